@@ -1,0 +1,20 @@
+; asm/blob.asm: all kernels and the measuring wrapper, assembled as one piece. A new file of kernels
+; is one more %include here.
+%include "asm/kernel.inc"
+
+section .kernel_meta
+global kernel_table
+kernel_table:
+section .kernels
+global kernel_code
+kernel_code:
+
+%include "asm/measure.asm"
+%include "asm/basic.asm"
+
+section .kernels
+global kernel_code_end
+kernel_code_end:
+section .kernel_meta
+global kernel_table_end
+kernel_table_end:

@@ -1,0 +1,98 @@
+/* pmu/access.h: the backend interface. All that touches a processor goes through here.
+ *
+ * One table of operations, several implementations, chosen at run time in one binary:
+ *   efi/      the machine at hand, from ring 0              (backend=hw)
+ *   pmu/sim/  the simulated machine                         (backend=sim:NAME, sim:FILE)
+ *   runner/   kernels on this Linux machine, no PMU         (--backend native)
+ * and layers that wrap another one: pmu/guard.c (refuses what the processor's description
+ * does not list, saves and restores), pmu/trace.c (records).
+ *
+ * Cores are logical processors, numbered from 0 = the one that runs the program.
+ *
+ * The address window. Every buffer, the kernels' code, the control blocks and the DS areas
+ * lie at fixed virtual addresses, the same in the guest, on Linux and in the simulator. So
+ * stored pointers, branch targets and PEBS records are the same everywhere. 32 TiB is free
+ * in Linux processes (also with AddressSanitizer, whose shadow ends below) and above any
+ * physical memory that the firmware maps one to one. */
+#ifndef PMU_ACCESS_H
+#define PMU_ACCESS_H
+
+#include "pmu/base.h"
+
+#define WINDOW_BASE      0x200000000000ull
+#define WINDOW_CODE      (WINDOW_BASE)                 /* the blob of asm/, 4 KiB pages, executable */
+#define WINDOW_CONTROL   (WINDOW_BASE + 0x010000000ull) /* one control area a core */
+#define WINDOW_DS        (WINDOW_BASE + 0x020000000ull) /* one debug-store area a core */
+#define WINDOW_SCRATCH   (WINDOW_BASE + 0x030000000ull) /* code that kernels modify, 4 KiB pages, executable */
+#define WINDOW_DATA      (WINDOW_BASE + 0x1000000000ull) /* buffers, each at a multiple of 1 GiB */
+#define WINDOW_END       (WINDOW_BASE + 0x8000000000ull) /* 512 GiB: one entry of the top page table */
+
+#define CONTROL_BYTES    0x10000ull /* stride of control areas: block first, stack from the top down */
+#define DS_BYTES         0x10000ull /* stride of DS areas */
+
+#define PAGE_4K 0x1000ull
+#define PAGE_2M 0x200000ull
+#define PAGE_1G 0x40000000ull
+
+struct cpuid_regs { uint32_t eax, ebx, ecx, edx; };
+
+struct pci_address { uint16_t segment; uint8_t bus, device, function; uint16_t reg; };
+
+/* A range of the window. The caller fills the first group, map() the second. */
+struct mapping {
+	uint64_t va;         /* in the window, multiple of page_bytes */
+	uint64_t bytes;      /* multiple of page_bytes */
+	uint64_t page_bytes; /* PAGE_4K, PAGE_2M or PAGE_1G: exactly this, or ST_UNSUPPORTED */
+	unsigned node;       /* memory node, 0 .. access.nodes - 1 */
+	bool executable;
+
+	void *host;          /* where C code of this program reads and writes the bytes;
+	                        zeroed by map(). Never prepares cache state: kernels do that. */
+	uint64_t pa;         /* physical address of the first page, as far as known; else 0 */
+	void *owner;         /* the backend's own */
+};
+
+/* One call on one core: entry(argument) on the core's own stack, quiet. */
+struct job {
+	unsigned core;
+	uint64_t entry;    /* window address of a routine of asm/, normally MEASURE */
+	uint64_t argument; /* passed in RDI: window address of a struct measure_block */
+	enum status status; /* out: ST_OK, ST_FAULT, ST_TIMEOUT */
+	uint8_t vector;     /* out: exception vector with ST_FAULT */
+	uint64_t ip;        /* out: where it faulted, or was when time ran out */
+};
+
+struct access_ops {
+	enum status (*cpuid)(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out);
+	enum status (*rdmsr)(void *self, unsigned core, uint32_t msr, uint64_t *value);
+	enum status (*wrmsr)(void *self, unsigned core, uint32_t msr, uint64_t value);
+	enum status (*rdpmc)(void *self, unsigned core, uint32_t index, uint64_t *value);
+	enum status (*rdtsc)(void *self, unsigned core, uint64_t *value);
+	enum status (*pci_read32)(void *self, struct pci_address at, uint32_t *value);
+	enum status (*pci_write32)(void *self, struct pci_address at, uint32_t value);
+	enum status (*mmio_read)(void *self, uint64_t address, unsigned width_bytes, uint64_t *value);
+	enum status (*mmio_write)(void *self, uint64_t address, unsigned width_bytes, uint64_t value);
+	enum status (*map)(void *self, struct mapping *m);
+	enum status (*unmap)(void *self, struct mapping *m);
+	/* Starts all jobs together, one a core, and returns when all have ended or the limit
+	 * (in TSC ticks; 0 = the backend's own) has run out. Caches keep their state between
+	 * runs. ST_OK when every job ended well, else the first job's status that did not. */
+	enum status (*run)(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc);
+};
+
+enum access_kind { ACCESS_HW, ACCESS_SIM, ACCESS_NATIVE };
+
+struct access {
+	const struct access_ops *ops;
+	void *self;
+	enum access_kind kind;
+	const char *name;  /* "hw", "sim:nehalem-ep", "native" */
+	unsigned cores;    /* logical processors that answer */
+	unsigned nodes;    /* memory nodes */
+	uint64_t tsc_hz;   /* as calibrated (hw, native) or known (sim) */
+	/* Where the firmware says a core and a node are; NULL where nobody knows. */
+	const uint8_t *core_node;  /* [cores]: node of each core */
+	const uint8_t *distance;   /* [nodes * nodes], SLIT style, 10 = local */
+};
+
+#endif

@@ -1,0 +1,42 @@
+/* pmu/base.h: what every floor needs: integer types, statuses, a few helpers.
+ *
+ * The rooms below efi/ and runner/ know no operating system and no C library:
+ * they are compiled freestanding, once, and the same objects are linked into
+ * the UEFI application and into the host command. */
+#ifndef PMU_BASE_H
+#define PMU_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a call ended. Results go through pointers; no status is dropped. */
+enum status {
+	ST_OK = 0,
+	ST_FAULT,       /* the processor raised #GP, #UD, #PF, #MC, ... */
+	ST_TIMEOUT,     /* a limit ran out; a core did not answer */
+	ST_UNSUPPORTED, /* this machine or backend has no such thing */
+	ST_REFUSED,     /* a register or address that the description does not list */
+	ST_RANGE,       /* a number outside what is allowed */
+	ST_SYNTAX,      /* a text that does not parse */
+	ST_FULL,        /* no room: buffer, file system, table */
+	ST_IO,          /* a device or file did not do what was asked */
+	ST_MISSING,     /* a name that nothing answers to */
+	ST_BROKEN,      /* an invariant of our own does not hold */
+	ST_STOPPED,     /* the user asked to stop */
+	ST_COUNT
+};
+
+/* Name of a status in lower case, for messages and results files. */
+const char *status_name(enum status s);
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* gcc may emit calls to these by itself; efi/ supplies them, the host has libc's. */
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+int memcmp(const void *a, const void *b, size_t bytes);
+
+#endif

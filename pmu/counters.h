@@ -1,0 +1,40 @@
+/* pmu/counters.h: the core PMU driver: events to register values, packed into few runs. */
+#ifndef PMU_COUNTERS_H
+#define PMU_COUNTERS_H
+
+#include "pmu/access.h"
+#include "pmu/cpu.h"
+
+#define PLAN_EVENTS_MAX 64
+#define PLAN_RUNS_MAX   64
+
+/* Where one event of a list is counted. */
+struct plan_slot {
+	const struct event *event;
+	uint8_t run;            /* number of the run, from 0 */
+	bool fixed;
+	uint8_t counter;        /* general or fixed counter number */
+	uint32_t rdpmc_index;   /* ECX for RDPMC: what goes into the measure block */
+};
+
+struct plan {
+	struct plan_slot slots[PLAN_EVENTS_MAX]; /* in the order asked for */
+	uint8_t count;
+	uint8_t runs;
+};
+
+/* Finds an event of the processor by its name; NULL if it has none of that name. */
+const struct event *event_find(const struct processor *p, const char *name);
+/* Packs events into the fewest runs that counters, fixed counters and extra MSRs allow.
+ * Every run also has cycles and instructions where fixed counters give them free.
+ * ST_UNSUPPORTED: no counter can count one of them; *problem names it. */
+MUST_CHECK enum status plan_events(const struct cpu *cpu, const struct event *const *events, unsigned n,
+                                   struct plan *plan, const char **problem);
+/* Programs run `run` of the plan on a core: everything off, quirks, values zeroed, events set,
+ * all on. counters_stop switches off. Both go through a guarded backend. */
+MUST_CHECK enum status counters_start(const struct access *a, const struct cpu *cpu, const struct plan *plan,
+                                      unsigned run, unsigned core);
+MUST_CHECK enum status counters_stop(const struct access *a, const struct cpu *cpu, const struct plan *plan,
+                                     unsigned run, unsigned core);
+
+#endif

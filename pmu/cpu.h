@@ -1,0 +1,48 @@
+/* pmu/cpu.h: what the processor at hand is, as discovered through a backend. */
+#ifndef PMU_CPU_H
+#define PMU_CPU_H
+
+#include "pmu/access.h"
+#include "tables/processor.h"
+
+#define CPU_CACHES_MAX 8
+
+struct cpu_cache {
+	uint8_t level;
+	char type;             /* 'D', 'I', 'U' */
+	uint16_t ways;         /* 0xFFFF fully associative */
+	uint32_t line_bytes;
+	uint64_t bytes;
+	uint16_t shared_by;    /* logical processors that share one instance, at most */
+	bool inclusive;
+};
+
+struct cpu {
+	char vendor[13];
+	char brand[49];
+	uint32_t signature;       /* CPUID 1 EAX */
+	uint16_t family, model;   /* as displayed */
+	uint8_t stepping;
+	uint32_t isa;             /* enum isa of asm/kernel.h; OS-enabled state included */
+	bool hypervisor;          /* CPUID 1 ECX[31] */
+	uint32_t microcode;       /* MSR 0x8B [63:32], 0 unknown */
+	struct cpu_cache caches[CPU_CACHES_MAX];
+	uint8_t cache_count;
+	struct tlb_facts tlb;     /* CPUID where it tells, else the descriptor's */
+	/* architectural PMU, CPUID 0xA */
+	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
+	uint32_t arch_events_missing; /* CPUID 0xA EBX */
+	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
+	uint8_t physical_address_bits;
+	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
+};
+
+/* Fills *cpu from core 0 of the backend. Bounds-checks every leaf: a nonsensical one is left
+ * out, not believed. ST_OK also for a processor that only the generic rows describe. */
+MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
+/* The data (or unified) cache of a level; NULL if there is none. */
+const struct cpu_cache *cpu_cache(const struct cpu *cpu, unsigned level);
+/* Level of the last cache, 0 if none is known. */
+unsigned cpu_last_level(const struct cpu *cpu);
+
+#endif

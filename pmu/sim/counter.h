@@ -1,0 +1,33 @@
+/* pmu/sim/counter.h: the simulated PMU's registers, bit by bit as the processor has them.
+ *
+ * Written from the SDM and the vendor's event files, never from the drivers above the backend:
+ * the two must not share encode or decode code. What hardware faults on, faults; what it
+ * ignores or counts wrongly is recorded as a finding (struct sim_finding). */
+#ifndef SIM_COUNTER_H
+#define SIM_COUNTER_H
+
+#include "pmu/base.h"
+#include "pmu/sim/core.h"
+#include "pmu/sim/machine.h"
+#include "pmu/sim/signal.h"
+
+enum finding_kind { FIND_FAULT, FIND_RESERVED, FIND_WRONG_COUNTER, FIND_IGNORED, FIND_UNMODELLED, FIND_NO_LATCH, FIND_COUNT };
+struct sim_finding { enum finding_kind kind; unsigned thread; uint32_t address; uint64_t value; const char *why; };
+
+struct counters; /* the register file of one hardware thread; counter.c */
+
+size_t counters_bytes(const struct machine *m);
+struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals);
+
+/* ST_FAULT where the processor raises #GP; ST_MISSING where this room does not own the address
+ * (the caller asks the next room, and faults when none does). *finding is set when the access
+ * is worth a word, else its `why` is NULL. */
+MUST_CHECK enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *finding);
+MUST_CHECK enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *finding);
+MUST_CHECK enum status counters_rdpmc(struct counters *p, uint32_t index, uint64_t *value);
+/* A retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
+void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
+/* True while counters_retired has to be called. */
+bool counters_want_retired(const struct counters *p);
+
+#endif

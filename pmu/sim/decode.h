@@ -1,0 +1,65 @@
+/* pmu/sim/decode.h: machine code bytes to a decoded instruction, once per address.
+ *
+ * The decoder knows what an instruction is (operands, memory reference, what it reads and
+ * writes); exec.h knows what it does; core.h knows, from struct machine, what it costs.
+ * None of them shares a table with the drivers above the backend. */
+#ifndef SIM_DECODE_H
+#define SIM_DECODE_H
+
+#include "pmu/base.h"
+
+/* Timing classes: what kind of work the instruction's main uop is. Latency, ports and port
+ * occupancy per class are the machine's (machine.def, section [exec]). */
+enum uop_class {
+	UC_NOP, UC_INT, UC_SHIFT, UC_LEA, UC_IMUL, UC_IMUL128, UC_IDIV32, UC_IDIV64,
+	UC_BRANCH, UC_LOAD, UC_STA, UC_STD,
+	UC_VEC_INT, UC_VEC_IMUL, UC_VEC_SHUFFLE, UC_VEC_LOGIC, UC_VEC_MOVE,
+	UC_FP_ADD, UC_FP_MUL, UC_FP_FMA, UC_FP_CVT, UC_FP_DIV32, UC_FP_DIV64, UC_FP_SQRT32, UC_FP_SQRT64,
+	UC_X87_ADD, UC_X87_MUL, UC_X87_DIV, UC_X87_SQRT, UC_X87_MOVE,
+	UC_INT_TO_VEC, UC_VEC_TO_INT,
+	UC_LOCK, UC_MFENCE, UC_LFENCE, UC_SFENCE, UC_CPUID, UC_RDTSC, UC_RDPMC, UC_CLFLUSH,
+	UC_LDMXCSR, UC_STMXCSR, UC_FLDCW, UC_FNSTCW, UC_PAUSE, UC_PREFETCH, UC_VZEROUPPER, UC_MICROCODE,
+	UC_COUNT
+};
+
+/* Registers as dependency names: general 0-15, vector 16-31 (XMM/YMM/ZMM n as one; 32-47 the
+ * upper EVEX ones), x87 stack slots, flags split so that partial-flag effects are visible. */
+enum reg_name {
+	RN_RAX = 0, RN_RCX, RN_RDX, RN_RBX, RN_RSP, RN_RBP, RN_RSI, RN_RDI, /* .. R15 = 15 */
+	RN_VEC0 = 16, RN_X87 = 48, /* .. 55 */
+	RN_CF = 56, RN_ZAPSO = 57, /* carry; zero, adjust, parity, sign and overflow */
+	RN_MXCSR = 58, RN_FPCW = 59, RN_MASK0 = 60, /* k0-k7 */
+	RN_COUNT = 68, RN_NONE = 255
+};
+
+struct insn {
+	uint8_t length;         /* bytes, 1 .. 15 */
+	uint16_t op;            /* enum op of decode.c's public list in ops.h: what it does */
+	uint8_t class;          /* enum uop_class of the main (non-memory) uop; UC_NOP if none */
+	uint8_t operand_bytes;  /* 1, 2, 4, 8, 16, 32, 64: width of the operation */
+	uint8_t memory_bytes;   /* width of the memory reference, 0 if none */
+	bool load, store;       /* memory reference kinds; both for read-modify-write */
+	bool lock, nontemporal;
+	bool branch, conditional, indirect, call, ret;
+	bool fusible_first;     /* can macro-fuse with a following conditional branch */
+	bool lcp;               /* a length-changing prefix: 66 with imm16, 67 with a moffs */
+	bool vex, evex;
+	bool high_byte;         /* reads or writes AH, CH, DH or BH */
+	bool zero_idiom;        /* xor r,r; pxor x,x; sub r,r: no source dependency */
+	bool move;              /* register-to-register move, eliminable where the machine can */
+	bool has_base, has_index, rip_relative;
+	uint8_t base, index, scale; /* of the memory reference; scale 1, 2, 4, 8 */
+	int64_t displacement;
+	uint8_t dst, src1, src2, src3;  /* operand registers in enum reg_name, RN_NONE if none */
+	int64_t immediate;
+	/* dependencies of the main uop, the memory reference's address registers not included */
+	uint8_t reads[6], writes[4];
+	uint8_t read_count, write_count;
+	uint8_t extra;          /* op-specific: condition code, predicate, shuffle count */
+};
+
+/* Decodes one instruction from bytes[0..available). ST_SYNTAX for an instruction outside the
+ * subset or cut short; *bad_length then says how many bytes to show. Long mode only. */
+MUST_CHECK enum status decode(const uint8_t *bytes, size_t available, struct insn *out, unsigned *bad_length);
+
+#endif

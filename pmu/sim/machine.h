@@ -1,0 +1,41 @@
+/* pmu/sim/machine.h: the description of a simulated machine and its reader.
+ *
+ * Every field is one line of machine.def: section, name, type, limits, what it says. From that
+ * one list come struct machine, the reader, the checks and the list in FORMAT.md (a test
+ * compares). A machine file gives every figure with its source or says that it is unknown. */
+#ifndef SIM_MACHINE_H
+#define SIM_MACHINE_H
+
+#include "pmu/base.h"
+#include "pmu/sim/decode.h"
+
+#define MACHINE_TEXT 64
+
+/* What the main uop of a class costs: [exec] lines read `name = LATENCY PORTS BUSY`,
+ * e.g. `fp_div64 = 22 0 22`: 22 cycles, port 0, which is blocked for 22. */
+struct exec_cost { uint16_t latency; uint16_t port_mask; uint16_t busy; };
+
+struct machine {
+	char name[MACHINE_TEXT];
+#define NUMBER(section, name, low, high, preset, what) uint64_t section##_##name;
+#define TEXT(section, name, preset, what) char section##_##name[MACHINE_TEXT];
+#include "pmu/sim/machine.def"
+#undef NUMBER
+#undef TEXT
+	struct exec_cost exec[UC_COUNT];
+	/* derived by machine_finish */
+	uint64_t tick_per_core_cycle, tick_per_uncore_cycle, tick_per_tsc; /* of the common tick */
+	uint64_t core_hz, uncore_hz, tsc_hz;
+};
+
+/* Reads and checks a machine file. On failure `problem` (capacity bytes) is one line:
+ * "FILE:LINE: key: what is wrong, what is allowed". */
+MUST_CHECK enum status machine_read(const char *file_name, const char *text, size_t bytes, struct machine *out,
+                                    char *problem, size_t capacity);
+
+/* The machines built into the program. */
+struct machine_file { const char *name; const char *text; size_t bytes; };
+extern const struct machine_file machine_files[];
+extern const unsigned machine_files_count;
+
+#endif

@@ -1,0 +1,74 @@
+/* pmu/sim/memory.h: the simulated memory hierarchy: TLBs, caches, fill buffers, coherence,
+ * prefetchers, interconnect, DRAM. Timestamps in, timestamps out.
+ *
+ * Time is in core cycles (all cores of a machine share one core clock); latencies beyond the
+ * core are kept in ticks of the machine's common clock and rounded up to the core cycle on the
+ * way back. Requests come in program order of each core, so their times need not be monotonic:
+ * every shared resource is a reservation calendar with back-fill, and every line carries the
+ * time its fill is ready. */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include "pmu/base.h"
+#include "pmu/sim/machine.h"
+#include "pmu/sim/signal.h"
+
+enum mem_kind {
+	MEM_LOAD, MEM_RFO,        /* demand data: read; read for ownership (a store at the head of its queue) */
+	MEM_IFETCH, MEM_WALK,     /* instruction line; page-walk entry (cached in L1D like a load) */
+	MEM_PREFETCH_T0, MEM_PREFETCH_T1, MEM_PREFETCH_T2, MEM_PREFETCH_NTA, MEM_PREFETCH_W,
+	MEM_NT_STORE, MEM_FLUSH,  /* one store into a write-combining buffer; CLFLUSH of a line */
+	MEM_DRAIN_NT              /* SFENCE, MFENCE: all write-combining buffers out */
+};
+
+/* Who answered. */
+enum mem_source {
+	SRC_L1, SRC_LFB, SRC_L2, SRC_L3_UNSHARED, SRC_L3_OTHER_CLEAN, SRC_L3_OTHER_MODIFIED,
+	SRC_REMOTE_CLEAN, SRC_REMOTE_MODIFIED, SRC_LOCAL_DRAM, SRC_REMOTE_DRAM, SRC_UNCACHED, SRC_NONE
+};
+
+struct mem_request {
+	enum mem_kind kind;
+	unsigned core;     /* physical core, for the private caches */
+	unsigned thread;   /* logical processor, for signals */
+	uint64_t va, pa;
+	uint8_t bytes;     /* within one line; the core splits line-crossing accesses itself */
+	uint64_t ip;       /* of the instruction, for the stride prefetcher */
+	uint64_t cycle;    /* when the request leaves the load or store pipe */
+	bool wrong_path;
+};
+
+struct mem_reply {
+	uint64_t ready;    /* first cycle in which a dependent uop can start; stores: when globally done */
+	uint64_t lfb_from; /* when a fill buffer was had (>= request cycle): until then the request waited */
+	enum mem_source source;
+};
+
+struct tlb_reply {
+	uint64_t pa;
+	uint64_t ready;      /* request cycle when the first level hit */
+	uint64_t walk_from, walk_to; /* a page walk ran in these cycles; equal if none */
+	uint8_t level;       /* 1 first-level hit, 2 second-level hit, 3 walked */
+};
+
+/* One page of the address space, as the walker finds it. */
+struct page_info { uint64_t pa; uint64_t page_bytes; unsigned node; bool executable; };
+
+struct memory;
+
+/* `pages` answers a walk: false = not mapped. `signals[thread]` is told what happens.
+ * The caller gives bytes at `at` (memory_bytes of them) and keeps machine and pages alive. */
+size_t memory_bytes(const struct machine *m);
+struct memory *memory_init(void *at, const struct machine *m, struct signals **signals,
+                           bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self);
+
+void memory_access(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+/* ST_FAULT: no such page. */
+MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va, bool code,
+                                        uint64_t cycle, struct tlb_reply *r);
+/* MSR 0x1A4-style switches, one bit a prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
+void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
+/* Forgets translations of a range (unmapped) or of everything (bytes = 0). */
+void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);
+
+#endif

@@ -1,0 +1,32 @@
+/* pmu/sim/sim.h: the simulated machine as a backend (struct access). */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "pmu/access.h"
+#include "pmu/sim/counter.h"
+#include "pmu/sim/machine.h"
+
+struct sim;
+
+/* Where the simulator's memory comes from: zeroed, page aligned; sparse on Linux (mmap). */
+struct sim_memory {
+	void *self;
+	void *(*get)(void *self, size_t bytes); /* NULL when there is none */
+	void (*put)(void *self, void *at, size_t bytes);
+};
+
+/* Builds the machine. `m` is copied. ST_FULL when memory runs out. */
+MUST_CHECK enum status sim_open(const struct machine *m, const struct sim_memory *memory, struct sim **out);
+void sim_close(struct sim *s);
+
+/* The machine as a backend; valid until sim_close. kind ACCESS_SIM, name "sim:<machine name>". */
+const struct access *sim_access(struct sim *s);
+
+/* What the registers' rooms found worth a word so far (oldest first), and how many in all. */
+uint64_t sim_findings(const struct sim *s, const struct sim_finding **list, unsigned *n);
+
+/* Totals since the machine was opened. */
+struct sim_totals { uint64_t instructions, uops, cycles; };
+void sim_totals(const struct sim *s, struct sim_totals *out);
+
+#endif

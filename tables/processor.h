@@ -1,0 +1,66 @@
+/* tables/processor.h: what a processor is known to have. Const data only, written by
+ * tables/generate.py from the text files of this folder; discovered facts live in struct cpu. */
+#ifndef TABLES_PROCESSOR_H
+#define TABLES_PROCESSOR_H
+
+#include <stdint.h>
+
+/* One countable event of the core PMU, from the documents (never from the simulator's map). */
+struct event {
+	const char *name;      /* the manual's spelling, e.g. "MEM_LOAD_RETIRED.L1D_HIT" */
+	uint8_t select, umask; /* PERFEVTSEL[7:0], [15:8] */
+	uint8_t cmask;         /* as the name implies it, 0 if none */
+	uint8_t inv, edge, any;
+	uint8_t pebs;          /* 1 precise, 2 only precise, 3 the load-latency event */
+	uint8_t fixed;         /* 1 + number of the fixed counter that counts it, 0 if none */
+	uint32_t counter_mask; /* general counters that can count it */
+	uint32_t extra_msr;    /* 0x1A6, 0x3F6, ... that must hold extra_value, 0 if none */
+	uint64_t extra_value;
+	const char *what;      /* what it counts, in our own words */
+	const char *source;    /* where the row comes from */
+};
+
+/* A register that may be written on this processor, and what happens to it at exit. */
+struct writable_msr {
+	uint32_t first, last;  /* inclusive range */
+	uint64_t mask;         /* bits that may be changed */
+	uint8_t restore;       /* 1: value from before is put back at exit; 0: self-updating, see `what` */
+	const char *what;
+	const char *source;
+};
+
+struct latency_source { uint8_t code; const char *name; const char *what; };
+
+struct quirk { const char *name; const char *erratum; const char *what; };
+
+struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
+
+struct processor {
+	const char *name;        /* "nehalem-ep" */
+	const char *title;       /* "Intel Xeon 5500 (Nehalem-EP)" */
+	const char *vendor;      /* CPUID vendor string; "" matches any */
+	uint16_t family;         /* as displayed */
+	const uint16_t *models;  /* NULL: any */
+	uint8_t model_count;
+	uint8_t stepping_low, stepping_high;
+	const struct event *events;
+	uint16_t event_count;
+	const struct writable_msr *msrs;
+	uint16_t msr_count;
+	const struct latency_source *latency_sources; /* 16 rows or NULL */
+	const struct quirk *quirks;
+	uint8_t quirk_count;
+	struct tlb_facts tlb;
+	uint8_t pebs_format;     /* 255 none */
+	uint8_t lbr_pairs;
+	uint8_t serialise_cpuid; /* 1: LFENCE does not serialise, use CPUID */
+	uint32_t prefetch_msr;   /* 0 none */
+	uint64_t prefetch_off;   /* bits to set to switch all of them off */
+	const char *confirmed;   /* "none" or the published results that confirm this row */
+	const char *source;
+};
+
+extern const struct processor processors[]; /* most specific first; the last rows are generic */
+extern const uint16_t processor_count;
+
+#endif
