@@ -1,0 +1,103 @@
+# Stallmeter. One Makefile, not recursive; everything it makes lies under $(OUT).
+#
+#   make run      build, boot in QEMU/OVMF on the simulated machine, print the penalty table
+#   make check    every test; closes with "N passed, N failed"
+#   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it
+#   make bench    all speeds
+#   make host     only out/stallmeter, the host command;  make efi  only the UEFI application
+
+OUT     ?= out
+SAN     ?=
+MACHINE ?= nehalem-ep
+SUITE   ?= quick
+
+CC      := gcc
+NASM    := nasm
+PYTHON  := python3
+
+# The rooms below efi/ and runner/: freestanding, compiled once, linked into both.
+COMMON  := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wshadow \
+           -fno-strict-aliasing -ffile-prefix-map=$(CURDIR)=. -I. -I$(OUT)/gen -MMD -MP
+FREE    := $(COMMON) -ffreestanding -fpic -fvisibility=hidden -fshort-wchar -fno-stack-protector \
+           -fno-asynchronous-unwind-tables -mno-red-zone
+EFI     := $(FREE) -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
+HOSTED  := $(COMMON) -fPIE -D_GNU_SOURCE
+ifneq ($(SAN),)
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+
+.DELETE_ON_ERROR:
+.PHONY: all host efi image usb run check check-fast check-long bench clean
+all: host efi
+
+# --- sources -----------------------------------------------------------------------------------
+TABLE_TEXTS   := $(wildcard tables/*.py tables/*.txt tables/*.csv tables/*/*.txt tables/*/*.csv tables/machines/*.machine)
+LIB_SOURCES   := $(wildcard pmu/*.c pmu/sim/*.c bench/*.c)
+EFI_SOURCES   := $(wildcard efi/*.c)
+EFI_ASM       := $(wildcard efi/*.asm)
+HOST_SOURCES  := $(wildcard runner/*.c)
+UNIT_SOURCES  := $(wildcard tests/unit/test_*.c)
+UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/expect/*.c))
+
+LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o
+EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
+HOST_OBJECTS  := $(HOST_SOURCES:%.c=$(OUT)/%.o)
+UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(OUT)/%)
+
+# --- generated tables --------------------------------------------------------------------------
+$(OUT)/gen/tables.c: $(TABLE_TEXTS)
+	@mkdir -p $(@D)
+	$(PYTHON) tables/generate.py tables $@
+$(OUT)/gen/tables.o: $(OUT)/gen/tables.c
+	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
+
+# --- objects -----------------------------------------------------------------------------------
+$(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
+$(EFI_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(EFI) -c -o $@ $<
+$(HOST_OBJECTS) $(UNIT_SUPPORT:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -c -o $@ $<
+$(OUT)/asm/blob.o: $(wildcard asm/*.asm asm/*.inc)
+	@mkdir -p $(@D)
+	$(NASM) -f elf64 -I. -o $@ asm/blob.asm
+$(OUT)/efi/%.asm.o: efi/%.asm
+	@mkdir -p $(@D)
+	$(NASM) -f elf64 -I. -o $@ $<
+
+$(OUT)/libstallmeter.a: $(LIB_OBJECTS)
+	@rm -f $@
+	ar rcsD $@ $^
+
+# --- the host command --------------------------------------------------------------------------
+host: $(OUT)/stallmeter
+$(OUT)/stallmeter: $(HOST_OBJECTS) $(OUT)/libstallmeter.a
+	$(CC) $(SANFLAGS) -pie -o $@ $(HOST_OBJECTS) $(OUT)/libstallmeter.a -lm -lpthread
+
+# --- the UEFI application ----------------------------------------------------------------------
+efi: $(OUT)/BOOTX64.EFI
+$(OUT)/stallmeter.so: $(EFI_OBJECTS) $(LIB_OBJECTS)
+	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T /usr/lib/elf_x86_64_efi.lds \
+	  /usr/lib/crt0-efi-x86_64.o $(EFI_OBJECTS) $(LIB_OBJECTS) -o $@ /usr/lib/libgnuefi.a
+$(OUT)/BOOTX64.EFI: $(OUT)/stallmeter.so
+	objcopy -j .text -j .kernels -j .kernel_meta -j .kernel_names -j .sdata -j .data -j .rodata -j .dynamic -j .dynsym \
+	  -j .rel -j .rela -j '.rel.*' -j '.rela.*' -j .reloc --target efi-app-x86_64 --subsystem=10 $< $@
+
+# --- tests -------------------------------------------------------------------------------------
+$(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/libstallmeter.a
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
+unit: $(UNIT_PROGRAMS)
+
+check-fast: host unit
+	OUT=$(OUT) tests/run.sh fast
+check: host efi unit
+	OUT=$(OUT) tests/run.sh all
+
+clean:
+	rm -rf $(OUT)
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -1,0 +1,63 @@
+/* bench/suite.h: runs rows of the benchmark table on a backend and writes what they gave.
+ *
+ * efi/ and runner/ call this, with the same arguments and the same results: what is written
+ * outside the environment block depends on the backend's machine alone. */
+#ifndef BENCH_SUITE_H
+#define BENCH_SUITE_H
+
+#include "bench/row.h"
+#include "pmu/access.h"
+#include "pmu/cpu.h"
+
+/* Settings, from stallmeter.ini, UEFI load options or the command line. */
+struct suite_settings {
+	const char *suite;        /* "quick", "full", or a comma list of row names and globs */
+	unsigned repetitions;     /* 0: the row's own */
+	uint64_t seed;            /* 0: a fixed one, printed */
+	const char *label;        /* the user's word for this run, "" if none */
+	const char *expect;       /* text of an --expect file, NULL if none: "row = status" lines */
+};
+
+/* One line of the environment block: facts that differ between places of running. */
+struct environment_line { const char *key, *value; };
+
+struct progress {
+	const struct row *row;
+	unsigned done, total;     /* rows */
+	uint64_t work_done, work_total; /* of the instruction budgets, to estimate the time left */
+};
+
+/* What the place of running supplies. */
+struct suite_host {
+	void *self;
+	/* Files of this run's own directory. append: bytes added and flushed before it returns;
+	 * write: the whole file, under a temporary name first, then renamed. */
+	enum status (*append)(void *self, const char *name, const void *bytes, size_t n);
+	enum status (*write)(void *self, const char *name, const void *bytes, size_t n);
+	void (*progress)(void *self, const struct progress *p);
+	void (*row_done)(void *self, const struct row_result *r); /* a line for screen and log */
+	bool (*stop)(void *self);                                 /* Ctrl-C, Esc */
+	void *(*get)(void *self, size_t bytes);                   /* zeroed work memory, or NULL */
+	void (*put)(void *self, void *at, size_t bytes);
+	const struct environment_line *environment;
+	unsigned environment_lines;
+};
+
+struct suite_summary {
+	unsigned rows, by_status[ROW_STATUS_COUNT];
+	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
+	bool stopped;             /* by the user; the files are valid */
+	enum status files;        /* ST_OK, or why results could not be written */
+};
+
+/* Checks the settings against the tables: a name that matches no row is one line in `problem`. */
+MUST_CHECK enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity);
+/* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */
+MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
+                                 const struct suite_host *host, struct suite_summary *out);
+/* The penalty table as text (for screen, serial and the host command), from the results of suite_run
+ * as row_done gave them. */
+void suite_table_head(struct text *t);
+void suite_table_line(struct text *t, const struct row_result *r);
+
+#endif

@@ -1,0 +1,389 @@
+/* pmu/text.c: see text.h. */
+#include "pmu/text.h"
+
+#include <stdarg.h>
+
+const char *status_name(enum status s)
+{
+	static const char *const names[ST_COUNT] = {
+		"ok", "fault", "time-out", "unsupported", "refused", "out of range", "syntax", "full",
+		"i/o error", "missing", "broken", "stopped",
+	};
+	return (unsigned)s < ST_COUNT ? names[s] : "unknown";
+}
+
+/* ---- out ------------------------------------------------------------------------------------ */
+
+void text_init(struct text *t, char *at, size_t capacity)
+{
+	t->at = at;
+	t->capacity = capacity;
+	t->length = 0;
+	t->full = capacity == 0;
+	if (capacity)
+		at[0] = 0;
+}
+
+void text_bytes(struct text *t, const char *s, size_t n)
+{
+	size_t room = t->capacity ? t->capacity - 1 - t->length : 0;
+	if (n > room) {
+		n = room;
+		t->full = true;
+	}
+	if (!t->capacity)
+		return;
+	memcpy(t->at + t->length, s, n);
+	t->length += n;
+	t->at[t->length] = 0;
+}
+
+void text_char(struct text *t, char c)
+{
+	text_bytes(t, &c, 1);
+}
+
+static void pad(struct text *t, char c, size_t n)
+{
+	while (n--)
+		text_char(t, c);
+}
+
+/* Digits of v, last first, into end[-1], end[-2], ...; returns how many. */
+static size_t digits(char *end, uint64_t v, unsigned base, bool upper)
+{
+	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	size_t n = 0;
+	do {
+		end[-1 - (ptrdiff_t)n++] = set[v % base];
+		v /= base;
+	} while (v);
+	return n;
+}
+
+struct spec { bool left, zero; size_t width; int precision; };
+
+static void put_field(struct text *t, const struct spec *f, bool minus, const char *s, size_t n)
+{
+	size_t all = n + minus, fill = f->width > all ? f->width - all : 0;
+	if (!f->left && !f->zero)
+		pad(t, ' ', fill);
+	if (minus)
+		text_char(t, '-');
+	if (!f->left && f->zero)
+		pad(t, '0', fill);
+	text_bytes(t, s, n);
+	if (f->left)
+		pad(t, ' ', fill);
+}
+
+void text_fmt(struct text *t, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	for (const char *p = format; *p; p++) {
+		if (*p != '%') {
+			text_char(t, *p);
+			continue;
+		}
+		struct spec f = { .precision = -1 };
+		for (p++; *p == '-' || *p == '0'; p++)
+			*(*p == '-' ? &f.left : &f.zero) = true;
+		if (*p == '*') {
+			int width = va_arg(args, int);
+			f.width = width < 0 ? 0 : (size_t)width;
+			p++;
+		}
+		for (; *p >= '0' && *p <= '9'; p++)
+			f.width = f.width * 10 + (size_t)(*p - '0');
+		if (p[0] == '.' && p[1] == '*') {
+			f.precision = va_arg(args, int);
+			p += 2;
+		}
+		unsigned longs = 0;
+		for (; *p == 'l' || *p == 'z'; p++)
+			longs++;
+		char buffer[24], *end = buffer + sizeof(buffer);
+		switch (*p) {
+		case 'd': {
+			int64_t v = longs ? va_arg(args, long) : va_arg(args, int);
+			size_t n = digits(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, false);
+			put_field(t, &f, v < 0, end - n, n);
+			break;
+		}
+		case 'u': case 'x': case 'X': {
+			uint64_t v = longs ? va_arg(args, unsigned long) : va_arg(args, unsigned);
+			size_t n = digits(end, v, *p == 'u' ? 10 : 16, *p == 'X');
+			put_field(t, &f, false, end - n, n);
+			break;
+		}
+		case 's': {
+			const char *s = va_arg(args, const char *);
+			if (!s)
+				s = "(null)";
+			size_t n = 0;
+			while ((f.precision < 0 || n < (size_t)f.precision) && s[n])
+				n++;
+			f.zero = false;
+			put_field(t, &f, false, s, n);
+			break;
+		}
+		case 'c': {
+			char c = (char)va_arg(args, int);
+			put_field(t, &f, false, &c, 1);
+			break;
+		}
+		case '%':
+			text_char(t, '%');
+			break;
+		default: /* not in the subset: shown, so that it is seen */
+			text_char(t, '%');
+			if (!*p)
+				p--;
+			else
+				text_char(t, *p);
+		}
+	}
+	va_end(args);
+}
+
+void text_fixed(struct text *t, int64_t value, unsigned decimals)
+{
+	char buffer[32], *end = buffer + sizeof(buffer);
+	uint64_t v = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	uint64_t scale = 1;
+	for (unsigned i = 0; i < decimals; i++)
+		scale *= 10;
+	if (value < 0)
+		text_char(t, '-');
+	size_t n = digits(end, v / scale, 10, false);
+	text_bytes(t, end - n, n);
+	if (!decimals)
+		return;
+	text_char(t, '.');
+	n = digits(end, v % scale, 10, false);
+	pad(t, '0', decimals - n);
+	text_bytes(t, end - n, n);
+}
+
+/* Length of the valid UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */
+static size_t utf8_length(const uint8_t *s)
+{
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xC2 || s[0] > 0xF4)
+		return 0;
+	size_t n = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+	uint8_t low = 0x80, high = 0xBF;
+	if (s[0] == 0xE0) low = 0xA0;
+	if (s[0] == 0xED) high = 0x9F;
+	if (s[0] == 0xF0) low = 0x90;
+	if (s[0] == 0xF4) high = 0x8F;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+	return n;
+}
+
+void text_json(struct text *t, const char *s)
+{
+	for (const uint8_t *p = (const uint8_t *)s; *p;) {
+		if (*p == '"' || *p == '\\') {
+			text_char(t, '\\');
+			text_char(t, (char)*p++);
+		} else if (*p < 0x20 || *p == 0x7F) {
+			text_fmt(t, "\\u%04x", (unsigned)*p++);
+		} else {
+			size_t n = utf8_length(p);
+			if (n)
+				text_bytes(t, (const char *)p, n);
+			else
+				text_bytes(t, "\xEF\xBF\xBD", 3);
+			p += n ? n : 1;
+		}
+	}
+}
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+size_t str_length(const char *s)
+{
+	size_t n = 0;
+	while (s[n])
+		n++;
+	return n;
+}
+
+bool str_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+bool str_starts(const char *s, const char *prefix)
+{
+	while (*prefix)
+		if (*s++ != *prefix++)
+			return false;
+	return true;
+}
+
+bool str_glob(const char *pattern, const char *s)
+{
+	const char *star = NULL, *mark = NULL;
+	while (*s) {
+		if (*pattern == '*') {
+			star = pattern++;
+			mark = s;
+		} else if (*pattern == '?' || *pattern == *s) {
+			pattern++;
+			s++;
+		} else if (star) {
+			pattern = star + 1;
+			s = ++mark;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+void str_copy(char *to, size_t capacity, const char *from)
+{
+	struct text t;
+	text_init(&t, to, capacity);
+	text_bytes(&t, from, str_length(from));
+}
+
+/* ---- numbers in ----------------------------------------------------------------------------- */
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+enum status parse_u64(const char *s, size_t n, uint64_t *value)
+{
+	unsigned base = 10;
+	if (n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		base = 16;
+		s += 2;
+		n -= 2;
+	}
+	if (!n)
+		return ST_SYNTAX;
+	uint64_t v = 0;
+	bool large = false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned d = (unsigned)digit_value(s[i]);
+		if (d >= base)
+			return ST_SYNTAX;
+		large |= __builtin_mul_overflow(v, base, &v);
+		large |= __builtin_add_overflow(v, d, &v);
+	}
+	if (large)
+		return ST_RANGE;
+	*value = v;
+	return ST_OK;
+}
+
+enum status parse_bytes(const char *s, size_t n, uint64_t *bytes)
+{
+	unsigned shift = 0;
+	if (n >= 3 && s[n - 1] == 'B' && s[n - 2] == 'i')
+		n -= 2;
+	else if (n && digit_value(s[n - 1]) == 99 && s[n - 1] == 'B')
+		return ST_SYNTAX;
+	if (n) {
+		switch (s[n - 1]) {
+		case 'K': case 'k': shift = 10; break;
+		case 'M': case 'm': shift = 20; break;
+		case 'G': case 'g': shift = 30; break;
+		case 'T': case 't': shift = 40; break;
+		}
+	}
+	uint64_t v;
+	enum status st = parse_u64(s, shift ? n - 1 : n, &v);
+	if (st)
+		return st;
+	if (shift && v > UINT64_MAX >> shift)
+		return ST_RANGE;
+	*bytes = v << shift;
+	return ST_OK;
+}
+
+/* ---- key = value ---------------------------------------------------------------------------- */
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void trim(const char **s, size_t *n)
+{
+	while (*n && blank(**s))
+		(*s)++, (*n)--;
+	while (*n && blank((*s)[*n - 1]))
+		(*n)--;
+}
+
+void ini_init(struct ini *r, const char *text, size_t bytes)
+{
+	*r = (struct ini){ .at = text, .end = text + bytes, .section = text };
+}
+
+enum status ini_next(struct ini *r)
+{
+	while (r->at < r->end) {
+		const char *s = r->at;
+		while (r->at < r->end && *r->at != '\n')
+			r->at++;
+		size_t n = (size_t)(r->at - s);
+		if (r->at < r->end)
+			r->at++;
+		r->line++;
+		trim(&s, &n);
+		if (!n || *s == '#' || *s == ';')
+			continue;
+		if (*s == '[') {
+			if (s[n - 1] != ']' || n < 3) {
+				r->problem = "a section reads [name]";
+				return ST_SYNTAX;
+			}
+			r->section = s + 1;
+			r->section_length = n - 2;
+			trim(&r->section, &r->section_length);
+			continue;
+		}
+		size_t eq = 0;
+		while (eq < n && s[eq] != '=')
+			eq++;
+		if (eq == n || !eq) {
+			r->problem = "a line reads key = value";
+			return ST_SYNTAX;
+		}
+		r->key = s;
+		r->key_length = eq;
+		trim(&r->key, &r->key_length);
+		r->value = s + eq + 1;
+		r->value_length = n - eq - 1;
+		trim(&r->value, &r->value_length);
+		if (!r->key_length) {
+			r->problem = "a line reads key = value";
+			return ST_SYNTAX;
+		}
+		return ST_OK;
+	}
+	return ST_MISSING;
+}

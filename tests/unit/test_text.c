@@ -1,0 +1,116 @@
+/* pmu/text.c: formatting and strict parsing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pmu/text.h"
+
+static void test_text_fmt_matches_printf_subset(void **state)
+{
+	(void)state;
+	char got[64];
+	struct text t;
+	text_init(&t, got, sizeof(got));
+	text_fmt(&t, "%5d|%-5u|%05d|%x|%.*s|%c%%|%zu", -42, 7u, -42, 0xBEEFu, 2, "abc", 'z', (size_t)9);
+	assert_string_equal(got, "  -42|7    |-0042|beef|ab|z%|9");
+	assert_false(t.full);
+}
+
+static void test_text_overflow_is_said_and_terminated(void **state)
+{
+	(void)state;
+	char got[4];
+	struct text t;
+	text_init(&t, got, sizeof(got));
+	text_fmt(&t, "%s", "abcdef");
+	assert_string_equal(got, "abc");
+	assert_true(t.full);
+}
+
+static void test_text_fixed_keeps_sign_and_zeros(void **state)
+{
+	(void)state;
+	char got[64];
+	struct text t;
+	text_init(&t, got, sizeof(got));
+	text_fixed(&t, -5, 3);
+	text_char(&t, ' ');
+	text_fixed(&t, 39067, 3);
+	text_char(&t, ' ');
+	text_fixed(&t, 12, 0);
+	assert_string_equal(got, "-0.005 39.067 12");
+}
+
+static void test_text_json_escapes_and_replaces(void **state)
+{
+	(void)state;
+	char got[64];
+	struct text t;
+	text_init(&t, got, sizeof(got));
+	text_json(&t, "a\"\\\n\xFFz\xC3\xA9");
+	assert_string_equal(got, "a\\\"\\\\\\u000a\xEF\xBF\xBDz\xC3\xA9");
+}
+
+static void test_parse_numbers_are_whole_or_refused(void **state)
+{
+	(void)state;
+	uint64_t v = 0;
+	assert_int_equal(parse_u64("123", 3, &v), ST_OK);
+	assert_int_equal(v, 123);
+	assert_int_equal(parse_u64("0xfF", 4, &v), ST_OK);
+	assert_int_equal(v, 255);
+	assert_int_equal(parse_u64("", 0, &v), ST_SYNTAX);
+	assert_int_equal(parse_u64("12x", 3, &v), ST_SYNTAX);
+	assert_int_equal(parse_u64("-1", 2, &v), ST_SYNTAX);
+	assert_int_equal(parse_u64("18446744073709551616", 20, &v), ST_RANGE);
+	assert_int_equal(parse_bytes("64M", 3, &v), ST_OK);
+	assert_int_equal(v, 64 << 20);
+	assert_int_equal(parse_bytes("2GiB", 4, &v), ST_OK);
+	assert_int_equal(v, 2ull << 30);
+	assert_int_equal(parse_bytes("2GB", 3, &v), ST_SYNTAX);
+	assert_int_equal(parse_bytes("M", 1, &v), ST_SYNTAX);
+	assert_int_equal(parse_bytes("17179869184G", 12, &v), ST_RANGE);
+}
+
+static void test_glob_matches_whole_strings(void **state)
+{
+	(void)state;
+	assert_true(str_glob("load.*", "load.l1.latency"));
+	assert_true(str_glob("*l?.*", "load.l1.latency"));
+	assert_false(str_glob("load", "load.l1"));
+	assert_true(str_glob("*", ""));
+}
+
+static void test_ini_reads_lines_and_names_bad_ones(void **state)
+{
+	(void)state;
+	static const char text[] = "# c\r\na = 1\r\n[sec ]\n b=two words \nbad\n";
+	struct ini r;
+	ini_init(&r, text, sizeof(text) - 1);
+	assert_int_equal(ini_next(&r), ST_OK);
+	assert_int_equal(r.line, 2);
+	assert_memory_equal(r.key, "a", r.key_length);
+	assert_int_equal(r.section_length, 0);
+	assert_int_equal(ini_next(&r), ST_OK);
+	assert_int_equal(r.section_length, 3);
+	assert_int_equal(r.value_length, 9);
+	assert_int_equal(ini_next(&r), ST_SYNTAX);
+	assert_int_equal(r.line, 5);
+	assert_non_null(r.problem);
+	assert_int_equal(ini_next(&r), ST_MISSING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text_fmt_matches_printf_subset),
+		cmocka_unit_test(test_text_overflow_is_said_and_terminated),
+		cmocka_unit_test(test_text_fixed_keeps_sign_and_zeros),
+		cmocka_unit_test(test_text_json_escapes_and_replaces),
+		cmocka_unit_test(test_parse_numbers_are_whole_or_refused),
+		cmocka_unit_test(test_glob_matches_whole_strings),
+		cmocka_unit_test(test_ini_reads_lines_and_names_bad_ones),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
