@@ -78,6 +78,11 @@ struct access_ops {
 	 * (in TSC ticks; 0 = the backend's own) has run out. Caches keep their state between
 	 * runs. ST_OK when every job ended well, else the first job's status that did not. */
 	enum status (*run)(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc);
+	/* Where C code of this program reads and writes the control area of a core, which lies at
+	 * WINDOW_CONTROL + core * CONTROL_BYTES: the measure block first. NULL: no such core. Every
+	 * backend maps WINDOW_CODE (the blob of asm/), the control and the DS areas itself when it
+	 * opens; the rooms above map buffers (WINDOW_DATA) and WINDOW_SCRATCH. */
+	void *(*control)(void *self, unsigned core);
 };
 
 enum access_kind { ACCESS_HW, ACCESS_SIM, ACCESS_NATIVE };
