@@ -86,6 +86,19 @@ $(OUT)/BOOTX64.EFI: $(OUT)/stallmeter.so
 	objcopy -j .text -j .kernels -j .kernel_meta -j .kernel_names -j .sdata -j .data -j .rodata -j .dynamic -j .dynsym \
 	  -j .rel -j .rela -j '.rel.*' -j '.rela.*' -j .reloc --target efi-app-x86_64 --subsystem=10 $< $@
 
+# --- the disk image ----------------------------------------------------------------------------
+# What a user calls installs what is missing first, then comes back for the files.
+$(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
+	runner/image.sh $(OUT)/BOOTX64.EFI runner/stallmeter.ini $@
+image:
+	@runner/setup.sh image
+	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
+	@echo "$(OUT)/stallmeter.img: write it to a stick by make usb DEV=/dev/sdX"
+usb:
+	@runner/setup.sh image
+	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
+	@runner/usb.sh "$(DEV)" $(OUT)/stallmeter.img
+
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
@@ -94,8 +107,10 @@ unit: $(UNIT_PROGRAMS)
 
 check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast
-check: host efi unit
-	OUT=$(OUT) tests/run.sh all
+check check-long:
+	@runner/setup.sh test
+	@$(MAKE) --no-print-directory host efi unit
+	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 clean:
 	rm -rf $(OUT)

@@ -1,0 +1,40 @@
+#!/bin/bash
+# Makes a disk image: runner/image.sh EFI_APPLICATION INI IMAGE
+#   GPT, one EFI system partition, FAT32, \EFI\BOOT\BOOTX64.EFI and \stallmeter\stallmeter.ini.
+# No root and no loop device. The same inputs give the same bytes: GUIDs, volume id and times are fixed.
+set -eu
+PATH=$PATH:/usr/sbin:/sbin
+[ $# -eq 3 ] || { echo "usage: runner/image.sh EFI_APPLICATION INI IMAGE" >&2; exit 2; }
+application=$1 ini=$2 image=$3
+for file in "$application" "$ini"; do
+	[ -r "$file" ] || { echo "image.sh: $file: no such file" >&2; exit 2; }
+done
+
+# FAT32 needs at least 65525 clusters (Microsoft FAT specification, "FAT type determination"): 33 MiB at
+# one sector a cluster. 96 MiB leave room for many runs and are sparse.
+mib=96 start=2048
+last=$(((mib - 1) * 2048 - 1))
+disk_guid=5741114E-0001-4D45-8000-000000000001
+part_guid=5741114E-0001-4D45-8000-000000000002
+volume_id=57A11000
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1767225600} TZ=UTC0 MTOOLS_SKIP_CHECK=1 MTOOLSRC=/dev/null
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+new=$work/disk.img
+truncate -s "${mib}M" "$new"
+sgdisk -a 2048 -n "1:$start:$last" -t 1:EF00 -c 1:STALLMETER -u "1:$part_guid" -U "$disk_guid" "$new" >"$work/log" 2>&1 ||
+	{ cat "$work/log" >&2; exit 1; }
+# The size is given in KiB: without it mkfs.vfat would run over the second partition table.
+mkfs.vfat --invariant -F 32 -s 1 -h "$start" -i "$volume_id" -n STALLMETER --offset "$start" "$new" $(((last + 1 - start) / 2)) >"$work/log" 2>&1 ||
+	{ cat "$work/log" >&2; exit 1; }
+
+# mtools stamps directories with the time of day: so the whole tree is copied with its own times.
+mkdir -p "$work/tree/EFI/BOOT" "$work/tree/stallmeter"
+cp "$application" "$work/tree/EFI/BOOT/BOOTX64.EFI"
+cp "$ini" "$work/tree/stallmeter/stallmeter.ini"
+find "$work/tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+mcopy -s -m -Q -i "$new@@1M" "$work/tree/EFI" "$work/tree/stallmeter" ::/
+mkdir -p "$(dirname "$image")"
+cp --sparse=always "$new" "$image.new"
+mv "$image.new" "$image"

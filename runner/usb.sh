@@ -1,0 +1,65 @@
+#!/bin/bash
+# Writes the disk image to a USB stick: runner/usb.sh DEVICE IMAGE
+#   Refuses a device that is not removable, is in use, is too small or holds results; shows what it would
+#   erase and asks. Exit status: 0 written and read back, 1 refused or failed, 2 bad arguments.
+# For tests: STALLMETER_SYS and STALLMETER_PROC stand for /sys and /proc; with STALLMETER_SYS set DEVICE may
+# be a file.
+set -u
+PATH=$PATH:/usr/sbin:/sbin
+sys=${STALLMETER_SYS:-/sys} proc=${STALLMETER_PROC:-/proc}
+export MTOOLS_SKIP_CHECK=1 MTOOLSRC=/dev/null
+
+refuse() { echo "usb.sh: $device: $*" >&2; exit 1; }
+
+if [ $# -ne 2 ] || [ -z "${1:-}" ]; then
+	echo "usage: make usb DEV=/dev/sdX (the whole device, not a partition of it)" >&2
+	exit 2
+fi
+device=$1 image=$2
+[ -r "$image" ] || { echo "usb.sh: $image: no such image; make image builds it" >&2; exit 2; }
+[ -e "$device" ] || { echo "usb.sh: $device: no such device" >&2; exit 2; }
+path=$(readlink -f "$device") name=$(basename "$path") block=$sys/block/$(basename "$path")
+if [ -z "${STALLMETER_SYS:-}" ] && [ ! -b "$path" ]; then echo "usb.sh: $device: not a block device" >&2; exit 2; fi
+if [ ! -d "$block" ]; then
+	echo "usb.sh: $device: not a whole device (allowed: $(cd "$sys/block" && echo *))" >&2
+	exit 2
+fi
+
+[ "$(cat "$block/removable")" = 1 ] || refuse "not a removable device (its removable flag is $(cat "$block/removable"))"
+[ "$(cat "$block/ro")" = 0 ] || refuse "write-protected"
+
+# In use: mounted, swapped to, or held by another device (LUKS, LVM, RAID); itself or a partition.
+for part in "$block" "$block/$name"*; do
+	[ -d "$part" ] || continue
+	number=$(cat "$part/dev")
+	where=$(awk -v d="$number" '$3 == d { print $5; exit }' "$proc/self/mountinfo")
+	[ -z "$where" ] || refuse "$(basename "$part") is mounted on $where"
+	! grep -q "^/dev/$(basename "$part")[[:space:]]" "$proc/swaps" || refuse "$(basename "$part") is used as swap"
+	holders=$(ls "$part/holders" 2>/dev/null)
+	[ -z "$holders" ] || refuse "$(basename "$part") is held by $holders"
+done
+
+sectors=$(cat "$block/size") need=$((($(stat -c %s "$image") + 511) / 512))
+[ "$sectors" -ge "$need" ] || refuse "too small: $sectors sectors of 512 bytes, the image needs $need"
+[ -r "$path" ] && [ -w "$path" ] || refuse "may not be read and written by $(id -un): try as root"
+
+# Results of earlier runs, on any partition and on a device that is one file system.
+for start in 0 2048 $(cat "$block/$name"*/start 2>/dev/null); do
+	kept=$(mdir -b -i "$path@@$((start * 512))" ::/stallmeter/results 2>/dev/null | grep -c .)
+	[ "$kept" -eq 0 ] || refuse "holds results ($kept in stallmeter/results): copy them away and delete them first"
+done
+
+echo "This will erase everything on $device:"
+echo "  $(cat "$block/device/vendor" "$block/device/model" 2>/dev/null | tr -s ' \n' ' ' | sed 's, *$,,')" \
+	"$((sectors / 2048)) MiB"
+lsblk -o NAME,SIZE,FSTYPE,LABEL "$path" 2>/dev/null | sed 's/^/  /'
+printf 'Type %s to go on: ' "$name"
+read -r answer || answer=
+if [ "$answer" != "$name" ]; then echo; echo "usb.sh: nothing was written" >&2; exit 1; fi
+
+dd if="$image" of="$path" bs=4M conv=notrunc,fsync status=none || refuse "writing failed"
+cmp -n "$(stat -c %s "$image")" "$image" "$path" || refuse "what was read back is not what was written"
+# The second partition table belongs at the end of the device (UEFI specification, 5.3.2).
+sgdisk -e "$path" >/dev/null || refuse "moving the second partition table to the end failed"
+sync "$path"
+echo "Written and read back: $device is a Stallmeter stick."

@@ -1,0 +1,36 @@
+# TAP for shell tests: `. tests/tap.sh`, then check "what is claimed" COMMAND..., and tap_end last.
+# Work goes to $work, which is removed at the end; what a command said is in $work/said.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tap_count=0 tap_failed=0
+out=${OUT:-out}
+
+check() { # the command must succeed
+	local what=$1; shift
+	tap_count=$((tap_count + 1))
+	if "$@" >"$work/said" 2>&1; then
+		echo "ok $tap_count - $what"
+	else
+		tap_failed=$((tap_failed + 1))
+		echo "not ok $tap_count - $what"
+		tail -n 20 "$work/said" | sed 's/^/# /'
+	fi
+}
+skip() { tap_count=$((tap_count + 1)); echo "ok $tap_count - $1 # SKIP $2"; }
+# status N COMMAND...: it must end with this exit status
+status() { local want=$1 rc=0; shift; "$@" || rc=$?; [ "$rc" -eq "$want" ] || { echo "exit status $rc, not $want"; return 1; }; }
+# says N PATTERN COMMAND...: exit status N, and what it prints has the pattern (extended, grep's)
+says() {
+	local want=$1 pattern=$2 rc=0; shift 2
+	"$@" >"$work/says" 2>&1 || rc=$?
+	cat "$work/says"
+	[ "$rc" -eq "$want" ] || { echo "exit status $rc, not $want"; return 1; }
+	grep -qE -- "$pattern" "$work/says" || { echo "nothing matches: $pattern"; return 1; }
+}
+# refuses PATTERN COMMAND...: exit status 2 and exactly one line, which has the pattern
+refuses() {
+	local pattern=$1; shift
+	says 2 "$pattern" "$@" || return 1
+	[ "$(wc -l <"$work/says")" -eq 1 ] || { echo "more than one line"; return 1; }
+}
+tap_end() { echo "1..$tap_count"; [ "$tap_failed" -eq 0 ]; }
