@@ -10,9 +10,9 @@ ENDKERNEL k_empty
 ;   for each iteration: 16 dependent adds to rax
 ; One add is one cycle on every x86-64 core so far: the chain is a clock of core cycles where no
 ; cycle counter is to be had. 18 instructions an iteration, no memory.
-KERNEL k_add_chain, 0, 18, 0, 0, 0, 2, 0
+KERNEL k_add_chain, 0, 18, 0, 0, 0, 3, 0
 	xor eax, eax
-align 64
+	LOOP_ALIGN
 .loop:
 %rep 16
 	add rax, 1

@@ -11,6 +11,9 @@ kernel_code:
 
 %include "asm/measure.asm"
 %include "asm/basic.asm"
+%include "asm/chase.asm"
+%include "asm/lines.asm"
+%include "asm/stream.asm"
 
 section .kernels
 global kernel_code_end

@@ -1,0 +1,119 @@
+; asm/stream.asm: loops over arrays: triad with regular and with non-temporal stores.
+;
+; uint64_t k_triad_*(double *a /* rdi */, const double *b /* rsi */, const double *c /* rdx */,
+;                    uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
+;   for each iteration: 32 elements: a[i] = b[i] + 3.0 * c[i], i from byte offset `at`;
+;   at = (at + 256) & mask; return at
+; Arrays of a power of two of bytes, at least 256, mask = bytes - 1, aligned to 64 bytes: the loop goes
+; round them without a second loop, and the next call goes on where this one ended.
+; An iteration moves 256 bytes of each array used. Pointers are formed once an iteration, since
+; indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
+; Non-temporal variants end with SFENCE.
+
+%define STREAM_FACTOR 0x4008000000000000 ; 3.0, the factor of STREAM's triad
+
+; the head of every loop below: constant in vector 15, pointers of the iteration in r10, r11, rax
+%macro STREAM_HEAD_SSE 0
+	mov rax, STREAM_FACTOR
+	movq xmm15, rax
+	unpcklpd xmm15, xmm15
+%endmacro
+%macro STREAM_HEAD_AVX 0
+	mov rax, STREAM_FACTOR
+	vmovq xmm15, rax
+	vunpcklpd xmm15, xmm15, xmm15
+	vinsertf128 ymm15, ymm15, xmm15, 1
+%endmacro
+%macro STREAM_HEAD_AVX512 0
+	mov rax, STREAM_FACTOR
+	vpbroadcastq zmm15, rax
+%endmacro
+%macro STREAM_NEXT 0
+	add r9, 256
+	and r9, r8
+	dec rcx
+	jnz .loop
+%endmacro
+
+; --- triad ---------------------------------------------------------------------------------------
+; %1 name, %2 store instruction, %3 fixed instructions, %4 1: SFENCE at the end
+%macro TRIAD_SSE2 4
+KERNEL %1, 0, 71, 32, 16, 768, %3, 3
+	STREAM_HEAD_SSE
+	LOOP_ALIGN
+.loop:
+	lea r10, [rsi + r9]
+	lea r11, [rdx + r9]
+	lea rax, [rdi + r9]
+%assign step 0
+%rep 16
+	movapd xmm0, [r11 + step]
+	mulpd xmm0, xmm15
+	addpd xmm0, [r10 + step]
+	%2 [rax + step], xmm0
+%assign step step + 16
+%endrep
+	STREAM_NEXT
+%if %4
+	sfence
+%endif
+	mov rax, r9
+	ret
+ENDKERNEL %1
+%endmacro
+TRIAD_SSE2 k_triad_sse2, movapd, 6, 0
+TRIAD_SSE2 k_triad_nt_sse2, movntpd, 7, 1
+
+%macro TRIAD_AVX 4
+KERNEL %1, ISA_AVX, 31, 16, 8, 768, %3, 3
+	STREAM_HEAD_AVX
+	LOOP_ALIGN
+.loop:
+	lea r10, [rsi + r9]
+	lea r11, [rdx + r9]
+	lea rax, [rdi + r9]
+%assign step 0
+%rep 8
+	vmulpd ymm0, ymm15, [r11 + step]
+	vaddpd ymm0, ymm0, [r10 + step]
+	%2 [rax + step], ymm0
+%assign step step + 32
+%endrep
+	STREAM_NEXT
+%if %4
+	sfence
+%endif
+	mov rax, r9
+	vzeroupper
+	ret
+ENDKERNEL %1
+%endmacro
+TRIAD_AVX k_triad_avx, vmovapd, 8, 0
+TRIAD_AVX k_triad_nt_avx, vmovntpd, 9, 1
+
+%macro TRIAD_AVX512 4
+KERNEL %1, ISA_AVX512, 19, 8, 4, 768, %3, 3
+	STREAM_HEAD_AVX512
+	LOOP_ALIGN
+.loop:
+	lea r10, [rsi + r9]
+	lea r11, [rdx + r9]
+	lea rax, [rdi + r9]
+%assign step 0
+%rep 4
+	vmulpd zmm0, zmm15, [r11 + step]
+	vaddpd zmm0, zmm0, [r10 + step]
+	%2 [rax + step], zmm0
+%assign step step + 64
+%endrep
+	STREAM_NEXT
+%if %4
+	sfence
+%endif
+	mov rax, r9
+	vzeroupper
+	ret
+ENDKERNEL %1
+%endmacro
+TRIAD_AVX512 k_triad_avx512, vmovapd, 6, 0
+TRIAD_AVX512 k_triad_nt_avx512, vmovntpd, 7, 1
