@@ -27,11 +27,11 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all host efi image usb run check check-fast check-long bench clean
+.PHONY: machine-format all host efi image usb run check check-fast check-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
-TABLE_TEXTS   := $(wildcard tables/*.py tables/*.txt tables/*.csv tables/*/*.txt tables/*/*.csv tables/machines/*.machine)
+TABLE_TEXTS   := $(wildcard tables/*.py tables/*.txt tables/*.csv tables/*/*.txt tables/*/*.csv)
 LIB_SOURCES   := $(wildcard pmu/*.c pmu/sim/*.c bench/*.c)
 EFI_SOURCES   := $(wildcard efi/*.c)
 EFI_ASM       := $(wildcard efi/*.asm)
@@ -39,7 +39,7 @@ HOST_SOURCES  := $(wildcard runner/*.c)
 UNIT_SOURCES  := $(wildcard tests/unit/test_*.c)
 UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/expect/*.c))
 
-LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o
+LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o
 EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
 HOST_OBJECTS  := $(HOST_SOURCES:%.c=$(OUT)/%.o)
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(OUT)/%)
@@ -50,6 +50,16 @@ $(OUT)/gen/tables.c: $(TABLE_TEXTS)
 	$(PYTHON) tables/generate.py tables $@
 $(OUT)/gen/tables.o: $(OUT)/gen/tables.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
+
+MACHINE_FILES := $(wildcard tables/machines/*.machine)
+$(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
+	@mkdir -p $(@D)
+	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)
+$(OUT)/gen/machines.o: $(OUT)/gen/machines.c
+	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
+# After a change of machine.def: rewrites the list of fields in tables/machines/FORMAT.md.
+machine-format:
+	$(PYTHON) tables/machines.py format pmu/sim/machine.def tables/machines/FORMAT.md
 
 # --- objects -----------------------------------------------------------------------------------
 $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c

@@ -10,9 +10,11 @@
 #include "pmu/sim/decode.h"
 
 #define MACHINE_TEXT 64
+#define MACHINE_THREADS_MAX 128 /* logical processors */
+#define MACHINE_THREADS_MAX_TEXT "128"
 
 /* What the main uop of a class costs: [exec] lines read `name = LATENCY PORTS BUSY`,
- * e.g. `fp_div64 = 22 0 22`: 22 cycles, port 0, which is blocked for 22. */
+ * e.g. `fp_div64 = 22 0 22`: 22 cycles, port 0, which is blocked for 22; `int = 1 015 1`. */
 struct exec_cost { uint16_t latency; uint16_t port_mask; uint16_t busy; };
 
 struct machine {
@@ -33,9 +35,16 @@ struct machine {
 MUST_CHECK enum status machine_read(const char *file_name, const char *text, size_t bytes, struct machine *out,
                                     char *problem, size_t capacity);
 
-/* The machines built into the program. */
+/* Name of a timing class as an [exec] line writes it; NULL beyond UC_COUNT. */
+const char *machine_class_name(unsigned uop_class);
+/* Whether `name` is an event map that counter_events.c has. */
+bool machine_events_known(const char *name);
+
+/* The machines built into the program: tables/machines/, by name without ".machine". */
 struct machine_file { const char *name; const char *text; size_t bytes; };
 extern const struct machine_file machine_files[];
 extern const unsigned machine_files_count;
+/* NULL when no built-in machine has that name. */
+const struct machine_file *machine_builtin(const char *name);
 
 #endif
