@@ -4,7 +4,13 @@
  * sees each cycle once, complete and in order, and applies cmask, inv and edge to the count of
  * that cycle. A cycle is closed only when it lies below every cursor of the core (allocate,
  * retire, RS drain), which the core says by signal_close. Only signals that a tap listens to
- * cost anything.
+ * cost anything: signal_pulse and signal_level inline to the test of one bit.
+ *
+ * A plain tap (no cmask, no edge) does not care in which cycle things happen: it is added to at
+ * once. Its value is therefore exact whenever the core is serialised, and runs ahead of the
+ * closed cycles in between by what is in flight. The other taps keep a ring of SIGNAL_RING
+ * cycles; what comes to lie further ahead of the oldest open cycle is counted in the ring's last
+ * cycle, and what lies before that cycle in the oldest open one.
  *
  * Encodings are not known here: counter.c turns register values into taps. */
 #ifndef SIM_SIGNAL_H
@@ -25,26 +31,56 @@ struct tap {
 	bool on;
 	uint64_t listen[(SIG_COUNT + 63) / 64]; /* the signals whose sum is the cycle's count */
 	uint8_t cmask;  /* 0: add the count; else one for each cycle with count >= cmask */
-	bool inv;       /* with cmask: count < cmask */
-	bool edge;      /* only cycles whose condition was false in the cycle before */
+	bool inv;       /* with cmask: count < cmask; without it: nothing */
+	bool edge;      /* only cycles whose condition was false in the cycle before; without cmask: of >= 1 */
 	uint64_t value; /* what has been counted in closed cycles; the owner wraps it to its width */
 };
 
-struct signals; /* one a hardware thread; signal.c */
+#define SIGNAL_RING 32768u /* cycles that may be open at a time; a power of two */
 
-/* Bytes that signals_init needs at `memory`. */
+/* One a hardware thread. The rest of it is signal.c's; the head stands here for the inline test. */
+struct signals {
+	uint64_t listening[(SIG_COUNT + 63) / 64]; /* signals that some tap listens to */
+};
+
+/* Bytes that signals_init needs at `memory`, and those that signals_attach needs at `ring`. */
 size_t signals_bytes(void);
+size_t signals_ring_bytes(void);
 struct signals *signals_init(void *memory);
+/* Gives the taps their ring (zeroed). Before, as on a thread that never ran, only plain taps count. */
+void signals_attach(struct signals *s, void *ring);
+bool signals_attached(const struct signals *s);
 
-/* Replaces tap number t, from the next open cycle on. NULL switches it off. */
+/* Replaces tap number t, from the oldest open cycle on. NULL switches it off. */
 void signals_tap(struct signals *s, unsigned t, const struct tap *tap);
 struct tap *signals_tap_get(struct signals *s, unsigned t);
 
+void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n);
+void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n);
+
+static inline bool signal_heard(const struct signals *s, enum signal sig)
+{
+	return s->listening[sig / 64] >> (sig % 64) & 1;
+}
+
 /* n things happened in `cycle`, which is not closed. */
-void signal_pulse(struct signals *s, enum signal sig, uint64_t cycle, unsigned n);
+static inline void signal_pulse(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+{
+	if (__builtin_expect(signal_heard(s, sig), 0))
+		signal_pulse_heard(s, sig, cycle, n);
+}
+
 /* During from <= cycle < to the level of the signal was higher by n. */
-void signal_level(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n);
+static inline void signal_level(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
+{
+	if (__builtin_expect(signal_heard(s, sig), 0))
+		signal_level_heard(s, sig, from, to, n);
+}
+
 /* All cycles below `cycle` are complete. */
 void signal_close(struct signals *s, uint64_t cycle);
+/* As signal_close, and what was said to lie at or beyond `cycle` or is in progress is forgotten:
+ * the thread sleeps. Nothing is counted of the cycles below `cycle` that were not yet closed. */
+void signal_skip(struct signals *s, uint64_t cycle);
 
 #endif
