@@ -77,10 +77,10 @@ static void put_field(struct text *t, const struct spec *f, bool minus, const ch
 		pad(t, ' ', fill);
 }
 
-void text_fmt(struct text *t, const char *format, ...)
+void text_vfmt(struct text *t, const char *format, va_list args)
 {
-	va_list args;
-	va_start(args, format);
+	va_list list;
+	va_copy(list, args);
 	for (const char *p = format; *p; p++) {
 		if (*p != '%') {
 			text_char(t, *p);
@@ -90,14 +90,14 @@ void text_fmt(struct text *t, const char *format, ...)
 		for (p++; *p == '-' || *p == '0'; p++)
 			*(*p == '-' ? &f.left : &f.zero) = true;
 		if (*p == '*') {
-			int width = va_arg(args, int);
+			int width = va_arg(list, int);
 			f.width = width < 0 ? 0 : (size_t)width;
 			p++;
 		}
 		for (; *p >= '0' && *p <= '9'; p++)
 			f.width = f.width * 10 + (size_t)(*p - '0');
 		if (p[0] == '.' && p[1] == '*') {
-			f.precision = va_arg(args, int);
+			f.precision = va_arg(list, int);
 			p += 2;
 		}
 		unsigned longs = 0;
@@ -106,19 +106,19 @@ void text_fmt(struct text *t, const char *format, ...)
 		char buffer[24], *end = buffer + sizeof(buffer);
 		switch (*p) {
 		case 'd': {
-			int64_t v = longs ? va_arg(args, long) : va_arg(args, int);
+			int64_t v = longs ? va_arg(list, long) : va_arg(list, int);
 			size_t n = digits(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, false);
 			put_field(t, &f, v < 0, end - n, n);
 			break;
 		}
 		case 'u': case 'x': case 'X': {
-			uint64_t v = longs ? va_arg(args, unsigned long) : va_arg(args, unsigned);
+			uint64_t v = longs ? va_arg(list, unsigned long) : va_arg(list, unsigned);
 			size_t n = digits(end, v, *p == 'u' ? 10 : 16, *p == 'X');
 			put_field(t, &f, false, end - n, n);
 			break;
 		}
 		case 's': {
-			const char *s = va_arg(args, const char *);
+			const char *s = va_arg(list, const char *);
 			if (!s)
 				s = "(null)";
 			size_t n = 0;
@@ -129,7 +129,7 @@ void text_fmt(struct text *t, const char *format, ...)
 			break;
 		}
 		case 'c': {
-			char c = (char)va_arg(args, int);
+			char c = (char)va_arg(list, int);
 			put_field(t, &f, false, &c, 1);
 			break;
 		}
@@ -144,6 +144,14 @@ void text_fmt(struct text *t, const char *format, ...)
 				text_char(t, *p);
 		}
 	}
+	va_end(list);
+}
+
+void text_fmt(struct text *t, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	text_vfmt(t, format, args);
 	va_end(args);
 }
 

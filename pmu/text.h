@@ -2,6 +2,8 @@
 #ifndef PMU_TEXT_H
 #define PMU_TEXT_H
 
+#include <stdarg.h>
+
 #include "pmu/base.h"
 
 /* A text being built. `at` always holds a terminated string of `length` bytes;
@@ -19,6 +21,7 @@ void text_bytes(struct text *t, const char *s, size_t n);
 /* printf's subset: %s %.*s %c %% and %d %u %x %X with none, l, ll or z; flags '-' and '0';
  * a width, also '*'. */
 void text_fmt(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vfmt(struct text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* A fixed-point number: value / 10^decimals, e.g. text_fixed(t, 39967, 3) -> 39.967. */
 void text_fixed(struct text *t, int64_t value, unsigned decimals);
 /* The inside of a JSON string: quotes, backslashes and control bytes escaped,

@@ -1,0 +1,28 @@
+/* efi/console.h: one log for the screen, the serial line and QEMU's debug port. */
+#ifndef EFI_CONSOLE_H
+#define EFI_CONSOLE_H
+
+#include "pmu/base.h"
+
+struct console {
+	bool screen;      /* a graphics or text display is there */
+	bool firmware_serial; /* the firmware's console already goes to a serial line */
+	bool com1;        /* a UART answers at 0x3F8 and we write it ourselves */
+	bool debug_port;  /* QEMU's port 0xE9 */
+	bool hypervisor;  /* CPUID 1 ECX[31] */
+};
+extern struct console console;
+
+/* Finds out where output goes and says once what is missing. */
+void console_open(void);
+/* A line or a part of one, everywhere; at most 1,000 bytes. LF becomes CR LF where it must. */
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_text(const char *s);
+/* The same without the firmware: for faults and inside the bracket. */
+void print_raw(const char *s);
+/* True once the user has pressed Esc or Ctrl-C. Reads what is in the key buffer. */
+bool console_stop_pressed(void);
+/* Waits for a key and returns its character, upper case; 0 for keys without one. */
+char console_key(void);
+
+#endif

@@ -1,0 +1,273 @@
+/* efi/files.c: files of the boot volume through EFI_SIMPLE_FILE_SYSTEM_PROTOCOL.
+ *
+ * FAT has no atomic replacement and its firmware driver refuses to rename over an existing file,
+ * so a whole file is written as NAME.tmp, flushed, the old NAME (of this same run) deleted, and
+ * renamed. Handles may die with the medium at any time; every call's status is looked at. */
+#include "efi/files.h"
+#include "pmu/text.h"
+
+#define RUN_NUMBER_MAX 9999u
+#define INFO_BYTES (SIZE_OF_EFI_FILE_INFO + 2 * 260) /* FAT long names have up to 255 units */
+
+static const EFI_GUID file_system = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
+static const EFI_GUID file_info = EFI_FILE_INFO_ID;
+
+static EFI_STATUS open_in(EFI_FILE_HANDLE folder, const char *path, UINT64 mode, UINT64 attributes,
+                          EFI_FILE_HANDLE *out)
+{
+	CHAR16 name[RUN_PATH_MAX + FILE_NAME_MAX];
+	uefi_ucs2(path, name, COUNT_OF(name));
+	return folder->Open(folder, out, name, mode, attributes);
+}
+
+enum status files_open(struct files *f)
+{
+	EFI_FILE_IO_INTERFACE *volume;
+	memset(f, 0, sizeof(*f));
+	f->state = ST_MISSING;
+	if (uefi.loaded == NULL || uefi.loaded->DeviceHandle == NULL)
+		return ST_MISSING;
+	volume = uefi_protocol(uefi.loaded->DeviceHandle, &file_system);
+	if (volume == NULL)
+		return ST_MISSING;
+	return uefi_status(volume->OpenVolume(volume, &f->root));
+}
+
+void files_close(struct files *f)
+{
+	if (f->journal != NULL)
+		f->journal->Close(f->journal);
+	if (f->run != NULL)
+		f->run->Close(f->run);
+	if (f->root != NULL)
+		f->root->Close(f->root);
+	memset(f, 0, sizeof(*f));
+	f->state = ST_MISSING;
+}
+
+enum status files_read(struct files *f, const char *path, size_t most, char **text, size_t *bytes,
+                       size_t *pages_bytes)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	UINTN info_size = sizeof(info_bytes);
+	char full[RUN_PATH_MAX];
+	EFI_GUID guid = file_info;
+	EFI_FILE_HANDLE file;
+	struct text t;
+
+	*text = NULL;
+	*bytes = *pages_bytes = 0;
+	if (f->root == NULL)
+		return ST_MISSING;
+	text_init(&t, full, sizeof(full));
+	text_fmt(&t, path[0] == '\\' ? "%.0s%s" : "%s\\%s", FILES_FOLDER, path);
+	for (char *c = full; *c != 0; c++)
+		if (*c == '/')
+			*c = '\\';
+	enum status s = t.full ? ST_MISSING : uefi_status(open_in(f->root, full, EFI_FILE_MODE_READ, 0, &file));
+	if (s != ST_OK)
+		return s;
+	s = uefi_status(file->GetInfo(file, &guid, &info_size, info));
+	if (s == ST_OK && (info->Attribute & EFI_FILE_DIRECTORY) != 0)
+		s = ST_MISSING;
+	if (s == ST_OK && info->FileSize > most)
+		s = ST_FULL;
+	if (s == ST_OK) {
+		UINTN n = info->FileSize;
+		*pages_bytes = n + 1;
+		*text = pages_get(*pages_bytes);
+		s = *text == NULL ? ST_FULL : uefi_status(file->Read(file, &n, *text));
+		if (s == ST_OK && n != info->FileSize)
+			s = ST_IO;
+		*bytes = n;
+		if (s != ST_OK && *text != NULL) {
+			pages_put(*text, *pages_bytes);
+			*text = NULL;
+		}
+	}
+	file->Close(file);
+	return s;
+}
+
+/* The folder `name`, made when it is missing. */
+static EFI_STATUS folder_get(EFI_FILE_HANDLE in, const char *name, EFI_FILE_HANDLE *out)
+{
+	EFI_STATUS s = open_in(in, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, out);
+	if (s == EFI_NOT_FOUND)
+		s = open_in(in, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE,
+		            EFI_FILE_DIRECTORY, out);
+	return s;
+}
+
+/* Lower case for comparing: FAT knows no difference. */
+static bool same_letter(char a, char b)
+{
+	if (a >= 'A' && a <= 'Z')
+		a = (char)(a - 'A' + 'a');
+	if (b >= 'A' && b <= 'Z')
+		b = (char)(b - 'A' + 'a');
+	return a == b;
+}
+
+/* NNNN of "PREFIX-NNNN", 0 if `name` is not one. */
+static unsigned run_number(const char *name, const char *prefix)
+{
+	uint64_t number;
+	for (; *prefix != 0; prefix++, name++)
+		if (!same_letter(*name, *prefix))
+			return 0;
+	if (*name++ != '-' || parse_u64(name, str_length(name), &number) != ST_OK || number > RUN_NUMBER_MAX)
+		return 0;
+	return (unsigned)number;
+}
+
+static enum status highest_run(EFI_FILE_HANDLE results, const char *prefix, unsigned *highest)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	char name[FILE_NAME_MAX];
+	*highest = 0;
+	for (;;) {
+		UINTN size = sizeof(info_bytes);
+		EFI_STATUS s = results->Read(results, &size, info);
+		if (s != EFI_SUCCESS)
+			return uefi_status(s);
+		if (size == 0)
+			return ST_OK;
+		if (!uefi_ascii(info->FileName, (size - SIZE_OF_EFI_FILE_INFO) / 2, name, sizeof(name)))
+			continue;
+		unsigned n = run_number(name, prefix);
+		if (n > *highest)
+			*highest = n;
+	}
+}
+
+enum status files_begin_run(struct files *f, const char *prefix)
+{
+	EFI_FILE_HANDLE ours = NULL, results = NULL, there = NULL;
+	unsigned number = 0;
+	char name[FILE_NAME_MAX];
+	struct text t;
+
+	f->state = ST_MISSING;
+	if (f->root == NULL)
+		return f->state;
+	f->state = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
+	if (f->state == ST_OK)
+		f->state = uefi_status(folder_get(ours, "results", &results));
+	if (f->state == ST_OK)
+		f->state = highest_run(results, prefix, &number);
+	while (f->state == ST_OK && f->run == NULL) {
+		if (++number > RUN_NUMBER_MAX) {
+			f->state = ST_FULL;
+			break;
+		}
+		text_init(&t, name, sizeof(name));
+		text_fmt(&t, "%s-%04u", prefix, number);
+		/* Open with CREATE would open what exists: look first. */
+		EFI_STATUS s = open_in(results, name, EFI_FILE_MODE_READ, 0, &there);
+		if (s == EFI_SUCCESS) {
+			there->Close(there);
+			continue;
+		}
+		if (s == EFI_NOT_FOUND)
+			s = open_in(results, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE,
+			            EFI_FILE_DIRECTORY, &f->run);
+		f->state = uefi_status(s);
+	}
+	if (f->state == ST_OK) {
+		text_init(&t, f->run_path, sizeof(f->run_path));
+		text_fmt(&t, FILES_FOLDER "\\results\\%s", name);
+		f->state = uefi_status(f->run->Flush(f->run));
+	}
+	if (results != NULL)
+		results->Close(results);
+	if (ours != NULL)
+		ours->Close(ours);
+	return f->state;
+}
+
+static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
+{
+	UINTN done = n;
+	/* The protocol's Write takes a pointer to non-const and only reads. */
+	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
+	if (s == EFI_SUCCESS && done != n)
+		s = EFI_VOLUME_FULL;
+	if (s == EFI_SUCCESS)
+		s = file->Flush(file);
+	return uefi_status(s);
+}
+
+enum status files_append(struct files *f, const char *name, const void *bytes, size_t n)
+{
+	if (f->run == NULL)
+		return f->state == ST_OK ? ST_MISSING : f->state;
+	if (f->journal == NULL || !str_equal(f->journal_name, name)) {
+		if (f->journal != NULL)
+			f->journal->Close(f->journal);
+		f->journal = NULL;
+		enum status s = uefi_status(open_in(f->run, name,
+			EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &f->journal));
+		if (s != ST_OK) {
+			f->journal = NULL;
+			return s;
+		}
+		str_copy(f->journal_name, sizeof(f->journal_name), name);
+	}
+	/* UEFI specification, EFI_FILE_PROTOCOL.SetPosition: all ones is the end of the file. */
+	enum status s = uefi_status(f->journal->SetPosition(f->journal, UINT64_MAX));
+	return s == ST_OK ? write_flushed(f->journal, bytes, n) : s;
+}
+
+static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	UINTN size = sizeof(info_bytes);
+	EFI_GUID guid = file_info;
+	enum status s = uefi_status(file->GetInfo(file, &guid, &size, info));
+	if (s != ST_OK)
+		return s;
+	uefi_ucs2(name, info->FileName, 255);
+	size = SIZE_OF_EFI_FILE_INFO + 2 * (str_length(name) + 1);
+	info->Size = size;
+	return uefi_status(file->SetInfo(file, &guid, size, info));
+}
+
+static void delete_in(EFI_FILE_HANDLE folder, const char *name)
+{
+	EFI_FILE_HANDLE file;
+	if (open_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &file) == EFI_SUCCESS)
+		file->Delete(file);
+}
+
+enum status files_write(struct files *f, const char *name, const void *bytes, size_t n)
+{
+	char temporary[FILE_NAME_MAX];
+	EFI_FILE_HANDLE file;
+	struct text t;
+	if (f->run == NULL)
+		return f->state == ST_OK ? ST_MISSING : f->state;
+	text_init(&t, temporary, sizeof(temporary));
+	text_fmt(&t, "%s.tmp", name);
+	if (t.full)
+		return ST_RANGE;
+	delete_in(f->run, temporary);
+	enum status s = uefi_status(open_in(f->run, temporary,
+		EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &file));
+	if (s != ST_OK)
+		return s;
+	s = write_flushed(file, bytes, n);
+	if (s != ST_OK) {
+		file->Delete(file); /* closes; room for the journal matters more than half a file */
+		return s;
+	}
+	delete_in(f->run, name);
+	s = rename_to(file, name);
+	if (s == ST_OK)
+		s = uefi_status(file->Flush(file));
+	file->Close(file);
+	return s;
+}

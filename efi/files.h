@@ -1,0 +1,36 @@
+/* efi/files.h: the volume that the application was booted from: settings in, results out. */
+#ifndef EFI_FILES_H
+#define EFI_FILES_H
+
+#include "efi/uefi.h"
+
+#define FILE_NAME_MAX 96
+#define RUN_PATH_MAX  200
+
+/* Our folder on the volume; a name without a leading backslash is relative to it. */
+#define FILES_FOLDER "\\stallmeter"
+
+struct files {
+	EFI_FILE_HANDLE root;        /* NULL: no volume */
+	EFI_FILE_HANDLE run;         /* this run's directory, NULL until files_begin_run */
+	char run_path[RUN_PATH_MAX]; /* "\stallmeter\results\NAME" */
+	EFI_FILE_HANDLE journal;     /* the file last appended to */
+	char journal_name[FILE_NAME_MAX];
+	enum status state;           /* why results cannot be written, ST_OK if they can */
+};
+
+/* Opens the volume of the loaded image. ST_MISSING: none, or no file system on it. */
+MUST_CHECK enum status files_open(struct files *f);
+void files_close(struct files *f);
+/* The whole of a file of at most `most` bytes, in pages that the caller puts back (*pages_bytes).
+ * ST_MISSING, ST_FULL (too long or no memory), ST_IO. An empty file is ST_OK with *bytes = 0. */
+MUST_CHECK enum status files_read(struct files *f, const char *path, size_t most, char **text, size_t *bytes,
+                                  size_t *pages_bytes);
+/* Makes \stallmeter\results\PREFIX-NNNN with the next free number; nothing that is there is touched. */
+MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
+/* Into the run's directory. files_append: flushed before it returns. files_write: the whole file,
+ * under NAME.tmp first, flushed, then renamed; a reader that finds only NAME.tmp may take it. */
+MUST_CHECK enum status files_append(struct files *f, const char *name, const void *bytes, size_t n);
+MUST_CHECK enum status files_write(struct files *f, const char *name, const void *bytes, size_t n);
+
+#endif

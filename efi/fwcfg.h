@@ -1,0 +1,16 @@
+/* efi/fwcfg.h: switches that tests give to one and the same image through QEMU's fw_cfg. */
+#ifndef EFI_FWCFG_H
+#define EFI_FWCFG_H
+
+#include "pmu/base.h"
+
+/* opt/stallmeter/options: words "key=value" as in the UEFI load options; they win over those.
+ * opt/stallmeter/test: the name of a self test to run instead of a suite, e.g. "faults". */
+#define FWCFG_OPTIONS "opt/stallmeter/options"
+#define FWCFG_TEST    "opt/stallmeter/test"
+
+/* The text of an item, zero-terminated. ST_MISSING: not in QEMU, or no such item;
+ * ST_FULL: longer than capacity - 1. */
+MUST_CHECK enum status fwcfg_read(const char *name, char *to, size_t capacity);
+
+#endif
