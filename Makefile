@@ -89,12 +89,11 @@ $(OUT)/stallmeter: $(HOST_OBJECTS) $(OUT)/libstallmeter.a
 
 # --- the UEFI application ----------------------------------------------------------------------
 efi: $(OUT)/BOOTX64.EFI
-$(OUT)/stallmeter.so: $(EFI_OBJECTS) $(LIB_OBJECTS)
-	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T /usr/lib/elf_x86_64_efi.lds \
+$(OUT)/stallmeter.so: efi/app.lds $(EFI_OBJECTS) $(LIB_OBJECTS)
+	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T efi/app.lds \
 	  /usr/lib/crt0-efi-x86_64.o $(EFI_OBJECTS) $(LIB_OBJECTS) -o $@ /usr/lib/libgnuefi.a
 $(OUT)/BOOTX64.EFI: $(OUT)/stallmeter.so
-	objcopy -j .text -j .kernels -j .kernel_meta -j .kernel_names -j .sdata -j .data -j .rodata -j .dynamic -j .dynsym \
-	  -j .rel -j .rela -j '.rel.*' -j '.rela.*' -j .reloc --target efi-app-x86_64 --subsystem=10 $< $@
+	objcopy -j .text -j .reloc -j .data -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $< $@
 
 # --- the disk image ----------------------------------------------------------------------------
 # What a user calls installs what is missing first, then comes back for the files.

@@ -7,7 +7,6 @@
 
 #define COM1       0x3F8 /* the PC's first serial port */
 #define DEBUG_PORT 0xE9  /* QEMU -debugcon; reads back 0xE9 where it exists */
-#define SCAN_ESC   0x17  /* EFI_INPUT_KEY.ScanCode of Esc */
 #define CTRL_C     0x03
 
 struct console console;

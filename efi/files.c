@@ -61,7 +61,9 @@ enum status files_read(struct files *f, const char *path, size_t most, char **te
 	if (f->root == NULL)
 		return ST_MISSING;
 	text_init(&t, full, sizeof(full));
-	text_fmt(&t, path[0] == '\\' ? "%.0s%s" : "%s\\%s", FILES_FOLDER, path);
+	if (path[0] != '\\' && path[0] != '/')
+		text_fmt(&t, FILES_FOLDER "\\");
+	text_fmt(&t, "%s", path);
 	for (char *c = full; *c != 0; c++)
 		if (*c == '/')
 			*c = '\\';
