@@ -37,4 +37,21 @@ MUST_CHECK enum status counters_start(const struct access *a, const struct cpu *
 MUST_CHECK enum status counters_stop(const struct access *a, const struct cpu *cpu, const struct plan *plan,
                                      unsigned run, unsigned core);
 
+/* Writes a general counter: at full width where the processor can (0x345 bit 13), else as the
+ * 32-bit value that the processor sign-extends. ST_RANGE: not writable that way. */
+MUST_CHECK enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core,
+                                     unsigned counter, uint64_t value);
+
+/* A counter that firmware left on. */
+struct firmware_counter { bool fixed, returned; uint8_t counter; uint64_t control; };
+#define FIRMWARE_COUNTERS_MAX 40
+/* Lists the counters of a core that are already on and switches them off. Call it before the first
+ * counters_start. `list` has FIRMWARE_COUNTERS_MAX entries. */
+MUST_CHECK enum status counters_firmware_check(const struct access *a, const struct cpu *cpu, unsigned core,
+                                               struct firmware_counter *list, unsigned *count);
+/* To be called some 100 ms later, before counters_start: a counter that is on again is owned by an SMM
+ * agent. It is marked `returned` and taken out of cpu's masks, so that no plan uses it. */
+MUST_CHECK enum status counters_firmware_recheck(const struct access *a, struct cpu *cpu, unsigned core,
+                                                 struct firmware_counter *list, unsigned count);
+
 #endif

@@ -31,9 +31,12 @@ struct cpu {
 	struct tlb_facts tlb;     /* CPUID where it tells, else the descriptor's */
 	/* architectural PMU, CPUID 0xA */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
+	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */
+	const char *pmu_absent;       /* why there is no PMU to use, NULL if there is one */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	uint8_t physical_address_bits;
+	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
 };
 

@@ -1,10 +1,433 @@
 #!/usr/bin/env python3
-"""Writes out/gen/tables.c from the text files of tables/: const data for processor.h."""
+"""Writes out/gen/tables.c from the text files of tables/: const data for processor.h.
+
+usage: generate.py FOLDER TARGET.c
+
+The formats and the rules a table must obey are in FORMAT.md; this program checks each of them
+and fails with one line a fault: "FILE:LINE: KEY: what is wrong, what is allowed".
+"""
+import csv
+import os
+import re
 import sys
 
-def main(folder, target):
-    with open(target, "w") as out:
-        out.write('#include "tables/processor.h"\n')
-        out.write("const struct processor processors[1];\nconst uint16_t processor_count = 0;\n")
+BITS64 = (1 << 64) - 1
 
-main(sys.argv[1], sys.argv[2])
+
+class Problems:
+    def __init__(self):
+        self.lines = []
+
+    def add(self, where, key, text):
+        self.lines.append("%s:%d: %s: %s" % (where[0], where[1], key, text))
+
+
+class Row(dict):
+    """The fields of one line, and where it stands."""
+    where = ("", 0)
+
+
+def number(p, row, key, low=0, high=BITS64, empty=None):
+    text = row.get(key, "")
+    if text == "" and empty is not None:
+        return empty
+    if not re.fullmatch(r"0x[0-9A-Fa-f]+|[0-9]+", text):
+        p.add(row.where, key, "'%s' is no number; decimal or 0x-hexadecimal" % text)
+        return low
+    value = int(text, 0)
+    if not low <= value <= high:
+        p.add(row.where, key, "%s is outside %d .. %d" % (text, low, high))
+        return low
+    return value
+
+
+def words(p, row, key, needed=True):
+    text = row.get(key, "").strip()
+    if needed and not text:
+        p.add(row.where, key, "is missing")
+    bad = [c for c in text if not 32 <= ord(c) < 127]
+    if bad:
+        p.add(row.where, key, "has a character that is not printable ASCII: %r" % bad[0])
+    return text
+
+
+def read_csv(p, folder, name, columns):
+    """Rows of a comma-separated file. '#' lines are comments; the first other line names the columns."""
+    rows, header = [], None
+    path = os.path.join(folder, name)
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="ascii", errors="surrogateescape") as f:
+        for n, line in enumerate(f, 1):
+            if line.startswith("#") or not line.strip():
+                continue
+            fields = [x.strip() for x in next(csv.reader([line]))]
+            where = (os.path.join("tables", name), n)
+            if header is None:
+                header = fields
+                if header != columns:
+                    p.add(where, "columns", "are %s; must be %s" % (",".join(fields), ",".join(columns)))
+                    return []
+                continue
+            if len(fields) != len(header):
+                p.add(where, fields[0], "has %d fields, must have %d" % (len(fields), len(header)))
+                continue
+            row = Row(zip(header, fields))
+            row.where = where
+            rows.append(row)
+    return rows
+
+
+def read_ini(p, folder, name, keys):
+    """Sections of a "key = value" file, in order."""
+    sections = []
+    with open(os.path.join(folder, name), encoding="ascii", errors="surrogateescape") as f:
+        for n, line in enumerate(f, 1):
+            line = line.strip()
+            where = (os.path.join("tables", name), n)
+            if not line or line.startswith("#"):
+                continue
+            m = re.fullmatch(r"\[([a-z0-9_-]+)\]", line)
+            if m:
+                if any(s["name"] == m.group(1) for s in sections):
+                    p.add(where, m.group(1), "stands twice")
+                row = Row(name=m.group(1))
+                row.where = where
+                row.lines = {}
+                sections.append(row)
+                continue
+            key, sep, value = (x.strip() for x in line.partition("="))
+            if not sep or not sections:
+                p.add(where, key, "expected [section] or key = value")
+            elif key not in keys:
+                p.add(where, key, "unknown key; known: %s" % ", ".join(keys))
+            elif key in sections[-1]:
+                p.add(where, key, "stands twice in [%s]" % sections[-1]["name"])
+            else:
+                sections[-1][key] = value
+    return sections
+
+
+EVENT_COLUMNS = ["name", "select", "umask", "cmask", "inv", "edge", "any", "pebs", "fixed", "arch",
+                 "counters", "extra_msr", "extra_value", "what", "source"]
+
+
+def read_events(p, folder, name):
+    rows = read_csv(p, folder, "events/%s.csv" % name, EVENT_COLUMNS)
+    if rows is None:
+        return None
+    for r in rows:
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]):
+            p.add(r.where, r["name"], "is no event name; capitals, digits, _ and . in the manual's spelling")
+        e = r.event = {k: number(p, r, k, 0, 255, 0) for k in ("select", "umask", "cmask")}
+        for k in ("inv", "edge", "any"):
+            e[k] = number(p, r, k, 0, 1, 0)
+        e["pebs"] = number(p, r, "pebs", 0, 3, 0)
+        e["fixed"] = number(p, r, "fixed", 0, 8, 0)
+        e["arch"] = number(p, r, "arch", 0, 32, 0)
+        e["counters"] = number(p, r, "counters", 0, (1 << 32) - 1, 0)
+        e["extra_msr"] = number(p, r, "extra_msr", 0, (1 << 32) - 1, 0)
+        e["extra_value"] = number(p, r, "extra_value", 0, BITS64, 0)
+        e["name"], e["what"], e["source"] = r["name"], words(p, r, "what"), words(p, r, "source")
+        if e["edge"] and not e["cmask"]:
+            p.add(r.where, r["name"], "edge without cmask: the edge of a zero threshold never comes (guide, before table 1)")
+        if e["inv"] and not e["cmask"]:
+            p.add(r.where, r["name"], "inv without cmask has no effect (SDM 18.2.1.1)")
+        if e["any"] and e["pebs"]:
+            p.add(r.where, r["name"], "any-thread must be 0 in a precise event (SDM 18.6.1.1)")
+        if e["counters"] == 0 and e["fixed"] == 0:
+            p.add(r.where, r["name"], "no counter can count it: give counters or fixed")
+        if e["pebs"] and e["counters"] == 0:
+            p.add(r.where, r["name"], "a precise event needs a general counter")
+        if e["extra_value"] and not e["extra_msr"]:
+            p.add(r.where, r["name"], "extra_value without extra_msr")
+        if e["pebs"] == 3 and e["extra_msr"] != 0x3F6:
+            p.add(r.where, r["name"], "a load-latency event needs its threshold in MSR 0x3F6")
+        if e["extra_msr"] == 0x3F6 and not 3 <= e["extra_value"] <= 0xFFFF:
+            p.add(r.where, r["name"], "latency threshold %d is outside 3 .. 65535 (SDM 18.7.1.2)" % e["extra_value"])
+    return rows
+
+
+MSR_COLUMNS = ["first", "last", "mask", "restore", "what", "source"]
+
+
+def read_msrs(p, folder, name):
+    rows = read_csv(p, folder, "msrs/%s.csv" % name, MSR_COLUMNS)
+    if rows is None:
+        return None
+    for r in rows:
+        m = r.msr = {"first": number(p, r, "first", 1, (1 << 32) - 1)}
+        m["last"] = number(p, r, "last", 1, (1 << 32) - 1, m["first"])
+        m["mask"] = number(p, r, "mask", 1)
+        m["restore"] = number(p, r, "restore", 0, 1)
+        m["what"], m["source"] = words(p, r, "what"), words(p, r, "source")
+        if m["last"] < m["first"] or m["last"] - m["first"] > 255:
+            p.add(r.where, r["first"], "last must be first .. first + 255")
+    return rows
+
+
+def read_sources(p, folder, name):
+    rows = read_csv(p, folder, "sources/%s.csv" % name, ["code", "name", "what", "source"])
+    if rows is None:
+        return None
+    for n, r in enumerate(rows):
+        if number(p, r, "code", 0, 15) != n:
+            p.add(r.where, r["code"], "codes must be 0 .. 15 in order")
+        words(p, r, "name"), words(p, r, "what"), words(p, r, "source")
+    if len(rows) != 16:
+        p.add(("tables/sources/%s.csv" % name, 1), "code", "has %d rows, must have 16" % len(rows))
+    return rows
+
+
+def read_quirks(p, folder):
+    quirks = {}
+    for r in read_ini(p, folder, "quirks.txt", ["erratum", "what", "source", "writes"]):
+        for k in ("erratum", "what", "source"):
+            words(p, r, k)
+        r.writes = []
+        for w in r.get("writes", "").split():
+            m = re.fullmatch(r"(0x[0-9A-F]+)=(0x[0-9A-F]+|[0-9]+)", w)
+            if m:
+                r.writes.append((int(m.group(1), 16), int(m.group(2), 0)))
+            else:
+                p.add(r.where, "writes", "'%s' is not MSR=VALUE in 0x-hexadecimal" % w)
+        quirks[r["name"]] = r
+    return quirks
+
+
+PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "msrs", "latency_sources",
+                  "quirks", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
+                  "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "confirmed", "source"]
+FAMILY_ANY = 0xFFFF
+
+
+def span(p, row):
+    text = row.get("steppings", "0 15").split()
+    if len(text) != 2 or not all(t.isdigit() and int(t) < 16 for t in text) or int(text[0]) > int(text[1]):
+        p.add(row.where, "steppings", "must be LOW HIGH, 0 .. 15")
+        return 0, 15
+    return int(text[0]), int(text[1])
+
+
+def read_processors(p, folder, quirks):
+    sets = {"events": {}, "msrs": {}, "latency_sources": {}}
+    readers = {"events": read_events, "msrs": read_msrs, "latency_sources": read_sources}
+    processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
+    for r in processors:
+        r.title, r.source, r.confirmed = words(p, r, "title"), words(p, r, "source"), words(p, r, "confirmed")
+        r.vendor = words(p, r, "vendor", False)
+        if r.vendor and len(r.vendor) != 12:
+            p.add(r.where, "vendor", "'%s' must have 12 letters, or be empty for any" % r.vendor)
+        r.family = FAMILY_ANY if r.get("family") == "any" else number(p, r, "family", 0, 270)
+        r.models = []
+        if r.get("models") != "any":
+            for m in r.get("models", "").split():
+                if re.fullmatch(r"0x[0-9A-Fa-f]{2}", m):
+                    r.models.append(int(m, 16))
+                else:
+                    p.add(r.where, "models", "'%s' is no model; 0xNN, or any" % m)
+            if not r.models:
+                p.add(r.where, "models", "is missing; a list of 0xNN, or any")
+        r.low, r.high = span(p, r)
+        for kind, reader in readers.items():
+            for name in r.get(kind, "").split():
+                if name not in sets[kind]:
+                    rows = reader(p, folder, name)
+                    if rows is None:
+                        p.add(r.where, kind, "no file '%s'" % name)
+                        rows = []
+                    sets[kind][name] = rows
+        r.events = [e for n in r.get("events", "").split() for e in sets["events"][n]]
+        r.msrs = [m for n in r.get("msrs", "").split() for m in sets["msrs"][n]]
+        r.quirks = []
+        for q in r.get("quirks", "").split():
+            if q in quirks:
+                r.quirks.append(quirks[q])
+            else:
+                p.add(r.where, "quirks", "no quirk '%s' in quirks.txt" % q)
+        for k in ("dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k"):
+            number(p, r, k, 0, 65535, 0)
+        number(p, r, "pebs_format", 0, 255, 255)
+        number(p, r, "lbr_pairs", 0, 64, 0)
+        number(p, r, "serialise_cpuid", 0, 1, 0)
+        check_processor(p, r)
+    return processors, sets
+
+
+def check_processor(p, r):
+    """Rules that need the whole of one descriptor."""
+    seen = {}
+    for e in r.events:
+        if e["name"] in seen:
+            p.add(e.where, e["name"], "stands twice in %s, first at %s:%d" % ((r["name"],) + seen[e["name"]]))
+        seen[e["name"]] = e.where
+    taken = sorted((m.msr["first"], m.msr["last"], m.where) for m in r.msrs)
+    for a, b in zip(taken, taken[1:]):
+        if b[0] <= a[1]:
+            p.add(b[2], "0x%X" % b[0], "overlaps %s:%d" % a[2])
+
+    def allowed(msr, value):
+        return any(m.msr["first"] <= msr <= m.msr["last"] and not value & ~m.msr["mask"] for m in r.msrs)
+
+    for e in r.events:
+        if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
+            p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+    for q in r.quirks:
+        for msr, value in q.writes:
+            if not allowed(msr, value):
+                p.add(q.where, "0x%X" % msr, "is not writable with this value on %s" % r["name"])
+    if r.get("prefetch_msr", "0") != "0":
+        msr, off = number(p, r, "prefetch_msr"), number(p, r, "prefetch_off", 1)
+        if not allowed(msr, off):
+            p.add(r.where, "prefetch_off", "MSR 0x%X is not writable with 0x%X" % (msr, off))
+
+
+def check_order(p, processors):
+    """Most specific first: an earlier row must not hide a later one."""
+    for n, later in enumerate(processors):
+        for earlier in processors[:n]:
+            if earlier.vendor not in ("", later.vendor):
+                continue
+            if earlier.family not in (FAMILY_ANY, later.family):
+                continue
+            if earlier.models and (not later.models or not set(later.models) <= set(earlier.models)):
+                continue
+            if earlier.low <= later.low and earlier.high >= later.high:
+                p.add(later.where, later["name"], "is hidden by %s, which comes first" % earlier["name"])
+    last = processors[-1] if processors else None
+    if last is None or last.vendor or last.family != FAMILY_ANY or last.models:
+        p.add(last.where if last else ("tables/processors.txt", 1), "processors", "the last one must match any processor")
+
+
+TLB_COLUMNS = ["code", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "source"]
+
+
+def read_tlb_descriptors(p, folder):
+    rows = read_csv(p, folder, "tlb_descriptors.csv", TLB_COLUMNS) or []
+    seen = set()
+    for r in rows:
+        words(p, r, "source")
+        r.values = [number(p, r, "code", 1, 0xFE)] + [number(p, r, k, 0, 0x8000, 0) for k in TLB_COLUMNS[1:6]]
+        if r.values[0] in seen:
+            p.add(r.where, r["code"], "stands twice")
+        if not any(r.values[1:]):
+            p.add(r.where, r["code"], "gives no entries")
+        seen.add(r.values[0])
+    return rows
+
+
+def write_tlb_descriptors(out, rows):
+    out.write("\nconst struct tlb_descriptor tlb_descriptors[] = {\n")
+    for r in rows:
+        out.write("\t{ 0x%02X, { %d, %d, %d, %d, %d } },\n" % tuple(r.values))
+    out.write("};\nconst uint16_t tlb_descriptor_count = %d;\n" % len(rows))
+
+
+def c_text(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def c_name(kind, name):
+    return "%s_%s" % (kind, re.sub(r"[^a-z0-9]", "_", name))
+
+
+def write_processors(out, processors, quirks, sets):
+    out.write("/* Written by tables/generate.py from tables/: do not edit. */\n")
+    out.write('#include "tables/processor.h"\n\n')
+    for name, rows in sorted(sets["latency_sources"].items()):
+        out.write("static const struct latency_source %s[] = {\n" % c_name("sources", name))
+        for r in rows:
+            out.write("\t{ %s, %s, %s },\n" % (r["code"], c_text(r["name"]), c_text(r["what"])))
+        out.write("};\n")
+    for name, q in sorted(quirks.items()):
+        if q.writes:
+            out.write("static const struct msr_value %s[] = {\n" % c_name("writes", name))
+            out.write("".join("\t{ 0x%X, 0x%Xull },\n" % w for w in q.writes) + "};\n")
+    for r in processors:
+        if r.events:
+            out.write("static const struct event %s[] = {\n" % c_name("events", r["name"]))
+            for e in (x.event for x in r.events):
+                out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull,\n\t  %s, %s },\n" % (
+                    c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["inv"], e["edge"], e["any"], e["pebs"],
+                    e["fixed"], e["arch"], e["counters"], e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
+            out.write("};\n")
+        if r.msrs:
+            out.write("static const struct writable_msr %s[] = {\n" % c_name("msrs", r["name"]))
+            for m in sorted((x.msr for x in r.msrs), key=lambda m: m["first"]):
+                out.write("\t{ 0x%X, 0x%X, 0x%Xull, %d, %s, %s },\n" % (
+                    m["first"], m["last"], m["mask"], m["restore"], c_text(m["what"]), c_text(m["source"])))
+            out.write("};\n")
+        if r.quirks:
+            out.write("static const struct quirk %s[] = {\n" % c_name("quirks", r["name"]))
+            for q in r.quirks:
+                writes = "%s, %d" % (c_name("writes", q["name"]), len(q.writes)) if q.writes else "0, 0"
+                out.write("\t{ %s, %s, %s, %s },\n" % (c_text(q["name"]), c_text(q["erratum"]), c_text(q["what"]), writes))
+            out.write("};\n")
+        if r.models:
+            out.write("static const uint16_t %s[] = { %s };\n" % (
+                c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))
+        out.write("\n")
+    out.write("const struct processor processors[] = {\n")
+    for r in processors:
+        def part(kind, rows):
+            return "%s, %d" % (c_name(kind, r["name"]), len(rows)) if rows else "0, 0"
+        tlb = ", ".join(r.get(k, "0") for k in ("dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k"))
+        out.write("\t{\n\t\t.name = %s, .title = %s,\n" % (c_text(r["name"]), c_text(r.title)))
+        out.write("\t\t.vendor = %s, .family = 0x%X,\n" % (c_text(r.vendor), r.family))
+        out.write("\t\t.models = %s, .model_count = %d,\n" % (
+            c_name("models", r["name"]) if r.models else "0", len(r.models)))
+        out.write("\t\t.stepping_low = %d, .stepping_high = %d,\n" % (r.low, r.high))
+        for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
+                                  ("quirks", r.quirks, "quirk_count")):
+            out.write("\t\t.%s = %s, .%s = %d,\n" % (
+                kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
+        source = r.get("latency_sources", "")
+        out.write("\t\t.latency_sources = %s,\n" % (c_name("sources", source) if source else "0"))
+        out.write("\t\t.tlb = { %s },\n" % tlb)
+        out.write("\t\t.pebs_format = %s, .lbr_pairs = %s, .serialise_cpuid = %s,\n" % (
+            r.get("pebs_format", "255"), r.get("lbr_pairs", "0"), r.get("serialise_cpuid", "0")))
+        out.write("\t\t.prefetch_msr = %s, .prefetch_off = %sull,\n" % (r.get("prefetch_msr", "0"), r.get("prefetch_off", "0")))
+        out.write("\t\t.confirmed = %s, .source = %s,\n\t},\n" % (c_text(r.confirmed), c_text(r.source)))
+    out.write("};\nconst uint16_t processor_count = %d;\n" % len(processors))
+
+
+def write_machines(out, folder):
+    """The machine files as they are: pmu/sim reads the text, also from outside the program."""
+    path = os.path.join(folder, "machines")
+    names = sorted(n for n in os.listdir(path) if n.endswith(".machine")) if os.path.isdir(path) else []
+    out.write('\n#include "pmu/sim/machine.h"\n\n')
+    for n in names:
+        with open(os.path.join(path, n), "rb") as f:
+            lines = f.read().split(b"\n")
+        out.write("static const char %s[] =\n" % c_name("machine", n[:-8]))
+        for i, line in enumerate(lines):
+            text = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else "\\%03o" % b for b in line)
+            out.write('\t"%s%s"\n' % (text, "\\n" if i + 1 < len(lines) else ""))
+        out.write(";\n")
+    out.write("const struct machine_file machine_files[] = {\n")
+    for n in names:
+        c = c_name("machine", n[:-8])
+        out.write("\t{ %s, %s, sizeof(%s) - 1 },\n" % (c_text(n[:-8]), c, c))
+    out.write("\t{ 0, 0, 0 }\n};\nconst unsigned machine_files_count = %d;\n" % len(names))
+
+
+def main(folder, target):
+    p = Problems()
+    quirks = read_quirks(p, folder)
+    processors, sets = read_processors(p, folder, quirks)
+    check_order(p, processors)
+    tlbs = read_tlb_descriptors(p, folder)
+    if p.lines:
+        print("\n".join(dict.fromkeys(p.lines)), file=sys.stderr)
+        return 1
+    with open(target, "w", encoding="ascii") as out:
+        write_processors(out, processors, quirks, sets)
+        write_tlb_descriptors(out, tlbs)
+        write_machines(out, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: generate.py FOLDER TARGET.c")
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -13,6 +13,7 @@ struct event {
 	uint8_t inv, edge, any;
 	uint8_t pebs;          /* 1 precise, 2 only precise, 3 the load-latency event */
 	uint8_t fixed;         /* 1 + number of the fixed counter that counts it, 0 if none */
+	uint8_t arch;          /* 1 + bit of CPUID.0xA EBX that says it is missing, 0 if it is not architectural */
 	uint32_t counter_mask; /* general counters that can count it */
 	uint32_t extra_msr;    /* 0x1A6, 0x3F6, ... that must hold extra_value, 0 if none */
 	uint64_t extra_value;
@@ -31,15 +32,29 @@ struct writable_msr {
 
 struct latency_source { uint8_t code; const char *name; const char *what; };
 
-struct quirk { const char *name; const char *erratum; const char *what; };
+/* What a program must know of this processor; `writes`, if there are any, are register writes to
+ * be made, in this order, before counters are programmed. */
+struct msr_value { uint32_t msr; uint64_t value; };
+struct quirk {
+	const char *name; const char *erratum; const char *what;
+	const struct msr_value *writes;
+	uint8_t write_count;
+};
 
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
+
+/* What one byte of CPUID leaf 2 says of TLBs. */
+struct tlb_descriptor { uint8_t code; struct tlb_facts entries; };
+extern const struct tlb_descriptor tlb_descriptors[];
+extern const uint16_t tlb_descriptor_count;
+
+#define FAMILY_ANY 0xFFFF
 
 struct processor {
 	const char *name;        /* "nehalem-ep" */
 	const char *title;       /* "Intel Xeon 5500 (Nehalem-EP)" */
 	const char *vendor;      /* CPUID vendor string; "" matches any */
-	uint16_t family;         /* as displayed */
+	uint16_t family;         /* as displayed; FAMILY_ANY matches any */
 	const uint16_t *models;  /* NULL: any */
 	uint8_t model_count;
 	uint8_t stepping_low, stepping_high;

@@ -1,0 +1,243 @@
+/* pmu/counters.c: programs the core PMU of Intel processors, architectural versions 1 to 5.
+ *
+ * Source: SDM volume 3B chapter 18.2; bit layout also in appendix II of the Nehalem guide. The
+ * program runs at privilege level 0, so every event counts there (OS bit); no interrupt is asked
+ * for. Version 6 keeps the addresses below as aliases. */
+#include "pmu/counters.h"
+
+#define IA32_PMC0              0xC1
+#define IA32_PERFEVTSEL0       0x186
+#define IA32_DEBUGCTL          0x1D9
+#define IA32_FIXED_CTR0        0x309
+#define IA32_FIXED_CTR_CTRL    0x38D
+#define IA32_PERF_GLOBAL_STATUS 0x38E
+#define IA32_PERF_GLOBAL_CTRL  0x38F
+#define IA32_PERF_GLOBAL_OVF_CTRL 0x390
+#define IA32_PEBS_ENABLE       0x3F1
+#define IA32_A_PMC0            0x4C1
+
+#define EVTSEL_OS    (1ull << 17)
+#define EVTSEL_EDGE  (1ull << 18)
+#define EVTSEL_ANY   (1ull << 21)
+#define EVTSEL_EN    (1ull << 22)
+#define EVTSEL_INV   (1ull << 23)
+#define FIXED_OS     1ull
+#define FIXED_WANTED 0x7u /* instructions, core cycles, reference cycles */
+
+#define CAPABILITY_FREEZE_WHILE_SMM (1ull << 12)
+#define CAPABILITY_FW_WRITE         (1ull << 13)
+#define DEBUGCTL_BTS_AND_FREEZE     0x10C0ull /* TR of branches, BTS, freeze on PMI: off */
+#define DEBUGCTL_FREEZE_WHILE_SMM   (1ull << 14)
+
+#define STATUS_OVF_BUFFER (1ull << 62)
+#define STATUS_COND_CHANGED (1ull << 63)
+#define STATUS_V4_FROZEN  (7ull << 58) /* LBR_Frz, CTR_Frz, ASCI: version 4 and later */
+
+static enum status wr(const struct access *a, unsigned core, uint32_t msr, uint64_t value)
+{
+	return a->ops->wrmsr(a->self, core, msr, value);
+}
+
+static uint64_t all_counters(const struct cpu *cpu)
+{
+	return cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
+}
+
+static uint64_t evtsel(const struct event *e)
+{
+	return e->select | (uint64_t)e->umask << 8 | EVTSEL_OS | EVTSEL_EN | (uint64_t)e->cmask << 24 |
+	       (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
+}
+
+enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value)
+{
+	uint64_t limit = cpu->general_width >= 64 ? ~0ull : (1ull << cpu->general_width) - 1;
+	if (counter >= 32 || !(cpu->general_mask >> counter & 1) || value > limit)
+		return ST_RANGE;
+	if (cpu->perf_capabilities & CAPABILITY_FW_WRITE)
+		return wr(a, core, IA32_A_PMC0 + counter, value);
+	/* Bits above 31 become copies of bit 31. */
+	uint64_t extended = (uint64_t)(int64_t)(int32_t)(uint32_t)value & limit;
+	if (extended != value)
+		return ST_RANGE;
+	return wr(a, core, IA32_PMC0 + counter, (uint32_t)value);
+}
+
+/* Everything off: precise sampling first, for the global control does not stop it on all
+ * processors; then all counters at once, then one by one. */
+static enum status all_off(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	enum status s = ST_OK;
+	if (cpu->processor->pebs_format != 255)
+		s = wr(a, core, IA32_PEBS_ENABLE, 0);
+	if (s == ST_OK && cpu->pmu_version >= 2)
+		s = wr(a, core, IA32_PERF_GLOBAL_CTRL, 0);
+	return s;
+}
+
+static enum status selects_off(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	enum status s = ST_OK;
+	for (unsigned c = 0; c < 32 && s == ST_OK; c++)
+		if (cpu->general_mask >> c & 1)
+			s = wr(a, core, IA32_PERFEVTSEL0 + c, 0);
+	if (s == ST_OK && cpu->fixed_mask)
+		s = wr(a, core, IA32_FIXED_CTR_CTRL, 0);
+	return s;
+}
+
+/* Overflow bits that stand from before, back to 0. */
+static enum status clear_overflow(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	uint64_t status, ours = all_counters(cpu) | STATUS_OVF_BUFFER | STATUS_COND_CHANGED;
+	if (cpu->pmu_version < 2)
+		return ST_OK;
+	if (cpu->pmu_version >= 4)
+		ours |= STATUS_V4_FROZEN;
+	enum status s = a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_STATUS, &status);
+	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_OVF_CTRL, status & ours) : s;
+}
+
+static enum status quirk_writes(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	enum status s = ST_OK;
+	for (unsigned q = 0; q < cpu->processor->quirk_count; q++)
+		for (unsigned i = 0; i < cpu->processor->quirks[q].write_count && s == ST_OK; i++)
+			s = wr(a, core, cpu->processor->quirks[q].writes[i].msr, cpu->processor->quirks[q].writes[i].value);
+	return s;
+}
+
+/* System management mode is left out of the counts where the processor can do that. */
+static enum status leave_smm_out(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	uint64_t value;
+	if (!(cpu->perf_capabilities & CAPABILITY_FREEZE_WHILE_SMM))
+		return ST_OK;
+	enum status s = a->ops->rdmsr(a->self, core, IA32_DEBUGCTL, &value);
+	if (s != ST_OK)
+		return s;
+	return wr(a, core, IA32_DEBUGCTL, (value & ~DEBUGCTL_BTS_AND_FREEZE) | DEBUGCTL_FREEZE_WHILE_SMM);
+}
+
+static enum status zero_fixed(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	enum status s = ST_OK;
+	for (unsigned f = 0; f < 32 && s == ST_OK; f++)
+		if (cpu->fixed_mask & FIXED_WANTED & 1u << f)
+			s = wr(a, core, IA32_FIXED_CTR0 + f, 0);
+	return s;
+}
+
+/* One event into its counter, with its extra register. Two slots of one event share a counter. */
+static enum status set_event(const struct access *a, const struct cpu *cpu, unsigned core, const struct plan_slot *slot)
+{
+	enum status s = ST_OK;
+	if (slot->event->extra_msr)
+		s = wr(a, core, slot->event->extra_msr, slot->event->extra_value);
+	if (s == ST_OK)
+		s = counter_write(a, cpu, core, slot->counter, 0);
+	if (s == ST_OK)
+		s = wr(a, core, IA32_PERFEVTSEL0 + slot->counter, evtsel(slot->event));
+	return s;
+}
+
+enum status counters_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core)
+{
+	uint64_t enable = 0, fixed_control = 0;
+	if (run >= plan->runs)
+		return ST_RANGE;
+	if (cpu->pmu_version == 0)
+		return plan->count ? ST_UNSUPPORTED : ST_OK;
+	enum status s = all_off(a, cpu, core);
+	if (s == ST_OK)
+		s = quirk_writes(a, cpu, core);
+	if (s == ST_OK)
+		s = selects_off(a, cpu, core);
+	if (s == ST_OK)
+		s = clear_overflow(a, cpu, core);
+	if (s == ST_OK)
+		s = leave_smm_out(a, cpu, core);
+	if (s == ST_OK)
+		s = zero_fixed(a, cpu, core);
+	for (unsigned i = 0; i < plan->count && s == ST_OK; i++) {
+		const struct plan_slot *slot = &plan->slots[i];
+		if (slot->fixed || slot->run != run || enable >> slot->counter & 1)
+			continue;
+		s = set_event(a, cpu, core, slot);
+		enable |= 1ull << slot->counter;
+	}
+	if (s != ST_OK || cpu->pmu_version < 2)
+		return s;
+	for (unsigned f = 0; f < 3; f++)
+		if (cpu->fixed_mask >> f & 1) {
+			fixed_control |= FIXED_OS << 4 * f;
+			enable |= 1ull << (32 + f);
+		}
+	if (fixed_control)
+		s = wr(a, core, IA32_FIXED_CTR_CTRL, fixed_control);
+	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_CTRL, enable) : s;
+}
+
+enum status counters_stop(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core)
+{
+	if (run >= plan->runs)
+		return ST_RANGE;
+	if (cpu->pmu_version == 0)
+		return plan->count ? ST_UNSUPPORTED : ST_OK;
+	enum status s = all_off(a, cpu, core);
+	return s == ST_OK ? selects_off(a, cpu, core) : s;
+}
+
+/* What keeps a counter on: the event select with its enable bit, or the nibble of the fixed control. */
+static enum status control_of(const struct access *a, unsigned core, bool fixed, unsigned counter, uint64_t *control)
+{
+	enum status s = a->ops->rdmsr(a->self, core, fixed ? IA32_FIXED_CTR_CTRL : IA32_PERFEVTSEL0 + counter, control);
+	if (s != ST_OK)
+		return s;
+	if (fixed)
+		*control = *control >> 4 * counter & 3; /* which privilege levels count; 0 is off */
+	else if (!(*control & EVTSEL_EN))
+		*control = 0;
+	return ST_OK;
+}
+
+enum status counters_firmware_check(const struct access *a, const struct cpu *cpu, unsigned core,
+                                    struct firmware_counter *list, unsigned *count)
+{
+	*count = 0;
+	if (cpu->pmu_version == 0)
+		return ST_OK;
+	for (unsigned i = 0; i < 64; i++) {
+		bool fixed = i >= 32;
+		unsigned n = i & 31;
+		uint64_t control;
+		if (!((fixed ? cpu->fixed_mask & 0xFFFF : cpu->general_mask) >> n & 1))
+			continue;
+		enum status s = control_of(a, core, fixed, n, &control);
+		if (s != ST_OK)
+			return s;
+		if (control && *count < FIRMWARE_COUNTERS_MAX)
+			list[(*count)++] = (struct firmware_counter){ .fixed = fixed, .counter = (uint8_t)n, .control = control };
+	}
+	enum status s = all_off(a, cpu, core);
+	return s == ST_OK ? selects_off(a, cpu, core) : s;
+}
+
+enum status counters_firmware_recheck(const struct access *a, struct cpu *cpu, unsigned core,
+                                      struct firmware_counter *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t control;
+		enum status s = control_of(a, core, list[i].fixed, list[i].counter, &control);
+		if (s != ST_OK)
+			return s;
+		list[i].returned = control != 0;
+		if (!list[i].returned)
+			continue;
+		if (list[i].fixed)
+			cpu->fixed_mask &= ~(1u << list[i].counter);
+		else
+			cpu->general_mask &= ~(1u << list[i].counter);
+	}
+	return ST_OK;
+}
