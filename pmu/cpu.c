@@ -359,8 +359,8 @@ static void read_pmu(struct probe *p)
 		cpu->general_mask = more.eax;
 		cpu->fixed_mask = more.ebx & 0xFFFF;
 	}
-	cpu->general_counters = (uint8_t)__builtin_popcount(cpu->general_mask);
-	cpu->fixed_counters = (uint8_t)__builtin_popcount(cpu->fixed_mask);
+	cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
+	cpu->fixed_counters = (uint8_t)bit_count(cpu->fixed_mask);
 	/* EBX bits beyond the vector's length say nothing: such an event is not there. */
 	uint32_t length = bits(r.eax, 31, 24);
 	cpu->arch_events_missing = length < 32 ? r.ebx | ~0u << length : r.ebx;

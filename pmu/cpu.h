@@ -40,6 +40,15 @@ struct cpu {
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
 };
 
+/* Number of bits set (the freestanding build has no run-time library for the builtin). */
+static inline unsigned bit_count(uint32_t value)
+{
+	unsigned n = 0;
+	for (; value; value &= value - 1)
+		n++;
+	return n;
+}
+
 /* Fills *cpu from core 0 of the backend. Bounds-checks every leaf: a nonsensical one is left
  * out, not believed. ST_OK also for a processor that only the generic rows describe. */
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);

@@ -181,7 +181,7 @@ static uint8_t least_runs(const struct packing *k)
 	uint32_t any = 0;
 	for (unsigned i = 0; i < k->count; i++)
 		any |= k->mask[i];
-	unsigned counters = (unsigned)__builtin_popcount(any);
+	unsigned counters = bit_count(any);
 	return counters ? (uint8_t)((k->count + counters - 1) / counters) : 0;
 }
 

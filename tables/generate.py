@@ -391,26 +391,6 @@ def write_processors(out, processors, quirks, sets):
     out.write("};\nconst uint16_t processor_count = %d;\n" % len(processors))
 
 
-def write_machines(out, folder):
-    """The machine files as they are: pmu/sim reads the text, also from outside the program."""
-    path = os.path.join(folder, "machines")
-    names = sorted(n for n in os.listdir(path) if n.endswith(".machine")) if os.path.isdir(path) else []
-    out.write('\n#include "pmu/sim/machine.h"\n\n')
-    for n in names:
-        with open(os.path.join(path, n), "rb") as f:
-            lines = f.read().split(b"\n")
-        out.write("static const char %s[] =\n" % c_name("machine", n[:-8]))
-        for i, line in enumerate(lines):
-            text = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else "\\%03o" % b for b in line)
-            out.write('\t"%s%s"\n' % (text, "\\n" if i + 1 < len(lines) else ""))
-        out.write(";\n")
-    out.write("const struct machine_file machine_files[] = {\n")
-    for n in names:
-        c = c_name("machine", n[:-8])
-        out.write("\t{ %s, %s, sizeof(%s) - 1 },\n" % (c_text(n[:-8]), c, c))
-    out.write("\t{ 0, 0, 0 }\n};\nconst unsigned machine_files_count = %d;\n" % len(names))
-
-
 def main(folder, target):
     p = Problems()
     quirks = read_quirks(p, folder)
@@ -423,7 +403,6 @@ def main(folder, target):
     with open(target, "w", encoding="ascii") as out:
         write_processors(out, processors, quirks, sets)
         write_tlb_descriptors(out, tlbs)
-        write_machines(out, folder)
     return 0
 
 
