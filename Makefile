@@ -42,6 +42,7 @@ UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/ex
 LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o
 EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
 HOST_OBJECTS  := $(HOST_SOURCES:%.c=$(OUT)/%.o)
+HOST_LIBRARY  := $(filter-out $(OUT)/runner/main.o,$(HOST_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(OUT)/%)
 
 # --- generated tables --------------------------------------------------------------------------
@@ -82,6 +83,11 @@ $(OUT)/libstallmeter.a: $(LIB_OBJECTS)
 	@rm -f $@
 	ar rcsD $@ $^
 
+# The host command's rooms without its main: what unit tests link.
+$(OUT)/librunner.a: $(HOST_LIBRARY)
+	@rm -f $@
+	ar rcsD $@ $^
+
 # --- the host command --------------------------------------------------------------------------
 host: $(OUT)/stallmeter
 $(OUT)/stallmeter: $(HOST_OBJECTS) $(OUT)/libstallmeter.a
@@ -109,9 +115,9 @@ usb:
 	@runner/usb.sh "$(DEV)" $(OUT)/stallmeter.img
 
 # --- tests -------------------------------------------------------------------------------------
-$(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/libstallmeter.a
+$(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
 unit: $(UNIT_PROGRAMS)
 
 check-fast: host unit

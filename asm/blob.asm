@@ -21,3 +21,6 @@ kernel_code_end:
 section .kernel_meta
 global kernel_table_end
 kernel_table_end:
+
+; Without it the linker makes the stack executable.
+section .note.GNU-stack noalloc noexec nowrite progbits

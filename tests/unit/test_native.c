@@ -1,0 +1,289 @@
+/* The native backend: kernels run, pages are what was asked for, faults and time-outs are statuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "asm/kernel.h"
+#include "pmu/text.h"
+#include "runner/native.h"
+
+static struct native *native;
+static const struct access *a;
+
+/* In the test itself, not in a fixture: cmocka puts its own signal handlers around each function. */
+static void open_native(void)
+{
+	char problem[128] = "";
+	if (native_open(&native, problem, sizeof(problem)) != ST_OK)
+		fail_msg("%s", problem);
+	a = native_access(native);
+}
+
+static void close_native(void)
+{
+	native_close(native);
+}
+
+static uint64_t kernel_address(const char *name)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, name))
+			return WINDOW_CODE + k->offset;
+	fail_msg("no kernel %s", name);
+	return 0;
+}
+
+/* Measures k_add_chain on a core; returns the block. */
+static struct measure_block *add_chain(unsigned core, uint64_t iterations, struct job *job)
+{
+	struct measure_block *b = a->ops->control(a->self, core);
+	memset(b, 0, sizeof(*b));
+	b->kernel = kernel_address("k_add_chain");
+	b->argument[0] = iterations;
+	*job = (struct job){.core = core, .entry = kernel_address("k_measure"),
+	                    .argument = WINDOW_CONTROL + core * CONTROL_BYTES};
+	return b;
+}
+
+static void test_native_runs_the_measuring_wrapper(void **state)
+{
+	(void)state;
+	open_native();
+	struct job job;
+	for (unsigned core = 0; core < a->cores; core++) {
+		struct measure_block *b = add_chain(core, 1000, &job);
+		assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
+		assert_int_equal(job.status, ST_OK);
+		assert_int_equal(b->result, 16000);
+		assert_true(b->tsc_after > b->tsc_before);
+	}
+	close_native();
+}
+
+static void test_native_runs_all_cores_together(void **state)
+{
+	(void)state;
+	open_native();
+	struct job jobs[512];
+	uint64_t last_start = 0, first_end = UINT64_MAX;
+	if (a->cores < 2) {
+		close_native();
+		skip();
+	}
+	for (unsigned i = 0; i < a->cores; i++)
+		add_chain(i, 4000000, &jobs[i]);
+	assert_int_equal(a->ops->run(a->self, jobs, a->cores, 0), ST_OK);
+	for (unsigned i = 0; i < a->cores; i++) {
+		struct measure_block *b = a->ops->control(a->self, i);
+		assert_int_equal(b->result, 64000000);
+		last_start = b->tsc_before > last_start ? b->tsc_before : last_start;
+		first_end = b->tsc_after < first_end ? b->tsc_after : first_end;
+	}
+	assert_true(last_start < first_end);
+	close_native();
+}
+
+static void test_native_tsc_runs_at_the_calibrated_rate(void **state)
+{
+	(void)state;
+	open_native();
+	/* The readings are one thread's and the clock another's, and others use this machine: the best of ten. */
+	int64_t best = INT64_MAX;
+	for (int i = 0; i < 10; i++) {
+		struct timespec from, to, pause = {.tv_nsec = 50000000};
+		uint64_t before, after;
+		clock_gettime(CLOCK_MONOTONIC_RAW, &from);
+		assert_int_equal(a->ops->rdtsc(a->self, 0, &before), ST_OK);
+		nanosleep(&pause, NULL);
+		assert_int_equal(a->ops->rdtsc(a->self, 0, &after), ST_OK);
+		clock_gettime(CLOCK_MONOTONIC_RAW, &to);
+		int64_t ns = (to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec;
+		int64_t off = (int64_t)((unsigned __int128)(after - before) * 1000000000u / a->tsc_hz) - ns;
+		off = off < 0 ? -off : off;
+		best = off < best ? off : best;
+	}
+	assert_in_range(best, 0, 500000); /* one in a hundred */
+	close_native();
+}
+
+static void test_native_answers_cpuid(void **state)
+{
+	(void)state;
+	open_native();
+	struct cpuid_regs r;
+	assert_int_equal(a->ops->cpuid(a->self, 0, 0, 0, &r), ST_OK);
+	assert_true(r.eax >= 1);
+	assert_true(r.ebx != 0);
+	assert_int_equal(a->ops->cpuid(a->self, a->cores, 0, 0, &r), ST_RANGE);
+	close_native();
+}
+
+/* Code of our own in the scratch area. */
+static struct mapping scratch(const uint8_t *code, size_t bytes)
+{
+	struct mapping m = {.va = WINDOW_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true};
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	memcpy(m.host, code, bytes);
+	return m;
+}
+
+static void test_native_fault_is_a_status(void **state)
+{
+	(void)state;
+	open_native();
+	static const uint8_t ud2[] = {0x90, 0x0F, 0x0B}; /* nop; ud2 */
+	static const uint8_t page_fault[] = {0x48, 0x8B, 0x07, 0xC3}; /* mov rax, [rdi]; ret */
+	static const uint8_t general[] = {0xF4}; /* hlt in user mode */
+	static const uint8_t divide[] = {0x31, 0xC9, 0x31, 0xD2, 0xF7, 0xF1}; /* xor ecx, ecx; xor edx, edx; div ecx */
+	static const struct { const uint8_t *code; size_t bytes; uint8_t vector, at; } cases[] = {
+		{ud2, sizeof(ud2), 6, 1}, {page_fault, sizeof(page_fault), 14, 0}, {general, sizeof(general), 13, 0},
+		{divide, sizeof(divide), 0, 4},
+	};
+	for (unsigned core = 0; core < a->cores && core < 2; core++) {
+		for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+			struct mapping m = scratch(cases[i].code, cases[i].bytes);
+			struct job job = {.core = core, .entry = WINDOW_SCRATCH, .argument = WINDOW_DATA};
+			assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_FAULT);
+			assert_int_equal(job.status, ST_FAULT);
+			assert_int_equal(job.vector, cases[i].vector);
+			assert_int_equal(job.ip, WINDOW_SCRATCH + cases[i].at);
+			assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+			/* and the core goes on */
+			struct measure_block *b = add_chain(core, 10, &job);
+			assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
+			assert_int_equal(b->result, 160);
+		}
+	}
+	close_native();
+}
+
+static void test_native_endless_kernel_is_a_timeout(void **state)
+{
+	(void)state;
+	open_native();
+	static const uint8_t forever[] = {0xEB, 0xFE}; /* jmp $ */
+	struct mapping m = scratch(forever, sizeof(forever));
+	struct job job = {.core = 0, .entry = WINDOW_SCRATCH};
+	assert_int_equal(a->ops->run(a->self, &job, 1, a->tsc_hz / 100), ST_TIMEOUT);
+	assert_int_equal(job.ip, WINDOW_SCRATCH);
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	struct measure_block *b = add_chain(0, 10, &job);
+	assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
+	assert_int_equal(b->result, 160);
+	close_native();
+}
+
+static void test_native_maps_at_the_window_zeroed(void **state)
+{
+	(void)state;
+	open_native();
+	struct mapping m = {.va = WINDOW_DATA + PAGE_1G, .bytes = 16 * PAGE_4K, .page_bytes = PAGE_4K};
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	assert_int_equal((uintptr_t)m.host, WINDOW_DATA + PAGE_1G);
+	for (size_t i = 0; i < m.bytes; i++)
+		assert_int_equal(((uint8_t *)m.host)[i], 0);
+	struct mapping again = m;
+	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	close_native();
+}
+
+/* The kernel's own account of the page size behind an address, in KiB; 0 unknown. */
+static unsigned long huge_kib(uint64_t va)
+{
+	char line[512];
+	unsigned long kib, sum = 0;
+	bool inside = false;
+	FILE *f = fopen("/proc/self/smaps", "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long from, to;
+		char c;
+		if (sscanf(line, "%lx-%lx %c", &from, &to, &c) == 3)
+			inside = from <= va && va < to;
+		else if (inside && (sscanf(line, "AnonHugePages: %lu", &kib) == 1 ||
+		                    sscanf(line, "Private_Hugetlb: %lu", &kib) == 1))
+			sum += kib;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static void test_native_large_pages_are_large_or_refused(void **state)
+{
+	(void)state;
+	open_native();
+	struct mapping m = {.va = WINDOW_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M};
+	enum status s = a->ops->map(a->self, &m);
+	if (s == ST_OK) {
+		assert_int_equal(huge_kib(m.va), 4 * PAGE_2M / 1024);
+		assert_int_equal(m.pa % PAGE_2M, 0);
+		assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	} else {
+		assert_int_equal(s, ST_UNSUPPORTED);
+	}
+	m.page_bytes = PAGE_4K;
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	assert_int_equal(huge_kib(m.va), 0);
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	m.page_bytes = m.bytes = PAGE_1G;
+	s = a->ops->map(a->self, &m);
+	if (s == ST_OK)
+		assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	else
+		assert_int_equal(s, ST_UNSUPPORTED);
+	close_native();
+}
+
+static void test_native_refuses_wrong_mappings(void **state)
+{
+	(void)state;
+	open_native();
+	struct mapping m = {.va = WINDOW_DATA + 1, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
+	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
+	m = (struct mapping){.va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_2M};
+	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
+	m = (struct mapping){.va = WINDOW_CODE, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
+	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
+	m = (struct mapping){.va = WINDOW_END - PAGE_4K, .bytes = 2 * PAGE_4K, .page_bytes = PAGE_4K};
+	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
+	m = (struct mapping){.va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes};
+	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
+	struct job jobs[2] = {{.core = 0, .entry = WINDOW_CODE}, {.core = 0, .entry = WINDOW_CODE}};
+	assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_RANGE);
+	close_native();
+}
+
+static void test_native_has_no_registers(void **state)
+{
+	(void)state;
+	open_native();
+	uint64_t value;
+	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x10, &value), ST_UNSUPPORTED);
+	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x186, 0), ST_UNSUPPORTED);
+	assert_int_equal(a->ops->rdpmc(a->self, 0, 0, &value), ST_UNSUPPORTED);
+	close_native();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_native_runs_the_measuring_wrapper),
+		cmocka_unit_test(test_native_runs_all_cores_together),
+		cmocka_unit_test(test_native_tsc_runs_at_the_calibrated_rate),
+		cmocka_unit_test(test_native_answers_cpuid),
+		cmocka_unit_test(test_native_fault_is_a_status),
+		cmocka_unit_test(test_native_endless_kernel_is_a_timeout),
+		cmocka_unit_test(test_native_maps_at_the_window_zeroed),
+		cmocka_unit_test(test_native_large_pages_are_large_or_refused),
+		cmocka_unit_test(test_native_refuses_wrong_mappings),
+		cmocka_unit_test(test_native_has_no_registers),
+	};
+	return cmocka_run_group_tests_name("native", tests, NULL, NULL);
+}
