@@ -33,42 +33,50 @@ const struct event *event_find(const struct processor *p, const char *name)
 	return NULL;
 }
 
-/* One augmenting path from event e: depth-first with a stack of its own, for runs * counters may
- * be deep and stacks here are small. */
+static bool may_take(const struct packing *k, unsigned e, unsigned run, unsigned counter)
+{
+	return (k->run_fixed[e] == NOBODY || k->run_fixed[e] == run) && k->mask[e] >> counter & 1 && !k->seen[run][counter];
+}
+
+/* The first slot from (*run, *counter) on that event e may take; with `empty`, one that nobody has. */
+static bool next_slot(const struct packing *k, unsigned e, bool empty, uint8_t *run, uint8_t *counter)
+{
+	for (unsigned r = *run, c = *counter; r < k->runs; r++, c = 0)
+		for (; c < COUNTERS_MAX; c++)
+			if (may_take(k, e, r, c) && (!empty || k->owner[r][c] == NOBODY)) {
+				*run = (uint8_t)r;
+				*counter = (uint8_t)c;
+				return true;
+			}
+	return false;
+}
+
+/* One augmenting path from event e: depth-first with a stack of its own, for the path may be as
+ * long as there are events and stacks here are small. */
 static bool augment(struct packing *k, unsigned e)
 {
 	struct { uint8_t event, run, counter; } path[PLAN_EVENTS_MAX + 1];
 	unsigned depth = 0;
 	memset(k->seen, 0, sizeof(k->seen));
+	memset(path, 0, sizeof(path));
 	path[0].event = (uint8_t)e;
-	path[0].run = path[0].counter = 0;
 	for (;;) {
-		unsigned at = path[depth].event, r = path[depth].run, c = path[depth].counter;
-		bool found = false;
-		for (; r < k->runs; r++, c = 0) {
-			if (k->run_fixed[at] != NOBODY && k->run_fixed[at] != r)
-				continue;
-			for (; c < COUNTERS_MAX; c++)
-				if (k->mask[at] >> c & 1 && !k->seen[r][c]) {
-					found = true;
-					break;
-				}
-			if (found)
-				break;
+		uint8_t r = 0, c = 0;
+		if (next_slot(k, path[depth].event, true, &r, &c)) {
+			path[depth].run = r;
+			path[depth].counter = c;
+			break;
 		}
-		if (!found) {
-			if (depth == 0)
+		/* every slot it may take has an owner: ask the next of them to move */
+		if (!next_slot(k, path[depth].event, false, &path[depth].run, &path[depth].counter)) {
+			if (depth-- == 0)
 				return false;
-			depth--;
 			continue;
 		}
-		k->seen[r][c] = true;
-		path[depth].run = (uint8_t)r;
-		path[depth].counter = (uint8_t)c;
-		if (k->owner[r][c] == NOBODY)
-			break;
+		k->seen[path[depth].run][path[depth].counter] = true;
+		unsigned owner = k->owner[path[depth].run][path[depth].counter];
 		depth++;
-		path[depth].event = k->owner[r][c];
+		path[depth].event = (uint8_t)owner;
 		path[depth].run = path[depth].counter = 0;
 	}
 	for (unsigned i = 0; i <= depth; i++)
