@@ -6,6 +6,36 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
+/* What a row aims at: where its loads are answered, or what they miss. */
+enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB };
+/* How the working set is laid out and in which order it is visited. Chases are one cycle through
+ * all nodes (a node is a line); the seed decides which. */
+enum order {
+	ORDER_LINES,       /* every line of the footprint, full random */
+	ORDER_SPARSE,      /* few lines, spread at random over many times the footprint of a DRAM page */
+	ORDER_PAGES,       /* one line a page, full random over the pages */
+	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line,
+	                      in a fixed random order: the entries are always as old when used again */
+	ORDER_STREAMS      /* three arrays of a power of two of bytes, ascending */
+};
+/* How the working set comes into its state before a window; always by kernels. */
+enum prepare {
+	PREPARE_WARM,  /* visited once in the row's own order, then again in part before each window */
+	PREPARE_FLUSH, /* what the window will visit is flushed out of all caches before each window */
+	PREPARE_FILL   /* streams: until the last-level cache has begun to write modified lines back */
+};
+/* What a penalty is over: the same kernel, as many loads. */
+enum baseline {
+	BASELINE_NONE,
+	BASELINE_L1,    /* a ring that stays in the L1 data cache */
+	BASELINE_PACKED /* as many lines in consecutive lines: few pages, the same cache level */
+};
+/* Which statistic of the windows: the minimum where only this core's work counts, the median where
+ * others share the level, so that a lucky window is no result. */
+enum statistic { STAT_MINIMUM, STAT_MEDIAN };
+enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND };
+enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
+
 enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT };
 enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND };
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
@@ -14,8 +44,40 @@ const char *row_status_name(enum row_status s);
 /* An event whose count per unit of work must lie within [low, high], in thousandths. */
 #define ROW_PROOFS_MAX 4
 struct row_proof { const char *event; int32_t low_milli, high_milli; };
+/* Events that together prove a row, all of which the processor must have. Generations name their
+ * events differently: a row lists several sets, the first complete one is used. */
+#define ROW_PROOF_SETS_MAX 8
+struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; };
 
-struct row; /* bench/rows.c: the table; its owner defines the fields (design section 6) */
+struct row {
+	const char *name;            /* what.where.kind */
+	const char *asks;            /* the question it answers */
+	enum row_kind kind;
+	enum row_unit unit;
+	const char *const *kernels;  /* the first whose instruction set is there; NULL at the end */
+	enum place place;
+	enum order order;
+	uint64_t page_bytes;         /* PAGE_2M falls back to PAGE_4K with a remark */
+	enum prepare prepare;
+	enum baseline baseline;
+	enum statistic statistic;
+	enum prefetch prefetch;
+	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
+	uint32_t window;             /* units of work in the shorter window: loads, or kernel iterations */
+	const char *source;          /* who answers, in words */
+	const struct row_proof_set *proofs; /* ends with an empty set; NULL: none needed */
+	const char *confirmed_by;    /* another row with an independent method, "" if none yet */
+	uint32_t budget;             /* instructions that the row may cost on a simulated Nehalem-EP */
+	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */
+	uint8_t suites;              /* enum suites */
+};
+
+extern const struct row rows[];
+extern const unsigned rows_count;
+
+/* Fingerprint of all that makes a row's method: its kernel's bytes and every parameter (FNV-1a, 64 bit).
+ * Equal revisions with different fingerprints are a mistake that a test finds. */
+uint64_t row_fingerprint(const struct row *r);
 
 struct row_result {
 	const struct row *row;
@@ -31,6 +93,12 @@ struct row_result {
 	uint32_t samples, rejected;
 	char proof[160];           /* "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
 	uint32_t revision;         /* of the method */
+	const char *kernel;        /* the one that ran, "" if none */
+	uint64_t footprint_bytes;  /* of the test's working set */
+	uint64_t page_bytes;       /* as mapped */
+	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
+	bool noisy;                /* the noise verdict, also under another status */
+	char remark[96];           /* what a reader should know, "" if nothing */
 };
 
 #endif

@@ -1,0 +1,264 @@
+/* bench/layout.c: working sets: how large, where each node lies, in which order they are visited. */
+#include "bench/layout.h"
+
+#define CHASE_LOADS 16           /* loads an iteration of k_chase */
+#define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
+#define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
+#define DRAM_FACTOR 6            /* of the last level: beyond what replacement tricks keep */
+
+void random_init(struct random *r, uint64_t seed)
+{
+	r->state = seed ? seed : 0x9E3779B97F4A7C15ull; /* any but 0 */
+}
+
+uint64_t random_next(struct random *r)
+{
+	r->state ^= r->state >> 12;
+	r->state ^= r->state << 25;
+	r->state ^= r->state >> 27;
+	return r->state * 0x2545F4914F6CDD1Dull;
+}
+
+uint32_t random_below(struct random *r, uint32_t n)
+{
+	return (uint32_t)(((random_next(r) >> 32) * n) >> 32);
+}
+
+void random_shuffle(struct random *r, uint32_t *order, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = random_below(r, i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+}
+
+void random_cycle(struct random *r, uint32_t *next, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = i;
+	for (uint32_t i = n; i-- > 1;) {
+		uint32_t k = random_below(r, i), other = next[k]; /* k < i, never i: one cycle */
+
+		next[k] = next[i];
+		next[i] = other;
+	}
+}
+
+static enum status unsupported(char *reason, size_t capacity, const char *why)
+{
+	str_copy(reason, capacity, why);
+	return ST_UNSUPPORTED;
+}
+
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return n ? p : 0;
+}
+
+static void shape_lines(struct shape *s, uint64_t bytes)
+{
+	s->nodes = (uint32_t)(bytes / s->line_bytes / CHASE_LOADS * CHASE_LOADS);
+	s->bytes = s->span_bytes = (uint64_t)s->nodes * s->line_bytes;
+}
+
+static void shape_streams(struct shape *s, uint64_t array_bytes)
+{
+	s->array_bytes = array_bytes;
+	s->skew_bytes = PAGE_4K / 3 / s->line_bytes * s->line_bytes;
+	s->bytes = 3 * array_bytes;
+	s->span_bytes = s->bytes + 2 * s->skew_bytes;
+}
+
+/* A level is aimed at with at most `share` thousandths of it and at least twice the level below. */
+static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
+                               char *reason, size_t capacity)
+{
+	unsigned level = r->place == PLACE_L1 ? 1 : r->place == PLACE_L2 ? 2 : 3;
+	const struct cpu_cache *c = cpu_cache(cpu, level), *below = cpu_cache(cpu, level - 1);
+	uint64_t most, least, bytes;
+
+	if (!c || !c->bytes)
+		return unsupported(reason, capacity, level == 1 ? "no L1 data cache known" :
+		                   level == 2 ? "no L2 cache" : "no L3 cache");
+	if (level > 1 && !below)
+		return unsupported(reason, capacity, "the cache level below is not known");
+	least = below ? 2 * below->bytes : 0;
+	if (s->order == ORDER_STREAMS) {
+		most = c->bytes / 4 * 3;
+		bytes = 3 * power_of_two_below(most / 3);
+		/* Shared by all: well over the level below is enough, the smaller the better. */
+		while (level == 3 && bytes / 2 >= 2 * least)
+			bytes /= 2;
+	} else {
+		most = c->bytes / 3 * 2;
+		bytes = most;
+		if (level == 3 && bytes > 2 * least)
+			bytes = 2 * least;
+	}
+	if (bytes < least || bytes > most)
+		return unsupported(reason, capacity, "the level is not twice as large as the one below");
+	if (s->order == ORDER_STREAMS)
+		shape_streams(s, bytes / 3);
+	else
+		shape_lines(s, bytes);
+	return ST_OK;
+}
+
+static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
+                              char *reason, size_t capacity)
+{
+	const struct cpu_cache *last = cpu_cache(cpu, cpu_last_level(cpu));
+	uint64_t pages = SPARSE_PAGES_MAX;
+
+	if (!last || !last->bytes)
+		return unsupported(reason, capacity, "no cache known: nothing to be larger than");
+	switch (s->order) {
+	case ORDER_SPARSE:
+		if (cpu->tlb.dtlb_2m && cpu->tlb.dtlb_2m / 2 < pages)
+			pages = cpu->tlb.dtlb_2m / 2 ? cpu->tlb.dtlb_2m / 2 : 1;
+		s->nodes = 2 * r->window;
+		s->bytes = (uint64_t)s->nodes * s->line_bytes;
+		s->span_bytes = pages * PAGE_2M;
+		return ST_OK;
+	case ORDER_STREAMS:
+		shape_streams(s, 2 * power_of_two_below((DRAM_FACTOR * last->bytes + 2) / 3 - 1));
+		break;
+	default:
+		shape_lines(s, DRAM_FACTOR * last->bytes);
+		break;
+	}
+	if (s->span_bytes > PAGE_1G)
+		return unsupported(reason, capacity, "six times the last-level cache is more than 1 GiB");
+	return ST_OK;
+}
+
+static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
+                             char *reason, size_t capacity)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
+	uint32_t first = cpu->tlb.dtlb_4k, second = cpu->tlb.stlb_4k, pages;
+
+	if (!first)
+		return unsupported(reason, capacity, "size of the DTLB is not known");
+	if (!second)
+		return unsupported(reason, capacity, "no second-level TLB known");
+	if (!l1 || !l1->bytes)
+		return unsupported(reason, capacity, "no L1 data cache known");
+	if (r->place == PLACE_DTLB) {
+		pages = 3 * first < second / 2 ? 3 * first : second / 2;
+		if (pages < 2 * first)
+			return unsupported(reason, capacity, "the second-level TLB is not four times the first");
+		if (pages > l1->bytes / s->line_bytes / 2)
+			return unsupported(reason, capacity, "one line a page would not stay in the L1");
+		s->spread_pages = 1;
+	} else {
+		pages = 2 * second;
+		/* Consecutive pages lie one way of the L2 apart after as many pages as a way holds. */
+		s->spread_pages = l2 && l2->ways && l2->ways != 0xFFFF ? (uint32_t)(l2->bytes / l2->ways / PAGE_4K) : 1;
+		if (!s->spread_pages)
+			s->spread_pages = 1;
+		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / 2)
+			return unsupported(reason, capacity, "one line a page would not stay in the L2");
+		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes)
+			return unsupported(reason, capacity, "one line a page would stay in part in the L1");
+	}
+	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;
+	s->bytes = (uint64_t)s->nodes * s->line_bytes;
+	s->span_bytes = (uint64_t)s->nodes * PAGE_4K;
+	return ST_OK;
+}
+
+static uint32_t line_of(const struct cpu *cpu)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+
+	return l1 && l1->line_bytes >= 16 && l1->line_bytes <= 256 ? l1->line_bytes : 64;
+}
+
+enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	memset(s, 0, sizeof(*s));
+	s->order = r->order;
+	s->page_bytes = r->page_bytes;
+	s->line_bytes = line_of(cpu);
+	switch (r->place) {
+	case PLACE_L1: case PLACE_L2: case PLACE_L3:
+		return shape_level(r, cpu, s, reason, capacity);
+	case PLACE_DRAM:
+		return shape_dram(r, cpu, s, reason, capacity);
+	case PLACE_DTLB: case PLACE_STLB:
+		return shape_tlb(r, cpu, s, reason, capacity);
+	}
+	return ST_BROKEN;
+}
+
+enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const struct shape *test,
+                              struct shape *s, char *reason, size_t capacity)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+
+	memset(s, 0, sizeof(*s));
+	s->order = ORDER_LINES;
+	s->page_bytes = r->page_bytes;
+	s->line_bytes = test->line_bytes;
+	if (r->baseline == BASELINE_PACKED) {
+		shape_lines(s, test->bytes);
+		return ST_OK;
+	}
+	if (!l1 || !l1->bytes)
+		return unsupported(reason, capacity, "no L1 data cache known");
+	shape_lines(s, l1->bytes / 3 * 2);
+	return ST_OK;
+}
+
+uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
+{
+	uint64_t cell, lines = PAGE_4K / s->line_bytes;
+
+	switch (s->order) {
+	case ORDER_SPARSE:
+		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
+		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
+	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
+		return i * PAGE_4K + i / s->spread_pages % lines * s->line_bytes;
+	default:
+		return (uint64_t)i * s->line_bytes;
+	}
+}
+
+void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
+{
+	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
+
+	for (uint32_t i = 0; i < n; i++)
+		at[i] = (uint32_t)(shape_node(s, i, random) / s->line_bytes);
+	if (s->order == ORDER_PAGE_GROUPS) {
+		/* All groups in one shuffled order, again and again, each time another page of each: node
+		 * `groups[g] * 8 + pass` goes to the next group's of the same pass, the last group's to the
+		 * first group's of the next pass. Which page of a group a pass takes is its number rotated
+		 * by the group's: no stride is left for a prefetcher. */
+		uint32_t count = n / PAGE_GROUP, previous;
+
+		random_shuffle(random, next, count);
+		previous = next[0] * PAGE_GROUP + next[0] % PAGE_GROUP;
+		for (uint32_t step = 1; step <= n; step++) {
+			uint32_t group = next[step % count], pass = step / count % PAGE_GROUP;
+			uint32_t page = group * PAGE_GROUP + (pass + group) % PAGE_GROUP;
+
+			*(uint64_t *)((uint8_t *)m->host + (uint64_t)at[previous] * s->line_bytes) =
+				m->va + (uint64_t)at[page] * s->line_bytes;
+			previous = page;
+		}
+		return;
+	}
+	random_cycle(random, next, n);
+	for (uint32_t i = 0; i < n; i++)
+		*(uint64_t *)((uint8_t *)m->host + (uint64_t)at[i] * s->line_bytes) =
+			m->va + (uint64_t)at[next[i]] * s->line_bytes;
+}

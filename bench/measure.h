@@ -1,0 +1,51 @@
+/* bench/measure.h: the measuring loop: one row on one core. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include "bench/layout.h"
+#include "bench/reduce.h"
+#include "bench/suite.h"
+#include "pmu/counters.h"
+
+/* One cycle counter and the events of a proof. */
+#define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
+
+/* What happened in a window that may spoil it: SMIs and the clock of the core. */
+struct disturbance {
+	bool smi_known, ratio_known;
+	uint64_t smi, aperf, mperf;
+	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
+};
+
+struct bench {
+	const struct access *a;
+	const struct cpu *cpu;
+	const struct suite_host *host;
+	unsigned core;
+	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted */
+	struct random random;
+	struct disturbance disturbance;
+	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
+	/* per row */
+	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
+	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
+	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
+};
+
+/* Prepares a bench: finds the cycle event and which disturbances can be seen. repetitions 0: 5 on a
+ * simulated machine, which has no noise of its own, else 51. */
+void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
+                unsigned repetitions, uint64_t seed);
+
+/* Measures one row. Whatever happens is in *out: a fault, a missing event, a spread. */
+void bench_row(struct bench *b, const struct row *r, struct row_result *out);
+
+/* The kernel of a name, NULL if there is none. The name may be that of k_measure too. */
+const struct kernel *kernel_find(const char *name);
+
+/* Judges what the events of a proof counted per unit of work (thousandths): true when each lies within
+ * its bounds. Writes "EVENT 1.000 per load, ..." into `text`. */
+bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
+                 struct text *text);
+
+#endif

@@ -1,0 +1,92 @@
+/* bench/reduce.c: samples to a value with a spread and a verdict. */
+#include "bench/reduce.h"
+
+int64_t mul_div(int64_t a, int64_t b, int64_t d)
+{
+	bool negative = (a < 0) != (b < 0);
+	uint64_t ua = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+	uint64_t ub = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+	uint64_t ud = (uint64_t)d;
+	unsigned __int128 product = (unsigned __int128)ua * ub + ud / 2;
+	uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product, quotient, rest;
+
+	if (d <= 0)
+		return 0;
+	if (high >= ud)
+		return negative ? INT64_MIN : INT64_MAX;
+	/* The compiler's 128-bit division is a library call that the freestanding build does not have. */
+	__asm__("divq %4" : "=a"(quotient), "=d"(rest) : "0"(low), "1"(high), "r"(ud) : "cc");
+	if (quotient > (uint64_t)INT64_MAX)
+		return negative ? INT64_MIN : INT64_MAX;
+	return negative ? -(int64_t)quotient : (int64_t)quotient;
+}
+
+void samples_sort(int64_t *v, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++) { /* at most SAMPLES_MAX: insertion will do */
+		int64_t x = v[i];
+		unsigned k = i;
+
+		for (; k > 0 && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+int64_t samples_median(int64_t *v, unsigned n)
+{
+	samples_sort(v, n);
+	if (n % 2)
+		return v[n / 2];
+	return v[n / 2 - 1] + (v[n / 2] - v[n / 2 - 1] + 1) / 2;
+}
+
+int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
+{
+	for (unsigned i = 0; i < n; i++)
+		work[i] = v[i] > centre ? v[i] - centre : centre - v[i];
+	return samples_median(work, n);
+}
+
+enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
+{
+	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX];
+	int64_t shorter = INT64_MAX, longer = INT64_MAX;
+
+	if (n == 0 || n > SAMPLES_MAX || units <= 0)
+		return ST_RANGE;
+	for (unsigned i = 0; i < n; i++) {
+		each[i] = mul_div(pairs[i].longer - pairs[i].shorter, 1000000, units);
+		if (pairs[i].shorter < shorter)
+			shorter = pairs[i].shorter;
+		if (pairs[i].longer < longer)
+			longer = pairs[i].longer;
+	}
+	if (statistic == STAT_MINIMUM) {
+		out->value_micro = mul_div(longer - shorter, 1000000, units);
+	} else {
+		memcpy(work, each, n * sizeof(each[0]));
+		out->value_micro = samples_median(work, n);
+	}
+	/* The spread is around the pairs' own median: the minimum lies at the edge of its samples. */
+	memcpy(work, each, n * sizeof(each[0]));
+	int64_t centre = samples_median(work, n);
+
+	out->spread_micro = samples_mad(each, n, centre, work);
+	out->samples = n;
+	return ST_OK;
+}
+
+bool is_noisy(int64_t spread_milli, int64_t scale_milli, unsigned samples, enum statistic statistic, const char **why)
+{
+	int64_t limit = statistic == STAT_MINIMUM ? scale_milli / 50 : scale_milli / 10;
+
+	*why = "";
+	if (samples < 3)
+		*why = "fewer than 3 samples are left";
+	else if (scale_milli <= 0)
+		*why = "the longer windows took no longer than the shorter";
+	else if (spread_milli > limit)
+		*why = statistic == STAT_MINIMUM ? "spread above 2 %" : "spread above 10 %";
+	return **why != 0;
+}

@@ -1,0 +1,38 @@
+/* bench/reduce.h: samples to a value with a spread and a verdict. Integers only. */
+#ifndef BENCH_REDUCE_H
+#define BENCH_REDUCE_H
+
+#include "bench/row.h"
+
+#define SAMPLES_MAX 256
+
+/* round(a * b / d) for a product of up to 128 bits, half away from zero; d > 0. A quotient that does
+ * not fit is the largest int64_t of its sign. */
+int64_t mul_div(int64_t a, int64_t b, int64_t d);
+
+/* Sorts in place, ascending. */
+void samples_sort(int64_t *v, unsigned n);
+/* Median of v (which it sorts): the middle one, or the mean of the two middle ones, rounded. n > 0. */
+int64_t samples_median(int64_t *v, unsigned n);
+/* Median of |v[i] - centre|; `work` holds n values. n > 0. */
+int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work);
+
+/* A pair of windows: what n and 2n units of work took, same clock. */
+struct pair { int64_t shorter, longer; };
+struct slope {
+	int64_t value_micro;  /* clock per unit of work, in millionths */
+	int64_t spread_micro; /* median absolute deviation of the pairs' slopes */
+	unsigned samples;
+};
+/* The slope of n pairs whose windows differ by `units` of work, n <= SAMPLES_MAX.
+ * STAT_MINIMUM: (least longer - least shorter) / units, never the least of the pairs' slopes, which
+ * catches a slow shorter window; STAT_MEDIAN: median of the pairs' slopes. ST_RANGE for n or units 0. */
+MUST_CHECK enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic,
+                                struct slope *out);
+
+/* Noisy when the spread is beyond what the kind of row can bear, relative to `scale` (the value
+ * itself, or the test's latency under a penalty): 2 % where only this core's work counts, 10 % on
+ * levels that others share; or when fewer than 3 samples are left. *why is "" if it is not. */
+bool is_noisy(int64_t spread_milli, int64_t scale_milli, unsigned samples, enum statistic statistic, const char **why);
+
+#endif

@@ -1,0 +1,140 @@
+/* bench/rows.c: the benchmark table. A new benchmark is one row, or one row and one kernel. */
+#include "bench/row.h"
+#include "pmu/access.h"
+
+const char *row_status_name(enum row_status s)
+{
+	static const char *const names[ROW_STATUS_COUNT] = {
+		[ROW_OK] = "ok", [ROW_NOISY] = "noisy", [ROW_UNPROVEN] = "unproven",
+		[ROW_UNSUPPORTED] = "unsupported", [ROW_FAULT] = "fault", [ROW_CRASHED] = "crashed",
+	};
+	return (unsigned)s < ROW_STATUS_COUNT ? names[s] : "?";
+}
+
+static const char *const k_chase[] = { "k_chase", NULL };
+static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx", "k_triad_sse2", NULL };
+static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx", "k_triad_nt_sse2", NULL };
+
+/* Proofs: one count a load within 1 %, and none of a neighbour's beyond 1 %. Names are those of the
+ * vendor's event lists, one set a generation; the last sets are the architectural events of
+ * CPUID 0xA (SDM vol. 3, 18.2.1), which say that the last level was asked, or missed. */
+#define ONCE 990, 1010
+#define NEVER -10, 10
+
+static const struct row_proof_set proof_l1[] = {
+	{ { { "MEM_LOAD_RETIRED.L1D_HIT", ONCE } } },
+	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE } } },
+	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE } } },
+	{ { { "LONGEST_LAT_CACHE.REFERENCE", NEVER } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_l2[] = {
+	{ { { "MEM_LOAD_RETIRED.L2_HIT", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
+	{ { { "MEM_LOAD_RETIRED.L2_HIT", ONCE } } },
+	{ { { "MEM_LOAD_UOPS_RETIRED.L2_HIT", ONCE } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_l3[] = {
+	{ { { "MEM_LOAD_RETIRED.LLC_UNSHARED_HIT", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
+	{ { { "MEM_LOAD_UOPS_RETIRED.L3_HIT", ONCE } } },
+	{ { { "MEM_LOAD_RETIRED.L3_HIT", ONCE } } },
+	{ { { "LONGEST_LAT_CACHE.REFERENCE", ONCE }, { "LONGEST_LAT_CACHE.MISS", NEVER } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_dram_local[] = {
+	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
+	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", ONCE } } },
+	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE } } },
+	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_dram_local_big[] = { /* the last level still holds some */
+	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", 900, 1010 }, { "DTLB_LOAD_MISSES.WALK_COMPLETED", NEVER } } },
+	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", 900, 1010 } } },
+	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", 900, 1010 } } },
+	{ { { "LONGEST_LAT_CACHE.MISS", 900, 1010 } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_stlb_hit[] = {
+	{ { { "DTLB_LOAD_MISSES.STLB_HIT", ONCE }, { "DTLB_LOAD_MISSES.WALK_COMPLETED", NEVER } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_walk[] = {
+	{ { { "DTLB_LOAD_MISSES.WALK_COMPLETED", ONCE } } },
+	{ { { "", 0, 0 } } }
+};
+/* Streams: lines asked of a level an iteration (12 lines are touched). What is counted is demand loads,
+ * which fill buffers merge; so only the levels far below are held to be silent. */
+static const struct row_proof_set proof_no_l3[] = {
+	{ { { "LONGEST_LAT_CACHE.REFERENCE", -20, 20 } } },
+	{ { { "", 0, 0 } } }
+};
+static const struct row_proof_set proof_no_dram[] = {
+	{ { { "LONGEST_LAT_CACHE.MISS", -20, 20 } } },
+	{ { { "", 0, 0 } } }
+};
+/* 8 lines are read and 4 written; the writes' reads for ownership may or may not count as loads, and with
+ * prefetchers on part of the lines is missed by them. */
+static const struct row_proof_set proof_dram_stream[] = {
+	{ { { "LONGEST_LAT_CACHE.MISS", 1000, 12500 } } },
+	{ { { "", 0, 0 } } }
+};
+
+#define LATENCY KIND_LATENCY, UNIT_CYCLES
+#define PENALTY KIND_PENALTY, UNIT_CYCLES
+#define RATE    KIND_THROUGHPUT, UNIT_BYTES_PER_SECOND
+#define BOTH    (SUITE_QUICK | SUITE_FULL)
+
+const struct row rows[] = {
+	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
+	  PLACE_L1, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
+	  "own L1 data cache", proof_l1, "", 200000, 1, BOTH },
+	{ "load.l2.latency", "load to use, line in the L2 cache", LATENCY, k_chase,
+	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
+	  "own L2 cache", proof_l2, "", 200000, 1, BOTH },
+	{ "load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", LATENCY, k_chase,
+	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
+	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH },
+	{ "load.dram_local.latency", "load to use, line in memory of this node only", LATENCY, k_chase,
+	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
+	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 1, BOTH },
+	{ "load.dram_local_big.latency", "the same by a chase through six times the last-level cache", LATENCY, k_chase,
+	  PLACE_DRAM, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 16384,
+	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 1, SUITE_FULL },
+
+	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
+	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH },
+	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
+	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 2048,
+	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 300000, 1, BOTH },
+	{ "load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", PENALTY, k_chase,
+	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 512,
+	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH },
+
+	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
+	  PLACE_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH },
+	{ "tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", PENALTY, k_chase,
+	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  "own L2 cache", proof_walk, "", 250000, 1, BOTH },
+
+	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
+	 * not counted; the non-temporal row shows what it costs. */
+	{ "triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", RATE, k_triad,
+	  PLACE_L1, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
+	  "own L1 data cache", proof_no_l3, "", 500000, 1, BOTH },
+	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
+	  PLACE_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
+	  "own L2 cache", proof_no_l3, "", 600000, 1, BOTH },
+	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
+	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
+	  "own L3 cache", proof_no_dram, "", 1100000, 1, BOTH },
+	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
+	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
+	  "memory of this node", proof_dram_stream, "", 2500000, 1, BOTH },
+	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
+	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
+	  "memory of this node", proof_dram_stream, "", 1800000, 1, BOTH },
+};
+const unsigned rows_count = COUNT_OF(rows);
