@@ -62,6 +62,14 @@ $(OUT)/gen/machines.o: $(OUT)/gen/machines.c
 machine-format:
 	$(PYTHON) tables/machines.py format pmu/sim/machine.def tables/machines/FORMAT.md
 
+# The build id goes into every results file: the commit, "-dirty" when the tree differs from it.
+BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+$(OUT)/gen/build_id.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define BUILD_ID "$(BUILD_ID)"' | cmp -s - $@ || echo '#define BUILD_ID "$(BUILD_ID)"' >$@
+FORCE:
+$(OUT)/bench/report.o: $(OUT)/gen/build_id.h
+
 # --- objects -----------------------------------------------------------------------------------
 $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)

@@ -52,6 +52,12 @@ static enum status unsupported(char *reason, size_t capacity, const char *why)
 	return ST_UNSUPPORTED;
 }
 
+static enum status unknown(char *reason, size_t capacity, const char *why)
+{
+	str_copy(reason, capacity, why);
+	return ST_MISSING;
+}
+
 static uint64_t power_of_two_below(uint64_t n)
 {
 	uint64_t p = 1;
@@ -83,11 +89,12 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	const struct cpu_cache *c = cpu_cache(cpu, level), *below = cpu_cache(cpu, level - 1);
 	uint64_t most, least, bytes;
 
+	if (level == 1 && (!c || !c->bytes))
+		return unknown(reason, capacity, "no L1 data cache known");
 	if (!c || !c->bytes)
-		return unsupported(reason, capacity, level == 1 ? "no L1 data cache known" :
-		                   level == 2 ? "no L2 cache" : "no L3 cache");
+		return unsupported(reason, capacity, level == 2 ? "no L2 cache" : "no L3 cache");
 	if (level > 1 && !below)
-		return unsupported(reason, capacity, "the cache level below is not known");
+		return unknown(reason, capacity, "the cache level below is not known");
 	least = below ? 2 * below->bytes : 0;
 	if (s->order == ORDER_STREAMS) {
 		most = c->bytes / 4 * 3;
@@ -117,7 +124,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	uint64_t pages = SPARSE_PAGES_MAX;
 
 	if (!last || !last->bytes)
-		return unsupported(reason, capacity, "no cache known: nothing to be larger than");
+		return unknown(reason, capacity, "no cache known: nothing to be larger than");
 	switch (s->order) {
 	case ORDER_SPARSE:
 		if (cpu->tlb.dtlb_2m && cpu->tlb.dtlb_2m / 2 < pages)
@@ -145,11 +152,11 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 	uint32_t first = cpu->tlb.dtlb_4k, second = cpu->tlb.stlb_4k, pages;
 
 	if (!first)
-		return unsupported(reason, capacity, "size of the DTLB is not known");
+		return unknown(reason, capacity, "size of the DTLB is not known");
 	if (!second)
 		return unsupported(reason, capacity, "no second-level TLB known");
 	if (!l1 || !l1->bytes)
-		return unsupported(reason, capacity, "no L1 data cache known");
+		return unknown(reason, capacity, "no L1 data cache known");
 	if (r->place == PLACE_DTLB) {
 		pages = 3 * first < second / 2 ? 3 * first : second / 2;
 		if (pages < 2 * first)
@@ -212,7 +219,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		return ST_OK;
 	}
 	if (!l1 || !l1->bytes)
-		return unsupported(reason, capacity, "no L1 data cache known");
+		return unknown(reason, capacity, "no L1 data cache known");
 	shape_lines(s, l1->bytes / 3 * 2);
 	return ST_OK;
 }

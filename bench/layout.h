@@ -31,7 +31,8 @@ struct shape {
 };
 
 /* Works out a row's working set from the discovered caches and TLBs. ST_UNSUPPORTED with the reason when
- * the machine has no such level, or none that a working set could aim at. */
+ * the machine has no such level, or none that a working set could aim at; ST_MISSING when what has to be
+ * known for it is not. */
 MUST_CHECK enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct shape *out,
                                      char *reason, size_t capacity);
 /* The same for its baseline (not BASELINE_NONE). */

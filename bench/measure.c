@@ -623,6 +623,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	if (!k) {
 		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
 		str_copy(out->reason, sizeof(out->reason), "no kernel for this processor's instruction set");
 		return;
 	}
@@ -631,11 +632,13 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	if (st == ST_OK && l.set_count > 1)
 		st = shape_of_baseline(r, b->cpu, &l.sets[0].shape, &l.sets[1].shape, out->reason, sizeof(out->reason));
 	if (st != ST_OK) {
-		out->status = st == ST_UNSUPPORTED ? ROW_UNSUPPORTED : ROW_FAULT;
+		out->status = st == ST_UNSUPPORTED || st == ST_MISSING ? ROW_UNSUPPORTED : ROW_FAULT;
+		out->absent = st == ST_UNSUPPORTED;
 		return;
 	}
 	if (r->node && b->a->nodes < 2) {
 		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
 		str_copy(out->reason, sizeof(out->reason), "one memory node");
 		return;
 	}

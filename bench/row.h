@@ -97,6 +97,7 @@ struct row_result {
 	uint64_t footprint_bytes;  /* of the test's working set */
 	uint64_t page_bytes;       /* as mapped */
 	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
+	bool absent;               /* unsupported since the machine itself lacks what the row is about */
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 };

@@ -59,5 +59,9 @@ MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, 
  * as row_done gave them. */
 void suite_table_head(struct text *t);
 void suite_table_line(struct text *t, const struct row_result *r);
+/* What stands above the table: build, machine, backend, and in plain words when it is simulated. */
+void suite_table_title(struct text *t, const struct access *a, const struct cpu *cpu);
+/* What stands below it: how many rows gave what, and where results could not be written. */
+void suite_table_summary(struct text *t, const struct access *a, const struct suite_summary *s);
 
 #endif
