@@ -64,11 +64,11 @@ machine-format:
 
 # The build id goes into every results file: the commit, "-dirty" when the tree differs from it.
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
-$(OUT)/gen/build_id.h: FORCE
+$(OUT)/gen/bench/build.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define BUILD_ID "$(BUILD_ID)"' | cmp -s - $@ || echo '#define BUILD_ID "$(BUILD_ID)"' >$@
 FORCE:
-$(OUT)/bench/report.o: $(OUT)/gen/build_id.h
+$(OUT)/bench/report.o: $(OUT)/gen/bench/build.h
 
 # --- objects -----------------------------------------------------------------------------------
 $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c

@@ -2,7 +2,7 @@
  * The schema is in results/SCHEMA.md. Nothing here depends on the place of running but the environment. */
 #include "bench/report.h"
 #include "bench/reduce.h"
-#include "build_id.h"
+#include "bench/build.h"
 
 static const char *kind_name(enum row_kind k)
 {
