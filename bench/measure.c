@@ -6,7 +6,8 @@
 #include "bench/measure.h"
 
 #define REPETITIONS_SIMULATED 5
-#define REPETITIONS 51
+#define REPETITIONS_SHARED 51
+#define REPETITIONS_PRIVATE 201      /* for a minimum many short windows are better than few long ones */
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before this many */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
@@ -120,9 +121,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	b->a = a;
 	b->cpu = cpu;
 	b->host = host;
-	b->repetitions = repetitions ? repetitions : a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED : REPETITIONS;
-	if (b->repetitions > SAMPLES_MAX)
-		b->repetitions = SAMPLES_MAX;
+	b->repetitions = repetitions < SAMPLES_MAX ? repetitions : SAMPLES_MAX;
 	random_init(&b->random, seed);
 	if (cpu->pmu_version || cpu->general_counters)
 		b->cycles = find_cycles(cpu);
@@ -410,12 +409,14 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 static enum status all_rounds(struct loop *l, unsigned run)
 {
 	struct bench *b = l->b;
-	unsigned rounds = 1 + b->repetitions * ROUNDS_FACTOR, good = 0;
+	unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
+		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
+	unsigned rounds = 1 + wanted * ROUNDS_FACTOR, good = 0;
 	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR;
 	bool timed = b->a->kind != ACCESS_SIM && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK;
 	enum status st;
 
-	for (unsigned round = 0; round < rounds && good < b->repetitions; round++) {
+	for (unsigned round = 0; round < rounds && good < wanted; round++) {
 		bool disturbed = false;
 
 		st = one_round(l, run, good, &disturbed);

@@ -22,7 +22,7 @@ struct bench {
 	const struct cpu *cpu;
 	const struct suite_host *host;
 	unsigned core;
-	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted */
+	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
 	struct random random;
 	struct disturbance disturbance;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
@@ -33,7 +33,7 @@ struct bench {
 };
 
 /* Prepares a bench: finds the cycle event and which disturbances can be seen. repetitions 0: 5 on a
- * simulated machine, which has no noise of its own, else 51. */
+ * simulated machine, which has no noise of its own, else 201 for a minimum and 51 for a median. */
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
                 unsigned repetitions, uint64_t seed);
 

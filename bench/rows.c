@@ -138,3 +138,39 @@ const struct row rows[] = {
 	  "memory of this node", proof_dram_stream, "", 1800000, 1, BOTH },
 };
 const unsigned rows_count = COUNT_OF(rows);
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001B3ull; /* FNV-1a */
+	return hash;
+}
+
+static uint64_t mix_kernel(uint64_t hash, const char *name)
+{
+	hash = mix(hash, name, str_length(name));
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, name))
+			hash = mix(hash, kernel_code + k->offset, k->bytes);
+	return hash;
+}
+
+uint64_t row_fingerprint(const struct row *r)
+{
+	const uint64_t numbers[] = { r->kind, r->unit, r->place, r->order, r->page_bytes, r->prepare, r->baseline,
+		r->statistic, r->prefetch, r->node, r->window };
+	uint64_t hash = mix_kernel(0xCBF29CE484222325ull, "k_measure");
+
+	hash = mix(hash, numbers, sizeof(numbers));
+	for (const char *const *k = r->kernels; *k; k++)
+		hash = mix_kernel(hash, *k);
+	if (r->prepare == PREPARE_FLUSH)
+		hash = mix_kernel(hash, "k_flush_chain");
+	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)
+		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++) {
+			hash = mix(hash, set->proofs[i].event, str_length(set->proofs[i].event) + 1);
+			hash = mix(hash, &set->proofs[i].low_milli, sizeof(set->proofs[i].low_milli));
+			hash = mix(hash, &set->proofs[i].high_milli, sizeof(set->proofs[i].high_milli));
+		}
+	return hash;
+}

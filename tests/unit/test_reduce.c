@@ -1,0 +1,153 @@
+/* Samples to a value: slopes, medians, deviations, the noise verdict, the proof. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure.h"
+
+static void test_reduce_mul_div_rounds_and_saturates(void **state)
+{
+	(void)state;
+	assert_int_equal(mul_div(7, 1, 2), 4);
+	assert_int_equal(mul_div(-7, 1, 2), -4);
+	assert_int_equal(mul_div(1, 1, 3), 0);
+	assert_int_equal(mul_div(2, 1, 3), 1);
+	/* a product beyond 64 bits: 768e9 * 3e9 / 25e6 */
+	assert_int_equal(mul_div(768000000000, 3000000000, 25000000), 92160000000000);
+	assert_int_equal(mul_div(INT64_MAX, 1000, 1), INT64_MAX);
+	assert_int_equal(mul_div(INT64_MIN + 1, 1000, 1), INT64_MIN);
+}
+
+static void test_reduce_median_and_deviation(void **state)
+{
+	(void)state;
+	int64_t odd[] = { 9, 1, 5 }, even[] = { 4, 1, 3, 2 }, values[] = { 1, 2, 3, 4, 100 }, work[5];
+	assert_int_equal(samples_median(odd, 3), 5);
+	assert_int_equal(samples_median(even, 4), 3); /* 2.5, half up */
+	assert_int_equal(samples_mad(values, 5, 3, work), 1);
+}
+
+/* Windows of 10 cycles a unit and 500 of overhead; of ten pairs one has its shorter and one its longer
+ * window hit by something long. */
+static void make_pairs(struct pair *p, unsigned n, int64_t units, int64_t hit)
+{
+	for (unsigned i = 0; i < n; i++) {
+		p[i].shorter = 500 + 10 * units + (i % 10 == 1 ? hit : 0);
+		p[i].longer = 500 + 20 * units + (i % 10 == 2 ? hit : 0);
+	}
+}
+
+static void test_reduce_slope_drops_overhead_and_outliers(void **state)
+{
+	(void)state;
+	struct pair p[20];
+	struct slope s;
+	make_pairs(p, 20, 1000, 50000);
+	assert_int_equal(slope_of(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(s.spread_micro, 0);
+	assert_int_equal(s.samples, 20);
+	assert_int_equal(slope_of(p, 20, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+}
+
+/* The minimum of the pairs' slopes would be far too low, or negative: a slow shorter window. */
+static void test_reduce_minimum_is_not_the_least_ratio(void **state)
+{
+	(void)state;
+	struct pair p[5];
+	struct slope s;
+	make_pairs(p, 5, 1000, 9500);
+	assert_int_equal(slope_of(p, 5, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+}
+
+/* One window that was too fast must not decide on a shared level. */
+static void test_reduce_median_ignores_a_lucky_window(void **state)
+{
+	(void)state;
+	struct pair p[9];
+	struct slope s;
+	make_pairs(p, 9, 1000, 0);
+	p[4].longer -= 8000;
+	assert_int_equal(slope_of(p, 9, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(slope_of(p, 9, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 2000000);
+}
+
+static void test_reduce_spread_shows_scatter(void **state)
+{
+	(void)state;
+	struct pair p[9];
+	struct slope s;
+	make_pairs(p, 9, 1000, 0);
+	for (int i = 0; i < 9; i++)
+		p[i].longer += (i - 4) * 1000;
+	assert_int_equal(slope_of(p, 9, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(s.spread_micro, 2000000); /* deviations 0 1 1 2 2 3 3 4 4 */
+}
+
+static void test_reduce_nothing_is_a_range_error(void **state)
+{
+	(void)state;
+	struct pair p = { 1, 2 };
+	struct slope s;
+	assert_int_equal(slope_of(&p, 0, 1000, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(slope_of(&p, 1, 0, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(slope_of(&p, SAMPLES_MAX + 1, 1, STAT_MEDIAN, &s), ST_RANGE);
+}
+
+static void test_reduce_noise_verdict(void **state)
+{
+	(void)state;
+	const char *why;
+	assert_false(is_noisy(200, 10000, 5, STAT_MINIMUM, &why));
+	assert_string_equal(why, "");
+	assert_true(is_noisy(201, 10000, 5, STAT_MINIMUM, &why));
+	assert_false(is_noisy(1000, 10000, 5, STAT_MEDIAN, &why));
+	assert_true(is_noisy(1001, 10000, 5, STAT_MEDIAN, &why));
+	assert_true(is_noisy(0, 10000, 2, STAT_MEDIAN, &why));
+	assert_non_null(strstr(why, "3 samples"));
+	assert_true(is_noisy(0, 0, 5, STAT_MEDIAN, &why));
+}
+
+static void test_reduce_proof_holds_only_within_bounds(void **state)
+{
+	(void)state;
+	static const struct row_proof proofs[] = { { "HITS", 990, 1010 }, { "MISSES", -10, 10 } };
+	static const struct { int64_t hits, misses; bool holds; } cases[] = {
+		{ 1000, 0, true }, { 990, 10, true }, { 1010, -10, true },
+		{ 989, 0, false }, { 1011, 0, false }, { 1000, 11, false }, { 0, 0, false },
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char at[160];
+		struct text t;
+		int64_t counts[] = { cases[i].hits, cases[i].misses };
+		text_init(&t, at, sizeof(at));
+		assert_int_equal(proof_holds(proofs, 2, counts, "load", &t), cases[i].holds);
+		if (i == 0)
+			assert_string_equal(at, "HITS 1.000 per load, MISSES 0.000 per load");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reduce_mul_div_rounds_and_saturates),
+		cmocka_unit_test(test_reduce_median_and_deviation),
+		cmocka_unit_test(test_reduce_slope_drops_overhead_and_outliers),
+		cmocka_unit_test(test_reduce_minimum_is_not_the_least_ratio),
+		cmocka_unit_test(test_reduce_median_ignores_a_lucky_window),
+		cmocka_unit_test(test_reduce_spread_shows_scatter),
+		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
+		cmocka_unit_test(test_reduce_noise_verdict),
+		cmocka_unit_test(test_reduce_proof_holds_only_within_bounds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* The benchmark table: its rows are complete, and a changed method has a changed revision. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure.h"
+
+static void test_rows_are_complete(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < rows_count; i++) {
+		const struct row *r = &rows[i];
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(r->name, rows[k].name);
+		assert_true(strlen(r->name) < 48);
+		assert_true(r->asks[0] && r->source[0] && r->budget && r->revision && r->suites && r->window);
+		assert_non_null(r->kernels[0]);
+		for (const char *const *k = r->kernels; *k; k++)
+			assert_non_null(kernel_find(*k));
+		if (r->order != ORDER_STREAMS)
+			assert_int_equal(r->window % kernel_find(r->kernels[0])->loads, 0);
+		assert_int_equal(r->kind == KIND_PENALTY, r->baseline != BASELINE_NONE);
+		assert_int_equal(r->kind == KIND_THROUGHPUT, r->unit == UNIT_BYTES_PER_SECOND);
+		if (r->confirmed_by[0]) {
+			bool found = false;
+			for (unsigned k = 0; k < rows_count; k++)
+				found = found || !strcmp(rows[k].name, r->confirmed_by);
+			assert_true(found);
+		}
+	}
+}
+
+/* What a whole suite may cost on a simulated Nehalem-EP: it runs at 0.5 to 1 million instructions a
+ * second under QEMU's TCG. */
+static void test_rows_budgets_keep_to_the_suites(void **state)
+{
+	(void)state;
+	uint64_t quick = 0, full = 0;
+	for (unsigned i = 0; i < rows_count; i++) {
+		quick += rows[i].suites & SUITE_QUICK ? rows[i].budget : 0;
+		full += rows[i].suites & SUITE_FULL ? rows[i].budget : 0;
+	}
+	assert_true(quick <= 9000000);
+	assert_true(full <= 120000000);
+}
+
+/* tests/methods.txt: "name revision fingerprint" a row. */
+static void test_rows_changed_method_has_changed_revision(void **state)
+{
+	(void)state;
+	FILE *f = fopen("tests/methods.txt", "r");
+	char name[64];
+	unsigned revision, bad = 0;
+	unsigned long long print;
+	bool seen[256] = { false };
+
+	assert_non_null(f);
+	while (fscanf(f, "%63s %u %llx", name, &revision, &print) == 3)
+		for (unsigned i = 0; i < rows_count; i++)
+			if (!strcmp(rows[i].name, name) && rows[i].revision == revision) {
+				seen[i] = true;
+				if (print != row_fingerprint(&rows[i])) {
+					print_error("%s: kernel or parameters have changed: raise its revision, and add\n%s %u %016llx\n",
+					            name, name, revision + 1, (unsigned long long)row_fingerprint(&rows[i]));
+					bad++;
+				}
+			}
+	fclose(f);
+	for (unsigned i = 0; i < rows_count; i++)
+		if (!seen[i]) {
+			print_error("tests/methods.txt lacks this line:\n%s %u %016llx\n", rows[i].name, rows[i].revision,
+			            (unsigned long long)row_fingerprint(&rows[i]));
+			bad++;
+		}
+	assert_int_equal(bad, 0);
+}
+
+static void test_rows_fingerprint_sees_every_parameter(void **state)
+{
+	(void)state;
+	static const struct row_proof_set other[] = { { { { "SOMETHING", 1, 2 } } }, { { { "", 0, 0 } } } };
+	const struct row *base = &rows[0];
+	uint64_t print = row_fingerprint(base);
+	struct row r = *base;
+	r.window *= 2;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.order = ORDER_PAGES;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.prepare = PREPARE_FLUSH;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.statistic = STAT_MEDIAN;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.proofs = other;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.asks = "another wording";
+	assert_true(row_fingerprint(&r) == print);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_complete),
+		cmocka_unit_test(test_rows_budgets_keep_to_the_suites),
+		cmocka_unit_test(test_rows_changed_method_has_changed_revision),
+		cmocka_unit_test(test_rows_fingerprint_sees_every_parameter),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

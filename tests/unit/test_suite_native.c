@@ -1,0 +1,83 @@
+/* The quick suite on this machine: files are valid, rows carry values and verdicts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "runner/native.h"
+#include "tests/unit/memory_host.h"
+
+static struct native *native;
+static struct cpu cpu;
+
+static const struct access *open_native(void)
+{
+	char problem[128] = "";
+	if (native_open(&native, problem, sizeof(problem)) != ST_OK)
+		fail_msg("%s", problem);
+	assert_int_equal(cpu_identify(native_access(native), &cpu), ST_OK);
+	return native_access(native);
+}
+
+static void test_suite_native_quick_gives_values_within_the_time(void **state)
+{
+	(void)state;
+	static struct memory_host h;
+	struct suite_settings s = { .suite = "quick", .label = "unit" };
+	struct suite_summary sum;
+	char line[512];
+	struct text t;
+	struct timespec from, to;
+	const struct access *a = open_native();
+
+	memory_host_init(&h);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	assert_int_equal(suite_run(a, &cpu, &s, &h.host, &sum), ST_OK);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	text_init(&t, line, sizeof(line));
+	suite_table_title(&t, a, &cpu);
+	suite_table_head(&t);
+	fputs(line, stderr);
+	for (unsigned i = 0; i < h.result_count; i++) {
+		text_init(&t, line, sizeof(line));
+		suite_table_line(&t, &h.results[i]);
+		fputs(line, stderr);
+	}
+	text_init(&t, line, sizeof(line));
+	suite_table_summary(&t, a, &sum);
+	fputs(line, stderr);
+	double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+	fprintf(stderr, "%.2f s\n", seconds);
+	assert_true(seconds < 10);
+	assert_int_equal(h.taken, 0);
+	assert_int_equal(sum.files, ST_OK);
+	assert_int_equal(sum.by_status[ROW_FAULT], 0);
+
+	const struct row_result *l1 = memory_host_result(&h, "load.l1.latency");
+	const struct row_result *l2 = memory_host_result(&h, "load.l2.latency");
+	const struct row_result *dram = memory_host_result(&h, "load.dram_local.latency");
+	assert_non_null(l1);
+	assert_int_equal(l1->status, ROW_UNPROVEN);
+	assert_non_null(strstr(l1->reason, "no performance counters"));
+	assert_in_range(l1->value_milli, 2500, 7500);
+	if (l2->samples)
+		assert_true(l2->value_milli > l1->value_milli);
+	if (dram->samples)
+		assert_true(dram->value_milli > 10 * l1->value_milli);
+	memory_host_free(&h);
+	native_close(native);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_suite_native_quick_gives_values_within_the_time),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
