@@ -39,7 +39,8 @@ struct mem_request {
 };
 
 struct mem_reply {
-	uint64_t ready;    /* first cycle in which a dependent uop can start; stores: when globally done */
+	uint64_t ready;    /* first cycle in which a dependent uop can start; stores: when globally done;
+	                      prefetches: when the line is there (the instruction waits for lfb_from only) */
 	uint64_t lfb_from; /* when a fill buffer was had (>= request cycle): until then the request waited */
 	enum mem_source source;
 };
@@ -48,7 +49,7 @@ struct tlb_reply {
 	uint64_t pa;
 	uint64_t ready;      /* request cycle when the first level hit */
 	uint64_t walk_from, walk_to; /* a page walk ran in these cycles; equal if none */
-	uint8_t level;       /* 1 first-level hit, 2 second-level hit, 3 walked */
+	uint8_t level;       /* 1 first-level hit, 2 second-level hit, 3 walked, or waited for the page's walk under way */
 };
 
 /* One page of the address space, as the walker finds it. */
@@ -63,9 +64,10 @@ struct memory *memory_init(void *at, const struct machine *m, struct signals **s
                            bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self);
 
 void memory_access(struct memory *s, const struct mem_request *q, struct mem_reply *r);
-/* ST_FAULT: no such page. */
-MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va, bool code,
-                                        uint64_t cycle, struct tlb_reply *r);
+/* ST_FAULT: no such page. Tells the DTLB_ and ITLB_ signals. */
+enum translate_for { FOR_LOAD = 0, FOR_CODE = 1, FOR_STORE = 2 };
+MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va,
+                                        enum translate_for what, uint64_t cycle, struct tlb_reply *r);
 /* MSR 0x1A4-style switches, one bit a prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
 /* Forgets translations of a range (unmapped) or of everything (bytes = 0). */

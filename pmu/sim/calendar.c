@@ -1,0 +1,48 @@
+/* pmu/sim/calendar.c: the ring of slots of a lane. */
+#include "pmu/sim/calendar.h"
+
+void lane_init(struct lane *l, uint64_t period_65536)
+{
+	memset(l, 0, sizeof(*l));
+	l->period = period_65536;
+	l->inverse = period_65536 ? UINT64_MAX / period_65536 : 0;
+}
+
+/* Makes slot k the last that fits, forgetting the oldest. */
+static void advance(struct lane *l, uint64_t k)
+{
+	const uint64_t base = (k - LANE_SLOTS + 64) & ~63ull;
+	if (base - l->base >= LANE_SLOTS) {
+		memset(l->taken, 0, sizeof(l->taken));
+	} else {
+		for (uint64_t b = l->base; b < base; b += 64)
+			l->taken[(b % LANE_SLOTS) / 64] = 0;
+	}
+	l->base = base;
+}
+
+uint64_t lane_take(struct lane *l, uint64_t t)
+{
+	if (!l->period)
+		return t;
+	const uint64_t fine = t << 16;
+	uint64_t k = (uint64_t)(((unsigned __int128)fine * l->inverse) >> 64);
+	while ((k + 1) * l->period <= fine) /* the inverse is rounded down */
+		k++;
+	if (k < l->base)
+		return t; /* older than all that is remembered */
+	for (;;) {
+		if (k - l->base >= LANE_SLOTS)
+			advance(l, k);
+		uint64_t *word = &l->taken[(k % LANE_SLOTS) / 64];
+		const uint64_t open = ~*word >> (k % 64);
+		if (open) {
+			k += (unsigned)__builtin_ctzll(open);
+			*word |= 1ull << (k % 64);
+			break;
+		}
+		k = (k | 63) + 1;
+	}
+	const uint64_t start = (k * l->period + 65535) >> 16;
+	return start > t ? start : t;
+}

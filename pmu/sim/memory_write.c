@@ -1,0 +1,213 @@
+/* pmu/sim/memory_write.c: write-combining buffers and non-temporal stores, CLFLUSH, set-up.
+ *
+ * A non-temporal store opens a buffer for its line, or writes into the one that is open; an
+ * open buffer is one of the core's line fill buffers. Opening takes the line out of every cache.
+ * A buffer whose 64 bytes are all written goes out at once as one transfer; one that must make
+ * room, or is open at a fence, goes out with what it has, as wc.partial_transfers. It is held
+ * until memory has taken it: P(wc.drain_ps) after it went out when nothing else is going on,
+ * later when the channel (or the link to another socket) is busy. A fence waits for all.
+ * CLFLUSH takes the line out of every cache; it is done after an L3 hit's time, with several
+ * sockets after L + P(link.invalidate_ps); a modified line is written to its home.
+ *
+ * Not modelled: uncacheable and write-combining memory types, ordering of buffers. */
+#include "pmu/sim/memory_state.h"
+
+/* The buffer goes out at cycle t. */
+static void wc_close(struct memory *s, struct private_core *c, unsigned i, uint64_t t)
+{
+	const struct wc b = c->wc[i];
+	const bool full = b.bytes == UINT64_MAX;
+	const uint64_t delay = memory_write_home(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
+	const uint64_t end = t + s->nt_cycles + delay;
+	for (unsigned j = i; j + 1 < c->wc_open; j++)
+		c->wc[j] = c->wc[j + 1];
+	c->wc_open--;
+	pool_add(&c->lfb, b.from, end, CACHE_NONE, SRC_NONE);
+	if (end > c->wc_done)
+		c->wc_done = end;
+}
+
+void wc_give_up(struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+{
+	for (unsigned i = 0; i < c->wc_open; i++)
+		if (c->wc[i].line == line) {
+			wc_close(s, c, i, t);
+			return;
+		}
+}
+
+void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+{
+	struct private_core *c = &s->core[q->core];
+	const uint32_t line = line_of(s, q->pa);
+	const unsigned offset = q->pa & 63, most = s->wc_most;
+	const uint64_t bytes = (q->bytes >= 64 ? UINT64_MAX : ((1ull << q->bytes) - 1)) << offset;
+	unsigned i = 0;
+	uint64_t t = q->cycle;
+	while (i < c->wc_open && c->wc[i].line != line)
+		i++;
+	if (i == c->wc_open) {
+		if (c->wc_open == most)
+			wc_close(s, c, 0, t);
+		t = pool_start(&c->lfb, t, c->wc_open);
+		if (uncore_purge(s, line))
+			(void)memory_write_home(s, c->cluster->socket, line, t, 1, true);
+		i = c->wc_open++;
+		c->wc[i] = (struct wc){ .line = line, .bytes = 0, .from = t };
+	}
+	c->wc[i].bytes |= bytes;
+	r->lfb_from = t;
+	r->ready = t + 1;
+	r->source = SRC_UNCACHED;
+	if (c->wc[i].bytes == UINT64_MAX)
+		wc_close(s, c, i, r->ready);
+}
+
+void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+{
+	struct private_core *c = &s->core[q->core];
+	while (c->wc_open)
+		wc_close(s, c, 0, q->cycle);
+	r->lfb_from = q->cycle;
+	r->ready = c->wc_done > q->cycle ? c->wc_done : q->cycle;
+	r->source = SRC_NONE;
+}
+
+void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+{
+	struct private_core *c = &s->core[q->core];
+	const uint32_t line = line_of(s, q->pa);
+	wc_give_up(s, c, line, q->cycle);
+	if (uncore_purge(s, line))
+		(void)memory_write_home(s, c->cluster->socket, line, q->cycle, 1, true);
+	r->lfb_from = q->cycle;
+	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3);
+	r->source = SRC_NONE;
+}
+
+/* ---- set-up --------------------------------------------------------------------------------- */
+
+static void latencies(struct memory *s)
+{
+	const struct machine *m = s->m;
+	struct latencies *l = &s->lat;
+	l->l3 = m->l3_bytes ? m->l3_core_cycles + cycles_of_uncore(m, m->l3_uncore_cycles) :
+		m->l2_bytes ? m->l2_cycles : m->l1d_cycles;
+	const uint64_t core = m->l3_bytes ? m->l3_core_cycles : l->l3, uncore = m->l3_bytes ? m->l3_uncore_cycles : 0;
+	l->clean = core + cycles_of_uncore(m, uncore + m->l3_clean_uncore_cycles);
+	l->modified = core + cycles_of_uncore(m, uncore + m->l3_modified_uncore_cycles);
+	l->local = l->l3 + cycles_of_ps(m, m->dram_local_ps);
+	l->remote = l->l3 + cycles_of_ps(m, m->dram_remote_ps);
+	l->remote_clean = l->l3 + cycles_of_ps(m, m->link_clean_ps);
+	l->remote_modified = l->l3 + cycles_of_ps(m, m->link_modified_ps);
+	l->invalidate = l->l3 + cycles_of_ps(m, m->link_invalidate_ps);
+	s->page_hit_cycles = cycles_of_ps(m, m->dram_page_hit_ps);
+	s->page_miss_cycles = cycles_of_ps(m, m->dram_page_miss_ps);
+	s->nt_cycles = cycles_of_ps(m, m->wc_drain_ps);
+	s->wc_most = (unsigned)(m->wc_buffers < m->lfb_entries ? m->wc_buffers : m->lfb_entries);
+	if (s->wc_most > WC_MAX)
+		s->wc_most = WC_MAX;
+}
+
+static void core_init_memory(struct memory *s, struct private_core *c, struct arena *a)
+{
+	const struct machine *m = s->m;
+	cache_init(&c->l1d, a, (uint32_t)(m->l1d_bytes / (64 * m->l1d_ways)), (uint32_t)m->l1d_ways, 1, false,
+	           (enum replacement)m->l1d_policy);
+	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU);
+	const uint32_t entries = (uint32_t)m->lfb_entries;
+	struct pool_use *use = arena_get(a, pool_history(entries) * sizeof(*use));
+	if (a->at)
+		c->lfb = (struct pool){ .entries = entries, .mask = pool_history(entries) - 1, .use = use };
+	tlb_init(s, c, a);
+}
+
+static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
+{
+	const struct machine *m = s->m;
+	cache_init(&k->l2, a, (uint32_t)(m->l2_bytes / (64 * m->l2_ways)), (uint32_t)m->l2_ways, 1, false,
+	           (enum replacement)m->l2_policy);
+	const uint32_t entries = (uint32_t)m->sq_entries;
+	struct pool_use *use = arena_get(a, pool_history(entries) * sizeof(*use));
+	if (!a->at)
+		return;
+	k->sq = (struct pool){ .entries = entries, .mask = pool_history(entries) - 1, .use = use };
+	lane_init(&k->port, m->l2_busy_cycles << 16);
+}
+
+/* Lays everything out; with at == NULL it only counts, on one instance of each part. */
+static size_t lay_out(struct memory *s, void *at)
+{
+	const struct machine *m = s->m;
+	struct arena a = { .at = at, .used = at ? sizeof(*s) : 0 };
+	if (!at)
+		(void)arena_get(&a, sizeof(*s));
+	s->sockets = (unsigned)m->topology_sockets;
+	s->cores = (unsigned)(m->topology_sockets * m->topology_cores);
+	s->clusters = s->cores / (unsigned)m->l2_cores;
+	s->clusters_per_socket = s->clusters / s->sockets;
+	s->holder_bytes = s->clusters_per_socket <= 8 ? 1 : s->clusters_per_socket <= 16 ? 2 : s->clusters_per_socket <= 32 ? 4 : 8;
+	s->inclusive = m->l3_bytes && m->l3_inclusive;
+	struct private_core *core = arena_get(&a, s->cores * sizeof(*core));
+	struct cluster *cluster = arena_get(&a, s->clusters * sizeof(*cluster));
+	struct socket *socket = arena_get(&a, s->sockets * sizeof(*socket));
+	struct lane *link = arena_get(&a, s->sockets * s->sockets * sizeof(*link));
+	/* while counting nothing is written: these stand for any core and cluster */
+	static const struct private_core no_core;
+	static const struct cluster no_cluster;
+	if (at) {
+		s->core = core;
+		s->cluster = cluster;
+		s->socket = socket;
+		s->links = link;
+		latencies(s);
+		memset(core, 0, s->cores * sizeof(*core));
+		memset(cluster, 0, s->clusters * sizeof(*cluster));
+		memset(socket, 0, s->sockets * sizeof(*socket));
+		const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio, rate3 = m->link_bytes_per_second * 3;
+		for (unsigned i = 0; i < s->sockets * s->sockets; i++)
+			lane_init(&link[i], (64 * hz3 / rate3 << 16) + (64 * hz3 % rate3 << 16) / rate3);
+	}
+	for (unsigned i = 0; i < s->cores; i++) {
+		struct private_core *c = at ? &core[i] : (struct private_core *)(uintptr_t)&no_core;
+		if (at) {
+			c->cluster = &cluster[i / m->l2_cores];
+			c->last_miss = CACHE_NONE;
+			for (unsigned j = 0; j < COUNT_OF(c->recent); j++)
+				c->recent[j].va = UINT64_MAX;
+		}
+		core_init_memory(s, c, &a);
+	}
+	for (unsigned i = 0; i < s->clusters; i++) {
+		struct cluster *k = at ? &cluster[i] : (struct cluster *)(uintptr_t)&no_cluster;
+		if (at) {
+			k->socket = i / s->clusters_per_socket;
+			k->bit = 1ull << (i % s->clusters_per_socket);
+			k->first_core = i * (unsigned)m->l2_cores;
+			k->cores = (unsigned)m->l2_cores;
+		}
+		cluster_init(s, k, &a);
+	}
+	for (unsigned i = 0; i < s->sockets; i++)
+		uncore_init(s, at ? &socket[i] : NULL, &a);
+	return a.used;
+}
+
+size_t memory_bytes(const struct machine *m)
+{
+	struct memory s = { .m = m };
+	return lay_out(&s, NULL);
+}
+
+struct memory *memory_init(void *at, const struct machine *m, struct signals **signals,
+                           bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self)
+{
+	struct memory *s = at;
+	memset(s, 0, sizeof(*s));
+	s->m = m;
+	s->signals = signals;
+	s->pages = pages;
+	s->self = self;
+	(void)lay_out(s, at);
+	return s;
+}

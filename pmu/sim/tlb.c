@@ -1,0 +1,258 @@
+/* pmu/sim/tlb.c: address translation: first and second level TLBs, paging-structure caches,
+ * page walks.
+ *
+ * First-level hit: no added time. Second-level hit: stlb.cycles later. Walk: stlb.cycles for
+ * the lookup (0 without a second level), walk.cycles, then one load after the other for each
+ * level that no paging-structure cache covers: with the PDE cached only the PTE, and so on up
+ * to four (4 KiB pages), three (2 MiB), two (1 GiB). Each is a load through the L1D, at least
+ * l1d.cycles. At most walk.walkers walks run at a time. Requests to a page whose walk is under
+ * way wait for that walk.
+ *
+ * A page whose size has no array of its own is kept as a piece of the next smaller size. The
+ * second level holds 4 KiB pages, with stlb.large also 2 MiB pages; 1 GiB pages only in
+ * stlb.huge_entries.
+ *
+ * The tables are where a dense linear layout puts them: entry n of a level lies at the level's
+ * base + 8 * n, n counted from the start of the 512 GiB that one top-level entry maps; all in
+ * node 0, above what the model can map there.
+ *
+ * Not modelled: accessed and dirty bits, nested paging, process tags, the next-page prefetcher,
+ * replacement other than LRU. */
+#include "pmu/sim/memory_state.h"
+
+/* Physical addresses of the tables, in the line numbers of node 0: 30 GiB and up. */
+#define TABLES   0x780000000ull
+#define PTE_AT   (TABLES)
+#define PDE_AT   (PTE_AT + (1ull << 30))
+#define PDPTE_AT (PDE_AT + (1ull << 21))
+#define PML4_AT  (PDPTE_AT + (1ull << 12))
+
+static void tlb_array(struct tlb *t, struct arena *a, uint64_t entries, uint64_t ways)
+{
+	if (ways > entries)
+		ways = entries;
+	const uint32_t sets = ways ? (uint32_t)(entries / ways) : 0;
+	cache_init(&t->c, a, sets, (uint32_t)ways, 1, false, REPLACE_LRU);
+	uint64_t *pa = arena_get(a, (size_t)sets * ((ways + 3) & ~3ull) * sizeof(*pa));
+	if (a->at)
+		t->pa = pa;
+}
+
+void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
+{
+	const struct machine *m = s->m;
+	tlb_array(&c->dtlb, a, m->dtlb_entries, m->dtlb_ways);
+	tlb_array(&c->dtlb_large, a, m->dtlb_large_entries, m->dtlb_large_ways);
+	tlb_array(&c->dtlb_huge, a, m->dtlb_huge_entries, m->dtlb_huge_entries);
+	tlb_array(&c->itlb, a, m->itlb_entries, m->itlb_ways);
+	tlb_array(&c->itlb_large, a, m->itlb_large_entries, m->itlb_large_entries);
+	tlb_array(&c->stlb, a, m->stlb_entries, m->stlb_ways);
+	tlb_array(&c->stlb_huge, a, m->stlb_huge_entries, m->stlb_huge_entries);
+	tlb_array(&c->pde, a, m->walk_pde_entries, m->walk_pde_entries);
+	tlb_array(&c->pdpte, a, m->walk_pdpte_entries, m->walk_pdpte_entries);
+	tlb_array(&c->pml4, a, m->walk_pml4_entries, m->walk_pml4_entries);
+	struct pool_use *use = arena_get(a, pool_history((uint32_t)m->walk_walkers) * sizeof(*use));
+	if (a->at)
+		c->walkers = (struct pool){ .entries = (uint32_t)m->walk_walkers,
+		                            .mask = pool_history((uint32_t)m->walk_walkers) - 1, .use = use };
+}
+
+/* A page number as a tag; 2 MiB pages of a mixed array are marked in the top bit. */
+static uint32_t page_tag(uint64_t va, unsigned shift) { return (uint32_t)(va >> shift) & 0x7FFFFFFFu; }
+#define TAG_LARGE 0x80000000u
+
+static void tlb_put(struct tlb *t, uint32_t tag, uint64_t pa, uint64_t ready)
+{
+	if (!t->c.sets)
+		return;
+	uint32_t i = cache_find(&t->c, tag);
+	if (i == CACHE_NONE)
+		i = cache_victim(&t->c, tag);
+	cache_put(&t->c, i, tag, ready, LINE_E);
+	t->pa[i] = pa;
+}
+
+struct level { struct tlb *small, *large, *huge; };
+
+static struct level first_level(struct private_core *c, enum translate_for what)
+{
+	if (what == FOR_CODE)
+		return (struct level){ &c->itlb, &c->itlb_large, NULL };
+	return (struct level){ &c->dtlb, &c->dtlb_large, &c->dtlb_huge };
+}
+
+static bool has(const struct tlb *t) { return t && t->c.sets; }
+
+/* Puts the page that holds va into a first level; pa: of va. Returns the size kept. */
+static uint64_t first_put(struct level l, uint64_t va, uint64_t pa, uint64_t page_bytes, uint64_t ready)
+{
+	if (page_bytes == 1ull << 30 && has(l.huge)) {
+		tlb_put(l.huge, page_tag(va, 30), pa & ~((1ull << 30) - 1), ready);
+		return 1ull << 30;
+	}
+	if (page_bytes >= 1ull << 21 && has(l.large)) {
+		tlb_put(l.large, page_tag(va, 21), pa & ~((1ull << 21) - 1), ready);
+		return 1ull << 21;
+	}
+	tlb_put(l.small, page_tag(va, 12), pa & ~0xFFFull, ready);
+	return 1ull << 12;
+}
+
+static bool look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint64_t *pa, uint64_t *ready)
+{
+	if (!has(t))
+		return false;
+	const uint32_t i = cache_find(&t->c, page_tag(va, shift) | mark);
+	if (i == CACHE_NONE)
+		return false;
+	cache_touch(&t->c, i);
+	*pa = t->pa[i] + (va & ((1ull << shift) - 1));
+	*ready = t->c.ready[i];
+	return true;
+}
+
+static void remember(struct private_core *c, enum translate_for what, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t ready)
+{
+	struct recent_page *p = &c->recent[what == FOR_CODE];
+	*p = (struct recent_page){ .va = va & ~(bytes - 1), .pa = pa & ~(bytes - 1), .last = bytes - 1, .ready = ready };
+}
+
+/* Runs the walk from cycle t on; returns when it is done. */
+static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t va, uint64_t page_bytes, uint64_t t)
+{
+	struct private_core *c = &s->core[core];
+	const uint64_t low = va & ((1ull << 39) - 1);
+	const uint64_t at[4] = { PML4_AT + (va >> 39 & 511) * 8, PDPTE_AT + (low >> 30) * 8, PDE_AT + (low >> 21) * 8,
+	                         PTE_AT + (low >> 12) * 8 };
+	struct tlb *cached[3] = { &c->pml4, &c->pdpte, &c->pde };
+	static const unsigned shift[3] = { 39, 30, 21 };
+	const unsigned leaf = page_bytes == 1ull << 12 ? 3 : page_bytes == 1ull << 21 ? 2 : 1;
+	unsigned first = 0;
+	uint64_t pa, ready;
+	for (unsigned i = leaf; i-- > 0;)
+		if (look(cached[i], va, shift[i], 0, &pa, &ready)) {
+			first = i + 1;
+			t = ready > t ? ready : t;
+			break;
+		}
+	t += s->m->walk_cycles;
+	for (unsigned i = first; i <= leaf; i++) {
+		const struct mem_request q = { .kind = MEM_WALK, .core = core, .thread = thread, .va = va,
+		                               .pa = at[i], .bytes = 8, .cycle = t };
+		struct mem_reply r;
+		memory_access(s, &q, &r);
+		t = r.ready;
+		if (i < leaf)
+			tlb_put(cached[i], page_tag(va, shift[i]), 0, t);
+	}
+	return t;
+}
+
+enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va, enum translate_for what,
+                             uint64_t cycle, struct tlb_reply *r)
+{
+	static const enum signal miss[] = { [FOR_LOAD] = SIG_DTLB_MISS, [FOR_CODE] = SIG_ITLB_MISS, [FOR_STORE] = SIG_DTLB_STORE_MISS };
+	static const enum signal second[] = { [FOR_LOAD] = SIG_DTLB_STLB_HIT, [FOR_CODE] = SIG_ITLB_STLB_HIT,
+	                                      [FOR_STORE] = SIG_DTLB_STORE_STLB_HIT };
+	static const enum signal done[] = { [FOR_LOAD] = SIG_DTLB_WALK_COMPLETED, [FOR_CODE] = SIG_ITLB_WALK_COMPLETED,
+	                                    [FOR_STORE] = SIG_DTLB_STORE_WALK_COMPLETED };
+	static const enum signal busy[] = { [FOR_LOAD] = SIG_DTLB_WALK_CYCLES, [FOR_CODE] = SIG_ITLB_WALK_CYCLES,
+	                                    [FOR_STORE] = SIG_DTLB_STORE_WALK_CYCLES };
+	struct private_core *c = &s->core[core];
+	const struct recent_page *p = &c->recent[what == FOR_CODE];
+	r->walk_from = r->walk_to = cycle;
+	r->level = 1;
+	r->ready = cycle;
+	if (va - p->va <= p->last && p->ready <= cycle) {
+		r->pa = p->pa + (va - p->va);
+		return ST_OK;
+	}
+	const struct level l = first_level(c, what);
+	uint64_t pa, ready, bytes = 0;
+	if (look(l.small, va, 12, 0, &pa, &ready))
+		bytes = 1ull << 12;
+	else if (look(l.large, va, 21, 0, &pa, &ready))
+		bytes = 1ull << 21;
+	else if (look(l.huge, va, 30, 0, &pa, &ready))
+		bytes = 1ull << 30;
+	if (bytes) {
+		r->pa = pa;
+		remember(c, what, va, pa, bytes, ready);
+		if (ready > cycle) { /* its walk is under way */
+			r->ready = ready;
+			r->level = 3;
+			signal_pulse(s->signals[thread], miss[what], cycle, 1);
+		}
+		return ST_OK;
+	}
+	struct page_info page;
+	if (!s->pages(s->self, va, &page))
+		return ST_FAULT;
+	signal_pulse(s->signals[thread], miss[what], cycle, 1);
+	uint64_t t = cycle;
+	bool hit = false;
+	if (has(&c->stlb)) {
+		t += s->m->stlb_cycles;
+		hit = look(&c->stlb, va, 12, 0, &pa, &ready) ||
+			(s->m->stlb_large && look(&c->stlb, va, 21, TAG_LARGE, &pa, &ready)) ||
+			look(&c->stlb_huge, va, 30, 0, &pa, &ready);
+	}
+	pa = page.pa + (va & (page.page_bytes - 1));
+	r->pa = pa;
+	if (hit) {
+		r->level = 2;
+		r->ready = ready > t ? ready : t;
+		signal_pulse(s->signals[thread], second[what], cycle, 1);
+	} else {
+		const uint64_t from = pool_start(&c->walkers, t, 0);
+		r->level = 3;
+		r->walk_from = from;
+		r->walk_to = r->ready = walk(s, core, thread, va, page.page_bytes, from);
+		pool_add(&c->walkers, from, r->ready, 0, 0);
+		signal_pulse(s->signals[thread], done[what], r->ready, 1);
+		signal_level(s->signals[thread], busy[what], from, r->ready, 1);
+		if (page.page_bytes == 1ull << 12)
+			tlb_put(&c->stlb, page_tag(va, 12), pa & ~0xFFFull, r->ready);
+		else if (page.page_bytes == 1ull << 21 && s->m->stlb_large)
+			tlb_put(&c->stlb, page_tag(va, 21) | TAG_LARGE, pa & ~((1ull << 21) - 1), r->ready);
+		else if (page.page_bytes == 1ull << 30)
+			tlb_put(&c->stlb_huge, page_tag(va, 30), pa & ~((1ull << 30) - 1), r->ready);
+	}
+	bytes = first_put(l, va, pa, page.page_bytes, r->ready);
+	remember(c, what, va, pa, bytes, r->ready);
+	return ST_OK;
+}
+
+static void tlb_flush(struct tlb *t, uint64_t va, uint64_t bytes, unsigned shift, uint32_t mark, uint32_t mask)
+{
+	for (uint32_t set = 0; set < t->c.sets; set++)
+		for (uint32_t w = 0; w < t->c.ways; w++) {
+			const uint32_t i = set * t->c.stride + w, tag = t->c.tag[i];
+			if (tag == CACHE_NONE || (tag & mask) != mark)
+				continue;
+			const uint32_t first = page_tag(va, shift), last = page_tag(va + bytes - 1, shift), page = tag & ~mask;
+			if (!bytes || (page >= first && page <= last))
+				cache_drop(&t->c, i);
+		}
+}
+
+void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes)
+{
+	for (unsigned i = 0; i < s->cores; i++) {
+		struct private_core *c = &s->core[i];
+		struct tlb *const small[] = { &c->dtlb, &c->itlb }, *const large[] = { &c->dtlb_large, &c->itlb_large, &c->pde },
+		           *const huge[] = { &c->dtlb_huge, &c->stlb_huge, &c->pdpte };
+		for (unsigned j = 0; j < COUNT_OF(small); j++)
+			tlb_flush(small[j], va, bytes, 12, 0, 0);
+		for (unsigned j = 0; j < COUNT_OF(large); j++)
+			tlb_flush(large[j], va, bytes, 21, 0, 0);
+		for (unsigned j = 0; j < COUNT_OF(huge); j++)
+			tlb_flush(huge[j], va, bytes, 30, 0, 0);
+		tlb_flush(&c->stlb, va, bytes, 12, 0, TAG_LARGE);
+		tlb_flush(&c->stlb, va, bytes, 21, TAG_LARGE, TAG_LARGE);
+		tlb_flush(&c->pml4, va, bytes, 39, 0, 0);
+		memset(c->recent, 0, sizeof(c->recent));
+		for (unsigned j = 0; j < COUNT_OF(c->recent); j++)
+			c->recent[j].va = UINT64_MAX; /* no va lies at most 0 above it */
+	}
+}
