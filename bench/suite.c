@@ -53,7 +53,7 @@ static const char *suite_text(const struct suite_settings *s)
 	return s->suite && s->suite[0] ? s->suite : "quick";
 }
 
-static bool selected(const struct suite_settings *s, const struct row *r)
+bool suite_selects(const struct suite_settings *s, const struct row *r)
 {
 	const char *at = suite_text(s), *piece;
 	size_t n;
@@ -272,14 +272,14 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 	struct progress p = { 0 };
 
 	for (unsigned i = 0; i < rows_count; i++)
-		if (selected(s, &rows[i])) {
+		if (suite_selects(s, &rows[i])) {
 			p.total++;
 			p.work_total += rows[i].budget;
 		}
 	for (unsigned i = 0; i < rows_count; i++) {
 		struct row_result r;
 
-		if (!selected(s, &rows[i]))
+		if (!suite_selects(s, &rows[i]))
 			continue;
 		if (w->host->stop && w->host->stop(w->host->self)) {
 			w->out->stopped = true;

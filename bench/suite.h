@@ -52,6 +52,8 @@ struct suite_summary {
 
 /* Checks the settings against the tables: a name that matches no row is one line in `problem`. */
 MUST_CHECK enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity);
+/* Whether these settings take in the row. */
+bool suite_selects(const struct suite_settings *s, const struct row *r);
 /* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */
 MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                                  const struct suite_host *host, struct suite_summary *out);

@@ -1,0 +1,98 @@
+#!/bin/bash
+# Boots a copy of a disk image in QEMU with OVMF: runner/qemu.sh [OPTION]... IMAGE
+#   --work DIR            where the copy (disk.img), logs (debugcon.log, serial.log) and variables go; required
+#   --device KIND         virtio (default), usb, ahci, nvme
+#   --smp N --nodes N     processors (1), memory nodes (1) with the processors spread over them
+#   --memory MIB          in all (1024)
+#   --options TEXT        settings of the application (fw_cfg opt/stallmeter/options)
+#   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
+#   --limit SECONDS       before QEMU is killed (170)
+#   --cpu MODEL           QEMU's name of a processor (max)
+#   --read-only           the medium is write-protected
+#   --show                the application's console on standard output as it comes
+#   -- ARGUMENT...        the rest goes to QEMU as it is
+# Exit status: what the application ended with (efi/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
+# 3 nothing could be run or kept); 5 when the guest shut down, reset by a triple fault, crashed or ran out
+# of time: one line says which. QEMU's own 0 is never success.
+set -u
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=170 cpu=max read_only=off show= image=
+
+bad() { echo "qemu.sh: $*" >&2; exit 2; }
+number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
+while [ $# -gt 0 ]; do
+	case $1 in
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu)
+		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
+	--work) work=$2; shift 2;;
+	--device) device=$2; shift 2;;
+	--smp) number "$1" "$2"; smp=$2; shift 2;;
+	--nodes) number "$1" "$2"; nodes=$2; shift 2;;
+	--memory) number "$1" "$2"; memory=$2; shift 2;;
+	--options) options=$2; shift 2;;
+	--test) test=$2; shift 2;;
+	--limit) number "$1" "$2"; limit=$2; shift 2;;
+	--cpu) cpu=$2; shift 2;;
+	--read-only) read_only=on; shift;;
+	--show) show=yes; shift;;
+	--) shift; break;;
+	-*) bad "$1: no such option; the head of runner/qemu.sh lists them";;
+	*) [ -z "$image" ] || bad "more than one image: $image $1"; image=$1; shift;;
+	esac
+done
+[ -n "$work" ] || bad "--work DIR is required"
+[ -r "$image" ] || bad "${image:-no image given}: no such image"
+[ "$nodes" -le "$smp" ] || bad "--nodes $nodes: at most as many as processors ($smp)"
+
+firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.fd
+for file in $firmware $variables; do [ -r "$file" ] || bad "$file: missing; runner/setup.sh run installs it"; done
+
+mkdir -p "$work"
+cp --sparse=always "$image" "$work/disk.img" && cp "$variables" "$work/vars.fd" || exit 5
+rm -f "$work/debugcon.log" "$work/serial.log"
+printf '%s' "$options" >"$work/options.txt"
+printf '%s' "$test" >"$work/test.txt"
+
+case $device in
+virtio) disk=(-device "virtio-blk-pci,drive=disk,bootindex=0");;
+usb)    disk=(-device qemu-xhci -device "usb-storage,drive=disk,bootindex=0,removable=on,id=stick");;
+ahci)   disk=(-device "ide-hd,drive=disk,bootindex=0");;
+nvme)   disk=(-device "nvme,drive=disk,serial=1,bootindex=0");;
+*) bad "--device \"$device\": unknown; allowed: virtio usb ahci nvme";;
+esac
+
+numa=()
+if [ "$nodes" -gt 1 ]; then
+	for ((i = 0; i < nodes; i++)); do
+		numa+=(-object "memory-backend-ram,id=m$i,size=$((memory / nodes))M")
+		numa+=(-numa "node,nodeid=$i,memdev=m$i,cpus=$((i * smp / nodes))-$(((i + 1) * smp / nodes - 1))")
+		# 21 for a hop, as dual-socket firmware commonly says; ACPI gives 10 to the own node.
+		for ((j = 0; j < i; j++)); do numa+=(-numa "dist,src=$i,dst=$j,val=21" -numa "dist,src=$j,dst=$i,val=21"); done
+	done
+fi
+
+console=(-chardev "file,id=console,path=$work/debugcon.log")
+[ -z "$show" ] || console=(-chardev "stdio,id=console,signal=off,logfile=$work/debugcon.log")
+told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
+[ -z "$test" ] || told+=(-fw_cfg "name=opt/stallmeter/test,file=$work/test.txt")
+
+rc=0
+timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "q35,accel=tcg" -cpu "$cpu" -smp "$smp" \
+	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
+	-nodefaults -no-user-config -net none -display none -boot menu=off -no-reboot \
+	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware" \
+	-drive "if=pflash,format=raw,unit=1,file=$work/vars.fd" \
+	-drive "if=none,id=disk,format=raw,file=$work/disk.img,readonly=$read_only" "${disk[@]}" \
+	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \
+	-serial "file:$work/serial.log" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
+	"${told[@]}" "$@" </dev/null 2>"$work/qemu.err" || rc=$?
+
+case $rc in
+33|35|37|39) exit $(((rc - 33) / 2));;
+41) why="the application met a fault that it could not recover from";;
+0) why="the guest shut down or reset (a triple fault looks so) instead of ending";;
+137) why="killed after $limit s";;
+*) why="QEMU ended with status $rc: $(head -n 3 "$work/qemu.err" | tr '\n' ' ')";;
+esac
+echo "qemu.sh: $why; the console's last lines are:" >&2
+tail -n 5 "$work/debugcon.log" >&2
+exit 5
