@@ -48,6 +48,8 @@ static void test_suite_native_quick_gives_values_within_the_time(void **state)
 		text_init(&t, line, sizeof(line));
 		suite_table_line(&t, &h.results[i]);
 		fputs(line, stderr);
+		if (h.results[i].remark[0])
+			fprintf(stderr, "    %s\n", h.results[i].remark);
 	}
 	text_init(&t, line, sizeof(line));
 	suite_table_summary(&t, a, &sum);
