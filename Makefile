@@ -126,6 +126,7 @@ usb:
 $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
+LIBS_test_events := -lpfm
 unit: $(UNIT_PROGRAMS)
 
 check-fast: host unit

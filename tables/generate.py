@@ -148,6 +148,36 @@ def read_events(p, folder, name):
     return rows
 
 
+OFFCORE = {"select": 0xB7, "umask": 0x01, "cmask": 0, "inv": 0, "edge": 0, "any": 0, "pebs": 0, "fixed": 0, "arch": 0,
+           "counters": 0x4, "extra_msr": 0x1A6}
+
+
+def read_offcore(p, folder, name):
+    """OFFCORE_RESPONSE_0: every pair of a request and a response."""
+    rows = read_csv(p, folder, "offcore/%s.csv" % name, ["part", "name", "bits", "what", "source"])
+    if rows is None:
+        return None
+    parts = {"request": [], "response": []}
+    for r in rows:
+        r.bits = number(p, r, "bits", 1, 255)
+        words(p, r, "what"), words(p, r, "source")
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]*", r["name"]):
+            p.add(r.where, r["name"], "is no name; capitals, digits and _")
+        if r["part"] not in parts:
+            p.add(r.where, "part", "'%s' must be request or response" % r["part"])
+        else:
+            parts[r["part"]].append(r)
+    events = []
+    for q in parts["request"]:
+        for s in parts["response"]:
+            e = Row(name="OFFCORE_RESPONSE_0.%s.%s" % (q["name"], s["name"]))
+            e.where = s.where
+            e.event = dict(OFFCORE, name=e["name"], extra_value=q.bits | s.bits << 8,
+                           what="%s, %s" % (q["what"], s["what"]), source="%s; %s" % (q["source"], s["source"]))
+            events.append(e)
+    return events
+
+
 MSR_COLUMNS = ["first", "last", "mask", "restore", "what", "source"]
 
 
@@ -195,7 +225,7 @@ def read_quirks(p, folder):
     return quirks
 
 
-PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "msrs", "latency_sources",
+PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
                   "quirks", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
                   "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
@@ -210,8 +240,8 @@ def span(p, row):
 
 
 def read_processors(p, folder, quirks):
-    sets = {"events": {}, "msrs": {}, "latency_sources": {}}
-    readers = {"events": read_events, "msrs": read_msrs, "latency_sources": read_sources}
+    readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources}
+    sets = {kind: {} for kind in readers}
     processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
     for r in processors:
         r.title, r.source, r.confirmed = words(p, r, "title"), words(p, r, "source"), words(p, r, "confirmed")
@@ -237,7 +267,7 @@ def read_processors(p, folder, quirks):
                         p.add(r.where, kind, "no file '%s'" % name)
                         rows = []
                     sets[kind][name] = rows
-        r.events = [e for n in r.get("events", "").split() for e in sets["events"][n]]
+        r.events = [e for kind in ("events", "offcore") for n in r.get(kind, "").split() for e in sets[kind][n]]
         r.msrs = [m for n in r.get("msrs", "").split() for m in sets["msrs"][n]]
         r.quirks = []
         for q in r.get("quirks", "").split():
