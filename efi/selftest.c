@@ -1,0 +1,218 @@
+/* efi/selftest.c: faults, limits, memory and processors, through the same operations that the
+ * suite uses. Prints TAP: one check a line, its number counted, the plan at the end. */
+#include "efi/selftest.h"
+#include "asm/kernel.h"
+#include "efi/console.h"
+#include "pmu/text.h"
+
+struct tap { unsigned count, failed; };
+
+static bool check(struct tap *t, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool check(struct tap *t, bool good, const char *format, ...)
+{
+	char name[200];
+	struct text x;
+	va_list args;
+	text_init(&x, name, sizeof(name));
+	va_start(args, format);
+	text_vfmt(&x, format, args);
+	va_end(args);
+	print("%s %u - %s\n", good ? "ok" : "not ok", ++t->count, name);
+	t->failed += good ? 0 : 1;
+	return good;
+}
+
+/* --- code that faults, in the window's scratch area ---------------------------------------------- */
+#define SCRATCH_SLOT 64u
+struct fault_case { const char *name; uint8_t vector; uint8_t bytes; uint8_t code[20]; };
+static const struct fault_case faults[] = {
+	/* mov rax, 0x8000000000000000; mov rax, [rax]: not canonical */
+	{ "#GP by a non-canonical address", 13, 14, { 0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x48, 0x8B, 0x00, 0xC3 } },
+	/* ud2 */
+	{ "#UD by UD2", 6, 2, { 0x0F, 0x0B } },
+	/* mov rax, WINDOW_DATA + 3 GiB (nothing is mapped there); mov rax, [rax] */
+	{ "#PF by an unmapped address", 14, 14, { 0x48, 0xB8, 0, 0, 0, 0xD0, 0x00, 0x20, 0, 0, 0x48, 0x8B, 0x00, 0xC3 } },
+	/* xor eax, eax; div eax */
+	{ "#DE by a division by zero", 0, 4, { 0x31, 0xC0, 0xF7, 0xF0 } },
+	/* std; ud2: the direction flag must be clear afterwards */
+	{ "#UD with the direction flag set", 6, 3, { 0xFD, 0x0F, 0x0B } },
+	/* push rax 8 times, then ud2: the stack is given up as well */
+	{ "#UD with a changed stack", 6, 10, { 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x0F, 0x0B } },
+};
+/* jmp $ */
+static const uint8_t endless[] = { 0xEB, 0xFE };
+/* vpxor ymm0,ymm0,ymm0; vzeroupper; ret */
+static const uint8_t avx[] = { 0xC5, 0xFD, 0xEF, 0xC0, 0xC5, 0xF8, 0x77, 0xC3 };
+
+static uint64_t measure_entry(void)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, "k_measure"))
+			return WINDOW_CODE + k->offset;
+	return 0;
+}
+
+/* k_measure of k_add_chain on a core: the normal job path still works. */
+static bool core_works(const struct access *a, unsigned core)
+{
+	struct measure_block *b = a->ops->control(a->self, core);
+	struct job job = { .core = core, .entry = measure_entry(), .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
+	memset(b, 0, sizeof(*b));
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, "k_add_chain"))
+			b->kernel = WINDOW_CODE + k->offset;
+	b->argument[0] = 1000;
+	return a->ops->run(a->self, &job, 1, 0) == ST_OK && job.status == ST_OK && b->result == 16000 &&
+	       b->tsc_after > b->tsc_before;
+}
+
+static bool map_scratch(struct tap *t, const struct access *a, struct mapping *m)
+{
+	*m = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true };
+	return check(t, a->ops->map(a->self, m) == ST_OK, "scratch page mapped executable");
+}
+
+static void test_faults(struct tap *t, struct hw *h)
+{
+	const struct access *a = &h->access;
+	struct mapping m;
+	if (!map_scratch(t, a, &m))
+		return;
+	for (unsigned core = 0; core < a->cores; core++) {
+		for (unsigned i = 0; i < COUNT_OF(faults); i++) {
+			const struct fault_case *f = &faults[i];
+			uint64_t entry = WINDOW_SCRATCH + i * SCRATCH_SLOT;
+			struct job job = { .core = core, .entry = entry };
+			memcpy((uint8_t *)m.host + i * SCRATCH_SLOT, f->code, f->bytes);
+			enum status s = a->ops->run(a->self, &job, 1, 0);
+			check(t, s == ST_FAULT && job.status == ST_FAULT && job.vector == f->vector && job.ip >= entry &&
+			      job.ip < entry + SCRATCH_SLOT, "core %u: %s: status %s vector %u ip +%lu", core, f->name,
+			      status_name(job.status), job.vector, (unsigned long)(job.ip - entry));
+			check(t, core_works(a, core), "core %u: a kernel runs after it", core);
+		}
+		struct job nowhere = { .core = core, .entry = WINDOW_DATA + 3 * PAGE_1G };
+		check(t, a->ops->run(a->self, &nowhere, 1, 0) == ST_FAULT && nowhere.vector == 14 &&
+		      nowhere.ip == WINDOW_DATA + 3 * PAGE_1G, "core %u: #PF by a jump to nowhere", core);
+		if (h->window.nx) {
+			struct job data = { .core = core, .entry = WINDOW_CONTROL };
+			check(t, a->ops->run(a->self, &data, 1, 0) == ST_FAULT && data.vector == 14,
+			      "core %u: #PF by executing data", core);
+		}
+		uint64_t value;
+		struct cpuid_regs r;
+		enum status s = a->ops->rdpmc(a->self, core, 0x7FFFFFFF, &value);
+		check(t, s == ST_FAULT, "core %u: rdpmc of no counter: %s", core, status_name(s));
+		check(t, a->ops->rdmsr(a->self, core, 0xC0000080, &value) == ST_OK && (value >> 10 & 1) != 0, "core %u: rdmsr of EFER", core);
+		check(t, a->ops->cpuid(a->self, core, 1, 0, &r) == ST_OK && r.eax != 0, "core %u: cpuid", core);
+		check(t, a->ops->mmio_read(a->self, WINDOW_DATA + 3 * PAGE_1G, 4, &value) == ST_FAULT,
+		      "core %u: mmio at an unmapped address is a status", core);
+		if ((r.ecx >> 28 & 1) != 0) {
+			struct job job = { .core = core, .entry = WINDOW_SCRATCH + 0x800 };
+			memcpy((uint8_t *)m.host + 0x800, avx, sizeof(avx));
+			check(t, a->ops->run(a->self, &job, 1, 0) == ST_OK, "core %u: AVX state is enabled", core);
+		}
+	}
+	check(t, a->ops->unmap(a->self, &m) == ST_OK, "scratch page unmapped");
+	struct job gone = { .core = 0, .entry = WINDOW_SCRATCH };
+	check(t, a->ops->run(a->self, &gone, 1, 0) == ST_FAULT && gone.vector == 14, "the unmapped page is gone");
+}
+
+static void test_limits(struct tap *t, struct hw *h)
+{
+	const struct access *a = &h->access;
+	struct mapping m;
+	if (!map_scratch(t, a, &m))
+		return;
+	memcpy(m.host, endless, sizeof(endless));
+	for (unsigned core = 0; core < a->cores; core++) {
+		struct job job = { .core = core, .entry = WINDOW_SCRATCH };
+		enum status s = a->ops->run(a->self, &job, 1, 100 * h->tsc_per_ms);
+		check(t, s == ST_TIMEOUT && job.status == ST_TIMEOUT && job.ip == WINDOW_SCRATCH,
+		      "core %u: an endless job ends by its limit: %s", core, status_name(job.status));
+		check(t, core_works(a, core), "core %u: a kernel runs after it", core);
+	}
+	check(t, h->lost == 0, "no processor was lost");
+	check(t, a->ops->unmap(a->self, &m) == ST_OK, "scratch page unmapped");
+}
+
+static void test_together(struct tap *t, struct hw *h)
+{
+	const struct access *a = &h->access;
+	struct job jobs[64];
+	unsigned n = a->cores < COUNT_OF(jobs) ? a->cores : COUNT_OF(jobs);
+	uint64_t latest = 0, first_end = UINT64_MAX;
+	for (unsigned i = 0; i < n; i++) {
+		struct measure_block *b = a->ops->control(a->self, i);
+		memset(b, 0, sizeof(*b));
+		for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+			if (str_equal(k->name, "k_add_chain"))
+				b->kernel = WINDOW_CODE + k->offset;
+		b->argument[0] = 2000000;
+		jobs[i] = (struct job){ .core = i, .entry = measure_entry(), .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+	}
+	check(t, a->ops->run(a->self, jobs, n, 0) == ST_OK, "%u jobs together", n);
+	for (unsigned i = 0; i < n; i++) {
+		const struct measure_block *b = a->ops->control(a->self, i);
+		check(t, b->result == 32000000, "core %u: result %lu", i, (unsigned long)b->result);
+		latest = b->tsc_before > latest ? b->tsc_before : latest;
+		first_end = b->tsc_after < first_end ? b->tsc_after : first_end;
+	}
+	check(t, latest < first_end, "all of them ran at the same time");
+	jobs[0].core = a->cores;
+	check(t, a->ops->run(a->self, jobs, 1, 0) == ST_RANGE, "a job on a core that does not exist is refused");
+}
+
+static void test_memory(struct tap *t, struct hw *h)
+{
+	const struct access *a = &h->access;
+	static const uint64_t sizes[] = { PAGE_4K, PAGE_2M, PAGE_1G };
+	unsigned n = 0;
+	for (unsigned node = 0; node < a->nodes; node++)
+		for (unsigned i = 0; i < COUNT_OF(sizes); i++) {
+			struct mapping m = { .va = WINDOW_DATA + n++ * PAGE_1G, .bytes = sizes[i] * (i == 2 ? 1 : 3),
+			                     .page_bytes = sizes[i], .node = node };
+			enum status s = a->ops->map(a->self, &m);
+			if (s == ST_UNSUPPORTED || (i == 2 && s == ST_FULL)) {
+				print("# node %u: no page of %lu bytes: %s\n", node, (unsigned long)sizes[i], status_name(s));
+				continue;
+			}
+			bool there = false;
+			for (unsigned k = 0; k < h->acpi->range_count; k++)
+				there = there || (h->acpi->ranges[k].node == node && m.pa >= h->acpi->ranges[k].from &&
+				                  m.pa + m.bytes <= h->acpi->ranges[k].to);
+			check(t, s == ST_OK && there && m.pa % sizes[i] == 0, "node %u: %lu bytes in pages of %lu at 0x%lx: %s", node,
+			      (unsigned long)m.bytes, (unsigned long)sizes[i], (unsigned long)m.pa, status_name(s));
+			if (s != ST_OK)
+				continue;
+			uint64_t value = 0;
+			memcpy((uint8_t *)m.host + m.bytes - 8, &(uint64_t){ 0x1122334455667788ull }, 8);
+			s = a->ops->mmio_read(a->self, m.va + m.bytes - 8, 8, &value);
+			check(t, s == ST_OK && value == 0x1122334455667788ull, "node %u: the window shows the same bytes", node);
+			check(t, a->ops->mmio_read(a->self, m.va, 8, &value) == ST_OK && value == 0, "node %u: the rest is zero", node);
+			check(t, a->ops->map(a->self, &(struct mapping){ .va = m.va, .bytes = m.page_bytes, .page_bytes = m.page_bytes,
+			      .node = node }) != ST_OK, "node %u: the same address twice is refused", node);
+			check(t, a->ops->unmap(a->self, &m) == ST_OK, "node %u: unmapped", node);
+		}
+	struct mapping odd = { .va = WINDOW_DATA, .bytes = 8192, .page_bytes = 8192 };
+	check(t, a->ops->map(a->self, &odd) == ST_UNSUPPORTED, "a page of 8 KiB is unsupported");
+	struct mapping far = { .va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes };
+	check(t, a->ops->map(a->self, &far) == ST_RANGE, "a node that does not exist is refused");
+}
+
+unsigned selftest_run(const char *name, struct hw *h)
+{
+	struct tap t = { 0, 0 };
+	bool all = str_equal(name, "all"), known = all;
+	static const struct { const char *name; void (*test)(struct tap *, struct hw *); } tests[] = {
+		{ "faults", test_faults }, { "limits", test_limits }, { "together", test_together }, { "memory", test_memory },
+	};
+	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);
+	for (unsigned i = 0; i < COUNT_OF(tests); i++)
+		if (all || str_equal(name, tests[i].name)) {
+			known = true;
+			tests[i].test(&t, h);
+		}
+	check(&t, known, "the self test \"%s\" is known", name);
+	print("1..%u\n", t.count);
+	return t.failed;
+}

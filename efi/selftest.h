@@ -1,0 +1,11 @@
+/* efi/selftest.h: tests of this room that only run inside a booted machine. */
+#ifndef EFI_SELFTEST_H
+#define EFI_SELFTEST_H
+
+#include "efi/hw.h"
+
+/* Runs the test that fw_cfg's opt/stallmeter/test names and prints TAP. Returns how many checks
+ * failed; an unknown name is one failure. */
+unsigned selftest_run(const char *name, struct hw *h);
+
+#endif
