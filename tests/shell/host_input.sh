@@ -1,0 +1,44 @@
+#!/bin/bash
+# Bad input to the host command: one line that says what is wrong and what is allowed, exit status 2,
+# and nothing has run.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+s=$out/stallmeter
+run() { "$s" run --out "$work/runs" "$@"; }
+
+check "host_help_lists_commands" says 0 "^  run " "$s" --help
+for option in --backend --suite --only --repetitions --seed --label --expect --out; do
+	check "host_run_help_has_$option" says 0 "^  $option " "$s" run --help
+done
+check "host_refuses_no_command" refuses "a command is expected" "$s"
+check "host_refuses_unknown_command" refuses '"fly": no such command; allowed: run list' "$s" fly
+check "host_refuses_unknown_option" refuses "--fast: no such option; allowed: --backend" run --fast
+check "host_refuses_operand" refuses '"quick": no operand is allowed' run quick
+check "host_refuses_missing_value" refuses "--seed: N expected" run --seed
+check "host_refuses_empty_value" refuses "--suite: empty value" run --suite=
+check "host_refuses_option_twice" refuses "--seed: given twice" run --seed 1 --seed 2
+check "host_refuses_value_of_switch" refuses "--rows: takes no value" "$s" list --rows=3
+check "host_refuses_unknown_backend" refuses '--backend "hw": unknown; allowed: (sim\|)?native' run --backend hw
+check "host_refuses_unknown_suite" refuses '"quik" is neither quick, full nor the name' run --suite quik
+check "host_refuses_one_unknown_of_several" refuses '"load.l9.*" is neither' run --suite 'quick,load.l9.*'
+check "host_refuses_only_without_match" refuses '"store.*": matches no row of quick' run --suite quick --only 'store.*'
+for n in -1 1001 ten 1e3 0x 99999999999999999999 ''; do
+	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 1000' run "--repetitions=$n"
+done
+check "host_refuses_seed_beyond_64_bits" refuses 'not a number from 0 to 18446744073709551615' run --seed 18446744073709551616
+check "host_refuses_missing_expect_file" refuses "$work/none: No such file" run --expect "$work/none"
+check "host_refuses_directory_as_expect_file" refuses "this is a directory" run --expect "$work"
+printf '# comment\nload.l1.latency = ok\nload.l9.latency = ok\n' >"$work/e1"
+check "host_refuses_expect_of_unknown_row" refuses "$work/e1: .*line 3: no row is called \"load.l9.latency\"" run --expect "$work/e1"
+printf 'load.l1.latency = fine\n' >"$work/e2"
+check "host_refuses_expect_of_unknown_status" refuses "$work/e2: .*line 1: \"fine\" is no status: ok, noisy" run --expect "$work/e2"
+printf 'load.l1.latency\n' >"$work/e3"
+check "host_refuses_expect_line_without_value" refuses "$work/e3: .*line 1" run --expect "$work/e3"
+nothing_ran() { [ ! -e "$work/runs" ]; }
+check "host_nothing_ran_so_far" nothing_ran
+
+# Results that cannot be kept: the table appears all the same, with the reason.
+check "host_no_place_for_results_is_status_3" says 3 "no results will be kept: /proc/nowhere" "$s" run --only load.l1.latency --out /proc/nowhere
+check "host_no_place_for_results_prints_the_table" says 3 "^load.l1.latency +[0-9]+\." "$s" run --only load.l1.latency --out /proc/nowhere
+check "host_full_output_is_told" says 3 "standard output could not be written" sh -c "'$s' list >/dev/full"
+tap_end
