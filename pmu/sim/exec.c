@@ -1,0 +1,236 @@
+/* pmu/sim/exec.c: dispatch, and the integer ops that kernels consist of, one handler each for
+ * operand kind and width: `insn.run` goes straight to the handler.
+ *
+ * Not modelled: segments, privilege, alignment checks (AC), breakpoints, single step. */
+#include "pmu/sim/exec_room.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+/* Results and flags of the ALU ops: a op b, of `bits` bits, both cut to them. */
+static inline uint64_t cut(uint64_t x, unsigned bits)
+{
+	return bits == 64 ? x : x & ((1ull << bits) - 1);
+}
+
+static inline uint64_t do_add(uint64_t a, uint64_t b, uint64_t carry, unsigned bits, uint64_t *f)
+{
+	uint64_t r = cut(a + b + carry, bits);
+	uint64_t out = (a & b) | ((a | b) & ~r);
+
+	*f = (*f & ~FLAG_ALL) | (out >> (bits - 1) & 1) | ((a ^ b ^ r) & FLAG_AF)
+	   | (((a ^ r) & (b ^ r)) >> (bits - 1) & 1) << 11 | exec_flags_zsp(r, bits);
+	return r;
+}
+
+static inline uint64_t do_sub(uint64_t a, uint64_t b, uint64_t borrow, unsigned bits, uint64_t *f)
+{
+	uint64_t r = cut(a - b - borrow, bits);
+	uint64_t out = (~a & b) | ((~a | b) & r);
+
+	*f = (*f & ~FLAG_ALL) | (out >> (bits - 1) & 1) | ((a ^ b ^ r) & FLAG_AF)
+	   | (((a ^ b) & (a ^ r)) >> (bits - 1) & 1) << 11 | exec_flags_zsp(r, bits);
+	return r;
+}
+
+/* AF is undefined after logic; it is 0 on the processors at hand, and here. */
+static inline uint64_t do_logic(uint64_t r, unsigned bits, uint64_t *f)
+{
+	*f = (*f & ~FLAG_ALL) | exec_flags_zsp(r, bits);
+	return r;
+}
+
+static inline uint64_t do_step(uint64_t a, bool down, unsigned bits, uint64_t *f)
+{
+	uint64_t carry = *f & FLAG_CF;
+	uint64_t r = down ? do_sub(a, 1, 0, bits, f) : do_add(a, 1, 0, bits, f);
+
+	*f = (*f & ~FLAG_CF) | carry;
+	return r;
+}
+
+#define ALU_ADD(a, b, bits, f) do_add(a, b, 0, bits, f)
+#define ALU_OR(a, b, bits, f) do_logic((a) | (b), bits, f)
+#define ALU_ADC(a, b, bits, f) do_add(a, b, *(f) & FLAG_CF, bits, f)
+#define ALU_SBB(a, b, bits, f) do_sub(a, b, *(f) & FLAG_CF, bits, f)
+#define ALU_AND(a, b, bits, f) do_logic((a) & (b), bits, f)
+#define ALU_SUB(a, b, bits, f) do_sub(a, b, 0, bits, f)
+#define ALU_XOR(a, b, bits, f) do_logic((a) ^ (b), bits, f)
+#define ALU_CMP(a, b, bits, f) do_sub(a, b, 0, bits, f)
+#define ALU_TEST(a, b, bits, f) do_logic((a) & (b), bits, f)
+#define ALU_INC(a, b, bits, f) do_step(a, false, bits, f)
+#define ALU_DEC(a, b, bits, f) do_step(a, true, bits, f)
+
+/* Guest memory may be touched at any alignment. */
+typedef uint8_t u8;
+typedef uint16_t __attribute__((aligned(1), may_alias)) u16;
+typedef uint32_t __attribute__((aligned(1), may_alias)) u32;
+typedef uint64_t __attribute__((aligned(1), may_alias)) u64;
+
+#define AT(type, at) (*(type *)((uint8_t *)regs + (at)))
+/* A 32-bit result clears the upper half; 8 and 16 leave the rest. */
+#define PUT_8(at, v) (AT(u8, at) = (uint8_t)(v))
+#define PUT_16(at, v) (AT(u16, at) = (uint16_t)(v))
+#define PUT_32(at, v) (AT(u64, at) = (uint32_t)(v))
+#define PUT_64(at, v) (AT(u64, at) = (v))
+
+#define LOAD_FROM(bits) \
+	va = exec_address(regs, in); \
+	p = exec_memory(env, va, (bits) / 8, false); \
+	if (!LIKELY(p)) \
+		goto page_fault; \
+	out->load_va = va; \
+	out->load_bytes = (bits) / 8
+#define STORE_TO(bits) \
+	va = exec_address(regs, in); \
+	p = exec_memory(env, va, (bits) / 8, true); \
+	if (!LIKELY(p)) \
+		goto page_fault; \
+	out->store_va = va; \
+	out->store_bytes = (bits) / 8
+#define UPDATE(bits) \
+	STORE_TO(bits); \
+	out->load_va = va; \
+	out->load_bytes = (bits) / 8
+
+/* dst = dst op src, for one width */
+#define BINARY(op, n, bits) \
+	case RUN_ALU(OP_##op, KIND_RR, n): \
+		PUT_##bits(in->dst_at, ALU_##op((uint64_t)AT(u##bits, in->dst_at), (uint64_t)AT(u##bits, in->src_at), bits, &regs->rflags)); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_RI, n): \
+		PUT_##bits(in->dst_at, ALU_##op((uint64_t)AT(u##bits, in->dst_at), (uint64_t)(u##bits)in->immediate, bits, &regs->rflags)); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_RM, n): \
+		LOAD_FROM(bits); \
+		PUT_##bits(in->dst_at, ALU_##op((uint64_t)AT(u##bits, in->dst_at), (uint64_t)*(u##bits *)p, bits, &regs->rflags)); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_MR, n): \
+		UPDATE(bits); \
+		*(u##bits *)p = (u##bits)ALU_##op((uint64_t)*(u##bits *)p, (uint64_t)AT(u##bits, in->src_at), bits, &regs->rflags); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_MI, n): \
+		UPDATE(bits); \
+		*(u##bits *)p = (u##bits)ALU_##op((uint64_t)*(u##bits *)p, (uint64_t)(u##bits)in->immediate, bits, &regs->rflags); \
+		break;
+
+/* flags of dst op src */
+#define COMPARE(op, n, bits) \
+	case RUN_ALU(OP_##op, KIND_RR, n): \
+		(void)ALU_##op((uint64_t)AT(u##bits, in->dst_at), (uint64_t)AT(u##bits, in->src_at), bits, &regs->rflags); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_RI, n): \
+		(void)ALU_##op((uint64_t)AT(u##bits, in->dst_at), (uint64_t)(u##bits)in->immediate, bits, &regs->rflags); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_RM, n): \
+		LOAD_FROM(bits); \
+		(void)ALU_##op((uint64_t)AT(u##bits, in->dst_at), (uint64_t)*(u##bits *)p, bits, &regs->rflags); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_MR, n): \
+		LOAD_FROM(bits); \
+		(void)ALU_##op((uint64_t)*(u##bits *)p, (uint64_t)AT(u##bits, in->src_at), bits, &regs->rflags); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_MI, n): \
+		LOAD_FROM(bits); \
+		(void)ALU_##op((uint64_t)*(u##bits *)p, (uint64_t)(u##bits)in->immediate, bits, &regs->rflags); \
+		break;
+
+/* increment and decrement: immediate form only, of a register or memory */
+#define STEP(op, n, bits) \
+	case RUN_ALU(OP_##op, KIND_RI, n): \
+		PUT_##bits(in->dst_at, ALU_##op((uint64_t)AT(u##bits, in->dst_at), 1, bits, &regs->rflags)); \
+		break; \
+	case RUN_ALU(OP_##op, KIND_MI, n): \
+		UPDATE(bits); \
+		*(u##bits *)p = (u##bits)ALU_##op((uint64_t)*(u##bits *)p, 1, bits, &regs->rflags); \
+		break;
+
+#define MOVE(n, bits) \
+	case RUN_ALU(OP_MOV, KIND_RR, n): PUT_##bits(in->dst_at, AT(u##bits, in->src_at)); break; \
+	case RUN_ALU(OP_MOV, KIND_RI, n): PUT_##bits(in->dst_at, (u##bits)in->immediate); break; \
+	case RUN_ALU(OP_MOV, KIND_RM, n): LOAD_FROM(bits); PUT_##bits(in->dst_at, *(u##bits *)p); break; \
+	case RUN_ALU(OP_MOV, KIND_MR, n): STORE_TO(bits); *(u##bits *)p = AT(u##bits, in->src_at); break; \
+	case RUN_ALU(OP_MOV, KIND_MI, n): STORE_TO(bits); *(u##bits *)p = (u##bits)in->immediate; break;
+
+#define WIDTHS(form, op) form(op, 0, 8) form(op, 1, 16) form(op, 2, 32) form(op, 3, 64)
+
+enum status exec(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector)
+{
+	uint64_t va;
+	uint64_t next = regs->rip + in->length;
+	void *p;
+	enum status s;
+
+	out->load_bytes = out->store_bytes = out->divide_bits = 0;
+	out->taken = out->fp_assist = out->mxcsr_changed = false;
+	out->repeat = 0;
+	switch (in->run) {
+	WIDTHS(BINARY, ADD)
+	WIDTHS(BINARY, OR)
+	WIDTHS(BINARY, ADC)
+	WIDTHS(BINARY, SBB)
+	WIDTHS(BINARY, AND)
+	WIDTHS(BINARY, SUB)
+	WIDTHS(BINARY, XOR)
+	WIDTHS(COMPARE, CMP)
+	WIDTHS(COMPARE, TEST)
+	WIDTHS(STEP, INC)
+	WIDTHS(STEP, DEC)
+	MOVE(0, 8)
+	MOVE(1, 16)
+	MOVE(2, 32)
+	MOVE(3, 64)
+	case RUN_OTHER + OP_JCC:
+		if (exec_condition(regs->rflags, in->extra)) {
+			out->taken = true;
+			next += (uint64_t)in->immediate;
+		}
+		break;
+	case RUN_OTHER + OP_LEA:
+		va = exec_address(regs, in);
+		if (in->operand_bytes == 8)
+			PUT_64(in->dst_at, va);
+		else if (in->operand_bytes == 4)
+			PUT_32(in->dst_at, va);
+		else
+			PUT_16(in->dst_at, va);
+		break;
+	case RUN_OTHER + OP_NOP: case RUN_OTHER + OP_PAUSE: case RUN_OTHER + OP_LFENCE: case RUN_OTHER + OP_MFENCE:
+	case RUN_OTHER + OP_SFENCE:
+		break;
+	case RUN_OTHER + OP_NEG ... RUN_OTHER + OP_NOT: case RUN_OTHER + OP_ROL ... RUN_OTHER + OP_SHRD:
+	case RUN_OTHER + OP_MOVZX ... RUN_OTHER + OP_JMP: case RUN_OTHER + OP_CALL ... RUN_OTHER + OP_STOS:
+	case RUN_OTHER + OP_CLFLUSH ... RUN_OTHER + OP_PREFETCHW: case RUN_OTHER + OP_CPUID ... RUN_OTHER + OP_UD2:
+		s = exec_integer(regs, in, env, out, &next, vector);
+		if (s != ST_OK)
+			return s;
+		break;
+	case RUN_OTHER + OP_FLD ... RUN_OTHER + OP_EMMS:
+		s = exec_x87(regs, in, env, out, vector);
+		if (s != ST_OK)
+			return s;
+		break;
+	case RUN_OTHER + OP_MOVV ... RUN_OTHER + OP_VZEROALL:
+		s = exec_vector(regs, in, env, out, vector);
+		if (s != ST_OK)
+			return s;
+		break;
+	default:
+		*vector = VECTOR_UD;
+		return ST_FAULT;
+	}
+	regs->rip = next;
+	out->next_rip = next;
+	return ST_OK;
+page_fault:
+	*vector = VECTOR_PF;
+	return ST_FAULT;
+}
+
+void exec_reset(struct hart_regs *regs)
+{
+	memset(regs, 0, sizeof(*regs));
+	regs->rflags = 2;
+	regs->mxcsr = 0x1F80;
+	regs->x87.control = 0x37F;
+	regs->x87.tag = 0xFFFF;
+}

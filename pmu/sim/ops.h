@@ -1,0 +1,22 @@
+/* pmu/sim/ops.h: every operation that the interpreter knows, from ops.def. */
+#ifndef SIM_OPS_H
+#define SIM_OPS_H
+
+#include "pmu/base.h"
+
+enum op {
+#define OP(name, class, attributes) OP_##name,
+#include "pmu/sim/ops.def"
+#undef OP
+	OP_COUNT
+};
+
+/* Ops up to this one have a handler for each operand kind and width; see insn.run. */
+#define OP_LAST_ALU OP_DEC
+
+/* insn.run of an ALU op: op * RUN_STRIDE + kind * 4 + log2 of operand_bytes. Of any other: RUN_OTHER + op. */
+#define RUN_STRIDE 20
+#define RUN_OTHER ((OP_LAST_ALU + 1) * RUN_STRIDE)
+#define RUN_ALU(op, kind, log2_bytes) ((op) * RUN_STRIDE + (kind) * 4 + (log2_bytes))
+
+#endif
