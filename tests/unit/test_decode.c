@@ -36,10 +36,16 @@ static void test_decode_every_kernel_whole(void **state)
 	(void)state;
 	for (k = kernel_table; k < kernel_table_end; k++) {
 		uint32_t at = 0;
+		bool reached = true; /* false between a jump and the end of the INT3 bytes after it */
 
 		while (at < k->bytes) {
 			struct insn in;
 			unsigned bad = 0;
+
+			if (!reached && kernel_code[k->offset + at] == 0xCC) {
+				at++;
+				continue;
+			}
 
 			if (decode(kernel_code + k->offset + at, k->bytes - at, &in, &bad) != ST_OK) {
 				char text[64] = "";
@@ -50,6 +56,7 @@ static void test_decode_every_kernel_whole(void **state)
 				fail_msg("%s+%u: %s", k->name, at, text);
 			}
 			at += in.length;
+			reached = in.op != OP_JMP && in.op != OP_RET;
 		}
 		assert_int_equal(at, k->bytes);
 	}
