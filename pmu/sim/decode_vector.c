@@ -155,6 +155,8 @@ bool decode_vector(struct decoding *d, const struct row *r, struct insn *out)
 	out->zero_idiom = !memory && out->kind == KIND_RR && same_source_idiom(out->op) && out->src1 == out->src2;
 	if (memory && pure_memory(out->op))
 		out->class = UC_NOP;
+	else if (r->form == V_VE && !memory)
+		out->class = UC_INT_TO_VEC;
 	if (!out->zero_idiom) {
 		if (attributes & DR)
 			decode_reads(out, out->dst);
