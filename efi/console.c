@@ -112,11 +112,10 @@ void print_raw(const char *s)
 	raw_bytes(s, console.com1 || console.firmware_serial);
 }
 
-void print_text(const char *s)
+static void firmware_text(const char *s)
 {
 	CHAR16 line[256];
 	size_t n = 0;
-	raw_bytes(s, console.com1);
 	if (uefi.system->ConOut == NULL)
 		return;
 	for (; *s != 0; s++) {
@@ -129,6 +128,12 @@ void print_text(const char *s)
 			n = 0;
 		}
 	}
+}
+
+void print_text(const char *s)
+{
+	raw_bytes(s, console.com1);
+	firmware_text(s);
 }
 
 bool console_stop_pressed(void)
@@ -158,14 +163,28 @@ char console_key(void)
 	}
 }
 
+static const char *format_line(char *bytes, size_t capacity, const char *format, va_list args)
+{
+	struct text t;
+	text_init(&t, bytes, capacity);
+	text_vfmt(&t, format, args);
+	return bytes;
+}
+
 void print(const char *format, ...)
 {
 	char bytes[1024];
-	struct text t;
 	va_list args;
 	va_start(args, format);
-	text_init(&t, bytes, sizeof(bytes));
-	text_vfmt(&t, format, args);
+	print_text(format_line(bytes, sizeof(bytes), format, args));
 	va_end(args);
-	print_text(bytes);
+}
+
+void print_screen(const char *format, ...)
+{
+	char bytes[256];
+	va_list args;
+	va_start(args, format);
+	firmware_text(format_line(bytes, sizeof(bytes), format, args));
+	va_end(args);
 }

@@ -18,7 +18,9 @@ void console_open(void);
 /* A line or a part of one, everywhere; at most 1,000 bytes. LF becomes CR LF where it must. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_text(const char *s);
-/* The same without the firmware: for faults and inside the bracket. */
+/* On the firmware's console alone: a passing line, which a carriage return takes back. */
+void print_screen(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same as print_text without the firmware: for faults and inside the bracket. */
 void print_raw(const char *s);
 /* True once the user has pressed Esc or Ctrl-C. Reads what is in the key buffer. */
 bool console_stop_pressed(void);

@@ -62,7 +62,7 @@ void end_run(enum end_action action, enum exit_status status, bool may_return)
 
 void end_panic(void)
 {
-	print_raw("stallmeter: end status 4\n");
+	print_raw("stallmeter: end status 5\n");
 	leave_qemu(EXIT_PANIC);
 	/* Reset control register of PC chipsets (port 0xCF9): 0x06 is a hard reset. */
 	out8(0xCF9, 0x02);

@@ -1,58 +1,115 @@
 /* efi/main.c: entry of the UEFI application: settings, backend, suite, end. */
-#include "efi/acpi.h"
-#include "efi/clock.h"
-#include "efi/config.h"
 #include "efi/console.h"
 #include "efi/end.h"
-#include "efi/files.h"
 #include "efi/fwcfg.h"
-#include "efi/hw.h"
+#include "efi/run.h"
 #include "efi/selftest.h"
-#include "efi/smbios.h"
-#include "efi/uefi.h"
+#include "pmu/text.h"
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-static EFI_STATUS EFIAPI run(void)
-{
+struct app {
 	struct files files;
 	struct config config;
-	struct acpi *acpi = pages_get(sizeof(*acpi));
+	struct acpi acpi;
+	struct smbios smbios;
 	struct clock clock;
+	struct environment environment;
+	bool may_return;
+};
+
+static void name_directory(struct run *r, const char *product, uint64_t identity)
+{
+	struct text t;
+	text_init(&t, r->directory, sizeof(r->directory));
+	text_fmt(&t, "%.*s-%04x", 40, product, (unsigned)(identity & 0xFFFF));
+}
+
+static enum exit_status on_machine(struct app *app, struct run *r, const char *test)
+{
 	struct hw *hw;
-	char test[32];
+	char product[40];
+	enum exit_status result;
+	if (hw_open(&hw, &app->acpi, &app->clock) != ST_OK) {
+		print("no memory for page tables, code and stacks\n");
+		return EXIT_BROKEN;
+	}
+	if (test[0] != 0) {
+		result = selftest_run(test, hw) == 0 ? EXIT_GOOD : EXIT_ROWS;
+	} else {
+		environment_fill(&app->environment, &app->smbios, &app->acpi, &app->clock, hw);
+		smbios_product_name(&app->smbios, product, sizeof(product));
+		name_directory(r, product, smbios_identity(&app->smbios));
+		result = run_suite(&hw->access, r);
+	}
+	if (hw->lost != 0)
+		print("%u processors were lost on the way\n", hw->lost);
+	app->may_return = hw_close(hw);
+	return result;
+}
+
+static enum exit_status on_simulated(struct app *app, struct run *r)
+{
+	(void)r;
+	print("%s:%u: backend: this build has no simulated machines; expected auto or hw\n", app->config.backend_from.file,
+	      app->config.backend_from.line);
+	return EXIT_BAD_INPUT;
+}
+
+static enum exit_status run_app(struct app *app)
+{
+	struct suite_settings settings;
+	struct run r = { .config = &app->config, .settings = &settings, .files = &app->files, .clock = &app->clock,
+	                 .environment = &app->environment };
+	char test[64] = "";
+
+	if (files_open(&app->files) != ST_OK)
+		print("files: no file system where we were booted from; results go to the screen alone\n");
+	config_read(&app->config, &app->files);
+	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
+	if (s != ST_OK) {
+		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
+		return EXIT_BAD_INPUT;
+	}
+	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
+		test[0] = 0;
+	acpi_open(&app->acpi);
+	smbios_open(&app->smbios);
+	clock_open(&app->clock, &app->acpi);
+	if (app->config.backend == BACKEND_SIM && test[0] == 0)
+		return on_simulated(app, &r);
+	return on_machine(app, &r, test);
+}
+
+static EFI_STATUS EFIAPI run_in_firmware_abi(void)
+{
+	enum exit_status status = EXIT_BROKEN;
+	enum end_action end = END_MENU;
 	bool may_return = true;
-	enum exit_status status = EXIT_GOOD;
+	struct app *app = pages_get(sizeof(*app));
 
 	uefi.boot->SetWatchdogTimer(0, 0, 0, NULL);
 	console_open();
 	print("Stallmeter: what stalls cost on this machine\n");
-	if (files_open(&files) != ST_OK)
-		print("files: no file system where we were booted from; results go to the screen alone\n");
-	config_read(&config, &files);
-	if (config.problem[0] != 0) {
-		print("%s\n", config.problem);
-		status = EXIT_CONFIG;
-	} else if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) == ST_OK) {
-		acpi_open(acpi);
-		clock_open(&clock, acpi);
-		print("tsc %lu %s %u ppm\n", (unsigned long)clock.tsc_hz, clock.method, clock.spread_ppm);
-		if (hw_open(&hw, acpi, &clock) != ST_OK) {
-			status = EXIT_NOTHING;
-		} else {
-			status = selftest_run(test, hw) == 0 ? EXIT_GOOD : EXIT_UNEXPECTED;
-			may_return = hw_close(hw);
-		}
+	if (app == NULL) {
+		print("no memory\n");
+	} else {
+		app->may_return = true;
+		status = run_app(app);
+		end = app->config.end;
+		may_return = app->may_return;
+		files_close(&app->files);
+		if (may_return) /* a lost processor may still look at its tables */
+			pages_put(app, sizeof(*app));
 	}
-	files_close(&files);
-	end_run(config.end, status, may_return);
+	end_run(end, status, may_return);
 	return EFI_SUCCESS;
 }
 
-/* gnu-efi's start code calls this in the System V ABI; run() in the firmware's saves XMM6-15,
+/* gnu-efi's start code calls this in the System V ABI; run_in_firmware_abi saves XMM6-15,
  * which kernels use and the firmware expects to find again. */
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
 	uefi_init(image, system);
-	return run();
+	return run_in_firmware_abi();
 }

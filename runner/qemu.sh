@@ -12,8 +12,8 @@
 #   --show                the application's console on standard output as it comes
 #   -- ARGUMENT...        the rest goes to QEMU as it is
 # Exit status: what the application ended with (efi/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
-# 3 nothing could be run or kept); 5 when the guest shut down, reset by a triple fault, crashed or ran out
-# of time: one line says which. QEMU's own 0 is never success.
+# 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
+# crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
 work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=170 cpu=max read_only=off show= image=
 
@@ -87,8 +87,8 @@ timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "q35,accel=tcg" -cpu 
 	"${told[@]}" "$@" </dev/null 2>"$work/qemu.err" || rc=$?
 
 case $rc in
-33|35|37|39) exit $(((rc - 33) / 2));;
-41) why="the application met a fault that it could not recover from";;
+33|35|37|39|41) exit $(((rc - 33) / 2));;
+43) why="the application met a fault that it could not recover from";;
 0) why="the guest shut down or reset (a triple fault looks so) instead of ending";;
 137) why="killed after $limit s";;
 *) why="QEMU ended with status $rc: $(head -n 3 "$work/qemu.err" | tr '\n' ' ')";;

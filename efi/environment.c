@@ -1,0 +1,103 @@
+/* efi/environment.c: who we run on and under, for the environment block of the results. */
+#include "efi/environment.h"
+#include "efi/console.h"
+#include "efi/uefi.h"
+#include "pmu/text.h"
+
+static const char *keep(struct environment *e, const char *s)
+{
+	size_t n = str_length(s) + 1;
+	if (e->used + n > sizeof(e->bytes))
+		return NULL;
+	char *to = e->bytes + e->used;
+	memcpy(to, s, n);
+	e->used += n;
+	return to;
+}
+
+static void add(struct environment *e, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void add(struct environment *e, const char *key, const char *format, ...)
+{
+	char value[256];
+	struct text t;
+	va_list args;
+	text_init(&t, value, sizeof(value));
+	va_start(args, format);
+	text_vfmt(&t, format, args);
+	va_end(args);
+	if (e->count == ENVIRONMENT_LINES || value[0] == 0)
+		return;
+	const char *k = keep(e, key), *v = k != NULL ? keep(e, value) : NULL;
+	if (v != NULL)
+		e->lines[e->count++] = (struct environment_line){ k, v };
+}
+
+static void add_firmware(struct environment *e)
+{
+	char vendor[64];
+	EFI_TIME now;
+	uefi_ascii(uefi.system->FirmwareVendor, 63, vendor, sizeof(vendor));
+	add(e, "uefi_vendor", "%s", vendor);
+	add(e, "uefi_revision", "0x%x", uefi.system->FirmwareRevision);
+	add(e, "uefi_specification", "%u.%u", uefi.system->Hdr.Revision >> 16, (uefi.system->Hdr.Revision & 0xFFFF) / 10);
+	if (uefi.system->RuntimeServices->GetTime(&now, NULL) == EFI_SUCCESS)
+		add(e, "started", "%04u-%02u-%02uT%02u:%02u:%02u", now.Year, now.Month, now.Day, now.Hour, now.Minute, now.Second);
+}
+
+static void add_smbios(struct environment *e, const struct smbios *s)
+{
+	char key[32];
+	struct text t;
+	add(e, "system_vendor", "%s", s->maker);
+	add(e, "product", "%s", s->product);
+	add(e, "product_version", "%s", s->version);
+	add(e, "board_vendor", "%s", s->board_maker);
+	add(e, "board", "%s", s->board);
+	add(e, "firmware_vendor", "%s", s->bios_vendor);
+	add(e, "firmware_version", "%s", s->bios_version);
+	add(e, "firmware_date", "%s", s->bios_date);
+	for (unsigned i = 0; i < s->module_count; i++) {
+		const struct smbios_module *m = &s->modules[i];
+		text_init(&t, key, sizeof(key));
+		text_fmt(&t, "memory_%u", i);
+		add(e, key, "%s: %lu MiB, %u MT/s of %u, %s %s", m->place, (unsigned long)(m->bytes >> 20),
+		    m->configured_mts, m->mts, m->maker, m->part);
+	}
+}
+
+static const char *park_name(enum park p)
+{
+	return p == PARK_MWAIT ? "mwait" : p == PARK_HLT ? "hlt" : "pause";
+}
+
+void environment_fill(struct environment *e, const struct smbios *smbios, const struct acpi *acpi,
+                      const struct clock *clock, const struct hw *hw)
+{
+	char key[32];
+	struct text t;
+	e->count = 0;
+	e->used = 0;
+	add(e, "place", "uefi");
+	add(e, "hypervisor", "%s", console.hypervisor ? "yes" : "no");
+	add_firmware(e);
+	add_smbios(e, smbios);
+	for (unsigned i = 0; i < acpi->table_count; i++) {
+		const struct acpi_table *a = &acpi->tables[i];
+		text_init(&t, key, sizeof(key));
+		text_fmt(&t, "acpi_%u_%s", i, a->signature);
+		add(e, key, "%u bytes, fnv1a64 %016lx", a->bytes, (unsigned long)a->hash);
+	}
+	add(e, "srat", "%s", acpi->srat ? "yes" : "no");
+	add(e, "slit", "%s", acpi->slit ? "yes" : "no");
+	add(e, "here_tsc_hz", "%lu", (unsigned long)clock->tsc_hz);
+	add(e, "here_tsc_from", "%s", clock->method);
+	add(e, "here_tsc_spread_ppm", "%u", clock->spread_ppm);
+	add(e, "here_tsc_cpuid_hz", "%lu", (unsigned long)clock->cpuid_hz);
+	add(e, "here_tsc_invariant", "%s", clock->invariant ? "yes" : "no");
+	if (hw == NULL)
+		return;
+	add(e, "processors_started", "%u", hw->started);
+	add(e, "processors_lost", "%u", hw->lost);
+	add(e, "processors_idle_by", "%s", park_name(hw->park));
+	add(e, "own_job_limit", "%s", hw->timer_per_window != 0 ? "local APIC timer" : "none");
+}

@@ -1,0 +1,216 @@
+/* efi/run.c: what suite_run needs from its place. */
+#include "efi/run.h"
+#include "bench/suite.h"
+#include "efi/console.h"
+#include "pmu/cpu.h"
+#include "pmu/guard.h"
+#include "pmu/text.h"
+
+#define EXPECT_BYTES_MAX 0x40000u
+#define LINE_BYTES       1024u
+#define STATUS_COLUMNS   72
+
+/* What a refusal of the firmware means for the user. */
+static const char *reason(enum status s)
+{
+	switch (s) {
+	case ST_FULL: return "the volume is full";
+	case ST_REFUSED: return "the volume is write-protected";
+	case ST_MISSING: return "there is no volume or folder to write to";
+	case ST_IO: return "the volume does not answer any more, or is damaged";
+	default: return status_name(s);
+	}
+}
+
+enum status run_settings(struct config *c, struct files *files, struct suite_settings *s)
+{
+	char problem[400], *text;
+	size_t bytes, pages_bytes;
+	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label };
+	enum status result = suite_check(s, problem, sizeof(problem));
+	if (result != ST_OK) {
+		config_problem(c, &c->suite_from, "suite: %s", problem);
+		return result;
+	}
+	if (c->expect[0] == 0)
+		return ST_OK;
+	result = files_read(files, c->expect, EXPECT_BYTES_MAX, &text, &bytes, &pages_bytes);
+	if (result != ST_OK) {
+		config_problem(c, &c->expect_from, "expect: file \"%s\" cannot be read (%s); expected a text of at most %u bytes",
+		               c->expect, status_name(result), EXPECT_BYTES_MAX);
+		return result;
+	}
+	s->expect = text; /* files_read leaves a zero behind it */
+	result = suite_check(s, problem, sizeof(problem));
+	if (result != ST_OK && c->problem[0] == 0) {
+		struct text t;
+		text_init(&t, c->problem, sizeof(c->problem));
+		text_fmt(&t, "%s: %s", c->expect, problem);
+	}
+	return result;
+}
+
+/* --- what suite_run calls -------------------------------------------------------------------------- */
+struct here {
+	struct files *files;
+	const struct clock *clock;
+	uint64_t started;         /* TSC */
+	enum status said;         /* the last reason that was printed */
+	bool status_line;         /* a passing line stands on the screen */
+};
+
+static void clear_status(struct here *p)
+{
+	if (p->status_line)
+		print_screen("\r%*s\r", STATUS_COLUMNS, "");
+	p->status_line = false;
+}
+
+static enum status told(struct here *p, const char *name, enum status s)
+{
+	if (s != ST_OK && s != p->said) {
+		clear_status(p);
+		print("%s: cannot be written: %s; the run goes on\n", name, reason(s));
+		p->said = s;
+	}
+	return s;
+}
+
+static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct here *p = self;
+	return told(p, name, files_append(p->files, name, bytes, n));
+}
+
+static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct here *p = self;
+	return told(p, name, files_write(p->files, name, bytes, n));
+}
+
+static void place_progress(void *self, const struct progress *p)
+{
+	struct here *place = self;
+	uint64_t ms = clock_ms(place->clock, read_tsc() - place->started);
+	char left[48] = "";
+	struct text t;
+	text_init(&t, left, sizeof(left));
+	if (p->work_done != 0 && p->work_total >= p->work_done) {
+		/* In thousandths, so that nothing overflows however long it takes. */
+		uint64_t part = p->work_done / (p->work_total / 1000 + 1);
+		if (part > 0)
+			text_fmt(&t, ", about %lu s left", (unsigned long)((ms * 1000 / part - ms) / 1000 + 1));
+	}
+	clear_status(place);
+	print_screen("[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total,
+	             p->row != NULL ? p->row->name : "", left);
+	place->status_line = true;
+}
+
+static void place_row_done(void *self, const struct row_result *r)
+{
+	char line[LINE_BYTES];
+	struct text t;
+	clear_status(self);
+	text_init(&t, line, sizeof(line));
+	suite_table_line(&t, r);
+	print_text(line);
+}
+
+static bool place_stop(void *self)
+{
+	struct here *p = self;
+	bool stop = console_stop_pressed();
+	if (stop) {
+		clear_status(p);
+		print("stopped by the user\n");
+	}
+	return stop;
+}
+
+static void *place_get(void *self, size_t bytes)
+{
+	(void)self;
+	return pages_get(bytes);
+}
+
+static void place_put(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	pages_put(at, bytes);
+}
+
+/* --- the run ---------------------------------------------------------------------------------------- */
+static enum exit_status end_of(enum status run, enum status restored, enum status files, const struct suite_summary *s)
+{
+	if (run != ST_OK || restored != ST_OK || files != ST_OK || s->files != ST_OK)
+		return EXIT_BROKEN;
+	if (s->stopped)
+		return EXIT_STOPPED;
+	return s->unexpected != 0 ? EXIT_ROWS : EXIT_GOOD;
+}
+
+static enum exit_status run_guarded(struct guard *g, const struct access *a, const struct cpu *cpu,
+                                    struct guard_saved *saved, struct run *r)
+{
+	char line[LINE_BYTES];
+	struct text t;
+	struct suite_summary summary;
+	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc() };
+	struct suite_host host = {
+		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
+		.row_done = place_row_done, .stop = place_stop, .get = place_get, .put = place_put,
+		.environment = r->environment->lines, .environment_lines = r->environment->count,
+	};
+
+	memset(&summary, 0, sizeof(summary));
+	guard_init(g, a, cpu->processor, saved, GUARD_SAVED_MAX);
+	enum status files = files_begin_run(r->files, r->directory);
+	if (files != ST_OK) {
+		print("no results will be kept: %s\n", reason(files));
+		host.append = NULL;
+		host.write = NULL;
+	}
+	text_init(&t, line, sizeof(line));
+	suite_table_title(&t, &g->access, cpu);
+	suite_table_head(&t);
+	print_text(line);
+	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
+	clear_status(&place);
+	enum status restored = guard_restore(g);
+	if (s == ST_OK) {
+		text_init(&t, line, sizeof(line));
+		suite_table_summary(&t, &g->access, &summary);
+		print_text(line);
+	} else {
+		print("nothing could be run: %s\n", status_name(s));
+	}
+	if (files != ST_OK)
+		print("no results were kept: %s\n", reason(files));
+	else if (summary.files != ST_OK)
+		print("results are not whole: %s\n", reason(summary.files));
+	else
+		print("results: %s\n", r->files->run_path);
+	if (restored != ST_OK)
+		print("a register could not be put back: %s\n", status_name(restored));
+	if (g->refused != 0)
+		print("%u register writes were refused: not listed for this processor\n", g->refused);
+	return end_of(s, restored, files, &summary);
+}
+
+enum exit_status run_suite(const struct access *a, struct run *r)
+{
+	struct guard *g = pages_get(sizeof(*g));
+	struct guard_saved *saved = pages_get(GUARD_SAVED_MAX * sizeof(*saved));
+	struct cpu *cpu = pages_get(sizeof(*cpu));
+	enum exit_status result = EXIT_BROKEN;
+	enum status s = g != NULL && saved != NULL && cpu != NULL ? cpu_identify(a, cpu) : ST_FULL;
+	if (s == ST_OK)
+		result = run_guarded(g, a, cpu, saved, r);
+	else
+		print("the processor could not be identified: %s\n", status_name(s));
+	pages_put(cpu, sizeof(*cpu));
+	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
+	pages_put(g, sizeof(*g));
+	return result;
+}
