@@ -1,0 +1,140 @@
+/* tests/expect/expect.c: what a row should find on a machine, from the text of its machine file. */
+#include "tests/expect/expect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmu/text.h"
+
+/* Tolerance of a closed loop: 1 % or 0.1 cycle, whichever is larger. */
+#define TOLERANCE_PERCENT 1
+#define TOLERANCE_MILLI 100
+
+static bool is(const char *at, size_t n, const char *text)
+{
+	return strlen(text) == n && !memcmp(at, text, n);
+}
+
+/* The preset in FORMAT.md's list of fields: | section | key | least | most | preset | what | */
+static enum status preset_of(const char *format, const char *section, const char *key, uint64_t *value)
+{
+	for (const char *line = strstr(format, "<!-- fields -->"); line; line = strchr(line + 1, '\n')) {
+		const char *cell = line + (*line == '\n');
+		const char *text[8];
+		size_t length[8];
+		unsigned n = 0;
+
+		while (*cell == '|' && n < 7) {
+			const char *from = cell + 1 + strspn(cell + 1, " "), *end = strpbrk(from, "|\n");
+
+			if (!end || *end == '\n')
+				break;
+			text[n] = from;
+			length[n] = (size_t)(end - from);
+			while (length[n] && from[length[n] - 1] == ' ')
+				length[n]--;
+			n++;
+			cell = end;
+		}
+		if (n >= 5 && is(text[0], length[0], section) && is(text[1], length[1], key))
+			return parse_u64(text[4], length[4], value);
+	}
+	return ST_MISSING;
+}
+
+enum status expect_field(const char *machine, const char *format, const char *section, const char *key, uint64_t *value)
+{
+	struct ini ini;
+	enum status st;
+
+	ini_init(&ini, machine, strlen(machine));
+	while ((st = ini_next(&ini)) == ST_OK)
+		if (is(ini.section, ini.section_length, section) && is(ini.key, ini.key_length, key) &&
+		    !is(ini.value, ini.value_length, "unknown"))
+			return parse_u64(ini.value, ini.value_length, value);
+	return st == ST_MISSING ? preset_of(format, section, key, value) : st;
+}
+
+struct facts { const char *machine, *format; bool missing; };
+
+static uint64_t field(struct facts *f, const char *section, const char *key)
+{
+	uint64_t value = 0;
+
+	if (expect_field(f->machine, f->format, section, key, &value) != ST_OK)
+		f->missing = true;
+	return value;
+}
+
+static uint64_t round_up(uint64_t a, uint64_t b)
+{
+	return b ? (a + b - 1) / b : 0;
+}
+
+/* Core cycles that n uncore cycles last, rounded up. */
+static uint64_t uncore(struct facts *f, uint64_t n)
+{
+	return round_up(n * field(f, "clock", "core_ratio"), field(f, "clock", "uncore_ratio"));
+}
+
+/* Core cycles that so many ps last, rounded up. */
+static uint64_t ps(struct facts *f, uint64_t n)
+{
+	unsigned __int128 hz3 = (unsigned __int128)field(f, "clock", "bus_hz_times_3") * field(f, "clock", "core_ratio");
+
+	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
+}
+
+static uint64_t l1(struct facts *f) { return field(f, "l1d", "cycles"); }
+static uint64_t l2(struct facts *f) { return field(f, "l2", "cycles"); }
+
+/* The lookup of the last level, which a load from memory has made too. */
+static uint64_t last(struct facts *f)
+{
+	if (field(f, "l3", "bytes"))
+		return field(f, "l3", "core_cycles") + uncore(f, field(f, "l3", "uncore_cycles"));
+	return field(f, "l2", "bytes") ? l2(f) : l1(f);
+}
+
+static uint64_t dram_local(struct facts *f) { return last(f) + ps(f, field(f, "dram", "local_ps")); }
+
+/* Both TLB levels asked in vain, then a walk: the PDE cache leaves one load, of an entry that the kernel's
+ * order keeps in the L1 when the L1 holds 16 pages' worth of both for each way of a set: here, always when
+ * two lines of data and two of entries a set fit. */
+static uint64_t walk(struct facts *f)
+{
+	return field(f, "stlb", "cycles") + field(f, "walk", "cycles") + l1(f);
+}
+
+enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out)
+{
+	struct facts f = { machine, format, false };
+	bool has_l2 = field(&f, "l2", "bytes"), has_l3 = field(&f, "l3", "bytes"), has_stlb = field(&f, "stlb", "entries");
+	const struct { const char *row; bool there; uint64_t cycles; } formulas[] = {
+		{ "load.l1.latency", true, l1(&f) },
+		{ "load.l2.latency", has_l2, l2(&f) },
+		{ "load.l3.latency", has_l3, last(&f) },
+		{ "load.dram_local.latency", true, dram_local(&f) },
+		{ "load.dram_local_big.latency", true, dram_local(&f) },
+		{ "load.l2.penalty", has_l2, l2(&f) - l1(&f) },
+		{ "load.l3.penalty", has_l3, last(&f) - l1(&f) },
+		{ "load.dram_local.penalty", true, dram_local(&f) - l1(&f) },
+		{ "tlb.dtlb_4k.penalty", has_stlb, field(&f, "stlb", "cycles") },
+		{ "tlb.stlb_walk_4k.penalty", has_stlb, walk(&f) },
+	};
+
+	if (f.missing)
+		return ST_SYNTAX;
+	for (size_t i = 0; i < COUNT_OF(formulas); i++) {
+		int64_t milli = (int64_t)formulas[i].cycles * 1000, tolerance = milli * TOLERANCE_PERCENT / 100;
+
+		if (strcmp(formulas[i].row, row))
+			continue;
+		if (!formulas[i].there)
+			return ST_UNSUPPORTED;
+		tolerance = tolerance > TOLERANCE_MILLI ? tolerance : TOLERANCE_MILLI;
+		*out = (struct expectation){ milli - tolerance, milli + tolerance };
+		return ST_OK;
+	}
+	return ST_MISSING;
+}

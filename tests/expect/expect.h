@@ -1,0 +1,22 @@
+/* tests/expect/expect.h: what a row should find on a machine, from the text of its machine file.
+ *
+ * A field is not yet a truth: a kernel finds a formula over fields. The formulas here are written from
+ * tables/machines/FORMAT.md, and know nothing of the simulator's code. */
+#ifndef TESTS_EXPECT_H
+#define TESTS_EXPECT_H
+
+#include "pmu/base.h"
+
+/* What a row should give: `least` to `most` in thousandths of the row's unit. */
+struct expectation { int64_t least_milli, most_milli; };
+
+/* Computes the expectation of a row. `format` is the text of FORMAT.md, whose presets stand for what the
+ * file leaves out or calls unknown. ST_MISSING: no formula for this row. ST_UNSUPPORTED: on this machine the
+ * row has nothing to measure. ST_SYNTAX: the texts do not parse. */
+MUST_CHECK enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out);
+
+/* A field of the machine, by section and key. ST_MISSING when neither text has it. */
+MUST_CHECK enum status expect_field(const char *machine, const char *format, const char *section, const char *key,
+                                    uint64_t *value);
+
+#endif

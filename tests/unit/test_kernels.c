@@ -1,0 +1,360 @@
+/* Every kernel, run natively and interpreted from the same start: final registers and memory are equal, and
+ * its record in asm/ says what the interpreter counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/layout.h"
+#include "bench/measure.h"
+#include "pmu/sim/exec.h"
+#include "runner/native.h"
+
+#define BUFFER 0x10000u          /* one array or chain each: a, b, c */
+#define MEMORY (4 * BUFFER)
+#define RETURN_TO 0x1234567812345678ull /* where an interpreted kernel returns to: nowhere */
+#define SHADOW_STACK (WINDOW_CONTROL + 0x8000)
+#define GPRS 16
+
+/* --- the starts -------------------------------------------------------------------------------- */
+
+/* Which arguments a kernel gets. `iterations` goes where its record says. */
+enum form { FORM_NONE, FORM_CHASE, FORM_CHASE4, FORM_STEP, FORM_STREAMS };
+static const struct { const char *name; enum form form; } forms[] = {
+	{ "k_empty", FORM_NONE }, { "k_add_chain", FORM_NONE },
+	{ "k_chase", FORM_CHASE }, { "k_chase4", FORM_CHASE4 }, { "k_flush_chain", FORM_CHASE },
+	{ "k_touch", FORM_STEP }, { "k_dirty", FORM_STEP }, { "k_flush", FORM_STEP },
+	{ "k_triad_sse2", FORM_STREAMS }, { "k_triad_nt_sse2", FORM_STREAMS },
+	{ "k_triad_avx", FORM_STREAMS }, { "k_triad_nt_avx", FORM_STREAMS },
+	{ "k_triad_avx512", FORM_STREAMS }, { "k_triad_nt_avx512", FORM_STREAMS },
+};
+
+/* Memory before: four chains of 256 lines in the first buffer, numbers in the others. */
+static void fill(uint8_t *memory)
+{
+	struct random random;
+	uint32_t next[256];
+
+	memset(memory, 0, MEMORY);
+	random_init(&random, 11);
+	for (unsigned chain = 0; chain < 4; chain++) {
+		random_cycle(&random, next, 256);
+		for (unsigned i = 0; i < 256; i++)
+			*(uint64_t *)(memory + 64 * (256 * chain + i)) = WINDOW_DATA + 64 * (256 * chain + next[i]);
+	}
+	for (unsigned i = 0; i < 3 * BUFFER / 8; i++)
+		*(double *)(memory + BUFFER + 8 * i) = (double)(i % 1000) * 0.37 - 100;
+	for (unsigned i = 0; i < 4; i++) /* k_chase4's ends */
+		*(uint64_t *)(memory + BUFFER + 8 * i) = WINDOW_DATA + 64 * 256 * i;
+}
+
+static void arguments(const struct kernel *k, enum form form, uint64_t iterations, uint64_t a[6])
+{
+	memset(a, 0, 6 * sizeof(a[0]));
+	switch (form) {
+	case FORM_NONE:
+		break;
+	case FORM_CHASE:
+		a[0] = WINDOW_DATA;
+		break;
+	case FORM_CHASE4:
+		a[0] = WINDOW_DATA + BUFFER;
+		break;
+	case FORM_STEP:
+		a[0] = WINDOW_DATA;
+		a[2] = 64;
+		break;
+	case FORM_STREAMS:
+		a[0] = WINDOW_DATA + BUFFER;
+		a[1] = WINDOW_DATA + 2 * BUFFER;
+		a[2] = WINDOW_DATA + 3 * BUFFER;
+		a[4] = 4096 - 1; /* goes round after 16 iterations */
+		a[5] = 512;
+		break;
+	}
+	a[k->count_argument] = iterations;
+}
+
+/* The same in C, where it matters what a kernel computes; the result in *result. */
+static void in_c(const struct kernel *k, enum form form, uint64_t iterations, uint8_t *memory, uint64_t *result)
+{
+	uint64_t at = 512, *p = (uint64_t *)(memory + BUFFER);
+
+	switch (form) {
+	case FORM_NONE:
+		*result = k->instructions ? 16 * iterations : 0;
+		return;
+	case FORM_CHASE:
+		*result = WINDOW_DATA;
+		for (uint64_t i = 0; i < iterations * k->loads; i++)
+			*result = *(uint64_t *)(memory + (*result - WINDOW_DATA));
+		return;
+	case FORM_CHASE4:
+		for (unsigned c = 0; c < 4; c++)
+			for (uint64_t i = 0; i < 4 * iterations; i++)
+				p[c] = *(uint64_t *)(memory + (p[c] - WINDOW_DATA));
+		*result = p[0];
+		return;
+	case FORM_STEP:
+		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : WINDOW_DATA + 64 * iterations;
+		return;
+	case FORM_STREAMS:
+		for (uint64_t i = 0; i < iterations; i++, at = (at + 256) & 4095)
+			for (unsigned e = 0; e < 256; e += 8) {
+				double b = *(double *)(memory + 2 * BUFFER + at + e), c = *(double *)(memory + 3 * BUFFER + at + e);
+				volatile double product = 3.0 * c; /* two roundings, as in the kernel */
+				*(double *)(memory + BUFFER + at + e) = b + product;
+			}
+		*result = at;
+		return;
+	}
+}
+
+/* --- natively ---------------------------------------------------------------------------------- */
+
+/* Calls entry with all general registers but RSP as in gpr[], vector registers zero; stores them after. */
+static void call_native(uint64_t entry, uint64_t gpr[GPRS], uint64_t vec[16][4], bool avx)
+{
+	uint64_t block[2] = { entry, avx }, *block_at = block;
+
+	__asm__ volatile(
+		"lea -256(%%rsp), %%rsp\n\t" /* beyond the red zone */
+		"push %%rbx\n\tpush %%rbp\n\tpush %%r12\n\tpush %%r13\n\tpush %%r14\n\tpush %%r15\n\t"
+		"push %%rdx\n\tpush %%rcx\n\tpush %%rsi\n\t" /* vec, block, gpr: 9 pushes and a call align the stack as RSP was */
+		"cmpq $0, 8(%%rcx)\n\tje 1f\n\tvzeroall\n\tjmp 2f\n"
+		"1:\n\t"
+		"pxor %%xmm0, %%xmm0\n\tpxor %%xmm15, %%xmm15\n"
+		"2:\n\t"
+		"mov %%rsi, %%r15\n\t"
+		"mov 0(%%r15), %%rax\n\tmov 8(%%r15), %%rcx\n\tmov 16(%%r15), %%rdx\n\tmov 24(%%r15), %%rbx\n\t"
+		"mov 40(%%r15), %%rbp\n\tmov 48(%%r15), %%rsi\n\tmov 56(%%r15), %%rdi\n\tmov 64(%%r15), %%r8\n\t"
+		"mov 72(%%r15), %%r9\n\tmov 80(%%r15), %%r10\n\tmov 88(%%r15), %%r11\n\tmov 96(%%r15), %%r12\n\t"
+		"mov 104(%%r15), %%r13\n\tmov 112(%%r15), %%r14\n\tmov 120(%%r15), %%r15\n\t"
+		"push %%rax\n\tmov 16(%%rsp), %%rax\n\tmov (%%rax), %%rax\n\txchg %%rax, (%%rsp)\n\t" /* entry on the stack */
+		"call *(%%rsp)\n\t"
+		"xchg %%rax, 8(%%rsp)\n\t" /* RAX away, gpr here */
+		"mov %%rcx, 8(%%rax)\n\tmov %%rdx, 16(%%rax)\n\tmov %%rbx, 24(%%rax)\n\tmov %%rbp, 40(%%rax)\n\t"
+		"mov %%rsi, 48(%%rax)\n\tmov %%rdi, 56(%%rax)\n\tmov %%r8, 64(%%rax)\n\tmov %%r9, 72(%%rax)\n\t"
+		"mov %%r10, 80(%%rax)\n\tmov %%r11, 88(%%rax)\n\tmov %%r12, 96(%%rax)\n\tmov %%r13, 104(%%rax)\n\t"
+		"mov %%r14, 112(%%rax)\n\tmov %%r15, 120(%%rax)\n\t"
+		"mov 8(%%rsp), %%rcx\n\tmov %%rcx, 0(%%rax)\n\t"
+		"add $16, %%rsp\n\tpop %%rcx\n\tpop %%rdx\n\t"
+		"cmpq $0, 8(%%rcx)\n\tje 3f\n\t"
+		"vmovdqu %%ymm0, (%%rdx)\n\tvmovdqu %%ymm15, 480(%%rdx)\n\tjmp 4f\n"
+		"3:\n\t"
+		"movdqu %%xmm0, (%%rdx)\n\tmovdqu %%xmm15, 480(%%rdx)\n"
+		"4:\n\t"
+		"pop %%r15\n\tpop %%r14\n\tpop %%r13\n\tpop %%r12\n\tpop %%rbp\n\tpop %%rbx\n\t"
+		"lea 256(%%rsp), %%rsp"
+		: "+S"(gpr), "+c"(block_at), "+d"(vec) : : "rax", "rdi", "r8", "r9", "r10", "r11", "memory", "cc",
+		"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+		"xmm13", "xmm14", "xmm15");
+}
+
+/* --- interpreted ------------------------------------------------------------------------------- */
+
+struct interpreted {
+	uint8_t *memory;                 /* MEMORY bytes at WINDOW_DATA */
+	uint8_t stack[4096];             /* below SHADOW_STACK */
+	uint64_t instructions, loads, stores, bytes;
+};
+
+static void *shadow(void *self, uint64_t va, unsigned bytes, bool write)
+{
+	struct interpreted *s = self;
+
+	(void)write;
+	if (va >= WINDOW_DATA && va + bytes <= WINDOW_DATA + MEMORY)
+		return s->memory + (va - WINDOW_DATA);
+	if (va >= SHADOW_STACK - sizeof(s->stack) && va + bytes <= SHADOW_STACK)
+		return s->stack + (va - (SHADOW_STACK - sizeof(s->stack)));
+	return NULL;
+}
+
+/* Runs to the return, counting. The return's own load is not the kernel's. */
+static void interpret(struct interpreted *s, struct hart_regs *regs)
+{
+	static const struct exec_range none[EXEC_RANGES];
+	struct exec_env env = { .self = s, .memory = shadow, .ranges = none };
+	size_t code_bytes = (size_t)(kernel_code_end - kernel_code);
+
+	regs->gpr[RN_RSP] = SHADOW_STACK - 8;
+	memcpy(s->stack + sizeof(s->stack) - 8, &(uint64_t){ RETURN_TO }, 8);
+	while (regs->rip != RETURN_TO) {
+		struct insn in;
+		struct effects e;
+		uint8_t vector = 0;
+		unsigned bad = 0;
+		uint64_t offset = regs->rip - WINDOW_CODE;
+
+		if (offset >= code_bytes)
+			fail_msg("RIP 0x%llx is outside the kernels", (unsigned long long)regs->rip);
+		if (decode(kernel_code + offset, code_bytes - offset, &in, &bad) != ST_OK)
+			fail_msg("offset 0x%llx: not decoded", (unsigned long long)offset);
+		memset(&e, 0, sizeof(e));
+		if (exec(regs, &in, &env, &e, &vector) != ST_OK)
+			fail_msg("offset 0x%llx: vector %u", (unsigned long long)offset, vector);
+		s->instructions++;
+		if (in.ret)
+			continue;
+		s->loads += in.load;
+		s->stores += in.store;
+		s->bytes += (in.load ? e.load_bytes : 0) + (in.store ? e.store_bytes : 0);
+	}
+}
+
+/* --- the comparison ---------------------------------------------------------------------------- */
+
+static void gprs_of(const struct kernel *k, enum form form, uint64_t iterations, uint64_t gpr[GPRS])
+{
+	static const unsigned order[6] = { RN_RDI, RN_RSI, RN_RDX, RN_RCX, 8, 9 };
+	uint64_t a[6];
+
+	for (unsigned i = 0; i < GPRS; i++)
+		gpr[i] = 0x1111111111111111ull * i; /* none may matter but the arguments */
+	arguments(k, form, iterations, a);
+	for (unsigned i = 0; i < 6; i++)
+		gpr[order[i]] = a[i];
+}
+
+static enum form form_of(const struct kernel *k)
+{
+	for (unsigned i = 0; i < COUNT_OF(forms); i++)
+		if (!strcmp(forms[i].name, k->name))
+			return forms[i].form;
+	fail_msg("%s has no start here: give it one", k->name);
+	return FORM_NONE;
+}
+
+static bool is_wrapper(const struct kernel *k)
+{
+	return !strcmp(k->name, "k_measure"); /* calls kernels; every measurement of the suite runs it */
+}
+
+/* Interprets a kernel from the common start. */
+static void run_interpreted(const struct kernel *k, uint64_t iterations, struct interpreted *s, struct hart_regs *regs)
+{
+	memset(regs, 0, sizeof(*regs));
+	memset(s->stack, 0, sizeof(s->stack));
+	s->instructions = s->loads = s->stores = s->bytes = 0;
+	fill(s->memory);
+	gprs_of(k, form_of(k), iterations, regs->gpr);
+	regs->rip = WINDOW_CODE + k->offset;
+	regs->rflags = 2;
+	regs->mxcsr = 0x1F80;
+	interpret(s, regs);
+}
+
+static const uint64_t counts[] = { 1, 3, 17 };
+
+static void test_kernels_compute_what_their_pseudo_code_says(void **state)
+{
+	(void)state;
+	struct interpreted *s = calloc(1, sizeof(*s));
+	uint8_t *reference = malloc(MEMORY);
+	s->memory = malloc(MEMORY);
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		for (unsigned i = 0; i < COUNT_OF(counts) && !is_wrapper(k); i++) {
+			struct hart_regs regs;
+			uint64_t result = 0;
+			run_interpreted(k, counts[i], s, &regs);
+			fill(reference);
+			in_c(k, form_of(k), counts[i], reference, &result);
+			if (regs.gpr[RN_RAX] != result || memcmp(reference, s->memory, MEMORY))
+				fail_msg("%s, %llu iterations: result 0x%llx instead of 0x%llx, or memory differs", k->name,
+				         (unsigned long long)counts[i], (unsigned long long)regs.gpr[RN_RAX], (unsigned long long)result);
+		}
+	free(reference);
+	free(s->memory);
+	free(s);
+}
+
+static void test_kernels_counts_are_what_their_records_say(void **state)
+{
+	(void)state;
+	struct interpreted *s = calloc(1, sizeof(*s));
+	s->memory = malloc(MEMORY);
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
+		struct hart_regs regs;
+		struct interpreted few, many;
+		if (is_wrapper(k))
+			continue;
+		run_interpreted(k, 3, s, &regs);
+		few = *s;
+		run_interpreted(k, 17, s, &regs);
+		many = *s;
+		const uint64_t found[] = { (many.instructions - few.instructions) / 14, (many.loads - few.loads) / 14,
+			(many.stores - few.stores) / 14, (many.bytes - few.bytes) / 14, many.instructions - 17ull * k->instructions };
+		const uint64_t said[] = { k->instructions, k->loads, k->stores, k->data_bytes, k->fixed_instructions };
+		for (unsigned i = 0; i < COUNT_OF(said); i++)
+			if (found[i] != said[i])
+				fail_msg("%s: %s: the record says %llu, counted %llu", k->name,
+				         (const char *[]){ "instructions", "loads", "stores", "bytes", "fixed instructions" }[i],
+				         (unsigned long long)said[i], (unsigned long long)found[i]);
+		assert_int_equal(many.instructions - few.instructions, 14ull * k->instructions);
+	}
+	free(s->memory);
+	free(s);
+}
+
+/* test_kernels_native: registers and memory after the native run equal the interpreted ones. */
+static void test_kernels_native_and_interpreted_end_equal(void **state)
+{
+	(void)state;
+	struct native *native;
+	struct cpu cpu;
+	char problem[128] = "";
+	struct interpreted *s = calloc(1, sizeof(*s));
+	s->memory = malloc(MEMORY);
+	if (native_open(&native, problem, sizeof(problem)) != ST_OK)
+		fail_msg("%s", problem);
+	const struct access *a = native_access(native);
+	struct mapping m = { .va = WINDOW_DATA, .bytes = MEMORY, .page_bytes = PAGE_4K };
+	unsigned compared = 0;
+	assert_int_equal(cpu_identify(a, &cpu), ST_OK);
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		for (unsigned i = 0; i < COUNT_OF(counts) && !is_wrapper(k); i++) {
+			struct hart_regs regs;
+			uint64_t gpr[GPRS], vec[16][4] = { { 0 } };
+			bool avx = cpu.isa & ISA_AVX;
+			if (k->isa & ~cpu.isa) {
+				if (i == 0)
+					print_message("# %s: this processor cannot run it\n", k->name);
+				continue;
+			}
+			run_interpreted(k, counts[i], s, &regs);
+			fill(m.host);
+			gprs_of(k, form_of(k), counts[i], gpr);
+			call_native(WINDOW_CODE + k->offset, gpr, vec, avx);
+			for (unsigned r = 0; r < GPRS; r++)
+				if (r != RN_RSP && gpr[r] != regs.gpr[r])
+					fail_msg("%s: register %u: native 0x%llx, interpreted 0x%llx", k->name, r,
+					         (unsigned long long)gpr[r], (unsigned long long)regs.gpr[r]);
+			for (unsigned w = 0; w < (avx ? 4u : 2u); w++)
+				if (vec[0][w] != regs.vec[0][w] || vec[15][w] != regs.vec[15][w])
+					fail_msg("%s: vector register 0 or 15 differs in word %u", k->name, w);
+			assert_memory_equal(m.host, s->memory, MEMORY);
+			compared++;
+		}
+	assert_true(compared >= 30);
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	native_close(native);
+	free(s->memory);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernels_compute_what_their_pseudo_code_says),
+		cmocka_unit_test(test_kernels_counts_are_what_their_records_say),
+		cmocka_unit_test(test_kernels_native_and_interpreted_end_equal),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
