@@ -68,7 +68,7 @@ enum status counter_write(const struct access *a, const struct cpu *cpu, unsigne
 static enum status all_off(const struct access *a, const struct cpu *cpu, unsigned core)
 {
 	enum status s = ST_OK;
-	if (cpu->processor->pebs_format != 255)
+	if (cpu->pebs)
 		s = wr(a, core, IA32_PEBS_ENABLE, 0);
 	if (s == ST_OK && cpu->pmu_version >= 2)
 		s = wr(a, core, IA32_PERF_GLOBAL_CTRL, 0);

@@ -9,6 +9,7 @@
 #define MSR_BIOS_SIGN_ID      0x8B
 #define MSR_MISC_ENABLE       0x1A0
 #define MISC_ENABLE_PERFMON   (1ull << 7)
+#define MISC_ENABLE_NO_PEBS   (1ull << 12)
 #define MISC_ENABLE_LIMIT     (1ull << 22)
 #define MSR_PERF_CAPABILITIES 0x345
 
@@ -332,8 +333,9 @@ static void read_pmu(struct probe *p)
 		cpu->pmu_absent = "CPUID leaf 0xA shows no architectural PMU";
 		return;
 	}
-	/* Read-only and 1 wherever counters can be used; a processor without the register has them. */
-	if (rdmsr(p, MSR_MISC_ENABLE, &enable) && !(enable & MISC_ENABLE_PERFMON)) {
+	/* Bit 7 is read-only and 1 wherever counters can be used; a processor without the register has them. */
+	bool readable = rdmsr(p, MSR_MISC_ENABLE, &enable);
+	if (readable && !(enable & MISC_ENABLE_PERFMON)) {
 		cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
 		return;
 	}
@@ -361,6 +363,7 @@ static void read_pmu(struct probe *p)
 	}
 	cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
 	cpu->fixed_counters = (uint8_t)bit_count(cpu->fixed_mask);
+	cpu->pebs = cpu->processor->pebs_format != 255 && bits(p->one.edx, 21, 21) && !(enable & MISC_ENABLE_NO_PEBS);
 	/* EBX bits beyond the vector's length say nothing: such an event is not there. */
 	uint32_t length = bits(r.eax, 31, 24);
 	cpu->arch_events_missing = length < 32 ? r.ebx | ~0u << length : r.ebx;

@@ -39,7 +39,7 @@ static struct bench *nehalem(void)
 	fake_msr(&b.fake, 0, 0x3F1, 0);
 	fake_msr(&b.fake, 0, 0x3F6, 0);
 	b.cpu = (struct cpu){ .pmu_version = 3, .general_counters = 4, .general_width = 48, .general_mask = 0xF,
-	                      .fixed_counters = 3, .fixed_width = 48, .fixed_mask = 7, .processor = descriptor("nehalem-ep") };
+	                      .fixed_counters = 3, .fixed_width = 48, .fixed_mask = 7, .pebs = true, .processor = descriptor("nehalem-ep") };
 	guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
 	return &b;
 }

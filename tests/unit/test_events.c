@@ -182,6 +182,30 @@ static void test_events_of_nehalem_agree_with_libpfm4(void **state)
 	compare_all("nehalem-ep", "nhm", 500);
 }
 
+static void test_events_of_haswell_ep_agree_with_libpfm4(void **state)
+{
+	(void)state;
+	compare_all("haswell-ep", "hsw_ep", 60);
+}
+
+static void test_events_of_skylake_sp_agree_with_libpfm4(void **state)
+{
+	(void)state;
+	compare_all("skylake-sp", "skx", 60);
+}
+
+static void test_events_of_core_2_agree_with_libpfm4(void **state)
+{
+	(void)state;
+	compare_all("core2", "core", 40);
+}
+
+static void test_events_of_any_intel_processor_agree_with_libpfm4(void **state)
+{
+	(void)state;
+	compare_all("intel", "core", 8);
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -193,6 +217,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events_of_nehalem_agree_with_libpfm4),
+		cmocka_unit_test(test_events_of_haswell_ep_agree_with_libpfm4),
+		cmocka_unit_test(test_events_of_skylake_sp_agree_with_libpfm4),
+		cmocka_unit_test(test_events_of_core_2_agree_with_libpfm4),
+		cmocka_unit_test(test_events_of_any_intel_processor_agree_with_libpfm4),
 	};
 	return cmocka_run_group_tests(tests, start, NULL);
 }
