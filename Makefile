@@ -133,7 +133,7 @@ check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host efi unit $(OUT)/stallmeter.img
+	@$(MAKE) --no-print-directory host efi unit
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 clean:

@@ -2,7 +2,8 @@
  *
  * For each instruction, as it is executed functionally (exec.h), the core computes when its
  * uops are allocated, dispatched, completed and retired, given issue width, ROB, RS, load and
- * store buffers, ports, latencies and memory; and tells signals what happened in which cycle. */
+ * store buffers, ports, latencies and memory; and tells signals what happened in which cycle.
+ * What happens in a cycle is laid down in core.c's head. */
 #ifndef SIM_CORE_H
 #define SIM_CORE_H
 
@@ -27,27 +28,78 @@ struct retired {
 	uint8_t uops_fused, uops_unfused;
 };
 
-struct core_thread; /* one hardware thread's pipeline state; core.c */
+/* The parts that an instruction is made of, in the order in which they are put together. */
+enum plan_part { PART_LOAD = 1, PART_MAIN = 2, PART_STA = 4, PART_STD = 8, PART_EXTRA = 16 };
 
-/* hook: called in program order for each retired instruction while `want_retired` is on. */
+/* Result domains, for the bypass delay. */
+enum domain { DOMAIN_ANY, DOMAIN_INT, DOMAIN_VECTOR, DOMAIN_FLOAT };
+
+enum branch_kind { BRANCH_NONE, BRANCH_COND, BRANCH_DIRECT, BRANCH_INDIRECT, BRANCH_RETURN, BRANCH_CALL, BRANCH_CALL_INDIRECT };
+
+#define PLAN_GROUPS 5
+
+/* What an instruction costs on a machine, worked out once (core_plan_make). */
+struct core_plan {
+	uint8_t groups;               /* allocation slots, extra uops apart */
+	uint8_t group[PLAN_GROUPS];   /* parts of each */
+	uint8_t unfused;              /* uops, extra ones included */
+	uint8_t fused;                /* allocation slots, extra ones included */
+	uint8_t extra;                /* uops beyond the parts, one slot each; chained behind the main uop */
+	uint8_t class;                /* of the main uop */
+	uint8_t domain;               /* of the main uop */
+	uint8_t branch;               /* enum branch_kind */
+	uint8_t read_count, write_count, address_count;
+	uint8_t reads[6], writes[4], address[2];
+	uint16_t latency, ports, busy; /* of the main uop */
+	bool special;                 /* a class with rules of its own: fences, locked, serialising ... */
+	bool divider;                 /* the main uop occupies the divider for `busy` cycles */
+	bool fuses_next;              /* macro-fused with the conditional branch behind it */
+	bool microcoded;              /* comes from the microcode sequencer */
+	bool complex;                 /* needs the first decoder */
+	bool reads_both_flags;        /* both flag groups are sources */
+	bool move_free;               /* eliminated: its result is ready with its source */
+	bool multiply;
+	uint8_t partial_write;        /* general register written narrower than 32 bits, else RN_NONE */
+	uint32_t wide_reads;          /* general registers read at 16 bits or more, one bit each */
+};
+
+/* Works out *out. `next` is the instruction that follows in memory, NULL if unknown. */
+void core_plan_make(const struct machine *m, const struct insn *in, const struct insn *next, struct core_plan *out);
+
+struct core_thread; /* one hardware thread's pipeline state; core_state.h */
+
 struct core_hooks {
 	void *self;
+	/* In program order for each retired instruction while `want_retired` is on. */
 	void (*retired)(void *self, unsigned thread, const struct retired *r);
+	/* The instruction at a window address, for the wrong path; false when there is none. */
+	bool (*code)(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan);
 };
 
 size_t core_bytes(const struct machine *m);
+/* `thread` is the logical processor's number; `sibling` the other thread of the same core when that
+ * exists already, else NULL: they share ports, divider and reservation station. */
 struct core_thread *core_init(void *at, const struct machine *m, unsigned core, unsigned thread,
-                              struct memory *memory, struct signals *signals, const struct core_hooks *hooks);
+                              struct memory *memory, struct signals *signals, const struct core_hooks *hooks,
+                              struct core_thread *sibling);
 void core_want_retired(struct core_thread *c, bool on);
 
-/* Accounts one instruction that exec has just carried out. */
-MUST_CHECK enum status core_account(struct core_thread *c, const struct insn *in, const struct effects *e, uint64_t ip);
+/* Accounts one instruction that exec has just carried out. ST_FAULT: its address has no page. */
+MUST_CHECK enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *plan,
+                                    const struct effects *e, uint64_t ip);
+/* A store of the instruction just accounted changed bytes that were decoded as code. */
+void core_code_changed(struct core_thread *c);
 /* Drains the pipeline: all cursors meet at the returned cycle, all earlier cycles are closed.
  * Called before RDPMC, RDTSC, CPUID are carried out, and at the end of a run. */
 uint64_t core_serialise(struct core_thread *c);
 /* The cycle that the front of this thread has reached: the scheduler steps the lowest. */
 uint64_t core_clock(const struct core_thread *c);
-/* Lets the thread's clock jump to `cycle` (it was parked until then); nothing is counted. */
-void core_resume(struct core_thread *c, uint64_t cycle);
+/* Lets the thread's clock jump to `cycle` (it was parked until then); nothing is counted. `alone`:
+ * its sibling stays parked, so that it has the whole of the buffers that are split otherwise. */
+void core_resume(struct core_thread *c, uint64_t cycle, bool alone);
+/* The run is over: the sibling has the core for itself. The thread has been serialised. */
+void core_park(struct core_thread *c);
+/* Uops retired so far, unfused. */
+uint64_t core_uops(const struct core_thread *c);
 
 #endif

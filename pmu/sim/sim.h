@@ -1,4 +1,7 @@
-/* pmu/sim/sim.h: the simulated machine as a backend (struct access). */
+/* pmu/sim/sim.h: the simulated machine as a backend (struct access).
+ *
+ * Logical processor t is thread t % threads of core t / threads; sockets and memory nodes follow each
+ * other likewise: node n is the memory of socket n, at physical addresses n * dram.node_bytes and up. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -15,18 +18,26 @@ struct sim_memory {
 	void (*put)(void *self, void *at, size_t bytes);
 };
 
-/* Builds the machine. `m` is copied. ST_FULL when memory runs out. */
+/* Builds the machine. `m` and `memory` are copied. ST_FULL when memory runs out. */
 MUST_CHECK enum status sim_open(const struct machine *m, const struct sim_memory *memory, struct sim **out);
 void sim_close(struct sim *s);
 
 /* The machine as a backend; valid until sim_close. kind ACCESS_SIM, name "sim:<machine name>". */
 const struct access *sim_access(struct sim *s);
 
-/* What the registers' rooms found worth a word so far (oldest first), and how many in all. */
+/* What the registers' rooms found worth a word so far (the first SIM_FINDINGS), and how many in all. */
+#define SIM_FINDINGS 256
 uint64_t sim_findings(const struct sim *s, const struct sim_finding **list, unsigned *n);
+
+/* Why the last run ended as it did when it did not end well, in words: an instruction outside the
+ * subset with its bytes, an address without a page. "" after a run that did. */
+const char *sim_problem(const struct sim *s);
 
 /* Totals since the machine was opened. */
 struct sim_totals { uint64_t instructions, uops, cycles; };
 void sim_totals(const struct sim *s, struct sim_totals *out);
+
+/* The signals of a logical processor, for tests that look at truths without registers in between. */
+struct signals *sim_signals(struct sim *s, unsigned thread);
 
 #endif

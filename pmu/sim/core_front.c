@@ -1,0 +1,249 @@
+/* pmu/sim/core_front.c: fetch, decode, loop buffer, branch prediction.
+ *
+ * Time here is the cycle in which an instruction's uops could be allocated: the depth of the pipeline
+ * shows only after a re-steer, where predictor and machine clear costs contain it.
+ *
+ * - Fetch brings one aligned group of front.decode_bytes a cycle, at most FETCH_AHEAD cycles ahead of
+ *   decode. A new 64-byte line asks the ITLB and the L1I; a miss stalls fetch until the line is there.
+ * - Decode takes front.decode_width instructions a cycle in order, an instruction of several uops only
+ *   as the first of a cycle, a microcoded one alone, front.microcode_width uops a cycle.
+ * - A length-changing prefix stalls fetch by front.lcp_cycles, once an instruction.
+ * - At most front.queue uops wait between decode and allocation.
+ * - The loop buffer streams when the same backward branch was taken LOOP_TURNS times in a row, nothing
+ *   else was taken in between, and the turn has no more than front.loop_uops uops: then the front end
+ *   costs nothing. Any other taken branch, or the end of the loop, ends that.
+ * - Prediction: two-bit counters by address and global history; targets by address; indirect targets by
+ *   address and history; returns from a stack. All learn at once, in program order. A taken branch that
+ *   the target buffer does not know costs front.baclear_cycles of fetch.
+ *
+ * Not modelled: loop-count prediction, aliasing of the target buffer by partial tags, the depth of the
+ * instruction queue before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
+#include "pmu/sim/core_state.h"
+
+#define FETCH_AHEAD 4
+#define LOOP_TURNS 2
+
+static unsigned counter_index(const struct core_thread *c, uint64_t ip)
+{
+	return (unsigned)((ip ^ ip >> 13 ^ c->history << 3) & (c->m->predictor_entries - 1));
+}
+
+static unsigned target_index(const struct core_thread *c, uint64_t ip)
+{
+	return (unsigned)((ip ^ ip >> 11) & (c->m->predictor_targets - 1));
+}
+
+static unsigned indirect_index(const struct core_thread *c, uint64_t ip)
+{
+	return (unsigned)((ip ^ ip >> 9 ^ c->history << 2) & (c->m->predictor_indirect - 1));
+}
+
+static enum status fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
+{
+	struct tlb_reply t;
+	enum status s = memory_translate(c->memory, c->core, c->thread, ip, FOR_CODE, *cycle, &t);
+	if (s != ST_OK)
+		return s;
+	uint64_t at = *cycle;
+	struct mem_request q = { .kind = MEM_IFETCH, .core = c->core, .thread = c->thread, .va = ip, .pa = t.pa,
+	                         .bytes = 1, .ip = ip, .cycle = max_cycle(t.ready, at) };
+	struct mem_reply r;
+	memory_access(c->memory, &q, &r);
+	uint64_t until = max_cycle(r.ready, q.cycle);
+	if (until > at) {
+		signal_level(c->signals, SIG_L1I_STALL, at, until, 1);
+		c->front.stalled_until = until;
+		*cycle = until;
+	}
+	return ST_OK;
+}
+
+/* Brings the fetch groups up to the one with the instruction's last byte. */
+static enum status fetch_groups(struct core_thread *c, const struct insn *in, uint64_t ip, bool wrong_path)
+{
+	struct front *f = &c->front;
+	unsigned shift = (unsigned)__builtin_ctzll(c->m->front_decode_bytes);
+	uint64_t first = ip >> shift, last = (ip + in->length - 1) >> shift;
+	if (!f->redirected && last == f->window)
+		return ST_OK;
+	for (uint64_t w = f->redirected ? first : f->window + 1; w <= last; w++) {
+		uint64_t cycle = f->window_cycle + 1;
+		if (cycle + FETCH_AHEAD < f->cycle)
+			cycle = f->cycle - FETCH_AHEAD;
+		uint64_t at = w << shift;
+		if (f->line != at >> 6 && !wrong_path) {
+			enum status s = fetch_line(c, at, &cycle);
+			if (s != ST_OK)
+				return s;
+			f->line = at >> 6;
+		}
+		f->window_cycle = cycle;
+		f->redirected = false;
+	}
+	f->window = last;
+	return ST_OK;
+}
+
+enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
+                          bool wrong_path, uint64_t *cycle, enum wait_reason *why)
+{
+	struct front *f = &c->front;
+	const struct machine *m = c->m;
+	f->loop_uops += p->fused;
+	if (f->streaming) {
+		*cycle = 0;
+		*why = WAIT_NONE;
+		signal_pulse(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+		return ST_OK;
+	}
+	enum status s = fetch_groups(c, in, ip, wrong_path);
+	if (s != ST_OK)
+		return s;
+	if (in->lcp && m->front_lcp_cycles) {
+		signal_level(c->signals, SIG_ILD_STALL_LCP, f->window_cycle, f->window_cycle + m->front_lcp_cycles, 1);
+		f->window_cycle += m->front_lcp_cycles;
+	}
+	uint64_t d = f->cycle;
+	if (f->window_cycle > d) {
+		d = f->window_cycle;
+		f->decoded = 0;
+	} else if (!c->fused_before && (f->decoded >= m->front_decode_width || (f->decoded && p->complex))) {
+		d++;
+		f->decoded = 0;
+	}
+	uint64_t room = c->front_ring[(c->uop_number - m->front_queue) & (FRONT_RING - 1)];
+	if (room > d) {
+		signal_level(c->signals, SIG_ILD_STALL_QUEUE_FULL, d, room, 1);
+		d = room;
+		f->decoded = 0;
+	}
+	*why = f->stalled_until == f->window_cycle ? WAIT_FETCH : WAIT_DECODE;
+	*cycle = d;
+	f->cycle = d;
+	if (c->fused_before)
+		return ST_OK;
+	if (heard_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS)) {
+		signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED, d, 1);
+		signal_pulse(c->signals, SIG_QUEUE_WRITES, d, 1);
+		signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_DEC0, d, !f->decoded);
+		signal_pulse(c->signals, SIG_FUSIONS_DECODED, d, p->fuses_next);
+	}
+	signal_pulse(c->signals, SIG_LEGACY_UOPS, d, p->fused);
+	f->decoded++;
+	if (p->microcoded) {
+		uint64_t width = m->front_microcode_width, left = p->fused;
+		for (; left > width; left -= width, f->cycle++)
+			signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)width);
+		signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)left);
+		f->decoded = (uint32_t)m->front_decode_width;
+	}
+	return ST_OK;
+}
+
+void front_redirect(struct core_thread *c, uint64_t cycle)
+{
+	struct front *f = &c->front;
+	f->redirected = true;
+	if (cycle && cycle - 1 > f->window_cycle)
+		f->window_cycle = cycle - 1;
+}
+
+static void learn_loop(struct core_thread *c, uint64_t ip, const struct effects *e)
+{
+	struct front *f = &c->front;
+	if (e->taken && e->next_rip <= ip) {
+		if (f->loop_branch == ip && f->loop_target == e->next_rip) {
+			f->loop_turns++;
+			bool fits = f->loop_uops <= c->m->front_loop_uops && c->m->front_loop_uops;
+			f->streaming = fits && f->loop_turns >= LOOP_TURNS;
+		} else {
+			f->streaming = false;
+			f->loop_branch = ip;
+			f->loop_target = e->next_rip;
+			f->loop_turns = 0;
+		}
+		f->loop_uops = 0;
+	} else if (e->taken || ip == f->loop_branch) {
+		f->streaming = false;
+		f->loop_branch = 0;
+	}
+}
+
+bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct insn *in,
+                  const struct effects *e, uint64_t *predicted, bool *known)
+{
+	bool miss = false, was_streaming = c->front.streaming;
+	uint64_t next = ip + in->length;
+	unsigned t = target_index(c, ip);
+	bool in_buffer = c->targets[t] == ip && c->target_of[t] == e->next_rip;
+	*predicted = 0;
+	*known = !e->taken || in_buffer;
+	switch (p->branch) {
+	case BRANCH_COND: {
+		uint8_t *counter = &c->counters[counter_index(c, ip)];
+		bool guess = *counter >= 2;
+		miss = guess != e->taken;
+		*predicted = guess ? (c->targets[t] == ip ? c->target_of[t] : 0) : next;
+		if (e->taken && *counter < 3)
+			(*counter)++;
+		if (!e->taken && *counter)
+			(*counter)--;
+		c->history = (c->history << 1 | e->taken) & ((1ull << c->m->predictor_history) - 1);
+		break;
+	}
+	case BRANCH_CALL: case BRANCH_CALL_INDIRECT: case BRANCH_INDIRECT:
+		if (p->branch != BRANCH_CALL) {
+			uint64_t *slot = &c->indirect[indirect_index(c, ip)];
+			*predicted = *slot;
+			miss = *slot != e->next_rip;
+			*slot = e->next_rip;
+			c->history = (c->history << 2 ^ e->next_rip >> 4) & ((1ull << c->m->predictor_history) - 1);
+			*known = true;
+		}
+		if (p->branch != BRANCH_INDIRECT) {
+			unsigned n = (unsigned)c->m->predictor_returns;
+			c->return_at = c->return_at + 1 == n ? 0 : c->return_at + 1;
+			c->returns[c->return_at] = next;
+			c->return_depth += c->return_depth < n;
+		}
+		break;
+	case BRANCH_RETURN:
+		if (c->return_depth) {
+			*predicted = c->returns[c->return_at];
+			c->return_at = c->return_at ? c->return_at - 1 : (unsigned)c->m->predictor_returns - 1;
+			c->return_depth--;
+		}
+		miss = *predicted != e->next_rip;
+		*known = c->targets[t] == ip;
+		break;
+	default:
+		break;
+	}
+	if (e->taken) {
+		c->targets[t] = ip;
+		c->target_of[t] = e->next_rip;
+	}
+	if (c->front.loop_branch || (e->taken && e->next_rip <= ip))
+		learn_loop(c, ip, e);
+	if (miss)
+		c->front.streaming = false;
+	if (was_streaming) {
+		*known = true;
+		if (!c->front.streaming)
+			front_redirect(c, c->alloc);
+	}
+	return miss;
+}
+
+uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip)
+{
+	unsigned t = target_index(c, ip);
+	uint64_t target = c->targets[t] == ip ? c->target_of[t] : 0;
+	switch (p->branch) {
+	case BRANCH_NONE: return ip + in->length;
+	case BRANCH_COND: return c->counters[counter_index(c, ip)] >= 2 ? target : ip + in->length;
+	case BRANCH_DIRECT: case BRANCH_CALL: return target;
+	case BRANCH_RETURN: return c->return_depth ? c->returns[c->return_at] : 0;
+	default: return c->indirect[indirect_index(c, ip)];
+	}
+}

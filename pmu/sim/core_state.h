@@ -1,0 +1,163 @@
+/* pmu/sim/core_state.h: the pipeline's state, for core*.c alone. */
+#ifndef SIM_CORE_STATE_H
+#define SIM_CORE_STATE_H
+
+#include "pmu/sim/core.h"
+
+#define CORE_RING 65536u /* cycles of the reservation rings; a power of two */
+#define CORE_RING_MASK (CORE_RING - 1)
+#define STORE_RING 1024u /* stores remembered; a power of two above the largest store buffer */
+#define GRANULES 512u    /* 8-byte pieces of a 4 KiB page */
+#define FRONT_RING 256u  /* allocation cycles of the last uops; above the largest queue */
+#define DISAMBIGUATION_ENTRIES 256u
+
+/* What the threads of a core share. */
+struct core_shared {
+	uint64_t cleared;              /* the rings hold cycles from here to here + CORE_RING */
+	uint16_t busy[CORE_RING];      /* ports taken in a cycle */
+	uint64_t divider[CORE_RING / 64];   /* cycles in which the divider is busy */
+	uint64_t taken[CORE_RING / 64];     /* cycles in which some thread allocates */
+	unsigned last_port;
+	struct core_thread *threads[2];
+};
+
+/* One store, from the allocation of its buffer to some time after its commit. */
+struct store {
+	uint64_t va;
+	uint64_t address_cycle; /* its address is known */
+	uint64_t data_cycle;    /* its data is in the buffer */
+	uint64_t commit;
+	uint32_t bytes;
+};
+
+/* Why allocation waited: the reason that stall cycles before allocation are put down to. */
+enum wait_reason { WAIT_NONE, WAIT_FETCH, WAIT_DECODE, WAIT_MISPREDICT, WAIT_CLEAR, WAIT_ALLOCATE, WAIT_STORE_BUFFER };
+
+/* The front end: where the next instruction comes from and when. */
+struct front {
+	uint64_t cycle;         /* in which the last instruction was decoded */
+	uint64_t window_cycle;  /* in which its fetch group came */
+	uint64_t window;        /* ip / decode_bytes of that group; ~0 after a re-steer */
+	uint64_t line;          /* ip / 64 of the last line fetched */
+	uint64_t stalled_until; /* a fetch stall in progress, for its reason */
+	uint32_t decoded;       /* instructions in `cycle` */
+	uint32_t cached_uops;   /* uops the uop cache delivered in `cycle` */
+	bool redirected;        /* the next fetch group starts anew */
+	bool from_cache;        /* the last window came from the uop cache */
+	/* the loop buffer */
+	uint64_t loop_branch, loop_target;
+	uint32_t loop_uops, loop_turns;
+	bool streaming;
+};
+
+struct core_thread {
+	/* allocation */
+	uint64_t alloc;          /* cycle being filled */
+	uint32_t slots, width;   /* slots used in it; its width */
+	uint32_t retire_slots, retire_width;
+	uint64_t retire;         /* cycle of the last retirement */
+	uint64_t barrier;        /* no allocation before this cycle ... */
+	uint8_t barrier_reason;  /* ... for this enum wait_reason */
+	uint8_t barrier_signal;  /* and this resource stall, 0 = none */
+	uint8_t wait_reason;     /* what the last allocation had to wait for */
+	bool alone, want_retired, fused_before;
+	uint32_t dispatch_cycles;
+	uint32_t rob_at, rob_size, lb_at, lb_size, sb_at, sb_size;
+	uint32_t rs_in_use, rs_size;
+	uint64_t rs_at;          /* cycle up to which departures have been taken off */
+	uint64_t last_commit;    /* of a store, in program order */
+	uint64_t last_complete;  /* highest completion so far */
+	uint64_t load_barrier;   /* loads dispatch no earlier: fences, locked operations */
+	uint64_t address_known;  /* highest address_cycle of all stores so far */
+	uint64_t closed;
+	uint64_t fused_complete; /* of a CMP that the branch behind it fused with */
+	uint64_t uop_number;     /* allocated so far, for the front end's queue */
+	uint64_t store_number;   /* stores so far */
+	struct signals *signals;
+	struct core_shared *shared;
+	struct memory *memory;
+	const struct machine *m;
+	const struct core_hooks *hooks;
+	unsigned core, thread, own; /* own: 0 or 1 within the core */
+	unsigned width_of_line;
+
+	uint64_t ready[RN_COUNT];    /* cycle in which a register's value can be used */
+	uint64_t written[RN_COUNT];  /* cycle in which its last writer retired */
+	uint8_t domain[RN_COUNT];    /* enum domain of the value */
+	uint32_t narrow;             /* general registers last written at 8 or 16 bits */
+	uint64_t flags_number[2];    /* uop that wrote CF, ZAPSO last */
+	uint64_t flags_retire[2];
+	uint64_t read_cycle;         /* register reads counted for this cycle */
+	uint64_t read_set[2];        /* registers read in it from outside the ROB */
+
+	struct front front;
+	uint64_t history;
+	uint64_t returns[64];
+	unsigned return_at, return_depth;
+	uint8_t *counters;           /* predictor.entries */
+	uint64_t *targets;           /* predictor.targets: ip of the branch, 0 = empty */
+	uint64_t *target_of;         /* where it went */
+	uint64_t *indirect;          /* predictor.indirect: target */
+
+	struct store stores[STORE_RING];
+	uint32_t granule[GRANULES];  /* number (low bits) + 1 of the last store to it */
+	uint8_t disambiguation[DISAMBIGUATION_ENTRIES];
+	uint64_t front_ring[FRONT_RING];
+	uint64_t rob[1024], lb[512], sb[512]; /* cycle in which the entry becomes free */
+	uint64_t leave_bits[CORE_RING / 64];
+	uint8_t leave[CORE_RING];    /* reservation station entries that become free in a cycle */
+	uint64_t uops;               /* retired, unfused */
+};
+
+/* Whether any of the signals first .. last is heard; both are constants. */
+static inline bool heard_any(const struct signals *s, enum signal first, enum signal last)
+{
+	uint64_t sum = 0;
+	for (unsigned w = first / 64; w <= last / 64; w++) {
+		uint64_t mask = ~0ull;
+		if (w == first / 64)
+			mask &= ~0ull << (first % 64);
+		if (w == last / 64)
+			mask &= ~0ull >> (63 - last % 64);
+		sum |= s->listening[w] & mask;
+	}
+	return sum != 0;
+}
+
+static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* --- core_front.c --- */
+/* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
+ * held them. ST_FAULT: its code has no page. */
+MUST_CHECK enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p,
+                                     uint64_t ip, bool wrong_path, uint64_t *cycle, enum wait_reason *why);
+/* Fetch starts anew: after a branch that leaves the straight line, in `cycle` at the earliest. */
+void front_redirect(struct core_thread *c, uint64_t cycle);
+/* Predicts, learns, and tells the loop buffer. True: mispredicted; *predicted is where the front
+ * end went instead (0: nowhere known). *known is false when a taken branch needs a re-steer. */
+bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct insn *in,
+                  const struct effects *e, uint64_t *predicted, bool *known);
+/* Where the front end would go behind a branch on the wrong path; 0: it stops. */
+uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip);
+
+/* --- core_memory.c --- */
+struct load_result {
+	uint64_t ready;          /* the value can be used */
+	uint64_t translated;     /* cycle in which the physical address was known */
+	uint64_t blocked_until;  /* held back by an older store until then; 0 = not */
+	enum mem_source source;
+	uint8_t dtlb_level;
+	bool violation;          /* went ahead of an older store to its bytes: machine clear */
+};
+MUST_CHECK enum status core_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                                 struct load_result *r);
+/* A store whose uops retire in cycle `retire`: commits it and returns the commit cycle in *commit. */
+MUST_CHECK enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes,
+                                  uint64_t address_cycle, uint64_t data_cycle, uint64_t retire, uint64_t *commit,
+                                  bool *walked);
+MUST_CHECK enum status core_flush(struct core_thread *c, uint64_t ip, uint64_t va, uint64_t retire, uint64_t *commit);
+MUST_CHECK enum status core_prefetch(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, uint64_t cycle, uint64_t *accepted);
+/* All write-combining buffers out; the cycle in which they are. */
+uint64_t core_drain(struct core_thread *c, uint64_t ip, uint64_t cycle);
+
+#endif
