@@ -272,7 +272,11 @@ static bool reads_fit(struct core_thread *c, const struct core_plan *p, unsigned
 		for (unsigned i = 0; i < p->read_count; i++)
 			if (c->written[p->reads[i]] < t && p->reads[i] < RN_CF)
 				set[p->reads[i] / 64] |= 1ull << (p->reads[i] % 64);
-	unsigned n = (unsigned)(__builtin_popcountll(set[0]) + __builtin_popcountll(set[1]));
+	unsigned n = 0;
+	for (uint64_t b = set[0]; b; b &= b - 1)
+		n++;
+	for (uint64_t b = set[1]; b; b &= b - 1)
+		n++;
 	bool first = c->read_cycle != t || !(c->read_set[0] | c->read_set[1]);
 	if (n > c->m->core_register_reads && !first)
 		return false;
@@ -361,7 +365,7 @@ static void say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool w
 {
 	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
 		return;
-	unsigned n = (unsigned)__builtin_popcount(parts);
+	unsigned n = part_count(parts);
 	signal_pulse(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
 	signal_pulse(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
 	if (n > 1)
@@ -587,7 +591,7 @@ static uint64_t retire(struct core_thread *c, unsigned parts, uint64_t allocated
 		c->rob_at = 0;
 	if (heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
 		signal_pulse(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
-		signal_pulse(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, (unsigned)__builtin_popcount(parts));
+		signal_pulse(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
 	}
 	signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
 	return r;
@@ -661,7 +665,7 @@ static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resol
 			uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
 			if (t >= resolved || c->rob[c->rob_at] >= resolved)
 				goto out;
-			unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? (unsigned)__builtin_popcount(parts) : 1;
+			unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
 			if (t > c->rs_at)
 				rs_take_off(c, t);
 			if (entries && c->rs_in_use + entries > c->rs_size && rs_next(c) + 1 >= resolved)
@@ -861,7 +865,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 	for (unsigned g = 0; g < p->groups && !fused; g++) {
 		unsigned parts = p->group[g];
 		bool ported = !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
-		unsigned entries = !ported ? 0 : m->core_rs_unfused ? (unsigned)__builtin_popcount(parts) : 1;
+		unsigned entries = !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
 		allocated = allocate(c, p, parts, entries, delivered, why);
 		f.wait_reason = c->wait_reason;
 		say_issued(c, parts, allocated, false);

@@ -31,6 +31,12 @@ struct retired {
 /* The parts that an instruction is made of, in the order in which they are put together. */
 enum plan_part { PART_LOAD = 1, PART_MAIN = 2, PART_STA = 4, PART_STD = 8, PART_EXTRA = 16 };
 
+/* How many parts a mask holds. */
+static inline unsigned part_count(unsigned parts)
+{
+	return (parts & 1) + (parts >> 1 & 1) + (parts >> 2 & 1) + (parts >> 3 & 1) + (parts >> 4 & 1);
+}
+
 /* Result domains, for the bypass delay. */
 enum domain { DOMAIN_ANY, DOMAIN_INT, DOMAIN_VECTOR, DOMAIN_FLOAT };
 

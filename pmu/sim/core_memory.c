@@ -83,8 +83,9 @@ static enum status read_part(struct core_thread *c, uint64_t ip, uint64_t va, un
 	struct mem_reply reply;
 	memory_access(c->memory, &q, &reply);
 	r->translated = max_cycle(r->translated, q.cycle);
-	if (reply.ready >= r->ready) {
-		r->ready = reply.ready;
+	uint64_t ready = reply.ready + c->m->exec[UC_LOAD].latency;
+	if (ready >= r->ready) {
+		r->ready = ready;
 		r->source = reply.source;
 	}
 	if (t.level > r->dtlb_level)

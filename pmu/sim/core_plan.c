@@ -160,7 +160,7 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 		add_group(p, PART_STD);
 	}
 	for (unsigned i = 0; i < p->groups; i++)
-		p->unfused += (uint8_t)__builtin_popcount(p->group[i]);
+		p->unfused += (uint8_t)part_count(p->group[i]);
 	p->fused = p->groups;
 	unsigned total = class_uops(m, in), extra = total > p->unfused ? total - p->unfused : 0;
 	if (in->stack && !m->core_stack_engine)
