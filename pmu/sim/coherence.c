@@ -1,186 +1,35 @@
-/* pmu/sim/coherence.c: beyond the L2: the shared L3, MESIF among cores and sockets, homes.
+/* pmu/sim/coherence.c: beyond the L2: requests to the L3, MESIF among cores and sockets.
  *
  * Two levels. Among sockets each line has a MESIF state: M and E say that only this socket has
  * it, of several sharers one has F and forwards. Within a socket a mask says which clusters
- * (an L2 and its cores) may hold the line; it stands in the inclusive L3, or where the L3 is
- * not inclusive (or absent) in a directory of the lines of the private caches. Clean lines
- * leave the private caches of an inclusive L3 without a word, so its mask may say too much.
+ * (an L2 and its cores) may hold the line. Clean lines leave the private caches of an inclusive
+ * L3 without a word, so its mask may say too much.
  *
- * A read that hits the L3:
+ * A read that finds the line in the socket:
  *   mask is exactly one other cluster -> that one is snooped: modified there -> written back to
  *   the L3, L3_OTHER_MODIFIED; clean there -> L3_OTHER_CLEAN; gone -> L3_UNSHARED, but the
- *   snoop's time is spent; any other mask -> L3_UNSHARED, no snoop.
- * A read that misses the socket: another socket's modified line (link.modified_as_dram: written
- * back to its home, which answers), else another socket's line in E or F, else the home's DRAM.
- * A read for ownership invalidates every other copy.
+ *   snoop's time is spent; any other mask -> L3_UNSHARED, no snoop (without a copy in the L3,
+ *   which is then not inclusive, a sharer forwards: L3_OTHER_CLEAN and the clean snoop's time).
+ * A read that does not: another socket's modified line (link.modified_as_dram: written back to
+ * its home, which answers), else another socket's line in E or F, else the home's DRAM. The
+ * modified line is written to its home in either case; its old owner keeps it shared.
+ * A read for ownership invalidates every other copy; a modified one moves without a write.
  *
  * Not modelled: races between requests to one line (requests are atomic in the order in which
  * they come), capacity of the directory, conflicts and retries, snoop filters at the home. */
 #include "pmu/sim/memory_state.h"
 
-/* ---- who holds what in a socket ------------------------------------------------------------- */
-
-/* A line as its socket has it: entry in the L3, entry in the directory (CACHE_NONE: none). */
-struct place { uint32_t l3, dir; };
-
-static uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i)
+/* What the snoop of a cluster's caches found. */
+static void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
 {
-	switch (s->holder_bytes) {
-	case 1: return k->holders[i];
-	case 2: return ((const uint16_t *)(const void *)k->holders)[i];
-	case 4: return ((const uint32_t *)(const void *)k->holders)[i];
-	default: return ((const uint64_t *)(const void *)k->holders)[i];
-	}
+	static const enum uncore_signal sig[] = { UNC_CORE_SNOOP_MISS, UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_CLEAN,
+	                                          UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_MODIFIED };
+	uncore_pulse(s, socket, socket_slice(&s->socket[socket], line), sig[had], t);
 }
 
-static void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
-{
-	switch (s->holder_bytes) {
-	case 1: k->holders[i] = (uint8_t)mask; break;
-	case 2: ((uint16_t *)(void *)k->holders)[i] = (uint16_t)mask; break;
-	case 4: ((uint32_t *)(void *)k->holders)[i] = (uint32_t)mask; break;
-	default: ((uint64_t *)(void *)k->holders)[i] = mask; break;
-	}
-}
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static uint32_t dir_hash(const struct directory *d, uint32_t line)
-{
-	const uint32_t h = line * 0x9E3779B1u; /* 2^32 / golden ratio, Knuth's multiplicative hash */
-	return (h ^ h >> 15) & d->mask;
-}
-
-static uint32_t dir_find(const struct directory *d, uint32_t line)
-{
-	if (!d->mask)
-		return CACHE_NONE;
-	for (uint32_t i = dir_hash(d, line);; i = (i + 1) & d->mask) {
-		if (d->line[i] == line)
-			return i;
-		if (d->line[i] == CACHE_NONE)
-			return CACHE_NONE;
-	}
-}
-
-static uint32_t dir_add(struct directory *d, uint32_t line)
-{
-	uint32_t i = dir_hash(d, line);
-	while (d->line[i] != CACHE_NONE)
-		i = (i + 1) & d->mask;
-	d->line[i] = line;
-	return i;
-}
-
-/* Removes entry i and moves those back that were pushed on because of it. */
-static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
-{
-	struct directory *d = &k->directory;
-	for (uint32_t j = (i + 1) & d->mask; d->line[j] != CACHE_NONE; j = (j + 1) & d->mask) {
-		const uint32_t want = dir_hash(d, d->line[j]);
-		if (((j - want) & d->mask) < ((j - i) & d->mask))
-			continue; /* it lies between its own place and here: stays */
-		d->line[i] = d->line[j];
-		d->state[i] = d->state[j];
-		set_holders(s, k, i, holders(s, k, j));
-		i = j;
-	}
-	d->line[i] = CACHE_NONE;
-}
-
-static struct place find(const struct socket *k, uint32_t line)
-{
-	return (struct place){ cache_find(&k->l3, line), dir_find(&k->directory, line) };
-}
-
-static enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p)
-{
-	if (!s->inclusive && p.dir != CACHE_NONE)
-		return (enum line_state)k->directory.state[p.dir];
-	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)k->l3.state[p.l3];
-}
-
-static void set_socket_state(const struct memory *s, struct socket *k, struct place p, enum line_state state)
-{
-	if (p.l3 != CACHE_NONE)
-		k->l3.state[p.l3] = (uint8_t)state;
-	if (!s->inclusive && p.dir != CACHE_NONE)
-		k->directory.state[p.dir] = (uint8_t)state;
-}
-
-static uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p)
-{
-	if (s->inclusive)
-		return p.l3 == CACHE_NONE ? 0 : holders(s, k, p.l3);
-	return p.dir == CACHE_NONE ? 0 : holders(s, k, p.dir);
-}
-
-static struct cluster *cluster_of(struct memory *s, unsigned socket, unsigned bit)
-{
-	return &s->cluster[socket * s->clusters_per_socket + bit];
-}
-
-/* Invalidates the copies of the clusters in `mask`; returns the highest state that one had. */
-static enum line_state invalidate_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line)
-{
-	enum line_state highest = LINE_I;
-	for (; mask; mask &= mask - 1) {
-		const enum line_state had = cluster_invalidate(s, cluster_of(s, socket, (unsigned)__builtin_ctzll(mask)), line);
-		if (had > highest)
-			highest = had;
-	}
-	return highest;
-}
-
-static enum line_state share_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line)
-{
-	enum line_state highest = LINE_I;
-	for (; mask; mask &= mask - 1) {
-		const enum line_state had = cluster_share(s, cluster_of(s, socket, (unsigned)__builtin_ctzll(mask)), line);
-		if (had > highest)
-			highest = had;
-	}
-	return highest;
-}
-
-/* ---- lines come into and leave an L3 -------------------------------------------------------- */
-
-uint64_t memory_write_home(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
-{
-	(void)full;
-	uint64_t sent = t;
-	if (from != home_of(line))
-		sent = lane_take(&s->links[from * s->sockets + home_of(line)], t);
-	return sent - t + dram_write(s, line, sent, transfers);
-}
-
-static void write_back(struct memory *s, unsigned from, uint32_t line, uint64_t t)
-{
-	(void)memory_write_home(s, from, line, t, 1, true);
-}
-
-/* Makes room for and puts a line into the socket's L3; returns its entry. */
-static uint32_t l3_put(struct memory *s, unsigned socket, uint32_t line, uint64_t ready, enum line_state state, uint64_t t)
-{
-	struct socket *k = &s->socket[socket];
-	const uint32_t i = cache_victim(&k->l3, line), old = k->l3.tag[i];
-	if (old != CACHE_NONE) {
-		bool dirty = (k->l3.state[i] & LINE_STATE) == LINE_M;
-		if (s->inclusive) {
-			dirty |= invalidate_clusters(s, socket, holders(s, k, i), old) == LINE_M;
-		} else {
-			const uint32_t d = dir_find(&k->directory, old);
-			if (d != CACHE_NONE && k->directory.state[d] == LINE_M)
-				k->directory.state[d] = LINE_E; /* private copies stay, memory is up to date */
-		}
-		if (dirty)
-			write_back(s, socket, old, t);
-	}
-	cache_put(&k->l3, i, line, ready, (uint8_t)state);
-	if (s->inclusive)
-		set_holders(s, k, i, 0);
-	return i;
-}
-
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- the line is in the socket -------------------------------------------------------------- */
 
 static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
 {
@@ -190,45 +39,35 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 	f->source = SRC_L3_UNSHARED;
 	f->ready = t + s->lat.l3;
 	if (mask && !(mask & (mask - 1)) && mask != c->bit) {
-		const enum line_state had = share_clusters(s, c->socket, mask, line);
+		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t);
+		tell_core_snoop(s, c->socket, line, had, t);
+		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
 		if (had == LINE_M) {
 			f->source = SRC_L3_OTHER_MODIFIED;
-			f->ready = t + s->lat.modified;
 			state = LINE_M;
-			if (p.l3 != CACHE_NONE)
+			if (p.l3 != CACHE_NONE) {
 				k->l3.state[p.l3] = LINE_M;
-			else if (k->l3.sets)
-				p.l3 = l3_put(s, c->socket, line, f->ready, LINE_M, t);
-			else
-				write_back(s, c->socket, line, t);
-			if (!k->l3.sets)
+			} else if (k->l3.sets) {
+				p.l3 = socket_put(s, c->socket, line, f->ready, LINE_M, t);
+			} else {
+				(void)dram_write(s, c->socket, line, t, 1, true);
 				state = LINE_E;
+			}
+		} else if (had == LINE_I) {
+			mask = 0;
 		} else {
-			f->ready = t + s->lat.clean;
-			if (had == LINE_I)
-				mask = 0;
-			else
-				f->source = SRC_L3_OTHER_CLEAN;
+			f->source = SRC_L3_OTHER_CLEAN;
 		}
 	} else if (p.l3 == CACHE_NONE) {
-		f->source = SRC_L3_OTHER_CLEAN; /* no copy in the L3: some sharer forwards */
+		f->source = SRC_L3_OTHER_CLEAN;
 		f->ready = t + s->lat.clean;
 	}
-	if (p.l3 != CACHE_NONE && k->l3.ready[p.l3] > f->ready)
-		f->ready = k->l3.ready[p.l3];
+	if (p.l3 != CACHE_NONE)
+		f->ready = later(f->ready, k->l3.ready[p.l3]);
 	const bool alone = !(mask & ~c->bit);
 	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
-	mask |= c->bit;
-	if (s->inclusive) {
-		set_holders(s, k, p.l3, mask);
-		cache_touch(&k->l3, p.l3);
-		return;
-	}
-	if (p.dir == CACHE_NONE)
-		p.dir = dir_add(&k->directory, line);
-	k->directory.state[p.dir] = (uint8_t)state;
-	set_holders(s, k, p.dir, mask);
-	if (p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
+	socket_hold(s, k, p, line, state, mask | c->bit);
+	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
 		if (state == LINE_M)
 			f->state = LINE_M;
 		cache_drop(&k->l3, p.l3);
@@ -237,26 +76,61 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 	}
 }
 
-/* Takes the line out of all other sockets; true if one had it modified, *had: if one had it. */
-static bool invalidate_sockets(struct memory *s, unsigned but, uint32_t line, bool *had)
+/* A socket's answer to another one's snoop. */
+static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum line_state was, bool own, uint64_t t)
 {
-	bool dirty = false;
+	static const enum uncore_signal sig[2][5] = {
+		{ UNC_SNOOP_LOCAL_I, UNC_SNOOP_LOCAL_S, UNC_SNOOP_LOCAL_FORWARD_S, UNC_SNOOP_LOCAL_FORWARD_I, UNC_SNOOP_LOCAL_WRITE_BACK },
+		{ UNC_SNOOP_REMOTE_I, UNC_SNOOP_REMOTE_S, UNC_SNOOP_REMOTE_FORWARD_S, UNC_SNOOP_REMOTE_FORWARD_I, UNC_SNOOP_REMOTE_WRITE_BACK },
+	};
+	const unsigned slice = socket_slice(&s->socket[socket], line);
+	const unsigned answer = was == LINE_I ? 0 : was == LINE_S ? (own ? 0 : 1) : own ? 3 : was == LINE_M ? 4 : 2;
+	uncore_pulse(s, socket, 0, sig[home_of(line) != socket][answer], t);
+	uncore_pulse(s, socket, slice, was == LINE_I ? UNC_L3_MISS_PROBE : UNC_L3_HIT_PROBE, t);
+	uncore_pulse(s, socket, 0, UNC_PEER_INSERT, t);
+	uncore_level(s, socket, 0, UNC_PEER_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
+}
+
+/* The snoop of all other sockets: what they had, who sends the data (s->sockets: nobody). */
+struct snooped { bool any, modified; unsigned sender; };
+static struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+{
+	struct snooped r = { .sender = s->sockets };
 	for (unsigned i = 0; i < s->sockets; i++) {
 		struct socket *k = &s->socket[i];
-		if (i == but)
+		if (i == asker)
 			continue;
-		const struct place p = find(k, line);
-		if (p.l3 == CACHE_NONE && p.dir == CACHE_NONE)
-			continue;
-		*had = true;
-		dirty |= socket_state(s, k, p) == LINE_M;
-		dirty |= invalidate_clusters(s, i, socket_holders(s, k, p), line) == LINE_M;
-		if (p.l3 != CACHE_NONE)
-			cache_drop(&k->l3, p.l3);
-		if (p.dir != CACHE_NONE)
-			dir_remove(s, k, p.dir);
+		const struct place p = socket_find(k, line);
+		enum line_state was = LINE_I;
+		if (place_is(p)) {
+			was = socket_state(s, k, p);
+			if (own || was >= LINE_E) {
+				const uint64_t mask = socket_holders(s, k, p);
+				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t);
+				if (mask)
+					tell_core_snoop(s, i, line, had, t);
+				was = had == LINE_M ? LINE_M : was;
+			}
+			r.any = true;
+			if (was == LINE_M)
+				r.modified = true;
+			if (was >= LINE_F)
+				r.sender = i;
+			if (!own) {
+				socket_set_state(s, k, p, LINE_S);
+			} else {
+				if (p.l3 != CACHE_NONE)
+					cache_drop(&k->l3, p.l3);
+				socket_release(s, k, p);
+			}
+		}
+		if (asker < s->sockets) {
+			uncore_pulse(s, asker, i, UNC_LINK_SNOOP, t);
+			uncore_pulse(s, i, asker, UNC_LINK_RESPONSE, t);
+			tell_peer(s, i, line, was, own, t);
+		}
 	}
-	return dirty;
+	return r;
 }
 
 static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
@@ -264,194 +138,152 @@ static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 	struct socket *k = &s->socket[c->socket];
 	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
 	const enum line_state state = socket_state(s, k, p);
-	const enum line_state had = invalidate_clusters(s, c->socket, others, line);
+	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t);
+	if (others)
+		tell_core_snoop(s, c->socket, line, had, t);
 	f->source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
 	f->ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
 	if (state == LINE_S || state == LINE_F) {
-		bool any = false;
-		(void)invalidate_sockets(s, c->socket, line, &any);
-		if (f->ready < t + s->lat.invalidate)
-			f->ready = t + s->lat.invalidate;
-		if (any && f->source == SRC_L3_UNSHARED)
+		const struct snooped r = snoop_sockets(s, c->socket, line, true, t);
+		f->ready = later(f->ready, t + s->lat.invalidate);
+		if (r.any && f->source == SRC_L3_UNSHARED)
 			f->source = SRC_REMOTE_CLEAN;
 	}
-	if (p.l3 != CACHE_NONE && k->l3.ready[p.l3] > f->ready)
-		f->ready = k->l3.ready[p.l3];
+	if (p.l3 != CACHE_NONE)
+		f->ready = later(f->ready, k->l3.ready[p.l3]);
 	f->state = LINE_M;
+	/* the cluster's own state says that it is modified; what the L3 had modified stays so */
 	if (s->inclusive) {
 		k->l3.state[p.l3] = state == LINE_M || had == LINE_M ? LINE_M : LINE_E;
-		set_holders(s, k, p.l3, c->bit);
 		cache_touch(&k->l3, p.l3);
+	} else if (p.l3 != CACHE_NONE) {
+		cache_drop(&k->l3, p.l3);
+	}
+	socket_hold(s, k, p, line, LINE_E, c->bit);
+}
+
+/* ---- nobody in the socket has it ------------------------------------------------------------ */
+
+static void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint64_t t, struct fill *f)
+{
+	const bool own = ask_owns(q);
+	const uint32_t line = q->line;
+	const unsigned home = home_of(line);
+	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
+	const struct snooped r = snoop_sockets(s, c->socket, line, own, asked);
+	if (r.modified && !own)
+		(void)dram_write(s, r.sender, line, asked, 1, true);
+	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
+		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
+		uncore_pulse(s, r.sender, c->socket, UNC_LINK_DATA, sent);
+		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
+		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
+	} else {
+		const uint64_t unloaded = r.modified ? s->lat.remote_modified : home == c->socket ? s->lat.local : s->lat.remote;
+		const int64_t delay = dram_read(s, c->socket, line, asked);
+		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
+		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
+		uncore_level(s, home, 0, home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
+		             f->ready - asked);
+	}
+	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
+	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
+	if (s->inclusive)
+		p.l3 = socket_put(s, c->socket, line, f->ready, state, t);
+	socket_hold(s, &s->socket[c->socket], p, line, state, c->bit);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* What the read tracker and the L3's lookup show. n, x: how long the entry is held. */
+static void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
+                      const struct fill *f)
+{
+	static const enum uncore_signal lookup[] = { UNC_L3_LOOKUP_I, UNC_L3_LOOKUP_S, UNC_L3_LOOKUP_F, UNC_L3_LOOKUP_E, UNC_L3_LOOKUP_M };
+	const struct machine *m = s->m;
+	const unsigned slice = socket_slice(&s->socket[socket], q->line);
+	const uint64_t n = m->l3_uncore_cycles, taken = f->ready - t;
+	uint64_t more = 0, unloaded = s->lat.l3;
+	if (f->source == SRC_L3_OTHER_MODIFIED) {
+		more = m->l3_modified_uncore_cycles;
+		unloaded = s->lat.modified;
+	} else if (f->source == SRC_L3_OTHER_CLEAN) {
+		more = m->l3_clean_uncore_cycles;
+		unloaded = s->lat.clean;
+	}
+	const uint64_t beyond = taken > unloaded ? taken - unloaded : 0;
+	uncore_pulse(s, socket, slice, lookup[state], t);
+	uncore_pulse(s, socket, slice, UNC_READ_INSERT, t);
+	uncore_level(s, socket, slice, UNC_READ_OCCUPANCY, t, 0, n + more, beyond);
+	uncore_pulse(s, socket, slice, UNC_READ_RESPONSE_INSERT, t);
+	uncore_level(s, socket, slice, UNC_READ_RESPONSE_OCCUPANCY, t, 0, n, 0);
+	if (state != LINE_I) {
+		uncore_pulse(s, socket, slice, UNC_L3_HIT_READ, t);
 		return;
 	}
-	if (p.l3 != CACHE_NONE)
-		cache_drop(&k->l3, p.l3);
-	if (p.dir == CACHE_NONE)
-		p.dir = dir_add(&k->directory, line);
-	k->directory.state[p.dir] = LINE_E; /* the cluster's own state says that it is modified */
-	set_holders(s, k, p.dir, c->bit);
+	const bool local = home_of(q->line) == socket;
+	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
+	uncore_pulse(s, socket, slice, UNC_READ_MISS_INSERT, t);
+	uncore_level(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond);
+	uncore_pulse(s, socket, slice, local ? UNC_READ_MISS_LOCAL_INSERT : UNC_READ_MISS_REMOTE_INSERT, t);
+	uncore_level(s, socket, slice, local ? UNC_READ_MISS_LOCAL_OCCUPANCY : UNC_READ_MISS_REMOTE_OCCUPANCY, t, n, 0, beyond);
 }
 
-/* Nobody in the socket has it: other sockets, then the home. */
-static void miss(struct memory *s, struct cluster *c, uint32_t line, bool own, uint64_t t, struct fill *f)
-{
-	const unsigned home = home_of(line);
-	enum line_state state = LINE_E;
-	unsigned answers = s->sockets; /* the socket that sends the data, if it is not the home's DRAM */
-	bool modified = false, shared = false;
-	for (unsigned i = 0; i < s->sockets; i++) {
-		struct socket *k = &s->socket[i];
-		if (i == c->socket)
-			continue;
-		const struct place p = find(k, line);
-		if (p.l3 == CACHE_NONE && p.dir == CACHE_NONE)
-			continue;
-		const enum line_state was = socket_state(s, k, p);
-		const uint64_t mask = socket_holders(s, k, p);
-		const enum line_state had = own ? invalidate_clusters(s, i, mask, line) :
-			was >= LINE_E ? share_clusters(s, i, mask, line) : LINE_S;
-		shared = true;
-		if (was == LINE_M || had == LINE_M) {
-			modified = true;
-			answers = i;
-		} else if (was == LINE_E || was == LINE_F) {
-			answers = i;
-		}
-		if (!own) {
-			set_socket_state(s, k, p, LINE_S);
-			continue;
-		}
-		if (p.l3 != CACHE_NONE)
-			cache_drop(&k->l3, p.l3);
-		if (p.dir != CACHE_NONE)
-			dir_remove(s, k, p.dir);
-	}
-	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
-	if (answers < s->sockets && !(modified && s->m->link_modified_as_dram && !own)) {
-		f->source = modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
-		const uint64_t sent = lane_take(&s->links[answers * s->sockets + c->socket], asked);
-		f->ready = t + (modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
-		if (modified && !own)
-			write_back(s, answers, line, asked);
-	} else {
-		uint64_t late = 0;
-		if (modified)
-			write_back(s, answers, line, asked);
-		if (home != c->socket)
-			late = lane_take(&s->links[home * s->sockets + c->socket], asked) - asked;
-		const int64_t delay = dram_read(s, line, asked + late) + (int64_t)late;
-		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
-		f->ready = t + (uint64_t)((int64_t)(modified ? s->lat.remote_modified :
-			home == c->socket ? s->lat.local : s->lat.remote) + delay);
-	}
-	if (shared && !own)
-		state = LINE_F;
-	f->state = own ? LINE_M : shared ? LINE_S : LINE_E;
-	struct socket *k = &s->socket[c->socket];
-	if (s->inclusive) {
-		set_holders(s, k, l3_put(s, c->socket, line, f->ready, state, f->ready), c->bit);
-	} else {
-		uint32_t d = dir_find(&k->directory, line);
-		if (d == CACHE_NONE)
-			d = dir_add(&k->directory, line);
-		k->directory.state[d] = (uint8_t)state;
-		set_holders(s, k, d, c->bit);
-	}
-}
-
-void uncore_read(struct memory *s, struct cluster *c, uint32_t line, bool own, uint64_t t, struct fill *f)
+void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	struct socket *k = &s->socket[c->socket];
+	const bool own = ask_owns(q);
 	if (k->l3.sets)
-		t = lane_take(&k->slices[cache_slice(&k->l3, line)], t);
+		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
 	t = pool_start(&k->read_tracker, t, 0);
-	const struct place p = find(k, line);
-	/* a line that only the instruction cache of the asking cluster has cannot be had from there */
-	if (p.l3 == CACHE_NONE && !(socket_holders(s, k, p) & ~c->bit))
-		miss(s, c, line, own, t, f);
+	const struct place p = socket_find(k, q->line);
+	/* a line that only another cache of the asking cluster has (code) cannot be had from there */
+	const bool here = p.l3 != CACHE_NONE || (socket_holders(s, k, p) & ~c->bit);
+	const enum line_state state = here ? socket_state(s, k, p) : LINE_I;
+	if (!here)
+		miss(s, c, q, p, t, f);
 	else if (own)
-		hit_own(s, c, p, line, t, f);
+		hit_own(s, c, p, q->line, t, f);
 	else
-		hit_read(s, c, p, line, t, f);
-	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
+		hit_read(s, c, p, q->line, t, f);
+	pool_add(&k->read_tracker, t, f->ready, q->line, (uint8_t)f->source);
+	if (s->sink.pulse)
+		tell_read(s, c->socket, q, state, t, f);
 }
 
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)
 {
 	struct socket *k = &s->socket[c->socket];
-	struct place p = find(k, line);
-	if (s->inclusive) {
-		if (!dirty || p.l3 == CACHE_NONE)
-			return; /* clean lines go without a word */
-		(void)lane_take(&k->slices[cache_slice(&k->l3, line)], t);
-		k->l3.state[p.l3] = LINE_M;
-		if (gone)
-			set_holders(s, k, p.l3, holders(s, k, p.l3) & ~c->bit);
-		return;
-	}
-	if (p.dir == CACHE_NONE)
-		return;
-	enum line_state state = dirty ? LINE_M : (enum line_state)k->directory.state[p.dir];
-	const uint64_t mask = holders(s, k, p.dir) & ~(gone ? c->bit : 0);
+	const struct place p = socket_find(k, line);
+	if (s->inclusive ? !dirty || p.l3 == CACHE_NONE : p.dir == CACHE_NONE)
+		return; /* clean lines leave without a word */
+	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);
+	const uint64_t mask = socket_holders(s, k, p) & ~(gone ? c->bit : 0);
+	const unsigned slice = socket_slice(k, line);
 	if (k->l3.sets) {
-		(void)lane_take(&k->slices[cache_slice(&k->l3, line)], t);
+		t = lane_take(&k->slices[slice], t);
+		t = pool_start(&k->write_tracker, t, 0);
+		pool_add(&k->write_tracker, t, t + s->lat.l3, line, SRC_NONE);
+		uncore_pulse(s, c->socket, slice, UNC_WRITE_INSERT, t);
+		uncore_level(s, c->socket, slice, UNC_WRITE_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
+		uncore_pulse(s, c->socket, slice, p.l3 != CACHE_NONE ? UNC_L3_HIT_WRITE : UNC_L3_MISS_WRITE, t);
 		if (p.l3 != CACHE_NONE) {
 			k->l3.state[p.l3] = (uint8_t)state;
-			cache_touch(&k->l3, p.l3);
+			if (!s->inclusive)
+				cache_touch(&k->l3, p.l3);
 		} else {
-			(void)l3_put(s, c->socket, line, t, state, t);
+			(void)socket_put(s, c->socket, line, t, state, t);
 		}
 	} else if (dirty) {
-		write_back(s, c->socket, line, t);
-		state = LINE_E;
+		(void)dram_write(s, c->socket, line, t, 1, true);
 	}
-	if (mask) {
-		set_holders(s, k, p.dir, mask);
-		k->directory.state[p.dir] = (uint8_t)state;
-	} else {
-		dir_remove(s, k, p.dir);
-	}
+	if (s->inclusive || mask)
+		socket_hold(s, k, p, line, k->l3.sets ? state : dirty ? LINE_E : state, mask);
+	else
+		socket_release(s, k, p);
 }
 
-bool uncore_purge(struct memory *s, uint32_t line)
+bool uncore_purge(struct memory *s, uint32_t line, uint64_t t)
 {
-	bool had = false;
-	return invalidate_sockets(s, s->sockets, line, &had);
-}
-
-void uncore_init(struct memory *s, struct socket *k, struct arena *a)
-{
-	const struct machine *m = s->m;
-	const uint32_t ways = (uint32_t)m->l3_ways;
-	struct cache none;
-	cache_init(k ? &k->l3 : &none, a, (uint32_t)(m->l3_bytes / (64 * ways)), ways, (uint32_t)m->l3_slices, m->l3_hash,
-	           (enum replacement)m->l3_policy);
-	size_t entries = (m->l3_bytes / (64 * ways)) * ((ways + 3) & ~3u);
-	uint32_t n = 0;
-	if (!s->inclusive) {
-		const uint64_t lines = (m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores) / 64 * s->clusters_per_socket;
-		for (n = 64; n < lines * 3 / 2; n *= 2)
-			;
-		entries = n;
-	}
-	uint32_t *line = arena_get(a, n * sizeof(*line));
-	uint8_t *state = arena_get(a, n);
-	uint8_t *mask = arena_get(a, entries * s->holder_bytes);
-	struct pool_use *use[3];
-	const uint32_t tracker[3] = { (uint32_t)m->gq_read, (uint32_t)m->gq_write, (uint32_t)m->gq_peer };
-	for (unsigned i = 0; i < 3; i++)
-		use[i] = arena_get(a, pool_history(tracker[i]) * sizeof(struct pool_use));
-	dram_init(s, k, a);
-	if (!a->at)
-		return;
-	k->holders = mask;
-	memset(mask, 0, entries * s->holder_bytes);
-	k->directory = (struct directory){ .mask = n ? n - 1 : 0, .line = line, .state = state };
-	memset(line, 0xFF, n * sizeof(*line));
-	struct pool *pool[3] = { &k->read_tracker, &k->write_tracker, &k->peer_tracker };
-	for (unsigned i = 0; i < 3; i++)
-		*pool[i] = (struct pool){ .entries = tracker[i], .mask = pool_history(tracker[i]) - 1, .use = use[i] };
-	const uint64_t busy = m->l3_busy_uncore_cycles * m->tick_per_uncore_cycle * 65536 / m->tick_per_core_cycle;
-	for (unsigned i = 0; i < m->l3_slices; i++)
-		lane_init(&k->slices[i], busy);
+	return snoop_sockets(s, s->sockets, line, true, t).modified;
 }

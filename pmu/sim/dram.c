@@ -13,13 +13,17 @@
 
 #define ROW_CLOSED UINT32_MAX
 
+uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second)
+{
+	/* 64 * core_hz / rate in 1/65536 cycles, in whole numbers that do not overflow */
+	const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio * 64, rate3 = bytes_per_second * 3;
+	return (hz3 / rate3 << 16) + (hz3 % rate3 << 16) / rate3;
+}
+
 void dram_init(struct memory *s, struct socket *k, struct arena *a)
 {
 	const struct machine *m = s->m;
-	/* core cycles a line * 65536 = 64 * core_hz / rate * 65536, in whole numbers without overflow */
-	const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio, rate3 = m->dram_channel_bytes_per_second * 3;
-	const uint64_t whole = 64 * hz3 / rate3, rest = 64 * hz3 % rate3;
-	const uint64_t period = (whole << 16) + (rest << 16) / rate3;
+	const uint64_t period = lane_period(m, m->dram_channel_bytes_per_second);
 	for (unsigned c = 0; c < m->dram_channels; c++) {
 		uint32_t *row = arena_get(a, m->dram_banks * sizeof(uint32_t));
 		if (!a->at)
@@ -30,42 +34,76 @@ void dram_init(struct memory *s, struct socket *k, struct arena *a)
 	}
 }
 
-static struct channel *channel_of(struct memory *s, uint32_t line, uint32_t *at)
+static struct channel *channel_of(struct memory *s, uint32_t line, uint32_t *at, uint32_t *unit)
 {
 	const uint32_t n = (uint32_t)s->m->dram_channels, offset = line & (NODE_LINES - 1);
 	*at = offset / n;
-	return &s->socket[home_of(line)].channels[offset % n];
+	*unit = offset - *at * n;
+	return &s->socket[home_of(line)].channels[*unit];
 }
 
 /* Opens the line's row; returns the difference to the page-empty latency. */
-static int64_t open_row(struct memory *s, struct channel *c, uint32_t at)
+static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t)
 {
-	if (!s->m->dram_open_page)
+	struct channel *c = &s->socket[home].channels[unit];
+	if (!s->m->dram_open_page) {
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
 		return 0;
+	}
 	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
 	const uint32_t bank = page % (uint32_t)s->m->dram_banks, row = page / (uint32_t)s->m->dram_banks;
 	const uint32_t before = c->row[bank];
-	c->row[bank] = row;
-	if (before == row)
+	if (before == row) {
+		uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_HIT, t);
 		return -(int64_t)s->page_hit_cycles;
-	return before == ROW_CLOSED ? 0 : (int64_t)s->page_miss_cycles;
+	}
+	c->row[bank] = row;
+	uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+	if (before == ROW_CLOSED)
+		return 0;
+	uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_MISS, t);
+	return (int64_t)s->page_miss_cycles;
 }
 
-int64_t dram_read(struct memory *s, uint32_t line, uint64_t t)
+int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 {
-	uint32_t at;
-	struct channel *c = channel_of(s, line, &at);
-	const int64_t page = open_row(s, c, at);
-	return (int64_t)(lane_take(&c->lane, t) - t) + page;
+	const unsigned home = home_of(line);
+	const bool local = home == from;
+	uint32_t at, unit;
+	struct channel *c = channel_of(s, line, &at, &unit);
+	uint64_t sent = t;
+	if (!local) { /* the line comes over the link */
+		sent = lane_take(&s->links[home * s->sockets + from], t);
+		uncore_pulse(s, from, home, UNC_LINK_REQUEST, t);
+		uncore_pulse(s, home, from, UNC_LINK_DATA, sent);
+	}
+	const int64_t page = open_row(s, home, unit, at, t);
+	const uint64_t start = lane_take(&c->lane, sent), moving = c->lane.period >> 16;
+	uncore_pulse(s, home, 0, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
+	uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
+	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
+	uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
+	return (int64_t)(start - t) + page;
 }
 
-uint64_t dram_write(struct memory *s, uint32_t line, uint64_t t, unsigned transfers)
+uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
-	uint32_t at;
-	struct channel *c = channel_of(s, line, &at);
-	(void)open_row(s, c, at);
-	uint64_t start = t;
-	for (unsigned i = 0; i < transfers; i++)
-		start = lane_take(&c->lane, t);
+	const unsigned home = home_of(line);
+	const bool local = home == from;
+	uint32_t at, unit;
+	struct channel *c = channel_of(s, line, &at, &unit);
+	uint64_t start = t, sent = t;
+	if (!local) {
+		sent = lane_take(&s->links[from * s->sockets + home], t);
+		uncore_pulse(s, from, home, UNC_LINK_REQUEST, t);
+		uncore_pulse(s, from, home, UNC_LINK_DATA, sent);
+	}
+	(void)open_row(s, home, unit, at, t);
+	for (unsigned i = 0; i < transfers; i++) {
+		start = lane_take(&c->lane, sent);
+		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);
+	}
+	uncore_pulse(s, home, 0, local ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE, t);
+	uncore_pulse(s, home, unit, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
 	return start - t;
 }

@@ -50,18 +50,22 @@ static enum line_state state_in(const struct cache *c, uint32_t line)
 	return i == CACHE_NONE ? LINE_I : (enum line_state)(c->state[i] & LINE_STATE);
 }
 
-/* Highest state of the line in the L1s of a cluster, but not in the L1D of core `but`. */
-static enum line_state l1s_state(const struct memory *s, const struct cluster *k, uint32_t line,
-                                 const struct private_core *but)
+static enum line_state higher(enum line_state a, enum line_state b) { return a > b ? a : b; }
+
+/* Highest state of the line in the L1s of a cluster. */
+static enum line_state l1s_state(const struct memory *s, const struct cluster *k, uint32_t line)
 {
 	enum line_state highest = LINE_I;
 	for (unsigned i = 0; i < k->cores; i++) {
 		const struct private_core *c = &s->core[k->first_core + i];
-		const enum line_state d = c == but ? LINE_I : state_in(&c->l1d, line), f = state_in(&c->l1i, line);
-		highest = d > highest ? d : highest;
-		highest = f > highest ? f : highest;
+		highest = higher(highest, higher(state_in(&c->l1d, line), state_in(&c->l1i, line)));
 	}
 	return highest;
+}
+
+enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line)
+{
+	return higher(l1s_state(s, k, line), state_in(&k->l2, line));
 }
 
 static enum line_state lower_in(struct cache *c, uint32_t line, enum line_state to)
@@ -77,172 +81,240 @@ static enum line_state lower_in(struct cache *c, uint32_t line, enum line_state 
 	return had;
 }
 
-static enum line_state lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to,
-                             const struct private_core *but, bool l2)
+/* The L1s of a cluster but for the L1D of core `but`. */
+static enum line_state l1s_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to,
+                                 const struct private_core *but)
 {
-	enum line_state highest = l2 ? lower_in(&k->l2, line, to) : LINE_I;
+	enum line_state highest = LINE_I;
 	for (unsigned i = 0; i < k->cores; i++) {
 		struct private_core *c = &s->core[k->first_core + i];
-		if (c != but) {
-			const enum line_state had = lower_in(&c->l1d, line, to);
-			highest = had > highest ? had : highest;
-		}
-		const enum line_state had = lower_in(&c->l1i, line, to);
-		highest = had > highest ? had : highest;
+		if (c != but)
+			highest = higher(highest, lower_in(&c->l1d, line, to));
+		highest = higher(highest, lower_in(&c->l1i, line, to));
 	}
 	return highest;
 }
 
-enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line)
+enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t)
 {
-	const enum line_state a = l1s_state(s, k, line, NULL), b = state_in(&k->l2, line);
-	return a > b ? a : b;
-}
-
-enum line_state cluster_share(struct memory *s, struct cluster *k, uint32_t line)
-{
-	return lower(s, k, line, LINE_S, NULL, true);
-}
-
-enum line_state cluster_invalidate(struct memory *s, struct cluster *k, uint32_t line)
-{
-	return lower(s, k, line, LINE_I, NULL, true);
+	const enum line_state l1 = l1s_lower(s, k, line, to, NULL), had = higher(l1, lower_in(&k->l2, line, to));
+	static const enum signal answer[] = { SIG_COUNT, SIG_SNOOP_RESPONSE_HIT, SIG_SNOOP_RESPONSE_HIT,
+	                                      SIG_SNOOP_RESPONSE_HITE, SIG_SNOOP_RESPONSE_HITM };
+	struct signals *g = s->signals[k->first_core * s->m->topology_threads];
+	if (had != LINE_I)
+		signal_pulse(g, answer[had], t, 1);
+	if (l1 == LINE_M)
+		signal_pulse(g, SIG_L1D_SNOOPED_MODIFIED, t, 1);
+	return had;
 }
 
 /* ---- lines into the L2 and the L1 ----------------------------------------------------------- */
 
-static void l2_put(struct memory *s, struct cluster *k, uint32_t line, uint64_t ready, enum line_state state,
-                   uint64_t t, unsigned thread, unsigned flags)
+static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint32_t line, uint64_t ready,
+                   enum line_state state, uint64_t t)
 {
+	static const enum signal out[] = { SIG_L2_OUT_DEMAND_CLEAN, SIG_L2_OUT_DEMAND_MODIFIED,
+	                                   SIG_L2_OUT_PREFETCH_CLEAN, SIG_L2_OUT_PREFETCH_MODIFIED };
+	struct signals *g = s->signals[q->thread];
+	const bool demand = ask_demands(q);
 	if (!k->l2.sets)
 		return;
 	const uint32_t i = cache_victim(&k->l2, line), old = k->l2.tag[i];
 	if (old != CACHE_NONE) {
 		const bool dirty = (k->l2.state[i] & LINE_STATE) == LINE_M;
 		cache_drop(&k->l2, i);
-		const enum line_state above = dirty || !s->inclusive ? l1s_state(s, k, old, NULL) : LINE_I;
+		const enum line_state above = dirty || !s->inclusive ? l1s_state(s, k, old) : LINE_I;
 		if (above != LINE_M && (dirty || (!s->inclusive && above == LINE_I)))
 			uncore_evict(s, k, old, dirty, above == LINE_I, t);
-		if (dirty)
-			signal_pulse(s->signals[thread], SIG_L2_EVICTED_MODIFIED, t, 1);
-		else
-			signal_pulse(s->signals[thread], SIG_L2_EVICTED_CLEAN, t, 1);
+		signal_pulse(g, out[dirty + 2 * !demand], t, 1);
+		if (dirty) {
+			signal_pulse(g, SIG_L2_WRITE_BACK, t, 1);
+			signal_pulse(g, SIG_OFFCORE_WB_UNCORE_HIT, t, 1);
+		}
 	}
-	cache_put(&k->l2, i, line, ready, (uint8_t)(state | flags));
-	signal_pulse(s->signals[thread], SIG_L2_LINES_IN, t, 1);
+	cache_put(&k->l2, i, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
+	signal_pulse(g, SIG_L2_LINES_IN, t, 1);
+	signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
 }
 
-void l2_read(struct memory *s, struct private_core *c, uint32_t line, bool own, uint64_t t, unsigned thread,
-             bool demand, struct fill *f)
+/* What the L2 was asked and had; `had` is LINE_I for a miss. */
+static void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
+{
+	static const enum signal rqst[][2] = {
+		[ASK_LOAD] = { SIG_L2_REQUEST_LOAD_MISS, SIG_L2_REQUEST_LOAD_HIT },
+		[ASK_RFO] = { SIG_L2_REQUEST_RFO_MISS, SIG_L2_REQUEST_RFO_HIT },
+		[ASK_IFETCH] = { SIG_L2_REQUEST_IFETCH_MISS, SIG_L2_REQUEST_IFETCH_HIT },
+		[ASK_WALK] = { SIG_L2_REQUEST_WALK_MISS, SIG_L2_REQUEST_WALK_HIT },
+		[ASK_PREFETCH] = { SIG_L2_REQUEST_PREFETCH_MISS, SIG_L2_REQUEST_PREFETCH_HIT },
+		[ASK_PREFETCH_RFO] = { SIG_L2_REQUEST_PREFETCH_MISS, SIG_L2_REQUEST_PREFETCH_HIT },
+	};
+	static const enum signal demand[] = { SIG_L2_DEMAND_I, SIG_L2_DEMAND_S, SIG_L2_DEMAND_S, SIG_L2_DEMAND_E, SIG_L2_DEMAND_M };
+	static const enum signal prefetch[] = { SIG_L2_PREFETCH_I, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_E, SIG_L2_PREFETCH_M };
+	static const enum signal rfo[] = { SIG_L2_RFO_I, SIG_L2_RFO_S, SIG_L2_RFO_S, SIG_L2_RFO_E, SIG_L2_RFO_M };
+	struct signals *g = s->signals[q->thread];
+	signal_pulse(g, rqst[q->kind][hit], t, 1);
+	if (q->kind == ASK_IFETCH)
+		return;
+	signal_pulse(g, ask_demands(q) ? demand[had] : prefetch[had], t, 1);
+	if (q->kind == ASK_RFO)
+		signal_pulse(g, rfo[had], t, 1);
+}
+
+/* Who answered beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources. */
+static void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
+{
+	static const uint8_t row[] = { [ASK_LOAD] = 0, [ASK_RFO] = 1, [ASK_IFETCH] = 2, [ASK_WALK] = 0, [ASK_PREFETCH] = 4,
+	                               [ASK_PREFETCH_RFO] = 5 };
+	static const uint8_t column[] = { [SRC_L3_UNSHARED] = 0, [SRC_L3_OTHER_CLEAN] = 1, [SRC_L3_OTHER_MODIFIED] = 2,
+	                                  [SRC_REMOTE_MODIFIED] = 3, [SRC_REMOTE_CLEAN] = 4, [SRC_REMOTE_DRAM] = 5,
+	                                  [SRC_LOCAL_DRAM] = 6 };
+	struct signals *g = s->signals[q->thread];
+	signal_pulse(g, (enum signal)(SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8 + column[f->source]), t, 1);
+	signal_pulse(g, SIG_L3_REFERENCE, t, 1);
+	if (f->source >= SRC_REMOTE_CLEAN)
+		signal_pulse(g, SIG_L3_MISS, t, 1);
+}
+
+void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	struct cluster *k = c->cluster;
+	const bool own = ask_owns(q);
+	const uint32_t line = q->line;
 	uint32_t i = cache_find(&k->l2, line);
 	enum line_state beside = LINE_I;
 	if (k->l2.sets)
 		t = lane_take(&k->port, t);
 	if (k->cores > 1) { /* the other cores of a shared L2 */
-		beside = lower(s, k, line, own ? LINE_I : LINE_S, c, false);
+		beside = l1s_lower(s, k, line, own ? LINE_I : LINE_S, c);
 		if (beside == LINE_M) {
 			if (i != CACHE_NONE) {
 				k->l2.state[i] = LINE_M;
-			} else {
-				l2_put(s, k, line, t, LINE_M, t, thread, 0);
+			} else if (k->l2.sets) {
+				l2_put(s, k, q, line, t, LINE_M, t);
 				i = cache_find(&k->l2, line);
 			}
 		}
 	}
-	if (i != CACHE_NONE) {
-		const enum line_state state = (enum line_state)(k->l2.state[i] & LINE_STATE);
-		if (!own || state >= LINE_E) {
-			f->ready = t + s->m->l2_cycles;
-			if (k->l2.ready[i] > f->ready)
-				f->ready = k->l2.ready[i];
-			f->source = SRC_L2;
-			f->state = own ? LINE_M : state == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
-			if (demand)
-				k->l2.state[i] &= (uint8_t)~LINE_PREFETCHED;
-			cache_touch(&k->l2, i);
-			return;
-		}
+	const enum line_state had = i == CACHE_NONE ? LINE_I : (enum line_state)(k->l2.state[i] & LINE_STATE);
+	const bool hit = own ? had >= LINE_E : had != LINE_I;
+	if (k->l2.sets)
+		tell_l2(s, q, had, hit, t);
+	if (hit) {
+		f->ready = t + s->m->l2_cycles;
+		if (k->l2.ready[i] > f->ready)
+			f->ready = k->l2.ready[i];
+		f->source = SRC_L2;
+		f->state = own ? LINE_M : had == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
+		if (ask_demands(q))
+			k->l2.state[i] &= (uint8_t)~LINE_PREFETCHED;
+		cache_touch(&k->l2, i);
+	} else {
+		const uint64_t from = pool_start(&k->sq, t, 0);
+		if (from > t)
+			signal_level(s->signals[q->thread], SIG_SQ_FULL, t, from, 1);
+		uncore_read(s, k, q, from, f);
+		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
+		/* for a writer the L1 has, or will have, the modified copy */
+		const enum line_state mine = own ? LINE_E : f->state;
+		i = cache_find(&k->l2, line); /* an inclusive L3 may have taken other lines away, not this one */
+		if (i != CACHE_NONE)
+			k->l2.state[i] = (uint8_t)mine;
+		else
+			l2_put(s, k, q, line, f->ready, mine, from);
+		if (!own && f->state == LINE_M && k->l2.sets)
+			f->state = LINE_E;
+		tell_offcore(s, q, f, from);
 	}
-	t = pool_start(&k->sq, t, 0);
-	uncore_read(s, k, line, own, t, f);
-	pool_add(&k->sq, t, f->ready, line, (uint8_t)f->source);
-	/* the L1 has the modified copy, or will */
-	const enum line_state mine = own ? LINE_E : f->state;
-	i = cache_find(&k->l2, line); /* an inclusive L3 may have taken other lines away, not this one */
-	if (i != CACHE_NONE)
-		k->l2.state[i] = (uint8_t)mine;
-	else
-		l2_put(s, k, line, f->ready, mine, t, thread, demand ? 0 : LINE_PREFETCHED);
-	if (!own && f->state == LINE_M)
-		f->state = k->l2.sets ? LINE_E : LINE_M;
-	signal_pulse(s->signals[thread], SIG_L3_REFERENCE, t, 1);
-	if (f->source >= SRC_REMOTE_CLEAN)
-		signal_pulse(s->signals[thread], SIG_L3_MISS, t, 1);
+	if (c->prefetchers & 3)
+		prefetch_l2(s, c, q, hit, t);
 }
 
 /* Deals with the line that leaves entry i of an L1D. */
-static void l1_evict(struct memory *s, struct private_core *c, uint32_t i, uint64_t t, unsigned thread)
+static void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t)
 {
+	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
+	                                   SIG_L1D_WRITE_BACK_E, SIG_L1D_WRITE_BACK_M };
 	struct cluster *k = c->cluster;
+	struct signals *g = s->signals[q->thread];
 	const uint32_t old = c->l1d.tag[i];
 	const bool dirty = (c->l1d.state[i] & LINE_STATE) == LINE_M;
 	cache_drop(&c->l1d, i);
-	if (dirty) {
-		signal_pulse(s->signals[thread], SIG_L1D_EVICTED_MODIFIED, t, 1);
-		const uint32_t j = cache_find(&k->l2, old);
-		if (k->l2.sets)
-			(void)lane_take(&k->port, t);
-		if (j != CACHE_NONE)
-			k->l2.state[j] = LINE_M;
-		else if (k->l2.sets)
-			l2_put(s, k, old, t, LINE_M, t, thread, 0);
-		else
-			uncore_evict(s, k, old, true, l1s_state(s, k, old, NULL) == LINE_I, t);
-	} else if (!s->inclusive && cluster_state(s, k, old) == LINE_I) {
-		uncore_evict(s, k, old, false, true, t);
+	if (!dirty) {
+		if (!s->inclusive && cluster_state(s, k, old) == LINE_I)
+			uncore_evict(s, k, old, false, true, t);
+		return;
 	}
+	signal_pulse(g, SIG_L1D_EVICTED_MODIFIED, t, 1);
+	if (!k->l2.sets) {
+		uncore_evict(s, k, old, true, l1s_state(s, k, old) == LINE_I, t);
+		return;
+	}
+	const uint32_t j = cache_find(&k->l2, old);
+	t = lane_take(&k->port, t);
+	signal_pulse(g, met[j == CACHE_NONE ? LINE_I : k->l2.state[j] & LINE_STATE], t, 1);
+	if (j != CACHE_NONE)
+		k->l2.state[j] = LINE_M;
+	else
+		l2_put(s, k, q, old, t, LINE_M, t);
 }
 
-uint64_t l1_fill(struct memory *s, struct private_core *c, uint32_t line, bool own, uint64_t t, unsigned thread,
-                 bool demand, struct fill *f)
+uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
+	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
-		wc_give_up(s, c, line, t);
+		wc_give_up(s, c, q->thread, q->line, t);
 	const uint64_t start = pool_start(&c->lfb, t, c->wc_open);
-	l2_read(s, c, line, own, start, thread, demand, f);
-	pool_add(&c->lfb, start, f->ready, line, (uint8_t)f->source);
-	uint32_t i = cache_find(&c->l1d, line); /* there in S, when asked for ownership */
+	l2_read(s, c, q, start, f);
+	pool_add(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
+	if (start > t)
+		signal_level(g, SIG_LFB_FULL, t, start, 1);
+	signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
+	if (q->kind == ASK_LOAD)
+		signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
+	uint32_t i = cache_find(&c->l1d, q->line); /* there in S, when asked for ownership */
 	if (i == CACHE_NONE) {
-		i = cache_victim(&c->l1d, line);
+		i = cache_victim(&c->l1d, q->line);
 		if (c->l1d.tag[i] != CACHE_NONE)
-			l1_evict(s, c, i, start, thread);
-		signal_pulse(s->signals[thread], SIG_L1D_REPLACED, start, 1);
+			l1_evict(s, c, q, i, start);
+		signal_pulse(g, SIG_L1D_REPLACED, start, 1);
+		if (f->state == LINE_M)
+			signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
 	}
-	cache_put(&c->l1d, i, line, f->ready, (uint8_t)(f->state | (demand ? 0 : LINE_PREFETCHED)));
-	if (own && cache_find(&c->l1i, line) != CACHE_NONE)
-		(void)lower_in(&c->l1i, line, LINE_I);
+	cache_put(&c->l1d, i, q->line, f->ready, (uint8_t)(f->state | (ask_demands(q) ? 0 : LINE_PREFETCHED)));
+	if (ask_owns(q))
+		(void)lower_in(&c->l1i, q->line, LINE_I);
 	return start;
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
+
+/* Demand accesses to the L1D, by the state of the line when they come. */
+static void tell_l1(struct memory *s, const struct mem_request *q, enum line_state had)
+{
+	static const enum signal load[] = { SIG_L1D_LOAD_I, SIG_L1D_LOAD_S, SIG_L1D_LOAD_S, SIG_L1D_LOAD_E, SIG_L1D_LOAD_M };
+	static const enum signal store[] = { SIG_L1D_STORE_I, SIG_L1D_STORE_S, SIG_L1D_STORE_S, SIG_L1D_STORE_E, SIG_L1D_STORE_M };
+	if (q->kind == MEM_LOAD)
+		signal_pulse(s->signals[q->thread], load[had], q->cycle, 1);
+	else if (q->kind == MEM_RFO)
+		signal_pulse(s->signals[q->thread], store[had], q->cycle, 1);
+}
 
 /* A data request that is not a plain hit. i: the line's entry in the L1D, if it has one. */
 static void data_slow(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line,
                       uint32_t i, bool own, struct mem_reply *r)
 {
 	const uint64_t t = q->cycle, least = t + (own ? 1 : s->m->l1d_cycles);
-	struct fill f;
+	const bool train = q->kind == MEM_LOAD && (c->prefetchers & 4);
 	if (i != CACHE_NONE && (!own || (c->l1d.state[i] & LINE_STATE) >= LINE_E)) {
 		/* there, or on its way */
 		const uint64_t ready = c->l1d.ready[i];
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
+		const bool first = c->l1d.state[i] & LINE_PREFETCHED;
+		tell_l1(s, q, ready > t ? LINE_I : (enum line_state)(c->l1d.state[i] & LINE_STATE));
 		cache_touch(&c->l1d, i);
 		if (own) {
 			c->l1d.state[i] = LINE_M;
-			if (cache_find(&c->l1i, line) != CACHE_NONE)
-				(void)lower_in(&c->l1i, line, LINE_I);
+			(void)lower_in(&c->l1i, line, LINE_I);
 		}
 		c->l1d.state[i] &= (uint8_t)~LINE_PREFETCHED;
 		r->lfb_from = t;
@@ -253,23 +325,33 @@ static void data_slow(struct memory *s, struct private_core *c, const struct mem
 			r->ready = t + (u->to - u->from);
 			c->l1d.ready[i] = r->ready;
 		}
+		if (first && ready > t)
+			signal_pulse(s->signals[q->thread], SIG_LOAD_HIT_PREFETCH, t, 1);
+		if (first && train)
+			prefetch_next_line(s, c, q, line);
 		return;
 	}
-	if (i == CACHE_NONE) { /* displaced before it came: the fill buffer still has it */
+	tell_l1(s, q, i == CACHE_NONE ? LINE_I : LINE_S);
+	if (i == CACHE_NONE && !own) { /* displaced before it came: the fill buffer still has it */
 		const struct pool_use *u = pool_find(&c->lfb, t, line);
-		if (u && u->from <= t && !own) {
+		if (u && u->from <= t) {
 			r->lfb_from = t;
 			r->source = SRC_LFB;
 			r->ready = u->to > least ? u->to : least;
 			return;
 		}
 	}
-	r->lfb_from = l1_fill(s, c, line, own, t, q->thread, true, &f);
+	static const enum ask_kind kind[] = {
+		[MEM_LOAD] = ASK_LOAD, [MEM_RFO] = ASK_RFO, [MEM_WALK] = ASK_WALK, [MEM_PREFETCH_T0] = ASK_LOAD,
+		[MEM_PREFETCH_NTA] = ASK_LOAD, [MEM_PREFETCH_W] = ASK_RFO,
+	};
+	const struct ask ask = { line, q->thread, kind[q->kind] };
+	struct fill f;
+	r->lfb_from = l1_fill(s, c, &ask, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
-	if (q->kind == MEM_LOAD)
-		signal_pulse(s->signals[q->thread], f.source == SRC_L2 ? SIG_L2_REQUEST_LOAD_HIT : SIG_L2_REQUEST_LOAD_MISS,
-		             r->lfb_from, 1);
+	if (train)
+		prefetch_next_line(s, c, q, line);
 }
 
 static void data(struct memory *s, const struct mem_request *q, bool own, struct mem_reply *r)
@@ -279,12 +361,18 @@ static void data(struct memory *s, const struct mem_request *q, bool own, struct
 	const uint32_t line = q->kind == MEM_WALK ? (uint32_t)(q->pa >> 6) : line_of(s, q->pa);
 	const uint32_t set = c->l1d.mask ? line & c->l1d.mask : cache_set(&c->l1d, line);
 	const uint32_t i = cache_find_in(&c->l1d, set, line);
-	if (i != CACHE_NONE && c->l1d.ready[i] <= q->cycle && c->l1d.state[i] == (own ? LINE_M : c->l1d.state[i] & LINE_STATE)) {
-		cache_touch(&c->l1d, i);
-		r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
-		r->lfb_from = q->cycle;
-		r->source = SRC_L1;
-		return;
+	if (q->kind == MEM_LOAD && (c->prefetchers & 8))
+		prefetch_stride(s, c, q);
+	if (i != CACHE_NONE && c->l1d.ready[i] <= q->cycle) {
+		const uint8_t state = c->l1d.state[i];
+		if (state == LINE_M || (!own && state <= LINE_STATE)) {
+			tell_l1(s, q, (enum line_state)state);
+			cache_touch(&c->l1d, i);
+			r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
+			r->lfb_from = q->cycle;
+			r->source = SRC_L1;
+			return;
+		}
 	}
 	data_slow(s, c, q, line, i, own, r);
 }
@@ -292,17 +380,20 @@ static void data(struct memory *s, const struct mem_request *q, bool own, struct
 static void instruction(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
+	struct signals *g = s->signals[q->thread];
 	const uint32_t line = line_of(s, q->pa);
 	const uint32_t i = cache_find(&c->l1i, line);
 	r->lfb_from = q->cycle;
+	signal_pulse(g, i == CACHE_NONE ? SIG_L1I_MISS : SIG_L1I_HIT, q->cycle, 1);
 	if (i != CACHE_NONE) {
 		r->source = c->l1i.ready[i] > q->cycle ? SRC_LFB : SRC_L1;
 		r->ready = c->l1i.ready[i] > q->cycle ? c->l1i.ready[i] : q->cycle;
 		cache_touch(&c->l1i, i);
 		return;
 	}
+	const struct ask ask = { line, q->thread, ASK_IFETCH };
 	struct fill f;
-	l2_read(s, c, line, false, q->cycle, q->thread, true, &f);
+	l2_read(s, c, &ask, q->cycle, &f);
 	const uint32_t j = cache_victim(&c->l1i, line), old = c->l1i.tag[j];
 	if (old != CACHE_NONE) {
 		cache_drop(&c->l1i, j);
@@ -314,17 +405,18 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	r->source = f.source;
 }
 
-/* A software prefetch into the L2: T1, T2. */
-static void prefetch_l2(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+/* A software prefetch into the L2: T1, T2. It takes a fill buffer on its way. */
+static void software_l2(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
 	struct fill f = { .ready = q->cycle, .source = SRC_L1 };
 	r->lfb_from = q->cycle;
 	if (cache_find(&c->l1d, line) == CACHE_NONE) {
+		const struct ask ask = { line, q->thread, ASK_LOAD };
 		r->lfb_from = pool_start(&c->lfb, q->cycle, c->wc_open);
-		l2_read(s, c, line, false, r->lfb_from, q->thread, true, &f);
-		pool_add(&c->lfb, r->lfb_from, f.ready, line, (uint8_t)f.source);
+		l2_read(s, c, &ask, r->lfb_from, &f);
+		pool_add(&c->lfb, r->lfb_from, f.ready, CACHE_NONE, (uint8_t)f.source);
 	}
 	r->ready = f.ready;
 	r->source = f.source;
@@ -348,7 +440,7 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 		break;
 	case MEM_PREFETCH_T1:
 	case MEM_PREFETCH_T2:
-		prefetch_l2(s, q, r);
+		software_l2(s, q, r);
 		break;
 	case MEM_FLUSH:
 		flush_line(s, q, r);
@@ -360,9 +452,4 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 		nt_drain(s, q, r);
 		break;
 	}
-}
-
-void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask)
-{
-	s->core[core].off = off_mask;
 }

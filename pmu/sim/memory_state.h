@@ -1,17 +1,18 @@
-/* pmu/sim/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, tlb.c,
- * dram.c and prefetch.c alone. */
+/* pmu/sim/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, socket.c,
+ * uncore.c, tlb.c, dram.c and prefetch.c alone. */
 #ifndef SIM_MEMORY_STATE_H
 #define SIM_MEMORY_STATE_H
 
 #include "pmu/sim/cache.h"
 #include "pmu/sim/calendar.h"
 #include "pmu/sim/memory.h"
+#include "pmu/sim/uncore.h"
 
 /* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of which 32 GiB each
- * are told apart; what lies above aliases. The page tables lie in node 0 from TABLES on. */
+ * are told apart; what lies above aliases. The page tables lie in node 0 from 30 GiB on. */
 #define NODE_SHIFT 29
 #define NODE_LINES (1u << NODE_SHIFT)
-#define SOCKETS_MAX 8
+#define SLICES_MAX 64
 #define CHANNELS_MAX 16
 
 /* A translation array: the tags are page numbers, the pages' physical addresses lie beside. */
@@ -20,8 +21,8 @@ struct tlb { struct cache c; uint64_t *pa; };
 /* last: bytes - 1 */
 struct recent_page { uint64_t va, pa, last, ready; };
 
-struct stride { uint64_t ip, va; int64_t step; uint8_t sure; };
-struct stream { uint32_t page; int32_t last, ahead; int8_t direction; uint8_t seen; };
+struct stride { uint64_t ip, va; int64_t step; bool sure; };
+struct stream { uint32_t page; int8_t last, ahead, direction; };
 #define STREAMS 32
 #define STRIDES 256
 #define WC_MAX 32
@@ -36,7 +37,7 @@ struct cluster {
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
 	struct stream streams[STREAMS];
-	unsigned stream_next;
+	unsigned stream_next;   /* the one that is given up next */
 };
 
 struct private_core {
@@ -46,7 +47,7 @@ struct private_core {
 	struct tlb dtlb, dtlb_large, dtlb_huge, itlb, itlb_large, stlb, stlb_huge;
 	struct tlb pml4, pdpte, pde;
 	struct recent_page recent[2]; /* last found in the data and in the code arrays */
-	unsigned off;           /* prefetchers that are switched off */
+	uint8_t prefetchers;    /* that are there and on, bits as in MSR 0x1A4 */
 	uint32_t last_miss;     /* L1 next line */
 	struct stride strides[STRIDES];
 	struct wc wc[WC_MAX];   /* open write-combining buffers, oldest first */
@@ -67,7 +68,7 @@ struct socket {
 	struct cache l3;        /* states are those of the socket among sockets */
 	uint8_t *holders;       /* [L3 entries, or directory entries] * holder_bytes: clusters that may hold it */
 	struct directory directory;
-	struct lane slices[64];
+	struct lane slices[SLICES_MAX];
 	struct pool read_tracker, write_tracker, peer_tracker;
 	struct channel channels[CHANNELS_MAX];
 };
@@ -89,6 +90,7 @@ struct memory {
 	struct cluster *cluster;
 	struct socket *socket;
 	struct lane *links;     /* [from * sockets + to] */
+	struct uncore_sink sink;
 };
 
 static inline uint32_t line_of(const struct memory *s, uint64_t pa)
@@ -103,55 +105,101 @@ static inline uint32_t line_of(const struct memory *s, uint64_t pa)
 
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
 
-/* What comes back from beyond the L1. */
+/* A line asked for beyond the L1, and by whom. */
+enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFETCH_RFO };
+struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
+
+static inline bool ask_owns(const struct ask *q) { return q->kind == ASK_RFO || q->kind == ASK_PREFETCH_RFO; }
+static inline bool ask_demands(const struct ask *q) { return q->kind < ASK_PREFETCH; }
+
+/* What comes back. */
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
 
-/* coherence.c: a read (own = false) or a read for ownership of a line that cluster k misses or
- * has not enough right to, at cycle t. */
-void uncore_read(struct memory *s, struct cluster *k, uint32_t line, bool own, uint64_t t, struct fill *f);
-/* The L2 of a cluster (or a core, where there is no L2) gives up a line; gone: no other cache of
- * the cluster holds it. */
-void uncore_evict(struct memory *s, struct cluster *k, uint32_t line, bool dirty, bool gone, uint64_t t);
-void uncore_init(struct memory *s, struct socket *k, struct arena *a);
-/* Takes the line out of every cache of the machine; true if some copy was modified. */
-bool uncore_purge(struct memory *s, uint32_t line);
-
-/* Writes a line from a socket to its home; returns by how many cycles it waits for link and
- * channel. transfers: of a channel's bandwidth; full: all 64 bytes. */
-uint64_t memory_write_home(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
+/* memory.c: brings a line into the L1D of a core, waiting for a fill buffer; returns when it
+ * was had. */
+uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
+/* The line from the L2 or beyond; brings it into the L2. */
+void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
+/* Highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
+enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
+enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);
 
 /* memory_write.c: a line's open write-combining buffer goes out, if there is one. */
-void wc_give_up(struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
+void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 
-/* memory.c: brings a line into the L1D of a core, waiting for a fill buffer; returns when it
- * was had. */
-uint64_t l1_fill(struct memory *s, struct private_core *c, uint32_t line, bool own, uint64_t t, unsigned thread,
-                 bool demand, struct fill *f);
-/* The line from the L2 or beyond; brings it into the L2. */
-void l2_read(struct memory *s, struct private_core *c, uint32_t line, bool own, uint64_t t, unsigned thread,
-             bool demand, struct fill *f);
-/* memory.c: the caches of a cluster as its socket sees them. */
-enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
-/* Lowers all copies to S; returns the highest state that one had. */
-enum line_state cluster_share(struct memory *s, struct cluster *k, uint32_t line);
-/* Removes all copies; returns the highest state that one had. */
-enum line_state cluster_invalidate(struct memory *s, struct cluster *k, uint32_t line);
+/* prefetch.c: told of each load's address (stride), of each line that a load missed in the L1D
+ * or found prefetched (next line), of each line that the L2 was asked for by the L1s. */
+void prefetch_stride(struct memory *s, struct private_core *c, const struct mem_request *q);
+void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line);
+void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t);
 
-/* dram.c: reads or writes a line at its home from cycle t on; returns by how many cycles it
- * comes later (or, with page hits, earlier) than the unloaded page-empty latency. */
-int64_t dram_read(struct memory *s, uint32_t line, uint64_t t);
-uint64_t dram_write(struct memory *s, uint32_t line, uint64_t t, unsigned transfers);
-/* Set-up; k is NULL while the arena only counts. */
+/* coherence.c: cluster k misses the line or has not enough right to it, at cycle t. */
+void uncore_read(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
+/* The L2 of a cluster (or a core, where there is no L2) gives up a line; gone: no other cache of
+ * the cluster holds it. */
+void uncore_evict(struct memory *s, struct cluster *k, uint32_t line, bool dirty, bool gone, uint64_t t);
+/* Takes the line out of every cache of the machine; true if some copy was modified. */
+bool uncore_purge(struct memory *s, uint32_t line, uint64_t t);
+
+/* socket.c: a line as its socket has it: entry in the L3, entry in the directory of private
+ * lines where no inclusive L3 says it (CACHE_NONE: none). */
+struct place { uint32_t l3, dir; };
+struct place socket_find(const struct socket *k, uint32_t line);
+static inline bool place_is(struct place p) { return p.l3 != CACHE_NONE || p.dir != CACHE_NONE; }
+enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p);
+void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state);
+/* Clusters that may hold the line, one bit each. */
+uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p);
+/* Records state (not inclusive) and holders of a line that clusters hold; makes the directory's entry. */
+void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state, uint64_t mask);
+/* The directory's entry goes: no cluster of the socket holds the line any more. */
+void socket_release(const struct memory *s, struct socket *k, struct place p);
+/* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. */
+enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to, uint64_t t);
+/* Makes room for and puts a line into the socket's L3 (with no holders); returns its entry. */
+uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
+unsigned socket_slice(const struct socket *k, uint32_t line);
+
+/* Set-up; the part is NULL while the arena only counts. */
+void socket_init(struct memory *s, struct socket *k, struct arena *a);
 void dram_init(struct memory *s, struct socket *k, struct arena *a);
-
-/* tlb.c */
 void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
+
+/* dram.c: a socket reads or writes a line at its home. Reading: by how many cycles it comes later
+ * (or, with page hits, earlier) than t + the unloaded page-empty latency; t: the L3 has missed.
+ * Writing: by how many cycles it waits for link and channel; transfers: of the channel's
+ * bandwidth; full: all 64 bytes. */
+int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t);
+uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
+
+/* uncore.c: an inline test, then the sink. t in core cycles. */
+static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)
+{
+	return s->sink.listen[sig / 64] >> (sig % 64) & 1;
+}
+void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t);
+void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
+                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles);
+static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
+{
+	if (__builtin_expect(uncore_heard(s, sig), 0))
+		uncore_pulse_heard(s, socket, unit, sig, t);
+}
+/* From skip_uncore uncore cycles after t on, for uncore_cycles and core_cycles together. */
+static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
+                                uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)
+{
+	if (__builtin_expect(uncore_heard(s, sig), 0))
+		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles);
+}
 
 /* Core cycles that n ps or uncore cycles take, rounded up. */
 uint64_t cycles_of_ps(const struct machine *m, uint64_t ps);
 uint64_t cycles_of_uncore(const struct machine *m, uint64_t uncore_cycles);
+/* Period of a lane that moves one line of 64 bytes at a rate. */
+uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second);
 
 #endif

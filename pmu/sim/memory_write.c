@@ -13,12 +13,13 @@
 #include "pmu/sim/memory_state.h"
 
 /* The buffer goes out at cycle t. */
-static void wc_close(struct memory *s, struct private_core *c, unsigned i, uint64_t t)
+static void wc_close(struct memory *s, struct private_core *c, unsigned thread, unsigned i, uint64_t t)
 {
 	const struct wc b = c->wc[i];
 	const bool full = b.bytes == UINT64_MAX;
-	const uint64_t delay = memory_write_home(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
+	const uint64_t delay = dram_write(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
 	const uint64_t end = t + s->nt_cycles + delay;
+	signal_pulse(s->signals[thread], SIG_OFFCORE_OTHER_NON_DRAM, t, 1);
 	for (unsigned j = i; j + 1 < c->wc_open; j++)
 		c->wc[j] = c->wc[j + 1];
 	c->wc_open--;
@@ -27,11 +28,11 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned i, uint6
 		c->wc_done = end;
 }
 
-void wc_give_up(struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	for (unsigned i = 0; i < c->wc_open; i++)
 		if (c->wc[i].line == line) {
-			wc_close(s, c, i, t);
+			wc_close(s, c, thread, i, t);
 			return;
 		}
 }
@@ -48,10 +49,10 @@ void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r
 		i++;
 	if (i == c->wc_open) {
 		if (c->wc_open == most)
-			wc_close(s, c, 0, t);
+			wc_close(s, c, q->thread, 0, t);
 		t = pool_start(&c->lfb, t, c->wc_open);
-		if (uncore_purge(s, line))
-			(void)memory_write_home(s, c->cluster->socket, line, t, 1, true);
+		if (uncore_purge(s, line, q->cycle))
+			(void)dram_write(s, c->cluster->socket, line, t, 1, true);
 		i = c->wc_open++;
 		c->wc[i] = (struct wc){ .line = line, .bytes = 0, .from = t };
 	}
@@ -60,14 +61,14 @@ void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r
 	r->ready = t + 1;
 	r->source = SRC_UNCACHED;
 	if (c->wc[i].bytes == UINT64_MAX)
-		wc_close(s, c, i, r->ready);
+		wc_close(s, c, q->thread, i, r->ready);
 }
 
 void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	while (c->wc_open)
-		wc_close(s, c, 0, q->cycle);
+		wc_close(s, c, q->thread, 0, q->cycle);
 	r->lfb_from = q->cycle;
 	r->ready = c->wc_done > q->cycle ? c->wc_done : q->cycle;
 	r->source = SRC_NONE;
@@ -77,9 +78,9 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 {
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
-	wc_give_up(s, c, line, q->cycle);
-	if (uncore_purge(s, line))
-		(void)memory_write_home(s, c->cluster->socket, line, q->cycle, 1, true);
+	wc_give_up(s, c, q->thread, line, q->cycle);
+	if (uncore_purge(s, line, q->cycle))
+		(void)dram_write(s, c->cluster->socket, line, q->cycle, 1, true);
 	r->lfb_from = q->cycle;
 	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3);
 	r->source = SRC_NONE;
@@ -164,15 +165,15 @@ static size_t lay_out(struct memory *s, void *at)
 		memset(core, 0, s->cores * sizeof(*core));
 		memset(cluster, 0, s->clusters * sizeof(*cluster));
 		memset(socket, 0, s->sockets * sizeof(*socket));
-		const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio, rate3 = m->link_bytes_per_second * 3;
 		for (unsigned i = 0; i < s->sockets * s->sockets; i++)
-			lane_init(&link[i], (64 * hz3 / rate3 << 16) + (64 * hz3 % rate3 << 16) / rate3);
+			lane_init(&link[i], lane_period(m, m->link_bytes_per_second));
 	}
 	for (unsigned i = 0; i < s->cores; i++) {
 		struct private_core *c = at ? &core[i] : (struct private_core *)(uintptr_t)&no_core;
 		if (at) {
 			c->cluster = &cluster[i / m->l2_cores];
 			c->last_miss = CACHE_NONE;
+			c->prefetchers = (uint8_t)m->prefetch_present;
 			for (unsigned j = 0; j < COUNT_OF(c->recent); j++)
 				c->recent[j].va = UINT64_MAX;
 		}
@@ -185,11 +186,13 @@ static size_t lay_out(struct memory *s, void *at)
 			k->bit = 1ull << (i % s->clusters_per_socket);
 			k->first_core = i * (unsigned)m->l2_cores;
 			k->cores = (unsigned)m->l2_cores;
+			for (unsigned j = 0; j < STREAMS; j++)
+				k->streams[j].page = CACHE_NONE;
 		}
 		cluster_init(s, k, &a);
 	}
 	for (unsigned i = 0; i < s->sockets; i++)
-		uncore_init(s, at ? &socket[i] : NULL, &a);
+		socket_init(s, at ? &socket[i] : NULL, &a);
 	return a.used;
 }
 

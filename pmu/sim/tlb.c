@@ -118,7 +118,8 @@ static void remember(struct private_core *c, enum translate_for what, uint64_t v
 }
 
 /* Runs the walk from cycle t on; returns when it is done. */
-static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t va, uint64_t page_bytes, uint64_t t)
+static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t va, uint64_t page_bytes,
+                     enum translate_for what, uint64_t t)
 {
 	struct private_core *c = &s->core[core];
 	const uint64_t low = va & ((1ull << 39) - 1);
@@ -135,6 +136,8 @@ static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t 
 			t = ready > t ? ready : t;
 			break;
 		}
+	if (what == FOR_LOAD && leaf == 3 && first < 3)
+		signal_pulse(s->signals[thread], SIG_DTLB_PDE_MISS, t, 1);
 	t += s->m->walk_cycles;
 	for (unsigned i = first; i <= leaf; i++) {
 		const struct mem_request q = { .kind = MEM_WALK, .core = core, .thread = thread, .va = va,
@@ -165,6 +168,8 @@ enum status memory_translate(struct memory *s, unsigned core, unsigned thread, u
 	r->ready = cycle;
 	if (va - p->va <= p->last && p->ready <= cycle) {
 		r->pa = p->pa + (va - p->va);
+		if (what == FOR_CODE && p->last == (1ull << 21) - 1)
+			signal_pulse(s->signals[thread], SIG_ITLB_LARGE_HIT, cycle, 1);
 		return ST_OK;
 	}
 	const struct level l = first_level(c, what);
@@ -182,6 +187,8 @@ enum status memory_translate(struct memory *s, unsigned core, unsigned thread, u
 			r->ready = ready;
 			r->level = 3;
 			signal_pulse(s->signals[thread], miss[what], cycle, 1);
+		} else if (what == FOR_CODE && bytes == 1ull << 21) {
+			signal_pulse(s->signals[thread], SIG_ITLB_LARGE_HIT, cycle, 1);
 		}
 		return ST_OK;
 	}
@@ -207,7 +214,7 @@ enum status memory_translate(struct memory *s, unsigned core, unsigned thread, u
 		const uint64_t from = pool_start(&c->walkers, t, 0);
 		r->level = 3;
 		r->walk_from = from;
-		r->walk_to = r->ready = walk(s, core, thread, va, page.page_bytes, from);
+		r->walk_to = r->ready = walk(s, core, thread, va, page.page_bytes, what, from);
 		pool_add(&c->walkers, from, r->ready, 0, 0);
 		signal_pulse(s->signals[thread], done[what], r->ready, 1);
 		signal_level(s->signals[thread], busy[what], from, r->ready, 1);

@@ -1,0 +1,132 @@
+/* pmu/sim/prefetch.c: the four hardware prefetchers of Nehalem's kind.
+ *
+ * Bit 3, L1 stride: a table of 256 entries by the low bits of the load's address in the code.
+ *   When a load's step (other than 0, at most 2048 bytes) equals its step before, the line of
+ *   the next address is brought into the L1D, within the 4 KiB page.
+ * Bit 2, L1 next line: a load that misses the L1D on the line after the one that a load missed
+ *   last brings the line after it. The first use of a line that was brought so counts as a miss.
+ * Bit 1, L2 adjacent line: a demand request that misses the L2 brings the other line of its
+ *   aligned pair into the L2.
+ * Bit 0, L2 streamer: 32 streams, one a 4 KiB page, the oldest given up first. From the second
+ *   step in one direction on each request to the L2 within the page brings up to two lines into
+ *   the L2, at most prefetch.streamer_lines ahead of the request, within the page.
+ * A prefetch that finds no fill buffer (L1) or no super queue entry (L2) free is dropped; the
+ * streamer tries again with its next request.
+ *
+ * Not modelled: throttling by bandwidth, prefetches into the L3 only, instruction prefetch,
+ * confidence that fades, stepping over pages. */
+#include "pmu/sim/memory_state.h"
+
+#define PAGE_LINES 64u
+#define STEP_MOST 2048
+
+void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask)
+{
+	s->core[core].prefetchers = (uint8_t)(s->m->prefetch_present & ~off_mask & 15);
+}
+
+static void into_l1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	struct signals *g = s->signals[thread];
+	signal_pulse(g, SIG_L1D_PREFETCH_REQUEST, t, 1);
+	if (cache_find(&c->l1d, line) != CACHE_NONE || pool_find(&c->lfb, t, line) ||
+	    pool_start(&c->lfb, t, c->wc_open) > t)
+		return;
+	signal_pulse(g, SIG_L1D_PREFETCH_MISS, t, 1);
+	const struct ask ask = { line, thread, ASK_PREFETCH };
+	struct fill f;
+	(void)l1_fill(s, c, &ask, t, &f);
+}
+
+void prefetch_stride(struct memory *s, struct private_core *c, const struct mem_request *q)
+{
+	struct stride *e = &c->strides[q->ip % STRIDES];
+	if (e->ip != q->ip) {
+		*e = (struct stride){ .ip = q->ip, .va = q->va };
+		return;
+	}
+	const int64_t step = (int64_t)(q->va - e->va);
+	e->va = q->va;
+	if (step == 0 || step > STEP_MOST || step < -STEP_MOST || step != e->step) {
+		e->step = step;
+		return;
+	}
+	const uint64_t next = q->pa + (uint64_t)step;
+	if (next >> 12 == q->pa >> 12 && next >> 6 != q->pa >> 6) {
+		signal_pulse(s->signals[q->thread], SIG_L1D_PREFETCH_TRIGGER, q->cycle, 1);
+		into_l1(s, c, q->thread, line_of(s, next), q->cycle);
+	}
+}
+
+void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line)
+{
+	const bool ascending = line == c->last_miss + 1;
+	c->last_miss = line;
+	if (!ascending || (line + 1) % PAGE_LINES == 0)
+		return;
+	signal_pulse(s->signals[q->thread], SIG_L1D_PREFETCH_TRIGGER, q->cycle, 1);
+	into_l1(s, c, q->thread, line + 1, q->cycle);
+}
+
+/* false: there is no entry of the super queue; true: there, on its way, or brought. */
+static bool into_l2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	struct cluster *k = c->cluster;
+	if (cache_find(&k->l2, line) != CACHE_NONE)
+		return true;
+	if (pool_start(&k->sq, t, 0) > t)
+		return false;
+	const struct ask ask = { line, thread, ASK_PREFETCH };
+	struct fill f;
+	const uint8_t on = c->prefetchers;
+	c->prefetchers = 0; /* what a prefetcher asks for does not train */
+	l2_read(s, c, &ask, t, &f);
+	c->prefetchers = on;
+	return true;
+}
+
+static void streamer(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t)
+{
+	struct cluster *k = c->cluster;
+	const uint32_t page = q->line / PAGE_LINES;
+	const int8_t at = (int8_t)(q->line % PAGE_LINES);
+	struct stream *e = NULL;
+	for (unsigned i = 0; i < STREAMS && !e; i++)
+		if (k->streams[i].page == page)
+			e = &k->streams[i];
+	if (!e) {
+		e = &k->streams[k->stream_next];
+		k->stream_next = (k->stream_next + 1) % STREAMS;
+		*e = (struct stream){ .page = page, .last = at };
+		return;
+	}
+	if (at == e->last)
+		return;
+	const int8_t direction = at > e->last ? 1 : -1;
+	e->last = at;
+	if (direction != e->direction) {
+		e->direction = direction;
+		e->ahead = at;
+		return;
+	}
+	if ((e->ahead - at) * direction < 0)
+		e->ahead = at;
+	for (unsigned n = 0; n < 2; n++) {
+		const int next = e->ahead + direction;
+		if (next < 0 || next >= (int)PAGE_LINES || (next - at) * direction > (int)s->m->prefetch_streamer_lines)
+			return;
+		if (!into_l2(s, c, q->thread, page * PAGE_LINES + (uint32_t)next, t))
+			return;
+		e->ahead = (int8_t)next;
+	}
+}
+
+void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t)
+{
+	if (!c->cluster->l2.sets)
+		return;
+	if ((c->prefetchers & 2) && !hit && ask_demands(q))
+		(void)into_l2(s, c, q->thread, q->line ^ 1, t);
+	if (c->prefetchers & 1)
+		streamer(s, c, q, t);
+}

@@ -1,0 +1,197 @@
+/* pmu/sim/socket.c: what a socket holds: its L3, and who inside may have a line.
+ *
+ * With an inclusive L3 the mask of holders stands with the L3's entry. Otherwise a directory
+ * has exactly the lines that private caches of the socket hold; where a line is in both, the
+ * directory's state counts. */
+#include "pmu/sim/memory_state.h"
+
+static uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i)
+{
+	switch (s->holder_bytes) {
+	case 1: return k->holders[i];
+	case 2: return ((const uint16_t *)(const void *)k->holders)[i];
+	case 4: return ((const uint32_t *)(const void *)k->holders)[i];
+	default: return ((const uint64_t *)(const void *)k->holders)[i];
+	}
+}
+
+static void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
+{
+	switch (s->holder_bytes) {
+	case 1: k->holders[i] = (uint8_t)mask; break;
+	case 2: ((uint16_t *)(void *)k->holders)[i] = (uint16_t)mask; break;
+	case 4: ((uint32_t *)(void *)k->holders)[i] = (uint32_t)mask; break;
+	default: ((uint64_t *)(void *)k->holders)[i] = mask; break;
+	}
+}
+
+/* ---- directory ------------------------------------------------------------------------------ */
+
+static uint32_t dir_hash(const struct directory *d, uint32_t line)
+{
+	const uint32_t h = line * 0x9E3779B1u; /* 2^32 / golden ratio: Knuth's multiplicative hash */
+	return (h ^ h >> 15) & d->mask;
+}
+
+static uint32_t dir_find(const struct directory *d, uint32_t line)
+{
+	if (!d->mask)
+		return CACHE_NONE;
+	for (uint32_t i = dir_hash(d, line);; i = (i + 1) & d->mask) {
+		if (d->line[i] == line)
+			return i;
+		if (d->line[i] == CACHE_NONE)
+			return CACHE_NONE;
+	}
+}
+
+static uint32_t dir_add(struct directory *d, uint32_t line)
+{
+	uint32_t i = dir_hash(d, line);
+	while (d->line[i] != CACHE_NONE)
+		i = (i + 1) & d->mask;
+	d->line[i] = line;
+	return i;
+}
+
+/* Removes entry i and moves back those that were pushed on because of it. */
+static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
+{
+	struct directory *d = &k->directory;
+	for (uint32_t j = (i + 1) & d->mask; d->line[j] != CACHE_NONE; j = (j + 1) & d->mask) {
+		const uint32_t want = dir_hash(d, d->line[j]);
+		if (((j - want) & d->mask) < ((j - i) & d->mask))
+			continue; /* its own place lies behind the gap: it stays */
+		d->line[i] = d->line[j];
+		d->state[i] = d->state[j];
+		set_holders(s, k, i, holders(s, k, j));
+		i = j;
+	}
+	d->line[i] = CACHE_NONE;
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+struct place socket_find(const struct socket *k, uint32_t line)
+{
+	return (struct place){ cache_find(&k->l3, line), dir_find(&k->directory, line) };
+}
+
+unsigned socket_slice(const struct socket *k, uint32_t line)
+{
+	return k->l3.sets ? cache_slice(&k->l3, line) : 0;
+}
+
+enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p)
+{
+	if (!s->inclusive && p.dir != CACHE_NONE)
+		return (enum line_state)k->directory.state[p.dir];
+	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)k->l3.state[p.l3];
+}
+
+void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state)
+{
+	if (p.l3 != CACHE_NONE)
+		k->l3.state[p.l3] = (uint8_t)state;
+	if (!s->inclusive && p.dir != CACHE_NONE)
+		k->directory.state[p.dir] = (uint8_t)state;
+}
+
+uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p)
+{
+	const uint32_t i = s->inclusive ? p.l3 : p.dir;
+	return i == CACHE_NONE ? 0 : holders(s, k, i);
+}
+
+void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state, uint64_t mask)
+{
+	if (s->inclusive) {
+		set_holders(s, k, p.l3, mask);
+		return;
+	}
+	if (p.dir == CACHE_NONE)
+		p.dir = dir_add(&k->directory, line);
+	k->directory.state[p.dir] = (uint8_t)state;
+	set_holders(s, k, p.dir, mask);
+}
+
+void socket_release(const struct memory *s, struct socket *k, struct place p)
+{
+	if (p.dir != CACHE_NONE)
+		dir_remove(s, k, p.dir);
+}
+
+enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to, uint64_t t)
+{
+	enum line_state highest = LINE_I;
+	for (; mask; mask &= mask - 1) {
+		struct cluster *k = &s->cluster[socket * s->clusters_per_socket + (unsigned)__builtin_ctzll(mask)];
+		const enum line_state had = cluster_lower(s, k, line, to, t);
+		highest = had > highest ? had : highest;
+	}
+	return highest;
+}
+
+uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t ready, enum line_state state, uint64_t t)
+{
+	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
+	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
+	struct socket *k = &s->socket[socket];
+	const uint32_t i = cache_victim(&k->l3, line), old = k->l3.tag[i];
+	const unsigned slice = socket_slice(k, line);
+	if (old != CACHE_NONE) {
+		enum line_state was = (enum line_state)k->l3.state[i];
+		if (s->inclusive) {
+			if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)
+				was = LINE_M;
+		} else if (was == LINE_M) {
+			const uint32_t d = dir_find(&k->directory, old);
+			if (d != CACHE_NONE)
+				k->directory.state[d] = LINE_E; /* private copies stay; memory is up to date */
+		}
+		uncore_pulse(s, socket, slice, out[was], t);
+		if (was == LINE_M)
+			(void)dram_write(s, socket, old, t, 1, true);
+	}
+	cache_put(&k->l3, i, line, ready, (uint8_t)state);
+	if (s->inclusive)
+		set_holders(s, k, i, 0);
+	uncore_pulse(s, socket, slice, in[state], t);
+	return i;
+}
+
+void socket_init(struct memory *s, struct socket *k, struct arena *a)
+{
+	const struct machine *m = s->m;
+	const uint32_t ways = (uint32_t)m->l3_ways, sets = (uint32_t)(m->l3_bytes / (64 * ways));
+	struct cache none;
+	cache_init(k ? &k->l3 : &none, a, sets, ways, (uint32_t)m->l3_slices, m->l3_hash, (enum replacement)m->l3_policy);
+	size_t entries = (size_t)sets * ((ways + 3) & ~3u);
+	uint32_t n = 0;
+	if (!s->inclusive) {
+		const uint64_t lines = (m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores) / 64 * s->clusters_per_socket;
+		for (n = 64; n < lines * 4 / 3; n *= 2)
+			;
+		entries = n;
+	}
+	uint32_t *line = arena_get(a, n * sizeof(*line));
+	uint8_t *state = arena_get(a, n);
+	uint8_t *mask = arena_get(a, entries * s->holder_bytes);
+	struct pool_use *use[3];
+	const uint32_t tracker[3] = { (uint32_t)m->gq_read, (uint32_t)m->gq_write, (uint32_t)m->gq_peer };
+	for (unsigned i = 0; i < 3; i++)
+		use[i] = arena_get(a, pool_history(tracker[i]) * sizeof(struct pool_use));
+	dram_init(s, k, a);
+	if (!a->at)
+		return;
+	k->holders = mask;
+	memset(mask, 0, entries * s->holder_bytes);
+	k->directory = (struct directory){ .mask = n ? n - 1 : 0, .line = line, .state = state };
+	memset(line, 0xFF, n * sizeof(*line));
+	struct pool *pool[3] = { &k->read_tracker, &k->write_tracker, &k->peer_tracker };
+	for (unsigned i = 0; i < 3; i++)
+		*pool[i] = (struct pool){ .entries = tracker[i], .mask = pool_history(tracker[i]) - 1, .use = use[i] };
+	const uint64_t busy = m->l3_busy_uncore_cycles * m->tick_per_uncore_cycle * 65536 / m->tick_per_core_cycle;
+	for (unsigned i = 0; i < m->l3_slices; i++)
+		lane_init(&k->slices[i], busy);
+}

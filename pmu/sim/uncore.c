@@ -1,0 +1,30 @@
+/* pmu/sim/uncore.c: tells the sink what happened beyond the cores, in uncore cycles. */
+#include "pmu/sim/memory_state.h"
+
+void memory_uncore(struct memory *s, const struct uncore_sink *sink)
+{
+	if (sink)
+		s->sink = *sink;
+	else
+		memset(&s->sink, 0, sizeof(s->sink));
+}
+
+uint64_t memory_uncore_cycle(const struct memory *s, uint64_t core_cycle)
+{
+	return core_cycle * s->m->tick_per_core_cycle / s->m->tick_per_uncore_cycle;
+}
+
+void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
+{
+	s->sink.pulse(s->sink.self, socket, unit, sig, memory_uncore_cycle(s, t), 1);
+}
+
+void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
+                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)
+{
+	const uint64_t per_uncore = s->m->tick_per_uncore_cycle, per_core = s->m->tick_per_core_cycle;
+	const uint64_t from = t * per_core + skip_uncore * per_uncore;
+	const uint64_t to = from + uncore_cycles * per_uncore + core_cycles * per_core;
+	if (to / per_uncore > from / per_uncore)
+		s->sink.level(s->sink.self, socket, unit, sig, from / per_uncore, to / per_uncore, 1);
+}
