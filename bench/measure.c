@@ -244,7 +244,8 @@ static enum status warm_up(struct bench *b, const struct row *r, struct working_
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
 		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
 	else if (r->prepare == PREPARE_FILL)
-		units = (last ? last->bytes : 0) / 3 / 256 * 4; /* 4/3 of the last level, a third of it modified lines */
+		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in */
+		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3;
 	else
 		units = r->place == PLACE_DRAM ? 0 : w->shape.array_bytes / 256;
 	return units ? run_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
