@@ -103,7 +103,7 @@ static void add_cache(struct cpu *cpu, const struct cpu_cache *c)
 	bool line_ok = c->line_bytes >= 16 && c->line_bytes <= 1024 && (c->line_bytes & (c->line_bytes - 1)) == 0;
 	if (c->level < 1 || c->level > 4 || !line_ok || c->ways == 0)
 		return;
-	if (c->bytes < 1024 || c->bytes > 1ull << 34 || c->bytes % c->line_bytes || cpu->cache_count == CPU_CACHES_MAX)
+	if (c->bytes < 1024 || c->bytes > 1ull << 34 || cpu->cache_count == CPU_CACHES_MAX)
 		return;
 	for (unsigned i = 0; i < cpu->cache_count; i++)
 		if (cpu->caches[i].level == c->level && cpu->caches[i].type == c->type)
