@@ -334,6 +334,7 @@ static void test_cpu_single_impossible_values_are_left_out(void **state)
 	assert_int_equal(cpu_last_level(&cpu), 2);
 	identify_with(4, 3, (struct cpuid_regs){ 0x1C03C143, 0x03C0003F, 0x1FFF, 2 }, &cpu); /* a second L2 */
 	assert_int_equal(cpu_cache(&cpu, 2)->bytes, 262144);
+	assert_int_equal(cpu.cache_count, 3);
 	identify_with(2, 0, (struct cpuid_regs){ 0x55035A01, 0x00F0B2E4, 0, 0x89C3212C }, &cpu); /* EDX is not valid */
 	assert_int_equal(cpu.tlb.stlb_4k, 512); /* the descriptor's, not 0xC3's 1536 */
 	identify_with(0x80000008u, 0, (struct cpuid_regs){ 0x30FF, 0, 0, 0 }, &cpu);
