@@ -228,6 +228,8 @@ static bool row_fits(const struct decoding *d, const struct row *r)
 	if (!r->encodings) {
 		if (d->encoding != LEGACY)
 			return false;
+		if (r->pp == INT_NP && d->prefix66)
+			return false;
 		if (r->form == F_NOP && (d->b || d->prefix66))
 			return false;
 		return r->pp == INT_F3 ? d->rep == 0xF3 : r->pp == STR ? d->rep != 0xF2 : !d->rep;

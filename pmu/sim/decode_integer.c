@@ -194,8 +194,12 @@ bool decode_integer(struct decoding *d, const struct row *r, struct insn *out)
 		out->kind = memory ? KIND_MR : KIND_RR;
 		out->dst = e_name, out->dst_at = e_at;
 		out->src1 = g_name, out->src_at = g_at;
-		if (r->form == F_EGC)
+		if (r->form == F_EGC) { /* SHLD, SHRD by CL; a count of 0 leaves the flags */
+			out->extra = 1;
 			decode_reads(out, RN_RCX);
+			decode_reads(out, RN_CF);
+			decode_reads(out, RN_ZAPSO);
+		}
 		break;
 	case F_GE: case F_GEI:
 		out->kind = memory ? KIND_RM : KIND_RR;

@@ -17,7 +17,7 @@ enum form {
 /* Sizes: a number of bytes, or one of these. */
 enum { B = 1, V = 100, S64, VL, Y48, HALF, QUARTER, EIGHTH };
 enum imm { IMM_NONE, IB, IW, IZ, IV, ORDER132, ORDER213, ORDER231 };
-enum pp { INT = 10, INT_F3, STR };
+enum pp { INT = 10, INT_F3, INT_NP, STR };
 enum { ANY = 0x40, DMEM = 0x100, DREG = 0x200, MEM = ANY | DMEM, REG = ANY | DREG, RM1 = 0x400 };
 enum { L = 1, X0 = 2, X1 = 4, X = X0 | X1, E0 = 8, E1 = 16, N = 32, Y = 64, Z = 128, LIG = 256 };
 

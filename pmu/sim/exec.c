@@ -199,7 +199,8 @@ enum status exec(struct hart_regs *regs, const struct insn *in, const struct exe
 		break;
 	case RUN_OTHER + OP_NEG ... RUN_OTHER + OP_NOT: case RUN_OTHER + OP_ROL ... RUN_OTHER + OP_SHRD:
 	case RUN_OTHER + OP_MOVZX ... RUN_OTHER + OP_JMP: case RUN_OTHER + OP_CALL ... RUN_OTHER + OP_STOS:
-	case RUN_OTHER + OP_CLFLUSH ... RUN_OTHER + OP_PREFETCHW: case RUN_OTHER + OP_CPUID ... RUN_OTHER + OP_UD2:
+	case RUN_OTHER + OP_CLFLUSH ... RUN_OTHER + OP_PREFETCHW: case RUN_OTHER + OP_CPUID ... RUN_OTHER + OP_RDPMC:
+	case RUN_OTHER + OP_UD2:
 		s = exec_integer(regs, in, env, out, &next, vector);
 		if (s != ST_OK)
 			return s;
@@ -209,7 +210,7 @@ enum status exec(struct hart_regs *regs, const struct insn *in, const struct exe
 		if (s != ST_OK)
 			return s;
 		break;
-	case RUN_OTHER + OP_MOVV ... RUN_OTHER + OP_VZEROALL:
+	case RUN_OTHER + OP_LDMXCSR ... RUN_OTHER + OP_STMXCSR: case RUN_OTHER + OP_MOVV ... RUN_OTHER + OP_VZEROALL:
 		s = exec_vector(regs, in, env, out, vector);
 		if (s != ST_OK)
 			return s;

@@ -312,7 +312,7 @@ enum status exec_integer(struct hart_regs *regs, const struct insn *in, const st
 		RESULT(shift(regs, op, get(dst, bytes), (unsigned)b & 0xFF, bits));
 		break;
 	case OP_SHLD: case OP_SHRD:
-		b = in->read_count && in->reads[0] == RN_RCX ? regs->gpr[RN_RCX] : (uint64_t)in->immediate;
+		b = in->extra ? regs->gpr[RN_RCX] : (uint64_t)in->immediate;
 		RESULT(double_shift(regs, op == OP_SHLD, get(dst, bytes), get(src, bytes), (unsigned)b & 0xFF, bits));
 		break;
 	case OP_MOVZX:

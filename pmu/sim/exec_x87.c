@@ -171,7 +171,7 @@ enum status exec_x87(struct hart_regs *regs, const struct insn *in, const struct
 			r = get(x, slot);
 		}
 		out->fp_assist = sw & 2;
-		if (!is_empty(x, 7)) { /* stack overflow */
+		if (!is_empty(x, 7) && !(sw & SW_SF)) { /* stack overflow, unless the source underflowed */
 			r = indefinite;
 			sw = SW_IE | SW_SF | SW_C1;
 		}
@@ -275,8 +275,9 @@ enum status exec_x87(struct hart_regs *regs, const struct insn *in, const struct
 	case OP_FNSTSW:
 		memcpy(p ? p : (uint8_t *)&regs->gpr[RN_RAX], &x->status, 2);
 		break;
-	case OP_EMMS:
+	case OP_EMMS: /* TOP becomes 0, as with every MMX instruction (SDM vol. 1, 9.5.1) */
 		x->tag = 0xFFFF;
+		x->status &= (uint16_t)~0x3800;
 		break;
 	}
 	if (!good) {
