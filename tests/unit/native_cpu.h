@@ -6,9 +6,9 @@
 #include "pmu/sim/exec.h"
 
 /* Maps the areas below; false: the window is not to be had here. Once a process. */
-bool native_open(void);
+bool judge_open(void);
 /* Takes the signals of faults. Inside each test that runs code: cmocka takes them before it. */
-void native_catch(void);
+void judge_catch(void);
 
 /* Executable and writable bytes of the window. */
 #define NATIVE_CODE (WINDOW_SCRATCH)
@@ -16,16 +16,16 @@ void native_catch(void);
 #define NATIVE_DATA (WINDOW_SCRATCH + 0x100000)
 #define NATIVE_DATA_BYTES 0x2000u
 
-/* Writes a jump out of the run at `at` (14 bytes); native_exit then says which. */
-void native_exit_stub(uint8_t *at, unsigned which);
+/* Writes a jump out of the run at `at` (14 bytes); judge_exit then says which. */
+void judge_exit_stub(uint8_t *at, unsigned which);
 
 /* Runs from regs->rip, all registers as in *regs (vectors to 256 bits where the processor has AVX), until
  * a stub; *regs is what it left. Returns 0, or the signal that stopped it (regs then as before). */
-int native_run(struct hart_regs *regs);
-unsigned native_exit(void);
+int judge_run(struct hart_regs *regs);
+unsigned judge_exit(void);
 
 /* Whether the processor has what kernels of these enum isa bits need. */
-bool native_has(uint32_t isa);
-bool native_has_avx(void);
+bool judge_has(uint32_t isa);
+bool judge_has_avx(void);
 
 #endif

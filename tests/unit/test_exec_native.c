@@ -67,7 +67,7 @@ static void random_state(struct hart_regs *regs)
 		regs->gpr[i] = value();
 	regs->gpr[RN_RSP] = NATIVE_DATA + 0x1800 + 8 * below(16);
 	for (i = 0; i < 16; i++)
-		for (k = 0; k < (native_has_avx() ? 4u : 2u); k++)
+		for (k = 0; k < (judge_has_avx() ? 4u : 2u); k++)
 			regs->vec[i][k] = value();
 	regs->rflags = 0x202 | (draw() & 0xCD5);
 	regs->mxcsr = (uint32_t)((draw() & 0xE07F) | 0x1F80);
@@ -335,7 +335,7 @@ static bool same(const struct hart_regs *native, const struct hart_regs *model, 
 		return false;
 	}
 	for (i = 0; i < 16; i++)
-		if (memcmp(native->vec[i], model->vec[i], native_has_avx() ? 32 : 16)) {
+		if (memcmp(native->vec[i], model->vec[i], judge_has_avx() ? 32 : 16)) {
 			sprintf(difference, "vector %u: native %016lx %016lx %016lx %016lx, interpreted %016lx %016lx %016lx %016lx", i, native->vec[i][3],
 			        native->vec[i][2], native->vec[i][1], native->vec[i][0], model->vec[i][3], model->vec[i][2], model->vec[i][1], model->vec[i][0]);
 			return false;
@@ -390,13 +390,13 @@ static void judge(const uint8_t *bytes, struct insn *in, const struct hart_regs 
 		sprintf(text + 3 * i, "%02x ", bytes[i]);
 	memcpy(before, DATA, sizeof(before));
 	memcpy(CODE + AT, bytes, in->length);
-	native_exit_stub(CODE + AT + in->length, 0);
-	native_exit_stub(CODE + SECOND_EXIT, 1);
-	stopped = native_run(&native);
+	judge_exit_stub(CODE + AT + in->length, 0);
+	judge_exit_stub(CODE + SECOND_EXIT, 1);
+	stopped = judge_run(&native);
 	memcpy(after, DATA, sizeof(after));
 	memcpy(DATA, before, sizeof(before));
 	s = exec(&model, in, &env, &effects, &vector);
-	if (stopped == SIGILL && s == ST_OK && !(native_has_avx() && native_has(~0u & ~16u))) {
+	if (stopped == SIGILL && s == ST_OK && !(judge_has_avx() && judge_has(~0u & ~16u))) {
 		lacking[in->op]++;
 		return;
 	}
@@ -412,7 +412,7 @@ static void judge(const uint8_t *bytes, struct insn *in, const struct hart_regs 
 	}
 	if (model.rip != NATIVE_CODE + AT + in->length && model.rip != NATIVE_CODE + SECOND_EXIT)
 		fail_msg("%s(%s): goes on at %#lx", text, op_name(in->op), model.rip);
-	if ((model.rip == NATIVE_CODE + SECOND_EXIT) != native_exit())
+	if ((model.rip == NATIVE_CODE + SECOND_EXIT) != judge_exit())
 		fail_msg("%s(%s): branch the other way", text, op_name(in->op));
 	if (!same(&native, &model, defined_flags(in, start)))
 		fail_msg("%s(%s, MXCSR %#x): %s", text, op_name(in->op), start->mxcsr, difference);
@@ -453,7 +453,7 @@ static void test_exec_random_instructions_equal_native(void **state)
 	const char *more = getenv("EXEC_NATIVE_COUNT"), *from = getenv("EXEC_NATIVE_SEED");
 
 	(void)state;
-	native_catch();
+	judge_catch();
 	if (more)
 		wanted = (unsigned)strtoul(more, NULL, 0);
 	seed = from ? strtoull(from, NULL, 0) : 20260701;
@@ -490,7 +490,7 @@ int main(void)
 		cmocka_unit_test(test_exec_every_op_was_drawn),
 	};
 
-	if (!native_open()) {
+	if (!judge_open()) {
 		puts("1..1\nok 1 - exec against native # SKIP the address window cannot be mapped here");
 		return 0;
 	}
