@@ -6,6 +6,7 @@
 #define BASE_ENABLED  (1u << 11)
 #define BASE_X2       (1u << 10)
 #define NMI_ASSERT    0x4400u /* ICR: delivery mode 100b (NMI), level assert */
+#define INIT_ASSERT   0x4500u /* delivery mode 101b (INIT), level assert */
 
 bool apic_there(void)
 {
@@ -42,10 +43,10 @@ void apic_write(enum apic_register r, uint32_t value)
 		page()[r / 4] = value;
 }
 
-bool apic_send_nmi(uint32_t apic_id)
+static bool send(uint32_t apic_id, uint32_t command)
 {
 	if (apic_is_x2()) {
-		msr_write(0x800 + APIC_ICR_LOW / 16, (uint64_t)apic_id << 32 | NMI_ASSERT);
+		msr_write(0x800 + APIC_ICR_LOW / 16, (uint64_t)apic_id << 32 | command);
 		return true;
 	}
 	if (apic_id > 0xFE)
@@ -53,8 +54,18 @@ bool apic_send_nmi(uint32_t apic_id)
 	for (unsigned i = 0; i < 100000 && (apic_read(APIC_ICR_LOW) >> 12 & 1) != 0; i++)
 		relax(); /* the last one is still on its way */
 	apic_write(APIC_ICR_HIGH, apic_id << 24);
-	apic_write(APIC_ICR_LOW, NMI_ASSERT);
+	apic_write(APIC_ICR_LOW, command);
 	return true;
+}
+
+bool apic_send_nmi(uint32_t apic_id)
+{
+	return send(apic_id, NMI_ASSERT);
+}
+
+void apic_send_init(uint32_t apic_id)
+{
+	(void)send(apic_id, INIT_ASSERT);
 }
 
 uint32_t apic_own_id(void)

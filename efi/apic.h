@@ -21,6 +21,8 @@ uint32_t apic_read(enum apic_register r);
 void apic_write(enum apic_register r, uint32_t value);
 /* An NMI to one other processor. False: its id cannot be reached from xAPIC mode. */
 bool apic_send_nmi(uint32_t apic_id);
+/* An INIT: the processor waits for a start-up message and answers nothing else. For tests. */
+void apic_send_init(uint32_t apic_id);
 /* The id of the processor that calls: CPUID 0xB (32 bits), else CPUID 1 (8 bits). */
 uint32_t apic_own_id(void);
 

@@ -5,10 +5,12 @@
  * MWAIT is often a busy loop); without a local APIC by PAUSE. */
 #include "efi/apic.h"
 #include "efi/console.h"
+#include "efi/fwcfg.h"
 #include "efi/hw.h"
 #include "efi/mp.h"
 #include "efi/quiet.h"
 #include "efi/uefi.h"
+#include "pmu/text.h"
 
 #define START_MS   5000u  /* for the first answer; includes what an emulator needs */
 #define READY_MS   2000u  /* from a posted call to its processor's answer */
@@ -313,7 +315,10 @@ static bool start_all(struct hw *h, struct mp_services *mp)
 
 void cores_start(struct hw *h)
 {
+	char without[32];
 	struct mp_services *mp = uefi_locate(&mp_services);
+	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK && str_equal(without, "mp-services"))
+		mp = NULL;
 	h->park = choose_park();
 	if (core_make(h, apic_own_id(), &h->all[0]) != ST_OK)
 		return;

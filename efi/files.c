@@ -35,12 +35,15 @@ enum status files_open(struct files *f)
 
 void files_close(struct files *f)
 {
-	if (f->journal != NULL)
-		f->journal->Close(f->journal);
-	if (f->run != NULL)
-		f->run->Close(f->run);
-	if (f->root != NULL)
-		f->root->Close(f->root);
+	/* Closing writes too; a medium that is gone would hold us up. Its driver forgets the handles. */
+	if (f->state != ST_IO) {
+		if (f->journal != NULL)
+			f->journal->Close(f->journal);
+		if (f->run != NULL)
+			f->run->Close(f->run);
+		if (f->root != NULL)
+			f->root->Close(f->root);
+	}
 	memset(f, 0, sizeof(*f));
 	f->state = ST_MISSING;
 }
@@ -202,10 +205,23 @@ static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t
 	return uefi_status(s);
 }
 
-enum status files_append(struct files *f, const char *name, const void *bytes, size_t n)
+/* The end of a file to where it was: half a line would not parse. */
+static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
 {
-	if (f->run == NULL)
-		return f->state == ST_OK ? ST_MISSING : f->state;
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	UINTN size = sizeof(info_bytes);
+	EFI_GUID guid = file_info;
+	if (file->GetInfo(file, &guid, &size, info) != EFI_SUCCESS || info->FileSize <= bytes)
+		return;
+	info->FileSize = bytes;
+	if (file->SetInfo(file, &guid, size, info) == EFI_SUCCESS)
+		file->Flush(file);
+}
+
+static enum status append(struct files *f, const char *name, const void *bytes, size_t n)
+{
+	UINT64 before = 0;
 	if (f->journal == NULL || !str_equal(f->journal_name, name)) {
 		if (f->journal != NULL)
 			f->journal->Close(f->journal);
@@ -220,7 +236,28 @@ enum status files_append(struct files *f, const char *name, const void *bytes, s
 	}
 	/* UEFI specification, EFI_FILE_PROTOCOL.SetPosition: all ones is the end of the file. */
 	enum status s = uefi_status(f->journal->SetPosition(f->journal, UINT64_MAX));
-	return s == ST_OK ? write_flushed(f->journal, bytes, n) : s;
+	if (s == ST_OK)
+		s = uefi_status(f->journal->GetPosition(f->journal, &before));
+	if (s == ST_OK)
+		s = write_flushed(f->journal, bytes, n);
+	if (s == ST_FULL)
+		cut(f->journal, before);
+	return s;
+}
+
+/* Remembers a medium that is gone, so that it is not waited for again and again. */
+static enum status remember(struct files *f, enum status s)
+{
+	if (s == ST_IO || s == ST_TIMEOUT)
+		f->state = ST_IO;
+	return s == ST_TIMEOUT ? ST_IO : s;
+}
+
+enum status files_append(struct files *f, const char *name, const void *bytes, size_t n)
+{
+	if (f->state != ST_OK)
+		return f->state;
+	return remember(f, append(f, name, bytes, n));
 }
 
 static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
@@ -245,13 +282,11 @@ static void delete_in(EFI_FILE_HANDLE folder, const char *name)
 		file->Delete(file);
 }
 
-enum status files_write(struct files *f, const char *name, const void *bytes, size_t n)
+static enum status write_whole(struct files *f, const char *name, const void *bytes, size_t n)
 {
 	char temporary[FILE_NAME_MAX];
 	EFI_FILE_HANDLE file;
 	struct text t;
-	if (f->run == NULL)
-		return f->state == ST_OK ? ST_MISSING : f->state;
 	text_init(&t, temporary, sizeof(temporary));
 	text_fmt(&t, "%s.tmp", name);
 	if (t.full)
@@ -262,14 +297,21 @@ enum status files_write(struct files *f, const char *name, const void *bytes, si
 	if (s != ST_OK)
 		return s;
 	s = write_flushed(file, bytes, n);
-	if (s != ST_OK) {
+	if (s == ST_FULL)
 		file->Delete(file); /* closes; room for the journal matters more than half a file */
+	if (s != ST_OK)
 		return s;
-	}
 	delete_in(f->run, name);
 	s = rename_to(file, name);
 	if (s == ST_OK)
 		s = uefi_status(file->Flush(file));
 	file->Close(file);
 	return s;
+}
+
+enum status files_write(struct files *f, const char *name, const void *bytes, size_t n)
+{
+	if (f->state != ST_OK)
+		return f->state;
+	return remember(f, write_whole(f, name, bytes, n));
 }

@@ -16,7 +16,8 @@ struct files {
 	char run_path[RUN_PATH_MAX]; /* "\stallmeter\results\NAME" */
 	EFI_FILE_HANDLE journal;     /* the file last appended to */
 	char journal_name[FILE_NAME_MAX];
-	enum status state;           /* why results cannot be written, ST_OK if they can */
+	enum status state;           /* why results cannot be written, ST_OK if they can. A medium that
+	                                failed once is not asked again: each try can take a minute */
 };
 
 /* Opens the volume of the loaded image. ST_MISSING: none, or no file system on it. */

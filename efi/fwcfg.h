@@ -8,6 +8,8 @@
  * opt/stallmeter/test: the name of a self test to run instead of a suite, e.g. "faults". */
 #define FWCFG_OPTIONS "opt/stallmeter/options"
 #define FWCFG_TEST    "opt/stallmeter/test"
+/* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none. */
+#define FWCFG_WITHOUT "opt/stallmeter/without"
 
 /* The text of an item, zero-terminated. ST_MISSING: not in QEMU, or no such item;
  * ST_FULL: longer than capacity - 1. */

@@ -2,6 +2,7 @@
  * suite uses. Prints TAP: one check a line, its number counted, the plan at the end. */
 #include "efi/selftest.h"
 #include "asm/kernel.h"
+#include "efi/apic.h"
 #include "efi/console.h"
 #include "pmu/text.h"
 
@@ -199,16 +200,36 @@ static void test_memory(struct tap *t, struct hw *h)
 	check(t, a->ops->map(a->self, &far) == ST_RANGE, "a node that does not exist is refused");
 }
 
+/* The last processor is put to sleep behind our back: a status, and no return to the firmware. */
+static void test_lost(struct tap *t, struct hw *h)
+{
+	const struct access *a = &h->access;
+	unsigned victim = a->cores - 1;
+	uint64_t value;
+	if (!check(t, victim > 0, "there is an application processor to lose"))
+		return;
+	apic_send_init(h->cores[victim]->apic_id);
+	check(t, a->ops->rdtsc(a->self, victim, &value) == ST_TIMEOUT, "a processor that does not answer is a time-out");
+	check(t, h->lost == 1, "it is counted as lost");
+	check(t, a->ops->rdtsc(a->self, victim, &value) == ST_TIMEOUT, "and not waited for again");
+	check(t, core_works(a, 0), "the boot processor goes on");
+	struct job jobs[2] = { { .core = 0, .entry = WINDOW_DATA }, { .core = victim, .entry = measure_entry() } };
+	check(t, a->ops->run(a->self, jobs, 2, 0) != ST_OK && jobs[0].status == ST_FAULT && jobs[1].status == ST_TIMEOUT,
+	      "each job has its own status");
+}
+
 unsigned selftest_run(const char *name, struct hw *h)
 {
 	struct tap t = { 0, 0 };
+	/* "all" leaves out what cannot be gone on after. */
 	bool all = str_equal(name, "all"), known = all;
-	static const struct { const char *name; void (*test)(struct tap *, struct hw *); } tests[] = {
-		{ "faults", test_faults }, { "limits", test_limits }, { "together", test_together }, { "memory", test_memory },
+	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
+		{ "faults", true, test_faults }, { "limits", true, test_limits }, { "together", true, test_together },
+		{ "memory", true, test_memory }, { "lost", false, test_lost },
 	};
 	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);
 	for (unsigned i = 0; i < COUNT_OF(tests); i++)
-		if (all || str_equal(name, tests[i].name)) {
+		if ((all && tests[i].in_all) || str_equal(name, tests[i].name)) {
 			known = true;
 			tests[i].test(&t, h);
 		}

@@ -5,7 +5,9 @@
 #include "efi/hw.h"
 
 /* Runs the test that fw_cfg's opt/stallmeter/test names and prints TAP. Returns how many checks
- * failed; an unknown name is one failure. */
+ * failed; an unknown name is one failure. Names: faults (exceptions on every processor), limits
+ * (endless jobs), together (all processors at once), memory (page sizes and nodes), all of these;
+ * lost (a processor that never answers; the end then is a reboot). */
 unsigned selftest_run(const char *name, struct hw *h);
 
 #endif
