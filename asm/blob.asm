@@ -14,6 +14,11 @@ kernel_code:
 %include "asm/chase.asm"
 %include "asm/lines.asm"
 %include "asm/stream.asm"
+%include "asm/store.asm"
+%include "asm/branch.asm"
+%include "asm/arith.asm"
+%include "asm/sync.asm"
+%include "asm/frontend.asm"
 
 section .kernels
 global kernel_code_end

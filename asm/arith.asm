@@ -1,0 +1,219 @@
+; asm/arith.asm: long operations, dependent and independent, with easy and hard operands, and what
+; disturbs the execution units. Operands are immediate: no buffer.
+
+%define ONE        0x3FF0000000000000 ; 1.0
+%define HALF       0x3FE0000000000000 ; 0.5
+%define PI         0x400921FB54442D18 ; 3.14159...: no short quotient
+%define NEAR_ONE   0x3FF0000000000123 ; 1 + 291 * 2^-52: dividing by it again and again stays near
+%define SMALLEST   0x0010000000000000 ; the smallest normal number, 2^-1022
+
+; %1 name, %2 operation, %3 first operand, %4 second operand: 8 dependent operations an iteration.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   x = %3, y = %4; for each iteration: 8 times x = x %2 y
+; 10 instructions.
+%macro CHAIN_SD 4
+KERNEL %1, 0, 10, 0, 0, 0, 6, 0
+	mov rax, %3
+	movq xmm0, rax
+	mov rax, %4
+	movq xmm1, rax
+	LOOP_ALIGN
+.loop:
+%rep 8
+	%2 xmm0, xmm1
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+CHAIN_SD k_divsd_chain_easy, divsd, ONE, ONE
+CHAIN_SD k_divsd_chain_hard, divsd, PI, NEAR_ONE
+CHAIN_SD k_addsd_chain, addsd, ONE, HALF
+CHAIN_SD k_mulsd_chain, mulsd, ONE, ONE
+
+; %1 name, %2 first operand. As CHAIN_SD with x = sqrt(x), of 1.0 easy, of a number near 1 hard.
+%macro CHAIN_SQRT 2
+KERNEL %1, 0, 10, 0, 0, 0, 4, 0
+	mov rax, %2
+	movq xmm0, rax
+	LOOP_ALIGN
+.loop:
+%rep 8
+	sqrtsd xmm0, xmm0
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+CHAIN_SQRT k_sqrtsd_chain_easy, ONE
+CHAIN_SQRT k_sqrtsd_chain_hard, PI
+
+; %1 name, %2 operation, %3 and %4 operands: 8 operations an iteration whose results nobody waits for.
+; uint64_t %1(uint64_t iterations /* rdi */)
+; 18 instructions: each operation starts from a fresh copy.
+%macro INDEPENDENT_SD 4
+KERNEL %1, 0, 18, 0, 0, 0, 6, 0
+	mov rax, %3
+	movq xmm8, rax
+	mov rax, %4
+	movq xmm9, rax
+	LOOP_ALIGN
+.loop:
+%assign %%i 0
+%rep 8
+	movapd xmm %+ %%i, xmm8
+	%2 xmm %+ %%i, xmm9
+%assign %%i %%i + 1
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+INDEPENDENT_SD k_divsd_indep_easy, divsd, ONE, ONE
+INDEPENDENT_SD k_divsd_indep_hard, divsd, PI, NEAR_ONE
+INDEPENDENT_SD k_sqrtsd_indep_hard, sqrtsd, ONE, PI
+; A product below the smallest normal number: each needs the microcode's help where denormals are kept.
+; The baseline's product is an ordinary number.
+INDEPENDENT_SD k_fp_assist, mulsd, SMALLEST, HALF
+INDEPENDENT_SD k_fp_assist_base, mulsd, ONE, HALF
+
+; %1 name, %2 dividend's value, %3 divisor: 4 dependent unsigned divisions of 128 by 64 bits.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 4 times: rax = (rax | %2) / %3
+; 14 instructions.
+%macro CHAIN_DIV64 3
+KERNEL %1, 0, 14, 0, 0, 0, 5, 0
+	mov r8, %2
+	mov rcx, %3
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+%rep 4
+	or rax, r8
+	xor edx, edx
+	div rcx
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+CHAIN_DIV64 k_div64_chain_easy, 1, 1
+CHAIN_DIV64 k_div64_chain_hard, 0x7FFFFFFFFFFFFFFF, 3
+
+; uint64_t k_fdiv_chain(uint64_t iterations /* rdi */)
+;   x = log2(e), y = pi; for each iteration: 8 times: x = y / x
+; x87, dependent; both values that x takes in turn have long quotients. Leaves the x87 stack empty.
+; 10 instructions.
+KERNEL k_fdiv_chain, 0, 10, 0, 0, 0, 6, 0
+	fldpi
+	fldl2e
+	LOOP_ALIGN
+.loop:
+%rep 8
+	fdivr st0, st1
+%endrep
+	dec rdi
+	jnz .loop
+	fstp st0
+	fstp st0
+	ret
+ENDKERNEL k_fdiv_chain
+
+; %1 name, %2 instruction before the ADC.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 8 times: r8 -= 1, keeping the carry (DEC) or not (SUB); rax += carry
+; DEC writes all flags but the carry; the ADC after it needs two producers' flags. 18 instructions.
+%macro PARTIAL_FLAGS 2+
+KERNEL %1, 0, 18, 0, 0, 0, 4, 0
+	xor eax, eax
+	mov r8, -1
+	LOOP_ALIGN
+.loop:
+%rep 8
+	%2
+	adc rax, 0
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+PARTIAL_FLAGS k_partial_flags, dec r8
+PARTIAL_FLAGS k_partial_flags_base, sub r8, 1
+
+; %1 name, %2 instruction that writes part or all of RAX.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 8 times: write AL (or EAX); ecx = eax
+; The move reads a register whose parts have two producers. 18 instructions.
+%macro PARTIAL_REGISTER 2+
+KERNEL %1, 0, 18, 0, 0, 0, 3, 0
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+%rep 8
+	%2
+	mov ecx, eax
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+PARTIAL_REGISTER k_partial_register, mov ah, 1
+PARTIAL_REGISTER k_partial_register_base, mov eax, 1
+
+; %1 name, %2 logic instruction.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 8 times: x = x + 0.0; x = x | 0
+; Addition works in the floating-point domain; POR in the integer one, ORPS in the former's. What the
+; chain takes longer with POR is two crossings. 18 instructions.
+%macro BYPASS 2
+KERNEL %1, 0, 18, 0, 0, 0, 5, 0
+	xorps xmm0, xmm0
+	xorps xmm1, xmm1
+	xorps xmm2, xmm2
+	LOOP_ALIGN
+.loop:
+%rep 8
+	addps xmm0, xmm1
+	%2 xmm0, xmm2
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+BYPASS k_bypass_delay, por
+BYPASS k_bypass_delay_base, orps
+
+; %1 name, %2 distance of the second control word from the first, %3 instruction, %4 how to store.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   buffer[0] = control word; buffer[4] = the same, rounding toward zero; for each iteration: 4 times: load
+;   buffer[0], load buffer[%2]; at the end load buffer[0] again, so that the word is as found
+; 10 instructions.
+%macro CONTROL_WORD 5
+KERNEL %1, 0, 10, 8, 0, %5, 7, 1
+	%4 [rdi]
+	mov eax, [rdi]
+	xor eax, %2
+	mov [rdi + 4], eax
+	LOOP_ALIGN
+.loop:
+%rep 4
+	%3 [rdi + 4]
+	%3 [rdi]
+%endrep
+	dec rsi
+	jnz .loop
+	%3 [rdi]
+	ret
+ENDKERNEL %1
+%endmacro
+CONTROL_WORD k_mxcsr_change, 0x6000, ldmxcsr, stmxcsr, 32 ; rounding control, MXCSR[14:13]
+CONTROL_WORD k_mxcsr_same, 0, ldmxcsr, stmxcsr, 32
+CONTROL_WORD k_fpcw_change, 0x0C00, fldcw, fnstcw, 16     ; rounding control, FPCW[11:10]
+CONTROL_WORD k_fpcw_same, 0, fldcw, fnstcw, 16

@@ -1,0 +1,82 @@
+; asm/branch.asm: branches that are foreseen and branches that are not. Test and baseline are the same
+; kernel over other contents of the buffer.
+
+; uint64_t k_branch_conditional(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: if (choices[iteration]) rax += 1 else rax += 1, by a branch
+; Random choices mispredict every second time, constant ones never. Both arms are as long. The count of
+; instructions is that of either arm. 8 or 7 instructions: the arm that is jumped to has one jump less;
+; so it has a NOP more.
+KERNEL k_branch_conditional, 0, 8, 1, 0, 1, 3, 1
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+	movzx ecx, byte [rdi + rsi - 1]
+	test ecx, ecx
+	jz .zero
+	add rax, 1
+	nop
+	jmp .join
+.zero:
+	add rax, 1
+	nop
+	nop
+.join:
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL k_branch_conditional
+
+; uint64_t k_branch_indirect(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: jump to target choices[iteration], 0 .. 3, each of which does rax += 1
+; 9 instructions.
+KERNEL k_branch_indirect, 0, 9, 1, 0, 1, 4, 1
+	xor eax, eax
+	lea rdx, [.targets]
+	LOOP_ALIGN
+.loop:
+	movzx ecx, byte [rdi + rsi - 1]
+	shl ecx, 4
+	add rcx, rdx
+	jmp rcx
+align 16, db 0xCC
+.targets:
+%rep 4
+	add rax, 1
+	nop
+	jmp .join
+align 16, db 0xCC
+%endrep
+.join:
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL k_branch_indirect
+
+; %1 name, %2 number of NOPs between a call and where its routine returns to.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: call a routine that returns to .back
+; Where .back follows the call, the return stack foresees it; one NOP further it does not. Uses 8
+; bytes of stack beyond its own return. 6 instructions.
+%macro BRANCH_RETURN 2
+KERNEL %1, 0, 6, 1, 2, 24, 4, 0
+	xor eax, eax
+	lea rdx, [.back]
+	LOOP_ALIGN
+.loop:
+	call .routine
+%rep %2
+	nop
+%endrep
+.back:
+	dec rdi
+	jnz .loop
+	ret
+align 64, db 0xCC
+.routine:
+	add rax, 1
+	mov [rsp], rdx
+	ret
+ENDKERNEL %1
+%endmacro
+BRANCH_RETURN k_branch_return, 1
+BRANCH_RETURN k_branch_return_base, 0

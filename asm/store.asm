@@ -1,0 +1,171 @@
+; asm/store.asm: stores and the loads that meet them. Pairs of kernels with as many uops each: the
+; test, and its baseline of the same name with _base. buffer: at least two pages, the first 4 KiB aligned.
+
+; uint64_t k_store_forward(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: 8 times: *buffer = rax; rax = *buffer
+; A chain through memory: cycles a pair are the store-to-load latency. 18 instructions.
+KERNEL k_store_forward, 0, 18, 8, 8, 128, 3, 1
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+%rep 8
+	mov [rdi], rax
+	mov rax, [rdi]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL k_store_forward
+
+; %1 name, %2 where the second store goes.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: 4 times: store 8 bytes at buffer; store 4 bytes at buffer + %2; rax = load 8 at buffer
+; With %2 = 4 the load needs bytes of two stores and no forwarding can serve it: it waits until both
+; have been written. With %2 = 64 the first store forwards. 14 instructions.
+%macro FORWARD_FAIL 2
+KERNEL %1, 0, 14, 4, 8, 80, 3, 1
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+%rep 4
+	mov [rdi], rax
+	mov [rdi + %2], eax
+	mov rax, [rdi]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+FORWARD_FAIL k_forward_fail, 4
+FORWARD_FAIL k_forward_fail_base, 64
+
+; %1 name, %2 distance of the load from the store.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   p = buffer + %2; *p = p; for each iteration: 8 times: *(uint64_t *)buffer = 0; p = *p
+; The loads chain; each follows a store. At a distance of 4096 the low twelve address bits agree and the
+; load is taken for a dependent one until the whole address is compared. 18 instructions.
+%macro ALIAS_4K 2
+KERNEL %1, 0, 18, 8, 8, 128, 6, 1
+	lea rax, [rdi + %2]
+	mov [rax], rax
+	xor ecx, ecx
+	mfence
+	LOOP_ALIGN
+.loop:
+%rep 8
+	mov [rdi], rcx
+	mov rax, [rax]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+ALIAS_4K k_alias_4k, 4096
+ALIAS_4K k_alias_4k_base, 4096 + 64
+
+; %1 name, %2 register that the store's address is computed from.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   p = buffer + 128; *p = p; for each iteration: 4 times:
+;     rdx = rdx * rdx * rdx * rdx (zero all along); buffer[%2] = 0; p = *p
+; The store's address is known late (rdx) or at once (r8); the loads that follow are independent of it.
+; 22 instructions.
+%macro UNKNOWN_ADDRESS 2
+KERNEL %1, 0, 22, 4, 4, 64, 8, 1
+	lea rax, [rdi + 128]
+	mov [rax], rax
+	xor ecx, ecx
+	xor edx, edx
+	xor r8d, r8d
+	mfence
+	LOOP_ALIGN
+.loop:
+%rep 4
+	imul rdx, rdx
+	imul rdx, rdx
+	imul rdx, rdx
+	mov [rdi + %2], rcx
+	mov rax, [rax]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+UNKNOWN_ADDRESS k_unknown_address, rdx
+UNKNOWN_ADDRESS k_unknown_address_base, r8
+
+; %1 name, %2 mask: where the counter has no bit of it, the store hits the load.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: offset = (iterations & %2) ? 64 : 0, late by four multiplications;
+;     buffer[offset] = iterations; rax += *buffer
+; One iteration in 32 stores, late, to where the next load has already read: the load was predicted not to
+; depend and must be done again (a machine clear). The baseline never does. 12 instructions.
+%macro DISAMBIGUATION 2
+KERNEL %1, 0, 12, 1, 1, 16, 4, 1
+	mov r9d, 1
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+	xor ecx, ecx
+	test rsi, %2
+	setnz cl
+	shl ecx, 6
+	imul rcx, r9
+	imul rcx, r9
+	imul rcx, r9
+	imul rcx, r9
+	mov [rdi + rcx], rsi
+	add rax, [rdi]
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+DISAMBIGUATION k_disambiguation_clear, 31
+DISAMBIGUATION k_disambiguation_clear_base, -1
+
+; %1 name, %2 displacement of an 8-byte load.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   *(buffer + %2) = buffer; p = buffer; for each iteration: 16 times: p = *(p + %2)
+; From a line's first byte 56 lies in the line and 60 crosses into the next; 4088 and 4092 likewise for
+; the page. 18 instructions.
+%macro LOAD_AT 2
+KERNEL %1, 0, 18, 16, 0, 128, 5, 1
+	mov rax, rdi
+	mov [rdi + %2], rdi
+	mfence
+	LOOP_ALIGN
+.loop:
+%rep 16
+	mov rax, [rax + %2]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+LOAD_AT k_split_load, 60
+LOAD_AT k_split_load_base, 56
+LOAD_AT k_split_page, 4092
+LOAD_AT k_split_page_base, 4088
+
+; %1 name, %2 displacement of an 8-byte store.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: 16 times: *(uint64_t *)(buffer + %2) = iterations
+; Independent stores: what each costs the store buffer. 18 instructions.
+%macro STORE_AT 2
+KERNEL %1, 0, 18, 0, 16, 128, 2, 1
+	LOOP_ALIGN
+.loop:
+%rep 16
+	mov [rdi + %2], rsi
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+STORE_AT k_split_store, 60
+STORE_AT k_split_store_base, 56
