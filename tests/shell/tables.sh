@@ -1,0 +1,57 @@
+#!/bin/bash
+# The table generator refuses each kind of bad table with file, line, key and what is wrong.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+
+good() { python3 tables/generate.py tables "$work/tables.c"; }
+check "tables_as_they_are_pass" good
+same() { good && cmp -s "$work/tables.c" "$out/gen/tables.c"; }
+check "tables_generated_twice_are_equal" same
+
+# bad FILE SED-EXPRESSION ERE: a copy of the tables with one edit must be refused by a line that matches.
+bad() {
+	local copy=$work/copy said file=$1 edit=$2 want=$3
+	rm -rf "$copy"; cp -r tables "$copy"
+	sed -i "$edit" "$copy/$file"
+	if cmp -s "tables/$file" "$copy/$file"; then echo "# the edit changed nothing"; return 1; fi
+	if said=$(python3 tables/generate.py "$copy" "$work/bad.c" 2>&1); then echo "# was not refused"; return 1; fi
+	if [ -e "$work/bad.c" ]; then echo "# wrote a file all the same"; return 1; fi
+	grep -qE "^tables/$file:[0-9]+: $want" <<<"$said" || { sed 's/^/# /' <<<"$said" | head -5; return 1; }
+}
+ev=events/nehalem.csv
+row='/^UOPS_ISSUED.ANY,/'
+check "tables_refuse_bad_name" bad $ev "${row}s/UOPS_ISSUED/uops_issued/" "uops_issued.ANY: is no event name"
+check "tables_refuse_bad_number" bad $ev "${row}s/0x0E/0xZZ/" "select: '0xZZ' is no number"
+check "tables_refuse_number_out_of_range" bad $ev "${row}s/0x0E/0x1FF/" "select: 0x1FF is outside 0 .. 255"
+check "tables_refuse_missing_field" bad $ev "${row}s/,[^,]*\$//" "UOPS_ISSUED.ANY: has 14 fields, must have 15"
+check "tables_refuse_missing_source" bad $ev "${row}s/,[^,]*\$/,/" "source: is missing"
+check "tables_refuse_event_twice" bad $ev "${row}{p}" "UOPS_ISSUED.ANY: stands twice in nehalem-ep"
+check "tables_refuse_edge_without_cmask" bad $ev "${row}s/0x0E,0x01,0,0,0/0x0E,0x01,0,0,1/" "UOPS_ISSUED.ANY: edge without cmask"
+check "tables_refuse_inv_without_cmask" bad $ev "${row}s/0x0E,0x01,0,0,0/0x0E,0x01,0,1,0/" "UOPS_ISSUED.ANY: inv without cmask"
+check "tables_refuse_event_without_counter" bad $ev "${row}s/0xF/0/" "UOPS_ISSUED.ANY: no counter can count it"
+check "tables_refuse_precise_any_thread" bad $ev '/^UOPS_RETIRED.ANY,/s/0xC2,0x01,0,0,0,0,1/0xC2,0x01,0,0,0,1,1/' "UOPS_RETIRED.ANY: any-thread must be 0"
+lat='/^MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_0,/'
+check "tables_refuse_latency_below_3" bad $ev "${lat}s/0x3F6,0x3/0x3F6,0x2/" ".*latency threshold 2 is outside 3"
+check "tables_refuse_latency_event_without_threshold" bad $ev "${lat}s/0x3F6,0x3/0x1A6,0x3/" ".*needs its threshold in MSR 0x3F6"
+check "tables_refuse_extra_msr_that_is_not_writable" bad $ev "${lat}s/,3,0,0,0x8,0x3F6,0x3,/,0,0,0,0x8,0x3F5,0x3,/" ".*extra MSR or value is not writable on nehalem-ep"
+check "tables_refuse_characters_beyond_ascii" bad $ev "${row}s/fused-domain/µ-fused/" "what: has a character that is not printable ASCII"
+check "tables_refuse_wrong_columns" bad $ev "s/^name,select/select,name/" "columns: are"
+check "tables_refuse_overlapping_msrs" bad msrs/nehalem.csv 's/^0x1A6,0x1A6/0x1A6,0x1C8/' "0x1C8: overlaps tables/msrs/nehalem.csv"
+check "tables_refuse_empty_mask" bad msrs/nehalem.csv 's/^0x301,0x301,0xFF/0x301,0x301,0x0/' "mask: 0x0 is outside 1"
+check "tables_refuse_reversed_msr_range" bad msrs/nehalem.csv 's/^0x3B0,0x3B7/0x3B7,0x3B0/' "0x3B7: last must be first .. first . 255"
+check "tables_refuse_short_data_source_list" bad sources/nehalem.csv '/^15,/d' "code: has 15 rows, must have 16"
+check "tables_refuse_data_sources_out_of_order" bad sources/nehalem.csv 's/^14,IO/13,IO/' "13: codes must be 0"
+check "tables_refuse_quirk_write_that_is_not_listed" bad quirks.txt 's/0x186=0x4300B5/0x185=0x4300B5/' "0x185: is not writable with this value on nehalem-ep"
+check "tables_refuse_bad_quirk_write" bad quirks.txt 's/0x186=0x4300B5/0x186/' "writes: '0x186' is not MSR=VALUE"
+check "tables_refuse_unknown_key" bad processors.txt 's/^lbr_pairs/lbr_pears/' "lbr_pears: unknown key; known: title"
+check "tables_refuse_key_twice" bad processors.txt '/^stlb_4k = 512/{p}' "stlb_4k: stands twice"
+check "tables_refuse_unknown_quirk" bad processors.txt 's/tsx-force-abort/tsx/' "quirks: no quirk 'tsx'"
+check "tables_refuse_unknown_event_file" bad processors.txt 's/^events = nehalem/events = nahelem/' "events: no file 'nahelem'"
+check "tables_refuse_bad_model" bad processors.txt 's/0x1A 0x1E/26 0x1E/' "models: '26' is no model"
+check "tables_refuse_bad_vendor" bad processors.txt '0,/GenuineIntel/s/GenuineIntel/Intel/' "vendor: 'Intel' must have 12 letters"
+check "tables_refuse_prefetch_bits_that_are_not_writable" bad processors.txt '0,/prefetch_off = 0xF/s//prefetch_off = 0x1F/' "prefetch_off: MSR 0x1A4 is not writable with 0x1F"
+check "tables_refuse_a_hidden_descriptor" bad processors.txt 's/^models = 0x3F/models = 0x1A/' "haswell-ep: is hidden by nehalem-ep"
+check "tables_refuse_a_list_without_a_last_resort" bad processors.txt '/^\[x86-64\]/,$d' "processors: the last one must match any"
+check "tables_refuse_offcore_part" bad offcore/nehalem.csv 's/^request,OTHER/reqest,OTHER/' "part: 'reqest' must be request or response"
+check "tables_refuse_tlb_descriptor_twice" bad tlb_descriptors.csv 's/^0x05,/0x03,/' "0x03: stands twice"
+tap_end
