@@ -6,7 +6,8 @@
  * L3 without a word, so its mask may say too much.
  *
  * A read that finds the line in the socket:
- *   mask is exactly one other cluster -> that one is snooped: modified there -> written back to
+ *   no other socket has it and the mask is exactly one other cluster -> that one, which may have
+ *   it in E or M, is snooped: modified there -> written back to
  *   the L3, L3_OTHER_MODIFIED; clean there -> L3_OTHER_CLEAN; gone -> L3_UNSHARED, but the
  *   snoop's time is spent; any other mask -> L3_UNSHARED, no snoop (without a copy in the L3,
  *   which is then not inclusive, a sharer forwards: L3_OTHER_CLEAN and the clean snoop's time).
@@ -38,7 +39,7 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 	enum line_state state = socket_state(s, k, p);
 	f->source = SRC_L3_UNSHARED;
 	f->ready = t + s->lat.l3;
-	if (mask && !(mask & (mask - 1)) && mask != c->bit) {
+	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t);
 		tell_core_snoop(s, c->socket, line, had, t);
 		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
@@ -171,8 +172,6 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 	const unsigned home = home_of(line);
 	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
 	const struct snooped r = snoop_sockets(s, c->socket, line, own, asked);
-	if (r.modified && !own)
-		(void)dram_write(s, r.sender, line, asked, 1, true);
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
 		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
 		uncore_pulse(s, r.sender, c->socket, UNC_LINK_DATA, sent);
@@ -186,6 +185,8 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 		uncore_level(s, home, 0, home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
 		             f->ready - asked);
 	}
+	if (r.modified && !own) /* behind the answer, which it must not hold up */
+		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
 	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
 	if (s->inclusive)
@@ -237,8 +238,9 @@ void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint6
 		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
 	t = pool_start(&k->read_tracker, t, 0);
 	const struct place p = socket_find(k, q->line);
-	/* a line that only another cache of the asking cluster has (code) cannot be had from there */
-	const bool here = p.l3 != CACHE_NONE || (socket_holders(s, k, p) & ~c->bit);
+	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
+	 * get them, for it is in the instruction cache */
+	const bool here = p.l3 != CACHE_NONE || (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0);
 	const enum line_state state = here ? socket_state(s, k, p) : LINE_I;
 	if (!here)
 		miss(s, c, q, p, t, f);

@@ -229,16 +229,13 @@ void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint
 		prefetch_l2(s, c, q, hit, t);
 }
 
-/* Deals with the line that leaves entry i of an L1D. */
-static void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t)
+/* Deals with a line that had to leave an L1D. */
+static void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t old, bool dirty, uint64_t t)
 {
 	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
 	                                   SIG_L1D_WRITE_BACK_E, SIG_L1D_WRITE_BACK_M };
 	struct cluster *k = c->cluster;
 	struct signals *g = s->signals[q->thread];
-	const uint32_t old = c->l1d.tag[i];
-	const bool dirty = (c->l1d.state[i] & LINE_STATE) == LINE_M;
-	cache_drop(&c->l1d, i);
 	if (!dirty) {
 		if (!s->inclusive && cluster_state(s, k, old) == LINE_I)
 			uncore_evict(s, k, old, false, true, t);
@@ -271,16 +268,20 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 	signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
 	if (q->kind == ASK_LOAD)
 		signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
-	uint32_t i = cache_find(&c->l1d, q->line); /* there in S, when asked for ownership */
+	uint32_t i = cache_find(&c->l1d, q->line), old = CACHE_NONE; /* there in S, when asked for ownership */
+	bool dirty = false;
 	if (i == CACHE_NONE) {
 		i = cache_victim(&c->l1d, q->line);
-		if (c->l1d.tag[i] != CACHE_NONE)
-			l1_evict(s, c, q, i, start);
+		old = c->l1d.tag[i];
+		dirty = (c->l1d.state[i] & LINE_STATE) == LINE_M;
 		signal_pulse(g, SIG_L1D_REPLACED, start, 1);
 		if (f->state == LINE_M)
 			signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
 	}
 	cache_put(&c->l1d, i, q->line, f->ready, (uint8_t)(f->state | (ask_demands(q) ? 0 : LINE_PREFETCHED)));
+	/* only now: what follows may throw the new line out of the L2 and must see it here */
+	if (old != CACHE_NONE)
+		l1_evict(s, c, q, old, dirty, start);
 	if (ask_owns(q))
 		(void)lower_in(&c->l1i, q->line, LINE_I);
 	return start;
@@ -395,12 +396,9 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	struct fill f;
 	l2_read(s, c, &ask, q->cycle, &f);
 	const uint32_t j = cache_victim(&c->l1i, line), old = c->l1i.tag[j];
-	if (old != CACHE_NONE) {
-		cache_drop(&c->l1i, j);
-		if (!s->inclusive && cluster_state(s, c->cluster, old) == LINE_I)
-			uncore_evict(s, c->cluster, old, false, true, q->cycle);
-	}
 	cache_put(&c->l1i, j, line, f.ready, LINE_S);
+	if (old != CACHE_NONE && !s->inclusive && cluster_state(s, c->cluster, old) == LINE_I)
+		uncore_evict(s, c->cluster, old, false, true, q->cycle);
 	r->ready = f.ready;
 	r->source = f.source;
 }
