@@ -297,15 +297,15 @@ static uint64_t allocate(struct core_thread *c, const struct core_plan *p, unsig
 	}
 	uint64_t first = t + (c->slots != 0); /* cycles from here on are lost when it waits */
 	enum wait_reason reason = WAIT_NONE;
+	if (c->barrier > t) {
+		if (c->barrier_signal)
+			stall(c, (enum signal)c->barrier_signal, first, c->barrier);
+		t = c->barrier;
+		reason = (enum wait_reason)c->barrier_reason;
+	}
 	if (delivered > t) {
 		t = delivered;
 		reason = why;
-	}
-	if (c->barrier > t) {
-		if (c->barrier_signal)
-			stall(c, (enum signal)c->barrier_signal, max_cycle(first, t), c->barrier);
-		t = c->barrier;
-		reason = (enum wait_reason)c->barrier_reason;
 	}
 	if (c->rob[c->rob_at] >= t) {
 		uint64_t to = c->rob[c->rob_at] + 1;
