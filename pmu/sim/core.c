@@ -301,7 +301,6 @@ static uint64_t allocate(struct core_thread *c, const struct core_plan *p, unsig
 		if (c->barrier_signal)
 			stall(c, (enum signal)c->barrier_signal, first, c->barrier);
 		t = c->barrier;
-		reason = (enum wait_reason)c->barrier_reason;
 	}
 	if (delivered > t) {
 		t = delivered;
@@ -554,6 +553,7 @@ static void attribute(struct core_thread *c, unsigned parts, uint64_t allocated,
 		[WAIT_NONE] = SIG_STALL_BY_ALLOCATE, [WAIT_FETCH] = SIG_STALL_BY_FETCH, [WAIT_DECODE] = SIG_STALL_BY_DECODE,
 		[WAIT_MISPREDICT] = SIG_STALL_BY_MISPREDICT, [WAIT_CLEAR] = SIG_STALL_BY_CLEAR,
 		[WAIT_ALLOCATE] = SIG_STALL_BY_ALLOCATE, [WAIT_STORE_BUFFER] = SIG_STALL_BY_STORE_BUFFER };
+	put_down(c, (enum signal)front[c->barrier_reason], &from, c->barrier, allocated < end ? allocated : end);
 	put_down(c, (enum signal)front[f->wait_reason], &from, allocated, end);
 	if (parts & PART_LOAD) {
 		put_down(c, SIG_STALL_BY_DISPATCH, &from, f->load_dispatch, end);
