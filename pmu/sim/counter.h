@@ -16,8 +16,23 @@ struct sim_finding { enum finding_kind kind; unsigned thread; uint32_t address; 
 
 struct counters; /* the register file of one hardware thread; counter.c */
 
+/* What the register file needs from the machine around it; any member may be NULL. */
+struct counters_env {
+	void *self;
+	/* Host pointer to `bytes` bytes of simulated memory at a window address that lie in one
+	 * mapping: the DS area and the PEBS buffer. NULL = not mapped. */
+	void *(*memory)(void *self, uint64_t va, unsigned bytes, bool write);
+	/* The core's prefetcher switches were written: memory_prefetchers' mask, 1 = off. */
+	void (*prefetchers)(void *self, unsigned off_mask);
+	/* Core cycles of this thread since the machine was opened, parked time included. */
+	uint64_t (*cycle)(void *self);
+};
+
 size_t counters_bytes(const struct machine *m);
 struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals);
+/* Connects the register file to the machine; *env is copied. Before that there is no memory and
+ * time stands at 0. Tells the machine the prefetcher switches of reset at once. */
+void counters_connect(struct counters *p, const struct counters_env *env);
 
 /* ST_FAULT where the processor raises #GP; ST_MISSING where this room does not own the address
  * (the caller asks the next room, and faults when none does). *finding is set when the access
@@ -25,6 +40,14 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 MUST_CHECK enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *finding);
 MUST_CHECK enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *finding);
 MUST_CHECK enum status counters_rdpmc(struct counters *p, uint32_t index, uint64_t *value);
+/* Time stamp counter, as RDTSC and MSR 0x10 read it. */
+uint64_t counters_rdtsc(struct counters *p);
+/* What CPUID answers on this thread; changes with MISC_ENABLE (limited leaves). out: EAX EBX ECX EDX. */
+void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+/* The thread slept (parked, or away in SMM) for so many of env's cycles: APERF and MPERF stood still. */
+void counters_halted(struct counters *p, uint64_t cycles);
+/* An SMI was taken. */
+void counters_smi(struct counters *p);
 /* A retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
 void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
 /* True while counters_retired has to be called. */

@@ -1,0 +1,91 @@
+/* pmu/sim/counter_state.h: inside of the register file, shared by counter*.c and cpuid.c only. */
+#ifndef SIM_COUNTER_STATE_H
+#define SIM_COUNTER_STATE_H
+
+#include "pmu/sim/counter.h"
+#include "pmu/sim/counter_event.h"
+
+#define GENERAL_MAX 18
+#define FIXED_MAX   7
+#define LBR_MAX     32
+#define MTRR_VARIABLE 8
+#define MTRR_FIXED    11
+
+/* One counter, general or fixed. While a tap runs, the value is base + the tap's count. */
+struct counter {
+	uint64_t base;         /* value when the tap was set */
+	uint64_t wraps;        /* of the value since then, already told */
+	bool tapped;           /* signals count for it */
+	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
+	const struct sim_event *event; /* what it is programmed to, NULL unknown or fixed */
+	uint8_t umask;
+	/* count = tap * multiply / divide: clocks other than the core's, over-counting */
+	uint64_t multiply, divide;
+	uint64_t armed_cycle;  /* PEBS: cycle from which the next occurrence leaves a record */
+	bool armed;
+};
+
+struct counters {
+	const struct machine *m;
+	struct signals *signals;
+	struct counters_env env;
+	unsigned thread;
+
+	struct counter general[GENERAL_MAX], fixed[FIXED_MAX];
+	uint64_t evtsel[GENERAL_MAX];
+	uint64_t fixed_ctrl, global_ctrl, global_status;
+	bool started;            /* the start-up sequence of AAK100 has run, or is not needed */
+
+	uint64_t ds_area, pebs_enable, load_latency, debugctl, lbr_select;
+	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
+	uint64_t lbr_last_cycle;
+	uint64_t offcore[2];
+	uint64_t pebs_written;   /* records since reset, for fault.pebs_drop_every */
+	uint32_t tag_state;      /* generator that tags loads */
+
+	uint64_t misc_enable, prefetch, perf_ctl, clock_modulation, therm_interrupt, energy_bias, power_ctl, pkg_cst;
+	uint64_t pat, mtrr_default, mtrr_variable[2 * MTRR_VARIABLE], mtrr_fixed[MTRR_FIXED];
+	uint64_t apic_base, uncore_limit;
+	int64_t tsc_offset;
+	uint64_t aperf_base, mperf_base; /* value written minus the clock at that time */
+	uint64_t halted;
+	uint32_t smis;
+
+	struct sim_finding late; /* found while running; told with the next access */
+};
+
+static inline uint64_t mask_of(uint64_t width)
+{
+	return width >= 64 ? ~0ull : (1ull << width) - 1;
+}
+
+/* Notes a finding when the caller can take one. */
+static inline void find(struct counters *p, struct sim_finding *f, enum finding_kind kind, uint32_t address,
+                        uint64_t value, const char *why)
+{
+	if (f)
+		*f = (struct sim_finding){ kind, p->thread, address, value, why };
+}
+
+/* counter.c: brings values and overflow bits up to date; puts taps as the registers say. */
+void counters_sync(struct counters *p);
+void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
+/* Current value of a counter after counters_sync. */
+uint64_t counter_value(const struct counters *p, const struct counter *c, uint64_t width);
+/* Now, in units: core cycles awake, TSC ticks. */
+uint64_t counters_aperf(const struct counters *p);
+uint64_t counters_mperf(const struct counters *p);
+uint64_t counters_ratio_now(const struct counters *p);
+
+/* counter_msr.c: registers beside the counters. ST_MISSING: not here. */
+void counter_msr_reset(struct counters *p);
+MUST_CHECK enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
+MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+
+/* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not here. */
+MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);
+MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+/* Whether counter n is under PEBS or counts by the load-latency facility. */
+bool counter_by_retirement(const struct counters *p, unsigned n);
+
+#endif
