@@ -209,6 +209,18 @@ def read_sources(p, folder, name):
     return rows
 
 
+def read_profiles(p, folder, name):
+    if not os.path.exists(os.path.join(folder, "profiles", name + ".txt")):
+        return None
+    profiles = read_ini(p, folder, "profiles/%s.txt" % name, ["title", "events", "lbr_select", "source"])
+    for r in profiles:
+        words(p, r, "title"), words(p, r, "source"), words(p, r, "events")
+        r.events, r.lbr = r.get("events", "").split(), number(p, r, "lbr_select", 0, 0x1FF, 0)
+        if len(r.events) > 64 or len(set(r.events)) < len(r.events):
+            p.add(r.where, "events", "must be at most 64 names, none twice")
+    return profiles
+
+
 def read_quirks(p, folder):
     quirks = {}
     for r in read_ini(p, folder, "quirks.txt", ["erratum", "what", "source", "writes"]):
@@ -226,7 +238,7 @@ def read_quirks(p, folder):
 
 
 PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
-                  "quirks", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
+                  "quirks", "profiles", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
                   "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
@@ -240,7 +252,8 @@ def span(p, row):
 
 
 def read_processors(p, folder, quirks):
-    readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources}
+    readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources,
+               "profiles": read_profiles}
     sets = {kind: {} for kind in readers}
     processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
     for r in processors:
@@ -269,6 +282,7 @@ def read_processors(p, folder, quirks):
                     sets[kind][name] = rows
         r.events = [e for kind in ("events", "offcore") for n in r.get(kind, "").split() for e in sets[kind][n]]
         r.msrs = [m for n in r.get("msrs", "").split() for m in sets["msrs"][n]]
+        r.profiles = [f for n in r.get("profiles", "").split() for f in sets["profiles"][n]]
         r.quirks = []
         for q in r.get("quirks", "").split():
             if q in quirks:
@@ -302,6 +316,10 @@ def check_processor(p, r):
     for e in r.events:
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+    for f in r.profiles:
+        for n in f.events:
+            if n not in seen:
+                p.add(f.where, "events", "%s: %s has no such event" % (n, r["name"]))
     for q in r.quirks:
         for msr, value in q.writes:
             if not allowed(msr, value):
@@ -393,6 +411,16 @@ def write_processors(out, processors, quirks, sets):
                 writes = "%s, %d" % (c_name("writes", q["name"]), len(q.writes)) if q.writes else "0, 0"
                 out.write("\t{ %s, %s, %s, %s },\n" % (c_text(q["name"]), c_text(q["erratum"]), c_text(q["what"]), writes))
             out.write("};\n")
+        for f in r.profiles:
+            out.write("static const char *const %s[] = {\n" % c_name("list", r["name"] + "_" + f["name"]))
+            out.write("".join("\t%s,\n" % c_text(n) for n in f.events) + "};\n")
+        if r.profiles:
+            out.write("static const struct profile %s[] = {\n" % c_name("profiles", r["name"]))
+            for f in r.profiles:
+                out.write("\t{ %s, %s, %s, %d, 0x%X, %s },\n" % (
+                    c_text(f["name"]), c_text(f["title"]), c_name("list", r["name"] + "_" + f["name"]),
+                    len(f.events), f.lbr, c_text(f["source"])))
+            out.write("};\n")
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (
                 c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))
@@ -408,7 +436,7 @@ def write_processors(out, processors, quirks, sets):
             c_name("models", r["name"]) if r.models else "0", len(r.models)))
         out.write("\t\t.stepping_low = %d, .stepping_high = %d,\n" % (r.low, r.high))
         for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
-                                  ("quirks", r.quirks, "quirk_count")):
+                                  ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count")):
             out.write("\t\t.%s = %s, .%s = %d,\n" % (
                 kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
         source = r.get("latency_sources", "")

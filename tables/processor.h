@@ -41,6 +41,15 @@ struct quirk {
 	uint8_t write_count;
 };
 
+/* A list of events that answers one question, by name. */
+struct profile {
+	const char *name, *title;
+	const char *const *events; /* names, all of this processor */
+	uint8_t event_count;
+	uint16_t lbr_select;       /* filter of last-branch records that go with it, 0 none */
+	const char *source;
+};
+
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
 
 /* What one byte of CPUID leaf 2 says of TLBs. */
@@ -65,6 +74,8 @@ struct processor {
 	const struct latency_source *latency_sources; /* 16 rows or NULL */
 	const struct quirk *quirks;
 	uint8_t quirk_count;
+	const struct profile *profiles;
+	uint8_t profile_count;
 	struct tlb_facts tlb;
 	uint8_t pebs_format;     /* 255 none */
 	uint8_t lbr_pairs;

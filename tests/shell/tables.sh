@@ -53,5 +53,7 @@ check "tables_refuse_prefetch_bits_that_are_not_writable" bad processors.txt '0,
 check "tables_refuse_a_hidden_descriptor" bad processors.txt 's/^models = 0x3F/models = 0x1A/' "haswell-ep: is hidden by nehalem-ep"
 check "tables_refuse_a_list_without_a_last_resort" bad processors.txt '/^\[x86-64\]/,$d' "processors: the last one must match any"
 check "tables_refuse_offcore_part" bad offcore/nehalem.csv 's/^request,OTHER/reqest,OTHER/' "part: 'reqest' must be request or response"
+check "tables_refuse_profile_of_unknown_event" bad profiles/nehalem.txt 's/LOAD_HIT_PRE/LOAD_HIT_POST/' "events: LOAD_HIT_POST: nehalem-ep has no such event"
+check "tables_refuse_profile_with_an_event_twice" bad profiles/nehalem.txt 's/LOAD_HIT_PRE/ARITH.CYCLES_DIV_BUSY/' "events: must be at most 64 names, none twice"
 check "tables_refuse_tlb_descriptor_twice" bad tlb_descriptors.csv 's/^0x05,/0x03,/' "0x03: stands twice"
 tap_end

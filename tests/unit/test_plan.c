@@ -193,6 +193,33 @@ static void test_plan_takes_every_event_of_every_processor(void **state)
 	assert_null(event_find(&processors[0], "NO.SUCH"));
 }
 
+/* The guide's appendix names the runs of the first three groups; for the last two it is the general events by four. */
+static void test_plan_of_the_guides_profiles_is_as_short_as_the_guide_says(void **state)
+{
+	(void)state;
+	static const struct { const char *name; unsigned events, runs; } guide[] = {
+		{ "general-exploration", 6, 1 }, { "branch-analysis", 4, 1 }, { "cycles-and-uops", 14, 3 },
+		{ "memory-access", 13, 3 }, { "sharing", 2, 1 }, { "front-end", 14, 3 }, { "working-set", 5, 1 },
+		{ "loop-analysis", 31, 8 }, { "client-analysis", 53, 13 },
+	};
+	const struct processor *p = &processors[0];
+	assert_string_equal(p->name, "nehalem-ep");
+	assert_int_equal(p->profile_count, COUNT_OF(guide));
+	for (unsigned i = 0; i < COUNT_OF(guide); i++) {
+		const struct profile *f = &p->profiles[i];
+		const struct event *events[PLAN_EVENTS_MAX];
+		struct plan plan;
+		const char *problem;
+		assert_string_equal(f->name, guide[i].name);
+		assert_int_equal(f->event_count, guide[i].events);
+		for (unsigned e = 0; e < f->event_count; e++)
+			events[e] = event_find(p, f->events[e]);
+		assert_int_equal(plan_events(&four, events, f->event_count, &plan, &problem), ST_OK);
+		check_plan(&four, &plan, events, f->event_count);
+		assert_int_equal(plan.runs, guide[i].runs);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_plan_uses_fixed_counters_and_shares_repeated_events),
 		cmocka_unit_test(test_plan_names_what_no_counter_counts),
 		cmocka_unit_test(test_plan_takes_every_event_of_every_processor),
+		cmocka_unit_test(test_plan_of_the_guides_profiles_is_as_short_as_the_guide_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
