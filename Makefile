@@ -27,7 +27,7 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: machine-format all host efi image usb run check check-fast check-long bench clean
+.PHONY: machine-format all host efi image usb run check check-fast check-long fuzz-short fuzz-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
@@ -135,6 +135,19 @@ check check-long:
 	@runner/setup.sh test
 	@$(MAKE) --no-print-directory host efi unit
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
+
+# --- fuzzing -----------------------------------------------------------------------------------
+# tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT).
+FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/decode*.c pmu/sim/exec*.c)
+FUZZ_SHORT    ?= 200000
+FUZZ_LONG     ?= 10000000
+.SECONDEXPANSION:
+$(FUZZ_PROGRAMS): $(OUT)/fuzz/%: tests/fuzz/%.c $$(FUZZ_SOURCES_$$*)
+	@mkdir -p $(@D)
+	clang $(COMMON) -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
+fuzz-short fuzz-long: $(FUZZ_PROGRAMS)
+	OUT=$(OUT) tests/shell/fuzz.sh $(if $(filter fuzz-long,$@),$(FUZZ_LONG),$(FUZZ_SHORT))
 
 clean:
 	rm -rf $(OUT)

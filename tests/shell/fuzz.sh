@@ -1,0 +1,21 @@
+#!/bin/bash
+# Each tests/fuzz/fuzz_X.c for a number of executions (default: short); TAP. Long: make fuzz-long.
+cd "$(dirname "$0")/../.." || exit 2
+runs=${1:-200000} out=${OUT:-out}
+targets=(tests/fuzz/fuzz_*.c)
+echo "1..${#targets[@]}"
+i=0
+for source in "${targets[@]}"; do
+	i=$((i + 1)) name=$(basename "$source" .c)
+	if ! command -v clang >/dev/null; then echo "ok $i - $name # SKIP no clang"; continue; fi
+	mkdir -p "$out/log" "$out/fuzz/corpus_$name"
+	if ! make -s OUT="$out" "$out/fuzz/$name" >"$out/log/$name.build" 2>&1; then
+		echo "not ok $i - $name builds"; sed 's/^/# /' "$out/log/$name.build" | tail -n 20; continue
+	fi
+	if "$out/fuzz/$name" -runs="$runs" -seed="${FUZZ_SEED:-1}" -max_len=256 -print_final_stats=1 -artifact_prefix="$out/fuzz/$name-" \
+	   "$out/fuzz/corpus_$name" >"$out/log/$name.fuzz" 2>&1; then
+		echo "ok $i - $name: $(grep -o 'number_of_executed_units: *[0-9]*' "$out/log/$name.fuzz" | grep -o '[0-9]*$') executions, no finding"
+	else
+		echo "not ok $i - $name"; sed 's/^/# /' "$out/log/$name.fuzz" | tail -n 40
+	fi
+done
