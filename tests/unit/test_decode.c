@@ -4,10 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "asm/kernel.h"
 #include "pmu/sim/decode.h"
 #include "pmu/sim/ops.h"
+#include "tests/unit/random_insn.h"
 
 static struct insn must(const char *what, const uint8_t *bytes, size_t n)
 {
@@ -109,12 +113,174 @@ static void test_decode_refuses_with_length(void **state)
 	assert_int_equal(decode(cut_short, 0, &in, &bad), ST_SYNTAX);
 }
 
+/* --- binutils as judge ------------------------------------------------------------------------- */
+
+#define SLOT 32 /* an instruction, then NOPs: the disassembler finds back whatever it made of the first bytes */
+
+/* The memory operand as objdump's Intel syntax has it, from '[' on. False: a form not compared. */
+static bool memory_text(const struct insn *in, char *text)
+{
+	static const char *const names[16] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "14", "15"};
+	const char *wide = in->address32 ? "e" : "r", *tail = in->address32 ? "d" : "";
+
+	if (!in->has_base || in->stack || in->rep || in->op == OP_MOVS || in->op == OP_STOS)
+		return false;
+	text += sprintf(text, "[%s%s%s", in->base > 7 ? "r" : wide, names[in->base], in->base > 7 ? tail : "");
+	if (in->has_index)
+		text += sprintf(text, "+%s%s%s*%u", in->index > 7 ? "r" : wide, names[in->index], in->index > 7 ? tail : "", in->scale);
+	if (in->displacement)
+		text += sprintf(text, "%c0x%x", in->displacement < 0 ? '-' : '+', in->displacement < 0 ? 0u - (unsigned)in->displacement : (unsigned)in->displacement);
+	sprintf(text, in->displacement ? "]" : "");
+	return true;
+}
+
+/* Whether objdump's mnemonic is one of our op's names. */
+static bool mnemonic_fits(const struct insn *in, const char *m)
+{
+	static const struct { uint16_t op; const char *names; } other[] = {
+		{OP_MOV, "mov movabs "}, {OP_IMUL1, "imul "}, {OP_IMUL2, "imul "}, {OP_IMUL3, "imul "}, {OP_SHL, "shl sal "}, {OP_MOVSX, "movsx movsxd "},
+		{OP_NOP, "nop fwait xchg fnop endbr64 endbr32 "}, {OP_CBW, "cbw cwde cdqe data16 rex rex.W "}, {OP_CWD, "cwd cdq cqo "}, {OP_MOVD_VE, "movd movq "}, {OP_MOVD_EV, "movd movq "},
+		{OP_MOVV, "movups movupd movdqu lddqu movdqu8 movdqu16 movdqu32 movdqu64 "}, {OP_MOVVA, "movaps movapd movdqa movdqa32 movdqa64 "},
+		{OP_MOVNT, "movntps movntpd movntdq "}, {OP_MOVLP, "movlps movlpd "}, {OP_MOVHP, "movhps movhpd "}, {OP_MOVHP_STORE, "movhps movhpd "},
+		{OP_MOVQ, "movq movlps movlpd "}, {OP_ANDP, "andps andpd "}, {OP_ANDNP, "andnps andnpd "}, {OP_ORP, "orps orpd "}, {OP_XORP, "xorps xorpd "},
+		{OP_PAND, "pand pandd pandq "}, {OP_PANDN, "pandn pandnd pandnq "}, {OP_POR, "por pord porq "}, {OP_PXOR, "pxor pxord pxorq "},
+		{OP_PINSRD, "pinsrd pinsrq "}, {OP_PEXTRD, "pextrd pextrq "}, {OP_BROADCASTB, "pbroadcastb "}, {OP_BROADCASTW, "pbroadcastw "},
+		{OP_BROADCASTD, "pbroadcastd broadcastss "}, {OP_BROADCASTQ, "pbroadcastq broadcastsd "}, {OP_BROADCAST128, "broadcastf128 broadcasti128 "},
+		{OP_INSERT128, "insertf128 inserti128 insertf32x4 insertf64x2 inserti32x4 inserti64x2 "}, {OP_INSERT256, "insertf64x4 inserti64x4 insertf32x8 inserti32x8 "},
+		{OP_EXTRACT128, "extractf128 extracti128 extractf32x4 extractf64x2 extracti32x4 extracti64x2 "},
+		{OP_EXTRACT256, "extractf64x4 extracti64x4 extractf32x8 extracti32x8 "}, {OP_PERM2F128, "perm2f128 perm2i128 "}, {OP_PERMQ, "permq permpd "},
+		{OP_FLD_M32, "fld "}, {OP_FLD_M64, "fld "}, {OP_FLD_M80, "fld "}, {OP_FLDCONST, "fld1 fldl2t fldl2e fldpi fldlg2 fldln2 fldz "},
+		{OP_FST, "fst fstp "}, {OP_FST_M32, "fst fstp "}, {OP_FST_M64, "fst fstp "}, {OP_FSTP_M80, "fstp "},
+	};
+	char name[32], have[32];
+	unsigned i;
+
+	for (i = 0; i < sizeof(name) - 1 && op_name(in->op)[i]; i++)
+		name[i] = (char)tolower((unsigned char)op_name(in->op)[i]);
+	name[i] = 0;
+	if ((in->vex || in->evex) && *m == 'v' && *name != 'v')
+		m++;
+	if (in->op >= OP_FARITH && in->op <= OP_FARITH_M64) {
+		static const char *const group[8] = {"fadd", "fmul", "", "", "fsub", "fsubr", "fdiv", "fdivr"};
+
+		snprintf(have, sizeof(have), "%s%s", group[in->vsrc1], in->vsrc2 ? "p" : "");
+		return strcmp(have, m) == 0;
+	}
+	if (in->op == OP_JCC || in->op == OP_CMOV || in->op == OP_SETCC) {
+		static const char *const cc[16] = {"o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g"};
+
+		snprintf(have, sizeof(have), "%s%s", in->op == OP_JCC ? "j" : in->op == OP_CMOV ? "cmov" : "set", cc[in->extra]);
+		return strcmp(have, m) == 0;
+	}
+	if ((in->op >= OP_CMPPS && in->op <= OP_CMPSD) || (in->op >= OP_FMADDPS && in->op <= OP_FNMSUBSD)) { /* predicate or order within the name */
+		size_t n = strlen(name), l = strlen(m);
+
+		return strncmp(name, m, n - 2) == 0 && l >= n && strcmp(m + l - 2, name + n - 2) == 0;
+	}
+	for (i = 0; i < COUNT_OF(other); i++)
+		if (other[i].op == in->op) {
+			snprintf(have, sizeof(have), "%s ", m);
+			return strstr(other[i].names, have) != NULL;
+		}
+	return strcmp(name, m) == 0;
+}
+
+static void test_decode_agrees_with_binutils(void **state)
+{
+	enum { WANTED = 30000 };
+	struct insn *list = calloc(WANTED, sizeof(*list));
+	uint8_t (*bytes)[SLOT] = malloc(WANTED * SLOT);
+	char path[] = "/tmp/decode.XXXXXX", command[200], line[400];
+	unsigned n = 0, bad, judged = 0, texts = 0, evex = 0;
+	FILE *f;
+	int fd;
+
+	(void)state;
+	draw_seed(77);
+	memset(bytes, 0x90, WANTED * SLOT);
+	while (n < WANTED) {
+		uint8_t b[16];
+		unsigned have = random_insn(b);
+
+		if (below(12) == 0) { /* EVEX: the prefix with no mask, broadcast or rounding */
+			b[0] = 0x62;
+			b[1] = (uint8_t)((draw() & 0xF0) | (1 + below(3)));
+			b[2] = (uint8_t)((below(2) ? 0x7C : draw() & 0x78) | 4 | (draw() & 0x83));
+			b[3] = (uint8_t)(below(3) << 5 | (below(4) ? 8 : 0));
+		}
+		if (decode(b, have, &list[n], &bad) != ST_OK)
+			continue;
+		memcpy(bytes[n], b, list[n].length);
+		evex += list[n].evex;
+		n++;
+	}
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	f = fdopen(fd, "wb");
+	assert_int_equal(fwrite(bytes, SLOT, n, f), n);
+	fclose(f);
+	snprintf(command, sizeof(command), "objdump -D -z -b binary -m i386:x86-64 -M intel --insn-width=16 %s", path);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long at;
+		unsigned length = 0, i;
+		char *p = strchr(line, ':'), *m, *end, text[80];
+		struct insn *in;
+
+		if (line[0] != ' ' || !p || sscanf(line, " %lx:", &at) != 1 || at % SLOT)
+			continue;
+		in = &list[at / SLOT];
+		for (p++; isspace((unsigned char)*p); p++)
+			;
+		while (isxdigit((unsigned char)p[0]) && isxdigit((unsigned char)p[1]) && p[2] == ' ') {
+			length++;
+			p += 3;
+		}
+		while (isspace((unsigned char)*p))
+			p++;
+		/* binutils knows one encoding of each fence, the SDM (0F AE /5 /6 /7, register form) and processors eight */
+		if ((in->op == OP_NOP && bytes[at / SLOT][in->length - 1] == 0x9B) || /* FWAIT: it cuts prefixes off */
+		    (strstr(p, "(bad)") && in->op >= OP_LFENCE && in->op <= OP_SFENCE)) {
+			judged++;
+			continue;
+		}
+		if (length != in->length)
+			fail_msg("%s: %s has %u bytes, decoded %u", op_name(in->op), line, length, in->length);
+		judged++;
+		for (m = p; ; m = end + 1) { /* past prefixes that are words of their own */
+			static const char *const prefixes[] = {"lock", "rep", "repz", "repnz", "data16", "addr32", "xacquire", "xrelease", "bnd", "es", "cs", "ss", "ds", "notrack", "{evex}", "{vex}", "{vex3}"};
+
+			for (end = m; *end && !isspace((unsigned char)*end); end++)
+				;
+			for (i = 0; i < COUNT_OF(prefixes); i++)
+				if (strncmp(m, prefixes[i], (size_t)(end - m)) == 0 && !prefixes[i][end - m])
+					break;
+			if ((i == COUNT_OF(prefixes) && strncmp(m, "rex", 3)) || !*end || *end == '\n')
+				break;
+		}
+		if (memory_text(in, text) && !strstr(end, text) && !strstr(end, "iz*")) /* riz: an index that is none */
+			fail_msg("%s: expected %s in %s", op_name(in->op), text, line);
+		texts += memory_text(in, text);
+		*end = 0;
+		if (!mnemonic_fits(in, m))
+			fail_msg("%s: binutils says %s", op_name(in->op), m);
+	}
+	assert_int_equal(pclose(f), 0);
+	remove(path);
+	assert_int_equal(judged, n);
+	print_message("# %u instructions: lengths and mnemonics equal, %u memory operands, %u EVEX\n", judged, texts, evex);
+	free(list);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decode_every_kernel_whole),
 		cmocka_unit_test(test_decode_operands_of_load_op_store),
 		cmocka_unit_test(test_decode_refuses_with_length),
+		cmocka_unit_test(test_decode_agrees_with_binutils),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
