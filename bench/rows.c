@@ -126,13 +126,13 @@ const struct row rows[] = {
 	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 1, SUITE_FULL },
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
-	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
 	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH },
 	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
-	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 2048,
+	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 300000, 1, BOTH },
 	{ "load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", PENALTY, k_chase,
-	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 512,
+	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
 	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH },
 
 	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
