@@ -14,141 +14,50 @@
 #include "bench/measure.h"
 #include "pmu/sim/exec.h"
 #include "runner/native.h"
+#include "tests/unit/kernel_start.h"
 
-#define BUFFER 0x10000u          /* one array or chain each: a, b, c */
-#define MEMORY (4 * BUFFER)
 #define RETURN_TO 0x1234567812345678ull /* where an interpreted kernel returns to: nowhere */
 #define SHADOW_STACK (WINDOW_CONTROL + 0x8000)
 #define GPRS 16
 
-/* --- the starts -------------------------------------------------------------------------------- */
-
-/* Which arguments a kernel gets. `iterations` goes where its record says. */
-enum form { FORM_NONE, FORM_CHASE, FORM_CHASE4, FORM_STEP, FORM_STREAMS,
-            FORM_COUNT,    /* nothing but the number of iterations */
-            FORM_BUFFER,   /* a buffer that starts on a page, of any contents */
-            FORM_CHOICES   /* bytes 0 .. 3 */ };
-static const struct { const char *name; enum form form; } forms[] = {
-	{ "k_empty", FORM_NONE }, { "k_add_chain", FORM_NONE },
-	{ "k_chase", FORM_CHASE }, { "k_chase4", FORM_CHASE4 }, { "k_flush_chain", FORM_CHASE },
-	{ "k_touch", FORM_STEP }, { "k_dirty", FORM_STEP }, { "k_flush", FORM_STEP },
-	{ "k_triad_sse2", FORM_STREAMS }, { "k_triad_nt_sse2", FORM_STREAMS },
-	{ "k_triad_avx", FORM_STREAMS }, { "k_triad_nt_avx", FORM_STREAMS },
-	{ "k_triad_avx512", FORM_STREAMS }, { "k_triad_nt_avx512", FORM_STREAMS },
-	{ "k_branch_return", FORM_COUNT }, { "k_branch_return_base", FORM_COUNT },
-	{ "k_divsd_chain_easy", FORM_COUNT }, { "k_divsd_chain_hard", FORM_COUNT },
-	{ "k_addsd_chain", FORM_COUNT }, { "k_mulsd_chain", FORM_COUNT }, { "k_sqrtsd_chain_easy", FORM_COUNT },
-	{ "k_sqrtsd_chain_hard", FORM_COUNT }, { "k_divsd_indep_easy", FORM_COUNT },
-	{ "k_divsd_indep_hard", FORM_COUNT }, { "k_sqrtsd_indep_hard", FORM_COUNT },
-	{ "k_fp_assist", FORM_COUNT }, { "k_fp_assist_base", FORM_COUNT }, { "k_div64_chain_easy", FORM_COUNT },
-	{ "k_div64_chain_hard", FORM_COUNT }, { "k_fdiv_chain", FORM_COUNT }, { "k_partial_flags", FORM_COUNT },
-	{ "k_partial_flags_base", FORM_COUNT }, { "k_partial_register", FORM_COUNT },
-	{ "k_partial_register_base", FORM_COUNT }, { "k_bypass_delay", FORM_COUNT },
-	{ "k_bypass_delay_base", FORM_COUNT }, { "k_mfence", FORM_COUNT }, { "k_lfence", FORM_COUNT },
-	{ "k_sfence", FORM_COUNT }, { "k_pause", FORM_COUNT }, { "k_nop", FORM_COUNT }, { "k_lcp", FORM_COUNT },
-	{ "k_lcp_base", FORM_COUNT },
-	{ "k_store_forward", FORM_BUFFER }, { "k_forward_fail", FORM_BUFFER },
-	{ "k_forward_fail_base", FORM_BUFFER }, { "k_alias_4k", FORM_BUFFER }, { "k_alias_4k_base", FORM_BUFFER },
-	{ "k_unknown_address", FORM_BUFFER }, { "k_unknown_address_base", FORM_BUFFER },
-	{ "k_disambiguation_clear", FORM_BUFFER }, { "k_disambiguation_clear_base", FORM_BUFFER },
-	{ "k_split_load", FORM_BUFFER }, { "k_split_load_base", FORM_BUFFER }, { "k_split_page", FORM_BUFFER },
-	{ "k_split_page_base", FORM_BUFFER }, { "k_split_store", FORM_BUFFER },
-	{ "k_split_store_base", FORM_BUFFER }, { "k_mxcsr_change", FORM_BUFFER }, { "k_mxcsr_same", FORM_BUFFER },
-	{ "k_fpcw_change", FORM_BUFFER }, { "k_fpcw_same", FORM_BUFFER }, { "k_lock_add", FORM_BUFFER },
-	{ "k_lock_add_base", FORM_BUFFER }, { "k_split_lock", FORM_BUFFER }, { "k_split_lock_base", FORM_BUFFER },
-	{ "k_branch_conditional", FORM_CHOICES }, { "k_branch_indirect", FORM_CHOICES },
-};
-
-/* Memory before: four chains of 256 lines in the first buffer, numbers in the others. */
-static void fill(uint8_t *memory)
-{
-	struct random random;
-	uint32_t next[256];
-
-	memset(memory, 0, MEMORY);
-	random_init(&random, 11);
-	for (unsigned chain = 0; chain < 4; chain++) {
-		random_cycle(&random, next, 256);
-		for (unsigned i = 0; i < 256; i++)
-			*(uint64_t *)(memory + 64 * (256 * chain + i)) = WINDOW_DATA + 64 * (256 * chain + next[i]);
-	}
-	for (unsigned i = 0; i < 3 * BUFFER / 8; i++)
-		*(double *)(memory + BUFFER + 8 * i) = (double)(i % 1000) * 0.37 - 100;
-	for (unsigned i = 0; i < 4096; i++)
-		memory[MEMORY - 4096 + i] = (uint8_t)random_next(&random) & 3;
-	for (unsigned i = 0; i < 4; i++) /* k_chase4's ends */
-		*(uint64_t *)(memory + BUFFER + 8 * i) = WINDOW_DATA + 64 * 256 * i;
-}
-
-static void arguments(const struct kernel *k, enum form form, uint64_t iterations, uint64_t a[6])
-{
-	memset(a, 0, 6 * sizeof(a[0]));
-	switch (form) {
-	case FORM_NONE:
-	case FORM_COUNT:
-		break;
-	case FORM_BUFFER:
-		a[0] = WINDOW_DATA + BUFFER;
-		break;
-	case FORM_CHOICES:
-		a[0] = WINDOW_DATA + MEMORY - 4096;
-		break;
-	case FORM_CHASE:
-		a[0] = WINDOW_DATA;
-		break;
-	case FORM_CHASE4:
-		a[0] = WINDOW_DATA + BUFFER;
-		break;
-	case FORM_STEP:
-		a[0] = WINDOW_DATA;
-		a[2] = 64;
-		break;
-	case FORM_STREAMS:
-		a[0] = WINDOW_DATA + BUFFER;
-		a[1] = WINDOW_DATA + 2 * BUFFER;
-		a[2] = WINDOW_DATA + 3 * BUFFER;
-		a[4] = 4096 - 1; /* goes round after 16 iterations */
-		a[5] = 512;
-		break;
-	}
-	a[k->count_argument] = iterations;
-}
+/* --- in C --------------------------------------------------------------------------------------- */
 
 /* The same in C, where it matters what a kernel computes; the result in *result. False: it does not. */
-static bool in_c(const struct kernel *k, enum form form, uint64_t iterations, uint8_t *memory, uint64_t *result)
+static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterations, uint8_t *memory, uint64_t *result)
 {
-	uint64_t at = 512, *p = (uint64_t *)(memory + BUFFER);
+	uint64_t at = 512, *p = (uint64_t *)(memory + START_ARRAY);
 
 	switch (form) {
-	case FORM_NONE:
+	case START_NONE:
 		*result = k->instructions ? 16 * iterations : 0;
 		return true;
-	case FORM_CHASE:
+	case START_CHASE:
 		*result = WINDOW_DATA;
 		for (uint64_t i = 0; i < iterations * k->loads; i++)
 			*result = *(uint64_t *)(memory + (*result - WINDOW_DATA));
 		return true;
-	case FORM_CHASE4:
+	case START_CHASE4:
 		for (unsigned c = 0; c < 4; c++)
 			for (uint64_t i = 0; i < 4 * iterations; i++)
 				p[c] = *(uint64_t *)(memory + (p[c] - WINDOW_DATA));
 		*result = p[0];
 		return true;
-	case FORM_STEP:
+	case START_STEP:
 		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : WINDOW_DATA + 64 * iterations;
 		return true;
-	case FORM_STREAMS:
+	case START_STREAMS:
 		for (uint64_t i = 0; i < iterations; i++, at = (at + 256) & 4095)
 			for (unsigned e = 0; e < 256; e += 8) {
-				double b = *(double *)(memory + 2 * BUFFER + at + e), c = *(double *)(memory + 3 * BUFFER + at + e);
+				double b = *(double *)(memory + 2 * START_ARRAY + at + e), c = *(double *)(memory + 3 * START_ARRAY + at + e);
 				volatile double product = 3.0 * c; /* two roundings, as in the kernel */
-				*(double *)(memory + BUFFER + at + e) = b + product;
+				*(double *)(memory + START_ARRAY + at + e) = b + product;
 			}
 		*result = at;
 		return true;
-	case FORM_COUNT:
-	case FORM_BUFFER:
-	case FORM_CHOICES:
+	case START_UNKNOWN:
+	case START_COUNT:
+	case START_BUFFER:
+	case START_CHOICES:
 		break;
 	}
 	return false;
@@ -198,7 +107,7 @@ static void call_native(uint64_t entry, uint64_t gpr[GPRS], uint64_t vec[16][4],
 /* --- interpreted ------------------------------------------------------------------------------- */
 
 struct interpreted {
-	uint8_t *memory;                 /* MEMORY bytes at WINDOW_DATA */
+	uint8_t *memory;                 /* START_BYTES bytes at WINDOW_DATA */
 	uint8_t stack[4096];             /* below SHADOW_STACK */
 	uint64_t instructions, loads, stores, bytes;
 };
@@ -208,7 +117,7 @@ static void *shadow(void *self, uint64_t va, unsigned bytes, bool write)
 	struct interpreted *s = self;
 
 	(void)write;
-	if (va >= WINDOW_DATA && va + bytes <= WINDOW_DATA + MEMORY)
+	if (va >= WINDOW_DATA && va + bytes <= WINDOW_DATA + START_BYTES)
 		return s->memory + (va - WINDOW_DATA);
 	if (va >= SHADOW_STACK - sizeof(s->stack) && va + bytes <= SHADOW_STACK)
 		return s->stack + (va - (SHADOW_STACK - sizeof(s->stack)));
@@ -249,25 +158,24 @@ static void interpret(struct interpreted *s, struct hart_regs *regs)
 
 /* --- the comparison ---------------------------------------------------------------------------- */
 
-static void gprs_of(const struct kernel *k, enum form form, uint64_t iterations, uint64_t gpr[GPRS])
+static void gprs_of(const struct kernel *k, enum kernel_start form, uint64_t iterations, uint64_t gpr[GPRS])
 {
 	static const unsigned order[6] = { RN_RDI, RN_RSI, RN_RDX, RN_RCX, 8, 9 };
 	uint64_t a[6];
 
 	for (unsigned i = 0; i < GPRS; i++)
 		gpr[i] = 0x1111111111111111ull * i; /* none may matter but the arguments */
-	arguments(k, form, iterations, a);
+	kernel_start_arguments(k, form, iterations, a);
 	for (unsigned i = 0; i < 6; i++)
 		gpr[order[i]] = a[i];
 }
 
-static enum form form_of(const struct kernel *k)
+static enum kernel_start start_of(const struct kernel *k)
 {
-	for (unsigned i = 0; i < COUNT_OF(forms); i++)
-		if (!strcmp(forms[i].name, k->name))
-			return forms[i].form;
-	fail_msg("%s has no start here: give it one", k->name);
-	return FORM_NONE;
+	enum kernel_start start = kernel_start_find(k->name);
+	if (start == START_UNKNOWN)
+		fail_msg("%s has no start in kernel_start.c: give it one", k->name);
+	return start;
 }
 
 static bool is_wrapper(const struct kernel *k)
@@ -281,8 +189,8 @@ static void run_interpreted(const struct kernel *k, uint64_t iterations, struct 
 	memset(regs, 0, sizeof(*regs));
 	memset(s->stack, 0, sizeof(s->stack));
 	s->instructions = s->loads = s->stores = s->bytes = 0;
-	fill(s->memory);
-	gprs_of(k, form_of(k), iterations, regs->gpr);
+	kernel_start_fill(s->memory);
+	gprs_of(k, start_of(k), iterations, regs->gpr);
 	regs->rip = WINDOW_CODE + k->offset;
 	regs->rflags = 2;
 	regs->mxcsr = 0x1F80;
@@ -297,17 +205,17 @@ static void test_kernels_compute_what_their_pseudo_code_says(void **state)
 {
 	(void)state;
 	struct interpreted *s = calloc(1, sizeof(*s));
-	uint8_t *reference = malloc(MEMORY);
-	s->memory = malloc(MEMORY);
+	uint8_t *reference = malloc(START_BYTES);
+	s->memory = malloc(START_BYTES);
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
 		for (unsigned i = 0; i < COUNT_OF(counts) && !is_wrapper(k); i++) {
 			struct hart_regs regs;
 			uint64_t result = 0;
 			run_interpreted(k, counts[i], s, &regs);
-			fill(reference);
-			if (!in_c(k, form_of(k), counts[i], reference, &result))
+			kernel_start_fill(reference);
+			if (!in_c(k, start_of(k), counts[i], reference, &result))
 				continue; /* compared with the processor's own result below */
-			if (regs.gpr[RN_RAX] != result || memcmp(reference, s->memory, MEMORY))
+			if (regs.gpr[RN_RAX] != result || memcmp(reference, s->memory, START_BYTES))
 				fail_msg("%s, %llu iterations: result 0x%llx instead of 0x%llx, or memory differs", k->name,
 				         (unsigned long long)counts[i], (unsigned long long)regs.gpr[RN_RAX], (unsigned long long)result);
 		}
@@ -320,7 +228,7 @@ static void test_kernels_counts_are_what_their_records_say(void **state)
 {
 	(void)state;
 	struct interpreted *s = calloc(1, sizeof(*s));
-	s->memory = malloc(MEMORY);
+	s->memory = malloc(START_BYTES);
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
 		struct hart_regs regs;
 		struct interpreted few, many;
@@ -352,11 +260,11 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 	struct cpu cpu;
 	char problem[128] = "";
 	struct interpreted *s = calloc(1, sizeof(*s));
-	s->memory = malloc(MEMORY);
+	s->memory = malloc(START_BYTES);
 	if (native_open(&native, problem, sizeof(problem)) != ST_OK)
 		fail_msg("%s", problem);
 	const struct access *a = native_access(native);
-	struct mapping m = { .va = WINDOW_DATA, .bytes = MEMORY, .page_bytes = PAGE_4K };
+	struct mapping m = { .va = WINDOW_DATA, .bytes = START_BYTES, .page_bytes = PAGE_4K };
 	unsigned compared = 0;
 	assert_int_equal(cpu_identify(a, &cpu), ST_OK);
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
@@ -371,8 +279,8 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 				continue;
 			}
 			run_interpreted(k, counts[i], s, &regs);
-			fill(m.host);
-			gprs_of(k, form_of(k), counts[i], gpr);
+			kernel_start_fill(m.host);
+			gprs_of(k, start_of(k), counts[i], gpr);
 			__builtin_ia32_ldmxcsr(0x1F80); /* without the sticky flags of what ran before */
 			call_native(WINDOW_CODE + k->offset, gpr, vec, avx);
 			for (unsigned r = 0; r < GPRS; r++)
@@ -382,7 +290,7 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 			for (unsigned w = 0; w < (avx ? 4u : 2u); w++)
 				if (vec[0][w] != regs.vec[0][w] || vec[15][w] != regs.vec[15][w])
 					fail_msg("%s: vector register 0 or 15 differs in word %u", k->name, w);
-			assert_memory_equal(m.host, s->memory, MEMORY);
+			assert_memory_equal(m.host, s->memory, START_BYTES);
 			compared++;
 		}
 	assert_true(compared >= 30);

@@ -1,0 +1,101 @@
+/* tests/unit/kernel_start.c: see kernel_start.h. */
+#include <string.h>
+
+#include "bench/layout.h"
+#include "pmu/access.h"
+#include "tests/unit/kernel_start.h"
+
+static const struct { const char *name; enum kernel_start start; } starts[] = {
+	{ "k_empty", START_NONE }, { "k_add_chain", START_NONE },
+	{ "k_chase", START_CHASE }, { "k_chase4", START_CHASE4 }, { "k_flush_chain", START_CHASE },
+	{ "k_touch", START_STEP }, { "k_dirty", START_STEP }, { "k_flush", START_STEP },
+	{ "k_triad_sse2", START_STREAMS }, { "k_triad_nt_sse2", START_STREAMS },
+	{ "k_triad_avx", START_STREAMS }, { "k_triad_nt_avx", START_STREAMS },
+	{ "k_triad_avx512", START_STREAMS }, { "k_triad_nt_avx512", START_STREAMS },
+	{ "k_branch_return", START_COUNT }, { "k_branch_return_base", START_COUNT },
+	{ "k_divsd_chain_easy", START_COUNT }, { "k_divsd_chain_hard", START_COUNT },
+	{ "k_addsd_chain", START_COUNT }, { "k_mulsd_chain", START_COUNT }, { "k_sqrtsd_chain_easy", START_COUNT },
+	{ "k_sqrtsd_chain_hard", START_COUNT }, { "k_divsd_indep_easy", START_COUNT },
+	{ "k_divsd_indep_hard", START_COUNT }, { "k_sqrtsd_indep_hard", START_COUNT },
+	{ "k_fp_assist", START_COUNT }, { "k_fp_assist_base", START_COUNT }, { "k_div64_chain_easy", START_COUNT },
+	{ "k_div64_chain_hard", START_COUNT }, { "k_fdiv_chain", START_COUNT }, { "k_partial_flags", START_COUNT },
+	{ "k_partial_flags_base", START_COUNT }, { "k_partial_register", START_COUNT },
+	{ "k_partial_register_base", START_COUNT }, { "k_bypass_delay", START_COUNT },
+	{ "k_bypass_delay_base", START_COUNT }, { "k_mfence", START_COUNT }, { "k_lfence", START_COUNT },
+	{ "k_sfence", START_COUNT }, { "k_pause", START_COUNT }, { "k_nop", START_COUNT }, { "k_lcp", START_COUNT },
+	{ "k_lcp_base", START_COUNT },
+	{ "k_store_forward", START_BUFFER }, { "k_forward_fail", START_BUFFER },
+	{ "k_forward_fail_base", START_BUFFER }, { "k_alias_4k", START_BUFFER }, { "k_alias_4k_base", START_BUFFER },
+	{ "k_unknown_address", START_BUFFER }, { "k_unknown_address_base", START_BUFFER },
+	{ "k_disambiguation_clear", START_BUFFER }, { "k_disambiguation_clear_base", START_BUFFER },
+	{ "k_split_load", START_BUFFER }, { "k_split_load_base", START_BUFFER }, { "k_split_page", START_BUFFER },
+	{ "k_split_page_base", START_BUFFER }, { "k_split_store", START_BUFFER },
+	{ "k_split_store_base", START_BUFFER }, { "k_mxcsr_change", START_BUFFER }, { "k_mxcsr_same", START_BUFFER },
+	{ "k_fpcw_change", START_BUFFER }, { "k_fpcw_same", START_BUFFER }, { "k_lock_add", START_BUFFER },
+	{ "k_lock_add_base", START_BUFFER }, { "k_split_lock", START_BUFFER }, { "k_split_lock_base", START_BUFFER },
+	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
+};
+
+enum kernel_start kernel_start_find(const char *kernel)
+{
+	for (unsigned i = 0; i < COUNT_OF(starts); i++)
+		if (!strcmp(starts[i].name, kernel))
+			return starts[i].start;
+	return START_UNKNOWN;
+}
+
+/* Four chains of 256 lines in the first array. */
+void kernel_start_fill(uint8_t *memory)
+{
+	struct random random;
+	uint32_t next[256];
+
+	memset(memory, 0, START_BYTES);
+	random_init(&random, 11);
+	for (unsigned chain = 0; chain < 4; chain++) {
+		random_cycle(&random, next, 256);
+		for (unsigned i = 0; i < 256; i++)
+			*(uint64_t *)(memory + 64 * (256 * chain + i)) = WINDOW_DATA + 64 * (256 * chain + next[i]);
+	}
+	for (unsigned i = 0; i < 3 * START_ARRAY / 8; i++)
+		*(double *)(memory + START_ARRAY + 8 * i) = (double)(i % 1000) * 0.37 - 100;
+	for (unsigned i = 0; i < 4096; i++)
+		memory[START_BYTES - 4096 + i] = (uint8_t)random_next(&random) & 3;
+	for (unsigned i = 0; i < 4; i++) /* k_chase4's ends */
+		*(uint64_t *)(memory + START_ARRAY + 8 * i) = WINDOW_DATA + 64 * 256 * i;
+}
+
+void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uint64_t iterations, uint64_t a[6])
+{
+	memset(a, 0, 6 * sizeof(a[0]));
+	switch (start) {
+	case START_UNKNOWN:
+	case START_NONE:
+	case START_COUNT:
+		break;
+	case START_BUFFER:
+		a[0] = WINDOW_DATA + START_ARRAY;
+		break;
+	case START_CHOICES:
+		a[0] = WINDOW_DATA + START_BYTES - 4096;
+		break;
+	case START_CHASE:
+		a[0] = WINDOW_DATA;
+		break;
+	case START_CHASE4:
+		a[0] = WINDOW_DATA + START_ARRAY;
+		break;
+	case START_STEP:
+		a[0] = WINDOW_DATA;
+		a[2] = 64;
+		break;
+	case START_STREAMS:
+		a[0] = WINDOW_DATA + START_ARRAY;
+		a[1] = WINDOW_DATA + 2 * START_ARRAY;
+		a[2] = WINDOW_DATA + 3 * START_ARRAY;
+		a[4] = 4096 - 1; /* goes round after 16 iterations */
+		a[5] = 512;
+		break;
+	}
+	a[k->count_argument] = iterations;
+}
