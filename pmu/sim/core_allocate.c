@@ -1,0 +1,210 @@
+/* pmu/sim/core_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c. */
+#include "pmu/sim/core_pipe.h"
+
+void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
+{
+	uint64_t at = c->rs_at;
+	if (cycle - at > CORE_RING)
+		at = cycle - CORE_RING;
+	while (at < cycle) {
+		unsigned i = at & CORE_RING_MASK;
+		uint64_t bits = c->leave_bits[i / 64] >> (i % 64);
+		uint64_t skip = bits ? (unsigned)__builtin_ctzll(bits) : 64 - i % 64;
+		if (skip) {
+			at += skip;
+			continue;
+		}
+		c->rs_in_use -= c->leave[i];
+		c->leave[i] = 0;
+		c->leave_bits[i / 64] &= ~(1ull << (i % 64));
+		at++;
+	}
+	c->rs_at = cycle;
+}
+
+/* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
+uint64_t pipe_rs_next(const struct core_thread *c)
+{
+	uint64_t at = c->rs_at, end = at + CORE_RING;
+	while (at < end) {
+		unsigned i = at & CORE_RING_MASK;
+		uint64_t bits = c->leave_bits[i / 64] >> (i % 64);
+		if (bits)
+			return at + (unsigned)__builtin_ctzll(bits);
+		at += 64 - i % 64;
+	}
+	return end;
+}
+
+/* Entries that the other thread holds in `cycle`. */
+static unsigned rs_of_other(const struct core_thread *c, uint64_t cycle)
+{
+	const struct core_thread *o = c->shared->threads[!c->own];
+	unsigned n = o->rs_in_use;
+	for (uint64_t at = o->rs_at; at < cycle;) {
+		unsigned i = at & CORE_RING_MASK;
+		uint64_t bits = o->leave_bits[i / 64] >> (i % 64);
+		if (!bits) {
+			at += 64 - i % 64;
+			continue;
+		}
+		at += (unsigned)__builtin_ctzll(bits);
+		if (at < cycle)
+			n -= o->leave[at & CORE_RING_MASK];
+		at++;
+	}
+	return n;
+}
+
+static void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return;
+	signal_level(c->signals, sig, from, to, 1);
+	signal_level(c->signals, sig >= SIG_RESOURCE_STALL_ANY ? SIG_RESOURCE_STALL_ANY : SIG_RAT_STALL_ANY, from, to, 1);
+}
+
+/* Two threads: the first cycle >= t that this one may allocate in. */
+static uint64_t own_cycle(struct core_thread *c, uint64_t t)
+{
+	struct core_shared *s = c->shared;
+	const struct core_thread *o = s->threads[!c->own];
+	for (;; t++) {
+		unsigned i = t & CORE_RING_MASK;
+		if (t == c->alloc && c->slots)
+			return t;
+		if (t < s->cleared + CORE_RING && s->taken[i / 64] >> (i % 64) & 1)
+			continue;
+		if ((t & 1) == c->own || o->alloc > t)
+			break;
+	}
+	if (t < s->cleared + CORE_RING)
+		s->taken[(t & CORE_RING_MASK) / 64] |= 1ull << (t % 64);
+	return t;
+}
+
+/* Registers that this group reads from outside the ROB: does the cycle have ports left for them? */
+static bool reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
+{
+	uint64_t set[2] = { 0, 0 };
+	if (c->read_cycle == t) {
+		set[0] = c->read_set[0];
+		set[1] = c->read_set[1];
+	}
+	if (parts & (PART_LOAD | PART_STA))
+		for (unsigned i = 0; i < p->address_count; i++)
+			if (c->written[p->address[i]] < t)
+				set[0] |= 1ull << p->address[i];
+	if (parts & (PART_MAIN | PART_STD))
+		for (unsigned i = 0; i < p->read_count; i++)
+			if (c->written[p->reads[i]] < t && p->reads[i] < RN_CF)
+				set[p->reads[i] / 64] |= 1ull << (p->reads[i] % 64);
+	unsigned n = 0;
+	for (uint64_t b = set[0]; b; b &= b - 1)
+		n++;
+	for (uint64_t b = set[1]; b; b &= b - 1)
+		n++;
+	bool first = c->read_cycle != t || !(c->read_set[0] | c->read_set[1]);
+	if (n > c->m->core_register_reads && !first)
+		return false;
+	c->read_cycle = t;
+	c->read_set[0] = set[0];
+	c->read_set[1] = set[1];
+	return true;
+}
+
+/* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
+uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                         uint64_t delivered, enum wait_reason why)
+{
+	uint64_t t = c->alloc;
+	if (c->slots >= c->width) {
+		t++;
+		c->slots = 0;
+	}
+	uint64_t first = t + (c->slots != 0); /* cycles from here on are lost when it waits */
+	enum wait_reason reason = WAIT_NONE;
+	if (c->barrier > t) {
+		if (c->barrier_signal)
+			pipe_stall(c, (enum signal)c->barrier_signal, first, c->barrier);
+		t = c->barrier;
+	}
+	if (delivered > t) {
+		t = delivered;
+		reason = why;
+	}
+	if (c->rob[c->rob_at] >= t) {
+		uint64_t to = c->rob[c->rob_at] + 1;
+		pipe_stall(c, SIG_RESOURCE_STALL_ROB, max_cycle(first, t), to);
+		t = to;
+		reason = WAIT_ALLOCATE;
+	}
+	if (parts & PART_LOAD && c->lb[c->lb_at] >= t) {
+		uint64_t to = c->lb[c->lb_at] + 1;
+		pipe_stall(c, SIG_RESOURCE_STALL_LOAD, max_cycle(first, t), to);
+		t = to;
+		reason = WAIT_ALLOCATE;
+	}
+	if (parts & PART_STA && c->sb[c->sb_at] >= t) {
+		uint64_t to = c->sb[c->sb_at] + 1;
+		pipe_stall(c, SIG_RESOURCE_STALL_STORE, max_cycle(first, t), to);
+		t = to;
+		reason = WAIT_STORE_BUFFER;
+	}
+	for (;;) {
+		if (entries) {
+			if (t > c->rs_at)
+				pipe_rs_take_off(c, t);
+			unsigned others = c->alone ? 0 : rs_of_other(c, t);
+			if (c->rs_in_use + entries + others > c->rs_size && c->rs_in_use) {
+				uint64_t to = pipe_rs_next(c) + 1;
+				pipe_stall(c, SIG_RESOURCE_STALL_RS, max_cycle(first, t), to);
+				t = to;
+				reason = WAIT_ALLOCATE;
+				continue;
+			}
+		}
+		if (c->m->core_register_reads && parts && !reads_fit(c, p, parts, t)) {
+			pipe_stall(c, SIG_RAT_STALL_READ_PORT, max_cycle(first, t), t + 1);
+			t++;
+			continue;
+		}
+		if (c->alone)
+			break;
+		uint64_t own = own_cycle(c, t);
+		if (own == t)
+			break;
+		t = own;
+	}
+	if (t != c->alloc) {
+		c->alloc = t;
+		c->slots = 0;
+	}
+	c->slots++;
+	c->rs_in_use += entries;
+	c->wait_reason = (uint8_t)reason;
+	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
+	return t;
+}
+
+void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
+{
+	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
+		return;
+	unsigned n = part_count(parts);
+	signal_pulse(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
+	signal_pulse(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
+	if (n > 1)
+		signal_pulse(c->signals, SIG_UOPS_ISSUED_MICROFUSED, t, 1);
+	if (wrong)
+		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
+}
+
+void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig)
+{
+	if (until > c->barrier) {
+		c->barrier = until;
+		c->barrier_reason = (uint8_t)why;
+		c->barrier_signal = (uint8_t)sig;
+	}
+}

@@ -1,0 +1,141 @@
+/* pmu/sim/core_branch.c: branches and the wrong path. The rules stand in core.c. */
+#include "pmu/sim/core_pipe.h"
+
+/* Allocates and dispatches what lies behind a wrong guess until the branch resolves. */
+static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved)
+{
+	uint64_t ready[RN_COUNT];
+	uint32_t narrow = c->narrow, left = c->rob_size, rob_at = c->rob_at;
+	bool streaming = c->front.streaming;
+	memcpy(ready, c->ready, sizeof(ready));
+	c->front.streaming = false;
+	front_redirect(c, c->front.window_cycle + 1);
+	while (ip && left) {
+		const struct insn *in;
+		const struct core_plan *p;
+		uint64_t delivered;
+		enum wait_reason why;
+		if (!c->hooks->code || !c->hooks->code(c->hooks->self, ip, &in, &p))
+			break;
+		enum status s = front_deliver(c, in, p, ip, true, &delivered, &why);
+		if (s != ST_OK)
+			return s;
+		unsigned groups = c->fused_before ? 0 : p->groups + p->extra;
+		for (unsigned g = 0; g < groups && left; g++, left--) {
+			unsigned parts = g < p->groups ? p->group[g] : PART_EXTRA;
+			/* a look first: a group that would come too late changes nothing */
+			uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
+			if (t >= resolved || c->rob[c->rob_at] >= resolved)
+				goto out;
+			unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
+			if (t > c->rs_at)
+				pipe_rs_take_off(c, t);
+			if (entries && c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
+				goto out;
+			t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why);
+			if (++c->rob_at >= c->rob_size)
+				c->rob_at = 0;
+			if (t >= resolved) {
+				if (entries)
+					pipe_rs_leave(c, t, entries);
+				goto out;
+			}
+			pipe_say_issued(c, parts, t, true);
+			uint64_t from = t + c->dispatch_cycles, d = from, done = from;
+			if (parts & PART_LOAD) {
+				d = pipe_dispatch(c, c->m->exec[UC_LOAD].port_mask, pipe_address_ready(c, p, from), resolved);
+				done = d == UINT64_MAX ? d : d + c->m->l1d_cycles;
+			}
+			if (parts & PART_MAIN && p->ports) {
+				d = done == UINT64_MAX ? done : pipe_dispatch(c, p->ports, max_cycle(pipe_sources_ready(c, p, from), done), resolved);
+				done = d == UINT64_MAX ? d : d + p->latency;
+			}
+			if (parts & PART_EXTRA)
+				d = pipe_dispatch(c, c->m->exec[UC_MICROCODE].port_mask, from, resolved);
+			if (parts & PART_STA)
+				d = pipe_dispatch(c, c->m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), resolved);
+			if (parts & PART_STD)
+				d = max_cycle(d, pipe_dispatch(c, c->m->exec[UC_STD].port_mask, pipe_sources_ready(c, p, from), resolved));
+			if (entries)
+				pipe_rs_leave(c, d < resolved ? d : resolved - 1, entries);
+			if (parts & (PART_MAIN | PART_LOAD))
+				for (unsigned i = 0; i < p->write_count; i++)
+					c->ready[p->writes[i]] = done;
+		}
+		uint64_t next = front_guess(c, p, in, ip);
+		if (next != ip + in->length)
+			front_redirect(c, c->front.window_cycle + 1);
+		c->fused_before = p->fuses_next;
+		ip = next;
+	}
+out:
+	memcpy(c->ready, ready, sizeof(ready));
+	c->narrow = narrow;
+	c->rob_at = rob_at;
+	c->front.streaming = streaming;
+	c->fused_before = false;
+	return ST_OK;
+}
+
+static void say_branch(struct core_thread *c, const struct core_plan *p, bool taken, bool miss, uint64_t executed, uint64_t r)
+{
+	static const uint8_t exec[] = { [BRANCH_COND] = SIG_BRANCH_EXEC_COND, [BRANCH_DIRECT] = SIG_BRANCH_EXEC_DIRECT,
+		[BRANCH_INDIRECT] = SIG_BRANCH_EXEC_INDIRECT, [BRANCH_RETURN] = SIG_BRANCH_EXEC_RETURN,
+		[BRANCH_CALL] = SIG_BRANCH_EXEC_CALL_DIRECT, [BRANCH_CALL_INDIRECT] = SIG_BRANCH_EXEC_CALL_INDIRECT };
+	struct signals *s = c->signals;
+	bool call = p->branch == BRANCH_CALL || p->branch == BRANCH_CALL_INDIRECT;
+	signal_pulse(s, SIG_BRANCHES_RETIRED, r, 1);
+	signal_pulse(s, (enum signal)exec[p->branch], executed, 1);
+	signal_pulse(s, SIG_BRANCHES_DECODED, executed, 1);
+	if (p->branch == BRANCH_COND)
+		signal_pulse(s, SIG_BRANCH_RETIRED_COND, r, 1);
+	if (call)
+		signal_pulse(s, SIG_BRANCH_RETIRED_CALL, r, 1);
+	if (p->branch == BRANCH_RETURN)
+		signal_pulse(s, SIG_BRANCH_RETIRED_RETURN, r, 1);
+	if (taken) {
+		signal_pulse(s, SIG_BRANCH_RETIRED_TAKEN, r, 1);
+		signal_pulse(s, SIG_BRANCH_EXEC_TAKEN, executed, 1);
+	}
+	if (!miss)
+		return;
+	signal_pulse(s, SIG_BRANCHES_MISPREDICTED, r, 1);
+	signal_pulse(s, (enum signal)(exec[p->branch] + (SIG_BRANCH_MISP_EXEC_COND - SIG_BRANCH_EXEC_COND)), executed, 1);
+	if (p->branch == BRANCH_COND)
+		signal_pulse(s, SIG_BRANCH_MISPREDICTED_COND, r, 1);
+	if (call)
+		signal_pulse(s, SIG_BRANCH_MISPREDICTED_CALL, r, 1);
+	if (taken)
+		signal_pulse(s, SIG_BRANCH_MISP_EXEC_TAKEN, executed, 1);
+}
+
+enum status pipe_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p,
+                                  const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss)
+{
+	uint64_t predicted;
+	bool known;
+	*miss = front_branch(c, p, ip, in, e, &predicted, &known);
+	if (heard_any(c->signals, SIG_BRANCHES_RETIRED, SIG_BRANCHES_DECODED))
+		say_branch(c, p, e->taken, *miss, resolved, retired);
+	if (*miss) {
+		enum status s = wrong_path(c, predicted, resolved);
+		if (s != ST_OK)
+			return s;
+		c->front.redirected = true;
+		c->front.window_cycle = resolved + c->m->core_mispredict_cycles - 1;
+		c->front.cycle = c->front.window_cycle;
+		c->front.decoded = 0;
+		c->front.stalled_until = 0;
+		pipe_hold(c, resolved + c->m->core_mispredict_cycles, WAIT_MISPREDICT, 0);
+		return ST_OK;
+	}
+	if (!e->taken || c->front.streaming)
+		return ST_OK;
+	uint64_t bubble = c->m->front_taken_cycles;
+	if (!known) {
+		bubble = c->m->front_baclear_cycles;
+		signal_pulse(c->signals, SIG_BACLEAR, c->front.cycle, 1);
+	}
+	front_redirect(c, c->front.window_cycle + 1 + bubble);
+	return ST_OK;
+}

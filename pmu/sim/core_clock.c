@@ -1,0 +1,143 @@
+/* pmu/sim/core_clock.c: a thread's life, its clock, the closing of cycles. */
+#include "pmu/sim/core_pipe.h"
+
+static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
+
+size_t core_bytes(const struct machine *m)
+{
+	return align64(sizeof(struct core_thread)) + align64(sizeof(struct core_shared)) + align64(m->predictor_entries) +
+	       8 * (2 * m->predictor_targets + m->predictor_indirect);
+}
+
+static void split_buffers(struct core_thread *c, bool alone)
+{
+	unsigned ways = alone ? 1 : 2;
+	c->alone = alone;
+	c->rob_size = (uint32_t)(c->m->core_rob / ways);
+	c->lb_size = (uint32_t)(c->m->core_load_buffers / ways);
+	c->sb_size = (uint32_t)(c->m->core_store_buffers / ways);
+	c->rob_at = c->lb_at = c->sb_at = 0;
+	memset(c->rob, 0, sizeof(c->rob));
+	memset(c->lb, 0, sizeof(c->lb));
+	memset(c->sb, 0, sizeof(c->sb));
+}
+
+struct core_thread *core_init(void *at, const struct machine *m, unsigned core, unsigned thread,
+                              struct memory *memory, struct signals *signals, const struct core_hooks *hooks,
+                              struct core_thread *sibling)
+{
+	struct core_thread *c = at;
+	uint8_t *next = (uint8_t *)at + align64(sizeof(*c));
+	memset(c, 0, sizeof(*c));
+	c->shared = sibling ? sibling->shared : (struct core_shared *)next;
+	next += align64(sizeof(struct core_shared));
+	if (!sibling)
+		memset(c->shared, 0, sizeof(*c->shared));
+	c->own = sibling ? !sibling->own : 0;
+	c->shared->threads[c->own] = c;
+	c->counters = next;
+	memset(c->counters, 1, m->predictor_entries);
+	next += align64(m->predictor_entries);
+	c->targets = (uint64_t *)next;
+	c->target_of = c->targets + m->predictor_targets;
+	c->indirect = c->target_of + m->predictor_targets;
+	memset(c->targets, 0, 8 * (2 * m->predictor_targets + m->predictor_indirect));
+	c->m = m;
+	c->core = core;
+	c->thread = thread;
+	c->memory = memory;
+	c->signals = signals;
+	c->hooks = hooks;
+	c->width = (uint32_t)m->core_issue_width;
+	c->retire_width = (uint32_t)m->core_retire_width;
+	c->rs_size = (uint32_t)m->core_rs;
+	c->dispatch_cycles = (uint32_t)m->core_dispatch_cycles;
+	split_buffers(c, true);
+	c->front.redirected = true;
+	c->front.line = ~0ull;
+	return c;
+}
+
+void core_want_retired(struct core_thread *c, bool on) { c->want_retired = on; }
+uint64_t core_clock(const struct core_thread *c) { return c->alloc; }
+uint64_t core_uops(const struct core_thread *c) { return c->uops; }
+
+/* Reservations below every thread's allocation can be asked for no more. */
+static void clear_rings(struct core_shared *s, uint64_t below)
+{
+	while (s->cleared + 64 <= below) {
+		unsigned i = s->cleared & CORE_RING_MASK;
+		memset(&s->busy[i], 0, 64 * sizeof(s->busy[0]));
+		s->divider[i / 64] = 0;
+		s->taken[i / 64] = 0;
+		s->cleared += 64;
+	}
+}
+
+static void pipe_close_below(struct core_thread *c, uint64_t cycle)
+{
+	if (cycle > c->closed) {
+		signal_level(c->signals, SIG_CYCLES, c->closed, cycle, 1);
+		signal_close(c->signals, cycle);
+		c->closed = cycle;
+	}
+	uint64_t below = c->alloc;
+	const struct core_thread *other = c->shared->threads[!c->own];
+	if (!c->alone && other && other->alloc < below)
+		below = other->alloc;
+	clear_rings(c->shared, below);
+}
+
+void pipe_close_some(struct core_thread *c)
+{
+	uint64_t cycle = c->alloc < c->retire ? c->alloc : c->retire;
+	if (!c->front.streaming && c->front.window_cycle < cycle)
+		cycle = c->front.window_cycle;
+	pipe_close_below(c, cycle);
+}
+
+static void meet(struct core_thread *c, uint64_t cycle)
+{
+	c->alloc = c->retire = cycle;
+	c->slots = c->retire_slots = 0;
+	c->barrier = 0;
+	c->fused_before = false;
+	c->front.streaming = false;
+	c->front.loop_branch = 0;
+	c->front.cycle = cycle;
+	c->front.window_cycle = cycle;
+	c->front.decoded = 0;
+	pipe_rs_take_off(c, cycle);
+}
+
+uint64_t core_serialise(struct core_thread *c)
+{
+	uint64_t cycle = max_cycle(max_cycle(c->alloc, c->retire), max_cycle(c->last_commit, c->last_complete));
+	cycle = max_cycle(cycle, c->barrier) + 1;
+	meet(c, cycle);
+	front_redirect(c, cycle);
+	pipe_close_below(c, cycle);
+	return cycle;
+}
+
+void core_resume(struct core_thread *c, uint64_t cycle, bool alone)
+{
+	struct core_thread *o = c->shared->threads[!c->own];
+	if (cycle < c->alloc)
+		cycle = c->alloc;
+	signal_skip(c->signals, cycle);
+	c->closed = cycle;
+	meet(c, cycle);
+	c->last_commit = c->last_complete = c->load_barrier = c->address_known = 0;
+	front_redirect(c, cycle);
+	split_buffers(c, alone || !o);
+	clear_rings(c->shared, c->alone || o->alloc > cycle ? cycle : o->alloc);
+}
+
+void core_park(struct core_thread *c)
+{
+	struct core_thread *o = c->shared->threads[!c->own];
+	if (o)
+		o->alone = true;
+	c->alone = true;
+}

@@ -1,0 +1,84 @@
+/* pmu/sim/core_dispatch.c: ports and the divider. The rules stand in core.c. */
+#include "pmu/sim/core_pipe.h"
+
+static bool divider_free(const struct core_shared *s, uint64_t from, unsigned n, uint64_t *busy_until)
+{
+	for (uint64_t at = from; at < from + n;) {
+		unsigned i = at & CORE_RING_MASK;
+		uint64_t bits = s->divider[i / 64] >> (i % 64);
+		if (!bits) {
+			at += 64 - i % 64;
+			continue;
+		}
+		at += (unsigned)__builtin_ctzll(bits);
+		if (at >= from + n)
+			break;
+		do { /* to the end of the busy stretch */
+			i = at & CORE_RING_MASK;
+			bits = ~(s->divider[i / 64] >> (i % 64));
+			unsigned run = bits ? (unsigned)__builtin_ctzll(bits) : 64;
+			if (run > 64 - i % 64)
+				run = 64 - i % 64;
+			at += run;
+			if (run < 64 - i % 64)
+				break;
+			i = at & CORE_RING_MASK;
+		} while (s->divider[i / 64] >> (i % 64) & 1);
+		*busy_until = at;
+		return false;
+	}
+	return true;
+}
+
+static void divider_take(struct core_shared *s, uint64_t from, unsigned n)
+{
+	for (uint64_t at = from; at < from + n; at++)
+		s->divider[(at & CORE_RING_MASK) / 64] |= 1ull << (at % 64);
+}
+
+/* As dispatch, for parts that hold their port or the divider for several cycles. */
+uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t end)
+{
+	struct core_shared *s = c->shared;
+	uint64_t limit = s->cleared + CORE_RING - 1024;
+	for (uint64_t t = ready; t < end; t++) {
+		if (t >= limit)
+			return pipe_dispatch(c, p->ports, t, end);
+		if (p->divider) {
+			uint64_t until;
+			if (!divider_free(s, t, p->busy, &until)) {
+				t = until - 1;
+				continue;
+			}
+			if (!(p->ports & ~(unsigned)s->busy[t & CORE_RING_MASK]))
+				continue;
+			divider_take(s, t, p->busy);
+			signal_level(c->signals, SIG_DIVIDER_BUSY, t, t + p->busy, 1);
+			signal_pulse(c->signals, SIG_DIVIDES, t, 1);
+			return pipe_dispatch(c, p->ports, t, end);
+		}
+		unsigned free = p->ports;
+		for (unsigned i = 0; i < p->busy && free; i++)
+			free &= ~(unsigned)s->busy[(t + i) & CORE_RING_MASK];
+		if (!free)
+			continue;
+		unsigned port = (unsigned)__builtin_ctz(free);
+		for (unsigned i = 1; i < p->busy; i++)
+			s->busy[(t + i) & CORE_RING_MASK] |= (uint16_t)(1u << port);
+		return pipe_dispatch(c, 1u << port, t, end);
+	}
+	return UINT64_MAX;
+}
+
+void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
+{
+	if (!heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
+		return;
+	if (port < 8)
+		signal_pulse(c->signals, (enum signal)(SIG_UOPS_EXECUTED_P0 + port), t, 1);
+	signal_pulse(c->signals, SIG_UOPS_EXECUTED, t, 1);
+	if (0x23 >> port & 1)
+		signal_pulse(c->signals, SIG_UOPS_EXECUTED_P015, t, 1);
+	if (0x1C >> port & 1)
+		signal_pulse(c->signals, SIG_UOPS_EXECUTED_P234, t, 1);
+}

@@ -1,0 +1,97 @@
+/* pmu/sim/core_pipe.h: the steps of the pipeline, for core*.c alone. What they do stands in core.c. */
+#ifndef SIM_CORE_PIPE_H
+#define SIM_CORE_PIPE_H
+
+#include "pmu/sim/core_state.h"
+
+/* What an instruction's parts did, for retirement and the stall attribution. */
+struct flight {
+	uint64_t load_dispatch, main_dispatch, main_done, address_done, data_done;
+	struct load_result load;
+	uint8_t wait_reason;
+	bool divide, fence;
+};
+
+/* --- core_allocate.c --- */
+/* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
+uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                       uint64_t delivered, enum wait_reason why);
+void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong);
+/* Reservation station: departures before `cycle` are taken off. */
+void pipe_rs_take_off(struct core_thread *c, uint64_t cycle);
+/* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
+uint64_t pipe_rs_next(const struct core_thread *c);
+/* No allocation before `until`; sig: the stall signal that says so, 0 = none. */
+void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
+
+/* --- core_dispatch.c --- */
+void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t);
+/* As dispatch, for parts that hold their port or the divider for several cycles. */
+uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t end);
+
+/* --- core_retire.c --- */
+/* Retires one group that completes in `done`; the cycle. */
+uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const struct flight *f);
+void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r);
+void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired, uint64_t cycles);
+
+/* --- core_branch.c --- */
+/* Behind a retired branch: prediction, the wrong path, the re-steer. */
+MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p,
+                                   const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
+
+/* --- core_clock.c --- */
+/* Closes the cycles that nothing can happen in any more. */
+void pipe_close_some(struct core_thread *c);
+
+static inline void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned n)
+{
+	if (cycle - c->rs_at >= CORE_RING)
+		cycle = c->rs_at + CORE_RING - 1;
+	unsigned i = cycle & CORE_RING_MASK;
+	c->leave[i] += (uint8_t)n;
+	c->leave_bits[i / 64] |= 1ull << (i % 64);
+}
+
+/* The first cycle >= ready with a port of the mask free; UINT64_MAX when none below `end`. */
+static inline uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end)
+{
+	struct core_shared *s = c->shared;
+	uint64_t limit = s->cleared + CORE_RING;
+	for (uint64_t t = ready; t < end; t++) {
+		uint16_t *busy = &s->busy[t & CORE_RING_MASK];
+		unsigned all = t < limit ? ports & ~(unsigned)*busy : ports;
+		if (!all)
+			continue;
+		unsigned later = all & ~1u << s->last_port;
+		unsigned port = (unsigned)__builtin_ctz(later ? later : all);
+		s->last_port = port;
+		if (t < limit)
+			*busy |= (uint16_t)(1u << port);
+		pipe_say_executed(c, port, t);
+		return t;
+	}
+	return UINT64_MAX;
+}
+
+static inline uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
+{
+	uint64_t t = from;
+	for (unsigned i = 0; i < p->read_count; i++) {
+		unsigned r = p->reads[i];
+		uint64_t ready = c->ready[r];
+		if (p->domain && c->domain[r] && c->domain[r] != p->domain)
+			ready += c->m->core_bypass_cycles;
+		t = max_cycle(t, ready);
+	}
+	return t;
+}
+
+static inline uint64_t pipe_address_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
+{
+	for (unsigned i = 0; i < p->address_count; i++)
+		from = max_cycle(from, c->ready[p->address[i]]);
+	return from;
+}
+
+#endif
