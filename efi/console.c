@@ -86,6 +86,22 @@ static void raw_bytes(const char *s, bool uart)
 	}
 }
 
+/* The table wants some 120 columns: the text mode with the most, where the firmware has several. */
+static void widest_mode(void)
+{
+	SIMPLE_TEXT_OUTPUT_INTERFACE *out = uefi.system->ConOut;
+	UINTN columns, rows, best = 0;
+	INT32 mode = -1;
+	for (INT32 i = 0; i < out->Mode->MaxMode; i++)
+		if (out->QueryMode(out, (UINTN)i, &columns, &rows) == EFI_SUCCESS && columns > best) {
+			best = columns;
+			mode = i;
+		}
+	if (mode < 0 || mode == out->Mode->Mode || out->SetMode(out, (UINTN)mode) != EFI_SUCCESS)
+		out->ClearScreen(out);
+	out->EnableCursor(out, FALSE);
+}
+
 void console_open(void)
 {
 	uint32_t r[4];
@@ -99,7 +115,7 @@ void console_open(void)
 	if (console.com1)
 		uart_init();
 	if (uefi.system->ConOut != NULL)
-		uefi.system->ConOut->EnableCursor(uefi.system->ConOut, FALSE);
+		widest_mode();
 	if (!console.screen)
 		print("console: no framebuffer; output goes to the firmware's text console and serial\n");
 	if (!console.com1 && !console.firmware_serial)
