@@ -9,10 +9,13 @@
 #define VECTOR_PF       14
 #define VECTOR_DEADLINE 0xF1 /* our own: local APIC timer, a job's time is up */
 
+struct __attribute__((packed)) descriptor_table { uint16_t limit; uint64_t base; };
+
 /* What quiet_enter changes and quiet_leave puts back. */
 struct quiet_saved {
 	uint64_t cr3, cr4, cr8, efer, gs_base, xcr0, tsc_deadline, flags;
-	struct __attribute__((packed)) { uint16_t limit; uint64_t base; } idt;
+	struct descriptor_table idt, gdt;
+	uint16_t tr;
 	uint32_t lvt[7];
 	bool lvt_there[7];
 	uint32_t timer_initial, timer_divide;
@@ -40,6 +43,9 @@ struct core {
 	volatile uint32_t answered; /* 1: in our loop; 2: back in the firmware */
 	struct quiet_saved saved;
 	uint64_t *idt;            /* 256 gates of 16 bytes */
+	uint64_t *gdt;            /* the firmware's, with our task state at its end; GDT_BYTES */
+	uint8_t *tss;             /* task state: only its interrupt stacks are used */
+	uint8_t *fault_stacks;    /* three of FAULT_STACK_BYTES: faults, NMI, machine check */
 	void *stack;              /* of its loop, STACK_BYTES */
 	void *control, *ds;       /* its areas of the window, as C code sees them */
 	struct hw *hw;
@@ -55,7 +61,9 @@ struct core {
 	uint64_t faulted;         /* of the call that `done` counts: 1 it faulted, 2 it was called off */
 };
 
-#define STACK_BYTES 0x4000u
+#define STACK_BYTES       0x4000u
+#define FAULT_STACK_BYTES 0x1000u
+#define GDT_BYTES         0x10000u
 
 /* efi/vectors.asm: calls entry(argument) on `stack_top` (0: the stack it is on) with faults
  * recovered. 0: it returned, core->result holds RAX. 1: it faulted; vector, error, ip, address. */
@@ -66,8 +74,10 @@ extern const uint8_t vector_entries[]; /* 256 entries of 16 bytes */
 
 /* A fault outside every guarded call. */
 __attribute__((noreturn)) void fault_panic(const struct core *c, const uint64_t *frame);
-/* Fills an IDT of 256 gates with our entries, for the code segment in use. */
-void idt_fill(uint64_t *idt);
+/* Loads our interrupt table, with stacks of its own for faults, so that also a job that has lost its
+ * stack ends as a status. Saves what was loaded; faults_leave puts it back. */
+void faults_enter(struct core *c);
+void faults_leave(struct core *c);
 
 /* Instructions that may fault, as guarded entries. Arguments: address of a struct register_op. */
 struct register_op { uint64_t index, value, subindex, more; };

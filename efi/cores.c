@@ -99,8 +99,11 @@ enum status core_make(struct hw *h, uint32_t apic_id, struct core **out)
 	c->apic_id = apic_id;
 	c->node = acpi_core_node(h->acpi, apic_id);
 	c->idt = pages_get(4096);
+	c->gdt = pages_get(GDT_BYTES);
+	c->tss = pages_get(4096);
+	c->fault_stacks = pages_get(3 * FAULT_STACK_BYTES);
 	c->stack = pages_get(STACK_BYTES);
-	return c->idt != NULL && c->stack != NULL ? ST_OK : ST_FULL;
+	return c->idt && c->gdt && c->tss && c->fault_stacks && c->stack ? ST_OK : ST_FULL;
 }
 
 static void post(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top, uint64_t go_at)

@@ -96,6 +96,11 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	add(e, "here_tsc_invariant", "%s", clock->invariant ? "yes" : "no");
 	if (hw == NULL)
 		return;
+	char ids[256];
+	text_init(&t, ids, sizeof(ids));
+	for (unsigned i = 0; i < hw->access.cores; i++)
+		text_fmt(&t, "%s%u:%u", i == 0 ? "" : " ", hw->cores[i]->apic_id, hw->cores[i]->node);
+	add(e, "apic_id_and_node", "%s", ids);
 	add(e, "processors_started", "%u", hw->started);
 	add(e, "processors_lost", "%u", hw->lost);
 	add(e, "processors_idle_by", "%s", park_name(hw->park));

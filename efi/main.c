@@ -42,6 +42,9 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 		name_directory(r, product, smbios_identity(&app->smbios));
 		result = run_suite(&hw->access, r);
 	}
+	for (unsigned i = 0; i < hw->access.cores; i++)
+		if (hw->cores[i]->interrupts != 0)
+			print("processor %u: %lu interrupts came through\n", i, (unsigned long)hw->cores[i]->interrupts);
 	if (hw->lost != 0)
 		print("%u processors were lost on the way\n", hw->lost);
 	app->may_return = hw_close(hw);

@@ -90,7 +90,6 @@ static void unmask_apic(struct core *c)
 void quiet_enter(struct core *c, uint64_t cr3, bool nx)
 {
 	struct quiet_saved *s = &c->saved;
-	struct __attribute__((packed)) { uint16_t limit; uint64_t base; } idt = { 4095, (uint64_t)(uintptr_t)c->idt };
 	uint32_t r[4];
 
 	__asm__ volatile("pushfq; popq %0; cli" : "=r"(s->flags) : : "memory");
@@ -106,9 +105,7 @@ void quiet_enter(struct core *c, uint64_t cr3, bool nx)
 
 	s->gs_base = msr_read(MSR_GS_BASE);
 	msr_write(MSR_GS_BASE, (uint64_t)(uintptr_t)c);
-	__asm__ volatile("sidt %0" : "=m"(s->idt));
-	idt_fill(c->idt);
-	__asm__ volatile("lidt %0" : : "m"(idt));
+	faults_enter(c);
 
 	s->cr4 = read_cr4();
 	cpuid_raw(1, 0, r);
@@ -132,7 +129,7 @@ void quiet_leave(struct core *c)
 	if (s->has_xcr0)
 		write_xcr0(s->xcr0);
 	write_cr4(s->cr4);
-	__asm__ volatile("lidt %0" : : "m"(s->idt));
+	faults_leave(c);
 	msr_write(MSR_GS_BASE, s->gs_base);
 	write_cr3(s->cr3);
 	if (msr_read(MSR_EFER) != s->efer)

@@ -39,6 +39,8 @@ static const struct fault_case faults[] = {
 	{ "#UD with the direction flag set", 6, 3, { 0xFD, 0x0F, 0x0B } },
 	/* push rax 8 times, then ud2: the stack is given up as well */
 	{ "#UD with a changed stack", 6, 10, { 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x0F, 0x0B } },
+	/* xor esp, esp; push rax: no stack to push to, and none for the exception's frame */
+	{ "#PF by a lost stack", 14, 4, { 0x31, 0xE4, 0x50, 0xC3 } },
 };
 /* jmp $ */
 static const uint8_t endless[] = { 0xEB, 0xFE };
