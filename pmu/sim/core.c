@@ -56,6 +56,12 @@
  * Stall attribution: cycles without retirement are put down to what the oldest uop waits for then:
  * what kept it from being allocated, then from being dispatched, then its execution by kind.
  *
+ * A locked operation completes `latency` cycles after its load dispatches, and its store commits then.
+ * A string instruction shows the memory one load and one store and costs uops.microcode further uops
+ * an iteration. A floating-point assist: the result is ready, and allocation goes on,
+ * core.fp_assist_cycles after the operation retired; its core.fp_assist_uops are issued and retired at
+ * full width in the last of these cycles.
+ *
  * Not modelled: replays, ports bound at allocation, write-back port conflicts, cycles further than
  * CORE_RING beyond the oldest open one (ports count as free there). */
 #include "pmu/sim/core_pipe.h"
@@ -138,6 +144,42 @@ static void special_done(struct core_thread *c, const struct core_plan *p, const
 	(void)e;
 }
 
+/* Latency and divider cycles of this divide: in step with its result's significant bits. */
+static unsigned divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e)
+{
+	static const uint8_t bits_of[UC_COUNT] = { [UC_IDIV32] = 32, [UC_IDIV64] = 64, [UC_FP_DIV32] = 24, [UC_FP_SQRT32] = 24,
+		[UC_FP_DIV64] = 53, [UC_FP_SQRT64] = 53, [UC_X87_DIV] = 64, [UC_X87_SQRT] = 64 };
+	unsigned least = (unsigned)m->core_divide_least_cycles, all = bits_of[p->class], bits = e->divide_bits;
+	if (!least || least >= p->latency)
+		return p->latency;
+	return least + ((p->latency - least) * (bits < all ? bits : all) + all - 1) / all;
+}
+
+/* Microcode takes over for a denormal: its uops are the last thing that happens before allocation goes on. */
+static void assist(struct core_thread *c, uint64_t retired)
+{
+	const struct machine *m = c->m;
+	unsigned uops = (unsigned)m->core_fp_assist_uops, width = c->retire_width, cycles = uops / width;
+	uint64_t until = retired + m->core_fp_assist_cycles;
+	if (cycles >= m->core_fp_assist_cycles)
+		cycles = (unsigned)m->core_fp_assist_cycles;
+	static const uint8_t told[] = { SIG_UOPS_DECODED_MS, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_UNFUSED, SIG_UOPS_RETIRED_FUSED,
+		SIG_UOPS_RETIRED_UNFUSED };
+	for (unsigned i = 0; i < COUNT_OF(told); i++) {
+		signal_level(c->signals, (enum signal)told[i], until - cycles, until, width);
+		if (cycles && uops > cycles * width)
+			signal_pulse(c->signals, (enum signal)told[i], until - 1, uops - cycles * width);
+	}
+	signal_pulse(c->signals, SIG_FP_ASSIST, retired, 1);
+	pipe_clear_machine(c, SIG_MACHINE_CLEAR_ASSIST, retired, m->core_fp_assist_cycles);
+	signal_level(c->signals, SIG_STALL_BY_ASSIST, retired + 1, until - cycles, 1);
+	if (cycles) {
+		c->retire = until - 1;
+		c->retire_slots = width;
+	}
+	c->uops += uops;
+}
+
 enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
 {
 	const struct machine *m = c->m;
@@ -164,7 +206,8 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		unsigned parts = p->group[g];
 		bool ported = !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
 		unsigned entries = !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
-		allocated = pipe_allocate(c, p, parts, entries, delivered, why);
+		unsigned buffers = p->class == UC_CLFLUSH ? parts | PART_STA : parts;
+		allocated = pipe_allocate(c, p, buffers, entries, delivered, why);
 		f.wait_reason = c->wait_reason;
 		pipe_say_issued(c, parts, allocated, false);
 		uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
@@ -180,6 +223,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 			result = done = f.load.ready;
 		}
 		if (parts & PART_MAIN) {
+			unsigned latency = p->latency;
 			uint64_t at = pipe_sources_ready(c, p, max_cycle(from, result));
 			if (p->special && p->class != UC_LOCK)
 				at = special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
@@ -190,7 +234,13 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 				else if (p->move_free && !p->read_count)
 					at = allocated;
 			} else {
-				at = p->busy > 1 || p->divider ? pipe_dispatch_long(c, p, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX);
+				if (p->divider) {
+					latency = divide_cycles(m, p, e);
+					unsigned less = p->latency - latency;
+					at = pipe_dispatch_long(c, p, p->busy > less ? p->busy - less : 1, at, UINT64_MAX);
+				} else {
+					at = p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX);
+				}
 				f.main_dispatch = at;
 				last = max_cycle(last, at);
 				if (p->multiply)
@@ -201,7 +251,11 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 				if (s != ST_OK)
 					return s;
 			}
-			f.main_done = result = at + p->latency;
+			if (p->class == UC_LOCK && parts & PART_LOAD)
+				result = max_cycle(result, f.load_dispatch + latency);
+			else
+				result = at + latency;
+			f.main_done = result;
 			done = max_cycle(done, result);
 		}
 		if (parts & PART_STA) {
@@ -212,6 +266,8 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		}
 		if (parts & PART_STD) {
 			uint64_t at = max_cycle(from, result);
+			if (p->class == UC_LOCK) /* the write is in its latency */
+				at = max_cycle(from, result - m->exec[UC_STD].latency);
 			if (p->class == UC_NOP)
 				at = pipe_sources_ready(c, p, at);
 			uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX);
@@ -236,7 +292,8 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		retired = c->retire;
 	if (p->write_count)
 		write_registers(c, p, result);
-	for (unsigned i = 0, n = p->extra; i < n; i++) {
+	unsigned extra = p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
+	for (unsigned i = 0; i < extra; i++) {
 		f.wait_reason = WAIT_NONE;
 		allocated = pipe_allocate(c, p, 0, 1, delivered, why);
 		pipe_say_issued(c, PART_EXTRA, allocated, false);
@@ -253,13 +310,13 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 	/* stores leave after retirement */
 	if (in->store) {
 		uint64_t commit;
-		s = core_store(c, in, ip, e->store_va, e->store_bytes, f.address_done, f.data_done, retired, &commit, &walked);
+		/* a locked operation is over when it is written: that is in its latency */
+		uint64_t written = p->class == UC_LOCK ? f.main_done - 1 : retired;
+		s = core_store(c, in, ip, e->store_va, e->store_bytes, f.address_done, f.data_done, written, &commit, &walked);
 		if (s != ST_OK)
 			return s;
-		if (p->class == UC_LOCK) {
-			/* the line is had at once, and the operation is over when it is written */
+		if (p->class == UC_LOCK)
 			c->load_barrier = max_cycle(c->load_barrier, commit);
-		}
 		c->sb[c->sb_at] = commit;
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
@@ -286,10 +343,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 	if (p->special)
 		special_done(c, p, e, complete, retired, ip);
 	if (e->fp_assist) {
-		signal_pulse(c->signals, SIG_FP_ASSIST, retired, 1);
-		signal_pulse(c->signals, SIG_UOPS_DECODED_MS, retired, (unsigned)m->core_fp_assist_uops);
-		signal_pulse(c->signals, SIG_UOPS_ISSUED_FUSED, retired, (unsigned)m->core_fp_assist_uops);
-		pipe_clear_machine(c, SIG_MACHINE_CLEAR_ASSIST, retired, m->core_fp_assist_cycles);
+		assist(c, retired);
 		for (unsigned i = 0; i < p->write_count; i++)
 			c->ready[p->writes[i]] = retired + m->core_fp_assist_cycles;
 	}

@@ -3,10 +3,26 @@
 
 static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
 
+/* The largest power of two that is not above n (n > 0). */
+static uint32_t power_below(uint64_t n)
+{
+	uint32_t p = 1;
+	while ((uint64_t)p * 2 <= n)
+		p *= 2;
+	return p;
+}
+
+static unsigned uop_cache_sets(const struct machine *m)
+{
+	uint64_t lines = m->front_uop_cache / m->front_uop_cache_line_uops;
+	return lines < m->front_uop_cache_ways ? 0 : power_below(lines / m->front_uop_cache_ways);
+}
+
 size_t core_bytes(const struct machine *m)
 {
 	return align64(sizeof(struct core_thread)) + align64(sizeof(struct core_shared)) + align64(m->predictor_entries) +
-	       8 * (2 * m->predictor_targets + m->predictor_indirect);
+	       8 * (2 * m->predictor_targets + m->predictor_indirect) +
+	       uop_cache_sets(m) * m->front_uop_cache_ways * sizeof(struct uop_line);
 }
 
 static void split_buffers(struct core_thread *c, bool alone)
@@ -41,7 +57,13 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->targets = (uint64_t *)next;
 	c->target_of = c->targets + m->predictor_targets;
 	c->indirect = c->target_of + m->predictor_targets;
+	c->uop_lines = (struct uop_line *)(c->indirect + m->predictor_indirect);
+	c->uop_sets = uop_cache_sets(m);
 	memset(c->targets, 0, 8 * (2 * m->predictor_targets + m->predictor_indirect));
+	memset(c->uop_lines, 0, c->uop_sets * m->front_uop_cache_ways * sizeof(struct uop_line));
+	c->counter_mask = power_below(m->predictor_entries) - 1;
+	c->target_mask = power_below(m->predictor_targets) - 1;
+	c->indirect_mask = power_below(m->predictor_indirect) - 1;
 	c->m = m;
 	c->core = core;
 	c->thread = thread;
@@ -54,7 +76,7 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->dispatch_cycles = (uint32_t)m->core_dispatch_cycles;
 	split_buffers(c, true);
 	c->front.redirected = true;
-	c->front.line = ~0ull;
+	c->front.line = c->front.cache_window = ~0ull;
 	return c;
 }
 

@@ -37,7 +37,7 @@ static void divider_take(struct core_shared *s, uint64_t from, unsigned n)
 }
 
 /* As dispatch, for parts that hold their port or the divider for several cycles. */
-uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t end)
+uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end)
 {
 	struct core_shared *s = c->shared;
 	uint64_t limit = s->cleared + CORE_RING - 1024;
@@ -46,24 +46,24 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, ui
 			return pipe_dispatch(c, p->ports, t, end);
 		if (p->divider) {
 			uint64_t until;
-			if (!divider_free(s, t, p->busy, &until)) {
+			if (!divider_free(s, t, n, &until)) {
 				t = until - 1;
 				continue;
 			}
 			if (!(p->ports & ~(unsigned)s->busy[t & CORE_RING_MASK]))
 				continue;
-			divider_take(s, t, p->busy);
-			signal_level(c->signals, SIG_DIVIDER_BUSY, t, t + p->busy, 1);
+			divider_take(s, t, n);
+			signal_level(c->signals, SIG_DIVIDER_BUSY, t, t + n, 1);
 			signal_pulse(c->signals, SIG_DIVIDES, t, 1);
 			return pipe_dispatch(c, p->ports, t, end);
 		}
 		unsigned free = p->ports;
-		for (unsigned i = 0; i < p->busy && free; i++)
+		for (unsigned i = 0; i < n && free; i++)
 			free &= ~(unsigned)s->busy[(t + i) & CORE_RING_MASK];
 		if (!free)
 			continue;
 		unsigned port = (unsigned)__builtin_ctz(free);
-		for (unsigned i = 1; i < p->busy; i++)
+		for (unsigned i = 1; i < n; i++)
 			s->busy[(t + i) & CORE_RING_MASK] |= (uint16_t)(1u << port);
 		return pipe_dispatch(c, 1u << port, t, end);
 	}

@@ -7,6 +7,12 @@
  *   decode. A new 64-byte line asks the ITLB and the L1I; a miss stalls fetch until the line is there.
  * - Decode takes front.decode_width instructions a cycle in order, an instruction of several uops only
  *   as the first of a cycle, a microcoded one alone, front.microcode_width uops a cycle.
+ * - The uop cache, where there is one, holds what the decoders made of windows of
+ *   front.uop_cache_window bytes. An instruction in a window that it has comes from there, at most
+ *   front.uop_cache_width uops a cycle and of one window, without fetch, decoders and L1I. A window is
+ *   entered when the decoders leave it, if it had no more than front.uop_cache_window_uops uops; what
+ *   it had when it was left counts for all of it. From the cache back to the decoders fetch loses
+ *   front.uop_cache_switch_cycles.
  * - A length-changing prefix stalls fetch by front.lcp_cycles, once an instruction.
  * - At most front.queue uops wait between decode and allocation.
  * - The loop buffer streams when the same backward branch was taken LOOP_TURNS times in a row, nothing
@@ -25,17 +31,17 @@
 
 static unsigned counter_index(const struct core_thread *c, uint64_t ip)
 {
-	return (unsigned)((ip ^ ip >> 13 ^ c->history << 3) & (c->m->predictor_entries - 1));
+	return (unsigned)((ip ^ ip >> 13 ^ c->history << 3) & c->counter_mask);
 }
 
 static unsigned target_index(const struct core_thread *c, uint64_t ip)
 {
-	return (unsigned)((ip ^ ip >> 11) & (c->m->predictor_targets - 1));
+	return (unsigned)((ip ^ ip >> 11) & c->target_mask);
 }
 
 static unsigned indirect_index(const struct core_thread *c, uint64_t ip)
 {
-	return (unsigned)((ip ^ ip >> 9 ^ c->history << 2) & (c->m->predictor_indirect - 1));
+	return (unsigned)((ip ^ ip >> 9 ^ c->history << 2) & c->indirect_mask);
 }
 
 static enum status fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
@@ -84,6 +90,82 @@ static enum status fetch_groups(struct core_thread *c, const struct insn *in, ui
 	return ST_OK;
 }
 
+/* The window's lines in its set, marked as used; false when it has none. */
+static bool cache_find(struct core_thread *c, uint64_t window)
+{
+	struct uop_line *set = &c->uop_lines[(window & (c->uop_sets - 1)) * c->m->front_uop_cache_ways];
+	bool found = false;
+	for (unsigned w = 0; w < c->m->front_uop_cache_ways; w++) {
+		if (set[w].window == window) {
+			set[w].used = ++c->uop_clock;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static void cache_enter(struct core_thread *c, uint64_t window, unsigned uops)
+{
+	const struct machine *m = c->m;
+	struct uop_line *set = &c->uop_lines[(window & (c->uop_sets - 1)) * m->front_uop_cache_ways];
+	if (!uops || uops > m->front_uop_cache_window_uops)
+		return;
+	for (unsigned lines = 0; lines * m->front_uop_cache_line_uops < uops; lines++) {
+		unsigned oldest = 0;
+		for (unsigned w = 1; w < m->front_uop_cache_ways; w++)
+			if (set[w].used < set[oldest].used)
+				oldest = w;
+		/* a window goes as a whole */
+		uint64_t gone = set[oldest].window;
+		for (unsigned w = 0; w < m->front_uop_cache_ways; w++)
+			if (set[w].window == gone)
+				set[w] = (struct uop_line){ 0, 0 };
+		set[oldest] = (struct uop_line){ window, ++c->uop_clock };
+	}
+}
+
+/* Whether the instruction comes from the uop cache; then *cycle is when. */
+static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle)
+{
+	struct front *f = &c->front;
+	const struct machine *m = c->m;
+	uint64_t window = ip >> __builtin_ctzll(m->front_uop_cache_window), d = f->cycle;
+	bool left = window != f->cache_window || f->redirected;
+	if (left) {
+		if (!f->from_cache && f->cache_window != ~0ull)
+			cache_enter(c, f->cache_window, f->window_uops);
+		bool had = f->from_cache;
+		f->from_cache = cache_find(c, window);
+		if (had && !f->from_cache)
+			front_redirect(c, d + 1 + m->front_uop_cache_switch_cycles);
+		if (f->from_cache && f->redirected)
+			d = max_cycle(d, f->window_cycle);
+		if (f->from_cache)
+			d++;
+		f->cache_window = window;
+		f->window_uops = f->cached_uops = 0;
+	}
+	f->window_uops += p->fused;
+	if (!f->from_cache)
+		return false;
+	if (f->cached_uops + p->fused > m->front_uop_cache_width && f->cached_uops) {
+		d++;
+		f->cached_uops = 0;
+	}
+	uint64_t room = c->front_ring[(c->uop_number - m->front_queue) & (FRONT_RING - 1)];
+	if (room > d) {
+		d = room;
+		f->cached_uops = 0;
+	}
+	f->cached_uops += p->fused;
+	f->redirected = false;
+	f->window = ~0ull - 1;
+	f->window_cycle = f->cycle = *cycle = d;
+	f->decoded = (uint32_t)m->front_decode_width;
+	signal_pulse(c->signals, SIG_UOP_CACHE_UOPS, d, p->fused);
+	return true;
+}
+
 enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
                           bool wrong_path, uint64_t *cycle, enum wait_reason *why)
 {
@@ -94,6 +176,10 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 		*cycle = 0;
 		*why = WAIT_NONE;
 		signal_pulse(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+		return ST_OK;
+	}
+	if (c->uop_sets && cache_deliver(c, p, ip, cycle)) {
+		*why = WAIT_DECODE;
 		return ST_OK;
 	}
 	enum status s = fetch_groups(c, in, ip, wrong_path);

@@ -26,8 +26,8 @@ void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsi
 
 /* --- core_dispatch.c --- */
 void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t);
-/* As dispatch, for parts that hold their port or the divider for several cycles. */
-uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t end);
+/* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
+uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
 
 /* --- core_retire.c --- */
 /* Retires one group that completes in `done`; the cycle. */

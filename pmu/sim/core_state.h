@@ -43,12 +43,17 @@ struct front {
 	uint32_t decoded;       /* instructions in `cycle` */
 	uint32_t cached_uops;   /* uops the uop cache delivered in `cycle` */
 	bool redirected;        /* the next fetch group starts anew */
-	bool from_cache;        /* the last window came from the uop cache */
+	uint64_t cache_window;  /* ip / uop_cache_window of the last instruction; ~0: none */
+	uint32_t window_uops;   /* of that window, when it comes from the decoders */
+	bool from_cache;        /* that window comes from the uop cache */
 	/* the loop buffer */
 	uint64_t loop_branch, loop_target;
 	uint32_t loop_uops, loop_turns;
 	bool streaming;
 };
+
+/* A line of the uop cache. */
+struct uop_line { uint64_t window; uint64_t used; };
 
 struct core_thread {
 	/* allocation */
@@ -98,6 +103,10 @@ struct core_thread {
 	uint64_t *targets;           /* predictor.targets: ip of the branch, 0 = empty */
 	uint64_t *target_of;         /* where it went */
 	uint64_t *indirect;          /* predictor.indirect: target */
+	struct uop_line *uop_lines;  /* uop_sets * uop_cache_ways; window 0 = empty */
+	unsigned uop_sets;           /* a power of two; 0: no uop cache */
+	uint64_t uop_clock;
+	uint32_t counter_mask, target_mask, indirect_mask; /* of the predictor's tables */
 
 	struct store stores[STORE_RING];
 	uint32_t granule[GRANULES];  /* number (low bits) + 1 of the last store to it */

@@ -380,9 +380,125 @@ static void test_core_read_ports_limit_cold_registers(void **state)
 	assert_in_range(two, 16000, 18000);
 }
 
+static void test_core_uop_cache_takes_over_from_the_decoders(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	m.front_loop_uops = 0;
+	m.front_uop_cache = 1536;
+	/* 64 x mov rax, imm64: 3 a window of 32 bytes, so 3 a cycle where the decoders have 1.6 */
+	assert_in_range(loop_cost(&m, 64, "48B80100000000000000"), 649000 / 32, 649000 / 32 + 2500);
+	/* 5000 bytes of them do not fit in a cache of 8 sets x 8 ways */
+	m.front_uop_cache = 384;
+	assert_true(loop_cost(&m, 500, "48B80100000000000000") > 5000000 / 18);
+	/* windows of 32 NOPs are more than it holds: decoders, four a cycle */
+	m.front_uop_cache = 1536;
+	struct core_bench *b = open_with(&m);
+	core_bench_tap(b, 0, SIG_UOP_CACHE_UOPS, 0, false, false);
+	core_bench_emit(b, 512, NOP);
+	core_bench_emit(b, 1, RET);
+	core_bench_run(b, 1);
+	core_bench_run(b, 1);
+	assert_true(core_bench_count(b, 0) <= 8);
+	core_bench_close(b);
+}
+
+static void test_core_locked_operations_cost_their_latency(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	m.exec[UC_LOCK].latency = 20;
+	assert_int_equal(loop_cost(&m, 4, "F0480106"), 80000); /* lock add [rsi], rax */
+	m.exec[UC_LOCK].latency = 31;
+	assert_int_equal(loop_cost(&m, 4, "F0480106"), 124000);
+	/* loads wait for it, adds do not */
+	uint64_t alone = loop_cost(&m, 1, "F0480106"), adds = loop_cost(&m, 1, "F04801064801C0");
+	assert_int_equal(alone, adds);
+}
+
+static void test_core_assists_cost_cycles_and_uops(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	/* mov eax, 1; movq xmm0, rax; then addsd xmm1, xmm0 with a denormal, again and again */
+	uint64_t cycles[2];
+	for (unsigned with = 0; with < 2; with++) {
+		m.core_fp_assist_cycles = with ? 250 : 150;
+		struct core_bench *b = open_with(&m);
+		core_bench_emit(b, 1, "B80100000066480F6EC0");
+		unsigned top = core_bench_here(b);
+		core_bench_emit(b, 1, "F20F58C8");
+		core_bench_loop(b, top);
+		core_bench_emit(b, 1, RET);
+		core_bench_run(b, 100);
+		core_bench_tap(b, 0, SIG_FP_ASSIST, 0, false, false);
+		core_bench_tap(b, 1, SIG_UOPS_RETIRED_FUSED, 0, false, false);
+		core_bench_tap(b, 2, SIG_UOPS_ISSUED_FUSED, 0, false, false);
+		core_bench_tap(b, 3, SIG_UOPS_ISSUED_WRONG_PATH, 0, false, false);
+		core_bench_tap(b, 4, SIG_UOPS_RETIRED_FUSED, 1, true, false);
+		struct tap all = { .on = true };
+		for (unsigned g = SIG_STALL_BY_FETCH; g <= SIG_STALL_BY_ASSIST; g++)
+			all.listen[g / 64] |= 1ull << (g % 64);
+		signals_tap(core_bench_signals(b), 5, &all);
+		cycles[with] = core_bench_run(b, 100);
+		assert_int_equal(core_bench_count(b, 0), 100);
+		assert_true(core_bench_count(b, 1) >= 100 * m.core_fp_assist_uops);
+		assert_int_equal(core_bench_count(b, 2) - core_bench_count(b, 1), core_bench_count(b, 3));
+		assert_in_range(core_bench_count(b, 4), core_bench_count(b, 5), core_bench_count(b, 5) + 20);
+		core_bench_close(b);
+	}
+	assert_int_equal(cycles[1] - cycles[0], 100 * 100);
+}
+
+static void test_core_divides_end_early_with_few_bits(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	m.exec[UC_FP_DIV64] = (struct exec_cost){ 22, 1, 22 };
+	m.core_divide_least_cycles = 7;
+	/* divsd xmm0, xmm1 with both zero: nothing to divide */
+	assert_int_equal(loop_cost(&m, 4, "F20F5EC1"), 28000);
+	m.core_divide_least_cycles = 0;
+	assert_int_equal(loop_cost(&m, 4, "F20F5EC1"), 88000);
+}
+
+static void test_core_partial_flags_and_registers_stall_allocation(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	/* add rax, 1; inc rcx; cmovbe rdx, r8: carry from one, zero from the other */
+	const char *flags = "4883C00148FFC1490F46D0", *whole = "48FFC14883C001490F46D0";
+	m.core_partial_flags_cycles = 0;
+	uint64_t free = loop_cost(&m, 4, flags);
+	m.core_partial_flags_cycles = 7;
+	uint64_t stalled = loop_cost(&m, 4, flags);
+	assert_true(stalled >= free + 4 * 6000);
+	assert_in_range(loop_cost(&m, 4, whole), free - 1000, free + 1000);
+	/* mov al, 1; add rbx..., rax */
+	const char *narrow = "B0014801C2", *wide = "B8010000004801C2";
+	m.core_partial_register_cycles = 5;
+	uint64_t merged = loop_cost(&m, 4, narrow);
+	assert_true(merged >= loop_cost(&m, 4, wide) + 4 * 4000);
+	struct core_bench *b = open_with(&m);
+	core_bench_tap(b, 0, SIG_RAT_STALL_REGISTERS, 1, false, true);
+	core_bench_tap(b, 1, SIG_RAT_STALL_FLAGS, 1, false, true);
+	core_bench_emit(b, 10, narrow);
+	core_bench_emit(b, 10, flags);
+	core_bench_emit(b, 1, RET);
+	core_bench_run(b, 1);
+	assert_int_equal(core_bench_count(b, 0), 10);
+	assert_int_equal(core_bench_count(b, 1), 10);
+	core_bench_close(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_core_uop_cache_takes_over_from_the_decoders),
+		cmocka_unit_test(test_core_locked_operations_cost_their_latency),
+		cmocka_unit_test(test_core_assists_cost_cycles_and_uops),
+		cmocka_unit_test(test_core_divides_end_early_with_few_bits),
+		cmocka_unit_test(test_core_partial_flags_and_registers_stall_allocation),
 		cmocka_unit_test(test_core_chains_run_at_their_latency),
 		cmocka_unit_test(test_core_independent_adds_are_limited_by_ports_and_width),
 		cmocka_unit_test(test_core_decode_limits_long_instructions),
