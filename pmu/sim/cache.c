@@ -25,7 +25,8 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	n.tag = arena_get(a, entries * sizeof(*n.tag));
 	n.ready = arena_get(a, entries * sizeof(*n.ready));
 	n.state = arena_get(a, entries);
-	n.order = policy == REPLACE_LRU ? arena_get(a, entries) : NULL;
+	n.order_stride = (ways + 15) & ~15u;
+	n.order = policy == REPLACE_LRU ? arena_get(a, (size_t)sets * n.order_stride) : NULL;
 	n.tree = policy == REPLACE_TREE ? arena_get(a, sets * sizeof(*n.tree)) : NULL;
 	if (!a->at)
 		return;
@@ -36,18 +37,8 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	if (n.tree)
 		memset(n.tree, 0, sets * sizeof(*n.tree));
 	if (n.order)
-		for (size_t i = 0; i < entries; i++)
-			n.order[i] = (uint8_t)(i % n.stride);
-}
-
-static void order_front(uint8_t *order, uint32_t way)
-{
-	uint32_t i = 0;
-	while (order[i] != way)
-		i++;
-	for (; i > 0; i--)
-		order[i] = order[i - 1];
-	order[0] = (uint8_t)way;
+		for (size_t i = 0; i < (size_t)sets * n.order_stride; i++)
+			n.order[i] = (uint8_t)(i % n.order_stride);
 }
 
 /* Width of the tree: the next power of two of ways. */
@@ -59,32 +50,25 @@ static uint32_t tree_width(uint32_t ways)
 	return n;
 }
 
-void cache_touch_slow(struct cache *c, uint32_t index)
+/* Every node on the way to the leaf points to its other half. */
+void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way)
 {
-	const uint32_t set = index / c->stride, way = index % c->stride;
-	if (c->policy == REPLACE_LRU) {
-		order_front(&c->order[set * c->stride], way);
-	} else if (c->policy == REPLACE_TREE) {
-		/* every node on the way to the leaf points to its other half */
-		uint32_t node = 1, low = 0;
-		for (uint32_t half = tree_width(c->ways) / 2; half; half /= 2) {
-			const bool right = way >= low + half;
-			if (right) {
-				c->tree[set] &= ~(1ull << node);
-				low += half;
-			} else {
-				c->tree[set] |= 1ull << node;
-			}
-			node = node * 2 + right;
+	uint32_t node = 1, low = 0;
+	for (uint32_t half = tree_width(c->ways) / 2; half; half /= 2) {
+		const bool right = way >= low + half;
+		if (right) {
+			c->tree[set] &= ~(1ull << node);
+			low += half;
+		} else {
+			c->tree[set] |= 1ull << node;
 		}
+		node = node * 2 + right;
 	}
 }
 
-uint32_t cache_victim(struct cache *c, uint32_t line)
+uint32_t cache_victim_slow(struct cache *c, uint32_t set)
 {
-	const uint32_t set = cache_set(c, line), first = set * c->stride;
-	if (c->policy == REPLACE_LRU)
-		return first + c->order[first + c->ways - 1];
+	const uint32_t first = set * c->stride;
 	for (uint32_t w = 0; w < c->ways; w++)
 		if (c->tag[first + w] == CACHE_NONE)
 			return first + w;
@@ -104,15 +88,6 @@ uint32_t cache_victim(struct cache *c, uint32_t line)
 	return first + (uint32_t)((c->random >> 32) * c->ways >> 32);
 }
 
-void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
-{
-	c->used += c->tag[index] == CACHE_NONE;
-	c->tag[index] = line;
-	c->ready[index] = ready;
-	c->state[index] = state;
-	cache_touch(c, index);
-}
-
 void cache_drop(struct cache *c, uint32_t index)
 {
 	if (c->tag[index] == CACHE_NONE)
@@ -121,8 +96,8 @@ void cache_drop(struct cache *c, uint32_t index)
 	c->tag[index] = CACHE_NONE;
 	c->state[index] = LINE_I;
 	if (c->policy == REPLACE_LRU) { /* the next to be filled */
-		const uint32_t first = index - index % c->stride;
-		uint8_t *order = &c->order[first], way = (uint8_t)(index - first);
+		const uint32_t set = index / c->stride;
+		uint8_t *order = &c->order[set * c->order_stride], way = (uint8_t)(index - set * c->stride);
 		uint32_t i = 0;
 		while (order[i] != way)
 			i++;

@@ -26,7 +26,8 @@ struct cache {
 	uint32_t *tag;               /* [sets * stride]; padding is CACHE_NONE */
 	uint64_t *ready;             /* when the line's fill is there */
 	uint8_t *state;
-	uint8_t *order;              /* LRU: ways by last use, latest first */
+	uint8_t *order;              /* LRU: ways by last use, latest first; order_stride bytes a set */
+	uint32_t order_stride;
 	uint64_t *tree;              /* tree-PLRU: one word a set, node n in bit n */
 	uint64_t random;
 };
@@ -82,22 +83,64 @@ static inline uint32_t cache_find(const struct cache *c, uint32_t line)
 	return c->used ? cache_find_in(c, cache_set(c, line), line) : CACHE_NONE;
 }
 
-void cache_touch_slow(struct cache *c, uint32_t index);
-/* Entry `index` has been used: tells the replacement policy. */
-static inline void cache_touch(struct cache *c, uint32_t index)
+void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way);
+
+/* Moves `way` to the front of a set's order: what stood before it moves back by one. */
+static inline void cache_front(uint8_t *order, uint32_t way)
 {
-	if (c->policy == REPLACE_LRU) {
-		const uint32_t first = index - index % c->stride;
-		if (c->order[first] == index - first)
+	const __m128i want = _mm_set1_epi8((char)way);
+	const __m128i place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	__m128i carry = _mm_cvtsi32_si128((int)way); /* what comes into the first byte */
+	for (;; order += 16) {
+		const __m128i old = _mm_load_si128((const __m128i *)(void *)order);
+		const __m128i moved = _mm_or_si128(_mm_slli_si128(old, 1), carry);
+		const unsigned hit = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(old, want));
+		if (hit) {
+			const __m128i keep = _mm_cmpgt_epi8(place, _mm_set1_epi8((char)__builtin_ctz(hit)));
+			_mm_store_si128((__m128i *)(void *)order,
+			                _mm_or_si128(_mm_and_si128(keep, old), _mm_andnot_si128(keep, moved)));
 			return;
+		}
+		carry = _mm_srli_si128(old, 15);
+		_mm_store_si128((__m128i *)(void *)order, moved);
 	}
-	cache_touch_slow(c, index);
 }
 
+/* Entry `index` of a set has been used: tells the replacement policy. */
+static inline void cache_touch_in(struct cache *c, uint32_t set, uint32_t index)
+{
+	const uint32_t way = index - set * c->stride;
+	if (c->policy == REPLACE_LRU) {
+		uint8_t *order = &c->order[set * c->order_stride];
+		if (order[0] != way)
+			cache_front(order, way);
+	} else if (c->policy == REPLACE_TREE) {
+		cache_touch_tree(c, set, way);
+	}
+}
+
+static inline void cache_touch(struct cache *c, uint32_t index) { cache_touch_in(c, index / c->stride, index); }
+
 /* The entry that a new line takes: an empty one, else the policy's victim. Its tag is the
- * victim's line, or CACHE_NONE. The caller deals with the victim, then calls cache_put. */
-uint32_t cache_victim(struct cache *c, uint32_t line);
-void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state);
+ * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
+uint32_t cache_victim_slow(struct cache *c, uint32_t set);
+static inline uint32_t cache_victim(struct cache *c, uint32_t line)
+{
+	const uint32_t set = cache_set(c, line);
+	if (c->policy == REPLACE_LRU)
+		return set * c->stride + c->order[set * c->order_stride + c->ways - 1];
+	return cache_victim_slow(c, set);
+}
+
+static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
+{
+	c->used += c->tag[index] == CACHE_NONE;
+	c->tag[index] = line;
+	c->ready[index] = ready;
+	c->state[index] = state;
+	cache_touch(c, index);
+}
+
 void cache_drop(struct cache *c, uint32_t index);
 
 #endif

@@ -8,10 +8,10 @@ void lane_init(struct lane *l, uint64_t period_65536)
 	l->inverse = period_65536 ? UINT64_MAX / period_65536 : 0;
 }
 
-/* Makes slot k the last that fits, forgetting the oldest. */
+/* Makes room for slot k, forgetting the oldest half of what is remembered. */
 static void advance(struct lane *l, uint64_t k)
 {
-	const uint64_t base = (k - LANE_SLOTS + 64) & ~63ull;
+	const uint64_t base = (k - LANE_SLOTS / 2) & ~63ull;
 	if (base - l->base >= LANE_SLOTS) {
 		memset(l->taken, 0, sizeof(l->taken));
 	} else {
@@ -21,14 +21,8 @@ static void advance(struct lane *l, uint64_t k)
 	l->base = base;
 }
 
-uint64_t lane_take(struct lane *l, uint64_t t)
+uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
 {
-	if (!l->period)
-		return t;
-	const uint64_t fine = t << 16;
-	uint64_t k = (uint64_t)(((unsigned __int128)fine * l->inverse) >> 64);
-	while ((k + 1) * l->period <= fine) /* the inverse is rounded down */
-		k++;
 	if (k < l->base)
 		return t; /* older than all that is remembered */
 	for (;;) {

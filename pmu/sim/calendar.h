@@ -98,8 +98,27 @@ struct lane {
 };
 
 void lane_init(struct lane *l, uint64_t period_65536);
+uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t);
+
 /* Takes the first free slot that is not over at cycle t; returns when it can start: t itself
  * if the slot of t is free. */
-uint64_t lane_take(struct lane *l, uint64_t t);
+static inline uint64_t lane_take(struct lane *l, uint64_t t)
+{
+	if (!l->period)
+		return t;
+	const uint64_t fine = t << 16;
+	uint64_t k = (uint64_t)(((unsigned __int128)fine * l->inverse) >> 64);
+	while ((k + 1) * l->period <= fine) /* the inverse is rounded down */
+		k++;
+	if (k - l->base < LANE_SLOTS) {
+		uint64_t *word = &l->taken[(k % LANE_SLOTS) / 64];
+		const uint64_t bit = 1ull << (k % 64);
+		if (!(*word & bit)) {
+			*word |= bit;
+			return t;
+		}
+	}
+	return lane_take_slow(l, k, t);
+}
 
 #endif

@@ -120,21 +120,22 @@ static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uin
 	if (!k->l2.sets)
 		return;
 	const uint32_t i = cache_victim(&k->l2, line), old = k->l2.tag[i];
-	if (old != CACHE_NONE) {
-		const bool dirty = (k->l2.state[i] & LINE_STATE) == LINE_M;
-		cache_drop(&k->l2, i);
-		const enum line_state above = dirty || !s->inclusive ? l1s_state(s, k, old) : LINE_I;
-		if (above != LINE_M && (dirty || (!s->inclusive && above == LINE_I)))
-			uncore_evict(s, k, old, dirty, above == LINE_I, t);
-		signal_pulse(g, out[dirty + 2 * !demand], t, 1);
-		if (dirty) {
-			signal_pulse(g, SIG_L2_WRITE_BACK, t, 1);
-			signal_pulse(g, SIG_OFFCORE_WB_UNCORE_HIT, t, 1);
-		}
-	}
+	const bool dirty = (k->l2.state[i] & LINE_STATE) == LINE_M;
 	cache_put(&k->l2, i, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
 	signal_pulse(g, SIG_L2_LINES_IN, t, 1);
 	signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
+	if (old == CACHE_NONE)
+		return;
+	signal_pulse(g, out[dirty + 2 * !demand], t, 1);
+	if (!dirty && s->inclusive)
+		return;
+	const enum line_state above = l1s_state(s, k, old);
+	if (above != LINE_M && (dirty || above == LINE_I))
+		uncore_evict(s, k, old, dirty, above == LINE_I, t);
+	if (dirty) {
+		signal_pulse(g, SIG_L2_WRITE_BACK, t, 1);
+		signal_pulse(g, SIG_OFFCORE_WB_UNCORE_HIT, t, 1);
+	}
 }
 
 /* What the L2 was asked and had; `had` is LINE_I for a miss. */
@@ -368,7 +369,7 @@ static void data(struct memory *s, const struct mem_request *q, bool own, struct
 		const uint8_t state = c->l1d.state[i];
 		if (state == LINE_M || (!own && state <= LINE_STATE)) {
 			tell_l1(s, q, (enum line_state)state);
-			cache_touch(&c->l1d, i);
+			cache_touch_in(&c->l1d, set, i);
 			r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
 			r->lfb_from = q->cycle;
 			r->source = SRC_L1;
