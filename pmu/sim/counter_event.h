@@ -25,7 +25,8 @@ enum precise {
 enum event_flag {
 	EVENT_CYCLES = 1,      /* counts cycles in which the condition holds, however often */
 	EVENT_BUS_CLOCK = 2,   /* the signal counts core cycles; the event counts bus clocks */
-	EVENT_OFFCORE = 4,     /* what it counts stands in an OFFCORE_RESPONSE register */
+	EVENT_OFFCORE_0 = 4,   /* what it counts stands in an OFFCORE_RESPONSE register, 0x1A6 */
+	EVENT_OFFCORE_1 = 64,  /* ... 0x1A7 */
 	EVENT_UNMODELLED = 8,  /* known by name; this model has no such signal */
 	EVENT_EXACT = 16,      /* the umask is one code, not a bit that combines with others */
 	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
@@ -44,6 +45,9 @@ struct sim_event {
 /* What an event code of a machine's map counts: a row of exactly this umask, or rows of each of
  * its bits (then up to 8 rows). 0 rows: unknown code. */
 unsigned sim_event_find(const char *map, uint8_t select, uint8_t umask, const struct sim_event *rows[8]);
+/* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or
+ * responses that the model does not tell apart. */
+bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen);
 /* All rows of a map. NULL when there is no such map. */
 const struct sim_event *sim_event_map(const char *map, unsigned *n);
 

@@ -11,18 +11,21 @@
 #define MTRR_VARIABLE 8
 #define MTRR_FIXED    11
 
-/* One counter, general or fixed. While a tap runs, the value is base + the tap's count. */
+enum counter_unit { UNIT_ONE, UNIT_TSC, UNIT_BUS };
+
+/* One counter, general or fixed. While a tap runs, the value is base + what the tap counted. */
 struct counter {
 	uint64_t base;         /* value when the tap was set */
-	uint64_t wraps;        /* of the value since then, already told */
+	uint64_t wraps;        /* of the value since then that are already in the status register */
+	uint64_t start_cycle;  /* when the tap was set */
 	bool tapped;           /* signals count for it */
 	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
-	const struct sim_event *event; /* what it is programmed to, NULL unknown or fixed */
-	uint8_t umask;
-	/* count = tap * multiply / divide: clocks other than the core's, over-counting */
-	uint64_t multiply, divide;
-	uint64_t armed_cycle;  /* PEBS: cycle from which the next occurrence leaves a record */
-	bool armed;
+	bool tagged;           /* ... and only loads that the load-latency facility has tagged */
+	bool armed;            /* PEBS: overflowed, the next occurrence from armed_cycle leaves a record */
+	enum counter_unit unit;
+	uint32_t thousandths;  /* counted for each 1000 that happen: 1000, or a fault of the machine */
+	uint64_t precise;      /* mask of enum precise */
+	uint64_t armed_cycle;
 };
 
 struct counters {
@@ -35,6 +38,7 @@ struct counters {
 	uint64_t evtsel[GENERAL_MAX];
 	uint64_t fixed_ctrl, global_ctrl, global_status;
 	bool started;            /* the start-up sequence of AAK100 has run, or is not needed */
+	bool starting;           /* ... its counters are on */
 
 	uint64_t ds_area, pebs_enable, load_latency, debugctl, lbr_select;
 	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
@@ -70,15 +74,17 @@ static inline void find(struct counters *p, struct sim_finding *f, enum finding_
 /* counter.c: brings values and overflow bits up to date; puts taps as the registers say. */
 void counters_sync(struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
-/* Current value of a counter after counters_sync. */
-uint64_t counter_value(const struct counters *p, const struct counter *c, uint64_t width);
 /* Now, in units: core cycles awake, TSC ticks. */
 uint64_t counters_aperf(const struct counters *p);
 uint64_t counters_mperf(const struct counters *p);
+/* TSC ticks that `cycles` core cycles last, from the machine's start. */
+uint64_t counters_ticks(const struct counters *p, uint64_t cycles);
 uint64_t counters_ratio_now(const struct counters *p);
 
 /* counter_msr.c: registers beside the counters. ST_MISSING: not here. */
 void counter_msr_reset(struct counters *p);
+/* Tells the machine which prefetchers are off. */
+void counter_msr_prefetchers(struct counters *p);
 MUST_CHECK enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
 MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 
