@@ -206,7 +206,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	const struct sim_event *rows[8];
 	*why = NULL;
 	c->precise = 0;
-	c->tagged = false;
+	c->tagged = c->by_retirement = false;
 	c->unit = UNIT_ONE;
 	*t = (struct tap){ .on = true, .cmask = (uint8_t)(sel >> 24), .inv = (sel & SEL_INV) != 0, .edge = (sel & SEL_EDGE) != 0 };
 	if (!(sel & SEL_EN) || is_start_selector(p, n))
@@ -229,8 +229,11 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			*why = e->name;
 			return false;
 		}
-		for (unsigned s = 0; s < e->signal_count; s++)
-			listen(t, e->signals[s]);
+		if (e->flags & EVENT_REQUESTS)
+			sim_offcore_listen(e->signals[0], 0xFF, t->listen);
+		else
+			for (unsigned s = 0; s < e->signal_count; s++)
+				listen(t, e->signals[s]);
 		if (e->precise)
 			c->precise |= 1ull << e->precise;
 		if ((e->flags & EVENT_CYCLES) && !t->cmask)
@@ -239,6 +242,8 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			c->unit = UNIT_BUS;
 		if (e->flags & EVENT_TAGGED)
 			c->tagged = true;
+		if (e->flags & EVENT_RETIREMENT)
+			c->by_retirement = true;
 		if (e->flags & (EVENT_OFFCORE_0 | EVENT_OFFCORE_1)) {
 			unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
 			if (!sim_offcore_signals(p->m->pmu_events, p->offcore[msr], t->listen)) {
@@ -258,7 +263,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 		*why = "AnyThread with two threads a core";
 		return false;
 	}
-	if (counter_by_retirement(p, n)) {
+	if (c->tagged || c->by_retirement || counter_has_pebs(p, n)) {
 		if (!c->precise) {
 			*kind = FIND_IGNORED;
 			*why = "PEBS on an event that is not precise: no record is ever written";
@@ -266,7 +271,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 		}
 		if (t->cmask || t->inv || t->edge || (sel & SEL_ANY)) {
 			*kind = FIND_UNMODELLED;
-			*why = "PEBS with cmask, inv, edge or AnyThread";
+			*why = "cmask, inv, edge or AnyThread on a counter that counts retired instructions one by one (PEBS, load latency)";
 			return false;
 		}
 	}
@@ -289,7 +294,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 		c->thousandths = (uint32_t)p->m->fault_overcount_thousandths;
 	if (p->m->fault_counter_stuck == n + 1)
 		c->thousandths = 0;
-	c->retired = on && (counter_by_retirement(p, n) || c->tagged);
+	c->retired = on && (c->tagged || c->by_retirement || counter_has_pebs(p, n));
 	if (!c->retired)
 		c->armed = false;
 	set_tap(p, c, general_tap(p, n), value, on && !c->retired ? &t : NULL);

@@ -9,14 +9,14 @@
 #include "pmu/sim/machine.h"
 #include "pmu/sim/signal.h"
 
-#define EVENT_SIGNALS 6
+#define EVENT_SIGNALS 16
 
 /* What a precise event asks of a retired instruction. */
 enum precise {
 	PRECISE_NO, PRECISE_INSTRUCTIONS, PRECISE_UOPS_UNFUSED, PRECISE_UOPS_FUSED, PRECISE_BRANCHES, PRECISE_BRANCH_COND,
 	PRECISE_CALL, PRECISE_RETURN, PRECISE_TAKEN, PRECISE_MISPREDICTED, PRECISE_MISPREDICTED_COND, PRECISE_MISPREDICTED_CALL,
 	PRECISE_LOADS, PRECISE_STORES, PRECISE_LATENCY, PRECISE_L1, PRECISE_LFB, PRECISE_L2, PRECISE_L3_UNSHARED,
-	PRECISE_L3_CLEAN, PRECISE_L3_MODIFIED, PRECISE_L3_OTHER, PRECISE_L3_ANY, PRECISE_L3_MISS, PRECISE_L2_MISS, PRECISE_L1_MISS,
+	PRECISE_L3_CLEAN, PRECISE_L3_MODIFIED, PRECISE_L3_OTHER, PRECISE_L3_ANY, PRECISE_L3_MISS, PRECISE_L2_MISS, PRECISE_L1_MISS, PRECISE_L1_MISS_LFB,
 	PRECISE_REMOTE_CACHE, PRECISE_REMOTE_CLEAN, PRECISE_REMOTE_MODIFIED, PRECISE_LOCAL_DRAM, PRECISE_REMOTE_DRAM,
 	PRECISE_LOAD_WALK, PRECISE_STORE_WALK, PRECISE_LOCKED, PRECISE_FP_ASSIST,
 	PRECISE_COUNT
@@ -30,12 +30,14 @@ enum event_flag {
 	EVENT_UNMODELLED = 8,  /* known by name; this model has no such signal */
 	EVENT_EXACT = 16,      /* the umask is one code, not a bit that combines with others */
 	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
+	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
+	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whoever answered */
 };
 
 struct sim_event {
 	uint8_t select, umask;
 	uint8_t counters;      /* mask of general counters 0-3 (and 4-7 as 0-3) that can count it */
-	uint8_t flags;         /* enum event_flag */
+	uint16_t flags;        /* enum event_flag */
 	uint8_t precise;       /* enum precise */
 	uint8_t signal_count;
 	uint16_t signals[EVENT_SIGNALS]; /* their sum */
@@ -45,6 +47,9 @@ struct sim_event {
 /* What an event code of a machine's map counts: a row of exactly this umask, or rows of each of
  * its bits (then up to 8 rows). 0 rows: unknown code. */
 unsigned sim_event_find(const char *map, uint8_t select, uint8_t umask, const struct sim_event *rows[8]);
+/* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests`, in the order
+ * of OFFCORE_RESPONSE bits 0 to 7, and whose answer is in `responses`, in that of bits 8 to 15. */
+void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);
 /* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or
  * responses that the model does not tell apart. */
 bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen);

@@ -21,6 +21,7 @@ struct counter {
 	bool tapped;           /* signals count for it */
 	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
 	bool tagged;           /* ... and only loads that the load-latency facility has tagged */
+	bool by_retirement;    /* its event is only known at retirement */
 	bool armed;            /* PEBS: overflowed, the next occurrence from armed_cycle leaves a record */
 	enum counter_unit unit;
 	uint32_t thousandths;  /* counted for each 1000 that happen: 1000, or a fault of the machine */
@@ -91,7 +92,7 @@ MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint6
 /* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not here. */
 MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);
 MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
-/* Whether counter n is under PEBS or counts by the load-latency facility. */
-bool counter_by_retirement(const struct counters *p, unsigned n);
+/* Whether PEBS is on for general counter n. */
+bool counter_has_pebs(const struct counters *p, unsigned n);
 
 #endif

@@ -411,15 +411,6 @@ static void name_of(const char *file, char *to, size_t capacity)
 	memcpy(to, start, n);
 }
 
-bool machine_events_known(const char *name)
-{
-	static const char *const maps[] = { "architectural", "core2", "nehalem", "haswell", "skylake" };
-	for (unsigned i = 0; i < COUNT_OF(maps); i++)
-		if (str_equal(name, maps[i]))
-			return true;
-	return false;
-}
-
 enum status machine_read(const char *file_name, const char *text, size_t bytes, struct machine *out,
                          char *problem, size_t capacity)
 {
