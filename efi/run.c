@@ -29,7 +29,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label };
 	enum status result = suite_check(s, problem, sizeof(problem));
 	if (result != ST_OK) {
-		config_problem(c, &c->suite_from, "suite: %s", problem);
+		config_problem(c, &c->suite_from, "%s", problem);
 		return result;
 	}
 	if (c->expect[0] == 0)
