@@ -4,6 +4,8 @@
 #define CHASE_LOADS 16           /* loads an iteration of k_chase */
 #define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
+/* A walk round six times a level of random replacement finds e^-6, a quarter of a percent, in it. */
+#define ABOVE_FACTOR 6
 #define DRAM_FACTOR 6            /* of the last level: beyond what replacement tricks keep */
 
 void random_init(struct random *r, uint64_t seed)
@@ -87,7 +89,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 {
 	unsigned level = r->place == PLACE_L1 ? 1 : r->place == PLACE_L2 ? 2 : 3;
 	const struct cpu_cache *c = cpu_cache(cpu, level), *below = cpu_cache(cpu, level - 1);
-	uint64_t most, least, bytes;
+	uint64_t most, least, enough, bytes;
 
 	if (level == 1 && (!c || !c->bytes))
 		return unknown(reason, capacity, "no L1 data cache known");
@@ -96,17 +98,18 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	if (level > 1 && !below)
 		return unknown(reason, capacity, "the cache level below is not known");
 	least = below ? 2 * below->bytes : 0;
+	enough = below ? ABOVE_FACTOR * below->bytes : 0;
 	if (s->order == ORDER_STREAMS) {
 		most = c->bytes / 4 * 3;
 		bytes = 3 * power_of_two_below(most / 3);
 		/* Shared by all: well over the level below is enough, the smaller the better. */
-		while (level == 3 && bytes / 2 >= 2 * least)
+		while (level == 3 && bytes / 2 >= enough)
 			bytes /= 2;
 	} else {
 		most = c->bytes / 3 * 2;
 		bytes = most;
-		if (level == 3 && bytes > 2 * least)
-			bytes = 2 * least;
+		if (level == 3 && bytes > enough)
+			bytes = enough;
 	}
 	if (bytes < least || bytes > most)
 		return unsupported(reason, capacity, "the level is not twice as large as the one below");

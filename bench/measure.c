@@ -14,6 +14,7 @@
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
 #define ADDS_PER_ITERATION 16u       /* of k_add_chain */
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
+#define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
 #define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
 #define IA32_APERF 0xE8u
@@ -222,13 +223,12 @@ static enum status prepare(struct bench *b, const struct row *r, struct working_
 
 		return flush ? run_kernel(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
 	}
-	if (w->shape.order == ORDER_STREAMS || r->place == PLACE_DRAM)
-		units = test ? 0 : w->shape.nodes;
-	else
-		units = w->shape.nodes;
+	if (w->shape.order == ORDER_STREAMS || (test && r->place == PLACE_DRAM))
+		return ST_OK;
+	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
 	if (units > REFRESH_LOADS_MAX)
 		units = REFRESH_LOADS_MAX;
-	return units ? run_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
+	return run_units(b, w, units, NULL, 0, &ignored, job);
 }
 
 /* The first visit. */
