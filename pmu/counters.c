@@ -188,6 +188,29 @@ enum status counters_stop(const struct access *a, const struct cpu *cpu, const s
 	return s == ST_OK ? selects_off(a, cpu, core) : s;
 }
 
+/* Two patterns that a legacy write can make and that differ in every low bit. */
+static const uint64_t patterns[2] = { 0x2AAAAAAA, 0x15555555 };
+
+enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned core)
+{
+	for (unsigned c = 0; c < 32; c++)
+		for (unsigned i = 0; i < COUNT_OF(patterns) && cpu->general_mask >> c & 1; i++) {
+			uint64_t value;
+			enum status s = counter_write(a, cpu, core, c, patterns[i]);
+			if (s == ST_OK)
+				s = a->ops->rdmsr(a->self, core, IA32_PMC0 + c, &value);
+			if (s != ST_OK)
+				return s;
+			if (value != patterns[i])
+				cpu->general_mask &= ~(1u << c);
+		}
+	if (cpu->pmu_version && !cpu->general_mask) {
+		cpu->pmu_version = 0;
+		cpu->pmu_absent = "counters do not keep what is written to them: an emulated PMU";
+	}
+	return ST_OK;
+}
+
 /* What keeps a counter on: the event select with its enable bit, or the nibble of the fixed control. */
 static enum status control_of(const struct access *a, unsigned core, bool fixed, unsigned counter, uint64_t *control)
 {

@@ -42,6 +42,11 @@ MUST_CHECK enum status counters_stop(const struct access *a, const struct cpu *c
 MUST_CHECK enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core,
                                      unsigned counter, uint64_t value);
 
+/* Writes a pattern into each general counter of a core and reads it back: a counter that does not
+ * keep it is taken out of cpu's masks, and with none left there is no PMU (cpu->pmu_absent says so).
+ * Call it while counters are off. */
+MUST_CHECK enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned core);
+
 /* A counter that firmware left on. */
 struct firmware_counter { bool fixed, returned; uint8_t counter; uint64_t control; };
 #define FIRMWARE_COUNTERS_MAX 40

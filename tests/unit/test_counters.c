@@ -226,6 +226,23 @@ static void test_counters_that_firmware_left_on_are_found_and_excluded(void **st
 	assert_int_equal(b->cpu.fixed_mask, 7);
 }
 
+static void test_counters_that_keep_no_value_are_not_used(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.general_mask, 0xF);
+	fake_find(&b->fake, 0, 0xC3)->stuck = true;
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.general_mask, 0xB);
+	assert_int_equal(b->cpu.pmu_version, 3);
+	for (uint32_t i = 0; i < 4; i++)
+		fake_find(&b->fake, 0, 0xC1 + i)->stuck = true;
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.pmu_version, 0);
+	assert_non_null(b->cpu.pmu_absent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_counters_without_a_pmu_say_so),
 		cmocka_unit_test(test_counters_pass_on_a_fault),
 		cmocka_unit_test(test_counters_that_firmware_left_on_are_found_and_excluded),
+		cmocka_unit_test(test_counters_that_keep_no_value_are_not_used),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
