@@ -6,6 +6,10 @@
  * room, or is open at a fence, goes out with what it has, as wc.partial_transfers. It is held
  * until memory has taken it: P(wc.drain_ps) after it went out when nothing else is going on,
  * later when the channel (or the link to another socket) is busy. A fence waits for all.
+ * So a stream of full lines goes at lfb.entries lines per hold time (from the first store until
+ * memory has the line) or as the channels allow; one of lines not filled leaves wc.buffers open
+ * and goes at lfb.entries - wc.buffers + 1 lines per P(wc.drain_ps) + wc.partial_transfers - 1
+ * transfers of one channel.
  * CLFLUSH takes the line out of every cache; it is done after an L3 hit's time, with several
  * sockets after L + P(link.invalidate_ps); a modified line is written to its home.
  *
