@@ -7,12 +7,12 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
 /* Results and flags of the ALU ops: a op b, of `bits` bits, both cut to them. */
-static inline uint64_t cut(uint64_t x, unsigned bits)
+static ALWAYS_INLINE uint64_t cut(uint64_t x, unsigned bits)
 {
 	return bits == 64 ? x : x & ((1ull << bits) - 1);
 }
 
-static inline uint64_t do_add(uint64_t a, uint64_t b, uint64_t carry, unsigned bits, uint64_t *f)
+static ALWAYS_INLINE uint64_t do_add(uint64_t a, uint64_t b, uint64_t carry, unsigned bits, uint64_t *f)
 {
 	uint64_t r = cut(a + b + carry, bits);
 	uint64_t out = (a & b) | ((a | b) & ~r);
@@ -22,7 +22,7 @@ static inline uint64_t do_add(uint64_t a, uint64_t b, uint64_t carry, unsigned b
 	return r;
 }
 
-static inline uint64_t do_sub(uint64_t a, uint64_t b, uint64_t borrow, unsigned bits, uint64_t *f)
+static ALWAYS_INLINE uint64_t do_sub(uint64_t a, uint64_t b, uint64_t borrow, unsigned bits, uint64_t *f)
 {
 	uint64_t r = cut(a - b - borrow, bits);
 	uint64_t out = (~a & b) | ((~a | b) & r);
@@ -33,13 +33,13 @@ static inline uint64_t do_sub(uint64_t a, uint64_t b, uint64_t borrow, unsigned 
 }
 
 /* AF is undefined after logic; it is 0 on the processors at hand, and here. */
-static inline uint64_t do_logic(uint64_t r, unsigned bits, uint64_t *f)
+static ALWAYS_INLINE uint64_t do_logic(uint64_t r, unsigned bits, uint64_t *f)
 {
 	*f = (*f & ~FLAG_ALL) | exec_flags_zsp(r, bits);
 	return r;
 }
 
-static inline uint64_t do_step(uint64_t a, bool down, unsigned bits, uint64_t *f)
+static ALWAYS_INLINE uint64_t do_step(uint64_t a, bool down, unsigned bits, uint64_t *f)
 {
 	uint64_t carry = *f & FLAG_CF;
 	uint64_t r = down ? do_sub(a, 1, 0, bits, f) : do_add(a, 1, 0, bits, f);
@@ -73,18 +73,17 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) u64;
 #define PUT_32(at, v) (AT(u64, at) = (uint32_t)(v))
 #define PUT_64(at, v) (AT(u64, at) = (v))
 
-#define LOAD_FROM(bits) \
+#define REACH(bits, write) \
 	va = exec_address(regs, in); \
-	p = exec_memory(env, va, (bits) / 8, false); \
+	p = fast ? exec_memory_near(env, va, (bits) / 8, write) : exec_memory(env, va, (bits) / 8, write); \
 	if (!LIKELY(p)) \
-		goto page_fault; \
+		goto miss
+#define LOAD_FROM(bits) \
+	REACH(bits, false); \
 	out->load_va = va; \
 	out->load_bytes = (bits) / 8
 #define STORE_TO(bits) \
-	va = exec_address(regs, in); \
-	p = exec_memory(env, va, (bits) / 8, true); \
-	if (!LIKELY(p)) \
-		goto page_fault; \
+	REACH(bits, true); \
 	out->store_va = va; \
 	out->store_bytes = (bits) / 8
 #define UPDATE(bits) \
@@ -153,12 +152,16 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) u64;
 
 #define WIDTHS(form, op) form(op, 0, 8) form(op, 1, 16) form(op, 2, 32) form(op, 3, 64)
 
-enum status exec(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector)
+static enum status far(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
+static enum status other(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
+
+/* One instruction. Compiled twice: `fast` reaches memory through env->ranges only and calls nothing, so
+ * that it needs no frame; what it cannot do it leaves, untouched, to the other. */
+static ALWAYS_INLINE enum status step(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
+                                                              struct effects *out, uint8_t *vector, const bool fast)
 {
-	uint64_t va;
-	uint64_t next = regs->rip + in->length;
+	uint64_t va, next = regs->rip + in->length;
 	void *p;
-	enum status s;
 
 	out->load_bytes = out->store_bytes = out->divide_bits = 0;
 	out->taken = out->fp_assist = out->mxcsr_changed = false;
@@ -197,34 +200,48 @@ enum status exec(struct hart_regs *regs, const struct insn *in, const struct exe
 	case RUN_OTHER + OP_NOP: case RUN_OTHER + OP_PAUSE: case RUN_OTHER + OP_LFENCE: case RUN_OTHER + OP_MFENCE:
 	case RUN_OTHER + OP_SFENCE:
 		break;
-	case RUN_OTHER + OP_NEG ... RUN_OTHER + OP_NOT: case RUN_OTHER + OP_ROL ... RUN_OTHER + OP_SHRD:
-	case RUN_OTHER + OP_MOVZX ... RUN_OTHER + OP_JMP: case RUN_OTHER + OP_CALL ... RUN_OTHER + OP_STOS:
-	case RUN_OTHER + OP_CLFLUSH ... RUN_OTHER + OP_PREFETCHW: case RUN_OTHER + OP_CPUID ... RUN_OTHER + OP_RDPMC:
-	case RUN_OTHER + OP_UD2:
-		s = exec_integer(regs, in, env, out, &next, vector);
-		if (s != ST_OK)
-			return s;
-		break;
-	case RUN_OTHER + OP_FLD ... RUN_OTHER + OP_EMMS:
-		s = exec_x87(regs, in, env, out, vector);
-		if (s != ST_OK)
-			return s;
-		break;
-	case RUN_OTHER + OP_LDMXCSR ... RUN_OTHER + OP_STMXCSR: case RUN_OTHER + OP_MOVV ... RUN_OTHER + OP_VZEROALL:
-		s = exec_vector(regs, in, env, out, vector);
-		if (s != ST_OK)
-			return s;
-		break;
 	default:
-		*vector = VECTOR_UD;
-		return ST_FAULT;
+		return other(regs, in, env, out, vector);
 	}
 	regs->rip = next;
 	out->next_rip = next;
 	return ST_OK;
-page_fault:
+miss:
+	if (fast)
+		return far(regs, in, env, out, vector);
 	*vector = VECTOR_PF;
 	return ST_FAULT;
+}
+
+static __attribute__((noinline)) enum status far(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
+                                                 struct effects *out, uint8_t *vector)
+{
+	return step(regs, in, env, out, vector, false);
+}
+
+/* Ops without a handler here: by room. */
+static __attribute__((noinline)) enum status other(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
+                                                   struct effects *out, uint8_t *vector)
+{
+	uint64_t next = regs->rip + in->length;
+	enum status s;
+
+	if (in->op >= OP_FLD && in->op <= OP_EMMS)
+		s = exec_x87(regs, in, env, out, vector);
+	else if ((in->op >= OP_MOVV && in->op <= OP_VZEROALL) || in->op == OP_LDMXCSR || in->op == OP_STMXCSR)
+		s = exec_vector(regs, in, env, out, vector);
+	else
+		s = exec_integer(regs, in, env, out, &next, vector);
+	if (s != ST_OK)
+		return s;
+	regs->rip = next;
+	out->next_rip = next;
+	return ST_OK;
+}
+
+enum status exec(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector)
+{
+	return step(regs, in, env, out, vector, true);
 }
 
 void exec_reset(struct hart_regs *regs)

@@ -1,6 +1,6 @@
 /* pmu/sim/exec_float.c: SSE and AVX floating point, bit-exact: the host's own SSE2 instructions do
  * the arithmetic, 16 bytes at a time, under the guest's MXCSR with all exceptions masked. The host's
- * MXCSR is as before when a function returns. Fused multiply-add and comparisons are done in
+ * MXCSR has its control bits back when a function returns; its sticky flags are nobody's. Fused multiply-add and comparisons are done in
  * integers (exec_fma.c and below), because the host may lack FMA and AVX's predicates.
  *
  * Not modelled: with an exception unmasked, the finer rules of which flags a faulting packed
@@ -16,23 +16,28 @@
 
 typedef float vf __attribute__((vector_size(16), aligned(1), may_alias));
 
-static inline uint32_t enter(uint32_t guest)
+/* Loading MXCSR is dear. Where the host's control bits are the guest's and its sticky flags are among the
+ * guest's, the operation runs under the host's own MXCSR: what it raises is then added to both. */
+static inline bool enter(uint32_t guest, uint32_t *host)
 {
-	uint32_t host, use = (guest & ~MXCSR_FLAGS) | MXCSR_MASKS;
+	uint32_t use = (guest & ~MXCSR_FLAGS) | MXCSR_MASKS;
 
-	__asm__ volatile("stmxcsr %0" : "=m"(host));
-	if ((host ^ use) != 0)
-		__asm__ volatile("ldmxcsr %0" : : "m"(use));
-	return host;
+	__asm__ volatile("stmxcsr %0" : "=m"(*host));
+	if (((*host ^ guest) & ~MXCSR_FLAGS) == 0 && (guest & MXCSR_MASKS) == MXCSR_MASKS && !(*host & ~guest & MXCSR_FLAGS))
+		return false;
+	__asm__ volatile("ldmxcsr %0" : : "m"(use));
+	return true;
 }
 
-/* The exceptions that came up; the host's control word is back. */
-static inline uint32_t leave(uint32_t host)
+/* The exceptions that came up; the host's control bits are back, without sticky flags if `changed`. */
+static inline uint32_t leave(bool changed, uint32_t host)
 {
 	uint32_t now;
 
 	__asm__ volatile("stmxcsr %0" : "=m"(now));
-	__asm__ volatile("ldmxcsr %0" : : "m"(host));
+	host &= ~MXCSR_FLAGS;
+	if (changed)
+		__asm__ volatile("ldmxcsr %0" : : "m"(host));
 	return now & MXCSR_FLAGS;
 }
 
@@ -273,7 +278,7 @@ bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a,
 	uint64_t to_gpr = 0;
 	uint8_t r[64] __attribute__((aligned(16)));
 	const uint8_t *d = (const uint8_t *)regs->vec[in->vdst];
-	bool unary = false;
+	bool unary = false, changed;
 
 	switch (op) {
 	case OP_CMPPS ... OP_CMPSD:
@@ -302,7 +307,7 @@ bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a,
 		fma_all(in, a, b, d, r, active, width_of_four(op - OP_FMADDPS), guest, &flags);
 		break;
 	default:
-		host = enter(guest);
+		changed = enter(guest, &host);
 		switch (op) {
 		ALL4(ADD, "add")
 		ALL4(SUB, "sub")
@@ -372,7 +377,7 @@ bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a,
 			}
 			break;
 		}
-		flags = leave(host);
+		flags = leave(changed, host);
 		unary = op == OP_SQRTPS || op == OP_SQRTPD || op == OP_SQRTSS || op == OP_SQRTSD || (op >= OP_CVTSI2SS && op <= OP_CVTTPD2DQ);
 	}
 	regs->mxcsr |= flags;

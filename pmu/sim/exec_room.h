@@ -5,6 +5,10 @@
 #include "pmu/sim/exec.h"
 #include "pmu/sim/ops.h"
 
+/* -ffreestanding makes every memcpy a call, even of 8 bytes; these are meant to be moves. */
+#define memcpy(to, from, bytes) __builtin_memcpy(to, from, bytes)
+#define memset(to, value, bytes) __builtin_memset(to, value, bytes)
+
 /* RFLAGS bits (SDM vol. 1, 3.4.3). */
 #define FLAG_CF 0x001ull
 #define FLAG_PF 0x004ull
@@ -16,9 +20,12 @@
 #define FLAG_ZAPSO (FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
 #define FLAG_ALL (FLAG_CF | FLAG_ZAPSO)
 
+/* Handlers are small and many: left to itself the compiler calls these. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 enum vector { VECTOR_DE = 0, VECTOR_UD = 6, VECTOR_GP = 13, VECTOR_PF = 14, VECTOR_MF = 16, VECTOR_XM = 19 };
 
-static inline uint64_t exec_address(const struct hart_regs *regs, const struct insn *in)
+static ALWAYS_INLINE uint64_t exec_address(const struct hart_regs *regs, const struct insn *in)
 {
 	uint64_t base, index, va;
 
@@ -28,14 +35,21 @@ static inline uint64_t exec_address(const struct hart_regs *regs, const struct i
 	return __builtin_expect(in->address32, 0) ? (uint32_t)va : va;
 }
 
-static inline void *exec_memory(const struct exec_env *env, uint64_t va, unsigned bytes, bool write)
+/* Host address by env->ranges; NULL when they do not know it. */
+static ALWAYS_INLINE void *exec_memory_near(const struct exec_env *env, uint64_t va, unsigned bytes, bool write)
 {
 	const struct exec_range *range = &env->ranges[exec_range_slot(va)];
 	uint64_t at = va - range->va;
 
-	if (at < range->bytes && bytes <= range->bytes - at && (!write || range->writable))
-		return range->host + at;
-	return env->memory(env->self, va, bytes, write);
+	return at < range->bytes && bytes <= range->bytes - at && (!write || range->writable) ? range->host + at : NULL;
+}
+
+/* Host address; NULL = page fault. */
+static inline void *exec_memory(const struct exec_env *env, uint64_t va, unsigned bytes, bool write)
+{
+	void *p = exec_memory_near(env, va, bytes, write);
+
+	return p ? p : env->memory(env->self, va, bytes, write);
 }
 
 /* The vector half, floating point included: operands are there, memory is checked. */
@@ -53,7 +67,7 @@ bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a,
 uint64_t exec_fma(unsigned width, uint64_t a, uint64_t b, uint64_t c, bool negate_product, bool negate_addend,
                   uint32_t mxcsr, uint32_t *flags);
 
-static inline bool exec_condition(uint64_t f, unsigned cc)
+static ALWAYS_INLINE bool exec_condition(uint64_t f, unsigned cc)
 {
 	bool r;
 
@@ -71,7 +85,7 @@ static inline bool exec_condition(uint64_t f, unsigned cc)
 }
 
 /* ZF, SF and PF of a result of that many bits, already cut to them. */
-static inline uint64_t exec_flags_zsp(uint64_t r, unsigned bits)
+static ALWAYS_INLINE uint64_t exec_flags_zsp(uint64_t r, unsigned bits)
 {
 	unsigned low = (unsigned)(r ^ r >> 4) & 15;
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Each tests/fuzz/fuzz_X.c for a number of executions (default: short); TAP. Long: make fuzz-long.
+# Each tests/fuzz/fuzz_X.c for a number of executions (default: short); TAP. A target may
+# say max_len=N (bytes of input) in a comment. Long: make fuzz-long.
 cd "$(dirname "$0")/../.." || exit 2
 runs=${1:-200000} out=${OUT:-out}
 targets=(tests/fuzz/fuzz_*.c)
@@ -8,11 +9,12 @@ i=0
 for source in "${targets[@]}"; do
 	i=$((i + 1)) name=$(basename "$source" .c)
 	if ! command -v clang >/dev/null; then echo "ok $i - $name # SKIP no clang"; continue; fi
+	max_len=$(sed -n 's/.*max_len=\([0-9]*\).*/\1/p' "$source" | head -n 1)
 	mkdir -p "$out/log" "$out/fuzz/corpus_$name"
 	if ! make -s OUT="$out" "$out/fuzz/$name" >"$out/log/$name.build" 2>&1; then
 		echo "not ok $i - $name builds"; sed 's/^/# /' "$out/log/$name.build" | tail -n 20; continue
 	fi
-	if "$out/fuzz/$name" -runs="$runs" -seed="${FUZZ_SEED:-1}" -max_len=256 -print_final_stats=1 -artifact_prefix="$out/fuzz/$name-" \
+	if "$out/fuzz/$name" -runs="$runs" -seed="${FUZZ_SEED:-1}" -max_len="${max_len:-4096}" -print_final_stats=1 -artifact_prefix="$out/fuzz/$name-" \
 	   "$out/fuzz/corpus_$name" >"$out/log/$name.fuzz" 2>&1; then
 		echo "ok $i - $name: $(grep -o 'number_of_executed_units: *[0-9]*' "$out/log/$name.fuzz" | grep -o '[0-9]*$') executions, no finding"
 	else
