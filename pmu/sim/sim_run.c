@@ -1,0 +1,342 @@
+/* pmu/sim/sim_run.c: jobs on the simulated machine: decode once, execute, account; the core whose
+ * clock is lowest goes next.
+ *
+ * A job starts with empty pipelines and the caches as they were; it ends when its routine returns to
+ * END_IP, which lies outside the window. Not modelled: interrupts, other privilege levels than 0. */
+#include "pmu/sim/sim_state.h"
+#include "pmu/text.h"
+
+#define END_IP (~0xFFFull)
+#define LIMIT_TSC_PRESET (1ull << 33)
+#define INSTRUCTION_BYTES_MAX 15u
+#define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
+
+/* --- code ----------------------------------------------------------------------------------- */
+
+static bool pinned(const struct sim *s, const struct code_entry *e)
+{
+	for (unsigned i = 0; i < s->threads; i++)
+		if (s->harts[i].running == e)
+			return true;
+	return false;
+}
+
+static void say_unknown(struct sim *s, uint64_t ip, const uint8_t *bytes, unsigned n)
+{
+	struct text t;
+	text_init(&t, s->problem, sizeof(s->problem));
+	text_fmt(&t, "instruction at 0x%llx is outside the simulated subset:", (unsigned long long)ip);
+	for (unsigned i = 0; i < n; i++)
+		text_fmt(&t, " %02x", bytes[i]);
+}
+
+const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
+{
+	struct code_entry *e = &s->code[ip % CODE_ENTRIES];
+	if (e->ip == ip)
+		return e;
+	if (pinned(s, e))
+		return NULL;
+	const struct mapping *m = sim_find(s, ip, 1);
+	if (!m || !m->executable) {
+		struct text t;
+		text_init(&t, s->problem, sizeof(s->problem));
+		text_fmt(&t, "no code at 0x%llx", (unsigned long long)ip);
+		*vector = 14;
+		return NULL;
+	}
+	const uint8_t *bytes = (const uint8_t *)m->host + (ip - m->va);
+	uint64_t left = m->bytes - (ip - m->va);
+	unsigned bad;
+	e->ip = 0;
+	if (decode(bytes, left, &e->insn, &bad) != ST_OK) {
+		say_unknown(s, ip, bytes, bad < left ? bad : (unsigned)left);
+		*vector = 6;
+		return NULL;
+	}
+	struct insn next;
+	unsigned length = e->insn.length;
+	bool follows = e->insn.fusible_first && length < left && decode(bytes + length, left - length, &next, &bad) == ST_OK;
+	core_plan_make(&s->m, &e->insn, follows ? &next : NULL, &e->plan);
+	e->ip = ip;
+	return e;
+}
+
+/* Bytes at va .. va + n - 1 change: what was decoded from them, alone or with what follows, goes. */
+static bool forget_code(struct sim *s, uint64_t va, unsigned n)
+{
+	bool any = false;
+	for (uint64_t ip = va - 2 * INSTRUCTION_BYTES_MAX; ip != va + n; ip++) {
+		struct code_entry *e = &s->code[ip % CODE_ENTRIES];
+		if (e->ip == ip && !pinned(s, e)) {
+			e->ip = 0;
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* --- what exec and the core ask for --------------------------------------------------------- */
+
+static void *env_memory(void *self, uint64_t va, unsigned bytes, bool write)
+{
+	struct hart *h = self;
+	struct sim *s = h->sim;
+	const struct mapping *m = sim_find(s, va, bytes);
+	if (!m)
+		return NULL;
+	if (write && m->executable && forget_code(s, va, bytes))
+		h->code_stored = true;
+	s->ranges[exec_range_slot(va)] = (struct exec_range){ m->va, m->bytes, m->host, !m->executable };
+	return (uint8_t *)m->host + (va - m->va);
+}
+
+static enum status env_rdpmc(void *self, uint32_t index, uint64_t *value)
+{
+	struct hart *h = self;
+	h->now = core_serialise(h->core);
+	return counters_rdpmc(h->counters, index, value);
+}
+
+static enum status env_rdtsc(void *self, uint64_t *value)
+{
+	struct hart *h = self;
+	h->now = core_serialise(h->core);
+	*value = counters_rdtsc(h->counters);
+	return ST_OK;
+}
+
+static enum status env_cpuid(void *self, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+	struct hart *h = self;
+	h->now = core_serialise(h->core);
+	counters_cpuid(h->counters, leaf, subleaf, out);
+	return ST_OK;
+}
+
+static void hook_retired(void *self, unsigned thread, const struct retired *r)
+{
+	struct hart *h = self;
+	(void)thread;
+	counters_retired(h->counters, r, &h->regs);
+}
+
+static bool hook_code(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan)
+{
+	struct hart *h = self;
+	struct sim *s = h->sim;
+	char before = s->problem[0];
+	uint8_t vector;
+	const struct code_entry *e = sim_code(s, ip, &vector);
+	if (!e) {
+		s->problem[0] = before; /* nobody executes it: not worth a word */
+		return false;
+	}
+	*in = &e->insn;
+	*plan = &e->plan;
+	return true;
+}
+
+static void *counters_memory(void *self, uint64_t va, unsigned bytes, bool write)
+{
+	struct hart *h = self;
+	const struct mapping *m = sim_find(h->sim, va, bytes);
+	(void)write;
+	return m ? (uint8_t *)m->host + (va - m->va) : NULL;
+}
+
+static void counters_prefetchers(void *self, unsigned off_mask)
+{
+	struct hart *h = self;
+	memory_prefetchers(h->sim->memory, h->thread / (unsigned)h->sim->m.topology_threads, off_mask);
+}
+
+static uint64_t counters_cycle(void *self)
+{
+	const struct hart *h = self;
+	if (!h->job)
+		return h->sim->now;
+	return h->now;
+}
+
+void sim_run_connect(struct sim *s, struct hart *h)
+{
+	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
+	                            .cpuid = env_cpuid, .ranges = s->ranges };
+	s->hooks[h->thread] = (struct core_hooks){ .self = h, .retired = hook_retired, .code = hook_code };
+	struct counters_env env = { .self = h, .memory = counters_memory, .prefetchers = counters_prefetchers, .cycle = counters_cycle };
+	counters_connect(h->counters, &env);
+}
+
+/* --- running -------------------------------------------------------------------------------- */
+
+static struct hart *sibling(const struct sim *s, const struct hart *h)
+{
+	if (s->m.topology_threads < 2)
+		return NULL;
+	return &s->harts[h->thread ^ 1];
+}
+
+/* The first job of a hart gives it its pipeline. */
+static enum status hart_prepare(struct sim *s, struct hart *h)
+{
+	if (h->core)
+		return ST_OK;
+	h->core_memory = s->from.get(s->from.self, core_bytes(&s->m));
+	h->ring = s->from.get(s->from.self, signals_ring_bytes());
+	if (!h->core_memory || !h->ring)
+		return ST_FULL;
+	signals_attach(s->signals[h->thread], h->ring);
+	const struct hart *o = sibling(s, h);
+	h->core = core_init(h->core_memory, &s->m, h->thread / (unsigned)s->m.topology_threads, h->thread, s->memory,
+	                    s->signals[h->thread], &s->hooks[h->thread], o ? o->core : NULL);
+	return ST_OK;
+}
+
+static enum status hart_start(struct sim *s, struct hart *h, struct job *j)
+{
+	uint64_t rsp = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
+	uint64_t *top = counters_memory(h, rsp, 8, true);
+	if (!top)
+		return ST_BROKEN;
+	*top = END_IP;
+	exec_reset(&h->regs);
+	h->regs.gpr[RN_RDI] = j->argument;
+	h->regs.gpr[RN_RSP] = rsp;
+	h->regs.rip = j->entry;
+	h->job = j;
+	h->now = s->now;
+	j->status = ST_OK;
+	j->vector = 0;
+	j->ip = j->entry;
+	return ST_OK;
+}
+
+static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vector)
+{
+	h->job->status = st;
+	h->job->vector = vector;
+	h->job->ip = h->regs.rip;
+	h->now = core_serialise(h->core);
+	core_park(h->core);
+	h->job = NULL;
+	h->running = NULL;
+	if (h->now > s->now)
+		s->now = h->now;
+}
+
+/* Runs one hart until its clock is beyond `until` or its job ends. */
+static void hart_run(struct sim *s, struct hart *h, uint64_t until)
+{
+	struct effects e;
+	uint8_t vector = 0;
+	enum status st = ST_OK;
+	if (until > s->limit_cycle)
+		until = s->limit_cycle;
+	uint64_t count = 0;
+	do {
+		uint64_t ip = h->regs.rip;
+		if (ip == END_IP)
+			break;
+		const struct code_entry *c = sim_code(s, ip, &vector);
+		if (!c) {
+			st = ST_FAULT;
+			break;
+		}
+		h->running = c;
+		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
+		if (st != ST_OK)
+			break;
+		st = core_account(h->core, &c->insn, &c->plan, &e, ip);
+		if (st != ST_OK) {
+			vector = 14;
+			break;
+		}
+		count++;
+		if (h->code_stored) {
+			h->code_stored = false;
+			core_code_changed(h->core);
+		}
+	} while (core_clock(h->core) <= until);
+	h->instructions += count;
+	h->running = NULL;
+	if (st != ST_OK) {
+		if (!s->problem[0]) {
+			struct text t;
+			text_init(&t, s->problem, sizeof(s->problem));
+			text_fmt(&t, "exception %u at 0x%llx", vector, (unsigned long long)h->regs.rip);
+		}
+		hart_end(s, h, st == ST_FAULT ? ST_FAULT : st, vector);
+	} else if (h->regs.rip == END_IP) {
+		hart_end(s, h, ST_OK, 0);
+	} else if (core_clock(h->core) > s->limit_cycle) {
+		hart_end(s, h, ST_TIMEOUT, 0);
+	}
+}
+
+enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc)
+{
+	struct hart *running[MACHINE_THREADS_MAX];
+	unsigned left = 0;
+	enum status first = ST_OK;
+	s->problem[0] = 0;
+	if (!limit_tsc)
+		limit_tsc = LIMIT_TSC_PRESET;
+	s->now += WAKE_CYCLES;
+	uint64_t cycles = limit_tsc > UINT64_MAX / s->m.clock_core_ratio ? UINT64_MAX / 2
+	                : limit_tsc * s->m.clock_core_ratio / s->m.clock_tsc_ratio;
+	uint64_t start = s->now;
+	s->limit_cycle = start + cycles;
+	if (n > s->threads)
+		return ST_RANGE;
+	for (unsigned i = 0; i < n; i++) {
+		if (jobs[i].core >= s->threads || s->harts[jobs[i].core].job)
+			goto bad;
+		if (s->m.fault_dead_core == jobs[i].core + 1) {
+			jobs[i].status = ST_TIMEOUT;
+			jobs[i].ip = jobs[i].entry;
+			continue;
+		}
+		struct hart *h = &s->harts[jobs[i].core];
+		enum status st = hart_prepare(s, h);
+		if (st == ST_OK)
+			st = hart_start(s, h, &jobs[i]);
+		if (st != ST_OK) {
+			h->job = NULL;
+			for (unsigned k = 0; k < left; k++)
+				running[k]->job = NULL;
+			return st;
+		}
+		running[left++] = h;
+	}
+	for (unsigned i = 0; i < left; i++) {
+		struct hart *h = running[i], *o = sibling(s, h);
+		core_resume(h->core, start, !(o && o->job));
+		counters_halted(h->counters, start - h->now);
+		h->now = start;
+		core_want_retired(h->core, counters_want_retired(h->counters));
+	}
+	while (left) {
+		unsigned least = 0;
+		uint64_t next = UINT64_MAX;
+		for (unsigned i = 1; i < left; i++) {
+			uint64_t c = core_clock(running[i]->core);
+			if (c < core_clock(running[least]->core)) {
+				next = core_clock(running[least]->core);
+				least = i;
+			} else if (c < next) {
+				next = c;
+			}
+		}
+		hart_run(s, running[least], next);
+		if (!running[least]->job)
+			running[least] = running[--left];
+	}
+	for (unsigned i = 0; i < n && first == ST_OK; i++)
+		first = jobs[i].status;
+	return first;
+bad:
+	for (unsigned k = 0; k < left; k++)
+		running[k]->job = NULL;
+	return ST_RANGE;
+}

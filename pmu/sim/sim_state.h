@@ -1,0 +1,77 @@
+/* pmu/sim/sim_state.h: the simulated machine's inside, for sim*.c alone. */
+#ifndef SIM_SIM_STATE_H
+#define SIM_SIM_STATE_H
+
+#include "pmu/sim/sim.h"
+
+#define MAPPINGS_MAX 64
+#define CODE_ENTRIES 4096u /* decoded instructions kept, by the low bits of their address */
+#define PROBLEM_TEXT 160
+
+/* One decoded instruction. ip 0: empty. */
+struct code_entry {
+	uint64_t ip;
+	struct insn insn;
+	struct core_plan plan;
+};
+
+/* A hardware thread. */
+struct hart {
+	struct sim *sim;
+	unsigned thread;
+	struct core_thread *core;      /* NULL until it runs for the first time */
+	void *core_memory, *ring;
+	struct counters *counters;
+	uint64_t now;                  /* cycle at which its clock can be read */
+	uint64_t instructions;
+	const struct code_entry *running; /* the instruction in progress: its entry stays */
+	struct job *job;               /* NULL: parked */
+	bool code_stored;              /* the instruction in progress stored to decoded code */
+	struct exec_env env;
+	struct hart_regs regs;
+};
+
+struct map_entry { struct mapping m; bool own; };
+
+struct sim {
+	struct machine m;
+	struct sim_memory from;
+	struct access access;
+	struct access_ops ops;
+	char name[MACHINE_TEXT + 8];
+	uint8_t core_node[MACHINE_THREADS_MAX];
+	uint8_t distance[64];
+	unsigned threads;
+	struct memory *memory;
+	struct signals *signals[MACHINE_THREADS_MAX];
+	struct hart *harts;
+	struct core_hooks *hooks;      /* one a hart */
+	struct code_entry *code;
+	uint64_t now;                  /* all harts have reached this cycle */
+	uint64_t limit_cycle;          /* of the run in progress */
+	struct map_entry maps[MAPPINGS_MAX];
+	unsigned map_count;
+	struct exec_range ranges[EXEC_RANGES];
+	struct sim_finding findings[SIM_FINDINGS];
+	unsigned finding_count;
+	uint64_t finding_total;
+	char problem[PROBLEM_TEXT];
+	size_t memory_bytes;           /* of `memory`, for giving it back */
+};
+
+/* --- sim_map.c: the address space --- */
+MUST_CHECK enum status sim_map(struct sim *s, struct mapping *m, bool own);
+MUST_CHECK enum status sim_unmap(struct sim *s, struct mapping *m);
+void sim_unmap_all(struct sim *s);
+/* The mapping with va .. va + bytes - 1 in it, else NULL. */
+const struct mapping *sim_find(const struct sim *s, uint64_t va, uint64_t bytes);
+bool sim_page(void *sim, uint64_t va, struct page_info *out);
+
+/* --- sim_run.c: jobs --- */
+MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc);
+/* Connects a hart's callbacks; called once. */
+void sim_run_connect(struct sim *s, struct hart *h);
+/* The decoded instruction at an address; NULL with *vector when there is none. */
+const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector);
+
+#endif
