@@ -65,9 +65,9 @@ static void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, ui
 }
 
 /* Two threads: the first cycle >= t that this one may allocate in. */
-static uint64_t own_cycle(struct core_thread *c, uint64_t t)
+static uint64_t own_cycle(const struct core_thread *c, uint64_t t)
 {
-	struct core_shared *s = c->shared;
+	const struct core_shared *s = c->shared;
 	const struct core_thread *o = s->threads[!c->own];
 	for (;; t++) {
 		unsigned i = t & CORE_RING_MASK;
@@ -78,8 +78,6 @@ static uint64_t own_cycle(struct core_thread *c, uint64_t t)
 		if ((t & 1) == c->own || o->alloc > t)
 			break;
 	}
-	if (t < s->cleared + CORE_RING)
-		s->taken[(t & CORE_RING_MASK) / 64] |= 1ull << (t % 64);
 	return t;
 }
 
@@ -180,6 +178,8 @@ uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigne
 		c->alloc = t;
 		c->slots = 0;
 	}
+	if (!c->alone && t < c->shared->cleared + CORE_RING)
+		c->shared->taken[(t & CORE_RING_MASK) / 64] |= 1ull << (t % 64);
 	c->slots++;
 	c->rs_in_use += entries;
 	c->wait_reason = (uint8_t)reason;
