@@ -122,6 +122,12 @@ usb:
 	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
 	@runner/usb.sh "$(DEV)" $(OUT)/stallmeter.img
 
+# --- from boot to results ----------------------------------------------------------------------
+run:
+	@runner/setup.sh run
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img
+	@OUT=$(OUT) runner/run.sh "$(MACHINE)" "$(SUITE)"
+
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)

@@ -148,6 +148,19 @@ static enum status highest_run(EFI_FILE_HANDLE results, const char *prefix, unsi
 	}
 }
 
+/* Room for the folders and a first file. EDK II's FAT driver, asked for a folder on a full volume, leaves an
+ * entry without a cluster behind, which file system checkers take for damage. */
+static enum status room_for_run(struct files *f)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_SYSTEM_INFO *info = (void *)info_bytes;
+	UINTN size = sizeof(info_bytes);
+	EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
+	if (f->root->GetInfo(f->root, &guid, &size, info) != EFI_SUCCESS)
+		return ST_OK; /* then the attempt will tell */
+	return info->FreeSpace < 4 * (uint64_t)info->BlockSize ? ST_FULL : ST_OK;
+}
+
 enum status files_begin_run(struct files *f, const char *prefix)
 {
 	EFI_FILE_HANDLE ours = NULL, results = NULL, there = NULL;
@@ -158,7 +171,9 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	f->state = ST_MISSING;
 	if (f->root == NULL)
 		return f->state;
-	f->state = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
+	f->state = room_for_run(f);
+	if (f->state == ST_OK)
+		f->state = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
 	if (f->state == ST_OK)
 		f->state = uefi_status(folder_get(ours, "results", &results));
 	if (f->state == ST_OK)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <x86intrin.h>
 
 #include <cmocka.h>
 
@@ -25,10 +26,16 @@ static void open_native(void)
 	a = native_access(native);
 }
 
-static void close_native(void)
+static int close_native(void **state)
 {
-	native_close(native);
+	(void)state;
+	if (native)
+		native_close(native);
+	native = NULL;
+	return 0;
 }
+
+#define NATIVE_TEST(test) cmocka_unit_test_teardown(test, close_native)
 
 static uint64_t kernel_address(const char *name)
 {
@@ -63,7 +70,6 @@ static void test_native_runs_the_measuring_wrapper(void **state)
 		assert_int_equal(b->result, 16000);
 		assert_true(b->tsc_after > b->tsc_before);
 	}
-	close_native();
 }
 
 static void test_native_runs_all_cores_together(void **state)
@@ -71,45 +77,47 @@ static void test_native_runs_all_cores_together(void **state)
 	(void)state;
 	open_native();
 	struct job jobs[512];
-	uint64_t last_start = 0, first_end = UINT64_MAX;
-	if (a->cores < 2) {
-		close_native();
+	unsigned close = 0;
+	if (a->cores < 2)
 		skip();
+	/* How far apart the first two cores start; others use this machine: some of the runs must be close. */
+	for (unsigned i = 0; i < 200; i++) {
+		struct measure_block *b[2] = {add_chain(0, 100, &jobs[0]), add_chain(1, 100, &jobs[1])};
+		assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_OK);
+		assert_int_equal(b[0]->result, 1600);
+		assert_int_equal(b[1]->result, 1600);
+		uint64_t apart = b[0]->tsc_before > b[1]->tsc_before ? b[0]->tsc_before - b[1]->tsc_before :
+		                 b[1]->tsc_before - b[0]->tsc_before;
+		close += apart < 400;
 	}
-	for (unsigned i = 0; i < a->cores; i++)
-		add_chain(i, 4000000, &jobs[i]);
-	assert_int_equal(a->ops->run(a->self, jobs, a->cores, 0), ST_OK);
-	for (unsigned i = 0; i < a->cores; i++) {
-		struct measure_block *b = a->ops->control(a->self, i);
-		assert_int_equal(b->result, 64000000);
-		last_start = b->tsc_before > last_start ? b->tsc_before : last_start;
-		first_end = b->tsc_after < first_end ? b->tsc_after : first_end;
-	}
-	assert_true(last_start < first_end);
-	close_native();
+	print_message("# started within 400 TSC ticks: %u of 200\n", close);
+	assert_in_range(close, 5, 200);
 }
 
 static void test_native_tsc_runs_at_the_calibrated_rate(void **state)
 {
 	(void)state;
 	open_native();
-	/* The readings are one thread's and the clock another's, and others use this machine: the best of ten. */
-	int64_t best = INT64_MAX;
-	for (int i = 0; i < 10; i++) {
-		struct timespec from, to, pause = {.tv_nsec = 50000000};
-		uint64_t before, after;
-		clock_gettime(CLOCK_MONOTONIC_RAW, &from);
-		assert_int_equal(a->ops->rdtsc(a->self, 0, &before), ST_OK);
-		nanosleep(&pause, NULL);
-		assert_int_equal(a->ops->rdtsc(a->self, 0, &after), ST_OK);
-		clock_gettime(CLOCK_MONOTONIC_RAW, &to);
-		int64_t ns = (to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec;
-		int64_t off = (int64_t)((unsigned __int128)(after - before) * 1000000000u / a->tsc_hz) - ns;
-		off = off < 0 ? -off : off;
-		best = off < best ? off : best;
+	/* Both clocks read side by side, again when something came in between; not through the core's thread,
+	 * which may wait for its turn. */
+	uint64_t tsc[2], ns[2], between;
+	for (unsigned i = 0; i < 2; i++) {
+		do {
+			struct timespec t;
+			tsc[i] = __rdtsc();
+			clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+			between = __rdtsc() - tsc[i];
+			ns[i] = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		} while (between > a->tsc_hz / 100000); /* 10 us */
+		if (i == 0)
+			nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	}
-	assert_in_range(best, 0, 500000); /* one in a hundred */
-	close_native();
+	uint64_t hz = (uint64_t)((unsigned __int128)(tsc[1] - tsc[0]) * 1000000000u / (ns[1] - ns[0]));
+	/* 10 us of 100 ms and of the calibration's 50 ms are 300 ppm. */
+	assert_in_range(a->tsc_hz, hz - hz / 2000, hz + hz / 2000);
+	uint64_t of_core;
+	assert_int_equal(a->ops->rdtsc(a->self, 0, &of_core), ST_OK);
+	assert_in_range(of_core, tsc[1], __rdtsc());
 }
 
 static void test_native_answers_cpuid(void **state)
@@ -121,7 +129,6 @@ static void test_native_answers_cpuid(void **state)
 	assert_true(r.eax >= 1);
 	assert_true(r.ebx != 0);
 	assert_int_equal(a->ops->cpuid(a->self, a->cores, 0, 0, &r), ST_RANGE);
-	close_native();
 }
 
 /* Code of our own in the scratch area. */
@@ -160,7 +167,6 @@ static void test_native_fault_is_a_status(void **state)
 			assert_int_equal(b->result, 160);
 		}
 	}
-	close_native();
 }
 
 static void test_native_endless_kernel_is_a_timeout(void **state)
@@ -176,7 +182,6 @@ static void test_native_endless_kernel_is_a_timeout(void **state)
 	struct measure_block *b = add_chain(0, 10, &job);
 	assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
 	assert_int_equal(b->result, 160);
-	close_native();
 }
 
 static void test_native_maps_at_the_window_zeroed(void **state)
@@ -191,7 +196,6 @@ static void test_native_maps_at_the_window_zeroed(void **state)
 	struct mapping again = m;
 	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
-	close_native();
 }
 
 /* The kernel's own account of the page size behind an address, in KiB; 0 unknown. */
@@ -238,7 +242,6 @@ static void test_native_large_pages_are_large_or_refused(void **state)
 		assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 	else
 		assert_int_equal(s, ST_UNSUPPORTED);
-	close_native();
 }
 
 static void test_native_refuses_wrong_mappings(void **state)
@@ -257,7 +260,6 @@ static void test_native_refuses_wrong_mappings(void **state)
 	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
 	struct job jobs[2] = {{.core = 0, .entry = WINDOW_CODE}, {.core = 0, .entry = WINDOW_CODE}};
 	assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_RANGE);
-	close_native();
 }
 
 static void test_native_has_no_registers(void **state)
@@ -268,22 +270,21 @@ static void test_native_has_no_registers(void **state)
 	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x10, &value), ST_UNSUPPORTED);
 	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x186, 0), ST_UNSUPPORTED);
 	assert_int_equal(a->ops->rdpmc(a->self, 0, 0, &value), ST_UNSUPPORTED);
-	close_native();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_native_runs_the_measuring_wrapper),
-		cmocka_unit_test(test_native_runs_all_cores_together),
-		cmocka_unit_test(test_native_tsc_runs_at_the_calibrated_rate),
-		cmocka_unit_test(test_native_answers_cpuid),
-		cmocka_unit_test(test_native_fault_is_a_status),
-		cmocka_unit_test(test_native_endless_kernel_is_a_timeout),
-		cmocka_unit_test(test_native_maps_at_the_window_zeroed),
-		cmocka_unit_test(test_native_large_pages_are_large_or_refused),
-		cmocka_unit_test(test_native_refuses_wrong_mappings),
-		cmocka_unit_test(test_native_has_no_registers),
+		NATIVE_TEST(test_native_runs_the_measuring_wrapper),
+		NATIVE_TEST(test_native_runs_all_cores_together),
+		NATIVE_TEST(test_native_tsc_runs_at_the_calibrated_rate),
+		NATIVE_TEST(test_native_answers_cpuid),
+		NATIVE_TEST(test_native_fault_is_a_status),
+		NATIVE_TEST(test_native_endless_kernel_is_a_timeout),
+		NATIVE_TEST(test_native_maps_at_the_window_zeroed),
+		NATIVE_TEST(test_native_large_pages_are_large_or_refused),
+		NATIVE_TEST(test_native_refuses_wrong_mappings),
+		NATIVE_TEST(test_native_has_no_registers),
 	};
 	return cmocka_run_group_tests_name("native", tests, NULL, NULL);
 }
