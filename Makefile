@@ -133,6 +133,7 @@ $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
 LIBS_test_events := -lpfm
+LIBS_test_counter_map := -lpfm
 unit: $(UNIT_PROGRAMS)
 
 check-fast: host unit

@@ -471,7 +471,7 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 	if (in(msr, MSR_PMC0, m->pmu_general)) {
 		/* The legacy address takes 32 bits and extends bit 31. */
 		uint64_t extended = (uint64_t)(int64_t)(int32_t)(uint32_t)value & mask_of(m->pmu_width);
-		if (extended != value && extended != (value & mask_of(m->pmu_width)))
+		if (value >> 32 && extended != (value & mask_of(m->pmu_width)))
 			find(p, f, FIND_IGNORED, msr, value, "bits 63:32 are ignored: bit 31 is extended");
 		p->general[msr - MSR_PMC0].base = extended;
 		p->general[msr - MSR_PMC0].tapped = false;
