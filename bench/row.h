@@ -41,9 +41,10 @@ enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND };
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
 const char *row_status_name(enum row_status s);
 
-/* An event whose count per unit of work must lie within [low, high], in thousandths. */
+/* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
+ * row.window counts, or, in a stream, a load of its kernel: how many an iteration has depends on the kernel. */
 #define ROW_PROOFS_MAX 4
-struct row_proof { const char *event; int32_t low_milli, high_milli; };
+struct row_proof { const char *event; int32_t low_milli, high_milli; bool per_load; };
 /* Events that together prove a row, all of which the processor must have. Generations name their
  * events differently: a row lists several sets, the first complete one is used. */
 #define ROW_PROOF_SETS_MAX 8

@@ -120,7 +120,7 @@ static void test_reduce_noise_verdict(void **state)
 static void test_reduce_proof_holds_only_within_bounds(void **state)
 {
 	(void)state;
-	static const struct row_proof proofs[] = { { "HITS", 990, 1010 }, { "MISSES", -10, 10 } };
+	static const struct row_proof proofs[] = { { "HITS", 990, 1010, false }, { "MISSES", -10, 10, false } };
 	static const struct { int64_t hits, misses; bool holds; } cases[] = {
 		{ 1000, 0, true }, { 990, 10, true }, { 1010, -10, true },
 		{ 989, 0, false }, { 1011, 0, false }, { 1000, 11, false }, { 0, 0, false },

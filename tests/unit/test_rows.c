@@ -84,7 +84,7 @@ static void test_rows_changed_method_has_changed_revision(void **state)
 static void test_rows_fingerprint_sees_every_parameter(void **state)
 {
 	(void)state;
-	static const struct row_proof_set other[] = { { { { "SOMETHING", 1, 2 } } }, { { { "", 0, 0 } } } };
+	static const struct row_proof_set other[] = { { { { "SOMETHING", 1, 2, false } } }, { { { "", 0, 0, false } } } };
 	const struct row *base = &rows[0];
 	uint64_t print = row_fingerprint(base);
 	struct row r = *base;
