@@ -4,7 +4,7 @@
 #include "efi/fwcfg.h"
 #include "efi/run.h"
 #include "efi/selftest.h"
-#include "pmu/text.h"
+#include "efi/simulated.h"
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
@@ -53,10 +53,21 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 
 static enum exit_status on_simulated(struct app *app, struct run *r)
 {
-	(void)r;
-	print("%s:%u: backend: this build has no simulated machines; expected auto or hw\n", app->config.backend_from.file,
-	      app->config.backend_from.line);
-	return EXIT_BAD_INPUT;
+	struct simulated sim;
+	char name[80];
+	struct text t;
+	enum status s = simulated_open(&sim, &app->config, &app->files);
+	if (s != ST_OK) {
+		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : "no memory for the simulated machine");
+		return app->config.problem[0] != 0 ? EXIT_BAD_INPUT : EXIT_BROKEN;
+	}
+	environment_fill(&app->environment, &app->smbios, &app->acpi, &app->clock, NULL);
+	text_init(&t, name, sizeof(name));
+	text_fmt(&t, "sim-%s", sim.name);
+	name_directory(r, name, sim.hash);
+	enum exit_status result = run_suite(sim.access, r);
+	simulated_close(&sim);
+	return result;
 }
 
 static enum exit_status run_app(struct app *app)

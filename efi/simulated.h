@@ -1,0 +1,20 @@
+/* efi/simulated.h: a simulated machine as the backend, in the guest. */
+#ifndef EFI_SIMULATED_H
+#define EFI_SIMULATED_H
+
+#include "efi/config.h"
+#include "pmu/access.h"
+
+struct simulated {
+	const struct access *access;
+	struct sim *sim;
+	char name[64];    /* of the machine */
+	uint64_t hash;    /* of the machine file's text */
+};
+
+/* The machine that the settings name: built in, or a file on the boot volume. On failure a line is
+ * in c->problem (the text is wrong: ST_SYNTAX, ST_MISSING), or memory ran out (ST_FULL). */
+MUST_CHECK enum status simulated_open(struct simulated *s, struct config *c, struct files *files);
+void simulated_close(struct simulated *s);
+
+#endif
