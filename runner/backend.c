@@ -7,6 +7,9 @@
 
 #include "pmu/text.h"
 #include "runner/backend.h"
+#include "runner/file.h"
+
+#define MACHINE_FILE_MOST (1u << 20)
 
 void *backend_pages_get(void *self, size_t bytes)
 {
@@ -20,6 +23,29 @@ void backend_pages_put(void *self, void *at, size_t bytes)
 	(void)self;
 	if (at)
 		munmap(at, bytes);
+}
+
+enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity)
+{
+	const struct machine_file *builtin = machine_builtin(name);
+	if (builtin)
+		return machine_read(builtin->name, builtin->text, builtin->bytes, m, problem, capacity);
+	if (!strpbrk(name, "/.") && access(name, F_OK)) {
+		struct text t;
+		text_init(&t, problem, capacity);
+		text_fmt(&t, "no such machine or file: \"%s\"; built in:", name);
+		for (unsigned i = 0; i < machine_files_count; i++)
+			text_fmt(&t, " %s", machine_files[i].name);
+		return ST_MISSING;
+	}
+	char *text;
+	size_t bytes;
+	enum status s = file_read(name, MACHINE_FILE_MOST, &text, &bytes, problem, capacity);
+	if (s != ST_OK)
+		return s;
+	s = machine_read(name, text, bytes, m, problem, capacity);
+	free(text);
+	return s;
 }
 
 bool backend_dmi(const char *what, char *to, size_t capacity)
@@ -58,9 +84,20 @@ static uint32_t this_machine_id(void)
 	return short_id(line);
 }
 
-enum status backend_open(struct backend *b, char *problem, size_t capacity)
+enum status backend_open(struct backend *b, const struct machine *m, char *problem, size_t capacity)
 {
 	memset(b, 0, sizeof(*b));
+	if (m) {
+		const struct sim_memory memory = {NULL, backend_pages_get, backend_pages_put};
+		enum status s = sim_open(m, &memory, &b->sim);
+		if (s != ST_OK) {
+			snprintf(problem, capacity, "the simulated machine %s could not be built: %s", m->name, status_name(s));
+			return s;
+		}
+		b->access = sim_access(b->sim);
+		snprintf(b->stem, sizeof(b->stem), "sim-%.40s-%04x", m->name, short_id(m->machine_brand) & 0xFFFF);
+		return ST_OK;
+	}
 	char product[41];
 	enum status s = native_open(&b->native, problem, capacity);
 	if (s != ST_OK)
@@ -76,4 +113,6 @@ void backend_close(struct backend *b)
 {
 	if (b->native)
 		native_close(b->native);
+	if (b->sim)
+		sim_close(b->sim);
 }

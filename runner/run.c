@@ -1,6 +1,7 @@
 /* runner/run.c: `stallmeter run`: the suite on this machine or on a simulated one. */
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,15 +18,17 @@
 #define REPETITIONS_MOST 1000
 #define ENVIRONMENT_MOST 16
 
-static const char *backend_name = "native", *suite, *only, *label = "", *expect_file,
+static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file,
                   *out = "out/run";
 static uint64_t repetitions, seed;
 
 static unsigned run_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--backend", OPTION_CHOICE, &backend_name, "native", "native", 0, 0,
-		 "this machine without its PMU (default: native)"},
+		{"--backend", OPTION_CHOICE, &backend_name, "sim|native", "sim|native", 0, 0,
+		 "a simulated machine, or this one without its PMU (default: native)"},
+		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0,
+		 "which simulated machine: a built-in name, see `stallmeter list`, or a machine file"},
 		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--only", OPTION_TEXT, &only, "GLOB", NULL, 0, 0,
@@ -229,6 +232,8 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 
 static int run_run(const struct command *c, int operands, char **operand)
 {
+	static struct machine machine;
+	bool simulated = !strcmp(backend_name, "sim");
 	char problem[512], *expect = NULL;
 	size_t bytes;
 	(void)operands, (void)operand;
@@ -236,6 +241,16 @@ static int run_run(const struct command *c, int operands, char **operand)
 	struct suite_settings settings = {
 		.suite = suite ? suite : "quick", .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
 	};
+	if (!simulated && machine_name) {
+		complain(c, "--machine \"%s\": only with --backend sim", machine_name);
+		return EXIT_BAD_INPUT;
+	}
+	if (simulated && !machine_name)
+		machine_name = "nehalem-ep";
+	if (simulated && backend_machine(machine_name, &machine, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		return EXIT_BAD_INPUT;
+	}
 	if (suite_check(&settings, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;
@@ -258,7 +273,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 	}
 
 	struct backend backend;
-	if (backend_open(&backend, problem, sizeof(problem)) != ST_OK) {
+	if (backend_open(&backend, simulated ? &machine : NULL, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s", problem);
 		free(expect);
 		return EXIT_BROKEN;

@@ -34,6 +34,11 @@ printf 'load.l1.latency = fine\n' >"$work/e2"
 check "host_refuses_expect_of_unknown_status" refuses "$work/e2: .*line 1: \"fine\" is no status: ok, noisy" run --expect "$work/e2"
 printf 'load.l1.latency\n' >"$work/e3"
 check "host_refuses_expect_line_without_value" refuses "$work/e3: .*line 1" run --expect "$work/e3"
+check "host_refuses_unknown_machine" refuses 'no such machine or file: "nehalem"; built in:.* nehalem-ep' run --backend sim --machine nehalem
+check "host_refuses_machine_without_sim" refuses '"nehalem-ep": only with --backend sim' run --backend native --machine nehalem-ep
+check "host_refuses_missing_machine_file" refuses "$work/no.machine: No such file" run --backend sim --machine "$work/no.machine"
+printf '[l1d]\nbites = 32768\n' >"$work/bad.machine"
+check "host_refuses_bad_machine_file" refuses "$work/bad.machine:2: .*bites" run --backend sim --machine "$work/bad.machine"
 nothing_ran() { [ ! -e "$work/runs" ]; }
 check "host_nothing_ran_so_far" nothing_ran
 
