@@ -61,6 +61,25 @@ static void test_prefetch_each_on_its_pattern(void **state)
 	assert_int_equal(l2, 0xFFFF);
 }
 
+/* Two lines a request from the third on: after five requests (lines 0 to 4) lines up to 8 are there. */
+static void test_prefetch_streamer_runs_ahead(void **state)
+{
+	(void)state;
+	for (uint64_t most = 2; most <= 4; most += 2)
+		for (unsigned line = 5; line <= 9; line++) {
+			struct rig r;
+			rig_preset(&r);
+			r.m.prefetch_present = STREAMER;
+			r.m.prefetch_streamer_lines = most;
+			rig_open(&r);
+			for (unsigned i = 0; i < 5; i++)
+				(void)rig_access(&r, 0, MEM_LOAD, 0x100000 + i * 64, FAR * (i + 1));
+			const enum mem_source from = rig_access(&r, 0, MEM_LOAD, 0x100000 + line * 64, FAR * 6).source;
+			assert_int_equal(from, line <= 4 + most ? SRC_L2 : SRC_LOCAL_DRAM);
+			rig_close(&r);
+		}
+}
+
 static void test_prefetch_off_by_its_bit(void **state)
 {
 	(void)state;
@@ -267,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prefetch_each_on_its_pattern),
+		cmocka_unit_test(test_prefetch_streamer_runs_ahead),
 		cmocka_unit_test(test_prefetch_off_by_its_bit),
 		cmocka_unit_test(test_prefetch_late_comes_when_asked_for),
 		cmocka_unit_test(test_uncore_occupancy_is_the_latency),
