@@ -21,6 +21,7 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	const size_t entries = (size_t)sets * n.stride;
 	if (n.slices == 1 && sets > 1 && !(sets & (sets - 1)))
 		n.mask = sets - 1;
+	n.shift = n.stride && !(n.stride & (n.stride - 1)) ? (uint32_t)__builtin_ctz(n.stride) : 32;
 	n.sets_per_slice = sets / n.slices;
 	n.tag = arena_get(a, entries * sizeof(*n.tag));
 	n.ready = arena_get(a, entries * sizeof(*n.ready));
@@ -96,7 +97,7 @@ void cache_drop(struct cache *c, uint32_t index)
 	c->tag[index] = CACHE_NONE;
 	c->state[index] = LINE_I;
 	if (c->policy == REPLACE_LRU) { /* the next to be filled */
-		const uint32_t set = index / c->stride;
+		const uint32_t set = cache_set_at(c, index);
 		uint8_t *order = &c->order[set * c->order_stride], way = (uint8_t)(index - set * c->stride);
 		uint32_t i = 0;
 		while (order[i] != way)

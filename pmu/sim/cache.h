@@ -18,6 +18,7 @@ enum replacement { REPLACE_LRU, REPLACE_TREE, REPLACE_RANDOM };
 
 struct cache {
 	uint32_t sets, ways, stride; /* stride: ways rounded up to whole vectors of tags */
+	uint32_t shift;              /* stride = 1 << shift, 32 where it is no power of two */
 	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
 	uint32_t slices, sets_per_slice;
 	bool hash;                   /* slices are chosen by a hash of the line */
@@ -119,7 +120,12 @@ static inline void cache_touch_in(struct cache *c, uint32_t set, uint32_t index)
 	}
 }
 
-static inline void cache_touch(struct cache *c, uint32_t index) { cache_touch_in(c, index / c->stride, index); }
+static inline uint32_t cache_set_at(const struct cache *c, uint32_t index)
+{
+	return c->shift < 32 ? index >> c->shift : index / c->stride;
+}
+
+static inline void cache_touch(struct cache *c, uint32_t index) { cache_touch_in(c, cache_set_at(c, index), index); }
 
 /* The entry that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */

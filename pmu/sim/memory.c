@@ -291,7 +291,7 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 /* ---- requests ------------------------------------------------------------------------------- */
 
 /* Demand accesses to the L1D, by the state of the line when they come. */
-static void tell_l1(struct memory *s, const struct mem_request *q, enum line_state had)
+static inline void tell_l1(struct memory *s, const struct mem_request *q, enum line_state had)
 {
 	static const enum signal load[] = { SIG_L1D_LOAD_I, SIG_L1D_LOAD_S, SIG_L1D_LOAD_S, SIG_L1D_LOAD_E, SIG_L1D_LOAD_M };
 	static const enum signal store[] = { SIG_L1D_STORE_I, SIG_L1D_STORE_S, SIG_L1D_STORE_S, SIG_L1D_STORE_E, SIG_L1D_STORE_M };
@@ -302,7 +302,7 @@ static void tell_l1(struct memory *s, const struct mem_request *q, enum line_sta
 }
 
 /* A data request that is not a plain hit. i: the line's entry in the L1D, if it has one. */
-static void data_slow(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line,
+static __attribute__((noinline)) void data_slow(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line,
                       uint32_t i, bool own, struct mem_reply *r)
 {
 	const uint64_t t = q->cycle, least = t + (own ? 1 : s->m->l1d_cycles);
@@ -356,7 +356,7 @@ static void data_slow(struct memory *s, struct private_core *c, const struct mem
 		prefetch_next_line(s, c, q, line);
 }
 
-static void data(struct memory *s, const struct mem_request *q, bool own, struct mem_reply *r)
+static inline __attribute__((always_inline)) void data(struct memory *s, const struct mem_request *q, bool own, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	/* walks give a line of node 0 above what it maps */

@@ -84,6 +84,7 @@ struct memory {
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive;
 	struct latencies lat;
+	uint64_t channel_inverse; /* 2^36 / dram.channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
 	unsigned wc_most;       /* open write-combining buffers of a core */
 	struct private_core *core;
@@ -178,7 +179,7 @@ uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 /* uncore.c: an inline test, then the sink. t in core cycles. */
 static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)
 {
-	return s->sink.listen[sig / 64] >> (sig % 64) & 1;
+	return s->sink.pulse && (s->sink.listen[sig / 64] >> (sig % 64) & 1);
 }
 void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t);
 void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,

@@ -151,8 +151,9 @@ static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t 
 	return t;
 }
 
-enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va, enum translate_for what,
-                             uint64_t cycle, struct tlb_reply *r)
+/* Not the page that was found last. */
+static __attribute__((noinline)) enum status translate_slow(struct memory *s, unsigned core, unsigned thread, uint64_t va,
+                                                            enum translate_for what, uint64_t cycle, struct tlb_reply *r)
 {
 	static const enum signal miss[] = { [FOR_LOAD] = SIG_DTLB_MISS, [FOR_CODE] = SIG_ITLB_MISS, [FOR_STORE] = SIG_DTLB_STORE_MISS };
 	static const enum signal second[] = { [FOR_LOAD] = SIG_DTLB_STLB_HIT, [FOR_CODE] = SIG_ITLB_STLB_HIT,
@@ -162,16 +163,6 @@ enum status memory_translate(struct memory *s, unsigned core, unsigned thread, u
 	static const enum signal busy[] = { [FOR_LOAD] = SIG_DTLB_WALK_CYCLES, [FOR_CODE] = SIG_ITLB_WALK_CYCLES,
 	                                    [FOR_STORE] = SIG_DTLB_STORE_WALK_CYCLES };
 	struct private_core *c = &s->core[core];
-	const struct recent_page *p = &c->recent[what == FOR_CODE];
-	r->walk_from = r->walk_to = cycle;
-	r->level = 1;
-	r->ready = cycle;
-	if (va - p->va <= p->last && p->ready <= cycle) {
-		r->pa = p->pa + (va - p->va);
-		if (what == FOR_CODE && p->last == (1ull << 21) - 1)
-			signal_pulse(s->signals[thread], SIG_ITLB_LARGE_HIT, cycle, 1);
-		return ST_OK;
-	}
 	const struct level l = first_level(c, what);
 	uint64_t pa, ready, bytes = 0;
 	if (look(l.small, va, 12, 0, &pa, &ready))
@@ -227,6 +218,21 @@ enum status memory_translate(struct memory *s, unsigned core, unsigned thread, u
 	}
 	bytes = first_put(l, va, pa, page.page_bytes, r->ready);
 	remember(c, what, va, pa, bytes, r->ready);
+	return ST_OK;
+}
+
+enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va, enum translate_for what,
+                             uint64_t cycle, struct tlb_reply *r)
+{
+	const struct recent_page *p = &s->core[core].recent[what == FOR_CODE];
+	r->walk_from = r->walk_to = cycle;
+	r->level = 1;
+	r->ready = cycle;
+	if (va - p->va > p->last || p->ready > cycle)
+		return translate_slow(s, core, thread, va, what, cycle, r);
+	r->pa = p->pa + (va - p->va);
+	if (what == FOR_CODE && p->last == (1ull << 21) - 1)
+		signal_pulse(s->signals[thread], SIG_ITLB_LARGE_HIT, cycle, 1);
 	return ST_OK;
 }
 
