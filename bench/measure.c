@@ -3,7 +3,7 @@
  * Pairs of windows of n and 2n units of work, test, baseline and clock interleaved in an order drawn from
  * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
  * kernels. The first round is a warm-up. */
-#include "bench/measure.h"
+#include "bench/loop.h"
 
 #define REPETITIONS_SIMULATED 5
 #define REPETITIONS_SHARED 51
@@ -11,55 +11,10 @@
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before this many */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
-#define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
-#define ADDS_PER_ITERATION 16u       /* of k_add_chain */
-#define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
-#define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
 #define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
 #define IA32_APERF 0xE8u
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
-
-struct working_set {
-	const struct kernel *kernel;
-	struct shape shape;
-	struct mapping map;
-	bool mapped;
-	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
-	uint32_t window; /* units of work in the shorter window */
-};
-
-struct counting {
-	struct plan plan;
-	const struct row_proof *proofs;
-	unsigned proof_count, events; /* events = proofs + 1 for the cycles */
-	bool on;
-};
-
-const struct kernel *kernel_find(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (str_equal(k->name, name))
-			return k;
-	return NULL;
-}
-
-bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
-                 struct text *text)
-{
-	bool holds = true;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (i)
-			text_fmt(text, ", ");
-		text_fmt(text, "%s ", proofs[i].event);
-		text_fixed(text, per_unit_milli[i], 3);
-		text_fmt(text, " per %s", proofs[i].per_load ? "load" : unit);
-		if (per_unit_milli[i] < proofs[i].low_milli || per_unit_milli[i] > proofs[i].high_milli)
-			holds = false;
-	}
-	return holds;
-}
 
 static const struct event *find_cycles(const struct cpu *cpu)
 {
@@ -134,219 +89,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 		b->disturbance.ratio_known = r.ecx & 1;
 }
 
-/* --- one run of one kernel --------------------------------------------------------------------- */
-
-struct window { uint64_t tsc, result; uint64_t counts[ROW_EVENTS_MAX]; };
-
-/* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
-static enum status run_kernel(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
-                              const struct counting *c, unsigned run, struct window *out, struct job *job)
-{
-	struct measure_block *block = b->a->ops->control(b->a->self, b->core);
-	const struct kernel *wrapper = kernel_find("k_measure");
-	unsigned slots[ROW_EVENTS_MAX], n = 0;
-	enum status st;
-
-	if (!block || !wrapper)
-		return ST_BROKEN;
-	memset(block, 0, sizeof(*block));
-	block->kernel = WINDOW_CODE + k->offset;
-	for (unsigned i = 0; i < 6; i++)
-		block->argument[i] = arguments[i];
-	block->serialise = b->cpu->processor->serialise_cpuid;
-	if (c && c->on)
-		for (unsigned i = 0; i < c->events; i++)
-			if (c->plan.slots[i].run == run) {
-				slots[n] = i;
-				block->index[n++] = c->plan.slots[i].rdpmc_index;
-			}
-	block->counters = n;
-	memset(job, 0, sizeof(*job));
-	job->core = b->core;
-	job->entry = WINDOW_CODE + wrapper->offset;
-	job->argument = WINDOW_CONTROL + b->core * CONTROL_BYTES;
-	st = b->a->ops->run(b->a->self, job, 1, 0);
-	if (st != ST_OK)
-		return st;
-	memset(out, 0, sizeof(*out));
-	out->tsc = block->tsc_after - block->tsc_before;
-	out->result = block->result;
-	for (unsigned i = 0; i < n; i++) {
-		const struct plan_slot *s = &c->plan.slots[slots[i]];
-		unsigned width = s->fixed ? b->cpu->fixed_width : b->cpu->general_width;
-		uint64_t mask = width && width < 64 ? (1ull << width) - 1 : UINT64_MAX;
-
-		out->counts[slots[i]] = (block->after[i] - block->before[i]) & mask;
-	}
-	return ST_OK;
-}
-
-/* What a unit of work is: a load of a chase, an iteration of a stream. */
-static uint32_t units_per_iteration(const struct working_set *w)
-{
-	return w->shape.order == ORDER_STREAMS ? 1 : w->kernel->loads;
-}
-
-static enum status run_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
-                             unsigned run, struct window *out, struct job *job)
-{
-	uint64_t arguments[6] = { 0 };
-	uint64_t iterations = units / units_per_iteration(w);
-	enum status st;
-
-	if (w->shape.order == ORDER_STREAMS) {
-		arguments[0] = w->map.va;
-		arguments[1] = w->map.va + w->shape.array_bytes + w->shape.skew_bytes;
-		arguments[2] = w->map.va + 2 * (w->shape.array_bytes + w->shape.skew_bytes);
-		arguments[3] = iterations;
-		arguments[4] = w->shape.array_bytes - 1;
-		arguments[5] = w->at;
-	} else {
-		arguments[0] = w->at;
-		arguments[1] = iterations;
-	}
-	st = run_kernel(b, w->kernel, arguments, c, run, out, job);
-	if (st == ST_OK)
-		w->at = out->result;
-	return st;
-}
-
-/* Brings the working set into its state before a window of `units`. */
-static enum status prepare(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
-                           struct job *job)
-{
-	const struct kernel *flush = kernel_find("k_flush_chain");
-	struct window ignored;
-
-	if (test && r->prepare == PREPARE_FLUSH) {
-		uint64_t arguments[6] = { w->at, units };
-
-		return flush ? run_kernel(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
-	}
-	if (w->shape.order == ORDER_STREAMS || (test && r->place == PLACE_DRAM))
-		return ST_OK;
-	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
-	if (units > REFRESH_LOADS_MAX)
-		units = REFRESH_LOADS_MAX;
-	return run_units(b, w, units, NULL, 0, &ignored, job);
-}
-
-/* The first visit. */
-static enum status warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)
-{
-	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu));
-	struct window ignored;
-	uint64_t units;
-
-	if (test && r->prepare == PREPARE_FLUSH)
-		return ST_OK;
-	if (w->shape.order != ORDER_STREAMS)
-		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
-		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
-	else if (r->prepare == PREPARE_FILL)
-		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in */
-		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3;
-	else
-		units = r->place == PLACE_DRAM ? 0 : w->shape.array_bytes / 256;
-	return units ? run_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
-}
-
-/* --- setting up -------------------------------------------------------------------------------- */
-
-static enum status map_working_set(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
-{
-	uint64_t page = w->shape.page_bytes;
-	enum status st;
-
-	for (;;) {
-		memset(&w->map, 0, sizeof(w->map));
-		w->map.va = WINDOW_DATA + slot * PAGE_1G;
-		w->map.page_bytes = page;
-		w->map.bytes = (w->shape.span_bytes + page - 1) / page * page;
-		st = b->a->ops->map(b->a->self, &w->map);
-		if (st != ST_UNSUPPORTED || page == PAGE_4K)
-			break;
-		page = PAGE_4K;
-		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
-	}
-	w->mapped = st == ST_OK;
-	return st;
-}
-
-static enum status set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
-{
-	enum status st = map_working_set(b, w, slot, out);
-	uint32_t *work;
-	size_t bytes = 2 * sizeof(uint32_t) * (size_t)w->shape.nodes;
-
-	if (st != ST_OK || w->shape.order == ORDER_STREAMS)
-		return st;
-	work = b->host->get(b->host->self, bytes);
-	if (!work)
-		return ST_FULL;
-	shape_link(&w->shape, &w->map, &b->random, work);
-	b->host->put(b->host->self, work, bytes);
-	/* Any node is on the cycle; the first line of consecutive nodes is one. */
-	w->at = w->map.va;
-	if (w->shape.order == ORDER_SPARSE)
-		for (uint64_t offset = 0; offset < w->map.bytes; offset += w->shape.line_bytes)
-			if (*(uint64_t *)((uint8_t *)w->map.host + offset)) {
-				w->at = *(uint64_t *)((uint8_t *)w->map.host + offset);
-				break;
-			}
-	return ST_OK;
-}
-
-/* Chooses the first proof set whose events the processor has, and plans it together with cycles. */
-static void plan_counting(struct bench *b, const struct row *r, struct counting *c, struct text *why)
-{
-	const struct event *events[ROW_EVENTS_MAX];
-	const char *problem = "";
-
-	memset(c, 0, sizeof(*c));
-	if (!b->cycles) {
-		text_fmt(why, "no performance counters");
-		return;
-	}
-	events[0] = b->cycles;
-	c->events = 1;
-	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++) {
-		unsigned n = 0;
-
-		while (n < ROW_PROOFS_MAX && set->proofs[n].event &&
-		       (events[1 + n] = event_find(b->cpu->processor, set->proofs[n].event)))
-			n++;
-		if (n < ROW_PROOFS_MAX && set->proofs[n].event)
-			continue; /* the processor lacks one */
-		if (plan_events(b->cpu, events, 1 + n, &c->plan, &problem) != ST_OK)
-			continue;
-		c->proofs = set->proofs;
-		c->proof_count = n;
-		c->events = 1 + n;
-		c->on = true;
-		return;
-	}
-	if (problem[0])
-		text_fmt(why, "no counter can count %s", problem);
-	else
-		text_fmt(why, "this processor has no event that proves it");
-	c->on = plan_events(b->cpu, events, 1, &c->plan, &problem) == ST_OK;
-}
-
 /* --- the loop ---------------------------------------------------------------------------------- */
-
-enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK };
-
-struct loop {
-	struct bench *b;
-	const struct row *row;
-	struct working_set sets[2];
-	unsigned set_count;
-	struct counting counting;
-	unsigned pairs;     /* good ones so far */
-	unsigned rejected;
-	struct job job;     /* the last one, for a fault's vector and address */
-};
 
 static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, struct window *out,
                               bool *disturbed)
@@ -361,16 +104,16 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 		if (!adds)
 			return ST_BROKEN;
 		disturbance_before(b);
-		st = run_kernel(b, adds, arguments, NULL, 0, out, &l->job);
+		st = window_run(b, adds, arguments, NULL, 0, out, &l->job);
 	} else {
 		struct working_set *w = &l->sets[what];
 		uint64_t units = (uint64_t)w->window << longer;
 
-		st = prepare(b, l->row, w, what == WHAT_TEST, units, &l->job);
+		st = window_prepare(b, l->row, w, what == WHAT_TEST, units, &l->job);
 		if (st != ST_OK)
 			return st;
 		disturbance_before(b);
-		st = run_units(b, w, units, &l->counting, run, out, &l->job);
+		st = window_units(b, w, units, &l->counting, run, out, &l->job);
 	}
 	if (st == ST_OK && disturbance_after(b))
 		*disturbed = true;
@@ -444,7 +187,7 @@ static enum status measure(struct loop *l)
 	enum status st = ST_OK, stopped;
 
 	for (unsigned s = 0; s < l->set_count && st == ST_OK; s++)
-		st = warm_up(b, l->row, &l->sets[s], s == 0, &l->job);
+		st = window_warm_up(b, l->row, &l->sets[s], s == 0, &l->job);
 	for (unsigned run = 0; run < runs && st == ST_OK; run++) {
 		if (l->counting.on) {
 			st = counters_start(b->a, b->cpu, &l->counting.plan, run, b->core);
@@ -459,103 +202,6 @@ static enum status measure(struct loop *l)
 		}
 	}
 	return st;
-}
-
-/* --- what it means ----------------------------------------------------------------------------- */
-
-static enum status reduce(struct loop *l, struct row_result *out)
-{
-	struct bench *b = l->b;
-	const struct row *r = l->row;
-	struct slope tsc[2], cycles[2], clock, count;
-	int64_t spread_micro, scale_milli, per_unit_milli[ROW_PROOFS_MAX];
-	int64_t hz = (int64_t)b->a->tsc_hz;
-	const char *noise = "";
-	struct text proof, reason;
-	enum status st = ST_OK;
-	bool proven = false;
-
-	out->samples = l->pairs;
-	out->rejected = l->rejected;
-	if (l->pairs == 0) {
-		out->status = ROW_NOISY;
-		out->noisy = true;
-		str_copy(out->reason, sizeof(out->reason), "every window was disturbed");
-		return ST_OK;
-	}
-	if (!b->cycles && (st = slope_of(b->clock, l->pairs, CLOCK_ADDS, r->statistic, &clock)) != ST_OK)
-		return st;
-	for (unsigned s = 0; s < l->set_count; s++) {
-		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, r->statistic, &tsc[s]);
-		if (st != ST_OK)
-			return st;
-		if (b->cycles) {
-			st = slope_of(b->counts[s][0], l->pairs, l->sets[s].window, r->statistic, &cycles[s]);
-			if (st != ST_OK)
-				return st;
-		} else {
-			if (clock.value_micro <= 0)
-				clock.value_micro = 1;
-			cycles[s].value_micro = mul_div(tsc[s].value_micro, 1000000, clock.value_micro);
-			cycles[s].spread_micro = mul_div(tsc[s].spread_micro, 1000000, clock.value_micro);
-		}
-	}
-	if (tsc[0].value_micro > 0)
-		out->core_hz = (uint64_t)mul_div(hz, cycles[0].value_micro, tsc[0].value_micro);
-
-	if (r->kind == KIND_THROUGHPUT) {
-		int64_t ticks = tsc[0].value_micro > 0 ? tsc[0].value_micro : 1;
-
-		out->value_milli = mul_div((int64_t)l->sets[0].kernel->data_bytes * 1000000000, hz, ticks);
-		out->spread_milli = mul_div(out->value_milli, tsc[0].spread_micro, ticks);
-		scale_milli = tsc[0].value_micro > 0 ? out->value_milli : 0;
-	} else {
-		int64_t value = cycles[0].value_micro, ticks = tsc[0].value_micro;
-
-		spread_micro = cycles[0].spread_micro;
-		if (l->set_count > 1) {
-			value -= cycles[1].value_micro;
-			ticks -= tsc[1].value_micro;
-			spread_micro += cycles[1].spread_micro;
-		}
-		out->value_milli = mul_div(value, 1, 1000);
-		out->spread_milli = mul_div(spread_micro, 1, 1000);
-		out->cycles_milli = out->value_milli;
-		out->ns_milli = mul_div(ticks, 1000000, hz);
-		scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
-	}
-	out->noisy = is_noisy(out->spread_milli, scale_milli, l->pairs, r->statistic, &noise);
-
-	text_init(&proof, out->proof, sizeof(out->proof));
-	text_init(&reason, out->reason, sizeof(out->reason));
-	if (l->counting.proof_count) {
-		for (unsigned i = 0; i < l->counting.proof_count; i++) {
-			st = slope_of(b->counts[0][1 + i], l->pairs, l->sets[0].window, STAT_MEDIAN, &count);
-			if (st != ST_OK)
-				return st;
-			per_unit_milli[i] = mul_div(count.value_micro, 1, 1000);
-			if (l->counting.proofs[i].per_load && r->order == ORDER_STREAMS)
-				per_unit_milli[i] = mul_div(per_unit_milli[i], 1, l->sets[0].kernel->loads);
-		}
-		proven = proof_holds(l->counting.proofs, l->counting.proof_count, per_unit_milli,
-		                     r->order == ORDER_STREAMS ? "iteration" : "load", &proof);
-		if (!proven)
-			text_fmt(&reason, "counted %s", out->proof);
-	}
-	if (!proven) {
-		out->status = ROW_UNPROVEN;
-		if (!reason.length)
-			text_fmt(&reason, "%s", l->counting.on || b->cycles ? "this processor has no event that proves it" :
-			         "no performance counters");
-		if (out->noisy)
-			text_fmt(&reason, "; noisy: %s", noise);
-	} else if (out->noisy) {
-		out->status = ROW_NOISY;
-		text_fmt(&reason, "%s", noise);
-	} else {
-		out->status = ROW_OK;
-	}
-	return ST_OK;
 }
 
 /* --- prefetchers ------------------------------------------------------------------------------- */
@@ -650,7 +296,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	for (unsigned s = 0; s < l.set_count && st == ST_OK; s++) {
 		l.sets[s].kernel = k;
 		l.sets[s].window = r->window;
-		st = set_up(b, &l.sets[s], s, out);
+		st = window_set_up(b, &l.sets[s], s, out);
 	}
 	if (st != ST_OK) {
 		fail(out, st, NULL, "mapping the working set");
@@ -658,7 +304,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	}
 	out->page_bytes = l.sets[0].map.page_bytes;
 	text_init(&reason, out->reason, sizeof(out->reason));
-	plan_counting(b, r, &l.counting, &reason);
+	evidence_plan(b, r, &l.counting, &reason);
 	out->reason[0] = 0;
 	if (has_prefetch && r->prefetch == PREFETCH_OFF) {
 		has_prefetch = read_msr(b, p->prefetch_msr, &found);
@@ -667,7 +313,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	st = measure(&l);
 	if (st != ST_OK)
 		fail(out, st, &l.job, "running the kernel");
-	else if ((st = reduce(&l, out)) != ST_OK)
+	else if ((st = evidence_reduce(&l, out)) != ST_OK)
 		fail(out, st, NULL, "reducing the samples");
 	if (has_prefetch && r->prefetch == PREFETCH_OFF && !prefetchers(b, found & p->prefetch_off))
 		quiet = false;

@@ -1,0 +1,151 @@
+/* bench/evidence.c: which counters prove a row, and what its samples mean. */
+#include "bench/loop.h"
+
+bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
+                 struct text *text)
+{
+	bool holds = true;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (i)
+			text_fmt(text, ", ");
+		text_fmt(text, "%s ", proofs[i].event);
+		text_fixed(text, per_unit_milli[i], 3);
+		text_fmt(text, " per %s", proofs[i].per_load ? "load" : unit);
+		if (per_unit_milli[i] < proofs[i].low_milli || per_unit_milli[i] > proofs[i].high_milli)
+			holds = false;
+	}
+	return holds;
+}
+
+void evidence_plan(struct bench *b, const struct row *r, struct counting *c, struct text *why)
+{
+	const struct event *events[ROW_EVENTS_MAX];
+	const char *problem = "";
+
+	memset(c, 0, sizeof(*c));
+	if (!b->cycles) {
+		text_fmt(why, "no performance counters");
+		return;
+	}
+	events[0] = b->cycles;
+	c->events = 1;
+	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++) {
+		unsigned n = 0;
+
+		while (n < ROW_PROOFS_MAX && set->proofs[n].event &&
+		       (events[1 + n] = event_find(b->cpu->processor, set->proofs[n].event)))
+			n++;
+		if (n < ROW_PROOFS_MAX && set->proofs[n].event)
+			continue; /* the processor lacks one */
+		if (plan_events(b->cpu, events, 1 + n, &c->plan, &problem) != ST_OK)
+			continue;
+		c->proofs = set->proofs;
+		c->proof_count = n;
+		c->events = 1 + n;
+		c->on = true;
+		return;
+	}
+	if (problem[0])
+		text_fmt(why, "no counter can count %s", problem);
+	else
+		text_fmt(why, "this processor has no event that proves it");
+	c->on = plan_events(b->cpu, events, 1, &c->plan, &problem) == ST_OK;
+}
+
+/* --- what it means ----------------------------------------------------------------------------- */
+
+enum status evidence_reduce(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	const struct row *r = l->row;
+	struct slope tsc[2], cycles[2], clock, count;
+	int64_t spread_micro, scale_milli, per_unit_milli[ROW_PROOFS_MAX];
+	int64_t hz = (int64_t)b->a->tsc_hz;
+	const char *noise = "";
+	struct text proof, reason;
+	enum status st = ST_OK;
+	bool proven = false;
+
+	out->samples = l->pairs;
+	out->rejected = l->rejected;
+	if (l->pairs == 0) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		str_copy(out->reason, sizeof(out->reason), "every window was disturbed");
+		return ST_OK;
+	}
+	if (!b->cycles && (st = slope_of(b->clock, l->pairs, CLOCK_ADDS, r->statistic, &clock)) != ST_OK)
+		return st;
+	for (unsigned s = 0; s < l->set_count; s++) {
+		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, r->statistic, &tsc[s]);
+		if (st != ST_OK)
+			return st;
+		if (b->cycles) {
+			st = slope_of(b->counts[s][0], l->pairs, l->sets[s].window, r->statistic, &cycles[s]);
+			if (st != ST_OK)
+				return st;
+		} else {
+			if (clock.value_micro <= 0)
+				clock.value_micro = 1;
+			cycles[s].value_micro = mul_div(tsc[s].value_micro, 1000000, clock.value_micro);
+			cycles[s].spread_micro = mul_div(tsc[s].spread_micro, 1000000, clock.value_micro);
+		}
+	}
+	if (tsc[0].value_micro > 0)
+		out->core_hz = (uint64_t)mul_div(hz, cycles[0].value_micro, tsc[0].value_micro);
+
+	if (r->kind == KIND_THROUGHPUT) {
+		int64_t ticks = tsc[0].value_micro > 0 ? tsc[0].value_micro : 1;
+
+		out->value_milli = mul_div((int64_t)l->sets[0].kernel->data_bytes * 1000000000, hz, ticks);
+		out->spread_milli = mul_div(out->value_milli, tsc[0].spread_micro, ticks);
+		scale_milli = tsc[0].value_micro > 0 ? out->value_milli : 0;
+	} else {
+		int64_t value = cycles[0].value_micro, ticks = tsc[0].value_micro;
+
+		spread_micro = cycles[0].spread_micro;
+		if (l->set_count > 1) {
+			value -= cycles[1].value_micro;
+			ticks -= tsc[1].value_micro;
+			spread_micro += cycles[1].spread_micro;
+		}
+		out->value_milli = mul_div(value, 1, 1000);
+		out->spread_milli = mul_div(spread_micro, 1, 1000);
+		out->cycles_milli = out->value_milli;
+		out->ns_milli = mul_div(ticks, 1000000, hz);
+		scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
+	}
+	out->noisy = is_noisy(out->spread_milli, scale_milli, l->pairs, r->statistic, &noise);
+
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	if (l->counting.proof_count) {
+		for (unsigned i = 0; i < l->counting.proof_count; i++) {
+			st = slope_of(b->counts[0][1 + i], l->pairs, l->sets[0].window, STAT_MEDIAN, &count);
+			if (st != ST_OK)
+				return st;
+			per_unit_milli[i] = mul_div(count.value_micro, 1, 1000);
+			if (l->counting.proofs[i].per_load && r->order == ORDER_STREAMS)
+				per_unit_milli[i] = mul_div(per_unit_milli[i], 1, l->sets[0].kernel->loads);
+		}
+		proven = proof_holds(l->counting.proofs, l->counting.proof_count, per_unit_milli,
+		                     r->order == ORDER_STREAMS ? "iteration" : "load", &proof);
+		if (!proven)
+			text_fmt(&reason, "counted %s", out->proof);
+	}
+	if (!proven) {
+		out->status = ROW_UNPROVEN;
+		if (!reason.length)
+			text_fmt(&reason, "%s", l->counting.on || b->cycles ? "this processor has no event that proves it" :
+			         "no performance counters");
+		if (out->noisy)
+			text_fmt(&reason, "; noisy: %s", noise);
+	} else if (out->noisy) {
+		out->status = ROW_NOISY;
+		text_fmt(&reason, "%s", noise);
+	} else {
+		out->status = ROW_OK;
+	}
+	return ST_OK;
+}

@@ -1,0 +1,67 @@
+/* bench/loop.h: what the files of the measuring loop share: window.c (one run of one kernel, working sets
+ * and their state), evidence.c (counters of a row, and what samples mean), measure.c (the loop itself). */
+#ifndef BENCH_LOOP_H
+#define BENCH_LOOP_H
+
+#include "bench/measure.h"
+
+#define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
+#define ADDS_PER_ITERATION 16u       /* of k_add_chain */
+
+struct working_set {
+	const struct kernel *kernel;
+	struct shape shape;
+	struct mapping map;
+	bool mapped;
+	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
+	uint32_t window; /* units of work in the shorter window */
+};
+
+struct counting {
+	struct plan plan;
+	const struct row_proof *proofs;
+	unsigned proof_count, events; /* events = proofs + 1 for the cycles */
+	bool on;
+};
+
+enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK };
+
+struct loop {
+	struct bench *b;
+	const struct row *row;
+	struct working_set sets[2];
+	unsigned set_count;
+	struct counting counting;
+	unsigned pairs;     /* good ones so far */
+	unsigned rejected;
+	struct job job;     /* the last one, for a fault's vector and address */
+};
+
+/* --- window.c ---------------------------------------------------------------------------------- */
+
+/* What one run of one kernel under the wrapper gave. */
+struct window { uint64_t tsc, result; uint64_t counts[ROW_EVENTS_MAX]; };
+
+/* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
+MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
+                                  const struct counting *c, unsigned run, struct window *out, struct job *job);
+/* Runs a working set's kernel for so many units of work, from where the last window ended. */
+MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
+                                    unsigned run, struct window *out, struct job *job);
+/* Brings the working set into its state before a window of `units`. */
+MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test,
+                                      uint64_t units, struct job *job);
+/* The first visit. */
+MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test,
+                                      struct job *job);
+/* Maps a working set, the slot-th of its row, and fills it. */
+MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out);
+
+/* --- evidence.c -------------------------------------------------------------------------------- */
+
+/* Chooses the first proof set whose events the processor has, and plans it together with cycles. */
+void evidence_plan(struct bench *b, const struct row *r, struct counting *c, struct text *why);
+/* Samples to value, spread, proof and status. */
+MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);
+
+#endif

@@ -1,0 +1,172 @@
+/* bench/window.c: one run of one kernel under the measuring wrapper; working sets and the state they are
+ * brought into, always by kernels. */
+#include "bench/loop.h"
+
+#define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
+#define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
+
+const struct kernel *kernel_find(const char *name)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, name))
+			return k;
+	return NULL;
+}
+
+/* --- one run of one kernel --------------------------------------------------------------------- */
+
+enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
+                              const struct counting *c, unsigned run, struct window *out, struct job *job)
+{
+	struct measure_block *block = b->a->ops->control(b->a->self, b->core);
+	const struct kernel *wrapper = kernel_find("k_measure");
+	unsigned slots[ROW_EVENTS_MAX], n = 0;
+	enum status st;
+
+	if (!block || !wrapper)
+		return ST_BROKEN;
+	memset(block, 0, sizeof(*block));
+	block->kernel = WINDOW_CODE + k->offset;
+	for (unsigned i = 0; i < 6; i++)
+		block->argument[i] = arguments[i];
+	block->serialise = b->cpu->processor->serialise_cpuid;
+	if (c && c->on)
+		for (unsigned i = 0; i < c->events; i++)
+			if (c->plan.slots[i].run == run) {
+				slots[n] = i;
+				block->index[n++] = c->plan.slots[i].rdpmc_index;
+			}
+	block->counters = n;
+	memset(job, 0, sizeof(*job));
+	job->core = b->core;
+	job->entry = WINDOW_CODE + wrapper->offset;
+	job->argument = WINDOW_CONTROL + b->core * CONTROL_BYTES;
+	st = b->a->ops->run(b->a->self, job, 1, 0);
+	if (st != ST_OK)
+		return st;
+	memset(out, 0, sizeof(*out));
+	out->tsc = block->tsc_after - block->tsc_before;
+	out->result = block->result;
+	for (unsigned i = 0; i < n; i++) {
+		const struct plan_slot *s = &c->plan.slots[slots[i]];
+		unsigned width = s->fixed ? b->cpu->fixed_width : b->cpu->general_width;
+		uint64_t mask = width && width < 64 ? (1ull << width) - 1 : UINT64_MAX;
+
+		out->counts[slots[i]] = (block->after[i] - block->before[i]) & mask;
+	}
+	return ST_OK;
+}
+
+/* What a unit of work is: a load of a chase, an iteration of a stream. */
+static uint32_t units_per_iteration(const struct working_set *w)
+{
+	return w->shape.order == ORDER_STREAMS ? 1 : w->kernel->loads;
+}
+
+enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
+                             unsigned run, struct window *out, struct job *job)
+{
+	uint64_t arguments[6] = { 0 };
+	uint64_t iterations = units / units_per_iteration(w);
+	enum status st;
+
+	if (w->shape.order == ORDER_STREAMS) {
+		arguments[0] = w->map.va;
+		arguments[1] = w->map.va + w->shape.array_bytes + w->shape.skew_bytes;
+		arguments[2] = w->map.va + 2 * (w->shape.array_bytes + w->shape.skew_bytes);
+		arguments[3] = iterations;
+		arguments[4] = w->shape.array_bytes - 1;
+		arguments[5] = w->at;
+	} else {
+		arguments[0] = w->at;
+		arguments[1] = iterations;
+	}
+	st = window_run(b, w->kernel, arguments, c, run, out, job);
+	if (st == ST_OK)
+		w->at = out->result;
+	return st;
+}
+
+enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
+                           struct job *job)
+{
+	const struct kernel *flush = kernel_find("k_flush_chain");
+	struct window ignored;
+
+	if (test && r->prepare == PREPARE_FLUSH) {
+		uint64_t arguments[6] = { w->at, units };
+
+		return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
+	}
+	if (w->shape.order == ORDER_STREAMS || (test && r->place == PLACE_DRAM))
+		return ST_OK;
+	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
+	if (units > REFRESH_LOADS_MAX)
+		units = REFRESH_LOADS_MAX;
+	return window_units(b, w, units, NULL, 0, &ignored, job);
+}
+
+enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)
+{
+	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu));
+	struct window ignored;
+	uint64_t units;
+
+	if (test && r->prepare == PREPARE_FLUSH)
+		return ST_OK;
+	if (w->shape.order != ORDER_STREAMS)
+		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
+		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
+	else if (r->prepare == PREPARE_FILL)
+		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in */
+		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3;
+	else
+		units = r->place == PLACE_DRAM ? 0 : w->shape.array_bytes / 256;
+	return units ? window_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
+}
+
+/* --- setting up -------------------------------------------------------------------------------- */
+
+static enum status map_working_set(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
+{
+	uint64_t page = w->shape.page_bytes;
+	enum status st;
+
+	for (;;) {
+		memset(&w->map, 0, sizeof(w->map));
+		w->map.va = WINDOW_DATA + slot * PAGE_1G;
+		w->map.page_bytes = page;
+		w->map.bytes = (w->shape.span_bytes + page - 1) / page * page;
+		st = b->a->ops->map(b->a->self, &w->map);
+		if (st != ST_UNSUPPORTED || page == PAGE_4K)
+			break;
+		page = PAGE_4K;
+		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
+	}
+	w->mapped = st == ST_OK;
+	return st;
+}
+
+enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
+{
+	enum status st = map_working_set(b, w, slot, out);
+	uint32_t *work;
+	size_t bytes = 2 * sizeof(uint32_t) * (size_t)w->shape.nodes;
+
+	if (st != ST_OK || w->shape.order == ORDER_STREAMS)
+		return st;
+	work = b->host->get(b->host->self, bytes);
+	if (!work)
+		return ST_FULL;
+	shape_link(&w->shape, &w->map, &b->random, work);
+	b->host->put(b->host->self, work, bytes);
+	/* Any node is on the cycle; the first line of consecutive nodes is one. */
+	w->at = w->map.va;
+	if (w->shape.order == ORDER_SPARSE)
+		for (uint64_t offset = 0; offset < w->map.bytes; offset += w->shape.line_bytes)
+			if (*(uint64_t *)((uint8_t *)w->map.host + offset)) {
+				w->at = *(uint64_t *)((uint8_t *)w->map.host + offset);
+				break;
+			}
+	return ST_OK;
+}
