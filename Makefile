@@ -137,9 +137,12 @@ LIBS_test_counter_map := -lpfm
 unit: $(UNIT_PROGRAMS)
 
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
-$(OUT)/tests/judge/judge: tests/judge/judge.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
+$(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -lm -lpthread
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -lm -lpthread
+$(OUT)/tests/judge/stream: tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) -o $@ tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
 $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/judge/judge.lds $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -ffreestanding -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables -mno-red-zone -mgeneral-regs-only \
@@ -148,7 +151,7 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 	ld -nostdlib -z noexecstack --no-warn-rwx-segments -T tests/judge/judge.lds -o $(OUT)/tests/judge/guest.64 $(OUT)/tests/judge/start.o \
 	  $(OUT)/tests/judge/guest.o $(OUT)/asm/blob.o
 	objcopy -O elf32-i386 $(OUT)/tests/judge/guest.64 $@
-judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/guest.elf
+judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
 check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast

@@ -2,6 +2,7 @@
  *
  *   judge plan FILE             writes every kernel's call at two lengths for the icount guest
  *   judge retired MACHINE       the same calls on the simulated machine: "NAME INSTRUCTIONS" by its counter
+ *   judge stream FILE WORDS PASSES SEED   "LOADS L1-HITS L2-HITS" of tests/judge/ring.h's chase on a machine file
  *   judge loops MACHINE         "NAME CYCLES_MILLI INSTRUCTIONS" an iteration, of the difference of two lengths
  */
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "pmu/sim/sim.h"
 #include "runner/backend.h"
 #include "tests/judge/plan.h"
+#include "tests/judge/ring.h"
 #include "tests/unit/kernel_start.h"
 
 #define LENGTHS 2
@@ -81,18 +83,12 @@ struct rig {
 	struct mapping memory;
 };
 
-static void rig_open(struct rig *r, const char *name)
+static void rig_open_text(struct rig *r, const char *name, const char *text, size_t bytes)
 {
 	static const struct sim_memory pages = { NULL, backend_pages_get, backend_pages_put };
 	char problem[256];
-	const struct machine_file *file = NULL;
 	memset(r, 0, sizeof(*r));
-	for (unsigned i = 0; i < machine_files_count; i++)
-		if (!strcmp(machine_files[i].name, name))
-			file = &machine_files[i];
-	if (!file)
-		die("no such machine");
-	if (machine_read(file->name, file->text, file->bytes, &r->machine, problem, sizeof(problem)) != ST_OK)
+	if (machine_read(name, text, bytes, &r->machine, problem, sizeof(problem)) != ST_OK)
 		die(problem);
 	if (sim_open(&r->machine, &pages, &r->sim) != ST_OK)
 		die("the machine does not open");
@@ -104,6 +100,14 @@ static void rig_open(struct rig *r, const char *name)
 	if (r->a->ops->wrmsr(r->a->self, 0, 0x38D, 0x11) != ST_OK ||
 	    r->a->ops->wrmsr(r->a->self, 0, 0x38F, 3ull << 32) != ST_OK)
 		die("the fixed counters cannot be had");
+}
+
+static void rig_open(struct rig *r, const char *name)
+{
+	const struct machine_file *file = machine_builtin(name);
+	if (!file)
+		die("no such machine");
+	rig_open_text(r, file->name, file->text, file->bytes);
 }
 
 struct counts { uint64_t instructions, cycles; };
@@ -165,6 +169,42 @@ static int print_loops(const char *machine)
 	return 0;
 }
 
+/* General counters 0 and 1: MEM_LOAD_RETIRED.L1D_HIT and L2_HIT (CBh, 01h and 02h; NehalemEP_core.json). */
+static int print_stream(char **words)
+{
+	static char text[65536];
+	struct rig r;
+	FILE *f = fopen(words[2], "rb");
+	size_t bytes = f ? fread(text, 1, sizeof(text), f) : 0;
+	uint32_t n = (uint32_t)strtoul(words[3], NULL, 10);
+	uint32_t *order = malloc(n * sizeof(*order));
+	static const struct { uint32_t msr; uint64_t value; } set[] = {
+		{ 0x1A4, 0xF }, { 0x186, 0x4201CB }, { 0x187, 0x4202CB }, { 0x38F, 3ull << 32 | 3 },
+	};
+	if (!bytes || !order || fclose(f) || 8ull * n > PAGE_2M)
+		die("stream: the machine file or WORDS");
+	rig_open_text(&r, "two-level", text, bytes);
+	for (unsigned i = 0; i < COUNT_OF(set); i++)
+		if (r.a->ops->wrmsr(r.a->self, 0, set[i].msr, set[i].value) != ST_OK)
+			die("stream: a register");
+	ring_link(r.memory.host, r.memory.va, n, strtoul(words[5], NULL, 10), order);
+	struct measure_block *b = r.a->ops->control(r.a->self, 0);
+	struct job job = { .entry = WINDOW_CODE + offset_of("k_measure"), .argument = WINDOW_CONTROL };
+	memset(b, 0, sizeof(*b));
+	b->kernel = WINDOW_CODE + offset_of("k_chase");
+	b->argument[0] = WINDOW_DATA;
+	b->argument[1] = strtoul(words[4], NULL, 10) * n / 16; /* k_chase: 16 loads an iteration */
+	b->counters = 2;
+	b->index[1] = 1;
+	if (r.a->ops->run(r.a->self, &job, 1, 0) != ST_OK)
+		die("stream: the run");
+	printf("%llu %llu %llu\n", (unsigned long long)b->argument[1] * 16, (unsigned long long)(b->after[0] - b->before[0]),
+	       (unsigned long long)(b->after[1] - b->before[1]));
+	free(order);
+	sim_close(r.sim);
+	return 0;
+}
+
 int main(int count, char **words)
 {
 	if (count == 3 && !strcmp(words[1], "plan"))
@@ -173,5 +213,7 @@ int main(int count, char **words)
 		return print_retired(words[2]);
 	if (count == 3 && !strcmp(words[1], "loops"))
 		return print_loops(words[2]);
-	die("usage: judge plan FILE | retired MACHINE | loops MACHINE");
+	if (count == 6 && !strcmp(words[1], "stream"))
+		return print_stream(words);
+	die("usage: judge plan FILE | retired MACHINE | loops MACHINE | stream FILE WORDS PASSES SEED");
 }
