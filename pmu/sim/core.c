@@ -68,17 +68,23 @@
 
 #define CLOSE_EVERY 4096 /* cycles allowed to gather before they are closed */
 
-static void write_registers(struct core_thread *c, const struct core_plan *p, uint64_t ready)
+static inline void write_registers(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t retired)
 {
-	for (unsigned i = 0; i < p->write_count; i++) {
+	for (unsigned i = 0; i < p->register_writes; i++) {
 		unsigned r = p->writes[i];
 		c->ready[r] = ready;
+		c->written[r] = retired;
 		c->domain[r] = p->domain;
-		c->written[r] = UINT64_MAX;
 		if (r < 16)
 			c->narrow &= ~(1u << r);
-		else if (r == RN_CF || r == RN_ZAPSO)
-			c->flags_number[r - RN_CF] = c->uop_number;
+	}
+	if (p->writes_cf) {
+		c->ready[RN_CF] = ready;
+		c->flags_number[0] = c->uop_number;
+	}
+	if (p->writes_zapso) {
+		c->ready[RN_ZAPSO] = ready;
+		c->flags_number[1] = c->uop_number;
 	}
 	if (p->partial_write != RN_NONE)
 		c->narrow |= 1u << p->partial_write;
@@ -180,13 +186,16 @@ static void assist(struct core_thread *c, uint64_t retired)
 	c->uops += uops;
 }
 
-enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
+/* One body, compiled twice: for simple plans, and for all. */
+static inline __attribute__((always_inline)) enum status account(struct core_thread *c, const struct insn *in,
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const bool simple)
 {
 	const struct machine *m = c->m;
 	struct flight f;
 	uint64_t delivered, result = 0, complete = 0, retired = c->retire, allocated = c->alloc;
 	enum wait_reason why;
-	bool fused = c->fused_before, walked = false, miss = false;
+	const bool fused = !simple && c->fused_before;
+	bool walked = false, miss = false;
 	enum status s = front_deliver(c, in, p, ip, false, &delivered, &why);
 	if (s != ST_OK)
 		return s;
@@ -202,11 +211,11 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 	f.address_done = 0;
 	f.divide = p->divider;
 	f.fence = p->special;
-	for (unsigned g = 0; g < p->groups && !fused; g++) {
-		unsigned parts = p->group[g];
-		bool ported = !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
-		unsigned entries = !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
-		unsigned buffers = p->class == UC_CLFLUSH ? parts | PART_STA : parts;
+	for (unsigned g = 0; g < (simple ? 1 : p->groups) && !fused; g++) {
+		const unsigned parts = simple ? PART_MAIN : p->group[g];
+		const bool ported = simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
+		const unsigned entries = simple ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
+		const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
 		allocated = pipe_allocate(c, p, buffers, entries, delivered, why);
 		f.wait_reason = c->wait_reason;
 		pipe_say_issued(c, parts, allocated, false);
@@ -225,33 +234,33 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		if (parts & PART_MAIN) {
 			unsigned latency = p->latency;
 			uint64_t at = pipe_sources_ready(c, p, max_cycle(from, result));
-			if (p->special && p->class != UC_LOCK)
+			if (!simple && p->special && p->class != UC_LOCK)
 				at = special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
-			if (!p->ports) {
+			if (!simple && !p->ports) {
 				f.main_dispatch = at;
 				if (p->class == UC_NOP && !p->move_free)
 					at = allocated;
 				else if (p->move_free && !p->read_count)
 					at = allocated;
 			} else {
-				if (p->divider) {
+				if (!simple && p->divider) {
 					latency = divide_cycles(m, p, e);
 					unsigned less = p->latency - latency;
 					at = pipe_dispatch_long(c, p, p->busy > less ? p->busy - less : 1, at, UINT64_MAX);
 				} else {
-					at = p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX);
+					at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX);
 				}
 				f.main_dispatch = at;
 				last = max_cycle(last, at);
 				if (p->multiply)
 					signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
 			}
-			if (p->class == UC_PREFETCH) {
+			if (!simple && p->class == UC_PREFETCH) {
 				s = core_prefetch(c, in, ip, e->load_va, at, &at);
 				if (s != ST_OK)
 					return s;
 			}
-			if (p->class == UC_LOCK && parts & PART_LOAD)
+			if (!simple && p->class == UC_LOCK && parts & PART_LOAD)
 				result = max_cycle(result, f.load_dispatch + latency);
 			else
 				result = at + latency;
@@ -290,9 +299,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 	}
 	if (fused)
 		retired = c->retire;
-	if (p->write_count)
-		write_registers(c, p, result);
-	unsigned extra = p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
+	const unsigned extra = simple ? 0 : p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
 	for (unsigned i = 0; i < extra; i++) {
 		f.wait_reason = WAIT_NONE;
 		allocated = pipe_allocate(c, p, 0, 1, delivered, why);
@@ -303,12 +310,11 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		f.main_done = d + 1;
 		retired = pipe_retire(c, PART_MAIN, allocated, max_cycle(d + 1, complete), &f);
 	}
-	for (unsigned i = 0; i < p->write_count; i++)
-		c->written[p->writes[i]] = retired;
+	write_registers(c, p, result, retired);
 	c->uops += p->unfused;
 
 	/* stores leave after retirement */
-	if (in->store) {
+	if (!simple && in->store) {
 		uint64_t commit;
 		/* a locked operation is over when it is written: that is in its latency */
 		uint64_t written = p->class == UC_LOCK ? f.main_done - 1 : retired;
@@ -322,7 +328,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 			c->sb_at = 0;
 		signal_pulse(c->signals, SIG_STORES_RETIRED, retired, 1);
 		signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, allocated, commit, 1);
-	} else if (p->class == UC_CLFLUSH) {
+	} else if (!simple && p->class == UC_CLFLUSH) {
 		uint64_t commit;
 		s = core_flush(c, ip, e->load_va, retired, &commit);
 		if (s != ST_OK)
@@ -331,7 +337,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
 	}
-	if (in->load) {
+	if (!simple && in->load) {
 		signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
 		if (heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
 			pipe_say_load(c, &f.load, retired);
@@ -340,7 +346,7 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		if (f.load.violation)
 			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, retired, m->core_clear_cycles);
 	}
-	if (p->special)
+	if (!simple && p->special)
 		special_done(c, p, e, complete, retired, ip);
 	if (e->fp_assist) {
 		assist(c, retired);
@@ -369,4 +375,11 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 	if (c->alloc - c->closed > CLOSE_EVERY)
 		pipe_close_some(c);
 	return ST_OK;
+}
+
+enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
+{
+	if (p->simple && !c->fused_before)
+		return account(c, in, p, e, ip, true);
+	return account(c, in, p, e, ip, false);
 }

@@ -55,8 +55,11 @@ struct core_plan {
 	uint8_t domain;               /* of the main uop */
 	uint8_t branch;               /* enum branch_kind */
 	uint8_t read_count, write_count, address_count;
+	uint8_t register_writes;      /* writes[] that are not flags; they come first */
+	bool writes_cf, writes_zapso;
 	uint8_t reads[6], writes[4], address[2];
 	uint16_t latency, ports, busy; /* of the main uop */
+	bool simple;                  /* one operation on a port: no memory, nothing special */
 	bool special;                 /* a class with rules of its own: fences, locked, serialising ... */
 	bool divider;                 /* the main uop occupies the divider for `busy` cycles */
 	bool fuses_next;              /* macro-fused with the conditional branch behind it */

@@ -81,39 +81,51 @@ static uint64_t own_cycle(const struct core_thread *c, uint64_t t)
 	return t;
 }
 
-/* Registers that this group reads from outside the ROB: does the cycle have ports left for them? */
-static bool reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
+bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
-	uint64_t set[2] = { 0, 0 };
-	if (c->read_cycle == t) {
-		set[0] = c->read_set[0];
-		set[1] = c->read_set[1];
+	if (c->read_cycle != t) {
+		c->read_cycle = t;
+		c->read_set[0] = c->read_set[1] = 0;
+		c->reads = 0;
 	}
-	if (parts & (PART_LOAD | PART_STA))
-		for (unsigned i = 0; i < p->address_count; i++)
-			if (c->written[p->address[i]] < t)
-				set[0] |= 1ull << p->address[i];
-	if (parts & (PART_MAIN | PART_STD))
-		for (unsigned i = 0; i < p->read_count; i++)
-			if (c->written[p->reads[i]] < t && p->reads[i] < RN_CF)
-				set[p->reads[i] / 64] |= 1ull << (p->reads[i] % 64);
-	unsigned n = 0;
-	for (uint64_t b = set[0]; b; b &= b - 1)
-		n++;
-	for (uint64_t b = set[1]; b; b &= b - 1)
-		n++;
-	bool first = c->read_cycle != t || !(c->read_set[0] | c->read_set[1]);
-	if (n > c->m->core_register_reads && !first)
+	uint64_t set[2] = { c->read_set[0], c->read_set[1] };
+	unsigned n = c->reads;
+	for (unsigned i = 0; parts & (PART_LOAD | PART_STA) && i < p->address_count; i++) {
+		unsigned r = p->address[i];
+		if (c->written[r] < t && !(set[0] >> r & 1)) {
+			set[0] |= 1ull << r;
+			n++;
+		}
+	}
+	for (unsigned i = 0; parts & (PART_MAIN | PART_STD) && i < p->read_count; i++) {
+		unsigned r = p->reads[i];
+		if (c->written[r] < t && r < RN_CF && !(set[r / 64] >> (r % 64) & 1)) {
+			set[r / 64] |= 1ull << (r % 64);
+			n++;
+		}
+	}
+	if (n > c->m->core_register_reads && c->reads)
 		return false;
-	c->read_cycle = t;
 	c->read_set[0] = set[0];
 	c->read_set[1] = set[1];
+	c->reads = n;
 	return true;
 }
 
-/* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
-uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
-                         uint64_t delivered, enum wait_reason why)
+uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)
+{
+	uint64_t from = max_cycle(first, t);
+	do {
+		uint64_t next = pipe_rs_next(c);
+		t = next + 1;
+		pipe_rs_take_off(c, t);
+	} while (c->rs_in_use + entries > c->rs_size && c->rs_in_use);
+	pipe_stall(c, SIG_RESOURCE_STALL_RS, from, t);
+	return t;
+}
+
+uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                               uint64_t delivered, enum wait_reason why)
 {
 	uint64_t t = c->alloc;
 	if (c->slots >= c->width) {
@@ -162,7 +174,7 @@ uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigne
 				continue;
 			}
 		}
-		if (c->m->core_register_reads && parts && !reads_fit(c, p, parts, t)) {
+		if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t)) {
 			pipe_stall(c, SIG_RAT_STALL_READ_PORT, max_cycle(first, t), t + 1);
 			t++;
 			continue;
@@ -187,18 +199,6 @@ uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigne
 	return t;
 }
 
-void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
-{
-	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
-		return;
-	unsigned n = part_count(parts);
-	signal_pulse(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
-	signal_pulse(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
-	if (n > 1)
-		signal_pulse(c->signals, SIG_UOPS_ISSUED_MICROFUSED, t, 1);
-	if (wrong)
-		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
-}
 
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig)
 {

@@ -14,9 +14,12 @@ struct flight {
 
 /* --- core_allocate.c --- */
 /* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
-uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
-                       uint64_t delivered, enum wait_reason why);
-void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong);
+uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                               uint64_t delivered, enum wait_reason why);
+/* Whether cycle t has register read ports left for this group; then they are taken. */
+bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
+/* Reservation station full in cycle t: the first cycle with room for `entries`; says the stall from `first` on. */
+uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t);
 /* Reservation station: departures before `cycle` are taken off. */
 void pipe_rs_take_off(struct core_thread *c, uint64_t cycle);
 /* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
@@ -92,6 +95,58 @@ static inline uint64_t pipe_address_ready(const struct core_thread *c, const str
 	for (unsigned i = 0; i < p->address_count; i++)
 		from = max_cycle(from, c->ready[p->address[i]]);
 	return from;
+}
+
+/* As pipe_allocate_waiting, and short when nothing is in the way. */
+static inline uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                                     uint64_t delivered, enum wait_reason why)
+{
+	uint64_t t = c->alloc + (c->slots >= c->width);
+	if (delivered > t || c->barrier > t || c->rob[c->rob_at] >= t || !c->alone)
+		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+	if ((parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
+		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+	if (entries) {
+		if (t == c->rs_at + 1) {
+			unsigned i = c->rs_at & CORE_RING_MASK;
+			if (c->leave[i]) {
+				c->rs_in_use -= c->leave[i];
+				c->leave[i] = 0;
+				c->leave_bits[i / 64] &= ~(1ull << (i % 64));
+			}
+			c->rs_at = t;
+		} else if (t > c->rs_at) {
+			pipe_rs_take_off(c, t);
+		}
+	}
+	c->wait_reason = WAIT_NONE;
+	if (entries && c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
+		t = pipe_rs_wait(c, entries, c->alloc + (c->slots != 0), t);
+		c->wait_reason = WAIT_ALLOCATE;
+	}
+	if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t))
+		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+	if (t != c->alloc) {
+		c->alloc = t;
+		c->slots = 0;
+	}
+	c->slots++;
+	c->rs_in_use += entries;
+	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
+	return t;
+}
+
+static inline void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
+{
+	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
+		return;
+	unsigned n = part_count(parts);
+	signal_pulse(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
+	signal_pulse(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
+	if (n > 1)
+		signal_pulse(c->signals, SIG_UOPS_ISSUED_MICROFUSED, t, 1);
+	if (wrong)
+		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
 }
 
 #endif

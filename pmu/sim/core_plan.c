@@ -99,14 +99,21 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 		if (r < 16 && in->operand_bytes >= 2)
 			p->wide_reads |= 1u << r;
 	}
-	for (unsigned i = 0; i < in->write_count; i++) {
-		uint8_t w = in->writes[i];
-		if (w >= RN_COUNT || (stack && w == RN_RSP))
-			continue;
-		p->writes[p->write_count++] = w;
-		if (w < 16 && in->operand_bytes < 4 && w == in->dst && in->class != UC_NOP)
-			p->partial_write = w;
+	for (unsigned flags = 0; flags < 2; flags++) {
+		for (unsigned i = 0; i < in->write_count; i++) {
+			uint8_t w = in->writes[i];
+			bool flag = w == RN_CF || w == RN_ZAPSO;
+			if (w >= RN_COUNT || (stack && w == RN_RSP) || flag != flags)
+				continue;
+			p->writes[p->write_count++] = w;
+			if (w < 16 && in->operand_bytes < 4 && w == in->dst && in->class != UC_NOP)
+				p->partial_write = w;
+		}
+		if (!flags)
+			p->register_writes = p->write_count;
 	}
+	for (unsigned i = p->register_writes; i < p->write_count; i++)
+		*(p->writes[i] == RN_CF ? &p->writes_cf : &p->writes_zapso) = true;
 	if (in->load || in->store || in->class == UC_PREFETCH || in->class == UC_CLFLUSH) {
 		if (in->has_base && !(stack && in->base == RN_RSP) && in->base < 16)
 			p->address[p->address_count++] = in->base;
@@ -172,4 +179,6 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->unfused = (uint8_t)(p->unfused + extra);
 	p->microcoded = p->fused > m->front_complex_uops;
 	p->complex = p->fused > 1;
+	p->simple = p->groups == 1 && p->group[0] == PART_MAIN && !p->special && !p->divider && p->busy == 1 && p->ports &&
+	            !p->extra && !in->rep;
 }

@@ -93,7 +93,8 @@ struct core_thread {
 	uint64_t flags_number[2];    /* uop that wrote CF, ZAPSO last */
 	uint64_t flags_retire[2];
 	uint64_t read_cycle;         /* register reads counted for this cycle */
-	uint64_t read_set[2];        /* registers read in it from outside the ROB */
+	uint64_t read_set[2];        /* registers read in it from outside the ROB ... */
+	unsigned reads;              /* ... and how many */
 
 	struct front front;
 	uint64_t history;

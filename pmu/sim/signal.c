@@ -20,10 +20,15 @@ struct tap_state {
 	bool before;      /* the condition in the last closed cycle */
 };
 
+/* Who listens to a signal. */
+struct route {
+	uint32_t plain;  /* bit t: tap t just adds */
+	uint32_t cyclic; /* bit t: tap t wants to know the cycle */
+};
+
 struct signals_all {
 	struct signals head;
-	uint32_t plain[SIG_COUNT];  /* bit t: tap t just adds */
-	uint32_t cyclic[SIG_COUNT]; /* bit t: tap t wants to know the cycle */
+	struct route routes[SIG_COUNT];
 	uint32_t lanes_on;          /* bit t: tap t has something in its lane to close */
 	uint64_t open;              /* oldest cycle that is not closed */
 	struct lane *lanes;
@@ -72,11 +77,11 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 	memset(a->head.listening, 0, sizeof(a->head.listening));
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		bool heard = tap->on && tap->listen[g / 64] >> (g % 64) & 1;
-		a->plain[g] &= ~(1u << t);
-		a->cyclic[g] &= ~(1u << t);
+		a->routes[g].plain &= ~(1u << t);
+		a->routes[g].cyclic &= ~(1u << t);
 		if (heard)
-			*(is_plain(tap) ? &a->plain[g] : &a->cyclic[g]) |= 1u << t;
-		if (a->plain[g] | a->cyclic[g])
+			*(is_plain(tap) ? &a->routes[g].plain : &a->routes[g].cyclic) |= 1u << t;
+		if (a->routes[g].plain | a->routes[g].cyclic)
 			a->head.listening[g / 64] |= 1ull << (g % 64);
 	}
 	if (tap->on && !is_plain(tap))
@@ -98,12 +103,12 @@ static unsigned place(const struct signals_all *a, uint64_t cycle)
 void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
 	struct signals_all *a = all(s);
-	for (uint32_t bits = a->plain[sig]; bits; bits &= bits - 1)
+	for (uint32_t bits = a->routes[sig].plain; bits; bits &= bits - 1)
 		a->taps[__builtin_ctz(bits)].value += n;
-	if (!a->lanes || !a->cyclic[sig])
+	if (!a->lanes || !a->routes[sig].cyclic)
 		return;
 	unsigned i = place(a, cycle);
-	for (uint32_t bits = a->cyclic[sig]; bits; bits &= bits - 1) {
+	for (uint32_t bits = a->routes[sig].cyclic; bits; bits &= bits - 1) {
 		struct lane *l = &a->lanes[__builtin_ctz(bits)];
 		l->at[i].pulses += (int16_t)n;
 		l->active[i / 64] |= 1ull << (i % 64);
@@ -115,14 +120,14 @@ void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint6
 	struct signals_all *a = all(s);
 	if (to <= from)
 		return;
-	for (uint32_t bits = a->plain[sig]; bits; bits &= bits - 1)
+	for (uint32_t bits = a->routes[sig].plain; bits; bits &= bits - 1)
 		a->taps[__builtin_ctz(bits)].value += (to - from) * n;
-	if (!a->lanes || !a->cyclic[sig])
+	if (!a->lanes || !a->routes[sig].cyclic)
 		return;
 	unsigned i = place(a, from), j = place(a, to);
 	if (i == j)
 		return;
-	for (uint32_t bits = a->cyclic[sig]; bits; bits &= bits - 1) {
+	for (uint32_t bits = a->routes[sig].cyclic; bits; bits &= bits - 1) {
 		struct lane *l = &a->lanes[__builtin_ctz(bits)];
 		l->at[i].change += (int16_t)n;
 		l->at[j].change -= (int16_t)n;
