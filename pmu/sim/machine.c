@@ -111,6 +111,8 @@ static struct text *say(struct reading *r, unsigned line)
 
 static enum status read_field(struct reading *r, const struct ini *ini, const struct field *f)
 {
+	if (f->text && same(ini->value, ini->value_length, "unknown"))
+		return ST_OK; /* the preset stands */
 	if (f->text) {
 		char *to = (char *)r->m + f->offset;
 		if (ini->value_length >= MACHINE_TEXT) {
