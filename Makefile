@@ -164,6 +164,8 @@ check check-long:
 # tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT).
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/decode*.c pmu/sim/exec*.c)
+FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine.c pmu/sim/counter_events.c $(OUT)/gen/machines.c
+FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/replay.c
 FUZZ_SHORT    ?= 200000
 FUZZ_LONG     ?= 10000000
 .SECONDEXPANSION:

@@ -16,6 +16,8 @@ static void record(struct sim *s, unsigned thread, const struct sim_finding *f)
 		s->finding_count++;
 	}
 	s->finding_total++;
+	s->last_finding = *f;
+	s->last_finding.thread = thread;
 }
 
 static enum status op_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
@@ -226,6 +228,12 @@ uint64_t sim_findings(const struct sim *s, const struct sim_finding **list, unsi
 {
 	*list = s->findings;
 	*n = s->finding_count;
+	return s->finding_total;
+}
+
+uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
+{
+	*last = &s->last_finding;
 	return s->finding_total;
 }
 

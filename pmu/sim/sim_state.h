@@ -55,6 +55,7 @@ struct sim {
 	struct sim_finding findings[SIM_FINDINGS];
 	unsigned finding_count;
 	uint64_t finding_total;
+	struct sim_finding last_finding;
 	char problem[PROBLEM_TEXT];
 	size_t memory_bytes;           /* of `memory`, for giving it back */
 };
