@@ -157,7 +157,7 @@ check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host efi unit
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # --- fuzzing -----------------------------------------------------------------------------------

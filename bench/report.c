@@ -273,6 +273,16 @@ void report_csv_row(struct text *t, const struct access *a, const struct row_res
 	text_fmt(t, "\r\n");
 }
 
+void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity)
+{
+	char name[41];
+	struct text t;
+
+	str_file_name(name, sizeof(name), product);
+	text_init(&t, to, capacity);
+	text_fmt(&t, "%s-%04x", name, (unsigned)(identity & 0xFFFF));
+}
+
 /* --- the table --------------------------------------------------------------------------------- */
 
 void suite_table_title(struct text *t, const struct access *a, const struct cpu *cpu)

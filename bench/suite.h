@@ -57,6 +57,9 @@ bool suite_selects(const struct suite_settings *s, const struct row *r);
 /* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */
 MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                                  const struct suite_host *host, struct suite_summary *out);
+/* What a run's directory is called before its number: PRODUCT-ID, the product as a file's name, the id 16 bits
+ * of a hash of what stays the same on that machine. */
+void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity);
 /* The penalty table as text (for screen, serial and the host command), from the results of suite_run
  * as row_done gave them. */
 void suite_table_head(struct text *t);

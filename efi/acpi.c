@@ -16,14 +16,6 @@ static uint16_t u16_at(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return 
 static uint32_t u32_at(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 static uint64_t u64_at(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
 
-uint64_t fnv1a64(uint64_t hash, const void *bytes, size_t n)
-{
-	const uint8_t *p = bytes;
-	while (n--)
-		hash = (hash ^ *p++) * 0x100000001B3ull;
-	return hash;
-}
-
 static bool sums_to_zero(const uint8_t *p, size_t n)
 {
 	uint8_t sum = 0;

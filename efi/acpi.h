@@ -37,8 +37,4 @@ struct acpi {
 void acpi_open(struct acpi *a);
 /* The memory node of a processor: its own domain, else the nearest that has memory; 0 if unknown. */
 unsigned acpi_core_node(const struct acpi *a, uint32_t apic_id);
-/* 64-bit FNV-1a, for telling machines and tables apart (not against forgery). */
-uint64_t fnv1a64(uint64_t hash, const void *bytes, size_t n);
-#define FNV1A64_START 0xCBF29CE484222325ull
-
 #endif

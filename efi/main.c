@@ -18,17 +18,9 @@ struct app {
 	bool may_return;
 };
 
-static void name_directory(struct run *r, const char *product, uint64_t identity)
-{
-	struct text t;
-	text_init(&t, r->directory, sizeof(r->directory));
-	text_fmt(&t, "%.*s-%04x", 40, product, (unsigned)(identity & 0xFFFF));
-}
-
 static enum exit_status on_machine(struct app *app, struct run *r, const char *test)
 {
 	struct hw *hw;
-	char product[40];
 	enum exit_status result;
 	if (hw_open(&hw, &app->acpi, &app->clock) != ST_OK) {
 		print("no memory for page tables, code and stacks\n");
@@ -38,8 +30,7 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 		result = selftest_run(test, hw) == 0 ? EXIT_GOOD : EXIT_ROWS;
 	} else {
 		environment_fill(&app->environment, &app->smbios, &app->acpi, &app->clock, hw);
-		smbios_product_name(&app->smbios, product, sizeof(product));
-		name_directory(r, product, smbios_identity(&app->smbios));
+		suite_run_name(r->directory, sizeof(r->directory), app->smbios.product, smbios_identity(&app->smbios));
 		result = run_suite(&hw->access, r);
 	}
 	for (unsigned i = 0; i < hw->access.cores; i++)
@@ -54,17 +45,13 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 static enum exit_status on_simulated(struct app *app, struct run *r)
 {
 	struct simulated sim;
-	char name[80];
-	struct text t;
 	enum status s = simulated_open(&sim, &app->config, &app->files);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : "no memory for the simulated machine");
 		return app->config.problem[0] != 0 ? EXIT_BAD_INPUT : EXIT_BROKEN;
 	}
 	environment_fill(&app->environment, &app->smbios, &app->acpi, &app->clock, NULL);
-	text_init(&t, name, sizeof(name));
-	text_fmt(&t, "sim-%s", sim.name);
-	name_directory(r, name, sim.hash);
+	suite_run_name(r->directory, sizeof(r->directory), sim.access->name, sim.identity);
 	enum exit_status result = run_suite(sim.access, r);
 	simulated_close(&sim);
 	return result;

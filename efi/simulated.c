@@ -22,31 +22,30 @@ static void put(void *self, void *at, size_t bytes)
 
 static const struct sim_memory memory = { NULL, get, put };
 
-static enum status read_machine(struct simulated *s, struct config *c, const char *file, const char *text, size_t bytes,
+static enum status read_machine(struct config *c, const char *file, const char *text, size_t bytes,
                                 struct machine *m)
 {
 	char problem[400];
 	enum status result = machine_read(file, text, bytes, m, problem, sizeof(problem));
 	if (result != ST_OK && c->problem[0] == 0)
 		str_copy(c->problem, sizeof(c->problem), problem);
-	s->hash = fnv1a64(FNV1A64_START, text, bytes);
 	return result;
 }
 
-static enum status find_machine(struct simulated *s, struct config *c, struct files *files, struct machine *m)
+static enum status find_machine(struct config *c, struct files *files, struct machine *m)
 {
 	char *text;
 	size_t bytes, pages_bytes;
 	for (unsigned i = 0; i < machine_files_count; i++)
 		if (str_equal(machine_files[i].name, c->machine))
-			return read_machine(s, c, machine_files[i].name, machine_files[i].text, machine_files[i].bytes, m);
+			return read_machine(c, machine_files[i].name, machine_files[i].text, machine_files[i].bytes, m);
 	enum status result = files_read(files, c->machine, MACHINE_FILE_MAX, &text, &bytes, &pages_bytes);
 	if (result != ST_OK) {
 		config_problem(c, &c->backend_from, "backend: file \"%s\" cannot be read (%s); expected a machine file of at most %u bytes",
 		               c->machine, status_name(result), MACHINE_FILE_MAX);
 		return ST_MISSING;
 	}
-	result = read_machine(s, c, c->machine, text, bytes, m);
+	result = read_machine(c, c->machine, text, bytes, m);
 	pages_put(text, pages_bytes);
 	return result;
 }
@@ -58,12 +57,12 @@ enum status simulated_open(struct simulated *s, struct config *c, struct files *
 	memset(s, 0, sizeof(*s));
 	if (m == NULL)
 		return ST_FULL;
-	result = find_machine(s, c, files, m);
+	result = find_machine(c, files, m);
 	if (result == ST_OK)
 		result = sim_open(m, &memory, &s->sim);
 	if (result == ST_OK) {
 		s->access = sim_access(s->sim);
-		str_copy(s->name, sizeof(s->name), m->name);
+		s->identity = m->text_hash;
 	}
 	pages_put(m, sizeof(*m));
 	return result;

@@ -8,8 +8,7 @@
 struct simulated {
 	const struct access *access;
 	struct sim *sim;
-	char name[64];    /* of the machine */
-	uint64_t hash;    /* of the machine file's text */
+	uint64_t identity; /* of the machine file's text */
 };
 
 /* The machine that the settings name: built in, or a file on the boot volume. On failure a line is

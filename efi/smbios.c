@@ -129,21 +129,3 @@ uint64_t smbios_identity(const struct smbios *s)
 		h = fnv1a64(h, texts[i], str_length(texts[i]) + 1);
 	return h;
 }
-
-void smbios_product_name(const struct smbios *s, char *to, size_t capacity)
-{
-	size_t n = 0;
-	for (const char *p = s->product; *p != 0 && n < 32 && n + 1 < capacity; p++) {
-		bool good = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '.';
-		if (good)
-			to[n++] = *p;
-		else if (n > 0 && to[n - 1] != '-')
-			to[n++] = '-';
-	}
-	/* FAT drops trailing dots. */
-	while (n > 0 && (to[n - 1] == '-' || to[n - 1] == '.'))
-		n--;
-	to[n] = 0;
-	if (n == 0)
-		str_copy(to, capacity, "unknown");
-}

@@ -25,7 +25,5 @@ struct smbios {
 void smbios_open(struct smbios *s);
 /* A hash of what stays the same on one machine: UUID, serial, maker, product, board. */
 uint64_t smbios_identity(const struct smbios *s);
-/* The product as part of a directory's name: letters, digits, '-', '.', at most 32, never empty. */
-void smbios_product_name(const struct smbios *s, char *to, size_t capacity);
 
 #endif

@@ -268,6 +268,31 @@ void str_copy(char *to, size_t capacity, const char *from)
 	text_bytes(&t, from, str_length(from));
 }
 
+void str_file_name(char *to, size_t capacity, const char *from)
+{
+	size_t n = 0;
+	for (const char *p = from; *p && n < 40 && n + 1 < capacity; p++) {
+		bool good = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '.';
+		if (good)
+			to[n++] = *p;
+		else if (n && to[n - 1] != '-')
+			to[n++] = '-';
+	}
+	/* FAT drops trailing dots. */
+	while (n && (to[n - 1] == '-' || to[n - 1] == '.'))
+		n--;
+	to[n] = 0;
+	if (!n)
+		str_copy(to, capacity, "unknown");
+}
+
+uint64_t fnv1a64(uint64_t hash, const void *bytes, size_t n)
+{
+	for (const uint8_t *p = bytes; n--; p++)
+		hash = (hash ^ *p) * 0x100000001B3ull;
+	return hash;
+}
+
 /* ---- numbers in ----------------------------------------------------------------------------- */
 
 static int digit_value(char c)

@@ -34,6 +34,13 @@ bool str_starts(const char *s, const char *prefix);
 /* Shell-like match of a whole string: '*' any run, '?' any one character. */
 bool str_glob(const char *pattern, const char *s);
 void str_copy(char *to, size_t capacity, const char *from);
+/* `from` as part of a file's name on FAT and Linux: letters, digits, '.', runs of anything else as one '-',
+ * at most 40 characters, never empty ("unknown"). */
+void str_file_name(char *to, size_t capacity, const char *from);
+
+/* 64-bit FNV-1a, for telling machines and texts apart (not against forgery). Start with FNV1A64_START. */
+#define FNV1A64_START 0xCBF29CE484222325ull
+uint64_t fnv1a64(uint64_t hash, const void *bytes, size_t n);
 
 /* The whole of s[0..n) is one number: decimal or 0x-hexadecimal. ST_SYNTAX, ST_RANGE. */
 MUST_CHECK enum status parse_u64(const char *s, size_t n, uint64_t *value);

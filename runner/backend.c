@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bench/suite.h"
 #include "pmu/text.h"
 #include "runner/backend.h"
 #include "runner/file.h"
@@ -61,17 +62,8 @@ bool backend_dmi(const char *what, char *to, size_t capacity)
 	return ok && to[0];
 }
 
-/* FNV-1a, 32 bit: a short id that is the same for the same text. */
-static uint32_t short_id(const char *s)
-{
-	uint32_t hash = 2166136261u;
-	for (; *s; s++)
-		hash = (hash ^ (uint8_t)*s) * 16777619u;
-	return hash;
-}
-
 /* This machine's id: its SMBIOS UUID where we may read it, else the installation's. Only a hash is used. */
-static uint32_t this_machine_id(void)
+static uint64_t this_machine_id(void)
 {
 	char line[128] = "";
 	if (!backend_dmi("product_uuid", line, sizeof(line))) {
@@ -81,7 +73,7 @@ static uint32_t this_machine_id(void)
 		if (f)
 			fclose(f);
 	}
-	return short_id(line);
+	return fnv1a64(FNV1A64_START, line, strlen(line));
 }
 
 enum status backend_open(struct backend *b, const struct machine *m, char *problem, size_t capacity)
@@ -95,17 +87,17 @@ enum status backend_open(struct backend *b, const struct machine *m, char *probl
 			return s;
 		}
 		b->access = sim_access(b->sim);
-		snprintf(b->stem, sizeof(b->stem), "sim-%.40s-%04x", m->name, short_id(m->machine_brand) & 0xFFFF);
+		suite_run_name(b->stem, sizeof(b->stem), b->access->name, m->text_hash);
 		return ST_OK;
 	}
-	char product[41];
+	char product[64];
 	enum status s = native_open(&b->native, problem, capacity);
 	if (s != ST_OK)
 		return s;
 	if (!backend_dmi("product_name", product, sizeof(product)))
 		str_copy(product, sizeof(product), "machine");
 	b->access = native_access(b->native);
-	snprintf(b->stem, sizeof(b->stem), "%s-%04x", product, this_machine_id() & 0xFFFF);
+	suite_run_name(b->stem, sizeof(b->stem), product, this_machine_id());
 	return ST_OK;
 }
 

@@ -420,6 +420,7 @@ enum status machine_read(const char *file_name, const char *text, size_t bytes, 
 	text_init(&r.problem, problem, capacity);
 	memset(out, 0, sizeof(*out));
 	name_of(file_name, out->name, sizeof(out->name));
+	out->text_hash = fnv1a64(FNV1A64_START, text, bytes);
 	for (unsigned i = 0; i < COUNT_OF(fields); i++) {
 		if (fields[i].text)
 			str_copy((char *)out + fields[i].offset, MACHINE_TEXT, fields[i].text);

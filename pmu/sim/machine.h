@@ -19,6 +19,7 @@ struct exec_cost { uint16_t latency; uint16_t port_mask; uint16_t busy; };
 
 struct machine {
 	char name[MACHINE_TEXT];
+	uint64_t text_hash;       /* fnv1a64 of the file's text */
 #define NUMBER(section, name, low, high, preset, what) uint64_t section##_##name;
 #define TEXT(section, name, preset, what) char section##_##name[MACHINE_TEXT];
 #include "pmu/sim/machine.def"
