@@ -23,7 +23,7 @@ static void test_replay_reads_both_formats(void **state)
 		{ "rdmsr 3 0x38f", ST_SYNTAX, 0, 0, 0, 0 }, { "rdmsr 3 0x1ffffffff 0", ST_SYNTAX, 0, 0, 0, 0 },
 		{ "rdmsr x 1 1", ST_SYNTAX, 0, 0, 0, 0 }, { "wrmsr 0 1 1 maybe", ST_SYNTAX, 0, 0, 0, 0 },
 		{ "wrmsr 0 1 1 fault fault", ST_SYNTAX, 0, 0, 0, 0 }, { "poke 1", ST_SYNTAX, 0, 0, 0, 0 },
-		{ "pci_read32 0000:ff:20.4+50 0x1", ST_SYNTAX, 0, 0, 0, 0 }, { "pci_read32 0000:ff:03.4+51 1", ST_SYNTAX, 0, 0, 0, 0 },
+		{ "pci_read32 0000:ff:20.4+50 0x1", ST_SYNTAX, 0, 0, 0, 0 }, { "pci_read32 0000:ff:03.4+52 1", ST_SYNTAX, 0, 0, 0, 0 },
 		{ "mmio_read 0 3 0", ST_SYNTAX, 0, 0, 0, 0 },
 		{ "a 1: write_msr: 38f, value 1", ST_SYNTAX, 0, 0, 0, 0 }, { "a [0] 1: write_msr: 38f, value", ST_SYNTAX, 0, 0, 0, 0 },
 	};
