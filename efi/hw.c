@@ -170,11 +170,17 @@ static void *hw_control(void *self, unsigned core)
 	return core < h->access.cores ? h->cores[core]->control : NULL;
 }
 
+static void *hw_ds(void *self, unsigned core)
+{
+	struct hw *h = self;
+	return core < h->access.cores ? h->cores[core]->ds : NULL;
+}
+
 static const struct access_ops ops = {
 	.cpuid = hw_cpuid, .rdmsr = hw_rdmsr, .wrmsr = hw_wrmsr, .rdpmc = hw_rdpmc, .rdtsc = hw_rdtsc,
 	.pci_read32 = hw_pci_read32, .pci_write32 = hw_pci_write32,
 	.mmio_read = hw_mmio_read, .mmio_write = hw_mmio_write,
-	.map = hw_map, .unmap = hw_unmap, .run = hw_run, .control = hw_control,
+	.map = hw_map, .unmap = hw_unmap, .run = hw_run, .control = hw_control, .ds = hw_ds,
 };
 
 static enum status map_fixed(struct hw *h, uint64_t va, uint64_t bytes, unsigned node, bool executable, void **host)

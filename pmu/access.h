@@ -83,6 +83,8 @@ struct access_ops {
 	 * backend maps WINDOW_CODE (the blob of asm/), the control and the DS areas itself when it
 	 * opens; the rooms above map buffers (WINDOW_DATA) and WINDOW_SCRATCH. */
 	void *(*control)(void *self, unsigned core);
+	/* The same for the DS area of a core at WINDOW_DS + core * DS_BYTES, DS_BYTES long. */
+	void *(*ds)(void *self, unsigned core);
 };
 
 enum access_kind { ACCESS_HW, ACCESS_SIM, ACCESS_NATIVE };

@@ -137,11 +137,17 @@ static void *guard_control(void *self, unsigned core)
 	return u->ops->control(u->self, core);
 }
 
+static void *guard_ds(void *self, unsigned core)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->ds ? u->ops->ds(u->self, core) : NULL;
+}
+
 static const struct access_ops guard_ops = {
 	.cpuid = guard_cpuid, .rdmsr = guard_rdmsr, .wrmsr = guard_wrmsr, .rdpmc = guard_rdpmc, .rdtsc = guard_rdtsc,
 	.pci_read32 = guard_pci_read32, .pci_write32 = guard_pci_write32,
 	.mmio_read = guard_mmio_read, .mmio_write = guard_mmio_write,
-	.map = guard_map, .unmap = guard_unmap, .run = guard_run, .control = guard_control,
+	.map = guard_map, .unmap = guard_unmap, .run = guard_run, .control = guard_control, .ds = guard_ds,
 };
 
 void guard_init(struct guard *g, const struct access *under, const struct processor *p,

@@ -118,11 +118,17 @@ static void *trace_control(void *self, unsigned core)
 	return t->under->ops->control(t->under->self, core);
 }
 
+static void *trace_ds(void *self, unsigned core)
+{
+	struct trace *t = self;
+	return t->under->ops->ds ? t->under->ops->ds(t->under->self, core) : NULL;
+}
+
 static const struct access_ops trace_ops = {
 	.cpuid = trace_cpuid, .rdmsr = trace_rdmsr, .wrmsr = trace_wrmsr, .rdpmc = trace_rdpmc, .rdtsc = trace_rdtsc,
 	.pci_read32 = trace_pci_read32, .pci_write32 = trace_pci_write32,
 	.mmio_read = trace_mmio_read, .mmio_write = trace_mmio_write,
-	.map = trace_map, .unmap = trace_unmap, .run = trace_run, .control = trace_control,
+	.map = trace_map, .unmap = trace_unmap, .run = trace_run, .control = trace_control, .ds = trace_ds,
 };
 
 void trace_init(struct trace *t, const struct access *under, struct trace_entry *entries, unsigned capacity)

@@ -251,6 +251,11 @@ static void *native_control(void *self, unsigned core)
 	return core_of(self, core) ? (void *)(uintptr_t)(WINDOW_CONTROL + core * CONTROL_BYTES) : NULL;
 }
 
+static void *native_ds(void *self, unsigned core)
+{
+	return core_of(self, core) ? (void *)(uintptr_t)(WINDOW_DS + core * DS_BYTES) : NULL;
+}
+
 static struct timespec after_ns(uint64_t ns)
 {
 	struct timespec t;
@@ -308,7 +313,7 @@ static const struct access_ops native_ops = {
 	.cpuid = native_cpuid, .rdmsr = native_rdmsr, .wrmsr = native_wrmsr, .rdpmc = native_rdmsr,
 	.rdtsc = native_rdtsc, .pci_read32 = native_pci_read32, .pci_write32 = native_pci_write32,
 	.mmio_read = native_mmio_read, .mmio_write = native_mmio_write, .map = native_map, .unmap = native_unmap,
-	.run = native_run, .control = native_control,
+	.run = native_run, .control = native_control, .ds = native_ds,
 };
 
 /* TSC and clock read together: of 32 tries the one with the least in between. */

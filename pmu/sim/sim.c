@@ -118,10 +118,17 @@ static void *op_control(void *self, unsigned core)
 	return m ? (uint8_t *)m->host + (WINDOW_CONTROL + core * CONTROL_BYTES - m->va) : NULL;
 }
 
+static void *op_ds(void *self, unsigned core)
+{
+	const struct sim *s = self;
+	const struct mapping *m = core < s->threads ? sim_find(s, WINDOW_DS + core * DS_BYTES, DS_BYTES) : NULL;
+	return m ? (uint8_t *)m->host + (WINDOW_DS + core * DS_BYTES - m->va) : NULL;
+}
+
 static const struct access_ops operations = {
 	.cpuid = op_cpuid, .rdmsr = op_rdmsr, .wrmsr = op_wrmsr, .rdpmc = op_rdpmc, .rdtsc = op_rdtsc,
 	.pci_read32 = op_pci_read32, .pci_write32 = op_pci_write32, .mmio_read = op_mmio_read, .mmio_write = op_mmio_write,
-	.map = op_map, .unmap = op_unmap, .run = op_run, .control = op_control,
+	.map = op_map, .unmap = op_unmap, .run = op_run, .control = op_control, .ds = op_ds,
 };
 
 /* The areas that every backend maps itself: code, control blocks with stacks, debug store. */

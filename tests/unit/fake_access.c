@@ -128,10 +128,16 @@ static void *fake_control(void *self, unsigned core)
 	return NULL;
 }
 
+static void *fake_ds(void *self, unsigned core)
+{
+	struct fake *f = self;
+	return core < f->access.cores ? f->ds : NULL;
+}
+
 static const struct access_ops fake_ops = {
 	.cpuid = fake_cpuid, .rdmsr = fake_rdmsr, .wrmsr = fake_wrmsr, .rdpmc = fake_rdpmc, .rdtsc = fake_rdtsc,
 	.pci_read32 = fake_pci_read32, .pci_write32 = fake_pci_write32, .mmio_read = fake_mmio_read,
-	.mmio_write = fake_mmio_write, .map = fake_map, .unmap = fake_map, .run = fake_run, .control = fake_control,
+	.mmio_write = fake_mmio_write, .map = fake_map, .unmap = fake_map, .run = fake_run, .control = fake_control, .ds = fake_ds,
 };
 
 void fake_init(struct fake *f, unsigned cores)
