@@ -43,7 +43,7 @@ static uint64_t all_counters(const struct cpu *cpu)
 	return cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
 }
 
-static uint64_t evtsel(const struct event *e)
+uint64_t counter_select(const struct event *e)
 {
 	return e->select | (uint64_t)e->umask << 8 | EVTSEL_OS | EVTSEL_EN | (uint64_t)e->cmask << 24 |
 	       (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
@@ -137,7 +137,7 @@ static enum status set_event(const struct access *a, const struct cpu *cpu, unsi
 	if (s == ST_OK)
 		s = counter_write(a, cpu, core, slot->counter, 0);
 	if (s == ST_OK)
-		s = wr(a, core, IA32_PERFEVTSEL0 + slot->counter, evtsel(slot->event));
+		s = wr(a, core, IA32_PERFEVTSEL0 + slot->counter, counter_select(slot->event));
 	return s;
 }
 

@@ -37,6 +37,9 @@ MUST_CHECK enum status counters_start(const struct access *a, const struct cpu *
 MUST_CHECK enum status counters_stop(const struct access *a, const struct cpu *cpu, const struct plan *plan,
                                      unsigned run, unsigned core);
 
+/* What IA32_PERFEVTSELn holds while general counter n counts an event. */
+uint64_t counter_select(const struct event *e);
+
 /* Writes a general counter: at full width where the processor can (0x345 bit 13), else as the
  * 32-bit value that the processor sign-extends. ST_RANGE: not writable that way. */
 MUST_CHECK enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core,

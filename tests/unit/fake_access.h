@@ -20,6 +20,7 @@ struct fake {
 	struct fake_write log[FAKE_LOG]; /* every WRMSR that reached this backend, in order */
 	unsigned log_count;
 	unsigned fault_after;            /* that many more writes succeed, then all fault; 0: never */
+	uint8_t ds[DS_BYTES];            /* of every core */
 	bool (*cpuid_hook)(struct fake *f, uint32_t leaf, struct cpuid_regs *out);
 };
 
