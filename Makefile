@@ -153,6 +153,13 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 	objcopy -O elf32-i386 $(OUT)/tests/judge/guest.64 $@
 judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
+# --- speeds ------------------------------------------------------------------------------------
+$(OUT)/tests/bench/speed: tests/bench/speed.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -lm -lpthread
+bench: $(OUT)/tests/bench/speed
+	@OUT=$(OUT) tests/bench/bench.sh
+
 check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast
 check check-long:
