@@ -264,6 +264,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	out->revision = r->revision;
 	out->cycles_milli = out->ns_milli = -1;
 	out->kernel = "";
+	out->latency_sources = p->latency_sources;
 	l.b = b;
 	l.row = r;
 	l.set_count = r->baseline == BASELINE_NONE ? 1 : 2;
@@ -315,6 +316,8 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		fail(out, st, &l.job, "running the kernel");
 	else if ((st = evidence_reduce(&l, out)) != ST_OK)
 		fail(out, st, NULL, "reducing the samples");
+	else
+		sample_row(&l, out);
 	if (has_prefetch && r->prefetch == PREFETCH_OFF && !prefetchers(b, found & p->prefetch_off))
 		quiet = false;
 	if (!quiet && out->status == ROW_OK) {

@@ -226,6 +226,8 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	text_fmt(t, ", \"revision\": %u, \"footprint_bytes\": %llu, \"page_bytes\": %llu, \"core_hz\": %llu, ", r->revision,
 	         (unsigned long long)r->footprint_bytes, (unsigned long long)r->page_bytes, (unsigned long long)r->core_hz);
 	json_string(t, "remark", r->remark);
+	text_fmt(t, ", \"latency_event\": ");
+	sample_json(t, &r->sample, r->latency_sources);
 	text_fmt(t, ", \"simulated\": %s}", backend_kind(a));
 }
 
@@ -330,6 +332,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 		text_fmt(t, " %11s %-6s %8s %9s", "-", unit, "-", "-");
 	}
 	text_fmt(t, "  %-11s %s\n", row_status_name(r->status), r->status == ROW_OK ? r->proof : r->reason);
+	sample_table_line(t, &r->sample, r->latency_sources);
 }
 
 void suite_table_summary(struct text *t, const struct access *a, const struct suite_summary *s)

@@ -136,6 +136,8 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY ? p->cpu->general_mask :
 			requests[i].event->counter_mask & p->cpu->general_mask;
 		requests[i].has_companion = requests[i].companion && take_counter(mask, &taken, &requests[i].companion_counter);
+		requests[i].has_beside = requests[i].beside && !requests[i].beside->extra_msr &&
+			take_counter(requests[i].beside->counter_mask & p->cpu->general_mask, &taken, &requests[i].beside_counter);
 	}
 	return ST_OK;
 }
@@ -177,6 +179,10 @@ static enum status start(struct pebs *p)
 		if (s == ST_OK && r->has_companion) {
 			s = set_counter(p, r->event, r->companion_counter, 0);
 			counters |= 1ull << r->companion_counter;
+		}
+		if (s == ST_OK && r->has_beside) {
+			s = set_counter(p, r->beside, r->beside_counter, 0);
+			counters |= 1ull << r->beside_counter;
 		}
 	}
 	if (s == ST_OK)
@@ -236,12 +242,14 @@ static enum status count_events(struct pebs *p)
 	for (unsigned i = 0; i < p->count && s == ST_OK; i++) {
 		struct pebs_request *r = &p->requests[i];
 		uint64_t value;
-		r->events = 0;
+		r->events = r->beside_events = 0;
 		s = rd(p, IA32_PMC0 + r->counter, &value);
 		if (s == ST_OK)
 			r->since = (value + r->period) & width_mask(p);
 		if (s == ST_OK && r->has_companion)
 			s = rd(p, IA32_PMC0 + r->companion_counter, &r->events);
+		if (s == ST_OK && r->has_beside)
+			s = rd(p, IA32_PMC0 + r->beside_counter, &r->beside_events);
 	}
 	return s;
 }
@@ -261,6 +269,8 @@ enum status pebs_stop(struct pebs *p)
 		enum status s = wr(p, IA32_PERFEVTSEL0 + r->counter, 0);
 		if (s == ST_OK && r->has_companion)
 			s = wr(p, IA32_PERFEVTSEL0 + r->companion_counter, 0);
+		if (s == ST_OK && r->has_beside)
+			s = wr(p, IA32_PERFEVTSEL0 + r->beside_counter, 0);
 		if (s != ST_OK)
 			steps[6] = s;
 	}

@@ -41,11 +41,13 @@ struct pebs_request {
 	const struct event *event;
 	uint64_t period;        /* events to an overflow, 1 .. 2^31 - 1; use primes, so that no loop falls into step */
 	bool companion;         /* count the same event on another counter too */
+	const struct event *beside; /* another event to be counted at the same time, NULL none */
 	/* out, of pebs_start */
-	uint8_t counter, companion_counter;
-	bool has_companion;     /* a counter was free for it */
+	uint8_t counter, companion_counter, beside_counter;
+	bool has_companion, has_beside; /* a counter was free for it */
 	/* out, of pebs_stop */
 	uint64_t events;        /* what the companion counted */
+	uint64_t beside_events; /* what `beside` counted */
 	uint64_t since;         /* events since the last record or the start, as the sampling counter has them */
 };
 
