@@ -44,25 +44,25 @@ enum kernel_start kernel_start_find(const char *kernel)
 	return START_UNKNOWN;
 }
 
-/* Four chains of 256 lines in the first array. */
+/* Four chains of 64 lines in the first array. */
 void kernel_start_fill(uint8_t *memory)
 {
 	struct random random;
-	uint32_t next[256];
+	uint32_t next[64];
 
 	memset(memory, 0, START_BYTES);
 	random_init(&random, 11);
 	for (unsigned chain = 0; chain < 4; chain++) {
-		random_cycle(&random, next, 256);
-		for (unsigned i = 0; i < 256; i++)
-			*(uint64_t *)(memory + 64 * (256 * chain + i)) = WINDOW_DATA + 64 * (256 * chain + next[i]);
+		random_cycle(&random, next, 64);
+		for (unsigned i = 0; i < 64; i++)
+			*(uint64_t *)(memory + 64 * (64 * chain + i)) = WINDOW_DATA + 64 * (64 * chain + next[i]);
 	}
 	for (unsigned i = 0; i < 3 * START_ARRAY / 8; i++)
 		*(double *)(memory + START_ARRAY + 8 * i) = (double)(i % 1000) * 0.37 - 100;
 	for (unsigned i = 0; i < 4096; i++)
 		memory[START_BYTES - 4096 + i] = (uint8_t)random_next(&random) & 3;
 	for (unsigned i = 0; i < 4; i++) /* k_chase4's ends */
-		*(uint64_t *)(memory + START_ARRAY + 8 * i) = WINDOW_DATA + 64 * 256 * i;
+		*(uint64_t *)(memory + START_ARRAY + 8 * i) = WINDOW_DATA + 64 * 64 * i;
 }
 
 void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uint64_t iterations, uint64_t a[6])
