@@ -1,6 +1,7 @@
 /* efi/config.c: strict reading of the settings. Every problem is one line: file, line, what was
  * expected; nothing is guessed and nothing runs before all of it is right. */
 #include "efi/config.h"
+#include "bench/reduce.h"
 #include "efi/console.h"
 #include "efi/fwcfg.h"
 #include "pmu/sim/machine.h"
@@ -8,7 +9,6 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define REPETITIONS_MAX   1000u
 #define KEYS "backend, suite, repetitions, label, seed, end, expect"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
@@ -107,7 +107,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 		else
 			take_text(c, from, "suite", c->suite, value, n);
 	} else if (is("repetitions", key, key_length)) {
-		take_number(c, from, "repetitions", value, n, REPETITIONS_MAX, &number);
+		take_number(c, from, "repetitions", value, n, SAMPLES_MAX, &number);
 		c->repetitions = (unsigned)number;
 	} else if (is("seed", key, key_length)) {
 		take_number(c, from, "seed", value, n, UINT64_MAX, &c->seed);

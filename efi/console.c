@@ -154,10 +154,10 @@ void print_text(const char *s)
 
 bool console_stop_pressed(void)
 {
-	static bool stop;
+	bool stop = false;
 	EFI_INPUT_KEY key;
 	if (uefi.system->ConIn == NULL)
-		return stop;
+		return false;
 	while (uefi.system->ConIn->ReadKeyStroke(uefi.system->ConIn, &key) == EFI_SUCCESS)
 		if (key.ScanCode == SCAN_ESC || key.UnicodeChar == CTRL_C)
 			stop = true;

@@ -22,7 +22,7 @@ void print_text(const char *s);
 void print_screen(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same as print_text without the firmware: for faults and inside the bracket. */
 void print_raw(const char *s);
-/* True once the user has pressed Esc or Ctrl-C. Reads what is in the key buffer. */
+/* Whether Esc or Ctrl-C is among the keys pressed since the last call. Empties the key buffer. */
 bool console_stop_pressed(void);
 /* Waits for a key and returns its character, upper case; 0 for keys without one. */
 char console_key(void);

@@ -119,13 +119,8 @@ static void place_row_done(void *self, const struct row_result *r)
 
 static bool place_stop(void *self)
 {
-	struct here *p = self;
-	bool stop = console_stop_pressed();
-	if (stop) {
-		clear_status(p);
-		print("stopped by the user\n");
-	}
-	return stop;
+	(void)self;
+	return console_stop_pressed();
 }
 
 static void *place_get(void *self, size_t bytes)
@@ -203,10 +198,12 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 	struct cpu *cpu = pages_get(sizeof(*cpu));
 	enum exit_status result = EXIT_BROKEN;
 	enum status s = g != NULL && saved != NULL && cpu != NULL ? cpu_identify(a, cpu) : ST_FULL;
-	if (s == ST_OK)
-		result = run_guarded(g, a, cpu, saved, r);
-	else
+	if (s != ST_OK)
 		print("the processor could not be identified: %s\n", status_name(s));
+	else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
+		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
+	else
+		result = run_guarded(g, a, cpu, saved, r);
 	pages_put(cpu, sizeof(*cpu));
 	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
 	pages_put(g, sizeof(*g));

@@ -220,6 +220,15 @@ static void test_lost(struct tap *t, struct hw *h)
 	      "each job has its own status");
 }
 
+/* No vector table and no way to deliver what follows: the processor shuts down (SDM vol. 3, 6.15). */
+static void test_triple(struct tap *t, struct hw *h)
+{
+	struct descriptor_table none = { 0, 0 };
+	(void)t, (void)h;
+	print("# a triple fault comes now\n");
+	__asm__ volatile("lidt %0; ud2" : : "m"(none));
+}
+
 unsigned selftest_run(const char *name, struct hw *h)
 {
 	struct tap t = { 0, 0 };
@@ -228,6 +237,7 @@ unsigned selftest_run(const char *name, struct hw *h)
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
 		{ "faults", true, test_faults }, { "limits", true, test_limits }, { "together", true, test_together },
 		{ "memory", true, test_memory }, { "lost", false, test_lost },
+		{ "triple", false, test_triple },
 	};
 	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);
 	for (unsigned i = 0; i < COUNT_OF(tests); i++)

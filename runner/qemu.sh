@@ -9,19 +9,20 @@
 #   --limit SECONDS       before QEMU is killed (170)
 #   --cpu MODEL           QEMU's name of a processor (max)
 #   --read-only           the medium is write-protected
+#   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
 #   --show                the application's console on standard output as it comes
 #   -- ARGUMENT...        the rest goes to QEMU as it is
 # Exit status: what the application ended with (efi/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=170 cpu=max read_only=off show= image=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=170 cpu=max read_only=off keys= show= image=
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
 while [ $# -gt 0 ]; do
 	case $1 in
-	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu)
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys)
 		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
 	--work) work=$2; shift 2;;
 	--device) device=$2; shift 2;;
@@ -32,6 +33,7 @@ while [ $# -gt 0 ]; do
 	--test) test=$2; shift 2;;
 	--limit) number "$1" "$2"; limit=$2; shift 2;;
 	--cpu) cpu=$2; shift 2;;
+	--keys) keys=$2; shift 2;;
 	--read-only) read_only=on; shift;;
 	--show) show=yes; shift;;
 	--) shift; break;;
@@ -72,6 +74,8 @@ fi
 
 console=(-chardev "file,id=console,path=$work/debugcon.log")
 [ -z "$show" ] || console=(-chardev "stdio,id=console,signal=off,logfile=$work/debugcon.log")
+serial=(-serial "file:$work/serial.log")
+[ -z "$keys" ] || serial=(-chardev "pipe,id=serial,path=$keys,logfile=$work/serial.log" -serial chardev:serial)
 told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 [ -z "$test" ] || told+=(-fw_cfg "name=opt/stallmeter/test,file=$work/test.txt")
 
@@ -83,7 +87,7 @@ timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "q35,accel=tcg" -cpu 
 	-drive "if=pflash,format=raw,unit=1,file=$work/vars.fd" \
 	-drive "if=none,id=disk,format=raw,file=$work/disk.img,readonly=$read_only" "${disk[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \
-	-serial "file:$work/serial.log" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
+	"${serial[@]}" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
 	"${told[@]}" "$@" </dev/null 2>"$work/qemu.err" || rc=$?
 
 case $rc in

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/reduce.h"
 #include "bench/suite.h"
 #include "pmu/cpu.h"
 #include "pmu/guard.h"
@@ -15,7 +16,6 @@
 #include "runner/rundir.h"
 
 #define EXPECT_MOST      (1u << 20)
-#define REPETITIONS_MOST 1000
 #define ENVIRONMENT_MOST 16
 
 static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file,
@@ -33,7 +33,7 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--only", OPTION_TEXT, &only, "GLOB", NULL, 0, 0,
 		 "of the full suite (or of --suite) only the rows whose name matches"},
-		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, REPETITIONS_MOST,
+		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
 		 "samples of each row, 0: the row's own"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of yours that the results carry"},

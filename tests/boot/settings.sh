@@ -31,7 +31,7 @@ check "settings_line_without_value" bad 'stallmeter\.ini:2: .*expected "key = va
 	"end=exit" stallmeter.ini 'suite = quick\nbackend\n'
 check "settings_unknown_option_key" bad 'opt/stallmeter/options:1: unknown key "sweet"; expected one of' "sweet=quick end=exit"
 check "settings_unknown_machine" bad 'backend: unknown machine "nehalem"; expected one of .*nehalem-ep' "backend=sim:nehalem end=exit"
-check "settings_repetitions_no_number" bad 'stallmeter\.ini:1: repetitions: expected a number from 0 to 1000, found "many"' \
+check "settings_repetitions_no_number" bad 'stallmeter\.ini:1: repetitions: expected a number from 0 to 256, found "many"' \
 	"end=exit" stallmeter.ini 'repetitions = many\n'
 check "settings_unknown_row" bad 'stallmeter\.ini:1: suite: .*load\.l9' \
 	"end=exit" stallmeter.ini 'suite = quick,load.l9\n'

@@ -22,8 +22,8 @@ check "host_refuses_unknown_backend" refuses '--backend "hw": unknown; allowed: 
 check "host_refuses_unknown_suite" refuses '"quik" is neither quick, full nor the name' run --suite quik
 check "host_refuses_one_unknown_of_several" refuses '"load.l9.*" is neither' run --suite 'quick,load.l9.*'
 check "host_refuses_only_without_match" refuses '"store.*": matches no row of quick' run --suite quick --only 'store.*'
-for n in -1 1001 ten 1e3 0x 99999999999999999999 ''; do
-	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 1000' run "--repetitions=$n"
+for n in -1 257 ten 1e3 0x 99999999999999999999 ''; do
+	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 256' run "--repetitions=$n"
 done
 check "host_refuses_seed_beyond_64_bits" refuses 'not a number from 0 to 18446744073709551615' run --seed 18446744073709551616
 check "host_refuses_missing_expect_file" refuses "$work/none: No such file" run --expect "$work/none"
