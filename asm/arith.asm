@@ -32,7 +32,7 @@ CHAIN_SD k_divsd_chain_hard, divsd, PI, NEAR_ONE
 CHAIN_SD k_addsd_chain, addsd, ONE, HALF
 CHAIN_SD k_mulsd_chain, mulsd, ONE, ONE
 
-; %1 name, %2 first operand. As CHAIN_SD with x = sqrt(x), of 1.0 easy, of a number near 1 hard.
+; %1 name, %2 first operand. As CHAIN_SD with x = sqrt(x), of 1.0: easy.
 %macro CHAIN_SQRT 2
 KERNEL %1, 0, 10, 0, 0, 0, 4, 0
 	mov rax, %2
@@ -48,7 +48,27 @@ KERNEL %1, 0, 10, 0, 0, 0, 4, 0
 ENDKERNEL %1
 %endmacro
 CHAIN_SQRT k_sqrtsd_chain_easy, ONE
-CHAIN_SQRT k_sqrtsd_chain_hard, PI
+
+; uint64_t k_sqrtsd_chain_hard(uint64_t iterations /* rdi */)
+;   x = pi; for each iteration: 8 times: x = sqrt(x), then x = x AND 0 OR pi
+; Roots of roots end at 1.0, so each begins anew; the two logic operations keep it waiting for the one
+; before. 26 instructions.
+KERNEL k_sqrtsd_chain_hard, 0, 26, 0, 0, 0, 6, 0
+	mov rax, PI
+	movq xmm0, rax
+	movapd xmm1, xmm0
+	xorps xmm2, xmm2
+	LOOP_ALIGN
+.loop:
+%rep 8
+	sqrtsd xmm0, xmm0
+	andps xmm0, xmm2
+	orps xmm0, xmm1
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL k_sqrtsd_chain_hard
 
 ; %1 name, %2 operation, %3 and %4 operands: 8 operations an iteration whose results nobody waits for.
 ; uint64_t %1(uint64_t iterations /* rdi */)
@@ -168,9 +188,9 @@ PARTIAL_REGISTER k_partial_register_base, mov eax, 1
 
 ; %1 name, %2 logic instruction.
 ; uint64_t %1(uint64_t iterations /* rdi */)
-;   for each iteration: 8 times: x = x + 0.0; x = x | 0
-; Addition works in the floating-point domain; POR in the integer one, ORPS in the former's. What the
-; chain takes longer with POR is two crossings. 18 instructions.
+;   for each iteration: 8 times: x = x + 0.0; x = x | 0, or + 0 as integers
+; Addition works in the floating-point domain; PADDD (of zeros) in the integer one, ORPS in the former's.
+; What the chain takes longer with PADDD is two crossings. 18 instructions.
 %macro BYPASS 2
 KERNEL %1, 0, 18, 0, 0, 0, 5, 0
 	xorps xmm0, xmm0
@@ -187,7 +207,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 5, 0
 	ret
 ENDKERNEL %1
 %endmacro
-BYPASS k_bypass_delay, por
+BYPASS k_bypass_delay, paddd
 BYPASS k_bypass_delay_base, orps
 
 ; %1 name, %2 distance of the second control word from the first, %3 instruction, %4 how to store.
@@ -217,3 +237,18 @@ CONTROL_WORD k_mxcsr_change, 0x6000, ldmxcsr, stmxcsr, 32 ; rounding control, MX
 CONTROL_WORD k_mxcsr_same, 0, ldmxcsr, stmxcsr, 32
 CONTROL_WORD k_fpcw_change, 0x0C00, fldcw, fnstcw, 16     ; rounding control, FPCW[11:10]
 CONTROL_WORD k_fpcw_same, 0, fldcw, fnstcw, 16
+
+; uint64_t k_control_base(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: 4 times: load 4 bytes at buffer[4], load 4 bytes at buffer[0]
+; The baseline of the four above: as many loads that nobody waits for. 10 instructions.
+KERNEL k_control_base, 0, 10, 8, 0, 32, 2, 1
+	LOOP_ALIGN
+.loop:
+%rep 4
+	mov eax, [rdi + 4]
+	mov ecx, [rdi]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL k_control_base

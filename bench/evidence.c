@@ -55,6 +55,40 @@ void evidence_plan(struct bench *b, const struct row *r, struct counting *c, str
 
 /* --- what it means ----------------------------------------------------------------------------- */
 
+/* Counts of one event, test less baseline, a unit of work. */
+static enum status count_of_pair(const struct loop *l, unsigned event, int64_t *milli)
+{
+	struct slope count[2] = { { 0 } };
+
+	for (unsigned s = 0; s < l->set_count; s++) {
+		enum status st = slope_of(l->b->counts[s][event], l->pairs, l->sets[s].window, STAT_MEDIAN, &count[s]);
+
+		if (st != ST_OK)
+			return st;
+	}
+	*milli = mul_div(count[0].value_micro - count[1].value_micro, 1, 1000);
+	return ST_OK;
+}
+
+/* Where chance decides how many events there are, cycles and events of the same windows belong together: all
+ * extra cycles by all events. *spread is the median deviation of the pairs' own quotients. */
+static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *value_micro, int64_t *spread_micro)
+{
+	const struct pair *cycles = l->b->counts[0][0], *events = l->b->counts[0][1];
+	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX], extra = 0, count = 0, window = l->sets[0].window;
+
+	for (unsigned i = 0; i < l->pairs; i++) {
+		int64_t c = (cycles[i].longer - cycles[i].shorter) * 1000 - mul_div(base_micro, window, 1000);
+		int64_t n = events[i].longer - events[i].shorter;
+
+		each[i] = n > 0 ? mul_div(c, 1000, n) : 0;
+		extra += c;
+		count += n;
+	}
+	*value_micro = count > 0 ? mul_div(extra, 1000, count) : 0;
+	*spread_micro = samples_mad(each, l->pairs, *value_micro, work);
+}
+
 enum status evidence_reduce(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -110,6 +144,13 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 			ticks -= tsc[1].value_micro;
 			spread_micro += cycles[1].spread_micro;
 		}
+		if (r->pair && r->pair->counted && l->set_count > 1 && l->counting.proof_count &&
+		    l->counting.plan.slots[0].run == l->counting.plan.slots[1].run) {
+			int64_t before = value;
+
+			divide_by_count(l, cycles[1].value_micro, &value, &spread_micro);
+			ticks = before ? mul_div(ticks, value, before > 0 ? before : -before) : 0;
+		}
 		out->value_milli = mul_div(value, 1, 1000);
 		out->spread_milli = mul_div(spread_micro, 1, 1000);
 		out->cycles_milli = out->value_milli;
@@ -122,6 +163,12 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	text_init(&reason, out->reason, sizeof(out->reason));
 	if (l->counting.proof_count) {
 		for (unsigned i = 0; i < l->counting.proof_count; i++) {
+			if (r->pair) {
+				st = count_of_pair(l, 1 + i, &per_unit_milli[i]);
+				if (st != ST_OK)
+					return st;
+				continue;
+			}
 			st = slope_of(b->counts[0][1 + i], l->pairs, l->sets[0].window, STAT_MEDIAN, &count);
 			if (st != ST_OK)
 				return st;
@@ -130,9 +177,13 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 				per_unit_milli[i] = mul_div(per_unit_milli[i], 1, l->sets[0].kernel->loads);
 		}
 		proven = proof_holds(l->counting.proofs, l->counting.proof_count, per_unit_milli,
-		                     r->order == ORDER_STREAMS ? "iteration" : "load", &proof);
+		                     r->pair ? "event" : r->order == ORDER_STREAMS ? "iteration" : "load", &proof);
 		if (!proven)
 			text_fmt(&reason, "counted %s", out->proof);
+	}
+	if (!r->proofs && b->cycles) {
+		text_fmt(&proof, "no processor has an event for it");
+		proven = true;
 	}
 	if (!proven) {
 		out->status = ROW_UNPROVEN;

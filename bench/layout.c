@@ -204,6 +204,11 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 		return shape_dram(r, cpu, s, reason, capacity);
 	case PLACE_DTLB: case PLACE_STLB:
 		return shape_tlb(r, cpu, s, reason, capacity);
+	case PLACE_CORE:
+		if (!r->pair)
+			return ST_BROKEN;
+		s->bytes = s->span_bytes = r->pair->bytes;
+		return ST_OK;
 	}
 	return ST_BROKEN;
 }
@@ -213,6 +218,10 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 {
 	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
 
+	if (r->baseline == BASELINE_PAIR) {
+		*s = *test;
+		return ST_OK;
+	}
 	memset(s, 0, sizeof(*s));
 	s->order = ORDER_LINES;
 	s->page_bytes = r->page_bytes;

@@ -15,6 +15,8 @@ struct working_set {
 	bool mapped;
 	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
 	uint32_t window; /* units of work in the shorter window */
+	const struct row_pair *pair;
+	enum fill fill;  /* of a pair's buffer */
 };
 
 struct counting {

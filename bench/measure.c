@@ -297,6 +297,16 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	for (unsigned s = 0; s < l.set_count && st == ST_OK; s++) {
 		l.sets[s].kernel = k;
 		l.sets[s].window = r->window;
+		l.sets[s].pair = r->pair;
+		if (r->pair) {
+			l.sets[s].fill = s ? r->pair->base_fill : r->pair->fill;
+			if (s && r->pair->base)
+				l.sets[s].kernel = kernel_find(r->pair->base);
+		}
+		if (!l.sets[s].kernel) {
+			fail(out, ST_MISSING, NULL, "the baseline's kernel");
+			goto unmap;
+		}
 		st = window_set_up(b, &l.sets[s], s, out);
 	}
 	if (st != ST_OK) {

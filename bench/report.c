@@ -6,7 +6,7 @@
 
 static const char *kind_name(enum row_kind k)
 {
-	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : "throughput";
+	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : k == KIND_INTERVAL ? "interval" : "throughput";
 }
 
 static const char *unit_name(enum row_unit u)

@@ -8,7 +8,8 @@
 #include "pmu/text.h"
 
 /* What a row aims at: where its loads are answered, or what they miss. */
-enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB };
+enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB,
+	PLACE_CORE /* nowhere: what happens within the core */ };
 /* How the working set is laid out and in which order it is visited. Chases are one cycle through
  * all nodes (a node is a line); the seed decides which. */
 enum order {
@@ -17,7 +18,8 @@ enum order {
 	ORDER_PAGES,       /* one line a page, full random over the pages */
 	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line,
 	                      in a fixed random order: the entries are always as old when used again */
-	ORDER_STREAMS      /* three arrays of a power of two of bytes, ascending */
+	ORDER_STREAMS,     /* three arrays of a power of two of bytes, ascending */
+	ORDER_PAIR         /* struct row_pair: kernels over one buffer with stated contents, or none */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {
@@ -29,7 +31,8 @@ enum prepare {
 enum baseline {
 	BASELINE_NONE,
 	BASELINE_L1,    /* a ring that stays in the L1 data cache */
-	BASELINE_PACKED /* as many lines in consecutive lines: few pages, the same cache level */
+	BASELINE_PACKED, /* as many lines in consecutive lines: few pages, the same cache level */
+	BASELINE_PAIR    /* what struct row_pair says */
 };
 /* Which statistic of the windows: the minimum where only this core's work counts, the median where
  * others share the level, so that a lucky window is no result. */
@@ -37,19 +40,33 @@ enum statistic { STAT_MINIMUM, STAT_MEDIAN };
 enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 
-enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT };
+enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */ };
 enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND };
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
 const char *row_status_name(enum row_status s);
 
 /* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
- * row.window counts, or, in a stream, a load of its kernel: how many an iteration has depends on the kernel. */
+ * row.window counts, or, in a stream, a load of its kernel: how many an iteration has depends on the kernel.
+ * Of a pair it is what the test counts more than the baseline. */
 #define ROW_PROOFS_MAX 4
 struct row_proof { const char *event; int32_t low_milli, high_milli; bool per_load; };
 /* Events that together prove a row, all of which the processor must have. Generations name their
  * events differently: a row lists several sets, the first complete one is used. */
 #define ROW_PROOF_SETS_MAX 8
 struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; };
+
+/* What a buffer holds. Random contents are drawn anew before each window: no predictor learns them. */
+enum fill { FILL_ZERO, FILL_RANDOM_BIT /* bytes 0 or 1 */, FILL_RANDOM_4 /* bytes 0 to 3 */ };
+
+/* Two kernels with equal arguments, or one over two contents: (iterations), or (buffer, iterations). The unit
+ * of work is the event that the row is about, of which there are `events` in `iterations` iterations. */
+struct row_pair {
+	const char *base;          /* the baseline's kernel; NULL: the row's own */
+	enum fill fill, base_fill; /* of the test's buffer, of the baseline's */
+	uint32_t bytes;            /* of the buffer, 0 none */
+	uint16_t events, iterations;
+	bool counted;              /* chance decides how many events there are: the first proof's count divides */
+};
 
 struct row {
 	const char *name;            /* what.where.kind */
@@ -65,13 +82,14 @@ struct row {
 	enum statistic statistic;
 	enum prefetch prefetch;
 	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
-	uint32_t window;             /* units of work in the shorter window: loads, or kernel iterations */
+	uint32_t window;             /* units of work in the shorter window: loads, kernel iterations, events of a pair */
 	const char *source;          /* who answers, in words */
-	const struct row_proof_set *proofs; /* ends with an empty set; NULL: none needed */
+	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no processor has an event for it */
 	const char *confirmed_by;    /* another row with an independent method, "" if none yet */
 	uint32_t budget;             /* instructions that the row may cost on a simulated Nehalem-EP */
 	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */
 	uint8_t suites;              /* enum suites */
+	const struct row_pair *pair; /* ORDER_PAIR, else NULL */
 };
 
 extern const struct row rows[];

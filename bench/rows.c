@@ -111,57 +111,61 @@ static const struct row_proof_set proof_stream_dram_nt[] = {
 #define RATE    KIND_THROUGHPUT, UNIT_BYTES_PER_SECOND
 #define BOTH    (SUITE_QUICK | SUITE_FULL)
 
+/* Penalties within the core: two kernels, or one over two contents. */
+#include "bench/pair_proofs.h"
+
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
 	  PLACE_L1, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L1 data cache", proof_l1, "", 200000, 1, BOTH },
+	  "own L1 data cache", proof_l1, "", 200000, 1, BOTH, NULL },
 	{ "load.l2.latency", "load to use, line in the L2 cache", LATENCY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "", 200000, 1, BOTH },
+	  "own L2 cache", proof_l2, "", 200000, 1, BOTH, NULL },
 	{ "load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", LATENCY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
-	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH },
+	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH, NULL },
 	{ "load.dram_local.latency", "load to use, line in memory of this node only", LATENCY, k_chase,
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
-	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 1, BOTH },
+	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 1, BOTH, NULL },
 	{ "load.dram_local_big.latency", "the same by a chase through six times the last-level cache", LATENCY, k_chase,
 	  PLACE_DRAM, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 16384,
-	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 1, SUITE_FULL },
+	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 1, SUITE_FULL, NULL },
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH },
+	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH, NULL },
 	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
-	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 300000, 1, BOTH },
+	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 300000, 1, BOTH, NULL },
 	{ "load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", PENALTY, k_chase,
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
-	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH },
+	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH, NULL },
 
 	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
 	  PLACE_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH },
+	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH, NULL },
 	{ "tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L2 cache", proof_walk, "", 250000, 1, BOTH },
+	  "own L2 cache", proof_walk, "", 250000, 1, BOTH, NULL },
 
 	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
 	 * not counted; the non-temporal row shows what it costs. */
 	{ "triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", RATE, k_triad,
 	  PLACE_L1, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L1 data cache", proof_stream_l1, "", 500000, 1, BOTH },
+	  "own L1 data cache", proof_stream_l1, "", 500000, 1, BOTH, NULL },
 	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
 	  PLACE_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L2 cache", proof_stream_l2, "", 600000, 1, BOTH },
+	  "own L2 cache", proof_stream_l2, "", 600000, 1, BOTH, NULL },
 	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
 	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "own L3 cache", proof_stream_l3, "", 1100000, 1, BOTH },
+	  "own L3 cache", proof_stream_l3, "", 1100000, 1, BOTH, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram, "", 2500000, 1, BOTH },
+	  "memory of this node", proof_stream_dram, "", 2500000, 1, BOTH, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram_nt, "", 1800000, 1, BOTH },
+	  "memory of this node", proof_stream_dram_nt, "", 1800000, 1, BOTH, NULL },
+#include "bench/pairs.def"
 };
 const unsigned rows_count = COUNT_OF(rows);
 
@@ -190,6 +194,14 @@ uint64_t row_fingerprint(const struct row *r)
 	hash = mix(hash, numbers, sizeof(numbers));
 	for (const char *const *k = r->kernels; *k; k++)
 		hash = mix_kernel(hash, *k);
+	if (r->pair) {
+		const uint64_t more[] = { r->pair->fill, r->pair->base_fill, r->pair->bytes, r->pair->events,
+			r->pair->iterations, r->pair->counted };
+
+		hash = mix(hash, more, sizeof(more));
+		if (r->pair->base)
+			hash = mix_kernel(hash, r->pair->base);
+	}
 	if (r->prepare == PREPARE_FLUSH)
 		hash = mix_kernel(hash, "k_flush_chain");
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)

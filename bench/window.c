@@ -57,17 +57,19 @@ enum status window_run(struct bench *b, const struct kernel *k, const uint64_t a
 	return ST_OK;
 }
 
-/* What a unit of work is: a load of a chase, an iteration of a stream. */
-static uint32_t units_per_iteration(const struct working_set *w)
+/* What a unit of work is: a load of a chase, an iteration of a stream, an event of a pair. */
+static uint64_t iterations_of(const struct working_set *w, uint64_t units)
 {
-	return w->shape.order == ORDER_STREAMS ? 1 : w->kernel->loads;
+	if (w->shape.order == ORDER_PAIR)
+		return units * w->pair->iterations / w->pair->events;
+	return w->shape.order == ORDER_STREAMS ? units : units / w->kernel->loads;
 }
 
 enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                              unsigned run, struct window *out, struct job *job)
 {
 	uint64_t arguments[6] = { 0 };
-	uint64_t iterations = units / units_per_iteration(w);
+	uint64_t iterations = iterations_of(w, units);
 	enum status st;
 
 	if (w->shape.order == ORDER_STREAMS) {
@@ -77,6 +79,9 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 		arguments[3] = iterations;
 		arguments[4] = w->shape.array_bytes - 1;
 		arguments[5] = w->at;
+	} else if (w->shape.order == ORDER_PAIR) {
+		arguments[0] = w->map.va;
+		arguments[w->kernel->count_argument] = iterations;
 	} else {
 		arguments[0] = w->at;
 		arguments[1] = iterations;
@@ -85,6 +90,23 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 	if (st == ST_OK)
 		w->at = out->result;
 	return st;
+}
+
+/* Writes what the buffer is to hold, and brings its lines near. */
+static enum status prepare_pair(struct bench *b, struct working_set *w, struct job *job)
+{
+	const struct kernel *touch = kernel_find("k_touch");
+	uint64_t arguments[6] = { w->map.va, w->shape.bytes / w->shape.line_bytes, w->shape.line_bytes };
+	struct window ignored;
+
+	if (!w->shape.bytes)
+		return ST_OK;
+	if (!touch)
+		return ST_BROKEN;
+	if (w->fill != FILL_ZERO)
+		for (uint64_t i = 0; i < w->shape.bytes; i++)
+			((uint8_t *)w->map.host)[i] = (uint8_t)(random_below(&b->random, w->fill == FILL_RANDOM_BIT ? 2 : 4));
+	return window_run(b, touch, arguments, NULL, 0, &ignored, job);
 }
 
 enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
@@ -98,6 +120,8 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 
 		return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
 	}
+	if (w->shape.order == ORDER_PAIR)
+		return prepare_pair(b, w, job);
 	if (w->shape.order == ORDER_STREAMS || (test && r->place == PLACE_DRAM))
 		return ST_OK;
 	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
@@ -112,7 +136,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	struct window ignored;
 	uint64_t units;
 
-	if (test && r->prepare == PREPARE_FLUSH)
+	if (w->shape.order == ORDER_PAIR || (test && r->prepare == PREPARE_FLUSH))
 		return ST_OK;
 	if (w->shape.order != ORDER_STREAMS)
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
@@ -149,11 +173,14 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 
 enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
-	enum status st = map_working_set(b, w, slot, out);
 	uint32_t *work;
 	size_t bytes = 2 * sizeof(uint32_t) * (size_t)w->shape.nodes;
+	enum status st;
 
-	if (st != ST_OK || w->shape.order == ORDER_STREAMS)
+	if (w->shape.order == ORDER_PAIR && !w->shape.bytes)
+		return ST_OK;
+	st = map_working_set(b, w, slot, out);
+	if (st != ST_OK || w->shape.order == ORDER_STREAMS || w->shape.order == ORDER_PAIR)
 		return st;
 	work = b->host->get(b->host->self, bytes);
 	if (!work)

@@ -98,8 +98,10 @@ static void partial_stalls(struct core_thread *c, const struct core_plan *p)
 		if (m->core_partial_register_cycles)
 			pipe_hold(c, c->alloc + 1 + m->core_partial_register_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_REGISTERS);
 	}
-	if (p->reads_both_flags && c->flags_number[0] != c->flags_number[1]) {
-		c->flags_number[0] = c->flags_number[1];
+	bool old_carry = p->reads_carry && c->flags_number[0] < c->flags_number[1];
+	bool old_rest = p->reads_rest && c->flags_number[1] < c->flags_number[0];
+	if (old_carry || old_rest) {
+		c->flags_number[old_carry ? 0 : 1] = c->flags_number[old_carry ? 1 : 0];
 		if (m->core_partial_flags_cycles)
 			pipe_hold(c, c->alloc + 1 + m->core_partial_flags_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_FLAGS);
 	}
@@ -199,7 +201,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	enum status s = front_deliver(c, in, p, ip, false, &delivered, &why);
 	if (s != ST_OK)
 		return s;
-	if ((p->wide_reads & c->narrow) | p->reads_both_flags)
+	if ((p->wide_reads & c->narrow) | p->reads_carry | p->reads_rest)
 		partial_stalls(c, p);
 	c->fused_before = false;
 	if (fused)
@@ -343,6 +345,10 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			pipe_say_load(c, &f.load, retired);
 		if (in->lock)
 			signal_pulse(c->signals, SIG_LOCKED_LOADS, retired, 1);
+		if (in->lock && e->load_va % 64 + e->load_bytes > 64)
+			signal_pulse(c->signals, SIG_SPLIT_LOCKS, retired, 1);
+		if (in->lock && f.load.source == SRC_L1)
+			signal_pulse(c->signals, SIG_LOCKED_LOADS_L1, retired, 1);
 		if (f.load.violation)
 			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, retired, m->core_clear_cycles);
 	}
@@ -354,6 +360,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			c->ready[p->writes[i]] = retired + m->core_fp_assist_cycles;
 	}
 	signal_pulse(c->signals, SIG_INSTRUCTIONS_RETIRED, retired, 1);
+	if (in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE))
+		signal_pulse(c->signals, SIG_X87_RETIRED, retired, 1);
 	if (p->branch) {
 		if (fused)
 			signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);

@@ -65,7 +65,7 @@ struct core_plan {
 	bool fuses_next;              /* macro-fused with the conditional branch behind it */
 	bool microcoded;              /* comes from the microcode sequencer */
 	bool complex;                 /* needs the first decoder */
-	bool reads_both_flags;        /* both flag groups are sources */
+	bool reads_carry, reads_rest; /* flag groups that are sources: CF; ZF, AF, PF, SF, OF */
 	bool move_free;               /* eliminated: its result is ready with its source */
 	bool multiply;
 	uint8_t partial_write;        /* general register written narrower than 32 bits, else RN_NONE */

@@ -122,7 +122,8 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 		for (unsigned i = 0; i < p->address_count; i++)
 			p->wide_reads |= 1u << p->address[i];
 	}
-	p->reads_both_flags = cf && zapso;
+	p->reads_carry = cf;
+	p->reads_rest = zapso;
 }
 
 void core_plan_make(const struct machine *m, const struct insn *in, const struct insn *next, struct core_plan *p)

@@ -33,6 +33,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_split_store_base", START_BUFFER }, { "k_mxcsr_change", START_BUFFER }, { "k_mxcsr_same", START_BUFFER },
 	{ "k_fpcw_change", START_BUFFER }, { "k_fpcw_same", START_BUFFER }, { "k_lock_add", START_BUFFER },
 	{ "k_lock_add_base", START_BUFFER }, { "k_split_lock", START_BUFFER }, { "k_split_lock_base", START_BUFFER },
+	{ "k_control_base", START_BUFFER },
 	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
 };
 

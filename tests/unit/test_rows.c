@@ -23,7 +23,12 @@ static void test_rows_are_complete(void **state)
 		assert_non_null(r->kernels[0]);
 		for (const char *const *k = r->kernels; *k; k++)
 			assert_non_null(kernel_find(*k));
-		if (r->order != ORDER_STREAMS)
+		assert_int_equal(r->order == ORDER_PAIR, r->pair != NULL);
+		if (r->pair) {
+			assert_int_equal(r->window % r->pair->events, 0);
+			assert_true(!r->pair->base || kernel_find(r->pair->base));
+			assert_true(!r->pair->counted || r->proofs);
+		} else if (r->order != ORDER_STREAMS)
 			assert_int_equal(r->window % kernel_find(r->kernels[0])->loads, 0);
 		assert_int_equal(r->kind == KIND_PENALTY, r->baseline != BASELINE_NONE);
 		assert_int_equal(r->kind == KIND_THROUGHPUT, r->unit == UNIT_BYTES_PER_SECOND);
@@ -98,6 +103,12 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	assert_true(row_fingerprint(&r) != print);
 	r = *base, r.proofs = other;
 	assert_true(row_fingerprint(&r) != print);
+	static const struct row_pair pair = { "k_nop", FILL_ZERO, FILL_ZERO, 0, 1, 1, false }, wider = { "k_nop", FILL_ZERO, FILL_ZERO, 0, 2, 1, false };
+	r = *base, r.pair = &pair;
+	print = row_fingerprint(&r);
+	r.pair = &wider;
+	assert_true(row_fingerprint(&r) != print);
+	print = row_fingerprint(base);
 	r = *base, r.asks = "another wording";
 	assert_true(row_fingerprint(&r) == print);
 }

@@ -1,0 +1,123 @@
+/* bench/pair_proofs.h: what proves the rows of bench/pairs.def; included by bench/rows.c alone.
+ *
+ * Counts are test less baseline, for each event that the loop makes. One set a generation: Nehalem, then the
+ * names of Haswell and Skylake, then Core 2. Where an event counts cycles, there must be at least one each. */
+#ifndef BENCH_PAIR_PROOFS_H
+#define BENCH_PAIR_PROOFS_H
+
+#define SOME_CYCLES 900, 1000000, false
+#define NO_MORE -20, 20, false        /* the baseline has as many */
+#define END_OF_SETS { { { "", 0, 0, false } } }
+
+static const struct row_proof_set proof_forward[] = {
+	{ { { "MEM_LOAD_RETIRED.L1D_HIT", ONCE }, { "STORE_BLOCKS.AT_RET", NEVER } } },
+	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE }, { "LD_BLOCKS.STORE_FORWARD", NEVER } } },
+	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE }, { "LD_BLOCKS.STORE_FORWARD", NEVER } } },
+	{ { { "INST_RETIRED.LOADS", ONCE }, { "LOAD_BLOCK.OVERLAP_STORE", NEVER } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_forward_fail[] = {
+	{ { { "STORE_BLOCKS.AT_RET", ONCE } } },
+	{ { { "LD_BLOCKS.STORE_FORWARD", ONCE } } },
+	{ { { "LOAD_BLOCK.OVERLAP_STORE", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_alias[] = {
+	{ { { "PARTIAL_ADDRESS_ALIAS", ONCE } } },
+	{ { { "LD_BLOCKS_PARTIAL.ADDRESS_ALIAS", ONCE } } },
+	{ { { "LOAD_BLOCK.OVERLAP_STORE", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_disambiguation[] = {
+	{ { { "MEMORY_DISAMBIGUATION.RESET", ONCE }, { "MACHINE_CLEARS.MEM_ORDER", ONCE } } },
+	{ { { "MACHINE_CLEARS.MEMORY_ORDERING", ONCE } } },
+	END_OF_SETS
+};
+/* Nehalem has no documented event for them: a split access asks the L1 twice. */
+static const struct row_proof_set proof_split_load[] = {
+	{ { { "L1D_ALL_REF.ANY", ONCE } } },
+	{ { { "MEM_UOPS_RETIRED.SPLIT_LOADS", ONCE } } },
+	{ { { "MEM_INST_RETIRED.SPLIT_LOADS", ONCE } } },
+	{ { { "L1D_SPLIT.LOADS", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_split_store[] = {
+	{ { { "L1D_ALL_REF.ANY", ONCE } } },
+	{ { { "MEM_UOPS_RETIRED.SPLIT_STORES", ONCE } } },
+	{ { { "MEM_INST_RETIRED.SPLIT_STORES", ONCE } } },
+	{ { { "L1D_SPLIT.STORES", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_lcp[] = {
+	{ { { "ILD_STALL.LCP", SOME_CYCLES } } },
+	{ { { "ILD_STALL", SOME_CYCLES } } },
+	END_OF_SETS
+};
+/* As many as random choices make be foreseen wrongly by chance, as far as so few tell. */
+#define BY_CHANCE 850, 1150, false
+static const struct row_proof_set proof_mispredict_cond[] = {
+	{ { { "BR_MISP_EXEC.COND", BY_CHANCE } } },
+	{ { { "BR_MISP_RETIRED.CONDITIONAL", BY_CHANCE } } },
+	{ { { "BR_CND_MISSP_EXEC", BY_CHANCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_mispredict_indirect[] = {
+	{ { { "BR_MISP_EXEC.INDIRECT_NON_CALL", BY_CHANCE } } },
+	{ { { "BR_MISP_RETIRED.ALL_BRANCHES", BY_CHANCE } } },
+	{ { { "BR_IND_MISSP_EXEC", BY_CHANCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_mispredict_return[] = {
+	{ { { "BR_MISP_EXEC.RETURN_NEAR", ONCE } } },
+	{ { { "BR_MISP_RETIRED.ALL_BRANCHES", ONCE } } },
+	{ { { "BR_RET_MISSP_EXEC", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_divider[] = {
+	{ { { "ARITH.CYCLES_DIV_BUSY", SOME_CYCLES } } },
+	{ { { "ARITH.DIVIDER_UOPS", SOME_CYCLES } } },
+	{ { { "ARITH.DIVIDER_ACTIVE", SOME_CYCLES } } },
+	{ { { "CYCLES_DIV_BUSY", SOME_CYCLES } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_assist[] = {
+	{ { { "FP_ASSIST.ALL", ONCE } } },
+	{ { { "FP_ASSIST.ANY", ONCE } } },
+	{ { { "FP_ASSIST", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_partial_flags[] = {
+	{ { { "RAT_STALLS.FLAGS", SOME_CYCLES } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_partial_register[] = {
+	{ { { "RAT_STALLS.REGISTERS", SOME_CYCLES } } },
+	{ { { "RAT_STALLS.PARTIAL_CYCLES", SOME_CYCLES } } },
+	END_OF_SETS
+};
+/* Writing a control word is microcode; whether allocation waits for it too depends on the generation. */
+static const struct row_proof_set proof_mxcsr[] = {
+	{ { { "UOPS_DECODED.MS", SOME_CYCLES } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_fpcw[] = {
+	{ { { "INST_RETIRED.X87", ONCE } } },
+	{ { { "RAT_STALLS.FPSW", SOME_CYCLES } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_lock[] = {
+	{ { { "L1D_CACHE_LOCK.HIT", ONCE } } },
+	{ { { "MEM_UOPS_RETIRED.LOCK_LOADS", ONCE } } },
+	{ { { "MEM_INST_RETIRED.LOCK_LOADS", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_split_lock[] = {
+	{ { { "SQ_MISC.SPLIT_LOCK", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_lfence[] = {
+	{ { { "RAT_STALLS.SCOREBOARD", SOME_CYCLES } } },
+	END_OF_SETS
+};
+
+#endif
