@@ -37,7 +37,7 @@ EFI_SOURCES   := $(wildcard efi/*.c)
 EFI_ASM       := $(wildcard efi/*.asm)
 HOST_SOURCES  := $(wildcard runner/*.c)
 UNIT_SOURCES  := $(wildcard tests/unit/test_*.c)
-UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/expect/*.c))
+UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/expect/*.c tests/reference/*.c))
 
 LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o
 EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
@@ -134,6 +134,7 @@ $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
 LIBS_test_events := -lpfm
 LIBS_test_counter_map := -lpfm
+LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
 unit: $(UNIT_PROGRAMS)
 
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.

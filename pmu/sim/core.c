@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 {
 	const struct machine *m = c->m;
 	struct flight f;
-	uint64_t delivered, result = 0, complete = 0, retired = c->retire, allocated = c->alloc;
+	uint64_t delivered, result = 0, complete = 0, retired = c->retire, allocated = c->alloc, buffer = allocated;
 	enum wait_reason why;
 	const bool fused = !simple && c->fused_before;
 	bool walked = false, miss = false;
@@ -270,6 +270,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			done = max_cycle(done, result);
 		}
 		if (parts & PART_STA) {
+			buffer = allocated;
 			uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX);
 			f.address_done = d + m->exec[UC_STA].latency;
 			last = max_cycle(last, d);
@@ -308,8 +309,10 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		pipe_say_issued(c, PART_EXTRA, allocated, false);
 		uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX);
 		pipe_rs_leave(c, d, 1);
+		signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, d, 1);
 		f.main_dispatch = d;
 		f.main_done = d + 1;
+		c->last_complete = max_cycle(c->last_complete, d + 1);
 		retired = pipe_retire(c, PART_MAIN, allocated, max_cycle(d + 1, complete), &f);
 	}
 	write_registers(c, p, result, retired);
@@ -329,7 +332,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
 		signal_pulse(c->signals, SIG_STORES_RETIRED, retired, 1);
-		signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, allocated, commit, 1);
+		signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, buffer, commit, 1);
 	} else if (!simple && p->class == UC_CLFLUSH) {
 		uint64_t commit;
 		s = core_flush(c, ip, e->load_va, retired, &commit);

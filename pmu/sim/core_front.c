@@ -198,7 +198,7 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 		f->decoded = 0;
 	}
 	uint64_t room = c->front_ring[(c->uop_number - m->front_queue) & (FRONT_RING - 1)];
-	if (room > d) {
+	if (room > d && !c->fused_before) { /* a branch that fused adds no uop */
 		signal_level(c->signals, SIG_ILD_STALL_QUEUE_FULL, d, room, 1);
 		d = room;
 		f->decoded = 0;

@@ -15,7 +15,8 @@
  *   asks for both parts in the same cycle and adds load.split_cycles, across a page
  *   load.page_split_cycles too.
  * Stores commit in program order, one a cycle, no earlier than the cycle after they retire and than
- * their line is owned; they are translated and ownership is asked for in the cycle after they retire.
+ * their line is owned; they are translated and ownership is asked for in the cycle after they retire,
+ * and the answer, when the L1D has the line so, takes one cycle.
  *
  * Not modelled: bank conflicts, memory renaming, forwarding restricted by alignment, a load that
  * takes some bytes from a store and others from the cache without waiting. */

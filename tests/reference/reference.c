@@ -1,0 +1,667 @@
+/* tests/reference/reference.c: see reference.h. One cycle is: commit a store, decode and allocate,
+ * let loads go on, dispatch, retire. All state is in plain arrays that are looked through each cycle.
+ *
+ * Not modelled, so not in the streams that are compared: branches that are mispredicted, the loop
+ * buffer and the uop cache, caches and TLBs that miss, locked operations, assists, partial flags and
+ * registers, register read ports, the disambiguation predictor (loads wait for all older addresses). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/reference/reference.h"
+
+#define NEVER UINT64_MAX
+#define FETCH_AHEAD 4 /* cycles that fetch may run ahead of decode; core_front.c's head */
+
+enum part { LOAD, MAIN, STA, STD, EXTRA, PARTS };
+
+/* A uop before fusion. */
+struct part_state { bool there, gone; uint64_t done; };
+
+/* An allocation slot with its ROB entry. */
+struct group {
+	unsigned step;
+	bool last;                    /* of its instruction */
+	struct part_state part[PARTS];
+	unsigned entries;             /* of the reservation station */
+	uint64_t allocated, left, retired; /* left: its last dispatch. NEVER: not yet */
+};
+
+/* An instruction on its way. */
+struct flight {
+	const struct ref_step *s;
+	unsigned class, group_count, first_group;
+	bool fused_second;            /* the branch of a macro-fused pair: part of the one before it */
+	bool fused_first, move_free;
+	uint64_t decoded;
+	unsigned producer[8], address[2], producers, addresses; /* flights + 1 that its sources come from, 0: none */
+	uint64_t result;              /* others can use what it writes */
+	uint64_t load_dispatched, loaded; /* its load, and its load's value */
+	unsigned waits_for;           /* flight + 1 of the store that its load gets its value from */
+	uint64_t looked;              /* when the load looked at the stores before it */
+	unsigned fence;               /* flight + 1 of the last MFENCE before it */
+	uint64_t buffer_taken;        /* its store's buffer */
+	uint64_t address_known, data_known, commit; /* of its store */
+};
+
+struct ref {
+	const struct machine *m;
+	struct ref_trace *t;
+	unsigned steps, groups;
+	unsigned decoded, allocated, retired; /* next flight to decode; next groups */
+	unsigned decoded_now;                 /* instructions in this cycle */
+	uint64_t microcode_until;             /* the decoders are closed before this cycle */
+	uint64_t fetched, window;             /* the last fetch group: when it came, which it is */
+	bool fetch_anew;
+	unsigned last_writer[RN_COUNT];       /* flight + 1 */
+	uint64_t held_until;                  /* no allocation before */
+	uint64_t port_taken[16];              /* up to, exclusive */
+	uint64_t divider_until, last_commit, last_decode;
+	unsigned last_fence;                  /* flight + 1 */
+	struct flight f[REF_INSNS];
+	struct group g[8 * REF_INSNS];
+};
+
+const enum signal ref_signals[] = {
+	SIG_INSTRUCTIONS_RETIRED, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_UNFUSED, SIG_UOPS_ISSUED_MICROFUSED,
+	SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P1, SIG_UOPS_EXECUTED_P2, SIG_UOPS_EXECUTED_P3, SIG_UOPS_EXECUTED_P4,
+	SIG_UOPS_EXECUTED_P5, SIG_UOPS_EXECUTED_P6, SIG_UOPS_EXECUTED_P7, SIG_UOPS_EXECUTED,
+	SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED, SIG_UOPS_RETIRED_MACROFUSED,
+	SIG_LOADS_RETIRED, SIG_STORES_RETIRED, SIG_BRANCHES_RETIRED, SIG_INSTRUCTIONS_DECODED,
+	SIG_RAT_STALL_SCOREBOARD, SIG_RAT_STALL_ANY, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_LOAD, SIG_RESOURCE_STALL_RS, SIG_RESOURCE_STALL_STORE,
+	SIG_RESOURCE_STALL_ROB, SIG_ROB_OCCUPANCY, SIG_RS_OCCUPANCY, SIG_STORE_BUFFER_OCCUPANCY,
+	SIG_DIVIDER_BUSY, SIG_DIVIDES, SIG_MULTIPLIES, SIG_LOAD_DISPATCHED, SIG_LOAD_BLOCK_STA, SIG_LOAD_BLOCK_STD,
+	SIG_LOAD_BLOCK_OVERLAP, SIG_STORE_FORWARDS, SIG_ADDRESS_ALIAS, SIG_SPLIT_LOADS, SIG_SPLIT_STORES };
+const unsigned ref_signals_count = COUNT_OF(ref_signals);
+
+void ref_tell(struct ref_trace *t, enum signal sig, uint64_t cycle, unsigned n)
+{
+	if (cycle >= REF_CYCLES)
+		return;
+	t->count[sig][cycle] = (uint16_t)(t->count[sig][cycle] + n);
+	if (t->used <= cycle)
+		t->used = cycle + 1;
+}
+
+void ref_clear(struct ref_trace *t)
+{
+	for (unsigned s = 0; s < SIG_COUNT; s++)
+		memset(t->count[s], 0, t->used * sizeof(t->count[s][0]));
+	t->used = t->cycles = 0;
+}
+
+static void tell(struct ref *r, enum signal sig, uint64_t cycle, unsigned n) { ref_tell(r->t, sig, cycle, n); }
+
+static void tell_from_to(struct ref *r, enum signal sig, uint64_t from, uint64_t to, unsigned n)
+{
+	for (uint64_t t = from; t < to; t++)
+		tell(r, sig, t, n);
+}
+
+/* ---- what an instruction is made of ---------------------------------------------------------- */
+
+static bool is_divide(unsigned class)
+{
+	return class == UC_FP_DIV32 || class == UC_FP_DIV64 || class == UC_FP_SQRT32 || class == UC_FP_SQRT64;
+}
+
+static bool is_multiply(unsigned class) { return class == UC_IMUL || class == UC_IMUL128 || class == UC_FP_MUL; }
+
+static unsigned uops_of_class(const struct machine *m, unsigned class)
+{
+	return class == UC_IMUL128 ? (unsigned)m->uops_imul128 : class == UC_MFENCE ? (unsigned)m->uops_mfence : 0;
+}
+
+/* 0: none; 1: integer vector; 2: floating point. Values that cross between the two are late. */
+static unsigned domain(unsigned class)
+{
+	if (class == UC_VEC_INT || class == UC_VEC_IMUL || class == UC_VEC_SHUFFLE)
+		return 1;
+	return class >= UC_FP_ADD && class <= UC_FP_SQRT64 ? 2 : 0;
+}
+
+static bool fuses(const struct machine *m, const struct insn *in, const struct insn *next)
+{
+	if (!in->fusible_first || !next->conditional)
+		return false;
+	bool writes_register = false;
+	for (unsigned i = 0; i < in->write_count; i++)
+		writes_register |= in->writes[i] < RN_CF;
+	return m->core_macrofusion == 2 || (m->core_macrofusion == 1 && !writes_register);
+}
+
+static void add_group(struct ref *r, unsigned step, unsigned parts)
+{
+	struct group *g = &r->g[r->groups++];
+	*g = (struct group){ .step = step, .allocated = NEVER, .retired = NEVER };
+	for (unsigned p = 0; p < PARTS; p++) {
+		g->part[p] = (struct part_state){ .there = parts >> p & 1, .done = NEVER };
+		g->entries += parts >> p & 1;
+	}
+	if (!r->m->core_rs_unfused)
+		g->entries = 1;
+	const struct flight *f = &r->f[step];
+	if (parts == 1u << MAIN && (f->move_free || !r->m->exec[f->class].port_mask))
+		g->entries = 0;
+}
+
+static void split(struct ref *r, unsigned step)
+{
+	const struct machine *m = r->m;
+	struct flight *f = &r->f[step];
+	const struct insn *in = &f->s->in;
+	f->class = in->class;
+	f->first_group = r->groups;
+	if (step && r->f[step - 1].fused_first) {
+		f->fused_second = true;
+		return;
+	}
+	if (step + 1 < r->steps && fuses(m, in, &r->f[step + 1].s->in)) {
+		f->fused_first = true;
+		f->class = UC_BRANCH;
+	}
+	f->move_free = (in->zero_idiom && m->core_zero_idioms == 2) ||
+	               (in->move && m->core_move_elimination && !in->load && !in->store);
+	bool operates = f->class != UC_NOP, fuse = m->core_microfusion && !(in->has_index && m->core_unlaminate_indexed);
+	unsigned uops = 0;
+	if (in->load && operates && fuse) {
+		add_group(r, step, 1u << LOAD | 1u << MAIN);
+	} else {
+		if (in->load)
+			add_group(r, step, 1u << LOAD);
+		if (operates || (!in->load && !in->store))
+			add_group(r, step, 1u << MAIN);
+	}
+	if (in->store && fuse) {
+		add_group(r, step, 1u << STA | 1u << STD);
+	} else if (in->store) {
+		add_group(r, step, 1u << STA);
+		add_group(r, step, 1u << STD);
+	}
+	uops = (in->load || 0u) + (operates || (!in->load && !in->store)) + 2u * in->store;
+	for (; uops < uops_of_class(m, f->class); uops++)
+		add_group(r, step, 1u << EXTRA);
+	f->group_count = r->groups - f->first_group;
+	r->g[r->groups - 1].last = true;
+}
+
+/* Whose results an instruction waits for, when it enters the ROB. */
+static void rename(struct ref *r, unsigned step)
+{
+	struct flight *f = &r->f[step];
+	const struct insn *in = &f->s->in;
+	bool no_sources = in->zero_idiom && r->m->core_zero_idioms;
+	for (unsigned i = 0; i < in->read_count && !no_sources; i++)
+		f->producer[f->producers++] = r->last_writer[in->reads[i]];
+	if ((in->load || in->store) && in->has_base)
+		f->address[f->addresses++] = r->last_writer[in->base];
+	if ((in->load || in->store) && in->has_index)
+		f->address[f->addresses++] = r->last_writer[in->index];
+	for (unsigned i = 0; i < in->write_count; i++)
+		r->last_writer[in->writes[i]] = step + 1;
+	f->fence = r->last_fence;
+	if (f->class == UC_MFENCE)
+		r->last_fence = step + 1;
+}
+
+/* ---- decode ---------------------------------------------------------------------------------- */
+
+/* Whether the fetch groups of the next instruction are there in cycle t. Which cycle a group comes in is
+ * settled when it is first wanted: one a cycle, no more than FETCH_AHEAD cycles before the last decode. */
+static bool fetched(struct ref *r, uint64_t t)
+{
+	const struct ref_step *s = r->f[r->decoded].s;
+	uint64_t last = (s->ip + s->in.length - 1) / r->m->front_decode_bytes;
+	while (r->fetch_anew || r->window != last) {
+		r->window = r->fetch_anew ? s->ip / r->m->front_decode_bytes : r->window + 1;
+		r->fetch_anew = false;
+		r->fetched++;
+		if (r->fetched + FETCH_AHEAD < r->last_decode)
+			r->fetched = r->last_decode - FETCH_AHEAD;
+	}
+	return r->fetched <= t;
+}
+
+static unsigned slots_decoded(const struct ref *r)
+{
+	return r->decoded < r->steps ? r->f[r->decoded].first_group : r->groups;
+}
+
+static bool decode_one(struct ref *r, uint64_t t)
+{
+	const struct machine *m = r->m;
+	if (r->decoded == r->steps)
+		return false;
+	struct flight *f = &r->f[r->decoded];
+	if (!fetched(r, t))
+		return false;
+	if (!f->fused_second) {
+		bool first = !r->decoded_now;
+		if (t < r->microcode_until || (!first && (r->decoded_now >= m->front_decode_width || f->group_count > 1)))
+			return false;
+		if (slots_decoded(r) - r->allocated >= m->front_queue)
+			return false;
+		r->decoded_now++;
+		tell(r, SIG_INSTRUCTIONS_DECODED, t, 1);
+		if (f->group_count > m->front_complex_uops) { /* the microcode sequencer, to the exclusion of all else */
+			r->decoded_now = (unsigned)m->front_decode_width;
+			r->microcode_until = t + (f->group_count - 1) / m->front_microcode_width + 1;
+		}
+	}
+	f->decoded = r->last_decode = t;
+	if (r->microcode_until > t)
+		r->last_decode = r->microcode_until - 1;
+	if (f->s->in.branch && f->s->e.taken) {
+		r->fetch_anew = true;
+		r->fetched += m->front_taken_cycles;
+	}
+	r->decoded++;
+	return true;
+}
+
+/* ---- allocation ------------------------------------------------------------------------------ */
+
+static unsigned in_station(const struct ref *r)
+{
+	unsigned n = 0;
+	for (unsigned i = r->retired; i < r->allocated; i++) {
+		const struct group *g = &r->g[i];
+		bool waits = false;
+		for (unsigned p = 0; p < PARTS; p++)
+			waits |= g->part[p].there && !g->part[p].gone;
+		if (waits)
+			n += g->entries;
+	}
+	return n;
+}
+
+static unsigned loads_in_flight(const struct ref *r)
+{
+	unsigned n = 0;
+	for (unsigned i = r->retired; i < r->allocated; i++)
+		n += r->g[i].part[LOAD].there;
+	return n;
+}
+
+static unsigned stores_in_flight(const struct ref *r, uint64_t t)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < r->allocated; i++)
+		n += r->g[i].part[STA].there && r->f[r->g[i].step].commit >= t;
+	return n;
+}
+
+/* Why the next group cannot be allocated: a signal, or SIG_CYCLES when it can; SIG_COUNT: nothing to say. */
+static enum signal obstacle(struct ref *r, uint64_t t)
+{
+	if (r->allocated == r->groups)
+		return SIG_COUNT;
+	const struct group *g = &r->g[r->allocated];
+	if (t < r->held_until)
+		return SIG_RAT_STALL_SCOREBOARD;
+	if (r->f[g->step].decoded > t)
+		return SIG_COUNT;
+	if (r->allocated - r->retired >= r->m->core_rob)
+		return SIG_RESOURCE_STALL_ROB;
+	if (g->part[LOAD].there && loads_in_flight(r) >= r->m->core_load_buffers)
+		return SIG_RESOURCE_STALL_LOAD;
+	if (g->part[STA].there && stores_in_flight(r, t) >= r->m->core_store_buffers)
+		return SIG_RESOURCE_STALL_STORE;
+	if (g->entries && in_station(r) + g->entries > r->m->core_rs)
+		return SIG_RESOURCE_STALL_RS;
+	return SIG_CYCLES;
+}
+
+static void allocate(struct ref *r, uint64_t t)
+{
+	struct group *g = &r->g[r->allocated++];
+	unsigned parts = 0;
+	if (&r->g[r->f[g->step].first_group] == g)
+		rename(r, g->step);
+	for (unsigned p = 0; p < PARTS; p++)
+		parts += g->part[p].there;
+	g->allocated = t;
+	tell(r, SIG_UOPS_ISSUED_FUSED, t, 1);
+	tell(r, SIG_UOPS_ISSUED_UNFUSED, t, parts);
+	tell(r, SIG_UOPS_ISSUED_MICROFUSED, t, parts > 1);
+	if (r->f[g->step].class == UC_LFENCE)
+		r->held_until = NEVER;
+	if (g->part[STA].there)
+		r->f[g->step].buffer_taken = t;
+}
+
+static void decode_and_allocate(struct ref *r, uint64_t t)
+{
+	unsigned slots = 0;
+	bool more = true;
+	r->decoded_now = 0;
+	while (more) {
+		more = decode_one(r, t);
+		if (slots < r->m->core_issue_width && obstacle(r, t) == SIG_CYCLES) {
+			allocate(r, t);
+			slots++;
+			more = true;
+		}
+	}
+	enum signal why = slots ? SIG_COUNT : obstacle(r, t);
+	if (why != SIG_COUNT) {
+		tell(r, why, t, 1);
+		tell(r, why == SIG_RAT_STALL_SCOREBOARD ? SIG_RAT_STALL_ANY : SIG_RESOURCE_STALL_ANY, t, 1);
+	}
+}
+
+/* ---- execution ------------------------------------------------------------------------------- */
+
+static bool values_there(const struct ref *r, const struct flight *f, const unsigned *producer, unsigned n, uint64_t t)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!producer[i])
+			continue;
+		const struct flight *p = &r->f[producer[i] - 1];
+		unsigned from = domain(p->class), to = producer == f->producer ? domain(f->class) : 0;
+		uint64_t late = from && to && from != to ? r->m->core_bypass_cycles : 0;
+		if (p->result == NEVER || p->result + late > t)
+			return false;
+	}
+	return true;
+}
+
+/* All older instructions have completed; with `commits` their stores are in the cache as well. */
+static bool older_complete(const struct ref *r, unsigned group, uint64_t t, bool commits)
+{
+	for (unsigned i = 0; i < group; i++) {
+		for (unsigned p = 0; p < PARTS; p++)
+			if (r->g[i].part[p].there && (r->g[i].part[p].done == NEVER || r->g[i].part[p].done > t))
+				return false;
+		if (commits && r->g[i].part[STA].there && (r->f[r->g[i].step].commit == NEVER || r->f[r->g[i].step].commit > t))
+			return false;
+	}
+	return true;
+}
+
+static bool part_ready(struct ref *r, unsigned group, enum part p, uint64_t t)
+{
+	const struct group *g = &r->g[group];
+	const struct flight *f = &r->f[g->step];
+	bool operates = f->class != UC_NOP;
+	switch (p) {
+	case LOAD:
+		if (f->fence && (r->f[f->fence - 1].result == NEVER || r->f[f->fence - 1].result > t))
+			return false;
+		return values_there(r, f, f->address, f->addresses, t);
+	case STA:
+		return values_there(r, f, f->address, f->addresses, t);
+	case STD:
+		return operates ? f->result != NEVER && f->result <= t : values_there(r, f, f->producer, f->producers, t);
+	case MAIN:
+		if (f->class == UC_LFENCE || f->class == UC_MFENCE)
+			return older_complete(r, group, t, f->class == UC_MFENCE);
+		if (f->s->in.load && (f->loaded == NEVER || f->loaded > t))
+			return false;
+		return values_there(r, f, f->producer, f->producers, t);
+	default:
+		return true;
+	}
+}
+
+static unsigned port_mask(const struct ref *r, const struct flight *f, enum part p)
+{
+	static const uint8_t class[PARTS] = { [LOAD] = UC_LOAD, [STA] = UC_STA, [STD] = UC_STD, [EXTRA] = UC_MICROCODE };
+	return r->m->exec[p == MAIN ? f->class : class[p]].port_mask;
+}
+
+/* A port for n cycles from t on; false: there is none. */
+static bool take_port(struct ref *r, unsigned mask, uint64_t t, unsigned n)
+{
+	for (unsigned port = 0; port < 16; port++) {
+		if (!(mask >> port & 1) || r->port_taken[port] > t)
+			continue;
+		r->port_taken[port] = t + n;
+		if (port < 8)
+			tell(r, (enum signal)(SIG_UOPS_EXECUTED_P0 + port), t, 1);
+		tell(r, SIG_UOPS_EXECUTED, t, 1);
+		return true;
+	}
+	return false;
+}
+
+static void dispatch_part(struct ref *r, struct group *g, enum part p, uint64_t t)
+{
+	const struct machine *m = r->m;
+	struct flight *f = &r->f[g->step];
+	const struct exec_cost *cost = &m->exec[f->class];
+	struct part_state *s = &g->part[p];
+	bool divide = p == MAIN && is_divide(f->class);
+	unsigned busy = p == MAIN && cost->busy > 1 ? cost->busy : 1;
+	if (divide && r->divider_until > t)
+		return;
+	if (!take_port(r, port_mask(r, f, p), t, divide ? 1 : busy))
+		return;
+	s->gone = true;
+	g->left = t;
+	switch (p) {
+	case LOAD:
+		f->load_dispatched = t;
+		tell(r, SIG_LOAD_DISPATCHED, t, 1);
+		break;
+	case MAIN:
+		if (divide) {
+			r->divider_until = t + busy;
+			tell(r, SIG_DIVIDES, t, 1);
+			tell_from_to(r, SIG_DIVIDER_BUSY, t, t + busy, 1);
+		}
+		if (is_multiply(f->class))
+			tell(r, SIG_MULTIPLIES, t, 1);
+		f->result = s->done = t + cost->latency;
+		break;
+	case STA:
+		f->address_known = s->done = t + m->exec[UC_STA].latency;
+		break;
+	case STD:
+		f->data_known = s->done = t + m->exec[UC_STD].latency;
+		break;
+	default:
+		s->done = t + 1;
+	}
+}
+
+/* A group that needs no port: a NOP is over when it is allocated, an eliminated move when its source is there. */
+static void pass_through(struct ref *r, struct group *g, uint64_t t)
+{
+	struct flight *f = &r->f[g->step];
+	bool sources = f->move_free && f->producers;
+	if (!sources || (t >= g->allocated + r->m->core_dispatch_cycles && values_there(r, f, f->producer, f->producers, t))) {
+		g->part[MAIN].gone = true;
+		g->part[MAIN].done = f->result = t;
+	}
+}
+
+static void dispatch(struct ref *r, uint64_t t)
+{
+	for (unsigned i = r->retired; i < r->allocated; i++) {
+		struct group *g = &r->g[i];
+		for (unsigned p = 0; p < PARTS; p++) {
+			if (!g->part[p].there || g->part[p].gone)
+				continue;
+			if (p == MAIN && !g->entries)
+				pass_through(r, g, t);
+			else if (t >= g->allocated + r->m->core_dispatch_cycles && part_ready(r, i, p, t))
+				dispatch_part(r, g, p, t);
+		}
+	}
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------ */
+
+static bool overlap(uint64_t a, uint64_t an, uint64_t b, uint64_t bn) { return a < b + bn && b < a + an; }
+
+/* Equal in the lower twelve bits of some byte's address. */
+static bool alias(uint64_t a, uint64_t an, uint64_t b, uint64_t bn)
+{
+	for (uint64_t i = 0; i < an; i++)
+		for (uint64_t k = 0; k < bn; k++)
+			if ((a + i) % 4096 == (b + k) % 4096)
+				return true;
+	return false;
+}
+
+static void load_from_cache(struct ref *r, struct flight *f, uint64_t t)
+{
+	uint64_t va = f->s->e.load_va, last = va + f->s->e.load_bytes - 1;
+	f->loaded = t + r->m->l1d_cycles + r->m->exec[UC_LOAD].latency;
+	if (va / 64 != last / 64) {
+		f->loaded += r->m->load_split_cycles;
+		tell(r, SIG_SPLIT_LOADS, t, 1);
+	}
+	if (va / 4096 != last / 4096)
+		f->loaded += r->m->load_page_split_cycles;
+}
+
+/* What a load that has dispatched does in cycle t. */
+static void load_goes_on(struct ref *r, unsigned step, uint64_t t)
+{
+	struct flight *f = &r->f[step];
+	uint64_t va = f->s->e.load_va, bytes = f->s->e.load_bytes;
+	bool aliases = false, first = !f->waits_for;
+	if (first) {
+		for (unsigned i = 0; i < step; i++)
+			if (r->f[i].s->in.store && (r->f[i].address_known == NEVER || r->f[i].address_known > t)) {
+				tell(r, SIG_LOAD_BLOCK_STA, t, t == f->load_dispatched);
+				return; /* some older address is unknown */
+			}
+		for (unsigned i = step; i-- > 0 && !f->waits_for;) { /* the youngest first */
+			const struct flight *s = &r->f[i];
+			if (!s->s->in.store || s->commit <= t)
+				continue;
+			if (overlap(va, bytes, s->s->e.store_va, s->s->e.store_bytes))
+				f->waits_for = i + 1;
+			else
+				aliases |= alias(va, bytes, s->s->e.store_va, s->s->e.store_bytes);
+		}
+		f->looked = t;
+		if (!f->waits_for) {
+			tell(r, SIG_ADDRESS_ALIAS, t, aliases);
+			load_from_cache(r, f, aliases ? t + r->m->store_alias_cycles : t);
+			return;
+		}
+	}
+	const struct flight *s = &r->f[f->waits_for - 1];
+	bool whole = va >= s->s->e.store_va && va + bytes <= s->s->e.store_va + s->s->e.store_bytes;
+	uint64_t from = whole ? s->data_known : s->commit, cost = whole ? r->m->store_forward_cycles : r->m->store_forward_fail_cycles;
+	if (first) {
+		tell(r, whole ? SIG_STORE_FORWARDS : SIG_LOAD_BLOCK_OVERLAP, t, 1);
+		tell(r, SIG_LOAD_BLOCK_STD, t, whole && from > t);
+	}
+	if (from != NEVER)
+		f->loaded = (from > f->looked ? from : f->looked) + cost;
+}
+
+static void loads_go_on(struct ref *r, uint64_t t)
+{
+	for (unsigned i = r->retired; i < r->allocated; i++) {
+		struct group *g = &r->g[i];
+		struct flight *f = &r->f[g->step];
+		if (!g->part[LOAD].there || !g->part[LOAD].gone || f->loaded != NEVER)
+			continue;
+		load_goes_on(r, g->step, t);
+		g->part[LOAD].done = f->loaded;
+		if (f->class == UC_NOP)
+			f->result = f->loaded;
+	}
+}
+
+/* The oldest store that has retired goes to the cache, one a cycle. The cache is asked in the cycle after
+ * retirement and answers in the next. */
+static void commit(struct ref *r, uint64_t t)
+{
+	struct group *g = NULL;
+	for (unsigned i = 0; i < r->retired && !g; i++)
+		if (r->g[i].part[STD].there && r->f[r->g[i].step].commit == NEVER)
+			g = &r->g[i];
+	if (!g || t < g->retired + 2 || r->last_commit >= t)
+		return;
+	struct flight *f = &r->f[g->step];
+	uint64_t va = f->s->e.store_va, last = va + f->s->e.store_bytes - 1;
+	f->commit = r->last_commit = t;
+	if (va / 64 != last / 64) {
+		f->commit = r->last_commit = t + r->m->store_split_cycles;
+		tell(r, SIG_SPLIT_STORES, g->retired, 1);
+	}
+	tell_from_to(r, SIG_STORE_BUFFER_OCCUPANCY, f->buffer_taken, f->commit, 1);
+}
+
+/* ---- retirement ------------------------------------------------------------------------------ */
+
+static void retire_instruction(struct ref *r, struct flight *f, uint64_t t)
+{
+	tell(r, SIG_INSTRUCTIONS_RETIRED, t, 1 + f->fused_first);
+	tell(r, SIG_UOPS_RETIRED_MACROFUSED, t, f->fused_first);
+	tell(r, SIG_BRANCHES_RETIRED, t, f->s->in.branch || f->fused_first);
+	tell(r, SIG_LOADS_RETIRED, t, f->s->in.load);
+	tell(r, SIG_STORES_RETIRED, t, f->s->in.store);
+	if (f->class == UC_LFENCE)
+		r->held_until = t + 1;
+}
+
+static void retire(struct ref *r, uint64_t t)
+{
+	for (unsigned slots = 0; slots < r->m->core_retire_width && r->retired < r->allocated; slots++) {
+		struct group *g = &r->g[r->retired];
+		unsigned parts = 0;
+		for (unsigned p = 0; p < PARTS; p++) {
+			if (g->part[p].there && (g->part[p].done == NEVER || g->part[p].done > t))
+				return;
+			parts += g->part[p].there;
+		}
+		r->retired++;
+		g->retired = t;
+		tell(r, SIG_UOPS_RETIRED_FUSED, t, 1);
+		tell(r, SIG_UOPS_RETIRED_UNFUSED, t, parts);
+		tell_from_to(r, SIG_ROB_OCCUPANCY, g->allocated, t, 1);
+		tell_from_to(r, SIG_RS_OCCUPANCY, g->allocated, g->left, g->entries);
+		if (g->last)
+			retire_instruction(r, &r->f[g->step], t);
+	}
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void begin(struct ref *r, const struct machine *m, const struct ref_step *steps, unsigned n, struct ref_trace *t)
+{
+	memset(r, 0, offsetof(struct ref, f));
+	ref_clear(t);
+	r->m = m;
+	r->t = t;
+	r->steps = n;
+	r->fetch_anew = true;
+	for (unsigned i = 0; i < n; i++)
+		r->f[i] = (struct flight){ .s = &steps[i], .decoded = NEVER, .result = NEVER, .load_dispatched = NEVER,
+			.loaded = NEVER, .address_known = NEVER, .data_known = NEVER, .commit = NEVER };
+	for (unsigned i = 0; i < n; i++)
+		split(r, i);
+}
+
+bool ref_run(const struct machine *m, const struct ref_step *steps, unsigned n, struct ref_trace *trace)
+{
+	static struct ref room;
+	struct ref *r = &room;
+	if (n > REF_INSNS)
+		return false;
+	begin(r, m, steps, n, trace);
+	for (uint64_t t = 0; t < REF_CYCLES; t++) {
+		commit(r, t);
+		decode_and_allocate(r, t);
+		loads_go_on(r, t);
+		dispatch(r, t);
+		loads_go_on(r, t);
+		retire(r, t);
+		bool over = r->decoded == n && r->retired == r->groups;
+		for (unsigned i = 0; i < n && over; i++)
+			over = !r->f[i].s->in.store || r->f[i].commit != NEVER;
+		if (over) { /* the cycle in which the last of it happened is counted to its end */
+			uint64_t end = t > r->last_commit ? t : r->last_commit;
+			trace->cycles = (r->held_until > end ? r->held_until : end) + 1;
+			return true;
+		}
+	}
+	return false;
+}

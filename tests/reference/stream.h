@@ -1,0 +1,29 @@
+/* tests/reference/stream.h: random machines and random straight pieces of code. */
+#ifndef TESTS_STREAM_H
+#define TESTS_STREAM_H
+
+#include "pmu/sim/machine.h"
+
+#define STREAM_INSNS 512u
+#define STREAM_BYTES (STREAM_INSNS * 12)
+
+/* What a stream may hold beyond integer and vector operations. Bits of enum stream_kind. */
+enum stream_kind {
+	STREAM_LOADS = 1, STREAM_STORES = 2, STREAM_BRANCHES = 4, STREAM_DIVIDES = 8, STREAM_FENCES = 16, STREAM_ALL = 31
+};
+
+struct stream_insn { uint8_t bytes[12], length; char text[52]; };
+struct stream { unsigned count; struct stream_insn insn[STREAM_INSNS]; };
+
+/* All registers are zero before, RSI excepted: it points at two pages of zeros. The code keeps every value
+ * zero and every conditional branch not taken. */
+void stream_draw(struct stream *s, unsigned count, unsigned kinds);
+/* The code bytes, STREAM_BYTES at most; returns how many. */
+unsigned stream_code(const struct stream *s, uint8_t *out);
+
+/* Draws the fields of core, front, store, load, uops and exec; the others stay. */
+void stream_machine(struct machine *m);
+/* One line: the fields that were drawn. */
+void stream_print_machine(const struct machine *m);
+
+#endif
