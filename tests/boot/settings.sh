@@ -35,4 +35,38 @@ check "settings_repetitions_no_number" bad 'stallmeter\.ini:1: repetitions: expe
 	"end=exit" stallmeter.ini 'repetitions = many\n'
 check "settings_unknown_row" bad 'stallmeter\.ini:1: suite: .*load\.l9' \
 	"end=exit" stallmeter.ini 'suite = quick,load.l9\n'
+check "settings_expect_of_a_missing_file" bad 'opt/stallmeter/options:1: expect: file "gone\.txt" cannot be read .*; expected a text of at most' \
+	"expect=gone.txt end=exit"
+check "settings_expect_of_an_unknown_row" bad 'wanted\.txt: .*line 2: no row is called "load\.l9"' \
+	"expect=wanted.txt end=exit" wanted.txt '# two\nload.l9 = ok\n'
+check "settings_missing_machine_file" bad 'opt/stallmeter/options:1: backend: file "my\.machine" cannot be read .*expected a machine file' \
+	"backend=sim:my.machine end=exit"
+check "settings_wrong_machine_file" bad 'my\.machine:2: l1d\.bites: no such key; known are' \
+	"backend=sim:my.machine end=exit" my.machine '[l1d]\nbites = 32768\n'
+check "settings_wrong_size_in_a_machine_file" bad 'my\.machine:2: l1d\.bytes: .*31x' \
+	"backend=sim:my.machine end=exit" my.machine '[l1d]\nbytes = 31x\n'
+check "settings_unfinished_machine_file" bad 'my\.machine:1: [a-z0-9_.]+: must be given' \
+	"backend=sim:my.machine end=exit" my.machine '# nothing\n'
+
+# UEFI load options, as the UEFI shell gives them to a program: they win over the file, and are checked like it.
+cp --sparse=always "$base" "$work/shell.img"
+mmove -i "$work/shell.img@@1M" ::/EFI/BOOT/BOOTX64.EFI ::/stallmeter/stallmeter.efi
+options() { # options LOAD-OPTIONS SETTINGS-FILE: boots; fills $rc
+	printf 'FS0:\\stallmeter\\stallmeter.efi %s\r\n' "$1" >"$work/startup.nsh"
+	printf "$2" >"$work/text"
+	cp --sparse=always "$work/shell.img" "$work/disk.img"
+	mcopy -o -i "$work/disk.img@@1M" "$work/startup.nsh" ::/startup.nsh
+	mcopy -o -i "$work/disk.img@@1M" "$work/text" ::/stallmeter/stallmeter.ini
+	rc=0
+	runner/qemu.sh --work "$work/q" "$work/disk.img" || rc=$?
+	cat "$work/q/debugcon.log"
+}
+ends() { local want=$1; shift; options "$@"; [ "$rc" -eq "$want" ] || { echo "status $rc, not $want"; return 1; }; }
+check "load_options_are_taken" ends 0 'suite=load.l1.latency label="two words" end=exit' 'suite = load.l2.latency\nrepetitions = 3\nend = shutdown\n'
+results=$(runner/fetch.sh "$work/q/disk.img" "$work/fetched")/results.json
+check "load_options_win_over_the_file" jq -e '.settings.suite == "load.l1.latency" and ([.rows[].name] == ["load.l1.latency"])' "$results"
+check "load_options_leave_the_rest_of_the_file" jq -e '.settings.repetitions == 3' "$results"
+check "load_options_may_be_quoted" jq -e '.label == "two words"' "$results"
+check "load_options_unknown_key_is_status_2" ends 2 'suit=quick end=exit' ''
+check "load_options_unknown_key_is_named" grep -E '^load options:1: unknown key "suit"; expected one of backend, suite' "$work/q/debugcon.log"
 tap_end
