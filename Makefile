@@ -136,6 +136,8 @@ LIBS_test_events := -lpfm
 LIBS_test_counter_map := -lpfm
 LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
 unit: $(UNIT_PROGRAMS)
+LIBS_test_uncore_sim := -lpfm
+LIBS_test_uncore := -lpfm
 
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
 $(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a

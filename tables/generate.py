@@ -148,6 +148,59 @@ def read_events(p, folder, name):
     return rows
 
 
+UNCORE_COLUMNS = ["name", "select", "umask", "cmask", "queue", "fixed", "counters", "extra_msr", "extra_value", "what", "source"]
+
+
+def read_uncore_events(p, folder, name):
+    rows = read_csv(p, folder, "events/%s.csv" % name, UNCORE_COLUMNS)
+    seen = set()
+    for r in rows or []:
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]) or r["name"] in seen:
+            p.add(r.where, r["name"], "is no event name, or stands twice")
+        seen.add(r["name"])
+        e = r.event = {k: number(p, r, k, 0, 255, 0) for k in ("select", "umask", "cmask")}
+        e["queue"], e["fixed"] = number(p, r, "queue", 0, 1, 0), number(p, r, "fixed", 0, 1, 0)
+        e["counters"] = number(p, r, "counters", 0, (1 << 32) - 1, 0)
+        e["extra_msr"], e["extra_value"] = number(p, r, "extra_msr", 0, (1 << 32) - 1, 0), number(p, r, "extra_value", 0, BITS64, 0)
+        e["name"], e["what"], e["source"] = r["name"], words(p, r, "what"), words(p, r, "source")
+        if bool(e["fixed"]) == bool(e["counters"]):
+            p.add(r.where, r["name"], "either the fixed counter counts it or some of the general ones")
+        if e["extra_value"] and not e["extra_msr"]:
+            p.add(r.where, r["name"], "extra_value without extra_msr")
+    return rows
+
+
+BOX_NUMBERS = ["instances", "stride", "control", "counter", "counters", "width", "enable", "fixed_control", "fixed_counter",
+               "fixed_enable", "global_control", "global_counters", "global_fixed", "status", "clear"]
+
+
+def read_uncore(p, folder, name):
+    """Types of uncore boxes, each with its events."""
+    if not os.path.exists(os.path.join(folder, "uncore", name + ".txt")):
+        return None
+    boxes = read_ini(p, folder, "uncore/%s.txt" % name, ["space", "events", "source"] + BOX_NUMBERS)
+    for r in boxes:
+        words(p, r, "source")
+        r.value = {k: number(p, r, k, 0, BITS64, 0) for k in BOX_NUMBERS}
+        if r.get("space") != "msr":
+            p.add(r.where, "space", "must be msr")
+        for k in ("instances", "control", "counter", "counters", "enable"):
+            if not r.value[k]:
+                p.add(r.where, k, "is missing")
+        if not 1 <= r.value["counters"] <= 8 or not 32 <= r.value["width"] <= 64:
+            p.add(r.where, "counters", "1 .. 8 counters of 32 .. 64 bits")
+        if r.value["instances"] > 1 and not r.value["stride"]:
+            p.add(r.where, "stride", "is missing")
+        r.events = read_uncore_events(p, folder, words(p, r, "events"))
+        if r.events is None:
+            p.add(r.where, "events", "no such file")
+            r.events = []
+        for e in r.events:
+            if e.event["counters"] >> r.value["counters"] or (e.event["fixed"] and not r.value["fixed_counter"]):
+                p.add(e.where, e["name"], "names a counter that box %s lacks" % r["name"])
+    return boxes
+
+
 OFFCORE = {"select": 0xB7, "umask": 0x01, "cmask": 0, "inv": 0, "edge": 0, "any": 0, "pebs": 0, "fixed": 0, "arch": 0,
            "counters": 0x4, "extra_msr": 0x1A6}
 
@@ -238,7 +291,7 @@ def read_quirks(p, folder):
 
 
 PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
-                  "quirks", "profiles", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
+                  "quirks", "profiles", "uncore", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
                   "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
@@ -253,7 +306,7 @@ def span(p, row):
 
 def read_processors(p, folder, quirks):
     readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources,
-               "profiles": read_profiles}
+               "profiles": read_profiles, "uncore": read_uncore}
     sets = {kind: {} for kind in readers}
     processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
     for r in processors:
@@ -283,6 +336,7 @@ def read_processors(p, folder, quirks):
         r.events = [e for kind in ("events", "offcore") for n in r.get(kind, "").split() for e in sets[kind][n]]
         r.msrs = [m for n in r.get("msrs", "").split() for m in sets["msrs"][n]]
         r.profiles = [f for n in r.get("profiles", "").split() for f in sets["profiles"][n]]
+        r.uncore = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n]]
         r.quirks = []
         for q in r.get("quirks", "").split():
             if q in quirks:
@@ -316,6 +370,20 @@ def check_processor(p, r):
     for e in r.events:
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+    for b in r.uncore:
+        v = b.value
+        for i in range(v["instances"] if b.get("space") == "msr" else 0):
+            needed = [(v["control"] + i * v["stride"] + c, v["enable"] | 0xFFFF) for c in range(v["counters"])]
+            needed += [(v["counter"] + i * v["stride"] + c, (1 << v["width"]) - 1) for c in range(v["counters"])]
+            needed += [(v[k], bits) for k, bits in (("fixed_control", v["fixed_enable"]), ("fixed_counter", (1 << v["width"]) - 1),
+                                                    ("global_control", v["global_counters"] | v["global_fixed"]),
+                                                    ("clear", v["global_counters"] | v["global_fixed"])) if v[k]]
+            for msr, bits in needed:
+                if not allowed(msr, bits):
+                    p.add(b.where, "0x%X" % msr, "is not writable with 0x%X on %s" % (bits, r["name"]))
+        for e in b.events:
+            if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
+                p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
     for f in r.profiles:
         for n in f.events:
             if n not in seen:
@@ -421,6 +489,20 @@ def write_processors(out, processors, quirks, sets):
                     c_text(f["name"]), c_text(f["title"]), c_name("list", r["name"] + "_" + f["name"]),
                     len(f.events), f.lbr, c_text(f["source"])))
             out.write("};\n")
+        for b in r.uncore:
+            out.write("static const struct uncore_event %s[] = {\n" % c_name("box_events", r["name"] + "_" + b["name"]))
+            for e in (x.event for x in b.events):
+                out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, 0x%X, 0x%X, 0x%Xull,\n\t  %s, %s },\n" % (
+                    c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["queue"], e["fixed"], e["counters"],
+                    e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
+            out.write("};\n")
+        if r.uncore:
+            out.write("static const struct uncore_box %s[] = {\n" % c_name("boxes", r["name"]))
+            for b in r.uncore:
+                out.write("\t{ .name = %s, .space = UNCORE_MSR, .source = %s,\n" % (c_text(b["name"]), c_text(b["source"])))
+                out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in BOX_NUMBERS))
+                out.write("\t  .events = %s, .event_count = %d },\n" % (c_name("box_events", r["name"] + "_" + b["name"]), len(b.events)))
+            out.write("};\n")
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (
                 c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))
@@ -436,7 +518,8 @@ def write_processors(out, processors, quirks, sets):
             c_name("models", r["name"]) if r.models else "0", len(r.models)))
         out.write("\t\t.stepping_low = %d, .stepping_high = %d,\n" % (r.low, r.high))
         for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
-                                  ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count")):
+                                  ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
+                                  ("boxes", r.uncore, "box_count")):
             out.write("\t\t.%s = %s, .%s = %d,\n" % (
                 kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
         source = r.get("latency_sources", "")

@@ -50,6 +50,42 @@ struct profile {
 	const char *source;
 };
 
+/* One countable event of an uncore box, from the documents. */
+struct uncore_event {
+	const char *name;
+	uint8_t select, umask;   /* control[7:0], [15:8] */
+	uint8_t cmask;           /* control[31:24] */
+	uint8_t queue;           /* 1: a queue's occupancy: a bus lock must follow its selection before it counts */
+	uint8_t fixed;           /* 1: counted by the box's fixed counter alone */
+	uint32_t counter_mask;   /* general counters of the box that can count it */
+	uint32_t extra_msr;      /* must hold extra_value, 0 none */
+	uint64_t extra_value;
+	const char *what;
+	const char *source;
+};
+
+/* A type of uncore box: where its registers are and what switches it on. Instance i of a socket lies at
+ * i * stride; counter c at its control + c and counter + c. Control layout: select 7:0, umask 15:8,
+ * edge 18, invert 23, cmask 31:24, and `enable`. */
+enum uncore_space { UNCORE_MSR };
+struct uncore_box {
+	const char *name;
+	uint8_t space;           /* enum uncore_space */
+	uint8_t instances;       /* of a socket */
+	uint32_t stride;
+	uint32_t control, counter;
+	uint8_t counters, width; /* bits */
+	uint64_t enable;
+	uint32_t fixed_control, fixed_counter; /* 0 none */
+	uint64_t fixed_enable;
+	uint32_t global_control; /* 0 none; bits of counter 0 on, and of the fixed counter; 0 stops all */
+	uint64_t global_counters, global_fixed;
+	uint32_t status, clear;  /* overflow bits as in global_control, read; written 1 to clear; 0 none */
+	const struct uncore_event *events;
+	uint16_t event_count;
+	const char *source;
+};
+
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
 
 /* What one byte of CPUID leaf 2 says of TLBs. */
@@ -76,6 +112,8 @@ struct processor {
 	uint8_t quirk_count;
 	const struct profile *profiles;
 	uint8_t profile_count;
+	const struct uncore_box *boxes;
+	uint8_t box_count;
 	struct tlb_facts tlb;
 	uint8_t pebs_format;     /* 255 none */
 	uint8_t lbr_pairs;

@@ -84,9 +84,20 @@ static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum lin
 		{ UNC_SNOOP_LOCAL_I, UNC_SNOOP_LOCAL_S, UNC_SNOOP_LOCAL_FORWARD_S, UNC_SNOOP_LOCAL_FORWARD_I, UNC_SNOOP_LOCAL_WRITE_BACK },
 		{ UNC_SNOOP_REMOTE_I, UNC_SNOOP_REMOTE_S, UNC_SNOOP_REMOTE_FORWARD_S, UNC_SNOOP_REMOTE_FORWARD_I, UNC_SNOOP_REMOTE_WRITE_BACK },
 	};
-	const unsigned slice = socket_slice(&s->socket[socket], line);
+	static const enum uncore_signal became[2][5] = {
+		{ UNC_COUNT, UNC_SNOOP_S_TO_S, UNC_SNOOP_F_TO_S, UNC_SNOOP_E_TO_S, UNC_SNOOP_M_TO_S },
+		{ UNC_COUNT, UNC_SNOOP_S_TO_I, UNC_SNOOP_F_TO_I, UNC_SNOOP_E_TO_I, UNC_SNOOP_M_TO_I },
+	};
+	static const enum uncore_signal to_home[5] = {
+		UNC_COUNT, UNC_COUNT, UNC_HOME_REMOTE_FORWARD_S, UNC_HOME_REMOTE_FORWARD_I, UNC_HOME_REMOTE_WRITE_BACK
+	};
+	const unsigned slice = socket_slice(&s->socket[socket], line), home = home_of(line);
 	const unsigned answer = was == LINE_I ? 0 : was == LINE_S ? (own ? 0 : 1) : own ? 3 : was == LINE_M ? 4 : 2;
-	uncore_pulse(s, socket, 0, sig[home_of(line) != socket][answer], t);
+	uncore_pulse(s, socket, 0, sig[home != socket][answer], t);
+	if (home != socket && to_home[answer] != UNC_COUNT)
+		uncore_pulse(s, home, 0, to_home[answer], t);
+	if (was != LINE_I)
+		uncore_pulse(s, socket, 0, became[own][was], t);
 	uncore_pulse(s, socket, slice, was == LINE_I ? UNC_L3_MISS_PROBE : UNC_L3_HIT_PROBE, t);
 	uncore_pulse(s, socket, 0, UNC_PEER_INSERT, t);
 	uncore_level(s, socket, 0, UNC_PEER_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);

@@ -22,6 +22,7 @@
  * takes some bytes from a store and others from the cache without waiting. */
 #include "pmu/sim/core_state.h"
 #include "pmu/sim/ops.h"
+#include "pmu/sim/uncore.h"
 
 #define LINE 64u
 #define PAGE_MASK 0xFFFull
@@ -210,6 +211,8 @@ enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip
 			s = own_part(c, kind, ip, va + within, bytes - within, asked, &ready, walked);
 		ready += c->m->store_split_cycles;
 		signal_pulse(c->signals, SIG_SPLIT_STORES, retire, 1);
+		if (in->lock)
+			memory_bus_lock(c->memory, ready);
 	}
 	if (s != ST_OK)
 		return s;

@@ -86,7 +86,8 @@ int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 	return (int64_t)(start - t) + page;
 }
 
-uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
+static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full,
+                           enum uncore_signal told)
 {
 	const unsigned home = home_of(line);
 	const bool local = home == from;
@@ -103,7 +104,19 @@ uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 		start = lane_take(&c->lane, sent);
 		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);
 	}
-	uncore_pulse(s, home, 0, local ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE, t);
+	uncore_pulse(s, home, 0, told, t);
 	uncore_pulse(s, home, unit, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
 	return start - t;
+}
+
+uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
+{
+	return write_line(s, from, line, t, transfers, full, home_of(line) == from ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
+}
+
+uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
+{
+	const unsigned home = home_of(line);
+	uncore_pulse(s, home, 0, home == from ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
+	return write_line(s, from, line, t, transfers, full, home == from ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
 }

@@ -371,6 +371,8 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->fault_dead_core, "at most the number of logical processors");
 	if (m->fault_dead_core == 1)
 		return wrong(r, &m->fault_dead_core, "core 0 runs the program: 0 or 2 and above");
+	if (!machine_uncore_known(m->pmu_uncore))
+		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none or nehalem");
 	return machine_events_known(m->pmu_events) ? ST_OK :
 		wrong(r, (const uint64_t *)(const void *)m->pmu_events, "architectural, core2, nehalem, haswell or skylake");
 }

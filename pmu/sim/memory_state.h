@@ -175,6 +175,8 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
  * bandwidth; full: all 64 bytes. */
 int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t);
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
+/* The same for a line that was never in a cache: its home is first asked for the right to write it. */
+uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 
 /* uncore.c: an inline test, then the sink. t in core cycles. */
 static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)

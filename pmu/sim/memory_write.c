@@ -21,7 +21,7 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 {
 	const struct wc b = c->wc[i];
 	const bool full = b.bytes == UINT64_MAX;
-	const uint64_t delay = dram_write(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
+	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
 	const uint64_t end = t + s->nt_cycles + delay;
 	signal_pulse(s->signals[thread], SIG_OFFCORE_OTHER_NON_DRAM, t, 1);
 	for (unsigned j = i; j + 1 < c->wc_open; j++)

@@ -38,6 +38,8 @@ static enum status op_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *v
 		return ST_RANGE;
 	struct sim_finding f = { .address = msr };
 	enum status st = counters_rdmsr(s->harts[core].counters, msr, value, &f);
+	if (st == ST_MISSING)
+		st = boxes_rdmsr(s->boxes, core, msr, value, &f);
 	record(s, core, &f);
 	return st == ST_MISSING ? ST_FAULT : st;
 }
@@ -49,6 +51,8 @@ static enum status op_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t va
 		return ST_RANGE;
 	struct sim_finding f = { .address = msr, .value = value };
 	enum status st = counters_wrmsr(s->harts[core].counters, msr, value, &f);
+	if (st == ST_MISSING)
+		st = boxes_wrmsr(s->boxes, core, msr, value, &f);
 	record(s, core, &f);
 	return st == ST_MISSING ? ST_FAULT : st;
 }
@@ -71,18 +75,22 @@ static enum status op_rdtsc(void *self, unsigned core, uint64_t *value)
 
 static enum status op_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
-	(void)self;
-	(void)at;
-	*value = 0xFFFFFFFF; /* no such function */
-	return ST_OK;
+	struct sim *s = self;
+	struct sim_finding f = { .address = at.reg };
+	enum status st = boxes_pci_read32(s->boxes, at, value, &f);
+	record(s, 0, &f);
+	if (st == ST_MISSING)
+		*value = 0xFFFFFFFF; /* no such function */
+	return st == ST_MISSING ? ST_OK : st;
 }
 
 static enum status op_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
-	(void)self;
-	(void)at;
-	(void)value;
-	return ST_OK; /* goes nowhere, as on a bus without that function */
+	struct sim *s = self;
+	struct sim_finding f = { .address = at.reg, .value = value };
+	enum status st = boxes_pci_write32(s->boxes, at, value, &f);
+	record(s, 0, &f);
+	return st == ST_MISSING ? ST_OK : st; /* goes nowhere, as on a bus without that function */
 }
 
 static enum status op_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
@@ -148,6 +156,14 @@ static enum status map_own(struct sim *s)
 
 static void *get(struct sim *s, size_t bytes) { return s->from.get(s->from.self, bytes); }
 
+static void *boxes_get(void *self, size_t bytes) { return get(self, bytes); }
+
+static void boxes_put(void *self, void *at, size_t bytes)
+{
+	struct sim *s = self;
+	s->from.put(s->from.self, at, bytes);
+}
+
 static size_t counters_stride(const struct machine *m) { return (counters_bytes(m) + 63) & ~(size_t)63; }
 static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63; }
 
@@ -155,7 +171,7 @@ static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63
 static size_t small_bytes(const struct machine *m, unsigned threads)
 {
 	return sizeof(struct sim) + 64 + threads * (sizeof(struct hart) + sizeof(struct core_hooks) + counters_stride(m) +
-	       signals_stride()) + 256 + CODE_ENTRIES * sizeof(struct code_entry);
+	       signals_stride()) + boxes_bytes(m) + 320 + CODE_ENTRIES * sizeof(struct code_entry);
 }
 
 static void *carve(uint8_t **at, size_t bytes)
@@ -198,6 +214,8 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		return ST_FULL;
 	}
 	s->memory = memory_init(hierarchy, &s->m, s->signals, sim_page, s);
+	const struct uncore_tap_env boxes = { .self = s, .now = sim_slowest, .get = boxes_get, .put = boxes_put };
+	s->boxes = boxes_init(carve(&at, boxes_bytes(m)), &s->m, s->memory, &boxes);
 	for (unsigned i = 0; i < threads; i++) {
 		struct hart *h = &s->harts[i];
 		h->sim = s;
@@ -218,6 +236,8 @@ void sim_close(struct sim *s)
 {
 	struct sim_memory from = s->from;
 	sim_unmap_all(s);
+	if (s->boxes)
+		boxes_close(s->boxes);
 	for (unsigned i = 0; i < s->threads; i++) {
 		if (s->harts[i].core_memory)
 			from.put(from.self, s->harts[i].core_memory, core_bytes(&s->m));

@@ -168,6 +168,16 @@ void sim_run_connect(struct sim *s, struct hart *h)
 	counters_connect(h->counters, &env);
 }
 
+uint64_t sim_slowest(void *sim)
+{
+	const struct sim *s = sim;
+	uint64_t least = UINT64_MAX;
+	for (unsigned i = 0; i < s->threads; i++)
+		if (s->harts[i].job && core_clock(s->harts[i].core) < least)
+			least = core_clock(s->harts[i].core);
+	return least < UINT64_MAX ? least : s->now;
+}
+
 /* --- running -------------------------------------------------------------------------------- */
 
 static struct hart *sibling(const struct sim *s, const struct hart *h)

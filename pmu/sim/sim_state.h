@@ -2,6 +2,7 @@
 #ifndef SIM_SIM_STATE_H
 #define SIM_SIM_STATE_H
 
+#include "pmu/sim/box.h"
 #include "pmu/sim/sim.h"
 
 #define MAPPINGS_MAX 64
@@ -43,6 +44,7 @@ struct sim {
 	uint8_t distance[64];
 	unsigned threads;
 	struct memory *memory;
+	struct boxes *boxes;
 	struct signals *signals[MACHINE_THREADS_MAX];
 	struct hart *harts;
 	struct core_hooks *hooks;      /* one a hart */
@@ -70,6 +72,8 @@ bool sim_page(void *sim, uint64_t va, struct page_info *out);
 
 /* --- sim_run.c: jobs --- */
 MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc);
+/* The core cycle below which nothing can happen any more: the clock of the slowest running core. */
+uint64_t sim_slowest(void *sim);
 /* Connects a hart's callbacks; called once. */
 void sim_run_connect(struct sim *s, struct hart *h);
 /* The decoded instruction at an address; NULL with *vector when there is none. */

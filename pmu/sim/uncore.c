@@ -9,6 +9,8 @@ void memory_uncore(struct memory *s, const struct uncore_sink *sink)
 		memset(&s->sink, 0, sizeof(s->sink));
 }
 
+void memory_bus_lock(struct memory *s, uint64_t core_cycle) { uncore_pulse(s, 0, 0, UNC_BUS_LOCK, core_cycle); }
+
 uint64_t memory_uncore_cycle(const struct memory *s, uint64_t core_cycle)
 {
 	return core_cycle * s->m->tick_per_core_cycle / s->m->tick_per_uncore_cycle;

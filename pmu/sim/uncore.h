@@ -24,6 +24,8 @@ struct uncore_sink {
 
 /* From now on; the sink is copied. NULL: nobody listens. */
 void memory_uncore(struct memory *s, const struct uncore_sink *sink);
+/* A locked operation on two lines locks the whole machine at a core cycle. */
+void memory_bus_lock(struct memory *s, uint64_t core_cycle);
 /* The uncore cycle in which a core cycle begins. */
 uint64_t memory_uncore_cycle(const struct memory *s, uint64_t core_cycle);
 
