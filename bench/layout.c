@@ -69,6 +69,15 @@ static uint64_t power_of_two_below(uint64_t n)
 	return n ? p : 0;
 }
 
+/* What of a cache a ring of lines may take: two thirds, and at least one way less than all, so that what
+ * the wrapper, the walks and the other ring of a row use does not push lines of it out again and again. */
+static uint64_t most_of(const struct cpu_cache *c)
+{
+	uint64_t way = c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0, spare = c->bytes - c->bytes / 3 * 2;
+
+	return c->bytes - (spare > way || way == c->bytes ? spare : way);
+}
+
 static void shape_lines(struct shape *s, uint64_t bytes)
 {
 	s->nodes = (uint32_t)(bytes / s->line_bytes / CHASE_LOADS * CHASE_LOADS);
@@ -106,7 +115,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 		while (level == 3 && bytes / 2 >= enough)
 			bytes /= 2;
 	} else {
-		most = c->bytes / 3 * 2;
+		most = most_of(c);
 		bytes = most;
 		if (level == 3 && bytes > enough)
 			bytes = enough;
@@ -232,7 +241,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	}
 	if (!l1 || !l1->bytes)
 		return unknown(reason, capacity, "no L1 data cache known");
-	shape_lines(s, l1->bytes / 3 * 2);
+	shape_lines(s, most_of(l1));
 	return ST_OK;
 }
 

@@ -25,7 +25,9 @@ enum order {
 enum prepare {
 	PREPARE_WARM,  /* visited once in the row's own order, then again in part before each window */
 	PREPARE_FLUSH, /* what the window will visit is flushed out of all caches before each window */
-	PREPARE_FILL   /* streams: until the last-level cache has begun to write modified lines back */
+	PREPARE_FILL,  /* streams: until the last-level cache has begun to write modified lines back */
+	PREPARE_READ   /* streams that store past the caches: until as many lines are read as the last level holds,
+	                  so that none is left there from before */
 };
 /* What a penalty is over: the same kernel, as many loads. */
 enum baseline {

@@ -144,8 +144,10 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	else if (r->prepare == PREPARE_FILL)
 		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in */
 		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3;
+	else if (r->prepare == PREPARE_READ)
+		units = (last ? last->bytes : 0) / (w->kernel->data_bytes / 3 * 2); /* two arrays of three are read */
 	else
-		units = r->place == PLACE_DRAM ? 0 : w->shape.array_bytes / 256;
+		units = w->shape.array_bytes / 256;
 	return units ? window_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
 }
 

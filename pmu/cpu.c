@@ -253,6 +253,8 @@ static void read_tlbs(struct probe *p)
 		read_tlbs_amd(p);
 	else
 		read_tlbs_enumerated(p);
+	if (t->dtlb_4k && !p->amd)
+		return; /* enumerated: what is not among them is not there */
 	if (t->dtlb_4k == 0)
 		read_tlbs_described(p);
 	fill(&t->dtlb_4k, known->dtlb_4k);

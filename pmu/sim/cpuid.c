@@ -1,7 +1,8 @@
 /* pmu/sim/cpuid.c: CPUID leaves made from the machine file (SDM volume 2A, CPUID).
  *
- * Caches are told by leaf 4 only (leaf 2 says so with descriptor 0xFF); TLB sizes are told by no
- * leaf of this model. Of leaf 0xD the sizes of SSE, AVX and AVX-512 state. */
+ * Caches are told by leaf 4 only (leaf 2 says so with descriptor 0xFF), TLBs by leaf 0x18 where
+ * control.highest_leaf reaches it, else by no leaf of this model. Of leaf 0xD the sizes of SSE,
+ * AVX and AVX-512 state. */
 #include "pmu/sim/counter_state.h"
 #include "pmu/text.h"
 
@@ -151,6 +152,36 @@ static void leaf13(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 		}
 }
 
+/* Deterministic address translation parameters: one subleaf a TLB that is there. */
+#define PAGES_4K 1u
+#define PAGES_2M 2u
+#define PAGES_1G 8u
+static void leaf24(const struct machine *m, uint32_t subleaf, uint32_t out[4])
+{
+	const struct { uint64_t entries, ways; uint32_t type, level, pages; } all[] = {
+		{ m->dtlb_entries, m->dtlb_ways, 1, 1, PAGES_4K },
+		{ m->dtlb_large_entries, m->dtlb_large_ways, 1, 1, PAGES_2M },
+		{ m->dtlb_huge_entries, m->dtlb_huge_entries, 1, 1, PAGES_1G },
+		{ m->itlb_entries, m->itlb_ways, 2, 1, PAGES_4K },
+		{ m->itlb_large_entries, m->itlb_large_entries, 2, 1, PAGES_2M },
+		{ m->stlb_entries, m->stlb_ways, 3, 2, PAGES_4K | (m->stlb_large ? PAGES_2M : 0) },
+		{ m->stlb_huge_entries, m->stlb_huge_entries, 3, 2, PAGES_1G },
+	};
+	unsigned there = 0;
+	for (unsigned i = 0; i < COUNT_OF(all); i++) {
+		if (!all[i].entries)
+			continue;
+		if (there++ == subleaf) {
+			uint64_t ways = all[i].ways < all[i].entries ? all[i].ways : all[i].entries;
+			out[1] = all[i].pages | (uint32_t)ways << 16;
+			out[2] = (uint32_t)(all[i].entries / ways);
+			out[3] = all[i].type | all[i].level << 5 | (ways == all[i].entries ? 1u << 8 : 0);
+		}
+	}
+	if (subleaf == 0)
+		out[0] = there - 1; /* the first TLB is always there */
+}
+
 static void extended(const struct machine *m, uint32_t leaf, uint32_t out[4])
 {
 	uint32_t isa = (uint32_t)m->cpuid_isa;
@@ -240,6 +271,9 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		out[0] = (uint32_t)(m->core_hz / 1000000);
 		out[1] = (uint32_t)(m->control_turbo_ratio ? m->control_turbo_ratio * (m->clock_bus_hz_times_3 / 3) / 1000000 : out[0]);
 		out[2] = (uint32_t)(m->clock_bus_hz_times_3 / 3000000);
+		break;
+	case 0x18:
+		leaf24(m, subleaf, out);
 		break;
 	}
 }

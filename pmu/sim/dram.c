@@ -37,7 +37,7 @@ void dram_init(struct memory *s, struct socket *k, struct arena *a)
 static struct channel *channel_of(struct memory *s, uint32_t line, uint32_t *at, uint32_t *unit)
 {
 	const uint32_t n = (uint32_t)s->m->dram_channels, offset = line & (NODE_LINES - 1);
-	*at = (uint32_t)(offset * s->channel_inverse >> 36); /* offset / n: exact for offset < 2^29, n <= 16 */
+	*at = (uint32_t)(offset * s->channel_inverse >> 33); /* offset / n: exact for offset < 2^29, n <= 16; never beyond 2^62 */
 	*unit = offset - *at * n;
 	return &s->socket[home_of(line)].channels[*unit];
 }

@@ -84,7 +84,7 @@ struct memory {
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive;
 	struct latencies lat;
-	uint64_t channel_inverse; /* 2^36 / dram.channels, rounded up */
+	uint64_t channel_inverse; /* 2^33 / dram.channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
 	unsigned wc_most;       /* open write-combining buffers of a core */
 	struct private_core *core;

@@ -96,19 +96,64 @@ static uint64_t last(struct facts *f)
 	return field(f, "l2", "bytes") ? l2(f) : l1(f);
 }
 
-/* In random order a bank's open row is another one: page miss. */
-static uint64_t dram_local(struct facts *f)
+/* In random order over `span` bytes a bank's open row is by chance the right one as often as all open rows
+ * together are part of the span; else it is another one: page miss. */
+static uint64_t dram_local(struct facts *f, uint64_t span)
 {
-	return last(f) + ps(f, field(f, "dram", "local_ps") +
-	                    (field(f, "dram", "open_page") ? field(f, "dram", "page_miss_ps") : 0));
+	uint64_t local = field(f, "dram", "local_ps"), hit = field(f, "dram", "page_hit_ps"), miss = field(f, "dram", "page_miss_ps");
+	uint64_t open = field(f, "dram", "channels") * field(f, "dram", "banks") * field(f, "dram", "page_bytes");
+
+	if (!field(f, "dram", "open_page"))
+		return last(f) + ps(f, local);
+	if (open > span)
+		open = span;
+	return last(f) + ps(f, local + miss - (hit + miss) * (open / 1024) / (span / 1024));
+}
+
+/* What a chase made cold by CLFLUSH is spread over: 16 pages of 2 MiB, or half of what the DTLB holds of them. */
+static uint64_t sparse_span(struct facts *f)
+{
+	uint64_t pages = field(f, "dtlb", "large_entries") / 2;
+
+	return (pages && pages < 16 ? pages : 16) * 0x200000;
+}
+
+static uint64_t last_bytes(struct facts *f)
+{
+	uint64_t l3 = field(f, "l3", "bytes"), l2_bytes = field(f, "l2", "bytes");
+
+	return l3 ? l3 : l2_bytes ? l2_bytes : field(f, "l1d", "bytes");
 }
 
 /* Both TLB levels asked in vain, then a walk: the PDE cache leaves one load, of an entry whose line was used
- * as many pages ago as there are groups of 8; with as many lines of data in between it is still in an L1 that
- * replaces the oldest. */
-static uint64_t walk(struct facts *f)
+ * as many pages ago as there are groups of 8. In between come as many lines of data: with both an L1 that
+ * replaces the oldest is filled to a quarter of as many lines as there are pages, twice the second level's
+ * entries. Well below its size the entry comes from the L1, well above from the L2, else from one of them. */
+static void walk(struct facts *f, uint64_t *least, uint64_t *most)
 {
-	return field(f, "stlb", "cycles") + field(f, "walk", "cycles") + l1(f);
+	uint64_t lines = field(f, "l1d", "bytes") / 64, between = field(f, "stlb", "entries") / 2;
+	uint64_t lookup = field(f, "stlb", "cycles") + field(f, "walk", "cycles");
+	bool oldest = field(f, "l1d", "policy") == 0;
+
+	*least = lookup + (oldest && between >= 2 * lines ? l2(f) : l1(f));
+	*most = lookup + (oldest && 2 * between <= lines ? l1(f) : l2(f));
+}
+
+/* Which TLB sizes the rows can aim at. The first level must be a quarter of the second, and a line a page must
+ * stay in the L1; for the walk, in the L2 and not in the L1. */
+static bool dtlb_in_reach(struct facts *f)
+{
+	uint64_t first = field(f, "dtlb", "entries"), second = field(f, "stlb", "entries");
+	uint64_t pages = 3 * first < second / 2 ? 3 * first : second / 2;
+
+	return pages >= 2 * first && pages <= field(f, "l1d", "bytes") / 64 / 2;
+}
+
+static bool walk_in_reach(struct facts *f)
+{
+	uint64_t pages = 2 * field(f, "stlb", "entries");
+
+	return pages && pages * 64 <= field(f, "l2", "bytes") / 2 && pages * 64 >= 2 * field(f, "l1d", "bytes");
 }
 
 /* How many ports an [exec] line names: "LATENCY PORTS BUSY", a digit a port. */
@@ -184,21 +229,22 @@ static enum status expect_triad(struct facts *f, const char *row, struct expecta
 enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct facts f = { machine, format, false };
-	bool has_l2 = field(&f, "l2", "bytes"), has_l3 = field(&f, "l3", "bytes"), has_stlb = field(&f, "stlb", "entries");
+	bool has_l2 = field(&f, "l2", "bytes"), has_l3 = field(&f, "l3", "bytes");
+	uint64_t walk_least, walk_most;
+
+	walk(&f, &walk_least, &walk_most);
 	const struct { const char *row; bool there; uint64_t cycles; } formulas[] = {
 		{ "load.l1.latency", true, l1(&f) },
 		{ "load.l2.latency", has_l2, l2(&f) },
 		{ "load.l3.latency", has_l3, last(&f) },
-		{ "load.dram_local.latency", true, dram_local(&f) },
-		{ "load.dram_local_big.latency", true, dram_local(&f) },
+		{ "load.dram_local.latency", true, dram_local(&f, sparse_span(&f)) },
+		{ "load.dram_local_big.latency", 6 * last_bytes(&f) <= 0x40000000, dram_local(&f, 6 * last_bytes(&f)) },
 		{ "load.l2.penalty", has_l2, l2(&f) - l1(&f) },
 		{ "load.l3.penalty", has_l3, last(&f) - l1(&f) },
-		{ "load.dram_local.penalty", true, dram_local(&f) - l1(&f) },
-		{ "tlb.dtlb_4k.penalty", has_stlb, field(&f, "stlb", "cycles") },
-		{ "tlb.stlb_walk_4k.penalty", has_stlb, walk(&f) },
+		{ "load.dram_local.penalty", true, dram_local(&f, sparse_span(&f)) - l1(&f) },
+		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), field(&f, "stlb", "cycles") },
+		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), walk_least },
 	};
-
-	bool random_l1 = field(&f, "l1d", "policy") == 2;
 
 	if (f.missing)
 		return ST_SYNTAX;
@@ -211,8 +257,8 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 			return ST_UNSUPPORTED;
 		tolerance = tolerance > TOLERANCE_MILLI ? tolerance : TOLERANCE_MILLI;
 		*out = (struct expectation){ milli - tolerance, milli + tolerance };
-		if (random_l1 && !strcmp(row, "tlb.stlb_walk_4k.penalty")) /* some entries come from the L2 */
-			out->most_milli += 1000 * (int64_t)(l2(&f) - l1(&f));
+		if (!strcmp(row, "tlb.stlb_walk_4k.penalty"))
+			out->most_milli += 1000 * (int64_t)(walk_most - walk_least);
 		return ST_OK;
 	}
 	return expect_triad(&f, row, out);
