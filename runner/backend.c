@@ -12,11 +12,26 @@
 
 #define MACHINE_FILE_MOST (1u << 20)
 
+/* Larger blocks start at a multiple of 2 MiB and ask for pages of that size: a simulator that walks through its
+ * tables and through buffers at random spends much of its time on the host's own page walks otherwise. */
+#define HUGE_BYTES ((size_t)2 << 20)
+
 void *backend_pages_get(void *self, size_t bytes)
 {
 	(void)self;
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return at == MAP_FAILED ? NULL : at;
+	const size_t more = bytes >= HUGE_BYTES ? HUGE_BYTES : 0;
+	uint8_t *at = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED || !more)
+		return at == MAP_FAILED ? NULL : at;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) & ~(page - 1);
+	const size_t before = (size_t)(-(uintptr_t)at & (HUGE_BYTES - 1)), end = (bytes + more + page - 1) & ~(page - 1);
+	if (before)
+		munmap(at, before);
+	at += before;
+	if (end - before > whole)
+		munmap(at + whole, end - before - whole);
+	(void)madvise(at, whole, MADV_HUGEPAGE); /* a wish: without it everything works, only slower */
+	return at;
 }
 
 void backend_pages_put(void *self, void *at, size_t bytes)

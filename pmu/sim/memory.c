@@ -452,3 +452,27 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 		break;
 	}
 }
+
+static void look_at(const struct memory *s, const struct private_core *c, uint32_t line)
+{
+	for (unsigned i = 0; i < s->sockets; i++) {
+		const struct cache *l3 = &s->socket[i].l3;
+		if (!l3->sets)
+			continue;
+		const uint32_t first = cache_near(l3, line);
+		if (i == c->cluster->socket && s->inclusive)
+			__builtin_prefetch(&s->socket[i].holders[first * s->holder_bytes]);
+	}
+}
+
+void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
+{
+	const struct private_core *c = &s->core[core];
+	const uint32_t line = line_of(s, pa);
+	/* what these need is near already: they are small */
+	if (cache_find(&c->l1d, line) != CACHE_NONE || cache_find(&c->cluster->l2, line) != CACHE_NONE)
+		return;
+	look_at(s, c, line);
+	if (c->prefetchers & 2)
+		look_at(s, c, line ^ 1);
+}

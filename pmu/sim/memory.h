@@ -64,6 +64,8 @@ struct memory *memory_init(void *at, const struct machine *m, struct signals **s
                            bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self);
 
 void memory_access(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+/* Brings the model's own data for a line near; changes nothing of the model. pa may be any. */
+void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa);
 /* ST_FAULT: no such page. Tells the DTLB_ and ITLB_ signals. */
 enum translate_for { FOR_LOAD = 0, FOR_CODE = 1, FOR_STORE = 2 };
 MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va,

@@ -4,6 +4,7 @@
  * A job starts with empty pipelines and the caches as they were; it ends when its routine returns to
  * END_IP, which lies outside the window. Not modelled: interrupts, other privilege levels than 0. */
 #include "pmu/sim/sim_state.h"
+#include "pmu/sim/ops.h"
 #include "pmu/text.h"
 
 #define END_IP (~0xFFFull)
@@ -58,6 +59,7 @@ const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
 	unsigned length = e->insn.length;
 	bool follows = e->insn.fusible_first && length < left && decode(bytes + length, left - length, &next, &bad) == ST_OK;
 	core_plan_make(&s->m, &e->insn, follows ? &next : NULL, &e->plan);
+	e->pointer = e->insn.op == OP_MOV && e->insn.kind == KIND_RM && e->insn.operand_bytes == 8;
 	e->ip = ip;
 	return e;
 }
@@ -88,6 +90,7 @@ static void *env_memory(void *self, uint64_t va, unsigned bytes, bool write)
 	if (write && m->executable && forget_code(s, va, bytes))
 		h->code_stored = true;
 	s->ranges[exec_range_slot(va)] = (struct exec_range){ m->va, m->bytes, m->host, !m->executable };
+	s->range_pa[exec_range_slot(va)] = m->pa;
 	return (uint8_t *)m->host + (va - m->va);
 }
 
@@ -235,6 +238,21 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 		s->now = h->now;
 }
 
+/* What a load has brought may be the address of the next one, as in a chase. Then this program brings near what it
+ * will look at for it: the bytes, and the entries of the large caches. Nothing is changed. */
+static inline void look_ahead(const struct hart *h, const struct code_entry *c)
+{
+	const struct sim *s = h->sim;
+	uint64_t va;
+	__builtin_memcpy(&va, (const uint8_t *)&h->regs + c->insn.dst_at, 8);
+	const unsigned slot = exec_range_slot(va);
+	const uint64_t at = va - s->ranges[slot].va;
+	if (at >= s->ranges[slot].bytes)
+		return;
+	__builtin_prefetch(s->ranges[slot].host + at);
+	memory_look_ahead(s->memory, h->thread / (unsigned)s->m.topology_threads, s->range_pa[slot] + at);
+}
+
 /* Runs one hart until its clock is beyond `until` or its job ends. */
 static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 {
@@ -257,6 +275,8 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
 		if (st != ST_OK)
 			break;
+		if (c->pointer)
+			look_ahead(h, c);
 		st = core_account(h->core, &c->insn, &c->plan, &e, ip);
 		if (st != ST_OK) {
 			vector = 14;

@@ -12,6 +12,7 @@
 /* One decoded instruction. ip 0: empty. */
 struct code_entry {
 	uint64_t ip;
+	bool pointer; /* loads a register of 8 bytes: perhaps an address */
 	struct insn insn;
 	struct core_plan plan;
 };
@@ -54,6 +55,7 @@ struct sim {
 	struct map_entry maps[MAPPINGS_MAX];
 	unsigned map_count;
 	struct exec_range ranges[EXEC_RANGES];
+	uint64_t range_pa[EXEC_RANGES]; /* physical address of each */
 	struct sim_finding findings[SIM_FINDINGS];
 	unsigned finding_count;
 	uint64_t finding_total;

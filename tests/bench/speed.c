@@ -1,4 +1,5 @@
-/* tests/bench/speed.c: speed of the simulated machines on this host: `speed [MACHINE [MILLISECONDS]]`.
+/* tests/bench/speed.c: speed of the simulated machines on this host: `speed [MACHINE [MILLISECONDS [CASE]]]`;
+ * CASE: the start of a name, then on one core only.
  *
  * Simulated instructions a second of this process's CPU time, four counters and the fixed ones armed. Another
  * program on the same core slows the simulator down without showing in its CPU time: so a loop of dependent adds
@@ -53,15 +54,17 @@ static uint64_t host_adds(void)
 	return n * 1000 / (cpu_ns(NULL) - from);
 }
 
-static unsigned report(const struct access *a, const struct cpu *cpu, const struct plan *plan, bool floor, uint64_t least_ns)
+static unsigned report(const struct access *a, const struct cpu *cpu, const struct plan *plan, bool floor, uint64_t least_ns, const char *only)
 {
 	static const unsigned cores[] = { 1, 2, 4, 8 };
 	const struct speed_clock clock = { NULL, cpu_ns };
 	unsigned below = 0;
 	for (unsigned i = 0; i < speed_case_count; i++) {
+		if (only && strncmp(speed_cases[i].name, only, strlen(only)))
+			continue;
 		printf("%-14s", speed_cases[i].name);
 		uint64_t adds = 0;
-		for (unsigned n = 0; n < COUNT_OF(cores); n++) {
+		for (unsigned n = 0; n < (only ? 1 : COUNT_OF(cores)); n++) {
 			struct speed_result r = { 0, 0 };
 			enum status st = speed_measure(a, cpu, plan, &speed_cases[i], cores[n], &clock, least_ns, &r);
 			if (st == ST_UNSUPPORTED) {
@@ -101,8 +104,8 @@ int main(int argc, char **argv)
 	struct sim *sim;
 	char problem[400];
 
-	if (argc > 3 || !least_ns || backend_machine(name, &m, problem, sizeof(problem)) != ST_OK) {
-		fprintf(stderr, "usage: speed [MACHINE [MILLISECONDS]]\n");
+	if (argc > 4 || !least_ns || backend_machine(name, &m, problem, sizeof(problem)) != ST_OK) {
+		fprintf(stderr, "usage: speed [MACHINE [MILLISECONDS [CASE]]]\n");
 		return 2;
 	}
 	if (sim_open(&m, &memory, &sim) != ST_OK || cpu_identify(sim_access(sim), &cpu) != ST_OK || speed_plan(&cpu, &plan) != ST_OK)
@@ -114,7 +117,7 @@ int main(int argc, char **argv)
 	printf("\nmillion instructions a second of CPU time, by active cores; in brackets host adds an instruction; host adds a ns\n"
 	       "               1 core          2       4       8\n");
 	const bool floor = !strcmp(name, FLOOR_MACHINE);
-	unsigned below = report(&guard.access, &cpu, &plan, floor, least_ns);
+	unsigned below = report(&guard.access, &cpu, &plan, floor, least_ns, argc > 3 ? argv[3] : NULL);
 	/* every hart that ran has its rings by now; what is still held is the machine's */
 	printf("memory of the machine beside the buffers: %.1f MiB\n", (double)meter.now / (1 << 20));
 	if (meter.now > FLOOR_MEMORY) {
