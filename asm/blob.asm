@@ -19,6 +19,7 @@ kernel_code:
 %include "asm/arith.asm"
 %include "asm/sync.asm"
 %include "asm/frontend.asm"
+%include "asm/study.asm"
 
 section .kernels
 global kernel_code_end

@@ -337,6 +337,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 
 void suite_table_summary(struct text *t, const struct access *a, const struct suite_summary *s)
 {
+	study_lines(t, &s->study);
 	text_fmt(t, "%u rows:", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		if (s->by_status[i])

@@ -241,6 +241,8 @@ static void write_end(struct writer *w)
 	journal(w, &line);
 	text_fmt(&w->json, "\n],\n\"summary\": ");
 	report_summary(&w->json, w->out);
+	text_fmt(&w->json, ",\n\"study\": ");
+	study_json(&w->json, &w->out->study);
 	text_fmt(&w->json, ",\n\"environment\": ");
 	report_environment(&w->json, w->host);
 	text_fmt(&w->json, "\n}\n");
@@ -302,6 +304,36 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 	}
 }
 
+static bool asks_for_all(const struct suite_settings *s)
+{
+	const char *at = suite_text(s), *piece;
+	size_t n;
+
+	while (next_piece(&at, &piece, &n))
+		if (suite_bit(piece, n) == SUITE_FULL)
+			return true;
+	return false;
+}
+
+/* Behind the rows of the full suite. On a simulated machine all of it must work that the machine has. */
+static void run_study(struct writer *w, struct bench *b, const struct suite_settings *s)
+{
+	char at[LINE_BYTES];
+	struct text line;
+
+	if (!asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE)
+		return;
+	study_run(b, &w->out->study);
+	for (unsigned p = 0; w->a->kind == ACCESS_SIM && p < STUDY_PARTS; p++)
+		if (w->out->study.parts[p].status != ST_OK && w->out->study.parts[p].status != ST_UNSUPPORTED)
+			w->out->unexpected++;
+	text_init(&line, at, sizeof(at));
+	text_fmt(&line, "{\"event\": \"study\", \"study\": ");
+	study_json(&line, &w->out->study);
+	text_fmt(&line, "}\n");
+	journal(w, &line);
+}
+
 enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                       const struct suite_host *host, struct suite_summary *out)
 {
@@ -322,6 +354,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		report_csv_head(&w.csv);
 		bench_init(b, a, cpu, host, s->repetitions, seed);
 		run_rows(&w, b, s);
+		run_study(&w, b, s);
 		write_end(&w);
 		st = ST_OK;
 	}

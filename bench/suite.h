@@ -6,6 +6,7 @@
 #define BENCH_SUITE_H
 
 #include "bench/row.h"
+#include "bench/study.h"
 #include "pmu/access.h"
 #include "pmu/cpu.h"
 
@@ -47,6 +48,7 @@ struct suite_summary {
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */
+	struct study_result study; /* of the full suite, where there is a PMU */
 	enum status files;        /* ST_OK, or why results could not be written */
 };
 

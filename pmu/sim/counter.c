@@ -197,6 +197,9 @@ static bool is_start_selector(const struct counters *p, unsigned n)
 	return p->m->pmu_start_sequence && n < 4 && p->evtsel[n] == start_selectors[n];
 }
 
+/* More than instructions or uops retire in a cycle anywhere: fewer than cmask is true in every cycle. */
+#define RETIRED_MOST 15
+
 /* What the selector of general counter n asks for. false: it counts nothing, *why and *kind say it
  * where that is worth a word. */
 static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum finding_kind *kind, const char **why)
@@ -206,7 +209,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	const struct sim_event *rows[8];
 	*why = NULL;
 	c->precise = 0;
-	c->tagged = c->by_retirement = false;
+	c->tagged = c->by_retirement = c->every_cycle = false;
 	c->unit = UNIT_ONE;
 	*t = (struct tap){ .on = true, .cmask = (uint8_t)(sel >> 24), .inv = (sel & SEL_INV) != 0, .edge = (sel & SEL_EDGE) != 0 };
 	if (!(sel & SEL_EN) || is_start_selector(p, n))
@@ -269,7 +272,9 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			*why = "PEBS on an event that is not precise: no record is ever written";
 			return false;
 		}
-		if (t->cmask || t->inv || t->edge || (sel & SEL_ANY)) {
+		c->every_cycle = t->inv && t->cmask > RETIRED_MOST && !t->edge && !(sel & SEL_ANY) && !c->tagged &&
+			c->precise & (1ull << PRECISE_INSTRUCTIONS | 1ull << PRECISE_UOPS_UNFUSED | 1ull << PRECISE_UOPS_FUSED);
+		if (!c->every_cycle && (t->cmask || t->inv || t->edge || (sel & SEL_ANY))) {
 			*kind = FIND_UNMODELLED;
 			*why = "cmask, inv, edge or AnyThread on a counter that counts retired instructions one by one (PEBS, load latency)";
 			return false;

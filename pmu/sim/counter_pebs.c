@@ -229,6 +229,27 @@ static void count_one(struct counters *p, unsigned n, const struct retired *r, c
 	}
 }
 
+/* Every cycle is an event: what has passed since the last retirement is counted now. The record is that of
+ * the first instruction that retires once PEBS is armed; the counter starts anew in that cycle. */
+static void count_cycles(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
+{
+	struct counter *c = &p->general[n];
+	uint64_t from = c->counted_cycle > c->start_cycle ? c->counted_cycle : c->start_cycle;
+	uint64_t passed = r->cycle > from ? r->cycle - from : 0, left = mask_of(p->m->pmu_width) - c->base + 1, reset;
+	c->counted_cycle = r->cycle;
+	if (!c->armed && passed >= left) {
+		c->armed = true;
+		c->armed_cycle = from + left + p->m->pmu_pebs_shadow_cycles;
+	}
+	c->base = (c->base + passed) & mask_of(p->m->pmu_width);
+	if (!c->armed || r->cycle < c->armed_cycle)
+		return;
+	write_record(p, n, r, g);
+	c->armed = false;
+	if (ds_read(p, DS_PEBS_RESET + 8 * n, &reset))
+		c->base = reset & mask_of(p->m->pmu_width);
+}
+
 /* Whether the load-latency facility has tagged this load and its latency is above the threshold. */
 static bool tagged_above(struct counters *p, const struct retired *r)
 {
@@ -265,6 +286,10 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		struct counter *c = &p->general[n];
 		if (!c->retired)
 			continue;
+		if (c->every_cycle) {
+			count_cycles(p, n, r, regs);
+			continue;
+		}
 		if (c->tagged && !drawn) {
 			tagged = tagged_above(p, r);
 			drawn = true;

@@ -22,6 +22,8 @@ struct counter {
 	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
 	bool tagged;           /* ... and only loads that the load-latency facility has tagged */
 	bool by_retirement;    /* its event is only known at retirement */
+	bool every_cycle;      /* PEBS on a condition that is true in every cycle (TOTAL_CYCLES) */
+	uint64_t counted_cycle; /* ... counted up to here, by the clock of retirement */
 	bool armed;            /* PEBS: overflowed, the next occurrence from armed_cycle leaves a record */
 	enum counter_unit unit;
 	uint32_t thousandths;  /* counted for each 1000 that happen: 1000, or a fault of the machine */

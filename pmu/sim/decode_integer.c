@@ -74,6 +74,7 @@ static void implicit(struct insn *out)
 		{OP_RDTSC, {RN_NONE}, {RN_RAX, RN_RDX, RN_NONE}},
 		{OP_RDTSCP, {RN_NONE}, {RN_RAX, RN_RDX, RN_RCX, RN_NONE}},
 		{OP_RDPMC, {RN_RCX, RN_NONE}, {RN_RAX, RN_RDX, RN_NONE}},
+		{OP_WRMSR, {RN_RAX, RN_RCX, RN_RDX, RN_NONE}, {RN_NONE}},
 	};
 	unsigned i, k;
 

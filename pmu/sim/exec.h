@@ -60,6 +60,7 @@ struct exec_env {
 	void *(*memory)(void *self, uint64_t va, unsigned bytes, bool write);
 	enum status (*rdpmc)(void *self, uint32_t index, uint64_t *value);
 	enum status (*rdtsc)(void *self, uint64_t *value);
+	enum status (*wrmsr)(void *self, uint32_t msr, uint64_t value); /* NULL: #GP, as outside ring 0 */
 	enum status (*cpuid)(void *self, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 	const struct exec_range *ranges; /* [EXEC_RANGES]; never NULL */
 };

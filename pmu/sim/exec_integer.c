@@ -504,6 +504,11 @@ enum status exec_integer(struct hart_regs *regs, const struct insn *in, const st
 		if (op == OP_RDTSCP)
 			regs->gpr[RN_RCX] = 0; /* IA32_TSC_AUX: nobody sets it */
 		break;
+	case OP_WRMSR:
+		if (!env->wrmsr || env->wrmsr(env->self, (uint32_t)regs->gpr[RN_RCX],
+		                              (uint32_t)regs->gpr[RN_RAX] | regs->gpr[RN_RDX] << 32) != ST_OK)
+			goto protection;
+		break;
 	default: /* UD2 */
 		*vector = VECTOR_UD;
 		return ST_FAULT;

@@ -109,6 +109,15 @@ static enum status env_rdtsc(void *self, uint64_t *value)
 	return ST_OK;
 }
 
+/* A kernel that freezes the last-branch records behind its loop. */
+static enum status env_wrmsr(void *self, uint32_t msr, uint64_t value)
+{
+	struct hart *h = self;
+	struct sim_finding ignored = { .address = msr };
+	h->now = core_serialise(h->core);
+	return counters_wrmsr(h->counters, msr, value, &ignored);
+}
+
 static enum status env_cpuid(void *self, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
 	struct hart *h = self;
@@ -165,7 +174,7 @@ static uint64_t counters_cycle(void *self)
 void sim_run_connect(struct sim *s, struct hart *h)
 {
 	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
-	                            .cpuid = env_cpuid, .ranges = s->ranges };
+	                            .cpuid = env_cpuid, .wrmsr = env_wrmsr, .ranges = s->ranges };
 	s->hooks[h->thread] = (struct core_hooks){ .self = h, .retired = hook_retired, .code = hook_code };
 	struct counters_env env = { .self = h, .memory = counters_memory, .prefetchers = counters_prefetchers, .cycle = counters_cycle };
 	counters_connect(h->counters, &env);

@@ -70,7 +70,7 @@ static void check(const struct insn *in, size_t available)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct exec_range none[EXEC_RANGES];
-	const struct exec_env env = {NULL, memory, number, tsc, cpuid, none};
+	const struct exec_env env = {.memory = memory, .rdpmc = number, .rdtsc = tsc, .cpuid = cpuid, .ranges = none};
 	struct hart_regs regs;
 	uint64_t seed = 1;
 	uint8_t *bytes;

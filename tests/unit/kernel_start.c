@@ -35,6 +35,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_lock_add_base", START_BUFFER }, { "k_split_lock", START_BUFFER }, { "k_split_lock_base", START_BUFFER },
 	{ "k_control_base", START_BUFFER },
 	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
+	{ "k_study", START_CHOICES },
 };
 
 enum kernel_start kernel_start_find(const char *kernel)

@@ -206,7 +206,7 @@ static bool excluded(const struct insn *in, const struct hart_regs *regs)
 	unsigned count;
 
 	switch (in->op) {
-	case OP_CPUID: case OP_RDTSC: case OP_RDTSCP: case OP_RDPMC: case OP_UD2:
+	case OP_CPUID: case OP_RDTSC: case OP_RDTSCP: case OP_RDPMC: case OP_WRMSR: case OP_UD2:
 		return true;
 	case OP_BSWAP:
 		return in->operand_bytes == 2;
@@ -230,7 +230,7 @@ static void *flat_memory(void *self, uint64_t va, unsigned bytes, bool write)
 }
 
 static const struct exec_range no_ranges[EXEC_RANGES];
-static const struct exec_env env = {NULL, flat_memory, NULL, NULL, NULL, no_ranges};
+static const struct exec_env env = {.memory = flat_memory, .ranges = no_ranges};
 
 static char difference[400];
 

@@ -1,0 +1,55 @@
+; asm/study.asm: a small program whose loops, branches and calls are known exactly, to be looked at through
+; PEBS records and last-branch records.
+
+; uint64_t k_study(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */, uint64_t frozen /* rdx */)
+;   for each iteration, c = choices[iteration] in 0 .. 3:
+;     a counted loop of c + 1 turns, one of 4 - c turns; rax += c odd ? 3 : 1; call a routine with c in rcx,
+;     which does rax += c
+;   if (frozen bit 63) MSR 0x1D9 = frozen bits 31:0
+; 30 instructions an iteration whatever c is. The write freezes the last-branch records where they are (bit 0 of
+; 0x1D9 off): whatever ran before the caller could write the register would push the loop's records out. It
+; needs ring 0; the caller has put the register on its list of those to restore. Uses 8 bytes of stack.
+KERNEL k_study, 0, 30, 2, 1, 17, 5, 1
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+	movzx ecx, byte [rdi + rsi - 1]
+	lea r9, [rcx + 1]
+	xor r10d, r10d
+.first:
+	add r10, 1
+	cmp r10, r9
+	jb .first
+	mov r9d, 4
+	sub r9, rcx
+	xor r10d, r10d
+.second:
+	add r10, 1
+	cmp r10, r9
+	jb .second
+	test ecx, 1
+	jz .even
+	add rax, 3
+	jmp .join
+.even:
+	add rax, 1
+	nop
+.join:
+	call .routine
+	dec rsi
+	jnz .loop
+	test rdx, rdx
+	jns .done
+	mov r8, rax
+	mov eax, edx
+	mov ecx, 0x1D9
+	xor edx, edx
+	wrmsr
+	mov rax, r8
+.done:
+	ret
+align 64, db 0xCC
+.routine:
+	add rax, rcx
+	ret
+ENDKERNEL k_study

@@ -1,0 +1,103 @@
+/* bench/study_report.c: the study as JSON and as lines below the table. Schema: results/SCHEMA.md. */
+#include "bench/study.h"
+
+static bool good(const struct study_result *s, enum study_part p)
+{
+	return s->parts[p].status == ST_OK;
+}
+
+static void json_values(struct text *t, const struct study_values *v)
+{
+	text_fmt(t, "{\"count\": %u, \"mean\": ", v->count);
+	text_fixed(t, v->mean_milli, 3);
+	text_fmt(t, ", \"least\": %llu, \"most\": %llu, \"values\": [", (unsigned long long)v->least, (unsigned long long)v->most);
+	for (unsigned i = 0; i < STUDY_BINS; i++)
+		text_fmt(t, "%s%u", i ? ", " : "", v->bins[i]);
+	text_fmt(t, "]}");
+}
+
+void study_json(struct text *t, const struct study_result *s)
+{
+	if (!s->ran) {
+		text_fmt(t, "null");
+		return;
+	}
+	text_fmt(t, "{\"parts\": {");
+	for (unsigned p = 0; p < STUDY_PARTS; p++) {
+		text_fmt(t, "%s\"%s\": {\"status\": \"%s\", \"reason\": \"", p ? ", " : "", study_part_name((enum study_part)p),
+		         status_name(s->parts[p].status));
+		text_json(t, s->parts[p].reason);
+		text_fmt(t, "\"}");
+	}
+	text_fmt(t, "}, \"loops\": [");
+	for (unsigned i = 0; i < s->loop_count; i++) {
+		text_fmt(t, "%s{\"branch\": %u, \"trips\": ", i ? ", " : "", s->loops[i].branch);
+		json_values(t, &s->loops[i].trips);
+		text_fmt(t, "}");
+	}
+	text_fmt(t, "], \"argument\": ");
+	json_values(t, &s->argument);
+	text_fmt(t, ", \"turns\": %u, \"blocks\": [", s->turns);
+	for (unsigned i = 0; i < s->block_count; i++) {
+		text_fmt(t, "%s{\"start\": %u, \"executions\": %u, \"per_turn\": ", i ? ", " : "", s->blocks[i].start,
+		         s->blocks[i].executions);
+		text_fixed(t, s->blocks[i].per_turn_milli, 3);
+		text_fmt(t, "}");
+	}
+	text_fmt(t, "], \"branches\": [");
+	for (unsigned i = 0; i < s->branch_count; i++)
+		text_fmt(t, "%s{\"at\": %u, \"taken\": %u, \"not_taken\": %u}", i ? ", " : "", s->branches[i].at,
+		         s->branches[i].taken, s->branches[i].passed);
+	text_fmt(t, "], \"calls\": %u, \"call_sites\": %u, \"cycle_records\": %u, \"cycle_records_inside\": %u, "
+	         "\"cycles_accounted\": ", s->calls, s->call_sites, s->cycle_records, s->cycle_records_inside);
+	text_fixed(t, s->cycles_milli, 3);
+	text_fmt(t, ", \"loads\": %llu, \"loads_by_source\": %llu}", (unsigned long long)s->loads, (unsigned long long)s->sources);
+}
+
+static void part_line(struct text *t, const struct study_result *s, enum study_part p)
+{
+	text_fmt(t, "  %-16s ", study_part_name(p));
+	switch (p) {
+	case STUDY_TRIPS:
+		for (unsigned i = 0; i < s->loop_count; i++) {
+			text_fmt(t, "%smean ", i ? ", " : "");
+			text_fixed(t, s->loops[i].trips.mean_milli, 3);
+			text_fmt(t, " (%llu to %llu, %u records)", (unsigned long long)s->loops[i].trips.least,
+			         (unsigned long long)s->loops[i].trips.most, s->loops[i].trips.count);
+		}
+		break;
+	case STUDY_ARGUMENTS:
+		text_fmt(t, "mean ");
+		text_fixed(t, s->argument.mean_milli, 3);
+		text_fmt(t, " (%llu to %llu, %u records)", (unsigned long long)s->argument.least,
+		         (unsigned long long)s->argument.most, s->argument.count);
+		break;
+	case STUDY_BLOCKS_PART:
+		text_fmt(t, "%u blocks and %u branches in %u turns of the loop", s->block_count, s->branch_count, s->turns);
+		break;
+	case STUDY_CALLS:
+		text_fmt(t, "%u calls from %u place%s", s->calls, s->call_sites, s->call_sites == 1 ? "" : "s");
+		break;
+	case STUDY_CYCLES:
+		text_fmt(t, "%u records stand for ", s->cycle_records);
+		text_fixed(t, s->cycles_milli, 3);
+		text_fmt(t, " of the cycles");
+		break;
+	default:
+		text_fmt(t, "%llu loads, %llu by source", (unsigned long long)s->loads, (unsigned long long)s->sources);
+	}
+	text_fmt(t, "\n");
+}
+
+void study_lines(struct text *t, const struct study_result *s)
+{
+	if (!s->ran)
+		return;
+	text_fmt(t, "precise sampling and last-branch records of k_study:\n");
+	for (unsigned p = 0; p < STUDY_PARTS; p++)
+		if (good(s, (enum study_part)p))
+			part_line(t, s, (enum study_part)p);
+		else
+			text_fmt(t, "  %-16s %s: %s\n", study_part_name((enum study_part)p), status_name(s->parts[p].status),
+			         s->parts[p].reason);
+}
