@@ -6,7 +6,7 @@
 #   --memory MIB          in all (1024)
 #   --options TEXT        settings of the application (fw_cfg opt/stallmeter/options)
 #   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
-#   --limit SECONDS       before QEMU is killed (170)
+#   --limit SECONDS       before QEMU is killed (600)
 #   --cpu MODEL           QEMU's name of a processor (max)
 #   --read-only           the medium is write-protected
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
@@ -16,7 +16,7 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=170 cpu=max read_only=off keys= show= image=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image=
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
