@@ -14,11 +14,14 @@ static unsigned registers_used;
 
 static unsigned gpr(void)
 {
-	static const uint8_t free[] = { 0, 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const uint8_t free[] = { 0, 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 13, 14 };
 	return free[below(registers_used < COUNT_OF(free) ? registers_used : COUNT_OF(free))];
 }
 
-static unsigned xmm(void) { return below(registers_used < 16 ? registers_used : 16); }
+/* XMM15 is not written, and with a chain of divides XMM0 by these alone. */
+static unsigned xmm_first;
+
+static unsigned xmm(void) { return xmm_first + below(registers_used < 14 ? registers_used : 14); }
 
 static void byte(struct stream_insn *i, unsigned b) { i->bytes[i->length++] = (uint8_t)b; }
 
@@ -121,6 +124,10 @@ static void draw_vector(struct stream_insn *i, bool divides)
 		{ "pmuludq", 0x66, 0x0FF4 }, { "pxor", 0x66, 0x0FEF }, { "andpd", 0x66, 0x0F54 }, { "movapd", 0x66, 0x0F28 },
 		{ "cvtdq2ps", 0, 0x0F5B }, { "punpckldq", 0x66, 0x0F62 }, { "divsd", 0xF2, 0x0F5E }, { "sqrtsd", 0xF2, 0x0F51 } };
 	unsigned d = xmm(), s = xmm(), k = below(divides ? COUNT_OF(all) : COUNT_OF(all) - 2);
+	if (xmm_first && k >= COUNT_OF(all) - 2)
+		d = s = 0;
+	if (all[k].opcode == 0x0F5E)
+		s = 15; /* holds 1.0: every quotient is zero */
 	reg_reg(i, all[k].prefix, false, all[k].opcode, d, s);
 	say(i, "%s xmm%u, xmm%u", all[k].name, d, s);
 }
@@ -189,11 +196,33 @@ static unsigned draw_branch(struct stream_insn *i, unsigned left)
 	return 2;
 }
 
+/* Puts a loop of 2 to 5 turns around some instructions; R15 counts. */
+static void draw_loop(struct stream *s)
+{
+	unsigned from = below(s->count - 3), to = from + 3 + below(s->count - from - 2), bytes = 7;
+	struct stream_insn *first = &s->insn[from], *last = &s->insn[to - 1];
+	*first = *last = (struct stream_insn){ .length = 0 };
+	for (unsigned i = 0; i < 6; i++)
+		byte(first, i ? i == 2 ? 2 + below(4) : i == 1 ? 0xBF : 0 : 0x41);
+	say(first, "mov r15d, %u ; loop begins behind it", first->bytes[2]);
+	for (struct stream_insn *i = first + 1; i < last; i++)
+		bytes += i->length;
+	static const uint8_t dec_jnz[] = { 0x49, 0xFF, 0xCF, 0x0F, 0x85 };
+	for (unsigned i = 0; i < 5; i++)
+		byte(last, dec_jnz[i]);
+	for (unsigned i = 0, back = 0u - (bytes + 2); i < 4; i++)
+		byte(last, back >> 8 * i & 0xFF);
+	say(last, "dec r15; jnz to the loop's begin");
+	s->loop_first = from;
+	s->loop_last = to - 1;
+}
+
 void stream_draw(struct stream *s, unsigned count, unsigned kinds)
 {
 	unsigned weight[6] = { 1 + below(8), below(8), below(6), below(5), below(3), below(30) == 0 }, sum = 0;
 	static const unsigned wants[6] = { 0, 0, STREAM_LOADS, STREAM_STORES, STREAM_BRANCHES, STREAM_FENCES };
 	registers_used = 1 + below(16);
+	xmm_first = kinds & STREAM_DIVIDES && kinds & STREAM_ONE_CHAIN;
 	for (unsigned k = 0; k < 6; k++) {
 		if (wants[k] & ~kinds)
 			weight[k] = 0;
@@ -219,6 +248,8 @@ void stream_draw(struct stream *s, unsigned count, unsigned kinds)
 			say(i, "%s", i->bytes[2] == 0xE8 ? "lfence" : "mfence");
 		}
 	}
+	if (kinds & STREAM_LOOPS)
+		draw_loop(s);
 }
 
 unsigned stream_code(const struct stream *s, uint8_t *out)
@@ -241,8 +272,7 @@ unsigned stream_code(const struct stream *s, uint8_t *out)
 	X(uops_mfence, 1, 4) X(store_forward_cycles, 1, 9) X(store_forward_fail_cycles, 1, 15) X(store_alias_cycles, 0, 6) \
 	X(store_split_cycles, 0, 3) X(load_split_cycles, 0, 4) X(load_page_split_cycles, 0, 9) X(l1d_cycles, 2, 6)
 
-/* Ports are dealt out in disjoint sets, and each class of uops has one of the sets. */
-static void draw_ports(struct machine *m)
+static void draw_ports(struct machine *m, bool overlap)
 {
 	unsigned sets = 1 + below(6), set[8] = { 0 };
 	m->core_ports = 8;
@@ -250,10 +280,10 @@ static void draw_ports(struct machine *m)
 		set[p < sets ? p : below(sets)] |= 1u << p;
 	for (unsigned c = 0; c < UC_COUNT; c++)
 		if (m->exec[c].port_mask)
-			m->exec[c].port_mask = (uint16_t)set[below(sets)];
+			m->exec[c].port_mask = (uint16_t)(overlap ? 1 + below(255) : set[below(sets)]);
 }
 
-void stream_machine(struct machine *m)
+void stream_machine(struct machine *m, unsigned kinds)
 {
 #define X(field, low, high) m->field = low + below(high - low + 1);
 	DRAWN(X)
@@ -262,11 +292,17 @@ void stream_machine(struct machine *m)
 	m->front_loop_uops = m->front_uop_cache = m->core_register_reads = 0;
 	m->core_partial_flags_cycles = m->core_partial_register_cycles = m->core_divide_least_cycles = 0;
 	m->store_disambiguation = 0;
-	draw_ports(m);
+	m->predictor_history = 20; /* so that the ends of short loops are foreseen */
+	draw_ports(m, kinds & MACHINE_PORTS_OVERLAP);
 	for (unsigned c = 0; c < UC_COUNT; c++) {
-		m->exec[c].busy = 1;
+		bool divide = c >= UC_FP_DIV32 && c <= UC_FP_SQRT64;
 		if (c != UC_NOP && c != UC_LOAD)
-			m->exec[c].latency = (uint16_t)(1 + below(c >= UC_FP_DIV32 && c <= UC_FP_SQRT64 ? 24 : 6));
+			m->exec[c].latency = (uint16_t)(1 + below(divide ? 24 : 6));
+		m->exec[c].busy = 1;
+		if (divide && kinds & MACHINE_DIVIDER) /* no longer than its latency: it is free when a run begins */
+			m->exec[c].busy = (uint16_t)(1 + below(m->exec[c].latency));
+		else if (!divide && kinds & MACHINE_PORTS_BUSY)
+			m->exec[c].busy = (uint16_t)(1 + below(3));
 	}
 	m->exec[UC_LOAD].latency = 0;
 }

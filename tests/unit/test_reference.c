@@ -20,7 +20,8 @@
 
 #define DATA_BYTES 12288u
 #define CODE_BYTES (STREAM_BYTES + 64)
-#define RUNS 3 /* the last one is compared: lines, pages and branch targets are known by then */
+#define WARM_RUNS 2  /* then lines, pages and branch targets are known */
+#define MOST_RUNS 12 /* the first of the others in which no branch was mispredicted is compared */
 
 /* ---- what the model tells, cycle by cycle ----------------------------------------------------- */
 
@@ -85,6 +86,7 @@ static void rig_steps(struct rig *g, const struct stream *s)
 	unsigned bytes = stream_code(s, g->code), bad;
 	exec_reset(&regs);
 	regs.gpr[RN_RSI] = WINDOW_DATA;
+	regs.vec[15][0] = 0x3FF0000000000000; /* 1.0 */
 	regs.rip = WINDOW_SCRATCH;
 	memset(g->data, 0, sizeof(g->data));
 	for (g->count = 0; regs.rip - WINDOW_SCRATCH < bytes; g->count++) {
@@ -98,6 +100,14 @@ static void rig_steps(struct rig *g, const struct stream *s)
 	}
 	for (unsigned i = 0; i < g->count; i++)
 		core_plan_make(&g->m, &g->steps[i].in, i + 1 < g->count ? &g->steps[i + 1].in : NULL, &g->plans[i]);
+}
+
+static bool mispredicted(uint64_t cycles)
+{
+	for (unsigned c = 0; c < cycles && c < REF_CYCLES; c++)
+		if (heard.t.count[SIG_BRANCHES_MISPREDICTED][c])
+			return true;
+	return false;
 }
 
 /* Runs the steps on the model; `heard` has the last run. */
@@ -126,18 +136,18 @@ static void rig_run(struct rig *g)
 	for (unsigned i = 0; i < ref_signals_count; i++)
 		all.listen[ref_signals[i] / 64] |= 1ull << (ref_signals[i] % 64);
 	uint64_t now = 0;
-	for (unsigned run = 0; run < RUNS; run++) {
-		if (run == RUNS - 1) {
-			ref_clear(&heard.t);
-			heard.on = true;
-			heard.start = now + 10;
-			signals_tap(g->signals[0], 0, &all);
-		}
+	bool missed = true;
+	for (unsigned run = 0; run < MOST_RUNS && missed; run++) {
+		ref_clear(&heard.t);
+		heard.on = run >= WARM_RUNS;
+		heard.start = now + 10;
+		signals_tap(g->signals[0], 0, heard.on ? &all : NULL);
 		core_resume(c, now + 10, true);
 		for (unsigned i = 0; i < g->count; i++)
 			assert_int_equal(core_account(c, &g->steps[i].in, &g->plans[i], &g->steps[i].e, g->steps[i].ip), ST_OK);
 		heard.t.cycles = core_serialise(c) - now - 10;
 		now += 10 + heard.t.cycles;
+		missed = !heard.on || mispredicted(heard.t.cycles);
 	}
 	heard.on = false;
 }
@@ -180,9 +190,7 @@ static bool agree(struct rig *g, const struct stream *s, char why[160], bool *ap
 {
 	rig_steps(g, s);
 	rig_run(g);
-	*apt = true;
-	for (unsigned c = 0; c < heard.t.cycles && c < REF_CYCLES; c++)
-		*apt &= !heard.t.count[SIG_BRANCHES_MISPREDICTED][c];
+	*apt = !mispredicted(heard.t.cycles);
 	if (!*apt)
 		return true;
 	if (!ref_run(&g->m, g->steps, g->count, &g->wanted)) {
@@ -232,49 +240,109 @@ static uint64_t setting(const char *name, uint64_t preset)
 	return v ? strtoull(v, NULL, 0) : preset;
 }
 
-static void compare_streams(unsigned kinds, uint64_t streams)
+/* What a comparison comes to. */
+struct tally { uint64_t seed, streams, equal, inapt, insns, model_cycles, wanted_cycles; double least, most; };
+
+/* Compares so many streams; with `exact` the first that does not agree ends it. Streams in which a branch is
+ * mispredicted to the end are not counted. */
+static struct tally compare_streams(unsigned stream_kinds, unsigned machine_kinds, uint64_t streams, bool exact)
 {
 	static struct rig g;
 	static struct stream s;
-	uint64_t seed = setting("REFERENCE_SEED", 1), insns = 0, cycles = 0, inapt = 0;
 	char why[160];
 	bool apt;
+	struct tally t = { .seed = setting("REFERENCE_SEED", 1), .least = 1, .most = 1 };
 	struct machine base = core_bench_machine("nehalem-ep");
 	base.topology_sockets = base.topology_cores = base.topology_threads = 1;
 	base.l3_bytes = 0;
 	base.l2_bytes = 65536;
-	for (uint64_t n = 0; n < streams; n++) {
-		draw_seed((seed + n) * 0x9E3779B97F4A7C15ull | 1);
+	for (uint64_t seed = t.seed; t.streams < streams; seed++) {
+		draw_seed(seed * 0x9E3779B97F4A7C15ull | 1);
 		g.m = base;
-		stream_machine(&g.m);
-		stream_draw(&s, 50 + below(250), kinds & (unsigned)draw());
-		if (!agree(&g, &s, why, &apt)) {
+		stream_machine(&g.m, machine_kinds);
+		stream_draw(&s, 50 + below(250), (stream_kinds & (unsigned)draw() & STREAM_ALL) | (stream_kinds & STREAM_ONE_CHAIN));
+		bool equal = agree(&g, &s, why, &apt);
+		if (exact && !equal) {
 			shrink(&g, &s, why);
-			fprintf(stderr, "seed %llu: %s\n", (unsigned long long)(seed + n), why);
+			fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, why);
 			for (unsigned i = 0; i < s.count; i++)
 				fprintf(stderr, "\t%s\n", s.insn[i].text);
 			stream_print_machine(&g.m);
-			fail_msg("seed %llu: %s", (unsigned long long)(seed + n), why);
+			fail_msg("seed %llu: %s", (unsigned long long)seed, why);
 		}
-		inapt += !apt;
-		insns += g.count;
-		cycles += g.wanted.cycles;
+		t.inapt += !apt;
+		if (!apt)
+			continue;
+		double ratio = (double)heard.t.cycles / (double)g.wanted.cycles;
+		t.least = ratio < t.least ? ratio : t.least;
+		t.most = ratio > t.most ? ratio : t.most;
+		t.streams++;
+		t.equal += equal;
+		t.insns += g.count;
+		t.model_cycles += heard.t.cycles;
+		t.wanted_cycles += g.wanted.cycles;
 	}
-	assert_in_range(inapt, 0, streams / 100);
-	print_message("# seeds %llu to %llu: %llu instructions, %llu cycles, all equal\n", (unsigned long long)seed,
-	              (unsigned long long)(seed + streams - 1), (unsigned long long)insns, (unsigned long long)cycles);
+	print_message("# seeds from %llu: %llu streams, %llu equal in every cycle, %llu left out; %llu instructions, %llu cycles, %.2f %% more "
+	              "than the reference, a stream %.1f to %.1f %%\n", (unsigned long long)t.seed, (unsigned long long)t.streams,
+	              (unsigned long long)t.equal, (unsigned long long)t.inapt, (unsigned long long)t.insns,
+	              (unsigned long long)t.model_cycles, 100.0 * ((double)t.model_cycles / (double)t.wanted_cycles - 1),
+	              100 * (t.least - 1), 100 * (t.most - 1));
+	assert_true(t.inapt <= streams / 5);
+	return t;
 }
 
 static void test_reference_agrees_on_every_cycle(void **state)
 {
 	(void)state;
-	compare_streams(STREAM_ALL & ~STREAM_DIVIDES, setting("REFERENCE_STREAMS", 10000));
+	struct tally t = compare_streams(STREAM_ALL, 0, setting("REFERENCE_STREAMS", 10000), true);
+	assert_int_equal(t.equal, t.streams);
+	assert_int_equal(t.model_cycles, t.wanted_cycles);
+}
+
+/* Divides that become ready in program order: then it does not matter who reserves the divider first. */
+static void test_reference_agrees_on_a_chain_of_divides(void **state)
+{
+	(void)state;
+	struct tally t = compare_streams(STREAM_ALL | STREAM_ONE_CHAIN, MACHINE_DIVIDER, setting("REFERENCE_STREAMS", 10000) / 10, true);
+	assert_int_equal(t.equal, t.streams);
+}
+
+/* The classes of tests/reference/DISAGREEMENTS.md, with the bounds that stand there. */
+static void check_class(unsigned machine_kinds, double sum, double one)
+{
+	struct tally t = compare_streams(STREAM_ALL, machine_kinds, setting("REFERENCE_STREAMS", 10000) / 10, false);
+	double all = (double)t.model_cycles / (double)t.wanted_cycles;
+	assert_true(all > 1 - sum && all < 1 + sum);
+	assert_true(t.least > 1 - one && t.most < 1 + one);
+	assert_true(t.equal > t.streams / 5 && t.equal < t.streams);
+}
+
+static void test_reference_differs_little_when_ports_overlap(void **state)
+{
+	(void)state;
+	check_class(MACHINE_PORTS_OVERLAP, 0.002, 0.10);
+}
+
+static void test_reference_differs_little_when_operations_keep_a_port(void **state)
+{
+	(void)state;
+	check_class(MACHINE_PORTS_BUSY, 0.01, 0.30);
+}
+
+static void test_reference_differs_little_when_the_divider_is_kept(void **state)
+{
+	(void)state;
+	check_class(MACHINE_DIVIDER, 0.01, 0.40);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reference_agrees_on_every_cycle),
+		cmocka_unit_test(test_reference_agrees_on_a_chain_of_divides),
+		cmocka_unit_test(test_reference_differs_little_when_ports_overlap),
+		cmocka_unit_test(test_reference_differs_little_when_operations_keep_a_port),
+		cmocka_unit_test(test_reference_differs_little_when_the_divider_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,125 @@
+/* Every kernel on the simulated machine: for every cmask c, the cycles with c or more and, inverted, those
+ * with fewer are all cycles; and the cycles with 1 or more, 2 or more ... add up to the plain count. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+#include "asm/kernel.h"
+#include "pmu/access.h"
+#include "pmu/sim/sim.h"
+#include "tests/unit/core_bench.h"
+#include "tests/unit/kernel_start.h"
+
+#define ITERATIONS 40
+#define MOST 11 /* cmask 1 .. MOST; in no cycle does any of the signals below reach it */
+
+static void *host_get(void *self, size_t bytes)
+{
+	(void)self;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void host_put(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	munmap(at, bytes);
+}
+
+static void put_tap(struct signals *s, unsigned t, enum signal sig, unsigned cmask, bool inv)
+{
+	struct tap tap = { .on = true, .cmask = (uint8_t)cmask, .inv = inv };
+	tap.listen[sig / 64] |= 1ull << (sig % 64);
+	signals_tap(s, t, &tap);
+}
+
+static uint64_t count(struct signals *s, unsigned t) { return signals_tap_get(s, t)->value; }
+
+static void run(const struct access *a, const struct kernel *k, const struct kernel *wrapper)
+{
+	struct measure_block *b = a->ops->control(a->self, 0);
+	memset(b, 0, sizeof(*b));
+	b->kernel = WINDOW_CODE + k->offset;
+	kernel_start_arguments(k, kernel_start_find(k->name), ITERATIONS, b->argument);
+	struct job j = { .core = 0, .entry = WINDOW_CODE + wrapper->offset, .argument = WINDOW_CONTROL };
+	assert_int_equal(a->ops->run(a->self, &j, 1, 0), ST_OK);
+	assert_int_equal(j.status, ST_OK);
+}
+
+/* TAPS_MAX taps in all: two for each cmask, the plain count, the cycles. */
+static uint64_t check(const struct access *a, struct signals *s, const struct kernel *k, const struct kernel *wrapper, enum signal sig)
+{
+	uint64_t sum = 0;
+	for (unsigned c = 1; c <= MOST; c++) {
+		put_tap(s, 2 * c, sig, c, false);
+		put_tap(s, 2 * c + 1, sig, c, true);
+	}
+	put_tap(s, 0, SIG_CYCLES, 0, false);
+	put_tap(s, 1, sig, 0, false);
+	run(a, k, wrapper);
+	uint64_t cycles = count(s, 0), plain = count(s, 1);
+	for (unsigned c = 1; c <= MOST; c++) {
+		if (count(s, 2 * c) + count(s, 2 * c + 1) != cycles)
+			fail_msg("%s, signal %u, cmask %u: %llu + %llu of %llu cycles", k->name, sig, c, (unsigned long long)count(s, 2 * c),
+			         (unsigned long long)count(s, 2 * c + 1), (unsigned long long)cycles);
+		sum += count(s, 2 * c);
+	}
+	if (sum != plain || count(s, 2 * MOST))
+		fail_msg("%s, signal %u: the histogram has %llu of %llu, %llu cycles beyond it", k->name, sig, (unsigned long long)sum,
+		         (unsigned long long)plain, (unsigned long long)count(s, 2 * MOST));
+	return plain;
+}
+
+static void all_kernels(const char *machine)
+{
+	static const enum signal signals[] = { SIG_INSTRUCTIONS_RETIRED, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_EXECUTED,
+		SIG_UOPS_RETIRED_FUSED, SIG_UOPS_EXECUTED_P0, SIG_LOADS_RETIRED, SIG_STORES_RETIRED, SIG_BRANCHES_RETIRED, SIG_L1D_REPLACED };
+	uint64_t seen[COUNT_OF(signals)] = { 0 };
+	struct machine m = core_bench_machine(machine);
+	struct sim_memory memory = { .get = host_get, .put = host_put };
+	struct mapping data = { .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
+	const struct kernel *wrapper = kernel_table;
+	struct sim *sim;
+	assert_int_equal(sim_open(&m, &memory, &sim), ST_OK);
+	const struct access *a = sim_access(sim);
+	assert_int_equal(a->ops->map(a->self, &data), ST_OK);
+	while (strcmp(wrapper->name, "k_measure"))
+		assert_true(++wrapper < kernel_table_end);
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
+		if (k == wrapper)
+			continue;
+		if (kernel_start_find(k->name) == START_UNKNOWN)
+			fail_msg("%s has no start in kernel_start.c: give it one", k->name);
+		kernel_start_fill(data.host);
+		run(a, k, wrapper);
+		for (unsigned i = 0; i < COUNT_OF(signals); i++)
+			seen[i] += check(a, sim_signals(sim, 0), k, wrapper, signals[i]);
+	}
+	for (unsigned i = 0; i < COUNT_OF(signals); i++)
+		assert_true(seen[i] > 0);
+	sim_close(sim);
+}
+
+static void test_histogram_of_every_kernel_on_nehalem_ep(void **state)
+{
+	(void)state;
+	all_kernels("nehalem-ep");
+}
+
+static void test_histogram_of_every_kernel_on_skylake_sp(void **state)
+{
+	(void)state;
+	all_kernels("skylake-sp");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_histogram_of_every_kernel_on_nehalem_ep),
+		cmocka_unit_test(test_histogram_of_every_kernel_on_skylake_sp),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
