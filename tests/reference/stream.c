@@ -18,8 +18,9 @@ static unsigned gpr(void)
 	return free[below(registers_used < COUNT_OF(free) ? registers_used : COUNT_OF(free))];
 }
 
-/* XMM15 is not written, and with a chain of divides XMM0 by these alone. */
+/* XMM15 is not written, and where divides go in order XMM0 is theirs. */
 static unsigned xmm_first;
+static bool independent;
 
 static unsigned xmm(void) { return xmm_first + below(registers_used < 14 ? registers_used : 14); }
 
@@ -124,8 +125,14 @@ static void draw_vector(struct stream_insn *i, bool divides)
 		{ "pmuludq", 0x66, 0x0FF4 }, { "pxor", 0x66, 0x0FEF }, { "andpd", 0x66, 0x0F54 }, { "movapd", 0x66, 0x0F28 },
 		{ "cvtdq2ps", 0, 0x0F5B }, { "punpckldq", 0x66, 0x0F62 }, { "divsd", 0xF2, 0x0F5E }, { "sqrtsd", 0xF2, 0x0F51 } };
 	unsigned d = xmm(), s = xmm(), k = below(divides ? COUNT_OF(all) : COUNT_OF(all) - 2);
-	if (xmm_first && k >= COUNT_OF(all) - 2)
+	if (xmm_first && k >= COUNT_OF(all) - 2) {
 		d = s = 0;
+		if (independent) { /* reads XMM15 alone */
+			reg_reg(i, 0x66, false, 0x0F51, 0, 15);
+			say(i, "sqrtpd xmm0, xmm15");
+			return;
+		}
+	}
 	if (all[k].opcode == 0x0F5E)
 		s = 15; /* holds 1.0: every quotient is zero */
 	reg_reg(i, all[k].prefix, false, all[k].opcode, d, s);
@@ -222,7 +229,8 @@ void stream_draw(struct stream *s, unsigned count, unsigned kinds)
 	unsigned weight[6] = { 1 + below(8), below(8), below(6), below(5), below(3), below(30) == 0 }, sum = 0;
 	static const unsigned wants[6] = { 0, 0, STREAM_LOADS, STREAM_STORES, STREAM_BRANCHES, STREAM_FENCES };
 	registers_used = 1 + below(16);
-	xmm_first = kinds & STREAM_DIVIDES && kinds & STREAM_ONE_CHAIN;
+	xmm_first = kinds & STREAM_DIVIDES && kinds & STREAM_DIVIDES_IN_ORDER;
+	independent = below(2);
 	for (unsigned k = 0; k < 6; k++) {
 		if (wants[k] & ~kinds)
 			weight[k] = 0;

@@ -11,7 +11,7 @@
 enum stream_kind {
 	STREAM_LOADS = 1, STREAM_STORES = 2, STREAM_BRANCHES = 4, STREAM_DIVIDES = 8, STREAM_FENCES = 16, STREAM_LOOPS = 32,
 	STREAM_ALL = 63,
-	STREAM_ONE_CHAIN = 64 /* of divides and square roots: each waits for the one before */
+	STREAM_DIVIDES_IN_ORDER = 64 /* one chain of them, or all ready at once */
 };
 
 struct stream_insn { uint8_t bytes[12], length; char text[52]; };

@@ -260,7 +260,7 @@ static struct tally compare_streams(unsigned stream_kinds, unsigned machine_kind
 		draw_seed(seed * 0x9E3779B97F4A7C15ull | 1);
 		g.m = base;
 		stream_machine(&g.m, machine_kinds);
-		stream_draw(&s, 50 + below(250), (stream_kinds & (unsigned)draw() & STREAM_ALL) | (stream_kinds & STREAM_ONE_CHAIN));
+		stream_draw(&s, 50 + below(250), (stream_kinds & (unsigned)draw() & STREAM_ALL) | (stream_kinds & STREAM_DIVIDES_IN_ORDER));
 		bool equal = agree(&g, &s, why, &apt);
 		if (exact && !equal) {
 			shrink(&g, &s, why);
@@ -300,10 +300,10 @@ static void test_reference_agrees_on_every_cycle(void **state)
 }
 
 /* Divides that become ready in program order: then it does not matter who reserves the divider first. */
-static void test_reference_agrees_on_a_chain_of_divides(void **state)
+static void test_reference_agrees_on_divides_in_order(void **state)
 {
 	(void)state;
-	struct tally t = compare_streams(STREAM_ALL | STREAM_ONE_CHAIN, MACHINE_DIVIDER, setting("REFERENCE_STREAMS", 10000) / 10, true);
+	struct tally t = compare_streams(STREAM_ALL | STREAM_DIVIDES_IN_ORDER, MACHINE_DIVIDER, setting("REFERENCE_STREAMS", 10000) / 10, true);
 	assert_int_equal(t.equal, t.streams);
 }
 
@@ -339,7 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reference_agrees_on_every_cycle),
-		cmocka_unit_test(test_reference_agrees_on_a_chain_of_divides),
+		cmocka_unit_test(test_reference_agrees_on_divides_in_order),
 		cmocka_unit_test(test_reference_differs_little_when_ports_overlap),
 		cmocka_unit_test(test_reference_differs_little_when_operations_keep_a_port),
 		cmocka_unit_test(test_reference_differs_little_when_the_divider_is_kept),
