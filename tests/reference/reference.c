@@ -3,7 +3,7 @@
  *
  * Not modelled, so not in the streams that are compared: branches that are mispredicted, the loop
  * buffer and the uop cache, caches and TLBs that miss, locked operations, assists, partial flags and
- * registers, register read ports, the disambiguation predictor (loads wait for all older addresses). */
+ * registers, the disambiguation predictor (loads wait for all older addresses). */
 #include <string.h>
 
 #include "tests/reference/reference_state.h"
@@ -14,8 +14,8 @@ const enum signal ref_signals[] = {
 	SIG_UOPS_EXECUTED_P5, SIG_UOPS_EXECUTED_P6, SIG_UOPS_EXECUTED_P7, SIG_UOPS_EXECUTED,
 	SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED, SIG_UOPS_RETIRED_MACROFUSED,
 	SIG_LOADS_RETIRED, SIG_STORES_RETIRED, SIG_BRANCHES_RETIRED, SIG_INSTRUCTIONS_DECODED,
-	SIG_RAT_STALL_SCOREBOARD, SIG_RAT_STALL_ANY, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_LOAD, SIG_RESOURCE_STALL_RS, SIG_RESOURCE_STALL_STORE,
-	SIG_RESOURCE_STALL_ROB, SIG_ROB_OCCUPANCY, SIG_RS_OCCUPANCY, SIG_STORE_BUFFER_OCCUPANCY,
+	SIG_RAT_STALL_SCOREBOARD, SIG_RAT_STALL_READ_PORT, SIG_RAT_STALL_ANY, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_LOAD,
+	SIG_RESOURCE_STALL_RS, SIG_RESOURCE_STALL_STORE, SIG_RESOURCE_STALL_ROB, SIG_ROB_OCCUPANCY, SIG_RS_OCCUPANCY, SIG_STORE_BUFFER_OCCUPANCY,
 	SIG_DIVIDER_BUSY, SIG_DIVIDES, SIG_MULTIPLIES, SIG_LOAD_DISPATCHED, SIG_LOAD_BLOCK_STA, SIG_LOAD_BLOCK_STD,
 	SIG_LOAD_BLOCK_OVERLAP, SIG_STORE_FORWARDS, SIG_ADDRESS_ALIAS, SIG_SPLIT_LOADS, SIG_SPLIT_STORES };
 const unsigned ref_signals_count = COUNT_OF(ref_signals);
@@ -113,6 +113,9 @@ static void rename(struct ref *r, unsigned step)
 {
 	struct flight *f = &r->f[step];
 	const struct insn *in = &f->s->in;
+	if (f->renamed)
+		return;
+	f->renamed = true;
 	bool no_sources = in->zero_idiom && r->m->core_zero_idioms;
 	for (unsigned i = 0; i < in->read_count && !no_sources; i++)
 		f->producer[f->producers++] = r->last_writer[in->reads[i]];
@@ -214,6 +217,40 @@ static unsigned stores_in_flight(const struct ref *r, uint64_t t)
 	return n;
 }
 
+/* Marks the registers among `names` whose writer has retired before cycle t, or is of no instruction of this run. */
+static void mark_read(const struct ref *r, const uint8_t *names, const unsigned *writer, unsigned n, uint64_t t, bool reads[RN_COUNT])
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct flight *w = writer[i] ? &r->f[writer[i] - 1] : NULL;
+		if (names[i] < RN_CF && (!w || r->g[w->first_group + w->group_count - 1].retired < t))
+			reads[names[i]] = true;
+	}
+}
+
+/* The registers that this cycle's groups read from outside the ROB, with group g: are there ports for all? The
+ * first group of a cycle that reads any has as many as it needs. */
+static bool reads_fit(struct ref *r, const struct group *g, uint64_t t)
+{
+	const struct flight *f = &r->f[g->step];
+	const struct insn *in = &f->s->in;
+	const uint8_t address[2] = { in->has_base ? in->base : in->index, in->index };
+	bool reads[RN_COUNT];
+	unsigned before = 0, with = 0;
+	memcpy(reads, r->read_now, sizeof(reads));
+	if (g->part[LOAD].there || g->part[STA].there)
+		mark_read(r, address, f->address, f->addresses, t, reads);
+	if (g->part[MAIN].there || g->part[STD].there)
+		mark_read(r, in->reads, f->producer, f->producers, t, reads);
+	for (unsigned i = 0; i < RN_COUNT; i++) {
+		before += r->read_now[i];
+		with += reads[i];
+	}
+	if (before && with > r->m->core_register_reads)
+		return false;
+	memcpy(r->read_now, reads, sizeof(reads));
+	return true;
+}
+
 /* Why the next group cannot be allocated: a signal, or SIG_CYCLES when it can; SIG_COUNT: nothing to say. */
 static enum signal obstacle(struct ref *r, uint64_t t)
 {
@@ -232,6 +269,10 @@ static enum signal obstacle(struct ref *r, uint64_t t)
 		return SIG_RESOURCE_STALL_STORE;
 	if (g->entries && in_station(r) + g->entries > r->m->core_rs)
 		return SIG_RESOURCE_STALL_RS;
+	if (&r->g[r->f[g->step].first_group] == g)
+		rename(r, g->step);
+	if (r->m->core_register_reads && !g->part[EXTRA].there && !reads_fit(r, g, t))
+		return SIG_RAT_STALL_READ_PORT;
 	return SIG_CYCLES;
 }
 
@@ -239,8 +280,6 @@ static void allocate(struct ref *r, uint64_t t)
 {
 	struct group *g = &r->g[r->allocated++];
 	unsigned parts = 0;
-	if (&r->g[r->f[g->step].first_group] == g)
-		rename(r, g->step);
 	for (unsigned p = 0; p < PARTS; p++)
 		parts += g->part[p].there;
 	g->allocated = t;
@@ -258,6 +297,7 @@ static void decode_and_allocate(struct ref *r, uint64_t t)
 	unsigned slots = 0;
 	bool more = true;
 	r->decoded_now = 0;
+	memset(r->read_now, 0, sizeof(r->read_now));
 	while (more) {
 		more = decode_one(r, t);
 		if (slots < r->m->core_issue_width && obstacle(r, t) == SIG_CYCLES) {
@@ -269,7 +309,7 @@ static void decode_and_allocate(struct ref *r, uint64_t t)
 	enum signal why = slots ? SIG_COUNT : obstacle(r, t);
 	if (why != SIG_COUNT) {
 		tell(r, why, t, 1);
-		tell(r, why == SIG_RAT_STALL_SCOREBOARD ? SIG_RAT_STALL_ANY : SIG_RESOURCE_STALL_ANY, t, 1);
+		tell(r, why == SIG_RAT_STALL_SCOREBOARD || why == SIG_RAT_STALL_READ_PORT ? SIG_RAT_STALL_ANY : SIG_RESOURCE_STALL_ANY, t, 1);
 	}
 }
 

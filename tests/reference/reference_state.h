@@ -26,7 +26,7 @@ struct flight {
 	const struct ref_step *s;
 	unsigned class, group_count, first_group;
 	bool fused_second;            /* the branch of a macro-fused pair: part of the one before it */
-	bool fused_first, move_free;
+	bool fused_first, move_free, renamed;
 	uint64_t decoded;
 	unsigned producer[8], address[2], producers, addresses; /* flights + 1 that its sources come from, 0: none */
 	uint64_t result;              /* others can use what it writes */
@@ -48,6 +48,7 @@ struct ref {
 	uint64_t fetched, window;             /* the last fetch group: when it came, which it is */
 	bool fetch_anew;
 	unsigned last_writer[RN_COUNT];       /* flight + 1 */
+	bool read_now[RN_COUNT];              /* registers read from outside the ROB in this cycle */
 	uint64_t held_until;                  /* no allocation before */
 	uint64_t port_taken[16];              /* up to, exclusive */
 	uint64_t divider_until, last_commit, last_decode;

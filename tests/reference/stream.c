@@ -297,7 +297,8 @@ void stream_machine(struct machine *m, unsigned kinds)
 	DRAWN(X)
 #undef X
 	m->front_decode_bytes = 8u << below(4);
-	m->front_loop_uops = m->front_uop_cache = m->core_register_reads = 0;
+	m->front_loop_uops = m->front_uop_cache = 0;
+	m->core_register_reads = below(3) ? 0 : 1 + below(5);
 	m->core_partial_flags_cycles = m->core_partial_register_cycles = m->core_divide_least_cycles = 0;
 	m->store_disambiguation = 0;
 	m->predictor_history = 20; /* so that the ends of short loops are foreseen */
@@ -320,7 +321,7 @@ void stream_print_machine(const struct machine *m)
 #define X(field, low, high) fprintf(stderr, #field " %u, ", (unsigned)m->field);
 	DRAWN(X)
 #undef X
-	fprintf(stderr, "front_decode_bytes %u\n", (unsigned)m->front_decode_bytes);
+	fprintf(stderr, "front_decode_bytes %u, core_register_reads %u\n", (unsigned)m->front_decode_bytes, (unsigned)m->core_register_reads);
 	for (unsigned c = 0; c < UC_COUNT; c++)
 		if (m->exec[c].port_mask)
 			fprintf(stderr, "%s = %u %x %u; ", machine_class_name(c), m->exec[c].latency, m->exec[c].port_mask, m->exec[c].busy);
