@@ -171,10 +171,10 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 {
 	struct front *f = &c->front;
 	const struct machine *m = c->m;
-	f->loop_uops += p->fused;
+	f->loop_uops += c->fused_before ? 0 : p->fused;
 	if (f->streaming) {
-		*cycle = 0;
-		*why = WAIT_NONE;
+		*cycle = f->cycle; /* the branch that began it has been decoded */
+		*why = WAIT_DECODE;
 		signal_pulse(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
 		return ST_OK;
 	}

@@ -1,8 +1,7 @@
 /* tests/reference/reference.c: see reference.h. One cycle is: commit a store, decode and allocate,
  * let loads go on, dispatch, retire. All state is in plain arrays that are looked through each cycle.
  *
- * Not modelled, so not in the streams that are compared: branches that are mispredicted, the loop
- * buffer and the uop cache, caches and TLBs that miss, locked operations, assists, partial flags and
+ * Not modelled, so not in the streams that are compared: branches that are mispredicted, the uop cache, caches and TLBs that miss, locked operations, assists, partial flags and
  * registers, the disambiguation predictor (loads wait for all older addresses). */
 #include <string.h>
 
@@ -148,6 +147,28 @@ static bool fetched(struct ref *r, uint64_t t)
 	return r->fetched <= t;
 }
 
+/* The loop buffer: the same backward branch taken, then LOOP_TURNS times again with no other taken in between,
+ * and a turn that fits: from then on its uops cost the front end nothing. Afterwards fetch starts anew in the
+ * cycle in which the last of them is allocated. */
+static void learn_loop(struct ref *r, const struct flight *f)
+{
+	const struct ref_step *s = f->s;
+	bool back = s->e.taken && s->e.next_rip <= s->ip, was = r->streaming;
+	if (back) {
+		r->loop_turns = r->loop_branch == s->ip ? r->loop_turns + 1 : 0;
+		r->loop_branch = s->ip;
+		r->streaming = r->loop_turns >= LOOP_TURNS && r->loop_uops <= r->m->front_loop_uops;
+		r->loop_uops = 0;
+	} else if (s->e.taken || s->ip == r->loop_branch) {
+		r->streaming = false;
+		r->loop_branch = 0;
+	}
+	if (was && !r->streaming) {
+		r->fetch_anew = true;
+		r->resume_behind = f->first_group + f->group_count;
+	}
+}
+
 static unsigned slots_decoded(const struct ref *r)
 {
 	return r->decoded < r->steps ? r->f[r->decoded].first_group : r->groups;
@@ -159,6 +180,22 @@ static bool decode_one(struct ref *r, uint64_t t)
 	if (r->decoded == r->steps)
 		return false;
 	struct flight *f = &r->f[r->decoded];
+	if (r->resume_behind && !r->streaming) {
+		if (r->allocated < r->resume_behind)
+			return false;
+		uint64_t last = r->g[r->resume_behind - 1].allocated;
+		r->fetched = last && last - 1 > r->fetched ? last - 1 : r->fetched;
+		r->resume_behind = 0;
+	}
+	r->loop_uops += r->counted == r->decoded ? f->group_count : 0;
+	r->counted = r->decoded + 1;
+	if (r->streaming) {
+		f->decoded = t;
+		r->decoded++;
+		if (f->s->in.branch)
+			learn_loop(r, f);
+		return true;
+	}
 	if (!fetched(r, t))
 		return false;
 	if (!f->fused_second) {
@@ -177,7 +214,9 @@ static bool decode_one(struct ref *r, uint64_t t)
 	f->decoded = r->last_decode = t;
 	if (r->microcode_until > t)
 		r->last_decode = r->microcode_until - 1;
-	if (f->s->in.branch && f->s->e.taken) {
+	if (f->s->in.branch)
+		learn_loop(r, f);
+	if (f->s->in.branch && f->s->e.taken && !r->streaming) {
 		r->fetch_anew = true;
 		r->fetched += m->front_taken_cycles;
 	}

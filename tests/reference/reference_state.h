@@ -5,6 +5,7 @@
 #include "tests/reference/reference.h"
 
 #define NEVER UINT64_MAX
+#define LOOP_TURNS 2
 #define FETCH_AHEAD 4 /* cycles that fetch may run ahead of decode; core_front.c's head */
 
 enum part { LOAD, MAIN, STA, STD, EXTRA, PARTS };
@@ -47,6 +48,10 @@ struct ref {
 	uint64_t microcode_until;             /* the decoders are closed before this cycle */
 	uint64_t fetched, window;             /* the last fetch group: when it came, which it is */
 	bool fetch_anew;
+	bool streaming;                       /* from the loop buffer */
+	uint64_t loop_branch;                 /* its ip; 0: none */
+	unsigned loop_turns, loop_uops, counted;
+	unsigned resume_behind;               /* fetch goes on when this many groups are allocated; 0: it does */
 	unsigned last_writer[RN_COUNT];       /* flight + 1 */
 	bool read_now[RN_COUNT];              /* registers read from outside the ROB in this cycle */
 	uint64_t held_until;                  /* no allocation before */

@@ -206,22 +206,19 @@ static unsigned draw_branch(struct stream_insn *i, unsigned left)
 /* Puts a loop of 2 to 5 turns around some instructions; R15 counts. */
 static void draw_loop(struct stream *s)
 {
-	unsigned from = below(s->count - 3), to = from + 3 + below(s->count - from - 2), bytes = 7;
+	unsigned from = below(s->count - 3), to = from + 3 + below(s->count - from - 2);
 	struct stream_insn *first = &s->insn[from], *last = &s->insn[to - 1];
 	*first = *last = (struct stream_insn){ .length = 0 };
 	for (unsigned i = 0; i < 6; i++)
 		byte(first, i ? i == 2 ? 2 + below(4) : i == 1 ? 0xBF : 0 : 0x41);
 	say(first, "mov r15d, %u ; loop begins behind it", first->bytes[2]);
-	for (struct stream_insn *i = first + 1; i < last; i++)
-		bytes += i->length;
 	static const uint8_t dec_jnz[] = { 0x49, 0xFF, 0xCF, 0x0F, 0x85 };
 	for (unsigned i = 0; i < 5; i++)
 		byte(last, dec_jnz[i]);
-	for (unsigned i = 0, back = 0u - (bytes + 2); i < 4; i++)
-		byte(last, back >> 8 * i & 0xFF);
+	for (unsigned i = 0; i < 4; i++)
+		byte(last, 0); /* stream_code puts in how far */
 	say(last, "dec r15; jnz to the loop's begin");
-	s->loop_first = from;
-	s->loop_last = to - 1;
+	first->begins_loop = last->ends_loop = true;
 }
 
 void stream_draw(struct stream *s, unsigned count, unsigned kinds)
@@ -262,10 +259,13 @@ void stream_draw(struct stream *s, unsigned count, unsigned kinds)
 
 unsigned stream_code(const struct stream *s, uint8_t *out)
 {
-	unsigned n = 0;
+	unsigned n = 0, begin = 0;
 	for (unsigned i = 0; i < s->count; i++) {
 		memcpy(out + n, s->insn[i].bytes, s->insn[i].length);
 		n += s->insn[i].length;
+		begin = s->insn[i].begins_loop ? n : begin;
+		if (s->insn[i].ends_loop)
+			memcpy(out + n - 4, &(int32_t){ (int32_t)(begin - n) }, 4);
 	}
 	return n;
 }
@@ -297,7 +297,8 @@ void stream_machine(struct machine *m, unsigned kinds)
 	DRAWN(X)
 #undef X
 	m->front_decode_bytes = 8u << below(4);
-	m->front_loop_uops = m->front_uop_cache = 0;
+	m->front_uop_cache = 0;
+	m->front_loop_uops = below(2) ? below(256) : 0;
 	m->core_register_reads = below(3) ? 0 : 1 + below(5);
 	m->core_partial_flags_cycles = m->core_partial_register_cycles = m->core_divide_least_cycles = 0;
 	m->store_disambiguation = 0;
@@ -321,7 +322,8 @@ void stream_print_machine(const struct machine *m)
 #define X(field, low, high) fprintf(stderr, #field " %u, ", (unsigned)m->field);
 	DRAWN(X)
 #undef X
-	fprintf(stderr, "front_decode_bytes %u, core_register_reads %u\n", (unsigned)m->front_decode_bytes, (unsigned)m->core_register_reads);
+	fprintf(stderr, "front_decode_bytes %u, front_loop_uops %u, core_register_reads %u\n", (unsigned)m->front_decode_bytes,
+	        (unsigned)m->front_loop_uops, (unsigned)m->core_register_reads);
 	for (unsigned c = 0; c < UC_COUNT; c++)
 		if (m->exec[c].port_mask)
 			fprintf(stderr, "%s = %u %x %u; ", machine_class_name(c), m->exec[c].latency, m->exec[c].port_mask, m->exec[c].busy);

@@ -14,8 +14,8 @@ enum stream_kind {
 	STREAM_DIVIDES_IN_ORDER = 64 /* one chain of them, or all ready at once */
 };
 
-struct stream_insn { uint8_t bytes[12], length; char text[52]; };
-struct stream { unsigned count, loop_first, loop_last; struct stream_insn insn[STREAM_INSNS]; };
+struct stream_insn { uint8_t bytes[12], length; bool begins_loop, ends_loop; char text[50]; };
+struct stream { unsigned count; struct stream_insn insn[STREAM_INSNS]; };
 
 /* All registers are zero before, but for RSI, which points at two pages of zeros, and XMM15 = 1.0. The code keeps every value
  * zero and every conditional branch not taken. */
