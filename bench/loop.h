@@ -4,6 +4,7 @@
 #define BENCH_LOOP_H
 
 #include "bench/measure.h"
+#include "bench/queue.h"
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
 #define ADDS_PER_ITERATION 16u       /* of k_add_chain */
@@ -28,12 +29,23 @@ struct counting {
 
 enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK };
 
+/* The uncore's counters beside a row: queue.c. */
+struct queue_loop {
+	struct uncore_plan plan;
+	struct mapping lock;       /* where the bus lock is made */
+	uint64_t before[UNCORE_EVENTS_MAX];
+	unsigned socket, first, events; /* events first .. first + events - 1 of queue.c's list are counted */
+	enum status status;        /* the first that was not ST_OK */
+	bool on;
+};
+
 struct loop {
 	struct bench *b;
 	const struct row *row;
 	struct working_set sets[2];
 	unsigned set_count;
 	struct counting counting;
+	struct queue_loop queue;
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
 	struct job job;     /* the last one, for a fault's vector and address */

@@ -79,6 +79,10 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	b->host = host;
 	b->repetitions = repetitions < SAMPLES_MAX ? repetitions : SAMPLES_MAX;
 	random_init(&b->random, seed);
+	if (a->kind == ACCESS_NATIVE)
+		b->uncore.absent = "this backend has no uncore counters";
+	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
+		b->uncore.absent = "the sockets could not be told apart";
 	if (cpu->pmu_version || cpu->general_counters)
 		b->cycles = find_cycles(cpu);
 	/* The SMI count stands in no CPUID bit: one read tells. A kernel's own machine has no MSRs. */
@@ -91,8 +95,8 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 
 /* --- the loop ---------------------------------------------------------------------------------- */
 
-static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, struct window *out,
-                              bool *disturbed)
+static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, unsigned keep,
+                              struct window *out, bool *disturbed)
 {
 	struct bench *b = l->b;
 	enum status st;
@@ -113,7 +117,11 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 		if (st != ST_OK)
 			return st;
 		disturbance_before(b);
+		if (what == WHAT_TEST && run == 0)
+			queue_before(l);
 		st = window_units(b, w, units, &l->counting, run, out, &l->job);
+		if (what == WHAT_TEST && run == 0 && st == ST_OK)
+			queue_after(l, keep, longer);
 	}
 	if (st == ST_OK && disturbance_after(b))
 		*disturbed = true;
@@ -132,7 +140,7 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 		enum what what = order[i] / 2 < l->set_count ? (enum what)(order[i] / 2) : WHAT_CLOCK;
 		bool longer = order[i] & 1;
 		struct window w;
-		enum status st = one_window(l, what, longer, run, &w, disturbed);
+		enum status st = one_window(l, what, longer, run, keep, &w, disturbed);
 
 		if (st != ST_OK)
 			return st;
@@ -321,6 +329,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		has_prefetch = read_msr(b, p->prefetch_msr, &found);
 		quiet = has_prefetch && prefetchers(b, p->prefetch_off);
 	}
+	queue_begin(&l, out);
 	st = measure(&l);
 	if (st != ST_OK)
 		fail(out, st, &l.job, "running the kernel");
@@ -328,6 +337,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		fail(out, st, NULL, "reducing the samples");
 	else
 		sample_row(&l, out);
+	queue_end(&l, out);
 	if (has_prefetch && r->prefetch == PREFETCH_OFF && !prefetchers(b, found & p->prefetch_off))
 		quiet = false;
 	if (!quiet && out->status == ROW_OK) {

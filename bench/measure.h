@@ -6,9 +6,13 @@
 #include "bench/reduce.h"
 #include "bench/suite.h"
 #include "pmu/counters.h"
+#include "pmu/uncore.h"
 
 /* One cycle counter and the events of a proof. */
 #define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
+
+/* Events of the uncore's queue, queue.c. */
+#define QUEUE_EVENTS 9
 
 /* What happened in a window that may spoil it: SMIs and the clock of the core. */
 struct disturbance {
@@ -25,10 +29,12 @@ struct bench {
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
 	struct random random;
 	struct disturbance disturbance;
+	struct uncore uncore;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
+	struct pair queue[QUEUE_EVENTS][SAMPLES_MAX];
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
 };
 

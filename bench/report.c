@@ -228,6 +228,8 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	json_string(t, "remark", r->remark);
 	text_fmt(t, ", \"latency_event\": ");
 	sample_json(t, &r->sample, r->latency_sources);
+	text_fmt(t, ", \"uncore_queue\": ");
+	queue_json(t, &r->queue);
 	text_fmt(t, ", \"simulated\": %s}", backend_kind(a));
 }
 
@@ -333,6 +335,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 	}
 	text_fmt(t, "  %-11s %s\n", row_status_name(r->status), r->status == ROW_OK ? r->proof : r->reason);
 	sample_table_line(t, &r->sample, r->latency_sources);
+	queue_table_line(t, &r->queue);
 }
 
 void suite_table_summary(struct text *t, const struct access *a, const struct suite_summary *s)

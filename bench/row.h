@@ -3,6 +3,7 @@
 #define BENCH_ROW_H
 
 #include "asm/kernel.h"
+#include "bench/queue.h"
 #include "bench/sample.h"
 #include "pmu/base.h"
 #include "pmu/text.h"
@@ -123,6 +124,7 @@ struct row_result {
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct sample_result sample; /* the same loads by the load-latency event */
+	struct queue_result queue;   /* the same loads in the uncore's queue */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
 };
 

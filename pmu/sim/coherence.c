@@ -245,6 +245,8 @@ void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint6
 {
 	struct socket *k = &s->socket[c->socket];
 	const bool own = ask_owns(q);
+	if (s->float_cycles)
+		s->lat = s->lat_of[uncore_is_other(s, t)];
 	if (k->l3.sets)
 		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
 	t = pool_start(&k->read_tracker, t, 0);

@@ -84,6 +84,8 @@ struct memory {
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive;
 	struct latencies lat;
+	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
+	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
 	uint64_t channel_inverse; /* 2^33 / dram.channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
 	unsigned wc_most;       /* open write-combining buffers of a core */
@@ -191,6 +193,8 @@ static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit
 	if (__builtin_expect(uncore_heard(s, sig), 0))
 		uncore_pulse_heard(s, socket, unit, sig, t);
 }
+/* Which of its two ratios a wandering uncore clock has at core cycle t. */
+static inline bool uncore_is_other(const struct memory *s, uint64_t t) { return t / s->float_cycles & 1; }
 /* From skip_uncore uncore cycles after t on, for uncore_cycles and core_cycles together. */
 static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
                                 uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)

@@ -92,20 +92,35 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 
 /* ---- set-up --------------------------------------------------------------------------------- */
 
-static void latencies(struct memory *s)
+/* Core cycles of n uncore cycles at an uncore ratio, rounded up. */
+static uint64_t cycles_at(const struct machine *m, uint64_t n, uint64_t ratio)
 {
-	const struct machine *m = s->m;
-	struct latencies *l = &s->lat;
-	l->l3 = m->l3_bytes ? m->l3_core_cycles + cycles_of_uncore(m, m->l3_uncore_cycles) :
+	return (n * m->clock_core_ratio + ratio - 1) / ratio;
+}
+
+static void latencies_at(const struct machine *m, uint64_t ratio, struct latencies *l)
+{
+	l->l3 = m->l3_bytes ? m->l3_core_cycles + cycles_at(m, m->l3_uncore_cycles, ratio) :
 		m->l2_bytes ? m->l2_cycles : m->l1d_cycles;
 	const uint64_t core = m->l3_bytes ? m->l3_core_cycles : l->l3, uncore = m->l3_bytes ? m->l3_uncore_cycles : 0;
-	l->clean = core + cycles_of_uncore(m, uncore + m->l3_clean_uncore_cycles);
-	l->modified = core + cycles_of_uncore(m, uncore + m->l3_modified_uncore_cycles);
+	l->clean = core + cycles_at(m, uncore + m->l3_clean_uncore_cycles, ratio);
+	l->modified = core + cycles_at(m, uncore + m->l3_modified_uncore_cycles, ratio);
 	l->local = l->l3 + cycles_of_ps(m, m->dram_local_ps);
 	l->remote = l->l3 + cycles_of_ps(m, m->dram_remote_ps);
 	l->remote_clean = l->l3 + cycles_of_ps(m, m->link_clean_ps);
 	l->remote_modified = l->l3 + cycles_of_ps(m, m->link_modified_ps);
 	l->invalidate = l->l3 + cycles_of_ps(m, m->link_invalidate_ps);
+}
+
+static void latencies(struct memory *s)
+{
+	const struct machine *m = s->m;
+	latencies_at(m, m->clock_uncore_ratio, &s->lat_of[0]);
+	s->lat = s->lat_of[0];
+	if (m->fault_uncore_float_ratio) {
+		latencies_at(m, m->fault_uncore_float_ratio, &s->lat_of[1]);
+		s->float_cycles = m->core_hz / 1000000 * m->fault_uncore_float_us;
+	}
 	s->page_hit_cycles = cycles_of_ps(m, m->dram_page_hit_ps);
 	s->page_miss_cycles = cycles_of_ps(m, m->dram_page_miss_ps);
 	s->channel_inverse = ((1ull << 33) + m->dram_channels - 1) / m->dram_channels;

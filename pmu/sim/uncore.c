@@ -13,6 +13,12 @@ void memory_bus_lock(struct memory *s, uint64_t core_cycle) { uncore_pulse(s, 0,
 
 uint64_t memory_uncore_cycle(const struct memory *s, uint64_t core_cycle)
 {
+	if (s->float_cycles) {
+		const uint64_t stretches = core_cycle / s->float_cycles, rest = core_cycle % s->float_cycles;
+		const uint64_t one = s->m->clock_uncore_ratio, other = s->m->fault_uncore_float_ratio;
+		return ((stretches + 1) / 2 * s->float_cycles * one + stretches / 2 * s->float_cycles * other +
+		        rest * (stretches & 1 ? other : one)) / s->m->clock_core_ratio;
+	}
 	return core_cycle * s->m->tick_per_core_cycle / s->m->tick_per_uncore_cycle;
 }
 
@@ -24,6 +30,12 @@ void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum u
 void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
                         uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)
 {
+	if (s->float_cycles) {
+		const uint64_t ratio = uncore_is_other(s, t) ? s->m->fault_uncore_float_ratio : s->m->clock_uncore_ratio;
+		const uint64_t begin = memory_uncore_cycle(s, t) + skip_uncore;
+		s->sink.level(s->sink.self, socket, unit, sig, begin, begin + uncore_cycles + core_cycles * ratio / s->m->clock_core_ratio, 1);
+		return;
+	}
 	const uint64_t per_uncore = s->m->tick_per_uncore_cycle, per_core = s->m->tick_per_core_cycle;
 	const uint64_t from = t * per_core + skip_uncore * per_uncore;
 	const uint64_t to = from + uncore_cycles * per_uncore + core_cycles * per_core;

@@ -263,3 +263,24 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	}
 	return expect_triad(&f, row, out);
 }
+
+enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)
+{
+	struct facts f = { machine, format, false };
+	const bool has_l3 = field(&f, "l3", "bytes");
+	/* bus_hz_times_3 * ratio = 3 * uncore_hz; ps * hz / 1e12 cycles, in thousandths */
+	const unsigned __int128 hz3 = (unsigned __int128)field(&f, "clock", "bus_hz_times_3") * field(&f, "clock", "uncore_ratio");
+	const uint64_t memory_ps = field(&f, "dram", "local_ps") + (field(&f, "dram", "open_page") ? field(&f, "dram", "page_miss_ps") : 0);
+	int64_t milli = (int64_t)field(&f, "l3", "uncore_cycles") * 1000;
+
+	if (f.missing)
+		return ST_SYNTAX;
+	if (strcmp(row, "load.l3.latency") && strcmp(row, "load.dram_local.latency") && strcmp(row, "load.dram_local_big.latency"))
+		return ST_MISSING;
+	if (!has_l3)
+		return ST_UNSUPPORTED;
+	if (strcmp(row, "load.l3.latency"))
+		milli += (int64_t)(hz3 * memory_ps / 3000000000ull);
+	*out = (struct expectation){ milli * 95 / 100, milli * 105 / 100 };
+	return ST_OK;
+}

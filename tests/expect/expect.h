@@ -15,6 +15,10 @@ struct expectation { int64_t least_milli, most_milli; };
  * row has nothing to measure. ST_SYNTAX: the texts do not parse. */
 MUST_CHECK enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out);
 
+/* How long an entry of the uncore's read tracker is held by a load of a row, in thousandths of uncore cycles: from
+ * its allocation to its deallocation, without the way between core and queue. 5 % on either side. Statuses as above. */
+MUST_CHECK enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out);
+
 /* A field of the machine, by section and key. ST_MISSING when neither text has it. */
 MUST_CHECK enum status expect_field(const char *machine, const char *format, const char *section, const char *key,
                                     uint64_t *value);

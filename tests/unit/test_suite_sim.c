@@ -149,6 +149,38 @@ static void test_sim_windows_hit_by_smis_are_rejected_and_counted(void **state)
 	loop_close(&r);
 }
 
+/* The third method on the machine as it is: both rows have it. With a clock that wanders, no row beyond the L2 is ok. */
+static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const char *text = loop_built_in("nehalem-ep");
+	loop_open(&r, text);
+	loop_suite(&r, "load.l3.latency,load.dram_local.latency");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct queue_result *q = &r.host.results[i].queue;
+		const int64_t core = (int64_t)r.machine.l3_core_cycles * 1000; /* what is not in the queue */
+		assert_int_equal(q->verdict, QUEUE_OK);
+		assert_true(q->offset_milli >= core - 1000 && q->offset_milli <= core + 1000);
+	}
+	loop_close(&r);
+	char *other = loop_changed(loop_built_in("nehalem-ep"), "fault", "uncore_float_ratio", "16");
+	loop_open(&r, other);
+	loop_suite(&r, "load.l2.latency,load.l3.*,load.dram_local.latency,load.dram_local.penalty");
+	assert_int_equal(r.sum.rows, 5);
+	for (unsigned i = 0; i < r.sum.rows; i++) {
+		const struct row_result *row = &r.host.results[i];
+		if (!strcmp(row->name, "load.l2.latency")) {
+			assert_int_equal(row->status, ROW_OK);
+			continue;
+		}
+		assert_int_equal(row->status, ROW_UNPROVEN);
+		assert_non_null(strstr(row->reason, "the uncore clock moved"));
+	}
+	loop_close(&r);
+	free(other);
+}
+
 /* Without performance counters cycles come from windows of dependent adds: the values are right, unproven. */
 static void test_sim_without_pmu_values_are_right_and_unproven(void **state)
 {
@@ -219,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_sim_wrong_footprint_is_unproven),
 		cmocka_unit_test(test_sim_faults_leave_no_false_ok),
 		cmocka_unit_test(test_sim_windows_hit_by_smis_are_rejected_and_counted),
+		cmocka_unit_test(test_sim_queue_method_finds_the_interval_and_a_floating_clock),
 		cmocka_unit_test(test_sim_without_pmu_values_are_right_and_unproven),
 		cmocka_unit_test(test_sim_missing_levels_are_expected_unsupported),
 		cmocka_unit_test(test_sim_confirming_row_agrees),

@@ -1,0 +1,276 @@
+/* bench/queue.c: the third method: residence of a chase's loads in the uncore's read tracker. */
+#include "bench/loop.h"
+
+#define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
+#define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
+#define INSERTS_LEAST 950             /* entries for each load, thousandths: */
+#define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
+
+/* One run of a box with eight general counters and a fixed one; the first three are needed, the rest tells parts. */
+enum { OCCUPANCY, INSERTS, CLOCK, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, EVENTS };
+static const char *const names[EVENTS] = {
+	[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT", [CLOCK] = "UNC_CLK_UNHALTED.REF",
+	[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
+	[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
+	[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS",
+};
+_Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
+
+const char *queue_verdict_name(enum queue_verdict v)
+{
+	static const char *const texts[] = { "none", "ok", "unproven", "unsupported", "fault" };
+	return (unsigned)v < COUNT_OF(texts) ? texts[v] : "?";
+}
+
+static void give_up(struct row_result *out, enum queue_verdict verdict, const char *why)
+{
+	out->queue.verdict = verdict;
+	str_copy(out->queue.reason, sizeof(out->queue.reason), why);
+}
+
+static bool beyond_l2(const struct row *r) { return r->place == PLACE_L3 || r->place == PLACE_DRAM; }
+
+/* Of the other rows beyond the L2 only the clock is watched. */
+static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
+
+void queue_begin(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	struct queue_loop *q = &l->queue;
+	const char *problem = "";
+	enum status st;
+
+	memset(q, 0, sizeof(*q));
+	out->queue = (struct queue_result){ .response_milli = -1, .miss_milli = -1, .home_milli = -1 };
+	if (!beyond_l2(l->row))
+		return;
+	q->first = has_method(l->row) ? 0 : CLOCK;
+	q->events = has_method(l->row) ? EVENTS : 1;
+	if (b->uncore.absent) {
+		if (q->events == EVENTS)
+			give_up(out, QUEUE_UNSUPPORTED, b->uncore.absent);
+		return;
+	}
+	if (uncore_plan(&b->uncore, names + q->first, q->events, &q->plan, &problem) != ST_OK || q->plan.runs != 1) {
+		if (q->events == EVENTS)
+			give_up(out, QUEUE_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
+		return;
+	}
+	q->lock = (struct mapping){ .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
+	if (st == ST_OK)
+		st = b->a->ops->map(b->a->self, &q->lock);
+	if (st != ST_OK) {
+		give_up(out, QUEUE_FAULT, "no page for the bus lock");
+		return;
+	}
+	st = uncore_start(b->a, &b->uncore, &q->plan, 0, q->socket, q->lock.va);
+	q->on = true;
+	q->status = st; /* told at the end */
+}
+
+void queue_before(struct loop *l)
+{
+	struct queue_loop *q = &l->queue;
+
+	if (q->on && q->status == ST_OK)
+		q->status = uncore_values(l->b->a, &l->b->uncore, &q->plan, 0, q->socket, q->before);
+}
+
+void queue_after(struct loop *l, unsigned keep, bool longer)
+{
+	struct queue_loop *q = &l->queue;
+	uint64_t after[UNCORE_EVENTS_MAX];
+
+	if (!q->on || q->status != ST_OK)
+		return;
+	q->status = uncore_values(l->b->a, &l->b->uncore, &q->plan, 0, q->socket, after);
+	for (unsigned e = 0; e < q->events && q->status == ST_OK; e++) {
+		const int64_t moved = (int64_t)uncore_moved(&q->plan.slots[e], q->before[e], after[e]);
+		struct pair *p = &l->b->queue[q->first + e][keep];
+
+		*(longer ? &p->longer : &p->shorter) = moved;
+	}
+}
+
+/* --- what it means ----------------------------------------------------------------------------- */
+
+static enum status slope(const struct loop *l, unsigned event, int64_t *micro)
+{
+	struct slope s;
+	enum status st = slope_of(l->b->queue[event], l->pairs, l->sets[0].window, STAT_MEDIAN, &s);
+
+	*micro = st == ST_OK ? s.value_micro : 0;
+	return st;
+}
+
+/* Occupancy over inserts in thousandths; -1 when less than one in twenty loads made an entry. */
+static int64_t residence(const int64_t micro[EVENTS], unsigned occupancy, unsigned inserts)
+{
+	return micro[inserts] < 50000 ? -1 : mul_div(micro[occupancy], 1000, micro[inserts]);
+}
+
+/* Whether the uncore clock moved from window to window; then takes `ok` from the row and says so. */
+static bool clock_moved(const struct loop *l, struct row_result *out)
+{
+	const int64_t hz = (int64_t)l->b->a->tsc_hz;
+
+	for (unsigned longer = 0; longer < 2; longer++) {
+		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
+		struct text reason;
+
+		for (unsigned i = 0; i < l->pairs; i++) {
+			const struct pair *clock = &l->b->queue[CLOCK][i], *tsc = &l->b->tsc[0][i];
+			const int64_t ticks = longer ? tsc->longer : tsc->shorter;
+			const int64_t ratio = ticks > 0 ? mul_div(longer ? clock->longer : clock->shorter, 1000000, ticks) : 0;
+
+			least = ratio < least ? ratio : least;
+			most = ratio > most ? ratio : most;
+		}
+		if (most - least <= mul_div(most, CLOCK_TOLERANCE_MICRO, 1000000))
+			continue;
+		if (out->status == ROW_OK || out->status == ROW_NOISY) {
+			out->status = ROW_UNPROVEN;
+			text_init(&reason, out->reason, sizeof(out->reason));
+			text_fmt(&reason, "the uncore clock moved: ");
+			text_fixed(&reason, mul_div(hz, least, 1000000000000), 3);
+			text_fmt(&reason, " to ");
+			text_fixed(&reason, mul_div(hz, most, 1000000000000), 3);
+			text_fmt(&reason, " GHz");
+		}
+		return true;
+	}
+	return false;
+}
+
+static void judge(struct loop *l, bool moved, struct row_result *out)
+{
+	struct queue_result *q = &out->queue;
+	const int64_t hz = (int64_t)l->b->a->tsc_hz;
+	int64_t micro[EVENTS];
+	struct slope tsc;
+	struct text reason;
+
+	for (unsigned e = 0; e < EVENTS; e++)
+		if (slope(l, e, &micro[e]) != ST_OK) {
+			give_up(out, QUEUE_UNPROVEN, "no window was left");
+			return;
+		}
+	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) != ST_OK || tsc.value_micro <= 0 ||
+	    micro[CLOCK] <= 0 || micro[INSERTS] <= 0 || !out->core_hz) {
+		give_up(out, QUEUE_UNPROVEN, "nothing was counted");
+		return;
+	}
+	q->samples = l->pairs;
+	q->inserts_milli = mul_div(micro[INSERTS], 1, 1000);
+	q->uncore_hz = (uint64_t)mul_div(hz, micro[CLOCK], tsc.value_micro);
+	q->uncore_milli = residence(micro, OCCUPANCY, INSERTS);
+	q->cycles_milli = mul_div(q->uncore_milli, (int64_t)out->core_hz, (int64_t)q->uncore_hz);
+	q->offset_milli = out->value_milli - q->cycles_milli;
+	q->response_milli = residence(micro, RESPONSE, RESPONSE_INSERTS);
+	q->miss_milli = residence(micro, MISS, MISS_INSERTS);
+	q->home_milli = residence(micro, HOME, HOME_INSERTS);
+	q->verdict = QUEUE_OK;
+	if (moved) {
+		give_up(out, QUEUE_UNPROVEN, "the uncore clock moved");
+	} else if (q->inserts_milli < INSERTS_LEAST || q->inserts_milli > INSERTS_MOST) {
+		q->verdict = QUEUE_UNPROVEN;
+		text_init(&reason, q->reason, sizeof(q->reason));
+		text_fixed(&reason, q->inserts_milli, 3);
+		text_fmt(&reason, " entries a load: other traffic, or loads that did not come so far");
+	}
+}
+
+void queue_end(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	struct queue_loop *q = &l->queue;
+	enum status st;
+
+	if (!q->on)
+		return;
+	st = uncore_stop(b->a, &b->uncore, &q->plan, 0, q->socket);
+	if (b->a->ops->unmap(b->a->self, &q->lock) != ST_OK && st == ST_OK)
+		st = ST_BROKEN;
+	q->on = false;
+	if (q->status == ST_OK)
+		q->status = st;
+	if (q->status != ST_OK) {
+		give_up(out, QUEUE_FAULT, "a register of the uncore failed");
+		return;
+	}
+	if (out->status == ROW_FAULT || l->pairs == 0) {
+		if (q->events == EVENTS)
+			give_up(out, QUEUE_UNPROVEN, "the row has no value");
+		return;
+	}
+	const bool moved = clock_moved(l, out);
+
+	if (q->events == EVENTS)
+		judge(l, moved, out);
+}
+
+/* --- what is written --------------------------------------------------------------------------- */
+
+static bool has_numbers(const struct queue_result *q) { return q->samples > 0; }
+
+static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
+{
+	text_fmt(t, ", \"%s\": ", key);
+	if (there)
+		text_fixed(t, milli, 3);
+	else
+		text_fmt(t, "null");
+}
+
+void queue_json(struct text *t, const struct queue_result *q)
+{
+	const bool there = has_numbers(q);
+
+	if (q->verdict == QUEUE_NONE) {
+		text_fmt(t, "null");
+		return;
+	}
+	text_fmt(t, "{\"verdict\": \"%s\", \"reason\": \"", queue_verdict_name(q->verdict));
+	text_json(t, q->reason);
+	text_fmt(t, "\"");
+	json_milli(t, "uncore_cycles", q->uncore_milli, there);
+	json_milli(t, "cycles", q->cycles_milli, there);
+	json_milli(t, "core_to_queue", q->offset_milli, there);
+	json_milli(t, "inserts", q->inserts_milli, there);
+	json_milli(t, "l3_response", q->response_milli, there && q->response_milli >= 0);
+	json_milli(t, "miss", q->miss_milli, there && q->miss_milli >= 0);
+	json_milli(t, "home", q->home_milli, there && q->home_milli >= 0);
+	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u}", (unsigned long long)q->uncore_hz, q->samples);
+}
+
+void queue_table_line(struct text *t, const struct queue_result *q)
+{
+	char number[32];
+	struct text n;
+
+	if (q->verdict == QUEUE_NONE || q->verdict == QUEUE_UNSUPPORTED)
+		return;
+	text_init(&n, number, sizeof(number));
+	if (has_numbers(q))
+		text_fixed(&n, q->cycles_milli, 3);
+	else
+		text_char(&n, '-');
+	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", "in the uncore's queue", number, "cycles", "", "", queue_verdict_name(q->verdict));
+	if (q->verdict != QUEUE_OK) {
+		text_fmt(t, "%s\n", q->reason);
+		return;
+	}
+	text_fixed(t, q->uncore_milli, 3);
+	text_fmt(t, " uncore cycles from entry to deallocation");
+	if (q->miss_milli >= 0) {
+		text_fmt(t, " (L3 ");
+		text_fixed(t, q->response_milli, 3);
+		text_fmt(t, ", beyond ");
+		text_fixed(t, q->miss_milli, 3);
+		text_fmt(t, ")");
+	}
+	text_fmt(t, ", core to queue and back ");
+	text_fixed(t, q->offset_milli, 3);
+	text_fmt(t, " cycles\n");
+}
