@@ -2,7 +2,11 @@
 #include "pmu/sim/box.h"
 #include "pmu/text.h"
 
-static const struct box_kind *const kinds[] = { &box_nehalem };
+#define BOX(name) &box_##name,
+static const struct box_kind *const kinds[] = {
+#include "pmu/sim/boxes.def"
+};
+#undef BOX
 
 struct boxes {
 	struct uncore_taps *taps;
@@ -12,14 +16,6 @@ struct boxes {
 static size_t rounded(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 static bool has(const struct machine *m, const struct box_kind *k) { return str_equal(m->pmu_uncore, k->name); }
-
-bool machine_uncore_known(const char *name)
-{
-	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
-		if (str_equal(name, kinds[i]->name))
-			return true;
-	return str_equal(name, "none");
-}
 
 size_t boxes_bytes(const struct machine *m)
 {

@@ -336,6 +336,15 @@ static enum status check_caches(struct reading *r)
 	return ST_OK;
 }
 
+#define BOX(name) || str_equal(text, #name)
+static bool uncore_known(const char *text)
+{
+	return str_equal(text, "none")
+#include "pmu/sim/boxes.def"
+		;
+}
+#undef BOX
+
 static enum status check_pmu(struct reading *r)
 {
 	struct machine *m = r->m;
@@ -371,7 +380,7 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->fault_dead_core, "at most the number of logical processors");
 	if (m->fault_dead_core == 1)
 		return wrong(r, &m->fault_dead_core, "core 0 runs the program: 0 or 2 and above");
-	if (!machine_uncore_known(m->pmu_uncore))
+	if (!uncore_known(m->pmu_uncore))
 		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none or nehalem");
 	return machine_events_known(m->pmu_events) ? ST_OK :
 		wrong(r, (const uint64_t *)(const void *)m->pmu_events, "architectural, core2, nehalem, haswell or skylake");

@@ -40,8 +40,6 @@ MUST_CHECK enum status machine_read(const char *file_name, const char *text, siz
 const char *machine_class_name(unsigned uop_class);
 /* Whether `name` is an event map that counter_events.c has. */
 bool machine_events_known(const char *name);
-/* Whether `name` is a kind of uncore box that box.c has, or "none". */
-bool machine_uncore_known(const char *name);
 
 /* The machines built into the program: tables/machines/, by name without ".machine". */
 struct machine_file { const char *name; const char *text; size_t bytes; };
