@@ -3,23 +3,74 @@
 #include "pmu/sim/machine.h"
 #include "runner/command.h"
 
+#include <string.h>
+
+#include "tables/processor.h"
+
 static bool machines, row_names;
+static const char *events_of;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--machines", OPTION_SWITCH, &machines, NULL, NULL, 0, 0, "the simulated machines that are built in"},
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
+		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
 	return COUNT_OF(all);
 }
 
+/* Select register, without the bits that switch a counter on; extra register; the counters that can count it. */
+static void print_event(const char *name, uint32_t code, uint32_t msr, uint64_t value, unsigned fixed, uint32_t counters, const char *what)
+{
+	char extra[40] = "", where[24];
+	if (msr)
+		snprintf(extra, sizeof(extra), "0x%X=0x%llX", msr, (unsigned long long)value);
+	if (fixed)
+		snprintf(where, sizeof(where), "fixed %u", fixed - 1);
+	else
+		snprintf(where, sizeof(where), "0x%X", counters);
+	printf("%-58s 0x%08X  %-24s %-8s %s\n", name, code, extra, where, what);
+}
+
+static int list_events(const struct command *c)
+{
+	const struct processor *p = NULL;
+	for (unsigned i = 0; i < processor_count; i++)
+		if (!strcmp(processors[i].name, events_of))
+			p = &processors[i];
+	if (!p) {
+		char known[256] = "";
+		for (unsigned i = 0; i < processor_count; i++)
+			snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", processors[i].name);
+		complain(c, "--events: no processor \"%s\"; known: %s", events_of, known);
+		return EXIT_BAD_INPUT;
+	}
+	printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", "select", "register", "counters", "what");
+	for (unsigned i = 0; i < p->event_count; i++) {
+		const struct event *e = &p->events[i];
+		print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->edge << 18 | (uint32_t)e->any << 21 | (uint32_t)e->inv << 23 |
+		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, e->what);
+	}
+	for (unsigned b = 0; b < p->box_count; b++) {
+		printf("\nevent of box %s\n", p->boxes[b].name);
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
+			const struct uncore_event *e = &p->boxes[b].events[i];
+			print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value,
+			            e->fixed, e->counter_mask, e->what);
+		}
+	}
+	return EXIT_GOOD;
+}
+
 static int list_run(const struct command *c, int operands, char **operand)
 {
-	(void)c, (void)operands, (void)operand;
+	(void)operands, (void)operand;
 	bool all = !machines && !row_names;
+	if (events_of)
+		return list_events(c);
 	if (all)
 		puts("Simulated machines:");
 	for (unsigned i = 0; (all || machines) && i < machine_files_count; i++)

@@ -1,0 +1,16 @@
+#!/bin/bash
+# `list --events` has every row of the tables that a processor takes its events from, core and uncore, each with its code.
+cd "$(dirname "$0")/../.." || exit 2
+out=${OUT:-out} n=0
+say() { n=$((n + 1)); if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi; }
+list=$("$out/stallmeter" list --events nehalem-ep); say $? "list --events nehalem-ep ends well"
+for table in nehalem nehalem-uncore; do
+	missing=0
+	while IFS=, read -r name select umask _; do
+		grep -Eq "^$name +0x....${umask#0x}${select#0x} " <<<"$list" || { missing=1; echo "# $name ($umask$select) is not listed"; }
+	done < <(grep -Ev '^(#|name,|$)' "tables/events/$table.csv")
+	say $missing "every event of tables/events/$table.csv is listed with its code"
+done
+"$out/stallmeter" list --events nothing >/dev/null 2>"$out/log/list_events.err"; [ $? -eq 2 ] && grep -q 'nehalem-ep' "$out/log/list_events.err"
+say $? "an unknown processor is refused and the known ones are named"
+echo "1..$n"
