@@ -36,7 +36,7 @@ struct queue_loop {
 	uint64_t before[UNCORE_EVENTS_MAX];
 	unsigned socket, first, events; /* events first .. first + events - 1 of queue.c's list are counted */
 	enum status status;        /* the first that was not ST_OK */
-	bool on;
+	bool on, chase;            /* chase: all of the method, else the clock and what a stream has */
 };
 
 struct loop {

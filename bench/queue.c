@@ -6,13 +6,17 @@
 #define INSERTS_LEAST 950             /* entries for each load, thousandths: */
 #define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
 
-/* One run of a box with eight general counters and a fixed one; the first three are needed, the rest tells parts. */
-enum { OCCUPANCY, INSERTS, CLOCK, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, EVENTS };
+/* One run each, of a box with eight general counters and a fixed one: a chase takes all up to the clock, a stream
+ * from memory the clock and what follows, other rows beyond the L2 the clock. */
+enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, READ, WRITE = READ + QUEUE_CHANNELS,
+       EVENTS = WRITE + QUEUE_CHANNELS };
 static const char *const names[EVENTS] = {
-	[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT", [CLOCK] = "UNC_CLK_UNHALTED.REF",
+	[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
 	[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
 	[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
-	[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS",
+	[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF",
+	[READ] = "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
+	[WRITE] = "UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2",
 };
 _Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
 
@@ -44,15 +48,16 @@ void queue_begin(struct loop *l, struct row_result *out)
 	out->queue = (struct queue_result){ .response_milli = -1, .miss_milli = -1, .home_milli = -1 };
 	if (!beyond_l2(l->row))
 		return;
-	q->first = has_method(l->row) ? 0 : CLOCK;
-	q->events = has_method(l->row) ? EVENTS : 1;
+	q->chase = has_method(l->row);
+	q->first = q->chase ? 0 : CLOCK;
+	q->events = q->chase ? CLOCK + 1 : l->row->place == PLACE_DRAM && l->row->order == ORDER_STREAMS ? EVENTS - CLOCK : 1;
 	if (b->uncore.absent) {
-		if (q->events == EVENTS)
+		if (q->chase)
 			give_up(out, QUEUE_UNSUPPORTED, b->uncore.absent);
 		return;
 	}
 	if (uncore_plan(&b->uncore, names + q->first, q->events, &q->plan, &problem) != ST_OK || q->plan.runs != 1) {
-		if (q->events == EVENTS)
+		if (q->chase)
 			give_up(out, QUEUE_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
 		return;
 	}
@@ -105,7 +110,7 @@ static enum status slope(const struct loop *l, unsigned event, int64_t *micro)
 }
 
 /* Occupancy over inserts in thousandths; -1 when less than one in twenty loads made an entry. */
-static int64_t residence(const int64_t micro[EVENTS], unsigned occupancy, unsigned inserts)
+static int64_t residence(const int64_t micro[CLOCK + 1], unsigned occupancy, unsigned inserts)
 {
 	return micro[inserts] < 50000 ? -1 : mul_div(micro[occupancy], 1000, micro[inserts]);
 }
@@ -147,11 +152,11 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 {
 	struct queue_result *q = &out->queue;
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
-	int64_t micro[EVENTS];
+	int64_t micro[CLOCK + 1];
 	struct slope tsc;
 	struct text reason;
 
-	for (unsigned e = 0; e < EVENTS; e++)
+	for (unsigned e = 0; e <= CLOCK; e++)
 		if (slope(l, e, &micro[e]) != ST_OK) {
 			give_up(out, QUEUE_UNPROVEN, "no window was left");
 			return;
@@ -181,6 +186,31 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	}
 }
 
+/* Bytes a second of each channel, as uncore_derived has them. */
+static void channels(struct loop *l, struct row_result *out)
+{
+	struct queue_result *q = &out->queue;
+	int64_t clock, lines, ticks = 0;
+	struct slope tsc;
+
+	if (slope(l, CLOCK, &clock) != ST_OK || clock <= 0)
+		return;
+	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) == ST_OK)
+		ticks = tsc.value_micro;
+	if (ticks <= 0)
+		return;
+	q->uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
+	for (unsigned d = 0; d < uncore_derived_count; d++)
+		for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
+			if (uncore_derived[d].kind != DERIVED_RATE || !str_equal(uncore_derived[d].over[0], names[READ + i]))
+				continue;
+			if (slope(l, READ + i, &lines) != ST_OK || lines < 0 ||
+			    uncore_derive(&uncore_derived[d], (uint64_t[2]){ (uint64_t)lines, 0 }, (uint64_t)clock, q->uncore_hz, &q->channel_bytes[i]) != ST_OK)
+				return;
+		}
+	q->has_channels = true;
+}
+
 void queue_end(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -200,14 +230,16 @@ void queue_end(struct loop *l, struct row_result *out)
 		return;
 	}
 	if (out->status == ROW_FAULT || l->pairs == 0) {
-		if (q->events == EVENTS)
+		if (q->chase)
 			give_up(out, QUEUE_UNPROVEN, "the row has no value");
 		return;
 	}
 	const bool moved = clock_moved(l, out);
 
-	if (q->events == EVENTS)
+	if (q->chase)
 		judge(l, moved, out);
+	else if (q->events > 1)
+		channels(l, out);
 }
 
 /* --- what is written --------------------------------------------------------------------------- */
@@ -244,11 +276,38 @@ void queue_json(struct text *t, const struct queue_result *q)
 	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u}", (unsigned long long)q->uncore_hz, q->samples);
 }
 
+void queue_channels_json(struct text *t, const struct queue_result *q)
+{
+	if (!q->has_channels) {
+		text_fmt(t, "null");
+		return;
+	}
+	text_char(t, '[');
+	for (unsigned c = 0; c < QUEUE_CHANNELS; c++)
+		text_fmt(t, "%s{\"read\": %lld, \"write\": %lld}", c ? ", " : "", (long long)q->channel_bytes[c],
+		         (long long)q->channel_bytes[QUEUE_CHANNELS + c]);
+	text_char(t, ']');
+}
+
+static void table_channels(struct text *t, const struct queue_result *q)
+{
+	text_fmt(t, "  channels of memory");
+	for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
+		if (i % QUEUE_CHANNELS == 0)
+			text_fmt(t, i ? ", written" : ": read");
+		text_char(t, ' ');
+		text_fixed(t, q->channel_bytes[i] / 1000000, 3);
+	}
+	text_fmt(t, " GB/s\n");
+}
+
 void queue_table_line(struct text *t, const struct queue_result *q)
 {
 	char number[32];
 	struct text n;
 
+	if (q->has_channels)
+		table_channels(t, q);
 	if (q->verdict == QUEUE_NONE || q->verdict == QUEUE_UNSUPPORTED)
 		return;
 	text_init(&n, number, sizeof(number));

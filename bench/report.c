@@ -230,6 +230,8 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	sample_json(t, &r->sample, r->latency_sources);
 	text_fmt(t, ", \"uncore_queue\": ");
 	queue_json(t, &r->queue);
+	text_fmt(t, ", \"memory_channels\": ");
+	queue_channels_json(t, &r->queue);
 	text_fmt(t, ", \"simulated\": %s}", backend_kind(a));
 }
 

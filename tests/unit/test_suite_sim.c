@@ -181,6 +181,30 @@ static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void *
 	free(other);
 }
 
+/* Of 192 bytes that the triad asks for, 3 lines are read and 1 is written, without caches 2 and 1: so the channels say. */
+static void test_sim_channels_move_what_a_stream_asks_for(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	loop_suite(&r, "triad.dram.bandwidth,triad.dram_nt.bandwidth");
+	assert_int_equal(r.sum.rows, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct row_result *row = &r.host.results[i];
+		const bool nt = !strcmp(row->name, "triad.dram_nt.bandwidth");
+		int64_t moved[2] = { 0, 0 }, asked = row->value_milli / 1000;
+		assert_true(row->queue.has_channels);
+		for (unsigned c = 0; c < QUEUE_CHANNELS; c++)
+			moved[0] += row->queue.channel_bytes[c], moved[1] += row->queue.channel_bytes[QUEUE_CHANNELS + c];
+		print_message("# %s: %lld MB/s asked for, %lld read, %lld written\n", row->name, (long long)asked / 1000000,
+		              (long long)moved[0] / 1000000, (long long)moved[1] / 1000000);
+		const int64_t truth[2] = { nt ? asked * 2 / 3 : asked, asked / 3 };
+		for (unsigned w = 0; w < 2; w++)
+			assert_true(moved[w] >= truth[w] * 97 / 100 && moved[w] <= truth[w] * 103 / 100);
+	}
+	loop_close(&r);
+}
+
 /* Without performance counters cycles come from windows of dependent adds: the values are right, unproven. */
 static void test_sim_without_pmu_values_are_right_and_unproven(void **state)
 {
@@ -252,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_sim_faults_leave_no_false_ok),
 		cmocka_unit_test(test_sim_windows_hit_by_smis_are_rejected_and_counted),
 		cmocka_unit_test(test_sim_queue_method_finds_the_interval_and_a_floating_clock),
+		cmocka_unit_test(test_sim_channels_move_what_a_stream_asks_for),
 		cmocka_unit_test(test_sim_without_pmu_values_are_right_and_unproven),
 		cmocka_unit_test(test_sim_missing_levels_are_expected_unsupported),
 		cmocka_unit_test(test_sim_confirming_row_agrees),
