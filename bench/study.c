@@ -2,7 +2,9 @@
 #include "bench/study.h"
 
 #include "bench/loop.h"
+#include "bench/operand.h"
 #include "pmu/lbr.h"
+#include "pmu/offcore.h"
 #include "pmu/pebs.h"
 
 #define CHOICES_BYTES 4096u
@@ -10,6 +12,7 @@
 #define STEADY_TURNS  4000u     /* of k_study under PEBS */
 #define LOAD_BYTES    (1u << 20) /* of the buffer whose loads are added up: twice Nehalem's L2 and more */
 #define SNAPSHOTS     64u
+#define WORDS         4096u     /* visited by the loads whose addresses are put together */
 #define RANGES_MAX    1024u
 #define REGISTER_RCX  1u
 
@@ -27,8 +30,8 @@ struct study {
 
 const char *study_part_name(enum study_part p)
 {
-	static const char *const names[STUDY_PARTS] = { "trip counts", "call arguments", "basic blocks", "call counts",
-		"precise cycles", "loads by source" };
+	static const char *const names[STUDY_PARTS] = { "trip counts", "call arguments", "load addresses", "basic blocks",
+		"call counts", "precise cycles", "loads by source", "memory traffic" };
 
 	return (unsigned)p < STUDY_PARTS ? names[p] : "?";
 }
@@ -113,8 +116,10 @@ static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out
 
 /* --- PEBS: trip counts, arguments, cycles ------------------------------------------------------- */
 
-/* Samples one event of k_study. The records are read by the caller. */
-static bool sample(struct study *s, enum study_part part, struct pebs *p, struct pebs_request *q, const char *event)
+/* Samples one event of s->kernel, called with `start` and the numbers behind it. The records are read by the
+ * caller. */
+static bool sample(struct study *s, enum study_part part, struct pebs *p, struct pebs_request *q, const char *event,
+                   uint64_t start, uint64_t turns, uint64_t step)
 {
 	const char *why = NULL;
 	enum status st, stopped;
@@ -131,7 +136,7 @@ static bool sample(struct study *s, enum study_part part, struct pebs *p, struct
 		failed(s, part, st, why);
 		return false;
 	}
-	st = run(s, "k_study", s->map.va, STEADY_TURNS, 0);
+	st = run(s, s->kernel->name, start, turns, step);
 	stopped = pebs_stop(p);
 	if (st == ST_OK)
 		st = stopped;
@@ -171,7 +176,7 @@ static void study_trips(struct study *s)
 	struct pebs_request q = { .period = 71 };
 	struct counted c;
 
-	if (!sample(s, STUDY_TRIPS, &p, &q, "BR_INST_RETIRED.CONDITIONAL"))
+	if (!sample(s, STUDY_TRIPS, &p, &q, "BR_INST_RETIRED.CONDITIONAL", s->map.va, STEADY_TURNS, 0))
 		return;
 	for (uint32_t i = 0; i + 5 <= s->kernel->bytes && s->out->loop_count < STUDY_LOOPS; i++)
 		if (counted_loop(code(s) + i, i, &c))
@@ -184,12 +189,45 @@ static void study_arguments(struct study *s)
 	struct pebs_request q = { .period = 13 };
 	struct pebs_record r;
 
-	if (!sample(s, STUDY_ARGUMENTS, &p, &q, "BR_INST_RETIRED.NEAR_CALL"))
+	if (!sample(s, STUDY_ARGUMENTS, &p, &q, "BR_INST_RETIRED.NEAR_CALL", s->map.va, STEADY_TURNS, 0))
 		return;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
 		if (inside(s, r.ip) && offset_of(s, r.ip)) /* the wrapper's call enters at 0 */
 			add_value(&s->out->argument, r.gpr[REGISTER_RCX]);
 	finish_values(&s->out->argument);
+}
+
+/* The linear addresses of plain loads, from the registers; each must be where what the load brought lies. So
+ * the words that k_touch visits hold numbers that are nowhere else. */
+static void study_addresses(struct study *s)
+{
+	const struct kernel *known = s->kernel;
+	struct pebs p;
+	struct pebs_request q = { .period = 31 };
+	struct pebs_record r;
+	struct operand o;
+	uint64_t *word = (uint64_t *)(void *)((uint8_t *)s->map.host + CHOICES_BYTES);
+
+	s->kernel = kernel_find("k_touch");
+	for (unsigned i = 0; i < WORDS; i++)
+		word[i] = (uint64_t)i << 32 | random_below(&s->b->random, UINT32_MAX);
+	if (s->kernel && sample(s, STUDY_ADDRESSES, &p, &q, "MEM_INST_RETIRED.LOADS", s->map.va + CHOICES_BYTES, WORDS, sizeof(*word))) {
+		for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++) {
+			uint64_t there = 0;
+
+			if (!inside(s, r.ip) || operand_before(code(s), s->kernel->bytes, offset_of(s, r.ip), r.gpr, &o) != ST_OK)
+				continue; /* the wrapper's */
+			s->out->addresses++;
+			if (o.destination > 15 || o.address - s->map.va > s->map.bytes - o.bytes)
+				continue;
+			memcpy(&there, (const uint8_t *)s->map.host + (o.address - s->map.va), o.bytes);
+			s->out->addresses_right += there == r.gpr[o.destination];
+		}
+		if (!s->out->addresses || s->out->addresses_right != s->out->addresses)
+			failed(s, STUDY_ADDRESSES, ST_BROKEN, "addresses from registers are not those of the loads");
+	}
+	memset(word, 0, WORDS * sizeof(*word)); /* numbers again for the triad */
+	s->kernel = known;
 }
 
 static void study_cycles(struct study *s)
@@ -198,7 +236,7 @@ static void study_cycles(struct study *s)
 	struct pebs_request q = { .period = 499, .companion = true };
 	struct pebs_record r;
 
-	if (!sample(s, STUDY_CYCLES, &p, &q, "INST_RETIRED.TOTAL_CYCLES"))
+	if (!sample(s, STUDY_CYCLES, &p, &q, "INST_RETIRED.TOTAL_CYCLES", s->map.va, STEADY_TURNS, 0))
 		return;
 	s->out->cycle_records = p.records;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
@@ -426,6 +464,55 @@ static void study_loads(struct study *s)
 		failed(s, STUDY_LOADS, ST_BROKEN, "the sources do not add up to the loads");
 }
 
+/* --- lines by memory ----------------------------------------------------------------------------- */
+
+/* A triad whose lines come from memory, with non-temporal stores, counted by one event. */
+static enum status traffic_of(struct study *s, const struct event *e, uint64_t *lines)
+{
+	struct counting c = { .events = 1, .on = true };
+	struct bench *b = s->b;
+	uint64_t array = LOAD_BYTES / 4, arguments[6] = { s->map.va, s->map.va + array, s->map.va + 2 * array,
+		array / 256, array - 1, 0 };
+	const struct kernel *triad = kernel_find("k_triad_nt_sse2");
+	const char *problem;
+	struct window w;
+	enum status stopped, st = run(s, "k_flush", s->map.va, LOAD_BYTES / 64, 64);
+
+	if (st == ST_OK)
+		st = plan_events(b->cpu, &e, 1, &c.plan, &problem);
+	if (st == ST_OK)
+		st = counters_start(b->a, b->cpu, &c.plan, 0, b->core);
+	if (st != ST_OK)
+		return st;
+	st = triad ? window_run(b, triad, arguments, &c, 0, &w, &s->job) : ST_BROKEN;
+	stopped = counters_stop(b->a, b->cpu, &c.plan, 0, b->core);
+	if (st == ST_OK)
+		*lines = w.counts[0];
+	s->out->nt_lines_stored = array / 64;
+	return st == ST_OK ? stopped : st;
+}
+
+static void study_traffic(struct study *s)
+{
+	struct offcore_traffic t;
+	struct study_result *out = s->out;
+	enum status st = offcore_traffic(s->b->cpu->processor, &t);
+
+	if (st != ST_OK) {
+		failed(s, STUDY_TRAFFIC, st, "this processor has no such events");
+		return;
+	}
+	st = traffic_of(s, t.read_local, &out->read_lines[0]);
+	if (st == ST_OK)
+		st = traffic_of(s, t.read_remote, &out->read_lines[1]);
+	if (st == ST_OK)
+		st = traffic_of(s, t.nt_local, &out->nt_lines[0]);
+	if (st == ST_OK)
+		st = traffic_of(s, t.nt_remote, &out->nt_lines[1]);
+	if (st != ST_OK)
+		failed(s, STUDY_TRAFFIC, st, NULL);
+}
+
 void study_run(struct bench *b, struct study_result *out)
 {
 	struct study s = { .b = b, .out = out, .kernel = kernel_find("k_study") };
@@ -446,10 +533,12 @@ void study_run(struct bench *b, struct study_result *out)
 		((uint8_t *)s.map.host)[i] = (uint8_t)random_below(&b->random, CHOICES_MOST + 1);
 	study_trips(&s);
 	study_arguments(&s);
+	study_addresses(&s);
 	study_blocks(&s);
 	study_calls(&s);
 	study_cycles(&s);
 	study_loads(&s);
+	study_traffic(&s);
 	st = b->a->ops->unmap(b->a->self, &s.map);
 	if (st != ST_OK)
 		failed(&s, STUDY_LOADS, st, "unmapping the buffer");

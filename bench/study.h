@@ -17,7 +17,8 @@
 /* Values that records showed. */
 struct study_values { uint32_t count; int64_t mean_milli; uint64_t least, most; uint32_t bins[STUDY_BINS]; };
 
-enum study_part { STUDY_TRIPS, STUDY_ARGUMENTS, STUDY_BLOCKS_PART, STUDY_CALLS, STUDY_CYCLES, STUDY_LOADS, STUDY_PARTS };
+enum study_part { STUDY_TRIPS, STUDY_ARGUMENTS, STUDY_ADDRESSES, STUDY_BLOCKS_PART, STUDY_CALLS, STUDY_CYCLES, STUDY_LOADS,
+	STUDY_TRAFFIC, STUDY_PARTS };
 const char *study_part_name(enum study_part p);
 
 struct study_loop {
@@ -46,6 +47,10 @@ struct study_result {
 	uint32_t cycle_records_inside;
 	int64_t cycles_milli;               /* cycles that these records stand for, of those that were counted */
 	uint64_t loads, sources;            /* loads retired; sum of all their sources */
+	uint32_t addresses;                 /* records of plain loads from the buffer whose address was put together */
+	uint32_t addresses_right;           /* ... and where what was loaded lies */
+	uint64_t read_lines[2], nt_lines[2];/* lines from memory of this node and of others: read, written non-temporally */
+	uint64_t nt_lines_stored;           /* what the loop stored */
 };
 
 struct bench;

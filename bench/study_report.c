@@ -51,7 +51,11 @@ void study_json(struct text *t, const struct study_result *s)
 	text_fmt(t, "], \"calls\": %u, \"call_sites\": %u, \"cycle_records\": %u, \"cycle_records_inside\": %u, "
 	         "\"cycles_accounted\": ", s->calls, s->call_sites, s->cycle_records, s->cycle_records_inside);
 	text_fixed(t, s->cycles_milli, 3);
-	text_fmt(t, ", \"loads\": %llu, \"loads_by_source\": %llu}", (unsigned long long)s->loads, (unsigned long long)s->sources);
+	text_fmt(t, ", \"loads\": %llu, \"loads_by_source\": %llu, \"addresses\": %u, \"addresses_right\": %u, "
+	         "\"read_lines\": [%llu, %llu], \"nt_lines\": [%llu, %llu], \"nt_lines_stored\": %llu}",
+	         (unsigned long long)s->loads, (unsigned long long)s->sources, s->addresses, s->addresses_right,
+	         (unsigned long long)s->read_lines[0], (unsigned long long)s->read_lines[1], (unsigned long long)s->nt_lines[0],
+	         (unsigned long long)s->nt_lines[1], (unsigned long long)s->nt_lines_stored);
 }
 
 static void part_line(struct text *t, const struct study_result *s, enum study_part p)
@@ -71,6 +75,14 @@ static void part_line(struct text *t, const struct study_result *s, enum study_p
 		text_fixed(t, s->argument.mean_milli, 3);
 		text_fmt(t, " (%llu to %llu, %u records)", (unsigned long long)s->argument.least,
 		         (unsigned long long)s->argument.most, s->argument.count);
+		break;
+	case STUDY_ADDRESSES:
+		text_fmt(t, "%u from registers, %u where the value lies", s->addresses, s->addresses_right);
+		break;
+	case STUDY_TRAFFIC:
+		text_fmt(t, "lines read %llu + %llu, stored non-temporally %llu + %llu of %llu (this node + others)",
+		         (unsigned long long)s->read_lines[0], (unsigned long long)s->read_lines[1], (unsigned long long)s->nt_lines[0],
+		         (unsigned long long)s->nt_lines[1], (unsigned long long)s->nt_lines_stored);
 		break;
 	case STUDY_BLOCKS_PART:
 		text_fmt(t, "%u blocks and %u branches in %u turns of the loop", s->block_count, s->branch_count, s->turns);

@@ -23,7 +23,8 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 	const bool full = b.bytes == UINT64_MAX;
 	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
 	const uint64_t end = t + s->nt_cycles + delay;
-	signal_pulse(s->signals[thread], SIG_OFFCORE_OTHER_NON_DRAM, t, 1);
+	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->socket ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
+	             SIG_OFFCORE_OTHER_REMOTE_DRAM, t, 1);
 	for (unsigned j = i; j + 1 < c->wc_open; j++)
 		c->wc[j] = c->wc[j + 1];
 	c->wc_open--;

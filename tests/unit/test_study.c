@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/measure.h"
+#include "bench/operand.h"
 #include "tests/unit/memory_host.h"
 #include "tests/unit/sampling_rig.h"
 
@@ -111,9 +112,15 @@ static void test_study_of_a_known_program(void **state)
 	assert_true(study.cycle_records > 40);
 	assert_in_range(study.cycles_milli, 950, 1001);
 	assert_true(study.cycle_records_inside * 10 >= study.cycle_records * 9);
+	assert_true(study.addresses > 50);
+	assert_int_equal(study.addresses_right, study.addresses);
+	assert_int_equal(study.nt_lines_stored, 4096);
+	assert_in_range(study.nt_lines[0], 4096, 4100);
+	assert_int_equal(study.nt_lines[1] + study.read_lines[1], 0);
+	assert_in_range(study.read_lines[0], 8000, 8400);
 	assert_true(study.loads > 10000);
 	assert_int_equal(study.loads, study.sources);
-	assert_true(after.instructions - before.instructions < 1000000);
+	assert_true(after.instructions - before.instructions < 2000000);
 	end();
 }
 
@@ -142,6 +149,34 @@ static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
 	end();
 }
 
+/* Forms of loads; one that overwrote its address; none. */
+static void test_study_operands(void **state)
+{
+	(void)state;
+	static const struct { uint8_t code[10]; unsigned n; enum status status; uint64_t address; unsigned bytes, reg; } cases[] = {
+		{ { 0x48, 0x8B, 0x03 }, 3, ST_OK, 0x3000, 8, 0 },                        /* mov rax, [rbx] */
+		{ { 0x48, 0x8B, 0x00 }, 3, ST_REFUSED, 0, 0, 0 },                        /* mov rax, [rax] */
+		{ { 0x0F, 0xB6, 0x4C, 0x37, 0xFF }, 5, ST_OK, 0xDFFF, 1, 1 },            /* movzx ecx, byte [rdi + rsi - 1] */
+		{ { 0x4C, 0x8B, 0x94, 0xD3, 0x00, 0x01, 0, 0 }, 8, ST_OK, 0x3000 + 8 * 0x2000 + 256, 8, 10 }, /* mov r10, [rbx + rdx*8 + 256] */
+		{ { 0x8B, 0x45, 0xF8 }, 3, ST_OK, 0x4FF8, 4, 0 },                        /* mov eax, [rbp - 8] */
+		{ { 0x48, 0x63, 0x0B }, 3, ST_OK, 0x3000, 4, 1 },                        /* movsxd rcx, dword [rbx] */
+		{ { 0x49, 0x8B, 0x0C, 0x24 }, 4, ST_OK, 0xC000, 8, 1 },                  /* mov rcx, [r12] */
+		{ { 0xE8, 1, 2, 3, 4 }, 5, ST_OK, 0x4400 - 8, 8, 16 },                   /* behind a call: a return */
+		{ { 0x48, 0x89, 0xC8 }, 3, ST_SYNTAX, 0, 0, 0 },                         /* mov rax, rcx */
+		{ { 0x90 }, 1, ST_SYNTAX, 0, 0, 0 },
+	};
+	const uint64_t gpr[16] = { 0x1111, 0x1000, 0x2000, 0x3000, 0x4400, 0x5000, 0x6000, 0x8000, 0, 0, 0, 0, 0xC000 };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		struct operand o;
+		assert_int_equal(operand_before(cases[i].code, cases[i].n, cases[i].n, gpr, &o), cases[i].status);
+		if (cases[i].status != ST_OK)
+			continue;
+		assert_int_equal(o.address, cases[i].address);
+		assert_int_equal(o.bytes, cases[i].bytes);
+		assert_int_equal(o.destination, cases[i].reg);
+	}
+}
+
 /* The standing check sees an event that counts too much. */
 static void test_study_loads_that_do_not_add_up_are_told(void **state)
 {
@@ -157,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_study_of_a_known_program),
 		cmocka_unit_test(test_study_what_is_missing_is_said_in_its_part_alone),
+		cmocka_unit_test(test_study_operands),
 		cmocka_unit_test(test_study_loads_that_do_not_add_up_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
