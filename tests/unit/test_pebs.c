@@ -73,6 +73,37 @@ static void test_pebs_latency_records_agree_with_the_machine_in_all_cases(void *
 	sampling_close(&rig);
 }
 
+/* All thresholds of the table: a record's latency is above it, and beyond what loads take there is none. */
+static void test_pebs_every_latency_threshold(void **state)
+{
+	(void)state;
+	unsigned thresholds = 0, with = 0;
+	open_l2(NULL);
+	const struct processor *p = rig.cpu.processor;
+	for (unsigned i = 0; i < p->event_count; i++) {
+		if (p->events[i].pebs != 3)
+			continue;
+		uint64_t value;
+		struct pebs_request q = { .event = &p->events[i], .period = 3, .companion = true };
+		sampling_run(&rig, "k_flush", WINDOW_DATA, 512, 64, 0); /* a quarter of the nodes come from memory */
+		burst(&q, 1, NODES);
+		assert_int_equal(rig.a->ops->rdmsr(rig.a->self, 0, 0x3F6, &value), ST_OK);
+		assert_int_equal(value, p->events[i].extra_value);
+		for (unsigned k = 0; k < pebs.records; k++) {
+			struct pebs_record r;
+			assert_int_equal(pebs_read(&pebs, k, &r), ST_OK);
+			assert_true(r.latency > value);
+		}
+		assert_int_equal(pebs.records > 20, value < 170);
+		assert_int_equal(q.events == 0, value > 170); /* memory answers in 176 cycles */
+		thresholds++;
+		with += pebs.records != 0;
+	}
+	assert_int_equal(thresholds, 15); /* 3, 4, 8, ... 32768 */
+	assert_int_equal(with, 7);
+	sampling_close(&rig);
+}
+
 /* Four precise events at once, each record given to its own. */
 static void test_pebs_samples_several_events_at_once(void **state)
 {
@@ -252,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pebs_latency_records_agree_with_the_machine_in_all_cases),
+		cmocka_unit_test(test_pebs_every_latency_threshold),
 		cmocka_unit_test(test_pebs_samples_several_events_at_once),
 		cmocka_unit_test(test_pebs_lost_records_are_counted),
 		cmocka_unit_test(test_pebs_shadow_is_measured),
