@@ -26,6 +26,14 @@ static const struct event *event(const char *name)
 	return e;
 }
 
+static uint32_t measure_offset(void)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (!strcmp(k->name, "k_measure"))
+			return k->offset;
+	return 0;
+}
+
 /* One burst of loads under the requests. */
 static void burst(struct pebs_request *requests, unsigned n, unsigned loads)
 {
@@ -200,6 +208,28 @@ static void test_pebs_full_buffer_is_told(void **state)
 	sampling_close(&rig);
 }
 
+/* A kernel that faults in a burst: stopping works, and without it the guard alone puts all back (sampling_close). */
+static void test_pebs_fault_in_a_burst_leaves_nothing_on(void **state)
+{
+	(void)state;
+	for (unsigned stopped = 0; stopped < 2; stopped++) {
+		uint64_t value;
+		open_l2(NULL);
+		struct pebs_request q = { .event = event("MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_8"), .period = 3, .companion = true };
+		assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
+		struct measure_block *b = rig.a->ops->control(rig.a->self, 0);
+		b->argument[0] = 0x1000; /* no page: b still names k_chase */
+		struct job job = { .entry = WINDOW_CODE + measure_offset(), .argument = WINDOW_CONTROL };
+		assert_int_equal(rig.a->ops->run(rig.a->self, &job, 1, 0), ST_FAULT);
+		assert_int_equal(job.vector, 14);
+		if (stopped)
+			assert_int_equal(pebs_stop(&pebs), ST_OK);
+		assert_int_equal(rig.a->ops->rdmsr(rig.a->self, 0, 0x3F1, &value), ST_OK);
+		assert_int_equal(value == 0, stopped);
+		sampling_close(&rig);
+	}
+}
+
 static void test_pebs_what_cannot_be_sampled_is_refused_with_the_reason(void **state)
 {
 	(void)state;
@@ -288,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_pebs_lost_records_are_counted),
 		cmocka_unit_test(test_pebs_shadow_is_measured),
 		cmocka_unit_test(test_pebs_full_buffer_is_told),
+		cmocka_unit_test(test_pebs_fault_in_a_burst_leaves_nothing_on),
 		cmocka_unit_test(test_pebs_what_cannot_be_sampled_is_refused_with_the_reason),
 		cmocka_unit_test(test_pebs_record_layouts),
 		cmocka_unit_test(test_pebs_balance_tells_loss_from_shadow),
