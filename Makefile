@@ -74,6 +74,8 @@ $(OUT)/bench/report.o: $(OUT)/gen/bench/build.h
 $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
+# What interprets and accounts each simulated instruction.
+$(OUT)/pmu/sim/%.o: FREE += -O3
 $(EFI_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(EFI) -c -o $@ $<
@@ -161,6 +163,8 @@ $(OUT)/tests/bench/speed: tests/bench/speed.c $(OUT)/librunner.a $(OUT)/libstall
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -lm -lpthread
 bench: $(OUT)/tests/bench/speed
+	@runner/setup.sh run
+	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
 	@OUT=$(OUT) tests/bench/bench.sh
 
 check-fast: host unit

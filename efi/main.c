@@ -5,6 +5,7 @@
 #include "efi/run.h"
 #include "efi/selftest.h"
 #include "efi/simulated.h"
+#include "efi/speed.h"
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
@@ -77,6 +78,8 @@ static enum exit_status run_app(struct app *app)
 	acpi_open(&app->acpi);
 	smbios_open(&app->smbios);
 	clock_open(&app->clock, &app->acpi);
+	if (str_equal(test, "speed"))
+		return speed_test(&app->clock) == 0 ? EXIT_GOOD : EXIT_ROWS;
 	if (app->config.backend == BACKEND_SIM && test[0] == 0)
 		return on_simulated(app, &r);
 	return on_machine(app, &r, test);

@@ -81,7 +81,7 @@ static uint64_t own_cycle(const struct core_thread *c, uint64_t t)
 	return t;
 }
 
-bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
+bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
 	if (c->read_cycle != t) {
 		c->read_cycle = t;
@@ -116,9 +116,17 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 {
 	uint64_t from = max_cycle(first, t);
 	do {
-		uint64_t next = pipe_rs_next(c);
+		const uint64_t next = pipe_rs_next(c);
+		const unsigned i = next & CORE_RING_MASK;
 		t = next + 1;
-		pipe_rs_take_off(c, t);
+		if (c->leave[i] && next - c->rs_at < CORE_RING) { /* nothing leaves before it */
+			c->rs_in_use -= c->leave[i];
+			c->leave[i] = 0;
+			c->leave_bits[i / 64] &= ~(1ull << (i % 64));
+			c->rs_at = t;
+		} else {
+			pipe_rs_take_off(c, t);
+		}
 	} while (c->rs_in_use + entries > c->rs_size && c->rs_in_use);
 	pipe_stall(c, SIG_RESOURCE_STALL_RS, from, t);
 	return t;

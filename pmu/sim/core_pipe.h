@@ -17,7 +17,7 @@ struct flight {
 uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                uint64_t delivered, enum wait_reason why);
 /* Whether cycle t has register read ports left for this group; then they are taken. */
-bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
+bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
 /* Reservation station full in cycle t: the first cycle with room for `entries`; says the stall from `first` on. */
 uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t);
 /* Reservation station: departures before `cycle` are taken off. */
@@ -95,6 +95,15 @@ static inline uint64_t pipe_address_ready(const struct core_thread *c, const str
 	for (unsigned i = 0; i < p->address_count; i++)
 		from = max_cycle(from, c->ready[p->address[i]]);
 	return from;
+}
+
+/* As pipe_reads_fit_some, and short when an operation reads nothing from outside the ROB. */
+static inline bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
+{
+	bool outside = parts != PART_MAIN || (c->read_cycle == t && c->reads > c->m->core_register_reads);
+	for (unsigned i = 0; i < p->read_count && !outside; i++)
+		outside = p->reads[i] < RN_CF && c->written[p->reads[i]] < t;
+	return !outside || pipe_reads_fit_some(c, p, parts, t);
 }
 
 /* As pipe_allocate_waiting, and short when nothing is in the way. */

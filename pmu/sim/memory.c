@@ -459,8 +459,12 @@ static void look_at(const struct memory *s, const struct private_core *c, uint32
 		const struct cache *l3 = &s->socket[i].l3;
 		if (!l3->sets)
 			continue;
+		if (i != c->cluster->socket) { /* it is only asked whether it has the line */
+			__builtin_prefetch(&l3->tag[cache_set(l3, line) * l3->stride]);
+			continue;
+		}
 		const uint32_t first = cache_near(l3, line);
-		if (i == c->cluster->socket && s->inclusive)
+		if (s->inclusive)
 			__builtin_prefetch(&s->socket[i].holders[first * s->holder_bytes]);
 	}
 }

@@ -22,7 +22,7 @@ struct tlb { struct cache c; uint64_t *pa; };
 struct recent_page { uint64_t va, pa, last, ready; };
 
 struct stride { uint64_t ip, va; int64_t step; bool sure; };
-struct stream { uint32_t page; int8_t last, ahead, direction; };
+struct stream { int8_t last, ahead, direction; };
 #define STREAMS 32
 #define STRIDES 256
 #define WC_MAX 32
@@ -36,6 +36,7 @@ struct cluster {
 	unsigned socket;
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
+	_Alignas(16) uint32_t stream_page[STREAMS]; /* page of each */
 	struct stream streams[STREAMS];
 	unsigned stream_next;   /* the one that is given up next */
 };

@@ -208,7 +208,7 @@ static size_t lay_out(struct memory *s, void *at)
 			k->first_core = i * (unsigned)m->l2_cores;
 			k->cores = (unsigned)m->l2_cores;
 			for (unsigned j = 0; j < STREAMS; j++)
-				k->streams[j].page = CACHE_NONE;
+				k->stream_page[j] = CACHE_NONE;
 		}
 		cluster_init(s, k, &a);
 	}

@@ -90,16 +90,21 @@ static void streamer(struct memory *s, struct private_core *c, const struct ask 
 	struct cluster *k = c->cluster;
 	const uint32_t page = q->line / PAGE_LINES;
 	const int8_t at = (int8_t)(q->line % PAGE_LINES);
-	struct stream *e = NULL;
-	for (unsigned i = 0; i < STREAMS && !e; i++)
-		if (k->streams[i].page == page)
-			e = &k->streams[i];
-	if (!e) {
-		e = &k->streams[k->stream_next];
+	const __m128i want = _mm_set1_epi32((int)page);
+	unsigned found = STREAMS;
+	for (unsigned i = 0; i < STREAMS && found == STREAMS; i += 4) {
+		const __m128i have = _mm_load_si128((const __m128i *)(const void *)&k->stream_page[i]);
+		const int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
+		if (hit)
+			found = i + (unsigned)__builtin_ctz((unsigned)hit);
+	}
+	if (found == STREAMS) {
+		k->streams[k->stream_next] = (struct stream){ .last = at };
+		k->stream_page[k->stream_next] = page;
 		k->stream_next = (k->stream_next + 1) % STREAMS;
-		*e = (struct stream){ .page = page, .last = at };
 		return;
 	}
+	struct stream *e = &k->streams[found];
 	if (at == e->last)
 		return;
 	const int8_t direction = at > e->last ? 1 : -1;

@@ -108,11 +108,13 @@ void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsi
 	if (!a->lanes || !a->routes[sig].cyclic)
 		return;
 	unsigned i = place(a, cycle);
-	for (uint32_t bits = a->routes[sig].cyclic; bits; bits &= bits - 1) {
+	uint32_t bits = a->routes[sig].cyclic;
+	do {
 		struct lane *l = &a->lanes[__builtin_ctz(bits)];
 		l->at[i].pulses += (int16_t)n;
 		l->active[i / 64] |= 1ull << (i % 64);
-	}
+		bits &= bits - 1;
+	} while (bits);
 }
 
 void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)

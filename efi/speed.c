@@ -1,0 +1,92 @@
+/* efi/speed.c: see speed.h. */
+#include "efi/speed.h"
+#include "bench/speed.h"
+#include "efi/console.h"
+#include "efi/uefi.h"
+#include "pmu/guard.h"
+#include "pmu/sim/sim.h"
+#include "pmu/text.h"
+
+#define MACHINE "nehalem-ep"
+#define FLOOR_CORE   1000u /* thousand instructions a second */
+#define FLOOR_BEYOND 500u
+#define LEAST_NS     400000000ull
+
+static void *get(void *self, size_t bytes)
+{
+	(void)self;
+	return pages_get(bytes);
+}
+
+static void put(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	pages_put(at, bytes);
+}
+
+static uint64_t tsc_ns(void *self)
+{
+	const struct clock *c = self;
+	const uint64_t t = read_tsc(), khz = c->tsc_hz / 1000;
+	return t / khz * 1000000 + t % khz * 1000000 / khz;
+}
+
+/* What is too large for a stack. */
+struct room {
+	struct machine machine;
+	struct cpu cpu;
+	struct plan plan;
+	struct guard guard;
+	struct guard_saved saved[GUARD_SAVED_MAX];
+};
+
+static enum status prepare(struct room *r, struct sim **sim)
+{
+	static const struct sim_memory memory = { NULL, get, put };
+	char problem[400];
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < machine_files_count; i++)
+		if (str_equal(machine_files[i].name, MACHINE))
+			st = machine_read(MACHINE, machine_files[i].text, machine_files[i].bytes, &r->machine, problem, sizeof(problem));
+	if (st == ST_OK)
+		st = sim_open(&r->machine, &memory, sim);
+	if (st != ST_OK)
+		return st;
+	st = cpu_identify(sim_access(*sim), &r->cpu);
+	if (st == ST_OK)
+		st = speed_plan(&r->cpu, &r->plan);
+	if (st != ST_OK)
+		return st;
+	guard_init(&r->guard, sim_access(*sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	return ST_OK;
+}
+
+unsigned speed_test(const struct clock *clock)
+{
+	const struct speed_clock by_tsc = { (void *)(uintptr_t)clock, tsc_ns };
+	struct room *r = pages_get(sizeof(*r));
+	struct sim *sim = NULL;
+	unsigned failed = 0;
+	enum status st = r != NULL ? prepare(r, &sim) : ST_FULL;
+	if (st != ST_OK) {
+		print("not ok 1 - the simulated machine could be built: %s\n1..1\n", status_name(st));
+		failed = 1;
+	}
+	for (unsigned i = 0; i < speed_case_count && st == ST_OK; i++) {
+		const struct speed_case *c = &speed_cases[i];
+		struct speed_result out = { 0, 1 };
+		const enum status s = speed_measure(&r->guard.access, &r->cpu, &r->plan, c, 1, &by_tsc, LEAST_NS, &out);
+		const unsigned speed = (unsigned)(out.instructions * 1000000 / out.ns), least = c->beyond ? FLOOR_BEYOND : FLOOR_CORE;
+		const bool good = s == ST_OK && speed >= least;
+		failed += !good;
+		print("%s %u - %s: %u.%02u million instructions a second, %u counters armed%s%s\n", good ? "ok" : "not ok", i + 1, c->name,
+		      speed / 1000, speed % 1000 / 10, r->plan.count, s == ST_OK ? "" : ": ", s == ST_OK ? "" : status_name(s));
+	}
+	if (st == ST_OK)
+		print("1..%u\n", speed_case_count);
+	if (sim != NULL)
+		sim_close(sim);
+	if (r != NULL)
+		pages_put(r, sizeof(*r));
+	return failed;
+}
