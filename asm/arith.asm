@@ -165,6 +165,29 @@ ENDKERNEL %1
 PARTIAL_FLAGS k_partial_flags, dec r8
 PARTIAL_FLAGS k_partial_flags_base, sub r8, 1
 
+; %1 name, %2 to %5 pairs of registers.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 4 times: four comparisons of two registers each
+; No register but the counter is ever written: their values are in the register file. Eight of them in four
+; comparisons need more read ports than processors before Sandy Bridge have, two do not. 18 instructions.
+%macro READ_PORTS 5
+KERNEL %1, 0, 18, 0, 0, 0, 2, 0
+	LOOP_ALIGN
+.loop:
+%rep 4
+	cmp %2
+	cmp %3
+	cmp %4
+	cmp %5
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+READ_PORTS k_read_ports, {rax, rcx}, {rdx, rsi}, {r8, r9}, {r10, r11}
+READ_PORTS k_read_ports_base, {rax, rcx}, {rax, rcx}, {rax, rcx}, {rax, rcx}
+
 ; %1 name, %2 instruction that writes part or all of RAX.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 8 times: write AL (or EAX); ecx = eax

@@ -1,5 +1,21 @@
 ; asm/frontend.asm: what the way from bytes to uops costs.
 
+; uint64_t k_run_code(const void *code /* rdi */, uint64_t iterations /* rsi */, void *pointer /* rdx */)
+;   for each iteration: jump to code, which jumps back to r11
+; For code that is written at run time (bench/code.h). The last instruction is the least that such code can be:
+; with it there are 4 instructions an iteration.
+KERNEL k_run_code, 0, 4, 0, 0, 0, 3, 1
+	lea r11, [.back]
+	LOOP_ALIGN
+.loop:
+	jmp rdi
+.back:
+	dec rsi
+	jnz .loop
+	ret
+	jmp r11
+ENDKERNEL k_run_code
+
 ; %1 name, %2 instruction with a two- or a four-byte immediate.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 64 times: add a constant to ecx (or cx)

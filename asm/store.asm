@@ -40,6 +40,42 @@ ENDKERNEL %1
 FORWARD_FAIL k_forward_fail, 4
 FORWARD_FAIL k_forward_fail_base, 64
 
+; %1 name, %2 store (destination given as an offset), %3 the same for the baseline, %4 load.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   for each iteration: 4 times: store to buffer; load from buffer, which the next store waits for
+; The baseline stores what the load loads, bytes and place. 10 instructions.
+%macro FORWARD 5
+KERNEL %1, 0, 10, 4, 4, %5, 4, 1
+	xor eax, eax
+	xorps xmm0, xmm0
+	LOOP_ALIGN
+.loop:
+%rep 4
+	%2
+	%4
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+; Named by bytes stored, bytes loaded, and where the load begins in the store, or the store in the load (m).
+%macro FORWARD_PAIR 6
+FORWARD k_forward_%1, {%2}, 0, {%4}, %5
+FORWARD k_forward_%1_base, {%3}, 0, {%4}, %6
+%endmacro
+%define ST8(at) mov [rdi + at], rax
+%define ST4(at) mov [rdi + at], eax
+%define ST2(at) mov [rdi + at], ax
+%define ST1(at) mov [rdi + at], al
+FORWARD_PAIR 1_8_0, {ST1(0)}, {ST8(0)}, {mov rax, [rdi]}, 36, 64
+FORWARD_PAIR 2_8_0, {ST2(0)}, {ST8(0)}, {mov rax, [rdi]}, 40, 64
+FORWARD_PAIR 4_8_0, {ST4(0)}, {ST8(0)}, {mov rax, [rdi]}, 48, 64
+FORWARD_PAIR 4_8_m4, {ST4(4)}, {ST8(0)}, {mov rax, [rdi]}, 48, 64
+FORWARD_PAIR 8_8_4, {ST8(0)}, {ST8(4)}, {mov rax, [rdi + 4]}, 64, 64
+FORWARD_PAIR 8_16_0, {movq [rdi], xmm0}, {movups [rdi], xmm0}, {movups xmm0, [rdi]}, 96, 128
+FORWARD_PAIR 16_16_8, {movups [rdi], xmm0}, {movups [rdi + 8], xmm0}, {movups xmm0, [rdi + 8]}, 128, 128
+
 ; %1 name, %2 distance of the load from the store.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   p = buffer + %2; *p = p; for each iteration: 8 times: *(uint64_t *)buffer = 0; p = *p
@@ -65,66 +101,63 @@ ENDKERNEL %1
 ALIAS_4K k_alias_4k, 4096
 ALIAS_4K k_alias_4k_base, 4096 + 64
 
-; %1 name, %2 register that the store's address is computed from.
+; %1 name, %2 register whose product with zero the store's address is computed from.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
-;   p = buffer + 128; *p = p; for each iteration: 4 times:
-;     rdx = rdx * rdx * rdx * rdx (zero all along); buffer[%2] = 0; p = *p
-; The store's address is known late (rdx) or at once (r8); the loads that follow are independent of it.
-; 22 instructions.
+;   p = buffer + 64; *p = p; for each iteration:
+;     offset = (iterations & 7) * 8 + 0 * %2, late by two multiplications; *(uint64_t *)(buffer + 64 + offset) = p; p = *p
+; Each eighth store hits the load, so that loads are never predicted to be independent: each waits for the
+; address of the store before it. That is known late, after the load before (rax), or at once (r8). The
+; value stored at p is p itself. 9 instructions.
 %macro UNKNOWN_ADDRESS 2
-KERNEL %1, 0, 22, 4, 4, 64, 8, 1
-	lea rax, [rdi + 128]
+KERNEL %1, 0, 9, 1, 1, 16, 6, 1
+	lea rax, [rdi + 64]
 	mov [rax], rax
-	xor ecx, ecx
-	xor edx, edx
 	xor r8d, r8d
 	mfence
 	LOOP_ALIGN
 .loop:
-%rep 4
+	mov ecx, esi
+	and ecx, 7
+	imul rdx, %2, 0
 	imul rdx, rdx
-	imul rdx, rdx
-	imul rdx, rdx
-	mov [rdi + %2], rcx
+	add rdx, rdi
+	mov [rdx + rcx * 8 + 64], rax
 	mov rax, [rax]
-%endrep
 	dec rsi
 	jnz .loop
 	ret
 ENDKERNEL %1
 %endmacro
-UNKNOWN_ADDRESS k_unknown_address, rdx
+UNKNOWN_ADDRESS k_unknown_address, rax
 UNKNOWN_ADDRESS k_unknown_address_base, r8
 
-; %1 name, %2 mask: where the counter has no bit of it, the store hits the load.
+; %1 name, %2 displacement of the store.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
-;   for each iteration: offset = (iterations & %2) ? 64 : 0, late by four multiplications;
-;     buffer[offset] = iterations; rax += *buffer
-; One iteration in 32 stores, late, to where the next load has already read: the load was predicted not to
-; depend and must be done again (a machine clear). The baseline never does. 12 instructions.
+;   for each iteration: i = iterations & 31, late by a multiplication; *(uint64_t *)(buffer + 8 i + %2) =
+;     iterations; rax += *(uint64_t *)buffer
+; With %2 = 0 one iteration in 32 stores, late, to where the next load has already read: the load was predicted
+; not to depend and must be done again (a machine clear). The baseline never does. Two NOPs keep allocation, not
+; a port, what the loop is bound by. 9 instructions.
 %macro DISAMBIGUATION 2
-KERNEL %1, 0, 12, 1, 1, 16, 4, 1
+KERNEL %1, 0, 9, 1, 1, 16, 4, 1
 	mov r9d, 1
 	xor eax, eax
 	LOOP_ALIGN
 .loop:
-	xor ecx, ecx
-	test rsi, %2
-	setnz cl
-	shl ecx, 6
+	mov ecx, esi
+	and ecx, 31
 	imul rcx, r9
-	imul rcx, r9
-	imul rcx, r9
-	imul rcx, r9
-	mov [rdi + rcx], rsi
+	mov [rdi + rcx * 8 + %2], rsi
 	add rax, [rdi]
+	nop
+	nop
 	dec rsi
 	jnz .loop
 	ret
 ENDKERNEL %1
 %endmacro
-DISAMBIGUATION k_disambiguation_clear, 31
-DISAMBIGUATION k_disambiguation_clear_base, -1
+DISAMBIGUATION k_disambiguation_clear, 0
+DISAMBIGUATION k_disambiguation_clear_base, 8
 
 ; %1 name, %2 displacement of an 8-byte load.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)

@@ -18,6 +18,9 @@ struct working_set {
 	uint32_t window; /* units of work in the shorter window */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
+	enum code code;
+	struct mapping code_map;
+	bool code_mapped;
 };
 
 struct counting {

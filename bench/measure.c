@@ -308,6 +308,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		l.sets[s].pair = r->pair;
 		if (r->pair) {
 			l.sets[s].fill = s ? r->pair->base_fill : r->pair->fill;
+			l.sets[s].code = s ? r->pair->base_code : r->pair->code;
 			if (s && r->pair->base)
 				l.sets[s].kernel = kernel_find(r->pair->base);
 		}
@@ -316,6 +317,11 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 			goto unmap;
 		}
 		st = window_set_up(b, &l.sets[s], s, out);
+	}
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		goto unmap;
 	}
 	if (st != ST_OK) {
 		fail(out, st, NULL, "mapping the working set");
@@ -345,6 +351,9 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
 	}
 unmap:
+	for (unsigned s = 0; s < l.set_count; s++)
+		if (l.sets[s].code_mapped && b->a->ops->unmap(b->a->self, &l.sets[s].code_map) != ST_OK && out->status == ROW_OK)
+			fail(out, ST_BROKEN, NULL, "unmapping the code");
 	for (unsigned s = 0; s < l.set_count; s++)
 		if (l.sets[s].mapped && b->a->ops->unmap(b->a->self, &l.sets[s].map) != ST_OK && out->status == ROW_OK)
 			fail(out, ST_BROKEN, NULL, "unmapping the working set");

@@ -28,6 +28,12 @@ static const struct row_proof_set proof_alias[] = {
 	{ { { "LOAD_BLOCK.OVERLAP_STORE", ONCE } } },
 	END_OF_SETS
 };
+/* Each eighth is forwarded instead. */
+static const struct row_proof_set proof_unknown_address[] = {
+	{ { { "LOAD_DISPATCH.MOB", 800, 1010, false } } },
+	{ { { "LOAD_BLOCK.STA", 800, 1010, false } } },
+	END_OF_SETS
+};
 static const struct row_proof_set proof_disambiguation[] = {
 	{ { { "MEMORY_DISAMBIGUATION.RESET", ONCE }, { "MACHINE_CLEARS.MEM_ORDER", ONCE } } },
 	{ { { "MACHINE_CLEARS.MEMORY_ORDERING", ONCE } } },
@@ -117,6 +123,40 @@ static const struct row_proof_set proof_split_lock[] = {
 };
 static const struct row_proof_set proof_lfence[] = {
 	{ { { "RAT_STALLS.SCOREBOARD", SOME_CYCLES } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_l1i_l2[] = {
+	{ { { "L1I.MISSES", ONCE }, { "L2_RQSTS.IFETCH_HIT", ONCE } } },
+	{ { { "ICACHE.MISSES", ONCE } } },
+	{ { { "L1I_MISSES", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_l1i_l3[] = {
+	{ { { "L1I.MISSES", ONCE }, { "L2_RQSTS.IFETCH_MISS", ONCE } } },
+	{ { { "L2_RQSTS.CODE_RD_MISS", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_baclear[] = {
+	{ { { "BACLEAR.CLEAR", ONCE } } },
+	{ { { "BACLEARS.ANY", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_itlb[] = {
+	{ { { "ITLB_MISSES.STLB_HIT", ONCE }, { "ITLB_MISSES.WALK_COMPLETED", NEVER } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_itlb_walk[] = {
+	{ { { "ITLB_MISSES.WALK_COMPLETED", ONCE } } },
+	{ { { "ITLB_MISSES", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_smc[] = {
+	{ { { "MACHINE_CLEARS.SMC", ONCE } } },
+	{ { { "MACHINE_NUKES.SMC", ONCE } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_read_port[] = {
+	{ { { "RAT_STALLS.ROB_READ_PORT", 500, 1500, false } } },
 	END_OF_SETS
 };
 

@@ -61,6 +61,19 @@ struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; };
 /* What a buffer holds. Random contents are drawn anew before each window: no predictor learns them. */
 enum fill { FILL_ZERO, FILL_RANDOM_BIT /* bytes 0 or 1 */, FILL_RANDOM_4 /* bytes 0 to 3 */ };
 
+/* Code that is written at run time (bench/code.h), run by k_run_code; X and X_BASE make as many events. */
+enum code {
+	CODE_NONE,
+	CODE_LCP, CODE_ADDS_PLAIN,          /* adds of a 16-bit constant, of a 32-bit one */
+	CODE_NOPS_LONG,                     /* NOPs of 8 bytes */
+	CODE_TARGETS, CODE_TARGETS_BASE,    /* more jumps than a branch target buffer holds; few, as often */
+	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; nor in the L2 */
+	CODE_LINES_BASE,
+	CODE_PAGES_ITLB, CODE_PAGES_ITLB_BASE, /* one line a page, more than the ITLB holds; as many lines in few pages */
+	CODE_PAGES_WALK, CODE_PAGES_WALK_BASE, /* more than the second level holds */
+	CODE_SMC, CODE_SMC_BASE             /* a store to the code's own line; to a buffer */
+};
+
 /* Two kernels with equal arguments, or one over two contents: (iterations), or (buffer, iterations). The unit
  * of work is the event that the row is about, of which there are `events` in `iterations` iterations. */
 struct row_pair {
@@ -68,6 +81,7 @@ struct row_pair {
 	enum fill fill, base_fill; /* of the test's buffer, of the baseline's */
 	uint32_t bytes;            /* of the buffer, 0 none */
 	uint16_t events, iterations;
+	enum code code, base_code;  /* CODE_NONE: the kernels are all */
 	bool counted;              /* chance decides how many events there are: the first proof's count divides */
 };
 

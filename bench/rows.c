@@ -196,7 +196,7 @@ uint64_t row_fingerprint(const struct row *r)
 		hash = mix_kernel(hash, *k);
 	if (r->pair) {
 		const uint64_t more[] = { r->pair->fill, r->pair->base_fill, r->pair->bytes, r->pair->events,
-			r->pair->iterations, r->pair->counted };
+			r->pair->iterations, r->pair->code, r->pair->base_code, r->pair->counted };
 
 		hash = mix(hash, more, sizeof(more));
 		if (r->pair->base)

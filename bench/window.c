@@ -1,5 +1,6 @@
 /* bench/window.c: one run of one kernel under the measuring wrapper; working sets and the state they are
  * brought into, always by kernels. */
+#include "bench/code.h"
 #include "bench/loop.h"
 
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
@@ -81,6 +82,10 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 		arguments[5] = w->at;
 	} else if (w->shape.order == ORDER_PAIR) {
 		arguments[0] = w->map.va;
+		if (w->code) {
+			arguments[0] = w->code_map.va;
+			arguments[2] = code_pointer(w->code, w->code_map.va, w->map.va);
+		}
 		arguments[w->kernel->count_argument] = iterations;
 	} else {
 		arguments[0] = w->at;
@@ -99,6 +104,12 @@ static enum status prepare_pair(struct bench *b, struct working_set *w, struct j
 	uint64_t arguments[6] = { w->map.va, w->shape.bytes / w->shape.line_bytes, w->shape.line_bytes };
 	struct window ignored;
 
+	if (w->code) { /* one turn: the other code of the pair may have pushed it out of the L1I */
+		enum status st = window_units(b, w, w->pair->events, NULL, 0, &ignored, job);
+
+		if (st != ST_OK)
+			return st;
+	}
 	if (!w->shape.bytes)
 		return ST_OK;
 	if (!touch)
@@ -173,12 +184,43 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 	return st;
 }
 
+#define CODE_STRIDE 0x10000000ull /* of the code of test and baseline in WINDOW_SCRATCH */
+
+/* Maps and writes the code of a pair. Far-apart lines are to miss caches and no TLB: they get large pages. */
+static enum status write_code(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
+{
+	bool large = w->code == CODE_LINES_L2 || w->code == CODE_LINES_L3 || w->code == CODE_LINES_BASE;
+	uint64_t bytes = 0, page = large ? PAGE_2M : PAGE_4K;
+	enum status st = code_span(w->code, b->cpu, &bytes, out->reason, sizeof(out->reason));
+
+	if (st != ST_OK)
+		return st;
+	for (;;) {
+		memset(&w->code_map, 0, sizeof(w->code_map));
+		w->code_map.va = WINDOW_SCRATCH + slot * CODE_STRIDE;
+		w->code_map.page_bytes = page;
+		w->code_map.bytes = (bytes + page - 1) / page * page;
+		w->code_map.executable = true;
+		st = b->a->ops->map(b->a->self, &w->code_map);
+		if (st != ST_UNSUPPORTED || page == PAGE_4K)
+			break;
+		page = PAGE_4K;
+		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; ITLB misses may be in it");
+	}
+	w->code_mapped = st == ST_OK;
+	if (st == ST_OK)
+		code_write(w->code, b->cpu, &w->code_map);
+	return st;
+}
+
 enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
 	uint32_t *work;
 	size_t bytes = 2 * sizeof(uint32_t) * (size_t)w->shape.nodes;
 	enum status st;
 
+	if (w->code && (st = write_code(b, w, slot, out)) != ST_OK)
+		return st;
 	if (w->shape.order == ORDER_PAIR && !w->shape.bytes)
 		return ST_OK;
 	st = map_working_set(b, w, slot, out);

@@ -183,7 +183,7 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 			}
 		}
 		if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t)) {
-			pipe_stall(c, SIG_RAT_STALL_READ_PORT, max_cycle(first, t), t + 1);
+			pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each uop refused, also behind others */
 			t++;
 			continue;
 		}

@@ -275,6 +275,7 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 		uint64_t ip = h->regs.rip;
 		if (ip == END_IP)
 			break;
+		h->running = NULL; /* the last one is over: its place may be taken */
 		const struct code_entry *c = sim_code(s, ip, &vector);
 		if (!c) {
 			st = ST_FAULT;

@@ -34,6 +34,15 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_fpcw_change", START_BUFFER }, { "k_fpcw_same", START_BUFFER }, { "k_lock_add", START_BUFFER },
 	{ "k_lock_add_base", START_BUFFER }, { "k_split_lock", START_BUFFER }, { "k_split_lock_base", START_BUFFER },
 	{ "k_control_base", START_BUFFER },
+	{ "k_forward_1_8_0", START_BUFFER }, { "k_forward_1_8_0_base", START_BUFFER },
+	{ "k_forward_2_8_0", START_BUFFER }, { "k_forward_2_8_0_base", START_BUFFER },
+	{ "k_forward_4_8_0", START_BUFFER }, { "k_forward_4_8_0_base", START_BUFFER },
+	{ "k_forward_4_8_m4", START_BUFFER }, { "k_forward_4_8_m4_base", START_BUFFER },
+	{ "k_forward_8_8_4", START_BUFFER }, { "k_forward_8_8_4_base", START_BUFFER },
+	{ "k_forward_8_16_0", START_BUFFER }, { "k_forward_8_16_0_base", START_BUFFER },
+	{ "k_forward_16_16_8", START_BUFFER }, { "k_forward_16_16_8_base", START_BUFFER },
+	 { "k_run_code", START_CODE },
+	{ "k_read_ports", START_COUNT }, { "k_read_ports_base", START_COUNT },
 	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
 	{ "k_study", START_CHOICES },
 };
@@ -77,6 +86,9 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 		break;
 	case START_BUFFER:
 		a[0] = WINDOW_DATA + START_ARRAY;
+		break;
+	case START_CODE: /* the kernel's own last instruction, 3 bytes */
+		a[0] = WINDOW_CODE + k->offset + k->bytes - 3;
 		break;
 	case START_CHOICES:
 		a[0] = WINDOW_DATA + START_BYTES - 4096;

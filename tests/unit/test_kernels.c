@@ -57,6 +57,7 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 	case START_UNKNOWN:
 	case START_COUNT:
 	case START_BUFFER:
+	case START_CODE:
 	case START_CHOICES:
 		break;
 	}

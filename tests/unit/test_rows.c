@@ -103,7 +103,7 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	assert_true(row_fingerprint(&r) != print);
 	r = *base, r.proofs = other;
 	assert_true(row_fingerprint(&r) != print);
-	static const struct row_pair pair = { "k_nop", FILL_ZERO, FILL_ZERO, 0, 1, 1, false }, wider = { "k_nop", FILL_ZERO, FILL_ZERO, 0, 2, 1, false };
+	static const struct row_pair pair = { .base = "k_nop", .events = 1, .iterations = 1 }, wider = { .base = "k_nop", .events = 2, .iterations = 1 };
 	r = *base, r.pair = &pair;
 	print = row_fingerprint(&r);
 	r.pair = &wider;

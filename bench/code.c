@@ -1,0 +1,256 @@
+/* bench/code.c: code that rows run and no assembler can write. */
+#include "bench/code.h"
+
+#define LINE 64u
+#define NOP 0x90u
+#define SET_SPACING 1024u /* bytes from one set of CODE_LINES_* to the next */
+#define SMC_OFFSET 32u    /* of the byte that CODE_SMC stores to, in its own line */
+#define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 16 bytes apart; its loop makes as many jumps of them */
+
+static const struct cpu_cache *l1i(const struct cpu *cpu)
+{
+	for (unsigned i = 0; i < cpu->cache_count; i++)
+		if (cpu->caches[i].level == 1 && cpu->caches[i].type == 'I')
+			return &cpu->caches[i];
+	return NULL;
+}
+
+/* Lines that lie so many bytes apart share a set of the cache; 0 when it is not known. */
+static uint64_t way_bytes(const struct cpu_cache *c)
+{
+	return c && c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0;
+}
+
+/* CODE_LINES_*: twice as many lines as there are ways in each of some sets, so that in a fixed order each is
+ * gone when its turn comes again. Lines of equal set index in a larger level have it in the smaller too. */
+static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *stride, uint32_t *sets, char *reason, size_t capacity)
+{
+	const struct cpu_cache *c = code == CODE_LINES_L3 ? cpu_cache(cpu, 2) : l1i(cpu), *next = cpu_cache(cpu, code == CODE_LINES_L3 ? 3 : 2);
+	uint32_t ways = c ? c->ways : 0;
+
+	*stride = way_bytes(c);
+	if (!next) {
+		str_copy(reason, capacity, code == CODE_LINES_L3 ? "no L3 cache" : "no L2 cache");
+		return ST_UNSUPPORTED;
+	}
+	if (!*stride || ways > CODE_LINES / 2) {
+		str_copy(reason, capacity, "sets and ways of the cache are not known, or too many");
+		return ST_MISSING;
+	}
+	*sets = CODE_LINES / (2 * ways);
+	if (*sets * SET_SPACING > *stride) {
+		str_copy(reason, capacity, "the ways of the cache are too small");
+		return ST_UNSUPPORTED;
+	}
+	return ST_OK;
+}
+
+enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
+{
+	uint64_t stride;
+	uint32_t sets;
+	enum status st;
+
+	switch (code) {
+	case CODE_NONE:
+		*bytes = 0;
+		return ST_OK;
+	case CODE_LCP: case CODE_ADDS_PLAIN: case CODE_NOPS_LONG:
+		*bytes = 8 * CODE_ADDS;
+		return ST_OK;
+	case CODE_TARGETS:
+		*bytes = 2 * CODE_JUMPS + PAGE_4K;
+		return ST_OK;
+	case CODE_TARGETS_BASE:
+		*bytes = 16 * BASE_JUMPS + PAGE_4K;
+		return ST_OK;
+	case CODE_LINES_L2: case CODE_LINES_L3:
+		st = lines_shape(code, cpu, &stride, &sets, reason, capacity);
+		*bytes = st == ST_OK ? stride * (CODE_LINES / sets) : 0;
+		return st;
+	case CODE_LINES_BASE:
+		*bytes = CODE_LINES * LINE + PAGE_4K;
+		return ST_OK;
+	case CODE_PAGES_ITLB:
+		*bytes = CODE_ITLB_PAGES * PAGE_4K;
+		if (!cpu->tlb.itlb_4k) {
+			str_copy(reason, capacity, "size of the ITLB is not known");
+			return ST_MISSING;
+		}
+		if (cpu->tlb.stlb_4k / 2 < CODE_ITLB_PAGES || cpu->tlb.itlb_4k * 2u > CODE_ITLB_PAGES) {
+			str_copy(reason, capacity, "no second-level TLB four times the ITLB");
+			return ST_UNSUPPORTED;
+		}
+		return ST_OK;
+	case CODE_PAGES_WALK:
+		*bytes = CODE_WALK_PAGES * PAGE_4K;
+		if (!cpu->tlb.itlb_4k) {
+			str_copy(reason, capacity, "size of the ITLB is not known");
+			return ST_MISSING;
+		}
+		if (cpu->tlb.stlb_4k * 4u > CODE_WALK_PAGES * 3 || cpu->tlb.itlb_4k * 2u > CODE_WALK_PAGES) {
+			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
+			return ST_UNSUPPORTED;
+		}
+		return ST_OK;
+	case CODE_PAGES_ITLB_BASE:
+		*bytes = CODE_ITLB_PAGES * LINE + PAGE_4K;
+		return ST_OK;
+	case CODE_PAGES_WALK_BASE:
+		*bytes = CODE_WALK_PAGES * LINE + PAGE_4K;
+		return ST_OK;
+	case CODE_SMC: case CODE_SMC_BASE:
+		*bytes = PAGE_4K;
+		return ST_OK;
+	}
+	return ST_BROKEN;
+}
+
+static uint8_t *put(uint8_t *at, const uint8_t *bytes, size_t n)
+{
+	memcpy(at, bytes, n);
+	return at + n;
+}
+
+static uint8_t *put32(uint8_t *at, uint32_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		*at++ = (uint8_t)(value >> 8 * i);
+	return at;
+}
+
+static void put_end(uint8_t *at)
+{
+	static const uint8_t jmp_r11[] = { 0x41, 0xFF, 0xE3 };
+
+	put(at, jmp_r11, sizeof(jmp_r11));
+}
+
+/* jmp rel32 from one offset to another */
+static void put_jump(uint8_t *code, uint64_t from, uint64_t to)
+{
+	code[from] = 0xE9;
+	put32(code + from + 1, (uint32_t)(to - (from + 5)));
+}
+
+/* Adds of a constant to three registers in turn: with a 16-bit one (66 81 /0 iw), or a 32-bit one (81 /0 id). */
+static void write_adds(uint8_t *at, bool prefixed)
+{
+	for (unsigned i = 0; i < CODE_ADDS; i++) {
+		if (prefixed)
+			*at++ = 0x66;
+		*at++ = 0x81;
+		*at++ = (uint8_t)(0xC0 + i % 3);
+		*at++ = 0x34;
+		*at++ = 0x12;
+		if (!prefixed) {
+			*at++ = 0x34;
+			*at++ = 0x12;
+		}
+	}
+	put_end(at);
+}
+
+/* mov r10d, turns; L: jumps to the next of them; dec r10; jnz L */
+static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
+{
+	static const uint8_t mov_r10d[] = { 0x41, 0xBA }, dec_r10_jnz[] = { 0x49, 0xFF, 0xCA, 0x0F, 0x85 };
+	uint8_t *loop;
+
+	at = put(at, mov_r10d, sizeof(mov_r10d));
+	at = put32(at, CODE_JUMPS / jumps);
+	at += 10; /* to a multiple of 16 */
+	at[-10] = 0xEB;
+	at[-9] = 8;
+	loop = at;
+	for (unsigned i = 0; i < jumps; i++, at += spacing) {
+		at[0] = 0xEB;
+		at[1] = (uint8_t)(spacing - 2);
+	}
+	at = put(at, dec_r10_jnz, sizeof(dec_r10_jnz));
+	at = put32(at, (uint32_t)(loop - (at + 4)));
+	put_end(at);
+}
+
+/* Where jump i lies. Offsets within lines and pages differ, so that branch predictors and caches which look at
+ * some address bits only see different ones. */
+static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_t i)
+{
+	switch (code) {
+	case CODE_LINES_L2: case CODE_LINES_L3:
+		return i / sets * stride + i % sets * SET_SPACING + i / sets % 4 * 8;
+	case CODE_LINES_BASE:
+		return i * LINE + i % 4 * 8;
+	case CODE_PAGES_ITLB: case CODE_PAGES_WALK:
+		return i * PAGE_4K + ((i >> 1 ^ i >> 10 << 1) & 63) * LINE;
+	default:
+		return i * LINE;
+	}
+}
+
+/* A walk through all places in a fixed random order, from the first, by jumps. */
+static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t sets, uint32_t n)
+{
+	uint32_t i = 0;
+
+	/* i -> 5 i + 3 mod n goes through all of them (n a power of two; Knuth 3.2.1.2, theorem A) */
+	for (uint32_t k = 0; k + 1 < n; k++) {
+		uint32_t next = (5 * i + 3) % n;
+
+		put_jump(at, place_of(code, stride, sets, i), place_of(code, stride, sets, next));
+		i = next;
+	}
+	put_end(at + place_of(code, stride, sets, i));
+}
+
+void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
+{
+	static const uint8_t smc[] = { 0xB0, NOP, 0x88, 0x02 }; /* mov al, NOP; mov [rdx], al */
+	static const uint8_t nop8[] = { 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0 };
+	uint8_t *at = m->host;
+	uint64_t stride = 0;
+	uint32_t sets = 1;
+	char ignored[64];
+
+	switch (code) {
+	case CODE_NONE:
+		break;
+	case CODE_LCP: case CODE_ADDS_PLAIN:
+		write_adds(at, code == CODE_LCP);
+		break;
+	case CODE_NOPS_LONG:
+		for (unsigned i = 0; i < CODE_NOPS; i++)
+			at = put(at, nop8, sizeof(nop8));
+		put_end(at);
+		break;
+	case CODE_TARGETS:
+		write_targets(at, CODE_JUMPS, 2);
+		break;
+	case CODE_TARGETS_BASE:
+		write_targets(at, BASE_JUMPS, 16);
+		break;
+	case CODE_LINES_L2: case CODE_LINES_L3:
+		if (lines_shape(code, cpu, &stride, &sets, ignored, sizeof(ignored)) != ST_OK)
+			break;
+		write_walk(code, at, stride, sets, CODE_LINES);
+		break;
+	case CODE_LINES_BASE:
+		write_walk(code, at, 0, 1, CODE_LINES);
+		break;
+	case CODE_PAGES_ITLB: case CODE_PAGES_ITLB_BASE:
+		write_walk(code, at, 0, 1, CODE_ITLB_PAGES);
+		break;
+	case CODE_PAGES_WALK: case CODE_PAGES_WALK_BASE:
+		write_walk(code, at, 0, 1, CODE_WALK_PAGES);
+		break;
+	case CODE_SMC: case CODE_SMC_BASE:
+		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET);
+		put_end(at + sizeof(smc) + SMC_OFFSET);
+		break;
+	}
+}
+
+uint64_t code_pointer(enum code code, uint64_t code_va, uint64_t buffer_va)
+{
+	return code == CODE_SMC ? code_va + SMC_OFFSET : buffer_va;
+}

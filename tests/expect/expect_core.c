@@ -1,0 +1,203 @@
+/* tests/expect/expect_core.c: what rows of bench/pairs.def should find, from the text of a machine file.
+ *
+ * Each formula is the way of the kernel's critical chain through the rules at the head of pmu/sim/core.c and of
+ * FORMAT.md: an operation dispatches core.dispatch_cycles after it was allocated, and so on. Cycles in thousandths. */
+#include "tests/expect/expect_core.h"
+
+#include <string.h>
+
+#include "pmu/text.h"
+
+struct machine_text { const char *machine, *format; bool missing; };
+
+static int64_t field(struct machine_text *t, const char *section, const char *key)
+{
+	uint64_t value = 0;
+
+	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
+		t->missing = true;
+	return (int64_t)value;
+}
+
+static bool is(const char *at, size_t n, const char *text)
+{
+	return strlen(text) == n && !memcmp(at, text, n);
+}
+
+/* What an operation costs: "LATENCY PORTS BUSY". Classes that a file does not give: what processors of the Core
+ * family have in common (Fog, instruction tables). */
+struct cost { int64_t latency, ports, busy; };
+static struct cost cost_of(struct machine_text *t, const char *class)
+{
+	static const struct { const char *class; struct cost cost; } common[] = {
+		{ "int", { 1, 3, 1 } }, { "imul", { 3, 1, 1 } }, { "load", { 0, 1, 1 } }, { "sta", { 1, 1, 1 } }, { "std", { 1, 1, 1 } },
+		{ "branch", { 1, 1, 1 } }, { "vec_logic", { 1, 3, 1 } }, { "vec_move", { 1, 3, 1 } }, { "idiv64", { 60, 1, 40 } },
+		{ "fp_add", { 3, 1, 1 } }, { "fp_mul", { 5, 1, 1 } },
+		{ "x87_div", { 27, 1, 27 } }, { "lock", { 20, 1, 1 } }, { "lfence", { 5, 1, 1 } }, { "sfence", { 5, 1, 1 } },
+		{ "pause", { 9, 3, 1 } }, { "microcode", { 1, 3, 1 } },
+	};
+	struct ini ini;
+
+	ini_init(&ini, t->machine, strlen(t->machine));
+	while (ini_next(&ini) == ST_OK) {
+		uint64_t latency = 0, busy = 0;
+		const char *end = ini.value + ini.value_length, *a, *b;
+
+		if (!is(ini.section, ini.section_length, "exec") || !is(ini.key, ini.key_length, class) || is(ini.value, ini.value_length, "unknown"))
+			continue;
+		a = memchr(ini.value, ' ', ini.value_length);
+		b = a ? memchr(a + 1, ' ', (size_t)(end - a - 1)) : NULL;
+		if (!b || parse_u64(ini.value, (size_t)(a - ini.value), &latency) != ST_OK || parse_u64(b + 1, (size_t)(end - b - 1), &busy) != ST_OK)
+			break;
+		return (struct cost){ (int64_t)latency, b - a - 1, (int64_t)busy };
+	}
+	for (size_t i = 0; i < COUNT_OF(common); i++)
+		if (!strcmp(common[i].class, class))
+			return common[i].cost;
+	t->missing = true;
+	return (struct cost){ 0, 1, 0 };
+}
+
+static int64_t latency(struct machine_text *t, const char *class) { return cost_of(t, class).latency; }
+
+/* Divides and square roots: the time grows from divide_least_cycles with the significant bits of the result. */
+static int64_t divide(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
+{
+	struct cost c = cost_of(t, class);
+	int64_t least = field(t, "core", "divide_least_cycles"), whole = c.latency;
+
+	if (least && least < whole)
+		c.latency = least + ((whole - least) * bits + of_bits - 1) / of_bits;
+	return interval ? (c.busy > whole - c.latency ? c.busy - (whole - c.latency) : 1) : c.latency;
+}
+
+/* 4 times OR, XOR, DIV and the end of the loop: the chain, or the microcode on its ports. */
+static int64_t div64_milli(struct machine_text *t, int64_t bits)
+{
+	int64_t uops = 4 * (field(t, "uops", "idiv64") + 2) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
+	int64_t ported = uops * 1000 / 4 / cost_of(t, "int").ports, chain = 1000 * (1 + divide(t, "idiv64", bits, 64, false));
+
+	return ported > chain ? ported : chain;
+}
+
+/* A NOP of k_nop: 8 of them and the end of the loop. */
+static int64_t nop_milli(struct machine_text *t)
+{
+	return (8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / field(t, "core", "issue_width") / 8;
+}
+
+/* From a load's data until the data of the same store is loaded again. */
+static int64_t forward(struct machine_text *t) { return field(t, "store", "forward_cycles") + latency(t, "std"); }
+
+/* The load waits until the store has been written: its data, the cycle after it retires, one for the write.
+ * What is forwarded instead is the baseline. */
+static int64_t forward_fail(struct machine_text *t)
+{
+	return latency(t, "std") + 2 + field(t, "store", "forward_fail_cycles") - forward(t);
+}
+
+/* From the allocation of the instructions before a wrong branch to its execution, and back. `chain` is what it
+ * waits for; of the allocation that would have gone on meanwhile about a cycle a branch is saved. */
+static int64_t mispredict(struct machine_text *t, int64_t chain)
+{
+	return field(t, "core", "mispredict_cycles") + field(t, "core", "dispatch_cycles") + chain + latency(t, "branch");
+}
+
+static int64_t uncore_cycles(struct machine_text *t, int64_t n)
+{
+	int64_t core = field(t, "clock", "core_ratio"), uncore = field(t, "clock", "uncore_ratio");
+
+	return uncore ? (n * core + uncore - 1) / uncore : 0;
+}
+
+#define C(cycles) (1000 * (cycles))
+
+enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)
+{
+	struct machine_text text = { machine, format, false }, *t = &text;
+	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles"), load_milli = 1000 / cost_of(t, "load").ports;
+	int64_t mul_base = 1000 / cost_of(t, "fp_mul").ports, moves = field(t, "core", "move_elimination") ? 0 : 1;
+	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
+	int64_t slots = 18 * 1000 / 8 / field(t, "core", "issue_width");
+	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
+		{ "store.forward.latency", true, C(forward(t)) },
+		/* the second store's data follows the first's by a cycle */
+		{ "store.forward_fail.penalty", true, C(forward_fail(t) + 1) },
+		{ "store.forward_fail_*.penalty", true, C(forward_fail(t)) },
+		{ "store.alias_4k.penalty", true, C(field(t, "store", "alias_cycles")) },
+		{ "store.unknown_address.penalty", true, C(2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta")) },
+		/* copy, AND, multiply, address; then the load, the addition that retires, and the clear; the rest of
+		 * its turn would have taken a cycle anyway */
+		{ "store.disambiguation_clear.penalty", true, C(dispatch + moves + latency(t, "int") + latency(t, "imul") + latency(t, "sta") +
+		  field(t, "store", "forward_cycles") + latency(t, "int") + field(t, "core", "clear_cycles") - 1) },
+		{ "split.load_line.penalty", true, C(field(t, "load", "split_cycles")) },
+		{ "split.load_page.penalty", true, C(field(t, "load", "split_cycles") + field(t, "load", "page_split_cycles")) },
+		{ "split.store_line.penalty", true, C(field(t, "store", "split_cycles")) },
+		{ "frontend.lcp.penalty", true, C(field(t, "front", "lcp_cycles")) },
+		{ "frontend.l1i_l2.penalty", true, C(field(t, "l2", "cycles")) },
+		{ "frontend.l1i_l3.penalty", has_l3, C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
+		{ "frontend.baclear.penalty", true, C(field(t, "front", "baclear_cycles")) },
+		{ "frontend.itlb_walk.penalty", true, C(field(t, "stlb", "cycles") + field(t, "walk", "cycles") + l1) },
+		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512, C(field(t, "stlb", "cycles")) },
+		/* the choice is loaded; of the turn's own allocation half a cycle is hidden */
+		{ "branch.conditional.penalty", true, C(mispredict(t, l1)) - 500 },
+		/* and shifted and added; a turn of 9 instructions hides more */
+		{ "branch.indirect.penalty", true, C(mispredict(t, l1 + 2 * latency(t, "int")) - 1) },
+		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
+		{ "exec.mulsd.latency", true, C(latency(t, "fp_mul")) },
+		{ "exec.divsd_easy.latency", true, C(divide(t, "fp_div64", 1, 53, false)) },
+		{ "exec.divsd_hard.latency", true, C(divide(t, "fp_div64", 53, 53, false)) },
+		{ "exec.divsd_easy.interval", true, C(divide(t, "fp_div64", 1, 53, true)) },
+		{ "exec.divsd_hard.interval", true, C(divide(t, "fp_div64", 53, 53, true)) },
+		{ "exec.sqrtsd_easy.latency", true, C(divide(t, "fp_sqrt64", 1, 53, false)) },
+		{ "exec.sqrtsd_hard.latency", true, C(divide(t, "fp_sqrt64", 53, 53, false) + 2 * latency(t, "vec_logic")) },
+		{ "exec.sqrtsd_hard.interval", true, C(divide(t, "fp_sqrt64", 53, 53, true)) },
+		{ "exec.div64_easy.latency", true, div64_milli(t, 1) },
+		{ "exec.div64_hard.latency", true, div64_milli(t, 62) },
+		{ "exec.fdiv.latency", true, C(divide(t, "x87_div", 64, 64, false)) },
+		/* allocated, copied, multiplied, retired; less a product of the baseline */
+		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
+		  (mul_base > slots ? mul_base : slots) },
+		{ "exec.partial_flags.penalty", true, C(field(t, "core", "partial_flags_cycles")) },
+		{ "exec.partial_register.penalty", true, C(field(t, "core", "partial_register_cycles")) },
+		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
+		{ "exec.mxcsr.penalty", !field(t, "core", "mxcsr_cycles"), C(cost_of(t, "ldmxcsr").busy) - load_milli },
+		{ "exec.fpcw.penalty", !field(t, "core", "fpcw_cycles"), C(cost_of(t, "fldcw").busy) - load_milli },
+		/* a chain through memory either way; a lock on two lines is not modelled as dearer */
+		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
+		{ "sync.split_lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
+		/* the store is allocated, sent and retires */
+		{ "sync.self_modifying_code.penalty", true, C(field(t, "core", "smc_cycles") + dispatch + latency(t, "std")) },
+		{ "sync.mfence.penalty", true, C(latency(t, "mfence")) - nop_milli(t) },
+		{ "sync.lfence.penalty", true, C(dispatch + latency(t, "lfence") + 1) - nop_milli(t) },
+		{ "sync.sfence.penalty", true, C(cost_of(t, "sfence").busy) - nop_milli(t) },
+		{ "sync.pause.penalty", true, C(dispatch + latency(t, "pause")) - nop_milli(t) },
+	};
+
+	if (!strcmp(row, "branch.return.penalty")) {
+		/* the address is forwarded from a store; how much of a turn of call and return the front end
+		 * makes up for meanwhile depends on its buffers: up to a cycle */
+		int64_t least = C(mispredict(t, field(t, "store", "forward_cycles"))) - 200;
+
+		*out = (struct expectation){ least, least + 1400 };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {
+		/* one comparison a cycle instead of one a port */
+		*out = (struct expectation){ 500, 1000 - 1000 / cost_of(t, "int").ports + 100 };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (t->missing)
+		return ST_SYNTAX;
+	for (size_t i = 0; i < COUNT_OF(formulas); i++) {
+		int64_t milli = formulas[i].milli, tolerance = milli / 50 > 500 ? milli / 50 : 500;
+
+		if (!str_glob(formulas[i].row, row))
+			continue;
+		if (!formulas[i].there)
+			return ST_UNSUPPORTED;
+		*out = (struct expectation){ milli - tolerance, milli + tolerance };
+		return ST_OK;
+	}
+	return ST_MISSING;
+}

@@ -1,0 +1,194 @@
+/* The rows within one core on simulated machines: values against expectations, and wrong kernels unproven. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "bench/measure.h"
+#include "pmu/guard.h"
+#include "pmu/sim/sim.h"
+#include "tests/expect/expect.h"
+#include "tests/unit/memory_host.h"
+
+static void *get_pages(void *self, size_t bytes)
+{
+	(void)self;
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void put_pages(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	munmap(at, bytes);
+}
+
+static const struct sim_memory pages = { NULL, get_pages, put_pages };
+
+struct catalogue {
+	struct machine machine;
+	struct sim *sim;
+	struct guard guard;
+	struct guard_saved *saved;
+	struct cpu cpu;
+	struct memory_host host;
+	struct bench bench;
+	char *text, *format;
+};
+
+static void open_machine(struct catalogue *c, const char *name)
+{
+	const struct machine_file *f = machine_builtin(name);
+	char problem[256] = "";
+	FILE *format = fopen("tables/machines/FORMAT.md", "r");
+
+	memset(c, 0, sizeof(*c));
+	assert_non_null(f);
+	assert_non_null(format);
+	c->text = calloc(1, f->bytes + 1);
+	memcpy(c->text, f->text, f->bytes);
+	c->format = calloc(1, 1 << 18);
+	assert_true(fread(c->format, 1, (1 << 18) - 1, format) > 1000);
+	fclose(format);
+	if (machine_read(f->name, f->text, f->bytes, &c->machine, problem, sizeof(problem)) != ST_OK)
+		fail_msg("%s", problem);
+	assert_int_equal(sim_open(&c->machine, &pages, &c->sim), ST_OK);
+	assert_int_equal(cpu_identify(sim_access(c->sim), &c->cpu), ST_OK);
+	c->saved = calloc(GUARD_SAVED_MAX, sizeof(*c->saved));
+	guard_init(&c->guard, sim_access(c->sim), c->cpu.processor, c->saved, GUARD_SAVED_MAX);
+	memory_host_init(&c->host);
+	bench_init(&c->bench, &c->guard.access, &c->cpu, &c->host.host, 0, 20090330);
+}
+
+static void close_machine(struct catalogue *c)
+{
+	assert_int_equal(guard_restore(&c->guard), ST_OK);
+	assert_int_equal(c->guard.refused, 0);
+	assert_int_equal(c->host.taken, 0);
+	memory_host_free(&c->host);
+	sim_close(c->sim);
+	free(c->saved);
+	free(c->text);
+	free(c->format);
+}
+
+/* Runs all rows of pairs; returns how many missed their value. */
+static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instructions)
+{
+	unsigned missed = 0, without = 0;
+	struct sim_totals before, after;
+
+	*instructions = 0;
+	for (unsigned i = 0; i < rows_count; i++) {
+		struct expectation e;
+		struct row_result r;
+		enum status st;
+
+		if (!rows[i].pair)
+			continue;
+		sim_totals(c->sim, &before);
+		bench_row(&c->bench, &rows[i], &r);
+		sim_totals(c->sim, &after);
+		*instructions += after.instructions - before.instructions;
+		if (after.instructions - before.instructions > rows[i].budget) {
+			print_error("%s costs %llu instructions, declared %u\n", r.name, (unsigned long long)(after.instructions - before.instructions),
+			            rows[i].budget);
+			missed++;
+		}
+		st = expect_row(c->text, c->format, r.name, &e);
+		if (st == ST_MISSING)
+			without++;
+		if (st == ST_MISSING || (st == ST_UNSUPPORTED && r.status == ROW_UNSUPPORTED && r.absent))
+			continue;
+		if (st != ST_OK || r.status == ROW_FAULT || r.status == ROW_UNSUPPORTED || (must_be_ok && r.status != ROW_OK) ||
+		    r.value_milli < e.least_milli || r.value_milli > e.most_milli) {
+			print_error("%s: %s (%s), %lld, expected %lld to %lld (%s)\n", r.name, row_status_name(r.status), r.reason,
+			            (long long)r.value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st));
+			missed++;
+		}
+	}
+	assert_true(without <= 1);
+	return missed;
+}
+
+static void test_catalogue_values_on_nehalem_ep(void **state)
+{
+	static struct catalogue c;
+	uint64_t instructions;
+
+	(void)state;
+	open_machine(&c, "nehalem-ep");
+	assert_int_equal(run_pairs(&c, true, &instructions), 0);
+	print_message("%llu instructions\n", (unsigned long long)instructions);
+	close_machine(&c);
+}
+
+static void test_catalogue_values_on_other_machines(void **state)
+{
+	static const char *const names[] = { "core2", "haswell-ep", "skylake-sp" };
+	static struct catalogue c;
+	uint64_t instructions;
+	unsigned missed = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		print_message("%s\n", names[i]);
+		open_machine(&c, names[i]);
+		missed += run_pairs(&c, false, &instructions);
+		close_machine(&c);
+	}
+	assert_int_equal(missed, 0);
+}
+
+/* Baseline and test swapped: what is counted then is not what the row is about. */
+static void test_catalogue_swapped_kernels_are_unproven(void **state)
+{
+	static struct catalogue c;
+	unsigned proven = 0, swapped = 0;
+
+	(void)state;
+	open_machine(&c, "nehalem-ep");
+	for (unsigned i = 0; i < rows_count; i++) {
+		struct row row = rows[i];
+		struct row_pair pair;
+		struct row_result r;
+		const char *kernels[2] = { NULL, NULL };
+
+		if (!row.pair || !row.proofs || row.baseline != BASELINE_PAIR)
+			continue;
+		pair = *row.pair;
+		kernels[0] = pair.base ? pair.base : row.kernels[0];
+		pair.base = row.kernels[0];
+		pair.fill = row.pair->base_fill;
+		pair.base_fill = row.pair->fill;
+		pair.code = row.pair->base_code;
+		pair.base_code = row.pair->code;
+		row.kernels = kernels;
+		row.pair = &pair;
+		bench_row(&c.bench, &row, &r);
+		swapped++;
+		if (r.status != ROW_UNPROVEN) {
+			print_error("%s: %s with its kernels swapped\n", r.name, row_status_name(r.status));
+			proven++;
+		}
+	}
+	close_machine(&c);
+	assert_true(swapped >= 25);
+	assert_int_equal(proven, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_catalogue_values_on_nehalem_ep),
+		cmocka_unit_test(test_catalogue_values_on_other_machines),
+		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
