@@ -178,6 +178,14 @@ check check-long:
 	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
+# docs/penalties.md: measured against expected on four simulated machines.
+$(OUT)/tests/penalties/expected: tests/penalties/expected.c $(OUT)/tests/expect/expect.o $(OUT)/tests/expect/expect_core.o $(OUT)/libstallmeter.a
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/tests/expect/expect.o $(OUT)/tests/expect/expect_core.o $(OUT)/libstallmeter.a
+.PHONY: penalties
+penalties: host $(OUT)/tests/penalties/expected
+	OUT=$(OUT) tests/penalties/table.sh
+
 # --- fuzzing -----------------------------------------------------------------------------------
 # tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT).
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
