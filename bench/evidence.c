@@ -1,6 +1,8 @@
 /* bench/evidence.c: which counters prove a row, and what its samples mean. */
 #include "bench/loop.h"
 
+#define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
+
 bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
                  struct text *text)
 {
@@ -94,7 +96,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	struct bench *b = l->b;
 	const struct row *r = l->row;
 	struct slope tsc[2], cycles[2], clock, count;
-	int64_t spread_micro, scale_milli, per_unit_milli[ROW_PROOFS_MAX];
+	int64_t spread_micro, noise_milli, scale_milli, per_unit_milli[ROW_PROOFS_MAX];
 	int64_t hz = (int64_t)b->a->tsc_hz;
 	const char *noise = "";
 	struct text proof, reason;
@@ -157,7 +159,9 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		out->ns_milli = mul_div(ticks, 1000000, hz);
 		scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
 	}
-	out->noisy = is_noisy(out->spread_milli, scale_milli, l->pairs, r->statistic, &noise);
+	/* Windows of pairs are short: a mispredicted branch more or less at their ends is no noise of the event. */
+	noise_milli = out->spread_milli - (r->pair ? WINDOW_END_CYCLES * 1000 / (int64_t)r->window : 0);
+	out->noisy = is_noisy(noise_milli, scale_milli, l->pairs, r->statistic, &noise);
 
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));
