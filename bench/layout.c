@@ -92,6 +92,12 @@ static void shape_streams(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + 2 * s->skew_bytes;
 }
 
+/* What 2 MiB pages of the DTLB cover, one kept for the baseline and one spare; 0 unknown. */
+static uint64_t tlb_reach(const struct cpu *cpu)
+{
+	return cpu->tlb.dtlb_2m > 2 ? (cpu->tlb.dtlb_2m - 2) * PAGE_2M : 0;
+}
+
 /* A level is aimed at with at most `share` thousandths of it and at least twice the level below. */
 static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
                                char *reason, size_t capacity)
@@ -117,8 +123,13 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	} else {
 		most = most_of(c);
 		bytes = most;
-		if (level == 3 && bytes > enough)
+		/* Well above the level below is enough: the fewer ways of each set are in use, the sooner does a
+		 * policy other than LRU keep them, and others do not push them out of a shared level so easily. */
+		if (level > 1 && bytes > enough)
 			bytes = enough;
+		/* Nor does it take part in TLB misses, as long as it can be well above the level below without. */
+		if (level > 1 && r->page_bytes == PAGE_2M && bytes > tlb_reach(cpu) && tlb_reach(cpu) >= 2 * least)
+			bytes = tlb_reach(cpu);
 	}
 	if (bytes < least || bytes > most)
 		return unsupported(reason, capacity, "the level is not twice as large as the one below");
@@ -157,6 +168,14 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	return ST_OK;
 }
 
+/* After so many consecutive pages the next one lies in the sets of the first again. */
+static uint32_t pages_a_way(const struct cpu_cache *c)
+{
+	uint64_t way = c && c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0;
+
+	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
+}
+
 static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
                              char *reason, size_t capacity)
 {
@@ -175,13 +194,10 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 			return unsupported(reason, capacity, "the second-level TLB is not four times the first");
 		if (pages > l1->bytes / s->line_bytes / 2)
 			return unsupported(reason, capacity, "one line a page would not stay in the L1");
-		s->spread_pages = 1;
+		s->spread_pages = pages_a_way(l1);
 	} else {
 		pages = 2 * second;
-		/* Consecutive pages lie one way of the L2 apart after as many pages as a way holds. */
-		s->spread_pages = l2 && l2->ways && l2->ways != 0xFFFF ? (uint32_t)(l2->bytes / l2->ways / PAGE_4K) : 1;
-		if (!s->spread_pages)
-			s->spread_pages = 1;
+		s->spread_pages = pages_a_way(l2);
 		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / 2)
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes)
@@ -241,7 +257,9 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	}
 	if (!l1 || !l1->bytes)
 		return unknown(reason, capacity, "no L1 data cache known");
-	shape_lines(s, most_of(l1));
+	/* One line of each set: it stays, whatever the replacement policy. */
+	shape_lines(s, l1->ways && l1->ways != 0xFFFF && l1->bytes / l1->ways >= CHASE_LOADS * s->line_bytes ?
+	            l1->bytes / l1->ways : most_of(l1));
 	return ST_OK;
 }
 

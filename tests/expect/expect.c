@@ -96,18 +96,20 @@ static uint64_t last(struct facts *f)
 	return field(f, "l2", "bytes") ? l2(f) : l1(f);
 }
 
-/* In random order over `span` bytes a bank's open row is by chance the right one as often as all open rows
- * together are part of the span; else it is another one: page miss. */
-static uint64_t dram_local(struct facts *f, uint64_t span)
+/* In random order over `span` bytes a bank's open row is by chance the right one at most as often as all open rows
+ * together are part of the span; where few nodes share a row, never; else it is another one: page miss. */
+static void dram_local(struct facts *f, uint64_t span, uint64_t *least, uint64_t *most)
 {
-	uint64_t local = field(f, "dram", "local_ps"), hit = field(f, "dram", "page_hit_ps"), miss = field(f, "dram", "page_miss_ps");
+	uint64_t hit = ps(f, field(f, "dram", "page_hit_ps")), miss = ps(f, field(f, "dram", "page_miss_ps"));
 	uint64_t open = field(f, "dram", "channels") * field(f, "dram", "banks") * field(f, "dram", "page_bytes");
 
+	*least = *most = last(f) + ps(f, field(f, "dram", "local_ps"));
 	if (!field(f, "dram", "open_page"))
-		return last(f) + ps(f, local);
+		return;
 	if (open > span)
 		open = span;
-	return last(f) + ps(f, local + miss - (hit + miss) * (open / 1024) / (span / 1024));
+	*least += miss - (hit + miss) * (open / 1024) / (span / 1024);
+	*most += miss - (2 * open > span ? (hit + miss) * (open - span / 2) / span : 0);
 }
 
 /* What a chase made cold by CLFLUSH is spread over: 16 pages of 2 MiB, or half of what the DTLB holds of them. */
@@ -135,7 +137,8 @@ static void walk(struct facts *f, uint64_t *least, uint64_t *most)
 	uint64_t lookup = field(f, "stlb", "cycles") + field(f, "walk", "cycles");
 	bool oldest = field(f, "l1d", "policy") == 0;
 
-	*least = lookup + (oldest && between >= 2 * lines ? l2(f) : l1(f));
+	/* Another policy keeps some of the data in the L1, not as much in both of the row's orders. */
+	*least = lookup + (oldest ? between >= 2 * lines ? l2(f) : l1(f) : 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));
 	*most = lookup + (oldest && 2 * between <= lines ? l1(f) : l2(f));
 }
 
@@ -174,28 +177,32 @@ static uint64_t exec_ports(struct facts *f, const char *name, uint64_t preset)
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Core cycles that an iteration of the triad (256 bytes of each array, 12 lines touched, 4 of them modified)
+/* Thousandths of a core cycle that an iteration of the triad (256 bytes of each array, 12 lines touched, 4 of them modified)
  * takes at least, arrays in cache level `level`, 4 = memory. */
 static uint64_t triad(struct facts *f, unsigned level, bool nontemporal)
 {
 	uint64_t isa = field(f, "cpuid", "isa"), vectors = isa & 16 ? 4 : isa & 2 ? 8 : 16;
-	uint64_t slots = vectors * (isa & 18 ? 3 : 4) + 6; /* fused-domain; three LEA, ADD, AND, DEC with JNZ */
+	/* A vector is load and multiply, load and add, store address and data; besides three LEA, ADD, AND, DEC, JNZ. */
+	uint64_t slots = vectors * (!field(f, "core", "microfusion") ? 6 : isa & 18 ? 3 : 4) +
+		(field(f, "core", "macrofusion") == 2 ? 6 : 7);
 	uint64_t lines_in = nontemporal ? 8 : 12, lines_out = 4, channels, cycles;
 
-	cycles = round_up(slots, field(f, "core", "issue_width"));
-	cycles = larger(cycles, round_up(2 * vectors, exec_ports(f, "load", 1)));
-	cycles = larger(cycles, round_up(vectors, exec_ports(f, "std", 1)));
+	/* What loop buffer or uop cache deliver ends its group at the jump back; what the decoders make is joined. */
+	cycles = slots <= field(f, "front", "loop_uops") || field(f, "front", "uop_cache") ? 1000 * round_up(slots, field(f, "core", "issue_width")) :
+		1000 * slots / larger(1, field(f, "core", "issue_width"));
+	cycles = larger(cycles, 2000 * vectors / exec_ports(f, "load", 1));
+	cycles = larger(cycles, 1000 * vectors / exec_ports(f, "std", 1));
 	if (level >= 2 && !nontemporal)
-		cycles = larger(cycles, (lines_in + lines_out) * field(f, "l2", "busy_cycles"));
+		cycles = larger(cycles, 1000 * (lines_in + lines_out) * field(f, "l2", "busy_cycles"));
 	if (level >= 3) /* lines on their way to the L2; prefetchers may have taken them past the fill buffers */
-		cycles = larger(cycles, lines_in * last(f) / field(f, "sq", "entries"));
+		cycles = larger(cycles, 1000 * lines_in * last(f) / larger(1, field(f, "sq", "entries")));
 	if (level == 4) {
 		bool open_page = field(f, "dram", "open_page"); /* in sequence most accesses find their row open */
 		uint64_t memory = field(f, "dram", "local_ps") - (open_page ? field(f, "dram", "page_hit_ps") : 0);
 
-		cycles = larger(cycles, lines_in * (last(f) + ps(f, memory)) / field(f, "sq", "entries"));
+		cycles = larger(cycles, 1000 * lines_in * (last(f) + ps(f, memory)) / larger(1, field(f, "sq", "entries")));
 		channels = field(f, "dram", "channels") * field(f, "dram", "channel_bytes_per_second");
-		cycles = larger(cycles, (uint64_t)((unsigned __int128)(lines_in + lines_out) * 64 * field(f, "clock", "bus_hz_times_3") *
+		cycles = larger(cycles, (uint64_t)((unsigned __int128)(lines_in + lines_out) * 64000 * field(f, "clock", "bus_hz_times_3") *
 		                                   field(f, "clock", "core_ratio") / 3 / (channels ? channels : 1)));
 	}
 	return cycles;
@@ -218,7 +225,7 @@ static enum status expect_triad(struct facts *f, const char *row, struct expecta
 			continue;
 		if ((rows[i].level == 2 && !field(f, "l2", "bytes")) || (rows[i].level == 3 && !field(f, "l3", "bytes")))
 			return ST_UNSUPPORTED;
-		milli = (int64_t)(hz3 * 768 * 1000 / 3 / triad(f, rows[i].level, rows[i].nontemporal));
+		milli = (int64_t)(hz3 * 768 * 1000000 / 3 / triad(f, rows[i].level, rows[i].nontemporal));
 		*out = rows[i].level == 1 ? (struct expectation){ milli / 100 * 99, milli / 100 * 101 } :
 			(struct expectation){ milli / 2, milli / 100 * 115 };
 		return f->missing ? ST_SYNTAX : ST_OK;
@@ -226,39 +233,45 @@ static enum status expect_triad(struct facts *f, const char *row, struct expecta
 	return ST_MISSING;
 }
 
+static int64_t tolerance_of(int64_t milli)
+{
+	int64_t part = milli * TOLERANCE_PERCENT / 100;
+
+	return part > TOLERANCE_MILLI ? part : TOLERANCE_MILLI;
+}
+
 enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct facts f = { machine, format, false };
 	bool has_l2 = field(&f, "l2", "bytes"), has_l3 = field(&f, "l3", "bytes");
-	uint64_t walk_least, walk_most;
+	uint64_t walk_least, walk_most, dram_least, dram_most, big_least, big_most, first = l1(&f);
 
 	walk(&f, &walk_least, &walk_most);
-	const struct { const char *row; bool there; uint64_t cycles; } formulas[] = {
-		{ "load.l1.latency", true, l1(&f) },
-		{ "load.l2.latency", has_l2, l2(&f) },
-		{ "load.l3.latency", has_l3, last(&f) },
-		{ "load.dram_local.latency", true, dram_local(&f, sparse_span(&f)) },
-		{ "load.dram_local_big.latency", 6 * last_bytes(&f) <= 0x40000000, dram_local(&f, 6 * last_bytes(&f)) },
-		{ "load.l2.penalty", has_l2, l2(&f) - l1(&f) },
-		{ "load.l3.penalty", has_l3, last(&f) - l1(&f) },
-		{ "load.dram_local.penalty", true, dram_local(&f, sparse_span(&f)) - l1(&f) },
-		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), field(&f, "stlb", "cycles") },
-		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), walk_least },
+	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
+	dram_local(&f, 6 * last_bytes(&f), &big_least, &big_most);
+	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
+		{ "load.l1.latency", true, first, first },
+		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },
+		{ "load.l3.latency", has_l3, last(&f), last(&f) },
+		{ "load.dram_local.latency", true, dram_least, dram_most },
+		{ "load.dram_local_big.latency", 6 * last_bytes(&f) <= 0x40000000, big_least, big_most },
+		{ "load.l2.penalty", has_l2, l2(&f) - first, l2(&f) - first },
+		{ "load.l3.penalty", has_l3, last(&f) - first, last(&f) - first },
+		{ "load.dram_local.penalty", true, dram_least - first, dram_most - first },
+		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), field(&f, "stlb", "cycles"), field(&f, "stlb", "cycles") },
+		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), walk_least, walk_most },
 	};
 
 	if (f.missing)
 		return ST_SYNTAX;
 	for (size_t i = 0; i < COUNT_OF(formulas); i++) {
-		int64_t milli = (int64_t)formulas[i].cycles * 1000, tolerance = milli * TOLERANCE_PERCENT / 100;
+		int64_t least = (int64_t)formulas[i].least * 1000, most = (int64_t)formulas[i].most * 1000;
 
 		if (strcmp(formulas[i].row, row))
 			continue;
 		if (!formulas[i].there)
 			return ST_UNSUPPORTED;
-		tolerance = tolerance > TOLERANCE_MILLI ? tolerance : TOLERANCE_MILLI;
-		*out = (struct expectation){ milli - tolerance, milli + tolerance };
-		if (!strcmp(row, "tlb.stlb_walk_4k.penalty"))
-			out->most_milli += 1000 * (int64_t)(walk_most - walk_least);
+		*out = (struct expectation){ least - tolerance_of(least), most + tolerance_of(most) };
 		return ST_OK;
 	}
 	if (expect_core(machine, format, row, out) != ST_MISSING)
