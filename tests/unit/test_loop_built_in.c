@@ -8,7 +8,7 @@
 
 #include "tests/unit/closed_loop.h"
 
-#define LATENCIES "load.l?.*,load.dram_local.*,tlb.*"
+#define LATENCIES "load.l?.*,load.dram_local.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*"
 #define ROWS LATENCIES ",triad.*"
 
 static void finds_again(const char *name, const char *rows_asked, unsigned rows_least)

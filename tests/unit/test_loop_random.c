@@ -16,7 +16,7 @@
 
 #define SEED_PRESET 20090330
 #define MACHINES_PRESET 20
-#define ROWS_PRESET "load.l?.*,load.dram_local.*,tlb.*"
+#define ROWS_PRESET "load.l?.*,load.dram_local.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*"
 #define TEXT_BYTES 16384
 /* A formula that most rows lack would prove nothing. */
 #define ROWS_LEAST 9
