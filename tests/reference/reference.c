@@ -345,7 +345,10 @@ static void decode_and_allocate(struct ref *r, uint64_t t)
 			more = true;
 		}
 	}
-	enum signal why = slots ? SIG_COUNT : obstacle(r, t);
+	/* A cycle that allocates something is not lost; but a uop refused for read ports is counted in any case. */
+	enum signal why = slots < r->m->core_issue_width ? obstacle(r, t) : SIG_COUNT;
+	if (slots && why != SIG_RAT_STALL_READ_PORT)
+		why = SIG_COUNT;
 	if (why != SIG_COUNT) {
 		tell(r, why, t, 1);
 		tell(r, why == SIG_RAT_STALL_SCOREBOARD || why == SIG_RAT_STALL_READ_PORT ? SIG_RAT_STALL_ANY : SIG_RESOURCE_STALL_ANY, t, 1);
