@@ -1,5 +1,5 @@
 /* Fuzzes the machine-file reader: any text, read whole; a refused one has one line of reason, an accepted
- * one obeys its limits. max_len=3072 seeds=tables/machines/*.machine */
+ * one obeys its limits. max_len=3072 seeds=tables/machines */
 #include <stdlib.h>
 #include <string.h>
 #include "pmu/sim/machine.h"

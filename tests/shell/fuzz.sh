@@ -1,6 +1,6 @@
 #!/bin/bash
 # Each tests/fuzz/fuzz_X.c for a number of executions (default: short); TAP. A target may
-# say max_len=N (bytes of input) and seeds=PATTERN (text files to start from; their comments and what
+# say max_len=N (bytes of input) and seeds=FOLDER (machine files to start from; their comments and what
 # they leave unknown are dropped) in a comment. Long: make fuzz-long.
 cd "$(dirname "$0")/../.." || exit 2
 runs=${1:-200000} out=${OUT:-out}
@@ -12,7 +12,8 @@ for source in "${targets[@]}"; do
 	if ! command -v clang >/dev/null; then echo "ok $i - $name # SKIP no clang"; continue; fi
 	max_len=$(sed -n 's/.*max_len=\([0-9]*\).*/\1/p' "$source" | head -n 1)
 	mkdir -p "$out/log" "$out/fuzz/corpus_$name"
-	for seed in $(sed -n 's/.*seeds=\([^ ]*\).*/\1/p' "$source" | head -n 1); do
+	seeds=$(sed -n 's/.*seeds=\([^ ]*\).*/\1/p' "$source" | head -n 1)
+	for seed in ${seeds:+"$seeds"/*.machine}; do
 		sed '/^#/d; /= unknown$/d; /^$/d' "$seed" >"$out/fuzz/corpus_$name/seed-$(basename "$seed")"
 	done
 	if ! make -s OUT="$out" "$out/fuzz/$name" >"$out/log/$name.build" 2>&1; then
