@@ -143,22 +143,32 @@ static void test_together(struct tap *t, struct hw *h)
 	const struct access *a = &h->access;
 	struct job jobs[64];
 	unsigned n = a->cores < COUNT_OF(jobs) ? a->cores : COUNT_OF(jobs);
-	uint64_t latest = 0, first_end = UINT64_MAX;
+	uint64_t latest = 1, first_end = 1;
 	for (unsigned i = 0; i < n; i++) {
 		struct measure_block *b = a->ops->control(a->self, i);
 		memset(b, 0, sizeof(*b));
 		for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
 			if (str_equal(k->name, "k_add_chain"))
 				b->kernel = WINDOW_CODE + k->offset;
-		b->argument[0] = 2000000;
+		b->argument[0] = 8000000;
 		jobs[i] = (struct job){ .core = i, .entry = measure_entry(), .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
 	}
-	check(t, a->ops->run(a->self, jobs, n, 0) == ST_OK, "%u jobs together", n);
+	/* An emulator with fewer host processors than cores may keep one waiting: some try must see all at work. */
+	enum status s = ST_OK;
+	for (unsigned tries = 0; tries < 5 && s == ST_OK && latest >= first_end; tries++) {
+		latest = 0;
+		first_end = UINT64_MAX;
+		s = a->ops->run(a->self, jobs, n, 0);
+		for (unsigned i = 0; i < n; i++) {
+			const struct measure_block *b = a->ops->control(a->self, i);
+			latest = b->tsc_before > latest ? b->tsc_before : latest;
+			first_end = b->tsc_after < first_end ? b->tsc_after : first_end;
+		}
+	}
+	check(t, s == ST_OK, "%u jobs together", n);
 	for (unsigned i = 0; i < n; i++) {
 		const struct measure_block *b = a->ops->control(a->self, i);
-		check(t, b->result == 32000000, "core %u: result %lu", i, (unsigned long)b->result);
-		latest = b->tsc_before > latest ? b->tsc_before : latest;
-		first_end = b->tsc_after < first_end ? b->tsc_after : first_end;
+		check(t, b->result == 128000000, "core %u: result %lu", i, (unsigned long)b->result);
 	}
 	check(t, latest < first_end, "all of them ran at the same time");
 	jobs[0].core = a->cores;
