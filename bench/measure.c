@@ -11,6 +11,7 @@
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before this many */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
+#define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
 #define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
 #define IA32_APERF 0xE8u
@@ -67,6 +68,28 @@ static bool disturbance_after(struct bench *b)
 	return disturbed;
 }
 
+/* Before counters are used for the first time: what firmware left on goes off, and stays off or is not ours; what
+ * keeps no value is not used. A register that faults here faults in the rows too, which say so. */
+static void look_at_counters(struct bench *b)
+{
+	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];
+	uint64_t start, now;
+
+	if (counters_firmware_check(b->a, &b->own, b->core, list, &b->firmware_on) != ST_OK)
+		return;
+	if (b->firmware_on && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK) {
+		do {
+			if (b->a->ops->rdtsc(b->a->self, b->core, &now) != ST_OK)
+				return;
+		} while (now - start < b->a->tsc_hz / 1000 * FIRMWARE_WAIT_MS);
+		if (counters_firmware_recheck(b->a, &b->own, b->core, list, b->firmware_on) != ST_OK)
+			return;
+		for (unsigned i = 0; i < b->firmware_on; i++)
+			b->firmware_returned += list[i].returned;
+	}
+	(void)(counters_verify(b->a, &b->own, b->core) == ST_OK);
+}
+
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
                 unsigned repetitions, uint64_t seed)
 {
@@ -75,7 +98,8 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 
 	memset(b, 0, sizeof(*b));
 	b->a = a;
-	b->cpu = cpu;
+	b->own = *cpu;
+	b->cpu = &b->own;
 	b->host = host;
 	b->repetitions = repetitions < SAMPLES_MAX ? repetitions : SAMPLES_MAX;
 	random_init(&b->random, seed);
@@ -83,7 +107,9 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 		b->uncore.absent = "this backend has no uncore counters";
 	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
 		b->uncore.absent = "the sockets could not be told apart";
-	if (cpu->pmu_version || cpu->general_counters)
+	if (a->kind != ACCESS_NATIVE)
+		look_at_counters(b);
+	if (b->own.pmu_version || b->own.general_counters)
 		b->cycles = find_cycles(cpu);
 	/* The SMI count stands in no CPUID bit: one read tells. A kernel's own machine has no MSRs. */
 	if (a->kind != ACCESS_NATIVE && str_equal(cpu->vendor, "GenuineIntel"))
@@ -265,6 +291,13 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	memset(out, 0, sizeof(*out));
 	memset(&l, 0, sizeof(l));
+	if (b->firmware_on) {
+		struct text remark;
+
+		text_init(&remark, out->remark, sizeof(out->remark));
+		text_fmt(&remark, "firmware had left %u counters on; %u of them came on again and are not used", b->firmware_on,
+		         b->firmware_returned);
+	}
 	out->row = r;
 	out->name = r->name;
 	out->kind = r->kind;

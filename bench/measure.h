@@ -23,7 +23,9 @@ struct disturbance {
 
 struct bench {
 	const struct access *a;
-	const struct cpu *cpu;
+	const struct cpu *cpu; /* = &own once the counters have been looked at */
+	struct cpu own;        /* without the counters that are not ours or keep no value */
+	unsigned firmware_on, firmware_returned; /* counters that firmware had left on; that it switched on again */
 	const struct suite_host *host;
 	unsigned core;
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */

@@ -11,6 +11,7 @@
 #define BURSTS_REAL 8         /* of each period; a simulated machine has no noise of its own and needs one */
 #define RETRIES 2             /* further bursts for those that an SMI hit */
 #define RECORDS_LEAST 32      /* fewer say nothing */
+#define LOST_MOST_PART 20     /* of the records: what is lost may be of one kind */
 #define AGREE_MILLI 20        /* 2 % */
 #define SHARE_LEAST_MILLI 900 /* of the row's sources, where no proof says more */
 #define REGISTER_OF_CHASE 0   /* k_chase loads into RAX */
@@ -320,6 +321,11 @@ static void judge(struct sampling *s, uint32_t codes, const struct row_result *r
 	if (out->records < RECORDS_LEAST) {
 		out->verdict = SAMPLE_UNPROVEN;
 		text_fmt(&why, "%u records are too few", out->records);
+		return;
+	}
+	if (out->lost_known && (uint64_t)out->lost * LOST_MOST_PART > out->records) {
+		out->verdict = SAMPLE_UNPROVEN;
+		text_fmt(&why, "%u records were lost beside the %u that came", (unsigned)out->lost, out->records);
 		return;
 	}
 	share = mul_div(own_records(out, codes), 1000, out->records);

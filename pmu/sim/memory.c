@@ -37,11 +37,6 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 	return (thousandths + second3 / 1000 - 1) / (second3 / 1000);
 }
 
-uint64_t cycles_of_uncore(const struct machine *m, uint64_t uncore_cycles)
-{
-	return (uncore_cycles * m->tick_per_uncore_cycle + m->tick_per_core_cycle - 1) / m->tick_per_core_cycle;
-}
-
 /* ---- what the caches of a cluster hold ------------------------------------------------------ */
 
 static enum line_state state_in(const struct cache *c, uint32_t line)

@@ -204,9 +204,8 @@ static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit
 		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles);
 }
 
-/* Core cycles that n ps or uncore cycles take, rounded up. */
+/* Core cycles that n ps take, rounded up. */
 uint64_t cycles_of_ps(const struct machine *m, uint64_t ps);
-uint64_t cycles_of_uncore(const struct machine *m, uint64_t uncore_cycles);
 /* Period of a lane that moves one line of 64 bytes at a rate. */
 uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second);
 

@@ -2,7 +2,8 @@
  * clock is lowest goes next.
  *
  * A job starts with empty pipelines and the caches as they were; it ends when its routine returns to
- * END_IP, which lies outside the window. Not modelled: interrupts, other privilege levels than 0. */
+ * END_IP, which lies outside the window. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
+ * an SMI does to caches and that counters of some processors go on in it. */
 #include "pmu/sim/sim_state.h"
 #include "pmu/sim/ops.h"
 #include "pmu/text.h"
@@ -262,6 +263,25 @@ static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 	memory_look_ahead(s->memory, h->thread / (unsigned)s->m.topology_threads, s->range_pa[slot] + at);
 }
 
+/* An SMI stops a hart with all its counters for a while; the clocks go on. Those that came between runs only count. */
+static void take_smis(struct sim *s, struct hart *h, bool running)
+{
+	const uint64_t us = s->m.core_hz / 1000000;
+	const struct hart *o = sibling(s, h);
+	while (h->next_smi <= (running ? core_clock(h->core) : s->now)) {
+		if (h->next_smi)
+			counters_smi(h->counters);
+		h->next_smi += s->m.fault_smi_period_us * us;
+		if (!running)
+			continue;
+		const uint64_t from = core_serialise(h->core), to = from + s->m.fault_smi_us * us;
+		core_resume(h->core, to, !(o && o->job));
+		h->now = to;
+		while (h->next_smi <= to) /* one that comes meanwhile is lost */
+			h->next_smi += s->m.fault_smi_period_us * us;
+	}
+}
+
 /* Runs one hart until its clock is beyond `until` or its job ends. */
 static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 {
@@ -270,6 +290,8 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 	enum status st = ST_OK;
 	if (until > s->limit_cycle)
 		until = s->limit_cycle;
+	if (s->m.fault_smi_period_us && until > h->next_smi)
+		until = h->next_smi;
 	uint64_t count = 0;
 	do {
 		uint64_t ip = h->regs.rip;
@@ -311,6 +333,8 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 		hart_end(s, h, ST_OK, 0);
 	} else if (core_clock(h->core) > s->limit_cycle) {
 		hart_end(s, h, ST_TIMEOUT, 0);
+	} else if (s->m.fault_smi_period_us) {
+		take_smis(s, h, true);
 	}
 }
 
@@ -351,6 +375,8 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 	}
 	for (unsigned i = 0; i < left; i++) {
 		struct hart *h = running[i], *o = sibling(s, h);
+		if (s->m.fault_smi_period_us)
+			take_smis(s, h, false);
 		core_resume(h->core, start, !(o && o->job));
 		counters_halted(h->counters, start - h->now);
 		h->now = start;

@@ -25,6 +25,7 @@ struct hart {
 	void *core_memory, *ring;
 	struct counters *counters;
 	uint64_t now;                  /* cycle at which its clock can be read */
+	uint64_t next_smi;             /* cycle; fault.smi_period_us alone */
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */

@@ -1,0 +1,115 @@
+/* Every fault switch of a machine file: the rows that it touches are not `ok`, the others still are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/closed_loop.h"
+
+static const char *const names[] = { "load.l1.latency", "load.l2.latency", "load.l3.latency", "load.dram_local.latency",
+	"tlb.dtlb_4k.penalty", "triad.l2.bandwidth" };
+#define ROWS "load.l?.latency,load.dram_local.latency,tlb.dtlb_4k.penalty,triad.l2.bandwidth"
+
+/* What is switched on ("key=value,..."), and a letter a row: o ok, u unproven, n noisy, f fault. */
+static const struct { const char *fault, *statuses; } cases[] = {
+	{ "", "oooooo" },
+	{ "msr_missing=0x1A4", "uuuuuo" },        /* prefetchers as they were: the triad wants them so */
+	{ "msr_missing=0x38F", "ffffff" },        /* IA32_PERF_GLOBAL_CTRL */
+	{ "counter_stuck=1", "uuuuuu" },
+	{ "overcount_event=0x01CB,overcount_thousandths=1020", "uooooo" }, /* MEM_LOAD_RETIRED.L1D_HIT; the triad counts others */
+	{ "overcount_event=0x02CB,overcount_thousandths=500", "ouoooo" },  /* MEM_LOAD_RETIRED.L2_HIT */
+	{ "pebs_drop_every=1", "uuuuoo" },
+	{ "pebs_drop_every=3", "uuuuoo" },
+	{ "data_source_flip=7", "uuuuoo" },
+	{ "smi_period_us=5,smi_us=20", "nnnnnn" },
+	{ "ratio_period_us=30,ratio_other=16", "nnnnno" }, /* five windows of the triad lie between two changes */
+	{ "uncore_float_ratio=12", "oouuoo" },
+	{ "prefetch_locked=15", "uuuuuo" },
+	{ "prefetch_ignored=15", "oouooo" },      /* only where the streamer finds what to run ahead of */
+	{ "firmware_counting=1", "oooooo" },      /* switched off before the first use; a remark says so */
+	{ "dead_core=2", "oooooo" },              /* core 1, which these rows do not need */
+};
+
+static char *with_faults(const char *text, const char *list)
+{
+	char copy[128], *save = NULL, *out = strdup(text);
+	snprintf(copy, sizeof(copy), "%s", list);
+	for (char *one = strtok_r(copy, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(one, '='), *more;
+		*value++ = 0;
+		more = loop_changed(out, "fault", one, value);
+		free(out);
+		out = more;
+	}
+	return out;
+}
+
+static char letter(const struct row_result *r)
+{
+	return r ? "onusfc"[r->status == ROW_OK ? 0 : r->status == ROW_NOISY ? 1 : r->status == ROW_UNPROVEN ? 2 :
+		r->status == ROW_UNSUPPORTED ? 3 : r->status == ROW_FAULT ? 4 : 5] : '-';
+}
+
+static void test_loop_each_fault_takes_ok_from_the_rows_it_touches(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	unsigned wrong = 0;
+	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
+		char *text = with_faults(loop_built_in("nehalem-ep"), cases[c].fault), got[COUNT_OF(names) + 1] = "";
+		loop_open(&r, text);
+		loop_suite(&r, ROWS);
+		for (unsigned i = 0; i < COUNT_OF(names); i++)
+			got[i] = letter(memory_host_result(&r.host, names[i]));
+		fprintf(stderr, "%-56s %s\n", cases[c].fault[0] ? cases[c].fault : "none", got);
+		if (strcmp(got, cases[c].statuses)) {
+			fprintf(stderr, "expected %s\n", cases[c].statuses);
+			wrong++;
+		}
+		loop_close(&r);
+		free(text);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* Seldom SMIs: the windows that one hit are thrown away and counted, the rest gives the truth. */
+static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	char *text = with_faults(loop_built_in("nehalem-ep"), "smi_period_us=60,smi_us=20");
+	unsigned missed;
+	loop_open(&r, text);
+	loop_suite(&r, "load.l1.latency,load.l2.latency,triad.l2.bandwidth");
+	assert_int_equal(loop_meets(&r, text, &missed), 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(r.host.results[i].rejected > 0);
+	loop_close(&r);
+	free(text);
+}
+
+/* Counters that firmware had left on are told, and a rate of counts that they would have added is in no row. */
+static void test_loop_counters_left_on_are_told(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	char *text = with_faults(loop_built_in("nehalem-ep"), "firmware_counting=1");
+	loop_open(&r, text);
+	loop_suite(&r, "load.l1.latency");
+	assert_non_null(strstr(r.host.results[0].remark, "firmware had left 3 counters on"));
+	loop_close(&r);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loop_each_fault_takes_ok_from_the_rows_it_touches),
+		cmocka_unit_test(test_loop_seldom_smis_cost_windows_not_truth),
+		cmocka_unit_test(test_loop_counters_left_on_are_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
