@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 out=${OUT:-out}
 # Cheapest first; the closed loop last.
 tests="test_signal test_memory_latency test_memory_cache test_memory_tlb test_memory_stream test_memory_mesif
-	test_core test_counter_registers test_counter_pebs test_sim test_pebs test_suite_sim test_loop_built_in"
+	test_core test_reference test_counter_registers test_counter_pebs test_sim test_pebs test_suite_sim test_loop_built_in"
 copy=$(mktemp -d) || exit 2
 trap 'rm -rf "$copy"' EXIT
 cp -a ./* "$copy/" || exit 2
@@ -17,6 +17,11 @@ programs=$(for t in $tests; do echo "$out/tests/unit/$t"; done)
 build() { (cd "$copy" && make -j2 OUT="$out" "$@" >"$copy/build.log" 2>&1); }
 # The copy as it is must be whole, or every mutation would seem to be found.
 if ! build $programs; then echo "Bail out! the copy does not build"; tail -20 "$copy/build.log" >&2; exit 1; fi
+for t in $tests; do
+	(cd "$copy" && OUT="$out" timeout 300 "$out/tests/unit/$t" >"$copy/test.log" 2>&1) && continue
+	echo "Bail out! $t fails without a mutation"
+	exit 1
+done
 
 for file in tests/mutations/*.sed; do
 	name=$(basename "$file" .sed)
