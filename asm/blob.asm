@@ -20,6 +20,7 @@ kernel_code:
 %include "asm/sync.asm"
 %include "asm/frontend.asm"
 %include "asm/study.asm"
+%include "asm/cores.asm"
 
 section .kernels
 global kernel_code_end

@@ -2,6 +2,8 @@
 #include "bench/layout.h"
 
 #define CHASE_LOADS 16           /* loads an iteration of k_chase */
+#define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
+#define MATRIX_LINES 512ull      /* several windows of a pair of cores without using one twice */
 #define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
 /* A walk round six times a level of random replacement finds e^-6, a quarter of a percent, in it. */
@@ -156,6 +158,9 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		s->bytes = (uint64_t)s->nodes * s->line_bytes;
 		s->span_bytes = pages * PAGE_2M;
 		return ST_OK;
+	case ORDER_ROWS:
+		shape_lines(s, 2ull * r->window * s->line_bytes);
+		return ST_OK;
 	case ORDER_STREAMS:
 		shape_streams(s, 2 * power_of_two_below((DRAM_FACTOR * last->bytes + 2) / 3 - 1));
 		break;
@@ -213,7 +218,20 @@ static uint32_t line_of(const struct cpu *cpu)
 {
 	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
 
-	return l1 && l1->line_bytes >= 16 && l1->line_bytes <= 256 ? l1->line_bytes : 64;
+	return l1 && l1->line_bytes >= LINE_BYTES_LEAST && l1->line_bytes <= 256 ? l1->line_bytes : 64;
+}
+
+/* Few lines: they must stay in the caches of the core that prepares them. */
+static enum status shape_helped(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
+
+	if (!cpu_cache(cpu, 3))
+		return unsupported(reason, capacity, "no L3 cache");
+	if (!l2 || 2ull * r->window * s->line_bytes > l2->bytes / 2)
+		return unsupported(reason, capacity, "the lines would not stay in the other core's L2");
+	shape_lines(s, 2ull * r->window * s->line_bytes);
+	return ST_OK;
 }
 
 enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
@@ -222,6 +240,10 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	s->order = r->order;
 	s->page_bytes = r->page_bytes;
 	s->line_bytes = line_of(cpu);
+	if (r->order == ORDER_MATRIX) {
+		shape_lines(s, MATRIX_LINES * s->line_bytes);
+		return ST_OK;
+	}
 	switch (r->place) {
 	case PLACE_L1: case PLACE_L2: case PLACE_L3:
 		return shape_level(r, cpu, s, reason, capacity);
@@ -234,6 +256,8 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 			return ST_BROKEN;
 		s->bytes = s->span_bytes = r->pair->bytes;
 		return ST_OK;
+	case PLACE_OTHER_CORE: case PLACE_OTHER_SOCKET: case PLACE_SAME_CORE:
+		return shape_helped(r, cpu, s, reason, capacity);
 	}
 	return ST_BROKEN;
 }
@@ -251,6 +275,11 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	s->order = ORDER_LINES;
 	s->page_bytes = r->page_bytes;
 	s->line_bytes = test->line_bytes;
+	if (r->baseline == BASELINE_ROWS) {
+		s->order = ORDER_ROWS;
+		shape_lines(s, 2ull * r->window * s->line_bytes);
+		return ST_OK;
+	}
 	if (r->baseline == BASELINE_PACKED) {
 		shape_lines(s, test->bytes);
 		return ST_OK;
@@ -278,6 +307,26 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 	}
 }
 
+/* One cycle through n lines, `lines` a page: a page's in random order, then the next page's. */
+static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines)
+{
+	uint32_t order[PAGE_4K / LINE_BYTES_LEAST], first = 0, previous = 0;
+
+	for (uint32_t page = 0; page < n; page += lines) {
+		uint32_t here = n - page < lines ? n - page : lines;
+
+		random_shuffle(random, order, here);
+		for (uint32_t i = 0; i < here; i++) {
+			if (page + i == 0)
+				first = order[0];
+			else
+				next[previous] = page + order[i];
+			previous = page + order[i];
+		}
+	}
+	next[previous] = first;
+}
+
 void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
 {
 	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
@@ -303,7 +352,10 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 		}
 		return;
 	}
-	random_cycle(random, next, n);
+	if (s->order == ORDER_ROWS)
+		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
+	else
+		random_cycle(random, next, n);
 	for (uint32_t i = 0; i < n; i++)
 		*(uint64_t *)((uint8_t *)m->host + (uint64_t)at[i] * s->line_bytes) =
 			m->va + (uint64_t)at[next[i]] * s->line_bytes;

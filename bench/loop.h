@@ -54,6 +54,13 @@ struct loop {
 	struct job job;     /* the last one, for a fault's vector and address */
 };
 
+/* --- measure.c --------------------------------------------------------------------------------- */
+
+/* Switches the prefetchers of b->core off; *found is what bench_prefetchers_back needs. False when there are no
+ * such switches, or they do not stay as written. */
+bool bench_prefetchers_off(struct bench *b, uint64_t *found);
+bool bench_prefetchers_back(struct bench *b, uint64_t found);
+
 /* --- window.c ---------------------------------------------------------------------------------- */
 
 /* What one run of one kernel under the wrapper gave. */
@@ -62,6 +69,9 @@ struct window { uint64_t tsc, result; uint64_t counts[ROW_EVENTS_MAX]; };
 /* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
 MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
                                   const struct counting *c, unsigned run, struct window *out, struct job *job);
+/* The same on any core. */
+MUST_CHECK enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                                     const struct counting *c, unsigned run, struct window *out, struct job *job);
 /* Runs a working set's kernel for so many units of work, from where the last window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);

@@ -3,7 +3,7 @@
  * Pairs of windows of n and 2n units of work, test, baseline and clock interleaved in an order drawn from
  * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
  * kernels. The first round is a warm-up. */
-#include "bench/loop.h"
+#include "bench/matrix.h"
 
 #define REPETITIONS_SIMULATED 5
 #define REPETITIONS_SHARED 51
@@ -107,6 +107,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 		b->uncore.absent = "this backend has no uncore counters";
 	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
 		b->uncore.absent = "the sockets could not be told apart";
+	cores_find(a, cpu, &b->groups);
 	if (a->kind != ACCESS_NATIVE)
 		look_at_counters(b);
 	if (b->own.pmu_version || b->own.general_counters)
@@ -255,6 +256,18 @@ static bool prefetchers(struct bench *b, uint64_t want)
 	       read_msr(b, p->prefetch_msr, &after) && after == want;
 }
 
+bool bench_prefetchers_off(struct bench *b, uint64_t *found)
+{
+	const struct processor *p = b->cpu->processor;
+
+	return p->prefetch_msr && b->a->kind != ACCESS_NATIVE && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off);
+}
+
+bool bench_prefetchers_back(struct bench *b, uint64_t found)
+{
+	return prefetchers(b, found & b->cpu->processor->prefetch_off);
+}
+
 /* --- a row ------------------------------------------------------------------------------------- */
 
 static const struct kernel *choose_kernel(const struct row *r, const struct cpu *cpu)
@@ -274,7 +287,10 @@ static void fail(struct row_result *out, enum status st, const struct job *job, 
 
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = ROW_FAULT;
-	text_fmt(&reason, "%s: %s", where, status_name(st));
+	if (job && st == ST_TIMEOUT)
+		text_fmt(&reason, "core %u did not answer in time", job->core);
+	else
+		text_fmt(&reason, "%s: %s", where, status_name(st));
 	if (job && st == ST_FAULT)
 		text_fmt(&reason, ", vector %u at 0x%llx", job->vector, (unsigned long long)job->ip);
 }
@@ -320,6 +336,10 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	}
 	out->kernel = k->name;
+	if (r->order == ORDER_MATRIX) {
+		matrix_row(b, r, out);
+		return;
+	}
 	st = shape_of_test(r, b->cpu, &l.sets[0].shape, out->reason, sizeof(out->reason));
 	if (st == ST_OK && l.set_count > 1)
 		st = shape_of_baseline(r, b->cpu, &l.sets[0].shape, &l.sets[1].shape, out->reason, sizeof(out->reason));
@@ -332,6 +352,11 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;
 		str_copy(out->reason, sizeof(out->reason), "one memory node");
+		return;
+	}
+	if (cores_wanted(r) && cores_there(b, r, out->reason, sizeof(out->reason)) != ST_OK) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
 		return;
 	}
 	out->footprint_bytes = l.sets[0].shape.bytes;

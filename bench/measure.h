@@ -21,6 +21,12 @@ struct disturbance {
 	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
 };
 
+/* Logical processors told apart; those beyond take no part. */
+#define CORES_MAX 1024
+
+/* Numbers of the groups that each logical processor belongs to: equal numbers share. */
+struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], package[CORES_MAX]; };
+
 struct bench {
 	const struct access *a;
 	const struct cpu *cpu; /* = &own once the counters have been looked at */
@@ -32,6 +38,7 @@ struct bench {
 	struct random random;
 	struct disturbance disturbance;
 	struct uncore uncore;
+	struct core_groups groups;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */

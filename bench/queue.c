@@ -1,5 +1,5 @@
 /* bench/queue.c: the third method: residence of a chase's loads in the uncore's read tracker. */
-#include "bench/loop.h"
+#include "bench/cores.h"
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
@@ -32,7 +32,7 @@ static void give_up(struct row_result *out, enum queue_verdict verdict, const ch
 	str_copy(out->queue.reason, sizeof(out->queue.reason), why);
 }
 
-static bool beyond_l2(const struct row *r) { return r->place == PLACE_L3 || r->place == PLACE_DRAM; }
+static bool beyond_l2(const struct row *r) { return r->place == PLACE_L3 || r->place == PLACE_DRAM || cores_wanted(r); }
 
 /* Of the other rows beyond the L2 only the clock is watched. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }

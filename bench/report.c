@@ -1,5 +1,6 @@
 /* bench/report.c: results as text: JSON for the journal and the results file, CSV, the table.
  * The schema is in results/SCHEMA.md. Nothing here depends on the place of running but the environment. */
+#include "bench/matrix.h"
 #include "bench/report.h"
 #include "bench/reduce.h"
 #include "bench/build.h"
@@ -226,6 +227,10 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	text_fmt(t, ", \"revision\": %u, \"footprint_bytes\": %llu, \"page_bytes\": %llu, \"core_hz\": %llu, ", r->revision,
 	         (unsigned long long)r->footprint_bytes, (unsigned long long)r->page_bytes, (unsigned long long)r->core_hz);
 	json_string(t, "remark", r->remark);
+	if (r->matrix) {
+		text_fmt(t, ", \"matrix\": ");
+		matrix_json(t, r->matrix);
+	}
 	text_fmt(t, ", \"latency_event\": ");
 	sample_json(t, &r->sample, r->latency_sources);
 	text_fmt(t, ", \"uncore_queue\": ");

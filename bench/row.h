@@ -8,9 +8,14 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
+/* The numbers below go into fingerprints: they stay. */
+
 /* What a row aims at: where its loads are answered, or what they miss. */
 enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB,
-	PLACE_CORE /* nowhere: what happens within the core */ };
+	PLACE_CORE, /* nowhere: what happens within the core */
+	PLACE_OTHER_CORE = 16, /* lines in the caches of other cores that share the L3 */
+	PLACE_OTHER_SOCKET, /* lines in the caches of a core of another socket */
+	PLACE_SAME_CORE /* lines that another thread of the core brought in */ };
 /* How the working set is laid out and in which order it is visited. Chases are one cycle through
  * all nodes (a node is a line); the seed decides which. */
 enum order {
@@ -20,22 +25,28 @@ enum order {
 	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line,
 	                      in a fixed random order: the entries are always as old when used again */
 	ORDER_STREAMS,     /* three arrays of a power of two of bytes, ascending */
-	ORDER_PAIR         /* struct row_pair: kernels over one buffer with stated contents, or none */
+	ORDER_PAIR,        /* struct row_pair: kernels over one buffer with stated contents, or none */
+	ORDER_ROWS = 16,   /* the lines of a page in random order, then the next page's: most find their DRAM page open */
+	ORDER_MATRIX       /* a few hundred lines at random, once for each pair of cores that stand to each other as `place` says */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {
 	PREPARE_WARM,  /* visited once in the row's own order, then again in part before each window */
 	PREPARE_FLUSH, /* what the window will visit is flushed out of all caches before each window */
 	PREPARE_FILL,  /* streams: until the last-level cache has begun to write modified lines back */
-	PREPARE_READ   /* streams that store past the caches: until as many lines are read as the last level holds,
+	PREPARE_READ,  /* streams that store past the caches: until as many lines are read as the last level holds,
 	                  so that none is left there from before */
+	PREPARE_EXCLUSIVE = 16, /* flushed, then read by one other core: E there */
+	PREPARE_MODIFIED,       /* flushed, then written by one other core: M there */
+	PREPARE_SHARED          /* flushed, then read by two other cores: S in both */
 };
 /* What a penalty is over: the same kernel, as many loads. */
 enum baseline {
 	BASELINE_NONE,
 	BASELINE_L1,    /* a ring that stays in the L1 data cache */
 	BASELINE_PACKED, /* as many lines in consecutive lines: few pages, the same cache level */
-	BASELINE_PAIR    /* what struct row_pair says */
+	BASELINE_PAIR,   /* what struct row_pair says */
+	BASELINE_ROWS = 16 /* lines whose DRAM page the load before opened, flushed as the test's */
 };
 /* Which statistic of the windows: the minimum where only this core's work counts, the median where
  * others share the level, so that a lucky window is no result. */
@@ -116,6 +127,7 @@ extern const unsigned rows_count;
  * Equal revisions with different fingerprints are a mistake that a test finds. */
 uint64_t row_fingerprint(const struct row *r);
 
+struct matrix;
 struct row_result {
 	const struct row *row;
 	const char *name;          /* "load.l2.latency" */
@@ -137,6 +149,7 @@ struct row_result {
 	bool absent;               /* unsupported since the machine itself lacks what the row is about */
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
+	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct queue_result queue;   /* the same loads in the uncore's queue */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */

@@ -113,6 +113,7 @@ static const struct row_proof_set proof_stream_dram_nt[] = {
 
 /* Penalties within the core: two kernels, or one over two contents. */
 #include "bench/pair_proofs.h"
+#include "bench/cores_proofs.h"
 
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
@@ -166,6 +167,7 @@ const struct row rows[] = {
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
 	  "memory of this node", proof_stream_dram_nt, "", 2100000, 2, BOTH, NULL },
 #include "bench/pairs.def"
+#include "bench/cores.def"
 };
 const unsigned rows_count = COUNT_OF(rows);
 
@@ -202,7 +204,11 @@ uint64_t row_fingerprint(const struct row *r)
 		if (r->pair->base)
 			hash = mix_kernel(hash, r->pair->base);
 	}
-	if (r->prepare == PREPARE_FLUSH)
+	if (r->prepare == PREPARE_EXCLUSIVE || r->prepare == PREPARE_SHARED)
+		hash = mix_kernel(hash, "k_touch_chain");
+	if (r->prepare == PREPARE_MODIFIED)
+		hash = mix_kernel(hash, "k_dirty_chain");
+	if (r->prepare == PREPARE_FLUSH || r->prepare >= PREPARE_EXCLUSIVE)
 		hash = mix_kernel(hash, "k_flush_chain");
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++) {

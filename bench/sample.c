@@ -4,7 +4,7 @@
  * The least threshold is used, so that every source shows. A burst is prepared like a window. */
 #include "bench/sample.h"
 
-#include "bench/loop.h"
+#include "bench/cores.h"
 #include "pmu/pebs.h"
 
 #define PERIODS 2
@@ -20,13 +20,15 @@
 static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
 
 /* Which data sources a row's words stand for. */
-static const struct { const char *source, *codes[2]; } meanings[] = {
+static const struct { const char *source, *codes[3]; } meanings[] = {
 	{ "own L1 data cache", { "L1_HIT" } },
 	{ "own L2 cache", { "L2_HIT" } },
 	{ "own L3 cache, unshared", { "L3_UNSHARED" } },
 	{ "L3 cache, clean in another core", { "L3_OTHER_CORE_CLEAN" } },
 	{ "L3 cache, modified in another core", { "L3_OTHER_CORE_MODIFIED" } },
 	{ "cache of another socket", { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
+	/* Nehalem writes the line back and names its home's memory */
+	{ "modified in another socket", { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
 	{ "memory of this node", { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
 	{ "memory of another node", { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE" } },
 };
@@ -140,7 +142,7 @@ static uint32_t codes_of(const struct processor *p, const char *source)
 	uint32_t codes = 0;
 
 	for (unsigned i = 0; i < COUNT_OF(meanings); i++)
-		for (unsigned k = 0; p->latency_sources && str_equal(meanings[i].source, source) && k < 2 && meanings[i].codes[k]; k++)
+		for (unsigned k = 0; p->latency_sources && str_equal(meanings[i].source, source) && k < 3 && meanings[i].codes[k]; k++)
 			for (unsigned c = 0; c < SAMPLE_SOURCES; c++)
 				if (str_equal(p->latency_sources[c].name, meanings[i].codes[k]))
 					codes |= 1u << p->latency_sources[c].code;
@@ -209,7 +211,7 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 	enum status st, stopped;
 	bool smi;
 
-	if (s->l->row->prepare == PREPARE_FLUSH && loads > w->shape.nodes)
+	if ((s->l->row->prepare == PREPARE_FLUSH || cores_wanted(s->l->row)) && loads > w->shape.nodes)
 		loads = w->shape.nodes; /* beyond them it would meet its own lines again */
 	st = window_prepare(b, s->l->row, w, true, loads, &s->l->job);
 	if (st != ST_OK)

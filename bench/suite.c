@@ -1,10 +1,11 @@
 /* bench/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
-#include "bench/measure.h"
+#include "bench/matrix.h"
 #include "bench/report.h"
 
 #define SEED_DEFAULT 20090330u  /* any will do; fixed, so that runs can be compared */
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
 #define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
+#define CELL_BYTES 80u           /* of a matrix, as text */
 
 /* --- which rows -------------------------------------------------------------------------------- */
 
@@ -215,14 +216,19 @@ static void journal_start(struct writer *w, const struct row *r)
 
 static void write_row(struct writer *w, const struct row_result *r)
 {
-	char at[LINE_BYTES];
+	char at[LINE_BYTES], *large = NULL;
+	size_t bytes = r->matrix ? LINE_BYTES + r->matrix->cells * CELL_BYTES : LINE_BYTES;
 	struct text line;
 
-	text_init(&line, at, sizeof(at));
+	if (r->matrix)
+		large = w->host->get(w->host->self, bytes);
+	text_init(&line, large ? large : at, large ? bytes : LINE_BYTES);
 	text_fmt(&line, "{\"event\": \"row\", \"row\": ");
 	report_row(&line, w->a, r);
 	text_fmt(&line, "}\n");
 	journal(w, &line);
+	if (large)
+		w->host->put(w->host->self, large, bytes);
 	text_fmt(&w->json, "%s\n", w->comma ? "," : "");
 	report_row(&w->json, w->a, r);
 	w->comma = true;
@@ -299,6 +305,8 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 		write_row(w, &r);
 		if (w->host->row_done)
 			w->host->row_done(w->host->self, &r);
+		if (r.matrix)
+			w->host->put(w->host->self, r.matrix, matrix_bytes(b));
 		p.done++;
 		p.work_done += rows[i].budget;
 	}
@@ -340,12 +348,14 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 	struct writer w = { .a = a, .host = host, .out = out };
 	uint64_t seed = s->seed ? s->seed : SEED_DEFAULT;
 	struct bench *b = host->get(host->self, sizeof(*b));
-	char *json = host->get(host->self, TEXT_BYTES), *csv = host->get(host->self, TEXT_BYTES);
+	/* two matrices, of clean and of modified lines, have a cell for each pair of cores */
+	size_t json_bytes = TEXT_BYTES + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
+	char *json = host->get(host->self, json_bytes), *csv = host->get(host->self, TEXT_BYTES);
 	enum status st = ST_FULL;
 
 	memset(out, 0, sizeof(*out));
 	if (b && json && csv) {
-		text_init(&w.json, json, TEXT_BYTES);
+		text_init(&w.json, json, json_bytes);
 		text_init(&w.csv, csv, TEXT_BYTES);
 		text_fmt(&w.json, "{\n");
 		report_head(&w.json, a, cpu, s, seed);
@@ -361,7 +371,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 	if (csv)
 		host->put(host->self, csv, TEXT_BYTES);
 	if (json)
-		host->put(host->self, json, TEXT_BYTES);
+		host->put(host->self, json, json_bytes);
 	if (b)
 		host->put(host->self, b, sizeof(*b));
 	return st;

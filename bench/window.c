@@ -1,7 +1,7 @@
 /* bench/window.c: one run of one kernel under the measuring wrapper; working sets and the state they are
  * brought into, always by kernels. */
 #include "bench/code.h"
-#include "bench/loop.h"
+#include "bench/cores.h"
 
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
 #define VISITS_MAX 16u               /* of a working set before the first window, at most */
@@ -19,9 +19,15 @@ const struct kernel *kernel_find(const char *name)
 /* --- one run of one kernel --------------------------------------------------------------------- */
 
 enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
-                              const struct counting *c, unsigned run, struct window *out, struct job *job)
+                       const struct counting *c, unsigned run, struct window *out, struct job *job)
 {
-	struct measure_block *block = b->a->ops->control(b->a->self, b->core);
+	return window_run_on(b, b->core, k, arguments, c, run, out, job);
+}
+
+enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                          const struct counting *c, unsigned run, struct window *out, struct job *job)
+{
+	struct measure_block *block = b->a->ops->control(b->a->self, core);
 	const struct kernel *wrapper = kernel_find("k_measure");
 	unsigned slots[ROW_EVENTS_MAX], n = 0;
 	enum status st;
@@ -41,9 +47,9 @@ enum status window_run(struct bench *b, const struct kernel *k, const uint64_t a
 			}
 	block->counters = n;
 	memset(job, 0, sizeof(*job));
-	job->core = b->core;
+	job->core = core;
 	job->entry = WINDOW_CODE + wrapper->offset;
-	job->argument = WINDOW_CONTROL + b->core * CONTROL_BYTES;
+	job->argument = WINDOW_CONTROL + core * CONTROL_BYTES;
 	st = b->a->ops->run(b->a->self, job, 1, 0);
 	if (st != ST_OK)
 		return st;
@@ -128,7 +134,9 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	const struct kernel *flush = kernel_find("k_flush_chain");
 	struct window ignored;
 
-	if (test && r->prepare == PREPARE_FLUSH) {
+	if (test && cores_wanted(r))
+		return cores_prepare(b, r, w, units, job);
+	if ((test || r->baseline == BASELINE_ROWS) && r->prepare == PREPARE_FLUSH) {
 		uint64_t arguments[6] = { w->at, units };
 
 		return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
@@ -150,7 +158,9 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	enum status st = ST_OK;
 	uint64_t units, before = 0;
 
-	if (w->shape.order == ORDER_PAIR || (test && r->prepare == PREPARE_FLUSH))
+	if (w->shape.order == ORDER_PAIR)
+		return ST_OK;
+	if ((test || r->baseline == BASELINE_ROWS) && (r->prepare == PREPARE_FLUSH || cores_wanted(r)))
 		return ST_OK;
 	if (w->shape.order != ORDER_STREAMS)
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
@@ -185,6 +195,7 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 		memset(&w->map, 0, sizeof(w->map));
 		w->map.va = WINDOW_DATA + slot * PAGE_1G;
 		w->map.page_bytes = page;
+		w->map.node = cores_node(b, out->row->node);
 		w->map.bytes = (w->shape.span_bytes + page - 1) / page * page;
 		st = b->a->ops->map(b->a->self, &w->map);
 		if (st != ST_UNSUPPORTED || page == PAGE_4K)

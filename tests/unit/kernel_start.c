@@ -8,6 +8,7 @@
 static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_empty", START_NONE }, { "k_add_chain", START_NONE },
 	{ "k_chase", START_CHASE }, { "k_chase4", START_CHASE4 }, { "k_flush_chain", START_CHASE },
+	{ "k_touch_chain", START_CHASE }, { "k_dirty_chain", START_CHASE },
 	{ "k_touch", START_STEP }, { "k_dirty", START_STEP }, { "k_flush", START_STEP },
 	{ "k_triad_sse2", START_STREAMS }, { "k_triad_nt_sse2", START_STREAMS },
 	{ "k_triad_avx", START_STREAMS }, { "k_triad_nt_avx", START_STREAMS },

@@ -265,6 +265,7 @@ static void test_mesif_scenes(void **state)
 		const struct scene *c = &scenes[i];
 		struct rig r;
 		rig_preset(&r);
+		r.m.link_modified_as_dram = 0;
 		rig_open(&r);
 		uint64_t t = FAR;
 		for (unsigned j = 0; c->before[j].core >= 0; j++, t += FAR)

@@ -75,7 +75,8 @@ static void test_sample_latency_event_agrees_with_each_chase(void **state)
 	end();
 }
 
-static void other_sources(struct machine *m) { m->fault_data_source_flip = 5; }
+/* No row takes the code that its own becomes: 5 would make another socket's modified line of LOCAL_DRAM_EXCLUSIVE. */
+static void other_sources(struct machine *m) { m->fault_data_source_flip = 7; }
 static void drop(struct machine *m) { m->fault_pebs_drop_every = 4; }
 static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
 static void no_threshold(struct machine *m) { m->fault_msr_missing = 0x3F6; }

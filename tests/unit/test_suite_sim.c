@@ -44,7 +44,7 @@ static void test_sim_one_truth_moves_only_its_rows(void **state)
 	static const struct { const char *section, *key, *value, *moves; } cases[] = {
 		{ "l1d", "cycles", "5", "load.l1.latency load.*.penalty tlb.stlb_walk_4k.penalty" },
 		{ "l2", "cycles", "14", "load.l2.latency load.l2.penalty" },
-		{ "l3", "core_cycles", "20", "load.l3.* load.dram_local.*" },
+		{ "l3", "core_cycles", "20", "load.l3* load.dram_local.* load.remote_* load.dram_remote.*" },
 		{ "dram", "local_ps", "71000", "load.dram_local.*" },
 		{ "stlb", "cycles", "9", "tlb.*" },
 		{ "walk", "cycles", "15", "tlb.stlb_walk_4k.penalty" },

@@ -1,0 +1,121 @@
+/* tests/expect/expect_cores.c: what rows of bench/cores.def should find, from the text of a machine file.
+ *
+ * L is the L3's lookup, or that of the last cache where there is no L3; what answers beyond adds to it (FORMAT.md,
+ * sections l3, link and dram). Core cycles; uncore cycles and ps are rounded up to them. */
+#include "tests/expect/expect_cores.h"
+
+#include <string.h>
+
+struct texts { const char *machine, *format; bool missing; };
+
+static uint64_t field(struct texts *t, const char *section, const char *key)
+{
+	uint64_t value = 0;
+
+	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
+		t->missing = true;
+	return value;
+}
+
+static uint64_t uncore(struct texts *t, uint64_t n)
+{
+	uint64_t ratio = field(t, "clock", "uncore_ratio");
+
+	return ratio ? (n * field(t, "clock", "core_ratio") + ratio - 1) / ratio : 0;
+}
+
+static uint64_t ps(struct texts *t, uint64_t n)
+{
+	unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio");
+
+	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
+}
+
+/* The last cache's lookup with so many uncore cycles more. */
+static uint64_t lookup(struct texts *t, uint64_t more)
+{
+	if (field(t, "l3", "bytes"))
+		return field(t, "l3", "core_cycles") + uncore(t, field(t, "l3", "uncore_cycles") + more);
+	return field(t, field(t, "l2", "bytes") ? "l2" : "l1d", "cycles") + uncore(t, more);
+}
+
+static uint64_t clean(struct texts *t) { return lookup(t, field(t, "l3", "clean_uncore_cycles")); }
+static uint64_t modified(struct texts *t) { return lookup(t, field(t, "l3", "modified_uncore_cycles")); }
+static uint64_t beyond(struct texts *t, uint64_t time_ps) { return lookup(t, 0) + ps(t, time_ps); }
+
+/* What a page hit comes earlier, what a page miss comes later than page empty. */
+static uint64_t hit(struct texts *t) { return field(t, "dram", "open_page") ? field(t, "dram", "page_hit_ps") : 0; }
+static uint64_t miss(struct texts *t) { return field(t, "dram", "open_page") ? field(t, "dram", "page_miss_ps") : 0; }
+
+/* A chase made cold by CLFLUSH is spread over 16 pages of 2 MiB, or half of what the DTLB holds of them: by chance as
+ * many of its loads meet an open row as all open rows together are part of that. */
+static void by_chance(struct texts *t, const char *key, uint64_t *least, uint64_t *most)
+{
+	uint64_t pages = field(t, "dtlb", "large_entries") / 2, span = (pages && pages < 16 ? pages : 16) * 0x200000;
+	uint64_t open = field(t, "dram", "channels") * field(t, "dram", "banks") * field(t, "dram", "page_bytes");
+
+	*most = beyond(t, field(t, "dram", key) + miss(t));
+	*least = beyond(t, field(t, "dram", key) + miss(t) - (hit(t) + miss(t)) * ((open < span ? open : span) / 1024) / (span / 1024));
+}
+
+enum status expect_cores(const char *machine, const char *format, const char *row, struct expectation *out)
+{
+	struct texts t = { machine, format, false };
+	uint64_t clusters = field(&t, "topology", "cores") / (field(&t, "l2", "cores") ? field(&t, "l2", "cores") : 1);
+	bool l3 = field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = field(&t, "topology", "sockets") > 1;
+	bool threads = field(&t, "topology", "threads") > 1;
+	uint64_t l1 = field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most;
+	/* several sharers: an inclusive L3 has the line; else one of them forwards it */
+	uint64_t shared = field(&t, "l3", "inclusive") ? lookup(&t, 0) : clean(&t);
+	uint64_t remote = beyond(&t, field(&t, "link", "clean_ps"));
+	/* where the home's memory answers it does so from rows that the preparation has opened */
+	uint64_t written = beyond(&t, field(&t, "link", "modified_ps") - (field(&t, "link", "modified_as_dram") ? hit(&t) : 0));
+	uint64_t open = beyond(&t, field(&t, "dram", "local_ps") - hit(&t));
+
+	by_chance(&t, "remote_ps", &far_least, &far_most);
+	by_chance(&t, "local_ps", &near_least, &near_most);
+	const struct { const char *row; bool there; uint64_t least, most; bool penalty; } formulas[] = {
+		{ "load.l3_shared", l3 && three, shared, shared, true },
+		{ "load.l3_clean_other_core", l3 && two, clean(&t), clean(&t), true },
+		{ "load.l3_modified_other_core", l3 && two, modified(&t), modified(&t), true },
+		{ "load.remote_l3_clean", l3 && sockets, remote, remote, true },
+		{ "load.remote_l3_modified", l3 && sockets, written, written, true },
+		{ "load.dram_remote", sockets, far_least, far_most, true },
+		{ "load.dram_page_hit", true, open, open, false },
+		{ "core_to_core.clean_same_core", threads, l1, l1, false },
+		{ "core_to_core.modified_same_core", threads, l1, l1, false },
+		{ "core_to_core.clean_same_socket", two, clean(&t), clean(&t), false },
+		{ "core_to_core.modified_same_socket", two, modified(&t), modified(&t), false },
+		{ "core_to_core.clean_other_socket", sockets, remote, remote, false },
+		{ "core_to_core.modified_other_socket", sockets, written, written, false },
+	};
+	const char *dot = strrchr(row, '.');
+	bool is_penalty = dot && !strcmp(dot, ".penalty"), found = false, there = true;
+	int64_t least = 0, most = 0, below, above;
+
+	for (size_t i = 0; dot && i < COUNT_OF(formulas) && !found; i++)
+		if (strlen(formulas[i].row) == (size_t)(dot - row) && !memcmp(formulas[i].row, row, (size_t)(dot - row)) &&
+		    (is_penalty ? formulas[i].penalty : !strcmp(dot, ".latency"))) {
+			found = true;
+			there = formulas[i].there;
+			least = (int64_t)(formulas[i].least - (is_penalty ? l1 : 0)) * 1000;
+			most = (int64_t)(formulas[i].most - (is_penalty ? l1 : 0)) * 1000;
+		}
+	if (!strcmp(row, "load.dram_page_miss.penalty")) {
+		found = true;
+		least = (int64_t)(near_least - open) * 1000;
+		most = (int64_t)(near_most - open) * 1000;
+		if (miss(&t)) /* the model rounds the time of a hit and of a miss up, each by itself */
+			most += 1000;
+	}
+	if (!found)
+		return ST_MISSING;
+	if (t.missing)
+		return ST_SYNTAX;
+	if (!there)
+		return ST_UNSUPPORTED;
+	below = least / 50 > 500 ? least / 50 : 500;
+	above = most / 50 > 500 ? most / 50 : 500;
+	*out = (struct expectation){ least - below, most + above };
+	return ST_OK;
+}

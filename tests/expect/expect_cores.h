@@ -1,0 +1,10 @@
+/* tests/expect/expect_cores.h: what rows of several cores and nodes should find (bench/cores.def). */
+#ifndef TESTS_EXPECT_CORES_H
+#define TESTS_EXPECT_CORES_H
+
+#include "tests/expect/expect.h"
+
+/* As expect_row, which asks this one; within 2 % or half a cycle. */
+MUST_CHECK enum status expect_cores(const char *machine, const char *format, const char *row, struct expectation *out);
+
+#endif

@@ -1,0 +1,329 @@
+/* Rows of several cores and nodes find on simulated machines what their files say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "bench/matrix.h"
+#include "pmu/guard.h"
+#include "pmu/sim/sim.h"
+#include "tests/expect/expect.h"
+#include "tests/unit/memory_host.h"
+
+#define LOADS "load.l3_shared.*,load.l3_*_other_core.*,load.remote_l3_*,load.dram_remote.*,load.dram_page_*"
+
+static void *get_pages(void *self, size_t bytes)
+{
+	(void)self;
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void put_pages(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	munmap(at, bytes);
+}
+
+static const struct sim_memory pages = { NULL, get_pages, put_pages };
+
+/* A built-in machine's text with lines put before it, each "[section]" and "key = value": the first one of a key
+ * counts in the parser's eyes as given, so the file's own line is taken out. */
+static char *machine_text(const char *name, const char *const (*lines)[3], unsigned n)
+{
+	char *text = NULL;
+	for (unsigned i = 0; i < machine_files_count; i++)
+		if (!strcmp(machine_files[i].name, name)) {
+			text = calloc(1, machine_files[i].bytes + 1 + 128 * n);
+			memcpy(text, machine_files[i].text, machine_files[i].bytes);
+		}
+	assert_non_null(text);
+	for (unsigned i = 0; i < n; i++) {
+		struct ini ini;
+		char line[128];
+		ini_init(&ini, text, strlen(text));
+		while (ini_next(&ini) == ST_OK)
+			if (strlen(lines[i][0]) == ini.section_length && !memcmp(lines[i][0], ini.section, ini.section_length) &&
+			    strlen(lines[i][1]) == ini.key_length && !memcmp(lines[i][1], ini.key, ini.key_length)) {
+				char *from = text + (ini.key - text), *to = text + (ini.value + ini.value_length - text);
+				memmove(from, to, strlen(to) + 1);
+				break;
+			}
+		snprintf(line, sizeof(line), "\n[%s]\n%s = %s\n", lines[i][0], lines[i][1], lines[i][2]);
+		strcat(text, line);
+	}
+	return text;
+}
+
+struct run {
+	struct machine machine;
+	struct sim *sim;
+	struct guard guard;
+	struct guard_saved *saved;
+	struct cpu cpu;
+	struct memory_host host;
+	struct suite_summary sum;
+	uint64_t instructions;
+};
+
+static void run_on(struct run *r, const char *text, const char *suite)
+{
+	char problem[256] = "";
+	struct suite_settings s = { .suite = suite };
+	struct sim_totals totals;
+	memset(r, 0, sizeof(*r));
+	if (machine_read("test.machine", text, strlen(text), &r->machine, problem, sizeof(problem)) != ST_OK)
+		fail_msg("%s", problem);
+	assert_int_equal(sim_open(&r->machine, &pages, &r->sim), ST_OK);
+	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
+	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
+	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	memory_host_init(&r->host);
+	assert_int_equal(suite_run(&r->guard.access, &r->cpu, &s, &r->host.host, &r->sum), ST_OK);
+	sim_totals(r->sim, &totals);
+	r->instructions = totals.instructions;
+}
+
+static void close_run(struct run *r)
+{
+	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(r->guard.refused, 0);
+	assert_int_equal(r->host.taken, 0);
+	memory_host_free(&r->host);
+	sim_close(r->sim);
+	free(r->saved);
+}
+
+static char *format_text(void)
+{
+	FILE *f = fopen("tables/machines/FORMAT.md", "r");
+	char *text = calloc(1, 1 << 18);
+	assert_non_null(f);
+	assert_true(fread(text, 1, (1 << 18) - 1, f) > 1000);
+	fclose(f);
+	return text;
+}
+
+/* Every row is as the formulas say: ok and within the bounds, or unsupported. Returns how many were ok. */
+static unsigned all_as_expected(const struct run *r, const char *text, const char *machine)
+{
+	char *format = format_text();
+	unsigned met = 0, missed = 0;
+	for (unsigned i = 0; i < r->host.result_count; i++) {
+		const struct row_result *row = &r->host.results[i];
+		struct expectation e = { 0 };
+		enum status st = expect_row(text, format, row->name, &e);
+		bool as = st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :
+			st == ST_OK && row->status == ROW_OK && row->value_milli >= e.least_milli && row->value_milli <= e.most_milli;
+		if (!as) {
+			fprintf(stderr, "%s, %s: %s, %lld, expected %lld to %lld (%s); %s\n", machine, row->name, row_status_name(row->status),
+			        (long long)row->value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st), row->reason);
+			missed++;
+		} else if (st == ST_OK) {
+			met++;
+		}
+	}
+	free(format);
+	assert_int_equal(missed, 0);
+	assert_int_equal(r->sum.unexpected, 0);
+	return met;
+}
+
+static void test_cores_loads_find_the_machines(void **state)
+{
+	(void)state;
+	static const struct { const char *name; unsigned ok; } machines[] = {
+		{ "nehalem-ep", 14 }, { "haswell-ep", 14 }, { "skylake-sp", 14 }, { "core2", 4 },
+	};
+	static struct run r;
+	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
+		char *text = machine_text(machines[i].name, NULL, 0);
+		run_on(&r, text, LOADS);
+		assert_int_equal(all_as_expected(&r, text, machines[i].name), machines[i].ok);
+		close_run(&r);
+		free(text);
+	}
+}
+
+/* The whole matrix: every pair of cores has its cell, and the classes are as the formulas say. */
+static void test_cores_matrix_has_every_pair(void **state)
+{
+	(void)state;
+	static const struct { const char *name; unsigned ok, cells; } machines[] = {
+		{ "nehalem-ep", 4, 2 * 8 * 7 }, { "core2", 4, 2 * (8 * 7 - 8) }, /* but for pairs with one L2 */
+	};
+	static struct run r;
+	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
+		char *text = machine_text(machines[i].name, NULL, 0);
+		unsigned cells = 0, lines = 0;
+		run_on(&r, text, "core_to_core.*");
+		assert_int_equal(all_as_expected(&r, text, machines[i].name), machines[i].ok);
+		const char *json = memory_host_file(&r.host, "results.json"), *journal = memory_host_file(&r.host, "journal.jsonl");
+		assert_null(json_problem(json));
+		for (const char *at = json; (at = strstr(at, ", null, null]")); at++)
+			cells++;
+		assert_int_equal(cells, machines[i].cells);
+		for (const char *at = journal; (at = strstr(at, "\"matrix\": {")); at++)
+			lines++;
+		assert_int_equal(lines, 4);
+		/* A pair costs the same whatever their number: 128 cores have 2 * 128 * 127 cells. */
+		uint64_t ticks = 0, most = 0;
+		for (unsigned core = 0; core < sim_access(r.sim)->cores; core++) {
+			assert_int_equal(sim_access(r.sim)->ops->rdtsc(sim_access(r.sim)->self, core, &ticks), ST_OK);
+			most = ticks > most ? ticks : most;
+		}
+		uint64_t all_ms = most * 1000 / sim_access(r.sim)->tsc_hz * 2 * 128 * 127 / machines[i].cells;
+		fprintf(stderr, "%s: %llu instructions, %llu ms of the machine's time for 128 cores\n", machines[i].name,
+		        (unsigned long long)r.instructions, (unsigned long long)all_ms);
+		assert_true(all_ms < 60000);
+		assert_true(r.instructions < 2000000);
+		close_run(&r);
+		free(text);
+	}
+}
+
+/* Threads of one core find each other's lines in the L1. */
+static void test_cores_matrix_of_threads(void **state)
+{
+	(void)state;
+	static const char *const threads[][3] = { { "topology", "threads", "2" }, { "topology", "sockets", "1" }, { "topology", "cores", "2" } };
+	static struct run r;
+	char *text = machine_text("nehalem-ep", threads, 3);
+	run_on(&r, text, "core_to_core.*");
+	assert_int_equal(all_as_expected(&r, text, "threads"), 4);
+	close_run(&r);
+	free(text);
+}
+
+static void test_cores_bimodal_samples_are_told(void **state)
+{
+	(void)state;
+	static const int64_t two[] = { 100, 101, 102, 103, 150, 151, 152, 153, 154, 155 };
+	static const int64_t one[] = { 100, 101, 102, 103, 104, 105, 106, 107, 108, 109 };
+	static const int64_t outlier[] = { 100, 101, 102, 103, 104, 105, 106, 107, 108, 200 };
+	static const int64_t wide[] = { 100, 110, 120, 130, 140, 160, 170, 180, 190, 200 };
+	int64_t low, high;
+	assert_true(matrix_bimodal(two, 10, &low, &high));
+	assert_int_equal(low, 102);
+	assert_int_equal(high, 153);
+	assert_false(matrix_bimodal(one, 10, &low, &high));
+	assert_false(matrix_bimodal(outlier, 10, &low, &high));
+	assert_false(matrix_bimodal(wide, 10, &low, &high));
+	assert_int_equal(low, -1);
+}
+
+/* Each truth is found again after it has moved. */
+static void test_cores_moved_truths_are_found(void **state)
+{
+	(void)state;
+	static const char *const moved[][3] = {
+		{ "l3", "clean_uncore_cycles", "31" }, { "l3", "modified_uncore_cycles", "47" }, { "link", "clean_ps", "61000" },
+		{ "link", "modified_ps", "123000" }, { "dram", "remote_ps", "99000" }, { "dram", "open_page", "1" },
+		{ "dram", "page_hit_ps", "9000" }, { "dram", "page_miss_ps", "17000" }, { "link", "modified_as_dram", "1" },
+	};
+	static struct run r;
+	char *text = machine_text("nehalem-ep", moved, COUNT_OF(moved));
+	run_on(&r, text, LOADS);
+	assert_int_equal(all_as_expected(&r, text, "moved"), 14);
+	close_run(&r);
+	free(text);
+}
+
+/* Lines that a helper left in another state than the row says: counted, not believed. */
+static void test_cores_forwarded_modified_lines_are_unproven(void **state)
+{
+	(void)state;
+	static const char *const forwards[][3] = { { "link", "modified_as_dram", "0" } };
+	static struct run r;
+	char *text = machine_text("nehalem-ep", forwards, 1);
+	run_on(&r, text, "load.remote_l3_modified.*");
+	assert_int_equal(r.sum.by_status[ROW_UNPROVEN], 2);
+	close_run(&r);
+	free(text);
+}
+
+static void test_cores_small_machines_lack_the_rows(void **state)
+{
+	(void)state;
+	static const char *const one[][3] = { { "topology", "sockets", "1" }, { "topology", "cores", "1" } };
+	static const char *const two[][3] = { { "topology", "sockets", "1" }, { "topology", "cores", "2" } };
+	static struct run r;
+	char *text = machine_text("nehalem-ep", one, 2);
+	run_on(&r, text, LOADS);
+	assert_int_equal(all_as_expected(&r, text, "one core"), 2);
+	assert_string_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->reason, "one core");
+	assert_string_equal(memory_host_result(&r.host, "load.dram_remote.latency")->reason, "one memory node");
+	close_run(&r);
+	free(text);
+	text = machine_text("nehalem-ep", two, 2);
+	run_on(&r, text, LOADS);
+	assert_int_equal(all_as_expected(&r, text, "two cores"), 6);
+	assert_string_equal(memory_host_result(&r.host, "load.l3_shared.latency")->reason, "fewer than three cores share the L3");
+	assert_string_equal(memory_host_result(&r.host, "load.remote_l3_clean.latency")->reason, "one socket");
+	close_run(&r);
+	free(text);
+}
+
+/* A helper that never answers fails the rows that need it, by name, and no other. */
+static void test_cores_dead_helper_fails_its_rows_alone(void **state)
+{
+	(void)state;
+	static const char *const dead[][3] = { { "fault", "dead_core", "2" } };
+	static struct run r;
+	char *text = machine_text("nehalem-ep", dead, 1);
+	run_on(&r, text, "load.l3_clean_other_core.latency,load.remote_l3_clean.latency,load.l3.latency");
+	assert_int_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->status, ROW_FAULT);
+	assert_string_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->reason, "core 1 did not answer in time");
+	assert_int_equal(memory_host_result(&r.host, "load.remote_l3_clean.latency")->status, ROW_OK);
+	assert_int_equal(memory_host_result(&r.host, "load.l3.latency")->status, ROW_OK);
+	close_run(&r);
+	free(text);
+}
+
+static void test_cores_relations_follow_the_topology(void **state)
+{
+	(void)state;
+	static const char *const threads[][3] = { { "topology", "threads", "2" } };
+	static const struct { const char *machine; unsigned other; enum relation relation; } cases[] = {
+		{ "nehalem-ep", 1, RELATION_SAME_CORE }, { "nehalem-ep", 2, RELATION_SAME_SOCKET }, { "nehalem-ep", 7, RELATION_SAME_SOCKET },
+		{ "nehalem-ep", 8, RELATION_OTHER_SOCKET }, { "core2", 2, RELATION_SAME_CLUSTER }, { "core2", 4, RELATION_SAME_SOCKET },
+		{ "core2", 8, RELATION_OTHER_SOCKET },
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		static struct core_groups g;
+		char problem[256], *text = machine_text(cases[i].machine, threads, 1);
+		struct machine m;
+		struct sim *sim;
+		struct cpu cpu;
+		assert_int_equal(machine_read("test", text, strlen(text), &m, problem, sizeof(problem)), ST_OK);
+		assert_int_equal(sim_open(&m, &pages, &sim), ST_OK);
+		assert_int_equal(cpu_identify(sim_access(sim), &cpu), ST_OK);
+		cores_find(sim_access(sim), &cpu, &g);
+		if (cores_relation(&g, 0, cases[i].other) != cases[i].relation)
+			fail_msg("%s, cores 0 and %u: relation %d", cases[i].machine, cases[i].other, cores_relation(&g, 0, cases[i].other));
+		sim_close(sim);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cores_loads_find_the_machines),
+		cmocka_unit_test(test_cores_matrix_has_every_pair),
+		cmocka_unit_test(test_cores_matrix_of_threads),
+		cmocka_unit_test(test_cores_bimodal_samples_are_told),
+		cmocka_unit_test(test_cores_moved_truths_are_found),
+		cmocka_unit_test(test_cores_forwarded_modified_lines_are_unproven),
+		cmocka_unit_test(test_cores_small_machines_lack_the_rows),
+		cmocka_unit_test(test_cores_dead_helper_fails_its_rows_alone),
+		cmocka_unit_test(test_cores_relations_follow_the_topology),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
