@@ -102,6 +102,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	b->cpu = &b->own;
 	b->host = host;
 	b->repetitions = repetitions < SAMPLES_MAX ? repetitions : SAMPLES_MAX;
+	b->seed = seed;
 	random_init(&b->random, seed);
 	if (a->kind == ACCESS_NATIVE)
 		b->uncore.absent = "this backend has no uncore counters";
@@ -307,6 +308,8 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	memset(out, 0, sizeof(*out));
 	memset(&l, 0, sizeof(l));
+	/* A row's draws are its own: the same whatever ran before it. */
+	random_init(&b->random, fnv1a64(b->seed, r->name, str_length(r->name)));
 	if (b->firmware_on) {
 		struct text remark;
 

@@ -35,6 +35,7 @@ struct bench {
 	const struct suite_host *host;
 	unsigned core;
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
+	uint64_t seed;         /* of the run */
 	struct random random;
 	struct disturbance disturbance;
 	struct uncore uncore;
