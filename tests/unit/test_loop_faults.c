@@ -77,16 +77,15 @@ static void test_loop_each_fault_takes_ok_from_the_rows_it_touches(void **state)
 
 /* Seldom SMIs: the windows that one hit are thrown away and counted, the rest gives the truth. How seldom goes by
  * the length of the row's windows: one in most of them leaves too few. */
-static void seldom(const char *fault, const char *which, unsigned n)
+static void seldom(const char *fault, const char *which)
 {
 	static struct loop_run r;
 	char *text = with_faults(loop_built_in("nehalem-ep"), fault);
 	unsigned missed;
 	loop_open(&r, text);
 	loop_suite(&r, which);
-	assert_int_equal(loop_meets(&r, text, &missed), n);
-	for (unsigned i = 0; i < n; i++)
-		assert_true(r.host.results[i].rejected > 0);
+	assert_int_equal(loop_meets(&r, text, &missed), 1);
+	assert_true(r.host.results[0].rejected > 0);
 	loop_close(&r);
 	free(text);
 }
@@ -94,8 +93,9 @@ static void seldom(const char *fault, const char *which, unsigned n)
 static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
 {
 	(void)state;
-	seldom("smi_period_us=100,smi_us=20", "load.l1.latency,load.l2.latency", 2);
-	seldom("smi_period_us=60,smi_us=20", "triad.l2.bandwidth", 1);
+	seldom("smi_period_us=50,smi_us=20", "load.l1.latency");
+	seldom("smi_period_us=100,smi_us=20", "load.l2.latency");
+	seldom("smi_period_us=50,smi_us=20", "triad.l2.bandwidth");
 }
 
 /* Counters that firmware had left on are told, and a rate of counts that they would have added is in no row. */
