@@ -181,7 +181,7 @@ void report_summary(struct text *t, const struct suite_summary *s)
 	text_fmt(t, "{\"rows\": %u", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		text_fmt(t, ", \"%s\": %u", row_status_name(i), s->by_status[i]);
-	text_fmt(t, ", \"unexpected\": %u, \"stopped\": %s}", s->unexpected, s->stopped ? "true" : "false");
+	text_fmt(t, ", \"unexpected\": %u, \"stopped\": %s, \"boots\": %u}", s->unexpected, s->stopped ? "true" : "false", s->boots);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
@@ -241,22 +241,19 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 }
 
 /* RFC 4180: quoted, quotes doubled. */
-static void csv_text(struct text *t, const char *s)
+static void csv_char(struct text *t, char c)
 {
-	text_char(t, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			text_char(t, '"');
-		text_char(t, *s);
-	}
-	text_char(t, '"');
+	if (c == '"')
+		text_char(t, '"');
+	text_char(t, c);
 }
 
-static void csv_fixed(struct text *t, int64_t milli, bool there)
+static void csv_string(struct text *t, const char *s)
 {
-	text_char(t, ',');
-	if (there)
-		text_fixed(t, milli, 3);
+	text_char(t, '"');
+	for (; *s; s++)
+		csv_char(t, *s);
+	text_char(t, '"');
 }
 
 void report_csv_head(struct text *t)
@@ -265,23 +262,53 @@ void report_csv_head(struct text *t)
 	         "reason,proof\r\n");
 }
 
-void report_csv_row(struct text *t, const struct access *a, const struct row_result *r)
+/* A member as JSON has it, strings without their quotes: names and numbers; null is an empty field. */
+static void csv_plain(struct text *t, struct json row, const char *key)
 {
-	bool there = has_value(r);
+	struct json v;
 
-	text_fmt(t, "%s,%s,%s", r->name, kind_name(r->kind), unit_name(r->unit));
-	csv_fixed(t, r->value_milli, there);
-	csv_fixed(t, r->spread_milli, there);
-	csv_fixed(t, r->cycles_milli, there && r->kind != KIND_THROUGHPUT);
-	csv_fixed(t, r->ns_milli, there && r->kind != KIND_THROUGHPUT);
-	text_fmt(t, ",%s,%s,%u,%u,%u,", row_status_name(r->status), there ? r->noisy ? "noisy" : "clean" : "none",
-	         r->samples, r->rejected, r->revision);
-	csv_text(t, a->name);
-	text_fmt(t, ",%s,", backend_kind(a));
-	csv_text(t, r->reason);
+	if (!json_get(row, key, &v) || (v.bytes == 4 && !memcmp(v.at, "null", 4)))
+		return;
+	if (v.at[0] == '"')
+		json_string_of(t, v);
+	else
+		text_bytes(t, v.at, v.bytes);
+}
+
+static void csv_text(struct text *t, struct json row, const char *key)
+{
+	char at[320];
+	struct text plain;
+	struct json v;
+
+	text_init(&plain, at, sizeof(at));
+	if (json_get(row, key, &v))
+		json_string_of(&plain, v);
+	csv_string(t, at);
+}
+
+void report_csv_row(struct text *t, const char *backend, struct json row)
+{
+	static const char *const plain[] = { "name", "kind", "unit", "value", "spread", "cycles", "ns", "status", "noise",
+		"samples", "rejected", "revision" };
+
+	for (unsigned i = 0; i < COUNT_OF(plain); i++) {
+		csv_plain(t, row, plain[i]);
+		text_char(t, ',');
+	}
+	csv_string(t, backend);
 	text_char(t, ',');
-	csv_text(t, r->proof);
+	csv_plain(t, row, "simulated");
+	text_char(t, ',');
+	csv_text(t, row, "reason");
+	text_char(t, ',');
+	csv_text(t, row, "proof");
 	text_fmt(t, "\r\n");
+}
+
+const char *report_build(void)
+{
+	return BUILD_ID;
 }
 
 void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity)
@@ -356,6 +383,8 @@ void suite_table_summary(struct text *t, const struct access *a, const struct su
 		text_fmt(t, "; %u not as expected", s->unexpected);
 	if (s->stopped)
 		text_fmt(t, "; stopped by the user");
+	if (s->boots > 1)
+		text_fmt(t, "; in %u boots", s->boots);
 	text_fmt(t, "%s\n", a->kind == ACCESS_SIM ? " (simulated)" : "");
 	if (s->files != ST_OK)
 		text_fmt(t, "results could not be written: %s\n", status_name(s->files));

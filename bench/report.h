@@ -2,6 +2,7 @@
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
+#include "bench/journal.h"
 #include "bench/suite.h"
 
 #define RESULTS_VERSION 1
@@ -16,8 +17,10 @@ void report_environment(struct text *t, const struct suite_host *host);
 void report_row(struct text *t, const struct access *a, const struct row_result *r);
 /* "summary": a JSON object. */
 void report_summary(struct text *t, const struct suite_summary *s);
-/* penalties.csv: head, and a line a row. */
+/* penalties.csv: head, and a line a row, from the row as report_row wrote it. `backend`: as in results.json. */
 void report_csv_head(struct text *t);
-void report_csv_row(struct text *t, const struct access *a, const struct row_result *r);
+void report_csv_row(struct text *t, const char *backend, struct json row);
+/* The commit that was built. */
+const char *report_build(void);
 
 #endif

@@ -1,11 +1,9 @@
 /* bench/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
 #include "bench/matrix.h"
 #include "bench/report.h"
+#include "bench/writer.h"
 
 #define SEED_DEFAULT 20090330u  /* any will do; fixed, so that runs can be compared */
-#define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
-#define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
-#define CELL_BYTES 80u           /* of a matrix, as text */
 
 /* --- which rows -------------------------------------------------------------------------------- */
 
@@ -159,109 +157,6 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 	return s->expect ? check_expect(s->expect, &t) : ST_OK;
 }
 
-/* --- writing ----------------------------------------------------------------------------------- */
-
-struct writer {
-	const struct access *a;
-	const struct suite_host *host;
-	struct suite_summary *out;
-	struct text json, csv;  /* of TEXT_BYTES each */
-	bool comma;
-};
-
-static void file_failed(struct writer *w, enum status st)
-{
-	if (st != ST_OK && w->out->files == ST_OK)
-		w->out->files = st;
-}
-
-static void journal(struct writer *w, const struct text *line)
-{
-	if (line->full)
-		file_failed(w, ST_FULL);
-	else if (w->host->append)
-		file_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
-}
-
-/* The journal begins with the run as results.json describes it, on one line. */
-static void journal_run(struct writer *w)
-{
-	struct text line;
-	char *at = w->host->get(w->host->self, TEXT_BYTES);
-
-	if (!at) {
-		file_failed(w, ST_FULL);
-		return;
-	}
-	text_init(&line, at, TEXT_BYTES);
-	text_fmt(&line, "{\"event\": \"run\", ");
-	for (size_t i = 2; i < w->json.length; i++) /* behind "{\n" */
-		text_char(&line, w->json.at[i] == '\n' ? ' ' : w->json.at[i]);
-	text_fmt(&line, "}\n{\"event\": \"environment\", \"environment\": ");
-	report_environment(&line, w->host);
-	text_fmt(&line, "}\n");
-	journal(w, &line);
-	w->host->put(w->host->self, at, TEXT_BYTES);
-}
-
-static void journal_start(struct writer *w, const struct row *r)
-{
-	char at[160];
-	struct text line;
-
-	text_init(&line, at, sizeof(at));
-	text_fmt(&line, "{\"event\": \"start\", \"name\": \"%s\"}\n", r->name);
-	journal(w, &line);
-}
-
-static void write_row(struct writer *w, const struct row_result *r)
-{
-	char at[LINE_BYTES], *large = NULL;
-	size_t bytes = r->matrix ? LINE_BYTES + r->matrix->cells * CELL_BYTES : LINE_BYTES;
-	struct text line;
-
-	if (r->matrix)
-		large = w->host->get(w->host->self, bytes);
-	text_init(&line, large ? large : at, large ? bytes : LINE_BYTES);
-	text_fmt(&line, "{\"event\": \"row\", \"row\": ");
-	report_row(&line, w->a, r);
-	text_fmt(&line, "}\n");
-	journal(w, &line);
-	if (large)
-		w->host->put(w->host->self, large, bytes);
-	text_fmt(&w->json, "%s\n", w->comma ? "," : "");
-	report_row(&w->json, w->a, r);
-	w->comma = true;
-	report_csv_row(&w->csv, w->a, r);
-}
-
-static void write_end(struct writer *w)
-{
-	char at[512];
-	struct text line;
-
-	text_init(&line, at, sizeof(at));
-	text_fmt(&line, "{\"event\": \"end\", \"summary\": ");
-	report_summary(&line, w->out);
-	text_fmt(&line, "}\n");
-	journal(w, &line);
-	text_fmt(&w->json, "\n],\n\"summary\": ");
-	report_summary(&w->json, w->out);
-	text_fmt(&w->json, ",\n\"study\": ");
-	study_json(&w->json, &w->out->study);
-	text_fmt(&w->json, ",\n\"environment\": ");
-	report_environment(&w->json, w->host);
-	text_fmt(&w->json, "\n}\n");
-	if (w->json.full || w->csv.full)
-		file_failed(w, ST_FULL);
-	if (!w->host->write)
-		return;
-	if (!w->json.full)
-		file_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
-	if (!w->csv.full)
-		file_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
-}
-
 /* --- running ----------------------------------------------------------------------------------- */
 
 static bool unexpected(const struct access *a, const struct suite_settings *s, const struct row_result *r)
@@ -275,6 +170,48 @@ static bool unexpected(const struct access *a, const struct suite_settings *s, c
 	return r->status != ROW_OK && !(r->status == ROW_UNSUPPORTED && r->absent);
 }
 
+/* A row that an earlier boot began and did not end: the machine stopped in it. */
+static void crashed(const struct row *r, const struct cpu *cpu, struct row_result *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->row = r;
+	out->name = r->name;
+	out->kind = r->kind;
+	out->unit = r->unit;
+	out->revision = r->revision;
+	out->status = ROW_CRASHED;
+	out->cycles_milli = out->ns_milli = -1;
+	out->kernel = "";
+	out->latency_sources = cpu->processor->latency_sources;
+	str_copy(out->reason, sizeof(out->reason), "the machine stopped in it; it was not tried again");
+}
+
+/* Runs or marks one row and writes it. */
+static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, const struct row *row,
+                    const struct progress *p, bool begun)
+{
+	struct row_result r;
+	bool odd;
+
+	if (begun) {
+		crashed(row, b->cpu, &r);
+	} else {
+		write_start(w, row->name);
+		if (w->host->progress)
+			w->host->progress(w->host->self, p);
+		bench_row(b, row, &r);
+	}
+	w->out->rows++;
+	w->out->by_status[r.status]++;
+	odd = unexpected(w->a, s, &r);
+	w->out->unexpected += odd;
+	write_row(w, &r, odd);
+	if (w->host->row_done)
+		w->host->row_done(w->host->self, &r);
+	if (r.matrix)
+		w->host->put(w->host->self, r.matrix, matrix_bytes(b));
+}
+
 static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s)
 {
 	struct progress p = { 0 };
@@ -285,28 +222,16 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 			p.work_total += rows[i].budget;
 		}
 	for (unsigned i = 0; i < rows_count; i++) {
-		struct row_result r;
-
 		if (!suite_selects(s, &rows[i]))
 			continue;
-		if (w->host->stop && w->host->stop(w->host->self)) {
-			w->out->stopped = true;
-			break;
-		}
 		p.row = &rows[i];
-		if (w->host->progress)
-			w->host->progress(w->host->self, &p);
-		journal_start(w, &rows[i]);
-		bench_row(b, &rows[i], &r);
-		w->out->rows++;
-		w->out->by_status[r.status]++;
-		if (unexpected(w->a, s, &r))
-			w->out->unexpected++;
-		write_row(w, &r);
-		if (w->host->row_done)
-			w->host->row_done(w->host->self, &r);
-		if (r.matrix)
-			w->host->put(w->host->self, r.matrix, matrix_bytes(b));
+		if (w->earlier[i] != EARLIER_DONE) {
+			if (w->host->stop && w->host->stop(w->host->self)) {
+				w->out->stopped = true;
+				break;
+			}
+			run_row(w, b, s, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+		}
 		p.done++;
 		p.work_done += rows[i].budget;
 	}
@@ -326,52 +251,61 @@ static bool asks_for_all(const struct suite_settings *s)
 /* Behind the rows of the full suite. On a simulated machine all of it must work that the machine has. */
 static void run_study(struct writer *w, struct bench *b, const struct suite_settings *s)
 {
-	char at[LINE_BYTES];
-	struct text line;
+	unsigned odd = 0;
 
-	if (!asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE)
+	if (!asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || w->study.bytes)
 		return;
-	study_run(b, &w->out->study);
+	if (w->study_begun) {
+		w->out->study.ran = true;
+		for (unsigned p = 0; p < STUDY_PARTS; p++) {
+			w->out->study.parts[p].status = ST_STOPPED;
+			str_copy(w->out->study.parts[p].reason, sizeof(w->out->study.parts[p].reason), "the machine stopped in the study");
+		}
+	} else {
+		write_start(w, STUDY_NAME);
+		study_run(b, &w->out->study);
+	}
 	for (unsigned p = 0; w->a->kind == ACCESS_SIM && p < STUDY_PARTS; p++)
 		if (w->out->study.parts[p].status != ST_OK && w->out->study.parts[p].status != ST_UNSUPPORTED)
-			w->out->unexpected++;
-	text_init(&line, at, sizeof(at));
-	text_fmt(&line, "{\"event\": \"study\", \"study\": ");
-	study_json(&line, &w->out->study);
-	text_fmt(&line, "}\n");
-	journal(w, &line);
+			odd++;
+	w->out->unexpected += odd;
+	write_study(w, odd);
+}
+
+static uint64_t seed_of(const struct suite_settings *s)
+{
+	return s->seed ? s->seed : SEED_DEFAULT;
+}
+
+uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s)
+{
+	const char *const texts[] = { a->name, report_build(), suite_text(s), s->label ? s->label : "", s->expect ? s->expect : "" };
+	const uint64_t numbers[] = { seed_of(s), s->repetitions, cpu->signature, a->cores, a->nodes };
+	uint64_t h = FNV1A64_START;
+
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		h = fnv1a64(h, texts[i], str_length(texts[i]) + 1);
+	return fnv1a64(h, numbers, sizeof(numbers));
 }
 
 enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                       const struct suite_host *host, struct suite_summary *out)
 {
-	struct writer w = { .a = a, .host = host, .out = out };
-	uint64_t seed = s->seed ? s->seed : SEED_DEFAULT;
+	struct writer w;
 	struct bench *b = host->get(host->self, sizeof(*b));
-	/* two matrices, of clean and of modified lines, have a cell for each pair of cores */
-	size_t json_bytes = TEXT_BYTES + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
-	char *json = host->get(host->self, json_bytes), *csv = host->get(host->self, TEXT_BYTES);
-	enum status st = ST_FULL;
+	enum status st;
 
 	memset(out, 0, sizeof(*out));
-	if (b && json && csv) {
-		text_init(&w.json, json, json_bytes);
-		text_init(&w.csv, csv, TEXT_BYTES);
-		text_fmt(&w.json, "{\n");
-		report_head(&w.json, a, cpu, s, seed);
-		journal_run(&w);
-		text_fmt(&w.json, ",\n\"rows\": [");
-		report_csv_head(&w.csv);
-		bench_init(b, a, cpu, host, s->repetitions, seed);
+	st = b ? writer_open(&w, a, host, out) : ST_FULL;
+	if (st == ST_OK) {
+		if (!host->journal || !write_earlier(&w))
+			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
+		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		run_rows(&w, b, s);
 		run_study(&w, b, s);
 		write_end(&w);
-		st = ST_OK;
+		writer_close(&w);
 	}
-	if (csv)
-		host->put(host->self, csv, TEXT_BYTES);
-	if (json)
-		host->put(host->self, json, json_bytes);
 	if (b)
 		host->put(host->self, b, sizeof(*b));
 	return st;

@@ -40,6 +40,10 @@ struct suite_host {
 	bool (*stop)(void *self);                                 /* Ctrl-C, Esc */
 	void *(*get)(void *self, size_t bytes);                   /* zeroed work memory, or NULL */
 	void (*put)(void *self, void *at, size_t bytes);
+	/* What earlier boots of this same run (suite_key) left of its journal, whole lines; NULL: a new run. Rows that
+	 * ended are taken from it, one that only began is `crashed` and skipped, the others run. */
+	const char *journal;
+	size_t journal_bytes;
 	const struct environment_line *environment;
 	unsigned environment_lines;
 };
@@ -48,6 +52,7 @@ struct suite_summary {
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */
+	unsigned boots;           /* it took: 1, and one for each time that it was resumed */
 	struct study_result study; /* of the full suite, where there is a PMU */
 	enum status files;        /* ST_OK, or why results could not be written */
 };
@@ -59,6 +64,11 @@ bool suite_selects(const struct suite_settings *s, const struct row *r);
 /* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */
 MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                                  const struct suite_host *host, struct suite_summary *out);
+/* Equal for runs that may go on in each other's journal: same build, machine and settings. In the journal's first line. */
+uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s);
+/* results.json and penalties.csv from a journal that has its end, byte for byte as the run wrote them, by host->write
+ * (get and put as well). ST_MISSING: no beginning or no end; ST_SYNTAX: a damaged line; or what writing gave. */
+MUST_CHECK enum status suite_rebuild(const char *journal, size_t bytes, const struct suite_host *host);
 /* What a run's directory is called before its number: PRODUCT-ID, the product as a file's name, the id 16 bits
  * of a hash of what stays the same on that machine. */
 void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity);

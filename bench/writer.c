@@ -1,0 +1,318 @@
+/* bench/writer.c: the journal is written line by line, each flushed; the whole files are made of the same lines, so
+ * that a run that went on after a crash, and one read back from a serial log, give the same bytes. */
+#include "bench/writer.h"
+#include "bench/matrix.h"
+
+#define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
+#define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
+#define CELL_BYTES 80u          /* of a matrix, as text */
+
+static void file_failed(struct writer *w, enum status st)
+{
+	if (st != ST_OK && w->out->files == ST_OK)
+		w->out->files = st;
+}
+
+static void journal(struct writer *w, const struct text *line)
+{
+	if (line->full)
+		file_failed(w, ST_FULL);
+	else if (w->host->append)
+		file_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
+}
+
+enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out)
+{
+	char *json, *csv;
+
+	memset(w, 0, sizeof(*w));
+	w->a = a;
+	w->host = host;
+	w->out = out;
+	out->boots = 1;
+	str_copy(w->backend, sizeof(w->backend), a->name);
+	/* two matrices, of clean and of modified lines, have a cell for each pair of cores */
+	w->json_bytes = TEXT_BYTES + host->journal_bytes + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
+	json = host->get(host->self, w->json_bytes);
+	csv = host->get(host->self, TEXT_BYTES);
+	w->earlier = host->get(host->self, rows_count);
+	if (!json || !csv || !w->earlier) {
+		if (json)
+			host->put(host->self, json, w->json_bytes);
+		if (csv)
+			host->put(host->self, csv, TEXT_BYTES);
+		if (w->earlier)
+			host->put(host->self, w->earlier, rows_count);
+		return ST_FULL;
+	}
+	text_init(&w->json, json, w->json_bytes);
+	text_init(&w->csv, csv, TEXT_BYTES);
+	return ST_OK;
+}
+
+void writer_close(struct writer *w)
+{
+	w->host->put(w->host->self, w->earlier, rows_count);
+	w->host->put(w->host->self, w->csv.at, TEXT_BYTES);
+	w->host->put(w->host->self, w->json.at, w->json_bytes);
+}
+
+/* The journal begins with the run as results.json describes it, on one line. */
+void write_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key)
+{
+	struct text line;
+	char *at = w->host->get(w->host->self, TEXT_BYTES);
+
+	text_fmt(&w->json, "{\n");
+	report_head(&w->json, w->a, cpu, s, seed);
+	report_csv_head(&w->csv);
+	if (!at) {
+		file_failed(w, ST_FULL);
+	} else {
+		text_init(&line, at, TEXT_BYTES);
+		text_fmt(&line, "{\"event\": \"run\", \"key\": \"%016llx\", ", (unsigned long long)key);
+		for (size_t i = 2; i < w->json.length; i++) /* behind "{\n" */
+			text_char(&line, w->json.at[i] == '\n' ? ' ' : w->json.at[i]);
+		text_fmt(&line, "}\n");
+		journal(w, &line);
+		text_init(&line, at, TEXT_BYTES);
+		text_fmt(&line, "{\"event\": \"environment\", \"environment\": ");
+		report_environment(&line, w->host);
+		text_fmt(&line, "}\n");
+		journal(w, &line);
+		w->host->put(w->host->self, at, TEXT_BYTES);
+	}
+	text_fmt(&w->json, ",\n\"rows\": [");
+}
+
+void write_start(struct writer *w, const char *name)
+{
+	char at[160];
+	struct text line;
+
+	text_init(&line, at, sizeof(at));
+	text_fmt(&line, "{\"event\": \"start\", \"name\": \"%s\"}\n", name);
+	journal(w, &line);
+}
+
+/* A row into the whole files. */
+static void add_row(struct writer *w, struct json row)
+{
+	text_fmt(&w->json, "%s\n", w->comma ? "," : "");
+	text_bytes(&w->json, row.at, row.bytes);
+	w->comma = true;
+	report_csv_row(&w->csv, w->backend, row);
+}
+
+void write_row(struct writer *w, const struct row_result *r, bool odd)
+{
+	char at[LINE_BYTES], *large = NULL;
+	size_t bytes = r->matrix ? LINE_BYTES + r->matrix->cells * CELL_BYTES : LINE_BYTES;
+	struct text line;
+
+	if (r->matrix)
+		large = w->host->get(w->host->self, bytes);
+	text_init(&line, large ? large : at, large ? bytes : LINE_BYTES);
+	text_fmt(&line, "{\"event\": \"row\", \"unexpected\": %u, \"row\": ", odd ? 1 : 0);
+	size_t from = line.length;
+	report_row(&line, w->a, r);
+	struct json row = { line.at + from, line.length - from };
+	text_fmt(&line, "}\n");
+	journal(w, &line);
+	if (line.full)
+		file_failed(w, ST_FULL);
+	else
+		add_row(w, row);
+	if (large)
+		w->host->put(w->host->self, large, bytes);
+}
+
+void write_study(struct writer *w, unsigned odd)
+{
+	char at[LINE_BYTES];
+	struct text line;
+
+	text_init(&line, at, sizeof(at));
+	text_fmt(&line, "{\"event\": \"study\", \"unexpected\": %u, \"study\": ", odd);
+	study_json(&line, &w->out->study);
+	text_fmt(&line, "}\n");
+	journal(w, &line);
+}
+
+/* The whole files, behind the last row. `summary` and what else is given is put in as it is. */
+static void write_whole(struct writer *w, struct json summary)
+{
+	text_fmt(&w->json, "\n],\n\"summary\": ");
+	text_bytes(&w->json, summary.at, summary.bytes);
+	text_fmt(&w->json, ",\n\"study\": ");
+	if (w->study.bytes)
+		text_bytes(&w->json, w->study.at, w->study.bytes);
+	else
+		study_json(&w->json, &w->out->study);
+	text_fmt(&w->json, ",\n\"environment\": ");
+	if (w->environment.bytes)
+		text_bytes(&w->json, w->environment.at, w->environment.bytes);
+	else
+		report_environment(&w->json, w->host);
+	text_fmt(&w->json, "\n}\n");
+	if (w->json.full || w->csv.full)
+		file_failed(w, ST_FULL);
+	if (!w->host->write)
+		return;
+	if (!w->json.full)
+		file_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
+	if (!w->csv.full)
+		file_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
+}
+
+void write_end(struct writer *w)
+{
+	char at[512];
+	struct text line;
+
+	text_init(&line, at, sizeof(at));
+	text_fmt(&line, "{\"event\": \"end\", \"summary\": ");
+	size_t from = line.length;
+	report_summary(&line, w->out);
+	struct json summary = { line.at + from, line.length - from };
+	text_fmt(&line, "}\n");
+	journal(w, &line);
+	write_whole(w, summary);
+}
+
+/* --- a journal read back ----------------------------------------------------------------------- */
+
+/* The head of results.json has one member of the run's line on each of its lines. */
+static void take_run(struct writer *w, struct json run)
+{
+	struct json member, value;
+	size_t at = 0;
+	unsigned n = 0;
+	struct text name;
+
+	text_fmt(&w->json, "{\n");
+	while (json_member(run, &at, &member)) {
+		if (n++ < 2) /* event, key */
+			continue;
+		text_fmt(&w->json, "%s", n > 3 ? ",\n" : "");
+		text_bytes(&w->json, member.at, member.bytes);
+	}
+	text_fmt(&w->json, ",\n\"rows\": [");
+	report_csv_head(&w->csv);
+	text_init(&name, w->backend, sizeof(w->backend));
+	if (json_get(run, "backend", &value))
+		json_string_of(&name, value);
+}
+
+static unsigned count_of(struct json object, const char *key)
+{
+	struct json value;
+	int64_t milli;
+
+	return json_get(object, key, &value) && json_milli(value, &milli) && milli >= 0 ? (unsigned)(milli / 1000) : 0;
+}
+
+static void take_start(struct writer *w, struct json line)
+{
+	struct json name;
+
+	if (!json_get(line, "name", &name))
+		return;
+	w->study_begun = w->study_begun || json_is(name, STUDY_NAME);
+	for (unsigned i = 0; i < rows_count; i++)
+		if (w->earlier[i] == EARLIER_NOTHING && json_is(name, rows[i].name))
+			w->earlier[i] = EARLIER_BEGUN;
+}
+
+/* Rows that this build does not know, or that stand there twice, are left out. */
+static void take_row(struct writer *w, struct json line)
+{
+	struct json row, name, status;
+
+	if (!json_get(line, "row", &row) || !json_get(row, "name", &name) || !json_get(row, "status", &status))
+		return;
+	for (unsigned i = 0; i < rows_count; i++) {
+		if (w->earlier[i] == EARLIER_DONE || !json_is(name, rows[i].name))
+			continue;
+		for (unsigned s = 0; s < ROW_STATUS_COUNT; s++)
+			if (json_is(status, row_status_name((enum row_status)s))) {
+				w->earlier[i] = EARLIER_DONE;
+				w->out->by_status[s]++;
+				w->out->rows++;
+				w->out->unexpected += count_of(line, "unexpected");
+				add_row(w, row);
+			}
+	}
+}
+
+/* Takes all lines. `summary` of the end line, bytes = 0 without one. False: it does not begin with its run. */
+static bool take_journal(struct writer *w, const char *text, size_t bytes, struct json *summary, unsigned *damaged)
+{
+	struct journal j;
+	struct journal_line line;
+
+	*summary = (struct json){ "", 0 };
+	journal_open(&j, text, bytes);
+	if (!journal_next(&j, &line) || line.event != JOURNAL_RUN)
+		return false;
+	take_run(w, line.object);
+	while (journal_next(&j, &line))
+		switch (line.event) {
+		case JOURNAL_START: take_start(w, line.object); break;
+		case JOURNAL_ROW: take_row(w, line.object); break;
+		case JOURNAL_BOOT: w->out->boots++; break;
+		case JOURNAL_STUDY:
+			if (!w->study.bytes)
+				w->out->unexpected += count_of(line.object, "unexpected");
+			(void)json_get(line.object, "study", &w->study);
+			break;
+		case JOURNAL_ENVIRONMENT:
+			if (!w->environment.bytes)
+				(void)json_get(line.object, "environment", &w->environment);
+			break;
+		case JOURNAL_END: (void)json_get(line.object, "summary", summary); break;
+		default: break;
+		}
+	*damaged = j.damaged;
+	return true;
+}
+
+bool write_earlier(struct writer *w)
+{
+	struct json summary;
+	unsigned damaged = 0;
+	char at[96];
+	struct text line;
+
+	if (!take_journal(w, w->host->journal, w->host->journal_bytes, &summary, &damaged))
+		return false;
+	w->out->boots++;
+	text_init(&line, at, sizeof(at));
+	text_fmt(&line, "{\"event\": \"boot\", \"boot\": %u, \"damaged_lines\": %u}\n", w->out->boots, damaged);
+	journal(w, &line);
+	return true;
+}
+
+enum status suite_rebuild(const char *text, size_t bytes, const struct suite_host *host)
+{
+	static const struct access none = { .name = "" };
+	struct suite_summary out;
+	struct writer w;
+	struct json summary;
+	unsigned damaged = 0;
+	struct suite_host sized = *host;
+
+	memset(&out, 0, sizeof(out));
+	sized.journal_bytes = bytes;
+	enum status st = writer_open(&w, &none, &sized, &out);
+	if (st != ST_OK)
+		return st;
+	if (!take_journal(&w, text, bytes, &summary, &damaged) || !summary.bytes)
+		st = ST_MISSING;
+	else if (damaged)
+		st = ST_SYNTAX;
+	else
+		write_whole(&w, summary);
+	writer_close(&w);
+	return st != ST_OK ? st : out.files;
+}

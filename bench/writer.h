@@ -1,0 +1,39 @@
+/* bench/writer.h: the files of a run: the journal as it comes, results.json and penalties.csv at the end. */
+#ifndef BENCH_WRITER_H
+#define BENCH_WRITER_H
+
+#include "bench/report.h"
+
+#define STUDY_NAME "study" /* in the journal's start line; no row is called so */
+
+enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
+
+struct writer {
+	const struct access *a;
+	const struct suite_host *host;
+	struct suite_summary *out;
+	char backend[64];
+	struct text json, csv;
+	size_t json_bytes;
+	bool comma;
+	/* of earlier boots */
+	uint8_t *earlier;        /* enum earlier of each row of the table */
+	bool study_begun;
+	struct json study;       /* of the journal, bytes = 0: none yet */
+	struct json environment;
+};
+
+/* ST_FULL: no memory. The other functions keep the first failure of a file in out->files. */
+MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out);
+void writer_close(struct writer *w);
+/* A new run: head of the results, first lines of the journal. Reads registers. */
+void write_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key);
+/* A resumed one: takes what host->journal has, and notes this boot in it. False: its first line is damaged. */
+bool write_earlier(struct writer *w);
+void write_start(struct writer *w, const char *name);
+/* `odd`: the row is not as expected. */
+void write_row(struct writer *w, const struct row_result *r, bool odd);
+void write_study(struct writer *w, unsigned odd);
+void write_end(struct writer *w);
+
+#endif
