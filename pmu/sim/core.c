@@ -362,7 +362,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		for (unsigned i = 0; i < p->write_count; i++)
 			c->ready[p->writes[i]] = retired + m->core_fp_assist_cycles;
 	}
-	signal_pulse(c->signals, SIG_INSTRUCTIONS_RETIRED, retired, 1);
+	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, retired, 1);
 	if (in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE))
 		signal_pulse(c->signals, SIG_X87_RETIRED, retired, 1);
 	if (p->branch) {

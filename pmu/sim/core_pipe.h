@@ -150,8 +150,8 @@ static inline void pipe_say_issued(struct core_thread *c, unsigned parts, uint64
 	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
 		return;
 	unsigned n = part_count(parts);
-	signal_pulse(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
-	signal_pulse(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
+	signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
+	signal_pulse_often(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
 	if (n > 1)
 		signal_pulse(c->signals, SIG_UOPS_ISSUED_MICROFUSED, t, 1);
 	if (wrong)

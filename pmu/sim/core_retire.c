@@ -67,8 +67,8 @@ uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, 
 	if (++c->rob_at >= c->rob_size)
 		c->rob_at = 0;
 	if (heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
-		signal_pulse(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
-		signal_pulse(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
+		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
+		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
 	}
 	signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
 	return r;

@@ -1,17 +1,20 @@
 /* pmu/sim/signal.c: taps on per-cycle activity. See signal.h for what a tap means.
  *
- * A plain tap's value is added to at once. Every other tap has a lane: a ring of cycles, each with
- * what was pulsed in it and by how much the level changes at it, and a bitmap of the cycles that
- * have either. Closing walks the bitmap, so stretches without a change cost one step per 64 cycles. */
+ * What plain taps count is summed by signal, and handed out when taps change or are looked at. Every
+ * other tap has a lane: a bitmap of the cycles in which anything is. For a tap of one or more (or of none)
+ * that is all: a count of bits. Another has a ring of cycles beside it, each with what was pulsed in it and
+ * by how much the level changes at it, and the bitmap says where these are. Closing goes along the bitmap,
+ * so stretches without a change cost one step per 64 cycles. */
 #include "pmu/sim/signal.h"
 
 #define RING_MASK (SIGNAL_RING - 1)
+#define RING_WORDS (SIGNAL_RING / 64)
 
 struct lane_cycle { int16_t pulses, change; };
 
 struct lane {
-	struct lane_cycle at[SIGNAL_RING];
-	uint64_t active[SIGNAL_RING / 64];
+	uint64_t active[RING_WORDS];
+	struct lane_cycle at[SIGNAL_RING]; /* not of a lane that is a bitmap alone */
 };
 
 struct tap_state {
@@ -23,14 +26,14 @@ struct tap_state {
 /* Who listens to a signal. */
 struct route {
 	uint32_t plain;  /* bit t: tap t just adds */
-	uint32_t cyclic; /* bit t: tap t wants to know the cycle */
+	uint32_t bits;   /* bit t: tap t wants to know in which cycles anything happens */
+	uint32_t counts; /* bit t: tap t wants to know how much in which cycle */
 };
 
 struct signals_all {
 	struct signals head;
 	struct route routes[SIG_COUNT];
-	uint32_t lanes_on;          /* bit t: tap t has something in its lane to close */
-	uint64_t open;              /* oldest cycle that is not closed */
+	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to close */
 	struct lane *lanes;
 	struct tap taps[TAPS_MAX];
 	struct tap_state state[TAPS_MAX];
@@ -47,16 +50,53 @@ struct signals *signals_init(void *memory)
 	return memory;
 }
 
-void signals_attach(struct signals *s, void *ring) { all(s)->lanes = ring; }
 bool signals_attached(const struct signals *s) { return ((const struct signals_all *)s)->lanes != NULL; }
 
 static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge; }
 
-/* Empties a lane: open cycles only can hold anything, but a tap may be replaced when all are open. */
-static void lane_clear(struct lane *l)
+/* What has been summed goes to the plain taps. */
+static void hand_out(struct signals_all *a)
 {
-	for (unsigned w = 0; w < COUNT_OF(l->active); w++) {
-		uint64_t bits = l->active[w];
+	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
+		for (uint64_t heard = a->head.listening[w]; heard; heard &= heard - 1) {
+			const unsigned g = w * 64 + (unsigned)__builtin_ctzll(heard);
+			const uint64_t sum = a->head.hearer[g].sum;
+			a->head.hearer[g].sum = 0;
+			if (!sum)
+				continue;
+			for (uint32_t bits = a->routes[g].plain; bits; bits &= bits - 1)
+				a->taps[__builtin_ctz(bits)].value += sum;
+		}
+}
+
+/* Which signals go the short way. */
+static void choose_ways(struct signals_all *a)
+{
+	memset(a->head.listening, 0, sizeof(a->head.listening));
+	memset(a->head.called, 0, sizeof(a->head.called));
+	for (unsigned g = 0; g < SIG_COUNT; g++) {
+		const struct route *r = &a->routes[g];
+		const uint64_t bit = 1ull << (g % 64);
+		const bool one = r->bits && !(r->bits & (r->bits - 1));
+		a->head.hearer[g].bits = a->lanes && one ? a->lanes[__builtin_ctz(r->bits)].active : NULL;
+		if (r->plain | r->bits | r->counts)
+			a->head.listening[g / 64] |= bit;
+		if (r->counts || (r->bits && !one))
+			a->head.called[g / 64] |= bit;
+	}
+}
+
+void signals_attach(struct signals *s, void *ring)
+{
+	all(s)->lanes = ring;
+	choose_ways(all(s));
+}
+
+/* Empties a lane: open cycles only can hold anything, but a tap may be replaced when all are open. */
+static void lane_clear(struct lane *l, bool counts)
+{
+	for (unsigned w = 0; w < RING_WORDS; w++) {
+		uint64_t bits = counts ? l->active[w] : 0;
 		for (; bits; bits &= bits - 1)
 			l->at[w * 64 + (unsigned)__builtin_ctzll(bits)] = (struct lane_cycle){ 0, 0 };
 		l->active[w] = 0;
@@ -68,74 +108,124 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 	struct signals_all *a = all(s);
 	if (t >= TAPS_MAX)
 		return;
-	if (a->lanes && a->lanes_on >> t & 1)
-		lane_clear(&a->lanes[t]);
-	a->lanes_on &= ~(1u << t);
+	hand_out(a);
+	if (a->lanes && (a->bits_on | a->counts_on) >> t & 1)
+		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+	a->bits_on &= ~(1u << t);
+	a->counts_on &= ~(1u << t);
 	a->taps[t] = tap ? *tap : (struct tap){ .on = false };
 	tap = &a->taps[t];
 	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
-	memset(a->head.listening, 0, sizeof(a->head.listening));
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
-		bool heard = tap->on && tap->listen[g / 64] >> (g % 64) & 1;
-		a->routes[g].plain &= ~(1u << t);
-		a->routes[g].cyclic &= ~(1u << t);
-		if (heard)
-			*(is_plain(tap) ? &a->routes[g].plain : &a->routes[g].cyclic) |= 1u << t;
-		if (a->routes[g].plain | a->routes[g].cyclic)
-			a->head.listening[g / 64] |= 1ull << (g % 64);
+		struct route *r = &a->routes[g];
+		r->plain &= ~(1u << t);
+		r->bits &= ~(1u << t);
+		r->counts &= ~(1u << t);
+		if (tap->on && tap->listen[g / 64] >> (g % 64) & 1)
+			*(is_plain(tap) ? &r->plain : tap->cmask > 1 ? &r->counts : &r->bits) |= 1u << t;
 	}
 	if (tap->on && !is_plain(tap))
-		a->lanes_on |= 1u << t;
+		*(tap->cmask > 1 ? &a->counts_on : &a->bits_on) |= 1u << t;
+	choose_ways(a);
 }
 
-struct tap *signals_tap_get(struct signals *s, unsigned t) { return t < TAPS_MAX ? &all(s)->taps[t] : NULL; }
-
-/* The cycle's place in the ring, brought into the open stretch. */
-static unsigned place(const struct signals_all *a, uint64_t cycle)
+struct tap *signals_tap_get(struct signals *s, unsigned t)
 {
-	if (cycle < a->open)
-		cycle = a->open;
-	else if (cycle - a->open >= SIGNAL_RING)
-		cycle = a->open + SIGNAL_RING - 1;
-	return cycle & RING_MASK;
+	if (t >= TAPS_MAX)
+		return NULL;
+	hand_out(all(s));
+	return &all(s)->taps[t];
+}
+
+/* The cycle, brought into the open stretch. */
+static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
+{
+	if (cycle < a->head.open)
+		return a->head.open;
+	return cycle - a->head.open >= SIGNAL_RING ? a->head.open + SIGNAL_RING - 1 : cycle;
 }
 
 void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
 	struct signals_all *a = all(s);
-	for (uint32_t bits = a->routes[sig].plain; bits; bits &= bits - 1)
-		a->taps[__builtin_ctz(bits)].value += n;
-	if (!a->lanes || !a->routes[sig].cyclic)
+	const struct route *r = &a->routes[sig];
+	s->hearer[sig].sum += n;
+	if (!a->lanes || !n || !(r->bits | r->counts))
 		return;
-	unsigned i = place(a, cycle);
-	uint32_t bits = a->routes[sig].cyclic;
-	do {
-		struct lane *l = &a->lanes[__builtin_ctz(bits)];
-		l->at[i].pulses += (int16_t)n;
-		l->active[i / 64] |= 1ull << (i % 64);
-		bits &= bits - 1;
-	} while (bits);
+	const unsigned i = brought_in(a, cycle) & RING_MASK;
+	for (uint32_t bits = r->bits | r->counts; bits; bits &= bits - 1)
+		a->lanes[__builtin_ctz(bits)].active[i / 64] |= 1ull << (i % 64);
+	for (uint32_t bits = r->counts; bits; bits &= bits - 1)
+		a->lanes[__builtin_ctz(bits)].at[i].pulses += (int16_t)n;
+}
+
+/* Sets the bits of the cycles from .. to - 1, fewer than the ring has. */
+static void bits_set(struct lane *l, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		const unsigned at = from % 64, n = to - from < 64 - at ? (unsigned)(to - from) : 64 - at;
+		l->active[(from & RING_MASK) / 64] |= ~0ull >> (64 - n) << at;
+		from += n;
+	}
 }
 
 void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
 {
 	struct signals_all *a = all(s);
+	const struct route *r = &a->routes[sig];
 	if (to <= from)
 		return;
-	for (uint32_t bits = a->routes[sig].plain; bits; bits &= bits - 1)
-		a->taps[__builtin_ctz(bits)].value += (to - from) * n;
-	if (!a->lanes || !a->routes[sig].cyclic)
+	s->hearer[sig].sum += (to - from) * n;
+	if (!a->lanes || !n || !(r->bits | r->counts))
 		return;
-	unsigned i = place(a, from), j = place(a, to);
-	if (i == j)
+	from = brought_in(a, from);
+	to = brought_in(a, to);
+	if (from == to)
 		return;
-	for (uint32_t bits = a->routes[sig].cyclic; bits; bits &= bits - 1) {
+	for (uint32_t bits = r->bits; bits; bits &= bits - 1)
+		bits_set(&a->lanes[__builtin_ctz(bits)], from, to);
+	const unsigned i = from & RING_MASK, j = to & RING_MASK;
+	for (uint32_t bits = r->counts; bits; bits &= bits - 1) {
 		struct lane *l = &a->lanes[__builtin_ctz(bits)];
 		l->at[i].change += (int16_t)n;
 		l->at[j].change -= (int16_t)n;
 		l->active[i / 64] |= 1ull << (i % 64);
 		l->active[j / 64] |= 1ull << (j % 64);
 	}
+}
+
+/* Set bits of a word, by halves (no instruction for it can be counted on). */
+static unsigned bits_in(uint64_t x)
+{
+	x -= x >> 1 & 0x5555555555555555ull;
+	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+	x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+	return (unsigned)(x * 0x0101010101010101ull >> 56);
+}
+
+static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
+{
+	const bool inv = tap->cmask && tap->inv, edge = tap->edge;
+	uint64_t before = state->before, value = 0;
+	while (from < to) {
+		const unsigned at = from % 64, n = to - from < 64 - at ? (unsigned)(to - from) : 64 - at;
+		uint64_t *word = &l->active[(from & RING_MASK) / 64];
+		const uint64_t span = ~0ull >> (64 - n);
+		uint64_t now = *word >> at & span;
+		if (now)
+			*word &= ~(span << at);
+		if (inv)
+			now ^= span;
+		if (edge) {
+			const uint64_t starts = now & ~(now << 1 | before);
+			before = now >> (n - 1) & 1;
+			now = starts;
+		}
+		value += !now ? 0 : now == ~0ull ? 64 : bits_in(now);
+		from += n;
+	}
+	tap->value += value;
+	state->before = before;
 }
 
 static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
@@ -173,28 +263,29 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 void signal_close(struct signals *s, uint64_t cycle)
 {
 	struct signals_all *a = all(s);
-	if (cycle <= a->open)
+	const uint64_t open = s->open;
+	if (cycle <= open)
 		return;
-	if (a->lanes) {
-		for (uint32_t bits = a->lanes_on; bits; bits &= bits - 1) {
-			unsigned t = (unsigned)__builtin_ctz(bits);
-			lane_close(&a->lanes[t], &a->taps[t], &a->state[t], a->open, cycle);
-		}
+	for (uint32_t bits = a->lanes ? a->bits_on : 0; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		bits_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
 	}
-	a->open = cycle;
+	for (uint32_t bits = a->lanes ? a->counts_on : 0; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		lane_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
+	}
+	s->open = cycle;
 }
 
 void signal_skip(struct signals *s, uint64_t cycle)
 {
 	struct signals_all *a = all(s);
-	if (a->lanes) {
-		for (uint32_t bits = a->lanes_on; bits; bits &= bits - 1) {
-			unsigned t = (unsigned)__builtin_ctz(bits);
-			lane_clear(&a->lanes[t]);
-			a->state[t].level = 0;
-			a->state[t].before = false;
-		}
+	for (uint32_t bits = a->lanes ? a->bits_on | a->counts_on : 0; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+		a->state[t].level = 0;
+		a->state[t].before = false;
 	}
-	if (cycle > a->open)
-		a->open = cycle;
+	if (cycle > s->open)
+		s->open = cycle;
 }

@@ -6,11 +6,13 @@
  * retire, RS drain), which the core says by signal_close. Only signals that a tap listens to
  * cost anything: signal_pulse and signal_level inline to the test of one bit.
  *
- * A plain tap (no cmask, no edge) does not care in which cycle things happen: it is added to at
- * once. Its value is therefore exact whenever the core is serialised, and runs ahead of the
- * closed cycles in between by what is in flight. The other taps keep a ring of SIGNAL_RING
- * cycles; what comes to lie further ahead of the oldest open cycle is counted in the ring's last
- * cycle, and what lies before that cycle in the oldest open one.
+ * A plain tap (no cmask, no edge) does not care in which cycle things happen: they are summed by
+ * signal at once, and the tap gets the sums when it is looked at. Its value is therefore exact
+ * whenever the core is serialised, and runs ahead of the closed cycles in between by what is in
+ * flight. The other taps keep a ring of SIGNAL_RING cycles; what comes to lie further ahead of the
+ * oldest open cycle is counted in the ring's last cycle, and what lies before that cycle in the
+ * oldest open one. A tap that asks no more than whether anything happened (cmask 1, or edge alone)
+ * keeps one bit a cycle.
  *
  * Encodings are not known here: counter.c turns register values into taps. */
 #ifndef SIM_SIGNAL_H
@@ -38,9 +40,17 @@ struct tap {
 
 #define SIGNAL_RING 32768u /* cycles that may be open at a time; a power of two */
 
-/* One a hardware thread. The rest of it is signal.c's; the head stands here for the inline test. */
+#define SIGNAL_WORDS ((SIG_COUNT + 63) / 64)
+
+/* One a hardware thread. The rest of it is signal.c's; the head stands here for the inline ways. */
 struct signals {
-	uint64_t listening[(SIG_COUNT + 63) / 64]; /* signals that some tap listens to */
+	uint64_t listening[SIGNAL_WORDS]; /* signals that some tap listens to */
+	uint64_t called[SIGNAL_WORDS];    /* those of them that signal.c must see; the others need sum and bits alone */
+	uint64_t open;                    /* oldest cycle that is not closed */
+	struct signal_hearer {
+		uint64_t sum;             /* what was said and no plain tap has got yet */
+		uint64_t *bits;           /* a bit a cycle, where there is one tap that wants that; else NULL */
+	} hearer[SIG_COUNT];
 };
 
 /* Bytes that signals_init needs at `memory`, and those that signals_attach needs at `ring`. */
@@ -68,6 +78,21 @@ static inline void signal_pulse(struct signals *s, enum signal sig, uint64_t cyc
 {
 	if (__builtin_expect(signal_heard(s, sig), 0))
 		signal_pulse_heard(s, sig, cycle, n);
+}
+
+/* The same for what happens with every uop: short when no count by the cycle is wanted. */
+static inline __attribute__((always_inline)) void signal_pulse_often(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+{
+	if (!signal_heard(s, sig))
+		return;
+	struct signal_hearer *h = &s->hearer[sig];
+	if (s->called[sig / 64] >> (sig % 64) & 1 || cycle - s->open >= SIGNAL_RING) {
+		signal_pulse_heard(s, sig, cycle, n);
+		return;
+	}
+	h->sum += n;
+	if (h->bits && n)
+		h->bits[cycle % SIGNAL_RING / 64] |= 1ull << (cycle % 64);
 }
 
 /* During from <= cycle < to the level of the signal was higher by n. */

@@ -32,11 +32,10 @@ static void say_unknown(struct sim *s, uint64_t ip, const uint8_t *bytes, unsign
 		text_fmt(&t, " %02x", bytes[i]);
 }
 
-const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
+/* Decodes what is at ip into its entry. */
+static __attribute__((noinline)) const struct code_entry *decode_at(struct sim *s, uint64_t ip, uint8_t *vector)
 {
 	struct code_entry *e = &s->code[ip % CODE_ENTRIES];
-	if (e->ip == ip)
-		return e;
 	if (pinned(s, e))
 		return NULL;
 	const struct mapping *m = sim_find(s, ip, 1);
@@ -63,6 +62,13 @@ const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
 	e->pointer = e->insn.op == OP_MOV && e->insn.kind == KIND_RM && e->insn.operand_bytes == 8;
 	e->ip = ip;
 	return e;
+}
+
+/* The decoded instruction at an address; NULL with *vector when there is none. */
+static inline const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
+{
+	const struct code_entry *e = &s->code[ip % CODE_ENTRIES];
+	return e->ip == ip ? e : decode_at(s, ip, vector);
 }
 
 /* Bytes at va .. va + n - 1 change: what was decoded from them, alone or with what follows, goes. */

@@ -79,7 +79,5 @@ MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint
 uint64_t sim_slowest(void *sim);
 /* Connects a hart's callbacks; called once. */
 void sim_run_connect(struct sim *s, struct hart *h);
-/* The decoded instruction at an address; NULL with *vector when there is none. */
-const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector);
 
 #endif

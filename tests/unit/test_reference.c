@@ -133,7 +133,7 @@ static void rig_run(struct rig *g)
 	memory_prefetchers(memory, 0, 15);
 	struct core_hooks hooks = { .self = g };
 	struct core_thread *c = core_init(core_room, &g->m, 0, 0, memory, g->signals[0], &hooks, NULL);
-	struct tap all = { .on = true };
+	struct tap all = { .on = true, .cmask = 2 }; /* a count by the cycle is wanted of every signal: each is said to signal.c */
 	all.listen[SIG_BRANCHES_MISPREDICTED / 64] |= 1ull << (SIG_BRANCHES_MISPREDICTED % 64);
 	for (unsigned i = 0; i < ref_signals_count; i++)
 		all.listen[ref_signals[i] / 64] |= 1ull << (ref_signals[i] % 64);
