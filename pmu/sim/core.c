@@ -75,9 +75,10 @@ static inline void write_registers(struct core_thread *c, const struct core_plan
 		c->ready[r] = ready;
 		c->written[r] = retired;
 		c->domain[r] = p->domain;
-		if (r < 16)
-			c->narrow &= ~(1u << r);
 	}
+	c->narrow &= ~p->writes_general;
+	if (!p->writes_late)
+		return;
 	if (p->writes_cf) {
 		c->ready[RN_CF] = ready;
 		c->flags_number[0] = c->uop_number;
@@ -188,50 +189,61 @@ static void assist(struct core_thread *c, uint64_t retired)
 	c->uops += uops;
 }
 
-/* One body, compiled twice: for simple plans, and for all. */
+static void say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired)
+{
+	signal_pulse(c->signals, SIG_LOCKED_LOADS, retired, 1);
+	if (e->load_va % 64 + e->load_bytes > 64)
+		signal_pulse(c->signals, SIG_SPLIT_LOCKS, retired, 1);
+	if (source == SRC_L1)
+		signal_pulse(c->signals, SIG_LOCKED_LOADS_L1, retired, 1);
+}
+
+/* The parts of a shape's one group. */
+static inline unsigned shape_parts(enum plan_shape shape)
+{
+	static const uint8_t parts[] = { 0, PART_MAIN, PART_LOAD, PART_LOAD | PART_MAIN, PART_STA | PART_STD };
+	return parts[shape];
+}
+
+/* One body, compiled for each shape. */
 static inline __attribute__((always_inline)) enum status account(struct core_thread *c, const struct insn *in,
-	const struct core_plan *p, const struct effects *e, uint64_t ip, const bool simple)
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape)
 {
 	const struct machine *m = c->m;
-	struct flight f;
+	const bool simple = shape != SHAPE_ANY;
+	struct load_result load = { .source = SRC_NONE };
+	uint64_t load_dispatch = 0, main_dispatch = 0, main_done = 0, address_done = 0, data_done = 0;
 	uint64_t delivered, result = 0, complete = 0, retired = c->retire, allocated = c->alloc, buffer = allocated;
 	enum wait_reason why;
 	const bool fused = !simple && c->fused_before;
 	bool walked = false, miss = false;
-	enum status s = front_deliver(c, in, p, ip, false, &delivered, &why);
+	enum status s = pipe_deliver(c, in, p, ip, false, &delivered, &why);
 	if (s != ST_OK)
 		return s;
-	if ((p->wide_reads & c->narrow) | p->reads_carry | p->reads_rest)
+	if ((p->wide_reads & c->narrow) | p->reads_flags)
 		partial_stalls(c, p);
 	c->fused_before = false;
 	if (fused)
 		complete = c->fused_complete;
-	f.load.source = SRC_NONE;
-	f.load.dtlb_level = 0;
-	f.load.violation = false;
-	f.load_dispatch = 0;
-	f.address_done = 0;
-	f.divide = p->divider;
-	f.fence = p->special;
 	for (unsigned g = 0; g < (simple ? 1 : p->groups) && !fused; g++) {
-		const unsigned parts = simple ? PART_MAIN : p->group[g];
+		const unsigned parts = simple ? shape_parts(shape) : p->group[g];
 		const bool ported = simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
-		const unsigned entries = simple ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
+		const unsigned entries = shape == SHAPE_OPERATION || shape == SHAPE_LOAD ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
 		const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
 		allocated = pipe_allocate(c, p, buffers, entries, delivered, why);
-		f.wait_reason = c->wait_reason;
+		const uint8_t wait_reason = c->wait_reason;
 		pipe_say_issued(c, parts, allocated, false);
 		uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
 		if (parts & PART_LOAD) {
 			uint64_t at = pipe_address_ready(c, p, max_cycle(from, c->load_barrier));
 			if (p->class == UC_LOCK)
 				at = special_ready(c, p, in, ip, at);
-			f.load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX);
-			s = core_load(c, ip, e->load_va, e->load_bytes, last, &f.load);
+			load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX);
+			s = core_load(c, ip, e->load_va, e->load_bytes, last, &load);
 			if (s != ST_OK)
 				return s;
 			signal_pulse(c->signals, SIG_LOAD_DISPATCHED, last, 1);
-			result = done = f.load.ready;
+			result = done = load.ready;
 		}
 		if (parts & PART_MAIN) {
 			unsigned latency = p->latency;
@@ -239,7 +251,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			if (!simple && p->special && p->class != UC_LOCK)
 				at = special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
 			if (!simple && !p->ports) {
-				f.main_dispatch = at;
+				main_dispatch = at;
 				if (p->class == UC_NOP && !p->move_free)
 					at = allocated;
 				else if (p->move_free && !p->read_count)
@@ -252,7 +264,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 				} else {
 					at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX);
 				}
-				f.main_dispatch = at;
+				main_dispatch = at;
 				last = max_cycle(last, at);
 				if (p->multiply)
 					signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
@@ -263,18 +275,18 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 					return s;
 			}
 			if (!simple && p->class == UC_LOCK && parts & PART_LOAD)
-				result = max_cycle(result, f.load_dispatch + latency);
+				result = max_cycle(result, load_dispatch + latency);
 			else
 				result = at + latency;
-			f.main_done = result;
+			main_done = result;
 			done = max_cycle(done, result);
 		}
 		if (parts & PART_STA) {
 			buffer = allocated;
 			uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX);
-			f.address_done = d + m->exec[UC_STA].latency;
+			address_done = d + m->exec[UC_STA].latency;
 			last = max_cycle(last, d);
-			done = max_cycle(done, f.address_done);
+			done = max_cycle(done, address_done);
 		}
 		if (parts & PART_STD) {
 			uint64_t at = max_cycle(from, result);
@@ -283,9 +295,9 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			if (p->class == UC_NOP)
 				at = pipe_sources_ready(c, p, at);
 			uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX);
-			f.data_done = d + m->exec[UC_STD].latency;
+			data_done = d + m->exec[UC_STD].latency;
 			last = max_cycle(last, d);
-			done = max_cycle(done, f.data_done);
+			done = max_cycle(done, data_done);
 		}
 		if (entries) {
 			pipe_rs_leave(c, last, entries);
@@ -293,7 +305,12 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		}
 		c->last_complete = max_cycle(c->last_complete, done);
 		complete = max_cycle(complete, done);
-		retired = pipe_retire(c, parts, allocated, done, &f);
+		if (pipe_attributes(c, done)) {
+			const struct flight f = { load_dispatch, main_dispatch, main_done, address_done, data_done, load, wait_reason,
+				p->divider, p->special };
+			pipe_attribute(c, parts, allocated, &f, c->retire + 1, done);
+		}
+		retired = pipe_retire(c, parts, allocated, done);
 		if (parts & PART_LOAD) {
 			c->lb[c->lb_at] = retired;
 			if (++c->lb_at >= c->lb_size)
@@ -304,26 +321,31 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		retired = c->retire;
 	const unsigned extra = simple ? 0 : p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
 	for (unsigned i = 0; i < extra; i++) {
-		f.wait_reason = WAIT_NONE;
 		allocated = pipe_allocate(c, p, 0, 1, delivered, why);
 		pipe_say_issued(c, PART_EXTRA, allocated, false);
 		uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX);
 		pipe_rs_leave(c, d, 1);
 		signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, d, 1);
-		f.main_dispatch = d;
-		f.main_done = d + 1;
+		main_dispatch = d;
+		main_done = d + 1;
 		c->last_complete = max_cycle(c->last_complete, d + 1);
-		retired = pipe_retire(c, PART_MAIN, allocated, max_cycle(d + 1, complete), &f);
+		const uint64_t done = max_cycle(d + 1, complete);
+		if (pipe_attributes(c, done)) {
+			const struct flight f = { load_dispatch, main_dispatch, main_done, address_done, data_done, load, WAIT_NONE,
+				p->divider, p->special };
+			pipe_attribute(c, PART_MAIN, allocated, &f, c->retire + 1, done);
+		}
+		retired = pipe_retire(c, PART_MAIN, allocated, done);
 	}
 	write_registers(c, p, result, retired);
 	c->uops += p->unfused;
 
 	/* stores leave after retirement */
-	if (!simple && in->store) {
+	if (shape == SHAPE_STORE || (!simple && in->store)) {
 		uint64_t commit;
 		/* a locked operation is over when it is written: that is in its latency */
-		uint64_t written = p->class == UC_LOCK ? f.main_done - 1 : retired;
-		s = core_store(c, in, ip, e->store_va, e->store_bytes, f.address_done, f.data_done, written, &commit, &walked);
+		uint64_t written = p->class == UC_LOCK ? main_done - 1 : retired;
+		s = core_store(c, in, ip, e->store_va, e->store_bytes, address_done, data_done, written, &commit, &walked);
 		if (s != ST_OK)
 			return s;
 		if (p->class == UC_LOCK)
@@ -342,17 +364,13 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
 	}
-	if (!simple && in->load) {
+	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load)) {
 		signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
 		if (heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
-			pipe_say_load(c, &f.load, retired);
-		if (in->lock)
-			signal_pulse(c->signals, SIG_LOCKED_LOADS, retired, 1);
-		if (in->lock && e->load_va % 64 + e->load_bytes > 64)
-			signal_pulse(c->signals, SIG_SPLIT_LOCKS, retired, 1);
-		if (in->lock && f.load.source == SRC_L1)
-			signal_pulse(c->signals, SIG_LOCKED_LOADS_L1, retired, 1);
-		if (f.load.violation)
+			pipe_say_load(c, &load, retired);
+		if (!simple && in->lock)
+			say_locked(c, e, load.source, retired);
+		if (load.violation)
 			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, retired, m->core_clear_cycles);
 	}
 	if (!simple && p->special)
@@ -363,23 +381,25 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			c->ready[p->writes[i]] = retired + m->core_fp_assist_cycles;
 	}
 	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, retired, 1);
-	if (in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE))
-		signal_pulse(c->signals, SIG_X87_RETIRED, retired, 1);
-	if (p->branch) {
-		if (fused)
-			signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);
-		s = pipe_branch(c, in, p, e, ip, complete, retired, &miss);
-		if (s != ST_OK)
-			return s;
-	}
-	if (p->fuses_next) {
-		c->fused_before = true;
-		c->fused_complete = complete;
+	if (p->ends) {
+		if (p->x87)
+			signal_pulse(c->signals, SIG_X87_RETIRED, retired, 1);
+		if (p->branch) {
+			if (fused)
+				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);
+			s = pipe_branch(c, in, p, e, ip, complete, retired, &miss);
+			if (s != ST_OK)
+				return s;
+		}
+		if (p->fuses_next) {
+			c->fused_before = true;
+			c->fused_complete = complete;
+		}
 	}
 	if (c->want_retired && c->hooks->retired) {
 		struct retired r = { .ip = ip, .next_ip = e->next_rip, .cycle = retired, .insn = in, .effects = e,
-			.source = f.load.source, .dtlb_level = f.load.dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
-			.load_latency = in->load ? (uint32_t)(f.load.ready - f.load_dispatch) : 0,
+			.source = load.source, .dtlb_level = load.dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
+			.load_latency = in->load ? (uint32_t)(load.ready - load_dispatch) : 0,
 			.uops_fused = p->fused, .uops_unfused = p->unfused };
 		c->hooks->retired(c->hooks->self, c->thread, &r);
 	}
@@ -390,7 +410,14 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 
 enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
 {
-	if (p->simple && !c->fused_before)
-		return account(c, in, p, e, ip, true);
-	return account(c, in, p, e, ip, false);
+	const unsigned shape = c->fused_before ? SHAPE_ANY : p->shape;
+	if (shape == SHAPE_OPERATION)
+		return account(c, in, p, e, ip, SHAPE_OPERATION);
+	if (shape == SHAPE_LOAD)
+		return account(c, in, p, e, ip, SHAPE_LOAD);
+	if (shape == SHAPE_LOAD_OPERATION)
+		return account(c, in, p, e, ip, SHAPE_LOAD_OPERATION);
+	if (shape == SHAPE_STORE)
+		return account(c, in, p, e, ip, SHAPE_STORE);
+	return account(c, in, p, e, ip, SHAPE_ANY);
 }

@@ -32,10 +32,14 @@ struct retired {
 enum plan_part { PART_LOAD = 1, PART_MAIN = 2, PART_STA = 4, PART_STD = 8, PART_EXTRA = 16 };
 
 /* How many parts a mask holds. */
-static inline unsigned part_count(unsigned parts)
+static inline __attribute__((always_inline)) unsigned part_count(unsigned parts)
 {
 	return (parts & 1) + (parts >> 1 & 1) + (parts >> 2 & 1) + (parts >> 3 & 1) + (parts >> 4 & 1);
 }
+
+/* What the whole of an instruction is, where it is one group without rules of its own: these have a way of
+ * their own through core.c. Load, and load with operation, write no memory; a store reads none. */
+enum plan_shape { SHAPE_ANY, SHAPE_OPERATION, SHAPE_LOAD, SHAPE_LOAD_OPERATION, SHAPE_STORE };
 
 /* Result domains, for the bypass delay. */
 enum domain { DOMAIN_ANY, DOMAIN_INT, DOMAIN_VECTOR, DOMAIN_FLOAT };
@@ -57,15 +61,20 @@ struct core_plan {
 	uint8_t read_count, write_count, address_count;
 	uint8_t register_writes;      /* writes[] that are not flags; they come first */
 	bool writes_cf, writes_zapso;
+	bool writes_late;             /* writes_cf, writes_zapso or partial_write */
+	uint32_t writes_general;      /* general registers written, one bit each */
 	uint8_t reads[6], writes[4], address[2];
 	uint16_t latency, ports, busy; /* of the main uop */
-	bool simple;                  /* one operation on a port: no memory, nothing special */
+	uint8_t shape;                /* enum plan_shape */
+	bool x87;
+	bool ends;                    /* there is more to do behind its retirement: x87, branch or fuses_next */
 	bool special;                 /* a class with rules of its own: fences, locked, serialising ... */
 	bool divider;                 /* the main uop occupies the divider for `busy` cycles */
 	bool fuses_next;              /* macro-fused with the conditional branch behind it */
 	bool microcoded;              /* comes from the microcode sequencer */
 	bool complex;                 /* needs the first decoder */
 	bool reads_carry, reads_rest; /* flag groups that are sources: CF; ZF, AF, PF, SF, OF */
+	bool reads_flags;             /* either */
 	bool move_free;               /* eliminated: its result is ready with its source */
 	bool multiply;
 	uint8_t partial_write;        /* general register written narrower than 32 bits, else RN_NONE */
@@ -101,8 +110,9 @@ void core_code_changed(struct core_thread *c);
 /* Drains the pipeline: all cursors meet at the returned cycle, all earlier cycles are closed.
  * Called before RDPMC, RDTSC, CPUID are carried out, and at the end of a run. */
 uint64_t core_serialise(struct core_thread *c);
-/* The cycle that the front of this thread has reached: the scheduler steps the lowest. */
-uint64_t core_clock(const struct core_thread *c);
+/* The cycle that the front of this thread has reached: the scheduler steps the lowest. (It is what
+ * struct core_thread begins with: core_clock.c.) */
+static inline uint64_t core_clock(const struct core_thread *c) { return *(const uint64_t *)(const void *)c; }
 /* Lets the thread's clock jump to `cycle` (it was parked until then); nothing is counted. `alone`:
  * its sibling stays parked, so that it has the whole of the buffers that are split otherwise. */
 void core_resume(struct core_thread *c, uint64_t cycle, bool alone);

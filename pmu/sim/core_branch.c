@@ -17,7 +17,7 @@ static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resol
 		enum wait_reason why;
 		if (!c->hooks->code || !c->hooks->code(c->hooks->self, ip, &in, &p))
 			break;
-		enum status s = front_deliver(c, in, p, ip, true, &delivered, &why);
+		enum status s = pipe_deliver(c, in, p, ip, true, &delivered, &why);
 		if (s != ST_OK)
 			return s;
 		unsigned groups = c->fused_before ? 0 : p->groups + p->extra;

@@ -70,10 +70,8 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 	return UINT64_MAX;
 }
 
-void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
+void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t)
 {
-	if (!heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
-		return;
 	if (port < 8)
 		signal_pulse(c->signals, (enum signal)(SIG_UOPS_EXECUTED_P0 + port), t, 1);
 	signal_pulse(c->signals, SIG_UOPS_EXECUTED, t, 1);

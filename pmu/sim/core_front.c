@@ -171,13 +171,6 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 {
 	struct front *f = &c->front;
 	const struct machine *m = c->m;
-	f->loop_uops += c->fused_before ? 0 : p->fused;
-	if (f->streaming) {
-		*cycle = f->cycle; /* the branch that began it has been decoded */
-		*why = WAIT_DECODE;
-		signal_pulse(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
-		return ST_OK;
-	}
 	if (c->uop_sets && cache_deliver(c, p, ip, cycle)) {
 		*why = WAIT_DECODE;
 		return ST_OK;

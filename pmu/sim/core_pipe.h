@@ -4,6 +4,9 @@
 
 #include "pmu/sim/core_state.h"
 
+/* A step of a uop's way: each is compiled into each shape's body, where most of its questions have an answer. */
+#define PIPE_INLINE inline __attribute__((always_inline))
+
 /* What an instruction's parts did, for retirement and the stall attribution. */
 struct flight {
 	uint64_t load_dispatch, main_dispatch, main_done, address_done, data_done;
@@ -28,13 +31,13 @@ uint64_t pipe_rs_next(const struct core_thread *c);
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 
 /* --- core_dispatch.c --- */
-void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t);
+void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t);
 /* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
 uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
 
 /* --- core_retire.c --- */
-/* Retires one group that completes in `done`; the cycle. */
-uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const struct flight *f);
+/* Puts the cycles from .. end - 1, in which nothing retired, down to what this group waited for. */
+void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end);
 void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r);
 void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired, uint64_t cycles);
 
@@ -47,7 +50,21 @@ MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct insn *in,
 /* Closes the cycles that nothing can happen in any more. */
 void pipe_close_some(struct core_thread *c);
 
-static inline void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned n)
+/* As front_deliver, and short while the loop buffer streams. */
+static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
+                                       bool wrong_path, uint64_t *cycle, enum wait_reason *why)
+{
+	struct front *f = &c->front;
+	f->loop_uops += c->fused_before ? 0 : p->fused;
+	if (!f->streaming)
+		return front_deliver(c, in, p, ip, wrong_path, cycle, why);
+	*cycle = f->cycle; /* the branch that began it has been decoded */
+	*why = WAIT_DECODE;
+	signal_pulse_often(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+	return ST_OK;
+}
+
+static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned n)
 {
 	if (cycle - c->rs_at >= CORE_RING)
 		cycle = c->rs_at + CORE_RING - 1;
@@ -56,8 +73,14 @@ static inline void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned
 	c->leave_bits[i / 64] |= 1ull << (i % 64);
 }
 
+static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
+{
+	if (heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
+		pipe_say_executed_heard(c, port, t);
+}
+
 /* The first cycle >= ready with a port of the mask free; UINT64_MAX when none below `end`. */
-static inline uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end)
+static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end)
 {
 	struct core_shared *s = c->shared;
 	uint64_t limit = s->cleared + CORE_RING;
@@ -77,7 +100,7 @@ static inline uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint
 	return UINT64_MAX;
 }
 
-static inline uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
+static PIPE_INLINE uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
 {
 	uint64_t t = from;
 	for (unsigned i = 0; i < p->read_count; i++) {
@@ -90,7 +113,7 @@ static inline uint64_t pipe_sources_ready(const struct core_thread *c, const str
 	return t;
 }
 
-static inline uint64_t pipe_address_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
+static PIPE_INLINE uint64_t pipe_address_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
 {
 	for (unsigned i = 0; i < p->address_count; i++)
 		from = max_cycle(from, c->ready[p->address[i]]);
@@ -98,7 +121,7 @@ static inline uint64_t pipe_address_ready(const struct core_thread *c, const str
 }
 
 /* As pipe_reads_fit_some, and short when an operation reads nothing from outside the ROB. */
-static inline bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
+static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
 	bool outside = parts != PART_MAIN || (c->read_cycle == t && c->reads > c->m->core_register_reads);
 	for (unsigned i = 0; i < p->read_count && !outside; i++)
@@ -106,8 +129,26 @@ static inline bool pipe_reads_fit(struct core_thread *c, const struct core_plan 
 	return !outside || pipe_reads_fit_some(c, p, parts, t);
 }
 
+/* As pipe_rs_wait, and short when room comes with the next departure, and that lies near. */
+static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)
+{
+	uint64_t *word = &c->leave_bits[(c->rs_at & CORE_RING_MASK) / 64];
+	const uint64_t bits = *word & ~0ull << (c->rs_at % 64);
+	if (!bits || heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER))
+		return pipe_rs_wait(c, entries, first, t);
+	const uint64_t next = (c->rs_at & ~63ull) + (unsigned)__builtin_ctzll(bits);
+	uint8_t *leave = &c->leave[next & CORE_RING_MASK];
+	if (c->rs_in_use - *leave + entries > c->rs_size)
+		return pipe_rs_wait(c, entries, first, t);
+	c->rs_in_use -= *leave;
+	*leave = 0;
+	*word ^= bits & -bits;
+	c->rs_at = next + 1;
+	return next + 1;
+}
+
 /* As pipe_allocate_waiting, and short when nothing is in the way. */
-static inline uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                      uint64_t delivered, enum wait_reason why)
 {
 	uint64_t t = c->alloc + (c->slots >= c->width);
@@ -130,7 +171,7 @@ static inline uint64_t pipe_allocate(struct core_thread *c, const struct core_pl
 	}
 	c->wait_reason = WAIT_NONE;
 	if (entries && c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
-		t = pipe_rs_wait(c, entries, c->alloc + (c->slots != 0), t);
+		t = pipe_rs_wait_near(c, entries, c->alloc + (c->slots != 0), t);
 		c->wait_reason = WAIT_ALLOCATE;
 	}
 	if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t))
@@ -145,7 +186,7 @@ static inline uint64_t pipe_allocate(struct core_thread *c, const struct core_pl
 	return t;
 }
 
-static inline void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
+static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
 {
 	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
 		return;
@@ -156,6 +197,37 @@ static inline void pipe_say_issued(struct core_thread *c, unsigned parts, uint64
 		signal_pulse(c->signals, SIG_UOPS_ISSUED_MICROFUSED, t, 1);
 	if (wrong)
 		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
+}
+
+/* Whether stall cycles are to be put down to something, when a group completes in `done`. */
+static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t done)
+{
+	return done > c->retire + 1 && heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
+}
+
+/* Retires one group that completes in `done`; the cycle. */
+static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done)
+{
+	uint64_t r = c->retire;
+	uint32_t slots = c->retire_slots + 1;
+	if (done > r) {
+		r = done;
+		slots = 1;
+	} else if (slots > c->retire_width) {
+		r++;
+		slots = 1;
+	}
+	c->retire = r;
+	c->retire_slots = slots;
+	c->rob[c->rob_at] = r;
+	if (++c->rob_at >= c->rob_size)
+		c->rob_at = 0;
+	if (heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
+		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
+		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
+	}
+	signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
+	return r;
 }
 
 #endif

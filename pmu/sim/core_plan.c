@@ -124,6 +124,24 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 	}
 	p->reads_carry = cf;
 	p->reads_rest = zapso;
+	p->reads_flags = cf || zapso;
+	for (unsigned i = 0; i < p->register_writes; i++)
+		if (p->writes[i] < 16)
+			p->writes_general |= 1u << p->writes[i];
+	p->writes_late = p->writes_cf || p->writes_zapso || p->partial_write != RN_NONE;
+}
+
+static enum plan_shape shape_of(const struct insn *in, const struct core_plan *p)
+{
+	if (p->groups != 1 || p->special || p->extra || in->rep)
+		return SHAPE_ANY;
+	if (p->group[0] == PART_LOAD)
+		return SHAPE_LOAD;
+	if (p->group[0] == (PART_STA | PART_STD))
+		return SHAPE_STORE;
+	if (p->divider || p->busy != 1 || !p->ports)
+		return SHAPE_ANY;
+	return p->group[0] == PART_MAIN ? SHAPE_OPERATION : p->group[0] == (PART_LOAD | PART_MAIN) ? SHAPE_LOAD_OPERATION : SHAPE_ANY;
 }
 
 void core_plan_make(const struct machine *m, const struct insn *in, const struct insn *next, struct core_plan *p)
@@ -180,6 +198,7 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->unfused = (uint8_t)(p->unfused + extra);
 	p->microcoded = p->fused > m->front_complex_uops;
 	p->complex = p->fused > 1;
-	p->simple = p->groups == 1 && p->group[0] == PART_MAIN && !p->special && !p->divider && p->busy == 1 && p->ports &&
-	            !p->extra && !in->rep;
+	p->x87 = in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE);
+	p->ends = p->x87 || p->branch || p->fuses_next;
+	p->shape = (uint8_t)shape_of(in, p);
 }

@@ -24,7 +24,7 @@ static enum signal stall_of_source(enum mem_source s)
 }
 
 /* Puts the cycles from .. end - 1, in which nothing retired, down to what this group waited for. */
-static void attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end)
+void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end)
 {
 	static const uint8_t front[] = {
 		[WAIT_NONE] = SIG_STALL_BY_ALLOCATE, [WAIT_FETCH] = SIG_STALL_BY_FETCH, [WAIT_DECODE] = SIG_STALL_BY_DECODE,
@@ -46,32 +46,6 @@ static void attribute(struct core_thread *c, unsigned parts, uint64_t allocated,
 		put_down(c, f->divide ? SIG_STALL_BY_DIVIDE : SIG_STALL_BY_EXECUTE, &from, f->main_done, end);
 	}
 	put_down(c, SIG_STALL_BY_EXECUTE, &from, end, end);
-}
-
-/* Retires one group that completes in `done`; the cycle. */
-uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const struct flight *f)
-{
-	uint64_t r = c->retire;
-	if (done > r) {
-		if (done > r + 1 && heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST))
-			attribute(c, parts, allocated, f, r + 1, done);
-		r = done;
-		c->retire_slots = 0;
-	} else if (c->retire_slots >= c->retire_width) {
-		r++;
-		c->retire_slots = 0;
-	}
-	c->retire = r;
-	c->retire_slots++;
-	c->rob[c->rob_at] = r;
-	if (++c->rob_at >= c->rob_size)
-		c->rob_at = 0;
-	if (heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
-		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
-		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
-	}
-	signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
-	return r;
 }
 
 void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r)

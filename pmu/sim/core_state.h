@@ -138,7 +138,7 @@ static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b;
 
 /* --- core_front.c --- */
 /* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
- * held them. ST_FAULT: its code has no page. */
+ * held them. For when the loop buffer does not stream. ST_FAULT: its code has no page. */
 MUST_CHECK enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p,
                                      uint64_t ip, bool wrong_path, uint64_t *cycle, enum wait_reason *why);
 /* Fetch starts anew: after a branch that leaves the straight line, in `cycle` at the earliest. */
