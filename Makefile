@@ -101,7 +101,7 @@ $(OUT)/librunner.a: $(HOST_LIBRARY)
 # --- the host command --------------------------------------------------------------------------
 host: $(OUT)/stallmeter
 $(OUT)/stallmeter: $(HOST_OBJECTS) $(OUT)/libstallmeter.a
-	$(CC) $(SANFLAGS) -pie -o $@ $(HOST_OBJECTS) $(OUT)/libstallmeter.a -lm -lpthread
+	$(CC) $(SANFLAGS) -pie -o $@ $(HOST_OBJECTS) $(OUT)/libstallmeter.a -ljansson -lm -lpthread
 
 # --- the UEFI application ----------------------------------------------------------------------
 efi: $(OUT)/BOOTX64.EFI
@@ -133,7 +133,7 @@ run:
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -lm -lpthread $(LIBS_$(notdir $@))
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -ljansson -lm -lpthread $(LIBS_$(notdir $@))
 LIBS_test_events := -lpfm
 LIBS_test_counter_map := -lpfm
 LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
@@ -144,7 +144,7 @@ LIBS_test_uncore := -lpfm
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
 $(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -lm -lpthread
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
 $(OUT)/tests/judge/stream: tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -o $@ tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
@@ -161,7 +161,7 @@ judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/gu
 # --- speeds ------------------------------------------------------------------------------------
 $(OUT)/tests/bench/speed: tests/bench/speed.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -lm -lpthread
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
 # Built for the machine at hand, as a user of gcc would; nothing of it is shipped.
 $(OUT)/tests/bench/race: tests/bench/race.c $(OUT)/asm/blob.o
 	@mkdir -p $(@D)

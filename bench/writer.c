@@ -1,6 +1,7 @@
 /* bench/writer.c: the journal is written line by line, each flushed; the whole files are made of the same lines, so
  * that a run that went on after a crash, and one read back from a serial log, give the same bytes. */
 #include "bench/writer.h"
+#include "bench/html.h"
 #include "bench/matrix.h"
 
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
@@ -139,6 +140,34 @@ void write_study(struct writer *w, unsigned odd)
 	journal(w, &line);
 }
 
+/* report.html, drawn from the results as they were written. Results without a report are results: what fails here is
+ * told, and loses nothing else. */
+static enum status write_report(struct writer *w)
+{
+	uint32_t most = document_nodes_most(w->json.at, w->json.length);
+	size_t bytes = 0, node_bytes = most * sizeof(struct doc_node), string_bytes = document_strings_most(w->json.at, w->json.length);
+	struct doc_node *nodes = w->host->get(w->host->self, node_bytes);
+	char *strings = w->host->get(w->host->self, string_bytes), *html = w->host->get(w->host->self, HTML_BYTES_MOST);
+	struct document d;
+	enum status st = ST_FULL;
+
+	if (nodes && strings && html) {
+		document_init(&d, nodes, most, strings, string_bytes);
+		st = document_parse(&d, w->json.at, w->json.length);
+		if (st == ST_OK)
+			st = html_report(&d, "", html, HTML_BYTES_MOST, &bytes);
+		if (st == ST_OK)
+			st = w->host->write(w->host->self, "report.html", html, bytes);
+	}
+	if (html)
+		w->host->put(w->host->self, html, HTML_BYTES_MOST);
+	if (strings)
+		w->host->put(w->host->self, strings, string_bytes);
+	if (nodes)
+		w->host->put(w->host->self, nodes, node_bytes);
+	return st;
+}
+
 /* The whole files, behind the last row. `summary` and what else is given is put in as it is. */
 static void write_whole(struct writer *w, struct json summary)
 {
@@ -163,6 +192,8 @@ static void write_whole(struct writer *w, struct json summary)
 		file_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
 	if (!w->csv.full)
 		file_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
+	if (!w->json.full)
+		file_failed(w, write_report(w));
 }
 
 void write_end(struct writer *w)

@@ -439,6 +439,41 @@ def write_tlb_descriptors(out, rows):
     out.write("};\nconst uint16_t tlb_descriptor_count = %d;\n" % len(rows))
 
 
+PUBLISHED_COLUMNS = ["processor", "row", "low", "high", "unit", "how", "source"]
+
+
+def read_published(p, folder, processors):
+    rows, seen = read_csv(p, folder, "published.csv", PUBLISHED_COLUMNS) or [], set()
+    names = {r["name"] for r in processors}
+    for r in rows:
+        for key in ("row", "how", "source"):
+            words(p, r, key)
+        if r["processor"] not in names:
+            p.add(r.where, "processor", "'%s' is no processor of processors.txt" % r["processor"])
+        if r["unit"] not in ("cycles", "ns"):
+            p.add(r.where, "unit", "'%s' must be cycles or ns" % r["unit"])
+        r.milli = []
+        for key in ("low", "high"):
+            if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", r[key]):
+                p.add(r.where, key, "'%s' is no figure; at most three digits behind the point" % r[key])
+                return []
+            r.milli.append(round(float(r[key]) * 1000))
+        if not 0 < r.milli[0] <= r.milli[1]:
+            p.add(r.where, r["row"], "low and high must be above 0 and in order")
+        if (r["processor"], r["row"]) in seen:
+            p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
+        seen.add((r["processor"], r["row"]))
+    return rows
+
+
+def write_published(out, rows):
+    out.write("\nconst struct published published[] = {\n")
+    for r in rows:
+        out.write("\t{ %s, %s, %d, %d, %s, %s, %s },\n" % (c_text(r["processor"]), c_text(r["row"]), r.milli[0], r.milli[1],
+                  c_text(r["unit"]), c_text(r["how"]), c_text(r["source"])))
+    out.write("};\nconst uint16_t published_count = %d;\n" % len(rows))
+
+
 def c_text(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -538,12 +573,14 @@ def main(folder, target):
     processors, sets = read_processors(p, folder, quirks)
     check_order(p, processors)
     tlbs = read_tlb_descriptors(p, folder)
+    figures = read_published(p, folder, processors)
     if p.lines:
         print("\n".join(dict.fromkeys(p.lines)), file=sys.stderr)
         return 1
     with open(target, "w", encoding="ascii") as out:
         write_processors(out, processors, quirks, sets)
         write_tlb_descriptors(out, tlbs)
+        write_published(out, figures)
     return 0
 
 

@@ -93,6 +93,16 @@ struct tlb_descriptor { uint8_t code; struct tlb_facts entries; };
 extern const struct tlb_descriptor tlb_descriptors[];
 extern const uint16_t tlb_descriptor_count;
 
+/* What others published of a processor: not what is expected, only what stands beside the measured figure. */
+struct published {
+	const char *processor, *row; /* names of processors[] and of bench/rows.c */
+	int32_t low_milli, high_milli;
+	const char *unit;            /* "cycles" or "ns" */
+	const char *how, *source;
+};
+extern const struct published published[];
+extern const uint16_t published_count;
+
 #define FAMILY_ANY 0xFFFF
 
 struct processor {
