@@ -218,10 +218,12 @@ void journal_open(struct journal *j, const char *text, size_t bytes)
 static bool known_event(struct json object, enum journal_event *event)
 {
 	static const char *const names[] = { [JOURNAL_RUN] = "run", [JOURNAL_ENVIRONMENT] = "environment", [JOURNAL_BOOT] = "boot",
-		[JOURNAL_START] = "start", [JOURNAL_ROW] = "row", [JOURNAL_STUDY] = "study", [JOURNAL_END] = "end" };
+		[JOURNAL_START] = "start", [JOURNAL_ROW] = "row", [JOURNAL_PROFILE] = "profile", [JOURNAL_STUDY] = "study",
+		[JOURNAL_END] = "end" };
 	/* what each is about, besides */
 	static const char *const keys[] = { [JOURNAL_RUN] = "schema", [JOURNAL_ENVIRONMENT] = "environment", [JOURNAL_BOOT] = "boot",
-		[JOURNAL_START] = "name", [JOURNAL_ROW] = "row", [JOURNAL_STUDY] = "study", [JOURNAL_END] = "summary" };
+		[JOURNAL_START] = "name", [JOURNAL_ROW] = "row", [JOURNAL_PROFILE] = "profile", [JOURNAL_STUDY] = "study",
+		[JOURNAL_END] = "summary" };
 	struct json value;
 
 	if (!json_get(object, "event", &value))

@@ -56,6 +56,21 @@ struct loop {
 
 /* --- measure.c --------------------------------------------------------------------------------- */
 
+/* Names the row in *out and chooses its kernel; false: there is none, and *out says so. */
+bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
+/* ROW_FAULT with what happened where; `job`, if given, has the fault's vector and address. */
+void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where);
+/* Around a window; true when the window just run is to be thrown away. */
+void disturbance_before(struct bench *b);
+bool disturbance_after(struct bench *b);
+
+/* Maps and fills the working sets of a row whose kernel *out names; `baseline`: that too, if the row has one. False: *out
+ * says why not, and nothing is mapped. loop_end unmaps. */
+bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out);
+void loop_end(struct loop *l, struct row_result *out);
+
+/* Whether the processor has switches for its prefetchers. */
+bool bench_has_prefetch(const struct bench *b);
 /* Switches the prefetchers of b->core off; *found is what bench_prefetchers_back needs. False when there are no
  * such switches, or they do not stay as written. */
 bool bench_prefetchers_off(struct bench *b, uint64_t *found);
@@ -64,7 +79,8 @@ bool bench_prefetchers_back(struct bench *b, uint64_t found);
 /* --- window.c ---------------------------------------------------------------------------------- */
 
 /* What one run of one kernel under the wrapper gave. */
-struct window { uint64_t tsc, result; uint64_t counts[ROW_EVENTS_MAX]; };
+#define WINDOW_EVENTS_MAX MEASURE_COUNTERS_MAX
+struct window { uint64_t tsc, result; uint64_t counts[WINDOW_EVENTS_MAX]; };
 
 /* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
 MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],

@@ -38,7 +38,7 @@ static bool read_msr(struct bench *b, uint32_t msr, uint64_t *value)
 	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
 }
 
-static void disturbance_before(struct bench *b)
+void disturbance_before(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
 
@@ -48,8 +48,7 @@ static void disturbance_before(struct bench *b)
 		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
 }
 
-/* True when the window just run is to be thrown away. */
-static bool disturbance_after(struct bench *b)
+bool disturbance_after(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
 	uint64_t smi, aperf, mperf;
@@ -257,11 +256,16 @@ static bool prefetchers(struct bench *b, uint64_t want)
 	       read_msr(b, p->prefetch_msr, &after) && after == want;
 }
 
+bool bench_has_prefetch(const struct bench *b)
+{
+	return b->cpu->processor->prefetch_msr && b->a->kind != ACCESS_NATIVE;
+}
+
 bool bench_prefetchers_off(struct bench *b, uint64_t *found)
 {
 	const struct processor *p = b->cpu->processor;
 
-	return p->prefetch_msr && b->a->kind != ACCESS_NATIVE && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off);
+	return bench_has_prefetch(b) && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off);
 }
 
 bool bench_prefetchers_back(struct bench *b, uint64_t found)
@@ -282,7 +286,7 @@ static const struct kernel *choose_kernel(const struct row *r, const struct cpu 
 	return NULL;
 }
 
-static void fail(struct row_result *out, enum status st, const struct job *job, const char *where)
+void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where)
 {
 	struct text reason;
 
@@ -296,18 +300,11 @@ static void fail(struct row_result *out, enum status st, const struct job *job, 
 		text_fmt(&reason, ", vector %u at 0x%llx", job->vector, (unsigned long long)job->ip);
 }
 
-void bench_row(struct bench *b, const struct row *r, struct row_result *out)
+bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
 {
-	struct loop l;
-	struct text reason;
-	enum status st;
-	bool quiet = true;
-	uint64_t found = 0;
-	const struct processor *p = b->cpu->processor;
-	bool has_prefetch = p->prefetch_msr && b->a->kind != ACCESS_NATIVE;
+	const struct kernel *k = choose_kernel(r, b->cpu);
 
 	memset(out, 0, sizeof(*out));
-	memset(&l, 0, sizeof(l));
 	/* A row's draws are its own: the same whatever ran before it. */
 	random_init(&b->random, fnv1a64(b->seed, r->name, str_length(r->name)));
 	if (b->firmware_on) {
@@ -323,99 +320,130 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	out->unit = r->unit;
 	out->revision = r->revision;
 	out->cycles_milli = out->ns_milli = -1;
-	out->kernel = "";
-	out->latency_sources = p->latency_sources;
-	l.b = b;
-	l.row = r;
-	l.set_count = r->baseline == BASELINE_NONE ? 1 : 2;
+	out->latency_sources = b->cpu->processor->latency_sources;
+	out->kernel = k ? k->name : "";
+	if (k)
+		return true;
+	out->status = ROW_UNSUPPORTED;
+	out->absent = true;
+	str_copy(out->reason, sizeof(out->reason), "no kernel for this processor's instruction set");
+	return false;
+}
+
+static enum status shapes(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	const struct row *r = l->row;
+	enum status st = shape_of_test(r, b->cpu, &l->sets[0].shape, out->reason, sizeof(out->reason));
+
+	if (st == ST_OK && l->set_count > 1)
+		st = shape_of_baseline(r, b->cpu, &l->sets[0].shape, &l->sets[1].shape, out->reason, sizeof(out->reason));
+	if (st != ST_OK) {
+		out->status = st == ST_UNSUPPORTED || st == ST_MISSING ? ROW_UNSUPPORTED : ROW_FAULT;
+		out->absent = st == ST_UNSUPPORTED;
+		return st;
+	}
+	if (r->node && b->a->nodes < 2)
+		str_copy(out->reason, sizeof(out->reason), "one memory node");
+	else if (!cores_wanted(r) || cores_there(b, r, out->reason, sizeof(out->reason)) == ST_OK)
+		return ST_OK;
+	out->status = ROW_UNSUPPORTED;
+	out->absent = true;
+	return ST_UNSUPPORTED;
+}
+
+static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
+{
+	const struct row_pair *pair = l->row->pair;
+	struct working_set *w = &l->sets[s];
+
+	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
+	w->window = l->row->window;
+	w->pair = pair;
+	if (pair) {
+		w->fill = s ? pair->base_fill : pair->fill;
+		w->code = s ? pair->base_code : pair->code;
+	}
+	return w->kernel ? window_set_up(l->b, w, s, out) : ST_MISSING;
+}
+
+bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out)
+{
+	enum status st;
+
+	memset(l, 0, sizeof(*l));
+	l->b = b;
+	l->row = r;
+	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
 	b->disturbance.last_ratio_micro = 0;
-
-	const struct kernel *k = choose_kernel(r, b->cpu);
-
-	if (!k) {
+	if (shapes(l, out) != ST_OK)
+		return false;
+	out->footprint_bytes = l->sets[0].shape.bytes;
+	st = ST_OK;
+	for (unsigned s = 0; s < l->set_count && st == ST_OK; s++)
+		st = set_up(l, s, out);
+	out->page_bytes = l->sets[0].map.page_bytes;
+	if (st == ST_OK)
+		return true;
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;
-		str_copy(out->reason, sizeof(out->reason), "no kernel for this processor's instruction set");
-		return;
+	} else {
+		row_failed(out, st, NULL, st == ST_MISSING ? "the baseline's kernel" : "mapping the working set");
 	}
-	out->kernel = k->name;
+	loop_end(l, out);
+	return false;
+}
+
+void loop_end(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+
+	for (unsigned s = 0; s < l->set_count; s++)
+		if (l->sets[s].code_mapped && b->a->ops->unmap(b->a->self, &l->sets[s].code_map) != ST_OK && out->status == ROW_OK)
+			row_failed(out, ST_BROKEN, NULL, "unmapping the code");
+	for (unsigned s = 0; s < l->set_count; s++)
+		if (l->sets[s].mapped && b->a->ops->unmap(b->a->self, &l->sets[s].map) != ST_OK && out->status == ROW_OK)
+			row_failed(out, ST_BROKEN, NULL, "unmapping the working set");
+}
+
+void bench_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct loop l;
+	struct text reason;
+	enum status st;
+	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && bench_has_prefetch(b);
+	uint64_t found = 0;
+
+	if (!row_begin(b, r, out))
+		return;
 	if (r->order == ORDER_MATRIX) {
 		matrix_row(b, r, out);
 		return;
 	}
-	st = shape_of_test(r, b->cpu, &l.sets[0].shape, out->reason, sizeof(out->reason));
-	if (st == ST_OK && l.set_count > 1)
-		st = shape_of_baseline(r, b->cpu, &l.sets[0].shape, &l.sets[1].shape, out->reason, sizeof(out->reason));
-	if (st != ST_OK) {
-		out->status = st == ST_UNSUPPORTED || st == ST_MISSING ? ROW_UNSUPPORTED : ROW_FAULT;
-		out->absent = st == ST_UNSUPPORTED;
+	if (!loop_begin(&l, b, r, true, out))
 		return;
-	}
-	if (r->node && b->a->nodes < 2) {
-		out->status = ROW_UNSUPPORTED;
-		out->absent = true;
-		str_copy(out->reason, sizeof(out->reason), "one memory node");
-		return;
-	}
-	if (cores_wanted(r) && cores_there(b, r, out->reason, sizeof(out->reason)) != ST_OK) {
-		out->status = ROW_UNSUPPORTED;
-		out->absent = true;
-		return;
-	}
-	out->footprint_bytes = l.sets[0].shape.bytes;
-	for (unsigned s = 0; s < l.set_count && st == ST_OK; s++) {
-		l.sets[s].kernel = k;
-		l.sets[s].window = r->window;
-		l.sets[s].pair = r->pair;
-		if (r->pair) {
-			l.sets[s].fill = s ? r->pair->base_fill : r->pair->fill;
-			l.sets[s].code = s ? r->pair->base_code : r->pair->code;
-			if (s && r->pair->base)
-				l.sets[s].kernel = kernel_find(r->pair->base);
-		}
-		if (!l.sets[s].kernel) {
-			fail(out, ST_MISSING, NULL, "the baseline's kernel");
-			goto unmap;
-		}
-		st = window_set_up(b, &l.sets[s], s, out);
-	}
-	if (st == ST_UNSUPPORTED && out->reason[0]) {
-		out->status = ROW_UNSUPPORTED;
-		out->absent = true;
-		goto unmap;
-	}
-	if (st != ST_OK) {
-		fail(out, st, NULL, "mapping the working set");
-		goto unmap;
-	}
-	out->page_bytes = l.sets[0].map.page_bytes;
 	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, &l.counting, &reason);
 	out->reason[0] = 0;
-	if (has_prefetch && r->prefetch == PREFETCH_OFF) {
-		has_prefetch = read_msr(b, p->prefetch_msr, &found);
-		quiet = has_prefetch && prefetchers(b, p->prefetch_off);
+	if (switched) {
+		switched = read_msr(b, b->cpu->processor->prefetch_msr, &found);
+		quiet = switched && prefetchers(b, b->cpu->processor->prefetch_off);
 	}
 	queue_begin(&l, out);
 	st = measure(&l);
 	if (st != ST_OK)
-		fail(out, st, &l.job, "running the kernel");
+		row_failed(out, st, &l.job, "running the kernel");
 	else if ((st = evidence_reduce(&l, out)) != ST_OK)
-		fail(out, st, NULL, "reducing the samples");
+		row_failed(out, st, NULL, "reducing the samples");
 	else
 		sample_row(&l, out);
 	queue_end(&l, out);
-	if (has_prefetch && r->prefetch == PREFETCH_OFF && !prefetchers(b, found & p->prefetch_off))
+	if (switched && !bench_prefetchers_back(b, found))
 		quiet = false;
 	if (!quiet && out->status == ROW_OK) {
 		out->status = ROW_UNPROVEN;
 		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
 	}
-unmap:
-	for (unsigned s = 0; s < l.set_count; s++)
-		if (l.sets[s].code_mapped && b->a->ops->unmap(b->a->self, &l.sets[s].code_map) != ST_OK && out->status == ROW_OK)
-			fail(out, ST_BROKEN, NULL, "unmapping the code");
-	for (unsigned s = 0; s < l.set_count; s++)
-		if (l.sets[s].mapped && b->a->ops->unmap(b->a->self, &l.sets[s].map) != ST_OK && out->status == ROW_OK)
-			fail(out, ST_BROKEN, NULL, "unmapping the working set");
+	loop_end(&l, out);
 }

@@ -154,7 +154,9 @@ void report_head(struct text *t, const struct access *a, const struct cpu *cpu, 
 	text_fmt(t, ",\n");
 	json_string(t, "label", s->label ? s->label : "");
 	text_fmt(t, ",\n\"settings\": {");
-	json_string(t, "suite", s->suite && s->suite[0] ? s->suite : "quick");
+	json_string(t, "suite", suite_rows(s));
+	text_fmt(t, ", ");
+	json_string(t, "profile", s->profile ? s->profile : "");
 	text_fmt(t, ", \"repetitions\": %u, \"seed\": %llu},\n", s->repetitions, (unsigned long long)seed);
 	json_machine(t, a, cpu);
 	text_fmt(t, ",\n");

@@ -396,7 +396,7 @@ void sample_row(struct loop *l, struct row_result *row)
 	}
 	out->event = s.event->name;
 	out->threshold = (uint32_t)s.event->extra_value;
-	if (row->cycles_milli >= 0 && row->cycles_milli <= 1000 * (int64_t)out->threshold) {
+	if (row->cycles_milli > 0 && row->cycles_milli <= 1000 * (int64_t)out->threshold) {
 		set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
 		return;
 	}

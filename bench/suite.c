@@ -1,5 +1,6 @@
 /* bench/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
 #include "bench/matrix.h"
+#include "bench/profile.h"
 #include "bench/report.h"
 #include "bench/writer.h"
 
@@ -47,14 +48,14 @@ static bool piece_matches(const char *piece, size_t n, const struct row *r)
 	return str_glob(pattern, r->name);
 }
 
-static const char *suite_text(const struct suite_settings *s)
+const char *suite_rows(const struct suite_settings *s)
 {
-	return s->suite && s->suite[0] ? s->suite : "quick";
+	return s->suite && s->suite[0] ? s->suite : s->profile ? PROFILE_ROWS : "quick";
 }
 
 bool suite_selects(const struct suite_settings *s, const struct row *r)
 {
-	const char *at = suite_text(s), *piece;
+	const char *at = suite_rows(s), *piece;
 	size_t n;
 
 	while (next_piece(&at, &piece, &n))
@@ -135,7 +136,7 @@ static enum status check_expect(const char *expect, struct text *problem)
 
 enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity)
 {
-	const char *at = suite_text(s), *piece;
+	const char *at = suite_rows(s), *piece;
 	struct text t;
 	size_t n;
 
@@ -155,6 +156,13 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 		return ST_RANGE;
 	}
 	return s->expect ? check_expect(s->expect, &t) : ST_OK;
+}
+
+enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity)
+{
+	struct profile_plan plan;
+
+	return s->profile ? profile_find(cpu, s->profile, &plan, problem, capacity) : ST_OK;
 }
 
 /* --- running ----------------------------------------------------------------------------------- */
@@ -186,6 +194,29 @@ static void crashed(const struct row *r, const struct cpu *cpu, struct row_resul
 	str_copy(out->reason, sizeof(out->reason), "the machine stopped in it; it was not tried again");
 }
 
+/* Runs or marks one row's kernel under a profile and writes what was counted. */
+static void run_profile(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *plan,
+                        const struct row *row, const struct progress *p, bool begun)
+{
+	struct profile_result r;
+	bool odd;
+
+	if (begun) {
+		memset(&r, 0, sizeof(r));
+		crashed(row, b->cpu, &r.row);
+	} else {
+		write_start(w, row->name);
+		if (w->host->progress)
+			w->host->progress(w->host->self, p);
+		profile_row(b, plan, row, &r);
+	}
+	w->out->rows++;
+	w->out->by_status[r.row.status]++;
+	odd = unexpected(w->a, s, &r.row);
+	w->out->unexpected += odd;
+	write_profile(w, plan, &r, odd);
+}
+
 /* Runs or marks one row and writes it. */
 static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, const struct row *row,
                     const struct progress *p, bool begun)
@@ -212,7 +243,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 		w->host->put(w->host->self, r.matrix, matrix_bytes(b));
 }
 
-static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s)
+static struct progress progress_of(const struct suite_settings *s)
 {
 	struct progress p = { 0 };
 
@@ -221,6 +252,14 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 			p.total++;
 			p.work_total += rows[i].budget;
 		}
+	return p;
+}
+
+/* `profile` NULL: the rows are measured. */
+static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *profile)
+{
+	struct progress p = progress_of(s);
+
 	for (unsigned i = 0; i < rows_count; i++) {
 		if (!suite_selects(s, &rows[i]))
 			continue;
@@ -230,7 +269,10 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 				w->out->stopped = true;
 				break;
 			}
-			run_row(w, b, s, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+			if (profile)
+				run_profile(w, b, s, profile, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+			else
+				run_row(w, b, s, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
 		}
 		p.done++;
 		p.work_done += rows[i].budget;
@@ -239,7 +281,7 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 
 static bool asks_for_all(const struct suite_settings *s)
 {
-	const char *at = suite_text(s), *piece;
+	const char *at = suite_rows(s), *piece;
 	size_t n;
 
 	while (next_piece(&at, &piece, &n))
@@ -262,7 +304,13 @@ static void run_study(struct writer *w, struct bench *b, const struct suite_sett
 			str_copy(w->out->study.parts[p].reason, sizeof(w->out->study.parts[p].reason), "the machine stopped in the study");
 		}
 	} else {
+		struct progress p = progress_of(s);
+
 		write_start(w, STUDY_NAME);
+		p.done = p.total;
+		p.work_done = p.work_total;
+		if (w->host->progress)
+			w->host->progress(w->host->self, &p);
 		study_run(b, &w->out->study);
 	}
 	for (unsigned p = 0; w->a->kind == ACCESS_SIM && p < STUDY_PARTS; p++)
@@ -279,7 +327,7 @@ static uint64_t seed_of(const struct suite_settings *s)
 
 uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s)
 {
-	const char *const texts[] = { a->name, report_build(), suite_text(s), s->label ? s->label : "", s->expect ? s->expect : "" };
+	const char *const texts[] = { a->name, report_build(), suite_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "" };
 	const uint64_t numbers[] = { seed_of(s), s->repetitions, cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
 
@@ -293,16 +341,20 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 {
 	struct writer w;
 	struct bench *b = host->get(host->self, sizeof(*b));
-	enum status st;
+	struct profile_plan profile;
+	char problem[200];
+	enum status st = s->profile ? profile_find(cpu, s->profile, &profile, problem, sizeof(problem)) : ST_OK;
 
 	memset(out, 0, sizeof(*out));
-	st = b ? writer_open(&w, a, host, out) : ST_FULL;
+	if (st == ST_OK)
+		st = b ? writer_open(&w, a, host, out, s->profile ? PROFILE_BYTES : 0) : ST_FULL;
 	if (st == ST_OK) {
 		if (!host->journal || !write_earlier(&w))
 			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
-		run_rows(&w, b, s);
-		run_study(&w, b, s);
+		run_rows(&w, b, s, s->profile ? &profile : NULL);
+		if (!s->profile)
+			run_study(&w, b, s);
 		write_end(&w);
 		writer_close(&w);
 	}

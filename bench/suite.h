@@ -17,13 +17,16 @@ struct suite_settings {
 	uint64_t seed;            /* 0: a fixed one, printed */
 	const char *label;        /* the user's word for this run, "" if none */
 	const char *expect;       /* text of an --expect file, NULL if none: "row = status" lines */
+	const char *profile;      /* a profile or a list of events: the rows' kernels are counted, not measured; NULL none */
 };
 
 /* One line of the environment block: facts that differ between places of running. */
 struct environment_line { const char *key, *value; };
 
+#define SUITE_STUDY_NAME "precise sampling and last-branch records"
+
 struct progress {
-	const struct row *row;
+	const struct row *row;    /* NULL: the study behind the rows of the full suite */
 	unsigned done, total;     /* rows */
 	uint64_t work_done, work_total; /* of the instruction budgets, to estimate the time left */
 };
@@ -37,6 +40,7 @@ struct suite_host {
 	enum status (*write)(void *self, const char *name, const void *bytes, size_t n);
 	void (*progress)(void *self, const struct progress *p);
 	void (*row_done)(void *self, const struct row_result *r); /* a line for screen and log */
+	void (*say)(void *self, const char *lines);               /* other lines for screen and log; may be NULL */
 	bool (*stop)(void *self);                                 /* Ctrl-C, Esc */
 	void *(*get)(void *self, size_t bytes);                   /* zeroed work memory, or NULL */
 	void (*put)(void *self, void *at, size_t bytes);
@@ -59,6 +63,10 @@ struct suite_summary {
 
 /* Checks the settings against the tables: a name that matches no row is one line in `problem`. */
 MUST_CHECK enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity);
+/* The same for what the processor must be able to count: ST_OK, or the name and the reason in `problem`. */
+MUST_CHECK enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity);
+/* The rows that were asked for, as a list: s->suite or what stands for it. */
+const char *suite_rows(const struct suite_settings *s);
 /* Whether these settings take in the row. */
 bool suite_selects(const struct suite_settings *s, const struct row *r);
 /* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */

@@ -29,7 +29,7 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
 {
 	struct measure_block *block = b->a->ops->control(b->a->self, core);
 	const struct kernel *wrapper = kernel_find("k_measure");
-	unsigned slots[ROW_EVENTS_MAX], n = 0;
+	unsigned slots[WINDOW_EVENTS_MAX], n = 0;
 	enum status st;
 
 	if (!block || !wrapper)

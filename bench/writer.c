@@ -7,6 +7,7 @@
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
 #define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
 #define CELL_BYTES 80u          /* of a matrix, as text */
+#define PROFILE_LINE_BYTES (32u << 10) /* a row's kernel under 64 events */
 
 static void file_failed(struct writer *w, enum status st)
 {
@@ -22,9 +23,10 @@ static void journal(struct writer *w, const struct text *line)
 		file_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
 }
 
-enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out)
+enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
+                        size_t profile_bytes)
 {
-	char *json, *csv;
+	char *json, *csv, *profile = NULL;
 
 	memset(w, 0, sizeof(*w));
 	w->a = a;
@@ -33,11 +35,16 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 	out->boots = 1;
 	str_copy(w->backend, sizeof(w->backend), a->name);
 	/* two matrices, of clean and of modified lines, have a cell for each pair of cores */
-	w->json_bytes = TEXT_BYTES + host->journal_bytes + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
+	w->profile_bytes = profile_bytes + host->journal_bytes;
+	w->json_bytes = TEXT_BYTES + w->profile_bytes + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
 	json = host->get(host->self, w->json_bytes);
 	csv = host->get(host->self, TEXT_BYTES);
 	w->earlier = host->get(host->self, rows_count);
-	if (!json || !csv || !w->earlier) {
+	if (w->profile_bytes)
+		profile = host->get(host->self, w->profile_bytes);
+	if (!json || !csv || !w->earlier || (w->profile_bytes && !profile)) {
+		if (profile)
+			host->put(host->self, profile, w->profile_bytes);
 		if (json)
 			host->put(host->self, json, w->json_bytes);
 		if (csv)
@@ -48,11 +55,15 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 	}
 	text_init(&w->json, json, w->json_bytes);
 	text_init(&w->csv, csv, TEXT_BYTES);
+	if (profile)
+		text_init(&w->profile, profile, w->profile_bytes);
 	return ST_OK;
 }
 
 void writer_close(struct writer *w)
 {
+	if (w->profile.at)
+		w->host->put(w->host->self, w->profile.at, w->profile_bytes);
 	w->host->put(w->host->self, w->earlier, rows_count);
 	w->host->put(w->host->self, w->csv.at, TEXT_BYTES);
 	w->host->put(w->host->self, w->json.at, w->json_bytes);
@@ -128,6 +139,37 @@ void write_row(struct writer *w, const struct row_result *r, bool odd)
 		w->host->put(w->host->self, large, bytes);
 }
 
+static void add_profile(struct writer *w, struct json workload)
+{
+	text_fmt(&w->profile, "%s\n", w->profile.length ? "," : "");
+	text_bytes(&w->profile, workload.at, workload.bytes);
+}
+
+void write_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd)
+{
+	char *at = w->host->get(w->host->self, PROFILE_LINE_BYTES);
+	struct text line;
+
+	if (!at) {
+		file_failed(w, ST_FULL);
+		return;
+	}
+	text_init(&line, at, PROFILE_LINE_BYTES);
+	text_fmt(&line, "{\"event\": \"profile\", \"unexpected\": %u, \"profile\": ", odd ? 1 : 0);
+	size_t from = line.length;
+	profile_json(&line, plan, r);
+	struct json workload = { line.at + from, line.length - from };
+	text_fmt(&line, "}\n");
+	journal(w, &line);
+	if (!line.full)
+		add_profile(w, workload);
+	text_init(&line, at, PROFILE_LINE_BYTES);
+	profile_lines(&line, plan, r);
+	if (w->host->say)
+		w->host->say(w->host->self, line.at);
+	w->host->put(w->host->self, at, PROFILE_LINE_BYTES);
+}
+
 void write_study(struct writer *w, unsigned odd)
 {
 	char at[LINE_BYTES];
@@ -178,13 +220,15 @@ static void write_whole(struct writer *w, struct json summary)
 		text_bytes(&w->json, w->study.at, w->study.bytes);
 	else
 		study_json(&w->json, &w->out->study);
+	if (w->profile.length)
+		text_fmt(&w->json, ",\n\"profile\": [%s\n]", w->profile.at);
 	text_fmt(&w->json, ",\n\"environment\": ");
 	if (w->environment.bytes)
 		text_bytes(&w->json, w->environment.at, w->environment.bytes);
 	else
 		report_environment(&w->json, w->host);
 	text_fmt(&w->json, "\n}\n");
-	if (w->json.full || w->csv.full)
+	if (w->json.full || w->csv.full || w->profile.full)
 		file_failed(w, ST_FULL);
 	if (!w->host->write)
 		return;
@@ -255,12 +299,13 @@ static void take_start(struct writer *w, struct json line)
 			w->earlier[i] = EARLIER_BEGUN;
 }
 
-/* Rows that this build does not know, or that stand there twice, are left out. */
-static void take_row(struct writer *w, struct json line)
+/* Rows that this build does not know, or that stand there twice, are left out. `profile`: a row's kernel under one. */
+static void take_row(struct writer *w, struct json line, bool profile)
 {
 	struct json row, name, status;
 
-	if (!json_get(line, "row", &row) || !json_get(row, "name", &name) || !json_get(row, "status", &status))
+	if (!json_get(line, profile ? "profile" : "row", &row) || !json_get(row, profile ? "row" : "name", &name) ||
+	    !json_get(row, "status", &status))
 		return;
 	for (unsigned i = 0; i < rows_count; i++) {
 		if (w->earlier[i] == EARLIER_DONE || !json_is(name, rows[i].name))
@@ -271,7 +316,10 @@ static void take_row(struct writer *w, struct json line)
 				w->out->by_status[s]++;
 				w->out->rows++;
 				w->out->unexpected += count_of(line, "unexpected");
-				add_row(w, row);
+				if (profile)
+					add_profile(w, row);
+				else
+					add_row(w, row);
 			}
 	}
 }
@@ -290,7 +338,8 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 	while (journal_next(&j, &line))
 		switch (line.event) {
 		case JOURNAL_START: take_start(w, line.object); break;
-		case JOURNAL_ROW: take_row(w, line.object); break;
+		case JOURNAL_ROW: take_row(w, line.object, false); break;
+		case JOURNAL_PROFILE: take_row(w, line.object, true); break;
 		case JOURNAL_BOOT: w->out->boots++; break;
 		case JOURNAL_STUDY:
 			if (!w->study.bytes)
@@ -335,7 +384,7 @@ enum status suite_rebuild(const char *text, size_t bytes, const struct suite_hos
 
 	memset(&out, 0, sizeof(out));
 	sized.journal_bytes = bytes;
-	enum status st = writer_open(&w, &none, &sized, &out);
+	enum status st = writer_open(&w, &none, &sized, &out, 0);
 	if (st != ST_OK)
 		return st;
 	if (!take_journal(&w, text, bytes, &summary, &damaged) || !summary.bytes)

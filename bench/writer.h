@@ -2,6 +2,7 @@
 #ifndef BENCH_WRITER_H
 #define BENCH_WRITER_H
 
+#include "bench/profile.h"
 #include "bench/report.h"
 
 #define STUDY_NAME "study" /* in the journal's start line; no row is called so */
@@ -14,7 +15,8 @@ struct writer {
 	struct suite_summary *out;
 	char backend[64];
 	struct text json, csv;
-	size_t json_bytes;
+	struct text profile;     /* workloads of a profile, as they go into results.json; at = NULL: no room was asked for */
+	size_t json_bytes, profile_bytes;
 	bool comma;
 	/* of earlier boots */
 	uint8_t *earlier;        /* enum earlier of each row of the table */
@@ -23,8 +25,11 @@ struct writer {
 	struct json environment;
 };
 
-/* ST_FULL: no memory. The other functions keep the first failure of a file in out->files. */
-MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out);
+#define PROFILE_BYTES (16u << 20) /* all rows under a profile of 64 events */
+
+/* Room for `profile_bytes` of workloads. ST_FULL: no memory. The other functions keep the first failure of a file in out->files. */
+MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
+                                   size_t profile_bytes);
 void writer_close(struct writer *w);
 /* A new run: head of the results, first lines of the journal. Reads registers. */
 void write_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key);
@@ -33,6 +38,7 @@ bool write_earlier(struct writer *w);
 void write_start(struct writer *w, const char *name);
 /* `odd`: the row is not as expected. */
 void write_row(struct writer *w, const struct row_result *r, bool odd);
+void write_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
 void write_study(struct writer *w, unsigned odd);
 void write_end(struct writer *w);
 

@@ -103,7 +103,7 @@ static void place_progress(void *self, const struct progress *p)
 	}
 	clear_status(place);
 	print_screen("[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total,
-	             p->row != NULL ? p->row->name : "", left);
+	             p->row != NULL ? p->row->name : SUITE_STUDY_NAME, left);
 	place->status_line = true;
 }
 

@@ -100,6 +100,10 @@ struct access {
 	/* Where the firmware says a core and a node are; NULL where nobody knows. */
 	const uint8_t *core_node;  /* [cores]: node of each core */
 	const uint8_t *distance;   /* [nodes * nodes], SLIT style, 10 = local */
+	/* Whether the machine counts the event that an IA32_PERFEVTSEL value selects: a simulated one knows some by name
+	 * only, and such a count is not 0 but unknown. NULL: all that there are. Layers pass it on with its own self. */
+	bool (*counts)(void *counts_self, uint64_t select);
+	void *counts_self;
 };
 
 #endif

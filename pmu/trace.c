@@ -5,7 +5,9 @@
 static void record(struct trace *t, struct trace_entry e, enum status status)
 {
 	e.status = (uint8_t)status;
-	if (t->count < t->capacity)
+	if (t->sink)
+		t->sink(t->sink_self, &e);
+	else if (t->count < t->capacity)
 		t->entries[t->count++] = e;
 	else
 		t->dropped++;

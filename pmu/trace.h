@@ -40,6 +40,9 @@ struct trace {
 	struct trace_entry *entries;   /* of `capacity`, given by the caller */
 	unsigned capacity, count;
 	unsigned dropped;              /* accesses after the list was full: they were made, not recorded */
+	/* When set, each entry goes there as it comes, and none is kept. */
+	void (*sink)(void *self, const struct trace_entry *e);
+	void *sink_self;
 };
 
 void trace_init(struct trace *t, const struct access *under, struct trace_entry *entries, unsigned capacity);

@@ -8,7 +8,7 @@
 #include "tables/processor.h"
 
 static bool machines, row_names;
-static const char *events_of;
+static const char *events_of, *profiles_of;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
@@ -16,6 +16,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--machines", OPTION_SWITCH, &machines, NULL, NULL, 0, 0, "the simulated machines that are built in"},
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
+		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -35,19 +36,41 @@ static void print_event(const char *name, uint32_t code, uint32_t msr, uint64_t 
 	printf("%-58s 0x%08X  %-24s %-8s %s\n", name, code, extra, where, what);
 }
 
+static const struct processor *processor_named(const struct command *c, const char *option, const char *name)
+{
+	char known[256] = "";
+	for (unsigned i = 0; i < processor_count; i++) {
+		if (!strcmp(processors[i].name, name))
+			return &processors[i];
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", processors[i].name);
+	}
+	complain(c, "%s: no processor \"%s\"; known: %s", option, name, known);
+	return NULL;
+}
+
+static int list_profiles(const struct command *c)
+{
+	const struct processor *p = processor_named(c, "--profiles", profiles_of);
+	if (!p)
+		return EXIT_BAD_INPUT;
+	if (!p->profile_count)
+		printf("%s has no profiles; --profile takes names of events too\n", p->name);
+	for (unsigned i = 0; i < p->profile_count; i++) {
+		const struct profile *l = &p->profiles[i];
+		printf("%s%s: %s (%s)\n", i ? "\n" : "", l->name, l->title, l->source);
+		for (unsigned e = 0; e < l->event_count; e++)
+			printf("  %s\n", l->events[e]);
+		if (l->lbr_select)
+			printf("  last-branch records with filter 0x%X\n", l->lbr_select);
+	}
+	return EXIT_GOOD;
+}
+
 static int list_events(const struct command *c)
 {
-	const struct processor *p = NULL;
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, events_of))
-			p = &processors[i];
-	if (!p) {
-		char known[256] = "";
-		for (unsigned i = 0; i < processor_count; i++)
-			snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", processors[i].name);
-		complain(c, "--events: no processor \"%s\"; known: %s", events_of, known);
+	const struct processor *p = processor_named(c, "--events", events_of);
+	if (!p)
 		return EXIT_BAD_INPUT;
-	}
 	printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", "select", "register", "counters", "what");
 	for (unsigned i = 0; i < p->event_count; i++) {
 		const struct event *e = &p->events[i];
@@ -69,8 +92,14 @@ static int list_run(const struct command *c, int operands, char **operand)
 {
 	(void)operands, (void)operand;
 	bool all = !machines && !row_names;
+	if (events_of && profiles_of) {
+		complain(c, "--events and --profiles: one of them");
+		return EXIT_BAD_INPUT;
+	}
 	if (events_of)
 		return list_events(c);
+	if (profiles_of)
+		return list_profiles(c);
 	if (all)
 		puts("Simulated machines:");
 	for (unsigned i = 0; (all || machines) && i < machine_files_count; i++)

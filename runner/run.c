@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/listing.h"
 #include "bench/reduce.h"
 #include "bench/suite.h"
 #include "pmu/cpu.h"
@@ -18,7 +19,7 @@
 #define EXPECT_MOST      (1u << 20)
 #define ENVIRONMENT_MOST 16
 
-static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file,
+static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file, *profile, *trace_file,
                   *out = "out/run";
 static uint64_t repetitions, seed;
 
@@ -33,12 +34,16 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--only", OPTION_TEXT, &only, "GLOB", NULL, 0, 0,
 		 "of the full suite (or of --suite) only the rows whose name matches"},
+		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
+		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
 		 "samples of each row, 0: the row's own"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of yours that the results carry"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
 		 "statuses to expect, lines `ROW = STATUS|STATUS...`"},
+		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0,
+		 "every access to a register, in a form that `stallmeter replay` takes (not natively)"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the run's directory is made (default: out/run)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -58,7 +63,25 @@ static void on_interrupt(int number)
 struct surroundings {
 	struct rundir directory;
 	bool terminal; /* progress is shown */
+	FILE *trace;   /* --trace; NULL: none */
+	struct trace layer;
+	struct listing listing;
 };
+
+static void trace_text(struct surroundings *p, const char *line)
+{
+	fputs(line, p->trace);
+}
+
+static void trace_access(void *self, const struct trace_entry *e)
+{
+	struct surroundings *p = self;
+	char line[512];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	if (listing_trace_line(&p->listing, &t, e))
+		trace_text(p, line);
+}
 
 static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
 {
@@ -74,9 +97,12 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 
 static void place_progress(void *self, const struct progress *p)
 {
-	const struct surroundings *place = self;
+	struct surroundings *place = self;
+	const char *name = p->row ? p->row->name : SUITE_STUDY_NAME;
 	if (place->terminal)
-		fprintf(stderr, "\r\033[K[%u/%u] %s", p->done + 1, p->total, p->row ? p->row->name : "");
+		fprintf(stderr, "\r\033[K[%u/%u] %s", p->done < p->total ? p->done + 1 : p->total, p->total, name);
+	if (place->trace)
+		fprintf(place->trace, "# %s\n", name);
 }
 
 static void print_text(void (*write)(struct text *t, const void *self), const void *self)
@@ -100,6 +126,15 @@ static void place_row_done(void *self, const struct row_result *r)
 	if (place->terminal)
 		fputs("\r\033[K", stderr);
 	print_text(write_line, r);
+}
+
+static void place_say(void *self, const char *lines)
+{
+	const struct surroundings *place = self;
+	if (place->terminal)
+		fputs("\r\033[K", stderr);
+	fputs(lines, stdout);
+	fflush(stdout);
 }
 
 static bool place_stop(void *self)
@@ -172,7 +207,8 @@ static void write_head(struct text *t, const void *self)
 {
 	const struct sheet *s = self;
 	suite_table_title(t, s->a, s->cpu);
-	suite_table_head(t);
+	if (!profile)
+		suite_table_head(t);
 }
 
 static void write_summary(struct text *t, const void *self)
@@ -196,11 +232,30 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		complain(c, "the processor could not be identified: %s", status_name(s));
 		return EXIT_BROKEN;
 	}
-	guard_init(&guard, b->access, cpu.processor, saved, GUARD_SAVED_MAX);
+	if (suite_check_processor(&cpu, settings, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	const struct access *machine = b->access;
+	if (trace_file) {
+		listing_init(&place.listing, cpu.processor);
+		trace_init(&place.layer, b->access, NULL, 0);
+		place.layer.sink = trace_access;
+		place.layer.sink_self = &place;
+		machine = &place.layer.access;
+		place.trace = fopen(trace_file, "we");
+		if (!place.trace) {
+			complain(c, "--trace %s: cannot be written", trace_file);
+			return EXIT_BAD_INPUT;
+		}
+		trace_text(&place, "# before the first row\n");
+		s = cpu_identify(machine, &cpu);
+	}
+	guard_init(&guard, machine, cpu.processor, saved, GUARD_SAVED_MAX);
 	environment_fill(&environment, b->native);
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
-		.row_done = place_row_done, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put,
+		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put,
 		.environment = environment.lines, .environment_lines = environment.count,
 	};
 	enum status files = rundir_make(&place.directory, out, b->stem, problem, sizeof(problem));
@@ -211,9 +266,16 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	}
 	struct sheet sheet = {&guard.access, &cpu, &summary};
 	print_text(write_head, &sheet);
-	s = suite_run(&guard.access, &cpu, settings, &host, &summary);
+	if (s == ST_OK)
+		s = suite_run(&guard.access, &cpu, settings, &host, &summary);
+	if (place.trace)
+		trace_text(&place, "# at the end\n");
 	enum status restored = guard_restore(&guard);
 	rundir_close(&place.directory);
+	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {
+		complain(c, "--trace %s: could not be written to its end", trace_file);
+		files = ST_IO;
+	}
 	if (s != ST_OK) {
 		complain(c, "nothing could be run: %s", status_name(s));
 		return EXIT_BROKEN;
@@ -239,8 +301,12 @@ static int run_run(const struct command *c, int operands, char **operand)
 	(void)operands, (void)operand;
 
 	struct suite_settings settings = {
-		.suite = suite ? suite : "quick", .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
+		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
 	};
+	if (!simulated && trace_file) {
+		complain(c, "--trace: only with --backend sim");
+		return EXIT_BAD_INPUT;
+	}
 	if (!simulated && machine_name) {
 		complain(c, "--machine \"%s\": only with --backend sim", machine_name);
 		return EXIT_BAD_INPUT;

@@ -381,6 +381,12 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 	return ~0ull;
 }
 
+/* Bits 35:32 of PEBS_ENABLE: load latency on counters 0 to 3. */
+static bool latency_on(const struct counters *p, uint64_t enable)
+{
+	return enable >> 32 & pebs_counters(p);
+}
+
 enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
 {
 	uint64_t *at = plain_register(p, msr);
@@ -395,8 +401,11 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 		find(p, f, FIND_FAULT, msr, value, "DS_AREA takes a canonical address");
 		return ST_FAULT;
 	}
-	if (msr == MSR_PEBS_LD_LAT && value < LATENCY_LEAST)
+	/* 0 is what the register holds after reset: only with the facility on is it a mistake. */
+	if (msr == MSR_PEBS_LD_LAT && value < LATENCY_LEAST && (value || latency_on(p, p->pebs_enable)))
 		find(p, f, FIND_IGNORED, msr, value, "the smallest threshold is 3");
+	if (msr == MSR_PEBS_ENABLE && latency_on(p, value) && p->load_latency < LATENCY_LEAST)
+		find(p, f, FIND_IGNORED, msr, value, "load latency without a threshold: the smallest is 3");
 	if (msr == MSR_DEBUGCTL && (value & 0xC0))
 		find(p, f, FIND_UNMODELLED, msr, value, "branch trace messages and branch trace store");
 	*at = value;

@@ -74,17 +74,18 @@ static bool pci_at(struct words *w, struct pci_address *out)
 	return true;
 }
 
-/* What may follow an access of the own format: nothing, or one word, the status it ended with. */
+/* What may follow an access of the own format: nothing, or one word, the status it ended with; then a comment. */
 static bool line_ends(struct words *w)
 {
 	const char *s;
 	size_t n = next_word(w, &s);
-	if (!n)
+	if (!n || same(s, n, "#"))
 		return true;
 	bool known = false;
 	for (unsigned i = 0; i < ST_COUNT; i++)
 		known |= same(s, n, status_name((enum status)i));
-	return known && !next_word(w, &s);
+	n = next_word(w, &s);
+	return known && (!n || same(s, n, "#"));
 }
 
 static enum status parse_own(const char *verb, size_t n, struct words *w, struct replay_access *a, const char **problem)

@@ -3,7 +3,7 @@
  * Reads two texts, which may be mixed:
  *   own     the lines of pmu/trace.h: rdmsr CORE MSR VALUE [fault], wrmsr ..., rdpmc CORE INDEX VALUE,
  *           pci_read32 SSSS:BB:DD.F+REG VALUE, pci_write32 ..., mmio_read ADDRESS WIDTH VALUE, mmio_write ...;
- *           cpuid, rdtsc and run lines are passed over
+ *           cpuid, rdtsc and run lines are passed over; " # " starts a comment behind an access
  *   Linux   the tracepoints msr:read_msr, msr:write_msr and msr:rdpmc, as ftrace and perf script print
  *           them: "... [CORE] ... write_msr: 38f, value 70000000f"; " #GP" at the end where it faulted
  * Numbers of the own format are decimal or 0x-hexadecimal, those of the tracepoints hexadecimal.

@@ -2,6 +2,7 @@
  * access to the rooms that answer them. */
 #include "pmu/sim/sim_state.h"
 #include "asm/kernel.h"
+#include "pmu/sim/counter_event.h"
 #include "pmu/text.h"
 
 #define READ_CYCLES 40 /* what one look at the clock from outside takes, so that waiting loops end */
@@ -181,6 +182,18 @@ static void *carve(uint8_t **at, size_t bytes)
 	return p;
 }
 
+/* Whether all that a select register's value asks for has a signal. */
+static bool sim_counts(void *self, uint64_t select)
+{
+	const struct sim *s = self;
+	const struct sim_event *found[8];
+	unsigned n = sim_event_find(s->m.pmu_events, (uint8_t)select, (uint8_t)(select >> 8), found);
+	for (unsigned i = 0; i < n; i++)
+		if (found[i]->flags & EVENT_UNMODELLED)
+			return false;
+	return n > 0;
+}
+
 enum status sim_open(const struct machine *m, const struct sim_memory *memory, struct sim **out)
 {
 	unsigned threads = (unsigned)(m->topology_sockets * m->topology_cores * m->topology_threads);
@@ -199,7 +212,8 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	text_init(&t, s->name, sizeof(s->name));
 	text_fmt(&t, "sim:%s", m->name);
 	s->access = (struct access){ .ops = &s->ops, .self = s, .kind = ACCESS_SIM, .name = s->name, .cores = threads,
-		.nodes = (unsigned)m->topology_sockets, .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance };
+		.nodes = (unsigned)m->topology_sockets, .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance,
+		.counts = sim_counts, .counts_self = s };
 	for (unsigned i = 0; i < threads; i++) {
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));

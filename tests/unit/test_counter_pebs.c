@@ -101,6 +101,7 @@ static void test_pebs_shadow_threshold_and_full_buffer(void **state)
 	open_pebs("nehalem-ep", "[fault]\npebs_drop_every = 2\ndata_source_flip = 5\n", 100, 0xB0, (uint64_t)-1);
 	pmu_write(&rig, 0xC1, 0xFFFFFFFF);
 	pmu_write(&rig, 0x186, EN_OS | 0x100B);
+	pmu_write(&rig, 0x3F6, 3);
 	pmu_write(&rig, 0x3F1, 1 | 1ull << 32);
 	pmu_write(&rig, 0x38F, 1);
 	for (unsigned i = 0; i < 400; i++)
@@ -112,6 +113,7 @@ static void test_pebs_shadow_threshold_and_full_buffer(void **state)
 	*ds(0x30) = BUF + 300 * 0xB0;
 	pmu_write(&rig, 0xC1, 0xFFFFFFFF);
 	pmu_write(&rig, 0x186, EN_OS | 0x100B);
+	pmu_write(&rig, 0x3F6, 3);
 	pmu_write(&rig, 0x3F1, 1 | 1ull << 32);
 	pmu_write(&rig, 0x38F, 1);
 	for (unsigned i = 0; i < 400; i++)
