@@ -179,9 +179,10 @@ check check-long:
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # docs/penalties.md: measured against expected on four simulated machines.
-$(OUT)/tests/penalties/expected: tests/penalties/expected.c $(OUT)/tests/expect/expect.o $(OUT)/tests/expect/expect_core.o $(OUT)/libstallmeter.a
+EXPECT_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/expect/*.c))
+$(OUT)/tests/penalties/expected: tests/penalties/expected.c $(EXPECT_OBJECTS) $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/tests/expect/expect.o $(OUT)/tests/expect/expect_core.o $(OUT)/libstallmeter.a
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(EXPECT_OBJECTS) $(OUT)/libstallmeter.a
 .PHONY: penalties
 penalties: host $(OUT)/tests/penalties/expected
 	OUT=$(OUT) tests/penalties/table.sh

@@ -21,6 +21,7 @@ kernel_code:
 %include "asm/frontend.asm"
 %include "asm/study.asm"
 %include "asm/cores.asm"
+%include "asm/bandwidth.asm"
 
 section .kernels
 global kernel_code_end

@@ -43,7 +43,7 @@ struct kernel {
 	uint32_t data_bytes;          /* bytes loaded and stored per iteration */
 	uint32_t fixed_instructions;
 	uint32_t count_argument;      /* which argument, 0 .. 5, is the number of iterations */
-	uint32_t reserved;
+	uint32_t step_bytes;          /* of a stream: what an iteration goes on by in each of its arrays; else 0 */
 };
 
 extern const struct kernel kernel_table[];     /* start of .kernel_meta */

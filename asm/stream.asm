@@ -10,6 +10,7 @@
 ; indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
 ; Non-temporal variants end with SFENCE.
 
+%assign STREAM_STEP 256
 %define STREAM_FACTOR 0x4008000000000000 ; 3.0, the factor of STREAM's triad
 
 ; the head of every loop below: constant in vector 15, pointers of the iteration in r10, r11, rax
@@ -117,3 +118,4 @@ ENDKERNEL %1
 %endmacro
 TRIAD_AVX512 k_triad_avx512, vmovapd, 6, 0
 TRIAD_AVX512 k_triad_nt_avx512, vmovntpd, 7, 1
+%assign STREAM_STEP 0

@@ -1,5 +1,6 @@
 /* bench/layout.c: working sets: how large, where each node lies, in which order they are visited. */
 #include "bench/layout.h"
+#include "bench/measure.h"
 
 #define CHASE_LOADS 16           /* loads an iteration of k_chase */
 #define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
@@ -86,12 +87,21 @@ static void shape_lines(struct shape *s, uint64_t bytes)
 	s->bytes = s->span_bytes = (uint64_t)s->nodes * s->line_bytes;
 }
 
+/* An iteration moves step_bytes of each array that its kernel uses. */
+static void stream_kernel(const struct row *r, struct shape *s)
+{
+	const struct kernel *k = kernel_find(r->kernels[0]);
+
+	s->step_bytes = k ? k->step_bytes : 0;
+	s->arrays = s->step_bytes && k->data_bytes > s->step_bytes ? k->data_bytes / s->step_bytes : 1;
+}
+
 static void shape_streams(struct shape *s, uint64_t array_bytes)
 {
 	s->array_bytes = array_bytes;
 	s->skew_bytes = PAGE_4K / 3 / s->line_bytes * s->line_bytes;
-	s->bytes = 3 * array_bytes;
-	s->span_bytes = s->bytes + 2 * s->skew_bytes;
+	s->bytes = s->arrays * array_bytes;
+	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
 /* What 2 MiB pages of the DTLB cover, one kept for the baseline and one spare; 0 unknown. */
@@ -118,7 +128,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	enough = below ? ABOVE_FACTOR * below->bytes : 0;
 	if (s->order == ORDER_STREAMS) {
 		most = c->bytes / 4 * 3;
-		bytes = 3 * power_of_two_below(most / 3);
+		bytes = s->arrays * power_of_two_below(most / s->arrays);
 		/* Shared by all: well over the level below is enough, the smaller the better. */
 		while (level == 3 && bytes / 2 >= enough)
 			bytes /= 2;
@@ -136,7 +146,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	if (bytes < least || bytes > most)
 		return unsupported(reason, capacity, "the level is not twice as large as the one below");
 	if (s->order == ORDER_STREAMS)
-		shape_streams(s, bytes / 3);
+		shape_streams(s, bytes / s->arrays);
 	else
 		shape_lines(s, bytes);
 	return ST_OK;
@@ -162,7 +172,10 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		shape_lines(s, 2ull * r->window * s->line_bytes);
 		return ST_OK;
 	case ORDER_STREAMS:
-		shape_streams(s, 2 * power_of_two_below((DRAM_FACTOR * last->bytes + 2) / 3 - 1));
+		if (r->prepare == PREPARE_FLUSH) /* what a window visits is made cold: no more than that is needed */
+			shape_streams(s, 2 * power_of_two_below(2ull * r->window * s->step_bytes - 1));
+		else
+			shape_streams(s, 2 * power_of_two_below((DRAM_FACTOR * last->bytes + s->arrays - 1) / s->arrays - 1));
 		break;
 	default:
 		shape_lines(s, DRAM_FACTOR * last->bytes);
@@ -240,6 +253,8 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	s->order = r->order;
 	s->page_bytes = r->page_bytes;
 	s->line_bytes = line_of(cpu);
+	if (r->order == ORDER_STREAMS)
+		stream_kernel(r, s);
 	if (r->order == ORDER_MATRIX) {
 		shape_lines(s, MATRIX_LINES * s->line_bytes);
 		return ST_OK;
@@ -286,6 +301,13 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	}
 	if (!l1 || !l1->bytes)
 		return unknown(reason, capacity, "no L1 data cache known");
+	if (test->order == ORDER_STREAMS) {
+		s->order = ORDER_STREAMS;
+		s->arrays = test->arrays;
+		s->step_bytes = test->step_bytes;
+		shape_streams(s, power_of_two_below(most_of(l1) / 2 / s->arrays));
+		return ST_OK;
+	}
 	/* One line of each set: it stays, whatever the replacement policy. */
 	shape_lines(s, l1->ways && l1->ways != 0xFFFF && l1->bytes / l1->ways >= CHASE_LOADS * s->line_bytes ?
 	            l1->bytes / l1->ways : most_of(l1));

@@ -20,12 +20,13 @@ void random_cycle(struct random *r, uint32_t *next, uint32_t n);
 /* The size and form of a working set on the machine at hand. */
 struct shape {
 	enum order order;
-	uint64_t bytes;         /* footprint: of the nodes' lines, or of the three arrays */
+	uint64_t bytes;         /* footprint: of the nodes' lines, or of the arrays */
 	uint64_t span_bytes;    /* from the first byte to the last: what has to be mapped */
 	uint64_t page_bytes;    /* wanted */
 	uint32_t nodes;         /* of a chase, a multiple of 16 */
 	uint32_t line_bytes;
 	uint32_t spread_pages;  /* PAGE orders: after so many pages the line within the page moves on by one */
+	uint32_t arrays, step_bytes; /* streams: how many, and what an iteration goes on by in each */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t skew_bytes;    /* streams: what b is moved by, and c twice: no 4 KiB aliases with a */
 };

@@ -12,6 +12,11 @@ const char *row_status_name(enum row_status s)
 }
 
 static const char *const k_chase[] = { "k_chase", NULL };
+static const char *const k_read[] = { "k_read_avx512", "k_read_avx", "k_read_sse2", NULL };
+static const char *const k_write[] = { "k_write_avx512", "k_write_avx", "k_write_sse2", NULL };
+static const char *const k_write_nt[] = { "k_write_nt_avx512", "k_write_nt_avx", "k_write_nt_sse2", NULL };
+static const char *const k_copy[] = { "k_copy_avx512", "k_copy_avx", "k_copy_sse2", NULL };
+static const char *const k_copy_nt[] = { "k_copy_nt_avx512", "k_copy_nt_avx", "k_copy_nt_sse2", NULL };
 static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx", "k_triad_sse2", NULL };
 static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx", "k_triad_nt_sse2", NULL };
 
@@ -114,6 +119,7 @@ static const struct row_proof_set proof_stream_dram_nt[] = {
 /* Penalties within the core: two kernels, or one over two contents. */
 #include "bench/pair_proofs.h"
 #include "bench/cores_proofs.h"
+#include "bench/bandwidth_proofs.h"
 
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
@@ -168,6 +174,7 @@ const struct row rows[] = {
 	  "memory of this node", proof_stream_dram_nt, "", 2100000, 2, BOTH, NULL },
 #include "bench/pairs.def"
 #include "bench/cores.def"
+#include "bench/bandwidth.def"
 };
 const unsigned rows_count = COUNT_OF(rows);
 
@@ -208,7 +215,9 @@ uint64_t row_fingerprint(const struct row *r)
 		hash = mix_kernel(hash, "k_touch_chain");
 	if (r->prepare == PREPARE_MODIFIED)
 		hash = mix_kernel(hash, "k_dirty_chain");
-	if (r->prepare == PREPARE_FLUSH || r->prepare >= PREPARE_EXCLUSIVE)
+	if (r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS)
+		hash = mix_kernel(hash, "k_flush");
+	else if (r->prepare == PREPARE_FLUSH || r->prepare >= PREPARE_EXCLUSIVE)
 		hash = mix_kernel(hash, "k_flush_chain");
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++) {

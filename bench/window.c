@@ -128,6 +128,20 @@ static enum status prepare_pair(struct bench *b, struct working_set *w, struct j
 	return window_run(b, touch, arguments, NULL, 0, &ignored, job);
 }
 
+/* Flushed whole, a small one; a baseline's array is gone through again. */
+static enum status prepare_stream(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)
+{
+	const struct kernel *flush = kernel_find("k_flush");
+	uint64_t arguments[6] = { w->map.va, w->shape.span_bytes / w->shape.line_bytes, w->shape.line_bytes };
+	struct window ignored;
+
+	if (!test)
+		return window_units(b, w, w->shape.array_bytes / w->shape.step_bytes, NULL, 0, &ignored, job);
+	if (r->prepare != PREPARE_FLUSH)
+		return ST_OK;
+	return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
+}
+
 enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
                            struct job *job)
 {
@@ -136,6 +150,8 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 
 	if (test && cores_wanted(r))
 		return cores_prepare(b, r, w, units, job);
+	if (w->shape.order == ORDER_STREAMS)
+		return prepare_stream(b, r, w, test, job);
 	if ((test || r->baseline == BASELINE_ROWS) && r->prepare == PREPARE_FLUSH) {
 		uint64_t arguments[6] = { w->at, units };
 
@@ -143,7 +159,7 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	}
 	if (w->shape.order == ORDER_PAIR)
 		return prepare_pair(b, w, job);
-	if (w->shape.order == ORDER_STREAMS || (test && r->place == PLACE_DRAM))
+	if (test && r->place == PLACE_DRAM)
 		return ST_OK;
 	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
 	if (units > REFRESH_LOADS_MAX)
@@ -157,6 +173,8 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	struct window ignored;
 	enum status st = ST_OK;
 	uint64_t units, before = 0;
+	/* of a stream, an iteration: all arrays but the one that is written */
+	uint64_t read = w->kernel->loads ? w->kernel->data_bytes - (w->kernel->stores ? w->kernel->step_bytes : 0) : 0;
 
 	if (w->shape.order == ORDER_PAIR)
 		return ST_OK;
@@ -169,9 +187,9 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in */
 		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3;
 	else if (r->prepare == PREPARE_READ)
-		units = (last ? last->bytes : 0) / (w->kernel->data_bytes / 3 * 2); /* two arrays of three are read */
+		units = read ? (last ? last->bytes : 0) / read : 0;
 	else
-		units = w->shape.array_bytes / 256;
+		units = w->shape.array_bytes / w->shape.step_bytes;
 	if (!units || (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM))
 		return units ? window_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
 	/* A level that does not replace the oldest takes several visits to give up what it held before. */

@@ -1,4 +1,5 @@
 /* tests/expect/expect.c: what a row should find on a machine, from the text of its machine file. */
+#include "tests/expect/expect_bandwidth.h"
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_cores.h"
 
@@ -279,6 +280,8 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		return expect_core(machine, format, row, out);
 	if (expect_cores(machine, format, row, out) != ST_MISSING)
 		return expect_cores(machine, format, row, out);
+	if (expect_bandwidth(machine, format, row, out) != ST_MISSING)
+		return expect_bandwidth(machine, format, row, out);
 	return expect_triad(&f, row, out);
 }
 

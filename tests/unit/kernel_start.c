@@ -46,6 +46,10 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_read_ports", START_COUNT }, { "k_read_ports_base", START_COUNT },
 	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
 	{ "k_study", START_CHOICES },
+	{ "k_read_sse2", START_STREAMS }, { "k_write_sse2", START_STREAMS }, { "k_write_nt_sse2", START_STREAMS }, { "k_copy_sse2", START_STREAMS }, { "k_copy_nt_sse2", START_STREAMS },
+	{ "k_read_avx", START_STREAMS }, { "k_write_avx", START_STREAMS }, { "k_write_nt_avx", START_STREAMS }, { "k_copy_avx", START_STREAMS }, { "k_copy_nt_avx", START_STREAMS },
+	{ "k_read_avx512", START_STREAMS }, { "k_write_avx512", START_STREAMS }, { "k_write_nt_avx512", START_STREAMS }, { "k_copy_avx512", START_STREAMS }, { "k_copy_nt_avx512", START_STREAMS },
+	{ "k_store_wait", START_STREAMS }, { "k_store_rfo", START_STREAMS }, { "k_store_line", START_STREAMS }, { "k_store_nt", START_STREAMS }, { "k_store_nt_partial", START_STREAMS },
 };
 
 enum kernel_start kernel_start_find(const char *kernel)

@@ -4,7 +4,7 @@
 
 #include "bench/suite.h"
 
-#define MEMORY_RESULTS_MAX 192
+#define MEMORY_RESULTS_MAX 320
 
 struct memory_file { char name[64]; char *bytes; size_t n; };
 

@@ -22,6 +22,26 @@
 
 /* --- in C --------------------------------------------------------------------------------------- */
 
+/* One element of a stream: of array a, from b and c behind it; `left`: turns, the last one included. */
+static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, unsigned e, uint64_t left)
+{
+	double *a = (double *)(arrays + at), b = *(double *)(arrays + START_ARRAY + at);
+
+	if (!strncmp(k->name, "k_triad", 7)) {
+		volatile double product = 3.0 * *(double *)(arrays + 2 * START_ARRAY + at); /* two roundings, as in the kernel */
+		*a = b + product;
+	} else if (!strncmp(k->name, "k_write", 7)) {
+		*a = 3.0;
+	} else if (!strncmp(k->name, "k_copy", 6)) {
+		*a = b;
+	} else if (!strcmp(k->name, "k_store_wait") || !strcmp(k->name, "k_store_rfo")) {
+		if (!e)
+			memcpy(a, &left, 8);
+	} else if (!strncmp(k->name, "k_store", 7) && e < k->data_bytes) {
+		*a = 0;
+	}
+}
+
 /* The same in C, where it matters what a kernel computes; the result in *result. False: it does not. */
 static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterations, uint8_t *memory, uint64_t *result)
 {
@@ -46,12 +66,9 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : WINDOW_DATA + 64 * iterations;
 		return true;
 	case START_STREAMS:
-		for (uint64_t i = 0; i < iterations; i++, at = (at + 256) & 4095)
-			for (unsigned e = 0; e < 256; e += 8) {
-				double b = *(double *)(memory + 2 * START_ARRAY + at + e), c = *(double *)(memory + 3 * START_ARRAY + at + e);
-				volatile double product = 3.0 * c; /* two roundings, as in the kernel */
-				*(double *)(memory + START_ARRAY + at + e) = b + product;
-			}
+		for (uint64_t i = 0; i < iterations; i++, at = (at + k->step_bytes) & 4095)
+			for (unsigned e = 0; e < k->step_bytes; e += 8)
+				stream_in_c(k, memory + START_ARRAY, at + e, e, iterations - i);
 		*result = at;
 		return true;
 	case START_UNKNOWN:

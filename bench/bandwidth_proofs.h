@@ -1,0 +1,64 @@
+/* bench/bandwidth_proofs.h: what proves the rows of bench/bandwidth.def; included by bench/rows.c alone.
+ *
+ * As the triad's: an iteration touches 4 lines of each array. They must come into the level below the one that is
+ * aimed at, within 10 %, and none from beyond it. */
+#ifndef BENCH_BANDWIDTH_PROOFS_H
+#define BENCH_BANDWIDTH_PROOFS_H
+
+#define LINES_4 3600, 4400, false
+
+#define END_OF_SETS { { { "", 0, 0, false } } }
+/* What is written in the L1 is in state M there; nothing comes in. */
+static const struct row_proof_set proof_write_l1[] = {
+	{ { { "L1D_CACHE_ST.M_STATE", 15840, 16160, false }, { "L1D.REPL", NO_LINE } } }, /* 16 bytes a store */
+	{ { { "L1D.REPLACEMENT", NO_LINE } } },
+	{ { { "L1D_REPL", NO_LINE } } },
+	END_OF_SETS
+};
+#define PROOFS_L2(name, lines) \
+	static const struct row_proof_set name[] = { \
+		{ { { "L1D.REPL", lines }, { "L2_LINES_IN.ANY", NO_LINE } } }, \
+		{ { { "L1D.REPLACEMENT", lines }, { "L2_LINES_IN.ALL", NO_LINE } } }, \
+		{ { { "L1D_REPL", lines }, { "L2_LINES_IN.SELF.DEMAND", NO_LINE }, { "L2_LINES_IN.SELF.PREFETCH", NO_LINE } } }, \
+		END_OF_SETS \
+	};
+#define PROOFS_L3(name, lines) \
+	static const struct row_proof_set name[] = { \
+		{ { { "L2_LINES_IN.ANY", lines }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } }, \
+		{ { { "L2_LINES_IN.ALL", lines }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } }, \
+		END_OF_SETS \
+	};
+#define PROOFS_DRAM(name, lines) \
+	static const struct row_proof_set name[] = { \
+		{ { { "L2_LINES_IN.ANY", lines }, { "LONGEST_LAT_CACHE.MISS", lines } } }, \
+		{ { { "LONGEST_LAT_CACHE.MISS", lines } } }, \
+		END_OF_SETS \
+	};
+PROOFS_L2(proof_4_lines_l2, LINES_4)
+PROOFS_L2(proof_8_lines_l2, LINES_8)
+PROOFS_L3(proof_4_lines_l3, LINES_4)
+PROOFS_L3(proof_8_lines_l3, LINES_8)
+PROOFS_DRAM(proof_4_lines_dram, LINES_4)
+PROOFS_DRAM(proof_8_lines_dram, LINES_8)
+/* What is written past the caches brings no line into any. */
+static const struct row_proof_set proof_write_nt[] = {
+	{ { { "L1D.REPL", NO_LINE }, { "L2_LINES_IN.ANY", NO_LINE } } },
+	{ { { "L1D.REPLACEMENT", NO_LINE }, { "L2_LINES_IN.ALL", NO_LINE } } },
+	{ { { "L1D_REPL", NO_LINE }, { "L2_LINES_IN.SELF.DEMAND", NO_LINE } } },
+	END_OF_SETS
+};
+
+/* A store to a line that the L2 misses, and the last level too. */
+static const struct row_proof_set proof_rfo[] = {
+	{ { { "L2_RQSTS.RFO_MISS", ONCE }, { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	END_OF_SETS
+};
+/* A baseline stores four times to a line that it has in state M, the test never. */
+static const struct row_proof_set proof_nt[] = {
+	{ { { "L1D_CACHE_ST.M_STATE", -4040, -3960, false } } },
+	END_OF_SETS
+};
+#undef END_OF_SETS
+
+#endif

@@ -1,0 +1,219 @@
+/* tests/expect/expect_bandwidth.c: what rows of bench/bandwidth.def should find, from the text of a machine file.
+ *
+ * Streams: an iteration moves 256 bytes, 4 lines, of each array. All times in thousandths of a core cycle. */
+#include "tests/expect/expect_bandwidth.h"
+
+#include <string.h>
+
+#include "pmu/text.h"
+
+struct texts { const char *machine, *format; bool missing; };
+
+static uint64_t field(struct texts *t, const char *section, const char *key)
+{
+	uint64_t value = 0;
+
+	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
+		t->missing = true;
+	return value;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t over(uint64_t a, uint64_t b) { return a / (b ? b : 1); }
+
+/* Three times the core clock, as the file gives it. */
+static unsigned __int128 hz3(struct texts *t)
+{
+	return (unsigned __int128)field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio");
+}
+
+static uint64_t ps(struct texts *t, uint64_t n) /* whole cycles, rounded up */
+{
+	return (uint64_t)((hz3(t) * n + 2999999999999ull) / 3000000000000ull);
+}
+
+/* The last cache's lookup, in cycles. */
+static uint64_t lookup(struct texts *t)
+{
+	uint64_t ratio = field(t, "clock", "uncore_ratio");
+
+	if (field(t, "l3", "bytes"))
+		return field(t, "l3", "core_cycles") + over(field(t, "l3", "uncore_cycles") * field(t, "clock", "core_ratio") + ratio - 1, ratio);
+	return field(t, field(t, "l2", "bytes") ? "l2" : "l1d", "cycles");
+}
+
+/* A load of a line from memory, in cycles; where rows of DRAM stay open, in sequence most find theirs so. */
+static uint64_t memory(struct texts *t, bool in_sequence)
+{
+	uint64_t open = in_sequence && field(t, "dram", "open_page") ? field(t, "dram", "page_hit_ps") : 0;
+
+	return lookup(t) + ps(t, field(t, "dram", "local_ps") - open);
+}
+
+/* How long the channels of a node, or one of them, take for so many lines. */
+static uint64_t channels_milli(struct texts *t, uint64_t lines, uint64_t channels)
+{
+	uint64_t rate = channels * field(t, "dram", "channel_bytes_per_second");
+
+	return (uint64_t)over((uint64_t)(lines * 64000 * hz3(t) / 3), rate);
+}
+
+/* Ports named by an [exec] line "LATENCY PORTS BUSY", a digit a port. */
+static uint64_t ports(struct texts *t, const char *name, uint64_t preset)
+{
+	struct ini ini;
+
+	ini_init(&ini, t->machine, strlen(t->machine));
+	while (ini_next(&ini) == ST_OK)
+		if (ini.section_length == 4 && !memcmp(ini.section, "exec", 4) && ini.key_length == strlen(name) &&
+		    !memcmp(ini.key, name, ini.key_length)) {
+			const char *at = memchr(ini.value, ' ', ini.value_length);
+			size_t n = at ? strspn(at + 1, "0123456789abcdef") : 0;
+
+			return n ? n : preset;
+		}
+	return preset;
+}
+
+struct stream { const char *name; uint64_t arrays, loaded, stored; bool nontemporal; };
+
+static uint64_t vector_bytes(struct texts *t)
+{
+	uint64_t isa = field(t, "cpuid", "isa");
+
+	return isa & 16 ? 64 : isa & 2 ? 32 : 16;
+}
+
+/* Allocation, load ports, store ports. */
+static uint64_t core_milli(struct texts *t, const struct stream *s)
+{
+	uint64_t vectors = 256 / vector_bytes(t), width = field(t, "core", "issue_width");
+	uint64_t slots = s->arrays + vectors * (s->loaded + s->stored * (field(t, "core", "microfusion") ? 1 : 2)) +
+		(field(t, "core", "macrofusion") == 2 ? 3 : 4);
+	uint64_t milli = slots <= field(t, "front", "loop_uops") || field(t, "front", "uop_cache") ? 1000 * over(slots + width - 1, width) :
+		over(1000 * slots, width);
+
+	milli = larger(milli, over(1000 * vectors * s->loaded, ports(t, "load", 1)));
+	return larger(milli, over(1000 * vectors * s->stored, ports(t, "std", 1)));
+}
+
+/* A stream into write-combining buffers alone: each is held while its stores come, every second cycle since each waits
+ * for the one before it, and until memory has taken the line. */
+static uint64_t combining_milli(struct texts *t, uint64_t stores)
+{
+	return over(1000 * (ps(t, field(t, "wc", "drain_ps")) + 2 * stores - 1), field(t, "lfb", "entries"));
+}
+
+/* Buffers that are not full stay open until one must make room; it then has so many transfers of its channel before the
+ * last one begins: the first begins at once, the others at the channel's beat. Then the next line is begun, a store every
+ * second cycle. */
+static uint64_t partial_milli(struct texts *t, uint64_t transfers, uint64_t buffers, uint64_t least)
+{
+	return larger(over(1000 * (ps(t, field(t, "wc", "drain_ps")) + 2 * 3) + channels_milli(t, transfers, 1), buffers), least);
+}
+
+/* The least and the most time that an iteration may take. */
+static void stream(struct texts *t, const struct stream *s, unsigned level, uint64_t *least, uint64_t *most)
+{
+	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored;
+	uint64_t busy = 1000 * field(t, "l2", "busy_cycles"), lfb = field(t, "lfb", "entries"), sq = field(t, "sq", "entries"), latency;
+
+	*least = *most = core_milli(t, s);
+	if (level == 1)
+		return;
+	/* A line takes the L2's port to the L1 and back; one from beyond takes it on its way in too. */
+	*least = *most = larger(*least, busy * ((level > 2 ? 2 * in : in) + out));
+	if (level == 2) {
+		*least = *most = larger(*least, over(1000 * in * field(t, "l2", "cycles"), lfb));
+		return;
+	}
+	latency = level == 3 ? lookup(t) : memory(t, true);
+	/* With prefetchers as many lines can be under way as the super queue holds, without as there are fill buffers, and of
+	 * lines stored as there are store buffers. */
+	*least = larger(*least, over(1000 * in * latency, larger(sq, lfb)));
+	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), lfb));
+	if (s->stored && !s->nontemporal)
+		*most = larger(*most, over(4000 * latency, over(field(t, "core", "store_buffers") * vector_bytes(t), 64)));
+	if (level == 4) {
+		uint64_t channels = field(t, "dram", "channels"), moved = channels_milli(t, in + out + (s->nontemporal ? 4 : 0), channels);
+
+		*least = larger(*least, moved);
+		/* what comes in and what goes out keep each other waiting */
+		*most += s->stored ? moved : 0;
+	}
+	if (s->nontemporal) {
+		uint64_t combining = 4 * combining_milli(t, 64 / vector_bytes(t));
+
+		*least = larger(*least, combining);
+		*most += combining;
+	}
+}
+
+static int64_t rate_milli(struct texts *t, uint64_t bytes, uint64_t milli)
+{
+	return (int64_t)over((uint64_t)(hz3(t) * bytes * 1000 / 3), milli) * 1000;
+}
+
+static enum status expect_stream(struct texts *t, const char *row, struct expectation *out)
+{
+	static const struct stream streams[] = {
+		{ "read", 1, 1, 0, false }, { "write", 1, 0, 1, false }, { "copy", 2, 1, 1, false },
+		{ "write", 1, 0, 1, true }, { "copy", 2, 1, 1, true },
+	};
+	static const char *const levels[] = { ".l1.bandwidth", ".l2.bandwidth", ".l3.bandwidth", ".dram.bandwidth" };
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		for (unsigned level = 1; level <= 4; level++) {
+			size_t n = strlen(streams[i].name);
+			const char *where = streams[i].nontemporal ? ".dram_nt.bandwidth" : levels[level - 1];
+			uint64_t least, most;
+
+			if (strncmp(row, streams[i].name, n) || strcmp(row + n, where) || (streams[i].nontemporal && level < 4))
+				continue;
+			if ((level == 2 && !field(t, "l2", "bytes")) || (level == 3 && !field(t, "l3", "bytes")))
+				return ST_UNSUPPORTED;
+			if (streams[i].nontemporal && !streams[i].loaded) {
+				least = larger(4 * combining_milli(t, 64 / vector_bytes(t)), channels_milli(t, 4, field(t, "dram", "channels")));
+				most = least;
+			} else {
+				stream(t, &streams[i], level, &least, &most);
+			}
+			out->least_milli = rate_milli(t, 256 * streams[i].arrays, most);
+			out->most_milli = rate_milli(t, 256 * streams[i].arrays, least);
+			/* One limit: 2 %. Where lines come and go at once, one may have to wait for another now and then. */
+			out->least_milli -= out->least_milli / (level == 1 || streams[i].nontemporal ? 50 : 20);
+			out->most_milli += out->most_milli / (level <= 2 || streams[i].nontemporal ? 50 : level == 3 ? 20 : 10);
+			return ST_OK;
+		}
+	return ST_MISSING;
+}
+
+enum status expect_bandwidth(const char *machine, const char *format, const char *row, struct expectation *out)
+{
+	struct texts t = { machine, format, false };
+	uint64_t lfb = field(&t, "lfb", "entries"), wc = smaller(field(&t, "wc", "buffers"), lfb), channels = field(&t, "dram", "channels");
+	uint64_t transfers = field(&t, "wc", "partial_transfers");
+	/* a line of four stores, whole or without the last; owned lines take one store a cycle */
+	uint64_t whole = larger(combining_milli(&t, 4), channels_milli(&t, 1, channels)), owned = over(4000, ports(&t, "std", 1));
+	uint64_t partial_least = partial_milli(&t, transfers > 1 ? transfers - 2 : 0, lfb - wc + 1, channels_milli(&t, transfers, channels));
+	uint64_t partial_most = partial_milli(&t, transfers - 1, lfb - wc + 1, channels_milli(&t, transfers, channels));
+	const struct { const char *row; uint64_t least, most; } formulas[] = {
+		/* in place of the cycle that a line takes which is owned */
+		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
+		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), smaller(lfb, field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)),
+		  larger(over(1000 * memory(&t, false), smaller(lfb, field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)) },
+		{ "store.nt.penalty", whole - owned, whole - owned },
+		{ "store.nt_partial.penalty", partial_least - whole, partial_most - whole },
+	};
+	enum status st = expect_stream(&t, row, out);
+
+	for (size_t i = 0; st == ST_MISSING && i < sizeof(formulas) / sizeof(formulas[0]); i++)
+		if (!strcmp(formulas[i].row, row)) {
+			int64_t least = (int64_t)formulas[i].least, most = (int64_t)formulas[i].most;
+
+			*out = (struct expectation){ least - (least / 50 > 500 ? least / 50 : 500), most + (most / 50 > 500 ? most / 50 : 500) };
+			st = ST_OK;
+		}
+	return t.missing && st == ST_OK ? ST_SYNTAX : st;
+}
