@@ -178,6 +178,12 @@ check check-long:
 	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
+# What each profile does to the registers, to be looked at before it goes in.
+.PHONY: golden
+golden: host
+	OUT=$(OUT) tests/golden/record.sh tests/golden
+	@git --no-pager diff --stat -- tests/golden
+
 # docs/penalties.md: measured against expected on four simulated machines.
 EXPECT_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/expect/*.c))
 $(OUT)/tests/penalties/expected: tests/penalties/expected.c $(EXPECT_OBJECTS) $(OUT)/libstallmeter.a

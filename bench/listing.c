@@ -119,6 +119,10 @@ void listing_write(struct listing *l, struct text *t, const struct trace_entry *
 		return;
 	}
 	text_fmt(t, "%s [%s]", m->what, m->source);
+	if (l->restoring) {
+		text_fmt(t, ": as found");
+		return;
+	}
 	if (str_starts(m->what, "IA32_PERFEVTSEL"))
 		event = core_event(l, e->value, &source);
 	if (!event)
@@ -307,6 +311,7 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 		guard_init(&p->guard, &p->trace.access, p->cpu.processor, p->saves, GUARD_SAVED_MAX);
 		st = suite_run(&p->guard.access, &p->cpu, s, &p->own, &p->summary);
 		open_section(p, "at the end");
+		p->listing.restoring = p->trace_listing.restoring = true;
 		restored = guard_restore(&p->guard);
 		p->saved = p->guard.count;
 		if (st == ST_OK)

@@ -12,6 +12,7 @@ struct listing {
 	const struct processor *processor;
 	struct { uint32_t msr; uint64_t value; } extras[LISTING_EXTRAS];
 	unsigned extra_count;
+	bool restoring;         /* what is written now was found: nothing is selected by it */
 };
 
 void listing_init(struct listing *l, const struct processor *p);

@@ -270,6 +270,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		s = suite_run(&guard.access, &cpu, settings, &host, &summary);
 	if (place.trace)
 		trace_text(&place, "# at the end\n");
+	place.listing.restoring = true;
 	enum status restored = guard_restore(&guard);
 	rundir_close(&place.directory);
 	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {

@@ -567,10 +567,43 @@ def write_processors(out, processors, quirks, sets):
     out.write("};\nconst uint16_t processor_count = %d;\n" % len(processors))
 
 
+NOT_RESTORED = "reviewed/not_restored.csv"
+KINDS_WRITTEN, KINDS_READ = ["counts", "clears", "record"], ["status", "free"]
+
+
+def check_not_restored(p, folder, sets):
+    """What is not put back at exit stands on a reviewed list, and nothing else does. `sets`: rows of the files msrs/*.csv."""
+    rows = read_csv(p, folder, NOT_RESTORED, ["first", "last", "msrs", "kind", "reason"])
+    if rows is None:
+        p.add((os.path.join("tables", NOT_RESTORED), 1), "first", "is missing")
+        return
+    for r in rows:
+        r.range = (number(p, r, "first", 1, (1 << 32) - 1), number(p, r, "last", 1, (1 << 32) - 1))
+        words(p, r, "reason")
+        if r["kind"] not in KINDS_WRITTEN + KINDS_READ:
+            p.add(r.where, r["first"], "kind must be one of %s" % ", ".join(KINDS_WRITTEN + KINDS_READ))
+        r.unused = set(r["msrs"].split()) if r["kind"] in KINDS_WRITTEN else set()
+        if r["kind"] in KINDS_READ and r["msrs"] != "-":
+            p.add(r.where, r["first"], "is never written: msrs must be -")
+    for name, m in ((name, m) for name, msrs in sets.items() for m in msrs):
+        first, last = m.msr["first"], m.msr["last"]
+        near = [r for r in rows if r.range[0] <= last and first <= r.range[1] and (name in r["msrs"].split() or r["msrs"] == "-")]
+        if m.msr["restore"] and near:
+            p.add(near[0].where, near[0]["first"], "is put back at exit: %s:%d" % m.where)
+        elif not m.msr["restore"] and not any(r.range[0] <= first and last <= r.range[1] and r["kind"] in KINDS_WRITTEN for r in near):
+            p.add(m.where, m["first"], "is not put back at exit and not on the list %s" % NOT_RESTORED)
+        for r in near:
+            r.unused.discard(name)
+    for r in rows:
+        if r.unused:
+            p.add(r.where, r["first"], "no register that may be written is so in %s" % ", ".join(sorted(r.unused)))
+
+
 def main(folder, target):
     p = Problems()
     quirks = read_quirks(p, folder)
     processors, sets = read_processors(p, folder, quirks)
+    check_not_restored(p, folder, sets["msrs"])
     check_order(p, processors)
     tlbs = read_tlb_descriptors(p, folder)
     figures = read_published(p, folder, processors)
