@@ -269,7 +269,9 @@ enum status html_report(const struct document *d, const char *note, char *at, si
 	html_cores(&h);
 	html_bandwidth(&h);
 	for (const struct doc_node *s = doc_begin(d, doc_root(d)); s; s = doc_next(d, s))
-		if (!is_drawn(s->key))
+		if (str_equal(s->key, "profile") && s->type == DOC_LIST)
+			html_profile(&h, s);
+		else if (!is_drawn(s->key))
 			html_generic(&h, s);
 	html_rejected(&h);
 	html_machine(&h);

@@ -97,6 +97,8 @@ void html_rows(struct html *h)
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
 	const char *before = "";
 
+	if (!list->count)
+		return;
 	html_section(h, "penalties", "Penalty table",
 	             "A latency is load to use; a penalty is what the event costs over its baseline, and only penalties feed a cycle accounting; a "
 	             "throughput is a rate. The spread is the median absolute deviation of the windows. Verdict <b>ok</b>: quiet, and proved by the "
@@ -189,6 +191,8 @@ void html_rejected(struct html *h)
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
 	bool open = false;
 
+	if (!list->count)
+		return;
 	html_section(h, "rejected", "What was rejected, and why",
 	             "Rows that are not ok, and windows that were thrown away because an SMI or a change of frequency hit them.");
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {

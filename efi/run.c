@@ -55,6 +55,7 @@ struct here {
 	struct files *files;
 	const struct clock *clock;
 	uint64_t started;         /* TSC */
+	uint64_t last_file;       /* TSC when the last whole file was there */
 	enum status said;         /* the last reason that was printed */
 	bool status_line;         /* a passing line stands on the screen */
 };
@@ -85,7 +86,14 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct here *p = self;
-	return told(p, name, files_write(p->files, name, bytes, n));
+	enum status s = told(p, name, files_write(p->files, name, bytes, n));
+	uint64_t now = read_tsc();
+	if (s == ST_OK) {
+		clear_status(p);
+		print("written: %s, %zu bytes, %lu ms\n", name, n, p->last_file ? (unsigned long)clock_ms(p->clock, now - p->last_file) : 0ul);
+	}
+	p->last_file = now;
+	return s;
 }
 
 static void place_progress(void *self, const struct progress *p)

@@ -227,6 +227,13 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 	if (!strcmp(what, "study") && !strcmp(g->started, "study"))
 		g->started[0] = 0;
 	/* environment, study, and every section that later versions add: under their own name */
+	if (!strcmp(what, "profile")) { /* a line for each row's kernel */
+		g->started[0] = 0;
+		json_t *list = json_object_get(g->root, what);
+		if (!list && json_object_set_new(g->root, what, list = json_array()))
+			return ST_FULL;
+		return json_array_append(list, json_object_get(line, what)) ? ST_MISSING : ST_OK;
+	}
 	if (json_object_get(line, what))
 		return json_object_set(g->root, what, json_object_get(line, what)) ? ST_FULL : ST_OK;
 	return ST_OK;

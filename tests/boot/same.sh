@@ -23,9 +23,11 @@ same() { # same FILE PATTERN-OF-THE-LINES-THAT-MAY-DIFFER
 	cmp <(without "$2" "$guest/$1") <(without "$2" "$host/$1") && [ -s "$guest/$1" ] &&
 		[ $(($(wc -l <"$guest/$1") - $(without "$2" "$guest/$1" | wc -l))) -le 1 ]
 }
+environment_out() { sed '/<caption>Firmware and place of the run/,/<\/table>/d' "$1"; }
 compare() {
 	check "same_$1_results" same results.json '^"environment": {.*}$'
 	check "same_$1_penalties" same penalties.csv 'nothing may differ'
+	check "same_$1_report" cmp <(environment_out "$guest/report.html") <(environment_out "$host/report.html")
 	check "same_$1_journal" same journal.jsonl '^{"event": "environment", '
 	check "same_$1_directory" test "$(basename "$guest")" = "$(basename "$host")"
 	check "same_$1_environments_differ" sh -c '! cmp -s "$1/results.json" "$2/results.json"' - "$guest" "$host"
@@ -33,6 +35,12 @@ compare() {
 }
 both builtin nehalem-ep nehalem-ep quick 0
 compare builtin
+report_in_time() { # what the guest said of drawing and writing report.html
+	sed -n 's/^written: report.html, \([0-9]*\) bytes, \([0-9]*\) ms.*/\1 \2/p' "$work/q/debugcon.log" >"$work/drawn"
+	cat "$work/drawn"
+	read -r bytes ms <"$work/drawn" && [ "$bytes" -gt 20000 ] && [ "$bytes" -le 1048576 ] && [ "$ms" -le 2000 ]
+}
+check "report_within_1_mib_and_2_s_in_the_guest" report_in_time
 check "same_builtin_has_every_quick_row" sh -c 'diff "$1" "$2"' - \
 	<("$out/stallmeter" list --rows | awk '$2 == "q" { print $1 }' | sort) <(jq -r '.rows[].name' "$guest/results.json" | sort)
 first=$(basename "$guest")
