@@ -92,6 +92,27 @@ static const struct row_proof_set proof_assist[] = {
 	{ { { "FP_ASSIST", ONCE } } },
 	END_OF_SETS
 };
+static const struct row_proof_set proof_no_assist[] = {
+	{ { { "FP_ASSIST.ALL", NEVER } } },
+	{ { { "FP_ASSIST.ANY", NEVER } } },
+	{ { { "FP_ASSIST", NEVER } } },
+	END_OF_SETS
+};
+/* Eight instructions a line, each decoded anew. */
+static const struct row_proof_set proof_decode[] = {
+	{ { { "MACRO_INSTS.DECODED", 7900, 8100, false } } },
+	{ { { "IDQ.MITE_UOPS", 7900, 8100, false } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_microcode[] = {
+	{ { { "IDQ.MS_SWITCHES", ONCE } } },
+	{ { { "UOPS_DECODED.MS", SOME_CYCLES } } },
+	END_OF_SETS
+};
+static const struct row_proof_set proof_transition[] = {
+	{ { { "OTHER_ASSISTS.AVX_TO_SSE", 490, 510, false }, { "OTHER_ASSISTS.SSE_TO_AVX", 490, 510, false } } },
+	END_OF_SETS
+};
 static const struct row_proof_set proof_partial_flags[] = {
 	{ { { "RAT_STALLS.FLAGS", SOME_CYCLES } } },
 	END_OF_SETS

@@ -62,6 +62,9 @@
  * core.fp_assist_cycles after the operation retired; its core.fp_assist_uops are issued and retired at
  * full width in the last of these cycles.
  *
+ * SSE code while upper halves of vector registers are dirty, and VEX code after that: allocation stands still for
+ * core.avx_transition_cycles. VZEROUPPER makes them clean, VEX code of more than 16 bytes dirty.
+ *
  * Not modelled: replays, ports bound at allocation, write-back port conflicts, cycles further than
  * CORE_RING beyond the oldest open one (ports count as free there). */
 #include "pmu/sim/core_pipe.h"
@@ -106,6 +109,23 @@ static void partial_stalls(struct core_thread *c, const struct core_plan *p)
 		if (m->core_partial_flags_cycles)
 			pipe_hold(c, c->alloc + 1 + m->core_partial_flags_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_FLAGS);
 	}
+}
+
+/* Upper halves of vector registers: clean, written by VEX code, or saved since SSE code came. */
+enum upper_state { UPPER_CLEAN, UPPER_DIRTY, UPPER_SAVED };
+
+static void vector_transition(struct core_thread *c, const struct core_plan *p)
+{
+	bool saves = p->vector == VECTOR_SSE && c->upper == UPPER_DIRTY, restores = p->vector != VECTOR_SSE && c->upper == UPPER_SAVED;
+	if (saves || restores) {
+		pipe_hold(c, c->alloc + 1 + c->m->core_avx_transition_cycles, WAIT_ALLOCATE, SIG_RESOURCE_STALL_OTHER);
+		signal_pulse(c->signals, saves ? SIG_AVX_TO_SSE : SIG_SSE_TO_AVX, c->alloc, 1);
+		c->upper = saves ? UPPER_SAVED : UPPER_DIRTY;
+	}
+	if (p->vector == VECTOR_WIDE)
+		c->upper = UPPER_DIRTY;
+	if (p->vector == VECTOR_CLEAN)
+		c->upper = UPPER_CLEAN;
 }
 
 /* When the main uop of a special class can dispatch, given its sources. */
@@ -222,6 +242,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		return s;
 	if ((p->wide_reads & c->narrow) | p->reads_flags)
 		partial_stalls(c, p);
+	if (!simple && p->vector)
+		vector_transition(c, p);
 	c->fused_before = false;
 	if (fused)
 		complete = c->fused_complete;

@@ -46,6 +46,10 @@ enum domain { DOMAIN_ANY, DOMAIN_INT, DOMAIN_VECTOR, DOMAIN_FLOAT };
 
 enum branch_kind { BRANCH_NONE, BRANCH_COND, BRANCH_DIRECT, BRANCH_INDIRECT, BRANCH_RETURN, BRANCH_CALL, BRANCH_CALL_INDIRECT };
 
+/* What an instruction does to the upper halves of vector registers: nothing, SSE code, VEX code of 16 bytes, of more,
+ * and what makes them clean. */
+enum vector_code { VECTOR_NONE, VECTOR_SSE, VECTOR_VEX, VECTOR_WIDE, VECTOR_CLEAN };
+
 #define PLAN_GROUPS 5
 
 /* What an instruction costs on a machine, worked out once (core_plan_make). */
@@ -75,6 +79,7 @@ struct core_plan {
 	bool complex;                 /* needs the first decoder */
 	bool reads_carry, reads_rest; /* flag groups that are sources: CF; ZF, AF, PF, SF, OF */
 	bool reads_flags;             /* either */
+	uint8_t vector;               /* enum vector_code */
 	bool move_free;               /* eliminated: its result is ready with its source */
 	bool multiply;
 	uint8_t partial_write;        /* general register written narrower than 32 bits, else RN_NONE */

@@ -13,6 +13,7 @@
  *   entered when the decoders leave it, if it had no more than front.uop_cache_window_uops uops; what
  *   it had when it was left counts for all of it. From the cache back to the decoders fetch loses
  *   front.uop_cache_switch_cycles.
+ * - When microcode comes after an instruction that is none, decode waits front.microcode_switch_cycles.
  * - A length-changing prefix stalls fetch by front.lcp_cycles, once an instruction.
  * - At most front.queue uops wait between decode and allocation.
  * - The loop buffer streams when the same backward branch was taken LOOP_TURNS times in a row, nothing
@@ -157,6 +158,11 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 		d = room;
 		f->cached_uops = 0;
 	}
+	if (p->microcoded && !f->sequencer && m->front_microcode_switch_cycles) {
+		d += m->front_microcode_switch_cycles;
+		f->cached_uops = 0;
+	}
+	f->sequencer = p->microcoded;
 	f->cached_uops += p->fused;
 	f->redirected = false;
 	f->window = ~0ull - 1;
@@ -190,6 +196,11 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 		d++;
 		f->decoded = 0;
 	}
+	if (p->microcoded && !f->sequencer && m->front_microcode_switch_cycles) {
+		d += m->front_microcode_switch_cycles;
+		f->decoded = 0;
+	}
+	f->sequencer = p->microcoded;
 	uint64_t room = c->front_ring[(c->uop_number - m->front_queue) & (FRONT_RING - 1)];
 	if (room > d && !c->fused_before) { /* a branch that fused adds no uop */
 		signal_level(c->signals, SIG_ILD_STALL_QUEUE_FULL, d, room, 1);

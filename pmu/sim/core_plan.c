@@ -133,7 +133,7 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 
 static enum plan_shape shape_of(const struct insn *in, const struct core_plan *p)
 {
-	if (p->groups != 1 || p->special || p->extra || in->rep)
+	if (p->groups != 1 || p->special || p->extra || p->vector || in->rep)
 		return SHAPE_ANY;
 	if (p->group[0] == PART_LOAD)
 		return SHAPE_LOAD;
@@ -142,6 +142,26 @@ static enum plan_shape shape_of(const struct insn *in, const struct core_plan *p
 	if (p->divider || p->busy != 1 || !p->ports)
 		return SHAPE_ANY;
 	return p->group[0] == PART_MAIN ? SHAPE_OPERATION : p->group[0] == (PART_LOAD | PART_MAIN) ? SHAPE_LOAD_OPERATION : SHAPE_ANY;
+}
+
+static bool touches_vectors(const struct insn *in)
+{
+	const uint8_t r[] = { in->dst, in->src1, in->src2, in->src3 };
+	for (unsigned i = 0; i < sizeof(r); i++)
+		if (r[i] >= RN_VEC0 && r[i] < RN_X87)
+			return true;
+	return false;
+}
+
+static enum vector_code vector_of(const struct machine *m, const struct insn *in)
+{
+	if (!m->core_avx_transition_cycles)
+		return VECTOR_NONE;
+	if (in->class == UC_VZEROUPPER)
+		return VECTOR_CLEAN;
+	if (in->vex || in->evex)
+		return in->operand_bytes > 16 ? VECTOR_WIDE : VECTOR_VEX;
+	return touches_vectors(in) ? VECTOR_SSE : VECTOR_NONE;
 }
 
 void core_plan_make(const struct machine *m, const struct insn *in, const struct insn *next, struct core_plan *p)
@@ -200,5 +220,6 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->complex = p->fused > 1;
 	p->x87 = in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE);
 	p->ends = p->x87 || p->branch || p->fuses_next;
+	p->vector = (uint8_t)vector_of(m, in);
 	p->shape = (uint8_t)shape_of(in, p);
 }

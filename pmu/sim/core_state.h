@@ -41,6 +41,7 @@ struct front {
 	uint64_t line;          /* ip / 64 of the last line fetched */
 	uint64_t stalled_until; /* a fetch stall in progress, for its reason */
 	uint32_t decoded;       /* instructions in `cycle` */
+	bool sequencer;         /* the last instruction was microcode */
 	uint32_t cached_uops;   /* uops the uop cache delivered in `cycle` */
 	bool redirected;        /* the next fetch group starts anew */
 	uint64_t cache_window;  /* ip / uop_cache_window of the last instruction; ~0: none */
@@ -89,6 +90,7 @@ struct core_thread {
 	uint64_t ready[RN_COUNT];    /* cycle in which a register's value can be used */
 	uint64_t written[RN_COUNT];  /* cycle in which its last writer retired */
 	uint8_t domain[RN_COUNT];    /* enum domain of the value */
+	uint8_t upper;               /* upper halves of vector registers: enum upper_state */
 	uint32_t narrow;             /* general registers last written at 8 or 16 bits */
 	uint64_t flags_number[2];    /* uop that wrote CF, ZAPSO last */
 	uint64_t flags_retire[2];

@@ -31,9 +31,9 @@ static struct cost cost_of(struct machine_text *t, const char *class)
 {
 	static const struct { const char *class; struct cost cost; } common[] = {
 		{ "int", { 1, 3, 1 } }, { "imul", { 3, 1, 1 } }, { "load", { 0, 1, 1 } }, { "sta", { 1, 1, 1 } }, { "std", { 1, 1, 1 } },
-		{ "branch", { 1, 1, 1 } }, { "vec_logic", { 1, 3, 1 } }, { "vec_move", { 1, 3, 1 } }, { "idiv64", { 60, 1, 40 } },
+		{ "branch", { 1, 1, 1 } }, { "vec_logic", { 1, 3, 1 } }, { "vec_move", { 1, 3, 1 } }, { "idiv32", { 25, 1, 11 } }, { "idiv64", { 60, 1, 40 } },
 		{ "fp_add", { 3, 1, 1 } }, { "fp_mul", { 5, 1, 1 } },
-		{ "x87_div", { 27, 1, 27 } }, { "lock", { 20, 1, 1 } }, { "lfence", { 5, 1, 1 } }, { "sfence", { 5, 1, 1 } },
+		{ "x87_mul", { 5, 1, 1 } }, { "x87_div", { 27, 1, 27 } }, { "x87_sqrt", { 27, 1, 27 } }, { "x87_move", { 1, 1, 1 } }, { "lock", { 20, 1, 1 } }, { "lfence", { 5, 1, 1 } }, { "sfence", { 5, 1, 1 } },
 		{ "pause", { 9, 3, 1 } }, { "microcode", { 1, 3, 1 } },
 	};
 	struct ini ini;
@@ -71,13 +71,20 @@ static int64_t divide(struct machine_text *t, const char *class, int64_t bits, i
 	return interval ? (c.busy > whole - c.latency ? c.busy - (whole - c.latency) : 1) : c.latency;
 }
 
-/* 4 times OR, XOR, DIV and the end of the loop: the chain, or the microcode on its ports. */
-static int64_t div64_milli(struct machine_text *t, int64_t bits)
-{
-	int64_t uops = 4 * (field(t, "uops", "idiv64") + 2) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
-	int64_t ported = uops * 1000 / 4 / cost_of(t, "int").ports, chain = 1000 * (1 + divide(t, "idiv64", bits, 64, false));
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-	return ported > chain ? ported : chain;
+/* 4 times OR or a copy, XOR, DIV and the end of the loop: the chain (the divider), or the microcode on its ports, in
+ * allocation, or from its sequencer, which begins a cycle for each DIV and leaves one to the two others. */
+static int64_t div_milli(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
+{
+	int64_t uops = field(t, "uops", class), width = larger(1, field(t, "core", "issue_width")), sequencer = larger(1, field(t, "front", "microcode_width"));
+	int64_t all = 4 * (uops + 2) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
+	int64_t bound = larger(all * 1000 / 4 / cost_of(t, "int").ports, all * 1000 / 4 / width);
+	int64_t cycles = divide(t, class, bits, of_bits, interval) + (interval ? 0 : latency(t, "int"));
+
+	if (uops > field(t, "front", "complex_uops"))
+		bound = larger(bound, 1000 * ((uops + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")));
+	return larger(bound, 1000 * cycles);
 }
 
 /* A NOP of k_nop: 8 of them and the end of the loop. */
@@ -119,6 +126,10 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	int64_t mul_base = 1000 / cost_of(t, "fp_mul").ports, moves = field(t, "core", "move_elimination") ? 0 : 1;
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
 	int64_t slots = 18 * 1000 / 8 / field(t, "core", "issue_width");
+	int64_t cached = field(t, "front", "uop_cache") ? field(t, "front", "uop_cache_width") : 0;
+	int64_t x87_ports = 3 / cost_of(t, "x87_move").ports; /* a copy, the operation, a pop */
+	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
+	int64_t transition = field(t, "core", "avx_transition_cycles");
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
 		{ "store.forward.latency", true, C(forward(t)) },
 		/* the second store's data follows the first's by a cycle */
@@ -139,8 +150,9 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "frontend.baclear.penalty", true, C(field(t, "front", "baclear_cycles")) },
 		{ "frontend.itlb_walk.penalty", true, C(field(t, "stlb", "cycles") + field(t, "walk", "cycles") + l1) },
 		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512, C(field(t, "stlb", "cycles")) },
-		/* the choice is loaded; of the turn's own allocation half a cycle is hidden */
-		{ "branch.conditional.penalty", true, C(mispredict(t, l1)) - 500 },
+		/* the choice is loaded; a cycle of the turn comes before it; less a turn that is foreseen: six uops, in whole
+		 * cycles where a uop cache of no greater width gives them */
+		{ "branch.conditional.penalty", true, C(mispredict(t, l1) + 1) - (cached && cached < 6 ? C((6 + cached - 1) / cached) : 1500) },
 		/* and shifted and added; a turn of 9 instructions hides more */
 		{ "branch.indirect.penalty", true, C(mispredict(t, l1 + 2 * latency(t, "int")) - 1) },
 		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
@@ -152,8 +164,30 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.sqrtsd_easy.latency", true, C(divide(t, "fp_sqrt64", 1, 53, false)) },
 		{ "exec.sqrtsd_hard.latency", true, C(divide(t, "fp_sqrt64", 53, 53, false) + 2 * latency(t, "vec_logic")) },
 		{ "exec.sqrtsd_hard.interval", true, C(divide(t, "fp_sqrt64", 53, 53, true)) },
-		{ "exec.div64_easy.latency", true, div64_milli(t, 1) },
-		{ "exec.div64_hard.latency", true, div64_milli(t, 62) },
+		{ "exec.sqrtsd_easy.interval", true, C(divide(t, "fp_sqrt64", 1, 53, true)) },
+		{ "exec.div64_easy.latency", true, div_milli(t, "idiv64", 1, 64, false) },
+		{ "exec.div64_hard.latency", true, div_milli(t, "idiv64", 62, 64, false) },
+		{ "exec.div64_easy.interval", true, div_milli(t, "idiv64", 1, 64, true) },
+		{ "exec.div64_hard.interval", true, div_milli(t, "idiv64", 62, 64, true) },
+		{ "exec.div32_easy.latency", true, div_milli(t, "idiv32", 1, 32, false) },
+		{ "exec.div32_hard.latency", true, div_milli(t, "idiv32", 30, 32, false) },
+		{ "exec.div32_easy.interval", true, div_milli(t, "idiv32", 1, 32, true) },
+		{ "exec.div32_hard.interval", true, div_milli(t, "idiv32", 30, 32, true) },
+		{ "exec.fdiv_easy.latency", true, C(divide(t, "x87_div", 1, 64, false)) },
+		{ "exec.fdiv_easy.interval", true, C(larger(divide(t, "x87_div", 1, 64, true), x87_ports)) },
+		{ "exec.fdiv_hard.interval", true, C(larger(divide(t, "x87_div", 64, 64, true), x87_ports)) },
+		{ "exec.fsqrt_easy.latency", true, C(divide(t, "x87_sqrt", 1, 64, false)) },
+		{ "exec.fsqrt_hard.latency", true, C(divide(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
+		{ "exec.fsqrt_easy.interval", true, C(larger(divide(t, "x87_sqrt", 1, 64, true), x87_ports)) },
+		{ "exec.fsqrt_hard.interval", true, C(larger(divide(t, "x87_sqrt", 64, 64, true), x87_ports)) },
+		{ "exec.fp_assist_flushed.interval", true, larger(mul_base, slots) },
+		{ "frontend.decode.interval", true, C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
+		  8 / larger(1, field(t, "core", "issue_width")))) },
+		/* the sequencer's cycles, one for the three NOPs, and the way to it; or allocation; or its ports */
+		{ "exec.microcode_switch.penalty", true, larger(larger(C((microcode + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")),
+		  (microcode + 3) * 1000 / field(t, "core", "issue_width")), microcode * 1000 / cost_of(t, "microcode").ports) - 4 * nop_milli(t) },
+		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
+		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },
 		{ "exec.fdiv.latency", true, C(divide(t, "x87_div", 64, 64, false)) },
 		/* allocated, copied, multiplied, retired; less a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
@@ -162,6 +196,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.partial_register.penalty", true, C(field(t, "core", "partial_register_cycles")) },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
 		{ "exec.mxcsr.penalty", !field(t, "core", "mxcsr_cycles"), C(cost_of(t, "ldmxcsr").busy) - load_milli },
+		{ "exec.mxcsr_same.penalty", !field(t, "core", "mxcsr_cycles"), C(cost_of(t, "ldmxcsr").busy) - load_milli },
+		{ "exec.fpcw_same.penalty", !field(t, "core", "fpcw_cycles"), C(cost_of(t, "fldcw").busy) - load_milli },
 		{ "exec.fpcw.penalty", !field(t, "core", "fpcw_cycles"), C(cost_of(t, "fldcw").busy) - load_milli },
 		/* a chain through memory either way; a lock on two lines is not modelled as dearer */
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },

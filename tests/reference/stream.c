@@ -301,6 +301,7 @@ void stream_machine(struct machine *m, unsigned kinds)
 	m->front_loop_uops = below(2) ? below(256) : 0;
 	m->core_register_reads = below(3) ? 0 : 1 + below(5);
 	m->core_partial_flags_cycles = m->core_partial_register_cycles = m->core_divide_least_cycles = 0;
+	m->core_avx_transition_cycles = m->front_microcode_switch_cycles = 0;
 	m->store_disambiguation = 0;
 	m->predictor_history = 20; /* so that the ends of short loops are foreseen */
 	draw_ports(m, kinds & MACHINE_PORTS_OVERLAP);

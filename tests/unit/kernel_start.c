@@ -50,6 +50,15 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_read_avx", START_STREAMS }, { "k_write_avx", START_STREAMS }, { "k_write_nt_avx", START_STREAMS }, { "k_copy_avx", START_STREAMS }, { "k_copy_nt_avx", START_STREAMS },
 	{ "k_read_avx512", START_STREAMS }, { "k_write_avx512", START_STREAMS }, { "k_write_nt_avx512", START_STREAMS }, { "k_copy_avx512", START_STREAMS }, { "k_copy_nt_avx512", START_STREAMS },
 	{ "k_store_wait", START_STREAMS }, { "k_store_rfo", START_STREAMS }, { "k_store_line", START_STREAMS }, { "k_store_nt", START_STREAMS }, { "k_store_nt_partial", START_STREAMS },
+	{ "k_sqrtsd_indep_easy", START_COUNT }, { "k_div32_chain_easy", START_COUNT },
+	{ "k_div32_chain_hard", START_COUNT }, { "k_div32_indep_easy", START_COUNT },
+	{ "k_div32_indep_hard", START_COUNT }, { "k_div64_indep_easy", START_COUNT },
+	{ "k_div64_indep_hard", START_COUNT }, { "k_fdiv_chain_easy", START_COUNT },
+	{ "k_fdiv_indep_easy", START_COUNT }, { "k_fdiv_indep_hard", START_COUNT },
+	{ "k_fsqrt_chain_easy", START_COUNT }, { "k_fsqrt_chain_hard", START_COUNT },
+	{ "k_fsqrt_indep_easy", START_COUNT }, { "k_fsqrt_indep_hard", START_COUNT },
+	{ "k_microcode_switch", START_COUNT }, { "k_microcode_switch_base", START_COUNT },
+	{ "k_avx_transition", START_COUNT }, { "k_avx_transition_base", START_COUNT }, { "k_fp_assist_flushed", START_BUFFER },
 };
 
 enum kernel_start kernel_start_find(const char *kernel)
