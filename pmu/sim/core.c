@@ -111,6 +111,22 @@ static void partial_stalls(struct core_thread *c, const struct core_plan *p)
 	}
 }
 
+/* The x87 stack moves: what was slot i + pop is slot i. */
+static void turn_x87(struct core_thread *c, int pop)
+{
+	uint64_t ready[8], written[8];
+	uint8_t domain[8];
+	memcpy(ready, c->ready + RN_X87, sizeof(ready));
+	memcpy(written, c->written + RN_X87, sizeof(written));
+	memcpy(domain, c->domain + RN_X87, sizeof(domain));
+	for (unsigned i = 0; i < 8; i++) {
+		const unsigned from = (i + (unsigned)pop) & 7;
+		c->ready[RN_X87 + i] = ready[from];
+		c->written[RN_X87 + i] = written[from];
+		c->domain[RN_X87 + i] = domain[from];
+	}
+}
+
 /* Upper halves of vector registers: clean, written by VEX code, or saved since SSE code came. */
 enum upper_state { UPPER_CLEAN, UPPER_DIRTY, UPPER_SAVED };
 
@@ -406,6 +422,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	if (p->ends) {
 		if (p->x87)
 			signal_pulse(c->signals, SIG_X87_RETIRED, retired, 1);
+		if (in->x87_pop)
+			turn_x87(c, in->x87_pop);
 		if (p->branch) {
 			if (fused)
 				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);

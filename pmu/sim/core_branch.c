@@ -6,7 +6,9 @@ static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resol
 {
 	uint64_t ready[RN_COUNT];
 	uint32_t narrow = c->narrow, left = c->rob_size, rob_at = c->rob_at;
-	bool streaming = c->front.streaming;
+	bool streaming = c->front.streaming, from_cache = c->front.from_cache;
+	const uint64_t window = c->front.cache_window;
+	const uint32_t window_uops = c->front.window_uops;
 	memcpy(ready, c->ready, sizeof(ready));
 	c->front.streaming = false;
 	front_redirect(c, c->front.window_cycle + 1);
@@ -73,6 +75,10 @@ out:
 	c->narrow = narrow;
 	c->rob_at = rob_at;
 	c->front.streaming = streaming;
+	/* of the window that the wrong path was in only a part was decoded */
+	c->front.cache_window = window;
+	c->front.window_uops = window_uops;
+	c->front.from_cache = from_cache;
 	c->fused_before = false;
 	return ST_OK;
 }

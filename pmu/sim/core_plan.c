@@ -219,7 +219,7 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->microcoded = p->fused > m->front_complex_uops;
 	p->complex = p->fused > 1;
 	p->x87 = in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE);
-	p->ends = p->x87 || p->branch || p->fuses_next;
+	p->ends = p->x87 || in->x87_pop || p->branch || p->fuses_next;
 	p->vector = (uint8_t)vector_of(m, in);
 	p->shape = (uint8_t)shape_of(in, p);
 }

@@ -119,6 +119,15 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
+static int64_t x87_interval(struct machine_text *t, const char *class, int64_t bits)
+{
+	int64_t interval = divide(t, class, bits, 64, true), moves = cost_of(t, "x87_move").ports;
+
+	/* a copy, the operation, a pop; the pop comes when its operation has ended: when the next one begins too, they
+	 * meet at the port */
+	return C(larger(interval + (moves == 1 && interval == divide(t, class, bits, 64, false)), 3 / moves));
+}
+
 enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
@@ -127,7 +136,6 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
 	int64_t slots = 18 * 1000 / 8 / field(t, "core", "issue_width");
 	int64_t cached = field(t, "front", "uop_cache") ? field(t, "front", "uop_cache_width") : 0;
-	int64_t x87_ports = 3 / cost_of(t, "x87_move").ports; /* a copy, the operation, a pop */
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t transition = field(t, "core", "avx_transition_cycles");
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
@@ -174,12 +182,12 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.div32_easy.interval", true, div_milli(t, "idiv32", 1, 32, true) },
 		{ "exec.div32_hard.interval", true, div_milli(t, "idiv32", 30, 32, true) },
 		{ "exec.fdiv_easy.latency", true, C(divide(t, "x87_div", 1, 64, false)) },
-		{ "exec.fdiv_easy.interval", true, C(larger(divide(t, "x87_div", 1, 64, true), x87_ports)) },
-		{ "exec.fdiv_hard.interval", true, C(larger(divide(t, "x87_div", 64, 64, true), x87_ports)) },
+		{ "exec.fdiv_easy.interval", true, x87_interval(t, "x87_div", 1) },
+		{ "exec.fdiv_hard.interval", true, x87_interval(t, "x87_div", 64) },
 		{ "exec.fsqrt_easy.latency", true, C(divide(t, "x87_sqrt", 1, 64, false)) },
 		{ "exec.fsqrt_hard.latency", true, C(divide(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
-		{ "exec.fsqrt_easy.interval", true, C(larger(divide(t, "x87_sqrt", 1, 64, true), x87_ports)) },
-		{ "exec.fsqrt_hard.interval", true, C(larger(divide(t, "x87_sqrt", 64, 64, true), x87_ports)) },
+		{ "exec.fsqrt_easy.interval", true, x87_interval(t, "x87_sqrt", 1) },
+		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
 		{ "exec.fp_assist_flushed.interval", true, larger(mul_base, slots) },
 		{ "frontend.decode.interval", true, C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / larger(1, field(t, "core", "issue_width")))) },

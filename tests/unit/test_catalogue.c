@@ -173,6 +173,8 @@ static void test_catalogue_swapped_kernels_are_unproven(void **state)
 		row.pair = &pair;
 		bench_row(&c.bench, &row, &r);
 		swapped++;
+		if (r.status == ROW_UNSUPPORTED && r.absent)
+			continue;
 		if (r.status != ROW_UNPROVEN) {
 			print_error("%s: %s with its kernels swapped\n", r.name, row_status_name(r.status));
 			proven++;
