@@ -20,6 +20,7 @@ enum option_kind {
 	OPTION_SWITCH, /* bool: no value, true when given */
 	OPTION_TEXT,   /* const char *: any text, not empty */
 	OPTION_NUMBER, /* uint64_t: least .. most */
+	OPTION_MARK,   /* int: no value, how many operands stand before it */
 	OPTION_CHOICE, /* const char *: one of `choices`, separated by '|' */
 };
 struct option {

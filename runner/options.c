@@ -73,6 +73,7 @@ static enum status option_set(const struct command *c, const struct option *o, c
 		return ST_OK;
 	}
 	case OPTION_SWITCH:
+	case OPTION_MARK:
 		break;
 	}
 	return ST_BROKEN;
@@ -129,12 +130,15 @@ enum status options_parse(const struct command *c, const struct option *list, un
 			}
 			given[o - list] = true;
 		}
-		if (o->kind == OPTION_SWITCH) {
+		if (o->kind == OPTION_SWITCH || o->kind == OPTION_MARK) {
 			if (argument[length]) {
 				complain(c, "%s: takes no value", o->name);
 				return ST_SYNTAX;
 			}
-			*(bool *)o->target = true;
+			if (o->kind == OPTION_MARK)
+				*(int *)o->target = kept;
+			else
+				*(bool *)o->target = true;
 			continue;
 		}
 		if (!argument[length] && i + 1 >= argc) {
