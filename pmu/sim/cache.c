@@ -1,6 +1,7 @@
 /* pmu/sim/cache.c: replacement and filling of a set-associative array.
  *
- * LRU keeps the ways of a set in order of last use. Tree-PLRU keeps one bit a node of a binary
+ * LRU keeps the ways of a set in order of last use: up to 16 ways as a list in one word, more by stamps that
+ * rise with each use; one that is dropped comes last. Tree-PLRU keeps one bit a node of a binary
  * tree over the next power of two of ways; a branch without ways is never taken. Random is a
  * deterministic xorshift generator of each array. An empty way is always filled first. */
 #include "pmu/sim/cache.h"
@@ -13,33 +14,42 @@ void *arena_get(struct arena *a, size_t bytes)
 	return at;
 }
 
+static uint64_t inverse(uint64_t n) { return n > 1 ? UINT64_MAX / n + 1 : 0; }
+
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
-                enum replacement policy)
+                enum replacement policy, unsigned extra_bytes)
 {
-	struct cache n = { .sets = sets, .ways = ways, .stride = (ways + 3) & ~3u, .slices = slices ? slices : 1,
-	                   .hash = hash, .policy = (uint8_t)policy, .random = 0x9E3779B97F4A7C15ull };
-	const size_t entries = (size_t)sets * n.stride;
+	struct cache n = { .sets = sets, .ways = ways, .slices = slices ? slices : 1, .hash = hash, .policy = (uint8_t)policy,
+	                   .extra_bytes = extra_bytes, .oldest = -(int64_t)ways, .random = 0x9E3779B97F4A7C15ull };
+	const uint32_t padded = (ways + 7) & ~7u;
+	const bool stamps = policy == REPLACE_LRU && ways > CACHE_NIBBLE_WAYS;
+	uint32_t at = 8 + padded;
+	n.tags_at = at;
+	n.ready_at = at += 4 * padded;
+	n.stamps_at = at += 8 * ways;
+	n.extra_at = at += stamps ? 8 * ways : 0;
+	n.states_at = at += extra_bytes * ways;
+	n.block_bytes = (at + ways + 63) & ~63u;
+	while (1u << n.shift < ways)
+		n.shift++;
 	if (n.slices == 1 && sets > 1 && !(sets & (sets - 1)))
 		n.mask = sets - 1;
-	n.shift = n.stride && !(n.stride & (n.stride - 1)) ? (uint32_t)__builtin_ctz(n.stride) : 32;
 	n.sets_per_slice = sets / n.slices;
-	n.tag = arena_get(a, entries * sizeof(*n.tag));
-	n.ready = arena_get(a, entries * sizeof(*n.ready));
-	n.state = arena_get(a, entries);
-	n.order_stride = (ways + 15) & ~15u;
-	n.order = policy == REPLACE_LRU ? arena_get(a, (size_t)sets * n.order_stride) : NULL;
-	n.tree = policy == REPLACE_TREE ? arena_get(a, sets * sizeof(*n.tree)) : NULL;
+	n.slices_inverse = inverse(n.slices);
+	n.sets_inverse = inverse(n.sets_per_slice);
+	n.blocks = arena_get(a, (size_t)sets * n.block_bytes);
 	if (!a->at)
 		return;
 	*c = n;
-	memset(n.tag, 0xFF, entries * sizeof(*n.tag));
-	memset(n.ready, 0, entries * sizeof(*n.ready));
-	memset(n.state, 0, entries);
-	if (n.tree)
-		memset(n.tree, 0, sets * sizeof(*n.tree));
-	if (n.order)
-		for (size_t i = 0; i < (size_t)sets * n.order_stride; i++)
-			n.order[i] = (uint8_t)(i % n.order_stride);
+	memset(n.blocks, 0, (size_t)sets * n.block_bytes);
+	for (uint32_t set = 0; set < sets; set++) {
+		uint8_t *block = cache_block(&n, set);
+		memset(block + n.tags_at, 0xFF, 4 * padded);
+		if (policy == REPLACE_LRU)
+			*(uint64_t *)(void *)block = 0xFEDCBA9876543210ull;
+		for (uint32_t w = 0; stamps && w < ways; w++)
+			((int64_t *)(void *)(block + n.stamps_at))[w] = -(int64_t)w;
+	}
 }
 
 /* Width of the tree: the next power of two of ways. */
@@ -54,14 +64,15 @@ static uint32_t tree_width(uint32_t ways)
 /* Every node on the way to the leaf points to its other half. */
 void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way)
 {
+	uint64_t *tree = (uint64_t *)(void *)cache_block(c, set);
 	uint32_t node = 1, low = 0;
 	for (uint32_t half = tree_width(c->ways) / 2; half; half /= 2) {
 		const bool right = way >= low + half;
 		if (right) {
-			c->tree[set] &= ~(1ull << node);
+			*tree &= ~(1ull << node);
 			low += half;
 		} else {
-			c->tree[set] |= 1ull << node;
+			*tree |= 1ull << node;
 		}
 		node = node * 2 + right;
 	}
@@ -69,14 +80,24 @@ void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way)
 
 uint32_t cache_victim_slow(struct cache *c, uint32_t set)
 {
-	const uint32_t first = set * c->stride;
+	const uint8_t *block = cache_block(c, set);
+	const uint32_t first = set << c->shift, *tags = (const uint32_t *)(const void *)(block + c->tags_at);
+	if (c->policy == REPLACE_LRU) {
+		const int64_t *stamps = (const int64_t *)(const void *)(block + c->stamps_at);
+		uint32_t oldest = 0;
+		for (uint32_t w = 1; w < c->ways; w++)
+			if (stamps[w] < stamps[oldest])
+				oldest = w;
+		return first + oldest;
+	}
 	for (uint32_t w = 0; w < c->ways; w++)
-		if (c->tag[first + w] == CACHE_NONE)
+		if (tags[w] == CACHE_NONE)
 			return first + w;
 	if (c->policy == REPLACE_TREE) {
+		const uint64_t tree = *(const uint64_t *)(const void *)block;
 		uint32_t node = 1, low = 0;
 		for (uint32_t half = tree_width(c->ways) / 2; half; half /= 2) {
-			const bool right = ((c->tree[set] >> node) & 1) && low + half < c->ways;
+			const bool right = ((tree >> node) & 1) && low + half < c->ways;
 			if (right)
 				low += half;
 			node = node * 2 + right;
@@ -91,19 +112,27 @@ uint32_t cache_victim_slow(struct cache *c, uint32_t set)
 
 void cache_drop(struct cache *c, uint32_t index)
 {
-	if (c->tag[index] == CACHE_NONE)
+	const uint32_t set = cache_set_at(c, index), way = cache_way_at(c, index);
+	uint8_t *block = cache_block(c, set);
+	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
+	if (*tag == CACHE_NONE)
 		return;
 	c->used--;
-	c->tag[index] = CACHE_NONE;
-	c->state[index] = LINE_I;
-	if (c->policy == REPLACE_LRU) { /* the next to be filled */
-		const uint32_t set = cache_set_at(c, index);
-		uint8_t *order = &c->order[set * c->order_stride], way = (uint8_t)(index - set * c->stride);
-		uint32_t i = 0;
-		while (order[i] != way)
-			i++;
-		for (; i + 1 < c->ways; i++)
-			order[i] = order[i + 1];
-		order[c->ways - 1] = way;
+	*tag = CACHE_NONE;
+	block[c->states_at + way] = LINE_I;
+	if (c->policy != REPLACE_LRU)
+		return;
+	if (c->ways > CACHE_NIBBLE_WAYS) { /* the next to be filled */
+		((int64_t *)(void *)(block + c->stamps_at))[way] = --c->oldest;
+		return;
 	}
+	uint64_t *order = (uint64_t *)(void *)block;
+	uint32_t i = 0;
+	while ((*order >> 4 * i & 15) != way)
+		i++;
+	for (; i + 1 < c->ways; i++) {
+		const uint64_t next = *order >> 4 * (i + 1) & 15;
+		*order = (*order & ~(15ull << 4 * i)) | next << 4 * i;
+	}
+	*order = (*order & ~(15ull << 4 * i)) | (uint64_t)way << 4 * i;
 }

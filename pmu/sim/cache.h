@@ -1,11 +1,15 @@
 /* pmu/sim/cache.h: a set-associative array: tags, states, ready times, replacement.
  *
  * It holds line numbers (physical address / 64; the model limits physical memory to 2^32
- * lines), no data. TLBs and paging-structure caches are such arrays too. */
+ * lines), no data. TLBs and paging-structure caches are such arrays too.
+ *
+ * All that a set has lies together in one block, so that a lookup touches few lines (and pages) of the
+ * host's memory: a word for the replacement policy, a byte of each line's hash (eight of them are compared at
+ * once), tags, ready times, what the owner keeps with each entry, states. An entry's index is
+ * set << shift | way. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
-#include <emmintrin.h>
 #include "pmu/base.h"
 
 #define CACHE_NONE UINT32_MAX /* no line; no entry */
@@ -16,20 +20,22 @@ enum line_state { LINE_I, LINE_S, LINE_F, LINE_E, LINE_M, LINE_STATES };
 
 enum replacement { REPLACE_LRU, REPLACE_TREE, REPLACE_RANDOM };
 
+#define CACHE_NIBBLE_WAYS 16u /* LRU of up to so many ways: their order in one word */
+
 struct cache {
-	uint32_t sets, ways, stride; /* stride: ways rounded up to whole vectors of tags */
-	uint32_t shift;              /* stride = 1 << shift, 32 where it is no power of two */
+	uint32_t sets, ways;
+	uint32_t shift;              /* entries of a set: 1 << shift, at least ways */
 	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
 	uint32_t slices, sets_per_slice;
+	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
 	bool hash;                   /* slices are chosen by a hash of the line */
 	uint8_t policy;
 	uint32_t used;               /* lines held */
-	uint32_t *tag;               /* [sets * stride]; padding is CACHE_NONE */
-	uint64_t *ready;             /* when the line's fill is there */
-	uint8_t *state;
-	uint8_t *order;              /* LRU: ways by last use, latest first; order_stride bytes a set */
-	uint32_t order_stride;
-	uint64_t *tree;              /* tree-PLRU: one word a set, node n in bit n */
+	uint32_t block_bytes;
+	uint32_t tags_at, ready_at, stamps_at, extra_at, states_at; /* in a block; before the tags: policy word, hash bytes */
+	uint32_t extra_bytes;        /* of an entry, for the owner */
+	uint8_t *blocks;
+	int64_t newest, oldest;      /* LRU by stamps: the last one given to what was used, to what was dropped */
 	uint64_t random;
 };
 
@@ -37,9 +43,16 @@ struct cache {
 struct arena { uint8_t *at; size_t used; };
 void *arena_get(struct arena *a, size_t bytes);
 
-/* sets * ways entries; 0 sets: an array that never hits. `hash` and slices: see cache_slice. */
+/* sets * ways entries; 0 sets: an array that never hits. `hash` and slices: see cache_slice. extra_bytes: a
+ * power of two up to 8, of each entry, zeroed; 0: none. */
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
-                enum replacement policy);
+                enum replacement policy, unsigned extra_bytes);
+
+/* n / d, by d's inverse: exact for d > 1. */
+static inline uint32_t cache_divided(uint32_t n, uint64_t inverse)
+{
+	return (uint32_t)((unsigned __int128)n * inverse >> 64);
+}
 
 /* Slice of a line. Consecutive lines go round the slices; with the hash each round starts at
  * a slice given by the upper bits, so that every aligned run of `slices` lines meets each once. */
@@ -47,13 +60,15 @@ static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 {
 	if (c->slices == 1)
 		return 0;
-	const uint32_t group = line / c->slices;
+	const uint32_t group = cache_divided(line, c->slices_inverse);
 	uint32_t turn = 0;
 	if (c->hash) {
 		turn = group ^ (group >> 7) ^ (group >> 13);
 		turn ^= turn >> 5;
+		turn -= cache_divided(turn, c->slices_inverse) * c->slices;
 	}
-	return (line + turn % c->slices) % c->slices;
+	turn += line - group * c->slices;
+	return turn < c->slices ? turn : turn - c->slices;
 }
 
 static inline uint32_t cache_set(const struct cache *c, uint32_t line)
@@ -62,21 +77,63 @@ static inline uint32_t cache_set(const struct cache *c, uint32_t line)
 		return line & c->mask;
 	if (c->slices == 1)
 		return line % c->sets;
-	return cache_slice(c, line) * c->sets_per_slice + line / c->slices % c->sets_per_slice;
+	const uint32_t group = cache_divided(line, c->slices_inverse);
+	const uint32_t turns = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
+	return cache_slice(c, line) * c->sets_per_slice + group - turns * c->sets_per_slice;
+}
+
+static inline uint8_t *cache_block(const struct cache *c, uint32_t set) { return c->blocks + (size_t)set * c->block_bytes; }
+static inline uint32_t cache_set_at(const struct cache *c, uint32_t index) { return index >> c->shift; }
+static inline uint32_t cache_way_at(const struct cache *c, uint32_t index) { return index & ((1u << c->shift) - 1); }
+
+/* What an entry has. */
+static inline uint32_t *cache_tag(const struct cache *c, uint32_t i)
+{
+	return (uint32_t *)(void *)(cache_block(c, cache_set_at(c, i)) + c->tags_at) + cache_way_at(c, i);
+}
+
+/* When its fill is there. */
+static inline uint64_t *cache_ready(const struct cache *c, uint32_t i)
+{
+	return (uint64_t *)(void *)(cache_block(c, cache_set_at(c, i)) + c->ready_at) + cache_way_at(c, i);
+}
+
+static inline uint8_t *cache_state(const struct cache *c, uint32_t i)
+{
+	return cache_block(c, cache_set_at(c, i)) + c->states_at + cache_way_at(c, i);
+}
+
+static inline void *cache_extra(const struct cache *c, uint32_t i)
+{
+	return cache_block(c, cache_set_at(c, i)) + c->extra_at + (size_t)cache_way_at(c, i) * c->extra_bytes;
+}
+
+#define CACHE_BYTES 0x0101010101010101ull
+static inline uint8_t cache_hash(uint32_t line) { return (uint8_t)(line * 0x9E3779B1u >> 24); /* 2^32 / golden ratio */ }
+
+/* Which of n tags, with the bytes of their hashes, is that; CACHE_NONE: none. Both arrays reach to a multiple of 8. */
+static inline uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
+{
+	const uint64_t want = cache_hash(tag) * CACHE_BYTES;
+	for (uint32_t at = 0; at < n; at += 8) {
+		const uint64_t differs = *hashes++ ^ want;
+		/* bytes that are equal, and some that are not */
+		for (uint64_t marks = (differs - CACHE_BYTES) & ~differs & CACHE_BYTES << 7; marks; marks &= marks - 1) {
+			const uint32_t i = at + (uint32_t)__builtin_ctzll(marks) / 8;
+			if (tags[i] == tag)
+				return i;
+		}
+	}
+	return CACHE_NONE;
 }
 
 /* Index of the line's entry, CACHE_NONE if it is not held. Changes nothing. */
 static inline uint32_t cache_find_in(const struct cache *c, uint32_t set, uint32_t line)
 {
-	const uint32_t first = set * c->stride;
-	const __m128i want = _mm_set1_epi32((int)line);
-	for (uint32_t w = 0; w < c->stride; w += 4) {
-		const __m128i have = _mm_load_si128((const __m128i *)&c->tag[first + w]);
-		const int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
-		if (hit)
-			return first + w + (uint32_t)__builtin_ctz((unsigned)hit);
-	}
-	return CACHE_NONE;
+	const uint8_t *block = cache_block(c, set);
+	const uint32_t way = cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + c->tags_at),
+	                                 c->ways, line);
+	return way == CACHE_NONE ? CACHE_NONE : set << c->shift | way;
 }
 
 static inline uint32_t cache_find(const struct cache *c, uint32_t line)
@@ -84,61 +141,42 @@ static inline uint32_t cache_find(const struct cache *c, uint32_t line)
 	return c->used ? cache_find_in(c, cache_set(c, line), line) : CACHE_NONE;
 }
 
-/* Brings what this program looks at for a line into the host's caches; returns the set's first index. */
-static inline uint32_t cache_near(const struct cache *c, uint32_t line)
+/* Brings what this program looks at for a line into the host's caches. */
+static inline void cache_near(const struct cache *c, uint32_t line)
 {
-	const uint32_t set = cache_set(c, line), first = set * c->stride;
-	__builtin_prefetch(&c->tag[first]);
-	__builtin_prefetch(&c->state[first]);
-	for (uint32_t w = 0; w < c->stride; w += 8)
-		__builtin_prefetch(&c->ready[first + w]);
-	if (c->policy == REPLACE_LRU)
-		__builtin_prefetch(&c->order[set * c->order_stride]);
-	return first;
+	const uint8_t *block = cache_block(c, cache_set(c, line));
+	for (uint32_t at = 0; at < c->block_bytes; at += 64)
+		__builtin_prefetch(block + at);
 }
 
 void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way);
 
-/* Moves `way` to the front of a set's order: what stood before it moves back by one. */
-static inline void cache_front(uint8_t *order, uint32_t way)
+#define CACHE_NIBBLES 0x1111111111111111ull
+
+/* Moves `way` to the front of an order of ways, 4 bits each: what stood before it moves back by one. */
+static inline uint64_t cache_front(uint64_t order, uint32_t way)
 {
-	const __m128i want = _mm_set1_epi8((char)way);
-	const __m128i place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-	__m128i carry = _mm_cvtsi32_si128((int)way); /* what comes into the first byte */
-	for (;; order += 16) {
-		const __m128i old = _mm_load_si128((const __m128i *)(void *)order);
-		const __m128i moved = _mm_or_si128(_mm_slli_si128(old, 1), carry);
-		const unsigned hit = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(old, want));
-		if (hit) {
-			const __m128i keep = _mm_cmpgt_epi8(place, _mm_set1_epi8((char)__builtin_ctz(hit)));
-			_mm_store_si128((__m128i *)(void *)order,
-			                _mm_or_si128(_mm_and_si128(keep, old), _mm_andnot_si128(keep, moved)));
-			return;
-		}
-		carry = _mm_srli_si128(old, 15);
-		_mm_store_si128((__m128i *)(void *)order, moved);
-	}
+	const uint64_t differs = order ^ way * CACHE_NIBBLES;
+	const uint64_t mark = (differs - CACHE_NIBBLES) & ~differs & CACHE_NIBBLES << 3;
+	const uint64_t moved = mark ^ (mark - 1); /* up to the lowest mark, which is right: the top bit of its four */
+	return (order & ~moved) | (order << 4 & moved) | way;
 }
 
-/* Entry `index` of a set has been used: tells the replacement policy. */
-static inline void cache_touch_in(struct cache *c, uint32_t set, uint32_t index)
+/* Way `way` of a set has been used: tells the replacement policy. */
+static inline void cache_touch_way(struct cache *c, uint32_t set, uint32_t way)
 {
-	const uint32_t way = index - set * c->stride;
 	if (c->policy == REPLACE_LRU) {
-		uint8_t *order = &c->order[set * c->order_stride];
-		if (order[0] != way)
-			cache_front(order, way);
+		uint64_t *order = (uint64_t *)(void *)cache_block(c, set);
+		if (c->ways > CACHE_NIBBLE_WAYS)
+			((int64_t *)(void *)((uint8_t *)order + c->stamps_at))[way] = ++c->newest;
+		else if ((*order & 15) != way)
+			*order = cache_front(*order, way);
 	} else if (c->policy == REPLACE_TREE) {
 		cache_touch_tree(c, set, way);
 	}
 }
 
-static inline uint32_t cache_set_at(const struct cache *c, uint32_t index)
-{
-	return c->shift < 32 ? index >> c->shift : index / c->stride;
-}
-
-static inline void cache_touch(struct cache *c, uint32_t index) { cache_touch_in(c, cache_set_at(c, index), index); }
+static inline void cache_touch(struct cache *c, uint32_t index) { cache_touch_way(c, cache_set_at(c, index), cache_way_at(c, index)); }
 
 /* The entry that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
@@ -146,18 +184,22 @@ uint32_t cache_victim_slow(struct cache *c, uint32_t set);
 static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 {
 	const uint32_t set = cache_set(c, line);
-	if (c->policy == REPLACE_LRU)
-		return set * c->stride + c->order[set * c->order_stride + c->ways - 1];
+	if (c->policy == REPLACE_LRU && c->ways <= CACHE_NIBBLE_WAYS)
+		return set << c->shift | (*(uint64_t *)(void *)cache_block(c, set) >> 4 * (c->ways - 1) & 15);
 	return cache_victim_slow(c, set);
 }
 
 static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
 {
-	c->used += c->tag[index] == CACHE_NONE;
-	c->tag[index] = line;
-	c->ready[index] = ready;
-	c->state[index] = state;
-	cache_touch(c, index);
+	const uint32_t set = cache_set_at(c, index), way = cache_way_at(c, index);
+	uint8_t *block = cache_block(c, set);
+	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
+	c->used += *tag == CACHE_NONE;
+	*tag = line;
+	block[8 + way] = cache_hash(line);
+	((uint64_t *)(void *)(block + c->ready_at))[way] = ready;
+	block[c->states_at + way] = state;
+	cache_touch_way(c, set, way);
 }
 
 void cache_drop(struct cache *c, uint32_t index);

@@ -47,7 +47,7 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 			f->source = SRC_L3_OTHER_MODIFIED;
 			state = LINE_M;
 			if (p.l3 != CACHE_NONE) {
-				k->l3.state[p.l3] = LINE_M;
+				*cache_state(&k->l3, p.l3) = LINE_M;
 			} else if (k->l3.sets) {
 				p.l3 = socket_put(s, c->socket, line, f->ready, LINE_M, t);
 			} else {
@@ -64,7 +64,7 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 		f->ready = t + s->lat.clean;
 	}
 	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, k->l3.ready[p.l3]);
+		f->ready = later(f->ready, *cache_ready(&k->l3, p.l3));
 	const bool alone = !(mask & ~c->bit);
 	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
 	socket_hold(s, k, p, line, state, mask | c->bit);
@@ -162,11 +162,11 @@ static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 			f->source = SRC_REMOTE_CLEAN;
 	}
 	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, k->l3.ready[p.l3]);
+		f->ready = later(f->ready, *cache_ready(&k->l3, p.l3));
 	f->state = LINE_M;
 	/* the cluster's own state says that it is modified; what the L3 had modified stays so */
 	if (s->inclusive) {
-		k->l3.state[p.l3] = state == LINE_M || had == LINE_M ? LINE_M : LINE_E;
+		*cache_state(&k->l3, p.l3) = state == LINE_M || had == LINE_M ? LINE_M : LINE_E;
 		cache_touch(&k->l3, p.l3);
 	} else if (p.l3 != CACHE_NONE) {
 		cache_drop(&k->l3, p.l3);
@@ -283,7 +283,7 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 		uncore_level(s, c->socket, slice, UNC_WRITE_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
 		uncore_pulse(s, c->socket, slice, p.l3 != CACHE_NONE ? UNC_L3_HIT_WRITE : UNC_L3_MISS_WRITE, t);
 		if (p.l3 != CACHE_NONE) {
-			k->l3.state[p.l3] = (uint8_t)state;
+			*cache_state(&k->l3, p.l3) = (uint8_t)state;
 			if (!s->inclusive)
 				cache_touch(&k->l3, p.l3);
 		} else {

@@ -42,7 +42,7 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 static enum line_state state_in(const struct cache *c, uint32_t line)
 {
 	const uint32_t i = cache_find(c, line);
-	return i == CACHE_NONE ? LINE_I : (enum line_state)(c->state[i] & LINE_STATE);
+	return i == CACHE_NONE ? LINE_I : (enum line_state)(*cache_state(c, i) & LINE_STATE);
 }
 
 static enum line_state higher(enum line_state a, enum line_state b) { return a > b ? a : b; }
@@ -68,11 +68,11 @@ static enum line_state lower_in(struct cache *c, uint32_t line, enum line_state 
 	const uint32_t i = cache_find(c, line);
 	if (i == CACHE_NONE)
 		return LINE_I;
-	const enum line_state had = (enum line_state)(c->state[i] & LINE_STATE);
+	const enum line_state had = (enum line_state)(*cache_state(c, i) & LINE_STATE);
 	if (to == LINE_I)
 		cache_drop(c, i);
 	else
-		c->state[i] = (uint8_t)((c->state[i] & ~LINE_STATE) | to);
+		*cache_state(c, i) = (uint8_t)((*cache_state(c, i) & ~LINE_STATE) | to);
 	return had;
 }
 
@@ -114,8 +114,8 @@ static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uin
 	const bool demand = ask_demands(q);
 	if (!k->l2.sets)
 		return;
-	const uint32_t i = cache_victim(&k->l2, line), old = k->l2.tag[i];
-	const bool dirty = (k->l2.state[i] & LINE_STATE) == LINE_M;
+	const uint32_t i = cache_victim(&k->l2, line), old = *cache_tag(&k->l2, i);
+	const bool dirty = (*cache_state(&k->l2, i) & LINE_STATE) == LINE_M;
 	cache_put(&k->l2, i, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
 	signal_pulse(g, SIG_L2_LINES_IN, t, 1);
 	signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
@@ -184,25 +184,25 @@ void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint
 		beside = l1s_lower(s, k, line, own ? LINE_I : LINE_S, c);
 		if (beside == LINE_M) {
 			if (i != CACHE_NONE) {
-				k->l2.state[i] = LINE_M;
+				*cache_state(&k->l2, i) = LINE_M;
 			} else if (k->l2.sets) {
 				l2_put(s, k, q, line, t, LINE_M, t);
 				i = cache_find(&k->l2, line);
 			}
 		}
 	}
-	const enum line_state had = i == CACHE_NONE ? LINE_I : (enum line_state)(k->l2.state[i] & LINE_STATE);
+	const enum line_state had = i == CACHE_NONE ? LINE_I : (enum line_state)(*cache_state(&k->l2, i) & LINE_STATE);
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
 	if (k->l2.sets)
 		tell_l2(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + s->m->l2_cycles;
-		if (k->l2.ready[i] > f->ready)
-			f->ready = k->l2.ready[i];
+		if (*cache_ready(&k->l2, i) > f->ready)
+			f->ready = *cache_ready(&k->l2, i);
 		f->source = SRC_L2;
 		f->state = own ? LINE_M : had == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
 		if (ask_demands(q))
-			k->l2.state[i] &= (uint8_t)~LINE_PREFETCHED;
+			*cache_state(&k->l2, i) &= (uint8_t)~LINE_PREFETCHED;
 		cache_touch(&k->l2, i);
 	} else {
 		const uint64_t from = pool_start(&k->sq, t, 0);
@@ -214,7 +214,7 @@ void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint
 		const enum line_state mine = own ? LINE_E : f->state;
 		i = cache_find(&k->l2, line); /* an inclusive L3 may have taken other lines away, not this one */
 		if (i != CACHE_NONE)
-			k->l2.state[i] = (uint8_t)mine;
+			*cache_state(&k->l2, i) = (uint8_t)mine;
 		else
 			l2_put(s, k, q, line, f->ready, mine, from);
 		if (!own && f->state == LINE_M && k->l2.sets)
@@ -244,9 +244,9 @@ static void l1_evict(struct memory *s, struct private_core *c, const struct ask 
 	}
 	const uint32_t j = cache_find(&k->l2, old);
 	t = lane_take(&k->port, t);
-	signal_pulse(g, met[j == CACHE_NONE ? LINE_I : k->l2.state[j] & LINE_STATE], t, 1);
+	signal_pulse(g, met[j == CACHE_NONE ? LINE_I : *cache_state(&k->l2, j) & LINE_STATE], t, 1);
 	if (j != CACHE_NONE)
-		k->l2.state[j] = LINE_M;
+		*cache_state(&k->l2, j) = LINE_M;
 	else
 		l2_put(s, k, q, old, t, LINE_M, t);
 }
@@ -268,8 +268,8 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 	bool dirty = false;
 	if (i == CACHE_NONE) {
 		i = cache_victim(&c->l1d, q->line);
-		old = c->l1d.tag[i];
-		dirty = (c->l1d.state[i] & LINE_STATE) == LINE_M;
+		old = *cache_tag(&c->l1d, i);
+		dirty = (*cache_state(&c->l1d, i) & LINE_STATE) == LINE_M;
 		signal_pulse(g, SIG_L1D_REPLACED, start, 1);
 		if (f->state == LINE_M)
 			signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
@@ -302,25 +302,25 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 {
 	const uint64_t t = q->cycle, least = t + (own ? 1 : s->m->l1d_cycles);
 	const bool train = q->kind == MEM_LOAD && (c->prefetchers & 4);
-	if (i != CACHE_NONE && (!own || (c->l1d.state[i] & LINE_STATE) >= LINE_E)) {
+	if (i != CACHE_NONE && (!own || (*cache_state(&c->l1d, i) & LINE_STATE) >= LINE_E)) {
 		/* there, or on its way */
-		const uint64_t ready = c->l1d.ready[i];
+		const uint64_t ready = *cache_ready(&c->l1d, i);
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
-		const bool first = c->l1d.state[i] & LINE_PREFETCHED;
-		tell_l1(s, q, ready > t ? LINE_I : (enum line_state)(c->l1d.state[i] & LINE_STATE));
+		const bool first = *cache_state(&c->l1d, i) & LINE_PREFETCHED;
+		tell_l1(s, q, ready > t ? LINE_I : (enum line_state)(*cache_state(&c->l1d, i) & LINE_STATE));
 		cache_touch(&c->l1d, i);
 		if (own) {
-			c->l1d.state[i] = LINE_M;
+			*cache_state(&c->l1d, i) = LINE_M;
 			(void)lower_in(&c->l1i, line, LINE_I);
 		}
-		c->l1d.state[i] &= (uint8_t)~LINE_PREFETCHED;
+		*cache_state(&c->l1d, i) &= (uint8_t)~LINE_PREFETCHED;
 		r->lfb_from = t;
 		r->source = ready > t ? SRC_LFB : SRC_L1;
 		r->ready = ready > least ? ready : least;
 		if (u && u->from > t) { /* asked for by an older instruction, but later in time */
 			r->source = (enum mem_source)u->source;
 			r->ready = t + (u->to - u->from);
-			c->l1d.ready[i] = r->ready;
+			*cache_ready(&c->l1d, i) = r->ready;
 		}
 		if (first && ready > t)
 			signal_pulse(s->signals[q->thread], SIG_LOAD_HIT_PREFETCH, t, 1);
@@ -360,11 +360,11 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 	const uint32_t i = cache_find_in(&c->l1d, set, line);
 	if (q->kind == MEM_LOAD && (c->prefetchers & 8))
 		prefetch_stride(s, c, q);
-	if (i != CACHE_NONE && c->l1d.ready[i] <= q->cycle) {
-		const uint8_t state = c->l1d.state[i];
+	if (i != CACHE_NONE && *cache_ready(&c->l1d, i) <= q->cycle) {
+		const uint8_t state = *cache_state(&c->l1d, i);
 		if (state == LINE_M || (!own && state <= LINE_STATE)) {
 			tell_l1(s, q, (enum line_state)state);
-			cache_touch_in(&c->l1d, set, i);
+			cache_touch(&c->l1d, i);
 			r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
 			r->lfb_from = q->cycle;
 			r->source = SRC_L1;
@@ -383,15 +383,15 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	r->lfb_from = q->cycle;
 	signal_pulse(g, i == CACHE_NONE ? SIG_L1I_MISS : SIG_L1I_HIT, q->cycle, 1);
 	if (i != CACHE_NONE) {
-		r->source = c->l1i.ready[i] > q->cycle ? SRC_LFB : SRC_L1;
-		r->ready = c->l1i.ready[i] > q->cycle ? c->l1i.ready[i] : q->cycle;
+		r->source = *cache_ready(&c->l1i, i) > q->cycle ? SRC_LFB : SRC_L1;
+		r->ready = *cache_ready(&c->l1i, i) > q->cycle ? *cache_ready(&c->l1i, i) : q->cycle;
 		cache_touch(&c->l1i, i);
 		return;
 	}
 	const struct ask ask = { line, q->thread, ASK_IFETCH };
 	struct fill f;
 	l2_read(s, c, &ask, q->cycle, &f);
-	const uint32_t j = cache_victim(&c->l1i, line), old = c->l1i.tag[j];
+	const uint32_t j = cache_victim(&c->l1i, line), old = *cache_tag(&c->l1i, j);
 	cache_put(&c->l1i, j, line, f.ready, LINE_S);
 	if (old != CACHE_NONE && !s->inclusive && cluster_state(s, c->cluster, old) == LINE_I)
 		uncore_evict(s, c->cluster, old, false, true, q->cycle);
@@ -448,20 +448,11 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 	}
 }
 
-static void look_at(const struct memory *s, const struct private_core *c, uint32_t line)
+static void look_at(const struct memory *s, uint32_t line)
 {
-	for (unsigned i = 0; i < s->sockets; i++) {
-		const struct cache *l3 = &s->socket[i].l3;
-		if (!l3->sets)
-			continue;
-		if (i != c->cluster->socket) { /* it is only asked whether it has the line */
-			__builtin_prefetch(&l3->tag[cache_set(l3, line) * l3->stride]);
-			continue;
-		}
-		const uint32_t first = cache_near(l3, line);
-		if (s->inclusive)
-			__builtin_prefetch(&s->socket[i].holders[first * s->holder_bytes]);
-	}
+	for (unsigned i = 0; i < s->sockets; i++)
+		if (s->socket[i].l3.sets)
+			cache_near(&s->socket[i].l3, line);
 }
 
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
@@ -471,7 +462,7 @@ void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
 	/* what these need is near already: they are small */
 	if (cache_find(&c->l1d, line) != CACHE_NONE || cache_find(&c->cluster->l2, line) != CACHE_NONE)
 		return;
-	look_at(s, c, line);
+	look_at(s, line);
 	if (c->prefetchers & 2)
-		look_at(s, c, line ^ 1);
+		look_at(s, line ^ 1);
 }

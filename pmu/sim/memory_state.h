@@ -15,8 +15,8 @@
 #define SLICES_MAX 64
 #define CHANNELS_MAX 16
 
-/* A translation array: the tags are page numbers, the pages' physical addresses lie beside. */
-struct tlb { struct cache c; uint64_t *pa; };
+/* A translation array: the tags are page numbers, the pages' physical addresses are the entries' extra bytes. */
+struct tlb { struct cache c; };
 
 /* last: bytes - 1 */
 struct recent_page { uint64_t va, pa, last, ready; };
@@ -36,7 +36,8 @@ struct cluster {
 	unsigned socket;
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
-	_Alignas(16) uint32_t stream_page[STREAMS]; /* page of each */
+	uint32_t stream_page[STREAMS];              /* page of each */
+	uint64_t stream_hashes[STREAMS / 8];        /* cache_hash of each */
 	struct stream streams[STREAMS];
 	unsigned stream_next;   /* the one that is given up next */
 };
@@ -67,7 +68,7 @@ struct channel { struct lane lane; uint32_t *row; };
 
 struct socket {
 	struct cache l3;        /* states are those of the socket among sockets */
-	uint8_t *holders;       /* [L3 entries, or directory entries] * holder_bytes: clusters that may hold it */
+	uint8_t *holders;       /* [directory entries] * holder_bytes: clusters that may hold it. An inclusive L3 has them in its entries */
 	struct directory directory;
 	struct lane slices[SLICES_MAX];
 	struct pool read_tracker, write_tracker, peer_tracker;

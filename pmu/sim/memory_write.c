@@ -135,8 +135,8 @@ static void core_init_memory(struct memory *s, struct private_core *c, struct ar
 {
 	const struct machine *m = s->m;
 	cache_init(&c->l1d, a, (uint32_t)(m->l1d_bytes / (64 * m->l1d_ways)), (uint32_t)m->l1d_ways, 1, false,
-	           (enum replacement)m->l1d_policy);
-	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU);
+	           (enum replacement)m->l1d_policy, 0);
+	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU, 0);
 	const uint32_t entries = (uint32_t)m->lfb_entries;
 	struct pool_use *use = arena_get(a, pool_history(entries) * sizeof(*use));
 	if (a->at)
@@ -148,7 +148,7 @@ static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
 {
 	const struct machine *m = s->m;
 	cache_init(&k->l2, a, (uint32_t)(m->l2_bytes / (64 * m->l2_ways)), (uint32_t)m->l2_ways, 1, false,
-	           (enum replacement)m->l2_policy);
+	           (enum replacement)m->l2_policy, 0);
 	const uint32_t entries = (uint32_t)m->sq_entries;
 	struct pool_use *use = arena_get(a, pool_history(entries) * sizeof(*use));
 	if (!a->at)

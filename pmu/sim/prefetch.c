@@ -90,17 +90,11 @@ static void streamer(struct memory *s, struct private_core *c, const struct ask 
 	struct cluster *k = c->cluster;
 	const uint32_t page = q->line / PAGE_LINES;
 	const int8_t at = (int8_t)(q->line % PAGE_LINES);
-	const __m128i want = _mm_set1_epi32((int)page);
-	unsigned found = STREAMS;
-	for (unsigned i = 0; i < STREAMS && found == STREAMS; i += 4) {
-		const __m128i have = _mm_load_si128((const __m128i *)(const void *)&k->stream_page[i]);
-		const int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
-		if (hit)
-			found = i + (unsigned)__builtin_ctz((unsigned)hit);
-	}
-	if (found == STREAMS) {
+	const uint32_t found = cache_among(k->stream_hashes, k->stream_page, STREAMS, page);
+	if (found == CACHE_NONE) {
 		k->streams[k->stream_next] = (struct stream){ .last = at };
 		k->stream_page[k->stream_next] = page;
+		((uint8_t *)k->stream_hashes)[k->stream_next] = cache_hash(page);
 		k->stream_next = (k->stream_next + 1) % STREAMS;
 		return;
 	}

@@ -5,23 +5,31 @@
  * directory's state counts. */
 #include "pmu/sim/memory_state.h"
 
+/* Where the mask of an entry of the L3, or of the directory, stands. */
+static void *holders_at(const struct memory *s, const struct socket *k, uint32_t i)
+{
+	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
+}
+
 static uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i)
 {
+	const void *at = holders_at(s, k, i);
 	switch (s->holder_bytes) {
-	case 1: return k->holders[i];
-	case 2: return ((const uint16_t *)(const void *)k->holders)[i];
-	case 4: return ((const uint32_t *)(const void *)k->holders)[i];
-	default: return ((const uint64_t *)(const void *)k->holders)[i];
+	case 1: return *(const uint8_t *)at;
+	case 2: return *(const uint16_t *)at;
+	case 4: return *(const uint32_t *)at;
+	default: return *(const uint64_t *)at;
 	}
 }
 
 static void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
 {
+	void *at = holders_at(s, k, i);
 	switch (s->holder_bytes) {
-	case 1: k->holders[i] = (uint8_t)mask; break;
-	case 2: ((uint16_t *)(void *)k->holders)[i] = (uint16_t)mask; break;
-	case 4: ((uint32_t *)(void *)k->holders)[i] = (uint32_t)mask; break;
-	default: ((uint64_t *)(void *)k->holders)[i] = mask; break;
+	case 1: *(uint8_t *)at = (uint8_t)mask; break;
+	case 2: *(uint16_t *)at = (uint16_t)mask; break;
+	case 4: *(uint32_t *)at = (uint32_t)mask; break;
+	default: *(uint64_t *)at = mask; break;
 	}
 }
 
@@ -86,13 +94,13 @@ enum line_state socket_state(const struct memory *s, const struct socket *k, str
 {
 	if (!s->inclusive && p.dir != CACHE_NONE)
 		return (enum line_state)k->directory.state[p.dir];
-	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)k->l3.state[p.l3];
+	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)*cache_state(&k->l3, p.l3);
 }
 
 void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state)
 {
 	if (p.l3 != CACHE_NONE)
-		k->l3.state[p.l3] = (uint8_t)state;
+		*cache_state(&k->l3, p.l3) = (uint8_t)state;
 	if (!s->inclusive && p.dir != CACHE_NONE)
 		k->directory.state[p.dir] = (uint8_t)state;
 }
@@ -137,10 +145,10 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t r
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct socket *k = &s->socket[socket];
-	const uint32_t i = cache_victim(&k->l3, line), old = k->l3.tag[i];
+	const uint32_t i = cache_victim(&k->l3, line), old = *cache_tag(&k->l3, i);
 	const unsigned slice = socket_slice(k, line);
 	if (old != CACHE_NONE) {
-		enum line_state was = (enum line_state)k->l3.state[i];
+		enum line_state was = (enum line_state)*cache_state(&k->l3, i);
 		if (s->inclusive) {
 			if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)
 				was = LINE_M;
@@ -165,18 +173,17 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	const struct machine *m = s->m;
 	const uint32_t ways = (uint32_t)m->l3_ways, sets = (uint32_t)(m->l3_bytes / (64 * ways));
 	struct cache none;
-	cache_init(k ? &k->l3 : &none, a, sets, ways, (uint32_t)m->l3_slices, m->l3_hash, (enum replacement)m->l3_policy);
-	size_t entries = (size_t)sets * ((ways + 3) & ~3u);
+	cache_init(k ? &k->l3 : &none, a, sets, ways, (uint32_t)m->l3_slices, m->l3_hash, (enum replacement)m->l3_policy,
+	           s->inclusive ? s->holder_bytes : 0);
 	uint32_t n = 0;
 	if (!s->inclusive) {
 		const uint64_t lines = (m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores) / 64 * s->clusters_per_socket;
 		for (n = 64; n < lines * 4 / 3; n *= 2)
 			;
-		entries = n;
 	}
 	uint32_t *line = arena_get(a, n * sizeof(*line));
 	uint8_t *state = arena_get(a, n);
-	uint8_t *mask = arena_get(a, entries * s->holder_bytes);
+	uint8_t *mask = arena_get(a, (size_t)n * s->holder_bytes);
 	struct pool_use *use[3];
 	const uint32_t tracker[3] = { (uint32_t)m->gq_read, (uint32_t)m->gq_write, (uint32_t)m->gq_peer };
 	for (unsigned i = 0; i < 3; i++)
@@ -185,7 +192,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	if (!a->at)
 		return;
 	k->holders = mask;
-	memset(mask, 0, entries * s->holder_bytes);
+	memset(mask, 0, (size_t)n * s->holder_bytes);
 	k->directory = (struct directory){ .mask = n ? n - 1 : 0, .line = line, .state = state };
 	memset(line, 0xFF, n * sizeof(*line));
 	struct pool *pool[3] = { &k->read_tracker, &k->write_tracker, &k->peer_tracker };

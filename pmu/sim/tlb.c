@@ -32,10 +32,7 @@ static void tlb_array(struct tlb *t, struct arena *a, uint64_t entries, uint64_t
 	if (ways > entries)
 		ways = entries;
 	const uint32_t sets = ways ? (uint32_t)(entries / ways) : 0;
-	cache_init(&t->c, a, sets, (uint32_t)ways, 1, false, REPLACE_LRU);
-	uint64_t *pa = arena_get(a, (size_t)sets * ((ways + 3) & ~3ull) * sizeof(*pa));
-	if (a->at)
-		t->pa = pa;
+	cache_init(&t->c, a, sets, (uint32_t)ways, 1, false, REPLACE_LRU, sizeof(uint64_t));
 }
 
 void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
@@ -61,6 +58,9 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
 static uint32_t page_tag(uint64_t va, unsigned shift) { return (uint32_t)(va >> shift) & 0x7FFFFFFFu; }
 #define TAG_LARGE 0x80000000u
 
+/* The physical address of an entry's page. */
+static uint64_t *page_address(const struct tlb *t, uint32_t i) { return cache_extra(&t->c, i); }
+
 static void tlb_put(struct tlb *t, uint32_t tag, uint64_t pa, uint64_t ready)
 {
 	if (!t->c.sets)
@@ -69,7 +69,7 @@ static void tlb_put(struct tlb *t, uint32_t tag, uint64_t pa, uint64_t ready)
 	if (i == CACHE_NONE)
 		i = cache_victim(&t->c, tag);
 	cache_put(&t->c, i, tag, ready, LINE_E);
-	t->pa[i] = pa;
+	*page_address(t, i) = pa;
 }
 
 struct level { struct tlb *small, *large, *huge; };
@@ -106,8 +106,8 @@ static bool look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint
 	if (i == CACHE_NONE)
 		return false;
 	cache_touch(&t->c, i);
-	*pa = t->pa[i] + (va & ((1ull << shift) - 1));
-	*ready = t->c.ready[i];
+	*pa = *page_address(t, i) + (va & ((1ull << shift) - 1));
+	*ready = *cache_ready(&t->c, i);
 	return true;
 }
 
@@ -240,7 +240,7 @@ static void tlb_flush(struct tlb *t, uint64_t va, uint64_t bytes, unsigned shift
 {
 	for (uint32_t set = 0; set < t->c.sets; set++)
 		for (uint32_t w = 0; w < t->c.ways; w++) {
-			const uint32_t i = set * t->c.stride + w, tag = t->c.tag[i];
+			const uint32_t i = (set << t->c.shift) + w, tag = *cache_tag(&t->c, i);
 			if (tag == CACHE_NONE || (tag & mask) != mark)
 				continue;
 			const uint32_t first = page_tag(va, shift), last = page_tag(va + bytes - 1, shift), page = tag & ~mask;
