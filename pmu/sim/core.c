@@ -404,7 +404,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	}
 	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load)) {
 		signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
-		if (heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
+		if (signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
 			pipe_say_load(c, &load, retired);
 		if (!simple && in->lock)
 			say_locked(c, e, load.source, retired);

@@ -121,7 +121,7 @@ enum status pipe_branch(struct core_thread *c, const struct insn *in, const stru
 	uint64_t predicted;
 	bool known;
 	*miss = front_branch(c, p, ip, in, e, &predicted, &known);
-	if (heard_any(c->signals, SIG_BRANCHES_RETIRED, SIG_BRANCHES_DECODED))
+	if (signal_heard_any(c->signals, SIG_BRANCHES_RETIRED, SIG_BRANCHES_DECODED))
 		say_branch(c, p, e->taken, *miss, resolved, retired);
 	if (*miss) {
 		enum status s = wrong_path(c, predicted, resolved);

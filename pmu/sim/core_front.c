@@ -212,7 +212,7 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 	f->cycle = d;
 	if (c->fused_before)
 		return ST_OK;
-	if (heard_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS)) {
+	if (signal_heard_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS)) {
 		signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED, d, 1);
 		signal_pulse(c->signals, SIG_QUEUE_WRITES, d, 1);
 		signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_DEC0, d, !f->decoded);

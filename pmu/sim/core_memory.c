@@ -73,25 +73,21 @@ static void find_conflict(const struct core_thread *c, uint64_t va, unsigned byt
 	}
 }
 
-static enum status read_part(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
-                             struct load_result *r)
+static inline enum status read_part(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                                    struct load_result *r)
 {
-	struct tlb_reply t;
-	enum status s = memory_translate(c->memory, c->core, c->thread, va, FOR_LOAD, cycle, &t);
+	struct data_reply reply;
+	enum status s = memory_load(c->memory, c->core, c->thread, ip, va, bytes, cycle, &reply);
 	if (s != ST_OK)
 		return s;
-	struct mem_request q = { .kind = MEM_LOAD, .core = c->core, .thread = c->thread, .va = va, .pa = t.pa,
-	                         .bytes = (uint8_t)bytes, .ip = ip, .cycle = max_cycle(t.ready, cycle) };
-	struct mem_reply reply;
-	memory_access(c->memory, &q, &reply);
-	r->translated = max_cycle(r->translated, q.cycle);
+	r->translated = max_cycle(r->translated, reply.translated);
 	uint64_t ready = reply.ready + c->m->exec[UC_LOAD].latency;
 	if (ready >= r->ready) {
 		r->ready = ready;
 		r->source = reply.source;
 	}
-	if (t.level > r->dtlb_level)
-		r->dtlb_level = t.level;
+	if (reply.level > r->dtlb_level)
+		r->dtlb_level = reply.level;
 	return ST_OK;
 }
 
@@ -179,6 +175,15 @@ enum status core_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned 
 static enum status own_part(struct core_thread *c, enum mem_kind kind, uint64_t ip, uint64_t va, unsigned bytes,
                             uint64_t cycle, uint64_t *ready, bool *walked)
 {
+	if (kind == MEM_RFO) {
+		struct data_reply reply;
+		enum status s = memory_store(c->memory, c->core, c->thread, ip, va, bytes, cycle, &reply);
+		if (s != ST_OK)
+			return s;
+		*ready = max_cycle(*ready, max_cycle(reply.ready, reply.translated));
+		*walked |= reply.level == 3;
+		return ST_OK;
+	}
 	struct tlb_reply t;
 	enum status s = memory_translate(c->memory, c->core, c->thread, va, FOR_STORE, cycle, &t);
 	if (s != ST_OK)

@@ -75,7 +75,7 @@ static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, uns
 
 static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
 {
-	if (heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
+	if (signal_heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
 		pipe_say_executed_heard(c, port, t);
 }
 
@@ -134,7 +134,7 @@ static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned en
 {
 	uint64_t *word = &c->leave_bits[(c->rs_at & CORE_RING_MASK) / 64];
 	const uint64_t bits = *word & ~0ull << (c->rs_at % 64);
-	if (!bits || heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER))
+	if (!bits || signal_heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER))
 		return pipe_rs_wait(c, entries, first, t);
 	const uint64_t next = (c->rs_at & ~63ull) + (unsigned)__builtin_ctzll(bits);
 	uint8_t *leave = &c->leave[next & CORE_RING_MASK];
@@ -188,7 +188,7 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 
 static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
 {
-	if (!heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
+	if (!signal_heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
 		return;
 	unsigned n = part_count(parts);
 	signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
@@ -202,7 +202,7 @@ static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, u
 /* Whether stall cycles are to be put down to something, when a group completes in `done`. */
 static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t done)
 {
-	return done > c->retire + 1 && heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
+	return done > c->retire + 1 && signal_heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
 }
 
 /* Retires one group that completes in `done`; the cycle. */
@@ -222,7 +222,7 @@ static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, u
 	c->rob[c->rob_at] = r;
 	if (++c->rob_at >= c->rob_size)
 		c->rob_at = 0;
-	if (heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
+	if (signal_heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
 		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
 		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
 	}

@@ -121,21 +121,6 @@ struct core_thread {
 	uint64_t uops;               /* retired, unfused */
 };
 
-/* Whether any of the signals first .. last is heard; both are constants. */
-static inline bool heard_any(const struct signals *s, enum signal first, enum signal last)
-{
-	uint64_t sum = 0;
-	for (unsigned w = first / 64; w <= last / 64; w++) {
-		uint64_t mask = ~0ull;
-		if (w == first / 64)
-			mask &= ~0ull << (first % 64);
-		if (w == last / 64)
-			mask &= ~0ull >> (63 - last % 64);
-		sum |= s->listening[w] & mask;
-	}
-	return sum != 0;
-}
-
 static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* --- core_front.c --- */

@@ -286,14 +286,15 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 /* ---- requests ------------------------------------------------------------------------------- */
 
 /* Demand accesses to the L1D, by the state of the line when they come. */
-static inline void tell_l1(struct memory *s, const struct mem_request *q, enum line_state had)
+static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum mem_kind kind, unsigned thread, uint64_t t, enum line_state had)
 {
-	static const enum signal load[] = { SIG_L1D_LOAD_I, SIG_L1D_LOAD_S, SIG_L1D_LOAD_S, SIG_L1D_LOAD_E, SIG_L1D_LOAD_M };
-	static const enum signal store[] = { SIG_L1D_STORE_I, SIG_L1D_STORE_S, SIG_L1D_STORE_S, SIG_L1D_STORE_E, SIG_L1D_STORE_M };
-	if (q->kind == MEM_LOAD)
-		signal_pulse(s->signals[q->thread], load[had], q->cycle, 1);
-	else if (q->kind == MEM_RFO)
-		signal_pulse(s->signals[q->thread], store[had], q->cycle, 1);
+	static const uint8_t load[] = { SIG_L1D_LOAD_I, SIG_L1D_LOAD_S, SIG_L1D_LOAD_S, SIG_L1D_LOAD_E, SIG_L1D_LOAD_M };
+	static const uint8_t store[] = { SIG_L1D_STORE_I, SIG_L1D_STORE_S, SIG_L1D_STORE_S, SIG_L1D_STORE_E, SIG_L1D_STORE_M };
+	struct signals *g = s->signals[thread];
+	if (kind == MEM_LOAD && signal_heard_any(g, SIG_L1D_LOAD_I, SIG_L1D_LOAD_M))
+		signal_pulse(g, (enum signal)load[had], t, 1);
+	else if (kind == MEM_RFO && signal_heard_any(g, SIG_L1D_STORE_I, SIG_L1D_STORE_M))
+		signal_pulse(g, (enum signal)store[had], t, 1);
 }
 
 /* A data request that is not a plain hit. i: the line's entry in the L1D, if it has one. */
@@ -307,7 +308,7 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 		const uint64_t ready = *cache_ready(&c->l1d, i);
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
 		const bool first = *cache_state(&c->l1d, i) & LINE_PREFETCHED;
-		tell_l1(s, q, ready > t ? LINE_I : (enum line_state)(*cache_state(&c->l1d, i) & LINE_STATE));
+		tell_l1(s, q->kind, q->thread, t, ready > t ? LINE_I : (enum line_state)(*cache_state(&c->l1d, i) & LINE_STATE));
 		cache_touch(&c->l1d, i);
 		if (own) {
 			*cache_state(&c->l1d, i) = LINE_M;
@@ -328,7 +329,7 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 			prefetch_next_line(s, c, q, line);
 		return;
 	}
-	tell_l1(s, q, i == CACHE_NONE ? LINE_I : LINE_S);
+	tell_l1(s, q->kind, q->thread, t, i == CACHE_NONE ? LINE_I : LINE_S);
 	if (i == CACHE_NONE && !own) { /* displaced before it came: the fill buffer still has it */
 		const struct pool_use *u = pool_find(&c->lfb, t, line);
 		if (u && u->from <= t) {
@@ -351,28 +352,103 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 		prefetch_next_line(s, c, q, line);
 }
 
+/* The plain hit: whether it is one. *set, *i: the line's set in the L1D and its entry there, if it has one. */
+static inline __attribute__((always_inline)) bool data_near(struct memory *s, struct private_core *c, enum mem_kind kind,
+	unsigned thread, uint64_t ip, uint64_t va, uint64_t pa, uint64_t t, uint32_t line, bool own, uint32_t *i)
+{
+	const uint32_t set = c->l1d.mask ? line & c->l1d.mask : cache_set(&c->l1d, line);
+	*i = cache_find_in(&c->l1d, set, line);
+	if (kind == MEM_LOAD && (c->prefetchers & 8))
+		prefetch_stride(s, c, thread, ip, va, pa, t);
+	if (*i == CACHE_NONE)
+		return false;
+	const uint32_t way = cache_way_at(&c->l1d, *i);
+	const uint8_t *block = cache_block(&c->l1d, set);
+	const uint8_t state = block[c->l1d.states_at + way];
+	if (((const uint64_t *)(const void *)(block + c->l1d.ready_at))[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
+		return false;
+	if (kind == MEM_LOAD || kind == MEM_RFO)
+		tell_l1(s, kind, thread, t, (enum line_state)state);
+	cache_touch_way(&c->l1d, set, way);
+	return true;
+}
+
 static inline __attribute__((always_inline)) void data(struct memory *s, const struct mem_request *q, bool own, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	/* walks give a line of node 0 above what it maps */
 	const uint32_t line = q->kind == MEM_WALK ? (uint32_t)(q->pa >> 6) : line_of(s, q->pa);
-	const uint32_t set = c->l1d.mask ? line & c->l1d.mask : cache_set(&c->l1d, line);
-	const uint32_t i = cache_find_in(&c->l1d, set, line);
-	if (q->kind == MEM_LOAD && (c->prefetchers & 8))
-		prefetch_stride(s, c, q);
-	if (i != CACHE_NONE && *cache_ready(&c->l1d, i) <= q->cycle) {
-		const uint8_t state = *cache_state(&c->l1d, i);
-		if (state == LINE_M || (!own && state <= LINE_STATE)) {
-			tell_l1(s, q, (enum line_state)state);
-			cache_touch(&c->l1d, i);
-			r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
-			r->lfb_from = q->cycle;
-			r->source = SRC_L1;
-			return;
-		}
+	uint32_t i;
+	if (data_near(s, c, q->kind, q->thread, q->ip, q->va, q->pa, q->cycle, line, own, &i)) {
+		r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
+		r->lfb_from = q->cycle;
+		r->source = SRC_L1;
+		return;
 	}
 	data_slow(s, c, q, line, i, own, r);
 }
+
+/* The page has to be looked for. */
+static __attribute__((noinline)) enum status data_far(struct memory *s, struct mem_request *q, bool own, struct data_reply *r)
+{
+	struct tlb_reply t;
+	struct mem_reply reply;
+	const enum status st = memory_translate(s, q->core, q->thread, q->va, own ? FOR_STORE : FOR_LOAD, q->cycle, &t);
+	if (st != ST_OK)
+		return st;
+	q->pa = t.pa;
+	q->cycle = t.ready > q->cycle ? t.ready : q->cycle;
+	data(s, q, own, &reply);
+	*r = (struct data_reply){ reply.ready, q->cycle, reply.source, t.level };
+	if (!own)
+		s->core[q->core].beyond = reply.source != SRC_L1;
+	return ST_OK;
+}
+
+static inline __attribute__((always_inline)) enum status data_at(struct memory *s, unsigned core, unsigned thread, uint64_t ip,
+	uint64_t va, unsigned bytes, uint64_t cycle, bool own, struct data_reply *r)
+{
+	struct private_core *c = &s->core[core];
+	const struct recent_page *p = &c->recent[0];
+	const enum mem_kind kind = own ? MEM_RFO : MEM_LOAD;
+	struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .bytes = (uint8_t)bytes, .ip = ip, .cycle = cycle };
+	if (va - p->va > p->last || p->ready > cycle)
+		return data_far(s, &q, own, r);
+	const uint64_t pa = p->pa + (va - p->va);
+	const uint32_t line = line_of(s, pa);
+	uint32_t i;
+	r->translated = cycle;
+	r->level = 1;
+	if (data_near(s, c, kind, thread, ip, va, pa, cycle, line, own, &i)) {
+		r->ready = cycle + (own ? 1 : s->m->l1d_cycles);
+		r->source = SRC_L1;
+		if (!own)
+			c->beyond = false;
+		return ST_OK;
+	}
+	struct mem_reply reply;
+	q.pa = pa;
+	data_slow(s, c, &q, line, i, own, &reply);
+	r->ready = reply.ready;
+	r->source = reply.source;
+	if (!own)
+		c->beyond = reply.source != SRC_L1;
+	return ST_OK;
+}
+
+enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                        struct data_reply *r)
+{
+	return data_at(s, core, thread, ip, va, bytes, cycle, false, r);
+}
+
+enum status memory_store(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                         struct data_reply *r)
+{
+	return data_at(s, core, thread, ip, va, bytes, cycle, true, r);
+}
+
+const bool *memory_went_beyond(const struct memory *s, unsigned core) { return &s->core[core].beyond; }
 
 static void instruction(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {

@@ -64,6 +64,16 @@ struct memory *memory_init(void *at, const struct machine *m, struct signals **s
                            bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self);
 
 void memory_access(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+/* Translation and access together, of a load or a store within a line, and short when the page is the one that was
+ * found last and the L1D has the line. ready and source are those of the access, level and translated (not before
+ * the request) those of the translation. ST_FAULT: no such page. */
+struct data_reply { uint64_t ready, translated; enum mem_source source; uint8_t level; };
+MUST_CHECK enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
+                                   uint64_t cycle, struct data_reply *r);
+MUST_CHECK enum status memory_store(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
+                                    uint64_t cycle, struct data_reply *r);
+/* Where it says whether the core's last load went beyond its L1D. */
+const bool *memory_went_beyond(const struct memory *s, unsigned core);
 /* Brings the model's own data for a line near; changes nothing of the model. pa may be any. */
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa);
 /* ST_FAULT: no such page. Tells the DTLB_ and ITLB_ signals. */

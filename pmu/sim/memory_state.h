@@ -49,6 +49,7 @@ struct private_core {
 	struct tlb dtlb, dtlb_large, dtlb_huge, itlb, itlb_large, stlb, stlb_huge;
 	struct tlb pml4, pdpte, pde;
 	struct recent_page recent[2]; /* last found in the data and in the code arrays */
+	bool beyond;            /* the last load did not find its line in the L1D */
 	uint8_t prefetchers;    /* that are there and on, bits as in MSR 0x1A4 */
 	uint32_t last_miss;     /* L1 next line */
 	struct stride strides[STRIDES];
@@ -137,7 +138,7 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 
 /* prefetch.c: told of each load's address (stride), of each line that a load missed in the L1D
  * or found prefetched (next line), of each line that the L2 was asked for by the L1s. */
-void prefetch_stride(struct memory *s, struct private_core *c, const struct mem_request *q);
+void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t next, uint64_t t);
 void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line);
 void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t);
 
@@ -181,6 +182,24 @@ int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t);
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 /* The same for a line that was never in a cache: its home is first asked for the right to write it. */
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
+
+#define STRIDE_MOST 2048
+static inline void prefetch_stride(struct memory *s, struct private_core *c, unsigned thread, uint64_t ip, uint64_t va, uint64_t pa,
+                                   uint64_t t)
+{
+	struct stride *e = &c->strides[ip % STRIDES];
+	if (e->ip != ip) {
+		*e = (struct stride){ .ip = ip, .va = va };
+		return;
+	}
+	const int64_t step = (int64_t)(va - e->va);
+	const uint64_t next = pa + (uint64_t)step;
+	e->va = va;
+	if (step != e->step || step == 0 || step > STRIDE_MOST || step < -STRIDE_MOST)
+		e->step = step;
+	else if (next >> 12 == pa >> 12 && next >> 6 != pa >> 6)
+		prefetch_stride_line(s, c, thread, next, t);
+}
 
 /* uncore.c: an inline test, then the sink. t in core cycles. */
 static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)

@@ -1,7 +1,7 @@
 /* pmu/sim/prefetch.c: the four hardware prefetchers of Nehalem's kind.
  *
  * Bit 3, L1 stride: a table of 256 entries by the low bits of the load's address in the code.
- *   When a load's step (other than 0, at most 2048 bytes) equals its step before, the line of
+ *   When a load's step (other than 0, at most STRIDE_MOST bytes) equals its step before, the line of
  *   the next address is brought into the L1D, within the 4 KiB page.
  * Bit 2, L1 next line: a load that misses the L1D on the line after the one that a load missed
  *   last brings the line after it. The first use of a line that was brought so counts as a miss.
@@ -18,7 +18,6 @@
 #include "pmu/sim/memory_state.h"
 
 #define PAGE_LINES 64u
-#define STEP_MOST 2048
 
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask)
 {
@@ -38,24 +37,10 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	(void)l1_fill(s, c, &ask, t, &f);
 }
 
-void prefetch_stride(struct memory *s, struct private_core *c, const struct mem_request *q)
+void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t next, uint64_t t)
 {
-	struct stride *e = &c->strides[q->ip % STRIDES];
-	if (e->ip != q->ip) {
-		*e = (struct stride){ .ip = q->ip, .va = q->va };
-		return;
-	}
-	const int64_t step = (int64_t)(q->va - e->va);
-	e->va = q->va;
-	if (step == 0 || step > STEP_MOST || step < -STEP_MOST || step != e->step) {
-		e->step = step;
-		return;
-	}
-	const uint64_t next = q->pa + (uint64_t)step;
-	if (next >> 12 == q->pa >> 12 && next >> 6 != q->pa >> 6) {
-		signal_pulse(s->signals[q->thread], SIG_L1D_PREFETCH_TRIGGER, q->cycle, 1);
-		into_l1(s, c, q->thread, line_of(s, next), q->cycle);
-	}
+	signal_pulse(s->signals[thread], SIG_L1D_PREFETCH_TRIGGER, t, 1);
+	into_l1(s, c, thread, line_of(s, next), t);
 }
 
 void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line)

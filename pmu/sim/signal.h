@@ -73,6 +73,21 @@ static inline bool signal_heard(const struct signals *s, enum signal sig)
 	return s->listening[sig / 64] >> (sig % 64) & 1;
 }
 
+/* Whether any of the signals first .. last is heard; both are constants. */
+static inline __attribute__((always_inline)) bool signal_heard_any(const struct signals *s, enum signal first, enum signal last)
+{
+	uint64_t sum = 0;
+	for (unsigned w = first / 64; w <= last / 64; w++) {
+		uint64_t mask = ~0ull;
+		if (w == first / 64)
+			mask &= ~0ull << (first % 64);
+		if (w == last / 64)
+			mask &= ~0ull >> (63 - last % 64);
+		sum |= s->listening[w] & mask;
+	}
+	return sum != 0;
+}
+
 /* n things happened in `cycle`, which is not closed. */
 static inline void signal_pulse(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {

@@ -219,6 +219,7 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 	const struct hart *o = sibling(s, h);
 	h->core = core_init(h->core_memory, &s->m, h->thread / (unsigned)s->m.topology_threads, h->thread, s->memory,
 	                    s->signals[h->thread], &s->hooks[h->thread], o ? o->core : NULL);
+	h->beyond = memory_went_beyond(s->memory, h->thread / (unsigned)s->m.topology_threads);
 	return ST_OK;
 }
 
@@ -254,7 +255,7 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 		s->now = h->now;
 }
 
-/* What a load has brought may be the address of the next one, as in a chase. Then this program brings near what it
+/* What a load has brought may be the address of the next one, as in a chase. Where that goes beyond the L1D, this program brings near what it
  * will look at for it: the bytes, and the entries of the large caches. Nothing is changed. */
 static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 {
@@ -313,7 +314,7 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
 		if (st != ST_OK)
 			break;
-		if (c->pointer)
+		if (c->pointer && *h->beyond)
 			look_ahead(h, c);
 		st = core_account(h->core, &c->insn, &c->plan, &e, ip);
 		if (st != ST_OK) {

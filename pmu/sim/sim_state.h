@@ -29,6 +29,7 @@ struct hart {
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */
+	const bool *beyond;            /* its core's last load went beyond the L1D */
 	bool code_stored;              /* the instruction in progress stored to decoded code */
 	struct exec_env env;
 	struct hart_regs regs;
