@@ -162,4 +162,5 @@ void core_park(struct core_thread *c)
 	if (o)
 		o->alone = true;
 	c->alone = true;
+	signal_sleep(c->signals);
 }

@@ -51,6 +51,15 @@ static unsigned general_tap(const struct counters *p, unsigned n)
 	return (unsigned)p->m->pmu_fixed + n;
 }
 
+/* The taps of a counter, and its number there: of two threads of a core, each has half of the taps they share. */
+static struct signals *tap_home(const struct counters *p, const struct counter *c, unsigned *tap)
+{
+	if (!c->any)
+		return p->signals;
+	*tap += p->thread % 2 * (TAPS_MAX / 2);
+	return p->both;
+}
+
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 static uint64_t now(const struct counters *p)
@@ -121,7 +130,8 @@ static void sync_one(struct counters *p, struct counter *c, unsigned tap, uint64
 {
 	if (!c->tapped)
 		return;
-	uint64_t n = signals_tap_get(p->signals, tap)->value;
+	struct signals *home = tap_home(p, c, &tap);
+	uint64_t n = signals_tap_get(home, tap)->value;
 	if (c->unit == UNIT_TSC)
 		n = counters_ticks(p, c->start_cycle + n) - counters_ticks(p, c->start_cycle);
 	else if (c->unit == UNIT_BUS)
@@ -143,7 +153,8 @@ void counters_sync(struct counters *p)
 
 static uint64_t value_of(const struct counters *p, const struct counter *c, unsigned tap, uint64_t width)
 {
-	uint64_t n = c->tapped ? signals_tap_get(p->signals, tap)->value : 0;
+	struct signals *home = tap_home(p, c, &tap);
+	uint64_t n = c->tapped ? signals_tap_get(home, tap)->value : 0;
 	if (c->unit == UNIT_TSC)
 		n = counters_ticks(p, c->start_cycle + n) - counters_ticks(p, c->start_cycle);
 	else if (c->unit == UNIT_BUS)
@@ -164,13 +175,19 @@ static uint64_t fixed_value(const struct counters *p, unsigned i)
 /* ---- programming ---------------------------------------------------------------------------- */
 
 /* Puts a tap in place of the one before; the value goes on from where it is. */
-static void set_tap(struct counters *p, struct counter *c, unsigned number, uint64_t value, const struct tap *tap)
+static void set_tap(struct counters *p, struct counter *c, unsigned number, uint64_t value, const struct tap *tap, bool any)
 {
+	unsigned at = number;
+	if (c->any != any)
+		signals_tap(tap_home(p, c, &at), at, NULL);
+	c->any = any;
+	at = number;
+	struct signals *home = tap_home(p, c, &at);
 	c->base = value;
 	c->wraps = 0;
 	c->start_cycle = now(p) - p->halted;
 	c->tapped = tap != NULL;
-	signals_tap(p->signals, number, tap);
+	signals_tap(home, at, tap);
 }
 
 static void listen(struct tap *t, unsigned sig)
@@ -186,7 +203,7 @@ static void program_fixed(struct counters *p, unsigned i)
 	struct tap t = { .on = true };
 	c->unit = i == 2 ? UNIT_TSC : UNIT_ONE;
 	listen(&t, i == 0 ? SIG_INSTRUCTIONS_RETIRED : SIG_CYCLES);
-	set_tap(p, c, i, value, on ? &t : NULL);
+	set_tap(p, c, i, value, on ? &t : NULL, false);
 }
 
 /* The four selectors of AAK100's start-up sequence, as the Linux driver writes them. */
@@ -261,11 +278,6 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 		*why = "all code runs at CPL 0: without the OS bit nothing is counted";
 		return false;
 	}
-	if ((sel & SEL_ANY) && p->m->topology_threads > 1) {
-		*kind = FIND_UNMODELLED;
-		*why = "AnyThread with two threads a core";
-		return false;
-	}
 	if (c->tagged || c->by_retirement || counter_has_pebs(p, n)) {
 		if (!c->precise) {
 			*kind = FIND_IGNORED;
@@ -302,7 +314,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	c->retired = on && (c->tagged || c->by_retirement || counter_has_pebs(p, n));
 	if (!c->retired)
 		c->armed = false;
-	set_tap(p, c, general_tap(p, n), value, on && !c->retired ? &t : NULL);
+	set_tap(p, c, general_tap(p, n), value, on && !c->retired ? &t : NULL, on && p->both && (p->evtsel[n] & SEL_ANY));
 }
 
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address)
@@ -336,6 +348,11 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 	counter_msr_reset(p);
 	counters_program(p, NULL, 0);
 	return p;
+}
+
+void counters_pair(struct counters *p, struct signals *both)
+{
+	p->both = both;
 }
 
 void counters_connect(struct counters *p, const struct counters_env *env)

@@ -19,6 +19,7 @@ struct counter {
 	uint64_t wraps;        /* of the value since then that are already in the status register */
 	uint64_t start_cycle;  /* when the tap was set */
 	bool tapped;           /* signals count for it */
+	bool any;              /* ... those of both threads of the core (AnyThread) */
 	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
 	bool tagged;           /* ... and only loads that the load-latency facility has tagged */
 	bool by_retirement;    /* its event is only known at retirement */
@@ -34,6 +35,7 @@ struct counter {
 struct counters {
 	const struct machine *m;
 	struct signals *signals;
+	struct signals *both;    /* what both threads of the core say; NULL: one thread a core */
 	struct counters_env env;
 	unsigned thread;
 

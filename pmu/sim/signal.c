@@ -52,6 +52,14 @@ struct signals *signals_init(void *memory)
 
 bool signals_attached(const struct signals *s) { return ((const struct signals_all *)s)->lanes != NULL; }
 
+bool signals_any(const struct signals *s)
+{
+	uint64_t any = 0;
+	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
+		any |= s->listening[w];
+	return any != 0;
+}
+
 static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge; }
 
 /* What has been summed goes to the plain taps. */
@@ -84,6 +92,20 @@ static void choose_ways(struct signals_all *a)
 		if (r->counts || (r->bits && !one))
 			a->head.called[g / 64] |= bit;
 	}
+	for (unsigned w = 0; a->head.both && w < SIGNAL_WORDS; w++) {
+		a->head.listening[w] |= a->head.both->listening[w];
+		a->head.called[w] |= a->head.both->listening[w];
+	}
+	for (unsigned i = 0; a->head.half[0] && i < 2; i++)
+		choose_ways(all(a->head.half[i]));
+}
+
+void signals_pair(struct signals *both, struct signals *one, struct signals *other)
+{
+	both->half[0] = one;
+	both->half[1] = other;
+	one->both = other->both = both;
+	one->asleep = other->asleep = true;
 }
 
 void signals_attach(struct signals *s, void *ring)
@@ -150,6 +172,8 @@ void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsi
 	struct signals_all *a = all(s);
 	const struct route *r = &a->routes[sig];
 	s->hearer[sig].sum += n;
+	if (s->both && signal_heard(s->both, sig))
+		signal_pulse_heard(s->both, sig, cycle, n);
 	if (!a->lanes || !n || !(r->bits | r->counts))
 		return;
 	const unsigned i = brought_in(a, cycle) & RING_MASK;
@@ -176,6 +200,8 @@ void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint6
 	if (to <= from)
 		return;
 	s->hearer[sig].sum += (to - from) * n;
+	if (s->both && signal_heard(s->both, sig))
+		signal_level_heard(s->both, sig, from, to, n);
 	if (!a->lanes || !n || !(r->bits | r->counts))
 		return;
 	from = brought_in(a, from);
@@ -260,6 +286,11 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 	state->before = before;
 }
 
+static const struct signals *other_half(const struct signals *s)
+{
+	return s->both->half[s->both->half[0] == s];
+}
+
 void signal_close(struct signals *s, uint64_t cycle)
 {
 	struct signals_all *a = all(s);
@@ -275,6 +306,17 @@ void signal_close(struct signals *s, uint64_t cycle)
 		lane_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
 	}
 	s->open = cycle;
+	if (s->both) {
+		const struct signals *o = other_half(s);
+		signal_close(s->both, o->asleep || o->open > cycle ? cycle : o->open);
+	}
+}
+
+void signal_sleep(struct signals *s)
+{
+	s->asleep = true;
+	if (s->both && other_half(s)->asleep)
+		signal_close(s->both, s->open > other_half(s)->open ? s->open : other_half(s)->open);
 }
 
 void signal_skip(struct signals *s, uint64_t cycle)
@@ -288,4 +330,7 @@ void signal_skip(struct signals *s, uint64_t cycle)
 	}
 	if (cycle > s->open)
 		s->open = cycle;
+	if (s->both && other_half(s)->asleep)
+		signal_skip(s->both, cycle);
+	s->asleep = false;
 }

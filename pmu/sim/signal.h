@@ -14,6 +14,8 @@
  * oldest open one. A tap that asks no more than whether anything happened (cmask 1, or edge alone)
  * keeps one bit a cycle.
  *
+ * AnyThread: a pair of threads has signals of its own, to which what either says is passed on.
+ *
  * Encodings are not known here: counter.c turns register values into taps. */
 #ifndef SIM_SIGNAL_H
 #define SIM_SIGNAL_H
@@ -47,6 +49,9 @@ struct signals {
 	uint64_t listening[SIGNAL_WORDS]; /* signals that some tap listens to */
 	uint64_t called[SIGNAL_WORDS];    /* those of them that signal.c must see; the others need sum and bits alone */
 	uint64_t open;                    /* oldest cycle that is not closed */
+	struct signals *both;             /* of a thread: what its core's threads say together; NULL: it is alone */
+	struct signals *half[2];          /* of such a pair: the threads */
+	bool asleep;                      /* of a thread: it says nothing */
 	struct signal_hearer {
 		uint64_t sum;             /* what was said and no plain tap has got yet */
 		uint64_t *bits;           /* a bit a cycle, where there is one tap that wants that; else NULL */
@@ -60,6 +65,14 @@ struct signals *signals_init(void *memory);
 /* Gives the taps their ring (zeroed). Before, as on a thread that never ran, only plain taps count. */
 void signals_attach(struct signals *s, void *ring);
 bool signals_attached(const struct signals *s);
+
+/* Makes `both` what two threads say together: for taps that AnyThread puts there. Both threads are asleep until
+ * signal_skip. Its cycles are closed as far as those of each thread that is awake. */
+void signals_pair(struct signals *both, struct signals *one, struct signals *other);
+/* Whether any tap listens. */
+bool signals_any(const struct signals *s);
+/* The thread says no more until signal_skip. */
+void signal_sleep(struct signals *s);
 
 /* Replaces tap number t, from the oldest open cycle on. NULL switches it off. */
 void signals_tap(struct signals *s, unsigned t, const struct tap *tap);

@@ -172,7 +172,7 @@ static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63
 static size_t small_bytes(const struct machine *m, unsigned threads)
 {
 	return sizeof(struct sim) + 64 + threads * (sizeof(struct hart) + sizeof(struct core_hooks) + counters_stride(m) +
-	       signals_stride()) + boxes_bytes(m) + 320 + CODE_ENTRIES * sizeof(struct code_entry);
+	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + boxes_bytes(m) + 320 + CODE_ENTRIES * sizeof(struct code_entry);
 }
 
 static void *carve(uint8_t **at, size_t bytes)
@@ -218,6 +218,10 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));
 	}
+	for (unsigned i = 0; m->topology_threads > 1 && i < threads / 2; i++) {
+		s->both[i] = signals_init(carve(&at, signals_stride()));
+		signals_pair(s->both[i], s->signals[2 * i], s->signals[2 * i + 1]);
+	}
 	for (unsigned i = 0; i < m->topology_sockets; i++)
 		for (unsigned j = 0; j < m->topology_sockets; j++)
 			s->distance[i * m->topology_sockets + j] = i == j ? 10 : 21;
@@ -235,6 +239,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		h->sim = s;
 		h->thread = i;
 		h->counters = counters_init(carve(&at, counters_stride(m)), &s->m, i, s->signals[i]);
+		counters_pair(h->counters, s->both[i / 2]);
 		sim_run_connect(s, h);
 	}
 	enum status st = map_own(s);
@@ -257,6 +262,8 @@ void sim_close(struct sim *s)
 			from.put(from.self, s->harts[i].core_memory, core_bytes(&s->m));
 		if (s->harts[i].ring)
 			from.put(from.self, s->harts[i].ring, signals_ring_bytes());
+		if (i % 2 == 0 && s->both_ring[i / 2])
+			from.put(from.self, s->both_ring[i / 2], signals_ring_bytes());
 	}
 	if (s->memory)
 		from.put(from.self, s->memory, s->memory_bytes);

@@ -216,6 +216,13 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 	if (!h->core_memory || !h->ring)
 		return ST_FULL;
 	signals_attach(s->signals[h->thread], h->ring);
+	const unsigned core = h->thread / 2;
+	if (s->both[core] && !s->both_ring[core]) {
+		s->both_ring[core] = s->from.get(s->from.self, signals_ring_bytes());
+		if (!s->both_ring[core])
+			return ST_FULL;
+		signals_attach(s->both[core], s->both_ring[core]);
+	}
 	const struct hart *o = sibling(s, h);
 	h->core = core_init(h->core_memory, &s->m, h->thread / (unsigned)s->m.topology_threads, h->thread, s->memory,
 	                    s->signals[h->thread], &s->hooks[h->thread], o ? o->core : NULL);
@@ -289,6 +296,20 @@ static void take_smis(struct sim *s, struct hart *h, bool running)
 	}
 }
 
+/* Counters of both threads are read or written: whether this thread's sibling has yet to come to the cycle in which
+ * that happens. If not, what happened below it is complete. */
+static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *in)
+{
+	const struct hart *o = sibling(s, h);
+	if ((in->op != OP_RDPMC && in->op != OP_WRMSR) || !o || !o->job || !signals_any(s->both[h->thread / 2]))
+		return false;
+	h->now = core_serialise(h->core);
+	if (core_clock(o->core) < h->now)
+		return true;
+	signal_close(s->both[h->thread / 2], h->now);
+	return false;
+}
+
 /* Runs one hart until its clock is beyond `until` or its job ends. */
 static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 {
@@ -311,6 +332,8 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 			break;
 		}
 		h->running = c;
+		if (__builtin_expect(s->both[0] != NULL, 0) && wait_for_sibling(s, h, &c->insn))
+			break;
 		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
 		if (st != ST_OK)
 			break;

@@ -49,6 +49,8 @@ struct sim {
 	struct memory *memory;
 	struct boxes *boxes;
 	struct signals *signals[MACHINE_THREADS_MAX];
+	struct signals *both[MACHINE_THREADS_MAX / 2]; /* of each core with two threads */
+	void *both_ring[MACHINE_THREADS_MAX / 2];
 	struct hart *harts;
 	struct core_hooks *hooks;      /* one a hart */
 	struct code_entry *code;

@@ -161,9 +161,56 @@ static void test_signal_sleep_is_not_counted(void **state)
 	bench_close(&x);
 }
 
+/* Two threads that say things at different times: what their core sees is the sum of both, in each cycle. */
+static void test_signal_pair_sees_both_threads(void **state)
+{
+	(void)state;
+	static int sum[CYCLES];
+	for (seed = 1; seed <= 20; seed++) {
+		uint64_t kept = seed, at[2] = { 0, 0 };
+		struct bench x[3] = { bench_open(true), bench_open(true), bench_open(true) };
+		struct tap own = { .cmask = 1 };
+		memset(sum, 0, sizeof(sum));
+		signals_pair(x[2].s, x[0].s, x[1].s);
+		signal_skip(x[0].s, 0);
+		signal_skip(x[1].s, 0);
+		struct tap taps[6] = { { .cmask = 0 }, { .cmask = 1 }, { .cmask = 1, .inv = true }, { .cmask = 1, .inv = true, .edge = true },
+			{ .cmask = 2 }, { .cmask = 4, .inv = true } };
+		for (unsigned t = 0; t < COUNT_OF(taps); t++) {
+			listen(&taps[t], SIG_UOPS_EXECUTED);
+			signals_tap(x[2].s, t, &taps[t]);
+		}
+		assert_true(signals_any(x[2].s));
+		listen(&own, SIG_UOPS_EXECUTED);
+		signals_tap(x[0].s, 3, &own);
+		while (at[0] < CYCLES - 300 || at[1] < CYCLES - 300) {
+			unsigned i = at[1] < at[0]; /* the one that lies behind goes on */
+			for (unsigned n = draw(20); n--;) {
+				unsigned c = (unsigned)at[i] + draw(200), k = draw(3);
+				signal_pulse_often(x[i].s, SIG_UOPS_EXECUTED, c, k);
+				sum[c] += (int)k;
+			}
+			at[i] += draw(90);
+			signal_close(x[i].s, at[i]);
+		}
+		for (unsigned i = 0; i < 2; i++) {
+			signal_close(x[i].s, CYCLES);
+			signal_sleep(x[i].s);
+		}
+		for (unsigned t = 0; t < COUNT_OF(taps); t++)
+			if (signals_tap_get(x[2].s, t)->value != naive(sum, CYCLES, &taps[t]))
+				fail_msg("seed %u, tap %u", (unsigned)kept, t);
+		assert_true(signals_tap_get(x[0].s, 3)->value < signals_tap_get(x[2].s, 1)->value);
+		for (unsigned i = 0; i < 3; i++)
+			bench_close(&x[i]);
+		seed = kept;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_signal_pair_sees_both_threads),
 		cmocka_unit_test(test_signal_taps_equal_a_recount_of_every_cycle),
 		cmocka_unit_test(test_signal_cmask_and_its_inverse_share_all_cycles),
 		cmocka_unit_test(test_signal_unheard_costs_and_counts_nothing),
