@@ -273,10 +273,11 @@ static int compare_sides(const struct side *a, const struct side *b)
 
 /* --- a fleet ----------------------------------------------------------------------------------- */
 
-/* A machine is outlying where it lies five deviations (as of a normal distribution) and 2 % from the median. */
+/* A machine is outlying where it lies five deviations (as of a normal distribution), of the fleet and of the windows within
+ * a run, and 2 % from the median. */
 static unsigned fleet_row(const struct side *s, const struct line *l)
 {
-	double values[RUNS_MOST], sorted[RUNS_MOST], work[RUNS_MOST];
+	double values[RUNS_MOST], sorted[RUNS_MOST], work[RUNS_MOST], spread = 0;
 	unsigned run[RUNS_MOST], n = 0, outlying = 0;
 	int64_t revision = -1;
 	bool mixed = false;
@@ -288,6 +289,7 @@ static unsigned fleet_row(const struct side *s, const struct line *l)
 		mixed = mixed || (revision >= 0 && revision != doc_whole(d, row, "revision"));
 		revision = doc_whole(d, row, "revision");
 		run[n] = i;
+		spread = fmax(spread, (double)doc_milli(d, row, "spread") / 1000);
 		sorted[n] = values[n] = (double)doc_milli(d, row, "value") / 1000;
 		n++;
 	}
@@ -300,7 +302,7 @@ static unsigned fleet_row(const struct side *s, const struct line *l)
 	}
 	printf("%-40s %12.3f %10.3f %5u ", l->name, median / by, mad / by, n);
 	for (unsigned i = 0; n >= 4 && i < n; i++)
-		if (fabs(values[i] - median) > fmax(5 * 1.4826 * mad, 0.02 * fabs(median))) {
+		if (fabs(values[i] - median) > fmax(5 * 1.4826 * fmax(mad, spread), 0.02 * fabs(median))) {
 			printf(" %s %.3f (%+.1f %%)", s->runs[run[i]]->path, values[i] / by, median > 0 ? 100 * (values[i] - median) / median : 0);
 			outlying++;
 		}
