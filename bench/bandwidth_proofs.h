@@ -19,7 +19,7 @@ static const struct row_proof_set proof_write_l1[] = {
 	static const struct row_proof_set name[] = { \
 		{ { { "L1D.REPL", lines }, { "L2_LINES_IN.ANY", NO_LINE } } }, \
 		{ { { "L1D.REPLACEMENT", lines }, { "L2_LINES_IN.ALL", NO_LINE } } }, \
-		{ { { "L1D_REPL", lines }, { "L2_LINES_IN.SELF.DEMAND", NO_LINE }, { "L2_LINES_IN.SELF.PREFETCH", NO_LINE } } }, \
+		{ { { "L1D_REPL", lines }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } }, /* the L2 is the last level */ \
 		END_OF_SETS \
 	};
 #define PROOFS_L3(name, lines) \
@@ -36,6 +36,7 @@ static const struct row_proof_set proof_write_l1[] = {
 	};
 PROOFS_L2(proof_4_lines_l2, LINES_4)
 PROOFS_L2(proof_8_lines_l2, LINES_8)
+PROOFS_L2(proof_12_lines_l2, LINES_12)
 PROOFS_L3(proof_4_lines_l3, LINES_4)
 PROOFS_L3(proof_8_lines_l3, LINES_8)
 PROOFS_DRAM(proof_4_lines_dram, LINES_4)

@@ -80,7 +80,7 @@ bool bench_prefetchers_back(struct bench *b, uint64_t found);
 
 /* What one run of one kernel under the wrapper gave. */
 #define WINDOW_EVENTS_MAX MEASURE_COUNTERS_MAX
-struct window { uint64_t tsc, result; uint64_t counts[WINDOW_EVENTS_MAX]; };
+struct window { uint64_t began, tsc, result; /* began: TSC */ uint64_t counts[WINDOW_EVENTS_MAX]; };
 
 /* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
 MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
@@ -88,6 +88,12 @@ MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const
 /* The same on any core. */
 MUST_CHECK enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
                                      const struct counting *c, unsigned run, struct window *out, struct job *job);
+/* The two halves of that, for runs of several cores at once: fills a core's block and its job; reads what it left. */
+MUST_CHECK enum status window_load(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                                   const struct counting *c, unsigned run, struct job *job);
+void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out);
+/* What the kernel of a working set is called with. */
+void window_arguments(const struct working_set *w, uint64_t units, uint64_t arguments[6]);
 /* Runs a working set's kernel for so many units of work, from where the last window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);

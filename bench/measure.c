@@ -3,6 +3,7 @@
  * Pairs of windows of n and 2n units of work, test, baseline and clock interleaved in an order drawn from
  * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
  * kernels. The first round is a warm-up. */
+#include "bench/crowd.h"
 #include "bench/matrix.h"
 
 #define REPETITIONS_SIMULATED 5
@@ -419,6 +420,10 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	if (r->order == ORDER_MATRIX) {
 		matrix_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_CROWD || r->order == ORDER_NODES) {
+		crowd_row(b, r, out);
 		return;
 	}
 	if (!loop_begin(&l, b, r, true, out))

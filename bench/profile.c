@@ -266,10 +266,10 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	out->instructions_milli = out->cycles_milli = -1;
 	if (!row_begin(b, r, &out->row))
 		return;
-	if (r->order == ORDER_MATRIX) {
+	if (r->order >= ORDER_MATRIX) { /* and all that several cores do at once */
 		out->row.status = ROW_UNSUPPORTED;
 		out->row.absent = true;
-		str_copy(out->row.reason, sizeof(out->row.reason), "pairs of cores have no single kernel to count");
+		str_copy(out->row.reason, sizeof(out->row.reason), "several cores have no single kernel to count");
 		return;
 	}
 	if (!loop_begin(&l, b, r, false, &out->row))

@@ -233,6 +233,10 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 		text_fmt(t, ", \"matrix\": ");
 		matrix_json(t, r->matrix);
 	}
+	if (r->series.points) {
+		text_fmt(t, ", \"series\": ");
+		series_json(t, &r->series);
+	}
 	text_fmt(t, ", \"latency_event\": ");
 	sample_json(t, &r->sample, r->latency_sources);
 	text_fmt(t, ", \"uncore_queue\": ");
@@ -370,6 +374,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 		text_fmt(t, " %11s %-6s %8s %9s", "-", unit, "-", "-");
 	}
 	text_fmt(t, "  %-11s %s\n", row_status_name(r->status), r->status == ROW_OK ? r->proof : r->reason);
+	series_table_line(t, &r->series);
 	sample_table_line(t, &r->sample, r->latency_sources);
 	queue_table_line(t, &r->queue);
 }

@@ -5,6 +5,7 @@
 #include "asm/kernel.h"
 #include "bench/queue.h"
 #include "bench/sample.h"
+#include "bench/series.h"
 #include "pmu/base.h"
 #include "pmu/text.h"
 
@@ -27,7 +28,11 @@ enum order {
 	ORDER_STREAMS,     /* three arrays of a power of two of bytes, ascending */
 	ORDER_PAIR,        /* struct row_pair: kernels over one buffer with stated contents, or none */
 	ORDER_ROWS = 16,   /* the lines of a page in random order, then the next page's: most find their DRAM page open */
-	ORDER_MATRIX       /* a few hundred lines at random, once for each pair of cores that stand to each other as `place` says */
+	ORDER_MATRIX,      /* a few hundred lines at random, once for each pair of cores that stand to each other as `place` says */
+	ORDER_CROWD = 32,  /* streams, one a core, on 1, 2, 4 ... and all cores at once */
+	ORDER_NODES,       /* streams of all cores of a node in memory of a node: each pair of nodes that stand to each other as `node` says */
+	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
+	ORDER_LINE         /* one line that two cores store to */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {
@@ -150,6 +155,7 @@ struct row_result {
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
+	struct series series;      /* ORDER_CROWD, ORDER_NODES, ORDER_LOADED: what was measured at each point */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct queue_result queue;   /* the same loads in the uncore's queue */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */

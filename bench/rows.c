@@ -215,7 +215,7 @@ uint64_t row_fingerprint(const struct row *r)
 		hash = mix_kernel(hash, "k_touch_chain");
 	if (r->prepare == PREPARE_MODIFIED)
 		hash = mix_kernel(hash, "k_dirty_chain");
-	if (r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS)
+	if ((r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS) || (r->order >= ORDER_CROWD && r->place == PLACE_DRAM))
 		hash = mix_kernel(hash, "k_flush");
 	else if (r->prepare == PREPARE_FLUSH || r->prepare >= PREPARE_EXCLUSIVE)
 		hash = mix_kernel(hash, "k_flush_chain");

@@ -24,13 +24,11 @@ enum status window_run(struct bench *b, const struct kernel *k, const uint64_t a
 	return window_run_on(b, b->core, k, arguments, c, run, out, job);
 }
 
-enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
-                          const struct counting *c, unsigned run, struct window *out, struct job *job)
+enum status window_load(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                        const struct counting *c, unsigned run, struct job *job)
 {
 	struct measure_block *block = b->a->ops->control(b->a->self, core);
 	const struct kernel *wrapper = kernel_find("k_measure");
-	unsigned slots[WINDOW_EVENTS_MAX], n = 0;
-	enum status st;
 
 	if (!block || !wrapper)
 		return ST_BROKEN;
@@ -41,29 +39,48 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
 	block->serialise = b->cpu->processor->serialise_cpuid;
 	if (c && c->on)
 		for (unsigned i = 0; i < c->events; i++)
-			if (c->plan.slots[i].run == run) {
-				slots[n] = i;
-				block->index[n++] = c->plan.slots[i].rdpmc_index;
-			}
-	block->counters = n;
+			if (c->plan.slots[i].run == run)
+				block->index[block->counters++] = c->plan.slots[i].rdpmc_index;
 	memset(job, 0, sizeof(*job));
 	job->core = core;
 	job->entry = WINDOW_CODE + wrapper->offset;
 	job->argument = WINDOW_CONTROL + core * CONTROL_BYTES;
-	st = b->a->ops->run(b->a->self, job, 1, 0);
-	if (st != ST_OK)
-		return st;
+	return ST_OK;
+}
+
+void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out)
+{
+	const struct measure_block *block = b->a->ops->control(b->a->self, core);
+	unsigned n = 0;
+
 	memset(out, 0, sizeof(*out));
+	if (!block)
+		return;
+	out->began = block->tsc_before;
 	out->tsc = block->tsc_after - block->tsc_before;
 	out->result = block->result;
-	for (unsigned i = 0; i < n; i++) {
-		const struct plan_slot *s = &c->plan.slots[slots[i]];
+	for (unsigned i = 0; c && c->on && i < c->events; i++) {
+		const struct plan_slot *s = &c->plan.slots[i];
 		unsigned width = s->fixed ? b->cpu->fixed_width : b->cpu->general_width;
 		uint64_t mask = width && width < 64 ? (1ull << width) - 1 : UINT64_MAX;
 
-		out->counts[slots[i]] = (block->after[i] - block->before[i]) & mask;
+		if (s->run != run)
+			continue;
+		out->counts[i] = (block->after[n] - block->before[n]) & mask;
+		n++;
 	}
-	return ST_OK;
+}
+
+enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                          const struct counting *c, unsigned run, struct window *out, struct job *job)
+{
+	enum status st = window_load(b, core, k, arguments, c, run, job);
+
+	if (st == ST_OK)
+		st = b->a->ops->run(b->a->self, job, 1, 0);
+	if (st == ST_OK)
+		window_read(b, core, c, run, out);
+	return st;
 }
 
 /* What a unit of work is: a load of a chase, an iteration of a stream, an event of a pair. */
@@ -74,13 +91,11 @@ static uint64_t iterations_of(const struct working_set *w, uint64_t units)
 	return w->shape.order == ORDER_STREAMS ? units : units / w->kernel->loads;
 }
 
-enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
-                             unsigned run, struct window *out, struct job *job)
+void window_arguments(const struct working_set *w, uint64_t units, uint64_t arguments[6])
 {
-	uint64_t arguments[6] = { 0 };
 	uint64_t iterations = iterations_of(w, units);
-	enum status st;
 
+	memset(arguments, 0, 6 * sizeof(arguments[0]));
 	if (w->shape.order == ORDER_STREAMS) {
 		arguments[0] = w->map.va;
 		arguments[1] = w->map.va + w->shape.array_bytes + w->shape.skew_bytes;
@@ -99,6 +114,15 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 		arguments[0] = w->at;
 		arguments[1] = iterations;
 	}
+}
+
+enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
+                             unsigned run, struct window *out, struct job *job)
+{
+	uint64_t arguments[6];
+	enum status st;
+
+	window_arguments(w, units, arguments);
 	st = window_run(b, w->kernel, arguments, c, run, out, job);
 	if (st == ST_OK)
 		w->at = out->result;

@@ -89,8 +89,10 @@ static uint64_t vector_bytes(struct texts *t)
 static uint64_t core_milli(struct texts *t, const struct stream *s)
 {
 	uint64_t vectors = 256 / vector_bytes(t), width = field(t, "core", "issue_width");
-	uint64_t slots = s->arrays + vectors * (s->loaded + s->stored * (field(t, "core", "microfusion") ? 1 : 2)) +
-		(field(t, "core", "macrofusion") == 2 ? 3 : 4);
+	bool fused = field(t, "core", "microfusion");
+	/* the triad: load and multiply, load and add (SSE2 loads one by itself), store address and data */
+	uint64_t each = s->arrays == 3 ? (!fused ? 6 : vector_bytes(t) == 16 ? 4 : 3) : s->loaded + s->stored * (fused ? 1 : 2);
+	uint64_t slots = s->arrays + vectors * each + (field(t, "core", "macrofusion") == 2 ? 3 : 4);
 	uint64_t milli = slots <= field(t, "front", "loop_uops") || field(t, "front", "uop_cache") ? 1000 * over(slots + width - 1, width) :
 		over(1000 * slots, width);
 
@@ -155,24 +157,103 @@ static int64_t rate_milli(struct texts *t, uint64_t bytes, uint64_t milli)
 	return (int64_t)over((uint64_t)(hz3(t) * bytes * 1000 / 3), milli) * 1000;
 }
 
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return n ? p : 0;
+}
+
+/* What all arrays of a core that get a share of a level take. */
+static uint64_t share(uint64_t level_bytes, uint64_t cores, uint64_t arrays)
+{
+	return arrays * power_of_two_below(over(over(level_bytes / 4 * 3, cores), arrays));
+}
+
+/* Whether a core's share of a level is twice as large as its part of the one below. */
+static bool shared_in_reach(struct texts *t, const struct stream *s, unsigned level)
+{
+	uint64_t cores = field(t, "topology", "cores"), of_l2 = field(t, "l2", "cores");
+
+	if (level == 2)
+		return share(field(t, "l2", "bytes"), of_l2, s->arrays) >= 2 * field(t, "l1d", "bytes");
+	return level != 3 || share(field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(field(t, "l2", "bytes"), of_l2);
+}
+
+/* What the parts that cores share let through, in thousandths of a core cycle for an iteration of one core, when all
+ * cores of a socket run it: the L2 of a cluster, the slices of an L3, the channels of the node. */
+static uint64_t shared_milli(struct texts *t, const struct stream *s, unsigned level)
+{
+	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored, ratio = field(t, "clock", "uncore_ratio");
+	uint64_t cores = field(t, "topology", "cores"), milli = 0;
+
+	if (level >= 2)
+		milli = 1000 * field(t, "l2", "busy_cycles") * ((level > 2 ? 2 * in : in) + out) * field(t, "l2", "cores");
+	if (level >= 3 && field(t, "l3", "bytes"))
+		milli = larger(milli, over(1000 * cores * (in + out) * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio"),
+		                           ratio * field(t, "l3", "slices")));
+	if (level == 4)
+		milli = larger(milli, cores * channels_milli(t, in + out + (s->nontemporal ? 4 : 0), field(t, "dram", "channels")));
+	return milli;
+}
+
+/* All cores of `nodes` nodes; `between`: in memory of another one. */
+static enum status crowd(struct texts *t, const struct stream *s, unsigned level, uint64_t nodes, bool between, struct expectation *out)
+{
+	uint64_t cores = nodes * field(t, "topology", "cores"), least, most, shared = shared_milli(t, s, level);
+
+	if (!shared_in_reach(t, s, level))
+		return ST_UNSUPPORTED;
+	stream(t, s, level, &least, &most);
+	if (s->nontemporal && !s->loaded)
+		least = most = 4 * combining_milli(t, 64 / vector_bytes(t));
+	if (between) {
+		uint64_t link = over((uint64_t)(hz3(t) * 256 * 1000 / 3) * field(t, "topology", "cores"), field(t, "link", "bytes_per_second"));
+
+		shared = larger(shared, link);
+		most += over(4000 * (ps(t, field(t, "dram", "remote_ps")) - ps(t, field(t, "dram", "local_ps"))), field(t, "lfb", "entries"));
+	}
+	/* a core alone is slower than its share of what all share, or not; where both are near, they add up at most */
+	*out = (struct expectation){ rate_milli(t, 256 * s->arrays * cores, shared >= 2 * most || level == 1 ? larger(most, shared) : larger(most, shared) + smaller(most, shared) / 2),
+	                             rate_milli(t, 256 * s->arrays * cores, larger(least, shared)) };
+	out->least_milli -= out->least_milli / (level == 1 ? 50 : 20);
+	out->most_milli += out->most_milli / (level == 1 || shared > least ? 50 : level == 4 ? 10 : 20);
+	return ST_OK;
+}
+
 static enum status expect_stream(struct texts *t, const char *row, struct expectation *out)
 {
 	static const struct stream streams[] = {
-		{ "read", 1, 1, 0, false }, { "write", 1, 0, 1, false }, { "copy", 2, 1, 1, false },
-		{ "write", 1, 0, 1, true }, { "copy", 2, 1, 1, true },
+		{ "read", 1, 1, 0, false }, { "write", 1, 0, 1, false }, { "copy", 2, 1, 1, false }, { "triad", 3, 2, 1, false },
+		{ "write", 1, 0, 1, true }, { "copy", 2, 1, 1, true }, { "triad", 3, 2, 1, true },
 	};
-	static const char *const levels[] = { ".l1.bandwidth", ".l2.bandwidth", ".l3.bandwidth", ".dram.bandwidth" };
+	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
+	uint64_t sockets = field(t, "topology", "sockets");
 
+	if (!strcmp(row, "read.node_local.bandwidth") || !strcmp(row, "read.node_remote.bandwidth")) {
+		bool between = !strcmp(row + 5, "node_remote.bandwidth");
+
+		return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[0], 4, 1, between, out);
+	}
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		for (unsigned level = 1; level <= 4; level++) {
 			size_t n = strlen(streams[i].name);
-			const char *where = streams[i].nontemporal ? ".dram_nt.bandwidth" : levels[level - 1];
+			const char *where = streams[i].nontemporal ? ".dram_nt" : levels[level - 1];
+			size_t to = n + strlen(where);
 			uint64_t least, most;
+			bool all;
 
-			if (strncmp(row, streams[i].name, n) || strcmp(row + n, where) || (streams[i].nontemporal && level < 4))
+			if (strncmp(row, streams[i].name, n) || strncmp(row + n, where, to - n) || (streams[i].nontemporal && level < 4))
+				continue;
+			all = !strcmp(row + to, "_all.bandwidth");
+			if (!all && (strcmp(row + to, ".bandwidth") || !strncmp(row, "triad", 5)))
 				continue;
 			if ((level == 2 && !field(t, "l2", "bytes")) || (level == 3 && !field(t, "l3", "bytes")))
 				return ST_UNSUPPORTED;
+			if (all)
+				return sockets * field(t, "topology", "cores") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
 			if (streams[i].nontemporal && !streams[i].loaded) {
 				least = larger(4 * combining_milli(t, 64 / vector_bytes(t)), channels_milli(t, 4, field(t, "dram", "channels")));
 				most = least;

@@ -1,0 +1,169 @@
+/* bench/crowd.c: several cores at work at once: runs, and who takes part. */
+#include "bench/crowd.h"
+
+#define TOGETHER_PART 8u /* of a run: within its first eighth all windows have begun */
+
+enum status crowd_begin(struct crowd *c, struct bench *b, const struct row *r)
+{
+	memset(c, 0, sizeof(*c));
+	c->b = b;
+	c->row = r;
+	c->members = b->host->get(b->host->self, CROWD_MAX * sizeof(*c->members));
+	c->jobs = b->host->get(b->host->self, CROWD_MAX * sizeof(*c->jobs));
+	return c->members && c->jobs ? ST_OK : ST_FULL;
+}
+
+enum status crowd_end(struct crowd *c)
+{
+	const struct suite_host *host = c->b->host;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; c->members && i < CROWD_MAX; i++)
+		if (c->members[i].set.mapped && c->b->a->ops->unmap(c->b->a->self, &c->members[i].set.map) != ST_OK)
+			st = ST_BROKEN;
+	if (c->members)
+		host->put(host->self, c->members, CROWD_MAX * sizeof(*c->members));
+	if (c->jobs)
+		host->put(host->self, c->jobs, CROWD_MAX * sizeof(*c->jobs));
+	return st;
+}
+
+static enum status run_jobs(struct crowd *c, unsigned n)
+{
+	enum status st = c->b->a->ops->run(c->b->a->self, c->jobs, n, 0);
+
+	for (unsigned i = 0; i < n && st != ST_OK; i++)
+		if (c->jobs[i].status == st) {
+			c->failed = c->jobs[i].core;
+			c->vector = c->jobs[i].vector;
+			break;
+		}
+	return st;
+}
+
+enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < n && st == ST_OK; i++) {
+		struct member *m = &c->members[i];
+		uint64_t arguments[6];
+
+		if (m->kernel)
+			memcpy(arguments, m->arguments, sizeof(arguments));
+		else
+			window_arguments(&m->set, m->units, arguments);
+		st = window_load(c->b, m->core, m->kernel ? m->kernel : m->set.kernel, arguments, counted ? &c->counting : NULL, 0, &c->jobs[i]);
+	}
+	if (st == ST_OK)
+		st = run_jobs(c, n);
+	for (unsigned i = 0; i < n && st == ST_OK; i++) {
+		struct member *m = &c->members[i];
+
+		window_read(c->b, m->core, counted ? &c->counting : NULL, 0, &m->window);
+		if (!m->kernel)
+			m->set.at = m->window.result;
+		first = m->window.began < first ? m->window.began : first;
+		last = m->window.began > last ? m->window.began : last;
+	}
+	*together = st == ST_OK && last - first <= crowd_ticks(c, n) / TOGETHER_PART;
+	return st;
+}
+
+enum status crowd_flush(struct crowd *c, unsigned n)
+{
+	const struct kernel *flush = kernel_find("k_flush");
+	enum status st = flush ? ST_OK : ST_BROKEN;
+	unsigned arrays = n ? c->members[0].set.shape.arrays : 0;
+
+	for (unsigned array = 0; array < arrays && st == ST_OK; array++) {
+		for (unsigned i = 0; i < n && st == ST_OK; i++) {
+			struct working_set *w = &c->members[i].set;
+			uint64_t bytes = c->members[i].units * w->shape.step_bytes;
+
+			if (w->at + bytes > w->shape.array_bytes)
+				w->at = 0;
+			const uint64_t arguments[6] = { w->map.va + array * (w->shape.array_bytes + w->shape.skew_bytes) + w->at,
+				bytes / w->shape.line_bytes, w->shape.line_bytes };
+
+			st = window_load(c->b, c->members[i].core, flush, arguments, NULL, 0, &c->jobs[i]);
+		}
+		if (st == ST_OK)
+			st = run_jobs(c, n);
+	}
+	return st;
+}
+
+uint64_t crowd_ticks(const struct crowd *c, unsigned n)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		most = c->members[i].window.tsc > most ? c->members[i].window.tsc : most;
+	return most;
+}
+
+enum status crowd_map(struct crowd *c, unsigned member, unsigned node, struct row_result *out)
+{
+	const struct access *a = c->b->a;
+	struct working_set *w = &c->members[member].set;
+	uint64_t page = w->shape.page_bytes;
+	enum status st;
+
+	for (;;) {
+		w->map = (struct mapping){ .va = WINDOW_DATA + (16 + member) * PAGE_1G, .page_bytes = page, .node = node,
+		                           .bytes = (w->shape.span_bytes + page - 1) / page * page };
+		st = a->ops->map(a->self, &w->map);
+		if (st != ST_UNSUPPORTED || page == PAGE_4K)
+			break;
+		page = PAGE_4K;
+		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
+	}
+	w->mapped = st == ST_OK;
+	if (st == ST_OK && out->page_bytes < page)
+		out->page_bytes = page;
+	return st;
+}
+
+/* How many cores with lower numbers are threads of the same core. */
+static unsigned thread_of(const struct bench *b, unsigned core)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < core; i++)
+		n += b->groups.core[i] == b->groups.core[core];
+	return n;
+}
+
+void crowd_everybody(struct crowd *c)
+{
+	const struct bench *b = c->b;
+	unsigned cores = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX, threads = 1;
+
+	c->count = 0;
+	for (unsigned thread = 0; thread < threads; thread++)
+		for (unsigned other = 0; other < 2; other++)
+			for (unsigned i = 0; i < cores; i++) {
+				unsigned own = thread_of(b, i);
+
+				threads = own >= threads ? own + 1 : threads;
+				if (own == thread && (b->groups.package[i] != b->groups.package[b->core]) == other && c->count < CROWD_MAX)
+					c->members[c->count++].core = i;
+			}
+}
+
+void crowd_failed(const struct crowd *c, enum status st, struct row_result *out)
+{
+	struct text reason;
+
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->status = ROW_FAULT;
+	out->series.points = 0;
+	if (st == ST_TIMEOUT)
+		text_fmt(&reason, "core %u did not answer in time", c->failed);
+	else if (st == ST_FAULT)
+		text_fmt(&reason, "running the kernel on core %u: fault, vector %u", c->failed, c->vector);
+	else
+		text_fmt(&reason, "several cores at once: %s", status_name(st));
+}

@@ -1,0 +1,56 @@
+/* bench/crowd.h: several cores at work at once.
+ *
+ * Each has a working set and a window of its own; all windows of a run begin together, and a run is as long as its
+ * longest window. Runs whose windows did not begin together are thrown away and counted. A core that does not answer
+ * in time fails the row. */
+#ifndef BENCH_CROWD_H
+#define BENCH_CROWD_H
+
+#include "bench/cores.h"
+
+#define CROWD_MAX 256u /* cores: each has a GiB of the data window */
+
+struct member {
+	unsigned core;
+	const struct kernel *kernel; /* NULL: the working set's */
+	uint64_t units;              /* of work, for the working set's kernel */
+	uint64_t arguments[6];       /* for another */
+	struct working_set set;
+	struct window window;        /* out */
+};
+
+struct crowd {
+	struct bench *b;
+	const struct row *row;
+	struct counting counting;    /* on the first member's core */
+	struct member *members;      /* CROWD_MAX */
+	struct job *jobs;
+	unsigned count;              /* members that there are */
+	unsigned failed;             /* core of the job that did not end well */
+	uint8_t vector;
+};
+
+/* Gets the memory; crowd_end unmaps all working sets and gives it back. */
+MUST_CHECK enum status crowd_begin(struct crowd *c, struct bench *b, const struct row *r);
+MUST_CHECK enum status crowd_end(struct crowd *c);
+/* Runs the windows of the first n members. `counted`: all read their counters,
+ * so that all begin alike; only the first one's count. *together: they all began before
+ * an eighth of the run had passed. */
+MUST_CHECK enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together);
+/* Of streams: flushes what the next window of each will visit, which then does not go round the end of the arrays. */
+MUST_CHECK enum status crowd_flush(struct crowd *c, unsigned n);
+/* The longest window of the first n members, in TSC ticks. */
+uint64_t crowd_ticks(const struct crowd *c, unsigned n);
+/* Maps and fills the working set of a member on a memory node. */
+MUST_CHECK enum status crowd_map(struct crowd *c, unsigned member, unsigned node, struct row_result *out);
+/* Lists all cores that may take part: first threads of cores before second ones, those of the measuring core's socket first. */
+void crowd_everybody(struct crowd *c);
+/* Says in `out` why a crowd's row failed. */
+void crowd_failed(const struct crowd *c, enum status st, struct row_result *out);
+
+/* Measures a row of ORDER_CROWD, ORDER_NODES. */
+void crowd_row(struct bench *b, const struct row *r, struct row_result *out);
+/* Measures a row of ORDER_LOADED, ORDER_LINE. */
+void loaded_row(struct bench *b, const struct row *r, struct row_result *out);
+
+#endif

@@ -1,0 +1,392 @@
+/* bench/crowd_streams.c: bandwidth of several cores at once, and from node to node.
+ *
+ * All cores run the same stream, each in arrays of its own in memory of its own node (or of the node that is asked
+ * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. */
+#include "bench/crowd.h"
+
+#define ROUNDS_SIMULATED 3u
+#define ROUNDS 15u
+#define WINDOW_SCALE 16u      /* real cores take some hundred ns to begin together: longer windows there */
+#define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
+#define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new */
+#define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
+#define NODES_MOST 8u         /* as many nodes' pairs go into a series */
+
+static uint32_t window_of(const struct crowd *c)
+{
+	return c->row->window * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
+}
+
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return n ? p : 0;
+}
+
+static const uint32_t *groups_of(const struct bench *b, enum place place)
+{
+	if (place == PLACE_L1)
+		return b->groups.core;
+	return place == PLACE_L2 || cpu_last_level(b->cpu) < 3 ? b->groups.l2 : b->groups.last;
+}
+
+/* The most of the first n members that share a cache of that level. */
+static unsigned sharers(const struct crowd *c, unsigned n, enum place place)
+{
+	const uint32_t *group = groups_of(c->b, place);
+	unsigned most = 1;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned same = 0;
+
+		for (unsigned k = 0; k < n; k++)
+			same += group[c->members[k].core] == group[c->members[i].core];
+		most = same > most ? same : most;
+	}
+	return most;
+}
+
+static void set_arrays(struct shape *s, uint64_t array_bytes)
+{
+	s->array_bytes = array_bytes;
+	s->bytes = s->arrays * array_bytes;
+	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
+}
+
+static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out)
+{
+	struct row alone = *c->row;
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	unsigned level = alone.place == PLACE_L1 ? 1 : alone.place == PLACE_L2 ? 2 : 3;
+	const struct cpu_cache *own = cpu_cache(c->b->cpu, level), *below = cpu_cache(c->b->cpu, level - 1);
+	uint64_t least, bytes;
+	enum status st;
+
+	alone.order = ORDER_STREAMS;
+	alone.window = window_of(c);
+	st = shape_of_test(&alone, c->b->cpu, s, out->reason, sizeof(out->reason));
+	if (st != ST_OK || alone.prepare == PREPARE_FLUSH)
+		return st;
+	if (alone.place == PLACE_DRAM) {
+		least = 4ull * alone.window * s->step_bytes; /* no window goes round */
+		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / sharers(c, n, PLACE_DRAM) / s->arrays - 1);
+		set_arrays(s, bytes > least ? bytes : 2 * power_of_two_below(least - 1));
+		return ST_OK;
+	}
+	bytes = power_of_two_below(own->bytes / 4 * 3 / sharers(c, c->count, alone.place) / s->arrays);
+	if (bytes >= s->array_bytes)
+		return ST_OK;
+	set_arrays(s, bytes);
+	least = below ? 2 * below->bytes / (level == 3 ? sharers(c, c->count, PLACE_L2) : sharers(c, c->count, PLACE_L1)) : 0;
+	if (s->bytes >= least && bytes)
+		return ST_OK;
+	str_copy(out->reason, sizeof(out->reason), "a core's share of the level is not twice as large as the one below");
+	return ST_UNSUPPORTED;
+}
+
+/* Whether one of the first n members shares the last level with member i. */
+static bool warmed(const struct crowd *c, unsigned n, unsigned i)
+{
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	bool is = false;
+
+	for (unsigned k = 0; k < n; k++)
+		is = is || group[c->members[k].core] == group[c->members[i].core];
+	return is;
+}
+
+/* Members from..n-1 are new. Their arrays come into the level, or the last levels that are new into the row's state. */
+static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const struct kernel *k = c->members[0].set.kernel;
+	uint64_t fill = c->row->prepare == PREPARE_FILL ? last->bytes / k->data_bytes * 4 / 3 : 0;
+	unsigned visits = c->row->prepare == PREPARE_WARM ? VISITS : 1;
+	bool any = false, ignored;
+	enum status st = ST_OK;
+
+	if (c->row->prepare == PREPARE_FLUSH)
+		return ST_OK;
+	for (unsigned i = 0; i < n; i++) {
+		struct member *m = &c->members[i];
+
+		if (c->row->prepare == PREPARE_WARM)
+			m->units = i >= from ? m->set.shape.array_bytes / k->step_bytes : 1;
+		else
+			m->units = i >= from && !warmed(c, from, i) ? fill / sharers(c, n, PLACE_DRAM) + 1 : 1;
+		any = any || m->units > 1;
+	}
+	for (unsigned visit = 0; any && visit < visits && st == ST_OK; visit++)
+		st = crowd_run(c, n, false, &ignored);
+	return st;
+}
+
+struct point { int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX]; unsigned good, rejected; };
+
+/* The rate of the first n members. */
+static enum status measure(struct crowd *c, unsigned n, struct point *p)
+{
+	struct bench *b = c->b;
+	unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? ROUNDS_SIMULATED : ROUNDS;
+	uint64_t window = window_of(c);
+	struct pair *tsc = b->tsc[0];
+	struct slope slope, count;
+	enum status st = ST_OK;
+
+	memset(p, 0, sizeof(*p));
+	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
+		bool together = true;
+
+		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
+			bool this_one;
+
+			for (unsigned i = 0; i < n; i++)
+				c->members[i].units = window << longer;
+			if (c->row->place == PLACE_DRAM) /* other cores may still hold lines from before */
+				st = crowd_flush(c, n);
+			if (st == ST_OK)
+				st = crowd_run(c, n, c->counting.on, &this_one);
+			if (st != ST_OK)
+				return st;
+			together = together && this_one;
+			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)crowd_ticks(c, n);
+			for (unsigned e = 0; c->counting.on && e < c->counting.events; e++)
+				*(longer ? &b->counts[0][e][p->good].longer : &b->counts[0][e][p->good].shorter) =
+					(int64_t)c->members[0].window.counts[e];
+		}
+		if (round == 0)
+			continue; /* warm-up */
+		if (together)
+			p->good++;
+		else
+			p->rejected++;
+	}
+	if (!p->good)
+		return st;
+	st = slope_of(tsc, p->good, (int64_t)window, STAT_MEDIAN, &slope);
+	if (st == ST_OK && slope.value_micro > 0) {
+		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
+		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
+	}
+	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
+		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)window, STAT_MEDIAN, &count);
+		p->counts[e] = mul_div(count.value_micro, 1, 1000);
+		if (c->counting.proofs[e].per_load)
+			p->counts[e] = mul_div(p->counts[e], 1, c->members[0].set.kernel->loads);
+	}
+	return st;
+}
+
+static enum status counted(struct crowd *c, unsigned n, struct point *p)
+{
+	const unsigned core = c->members[0].core;
+	enum status st = ST_OK, stopped;
+
+	if (c->counting.on)
+		st = counters_start(c->b->a, c->b->cpu, &c->counting.plan, 0, core);
+	if (st != ST_OK)
+		return st;
+	st = measure(c, n, p);
+	if (c->counting.on && (stopped = counters_stop(c->b->a, c->b->cpu, &c->counting.plan, 0, core)) != ST_OK && st == ST_OK)
+		st = stopped;
+	return st;
+}
+
+/* The value of a row is one of its points. */
+static void take(const struct crowd *c, const struct point *p, struct row_result *out)
+{
+	const char *noise = "";
+	struct text proof, reason;
+
+	out->value_milli = p->rate_milli;
+	out->spread_milli = p->spread_milli;
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->noisy = is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
+	out->status = ROW_UNPROVEN;
+	if (!p->good) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		text_fmt(&reason, "the cores never began together");
+	} else if (!c->counting.proof_count) {
+		text_fmt(&reason, c->b->cycles ? "this processor has no event that proves it" : "no performance counters");
+	} else if (!proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &proof)) {
+		text_fmt(&reason, "counted %s", out->proof);
+	} else {
+		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+		text_fmt(&reason, "%s", out->noisy ? noise : "");
+	}
+}
+
+static const struct kernel *kernel_of(const struct bench *b, const struct row *r)
+{
+	for (const char *const *name = r->kernels; *name; name++) {
+		const struct kernel *k = kernel_find(*name);
+
+		if (k && !(k->isa & ~b->cpu->isa))
+			return k;
+	}
+	return NULL;
+}
+
+static unsigned node_of(const struct bench *b, unsigned core)
+{
+	return b->a->core_node ? b->a->core_node[core] : 0;
+}
+
+/* The next number of cores: twice as many, but also all of the first socket, then all. */
+static unsigned next_point(const struct crowd *c, unsigned n)
+{
+	const uint32_t *package = c->b->groups.package;
+	unsigned socket = 0;
+
+	while (socket < c->count && package[c->members[socket].core] == package[c->members[0].core])
+		socket++;
+	if (n < socket && 2 * n > socket)
+		return socket;
+	return 2 * n < c->count ? 2 * n : c->count;
+}
+
+static enum status curve(struct crowd *c, struct row_result *out)
+{
+	static const char *const columns[] = { "cores", "bytes_per_second" };
+	struct point p = { 0 };
+	unsigned from = 0;
+	enum status st = ST_OK;
+
+	out->series.columns = columns;
+	out->series.column_count = 2;
+	crowd_everybody(c);
+	if (c->count < 2) {
+		str_copy(out->reason, sizeof(out->reason), "one core");
+		return ST_UNSUPPORTED;
+	}
+	for (unsigned n = 1; st == ST_OK; n = next_point(c, n)) {
+		struct shape s;
+
+		st = shape_of(c, n, &s, out);
+		for (unsigned i = 0; i < n && st == ST_OK; i++) {
+			struct working_set *w = &c->members[i].set;
+
+			w->shape = s;
+			w->kernel = kernel_of(c->b, c->row);
+			w->at &= s.array_bytes - 1; /* goes on: what it has visited may still be cached */
+			if (!w->mapped)
+				st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
+		}
+		if (st == ST_OK)
+			st = warm_up(c, from, n);
+		if (st == ST_OK)
+			st = counted(c, n, &p);
+		out->rejected += p.rejected;
+		out->samples += p.good;
+		out->footprint_bytes = s.bytes * n;
+		series_add(&out->series, (int64_t[]){ (int64_t)n * 1000, p.rate_milli });
+		if (n == c->count)
+			break;
+		from = n;
+	}
+	if (st == ST_OK)
+		take(c, &p, out);
+	return st;
+}
+
+/* All cores of a node in memory of one node. */
+static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, struct point *p, struct row_result *out)
+{
+	const struct access *a = c->b->a;
+	enum status st = ST_OK;
+
+	c->count = 0;
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX && c->count < CROWD_MAX && st == ST_OK; i++) {
+		struct member *m = &c->members[c->count];
+
+		if (node_of(c->b, i) != from)
+			continue;
+		m->core = i;
+		m->set.kernel = kernel_of(c->b, c->row);
+		m->set.at = 0;
+		st = shape_of(c, 1, &m->set.shape, out);
+		if (st == ST_OK)
+			st = crowd_map(c, c->count, to, out);
+		out->footprint_bytes = m->set.shape.bytes;
+		c->count++;
+	}
+	if (st == ST_OK && c->count)
+		st = counted(c, c->count, p);
+	for (unsigned i = 0; i < c->count; i++) {
+		struct working_set *w = &c->members[i].set;
+
+		if (w->mapped && a->ops->unmap(a->self, &w->map) != ST_OK && st == ST_OK)
+			st = ST_BROKEN;
+		w->mapped = false;
+	}
+	return st;
+}
+
+/* The row's value is its least point, as measured. */
+static enum status nodes(struct crowd *c, struct row_result *out)
+{
+	static const char *const columns[] = { "cores_node", "memory_node", "bytes_per_second" };
+	unsigned count = c->b->a->nodes < NODES_MOST ? c->b->a->nodes : NODES_MOST;
+	struct point least = { .rate_milli = INT64_MAX }, p = { 0 };
+	enum status st = ST_OK;
+
+	out->series.columns = columns;
+	out->series.column_count = 3;
+	if (c->row->node && count < 2) {
+		str_copy(out->reason, sizeof(out->reason), "one memory node");
+		return ST_UNSUPPORTED;
+	}
+	if (c->b->a->nodes > NODES_MOST)
+		str_copy(out->remark, sizeof(out->remark), "the first 8 nodes alone");
+	for (unsigned from = 0; from < count; from++)
+		for (unsigned to = 0; to < count && st == ST_OK; to++) {
+			if ((from != to) != c->row->node)
+				continue;
+			st = pair_of_nodes(c, from, to, &p, out);
+			if (st != ST_OK || !c->count) /* a node without cores */
+				continue;
+			out->rejected += p.rejected;
+			out->samples += p.good;
+			series_add(&out->series, (int64_t[]){ (int64_t)from * 1000, (int64_t)to * 1000, p.rate_milli });
+			if (p.rate_milli < least.rate_milli)
+				least = p;
+		}
+	if (st == ST_OK)
+		take(c, &least, out);
+	return st;
+}
+
+void crowd_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct crowd c;
+	struct text why;
+	enum status st = crowd_begin(&c, b, r), ended;
+
+	text_init(&why, out->reason, sizeof(out->reason));
+	evidence_plan(b, r, &c.counting, &why);
+	if (c.counting.on && c.counting.plan.runs > 1) {
+		c.counting.proof_count = 0;
+		c.counting.on = false;
+	}
+	out->reason[0] = 0;
+	if (st == ST_OK)
+		st = r->order == ORDER_NODES ? nodes(&c, out) : curve(&c, out);
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		out->series.points = 0;
+	} else if (st == ST_MISSING && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->series.points = 0;
+	} else if (st != ST_OK) {
+		crowd_failed(&c, st, out);
+	}
+	ended = crowd_end(&c);
+	if (ended != ST_OK && out->status == ROW_OK)
+		crowd_failed(&c, ended, out);
+}
