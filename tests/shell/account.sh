@@ -1,0 +1,86 @@
+#!/bin/bash
+# `stallmeter account` and `events`: hand-computed decompositions of perf stat's two formats, open terms, bad input; a chase of
+# the simulated machine is accounted for by its own penalties.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+s=$out/stallmeter results=tests/results/account.json
+a() { "$s" account "$@"; }
+
+# By hand, of tests/results/account.json and counts.csv: clock 2e6 / 1e6 * 2 GHz = 4 GHz, twice that of the results. Active cycles
+# 1.2e6, of which 0.8e6 / (0.9e6 + 0.1e6) retired. L2: 1e4 * 6, overlapped 64 B at 21.3 GB/s less 64 B at 32 GB/s = 6 - 4 cycles. L3:
+# 40 of which 30 in the uncore: 10 + 2 * 30 = 70, overlapped (12 - 4) * 2 = 16. Memory: 20 + 2 * 180 = 380, no stream of it.
+jq -n '{cycles: 2000000, retired: 960000, wasted: 240000, stalled: 800000, sum_overlapped: 105000, sum_exposed: 620000, rest_least: 180000,
+  rest_most: 695000, open_terms: 12, clock_of_the_results: 2.0,
+  terms: {l2: [10000, 2, 6, 20000, 60000], l3: [5000, 16, 70, 80000, 350000], local_dram: [500, 0, 380, 0, 190000],
+    branch: [1000, 0, 15, 0, 15000], fp_assist: [0, 0, 0, 0, 0], lcp: [5000, 1, 1, 5000, 5000]},
+  open: {other_core_clean: "no penalty", other_core_modified: "no penalty", forward_fail: "no penalty", stlb_hit: "multiplexed", smc: "not counted",
+    remote_cache: "not counted", remote_dram: "not counted", walk: "not counted", alias_4k: "not counted", memory_order: "not counted",
+    lock: "not counted", registers: "not counted"}}' >"$work/by_hand"
+by_hand() { # by_hand COUNTS
+	a "$results" "$1" --format json >"$work/account.json" || return 1
+	jq '{cycles, retired, wasted, stalled, sum_overlapped, sum_exposed, rest_least, rest_most, open_terms, clock_of_the_results,
+	  terms: ([.terms[] | select(.state == "ok") | {(.source): [.count, .overlapped_each, .exposed_each, .overlapped_cycles, .exposed_cycles]}] | add),
+	  open: ([.terms[] | select(.state != "ok") | {(.source): .state}] | add)}' "$work/account.json" >"$work/shown"
+	diff <(jq -S . "$work/by_hand") <(jq -S . "$work/shown")
+}
+check "account_of_csv_is_the_one_by_hand" by_hand tests/results/counts.csv
+check "account_of_json_is_the_one_by_hand" by_hand tests/results/counts.json
+tr ',' ';' <tests/results/counts.csv >"$work/semicolon.csv"
+check "account_of_another_separator" by_hand "$work/semicolon.csv"
+check "account_rescales_the_uncore" jq -e '[.terms[] | select(.source == "l3" or .source == "local_dram") | .rescaled] | all' "$work/account.json"
+grep -v ref-cycles tests/results/counts.csv >"$work/noref.csv"
+check "account_without_reference_cycles_says_so" says 0 "loads: L3 hit .* 40\.00 .*uncore part not rescaled" a "$results" "$work/noref.csv"
+check "account_table_shows_open_terms" says 0 "^loads: DTLB miss, second level hit +- event multiplexed: left open" a "$results" tests/results/counts.csv
+check "account_table_shows_the_rest" grep -E "^unaccounted rest +180000 to +695000" "$work/says"
+printf 'CPU_CLK_UNHALTED.THREAD,1000\nUOPS_EXECUTED.CORE_STALL_CYCLES,50\nMEM_LOAD_RETIRED.L2_HIT,100\n' >"$work/plain"
+check "account_negative_rest_is_said" says 0 "unaccounted rest +-550 to .*overlapped each other" a "$results" "$work/plain"
+svg() { a "$results" tests/results/counts.csv --format svg >"$work/stack.svg" && grep -c "<rect" "$work/stack.svg"; }
+check "account_svg" svg
+command -v xmllint >/dev/null && check "account_svg_is_xml" xmllint --noout "$work/stack.svg" || skip "account_svg_is_xml" "no xmllint"
+# the pieces of the stack are as high as their cycles: 600 for all
+stack() { sed -n 's/^<rect x="20" y="[0-9.]*" width="120" height="\([0-9.]*\)".*/\1/p' "$work/stack.svg" | awk '{ sum += $1 } END { print sum, NR; exit !(sum > 599.9 && sum < 600.1 && NR == 8) }'; }
+check "account_svg_adds_up" stack
+
+check "events_are_perfs_syntax" says 0 "^cycles,ref-cycles,cpu/event=0xb1,umask=0x3f,cmask=1,inv=1,any=1,name=UOPS_EXECUTED.CORE_STALL_CYCLES/,.*cpu/event=0xcb,umask=0x2,name=MEM_LOAD_RETIRED.L2_HIT/" "$s" events "$results"
+every() { # each event that the accounting asks for is in the list and comes back from it
+	"$s" events "$results" 2>/dev/null | grep -oE 'name=[A-Z0-9_.]+|(ref-)?cycles' | sed 's/name=//' | sort -u >"$work/listed"
+	awk '{ print $1 "," 1000 }' "$work/listed" >"$work/all.csv"
+	a "$results" "$work/all.csv" --format json | jq -e '[.terms[] | select(.state == "not counted")] | length == 0'
+}
+check "events_are_all_that_account_reads" every
+
+for bad in 'a' 'x,y,z' '5,,cycles,1,250.00' '-5,,cycles,1,100.00' '1e9,,cycles,1,100.00' '99999999999999999999,,cycles,1,100' 'S0,1,5,,cycles,1,100' '{"event": "cycles"}' '{"a"' ''; do
+	echo "$bad" >"$work/bad.csv"
+	check "account_refuses_$(echo "$bad" | tr -c 'a-z0-9\n' _)" refuses "bad.csv:?[0-9]*:" a "$results" "$work/bad.csv"
+done
+printf '1,,cycles,1,100\n2,,cpu-cycles,1,100\n' >"$work/twice.csv"
+check "account_refuses_an_event_twice" refuses "twice.csv:2: CPU_CLK_UNHALTED.THREAD stands there twice" a "$results" "$work/twice.csv"
+echo '5,,page-faults,1,100' >"$work/other.csv"
+check "account_refuses_counts_of_nothing" refuses "neither cycles nor execution stalls were counted" a "$results" "$work/other.csv"
+check "account_refuses_one_operand" refuses "two files are expected" a "$results"
+if command -v perf >/dev/null && perf stat -x, -e page-faults true 2>/dev/null; then
+	perf_reads() { perf stat "$@" -o "$work/perf" -e page-faults,task-clock,context-switches true && status 2 a "$results" "$work/perf" && refuses "neither cycles nor" a "$results" "$work/perf"; }
+	check "account_parses_this_perfs_csv" perf_reads -x,
+	check "account_parses_this_perfs_json" perf_reads -j
+else
+	skip "account_parses_this_perf" "no perf"
+fi
+
+# The simulated machine's own counts of a chase through the L3 and of one through memory, with the penalties that it measured.
+"$s" run --backend sim --machine nehalem-ep --suite 'load.*,tlb.*,branch.*,read.*' --out "$work/penalties" >/dev/null
+penalties=$(echo "$work/penalties"/*)
+"$s" events "$penalties" 2>/dev/null | grep -oE 'name=[A-Z0-9_.]+' | sed 's/name=//' >"$work/names"
+{ echo CPU_CLK_UNHALTED.THREAD; cat "$work/names"; } | paste -sd, >"$work/profile"
+"$s" run --backend sim --machine nehalem-ep --profile "$(cat "$work/profile")" --only 'load.*.latency' --out "$work/profiled" >"$work/profile.log" 2>&1
+counts_of() { jq -r --arg row "$1" '.profile[] | select(.row == $row) | .events[] | "\(.name),\([0, (.value * 1000000 | round)] | max)"' "$work/profiled"/*/results.json; }
+for row in load.l2.latency load.l3.latency load.dram_local.latency load.dram_remote.latency; do
+	counts_of "$row" >"$work/chase.csv"
+	# What stays is what a load that hits the L1 makes the next one wait: 3 of its 4 cycles, of a million loads.
+	explained() {
+		a "$penalties" "$work/chase.csv" --format json >"$work/chase.json" || { cat "$work/chase.csv"; return 1; }
+		jq -c '{cycles, stalled, sum_exposed, rest_least}' "$work/chase.json"
+		jq -e '.rest_least >= 2700000 and .rest_least <= 3100000 and .stalled > 0' "$work/chase.json"
+	}
+	check "account_explains_$row" explained
+done
+tap_end
