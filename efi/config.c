@@ -9,7 +9,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, repetitions, label, seed, end, expect"
+#define KEYS "backend, suite, repetitions, label, seed, end, expect, resume, boots, watchdog"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -116,6 +116,19 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	} else if (is("expect", key, key_length)) {
 		c->expect_from = *from;
 		take_text(c, from, "expect", c->expect, value, n);
+	} else if (is("resume", key, key_length)) {
+		if (!is("yes", value, n) && !is("no", value, n))
+			config_problem(c, from, "resume: expected yes or no, found \"%.*s\"", (int)n, value);
+		c->resume = is("yes", value, n);
+	} else if (is("boots", key, key_length)) {
+		number = c->boots;
+		take_number(c, from, "boots", value, n, BOOTS_MAX, &number);
+		c->boots = (unsigned)number;
+	} else if (is("watchdog", key, key_length)) {
+		number = c->watchdog_s;
+		take_number(c, from, "watchdog", value, n, WATCHDOG_S_MAX, &number);
+		c->watchdog_s = (unsigned)number;
+		c->watchdog_given = true;
 	} else if (is("end", key, key_length)) {
 		for (unsigned i = 0; i < COUNT_OF(ends); i++)
 			if (is(ends[i], value, n)) {
@@ -222,8 +235,12 @@ void config_read(struct config *c, struct files *files)
 {
 	memset(c, 0, sizeof(*c));
 	str_copy(c->suite, sizeof(c->suite), "full");
+	c->resume = true;
 	c->suite_from = c->backend_from = c->expect_from = (struct origin){ "default", 0 };
 	read_file(c, files);
 	read_load_options(c);
 	read_fwcfg(c);
+	/* Nobody is there to see a hang when nobody is to be asked at the end. */
+	if (!c->watchdog_given && c->end != END_MENU)
+		c->watchdog_s = WATCHDOG_S;
 }

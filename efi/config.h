@@ -11,6 +11,9 @@ enum end_action { END_MENU, END_RETURN, END_REBOOT, END_SHUTDOWN, END_EXIT };
 /* Where a value came from, for messages: "\stallmeter\stallmeter.ini:3". */
 struct origin { const char *file; unsigned line; };
 
+#define BOOTS_MAX      99
+#define WATCHDOG_S     300  /* a row of the full suite takes less, also on a simulated machine under an emulator */
+#define WATCHDOG_S_MAX 600
 #define CONFIG_TEXT 256
 struct config {
 	enum backend_kind backend;
@@ -24,6 +27,10 @@ struct config {
 	char expect[CONFIG_TEXT];  /* path of a file, "" if none */
 	struct origin expect_from;
 	enum end_action end;
+	bool resume;               /* go on with a run that a crash broke off */
+	unsigned boots;            /* repeat the run over so many boots; 0 and 1: once */
+	unsigned watchdog_s;       /* 0: none */
+	bool watchdog_given;
 	char problem[512];         /* the first thing that is wrong, one line; "" if nothing is */
 };
 

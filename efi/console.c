@@ -111,6 +111,7 @@ void console_open(void)
 	console.debug_port = console.hypervisor && in8(DEBUG_PORT) == DEBUG_PORT;
 	console.screen = uefi_locate(&graphics_output) != NULL;
 	console.firmware_serial = uefi.system->ConOut != NULL && firmware_serial();
+	console.uart = uart;
 	console.com1 = uart && !console.firmware_serial;
 	if (console.com1)
 		uart_init();
@@ -126,6 +127,12 @@ void print_raw(const char *s)
 {
 	/* The UART is the firmware's or ours; either may take bytes while nobody else runs. */
 	raw_bytes(s, console.com1 || console.firmware_serial);
+}
+
+void console_uart(const char *s)
+{
+	for (; console.uart && *s != 0; s++)
+		uart_byte((uint8_t)*s);
 }
 
 static void firmware_text(const char *s)

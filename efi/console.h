@@ -8,6 +8,7 @@ struct console {
 	bool screen;      /* a graphics or text display is there */
 	bool firmware_serial; /* the firmware's console already goes to a serial line */
 	bool com1;        /* a UART answers at 0x3F8 and we write it ourselves */
+	bool uart;        /* a UART answers at 0x3F8, the firmware's or ours */
 	bool debug_port;  /* QEMU's port 0xE9 */
 	bool hypervisor;  /* CPUID 1 ECX[31] */
 };
@@ -22,6 +23,8 @@ void print_text(const char *s);
 void print_screen(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same as print_text without the firmware: for faults and inside the bracket. */
 void print_raw(const char *s);
+/* On the UART alone, byte for byte. */
+void console_uart(const char *s);
 /* Whether Esc or Ctrl-C is among the keys pressed since the last call. Empties the key buffer. */
 bool console_stop_pressed(void);
 /* Waits for a key and returns its character, upper case; 0 for keys without one. */

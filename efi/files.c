@@ -208,18 +208,6 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	return f->state;
 }
 
-static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
-{
-	UINTN done = n;
-	/* The protocol's Write takes a pointer to non-const and only reads. */
-	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
-	if (s == EFI_SUCCESS && done != n)
-		s = EFI_VOLUME_FULL;
-	if (s == EFI_SUCCESS)
-		s = file->Flush(file);
-	return uefi_status(s);
-}
-
 /* The end of a file to where it was: half a line would not parse. */
 static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
 {
@@ -232,6 +220,69 @@ static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
 	info->FileSize = bytes;
 	if (file->SetInfo(file, &guid, size, info) == EFI_SUCCESS)
 		file->Flush(file);
+}
+
+/* The results folder, or why there is none. */
+static enum status results_get(struct files *f, EFI_FILE_HANDLE *results)
+{
+	EFI_FILE_HANDLE ours = NULL;
+	*results = NULL;
+	if (f->root == NULL)
+		return ST_MISSING;
+	enum status s = uefi_status(open_in(f->root, FILES_FOLDER "\\results", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &ours));
+	*results = ours;
+	return s;
+}
+
+enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity)
+{
+	EFI_FILE_HANDLE results;
+	unsigned number = 0;
+	struct text t;
+	enum status s = results_get(f, &results);
+	if (s != ST_OK)
+		return s;
+	s = highest_run(results, prefix, &number);
+	results->Close(results);
+	text_init(&t, name, capacity);
+	text_fmt(&t, "%s-%04u", prefix, number);
+	return s != ST_OK ? s : number == 0 ? ST_MISSING : t.full ? ST_FULL : ST_OK;
+}
+
+enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes)
+{
+	EFI_FILE_HANDLE results, journal;
+	struct text t;
+	f->state = results_get(f, &results);
+	if (f->state != ST_OK)
+		return f->state;
+	f->state = uefi_status(open_in(results, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &f->run));
+	results->Close(results);
+	if (f->state != ST_OK) {
+		f->run = NULL;
+		return f->state;
+	}
+	text_init(&t, f->run_path, sizeof(f->run_path));
+	text_fmt(&t, FILES_FOLDER "\\results\\%s", name);
+	/* Half a line that a crash left would spoil the next one. */
+	f->state = uefi_status(open_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &journal));
+	if (f->state == ST_OK) {
+		cut(journal, journal_bytes);
+		journal->Close(journal);
+	}
+	return f->state;
+}
+
+static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
+{
+	UINTN done = n;
+	/* The protocol's Write takes a pointer to non-const and only reads. */
+	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
+	if (s == EFI_SUCCESS && done != n)
+		s = EFI_VOLUME_FULL;
+	if (s == EFI_SUCCESS)
+		s = file->Flush(file);
+	return uefi_status(s);
 }
 
 static enum status append(struct files *f, const char *name, const void *bytes, size_t n)
@@ -297,7 +348,7 @@ static void delete_in(EFI_FILE_HANDLE folder, const char *name)
 		file->Delete(file);
 }
 
-static enum status write_whole(struct files *f, const char *name, const void *bytes, size_t n)
+static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
 {
 	char temporary[FILE_NAME_MAX];
 	EFI_FILE_HANDLE file;
@@ -306,8 +357,8 @@ static enum status write_whole(struct files *f, const char *name, const void *by
 	text_fmt(&t, "%s.tmp", name);
 	if (t.full)
 		return ST_RANGE;
-	delete_in(f->run, temporary);
-	enum status s = uefi_status(open_in(f->run, temporary,
+	delete_in(folder, temporary);
+	enum status s = uefi_status(open_in(folder, temporary,
 		EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &file));
 	if (s != ST_OK)
 		return s;
@@ -316,7 +367,7 @@ static enum status write_whole(struct files *f, const char *name, const void *by
 		file->Delete(file); /* closes; room for the journal matters more than half a file */
 	if (s != ST_OK)
 		return s;
-	delete_in(f->run, name);
+	delete_in(folder, name);
 	s = rename_to(file, name);
 	if (s == ST_OK)
 		s = uefi_status(file->Flush(file));
@@ -328,5 +379,18 @@ enum status files_write(struct files *f, const char *name, const void *bytes, si
 {
 	if (f->state != ST_OK)
 		return f->state;
-	return remember(f, write_whole(f, name, bytes, n));
+	return remember(f, write_whole(f->run, name, bytes, n));
+}
+
+enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n)
+{
+	EFI_FILE_HANDLE ours;
+	if (f->root == NULL)
+		return ST_MISSING;
+	enum status s = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
+	if (s != ST_OK)
+		return s;
+	s = write_whole(ours, name, bytes, n);
+	ours->Close(ours);
+	return s;
 }

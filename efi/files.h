@@ -29,6 +29,12 @@ MUST_CHECK enum status files_read(struct files *f, const char *path, size_t most
                                   size_t *pages_bytes);
 /* Makes \stallmeter\results\PREFIX-NNNN with the next free number; nothing that is there is touched. */
 MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
+/* Name of the run PREFIX-NNNN with the highest number. ST_MISSING: there is none. */
+MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity);
+/* Goes on in a run that is there; its journal is cut after so many bytes. */
+MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
+/* A small file of ours in \stallmeter, written as by files_write; also before a run. */
+MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
 /* Into the run's directory. files_append: flushed before it returns. files_write: the whole file,
  * under NAME.tmp first, flushed, then renamed; a reader that finds only NAME.tmp may take it. */
 MUST_CHECK enum status files_append(struct files *f, const char *name, const void *bytes, size_t n);

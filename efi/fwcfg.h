@@ -11,6 +11,10 @@
 /* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none. */
 #define FWCFG_WITHOUT "opt/stallmeter/without"
 
+/* opt/stallmeter/crash: "KIND:ROW": when the row has begun, the machine hangs with interrupts off ("hang") or on
+ * ("idle"), shuts down by a triple fault ("triple") or resets ("reset"). */
+#define FWCFG_CRASH "opt/stallmeter/crash"
+
 /* The text of an item, zero-terminated. ST_MISSING: not in QEMU, or no such item;
  * ST_FULL: longer than capacity - 1. */
 MUST_CHECK enum status fwcfg_read(const char *name, char *to, size_t capacity);

@@ -16,7 +16,11 @@ struct app {
 	struct smbios smbios;
 	struct clock clock;
 	struct environment environment;
+	struct state state;
+	struct watchdog watchdog;
 	bool may_return;
+	bool again;                /* another boot of a series is to follow */
+	bool refused;              /* the last starts came to nothing */
 };
 
 static enum exit_status on_machine(struct app *app, struct run *r, const char *test)
@@ -62,8 +66,9 @@ static enum exit_status run_app(struct app *app)
 {
 	struct suite_settings settings;
 	struct run r = { .config = &app->config, .settings = &settings, .files = &app->files, .clock = &app->clock,
-	                 .environment = &app->environment };
+	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog };
 	char test[64] = "";
+	enum exit_status result;
 
 	if (files_open(&app->files) != ST_OK)
 		print("files: no file system where we were booted from; results go to the screen alone\n");
@@ -75,14 +80,21 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
 		test[0] = 0;
+	if (test[0] == 0 && !state_begin(&app->state, &app->files)) {
+		app->refused = true;
+		return EXIT_BROKEN;
+	}
+	if (test[0] == 0)
+		watchdog_arm(&app->watchdog, app->config.watchdog_s);
 	acpi_open(&app->acpi);
 	smbios_open(&app->smbios);
 	clock_open(&app->clock, &app->acpi);
 	if (str_equal(test, "speed"))
 		return speed_test(&app->clock) == 0 ? EXIT_GOOD : EXIT_ROWS;
-	if (app->config.backend == BACKEND_SIM && test[0] == 0)
-		return on_simulated(app, &r);
-	return on_machine(app, &r, test);
+	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
+	app->again = r.again;
+	watchdog_disarm(&app->watchdog);
+	return result;
 }
 
 static EFI_STATUS EFIAPI run_in_firmware_abi(void)
@@ -101,6 +113,10 @@ static EFI_STATUS EFIAPI run_in_firmware_abi(void)
 		app->may_return = true;
 		status = run_app(app);
 		end = app->config.end;
+		if (app->again)
+			end = END_REBOOT;
+		else if (app->refused && end == END_REBOOT)
+			end = END_SHUTDOWN; /* else it would go round for ever */
 		may_return = app->may_return;
 		files_close(&app->files);
 		if (may_return) /* a lost processor may still look at its tables */

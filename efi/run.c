@@ -2,6 +2,8 @@
 #include "efi/run.h"
 #include "bench/suite.h"
 #include "efi/console.h"
+#include "efi/crash.h"
+#include "efi/serial.h"
 #include "pmu/cpu.h"
 #include "pmu/guard.h"
 #include "pmu/text.h"
@@ -53,6 +55,10 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 /* --- what suite_run calls -------------------------------------------------------------------------- */
 struct here {
 	struct files *files;
+	struct state *state;
+	const struct watchdog *watchdog;
+	struct serial serial;
+	bool unkept;              /* there is no run directory: the serial line has it all */
 	const struct clock *clock;
 	uint64_t started;         /* TSC */
 	uint64_t last_file;       /* TSC when the last whole file was there */
@@ -80,12 +86,16 @@ static enum status told(struct here *p, const char *name, enum status s)
 static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct here *p = self;
-	return told(p, name, files_append(p->files, name, bytes, n));
+	watchdog_feed(p->watchdog);
+	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, name, bytes, n));
+	serial_journal(&p->serial, bytes, n); /* behind the file: what is seen there is on the medium */
+	return s;
 }
 
 static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct here *p = self;
+	watchdog_feed(p->watchdog);
 	enum status s = told(p, name, files_write(p->files, name, bytes, n));
 	uint64_t now = read_tsc();
 	if (s == ST_OK) {
@@ -113,16 +123,21 @@ static void place_progress(void *self, const struct progress *p)
 	print_screen("[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total,
 	             p->row != NULL ? p->row->name : SUITE_STUDY_NAME, left);
 	place->status_line = true;
+	if (p->row != NULL)
+		crash_here(p->row->name);
 }
 
 static void place_row_done(void *self, const struct row_result *r)
 {
 	char line[LINE_BYTES];
 	struct text t;
-	clear_status(self);
+	struct here *p = self;
+	clear_status(p);
 	text_init(&t, line, sizeof(line));
 	suite_table_line(&t, r);
 	print_text(line);
+	if (!p->unkept)
+		state_progress(p->state, p->files);
 }
 
 static bool place_stop(void *self)
@@ -153,13 +168,62 @@ static enum exit_status end_of(enum status run, enum status restored, enum statu
 	return s->unexpected != 0 ? EXIT_ROWS : EXIT_GOOD;
 }
 
+/* The last line that the medium had when the machine stopped may not have reached the serial line. */
+static void begin_serial(struct here *p, const char *name, const struct earlier_run *e)
+{
+	size_t last = 0;
+	unsigned lines = 0;
+	for (size_t i = 0; e->journal != NULL && i < e->bytes; i++)
+		if (e->journal[i] == '\n') {
+			lines++;
+			last = i + 1 < e->bytes ? i + 1 : last;
+		}
+	serial_begin(&p->serial, name, lines == 0 ? 0 : lines - 1);
+	if (lines != 0)
+		serial_journal(&p->serial, e->journal + last, e->bytes - last);
+}
+
+/* Opens the run's directory: the one that a crash broke off, or a new one. */
+static enum status begin(struct run *r, struct here *place, enum resume *resume, const struct earlier_run *e)
+{
+	enum status s = *resume == RESUME_NEW ? ST_MISSING : files_continue_run(r->files, e->name, e->bytes);
+	if (s == ST_OK) {
+		print("%s: broken off, goes on\n", r->files->run_path);
+		begin_serial(place, e->name, e);
+		return s;
+	}
+	*resume = RESUME_NEW;
+	s = files_begin_run(r->files, r->directory);
+	place->unkept = s != ST_OK;
+	const char *name = r->directory;
+	for (const char *c = r->files->run_path; s == ST_OK && *c != 0; c++)
+		if (*c == '\\')
+			name = c + 1;
+	serial_begin(&place->serial, name, 0);
+	return s;
+}
+
+static void end_series(struct run *r, uint64_t key)
+{
+	r->again = state_series(r->state, r->files, key, r->config->boots);
+	if (r->again)
+		print("boots: %u of %u done\n", r->state->done, r->config->boots);
+	if (r->config->boots < 2 || r->again || r->state->done < r->config->boots)
+		return;
+	enum status s = series_write(r->state, r->files, r->directory);
+	print("boots: %u of %u done%s%s\n", r->state->done, r->config->boots, s == ST_OK ? "; boots.json has their spread" :
+	      "; their spread cannot be written: ", s == ST_OK ? "" : reason(s));
+	state_end(r->state, r->files);
+}
+
 static enum exit_status run_guarded(struct guard *g, const struct access *a, const struct cpu *cpu,
                                     struct guard_saved *saved, struct run *r)
 {
 	char line[LINE_BYTES];
 	struct text t;
 	struct suite_summary summary;
-	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc() };
+	struct earlier_run earlier = { .journal = NULL };
+	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog };
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
 		.row_done = place_row_done, .stop = place_stop, .get = place_get, .put = place_put,
@@ -168,17 +232,30 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 
 	memset(&summary, 0, sizeof(summary));
 	guard_init(g, a, cpu->processor, saved, GUARD_SAVED_MAX);
-	enum status files = files_begin_run(r->files, r->directory);
+	uint64_t key = suite_key(&g->access, cpu, r->settings);
+	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
+	enum status files = begin(r, &place, &resume, &earlier);
 	if (files != ST_OK) {
 		print("no results will be kept: %s\n", reason(files));
-		host.append = NULL;
 		host.write = NULL;
+	}
+	if (resume == RESUME_FILES) {
+		enum status s = suite_rebuild(earlier.journal, earlier.bytes, &host);
+		resume_put(&earlier);
+		print("%s: its files %s\n", r->files->run_path, s == ST_OK ? "are made from its journal" : reason(s));
+		end_series(r, key);
+		return s == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
+	}
+	if (resume == RESUME_ROWS) {
+		host.journal = earlier.journal;
+		host.journal_bytes = earlier.bytes;
 	}
 	text_init(&t, line, sizeof(line));
 	suite_table_title(&t, &g->access, cpu);
 	suite_table_head(&t);
 	print_text(line);
 	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
+	resume_put(&earlier);
 	clear_status(&place);
 	enum status restored = guard_restore(g);
 	if (s == ST_OK) {
@@ -192,6 +269,8 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 		print("no results were kept: %s\n", reason(files));
 	else if (summary.files == ST_OK)
 		print("results: %s\n", r->files->run_path);
+	if (s == ST_OK && files == ST_OK && !summary.stopped)
+		end_series(r, key);
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
 	if (g->refused != 0)

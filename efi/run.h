@@ -6,6 +6,8 @@
 #include "efi/config.h"
 #include "efi/environment.h"
 #include "efi/exit.h"
+#include "efi/resume.h"
+#include "efi/watchdog.h"
 #include "pmu/access.h"
 
 struct run {
@@ -14,7 +16,10 @@ struct run {
 	struct files *files;
 	const struct clock *clock;
 	const struct environment *environment;
+	struct state *state;
+	struct watchdog *watchdog;
 	char directory[64];       /* of the results, before its number */
+	bool again;               /* out: another boot of a series is to follow */
 };
 
 /* Fills the settings and checks them against the tables; a problem is a line in c->problem. The

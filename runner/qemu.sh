@@ -8,6 +8,9 @@
 #   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
 #   --limit SECONDS       before QEMU is killed (600)
 #   --cpu MODEL           QEMU's name of a processor (max)
+#   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
+#   --reboots             a reset boots again instead of ending QEMU
+#   --crash KIND:ROW      stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/fwcfg.h)
 #   --read-only           the medium is write-protected
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
 #   --show                the application's console on standard output as it comes
@@ -16,13 +19,13 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash=
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
 while [ $# -gt 0 ]; do
 	case $1 in
-	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys)
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash)
 		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
 	--work) work=$2; shift 2;;
 	--device) device=$2; shift 2;;
@@ -34,6 +37,9 @@ while [ $# -gt 0 ]; do
 	--limit) number "$1" "$2"; limit=$2; shift 2;;
 	--cpu) cpu=$2; shift 2;;
 	--keys) keys=$2; shift 2;;
+	--crash) crash=$2; shift 2;;
+	--in-place) in_place=yes; shift;;
+	--reboots) no_reboot=; shift;;
 	--read-only) read_only=on; shift;;
 	--show) show=yes; shift;;
 	--) shift; break;;
@@ -49,7 +55,9 @@ firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.
 for file in $firmware $variables; do [ -r "$file" ] || bad "$file: missing; runner/setup.sh run installs it"; done
 
 mkdir -p "$work"
-cp --sparse=always "$image" "$work/disk.img" && cp "$variables" "$work/vars.fd" || exit 5
+disk_image=$image
+[ -n "$in_place" ] || { disk_image=$work/disk.img; cp --sparse=always "$image" "$disk_image" || exit 5; }
+cp "$variables" "$work/vars.fd" || exit 5
 rm -f "$work/debugcon.log" "$work/serial.log"
 printf '%s' "$options" >"$work/options.txt"
 printf '%s' "$test" >"$work/test.txt"
@@ -79,13 +87,15 @@ serial=(-serial "file:$work/serial.log")
 told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 [ -z "$test" ] || told+=(-fw_cfg "name=opt/stallmeter/test,file=$work/test.txt")
 
+[ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=$crash")
+
 rc=0
 timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "q35,accel=tcg" -cpu "$cpu" -smp "$smp" \
 	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
-	-nodefaults -no-user-config -net none -display none -boot menu=off -no-reboot \
+	-nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware" \
 	-drive "if=pflash,format=raw,unit=1,file=$work/vars.fd" \
-	-drive "if=none,id=disk,format=raw,file=$work/disk.img,readonly=$read_only" "${disk[@]}" \
+	-drive "if=none,id=disk,format=raw,file=$disk_image,readonly=$read_only" "${disk[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \
 	"${serial[@]}" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
 	"${told[@]}" "$@" </dev/null 2>"$work/qemu.err" || rc=$?

@@ -474,6 +474,34 @@ def write_published(out, rows):
     out.write("};\nconst uint16_t published_count = %d;\n" % len(rows))
 
 
+WATCHDOG_COLUMNS = ["vendor", "first", "last", "kind", "name", "source"]
+WATCHDOG_KINDS = {"tco2": "WATCHDOG_TCO2", "i6300esb": "WATCHDOG_I6300ESB"}
+
+
+def read_watchdogs(p, folder):
+    rows, spans = read_csv(p, folder, "watchdogs.csv", WATCHDOG_COLUMNS) or [], []
+    for r in rows:
+        words(p, r, "name")
+        words(p, r, "source")
+        r.values = [number(p, r, k, 1, 0xFFFE) for k in WATCHDOG_COLUMNS[:3]]
+        if r["kind"] not in WATCHDOG_KINDS:
+            p.add(r.where, "kind", "'%s' must be one of %s" % (r["kind"], ", ".join(sorted(WATCHDOG_KINDS))))
+        if r.values[1] > r.values[2]:
+            p.add(r.where, "last", "lies before first")
+        for vendor, first, last in spans:
+            if vendor == r.values[0] and first <= r.values[2] and r.values[1] <= last:
+                p.add(r.where, "first", "these devices stand twice")
+        spans.append(tuple(r.values))
+    return rows
+
+
+def write_watchdogs(out, rows):
+    out.write('\n#include "tables/watchdog.h"\nconst struct watchdog_chip watchdog_chips[] = {\n')
+    for r in rows:
+        out.write("\t{ 0x%04X, 0x%04X, 0x%04X, %s, %s, %s },\n" % (*r.values, WATCHDOG_KINDS[r["kind"]], c_text(r["name"]), c_text(r["source"])))
+    out.write("};\nconst uint16_t watchdog_chip_count = %d;\n" % len(rows))
+
+
 def c_text(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -607,6 +635,7 @@ def main(folder, target):
     check_order(p, processors)
     tlbs = read_tlb_descriptors(p, folder)
     figures = read_published(p, folder, processors)
+    dogs = read_watchdogs(p, folder)
     if p.lines:
         print("\n".join(dict.fromkeys(p.lines)), file=sys.stderr)
         return 1
@@ -614,6 +643,7 @@ def main(folder, target):
         write_processors(out, processors, quirks, sets)
         write_tlb_descriptors(out, tlbs)
         write_published(out, figures)
+        write_watchdogs(out, dogs)
     return 0
 
 

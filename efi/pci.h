@@ -1,0 +1,37 @@
+/* efi/pci.h: PCI configuration space by ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2): segment 0, the first 256 bytes. */
+#ifndef EFI_PCI_H
+#define EFI_PCI_H
+
+#include "efi/uefi.h"
+
+/* The firmware's timer callbacks use the same pair of ports: no interrupt in between. */
+static inline uint64_t pci_port_select(unsigned bus, unsigned device, unsigned function, unsigned reg)
+{
+	uint64_t flags;
+	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
+	out32(0xCF8, 1u << 31 | bus << 16 | device << 11 | function << 8 | (reg & 0xFC));
+	return flags;
+}
+
+static inline void pci_port_done(uint64_t flags)
+{
+	if ((flags & 0x200) != 0)
+		__asm__ volatile("sti" : : : "memory");
+}
+
+static inline uint32_t pci_port_read32(unsigned bus, unsigned device, unsigned function, unsigned reg)
+{
+	uint64_t flags = pci_port_select(bus, device, function, reg);
+	uint32_t v = in32(0xCFC);
+	pci_port_done(flags);
+	return v;
+}
+
+static inline void pci_port_write32(unsigned bus, unsigned device, unsigned function, unsigned reg, uint32_t v)
+{
+	uint64_t flags = pci_port_select(bus, device, function, reg);
+	out32(0xCFC, v);
+	pci_port_done(flags);
+}
+
+#endif
