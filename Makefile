@@ -2,7 +2,8 @@
 #
 #   make run      build, boot in QEMU/OVMF on the simulated machine, print the penalty table
 #   make check    every test; closes with "N passed, N failed"
-#   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it
+#   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it; with SIGN_KEY= and SIGN_CERT= signed
+#   make usb-update DEV=/dev/sdX  only the application of a stick
 #   make bench    all speeds
 #   make host     only out/stallmeter, the host command;  make efi  only the UEFI application
 
@@ -27,7 +28,7 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: machine-format all host efi image usb run check check-fast check-long fuzz-short fuzz-long bench clean
+.PHONY: machine-format all host efi image usb usb-update run check check-fast check-long fuzz-short fuzz-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
@@ -109,20 +110,36 @@ $(OUT)/stallmeter.so: efi/app.lds $(EFI_OBJECTS) $(LIB_OBJECTS)
 	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T efi/app.lds \
 	  /usr/lib/crt0-efi-x86_64.o $(EFI_OBJECTS) $(LIB_OBJECTS) -o $@ /usr/lib/libgnuefi.a
 $(OUT)/BOOTX64.EFI: $(OUT)/stallmeter.so
-	objcopy -j .text -j .reloc -j .data -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $< $@
+	objcopy -S -j .text -j .reloc -j .data -j .sbat -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $< $@.new
+	@runner/nx.sh $@.new
+	@mv $@.new $@
+# make image SIGN_KEY=KEY SIGN_CERT=CERT: signed for Secure Boot, in an image of its own.
+SIGN_KEY  ?=
+SIGN_CERT ?=
+$(OUT)/signed/BOOTX64.EFI: $(OUT)/BOOTX64.EFI $(SIGN_KEY) $(SIGN_CERT)
+	@mkdir -p $(@D)
+	@runner/sign.sh "$(SIGN_KEY)" "$(SIGN_CERT)" $< $@
 
 # --- the disk image ----------------------------------------------------------------------------
 # What a user calls installs what is missing first, then comes back for the files.
 $(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
 	runner/image.sh $(OUT)/BOOTX64.EFI runner/stallmeter.ini $@
+$(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
+	runner/image.sh $< runner/stallmeter.ini $@
+IMAGE := $(OUT)/$(if $(SIGN_KEY)$(SIGN_CERT),signed/)stallmeter.img
 image:
-	@runner/setup.sh image
-	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
-	@echo "$(OUT)/stallmeter.img: write it to a stick by make usb DEV=/dev/sdX"
+	@runner/setup.sh image $(if $(SIGN_KEY)$(SIGN_CERT),sign)
+	@$(MAKE) --no-print-directory $(IMAGE)
+	@echo "$(IMAGE): write it to a stick by make usb DEV=/dev/sdX"
 usb:
-	@runner/setup.sh image
-	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
-	@runner/usb.sh "$(DEV)" $(OUT)/stallmeter.img
+	@runner/setup.sh image $(if $(SIGN_KEY)$(SIGN_CERT),sign)
+	@$(MAKE) --no-print-directory $(IMAGE)
+	@runner/usb.sh "$(DEV)" $(IMAGE)
+# Only the application on a stick that make usb wrote before: settings and results stay.
+usb-update:
+	@runner/setup.sh image $(if $(SIGN_KEY)$(SIGN_CERT),sign)
+	@$(MAKE) --no-print-directory $(IMAGE)
+	@runner/usb.sh --update "$(DEV)" $(IMAGE)
 
 # --- from boot to results ----------------------------------------------------------------------
 run:

@@ -4,6 +4,9 @@
 #include "asm/kernel.h"
 #include "efi/apic.h"
 #include "efi/console.h"
+#include "efi/uefi.h"
+#include "pmu/cpu.h"
+#include "pmu/guard.h"
 #include "pmu/text.h"
 
 struct tap { unsigned count, failed; };
@@ -230,6 +233,50 @@ static void test_lost(struct tap *t, struct hw *h)
 	      "each job has its own status");
 }
 
+/* Which registers the guard lets through on this processor: all are tried, none is written. Tests compare the sum with
+ * and without files on the boot volume that would like to add some. */
+static enum status no_read(void *self, unsigned core, uint32_t msr, uint64_t *value)
+{
+	(void)self, (void)core, (void)msr;
+	*value = 0;
+	return ST_OK;
+}
+
+struct let_through { uint32_t count; uint64_t hash; };
+
+static enum status count_write(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	struct let_through *l = self;
+	(void)core, (void)value;
+	l->count++;
+	l->hash = fnv1a64(l->hash, &msr, sizeof(msr));
+	return ST_OK;
+}
+
+static void test_guard(struct tap *t, struct hw *h)
+{
+	struct let_through l = { 0, FNV1A64_START };
+	const struct access_ops ops = { .rdmsr = no_read, .wrmsr = count_write };
+	const struct access a = { .ops = &ops, .self = &l, .kind = ACCESS_HW, .name = "none", .cores = 1 };
+	struct guard *g = pages_get(sizeof(*g));
+	struct guard_saved *saved = pages_get(GUARD_SAVED_MAX * sizeof(*saved));
+	struct cpu *cpu = pages_get(sizeof(*cpu));
+	if (!check(t, g != NULL && saved != NULL && cpu != NULL && cpu_identify(&h->access, cpu) == ST_OK, "processor identified"))
+		return;
+	guard_init(g, &a, cpu->processor, saved, GUARD_SAVED_MAX);
+	unsigned refused = 0, listed = 0;
+	for (unsigned i = 0; i < cpu->processor->msr_count; i++)
+		listed += cpu->processor->msrs[i].last - cpu->processor->msrs[i].first + 1;
+	/* Intel's and AMD's ranges (SDM vol. 3, 24.6.9: what MSR bitmaps cover). */
+	for (uint32_t msr = 0; msr < 0x4000; msr++)
+		refused += g->access.ops->wrmsr(g->access.self, 0, (msr & 0x2000) != 0 ? 0xC0000000u | (msr & 0x1FFF) : msr, 0) != ST_OK;
+	print("# %s: %u registers may be written, sum %016lx\n", cpu->processor->name, l.count, (unsigned long)l.hash);
+	check(t, l.count == listed && refused == 0x4000 - listed && g->refused == refused, "all but the descriptor's %u are refused", listed);
+	pages_put(cpu, sizeof(*cpu));
+	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
+	pages_put(g, sizeof(*g));
+}
+
 /* No vector table and no way to deliver what follows: the processor shuts down (SDM vol. 3, 6.15). */
 static void test_triple(struct tap *t, struct hw *h)
 {
@@ -247,7 +294,7 @@ unsigned selftest_run(const char *name, struct hw *h)
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
 		{ "faults", true, test_faults }, { "limits", true, test_limits }, { "together", true, test_together },
 		{ "memory", true, test_memory }, { "lost", false, test_lost },
-		{ "triple", false, test_triple },
+		{ "guard", true, test_guard }, { "triple", false, test_triple },
 	};
 	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);
 	for (unsigned i = 0; i < COUNT_OF(tests); i++)

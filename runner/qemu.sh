@@ -11,6 +11,7 @@
 #   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
 #   --crash KIND:ROW      stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/fwcfg.h)
+#   --secure-boot         Secure Boot enforced, with Debian's snakeoil keys enrolled
 #   --read-only           the medium is write-protected
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
 #   --show                the application's console on standard output as it comes
@@ -19,7 +20,7 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=()
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
@@ -38,6 +39,7 @@ while [ $# -gt 0 ]; do
 	--cpu) cpu=$2; shift 2;;
 	--keys) keys=$2; shift 2;;
 	--crash) crash=$2; shift 2;;
+	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
 	--in-place) in_place=yes; shift;;
 	--reboots) no_reboot=; shift;;
 	--read-only) read_only=on; shift;;
@@ -52,6 +54,7 @@ done
 [ "$nodes" -le "$smp" ] || bad "--nodes $nodes: at most as many as processors ($smp)"
 
 firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.fd
+[ ${#secure[@]} -eq 0 ] || { firmware=/usr/share/OVMF/OVMF_CODE_4M.secboot.fd; variables=/usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd; }
 for file in $firmware $variables; do [ -r "$file" ] || bad "$file: missing; runner/setup.sh run installs it"; done
 
 mkdir -p "$work"
@@ -90,7 +93,7 @@ told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 [ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=$crash")
 
 rc=0
-timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "q35,accel=tcg" -cpu "$cpu" -smp "$smp" \
+timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[@]}" -cpu "$cpu" -smp "$smp" \
 	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
 	-nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware" \

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Writes the disk image to a USB stick: runner/usb.sh DEVICE IMAGE
+# Writes the disk image to a USB stick: runner/usb.sh [--update] DEVICE IMAGE
+#   --update: only the application of a stick that was written so before; settings and results stay. Nothing is asked.
 #   Refuses a device that is not removable, is in use, is too small or holds results; shows what it would
 #   erase and asks. Exit status: 0 written and read back, 1 refused or failed, 2 bad arguments.
 # For tests: STALLMETER_SYS and STALLMETER_PROC stand for /sys and /proc; with STALLMETER_SYS set DEVICE may
@@ -11,8 +12,10 @@ export MTOOLS_SKIP_CHECK=1 MTOOLSRC=/dev/null
 
 refuse() { echo "usb.sh: $device: $*" >&2; exit 1; }
 
+update=
+[ "${1:-}" != --update ] || { update=yes; shift; }
 if [ $# -ne 2 ] || [ -z "${1:-}" ]; then
-	echo "usage: make usb DEV=/dev/sdX (the whole device, not a partition of it)" >&2
+	echo "usage: make usb${update:+-update} DEV=/dev/sdX (the whole device, not a partition of it)" >&2
 	exit 2
 fi
 device=$1 image=$2
@@ -40,8 +43,29 @@ for part in "$block" "$block/$name"*; do
 done
 
 sectors=$(cat "$block/size") need=$((($(stat -c %s "$image") + 511) / 512))
-[ "$sectors" -ge "$need" ] || refuse "too small: $sectors sectors of 512 bytes, the image needs $need"
+[ -n "$update" ] || [ "$sectors" -ge "$need" ] || refuse "too small: $sectors sectors of 512 bytes, the image needs $need"
 [ -r "$path" ] && [ -w "$path" ] || refuse "may not be read and written by $(id -un): try as root"
+
+# The new application lies whole beside the old one before that goes: a stick pulled out in between still has one.
+update_application() {
+	local stick="$path@@1M" folder=::/EFI/BOOT work
+	work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT || exit 1
+	mcopy -n -i "$stick" $folder/BOOTX64.EFI "$work/old" 2>/dev/null && mdir -b -i "$stick" ::/stallmeter >/dev/null 2>&1 ||
+		refuse "no stick of ours: no \\EFI\\BOOT\\BOOTX64.EFI or no \\stallmeter in its first partition; make usb writes one"
+	mcopy -n -i "$image@@1M" $folder/BOOTX64.EFI "$work/new" || refuse "the image has no application"
+	if cmp -s "$work/old" "$work/new"; then echo "$device: has this application already"; exit 0; fi
+	mdel -i "$stick" $folder/BOOTX64.NEW 2>/dev/null
+	mcopy -i "$stick" "$work/new" $folder/BOOTX64.NEW && mcopy -n -i "$stick" $folder/BOOTX64.NEW "$work/back" && cmp -s "$work/new" "$work/back" || {
+		mdel -i "$stick" $folder/BOOTX64.NEW 2>/dev/null
+		refuse "the new application does not fit or was not read back as written; the old one is still there"
+	}
+	sync "$path"
+	mdel -i "$stick" $folder/BOOTX64.EFI && mren -i "$stick" $folder/BOOTX64.NEW BOOTX64.EFI || refuse "renaming failed: \\EFI\\BOOT\\BOOTX64.NEW is the new application"
+	sync "$path"
+	echo "$device: the application is replaced; settings and results are as they were."
+	exit 0
+}
+[ -z "$update" ] || update_application
 
 # Results of earlier runs, on any partition and on a device that is one file system.
 for start in 0 2048 $(cat "$block/$name"*/start 2>/dev/null); do

@@ -15,7 +15,7 @@ boot() { # boot SETTINGS OPTION...: fills $rc
 	local settings=$1
 	shift
 	rc=0
-	runner/qemu.sh --work "$work/q" --in-place --limit 100 --options "end=exit backend=sim:nehalem-ep suite=$suite $settings" "$@" >"$work/boot" 2>&1 || rc=$?
+	runner/qemu.sh --work "$work/q" --in-place --limit 100 --options "end=exit backend=sim:nehalem-ep suite=$suite $settings" "$image" "$@" >"$work/boot" 2>&1 || rc=$?
 }
 ended() { [ "$rc" -eq "$1" ] || { echo "status $rc, not $1"; cat "$log" "$work/boot"; return 1; }; }
 fetched() { rm -rf "$work/fetched"; runner/fetch.sh "$image" "$work/fetched" >/dev/null; results=$(ls -d "$work/fetched"/* | tail -n 1)/results.json; }
@@ -39,7 +39,8 @@ recovers() { # recovers NAME CRASH ROW BOOT-OPTION...
 no_tco=(-- -global ICH9-LPC.enable_tco=false)
 recovers reset reset load.l2.latency
 recovers triple triple load.l1.latency
-recovers hang_by_tco hang load.l2.penalty
+# QEMU's board has the strap against it by default, which shows in no register.
+recovers hang_by_tco hang load.l2.penalty -- -global ICH9-LPC.noreboot=false
 check "crash_tco_is_said" grep "^watchdog: ICH9 and the firmware's, 6 s" "$log"
 cp "$work/q/serial.log" "$work/two-boots.log"
 check "crash_serial_log_of_two_boots_is_the_run" "$out/stallmeter" fetch --serial "$work/two-boots.log" --out "$work/serial-two"
@@ -115,8 +116,10 @@ check "serial_log_damaged_keeps_the_whole_lines" diff <(sed '2d;4d;5d' "$work/se
 boot "" --read-only
 check "read_only_is_status_3" ended 3
 check "read_only_serial_log_is_fetched" "$out/stallmeter" fetch --serial "$work/q/serial.log" --out "$work/serial-ro"
-rows_of() { jq -c .rows "$1"; }
-check "read_only_serial_log_has_all_rows" diff <(rows_of "$work/serial-ro"/*/results.json) <(rows_of "$work/serial"/*/results.json)
+all_rows() {
+	jq -c .rows "$work/serial"/*/results.json >"$work/a" && jq -c .rows "$work/serial-ro"/*/results.json >"$work/b" && cmp "$work/a" "$work/b"
+}
+check "read_only_serial_log_has_all_rows" all_rows
 echo nothing >"$work/nothing.log"
 check "fetch_refuses_a_log_without_a_run" refuses "no line of a run is in it" "$out/stallmeter" fetch --serial "$work/nothing.log"
 check "fetch_refuses_no_log" refuses "serial LOG is required" "$out/stallmeter" fetch

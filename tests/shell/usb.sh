@@ -64,4 +64,37 @@ answer=sdq; check "usb_shows_what_it_erases" says 0 "Fake Stick 3000 128 MiB" us
 check "usb_writes_the_application" mcopy -n -i "$work/sdq@@1M" ::/EFI/BOOT/BOOTX64.EFI "$work/app.efi"
 check "usb_written_application_is_whole" cmp "$work/app.efi" "$out/BOOTX64.EFI"
 check "usb_partition_table_fits_the_device" says 0 "No problems found" sgdisk -v "$work/sdq"
+
+# make usb-update: the application alone, settings and results of that stick stay to the byte.
+head -c 5000 "$out/BOOTX64.EFI" >"$work/newer.efi"
+runner/image.sh "$work/newer.efi" runner/stallmeter.ini "$work/newer.img" || exit 1
+update() { runner/usb.sh --update "$work/sdq" "$work/newer.img" </dev/null; }
+echo "label = mine" >"$work/mine.ini"
+mcopy -o -i "$work/sdq@@1M" "$work/mine.ini" ::/stallmeter/stallmeter.ini
+mmd -i "$work/sdq@@1M" ::/stallmeter/results ::/stallmeter/results/pc-0001
+mcopy -i "$work/sdq@@1M" "$out/stallmeter" ::/stallmeter/results/pc-0001/results.json
+others() { # all files but the application, with their sums
+	rm -rf "$work/tree" && mkdir "$work/tree" && mcopy -s -n -m -i "$work/sdq@@1M" ::/ "$work/tree/" && rm -f "$work/tree/EFI/BOOT/BOOTX64.EFI"
+	(cd "$work/tree" && find . -type f -exec sha256sum {} + | sort)
+}
+others >"$work/before"
+check "update_replaces_the_application" says 0 "the application is replaced" update
+check "update_application_is_the_new_one" sh -c 'mcopy -o -n -i "$1@@1M" ::/EFI/BOOT/BOOTX64.EFI "$2/app" && cmp "$2/app" "$2/newer.efi"' - "$work/sdq" "$work"
+others >"$work/after"
+check "update_keeps_settings_and_results" cmp "$work/before" "$work/after"
+check "update_there_were_results_to_keep" grep -q 'pc-0001/results.json' "$work/after"
+check "update_leaves_a_clean_file_system" sh -c 'dd if="$1" of="$2" bs=1M skip=1 status=none && fsck.fat -n "$2"' - "$work/sdq" "$work/esp"
+check "update_again_changes_nothing" says 0 "has this application already" update
+truncate -s "$(($(mdir -i "$work/sdq@@1M" ::/ | sed -n 's/ *\([0-9 ]*\) bytes free/\1/p' | tr -d ' ') - 1024))" "$work/filler"
+mcopy -i "$work/sdq@@1M" "$work/filler" ::/filler
+cp "$work/newer.efi" "$work/kept.efi"
+head -c 6000 "$out/BOOTX64.EFI" >"$work/newer.efi"
+runner/image.sh "$work/newer.efi" runner/stallmeter.ini "$work/newer.img"
+check "update_without_room_is_refused" says 1 "the old one is still there" update
+mcopy -o -n -i "$work/sdq@@1M" ::/EFI/BOOT/BOOTX64.EFI "$work/still.efi"
+check "update_without_room_keeps_the_old_application" cmp "$work/kept.efi" "$work/still.efi"
+stick sdq
+check "update_refuses_what_is_no_stick_of_ours" says 1 "no stick of ours" update
+stick sdq; echo "30 22 8:17 / /media/stick rw - vfat /dev/sdq1 rw" >>"$STALLMETER_PROC/self/mountinfo"
+check "update_refuses_mounted" says 1 "is mounted on /media/stick" update
 tap_end
