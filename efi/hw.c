@@ -3,6 +3,7 @@
 #include "efi/hw.h"
 #include "asm/kernel.h"
 #include "efi/console.h"
+#include "efi/pci.h"
 #include "efi/uefi.h"
 #include "pmu/text.h"
 
@@ -94,16 +95,10 @@ static enum status hw_pci(void *self, struct pci_address at, uint32_t *value, bo
 	}
 	if (at.segment != 0 || at.reg > 252)
 		return ST_UNSUPPORTED;
-	/* The firmware's timer callbacks use the same pair of ports. */
-	uint64_t flags;
-	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
-	out32(0xCF8, 1u << 31 | (uint32_t)at.bus << 16 | (uint32_t)at.device << 11 | (uint32_t)at.function << 8 | at.reg);
 	if (write)
-		out32(0xCFC, *value);
+		pci_port_write32(at.bus, at.device, at.function, at.reg, *value);
 	else
-		*value = in32(0xCFC);
-	if ((flags & 0x200) != 0)
-		__asm__ volatile("sti" : : : "memory");
+		*value = pci_port_read32(at.bus, at.device, at.function, at.reg);
 	return ST_OK;
 }
 

@@ -34,4 +34,27 @@ static inline void pci_port_write32(unsigned bus, unsigned device, unsigned func
 	pci_port_done(flags);
 }
 
+/* Registers of two bytes and of one that share a word with others. */
+static inline void pci_port_write16(unsigned bus, unsigned device, unsigned function, unsigned reg, uint16_t v)
+{
+	uint64_t flags = pci_port_select(bus, device, function, reg);
+	out16((uint16_t)(0xCFC + (reg & 2)), v);
+	pci_port_done(flags);
+}
+
+static inline uint8_t pci_port_read8(unsigned bus, unsigned device, unsigned function, unsigned reg)
+{
+	uint64_t flags = pci_port_select(bus, device, function, reg);
+	uint8_t v = in8((uint16_t)(0xCFC + (reg & 3)));
+	pci_port_done(flags);
+	return v;
+}
+
+static inline void pci_port_write8(unsigned bus, unsigned device, unsigned function, unsigned reg, uint8_t v)
+{
+	uint64_t flags = pci_port_select(bus, device, function, reg);
+	out8((uint16_t)(0xCFC + (reg & 3)), v);
+	pci_port_done(flags);
+}
+
 #endif

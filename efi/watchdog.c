@@ -2,7 +2,9 @@
  * already runs for somebody else or does not keep what is written is not used, and left as it was found. */
 #include "efi/watchdog.h"
 #include "efi/console.h"
+#include "efi/fwcfg.h"
 #include "efi/pci.h"
+#include "pmu/text.h"
 
 /* Our code for the firmware's log; below 0x10000 belongs to the firmware. */
 #define FIRMWARE_CODE 0x57A11ull
@@ -104,7 +106,8 @@ static void esb_feed(uint64_t base)
 static bool esb_arm(struct watchdog *w, unsigned bus, unsigned device, unsigned function)
 {
 	uint32_t command = pci_port_read32(bus, device, function, 4), bar = pci_port_read32(bus, device, function, 0x10);
-	uint32_t lock = pci_port_read32(bus, device, function, ESB_LOCK), config = pci_port_read32(bus, device, function, ESB_CONFIG);
+	uint8_t lock = pci_port_read8(bus, device, function, ESB_LOCK);
+	uint32_t config = pci_port_read32(bus, device, function, ESB_CONFIG);
 	if ((bar & ~0xFu) == 0 || (bar & 1) != 0 || (lock & (ESB_LOCKED | ESB_ENABLE)) != 0)
 		return false;
 	w->base = bar & ~0xFu;
@@ -112,24 +115,24 @@ static bool esb_arm(struct watchdog *w, unsigned bus, unsigned device, unsigned 
 	w->saved[1] = config;
 	w->saved[2] = command & 0xFFFF;
 	w->saved[3] = lock;
-	pci_port_write32(bus, device, function, 4, (command & 0xFFFF) | 2); /* its memory answers; status bits stay */
+	pci_port_write16(bus, device, function, 4, (uint16_t)(command | 2)); /* its memory answers */
 	/* no interrupt at the first time-out, a reset at the second */
-	pci_port_write32(bus, device, function, ESB_CONFIG, (config & ~0xFFFFu) | 0x0003);
+	pci_port_write16(bus, device, function, ESB_CONFIG, 0x0003);
 	for (unsigned i = 0; i < 2; i++) {
 		esb_unlock(w->base);
 		*memory32(w->base + (i == 0 ? ESB_TIMER1 : ESB_TIMER2)) = w->seconds << ESB_TICKS_SHIFT;
 	}
 	esb_feed(w->base);
-	pci_port_write32(bus, device, function, ESB_LOCK, lock | ESB_ENABLE);
-	return (pci_port_read32(bus, device, function, ESB_LOCK) & ESB_ENABLE) != 0;
+	pci_port_write8(bus, device, function, ESB_LOCK, lock | ESB_ENABLE);
+	return (pci_port_read8(bus, device, function, ESB_LOCK) & ESB_ENABLE) != 0;
 }
 
 static void esb_disarm(const struct watchdog *w)
 {
 	unsigned bus = (unsigned)(w->saved[0] >> 16), device = (unsigned)(w->saved[0] >> 8 & 0xFF), function = (unsigned)(w->saved[0] & 0xFF);
-	pci_port_write32(bus, device, function, ESB_LOCK, (uint32_t)w->saved[3]);
-	pci_port_write32(bus, device, function, ESB_CONFIG, (uint32_t)w->saved[1]);
-	pci_port_write32(bus, device, function, 4, (uint32_t)w->saved[2]);
+	pci_port_write8(bus, device, function, ESB_LOCK, (uint8_t)w->saved[3]);
+	pci_port_write16(bus, device, function, ESB_CONFIG, (uint16_t)w->saved[1]);
+	pci_port_write16(bus, device, function, 4, (uint16_t)w->saved[2]);
 }
 
 /* --- both -------------------------------------------------------------------------------------------- */
@@ -147,6 +150,9 @@ static const struct watchdog_chip *listed(uint32_t id)
 /* Bus 0 has the south bridge; a 6300ESB's timer, and whatever is plugged in, lies there too. */
 static void chip_arm(struct watchdog *w)
 {
+	char without[32];
+	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK && str_equal(without, "watchdog"))
+		return;
 	for (unsigned device = 0; device < 32; device++)
 		for (unsigned function = 0; function < 8; function++) {
 			const struct watchdog_chip *c = listed(pci_port_read32(0, device, function, 0));
