@@ -23,6 +23,7 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	                   .extra_bytes = extra_bytes, .oldest = -(int64_t)ways, .random = 0x9E3779B97F4A7C15ull };
 	const uint32_t padded = (ways + 7) & ~7u;
 	const bool stamps = policy == REPLACE_LRU && ways > CACHE_NIBBLE_WAYS;
+	n.nibbles = policy == REPLACE_LRU && !stamps;
 	uint32_t at = 8 + padded;
 	n.tags_at = at;
 	n.ready_at = at += 4 * padded;
@@ -62,9 +63,8 @@ static uint32_t tree_width(uint32_t ways)
 }
 
 /* Every node on the way to the leaf points to its other half. */
-void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way)
+void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 {
-	uint64_t *tree = (uint64_t *)(void *)cache_block(c, set);
 	uint32_t node = 1, low = 0;
 	for (uint32_t half = tree_width(c->ways) / 2; half; half /= 2) {
 		const bool right = way >= low + half;

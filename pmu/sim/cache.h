@@ -29,6 +29,7 @@ struct cache {
 	uint32_t slices, sets_per_slice;
 	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
 	bool hash;                   /* slices are chosen by a hash of the line */
+	bool nibbles;                /* LRU with the order in one word */
 	uint8_t policy;
 	uint32_t used;               /* lines held */
 	uint32_t block_bytes;
@@ -127,12 +128,16 @@ static inline uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags,
 	return CACHE_NONE;
 }
 
-/* Index of the line's entry, CACHE_NONE if it is not held. Changes nothing. */
+/* The line's way in its set, CACHE_NONE if it is not held. Changes nothing. */
+static inline uint32_t cache_find_way(const struct cache *c, const uint8_t *block, uint32_t line)
+{
+	return cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + c->tags_at), c->ways, line);
+}
+
+/* Index of the line's entry, CACHE_NONE likewise. */
 static inline uint32_t cache_find_in(const struct cache *c, uint32_t set, uint32_t line)
 {
-	const uint8_t *block = cache_block(c, set);
-	const uint32_t way = cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + c->tags_at),
-	                                 c->ways, line);
+	const uint32_t way = cache_find_way(c, cache_block(c, set), line);
 	return way == CACHE_NONE ? CACHE_NONE : set << c->shift | way;
 }
 
@@ -149,7 +154,7 @@ static inline void cache_near(const struct cache *c, uint32_t line)
 		__builtin_prefetch(block + at);
 }
 
-void cache_touch_tree(struct cache *c, uint32_t set, uint32_t way);
+void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way);
 
 #define CACHE_NIBBLES 0x1111111111111111ull
 
@@ -163,20 +168,23 @@ static inline uint64_t cache_front(uint64_t order, uint32_t way)
 }
 
 /* Way `way` of a set has been used: tells the replacement policy. */
-static inline void cache_touch_way(struct cache *c, uint32_t set, uint32_t way)
+static inline void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way)
 {
-	if (c->policy == REPLACE_LRU) {
-		uint64_t *order = (uint64_t *)(void *)cache_block(c, set);
-		if (c->ways > CACHE_NIBBLE_WAYS)
-			((int64_t *)(void *)((uint8_t *)order + c->stamps_at))[way] = ++c->newest;
-		else if ((*order & 15) != way)
+	uint64_t *order = (uint64_t *)(void *)block;
+	if (c->nibbles) {
+		if ((*order & 15) != way)
 			*order = cache_front(*order, way);
+	} else if (c->policy == REPLACE_LRU) {
+		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest;
 	} else if (c->policy == REPLACE_TREE) {
-		cache_touch_tree(c, set, way);
+		cache_touch_tree(c, order, way);
 	}
 }
 
-static inline void cache_touch(struct cache *c, uint32_t index) { cache_touch_way(c, cache_set_at(c, index), cache_way_at(c, index)); }
+static inline void cache_touch(struct cache *c, uint32_t index)
+{
+	cache_touch_way(c, cache_block(c, cache_set_at(c, index)), cache_way_at(c, index));
+}
 
 /* The entry that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
@@ -184,7 +192,7 @@ uint32_t cache_victim_slow(struct cache *c, uint32_t set);
 static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 {
 	const uint32_t set = cache_set(c, line);
-	if (c->policy == REPLACE_LRU && c->ways <= CACHE_NIBBLE_WAYS)
+	if (c->nibbles)
 		return set << c->shift | (*(uint64_t *)(void *)cache_block(c, set) >> 4 * (c->ways - 1) & 15);
 	return cache_victim_slow(c, set);
 }
@@ -199,7 +207,7 @@ static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uin
 	block[8 + way] = cache_hash(line);
 	((uint64_t *)(void *)(block + c->ready_at))[way] = ready;
 	block[c->states_at + way] = state;
-	cache_touch_way(c, set, way);
+	cache_touch_way(c, block, way);
 }
 
 void cache_drop(struct cache *c, uint32_t index);

@@ -404,7 +404,9 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	}
 	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load)) {
 		signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
-		if (signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
+		if (load.source == SRC_L1 && load.dtlb_level < 3)
+			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, retired, 1);
+		else if (signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
 			pipe_say_load(c, &load, retired);
 		if (!simple && in->lock)
 			say_locked(c, e, load.source, retired);

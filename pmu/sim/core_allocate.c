@@ -132,15 +132,10 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 	return t;
 }
 
-uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
-                               uint64_t delivered, enum wait_reason why)
+uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why)
 {
-	uint64_t t = c->alloc;
-	if (c->slots >= c->width) {
-		t++;
-		c->slots = 0;
-	}
-	uint64_t first = t + (c->slots != 0); /* cycles from here on are lost when it waits */
+	uint64_t t = c->alloc + (c->slots >= c->width);
+	const uint64_t first = c->alloc + (c->slots != 0); /* cycles from here on are lost when it waits */
 	enum wait_reason reason = WAIT_NONE;
 	if (c->barrier > t) {
 		if (c->barrier_signal)
@@ -169,6 +164,16 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 		t = to;
 		reason = WAIT_STORE_BUFFER;
 	}
+	c->wait_reason = (uint8_t)reason;
+	return t;
+}
+
+uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                               uint64_t delivered, enum wait_reason why)
+{
+	const uint64_t first = c->alloc + (c->slots != 0);
+	uint64_t t = pipe_wait(c, parts, delivered, why);
+	enum wait_reason reason = (enum wait_reason)c->wait_reason;
 	for (;;) {
 		if (entries) {
 			if (t > c->rs_at)

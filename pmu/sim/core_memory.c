@@ -52,6 +52,16 @@ struct conflict { const struct store *overlap; const struct store *alias; };
 static void find_conflict(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle, struct conflict *x)
 {
 	bool some = false;
+	if (va % 8 + bytes <= 8) { /* in one piece: no younger store than the last to it can overlap or seem to */
+		const struct store *s = store_of(c, c->granule[(va >> 3) % GRANULES]);
+		*x = (struct conflict){ NULL, NULL };
+		if (!s || s->commit <= cycle)
+			return;
+		if (overlaps(s->va, s->bytes, va, bytes)) {
+			x->overlap = s;
+			return;
+		}
+	}
 	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last && !some; g++) {
 		const struct store *s = store_of(c, c->granule[g % GRANULES]);
 		some = s && s->commit > cycle;

@@ -19,6 +19,9 @@ struct flight {
 /* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
 uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                uint64_t delivered, enum wait_reason why);
+/* The first cycle from this thread's next slot on in which nothing but the reservation station and read ports are in
+ * the way; says the stalls until then, and in wait_reason what the last of them was. */
+uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why);
 /* Whether cycle t has register read ports left for this group; then they are taken. */
 bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
 /* Reservation station full in cycle t: the first cycle with room for `entries`; says the stall from `first` on. */
@@ -120,12 +123,16 @@ static PIPE_INLINE uint64_t pipe_address_ready(const struct core_thread *c, cons
 	return from;
 }
 
-/* As pipe_reads_fit_some, and short when an operation reads nothing from outside the ROB. */
+/* As pipe_reads_fit_some, and short when a group reads nothing from outside the ROB. */
 static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
-	bool outside = parts != PART_MAIN || (c->read_cycle == t && c->reads > c->m->core_register_reads);
-	for (unsigned i = 0; i < p->read_count && !outside; i++)
-		outside = p->reads[i] < RN_CF && c->written[p->reads[i]] < t;
+	bool outside = c->read_cycle == t && c->reads > c->m->core_register_reads;
+	if (parts & (PART_LOAD | PART_STA))
+		for (unsigned i = 0; i < p->address_count; i++)
+			outside |= c->written[p->address[i]] < t;
+	if (parts & (PART_MAIN | PART_STD))
+		for (unsigned i = 0; i < p->read_count; i++)
+			outside |= p->reads[i] < RN_CF && c->written[p->reads[i]] < t;
 	return !outside || pipe_reads_fit_some(c, p, parts, t);
 }
 
@@ -151,11 +158,13 @@ static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned en
 static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                      uint64_t delivered, enum wait_reason why)
 {
+	if (!c->alone)
+		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
 	uint64_t t = c->alloc + (c->slots >= c->width);
-	if (delivered > t || c->barrier > t || c->rob[c->rob_at] >= t || !c->alone)
-		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
-	if ((parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
-		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+	c->wait_reason = WAIT_NONE;
+	if (delivered > t || c->barrier > t || c->rob[c->rob_at] >= t ||
+	    (parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
+		t = pipe_wait(c, parts, delivered, why);
 	if (entries) {
 		if (t == c->rs_at + 1) {
 			unsigned i = c->rs_at & CORE_RING_MASK;
@@ -169,7 +178,6 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 			pipe_rs_take_off(c, t);
 		}
 	}
-	c->wait_reason = WAIT_NONE;
 	if (entries && c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
 		t = pipe_rs_wait_near(c, entries, c->alloc + (c->slots != 0), t);
 		c->wait_reason = WAIT_ALLOCATE;

@@ -352,24 +352,26 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 		prefetch_next_line(s, c, q, line);
 }
 
-/* The plain hit: whether it is one. *set, *i: the line's set in the L1D and its entry there, if it has one. */
+/* The plain hit: whether it is one. *i: the line's entry in the L1D, if it has one. */
 static inline __attribute__((always_inline)) bool data_near(struct memory *s, struct private_core *c, enum mem_kind kind,
 	unsigned thread, uint64_t ip, uint64_t va, uint64_t pa, uint64_t t, uint32_t line, bool own, uint32_t *i)
 {
-	const uint32_t set = c->l1d.mask ? line & c->l1d.mask : cache_set(&c->l1d, line);
-	*i = cache_find_in(&c->l1d, set, line);
+	struct cache *l1 = &c->l1d;
+	const uint32_t set = l1->mask ? line & l1->mask : cache_set(l1, line);
+	uint8_t *block = cache_block(l1, set);
+	const uint32_t way = cache_find_way(l1, block, line);
 	if (kind == MEM_LOAD && (c->prefetchers & 8))
 		prefetch_stride(s, c, thread, ip, va, pa, t);
-	if (*i == CACHE_NONE)
+	*i = CACHE_NONE;
+	if (way == CACHE_NONE)
 		return false;
-	const uint32_t way = cache_way_at(&c->l1d, *i);
-	const uint8_t *block = cache_block(&c->l1d, set);
-	const uint8_t state = block[c->l1d.states_at + way];
-	if (((const uint64_t *)(const void *)(block + c->l1d.ready_at))[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
+	*i = set << l1->shift | way;
+	const uint8_t state = block[l1->states_at + way];
+	if (((const uint64_t *)(const void *)(block + l1->ready_at))[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
 		return false;
 	if (kind == MEM_LOAD || kind == MEM_RFO)
 		tell_l1(s, kind, thread, t, (enum line_state)state);
-	cache_touch_way(&c->l1d, set, way);
+	cache_touch_way(l1, block, way);
 	return true;
 }
 
@@ -389,8 +391,9 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 }
 
 /* The page has to be looked for. */
-static __attribute__((noinline)) enum status data_far(struct memory *s, struct mem_request *q, bool own, struct data_reply *r)
+static __attribute__((noinline)) enum status data_far(struct memory *s, struct mem_request *q, struct data_reply *r)
 {
+	const bool own = q->kind == MEM_RFO;
 	struct tlb_reply t;
 	struct mem_reply reply;
 	const enum status st = memory_translate(s, q->core, q->thread, q->va, own ? FOR_STORE : FOR_LOAD, q->cycle, &t);
@@ -405,35 +408,40 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 	return ST_OK;
 }
 
+/* The page is known, the line has to be looked for; i: as in data_slow. */
+static __attribute__((noinline)) enum status data_beyond(struct memory *s, const struct mem_request *q, uint32_t i, struct data_reply *r)
+{
+	const bool own = q->kind == MEM_RFO;
+	struct private_core *c = &s->core[q->core];
+	struct mem_reply reply;
+	data_slow(s, c, q, line_of(s, q->pa), i, own, &reply);
+	*r = (struct data_reply){ reply.ready, q->cycle, reply.source, 1 };
+	if (!own)
+		c->beyond = reply.source != SRC_L1;
+	return ST_OK;
+}
+
 static inline __attribute__((always_inline)) enum status data_at(struct memory *s, unsigned core, unsigned thread, uint64_t ip,
 	uint64_t va, unsigned bytes, uint64_t cycle, bool own, struct data_reply *r)
 {
 	struct private_core *c = &s->core[core];
 	const struct recent_page *p = &c->recent[0];
 	const enum mem_kind kind = own ? MEM_RFO : MEM_LOAD;
-	struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .bytes = (uint8_t)bytes, .ip = ip, .cycle = cycle };
-	if (va - p->va > p->last || p->ready > cycle)
-		return data_far(s, &q, own, r);
+	const bool known = va - p->va <= p->last && p->ready <= cycle;
 	const uint64_t pa = p->pa + (va - p->va);
-	const uint32_t line = line_of(s, pa);
-	uint32_t i;
-	r->translated = cycle;
-	r->level = 1;
-	if (data_near(s, c, kind, thread, ip, va, pa, cycle, line, own, &i)) {
+	uint32_t i = CACHE_NONE;
+	if (known && data_near(s, c, kind, thread, ip, va, pa, cycle, line_of(s, pa), own, &i)) {
+		r->translated = cycle;
+		r->level = 1;
 		r->ready = cycle + (own ? 1 : s->m->l1d_cycles);
 		r->source = SRC_L1;
 		if (!own)
 			c->beyond = false;
 		return ST_OK;
 	}
-	struct mem_reply reply;
-	q.pa = pa;
-	data_slow(s, c, &q, line, i, own, &reply);
-	r->ready = reply.ready;
-	r->source = reply.source;
-	if (!own)
-		c->beyond = reply.source != SRC_L1;
-	return ST_OK;
+	struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .pa = pa, .bytes = (uint8_t)bytes, .ip = ip,
+	                         .cycle = cycle };
+	return known ? data_beyond(s, &q, i, r) : data_far(s, &q, r);
 }
 
 enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
