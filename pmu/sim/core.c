@@ -237,7 +237,7 @@ static void say_locked(struct core_thread *c, const struct effects *e, enum mem_
 /* The parts of a shape's one group. */
 static inline unsigned shape_parts(enum plan_shape shape)
 {
-	static const uint8_t parts[] = { 0, PART_MAIN, PART_LOAD, PART_LOAD | PART_MAIN, PART_STA | PART_STD };
+	static const uint8_t parts[] = { 0, PART_MAIN, PART_LOAD, PART_LOAD | PART_MAIN, PART_STA | PART_STD, PART_MAIN, 0 };
 	return parts[shape];
 }
 
@@ -251,7 +251,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	uint64_t load_dispatch = 0, main_dispatch = 0, main_done = 0, address_done = 0, data_done = 0;
 	uint64_t delivered, result = 0, complete = 0, retired = c->retire, allocated = c->alloc, buffer = allocated;
 	enum wait_reason why;
-	const bool fused = !simple && c->fused_before;
+	const bool fused = shape == SHAPE_FUSED;
 	bool walked = false, miss = false;
 	enum status s = pipe_deliver(c, in, p, ip, false, &delivered, &why);
 	if (s != ST_OK)
@@ -265,7 +265,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		complete = c->fused_complete;
 	for (unsigned g = 0; g < (simple ? 1 : p->groups) && !fused; g++) {
 		const unsigned parts = simple ? shape_parts(shape) : p->group[g];
-		const bool ported = simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
+		const bool ported = shape == SHAPE_NOP ? false : simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
 		const unsigned entries = shape == SHAPE_OPERATION || shape == SHAPE_LOAD ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
 		const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
 		allocated = pipe_allocate(c, p, buffers, entries, delivered, why);
@@ -288,7 +288,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			uint64_t at = pipe_sources_ready(c, p, max_cycle(from, result));
 			if (!simple && p->special && p->class != UC_LOCK)
 				at = special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
-			if (!simple && !p->ports) {
+			if (shape == SHAPE_NOP || (!simple && !p->ports)) {
 				main_dispatch = at;
 				if (p->class == UC_NOP && !p->move_free)
 					at = allocated;
@@ -452,7 +452,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 
 enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
 {
-	const unsigned shape = c->fused_before ? SHAPE_ANY : p->shape;
+	const unsigned shape = c->fused_before ? SHAPE_FUSED : p->shape;
 	if (shape == SHAPE_OPERATION)
 		return account(c, in, p, e, ip, SHAPE_OPERATION);
 	if (shape == SHAPE_LOAD)
@@ -461,5 +461,9 @@ enum status core_account(struct core_thread *c, const struct insn *in, const str
 		return account(c, in, p, e, ip, SHAPE_LOAD_OPERATION);
 	if (shape == SHAPE_STORE)
 		return account(c, in, p, e, ip, SHAPE_STORE);
+	if (shape == SHAPE_FUSED)
+		return account(c, in, p, e, ip, SHAPE_FUSED);
+	if (shape == SHAPE_NOP)
+		return account(c, in, p, e, ip, SHAPE_NOP);
 	return account(c, in, p, e, ip, SHAPE_ANY);
 }

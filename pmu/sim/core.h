@@ -39,7 +39,11 @@ static inline __attribute__((always_inline)) unsigned part_count(unsigned parts)
 
 /* What the whole of an instruction is, where it is one group without rules of its own: these have a way of
  * their own through core.c. Load, and load with operation, write no memory; a store reads none. */
-enum plan_shape { SHAPE_ANY, SHAPE_OPERATION, SHAPE_LOAD, SHAPE_LOAD_OPERATION, SHAPE_STORE };
+enum plan_shape {
+	SHAPE_ANY, SHAPE_OPERATION, SHAPE_LOAD, SHAPE_LOAD_OPERATION, SHAPE_STORE,
+	SHAPE_NOP,              /* an allocation slot and no more */
+	SHAPE_FUSED             /* not a plan's own: a branch behind what it fused with, which has its uop */
+};
 
 /* Result domains, for the bypass delay. */
 enum domain { DOMAIN_ANY, DOMAIN_INT, DOMAIN_VECTOR, DOMAIN_FLOAT };

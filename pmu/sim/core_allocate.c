@@ -6,18 +6,17 @@ void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
 	uint64_t at = c->rs_at;
 	if (cycle - at > CORE_RING)
 		at = cycle - CORE_RING;
-	while (at < cycle) {
-		unsigned i = at & CORE_RING_MASK;
-		uint64_t bits = c->leave_bits[i / 64] >> (i % 64);
-		uint64_t skip = bits ? (unsigned)__builtin_ctzll(bits) : 64 - i % 64;
-		if (skip) {
-			at += skip;
-			continue;
+	while (at < cycle) { /* word by word */
+		uint64_t *word = &c->leave_bits[(at & CORE_RING_MASK) / 64];
+		const unsigned from = at % 64, n = cycle - at < 64 - from ? (unsigned)(cycle - at) : 64 - from;
+		uint64_t bits = *word & ~0ull >> (64 - n) << from;
+		*word ^= bits;
+		for (at -= from; bits; bits &= bits - 1) {
+			uint8_t *leave = &c->leave[(at + (unsigned)__builtin_ctzll(bits)) & CORE_RING_MASK];
+			c->rs_in_use -= *leave;
+			*leave = 0;
 		}
-		c->rs_in_use -= c->leave[i];
-		c->leave[i] = 0;
-		c->leave_bits[i / 64] &= ~(1ull << (i % 64));
-		at++;
+		at += from + n;
 	}
 	c->rs_at = cycle;
 }

@@ -1,6 +1,51 @@
 /* pmu/sim/core_branch.c: branches and the wrong path. The rules stand in core.c. */
 #include "pmu/sim/core_pipe.h"
 
+/* One group of the wrong path; false: it comes too late, and so does what lies behind it. */
+static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, uint64_t delivered,
+                                    enum wait_reason why, uint64_t resolved)
+{
+	/* a look first: a group that would come too late changes nothing */
+	uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
+	if (t >= resolved || c->rob[c->rob_at] >= resolved)
+		return false;
+	unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
+	if (t > c->rs_at)
+		pipe_rs_take_off(c, t);
+	if (entries && c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
+		return false;
+	t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why);
+	if (++c->rob_at >= c->rob_size)
+		c->rob_at = 0;
+	if (t >= resolved) {
+		if (entries)
+			pipe_rs_leave(c, t, entries);
+		return false;
+	}
+	pipe_say_issued(c, parts, t, true);
+	uint64_t from = t + c->dispatch_cycles, d = from, done = from;
+	if (parts & PART_LOAD) {
+		d = pipe_dispatch(c, c->m->exec[UC_LOAD].port_mask, pipe_address_ready(c, p, from), resolved);
+		done = d == UINT64_MAX ? d : d + c->m->l1d_cycles;
+	}
+	if (parts & PART_MAIN && p->ports) {
+		d = done == UINT64_MAX ? done : pipe_dispatch(c, p->ports, max_cycle(pipe_sources_ready(c, p, from), done), resolved);
+		done = d == UINT64_MAX ? d : d + p->latency;
+	}
+	if (parts & PART_EXTRA)
+		d = pipe_dispatch(c, c->m->exec[UC_MICROCODE].port_mask, from, resolved);
+	if (parts & PART_STA)
+		d = pipe_dispatch(c, c->m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), resolved);
+	if (parts & PART_STD)
+		d = max_cycle(d, pipe_dispatch(c, c->m->exec[UC_STD].port_mask, pipe_sources_ready(c, p, from), resolved));
+	if (entries)
+		pipe_rs_leave(c, d < resolved ? d : resolved - 1, entries);
+	if (parts & (PART_MAIN | PART_LOAD))
+		for (unsigned i = 0; i < p->write_count; i++)
+			c->ready[p->writes[i]] = done;
+	return true;
+}
+
 /* Allocates and dispatches what lies behind a wrong guess until the branch resolves. */
 static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved)
 {
@@ -24,45 +69,10 @@ static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resol
 			return s;
 		unsigned groups = c->fused_before ? 0 : p->groups + p->extra;
 		for (unsigned g = 0; g < groups && left; g++, left--) {
-			unsigned parts = g < p->groups ? p->group[g] : PART_EXTRA;
-			/* a look first: a group that would come too late changes nothing */
-			uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
-			if (t >= resolved || c->rob[c->rob_at] >= resolved)
+			const unsigned parts = g < p->groups ? p->group[g] : PART_EXTRA;
+			if (!(parts == PART_MAIN ? wrong_group(c, p, PART_MAIN, delivered, why, resolved) :
+			      wrong_group(c, p, parts, delivered, why, resolved)))
 				goto out;
-			unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
-			if (t > c->rs_at)
-				pipe_rs_take_off(c, t);
-			if (entries && c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
-				goto out;
-			t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why);
-			if (++c->rob_at >= c->rob_size)
-				c->rob_at = 0;
-			if (t >= resolved) {
-				if (entries)
-					pipe_rs_leave(c, t, entries);
-				goto out;
-			}
-			pipe_say_issued(c, parts, t, true);
-			uint64_t from = t + c->dispatch_cycles, d = from, done = from;
-			if (parts & PART_LOAD) {
-				d = pipe_dispatch(c, c->m->exec[UC_LOAD].port_mask, pipe_address_ready(c, p, from), resolved);
-				done = d == UINT64_MAX ? d : d + c->m->l1d_cycles;
-			}
-			if (parts & PART_MAIN && p->ports) {
-				d = done == UINT64_MAX ? done : pipe_dispatch(c, p->ports, max_cycle(pipe_sources_ready(c, p, from), done), resolved);
-				done = d == UINT64_MAX ? d : d + p->latency;
-			}
-			if (parts & PART_EXTRA)
-				d = pipe_dispatch(c, c->m->exec[UC_MICROCODE].port_mask, from, resolved);
-			if (parts & PART_STA)
-				d = pipe_dispatch(c, c->m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), resolved);
-			if (parts & PART_STD)
-				d = max_cycle(d, pipe_dispatch(c, c->m->exec[UC_STD].port_mask, pipe_sources_ready(c, p, from), resolved));
-			if (entries)
-				pipe_rs_leave(c, d < resolved ? d : resolved - 1, entries);
-			if (parts & (PART_MAIN | PART_LOAD))
-				for (unsigned i = 0; i < p->write_count; i++)
-					c->ready[p->writes[i]] = done;
 		}
 		uint64_t next = front_guess(c, p, in, ip);
 		if (next != ip + in->length)

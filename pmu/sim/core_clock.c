@@ -73,6 +73,9 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->width = (uint32_t)m->core_issue_width;
 	c->retire_width = (uint32_t)m->core_retire_width;
 	c->rs_size = (uint32_t)m->core_rs;
+	c->fetch_shift = (unsigned)__builtin_ctzll(m->front_decode_bytes);
+	c->decode_width = (uint32_t)m->front_decode_width;
+	c->queue_uops = (uint32_t)m->front_queue;
 	c->dispatch_cycles = (uint32_t)m->core_dispatch_cycles;
 	split_buffers(c, true);
 	c->front.redirected = true;
@@ -89,7 +92,8 @@ static void clear_rings(struct core_shared *s, uint64_t below)
 {
 	while (s->cleared + 64 <= below) {
 		unsigned i = s->cleared & CORE_RING_MASK;
-		memset(&s->busy[i], 0, 64 * sizeof(s->busy[0]));
+		for (unsigned n = 0; n < 64; n += 4) /* (a call of memset costs more than it does) */
+			__builtin_memset(&s->busy[i + n], 0, 4 * sizeof(s->busy[0]));
 		s->divider[i / 64] = 0;
 		s->taken[i / 64] = 0;
 		s->cleared += 64;

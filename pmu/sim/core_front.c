@@ -65,14 +65,12 @@ static enum status fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycl
 	return ST_OK;
 }
 
-/* Brings the fetch groups up to the one with the instruction's last byte. */
-static enum status fetch_groups(struct core_thread *c, const struct insn *in, uint64_t ip, bool wrong_path)
+/* Brings the fetch groups up to the one with the instruction's last byte, which is not the last that came. */
+static __attribute__((noinline)) enum status fetch_groups(struct core_thread *c, uint64_t ip, uint64_t last, bool wrong_path)
 {
 	struct front *f = &c->front;
-	unsigned shift = (unsigned)__builtin_ctzll(c->m->front_decode_bytes);
-	uint64_t first = ip >> shift, last = (ip + in->length - 1) >> shift;
-	if (!f->redirected && last == f->window)
-		return ST_OK;
+	const unsigned shift = c->fetch_shift;
+	const uint64_t first = ip >> shift;
 	for (uint64_t w = f->redirected ? first : f->window + 1; w <= last; w++) {
 		uint64_t cycle = f->window_cycle + 1;
 		if (cycle + FETCH_AHEAD < f->cycle)
@@ -172,6 +170,25 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 	return true;
 }
 
+static __attribute__((noinline)) void say_decoded(struct core_thread *c, const struct core_plan *p, uint64_t d)
+{
+	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED, d, 1);
+	signal_pulse(c->signals, SIG_QUEUE_WRITES, d, 1);
+	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_DEC0, d, !c->front.decoded);
+	signal_pulse(c->signals, SIG_FUSIONS_DECODED, d, p->fuses_next);
+	signal_pulse(c->signals, SIG_LEGACY_UOPS, d, p->fused);
+}
+
+static __attribute__((noinline)) void deliver_microcode(struct core_thread *c, const struct core_plan *p)
+{
+	struct front *f = &c->front;
+	uint64_t width = c->m->front_microcode_width, left = p->fused;
+	for (; left > width; left -= width, f->cycle++)
+		signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)width);
+	signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)left);
+	f->decoded = (uint32_t)c->m->front_decode_width;
+}
+
 enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
                           bool wrong_path, uint64_t *cycle, enum wait_reason *why)
 {
@@ -181,9 +198,12 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 		*why = WAIT_DECODE;
 		return ST_OK;
 	}
-	enum status s = fetch_groups(c, in, ip, wrong_path);
-	if (s != ST_OK)
-		return s;
+	const uint64_t last = (ip + in->length - 1) >> c->fetch_shift;
+	if (f->redirected || last != f->window) {
+		enum status s = fetch_groups(c, ip, last, wrong_path);
+		if (s != ST_OK)
+			return s;
+	}
 	if (in->lcp && m->front_lcp_cycles) {
 		signal_level(c->signals, SIG_ILD_STALL_LCP, f->window_cycle, f->window_cycle + m->front_lcp_cycles, 1);
 		f->window_cycle += m->front_lcp_cycles;
@@ -192,7 +212,7 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 	if (f->window_cycle > d) {
 		d = f->window_cycle;
 		f->decoded = 0;
-	} else if (!c->fused_before && (f->decoded >= m->front_decode_width || (f->decoded && p->complex))) {
+	} else if (!c->fused_before && (f->decoded >= c->decode_width || (f->decoded && p->complex))) {
 		d++;
 		f->decoded = 0;
 	}
@@ -201,7 +221,7 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 		f->decoded = 0;
 	}
 	f->sequencer = p->microcoded;
-	uint64_t room = c->front_ring[(c->uop_number - m->front_queue) & (FRONT_RING - 1)];
+	uint64_t room = c->front_ring[(c->uop_number - c->queue_uops) & (FRONT_RING - 1)];
 	if (room > d && !c->fused_before) { /* a branch that fused adds no uop */
 		signal_level(c->signals, SIG_ILD_STALL_QUEUE_FULL, d, room, 1);
 		d = room;
@@ -212,21 +232,11 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 	f->cycle = d;
 	if (c->fused_before)
 		return ST_OK;
-	if (signal_heard_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS)) {
-		signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED, d, 1);
-		signal_pulse(c->signals, SIG_QUEUE_WRITES, d, 1);
-		signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_DEC0, d, !f->decoded);
-		signal_pulse(c->signals, SIG_FUSIONS_DECODED, d, p->fuses_next);
-	}
-	signal_pulse(c->signals, SIG_LEGACY_UOPS, d, p->fused);
+	if (signal_heard_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS) || signal_heard(c->signals, SIG_LEGACY_UOPS))
+		say_decoded(c, p, d);
 	f->decoded++;
-	if (p->microcoded) {
-		uint64_t width = m->front_microcode_width, left = p->fused;
-		for (; left > width; left -= width, f->cycle++)
-			signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)width);
-		signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)left);
-		f->decoded = (uint32_t)m->front_decode_width;
-	}
+	if (p->microcoded)
+		deliver_microcode(c, p);
 	return ST_OK;
 }
 

@@ -139,6 +139,8 @@ static enum plan_shape shape_of(const struct insn *in, const struct core_plan *p
 		return SHAPE_LOAD;
 	if (p->group[0] == (PART_STA | PART_STD))
 		return SHAPE_STORE;
+	if (p->group[0] == PART_MAIN && p->class == UC_NOP && !p->ports && !p->move_free && !p->read_count)
+		return SHAPE_NOP;
 	if (p->divider || p->busy != 1 || !p->ports)
 		return SHAPE_ANY;
 	return p->group[0] == PART_MAIN ? SHAPE_OPERATION : p->group[0] == (PART_LOAD | PART_MAIN) ? SHAPE_LOAD_OPERATION : SHAPE_ANY;

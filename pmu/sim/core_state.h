@@ -85,7 +85,8 @@ struct core_thread {
 	const struct machine *m;
 	const struct core_hooks *hooks;
 	unsigned core, thread, own; /* own: 0 or 1 within the core */
-	unsigned width_of_line;
+	unsigned fetch_shift;        /* log2 of front.decode_bytes */
+	uint32_t decode_width, queue_uops; /* front.decode_width, front.queue */
 
 	uint64_t ready[RN_COUNT];    /* cycle in which a register's value can be used */
 	uint64_t written[RN_COUNT];  /* cycle in which its last writer retired */
