@@ -27,3 +27,83 @@ KERNEL k_dirty_chain, 0, 5, 1, 1, 16, 3, 1
 	jnz .loop
 	ret
 ENDKERNEL k_dirty_chain
+
+; uint64_t k_chase_stop(void *start /* rdi */, uint64_t iterations /* rsi */, uint64_t *flag /* rdx */, uint64_t token /* rcx */)
+;   as k_chase, with LFENCE behind each load, so that none is decided on before the one ahead of it has come; then
+;   *flag = token: others end too. 34 instructions, 16 loads an iteration.
+KERNEL k_chase_stop, 0, 34, 16, 0, 128, 4, 1
+	mov rax, rdi
+	LOOP_ALIGN
+.loop:
+%rep 16
+	mov rax, [rax]
+	lfence
+%endrep
+	dec rsi
+	jnz .loop
+	mov [rdx], rcx
+	ret
+ENDKERNEL k_chase_stop
+
+; uint64_t k_inject(const void *a /* rdi */, uint64_t token << 32 | delay /* rsi */, uint32_t *flag /* rdx */,
+;                   uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
+;   n = iterations; while (n-- && *flag != token) { load 8 bytes of each of the 4 lines from a + at; delay turns of a loop;
+;   at = (at + 256) & mask }; return how many iterations there were
+; With a delay of 1, 13 instructions and 5 loads of 36 bytes an iteration.
+%assign STREAM_STEP 256
+KERNEL k_inject, 0, 13, 5, 0, 36, 6, 3
+	mov r10d, esi
+	shr rsi, 32
+	mov rax, rcx
+	LOOP_ALIGN
+.loop:
+	cmp [rdx], esi
+	je .out
+%assign step 0
+%rep 4
+	mov r11, [rdi + r9 + step]
+%assign step step + 64
+%endrep
+	mov r11, r10
+.delay:
+	dec r11
+	jnz .delay
+	add r9, 256
+	and r9, r8
+	dec rcx
+	jnz .loop
+.out:
+	sub rax, rcx
+	ret
+ENDKERNEL k_inject
+%assign STREAM_STEP 0
+
+; uint64_t k_share_add(uint64_t *word /* rdi */, uint64_t iterations /* rsi */, uint64_t *flag /* rdx */, uint64_t token /* rcx */)
+;   for each iteration: 8 times LOCK ADD 1 to *word; then *flag = token. 10 instructions, 8 loads and stores.
+KERNEL k_share_add, 0, 10, 8, 8, 128, 3, 1
+	LOOP_ALIGN
+.loop:
+%rep 8
+	lock add qword [rdi], 1
+%endrep
+	dec rsi
+	jnz .loop
+	mov [rdx], rcx
+	ret
+ENDKERNEL k_share_add
+
+; uint64_t k_share_until(uint64_t *word /* rdi */, uint64_t iterations /* rsi */, uint64_t *flag /* rdx */, uint64_t token /* rcx */)
+;   n = iterations; while (n-- && *flag != token) LOCK ADD 1 to *word; return n
+; 5 instructions, 2 loads, 1 store an iteration.
+KERNEL k_share_until, 0, 5, 2, 1, 24, 3, 1
+	LOOP_ALIGN
+.loop:
+	lock add qword [rdi], 1
+	cmp [rdx], rcx
+	je .out
+	dec rsi
+	jnz .loop
+.out:
+	mov rax, rsi
+	ret
+ENDKERNEL k_share_until

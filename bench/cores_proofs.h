@@ -62,4 +62,20 @@ static const struct row_proof_set proof_pair_remote_modified[] = {
 	{ { { "", 0, 0, false } } }
 };
 
+static const struct row_proof_set proof_same_l2[] = {
+	{ { { "MEM_LOAD_RETIRED.L2_HIT", ONCE } } },
+	{ { { "MEM_LOAD_UOPS_RETIRED.L2_HIT", ONCE } } },
+	{ { { "MEM_LOAD_RETIRED.L1D_LINE_MISS", ONCE }, { "LONGEST_LAT_CACHE.MISS", NEVER } } },
+	{ { { "", 0, 0, false } } }
+};
+/* Lines that come from another core's caches; several additions may pass before the other core takes the line back. */
+#define SOMETIMES 50, 1010, false
+static const struct row_proof_set proof_false_sharing[] = {
+	{ { { "MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM", SOMETIMES } } },
+	{ { { "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HITM", SOMETIMES } } },
+	{ { { "MEM_LOAD_L3_HIT_RETIRED.XSNP_HITM", SOMETIMES } } },
+	{ { { "L1D_REPL", SOMETIMES } } },
+	{ { { "", 0, 0, false } } }
+};
+
 #endif

@@ -271,7 +271,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 			return ST_BROKEN;
 		s->bytes = s->span_bytes = r->pair->bytes;
 		return ST_OK;
-	case PLACE_OTHER_CORE: case PLACE_OTHER_SOCKET: case PLACE_SAME_CORE:
+	case PLACE_OTHER_CORE: case PLACE_OTHER_SOCKET: case PLACE_SAME_CORE: case PLACE_SAME_CLUSTER:
 		return shape_helped(r, cpu, s, reason, capacity);
 	}
 	return ST_BROKEN;

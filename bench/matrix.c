@@ -38,7 +38,7 @@ bool matrix_bimodal(const int64_t *v, unsigned n, int64_t *low, int64_t *high)
 
 static enum relation relation_of(const struct row *r)
 {
-	return r->place == PLACE_SAME_CORE ? RELATION_SAME_CORE : r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET :
+	return r->place == PLACE_SAME_CORE ? RELATION_SAME_CORE : r->place == PLACE_SAME_CLUSTER ? RELATION_SAME_CLUSTER : r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET :
 		RELATION_OTHER_SOCKET;
 }
 

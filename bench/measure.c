@@ -426,6 +426,10 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		crowd_row(b, r, out);
 		return;
 	}
+	if (r->order == ORDER_LOADED || r->order == ORDER_LINE) {
+		loaded_row(b, r, out);
+		return;
+	}
 	if (!loop_begin(&l, b, r, true, out))
 		return;
 	text_init(&reason, out->reason, sizeof(out->reason));

@@ -16,7 +16,8 @@ enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB,
 	PLACE_CORE, /* nowhere: what happens within the core */
 	PLACE_OTHER_CORE = 16, /* lines in the caches of other cores that share the L3 */
 	PLACE_OTHER_SOCKET, /* lines in the caches of a core of another socket */
-	PLACE_SAME_CORE /* lines that another thread of the core brought in */ };
+	PLACE_SAME_CORE, /* lines that another thread of the core brought in */
+	PLACE_SAME_CLUSTER /* lines that another core with the same L2 brought in */ };
 /* How the working set is laid out and in which order it is visited. Chases are one cycle through
  * all nodes (a node is a line); the seed decides which. */
 enum order {

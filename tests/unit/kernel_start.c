@@ -49,6 +49,8 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_read_sse2", START_STREAMS }, { "k_write_sse2", START_STREAMS }, { "k_write_nt_sse2", START_STREAMS }, { "k_copy_sse2", START_STREAMS }, { "k_copy_nt_sse2", START_STREAMS },
 	{ "k_read_avx", START_STREAMS }, { "k_write_avx", START_STREAMS }, { "k_write_nt_avx", START_STREAMS }, { "k_copy_avx", START_STREAMS }, { "k_copy_nt_avx", START_STREAMS },
 	{ "k_read_avx512", START_STREAMS }, { "k_write_avx512", START_STREAMS }, { "k_write_nt_avx512", START_STREAMS }, { "k_copy_avx512", START_STREAMS }, { "k_copy_nt_avx512", START_STREAMS },
+	{ "k_chase_stop", START_CHASE_STOP }, { "k_share_add", START_SHARE },
+	{ "k_share_until", START_SHARE }, { "k_inject", START_INJECT },
 	{ "k_store_wait", START_STREAMS }, { "k_store_rfo", START_STREAMS }, { "k_store_line", START_STREAMS }, { "k_store_nt", START_STREAMS }, { "k_store_nt_partial", START_STREAMS },
 	{ "k_sqrtsd_indep_easy", START_COUNT }, { "k_div32_chain_easy", START_COUNT },
 	{ "k_div32_chain_hard", START_COUNT }, { "k_div32_indep_easy", START_COUNT },
@@ -116,6 +118,23 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 	case START_STEP:
 		a[0] = WINDOW_DATA;
 		a[2] = 64;
+		break;
+	case START_CHASE_STOP:
+		a[0] = WINDOW_DATA;
+		a[2] = WINDOW_DATA + START_ARRAY;
+		a[3] = 7; /* what the memory does not hold there: nothing ends early */
+		break;
+	case START_SHARE:
+		a[0] = WINDOW_DATA + START_ARRAY;
+		a[2] = WINDOW_DATA + START_ARRAY + 1024;
+		a[3] = 7;
+		break;
+	case START_INJECT:
+		a[0] = WINDOW_DATA + START_ARRAY;
+		a[1] = 7ull << 32 | 1;
+		a[2] = WINDOW_DATA + START_BYTES - 4096;
+		a[4] = 4096 - 1;
+		a[5] = 512;
 		break;
 	case START_STREAMS:
 		a[0] = WINDOW_DATA + START_ARRAY;

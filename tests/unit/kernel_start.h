@@ -14,7 +14,8 @@ enum kernel_start {
 	START_UNKNOWN, START_NONE, START_CHASE, START_CHASE4, START_STEP, START_STREAMS,
 	START_COUNT,    /* nothing but the number of iterations */
 	START_BUFFER,   /* a buffer that starts on a page, of any contents */
-	START_CODE, START_CHOICES   /* bytes 0 .. 3 */
+	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */
+	START_CHASE_STOP, START_SHARE, START_INJECT /* with a flag that never has the token */
 };
 
 /* START_UNKNOWN for a kernel without a line. */

@@ -71,6 +71,21 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 				stream_in_c(k, memory + START_ARRAY, at + e, e, iterations - i);
 		*result = at;
 		return true;
+	case START_CHASE_STOP:
+		*result = WINDOW_DATA;
+		for (uint64_t i = 0; i < iterations * k->loads; i++)
+			*result = *(uint64_t *)(memory + (*result - WINDOW_DATA));
+		p[0] = 7;
+		return true;
+	case START_SHARE:
+		p[0] += iterations * k->stores;
+		*result = 0;
+		if (k->stores > 1)
+			p[128] = 7;
+		return k->stores == 1;
+	case START_INJECT:
+		*result = iterations;
+		return true;
 	case START_UNKNOWN:
 	case START_COUNT:
 	case START_BUFFER:

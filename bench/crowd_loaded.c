@@ -1,0 +1,371 @@
+/* bench/crowd_loaded.c: one core measures while others keep on until it has ended: latency under load, false sharing.
+ *
+ * Those others run a kernel that ends when the measuring core's has written a token to a flag, another one each time;
+ * it also ends after so many iterations, lest a core that is lost hang the rest. */
+#include "bench/crowd.h"
+
+#define ROUNDS_SIMULATED 3u
+#define ROUNDS 15u
+#define ROUNDS_FACTOR 2u
+#define WINDOW_SCALE 16u          /* of real cores, which take some hundred ns to begin together */
+#define INJECTED_BYTES 0x40000u   /* of each other core's array, on a simulated machine */
+#define CAP_ITERATIONS 0x1000000u /* of those that are to be stopped; of simulated ones fewer */
+#define CAP_SIMULATED 0x10000u
+#define LINE_SLOT_BYTES PAGE_4K
+#define FLAG_AT 1024u             /* in the page of flag and shared line */
+#define APART 512u                /* a line that is not the shared one */
+
+/* Turns of a delay loop between 256 bytes of the other cores; the first point is without them. */
+static const uint32_t delays[] = { 1024, 128, 16, 1 };
+
+struct loaded {
+	struct crowd crowd;
+	struct mapping page;      /* flag, shared line */
+	bool page_mapped;
+	uint32_t token;
+	uint32_t window;
+	int64_t tick_micro;       /* cycles a TSC tick, in millionths, without a cycle counter */
+	uint64_t rejected;
+};
+
+static const struct kernel *stopped_by_flag(struct loaded *l, struct member *m, const char *kernel)
+{
+	m->kernel = kernel_find(kernel);
+	m->arguments[2] = l->page.va + FLAG_AT;
+	return m->kernel;
+}
+
+static uint64_t cap_of(const struct bench *b)
+{
+	return b->a->kind == ACCESS_SIM ? CAP_SIMULATED : CAP_ITERATIONS;
+}
+
+/* Cycles a TSC tick, from dependent adds. */
+static enum status clock_of(struct loaded *l)
+{
+	const struct kernel *adds = kernel_find("k_add_chain");
+	struct job job;
+	int64_t took[2];
+
+	for (unsigned longer = 0; longer < 2; longer++) {
+		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
+		struct window w;
+		enum status st = adds ? window_run(l->crowd.b, adds, arguments, NULL, 0, &w, &job) : ST_BROKEN;
+
+		if (st != ST_OK)
+			return st;
+		took[longer] = (int64_t)w.tsc;
+	}
+	l->tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
+	return ST_OK;
+}
+
+/* Cycles of the first member's last window. */
+static int64_t cycles_of(const struct loaded *l)
+{
+	const struct window *w = &l->crowd.members[0].window;
+
+	return l->crowd.counting.on ? (int64_t)w->counts[0] : mul_div((int64_t)w->tsc, l->tick_micro, 1000000);
+}
+
+static unsigned wanted_rounds(const struct bench *b)
+{
+	return b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? ROUNDS_SIMULATED : ROUNDS;
+}
+
+/* --- latency under load -------------------------------------------------------------------------- */
+
+/* The measuring core's window of so many loads, with n - 1 others at work. *rate: bytes a second that these read. */
+static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, uint64_t loads, bool *together, int64_t *rate)
+{
+	struct crowd *c = &l->crowd;
+	struct member *m = &c->members[0];
+	const struct kernel *flush = kernel_find("k_flush_chain");
+	const uint64_t arguments[6] = { m->set.at, loads };
+	struct window ignored;
+	enum status st = flush ? window_run(c->b, flush, arguments, NULL, 0, &ignored, &c->jobs[0]) : ST_BROKEN;
+
+	l->token++;
+	for (unsigned i = 1; i < n && st == ST_OK; i++) {
+		struct working_set *w = &c->members[i].set;
+		const uint64_t whole[6] = { w->map.va, w->shape.array_bytes / w->shape.line_bytes, w->shape.line_bytes };
+
+		flush = kernel_find("k_flush");
+		st = flush ? window_run_on(c->b, c->members[i].core, flush, whole, NULL, 0, &ignored, &c->jobs[0]) : ST_BROKEN;
+		c->members[i].arguments[0] = w->map.va;
+		c->members[i].arguments[1] = (uint64_t)l->token << 32 | delay;
+		c->members[i].arguments[3] = cap_of(c->b);
+		c->members[i].arguments[4] = w->shape.array_bytes - 1;
+		c->failed = c->members[i].core;
+		if (st == ST_OK && !stopped_by_flag(l, &c->members[i], "k_inject"))
+			st = ST_BROKEN;
+	}
+	if (st == ST_OK && !stopped_by_flag(l, m, "k_chase_stop"))
+		st = ST_BROKEN;
+	m->arguments[0] = m->set.at;
+	m->arguments[1] = loads / m->set.kernel->loads;
+	m->arguments[3] = l->token;
+	if (st == ST_OK)
+		st = crowd_run(c, n, c->counting.on, together);
+	*rate = 0;
+	for (unsigned i = 1; i < n && st == ST_OK; i++)
+		*rate += mul_div((int64_t)(c->members[i].window.result * c->members[i].set.shape.step_bytes * 1000), (int64_t)c->b->a->tsc_hz,
+		                 c->members[i].window.tsc ? (int64_t)c->members[i].window.tsc : 1);
+	m->set.at = m->window.result;
+	return st;
+}
+
+/* One point: latency in thousandths of a cycle and its deviation. */
+static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts)
+{
+	struct crowd *c = &l->crowd;
+	struct bench *b = c->b;
+	struct pair *cycles = b->counts[0][0];
+	int64_t rates[SAMPLES_MAX];
+	unsigned wanted = wanted_rounds(b), good = 0;
+	struct slope slope;
+	enum status st = ST_OK;
+
+	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && good < wanted; round++) {
+		bool together = true;
+
+		for (unsigned longer = 0; longer < 2; longer++) {
+			bool this_one;
+
+			st = loaded_window(l, n, delay, (uint64_t)l->window << longer, &this_one, &rates[good]);
+			if (st != ST_OK)
+				return st;
+			together = together && this_one;
+			*(longer ? &cycles[good].longer : &cycles[good].shorter) = cycles_of(l);
+			for (unsigned e = 1; c->counting.on && e < c->counting.events; e++)
+				*(longer ? &b->counts[0][e][good].longer : &b->counts[0][e][good].shorter) = (int64_t)c->members[0].window.counts[e];
+		}
+		if (round && together)
+			good++;
+		else if (round)
+			l->rejected++;
+	}
+	if (!good)
+		return ST_TIMEOUT;
+	st = slope_of(cycles, good, l->window, STAT_MEDIAN, &slope);
+	*latency = mul_div(slope.value_micro, 1, 1000);
+	*spread = mul_div(slope.spread_micro, 1, 1000);
+	*rate_milli = samples_median(rates, good);
+	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
+		st = slope_of(b->counts[0][1 + e], good, l->window, STAT_MEDIAN, &slope);
+		counts[e] = mul_div(slope.value_micro, 1, 1000);
+	}
+	return st;
+}
+
+/* The first member chases; the others are the cores of its socket, but for its own threads. */
+static enum status loaded_members(struct loaded *l, struct row_result *out)
+{
+	struct crowd *c = &l->crowd;
+	const struct bench *b = c->b;
+	struct row chase = *c->row;
+	unsigned n = 1;
+	enum status st;
+
+	crowd_everybody(c);
+	for (unsigned i = 0; i < c->count; i++)
+		if (b->groups.package[c->members[i].core] == b->groups.package[b->core] && b->groups.core[c->members[i].core] != b->groups.core[b->core])
+			c->members[n++].core = c->members[i].core;
+	c->members[0].core = b->core;
+	c->count = n;
+	if (n < 2) {
+		str_copy(out->reason, sizeof(out->reason), "no other core of the socket");
+		return ST_UNSUPPORTED;
+	}
+	chase.order = ORDER_SPARSE;
+	chase.window = l->window;
+	st = shape_of_test(&chase, b->cpu, &c->members[0].set.shape, out->reason, sizeof(out->reason));
+	c->members[0].set.kernel = kernel_find(c->row->kernels[0]);
+	c->members[0].set.window = l->window;
+	if (st == ST_OK)
+		st = window_set_up(c->b, &c->members[0].set, 0, out);
+	for (unsigned i = 1; i < n && st == ST_OK; i++) {
+		struct shape *s = &c->members[i].set.shape;
+
+		*s = (struct shape){ .order = ORDER_STREAMS, .arrays = 1, .step_bytes = 256, .line_bytes = c->members[0].set.shape.line_bytes,
+		                     .page_bytes = PAGE_2M, .array_bytes = INJECTED_BYTES * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
+		s->bytes = s->span_bytes = s->array_bytes;
+		st = crowd_map(c, i, cores_node(b, 0), out);
+	}
+	return st;
+}
+
+static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t *counts, const char *unit, struct row_result *out)
+{
+	const struct counting *c = &l->crowd.counting;
+	const char *noise = "";
+	struct text proof, reason;
+
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->spread_milli = spread;
+	out->cycles_milli = out->value_milli;
+	out->noisy = is_noisy(spread, scale, out->samples, STAT_MEDIAN, &noise);
+	out->rejected = (uint32_t)l->rejected;
+	out->status = ROW_UNPROVEN;
+	if (!c->proof_count)
+		text_fmt(&reason, l->crowd.b->cycles ? "this processor has no event that proves it" : "no performance counters");
+	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
+		text_fmt(&reason, "counted %s", out->proof);
+	else {
+		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+		text_fmt(&reason, "%s", out->noisy ? noise : "");
+	}
+}
+
+static enum status loaded(struct loaded *l, struct row_result *out)
+{
+	static const char *const columns[] = { "delay_turns", "bytes_per_second", "cycles" };
+	int64_t latency = 0, alone = 0, spread = 0, rate = 0, counts[ROW_PROOFS_MAX] = { 0 };
+	enum status st = loaded_members(l, out);
+
+	out->series.columns = columns;
+	out->series.column_count = 3;
+	for (unsigned p = 0; p <= COUNT_OF(delays) && st == ST_OK; p++) {
+		uint32_t delay = p ? delays[p - 1] : 0;
+
+		st = loaded_point(l, p ? l->crowd.count : 1, delay, &latency, &spread, &rate, counts);
+		alone = p ? alone : latency;
+		if (st == ST_OK)
+			series_add(&out->series, (int64_t[]){ (int64_t)delay * 1000, rate, latency });
+	}
+	if (st != ST_OK)
+		return st;
+	out->value_milli = latency - alone;
+	out->samples = wanted_rounds(l->crowd.b);
+	out->footprint_bytes = l->crowd.members[0].set.shape.bytes;
+	out->page_bytes = l->crowd.members[0].set.map.page_bytes;
+	judge(l, spread, latency, counts, "load", out);
+	return ST_OK;
+}
+
+/* --- two cores that store to one line ------------------------------------------------------------ */
+
+/* A locked addition of the measuring core while another core makes such to the same line, or to another one. */
+static enum status shared_window(struct loaded *l, bool apart, uint64_t additions, bool *together)
+{
+	struct crowd *c = &l->crowd;
+
+	l->token++;
+	if (!stopped_by_flag(l, &c->members[0], "k_share_add") || !stopped_by_flag(l, &c->members[1], "k_share_until"))
+		return ST_BROKEN;
+	c->members[0].arguments[0] = l->page.va;
+	c->members[1].arguments[0] = l->page.va + 8 + (apart ? APART : 0);
+	c->members[0].arguments[1] = additions / c->members[0].kernel->loads;
+	c->members[1].arguments[1] = cap_of(c->b);
+	c->members[0].arguments[3] = c->members[1].arguments[3] = l->token;
+	return crowd_run(c, 2, c->counting.on, together);
+}
+
+static enum status shared(struct loaded *l, struct row_result *out)
+{
+	struct crowd *c = &l->crowd;
+	struct bench *b = c->b;
+	unsigned wanted = wanted_rounds(b), good = 0;
+	struct slope cycles[2], count[2];
+	int64_t counts[ROW_PROOFS_MAX] = { 0 };
+	enum status st;
+
+	c->members[0].core = b->core;
+	if (cores_choose(b, b->core, RELATION_SAME_SOCKET, 0, &c->members[1].core) != ST_OK) {
+		str_copy(out->reason, sizeof(out->reason), b->a->cores < 2 ? "one core" : "no other core shares the L3");
+		return ST_UNSUPPORTED;
+	}
+	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && good < wanted; round++) {
+		bool together = true;
+
+		for (unsigned which = 0; which < 4; which++) {
+			bool apart = which & 1, longer = which >> 1, this_one;
+
+			st = shared_window(l, apart, (uint64_t)l->window << (which >> 1), &this_one);
+			if (st != ST_OK)
+				return st;
+			together = together && this_one;
+			for (unsigned e = 0; e < (c->counting.on ? c->counting.events : 1); e++) {
+				int64_t value = e ? (int64_t)c->members[0].window.counts[e] : cycles_of(l);
+
+				*(longer ? &b->counts[apart][e][good].longer : &b->counts[apart][e][good].shorter) = value;
+			}
+		}
+		if (round && together)
+			good++;
+		else if (round)
+			l->rejected++;
+	}
+	if (!good)
+		return ST_TIMEOUT;
+	for (unsigned e = 0; e < 1 + c->counting.proof_count; e++) {
+		for (unsigned apart = 0; apart < 2; apart++)
+			if ((st = slope_of(b->counts[apart][e], good, l->window, STAT_MEDIAN, e ? &count[apart] : &cycles[apart])) != ST_OK)
+				return st;
+		if (e)
+			counts[e - 1] = mul_div(count[0].value_micro - count[1].value_micro, 1, 1000);
+	}
+	out->value_milli = mul_div(cycles[0].value_micro - cycles[1].value_micro, 1, 1000);
+	if (c->counting.proof_count && counts[0] > 0) /* each line lost, not each addition */
+		out->value_milli = mul_div(out->value_milli, 1000, counts[0]);
+	else
+		str_copy(out->remark, sizeof(out->remark), "for each addition: nothing counts how often the line was lost");
+	out->samples = good;
+	out->page_bytes = PAGE_4K;
+	judge(l, mul_div(cycles[0].spread_micro, 1, 1000), mul_div(cycles[0].value_micro, 1, 1000), counts, "addition", out);
+	return ST_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- */
+
+static enum status with_counters(struct loaded *l, struct row_result *out)
+{
+	struct crowd *c = &l->crowd;
+	struct bench *b = c->b;
+	uint64_t found = 0;
+	bool switched = bench_prefetchers_off(b, &found);
+	enum status st = c->counting.on ? counters_start(b->a, b->cpu, &c->counting.plan, 0, b->core) : clock_of(l), stopped;
+
+	if (st == ST_OK)
+		st = c->row->order == ORDER_LOADED ? loaded(l, out) : shared(l, out);
+	if (c->counting.on && (stopped = counters_stop(b->a, b->cpu, &c->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
+		st = stopped;
+	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)
+		st = ST_IO;
+	return st;
+}
+
+void loaded_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct loaded l = { .window = r->window * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
+	const struct access *a = b->a;
+	struct text why;
+	enum status st = crowd_begin(&l.crowd, b, r), ended;
+
+	text_init(&why, out->reason, sizeof(out->reason));
+	evidence_plan(b, r, &l.crowd.counting, &why);
+	if (l.crowd.counting.on && l.crowd.counting.plan.runs > 1)
+		l.crowd.counting = (struct counting){ .on = false };
+	out->reason[0] = 0;
+	l.page = (struct mapping){ .va = WINDOW_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
+	if (st == ST_OK)
+		st = a->ops->map(a->self, &l.page);
+	l.page_mapped = st == ST_OK;
+	if (st == ST_OK)
+		st = with_counters(&l, out);
+	if (out->core_hz == 0 && out->status != ROW_FAULT && out->value_milli)
+		out->ns_milli = mul_div(out->value_milli, 1000000000, (int64_t)(a->tsc_hz ? a->tsc_hz : 1));
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		out->series.points = 0;
+	} else if (st != ST_OK) {
+		crowd_failed(&l.crowd, st, out);
+	}
+	ended = l.page_mapped ? a->ops->unmap(a->self, &l.page) : ST_OK;
+	if (crowd_end(&l.crowd) != ST_OK)
+		ended = ST_BROKEN;
+	if (ended != ST_OK && out->status == ROW_OK)
+		crowd_failed(&l.crowd, ended, out);
+}
