@@ -219,6 +219,8 @@ uint64_t row_fingerprint(const struct row *r)
 		hash = mix_kernel(hash, "k_flush");
 	else if (r->prepare == PREPARE_FLUSH || r->prepare >= PREPARE_EXCLUSIVE)
 		hash = mix_kernel(hash, "k_flush_chain");
+	if (r->order == ORDER_LOADED || r->order == ORDER_LINE)
+		hash = mix_kernel(hash, r->order == ORDER_LOADED ? "k_inject" : "k_share_until");
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++) {
 			hash = mix(hash, set->proofs[i].event, str_length(set->proofs[i].event) + 1);
