@@ -4,6 +4,7 @@
  * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
  * kernels. The first round is a warm-up. */
 #include "bench/crowd.h"
+#include "bench/curve.h"
 #include "bench/matrix.h"
 
 #define REPETITIONS_SIMULATED 5
@@ -428,6 +429,10 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	}
 	if (r->order == ORDER_LOADED || r->order == ORDER_LINE) {
 		loaded_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_CURVE) {
+		curve_row(b, r, out);
 		return;
 	}
 	if (!loop_begin(&l, b, r, true, out))

@@ -92,6 +92,14 @@ static const struct row_proof_set proof_assist[] = {
 	{ { { "FP_ASSIST", ONCE } } },
 	END_OF_SETS
 };
+/* Of two loads of a line one brings it and the other finds it on its way. */
+static const struct row_proof_set proof_fill_buffer[] = {
+	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_RETIRED.HIT_LFB", ONCE } } },
+	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_UOPS_RETIRED.HIT_LFB", ONCE } } },
+	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_RETIRED.FB_HIT", ONCE } } },
+	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", ONCE } } },
+	END_OF_SETS
+};
 static const struct row_proof_set proof_no_assist[] = {
 	{ { { "FP_ASSIST.ALL", NEVER } } },
 	{ { { "FP_ASSIST.ANY", NEVER } } },

@@ -269,7 +269,8 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	if (r->order >= ORDER_MATRIX) { /* and all that several cores do at once */
 		out->row.status = ROW_UNSUPPORTED;
 		out->row.absent = true;
-		str_copy(out->row.reason, sizeof(out->row.reason), "several cores have no single kernel to count");
+		str_copy(out->row.reason, sizeof(out->row.reason), r->order == ORDER_CURVE ? "each point of a curve has code of its own" :
+		         "several cores have no single kernel to count");
 		return;
 	}
 	if (!loop_begin(&l, b, r, false, &out->row))

@@ -1,5 +1,6 @@
 /* bench/report.c: results as text: JSON for the journal and the results file, CSV, the table.
  * The schema is in results/SCHEMA.md. Nothing here depends on the place of running but the environment. */
+#include "bench/curve.h"
 #include "bench/matrix.h"
 #include "bench/report.h"
 #include "bench/reduce.h"
@@ -7,12 +8,12 @@
 
 static const char *kind_name(enum row_kind k)
 {
-	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : k == KIND_INTERVAL ? "interval" : "throughput";
+	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : k == KIND_INTERVAL ? "interval" : k == KIND_SIZE ? "size" : "throughput";
 }
 
 static const char *unit_name(enum row_unit u)
 {
-	return u == UNIT_CYCLES ? "cycles" : u == UNIT_NS ? "ns" : "bytes/s";
+	return u == UNIT_CYCLES ? "cycles" : u == UNIT_NS ? "ns" : u == UNIT_ENTRIES ? "entries" : "bytes/s";
 }
 
 static const char *backend_kind(const struct access *a)
@@ -211,8 +212,8 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", kind_name(r->kind), unit_name(r->unit));
 	json_fixed(t, "value", r->value_milli, there);
 	json_fixed(t, "spread", r->spread_milli, there);
-	json_fixed(t, "cycles", r->cycles_milli, there && r->kind != KIND_THROUGHPUT);
-	json_fixed(t, "ns", r->ns_milli, there && r->kind != KIND_THROUGHPUT);
+	json_fixed(t, "cycles", r->cycles_milli, there && r->unit == UNIT_CYCLES);
+	json_fixed(t, "ns", r->ns_milli, there && r->unit == UNIT_CYCLES);
 	text_fmt(t, ", \"status\": \"%s\", ", row_status_name(r->status));
 	json_string(t, "reason", r->reason);
 	text_fmt(t, ", ");
@@ -229,6 +230,10 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	text_fmt(t, ", \"revision\": %u, \"footprint_bytes\": %llu, \"page_bytes\": %llu, \"core_hz\": %llu, ", r->revision,
 	         (unsigned long long)r->footprint_bytes, (unsigned long long)r->page_bytes, (unsigned long long)r->core_hz);
 	json_string(t, "remark", r->remark);
+	if (r->curve.count) {
+		text_fmt(t, ", \"curve\": ");
+		curve_json(t, &r->curve);
+	}
 	if (r->matrix) {
 		text_fmt(t, ", \"matrix\": ");
 		matrix_json(t, r->matrix);
@@ -366,7 +371,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 		table_fixed(t, 11, mul_div(r->value_milli, 1, divisor));
 		text_fmt(t, " %-6s", unit);
 		table_fixed(t, 8, mul_div(r->spread_milli, 1, divisor));
-		if (r->kind != KIND_THROUGHPUT)
+		if (r->unit == UNIT_CYCLES)
 			table_fixed(t, 9, r->ns_milli);
 		else
 			text_fmt(t, " %9s", "");

@@ -33,7 +33,8 @@ enum order {
 	ORDER_CROWD = 32,  /* streams, one a core, on 1, 2, 4 ... and all cores at once */
 	ORDER_NODES,       /* streams of all cores of a node in memory of a node: each pair of nodes that stand to each other as `node` says */
 	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
-	ORDER_LINE         /* one line that two cores store to */
+	ORDER_LINE,        /* one line that two cores store to */
+	ORDER_CURVE = 48   /* struct row_curve: code of a point over a ring of nodes */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {
@@ -60,8 +61,9 @@ enum statistic { STAT_MINIMUM, STAT_MEDIAN };
 enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 
-enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */ };
-enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND };
+enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */,
+	KIND_SIZE /* of a buffer of the core */ };
+enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES };
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
 const char *row_status_name(enum row_status s);
 
@@ -124,6 +126,7 @@ struct row {
 	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */
 	uint8_t suites;              /* enum suites */
 	const struct row_pair *pair; /* ORDER_PAIR, else NULL */
+	const struct row_curve *curve; /* ORDER_CURVE, else NULL */
 };
 
 extern const struct row rows[];
@@ -134,6 +137,15 @@ extern const unsigned rows_count;
 uint64_t row_fingerprint(const struct row *r);
 
 struct matrix;
+
+/* Points that a row's value was found from, in the order in which they were measured. */
+#define CURVE_POINTS_MAX 64
+struct curve {
+	const char *x, *y;  /* what both coordinates are; y NULL: there is one */
+	const char *unit;   /* what the values are, in thousandths */
+	unsigned count;
+	struct { uint32_t x, y; int64_t milli; } points[CURVE_POINTS_MAX];
+};
 struct row_result {
 	const struct row *row;
 	const char *name;          /* "load.l2.latency" */
@@ -157,6 +169,7 @@ struct row_result {
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
 	struct series series;      /* ORDER_CROWD, ORDER_NODES, ORDER_LOADED: what was measured at each point */
+	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct queue_result queue;   /* the same loads in the uncore's queue */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */

@@ -1,5 +1,5 @@
 /* bench/rows.c: the benchmark table. A new benchmark is one row, or one row and one kernel. */
-#include "bench/row.h"
+#include "bench/curve.h"
 #include "pmu/access.h"
 
 const char *row_status_name(enum row_status s)
@@ -17,6 +17,7 @@ static const char *const k_write[] = { "k_write_avx512", "k_write_avx", "k_write
 static const char *const k_write_nt[] = { "k_write_nt_avx512", "k_write_nt_avx", "k_write_nt_sse2", NULL };
 static const char *const k_copy[] = { "k_copy_avx512", "k_copy_avx", "k_copy_sse2", NULL };
 static const char *const k_copy_nt[] = { "k_copy_nt_avx512", "k_copy_nt_avx", "k_copy_nt_sse2", NULL };
+static const char *const k_run_code[] = { "k_run_code", NULL };
 static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx", "k_triad_sse2", NULL };
 static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx", "k_triad_nt_sse2", NULL };
 
@@ -124,55 +125,56 @@ static const struct row_proof_set proof_stream_dram_nt[] = {
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
 	  PLACE_L1, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L1 data cache", proof_l1, "", 200000, 1, BOTH, NULL },
+	  "own L1 data cache", proof_l1, "", 200000, 1, BOTH, NULL, NULL },
 	{ "load.l2.latency", "load to use, line in the L2 cache", LATENCY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "", 200000, 1, BOTH, NULL },
+	  "own L2 cache", proof_l2, "", 200000, 1, BOTH, NULL, NULL },
 	{ "load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", LATENCY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
-	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH, NULL },
+	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local.latency", "load to use, line in memory of this node only", LATENCY, k_chase,
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
-	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 1, BOTH, NULL },
+	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local_big.latency", "the same by a chase through six times the last-level cache", LATENCY, k_chase,
 	  PLACE_DRAM, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 16384,
-	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 1, SUITE_FULL, NULL },
+	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 1, SUITE_FULL, NULL, NULL },
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH, NULL },
+	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH, NULL, NULL },
 	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
-	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 300000, 1, BOTH, NULL },
+	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 300000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", PENALTY, k_chase,
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
-	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH, NULL },
+	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH, NULL, NULL },
 
 	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
 	  PLACE_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH, NULL },
+	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH, NULL, NULL },
 	{ "tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L2 cache", proof_walk, "", 250000, 1, BOTH, NULL },
+	  "own L2 cache", proof_walk, "", 250000, 1, BOTH, NULL, NULL },
 
 	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
 	 * not counted; the non-temporal row shows what it costs. */
 	{ "triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", RATE, k_triad,
 	  PLACE_L1, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L1 data cache", proof_stream_l1, "", 500000, 1, BOTH, NULL },
+	  "own L1 data cache", proof_stream_l1, "", 500000, 1, BOTH, NULL, NULL },
 	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
 	  PLACE_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L2 cache", proof_stream_l2, "", 600000, 1, BOTH, NULL },
+	  "own L2 cache", proof_stream_l2, "", 600000, 1, BOTH, NULL, NULL },
 	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
 	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "own L3 cache", proof_stream_l3, "", 1100000, 1, BOTH, NULL },
+	  "own L3 cache", proof_stream_l3, "", 1100000, 1, BOTH, NULL, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram, "", 2500000, 1, BOTH, NULL },
+	  "memory of this node", proof_stream_dram, "", 2500000, 1, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "memory of this node", proof_stream_dram_nt, "", 2100000, 2, BOTH, NULL },
+	  "memory of this node", proof_stream_dram_nt, "", 2100000, 2, BOTH, NULL, NULL },
 #include "bench/pairs.def"
+#include "bench/curves.def"
 #include "bench/cores.def"
 #include "bench/bandwidth.def"
 };
@@ -194,6 +196,20 @@ static uint64_t mix_kernel(uint64_t hash, const char *name)
 	return hash;
 }
 
+/* What it is, and the code of some points. */
+static uint64_t mix_curve(uint64_t hash, const struct row *r)
+{
+	static const uint8_t points[] = { 1, 2, 7, 33 };
+	const struct row_curve *c = r->curve;
+	const uint64_t more[] = { c->what, c->filler, c->value, c->most, c->both };
+	uint8_t code[CURVE_CODE_BYTES];
+
+	hash = mix(hash, more, sizeof(more));
+	for (unsigned i = 0; i < COUNT_OF(points); i++)
+		hash = mix(hash, code, curve_code(c, points[i], 64, code));
+	return mix_kernel(mix_kernel(hash, "k_flush"), "k_touch");
+}
+
 uint64_t row_fingerprint(const struct row *r)
 {
 	const uint64_t numbers[] = { r->kind, r->unit, r->place, r->order, r->page_bytes, r->prepare, r->baseline,
@@ -211,6 +227,8 @@ uint64_t row_fingerprint(const struct row *r)
 		if (r->pair->base)
 			hash = mix_kernel(hash, r->pair->base);
 	}
+	if (r->curve)
+		hash = mix_curve(hash, r);
 	if (r->prepare == PREPARE_EXCLUSIVE || r->prepare == PREPARE_SHARED)
 		hash = mix_kernel(hash, "k_touch_chain");
 	if (r->prepare == PREPARE_MODIFIED)

@@ -2,6 +2,7 @@
 #include "tests/expect/expect_bandwidth.h"
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_cores.h"
+#include "tests/expect/expect_curves.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,8 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	}
 	if (expect_core(machine, format, row, out) != ST_MISSING)
 		return expect_core(machine, format, row, out);
+	if (expect_curve(machine, format, row, out) != ST_MISSING)
+		return expect_curve(machine, format, row, out);
 	if (expect_cores(machine, format, row, out) != ST_MISSING)
 		return expect_cores(machine, format, row, out);
 	if (expect_bandwidth(machine, format, row, out) != ST_MISSING)

@@ -90,13 +90,13 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 		struct row_result r;
 		enum status st;
 
-		if (!rows[i].pair)
+		if (!rows[i].pair && !rows[i].curve)
 			continue;
 		sim_totals(c->sim, &before);
 		bench_row(&c->bench, &rows[i], &r);
 		sim_totals(c->sim, &after);
 		*instructions += after.instructions - before.instructions;
-		if (after.instructions - before.instructions > rows[i].budget) {
+		if (must_be_ok && after.instructions - before.instructions > rows[i].budget) { /* declared for Nehalem-EP */
 			print_error("%s costs %llu instructions, declared %u\n", r.name, (unsigned long long)(after.instructions - before.instructions),
 			            rows[i].budget);
 			missed++;
@@ -185,12 +185,37 @@ static void test_catalogue_swapped_kernels_are_unproven(void **state)
 	assert_int_equal(proven, 0);
 }
 
+/* The lines of a curve's ring are in the caches, since nothing flushed them: counted, not believed. */
+static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
+{
+	static struct catalogue c;
+	unsigned wrong = 0;
+
+	(void)state;
+	open_machine(&c, "nehalem-ep");
+	for (unsigned i = 0; i < rows_count; i++) {
+		struct row row = rows[i];
+		struct row_result r;
+
+		if (!row.curve || !row.proofs)
+			continue;
+		row.prepare = row.prepare == PREPARE_FLUSH ? PREPARE_WARM : PREPARE_FLUSH;
+		bench_row(&c.bench, &row, &r);
+		wrong++;
+		if (r.status != ROW_UNPROVEN)
+			fail_msg("%s: %s", r.name, row_status_name(r.status));
+	}
+	close_machine(&c);
+	assert_true(wrong >= 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_catalogue_values_on_nehalem_ep),
 		cmocka_unit_test(test_catalogue_values_on_other_machines),
 		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven),
+		cmocka_unit_test(test_catalogue_curves_of_near_lines_are_unproven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

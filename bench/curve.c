@@ -1,0 +1,370 @@
+/* bench/curve.c: rows whose value is found along a curve. What the points are stands in curve.h. */
+#include "bench/curve.h"
+
+#define TURNS 8u                  /* in the shorter window */
+#define SAMPLES_SIMULATED 3u
+#define SAMPLES_MACHINE 15u
+#define TRIES 3u                  /* for each sample that a disturbance spoilt */
+#define LINE 64u
+#define DRAM_LINES (CURVE_NODE_BYTES / LINE)
+#define L3_LINES 16u              /* a node in a ring that fills a level */
+#define HOT_OFFSET (9 * LINE)     /* of the fillers' line: other low address bits than a node's lines have */
+#define L3_FACTOR 8u              /* of the L2: no node is visited twice in all points together */
+
+struct pass {
+	struct bench *b;
+	const struct row *row;
+	const struct row_curve *curve;
+	struct loop loop;             /* its one working set: ring and code */
+	struct row_result *out;
+	uint32_t lines;               /* a node */
+	int64_t tick_micro;           /* cycles a TSC tick, in millionths, without a cycle counter */
+	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli, spread_milli; /* of all samples */
+};
+
+/* Lines that come from where the row aims, a turn; without a ring, turns. */
+static uint32_t units_of(const struct row_curve *c, uint32_t x)
+{
+	switch (c->what) {
+	case CURVE_OVERLAP:
+		return x;
+	case CURVE_WINDOW:
+		return 2 + (c->filler == FILLER_MISS ? x : 0);
+	default:
+		return 1;
+	}
+}
+
+static enum status run(struct pass *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
+{
+	const struct kernel *k = kernel_find(kernel);
+	uint64_t arguments[6] = { a, b, c };
+	struct window ignored;
+
+	return k ? window_run(p->b, k, arguments, NULL, 0, &ignored, &p->loop.job) : ST_BROKEN;
+}
+
+static enum status prepare(struct pass *p)
+{
+	const struct working_set *w = &p->loop.sets[0];
+	uint64_t step = p->curve->what == CURVE_TWICE ? CURVE_NODE_BYTES : p->curve->what == CURVE_WINDOW &&
+		p->curve->filler != FILLER_MISS ? CURVE_SECOND : LINE;
+	enum status st = ST_OK;
+
+	if (!w->mapped)
+		return ST_OK;
+	if (p->row->prepare == PREPARE_FLUSH)
+		st = run(p, "k_flush", w->map.va, w->shape.bytes / step, step);
+	return st == ST_OK ? run(p, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
+}
+
+/* One window of so many turns of the code at `code`. */
+static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct window *out, int64_t *cycles_milli)
+{
+	struct working_set *w = &p->loop.sets[0];
+	uint64_t arguments[6] = { code, turns, w->at, 0, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	enum status st = prepare(p);
+
+	if (st == ST_OK)
+		st = window_run(p->b, w->kernel, arguments, &p->loop.counting, 0, out, &p->loop.job);
+	if (st == ST_OK && w->mapped)
+		w->at = out->result;
+	*cycles_milli = p->loop.counting.on ? (int64_t)out->counts[0] * 1000 : mul_div((int64_t)out->tsc, p->tick_micro, 1000);
+	return st;
+}
+
+/* A pair of windows: thousandths of a cycle a turn. */
+static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts, int64_t *turn_milli)
+{
+	enum status st = ST_OK;
+
+	for (unsigned try = 0; try < TRIES && st == ST_OK; try++) {
+		struct window w[2];
+		int64_t cycles[2];
+
+		disturbance_before(p->b);
+		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++)
+			st = window(p, code, TURNS << longer, &w[longer], &cycles[longer]);
+		if (disturbance_after(p->b)) {
+			p->out->rejected++;
+			continue;
+		}
+		if (st != ST_OK)
+			return st;
+		*turn_milli = (cycles[1] - cycles[0]) / (int64_t)TURNS;
+		if (!counts)
+			return ST_OK;
+		for (unsigned e = 0; p->loop.counting.on && e < p->loop.counting.proof_count; e++)
+			p->counts[e] += (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+		p->units += TURNS * units_of(p->curve, x);
+		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
+		p->cycles_milli += cycles[1] - cycles[0];
+		p->out->samples++;
+		return ST_OK;
+	}
+	return st == ST_OK ? ST_TIMEOUT : st;
+}
+
+/* Maps room for the code anew and writes that of a point: what a processor may have fetched of it before it was written,
+ * on a wrong path, is nowhere any more. */
+static enum status write_code(struct pass *p, uint32_t x)
+{
+	struct working_set *w = &p->loop.sets[0];
+	enum status st = w->code_mapped ? p->b->a->ops->unmap(p->b->a->self, &w->code_map) : ST_OK;
+
+	w->code_mapped = false;
+	if (st != ST_OK)
+		return st;
+	w->code_map = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = CURVE_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
+	st = p->b->a->ops->map(p->b->a->self, &w->code_map);
+	w->code_mapped = st == ST_OK;
+	if (st != ST_OK)
+		return st;
+	return curve_code(p->curve, x, p->lines, w->code_map.host) ? ST_OK : ST_FULL;
+}
+
+/* Measures one point and notes it: thousandths of a cycle a turn. */
+static enum status point(struct pass *p, uint32_t x, int64_t *turn_milli)
+{
+	struct working_set *w = &p->loop.sets[0];
+	struct curve *c = &p->out->curve;
+	unsigned n = p->b->repetitions ? p->b->repetitions : p->b->a->kind == ACCESS_SIM ? SAMPLES_SIMULATED : SAMPLES_MACHINE;
+	int64_t samples[SAMPLES_MAX], work[SAMPLES_MAX], each = 0;
+	enum status st;
+
+	st = c->count == CURVE_POINTS_MAX ? ST_FULL : write_code(p, x);
+	for (unsigned i = 0; i <= n && st == ST_OK; i++) { /* the first one warms up */
+		st = sample(p, w->code_map.va, x, i > 0, &each);
+		if (i)
+			samples[i - 1] = each;
+	}
+	if (st != ST_OK)
+		return st;
+	*turn_milli = samples_median(samples, n);
+	p->spread_milli = samples_mad(samples, n, *turn_milli, work);
+	c->points[c->count].x = x;
+	c->points[c->count++].milli = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_CHAINS ? *turn_milli / x : *turn_milli;
+	return ST_OK;
+}
+
+/* The last x at which a turn does not take half as long again as with one filler. */
+static enum status knee(struct pass *p, int64_t *value_milli)
+{
+	int64_t first, turn;
+	uint32_t below = 1, above = 0;
+	enum status st = point(p, 1, &first);
+
+	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
+		st = point(p, x, &turn);
+		if (st == ST_OK && turn > first + first / 2)
+			above = x;
+		else if (x == p->curve->most)
+			return st == ST_OK ? ST_MISSING : st;
+		else
+			below = x;
+	}
+	while (st == ST_OK && above - below > 1) {
+		uint32_t x = (below + above) / 2;
+
+		st = point(p, x, &turn);
+		if (turn > first + first / 2)
+			above = x;
+		else
+			below = x;
+	}
+	*value_milli = (int64_t)(below + p->curve->both) * 1000;
+	return st;
+}
+
+static enum status walk(struct pass *p, int64_t *value_milli)
+{
+	const struct curve *c = &p->out->curve;
+	enum status st = ST_OK;
+	int64_t turn, spread = 0;
+	bool flat = false;
+
+	if (p->curve->value == VALUE_KNEE)
+		return knee(p, value_milli);
+	/* A whole turn round the ring: what the level above keeps then comes last in the points' own order. */
+	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped) {
+		struct window ignored;
+
+		st = write_code(p, p->lines);
+		if (st == ST_OK)
+			st = window(p, p->loop.sets[0].code_map.va, p->loop.sets[0].shape.nodes, &ignored, &turn);
+	}
+	for (uint32_t x = 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
+		st = point(p, x, &turn);
+		if (st == ST_OK && (c->count == 1 || p->curve->value == VALUE_LAST || (!flat && c->points[c->count - 1].milli < *value_milli / 100 * 99))) {
+			*value_milli = c->points[c->count - 1].milli;
+			spread = p->spread_milli / (p->curve->what == CURVE_TWICE ? 1 : x);
+		} else {
+			flat = true;
+		}
+	}
+	p->spread_milli = spread;
+	return st;
+}
+
+/* Cycles a TSC tick, from dependent adds. */
+static enum status clock_of(struct pass *p)
+{
+	const struct kernel *adds = kernel_find("k_add_chain");
+	struct window w;
+	int64_t took[2] = { 0, 0 };
+
+	for (unsigned longer = 0; longer < 2; longer++) {
+		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
+		enum status st = adds ? window_run(p->b, adds, arguments, NULL, 0, &w, &p->loop.job) : ST_BROKEN;
+
+		if (st != ST_OK)
+			return st;
+		took[longer] = (int64_t)w.tsc;
+	}
+	p->tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
+	return ST_OK;
+}
+
+/* The ring and the room for the code. */
+static enum status set_up(struct pass *p, struct row_result *out)
+{
+	struct working_set *w = &p->loop.sets[0];
+	const struct cpu_cache *l2 = cpu_cache(p->b->cpu, 2);
+	enum status st = ST_OK;
+
+	if (p->row->place == PLACE_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
+		str_copy(out->reason, sizeof(out->reason), "no L3 cache");
+		return ST_UNSUPPORTED;
+	}
+	if (p->row->place == PLACE_L3 && L3_FACTOR * l2->bytes > cpu_cache(p->b->cpu, 3)->bytes / 4 * 3) {
+		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
+		return ST_UNSUPPORTED;
+	}
+	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;
+	w->kernel = kernel_find("k_run_code");
+	w->shape.order = ORDER_LINES;
+	w->shape.page_bytes = p->row->page_bytes;
+	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
+	w->shape.nodes = p->row->place == PLACE_L3 ? (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes) : 2 * TURNS;
+	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
+	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
+	if (!w->kernel)
+		return ST_BROKEN;
+	if (p->row->place != PLACE_CORE) {
+		st = window_set_up(p->b, w, 0, out);
+		out->footprint_bytes = w->shape.bytes;
+		out->page_bytes = w->map.page_bytes;
+	} else {
+		w->shape.bytes = 0;
+	}
+	/* twice, so that the level below has nothing else any more */
+	for (unsigned visit = 0; visit < 2 && st == ST_OK && p->row->prepare == PREPARE_WARM && w->mapped; visit++)
+		st = run(p, "k_touch", w->map.va, w->shape.bytes / LINE, LINE);
+	return st;
+}
+
+static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_result *out)
+{
+	int64_t each[ROW_PROOFS_MAX];
+	const struct counting *c = &p->loop.counting;
+	struct text proof;
+	const char *noise = "";
+
+	out->value_milli = value_milli;
+	out->spread_milli = p->curve->value == VALUE_KNEE ? 0 : p->spread_milli;
+	if (p->tsc > 0 && p->cycles_milli > 0)
+		out->core_hz = (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000);
+	if (p->row->unit == UNIT_CYCLES) {
+		out->cycles_milli = value_milli;
+		out->ns_milli = out->core_hz ? mul_div(value_milli, 1000000000, (int64_t)out->core_hz) : -1;
+	}
+	out->noisy = is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? out->curve.points[0].milli : value_milli, out->samples, STAT_MEDIAN, &noise);
+	text_init(&proof, out->proof, sizeof(out->proof));
+	for (unsigned e = 0; e < c->proof_count; e++)
+		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
+	out->status = ROW_UNPROVEN;
+	if (!p->b->cycles)
+		str_copy(out->reason, sizeof(out->reason), "no performance counters");
+	else if (!p->row->proofs)
+		text_fmt(&proof, "no processor has an event for it");
+	else if (!c->proof_count)
+		str_copy(out->reason, sizeof(out->reason), "this processor has no event that proves it");
+	else if (!proof_holds(c->proofs, c->proof_count, each, "line", &proof))
+		str_copy(out->reason, sizeof(out->reason), out->proof);
+	if (out->reason[0])
+		return;
+	if (!quiet) {
+		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
+		return;
+	}
+	out->status = out->noisy ? ROW_NOISY : ROW_OK;
+	if (out->noisy)
+		str_copy(out->reason, sizeof(out->reason), noise);
+}
+
+void curve_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct pass p = { .b = b, .row = r, .curve = r->curve, .out = out };
+	bool wanted = r->prefetch == PREFETCH_OFF && bench_has_prefetch(b), switched = false, quiet = true;
+	uint64_t found = 0;
+	int64_t value = 0;
+	struct text reason;
+	enum status st, stopped;
+
+	p.loop.b = b;
+	p.loop.row = r;
+	p.loop.set_count = 1;
+	b->disturbance.last_ratio_micro = 0;
+	out->curve.x = r->curve->what == CURVE_OVERLAP ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" : "fillers";
+	out->curve.unit = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_CHAINS ? "cycles each" : "cycles a turn";
+	st = set_up(&p, out);
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		loop_end(&p.loop, out);
+		return;
+	}
+	text_init(&reason, out->reason, sizeof(out->reason));
+	evidence_plan(b, r, &p.loop.counting, &reason);
+	if (p.loop.counting.plan.runs > 1)
+		p.loop.counting.proof_count = 0;
+	out->reason[0] = 0;
+	if (st == ST_OK && wanted)
+		quiet = switched = bench_prefetchers_off(b, &found);
+	if (st == ST_OK)
+		st = p.loop.counting.on ? counters_start(b->a, b->cpu, &p.loop.counting.plan, 0, b->core) : clock_of(&p);
+	if (st == ST_OK) {
+		st = walk(&p, &value);
+		if (p.loop.counting.on && (stopped = counters_stop(b->a, b->cpu, &p.loop.counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
+			st = stopped;
+	}
+	if (switched && !bench_prefetchers_back(b, found))
+		quiet = false;
+	if (st == ST_OK) {
+		judge(&p, value, quiet, out);
+	} else if (st == ST_MISSING) {
+		out->status = ROW_UNPROVEN;
+		text_init(&reason, out->reason, sizeof(out->reason));
+		text_fmt(&reason, "no knee up to %u fillers", r->curve->most);
+		out->samples = 0;
+	} else {
+		row_failed(out, st, &p.loop.job, "running the code of a curve");
+	}
+	loop_end(&p.loop, out);
+}
+
+void curve_json(struct text *t, const struct curve *c)
+{
+	text_fmt(t, "{\"columns\": [\"%s\", ", c->x);
+	if (c->y)
+		text_fmt(t, "\"%s\", ", c->y);
+	text_fmt(t, "\"%s\"], \"points\": [", c->unit);
+	for (unsigned i = 0; i < c->count; i++) {
+		text_fmt(t, "%s[%u, ", i ? ", " : "", c->points[i].x);
+		if (c->y)
+			text_fmt(t, "%u, ", c->points[i].y);
+		text_fixed(t, c->points[i].milli, 3);
+		text_char(t, ']');
+	}
+	text_fmt(t, "]}");
+}

@@ -1,0 +1,53 @@
+/* bench/curve.h: rows whose value is found along a curve: how many misses overlap, where a buffer of the core is full.
+ *
+ * Each point is a piece of code of its own, written at run time, which k_run_code runs over a ring of nodes: a node's first
+ * 8 bytes are the address of the next. At a node
+ *   CURVE_OVERLAP  the load of the next address and x - 1 loads of other lines of the node start together
+ *   CURVE_TWICE    one line of the node is loaded, and in the same cycle the next address from the same line (x is 1)
+ *   CURVE_WINDOW   the next address is loaded (A), then come x fillers, then a load of another line of the node (B), and the
+ *                  next node waits for both: as long as B enters the core before A is there, both misses overlap (Wong,
+ *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x is doubled from 1 until a turn takes half as long
+ *                  again, then the last x before that is searched by bisection.
+ *   CURVE_CHAINS   no ring: x dependent additions a turn, turns independent of each other; the value is of one addition */
+#ifndef BENCH_CURVE_H
+#define BENCH_CURVE_H
+
+#include "bench/loop.h"
+
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS };
+/* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
+enum filler {
+	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */
+	FILLER_WAITING, /* reservation station: waits for the first load's value */
+	FILLER_LOAD,    /* load buffer: a line in the L1 */
+	FILLER_STORE,   /* store buffer: likewise */
+	FILLER_MISS     /* fill buffers: each another line of the node */
+};
+/* How a curve becomes the row's value. */
+enum curve_value { VALUE_FLAT /* the first that the next one undercuts by less than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */ };
+
+struct row_curve {
+	enum curve_what what;
+	enum filler filler;
+	enum curve_value value;
+	uint16_t most;  /* the largest x that is tried */
+	uint8_t both;   /* of the two loads of CURVE_WINDOW, how many take an entry beside the fillers */
+};
+
+/* Measures the row. Everything is in *out. */
+void curve_row(struct bench *b, const struct row *r, struct row_result *out);
+/* A JSON object. */
+void curve_json(struct text *t, const struct curve *c);
+
+/* --- curve_code.c ------------------------------------------------------------------------------ */
+
+#define CURVE_NODE_BYTES 4096u   /* in memory; room for 62 lines beside the two */
+#define CURVE_SECOND 2048u       /* where in a node B lies */
+#define CURVE_CODE_BYTES 0x4000u
+
+/* Writes the code of point x, at most CURVE_CODE_BYTES; returns its length, 0 when it does not fit. */
+uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8_t *code);
+/* Where in a node the j-th further line of point x lies, j from 0: `lines` lines a node, a power of two. */
+uint32_t curve_line(uint32_t j, uint32_t lines);
+
+#endif

@@ -1,0 +1,92 @@
+/* bench/curve_code.c: the code of a curve's points. RDX is the node, R9 a line that stays in the L1, R11 the way back. */
+#include "bench/curve.h"
+
+#define LINE 64u
+
+#define SECOND_LINE (CURVE_SECOND / LINE)
+
+uint32_t curve_line(uint32_t j, uint32_t lines)
+{
+	uint32_t n = j + 1;
+
+	/* Steps of 5 lines, to which no prefetcher is trained, go through all lines, whose number is a power of two, and come to
+	 * the first one last. To B's, the 32nd of 64, they come with the 32nd step. */
+	if (lines > SECOND_LINE && n >= SECOND_LINE)
+		n++;
+	return n * 5 % lines * LINE;
+}
+
+struct writer { uint8_t *code; uint32_t at; bool full; };
+
+static void put(struct writer *w, const uint8_t *bytes, uint32_t n)
+{
+	w->full = w->full || w->at + n > CURVE_CODE_BYTES;
+	if (w->full)
+		return;
+	memcpy(w->code + w->at, bytes, n);
+	w->at += n;
+}
+#define PUT(w, ...) put(w, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static void put_offset(struct writer *w, uint32_t offset)
+{
+	PUT(w, (uint8_t)offset, (uint8_t)(offset >> 8), (uint8_t)(offset >> 16), (uint8_t)(offset >> 24));
+}
+
+/* mov r10, [rcx + offset] */
+static void put_load(struct writer *w, uint32_t offset)
+{
+	PUT(w, 0x4C, 0x8B, 0x91);
+	put_offset(w, offset);
+}
+
+static void put_filler(struct writer *w, enum filler filler, uint32_t j, uint32_t lines)
+{
+	switch (filler) {
+	case FILLER_NOP:
+		PUT(w, 0x90);
+		break;
+	case FILLER_WAITING:
+		PUT(w, 0x4C, 0x8D, 0x52, 0x01); /* lea r10, [rdx + 1] */
+		break;
+	case FILLER_LOAD:
+		PUT(w, 0x4D, 0x8B, 0x11); /* mov r10, [r9] */
+		break;
+	case FILLER_STORE:
+		PUT(w, 0x4D, 0x89, 0x11); /* mov [r9], r10 */
+		break;
+	case FILLER_MISS:
+		put_load(w, curve_line(j, lines));
+		break;
+	}
+}
+
+uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8_t *code)
+{
+	struct writer w = { code, 0, false };
+
+	if (c->what == CURVE_CHAINS) {
+		PUT(&w, 0x0F, 0x57, 0xC0, 0x0F, 0x57, 0xC9); /* xorps xmm0, xmm0; xorps xmm1, xmm1 */
+		for (uint32_t i = 0; i < x; i++)
+			PUT(&w, 0xF2, 0x0F, 0x58, 0xC1); /* addsd xmm0, xmm1 */
+		PUT(&w, 0x41, 0xFF, 0xE3); /* jmp r11 */
+		return w.full ? 0 : w.at;
+	}
+	if (c->what == CURVE_TWICE)
+		PUT(&w, 0x4C, 0x8B, 0x52, 0x08); /* mov r10, [rdx + 8] */
+	else
+		PUT(&w, 0x48, 0x89, 0xD1); /* mov rcx, rdx */
+	PUT(&w, 0x48, 0x8B, 0x12); /* mov rdx, [rdx] */
+	for (uint32_t j = 0; c->what == CURVE_OVERLAP && j + 1 < x; j++)
+		put_load(&w, curve_line(j, lines));
+	if (c->what == CURVE_WINDOW) {
+		for (uint32_t j = 0; j < x; j++)
+			put_filler(&w, c->filler, j, lines);
+		PUT(&w, 0x4C, 0x8B, 0x81); /* mov r8, [rcx + CURVE_SECOND], 0 */
+		put_offset(&w, CURVE_SECOND);
+		PUT(&w, 0x4C, 0x01, 0xC2); /* add rdx, r8 */
+	}
+	PUT(&w, 0x48, 0x89, 0xD0); /* mov rax, rdx */
+	PUT(&w, 0x41, 0xFF, 0xE3);
+	return w.full ? 0 : w.at;
+}

@@ -1,0 +1,94 @@
+/* tests/expect/expect_curves.c: what rows of bench/curves.def should find, from the text of a machine file. */
+#include "tests/expect/expect_curves.h"
+
+#include <string.h>
+
+struct machine_text { const char *machine, *format; bool missing; };
+
+static int64_t field(struct machine_text *t, const char *section, const char *key)
+{
+	uint64_t value = 0;
+
+	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
+		t->missing = true;
+	return (int64_t)value;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static struct expectation around(int64_t low_milli, int64_t high_milli)
+{
+	return (struct expectation){ low_milli - most(500, low_milli / 50), high_milli + most(500, high_milli / 50) };
+}
+
+/* Thousandths of a core cycle that memory of a node takes for a line, all channels busy. */
+static int64_t line_milli(struct machine_text *t)
+{
+	unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * (uint64_t)field(t, "clock", "core_ratio");
+	int64_t bandwidth = field(t, "dram", "channels") * field(t, "dram", "channel_bytes_per_second");
+
+	return (int64_t)(hz3 * 64000 / 3 / (uint64_t)most(1, bandwidth));
+}
+
+/* One after the other when as many are under way as there are places for them; `limit` of it is tried. */
+static struct expectation overlap(struct machine_text *t, const struct expectation *one, int64_t limit, int64_t line)
+{
+	int64_t places = most(1, least(limit, least(field(t, "lfb", "entries"), least(field(t, "sq", "entries"), field(t, "gq", "read")))));
+
+	return around(most(one->least_milli / places, line), most(one->most_milli / places, line));
+}
+
+/* [exec] fp_add's latency; processors of the Core family since Conroe: 3. */
+static int64_t addition(struct machine_text *t)
+{
+	const char *at = strstr(t->machine, "\nfp_add = ");
+
+	return at && at[10] >= '0' && at[10] <= '9' ? at[10] - '0' : 3;
+}
+
+enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out)
+{
+	struct machine_text text = { machine, format, false }, *t = &text;
+	int64_t rob = field(t, "core", "rob"), rs = field(t, "core", "rs");
+	/* one thing fills before another: what the row finds is the smaller */
+	const struct { const char *row; int64_t entries; } sizes[] = {
+		{ "size.rob.entries", rob }, { "size.rs.entries", least(rs, rob - 1) },
+		{ "size.load_buffer.entries", least(field(t, "core", "load_buffers"), rob) },
+		{ "size.store_buffer.entries", least(field(t, "core", "store_buffers"), rob - 2) },
+		{ "size.fill_buffers.entries", least(field(t, "lfb", "entries"), field(t, "sq", "entries")) },
+	};
+	struct expectation one;
+	enum status st;
+
+	for (unsigned i = 0; i < COUNT_OF(sizes); i++)
+		if (!strcmp(row, sizes[i].row)) {
+			*out = (struct expectation){ 1000 * sizes[i].entries - 500, 1000 * sizes[i].entries + 500 };
+			return t->missing ? ST_SYNTAX : ST_OK;
+		}
+	if (!strcmp(row, "exec.chain_distribution.interval")) {
+		/* the next chain has gone on by what the reservation station held of it when the chain before ends */
+		const int64_t length = 315;
+		int64_t milli = 1000 * addition(t) * (length - least(rs, length)) / length;
+
+		*out = around(milli, milli);
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (!strcmp(row, "load.dram_overlap.interval") || !strcmp(row, "load.fill_buffer.latency")) {
+		st = expect_row(machine, format, "load.dram_local.latency", &one);
+		if (st == ST_OK)
+			*out = !strcmp(row, "load.fill_buffer.latency") ? one : overlap(t, &one, 24, line_milli(t));
+		return st == ST_OK && t->missing ? ST_SYNTAX : st;
+	}
+	if (!strcmp(row, "load.l3_overlap.interval")) {
+		int64_t l2 = field(t, "l2", "bytes"), l3 = field(t, "l3", "bytes");
+
+		st = expect_row(machine, format, "load.l3.latency", &one);
+		if (st == ST_OK && 8 * l2 > l3 / 4 * 3)
+			return ST_UNSUPPORTED;
+		if (st == ST_OK)
+			*out = overlap(t, &one, 16, 1000 * field(t, "l2", "busy_cycles"));
+		return st == ST_OK && t->missing ? ST_SYNTAX : st;
+	}
+	return ST_MISSING;
+}

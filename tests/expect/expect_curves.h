@@ -1,0 +1,10 @@
+/* tests/expect/expect_curves.h: what rows found along curves should find (bench/curves.def). */
+#ifndef TESTS_EXPECT_CURVES_H
+#define TESTS_EXPECT_CURVES_H
+
+#include "tests/expect/expect.h"
+
+/* As expect_row, which asks this one; within 2 % or half a cycle, half an entry. */
+MUST_CHECK enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out);
+
+#endif
