@@ -27,6 +27,7 @@ static uint32_t units_of(const struct row_curve *c, uint32_t x)
 {
 	switch (c->what) {
 	case CURVE_OVERLAP:
+	case CURVE_WALKS:
 		return x;
 	case CURVE_WINDOW:
 		return 2 + (c->filler == FILLER_MISS ? x : 0);
@@ -143,7 +144,7 @@ static enum status point(struct pass *p, uint32_t x, int64_t *turn_milli)
 	*turn_milli = samples_median(samples, n);
 	p->spread_milli = samples_mad(samples, n, *turn_milli, work);
 	c->points[c->count].x = x;
-	c->points[c->count++].milli = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_CHAINS ? *turn_milli / x : *turn_milli;
+	c->points[c->count++].milli = p->curve->what == CURVE_TWICE || p->curve->what == CURVE_WINDOW ? *turn_milli : *turn_milli / x;
 	return ST_OK;
 }
 
@@ -189,11 +190,11 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped) {
 		struct window ignored;
 
-		st = write_code(p, p->lines);
+		st = write_code(p, p->curve->most);
 		if (st == ST_OK)
 			st = window(p, p->loop.sets[0].code_map.va, p->loop.sets[0].shape.nodes, &ignored, &turn);
 	}
-	for (uint32_t x = 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
+	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
 		st = point(p, x, &turn);
 		if (st == ST_OK && (c->count == 1 || p->curve->value == VALUE_LAST || (!flat && c->points[c->count - 1].milli < *value_milli / 100 * 99))) {
 			*value_milli = c->points[c->count - 1].milli;
@@ -240,13 +241,20 @@ static enum status set_up(struct pass *p, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
 		return ST_UNSUPPORTED;
 	}
+	if (p->row->place == PLACE_STLB && (!p->b->cpu->tlb.stlb_4k || !l2)) {
+		str_copy(out->reason, sizeof(out->reason), "no second-level TLB known");
+		return ST_UNSUPPORTED;
+	}
 	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;
 	w->kernel = kernel_find("k_run_code");
 	w->shape.order = ORDER_LINES;
 	w->shape.page_bytes = p->row->page_bytes;
 	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
-	w->shape.nodes = p->row->place == PLACE_L3 ? (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes) : 2 * TURNS;
+	if (p->row->place == PLACE_STLB) /* a page for each load; the line within the page moves on from node to node */
+		w->shape.line_bytes = p->curve->most * CURVE_PAGE + LINE;
+	w->shape.nodes = p->row->place == PLACE_STLB ? 2u * p->b->cpu->tlb.stlb_4k / p->curve->most : p->row->place == PLACE_L3 ? (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes) : 2 * TURNS;
 	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
+	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
 	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
 	if (!w->kernel)
 		return ST_BROKEN;
@@ -258,7 +266,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 		w->shape.bytes = 0;
 	}
 	/* twice, so that the level below has nothing else any more */
-	for (unsigned visit = 0; visit < 2 && st == ST_OK && p->row->prepare == PREPARE_WARM && w->mapped; visit++)
+	for (unsigned visit = 0; visit < 2 && st == ST_OK && p->row->place == PLACE_L3; visit++)
 		st = run(p, "k_touch", w->map.va, w->shape.bytes / LINE, LINE);
 	return st;
 }
@@ -315,8 +323,8 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 	p.loop.row = r;
 	p.loop.set_count = 1;
 	b->disturbance.last_ratio_micro = 0;
-	out->curve.x = r->curve->what == CURVE_OVERLAP ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" : "fillers";
-	out->curve.unit = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_CHAINS ? "cycles each" : "cycles a turn";
+	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" : "fillers";
+	out->curve.unit = r->curve->what == CURVE_TWICE || r->curve->what == CURVE_WINDOW ? "cycles a turn" : "cycles each";
 	st = set_up(&p, out);
 	if (st == ST_UNSUPPORTED && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;

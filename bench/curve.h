@@ -3,6 +3,7 @@
  * Each point is a piece of code of its own, written at run time, which k_run_code runs over a ring of nodes: a node's first
  * 8 bytes are the address of the next. At a node
  *   CURVE_OVERLAP  the load of the next address and x - 1 loads of other lines of the node start together
+ *   CURVE_WALKS    as CURVE_OVERLAP, each load in a page of its own that no TLB level holds
  *   CURVE_TWICE    one line of the node is loaded, and in the same cycle the next address from the same line (x is 1)
  *   CURVE_WINDOW   the next address is loaded (A), then come x fillers, then a load of another line of the node (B), and the
  *                  next node waits for both: as long as B enters the core before A is there, both misses overlap (Wong,
@@ -14,7 +15,7 @@
 
 #include "bench/loop.h"
 
-enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS };
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS };
 /* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
 enum filler {
 	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */
@@ -42,6 +43,7 @@ void curve_json(struct text *t, const struct curve *c);
 /* --- curve_code.c ------------------------------------------------------------------------------ */
 
 #define CURVE_NODE_BYTES 4096u   /* in memory; room for 62 lines beside the two */
+#define CURVE_PAGE 4096u         /* from one page of CURVE_WALKS to the next */
 #define CURVE_SECOND 2048u       /* where in a node B lies */
 #define CURVE_CODE_BYTES 0x4000u
 

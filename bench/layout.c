@@ -194,6 +194,28 @@ static uint32_t pages_a_way(const struct cpu_cache *c)
 	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
 }
 
+/* One line a page of 2 MiB or 1 GiB: twice as many pages as the first level of the TLB holds. */
+static enum status shape_large(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	bool huge = r->page_bytes == PAGE_1G;
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+	uint32_t entries = huge ? cpu->tlb.dtlb_1g : cpu->tlb.dtlb_2m;
+
+	if (huge && !(cpu->isa & ISA_1G))
+		return unsupported(reason, capacity, "no pages of 1 GiB");
+	if (!entries || !l1)
+		return unknown(reason, capacity, "how many such pages the DTLB holds is not known");
+	s->nodes = (2 * entries + CHASE_LOADS - 1) / CHASE_LOADS * CHASE_LOADS;
+	s->spread_pages = 1;
+	s->bytes = (uint64_t)s->nodes * s->line_bytes;
+	s->span_bytes = (uint64_t)s->nodes * r->page_bytes;
+	if (s->bytes > l1->bytes / 2)
+		return unsupported(reason, capacity, "one line a page would not stay in the L1");
+	if (!huge && s->span_bytes > PAGE_1G)
+		return unsupported(reason, capacity, "more than 1 GiB of pages");
+	return ST_OK;
+}
+
 static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
                              char *reason, size_t capacity)
 {
@@ -265,7 +287,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	case PLACE_DRAM:
 		return shape_dram(r, cpu, s, reason, capacity);
 	case PLACE_DTLB: case PLACE_STLB:
-		return shape_tlb(r, cpu, s, reason, capacity);
+		return r->page_bytes > PAGE_4K ? shape_large(r, cpu, s, reason, capacity) : shape_tlb(r, cpu, s, reason, capacity);
 	case PLACE_CORE:
 		if (!r->pair)
 			return ST_BROKEN;
@@ -296,6 +318,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		return ST_OK;
 	}
 	if (r->baseline == BASELINE_PACKED) {
+		s->page_bytes = r->page_bytes > PAGE_2M ? PAGE_2M : r->page_bytes;
 		shape_lines(s, test->bytes);
 		return ST_OK;
 	}
@@ -323,7 +346,7 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
 		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
 	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
-		return i * PAGE_4K + i / s->spread_pages % lines * s->line_bytes;
+		return i * (s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K) + i / s->spread_pages % lines * s->line_bytes;
 	default:
 		return (uint64_t)i * s->line_bytes;
 	}

@@ -156,6 +156,13 @@ const struct row rows[] = {
 	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
 	  "own L2 cache", proof_walk, "", 250000, 1, BOTH, NULL, NULL },
 
+	{ "tlb.walk_2m.penalty", "a load whose page of 2 MiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
+	  PLACE_STLB, ORDER_PAGES, PAGE_2M, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  "own L1 data cache", proof_walk, "", 250000, 1, SUITE_FULL, NULL, NULL },
+	{ "tlb.walk_1g.penalty", "a load whose page of 1 GiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
+	  PLACE_STLB, ORDER_PAGES, PAGE_1G, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  "own L1 data cache", proof_walk, "", 250000, 1, SUITE_FULL, NULL, NULL },
+
 	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
 	 * not counted; the non-temporal row shows what it costs. */
 	{ "triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", RATE, k_triad,

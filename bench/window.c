@@ -228,28 +228,35 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 
 /* --- setting up -------------------------------------------------------------------------------- */
 
+#define CODE_STRIDE 0x10000000ull /* of the code of test and baseline in WINDOW_SCRATCH */
+#define HUGE_STRIDE (256 * PAGE_1G) /* of buffers in pages of 1 GiB */
+
 static enum status map_working_set(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
 	uint64_t page = w->shape.page_bytes;
+	bool large_pages = w->shape.order == ORDER_PAGES; /* what the row is about: no other will do */
 	enum status st;
 
 	for (;;) {
 		memset(&w->map, 0, sizeof(w->map));
-		w->map.va = WINDOW_DATA + slot * PAGE_1G;
+		w->map.va = WINDOW_DATA + slot * (out->row->page_bytes == PAGE_1G ? HUGE_STRIDE : PAGE_1G);
 		w->map.page_bytes = page;
 		w->map.node = cores_node(b, out->row->node);
 		w->map.bytes = (w->shape.span_bytes + page - 1) / page * page;
 		st = b->a->ops->map(b->a->self, &w->map);
-		if (st != ST_UNSUPPORTED || page == PAGE_4K)
+		if (st != ST_UNSUPPORTED || page == PAGE_4K || large_pages)
 			break;
 		page = PAGE_4K;
 		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
+	}
+	if (large_pages && page > PAGE_4K && (st == ST_UNSUPPORTED || st == ST_FULL)) {
+		str_copy(out->reason, sizeof(out->reason), st == ST_FULL ? "not so much memory" : "no pages of that size to be had");
+		return ST_UNSUPPORTED;
 	}
 	w->mapped = st == ST_OK;
 	return st;
 }
 
-#define CODE_STRIDE 0x10000000ull /* of the code of test and baseline in WINDOW_SCRATCH */
 
 /* Maps and writes the code of a pair. Far-apart lines are to miss caches and no TLB: they get large pages. */
 static enum status write_code(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)

@@ -80,6 +80,33 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 			*out = !strcmp(row, "load.fill_buffer.latency") ? one : overlap(t, &one, 24, line_milli(t));
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
+	if (!strcmp(row, "tlb.walk_2m.penalty") || !strcmp(row, "tlb.walk_1g.penalty")) {
+		bool huge = !strcmp(row, "tlb.walk_1g.penalty"), second = field(t, "stlb", "entries");
+		int64_t milli = 1000 * ((second ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + field(t, "l1d", "cycles"));
+
+		/* the page's own entry is all that is loaded, with others of its line; a second level that holds such pages
+		 * answers instead: then the row is unproven */
+		if (huge ? field(t, "stlb", "huge_entries") || !field(t, "dtlb", "huge_entries") : field(t, "stlb", "large") || field(t, "dtlb", "large_entries") == 0)
+			return ST_MISSING;
+		if (huge && !(field(t, "cpuid", "isa") & 0x80))
+			return ST_UNSUPPORTED;
+		if (!huge && field(t, "dtlb", "large_entries") > 256)
+			return ST_UNSUPPORTED;
+		*out = around(milli, milli);
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (!strcmp(row, "tlb.walk_concurrency.interval")) {
+		/* Eight pages' entries lie in one line of the table or in two; each comes from the L2 once and then from the L1,
+		 * or always from there. One walk after the other for each walker, but not faster than the chain that leads. */
+		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles");
+		int64_t walkers = most(1, field(t, "walk", "walkers"));
+		int64_t chain = 1000 * (field(t, "stlb", "cycles") + walk + first) / 8, slow = 1000 * (field(t, "stlb", "cycles") + walk + 2 * second) / 8;
+
+		if (!field(t, "stlb", "entries") || !field(t, "l2", "bytes"))
+			return ST_UNSUPPORTED;
+		*out = around(most(1000 * (walk + first) / walkers, chain), most(1000 * (8 * walk + 6 * first + 2 * second) / 8 / walkers, slow));
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
 	if (!strcmp(row, "load.l3_overlap.interval")) {
 		int64_t l2 = field(t, "l2", "bytes"), l3 = field(t, "l3", "bytes");
 

@@ -50,7 +50,7 @@ static void test_layout_every_chase_is_one_cycle(void **state)
 		struct shape s;
 		char why[128];
 		struct random random;
-		if (rows[i].order == ORDER_STREAMS || rows[i].order == ORDER_PAIR || rows[i].order == ORDER_CURVE) /* nothing to link, or by itself */
+		if (rows[i].order == ORDER_STREAMS || rows[i].order == ORDER_PAIR || rows[i].order == ORDER_CURVE || rows[i].page_bytes == PAGE_1G) /* nothing to link, by itself, too much */
 			continue;
 		assert_int_equal(shape_of_test(&rows[i], &cpu, &s, why, sizeof(why)), ST_OK);
 		for (uint64_t seed = 1; seed <= (s.nodes < 10000 ? 20 : 1); seed++) {
