@@ -25,7 +25,8 @@ static void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, en
 {
 	static const enum uncore_signal sig[] = { UNC_CORE_SNOOP_MISS, UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_CLEAN,
 	                                          UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_MODIFIED };
-	uncore_pulse(s, socket, socket_slice(&s->socket[socket], line), sig[had], t);
+	if (s->sink.pulse)
+		uncore_pulse(s, socket, socket_slice(&s->socket[socket], line), sig[had], t);
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -136,7 +137,7 @@ static struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t l
 				socket_release(s, k, p);
 			}
 		}
-		if (asker < s->sockets) {
+		if (asker < s->sockets && s->sink.pulse) {
 			uncore_pulse(s, asker, i, UNC_LINK_SNOOP, t);
 			uncore_pulse(s, i, asker, UNC_LINK_RESPONSE, t);
 			tell_peer(s, i, line, was, own, t);

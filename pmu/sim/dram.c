@@ -79,10 +79,12 @@ int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 	}
 	const int64_t page = open_row(s, home, unit, at, t);
 	const uint64_t start = lane_take(&c->lane, sent), moving = c->lane.period >> 16;
-	uncore_pulse(s, home, 0, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
-	uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
-	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
-	uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
+	if (s->sink.pulse) {
+		uncore_pulse(s, home, 0, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
+		uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
+		uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
+		uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
+	}
 	return (int64_t)(start - t) + page;
 }
 

@@ -535,7 +535,7 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 static void look_at(const struct memory *s, uint32_t line)
 {
 	for (unsigned i = 0; i < s->sockets; i++)
-		if (s->socket[i].l3.sets)
+		if (s->socket[i].l3.used) /* else there is nothing to look at but what is filled */
 			cache_near(&s->socket[i].l3, line);
 }
 

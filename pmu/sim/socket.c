@@ -146,7 +146,7 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t r
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct socket *k = &s->socket[socket];
 	const uint32_t i = cache_victim(&k->l3, line), old = *cache_tag(&k->l3, i);
-	const unsigned slice = socket_slice(k, line);
+	const unsigned slice = s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)*cache_state(&k->l3, i);
 		if (s->inclusive) {
