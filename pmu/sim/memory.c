@@ -212,7 +212,8 @@ void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
 		/* for a writer the L1 has, or will have, the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
-		i = cache_find(&k->l2, line); /* an inclusive L3 may have taken other lines away, not this one */
+		if (i != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
+			i = cache_find(&k->l2, line);
 		if (i != CACHE_NONE)
 			*cache_state(&k->l2, i) = (uint8_t)mine;
 		else
@@ -251,7 +252,7 @@ static void l1_evict(struct memory *s, struct private_core *c, const struct ask 
 		l2_put(s, k, q, old, t, LINE_M, t);
 }
 
-uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
+uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f)
 {
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
@@ -264,7 +265,7 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 	signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
 	if (q->kind == ASK_LOAD)
 		signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
-	uint32_t i = cache_find(&c->l1d, q->line), old = CACHE_NONE; /* there in S, when asked for ownership */
+	uint32_t i = held ? cache_find(&c->l1d, q->line) : CACHE_NONE, old = CACHE_NONE; /* there in S, when asked for ownership */
 	bool dirty = false;
 	if (i == CACHE_NONE) {
 		i = cache_victim(&c->l1d, q->line);
@@ -345,7 +346,7 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 	};
 	const struct ask ask = { line, q->thread, kind[q->kind] };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, t, &f);
+	r->lfb_from = l1_fill(s, c, &ask, i != CACHE_NONE, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)

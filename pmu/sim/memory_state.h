@@ -122,8 +122,8 @@ static inline bool ask_demands(const struct ask *q) { return q->kind < ASK_PREFE
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
 
 /* memory.c: brings a line into the L1D of a core, waiting for a fill buffer; returns when it
- * was had. */
-uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
+ * was had. held: the L1D had the line, without the right that is asked for. */
+uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f);
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
 /* Highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */

@@ -34,7 +34,7 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	signal_pulse(g, SIG_L1D_PREFETCH_MISS, t, 1);
 	const struct ask ask = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	(void)l1_fill(s, c, &ask, t, &f);
+	(void)l1_fill(s, c, &ask, false, t, &f);
 }
 
 void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t next, uint64_t t)

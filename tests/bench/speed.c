@@ -84,7 +84,10 @@ static unsigned report(const struct access *a, const struct cpu *cpu, const stru
 				below++;
 			printf(" (%5.1f)", (double)adds * 1000 / (double)speed);
 		}
-		printf("   %.2f\n", (double)adds / 1000);
+		printf("   %.2f", (double)adds / 1000);
+		if (floor)
+			printf("   goal %u", (speed_cases[i].beyond ? FLOOR_BEYOND : FLOOR_CORE) / 1000);
+		printf("\n");
 		fflush(stdout);
 	}
 	return below;
@@ -119,7 +122,7 @@ int main(int argc, char **argv)
 	const bool floor = !strcmp(name, FLOOR_MACHINE);
 	unsigned below = report(&guard.access, &cpu, &plan, floor, least_ns, argc > 3 ? argv[3] : NULL);
 	/* every hart that ran has its rings by now; what is still held is the machine's */
-	printf("memory of the machine beside the buffers: %.1f MiB\n", (double)meter.now / (1 << 20));
+	printf("memory of the machine beside the buffers: %.1f MiB, goal at most %u\n", (double)meter.now / (1 << 20), FLOOR_MEMORY >> 20);
 	if (meter.now > FLOOR_MEMORY) {
 		printf("more than %u MiB\n", FLOOR_MEMORY >> 20);
 		below++;
