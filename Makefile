@@ -59,9 +59,9 @@ $(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)
 $(OUT)/gen/machines.o: $(OUT)/gen/machines.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
-# After a change of machine.def: rewrites the list of fields in tables/machines/FORMAT.md.
+# After a change of machine.def or machine_class.def: rewrites the lists in tables/machines/FORMAT.md.
 machine-format:
-	$(PYTHON) tables/machines.py format pmu/sim/machine.def tables/machines/FORMAT.md
+	$(PYTHON) tables/machines.py format pmu/sim/machine.def pmu/sim/machine_class.def tables/machines/FORMAT.md
 
 # The build id goes into every results file: the commit, "-dirty" when the tree differs from it.
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)

@@ -126,11 +126,27 @@ static enum relation relation_of(const struct row *r)
 	return r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET;
 }
 
+/* The n-th helper: one of each L2, since what two helpers bring in must be in two places. */
+static enum status choose_helper(const struct bench *b, enum relation relation, unsigned n, unsigned *core)
+{
+	unsigned earlier;
+
+	for (unsigned i = 0; cores_choose(b, b->core, relation, i, core) == ST_OK; i++) {
+		bool first = true;
+
+		for (unsigned j = 0; j < i && first; j++)
+			first = cores_choose(b, b->core, relation, j, &earlier) != ST_OK || b->groups.l2[earlier] != b->groups.l2[*core];
+		if (first && n-- == 0)
+			return ST_OK;
+	}
+	return ST_MISSING;
+}
+
 enum status cores_there(const struct bench *b, const struct row *r, char *reason, size_t capacity)
 {
 	unsigned helper, helpers = r->prepare == PREPARE_SHARED ? 2 : 1;
 
-	if (cores_choose(b, b->core, relation_of(r), helpers - 1, &helper) == ST_OK)
+	if (choose_helper(b, relation_of(r), helpers - 1, &helper) == ST_OK)
 		return ST_OK;
 	str_copy(reason, capacity, b->a->cores < 2 ? "one core" : r->place == PLACE_OTHER_SOCKET ? "one socket" :
 	         helpers > 1 ? "fewer than three cores share the L3" : "no other core shares the L3");
@@ -154,7 +170,7 @@ enum status cores_prepare(struct bench *b, const struct row *r, struct working_s
 	for (unsigned n = 0; n < helpers && st == ST_OK; n++) {
 		unsigned helper;
 
-		st = cores_choose(b, b->core, relation_of(r), n, &helper);
+		st = choose_helper(b, relation_of(r), n, &helper);
 		if (st == ST_OK)
 			st = visit(b, helper, r->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain", w->at, units, job);
 	}

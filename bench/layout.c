@@ -152,18 +152,26 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	return ST_OK;
 }
 
+/* 2 MiB pages that a chase in memory can visit at random without leaving the DTLB. */
+static uint64_t tlb_pages(const struct cpu *cpu)
+{
+	uint64_t half = cpu->tlb.dtlb_2m / 2;
+
+	if (!cpu->tlb.dtlb_2m || half > SPARSE_PAGES_MAX)
+		return SPARSE_PAGES_MAX;
+	return half ? half : 1;
+}
+
 static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
                               char *reason, size_t capacity)
 {
 	const struct cpu_cache *last = cpu_cache(cpu, cpu_last_level(cpu));
-	uint64_t pages = SPARSE_PAGES_MAX;
+	const uint64_t pages = tlb_pages(cpu);
 
 	if (!last || !last->bytes)
 		return unknown(reason, capacity, "no cache known: nothing to be larger than");
 	switch (s->order) {
 	case ORDER_SPARSE:
-		if (cpu->tlb.dtlb_2m && cpu->tlb.dtlb_2m / 2 < pages)
-			pages = cpu->tlb.dtlb_2m / 2 ? cpu->tlb.dtlb_2m / 2 : 1;
 		s->nodes = 2 * r->window;
 		s->bytes = (uint64_t)s->nodes * s->line_bytes;
 		s->span_bytes = pages * PAGE_2M;
@@ -179,6 +187,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		break;
 	default:
 		shape_lines(s, DRAM_FACTOR * last->bytes);
+		s->region_nodes = (uint32_t)(pages * PAGE_2M / s->line_bytes);
 		break;
 	}
 	if (s->span_bytes > PAGE_1G)
@@ -372,6 +381,24 @@ static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, ui
 	next[previous] = first;
 }
 
+/* One cycle through n lines, a region's in random order, then the next one's. */
+static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, uint32_t region)
+{
+	for (uint32_t first = 0; first < n; first += region) {
+		uint32_t here = n - first < region ? n - first : region, other;
+
+		random_cycle(random, next + first, here);
+		for (uint32_t i = first; i < first + here; i++)
+			next[i] += first;
+		if (!first)
+			continue;
+		/* two cycles become one, each still in one piece, when a node of each changes successors */
+		other = next[first];
+		next[first] = next[first - region];
+		next[first - region] = other;
+	}
+}
+
 void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
 {
 	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
@@ -399,6 +426,8 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 	}
 	if (s->order == ORDER_ROWS)
 		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
+	else if (s->order == ORDER_REGIONS)
+		cycle_by_regions(random, next, n, s->region_nodes);
 	else
 		random_cycle(random, next, n);
 	for (uint32_t i = 0; i < n; i++)

@@ -27,6 +27,7 @@ struct shape {
 	uint32_t line_bytes;
 	uint32_t spread_pages;  /* PAGE orders: after so many pages the line within the page moves on by one */
 	uint32_t arrays, step_bytes; /* streams: how many, and what an iteration goes on by in each */
+	uint32_t region_nodes;  /* ORDER_REGIONS: consecutive nodes that are visited before others */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t skew_bytes;    /* streams: what b is moved by, and c twice: no 4 KiB aliases with a */
 };

@@ -34,7 +34,9 @@ enum order {
 	ORDER_NODES,       /* streams of all cores of a node in memory of a node: each pair of nodes that stand to each other as `node` says */
 	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
 	ORDER_LINE,        /* one line that two cores store to */
-	ORDER_CURVE = 48   /* struct row_curve: code of a point over a ring of nodes */
+	ORDER_CURVE = 48,  /* struct row_curve: code of a point over a ring of nodes */
+	ORDER_REGIONS = 49 /* every line of the footprint, at random within a region of few 2 MiB pages, then the next region's:
+	                      the DTLB holds the pages of a region, no load waits for a walk */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {

@@ -5,7 +5,7 @@
 
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
 #define VISITS_MAX 16u               /* of a working set before the first window, at most */
-#define SETTLED_PART 500u            /* until a visit is not shorter by such a part than the one before */
+#define SETTLED_PART 2000u           /* until a visit is not shorter by such a part than the one before */
 #define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 
 const struct kernel *kernel_find(const char *name)

@@ -2,13 +2,15 @@
 """Machine files as C data, and the list of their fields in FORMAT.md.
 
 machines.py embed TARGET FILE...        writes TARGET: machine_files[] of pmu/sim/machine.h
-machines.py format DEF FORMAT_MD        rewrites the table between the marks of FORMAT.md from machine.def
+machines.py format DEF CLASSES FORMAT_MD   rewrites the tables between the marks of FORMAT.md from machine.def
+                                           and machine_class.def
 """
 import os
 import re
 import sys
 
-BEGIN, END = "<!-- fields -->", "<!-- end of fields -->"
+FIELDS = "<!-- fields -->", "<!-- end of fields -->"
+CLASSES = "<!-- classes -->", "<!-- end of classes -->"
 
 
 def c_string(data):
@@ -52,18 +54,31 @@ def field_rows(definition):
     return rows
 
 
-def rewrite_format(definition, page):
+def class_rows(definition):
+    with open(definition, encoding="ascii") as f:
+        text = f.read()
+    rows = ["| class | preset |", "|---|---|"]
+    for m in re.finditer(r"^CLASS\((\w+), (\w+), (\d+), (\w+), (\d+)\)$", text, re.M):
+        ports = "".join("%x" % port for port in range(16) if int(m.group(4), 0) >> port & 1)
+        rows.append("| %s | %s %s %s |" % (m.group(2), m.group(3), ports or "-", m.group(5)))
+    return rows
+
+
+def between(text, marks, rows):
+    head, rest = text.split(marks[0])
+    return head + marks[0] + "\n" + "\n".join(rows) + "\n" + marks[1] + rest.split(marks[1])[1]
+
+
+def rewrite_format(definition, classes, page):
     with open(page, encoding="ascii") as f:
         text = f.read()
-    head, rest = text.split(BEGIN)
-    tail = rest.split(END)[1]
     with open(page, "w", encoding="ascii") as f:
-        f.write(head + BEGIN + "\n" + "\n".join(field_rows(definition)) + "\n" + END + tail)
+        f.write(between(between(text, CLASSES, class_rows(classes)), FIELDS, field_rows(definition)))
 
 
 if sys.argv[1:2] == ["embed"] and len(sys.argv) > 3:
     embed(sys.argv[2], sys.argv[3:])
-elif sys.argv[1:2] == ["format"] and len(sys.argv) == 4:
-    rewrite_format(sys.argv[2], sys.argv[3])
+elif sys.argv[1:2] == ["format"] and len(sys.argv) == 5:
+    rewrite_format(sys.argv[2], sys.argv[3], sys.argv[4])
 else:
     sys.exit(__doc__)

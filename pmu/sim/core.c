@@ -56,7 +56,8 @@
  * Stall attribution: cycles without retirement are put down to what the oldest uop waits for then:
  * what kept it from being allocated, then from being dispatched, then its execution by kind.
  *
- * A locked operation completes `latency` cycles after its load dispatches, and its store commits then.
+ * A locked operation completes `latency` cycles after its load dispatches, core.split_lock_cycles later when it lies on
+ * two cache lines, and its store commits then.
  * A string instruction shows the memory one load and one store and costs uops.microcode further uops
  * an iteration. A floating-point assist: the result is ready, and allocation goes on,
  * core.fp_assist_cycles after the operation retired; its core.fp_assist_uops are issued and retired at
@@ -65,11 +66,13 @@
  * SSE code while upper halves of vector registers are dirty, and VEX code after that: allocation stands still for
  * core.avx_transition_cycles. VZEROUPPER makes them clean, VEX code of more than 16 bytes dirty.
  *
- * Not modelled: replays, ports bound at allocation, write-back port conflicts, cycles further than
+ * Not modelled: other cores waiting for a bus lock, replays, ports bound at allocation, write-back port conflicts, cycles further than
  * CORE_RING beyond the oldest open one (ports count as free there). */
 #include "pmu/sim/core_pipe.h"
 
 #define CLOSE_EVERY 4096 /* cycles allowed to gather before they are closed */
+
+static inline bool crosses_line(uint64_t va, unsigned bytes) { return va % 64 + bytes > 64; }
 
 static inline void write_registers(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t retired)
 {
@@ -312,8 +315,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 				if (s != ST_OK)
 					return s;
 			}
-			if (!simple && p->class == UC_LOCK && parts & PART_LOAD)
-				result = max_cycle(result, load_dispatch + latency);
+			if (!simple && p->class == UC_LOCK && load_dispatch)
+				result = max_cycle(result, load_dispatch + latency + (crosses_line(e->load_va, e->load_bytes) ? m->core_split_lock_cycles : 0));
 			else
 				result = at + latency;
 			main_done = result;

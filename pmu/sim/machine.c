@@ -22,58 +22,10 @@ static const struct field fields[] = {
 #undef NUMBER
 #undef TEXT
 
-/* Names of the timing classes and what a class costs where a file does not say: a six-port
- * core with ALUs at 0, 1 and 5, loads at 2, store address at 3, store data at 4. */
-#define ALU 0x23
 static const struct { const char *name; struct exec_cost preset; } classes[UC_COUNT] = {
-	[UC_NOP] = { "nop", { 0, 0, 0 } },
-	[UC_INT] = { "int", { 1, ALU, 1 } },
-	[UC_SHIFT] = { "shift", { 1, 0x21, 1 } },
-	[UC_LEA] = { "lea", { 1, 0x01, 1 } },
-	[UC_IMUL] = { "imul", { 3, 0x02, 1 } },
-	[UC_IMUL128] = { "imul128", { 3, 0x02, 2 } },
-	[UC_IDIV32] = { "idiv32", { 25, 0x01, 11 } },
-	[UC_IDIV64] = { "idiv64", { 60, 0x01, 40 } },
-	[UC_BRANCH] = { "branch", { 1, 0x20, 1 } },
-	[UC_LOAD] = { "load", { 0, 0x04, 1 } },
-	[UC_STA] = { "sta", { 1, 0x08, 1 } },
-	[UC_STD] = { "std", { 1, 0x10, 1 } },
-	[UC_VEC_INT] = { "vec_int", { 1, 0x22, 1 } },
-	[UC_VEC_IMUL] = { "vec_imul", { 3, 0x02, 1 } },
-	[UC_VEC_SHUFFLE] = { "vec_shuffle", { 1, 0x22, 1 } },
-	[UC_VEC_LOGIC] = { "vec_logic", { 1, ALU, 1 } },
-	[UC_VEC_MOVE] = { "vec_move", { 1, ALU, 1 } },
-	[UC_FP_ADD] = { "fp_add", { 3, 0x02, 1 } },
-	[UC_FP_MUL] = { "fp_mul", { 5, 0x01, 1 } },
-	[UC_FP_FMA] = { "fp_fma", { 5, 0x03, 1 } },
-	[UC_FP_CVT] = { "fp_cvt", { 4, 0x02, 1 } },
-	[UC_FP_DIV32] = { "fp_div32", { 14, 0x01, 14 } },
-	[UC_FP_DIV64] = { "fp_div64", { 22, 0x01, 22 } },
-	[UC_FP_SQRT32] = { "fp_sqrt32", { 18, 0x01, 18 } },
-	[UC_FP_SQRT64] = { "fp_sqrt64", { 32, 0x01, 32 } },
-	[UC_X87_ADD] = { "x87_add", { 3, 0x02, 1 } },
-	[UC_X87_MUL] = { "x87_mul", { 5, 0x01, 1 } },
-	[UC_X87_DIV] = { "x87_div", { 27, 0x01, 27 } },
-	[UC_X87_SQRT] = { "x87_sqrt", { 27, 0x01, 27 } },
-	[UC_X87_MOVE] = { "x87_move", { 1, 0x01, 1 } },
-	[UC_INT_TO_VEC] = { "int_to_vec", { 1, ALU, 1 } },
-	[UC_VEC_TO_INT] = { "vec_to_int", { 1, 0x01, 1 } },
-	[UC_LOCK] = { "lock", { 20, 0x20, 1 } },
-	[UC_MFENCE] = { "mfence", { 23, 0x10, 1 } },
-	[UC_LFENCE] = { "lfence", { 5, 0x10, 1 } },
-	[UC_SFENCE] = { "sfence", { 5, 0x10, 1 } },
-	[UC_CPUID] = { "cpuid", { 100, ALU, 1 } },
-	[UC_RDTSC] = { "rdtsc", { 24, ALU, 1 } },
-	[UC_RDPMC] = { "rdpmc", { 40, ALU, 1 } },
-	[UC_CLFLUSH] = { "clflush", { 5, 0x08, 1 } },
-	[UC_LDMXCSR] = { "ldmxcsr", { 5, 0x01, 1 } },
-	[UC_STMXCSR] = { "stmxcsr", { 1, 0x01, 1 } },
-	[UC_FLDCW] = { "fldcw", { 7, 0x01, 1 } },
-	[UC_FNSTCW] = { "fnstcw", { 5, 0x01, 1 } },
-	[UC_PAUSE] = { "pause", { 9, ALU, 1 } },
-	[UC_PREFETCH] = { "prefetch", { 0, 0x04, 1 } },
-	[UC_VZEROUPPER] = { "vzeroupper", { 1, 0, 1 } },
-	[UC_MICROCODE] = { "microcode", { 1, ALU, 1 } },
+#define CLASS(id, name, latency, ports, busy) [UC_##id] = { #name, { latency, ports, busy } },
+#include "pmu/sim/machine_class.def"
+#undef CLASS
 };
 
 const char *machine_class_name(unsigned uop_class)

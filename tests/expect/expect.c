@@ -3,6 +3,7 @@
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_cores.h"
 #include "tests/expect/expect_curves.h"
+#include "tests/expect/expect_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,13 +116,16 @@ static void dram_local(struct facts *f, uint64_t span, uint64_t *least, uint64_t
 	*most += miss - (2 * open > span ? (hit + miss) * (open - span / 2) / span : 0);
 }
 
-/* What a chase made cold by CLFLUSH is spread over: 16 pages of 2 MiB, or half of what the DTLB holds of them. */
+/* What a chase made cold by CLFLUSH is spread over, and what the large chase visits at a time: 16 pages of 2 MiB, or
+ * half of what the DTLB holds of them. */
 static uint64_t sparse_span(struct facts *f)
 {
 	uint64_t pages = field(f, "dtlb", "large_entries") / 2;
 
 	return (pages && pages < 16 ? pages : 16) * 0x200000;
 }
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static uint64_t last_bytes(struct facts *f)
 {
@@ -130,19 +134,52 @@ static uint64_t last_bytes(struct facts *f)
 	return l3 ? l3 : l2_bytes ? l2_bytes : field(f, "l1d", "bytes");
 }
 
-/* Both TLB levels asked in vain, then a walk: the PDE cache leaves one load, of an entry whose line was used
- * as many pages ago as there are groups of 8. In between come as many lines of data: with both an L1 that
- * replaces the oldest is filled to a quarter of as many lines as there are pages, twice the second level's
- * entries. Well below its size the entry comes from the L1, well above from the L2, else from one of them. */
-static void walk(struct facts *f, uint64_t *least, uint64_t *most)
+/* Lines that share a set of the L1 with the line of group g's page-table entries and come between two uses of it: the
+ * other groups' entries, and one line of data of each group, of which pass the row's order decides. Least and most. */
+static void rivals(struct facts *f, uint64_t groups, uint64_t g, uint64_t *least, uint64_t *most)
 {
-	uint64_t lines = field(f, "l1d", "bytes") / 64, between = field(f, "stlb", "entries") / 2;
-	uint64_t lookup = field(f, "stlb", "cycles") + field(f, "walk", "cycles");
-	bool oldest = field(f, "l1d", "policy") == 0;
+	uint64_t sets = field(f, "l1d", "bytes") / 64 / larger(1, field(f, "l1d", "ways"));
+	uint64_t way = field(f, "l2", "bytes") / larger(1, field(f, "l2", "ways")), spread = way > 4096 ? way / 4096 : 1;
 
-	/* Another policy keeps some of the data in the L1, not as much in both of the row's orders. */
-	*least = lookup + (oldest ? between >= 2 * lines ? l2(f) : l1(f) : 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));
-	*most = lookup + (oldest && 2 * between <= lines ? l1(f) : l2(f));
+	*least = *most = 0;
+	for (uint64_t other = 0; other < groups; other++) {
+		bool always = true, sometimes = false;
+
+		*least += other != g && other % sets == g % sets;
+		*most += other != g && other % sets == g % sets;
+		for (uint64_t page = 8 * other; page < 8 * other + 8; page++) {
+			bool here = (page * 64 + page / spread % 64) % sets == g % sets;
+
+			always &= here;
+			sometimes |= here;
+		}
+		*least += always;
+		*most += sometimes;
+	}
+}
+
+/* Both TLB levels asked in vain, then a walk: the PDE cache leaves one load, of an entry whose line was used one round
+ * of the groups of 8 pages ago. An L1 that replaces the oldest still has it when fewer other lines of its set than
+ * ways have come since; else the L2 has it. */
+static void walk(struct facts *f, uint64_t *least_milli, uint64_t *most_milli)
+{
+	uint64_t groups = field(f, "stlb", "entries") / 4, ways = field(f, "l1d", "ways"), stays = 0, goes = 0;
+	uint64_t lookup = field(f, "stlb", "cycles") + field(f, "walk", "cycles"), gap = 1000 * (l2(f) - l1(f));
+
+	if (field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
+		*least_milli = 1000 * (lookup + 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));
+		*most_milli = 1000 * (lookup + l2(f));
+		return;
+	}
+	for (uint64_t g = 0; g < groups; g++) {
+		uint64_t least, most;
+
+		rivals(f, groups, g, &least, &most);
+		stays += most < ways;
+		goes += least >= ways;
+	}
+	*least_milli = 1000 * (lookup + l1(f)) + (groups ? gap * goes / groups : 0);
+	*most_milli = 1000 * (lookup + l2(f)) - (groups ? gap * stays / groups : 0);
 }
 
 /* Which TLB sizes the rows can aim at. The first level must be a quarter of the second, and a line a page must
@@ -162,80 +199,6 @@ static bool walk_in_reach(struct facts *f)
 	return pages && pages * 64 <= field(f, "l2", "bytes") / 2 && pages * 64 >= 2 * field(f, "l1d", "bytes");
 }
 
-/* How many ports an [exec] line names: "LATENCY PORTS BUSY", a digit a port. */
-static uint64_t exec_ports(struct facts *f, const char *name, uint64_t preset)
-{
-	struct ini ini;
-
-	ini_init(&ini, f->machine, strlen(f->machine));
-	while (ini_next(&ini) == ST_OK)
-		if (is(ini.section, ini.section_length, "exec") && is(ini.key, ini.key_length, name)) {
-			const char *ports = memchr(ini.value, ' ', ini.value_length);
-			size_t n = ports ? strspn(ports + 1, "0123456789abcdef") : 0;
-
-			return n ? n : preset;
-		}
-	return preset;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* Thousandths of a core cycle that an iteration of the triad (256 bytes of each array, 12 lines touched, 4 of them modified)
- * takes at least, arrays in cache level `level`, 4 = memory. */
-static uint64_t triad(struct facts *f, unsigned level, bool nontemporal)
-{
-	uint64_t isa = field(f, "cpuid", "isa"), vectors = isa & 16 ? 4 : isa & 2 ? 8 : 16;
-	/* A vector is load and multiply, load and add, store address and data; besides three LEA, ADD, AND, DEC, JNZ. */
-	uint64_t slots = vectors * (!field(f, "core", "microfusion") ? 6 : isa & 18 ? 3 : 4) +
-		(field(f, "core", "macrofusion") == 2 ? 6 : 7);
-	uint64_t lines_in = nontemporal ? 8 : 12, lines_out = 4, channels, cycles;
-
-	/* What loop buffer or uop cache deliver ends its group at the jump back; what the decoders make is joined. */
-	cycles = slots <= field(f, "front", "loop_uops") || field(f, "front", "uop_cache") ? 1000 * round_up(slots, field(f, "core", "issue_width")) :
-		1000 * slots / larger(1, field(f, "core", "issue_width"));
-	cycles = larger(cycles, 2000 * vectors / exec_ports(f, "load", 1));
-	cycles = larger(cycles, 1000 * vectors / exec_ports(f, "std", 1));
-	if (level >= 2 && !nontemporal)
-		cycles = larger(cycles, 1000 * (lines_in + lines_out) * field(f, "l2", "busy_cycles"));
-	if (level >= 3) /* lines on their way to the L2; prefetchers may have taken them past the fill buffers */
-		cycles = larger(cycles, 1000 * lines_in * last(f) / larger(1, field(f, "sq", "entries")));
-	if (level == 4) {
-		bool open_page = field(f, "dram", "open_page"); /* in sequence most accesses find their row open */
-		uint64_t memory = field(f, "dram", "local_ps") - (open_page ? field(f, "dram", "page_hit_ps") : 0);
-
-		cycles = larger(cycles, 1000 * lines_in * (last(f) + ps(f, memory)) / larger(1, field(f, "sq", "entries")));
-		channels = field(f, "dram", "channels") * field(f, "dram", "channel_bytes_per_second");
-		cycles = larger(cycles, (uint64_t)((unsigned __int128)(lines_in + lines_out) * 64000 * field(f, "clock", "bus_hz_times_3") *
-		                                   field(f, "clock", "core_ratio") / 3 / (channels ? channels : 1)));
-	}
-	return cycles;
-}
-
-/* A triad in the L1 has a closed formula. Further out several limits meet and no closed formula is known here:
- * the least of them, 15 % more and half of it are bounds that catch a gross error. */
-static enum status expect_triad(struct facts *f, const char *row, struct expectation *out)
-{
-	static const struct { const char *row; unsigned level; bool nontemporal; } rows[] = {
-		{ "triad.l1.bandwidth", 1, false }, { "triad.l2.bandwidth", 2, false }, { "triad.l3.bandwidth", 3, false },
-		{ "triad.dram.bandwidth", 4, false }, { "triad.dram_nt.bandwidth", 4, true },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		unsigned __int128 hz3 = (unsigned __int128)field(f, "clock", "bus_hz_times_3") * field(f, "clock", "core_ratio");
-		int64_t milli;
-
-		if (strcmp(rows[i].row, row))
-			continue;
-		if ((rows[i].level == 2 && !field(f, "l2", "bytes")) || (rows[i].level == 3 && !field(f, "l3", "bytes")))
-			return ST_UNSUPPORTED;
-		milli = (int64_t)(hz3 * 768 * 1000000 / 3 / triad(f, rows[i].level, rows[i].nontemporal));
-		*out = rows[i].level == 1 ? (struct expectation){ milli / 100 * 99, milli / 100 * 101 } :
-			(struct expectation){ milli / 2, milli / 100 * 115 };
-		return f->missing ? ST_SYNTAX : ST_OK;
-	}
-	return ST_MISSING;
-}
-
 static int64_t tolerance_of(int64_t milli)
 {
 	int64_t part = milli * TOLERANCE_PERCENT / 100;
@@ -247,11 +210,12 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 {
 	struct facts f = { machine, format, false };
 	bool has_l2 = field(&f, "l2", "bytes"), has_l3 = field(&f, "l3", "bytes");
-	uint64_t walk_least, walk_most, dram_least, dram_most, big_least, big_most, first = l1(&f);
+	uint64_t walk_least = 0, walk_most = 0, dram_least, dram_most, big_least, big_most, first = l1(&f);
 
-	walk(&f, &walk_least, &walk_most);
+	if (!strcmp(row, "tlb.stlb_walk_4k.penalty"))
+		walk(&f, &walk_least, &walk_most);
 	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
-	dram_local(&f, 6 * last_bytes(&f), &big_least, &big_most);
+	dram_local(&f, 6 * last_bytes(&f) < sparse_span(&f) ? 6 * last_bytes(&f) : sparse_span(&f), &big_least, &big_most);
 	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
 		{ "load.l1.latency", true, first, first },
 		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },
@@ -262,7 +226,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		{ "load.l3.penalty", has_l3, last(&f) - first, last(&f) - first },
 		{ "load.dram_local.penalty", true, dram_least - first, dram_most - first },
 		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), field(&f, "stlb", "cycles"), field(&f, "stlb", "cycles") },
-		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), walk_least, walk_most },
+		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), 0, 0 },
 	};
 
 	if (f.missing)
@@ -274,6 +238,10 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 			continue;
 		if (!formulas[i].there)
 			return ST_UNSUPPORTED;
+		if (!strcmp(row, "tlb.stlb_walk_4k.penalty")) {
+			least = (int64_t)walk_least;
+			most = (int64_t)walk_most;
+		}
 		*out = (struct expectation){ least - tolerance_of(least), most + tolerance_of(most) };
 		return ST_OK;
 	}
@@ -285,7 +253,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		return expect_cores(machine, format, row, out);
 	if (expect_bandwidth(machine, format, row, out) != ST_MISSING)
 		return expect_bandwidth(machine, format, row, out);
-	return expect_triad(&f, row, out);
+	return expect_stream(machine, format, row, out);
 }
 
 enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)

@@ -4,7 +4,14 @@
 
 #include "tests/expect/expect.h"
 
-/* As expect_row, which asks this one; within 2 % or half a cycle. */
+/* The texts that formulas read; missing: something that one asked for is in neither. */
+struct machine_text { const char *machine, *format; bool missing; };
+
+/* What an operation costs, from [exec] or FORMAT.md's list of classes; ports: how many can take it. */
+struct cost { int64_t latency, ports, busy; };
+struct cost cost_of(struct machine_text *t, const char *class);
+
+/* As expect_row, which asks this one; latencies and intervals within 1 % or 0.1 cycle, penalties within 2 % or half a cycle. */
 MUST_CHECK enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out);
 
 #endif

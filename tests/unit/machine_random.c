@@ -5,7 +5,8 @@
  *
  * Not drawn, for no chase finds there what the formulas say: tree-PLRU over a number of ways that is no power of
  * two (lines of the part with more ways are never given up while others of it are used), an L2 less than eight
- * times an L1 that does not replace the oldest (which keeps some lines of any ring that fits the L2). */
+ * times an L1 that does not replace the oldest (which keeps some lines of any ring that fits the L2), an L3 that is not
+ * inclusive in processors whose events cannot tell a line that a sharer forwards from one that was snooped. */
 #include "tests/unit/machine_random.h"
 
 #include <stdarg.h>
@@ -50,11 +51,11 @@ static void field(struct draw *d, const char *key, uint64_t value)
 }
 
 /* Processors whose events the driver and the register model both know. */
-static const struct identity { unsigned family, model; const char *events; unsigned pebs_format, version, general; bool msr; } identities[] = {
-	{ 6, 0x1A, "nehalem", 1, 3, 4, true },
-	{ 6, 0x3F, "haswell", 2, 3, 8, true },
-	{ 6, 0x55, "skylake", 3, 4, 8, true },
-	{ 6, 0x17, "core2", 0, 2, 2, false },
+static const struct identity { unsigned family, model; const char *events; unsigned pebs_format, version, general; bool msr, forwards; } identities[] = {
+	{ 6, 0x1A, "nehalem", 1, 3, 4, true, false },
+	{ 6, 0x3F, "haswell", 2, 3, 8, true, false },
+	{ 6, 0x55, "skylake", 3, 4, 8, true, true },
+	{ 6, 0x17, "core2", 0, 2, 2, false, true },
 };
 
 static void draw_core(struct draw *d)
@@ -107,7 +108,7 @@ static uint64_t draw_cache(struct draw *d, const char *name, uint64_t least, uin
 	return bytes;
 }
 
-static void draw_caches(struct draw *d, unsigned cores)
+static void draw_caches(struct draw *d, unsigned cores, bool forwards)
 {
 	unsigned slices = (unsigned)between(d, 1, 6), policy;
 	uint64_t l1 = draw_cache(d, "l1d", 8192, 131072, 16, 1, &policy), l1_cycles = between(d, 2, 8), l2, l2_cycles, sharing;
@@ -134,7 +135,7 @@ static void draw_caches(struct draw *d, unsigned cores)
 		field(d, "core_cycles", l2_cycles + between(d, 1, 20));
 		field(d, "uncore_cycles", between(d, 0, 60));
 		field(d, "busy_uncore_cycles", between(d, 0, 4));
-		field(d, "inclusive", between(d, 0, 1));
+		field(d, "inclusive", between(d, 0, 1) || !forwards);
 	}
 }
 
@@ -165,7 +166,7 @@ static void draw_tlbs(struct draw *d)
 	field(d, "pde_entries", between(d, 8, 48));
 }
 
-static void draw_memory(struct draw *d, unsigned sockets)
+static void draw_memory(struct draw *d, unsigned sockets, const struct identity *who)
 {
 	uint64_t local = between(d, 30000, 150000);
 
@@ -184,6 +185,7 @@ static void draw_memory(struct draw *d, unsigned sockets)
 		field(d, "bytes_per_second", between(d, 5000000000, 40000000000));
 		field(d, "clean_ps", between(d, 20000, 120000));
 		field(d, "modified_ps", between(d, 40000, 200000));
+		field(d, "modified_as_dram", who->pebs_format == 1); /* as its events count it */
 	}
 	say(d, "[prefetch]\n");
 	field(d, "present", between(d, 0, 15));
@@ -231,8 +233,8 @@ void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)
 	field(d, "cores", cores);
 	field(d, "threads", one_in(d, 3) ? 2 : 1);
 	draw_core(d);
-	draw_caches(d, cores);
+	draw_caches(d, cores, who->forwards);
 	draw_tlbs(d);
-	draw_memory(d, sockets);
+	draw_memory(d, sockets, who);
 	draw_pmu(d, who);
 }
