@@ -22,6 +22,7 @@ kernel_code:
 %include "asm/study.asm"
 %include "asm/cores.asm"
 %include "asm/bandwidth.asm"
+%include "asm/work.asm"
 %include "asm/within.asm"
 
 section .kernels

@@ -22,6 +22,7 @@
 %define MB_INDEX      96
 %define MB_BEFORE     (96 + 8 * 24)
 %define MB_AFTER      (96 + 16 * 24)
+%define MB_GATE       (96 + 24 * 24)
 
 %macro SERIALISE 0
 	mfence

@@ -255,7 +255,7 @@ static void take_entry(void *self, const struct trace_entry *e)
 
 static void planned_progress(void *self, const struct progress *row)
 {
-	open_section(self, row->row ? row->row->name : SUITE_STUDY_NAME);
+	open_section(self, progress_name(row));
 }
 
 static bool planned_stop(void *self)

@@ -1,5 +1,6 @@
 /* bench/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
 #include "bench/matrix.h"
+#include "bench/parts.h"
 #include "bench/profile.h"
 #include "bench/report.h"
 #include "bench/writer.h"
@@ -35,17 +36,22 @@ static bool next_piece(const char **at, const char **piece, size_t *n)
 	return true;
 }
 
-static bool piece_matches(const char *piece, size_t n, const struct row *r)
+static bool piece_matches_name(const char *piece, size_t n, const char *name, unsigned suites)
 {
 	char pattern[64];
 
 	if (suite_bit(piece, n))
-		return r->suites & suite_bit(piece, n);
+		return suites & suite_bit(piece, n);
 	if (n >= sizeof(pattern))
 		return false;
 	memcpy(pattern, piece, n);
 	pattern[n] = 0;
-	return str_glob(pattern, r->name);
+	return str_glob(pattern, name);
+}
+
+static bool piece_matches(const char *piece, size_t n, const struct row *r)
+{
+	return piece_matches_name(piece, n, r->name, r->suites);
 }
 
 const char *suite_rows(const struct suite_settings *s)
@@ -53,15 +59,20 @@ const char *suite_rows(const struct suite_settings *s)
 	return s->suite && s->suite[0] ? s->suite : s->profile ? PROFILE_ROWS : "quick";
 }
 
-bool suite_selects(const struct suite_settings *s, const struct row *r)
+bool suite_selects_name(const struct suite_settings *s, const char *name, unsigned suites)
 {
 	const char *at = suite_rows(s), *piece;
 	size_t n;
 
 	while (next_piece(&at, &piece, &n))
-		if (piece_matches(piece, n, r))
+		if (piece_matches_name(piece, n, name, suites))
 			return true;
 	return false;
+}
+
+bool suite_selects(const struct suite_settings *s, const struct row *r)
+{
+	return suite_selects_name(s, r->name, r->suites) || (!s->profile && part_wants_row(s, r));
 }
 
 /* --- what is expected -------------------------------------------------------------------------- */
@@ -146,6 +157,8 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 
 		for (unsigned i = 0; i < rows_count && !known; i++)
 			known = piece_matches(piece, n, &rows[i]);
+		for (unsigned i = 0; i < SUITE_PARTS && !known && !s->profile; i++)
+			known = piece_matches_name(piece, n, part_name(i), SUITE_FULL);
 		if (!known) {
 			text_fmt(&t, "suite: \"%.*s\" is neither quick, full nor the name or pattern of a row", (int)n, piece);
 			return ST_MISSING;
@@ -236,6 +249,8 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 	w->out->by_status[r.status]++;
 	odd = unexpected(w->a, s, &r);
 	w->out->unexpected += odd;
+	if (r.kind == KIND_PENALTY && (r.status == ROW_OK || r.status == ROW_NOISY))
+		w->penalty_milli[row - rows] = r.value_milli;
 	write_row(w, &r, odd);
 	if (w->host->row_done)
 		w->host->row_done(w->host->self, &r);
@@ -353,8 +368,10 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		run_rows(&w, b, s, s->profile ? &profile : NULL);
-		if (!s->profile)
+		if (!s->profile) {
 			run_study(&w, b, s);
+			parts_run(&w, b, s);
+		}
 		write_end(&w);
 		writer_close(&w);
 	}

@@ -26,10 +26,17 @@ struct environment_line { const char *key, *value; };
 #define SUITE_STUDY_NAME "precise sampling and last-branch records"
 
 struct progress {
-	const struct row *row;    /* NULL: the study behind the rows of the full suite */
+	const struct row *row;    /* NULL: what follows the rows */
+	const char *part;         /* its name; NULL: the study behind the rows of the full suite */
 	unsigned done, total;     /* rows */
 	uint64_t work_done, work_total; /* of the instruction budgets, to estimate the time left */
 };
+
+/* What is being run. */
+static inline const char *progress_name(const struct progress *p)
+{
+	return p->row ? p->row->name : p->part ? p->part : SUITE_STUDY_NAME;
+}
 
 /* What the place of running supplies. */
 struct suite_host {
@@ -69,6 +76,8 @@ MUST_CHECK enum status suite_check_processor(const struct cpu *cpu, const struct
 const char *suite_rows(const struct suite_settings *s);
 /* Whether these settings take in the row. */
 bool suite_selects(const struct suite_settings *s, const struct row *r);
+/* Whether they take in something by this name that belongs to these suites (bits of enum suites). */
+bool suite_selects_name(const struct suite_settings *s, const char *name, unsigned suites);
 /* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */
 MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                                  const struct suite_host *host, struct suite_summary *out);

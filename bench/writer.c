@@ -1,32 +1,34 @@
 /* bench/writer.c: the journal is written line by line, each flushed; the whole files are made of the same lines, so
  * that a run that went on after a crash, and one read back from a serial log, give the same bytes. */
 #include "bench/writer.h"
+#include "bench/parts.h"
 #include "bench/html.h"
 #include "bench/matrix.h"
 
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
 #define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
 #define CELL_BYTES 80u          /* of a matrix, as text */
+#define ACCOUNTING_BYTES (96u << 10) /* of all workloads */
 #define PROFILE_LINE_BYTES (32u << 10) /* a row's kernel under 64 events */
 
-static void file_failed(struct writer *w, enum status st)
+void writer_failed(struct writer *w, enum status st)
 {
 	if (st != ST_OK && w->out->files == ST_OK)
 		w->out->files = st;
 }
 
-static void journal(struct writer *w, const struct text *line)
+void writer_journal(struct writer *w, const struct text *line)
 {
 	if (line->full)
-		file_failed(w, ST_FULL);
+		writer_failed(w, ST_FULL);
 	else if (w->host->append)
-		file_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
+		writer_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
 }
 
 enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
                         size_t profile_bytes)
 {
-	char *json, *csv, *profile = NULL;
+	char *json, *csv, *accounting, *profile = NULL;
 
 	memset(w, 0, sizeof(*w));
 	w->a = a;
@@ -36,13 +38,15 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 	str_copy(w->backend, sizeof(w->backend), a->name);
 	/* two matrices, of clean and of modified lines, have a cell for each pair of cores */
 	w->profile_bytes = profile_bytes + host->journal_bytes;
-	w->json_bytes = TEXT_BYTES + w->profile_bytes + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
+	w->json_bytes = TEXT_BYTES + ACCOUNTING_BYTES + w->profile_bytes + 2 * (size_t)a->cores * a->cores * CELL_BYTES;
 	json = host->get(host->self, w->json_bytes);
 	csv = host->get(host->self, TEXT_BYTES);
 	w->earlier = host->get(host->self, rows_count);
+	w->penalty_milli = host->get(host->self, rows_count * sizeof(*w->penalty_milli));
+	accounting = host->get(host->self, ACCOUNTING_BYTES);
 	if (w->profile_bytes)
 		profile = host->get(host->self, w->profile_bytes);
-	if (!json || !csv || !w->earlier || (w->profile_bytes && !profile)) {
+	if (!json || !csv || !accounting || !w->penalty_milli || !w->earlier || (w->profile_bytes && !profile)) {
 		if (profile)
 			host->put(host->self, profile, w->profile_bytes);
 		if (json)
@@ -51,9 +55,16 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 			host->put(host->self, csv, TEXT_BYTES);
 		if (w->earlier)
 			host->put(host->self, w->earlier, rows_count);
+		if (w->penalty_milli)
+			host->put(host->self, w->penalty_milli, rows_count * sizeof(*w->penalty_milli));
+		if (accounting)
+			host->put(host->self, accounting, ACCOUNTING_BYTES);
 		return ST_FULL;
 	}
 	text_init(&w->json, json, w->json_bytes);
+	text_init(&w->accounting, accounting, ACCOUNTING_BYTES);
+	for (unsigned i = 0; i < rows_count; i++)
+		w->penalty_milli[i] = -1;
 	text_init(&w->csv, csv, TEXT_BYTES);
 	if (profile)
 		text_init(&w->profile, profile, w->profile_bytes);
@@ -65,6 +76,8 @@ void writer_close(struct writer *w)
 	if (w->profile.at)
 		w->host->put(w->host->self, w->profile.at, w->profile_bytes);
 	w->host->put(w->host->self, w->earlier, rows_count);
+	w->host->put(w->host->self, w->penalty_milli, rows_count * sizeof(*w->penalty_milli));
+	w->host->put(w->host->self, w->accounting.at, ACCOUNTING_BYTES);
 	w->host->put(w->host->self, w->csv.at, TEXT_BYTES);
 	w->host->put(w->host->self, w->json.at, w->json_bytes);
 }
@@ -79,19 +92,19 @@ void write_head(struct writer *w, const struct cpu *cpu, const struct suite_sett
 	report_head(&w->json, w->a, cpu, s, seed);
 	report_csv_head(&w->csv);
 	if (!at) {
-		file_failed(w, ST_FULL);
+		writer_failed(w, ST_FULL);
 	} else {
 		text_init(&line, at, TEXT_BYTES);
 		text_fmt(&line, "{\"event\": \"run\", \"key\": \"%016llx\", ", (unsigned long long)key);
 		for (size_t i = 2; i < w->json.length; i++) /* behind "{\n" */
 			text_char(&line, w->json.at[i] == '\n' ? ' ' : w->json.at[i]);
 		text_fmt(&line, "}\n");
-		journal(w, &line);
+		writer_journal(w, &line);
 		text_init(&line, at, TEXT_BYTES);
 		text_fmt(&line, "{\"event\": \"environment\", \"environment\": ");
 		report_environment(&line, w->host);
 		text_fmt(&line, "}\n");
-		journal(w, &line);
+		writer_journal(w, &line);
 		w->host->put(w->host->self, at, TEXT_BYTES);
 	}
 	text_fmt(&w->json, ",\n\"rows\": [");
@@ -104,7 +117,7 @@ void write_start(struct writer *w, const char *name)
 
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"start\", \"name\": \"%s\"}\n", name);
-	journal(w, &line);
+	writer_journal(w, &line);
 }
 
 /* A row into the whole files. */
@@ -130,9 +143,9 @@ void write_row(struct writer *w, const struct row_result *r, bool odd)
 	report_row(&line, w->a, r);
 	struct json row = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
-	journal(w, &line);
+	writer_journal(w, &line);
 	if (line.full)
-		file_failed(w, ST_FULL);
+		writer_failed(w, ST_FULL);
 	else
 		add_row(w, row);
 	if (large)
@@ -151,7 +164,7 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 	struct text line;
 
 	if (!at) {
-		file_failed(w, ST_FULL);
+		writer_failed(w, ST_FULL);
 		return;
 	}
 	text_init(&line, at, PROFILE_LINE_BYTES);
@@ -160,7 +173,7 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 	profile_json(&line, plan, r);
 	struct json workload = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
-	journal(w, &line);
+	writer_journal(w, &line);
 	if (!line.full)
 		add_profile(w, workload);
 	text_init(&line, at, PROFILE_LINE_BYTES);
@@ -168,6 +181,13 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 	if (w->host->say)
 		w->host->say(w->host->self, line.at);
 	w->host->put(w->host->self, at, PROFILE_LINE_BYTES);
+}
+
+void writer_part(struct writer *w, unsigned part, struct json json)
+{
+	text_fmt(&w->accounting, "%s\n", w->accounting.length ? "," : "");
+	text_bytes(&w->accounting, json.at, json.bytes);
+	w->part_earlier[part] = EARLIER_DONE;
 }
 
 void write_study(struct writer *w, unsigned odd)
@@ -179,7 +199,7 @@ void write_study(struct writer *w, unsigned odd)
 	text_fmt(&line, "{\"event\": \"study\", \"unexpected\": %u, \"study\": ", odd);
 	study_json(&line, &w->out->study);
 	text_fmt(&line, "}\n");
-	journal(w, &line);
+	writer_journal(w, &line);
 }
 
 /* report.html, drawn from the results as they were written. Results without a report are results: what fails here is
@@ -220,6 +240,8 @@ static void write_whole(struct writer *w, struct json summary)
 		text_bytes(&w->json, w->study.at, w->study.bytes);
 	else
 		study_json(&w->json, &w->out->study);
+	if (w->accounting.length)
+		text_fmt(&w->json, ",\n\"accounting\": [%s\n]", w->accounting.at);
 	if (w->profile.length)
 		text_fmt(&w->json, ",\n\"profile\": [%s\n]", w->profile.at);
 	text_fmt(&w->json, ",\n\"environment\": ");
@@ -228,16 +250,16 @@ static void write_whole(struct writer *w, struct json summary)
 	else
 		report_environment(&w->json, w->host);
 	text_fmt(&w->json, "\n}\n");
-	if (w->json.full || w->csv.full || w->profile.full)
-		file_failed(w, ST_FULL);
+	if (w->json.full || w->csv.full || w->accounting.full || w->profile.full)
+		writer_failed(w, ST_FULL);
 	if (!w->host->write)
 		return;
 	if (!w->json.full)
-		file_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
+		writer_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
 	if (!w->csv.full)
-		file_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
+		writer_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
 	if (!w->json.full)
-		file_failed(w, write_report(w));
+		writer_failed(w, write_report(w));
 }
 
 void write_end(struct writer *w)
@@ -251,7 +273,7 @@ void write_end(struct writer *w)
 	report_summary(&line, w->out);
 	struct json summary = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
-	journal(w, &line);
+	writer_journal(w, &line);
 	write_whole(w, summary);
 }
 
@@ -297,6 +319,33 @@ static void take_start(struct writer *w, struct json line)
 	for (unsigned i = 0; i < rows_count; i++)
 		if (w->earlier[i] == EARLIER_NOTHING && json_is(name, rows[i].name))
 			w->earlier[i] = EARLIER_BEGUN;
+	for (unsigned i = 0; i < SUITE_PARTS; i++)
+		if (w->part_earlier[i] == EARLIER_NOTHING && json_is(name, part_name(i)))
+			w->part_earlier[i] = EARLIER_BEGUN;
+}
+
+/* The accounting of a workload. */
+static void take_accounting(struct writer *w, struct json line)
+{
+	struct json accounting, name;
+
+	if (!json_get(line, "accounting", &accounting) || !json_get(accounting, "workload", &name))
+		return;
+	for (unsigned i = 0; i < WORK_KINDS; i++)
+		if (w->part_earlier[i] != EARLIER_DONE && json_is(name, work_name((enum work_kind)i))) {
+			w->out->unexpected += count_of(line, "unexpected");
+			writer_part(w, i, accounting);
+		}
+}
+
+/* Penalties feed the accounting also when an earlier boot measured them. */
+static void take_penalty(struct writer *w, unsigned i, struct json row, enum row_status status)
+{
+	struct json value;
+	int64_t milli;
+
+	if (rows[i].kind == KIND_PENALTY && (status == ROW_OK || status == ROW_NOISY) && json_get(row, "value", &value) && json_milli(value, &milli))
+		w->penalty_milli[i] = milli;
 }
 
 /* Rows that this build does not know, or that stand there twice, are left out. `profile`: a row's kernel under one. */
@@ -320,6 +369,8 @@ static void take_row(struct writer *w, struct json line, bool profile)
 					add_profile(w, row);
 				else
 					add_row(w, row);
+				if (!profile)
+					take_penalty(w, i, row, (enum row_status)s);
 			}
 	}
 }
@@ -340,6 +391,7 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 		case JOURNAL_START: take_start(w, line.object); break;
 		case JOURNAL_ROW: take_row(w, line.object, false); break;
 		case JOURNAL_PROFILE: take_row(w, line.object, true); break;
+		case JOURNAL_ACCOUNTING: take_accounting(w, line.object); break;
 		case JOURNAL_BOOT: w->out->boots++; break;
 		case JOURNAL_STUDY:
 			if (!w->study.bytes)
@@ -369,7 +421,7 @@ bool write_earlier(struct writer *w)
 	w->out->boots++;
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"boot\", \"boot\": %u, \"damaged_lines\": %u}\n", w->out->boots, damaged);
-	journal(w, &line);
+	writer_journal(w, &line);
 	return true;
 }
 

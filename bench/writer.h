@@ -4,8 +4,11 @@
 
 #include "bench/profile.h"
 #include "bench/report.h"
+#include "bench/work.h"
 
 #define STUDY_NAME "study" /* in the journal's start line; no row is called so */
+
+#define SUITE_PARTS WORK_KINDS /* what runs beside rows: bench/parts.h */
 
 enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
 
@@ -20,6 +23,9 @@ struct writer {
 	bool comma;
 	/* of earlier boots */
 	uint8_t *earlier;        /* enum earlier of each row of the table */
+	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
+	struct text accounting;  /* as it goes into results.json */
+	uint8_t part_earlier[SUITE_PARTS];
 	bool study_begun;
 	struct json study;       /* of the journal, bytes = 0: none yet */
 	struct json environment;
@@ -41,5 +47,9 @@ void write_row(struct writer *w, const struct row_result *r, bool odd);
 void write_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
 void write_study(struct writer *w, unsigned odd);
 void write_end(struct writer *w);
+/* For parts.c: notes a failure; appends a line to the journal; takes a part's JSON into the whole file. */
+void writer_failed(struct writer *w, enum status st);
+void writer_journal(struct writer *w, const struct text *line);
+void writer_part(struct writer *w, unsigned part, struct json json);
 
 #endif

@@ -121,7 +121,7 @@ static void place_progress(void *self, const struct progress *p)
 	}
 	clear_status(place);
 	print_screen("[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total,
-	             p->row != NULL ? p->row->name : SUITE_STUDY_NAME, left);
+	             progress_name(p), left);
 	place->status_line = true;
 	if (p->row != NULL)
 		crash_here(p->row->name);
@@ -138,6 +138,12 @@ static void place_row_done(void *self, const struct row_result *r)
 	print_text(line);
 	if (!p->unkept)
 		state_progress(p->state, p->files);
+}
+
+static void place_say(void *self, const char *lines)
+{
+	clear_status(self);
+	print_text(lines);
 }
 
 static bool place_stop(void *self)
@@ -226,7 +232,7 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog };
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
-		.row_done = place_row_done, .stop = place_stop, .get = place_get, .put = place_put,
+		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
 		.environment = r->environment->lines, .environment_lines = r->environment->count,
 	};
 

@@ -188,6 +188,14 @@ enum status counters_stop(const struct access *a, const struct cpu *cpu, const s
 	return s == ST_OK ? selects_off(a, cpu, core) : s;
 }
 
+enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t *gate)
+{
+	if (cpu->pmu_version < 2)
+		return ST_UNSUPPORTED;
+	enum status s = a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_CTRL, gate);
+	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_CTRL, 0) : s;
+}
+
 /* Two patterns that a legacy write can make and that differ in every low bit. */
 static const uint64_t patterns[2] = { 0x2AAAAAAA, 0x15555555 };
 

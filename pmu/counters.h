@@ -37,6 +37,10 @@ MUST_CHECK enum status counters_start(const struct access *a, const struct cpu *
 MUST_CHECK enum status counters_stop(const struct access *a, const struct cpu *cpu, const struct plan *plan,
                                      unsigned run, unsigned core);
 
+/* Stops all counters that counters_start has started, at once; *gate is what starts them again together when written to
+ * IA32_PERF_GLOBAL_CTRL (k_measure_gated). ST_UNSUPPORTED: no such register. */
+MUST_CHECK enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t *gate);
+
 /* What IA32_PERFEVTSELn holds while general counter n counts an event. */
 uint64_t counter_select(const struct event *e);
 

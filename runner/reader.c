@@ -227,7 +227,7 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 	if (!strcmp(what, "study") && !strcmp(g->started, "study"))
 		g->started[0] = 0;
 	/* environment, study, and every section that later versions add: under their own name */
-	if (!strcmp(what, "profile")) { /* a line for each row's kernel */
+	if (!strcmp(what, "profile") || !strcmp(what, "accounting")) { /* a line for each row's kernel, or workload */
 		g->started[0] = 0;
 		json_t *list = json_object_get(g->root, what);
 		if (!list && json_object_set_new(g->root, what, list = json_array()))
@@ -274,8 +274,8 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		snprintf(problem, capacity, "%s: no whole line of a journal", name);
 		st = ST_MISSING;
 	}
-	/* the study is begun as a row is, and is none */
-	if (st == ST_OK && g.started[0] && strcmp(g.started, "study") &&
+	/* what follows the rows is begun as a row is, and is none */
+	if (st == ST_OK && g.started[0] && strcmp(g.started, "study") && strncmp(g.started, "account.", 8) &&
 	    json_array_append_new(g.rows, crashed_row(g.started, json_is_true(json_object_get(g.root, "simulated")))))
 		st = ST_FULL;
 	if (st != ST_OK) {

@@ -98,7 +98,7 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 static void place_progress(void *self, const struct progress *p)
 {
 	struct surroundings *place = self;
-	const char *name = p->row ? p->row->name : SUITE_STUDY_NAME;
+	const char *name = progress_name(p);
 	if (place->terminal)
 		fprintf(stderr, "\r\033[K[%u/%u] %s", p->done < p->total ? p->done + 1 : p->total, p->total, name);
 	if (place->trace)

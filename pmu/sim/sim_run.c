@@ -301,7 +301,7 @@ static void take_smis(struct sim *s, struct hart *h, bool running)
 static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *in)
 {
 	const struct hart *o = sibling(s, h);
-	if ((in->op != OP_RDPMC && in->op != OP_WRMSR) || !o || !o->job || !signals_any(s->both[h->thread / 2]))
+	if (!o || !o->job || (in->op != OP_WRMSR && (in->op != OP_RDPMC || !signals_any(s->both[h->thread / 2]))))
 		return false;
 	h->now = core_serialise(h->core);
 	if (core_clock(o->core) < h->now)

@@ -45,7 +45,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	 { "k_run_code", START_CODE },
 	{ "k_read_ports", START_COUNT }, { "k_read_ports_base", START_COUNT },
 	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
-	{ "k_study", START_CHOICES },
+	{ "k_study", START_CHOICES }, { "k_work_branchy", START_CHOICES }, { "k_work_mixed", START_MIXED },
 	{ "k_read_sse2", START_STREAMS }, { "k_write_sse2", START_STREAMS }, { "k_write_nt_sse2", START_STREAMS }, { "k_copy_sse2", START_STREAMS }, { "k_copy_nt_sse2", START_STREAMS },
 	{ "k_read_avx", START_STREAMS }, { "k_write_avx", START_STREAMS }, { "k_write_nt_avx", START_STREAMS }, { "k_copy_avx", START_STREAMS }, { "k_copy_nt_avx", START_STREAMS },
 	{ "k_read_avx512", START_STREAMS }, { "k_write_avx512", START_STREAMS }, { "k_write_nt_avx512", START_STREAMS }, { "k_copy_avx512", START_STREAMS }, { "k_copy_nt_avx512", START_STREAMS },
@@ -111,6 +111,10 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 		break;
 	case START_CHASE:
 		a[0] = WINDOW_DATA;
+		break;
+	case START_MIXED:
+		a[0] = WINDOW_DATA;
+		a[2] = WINDOW_DATA + START_BYTES - 4096;
 		break;
 	case START_CHASE4:
 		a[0] = WINDOW_DATA + START_ARRAY;

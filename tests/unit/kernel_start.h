@@ -15,7 +15,8 @@ enum kernel_start {
 	START_COUNT,    /* nothing but the number of iterations */
 	START_BUFFER,   /* a buffer that starts on a page, of any contents */
 	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */
-	START_CHASE_STOP, START_SHARE, START_INJECT /* with a flag that never has the token */
+	START_CHASE_STOP, START_SHARE, START_INJECT, /* with a flag that never has the token */
+	START_MIXED                 /* a chase, and bytes 0 .. 3 */
 };
 
 /* START_UNKNOWN for a kernel without a line. */
