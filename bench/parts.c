@@ -1,11 +1,12 @@
 /* bench/parts.c: see parts.h. */
 #include "bench/parts.h"
+#include "bench/trust.h"
 
 #define LINE_BYTES (24u << 10) /* an accounting as JSON, and as lines */
 
 const char *part_name(unsigned part)
 {
-	static const char *const names[SUITE_PARTS] = { "account.latency_bound", "account.bandwidth_bound", "account.branchy", "account.mixed" };
+	static const char *const names[SUITE_PARTS] = { "account.latency_bound", "account.bandwidth_bound", "account.branchy", "account.mixed", "trust" };
 
 	return names[part];
 }
@@ -71,6 +72,50 @@ static void run_account(struct writer *w, struct bench *b, enum work_kind kind)
 	w->host->put(w->host->self, r, sizeof(*r));
 }
 
+/* Events that count wrong on a simulated machine are faults of that machine, and not as expected. */
+static void run_trust(struct writer *w, struct bench *b)
+{
+	char *at = w->host->get(w->host->self, LINE_BYTES);
+	struct trust_result *r = w->host->get(w->host->self, sizeof(*r));
+	bool crashed = w->part_earlier[PART_TRUST] == EARLIER_BEGUN;
+	unsigned odd = 0;
+	struct text line;
+
+	if (!at || !r) {
+		writer_failed(w, ST_FULL);
+	} else {
+		write_start(w, part_name(PART_TRUST));
+		if (!crashed)
+			trust_run(b, r);
+		for (unsigned i = 0; i < TRUST_ENTRIES && !crashed; i++)
+			odd += w->a->kind == ACCESS_SIM && (r->entries[i].verdict == TRUST_OVER || r->entries[i].verdict == TRUST_UNDER);
+		w->out->unexpected += odd;
+		text_init(&line, at, LINE_BYTES);
+		text_fmt(&line, "{\"event\": \"trust\", \"unexpected\": %u, \"trust\": ", odd);
+		size_t from = line.length;
+		if (crashed)
+			text_fmt(&line, "[]");
+		else
+			trust_json(&line, r);
+		struct json json = { line.at + from, line.length - from };
+		text_fmt(&line, "}\n");
+		writer_journal(w, &line);
+		if (!line.full)
+			writer_part(w, PART_TRUST, json);
+		text_init(&line, at, LINE_BYTES);
+		if (crashed)
+			text_fmt(&line, "trust: the machine stopped in it; it was not tried again\n");
+		else
+			trust_lines(&line, r);
+		if (w->host->say)
+			w->host->say(w->host->self, line.at);
+	}
+	if (r)
+		w->host->put(w->host->self, r, sizeof(*r));
+	if (at)
+		w->host->put(w->host->self, at, LINE_BYTES);
+}
+
 void parts_run(struct writer *w, struct bench *b, const struct suite_settings *s)
 {
 	for (unsigned part = 0; part < SUITE_PARTS && !w->out->stopped; part++) {
@@ -85,6 +130,9 @@ void parts_run(struct writer *w, struct bench *b, const struct suite_settings *s
 		p.done = p.total = w->out->rows;
 		if (w->host->progress)
 			w->host->progress(w->host->self, &p);
-		run_account(w, b, (enum work_kind)part);
+		if (part == PART_TRUST)
+			run_trust(w, b);
+		else
+			run_account(w, b, (enum work_kind)part);
 	}
 }

@@ -1,4 +1,5 @@
-/* bench/parts.h: what a suite runs beside rows: the accounting of each workload. Selected by name like rows; part of the full
+/* bench/parts.h: what a suite runs beside rows: the accounting of each workload, and which events
+ * count right (trust). Selected by name like rows; part of the full
  * suite. */
 #ifndef BENCH_PARTS_H
 #define BENCH_PARTS_H

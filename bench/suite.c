@@ -292,6 +292,8 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 		p.done++;
 		p.work_done += rows[i].budget;
 	}
+	if (!profile)
+		parts_run(w, b, s);
 }
 
 static bool asks_for_all(const struct suite_settings *s)
@@ -368,10 +370,8 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		run_rows(&w, b, s, s->profile ? &profile : NULL);
-		if (!s->profile) {
+		if (!s->profile)
 			run_study(&w, b, s);
-			parts_run(&w, b, s);
-		}
 		write_end(&w);
 		writer_close(&w);
 	}

@@ -8,21 +8,22 @@
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
 #define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
 #define CELL_BYTES 80u          /* of a matrix, as text */
-#define ACCOUNTING_BYTES (96u << 10) /* of all workloads */
+#define TRUST_BYTES (16u << 10)
+#define ACCOUNTING_BYTES (96u << 10) /* of all workloads, and that */
 #define PROFILE_LINE_BYTES (32u << 10) /* a row's kernel under 64 events */
 
-void writer_failed(struct writer *w, enum status st)
+static void file_failed(struct writer *w, enum status st)
 {
 	if (st != ST_OK && w->out->files == ST_OK)
 		w->out->files = st;
 }
 
-void writer_journal(struct writer *w, const struct text *line)
+static void journal(struct writer *w, const struct text *line)
 {
 	if (line->full)
-		writer_failed(w, ST_FULL);
+		file_failed(w, ST_FULL);
 	else if (w->host->append)
-		writer_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
+		file_failed(w, w->host->append(w->host->self, "journal.jsonl", line->at, line->length));
 }
 
 enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
@@ -62,7 +63,8 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 		return ST_FULL;
 	}
 	text_init(&w->json, json, w->json_bytes);
-	text_init(&w->accounting, accounting, ACCOUNTING_BYTES);
+	text_init(&w->accounting, accounting, ACCOUNTING_BYTES - TRUST_BYTES);
+	text_init(&w->trust, accounting + ACCOUNTING_BYTES - TRUST_BYTES, TRUST_BYTES);
 	for (unsigned i = 0; i < rows_count; i++)
 		w->penalty_milli[i] = -1;
 	text_init(&w->csv, csv, TEXT_BYTES);
@@ -92,19 +94,19 @@ void write_head(struct writer *w, const struct cpu *cpu, const struct suite_sett
 	report_head(&w->json, w->a, cpu, s, seed);
 	report_csv_head(&w->csv);
 	if (!at) {
-		writer_failed(w, ST_FULL);
+		file_failed(w, ST_FULL);
 	} else {
 		text_init(&line, at, TEXT_BYTES);
 		text_fmt(&line, "{\"event\": \"run\", \"key\": \"%016llx\", ", (unsigned long long)key);
 		for (size_t i = 2; i < w->json.length; i++) /* behind "{\n" */
 			text_char(&line, w->json.at[i] == '\n' ? ' ' : w->json.at[i]);
 		text_fmt(&line, "}\n");
-		writer_journal(w, &line);
+		journal(w, &line);
 		text_init(&line, at, TEXT_BYTES);
 		text_fmt(&line, "{\"event\": \"environment\", \"environment\": ");
 		report_environment(&line, w->host);
 		text_fmt(&line, "}\n");
-		writer_journal(w, &line);
+		journal(w, &line);
 		w->host->put(w->host->self, at, TEXT_BYTES);
 	}
 	text_fmt(&w->json, ",\n\"rows\": [");
@@ -117,7 +119,7 @@ void write_start(struct writer *w, const char *name)
 
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"start\", \"name\": \"%s\"}\n", name);
-	writer_journal(w, &line);
+	journal(w, &line);
 }
 
 /* A row into the whole files. */
@@ -143,9 +145,9 @@ void write_row(struct writer *w, const struct row_result *r, bool odd)
 	report_row(&line, w->a, r);
 	struct json row = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
-	writer_journal(w, &line);
+	journal(w, &line);
 	if (line.full)
-		writer_failed(w, ST_FULL);
+		file_failed(w, ST_FULL);
 	else
 		add_row(w, row);
 	if (large)
@@ -164,7 +166,7 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 	struct text line;
 
 	if (!at) {
-		writer_failed(w, ST_FULL);
+		file_failed(w, ST_FULL);
 		return;
 	}
 	text_init(&line, at, PROFILE_LINE_BYTES);
@@ -173,7 +175,7 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 	profile_json(&line, plan, r);
 	struct json workload = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
-	writer_journal(w, &line);
+	journal(w, &line);
 	if (!line.full)
 		add_profile(w, workload);
 	text_init(&line, at, PROFILE_LINE_BYTES);
@@ -183,11 +185,18 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 	w->host->put(w->host->self, at, PROFILE_LINE_BYTES);
 }
 
+void writer_failed(struct writer *w, enum status st) { file_failed(w, st); }
+void writer_journal(struct writer *w, const struct text *line) { journal(w, line); }
+
 void writer_part(struct writer *w, unsigned part, struct json json)
 {
+	w->part_earlier[part] = EARLIER_DONE;
+	if (part == PART_TRUST) {
+		text_bytes(&w->trust, json.at, json.bytes);
+		return;
+	}
 	text_fmt(&w->accounting, "%s\n", w->accounting.length ? "," : "");
 	text_bytes(&w->accounting, json.at, json.bytes);
-	w->part_earlier[part] = EARLIER_DONE;
 }
 
 void write_study(struct writer *w, unsigned odd)
@@ -199,7 +208,7 @@ void write_study(struct writer *w, unsigned odd)
 	text_fmt(&line, "{\"event\": \"study\", \"unexpected\": %u, \"study\": ", odd);
 	study_json(&line, &w->out->study);
 	text_fmt(&line, "}\n");
-	writer_journal(w, &line);
+	journal(w, &line);
 }
 
 /* report.html, drawn from the results as they were written. Results without a report are results: what fails here is
@@ -242,6 +251,8 @@ static void write_whole(struct writer *w, struct json summary)
 		study_json(&w->json, &w->out->study);
 	if (w->accounting.length)
 		text_fmt(&w->json, ",\n\"accounting\": [%s\n]", w->accounting.at);
+	if (w->trust.length)
+		text_fmt(&w->json, ",\n\"trust\": %s", w->trust.at);
 	if (w->profile.length)
 		text_fmt(&w->json, ",\n\"profile\": [%s\n]", w->profile.at);
 	text_fmt(&w->json, ",\n\"environment\": ");
@@ -250,16 +261,16 @@ static void write_whole(struct writer *w, struct json summary)
 	else
 		report_environment(&w->json, w->host);
 	text_fmt(&w->json, "\n}\n");
-	if (w->json.full || w->csv.full || w->accounting.full || w->profile.full)
-		writer_failed(w, ST_FULL);
+	if (w->json.full || w->csv.full || w->accounting.full || w->trust.full || w->profile.full)
+		file_failed(w, ST_FULL);
 	if (!w->host->write)
 		return;
 	if (!w->json.full)
-		writer_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
+		file_failed(w, w->host->write(w->host->self, "results.json", w->json.at, w->json.length));
 	if (!w->csv.full)
-		writer_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
+		file_failed(w, w->host->write(w->host->self, "penalties.csv", w->csv.at, w->csv.length));
 	if (!w->json.full)
-		writer_failed(w, write_report(w));
+		file_failed(w, write_report(w));
 }
 
 void write_end(struct writer *w)
@@ -273,7 +284,7 @@ void write_end(struct writer *w)
 	report_summary(&line, w->out);
 	struct json summary = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
-	writer_journal(w, &line);
+	journal(w, &line);
 	write_whole(w, summary);
 }
 
@@ -338,6 +349,16 @@ static void take_accounting(struct writer *w, struct json line)
 		}
 }
 
+static void take_trust(struct writer *w, struct json line)
+{
+	struct json trust;
+
+	if (w->part_earlier[PART_TRUST] == EARLIER_DONE || !json_get(line, "trust", &trust))
+		return;
+	w->out->unexpected += count_of(line, "unexpected");
+	writer_part(w, PART_TRUST, trust);
+}
+
 /* Penalties feed the accounting also when an earlier boot measured them. */
 static void take_penalty(struct writer *w, unsigned i, struct json row, enum row_status status)
 {
@@ -392,6 +413,7 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 		case JOURNAL_ROW: take_row(w, line.object, false); break;
 		case JOURNAL_PROFILE: take_row(w, line.object, true); break;
 		case JOURNAL_ACCOUNTING: take_accounting(w, line.object); break;
+		case JOURNAL_TRUST: take_trust(w, line.object); break;
 		case JOURNAL_BOOT: w->out->boots++; break;
 		case JOURNAL_STUDY:
 			if (!w->study.bytes)
@@ -421,7 +443,7 @@ bool write_earlier(struct writer *w)
 	w->out->boots++;
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"boot\", \"boot\": %u, \"damaged_lines\": %u}\n", w->out->boots, damaged);
-	writer_journal(w, &line);
+	journal(w, &line);
 	return true;
 }
 

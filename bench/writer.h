@@ -8,7 +8,8 @@
 
 #define STUDY_NAME "study" /* in the journal's start line; no row is called so */
 
-#define SUITE_PARTS WORK_KINDS /* what runs beside rows: bench/parts.h */
+#define PART_TRUST WORK_KINDS
+#define SUITE_PARTS (WORK_KINDS + 1) /* what runs beside rows: bench/parts.h */
 
 enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
 
@@ -24,7 +25,7 @@ struct writer {
 	/* of earlier boots */
 	uint8_t *earlier;        /* enum earlier of each row of the table */
 	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
-	struct text accounting;  /* as it goes into results.json */
+	struct text accounting, trust; /* as they go into results.json */
 	uint8_t part_earlier[SUITE_PARTS];
 	bool study_begun;
 	struct json study;       /* of the journal, bytes = 0: none yet */

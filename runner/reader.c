@@ -275,7 +275,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		st = ST_MISSING;
 	}
 	/* what follows the rows is begun as a row is, and is none */
-	if (st == ST_OK && g.started[0] && strcmp(g.started, "study") && strncmp(g.started, "account.", 8) &&
+	if (st == ST_OK && g.started[0] && strcmp(g.started, "study") && strncmp(g.started, "account.", 8) && strcmp(g.started, "trust") &&
 	    json_array_append_new(g.rows, crashed_row(g.started, json_is_true(json_object_get(g.root, "simulated")))))
 		st = ST_FULL;
 	if (st != ST_OK) {
