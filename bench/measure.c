@@ -35,6 +35,14 @@ static const struct event *find_cycles(const struct cpu *cpu)
 
 /* --- disturbances ------------------------------------------------------------------------------ */
 
+#define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
+#define SIBLING_READS_HZ 500000u /* 2 us */
+
+static bool read_sibling(struct bench *b, uint64_t *mperf)
+{
+	return b->a->ops->rdmsr(b->a->self, b->disturbance.sibling, IA32_MPERF, mperf) == ST_OK;
+}
+
 static bool read_msr(struct bench *b, uint32_t msr, uint64_t *value)
 {
 	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
@@ -48,12 +56,14 @@ void disturbance_before(struct bench *b)
 		d->smi_known = read_msr(b, MSR_SMI_COUNT, &d->smi);
 	if (d->ratio_known)
 		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
+	if (d->sibling_known)
+		d->sibling_known = read_sibling(b, &d->sibling_mperf);
 }
 
 bool disturbance_after(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
-	uint64_t smi, aperf, mperf;
+	uint64_t smi, aperf, mperf, awake;
 	bool disturbed = false;
 
 	if (d->smi_known && read_msr(b, MSR_SMI_COUNT, &smi) && (uint32_t)smi != (uint32_t)d->smi)
@@ -65,6 +75,9 @@ bool disturbance_after(struct bench *b)
 		if (d->last_ratio_micro && moved > RATIO_TOLERANCE_MICRO)
 			disturbed = true;
 		d->last_ratio_micro = ratio;
+		if (d->sibling_known && read_sibling(b, &awake) &&
+		    awake - d->sibling_mperf > (mperf - d->mperf) / SIBLING_AWAKE_PART + b->a->tsc_hz / SIBLING_READS_HZ)
+			disturbed = true;
 	}
 	return disturbed;
 }
@@ -120,6 +133,8 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	if (a->kind != ACCESS_NATIVE && a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 &&
 	    a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK)
 		b->disturbance.ratio_known = r.ecx & 1;
+	b->disturbance.sibling_known = b->disturbance.ratio_known &&
+		cores_choose(b, b->core, RELATION_SAME_CORE, 0, &b->disturbance.sibling) == ST_OK;
 }
 
 /* --- the loop ---------------------------------------------------------------------------------- */

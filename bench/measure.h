@@ -19,6 +19,9 @@ struct disturbance {
 	bool smi_known, ratio_known;
 	uint64_t smi, aperf, mperf;
 	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
+	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
+	unsigned sibling;
+	uint64_t sibling_mperf;
 };
 
 /* Logical processors told apart; those beyond take no part. */

@@ -38,6 +38,8 @@ static enum status op_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *v
 	if (core >= s->threads)
 		return ST_RANGE;
 	struct sim_finding f = { .address = msr };
+	if (s->m.topology_threads > 1 && !s->harts[core].job) /* the other thread may ask meanwhile */
+		sim_slept(s, &s->harts[core], s->now);
 	enum status st = counters_rdmsr(s->harts[core].counters, msr, value, &f);
 	if (st == ST_MISSING)
 		st = boxes_rdmsr(s->boxes, core, msr, value, &f);

@@ -310,6 +310,29 @@ static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *i
 	return false;
 }
 
+static bool never_sleeps(const struct sim *s, const struct hart *h)
+{
+	return s->m.fault_busy_core == h->thread + 1;
+}
+
+/* Cycles of the first n in which a core sleeps that is awake and asleep in turn, for so many each. */
+static uint64_t asleep(uint64_t n, uint64_t turn)
+{
+	return n / (2 * turn) * turn + (n / turn & 1 ? n % turn : 0);
+}
+
+void sim_slept(struct sim *s, struct hart *h, uint64_t until)
+{
+	const uint64_t turn = s->m.fault_busy_us * (s->m.core_hz / 1000000);
+	if (until <= h->now)
+		return;
+	if (!never_sleeps(s, h))
+		counters_halted(h->counters, until - h->now);
+	else if (turn)
+		counters_halted(h->counters, asleep(until, turn) - asleep(h->now, turn));
+	h->now = until;
+}
+
 /* Runs one hart until its clock is beyond `until` or its job ends. */
 static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 {
@@ -407,9 +430,8 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		struct hart *h = running[i], *o = sibling(s, h);
 		if (s->m.fault_smi_period_us)
 			take_smis(s, h, false);
-		core_resume(h->core, start, !(o && o->job));
-		counters_halted(h->counters, start - h->now);
-		h->now = start;
+		core_resume(h->core, start, !(o && (o->job || never_sleeps(s, o))));
+		sim_slept(s, h, start);
 		core_want_retired(h->core, counters_want_retired(h->counters));
 	}
 	while (left) {

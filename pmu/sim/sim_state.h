@@ -80,6 +80,8 @@ bool sim_page(void *sim, uint64_t va, struct page_info *out);
 MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc);
 /* The core cycle below which nothing can happen any more: the clock of the slowest running core. */
 uint64_t sim_slowest(void *sim);
+/* A hart without a job has slept until now, but where the machine's file says that it does not. */
+void sim_slept(struct sim *s, struct hart *h, uint64_t until);
 /* Connects a hart's callbacks; called once. */
 void sim_run_connect(struct sim *s, struct hart *h);
 

@@ -312,6 +312,30 @@ static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 	free(text);
 }
 
+/* Windows in which the other thread of the core did not sleep are thrown away and counted. */
+static void test_cores_windows_beside_a_busy_thread_are_rejected(void **state)
+{
+	(void)state;
+	static const struct { const char *core, *us; enum row_status status; bool rejected; } cases[] = {
+		{ "2", "0", ROW_NOISY, true }, { "2", "1000", ROW_OK, true }, { "3", "0", ROW_OK, false }, { "0", "0", ROW_OK, false },
+	};
+	static struct run r;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const char *const lines[][3] = { { "topology", "threads", "2" }, { "topology", "sockets", "1" }, { "topology", "cores", "2" },
+			{ "fault", "busy_core", cases[i].core }, { "fault", "busy_us", cases[i].us } };
+		char *text = machine_text("nehalem-ep", lines, 5);
+		run_on(&r, text, "load.dram_local.latency");
+		const struct row_result *row = memory_host_result(&r.host, "load.dram_local.latency");
+		if (row->status != cases[i].status || (row->rejected > 0) != cases[i].rejected)
+			fail_msg("thread %s busy for %s us: %s, %u rejected; %s", cases[i].core, cases[i].us, row_status_name(row->status), row->rejected,
+			         row->reason);
+		if (row->status == ROW_NOISY)
+			assert_string_equal(row->reason, "every window was disturbed");
+		close_run(&r);
+		free(text);
+	}
+}
+
 static void test_cores_relations_follow_the_topology(void **state)
 {
 	(void)state;
@@ -350,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_cores_forwarded_modified_lines_are_unproven),
 		cmocka_unit_test(test_cores_small_machines_lack_the_rows),
 		cmocka_unit_test(test_cores_dead_helper_fails_its_rows_alone),
+		cmocka_unit_test(test_cores_windows_beside_a_busy_thread_are_rejected),
 		cmocka_unit_test(test_cores_relations_follow_the_topology),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
