@@ -173,6 +173,10 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 	ld -nostdlib -z noexecstack --no-warn-rwx-segments -T tests/judge/judge.lds -o $(OUT)/tests/judge/guest.64 $(OUT)/tests/judge/start.o \
 	  $(OUT)/tests/judge/guest.o $(OUT)/asm/blob.o
 	objcopy -O elf32-i386 $(OUT)/tests/judge/guest.64 $@
+# Answers the guest's accesses to registers, on QEMU's gdb stub.
+$(OUT)/tests/boot/debugger: tests/boot/debugger.c $(OUT)/asm/blob.o
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/debugger.c $(OUT)/asm/blob.o
 judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
 # --- speeds ------------------------------------------------------------------------------------

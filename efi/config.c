@@ -9,7 +9,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, repetitions, label, seed, end, expect, resume, boots, watchdog"
+#define KEYS "backend, suite, mode, profile, repetitions, label, seed, end, expect, resume, boots, watchdog"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -106,6 +106,13 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 			config_problem(c, from, "suite: expected quick, full, or row names separated by commas");
 		else
 			take_text(c, from, "suite", c->suite, value, n);
+	} else if (is("mode", key, key_length)) {
+		c->plan = is("plan", value, n);
+		if (!c->plan && !is("measure", value, n))
+			config_problem(c, from, "mode: expected measure or plan, found \"%.*s\"", (int)n, value);
+	} else if (is("profile", key, key_length)) {
+		c->profile_from = *from;
+		take_text(c, from, "profile", c->profile, value, n);
 	} else if (is("repetitions", key, key_length)) {
 		take_number(c, from, "repetitions", value, n, SAMPLES_MAX, &number);
 		c->repetitions = (unsigned)number;
@@ -236,7 +243,7 @@ void config_read(struct config *c, struct files *files)
 	memset(c, 0, sizeof(*c));
 	str_copy(c->suite, sizeof(c->suite), "full");
 	c->resume = true;
-	c->suite_from = c->backend_from = c->expect_from = (struct origin){ "default", 0 };
+	c->suite_from = c->backend_from = c->expect_from = c->profile_from = (struct origin){ "default", 0 };
 	read_file(c, files);
 	read_load_options(c);
 	read_fwcfg(c);

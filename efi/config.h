@@ -21,6 +21,9 @@ struct config {
 	struct origin backend_from;
 	char suite[CONFIG_TEXT];
 	struct origin suite_from;
+	bool plan;                 /* mode = plan */
+	char profile[CONFIG_TEXT]; /* "" none */
+	struct origin profile_from;
 	unsigned repetitions;
 	uint64_t seed;
 	char label[CONFIG_TEXT];

@@ -79,6 +79,9 @@ __attribute__((noreturn)) void fault_panic(const struct core *c, const uint64_t 
 void faults_enter(struct core *c);
 void faults_leave(struct core *c);
 
+/* Until a debugger sets RAX to something else than 0. */
+void debugger_wait(void);
+
 /* Instructions that may fault, as guarded entries. Arguments: address of a struct register_op. */
 struct register_op { uint64_t index, value, subindex, more; };
 void op_rdmsr(struct register_op *);  /* value = MSR index */

@@ -80,6 +80,11 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
 		test[0] = 0;
+	if (str_equal(test, "debugger")) { /* who answers the accesses to registers itself: tests/boot/debugger.c */
+		print("waiting for a debugger\n");
+		debugger_wait();
+		test[0] = 0;
+	}
 	if (test[0] == 0 && !state_begin(&app->state, &app->files)) {
 		app->refused = true;
 		return EXIT_BROKEN;

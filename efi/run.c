@@ -1,6 +1,6 @@
 /* efi/run.c: what suite_run needs from its place. */
 #include "efi/run.h"
-#include "bench/suite.h"
+#include "bench/listing.h"
 #include "efi/console.h"
 #include "efi/crash.h"
 #include "efi/serial.h"
@@ -11,6 +11,7 @@
 #define EXPECT_BYTES_MAX 0x40000u
 #define LINE_BYTES       1024u
 #define STATUS_COLUMNS   72
+#define PLAN_BYTES_MAX   0x800000u
 
 /* What a refusal of the firmware means for the user. */
 static const char *reason(enum status s)
@@ -28,7 +29,10 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 {
 	char problem[400], *text;
 	size_t bytes, pages_bytes;
-	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label };
+	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label,
+		.profile = c->profile[0] != 0 ? c->profile : NULL };
+	if (s->profile != NULL && c->suite_from.line == 0) /* not asked for: a profile has rows of its own */
+		s->suite = "";
 	enum status result = suite_check(s, problem, sizeof(problem));
 	if (result != ST_OK) {
 		config_problem(c, &c->suite_from, "%s", problem);
@@ -258,7 +262,8 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	}
 	text_init(&t, line, sizeof(line));
 	suite_table_title(&t, &g->access, cpu);
-	suite_table_head(&t);
+	if (r->settings->profile == NULL)
+		suite_table_head(&t);
 	print_text(line);
 	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
 	resume_put(&earlier);
@@ -284,19 +289,66 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	return end_of(s, restored, files, &summary);
 }
 
+/* --- plan mode -------------------------------------------------------------------------------------- */
+static void planned_say(void *self, const char *lines)
+{
+	struct text *file = self;
+	print_text(lines);
+	if (file->at != NULL)
+		text_bytes(file, lines, str_length(lines));
+}
+
+static bool planned_stop(void *self)
+{
+	(void)self;
+	return console_stop_pressed();
+}
+
+/* The plan on the console and, where results go, in plan.txt. */
+static enum exit_status run_plan(const struct access *a, struct run *r)
+{
+	struct text file = { NULL, 0, 0, false };
+	struct suite_host host = { .self = &file, .say = planned_say, .stop = planned_stop, .get = place_get, .put = place_put };
+	struct suite_plan_summary sum;
+	char problem[400], *at = pages_get(PLAN_BYTES_MAX);
+	if (at != NULL)
+		text_init(&file, at, PLAN_BYTES_MAX);
+	enum status s = suite_plan(a, r->settings, &host, NULL, NULL, &sum, problem, sizeof(problem));
+	if (s != ST_OK) {
+		print("nothing could be planned: %s\n", problem[0] != 0 ? problem : status_name(s));
+		pages_put(at, PLAN_BYTES_MAX);
+		return problem[0] != 0 ? EXIT_BAD_INPUT : EXIT_BROKEN;
+	}
+	print("%u writes in %u sections; %u registers of cores are put back at the end; nothing was written\n", sum.writes,
+	      sum.sections, sum.restored);
+	enum status files = at != NULL ? files_begin_run(r->files, r->directory) : ST_FULL;
+	if (files == ST_OK)
+		files = file.full ? ST_FULL : files_write(r->files, "plan.txt", file.at, file.length);
+	if (files == ST_OK)
+		print("plan: %s\\plan.txt\n", r->files->run_path);
+	else
+		print("the plan was not kept: %s\n", reason(files));
+	pages_put(at, PLAN_BYTES_MAX);
+	return files != ST_OK ? EXIT_BROKEN : sum.refused != 0 ? EXIT_ROWS : EXIT_GOOD;
+}
+
 enum exit_status run_suite(const struct access *a, struct run *r)
 {
 	struct guard *g = pages_get(sizeof(*g));
 	struct guard_saved *saved = pages_get(GUARD_SAVED_MAX * sizeof(*saved));
 	struct cpu *cpu = pages_get(sizeof(*cpu));
 	enum exit_status result = EXIT_BROKEN;
+	char problem[400];
 	enum status s = g != NULL && saved != NULL && cpu != NULL ? cpu_identify(a, cpu) : ST_FULL;
 	if (s != ST_OK)
 		print("the processor could not be identified: %s\n", status_name(s));
-	else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
+	else if (suite_check_processor(cpu, r->settings, problem, sizeof(problem)) != ST_OK) {
+		print("%s:%u: %s\n", r->config->profile_from.file, r->config->profile_from.line, problem);
+		result = EXIT_BAD_INPUT;
+	} else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
 		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
 	else
-		result = run_guarded(g, a, cpu, saved, r);
+		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
 	pages_put(cpu, sizeof(*cpu));
 	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
 	pages_put(g, sizeof(*g));

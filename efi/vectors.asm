@@ -31,6 +31,7 @@ global guarded_call
 global call_on_stack
 global vector_entries
 global op_rdmsr, op_wrmsr, op_rdpmc, op_rdtsc, op_cpuid, op_read, op_write
+global debugger_wait, site_rdmsr, site_wrmsr, site_cpuid
 extern fault_panic
 
 ; uint64_t guarded_call(core rdi, entry rsi, argument rdx, stack_top rcx)
@@ -185,9 +186,19 @@ vector_common:
 	and rsp, -16
 	call fault_panic
 
+; void debugger_wait(void): until a debugger sets RAX. Where it finds the processor tells it where we were loaded.
+debugger_wait:
+	xor eax, eax
+.again:
+	pause
+	test eax, eax
+	jz .again
+	ret
+
 ; --- guarded entries: struct register_op { index, value, subindex, more } in rdi ----------------
 op_rdmsr:
 	mov ecx, [rdi]
+site_rdmsr:
 	rdmsr
 	shl rdx, 32
 	or rax, rdx
@@ -197,6 +208,7 @@ op_wrmsr:
 	mov ecx, [rdi]
 	mov eax, [rdi + 8]
 	mov edx, [rdi + 12]
+site_wrmsr:
 	wrmsr
 	ret
 op_rdpmc:
@@ -216,6 +228,7 @@ op_cpuid:
 	push rbx
 	mov eax, [rdi]
 	mov ecx, [rdi + 16]
+site_cpuid:
 	cpuid
 	mov [rdi + 8], eax
 	mov [rdi + 12], ebx

@@ -35,6 +35,14 @@ check "settings_repetitions_no_number" bad 'stallmeter\.ini:1: repetitions: expe
 	"end=exit" stallmeter.ini 'repetitions = many\n'
 check "settings_unknown_row" bad 'stallmeter\.ini:1: suite: .*load\.l9' \
 	"end=exit" stallmeter.ini 'suite = quick,load.l9\n'
+check "settings_unknown_mode" bad 'stallmeter\.ini:2: mode: expected measure or plan, found "plam"' \
+	"end=exit" stallmeter.ini '# a plan\nmode = plam\n'
+check "settings_unknown_profile" bad 'opt/stallmeter/options:1: profile "generl": nehalem-ep has none of that name; known: general-exploration' \
+	"backend=sim:nehalem-ep profile=generl end=exit"
+check "settings_unknown_event" bad 'stallmeter\.ini:1: event "L1D\.NONSENSE": nehalem-ep has none of that name' \
+	"backend=sim:nehalem-ep end=exit" stallmeter.ini 'profile = INST_RETIRED.ANY, L1D.NONSENSE\n'
+check "settings_profile_of_a_processor_without_counters" bad 'opt/stallmeter/options:1: profile "INST_RETIRED.ANY": no performance counters here' \
+	"backend=sim:pentium4 profile=INST_RETIRED.ANY mode=plan end=exit"
 check "settings_expect_of_a_missing_file" bad 'opt/stallmeter/options:1: expect: file "gone\.txt" cannot be read .*; expected a text of at most' \
 	"expect=gone.txt end=exit"
 check "settings_expect_of_an_unknown_row" bad 'wanted\.txt: .*line 2: no row is called "load\.l9"' \

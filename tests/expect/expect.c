@@ -259,20 +259,37 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct facts f = { machine, format, false };
-	const bool has_l3 = field(&f, "l3", "bytes");
+	const bool has_l3 = field(&f, "l3", "bytes"), sockets = field(&f, "topology", "sockets") > 1;
+	const bool open_page = field(&f, "dram", "open_page"), as_dram = field(&f, "link", "modified_as_dram");
+	const uint64_t cores = field(&f, "topology", "cores");
 	/* bus_hz_times_3 * ratio = 3 * uncore_hz; ps * hz / 1e12 cycles, in thousandths */
 	const unsigned __int128 hz3 = (unsigned __int128)field(&f, "clock", "bus_hz_times_3") * field(&f, "clock", "uncore_ratio");
-	const uint64_t memory_ps = field(&f, "dram", "local_ps") + (field(&f, "dram", "open_page") ? field(&f, "dram", "page_miss_ps") : 0);
+	const uint64_t hit = open_page ? field(&f, "dram", "page_hit_ps") : 0, miss = open_page ? field(&f, "dram", "page_miss_ps") : 0;
+	/* What each load costs beyond the L3's lookup: uncore cycles, and ps where it leaves the socket's uncore. */
+	const struct { const char *row; bool there; uint64_t cycles, time_ps; } formulas[] = {
+		{ "load.l3.latency", true, 0, 0 },
+		{ "load.l3_shared.latency", cores > 2 && field(&f, "l3", "inclusive"), 0, 0 },
+		{ "load.l3_clean_other_core.latency", cores > 1, field(&f, "l3", "clean_uncore_cycles"), 0 },
+		{ "load.l3_modified_other_core.latency", cores > 1, field(&f, "l3", "modified_uncore_cycles"), 0 },
+		{ "load.remote_l3_clean.latency", sockets, 0, field(&f, "link", "clean_ps") },
+		{ "load.remote_l3_modified.latency", sockets, 0, field(&f, "link", "modified_ps") - (as_dram ? hit : 0) },
+		{ "load.dram_local.latency", true, 0, field(&f, "dram", "local_ps") + miss },
+		{ "load.dram_local_big.latency", true, 0, field(&f, "dram", "local_ps") + miss },
+		{ "load.dram_remote.latency", sockets, 0, field(&f, "dram", "remote_ps") + miss },
+		{ "load.dram_page_hit.latency", true, 0, field(&f, "dram", "local_ps") - hit },
+	};
 	int64_t milli = (int64_t)field(&f, "l3", "uncore_cycles") * 1000;
 
 	if (f.missing)
 		return ST_SYNTAX;
-	if (strcmp(row, "load.l3.latency") && strcmp(row, "load.dram_local.latency") && strcmp(row, "load.dram_local_big.latency"))
-		return ST_MISSING;
-	if (!has_l3)
-		return ST_UNSUPPORTED;
-	if (strcmp(row, "load.l3.latency"))
-		milli += (int64_t)(hz3 * memory_ps / 3000000000ull);
-	*out = (struct expectation){ milli * 95 / 100, milli * 105 / 100 };
-	return ST_OK;
+	for (size_t i = 0; i < COUNT_OF(formulas); i++) {
+		if (strcmp(row, formulas[i].row))
+			continue;
+		if (!has_l3 || !formulas[i].there)
+			return ST_UNSUPPORTED;
+		milli += (int64_t)formulas[i].cycles * 1000 + (int64_t)(hz3 * formulas[i].time_ps / 3000000000ull);
+		*out = (struct expectation){ milli * 95 / 100, milli * 105 / 100 };
+		return ST_OK;
+	}
+	return ST_MISSING;
 }
