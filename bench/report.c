@@ -184,7 +184,8 @@ void report_summary(struct text *t, const struct suite_summary *s)
 	text_fmt(t, "{\"rows\": %u", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		text_fmt(t, ", \"%s\": %u", row_status_name(i), s->by_status[i]);
-	text_fmt(t, ", \"unexpected\": %u, \"stopped\": %s, \"boots\": %u}", s->unexpected, s->stopped ? "true" : "false", s->boots);
+	text_fmt(t, ", \"unexpected\": %u, \"stopped\": %s, \"boots\": %u, \"simulated_instructions\": %llu}", s->unexpected, s->stopped ? "true" : "false", s->boots,
+	         (unsigned long long)s->instructions);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
@@ -397,6 +398,8 @@ void suite_table_summary(struct text *t, const struct access *a, const struct su
 		text_fmt(t, "; stopped by the user");
 	if (s->boots > 1)
 		text_fmt(t, "; in %u boots", s->boots);
+	if (s->instructions)
+		text_fmt(t, "; %llu simulated instructions", (unsigned long long)s->instructions);
 	text_fmt(t, "%s\n", a->kind == ACCESS_SIM ? " (simulated)" : "");
 	if (s->files != ST_OK)
 		text_fmt(t, "results could not be written: %s\n", status_name(s->files));

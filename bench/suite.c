@@ -360,6 +360,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 	struct bench *b = host->get(host->self, sizeof(*b));
 	struct profile_plan profile;
 	char problem[200];
+	uint64_t before;
 	enum status st = s->profile ? profile_find(cpu, s->profile, &profile, problem, sizeof(problem)) : ST_OK;
 
 	memset(out, 0, sizeof(*out));
@@ -368,10 +369,13 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 	if (st == ST_OK) {
 		if (!host->journal || !write_earlier(&w))
 			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
+		before = a->instructions ? a->instructions(a->counts_self) : 0;
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		run_rows(&w, b, s, s->profile ? &profile : NULL);
 		if (!s->profile)
 			run_study(&w, b, s);
+		if (a->instructions)
+			out->instructions = a->instructions(a->counts_self) - before;
 		write_end(&w);
 		writer_close(&w);
 	}

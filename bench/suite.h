@@ -63,6 +63,7 @@ struct suite_summary {
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */
+	uint64_t instructions;    /* simulated ones of this boot, 0 on a real machine */
 	unsigned boots;           /* it took: 1, and one for each time that it was resumed */
 	struct study_result study; /* of the full suite, where there is a PMU */
 	enum status files;        /* ST_OK, or why results could not be written */

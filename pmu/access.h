@@ -103,6 +103,8 @@ struct access {
 	/* Whether the machine counts the event that an IA32_PERFEVTSEL value selects: a simulated one knows some by name
 	 * only, and such a count is not 0 but unknown. NULL: all that there are. Layers pass it on with its own self. */
 	bool (*counts)(void *counts_self, uint64_t select);
+	/* Instructions that a simulated machine has carried out since it was opened, on all cores; NULL: a real one. */
+	uint64_t (*instructions)(void *counts_self);
 	void *counts_self;
 };
 

@@ -21,6 +21,14 @@ check "host_refuses_value_of_switch" refuses "--rows: takes no value" "$s" list 
 check "host_refuses_unknown_backend" refuses '--backend "hw": unknown; allowed: (sim\|)?native' run --backend hw
 check "host_refuses_unknown_suite" refuses '"quik" is neither quick, full nor the name' run --suite quik
 check "host_refuses_one_unknown_of_several" refuses '"load.l9.*" is neither' run --suite 'quick,load.l9.*'
+check "host_refuses_unknown_profile" refuses 'profile "generl": nehalem-ep has none of that name; known: general-exploration, ' run --backend sim --profile generl
+check "host_refuses_unknown_event" refuses 'event "L1D.NONSENSE": nehalem-ep has none of that name' run --backend sim --profile INST_RETIRED.ANY,L1D.NONSENSE
+check "host_refuses_profile_without_counters" refuses 'profile "sharing": no performance counters here: ' run --profile sharing
+check "host_refuses_profile_of_another_processor" refuses 'profile "sharing": haswell-ep has none of that name' run --backend sim --machine haswell-ep --profile sharing
+check "host_refuses_unknown_profile_in_a_plan" refuses 'profile "generl": nehalem-ep has none' "$s" plan --profile generl
+check "host_refuses_unknown_row_in_a_plan" refuses '"load.l9" is neither quick, full nor' "$s" plan --rows load.l9
+check "host_refuses_profiles_of_an_unknown_processor" refuses '--profiles: no processor "nehalem"; known: nehalem-ep' "$s" list --profiles nehalem
+check "host_refuses_trace_natively" refuses '--trace: only with --backend sim' run --trace "$work/trace"
 check "host_refuses_only_without_match" refuses '"store.*": matches no row of quick' run --suite quick --only 'store.*'
 for n in -1 257 ten 1e3 0x 99999999999999999999 ''; do
 	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 256' run "--repetitions=$n"

@@ -107,7 +107,8 @@ static void test_profile_all_lists_run_on_the_default_rows(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < r.cpu.processor->profile_count; i++) {
-		run_profile(r.cpu.processor->profiles[i].name, NULL);
+		const struct suite_settings s = { .profile = r.cpu.processor->profiles[i].name, .repetitions = 1 };
+		assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
 		assert_int_equal(r.sum.rows, 9);
 		assert_int_equal(r.sum.by_status[ROW_OK], 9);
 		assert_null(json_problem(memory_host_file(&r.host, "results.json")));
