@@ -150,6 +150,12 @@ static const char *json_number(const char *s, const char **bad)
 			return *bad = s, NULL;
 		s += 1 + n;
 	}
+	if (*s == 'e' || *s == 'E') {
+		s += s[1] == '+' || s[1] == '-' ? 2 : 1;
+		if (!isdigit((unsigned char)*s))
+			return *bad = s, NULL;
+		s += strspn(s, "0123456789");
+	}
 	return s;
 }
 
