@@ -205,6 +205,12 @@ golden: host
 	OUT=$(OUT) tests/golden/record.sh tests/golden
 	@git --no-pager diff --stat -- tests/golden
 
+# README's table of what is confirmed on hardware, from the descriptors.
+.PHONY: readme
+readme: host
+	@$(OUT)/stallmeter list --confirmed >$(OUT)/confirmed.md
+	@sed -i -e '/^<!-- confirmed -->$$/,/^<!-- end -->$$/{//!d}' -e '/^<!-- confirmed -->$$/r $(OUT)/confirmed.md' README.md
+
 # docs/penalties.md: measured against expected on four simulated machines.
 EXPECT_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/expect/*.c))
 $(OUT)/tests/penalties/expected: tests/penalties/expected.c $(EXPECT_OBJECTS) $(OUT)/libstallmeter.a

@@ -344,7 +344,8 @@ void suite_table_title(struct text *t, const struct access *a, const struct cpu 
 	if (a->kind == ACCESS_SIM)
 		text_fmt(t, "SIMULATED machine (%s): these numbers say nothing about real hardware\n", a->name);
 	else
-		text_fmt(t, "backend %s%s\n", a->name, cpu->hypervisor ? ", in a virtual machine" : "");
+		text_fmt(t, "backend %s%s; descriptor %s, confirmed on hardware by: %s\n", a->name, cpu->hypervisor ? ", in a virtual machine" : "",
+		         cpu->processor->name, cpu->processor->confirmed);
 }
 
 void suite_table_head(struct text *t)

@@ -3,6 +3,7 @@
 #include "bench/writer.h"
 #include "bench/parts.h"
 #include "bench/html.h"
+#include "bench/machine.h"
 #include "bench/matrix.h"
 
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
@@ -107,6 +108,9 @@ void write_head(struct writer *w, const struct cpu *cpu, const struct suite_sett
 		report_environment(&line, w->host);
 		text_fmt(&line, "}\n");
 		journal(w, &line);
+		text_init(&line, at, MACHINE_TEXT_BYTES);
+		machine_text(&line, w->a, cpu);
+		file_failed(w, line.full ? ST_FULL : w->host->write ? w->host->write(w->host->self, "machine.txt", line.at, line.length) : ST_OK);
 		w->host->put(w->host->self, at, TEXT_BYTES);
 	}
 	text_fmt(&w->json, ",\n\"rows\": [");

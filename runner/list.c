@@ -1,14 +1,17 @@
 /* runner/list.c: what there is to choose from. */
+#include "bench/machine.h"
 #include "bench/row.h"
 #include "pmu/sim/machine.h"
 #include "runner/command.h"
+#include "runner/file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tables/processor.h"
 
-static bool machines, row_names;
-static const char *events_of, *profiles_of;
+static bool machines, row_names, confirmed;
+static const char *events_of, *profiles_of, *identify;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
@@ -17,10 +20,46 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
+		{"--confirmed", OPTION_SWITCH, &confirmed, NULL, NULL, 0, 0, "README's table: which descriptors published results of real hardware confirm"},
+		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
 	return COUNT_OF(all);
+}
+
+/* What a descriptor for it would begin with is what CPUID tells; the rest is the makers' documents. */
+static int list_identify(const struct command *c)
+{
+	static struct machine_read m;
+	struct cpu cpu;
+	char *text, problem[512];
+	size_t bytes;
+	if (file_read(identify, MACHINE_TEXT_BYTES, &text, &bytes, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "--identify %s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	enum status s = machine_text_read(&m, text, bytes, problem, sizeof(problem));
+	free(text);
+	if (s == ST_OK) {
+		s = cpu_identify(&m.access, &cpu);
+		snprintf(problem, sizeof(problem), "%s", status_name(s));
+	}
+	if (s != ST_OK) {
+		complain(c, "--identify %s: %s", identify, problem);
+		return EXIT_BAD_INPUT;
+	}
+	printf("%s\nvendor %s, family %u, model 0x%X, stepping %u, %u logical processors%s\n", cpu.brand[0] ? cpu.brand : cpu.vendor, cpu.vendor,
+	       cpu.family, cpu.model, cpu.stepping, m.cores, m.hybrid_types >> 16 ? ", of several types (hybrid)" : "");
+	printf("descriptor %s (%s), confirmed: %s\n", cpu.processor->name, cpu.processor->title, cpu.processor->confirmed);
+	if (cpu.processor->family == FAMILY_ANY)
+		puts("no descriptor of its own: generic rows, and what CPUID enumerates; tables/FORMAT.md says what a new one needs");
+	printf("performance monitoring version %u: %u general counters of %u bits, %u fixed of %u%s%s\n", cpu.pmu_version, cpu.general_counters,
+	       cpu.general_width, cpu.fixed_counters, cpu.fixed_width, cpu.pmu_absent ? "; not used: " : "", cpu.pmu_absent ? cpu.pmu_absent : "");
+	for (unsigned i = 0; i < cpu.cache_count; i++)
+		printf("L%u%c %llu bytes, %u ways, lines of %u, shared by %u\n", cpu.caches[i].level, cpu.caches[i].type,
+		       (unsigned long long)cpu.caches[i].bytes, cpu.caches[i].ways, cpu.caches[i].line_bytes, cpu.caches[i].shared_by);
+	return EXIT_GOOD;
 }
 
 /* Select register, without the bits that switch a counter on; extra register; the counters that can count it. */
@@ -92,6 +131,14 @@ static int list_run(const struct command *c, int operands, char **operand)
 {
 	(void)operands, (void)operand;
 	bool all = !machines && !row_names;
+	if (identify)
+		return list_identify(c);
+	if (confirmed) {
+		puts("| descriptor | processors | confirmed by |\n|---|---|---|");
+		for (unsigned i = 0; i < processor_count; i++)
+			printf("| `%s` | %s | %s |\n", processors[i].name, processors[i].title, processors[i].confirmed);
+		return EXIT_GOOD;
+	}
 	if (events_of && profiles_of) {
 		complain(c, "--events and --profiles: one of them");
 		return EXIT_BAD_INPUT;

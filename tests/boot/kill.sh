@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1
 kills=${KILLS:-20} RANDOM=${KILL_SEED:-20260107}
-suite='load.l1.latency,load.l2.latency,load.l2.penalty,load.l3.latency,tlb.dtlb.penalty,triad.l1.bandwidth'
+suite='load.l1.latency,load.l2.latency,load.l2.penalty,load.l3.latency,tlb.dtlb_4k.penalty,triad.l1.bandwidth'
 log=$work/q/debugcon.log image=$work/disk.img
 "$out/stallmeter" run --backend sim --machine nehalem-ep --suite "$suite" --out "$work/host" >/dev/null || exit 1
 plain=$(echo "$work/host"/*)/results.json
