@@ -158,6 +158,12 @@ unit: $(UNIT_PROGRAMS)
 LIBS_test_uncore_sim := -lpfm
 LIBS_test_uncore := -lpfm
 
+# The firmware's tables, read on the host under the sanitizers.
+$(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/acpi.c efi/smbios.c pmu/text.c $(wildcard efi/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
+	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
+
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
 $(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)

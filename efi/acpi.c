@@ -27,11 +27,11 @@ static bool sums_to_zero(const uint8_t *p, size_t n)
 static void add_table(struct acpi *a, uint64_t address)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
-	if (address == 0 || a->table_count == ACPI_TABLES_MAX)
+	if (address == 0 || a->table_count == ACPI_TABLES_MAX || !uefi_memory_holds(address, HEADER))
 		return;
 	struct acpi_table *t = &a->tables[a->table_count];
 	t->bytes = u32_at(p + 4);
-	if (t->bytes < HEADER || t->bytes > TABLE_BYTES_MAX)
+	if (t->bytes < HEADER || t->bytes > TABLE_BYTES_MAX || !uefi_memory_holds(address, t->bytes))
 		return;
 	memcpy(t->signature, p, 4);
 	t->signature[4] = 0;
@@ -75,6 +75,12 @@ static void read_mcfg(struct acpi *a)
 	const struct acpi_table *t = find(a, "MCFG", 44);
 	for (uint32_t at = 44; t != NULL && at + 16 <= t->bytes && a->ecam_count < ECAM_MAX; at += 16) {
 		const uint8_t *p = t->at + at;
+		uint64_t last = ((uint64_t)p[11] + 1) << 20;
+		/* No bus there, or addresses that no processor has (52 bits): not to be believed. */
+		if (p[11] < p[10] || u64_at(p) == 0 || (u64_at(p) & 0xFFFFF) != 0 || u64_at(p) >> 52 != 0 || (u64_at(p) + last) >> 52 != 0) {
+			print("acpi: a range of MCFG is damaged and left out\n");
+			continue;
+		}
 		a->ecam[a->ecam_count++] = (struct ecam){ u64_at(p), u16_at(p + 8), p[10], p[11] };
 	}
 }
@@ -111,6 +117,34 @@ static void add_cpu(struct acpi *a, uint32_t apic_id, uint32_t domain)
 	a->cpus[a->cpu_count++].domain = domain;
 }
 
+/* What the SRAT says beside where memory is. */
+static void count_nodes(struct acpi *a)
+{
+	for (unsigned n = 0; n < a->nodes; n++) {
+		bool processors = false;
+		uint64_t from = UINT64_MAX, to = 0, sum = 0;
+		for (unsigned i = 0; i < a->cpu_count; i++)
+			processors = processors || a->cpus[i].domain == a->node_domain[n];
+		for (unsigned i = 0; i < a->range_count; i++) {
+			const struct node_range *r = &a->ranges[i];
+			if (r->node != n)
+				continue;
+			from = r->from < from ? r->from : from;
+			to = r->to > to ? r->to : to;
+			sum += r->to - r->from;
+		}
+		a->nodes_without_processors += !processors;
+		a->holes += to - from > sum;
+	}
+	for (unsigned i = 0; i < a->cpu_count; i++) {
+		unsigned node;
+		bool seen = node_of_domain(a, a->cpus[i].domain, &node);
+		for (unsigned k = 0; k < i && !seen; k++)
+			seen = a->cpus[k].domain == a->cpus[i].domain;
+		a->domains_without_memory += !seen;
+	}
+}
+
 static void read_srat(struct acpi *a)
 {
 	const struct acpi_table *t = find(a, "SRAT", 48);
@@ -128,9 +162,54 @@ static void read_srat(struct acpi *a)
 			add_range(a, u32_at(p + 2), u64_at(p + 8), u64_at(p + 16));
 		else if (p[0] == 2 && length >= 24 && (u32_at(p + 12) & 1) != 0)
 			add_cpu(a, u32_at(p + 8), u32_at(p + 4));
+		else if (p[0] == 5 && length >= 32 && (u32_at(p + 24) & 1) != 0)
+			a->generic_initiators++;
+		if (p[0] == 1 && length >= 40 && (u32_at(p + 28) & 1) != 0) {
+			a->hotplug_ranges += u32_at(p + 28) >> 1 & 1;
+			a->nonvolatile_ranges += u32_at(p + 28) >> 2 & 1;
+		}
 		at += length;
 	}
 	a->srat = a->range_count > 0;
+	count_nodes(a);
+}
+
+/* ACPI 6.4, 5.2.12: local APICs (type 0) and x2APICs (type 9); bit 0 of their flags: enabled. */
+static void read_madt(struct acpi *a)
+{
+	const struct acpi_table *t = find(a, "APIC", 44);
+	for (uint32_t at = 44; t != NULL && at + 2 <= t->bytes;) {
+		const uint8_t *p = t->at + at;
+		uint8_t length = p[1];
+		if (length < 2 || at + length > t->bytes)
+			break;
+		bool wide = p[0] == 9 && length >= 16;
+		if (wide || (p[0] == 0 && length >= 8)) {
+			uint32_t id = wide ? u32_at(p + 4) : p[3];
+			a->madt_processors++;
+			if ((u32_at(p + (wide ? 8 : 4)) & 1) != 0) {
+				a->madt_enabled++;
+				a->madt_highest = id > a->madt_highest ? id : a->madt_highest;
+			}
+		}
+		at += length;
+	}
+}
+
+/* ACPI 6.4, 5.2.27: structures of type (16 bits), reserved, length (32 bits). */
+static void read_hmat(struct acpi *a)
+{
+	const struct acpi_table *t = find(a, "HMAT", 40);
+	a->hmat_there = t != NULL;
+	for (uint32_t at = 40; t != NULL && t->bytes - at >= 8 && at < t->bytes;) {
+		uint32_t length = u32_at(t->at + at + 4);
+		uint16_t type = u16_at(t->at + at);
+		if (length < 8 || length > t->bytes - at)
+			break;
+		if (type < COUNT_OF(a->hmat))
+			a->hmat[type]++;
+		at += length;
+	}
 }
 
 static void read_slit(struct acpi *a)
@@ -138,6 +217,11 @@ static void read_slit(struct acpi *a)
 	const struct acpi_table *t = a->srat ? find(a, "SLIT", 44) : NULL;
 	uint64_t n = t != NULL ? u64_at(t->at + 36) : 0;
 	bool whole = t != NULL && n > 0 && n < 0x1000 && 44 + n * n <= t->bytes;
+	/* ACPI 5.2.17: 10 to itself, more to others; 0 to 9 are reserved. */
+	for (uint64_t i = 0; whole && i < n * n; i++)
+		whole = t->at[44 + i] >= 10 && (i % (n + 1) != 0 || t->at[44 + i] == 10);
+	if (t != NULL && !whole)
+		print("acpi: SLIT is damaged and left out\n");
 	for (unsigned from = 0; from < a->nodes; from++)
 		for (unsigned to = 0; to < a->nodes; to++) {
 			/* ACPI 5.2.17: without a SLIT local is 10; 20 elsewhere is the usual assumption. */
@@ -149,24 +233,42 @@ static void read_slit(struct acpi *a)
 	a->slit = whole;
 }
 
+/* RSDT or XSDT: addresses of all others. */
+static void read_root(struct acpi *a, const uint8_t *rsdp)
+{
+	bool wide = rsdp[15] >= 2 && u64_at(rsdp + 24) != 0;
+	uint64_t address = wide ? u64_at(rsdp + 24) : u32_at(rsdp + 16);
+	const uint8_t *root = (const uint8_t *)(uintptr_t)address;
+	uint32_t bytes = uefi_memory_holds(address, HEADER) ? u32_at(root + 4) : 0, step = wide ? 8 : 4;
+	if (bytes < HEADER || bytes > TABLE_BYTES_MAX || !uefi_memory_holds(address, bytes)) {
+		print("acpi: the root table is damaged; no tables\n");
+		return;
+	}
+	for (uint32_t at = HEADER; at + step <= bytes; at += step)
+		add_table(a, wide ? u64_at(root + at) : u32_at(root + at));
+}
+
 void acpi_open(struct acpi *a)
 {
 	const uint8_t *rsdp = uefi_table(&acpi_20);
 	memset(a, 0, sizeof(*a));
 	if (rsdp == NULL)
 		rsdp = uefi_table(&acpi_10);
-	if (rsdp == NULL) {
+	/* ACPI 5.2.5.3: 20 bytes, with revision 2 it has 36. */
+	if (rsdp != NULL && (!uefi_memory_holds((uintptr_t)rsdp, 20) || (rsdp[15] >= 2 && !uefi_memory_holds((uintptr_t)rsdp, 36))))
+		rsdp = NULL;
+	if (rsdp == NULL)
 		print("acpi: no tables\n");
-	} else {
-		bool wide = rsdp[15] >= 2 && u64_at(rsdp + 24) != 0;
-		const uint8_t *root = (const uint8_t *)(uintptr_t)(wide ? u64_at(rsdp + 24) : u32_at(rsdp + 16));
-		uint32_t bytes = u32_at(root + 4), step = wide ? 8 : 4;
-		for (uint32_t at = HEADER; bytes <= TABLE_BYTES_MAX && at + step <= bytes; at += step)
-			add_table(a, wide ? u64_at(root + at) : u32_at(root + at));
-	}
+	else
+		read_root(a, rsdp);
+	acpi_damage(a);
 	read_fadt(a);
 	read_mcfg(a);
+	read_madt(a);
 	read_srat(a);
+	read_hmat(a);
+	for (unsigned i = 0; i < a->table_count; i++)
+		a->cxl = a->cxl || str_equal(a->tables[i].signature, "CEDT");
 	if (!a->srat) {
 		print("acpi: no SRAT; all memory counts as one node\n");
 		a->nodes = 1;

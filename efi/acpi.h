@@ -28,11 +28,21 @@ struct acpi {
 	uint8_t distance[NODES_MAX * NODES_MAX]; /* [from * nodes + to], 10 = local */
 	struct ecam ecam[ECAM_MAX];
 	unsigned ecam_count;
+	/* Recorded, whether a row uses it or not. */
+	unsigned madt_processors, madt_enabled;  /* entries of the MADT; those that are enabled */
+	uint32_t madt_highest;                   /* APIC id */
+	unsigned nodes_without_processors, domains_without_memory;
+	unsigned holes;                          /* between the ranges of one node */
+	unsigned hotplug_ranges, nonvolatile_ranges, generic_initiators;
+	unsigned hmat[3];                        /* structures by type: attributes, latencies and bandwidths, caches of memory */
+	bool hmat_there, cxl;                    /* CXL: a CEDT */
 	/* FADT: the power-management timer's port, 0 if there is none, and its width */
 	uint16_t pm_timer_port;
 	uint8_t pm_timer_bits;
 };
 
+/* Tests damage tables by a switch (FWCFG_ACPI) before they are read. */
+void acpi_damage(struct acpi *a);
 /* Reads everything; what is missing or damaged is left out and said once. */
 void acpi_open(struct acpi *a);
 /* The memory node of a processor: its own domain, else the nearest that has memory; 0 if unknown. */

@@ -70,6 +70,25 @@ static const char *park_name(enum park p)
 	return p == PARK_MWAIT ? "mwait" : p == PARK_HLT ? "hlt" : "pause";
 }
 
+/* Processors of one package on several nodes: cluster on die, sub-NUMA clustering. CPUID 0xB says how many bits of the
+ * APIC id lie below the package's. */
+static bool clusters(const struct hw *hw)
+{
+	uint32_t top[4], r[4], shift = 0;
+	cpuid_raw(0, 0, top);
+	for (uint32_t sub = 0; top[0] >= 0xB && sub < 8; sub++) {
+		cpuid_raw(0xB, sub, r);
+		if ((r[1] & 0xFFFF) == 0)
+			break;
+		shift = r[0] & 0x1F;
+	}
+	for (unsigned i = 1; shift != 0 && i < hw->access.cores; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (hw->cores[i]->apic_id >> shift == hw->cores[k]->apic_id >> shift && hw->cores[i]->node != hw->cores[k]->node)
+				return true;
+	return false;
+}
+
 void environment_fill(struct environment *e, const struct smbios *smbios, const struct acpi *acpi,
                       const struct clock *clock, const struct hw *hw)
 {
@@ -88,6 +107,17 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 		add(e, key, "%u bytes, fnv1a64 %016lx", a->bytes, (unsigned long)a->hash);
 	}
 	add(e, "srat", "%s", acpi->srat ? "yes" : "no");
+	add(e, "madt_processors", "%u, %u enabled, highest APIC id %u", acpi->madt_processors, acpi->madt_enabled, acpi->madt_highest);
+	add(e, "nodes_without_processors", "%u", acpi->nodes_without_processors);
+	add(e, "domains_without_memory", "%u", acpi->domains_without_memory);
+	add(e, "nodes_with_memory_holes", "%u", acpi->holes);
+	add(e, "memory_ranges", "%u, %u hot-pluggable, %u non-volatile", acpi->range_count, acpi->hotplug_ranges, acpi->nonvolatile_ranges);
+	add(e, "generic_initiators", "%u", acpi->generic_initiators);
+	if (acpi->hmat_there)
+		add(e, "hmat", "%u attributes, %u latencies and bandwidths, %u caches", acpi->hmat[0], acpi->hmat[1], acpi->hmat[2]);
+	else
+		add(e, "hmat", "no");
+	add(e, "cxl", "%s", acpi->cxl ? "yes" : "no");
 	add(e, "slit", "%s", acpi->slit ? "yes" : "no");
 	add(e, "here_tsc_hz", "%lu", (unsigned long)clock->tsc_hz);
 	add(e, "here_tsc_from", "%s", clock->method);
@@ -101,6 +131,7 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	for (unsigned i = 0; i < hw->access.cores; i++)
 		text_fmt(&t, "%s%u:%u", i == 0 ? "" : " ", hw->cores[i]->apic_id, hw->cores[i]->node);
 	add(e, "apic_id_and_node", "%s", ids);
+	add(e, "clusters_on_die", "%s", clusters(hw) ? "yes" : "no");
 	add(e, "processors_started", "%u", hw->started);
 	add(e, "processors_lost", "%u", hw->lost);
 	add(e, "processors_idle_by", "%s", park_name(hw->park));

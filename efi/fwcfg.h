@@ -16,6 +16,9 @@
  * ("idle"), shuts down by a triple fault ("triple") or resets ("reset"). */
 #define FWCFG_CRASH "opt/stallmeter/crash"
 
+/* opt/stallmeter/acpi: damages a table, see efi/damage.c. */
+#define FWCFG_ACPI "opt/stallmeter/acpi"
+
 /* The text of an item, zero-terminated. ST_MISSING: not in QEMU, or no such item;
  * ST_FULL: longer than capacity - 1. */
 MUST_CHECK enum status fwcfg_read(const char *name, char *to, size_t capacity);

@@ -96,15 +96,18 @@ void smbios_open(struct smbios *m)
 	uint64_t address = 0;
 	uint32_t bytes = 0;
 	memset(m, 0, sizeof(*m));
-	if ((entry = uefi_table(&smbios3)) != NULL && memcmp(entry, "_SM3_", 5) == 0) {
+	if ((entry = uefi_table(&smbios3)) != NULL && uefi_memory_holds((uintptr_t)entry, 24) && memcmp(entry, "_SM3_", 5) == 0) {
 		memcpy(&bytes, entry + 12, 4);
 		memcpy(&address, entry + 16, 8);
-	} else if ((entry = uefi_table(&smbios2)) != NULL && memcmp(entry, "_SM_", 4) == 0) {
+	} else if ((entry = uefi_table(&smbios2)) != NULL && uefi_memory_holds((uintptr_t)entry, 31) && memcmp(entry, "_SM_", 4) == 0) {
 		memcpy(&bytes, entry + 0x16, 2);
 		memcpy(&address, entry + 0x18, 4);
 	}
-	if (address == 0 || bytes > TABLE_BYTES_MAX)
+	if (address == 0 || bytes == 0 || bytes > TABLE_BYTES_MAX)
 		return;
+	/* SMBIOS 3 gives the most that it may be (5.2.2): less may be there. */
+	while (bytes > 0 && !uefi_memory_holds(address, bytes))
+		bytes /= 2;
 	m->found = true;
 	at = (const uint8_t *)(uintptr_t)address;
 	for (const uint8_t *end = at + bytes; at + 4 <= end;) {

@@ -49,6 +49,42 @@ const void *uefi_table(const EFI_GUID *guid)
 	return NULL;
 }
 
+static bool is_memory(uint32_t type)
+{
+	return type != EfiUnusableMemory && type != EfiMemoryMappedIO && type != EfiMemoryMappedIOPortSpace && type < EfiMaxMemoryType;
+}
+
+bool uefi_memory_holds(uint64_t at, uint64_t bytes)
+{
+	UINTN size = 0, key, step = 0;
+	UINT32 version;
+	if (at == 0 || bytes == 0 || at + bytes < at ||
+	    uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL || step == 0)
+		return false;
+	size += 16 * step; /* the map grows by what holds it */
+	UINTN held = size;
+	uint8_t *map = pages_get(held);
+	if (map == NULL)
+		return false;
+	if (uefi.boot->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)map, &key, &step, &version) != EFI_SUCCESS)
+		size = 0;
+	/* Ranges may lie side by side, in any order: each pass moves `at` on. */
+	uint64_t end = at + bytes;
+	for (bool moved = true; moved && at < end;) {
+		moved = false;
+		for (UINTN i = 0; i + step <= size && at < end; i += step) {
+			const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + i);
+			uint64_t from = d->PhysicalStart, to = from + (d->NumberOfPages << 12);
+			if (is_memory(d->Type) && at >= from && at < to) {
+				at = to;
+				moved = true;
+			}
+		}
+	}
+	pages_put(map, held);
+	return at >= end;
+}
+
 void *pages_get(size_t bytes)
 {
 	EFI_PHYSICAL_ADDRESS at = 0;

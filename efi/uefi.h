@@ -22,6 +22,8 @@ void *uefi_locate(const EFI_GUID *guid);
 void *uefi_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
 /* The vendor table of the configuration table, NULL if there is none. */
 const void *uefi_table(const EFI_GUID *guid);
+/* Whether the firmware's memory map says that all these bytes are memory: an address out of a damaged table is not read. */
+bool uefi_memory_holds(uint64_t at, uint64_t bytes);
 /* Zeroed pages for `bytes` bytes, NULL when memory is short. */
 void *pages_get(size_t bytes);
 void pages_put(void *at, size_t bytes);

@@ -3,6 +3,7 @@
 #   --work DIR            where the copy (disk.img), logs (debugcon.log, serial.log) and variables go; required
 #   --device KIND         virtio (default), usb, ahci, nvme
 #   --smp N --nodes N     processors (1), memory nodes (1) with the processors spread over them
+#   --empty-node          the last node gets memory and no processor
 #   --memory MIB          in all (1024)
 #   --options TEXT        settings of the application (fw_cfg opt/stallmeter/options)
 #   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
@@ -20,7 +21,7 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=()
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with=
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
@@ -39,6 +40,7 @@ while [ $# -gt 0 ]; do
 	--cpu) cpu=$2; shift 2;;
 	--keys) keys=$2; shift 2;;
 	--crash) crash=$2; shift 2;;
+	--empty-node) with=0; shift;;
 	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
 	--in-place) in_place=yes; shift;;
 	--reboots) no_reboot=; shift;;
@@ -75,9 +77,12 @@ esac
 
 numa=()
 if [ "$nodes" -gt 1 ]; then
+	with=${with:+$((nodes - 1))} with=${with:-$nodes} # nodes with processors
 	for ((i = 0; i < nodes; i++)); do
+		cpus=,cpus=$((i * smp / with))-$(((i + 1) * smp / with - 1))
+		[ "$i" -lt "$with" ] || cpus=
 		numa+=(-object "memory-backend-ram,id=m$i,size=$((memory / nodes))M")
-		numa+=(-numa "node,nodeid=$i,memdev=m$i,cpus=$((i * smp / nodes))-$(((i + 1) * smp / nodes - 1))")
+		numa+=(-numa "node,nodeid=$i,memdev=m$i$cpus")
 		# 21 for a hop, as dual-socket firmware commonly says; ACPI gives 10 to the own node.
 		for ((j = 0; j < i; j++)); do numa+=(-numa "dist,src=$i,dst=$j,val=21" -numa "dist,src=$j,dst=$i,val=21"); done
 	done

@@ -1,0 +1,52 @@
+/* efi/damage.c: a test's switch: one ACPI table of this boot is cut short or filled with noise before anything reads it.
+ * FWCFG_ACPI: "SIGNATURE:cut:SEED" or "SIGNATURE:noise:SEED"; with an odd seed its checksum is made right again. */
+#include "efi/acpi.h"
+#include "efi/console.h"
+#include "efi/fwcfg.h"
+#include "efi/uefi.h"
+#include "pmu/text.h"
+
+static uint64_t next(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
+	return *state >> 33;
+}
+
+static void damage(struct acpi_table *t, bool cut, uint64_t seed)
+{
+	uint64_t state = seed;
+	uint8_t *copy = pages_get(t->bytes), sum = 0;
+	if (copy == NULL)
+		return;
+	memcpy(copy, t->at, t->bytes);
+	if (cut) {
+		t->bytes = (uint32_t)(36 + next(&state) % (t->bytes - 35));
+		memcpy(copy + 4, &t->bytes, 4);
+	} else {
+		for (uint32_t i = 36; i < t->bytes; i++)
+			copy[i] = (uint8_t)next(&state);
+	}
+	for (uint32_t i = 0; i < t->bytes; i++)
+		sum = (uint8_t)(sum + copy[i]);
+	if ((seed & 1) != 0)
+		copy[9] = (uint8_t)(copy[9] - sum);
+	t->at = copy; /* stays until the end */
+	print("# %s is %s now, %u bytes\n", t->signature, cut ? "cut" : "noise", t->bytes);
+}
+
+void acpi_damage(struct acpi *a)
+{
+	char text[64], *kind, *seed;
+	uint64_t number;
+	if (fwcfg_read(FWCFG_ACPI, text, sizeof(text)) != ST_OK || str_length(text) < 7 || text[4] != ':')
+		return;
+	text[4] = 0;
+	for (kind = seed = text + 5; *seed != 0 && *seed != ':'; seed++)
+		;
+	if (*seed == 0 || parse_u64(seed + 1, str_length(seed + 1), &number) != ST_OK)
+		return;
+	*seed = 0;
+	for (unsigned i = 0; i < a->table_count; i++)
+		if (str_equal(a->tables[i].signature, text))
+			damage(&a->tables[i], str_equal(kind, "cut"), number);
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# 32 processors; 8 memory nodes of which one has no processor; each ACPI table in turn cut short or filled with noise:
+# a result each time.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+log=$work/q/debugcon.log results=
+
+boot() { # boot NAME OPTION...: fills $rc and $results
+	local name=$1
+	shift
+	rc=0
+	runner/qemu.sh --work "$work/q" --limit 200 --options "end=exit suite=load.l1.latency" "$out/stallmeter.img" "$@" >"$work/boot" 2>&1 || rc=$?
+	results=$(runner/fetch.sh "$work/q/disk.img" "$work/$name")
+}
+ended() { cat "$log" "$work/boot"; [ "$rc" -eq 0 ] || { echo "status $rc"; return 1; }; }
+in_results() { jq -e "$1" "$results/results.json" || { jq -c '{machine, environment}' "$results/results.json" | cut -c1-3000; return 1; }; }
+
+boot many --smp 32 --nodes 8 --empty-node --memory 1024
+check "many_ends_well" ended
+check "many_has_32_processors_on_8_nodes" in_results '.machine.cores == 32 and .machine.nodes == 8'
+check "many_one_node_has_no_processor" in_results '.environment.nodes_without_processors == "1"'
+check "many_row_has_a_value" in_results '.rows[0].value > 0'
+check "many_machine_txt_lists_all" test "$(sed -n '/^\[core\]/,$p' "$results/machine.txt" | grep -c '^[0-9]* = ')" -eq 32
+
+seed=1
+for table in SRAT SLIT MCFG APIC FACP; do
+	for kind in cut noise; do
+		boot "$table-$kind" --smp 2 --nodes 2 -- -fw_cfg "name=opt/stallmeter/acpi,string=$table:$kind:$((seed++))"
+		check "${table}_${kind}_ends_well" ended
+		check "${table}_${kind}_was_damaged" grep -E "^# $table is $kind now" "$log"
+		check "${table}_${kind}_row_has_a_value" in_results '.rows[0].value > 0'
+	done
+done
+tap_end
