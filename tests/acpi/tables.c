@@ -257,6 +257,15 @@ int main(int argc, char **argv)
 	check(sane(&a) && said == 0 && a.nodes == 8 && a.cpu_count == 600 && a.madt_enabled == 600 && a.madt_highest == 599, "600 processors by x2APIC id on 8 nodes");
 	check(a.nodes_without_processors == 1 && acpi_core_node(&a, 599) == 6 && acpi_core_node(&a, 0) == 0, "one of the nodes has no processor");
 	drop();
+	said = 0;
+	build(16, 2);
+	blocks[T_MCFG].at[44 + 10] = 9, blocks[T_MCFG].at[44 + 11] = 3;
+	checksum(blocks[T_MCFG].at, blocks[T_MCFG].bytes);
+	blocks[T_SLIT].at[44 + 1] = 4;
+	checksum(blocks[T_SLIT].at, blocks[T_SLIT].bytes);
+	acpi_open(&a);
+	check(sane(&a) && a.ecam_count == 0 && !a.slit && a.distance[1] == 20 && said == 2, "buses that end before they begin, a distance below 10: told and left out");
+	drop();
 	for (unsigned i = 0; i < variants; i++) {
 		build(40, 3);
 		unsigned victim = i % block_count;
