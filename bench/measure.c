@@ -17,6 +17,13 @@
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
 #define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
 #define IA32_APERF 0xE8u
+/* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] says that both are there. Of the status: too hot, PROCHOT#, critical,
+ * power limit, current limit, another domain; each with a log beside it that stays. */
+#define IA32_CLOCK_MODULATION 0x19Au
+#define IA32_THERM_STATUS     0x19Cu
+#define THERMAL_NOW           0x5415u
+#define THERMAL_LOG           0xA82Au
+#define CLOCK_MODULATED       0x10u
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
 
 static const struct event *find_cycles(const struct cpu *cpu)
@@ -58,6 +65,28 @@ void disturbance_before(struct bench *b)
 		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
 	if (d->sibling_known)
 		d->sibling_known = read_sibling(b, &d->sibling_mperf);
+	if (d->thermal_known)
+		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
+}
+
+/* Heat or a limit held the clock down, or a duty cycle does. */
+static bool clock_held_down(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t status, modulation;
+	bool held = false;
+
+	if (!d->thermal_known || !read_msr(b, IA32_THERM_STATUS, &status))
+		return false;
+	if (((status | d->thermal) & THERMAL_NOW) || (status & ~d->thermal & THERMAL_LOG)) {
+		d->counts.thermal++;
+		held = true;
+	}
+	if (read_msr(b, IA32_CLOCK_MODULATION, &modulation) && (modulation & CLOCK_MODULATED)) {
+		d->counts.modulated++;
+		held = true;
+	}
+	return held;
 }
 
 bool disturbance_after(struct bench *b)
@@ -66,20 +95,27 @@ bool disturbance_after(struct bench *b)
 	uint64_t smi, aperf, mperf, awake;
 	bool disturbed = false;
 
-	if (d->smi_known && read_msr(b, MSR_SMI_COUNT, &smi) && (uint32_t)smi != (uint32_t)d->smi)
-		disturbed = true;
+	d->counts.windows++;
+	if (d->smi_known && read_msr(b, MSR_SMI_COUNT, &smi)) {
+		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
+
+		d->counts.smi[met < SMI_BINS ? met : SMI_BINS - 1]++;
+		disturbed = met != 0;
+	}
 	if (d->ratio_known && read_msr(b, IA32_MPERF, &mperf) && read_msr(b, IA32_APERF, &aperf) && mperf > d->mperf) {
 		int64_t ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
 		int64_t moved = ratio > d->last_ratio_micro ? ratio - d->last_ratio_micro : d->last_ratio_micro - ratio;
 
-		if (d->last_ratio_micro && moved > RATIO_TOLERANCE_MICRO)
+		if (d->last_ratio_micro && moved > RATIO_TOLERANCE_MICRO) {
+			d->counts.clock++;
 			disturbed = true;
+		}
 		d->last_ratio_micro = ratio;
 		if (d->sibling_known && read_sibling(b, &awake) &&
 		    awake - d->sibling_mperf > (mperf - d->mperf) / SIBLING_AWAKE_PART + b->a->tsc_hz / SIBLING_READS_HZ)
 			disturbed = true;
 	}
-	return disturbed;
+	return clock_held_down(b) || disturbed;
 }
 
 /* Before counters are used for the first time: what firmware left on goes off, and stays off or is not ours; what
@@ -130,6 +166,8 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	/* The SMI count stands in no CPUID bit: one read tells. A kernel's own machine has no MSRs. */
 	if (a->kind != ACCESS_NATIVE && str_equal(cpu->vendor, "GenuineIntel"))
 		b->disturbance.smi_known = read_msr(b, MSR_SMI_COUNT, &value);
+	if (a->kind != ACCESS_NATIVE && str_equal(cpu->vendor, "GenuineIntel") && a->ops->cpuid(a->self, b->core, 1, 0, &r) == ST_OK)
+		b->disturbance.thermal_known = r.edx >> 22 & 1;
 	if (a->kind != ACCESS_NATIVE && a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 &&
 	    a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK)
 		b->disturbance.ratio_known = r.ecx & 1;

@@ -16,8 +16,9 @@
 
 /* What happened in a window that may spoil it: SMIs and the clock of the core. */
 struct disturbance {
-	bool smi_known, ratio_known;
-	uint64_t smi, aperf, mperf;
+	bool smi_known, ratio_known, thermal_known;
+	uint64_t smi, aperf, mperf, thermal;
+	struct disturbances counts;
 	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
 	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
 	unsigned sibling;

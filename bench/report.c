@@ -184,8 +184,13 @@ void report_summary(struct text *t, const struct suite_summary *s)
 	text_fmt(t, "{\"rows\": %u", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		text_fmt(t, ", \"%s\": %u", row_status_name(i), s->by_status[i]);
-	text_fmt(t, ", \"unexpected\": %u, \"stopped\": %s, \"boots\": %u, \"simulated_instructions\": %llu}", s->unexpected, s->stopped ? "true" : "false", s->boots,
+	text_fmt(t, ", \"unexpected\": %u, \"stopped\": %s, \"boots\": %u, \"simulated_instructions\": %llu", s->unexpected, s->stopped ? "true" : "false", s->boots,
 	         (unsigned long long)s->instructions);
+	text_fmt(t, ", \"windows\": %u, \"windows_clock_moved\": %u, \"windows_hot\": %u, \"windows_modulated\": %u, \"windows_by_smis\": [",
+	         s->disturbances.windows, s->disturbances.clock, s->disturbances.thermal, s->disturbances.modulated);
+	for (unsigned i = 0; i < SMI_BINS; i++)
+		text_fmt(t, "%s%u", i ? ", " : "", s->disturbances.smi[i]);
+	text_fmt(t, "]}");
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */

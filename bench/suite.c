@@ -376,6 +376,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 			run_study(&w, b, s);
 		if (a->instructions)
 			out->instructions = a->instructions(a->counts_self) - before;
+		out->disturbances = b->disturbance.counts;
 		write_end(&w);
 		writer_close(&w);
 	}

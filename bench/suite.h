@@ -59,7 +59,16 @@ struct suite_host {
 	unsigned environment_lines;
 };
 
+/* What happened in the windows of all rows of this boot. Those that an SMI, a change of the clock, heat or a modulated
+ * clock touched were thrown away; one may have been touched by several. */
+#define SMI_BINS 8
+struct disturbances {
+	uint32_t windows, clock, thermal, modulated;
+	uint32_t smi[SMI_BINS]; /* windows by how many SMIs they met, the last without end; all 0 where SMIs are not counted */
+};
+
 struct suite_summary {
+	struct disturbances disturbances;
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */

@@ -279,7 +279,7 @@ static void write_whole(struct writer *w, struct json summary)
 
 void write_end(struct writer *w)
 {
-	char at[512];
+	char at[1024];
 	struct text line;
 
 	text_init(&line, at, sizeof(at));
