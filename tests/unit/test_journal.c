@@ -95,8 +95,8 @@ static unsigned rows_like(const char *mine, const char *like, unsigned *same)
 	for (const char *at = strstr(mine, "\n{\"name\""); at; at = strstr(at + 1, "\n{\"name\"")) {
 		size_t length = strcspn(at + 1, "\n") + 1;
 		char *row = strndup(at, length), *sampled = strstr(row, "\"latency_event\"");
-		assert_non_null(sampled);
-		*sampled = 0;
+		if (sampled) /* damage may have hit the key itself: then the row is another one */
+			*sampled = 0;
 		*same += strstr(like, row) != NULL;
 		n++;
 		free(row);
