@@ -10,6 +10,26 @@ static const char *blanks(const char *p, const char *end)
 	return p;
 }
 
+static unsigned hex_digit(char c);
+
+/* From behind the backslash to the escape's last character, NULL if there is no such escape. */
+static const char *escape_end(const char *p, const char *end)
+{
+	static const char letters[] = "\"\\/bfnrt";
+
+	if (p == end)
+		return NULL;
+	for (unsigned i = 0; i < sizeof(letters) - 1; i++)
+		if (*p == letters[i])
+			return p;
+	if (*p != 'u' || end - p < 5)
+		return NULL;
+	for (unsigned i = 1; i < 5; i++)
+		if (hex_digit(p[i] >= 'A' && p[i] <= 'F' ? (char)(p[i] - 'A' + 'a') : p[i]) == 16)
+			return NULL;
+	return p + 4;
+}
+
 /* Each of these returns what follows, or NULL where the text is no such thing. */
 static const char *string_end(const char *p, const char *end)
 {
@@ -18,8 +38,11 @@ static const char *string_end(const char *p, const char *end)
 	for (; p < end && *p != '"'; p++) {
 		if ((uint8_t)*p < 0x20)
 			return NULL;
-		if (*p == '\\' && ++p == end)
-			return NULL;
+		if (*p == '\\') {
+			p = escape_end(p + 1, end);
+			if (!p)
+				return NULL;
+		}
 	}
 	return p < end ? p + 1 : NULL;
 }
@@ -37,7 +60,8 @@ static const char *number_end(const char *p, const char *end)
 {
 	if (p < end && *p == '-')
 		p++;
-	p = digits_end(p, end);
+	/* no leading zero */
+	p = p < end && *p == '0' ? p + 1 : digits_end(p, end);
 	if (p && p < end && *p == '.')
 		p = digits_end(p + 1, end);
 	if (p && p < end && (*p == 'e' || *p == 'E')) {

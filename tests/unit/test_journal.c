@@ -41,7 +41,8 @@ static void test_journal_json_values(void **state)
 {
 	(void)state;
 	static const char *const good[] = { "{}", "[]", "{\"a\": [1, -2.50, null, true, \"x\\n\\u00e9\"]}", "0", "\"\"" };
-	static const char *const bad[] = { "", "{", "{\"a\"}", "{\"a\": 1,}", "[1 2]", "1.", "\"a\nb\"", "{} {}", "nul", "\"\\", "{\"a\": }", "-" };
+	static const char *const bad[] = { "", "{", "{\"a\"}", "{\"a\": 1,}", "[1 2]", "1.", "\"a\nb\"", "{} {}", "nul", "\"\\", "{\"a\": }", "-",
+		"01", "-012", "\"\\q\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\u\"" };
 	char deep[80];
 	for (unsigned i = 0; i < COUNT_OF(good); i++)
 		assert_true(json_valid((struct json){ good[i], strlen(good[i]) }));
