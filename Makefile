@@ -232,12 +232,16 @@ FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/f
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/decode*.c pmu/sim/exec*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine.c pmu/sim/counter_events.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/replay.c
+FUZZ_SOURCES_fuzz_results := runner/reader.c runner/reader_check.c $(wildcard bench/html*.c) bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_journal := $(FUZZ_SOURCES_fuzz_results)
+FUZZ_SOURCES_fuzz_counts := runner/counts.c bench/accounting.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_settings := pmu/text.c bench/suite.c $(OUT)/libstallmeter.a
 FUZZ_SHORT    ?= 200000
 FUZZ_LONG     ?= 10000000
 .SECONDEXPANSION:
 $(FUZZ_PROGRAMS): $(OUT)/fuzz/%: tests/fuzz/%.c $$(FUZZ_SOURCES_$$*)
 	@mkdir -p $(@D)
-	clang $(COMMON) -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
+	clang $(COMMON) -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c %.a,$^) -ljansson -lm -lpthread
 fuzz-short fuzz-long: $(FUZZ_PROGRAMS)
 	OUT=$(OUT) tests/shell/fuzz.sh $(if $(filter fuzz-long,$@),$(FUZZ_LONG),$(FUZZ_SHORT))
 

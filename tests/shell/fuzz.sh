@@ -1,7 +1,7 @@
 #!/bin/bash
 # Each tests/fuzz/fuzz_X.c for a number of executions (default: short); TAP. A target may
-# say max_len=N (bytes of input) and seeds=FOLDER (machine files to start from; their comments and what
-# they leave unknown are dropped) in a comment. Long: make fuzz-long.
+# say max_len=N (bytes of input), seeds=FOLDER (machine files to start from; their comments and what they
+# leave unknown are dropped) and seed_files=FILES in a comment. Long: make fuzz-long.
 cd "$(dirname "$0")/../.." || exit 2
 runs=${1:-200000} out=${OUT:-out}
 targets=(tests/fuzz/fuzz_*.c)
@@ -15,6 +15,9 @@ for source in "${targets[@]}"; do
 	seeds=$(sed -n 's/.*seeds=\([^ ]*\).*/\1/p' "$source" | head -n 1)
 	for seed in ${seeds:+"$seeds"/*.machine}; do
 		sed '/^#/d; /= unknown$/d; /^$/d' "$seed" >"$out/fuzz/corpus_$name/seed-$(basename "$seed")"
+	done
+	for seed in $(sed -n 's/.*seed_files=\([^*]*\).*/\1/p' "$source" | head -n 1); do
+		cp "$seed" "$out/fuzz/corpus_$name/seed-$(basename "$seed")"
 	done
 	if ! make -s OUT="$out" "$out/fuzz/$name" >"$out/log/$name.build" 2>&1; then
 		echo "not ok $i - $name builds"; sed 's/^/# /' "$out/log/$name.build" | tail -n 20; continue

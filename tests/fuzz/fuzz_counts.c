@@ -1,0 +1,31 @@
+/* Fuzzes the reader of perf stat's output: any bytes; what it accepts can be accounted, and terms are in order. max_len=2048
+ * seed_files=tests/results/tiny.csv tests/results/tiny.perf */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/counts.h"
+#include "runner/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct results r;
+	static struct counts counts;
+	static struct account a;
+	char problem[1600] = "";
+	if (!r.nodes && results_read(&r, "tests/results/account.json", problem, sizeof(problem)) != ST_OK)
+		abort();
+	char *copy = malloc(size ? size : 1);
+	memcpy(copy, data, size);
+	enum status st = counts_parse(&counts, copy, size, "f", problem, sizeof(problem));
+	if (st != ST_OK && (!problem[0] || strchr(problem, '\n')))
+		abort();
+	struct account_counts get = counts_of(&counts);
+	if (st == ST_OK && account_of(&r.d, &get, &a) == ST_OK)
+		for (unsigned i = 0; i < account_sources_count; i++)
+			if (a.terms[i].low > a.terms[i].high || a.terms[i].low < 0 || a.retired < 0 || a.wasted < 0)
+				abort();
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# Each format of `stallmeter export`, read back by something else: jq, xmllint, awk, and JSON Schema for the JSON ones.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+s=$out/stallmeter
+schema=$(command -v /usr/bin/jsonschema || command -v jsonschema)
+"$s" run --backend sim --machine nehalem-ep --suite 'load.*,tlb.*,branch.*,read.*,core_to_core.*,frontend.*,exec.microcode*' --out "$work/runs" >/dev/null
+run=$(echo "$work"/runs/*)
+json=$run/results.json
+e() { "$s" export "$@"; }
+to() { e "$1" "${3:-$run}" >"$work/$2" 2>"$work/$2.notes"; }
+value() { jq -r --arg n "$1" '.rows[] | select(.name == $n) | .value' "$json"; }
+valid() { # valid FILE SCHEMA-TEXT
+	echo "$2" >"$work/schema.json"
+	[ -z "$schema" ] || "$schema" -i "$work/$1" "$work/schema.json"
+}
+
+check "export_says_simulated" says 0 "SIMULATED machine" e junit "$run"
+check "export_csv" to csv x.csv
+# a reader of RFC 4180 of its own: fields by state, quotes doubled
+csv_fields() {
+	awk -v RS='\r\n' '{ n = 0; q = 0; f = ""; for (i = 1; i <= length($0); i++) { c = substr($0, i, 1);
+		if (c == "\"") { if (q && substr($0, i + 1, 1) == "\"") { f = f c; i++ } else q = !q } else if (c == "," && !q) { F[++n] = f; f = "" } else f = f c }
+		F[++n] = f; if (q || n != 15) { print "line " NR ": " n " fields"; exit 1 } print F[1] "\t" F[5] "\t" F[15] }' "$work/x.csv"
+}
+normal() { awk -F'\t' '{ v = $2; if (v ~ /\./) { sub(/0+$/, "", v); sub(/\.$/, "", v) } print $1 "\t" v "\t" $3 }'; }
+csv_same() { diff <(csv_fields | tail -n +2 | normal) <(jq -r '.rows[] | [.name, (.value // "" | tostring), .proof] | join("\t")' "$json" | normal); }
+check "export_csv_holds_every_row" csv_same
+check "export_core_to_core" to core-to-core c.csv
+cells() { [ "$(tail -n +2 "$work/c.csv" | wc -l)" -eq "$(jq '[.rows[].matrix.cells // [] | length] | add' "$json")" ] && grep -E '^modified,0,4,305\.000,' "$work/c.csv" && head -1 "$work/c.csv" | grep -x $'state,owner,reader,median_cycles,p10_cycles,p90_cycles,low_cycles,high_cycles\r'; }
+check "export_core_to_core_holds_every_pair" cells
+check "export_curve" to curve v.csv
+curves() { [ "$(tail -n +2 "$work/v.csv" | wc -l)" -eq "$(jq '[.rows[] | (.series // .curve // empty) | .points[] | length] | add' "$json")" ]; }
+check "export_curve_holds_every_point" curves
+
+check "export_junit" to junit j.xml
+if command -v xmllint >/dev/null; then
+	xml() { xmllint --xpath "$1" "$work/j.xml"; }
+	check "export_junit_is_xml" xmllint --noout "$work/j.xml"
+	counts() { [ "$(xml 'string(/testsuite/@tests)')" = "$(jq '.rows | length' "$json")" ] && [ "$(xml 'count(//testcase)')" = "$(jq '.rows | length' "$json")" ] &&
+		[ "$(xml 'count(//skipped)')" = "$(jq '[.rows[] | select(.status == "unsupported")] | length' "$json")" ] && [ "$(xml 'count(//failure)')" = "$(xml 'string(/testsuite/@failures)')" ]; }
+	check "export_junit_counts_rows" counts
+	jq '.rows[0] |= (.status = "unproven" | .reason = "a < b & \"c\"")' "$json" >"$work/odd.json"
+	check "export_junit_of_odd_strings" to junit j.xml "$work/odd.json"
+	failure() { [ "$(xml 'string(//failure/@message)')" = 'unproven: a < b & "c"' ]; }
+	check "export_junit_shows_failures" failure
+else
+	skip "export_junit_is_xml" "no xmllint"
+fi
+
+check "export_pmu_tools" to pmu-tools p.py
+assigned() { awk -F' = | #' '/^[A-Za-z]/ { v[$1] = $2 } END { print v["Mem_STLB_Hit_Cost"], v["BAClear_Cost"] }' "$work/p.py" | grep -x "$(printf '%.3f %.3f' "$(value tlb.dtlb_4k.penalty)" "$(value frontend.baclear.penalty)")"; }
+check "export_pmu_tools_has_the_measured_costs" assigned
+python_reads() { python3 -c 'import runpy, sys; v = runpy.run_path(sys.argv[1]); print(v["Mem_STLB_Hit_Cost"])' "$work/p.py"; }
+check "export_pmu_tools_is_read_as_pmu_tools_does" python_reads
+check "export_pmu_tools_leaves_out_what_it_cannot_hold" grep -x "# Avg_Assist_Cost: counted in issue slots, not in cycles" "$work/p.py"
+
+check "export_perf_metrics" to perf-metrics m.json
+check "export_perf_metrics_has_its_shape" valid m.json '{"type": "array", "minItems": 5, "items": {"type": "object", "required": ["MetricName", "MetricExpr", "MetricGroup", "BriefDescription"],
+  "additionalProperties": {"type": "string"}, "properties": {"MetricExpr": {"pattern": "^[0-9.]+ \\* .* / CPU_CLK_UNHALTED.THREAD$"}, "ScaleUnit": {"const": "100%"}}}}'
+metric() { jq -r '.[] | select(.MetricName == "stallmeter_l2") | .MetricExpr' "$work/m.json" | grep -x "$(printf '%.3f' "$(value load.l2.penalty)") \* MEM_LOAD_RETIRED.L2_HIT / CPU_CLK_UNHALTED.THREAD"; }
+check "export_perf_metrics_has_the_measured_cost" metric
+check "export_likwid" to likwid l.txt
+likwid() { # each counter of the event set is used once in a metric, and only the machine's own
+	awk '/^EVENTSET/ { s = 1 } /^METRICS/ { s = 2 } /^LONG/ { s = 3 } s == 1 && /^PMC/ { set[$1] = 1; n++ } s == 2 { for (p in set) if (index($0, p "*")) used[p]++ }
+		END { for (p in set) if (used[p] != 1) exit 1; exit !(n == 4 && s == 3) }' "$work/l.txt" && grep -x "PMC0 MEM_LOAD_RETIRED_L2_HIT" "$work/l.txt"
+}
+check "export_likwid_is_a_group" likwid
+check "export_hmat" to hmat h.json
+check "export_hmat_has_its_shape" valid h.json '{"type": "object", "required": ["hmat_latency", "slit"], "properties": {"slit": {"type": "array", "items": {"type": "array", "items": {"type": "integer", "minimum": 10, "maximum": 254}}}}}'
+hmat() { jq -c '.hmat_latency.entries, .slit' "$work/h.json"; jq -e --argjson l "$(jq '.rows[] | select(.name == "load.dram_local.latency").ns' "$json")" '.slit[0][0] == 10 and .slit[0][1] > 10 and (.hmat_latency.entries[1][1] == ($l * 1000 | round))' "$work/h.json"; }
+check "export_hmat_is_the_measured_one" hmat
+
+check "export_retire_latency_is_refused_without_timed_pebs" says 1 "refused: no retirement latencies .* load-to-use latency is not retirement latency" e retire-latency "$run"
+check "export_retire_latency_refused_writes_nothing" sh -c '[ -z "$("$1" export retire-latency "$2" 2>/dev/null)" ]' - "$s" "$run"
+jq '.retire_latency = [{event: "MEM_LOAD_RETIRED.L2_HIT", count: 500, min: 0, mean: 7.25, max: 210}, {event: "MEM_LOAD_RETIRED.L3_HIT", count: 0, min: 0, mean: 0, max: 0}]' "$json" >"$work/timed.json"
+check "export_retire_latency" to retire-latency r.json "$work/timed.json"
+check "export_retire_latency_has_its_shape" valid r.json '{"type": "object", "required": ["Platform", "Data"], "additionalProperties": false, "properties": {"Platform": {"type": "string"},
+  "Data": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "object", "required": ["MIN", "MEAN", "MAX"], "additionalProperties": {"type": "number", "minimum": 0}}}}}'
+retire() { jq -e '.Data == {"MEM_LOAD_RETIRED.L2_HIT": {"MIN": 0, "MEAN": 7.25, "MAX": 210}}' "$work/r.json"; }
+check "export_retire_latency_leaves_out_events_without_a_record" retire
+check "export_refuses_an_unknown_format" refuses '"xls": no such format; allowed: csv, core-to-core' e xls "$run"
+check "export_refuses_one_operand" refuses "a format and a run are expected" e csv
+tap_end
