@@ -268,6 +268,7 @@ enum status html_report(const struct document *d, const char *note, char *at, si
 	html_histograms(&h);
 	html_cores(&h);
 	html_bandwidth(&h);
+	html_series(&h);
 	for (const struct doc_node *s = doc_begin(d, doc_root(d)); s; s = doc_next(d, s))
 		if (str_equal(s->key, "profile") && s->type == DOC_LIST)
 			html_profile(&h, s);

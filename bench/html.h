@@ -56,6 +56,7 @@ void html_histograms(struct html *h);
 void html_latencies(struct html *h);
 void html_cores(struct html *h);     /* the heat map */
 void html_bandwidth(struct html *h);
+void html_series(struct html *h);    /* curves, matrices of nodes */
 void html_machine(struct html *h);
 void html_profile(struct html *h, const struct doc_node *section);
 /* A section that no other part draws, as tables: whatever later versions add is shown. */

@@ -354,6 +354,17 @@ static void test_report_of_many_cores_fits(void **state)
 	free(text);
 }
 
+/* The curve's points at their places: 0 at (70, 250), the largest at (680, 24). */
+static void test_report_draws_curves_where_their_values_are(void **state)
+{
+	(void)state;
+	draw(RUN("{\"name\": \"read.l1_all.bandwidth\", \"kind\": \"throughput\", \"unit\": \"bytes/s\", \"value\": 2e9, \"spread\": 0, \"status\": \"ok\", "
+	         "\"reason\": \"\", \"proof\": \"\", \"samples\": 3, \"rejected\": 0, \"revision\": 1, \"simulated\": true, "
+	         "\"series\": {\"columns\": [\"cores\", \"bytes_per_second\"], \"points\": [[1, 1e9], [2, 2e9]]}}"), "");
+	assert_non_null(strstr(page, "<polyline class=\"l l1\" points=\"375,137 680,24\"/>"));
+	assert_non_null(strstr(page, "<circle class=\"b1\" cx=\"375\" cy=\"137\" r=\"3\"/>"));
+}
+
 static void test_report_logarithm(void **state)
 {
 	(void)state;
@@ -398,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_report_replaces_what_is_no_utf8),
 		cmocka_unit_test(test_report_says_full_when_it_does_not_fit),
 		cmocka_unit_test(test_report_of_many_cores_fits),
+		cmocka_unit_test(test_report_draws_curves_where_their_values_are),
 		cmocka_unit_test(test_report_logarithm),
 		cmocka_unit_test(test_published_figures_are_of_rows),
 	};
