@@ -11,7 +11,7 @@ for option in --backend --suite --only --repetitions --seed --label --expect --o
 	check "host_run_help_has_$option" says 0 "^  $option " "$s" run --help
 done
 check "host_refuses_no_command" refuses "a command is expected" "$s"
-check "host_refuses_unknown_command" refuses '"fly": no such command; allowed: run .*list plan replay' "$s" fly
+check "host_refuses_unknown_command" refuses '"fly": no such command; allowed: run .*list plan replay.* collect' "$s" fly
 check "host_refuses_unknown_option" refuses "--fast: no such option; allowed: --backend" run --fast
 check "host_refuses_operand" refuses '"quick": no operand is allowed' run quick
 check "host_refuses_missing_value" refuses "--seed: N expected" run --seed
