@@ -150,13 +150,9 @@ run:
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -ljansson -lm -lpthread $(LIBS_$(notdir $@))
-LIBS_test_events := -lpfm
-LIBS_test_counter_map := -lpfm
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -ljansson -lpfm -lm -lpthread $(LIBS_$(notdir $@))
 LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
 unit: $(UNIT_PROGRAMS)
-LIBS_test_uncore_sim := -lpfm
-LIBS_test_uncore := -lpfm
 
 # The firmware's tables, read on the host under the sanitizers.
 $(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/acpi.c efi/smbios.c pmu/text.c $(wildcard efi/*.h)

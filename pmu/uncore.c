@@ -1,4 +1,4 @@
-/* pmu/uncore.c: one engine for all types of uncore boxes.
+/* pmu/uncore.c: one engine for the uncore boxes that a global register switches on.
  *
  * The order of programming and the bus lock: guide, after table 21; SDM volume 3B, 18.8.2. */
 #include "pmu/uncore.h"
@@ -78,6 +78,13 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 		u->absent = "a virtual machine has no uncore counters";
 		return ST_OK;
 	}
+	for (unsigned b = 0; b < p->box_count; b++)
+		if (!p->boxes[b].global_counters || p->boxes[b].space != UNCORE_MSR) {
+			/* Boxes with a control each, and those in PCI space, are described in the tables; what follows here
+			 * drives only counters that one global register switches on. */
+			u->absent = "boxes of this kind are listed and not yet driven";
+			return ST_OK;
+		}
 	for (unsigned core = 0; core < a->cores; core++) {
 		unsigned known;
 		const enum status s = uncore_socket(a, u, core, &known);

@@ -75,6 +75,38 @@ static void print_event(const char *name, uint32_t code, uint32_t msr, uint64_t 
 	printf("%-58s 0x%08X  %-24s %-8s %s\n", name, code, extra, where, what);
 }
 
+/* The fields that must be set beside the select; the register of an event of its own goes where a core's does. */
+static void print_filters(const struct uncore_box *b, const struct uncore_event *e)
+{
+	if (!e->filters)
+		return;
+	printf("%-58s ", "");
+	for (unsigned f = 0; f < b->filter_count; f++)
+		if (e->filters >> f & 1)
+			printf(" needs %s: 0x%X[%u:%u]%s", b->filters[f].name, b->filters[f].reg, b->filters[f].high, b->filters[f].low,
+			       b->filters[f].function == UNCORE_OWN ? "" : " of another function");
+	putchar('\n');
+}
+
+static void print_boxes(const struct processor *p)
+{
+	unsigned codes = 0, events = 0;
+	for (unsigned n = 0; n < p->box_count; n++) {
+		const struct uncore_box *b = &p->boxes[n];
+		printf("\nevent of box %s\n", b->name);
+		for (unsigned i = 0; i < b->event_count; i++) {
+			const struct uncore_event *e = &b->events[i];
+			print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->extended << 21 | (uint32_t)e->cmask << 24, e->extra_msr,
+			            e->extra_value, e->fixed, e->counter_mask, e->what);
+			print_filters(b, e);
+		}
+		codes += b->code_count;
+		events += b->event_count;
+	}
+	if (p->box_count)
+		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
+}
+
 static const struct processor *processor_named(const struct command *c, const char *option, const char *name)
 {
 	char known[256] = "";
@@ -116,14 +148,7 @@ static int list_events(const struct command *c)
 		print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->edge << 18 | (uint32_t)e->any << 21 | (uint32_t)e->inv << 23 |
 		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, e->what);
 	}
-	for (unsigned b = 0; b < p->box_count; b++) {
-		printf("\nevent of box %s\n", p->boxes[b].name);
-		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
-			const struct uncore_event *e = &p->boxes[b].events[i];
-			print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value,
-			            e->fixed, e->counter_mask, e->what);
-		}
-	}
+	print_boxes(p);
 	return EXIT_GOOD;
 }
 

@@ -6,106 +6,13 @@ usage: generate.py FOLDER TARGET.c
 The formats and the rules a table must obey are in FORMAT.md; this program checks each of them
 and fails with one line a fault: "FILE:LINE: KEY: what is wrong, what is allowed".
 """
-import csv
 import os
 import re
 import sys
 
-BITS64 = (1 << 64) - 1
-
-
-class Problems:
-    def __init__(self):
-        self.lines = []
-
-    def add(self, where, key, text):
-        self.lines.append("%s:%d: %s: %s" % (where[0], where[1], key, text))
-
-
-class Row(dict):
-    """The fields of one line, and where it stands."""
-    where = ("", 0)
-
-
-def number(p, row, key, low=0, high=BITS64, empty=None):
-    text = row.get(key, "")
-    if text == "" and empty is not None:
-        return empty
-    if not re.fullmatch(r"0x[0-9A-Fa-f]+|[0-9]+", text):
-        p.add(row.where, key, "'%s' is no number; decimal or 0x-hexadecimal" % text)
-        return low
-    value = int(text, 0)
-    if not low <= value <= high:
-        p.add(row.where, key, "%s is outside %d .. %d" % (text, low, high))
-        return low
-    return value
-
-
-def words(p, row, key, needed=True):
-    text = row.get(key, "").strip()
-    if needed and not text:
-        p.add(row.where, key, "is missing")
-    bad = [c for c in text if not 32 <= ord(c) < 127]
-    if bad:
-        p.add(row.where, key, "has a character that is not printable ASCII: %r" % bad[0])
-    return text
-
-
-def read_csv(p, folder, name, columns):
-    """Rows of a comma-separated file. '#' lines are comments; the first other line names the columns."""
-    rows, header = [], None
-    path = os.path.join(folder, name)
-    if not os.path.exists(path):
-        return None
-    with open(path, encoding="ascii", errors="surrogateescape") as f:
-        for n, line in enumerate(f, 1):
-            if line.startswith("#") or not line.strip():
-                continue
-            fields = [x.strip() for x in next(csv.reader([line]))]
-            where = (os.path.join("tables", name), n)
-            if header is None:
-                header = fields
-                if header != columns:
-                    p.add(where, "columns", "are %s; must be %s" % (",".join(fields), ",".join(columns)))
-                    return []
-                continue
-            if len(fields) != len(header):
-                p.add(where, fields[0], "has %d fields, must have %d" % (len(fields), len(header)))
-                continue
-            row = Row(zip(header, fields))
-            row.where = where
-            rows.append(row)
-    return rows
-
-
-def read_ini(p, folder, name, keys):
-    """Sections of a "key = value" file, in order."""
-    sections = []
-    with open(os.path.join(folder, name), encoding="ascii", errors="surrogateescape") as f:
-        for n, line in enumerate(f, 1):
-            line = line.strip()
-            where = (os.path.join("tables", name), n)
-            if not line or line.startswith("#"):
-                continue
-            m = re.fullmatch(r"\[([a-z0-9_-]+)\]", line)
-            if m:
-                if any(s["name"] == m.group(1) for s in sections):
-                    p.add(where, m.group(1), "stands twice")
-                row = Row(name=m.group(1))
-                row.where = where
-                row.lines = {}
-                sections.append(row)
-                continue
-            key, sep, value = (x.strip() for x in line.partition("="))
-            if not sep or not sections:
-                p.add(where, key, "expected [section] or key = value")
-            elif key not in keys:
-                p.add(where, key, "unknown key; known: %s" % ", ".join(keys))
-            elif key in sections[-1]:
-                p.add(where, key, "stands twice in [%s]" % sections[-1]["name"])
-            else:
-                sections[-1][key] = value
-    return sections
+sys.dont_write_bytecode = True  # the tables' folder may be read-only
+from boxes import check_boxes, read_uncore, write_boxes
+from reader import BITS64, Problems, Row, c_name, c_text, number, read_csv, read_ini, words
 
 
 EVENT_COLUMNS = ["name", "select", "umask", "cmask", "inv", "edge", "any", "pebs", "fixed", "arch",
@@ -146,59 +53,6 @@ def read_events(p, folder, name):
         if e["extra_msr"] == 0x3F6 and not 3 <= e["extra_value"] <= 0xFFFF:
             p.add(r.where, r["name"], "latency threshold %d is outside 3 .. 65535 (SDM 18.7.1.2)" % e["extra_value"])
     return rows
-
-
-UNCORE_COLUMNS = ["name", "select", "umask", "cmask", "queue", "fixed", "counters", "extra_msr", "extra_value", "what", "source"]
-
-
-def read_uncore_events(p, folder, name):
-    rows = read_csv(p, folder, "events/%s.csv" % name, UNCORE_COLUMNS)
-    seen = set()
-    for r in rows or []:
-        if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]) or r["name"] in seen:
-            p.add(r.where, r["name"], "is no event name, or stands twice")
-        seen.add(r["name"])
-        e = r.event = {k: number(p, r, k, 0, 255, 0) for k in ("select", "umask", "cmask")}
-        e["queue"], e["fixed"] = number(p, r, "queue", 0, 1, 0), number(p, r, "fixed", 0, 1, 0)
-        e["counters"] = number(p, r, "counters", 0, (1 << 32) - 1, 0)
-        e["extra_msr"], e["extra_value"] = number(p, r, "extra_msr", 0, (1 << 32) - 1, 0), number(p, r, "extra_value", 0, BITS64, 0)
-        e["name"], e["what"], e["source"] = r["name"], words(p, r, "what"), words(p, r, "source")
-        if bool(e["fixed"]) == bool(e["counters"]):
-            p.add(r.where, r["name"], "either the fixed counter counts it or some of the general ones")
-        if e["extra_value"] and not e["extra_msr"]:
-            p.add(r.where, r["name"], "extra_value without extra_msr")
-    return rows
-
-
-BOX_NUMBERS = ["instances", "stride", "control", "counter", "counters", "width", "enable", "fixed_control", "fixed_counter",
-               "fixed_enable", "global_control", "global_counters", "global_fixed", "status", "clear"]
-
-
-def read_uncore(p, folder, name):
-    """Types of uncore boxes, each with its events."""
-    if not os.path.exists(os.path.join(folder, "uncore", name + ".txt")):
-        return None
-    boxes = read_ini(p, folder, "uncore/%s.txt" % name, ["space", "events", "source"] + BOX_NUMBERS)
-    for r in boxes:
-        words(p, r, "source")
-        r.value = {k: number(p, r, k, 0, BITS64, 0) for k in BOX_NUMBERS}
-        if r.get("space") != "msr":
-            p.add(r.where, "space", "must be msr")
-        for k in ("instances", "control", "counter", "counters", "enable"):
-            if not r.value[k]:
-                p.add(r.where, k, "is missing")
-        if not 1 <= r.value["counters"] <= 8 or not 32 <= r.value["width"] <= 64:
-            p.add(r.where, "counters", "1 .. 8 counters of 32 .. 64 bits")
-        if r.value["instances"] > 1 and not r.value["stride"]:
-            p.add(r.where, "stride", "is missing")
-        r.events = read_uncore_events(p, folder, words(p, r, "events"))
-        if r.events is None:
-            p.add(r.where, "events", "no such file")
-            r.events = []
-        for e in r.events:
-            if e.event["counters"] >> r.value["counters"] or (e.event["fixed"] and not r.value["fixed_counter"]):
-                p.add(e.where, e["name"], "names a counter that box %s lacks" % r["name"])
-    return boxes
 
 
 OFFCORE = {"select": 0xB7, "umask": 0x01, "cmask": 0, "inv": 0, "edge": 0, "any": 0, "pebs": 0, "fixed": 0, "arch": 0,
@@ -336,7 +190,9 @@ def read_processors(p, folder, quirks):
         r.events = [e for kind in ("events", "offcore") for n in r.get(kind, "").split() for e in sets[kind][n]]
         r.msrs = [m for n in r.get("msrs", "").split() for m in sets["msrs"][n]]
         r.profiles = [f for n in r.get("profiles", "").split() for f in sets["profiles"][n]]
-        r.uncore = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n]]
+        r.uncore = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].boxes]
+        r.buses = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].buses]
+        r.msrs += [m for b in r.uncore for m in b.msrs]
         r.quirks = []
         for q in r.get("quirks", "").split():
             if q in quirks:
@@ -370,20 +226,7 @@ def check_processor(p, r):
     for e in r.events:
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
-    for b in r.uncore:
-        v = b.value
-        for i in range(v["instances"] if b.get("space") == "msr" else 0):
-            needed = [(v["control"] + i * v["stride"] + c, v["enable"] | 0xFFFF) for c in range(v["counters"])]
-            needed += [(v["counter"] + i * v["stride"] + c, (1 << v["width"]) - 1) for c in range(v["counters"])]
-            needed += [(v[k], bits) for k, bits in (("fixed_control", v["fixed_enable"]), ("fixed_counter", (1 << v["width"]) - 1),
-                                                    ("global_control", v["global_counters"] | v["global_fixed"]),
-                                                    ("clear", v["global_counters"] | v["global_fixed"])) if v[k]]
-            for msr, bits in needed:
-                if not allowed(msr, bits):
-                    p.add(b.where, "0x%X" % msr, "is not writable with 0x%X on %s" % (bits, r["name"]))
-        for e in b.events:
-            if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
-                p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+    check_boxes(p, r, allowed)
     for f in r.profiles:
         for n in f.events:
             if n not in seen:
@@ -502,14 +345,6 @@ def write_watchdogs(out, rows):
     out.write("};\nconst uint16_t watchdog_chip_count = %d;\n" % len(rows))
 
 
-def c_text(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def c_name(kind, name):
-    return "%s_%s" % (kind, re.sub(r"[^a-z0-9]", "_", name))
-
-
 def write_processors(out, processors, quirks, sets):
     out.write("/* Written by tables/generate.py from tables/: do not edit. */\n")
     out.write('#include "tables/processor.h"\n\n')
@@ -552,20 +387,7 @@ def write_processors(out, processors, quirks, sets):
                     c_text(f["name"]), c_text(f["title"]), c_name("list", r["name"] + "_" + f["name"]),
                     len(f.events), f.lbr, c_text(f["source"])))
             out.write("};\n")
-        for b in r.uncore:
-            out.write("static const struct uncore_event %s[] = {\n" % c_name("box_events", r["name"] + "_" + b["name"]))
-            for e in (x.event for x in b.events):
-                out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, 0x%X, 0x%X, 0x%Xull,\n\t  %s, %s },\n" % (
-                    c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["queue"], e["fixed"], e["counters"],
-                    e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
-            out.write("};\n")
-        if r.uncore:
-            out.write("static const struct uncore_box %s[] = {\n" % c_name("boxes", r["name"]))
-            for b in r.uncore:
-                out.write("\t{ .name = %s, .space = UNCORE_MSR, .source = %s,\n" % (c_text(b["name"]), c_text(b["source"])))
-                out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in BOX_NUMBERS))
-                out.write("\t  .events = %s, .event_count = %d },\n" % (c_name("box_events", r["name"] + "_" + b["name"]), len(b.events)))
-            out.write("};\n")
+        write_boxes(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (
                 c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))
@@ -585,6 +407,9 @@ def write_processors(out, processors, quirks, sets):
                                   ("boxes", r.uncore, "box_count")):
             out.write("\t\t.%s = %s, .%s = %d,\n" % (
                 kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
+        for b in r.buses:
+            out.write("\t\t.buses = { { %s }, 0x%X, 0x%X, 0x%X },\n" % (
+                b.device, b.value["node_id"], b.value["node_id_mask"], b.value["node_map"]))
         source = r.get("latency_sources", "")
         out.write("\t\t.latency_sources = %s,\n" % (c_name("sources", source) if source else "0"))
         out.write("\t\t.tlb = { %s },\n" % tlb)

@@ -50,13 +50,27 @@ struct profile {
 	const char *source;
 };
 
+/* A field of an uncore box that an event may need: bits high:low of a register, which all counters of the box share. */
+#define UNCORE_FILTERS_MAX 8
+struct uncore_filter {
+	const char *name;        /* "opc" */
+	uint32_t reg;            /* as control of the box: of instance 0, or an offset */
+	uint8_t low, high;
+	uint8_t function;        /* PCI: of another function of the same device; UNCORE_OWN: the box's own */
+	uint32_t select;         /* bits of the select that the filter works with (tid_en), 0 none */
+};
+#define UNCORE_OWN 0xFF
+
 /* One countable event of an uncore box, from the documents. */
 struct uncore_event {
 	const char *name;
 	uint8_t select, umask;   /* control[7:0], [15:8] */
 	uint8_t cmask;           /* control[31:24] */
+	uint8_t extended;        /* control[21]: the second set of event codes */
 	uint8_t queue;           /* 1: a queue's occupancy: a bus lock must follow its selection before it counts */
 	uint8_t fixed;           /* 1: counted by the box's fixed counter alone */
+	uint8_t filters;         /* bit f: needs filter f of its box */
+	uint16_t increment;      /* what it can add in one cycle, 0 unknown */
 	uint32_t counter_mask;   /* general counters of the box that can count it */
 	uint32_t extra_msr;      /* must hold extra_value, 0 none */
 	uint64_t extra_value;
@@ -64,26 +78,55 @@ struct uncore_event {
 	const char *source;
 };
 
-/* A type of uncore box: where its registers are and what switches it on. Instance i of a socket lies at
- * i * stride; counter c at its control + c and counter + c. Control layout: select 7:0, umask 15:8,
- * edge 18, invert 23, cmask 31:24, and `enable`. */
-enum uncore_space { UNCORE_MSR };
+/* A type of uncore box: where its registers are and what switches it on. Counter c's select lies at control +
+ * c * control_stride, its count at counter + c * counter_stride: MSRs, to which instance i of a socket adds i * stride,
+ * or offsets in the configuration space of devices[i]. Select layout: event 7:0, umask 15:8, edge 18, extended 21,
+ * invert 23, threshold 31:24, and `enable`; `selectable` are the bits that may be written. */
+enum uncore_space { UNCORE_MSR, UNCORE_PCI };
+struct uncore_device { uint16_t id; uint8_t device, function; };
 struct uncore_box {
 	const char *name;
 	uint8_t space;           /* enum uncore_space */
-	uint8_t instances;       /* of a socket */
+	uint8_t instances;       /* of a socket, at most */
+	const struct uncore_device *devices; /* [instances], PCI only; vendor 0x8086 */
+	uint8_t io_bus;          /* 1: on the socket's bus of devices, below the uncore's */
 	uint32_t stride;
 	uint32_t control, counter;
-	uint8_t counters, width; /* bits */
-	uint64_t enable;
+	uint8_t control_stride, counter_stride;
+	uint8_t counters, width; /* bits; width as the documents have it, probed before it is believed */
+	uint64_t enable, selectable;
+	uint8_t select_writes;   /* 2: a select takes hold only when it is written twice, first without `enable` */
 	uint32_t fixed_control, fixed_counter; /* 0 none */
-	uint64_t fixed_enable;
-	uint32_t global_control; /* 0 none; bits of counter 0 on, and of the fixed counter; 0 stops all */
-	uint64_t global_counters, global_fixed;
+	uint64_t fixed_enable, fixed_reset;
+	uint32_t box_control;    /* 0 none: reset by zeroes, frozen by the global control alone */
+	uint64_t box_keep;       /* bits that every write of it must have */
+	uint64_t box_reset, box_freeze;
+	uint8_t box_steps;       /* 1: its bits are set one write after the other */
+	uint32_t box_status;     /* overflow bits, written 1 to clear; 0 none */
+	uint32_t global_control; /* 0 none */
+	uint64_t global_counters, global_fixed; /* bits of counter 0 on, and of the fixed counter; 0 stops all. Or: */
+	uint64_t global_freeze, global_unfreeze; /* written alone: all boxes of the socket stop and go on */
 	uint32_t status, clear;  /* overflow bits as in global_control, read; written 1 to clear; 0 none */
+	/* How many instances a socket really has: bits of an MSR, or of a register of a PCI device, where
+	 * 0 stands for count_zero and all else for count_other; neither: PCI devices that are there */
+	uint32_t count_msr;
+	struct uncore_device count_device;
+	uint32_t count_offset;
+	uint64_t count_mask;
+	uint8_t count_zero, count_other;
+	const struct uncore_filter *filters;
+	uint8_t filter_count;
 	const struct uncore_event *events;
 	uint16_t event_count;
+	uint16_t code_count;     /* events that differ in more than the umask */
 	const char *source;
+};
+
+/* How buses are told to belong to sockets: a device that each socket has once, its node id, and the map from
+ * node ids to sockets, 3 bits each (manual 331051-002, 1.7, with the shift that its sample lacks). */
+struct uncore_buses {
+	struct uncore_device device; /* id 0: no PCI boxes */
+	uint32_t node_id, node_id_mask, node_map;
 };
 
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
@@ -124,6 +167,7 @@ struct processor {
 	uint8_t profile_count;
 	const struct uncore_box *boxes;
 	uint8_t box_count;
+	struct uncore_buses buses;
 	struct tlb_facts tlb;
 	uint8_t pebs_format;     /* 255 none */
 	uint8_t lbr_pairs;

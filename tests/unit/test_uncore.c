@@ -1,4 +1,4 @@
-/* pmu/uncore.c and its tables: encodings against libpfm4, plans, the exact sequence of register accesses, what
+/* pmu/uncore.c: plans, the exact sequence of register accesses, what
  * known traffic counts, derived quantities, and that everything is as before afterwards. */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <cmocka.h>
-#include <perfmon/pfmlib.h>
 
 #include "asm/kernel.h"
 #include "pmu/guard.h"
@@ -98,89 +97,6 @@ static const struct processor *nehalem(void)
 			return &processors[i];
 	fail_msg("no nehalem-ep");
 	return NULL;
-}
-
-/* --- encodings --------------------------------------------------------------------------------- */
-
-struct review { char name[96], kind[16], libpfm[96]; bool used; };
-
-static unsigned read_reviews(struct review *list, unsigned most)
-{
-	char line[512];
-	unsigned n = 0;
-	FILE *f = fopen("tables/reviewed/nehalem-uncore.csv", "r");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		char *field[4], *at = line;
-		line[strcspn(line, "\n")] = 0;
-		if (line[0] == '#' || !strncmp(line, "name,", 5))
-			continue;
-		for (unsigned i = 0; i < 4; i++) {
-			field[i] = at;
-			at = i < 3 ? strchr(at, ',') : NULL;
-			assert_true(i == 3 || at);
-			if (at)
-				*at++ = 0;
-		}
-		assert_true(n < most && strlen(field[3]) >= 10);
-		snprintf(list[n].name, sizeof(list[n].name), "%s", field[0]);
-		snprintf(list[n].kind, sizeof(list[n].kind), "%s", field[1]);
-		snprintf(list[n].libpfm, sizeof(list[n].libpfm), "%s", field[2]);
-		list[n++].used = false;
-	}
-	fclose(f);
-	return n;
-}
-
-static void test_uncore_events_agree_with_libpfm4(void **state)
-{
-	(void)state;
-	static struct review list[200];
-	const unsigned reviews = read_reviews(list, COUNT_OF(list));
-	const struct uncore_box *box = &nehalem()->boxes[0];
-	unsigned agree = 0, differ = 0, unknown = 0, bad = 0;
-	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
-	assert_int_equal(pfm_initialize(), PFM_SUCCESS);
-	for (unsigned i = 0; i < box->event_count; i++) {
-		const struct uncore_event *e = &box->events[i];
-		struct review *r = NULL;
-		char name[160];
-		const char *dot = strchr(e->name, '.');
-		for (unsigned k = 0; k < reviews; k++)
-			if (!strcmp(list[k].name, e->name))
-				r = &list[k];
-		snprintf(name, sizeof(name), "nhm_unc::%.*s%s%s", dot ? (int)(dot - e->name) : (int)strlen(e->name), e->name, dot ? ":" : "", dot ? dot + 1 : "");
-		for (char *c = dot ? strrchr(name, ':') : name; *c; c++)
-			if (*c == '.')
-				*c = '_';
-		if (r) {
-			r->used = true;
-			if (r->libpfm[0])
-				snprintf(name, sizeof(name), "%s", r->libpfm);
-		}
-		pfm_pmu_encode_arg_t a = { .size = sizeof(a) };
-		const bool known = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_NONE, &a) == PFM_SUCCESS;
-		const uint64_t ours = e->select | (uint64_t)e->umask << 8 | (uint64_t)e->cmask << 24;
-		if (known && (a.codes[0] & 0xFFA4FFFF) == ours && !(r && strcmp(r->kind, "same"))) {
-			agree++;
-		} else if (known && (a.codes[0] & 0xFFA4FFFF) != ours && r && !strcmp(r->kind, "differs")) {
-			differ++;
-		} else if (!known && r && !strcmp(r->kind, "unknown")) {
-			unknown++;
-		} else {
-			bad++;
-			printf("# NOT EXPLAINED %s %06" PRIx64 ", libpfm4 %s %s %06" PRIx64 "\n", e->name, ours, name, known ? "says" : "does not know it",
-			       known ? a.codes[0] & 0xFFA4FFFF : 0);
-		}
-		if (known)
-			free(a.codes);
-	}
-	printf("# nehalem-ep uncore: %u agree, %u differ (reviewed), %u unknown to libpfm4 (reviewed), %u not explained\n", agree, differ, unknown, bad);
-	for (unsigned k = 0; k < reviews; k++)
-		if (!list[k].used)
-			fail_msg("tables/reviewed/nehalem-uncore.csv: %s is stale", list[k].name);
-	assert_int_equal(bad, 0);
-	assert_true(agree >= 130);
 }
 
 /* --- discovery and plans ----------------------------------------------------------------------- */
@@ -441,7 +357,6 @@ static void test_uncore_derived_name_events_that_the_processor_has(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uncore_events_agree_with_libpfm4),
 		cmocka_unit_test(test_uncore_finds_sockets_and_says_why_there_is_nothing),
 		cmocka_unit_test(test_uncore_plans_pack_and_name_what_cannot_be),
 		cmocka_unit_test(test_uncore_programs_the_golden_sequence_and_all_is_restored),

@@ -1,0 +1,283 @@
+"""Types of uncore boxes: uncore/*.txt and the events that they name. The formats are in FORMAT.md."""
+import os
+import re
+
+from reader import BITS64, Row, c_name, c_text, number, read_csv, read_ini, words
+
+EVENT_NAME = r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*"
+FLAT_COLUMNS = ["name", "select", "umask", "cmask", "queue", "fixed", "counters", "extra_msr", "extra_value", "what", "source"]
+UNIT_COLUMNS = ["box", "event", "select", "extended", "counters", "increment", "units", "what", "source"]
+EMPTY = {"cmask": 0, "extended": 0, "queue": 0, "fixed": 0, "filters": [], "increment": 0, "extra_msr": 0, "extra_value": 0}
+
+
+def read_flat_events(p, folder, name):
+    """One event a row, with the registers it needs."""
+    rows = read_csv(p, folder, "events/%s.csv" % name, FLAT_COLUMNS)
+    for r in rows or []:
+        e = r.event = dict(EMPTY, name=r["name"], **{k: number(p, r, k, 0, 255, 0) for k in ("select", "umask")})
+        e["cmask"] = number(p, r, "cmask", 0, 255, 0)
+        e["queue"], e["fixed"] = number(p, r, "queue", 0, 1, 0), number(p, r, "fixed", 0, 1, 0)
+        e["counters"] = number(p, r, "counters", 0, (1 << 32) - 1, 0)
+        e["extra_msr"], e["extra_value"] = number(p, r, "extra_msr", 0, (1 << 32) - 1, 0), number(p, r, "extra_value", 0, BITS64, 0)
+        e["what"], e["source"] = words(p, r, "what"), words(p, r, "source")
+    return rows
+
+
+def units_of(p, r, sets):
+    """'NAME=0x01:filter+filter ...', '=0x00:filter' without a name, or 'as EVENT': that one's."""
+    text = r["units"].split()
+    if text[:1] == ["as"]:
+        if len(text) != 2 or text[1] not in sets:
+            p.add(r.where, "units", "'%s': as EVENT must name one above, of the same box" % r["units"])
+            return []
+        return sets[text[1]]
+    units = []
+    for t in text or ["=0x00"]:
+        m = re.fullmatch(r"([A-Z0-9_]*)=(0x[0-9A-Fa-f]{2})(?::([a-z0-9+]+))?", t)
+        if not m:
+            p.add(r.where, "units", "'%s' is not NAME=0xNN or NAME=0xNN:filter" % t)
+            continue
+        units.append((m.group(1), int(m.group(2), 16), m.group(3).split("+") if m.group(3) else []))
+    return units
+
+
+def read_unit_events(p, folder, name, box, prefix):
+    """One event code a row, with its unit masks: an event each."""
+    rows = read_csv(p, folder, "events/%s.csv" % name, UNIT_COLUMNS)
+    if rows is None:
+        return None
+    out, sets = [], {}
+    for r in (r for r in rows if r["box"] == box):
+        base = dict(EMPTY, select=number(p, r, "select", 0, 255), extended=number(p, r, "extended", 0, 1, 0),
+                    counters=number(p, r, "counters", 1, (1 << 32) - 1), increment=number(p, r, "increment", 1, 65535),
+                    what=words(p, r, "what"), source=words(p, r, "source"))
+        sets[r["event"]] = units_of(p, r, sets)
+        for unit, umask, filters in sets[r["event"]]:
+            e = Row(name=prefix + r["event"] + ("." + unit if unit else ""))
+            e.where = r.where
+            e.event = dict(base, name=e["name"], umask=umask, filters=filters)
+            out.append(e)
+    if not out:
+        p.add(("tables/events/%s.csv" % name, 1), "box", "no event of box %s" % box)
+    return out
+
+
+NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_stride", "counter_stride", "counters", "width", "enable",
+           "selectable", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
+           "box_reset", "box_freeze", "box_steps", "box_status", "global_control", "global_counters", "global_fixed",
+           "global_freeze", "global_unfreeze", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
+           "count_other"]
+NAMED = ["space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
+BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
+
+
+def device(p, r, key, text):
+    """0xID@DEVICE.FUNCTION, decimal as in the documents."""
+    m = re.fullmatch(r"(0x[0-9A-Fa-f]{4})@([0-9]{1,2})\.([0-7])", text)
+    if not m or int(m.group(2)) > 31:
+        p.add(r.where, key, "'%s' is not 0xID@DEVICE.FUNCTION" % text)
+        return "0, 0, 0"
+    return "0x%X, %d, %d" % (int(m.group(1), 16), int(m.group(2)), int(m.group(3)))
+
+
+def read_filters(p, r):
+    """NAME:REGISTER:LOW-HIGH, with @FUNCTION after the register and /SELECT_BITS at the end where needed."""
+    out = []
+    for t in r.get("filters", "").split():
+        m = re.fullmatch(r"([a-z0-9]+):(0x[0-9A-F]+)(?:@([0-7]))?:([0-9]+)-([0-9]+)(?:/(0x[0-9A-F]+))?", t)
+        if not m or not int(m.group(4)) <= int(m.group(5)) < 32:
+            p.add(r.where, "filters", "'%s' is not NAME:REGISTER[@FUNCTION]:LOW-HIGH[/SELECT]" % t)
+            continue
+        out.append((m.group(1), int(m.group(2), 16), int(m.group(4)), int(m.group(5)),
+                    int(m.group(3)) if m.group(3) else 255, int(m.group(6) or "0", 16)))
+    if len(out) > 8:
+        p.add(r.where, "filters", "at most 8")
+    return out
+
+
+class Uncore:
+    def __init__(self):
+        self.boxes, self.buses = [], []
+
+
+def fixed_event(p, r, text):
+    """NAME what it counts: the box's fixed counter."""
+    name, _, what = text.partition(" ")
+    e = Row(name=name)
+    e.where = r.where
+    e.event = dict(EMPTY, name=name, select=0, umask=0, counters=0, fixed=1, increment=1, what=what, source=r.get("source", ""))
+    return e
+
+
+def box_msrs(p, r):
+    """The registers of an MSR box as rows of the list of writable ones, where `registers = derived` asks for it."""
+    v, rows = r.value, []
+    if r.get("registers") != "derived":
+        return rows
+
+    def add(msr, mask, restore, what):
+        m = Row()
+        m.where = r.where
+        m.msr = {"first": msr, "last": msr, "mask": mask, "restore": restore, "what": "box %s: %s" % (r["name"], what),
+                 "source": r["source"]}
+        if not any(x.msr["first"] == msr for x in rows):
+            rows.append(m)
+
+    count = (1 << v["width"]) - 1
+    for i in range(v["instances"]):
+        at = i * v["stride"]
+        if v["box_control"]:
+            add(v["box_control"] + at, v["box_keep"] | v["box_reset"] | v["box_freeze"], 0, "resets and freezes it; reads as 0")
+        for c in range(v["counters"]):
+            add(v["control"] + at + c * v["control_stride"], v["selectable"], 1, "select of counter %d" % c)
+            add(v["counter"] + at + c * v["counter_stride"], count, 1, "counter %d" % c)
+        for f in r.filters:
+            bits = 0
+            for g in r.filters:
+                if g[1] == f[1]:
+                    bits |= (1 << (g[3] + 1)) - (1 << g[2])
+            add(f[1] + at, bits, 1, "filter")
+        if v["box_status"]:
+            add(v["box_status"] + at, (1 << (v["counters"] + 1)) - 1, 0, "overflow bits, cleared by writing 1")
+    if v["fixed_control"]:
+        add(v["fixed_control"], v["fixed_enable"] | v["fixed_reset"], 1, "control of the fixed counter")
+        add(v["fixed_counter"], count, 1, "fixed counter")
+    return rows
+
+
+def global_msrs(boxes):
+    """The global control that several boxes name stands once."""
+    rows, seen = [], set()
+    for r in boxes:
+        v = r.value
+        if r.get("registers") == "derived" and v["global_freeze"] and v["global_control"] not in seen:
+            seen.add(v["global_control"])
+            m = Row()
+            m.where = r.where
+            m.msr = {"first": v["global_control"], "last": v["global_control"], "mask": v["global_freeze"] | v["global_unfreeze"],
+                     "restore": 0, "what": "stops and starts all boxes of the socket; write-only bits", "source": r["source"]}
+            rows.append(m)
+    return rows
+
+
+def read_uncore(p, folder, name):
+    """Types of uncore boxes, each with its events. None: no such file."""
+    if not os.path.exists(os.path.join(folder, "uncore", name + ".txt")):
+        return None
+    uncore = Uncore()
+    for r in read_ini(p, folder, "uncore/%s.txt" % name, NAMED + NUMBERS + BUSES):
+        words(p, r, "source")
+        r.value = {k: number(p, r, k, 0, BITS64, 0) for k in NUMBERS + BUSES[1:]}
+        if "bus_device" in r:
+            r.device = device(p, r, "bus_device", r["bus_device"])
+            uncore.buses.append(r)
+            continue
+        uncore.boxes.append(r)
+        v = r.value
+        if r.get("space") not in ("msr", "pci"):
+            p.add(r.where, "space", "must be msr or pci")
+        pci = r.get("space") == "pci"
+        v["control_stride"], v["counter_stride"] = v["control_stride"] or (4 if pci else 1), v["counter_stride"] or (8 if pci else 1)
+        v["select_writes"] = v["select_writes"] or 1
+        v["selectable"] = v["selectable"] or (v["enable"] | 0xFF84FFFF)
+        r.devices = [device(p, r, "devices", t) for t in r.get("devices", "").split()]
+        r.count_device = device(p, r, "count_device", r["count_device"]) if "count_device" in r else "0, 0, 0"
+        if pci:
+            v["instances"] = len(r.devices)
+        r.filters = read_filters(p, r)
+        for k in ("instances", "control", "counter", "counters", "enable"):
+            if not v[k]:
+                p.add(r.where, k, "is missing")
+        if not 1 <= v["counters"] <= 8 or not 32 <= v["width"] <= 64:
+            p.add(r.where, "counters", "1 .. 8 counters of 32 .. 64 bits")
+        if v["instances"] > 1 and not v["stride"] and not pci:
+            p.add(r.where, "stride", "is missing")
+        if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x100:
+            p.add(r.where, "control", "lies beyond the 256 bytes that every access reaches")
+        r.events = (read_unit_events(p, folder, r["unit_events"], r["name"], r.get("prefix", "")) if "unit_events" in r
+                    else read_flat_events(p, folder, words(p, r, "events")))
+        if r.events is None:
+            p.add(r.where, "events", "no such file")
+            r.events = []
+        r.codes = len({(e.event["select"], e.event["extended"], e["name"].split(".")[0]) for e in r.events})
+        if "fixed_event" in r:
+            r.events.append(fixed_event(p, r, r["fixed_event"]))
+        r.msrs = box_msrs(p, r) if not pci else []
+        check_events(p, r)
+    for extra in global_msrs(uncore.boxes):
+        uncore.boxes[0].msrs.append(extra)
+    return uncore
+
+
+def check_events(p, r):
+    seen, filters = set(), [f[0] for f in r.filters]
+    for e in r.events:
+        v = e.event
+        if not re.fullmatch(EVENT_NAME, e["name"]) or e["name"] in seen:
+            p.add(e.where, e["name"], "is no event name, or stands twice")
+        seen.add(e["name"])
+        if bool(v["fixed"]) == bool(v["counters"]):
+            p.add(e.where, e["name"], "either the fixed counter counts it or some of the general ones")
+        if v["extra_value"] and not v["extra_msr"]:
+            p.add(e.where, e["name"], "extra_value without extra_msr")
+        if v["counters"] >> r.value["counters"] or (v["fixed"] and not r.value["fixed_counter"]):
+            p.add(e.where, e["name"], "names a counter that box %s lacks" % r["name"])
+        if (v["select"] | v["umask"] << 8 | v["extended"] << 21) & ~r.value["selectable"]:
+            p.add(e.where, e["name"], "has bits that the selects of box %s lack" % r["name"])
+        for f in v["filters"]:
+            if f not in filters:
+                p.add(e.where, e["name"], "box %s has no filter %s; it has: %s" % (r["name"], f, " ".join(filters) or "none"))
+        v["filter_bits"] = sum(1 << filters.index(f) for f in v["filters"] if f in filters)
+
+
+def check_boxes(p, r, allowed):
+    """What a box writes must be on the processor's list; allowed(msr, value) asks it."""
+    for b in r.uncore:
+        v = b.value
+        for i in range(v["instances"] if b.get("space") == "msr" else 0):
+            at = i * v["stride"]
+            needed = [(v["control"] + at + c * v["control_stride"], v["enable"] | 0xFF) for c in range(v["counters"])]
+            needed += [(v["counter"] + at + c * v["counter_stride"], (1 << v["width"]) - 1) for c in range(v["counters"])]
+            needed += [(v[k], bits) for k, bits in (("fixed_control", v["fixed_enable"]), ("fixed_counter", (1 << v["width"]) - 1),
+                                                    ("global_control", v["global_counters"] | v["global_fixed"] | v["global_freeze"]),
+                                                    ("clear", v["global_counters"] | v["global_fixed"])) if v[k]]
+            for msr, bits in needed:
+                if not allowed(msr, bits):
+                    p.add(b.where, "0x%X" % msr, "is not writable with 0x%X on %s" % (bits, r["name"]))
+        for e in b.events:
+            if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
+                p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+
+
+def write_boxes(out, r):
+    for b in r.uncore:
+        tag = r["name"] + "_" + b["name"]
+        out.write("static const struct uncore_event %s[] = {\n" % c_name("box_events", tag))
+        for e in (x.event for x in b.events):
+            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, 0x%X, %d, 0x%X, 0x%X, 0x%Xull,\n\t  %s, %s },\n" % (
+                c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["extended"], e["queue"], e["fixed"], e["filter_bits"],
+                e["increment"], e["counters"], e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
+        out.write("};\n")
+        if b.devices:
+            out.write("static const struct uncore_device %s[] = { %s };\n" % (
+                c_name("box_devices", tag), ", ".join("{ %s }" % d for d in b.devices)))
+        if b.filters:
+            out.write("static const struct uncore_filter %s[] = {\n" % c_name("box_filters", tag))
+            for name, reg, low, high, function, select in b.filters:
+                out.write("\t{ %s, 0x%X, %d, %d, %d, 0x%X },\n" % (c_text(name), reg, low, high, function, select))
+            out.write("};\n")
+    if not r.uncore:
+        return
+    out.write("static const struct uncore_box %s[] = {\n" % c_name("boxes", r["name"]))
+    for b in r.uncore:
+        tag = r["name"] + "_" + b["name"]
+        out.write("\t{ .name = %s, .space = UNCORE_%s, .source = %s,\n" % (c_text(b["name"]), b["space"].upper(), c_text(b["source"])))
+        out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in NUMBERS))
+        out.write("\t  .count_device = { %s },\n" % b.count_device)
+        if b.devices:
+            out.write("\t  .devices = %s,\n" % c_name("box_devices", tag))
+        if b.filters:
+            out.write("\t  .filters = %s, .filter_count = %d,\n" % (c_name("box_filters", tag), len(b.filters)))
+        out.write("\t  .events = %s, .event_count = %d, .code_count = %d },\n" % (
+            c_name("box_events", tag), len(b.events), b.codes))
+    out.write("};\n")
