@@ -278,7 +278,7 @@ static enum status one_window(struct gated *g, const struct ask_run *run, uint64
 }
 
 /* Pairs of windows; what the longer one counts more goes to kept[]. */
-static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
+static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
 {
 	for (unsigned round = 0; round < wanted * ROUNDS_FACTOR && *n < wanted; round++) {
 		struct reading window[2];
@@ -298,6 +298,18 @@ static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_
 		(*n)++;
 	}
 	return ST_OK;
+}
+
+/* A sibling that works for the row disturbs nothing. */
+static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
+{
+	struct disturbance *d = &g->b->disturbance;
+	const bool sibling = d->sibling_known;
+
+	d->sibling_known = sibling && g->threads < 2;
+	const enum status st = pairs_of(g, run, iterations, kept, wanted, n);
+	d->sibling_known = sibling;
+	return st;
 }
 
 /* All of a run comes from one pair, so that what was counted together stays together: the pair of the median cycles. */
