@@ -89,7 +89,7 @@ static void all_kernels(const char *machine)
 	while (strcmp(wrapper->name, "k_measure"))
 		assert_true(++wrapper < kernel_table_end);
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
-		if (k == wrapper)
+		if (!strncmp(k->name, "k_measure", 9))
 			continue;
 		if (kernel_start_find(k->name) == START_UNKNOWN)
 			fail_msg("%s has no start in kernel_start.c: give it one", k->name);
