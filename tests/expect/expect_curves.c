@@ -88,6 +88,8 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		 * answers instead: then the row is unproven */
 		if (huge ? field(t, "stlb", "huge_entries") || !field(t, "dtlb", "huge_entries") : field(t, "stlb", "large") || field(t, "dtlb", "large_entries") == 0)
 			return ST_MISSING;
+		if (field(t, "cpuid", "family") != 6 && field(t, "control", "highest_leaf") < 24)
+			return ST_MISSING; /* CPUID does not tell this driver how many pages the DTLB holds */
 		if (huge && !(field(t, "cpuid", "isa") & 0x80))
 			return ST_UNSUPPORTED;
 		if (!huge && field(t, "dtlb", "large_entries") > 256)
