@@ -198,7 +198,7 @@ check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/boot/debugger
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # What each profile does to the registers, to be looked at before it goes in.
