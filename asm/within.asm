@@ -99,45 +99,47 @@ KERNEL k_fdiv_chain_easy, 0, 10, 0, 0, 0, 6, 0
 ENDKERNEL k_fdiv_chain_easy
 
 ; %1 name, %2 what loads the constant, %3 operation on st0.
-; uint64_t %1(uint64_t iterations /* rdi */)
-;   for each iteration: 8 times: push a copy of the constant, operate, pop
-; Leaves the x87 stack empty. 26 instructions.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   buffer[0] = the constant; for each iteration: 8 times: load buffer[0], operate, store to buffer[1] and pop
+; The copy comes from memory and goes there: on the stack both would take the port that the operation needs.
+; 26 instructions.
 %macro INDEPENDENT_X87 3+
-KERNEL %1, 0, 26, 0, 0, 0, 4, 0
+KERNEL %1, 0, 26, 8, 8, 128, 4, 1
 	%2
+	fstp qword [rdi]
 	LOOP_ALIGN
 .loop:
 %rep 8
-	fld st0
+	fld qword [rdi]
 	%3
-	fstp st0
+	fstp qword [rdi + 8]
 %endrep
-	dec rdi
+	dec rsi
 	jnz .loop
-	fstp st0
 	ret
 ENDKERNEL %1
 %endmacro
 INDEPENDENT_X87 k_fsqrt_indep_easy, fld1, fsqrt
 INDEPENDENT_X87 k_fsqrt_indep_hard, fldpi, fsqrt
 
-; uint64_t k_fdiv_indep_hard(uint64_t iterations /* rdi */)
-;   x = log2(e), y = pi; for each iteration: 8 times: y / x, of a fresh copy
+; %1 name, %2 what loads the dividend, %3 the divisor.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   buffer[0] = x, y on the stack; for each iteration: 8 times: load x, y / x, store to buffer[1] and pop
 ; Leaves the x87 stack empty. 26 instructions.
 %macro INDEPENDENT_FDIV 3
-KERNEL %1, 0, 26, 0, 0, 0, 6, 0
-	%2
+KERNEL %1, 0, 26, 8, 8, 128, 6, 1
 	%3
+	fstp qword [rdi]
+	%2
 	LOOP_ALIGN
 .loop:
 %rep 8
-	fld st0
-	fdivr st0, st2
-	fstp st0
+	fld qword [rdi]
+	fdivr st0, st1
+	fstp qword [rdi + 8]
 %endrep
-	dec rdi
+	dec rsi
 	jnz .loop
-	fstp st0
 	fstp st0
 	ret
 ENDKERNEL %1

@@ -57,7 +57,7 @@
  * what kept it from being allocated, then from being dispatched, then its execution by kind.
  *
  * A locked operation completes `latency` cycles after its load dispatches, core.split_lock_cycles later when it lies on
- * two cache lines, and its store commits then.
+ * two cache lines, and its store commits then; nothing behind one on two lines is allocated before its load dispatches.
  * A string instruction shows the memory one load and one store and costs uops.microcode further uops
  * an iteration. A floating-point assist: the result is ready, and allocation goes on,
  * core.fp_assist_cycles after the operation retired; its core.fp_assist_uops are issued and retired at
@@ -391,6 +391,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			return s;
 		if (p->class == UC_LOCK)
 			c->load_barrier = max_cycle(c->load_barrier, commit);
+		if (p->class == UC_LOCK && crosses_line(e->load_va, e->load_bytes))
+			pipe_hold(c, load_dispatch, WAIT_ALLOCATE, SIG_RAT_STALL_SCOREBOARD);
 		c->sb[c->sb_at] = commit;
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;

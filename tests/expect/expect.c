@@ -282,6 +282,8 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 
 	if (f.missing)
 		return ST_SYNTAX;
+	if (expect_row(machine, format, row, out) == ST_UNSUPPORTED) /* a row that is not run has no queue */
+		return ST_UNSUPPORTED;
 	for (size_t i = 0; i < COUNT_OF(formulas); i++) {
 		if (strcmp(row, formulas[i].row))
 			continue;

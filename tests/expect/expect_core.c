@@ -115,13 +115,12 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
+/* Loaded from memory, the operation, stored and popped. */
 static int64_t x87_interval(struct machine_text *t, const char *class, int64_t bits)
 {
-	int64_t interval = divide(t, class, bits, 64, true), moves = cost_of(t, "x87_move").ports;
+	int64_t uops = 8 * (field(t, "core", "microfusion") ? 3 : 4) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
 
-	/* a copy, the operation, a pop; the pop comes when its operation has ended: when the next one begins too, they
-	 * meet at the port */
-	return C(larger(interval + (moves == 1 && interval == divide(t, class, bits, 64, false)), 3 / moves));
+	return larger(C(divide(t, class, bits, 64, true)), uops * 1000 / 8 / larger(1, field(t, "core", "issue_width")));
 }
 
 enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)

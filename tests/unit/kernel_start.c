@@ -56,9 +56,9 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_div32_chain_hard", START_COUNT }, { "k_div32_indep_easy", START_COUNT },
 	{ "k_div32_indep_hard", START_COUNT }, { "k_div64_indep_easy", START_COUNT },
 	{ "k_div64_indep_hard", START_COUNT }, { "k_fdiv_chain_easy", START_COUNT },
-	{ "k_fdiv_indep_easy", START_COUNT }, { "k_fdiv_indep_hard", START_COUNT },
+	{ "k_fdiv_indep_easy", START_BUFFER }, { "k_fdiv_indep_hard", START_BUFFER },
 	{ "k_fsqrt_chain_easy", START_COUNT }, { "k_fsqrt_chain_hard", START_COUNT },
-	{ "k_fsqrt_indep_easy", START_COUNT }, { "k_fsqrt_indep_hard", START_COUNT },
+	{ "k_fsqrt_indep_easy", START_BUFFER }, { "k_fsqrt_indep_hard", START_BUFFER },
 	{ "k_microcode_switch", START_COUNT }, { "k_microcode_switch_base", START_COUNT },
 	{ "k_avx_transition", START_COUNT }, { "k_avx_transition_base", START_COUNT }, { "k_fp_assist_flushed", START_BUFFER },
 };
