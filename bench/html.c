@@ -247,7 +247,7 @@ static void page_summary(struct html *h, const char *note)
 static bool is_drawn(const char *key)
 {
 	static const char *const keys[] = { "schema", "version", "simulated", "backend", "build", "label", "settings", "machine", "cpuid",
-		"registers", "rows", "summary", "environment" };
+		"registers", "rows", "summary", "environment", "accounting", "trust", "profile", "study" };
 
 	for (unsigned i = 0; i < COUNT_OF(keys); i++)
 		if (str_equal(key, keys[i]))
@@ -258,6 +258,7 @@ static bool is_drawn(const char *key)
 enum status html_report(const struct document *d, const char *note, char *at, size_t capacity, size_t *bytes)
 {
 	struct html h = { .d = d };
+	const struct doc_node *root = doc_root(d);
 
 	text_init(&h.t, at, capacity);
 	page_head(&h);
@@ -269,10 +270,13 @@ enum status html_report(const struct document *d, const char *note, char *at, si
 	html_cores(&h);
 	html_bandwidth(&h);
 	html_series(&h);
-	for (const struct doc_node *s = doc_begin(d, doc_root(d)); s; s = doc_next(d, s))
-		if (str_equal(s->key, "profile") && s->type == DOC_LIST)
-			html_profile(&h, s);
-		else if (!is_drawn(s->key))
+	/* in this order whatever the order in the document: a journal has them as they were measured */
+	html_accounting(&h, doc_get(d, root, "accounting"));
+	html_trust(&h, doc_get(d, root, "trust"));
+	html_profile(&h, doc_get(d, root, "profile"));
+	html_generic(&h, doc_get(d, root, "study"));
+	for (const struct doc_node *s = doc_begin(d, root); s; s = doc_next(d, s))
+		if (!is_drawn(s->key))
 			html_generic(&h, s);
 	html_rejected(&h);
 	html_machine(&h);

@@ -58,6 +58,8 @@ void html_cores(struct html *h);     /* the heat map */
 void html_bandwidth(struct html *h);
 void html_series(struct html *h);    /* curves, matrices of nodes */
 void html_machine(struct html *h);
+void html_accounting(struct html *h, const struct doc_node *list); /* stacks of cycles */
+void html_trust(struct html *h, const struct doc_node *list);      /* events against known counts */
 void html_profile(struct html *h, const struct doc_node *section);
 /* A section that no other part draws, as tables: whatever later versions add is shown. */
 void html_generic(struct html *h, const struct doc_node *section);

@@ -4,6 +4,8 @@
 /* Events counted over the kernels of rows. */
 void html_profile(struct html *h, const struct doc_node *section)
 {
+	if (section->type != DOC_LIST || !section->count)
+		return;
 	html_section(h, "profile", "Profile", "Events counted while the kernels of these rows ran, for each unit of a row's work.");
 	html_table(h, "Events of each row's kernel", "row|verdict|event|#per unit|#spread|#per 1000 instructions|#per 1000 cycles");
 	for (const struct doc_node *p = doc_begin(h->d, section); p; p = doc_next(h->d, p)) {

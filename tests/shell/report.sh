@@ -56,7 +56,7 @@ addEventListener("load", () => {
   lines.push("outside-figures " + out);
   lines.push("requests " + f.contentWindow.performance.getEntriesByType("resource").length);
   lines.push("rows " + d.querySelectorAll("#penalties ~ .scroll tbody tr").length);
-  for (const id of ["penalties", "latencies", "methods", "histograms", "cores", "bandwidth", "curves", "rejected", "machine"])
+  for (const id of ["penalties", "latencies", "methods", "histograms", "cores", "bandwidth", "curves", "accounting", "trust", "rejected", "machine"])
     lines.push("section " + id + " " + !!d.getElementById(id));
   lines.push("figures " + d.querySelectorAll("figure > svg[role=img][aria-labelledby]").length);
   lines.push("bare-figures " + [...d.querySelectorAll("svg")].filter(s => !s.querySelector("title") || !s.querySelector("desc") || !s.parentNode.querySelector("figcaption")).length);
@@ -92,7 +92,7 @@ for width in 360 1600; do
 done
 rows=$(jq '.rows | length' "$run/results.json")
 check "report_has_every_row" found "rows $rows"
-for id in penalties latencies methods histograms cores bandwidth curves rejected machine; do check "report_has_section_$id" found "section $id true"; done
+for id in penalties latencies methods histograms cores bandwidth curves accounting trust rejected machine; do check "report_has_section_$id" found "section $id true"; done
 sources=$(jq '[.rows[].latency_event.sources // {} | length] | add' "$run/results.json")
 check "report_has_a_figure_for_each_source" sh -c '[ "$(sed -n "s/^figures //p" "$1")" -ge "$2" ]' - "$work/look" $((sources + 4))
 check "report_figures_are_described" found "bare-figures 0"
