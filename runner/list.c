@@ -1,6 +1,7 @@
 /* runner/list.c: what there is to choose from. */
 #include "bench/machine.h"
 #include "bench/row.h"
+#include "pmu/netburst.h"
 #include "pmu/sim/machine.h"
 #include "runner/command.h"
 #include "runner/file.h"
@@ -107,6 +108,39 @@ static void print_boxes(const struct processor *p)
 		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
 }
 
+/* One line a unit: what the ESCR and the CCCR hold when thread 0 counts it at the highest privilege. */
+static void print_detectors(const struct processor *p)
+{
+	unsigned units = 0;
+	if (p->detector_count)
+		printf("\n%-44s %-10s %-10s %-30s %s\n", "event of a detector", "ESCR", "CCCR", "ESCRs and their counters", "what");
+	for (unsigned i = 0; i < p->detector_count; i++) {
+		const struct netburst_event *e = &p->detectors[i];
+		char where[64] = "";
+		for (unsigned side = 0; side < 2; side++) {
+			if (!e->escr[side])
+				continue;
+			snprintf(where + strlen(where), sizeof(where) - strlen(where), "%s0x%X:", *where ? " " : "", e->escr[side]);
+			for (unsigned n = 0, more = 0; n < NETBURST_COUNTERS; n++)
+				if (e->counters[side] >> n & 1)
+					snprintf(where + strlen(where), sizeof(where) - strlen(where), "%s%u", more++ ? "," : "", n);
+		}
+		for (unsigned u = 0; u < e->unit_count; u++, units++) {
+			struct netburst_want w = { .event = e, .mask = (uint16_t)(1u << e->units[u].bit), .threads = NETBURST_T0_OS,
+			                           .active = NETBURST_ANY, .after = -1 };
+			printf("%s.%-*s 0x%08X 0x%08X %-30s %s\n", e->name, (int)(43 - strlen(e->name)), e->units[u].name, netburst_escr_value(&w),
+			       netburst_cccr_value(&w), where, e->what);
+		}
+	}
+	if (p->metric_count)
+		printf("\n%-44s %-10s %-10s %s\n", "metric of replay_event.NBOGUS", "0x3F1", "0x3F2", "what");
+	for (unsigned i = 0; i < p->metric_count; i++)
+		printf("%-44s 0x%08X 0x%08X %s\n", p->metrics[i].name, p->metrics[i].pebs_enable | NETBURST_UOP_TAG, p->metrics[i].matrix_vert,
+		       p->metrics[i].what);
+	if (p->detector_count)
+		printf("\n%u events, %u with their units, and %u metrics of replays\n", p->detector_count, units, p->metric_count);
+}
+
 static const struct processor *processor_named(const struct command *c, const char *option, const char *name)
 {
 	char known[256] = "";
@@ -142,12 +176,14 @@ static int list_events(const struct command *c)
 	const struct processor *p = processor_named(c, "--events", events_of);
 	if (!p)
 		return EXIT_BAD_INPUT;
-	printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", "select", "register", "counters", "what");
+	if (p->event_count)
+		printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", "select", "register", "counters", "what");
 	for (unsigned i = 0; i < p->event_count; i++) {
 		const struct event *e = &p->events[i];
 		print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->edge << 18 | (uint32_t)e->any << 21 | (uint32_t)e->inv << 23 |
 		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, e->what);
 	}
+	print_detectors(p);
 	print_boxes(p);
 	return EXIT_GOOD;
 }

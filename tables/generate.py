@@ -12,6 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the tables' folder may be read-only
 from boxes import check_boxes, read_uncore, write_boxes
+from netburst import check_netburst, read_netburst, write_netburst
 from reader import BITS64, Problems, Row, c_name, c_text, number, read_csv, read_ini, words
 
 
@@ -145,7 +146,7 @@ def read_quirks(p, folder):
 
 
 PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
-                  "quirks", "profiles", "uncore", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
+                  "quirks", "profiles", "uncore", "netburst", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
                   "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
@@ -160,7 +161,7 @@ def span(p, row):
 
 def read_processors(p, folder, quirks):
     readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources,
-               "profiles": read_profiles, "uncore": read_uncore}
+               "profiles": read_profiles, "uncore": read_uncore, "netburst": read_netburst}
     sets = {kind: {} for kind in readers}
     processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
     for r in processors:
@@ -193,6 +194,8 @@ def read_processors(p, folder, quirks):
         r.uncore = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].boxes]
         r.buses = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].buses]
         r.msrs += [m for b in r.uncore for m in b.msrs]
+        r.detectors = [e for n in r.get("netburst", "").split() for e in sets["netburst"][n].events]
+        r.metrics = [m for n in r.get("netburst", "").split() for m in sets["netburst"][n].metrics]
         r.quirks = []
         for q in r.get("quirks", "").split():
             if q in quirks:
@@ -227,6 +230,7 @@ def check_processor(p, r):
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
     check_boxes(p, r, allowed)
+    check_netburst(p, r, allowed)
     for f in r.profiles:
         for n in f.events:
             if n not in seen:
@@ -388,6 +392,7 @@ def write_processors(out, processors, quirks, sets):
                     len(f.events), f.lbr, c_text(f["source"])))
             out.write("};\n")
         write_boxes(out, r)
+        write_netburst(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (
                 c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))
@@ -404,7 +409,8 @@ def write_processors(out, processors, quirks, sets):
         out.write("\t\t.stepping_low = %d, .stepping_high = %d,\n" % (r.low, r.high))
         for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                                   ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
-                                  ("boxes", r.uncore, "box_count")):
+                                  ("boxes", r.uncore, "box_count"),
+                                  ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
             out.write("\t\t.%s = %s, .%s = %d,\n" % (
                 kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
         for b in r.buses:

@@ -129,6 +129,34 @@ struct uncore_buses {
 	uint32_t node_id, node_id_mask, node_map;
 };
 
+/* One event of NetBurst's event detectors. A counter counts it through one of two ESCRs, each of which reaches some counters
+ * and detects one event at a time; the counter's CCCR picks the ESCR by escr_select. */
+struct netburst_unit { const char *name; uint8_t bit; }; /* of the ESCR's event mask */
+struct netburst_event {
+	const char *name;
+	uint8_t select;          /* ESCR[30:25] */
+	uint8_t escr_select;     /* CCCR[15:13] */
+	uint16_t escr[2];        /* MSRs; 0: the event has only the other */
+	uint32_t counters[2];    /* that each reaches, bit c for counter c of 0 to 17 */
+	uint8_t shared;          /* 1: it cannot be told which thread caused it */
+	uint8_t tags;            /* 1: its ESCR can tag the uops; 2: counts tagged uops at retirement */
+	uint8_t unit_count;
+	const struct netburst_unit *units;
+	const char *what;
+	const char *source;
+};
+
+/* What replay_event counts, by the registers that say which uops are tagged. */
+struct netburst_metric {
+	const char *name;
+	uint32_t pebs_enable;    /* IA32_PEBS_ENABLE[16:0]; bit 24 tags, bit 25 records */
+	uint8_t matrix_vert;     /* MSR_PEBS_MATRIX_VERT */
+	int16_t also;            /* index of the event that must be detected beside it, -1 none */
+	uint16_t also_mask;      /* its event mask */
+	const char *what;
+	const char *source;
+};
+
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
 
 /* What one byte of CPUID leaf 2 says of TLBs. */
@@ -168,6 +196,10 @@ struct processor {
 	const struct uncore_box *boxes;
 	uint8_t box_count;
 	struct uncore_buses buses;
+	const struct netburst_event *detectors;
+	uint8_t detector_count;
+	const struct netburst_metric *metrics;
+	uint8_t metric_count;
 	struct tlb_facts tlb;
 	uint8_t pebs_format;     /* 255 none */
 	uint8_t lbr_pairs;

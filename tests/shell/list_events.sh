@@ -13,4 +13,11 @@ for table in nehalem nehalem-uncore; do
 done
 "$out/stallmeter" list --events nothing >/dev/null 2>"$out/log/list_events.err"; [ $? -eq 2 ] && grep -q 'nehalem-ep' "$out/log/list_events.err"
 say $? "an unknown processor is refused and the known ones are named"
+list=$("$out/stallmeter" list --events pentium4); missing=$?
+while IFS=, read -r event _ _ _ _ _ _ _ _ units _; do
+	for unit in $units; do
+		grep -q "^$event\.${unit%%=*} " <<<"$list" || { missing=1; echo "# $event.${unit%%=*} is not listed"; }
+	done
+done < <(grep -Ev '^(#|event,|$)' tables/netburst/pentium4.csv)
+say $missing "every event of tables/netburst/pentium4.csv is listed"
 echo "1..$n"
