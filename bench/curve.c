@@ -2,6 +2,7 @@
 #include "bench/curve.h"
 
 #define TURNS 8u                  /* in the shorter window */
+#define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
 #define TRIES 3u                  /* for each sample that a disturbance spoilt */
@@ -36,40 +37,54 @@ static uint32_t units_of(const struct row_curve *c, uint32_t x)
 	}
 }
 
-static enum status run(struct pass *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
+static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct kernel *k = kernel_find(kernel);
 	uint64_t arguments[6] = { a, b, c };
 	struct window ignored;
 
-	return k ? window_run(p->b, k, arguments, NULL, 0, &ignored, &p->loop.job) : ST_BROKEN;
+	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
 }
 
-static enum status prepare(struct pass *p)
+enum status curve_prepare(struct loop *l, uint64_t turns)
 {
-	const struct working_set *w = &p->loop.sets[0];
-	uint64_t step = p->curve->what == CURVE_TWICE ? CURVE_NODE_BYTES : p->curve->what == CURVE_WINDOW &&
-		p->curve->filler != FILLER_MISS ? CURVE_SECOND : LINE;
+	const struct working_set *w = &l->sets[0];
+	const struct row_curve *c = l->row->curve;
+	uint64_t step = c->what == CURVE_WINDOW && c->filler != FILLER_MISS ? CURVE_SECOND : LINE;
 	enum status st = ST_OK;
 
 	if (!w->mapped)
 		return ST_OK;
-	if (p->row->prepare == PREPARE_FLUSH)
-		st = run(p, "k_flush", w->map.va, w->shape.bytes / step, step);
-	return st == ST_OK ? run(p, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
+	if (c->what == CURVE_TWICE)
+		st = run(l, "k_flush_chain", w->at, turns, 0);
+	else if (l->row->prepare == PREPARE_FLUSH)
+		st = run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
+	return st == ST_OK ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
+}
+
+static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const struct counting *c, struct window *out)
+{
+	struct working_set *w = &l->sets[0];
+	uint64_t arguments[6] = { code, turns, w->at, 0, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	enum status st = window_run(l->b, w->kernel, arguments, c, 0, out, &l->job);
+
+	if (st == ST_OK && w->mapped)
+		w->at = out->result;
+	return st;
+}
+
+enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct window *out)
+{
+	return turns_of(l, code, turns, NULL, out);
 }
 
 /* One window of so many turns of the code at `code`. */
 static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct window *out, int64_t *cycles_milli)
 {
-	struct working_set *w = &p->loop.sets[0];
-	uint64_t arguments[6] = { code, turns, w->at, 0, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
-	enum status st = prepare(p);
+	enum status st = curve_prepare(&p->loop, turns);
 
 	if (st == ST_OK)
-		st = window_run(p->b, w->kernel, arguments, &p->loop.counting, 0, out, &p->loop.job);
-	if (st == ST_OK && w->mapped)
-		w->at = out->result;
+		st = turns_of(&p->loop, code, turns, &p->loop.counting, out);
 	*cycles_milli = p->loop.counting.on ? (int64_t)out->counts[0] * 1000 : mul_div((int64_t)out->tsc, p->tick_micro, 1000);
 	return st;
 }
@@ -252,7 +267,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
 	if (p->row->place == PLACE_STLB) /* a page for each load; the line within the page moves on from node to node */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE + LINE;
-	w->shape.nodes = p->row->place == PLACE_STLB ? 2u * p->b->cpu->tlb.stlb_4k / p->curve->most : p->row->place == PLACE_L3 ? (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes) : 2 * TURNS;
+	w->shape.nodes = p->row->place == PLACE_STLB ? 2u * p->b->cpu->tlb.stlb_4k / p->curve->most : p->row->place == PLACE_L3 ? (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes) : p->curve->what == CURVE_TWICE ? TWICE_NODES : 2 * TURNS;
 	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
 	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
 	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
@@ -267,7 +282,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	}
 	/* twice, so that the level below has nothing else any more */
 	for (unsigned visit = 0; visit < 2 && st == ST_OK && p->row->place == PLACE_L3; visit++)
-		st = run(p, "k_touch", w->map.va, w->shape.bytes / LINE, LINE);
+		st = run(&p->loop, "k_touch", w->map.va, w->shape.bytes / LINE, LINE);
 	return st;
 }
 
@@ -346,10 +361,9 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		if (p.loop.counting.on && (stopped = counters_stop(b->a, b->cpu, &p.loop.counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 			st = stopped;
 	}
-	if (switched && !bench_prefetchers_back(b, found))
-		quiet = false;
 	if (st == ST_OK) {
 		judge(&p, value, quiet, out);
+		sample_curve(&p.loop, p.loop.sets[0].code_map.va, out);
 	} else if (st == ST_MISSING) {
 		out->status = ROW_UNPROVEN;
 		text_init(&reason, out->reason, sizeof(out->reason));
@@ -357,6 +371,10 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->samples = 0;
 	} else {
 		row_failed(out, st, &p.loop.job, "running the code of a curve");
+	}
+	if (switched && !bench_prefetchers_back(b, found) && out->status == ROW_OK) {
+		out->status = ROW_UNPROVEN;
+		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
 	}
 	loop_end(&p.loop, out);
 }

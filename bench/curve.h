@@ -37,6 +37,10 @@ struct row_curve {
 
 /* Measures the row. Everything is in *out. */
 void curve_row(struct bench *b, const struct row *r, struct row_result *out);
+/* Brings the ring into its state before a window of so many turns; runs them, from where the last window ended, by the code
+ * at `code`. */
+MUST_CHECK enum status curve_prepare(struct loop *l, uint64_t turns);
+MUST_CHECK enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct window *out);
 /* A JSON object. */
 void curve_json(struct text *t, const struct curve *c);
 
@@ -45,6 +49,7 @@ void curve_json(struct text *t, const struct curve *c);
 #define CURVE_NODE_BYTES 4096u   /* in memory; room for 62 lines beside the two */
 #define CURVE_PAGE 4096u         /* from one page of CURVE_WALKS to the next */
 #define CURVE_SECOND 2048u       /* where in a node B lies */
+#define CURVE_SENDS 8u           /* where in a node of CURVE_TWICE the load lies that sends for its line */
 #define CURVE_CODE_BYTES 0x4000u
 
 /* Writes the code of point x, at most CURVE_CODE_BYTES; returns its length, 0 when it does not fit. */

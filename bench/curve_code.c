@@ -73,7 +73,7 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 		return w.full ? 0 : w.at;
 	}
 	if (c->what == CURVE_TWICE)
-		PUT(&w, 0x4C, 0x8B, 0x52, 0x08); /* mov r10, [rdx + 8] */
+		PUT(&w, 0x4C, 0x8B, 0x52, CURVE_SENDS); /* mov r10, [rdx + CURVE_SENDS] */
 	else
 		PUT(&w, 0x48, 0x89, 0xD1); /* mov rcx, rdx */
 	PUT(&w, 0x48, 0x8B, 0x12); /* mov rdx, [rdx] */

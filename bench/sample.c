@@ -5,6 +5,7 @@
 #include "bench/sample.h"
 
 #include "bench/cores.h"
+#include "bench/curve.h"
 #include "pmu/pebs.h"
 
 #define PERIODS 2
@@ -14,7 +15,9 @@
 #define LOST_MOST_PART 20     /* of the records: what is lost may be of one kind */
 #define AGREE_MILLI 20        /* 2 % */
 #define SHARE_LEAST_MILLI 900 /* of the row's sources, where no proof says more */
-#define REGISTER_OF_CHASE 0   /* k_chase loads into RAX */
+#define REGISTER_OF_CHASE 0   /* k_chase loads into RAX, */
+#define REGISTER_OF_CURVE 2   /* the code of a curve into RDX */
+#define LINE 64u
 #define MSR_SMI_COUNT 0x34u   /* SDM vol. 4, table 2-15 */
 
 static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
@@ -23,6 +26,7 @@ static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, 
 static const struct { const char *source, *codes[3]; } meanings[] = {
 	{ "own L1 data cache", { "L1_HIT" } },
 	{ "own L2 cache", { "L2_HIT" } },
+	{ "a fill buffer", { "LFB_HIT" } },
 	{ "own L3 cache, unshared", { "L3_UNSHARED" } },
 	{ "L3 cache, clean in another core", { "L3_OTHER_CORE_CLEAN" } },
 	{ "L3 cache, modified in another core", { "L3_OTHER_CORE_MODIFIED" } },
@@ -122,6 +126,7 @@ struct sampling {
 	struct sample_result *out;
 	struct pebs pebs;
 	const struct event *event, *beside;
+	uint64_t code;       /* of the curve whose loads are sampled, 0: a chase */
 	struct pebs_burst bursts[PERIODS];
 	uint64_t beside_events;
 	bool has_companion, has_beside;
@@ -161,19 +166,28 @@ static const struct event *latency_event(const struct processor *p)
 }
 
 /* Whether the node at a linear address holds what the load left in its register. */
-static bool is_node(const struct working_set *w, const struct pebs_record *r)
+static bool is_node(const struct sampling *s, const struct pebs_record *r)
 {
+	const struct working_set *w = &s->l->sets[0];
 	uint64_t offset = r->address - w->map.va, next;
 
 	if (offset % w->shape.line_bytes || offset > w->map.bytes - sizeof(next))
 		return false;
 	memcpy(&next, (const uint8_t *)w->map.host + offset, sizeof(next));
-	return next && next == r->gpr[REGISTER_OF_CHASE];
+	return next && next == r->gpr[s->code ? REGISTER_OF_CURVE : REGISTER_OF_CHASE];
+}
+
+/* Loads of the wrapper; in a curve those that send for the lines, and that of the line that stays. */
+static bool is_other(const struct sampling *s, const struct pebs_record *r)
+{
+	const struct working_set *w = &s->l->sets[0];
+	uint64_t offset = r->address - w->map.va;
+
+	return offset >= (s->code ? w->shape.bytes : w->map.bytes) || (s->code && offset % LINE == CURVE_SENDS);
 }
 
 static enum status take_records(struct sampling *s)
 {
-	const struct working_set *w = &s->l->sets[0];
 	struct sample_result *out = s->out;
 
 	for (unsigned i = 0; i < s->pebs.records; i++) {
@@ -182,11 +196,11 @@ static enum status take_records(struct sampling *s)
 
 		if (st != ST_OK)
 			return st;
-		if (r.address - w->map.va >= w->map.bytes) {
+		if (is_other(s, &r)) {
 			out->outside++;
 			continue;
 		}
-		if (!is_node(w, &r))
+		if (!is_node(s, &r))
 			out->wrong_address++;
 		if (out->records < s->capacity)
 			s->records[out->records++] = (struct record){ (uint32_t)r.latency, r.source & (SAMPLE_SOURCES - 1) };
@@ -199,21 +213,35 @@ static bool smi_count(const struct bench *b, uint64_t *value)
 	return b->disturbance.smi_known && b->a->ops->rdmsr(b->a->self, b->core, MSR_SMI_COUNT, value) == ST_OK;
 }
 
+static enum status prepare_burst(struct sampling *s, uint64_t loads)
+{
+	struct loop *l = s->l;
+
+	return s->code ? curve_prepare(l, loads) : window_prepare(l->b, l->row, &l->sets[0], true, loads, &l->job);
+}
+
+static enum status run_burst(struct sampling *s, uint64_t loads)
+{
+	struct loop *l = s->l;
+	struct window ignored;
+
+	return s->code ? curve_window(l, s->code, loads, &ignored) : window_units(l->b, &l->sets[0], loads, NULL, 0, &ignored, &l->job);
+}
+
 /* One burst of a period; *good: it counts. */
 static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 {
 	struct bench *b = s->l->b;
 	struct working_set *w = &s->l->sets[0];
 	struct pebs_request q = { .event = s->event, .period = plans[which].period, .companion = true, .beside = s->beside };
-	struct window ignored;
-	uint64_t before = 0, after = 0, loads = plans[which].loads;
+	uint64_t before = 0, after = 0, loads = plans[which].loads / (s->code ? 2 : 1); /* two at each node of a curve */
 	const char *why;
 	enum status st, stopped;
 	bool smi;
 
 	if ((s->l->row->prepare == PREPARE_FLUSH || cores_wanted(s->l->row)) && loads > w->shape.nodes)
 		loads = w->shape.nodes; /* beyond them it would meet its own lines again */
-	st = window_prepare(b, s->l->row, w, true, loads, &s->l->job);
+	st = prepare_burst(s, loads);
 	if (st != ST_OK)
 		return st;
 	smi = smi_count(b, &before);
@@ -223,7 +251,7 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 			str_copy(s->out->reason, sizeof(s->out->reason), why);
 		return st;
 	}
-	st = window_units(b, w, loads, NULL, 0, &ignored, &s->l->job);
+	st = run_burst(s, loads);
 	stopped = pebs_stop(&s->pebs);
 	if (st != ST_OK || stopped != ST_OK)
 		return st != ST_OK ? st : stopped;
@@ -370,25 +398,22 @@ static void run(struct sampling *s, uint32_t codes, struct row_result *row)
 	}
 }
 
-void sample_row(struct loop *l, struct row_result *row)
+/* `proof`: which of the row's proofs counts the loads that are sampled. */
+static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct row_result *row)
 {
 	struct bench *b = l->b;
-	const struct row *r = l->row;
 	struct sample_result *out = &row->sample;
-	struct sampling s = { .l = l, .out = out };
+	struct sampling s = { .l = l, .out = out, .code = code };
 	uint32_t codes;
 	const char *why;
 	size_t each = sizeof(*s.records) + sizeof(*s.work), bytes;
 
-	out->event = out->beside = "";
-	if (r->kind != KIND_LATENCY || !str_equal(l->sets[0].kernel->name, "k_chase"))
-		return;
 	if (pebs_open(&s.pebs, b->a, b->cpu, b->core, &why) != ST_OK) {
 		set_reason(out, SAMPLE_UNSUPPORTED, why);
 		return;
 	}
 	s.event = latency_event(b->cpu->processor);
-	codes = codes_of(b->cpu->processor, r->source);
+	codes = codes_of(b->cpu->processor, l->row->source);
 	if (!s.event || !codes) {
 		if (!s.event)
 			set_reason(out, SAMPLE_UNSUPPORTED, "no load-latency event");
@@ -400,8 +425,8 @@ void sample_row(struct loop *l, struct row_result *row)
 		set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
 		return;
 	}
-	if (l->counting.proof_count && !l->counting.proofs[0].per_load)
-		s.beside = event_find(b->cpu->processor, l->counting.proofs[0].event);
+	if (l->counting.proof_count > proof && !l->counting.proofs[proof].per_load)
+		s.beside = event_find(b->cpu->processor, l->counting.proofs[proof].event);
 	s.capacity = s.pebs.capacity * PERIODS * BURSTS_REAL;
 	bytes = each * s.capacity;
 	s.records = b->host->get(b->host->self, bytes);
@@ -412,4 +437,18 @@ void sample_row(struct loop *l, struct row_result *row)
 	s.work = (uint32_t *)(void *)(s.records + s.capacity);
 	run(&s, codes, row);
 	b->host->put(b->host->self, s.records, bytes);
+}
+
+void sample_row(struct loop *l, struct row_result *row)
+{
+	row->sample.event = row->sample.beside = "";
+	if (l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))
+		sample_loads(l, 0, 0, row);
+}
+
+void sample_curve(struct loop *l, uint64_t code, struct row_result *row)
+{
+	row->sample.event = row->sample.beside = "";
+	if (l->row->curve->what == CURVE_TWICE)
+		sample_loads(l, code, 1, row);
 }

@@ -65,5 +65,8 @@ struct row_result;
 /* Samples the test's working set of a measured row, fills out->sample, and takes `ok` from a row whose
  * records contradict it. Rows other than chases of one cache or memory level are left alone. */
 void sample_row(struct loop *l, struct row_result *out);
+/* The same for a curve of CURVE_TWICE, whose code is written at `code`: of each node's two loads the one that finds
+ * its line on the way. Other curves are left alone. */
+void sample_curve(struct loop *l, uint64_t code, struct row_result *out);
 
 #endif

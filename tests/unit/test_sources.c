@@ -15,6 +15,7 @@
 static const struct { const char *row; unsigned code; bool queue; } sources[] = {
 	{ "load.l1.latency", 1, false },
 	{ "load.l2.latency", 3, false },
+	{ "load.fill_buffer.latency", 2, false },             /* the entry in the uncore is that of the load which sent for the line */
 	{ "load.l3.latency", 4, true },                       /* L3, unshared */
 	{ "load.l3_clean_other_core.latency", 5, true },
 	{ "load.l3_modified_other_core.latency", 6, true },
@@ -74,7 +75,7 @@ static void test_sources_by_three_methods_side_by_side(void **state)
 		fprintf(stderr, "%-36s %10.3f %10.3f", row->name, (double)row->cycles_milli / 1000, (double)row->sample.value_milli / 1000);
 		if (!sources[i].queue) {
 			assert_int_equal(row->queue.verdict, QUEUE_NONE);
-			fprintf(stderr, "\n");
+			fprintf(stderr, " %10s   makes no entry of its own in the uncore\n", "none");
 			continue;
 		}
 		assert_int_equal(row->queue.verdict, QUEUE_OK);
@@ -96,7 +97,7 @@ static void test_sources_all_records_are_true(void **state)
 		const struct row_result *row = memory_host_result(&r.host, sources[i].row);
 		const struct sample_source *s = &row->sample.sources[sources[i].code];
 		struct expectation e;
-		assert_true(row->sample.records >= 100);
+		assert_true(row->sample.records >= (sources[i].code == 2 ? 64 : 100)); /* every other load alone is of the row */
 		assert_int_equal(s->count, row->sample.records);
 		assert_int_equal(row->sample.wrong_address, 0);
 		assert_false(row->sample.full);
