@@ -4,7 +4,7 @@
 #include "bench/cores.h"
 
 #define FIXED_CYCLES 1u        /* SDM vol. 3, table 18-2 */
-#define PAIRS_SIMULATED 2u
+#define PAIRS_SIMULATED 1u
 #define PAIRS_WANTED 11u
 #define ROUNDS_FACTOR 3u       /* disturbed pairs are repeated, up to so many in all */
 #define COMPANION_FACTOR 2u    /* the other thread works twice as long */
@@ -201,7 +201,7 @@ static enum status run_window(struct gated *g, uint64_t iterations)
 
 	memset(jobs, 0, sizeof(jobs));
 	for (unsigned i = 0; i < g->threads && st == ST_OK; i++)
-		st = work_prepare(&g->work[i], &g->job);
+		st = work_prepare(&g->work[i], i ? iterations * COMPANION_FACTOR : iterations, &g->job);
 	for (unsigned i = 0; i < g->threads && st == ST_OK; i++) {
 		struct work *w = &g->work[i];
 		struct measure_block *block = b->a->ops->control(b->a->self, w->core);

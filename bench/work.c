@@ -129,8 +129,9 @@ static enum status visit(struct work *w, const char *kernel, uint64_t a0, uint64
 	return k ? window_run_on(w->b, w->core, k, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
 }
 
-enum status work_prepare(struct work *w, struct job *job)
+enum status work_prepare(struct work *w, uint64_t iterations, struct job *job)
 {
+	const uint64_t visited = iterations * (w->choices ? 1 : w->kernel->loads); /* nodes */
 	enum status st = ST_OK;
 
 	if (w->choices) {
@@ -142,7 +143,7 @@ enum status work_prepare(struct work *w, struct job *job)
 	for (unsigned i = 0; facts[w->kind].streams && i < 3 && st == ST_OK; i++) /* what any window reads, out of all caches */
 		st = visit(w, "k_flush", w->map.va + i * STREAM_STRIDE, 4 * facts[w->kind].iterations * w->kernel->step_bytes / LINE, LINE, job);
 	if (w->nodes) {
-		st = visit(w, "k_flush_chain", w->at, w->nodes, 0, job);
+		st = visit(w, "k_flush_chain", w->at, visited < w->nodes ? visited : w->nodes, 0, job);
 		if (st == ST_OK)
 			st = visit(w, "k_touch", w->map.va + l3_at(), HOT_BYTES / LINE, LINE, job);
 		if (st == ST_OK)

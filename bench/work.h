@@ -28,8 +28,8 @@ const char *work_says(enum work_kind k);
 uint64_t work_iterations(enum work_kind k);
 /* Maps and fills a working set for a core; slot 0 or 1 tells those of two threads apart. After a failure too, work_close. */
 MUST_CHECK enum status work_open(struct work *w, struct bench *b, enum work_kind kind, unsigned core, unsigned slot);
-/* Brings it into its state before a window; the last job that ran is in *job. */
-MUST_CHECK enum status work_prepare(struct work *w, struct job *job);
+/* Brings it into its state before a window of so many iterations; the last job that ran is in *job. */
+MUST_CHECK enum status work_prepare(struct work *w, uint64_t iterations, struct job *job);
 /* Arguments of its kernel for so many iterations; `result` of the kernel goes into work_goes_on afterwards. */
 void work_arguments(const struct work *w, uint64_t iterations, uint64_t arguments[6]);
 void work_goes_on(struct work *w, uint64_t result);

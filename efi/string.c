@@ -1,9 +1,13 @@
-/* efi/string.c: what gcc may call by itself and the firmware does not have. */
+/* efi/string.c: what gcc may call by itself and the firmware does not have. By words of 8 bytes: an emulated processor takes
+ * one element of a string instruction at a time. */
 #include "pmu/base.h"
 
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
 	void *at = to;
+	size_t words = bytes / 8;
+	__asm__ volatile("rep movsq" : "+D"(at), "+S"(from), "+c"(words) : : "memory");
+	bytes %= 8;
 	__asm__ volatile("rep movsb" : "+D"(at), "+S"(from), "+c"(bytes) : : "memory");
 	return to;
 }
@@ -22,7 +26,11 @@ void *memmove(void *to, const void *from, size_t bytes)
 void *memset(void *to, int value, size_t bytes)
 {
 	void *at = to;
-	__asm__ volatile("rep stosb" : "+D"(at), "+c"(bytes) : "a"(value) : "memory");
+	size_t words = bytes / 8;
+	uint64_t eight = 0x0101010101010101ull * (uint8_t)value;
+	__asm__ volatile("rep stosq" : "+D"(at), "+c"(words) : "a"(eight) : "memory");
+	bytes %= 8;
+	__asm__ volatile("rep stosb" : "+D"(at), "+c"(bytes) : "a"(eight) : "memory");
 	return to;
 }
 
