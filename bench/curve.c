@@ -55,10 +55,8 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 
 	if (!w->mapped)
 		return ST_OK;
-	if (c->what == CURVE_TWICE)
-		st = run(l, "k_flush_chain", w->at, turns, 0);
-	else if (l->row->prepare == PREPARE_FLUSH)
-		st = run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
+	if (l->row->prepare == PREPARE_FLUSH)
+		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
 	return st == ST_OK ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
 }
 
