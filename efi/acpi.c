@@ -189,6 +189,9 @@ static void read_madt(struct acpi *a)
 			a->madt_processors++;
 			if ((u32_at(p + (wide ? 8 : 4)) & 1) != 0) {
 				a->madt_enabled++;
+				/* 255 addresses all processors at once, the other value all x2APICs. */
+				if (id != (wide ? UINT32_MAX : 0xFF) && a->madt_count < LOCAL_CPUS_MAX)
+					a->madt_ids[a->madt_count++] = id;
 				a->madt_highest = id > a->madt_highest ? id : a->madt_highest;
 			}
 		}

@@ -28,6 +28,9 @@ struct acpi {
 	uint8_t distance[NODES_MAX * NODES_MAX]; /* [from * nodes + to], 10 = local */
 	struct ecam ecam[ECAM_MAX];
 	unsigned ecam_count;
+	/* MADT: APIC ids of processors that are enabled */
+	uint32_t madt_ids[LOCAL_CPUS_MAX];
+	unsigned madt_count;
 	/* Recorded, whether a row uses it or not. */
 	unsigned madt_processors, madt_enabled;  /* entries of the MADT; those that are enabled */
 	uint32_t madt_highest;                   /* APIC id */

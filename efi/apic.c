@@ -7,6 +7,7 @@
 #define BASE_X2       (1u << 10)
 #define NMI_ASSERT    0x4400u /* ICR: delivery mode 100b (NMI), level assert */
 #define INIT_ASSERT   0x4500u /* delivery mode 101b (INIT), level assert */
+#define STARTUP       0x4600u /* delivery mode 110b (start-up); [7:0] the page it begins in */
 
 bool apic_there(void)
 {
@@ -53,8 +54,13 @@ static bool send(uint32_t apic_id, uint32_t command)
 		return false;
 	for (unsigned i = 0; i < 100000 && (apic_read(APIC_ICR_LOW) >> 12 & 1) != 0; i++)
 		relax(); /* the last one is still on its way */
+	/* The firmware's interrupts may send messages of their own: not between the two halves. */
+	uint64_t flags;
+	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
 	apic_write(APIC_ICR_HIGH, apic_id << 24);
 	apic_write(APIC_ICR_LOW, command);
+	if ((flags & 0x200) != 0)
+		__asm__ volatile("sti" : : : "memory");
 	return true;
 }
 
@@ -66,6 +72,21 @@ bool apic_send_nmi(uint32_t apic_id)
 void apic_send_init(uint32_t apic_id)
 {
 	(void)send(apic_id, INIT_ASSERT);
+}
+
+bool apic_send_startup(uint32_t apic_id, unsigned page)
+{
+	return send(apic_id, STARTUP | (page & 0xFF));
+}
+
+void apic_match(bool x2)
+{
+	uint64_t base = msr_read(MSR_APIC_BASE);
+	/* From off to x2APIC leads through xAPIC (SDM vol. 3, 10.12.5). */
+	if ((base & BASE_ENABLED) == 0)
+		msr_write(MSR_APIC_BASE, base |= BASE_ENABLED);
+	if (x2 && (base & BASE_X2) == 0)
+		msr_write(MSR_APIC_BASE, base | BASE_X2);
 }
 
 uint32_t apic_own_id(void)

@@ -21,8 +21,12 @@ uint32_t apic_read(enum apic_register r);
 void apic_write(enum apic_register r, uint32_t value);
 /* An NMI to one other processor. False: its id cannot be reached from xAPIC mode. */
 bool apic_send_nmi(uint32_t apic_id);
-/* An INIT: the processor waits for a start-up message and answers nothing else. For tests. */
+/* An INIT: the processor waits for a start-up message and answers nothing else. */
 void apic_send_init(uint32_t apic_id);
+/* A start-up message: a processor that waits for one begins at page << 12, in real mode. False: as apic_send_nmi. */
+bool apic_send_startup(uint32_t apic_id, unsigned page);
+/* Switches this processor's local APIC on, to x2APIC mode if the others are in it. */
+void apic_match(bool x2);
 /* The id of the processor that calls: CPUID 0xB (32 bits), else CPUID 1 (8 bits). */
 uint32_t apic_own_id(void);
 

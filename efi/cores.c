@@ -10,6 +10,7 @@
 #include "efi/mp.h"
 #include "efi/quiet.h"
 #include "efi/uefi.h"
+#include "efi/wake.h"
 #include "pmu/text.h"
 
 #define START_MS   5000u  /* for the first answer; includes what an emulator needs */
@@ -51,9 +52,9 @@ static void park(const struct hw *h, struct core *c)
 	}
 }
 
-static void loop(void *argument)
+/* Comes back with our tables still loaded. */
+static void loop(struct core *c)
 {
-	struct core *c = argument;
 	struct hw *h = c->hw;
 	quiet_enter(c, h->window.cr3, h->window.nx);
 	c->answered = 1;
@@ -72,6 +73,12 @@ static void loop(void *argument)
 		__asm__ volatile("" : : : "memory");
 		c->done = n;
 	}
+}
+
+static void loop_and_leave(void *argument)
+{
+	struct core *c = argument;
+	loop(c);
 	quiet_leave(c);
 	c->answered = 2;
 }
@@ -82,7 +89,7 @@ static VOID EFIAPI ap_procedure(VOID *argument)
 	uint32_t id = apic_own_id();
 	for (unsigned i = 1; i < h->started; i++)
 		if (h->all[i]->apic_id == id) {
-			call_on_stack((uint64_t)(uintptr_t)h->all[i]->stack + STACK_BYTES, loop, h->all[i]);
+			call_on_stack((uint64_t)(uintptr_t)h->all[i]->stack + STACK_BYTES, loop_and_leave, h->all[i]);
 			return;
 		}
 }
@@ -280,14 +287,12 @@ static enum park choose_park(void)
 	return apic_there() ? PARK_HLT : PARK_SPIN;
 }
 
-/* Finds the processors; h->all[0] is the boot processor. */
-static void enumerate(struct hw *h, struct mp_services *mp)
+/* Finds the processors; h->all[0] is the boot processor. False: the firmware does not tell. */
+static bool enumerate(struct hw *h, struct mp_services *mp)
 {
 	UINTN all = 0, enabled = 0;
-	if (mp == NULL || mp->get_number(mp, &all, &enabled) != EFI_SUCCESS) {
-		print("processors: no MP services; only the boot processor is used\n");
-		return;
-	}
+	if (mp == NULL || mp->get_number(mp, &all, &enabled) != EFI_SUCCESS)
+		return false;
 	for (UINTN i = 0; i < all && h->started < HW_CORES_MAX; i++) {
 		struct mp_processor info;
 		memset(&info, 0, sizeof(info));
@@ -300,6 +305,7 @@ static void enumerate(struct hw *h, struct mp_services *mp)
 		if (core_make(h, (uint32_t)info.id, &h->all[h->started]) == ST_OK)
 			h->started++;
 	}
+	return true;
 }
 
 /* Without a firmware time-out, not waiting for the end; the event is signalled when all are back. */
@@ -313,15 +319,37 @@ static bool start_all(struct hw *h, struct mp_services *mp)
 		print("processors: the firmware cannot start them (status %lx); only the boot processor is used\n",
 		      (unsigned long)(s & ~EFI_ERROR_MASK));
 	h->ap_event = event;
+	h->started_by = s == EFI_SUCCESS ? STARTED_BY_MP_SERVICES : STARTED_BY_NOBODY;
 	return s == EFI_SUCCESS;
+}
+
+/* The firmware has no MP services: by start-up messages to whom the MADT names. */
+static bool start_ourselves(struct hw *h)
+{
+	wake_enumerate(h);
+	if (h->started < 2) {
+		print("processors: no MP services, and the MADT names no others; only the boot processor is used\n");
+		return true;
+	}
+	print("processors: no MP services; %u of the MADT are started by INIT and start-up messages\n", h->started - 1);
+	enum status s = wake_all(h, loop);
+	if (s == ST_OK)
+		h->started_by = STARTED_BY_SIPI;
+	else
+		print("processors: %s; only the boot processor is used\n", s == ST_FULL ? "no memory below 1 MiB to start them in" : "no local APIC");
+	return s == ST_OK;
 }
 
 void cores_start(struct hw *h)
 {
 	char without[32];
 	struct mp_services *mp = uefi_locate(&mp_services);
-	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK && str_equal(without, "mp-services"))
-		mp = NULL;
+	bool alone = false;
+	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK) {
+		alone = str_equal(without, "processors");
+		if (alone || str_starts(without, "mp-services"))
+			mp = NULL;
+	}
 	h->park = choose_park();
 	if (core_make(h, apic_own_id(), &h->all[0]) != ST_OK)
 		return;
@@ -331,8 +359,10 @@ void cores_start(struct hw *h)
 	h->timer_per_window = quiet_timer_rate(h->cores[0]);
 	quiet_leave(h->cores[0]);
 
-	enumerate(h, mp);
-	if (h->started > 1 && !start_all(h, mp))
+	bool started = alone ? false : enumerate(h, mp) ? h->started < 2 || start_all(h, mp) : start_ourselves(h);
+	if (alone)
+		print("processors: no MP services; only the boot processor is used\n");
+	if (!started)
 		h->started = 1;
 	uint64_t from = read_tsc();
 	for (unsigned i = 1; i < h->started; i++) {
@@ -372,6 +402,10 @@ bool cores_stop(struct hw *h)
 		all = all && c->answered == 2;
 	}
 	quiet_leave(b);
+	if (h->started_by == STARTED_BY_SIPI) {
+		wake_stop(h);
+		return all;
+	}
 	/* The firmware counts them back by a timer of its own. */
 	for (unsigned i = 0; all && i < LEAVE_MS / 10; i++) {
 		if (uefi.boot->CheckEvent(h->ap_event) == EFI_SUCCESS) {

@@ -133,6 +133,8 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	add(e, "apic_id_and_node", "%s", ids);
 	add(e, "clusters_on_die", "%s", clusters(hw) ? "yes" : "no");
 	add(e, "processors_started", "%u", hw->started);
+	add(e, "processors_started_by", "%s", hw->started_by == STARTED_BY_SIPI ? "start-up messages" :
+	    hw->started_by == STARTED_BY_MP_SERVICES ? "MP services" : "nobody");
 	add(e, "processors_lost", "%u", hw->lost);
 	add(e, "processors_idle_by", "%s", park_name(hw->park));
 	add(e, "own_job_limit", "%s", hw->timer_per_window != 0 ? "local APIC timer" : "none");

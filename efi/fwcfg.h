@@ -8,7 +8,8 @@
  * opt/stallmeter/test: the name of a self test to run instead of a suite, e.g. "faults". */
 #define FWCFG_OPTIONS "opt/stallmeter/options"
 #define FWCFG_TEST    "opt/stallmeter/test"
-/* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none;
+/* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none, with
+ * "mp-services,memory-types" other processors come without MTRRs besides; "processors" as if nobody named another one;
  * "watchdog" as if the chipset had none. */
 #define FWCFG_WITHOUT "opt/stallmeter/without"
 

@@ -11,6 +11,9 @@
 #define HW_CORES_MAX 1024
 
 enum park { PARK_MWAIT, PARK_HLT, PARK_SPIN };
+enum started_by { STARTED_BY_NOBODY, STARTED_BY_MP_SERVICES, STARTED_BY_SIPI };
+
+struct wake;
 
 struct hw {
 	struct access access;
@@ -24,6 +27,8 @@ struct hw {
 	volatile uint64_t go;             /* barrier: the generation that may start */
 	uint64_t generation;
 	enum park park;
+	enum started_by started_by;
+	struct wake *wake;                /* efi/wake.c's, while it may still be needed */
 	unsigned lost;                    /* processors that did not answer in time */
 	uint64_t tsc_per_ms;
 	uint64_t timer_per_window;        /* quiet_timer_rate; 0: no limit for the boot processor's own jobs */

@@ -215,6 +215,24 @@ static void test_memory(struct tap *t, struct hw *h)
 	check(t, a->ops->map(a->self, &far) == ST_RANGE, "a node that does not exist is refused");
 }
 
+/* Memory types decide what a load costs: they must be the same on each processor. */
+static void test_types(struct tap *t, struct hw *h)
+{
+	/* PAT; MTRRs: default type, two of the fixed ranges, the first variable one (SDM vol. 3, 11.11.2, 11.12.2). */
+	static const uint32_t registers[] = { 0x277, 0x2FF, 0x250, 0x26F, 0x200, 0x201 };
+	const struct access *a = &h->access;
+	for (unsigned core = 0; core < a->cores; core++) {
+		bool same = true;
+		uint64_t first, own, type = 0;
+		for (unsigned i = 0; i < COUNT_OF(registers); i++) {
+			same = same && a->ops->rdmsr(a->self, 0, registers[i], &first) == ST_OK &&
+			       a->ops->rdmsr(a->self, core, registers[i], &own) == ST_OK && own == first;
+			type = i == 1 ? own : type;
+		}
+		check(t, same && (type >> 11 & 1) != 0, "core %u: memory types are the boot processor's, MTRR type 0x%lx", core, (unsigned long)type);
+	}
+}
+
 /* The last processor is put to sleep behind our back: a status, and no return to the firmware. */
 static void test_lost(struct tap *t, struct hw *h)
 {
@@ -293,7 +311,7 @@ unsigned selftest_run(const char *name, struct hw *h)
 	bool all = str_equal(name, "all"), known = all;
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
 		{ "faults", true, test_faults }, { "limits", true, test_limits }, { "together", true, test_together },
-		{ "memory", true, test_memory }, { "lost", false, test_lost },
+		{ "memory", true, test_memory }, { "types", true, test_types }, { "lost", false, test_lost },
 		{ "guard", true, test_guard }, { "triple", false, test_triple },
 	};
 	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);

@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	acpi_open(&a);
 	smbios_open(&s);
 	check(sane(&a) && a.nodes == 2 && a.srat && a.slit && a.ecam_count == 1 && a.pm_timer_port == 0x608 && said == 0, "whole tables are read without a word");
-	check(a.madt_processors == 16 && a.madt_enabled == 16 && a.madt_highest == 15, "MADT counted");
+	check(a.madt_processors == 16 && a.madt_enabled == 16 && a.madt_highest == 15 && a.madt_count == 16 && a.madt_ids[7] == 7, "MADT counted");
 	check(a.holes == 2 && a.generic_initiators == 1 && a.hmat_there && a.hmat[0] == 1 && a.hmat[1] == 1 && a.hmat[2] == 1 && a.cxl,
 	      "memory holes, generic initiators, HMAT and CXL are recorded");
 	check(s.found && s.module_count == 1 && strcmp(s.product, "Product") == 0 && s.modules[0].bytes == 8ull << 30, "SMBIOS read");
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 	said = 0;
 	build(600, 8);
 	acpi_open(&a);
-	check(sane(&a) && said == 0 && a.nodes == 8 && a.cpu_count == 600 && a.madt_enabled == 600 && a.madt_highest == 599, "600 processors by x2APIC id on 8 nodes");
+	check(sane(&a) && said == 0 && a.nodes == 8 && a.cpu_count == 600 && a.madt_enabled == 600 && a.madt_highest == 599 && a.madt_count == 600 && a.madt_ids[599] == 599, "600 processors by x2APIC id on 8 nodes");
 	check(a.nodes_without_processors == 1 && acpi_core_node(&a, 599) == 6 && acpi_core_node(&a, 0) == 0, "one of the nodes has no processor");
 	drop();
 	said = 0;

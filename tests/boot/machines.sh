@@ -34,7 +34,7 @@ boot present suite=load.l1.latency --smp 4 --nodes 2 -- -vga std
 check "framebuffer_and_srat_are_found" never "no framebuffer|no SRAT"
 check "four_processors_two_nodes" in_results '.machine.cores == 4 and .machine.nodes == 2'
 
-boot alone suite=load.l1.latency --smp 4 -- -fw_cfg name=opt/stallmeter/without,string=mp-services
+boot alone suite=load.l1.latency --smp 4 -- -fw_cfg name=opt/stallmeter/without,string=processors
 check "no_mp_services_is_status_0" ended 0
 check "no_mp_services_is_said_once" once "MP services"
 check "no_mp_services_leaves_one_core" in_results '.machine.cores == 1'
