@@ -230,6 +230,16 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	write_profile(w, plan, &r, odd);
 }
 
+/* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
+static void judge_pins(const struct pins *pins, struct row_result *r)
+{
+	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && r->row->statistic == STAT_MEDIAN; i++)
+		if (pins->list[i].refused && str_equal(pins->list[i].pin->name, "uncore_ratio")) {
+			r->status = ROW_UNPROVEN;
+			str_copy(r->reason, sizeof(r->reason), "the uncore clock may wander: its ratios could not be pinned");
+		}
+}
+
 /* Runs or marks one row and writes it. */
 static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, const struct row *row,
                     const struct progress *p, bool begun)
@@ -244,6 +254,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 		if (w->host->progress)
 			w->host->progress(w->host->self, p);
 		bench_row(b, row, &r);
+		judge_pins(&w->out->pins, &r);
 	}
 	w->out->rows++;
 	w->out->by_status[r.status]++;
@@ -370,6 +381,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		if (!host->journal || !write_earlier(&w))
 			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
+		pin_clocks(a, cpu, &out->pins);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		run_rows(&w, b, s, s->profile ? &profile : NULL);
 		if (!s->profile)

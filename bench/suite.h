@@ -9,6 +9,7 @@
 #include "bench/study.h"
 #include "pmu/access.h"
 #include "pmu/cpu.h"
+#include "pmu/pin.h"
 
 /* Settings, from stallmeter.ini, UEFI load options or the command line. */
 struct suite_settings {
@@ -69,6 +70,7 @@ struct disturbances {
 
 struct suite_summary {
 	struct disturbances disturbances;
+	struct pins pins;         /* clocks that were kept where they are */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */

@@ -147,7 +147,7 @@ def read_quirks(p, folder):
 
 PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
                   "quirks", "profiles", "uncore", "netburst", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
-                  "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "confirmed", "source"]
+                  "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "pins", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
 
@@ -161,7 +161,8 @@ def span(p, row):
 
 def read_processors(p, folder, quirks):
     readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources,
-               "profiles": read_profiles, "uncore": read_uncore, "netburst": read_netburst}
+               "profiles": read_profiles, "uncore": read_uncore, "netburst": read_netburst,
+               "pins": read_pins}
     sets = {kind: {} for kind in readers}
     processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
     for r in processors:
@@ -202,6 +203,7 @@ def read_processors(p, folder, quirks):
                 r.quirks.append(quirks[q])
             else:
                 p.add(r.where, "quirks", "no quirk '%s' in quirks.txt" % q)
+        r.pins = [x for n in r.get("pins", "").split() for x in sets["pins"][n]]
         for k in ("dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k"):
             number(p, r, k, 0, 65535, 0)
         number(p, r, "pebs_format", 0, 255, 255)
@@ -209,6 +211,31 @@ def read_processors(p, folder, quirks):
         number(p, r, "serialise_cpuid", 0, 1, 0)
         check_processor(p, r)
     return processors, sets
+
+
+PIN_NAMES = ["turbo", "core_ratio", "uncore_ratio"]
+
+
+def read_pins(p, folder, name):
+    """A file pins/*.csv: fields of registers that keep clocks where they are."""
+    rows = read_csv(p, folder, "pins/%s.csv" % name, ["name", "msr", "low", "high", "to", "what", "source"])
+    for r in rows or []:
+        low = number(p, r, "low", 0, 63)
+        high = number(p, r, "high", low, 63)
+        r["what"], r["source"] = words(p, r, "what"), words(p, r, "source")
+        if r["name"] not in PIN_NAMES:
+            p.add(r.where, r["name"], "is none of %s" % ", ".join(PIN_NAMES))
+        ends = r["to"].split("-")
+        if r["to"] == "base":
+            kind, value = "PIN_BASE_RATIO", 0
+        elif len(ends) == 2 and all(e.isdigit() for e in ends):
+            kind, value = "PIN_FIELD", int(ends[0])
+            if int(ends[1]) - value != high - low or int(ends[1]) > 63:
+                p.add(r.where, "to", "%s is not a field as wide as %d-%d" % (r["to"], low, high))
+        else:
+            kind, value = "PIN_NUMBER", number(p, r, "to", 0, min(255, (1 << (high - low + 1)) - 1))
+        r.pin = (number(p, r, "msr", 1, (1 << 32) - 1), low, high, kind, value)
+    return rows
 
 
 def check_processor(p, r):
@@ -239,6 +266,11 @@ def check_processor(p, r):
         for msr, value in q.writes:
             if not allowed(msr, value):
                 p.add(q.where, "0x%X" % msr, "is not writable with this value on %s" % r["name"])
+    for pin in r.pins:
+        msr, low, high = pin.pin[:3]
+        bits = ((1 << (high - low + 1)) - 1) << low
+        if not any(m.msr["first"] <= msr <= m.msr["last"] and m.msr["restore"] and not bits & ~m.msr["mask"] for m in r.msrs):
+            p.add(pin.where, "0x%X" % msr, "is not writable and put back in bits %d-%d on %s" % (low, high, r["name"]))
     if r.get("prefetch_msr", "0") != "0":
         msr, off = number(p, r, "prefetch_msr"), number(p, r, "prefetch_off", 1)
         if not allowed(msr, off):
@@ -391,6 +423,11 @@ def write_processors(out, processors, quirks, sets):
                     c_text(f["name"]), c_text(f["title"]), c_name("list", r["name"] + "_" + f["name"]),
                     len(f.events), f.lbr, c_text(f["source"])))
             out.write("};\n")
+        if r.pins:
+            out.write("static const struct pin %s[] = {\n" % c_name("pins", r["name"]))
+            for x in r.pins:
+                out.write("\t{ %s, 0x%X, %d, %d, %s, %d, %s, %s },\n" % (c_text(x["name"]), *x.pin, c_text(x["what"]), c_text(x["source"])))
+            out.write("};\n")
         write_boxes(out, r)
         write_netburst(out, r)
         if r.models:
@@ -409,7 +446,7 @@ def write_processors(out, processors, quirks, sets):
         out.write("\t\t.stepping_low = %d, .stepping_high = %d,\n" % (r.low, r.high))
         for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                                   ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
-                                  ("boxes", r.uncore, "box_count"),
+                                  ("boxes", r.uncore, "box_count"), ("pins", r.pins, "pin_count"),
                                   ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
             out.write("\t\t.%s = %s, .%s = %d,\n" % (
                 kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))

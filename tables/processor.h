@@ -157,6 +157,17 @@ struct netburst_metric {
 	const char *source;
 };
 
+/* A field of a register that keeps a clock where it is: bits [high:low] of `msr` are set to `to`. */
+enum pin_to { PIN_NUMBER, PIN_BASE_RATIO, PIN_FIELD }; /* PIN_BASE_RATIO: MSR_PLATFORM_INFO[15:8]; PIN_FIELD: bits from [value] on */
+struct pin {
+	const char *name;        /* "turbo", "core_ratio", "uncore_ratio" */
+	uint32_t msr;
+	uint8_t low, high;
+	uint8_t to;              /* enum pin_to */
+	uint8_t value;           /* the number; or the lowest bit of the field of the same register */
+	const char *what, *source;
+};
+
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
 
 /* What one byte of CPUID leaf 2 says of TLBs. */
@@ -206,6 +217,8 @@ struct processor {
 	uint8_t serialise_cpuid; /* 1: LFENCE does not serialise, use CPUID */
 	uint32_t prefetch_msr;   /* 0 none */
 	uint64_t prefetch_off;   /* bits to set to switch all of them off */
+	const struct pin *pins;
+	uint8_t pin_count;
 	const char *confirmed;   /* "none" or the published results that confirm this row */
 	const char *source;
 };

@@ -75,11 +75,8 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 
 /* Where the machine's core clock changes every so often, the same number of cycles lasts longer
  * or shorter: the clocks are taken apart into whole double periods and the rest. */
-uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
+static uint64_t float_ticks(const struct machine *m, uint64_t cycles)
 {
-	const struct machine *m = p->m;
-	if (!m->fault_ratio_period_us)
-		return scale(cycles, m->tick_per_core_cycle, m->tick_per_tsc);
 	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1; /* bus clocks a period */
 	uint64_t first = bus * m->clock_core_ratio, second = bus * m->fault_ratio_other;
 	uint64_t ticks = cycles / (first + second) * 2 * bus * m->clock_tsc_ratio;
@@ -89,14 +86,41 @@ uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
 	return ticks + bus * m->clock_tsc_ratio + scale(rest - first, m->clock_tsc_ratio, m->fault_ratio_other);
 }
 
-uint64_t counters_ratio_now(const struct counters *p)
+static uint64_t steady_ticks(const struct machine *m, uint64_t cycles)
+{
+	return scale(cycles, m->tick_per_core_cycle, m->tick_per_tsc);
+}
+
+uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
 {
 	const struct machine *m = p->m;
 	if (!m->fault_ratio_period_us)
+		return steady_ticks(m, cycles);
+	if (cycles < p->clock_cycle) /* before the last change: as if it had been steady since */
+		return p->clock_ticks - steady_ticks(m, p->clock_cycle - cycles);
+	uint64_t since = cycles - p->clock_cycle;
+	return p->clock_ticks + (p->clock_steady ? steady_ticks(m, since) : float_ticks(m, since));
+}
+
+void counters_clock_set(struct counters *p)
+{
+	bool steady = p->m->fault_ratio_turbo && ((p->misc_enable >> 38 & 1) != 0 || (p->perf_ctl >> 32 & 1) != 0);
+	if (steady == p->clock_steady)
+		return;
+	uint64_t cycle = now(p);
+	p->clock_ticks = counters_ticks(p, cycle);
+	p->clock_cycle = cycle;
+	p->clock_steady = steady;
+}
+
+uint64_t counters_ratio_now(const struct counters *p)
+{
+	const struct machine *m = p->m;
+	if (!m->fault_ratio_period_us || p->clock_steady)
 		return m->clock_core_ratio;
 	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1;
 	uint64_t first = bus * m->clock_core_ratio, second = bus * m->fault_ratio_other;
-	return now(p) % (first + second) < first ? m->clock_core_ratio : m->fault_ratio_other;
+	return (now(p) - p->clock_cycle) % (first + second) < first ? m->clock_core_ratio : m->fault_ratio_other;
 }
 
 uint64_t counters_aperf(const struct counters *p)

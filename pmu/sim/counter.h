@@ -24,6 +24,8 @@ struct counters_env {
 	void *(*memory)(void *self, uint64_t va, unsigned bytes, bool write);
 	/* The core's prefetcher switches were written: memory_prefetchers' mask, 1 = off. */
 	void (*prefetchers)(void *self, unsigned off_mask);
+	/* MSR 0x620 was written: whether the uncore clock stays at the machine's ratio. */
+	void (*uncore_steady)(void *self, bool steady);
 	/* Core cycles of this thread since the machine was opened, parked time included. */
 	uint64_t (*cycle)(void *self);
 };

@@ -2,7 +2,7 @@
  *
  * Addresses and bits: SDM volume 3, chapter "Model-Specific Registers" (2016).
  *
- * Not modelled: the core follows no frequency request (its clock is the machine file's), memory
+ * Not modelled: the core follows no frequency request (its clock is the machine file's; turbo is a fault switch), memory
  * types act on nothing, power and thermal registers only keep what is written. */
 #include "pmu/sim/counter_state.h"
 
@@ -38,6 +38,7 @@
 #define MISC_NO_BTS  (1ull << 11)
 #define MISC_NO_PEBS (1ull << 12)
 #define MISC_LIMIT_CPUID (1ull << 22)
+#define MISC_NO_TURBO (1ull << 38)
 #define PERF_CTL_NO_TURBO (1ull << 32)
 
 static const uint16_t mtrr_fixed_at[MTRR_FIXED] = {
@@ -182,14 +183,19 @@ static enum status write_misc_enable(struct counters *p, uint64_t value, struct 
 	uint64_t fixed = MISC_EMON | MISC_NO_BTS | MISC_NO_PEBS; /* read-only */
 	uint64_t legal = 1 | 1 << 3 | 1 << 16 | 1 << 18 | 1 << 20 | MISC_LIMIT_CPUID | 1 << 23 | 1ull << 34 | fixed;
 	if (m->control_turbo_ratio)
-		legal |= 1ull << 38;
+		legal |= MISC_NO_TURBO;
 	if (m->control_prefetch_misc)
 		legal |= 1 << 9 | 1 << 19 | 1ull << 37 | 1ull << 39;
 	if (value & ~legal)
 		return reserved_bits(p, f, MSR_MISC_ENABLE, value & ~legal);
 	if ((value ^ p->misc_enable) & fixed)
 		find(p, f, FIND_IGNORED, MSR_MISC_ENABLE, (value ^ p->misc_enable) & fixed, "MISC_ENABLE: bits 7, 11 and 12 are read-only");
+	if (m->fault_turbo_locked && ((value ^ p->misc_enable) & MISC_NO_TURBO)) {
+		find(p, f, FIND_IGNORED, MSR_MISC_ENABLE, MISC_NO_TURBO, "locked bits keep their value");
+		value ^= MISC_NO_TURBO;
+	}
 	p->misc_enable = (value & ~fixed) | (p->misc_enable & fixed);
+	counters_clock_set(p);
 	counter_msr_prefetchers(p);
 	return ST_OK;
 }
@@ -210,6 +216,10 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 			find(p, f, FIND_IGNORED, msr, (value ^ *at) & m->fault_prefetch_locked, "locked bits keep their value");
 			value = (value & ~m->fault_prefetch_locked) | (*at & m->fault_prefetch_locked);
 		}
+		if (msr == MSR_PERF_CTL && m->fault_turbo_locked && ((value ^ *at) & PERF_CTL_NO_TURBO)) {
+			find(p, f, FIND_IGNORED, msr, PERF_CTL_NO_TURBO, "locked bits keep their value");
+			value ^= PERF_CTL_NO_TURBO;
+		}
 		if (msr == MSR_PERF_CTL && (value >> 8 & 0xFF) != m->clock_core_ratio)
 			find(p, f, FIND_UNMODELLED, msr, value, "the core stays at the machine's ratio");
 		if (msr == MSR_CLOCK_MOD && (value & 0x10))
@@ -219,6 +229,10 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 		*at = value;
 		if (msr == MSR_PREFETCH)
 			counter_msr_prefetchers(p);
+		if (msr == MSR_PERF_CTL)
+			counters_clock_set(p);
+		if (msr == MSR_UNCORE_LIMIT && p->env.uncore_steady)
+			p->env.uncore_steady(p->env.self, m->fault_uncore_float_range && (value & 0x7F) == (value >> 8 & 0x7F));
 		return ST_OK;
 	}
 	if (read_only(p, msr, &ignored)) {

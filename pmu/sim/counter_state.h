@@ -58,6 +58,8 @@ struct counters {
 	int64_t tsc_offset;
 	uint64_t aperf_base, mperf_base; /* value written minus the clock at that time */
 	uint64_t halted;
+	uint64_t clock_cycle, clock_ticks; /* where the clock last began or ceased to change by itself */
+	bool clock_steady;
 	uint32_t smis;
 
 	struct sim_finding late; /* found while running; told with the next access */
@@ -84,6 +86,8 @@ uint64_t counters_aperf(const struct counters *p);
 uint64_t counters_mperf(const struct counters *p);
 /* TSC ticks that `cycles` core cycles last, from the machine's start. */
 uint64_t counters_ticks(const struct counters *p, uint64_t cycles);
+/* After a write to what switches turbo: the clock may change by itself from now on, or no more. */
+void counters_clock_set(struct counters *p);
 uint64_t counters_ratio_now(const struct counters *p);
 
 /* counter_msr.c: registers beside the counters. ST_MISSING: not here. */

@@ -247,7 +247,7 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		out[2] = 3;
 		break;
 	case 6:
-		out[0] = 1u | (m->control_turbo_ratio ? 2u : 0); /* digital sensor, turbo */
+		out[0] = 1u | (m->control_turbo_ratio && (p->misc_enable >> 38 & 1) == 0 ? 2u : 0); /* digital sensor, turbo unless switched off */
 		out[2] = m->control_aperf_mperf ? 1 : 0;
 		break;
 	case 7:

@@ -81,6 +81,9 @@ enum translate_for { FOR_LOAD = 0, FOR_CODE = 1, FOR_STORE = 2 };
 MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va,
                                         enum translate_for what, uint64_t cycle, struct tlb_reply *r);
 /* MSR 0x1A4-style switches, one bit a prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
+/* Where fault.uncore_float_ratio lets the uncore clock wander: it stays at the machine's ratio from `core_cycle` on, or
+ * wanders again. */
+void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle);
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
 /* Forgets translations of a range (unmapped) or of everything (bytes = 0). */
 void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);

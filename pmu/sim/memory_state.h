@@ -89,6 +89,7 @@ struct memory {
 	struct latencies lat;
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
 	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
+	uint64_t uncore_ahead;      /* uncore cycles by which its clock is ahead of what its ratio gives, modulo 2^64 */
 	uint64_t channel_inverse; /* 2^33 / dram.channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
 	unsigned wc_most;       /* open write-combining buffers of a core */

@@ -170,6 +170,12 @@ static void counters_prefetchers(void *self, unsigned off_mask)
 	memory_prefetchers(h->sim->memory, h->thread / (unsigned)h->sim->m.topology_threads, off_mask);
 }
 
+static void counters_uncore_steady(void *self, bool steady)
+{
+	struct hart *h = self;
+	memory_uncore_steady(h->sim->memory, steady, h->job ? h->now : h->sim->now);
+}
+
 static uint64_t counters_cycle(void *self)
 {
 	const struct hart *h = self;
@@ -183,7 +189,8 @@ void sim_run_connect(struct sim *s, struct hart *h)
 	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
 	                            .cpuid = env_cpuid, .wrmsr = env_wrmsr, .ranges = s->ranges };
 	s->hooks[h->thread] = (struct core_hooks){ .self = h, .retired = hook_retired, .code = hook_code };
-	struct counters_env env = { .self = h, .memory = counters_memory, .prefetchers = counters_prefetchers, .cycle = counters_cycle };
+	struct counters_env env = { .self = h, .memory = counters_memory, .prefetchers = counters_prefetchers,
+		.uncore_steady = counters_uncore_steady, .cycle = counters_cycle };
 	counters_connect(h->counters, &env);
 }
 

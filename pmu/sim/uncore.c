@@ -16,10 +16,20 @@ uint64_t memory_uncore_cycle(const struct memory *s, uint64_t core_cycle)
 	if (s->float_cycles) {
 		const uint64_t stretches = core_cycle / s->float_cycles, rest = core_cycle % s->float_cycles;
 		const uint64_t one = s->m->clock_uncore_ratio, other = s->m->fault_uncore_float_ratio;
-		return ((stretches + 1) / 2 * s->float_cycles * one + stretches / 2 * s->float_cycles * other +
+		return s->uncore_ahead + ((stretches + 1) / 2 * s->float_cycles * one + stretches / 2 * s->float_cycles * other +
 		        rest * (stretches & 1 ? other : one)) / s->m->clock_core_ratio;
 	}
-	return core_cycle * s->m->tick_per_core_cycle / s->m->tick_per_uncore_cycle;
+	return s->uncore_ahead + core_cycle * s->m->tick_per_core_cycle / s->m->tick_per_uncore_cycle;
+}
+
+void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle)
+{
+	const uint64_t before = memory_uncore_cycle(s, core_cycle);
+	if (!s->m->fault_uncore_float_ratio)
+		return;
+	s->float_cycles = steady ? 0 : s->m->core_hz / 1000000 * s->m->fault_uncore_float_us;
+	s->lat = s->lat_of[0];
+	s->uncore_ahead += before - memory_uncore_cycle(s, core_cycle);
 }
 
 void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
@@ -37,8 +47,9 @@ void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum u
 		return;
 	}
 	const uint64_t per_uncore = s->m->tick_per_uncore_cycle, per_core = s->m->tick_per_core_cycle;
+	const uint64_t ahead = s->uncore_ahead;
 	const uint64_t from = t * per_core + skip_uncore * per_uncore;
 	const uint64_t to = from + uncore_cycles * per_uncore + core_cycles * per_core;
 	if (to / per_uncore > from / per_uncore)
-		s->sink.level(s->sink.self, socket, unit, sig, from / per_uncore, to / per_uncore, 1);
+		s->sink.level(s->sink.self, socket, unit, sig, ahead + from / per_uncore, ahead + to / per_uncore, 1);
 }

@@ -58,5 +58,10 @@ check "tables_refuse_a_list_without_a_last_resort" bad processors.txt '/^\[x86-6
 check "tables_refuse_offcore_part" bad offcore/nehalem.csv 's/^request,OTHER/reqest,OTHER/' "part: 'reqest' must be request or response"
 check "tables_refuse_profile_of_unknown_event" bad profiles/nehalem.txt 's/LOAD_HIT_PRE/LOAD_HIT_POST/' "events: LOAD_HIT_POST: nehalem-ep has no such event"
 check "tables_refuse_profile_with_an_event_twice" bad profiles/nehalem.txt 's/LOAD_HIT_PRE/ARITH.CYCLES_DIV_BUSY/' "events: must be at most 64 names, none twice"
+check "tables_refuse_pin_of_bits_that_are_not_writable" bad pins/turbo.csv 's/^turbo,0x1A0,38,38/turbo,0x1A0,37,37/' "0x1A0: is not writable and put back in bits 37-37 on nehalem-ep"
+check "tables_refuse_pin_to_a_narrower_field" bad pins/server.csv 's/,8,14,0-6,/,8,14,0-5,/' "to: 0-5 is not a field as wide as 8-14"
+check "tables_refuse_pin_to_a_number_too_large" bad pins/turbo.csv 's/^turbo,0x199,32,32,1/turbo,0x199,32,32,2/' "to: 2 is outside 0 .. 1"
+check "tables_refuse_pin_of_no_clock" bad pins/server.csv 's/^uncore_ratio/uncore/' "uncore: is none of turbo, core_ratio, uncore_ratio"
+check "tables_refuse_unknown_pins" bad processors.txt 's/^pins = turbo/pins = turbot/' "pins: no file 'turbot'"
 check "tables_refuse_tlb_descriptor_twice" bad tlb_descriptors.csv 's/^0x05,/0x03,/' "0x03: stands twice"
 tap_end

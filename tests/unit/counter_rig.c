@@ -43,7 +43,7 @@ void pmu_open(struct counter_rig *r, const char *machine, const char *extra)
 	signals_attach(r->signals, r->ring);
 	r->p = counters_init(r->file, &r->m, 0, r->signals);
 	r->prefetch_off = 0xFF;
-	struct counters_env env = { r, rig_memory, rig_prefetchers, rig_cycle };
+	struct counters_env env = { .self = r, .memory = rig_memory, .prefetchers = rig_prefetchers, .cycle = rig_cycle };
 	counters_connect(r->p, &env);
 }
 
