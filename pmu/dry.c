@@ -1,6 +1,9 @@
 /* pmu/dry.c: see dry.h. */
 #include "pmu/dry.h"
 
+#define IA32_MISC_ENABLE 0x1A0u
+#define CPUID_POWER      6u
+
 static struct dry_register *find(struct dry *d, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < d->count; i++)
@@ -11,8 +14,12 @@ static struct dry_register *find(struct dry *d, unsigned core, uint32_t msr)
 
 static enum status dry_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
-	const struct access *u = ((struct dry *)self)->under;
-	return u->ops->cpuid(u->self, core, leaf, subleaf, out);
+	struct dry *d = self;
+	const struct dry_register *r = leaf == CPUID_POWER ? find(d, core, IA32_MISC_ENABLE) : NULL;
+	enum status s = d->under->ops->cpuid(d->under->self, core, leaf, subleaf, out);
+	if (r && (r->value >> 38 & 1) != 0) /* SDM 14.3.2.1: turbo off is no turbo in EAX[1] */
+		out->eax &= ~2u;
+	return s;
 }
 
 static enum status dry_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
