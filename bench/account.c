@@ -417,7 +417,7 @@ static const char *lacks(const struct bench *b)
 	if (b->a->kind == ACCESS_NATIVE)
 		return "this backend has no counters";
 	if (b->cpu->pmu_version == 0)
-		return b->cpu->pmu_absent ? b->cpu->pmu_absent : "no performance counters";
+		return b->cpu->pmu_absent ? b->cpu->pmu_absent : "its counters are not architectural ones";
 	if (b->cpu->pmu_version < 2 || !(b->cpu->fixed_mask >> FIXED_CYCLES & 1))
 		return "no global control of the counters, or no fixed counter of cycles";
 	if (!first_event(b->cpu, quantities[Q_EXECUTE_STALL].names) && !first_event(b->cpu, quantities[Q_ISSUE_STALL].names))

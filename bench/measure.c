@@ -29,7 +29,7 @@
 static const struct event *find_cycles(const struct cpu *cpu)
 {
 	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.CORE",
-		"CPU_CLK_UNHALTED.THREAD_P", "CPU_CLK_UNHALTED.CORE_P" };
+		"CPU_CLK_UNHALTED.THREAD_P", "CPU_CLK_UNHALTED.CORE_P", "CYCLES_RUNNING" };
 
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		const struct event *e = event_find(cpu->processor, names[i]);

@@ -89,7 +89,7 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 	text_init(&t, problem, capacity);
 	memset(out, 0, sizeof(*out));
 	if (cpu->pmu_version == 0) {
-		text_fmt(&t, "profile \"%s\": no performance counters here: %s", what, cpu->pmu_absent ? cpu->pmu_absent : "unknown");
+		text_fmt(&t, "profile \"%s\": no performance counters here: %s", what, cpu->pmu_absent ? cpu->pmu_absent : "they are not architectural ones");
 		return ST_UNSUPPORTED;
 	}
 	if (!known && !is_event_list(what))

@@ -5,6 +5,8 @@
  * for. Version 6 keeps the addresses below as aliases. */
 #include "pmu/counters.h"
 
+#include "pmu/netburst.h"
+
 #define IA32_PMC0              0xC1
 #define IA32_PERFEVTSEL0       0x186
 #define IA32_DEBUGCTL          0x1D9
@@ -38,6 +40,12 @@ static enum status wr(const struct access *a, unsigned core, uint32_t msr, uint6
 	return a->ops->wrmsr(a->self, core, msr, value);
 }
 
+/* Family 15 has counters of another kind: netburst.h. */
+static bool is_netburst(const struct cpu *cpu)
+{
+	return cpu->processor->detector_count != 0 && cpu->general_mask != 0;
+}
+
 static uint64_t all_counters(const struct cpu *cpu)
 {
 	return cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
@@ -51,6 +59,8 @@ uint64_t counter_select(const struct event *e)
 
 enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value)
 {
+	if (is_netburst(cpu))
+		return netburst_write(a, cpu, core, counter, value);
 	uint64_t limit = cpu->general_width >= 64 ? ~0ull : (1ull << cpu->general_width) - 1;
 	if (counter >= 32 || !(cpu->general_mask >> counter & 1) || value > limit)
 		return ST_RANGE;
@@ -146,6 +156,8 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 	uint64_t enable = 0, fixed_control = 0;
 	if (run >= plan->runs)
 		return ST_RANGE;
+	if (is_netburst(cpu))
+		return netburst_start(a, cpu, plan, run, core);
 	if (cpu->pmu_version == 0)
 		return plan->count ? ST_UNSUPPORTED : ST_OK;
 	enum status s = all_off(a, cpu, core);
@@ -182,6 +194,8 @@ enum status counters_stop(const struct access *a, const struct cpu *cpu, const s
 {
 	if (run >= plan->runs)
 		return ST_RANGE;
+	if (is_netburst(cpu))
+		return netburst_stop(a, cpu, core);
 	if (cpu->pmu_version == 0)
 		return plan->count ? ST_UNSUPPORTED : ST_OK;
 	enum status s = all_off(a, cpu, core);
@@ -201,18 +215,19 @@ static const uint64_t patterns[2] = { 0x2AAAAAAA, 0x15555555 };
 
 enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned core)
 {
+	bool netburst = is_netburst(cpu);
 	for (unsigned c = 0; c < 32; c++)
 		for (unsigned i = 0; i < COUNT_OF(patterns) && cpu->general_mask >> c & 1; i++) {
 			uint64_t value;
 			enum status s = counter_write(a, cpu, core, c, patterns[i]);
 			if (s == ST_OK)
-				s = a->ops->rdmsr(a->self, core, IA32_PMC0 + c, &value);
+				s = a->ops->rdmsr(a->self, core, netburst ? netburst_counter_msr(c) : IA32_PMC0 + c, &value);
 			if (s != ST_OK)
 				return s;
 			if (value != patterns[i])
 				cpu->general_mask &= ~(1u << c);
 		}
-	if (cpu->pmu_version && !cpu->general_mask) {
+	if ((cpu->pmu_version || netburst) && !cpu->general_mask) {
 		cpu->pmu_version = 0;
 		cpu->pmu_absent = "counters do not keep what is written to them: an emulated PMU";
 	}
@@ -220,8 +235,10 @@ enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned co
 }
 
 /* What keeps a counter on: the event select with its enable bit, or the nibble of the fixed control. */
-static enum status control_of(const struct access *a, unsigned core, bool fixed, unsigned counter, uint64_t *control)
+static enum status control_of(const struct access *a, const struct cpu *cpu, unsigned core, bool fixed, unsigned counter, uint64_t *control)
 {
+	if (is_netburst(cpu))
+		return netburst_control(a, core, counter, control);
 	enum status s = a->ops->rdmsr(a->self, core, fixed ? IA32_FIXED_CTR_CTRL : IA32_PERFEVTSEL0 + counter, control);
 	if (s != ST_OK)
 		return s;
@@ -236,7 +253,7 @@ enum status counters_firmware_check(const struct access *a, const struct cpu *cp
                                     struct firmware_counter *list, unsigned *count)
 {
 	*count = 0;
-	if (cpu->pmu_version == 0)
+	if (cpu->pmu_version == 0 && !is_netburst(cpu))
 		return ST_OK;
 	for (unsigned i = 0; i < 64; i++) {
 		bool fixed = i >= 32;
@@ -244,12 +261,14 @@ enum status counters_firmware_check(const struct access *a, const struct cpu *cp
 		uint64_t control;
 		if (!((fixed ? cpu->fixed_mask & 0xFFFF : cpu->general_mask) >> n & 1))
 			continue;
-		enum status s = control_of(a, core, fixed, n, &control);
+		enum status s = control_of(a, cpu, core, fixed, n, &control);
 		if (s != ST_OK)
 			return s;
 		if (control && *count < FIRMWARE_COUNTERS_MAX)
 			list[(*count)++] = (struct firmware_counter){ .fixed = fixed, .counter = (uint8_t)n, .control = control };
 	}
+	if (is_netburst(cpu))
+		return netburst_stop(a, cpu, core);
 	enum status s = all_off(a, cpu, core);
 	return s == ST_OK ? selects_off(a, cpu, core) : s;
 }
@@ -259,7 +278,7 @@ enum status counters_firmware_recheck(const struct access *a, struct cpu *cpu, u
 {
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t control;
-		enum status s = control_of(a, core, list[i].fixed, list[i].counter, &control);
+		enum status s = control_of(a, cpu, core, list[i].fixed, list[i].counter, &control);
 		if (s != ST_OK)
 			return s;
 		list[i].returned = control != 0;

@@ -4,6 +4,7 @@
 
 #include "asm/kernel.h"
 #include "pmu/guard.h"
+#include "pmu/netburst.h"
 #include "pmu/text.h"
 
 #define MSR_BIOS_SIGN_ID      0x8B
@@ -329,6 +330,16 @@ static void read_pmu(struct probe *p)
 	uint64_t enable;
 	if (!p->intel) {
 		cpu->pmu_absent = "not an Intel processor: no architectural PMU";
+		return;
+	}
+	if (cpu->processor->detector_count) {
+		if (rdmsr(p, MSR_MISC_ENABLE, &enable) && !(enable & MISC_ENABLE_PERFMON)) {
+			cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
+			return;
+		}
+		cpu->general_width = NETBURST_COUNTER_BITS;
+		cpu->general_mask = netburst_usable(cpu->processor);
+		cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
 		return;
 	}
 	if (!leaf(p, 0xA, 0, &r) || bits(r.eax, 7, 0) == 0) {

@@ -118,7 +118,7 @@ static const char *unlawful(const struct netburst_want *wants, unsigned n, unsig
 		return "it must detect at least one of T0_OS T0_USR T1_OS T1_USR";
 	if (w->tag > 15 || (w->tag && w->event->tags != 1))
 		return "only uop_type and the uops of the floating-point and SIMD units can be tagged, by 1 to 15";
-	if (w->upstream && !w->tag)
+	if (w->upstream && !w->tag && w->event->tags)
 		return "detected for its tags alone, it must have a tag";
 	if ((w->complement || w->edge || w->threshold) && !w->compare)
 		return "complement, edge and threshold need compare";
@@ -275,18 +275,24 @@ static void say_collision(struct search *k, struct text *why)
 	text_fmt(why, ", and cannot all have them");
 }
 
-enum status netburst_place(const struct processor *p, const struct netburst_want *wants, unsigned n, struct netburst_place *places,
+uint32_t netburst_usable(const struct processor *p)
+{
+	uint32_t usable = (1u << NETBURST_COUNTERS) - 1;
+	for (unsigned q = 0; q < p->quirk_count; q++)
+		if (str_equal(p->quirks[q].name, COUNTER_1_BROKEN))
+			usable &= ~2u;
+	return usable;
+}
+
+enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n, struct netburst_place *places,
                            struct text *why)
 {
-	struct search k = { .wants = wants, .places = places, .n = n, .usable = (1u << NETBURST_COUNTERS) - 1 };
+	struct search k = { .wants = wants, .places = places, .n = n, .usable = usable };
 	const struct netburst_want *metric = NULL;
 	if (n > NETBURST_WANTS_MAX) {
 		text_fmt(why, "%u events; at most %u at once", n, NETBURST_WANTS_MAX);
 		return ST_FULL;
 	}
-	for (unsigned q = 0; q < p->quirk_count; q++)
-		if (str_equal(p->quirks[q].name, COUNTER_1_BROKEN))
-			k.usable &= ~2u;
 	for (unsigned i = 0; i < n; i++) {
 		const char *bad = unlawful(wants, n, i);
 		if (bad) {

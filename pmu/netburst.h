@@ -5,7 +5,7 @@
 #ifndef PMU_NETBURST_H
 #define PMU_NETBURST_H
 
-#include "pmu/cpu.h"
+#include "pmu/counters.h"
 #include "pmu/text.h"
 
 #define NETBURST_COUNTERS 18
@@ -56,11 +56,24 @@ uint32_t netburst_cccr_value(const struct netburst_want *w);
  * ST_MISSING: no such event, unit or metric; ST_SYNTAX. *problem is the part that is not known, text in `name`. */
 MUST_CHECK enum status netburst_parse(const struct processor *p, const char *name, struct netburst_want *want, const char **problem);
 
-/* Places each of n wants on an ESCR and a counter. One ESCR detects one event with one mask, tag and choice of threads, for
- * any of its counters; counters that a quirk takes away are not used; one replay metric holds for all.
+/* Places each of n wants on an ESCR and one of the `usable` counters. One ESCR detects one event with one mask, tag and choice
+ * of threads, for any of its counters; one replay metric holds for all.
  * ST_RANGE: a want is no lawful one; ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` gets
  * one line that names the events and the registers; nothing is placed then. */
-MUST_CHECK enum status netburst_place(const struct processor *p, const struct netburst_want *wants, unsigned n,
+MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n,
                                       struct netburst_place *places, struct text *why);
+
+/* Counters that the processor's quirks leave. */
+uint32_t netburst_usable(const struct processor *p);
+
+/* The same for what rows and users name (netburst_drive.c): counters.h's functions go here on such a processor. */
+MUST_CHECK enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan,
+                                     const char **problem);
+MUST_CHECK enum status netburst_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core);
+MUST_CHECK enum status netburst_stop(const struct access *a, const struct cpu *cpu, unsigned core);
+/* Writes a counter twice (erratum N15). ST_RANGE: no such counter, or more than 40 bits. */
+MUST_CHECK enum status netburst_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value);
+/* The CCCR of a counter if it is on, else 0. */
+MUST_CHECK enum status netburst_control(const struct access *a, unsigned core, unsigned counter, uint64_t *control);
 
 #endif

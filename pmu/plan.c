@@ -8,6 +8,8 @@
  * one run more is tried, and the plan may not be the shortest. */
 #include "pmu/counters.h"
 
+#include "pmu/netburst.h"
+
 #include "pmu/text.h"
 
 #define COUNTERS_MAX 32
@@ -198,6 +200,8 @@ enum status plan_events(const struct cpu *cpu, const struct event *const *events
 {
 	struct packing k = { .count = 0 };
 	uint8_t number[PLAN_EVENTS_MAX];
+	if (cpu->processor && cpu->processor->detector_count)
+		return netburst_plan(cpu, events, n, plan, problem);
 	*problem = NULL;
 	*plan = (struct plan){ .runs = 1 };
 	if (n > PLAN_EVENTS_MAX)

@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the tables' folder may be read-only
 from boxes import check_boxes, read_uncore, write_boxes
-from netburst import check_netburst, read_netburst, write_netburst
+from netburst import check_netburst, read_netburst, use_of, write_netburst
 from reader import BITS64, Problems, Row, c_name, c_text, number, read_csv, read_ini, words
 
 
@@ -190,6 +190,8 @@ def read_processors(p, folder, quirks):
                         rows = []
                     sets[kind][name] = rows
         r.events = [e for kind in ("events", "offcore") for n in r.get(kind, "").split() for e in sets[kind][n]]
+        r.uses = [u for n in r.get("netburst", "").split() for u in sets["netburst"][n].uses]
+        r.events += r.uses
         r.msrs = [m for n in r.get("msrs", "").split() for m in sets["msrs"][n]]
         r.profiles = [f for n in r.get("profiles", "").split() for f in sets["profiles"][n]]
         r.uncore = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].boxes]
@@ -394,12 +396,14 @@ def write_processors(out, processors, quirks, sets):
             out.write("static const struct msr_value %s[] = {\n" % c_name("writes", name))
             out.write("".join("\t{ 0x%X, 0x%Xull },\n" % w for w in q.writes) + "};\n")
     for r in processors:
+        write_netburst(out, r)
         if r.events:
             out.write("static const struct event %s[] = {\n" % c_name("events", r["name"]))
             for e in (x.event for x in r.events):
-                out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull,\n\t  %s, %s },\n" % (
+                out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull, %s,\n\t  %s, %s },\n" % (
                     c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["inv"], e["edge"], e["any"], e["pebs"],
-                    e["fixed"], e["arch"], e["counters"], e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
+                    e["fixed"], e["arch"], e["counters"], e["extra_msr"], e["extra_value"], use_of(r, e),
+                    c_text(e["what"]), c_text(e["source"])))
             out.write("};\n")
         if r.msrs:
             out.write("static const struct writable_msr %s[] = {\n" % c_name("msrs", r["name"]))
@@ -429,7 +433,6 @@ def write_processors(out, processors, quirks, sets):
                 out.write("\t{ %s, 0x%X, %d, %d, %s, %d, %s, %s },\n" % (c_text(x["name"]), *x.pin, c_text(x["what"]), c_text(x["source"])))
             out.write("};\n")
         write_boxes(out, r)
-        write_netburst(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (
                 c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))

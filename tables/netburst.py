@@ -6,6 +6,7 @@ from reader import c_name, c_text, number, read_csv, words
 EVENT_COLUMNS = ["event", "select", "escr_select", "escr0", "counters0", "escr1", "counters1", "shared", "tags", "units", "what", "source"]
 METRIC_COLUMNS = ["name", "pebs_enable", "matrix_vert", "also", "what", "source"]
 BLOCKS = [range(0, 4), range(4, 8), range(8, 12), range(12, 18)]  # BPU MS FLAME IQ
+USE_COLUMNS = ["name", "detector", "compare", "complement", "edge", "threshold", "upstream", "what", "source"]
 METRIC_BITS = 0x19FFF  # IA32_PEBS_ENABLE: 12:0, 15, 16
 
 
@@ -41,7 +42,45 @@ def read_units(p, r):
 
 class Netburst:
     def __init__(self):
-        self.events, self.metrics = [], []
+        self.events, self.metrics, self.uses = [], [], []
+
+
+def named(p, r, key, text, rows):
+    """EVENT.UNIT+UNIT: the event's index and its mask."""
+    event, _, units = text.partition(".")
+    for n, e in enumerate(rows):
+        known = dict(e.units)
+        if e["event"] == event and units and all(u in known for u in units.split("+")):
+            return n, sum(1 << known[u] for u in units.split("+"))
+    p.add(r.where, key, "'%s' has no event or unit of that name" % text)
+    return 0, 1
+
+
+def read_uses(p, folder, name, n):
+    """Events by the names that rows and users call them."""
+    for r in read_csv(p, folder, "netburst/%s-events.csv" % name, USE_COLUMNS) or []:
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]):
+            p.add(r.where, r["name"], "is no event name; capitals, digits, _ and .")
+        detector, _, metric = r["detector"].partition(":")
+        u = dict(name=r["name"], what=words(p, r, "what"), source=words(p, r, "source"), metric=-1, upstream=(-1, 0))
+        u["event"], u["mask"] = named(p, r, "detector", detector, n.events)
+        for k in ("compare", "complement", "edge"):
+            u[k] = number(p, r, k, 0, 1)
+        u["threshold"] = number(p, r, "threshold", 0, 15)
+        if (u["complement"] or u["edge"] or u["threshold"]) and not u["compare"]:
+            p.add(r.where, r["name"], "complement, edge and threshold need compare")
+        if metric:
+            found = [i for i, m in enumerate(n.metrics) if m["name"] == metric]
+            u["metric"] = found[0] if found else -1
+            if not found or not detector.startswith("replay_event."):
+                p.add(r.where, r["name"], "'%s' is no metric of replay_event" % metric)
+        if r["upstream"]:
+            u["upstream"] = named(p, r, "upstream", r["upstream"], n.events)
+        r.use = u
+        # as read_events has them: what plans and listings ask of any event
+        r.event = dict(name=r["name"], select=0, umask=0, cmask=0, inv=0, edge=0, any=0, pebs=0, fixed=0, arch=0, counters=0x3FFFF,
+                       extra_msr=0, extra_value=0, what=u["what"], source=u["source"])
+        n.uses.append(r)
 
 
 def read_netburst(p, folder, name):
@@ -68,14 +107,9 @@ def read_netburst(p, folder, name):
         if m.enable & ~METRIC_BITS:
             p.add(m.where, "pebs_enable", "0x%X has bits beside 12:0, 15 and 16" % m.enable)
         m.also = (-1, 0)
-        event, _, units = m["also"].partition(".")
-        if event:
-            known = dict(by_name[event].units) if event in by_name else {}
-            bad = [u for u in units.split("+") if u not in known]
-            if bad:
-                p.add(m.where, "also", "'%s' has no event or unit of that name" % m["also"])
-            else:
-                m.also = (rows.index(by_name[event]), sum(1 << known[u] for u in units.split("+")))
+        if m["also"]:
+            m.also = named(p, m, "also", m["also"], rows)
+    read_uses(p, folder, name, n)
     return n
 
 
@@ -104,4 +138,16 @@ def write_netburst(out, r):
     for m in r.metrics:
         out.write("\t{ %s, 0x%X, 0x%X, %d, 0x%X, %s, %s },\n" % (
             c_text(m["name"]), m.enable, m.vert, m.also[0], m.also[1], c_text(m["what"]), c_text(m["source"])))
+    out.write("};\nstatic const struct netburst_use %s[] = {\n" % c_name("uses", r["name"]))
+    for u in (x.use for x in r.uses):
+        out.write("\t{ %d, 0x%X, %d, %d, %d, %d, %d, %d, 0x%X },\n" % (
+            u["event"], u["mask"], u["metric"], u["compare"], u["complement"], u["edge"], u["threshold"], *u["upstream"]))
     out.write("};\n")
+
+
+def use_of(r, e):
+    """The pointer of an event's row to its netburst_use."""
+    for n, u in enumerate(r.uses):
+        if u.event is e:
+            return "&%s[%d]" % (c_name("uses", r["name"]), n)
+    return "0"

@@ -17,6 +17,7 @@ struct event {
 	uint32_t counter_mask; /* general counters that can count it */
 	uint32_t extra_msr;    /* 0x1A6, 0x3F6, ... that must hold extra_value, 0 if none */
 	uint64_t extra_value;
+	const struct netburst_use *netburst; /* NetBurst's counters count it, so; NULL: PERFEVTSEL does */
 	const char *what;      /* what it counts, in our own words */
 	const char *source;    /* where the row comes from */
 };
@@ -166,6 +167,16 @@ struct pin {
 	uint8_t to;              /* enum pin_to */
 	uint8_t value;           /* the number; or the lowest bit of the field of the same register */
 	const char *what, *source;
+};
+
+/* An event as rows and users name it: a detector, what its counter does with it, and what must be detected beside it. */
+struct netburst_use {
+	uint8_t event;           /* index of processor.detectors */
+	uint16_t mask;
+	int8_t metric;           /* index of processor.metrics, -1 none */
+	uint8_t compare, complement, edge, threshold;
+	int16_t upstream;        /* index of the detector that tags its uops, -1 none */
+	uint16_t upstream_mask;
 };
 
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */

@@ -413,6 +413,8 @@ static uint64_t inuse(const struct counters *p)
 static enum status read_pmu(struct counters *p, uint32_t msr, uint64_t *value)
 {
 	const struct machine *m = p->m;
+	if (netburst_sim(p))
+		return netburst_sim_read(p, msr, value);
 	if (!m->pmu_version)
 		return ST_MISSING;
 	if (in(msr, MSR_PMC0, m->pmu_general))
@@ -511,6 +513,8 @@ static uint64_t status_mask(const struct counters *p)
 static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
 {
 	const struct machine *m = p->m;
+	if (netburst_sim(p))
+		return netburst_sim_write(p, msr, value, f);
 	if (!m->pmu_version)
 		return ST_MISSING;
 	counters_sync(p);
@@ -613,6 +617,8 @@ enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, str
 
 enum status counters_rdpmc(struct counters *p, uint32_t index, uint64_t *value)
 {
+	if (netburst_sim(p))
+		return netburst_sim_rdpmc(p, index, value);
 	if (!p->m->pmu_version)
 		return ST_FAULT;
 	counters_sync(p);

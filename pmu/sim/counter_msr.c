@@ -49,7 +49,7 @@ void counter_msr_reset(struct counters *p)
 {
 	const struct machine *m = p->m;
 	/* Fast strings, thermal control, EMON as there is a PMU, no BTS, SpeedStep. */
-	p->misc_enable = 1 | 1 << 3 | (m->pmu_version ? MISC_EMON : 0) | MISC_NO_BTS |
+	p->misc_enable = 1 | 1 << 3 | (m->pmu_version || netburst_sim(p) ? MISC_EMON : 0) | MISC_NO_BTS |
 		(m->pmu_pebs_format == 255 ? MISC_NO_PEBS : 0) | 1 << 16;
 	p->perf_ctl = m->clock_core_ratio << 8;
 	p->pat = 0x0007040600070406ull; /* SDM: value after reset */

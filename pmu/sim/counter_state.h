@@ -4,6 +4,7 @@
 
 #include "pmu/sim/counter.h"
 #include "pmu/sim/counter_event.h"
+#include "pmu/sim/netburst.h"
 
 #define GENERAL_MAX 18
 #define FIXED_MAX   7
@@ -62,6 +63,7 @@ struct counters {
 	bool clock_steady;
 	uint32_t smis;
 
+	struct sim_netburst netburst; /* where the machine has that instead */
 	struct sim_finding late; /* found while running; told with the next access */
 };
 

@@ -332,10 +332,14 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->fault_dead_core, "at most the number of logical processors");
 	if (m->fault_dead_core == 1)
 		return wrong(r, &m->fault_dead_core, "core 0 runs the program: 0 or 2 and above");
+	if (str_equal(m->pmu_events, "netburst") && m->pmu_version)
+		return wrong(r, &m->pmu_version, "0 with the event map netburst");
+	if (str_equal(m->pmu_events, "netburst") && m->topology_threads != 1)
+		return wrong(r, &m->topology_threads, "1 with the event map netburst");
 	if (!uncore_known(m->pmu_uncore))
 		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none or nehalem");
 	return machine_events_known(m->pmu_events) ? ST_OK :
-		wrong(r, (const uint64_t *)(const void *)m->pmu_events, "architectural, core2, nehalem, haswell or skylake");
+		wrong(r, (const uint64_t *)(const void *)m->pmu_events, "architectural, core2, nehalem, haswell, skylake or netburst");
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)

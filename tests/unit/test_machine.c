@@ -92,7 +92,7 @@ static void test_machine_each_error_names_line_key_and_what_is_allowed(void **st
 		{ LEAST "[pmu]\nversion = 0\n", ST_RANGE, "pmu.general: 0 where pmu.version is 0" },
 		{ LEAST "[pmu]\npebs_format = 4\n", ST_RANGE, ":10: pmu.pebs_format: 0, 1, 2, 3 or 255" },
 		{ LEAST "[pmu]\nload_latency = 1\n", ST_RANGE, ":10: pmu.load_latency: needs PEBS record format 1 or later" },
-		{ LEAST "[pmu]\nevents = zen\n", ST_RANGE, ":10: pmu.events: architectural, core2, nehalem, haswell or skylake" },
+		{ LEAST "[pmu]\nevents = zen\n", ST_RANGE, ":10: pmu.events: architectural, core2, nehalem, haswell, skylake or netburst" },
 		{ LEAST "[fault]\ncounter_stuck = 5\n", ST_RANGE, ":10: fault.counter_stuck: at most pmu.general" },
 		{ LEAST "[fault]\ndead_core = 1\n", ST_RANGE, ":10: fault.dead_core: " },
 		{ LEAST "[dram]\nremote_ps = 50000\n[topology]\nsockets = 2\n", ST_RANGE, ":10: dram.remote_ps: at least dram.local_ps" },

@@ -32,7 +32,7 @@ static enum status place(const struct netburst_want *wants, unsigned n, struct n
 {
 	struct text t;
 	text_init(&t, why, 512);
-	return netburst_place(pentium4(), wants, n, places, &t);
+	return netburst_place(netburst_usable(pentium4()), wants, n, places, &t);
 }
 
 /* Where libpfm4 4.13 spells otherwise than the manual. */

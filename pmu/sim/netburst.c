@@ -1,0 +1,332 @@
+/* pmu/sim/netburst.c: registers and counts of NetBurst's performance monitoring; what it leaves out stands in the header.
+ *
+ * Sources: SDM volume 3, performance monitoring of the Pentium 4: layouts of ESCR and CCCR, and the table of counters with the
+ * ESCR that each value of a CCCR's ESCR select stands for; Sprunt 2002 for threshold, complement and edge; Linux p4.c for
+ * counter 1, erratum N15 and the metrics of replays (facts only). */
+#include "pmu/sim/netburst.h"
+
+#include "pmu/sim/counter_state.h"
+#include "pmu/text.h"
+
+#define COUNTER_0   0x300u
+#define CCCR_0      0x360u
+#define PEBS_ENABLE 0x3F1u
+#define MATRIX_VERT 0x3F2u
+#define COUNTER_BITS 40
+
+#define ESCR_RESERVED 0x80000000u
+#define ESCR_T0_OS    (1u << 3)
+#define ESCR_TAG      (1u << 4)
+#define CCCR_RESERVED 0x30000FFFu
+#define CCCR_ENABLE   (1u << 12)
+#define CCCR_COMPARE  (1u << 18)
+#define CCCR_COMPLEMENT (1u << 19)
+#define CCCR_EDGE     (1u << 24)
+#define CCCR_FORCE_OVF (1u << 25)
+#define CCCR_CASCADE  (1u << 30)
+#define CCCR_OVF      (1u << 31)
+#define PEBS_UOP_TAG  (1u << 24)
+#define PEBS_BITS     0x0701FFFFu /* 26:24 and the metrics */
+#define METRIC_BITS   0x0001FFFFu
+
+/* Units that detect events, by the first of their two ESCRs; IQ's are of models that this is not. */
+enum unit {
+	UNIT_BSU = 0x3A0, UNIT_FSB = 0x3A2, UNIT_FIRM = 0x3A4, UNIT_FLAME = 0x3A6, UNIT_DAC = 0x3A8, UNIT_MOB = 0x3AA, UNIT_PMH = 0x3AC,
+	UNIT_SAAT = 0x3AE, UNIT_U2L = 0x3B0, UNIT_BPU = 0x3B2, UNIT_IS = 0x3B4, UNIT_ITLB = 0x3B6, UNIT_CRU0 = 0x3B8, UNIT_RAT = 0x3BC,
+	UNIT_SSU = 0x3BE, UNIT_MS = 0x3C0, UNIT_TBPU = 0x3C2, UNIT_TC = 0x3C4, UNIT_IX = 0x3C8, UNIT_ALF = 0x3CA, UNIT_CRU2 = 0x3CC,
+	UNIT_CRU4 = 0x3E0
+};
+
+/* The unit that an ESCR select stands for, in each block of counters; 0: none. */
+static const uint16_t selects[4][8] = {
+	{ UNIT_BPU, UNIT_IS, UNIT_MOB, UNIT_ITLB, UNIT_PMH, UNIT_IX, UNIT_FSB, UNIT_BSU },
+	{ UNIT_MS, UNIT_TC, UNIT_TBPU },
+	{ UNIT_FLAME, UNIT_FIRM, UNIT_SAAT, UNIT_U2L, 0, UNIT_DAC },
+	{ 0, UNIT_ALF, UNIT_RAT, UNIT_SSU, UNIT_CRU0, UNIT_CRU2, UNIT_CRU4 }
+};
+
+#define DETECT_SIGNALS 4
+struct detect { uint16_t unit; uint8_t select, bit, signal_count; uint16_t signals[DETECT_SIGNALS]; const char *name; };
+#define DETECT(u, sel, b, text, ...) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text, .signals = { __VA_ARGS__ }, \
+	.signal_count = sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t) },
+#define DETECT_NOT(u, sel, b, text) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text },
+static const struct detect detects[] = {
+#include "pmu/sim/events_netburst.def"
+};
+
+/* What replay_event counts under a metric: retired loads and stores by where they found their data. */
+#define METRIC_SIGNALS 10
+static const struct metric { uint32_t enable, vert; uint8_t signal_count; uint16_t signals[METRIC_SIGNALS]; } metrics[] = {
+#define METRIC(e, v, ...) { e, v, sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), { __VA_ARGS__ } }
+#define BEYOND_L2 SIG_LOAD_L3_UNSHARED, SIG_LOAD_L3_OTHER_CLEAN, SIG_LOAD_L3_OTHER_MODIFIED, SIG_LOAD_REMOTE_CACHE_CLEAN, \
+	SIG_LOAD_REMOTE_CACHE_MODIFIED, SIG_LOAD_LOCAL_DRAM, SIG_LOAD_REMOTE_DRAM
+	METRIC(0x1, 1, SIG_LOAD_LFB_HIT, SIG_LOAD_L2_HIT, BEYOND_L2),
+	METRIC(0x2, 1, BEYOND_L2),
+	METRIC(0x4, 1, SIG_LOAD_DTLB_MISS),
+	METRIC(0x4, 2, SIG_DTLB_STORE_MISS),
+	METRIC(0x4, 3, SIG_LOAD_DTLB_MISS, SIG_DTLB_STORE_MISS),
+	METRIC(0x18000, 0x10, SIG_BRANCHES_MISPREDICTED),
+	METRIC(0x200, 1, SIG_LOAD_BLOCK_OVERLAP),
+	METRIC(0x400, 1, SIG_SPLIT_LOADS),
+	METRIC(0x400, 2, SIG_SPLIT_STORES)
+};
+
+bool netburst_sim(const struct counters *p)
+{
+	return str_equal(p->m->pmu_events, "netburst");
+}
+
+static bool escr_exists(uint32_t msr)
+{
+	uint32_t unit = msr & ~1u;
+	if (msr == UNIT_SSU + 1)
+		return false;
+	for (unsigned b = 0; b < 4; b++)
+		for (unsigned s = 0; s < 8; s++)
+			if (selects[b][s] == unit)
+				return true;
+	return false;
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+static unsigned block_of(unsigned c)
+{
+	return c < 12 ? c / 4 : 3;
+}
+
+/* The ESCR that counter c sees: of its block's unit the first or the second. */
+static uint32_t escr_of(unsigned c, uint32_t cccr)
+{
+	unsigned second = c < 12 ? c / 2 & 1 : c == 14 || c == 15 || c == 17;
+	uint32_t unit = selects[block_of(c)][cccr >> 13 & 7];
+	return unit ? unit + second : 0;
+}
+
+static uint64_t tap_value(struct counters *p, unsigned c)
+{
+	return p->netburst.counter[c].tapped ? signals_tap_get(p->signals, c)->value : 0;
+}
+
+static uint64_t count(struct counters *p, unsigned c)
+{
+	uint64_t n = tap_value(p, c), total = p->netburst.counter[c].base + n, wraps = total >> COUNTER_BITS;
+	if (wraps > p->netburst.counter[c].wraps || (n && p->netburst.cccr[c] & CCCR_FORCE_OVF))
+		p->netburst.cccr[c] |= CCCR_OVF;
+	p->netburst.counter[c].wraps = wraps;
+	return total & mask_of(COUNTER_BITS);
+}
+
+static void listen(struct tap *t, const uint16_t *signals, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		t->listen[signals[i] / 64] |= 1ull << signals[i] % 64;
+}
+
+static bool replays(const struct counters *p, struct tap *t, const char **why)
+{
+	uint32_t enable = p->netburst.pebs_enable & METRIC_BITS;
+	if (!(p->netburst.pebs_enable & PEBS_UOP_TAG)) {
+		*why = "replay_event: IA32_PEBS_ENABLE bit 24 is 0: no uop is tagged";
+		return false;
+	}
+	for (unsigned i = 0; i < COUNT_OF(metrics); i++)
+		if (metrics[i].enable == enable && metrics[i].vert == p->netburst.matrix_vert) {
+			listen(t, metrics[i].signals, metrics[i].signal_count);
+			return true;
+		}
+	*why = "replay_event: IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT are no metric";
+	return false;
+}
+
+/* Uops that an upstream ESCR tags. */
+static bool front_end(const struct counters *p, struct tap *t, const char **why)
+{
+	for (unsigned n = 0; n < 2; n++) {
+		uint32_t escr = p->netburst.escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
+		for (unsigned i = 0; escr & ESCR_TAG && i < COUNT_OF(detects); i++)
+			if (detects[i].unit == UNIT_RAT && detects[i].select == (escr >> 25 & 0x3F) && escr >> (9 + detects[i].bit) & 1) {
+				listen(t, detects[i].signals, detects[i].signal_count);
+				*why = NULL;
+				return true;
+			}
+	}
+	*why = "front_end_event: no ESCR tags uops";
+	return false;
+}
+
+/* What counter c listens to. false: nothing; *why says it where that is worth a word. */
+static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
+{
+	uint32_t cccr = p->netburst.cccr[c], at = escr_of(c, cccr);
+	*kind = FIND_IGNORED;
+	*t = (struct tap){ .on = true };
+	if (!(cccr & CCCR_ENABLE)) {
+		*kind = FIND_UNMODELLED;
+		*why = cccr & CCCR_CASCADE ? "cascading" : NULL;
+		return false;
+	}
+	if (c == 1) {
+		*why = "the enable bit of CCCR 1 does not work: counter 1 stands still";
+		return false;
+	}
+	if ((cccr >> 16 & 3) != 3) {
+		*why = "active threads: without Hyper-Threading they must be 3, any";
+		return false;
+	}
+	if (!at) {
+		*kind = FIND_WRONG_COUNTER;
+		*why = "no ESCR stands behind this select of this counter";
+		return false;
+	}
+	uint32_t escr = p->netburst.escr[at - NETBURST_SIM_ESCR], select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
+	if (!(escr & ESCR_T0_OS)) {
+		*why = "all code runs at CPL 0 of thread 0: without T0_OS nothing is counted";
+		return false;
+	}
+	if ((at & ~1u) == UNIT_CRU2 && (select == 0x09 || select == 0x08)) {
+		if (mask != 1) {
+			*kind = FIND_UNMODELLED;
+			*why = "tagged uops that never retire";
+			return false;
+		}
+		if (!(select == 0x09 ? replays(p, t, why) : front_end(p, t, why)))
+			return false;
+	} else {
+		unsigned found = 0;
+		for (unsigned i = 0; i < COUNT_OF(detects); i++) {
+			const struct detect *d = &detects[i];
+			if (d->unit != (at & ~1u) || d->select != select || !(mask >> d->bit & 1))
+				continue;
+			if (!d->signal_count) {
+				*kind = FIND_UNMODELLED;
+				*why = d->name;
+				return false;
+			}
+			listen(t, d->signals, d->signal_count);
+			found |= 1u << d->bit;
+		}
+		if (!mask || found != mask) {
+			*kind = FIND_UNMODELLED;
+			*why = "no event of this code and mask is in the machine's map: counts nothing";
+			return false;
+		}
+	}
+	if (cccr & CCCR_COMPARE) {
+		t->cmask = (uint8_t)((cccr >> 20 & 15) + 1); /* above the threshold; with complement not above it */
+		t->inv = (cccr & CCCR_COMPLEMENT) != 0;
+		t->edge = (cccr & CCCR_EDGE) != 0;
+	}
+	return true;
+}
+
+/* Puts the tap of counter c as the registers say; its value goes on from where it is. */
+static void program(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	struct tap t;
+	enum finding_kind kind;
+	const char *why = NULL;
+	uint64_t now = count(p, c);
+	bool on = wanted(p, c, &t, &kind, &why);
+	if (why && address == CCCR_0 + c)
+		find(p, f, kind, address, value, why);
+	p->netburst.counter[c].base = now;
+	p->netburst.counter[c].wraps = 0;
+	p->netburst.counter[c].tapped = on;
+	signals_tap(p->signals, c, on ? &t : NULL);
+}
+
+static void program_all(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
+		program(p, c, f, address, value);
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+static bool in(uint32_t msr, uint32_t first, uint32_t n)
+{
+	return msr >= first && msr - first < n;
+}
+
+enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value)
+{
+	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
+		(void)count(p, c);
+	if (in(msr, COUNTER_0, NETBURST_SIM_COUNTERS))
+		*value = count(p, msr - COUNTER_0);
+	else if (in(msr, CCCR_0, NETBURST_SIM_COUNTERS))
+		*value = p->netburst.cccr[msr - CCCR_0];
+	else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr))
+		*value = p->netburst.escr[msr - NETBURST_SIM_ESCR];
+	else if (msr == PEBS_ENABLE)
+		*value = p->netburst.pebs_enable;
+	else if (msr == MATRIX_VERT)
+		*value = p->netburst.matrix_vert;
+	else
+		return ST_MISSING;
+	return ST_OK;
+}
+
+static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t msr, uint64_t bits, const char *why)
+{
+	find(p, f, FIND_RESERVED, msr, bits, why);
+	return ST_FAULT;
+}
+
+/* Erratum N15: a counter may not take a write; here it never takes the first, and always the second of the same value. */
+static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
+{
+	if (!p->netburst.counter[c].written) {
+		find(p, f, FIND_NO_LATCH, COUNTER_0 + c, value, "erratum N15: a counter takes only the second write");
+		p->netburst.counter[c].written = true;
+		return;
+	}
+	p->netburst.counter[c].written = false;
+	p->netburst.counter[c].base = value & mask_of(COUNTER_BITS);
+	p->netburst.counter[c].tapped = false;
+	program(p, c, f, COUNTER_0 + c, value);
+}
+
+enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	if (in(msr, COUNTER_0, NETBURST_SIM_COUNTERS)) {
+		if (value >> COUNTER_BITS)
+			find(p, f, FIND_IGNORED, msr, value, "counters have 40 bits");
+		write_counter(p, msr - COUNTER_0, value, f);
+		return ST_OK;
+	}
+	if (in(msr, CCCR_0, NETBURST_SIM_COUNTERS)) {
+		if (value & ~(uint64_t)(uint32_t)~CCCR_RESERVED)
+			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~CCCR_RESERVED, "CCCR: reserved bits");
+		(void)count(p, msr - CCCR_0);
+		p->netburst.cccr[msr - CCCR_0] = (uint32_t)value;
+	} else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr)) {
+		if (value & ~(uint64_t)(uint32_t)~ESCR_RESERVED)
+			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~ESCR_RESERVED, "ESCR: reserved bits");
+		p->netburst.escr[msr - NETBURST_SIM_ESCR] = (uint32_t)value;
+	} else if (msr == PEBS_ENABLE) {
+		if (value & ~(uint64_t)PEBS_BITS)
+			return reserved(p, f, msr, value & ~(uint64_t)PEBS_BITS, "IA32_PEBS_ENABLE: reserved bits");
+		if (value >> 25 & 3)
+			find(p, f, FIND_UNMODELLED, msr, value, "PEBS records");
+		p->netburst.pebs_enable = (uint32_t)value;
+	} else if (msr == MATRIX_VERT) {
+		if (value & ~0x1Full)
+			return reserved(p, f, msr, value & ~0x1Full, "MSR_PEBS_MATRIX_VERT: reserved bits");
+		p->netburst.matrix_vert = (uint32_t)value;
+	} else {
+		return ST_MISSING;
+	}
+	program_all(p, f, msr, value);
+	return ST_OK;
+}
+
+enum status netburst_sim_rdpmc(struct counters *p, uint32_t index, uint64_t *value)
+{
+	index &= ~(1u << 31); /* the fast read of the low half: as fast as the other here */
+	if (index >= NETBURST_SIM_COUNTERS)
+		return ST_FAULT;
+	*value = count(p, index);
+	return ST_OK;
+}

@@ -1,0 +1,37 @@
+/* pmu/sim/netburst.h: the simulated counters of NetBurst (family 15): 18 counters, their CCCRs, the ESCRs, the tagging of replays.
+ *
+ * Written from the SDM's tables of which ESCR each select of each counter reaches, never from the driver's bindings.
+ *
+ * Not modelled: two threads a core (their registers are one set), interrupts, cascading, PEBS records, the increments of at
+ * most 15 a cycle, counts of what never retires, and every event whose row says so. */
+#ifndef SIM_NETBURST_H
+#define SIM_NETBURST_H
+
+#include "pmu/base.h"
+#include "pmu/sim/signal.h"
+
+#define NETBURST_SIM_COUNTERS 18
+#define NETBURST_SIM_ESCR 0x3A0u
+#define NETBURST_SIM_ESCRS 0x42u
+
+struct sim_netburst {
+	struct {
+		uint64_t base, wraps; /* value when the tap was set; of its wraps those that OVF has shown */
+		bool tapped;
+		bool written;         /* by the first of the two writes that one takes (erratum N15) */
+	} counter[NETBURST_SIM_COUNTERS];
+	uint32_t cccr[NETBURST_SIM_COUNTERS];
+	uint32_t escr[NETBURST_SIM_ESCRS];
+	uint32_t pebs_enable, matrix_vert;
+};
+
+struct counters;
+struct sim_finding;
+/* counters_rdmsr and counters_wrmsr ask these first on such a machine. ST_MISSING: no register of theirs. */
+MUST_CHECK enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value);
+MUST_CHECK enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+MUST_CHECK enum status netburst_sim_rdpmc(struct counters *p, uint32_t index, uint64_t *value);
+/* Whether the machine has them. */
+bool netburst_sim(const struct counters *p);
+
+#endif
