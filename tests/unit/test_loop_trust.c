@@ -63,14 +63,12 @@ static void test_trust_an_event_that_counts_too_much_is_told(void **state)
 static void test_trust_without_counters_says_so(void **state)
 {
 	(void)state;
-	char *text = loop_changed(loop_built_in("core2"), "pmu", "version", "0"), *few = loop_changed(text, "pmu", "general", "0"), *none = loop_changed(few, "pmu", "fixed", "0");
+	char *none = loop_changed(loop_built_in("pentium4"), "pmu", "events", "architectural");
 	const char *trust = trust_of(none);
-	assert_int_equal(count_of(trust, "\"verdict\": \"unknown\", \"reason\": \"CPUID leaf 0xA shows no architectural PMU\""), TRUST_ENTRIES);
+	assert_int_equal(count_of(trust, "\"verdict\": \"unknown\", \"reason\": \"IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off\""), TRUST_ENTRIES);
 	assert_int_equal(r.sum.unexpected, 0);
 	loop_close(&r);
 	free(none);
-	free(few);
-	free(text);
 }
 
 static void test_trust_results_come_from_the_journal(void **state)
