@@ -91,7 +91,7 @@ void queue_after(struct loop *l, unsigned keep, bool longer)
 		return;
 	q->status = uncore_values(l->b->a, &l->b->uncore, &q->plan, 0, q->socket, after);
 	for (unsigned e = 0; e < q->events && q->status == ST_OK; e++) {
-		const int64_t moved = (int64_t)uncore_moved(&q->plan.slots[e], q->before[e], after[e]);
+		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, &q->plan.slots[e], q->before[e], after[e]);
 		struct pair *p = &l->b->queue[q->first + e][keep];
 
 		*(longer ? &p->longer : &p->shorter) = moved;

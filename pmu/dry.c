@@ -7,8 +7,19 @@
 static struct dry_register *find(struct dry *d, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < d->count; i++)
-		if (d->registers[i].msr == msr && d->registers[i].core == core)
+		if (!d->registers[i].pci && d->registers[i].msr == msr && d->registers[i].core == core)
 			return &d->registers[i];
+	return NULL;
+}
+
+static struct dry_register *find_pci(struct dry *d, struct pci_address at)
+{
+	for (unsigned i = 0; i < d->count; i++) {
+		const struct pci_address *r = &d->registers[i].at;
+		if (d->registers[i].pci && r->reg == at.reg && r->bus == at.bus && r->device == at.device && r->function == at.function &&
+		    r->segment == at.segment)
+			return &d->registers[i];
+	}
 	return NULL;
 }
 
@@ -62,13 +73,25 @@ static enum status dry_rdtsc(void *self, unsigned core, uint64_t *value)
 
 static enum status dry_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
-	const struct access *u = ((struct dry *)self)->under;
-	return u->ops->pci_read32(u->self, at, value);
+	struct dry *d = self;
+	const struct dry_register *r = find_pci(d, at);
+	if (!r)
+		return d->under->ops->pci_read32(d->under->self, at, value);
+	*value = (uint32_t)r->value;
+	return ST_OK;
 }
 
 static enum status dry_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
-	(void)self, (void)at, (void)value;
+	struct dry *d = self;
+	struct dry_register *r = find_pci(d, at);
+	if (!r) {
+		if (d->count == d->capacity)
+			return ST_FULL;
+		r = &d->registers[d->count++];
+		*r = (struct dry_register){ .pci = true, .at = at };
+	}
+	r->value = value;
 	return ST_OK;
 }
 

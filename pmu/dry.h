@@ -8,7 +8,8 @@
 
 #include "pmu/access.h"
 
-struct dry_register { uint32_t msr; uint16_t core; uint64_t value; };
+/* An MSR of a core, or with `pci` a doubleword of configuration space. */
+struct dry_register { uint32_t msr; uint16_t core; bool pci; uint64_t value; struct pci_address at; };
 
 struct dry {
 	struct access access;          /* hand this to the rooms above */

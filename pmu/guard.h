@@ -8,7 +8,14 @@
 
 #define GUARD_SAVED_MAX 4096
 
-struct guard_saved { uint32_t msr; uint16_t core; bool restore; uint64_t value; };
+/* A register as it was found: an MSR of a core, or with `pci` a doubleword of a function's configuration space. */
+struct guard_saved {
+	uint32_t msr;
+	uint16_t core;
+	bool restore, pci;
+	uint64_t value;
+	struct pci_address at;
+};
 
 struct guard {
 	struct access access;          /* hand this to the rooms above */
@@ -16,8 +23,15 @@ struct guard {
 	const struct processor *processor;
 	struct guard_saved *saved;     /* of `capacity` entries, given by the caller */
 	unsigned capacity, count;
+	struct pci_address known;      /* function whose device id was read last, and */
+	bool known_good;               /* whether it was the one that the description has there */
 	uint32_t refused;              /* writes refused so far; a bug of ours each */
 };
+
+/* A register in configuration space that the boxes of a processor list: bits that may be written, and whether they are put
+ * back. The function that it belongs to has the id of *device, at the same bus. False: not listed. */
+struct guard_pci { uint32_t mask; bool restore; const struct uncore_device *device; const char *what; };
+bool guard_pci_listed(const struct processor *p, struct pci_address at, struct guard_pci *out);
 
 void guard_init(struct guard *g, const struct access *under, const struct processor *p,
                 struct guard_saved *saved, unsigned capacity);

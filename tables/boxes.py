@@ -64,8 +64,8 @@ def read_unit_events(p, folder, name, box, prefix):
 
 NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_stride", "counter_stride", "counters", "width", "enable",
            "selectable", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
-           "box_reset", "box_freeze", "box_steps", "box_status", "global_control", "global_counters", "global_fixed",
-           "global_freeze", "global_unfreeze", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
+           "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
+           "global_freeze", "global_unfreeze", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
            "count_other"]
 NAMED = ["space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
 BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
@@ -138,7 +138,7 @@ def box_msrs(p, r):
                     bits |= (1 << (g[3] + 1)) - (1 << g[2])
             add(f[1] + at, bits, 1, "filter")
         if v["box_status"]:
-            add(v["box_status"] + at, (1 << (v["counters"] + 1)) - 1, 0, "overflow bits, cleared by writing 1")
+            add(v["box_status"] + at, v["box_status_mask"], 0, "overflow bits, cleared by writing 1")
     if v["fixed_control"]:
         add(v["fixed_control"], v["fixed_enable"] | v["fixed_reset"], 1, "control of the fixed counter")
         add(v["fixed_counter"], count, 1, "fixed counter")
@@ -156,6 +156,12 @@ def global_msrs(boxes):
             m.where = r.where
             m.msr = {"first": v["global_control"], "last": v["global_control"], "mask": v["global_freeze"] | v["global_unfreeze"],
                      "restore": 0, "what": "stops and starts all boxes of the socket; write-only bits", "source": r["source"]}
+            rows.append(m)
+        if r.get("registers") == "derived" and v["global_status"]:
+            m = Row()
+            m.where = r.where
+            m.msr = {"first": v["global_status"], "last": v["global_status"], "mask": v["global_status_mask"], "restore": 0,
+                     "what": "boxes that overflowed, cleared by writing 1", "source": r["source"]}
             rows.append(m)
     return rows
 
@@ -190,6 +196,8 @@ def read_uncore(p, folder, name):
                 p.add(r.where, k, "is missing")
         if not 1 <= v["counters"] <= 8 or not 32 <= v["width"] <= 64:
             p.add(r.where, "counters", "1 .. 8 counters of 32 .. 64 bits")
+        if bool(v["box_status"]) != bool(v["box_status_mask"]):
+            p.add(r.where, "box_status", "goes with box_status_mask")
         if v["instances"] > 1 and not v["stride"] and not pci:
             p.add(r.where, "stride", "is missing")
         if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x100:

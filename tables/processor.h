@@ -104,9 +104,12 @@ struct uncore_box {
 	uint64_t box_reset, box_freeze;
 	uint8_t box_steps;       /* 1: its bits are set one write after the other */
 	uint32_t box_status;     /* overflow bits, written 1 to clear; 0 none */
+	uint64_t box_status_mask; /* one for each counter; with a fixed counter of the box in PCI space that is bit 0 */
 	uint32_t global_control; /* 0 none */
 	uint64_t global_counters, global_fixed; /* bits of counter 0 on, and of the fixed counter; 0 stops all. Or: */
 	uint64_t global_freeze, global_unfreeze; /* written alone: all boxes of the socket stop and go on */
+	uint32_t global_status;  /* which boxes of the socket overflowed, written 1 to clear; 0 none */
+	uint64_t global_status_mask;
 	uint32_t status, clear;  /* overflow bits as in global_control, read; written 1 to clear; 0 none */
 	/* How many instances a socket really has: bits of an MSR, or of a register of a PCI device, where
 	 * 0 stands for count_zero and all else for count_other; neither: PCI devices that are there */

@@ -226,7 +226,8 @@ static void test_uncore_is_restored_after_a_fault_in_the_middle(void **state)
 		m.fault_msr_missing = missing[i];
 		m.fault_firmware_counting = 1;
 		rig_open(&r, &m);
-		r.u.absent = NULL;
+		r.u.absent = r.u.box_absent[0] = NULL; /* as if the register had failed only later */
+		r.u.present[0][0] = 1;
 		const uint64_t select = msr(&r, 0, 0x3C0), fixed = msr(&r, 0, 0x395);
 		assert_int_equal(uncore_plan(&r.u, names, 2, &plan, &problem), ST_OK);
 		assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_FAULT);
