@@ -33,5 +33,6 @@ MUST_CHECK enum status boxes_pci_write32(struct boxes *b, struct pci_address at,
 
 /* The kinds. */
 extern const struct box_kind box_nehalem; /* uncore_nhm.c */
+extern const struct box_kind box_haswell; /* uncore_hsx.c */
 
 #endif

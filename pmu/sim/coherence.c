@@ -138,8 +138,8 @@ static struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t l
 			}
 		}
 		if (asker < s->sockets && s->sink.pulse) {
-			uncore_pulse(s, asker, i, UNC_LINK_SNOOP, t);
-			uncore_pulse(s, i, asker, UNC_LINK_RESPONSE, t);
+			uncore_pulse(s, asker, link_unit(s, asker, i, line), UNC_LINK_SNOOP, t);
+			uncore_pulse(s, i, link_unit(s, i, asker, line), UNC_LINK_RESPONSE, t);
 			tell_peer(s, i, line, was, own, t);
 		}
 	}
@@ -186,7 +186,7 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 	const struct snooped r = snoop_sockets(s, c->socket, line, own, asked);
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
 		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
-		uncore_pulse(s, r.sender, c->socket, UNC_LINK_DATA, sent);
+		uncore_pulse(s, r.sender, link_unit(s, r.sender, c->socket, line), UNC_LINK_DATA, sent);
 		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
 		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
@@ -194,7 +194,7 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 		const int64_t delay = dram_read(s, c->socket, line, asked);
 		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
-		uncore_level(s, home, 0, home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
+		uncore_level(s, home, s->sink.pulse ? dram_channel(s, line) : 0, home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
 		             f->ready - asked);
 	}
 	if (r.modified && !own) /* behind the answer, which it must not hold up */
@@ -230,6 +230,13 @@ static void tell_read(struct memory *s, unsigned socket, const struct ask *q, en
 	uncore_level(s, socket, slice, UNC_READ_OCCUPANCY, t, 0, n + more, beyond);
 	uncore_pulse(s, socket, slice, UNC_READ_RESPONSE_INSERT, t);
 	uncore_level(s, socket, slice, UNC_READ_RESPONSE_OCCUPANCY, t, 0, n, 0);
+	static const enum uncore_signal tor[] = { /* of the four that follow: line here or not, home here or not */
+		[ASK_LOAD] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_WALK] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_PREFETCH] = UNC_TOR_DRD_HIT_LOCAL_INSERT,
+		[ASK_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_PREFETCH_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_IFETCH] = UNC_TOR_CRD_HIT_LOCAL_INSERT,
+	};
+	const unsigned which = tor[q->kind] + 2 * (state == LINE_I) + (home_of(q->line) != socket);
+	uncore_pulse(s, socket, slice, (enum uncore_signal)which, t);
+	uncore_level(s, socket, slice, (enum uncore_signal)(which + 4), t, 0, n + more, beyond);
 	if (state != LINE_I) {
 		uncore_pulse(s, socket, slice, UNC_L3_HIT_READ, t);
 		return;
@@ -248,9 +255,12 @@ void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint6
 	const bool own = ask_owns(q);
 	if (s->float_cycles)
 		s->lat = s->lat_of[uncore_is_other(s, t)];
+	const uint64_t came = t;
 	if (k->l3.sets)
 		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
 	t = pool_start(&k->read_tracker, t, 0);
+	if (s->sink.pulse)
+		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	const struct place p = socket_find(k, q->line);
 	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
 	 * get them, for it is in the instruction cache */

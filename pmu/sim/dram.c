@@ -42,6 +42,11 @@ static struct channel *channel_of(struct memory *s, uint32_t line, uint32_t *at,
 	return &s->socket[home_of(line)].channels[*unit];
 }
 
+unsigned dram_channel(const struct memory *s, uint32_t line)
+{
+	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
+}
+
 /* Opens the line's row; returns the difference to the page-empty latency. */
 static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t)
 {
@@ -74,13 +79,13 @@ int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 	uint64_t sent = t;
 	if (!local) { /* the line comes over the link */
 		sent = lane_take(&s->links[home * s->sockets + from], t);
-		uncore_pulse(s, from, home, UNC_LINK_REQUEST, t);
-		uncore_pulse(s, home, from, UNC_LINK_DATA, sent);
+		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
+		uncore_pulse(s, home, link_unit(s, home, from, line), UNC_LINK_DATA, sent);
 	}
 	const int64_t page = open_row(s, home, unit, at, t);
 	const uint64_t start = lane_take(&c->lane, sent), moving = c->lane.period >> 16;
 	if (s->sink.pulse) {
-		uncore_pulse(s, home, 0, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
+		uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
 		uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
 		uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
 		uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
@@ -98,15 +103,15 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 	uint64_t start = t, sent = t;
 	if (!local) {
 		sent = lane_take(&s->links[from * s->sockets + home], t);
-		uncore_pulse(s, from, home, UNC_LINK_REQUEST, t);
-		uncore_pulse(s, from, home, UNC_LINK_DATA, sent);
+		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
+		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_DATA, sent);
 	}
 	(void)open_row(s, home, unit, at, t);
 	for (unsigned i = 0; i < transfers; i++) {
 		start = lane_take(&c->lane, sent);
 		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);
 	}
-	uncore_pulse(s, home, 0, told, t);
+	uncore_pulse(s, home, unit, told, t);
 	uncore_pulse(s, home, unit, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
 	return start - t;
 }
@@ -119,6 +124,6 @@ uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
 	const unsigned home = home_of(line);
-	uncore_pulse(s, home, 0, home == from ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
+	uncore_pulse(s, home, dram_channel(s, line), home == from ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
 	return write_line(s, from, line, t, transfers, full, home == from ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
 }

@@ -337,7 +337,17 @@ static enum status check_pmu(struct reading *r)
 	if (str_equal(m->pmu_events, "netburst") && m->topology_threads != 1)
 		return wrong(r, &m->topology_threads, "1 with the event map netburst");
 	if (!uncore_known(m->pmu_uncore))
-		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none or nehalem");
+		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, nehalem or haswell");
+	if (str_equal(m->pmu_uncore, "haswell")) {
+		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
+			return wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");
+		if (m->uncore_sbos == 3)
+			return wrong(r, &m->uncore_sbos, "2 or 4");
+		if (m->l3_slices < 1 || m->l3_slices > 18)
+			return wrong(r, &m->l3_slices, "at most 18 with the uncore of haswell");
+		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
+			return wrong(r, &m->dram_channels, "with the uncore of haswell up to 4 a home agent, as many for each");
+	}
 	return machine_events_known(m->pmu_events) ? ST_OK :
 		wrong(r, (const uint64_t *)(const void *)m->pmu_events, "architectural, core2, nehalem, haswell, skylake or netburst");
 }

@@ -181,6 +181,8 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
  * bandwidth; full: all 64 bytes. */
 int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t);
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
+/* The channel of its home that a line is on. */
+unsigned dram_channel(const struct memory *s, uint32_t line);
 /* The same for a line that was never in a cache: its home is first asked for the right to write it. */
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 
@@ -223,6 +225,13 @@ static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit
 {
 	if (__builtin_expect(uncore_heard(s, sig), 0))
 		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles);
+}
+
+/* The LINK unit of a message about a line: two sockets share all their links line by line, more have one to each other. */
+static inline unsigned link_unit(const struct memory *s, unsigned from, unsigned to, uint32_t line)
+{
+	const unsigned links = (unsigned)s->m->uncore_qpi_links;
+	return to * 4 + (s->sockets == 2 ? line : (to + s->sockets - from) % s->sockets - 1) % links;
 }
 
 /* Core cycles that n ps take, rounded up. */

@@ -10,6 +10,8 @@
 
 #define SOCKETS_MAX 8
 #define CLOSE_EVERY 4096 /* uncore cycles */
+#define UNITS 32
+#define TOTAL_BYTES (UNC_COUNT * UNITS * sizeof(uint64_t))
 
 struct socket_taps {
 	struct signals *signals;
@@ -17,6 +19,8 @@ struct socket_taps {
 	uint32_t listening[UNC_COUNT]; /* bit n: tap n */
 	struct uncore_tap taps[UNCORE_TAPS];
 	uint64_t closed;               /* uncore cycle */
+	uint64_t (*total)[UNITS];      /* [UNC_COUNT]; NULL until one is wanted */
+	uint16_t wanted[UNC_COUNT];    /* counters that want the total */
 };
 
 struct uncore_taps {
@@ -68,6 +72,10 @@ static void hear_pulse(void *self, unsigned socket, unsigned unit, enum uncore_s
 		return;
 	}
 	struct socket_taps *k = &t->socket[socket];
+	if (k->wanted[sig])
+		k->total[sig][unit % UNITS] += n;
+	if (!k->listening[sig])
+		return;
 	if (cycle > k->closed + CLOSE_EVERY)
 		close_until_now(t, k);
 	for (uint32_t bits = k->listening[sig]; bits; bits &= bits - 1) {
@@ -81,6 +89,10 @@ static void hear_level(void *self, unsigned socket, unsigned unit, enum uncore_s
 {
 	struct uncore_taps *t = self;
 	struct socket_taps *k = &t->socket[socket];
+	if (k->wanted[sig])
+		k->total[sig][unit % UNITS] += (to - from) * n;
+	if (!k->listening[sig])
+		return;
 	if (from > k->closed + CLOSE_EVERY)
 		close_until_now(t, k);
 	for (uint32_t bits = k->listening[sig]; bits; bits &= bits - 1) {
@@ -97,7 +109,7 @@ static void tell_memory(struct uncore_taps *t)
 	bool any = t->watching;
 	for (unsigned g = 0; g < UNC_COUNT; g++)
 		for (unsigned s = 0; s < t->sockets; s++)
-			if (t->socket[s].listening[g]) {
+			if (t->socket[s].listening[g] || t->socket[s].wanted[g]) {
 				sink.listen[g / 64] |= 1ull << g % 64;
 				any = true;
 			}
@@ -130,6 +142,34 @@ void uncore_taps_close(struct uncore_taps *t)
 	for (unsigned s = 0; s < t->sockets; s++)
 		if (t->socket[s].ring)
 			t->env.put(t->env.self, t->socket[s].ring, signals_ring_bytes());
+	for (unsigned s = 0; s < t->sockets; s++)
+		if (t->socket[s].total)
+			t->env.put(t->env.self, t->socket[s].total, TOTAL_BYTES);
+}
+
+enum status uncore_total_want(struct uncore_taps *t, unsigned socket, enum uncore_signal sig, int change)
+{
+	struct socket_taps *k = &t->socket[socket];
+	if (socket >= t->sockets)
+		return ST_RANGE;
+	if (!k->total)
+		k->total = t->env.get(t->env.self, TOTAL_BYTES);
+	if (!k->total)
+		return ST_FULL;
+	const bool before = k->wanted[sig];
+	k->wanted[sig] = (uint16_t)(k->wanted[sig] + change);
+	if (before != (k->wanted[sig] != 0))
+		tell_memory(t);
+	return ST_OK;
+}
+
+uint64_t uncore_total(const struct uncore_taps *t, unsigned socket, enum uncore_signal sig, uint32_t units)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < UNITS && t->socket[socket].total; i++)
+		if (units >> i & 1)
+			sum += t->socket[socket].total[sig][i];
+	return sum;
 }
 
 enum status uncore_tap_set(struct uncore_taps *t, unsigned socket, unsigned n, const struct uncore_tap *tap)

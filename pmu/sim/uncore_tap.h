@@ -37,6 +37,11 @@ void uncore_taps_close(struct uncore_taps *t);
 MUST_CHECK enum status uncore_tap_set(struct uncore_taps *t, unsigned socket, unsigned n, const struct uncore_tap *tap);
 /* What it has counted. */
 uint64_t uncore_tap_value(struct uncore_taps *t, unsigned socket, unsigned n);
+/* Sums of signals without a threshold, however many counters want them: how often, or for how many uncore cycles together,
+ * since the machine was opened and somebody counted them. `change` 1: one more counter wants a signal of a socket; -1: one
+ * less. ST_FULL: no memory. */
+MUST_CHECK enum status uncore_total_want(struct uncore_taps *t, unsigned socket, enum uncore_signal sig, int change);
+uint64_t uncore_total(const struct uncore_taps *t, unsigned socket, enum uncore_signal sig, uint32_t units);
 /* The uncore cycle that it is. */
 uint64_t uncore_taps_now(const struct uncore_taps *t);
 /* Listens to bus locks from now on, also while no tap is set. */

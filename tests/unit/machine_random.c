@@ -166,14 +166,15 @@ static void draw_tlbs(struct draw *d)
 	field(d, "pde_entries", between(d, 8, 48));
 }
 
-static void draw_memory(struct draw *d, unsigned sockets, const struct identity *who)
+static uint64_t draw_memory(struct draw *d, unsigned sockets, const struct identity *who)
 {
 	uint64_t local = between(d, 30000, 150000);
 
 	say(d, "[dram]\n");
 	field(d, "local_ps", local);
 	field(d, "remote_ps", local + between(d, 0, 100000));
-	field(d, "channels", between(d, 1, 8));
+	const uint64_t channels = between(d, 1, 8);
+	field(d, "channels", channels);
 	field(d, "channel_bytes_per_second", between(d, 2000000000, 30000000000));
 	field(d, "open_page", between(d, 0, 1));
 	field(d, "banks", 1ull << between(d, 2, 6));
@@ -190,6 +191,22 @@ static void draw_memory(struct draw *d, unsigned sockets, const struct identity 
 	say(d, "[prefetch]\n");
 	field(d, "present", between(d, 0, 15));
 	field(d, "streamer_lines", between(d, 2, 32));
+	return channels;
+}
+
+/* Haswell's uncore boxes, where the channels can be shared among one or two home agents. */
+static void draw_uncore(struct draw *d, uint64_t channels)
+{
+	if (channels > 4 && channels % 2)
+		return;
+	say(d, "[pmu]\nuncore = haswell\n[uncore]\n");
+	field(d, "sbos", 2 * between(d, 1, 2));
+	field(d, "home_agents", channels > 4 ? 2 : 1);
+	field(d, "qpi_links", between(d, 1, 3));
+	field(d, "bus", between(d, 1, 63));
+	field(d, "bus_step", between(d, 2, 64));
+	field(d, "reverse", between(d, 0, 1));
+	field(d, "narrow_width", between(d, 44, 48));
 }
 
 static void draw_pmu(struct draw *d, const struct identity *who)
@@ -235,6 +252,8 @@ void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)
 	draw_core(d);
 	draw_caches(d, cores, who->forwards);
 	draw_tlbs(d);
-	draw_memory(d, sockets, who);
+	const uint64_t channels = draw_memory(d, sockets, who);
 	draw_pmu(d, who);
+	if (!who->forwards && who->pebs_format == 2)
+		draw_uncore(d, channels);
 }
