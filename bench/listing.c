@@ -74,27 +74,63 @@ static const char *core_event(const struct listing *l, uint64_t select, const ch
 	return NULL;
 }
 
+/* What a select of a box asks for: the event of just these bits, else of its code and unit mask, with whatever threshold. */
+static const char *select_event(const struct listing *l, const struct uncore_box *box, uint64_t select, const char **source)
+{
+	const uint64_t code = 0xFFFF | 1u << 21;
+
+	for (unsigned exact = 2; exact-- > 0;)
+		for (unsigned i = 0; select & box->enable && i < box->event_count; i++) {
+			const struct uncore_event *e = &box->events[i];
+			const uint64_t own = e->select | (uint64_t)e->umask << 8 | (uint64_t)e->extended << 21;
+
+			if (e->fixed || !extra_is(l, e->extra_msr, e->extra_value))
+				continue;
+			if (exact ? (own | (uint64_t)e->cmask << 24 | box->enable) == select : !e->cmask && own == (select & code)) {
+				*source = e->source;
+				return e->name;
+			}
+		}
+	return NULL;
+}
+
 static const char *box_event(const struct listing *l, uint32_t msr, uint64_t select, const char **source)
 {
 	const struct processor *p = l->processor;
 
 	for (unsigned b = 0; b < p->box_count; b++) {
 		const struct uncore_box *box = &p->boxes[b];
-		bool of_box = false;
 
-		for (unsigned i = 0; i < box->instances; i++)
-			of_box |= msr - (box->control + i * box->stride) < box->counters;
-		for (unsigned i = 0; of_box && i < box->event_count; i++) {
-			const struct uncore_event *e = &box->events[i];
-
-			if (!e->fixed && (e->select | (uint64_t)e->umask << 8 | (uint64_t)e->cmask << 24 | box->enable) == select &&
-			    extra_is(l, e->extra_msr, e->extra_value)) {
-				*source = e->source;
-				return e->name;
-			}
-		}
+		for (unsigned i = 0; box->space == UNCORE_MSR && i < box->instances; i++)
+			if (msr - (box->control + i * box->stride) < box->counters)
+				return select_event(l, box, select, source);
 	}
 	return NULL;
+}
+
+/* A function's register, the box that it belongs to, and the event where it selects one. */
+static void listing_pci(const struct listing *l, struct text *t, const struct trace_entry *e)
+{
+	const struct processor *p = l->processor;
+	const char *source = NULL, *event;
+	struct guard_pci r;
+
+	if (!guard_pci_listed(p, e->pci, &r)) {
+		text_fmt(t, "not on the list of registers that may be written");
+		return;
+	}
+	for (unsigned b = 0; b < p->box_count; b++) {
+		const struct uncore_box *box = &p->boxes[b];
+
+		if (box->space != UNCORE_PCI || r.device < box->devices || r.device >= box->devices + box->instances)
+			continue;
+		text_fmt(t, "box %s: %s [%s]", box->name, r.what, box->source);
+		if (l->restoring)
+			text_fmt(t, ": as found");
+		else if (e->pci.function == r.device->function && e->pci.reg - box->control < box->counters * box->control_stride &&
+		         (event = select_event(l, box, e->value, &source)) != NULL)
+			text_fmt(t, ": %s [%s]", event, source);
+	}
 }
 
 /* A write that a quirk asks for; writes of 0 are made for other reasons too. */
@@ -112,6 +148,10 @@ void listing_write(struct listing *l, struct text *t, const struct trace_entry *
 	const struct writable_msr *m = listing_register(l->processor, msr);
 	const char *source = NULL, *event = NULL;
 
+	if (e->op == TRACE_PCI_WRITE32) {
+		listing_pci(l, t, e);
+		return;
+	}
 	if (is_extra(l->processor, msr))
 		remember(l, msr, e->value);
 	if (!m) {
@@ -141,7 +181,7 @@ bool listing_trace_line(struct listing *l, struct text *t, const struct trace_en
 	if (e->op == TRACE_RDTSC)
 		return false;
 	trace_line(t, e);
-	if (e->op == TRACE_WRMSR) {
+	if (e->op == TRACE_WRMSR || e->op == TRACE_PCI_WRITE32) {
 		text_fmt(t, " # ");
 		listing_write(l, t, e);
 	}
@@ -166,7 +206,7 @@ struct planner {
 	void *sink_self;
 	unsigned saved;                     /* of the guard's list, said so far */
 	unsigned writes;                    /* of this section */
-	uint32_t stays[64];                 /* registers that are not put back, said in this section */
+	uint32_t stays[256];                /* registers that are not put back, said in this section */
 	unsigned stay_count;
 	struct guard_saved saves[GUARD_SAVED_MAX];
 	struct dry_register registers[REGISTERS_MAX];
@@ -176,6 +216,12 @@ static void say(struct planner *p, const struct text *t)
 {
 	if (p->host->say)
 		p->host->say(p->host->self, t->at);
+}
+
+static void say_place(struct text *t, struct pci_address at)
+{
+	text_fmt(t, "  pci %04X:%02X:%02X.%u+0x%X ", (unsigned)at.segment, (unsigned)at.bus, (unsigned)at.device, (unsigned)at.function,
+	         (unsigned)at.reg);
 }
 
 /* Behind a section: what its registers go back to. */
@@ -188,7 +234,11 @@ static void close_section(struct planner *p)
 		const struct guard_saved *s = &p->guard.saved[p->saved];
 
 		text_init(&t, line, sizeof(line));
-		text_fmt(&t, "  core %-3u 0x%-4X back to 0x%llX at the end\n", s->core, s->msr, (unsigned long long)s->value);
+		if (s->pci)
+			say_place(&t, s->at);
+		else
+			text_fmt(&t, "  core %-3u 0x%-4X ", s->core, s->msr);
+		text_fmt(&t, "back to 0x%llX at the end\n", (unsigned long long)s->value);
 		say(p, &t);
 		p->out->restored++;
 	}
@@ -242,14 +292,19 @@ static void take_entry(void *self, const struct trace_entry *e)
 	text_init(&t, line, sizeof(line));
 	if (p->sink && listing_trace_line(&p->trace_listing, &t, e))
 		p->sink(p->sink_self, line);
-	if (e->op != TRACE_WRMSR)
+	if (e->op != TRACE_WRMSR && e->op != TRACE_PCI_WRITE32)
 		return;
 	text_init(&t, line, sizeof(line));
-	text_fmt(&t, "  core %-3u 0x%-4X <- 0x%-16llX ", e->core, (unsigned)e->address, (unsigned long long)e->value);
+	if (e->op == TRACE_PCI_WRITE32)
+		say_place(&t, e->pci);
+	else
+		text_fmt(&t, "  core %-3u 0x%-4X ", e->core, (unsigned)e->address);
+	text_fmt(&t, "<- 0x%-16llX ", (unsigned long long)e->value);
 	listing_write(&p->listing, &t, e);
 	text_char(&t, '\n');
 	say(p, &t);
-	note_stay(p, (uint32_t)e->address);
+	if (e->op == TRACE_WRMSR)
+		note_stay(p, (uint32_t)e->address);
 	p->out->writes++;
 }
 

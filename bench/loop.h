@@ -34,10 +34,13 @@ enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK };
 
 /* The uncore's counters beside a row: queue.c. */
 struct queue_loop {
-	struct uncore_plan plan;
+	const struct queue_method *method;
+	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
 	struct mapping lock;       /* where the bus lock is made */
-	uint64_t before[UNCORE_EVENTS_MAX];
-	unsigned socket, first, events; /* events first .. first + events - 1 of queue.c's list are counted */
+	uint64_t before[QUEUE_EVENTS];
+	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* of queue.c's list, of each slot */
+	unsigned socket, home;     /* whose registers */
+	uint32_t counted;          /* bit e: event e of queue.c's list is counted */
 	enum status status;        /* the first that was not ST_OK */
 	bool on, chase;            /* chase: all of the method, else the clock and what a stream has */
 };

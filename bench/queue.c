@@ -6,19 +6,30 @@
 #define INSERTS_LEAST 950             /* entries for each load, thousandths: */
 #define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
 
-/* One run each, of a box with eight general counters and a fixed one: a chase takes all up to the clock, a stream
- * from memory the clock and what follows, other rows beyond the L2 the clock. */
+/* A chase counts all up to the clock, a stream from memory the clock and what follows, other rows beyond the L2 the clock. */
 enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, READ, WRITE = READ + QUEUE_CHANNELS,
        EVENTS = WRITE + QUEUE_CHANNELS };
-static const char *const names[EVENTS] = {
-	[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
-	[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
-	[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
-	[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF",
-	[READ] = "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
-	[WRITE] = "UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2",
-};
 _Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
+
+/* How a kind of uncore names them, in one run; NULL: it has none, or not beside the others. The first whose events the
+ * processor has is used. `remote`: HOME and what follows, of a home in another socket. `each`: the channels are the boxes
+ * of one event. */
+struct queue_method { const char *names[EVENTS], *remote[2]; bool each; };
+static const struct queue_method methods[] = {
+	{ .names = {
+		[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
+		[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
+		[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
+		[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF",
+		[READ] = "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
+		[WRITE] = "UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2" } },
+	/* The TOR's occupancy has one counter: that of misses apart would be another run. */
+	{ .names = {
+		[OCCUPANCY] = "UNC_C_TOR_OCCUPANCY.OPCODE:opc=0x182", [INSERTS] = "UNC_C_TOR_INSERTS.OPCODE:opc=0x182",
+		[HOME] = "UNC_H_TRACKER_OCCUPANCY.READS_LOCAL", [HOME_INSERTS] = "UNC_H_REQUESTS.READS_LOCAL",
+		[CLOCK] = "UNC_U_CLOCKTICKS.FIXED", [READ] = "UNC_M_CAS_COUNT.RD", [WRITE] = "UNC_M_CAS_COUNT.WR" },
+	  .remote = { "UNC_H_TRACKER_OCCUPANCY.READS_REMOTE", "UNC_H_REQUESTS.READS_REMOTE" }, .each = true },
+};
 
 const char *queue_verdict_name(enum queue_verdict v)
 {
@@ -37,6 +48,51 @@ static bool beyond_l2(const struct row *r) { return r->place == PLACE_L3 || r->p
 /* Of the other rows beyond the L2 only the clock is watched. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
 
+static const struct queue_method *method_of(const struct processor *p)
+{
+	const struct uncore_box *box;
+
+	for (unsigned i = 0; i < COUNT_OF(methods); i++)
+		if (uncore_event_find(p, methods[i].names[OCCUPANCY], &box))
+			return &methods[i];
+	return NULL;
+}
+
+/* The events first .. last that the method has, in one run. */
+static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
+{
+	const char *names[UNCORE_EVENTS_MAX];
+	unsigned n = 0;
+
+	for (unsigned e = first; e <= last; e++) {
+		const bool home = e == HOME || e == HOME_INSERTS;
+
+		if (!q->method->names[e] || (home && home_elsewhere))
+			continue;
+		q->event[n] = (uint8_t)e;
+		names[n++] = q->method->names[e];
+		q->counted |= 1u << e;
+	}
+	if (uncore_plan(&b->uncore, names, n, &q->plan, problem) != ST_OK || q->plan.runs != 1)
+		return false;
+	if (!home_elsewhere || q->home == q->socket || !q->method->remote[0])
+		return true;
+	q->home_event[0] = HOME, q->home_event[1] = HOME_INSERTS;
+	q->counted |= 1u << HOME | 1u << HOME_INSERTS;
+	return uncore_plan(&b->uncore, q->method->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
+}
+
+/* The socket whose memory a node is. */
+static bool socket_of_node(const struct bench *b, unsigned node, unsigned *socket)
+{
+	for (unsigned i = 0; b->a->core_node && i < b->uncore.sockets; i++)
+		if (b->a->core_node[b->uncore.speaker[i]] == node) {
+			*socket = i;
+			return true;
+		}
+	return false;
+}
+
 void queue_begin(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -49,20 +105,25 @@ void queue_begin(struct loop *l, struct row_result *out)
 	if (!beyond_l2(l->row))
 		return;
 	q->chase = has_method(l->row);
-	q->first = q->chase ? 0 : CLOCK;
-	q->events = q->chase ? CLOCK + 1 : l->row->place == PLACE_DRAM && l->row->order == ORDER_STREAMS ? EVENTS - CLOCK : 1;
 	if (b->uncore.absent) {
 		if (q->chase)
 			give_up(out, QUEUE_UNSUPPORTED, b->uncore.absent);
 		return;
 	}
-	if (uncore_plan(&b->uncore, names + q->first, q->events, &q->plan, &problem) != ST_OK || q->plan.runs != 1) {
+	const bool streams = l->row->place == PLACE_DRAM && l->row->order == ORDER_STREAMS;
+	const bool elsewhere = l->row->node != 0;
+
+	q->method = method_of(b->cpu->processor);
+	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
+	q->home = q->socket;
+	if (elsewhere && !socket_of_node(b, cores_node(b, l->row->node), &q->home))
+		q->home = q->socket;
+	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->each, &problem)) {
 		if (q->chase)
 			give_up(out, QUEUE_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
 		return;
 	}
 	q->lock = (struct mapping){ .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
-	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
 	if (st == ST_OK)
 		st = b->a->ops->map(b->a->self, &q->lock);
 	if (st != ST_OK) {
@@ -70,8 +131,43 @@ void queue_begin(struct loop *l, struct row_result *out)
 		return;
 	}
 	st = uncore_start(b->a, &b->uncore, &q->plan, 0, q->socket, q->lock.va);
+	if (st == ST_OK && q->home_plan.count)
+		st = uncore_start(b->a, &b->uncore, &q->home_plan, 0, q->home, q->lock.va);
 	q->on = true;
 	q->status = st; /* told at the end */
+}
+
+/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels has a place for each of them. */
+static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
+{
+	const struct bench *b = l->b;
+	uint64_t each[UNCORE_INSTANCES_MAX];
+	const enum status st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
+	const uint32_t present = b->uncore.present[socket][slot->box - b->cpu->processor->boxes];
+	unsigned n = 0;
+
+	values[event] = 0;
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++) {
+		if (!(present >> i & 1))
+			continue;
+		if (event < READ || !l->queue.method->each)
+			values[event] += each[i];
+		else if (n < QUEUE_CHANNELS)
+			values[event + n++] = each[i];
+	}
+	return st;
+}
+
+static enum status read_all(const struct loop *l, uint64_t *values)
+{
+	const struct queue_loop *q = &l->queue;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < q->plan.count && st == ST_OK; i++)
+		st = read_slot(l, &q->plan.slots[i], q->socket, q->event[i], values);
+	for (unsigned i = 0; i < q->home_plan.count && st == ST_OK; i++)
+		st = read_slot(l, &q->home_plan.slots[i], q->home, q->home_event[i], values);
+	return st;
 }
 
 void queue_before(struct loop *l)
@@ -79,23 +175,34 @@ void queue_before(struct loop *l)
 	struct queue_loop *q = &l->queue;
 
 	if (q->on && q->status == ST_OK)
-		q->status = uncore_values(l->b->a, &l->b->uncore, &q->plan, 0, q->socket, q->before);
+		q->status = read_all(l, q->before);
+}
+
+static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
+{
+	const struct queue_loop *q = &l->queue;
+	const unsigned last = event >= READ && q->method->each ? event + QUEUE_CHANNELS - 1 : event;
+
+	for (unsigned e = event; e <= last; e++) {
+		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, slot, q->before[e], after[e]);
+		struct pair *p = &l->b->queue[e][keep];
+
+		*(longer ? &p->longer : &p->shorter) = moved;
+	}
 }
 
 void queue_after(struct loop *l, unsigned keep, bool longer)
 {
 	struct queue_loop *q = &l->queue;
-	uint64_t after[UNCORE_EVENTS_MAX];
+	uint64_t after[EVENTS] = { 0 };
 
 	if (!q->on || q->status != ST_OK)
 		return;
-	q->status = uncore_values(l->b->a, &l->b->uncore, &q->plan, 0, q->socket, after);
-	for (unsigned e = 0; e < q->events && q->status == ST_OK; e++) {
-		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, &q->plan.slots[e], q->before[e], after[e]);
-		struct pair *p = &l->b->queue[q->first + e][keep];
-
-		*(longer ? &p->longer : &p->shorter) = moved;
-	}
+	q->status = read_all(l, after);
+	for (unsigned i = 0; i < q->plan.count && q->status == ST_OK; i++)
+		keep_moved(l, &q->plan.slots[i], q->event[i], after, keep, longer);
+	for (unsigned i = 0; i < q->home_plan.count && q->status == ST_OK; i++)
+		keep_moved(l, &q->home_plan.slots[i], q->home_event[i], after, keep, longer);
 }
 
 /* --- what it means ----------------------------------------------------------------------------- */
@@ -157,7 +264,9 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	struct text reason;
 
 	for (unsigned e = 0; e <= CLOCK; e++)
-		if (slope(l, e, &micro[e]) != ST_OK) {
+		if (!(l->queue.counted >> e & 1)) {
+			micro[e] = 0;
+		} else if (slope(l, e, &micro[e]) != ST_OK) {
 			give_up(out, QUEUE_UNPROVEN, "no window was left");
 			return;
 		}
@@ -186,9 +295,24 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	}
 }
 
-/* Bytes a second of each channel, as uncore_derived has them. */
+/* How many channels the socket has: those of the method's list, or the boxes of its one event. */
+static unsigned channel_count(const struct loop *l)
+{
+	const struct queue_loop *q = &l->queue;
+	unsigned n = 0;
+
+	for (unsigned i = 0; q->method->each && i < q->plan.count; i++)
+		if (q->event[i] == READ)
+			return uncore_instances(&l->b->uncore, q->plan.slots[i].box, q->socket);
+	while (n < QUEUE_CHANNELS && q->method->names[READ + n])
+		n++;
+	return n;
+}
+
+/* Bytes a second of each channel, lines by the clock of the uncore. */
 static void channels(struct loop *l, struct row_result *out)
 {
+	static const struct uncore_derived rate = { .kind = DERIVED_RATE };
 	struct queue_result *q = &out->queue;
 	int64_t clock, lines, ticks = 0;
 	struct slope tsc;
@@ -200,15 +324,15 @@ static void channels(struct loop *l, struct row_result *out)
 	if (ticks <= 0)
 		return;
 	q->uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
-	for (unsigned d = 0; d < uncore_derived_count; d++)
-		for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
-			if (uncore_derived[d].kind != DERIVED_RATE || !str_equal(uncore_derived[d].over[0], names[READ + i]))
-				continue;
-			if (slope(l, READ + i, &lines) != ST_OK || lines < 0 ||
-			    uncore_derive(&uncore_derived[d], (uint64_t[2]){ (uint64_t)lines, 0 }, (uint64_t)clock, q->uncore_hz, &q->channel_bytes[i]) != ST_OK)
-				return;
-		}
-	q->has_channels = true;
+	q->channels = channel_count(l);
+	for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
+		if (i % QUEUE_CHANNELS >= q->channels)
+			continue;
+		if (slope(l, READ + i, &lines) != ST_OK || lines < 0 ||
+		    uncore_derive(&rate, (uint64_t[2]){ (uint64_t)lines, 0 }, (uint64_t)clock, q->uncore_hz, &q->channel_bytes[i]) != ST_OK)
+			return;
+	}
+	q->has_channels = q->channels > 0;
 }
 
 void queue_end(struct loop *l, struct row_result *out)
@@ -220,6 +344,11 @@ void queue_end(struct loop *l, struct row_result *out)
 	if (!q->on)
 		return;
 	st = uncore_stop(b->a, &b->uncore, &q->plan, 0, q->socket);
+	if (q->home_plan.count) {
+		const enum status home = uncore_stop(b->a, &b->uncore, &q->home_plan, 0, q->home);
+
+		st = st == ST_OK ? home : st;
+	}
 	if (b->a->ops->unmap(b->a->self, &q->lock) != ST_OK && st == ST_OK)
 		st = ST_BROKEN;
 	q->on = false;
@@ -238,7 +367,7 @@ void queue_end(struct loop *l, struct row_result *out)
 
 	if (q->chase)
 		judge(l, moved, out);
-	else if (q->events > 1)
+	else if (q->counted >> READ & 1)
 		channels(l, out);
 }
 
@@ -283,7 +412,7 @@ void queue_channels_json(struct text *t, const struct queue_result *q)
 		return;
 	}
 	text_char(t, '[');
-	for (unsigned c = 0; c < QUEUE_CHANNELS; c++)
+	for (unsigned c = 0; c < q->channels; c++)
 		text_fmt(t, "%s{\"read\": %lld, \"write\": %lld}", c ? ", " : "", (long long)q->channel_bytes[c],
 		         (long long)q->channel_bytes[QUEUE_CHANNELS + c]);
 	text_char(t, ']');
@@ -295,6 +424,8 @@ static void table_channels(struct text *t, const struct queue_result *q)
 	for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
 		if (i % QUEUE_CHANNELS == 0)
 			text_fmt(t, i ? ", written" : ": read");
+		if (i % QUEUE_CHANNELS >= q->channels)
+			continue;
 		text_char(t, ' ');
 		text_fixed(t, q->channel_bytes[i] / 1000000, 3);
 	}
@@ -322,6 +453,11 @@ void queue_table_line(struct text *t, const struct queue_result *q)
 	}
 	text_fixed(t, q->uncore_milli, 3);
 	text_fmt(t, " uncore cycles from entry to deallocation");
+	if (q->home_milli >= 0 && q->miss_milli < 0) {
+		text_fmt(t, " (home ");
+		text_fixed(t, q->home_milli, 3);
+		text_fmt(t, ")");
+	}
 	if (q->miss_milli >= 0) {
 		text_fmt(t, " (L3 ");
 		text_fixed(t, q->response_milli, 3);

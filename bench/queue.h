@@ -1,7 +1,7 @@
 /* bench/queue.h: the third method: how long the uncore's queue holds each of a chase's loads.
  *
  * The uncore's counters run beside the very windows that give a latency row its value: occupancy of the
- * global queue's read tracker over its inserts is the time from the entry's allocation to its deallocation
+ * socket's table of requests (Nehalem's read tracker, later the TOR) over its inserts is the time from the entry's allocation to its deallocation
  * (a residence, never a penalty). What the load to use has beyond that is the way from the core to the queue
  * and back. The same counters give the parts of the guide's decomposition. */
 #ifndef BENCH_QUEUE_H
@@ -10,7 +10,7 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
-#define QUEUE_CHANNELS 3 /* of a socket's memory, as the uncore's events name them */
+#define QUEUE_CHANNELS 8 /* of a socket's memory, at most */
 
 enum queue_verdict {
 	QUEUE_NONE,        /* not a row of loads served beyond the L2 */
@@ -32,6 +32,7 @@ struct queue_result {
 	int64_t miss_milli;        /* of the L3's misses: from the miss to the fill; -1 none */
 	int64_t home_milli;        /* reads of this socket held by its home; -1 none */
 	bool has_channels;         /* a stream from memory: */
+	unsigned channels;         /* that there are */
 	int64_t channel_bytes[2 * QUEUE_CHANNELS]; /* a second: read from each channel, then written as full lines */
 	uint64_t uncore_hz;
 	unsigned samples;

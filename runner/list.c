@@ -2,6 +2,7 @@
 #include "bench/machine.h"
 #include "bench/row.h"
 #include "pmu/netburst.h"
+#include "pmu/uncore_metric.h"
 #include "pmu/sim/machine.h"
 #include "runner/command.h"
 #include "runner/file.h"
@@ -12,7 +13,7 @@
 #include "tables/processor.h"
 
 static bool machines, row_names, confirmed;
-static const char *events_of, *profiles_of, *identify;
+static const char *events_of, *profiles_of, *metrics_of, *identify;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
@@ -21,6 +22,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
+		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
 		{"--confirmed", OPTION_SWITCH, &confirmed, NULL, NULL, 0, 0, "README's table: which descriptors published results of real hardware confirm"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
 	};
@@ -188,6 +190,40 @@ static int list_events(const struct command *c)
 	return EXIT_GOOD;
 }
 
+/* How many runs the events of a metric take in each box, as the planner packs them; 0: none can be had. */
+static unsigned runs_of(const struct processor *p, const struct uncore_metric *m)
+{
+	static const struct metric_terms terms = {0};
+	const struct cpu cpu = {.processor = p};
+	const struct uncore u = {.cpu = &cpu};
+	struct metric_events e;
+	struct uncore_plan plan;
+	const char *problem;
+	if (metric_events(m, &terms, &e) != ST_OK || uncore_plan(&u, e.list, e.count, &plan, &problem) != ST_OK)
+		return 0;
+	return plan.runs;
+}
+
+static int list_metrics(const struct command *c)
+{
+	const struct processor *p = processor_named(c, "--metrics", metrics_of);
+	unsigned there = 0;
+	if (!p)
+		return EXIT_BAD_INPUT;
+	printf("%-44s %-8s %-6s %s\n", "metric", "unit", "runs", "what");
+	for (unsigned i = 0; i < p->derived_count; i++) {
+		const struct uncore_metric *m = &p->derived[i];
+		const unsigned runs = runs_of(p, m);
+		char text[16] = "-";
+		if (runs)
+			snprintf(text, sizeof(text), "%u", runs);
+		printf("%-44s %-8s %-6s %s\n%-44s = %s\n", m->name, m->unit, text, m->what, "", m->lacks[0] ? m->lacks : m->expression);
+		there += runs > 0;
+	}
+	printf("\n%u metrics of the uncore, %u of them can be had\n", p->derived_count, there);
+	return EXIT_GOOD;
+}
+
 static int list_run(const struct command *c, int operands, char **operand)
 {
 	(void)operands, (void)operand;
@@ -200,10 +236,12 @@ static int list_run(const struct command *c, int operands, char **operand)
 			printf("| `%s` | %s | %s |\n", processors[i].name, processors[i].title, processors[i].confirmed);
 		return EXIT_GOOD;
 	}
-	if (events_of && profiles_of) {
-		complain(c, "--events and --profiles: one of them");
+	if (!!events_of + !!profiles_of + !!metrics_of > 1) {
+		complain(c, "--events, --profiles and --metrics: one of them");
 		return EXIT_BAD_INPUT;
 	}
+	if (metrics_of)
+		return list_metrics(c);
 	if (events_of)
 		return list_events(c);
 	if (profiles_of)

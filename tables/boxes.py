@@ -257,6 +257,58 @@ def check_boxes(p, r, allowed):
                 p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
 
 
+METRIC_COLUMNS = ["name", "unit", "expression", "lacks", "what", "source"]
+METRIC_TERMS = ["$INSTRUCTIONS", "$CORE_CYCLES", "$TSC_MHZ", "$TSC", "$BOXES"]
+
+
+def read_metrics(p, folder, name):
+    """Derived metrics: an expression over events, or what event is lacking for it."""
+    rows = read_csv(p, folder, "metrics/%s.csv" % name, METRIC_COLUMNS)
+    for r in rows or []:
+        for k in ("name", "unit", "what", "source"):
+            words(p, r, k)
+        if not re.fullmatch(r"[a-z0-9]+\.[A-Za-z0-9_]+", r["name"]) or sum(x["name"] == r["name"] for x in rows) > 1:
+            p.add(r.where, "name", "is no BOX.NAME, or stands twice")
+        if bool(r["expression"]) == bool(r["lacks"]):
+            p.add(r.where, r["name"], "either an expression or what is lacking for it")
+    return rows
+
+
+def check_metrics(p, r):
+    """Every event of an expression is one of the processor's boxes, with filters of its box, those that it needs among them."""
+    events = {e["name"]: (b, e.event) for b in r.uncore for e in b.events}
+    for m in r.derived:
+        rest = re.sub(r"\{node:(0x[0-9A-F]+)\}", r"\1", m["expression"]).replace("{rank}", "0")
+        for text in re.findall(r"UNC_[A-Za-z0-9_.:=]+", rest):
+            name, *suffixes = text.split(":")
+            if name not in events:
+                p.add(m.where, m["name"], "'%s' is no event of %s" % (name, r["name"]))
+                continue
+            box, event = events[name]
+            given = [s.split("=")[0] for s in suffixes]
+            known = [f[0] for f in box.filters]
+            for g in given:
+                if g not in known + ["thresh", "edge", "invert"]:
+                    p.add(m.where, m["name"], "box %s has no filter %s" % (box["name"], g))
+            for f in event["filters"]:
+                if f not in given:
+                    p.add(m.where, m["name"], "%s needs filter %s" % (name, f))
+        rest = re.sub(r"UNC_[A-Za-z0-9_.:=]+", "", rest)
+        for term in METRIC_TERMS:
+            rest = rest.replace(term, "")
+        if re.sub(r"[0-9()*/+ -]", "", rest):
+            p.add(m.where, m["name"], "'%s' is no part of an expression" % rest)
+
+
+def write_metrics(out, r):
+    if not r.derived:
+        return
+    out.write("static const struct uncore_metric %s[] = {\n" % c_name("derived", r["name"]))
+    for m in r.derived:
+        out.write("\t{ %s },\n" % ", ".join(c_text(m[k]) for k in METRIC_COLUMNS))
+    out.write("};\n")
+
+
 def write_boxes(out, r):
     for b in r.uncore:
         tag = r["name"] + "_" + b["name"]

@@ -11,7 +11,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True  # the tables' folder may be read-only
-from boxes import check_boxes, read_uncore, write_boxes
+from boxes import check_boxes, check_metrics, read_metrics, read_uncore, write_boxes, write_metrics
 from netburst import check_netburst, read_netburst, use_of, write_netburst
 from reader import BITS64, Problems, Row, c_name, c_text, number, read_csv, read_ini, words
 
@@ -146,8 +146,8 @@ def read_quirks(p, folder):
 
 
 PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
-                  "quirks", "profiles", "uncore", "netburst", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "pebs_format",
-                  "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "pins", "confirmed", "source"]
+                  "quirks", "profiles", "uncore", "derived", "netburst", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k",
+                  "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "pins", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
 
@@ -161,7 +161,7 @@ def span(p, row):
 
 def read_processors(p, folder, quirks):
     readers = {"events": read_events, "offcore": read_offcore, "msrs": read_msrs, "latency_sources": read_sources,
-               "profiles": read_profiles, "uncore": read_uncore, "netburst": read_netburst,
+               "profiles": read_profiles, "uncore": read_uncore, "derived": read_metrics, "netburst": read_netburst,
                "pins": read_pins}
     sets = {kind: {} for kind in readers}
     processors = read_ini(p, folder, "processors.txt", PROCESSOR_KEYS)
@@ -196,6 +196,7 @@ def read_processors(p, folder, quirks):
         r.profiles = [f for n in r.get("profiles", "").split() for f in sets["profiles"][n]]
         r.uncore = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].boxes]
         r.buses = [b for n in r.get("uncore", "").split() for b in sets["uncore"][n].buses]
+        r.derived = [m for n in r.get("derived", "").split() for m in sets["derived"][n]]
         r.msrs += [m for b in r.uncore for m in b.msrs]
         r.detectors = [e for n in r.get("netburst", "").split() for e in sets["netburst"][n].events]
         r.metrics = [m for n in r.get("netburst", "").split() for m in sets["netburst"][n].metrics]
@@ -260,6 +261,7 @@ def check_processor(p, r):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
     check_boxes(p, r, allowed)
     check_netburst(p, r, allowed)
+    check_metrics(p, r)
     for f in r.profiles:
         for n in f.events:
             if n not in seen:
@@ -433,6 +435,7 @@ def write_processors(out, processors, quirks, sets):
                 out.write("\t{ %s, 0x%X, %d, %d, %s, %d, %s, %s },\n" % (c_text(x["name"]), *x.pin, c_text(x["what"]), c_text(x["source"])))
             out.write("};\n")
         write_boxes(out, r)
+        write_metrics(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (
                 c_name("models", r["name"]), ", ".join("0x%02X" % m for m in r.models)))
@@ -450,6 +453,7 @@ def write_processors(out, processors, quirks, sets):
         for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                                   ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
                                   ("boxes", r.uncore, "box_count"), ("pins", r.pins, "pin_count"),
+                                  ("derived", r.derived, "derived_count"),
                                   ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
             out.write("\t\t.%s = %s, .%s = %d,\n" % (
                 kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))

@@ -126,6 +126,14 @@ struct uncore_box {
 	const char *source;
 };
 
+/* What counts of the uncore say together: pmu/uncore_metric.h. */
+struct uncore_metric {
+	const char *name;        /* "cbo.AVG_TOR_DRD_LATENCY" */
+	const char *unit, *expression;
+	const char *lacks;       /* why it cannot be had, "" if it can */
+	const char *what, *source;
+};
+
 /* How buses are told to belong to sockets: a device that each socket has once, its node id, and the map from
  * node ids to sockets, 3 bits each (manual 331051-002, 1.7, with the shift that its sample lacks). */
 struct uncore_buses {
@@ -220,6 +228,8 @@ struct processor {
 	uint8_t profile_count;
 	const struct uncore_box *boxes;
 	uint8_t box_count;
+	const struct uncore_metric *derived;
+	uint16_t derived_count;
 	struct uncore_buses buses;
 	const struct netburst_event *detectors;
 	uint8_t detector_count;
