@@ -96,6 +96,21 @@ static enum status save(struct guard *g, unsigned core, uint32_t msr, struct gua
 	return ST_OK;
 }
 
+/* A stop of all boxes of a socket, which no register shows: what lets them go on is due at the end. */
+static enum status note_freeze(struct guard *g, unsigned core, uint32_t msr, uint64_t value)
+{
+	for (unsigned b = 0; b < g->processor->box_count; b++) {
+		const struct uncore_box *box = &g->processor->boxes[b];
+		if (!box->global_freeze || box->global_control != msr || box->global_freeze != value || find_saved(g, core, msr))
+			continue;
+		if (g->count == g->capacity)
+			return ST_FULL;
+		g->saved[g->count++] = (struct guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true, .thaw = true,
+		                                             .value = box->global_unfreeze };
+	}
+	return ST_OK;
+}
+
 static enum status guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
 	struct guard *g = self;
@@ -116,6 +131,10 @@ static enum status guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t
 		}
 	} else if (value & ~m->mask) {
 		return refuse(g);
+	} else {
+		const enum status status = note_freeze(g, core, msr, value);
+		if (status != ST_OK)
+			return status;
 	}
 	return g->under->ops->wrmsr(g->under->self, core, msr, value);
 }
@@ -291,6 +310,8 @@ static enum status put_back(struct guard *g, const struct guard_saved *s)
 	const struct writable_msr *m = listed(g, s->msr);
 	uint64_t now;
 	enum status status = u->ops->wrmsr(u->self, s->core, s->msr, s->value);
+	if (s->thaw)
+		return status;
 	if (status == ST_OK)
 		status = u->ops->rdmsr(u->self, s->core, s->msr, &now);
 	if (status == ST_OK && (now ^ s->value) & (m ? m->mask : ~0ull))

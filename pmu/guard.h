@@ -13,6 +13,7 @@ struct guard_saved {
 	uint32_t msr;
 	uint16_t core;
 	bool restore, pci;
+	bool thaw; /* the write-only register that stops all boxes of a socket was told so: `value` lets them go on */
 	uint64_t value;
 	struct pci_address at;
 };
