@@ -1,5 +1,5 @@
-/* pmu/sim/uncore_hsx.c: the uncore PMU of Haswell-EP: registers of its boxes, in model-specific registers and in
- * configuration space.
+/* pmu/sim/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes and counters, and their model-specific registers; those in
+ * configuration space are uncore_hsx_pci.c's.
  *
  * Sources: manual 331051-002 (tables 1-2, 1-3, 2-1 to 2-233) as Linux 6.12 (uncore_snbep.c, hswep_*) and lspci listings of
  * such machines correct it: device ids of the memory channels, SBox stride and first writes, IRP's counters and bus.
@@ -11,10 +11,7 @@
  *
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
  * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
-#include "pmu/sim/uncore_hsx.h"
-
-#define SOCKETS_MAX 8
-#define BOXES_MAX   48
+#include "pmu/sim/uncore_hsx_state.h"
 
 #define GLOBAL_CTL    0x700
 #define GLOBAL_STATUS 0x701
@@ -59,44 +56,9 @@ static const struct kind {
 	[HSX_R3] = { 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
 };
 
-struct counter {
-	uint64_t base, start, wraps;  /* as it went on: value, uncore cycle; carries already in the status */
-	uint64_t before[HSX_GROUPS];  /* sums as it went on */
-	struct hsx_meaning meaning;
-	uint32_t select, latched;     /* as read; the event that was taken */
-	int8_t tap;                   /* of the socket, -1 none */
-	bool on, dead;                /* dead: on, and counts nothing */
-};
-
-struct box {
-	uint8_t kind, instance;
-	bool frozen;
-	uint32_t last_control;        /* what its control was last written with */
-	uint32_t status;
-	struct hsx_filters filter;
-	struct counter counter[HSX_COUNTERS + 1];
-};
-
-struct hsx_socket {
-	struct box box[BOXES_MAX];
-	unsigned boxes;
-	bool frozen;
-	uint32_t global, config;
-	uint64_t status;
-	uint32_t taps;                /* bit n: tap n is taken */
-};
-
-struct hsx {
-	const struct machine *m;
-	struct uncore_taps *taps;
-	struct hsx_socket socket[SOCKETS_MAX];
-};
-
 /* ---- findings --------------------------------------------------------------------------------- */
 
-struct access_to { struct sim_finding *f; uint32_t address; };
-
-static void say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
+void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
 {
 	if (a && a->f && !a->f->why)
 		*a->f = (struct sim_finding){ .kind = kind, .address = a->address, .value = value, .why = why };
@@ -267,7 +229,7 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 	const char *why = begin(u, s, b, n, &kind);
 	c->dead = why || c->meaning.how == HSX_NEVER;
 	if (why)
-		say(a, kind, c->select, why);
+		hsx_say(a, kind, c->select, why);
 }
 
 /* Counters as the registers say. `again`: what their events depend on changed. */
@@ -330,11 +292,9 @@ static void sync(struct hsx *u, unsigned s)
 
 /* ---- registers of a box ----------------------------------------------------------------------- */
 
-enum reg { REG_CONTROL, REG_SELECT, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, REG_STATUS, REG_NONE };
-
 static bool stuck(const struct hsx *u, const struct box *b) { return u->m->fault_uncore_stuck == b->kind + 1u; }
 
-static enum status read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value)
+enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value)
 {
 	uint64_t v = 0;
 	switch (reg) {
@@ -356,14 +316,14 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 {
 	const struct kind *k = &kinds[b->kind];
 	if (value & ~(uint64_t)(BOX_RESET_SELECTS | BOX_RESET_COUNTERS | BOX_FREEZE | BOX_RESERVED_ONE))
-		say(a, FIND_RESERVED, value, "reserved bits of a box control");
+		hsx_say(a, FIND_RESERVED, value, "reserved bits of a box control");
 	const uint64_t fresh = value & ~(uint64_t)b->last_control;
 	if (b->kind == HSX_SBO && fresh & (fresh - 1)) {
-		say(a, FIND_FAULT, value, "more than one new bit in an SBox control raises #GP");
+		hsx_say(a, FIND_FAULT, value, "more than one new bit in an SBox control raises #GP");
 		return ST_FAULT;
 	}
 	if (k->must_one && b->kind != HSX_SBO && (value & BOX_RESERVED_ONE) != BOX_RESERVED_ONE)
-		say(a, FIND_RESERVED, value, "bits 17:16 of a box control must be written 1");
+		hsx_say(a, FIND_RESERVED, value, "bits 17:16 of a box control must be written 1");
 	b->last_control = (uint32_t)value;
 	b->frozen = value & BOX_FREEZE;
 	for (unsigned n = 0; n <= HSX_FIXED; n++) {
@@ -384,7 +344,7 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 	struct counter *c = &b->counter[n];
 	const uint32_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
 	if (value & ~(uint64_t)legal) {
-		say(a, FIND_RESERVED, value & ~(uint64_t)legal, "reserved bits of a select");
+		hsx_say(a, FIND_RESERVED, value & ~(uint64_t)legal, "reserved bits of a select");
 		if (msr && value >> 32)
 			return ST_FAULT;
 		value &= legal;
@@ -397,13 +357,13 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 	if (!k->twice || (value & SEL_EVENT) == (c->select & SEL_EVENT) || n == HSX_FIXED)
 		c->latched = value & SEL_EVENT;
 	else if (value & SEL_EN)
-		say(a, FIND_NO_LATCH, value, "an event that was not written twice: the one before it counts");
+		hsx_say(a, FIND_NO_LATCH, value, "an event that was not written twice: the one before it counts");
 	c->select = (uint32_t)value;
 	program_box(u, s, b, n == 0, a); /* others may see counter 0 */
 	return ST_OK;
 }
 
-static enum status write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t value, const struct access_to *a)
+enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t value, const struct access_to *a)
 {
 	const struct kind *k = &kinds[b->kind];
 	uint64_t now;
@@ -422,22 +382,24 @@ static enum status write_box(struct hsx *u, unsigned s, struct box *b, enum reg 
 		return ST_OK;
 	case REG_FILTER:
 		if (value & ~(uint64_t)k->filter_legal[n])
-			say(a, FIND_RESERVED, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter");
+			hsx_say(a, FIND_RESERVED, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter");
 		b->filter.value[n] = (uint32_t)value & k->filter_legal[n];
 		program_box(u, s, b, true, a);
 		return ST_OK;
 	default:
 		if (value >> k->status_bits)
-			say(a, FIND_RESERVED, value, "reserved bits of a box's status");
+			hsx_say(a, FIND_RESERVED, value, "reserved bits of a box's status");
 		sync(u, s);
 		b->status &= ~(uint32_t)value;
 		return ST_OK;
 	}
 }
 
+unsigned hsx_counters(enum hsx_kind kind) { return kinds[kind].counters; }
+
 /* ---- where they are: MSRs --------------------------------------------------------------------- */
 
-static struct box *find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance)
+struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance)
 {
 	for (unsigned i = 0; i < k->boxes; i++)
 		if (k->box[i].kind == kind && k->box[i].instance == instance)
@@ -454,26 +416,26 @@ static struct box *msr_box(struct hsx_socket *k, uint32_t msr, enum reg *reg, un
 		const unsigned at = msr & 0xF;
 		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at <= 6 ? REG_FILTER : at == 7 ? REG_STATUS : at <= 0xB ? REG_COUNTER : REG_NONE;
 		*n = at <= 4 ? at - 1 : at <= 6 ? at - 5 : at - 8;
-		return find_box(k, HSX_CBO, (msr - 0xE00) >> 4);
+		return hsx_find_box(k, HSX_CBO, (msr - 0xE00) >> 4);
 	}
 	if (msr - 0x720 < 4 * 10) { /* SBo: control, 4 selects, status, 4 counters */
 		const unsigned at = (msr - 0x720) % 10;
 		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at == 5 ? REG_STATUS : REG_COUNTER;
 		*n = at <= 4 ? at - 1 : at - 6;
-		return find_box(k, HSX_SBO, (msr - 0x720) / 10);
+		return hsx_find_box(k, HSX_SBO, (msr - 0x720) / 10);
 	}
 	if (msr - 0x710 < 11) { /* PCU: control, 4 selects, filter, status, 4 counters */
 		const unsigned at = msr - 0x710;
 		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at == 5 ? REG_FILTER : at == 6 ? REG_STATUS : REG_COUNTER;
 		*n = at <= 4 ? at - 1 : at == 5 ? 0 : at - 7;
-		return find_box(k, HSX_PCU, 0);
+		return hsx_find_box(k, HSX_PCU, 0);
 	}
 	if (msr - 0x703 < 8) { /* UBox: fixed select and counter, 2 selects, filter, status, 2 counters */
 		static const struct { uint8_t reg, n; } at[8] = { { REG_SELECT, HSX_FIXED }, { REG_COUNTER, HSX_FIXED }, { REG_SELECT, 0 },
 			{ REG_SELECT, 1 }, { REG_FILTER, 0 }, { REG_STATUS, 0 }, { REG_COUNTER, 0 }, { REG_COUNTER, 1 } };
 		*reg = (enum reg)at[msr - 0x703].reg;
 		*n = at[msr - 0x703].n;
-		return find_box(k, HSX_UBOX, 0);
+		return hsx_find_box(k, HSX_UBOX, 0);
 	}
 	return NULL;
 }
@@ -497,7 +459,7 @@ static enum status hsx_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 		struct box *b = msr_box(k, msr, &reg, &n);
 		if (!b || reg == REG_NONE)
 			return ST_MISSING;
-		const enum status st = read_box(u, s, b, reg, n, true, value);
+		const enum status st = hsx_read_box(u, s, b, reg, n, true, value);
 		if (st != ST_OK)
 			return st;
 	}
@@ -520,10 +482,10 @@ static enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	if (f)
 		f->why = NULL;
 	if (b)
-		return write_box(u, s, b, reg, n, true, value, &a);
+		return hsx_write_box(u, s, b, reg, n, true, value, &a);
 	if (msr == GLOBAL_STATUS) {
 		if (value & ~GLOBAL_STATUS_BITS)
-			say(&a, FIND_RESERVED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
+			hsx_say(&a, FIND_RESERVED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
 		sync(u, s);
 		k->status &= ~value;
 		return ST_OK;
@@ -533,11 +495,11 @@ static enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 		return ST_OK;
 	}
 	if (value & ~(uint64_t)(GLOBAL_FREEZE | GLOBAL_WAKE | GLOBAL_UNFREEZE | GLOBAL_CORES)) {
-		say(&a, FIND_RESERVED, value, "reserved bits of the global control");
+		hsx_say(&a, FIND_RESERVED, value, "reserved bits of the global control");
 		return ST_FAULT;
 	}
 	if (value & (GLOBAL_WAKE | GLOBAL_CORES))
-		say(&a, FIND_UNMODELLED, value, "interrupts of the uncore");
+		hsx_say(&a, FIND_UNMODELLED, value, "interrupts of the uncore");
 	sync(u, s);
 	k->global = value & (GLOBAL_WAKE | GLOBAL_CORES);
 	if (value & GLOBAL_FREEZE)
@@ -546,166 +508,6 @@ static enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 		k->frozen = false;
 	program(u, s, &a);
 	return ST_OK;
-}
-
-/* ---- where they are: configuration space ------------------------------------------------------ */
-
-enum role { ROLE_PMON, ROLE_MATCH, ROLE_RATE, ROLE_UBOX, ROLE_CAPABILITY };
-enum { HIDE_UBOX = 1, HIDE_CAPABILITY = 2, HIDE_HA = 4, HIDE_IMC = 8, HIDE_IRP = 16, HIDE_QPI = 32, HIDE_R2 = 64, HIDE_R3 = 128 };
-static const struct function { uint8_t device, function, role, kind, instance, hide; uint16_t id; } functions[] = {
-	{ 16, 5, ROLE_UBOX, 0, 0, HIDE_UBOX, 0x2F1E }, { 30, 3, ROLE_CAPABILITY, 0, 0, HIDE_CAPABILITY, 0x2FC0 },
-	{ 18, 1, ROLE_PMON, HSX_HA, 0, HIDE_HA, 0x2F30 }, { 18, 5, ROLE_PMON, HSX_HA, 1, HIDE_HA, 0x2F38 },
-	{ 20, 0, ROLE_PMON, HSX_IMC, 0, HIDE_IMC, 0x2FB0 }, { 20, 1, ROLE_PMON, HSX_IMC, 1, HIDE_IMC, 0x2FB1 },
-	{ 21, 0, ROLE_PMON, HSX_IMC, 2, HIDE_IMC, 0x2FB4 }, { 21, 1, ROLE_PMON, HSX_IMC, 3, HIDE_IMC, 0x2FB5 },
-	{ 23, 0, ROLE_PMON, HSX_IMC, 4, HIDE_IMC, 0x2FD0 }, { 23, 1, ROLE_PMON, HSX_IMC, 5, HIDE_IMC, 0x2FD1 },
-	{ 24, 0, ROLE_PMON, HSX_IMC, 6, HIDE_IMC, 0x2FD4 }, { 24, 1, ROLE_PMON, HSX_IMC, 7, HIDE_IMC, 0x2FD5 },
-	{ 5, 6, ROLE_PMON, HSX_IRP, 0, HIDE_IRP, 0x2F39 },
-	{ 8, 2, ROLE_PMON, HSX_QPI, 0, HIDE_QPI, 0x2F32 }, { 9, 2, ROLE_PMON, HSX_QPI, 1, HIDE_QPI, 0x2F33 },
-	{ 10, 2, ROLE_PMON, HSX_QPI, 2, HIDE_QPI, 0x2F3A }, { 8, 6, ROLE_MATCH, HSX_QPI, 0, HIDE_QPI, 0x2F86 },
-	{ 9, 6, ROLE_MATCH, HSX_QPI, 1, HIDE_QPI, 0x2F96 }, { 10, 6, ROLE_MATCH, HSX_QPI, 2, HIDE_QPI, 0x2F46 },
-	{ 8, 0, ROLE_RATE, HSX_QPI, 0, HIDE_QPI, 0x2F80 }, { 10, 0, ROLE_RATE, HSX_QPI, 2, HIDE_QPI, 0x2F40 },
-	{ 16, 1, ROLE_PMON, HSX_R2, 0, HIDE_R2, 0x2F34 },
-	{ 11, 1, ROLE_PMON, HSX_R3, 0, HIDE_R3, 0x2F36 }, { 11, 2, ROLE_PMON, HSX_R3, 1, HIDE_R3, 0x2F37 },
-	{ 11, 5, ROLE_PMON, HSX_R3, 2, HIDE_R3, 0x2F3E },
-};
-
-static unsigned bus_of(const struct machine *m, unsigned socket)
-{
-	const unsigned place = m->uncore_reverse ? (unsigned)m->topology_sockets - 1 - socket : socket;
-	return (unsigned)(m->uncore_bus + place * m->uncore_bus_step);
-}
-
-/* A socket's devices are on the bus behind the uncore of the one below, or on bus 0. */
-static unsigned io_bus_of(const struct machine *m, unsigned socket)
-{
-	const unsigned bus = bus_of(m, socket);
-	return bus == m->uncore_bus ? 0 : (unsigned)(bus - m->uncore_bus_step + 1);
-}
-
-/* Number of the socket's box that a place in its sequence of devices stands for: channels fill up agent by agent. */
-static bool instance_of(const struct machine *m, const struct function *f, unsigned *instance)
-{
-	*instance = f->instance;
-	if (f->kind == HSX_IMC) {
-		const unsigned per = (unsigned)(m->dram_channels / m->uncore_home_agents);
-		if (f->instance % 4 >= per)
-			return false;
-		*instance = f->instance / 4 * per + f->instance % 4;
-	}
-	return *instance < hsx_boxes(m, (enum hsx_kind)f->kind);
-}
-
-static const struct function *find_function(const struct hsx *u, struct pci_address at, unsigned *socket, unsigned *instance)
-{
-	if (at.segment)
-		return NULL;
-	for (unsigned s = 0; s < u->m->topology_sockets; s++)
-		for (unsigned i = 0; i < COUNT_OF(functions); i++) {
-			const struct function *f = &functions[i];
-			const unsigned bus = f->role == ROLE_PMON && f->kind == HSX_IRP ? io_bus_of(u->m, s) : bus_of(u->m, s);
-			if (at.bus != bus || at.device != f->device || at.function != f->function || u->m->fault_uncore_hidden & f->hide)
-				continue;
-			*socket = s;
-			*instance = 0;
-			return f->role == ROLE_UBOX || f->role == ROLE_CAPABILITY || instance_of(u->m, f, instance) ? f : NULL;
-		}
-	return NULL;
-}
-
-static enum reg pci_reg(const struct function *f, uint16_t at, unsigned *n)
-{
-	const struct kind *k = &kinds[f->kind];
-	*n = 0;
-	if (f->role == ROLE_MATCH) { /* receiver: match 0, 1 at 228, mask 0, 1 at 238 */
-		*n = at == 0x228 ? 0 : at == 0x22C ? 1 : at == 0x238 ? 2 : 3;
-		return at == 0x228 || at == 0x22C || at == 0x238 || at == 0x23C ? REG_FILTER : REG_NONE;
-	}
-	if (f->role != ROLE_PMON)
-		return REG_NONE;
-	if (at == 0xF4)
-		return REG_CONTROL;
-	if (at == 0xF8)
-		return REG_STATUS;
-	if (f->kind == HSX_IMC && (at == 0xF0 || at == 0xD0 || at == 0xD4)) {
-		*n = HSX_FIXED;
-		return at == 0xF0 ? REG_SELECT : at == 0xD0 ? REG_COUNTER : REG_COUNTER_HIGH;
-	}
-	if (f->kind == HSX_HA && at >= 0x40 && at <= 0x48) {
-		*n = (at - 0x40u) / 4;
-		return REG_FILTER;
-	}
-	if (at >= 0xD8 && (at - 0xD8u) / 4 < k->counters) {
-		*n = (at - 0xD8u) / 4;
-		return REG_SELECT;
-	}
-	if (at >= 0xA0 && (at - 0xA0u) / 8 < k->counters) {
-		*n = (at - 0xA0u) / 8;
-		return at % 8 ? REG_COUNTER_HIGH : REG_COUNTER;
-	}
-	return REG_NONE;
-}
-
-/* Node ids count from the other end where the machine's file says so; the map has the node of each socket. */
-static uint32_t node_id(const struct machine *m, unsigned socket)
-{
-	return m->uncore_reverse ? (uint32_t)m->topology_sockets - 1 - socket : socket;
-}
-
-static uint32_t read_other(const struct hsx *u, const struct function *f, unsigned socket, uint16_t reg)
-{
-	const struct machine *m = u->m;
-	uint32_t map = 0;
-	if (f->role == ROLE_UBOX && reg == 0x40)
-		return node_id(m, socket);
-	if (f->role == ROLE_UBOX && reg == 0x54) {
-		for (unsigned s = 0; s < 8; s++) /* sockets that are not there have a node id that nobody has */
-			map |= (s < m->topology_sockets ? node_id(m, s) : 7u) << 3 * s;
-		return map;
-	}
-	if (f->role == ROLE_CAPABILITY && reg == 0x94)
-		return m->uncore_sbos == 2 ? 0 : 0xC0;
-	if (f->role == ROLE_RATE && reg == 0xD4)
-		return m->uncore_qpi_mts == 9600 ? 7 : m->uncore_qpi_mts == 8000 ? 5 : m->uncore_qpi_mts == 7200 ? 4 : 3;
-	return 0;
-}
-
-static enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding)
-{
-	struct hsx *u = box;
-	unsigned socket, instance, n;
-	const struct function *f = find_function(u, at, &socket, &instance);
-	uint64_t v = 0;
-	if (!f)
-		return ST_MISSING;
-	if (finding)
-		finding->why = NULL;
-	const enum reg reg = pci_reg(f, at.reg, &n);
-	if (at.reg == 0)
-		v = (uint32_t)f->id << 16 | 0x8086;
-	else if (reg == REG_NONE)
-		v = read_other(u, f, socket, at.reg);
-	else
-		(void)!read_box(u, socket, find_box(&u->socket[socket], (enum hsx_kind)f->kind, instance), reg, n, false, &v);
-	*value = (uint32_t)v;
-	return ST_OK;
-}
-
-static enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *finding)
-{
-	struct hsx *u = box;
-	unsigned socket, instance, n;
-	const struct function *f = find_function(u, at, &socket, &instance);
-	const struct access_to a = { finding, (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg };
-	if (!f)
-		return ST_MISSING;
-	if (finding)
-		finding->why = NULL;
-	const enum reg reg = pci_reg(f, at.reg, &n);
-	if (reg == REG_NONE) {
-		say(&a, FIND_IGNORED, value, "no register of a counter");
-		return ST_OK;
-	}
-	return write_box(u, socket, find_box(&u->socket[socket], (enum hsx_kind)f->kind, instance), reg, n, false, value, &a);
 }
 
 /* ---- set-up ----------------------------------------------------------------------------------- */

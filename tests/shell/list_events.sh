@@ -20,4 +20,11 @@ while IFS=, read -r event _ _ _ _ _ _ _ _ units _; do
 	done
 done < <(grep -Ev '^(#|event,|$)' tables/netburst/pentium4.csv)
 say $missing "every event of tables/netburst/pentium4.csv is listed"
+metrics=$("$out/stallmeter" list --metrics haswell-ep)
+[ "$(grep -c '^ *= ' <<<"$metrics")" -eq 93 ] && tail -n 1 <<<"$metrics" | grep -q '^93 metrics of the uncore, 90 of them can be had$'
+say $? "list --metrics haswell-ep has 93 metrics, and says of three what is lacking"
+"$out/stallmeter" list --metrics nothing >/dev/null 2>"$out/log/list_events.err"; [ $? -eq 2 ] && grep -q 'haswell-ep' "$out/log/list_events.err"
+say $? "metrics of an unknown processor are refused"
+"$out/stallmeter" list --events haswell-ep | tail -n 1 | grep -q '^311 events of the uncore, 1197 with their unit masks, in 10 types of boxes$'
+say $? "list --events haswell-ep has the 311 events of the uncore"
 echo "1..$n"
