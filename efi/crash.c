@@ -6,26 +6,36 @@
 #include "efi/uefi.h"
 #include "pmu/text.h"
 
-void crash_here(const char *row)
+static void crash_now(const char *kind, const char *row)
 {
-	char text[96];
 	const struct descriptor_table none = { 0, 0 };
-	if (fwcfg_read(FWCFG_CRASH, text, sizeof(text)) != ST_OK)
-		return;
-	char *name = text;
-	while (*name != 0 && *name != ':')
-		name++;
-	if (*name == 0 || !str_equal(name + 1, row))
-		return;
-	*name = 0;
-	print("\n# %s in %s comes now\n", text, row);
-	if (str_equal(text, "reset"))
+	print("\n# %s in %s comes now\n", kind, row);
+	if (str_equal(kind, "reset"))
 		uefi.system->RuntimeServices->ResetSystem(EfiResetCold, EFI_SUCCESS, 0, NULL);
-	if (str_equal(text, "triple"))
+	if (str_equal(kind, "triple"))
 		__asm__ volatile("lidt %0; ud2" : : "m"(none));
-	if (str_equal(text, "hang"))
+	if (str_equal(kind, "hang"))
 		__asm__ volatile("cli" : : : "memory");
-	if (str_equal(text, "hang") || str_equal(text, "idle"))
+	if (str_equal(kind, "hang") || str_equal(kind, "idle"))
 		for (;;)
 			relax();
+}
+
+void crash_here(const char *row)
+{
+	char text[200];
+	if (fwcfg_read(FWCFG_CRASH, text, sizeof(text)) != ST_OK)
+		return;
+	for (char *kind = text, *next; *kind != 0; kind = next) {
+		char *name = NULL;
+		for (next = kind; *next != 0 && *next != ','; next++)
+			if (*next == ':' && name == NULL) {
+				*next = 0;
+				name = next + 1;
+			}
+		if (*next == ',')
+			*next++ = 0;
+		if (name != NULL && str_equal(name, row))
+			crash_now(kind, row);
+	}
 }

@@ -13,7 +13,7 @@
  * "watchdog" as if the chipset had none. */
 #define FWCFG_WITHOUT "opt/stallmeter/without"
 
-/* opt/stallmeter/crash: "KIND:ROW": when the row has begun, the machine hangs with interrupts off ("hang") or on
+/* opt/stallmeter/crash: "KIND:ROW,...": when the row has begun, the machine hangs with interrupts off ("hang") or on
  * ("idle"), shuts down by a triple fault ("triple") or resets ("reset"). */
 #define FWCFG_CRASH "opt/stallmeter/crash"
 

@@ -11,7 +11,7 @@
 #   --cpu MODEL           QEMU's name of a processor (max)
 #   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
-#   --crash KIND:ROW      stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/fwcfg.h)
+#   --crash KIND:ROW,...  stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/fwcfg.h)
 #   --secure-boot         Secure Boot enforced, with Debian's snakeoil keys enrolled
 #   --read-only           the medium is write-protected
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
@@ -95,7 +95,7 @@ serial=(-serial "file:$work/serial.log")
 told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 [ -z "$test" ] || told+=(-fw_cfg "name=opt/stallmeter/test,file=$work/test.txt")
 
-[ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=$crash")
+[ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=${crash//,/,,}")
 
 rc=0
 timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[@]}" -cpu "$cpu" -smp "$smp" \

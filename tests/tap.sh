@@ -33,4 +33,22 @@ refuses() {
 	says 2 "$pattern" "$@" || return 1
 	[ "$(wc -l <"$work/says")" -eq 1 ] || { echo "more than one line"; return 1; }
 }
+# lanes FUNCTION...: at once, each with a $work of its own; what they checked comes one after the other
+lanes() {
+	local top=$work lane line
+	for lane; do
+		(work=$top/$lane tap_count=0 tap_failed=0; mkdir -p "$work"; "$lane") >"$top/$lane.tap" 2>&1 &
+	done
+	wait
+	for lane; do
+		while IFS= read -r line; do
+			if [[ $line =~ ^(not )?ok\ [0-9]+(.*) ]]; then
+				tap_count=$((tap_count + 1))
+				[ -z "${BASH_REMATCH[1]}" ] || tap_failed=$((tap_failed + 1))
+				line="${BASH_REMATCH[1]}ok $tap_count${BASH_REMATCH[2]}"
+			fi
+			printf '%s\n' "$line"
+		done <"$top/$lane.tap"
+	done
+}
 tap_end() { echo "1..$tap_count"; [ "$tap_failed" -eq 0 ]; }
