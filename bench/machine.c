@@ -63,6 +63,14 @@ void machine_text(struct text *t, const struct access *a, const struct cpu *cpu)
 		r.eax = 0;
 	for (unsigned core = 0; core < a->cores; core++)
 		text_core(t, a, core, r.eax);
+	if (a->pci_count)
+		text_fmt(t, "[pci]\n");
+	for (unsigned i = 0; i < a->pci_count; i++) {
+		const struct pci_function *f = &a->pci[i];
+
+		text_fmt(t, "%04x:%02x:%02x.%x = %04x:%04x, %06x%s\n", f->at.segment, f->at.bus, f->at.device, f->at.function, f->id >> 16,
+		         f->id & 0xFFFF, f->kind >> 8, f->reached ? "" : ", no bridge");
+	}
 }
 
 /* --- read back --------------------------------------------------------------------------------- */
@@ -148,8 +156,13 @@ static const char *take_line(struct machine_read *m, const struct ini *r)
 			m->hybrid_types = (unsigned)v[1];
 		else if (v[1] && m->hybrid_types != v[1])
 			m->hybrid_types |= 0x10000; /* several */
+	} else if (r->section_length == 3 && !memcmp(r->section, "pci", 3)) {
+		/* 0000:00:1f.0 = 2918:8086, 060100 */
+		if (r->key_length != 12 || key[4] != ':' || key[7] != ':' || key[10] != '.' || end - value < 17 || value[4] != ':' || value[9] != ',')
+			return "expected SEGMENT:BUS:DEVICE.FUNCTION = DEVICE:VENDOR, CLASS";
+		m->pci_functions++;
 	} else {
-		return "expected a section [cpuid], [msr] or [core]";
+		return "expected a section [cpuid], [msr], [core] or [pci]";
 	}
 	return NULL;
 }

@@ -1,9 +1,11 @@
 /* bench/machine.h: machine.txt: what a descriptor of this machine could be written from.
  *
- * Lines "key = value", sections [cpuid], [msr], [core]:
+ * Lines "key = value", sections [cpuid], [msr], [core], [pci]:
  *   LEAF.SUBLEAF = EAX EBX ECX EDX      of core 0, leaves that are all zero left out
  *   REGISTER = VALUE                    capability registers of core 0 that could be read
- *   N = APIC ID, node NODE, TYPE        each logical processor; TYPE: CPUID 0x1A EAX[31:24] of hybrid ones, else 0x0 */
+ *   N = APIC ID, node NODE, TYPE        each logical processor; TYPE: CPUID 0x1A EAX[31:24] of hybrid ones, else 0x0
+ *   SEGMENT:BUS:DEVICE.FUNCTION = DEVICE:VENDOR, CLASS   what answers in configuration space, hexadecimal; behind it
+ *                                       "no bridge" where none leads to its bus */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
@@ -21,7 +23,7 @@ struct machine_msr { uint32_t msr; uint64_t value; };
 struct machine_read {
 	struct machine_leaf leaves[MACHINE_LEAVES_MAX];
 	struct machine_msr msrs[MACHINE_MSRS_MAX];
-	unsigned leaf_count, msr_count, cores, hybrid_types;
+	unsigned leaf_count, msr_count, cores, hybrid_types, pci_functions;
 	struct access access;
 };
 /* ST_OK, or one line in `problem`: "line N: what is wrong, what is expected". */

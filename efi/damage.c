@@ -1,8 +1,9 @@
-/* efi/damage.c: a test's switch: one ACPI table of this boot is cut short or filled with noise before anything reads it.
+/* efi/damage.c: a test's switch: one ACPI table of this boot, or SMBIOS (SMBI), is cut short or filled with noise before anything reads it.
  * FWCFG_ACPI: "SIGNATURE:cut:SEED" or "SIGNATURE:noise:SEED"; with an odd seed its checksum is made right again. */
 #include "efi/acpi.h"
 #include "efi/console.h"
 #include "efi/fwcfg.h"
+#include "efi/smbios.h"
 #include "efi/uefi.h"
 #include "pmu/text.h"
 
@@ -34,19 +35,49 @@ static void damage(struct acpi_table *t, bool cut, uint64_t seed)
 	print("# %s is %s now, %u bytes\n", t->signature, cut ? "cut" : "noise", t->bytes);
 }
 
-void acpi_damage(struct acpi *a)
+/* The switch: which table, how, from which seed. */
+struct wish { char signature[5]; bool cut; uint64_t seed; };
+
+static bool wished(struct wish *w)
 {
 	char text[64], *kind, *seed;
-	uint64_t number;
 	if (fwcfg_read(FWCFG_ACPI, text, sizeof(text)) != ST_OK || str_length(text) < 7 || text[4] != ':')
-		return;
+		return false;
 	text[4] = 0;
 	for (kind = seed = text + 5; *seed != 0 && *seed != ':'; seed++)
 		;
-	if (*seed == 0 || parse_u64(seed + 1, str_length(seed + 1), &number) != ST_OK)
-		return;
+	if (*seed == 0 || parse_u64(seed + 1, str_length(seed + 1), &w->seed) != ST_OK)
+		return false;
 	*seed = 0;
-	for (unsigned i = 0; i < a->table_count; i++)
-		if (str_equal(a->tables[i].signature, text))
-			damage(&a->tables[i], str_equal(kind, "cut"), number);
+	str_copy(w->signature, sizeof(w->signature), text);
+	w->cut = str_equal(kind, "cut");
+	return true;
+}
+
+void acpi_damage(struct acpi *a)
+{
+	struct wish w;
+	for (unsigned i = 0; wished(&w) && i < a->table_count; i++)
+		if (str_equal(a->tables[i].signature, w.signature))
+			damage(&a->tables[i], w.cut, w.seed);
+}
+
+/* Noise leaves some of the structures whole, or nothing of it would be read. */
+void smbios_damage(const uint8_t **at, uint32_t *bytes)
+{
+	struct wish w;
+	if (!wished(&w) || !str_equal(w.signature, "SMBI") || *bytes == 0)
+		return;
+	uint64_t state = w.seed;
+	uint8_t *copy = pages_get(*bytes);
+	if (copy == NULL)
+		return;
+	memcpy(copy, *at, *bytes);
+	if (w.cut)
+		*bytes = (uint32_t)(1 + next(&state) % *bytes);
+	for (uint32_t i = 0; !w.cut && i < *bytes; i++)
+		if (next(&state) % 50 == 0)
+			copy[i] = (uint8_t)next(&state);
+	*at = copy; /* stays until the end */
+	print("# %s is %s now, %u bytes\n", w.signature, w.cut ? "cut" : "noise", *bytes);
 }

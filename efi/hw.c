@@ -48,19 +48,6 @@ static enum status hw_rdtsc(void *self, unsigned core, uint64_t *value)
 }
 
 /* --- PCI: ECAM where MCFG covers the bus, else ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2) -------- */
-static bool ecam_address(const struct hw *h, struct pci_address at, uint64_t *address)
-{
-	for (unsigned i = 0; i < h->acpi->ecam_count; i++) {
-		const struct ecam *e = &h->acpi->ecam[i];
-		if (e->segment == at.segment && at.bus >= e->bus_first && at.bus <= e->bus_last) {
-			*address = e->base + ((uint64_t)at.bus << 20 | (uint64_t)at.device << 15 |
-			                      (uint64_t)at.function << 12 | at.reg);
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum status hw_mmio(void *self, uint64_t address, unsigned width, uint64_t *value, bool write)
 {
 	struct register_op op = { .index = address, .value = *value, .more = width };
@@ -88,7 +75,7 @@ static enum status hw_pci(void *self, struct pci_address at, uint32_t *value, bo
 	uint64_t address, wide = *value;
 	if (at.device > 31 || at.function > 7 || at.reg > 4092 || at.reg % 4 != 0)
 		return ST_RANGE;
-	if (ecam_address(self, at, &address)) {
+	if (pci_ecam_address(self, at, &address)) {
 		enum status s = hw_mmio(self, address, 4, &wide, write);
 		*value = (uint32_t)wide;
 		return s;
@@ -228,6 +215,7 @@ enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock
 	for (unsigned i = 0; i < h->access.cores; i++)
 		h->core_node[i] = (uint8_t)h->cores[i]->node;
 	s = map_areas(h);
+	pci_open(h);
 	if (s == ST_OK)
 		*out = h;
 	return s;

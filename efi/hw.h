@@ -32,6 +32,9 @@ struct hw {
 	unsigned lost;                    /* processors that did not answer in time */
 	uint64_t tsc_per_ms;
 	uint64_t timer_per_window;        /* quiet_timer_rate; 0: no limit for the boot processor's own jobs */
+	struct ecam ecam[ECAM_MAX];       /* of MCFG, those that can be believed */
+	unsigned ecam_count;
+	struct pci_function *pci;
 	void *ap_event;                   /* the firmware's, for the end */
 };
 

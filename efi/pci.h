@@ -1,8 +1,16 @@
-/* efi/pci.h: PCI configuration space by ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2): segment 0, the first 256 bytes. */
+/* efi/pci.h: PCI configuration space: by ECAM where MCFG says how, else by ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2):
+ * segment 0, the first 256 bytes. */
 #ifndef EFI_PCI_H
 #define EFI_PCI_H
 
 #include "efi/uefi.h"
+
+struct hw;
+struct pci_address;
+/* Finds the ranges of MCFG that can be believed (h->ecam) and all functions (h->access.pci). Says once what there is. */
+void pci_open(struct hw *h);
+/* Where a register is by ECAM. False: no range covers its bus. */
+bool pci_ecam_address(const struct hw *h, struct pci_address at, uint64_t *address);
 
 /* The firmware's timer callbacks use the same pair of ports: no interrupt in between. */
 static inline uint64_t pci_port_select(unsigned bus, unsigned device, unsigned function, unsigned reg)

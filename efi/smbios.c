@@ -1,5 +1,6 @@
 /* efi/smbios.c: SMBIOS structures by DMTF DSP0134 3.6: entry points 5.2, types 0, 1, 2, 17. */
 #include "efi/smbios.h"
+#include "efi/console.h"
 #include "efi/acpi.h"
 #include "efi/uefi.h"
 #include "pmu/text.h"
@@ -110,10 +111,15 @@ void smbios_open(struct smbios *m)
 		bytes /= 2;
 	m->found = true;
 	at = (const uint8_t *)(uintptr_t)address;
+	smbios_damage(&at, &bytes);
 	for (const uint8_t *end = at + bytes; at + 4 <= end;) {
 		struct structure s = { .at = at, .type = at[0], .bytes = at[1], .end = end };
-		if (s.bytes < 4 || s.at + s.bytes > end || s.type == 127)
+		if (s.type == 127)
 			break;
+		if (s.bytes < 4 || s.at + s.bytes > end) {
+			print("smbios: a structure is damaged; it and what comes behind it are left out\n");
+			break;
+		}
 		s.strings = at + s.bytes;
 		take(m, &s);
 		/* The string set ends with two zeros. */

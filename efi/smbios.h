@@ -21,6 +21,8 @@ struct smbios {
 	unsigned module_count;
 };
 
+/* Tests damage the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */
+void smbios_damage(const uint8_t **at, uint32_t *bytes);
 /* Strings are printable ASCII; what is missing is "". */
 void smbios_open(struct smbios *s);
 /* A hash of what stays the same on one machine: UUID, serial, maker, product, board. */

@@ -54,20 +54,29 @@ static bool is_memory(uint32_t type)
 	return type != EfiUnusableMemory && type != EfiMemoryMappedIO && type != EfiMemoryMappedIOPortSpace && type < EfiMaxMemoryType;
 }
 
+/* The memory map, to be given back with pages_put(map, *held); *size bytes of descriptors, *step each. NULL: none. */
+static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *held)
+{
+	UINTN key;
+	UINT32 version;
+	*size = 0;
+	*step = 0;
+	if (uefi.boot->GetMemoryMap(size, NULL, &key, step, &version) != EFI_BUFFER_TOO_SMALL || *step == 0)
+		return NULL;
+	*size += 16 * *step; /* the map grows by what holds it */
+	*held = *size;
+	uint8_t *map = pages_get(*held);
+	if (map != NULL && uefi.boot->GetMemoryMap(size, (EFI_MEMORY_DESCRIPTOR *)map, &key, step, &version) != EFI_SUCCESS)
+		*size = 0;
+	return map;
+}
+
 bool uefi_memory_holds(uint64_t at, uint64_t bytes)
 {
-	UINTN size = 0, key, step = 0;
-	UINT32 version;
-	if (at == 0 || bytes == 0 || at + bytes < at ||
-	    uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL || step == 0)
-		return false;
-	size += 16 * step; /* the map grows by what holds it */
-	UINTN held = size;
-	uint8_t *map = pages_get(held);
+	UINTN size, step, held;
+	uint8_t *map = at == 0 || bytes == 0 || at + bytes < at ? NULL : memory_map(&size, &step, &held);
 	if (map == NULL)
 		return false;
-	if (uefi.boot->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)map, &key, &step, &version) != EFI_SUCCESS)
-		size = 0;
 	/* Ranges may lie side by side, in any order: each pass moves `at` on. */
 	uint64_t end = at + bytes;
 	for (bool moved = true; moved && at < end;) {
@@ -83,6 +92,22 @@ bool uefi_memory_holds(uint64_t at, uint64_t bytes)
 	}
 	pages_put(map, held);
 	return at >= end;
+}
+
+bool uefi_memory_is_ram(uint64_t at, uint64_t bytes)
+{
+	UINTN size, step, held;
+	uint8_t *map = memory_map(&size, &step, &held);
+	bool found = false;
+	for (UINTN i = 0; map != NULL && i + step <= size && !found; i += step) {
+		const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + i);
+		/* Firmware lists ECAM itself as reserved: that is none of these. */
+		found = is_memory(d->Type) && d->Type != EfiReservedMemoryType && d->PhysicalStart < at + bytes &&
+		        at < d->PhysicalStart + (d->NumberOfPages << 12);
+	}
+	if (map != NULL)
+		pages_put(map, held);
+	return found;
 }
 
 void *pages_get(size_t bytes)

@@ -24,6 +24,8 @@ void *uefi_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
 const void *uefi_table(const EFI_GUID *guid);
 /* Whether the firmware's memory map says that all these bytes are memory: an address out of a damaged table is not read. */
 bool uefi_memory_holds(uint64_t at, uint64_t bytes);
+/* Whether one of these bytes lies in what the firmware's memory map calls usable memory: then no device is there. */
+bool uefi_memory_is_ram(uint64_t at, uint64_t bytes);
 /* Zeroed pages for `bytes` bytes, NULL when memory is short. */
 void *pages_get(size_t bytes);
 void pages_put(void *at, size_t bytes);

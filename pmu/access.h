@@ -38,6 +38,15 @@ struct cpuid_regs { uint32_t eax, ebx, ecx, edx; };
 
 struct pci_address { uint16_t segment; uint8_t bus, device, function; uint16_t reg; };
 
+/* A function that answers in PCI configuration space. */
+#define PCI_FUNCTIONS_MAX 2048u
+struct pci_function {
+	struct pci_address at;
+	uint32_t id;       /* [15:0] vendor, [31:16] device */
+	uint32_t kind;     /* [31:8] class code, [7:0] revision */
+	bool reached;      /* its bus is the first of its segment's, or a bridge leads to it */
+};
+
 /* A range of the window. The caller fills the first group, map() the second. */
 struct mapping {
 	uint64_t va;         /* in the window, multiple of page_bytes */
@@ -100,6 +109,8 @@ struct access {
 	/* Where the firmware says a core and a node are; NULL where nobody knows. */
 	const uint8_t *core_node;  /* [cores]: node of each core */
 	const uint8_t *distance;   /* [nodes * nodes], SLIT style, 10 = local */
+	const struct pci_function *pci; /* functions that were found; NULL where nobody looked */
+	unsigned pci_count;
 	/* Whether the machine counts the event that an IA32_PERFEVTSEL value selects: a simulated one knows some by name
 	 * only, and such a count is not 0 but unknown. NULL: all that there are. Layers pass it on with its own self. */
 	bool (*counts)(void *counts_self, uint64_t select);

@@ -54,6 +54,8 @@ static int list_identify(const struct command *c)
 	}
 	printf("%s\nvendor %s, family %u, model 0x%X, stepping %u, %u logical processors%s\n", cpu.brand[0] ? cpu.brand : cpu.vendor, cpu.vendor,
 	       cpu.family, cpu.model, cpu.stepping, m.cores, m.hybrid_types >> 16 ? ", of several types (hybrid)" : "");
+	if (m.pci_functions)
+		printf("%u PCI functions\n", m.pci_functions);
 	printf("descriptor %s (%s), confirmed: %s\n", cpu.processor->name, cpu.processor->title, cpu.processor->confirmed);
 	if (cpu.processor->family == FAMILY_ANY)
 		puts("no descriptor of its own: generic rows, and what CPUID enumerates; tables/FORMAT.md says what a new one needs");

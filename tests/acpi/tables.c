@@ -44,6 +44,7 @@ void print(const char *format, ...)
 }
 
 void acpi_damage(struct acpi *a) { (void)a; }
+void smbios_damage(const uint8_t **at, uint32_t *bytes) { (void)at, (void)bytes; }
 
 /* --- tables ------------------------------------------------------------------------------------------ */
 struct bytes { uint8_t at[65536]; uint32_t n; };
