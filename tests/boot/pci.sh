@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 log=$work/q/debugcon.log
 # a second root at bus 0x40, and behind a port of it a device
-roots=(-device pxb-pcie,id=second,bus_nr=64,bus=pcie.0 -device pcie-root-port,id=port,bus=second,chassis=1 -device virtio-rng-pci,bus=port)
+roots=(-device pxb-pcie,id=second,bus_nr=64,bus=pcie.0 -device pcie-root-port,id=below,bus=second,chassis=1 -device virtio-rng-pci,bus=below)
 boot() { # boot NAME ARGUMENT...: fills $rc and $pci
 	local name=$1
 	shift
@@ -33,5 +33,5 @@ cp "$pci" "$work/by-ecam"
 boot ports -fw_cfg name=opt/stallmeter/acpi,string=MCFG:cut:2
 check "pci_ports_end_well" ended
 check "pci_ports_are_said" grep -E "^pci: [0-9]+ functions by ports 0xCF8 and 0xCFC, [1-9][0-9]* of them" "$log"
-check "pci_ports_find_the_same" diff "$work/by-ecam" "$pci"
+check "pci_ports_find_the_same" sh -c '[ -s "$1" ] && diff "$1" "$2"' - "$work/by-ecam" "$pci"
 tap_end
