@@ -16,7 +16,7 @@ boot() { # boot SETTINGS OPTION...: fills $rc
 	local settings=$1
 	shift
 	rc=0
-	runner/qemu.sh --work "$work/q" --in-place --limit 150 --options "end=exit backend=sim:nehalem-ep suite=$suite $settings" "$image" "$@" >"$work/boot" 2>&1 || rc=$?
+	runner/qemu.sh --work "$work/q" --in-place --limit 400 --options "end=exit backend=sim:nehalem-ep suite=$suite $settings" "$image" "$@" >"$work/boot" 2>&1 || rc=$?
 }
 ended() { [ "$rc" -eq "$1" ] || { echo "status $rc, not $1"; cat "$log" "$work/boot"; return 1; }; }
 fetched() { rm -rf "$work/fetched"; runner/fetch.sh "$image" "$work/fetched" >/dev/null; results=$(ls -d "$work/fetched"/* | tail -n 1)/results.json; }
@@ -113,11 +113,12 @@ starts() {
 	mcopy -o -i "$image@@1M" "$work/state.txt" ::/stallmeter/state.txt
 	run=$(mdir -b -i "$image@@1M" ::/stallmeter/results | sed -n 's,.*/results/\([^/]*\)/$,\1,p')
 	mcopy -n -i "$image@@1M" "::/stallmeter/results/$run/journal.jsonl" "$work/journal"
-	sed -e '4s/value/\x01\x02/' "$work/journal" >"$work/damaged" && printf '{"event": "ro' >>"$work/damaged"
+	line=$(grep -n '"event": "row"' "$work/journal" | head -n 1 | cut -d: -f1)
+	sed -e "${line}s/value/\x01\x02/" "$work/journal" >"$work/damaged" && printf '{"event": "ro' >>"$work/damaged"
 	mcopy -o -i "$image@@1M" "$work/damaged" "::/stallmeter/results/$run/journal.jsonl"
 	boot ""
 	check "damaged_state_is_one_line" grep -c 'state.txt is damaged and left out' "$log"
-	check "damaged_journal_is_one_line" grep "lines of its journal are damaged and left out, the first is line 4" "$log"
+	check "damaged_journal_is_one_line" grep "lines of its journal are damaged and left out, the first is line $line" "$log"
 	fetched
 	check "damaged_journal_ends_with_every_row" jq -e '[.rows[].name] | length == 3' "$results"
 	check "damaged_journal_report_is_there" test -s "$(dirname "$results")/report.html"
