@@ -18,7 +18,7 @@ plain=$(echo "$work/host"/*)/results.json
 
 start() { # start DEVICE IMAGE: in the background; QEMU's process id in $work/pid
 	rm -f "$work/pid" "$log"
-	runner/qemu.sh --work "$work/q" --in-place --limit 120 --device "$1" --options "end=exit backend=sim:nehalem-ep suite=$suite" \
+	runner/qemu.sh --work "$work/q" --in-place --limit 400 --device "$1" --options "end=exit backend=sim:nehalem-ep suite=$suite" \
 		"$2" -- -pidfile "$work/pid" >"$work/boot" 2>&1 &
 	job=$!
 }

@@ -37,9 +37,10 @@ static void test_suite_native_quick_gives_values_within_the_time(void **state)
 	const struct access *a = open_native();
 
 	memory_host_init(&h);
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	/* The suite's own time: what others do on this machine at the same time is no matter of it. */
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
 	assert_int_equal(suite_run(a, &cpu, &s, &h.host, &sum), ST_OK);
-	clock_gettime(CLOCK_MONOTONIC, &to);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
 	text_init(&t, line, sizeof(line));
 	suite_table_title(&t, a, &cpu);
 	suite_table_head(&t);
