@@ -4,8 +4,8 @@
  * scalar "next free": a request takes the earliest time at or after its own at which the
  * resource is free, and a later one may fill a gap before it.
  *
- * Not modelled: a pool's limit is checked at the start of an occupation only; one that is
- * asked for later but starts earlier may overlap the full stretch that follows. */
+ * Not modelled: a pool's limit is held against the time that a use is said to last; one that lasts longer may
+ * overlap a full stretch behind that. */
 #ifndef SIM_CALENDAR_H
 #define SIM_CALENDAR_H
 
@@ -20,11 +20,13 @@ struct pool {
 	struct pool_use *use; /* ring of the latest uses, ascending by `to` */
 };
 
-/* The number of uses that a pool of so many entries remembers. */
+#define POOL_HISTORY_MOST 2048u
+/* The number of uses that a pool of so many entries remembers: a core's stores ask for lines a reorder buffer of waits
+ * later than the loads behind them. */
 static inline uint32_t pool_history(uint32_t entries)
 {
 	uint32_t n = 32;
-	while (n < entries * 4)
+	while (n < entries * 8 && n < POOL_HISTORY_MOST)
 		n *= 2;
 	return n;
 }
@@ -34,28 +36,19 @@ static inline struct pool_use *pool_at(const struct pool *p, uint32_t i)
 	return &p->use[(p->first + i) & p->mask];
 }
 
-/* The earliest time >= t at which fewer than entries - withheld are held. */
-static inline uint64_t pool_start(const struct pool *p, uint64_t t, uint32_t withheld)
+/* Whether from t on there is always an entry to be had. */
+static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
 	const uint32_t n = withheld + 1 < p->entries ? p->entries - withheld : 1;
-	if (p->count < n || pool_at(p, p->count - n)->to <= t)
-		return t;
-	for (;;) {
-		uint32_t held = 0;
-		uint64_t next = UINT64_MAX;
-		for (uint32_t i = p->count; i-- > 0;) {
-			const struct pool_use *u = pool_at(p, i);
-			if (u->to <= t)
-				break;
-			if (u->from <= t) {
-				held++;
-				next = u->to; /* ascending: the last one seen is the least */
-			}
-		}
-		if (held < n)
-			return t;
-		t = next;
-	}
+	return p->count < n || pool_at(p, p->count - n)->to <= t;
+}
+
+uint64_t pool_start_slow(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
+
+/* The earliest time >= t from which on fewer than entries - withheld are held for so many cycles. */
+static inline uint64_t pool_start(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
+{
+	return pool_has_room(p, t, withheld) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);
 }
 
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)

@@ -249,6 +249,13 @@ static void tell_read(struct memory *s, unsigned socket, const struct ask *q, en
 	uncore_level(s, socket, slice, local ? UNC_READ_MISS_LOCAL_OCCUPANCY : UNC_READ_MISS_REMOTE_OCCUPANCY, t, n, 0, beyond);
 }
 
+uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line)
+{
+	if (place_is(socket_find(&s->socket[k->socket], line)))
+		return s->lat.l3;
+	return home_of(line) == k->socket ? s->lat.local : s->lat.remote;
+}
+
 void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	struct socket *k = &s->socket[c->socket];
@@ -258,7 +265,7 @@ void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint6
 	const uint64_t came = t;
 	if (k->l3.sets)
 		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
-	t = pool_start(&k->read_tracker, t, 0);
+	t = pool_start(&k->read_tracker, t, 0, 0);
 	if (s->sink.pulse)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	const struct place p = socket_find(k, q->line);
@@ -288,7 +295,7 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 	const unsigned slice = socket_slice(k, line);
 	if (k->l3.sets) {
 		t = lane_take(&k->slices[slice], t);
-		t = pool_start(&k->write_tracker, t, 0);
+		t = pool_start(&k->write_tracker, t, s->lat.l3, 0);
 		pool_add(&k->write_tracker, t, t + s->lat.l3, line, SRC_NONE);
 		uncore_pulse(s, c->socket, slice, UNC_WRITE_INSERT, t);
 		uncore_level(s, c->socket, slice, UNC_WRITE_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);

@@ -171,6 +171,19 @@ static void tell_offcore(struct memory *s, const struct ask *q, const struct fil
 		signal_pulse(g, SIG_L3_MISS, t, 1);
 }
 
+uint64_t sq_start(const struct memory *s, const struct cluster *k, uint32_t line, uint64_t t)
+{
+	return pool_has_room(&k->sq, t, 0) ? t : pool_start(&k->sq, t, uncore_lasts(s, k, line), 0);
+}
+
+uint64_t lfb_start(const struct memory *s, const struct private_core *c, uint32_t line, uint64_t t)
+{
+	if (pool_has_room(&c->lfb, t, c->wc_open))
+		return t;
+	return pool_start(&c->lfb, t, cache_find(&c->cluster->l2, line) != CACHE_NONE ? s->m->l2_cycles : uncore_lasts(s, c->cluster, line),
+	                  c->wc_open);
+}
+
 void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	struct cluster *k = c->cluster;
@@ -205,11 +218,12 @@ void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint
 			*cache_state(&k->l2, i) &= (uint8_t)~LINE_PREFETCHED;
 		cache_touch(&k->l2, i);
 	} else {
-		const uint64_t from = pool_start(&k->sq, t, 0);
+		const uint64_t from = sq_start(s, k, line, t);
 		if (from > t)
 			signal_level(s->signals[q->thread], SIG_SQ_FULL, t, from, 1);
 		uncore_read(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
+		signal_level(s->signals[q->thread], SIG_SQ_OCCUPANCY, from, f->ready, 1);
 		/* for a writer the L1 has, or will have, the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
 		if (i != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
@@ -257,7 +271,7 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
 		wc_give_up(s, c, q->thread, q->line, t);
-	const uint64_t start = pool_start(&c->lfb, t, c->wc_open);
+	const uint64_t start = lfb_start(s, c, q->line, t);
 	l2_read(s, c, q, start, f);
 	pool_add(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
 	if (start > t)
@@ -493,7 +507,7 @@ static void software_l2(struct memory *s, const struct mem_request *q, struct me
 	r->lfb_from = q->cycle;
 	if (cache_find(&c->l1d, line) == CACHE_NONE) {
 		const struct ask ask = { line, q->thread, ASK_LOAD };
-		r->lfb_from = pool_start(&c->lfb, q->cycle, c->wc_open);
+		r->lfb_from = lfb_start(s, c, line, q->cycle);
 		l2_read(s, c, &ask, r->lfb_from, &f);
 		pool_add(&c->lfb, r->lfb_from, f.ready, CACHE_NONE, (uint8_t)f.source);
 	}

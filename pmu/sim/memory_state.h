@@ -125,6 +125,9 @@ struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
 /* memory.c: brings a line into the L1D of a core, waiting for a fill buffer; returns when it
  * was had. held: the L1D had the line, without the right that is asked for. */
 uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f);
+/* When a line that is asked for at t gets its entry of the super queue, its line fill buffer. */
+uint64_t sq_start(const struct memory *s, const struct cluster *k, uint32_t line, uint64_t t);
+uint64_t lfb_start(const struct memory *s, const struct private_core *c, uint32_t line, uint64_t t);
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
 /* Highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
@@ -143,7 +146,9 @@ void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thr
 void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line);
 void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t);
 
-/* coherence.c: cluster k misses the line or has not enough right to it, at cycle t. */
+/* coherence.c: how long a line from beyond the L2 takes when nothing else is going on. */
+uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);
+/* Cluster k misses the line or has not enough right to it, at cycle t. */
 void uncore_read(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
 /* The L2 of a cluster (or a core, where there is no L2) gives up a line; gone: no other cache of
  * the cluster holds it. */

@@ -55,7 +55,7 @@ void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r
 	if (i == c->wc_open) {
 		if (c->wc_open == most)
 			wc_close(s, c, q->thread, 0, t);
-		t = pool_start(&c->lfb, t, c->wc_open);
+		t = pool_start(&c->lfb, t, s->nt_cycles, c->wc_open);
 		if (uncore_purge(s, line, q->cycle))
 			(void)dram_write(s, c->cluster->socket, line, t, 1, true);
 		i = c->wc_open++;

@@ -29,7 +29,7 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	struct signals *g = s->signals[thread];
 	signal_pulse(g, SIG_L1D_PREFETCH_REQUEST, t, 1);
 	if (cache_find(&c->l1d, line) != CACHE_NONE || pool_find(&c->lfb, t, line) ||
-	    pool_start(&c->lfb, t, c->wc_open) > t)
+	    lfb_start(s, c, line, t) > t)
 		return;
 	signal_pulse(g, SIG_L1D_PREFETCH_MISS, t, 1);
 	const struct ask ask = { line, thread, ASK_PREFETCH };
@@ -59,7 +59,7 @@ static bool into_l2(struct memory *s, struct private_core *c, unsigned thread, u
 	struct cluster *k = c->cluster;
 	if (cache_find(&k->l2, line) != CACHE_NONE)
 		return true;
-	if (pool_start(&k->sq, t, 0) > t)
+	if (sq_start(s, k, line, t) > t)
 		return false;
 	const struct ask ask = { line, thread, ASK_PREFETCH };
 	struct fill f;

@@ -164,8 +164,8 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		uint64_t sq = field(&t, "sq", "entries"), lfb = field(&t, "lfb", "entries"), cores = field(&t, "topology", "cores");
 		uint64_t rate = field(&t, "dram", "channels") * field(&t, "dram", "channel_bytes_per_second");
 
-		/* At most all lines that the others can have under way are ahead of it; the model lets those of the fill
-		 * buffers be under way beside the super queue's (docs/decisions.md, "a known fault of the model"). */
+		/* Lines that the others have under way are ahead of it. They are not spread evenly over the channels: as many
+		 * more as the fill buffers hold are allowed for. */
 		found = true;
 		there = cores > 1;
 		least = 0;

@@ -282,6 +282,50 @@ static void test_link_limits_remote_bandwidth(void **state)
 	rig_close(&r);
 }
 
+/* Loads in bursts of 16, `pace` cycles a load, and stores' requests for ownership that are made before younger loads but
+ * 500 cycles later in time: lines on their way at a time, of which `lasts` cycles before their end are looked at. */
+static unsigned most_at_once(unsigned lfb, unsigned sq, uint64_t pace, uint64_t lasts)
+{
+	enum { PAIRS = 600 };
+	static uint64_t ends[2 * PAIRS];
+	struct rig r;
+	unsigned most = 0;
+	rig_preset(&r);
+	r.m.lfb_entries = lfb;
+	r.m.sq_entries = sq;
+	r.m.gq_read = 512;
+	r.m.dram_open_page = 0;
+	r.m.dram_channel_bytes_per_second = 100000000000;
+	r.m.l3_busy_uncore_cycles = r.m.l2_busy_cycles = 0;
+	r.page_bytes = 2 << 20;
+	rig_open(&r);
+	(void)rig_access(&r, 0, MEM_LOAD, 0, FAR - 5000); /* the page's translation */
+	for (unsigned i = 0; i < PAIRS; i++) {
+		ends[2 * i] = rig_access(&r, 0, MEM_LOAD, 4096 + 64 * i, FAR + i / 16 * 16 * pace).ready;
+		ends[2 * i + 1] = rig_access(&r, 0, MEM_RFO, (1 << 20) + 64 * i, FAR + i / 16 * 16 * pace + 500).ready;
+	}
+	rig_close(&r);
+	for (unsigned i = 0; i < 2 * PAIRS; i++) {
+		unsigned held = 0;
+		for (unsigned j = 0; j < 2 * PAIRS; j++)
+			held += ends[j] >= ends[i] && ends[j] - lasts < ends[i];
+		most = held > most ? held : most;
+	}
+	return most;
+}
+
+/* A queue's entries are a limit in every cycle, in whatever order requests are made. */
+static void test_queues_never_hold_more_than_they_have(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_preset(&r);
+	const uint64_t cold = rig_l3(&r.m, 0) + rig_ps(&r.m, r.m.dram_local_ps);
+	assert_int_equal(most_at_once(128, 16, 26, cold), 16);
+	assert_int_equal(most_at_once(10, 64, 42, cold), 10);
+	assert_true(most_at_once(256, 256, 26, cold) > 16); /* these are what limited it */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_nt_store_then_load),
 		cmocka_unit_test(test_dram_pages),
 		cmocka_unit_test(test_link_limits_remote_bandwidth),
+		cmocka_unit_test(test_queues_never_hold_more_than_they_have),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
