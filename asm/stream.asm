@@ -8,7 +8,8 @@
 ; round them without a second loop, and the next call goes on where this one ended.
 ; An iteration moves 256 bytes of each array used. Pointers are formed once an iteration, since
 ; indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
-; Non-temporal variants end with SFENCE.
+; Non-temporal variants end with SFENCE; their stores come in groups of whole lines, after the loads of the group, so that
+; few write-combining buffers are open at a time.
 
 %assign STREAM_STEP 256
 %define STREAM_FACTOR 0x4008000000000000 ; 3.0, the factor of STREAM's triad
@@ -37,8 +38,31 @@
 %endmacro
 
 ; --- triad ---------------------------------------------------------------------------------------
-; %1 name, %2 store instruction, %3 fixed instructions, %4 1: SFENCE at the end
-%macro TRIAD_SSE2 4
+; The stores of a group. %1 store instruction, %2 register letter, %3 bytes of a vector, %4 vectors
+%macro GROUP_STORE 4
+%assign vector 0
+%rep %4
+	%1 [rax + step + %3 * vector], %2 %+ vector
+%assign vector vector + 1
+%endrep
+%endmacro
+; The body in VEX encoding, 256 bytes of each array in groups. %1 store instruction, %2 register letter, %3 bytes of a vector,
+; %4 vectors a group
+%macro TRIAD_VEX 4
+%assign step 0
+%rep 256 / (%3 * %4)
+%assign vector 0
+%rep %4
+	vmulpd %2 %+ vector, %2 %+ 15, [r11 + step + %3 * vector]
+	vaddpd %2 %+ vector, %2 %+ vector, [r10 + step + %3 * vector]
+%assign vector vector + 1
+%endrep
+	GROUP_STORE %1, %2, %3, %4
+%assign step step + %3 * %4
+%endrep
+%endmacro
+; %1 name, %2 store instruction, %3 fixed instructions, %4 1: SFENCE at the end, %5 vectors a group
+%macro TRIAD_SSE2 5
 KERNEL %1, 0, 71, 32, 16, 768, %3, 3
 	STREAM_HEAD_SSE
 	LOOP_ALIGN
@@ -47,12 +71,16 @@ KERNEL %1, 0, 71, 32, 16, 768, %3, 3
 	lea r11, [rdx + r9]
 	lea rax, [rdi + r9]
 %assign step 0
-%rep 16
-	movapd xmm0, [r11 + step]
-	mulpd xmm0, xmm15
-	addpd xmm0, [r10 + step]
-	%2 [rax + step], xmm0
-%assign step step + 16
+%rep 16 / %5
+%assign vector 0
+%rep %5
+	movapd xmm %+ vector, [r11 + step + 16 * vector]
+	mulpd xmm %+ vector, xmm15
+	addpd xmm %+ vector, [r10 + step + 16 * vector]
+%assign vector vector + 1
+%endrep
+	GROUP_STORE %2, xmm, 16, %5
+%assign step step + 16 * %5
 %endrep
 	STREAM_NEXT
 %if %4
@@ -62,10 +90,10 @@ KERNEL %1, 0, 71, 32, 16, 768, %3, 3
 	ret
 ENDKERNEL %1
 %endmacro
-TRIAD_SSE2 k_triad_sse2, movapd, 6, 0
-TRIAD_SSE2 k_triad_nt_sse2, movntpd, 7, 1
+TRIAD_SSE2 k_triad_sse2, movapd, 6, 0, 1
+TRIAD_SSE2 k_triad_nt_sse2, movntpd, 7, 1, 8
 
-%macro TRIAD_AVX 4
+%macro TRIAD_AVX 5
 KERNEL %1, ISA_AVX, 31, 16, 8, 768, %3, 3
 	STREAM_HEAD_AVX
 	LOOP_ALIGN
@@ -73,13 +101,7 @@ KERNEL %1, ISA_AVX, 31, 16, 8, 768, %3, 3
 	lea r10, [rsi + r9]
 	lea r11, [rdx + r9]
 	lea rax, [rdi + r9]
-%assign step 0
-%rep 8
-	vmulpd ymm0, ymm15, [r11 + step]
-	vaddpd ymm0, ymm0, [r10 + step]
-	%2 [rax + step], ymm0
-%assign step step + 32
-%endrep
+	TRIAD_VEX %2, ymm, 32, %5
 	STREAM_NEXT
 %if %4
 	sfence
@@ -89,10 +111,10 @@ KERNEL %1, ISA_AVX, 31, 16, 8, 768, %3, 3
 	ret
 ENDKERNEL %1
 %endmacro
-TRIAD_AVX k_triad_avx, vmovapd, 8, 0
-TRIAD_AVX k_triad_nt_avx, vmovntpd, 9, 1
+TRIAD_AVX k_triad_avx, vmovapd, 8, 0, 1
+TRIAD_AVX k_triad_nt_avx, vmovntpd, 9, 1, 8
 
-%macro TRIAD_AVX512 4
+%macro TRIAD_AVX512 5
 KERNEL %1, ISA_AVX512, 19, 8, 4, 768, %3, 3
 	STREAM_HEAD_AVX512
 	LOOP_ALIGN
@@ -100,13 +122,7 @@ KERNEL %1, ISA_AVX512, 19, 8, 4, 768, %3, 3
 	lea r10, [rsi + r9]
 	lea r11, [rdx + r9]
 	lea rax, [rdi + r9]
-%assign step 0
-%rep 4
-	vmulpd zmm0, zmm15, [r11 + step]
-	vaddpd zmm0, zmm0, [r10 + step]
-	%2 [rax + step], zmm0
-%assign step step + 64
-%endrep
+	TRIAD_VEX %2, zmm, 64, %5
 	STREAM_NEXT
 %if %4
 	sfence
@@ -116,6 +132,6 @@ KERNEL %1, ISA_AVX512, 19, 8, 4, 768, %3, 3
 	ret
 ENDKERNEL %1
 %endmacro
-TRIAD_AVX512 k_triad_avx512, vmovapd, 6, 0
-TRIAD_AVX512 k_triad_nt_avx512, vmovntpd, 7, 1
+TRIAD_AVX512 k_triad_avx512, vmovapd, 6, 0, 1
+TRIAD_AVX512 k_triad_nt_avx512, vmovntpd, 7, 1, 4
 %assign STREAM_STEP 0

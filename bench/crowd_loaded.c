@@ -40,26 +40,6 @@ static uint64_t cap_of(const struct bench *b)
 	return b->a->kind == ACCESS_SIM ? CAP_SIMULATED : CAP_ITERATIONS;
 }
 
-/* Cycles a TSC tick, from dependent adds. */
-static enum status clock_of(struct loaded *l)
-{
-	const struct kernel *adds = kernel_find("k_add_chain");
-	struct job job;
-	int64_t took[2];
-
-	for (unsigned longer = 0; longer < 2; longer++) {
-		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
-		struct window w;
-		enum status st = adds ? window_run(l->crowd.b, adds, arguments, NULL, 0, &w, &job) : ST_BROKEN;
-
-		if (st != ST_OK)
-			return st;
-		took[longer] = (int64_t)w.tsc;
-	}
-	l->tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
-	return ST_OK;
-}
-
 /* Cycles of the first member's last window. */
 static int64_t cycles_of(const struct loaded *l)
 {
@@ -325,7 +305,8 @@ static enum status with_counters(struct loaded *l, struct row_result *out)
 	struct bench *b = c->b;
 	uint64_t found = 0;
 	bool switched = bench_prefetchers_off(b, &found);
-	enum status st = c->counting.on ? counters_start(b->a, b->cpu, &c->counting.plan, 0, b->core) : clock_of(l), stopped;
+	struct job job;
+	enum status st = c->counting.on ? counters_start(b->a, b->cpu, &c->counting.plan, 0, b->core) : window_clock(b, &job, &l->tick_micro), stopped;
 
 	if (st == ST_OK)
 		st = c->row->order == ORDER_LOADED ? loaded(l, out) : shared(l, out);

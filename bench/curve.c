@@ -220,25 +220,6 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	return st;
 }
 
-/* Cycles a TSC tick, from dependent adds. */
-static enum status clock_of(struct pass *p)
-{
-	const struct kernel *adds = kernel_find("k_add_chain");
-	struct window w;
-	int64_t took[2] = { 0, 0 };
-
-	for (unsigned longer = 0; longer < 2; longer++) {
-		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
-		enum status st = adds ? window_run(p->b, adds, arguments, NULL, 0, &w, &p->loop.job) : ST_BROKEN;
-
-		if (st != ST_OK)
-			return st;
-		took[longer] = (int64_t)w.tsc;
-	}
-	p->tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
-	return ST_OK;
-}
-
 /* The ring and the room for the code. */
 static enum status set_up(struct pass *p, struct row_result *out)
 {
@@ -353,7 +334,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 	if (st == ST_OK && wanted)
 		quiet = switched = bench_prefetchers_off(b, &found);
 	if (st == ST_OK)
-		st = p.loop.counting.on ? counters_start(b->a, b->cpu, &p.loop.counting.plan, 0, b->core) : clock_of(&p);
+		st = p.loop.counting.on ? counters_start(b->a, b->cpu, &p.loop.counting.plan, 0, b->core) : window_clock(b, &p.loop.job, &p.tick_micro);
 	if (st == ST_OK) {
 		st = walk(&p, &value);
 		if (p.loop.counting.on && (stopped = counters_stop(b->a, b->cpu, &p.loop.counting.plan, 0, b->core)) != ST_OK && st == ST_OK)

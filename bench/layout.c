@@ -99,7 +99,9 @@ static void stream_kernel(const struct row *r, struct shape *s)
 static void shape_streams(struct shape *s, uint64_t array_bytes)
 {
 	s->array_bytes = array_bytes;
-	s->skew_bytes = PAGE_4K / 3 / s->line_bytes * s->line_bytes;
+	/* Half a page and a line: within a page, loads go ahead of stores, and the three start in different sets. Measured on Zen 3 in the L2:
+	 * 103.7 bytes a ns, with a third of a page 89. */
+	s->skew_bytes = PAGE_4K / 2 + s->line_bytes;
 	s->bytes = s->arrays * array_bytes;
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }

@@ -5,6 +5,7 @@
  * kernels. The first round is a warm-up. */
 #include "bench/crowd.h"
 #include "bench/curve.h"
+#include "bench/tables.h"
 #include "bench/matrix.h"
 
 #define REPETITIONS_SIMULATED 5
@@ -488,6 +489,14 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	}
 	if (r->order == ORDER_CURVE) {
 		curve_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_STAIRS) {
+		stairs_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_GATHER) {
+		gather_row(b, r, out);
 		return;
 	}
 	if (!loop_begin(&l, b, r, true, out))

@@ -9,6 +9,13 @@
 #define NO_MORE -20, 20, false        /* the baseline has as many */
 #define END_OF_SETS { { { "", 0, 0, false } } }
 
+/* A gather: a line of data comes in for each element, whoever asked for it. */
+static const struct row_proof_set proof_gather[] = {
+	{ { { "L1D.REPL", 950, 1100, false } } },
+	{ { { "L1D.REPLACEMENT", 950, 1100, false } } },
+	{ { { "L1D_REPL", 950, 1100, false } } },
+	{ { { "", 0, 0, false } } }
+};
 static const struct row_proof_set proof_forward[] = {
 	{ { { "MEM_LOAD_RETIRED.L1D_HIT", ONCE }, { "STORE_BLOCKS.AT_RET", NEVER } } },
 	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE }, { "LD_BLOCKS.STORE_FORWARD", NEVER } } },

@@ -1,6 +1,7 @@
 /* bench/report.c: results as text: JSON for the journal and the results file, CSV, the table.
  * The schema is in results/SCHEMA.md. Nothing here depends on the place of running but the environment. */
 #include "bench/curve.h"
+#include "bench/tables.h"
 #include "bench/matrix.h"
 #include "bench/report.h"
 #include "bench/reduce.h"
@@ -398,6 +399,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 	}
 	text_fmt(t, "  %-11s %s\n", row_status_name(r->status), r->status == ROW_OK ? r->proof : r->reason);
 	series_table_line(t, &r->series);
+	table_lines(t, &r->curve);
 	sample_table_line(t, &r->sample, r->latency_sources);
 	queue_table_line(t, &r->queue);
 }

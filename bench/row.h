@@ -35,8 +35,10 @@ enum order {
 	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
 	ORDER_LINE,        /* one line that two cores store to */
 	ORDER_CURVE = 48,  /* struct row_curve: code of a point over a ring of nodes */
-	ORDER_REGIONS = 49 /* every line of the footprint, at random within a region of few 2 MiB pages, then the next region's:
+	ORDER_REGIONS = 49, /* every line of the footprint, at random within a region of few 2 MiB pages, then the next region's:
 	                      the DTLB holds the pages of a region, no load waits for a walk */
+	ORDER_STAIRS = 50, /* a chase over size and stride: bench/tables.h */
+	ORDER_GATHER       /* a gather with prefetch over work and distance: bench/tables.h */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {
@@ -141,7 +143,7 @@ uint64_t row_fingerprint(const struct row *r);
 struct matrix;
 
 /* Points that a row's value was found from, in the order in which they were measured. */
-#define CURVE_POINTS_MAX 64
+#define CURVE_POINTS_MAX 96
 struct curve {
 	const char *x, *y;  /* what both coordinates are; y NULL: there is one */
 	const char *unit;   /* what the values are, in thousandths */

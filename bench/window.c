@@ -83,6 +83,24 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
 	return st;
 }
 
+enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro)
+{
+	const struct kernel *adds = kernel_find("k_add_chain");
+	struct window w;
+	int64_t took[2] = { 0, 0 };
+
+	for (unsigned longer = 0; longer < 2; longer++) {
+		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
+		enum status st = adds ? window_run(b, adds, arguments, NULL, 0, &w, job) : ST_BROKEN;
+
+		if (st != ST_OK)
+			return st;
+		took[longer] = (int64_t)w.tsc;
+	}
+	*tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
+	return ST_OK;
+}
+
 /* What a unit of work is: a load of a chase, an iteration of a stream, an event of a pair. */
 static uint64_t iterations_of(const struct working_set *w, uint64_t units)
 {

@@ -9,7 +9,7 @@
 #include "pmu/text.h"
 
 #define EXPECT_BYTES_MAX 0x40000u
-#define LINE_BYTES       1024u
+#define LINE_BYTES       4096u
 #define STATUS_COLUMNS   72
 #define PLAN_BYTES_MAX   0x800000u
 

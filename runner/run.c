@@ -107,7 +107,7 @@ static void place_progress(void *self, const struct progress *p)
 
 static void print_text(void (*write)(struct text *t, const void *self), const void *self)
 {
-	char line[1024];
+	char line[4096];
 	struct text t;
 	text_init(&t, line, sizeof(line));
 	write(&t, self);

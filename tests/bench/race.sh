@@ -6,7 +6,11 @@
 set -u
 out=${OUT:-out} rounds=${1:-10}
 race=$out/tests/bench/race
-avx=$(grep -qw avx /proc/cpuinfo && echo avx || echo sse)
+units=sse
+grep -qw avx /proc/cpuinfo && units=avx
+grep -qw fma /proc/cpuinfo && units="$units ${units}_fma" # the better of both counts
+first=""
+[ "$(nice -n -20 nice 2>/dev/null)" = -20 ] && first="nice -n -20" # where that is allowed, ahead of what else runs
 likwid=$(command -v likwid-bench) || echo "likwid-bench: skipped, not installed (Debian package likwid)"
 half() { # the largest power of two of which three arrays fill at most 3/4 of BYTES
 	local a=4096
@@ -19,18 +23,20 @@ declare -A array=([L1]=$(half "$l1") [L2]=$(half "$l2") [L3]=$(half $((l3 / 2)))
 work=$(mktemp) || exit 3
 trap 'rm -f "$work" "$work.all"' EXIT
 theirs() { # BYTES THREADS KIND
-	local test=stream_$avx total=$(($1 * 3 * $2 / 1000)) iterations=$((96 * 1048576 * 12 / $1))
-	[ "$3" = nt ] && test=stream_mem_$avx
-	"$likwid" -t "$test" -i "$iterations" -w "S0:${total}kB:$2" 2>/dev/null | awk '/^MByte\/s:/ { printf "%.3f", $2 / 1000 }'
+	local test=stream_$4 total=$(($1 * 3 * $2 / 1000)) iterations=$((96 * 1048576 * 12 / $1))
+	[ "$3" = nt ] && test=stream_mem_$4
+	$first timeout 30 "$likwid" -t "$test" -i "$iterations" -w "S0:${total}kB:$2" 2>/dev/null | awk '/^MByte\/s:/ { printf "%.3f", $2 / 1000 }'
 }
 printf '%-8s %-8s %s  %8s %8s %8s  %6s  %s\n' level stores threads ours likwid gcc ratio "lowest..highest"
 for level in L1 L2 L3 memory; do for kind in regular nt; do for threads in 1 2; do
 	: >"$work"
 	for ((i = 0; i < rounds; i++)); do
-		a=$("$race" ours "${array[$level]}" $threads $kind) || exit 3
+		a=$($first timeout 30 "$race" ours "${array[$level]}" $threads $kind) || exit 3
 		b=0
-		[ -z "$likwid" ] || b=$(theirs "${array[$level]}" $threads $kind)
-		c=$("$race" gcc "${array[$level]}" $threads $kind) || exit 3
+		for unit in ${likwid:+$units}; do
+			b=$(printf '%s\n' "$b" "$(theirs "${array[$level]}" $threads $kind "$unit")" | sort -g | tail -n 1)
+		done
+		c=$($first timeout 30 "$race" gcc "${array[$level]}" $threads $kind) || exit 3
 		echo "$a ${b:-0} $c" >>"$work"
 	done
 	awk -v level=$level -v kind=$kind -v threads=$threads '

@@ -74,6 +74,23 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		*out = around(milli, milli);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
+	if (!strcmp(row, "load.staircase.latency"))
+		return expect_row(machine, format, "load.l1.latency", out);
+	if (!strcmp(row, "exec.gather_prefetch.interval")) {
+		/* The chain of multiplications hides a line's way from memory when it is not the shorter of the two. */
+		enum status from = expect_row(machine, format, "load.dram_local.latency", out);
+		int64_t slowest = out->most_milli;
+
+		st = expect_row(machine, format, "exec.mulsd.latency", &one);
+		if (from != ST_OK || st != ST_OK)
+			return from != ST_OK ? from : st;
+		const int64_t milli = 64 * ((one.least_milli + one.most_milli) / 2);
+
+		if (milli < slowest || milli < line_milli(t))
+			return ST_MISSING;
+		*out = around(milli, milli);
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
 	if (!strcmp(row, "load.dram_overlap.interval") || !strcmp(row, "load.fill_buffer.latency")) {
 		st = expect_row(machine, format, "load.dram_local.latency", &one);
 		if (st == ST_OK)
