@@ -262,7 +262,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		for (unsigned which = 0; which < 4; which++) {
 			bool apart = which & 1, longer = which >> 1, this_one;
 
-			st = shared_window(l, apart, (uint64_t)l->window << (which >> 1), &this_one);
+			st = shared_window(l, apart || c->row->place == PLACE_L1, /* there the line is nobody else's */ (uint64_t)l->window << (which >> 1), &this_one);
 			if (st != ST_OK)
 				return st;
 			together = together && this_one;

@@ -213,7 +213,7 @@ static enum status gather_before(struct table *p, uint64_t units, uint64_t argum
 {
 	const struct working_set *w = &p->loop.sets[0];
 	const uint64_t offsets = w->map.va + GATHER_LINES * LINE;
-	enum status st = run(p, "k_flush", w->map.va, GATHER_LINES, LINE);
+	enum status st = p->loop.row->prepare == PREPARE_FLUSH ? run(p, "k_flush", w->map.va, GATHER_LINES, LINE) : ST_OK;
 
 	if (st == ST_OK)
 		st = run(p, "k_touch", offsets, GATHER_LINES * 4 / LINE, LINE);

@@ -115,6 +115,47 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	assert_true(row_fingerprint(&r) == print);
 }
 
+/* Whether a paragraph's title, "**name, name.**" at the start of a line, has the name or all of it but the kind. */
+static bool titled(const char *page, const char *name)
+{
+	char stem[64];
+	snprintf(stem, sizeof(stem), "%s", name);
+	*strrchr(stem, '.') = 0;
+	for (const char *at = page; (at = strstr(at, "\n**")); at++) {
+		const char *end = strstr(at + 3, "**");
+		for (const char *in = at; end && (in = strstr(in, stem)) && in < end; in++) {
+			const char *behind = in + strlen(stem);
+			bool whole = !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", in[-1]) && !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", *behind);
+			if (whole && (*behind != '.' || !strncmp(in, name, strlen(name)) || behind[1] == '*'))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* docs/penalties.md: what each row asks, how, and what distorts it; and its four columns. */
+static void test_rows_each_has_its_paragraph(void **state)
+{
+	(void)state;
+	FILE *f = fopen("docs/penalties.md", "r");
+	static char page[1 << 18];
+	unsigned bad = 0;
+
+	assert_non_null(f);
+	page[fread(page, 1, sizeof(page) - 1, f)] = 0;
+	fclose(f);
+	assert_false(titled(page, "load.l9.latency"));
+	for (unsigned i = 0; i < rows_count; i++) {
+		char line[80];
+		snprintf(line, sizeof(line), "\n| %s |", rows[i].name);
+		if (!titled(page, rows[i].name) || !strstr(page, line)) {
+			print_error("%s: docs/penalties.md has no %s\n", rows[i].name, strstr(page, line) ? "paragraph" : "line in its table (make penalties)");
+			bad++;
+		}
+	}
+	assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_rows_budgets_keep_to_the_suites),
 		cmocka_unit_test(test_rows_changed_method_has_changed_revision),
 		cmocka_unit_test(test_rows_fingerprint_sees_every_parameter),
+		cmocka_unit_test(test_rows_each_has_its_paragraph),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
