@@ -97,7 +97,7 @@ enum status cores_choose(const struct bench *b, unsigned to, enum relation relat
 
 	for (unsigned pass = 0; pass <= beyond; pass++)
 		for (unsigned i = 0; i < count; i++) {
-			if (cores_relation(&b->groups, to, i) != relation || (beyond && other_node(b->a, to, i) == (pass == 1)))
+			if (!b->places.core[i] || cores_relation(&b->groups, to, i) != relation || (beyond && other_node(b->a, to, i) == (pass == 1)))
 				continue;
 			if (n-- == 0) {
 				*core = i;
@@ -111,7 +111,10 @@ unsigned cores_node(const struct bench *b, unsigned which)
 {
 	unsigned own = b->a->core_node ? b->a->core_node[b->core] : 0;
 
-	return which == 0 ? own : own == 0 ? 1 : 0;
+	for (unsigned node = 0; which && node < b->a->nodes && node < NODES_MAX; node++)
+		if (node != own && b->places.node[node])
+			return node;
+	return own;
 }
 
 /* --- rows with helpers ------------------------------------------------------------------------- */

@@ -148,7 +148,7 @@ void crowd_everybody(struct crowd *c)
 				unsigned own = thread_of(b, i);
 
 				threads = own >= threads ? own + 1 : threads;
-				if (own == thread && (b->groups.package[i] != b->groups.package[b->core]) == other && c->count < CROWD_MAX)
+				if (b->places.core[i] && own == thread && (b->groups.package[i] != b->groups.package[b->core]) == other && c->count < CROWD_MAX)
 					c->members[c->count++].core = i;
 			}
 }

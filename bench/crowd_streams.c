@@ -304,7 +304,7 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 	for (unsigned i = 0; i < a->cores && i < CORES_MAX && c->count < CROWD_MAX && st == ST_OK; i++) {
 		struct member *m = &c->members[c->count];
 
-		if (node_of(c->b, i) != from)
+		if (!c->b->places.core[i] || node_of(c->b, i) != from)
 			continue;
 		m->core = i;
 		m->set.kernel = kernel_of(c->b, c->row);
@@ -337,7 +337,7 @@ static enum status nodes(struct crowd *c, struct row_result *out)
 
 	out->series.columns = columns;
 	out->series.column_count = 3;
-	if (c->row->node && count < 2) {
+	if (c->row->node && cores_node(c->b, 1) == cores_node(c->b, 0)) {
 		str_copy(out->reason, sizeof(out->reason), "one memory node");
 		return ST_UNSUPPORTED;
 	}
@@ -345,7 +345,7 @@ static enum status nodes(struct crowd *c, struct row_result *out)
 		str_copy(out->remark, sizeof(out->remark), "the first 8 nodes alone");
 	for (unsigned from = 0; from < count; from++)
 		for (unsigned to = 0; to < count && st == ST_OK; to++) {
-			if ((from != to) != c->row->node)
+			if ((from != to) != c->row->node || !c->b->places.node[from] || !c->b->places.node[to])
 				continue;
 			st = pair_of_nodes(c, from, to, &p, out);
 			if (st != ST_OK || !c->count) /* a node without cores */

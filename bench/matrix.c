@@ -210,7 +210,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	out->kernel = r->kernels[0];
 	text_init(&reason, out->reason, sizeof(out->reason));
-	for (b->core = 0; b->core < count && cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) != ST_OK; b->core++)
+	for (b->core = 0; b->core < count && (!b->places.core[b->core] || cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) != ST_OK); b->core++)
 		;
 	if (b->core == count) {
 		b->core = core;
@@ -230,7 +230,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	if (p.counting.plan.runs > 1)
 		p.counting.proof_count = 0;
 	for (b->core = 0; b->core < count && st == ST_OK; b->core++) {
-		if (cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) == ST_OK)
+		if (b->places.core[b->core] && cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) == ST_OK)
 			st = one_reader(&p, relation_of(r));
 	}
 	b->core = core;

@@ -160,6 +160,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
 		b->uncore.absent = "the sockets could not be told apart";
 	cores_find(a, cpu, &b->groups);
+	memset(&b->places, true, sizeof(b->places));
 	if (a->kind != ACCESS_NATIVE)
 		look_at_counters(b);
 	if (b->own.pmu_version || b->own.general_counters)
@@ -401,7 +402,7 @@ static enum status shapes(struct loop *l, struct row_result *out)
 		out->absent = st == ST_UNSUPPORTED;
 		return st;
 	}
-	if (r->node && b->a->nodes < 2)
+	if (r->node && cores_node(b, 1) == cores_node(b, 0))
 		str_copy(out->reason, sizeof(out->reason), "one memory node");
 	else if (!cores_wanted(r) || cores_there(b, r, out->reason, sizeof(out->reason)) == ST_OK)
 		return ST_OK;

@@ -31,6 +31,12 @@ struct disturbance {
 /* Numbers of the groups that each logical processor belongs to: equal numbers share. */
 struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], package[CORES_MAX]; };
 
+/* Which of them, and of the memory nodes, rows of several may use. */
+#define NODES_MAX 256
+struct places { bool core[CORES_MAX], node[NODES_MAX]; };
+/* From the settings, whose lists are checked against what there is: ST_RANGE, and one line in `problem`. */
+MUST_CHECK enum status places_choose(const struct access *a, const struct suite_settings *s, struct places *p, char *problem, size_t capacity);
+
 struct bench {
 	const struct access *a;
 	const struct cpu *cpu; /* = &own once the counters have been looked at */
@@ -44,6 +50,7 @@ struct bench {
 	struct disturbance disturbance;
 	struct uncore uncore;
 	struct core_groups groups;
+	struct places places;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */

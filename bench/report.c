@@ -159,6 +159,14 @@ void report_head(struct text *t, const struct access *a, const struct cpu *cpu, 
 	json_string(t, "suite", suite_rows(s));
 	text_fmt(t, ", ");
 	json_string(t, "profile", s->profile ? s->profile : "");
+	if (s->cores && s->cores[0]) {
+		text_fmt(t, ", ");
+		json_string(t, "cores", s->cores);
+	}
+	if (s->nodes && s->nodes[0]) {
+		text_fmt(t, ", ");
+		json_string(t, "nodes", s->nodes);
+	}
 	text_fmt(t, ", \"repetitions\": %u, \"seed\": %llu},\n", s->repetitions, (unsigned long long)seed);
 	json_machine(t, a, cpu);
 	text_fmt(t, ",\n");

@@ -355,7 +355,8 @@ static uint64_t seed_of(const struct suite_settings *s)
 
 uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s)
 {
-	const char *const texts[] = { a->name, report_build(), suite_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "" };
+	const char *const texts[] = { a->name, report_build(), suite_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
+		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
 	const uint64_t numbers[] = { seed_of(s), s->repetitions, cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
 
@@ -383,7 +384,9 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
 		pin_clocks(a, cpu, &out->pins);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
-		run_rows(&w, b, s, s->profile ? &profile : NULL);
+		st = places_choose(a, s, &b->places, problem, sizeof(problem));
+		if (st == ST_OK)
+			run_rows(&w, b, s, s->profile ? &profile : NULL);
 		if (!s->profile)
 			run_study(&w, b, s);
 		if (a->instructions)

@@ -18,6 +18,7 @@ struct suite_settings {
 	uint64_t seed;            /* 0: a fixed one, printed */
 	const char *label;        /* the user's word for this run, "" if none */
 	const char *expect;       /* text of an --expect file, NULL if none: "row = status" lines */
+	const char *cores, *nodes; /* of rows of several: lists such as "0-3,8"; NULL or "": all */
 	const char *profile;      /* a profile or a list of events: the rows' kernels are counted, not measured; NULL none */
 };
 
@@ -84,6 +85,8 @@ struct suite_summary {
 MUST_CHECK enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity);
 /* The same for what the processor must be able to count: ST_OK, or the name and the reason in `problem`. */
 MUST_CHECK enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity);
+/* The same for cores and nodes that the machine must have. */
+MUST_CHECK enum status suite_check_places(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity);
 /* The rows that were asked for, as a list: s->suite or what stands for it. */
 const char *suite_rows(const struct suite_settings *s);
 /* Whether these settings take in the row. */

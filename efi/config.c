@@ -9,7 +9,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, repetitions, label, seed, end, expect, resume, boots, watchdog"
+#define KEYS "backend, suite, mode, profile, cores, nodes, repetitions, label, seed, end, expect, resume, boots, watchdog"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -113,6 +113,12 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	} else if (is("profile", key, key_length)) {
 		c->profile_from = *from;
 		take_text(c, from, "profile", c->profile, value, n);
+	} else if (is("cores", key, key_length)) {
+		c->cores_from = *from;
+		take_text(c, from, "cores", c->cores, value, n);
+	} else if (is("nodes", key, key_length)) {
+		c->nodes_from = *from;
+		take_text(c, from, "nodes", c->nodes, value, n);
 	} else if (is("repetitions", key, key_length)) {
 		take_number(c, from, "repetitions", value, n, SAMPLES_MAX, &number);
 		c->repetitions = (unsigned)number;

@@ -24,6 +24,8 @@ struct config {
 	bool plan;                 /* mode = plan */
 	char profile[CONFIG_TEXT]; /* "" none */
 	struct origin profile_from;
+	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
+	struct origin cores_from, nodes_from;
 	unsigned repetitions;
 	uint64_t seed;
 	char label[CONFIG_TEXT];

@@ -30,7 +30,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 	char problem[400], *text;
 	size_t bytes, pages_bytes;
 	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label,
-		.profile = c->profile[0] != 0 ? c->profile : NULL };
+		.cores = c->cores, .nodes = c->nodes, .profile = c->profile[0] != 0 ? c->profile : NULL };
 	if (s->profile != NULL && c->suite_from.line == 0) /* not asked for: a profile has rows of its own */
 		s->suite = "";
 	enum status result = suite_check(s, problem, sizeof(problem));
@@ -347,6 +347,11 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 		print("the processor could not be identified: %s\n", status_name(s));
 	else if (suite_check_processor(cpu, r->settings, problem, sizeof(problem)) != ST_OK) {
 		print("%s:%u: %s\n", r->config->profile_from.file, r->config->profile_from.line, problem);
+		result = EXIT_BAD_INPUT;
+	} else if (suite_check_places(a, r->settings, problem, sizeof(problem)) != ST_OK) {
+		const struct origin *from = problem[0] == 'c' ? &r->config->cores_from : &r->config->nodes_from;
+
+		print("%s:%u: %s\n", from->file, from->line, problem);
 		result = EXIT_BAD_INPUT;
 	} else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
 		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");

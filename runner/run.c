@@ -19,7 +19,7 @@
 #define EXPECT_MOST      (1u << 20)
 #define ENVIRONMENT_MOST 16
 
-static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file, *profile, *trace_file,
+static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
                   *out = "out/run";
 static uint64_t repetitions, seed;
 
@@ -36,6 +36,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "of the full suite (or of --suite) only the rows whose name matches"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
 		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels"},
+		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "which cores rows of several may use, such as 0-3,8 (default: all)"},
+		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "which memory nodes (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
 		 "samples of each row, 0: the row's own"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
@@ -236,6 +238,10 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;
 	}
+	if (suite_check_places(b->access, settings, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "--%s", problem);
+		return EXIT_BAD_INPUT;
+	}
 	const struct access *machine = b->access;
 	if (trace_file) {
 		listing_init(&place.listing, cpu.processor);
@@ -302,7 +308,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 	(void)operands, (void)operand;
 
 	struct suite_settings settings = {
-		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
+		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
 	};
 	if (!simulated && trace_file) {
 		complain(c, "--trace: only with --backend sim");

@@ -41,6 +41,10 @@ check "settings_unknown_profile" bad 'opt/stallmeter/options:1: profile "generl"
 	"backend=sim:nehalem-ep profile=generl end=exit"
 check "settings_unknown_event" bad 'stallmeter\.ini:1: event "L1D\.NONSENSE": nehalem-ep has none of that name' \
 	"backend=sim:nehalem-ep end=exit" stallmeter.ini 'profile = INST_RETIRED.ANY, L1D.NONSENSE\n'
+check "settings_core_that_is_not_there" bad 'opt/stallmeter/options:1: cores: no core 8 in "0,8"; there are 0 to 7' \
+	"backend=sim:nehalem-ep cores=0,8 end=exit"
+check "settings_node_that_is_not_there" bad 'stallmeter.ini:1: nodes: no node 2 in "0-2"; there are 0 to 1' \
+	"backend=sim:nehalem-ep end=exit" stallmeter.ini 'nodes = 0-2\n'
 check "settings_profile_of_a_processor_without_counters" bad 'opt/stallmeter/options:1: profile "INST_RETIRED.ANY": no performance counters here' \
 	"backend=sim:pentium4 profile=INST_RETIRED.ANY mode=plan end=exit"
 check "settings_expect_of_a_missing_file" bad 'opt/stallmeter/options:1: expect: file "gone\.txt" cannot be read .*; expected a text of at most' \

@@ -42,6 +42,12 @@ printf 'load.l1.latency = fine\n' >"$work/e2"
 check "host_refuses_expect_of_unknown_status" refuses "$work/e2: .*line 1: \"fine\" is no status: ok, noisy" run --expect "$work/e2"
 printf 'load.l1.latency\n' >"$work/e3"
 check "host_refuses_expect_line_without_value" refuses "$work/e3: .*line 1" run --expect "$work/e3"
+check "host_refuses_core_that_is_not_there" refuses '--cores: no core 8 in "0-3,8"; there are 0 to 7' run --backend sim --cores 0-3,8
+check "host_refuses_cores_without_the_measuring_one" refuses '--cores: "1-3" lacks core 0' run --backend sim --cores 1-3
+check "host_refuses_no_list_of_cores" refuses '--cores: expected all, or numbers and ranges such as 0-3,8; found "3-1"' run --backend sim --cores 3-1
+check "host_refuses_node_that_is_not_there" refuses '--nodes: no node 2 in "0,2"; there are 0 to 1' run --backend sim --nodes 0,2
+check "host_refuses_steady_runs" refuses '--runs "1": not a number from 2 to 100|from 2 to 100' "$s" steady --runs 1
+check "host_refuses_steady_rows" refuses '"load.l9" is neither' "$s" steady --rows load.l9
 check "host_refuses_unknown_machine" refuses 'no such machine or file: "nehalem"; built in:.* nehalem-ep' run --backend sim --machine nehalem
 check "host_refuses_machine_without_sim" refuses '"nehalem-ep": only with --backend sim' run --backend native --machine nehalem-ep
 check "host_refuses_missing_machine_file" refuses "$work/no.machine: No such file" run --backend sim --machine "$work/no.machine"

@@ -312,6 +312,57 @@ static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 	free(text);
 }
 
+/* All rows of several cores end beside a core that never answers: none hangs, those that need it say which it was. */
+static void test_cores_dead_core_ends_every_crowd(void **state)
+{
+	(void)state;
+	static const char *const dead[][3] = { { "fault", "dead_core", "4" } };
+	static struct run r;
+	unsigned failed = 0;
+	char *text = machine_text("nehalem-ep", dead, 1);
+	run_on(&r, text, "read.*_all.*,triad.dram_nt_all.*,read.node_*,core_to_core.*,load.dram_loaded.*,sync.false_sharing.*");
+	for (unsigned i = 0; i < r.host.result_count; i++) {
+		const struct row_result *row = &r.host.results[i];
+		if (row->status == ROW_FAULT) {
+			assert_string_equal(row->reason, "core 3 did not answer in time");
+			failed++;
+		} else if (row->status != ROW_OK && row->status != ROW_UNSUPPORTED) {
+			fail_msg("%s: %s, %s", row->name, row_status_name(row->status), row->reason);
+		}
+	}
+	assert_int_equal(memory_host_result(&r.host, "sync.false_sharing.penalty")->status, ROW_OK); /* cores 0 and 1 */
+	assert_int_equal(memory_host_result(&r.host, "read.dram_all.bandwidth")->status, ROW_FAULT);
+	assert_int_equal(memory_host_result(&r.host, "load.dram_loaded.penalty")->status, ROW_FAULT);
+	assert_true(failed >= 9);
+	close_run(&r);
+	free(text);
+}
+
+/* The lists of cores and nodes hold for every row of several. */
+static void test_cores_lists_are_kept_to(void **state)
+{
+	(void)state;
+	static struct places p;
+	static const struct { const char *cores, *nodes, *problem; } bad[] = {
+		{ "0,8", NULL, "cores: no core 8 in \"0,8\"; there are 0 to 7" }, { NULL, "0-9", "nodes: no node 2 in \"0-9\"; there are 0 to 1" },
+		{ "1", NULL, "cores: \"1\" lacks core 0, which measures" }, { NULL, "1", "nodes: \"1\" lacks node 0, which is that of core 0" },
+		{ "0,", NULL, "cores: expected all, or numbers and ranges such as 0-3,8; found \"0,\"" },
+	};
+	static struct run r;
+	char problem[200], *text = machine_text("nehalem-ep", NULL, 0);
+	run_on(&r, text, "load.l1.latency");
+	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
+		const struct suite_settings s = { .cores = bad[i].cores, .nodes = bad[i].nodes };
+		assert_int_equal(places_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_RANGE);
+		assert_string_equal(problem, bad[i].problem);
+	}
+	const struct suite_settings s = { .cores = "0,2-3,7", .nodes = "0" };
+	assert_int_equal(places_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_OK);
+	assert_true(p.core[0] && !p.core[1] && p.core[2] && p.core[3] && !p.core[6] && p.core[7] && p.node[0] && !p.node[1]);
+	close_run(&r);
+	free(text);
+}
+
 /* Windows in which the other thread of the core did not sleep are thrown away and counted. */
 static void test_cores_windows_beside_a_busy_thread_are_rejected(void **state)
 {
@@ -374,6 +425,8 @@ int main(void)
 		cmocka_unit_test(test_cores_forwarded_modified_lines_are_unproven),
 		cmocka_unit_test(test_cores_small_machines_lack_the_rows),
 		cmocka_unit_test(test_cores_dead_helper_fails_its_rows_alone),
+		cmocka_unit_test(test_cores_dead_core_ends_every_crowd),
+		cmocka_unit_test(test_cores_lists_are_kept_to),
 		cmocka_unit_test(test_cores_windows_beside_a_busy_thread_are_rejected),
 		cmocka_unit_test(test_cores_relations_follow_the_topology),
 	};
