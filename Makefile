@@ -40,7 +40,7 @@ HOST_SOURCES  := $(wildcard runner/*.c)
 UNIT_SOURCES  := $(wildcard tests/unit/test_*.c)
 UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/expect/*.c tests/reference/*.c))
 
-LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o
+LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o $(OUT)/gen/font.o
 EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
 HOST_OBJECTS  := $(HOST_SOURCES:%.c=$(OUT)/%.o)
 HOST_LIBRARY  := $(filter-out $(OUT)/runner/main.o,$(HOST_OBJECTS))
@@ -58,6 +58,12 @@ $(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
 	@mkdir -p $(@D)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)
 $(OUT)/gen/machines.o: $(OUT)/gen/machines.c
+	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
+# The screen's font.
+$(OUT)/gen/font.c: tables/font.py tables/fonts/spleen-8x16.txt
+	@mkdir -p $(@D)
+	$(PYTHON) tables/font.py $@ tables/fonts/spleen-8x16.txt
+$(OUT)/gen/font.o: $(OUT)/gen/font.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 # After a change of machine.def or machine_class.def: rewrites the lists in tables/machines/FORMAT.md.
 machine-format:
@@ -179,6 +185,10 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 $(OUT)/tests/boot/debugger: tests/boot/debugger.c $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/debugger.c $(OUT)/asm/blob.o
+# Reads text and curves out of a dump of the guest's screen.
+$(OUT)/tests/boot/picture: tests/boot/picture.c
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) -o $@ $<
 judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
 # --- speeds ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  * UART and QEMU's debug port directly. A firmware console that already goes to a serial line
  * (its ConOut variable names a UART) is not doubled. */
 #include "efi/console.h"
+#include "efi/screen.h"
 #include "efi/uefi.h"
 #include "pmu/text.h"
 
@@ -139,6 +140,10 @@ static void firmware_text(const char *s)
 {
 	CHAR16 line[256];
 	size_t n = 0;
+	if (console.drawn != NULL) {
+		screen_text(console.drawn, s);
+		return;
+	}
 	if (uefi.system->ConOut == NULL)
 		return;
 	for (; *s != 0; s++) {
@@ -155,7 +160,8 @@ static void firmware_text(const char *s)
 
 void print_text(const char *s)
 {
-	raw_bytes(s, console.com1);
+	/* The firmware's console would write the screen that we draw: then its serial line is ours. */
+	raw_bytes(s, console.com1 || (console.drawn != NULL && console.firmware_serial));
 	firmware_text(s);
 }
 
@@ -180,7 +186,13 @@ char console_key(void)
 			uint16_t c = (uint16_t)key.UnicodeChar;
 			if (c >= 'a' && c <= 'z')
 				c = (uint16_t)(c - 'a' + 'A');
-			return c < 0x7F ? (char)c : 0;
+			if (c == 0)
+				switch (key.ScanCode) {
+				case SCAN_RIGHT: case SCAN_DOWN: case SCAN_PAGE_DOWN: return CONSOLE_NEXT;
+				case SCAN_LEFT: case SCAN_UP: case SCAN_PAGE_UP: return CONSOLE_PREVIOUS;
+				default: return 0;
+				}
+			return c >= ' ' && c < 0x7F ? (char)c : 0;
 		}
 		uefi.boot->Stall(20000);
 	}
@@ -208,6 +220,10 @@ void print_screen(const char *format, ...)
 	char bytes[256];
 	va_list args;
 	va_start(args, format);
-	firmware_text(format_line(bytes, sizeof(bytes), format, args));
+	(void)format_line(bytes, sizeof(bytes), format, args);
 	va_end(args);
+	if (console.drawn == NULL)
+		firmware_text(bytes);
+	else if (console.firmware_serial)
+		console_uart(bytes);
 }

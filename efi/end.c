@@ -17,27 +17,9 @@ static void reset(EFI_RESET_TYPE type)
 		relax();
 }
 
-static enum end_action ask(bool may_return)
-{
-	print("R reboot, S shut down%s: ", may_return ? ", F back to the firmware" : "");
-	for (;;) {
-		switch (console_key()) {
-		case 'R': print("reboot\n"); return END_REBOOT;
-		case 'S': print("shut down\n"); return END_SHUTDOWN;
-		case 'F':
-			if (may_return) {
-				print("firmware\n");
-				return END_RETURN;
-			}
-		}
-	}
-}
-
 void end_run(enum end_action action, enum exit_status status, bool may_return)
 {
 	print("stallmeter: end status %d\n", (int)status);
-	if (action == END_MENU)
-		action = ask(may_return);
 	switch (action) {
 	case END_MENU:
 	case END_RETURN:

@@ -2,6 +2,7 @@
 #include "efi/console.h"
 #include "efi/end.h"
 #include "efi/fwcfg.h"
+#include "efi/menu.h"
 #include "efi/run.h"
 #include "efi/selftest.h"
 #include "efi/simulated.h"
@@ -18,6 +19,11 @@ struct app {
 	struct environment environment;
 	struct state state;
 	struct watchdog watchdog;
+	struct screen screen;
+	struct kept kept;
+	char directory[64];        /* the last run's, before its number */
+	bool prepared;             /* the machine has been looked at: a run again needs not */
+	bool ran;                  /* there is a menu to a run, not only to a refusal */
 	bool may_return;
 	bool again;                /* another boot of a series is to follow */
 	bool refused;              /* the last starts came to nothing */
@@ -62,17 +68,19 @@ static enum exit_status on_simulated(struct app *app, struct run *r)
 	return result;
 }
 
+/* What the machine is, once; then a run of what the settings say. */
 static enum exit_status run_app(struct app *app)
 {
 	struct suite_settings settings;
 	struct run r = { .config = &app->config, .settings = &settings, .files = &app->files, .clock = &app->clock,
-	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog };
+	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog, .kept = &app->kept };
 	char test[64] = "";
 	enum exit_status result;
 
 	if (files_open(&app->files) != ST_OK)
 		print("files: no file system where we were booted from; results go to the screen alone\n");
-	config_read(&app->config, &app->files);
+	if (!app->prepared)
+		config_read(&app->config, &app->files);
 	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
@@ -91,21 +99,64 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (test[0] == 0)
 		watchdog_arm(&app->watchdog, app->config.watchdog_s);
-	acpi_open(&app->acpi);
-	smbios_open(&app->smbios);
-	clock_open(&app->clock, &app->acpi);
+	if (!app->prepared) {
+		acpi_open(&app->acpi);
+		smbios_open(&app->smbios);
+		clock_open(&app->clock, &app->acpi);
+		app->prepared = true;
+	}
 	if (str_equal(test, "speed"))
 		return speed_test(&app->clock) == 0 ? EXIT_GOOD : EXIT_ROWS;
+	if (test[0] == 0 && console.drawn == NULL)
+		s = screen_open(&app->screen);
+	if (s == ST_FULL)
+		print("no memory for a picture of the screen: its text goes on\n");
 	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
+	str_copy(app->directory, sizeof(app->directory), r.directory);
+	app->ran = test[0] == 0;
 	app->again = r.again;
 	watchdog_disarm(&app->watchdog);
 	return result;
 }
 
+/* The suite that is not the one that ran; NULL with a profile, which has rows of its own. */
+static const char *other_suite(const struct app *app)
+{
+	return app->config.profile[0] != 0 ? NULL : str_equal(app->config.suite, "full") ? "quick" : "full";
+}
+
+/* Runs as often as the user wants. What is to be done at last. */
+static enum end_action run_and_ask(struct app *app, enum exit_status *status)
+{
+	for (;;) {
+		*status = run_app(app);
+		if (app->again)
+			return END_REBOOT;
+		if (app->refused && app->config.end == END_REBOOT)
+			return END_SHUTDOWN; /* else it would go round for ever */
+		if (app->config.end != END_MENU)
+			return app->config.end;
+		struct menu menu = { .kept = app->ran ? &app->kept : NULL, .files = &app->files, .prefix = app->directory, .screen = console.drawn,
+			.other = other_suite(app), .may_run = app->ran && app->may_return, .may_return = app->may_return };
+		enum menu_choice choice = menu_ask(&menu);
+		kept_put(&app->kept);
+		switch (choice) {
+		case MENU_OTHER:
+			str_copy(app->config.suite, sizeof(app->config.suite), menu.other);
+			break;
+		case MENU_AGAIN: break;
+		case MENU_REBOOT: return END_REBOOT;
+		case MENU_SHUTDOWN: return END_SHUTDOWN;
+		case MENU_RETURN: return END_RETURN;
+		}
+		files_close(&app->files);
+	}
+}
+
 static EFI_STATUS EFIAPI run_in_firmware_abi(void)
 {
 	enum exit_status status = EXIT_BROKEN;
-	enum end_action end = END_MENU;
+	enum end_action end = END_RETURN;
 	bool may_return = true;
 	struct app *app = pages_get(sizeof(*app));
 
@@ -116,15 +167,13 @@ static EFI_STATUS EFIAPI run_in_firmware_abi(void)
 		print("no memory\n");
 	} else {
 		app->may_return = true;
-		status = run_app(app);
-		end = app->config.end;
-		if (app->again)
-			end = END_REBOOT;
-		else if (app->refused && end == END_REBOOT)
-			end = END_SHUTDOWN; /* else it would go round for ever */
+		end = run_and_ask(app, &status);
 		may_return = app->may_return;
 		files_close(&app->files);
-		if (may_return) /* a lost processor may still look at its tables */
+		kept_put(&app->kept);
+		if (end == END_RETURN)
+			screen_close(&app->screen);
+		if (may_return && console.drawn == NULL) /* a lost processor may still look at its tables */
 			pages_put(app, sizeof(*app));
 	}
 	end_run(end, status, may_return);

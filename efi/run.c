@@ -3,6 +3,7 @@
 #include "bench/listing.h"
 #include "efi/console.h"
 #include "efi/crash.h"
+#include "efi/screen.h"
 #include "efi/serial.h"
 #include "pmu/cpu.h"
 #include "pmu/guard.h"
@@ -62,6 +63,7 @@ struct here {
 	struct state *state;
 	const struct watchdog *watchdog;
 	struct serial serial;
+	struct kept *kept;
 	bool unkept;              /* there is no run directory: the serial line has it all */
 	const struct clock *clock;
 	uint64_t started;         /* TSC */
@@ -91,6 +93,8 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
+	if (str_equal(name, "journal.jsonl"))
+		kept_append(&p->kept->journal, bytes, n);
 	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, name, bytes, n));
 	serial_journal(&p->serial, bytes, n); /* behind the file: what is seen there is on the medium */
 	return s;
@@ -100,8 +104,12 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
-	if (str_equal(name, "machine.txt"))
+	if (str_equal(name, "machine.txt")) {
 		serial_file(&p->serial, 'm', bytes, n);
+		kept_write(&p->kept->machine, bytes, n);
+	}
+	if (str_equal(name, "results.json"))
+		kept_write(&p->kept->results, bytes, n);
 	if (p->unkept)
 		return ST_OK;
 	enum status s = told(p, name, files_write(p->files, name, bytes, n));
@@ -118,19 +126,24 @@ static void place_progress(void *self, const struct progress *p)
 {
 	struct here *place = self;
 	uint64_t ms = clock_ms(place->clock, read_tsc() - place->started);
-	char left[48] = "";
+	char left[48] = "", line[200];
 	struct text t;
+	unsigned permille = 0;
 	text_init(&t, left, sizeof(left));
 	if (p->work_done != 0 && p->work_total >= p->work_done) {
 		/* In thousandths, so that nothing overflows however long it takes. */
 		uint64_t part = p->work_done / (p->work_total / 1000 + 1);
+		permille = (unsigned)part;
 		if (part > 0)
 			text_fmt(&t, ", about %lu s left", (unsigned long)((ms * 1000 / part - ms) / 1000 + 1));
 	}
 	clear_status(place);
-	print_screen("[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total,
-	             progress_name(p), left);
+	text_init(&t, line, sizeof(line));
+	text_fmt(&t, "[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total, progress_name(p), left);
+	print_screen("%s", line);
 	place->status_line = true;
+	if (console.drawn != NULL)
+		screen_progress(console.drawn, line, p->row == NULL ? 1000 : permille);
 	if (p->row != NULL)
 		crash_here(p->row->name);
 }
@@ -237,7 +250,8 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	struct text t;
 	struct suite_summary summary;
 	struct earlier_run earlier = { .journal = NULL };
-	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog };
+	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
+		.kept = r->kept };
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
 		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
@@ -252,6 +266,8 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	if (files != ST_OK) {
 		print("no results will be kept: %s\n", reason(files));
 	}
+	if (resume != RESUME_NEW)
+		kept_append(&r->kept->journal, earlier.journal, earlier.bytes);
 	if (resume == RESUME_FILES) {
 		enum status s = suite_rebuild(earlier.journal, earlier.bytes, &host);
 		resume_put(&earlier);

@@ -6,6 +6,7 @@
 #include "efi/config.h"
 #include "efi/environment.h"
 #include "efi/exit.h"
+#include "efi/kept.h"
 #include "efi/resume.h"
 #include "efi/watchdog.h"
 #include "pmu/access.h"
@@ -18,6 +19,7 @@ struct run {
 	const struct environment *environment;
 	struct state *state;
 	struct watchdog *watchdog;
+	struct kept *kept;        /* what is written goes there too */
 	char directory[64];       /* of the results, before its number */
 	bool again;               /* out: another boot of a series is to follow */
 };
