@@ -24,6 +24,7 @@ kernel_code:
 %include "asm/bandwidth.asm"
 %include "asm/work.asm"
 %include "asm/within.asm"
+%include "asm/recorded.asm"
 
 section .kernels
 global kernel_code_end

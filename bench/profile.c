@@ -279,6 +279,8 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	bool switched = work && r->prefetch == PREFETCH_OFF && bench_prefetchers_off(b, &found);
 
 	st = work ? all_runs(&l, p, work, out) : ST_FULL;
+	if (st == ST_OK && p->lbr_select)
+		profile_branches_take(&l, p, out);
 	if (st != ST_OK)
 		row_failed(&out->row, st, &l.job, "running the kernel");
 	else if (out->row.noisy) {
@@ -335,7 +337,9 @@ void profile_json(struct text *t, const struct profile_plan *p, const struct pro
 		json_part(t, "per_1000_cycles", e->cycles_micro, 1);
 		text_fmt(t, "}");
 	}
-	text_fmt(t, "]}");
+	text_fmt(t, "], \"last_branches\": ");
+	profile_branches_json(t, p, r);
+	text_fmt(t, "}");
 }
 
 static void column(struct text *t, int64_t milli, bool there)
@@ -373,4 +377,5 @@ void profile_lines(struct text *t, const struct profile_plan *p, const struct pr
 		column(t, e->cycles_micro, e->cycles_micro >= 0);
 		text_fmt(t, "  %s%u\n", e->slot->fixed ? "all " : "", e->slot->fixed ? 0 : e->slot->run);
 	}
+	profile_branches_lines(t, p, r);
 }

@@ -31,6 +31,26 @@ struct profile_event {
 	bool uncounted;                     /* a simulated machine that does not model the event: nothing is known */
 };
 
+/* A branch of the row's kernel as the last-branch records have it: window addresses, or offsets in the kernel where it
+ * runs there. */
+struct profile_branch {
+	uint64_t from, to;
+	bool from_kernel, to_kernel;
+	uint32_t count, mispredicted;
+};
+#define PROFILE_BRANCHES 16
+
+/* What the filter of a profile left in the last-branch records while the row's kernel ran. */
+struct profile_branches {
+	enum status status;
+	char reason[80];                   /* why there are none */
+	uint32_t snapshots, records;       /* windows; records of the kernel's own branches in all of them */
+	uint32_t others;                   /* the wrapper's, and what came before it */
+	struct profile_branch list[PROFILE_BRANCHES]; /* the most frequent first; more than these are counted in `records` alone */
+	unsigned count;
+	int64_t calls_milli;               /* near calls a unit, as the profile counted them; -1 unknown */
+};
+
 /* One row's kernel under a profile. */
 struct profile_result {
 	struct row_result row;              /* status, reason, kernel, sizes; no value */
@@ -38,6 +58,7 @@ struct profile_result {
 	struct profile_event events[PLAN_EVENTS_MAX];
 	unsigned count, runs, samples, rejected;
 	int64_t instructions_milli, cycles_milli; /* a unit, of the first run; -1 unknown */
+	struct profile_branches branches;  /* with a filter in the plan alone */
 };
 
 /* Finds and plans what `what` names: a profile of this processor, or events. Otherwise `problem` has the name and the
@@ -50,5 +71,13 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 void profile_json(struct text *t, const struct profile_plan *p, const struct profile_result *r);
 /* Lines for screen and log. */
 void profile_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r);
+
+/* --- profile_branches.c ------------------------------------------------------------------------ */
+
+/* Takes last-branch records of a row's kernel in its state; `l` is the row's loop, set up and warm. */
+void profile_branches_take(struct loop *l, const struct profile_plan *p, struct profile_result *out);
+/* The value of key "last_branches"; lines for screen and log. */
+void profile_branches_json(struct text *t, const struct profile_plan *p, const struct profile_result *r);
+void profile_branches_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r);
 
 #endif

@@ -95,20 +95,23 @@ static uint64_t linear(uint64_t value)
 
 enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n)
 {
-	uint64_t tos, from, to;
+	uint64_t tos, from[LBR_PAIRS_MAX], to[LBR_PAIRS_MAX];
 	*n = 0;
 	enum status s = wr(l, IA32_DEBUGCTL, lbr_frozen(l));
 	if (s == ST_OK)
 		s = rd(l, MSR_LBR_TOS, &tos);
+	/* Always in the same order, wherever the newest is: so the accesses of two runs are equal. */
 	for (unsigned i = 0; i < l->pairs && s == ST_OK; i++) {
-		unsigned at = (unsigned)(tos + l->pairs - i) % l->pairs;
-		s = rd(l, l->from_msr + at, &from);
+		s = rd(l, l->from_msr + i, &from[i]);
 		if (s == ST_OK)
-			s = rd(l, l->to_msr + at, &to);
-		if (s != ST_OK || (!from && !to))
+			s = rd(l, l->to_msr + i, &to[i]);
+	}
+	for (unsigned i = 0; i < l->pairs && s == ST_OK; i++) {
+		const unsigned at = (unsigned)(tos + l->pairs - i) % l->pairs;
+		if (!from[at] && !to[at])
 			continue;
 		/* Bit 63 tells a misprediction where it is no copy of the sign (formats 3 and 4). */
-		out[(*n)++] = (struct lbr_pair){ linear(from), linear(to), (from >> 63) != (linear(from) >> 63) };
+		out[(*n)++] = (struct lbr_pair){ linear(from[at]), linear(to[at]), (from[at] >> 63) != (linear(from[at]) >> 63) };
 	}
 	return s;
 }

@@ -4,7 +4,8 @@
 #   DIR/start.txt    everything before the first row, the same for all profiles: identification, registers as found
 #   DIR/PROFILE.txt  from the row to the end, what is put back included; one row, one pair of windows a run
 # On the simulated Nehalem-EP, whose accesses are those of a real one. A comment behind each write says what it is for.
-# What is read from registers that run on by themselves (kind free of tables/reviewed/not_restored.csv) is written as 0.
+# What is read from registers that run on by themselves (tables/reviewed/not_restored.csv: kind free, and the last-branch
+# records) is written as 0.
 # `make golden` records into tests/golden/ itself: look at the difference before it goes in.
 set -u
 [ $# -eq 1 ] && [ -d "$1" ] || { echo "usage: record.sh DIR" >&2; exit 2; }
@@ -12,7 +13,7 @@ out=${OUT:-out} row=load.l1.latency
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 "$out/stallmeter" list --profiles nehalem-ep | sed -n 's/^\([a-z-]*\): .*/\1/p' >"$work/names"
-awk -F, '$4 == "free" { print $1, $2 }' tables/reviewed/not_restored.csv >"$work/free"
+awk -F, '$4 == "free" || /LASTBRANCH/ { print $1, $2 }' tables/reviewed/not_restored.csv >"$work/free"
 # settled: the accesses of a trace. Runs of kernels are no accesses, and how many there are before the first window
 # depends on the machine.
 settled() {

@@ -92,6 +92,43 @@ static void test_profile_counts_mispredicted_branches(void **state)
 	assert_true(value_of("branch.conditional.penalty", "BR_MISP_EXEC.ANY", "value") > 100);
 }
 
+/* k_branch_return: a call of a routine a turn, from one place; a chase has none. */
+static void test_profile_of_branches_has_the_calls(void **state)
+{
+	(void)state;
+	run_profile("branch-analysis", "load.l1.latency,branch.return.penalty");
+	const char *json = memory_host_file(&r.host, "results.json");
+	assert_null(json_problem(json));
+	const char *chase = strstr(json, "\"row\": \"load.l1.latency\""), *call = strstr(json, "\"row\": \"branch.return.penalty\"");
+	assert_non_null(chase);
+	assert_non_null(call);
+	assert_non_null(strstr(chase, "\"last_branches\": {\"select\": \"0x1E6\", \"status\": \"ok\", \"reason\": \"\", \"windows\": 4, \"records\": 0, "));
+	call = strstr(call, "\"last_branches\": {\"select\": \"0x1E6\", \"status\": \"ok\", \"reason\": \"\", \"windows\": 4, \"records\": 64, \"others\": 0, ");
+	assert_non_null(call);
+	call = strstr(call, "\"branches\": [{\"from\": ");
+	assert_non_null(call);
+	const unsigned from = (unsigned)atoi(call + 22), to = (unsigned)atoi(strstr(call, "\"to\": ") + 6);
+	const struct kernel *k = kernel_find("k_branch_return");
+	assert_int_equal(kernel_code[k->offset + from], 0xE8); /* CALL rel32 */
+	int32_t distance;
+	memcpy(&distance, kernel_code + k->offset + from + 1, sizeof(distance));
+	assert_int_equal(to, from + 5 + (unsigned)distance);
+	assert_non_null(strstr(call, "\"records\": 64, \"mispredicted\": 0, \"calls\": 1.000}]}"));
+}
+
+static void test_profile_of_branches_without_records_says_so(void **state)
+{
+	(void)state;
+	char *text = loop_changed(loop_built_in("nehalem-ep"), "fault", "msr_missing", "0x1C9");
+	loop_open(&r, text);
+	run_profile("branch-analysis", "load.l1.latency");
+	assert_int_equal(r.sum.by_status[ROW_OK], 1);
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "\"last_branches\": {\"select\": \"0x1E6\", "
+	                "\"status\": \"unsupported\", \"reason\": \"the registers of the last-branch records do not answer\", "));
+	loop_close(&r);
+	free(text);
+}
+
 /* What the simulated machine does not model has no number, least of all 0. */
 static void test_profile_unmodelled_events_have_no_value(void **state)
 {
@@ -202,6 +239,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_profile_counts_what_a_chase_does, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_results_come_from_the_journal, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_counts_mispredicted_branches, open_nehalem, close_machine),
+		cmocka_unit_test_setup_teardown(test_profile_of_branches_has_the_calls, open_nehalem, close_machine),
+		cmocka_unit_test(test_profile_of_branches_without_records_says_so),
 		cmocka_unit_test_setup_teardown(test_profile_unmodelled_events_have_no_value, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_all_lists_run_on_the_default_rows, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_bad_lists_are_refused_by_name, open_nehalem, close_machine),
