@@ -16,7 +16,8 @@ struct pool_use { uint64_t from, to; uint32_t line; uint8_t source; };
 struct pool {
 	uint32_t entries;    /* how many may be held at once */
 	uint32_t mask;       /* history - 1, a power of two minus one */
-	uint32_t first, count;
+	uint32_t end, count; /* the last use stands before `end`; how many are remembered */
+	uint64_t over;       /* when the last of them ends: from then on nothing is held */
 	struct pool_use *use; /* ring of the latest uses, ascending by `to` */
 };
 
@@ -31,16 +32,19 @@ static inline uint32_t pool_history(uint32_t entries)
 	return n;
 }
 
+/* Counted from the last one to end: 0. */
 static inline struct pool_use *pool_at(const struct pool *p, uint32_t i)
 {
-	return &p->use[(p->first + i) & p->mask];
+	return &p->use[(p->end - 1 - i) & p->mask];
 }
 
 /* Whether from t on there is always an entry to be had. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
+	if (p->over <= t)
+		return true;
 	const uint32_t n = withheld + 1 < p->entries ? p->entries - withheld : 1;
-	return p->count < n || pool_at(p, p->count - n)->to <= t;
+	return p->count < n || pool_at(p, n - 1)->to <= t;
 }
 
 uint64_t pool_start_slow(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
@@ -51,43 +55,39 @@ static inline uint64_t pool_start(const struct pool *p, uint64_t t, uint64_t cyc
 	return pool_has_room(p, t, withheld) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);
 }
 
+/* Moves back what ends later than the newest use, which stands last. */
+void pool_sort_in(struct pool *p);
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
 {
-	uint32_t i = p->count;
-	if (i > p->mask) { /* forget the one that ended first */
-		p->first = (p->first + 1) & p->mask;
-		i--;
-	} else {
-		p->count++;
-	}
-	while (i > 0 && pool_at(p, i - 1)->to > to) {
-		*pool_at(p, i) = *pool_at(p, i - 1);
-		i--;
-	}
-	*pool_at(p, i) = (struct pool_use){ .from = from, .to = to, .line = line, .source = source };
+	struct pool_use *u = &p->use[p->end++ & p->mask]; /* forgets the one that ended first when all are in use */
+	u->from = from;
+	u->to = to;
+	u->line = line;
+	u->source = source;
+	p->count += p->count <= p->mask;
+	if (__builtin_expect(to >= p->over, 1))
+		p->over = to;
+	else
+		pool_sort_in(p);
 }
 
 /* The use for `line` that is not over at t, or NULL. */
+struct pool_use *pool_find_slow(const struct pool *p, uint64_t t, uint32_t line);
 static inline struct pool_use *pool_find(const struct pool *p, uint64_t t, uint32_t line)
 {
-	for (uint32_t i = p->count; i-- > 0;) {
-		struct pool_use *u = pool_at(p, i);
-		if (u->to <= t)
-			return NULL;
-		if (u->line == line)
-			return u;
-	}
-	return NULL;
+	return p->over <= t ? NULL : pool_find_slow(p, t, line);
 }
 
 /* A thing that serves one line a period (a DRAM channel, a link, a cache port): a ring of
  * slots of one period each. Slot k covers [k * period, (k + 1) * period). */
 #define LANE_SLOTS 4096u
+#define LANE_WORDS (LANE_SLOTS / 64)
+struct lane_word { uint64_t of, taken; }; /* slots 64 * of and up, a bit each; of another `of`: none is taken */
 struct lane {
 	uint64_t period;  /* in 1/65536 core cycles; 0: no limit */
 	uint64_t inverse; /* 2^64 / period */
 	uint64_t base;    /* the oldest slot that is remembered, a multiple of 64 */
-	uint64_t taken[LANE_SLOTS / 64];
+	struct lane_word word[LANE_WORDS];
 };
 
 void lane_init(struct lane *l, uint64_t period_65536);
@@ -104,11 +104,16 @@ static inline uint64_t lane_take(struct lane *l, uint64_t t)
 	while ((k + 1) * l->period <= fine) /* the inverse is rounded down */
 		k++;
 	if (k - l->base < LANE_SLOTS) {
-		uint64_t *word = &l->taken[(k % LANE_SLOTS) / 64];
-		const uint64_t bit = 1ull << (k % 64);
-		if (!(*word & bit)) {
-			*word |= bit;
-			return t;
+		struct lane_word *w = &l->word[k / 64 % LANE_WORDS];
+		const uint64_t taken = w->of == k / 64 ? w->taken : 0, open = ~taken >> (k % 64);
+		if (open) {
+			const unsigned later = (unsigned)__builtin_ctzll(open);
+			w->of = k / 64;
+			w->taken = taken | 1ull << ((k + later) % 64);
+			if (!later)
+				return t;
+			const uint64_t start = ((k + later) * l->period + 65535) >> 16;
+			return start > t ? start : t;
 		}
 	}
 	return lane_take_slow(l, k, t);

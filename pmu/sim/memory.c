@@ -419,7 +419,7 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 	data(s, q, own, &reply);
 	*r = (struct data_reply){ reply.ready, q->cycle, reply.source, t.level };
 	if (!own)
-		s->core[q->core].beyond = reply.source != SRC_L1;
+		s->core[q->core].beyond = reply.source > SRC_L2;
 	return ST_OK;
 }
 
@@ -432,7 +432,7 @@ static __attribute__((noinline)) enum status data_beyond(struct memory *s, const
 	data_slow(s, c, q, line_of(s, q->pa), i, own, &reply);
 	*r = (struct data_reply){ reply.ready, q->cycle, reply.source, 1 };
 	if (!own)
-		c->beyond = reply.source != SRC_L1;
+		c->beyond = reply.source > SRC_L2;
 	return ST_OK;
 }
 
@@ -547,7 +547,7 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 	}
 }
 
-static void look_at(const struct memory *s, uint32_t line)
+static inline void look_at(const struct memory *s, uint32_t line)
 {
 	for (unsigned i = 0; i < s->sockets; i++)
 		if (s->socket[i].l3.used) /* else there is nothing to look at but what is filled */
@@ -556,12 +556,8 @@ static void look_at(const struct memory *s, uint32_t line)
 
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
 {
-	const struct private_core *c = &s->core[core];
 	const uint32_t line = line_of(s, pa);
-	/* what these need is near already: they are small */
-	if (cache_find(&c->l1d, line) != CACHE_NONE || cache_find(&c->cluster->l2, line) != CACHE_NONE)
-		return;
 	look_at(s, line);
-	if (c->prefetchers & 2)
+	if (s->core[core].prefetchers & 2)
 		look_at(s, line ^ 1);
 }

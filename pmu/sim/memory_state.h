@@ -49,7 +49,7 @@ struct private_core {
 	struct tlb dtlb, dtlb_large, dtlb_huge, itlb, itlb_large, stlb, stlb_huge;
 	struct tlb pml4, pdpte, pde;
 	struct recent_page recent[2]; /* last found in the data and in the code arrays */
-	bool beyond;            /* the last load did not find its line in the L1D */
+	bool beyond;            /* the last load found its line in neither L1D nor L2 */
 	uint8_t prefetchers;    /* that are there and on, bits as in MSR 0x1A4 */
 	uint32_t last_miss;     /* L1 next line */
 	struct stride strides[STRIDES];

@@ -229,33 +229,52 @@ static unsigned bits_in(uint64_t x)
 	return (unsigned)(x * 0x0101010101010101ull >> 56);
 }
 
+/* The cycles from .. to - 1 of one word of the bitmap; returns how many count. */
+static uint64_t word_close(struct lane *l, bool inv, bool edge, uint64_t *before, uint64_t from, uint64_t to)
+{
+	const unsigned at = from % 64, n = (unsigned)(to - from);
+	uint64_t *word = &l->active[(from & RING_MASK) / 64];
+	const uint64_t span = ~0ull >> (64 - n);
+	uint64_t now = *word >> at & span;
+	*word &= ~(span << at);
+	if (inv)
+		now ^= span;
+	if (edge) {
+		const uint64_t starts = now & ~(now << 1 | *before);
+		*before = now >> (n - 1) & 1;
+		now = starts;
+	}
+	return bits_in(now);
+}
+
 static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
 {
 	const bool inv = tap->cmask && tap->inv, edge = tap->edge;
 	uint64_t before = state->before, value = 0;
-	while (from < to) {
-		const uint64_t whole = l->active[(from & RING_MASK) / 64];
-		if (!whole && !edge && !(from % 64) && to - from >= 64) { /* nothing in 64 cycles */
-			value += inv ? 64 : 0;
-			from += 64;
-			continue;
-		}
-		const unsigned at = from % 64, n = to - from < 64 - at ? (unsigned)(to - from) : 64 - at;
-		uint64_t *word = &l->active[(from & RING_MASK) / 64];
-		const uint64_t span = ~0ull >> (64 - n);
-		uint64_t now = *word >> at & span;
-		if (now)
-			*word &= ~(span << at);
-		if (inv)
-			now ^= span;
-		if (edge) {
-			const uint64_t starts = now & ~(now << 1 | before);
-			before = now >> (n - 1) & 1;
-			now = starts;
-		}
-		value += !now ? 0 : now == ~0ull ? 64 : bits_in(now);
-		from += n;
+	const uint64_t first = (from + 63) & ~63ull, last = to & ~63ull;
+	if (from < first) {
+		const uint64_t end = to < first ? to : first;
+		value += word_close(l, inv, edge, &before, from, end);
+		from = end;
 	}
+	if (edge) {
+		for (; from < last; from += 64)
+			value += word_close(l, inv, edge, &before, from, from + 64);
+	} else if (from < last) { /* whole words: most are empty, or a stretch of them full */
+		uint64_t some = 0;
+		for (uint64_t at = from; at < last; at += 64) {
+			uint64_t *word = &l->active[(at & RING_MASK) / 64];
+			const uint64_t now = *word;
+			if (!now)
+				continue;
+			*word = 0;
+			some += now == ~0ull ? 64 : now & (now - 1) ? bits_in(now) : 1;
+		}
+		value += inv ? last - from - some : some;
+		from = last;
+	}
+	if (from < to)
+		value += word_close(l, inv, edge, &before, from, to);
 	tap->value += value;
 	state->before = before;
 }

@@ -247,6 +247,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		struct hart *h = &s->harts[i];
 		h->sim = s;
 		h->thread = i;
+		h->physical = i / (unsigned)m->topology_threads;
 		h->counters = counters_init(carve(&at, counters_stride(m)), &s->m, i, s->signals[i]);
 		counters_pair(h->counters, s->both[i / 2]);
 		sim_run_connect(s, h);

@@ -269,7 +269,7 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 		s->now = h->now;
 }
 
-/* What a load has brought may be the address of the next one, as in a chase. Where that goes beyond the L1D, this program brings near what it
+/* What a load has brought may be the address of the next one, as in a chase. Where that goes beyond the L2, this program brings near what it
  * will look at for it: the bytes, and the entries of the large caches. Nothing is changed. */
 static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 {
@@ -281,7 +281,7 @@ static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 	if (at >= s->ranges[slot].bytes)
 		return;
 	__builtin_prefetch(s->ranges[slot].host + at);
-	memory_look_ahead(s->memory, h->thread / (unsigned)s->m.topology_threads, s->range_pa[slot] + at);
+	memory_look_ahead(s->memory, h->physical, s->range_pa[slot] + at);
 }
 
 /* An SMI stops a hart with all its counters for a while; the clocks go on. Those that came between runs only count. */

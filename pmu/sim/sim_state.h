@@ -20,7 +20,7 @@ struct code_entry {
 /* A hardware thread. */
 struct hart {
 	struct sim *sim;
-	unsigned thread;
+	unsigned thread, physical;     /* logical processor; its core */
 	struct core_thread *core;      /* NULL until it runs for the first time */
 	void *core_memory, *ring;
 	struct counters *counters;
@@ -29,7 +29,7 @@ struct hart {
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */
-	const bool *beyond;            /* its core's last load went beyond the L1D */
+	const bool *beyond;            /* its core's last load went beyond the L2 */
 	bool code_stored;              /* the instruction in progress stored to decoded code */
 	struct exec_env env;
 	struct hart_regs regs;
