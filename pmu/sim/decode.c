@@ -263,6 +263,17 @@ static bool digit_fits(struct decoding *d, const struct row *r, struct insn *out
 	return !(wants & DMEM && d->mod == 3) && !(wants & DREG && d->mod != 3);
 }
 
+static uint16_t run_sse(const struct insn *in)
+{
+	switch (in->op) {
+	case OP_MOVV: case OP_MOVVA: return in->load ? RUN_SSE_LOAD : in->store ? RUN_SSE_STORE : RUN_SSE_MOVE;
+	case OP_ADDPD: return RUN_ADDPD;
+	case OP_SUBPD: return RUN_SUBPD;
+	case OP_MULPD: return RUN_MULPD;
+	default: return in->run;
+	}
+}
+
 /* What follows from the rest: dispatch, offsets of address registers, fusion. */
 static void finish(struct decoding *d, struct insn *out)
 {
@@ -286,6 +297,8 @@ static void finish(struct decoding *d, struct insn *out)
 	out->run = (uint16_t)(RUN_OTHER + out->op);
 	if (out->op <= OP_LAST_ALU)
 		out->run = (uint16_t)RUN_ALU(out->op, out->kind, log2_bytes[out->operand_bytes]);
+	if (out->operand_bytes == 16 && !out->wide_zero && (!out->memory_bytes || out->memory_bytes == 16))
+		out->run = run_sse(out);
 	switch (out->op) {
 	case OP_CMP: case OP_TEST: case OP_ADD: case OP_SUB: case OP_AND: case OP_INC: case OP_DEC:
 		out->fusible_first = !out->store && !out->lock && out->kind != KIND_MI && !(out->rip_relative && out->kind == KIND_RI);
