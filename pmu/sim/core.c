@@ -97,7 +97,7 @@ static inline void write_registers(struct core_thread *c, const struct core_plan
 		c->narrow |= 1u << p->partial_write;
 }
 
-static void partial_stalls(struct core_thread *c, const struct core_plan *p)
+static __attribute__((noinline)) void partial_stalls(struct core_thread *c, const struct core_plan *p)
 {
 	const struct machine *m = c->m;
 	if (p->wide_reads & c->narrow) {
@@ -246,7 +246,7 @@ static inline unsigned shape_parts(enum plan_shape shape)
 
 /* One body, compiled for each shape. */
 static inline __attribute__((always_inline)) enum status account(struct core_thread *c, const struct insn *in,
-	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape)
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick)
 {
 	const struct machine *m = c->m;
 	const bool simple = shape != SHAPE_ANY;
@@ -256,14 +256,15 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	enum wait_reason why;
 	const bool fused = shape == SHAPE_FUSED;
 	bool walked = false, miss = false;
-	enum status s = pipe_deliver(c, in, p, ip, false, &delivered, &why);
+	enum status s = pipe_deliver(c, in, p, ip, false, simple ? fused : c->fused_before, quick, &delivered, &why);
 	if (s != ST_OK)
 		return s;
-	if ((p->wide_reads & c->narrow) | p->reads_flags)
+	if (p->wide_reads & c->narrow || (p->reads_flags && c->flags_number[0] != c->flags_number[1]))
 		partial_stalls(c, p);
 	if (!simple && p->vector)
 		vector_transition(c, p);
-	c->fused_before = false;
+	if (fused || !simple)
+		c->fused_before = false;
 	if (fused)
 		complete = c->fused_complete;
 	for (unsigned g = 0; g < (simple ? 1 : p->groups) && !fused; g++) {
@@ -271,19 +272,20 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		const bool ported = shape == SHAPE_NOP ? false : simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
 		const unsigned entries = shape == SHAPE_OPERATION || shape == SHAPE_LOAD ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
 		const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
-		allocated = pipe_allocate(c, p, buffers, entries, delivered, why);
+		allocated = pipe_allocate(c, p, buffers, entries, delivered, why, quick);
 		const uint8_t wait_reason = c->wait_reason;
-		pipe_say_issued(c, parts, allocated, false);
+		pipe_say_issued(c, parts, allocated, false, quick);
 		uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
 		if (parts & PART_LOAD) {
 			uint64_t at = pipe_address_ready(c, p, max_cycle(from, c->load_barrier));
 			if (p->class == UC_LOCK)
 				at = special_ready(c, p, in, ip, at);
-			load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX);
-			s = core_load(c, ip, e->load_va, e->load_bytes, last, &load);
+			load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX, quick);
+			s = pipe_load(c, ip, e->load_va, e->load_bytes, last, &load);
 			if (s != ST_OK)
 				return s;
-			signal_pulse(c->signals, SIG_LOAD_DISPATCHED, last, 1);
+			if (!quick)
+				signal_pulse(c->signals, SIG_LOAD_DISPATCHED, last, 1);
 			result = done = load.ready;
 		}
 		if (parts & PART_MAIN) {
@@ -303,11 +305,11 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 					unsigned less = p->latency - latency;
 					at = pipe_dispatch_long(c, p, p->busy > less ? p->busy - less : 1, at, UINT64_MAX);
 				} else {
-					at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX);
+					at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX, quick);
 				}
 				main_dispatch = at;
 				last = max_cycle(last, at);
-				if (p->multiply)
+				if (!quick && p->multiply)
 					signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
 			}
 			if (!simple && p->class == UC_PREFETCH) {
@@ -324,7 +326,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		}
 		if (parts & PART_STA) {
 			buffer = allocated;
-			uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX);
+			uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX, quick);
 			address_done = d + m->exec[UC_STA].latency;
 			last = max_cycle(last, d);
 			done = max_cycle(done, address_done);
@@ -335,23 +337,24 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 				at = max_cycle(from, result - m->exec[UC_STD].latency);
 			if (p->class == UC_NOP)
 				at = pipe_sources_ready(c, p, at);
-			uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX);
+			uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX, quick);
 			data_done = d + m->exec[UC_STD].latency;
 			last = max_cycle(last, d);
 			done = max_cycle(done, data_done);
 		}
 		if (entries) {
 			pipe_rs_leave(c, last, entries);
-			signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, last, entries);
+			if (!quick)
+				signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, last, entries);
 		}
 		c->last_complete = max_cycle(c->last_complete, done);
 		complete = max_cycle(complete, done);
-		if (pipe_attributes(c, done)) {
+		if (!quick && pipe_attributes(c, done)) {
 			const struct flight f = { load_dispatch, main_dispatch, main_done, address_done, data_done, load, wait_reason,
 				p->divider, p->special };
 			pipe_attribute(c, parts, allocated, &f, c->retire + 1, done);
 		}
-		retired = pipe_retire(c, parts, allocated, done);
+		retired = pipe_retire(c, parts, allocated, done, quick);
 		if (parts & PART_LOAD) {
 			c->lb[c->lb_at] = retired;
 			if (++c->lb_at >= c->lb_size)
@@ -362,9 +365,9 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		retired = c->retire;
 	const unsigned extra = simple ? 0 : p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
 	for (unsigned i = 0; i < extra; i++) {
-		allocated = pipe_allocate(c, p, 0, 1, delivered, why);
-		pipe_say_issued(c, PART_EXTRA, allocated, false);
-		uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX);
+		allocated = pipe_allocate(c, p, 0, 1, delivered, why, quick);
+		pipe_say_issued(c, PART_EXTRA, allocated, false, quick);
+		uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX, quick);
 		pipe_rs_leave(c, d, 1);
 		signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, d, 1);
 		main_dispatch = d;
@@ -376,7 +379,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 				p->divider, p->special };
 			pipe_attribute(c, PART_MAIN, allocated, &f, c->retire + 1, done);
 		}
-		retired = pipe_retire(c, PART_MAIN, allocated, done);
+		retired = pipe_retire(c, PART_MAIN, allocated, done, quick);
 	}
 	write_registers(c, p, result, retired);
 	c->uops += p->unfused;
@@ -396,8 +399,10 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		c->sb[c->sb_at] = commit;
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
-		signal_pulse(c->signals, SIG_STORES_RETIRED, retired, 1);
-		signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, buffer, commit, 1);
+		if (!quick) {
+			signal_pulse(c->signals, SIG_STORES_RETIRED, retired, 1);
+			signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, buffer, commit, 1);
+		}
 	} else if (!simple && p->class == UC_CLFLUSH) {
 		uint64_t commit;
 		s = core_flush(c, ip, e->load_va, retired, &commit);
@@ -408,7 +413,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			c->sb_at = 0;
 	}
 	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load)) {
-		signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
+		if (!quick)
+			signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
 		if (load.source == SRC_L1 && load.dtlb_level < 3)
 			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, retired, 1);
 		else if (signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
@@ -432,7 +438,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		if (in->x87_pop)
 			turn_x87(c, in->x87_pop);
 		if (p->branch) {
-			if (fused)
+			if (fused && !quick)
 				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);
 			s = pipe_branch(c, in, p, e, ip, complete, retired, &miss);
 			if (s != ST_OK)
@@ -455,20 +461,35 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	return ST_OK;
 }
 
+/* With questions that are seldom asked, and two threads. */
+static __attribute__((noinline)) enum status account_slowly(struct core_thread *c, const struct insn *in, const struct core_plan *p,
+                                                            const struct effects *e, uint64_t ip, unsigned shape)
+{
+	switch (shape) {
+	case SHAPE_OPERATION: return account(c, in, p, e, ip, SHAPE_OPERATION, false);
+	case SHAPE_LOAD: return account(c, in, p, e, ip, SHAPE_LOAD, false);
+	case SHAPE_LOAD_OPERATION: return account(c, in, p, e, ip, SHAPE_LOAD_OPERATION, false);
+	case SHAPE_STORE: return account(c, in, p, e, ip, SHAPE_STORE, false);
+	case SHAPE_FUSED: return account(c, in, p, e, ip, SHAPE_FUSED, false);
+	case SHAPE_NOP: return account(c, in, p, e, ip, SHAPE_NOP, false);
+	default: return account(c, in, p, e, ip, SHAPE_ANY, false);
+	}
+}
+
 enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
 {
 	const unsigned shape = c->fused_before ? SHAPE_FUSED : p->shape;
+	if (shape == SHAPE_ANY || !pipe_is_quick(c))
+		return account_slowly(c, in, p, e, ip, shape);
 	if (shape == SHAPE_OPERATION)
-		return account(c, in, p, e, ip, SHAPE_OPERATION);
+		return account(c, in, p, e, ip, SHAPE_OPERATION, true);
 	if (shape == SHAPE_LOAD)
-		return account(c, in, p, e, ip, SHAPE_LOAD);
+		return account(c, in, p, e, ip, SHAPE_LOAD, true);
 	if (shape == SHAPE_LOAD_OPERATION)
-		return account(c, in, p, e, ip, SHAPE_LOAD_OPERATION);
+		return account(c, in, p, e, ip, SHAPE_LOAD_OPERATION, true);
 	if (shape == SHAPE_STORE)
-		return account(c, in, p, e, ip, SHAPE_STORE);
+		return account(c, in, p, e, ip, SHAPE_STORE, true);
 	if (shape == SHAPE_FUSED)
-		return account(c, in, p, e, ip, SHAPE_FUSED);
-	if (shape == SHAPE_NOP)
-		return account(c, in, p, e, ip, SHAPE_NOP);
-	return account(c, in, p, e, ip, SHAPE_ANY);
+		return account(c, in, p, e, ip, SHAPE_FUSED, true);
+	return account(c, in, p, e, ip, SHAPE_NOP, true);
 }

@@ -80,6 +80,7 @@ struct core_plan {
 	bool divider;                 /* the main uop occupies the divider for `busy` cycles */
 	bool fuses_next;              /* macro-fused with the conditional branch behind it */
 	bool microcoded;              /* comes from the microcode sequencer */
+	bool straight;                /* neither that nor a length-changing prefix: nothing but its place holds the decoders up */
 	bool complex;                 /* needs the first decoder */
 	bool reads_carry, reads_rest; /* flag groups that are sources: CF; ZF, AF, PF, SF, OF */
 	bool reads_flags;             /* either */
@@ -95,8 +96,19 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 
 struct core_thread; /* one hardware thread's pipeline state; core_state.h */
 
+#define CODE_ENTRIES 4096u /* decoded instructions kept, by the low bits of their address */
+
+/* One decoded instruction. ip 0: empty. */
+struct code_entry {
+	uint64_t ip;
+	bool pointer; /* loads a register of 8 bytes: perhaps an address */
+	struct insn insn;
+	struct core_plan plan;
+};
+
 struct core_hooks {
 	void *self;
+	const struct code_entry *known; /* [CODE_ENTRIES]: where `code` need not be asked; NULL: it must */
 	/* In program order for each retired instruction while `want_retired` is on. */
 	void (*retired)(void *self, unsigned thread, const struct retired *r);
 	/* The instruction at a window address, for the wrong path; false when there is none. */

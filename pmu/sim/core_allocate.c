@@ -1,22 +1,32 @@
 /* pmu/sim/core_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c. */
 #include "pmu/sim/core_pipe.h"
 
+/* The departures of the eight cycles that `cycle` is one of, a byte each. */
+static uint64_t *leave_word(const struct core_thread *c, uint64_t cycle)
+{
+	return (uint64_t *)(uintptr_t)&c->leave[cycle & CORE_RING_MASK & ~7u];
+}
+
+static unsigned sum_of_bytes(uint64_t x)
+{
+	x = (x & 0x00FF00FF00FF00FFull) + (x >> 8 & 0x00FF00FF00FF00FFull);
+	return (unsigned)(x * 0x0001000100010001ull >> 48);
+}
+
 void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
 {
 	uint64_t at = c->rs_at;
 	if (cycle - at > CORE_RING)
 		at = cycle - CORE_RING;
-	while (at < cycle) { /* word by word */
-		uint64_t *word = &c->leave_bits[(at & CORE_RING_MASK) / 64];
-		const unsigned from = at % 64, n = cycle - at < 64 - from ? (unsigned)(cycle - at) : 64 - from;
-		uint64_t bits = *word & ~0ull >> (64 - n) << from;
-		*word ^= bits;
-		for (at -= from; bits; bits &= bits - 1) {
-			uint8_t *leave = &c->leave[(at + (unsigned)__builtin_ctzll(bits)) & CORE_RING_MASK];
-			c->rs_in_use -= *leave;
-			*leave = 0;
+	while (at < cycle && c->rs_in_use) { /* eight cycles at a time */
+		uint64_t *word = leave_word(c, at);
+		const unsigned from = at % 8, n = cycle - at < 8 - from ? (unsigned)(cycle - at) : 8 - from;
+		const uint64_t some = *word & ~0ull >> (64 - 8 * n) << 8 * from;
+		if (some) {
+			*word ^= some;
+			c->rs_in_use -= sum_of_bytes(some);
 		}
-		at += from + n;
+		at += n;
 	}
 	c->rs_at = cycle;
 }
@@ -26,11 +36,10 @@ uint64_t pipe_rs_next(const struct core_thread *c)
 {
 	uint64_t at = c->rs_at, end = at + CORE_RING;
 	while (at < end) {
-		unsigned i = at & CORE_RING_MASK;
-		uint64_t bits = c->leave_bits[i / 64] >> (i % 64);
-		if (bits)
-			return at + (unsigned)__builtin_ctzll(bits);
-		at += 64 - i % 64;
+		const uint64_t word = *leave_word(c, at) >> at % 8 * 8;
+		if (word)
+			return at + (unsigned)__builtin_ctzll(word) / 8;
+		at += 8 - at % 8;
 	}
 	return end;
 }
@@ -40,17 +49,10 @@ static unsigned rs_of_other(const struct core_thread *c, uint64_t cycle)
 {
 	const struct core_thread *o = c->shared->threads[!c->own];
 	unsigned n = o->rs_in_use;
-	for (uint64_t at = o->rs_at; at < cycle;) {
-		unsigned i = at & CORE_RING_MASK;
-		uint64_t bits = o->leave_bits[i / 64] >> (i % 64);
-		if (!bits) {
-			at += 64 - i % 64;
-			continue;
-		}
-		at += (unsigned)__builtin_ctzll(bits);
-		if (at < cycle)
-			n -= o->leave[at & CORE_RING_MASK];
-		at++;
+	for (uint64_t at = o->rs_at; at < cycle && n;) {
+		const unsigned from = at % 8, some = cycle - at < 8 - from ? (unsigned)(cycle - at) : 8 - from;
+		n -= sum_of_bytes(*leave_word(o, at) & ~0ull >> (64 - 8 * some) << 8 * from);
+		at += some;
 	}
 	return n;
 }
@@ -121,7 +123,6 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 		if (c->leave[i] && next - c->rs_at < CORE_RING) { /* nothing leaves before it */
 			c->rs_in_use -= c->leave[i];
 			c->leave[i] = 0;
-			c->leave_bits[i / 64] &= ~(1ull << (i % 64));
 			c->rs_at = t;
 		} else {
 			pipe_rs_take_off(c, t);

@@ -3,18 +3,17 @@
 
 /* One group of the wrong path; false: it comes too late, and so does what lies behind it. */
 static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, uint64_t delivered,
-                                    enum wait_reason why, uint64_t resolved)
+                                    enum wait_reason why, uint64_t resolved, const bool quick)
 {
 	/* a look first: a group that would come too late changes nothing */
 	uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
 	if (t >= resolved || c->rob[c->rob_at] >= resolved)
 		return false;
 	unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
-	if (t > c->rs_at)
-		pipe_rs_take_off(c, t);
+	pipe_rs_catch_up(c, t);
 	if (entries && c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
 		return false;
-	t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why);
+	t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why, quick);
 	if (++c->rob_at >= c->rob_size)
 		c->rob_at = 0;
 	if (t >= resolved) {
@@ -22,22 +21,22 @@ static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_pla
 			pipe_rs_leave(c, t, entries);
 		return false;
 	}
-	pipe_say_issued(c, parts, t, true);
+	pipe_say_issued(c, parts, t, true, quick);
 	uint64_t from = t + c->dispatch_cycles, d = from, done = from;
 	if (parts & PART_LOAD) {
-		d = pipe_dispatch(c, c->m->exec[UC_LOAD].port_mask, pipe_address_ready(c, p, from), resolved);
+		d = pipe_dispatch(c, c->m->exec[UC_LOAD].port_mask, pipe_address_ready(c, p, from), resolved, quick);
 		done = d == UINT64_MAX ? d : d + c->m->l1d_cycles;
 	}
 	if (parts & PART_MAIN && p->ports) {
-		d = done == UINT64_MAX ? done : pipe_dispatch(c, p->ports, max_cycle(pipe_sources_ready(c, p, from), done), resolved);
+		d = done == UINT64_MAX ? done : pipe_dispatch(c, p->ports, max_cycle(pipe_sources_ready(c, p, from), done), resolved, quick);
 		done = d == UINT64_MAX ? d : d + p->latency;
 	}
 	if (parts & PART_EXTRA)
-		d = pipe_dispatch(c, c->m->exec[UC_MICROCODE].port_mask, from, resolved);
+		d = pipe_dispatch(c, c->m->exec[UC_MICROCODE].port_mask, from, resolved, quick);
 	if (parts & PART_STA)
-		d = pipe_dispatch(c, c->m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), resolved);
+		d = pipe_dispatch(c, c->m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), resolved, quick);
 	if (parts & PART_STD)
-		d = max_cycle(d, pipe_dispatch(c, c->m->exec[UC_STD].port_mask, pipe_sources_ready(c, p, from), resolved));
+		d = max_cycle(d, pipe_dispatch(c, c->m->exec[UC_STD].port_mask, pipe_sources_ready(c, p, from), resolved, quick));
 	if (entries)
 		pipe_rs_leave(c, d < resolved ? d : resolved - 1, entries);
 	if (parts & (PART_MAIN | PART_LOAD))
@@ -47,7 +46,7 @@ static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_pla
 }
 
 /* Allocates and dispatches what lies behind a wrong guess until the branch resolves. */
-static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved)
+static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip, uint64_t resolved, const bool quick)
 {
 	uint64_t ready[RN_COUNT];
 	uint32_t narrow = c->narrow, left = c->rob_size, rob_at = c->rob_at;
@@ -62,19 +61,24 @@ static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resol
 		const struct core_plan *p;
 		uint64_t delivered;
 		enum wait_reason why;
-		if (!c->hooks->code || !c->hooks->code(c->hooks->self, ip, &in, &p))
+		const struct code_entry *known = c->hooks->known ? &c->hooks->known[ip % CODE_ENTRIES] : NULL;
+		if (known && known->ip == ip) {
+			in = &known->insn;
+			p = &known->plan;
+		} else if (!c->hooks->code || !c->hooks->code(c->hooks->self, ip, &in, &p)) {
 			break;
-		enum status s = pipe_deliver(c, in, p, ip, true, &delivered, &why);
+		}
+		enum status s = pipe_deliver(c, in, p, ip, true, c->fused_before, quick, &delivered, &why);
 		if (s != ST_OK)
 			return s;
 		unsigned groups = c->fused_before ? 0 : p->groups + p->extra;
 		for (unsigned g = 0; g < groups && left; g++, left--) {
 			const unsigned parts = g < p->groups ? p->group[g] : PART_EXTRA;
-			if (!(parts == PART_MAIN ? wrong_group(c, p, PART_MAIN, delivered, why, resolved) :
-			      wrong_group(c, p, parts, delivered, why, resolved)))
+			if (!(parts == PART_MAIN ? wrong_group(c, p, PART_MAIN, delivered, why, resolved, quick) :
+			      wrong_group(c, p, parts, delivered, why, resolved, quick)))
 				goto out;
 		}
-		uint64_t next = front_guess(c, p, in, ip);
+		uint64_t next = p->branch ? front_guess(c, p, in, ip) : ip + in->length;
 		if (next != ip + in->length)
 			front_redirect(c, c->front.window_cycle + 1);
 		c->fused_before = p->fuses_next;
@@ -91,6 +95,11 @@ out:
 	c->front.from_cache = from_cache;
 	c->fused_before = false;
 	return ST_OK;
+}
+
+static enum status wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved)
+{
+	return pipe_is_quick(c) ? wrong_path_of(c, ip, resolved, true) : wrong_path_of(c, ip, resolved, false);
 }
 
 static void say_branch(struct core_thread *c, const struct core_plan *p, bool taken, bool miss, uint64_t executed, uint64_t r)

@@ -3,6 +3,16 @@
 
 static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
 
+#define WORD_OF(sig, w) ((sig) / 64 == (w) ? 1ull << (sig) % 64 : 0)
+/* Bits of the signals first .. last in word w. */
+#define RANGE(first, last, w) \
+	((w) < (first) / 64 || (w) > (last) / 64 ? 0 : (~0ull << ((w) == (first) / 64 ? (first) % 64 : 0)) & (~0ull >> ((w) == (last) / 64 ? 63 - (last) % 64 : 0)))
+#define SELDOM(w) ((RANGE(SIG_UOPS_ISSUED_UNFUSED, SIG_STORES_RETIRED, w) & ~WORD_OF(SIG_UOPS_RETIRED_FUSED, w) & ~WORD_OF(SIG_UOPS_RETIRED_UNFUSED, w)) | \
+	RANGE(SIG_INSTRUCTIONS_DECODED, SIG_STORE_BUFFER_OCCUPANCY, w) | WORD_OF(SIG_MULTIPLIES, w) | WORD_OF(SIG_LOAD_DISPATCHED, w) | \
+	RANGE(SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST, w))
+const uint64_t pipe_seldom[SIGNAL_WORDS] = { SELDOM(0), SELDOM(1), SELDOM(2) };
+_Static_assert(SIG_STALL_BY_ASSIST < 192, "words of pipe_seldom");
+
 /* The largest power of two that is not above n (n > 0). */
 static uint32_t power_below(uint64_t n)
 {
@@ -48,7 +58,7 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->shared = sibling ? sibling->shared : (struct core_shared *)next;
 	next += align64(sizeof(struct core_shared));
 	if (!sibling)
-		memset(c->shared, 0, sizeof(*c->shared));
+		*c->shared = (struct core_shared){ .above = ~1u };
 	c->own = sibling ? !sibling->own : 0;
 	c->shared->threads[c->own] = c;
 	c->counters = next;
@@ -77,6 +87,7 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->decode_width = (uint32_t)m->front_decode_width;
 	c->queue_uops = (uint32_t)m->front_queue;
 	c->dispatch_cycles = (uint32_t)m->core_dispatch_cycles;
+	signals_seldom(signals, pipe_seldom);
 	split_buffers(c, true);
 	c->front.redirected = true;
 	c->front.line = c->front.cache_window = ~0ull;

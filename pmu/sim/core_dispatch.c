@@ -43,7 +43,7 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 	uint64_t limit = s->cleared + CORE_RING - 1024;
 	for (uint64_t t = ready; t < end; t++) {
 		if (t >= limit)
-			return pipe_dispatch(c, p->ports, t, end);
+			return pipe_dispatch(c, p->ports, t, end, false);
 		if (p->divider) {
 			uint64_t until;
 			if (!divider_free(s, t, n, &until)) {
@@ -55,7 +55,7 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 			divider_take(s, t, n);
 			signal_level(c->signals, SIG_DIVIDER_BUSY, t, t + n, 1);
 			signal_pulse(c->signals, SIG_DIVIDES, t, 1);
-			return pipe_dispatch(c, p->ports, t, end);
+			return pipe_dispatch(c, p->ports, t, end, false);
 		}
 		unsigned free = p->ports;
 		for (unsigned i = 0; i < n && free; i++)
@@ -65,7 +65,7 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 		unsigned port = (unsigned)__builtin_ctz(free);
 		for (unsigned i = 1; i < n; i++)
 			s->busy[(t + i) & CORE_RING_MASK] |= (uint16_t)(1u << port);
-		return pipe_dispatch(c, 1u << port, t, end);
+		return pipe_dispatch(c, 1u << port, t, end, false);
 	}
 	return UINT64_MAX;
 }

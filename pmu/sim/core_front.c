@@ -27,7 +27,6 @@
  * instruction queue before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
 #include "pmu/sim/core_state.h"
 
-#define FETCH_AHEAD 4
 #define LOOP_TURNS 2
 
 static unsigned counter_index(const struct core_thread *c, uint64_t ip)

@@ -27,14 +27,6 @@
 #define LINE 64u
 #define PAGE_MASK 0xFFFull
 
-/* Whether a store number (from 1) is recent enough to be in the store ring's reach. */
-static const struct store *store_of(const struct core_thread *c, uint32_t number)
-{
-	if (!number || (uint32_t)c->store_number - number >= c->sb_size)
-		return NULL;
-	return &c->stores[(number - 1) % STORE_RING];
-}
-
 static bool overlaps(uint64_t a, unsigned an, uint64_t b, unsigned bn)
 {
 	return a < b + bn && b < a + an;
@@ -49,29 +41,26 @@ static bool aliases(uint64_t a, unsigned an, uint64_t b, unsigned bn)
 struct conflict { const struct store *overlap; const struct store *alias; };
 
 /* The youngest older store in flight at `cycle` that overlaps, and the youngest that only seems to. */
-static void find_conflict(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle, struct conflict *x)
+static inline void find_conflict(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle, struct conflict *x)
 {
 	bool some = false;
+	const struct store *s;
+	*x = (struct conflict){ NULL, NULL };
 	if (va % 8 + bytes <= 8) { /* in one piece: no younger store than the last to it can overlap or seem to */
-		const struct store *s = store_of(c, c->granule[(va >> 3) % GRANULES]);
-		*x = (struct conflict){ NULL, NULL };
-		if (!s || s->commit <= cycle)
+		if (!store_in_flight(c, va >> 3, cycle, &s))
 			return;
 		if (overlaps(s->va, s->bytes, va, bytes)) {
 			x->overlap = s;
 			return;
 		}
 	}
-	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last && !some; g++) {
-		const struct store *s = store_of(c, c->granule[g % GRANULES]);
-		some = s && s->commit > cycle;
-	}
-	*x = (struct conflict){ NULL, NULL };
+	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last && !some; g++)
+		some = store_in_flight(c, g, cycle, &s);
 	if (!some)
 		return;
 	uint64_t n = c->store_number;
 	for (unsigned i = 0; i < c->sb_size && i < n; i++) {
-		const struct store *s = &c->stores[(n - 1 - i) % STORE_RING];
+		s = &c->stores[(n - 1 - i) % STORE_RING];
 		if (s->commit <= cycle)
 			break;
 		if (overlaps(s->va, s->bytes, va, bytes)) {
@@ -218,7 +207,14 @@ enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip
 		asked = ready;
 	enum status s;
 	*walked = false;
-	if (bytes <= within) {
+	if (bytes <= within && kind == MEM_RFO) {
+		struct data_reply reply;
+		s = memory_store(c->memory, c->core, c->thread, ip, va, bytes, asked, &reply);
+		if (s != ST_OK)
+			return s;
+		ready = max_cycle(ready, max_cycle(reply.ready, reply.translated));
+		*walked = reply.level == 3;
+	} else if (bytes <= within) {
 		s = own_part(c, kind, ip, va, bytes, asked, &ready, walked);
 	} else {
 		s = own_part(c, kind, ip, va, within, asked, &ready, walked);

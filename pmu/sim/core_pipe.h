@@ -53,17 +53,61 @@ MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct insn *in,
 /* Closes the cycles that nothing can happen in any more. */
 void pipe_close_some(struct core_thread *c);
 
-/* As front_deliver, and short while the loop buffer streams. */
+/* Whether the thread is alone on its core and nobody listens to what pipe_seldom names: then the steps of the
+ * pipeline are compiled without these questions (`quick`). */
+extern const uint64_t pipe_seldom[SIGNAL_WORDS];
+static PIPE_INLINE bool pipe_is_quick(const struct core_thread *c)
+{
+	return c->alone && !c->signals->any_seldom;
+}
+
+/* As front_deliver, and short while the loop buffer streams or the decoders go straight on. fused: c->fused_before. */
 static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
-                                       bool wrong_path, uint64_t *cycle, enum wait_reason *why)
+                                       bool wrong_path, bool fused, const bool quick, uint64_t *cycle, enum wait_reason *why)
 {
 	struct front *f = &c->front;
-	f->loop_uops += c->fused_before ? 0 : p->fused;
-	if (!f->streaming)
+	if (!fused)
+		f->loop_uops += p->fused;
+	if (f->streaming) {
+		*cycle = f->cycle; /* the branch that began it has been decoded */
+		*why = WAIT_DECODE;
+		if (!quick)
+			signal_pulse_often(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+		return ST_OK;
+	}
+	if (!quick || !p->straight || c->uop_sets)
 		return front_deliver(c, in, p, ip, wrong_path, cycle, why);
-	*cycle = f->cycle; /* the branch that began it has been decoded */
-	*why = WAIT_DECODE;
-	signal_pulse_often(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+	const uint64_t last = (ip + in->length - 1) >> c->fetch_shift;
+	if (f->redirected || last != f->window) {
+		const uint64_t first = f->redirected ? ip >> c->fetch_shift : f->window + 1;
+		if (first != last || (!wrong_path && f->line != last << c->fetch_shift >> 6))
+			return front_deliver(c, in, p, ip, wrong_path, cycle, why);
+		const uint64_t at = f->window_cycle + 1;
+		f->window_cycle = at + FETCH_AHEAD < f->cycle ? f->cycle - FETCH_AHEAD : at;
+		f->window = last;
+		f->redirected = false;
+	}
+	uint64_t d = f->cycle;
+	uint32_t decoded = f->decoded;
+	if (f->window_cycle > d) {
+		d = f->window_cycle;
+		decoded = 0;
+	} else if (!fused && (decoded >= c->decode_width || (decoded && p->complex))) {
+		d++;
+		decoded = 0;
+	}
+	f->sequencer = false;
+	if (!fused) {
+		const uint64_t room = c->front_ring[(c->uop_number - c->queue_uops) & (FRONT_RING - 1)];
+		if (room > d) {
+			d = room;
+			decoded = 0;
+		}
+		decoded++;
+	}
+	f->decoded = decoded;
+	*why = f->stalled_until == f->window_cycle ? WAIT_FETCH : WAIT_DECODE;
+	*cycle = f->cycle = d;
 	return ST_OK;
 }
 
@@ -71,9 +115,7 @@ static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, uns
 {
 	if (cycle - c->rs_at >= CORE_RING)
 		cycle = c->rs_at + CORE_RING - 1;
-	unsigned i = cycle & CORE_RING_MASK;
-	c->leave[i] += (uint8_t)n;
-	c->leave_bits[i / 64] |= 1ull << (i % 64);
+	c->leave[cycle & CORE_RING_MASK] += (uint8_t)n;
 }
 
 static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
@@ -83,21 +125,24 @@ static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, 
 }
 
 /* The first cycle >= ready with a port of the mask free; UINT64_MAX when none below `end`. */
-static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end)
+static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end, const bool quick)
 {
 	struct core_shared *s = c->shared;
-	uint64_t limit = s->cleared + CORE_RING;
+	const uint64_t limit = s->cleared + CORE_RING;
 	for (uint64_t t = ready; t < end; t++) {
 		uint16_t *busy = &s->busy[t & CORE_RING_MASK];
-		unsigned all = t < limit ? ports & ~(unsigned)*busy : ports;
+		const bool near = t < limit;
+		unsigned all = ports;
+		if (near)
+			all &= ~(unsigned)*busy;
 		if (!all)
 			continue;
-		unsigned later = all & ~1u << s->last_port;
-		unsigned port = (unsigned)__builtin_ctz(later ? later : all);
-		s->last_port = port;
-		if (t < limit)
-			*busy |= (uint16_t)(1u << port);
-		pipe_say_executed(c, port, t);
+		const unsigned later = all & s->above, from = later ? later : all, bit = from & -from;
+		s->above = -bit << 1;
+		if (near)
+			*busy |= (uint16_t)bit;
+		if (!quick)
+			pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
 		return t;
 	}
 	return UINT64_MAX;
@@ -137,28 +182,45 @@ static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_
 }
 
 /* As pipe_rs_wait, and short when room comes with the next departure, and that lies near. */
-static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)
+static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t, const bool quick)
 {
-	uint64_t *word = &c->leave_bits[(c->rs_at & CORE_RING_MASK) / 64];
-	const uint64_t bits = *word & ~0ull << (c->rs_at % 64);
-	if (!bits || signal_heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER))
+	const unsigned at = c->rs_at & CORE_RING_MASK;
+	const uint64_t word = *(const uint64_t *)(const void *)&c->leave[at & ~7u] >> at % 8 * 8;
+	if (!word || (!quick && signal_heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER)))
 		return pipe_rs_wait(c, entries, first, t);
-	const uint64_t next = (c->rs_at & ~63ull) + (unsigned)__builtin_ctzll(bits);
-	uint8_t *leave = &c->leave[next & CORE_RING_MASK];
+	const unsigned cycles = (unsigned)__builtin_ctzll(word) / 8;
+	uint8_t *leave = &c->leave[at + cycles];
 	if (c->rs_in_use - *leave + entries > c->rs_size)
 		return pipe_rs_wait(c, entries, first, t);
 	c->rs_in_use -= *leave;
 	*leave = 0;
-	*word ^= bits & -bits;
-	c->rs_at = next + 1;
-	return next + 1;
+	c->rs_at += cycles + 1;
+	return c->rs_at;
+}
+
+/* Departures before t are taken off. */
+static PIPE_INLINE void pipe_rs_catch_up(struct core_thread *c, uint64_t t)
+{
+	uint64_t at = c->rs_at;
+	if (t <= at)
+		return;
+	if (t - at > 8) {
+		pipe_rs_take_off(c, t);
+		return;
+	}
+	do {
+		uint8_t *leave = &c->leave[at & CORE_RING_MASK];
+		c->rs_in_use -= *leave;
+		*leave = 0;
+	} while (++at < t);
+	c->rs_at = t;
 }
 
 /* As pipe_allocate_waiting, and short when nothing is in the way. */
 static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
-                                     uint64_t delivered, enum wait_reason why)
+                                     uint64_t delivered, enum wait_reason why, const bool quick)
 {
-	if (!c->alone)
+	if (!quick && !c->alone)
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
 	uint64_t t = c->alloc + (c->slots >= c->width);
 	c->wait_reason = WAIT_NONE;
@@ -166,21 +228,11 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	    (parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
 		t = pipe_wait(c, parts, delivered, why);
 	if (entries) {
-		if (t == c->rs_at + 1) {
-			unsigned i = c->rs_at & CORE_RING_MASK;
-			if (c->leave[i]) {
-				c->rs_in_use -= c->leave[i];
-				c->leave[i] = 0;
-				c->leave_bits[i / 64] &= ~(1ull << (i % 64));
-			}
-			c->rs_at = t;
-		} else if (t > c->rs_at) {
-			pipe_rs_take_off(c, t);
+		pipe_rs_catch_up(c, t);
+		if (c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
+			t = pipe_rs_wait_near(c, entries, c->alloc + (c->slots != 0), t, quick);
+			c->wait_reason = WAIT_ALLOCATE;
 		}
-	}
-	if (entries && c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
-		t = pipe_rs_wait_near(c, entries, c->alloc + (c->slots != 0), t);
-		c->wait_reason = WAIT_ALLOCATE;
 	}
 	if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t))
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
@@ -194,8 +246,12 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	return t;
 }
 
-static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong)
+static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong, const bool quick)
 {
+	if (quick) {
+		signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
+		return;
+	}
 	if (!signal_heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
 		return;
 	unsigned n = part_count(parts);
@@ -207,6 +263,21 @@ static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, u
 		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
 }
 
+/* As core_load, and short for a load on one line with no store in flight. */
+static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                                         struct load_result *r)
+{
+	if (c->last_commit > cycle || va % 64 + bytes > 64)
+		return core_load(c, ip, va, bytes, cycle, r);
+	struct data_reply reply;
+	const enum status s = memory_load(c->memory, c->core, c->thread, ip, va, bytes, cycle, &reply);
+	if (s != ST_OK)
+		return s;
+	*r = (struct load_result){ .ready = reply.ready + c->m->exec[UC_LOAD].latency, .translated = max_cycle(cycle, reply.translated),
+	                           .source = reply.source, .dtlb_level = reply.level };
+	return ST_OK;
+}
+
 /* Whether stall cycles are to be put down to something, when a group completes in `done`. */
 static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t done)
 {
@@ -214,7 +285,7 @@ static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t do
 }
 
 /* Retires one group that completes in `done`; the cycle. */
-static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done)
+static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const bool quick)
 {
 	uint64_t r = c->retire;
 	uint32_t slots = c->retire_slots + 1;
@@ -230,11 +301,10 @@ static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, u
 	c->rob[c->rob_at] = r;
 	if (++c->rob_at >= c->rob_size)
 		c->rob_at = 0;
-	if (signal_heard_any(c->signals, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_UNFUSED)) {
-		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
-		signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
-	}
-	signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
+	signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
+	signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
+	if (!quick)
+		signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
 	return r;
 }
 

@@ -219,6 +219,7 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->fused = (uint8_t)(p->fused + extra);
 	p->unfused = (uint8_t)(p->unfused + extra);
 	p->microcoded = p->fused > m->front_complex_uops;
+	p->straight = !p->microcoded && !in->lcp;
 	p->complex = p->fused > 1;
 	p->x87 = in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE);
 	p->ends = p->x87 || in->x87_pop || p->branch || p->fuses_next;

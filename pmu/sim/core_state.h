@@ -17,7 +17,7 @@ struct core_shared {
 	uint16_t busy[CORE_RING];      /* ports taken in a cycle */
 	uint64_t divider[CORE_RING / 64];   /* cycles in which the divider is busy */
 	uint64_t taken[CORE_RING / 64];     /* cycles in which some thread allocates */
-	unsigned last_port;
+	unsigned above;                /* the ports above the one that was used last */
 	struct core_thread *threads[2];
 };
 
@@ -117,12 +117,13 @@ struct core_thread {
 	uint8_t disambiguation[DISAMBIGUATION_ENTRIES];
 	uint64_t front_ring[FRONT_RING];
 	uint64_t rob[1024], lb[512], sb[512]; /* cycle in which the entry becomes free */
-	uint64_t leave_bits[CORE_RING / 64];
-	uint8_t leave[CORE_RING];    /* reservation station entries that become free in a cycle */
+	_Alignas(8) uint8_t leave[CORE_RING]; /* reservation station entries that become free in a cycle */
 	uint64_t uops;               /* retired, unfused */
 };
 
 static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+#define FETCH_AHEAD 4
 
 /* --- core_front.c --- */
 /* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
@@ -153,6 +154,15 @@ MUST_CHECK enum status core_load(struct core_thread *c, uint64_t ip, uint64_t va
 MUST_CHECK enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes,
                                   uint64_t address_cycle, uint64_t data_cycle, uint64_t retire, uint64_t *commit,
                                   bool *walked);
+/* Whether the last store to a piece of 8 bytes is in flight at `cycle`; then it is *store. */
+static inline bool store_in_flight(const struct core_thread *c, uint64_t granule, uint64_t cycle, const struct store **store)
+{
+	const uint32_t number = c->granule[granule % GRANULES];
+	if (!number || (uint32_t)c->store_number - number >= c->sb_size)
+		return false;
+	*store = &c->stores[(number - 1) % STORE_RING];
+	return (*store)->commit > cycle;
+}
 MUST_CHECK enum status core_flush(struct core_thread *c, uint64_t ip, uint64_t va, uint64_t retire, uint64_t *commit);
 MUST_CHECK enum status core_prefetch(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, uint64_t cycle, uint64_t *accepted);
 /* All write-combining buffers out; the cycle in which they are. */

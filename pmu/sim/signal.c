@@ -81,7 +81,7 @@ static void hand_out(struct signals_all *a)
 static void choose_ways(struct signals_all *a)
 {
 	memset(a->head.listening, 0, sizeof(a->head.listening));
-	memset(a->head.called, 0, sizeof(a->head.called));
+	uint64_t called[SIGNAL_WORDS] = { 0 }, seldom = 0; /* called: signal.c must see it; the others need sum and bits alone */
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		const struct route *r = &a->routes[g];
 		const uint64_t bit = 1ull << (g % 64);
@@ -90,14 +90,29 @@ static void choose_ways(struct signals_all *a)
 		if (r->plain | r->bits | r->counts)
 			a->head.listening[g / 64] |= bit;
 		if (r->counts || (r->bits && !one))
-			a->head.called[g / 64] |= bit;
+			called[g / 64] |= bit;
 	}
 	for (unsigned w = 0; a->head.both && w < SIGNAL_WORDS; w++) {
 		a->head.listening[w] |= a->head.both->listening[w];
-		a->head.called[w] |= a->head.both->listening[w];
+		called[w] |= a->head.both->listening[w];
+	}
+	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
+		seldom |= a->head.listening[w] & a->head.seldom[w];
+	a->head.any_seldom = seldom != 0;
+	for (unsigned g = 0; g < SIG_COUNT; g++) {
+		struct signal_hearer *h = &a->head.hearer[g];
+		if (called[g / 64] >> (g % 64) & 1)
+			h->bits = NULL;
+		h->more = h->bits || called[g / 64] >> (g % 64) & 1;
 	}
 	for (unsigned i = 0; a->head.half[0] && i < 2; i++)
 		choose_ways(all(a->head.half[i]));
+}
+
+void signals_seldom(struct signals *s, const uint64_t seldom[SIGNAL_WORDS])
+{
+	memcpy(s->seldom, seldom, sizeof(s->seldom));
+	choose_ways(all(s));
 }
 
 void signals_pair(struct signals *both, struct signals *one, struct signals *other)
@@ -140,6 +155,8 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		struct route *r = &a->routes[g];
+		if (!signal_heard(s, (enum signal)g))
+			s->hearer[g].sum = 0;
 		r->plain &= ~(1u << t);
 		r->bits &= ~(1u << t);
 		r->counts &= ~(1u << t);

@@ -47,14 +47,16 @@ struct tap {
 /* One a hardware thread. The rest of it is signal.c's; the head stands here for the inline ways. */
 struct signals {
 	uint64_t listening[SIGNAL_WORDS]; /* signals that some tap listens to */
-	uint64_t called[SIGNAL_WORDS];    /* those of them that signal.c must see; the others need sum and bits alone */
+	uint64_t seldom[SIGNAL_WORDS];    /* signals that the owner says on a longer way alone */
+	bool any_seldom;                  /* some tap listens to one of these */
 	uint64_t open;                    /* oldest cycle that is not closed */
 	struct signals *both;             /* of a thread: what its core's threads say together; NULL: it is alone */
 	struct signals *half[2];          /* of such a pair: the threads */
 	bool asleep;                      /* of a thread: it says nothing */
 	struct signal_hearer {
-		uint64_t sum;             /* what was said and no plain tap has got yet */
+		uint64_t sum;             /* what was said and no plain tap has got yet; anything while nobody listens */
 		uint64_t *bits;           /* a bit a cycle, where there is one tap that wants that; else NULL */
+		bool more;                /* a sum is not enough: bits, or signal.c must see it */
 	} hearer[SIG_COUNT];
 };
 
@@ -69,6 +71,8 @@ bool signals_attached(const struct signals *s);
 /* Makes `both` what two threads say together: for taps that AnyThread puts there. Both threads are asleep until
  * signal_skip. Its cycles are closed as far as those of each thread that is awake. */
 void signals_pair(struct signals *both, struct signals *one, struct signals *other);
+/* Which signals count as seldom listened to: any_seldom says whether one is. */
+void signals_seldom(struct signals *s, const uint64_t seldom[SIGNAL_WORDS]);
 /* Whether any tap listens. */
 bool signals_any(const struct signals *s);
 /* The thread says no more until signal_skip. */
@@ -111,16 +115,16 @@ static inline void signal_pulse(struct signals *s, enum signal sig, uint64_t cyc
 /* The same for what happens with every uop: short when no count by the cycle is wanted. */
 static inline __attribute__((always_inline)) void signal_pulse_often(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
-	if (!signal_heard(s, sig))
-		return;
 	struct signal_hearer *h = &s->hearer[sig];
-	if (s->called[sig / 64] >> (sig % 64) & 1 || cycle - s->open >= SIGNAL_RING) {
-		signal_pulse_heard(s, sig, cycle, n);
-		return;
+	if (h->more) {
+		if (!h->bits || cycle - s->open >= SIGNAL_RING) {
+			signal_pulse_heard(s, sig, cycle, n);
+			return;
+		}
+		if (n)
+			h->bits[cycle % SIGNAL_RING / 64] |= 1ull << (cycle % 64);
 	}
 	h->sum += n;
-	if (h->bits && n)
-		h->bits[cycle % SIGNAL_RING / 64] |= 1ull << (cycle % 64);
 }
 
 /* During from <= cycle < to the level of the signal was higher by n. */

@@ -188,7 +188,7 @@ void sim_run_connect(struct sim *s, struct hart *h)
 {
 	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
 	                            .cpuid = env_cpuid, .wrmsr = env_wrmsr, .ranges = s->ranges };
-	s->hooks[h->thread] = (struct core_hooks){ .self = h, .retired = hook_retired, .code = hook_code };
+	s->hooks[h->thread] = (struct core_hooks){ .self = h, .known = s->code, .retired = hook_retired, .code = hook_code };
 	struct counters_env env = { .self = h, .memory = counters_memory, .prefetchers = counters_prefetchers,
 		.uncore_steady = counters_uncore_steady, .cycle = counters_cycle };
 	counters_connect(h->counters, &env);

@@ -6,16 +6,7 @@
 #include "pmu/sim/sim.h"
 
 #define MAPPINGS_MAX 64
-#define CODE_ENTRIES 4096u /* decoded instructions kept, by the low bits of their address */
 #define PROBLEM_TEXT 160
-
-/* One decoded instruction. ip 0: empty. */
-struct code_entry {
-	uint64_t ip;
-	bool pointer; /* loads a register of 8 bytes: perhaps an address */
-	struct insn insn;
-	struct core_plan plan;
-};
 
 /* A hardware thread. */
 struct hart {
