@@ -2,17 +2,19 @@
 #include "pmu/sim/core_pipe.h"
 
 /* One group of the wrong path; false: it comes too late, and so does what lies behind it. */
-static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, uint64_t delivered,
+static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, const bool ported, uint64_t delivered,
                                     enum wait_reason why, uint64_t resolved, const bool quick)
 {
 	/* a look first: a group that would come too late changes nothing */
 	uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
 	if (t >= resolved || c->rob[c->rob_at] >= resolved)
 		return false;
-	unsigned entries = parts == PART_MAIN && !p->ports ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
-	pipe_rs_catch_up(c, t);
-	if (entries && c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
-		return false;
+	const unsigned entries = !ported ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
+	if (entries) {
+		pipe_rs_catch_up(c, t);
+		if (c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
+			return false;
+	}
 	t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why, quick);
 	if (++c->rob_at >= c->rob_size)
 		c->rob_at = 0;
@@ -45,14 +47,27 @@ static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_pla
 	return true;
 }
 
+/* All groups of an instruction of the wrong path; *left: ROB entries that it may still fill. */
+static bool wrong_groups(struct core_thread *c, const struct core_plan *p, uint64_t delivered, enum wait_reason why, uint64_t resolved, uint32_t *left)
+{
+	for (unsigned g = 0; g < (unsigned)p->groups + p->extra && *left; g++, --*left) {
+		const unsigned parts = g < p->groups ? p->group[g] : PART_EXTRA;
+		if (!wrong_group(c, p, parts, parts != PART_MAIN || p->ports, delivered, why, resolved, false))
+			return false;
+	}
+	return true;
+}
+
 /* Allocates and dispatches what lies behind a wrong guess until the branch resolves. */
 static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip, uint64_t resolved, const bool quick)
 {
 	uint64_t ready[RN_COUNT];
-	uint32_t narrow = c->narrow, left = c->rob_size, rob_at = c->rob_at;
-	bool streaming = c->front.streaming, from_cache = c->front.from_cache;
+	uint32_t left = c->rob_size;
+	const uint32_t rob_at = c->rob_at;
+	const bool streaming = c->front.streaming, from_cache = c->front.from_cache;
 	const uint64_t window = c->front.cache_window;
 	const uint32_t window_uops = c->front.window_uops;
+	const struct code_entry *const known = c->hooks->known;
 	memcpy(ready, c->ready, sizeof(ready));
 	c->front.streaming = false;
 	front_redirect(c, c->front.window_cycle + 1);
@@ -61,32 +76,41 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 		const struct core_plan *p;
 		uint64_t delivered;
 		enum wait_reason why;
-		const struct code_entry *known = c->hooks->known ? &c->hooks->known[ip % CODE_ENTRIES] : NULL;
-		if (known && known->ip == ip) {
-			in = &known->insn;
-			p = &known->plan;
+		const bool fused = c->fused_before;
+		if (known && known[ip % CODE_ENTRIES].ip == ip) {
+			in = &known[ip % CODE_ENTRIES].insn;
+			p = &known[ip % CODE_ENTRIES].plan;
 		} else if (!c->hooks->code || !c->hooks->code(c->hooks->self, ip, &in, &p)) {
 			break;
 		}
-		enum status s = pipe_deliver(c, in, p, ip, true, c->fused_before, quick, &delivered, &why);
+		enum status s = pipe_deliver(c, in, p, ip, true, fused, quick, &delivered, &why);
 		if (s != ST_OK)
 			return s;
-		unsigned groups = c->fused_before ? 0 : p->groups + p->extra;
-		for (unsigned g = 0; g < groups && left; g++, left--) {
-			const unsigned parts = g < p->groups ? p->group[g] : PART_EXTRA;
-			if (!(parts == PART_MAIN ? wrong_group(c, p, PART_MAIN, delivered, why, resolved, quick) :
-			      wrong_group(c, p, parts, delivered, why, resolved, quick)))
-				goto out;
+		if (fused) {
+			c->fused_before = false;
+		} else if (quick && p->shape == SHAPE_OPERATION) {
+			if (!wrong_group(c, p, PART_MAIN, true, delivered, why, resolved, true))
+				break;
+			left--;
+		} else if (quick && p->shape == SHAPE_NOP) {
+			if (!wrong_group(c, p, PART_MAIN, false, delivered, why, resolved, true))
+				break;
+			left--;
+		} else if (quick && p->shape == SHAPE_LOAD) {
+			if (!wrong_group(c, p, PART_LOAD, true, delivered, why, resolved, true))
+				break;
+			left--;
+		} else if (!wrong_groups(c, p, delivered, why, resolved, &left)) {
+			break;
 		}
-		uint64_t next = p->branch ? front_guess(c, p, in, ip) : ip + in->length;
+		const uint64_t next = front_guess(c, p, in, ip);
 		if (next != ip + in->length)
 			front_redirect(c, c->front.window_cycle + 1);
-		c->fused_before = p->fuses_next;
+		if (p->fuses_next)
+			c->fused_before = true;
 		ip = next;
 	}
-out:
 	memcpy(c->ready, ready, sizeof(ready));
-	c->narrow = narrow;
 	c->rob_at = rob_at;
 	c->front.streaming = streaming;
 	/* of the window that the wrong path was in only a part was decoded */

@@ -71,6 +71,7 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->uop_sets = uop_cache_sets(m);
 	memset(c->targets, 0, 8 * (2 * m->predictor_targets + m->predictor_indirect));
 	memset(c->uop_lines, 0, c->uop_sets * m->front_uop_cache_ways * sizeof(struct uop_line));
+	c->history_mask = (1ull << m->predictor_history) - 1;
 	c->counter_mask = power_below(m->predictor_entries) - 1;
 	c->target_mask = power_below(m->predictor_targets) - 1;
 	c->indirect_mask = power_below(m->predictor_indirect) - 1;

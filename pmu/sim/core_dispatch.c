@@ -70,6 +70,16 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 	return UINT64_MAX;
 }
 
+uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end)
+{
+	if (ready >= end)
+		return UINT64_MAX;
+	const unsigned later = ports & c->shared->above, from = later ? later : ports, bit = from & -from;
+	c->shared->above = -bit << 1;
+	pipe_say_executed(c, (unsigned)__builtin_ctz(bit), ready);
+	return ready;
+}
+
 void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t)
 {
 	if (port < 8)

@@ -29,21 +29,6 @@
 
 #define LOOP_TURNS 2
 
-static unsigned counter_index(const struct core_thread *c, uint64_t ip)
-{
-	return (unsigned)((ip ^ ip >> 13 ^ c->history << 3) & c->counter_mask);
-}
-
-static unsigned target_index(const struct core_thread *c, uint64_t ip)
-{
-	return (unsigned)((ip ^ ip >> 11) & c->target_mask);
-}
-
-static unsigned indirect_index(const struct core_thread *c, uint64_t ip)
-{
-	return (unsigned)((ip ^ ip >> 9 ^ c->history << 2) & c->indirect_mask);
-}
-
 static enum status fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
 {
 	struct tlb_reply t;
@@ -239,14 +224,6 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 	return ST_OK;
 }
 
-void front_redirect(struct core_thread *c, uint64_t cycle)
-{
-	struct front *f = &c->front;
-	f->redirected = true;
-	if (cycle && cycle - 1 > f->window_cycle)
-		f->window_cycle = cycle - 1;
-}
-
 static void learn_loop(struct core_thread *c, uint64_t ip, const struct effects *e)
 {
 	struct front *f = &c->front;
@@ -273,13 +250,13 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 {
 	bool miss = false, was_streaming = c->front.streaming;
 	uint64_t next = ip + in->length;
-	unsigned t = target_index(c, ip);
+	unsigned t = front_target_index(c, ip);
 	bool in_buffer = c->targets[t] == ip && c->target_of[t] == e->next_rip;
 	*predicted = 0;
 	*known = !e->taken || in_buffer;
 	switch (p->branch) {
 	case BRANCH_COND: {
-		uint8_t *counter = &c->counters[counter_index(c, ip)];
+		uint8_t *counter = &c->counters[front_counter_index(c, ip)];
 		bool guess = *counter >= 2;
 		miss = guess != e->taken;
 		*predicted = guess ? (c->targets[t] == ip ? c->target_of[t] : 0) : next;
@@ -287,16 +264,16 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 			(*counter)++;
 		if (!e->taken && *counter)
 			(*counter)--;
-		c->history = (c->history << 1 | e->taken) & ((1ull << c->m->predictor_history) - 1);
+		c->history = (c->history << 1 | e->taken) & c->history_mask;
 		break;
 	}
 	case BRANCH_CALL: case BRANCH_CALL_INDIRECT: case BRANCH_INDIRECT:
 		if (p->branch != BRANCH_CALL) {
-			uint64_t *slot = &c->indirect[indirect_index(c, ip)];
+			uint64_t *slot = &c->indirect[front_indirect_index(c, ip)];
 			*predicted = *slot;
 			miss = *slot != e->next_rip;
 			*slot = e->next_rip;
-			c->history = (c->history << 2 ^ e->next_rip >> 4) & ((1ull << c->m->predictor_history) - 1);
+			c->history = (c->history << 2 ^ e->next_rip >> 4) & c->history_mask;
 			*known = true;
 		}
 		if (p->branch != BRANCH_INDIRECT) {
@@ -332,17 +309,4 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 			front_redirect(c, c->alloc);
 	}
 	return miss;
-}
-
-uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip)
-{
-	unsigned t = target_index(c, ip);
-	uint64_t target = c->targets[t] == ip ? c->target_of[t] : 0;
-	switch (p->branch) {
-	case BRANCH_NONE: return ip + in->length;
-	case BRANCH_COND: return c->counters[counter_index(c, ip)] >= 2 ? target : ip + in->length;
-	case BRANCH_DIRECT: case BRANCH_CALL: return target;
-	case BRANCH_RETURN: return c->return_depth ? c->returns[c->return_at] : 0;
-	default: return c->indirect[indirect_index(c, ip)];
-	}
 }

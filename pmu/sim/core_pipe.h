@@ -34,6 +34,8 @@ uint64_t pipe_rs_next(const struct core_thread *c);
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 
 /* --- core_dispatch.c --- */
+/* As pipe_dispatch, in `ready`, which is `end` or lies beyond the ring, where ports are free. */
+uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end);
 void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t);
 /* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
 uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
@@ -128,24 +130,20 @@ static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, 
 static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end, const bool quick)
 {
 	struct core_shared *s = c->shared;
-	const uint64_t limit = s->cleared + CORE_RING;
-	for (uint64_t t = ready; t < end; t++) {
+	const uint64_t limit = s->cleared + CORE_RING, stop = end < limit ? end : limit;
+	for (uint64_t t = ready; t < stop; t++) {
 		uint16_t *busy = &s->busy[t & CORE_RING_MASK];
-		const bool near = t < limit;
-		unsigned all = ports;
-		if (near)
-			all &= ~(unsigned)*busy;
+		const unsigned all = ports & ~(unsigned)*busy;
 		if (!all)
 			continue;
 		const unsigned later = all & s->above, from = later ? later : all, bit = from & -from;
 		s->above = -bit << 1;
-		if (near)
-			*busy |= (uint16_t)bit;
+		*busy |= (uint16_t)bit;
 		if (!quick)
 			pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
 		return t;
 	}
-	return UINT64_MAX;
+	return pipe_dispatch_beyond(c, ports, ready > stop ? ready : stop, end);
 }
 
 static PIPE_INLINE uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
@@ -223,15 +221,25 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	if (!quick && !c->alone)
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
 	uint64_t t = c->alloc + (c->slots >= c->width);
-	c->wait_reason = WAIT_NONE;
-	if (delivered > t || c->barrier > t || c->rob[c->rob_at] >= t ||
-	    (parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
-		t = pipe_wait(c, parts, delivered, why);
+	if (quick) { /* nobody asks what it waited for */
+		t = max_cycle(max_cycle(t, delivered), c->barrier);
+		t = max_cycle(t, c->rob[c->rob_at] + 1);
+		if (parts & PART_LOAD)
+			t = max_cycle(t, c->lb[c->lb_at] + 1);
+		if (parts & PART_STA)
+			t = max_cycle(t, c->sb[c->sb_at] + 1);
+	} else {
+		c->wait_reason = WAIT_NONE;
+		if (delivered > t || c->barrier > t || c->rob[c->rob_at] >= t ||
+		    (parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
+			t = pipe_wait(c, parts, delivered, why);
+	}
 	if (entries) {
 		pipe_rs_catch_up(c, t);
 		if (c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
 			t = pipe_rs_wait_near(c, entries, c->alloc + (c->slots != 0), t, quick);
-			c->wait_reason = WAIT_ALLOCATE;
+			if (!quick)
+				c->wait_reason = WAIT_ALLOCATE;
 		}
 	}
 	if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t))

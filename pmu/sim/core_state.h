@@ -100,7 +100,7 @@ struct core_thread {
 	unsigned reads;              /* ... and how many */
 
 	struct front front;
-	uint64_t history;
+	uint64_t history, history_mask;
 	uint64_t returns[64];
 	unsigned return_at, return_depth;
 	uint8_t *counters;           /* predictor.entries */
@@ -131,13 +131,45 @@ static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b;
 MUST_CHECK enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p,
                                      uint64_t ip, bool wrong_path, uint64_t *cycle, enum wait_reason *why);
 /* Fetch starts anew: after a branch that leaves the straight line, in `cycle` at the earliest. */
-void front_redirect(struct core_thread *c, uint64_t cycle);
+static inline void front_redirect(struct core_thread *c, uint64_t cycle)
+{
+	struct front *f = &c->front;
+	f->redirected = true;
+	if (cycle && cycle - 1 > f->window_cycle)
+		f->window_cycle = cycle - 1;
+}
+
+/* Places in the predictor's tables. */
+static inline unsigned front_counter_index(const struct core_thread *c, uint64_t ip)
+{
+	return (unsigned)((ip ^ ip >> 13 ^ c->history << 3) & c->counter_mask);
+}
+
+static inline unsigned front_target_index(const struct core_thread *c, uint64_t ip)
+{
+	return (unsigned)((ip ^ ip >> 11) & c->target_mask);
+}
+
+static inline unsigned front_indirect_index(const struct core_thread *c, uint64_t ip)
+{
+	return (unsigned)((ip ^ ip >> 9 ^ c->history << 2) & c->indirect_mask);
+}
 /* Predicts, learns, and tells the loop buffer. True: mispredicted; *predicted is where the front
  * end went instead (0: nowhere known). *known is false when a taken branch needs a re-steer. */
 bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct insn *in,
                   const struct effects *e, uint64_t *predicted, bool *known);
 /* Where the front end would go behind a branch on the wrong path; 0: it stops. */
-uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip);
+static inline uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip)
+{
+	if (p->branch == BRANCH_NONE || (p->branch == BRANCH_COND && c->counters[front_counter_index(c, ip)] < 2))
+		return ip + in->length;
+	if (p->branch == BRANCH_RETURN)
+		return c->return_depth ? c->returns[c->return_at] : 0;
+	if (p->branch == BRANCH_INDIRECT || p->branch == BRANCH_CALL_INDIRECT)
+		return c->indirect[front_indirect_index(c, ip)];
+	const unsigned t = front_target_index(c, ip);
+	return c->targets[t] == ip ? c->target_of[t] : 0;
+}
 
 /* --- core_memory.c --- */
 struct load_result {

@@ -299,6 +299,8 @@ static void finish(struct decoding *d, struct insn *out)
 		out->run = (uint16_t)RUN_ALU(out->op, out->kind, log2_bytes[out->operand_bytes]);
 	if (out->operand_bytes == 16 && !out->wide_zero && (!out->memory_bytes || out->memory_bytes == 16))
 		out->run = run_sse(out);
+	if (out->op == OP_MOVZX && out->load && out->extra == 1 && out->operand_bytes >= 4)
+		out->run = RUN_MOVZX_BYTE;
 	switch (out->op) {
 	case OP_CMP: case OP_TEST: case OP_ADD: case OP_SUB: case OP_AND: case OP_INC: case OP_DEC:
 		out->fusible_first = !out->store && !out->lock && out->kind != KIND_MI && !(out->rip_relative && out->kind == KIND_RI);

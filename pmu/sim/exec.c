@@ -228,6 +228,16 @@ static ALWAYS_INLINE enum status step(struct hart_regs *regs, const struct insn 
 			next += (uint64_t)in->immediate;
 		}
 		break;
+	case RUN_OTHER + OP_JMP:
+		if (in->kind != KIND_RI)
+			return other(regs, in, env, out, vector);
+		out->taken = true;
+		next += (uint64_t)in->immediate;
+		break;
+	case RUN_MOVZX_BYTE:
+		LOAD_FROM(8);
+		PUT_32(in->dst_at, *(u8 *)p);
+		break;
 	case RUN_OTHER + OP_LEA:
 		va = exec_address(regs, in);
 		if (in->operand_bytes == 8)

@@ -18,7 +18,7 @@ enum op {
 #define RUN_STRIDE 20
 #define RUN_OTHER ((OP_LAST_ALU + 1) * RUN_STRIDE)
 #define RUN_ALU(op, kind, log2_bytes) ((op) * RUN_STRIDE + (kind) * 4 + (log2_bytes))
-/* Legacy SSE of 16 bytes that has handlers of its own. */
-enum run_sse { RUN_SSE_LOAD = RUN_OTHER + OP_COUNT, RUN_SSE_STORE, RUN_SSE_MOVE, RUN_ADDPD, RUN_SUBPD, RUN_MULPD };
+/* Others that have handlers of their own: legacy SSE of 16 bytes, MOVZX of a byte of memory to 32 or 64 bits. */
+enum run_own { RUN_SSE_LOAD = RUN_OTHER + OP_COUNT, RUN_SSE_STORE, RUN_SSE_MOVE, RUN_ADDPD, RUN_SUBPD, RUN_MULPD, RUN_MOVZX_BYTE };
 
 #endif
