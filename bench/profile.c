@@ -221,6 +221,7 @@ static void reduce_run(const struct loop *l, const struct profile_run *run, cons
 		int64_t spread = 0, micro = micro_of(l, work, e, &spread);
 
 		to->slot = &p->plan.slots[run->index[e]];
+		to->overcounts = event_overcounts(l->b->cpu->processor, to->slot->event->name);
 		to->uncounted = l->b->a->counts && !to->slot->fixed && !l->b->a->counts(l->b->a->counts_self, counter_select(to->slot->event));
 		to->unit_milli = mul_div(micro, 1, 1000);
 		to->spread_milli = mul_div(spread, 1, 1000);
@@ -335,6 +336,8 @@ void profile_json(struct text *t, const struct profile_plan *p, const struct pro
 		text_fixed(t, e->spread_milli, 3);
 		json_part(t, "per_1000_instructions", e->instructions_micro, 1);
 		json_part(t, "per_1000_cycles", e->cycles_micro, 1);
+		if (e->overcounts)
+			text_fmt(t, ", \"overcounts\": \"%s\"", e->overcounts->name);
 		text_fmt(t, "}");
 	}
 	text_fmt(t, "], \"last_branches\": ");
@@ -375,7 +378,7 @@ void profile_lines(struct text *t, const struct profile_plan *p, const struct pr
 		column(t, e->unit_milli, true);
 		column(t, e->instructions_micro, e->instructions_micro >= 0);
 		column(t, e->cycles_micro, e->cycles_micro >= 0);
-		text_fmt(t, "  %s%u\n", e->slot->fixed ? "all " : "", e->slot->fixed ? 0 : e->slot->run);
+		text_fmt(t, "  %s%u%s\n", e->slot->fixed ? "all " : "", e->slot->fixed ? 0 : e->slot->run, e->overcounts ? "  counts too much" : "");
 	}
 	profile_branches_lines(t, p, r);
 }

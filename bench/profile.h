@@ -28,6 +28,7 @@ struct profile_event {
 	int64_t unit_milli, spread_milli;   /* a unit of the row's work; median absolute deviation */
 	int64_t instructions_micro;         /* an instruction of the same windows; -1 unknown */
 	int64_t cycles_micro;               /* a cycle of them; -1 unknown */
+	const struct quirk *overcounts;     /* known to count too much: by which quirk; else NULL */
 	bool uncounted;                     /* a simulated machine that does not model the event: nothing is known */
 };
 

@@ -25,6 +25,8 @@ struct plan {
 
 /* Finds an event of the processor by its name; NULL if it has none of that name. */
 const struct event *event_find(const struct processor *p, const char *name);
+/* The quirk by which an event of the processor counts too much; NULL: none is known. */
+const struct quirk *event_overcounts(const struct processor *p, const char *name);
 /* Packs events into the fewest runs that counters, fixed counters and extra MSRs allow.
  * Every run also has cycles and instructions where fixed counters give them free.
  * ST_UNSUPPORTED: no counter can count one of them; *problem names it. */

@@ -35,6 +35,30 @@ const struct event *event_find(const struct processor *p, const char *name)
 	return NULL;
 }
 
+/* Whether one of the words of `starts` begins the name. */
+static bool begins(const char *starts, const char *name)
+{
+	while (*starts) {
+		size_t n = 0;
+
+		while (starts[n] && starts[n] != ' ' && starts[n] == name[n])
+			n++;
+		if (n && (!starts[n] || starts[n] == ' '))
+			return true;
+		while (*starts && *starts++ != ' ')
+			;
+	}
+	return false;
+}
+
+const struct quirk *event_overcounts(const struct processor *p, const char *name)
+{
+	for (unsigned i = 0; i < p->quirk_count; i++)
+		if (begins(p->quirks[i].overcounts, name))
+			return &p->quirks[i];
+	return NULL;
+}
+
 static bool may_take(const struct packing *k, unsigned e, unsigned run, unsigned counter)
 {
 	return (k->run_fixed[e] == NOBODY || k->run_fixed[e] == run) && k->mask[e] >> counter & 1 && !k->seen[run][counter];

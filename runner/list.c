@@ -1,6 +1,7 @@
 /* runner/list.c: what there is to choose from. */
 #include "bench/machine.h"
 #include "bench/row.h"
+#include "pmu/counters.h"
 #include "pmu/netburst.h"
 #include "pmu/uncore_metric.h"
 #include "pmu/sim/machine.h"
@@ -184,8 +185,11 @@ static int list_events(const struct command *c)
 		printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", "select", "register", "counters", "what");
 	for (unsigned i = 0; i < p->event_count; i++) {
 		const struct event *e = &p->events[i];
+		const struct quirk *q = event_overcounts(p, e->name);
+		char said[400];
+		snprintf(said, sizeof(said), "%s%s%s%s", e->what, q ? "; counts too much (" : "", q ? q->erratum : "", q ? ")" : "");
 		print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->edge << 18 | (uint32_t)e->any << 21 | (uint32_t)e->inv << 23 |
-		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, e->what);
+		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, said);
 	}
 	print_detectors(p);
 	print_boxes(p);

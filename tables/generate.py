@@ -131,7 +131,7 @@ def read_profiles(p, folder, name):
 
 def read_quirks(p, folder):
     quirks = {}
-    for r in read_ini(p, folder, "quirks.txt", ["erratum", "what", "source", "writes"]):
+    for r in read_ini(p, folder, "quirks.txt", ["erratum", "what", "source", "writes", "overcounts"]):
         for k in ("erratum", "what", "source"):
             words(p, r, k)
         r.writes = []
@@ -141,6 +141,7 @@ def read_quirks(p, folder):
                 r.writes.append((int(m.group(1), 16), int(m.group(2), 0)))
             else:
                 p.add(r.where, "writes", "'%s' is not MSR=VALUE in 0x-hexadecimal" % w)
+        r.overcounts = r.get("overcounts", "").split()
         quirks[r["name"]] = r
     return quirks
 
@@ -207,6 +208,10 @@ def read_processors(p, folder, quirks):
             else:
                 p.add(r.where, "quirks", "no quirk '%s' in quirks.txt" % q)
         r.pins = [x for n in r.get("pins", "").split() for x in sets["pins"][n]]
+        for q in r.quirks:
+            for start in q.overcounts:
+                if not any(x.event["name"].startswith(start) for x in r.events):
+                    p.add(q.where, "overcounts", "%s has no event that begins with '%s'" % (r["name"], start))
         for k in ("dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k"):
             number(p, r, k, 0, 65535, 0)
         number(p, r, "pebs_format", 0, 255, 255)
@@ -416,8 +421,9 @@ def write_processors(out, processors, quirks, sets):
         if r.quirks:
             out.write("static const struct quirk %s[] = {\n" % c_name("quirks", r["name"]))
             for q in r.quirks:
+                overcounts = c_text(" ".join(q.overcounts))
                 writes = "%s, %d" % (c_name("writes", q["name"]), len(q.writes)) if q.writes else "0, 0"
-                out.write("\t{ %s, %s, %s, %s },\n" % (c_text(q["name"]), c_text(q["erratum"]), c_text(q["what"]), writes))
+                out.write("\t{ %s, %s, %s, %s, %s },\n" % (c_text(q["name"]), c_text(q["erratum"]), c_text(q["what"]), writes, overcounts))
             out.write("};\n")
         for f in r.profiles:
             out.write("static const char *const %s[] = {\n" % c_name("list", r["name"] + "_" + f["name"]))

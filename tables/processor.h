@@ -40,6 +40,7 @@ struct quirk {
 	const char *name; const char *erratum; const char *what;
 	const struct msr_value *writes;
 	uint8_t write_count;
+	const char *overcounts;    /* beginnings of names of events that count too much, separated by blanks; "" none */
 };
 
 /* A list of events that answers one question, by name. */

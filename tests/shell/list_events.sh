@@ -11,6 +11,8 @@ for table in nehalem nehalem-uncore; do
 	done < <(grep -Ev '^(#|name,|$)' "tables/events/$table.csv")
 	say $missing "every event of tables/events/$table.csv is listed with its code"
 done
+[ "$(grep -c '^L1D_CACHE_L[DO].*; counts too much (guide, note before table 16)$' <<<"$list")" -eq 9 ] && ! grep -v '^L1D_CACHE_L[DO]' <<<"$list" | grep -q 'counts too much'
+say $? "events that an erratum makes count too much say so"
 "$out/stallmeter" list --events nothing >/dev/null 2>"$out/log/list_events.err"; [ $? -eq 2 ] && grep -q 'nehalem-ep' "$out/log/list_events.err"
 say $? "an unknown processor is refused and the known ones are named"
 list=$("$out/stallmeter" list --events pentium4); missing=$?

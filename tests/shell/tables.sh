@@ -48,6 +48,7 @@ check "tables_refuse_quirk_write_that_is_not_listed" bad quirks.txt 's/0x186=0x4
 check "tables_refuse_bad_quirk_write" bad quirks.txt 's/0x186=0x4300B5/0x186/' "writes: '0x186' is not MSR=VALUE"
 check "tables_refuse_unknown_key" bad processors.txt 's/^lbr_pairs/lbr_pears/' "lbr_pears: unknown key; known: title"
 check "tables_refuse_key_twice" bad processors.txt '/^stlb_4k = 512/{p}' "stlb_4k: stands twice"
+check "tables_refuse_overcounts_of_no_event" bad quirks.txt 's/L1D_CACHE_LOCK\./L1D_CACHE_LCK./' "overcounts: nehalem-ep has no event that begins with 'L1D_CACHE_LCK.'"
 check "tables_refuse_unknown_quirk" bad processors.txt 's/tsx-force-abort/tsx/' "quirks: no quirk 'tsx'"
 check "tables_refuse_unknown_event_file" bad processors.txt 's/^events = nehalem/events = nahelem/' "events: no file 'nahelem'"
 check "tables_refuse_bad_model" bad processors.txt 's/0x1A 0x1E/26 0x1E/' "models: '26' is no model"

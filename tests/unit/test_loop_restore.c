@@ -251,6 +251,14 @@ static void test_restore_after_a_lost_core(void **state)
 	}
 }
 
+#define NUMBER(section, key, ...) { #section, #key },
+#define TEXT(section, key, ...) { #section, #key },
+static const char *const fault_fields[][2] = {
+#include "pmu/sim/machine.def"
+};
+#undef NUMBER
+#undef TEXT
+
 /* The fault switches of machine files (FORMAT.md, section fault). */
 static void test_restore_with_each_fault_switch(void **state)
 {
@@ -261,7 +269,19 @@ static void test_restore_with_each_fault_switch(void **state)
 		{ { "pebs_drop_every", "3" } }, { { "data_source_flip", "7" } }, { { "smi_period_us", "5" }, { "smi_us", "20" } },
 		{ { "ratio_period_us", "30" }, { "ratio_other", "16" } }, { { "uncore_float_ratio", "12" } },
 		{ { "prefetch_ignored", "15" } }, { { "firmware_counting", "1" } }, { { "dead_core", "2" } },
+		{ { "prefetch_locked", "2" } }, { { "busy_core", "2" }, { "busy_us", "30" } },
+		{ { "uncore_float_us", "10" }, { "uncore_float_ratio", "14" } },
 	};
+	unsigned known = 0;
+	for (unsigned k = 0; k < COUNT_OF(fault_fields); k++) {
+		bool here = strcmp(fault_fields[k][0], "fault") != 0;
+		for (unsigned i = 0; i < COUNT_OF(faults) && !here; i++)
+			here = !strcmp(faults[i][0][0], fault_fields[k][1]) || (faults[i][1][0] && !strcmp(faults[i][1][0], fault_fields[k][1]));
+		if (!here)
+			fail_msg("fault switch %s is not tried", fault_fields[k][1]);
+		known += !strcmp(fault_fields[k][0], "fault");
+	}
+	assert_true(known >= 18);
 	for (unsigned i = 0; i < COUNT_OF(faults); i++) {
 		char *text = strdup(loop_built_in("nehalem-ep"));
 		for (unsigned k = 0; k < 2 && faults[i][k][0]; k++) {

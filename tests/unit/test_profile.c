@@ -153,6 +153,22 @@ static void test_profile_all_lists_run_on_the_default_rows(void **state)
 	assert_int_equal(r.cpu.processor->profile_count, 9);
 }
 
+/* What an erratum says counts too much is counted, and said. */
+static void test_profile_says_which_events_count_too_much(void **state)
+{
+	(void)state;
+	run_profile("L1D_CACHE_LD.MESI,L1D_CACHE_LOCK.HIT,L1D_CACHE_ST.MESI", "load.l1.latency");
+	const char *json = memory_host_file(&r.host, "results.json");
+	unsigned marked = 0;
+	assert_null(json_problem(json));
+	for (const char *at = json; (at = strstr(at, ", \"overcounts\": \"nehalem-l1d-overcount\"}")); at++)
+		marked++;
+	assert_int_equal(marked, 2);
+	assert_null(event_overcounts(r.cpu.processor, "L1D_CACHE_ST.MESI"));
+	assert_null(event_overcounts(r.cpu.processor, "L1D_CACHE_L"));
+	assert_non_null(event_overcounts(r.cpu.processor, "L1D_CACHE_LD.MESI"));
+}
+
 static void test_profile_bad_lists_are_refused_by_name(void **state)
 {
 	(void)state;
@@ -243,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_profile_of_branches_without_records_says_so),
 		cmocka_unit_test_setup_teardown(test_profile_unmodelled_events_have_no_value, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_all_lists_run_on_the_default_rows, open_nehalem, close_machine),
+		cmocka_unit_test_setup_teardown(test_profile_says_which_events_count_too_much, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_bad_lists_are_refused_by_name, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_plan_writes_nothing_and_says_all, open_nehalem, close_machine),
 	};
