@@ -85,12 +85,17 @@ static void test_sample_wrong_data_source_leaves_no_row_ok(void **state)
 {
 	(void)state;
 	run_suite(other_sources, "load.*.latency");
+	unsigned tables = 0;
 	for (unsigned i = 0; i < host.result_count; i++) {
+		if (host.results[i].row->order == ORDER_STAIRS) { /* a chase of each size: none is sampled */
+			tables++;
+			continue;
+		}
 		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
 		assert_int_equal(host.results[i].sample.verdict, SAMPLE_UNPROVEN);
 		assert_non_null(strstr(host.results[i].reason, "latency event: 0 of "));
 	}
-	assert_int_equal(summary.unexpected, summary.rows);
+	assert_int_equal(summary.unexpected, summary.rows - tables);
 	end();
 }
 
@@ -123,6 +128,8 @@ static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state
 	run_suite(no_pebs, "load.*.latency");
 	for (unsigned i = 0; i < host.result_count; i++) {
 		assert_int_equal(host.results[i].status, ROW_OK);
+		if (host.results[i].row->order == ORDER_STAIRS)
+			continue;
 		assert_int_equal(host.results[i].sample.verdict, SAMPLE_UNSUPPORTED);
 		assert_string_equal(host.results[i].sample.reason, "no precise event based sampling (PEBS)");
 	}
