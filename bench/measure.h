@@ -17,6 +17,7 @@
 /* What happened in a window that may spoil it: SMIs and the clock of the core. */
 struct disturbance {
 	bool smi_known, ratio_known, thermal_known;
+	bool log_stays;           /* of heat: it may not be cleared here */
 	uint64_t smi, aperf, mperf, thermal;
 	struct disturbances counts;
 	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */

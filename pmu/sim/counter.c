@@ -123,6 +123,11 @@ uint64_t counters_ratio_now(const struct counters *p)
 	return (now(p) - p->clock_cycle) % (first + second) < first ? m->clock_core_ratio : m->fault_ratio_other;
 }
 
+uint64_t counters_now(const struct counters *p)
+{
+	return now(p);
+}
+
 uint64_t counters_aperf(const struct counters *p)
 {
 	return now(p) - p->halted;

@@ -40,6 +40,8 @@
 #define MISC_LIMIT_CPUID (1ull << 22)
 #define MISC_NO_TURBO (1ull << 38)
 #define PERF_CTL_NO_TURBO (1ull << 32)
+#define THERM_HOT    1u
+#define THERM_LOG    2u
 
 static const uint16_t mtrr_fixed_at[MTRR_FIXED] = {
 	0x250, 0x258, 0x259, 0x268, 0x269, 0x26A, 0x26B, 0x26C, 0x26D, 0x26E, 0x26F
@@ -52,6 +54,7 @@ void counter_msr_reset(struct counters *p)
 	p->misc_enable = 1 | 1 << 3 | (m->pmu_version || netburst_sim(p) ? MISC_EMON : 0) | MISC_NO_BTS |
 		(m->pmu_pebs_format == 255 ? MISC_NO_PEBS : 0) | 1 << 16;
 	p->perf_ctl = m->clock_core_ratio << 8;
+	p->clock_modulation = m->fault_duty_cycle ? 0x1A : 0;
 	p->pat = 0x0007040600070406ull; /* SDM: value after reset */
 	p->mtrr_default = 1 << 11 | 1 << 10 | 6; /* enabled, write-back */
 	for (unsigned i = 0; i < MTRR_FIXED; i++)
@@ -137,6 +140,28 @@ static bool read_only(struct counters *p, uint32_t msr, uint64_t *value)
 	return false;
 }
 
+/* How often it has been too hot so far; each time at the end of a period. */
+static uint64_t heat_cycles(const struct counters *p, uint64_t us)
+{
+	return p->m->core_hz / 1000000 * us;
+}
+
+static uint64_t times_hot(const struct counters *p)
+{
+	const struct machine *m = p->m;
+	return m->fault_heat_period_us ? (counters_now(p) + heat_cycles(p, m->fault_heat_us)) / heat_cycles(p, m->fault_heat_period_us) : 0;
+}
+
+static uint64_t heat(const struct counters *p)
+{
+	const struct machine *m = p->m;
+	if (!m->fault_heat_period_us)
+		return 0;
+	uint64_t period = heat_cycles(p, m->fault_heat_period_us), last = heat_cycles(p, m->fault_heat_us);
+	bool hot = counters_now(p) % period + last >= period;
+	return (hot ? THERM_HOT : 0) | (hot || times_hot(p) != p->heat_cleared ? THERM_LOG : 0);
+}
+
 enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f)
 {
 	uint64_t legal;
@@ -151,7 +176,7 @@ enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, 
 	case MSR_TSC: *value = counters_rdtsc(p); return ST_OK;
 	case MSR_BIOS_SIGN_ID: *value = p->m->control_microcode << 32; return ST_OK;
 	case MSR_MISC_ENABLE: *value = p->misc_enable; return ST_OK;
-	case MSR_THERM_STATUS: *value = 1u << 31 | 40u << 16; return ST_OK; /* valid, 40 K below the limit */
+	case MSR_THERM_STATUS: *value = 1u << 31 | 40u << 16 | heat(p); return ST_OK; /* valid, 40 K below the limit */
 	case MSR_EFER: *value = 0xD01; return ST_OK; /* SCE, LME, LMA, NXE */
 	case MSR_MPERF: case MSR_APERF:
 		if (!p->m->control_aperf_mperf)
@@ -249,7 +274,9 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 		if (value)
 			find(p, f, FIND_IGNORED, msr, value, "only 0 is written here, ahead of CPUID");
 		return ST_OK;
-	case MSR_THERM_STATUS: /* log bits can be cleared; none is ever set */
+	case MSR_THERM_STATUS: /* log bits can be cleared; of them bit 1 is modelled */
+		if ((value & THERM_LOG) == 0)
+			p->heat_cleared = times_hot(p);
 		return ST_OK;
 	case MSR_EFER:
 		find(p, f, FIND_UNMODELLED, msr, value, "EFER does not change");

@@ -61,6 +61,7 @@ struct counters {
 	uint64_t halted;
 	uint64_t clock_cycle, clock_ticks; /* where the clock last began or ceased to change by itself */
 	bool clock_steady;
+	uint64_t heat_cleared;             /* times that it had been too hot when the log was cleared */
 	uint32_t smis;
 
 	struct sim_netburst netburst; /* where the machine has that instead */
@@ -85,6 +86,7 @@ void counters_sync(struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
 /* Now, in units: core cycles awake, TSC ticks. */
 uint64_t counters_aperf(const struct counters *p);
+uint64_t counters_now(const struct counters *p); /* core cycles, parked ones too */
 uint64_t counters_mperf(const struct counters *p);
 /* TSC ticks that `cycles` core cycles last, from the machine's start. */
 uint64_t counters_ticks(const struct counters *p, uint64_t cycles);

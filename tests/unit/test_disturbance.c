@@ -115,6 +115,32 @@ static void test_disturbance_smis_are_counted_by_window(void **state)
 	free(text);
 }
 
+/* The machine's own switches: heat now and then costs windows, each time anew; heat in every window, or a duty cycle, the rows. */
+static void test_disturbance_heat_of_the_machine(void **state)
+{
+	(void)state;
+	char *text = with("heat_period_us", "100");
+	loop_open(&r, text);
+	loop_suite(&r, "load.l2.latency");
+	assert_int_equal(r.host.results[0].status, ROW_OK);
+	assert_int_equal(r.host.results[0].value_milli, 10000);
+	assert_true(r.sum.disturbances.thermal > 1);
+	assert_true(r.sum.disturbances.thermal < r.sum.disturbances.windows / 2);
+	assert_int_equal(r.guard.refused, 0);
+	loop_close(&r);
+	free(text);
+	static const char *const always[][2] = { { "heat_period_us", "3" }, { "duty_cycle", "1" } };
+	for (unsigned i = 0; i < COUNT_OF(always); i++) {
+		text = with(always[i][0], always[i][1]);
+		loop_open(&r, text);
+		loop_suite(&r, "load.l2.latency");
+		assert_int_not_equal(r.host.results[0].status, ROW_OK);
+		assert_int_equal(i ? r.sum.disturbances.modulated : r.sum.disturbances.thermal, r.sum.disturbances.windows);
+		loop_close(&r);
+		free(text);
+	}
+}
+
 /* Every register that the descriptor lets be written and wants put back, on every core. */
 static unsigned registers(uint64_t *values, unsigned most)
 {
@@ -135,7 +161,7 @@ static void test_disturbance_registers_are_as_they_were_under_each_switch(void *
 {
 	(void)state;
 	static const char *const switches[][2] = { { "firmware_counting", "1" }, { "prefetch_locked", "15" }, { "prefetch_ignored", "15" },
-		{ "smi_period_us", "50" }, { "smi_period_us", "500" }, { "uncore_float_ratio", "12" }, { "ratio_period_us", "30" } };
+		{ "smi_period_us", "50" }, { "smi_period_us", "500" }, { "uncore_float_ratio", "12" }, { "ratio_period_us", "30" }, { "heat_period_us", "100" }, { "turbo_locked", "1" } };
 	static uint64_t before[4096], after[4096];
 	for (unsigned i = 0; i < COUNT_OF(switches); i++) {
 		char *text = with(switches[i][0], switches[i][1]);
@@ -160,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_disturbance_hot_windows_are_thrown_away),
 		cmocka_unit_test(test_disturbance_an_old_log_is_none),
 		cmocka_unit_test(test_disturbance_a_modulated_clock_leaves_no_value),
+		cmocka_unit_test(test_disturbance_heat_of_the_machine),
 		cmocka_unit_test(test_disturbance_smis_are_counted_by_window),
 		cmocka_unit_test(test_disturbance_registers_are_as_they_were_under_each_switch),
 	};
