@@ -10,8 +10,8 @@
 #include "pmu/sim/decode.h"
 
 #define MACHINE_TEXT 64
-#define MACHINE_THREADS_MAX 128 /* logical processors */
-#define MACHINE_THREADS_MAX_TEXT "128"
+#define MACHINE_THREADS_MAX 512 /* logical processors */
+#define MACHINE_THREADS_MAX_TEXT "512"
 
 /* What the main uop of a class costs: [exec] lines read `name = LATENCY PORTS BUSY`,
  * e.g. `fp_div64 = 22 0 22`: 22 cycles, port 0, which is blocked for 22; `int = 1 015 1`. */

@@ -74,7 +74,7 @@ static void test_machine_each_error_names_line_key_and_what_is_allowed(void **st
 		{ LEAST "[l3]\nbytes = 262144\n", ST_RANGE, ":10: l3.bytes: larger than l2.bytes" },
 		{ LEAST "[l3]\nbytes = 524288\n[topology]\ncores=4\n", ST_RANGE, ":10: l3.bytes: an inclusive L3 holds the L2s" },
 		{ LEAST "[l3]\nbytes = 3145728\n", ST_RANGE, ":10: l3.bytes: bytes / (64 * ways * slices)" },
-		{ LEAST "[topology]\nsockets=8\ncores=64\n", ST_RANGE, ":11: topology.cores: sockets * cores * threads is at most 128" },
+		{ LEAST "[topology]\nsockets=8\ncores=64\nthreads=2\n", ST_RANGE, ":11: topology.cores: sockets * cores * threads is at most 512" },
 		{ LEAST "[core]\nrs = 200\n", ST_RANGE, ":10: core.rs: at most core.rob" },
 		{ LEAST "[core]\nports = 3\n", ST_RANGE, ":10: exec.int: is not given and its preset needs a port beyond core.ports, ports are 0 to 2" },
 		{ LEAST "[exec]\nint = 1 7 1\n", ST_RANGE, ":10: exec.int: names a port beyond core.ports, ports are 0 to 5" },
