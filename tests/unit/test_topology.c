@@ -24,7 +24,7 @@ static void test_topology_beyond_255_processors(void **state)
 	static bool seen[4096];
 	char number[8], *sockets, *text;
 	snprintf(number, sizeof(number), "%u", SOCKETS);
-	sockets = loop_changed(loop_built_in("haswell-ep"), "topology", "sockets", number);
+	sockets = loop_changed(loop_built_in("skylake-sp"), "topology", "sockets", number);
 	snprintf(number, sizeof(number), "%u", CORES);
 	text = loop_changed(sockets, "topology", "cores", number);
 	loop_open(&r, text);
