@@ -26,13 +26,13 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	n.nibbles = policy == REPLACE_LRU && !stamps;
 	uint32_t at = 8 + padded;
 	n.tags_at = at;
-	n.ready_at = at += 4 * padded;
-	n.stamps_at = at += 8 * ways;
+	n.ready_at = at += 4 * ways;
+	n.stamps_at = at += 4 * ways;
 	n.extra_at = at += stamps ? 8 * ways : 0;
 	n.states_at = at += extra_bytes * ways;
 	n.block_bytes = (at + ways + 63) & ~63u;
-	while (1u << n.shift < ways)
-		n.shift++;
+	n.step = n.block_bytes << (CACHE_WAY_BITS - 6);
+	n.last_nibble = n.nibbles && ways ? (uint8_t)(4 * (ways - 1)) : 0;
 	if (n.slices == 1 && sets > 1 && !(sets & (sets - 1)))
 		n.mask = sets - 1;
 	n.sets_per_slice = sets / n.slices;
@@ -44,13 +44,26 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	*c = n;
 	memset(n.blocks, 0, (size_t)sets * n.block_bytes);
 	for (uint32_t set = 0; set < sets; set++) {
-		uint8_t *block = cache_block(&n, set);
-		memset(block + n.tags_at, 0xFF, 4 * padded);
+		uint8_t *block = cache_block_at(&n, cache_first(&n, set));
+		memset(block + n.tags_at, 0xFF, 4 * ways);
 		if (policy == REPLACE_LRU)
 			*(uint64_t *)(void *)block = 0xFEDCBA9876543210ull;
 		for (uint32_t w = 0; stamps && w < ways; w++)
 			((int64_t *)(void *)(block + n.stamps_at))[w] = -(int64_t)w;
 	}
+}
+
+void cache_new_epoch(struct cache *c, uint64_t ready)
+{
+	if (ready < c->epoch)
+		return;
+	const uint64_t passed = ready - (1ull << 31) - c->epoch;
+	for (uint32_t set = 0; set < c->sets; set++) {
+		uint32_t *at = cache_ready_in(c, cache_block_at(c, cache_first(c, set)));
+		for (uint32_t w = 0; w < c->ways; w++)
+			at[w] = at[w] > passed ? (uint32_t)(at[w] - passed) : 0;
+	}
+	c->epoch += passed;
 }
 
 /* Width of the tree: the next power of two of ways. */
@@ -78,10 +91,10 @@ void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 	}
 }
 
-uint32_t cache_victim_slow(struct cache *c, uint32_t set)
+uint32_t cache_victim_slow(struct cache *c, uint32_t first)
 {
-	const uint8_t *block = cache_block(c, set);
-	const uint32_t first = set << c->shift, *tags = (const uint32_t *)(const void *)(block + c->tags_at);
+	const uint8_t *block = cache_block_at(c, first);
+	const uint32_t *tags = (const uint32_t *)(const void *)(block + c->tags_at);
 	if (c->policy == REPLACE_LRU) {
 		const int64_t *stamps = (const int64_t *)(const void *)(block + c->stamps_at);
 		uint32_t oldest = 0;
@@ -112,8 +125,8 @@ uint32_t cache_victim_slow(struct cache *c, uint32_t set)
 
 void cache_drop(struct cache *c, uint32_t index)
 {
-	const uint32_t set = cache_set_at(c, index), way = cache_way_at(c, index);
-	uint8_t *block = cache_block(c, set);
+	const uint32_t way = cache_way_at(index);
+	uint8_t *block = cache_block_at(c, index);
 	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
 	if (*tag == CACHE_NONE)
 		return;

@@ -6,7 +6,10 @@
  * All that a set has lies together in one block, so that a lookup touches few lines (and pages) of the
  * host's memory: a word for the replacement policy, a byte of each line's hash (eight of them are compared at
  * once), tags, ready times, what the owner keeps with each entry, states. An entry's index is
- * set << shift | way. */
+ * its block's offset in units of 64 bytes, then seven bits for the way.
+ *
+ * Ready times are kept in 32 bits, from an epoch on that follows them at a distance of at least 2^31 cycles: what was
+ * ready before counts as ready at the epoch. No request lags so far behind another. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
@@ -24,13 +27,14 @@ enum replacement { REPLACE_LRU, REPLACE_TREE, REPLACE_RANDOM };
 
 struct cache {
 	uint32_t sets, ways;
-	uint32_t shift;              /* entries of a set: 1 << shift, at least ways */
+	uint32_t step;               /* between the indices of way 0 of a set and of the next set */
 	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
 	uint32_t slices, sets_per_slice;
 	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
 	bool hash;                   /* slices are chosen by a hash of the line */
 	bool nibbles;                /* LRU with the order in one word */
 	uint8_t policy;
+	uint8_t last_nibble;         /* bit at which the order's last way stands */
 	uint32_t used;               /* lines held */
 	uint32_t block_bytes;
 	uint32_t tags_at, ready_at, stamps_at, extra_at, states_at; /* in a block; before the tags: policy word, hash bytes */
@@ -38,6 +42,7 @@ struct cache {
 	uint8_t *blocks;
 	int64_t newest, oldest;      /* LRU by stamps: the last one given to what was used, to what was dropped */
 	uint64_t random;
+	uint64_t epoch;              /* ready times are counted from here */
 };
 
 /* Memory for arrays. With at == NULL it only counts. */
@@ -83,36 +88,50 @@ static inline uint32_t cache_set(const struct cache *c, uint32_t line)
 	return cache_slice(c, line) * c->sets_per_slice + group - turns * c->sets_per_slice;
 }
 
-static inline uint8_t *cache_block(const struct cache *c, uint32_t set) { return c->blocks + (size_t)set * c->block_bytes; }
-static inline uint32_t cache_set_at(const struct cache *c, uint32_t index) { return index >> c->shift; }
-static inline uint32_t cache_way_at(const struct cache *c, uint32_t index) { return index & ((1u << c->shift) - 1); }
+#define CACHE_WAY_BITS 7
+static inline uint32_t cache_first(const struct cache *c, uint32_t set) { return set * c->step; }
+static inline uint32_t cache_way_at(uint32_t index) { return index & ((1u << CACHE_WAY_BITS) - 1); }
+static inline uint8_t *cache_block_at(const struct cache *c, uint32_t index)
+{
+	return c->blocks + ((size_t)(index >> CACHE_WAY_BITS) << 6);
+}
 
 /* What an entry has. */
 static inline uint32_t *cache_tag(const struct cache *c, uint32_t i)
 {
-	return (uint32_t *)(void *)(cache_block(c, cache_set_at(c, i)) + c->tags_at) + cache_way_at(c, i);
+	return (uint32_t *)(void *)(cache_block_at(c, i) + c->tags_at) + cache_way_at(i);
 }
 
 /* When its fill is there. */
-static inline uint64_t *cache_ready(const struct cache *c, uint32_t i)
+static inline uint32_t *cache_ready_in(const struct cache *c, uint8_t *block) { return (uint32_t *)(void *)(block + c->ready_at); }
+static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
 {
-	return (uint64_t *)(void *)(cache_block(c, cache_set_at(c, i)) + c->ready_at) + cache_way_at(c, i);
+	return c->epoch + cache_ready_in(c, cache_block_at(c, i))[cache_way_at(i)];
+}
+
+void cache_new_epoch(struct cache *c, uint64_t ready);
+static inline void cache_set_ready(struct cache *c, uint32_t i, uint64_t ready)
+{
+	if (__builtin_expect((ready - c->epoch) >> 32 != 0, 0))
+		cache_new_epoch(c, ready);
+	cache_ready_in(c, cache_block_at(c, i))[cache_way_at(i)] = ready > c->epoch ? (uint32_t)(ready - c->epoch) : 0;
 }
 
 static inline uint8_t *cache_state(const struct cache *c, uint32_t i)
 {
-	return cache_block(c, cache_set_at(c, i)) + c->states_at + cache_way_at(c, i);
+	return cache_block_at(c, i) + c->states_at + cache_way_at(i);
 }
 
 static inline void *cache_extra(const struct cache *c, uint32_t i)
 {
-	return cache_block(c, cache_set_at(c, i)) + c->extra_at + (size_t)cache_way_at(c, i) * c->extra_bytes;
+	return cache_block_at(c, i) + c->extra_at + (size_t)cache_way_at(i) * c->extra_bytes;
 }
 
 #define CACHE_BYTES 0x0101010101010101ull
 static inline uint8_t cache_hash(uint32_t line) { return (uint8_t)(line * 0x9E3779B1u >> 24); /* 2^32 / golden ratio */ }
 
-/* Which of n tags, with the bytes of their hashes, is that; CACHE_NONE: none. Both arrays reach to a multiple of 8. */
+/* Which of n tags, with the bytes of their hashes, is that; CACHE_NONE: none. Hashes and what may be read as tags reach to a
+ * multiple of 8. */
 static inline uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
 {
 	const uint64_t want = cache_hash(tag) * CACHE_BYTES;
@@ -121,7 +140,7 @@ static inline uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags,
 		/* bytes that are equal, and some that are not */
 		for (uint64_t marks = (differs - CACHE_BYTES) & ~differs & CACHE_BYTES << 7; marks; marks &= marks - 1) {
 			const uint32_t i = at + (uint32_t)__builtin_ctzll(marks) / 8;
-			if (tags[i] == tag)
+			if (tags[i] == tag && i < n)
 				return i;
 		}
 	}
@@ -134,22 +153,22 @@ static inline uint32_t cache_find_way(const struct cache *c, const uint8_t *bloc
 	return cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + c->tags_at), c->ways, line);
 }
 
-/* Index of the line's entry, CACHE_NONE likewise. */
-static inline uint32_t cache_find_in(const struct cache *c, uint32_t set, uint32_t line)
+/* Index of the line's entry in the set whose way 0 is `first`, CACHE_NONE likewise. */
+static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, uint32_t line)
 {
-	const uint32_t way = cache_find_way(c, cache_block(c, set), line);
-	return way == CACHE_NONE ? CACHE_NONE : set << c->shift | way;
+	const uint32_t way = cache_find_way(c, cache_block_at(c, first), line);
+	return way == CACHE_NONE ? CACHE_NONE : first | way;
 }
 
 static inline uint32_t cache_find(const struct cache *c, uint32_t line)
 {
-	return c->used ? cache_find_in(c, cache_set(c, line), line) : CACHE_NONE;
+	return c->used ? cache_find_from(c, cache_first(c, cache_set(c, line)), line) : CACHE_NONE;
 }
 
 /* Brings what this program looks at for a line into the host's caches. */
 static inline void cache_near(const struct cache *c, uint32_t line)
 {
-	const uint8_t *block = cache_block(c, cache_set(c, line));
+	const uint8_t *block = cache_block_at(c, cache_first(c, cache_set(c, line)));
 	for (uint32_t at = 0; at < c->block_bytes; at += 64)
 		__builtin_prefetch(block + at);
 }
@@ -183,29 +202,34 @@ static inline void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way
 
 static inline void cache_touch(struct cache *c, uint32_t index)
 {
-	cache_touch_way(c, cache_block(c, cache_set_at(c, index)), cache_way_at(c, index));
+	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index));
 }
 
 /* The entry that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
-uint32_t cache_victim_slow(struct cache *c, uint32_t set);
+uint32_t cache_victim_slow(struct cache *c, uint32_t first);
+/* In the set whose way 0 is `first`. */
+static inline uint32_t cache_victim_from(struct cache *c, uint32_t first)
+{
+	if (c->nibbles)
+		return first | (*(uint64_t *)(void *)cache_block_at(c, first) >> c->last_nibble & 15);
+	return cache_victim_slow(c, first);
+}
+
 static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 {
-	const uint32_t set = cache_set(c, line);
-	if (c->nibbles)
-		return set << c->shift | (*(uint64_t *)(void *)cache_block(c, set) >> 4 * (c->ways - 1) & 15);
-	return cache_victim_slow(c, set);
+	return cache_victim_from(c, cache_first(c, cache_set(c, line)));
 }
 
 static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
 {
-	const uint32_t set = cache_set_at(c, index), way = cache_way_at(c, index);
-	uint8_t *block = cache_block(c, set);
+	const uint32_t way = cache_way_at(index);
+	uint8_t *block = cache_block_at(c, index);
 	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
 	c->used += *tag == CACHE_NONE;
 	*tag = line;
 	block[8 + way] = cache_hash(line);
-	((uint64_t *)(void *)(block + c->ready_at))[way] = ready;
+	cache_set_ready(c, index, ready);
 	block[c->states_at + way] = state;
 	cache_touch_way(c, block, way);
 }

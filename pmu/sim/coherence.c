@@ -65,7 +65,7 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 		f->ready = t + s->lat.clean;
 	}
 	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, *cache_ready(&k->l3, p.l3));
+		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
 	const bool alone = !(mask & ~c->bit);
 	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
 	socket_hold(s, k, p, line, state, mask | c->bit);
@@ -111,8 +111,8 @@ static struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t l
 	struct snooped r = { .sender = s->sockets };
 	for (unsigned i = 0; i < s->sockets; i++) {
 		struct socket *k = &s->socket[i];
-		if (i == asker)
-			continue;
+		if (i == asker || (!k->l3.used && !k->directory.entries && !s->sink.pulse))
+			continue; /* it has no line at all */
 		const struct place p = socket_find(k, line);
 		enum line_state was = LINE_I;
 		if (place_is(p)) {
@@ -163,7 +163,7 @@ static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 			f->source = SRC_REMOTE_CLEAN;
 	}
 	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, *cache_ready(&k->l3, p.l3));
+		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
 	f->state = LINE_M;
 	/* the cluster's own state says that it is modified; what the L3 had modified stays so */
 	if (s->inclusive) {

@@ -184,12 +184,11 @@ uint64_t lfb_start(const struct memory *s, const struct private_core *c, uint32_
 	                  c->wc_open);
 }
 
-void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
+void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
 {
 	struct cluster *k = c->cluster;
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
-	uint32_t i = cache_find(&k->l2, line);
 	enum line_state beside = LINE_I;
 	if (k->l2.sets)
 		t = lane_take(&k->port, t);
@@ -210,8 +209,8 @@ void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint
 		tell_l2(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + s->m->l2_cycles;
-		if (*cache_ready(&k->l2, i) > f->ready)
-			f->ready = *cache_ready(&k->l2, i);
+		if (cache_ready(&k->l2, i) > f->ready)
+			f->ready = cache_ready(&k->l2, i);
 		f->source = SRC_L2;
 		f->state = own ? LINE_M : had == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
 		if (ask_demands(q))
@@ -320,7 +319,7 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 	const bool train = q->kind == MEM_LOAD && (c->prefetchers & 4);
 	if (i != CACHE_NONE && (!own || (*cache_state(&c->l1d, i) & LINE_STATE) >= LINE_E)) {
 		/* there, or on its way */
-		const uint64_t ready = *cache_ready(&c->l1d, i);
+		const uint64_t ready = cache_ready(&c->l1d, i);
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
 		const bool first = *cache_state(&c->l1d, i) & LINE_PREFETCHED;
 		tell_l1(s, q->kind, q->thread, t, ready > t ? LINE_I : (enum line_state)(*cache_state(&c->l1d, i) & LINE_STATE));
@@ -336,7 +335,7 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 		if (u && u->from > t) { /* asked for by an older instruction, but later in time */
 			r->source = (enum mem_source)u->source;
 			r->ready = t + (u->to - u->from);
-			*cache_ready(&c->l1d, i) = r->ready;
+			cache_set_ready(&c->l1d, i, r->ready);
 		}
 		if (first && ready > t)
 			signal_pulse(s->signals[q->thread], SIG_LOAD_HIT_PREFETCH, t, 1);
@@ -372,17 +371,17 @@ static inline __attribute__((always_inline)) bool data_near(struct memory *s, st
 	unsigned thread, uint64_t ip, uint64_t va, uint64_t pa, uint64_t t, uint32_t line, bool own, uint32_t *i)
 {
 	struct cache *l1 = &c->l1d;
-	const uint32_t set = l1->mask ? line & l1->mask : cache_set(l1, line);
-	uint8_t *block = cache_block(l1, set);
+	const uint32_t first = cache_first(l1, l1->mask ? line & l1->mask : cache_set(l1, line));
+	uint8_t *block = cache_block_at(l1, first);
 	const uint32_t way = cache_find_way(l1, block, line);
 	if (kind == MEM_LOAD && (c->prefetchers & 8))
 		prefetch_stride(s, c, thread, ip, va, pa, t);
 	*i = CACHE_NONE;
 	if (way == CACHE_NONE)
 		return false;
-	*i = set << l1->shift | way;
+	*i = first | way;
 	const uint8_t state = block[l1->states_at + way];
-	if (((const uint64_t *)(const void *)(block + l1->ready_at))[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
+	if (l1->epoch + cache_ready_in(l1, block)[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
 		return false;
 	if (kind == MEM_LOAD || kind == MEM_RFO)
 		tell_l1(s, kind, thread, t, (enum line_state)state);
@@ -482,8 +481,8 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	r->lfb_from = q->cycle;
 	signal_pulse(g, i == CACHE_NONE ? SIG_L1I_MISS : SIG_L1I_HIT, q->cycle, 1);
 	if (i != CACHE_NONE) {
-		r->source = *cache_ready(&c->l1i, i) > q->cycle ? SRC_LFB : SRC_L1;
-		r->ready = *cache_ready(&c->l1i, i) > q->cycle ? *cache_ready(&c->l1i, i) : q->cycle;
+		r->source = cache_ready(&c->l1i, i) > q->cycle ? SRC_LFB : SRC_L1;
+		r->ready = cache_ready(&c->l1i, i) > q->cycle ? cache_ready(&c->l1i, i) : q->cycle;
 		cache_touch(&c->l1i, i);
 		return;
 	}

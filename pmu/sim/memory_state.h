@@ -60,7 +60,7 @@ struct private_core {
 
 /* Which clusters of a socket hold a line, where no inclusive L3 says it: open addressing. */
 struct directory {
-	uint32_t mask;          /* entries - 1; 0: there is none */
+	uint32_t entries;       /* 0: there is none */
 	uint32_t *line;
 	uint8_t *state;
 };
@@ -129,7 +129,11 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 uint64_t sq_start(const struct memory *s, const struct cluster *k, uint32_t line, uint64_t t);
 uint64_t lfb_start(const struct memory *s, const struct private_core *c, uint32_t line, uint64_t t);
 /* The line from the L2 or beyond; brings it into the L2. */
-void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
+void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f); /* i: its entry there */
+static inline void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
+{
+	l2_read_at(s, c, q, cache_find(&c->cluster->l2, q->line), t, f);
+}
 /* Highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
 enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);

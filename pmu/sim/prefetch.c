@@ -65,7 +65,7 @@ static bool into_l2(struct memory *s, struct private_core *c, unsigned thread, u
 	struct fill f;
 	const uint8_t on = c->prefetchers;
 	c->prefetchers = 0; /* what a prefetcher asks for does not train */
-	l2_read(s, c, &ask, t, &f);
+	l2_read_at(s, c, &ask, CACHE_NONE, t, &f);
 	c->prefetchers = on;
 	return true;
 }

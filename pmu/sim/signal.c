@@ -13,8 +13,8 @@
 struct lane_cycle { int16_t pulses, change; };
 
 struct lane {
-	uint64_t active[RING_WORDS];
-	struct lane_cycle at[SIGNAL_RING]; /* not of a lane that is a bitmap alone */
+	uint64_t *active;      /* [RING_WORDS] */
+	struct lane_cycle *at; /* [SIGNAL_RING]; NULL: a bitmap alone */
 };
 
 struct tap_state {
@@ -34,7 +34,9 @@ struct signals_all {
 	struct signals head;
 	struct route routes[SIG_COUNT];
 	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to close */
-	struct lane *lanes;
+	bool attached, starved;
+	struct signal_room room;
+	struct lane lanes[TAPS_MAX];
 	struct tap taps[TAPS_MAX];
 	struct tap_state state[TAPS_MAX];
 };
@@ -42,7 +44,9 @@ struct signals_all {
 static struct signals_all *all(struct signals *s) { return (struct signals_all *)s; }
 
 size_t signals_bytes(void) { return sizeof(struct signals_all); }
-size_t signals_ring_bytes(void) { return TAPS_MAX * sizeof(struct lane); }
+#define BITS_BYTES (RING_WORDS * sizeof(uint64_t))
+#define COUNTS_BYTES (SIGNAL_RING * sizeof(struct lane_cycle))
+size_t signals_ring_bytes(void) { return TAPS_MAX * (BITS_BYTES + COUNTS_BYTES); }
 
 struct signals *signals_init(void *memory)
 {
@@ -50,7 +54,8 @@ struct signals *signals_init(void *memory)
 	return memory;
 }
 
-bool signals_attached(const struct signals *s) { return ((const struct signals_all *)s)->lanes != NULL; }
+bool signals_attached(const struct signals *s) { return ((const struct signals_all *)s)->attached; }
+bool signals_starved(const struct signals *s) { return ((const struct signals_all *)s)->starved; }
 
 bool signals_any(const struct signals *s)
 {
@@ -86,7 +91,7 @@ static void choose_ways(struct signals_all *a)
 		const struct route *r = &a->routes[g];
 		const uint64_t bit = 1ull << (g % 64);
 		const bool one = r->bits && !(r->bits & (r->bits - 1));
-		a->head.hearer[g].bits = a->lanes && one ? a->lanes[__builtin_ctz(r->bits)].active : NULL;
+		a->head.hearer[g].bits = a->attached && one ? a->lanes[__builtin_ctz(r->bits)].active : NULL;
 		if (r->plain | r->bits | r->counts)
 			a->head.listening[g / 64] |= bit;
 		if (r->counts || (r->bits && !one))
@@ -123,10 +128,63 @@ void signals_pair(struct signals *both, struct signals *one, struct signals *oth
 	one->asleep = other->asleep = true;
 }
 
+static void *room_get(struct signals_all *a, size_t bytes)
+{
+	void *at = a->room.get ? a->room.get(a->room.self, bytes) : NULL;
+	a->starved |= !at;
+	return at;
+}
+
+/* Whether a tap that is not plain has what it needs. */
+static bool has_room(struct signals_all *a, unsigned t)
+{
+	struct lane *l = &a->lanes[t];
+	if (!l->active)
+		l->active = room_get(a, BITS_BYTES);
+	if (!l->at && a->taps[t].cmask > 1)
+		l->at = room_get(a, COUNTS_BYTES);
+	return l->active && (l->at || a->taps[t].cmask <= 1);
+}
+
 void signals_attach(struct signals *s, void *ring)
 {
-	all(s)->lanes = ring;
-	choose_ways(all(s));
+	struct signals_all *a = all(s);
+	uint8_t *at = ring;
+	for (unsigned t = 0; t < TAPS_MAX; t++, at += BITS_BYTES + COUNTS_BYTES)
+		a->lanes[t] = (struct lane){ (uint64_t *)(void *)at, (struct lane_cycle *)(void *)(at + BITS_BYTES) };
+	a->attached = true;
+	choose_ways(a);
+}
+
+void signals_attach_room(struct signals *s, const struct signal_room *room)
+{
+	struct signals_all *a = all(s);
+	a->room = *room;
+	a->attached = true;
+	for (unsigned t = 0; t < TAPS_MAX; t++) { /* those that came before */
+		const struct tap tap = a->taps[t];
+		if (tap.on && !is_plain(&tap))
+			signals_tap(s, t, &tap);
+	}
+	choose_ways(a);
+}
+
+void signals_detach(struct signals *s)
+{
+	struct signals_all *a = all(s);
+	if (!a->attached)
+		return;
+	for (unsigned t = 0; t < TAPS_MAX; t++)
+		signals_tap(s, t, NULL);
+	for (unsigned t = 0; t < TAPS_MAX && a->room.put; t++) {
+		if (a->lanes[t].active)
+			a->room.put(a->room.self, a->lanes[t].active, BITS_BYTES);
+		if (a->lanes[t].at)
+			a->room.put(a->room.self, a->lanes[t].at, COUNTS_BYTES);
+	}
+	memset(a->lanes, 0, sizeof(a->lanes));
+	a->attached = false;
+	choose_ways(a);
 }
 
 /* Empties a lane: open cycles only can hold anything, but a tap may be replaced when all are open. */
@@ -146,12 +204,13 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 	if (t >= TAPS_MAX)
 		return;
 	hand_out(a);
-	if (a->lanes && (a->bits_on | a->counts_on) >> t & 1)
+	if (a->attached && a->lanes[t].active && (a->bits_on | a->counts_on) >> t & 1)
 		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
 	a->bits_on &= ~(1u << t);
 	a->counts_on &= ~(1u << t);
 	a->taps[t] = tap ? *tap : (struct tap){ .on = false };
 	tap = &a->taps[t];
+	const bool hears = tap->on && (is_plain(tap) || !a->attached || has_room(a, t));
 	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		struct route *r = &a->routes[g];
@@ -160,10 +219,10 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 		r->plain &= ~(1u << t);
 		r->bits &= ~(1u << t);
 		r->counts &= ~(1u << t);
-		if (tap->on && tap->listen[g / 64] >> (g % 64) & 1)
+		if (hears && tap->listen[g / 64] >> (g % 64) & 1)
 			*(is_plain(tap) ? &r->plain : tap->cmask > 1 ? &r->counts : &r->bits) |= 1u << t;
 	}
-	if (tap->on && !is_plain(tap))
+	if (hears && !is_plain(tap))
 		*(tap->cmask > 1 ? &a->counts_on : &a->bits_on) |= 1u << t;
 	choose_ways(a);
 }
@@ -191,7 +250,7 @@ void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsi
 	s->hearer[sig].sum += n;
 	if (s->both && signal_heard(s->both, sig))
 		signal_pulse_heard(s->both, sig, cycle, n);
-	if (!a->lanes || !n || !(r->bits | r->counts))
+	if (!a->attached || !n || !(r->bits | r->counts))
 		return;
 	const unsigned i = brought_in(a, cycle) & RING_MASK;
 	for (uint32_t bits = r->bits | r->counts; bits; bits &= bits - 1)
@@ -219,7 +278,7 @@ void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint6
 	s->hearer[sig].sum += (to - from) * n;
 	if (s->both && signal_heard(s->both, sig))
 		signal_level_heard(s->both, sig, from, to, n);
-	if (!a->lanes || !n || !(r->bits | r->counts))
+	if (!a->attached || !n || !(r->bits | r->counts))
 		return;
 	from = brought_in(a, from);
 	to = brought_in(a, to);
@@ -339,11 +398,11 @@ void signal_close(struct signals *s, uint64_t cycle)
 	const uint64_t open = s->open;
 	if (cycle <= open)
 		return;
-	for (uint32_t bits = a->lanes ? a->bits_on : 0; bits; bits &= bits - 1) {
+	for (uint32_t bits = a->attached ? a->bits_on : 0; bits; bits &= bits - 1) {
 		const unsigned t = (unsigned)__builtin_ctz(bits);
 		bits_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
 	}
-	for (uint32_t bits = a->lanes ? a->counts_on : 0; bits; bits &= bits - 1) {
+	for (uint32_t bits = a->attached ? a->counts_on : 0; bits; bits &= bits - 1) {
 		const unsigned t = (unsigned)__builtin_ctz(bits);
 		lane_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
 	}
@@ -364,7 +423,7 @@ void signal_sleep(struct signals *s)
 void signal_skip(struct signals *s, uint64_t cycle)
 {
 	struct signals_all *a = all(s);
-	for (uint32_t bits = a->lanes ? a->bits_on | a->counts_on : 0; bits; bits &= bits - 1) {
+	for (uint32_t bits = a->attached ? a->bits_on | a->counts_on : 0; bits; bits &= bits - 1) {
 		const unsigned t = (unsigned)__builtin_ctz(bits);
 		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
 		a->state[t].level = 0;

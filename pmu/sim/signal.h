@@ -66,6 +66,17 @@ size_t signals_ring_bytes(void);
 struct signals *signals_init(void *memory);
 /* Gives the taps their ring (zeroed). Before, as on a thread that never ran, only plain taps count. */
 void signals_attach(struct signals *s, void *ring);
+/* The same, each tap's part when it is needed: a bit a cycle for cmask 1 and edge, counts a cycle beside it for more (zeroed;
+ * kept). Without room a tap counts nothing and signals_starved says so from then on. */
+struct signal_room {
+	void *self;
+	void *(*get)(void *self, size_t bytes);
+	void (*put)(void *self, void *at, size_t bytes);
+};
+void signals_attach_room(struct signals *s, const struct signal_room *room);
+bool signals_starved(const struct signals *s);
+/* Gives back what was got; nothing counts any more. */
+void signals_detach(struct signals *s);
 bool signals_attached(const struct signals *s);
 
 /* Makes `both` what two threads say together: for taps that AnyThread puts there. Both threads are asleep until

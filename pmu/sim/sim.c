@@ -270,10 +270,9 @@ void sim_close(struct sim *s)
 	for (unsigned i = 0; i < s->threads; i++) {
 		if (s->harts[i].core_memory)
 			from.put(from.self, s->harts[i].core_memory, core_bytes(&s->m));
-		if (s->harts[i].ring)
-			from.put(from.self, s->harts[i].ring, signals_ring_bytes());
-		if (i % 2 == 0 && s->both_ring[i / 2])
-			from.put(from.self, s->both_ring[i / 2], signals_ring_bytes());
+		signals_detach(s->signals[i]);
+		if (i % 2 == 0 && s->both[i / 2])
+			signals_detach(s->both[i / 2]);
 	}
 	if (s->memory)
 		from.put(from.self, s->memory, s->memory_bytes);

@@ -219,17 +219,13 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 	if (h->core)
 		return ST_OK;
 	h->core_memory = s->from.get(s->from.self, core_bytes(&s->m));
-	h->ring = s->from.get(s->from.self, signals_ring_bytes());
-	if (!h->core_memory || !h->ring)
+	if (!h->core_memory)
 		return ST_FULL;
-	signals_attach(s->signals[h->thread], h->ring);
+	const struct signal_room room = { s->from.self, s->from.get, s->from.put };
+	signals_attach_room(s->signals[h->thread], &room);
 	const unsigned core = h->thread / 2;
-	if (s->both[core] && !s->both_ring[core]) {
-		s->both_ring[core] = s->from.get(s->from.self, signals_ring_bytes());
-		if (!s->both_ring[core])
-			return ST_FULL;
-		signals_attach(s->both[core], s->both_ring[core]);
-	}
+	if (s->both[core] && !signals_attached(s->both[core]))
+		signals_attach_room(s->both[core], &room);
 	const struct hart *o = sibling(s, h);
 	h->core = core_init(h->core_memory, &s->m, h->thread / (unsigned)s->m.topology_threads, h->thread, s->memory,
 	                    s->signals[h->thread], &s->hooks[h->thread], o ? o->core : NULL);
@@ -459,6 +455,9 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 	}
 	for (unsigned i = 0; i < n && first == ST_OK; i++)
 		first = jobs[i].status;
+	for (unsigned i = 0; i < s->threads; i++) /* a counter that could not count */
+		if (signals_starved(s->signals[i]) || (s->both[i / 2] && signals_starved(s->both[i / 2])))
+			return ST_FULL;
 	return first;
 bad:
 	for (unsigned k = 0; k < left; k++)

@@ -13,7 +13,7 @@ struct hart {
 	struct sim *sim;
 	unsigned thread, physical;     /* logical processor; its core */
 	struct core_thread *core;      /* NULL until it runs for the first time */
-	void *core_memory, *ring;
+	void *core_memory;
 	struct counters *counters;
 	uint64_t now;                  /* cycle at which its clock can be read */
 	uint64_t next_smi;             /* cycle; fault.smi_period_us alone */
@@ -41,7 +41,6 @@ struct sim {
 	struct boxes *boxes;
 	struct signals *signals[MACHINE_THREADS_MAX];
 	struct signals *both[MACHINE_THREADS_MAX / 2]; /* of each core with two threads */
-	void *both_ring[MACHINE_THREADS_MAX / 2];
 	struct hart *harts;
 	struct core_hooks *hooks;      /* one a hart */
 	struct code_entry *code;

@@ -37,15 +37,22 @@ static void set_holders(const struct memory *s, struct socket *k, uint32_t i, ui
 
 static uint32_t dir_hash(const struct directory *d, uint32_t line)
 {
-	const uint32_t h = line * 0x9E3779B1u; /* 2^32 / golden ratio: Knuth's multiplicative hash */
-	return (h ^ h >> 15) & d->mask;
+	return (uint32_t)((uint64_t)(line * 0x9E3779B1u) * d->entries >> 32); /* 2^32 / golden ratio: Knuth's multiplicative hash */
+}
+
+static uint32_t dir_next(const struct directory *d, uint32_t i) { return i + 1 < d->entries ? i + 1 : 0; }
+
+/* Steps from one entry on to another. */
+static uint32_t dir_steps(const struct directory *d, uint32_t from, uint32_t to)
+{
+	return to >= from ? to - from : to + d->entries - from;
 }
 
 static uint32_t dir_find(const struct directory *d, uint32_t line)
 {
-	if (!d->mask)
+	if (!d->entries)
 		return CACHE_NONE;
-	for (uint32_t i = dir_hash(d, line);; i = (i + 1) & d->mask) {
+	for (uint32_t i = dir_hash(d, line);; i = dir_next(d, i)) {
 		if (d->line[i] == line)
 			return i;
 		if (d->line[i] == CACHE_NONE)
@@ -57,7 +64,7 @@ static uint32_t dir_add(struct directory *d, uint32_t line)
 {
 	uint32_t i = dir_hash(d, line);
 	while (d->line[i] != CACHE_NONE)
-		i = (i + 1) & d->mask;
+		i = dir_next(d, i);
 	d->line[i] = line;
 	return i;
 }
@@ -66,9 +73,9 @@ static uint32_t dir_add(struct directory *d, uint32_t line)
 static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 {
 	struct directory *d = &k->directory;
-	for (uint32_t j = (i + 1) & d->mask; d->line[j] != CACHE_NONE; j = (j + 1) & d->mask) {
+	for (uint32_t j = dir_next(d, i); d->line[j] != CACHE_NONE; j = dir_next(d, j)) {
 		const uint32_t want = dir_hash(d, d->line[j]);
-		if (((j - want) & d->mask) < ((j - i) & d->mask))
+		if (dir_steps(d, want, j) < dir_steps(d, i, j))
 			continue; /* its own place lies behind the gap: it stays */
 		d->line[i] = d->line[j];
 		d->state[i] = d->state[j];
@@ -178,8 +185,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	uint32_t n = 0;
 	if (!s->inclusive) {
 		const uint64_t lines = (m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores) / 64 * s->clusters_per_socket;
-		for (n = 64; n < lines * 4 / 3; n *= 2)
-			;
+		n = (uint32_t)(lines * 4 / 3) + 64; /* a quarter stays empty, so that a look for a line ends soon */
 	}
 	uint32_t *line = arena_get(a, n * sizeof(*line));
 	uint8_t *state = arena_get(a, n);
@@ -193,7 +199,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 		return;
 	k->holders = mask;
 	memset(mask, 0, (size_t)n * s->holder_bytes);
-	k->directory = (struct directory){ .mask = n ? n - 1 : 0, .line = line, .state = state };
+	k->directory = (struct directory){ .entries = n, .line = line, .state = state };
 	memset(line, 0xFF, n * sizeof(*line));
 	struct pool *pool[3] = { &k->read_tracker, &k->write_tracker, &k->peer_tracker };
 	for (unsigned i = 0; i < 3; i++)

@@ -107,7 +107,7 @@ static bool look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint
 		return false;
 	cache_touch(&t->c, i);
 	*pa = *page_address(t, i) + (va & ((1ull << shift) - 1));
-	*ready = *cache_ready(&t->c, i);
+	*ready = cache_ready(&t->c, i);
 	return true;
 }
 
@@ -240,7 +240,7 @@ static void tlb_flush(struct tlb *t, uint64_t va, uint64_t bytes, unsigned shift
 {
 	for (uint32_t set = 0; set < t->c.sets; set++)
 		for (uint32_t w = 0; w < t->c.ways; w++) {
-			const uint32_t i = (set << t->c.shift) + w, tag = *cache_tag(&t->c, i);
+			const uint32_t i = cache_first(&t->c, set) | w, tag = *cache_tag(&t->c, i);
 			if (tag == CACHE_NONE || (tag & mask) != mark)
 				continue;
 			const uint32_t first = page_tag(va, shift), last = page_tag(va + bytes - 1, shift), page = tag & ~mask;

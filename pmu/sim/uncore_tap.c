@@ -15,7 +15,6 @@
 
 struct socket_taps {
 	struct signals *signals;
-	void *ring;
 	uint32_t listening[UNC_COUNT]; /* bit n: tap n */
 	struct uncore_tap taps[UNCORE_TAPS];
 	uint64_t closed;               /* uncore cycle */
@@ -140,8 +139,7 @@ void uncore_taps_close(struct uncore_taps *t)
 {
 	memory_uncore(t->memory, NULL);
 	for (unsigned s = 0; s < t->sockets; s++)
-		if (t->socket[s].ring)
-			t->env.put(t->env.self, t->socket[s].ring, signals_ring_bytes());
+		signals_detach(t->socket[s].signals);
 	for (unsigned s = 0; s < t->sockets; s++)
 		if (t->socket[s].total)
 			t->env.put(t->env.self, t->socket[s].total, TOTAL_BYTES);
@@ -177,11 +175,9 @@ enum status uncore_tap_set(struct uncore_taps *t, unsigned socket, unsigned n, c
 	struct socket_taps *k = &t->socket[socket];
 	if (socket >= t->sockets || n >= UNCORE_TAPS)
 		return ST_RANGE;
-	if (tap && (tap->cmask || tap->edge) && !k->ring) {
-		k->ring = t->env.get(t->env.self, signals_ring_bytes());
-		if (!k->ring)
-			return ST_FULL;
-		signals_attach(k->signals, k->ring);
+	if (tap && !signals_attached(k->signals)) {
+		const struct signal_room room = { t->env.self, t->env.get, t->env.put };
+		signals_attach_room(k->signals, &room);
 	}
 	close_until_now(t, k);
 	for (unsigned g = 0; g < UNC_COUNT; g++)
@@ -197,7 +193,7 @@ enum status uncore_tap_set(struct uncore_taps *t, unsigned socket, unsigned n, c
 		signals_tap(k->signals, n, &below);
 	}
 	tell_memory(t);
-	return ST_OK;
+	return signals_starved(k->signals) ? ST_FULL : ST_OK;
 }
 
 uint64_t uncore_tap_value(struct uncore_taps *t, unsigned socket, unsigned n)
