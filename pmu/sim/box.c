@@ -1,4 +1,6 @@
-/* pmu/sim/box.c: the table of uncore boxes, and who answers to an address. */
+/* pmu/sim/box.c: the table of uncore boxes, and who answers to an address.
+ *
+ * Not modelled: boxes that appear or move while the machine runs, accesses of other widths than the box's own. */
 #include "pmu/sim/box.h"
 #include "pmu/text.h"
 

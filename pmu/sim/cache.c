@@ -3,7 +3,9 @@
  * LRU keeps the ways of a set in order of last use: up to 16 ways as a list in one word, more by stamps that
  * rise with each use; one that is dropped comes last. Tree-PLRU keeps one bit a node of a binary
  * tree over the next power of two of ways; a branch without ways is never taken. Random is a
- * deterministic xorshift generator of each array. An empty way is always filled first. */
+ * deterministic xorshift generator of each array. An empty way is always filled first.
+ *
+ * Not modelled: data, parity, ways set aside, policies that adapt (sets that duel, ages). */
 #include "pmu/sim/cache.h"
 
 void *arena_get(struct arena *a, size_t bytes)

@@ -1,4 +1,5 @@
-/* pmu/sim/calendar.c: the rings of a pool and of a lane, the search for room in a pool. */
+/* pmu/sim/calendar.c: the rings of a pool and of a lane, the search for room in a pool. What is
+ * not modelled stands in calendar.h; of a lane, what lies LANE_SLOTS / 2 slots before the newest counts as free. */
 #include "pmu/sim/calendar.h"
 
 void lane_init(struct lane *l, uint64_t period_65536)

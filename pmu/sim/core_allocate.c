@@ -1,4 +1,7 @@
-/* pmu/sim/core_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c. */
+/* pmu/sim/core_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c.
+ *
+ * Not modelled: physical registers that run out, checkpoints of the renamer, entries of the station set aside for a
+ * thread or bound to a port. */
 #include "pmu/sim/core_pipe.h"
 
 /* The departures of the eight cycles that `cycle` is one of, a byte each. */

@@ -1,4 +1,6 @@
-/* pmu/sim/core_branch.c: branches and the wrong path. The rules stand in core.c. */
+/* pmu/sim/core_branch.c: branches and the wrong path. The rules stand in core.c.
+ *
+ * Not modelled: caches, TLBs and faults met on a wrong path, branches of it that resolve before the first one does. */
 #include "pmu/sim/core_pipe.h"
 
 /* One group of the wrong path; false: it comes too late, and so does what lies behind it. */

@@ -1,4 +1,6 @@
-/* pmu/sim/core_clock.c: a thread's life, its clock, the closing of cycles. */
+/* pmu/sim/core_clock.c: a thread's life, its clock, the closing of cycles.
+ *
+ * Not modelled: sleep states and what waking from them costs, clocks that differ between the threads of a core. */
 #include "pmu/sim/core_pipe.h"
 
 static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }

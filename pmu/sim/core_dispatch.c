@@ -1,4 +1,7 @@
-/* pmu/sim/core_dispatch.c: ports and the divider. The rules stand in core.c. */
+/* pmu/sim/core_dispatch.c: ports and the divider. The rules stand in core.c.
+ *
+ * Not modelled: ports bound at allocation, uops sent again because their data did not come, conflicts at write-back,
+ * dividers of their own for integers and floating point. */
 #include "pmu/sim/core_pipe.h"
 
 static bool divider_free(const struct core_shared *s, uint64_t from, unsigned n, uint64_t *busy_until)

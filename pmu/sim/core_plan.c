@@ -2,7 +2,10 @@
  *
  * Parts: a load (PART_LOAD), the operation (PART_MAIN), a store's address (PART_STA) and data
  * (PART_STD). Micro-fusion joins load with operation, and address with data, into one allocation
- * slot. Microcoded instructions have `extra` further uops, one slot each. */
+ * slot. Microcoded instructions have `extra` further uops, one slot each.
+ *
+ * Not modelled: costs that depend on values (but divides' and assists'), pairs of micro-fusion that some operands
+ * forbid (but indexed addresses), zero idioms other than those decode.c marks. */
 #include "pmu/sim/core.h"
 
 static bool is_vector_int(unsigned c)

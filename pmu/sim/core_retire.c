@@ -1,4 +1,7 @@
-/* pmu/sim/core_retire.c: retirement, machine clears, what stall cycles are put down to. The rules stand in core.c. */
+/* pmu/sim/core_retire.c: retirement, machine clears, what stall cycles are put down to. The rules stand in core.c.
+ *
+ * Not modelled: interrupts, machine clears because another core took a line that a load had read early; a stall
+ * has one cause at a time, the oldest uop's. */
 #include "pmu/sim/core_pipe.h"
 
 static void put_down(struct core_thread *c, enum signal sig, uint64_t *from, uint64_t to, uint64_t end)

@@ -1,4 +1,6 @@
-/* pmu/sim/counter_events.c: looks event codes up in the maps events_*.def. */
+/* pmu/sim/counter_events.c: looks event codes up in the maps events_*.def.
+ *
+ * Not modelled: events that the maps lack; they are flagged, never counted as zero. */
 #include "pmu/sim/counter_event.h"
 #include "pmu/text.h"
 

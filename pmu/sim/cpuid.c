@@ -2,7 +2,9 @@
  *
  * Caches are told by leaf 4 only (leaf 2 says so with descriptor 0xFF), TLBs by leaf 0x18 where
  * control.highest_leaf reaches it, else by no leaf of this model. Of leaf 0xD the sizes of SSE,
- * AVX and AVX-512 state. */
+ * AVX and AVX-512 state. Of leaf 6 the sensor, turbo, APERF and MPERF.
+ *
+ * Not modelled: leaves that this file does not name (they read as zero), differences between cores. */
 #include "pmu/sim/counter_state.h"
 #include "pmu/text.h"
 

@@ -1,6 +1,6 @@
 /* pmu/sim/decode.c: prefixes, opcode maps, ModRM; finds the row of an instruction.
  *
- * Long mode only. Not decoded, hence ST_SYNTAX: FS and GS overrides, EVEX masking, embedded
+ * Long mode only. Not modelled, hence ST_SYNTAX: FS and GS overrides, EVEX masking, embedded
  * broadcast and rounding, gathers, MMX registers, REPNE, BMI, AES and other special units,
  * far transfers, port and system instructions beyond the list in decode_rows.def. */
 #include "pmu/sim/decode_row.h"

@@ -1,4 +1,5 @@
-/* pmu/sim/decode_integer.c: operands and dependencies of integer and system instructions. */
+/* pmu/sim/decode_integer.c: operands and dependencies of integer and system instructions.
+ * What is not modelled stands in decode.c. */
 #include "pmu/sim/decode_row.h"
 #include "pmu/sim/exec.h"
 

@@ -1,4 +1,5 @@
-/* pmu/sim/decode_vector.c: operands and dependencies of vector and x87 instructions. */
+/* pmu/sim/decode_vector.c: operands and dependencies of vector and x87 instructions.
+ * What is not modelled stands in decode.c. */
 #include "pmu/sim/decode_row.h"
 #include "pmu/sim/exec.h"
 

@@ -1,5 +1,6 @@
 /* pmu/sim/exec_fma.c: one fused multiply-add, exactly, in integers (IEEE 754-2008, 5.4.1; special
- * values, flags, DAZ and FTZ as in the Intel SDM vol. 1, 11.5 and 14.5). */
+ * values, flags, DAZ and FTZ as in the Intel SDM vol. 1, 11.5 and 14.5).
+ * Not modelled: 16-bit numbers, roundings embedded in an instruction. */
 #include "pmu/sim/exec_room.h"
 
 typedef unsigned __int128 u128;

@@ -1,7 +1,8 @@
 /* pmu/sim/exec_integer.c: the rarer integer and system ops, one handler each for all widths.
  *
  * Where the manual leaves a flag undefined, the value here is the simple one (documented at each
- * op) and need not be any processor's. REP MOVS and STOS are carried out whole, without interrupts. */
+ * op) and need not be any processor's. REP MOVS and STOS are carried out whole, without interrupts.
+ * Not modelled: alignment checks, segments, privilege, I/O. */
 #include "pmu/sim/exec_room.h"
 
 static inline uint64_t get(const void *p, unsigned bytes)

@@ -1,5 +1,6 @@
 /* pmu/sim/exec_vector.c: vector moves, logic, shuffles and integer arithmetic, 16 bytes at a time,
- * whatever the vector length; with no more than SSE2 asked of the host. */
+ * whatever the vector length; with no more than SSE2 asked of the host.
+ * Not modelled: masks, embedded broadcast (decode.c refuses them). */
 #include "pmu/sim/exec_room.h"
 
 static inline int saturate(int v, int low, int high)

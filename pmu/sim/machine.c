@@ -1,7 +1,10 @@
 /* pmu/sim/machine.c: reads a machine file, checks it as a whole, derives the clocks.
  *
  * A figure that nobody has published reads `unknown`: the field's preset then stands for it,
- * and the file says so. Fields without a preset must be given. */
+ * and the file says so. Fields without a preset must be given.
+ *
+ * Not modelled: whether figures fit each other as those of a machine that somebody built; only what the model cannot
+ * do without is checked. */
 #include "pmu/sim/machine.h"
 #include "pmu/text.h"
 

@@ -1,4 +1,5 @@
-/* pmu/sim/replay.c: reads recorded accesses, line by line. */
+/* pmu/sim/replay.c: reads recorded accesses, line by line.
+ * Not modelled: times of the recorded accesses; their order alone counts. */
 #include "pmu/sim/replay.h"
 #include "pmu/text.h"
 

@@ -1,4 +1,5 @@
-/* pmu/sim/replay_run.c: carries recorded accesses out on a simulated machine. */
+/* pmu/sim/replay_run.c: carries recorded accesses out on a simulated machine.
+ * Not modelled: what the recorded program did between two accesses: no kernel runs. */
 #include "pmu/sim/replay.h"
 
 enum status replay_run(struct sim *s, const struct replay_access *a, struct replay_result *out)

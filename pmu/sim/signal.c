@@ -4,7 +4,9 @@
  * other tap has a lane: a bitmap of the cycles in which anything is. For a tap of one or more (or of none)
  * that is all: a count of bits. Another has a ring of cycles beside it, each with what was pulsed in it and
  * by how much the level changes at it, and the bitmap says where these are. Closing goes along the bitmap,
- * so stretches without a change cost one step per 64 cycles. */
+ * so stretches without a change cost one step per 64 cycles.
+ *
+ * Not modelled: cycles SIGNAL_RING or more behind the oldest open one; what happens there is counted in the last. */
 #include "pmu/sim/signal.h"
 
 #define RING_MASK (SIGNAL_RING - 1)

@@ -1,5 +1,7 @@
 /* pmu/sim/sim.c: the simulated machine as a backend: builds it and routes the operations of struct
- * access to the rooms that answer them. */
+ * access to the rooms that answer them.
+ *
+ * Not modelled: interrupts, devices, power states; a fault ends a job. */
 #include "pmu/sim/sim_state.h"
 #include "asm/kernel.h"
 #include "pmu/sim/counter_event.h"

@@ -1,5 +1,7 @@
 /* pmu/sim/sim_map.c: the simulated machine's address space: which window addresses are mapped, at
- * which physical addresses, and where their bytes are in this program. */
+ * which physical addresses, and where their bytes are in this program.
+ *
+ * Not modelled: page tables in memory (tlb.c makes up their addresses), permissions, accessed and dirty bits. */
 #include "pmu/sim/sim_state.h"
 #include "asm/kernel.h"
 

@@ -2,7 +2,9 @@
  *
  * With an inclusive L3 the mask of holders stands with the L3's entry. Otherwise a directory
  * has exactly the lines that private caches of the socket hold; where a line is in both, the
- * directory's state counts. */
+ * directory's state counts.
+ *
+ * Not modelled: a directory that runs full or takes time, lines set aside for a core or a class of service. */
 #include "pmu/sim/memory_state.h"
 
 /* Where the mask of an entry of the L3, or of the directory, stands. */

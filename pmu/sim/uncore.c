@@ -1,4 +1,6 @@
-/* pmu/sim/uncore.c: tells the sink what happened beyond the cores, in uncore cycles. */
+/* pmu/sim/uncore.c: tells the sink what happened beyond the cores, in uncore cycles.
+ *
+ * Not modelled: cycles of the uncore in which a request only waits to enter a queue. */
 #include "pmu/sim/memory_state.h"
 
 void memory_uncore(struct memory *s, const struct uncore_sink *sink)
