@@ -1,5 +1,6 @@
 /* bench/html_chart.c: latency and bandwidth bars, histograms, the core-to-core heat map. */
 #include "bench/html.h"
+#include "bench/staircase.h"
 
 #define WIDTH 720
 #define LABEL 250              /* bars begin here */
@@ -79,6 +80,67 @@ static void bars(struct html *h, bool bandwidth, const char *title, const char *
 	html_figure_end(h, caption);
 }
 
+#define STAIRS_HEIGHT 300
+#define STAIRS_LEFT   60
+#define STAIRS_RIGHT  660
+#define STAIRS_TOP    40
+#define STAIRS_BOTTOM 256
+
+static unsigned stairs_x(int64_t bytes, int64_t end)
+{
+	return STAIRS_LEFT + scaled(html_log2_milli(bytes) - html_log2_milli(STAIRCASE_FROM), html_log2_milli(end) - html_log2_milli(STAIRCASE_FROM), STAIRS_RIGHT - STAIRS_LEFT);
+}
+
+static unsigned stairs_y(int64_t milli, int64_t top)
+{
+	return STAIRS_BOTTOM - scaled(html_log2_milli(milli) - html_log2_milli(1000), html_log2_milli(top) - html_log2_milli(1000), STAIRS_BOTTOM - STAIRS_TOP);
+}
+
+/* Latency over the size of the working set. */
+static void staircase(struct html *h)
+{
+	struct stair stairs[STAIRCASE_MOST];
+	unsigned n = staircase_of(h->d, stairs);
+
+	if (!n)
+		return;
+	int64_t top = staircase_top(stairs, n), end = stairs[n - 1].level ? stairs[n - 1].to * 8 : stairs[n - 1].to;
+
+	html_figure(h, "Latency over the size of the working set", "A staircase: each cache answers up to its size with the latency of its row, memory what is larger. Both "
+	            "axes are logarithmic; the figures are in the penalty table.", WIDTH, STAIRS_HEIGHT);
+	for (int64_t v = 1000; v <= top; v *= 2)
+		text_fmt(&h->t, "<path class=\"axis\" d=\"M%d %uH%d\"/><text class=\"dim\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%lld</text>", STAIRS_LEFT, stairs_y(v, top), STAIRS_RIGHT,
+		         STAIRS_LEFT - 6, stairs_y(v, top) + 4, (long long)(v / 1000));
+	for (int64_t v = STAIRCASE_FROM; v <= end; v *= 8) {
+		text_fmt(&h->t, "<text class=\"dim\" x=\"%u\" y=\"%d\" text-anchor=\"middle\">", stairs_x(v, end), STAIRS_BOTTOM + 16);
+		html_bytes(h, v);
+		text_fmt(&h->t, "</text>");
+	}
+	text_fmt(&h->t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">bytes of the working set</text><text x=\"14\" y=\"%d\" transform=\"rotate(-90 14 %d)\">core cycles</text>\n",
+	         (STAIRS_LEFT + STAIRS_RIGHT) / 2, STAIRS_BOTTOM + 36, STAIRS_BOTTOM - 60, STAIRS_BOTTOM - 60);
+	for (unsigned i = 0; i < n; i++)
+		if (stairs[i].level)
+			text_fmt(&h->t, "<path class=\"mark\" d=\"M%u %dV%d\"/>", stairs_x(stairs[i].to, end), STAIRS_TOP, STAIRS_BOTTOM);
+	text_fmt(&h->t, "<polyline class=\"l l1\" points=\"");
+	for (unsigned i = 0; i < n; i++)
+		text_fmt(&h->t, "%s%u,%u %u,%u", i ? " " : "", stairs_x(stairs[i].from, end), stairs_y(stairs[i].cycles_milli, top), stairs_x(stairs[i].to, end),
+		         stairs_y(stairs[i].cycles_milli, top));
+	text_fmt(&h->t, "\"/>");
+	for (unsigned i = 0; i < n; i++) {
+		text_fmt(&h->t, "<text x=\"%u\" y=\"%u\">", stairs_x(stairs[i].from, end) + 6, stairs_y(stairs[i].cycles_milli, top) - 20);
+		if (stairs[i].level) {
+			text_fmt(&h->t, "L%u, ", stairs[i].level);
+			html_bytes(h, stairs[i].to);
+		} else {
+			text_fmt(&h->t, "memory");
+		}
+		text_fmt(&h->t, "</text><text x=\"%u\" y=\"%u\">", stairs_x(stairs[i].from, end) + 6, stairs_y(stairs[i].cycles_milli, top) - 6);
+		html_milli(h, stairs[i].cycles_milli, 1);
+		text_fmt(&h->t, " cycles</text>");
+	}
+	html_figure_end(h, "Latency over the size of the working set: as measured for each level, with steps at the sizes that CPUID says (dashed). No row measures the sizes between.");
+}
+
 void html_latencies(struct html *h)
 {
 	int64_t most;
@@ -88,6 +150,7 @@ void html_latencies(struct html *h)
 	html_section(h, "latencies", "Load to use, by who answers", "");
 	bars(h, false, "Load-to-use latency in core cycles", "Horizontal bars, one for each load latency row, on a logarithmic scale. The figures are in the penalty table.",
 	     "Core cycles, logarithmic scale. Bars of another colour: the row is not ok.");
+	staircase(h);
 }
 
 /* Per channel of the memory: read and written. */

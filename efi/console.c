@@ -140,10 +140,6 @@ static void firmware_text(const char *s)
 {
 	CHAR16 line[256];
 	size_t n = 0;
-	if (console.drawn != NULL) {
-		screen_text(console.drawn, s);
-		return;
-	}
 	if (uefi.system->ConOut == NULL)
 		return;
 	for (; *s != 0; s++) {
@@ -158,11 +154,19 @@ static void firmware_text(const char *s)
 	}
 }
 
-void print_text(const char *s)
+void console_log(const char *s)
 {
 	/* The firmware's console would write the screen that we draw: then its serial line is ours. */
 	raw_bytes(s, console.com1 || (console.drawn != NULL && console.firmware_serial));
-	firmware_text(s);
+	if (console.drawn == NULL)
+		firmware_text(s);
+}
+
+void print_text(const char *s)
+{
+	console_log(s);
+	if (console.drawn != NULL)
+		screen_text(console.drawn, s);
 }
 
 bool console_stop_pressed(void)

@@ -25,6 +25,8 @@ void print_text(const char *s);
 void print_screen(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same as print_text without the firmware: for faults and inside the bracket. */
 void print_raw(const char *s);
+/* print_text to all but a screen that we draw. */
+void console_log(const char *s);
 /* On the UART alone, byte for byte. */
 void console_uart(const char *s);
 /* Whether Esc or Ctrl-C is among the keys pressed since the last call. Empties the key buffer. */

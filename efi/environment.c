@@ -1,6 +1,7 @@
 /* efi/environment.c: who we run on and under, for the environment block of the results. */
 #include "efi/environment.h"
 #include "efi/console.h"
+#include "efi/hmat.h"
 #include "efi/uefi.h"
 #include "pmu/text.h"
 
@@ -65,6 +66,44 @@ static void add_smbios(struct environment *e, const struct smbios *s)
 	}
 }
 
+#define MATRIX_NODES 8u        /* of more nodes the matrices are left out: a line a node is too much */
+
+/* "slit_0 = 10 21": distances from node 0; "hmat_access_latency_0 = 5000 9000" in ps, bandwidths in MB/s; '-' is unknown. */
+static void add_matrices(struct environment *e, const struct acpi *a)
+{
+	static const struct { enum hmat_type type; const char *name; } types[] = {
+		{ HMAT_ACCESS_LATENCY, "access_latency" }, { HMAT_READ_LATENCY, "read_latency" },
+		{ HMAT_ACCESS_BANDWIDTH, "access_bandwidth" }, { HMAT_READ_BANDWIDTH, "read_bandwidth" },
+	};
+	char key[40], value[240];
+	struct text k, v;
+	uint64_t entry;
+	for (unsigned from = 0; a->nodes <= MATRIX_NODES && from < a->nodes; from++) {
+		text_init(&k, key, sizeof(key));
+		text_init(&v, value, sizeof(value));
+		text_fmt(&k, "slit_%u", from);
+		for (unsigned to = 0; a->slit && to < a->nodes; to++)
+			text_fmt(&v, "%s%u", to == 0 ? "" : " ", a->distance[from * a->nodes + to]);
+		add(e, key, "%s", value);
+		for (unsigned i = 0; i < COUNT_OF(types); i++) {
+			bool any = false;
+			text_init(&k, key, sizeof(key));
+			text_init(&v, value, sizeof(value));
+			text_fmt(&k, "hmat_%s_%u", types[i].name, from);
+			for (unsigned to = 0; to < a->nodes; to++) {
+				bool there = hmat_entry(a, types[i].type, from, to, &entry);
+				any = any || there;
+				if (there)
+					text_fmt(&v, "%s%llu", to == 0 ? "" : " ", (unsigned long long)entry);
+				else
+					text_fmt(&v, "%s-", to == 0 ? "" : " ");
+			}
+			if (any)
+				add(e, key, "%s", value);
+		}
+	}
+}
+
 static const char *park_name(enum park p)
 {
 	return p == PARK_MWAIT ? "mwait" : p == PARK_HLT ? "hlt" : "pause";
@@ -119,6 +158,7 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 		add(e, "hmat", "no");
 	add(e, "cxl", "%s", acpi->cxl ? "yes" : "no");
 	add(e, "slit", "%s", acpi->slit ? "yes" : "no");
+	add_matrices(e, acpi);
 	add(e, "here_tsc_hz", "%lu", (unsigned long)clock->tsc_hz);
 	add(e, "here_tsc_from", "%s", clock->method);
 	add(e, "here_tsc_spread_ppm", "%u", clock->spread_ppm);

@@ -107,7 +107,9 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (str_equal(test, "speed"))
 		return speed_test(&app->clock) == 0 ? EXIT_GOOD : EXIT_ROWS;
-	if (test[0] == 0 && console.drawn == NULL)
+	if (console.drawn != NULL)
+		screen_clear(&app->screen);
+	else if (test[0] == 0)
 		s = screen_open(&app->screen);
 	if (s == ST_FULL)
 		print("no memory for a picture of the screen: its text goes on\n");

@@ -39,11 +39,21 @@ static void show_page(const struct menu *m, const struct pages *p, unsigned page
 
 static void save(const struct menu *m)
 {
+	char line[RUN_PATH_MAX + 40];
+	struct text t;
+
 	enum status s = kept_save(m->kept, m->files, m->prefix);
+	text_init(&t, line, sizeof(line));
 	if (s == ST_OK)
-		print("\nsaved: %s\n", m->files->run_path);
+		text_fmt(&t, "saved: %s", m->files->run_path);
 	else
-		print("\nnot saved: %s\n", s == ST_MISSING ? "there is no volume, or the run is not whole" : s == ST_REFUSED ? "the volume is write-protected" : status_name(s));
+		text_fmt(&t, "not saved: %s", s == ST_MISSING ? "there is no volume, or the run is not whole" : s == ST_REFUSED ? "the volume is write-protected" : status_name(s));
+	if (m->screen != NULL)
+		screen_note(m->screen, line);
+	else
+		print("\n");
+	console_log(line);
+	console_log("\n");
 }
 
 enum menu_choice menu_ask(struct menu *m)

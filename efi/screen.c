@@ -40,9 +40,7 @@ enum status screen_open(struct screen *s)
 	if (pixels == NULL)
 		return ST_FULL;
 	canvas_init(&s->canvas, pixels, width, height);
-	s->y = log_top(s);
-	s->shown_permille = 1001;
-	show(s, 0, height);
+	screen_clear(s);
 	console.drawn = s;
 	return ST_OK;
 }
@@ -114,6 +112,24 @@ void screen_page_size(const struct screen *s, struct pages *p)
 {
 	p->columns = s->canvas.width / canvas_column(&s->canvas);
 	p->lines = s->canvas.height / canvas_line(&s->canvas) - 4; /* title, keys, and an empty line at each */
+}
+
+void screen_note(struct screen *s, const char *line)
+{
+	unsigned h = canvas_line(&s->canvas), y = (s->canvas.height / h - 2) * h;
+
+	canvas_fill(&s->canvas, 0, y, s->canvas.width, h, COLOUR_GROUND);
+	(void)canvas_text(&s->canvas, 0, y, COLOUR_TEXT, line, (size_t)-1);
+	show(s, y, h);
+}
+
+void screen_clear(struct screen *s)
+{
+	canvas_fill(&s->canvas, 0, 0, s->canvas.width, s->canvas.height, COLOUR_GROUND);
+	s->column = 0;
+	s->y = log_top(s);
+	s->shown_permille = 1001;
+	show(s, 0, s->canvas.height);
 }
 
 void screen_page(struct screen *s, const struct pages *p, unsigned page, const char *keys)

@@ -181,45 +181,6 @@ static enum status export_junit(const struct export *e)
 	return ST_OK;
 }
 
-/* --- matrices of nodes ------------------------------------------------------------------------- */
-
-static const struct doc_node *value_of(const struct document *d, const char *name)
-{
-	const struct doc_node *row = doc_row(d, name);
-	return row->type == DOC_OBJECT && export_measured(d, row) ? row : NULL;
-}
-
-/* Latencies as HMAT's system locality latency structure has them (ACPI 6.5, 5.2.29.4: base unit and entries), and distances
- * as SLIT's (5.2.17: 10 is local). With one local and one remote row every remote node has the same figure. */
-static enum status export_hmat(const struct export *e)
-{
-	const struct doc_node *local = value_of(e->d, "load.dram_local.latency"), *remote = value_of(e->d, "load.dram_remote.latency");
-	int64_t nodes = doc_whole(e->d, doc_get(e->d, doc_root(e->d), "machine"), "nodes");
-	if (!local || doc_get(e->d, local, "ns")->type != DOC_NUMBER || doc_milli(e->d, local, "ns") <= 0 || nodes > 64 || (nodes > 1 && !remote)) {
-		complain(e->c, "these results have no proved latency of %s memory", local ? "another node's" : "local");
-		return ST_MISSING;
-	}
-	double at_home = export_number(doc_get(e->d, local, "ns")), away = remote ? export_number(doc_get(e->d, remote, "ns")) : at_home;
-	json_t *ps = json_array(), *slit = json_array();
-	for (int64_t i = 0; i < nodes; i++) {
-		json_t *a = json_array(), *b = json_array();
-		for (int64_t k = 0; k < nodes; k++) {
-			json_array_append_new(a, json_integer((json_int_t)((i == k ? at_home : away) * 1000 + 0.5)));
-			json_array_append_new(b, json_integer(i == k ? 10 : (json_int_t)(10 * away / at_home + 0.5)));
-		}
-		json_array_append_new(ps, a);
-		json_array_append_new(slit, b);
-	}
-	json_t *j = json_pack("{s:{s:s, s:i, s:o}, s:o}", "hmat_latency", "data_type", "access latency", "base_unit_ps", 1, "entries", ps, "slit", slit);
-	json_dumpf(j, stdout, JSON_INDENT(1));
-	putchar('\n');
-	json_decref(j);
-	if (nodes > 2)
-		complain(e->c, "one remote node was measured: all remote entries are its figure");
-	complain(e->c, "the firmware's own tables are not in these results: no difference can be given");
-	return ST_OK;
-}
-
 /* --- the command ------------------------------------------------------------------------------- */
 
 static const struct { const char *name, *what; enum status (*write)(const struct export *e); } formats[] = {
@@ -231,7 +192,7 @@ static const struct { const char *name, *what; enum status (*write)(const struct
 	{"pmu-tools", "cost constants as pmu-tools' ratio files have them", export_pmu_tools},
 	{"perf-metrics", "metrics as perf's and perfmon's JSON files have them", export_perf_metrics},
 	{"likwid", "a performance group", export_likwid},
-	{"hmat", "latency matrix and distances, as ACPI's HMAT and SLIT have them", export_hmat},
+	{"hmat", "latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them, and the difference from the firmware's", export_hmat},
 };
 
 static int export_command(const struct command *c, int operands, char **operand)
@@ -274,7 +235,7 @@ const struct command command_export = {
 	"pmu-tools       cost constants as its *_ratios.py files have them\n"
 	"perf-metrics    JSON metrics for perf and perfmon\n"
 	"likwid          a performance group for likwid-perfctr -g\n"
-	"hmat            latencies and distances between nodes as ACPI's HMAT and SLIT have them\n\n"
+	"hmat            latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them,\n                and the difference from the firmware's own\n\n"
 	"What a format cannot hold is said on standard error. Exit status 1: these results have nothing for it, and why.\n",
 	export_options, export_command,
 };

@@ -13,6 +13,7 @@ enum status export_retire_latency(const struct export *e);
 enum status export_pmu_tools(const struct export *e);
 enum status export_perf_metrics(const struct export *e);
 enum status export_likwid(const struct export *e);
+enum status export_hmat(const struct export *e);
 
 double export_number(const struct doc_node *n);
 /* Proved, perhaps noisy, with a value. */

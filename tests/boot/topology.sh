@@ -22,6 +22,17 @@ check "many_one_node_has_no_processor" in_results '.environment.nodes_without_pr
 check "many_row_has_a_value" in_results '.rows[0].value > 0'
 check "many_machine_txt_lists_all" test "$(sed -n '/^\[core\]/,$p' "$results/machine.txt" | grep -c '^[0-9]* = ')" -eq 32
 
+# The firmware's latencies and bandwidths are in the environment: QEMU's HMAT, in ns and MiB/s as its options have them.
+boot hmat --smp 2 --nodes 2 -- -machine hmat=on \
+	-numa hmat-lb,initiator=0,target=0,hierarchy=memory,data-type=access-latency,latency=50 -numa hmat-lb,initiator=0,target=1,hierarchy=memory,data-type=access-latency,latency=90 \
+	-numa hmat-lb,initiator=1,target=0,hierarchy=memory,data-type=access-latency,latency=95 -numa hmat-lb,initiator=1,target=1,hierarchy=memory,data-type=access-latency,latency=55 \
+	-numa hmat-lb,initiator=0,target=0,hierarchy=memory,data-type=access-bandwidth,bandwidth=1000M -numa hmat-lb,initiator=0,target=1,hierarchy=memory,data-type=access-bandwidth,bandwidth=500M \
+	-numa hmat-lb,initiator=1,target=0,hierarchy=memory,data-type=access-bandwidth,bandwidth=400M -numa hmat-lb,initiator=1,target=1,hierarchy=memory,data-type=access-bandwidth,bandwidth=1100M
+check "hmat_ends_well" ended
+check "hmat_latencies_are_recorded" in_results '.environment | [.hmat_access_latency_0, .hmat_access_latency_1] == ["50000 90000", "95000 55000"]'
+check "hmat_bandwidths_are_recorded" in_results '.environment | [.hmat_access_bandwidth_0, .hmat_access_bandwidth_1] == ["1000 500", "400 1100"]'
+check "slit_distances_are_recorded" in_results '.environment | [.slit_0, .slit_1] == ["10 21", "21 10"]'
+
 # Ten damages, each with its seed; odd ones have a right checksum.
 seed=1
 for damage in SRAT:cut SRAT:noise SLIT:noise MCFG:noise APIC:cut APIC:noise FACP:cut HMAT:cut HMAT:noise SMBI:noise; do

@@ -70,6 +70,23 @@ check "export_hmat" to hmat h.json
 check "export_hmat_has_its_shape" valid h.json '{"type": "object", "required": ["hmat_latency", "slit"], "properties": {"slit": {"type": "array", "items": {"type": "array", "items": {"type": "integer", "minimum": 10, "maximum": 254}}}}}'
 hmat() { jq -c '.hmat_latency.entries, .slit' "$work/h.json"; jq -e --argjson l "$(jq '.rows[] | select(.name == "load.dram_local.latency").ns' "$json")" '.slit[0][0] == 10 and .slit[0][1] > 10 and (.hmat_latency.entries[1][1] == ($l * 1000 | round))' "$work/h.json"; }
 check "export_hmat_is_the_measured_one" hmat
+bandwidth() { # each pair's as its series has it, in MB/s
+	jq -c .hmat_bandwidth.entries "$work/h.json"
+	jq -e --slurpfile r "$json" '[$r[0].rows[] | select(.name | startswith("read.node_")) | .series.points[]] as $points | .hmat_bandwidth.entries as $m |
+		($points | length) == 4 and ([$points[] | . as $p | ($m[$p[0]][$p[1]] - $p[2] / 1e6) | fabs <= 0.5] | all)' "$work/h.json"
+}
+check "export_hmat_has_the_measured_bandwidths" bandwidth
+check "export_hmat_says_that_the_firmwares_tables_are_missing" grep -F "the firmware's own tables are not in these results" "$work/h.json.notes"
+# By hand: a firmware that says half of the measured local latency, nothing of the remote one, and distances 10 and 21.
+half=$(jq '.rows[] | select(.name == "load.dram_local.latency").ns * 500 | round' "$json")
+jq --arg half "$half" '.environment += {hmat_access_latency_0: "\($half) -", hmat_access_latency_1: "- \($half)", slit_0: "10 21", slit_1: "21 10"}' "$json" >"$work/said.json"
+check "export_hmat_with_the_firmwares_tables" to hmat f.json "$work/said.json"
+differs() {
+	jq -c '.hmat_latency, .slit_difference' "$work/f.json"
+	jq -e '.hmat_latency.firmware_difference_percent == [[-50.0, null], [null, -50.0]] and .hmat_latency.firmware_from == "hmat_access_latency" and (.slit[0][1] as $d |
+		(.slit_difference.firmware_difference_percent[0][0] == 0) and ((.slit_difference.firmware_difference_percent[0][1] - (21 / $d - 1) * 100) | fabs) < 3)' "$work/f.json"
+}
+check "export_hmat_gives_the_difference" differs
 
 check "export_retire_latency_is_refused_without_timed_pebs" says 1 "refused: no retirement latencies .* load-to-use latency is not retirement latency" e retire-latency "$run"
 check "export_retire_latency_refused_writes_nothing" sh -c '[ -z "$("$1" export retire-latency "$2" 2>/dev/null)" ]' - "$s" "$run"

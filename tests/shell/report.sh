@@ -94,7 +94,7 @@ rows=$(jq '.rows | length' "$run/results.json")
 check "report_has_every_row" found "rows $rows"
 for id in penalties latencies methods histograms cores bandwidth curves accounting trust rejected machine; do check "report_has_section_$id" found "section $id true"; done
 sources=$(jq '[.rows[].latency_event.sources // {} | length] | add' "$run/results.json")
-check "report_has_a_figure_for_each_source" sh -c '[ "$(sed -n "s/^figures //p" "$1")" -ge "$2" ]' - "$work/look" $((sources + 4))
+check "report_has_a_figure_for_each_source" sh -c '[ "$(sed -n "s/^figures //p" "$1")" -ge "$2" ]' - "$work/look" $((sources + 6))
 check "report_figures_are_described" found "bare-figures 0"
 check "report_tables_are_described" found "bare-tables 0"
 check "report_strings_stay_text" found "scripts 0 bold 0"
