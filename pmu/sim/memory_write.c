@@ -11,7 +11,7 @@
  * and goes at lfb.entries - wc.buffers + 1 lines per P(wc.drain_ps) + wc.partial_transfers - 1
  * transfers of one channel.
  * CLFLUSH takes the line out of every cache; it is done after an L3 hit's time, with several
- * sockets after L + P(link.invalidate_ps); a modified line is written to its home.
+ * sockets after L + P(link.invalidate_ps); a modified line is written to its home, and it waits for link and channel.
  *
  * Not modelled: uncacheable and write-combining memory types, ordering of buffers. */
 #include "pmu/sim/memory_state.h"
@@ -84,10 +84,9 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
 	wc_give_up(s, c, q->thread, line, q->cycle);
-	if (uncore_purge(s, line, q->cycle))
-		(void)dram_write(s, c->cluster->socket, line, q->cycle, 1, true);
+	const uint64_t delay = uncore_purge(s, line, q->cycle) ? dram_write(s, c->cluster->socket, line, q->cycle, 1, true) : 0;
 	r->lfb_from = q->cycle;
-	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3);
+	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3) + delay;
 	r->source = SRC_NONE;
 }
 

@@ -29,7 +29,10 @@ static bool parse_cost(const char *text, size_t n, struct cost *out)
 
 	if (!b || parse_u64(text, (size_t)(a - text), &latency) != ST_OK || parse_u64(b + 1, (size_t)(text + n - b - 1), &busy) != ST_OK)
 		return false;
-	*out = (struct cost){ (int64_t)latency, b - a - 1, (int64_t)busy };
+	*out = (struct cost){ (int64_t)latency, b - a - 1, (int64_t)busy, 0 };
+	for (const char *at = a + 1; at < b; at++)
+		if (*at != '-')
+			out->mask |= 1u << (*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
 	return true;
 }
 
@@ -37,7 +40,7 @@ static bool parse_cost(const char *text, size_t n, struct cost *out)
 struct cost cost_of(struct machine_text *t, const char *class)
 {
 	struct ini ini;
-	struct cost c = { 0, 1, 0 };
+	struct cost c = { 0, 1, 0, 0 };
 	char row[64] = "\n| ";
 
 	ini_init(&ini, t->machine, strlen(t->machine));
@@ -115,6 +118,19 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
+/* 8 times LDMXCSR or FLDCW and the end of the loop, less as many loads: the operation on its port, allocation, or the
+ * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. */
+static int64_t control_milli(struct machine_text *t, const char *class)
+{
+	int64_t width = larger(1, field(t, "core", "issue_width")), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
+	int64_t slots = field(t, "uops", class) - (field(t, "core", "microfusion") ? 1 : 0), sequencer = larger(1, field(t, "front", "microcode_width"));
+	int64_t test = larger(C(cost_of(t, class).busy), (8 * slots + tail) * 1000 / 8 / width);
+
+	if (slots > field(t, "front", "complex_uops"))
+		test = larger(test, (8 * ((slots + sequencer - 1) / sequencer) + 1 + field(t, "front", "microcode_switch_cycles")) * 1000 / 8);
+	return test - larger(1000 / cost_of(t, "load").ports, (8 + tail) * 1000 / 8 / width);
+}
+
 /* Loaded from memory, the operation, stored and popped. */
 static int64_t x87_interval(struct machine_text *t, const char *class, int64_t bits)
 {
@@ -126,7 +142,7 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
-	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles"), load_milli = 1000 / cost_of(t, "load").ports;
+	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
 	int64_t mul_base = 1000 / cost_of(t, "fp_mul").ports, moves = field(t, "core", "move_elimination") ? 0 : 1;
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
 	int64_t slots = 18 * 1000 / 8 / field(t, "core", "issue_width");
@@ -198,10 +214,10 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.partial_flags.penalty", true, C(field(t, "core", "partial_flags_cycles")) },
 		{ "exec.partial_register.penalty", true, C(field(t, "core", "partial_register_cycles")) },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
-		{ "exec.mxcsr.penalty", !field(t, "core", "mxcsr_cycles"), C(cost_of(t, "ldmxcsr").busy) - load_milli },
-		{ "exec.mxcsr_same.penalty", !field(t, "core", "mxcsr_cycles"), C(cost_of(t, "ldmxcsr").busy) - load_milli },
-		{ "exec.fpcw_same.penalty", !field(t, "core", "fpcw_cycles"), C(cost_of(t, "fldcw").busy) - load_milli },
-		{ "exec.fpcw.penalty", !field(t, "core", "fpcw_cycles"), C(cost_of(t, "fldcw").busy) - load_milli },
+		{ "exec.mxcsr.penalty", !field(t, "core", "mxcsr_cycles"), control_milli(t, "ldmxcsr") },
+		{ "exec.mxcsr_same.penalty", !field(t, "core", "mxcsr_cycles"), control_milli(t, "ldmxcsr") },
+		{ "exec.fpcw_same.penalty", !field(t, "core", "fpcw_cycles"), control_milli(t, "fldcw") },
+		{ "exec.fpcw.penalty", !field(t, "core", "fpcw_cycles"), control_milli(t, "fldcw") },
 		/* a chain through memory either way */
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
 		{ "sync.split_lock.penalty", true, C(latency(t, "lock") + field(t, "core", "split_lock_cycles") - forward(t) - latency(t, "int")) },

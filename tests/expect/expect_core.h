@@ -7,8 +7,8 @@
 /* The texts that formulas read; missing: something that one asked for is in neither. */
 struct machine_text { const char *machine, *format; bool missing; };
 
-/* What an operation costs, from [exec] or FORMAT.md's list of classes; ports: how many can take it. */
-struct cost { int64_t latency, ports, busy; };
+/* What an operation costs, from [exec] or FORMAT.md's list of classes; ports: how many can take it; mask: which. */
+struct cost { int64_t latency, ports, busy; unsigned mask; };
 struct cost cost_of(struct machine_text *t, const char *class);
 
 /* As expect_row, which asks this one; latencies and intervals within 1 % or 0.1 cycle, penalties within 2 % or half a cycle. */

@@ -88,6 +88,23 @@ static void core_parts(struct machine_text *t, struct times *out)
 	part(out, 1000 * form->vectors / (uint64_t)cost_of(t, "std").ports);
 	part(out, 1000 * form->vectors / larger(1, mul));
 	part(out, 1000 * form->vectors / larger(1, add));
+	/* what can go to no other ports than those of some classes together */
+	const struct { const char *class; uint64_t uops; } uses[] = { { "load", 2 * form->vectors }, { "sta", form->vectors },
+		{ "std", form->vectors }, { "fp_mul", form->vectors }, { "fp_add", form->vectors }, { "lea", 3 }, { "int", field(t, "core", "macrofusion") == 2 ? 2 : 3 }, { "branch", 1 } };
+	uint64_t most = 0;
+
+	for (unsigned some = 1; some < 1u << 8; some++) {
+		unsigned mask = 0;
+		uint64_t uops = 0;
+
+		for (unsigned i = 0; i < 8; i++)
+			mask |= some >> i & 1 ? cost_of(t, uses[i].class).mask : 0;
+		for (unsigned i = 0; i < 8; i++)
+			uops += cost_of(t, uses[i].class).mask & ~mask ? 0 : uses[i].uops;
+		most = larger(most, 1000 * uops / larger(1, (uint64_t)__builtin_popcount(mask)));
+	}
+	if (most > out->longest) /* else it is one of the parts above */
+		part(out, most);
 }
 
 /* How many lines loads can wait for: fill buffers, and the vectors that fit the window, 8 lines in an iteration's. */
