@@ -50,4 +50,12 @@ changed() { sed "$1" $golden/sharing.txt >"$work/changed.txt"; ! diff -q "$work/
 check "golden_a_changed_value_differs" changed 's/0x42020F/0x42010F/'
 wrong() { (cat $golden/start.txt; sed 's/^wrmsr 0 0x38F 0x70000000F.*/wrmsr 0 0x38F 0x7000000FF/; s/^wrmsr 0 0x38F 0x700000003.*/wrmsr 0 0x38F 0x7000000FF/' $golden/sharing.txt) >"$work/wrong"; says 1 '1 reserved bit' "$out/stallmeter" replay "$work/wrong"; }
 check "golden_a_wrong_write_is_a_finding" wrong
+# Configuration space is planned too: what is selected, and every register that keeps a value goes back.
+plans_pci() {
+	"$out/stallmeter" plan --machine haswell-ep --rows load.l3.latency --repetitions 1 >"$work/pci" || return 1
+	grep -q '^  pci 0000:7F:12\.1+0xD8 <- 0x400404 .*: UNC_H_TRACKER_OCCUPANCY\.READS_LOCAL ' "$work/pci" || return 1
+	diff <(sed -n 's/^  pci \([^ ]*\) <- .*/\1/p' "$work/pci" | grep -vE '\+0xF[48]$' | sort -u) \
+		<(sed -n 's/^  pci \([^ ]*\) back to .*/\1/p' "$work/pci" | sort -u)
+}
+check "golden_plan_mode_lists_configuration_space" plans_pci
 tap_end
