@@ -8,6 +8,7 @@
 #define BLOCK   78              /* a workload's height */
 #define BAR     18
 #define TERMS_MOST 32
+#define CYCLES_MOST 1000000000000000
 
 /* A workload's cycles at execution, whole. */
 struct stack {
@@ -15,9 +16,15 @@ struct stack {
 	int64_t all;                /* what the picture is as wide as */
 };
 
+/* A damaged file may say anything: sums of so many cycles still fit. */
+static int64_t clip(int64_t v)
+{
+	return v < 0 ? 0 : v > CYCLES_MOST ? CYCLES_MOST : v;
+}
+
 static int64_t count_of(struct html *h, const struct doc_node *workload, const char *quantity)
 {
-	return doc_whole(h->d, doc_get(h->d, doc_get(h->d, workload, "counts"), quantity), "count");
+	return clip(doc_whole(h->d, doc_get(h->d, doc_get(h->d, workload, "counts"), quantity), "count"));
 }
 
 /* False: its execution was not counted. Of the active cycles the part is wasted whose uops never retired (guide, "Cycle Accounting
@@ -27,9 +34,9 @@ static bool stack_of(struct html *h, const struct doc_node *workload, struct sta
 	const struct doc_node *level = doc_get(h->d, doc_get(h->d, workload, "levels"), "execution.core");
 	int64_t issued = count_of(h, workload, "issued_uops") + count_of(h, workload, "issued_fused"), retired = count_of(h, workload, "retired_uops");
 
-	*s = (struct stack){ .active = count_of(h, workload, "execute_active"), .stalls = doc_whole(h->d, level, "stalls"),
-		.sum = doc_whole(h->d, workload, "core_sum") };
-	if (doc_get(h->d, level, "stalls")->type != DOC_NUMBER || s->active <= 0 || s->stalls < 0 || s->sum < 0)
+	*s = (struct stack){ .active = count_of(h, workload, "execute_active"), .stalls = clip(doc_whole(h->d, level, "stalls")),
+		.sum = clip(doc_whole(h->d, workload, "core_sum")) };
+	if (doc_get(h->d, level, "stalls")->type != DOC_NUMBER || s->active <= 0)
 		return false;
 	if (retired > 0 && retired < issued)
 		s->wasted = mul_div(s->active, issued - retired, issued);
@@ -61,7 +68,7 @@ static int64_t term_cycles(struct html *h, const struct doc_node *term)
 	if (cycles->type != DOC_NUMBER || cycles->milli <= 0)
 		return 0;
 	/* both threads of the core, as the sum is */
-	return mul_div(doc_whole(h->d, term, "core_count"), doc_milli(h->d, term, "penalty"), 1000);
+	return clip(mul_div(doc_whole(h->d, term, "core_count"), doc_milli(h->d, term, "penalty"), 1000));
 }
 
 static void draw_stack(struct html *h, const struct doc_node *workload, unsigned y)
