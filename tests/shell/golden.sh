@@ -10,7 +10,7 @@ profiles=$("$out/stallmeter" list --profiles nehalem-ep | sed -n 's/^\([a-z-]*\)
 check "golden_nine_profiles" test "$(wc -w <<<"$profiles")" -eq 9
 check "golden_records" env OUT="$out" tests/golden/record.sh "$work/run"
 check "golden_plans" env OUT="$out" PLAN=yes tests/golden/record.sh "$work/plan"
-check "golden_no_file_without_its_profile" diff <(ls $golden/*.txt | xargs -n 1 basename) <({ echo start.txt unmodelled.txt | xargs -n 1; printf '%s.txt\n' $profiles; } | sort)
+check "golden_no_file_without_its_profile" diff <(ls $golden/*.txt | xargs -n 1 basename) <({ echo start.txt unmodelled.txt pages.txt | xargs -n 1; printf '%s.txt\n' $profiles; } | sort)
 for name in start $profiles; do
 	check "golden_${name}_is_what_a_run_does" diff "$golden/$name.txt" "$work/run/$name.txt"
 	check "golden_${name}_is_what_plan_mode_does" diff "$golden/$name.txt" "$work/plan/$name.txt"
