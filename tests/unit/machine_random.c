@@ -224,6 +224,7 @@ static void draw_pmu(struct draw *d, const struct identity *who)
 	field(d, who->msr ? "prefetch_msr" : "prefetch_misc", 1);
 	field(d, "smi_count", who->msr ? between(d, 0, 1) : 0);
 	field(d, "aperf_mperf", between(d, 0, 1));
+	field(d, "uncore_ratio_msr", who->pebs_format >= 2); /* as processors with these events have it */
 }
 
 void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)
