@@ -49,7 +49,7 @@ static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t with
 
 uint64_t pool_start_slow(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
-/* The earliest time >= t from which on fewer than entries - withheld are held for so many cycles. */
+/* The earliest time >= t from which on fewer than entries - withheld are held for so many cycles, one at least. */
 static inline uint64_t pool_start(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
 {
 	return pool_has_room(p, t, withheld) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);

@@ -265,7 +265,7 @@ void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint6
 	const uint64_t came = t;
 	if (k->l3.sets)
 		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
-	t = pool_start(&k->read_tracker, t, 0, 0);
+	t = pool_start(&k->read_tracker, t, 1, 0);
 	if (s->sink.pulse)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	const struct place p = socket_find(k, q->line);

@@ -202,7 +202,7 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 		r->ready = ready > t ? ready : t;
 		signal_pulse(s->signals[thread], second[what], cycle, 1);
 	} else {
-		const uint64_t from = pool_start(&c->walkers, t, 0, 0);
+		const uint64_t from = pool_start(&c->walkers, t, 1, 0);
 		r->level = 3;
 		r->walk_from = from;
 		r->walk_to = r->ready = walk(s, core, thread, va, page.page_bytes, what, from);
