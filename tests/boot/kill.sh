@@ -56,10 +56,19 @@ stop_at() {
 	kill -KILL "$pid" 2>/dev/null || true
 	wait "$job"
 }
-volume_is_whole() { # of IMAGE: what a sudden end may leave costs nothing: the count of free clusters, the mark of use
+# Of IMAGE: what a sudden end may leave costs nothing: the count of free clusters, the mark of use; an end between the two
+# writes of the FATs one cluster that no file has, and after the repair every file is as it was before.
+volume_is_whole() {
 	dd if="$1" of="$work/esp" bs=1M skip=1 status=none
 	fsck.fat -n "$work/esp" >"$work/fsck" || true
-	! grep -vE '^fsck.fat|files, |Free cluster summary|Auto-correcting|Leaving filesystem|Dirty bit|not properly unmounted|^$' "$work/fsck"
+	grep -vE '^fsck.fat|files, |Free cluster summary|Auto-correcting|Leaving filesystem|Dirty bit|not properly unmounted|^$' "$work/fsck" >"$work/faults" || return 0
+	cat "$work/faults"
+	! grep -vE 'FATs differ but appear to be intact|Using first FAT|Reclaimed [0-9]+ unused cluster' "$work/faults" || return 1
+	cp --sparse=always "$1" "$work/repaired.img"
+	fsck.fat -a "$work/esp" || [ $? -eq 1 ] || return 1
+	dd if="$work/esp" of="$work/repaired.img" bs=1M seek=1 conv=notrunc status=none
+	rm -rf "$work/before" "$work/after"
+	runner/fetch.sh "$1" "$work/before" >/dev/null && runner/fetch.sh "$work/repaired.img" "$work/after" >/dev/null && diff -r "$work/before" "$work/after"
 }
 # Each journal line that the serial line showed was flushed before: it must be in the file, at its place. IMAGE LOG
 no_line_lost() {
