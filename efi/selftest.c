@@ -216,7 +216,7 @@ static void test_memory(struct tap *t, struct hw *h)
 }
 
 /* Memory types decide what a load costs: they must be the same on each processor that we started. Where MP services did, they
- * are the firmware's: OVMF on a busy host may give up on its processors before it has told them. */
+ * are the firmware's: OVMF, started from USB, left them off on all but the boot processor (seen). */
 static void test_types(struct tap *t, struct hw *h)
 {
 	/* PAT; MTRRs: default type, two of the fixed ranges, the first variable one (SDM vol. 3, 11.11.2, 11.12.2). */
