@@ -3,7 +3,7 @@
 # say max_len=N (bytes of input), seeds=FOLDER (machine files to start from; their comments and what they
 # leave unknown are dropped) and seed_files=FILES in a comment. Long: make fuzz-long.
 cd "$(dirname "$0")/../.." || exit 2
-runs=${1:-200000} out=${OUT:-out}
+runs=${1:-50000} out=${OUT:-out}
 targets=(tests/fuzz/fuzz_*.c)
 echo "1..${#targets[@]}"
 i=0
