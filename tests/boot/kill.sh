@@ -9,6 +9,7 @@
 #   KILL_SEED=N     of the moments
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
+. tests/boot/volume.sh
 PATH=$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1
 kills=${KILLS:-20} moments=${MOMENTS:-5} seed=${KILL_SEED:-20260107}
@@ -55,21 +56,6 @@ stop_at() {
 	sleep "$(printf '%d.%03d' $((($1 - at) / 1000)) $((($1 - at) % 1000)))"
 	kill -KILL "$pid" 2>/dev/null || true
 	wait "$job"
-}
-# Of IMAGE: what a sudden end may leave costs nothing: the count of free clusters, the mark of use; an end between the two
-# writes of the FATs one cluster that no file has, before the directory entry clusters behind a file's size; and after the
-# repair every file is as it was before.
-volume_is_whole() {
-	dd if="$1" of="$work/esp" bs=1M skip=1 status=none
-	fsck.fat -n "$work/esp" >"$work/fsck" || true
-	grep -vE '^fsck.fat|files, |Free cluster summary|Auto-correcting|Leaving filesystem|Dirty bit|not properly unmounted|^$' "$work/fsck" >"$work/faults" || return 0
-	cat "$work/faults"
-	! grep -vE 'FATs differ but appear to be intact|Using first FAT|Reclaimed [0-9]+ unused cluster|^/stallmeter/|File size is [0-9]+ bytes, cluster chain length is > [0-9]+ bytes|Truncating file to [0-9]+ bytes' "$work/faults" || return 1
-	cp --sparse=always "$1" "$work/repaired.img"
-	fsck.fat -a "$work/esp" || [ $? -eq 1 ] || return 1
-	dd if="$work/esp" of="$work/repaired.img" bs=1M seek=1 conv=notrunc status=none
-	rm -rf "$work/before" "$work/after"
-	runner/fetch.sh "$1" "$work/before" >/dev/null && runner/fetch.sh "$work/repaired.img" "$work/after" >/dev/null && diff -r "$work/before" "$work/after"
 }
 # Each journal line that the serial line showed was flushed before: it must be in the file, at its place. IMAGE LOG
 no_line_lost() {

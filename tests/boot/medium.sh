@@ -3,6 +3,7 @@
 # the reason, the exit status is 3, and an earlier run's results keep every byte.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
+. tests/boot/volume.sh
 PATH=$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1
 suite=load.l1.latency,load.l2.latency,load.l2.penalty
@@ -85,5 +86,5 @@ check "medium_vanished_table_appears" table
 check "medium_vanished_reason_appears" grep -E '(results|files).*(could not|cannot|vanished|gone|io)' "$log"
 check "medium_vanished_is_status_3" status_was 3
 check "medium_vanished_earlier_results_unharmed" unharmed
-check "medium_vanished_volume_is_clean" volume_is_clean
+check "medium_vanished_volume_is_whole" volume_is_whole "$work/q/disk.img"
 tap_end

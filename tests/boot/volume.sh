@@ -1,0 +1,17 @@
+# Sourced by tests/boot/*.sh, after tests/tap.sh: what a sudden end may leave of the boot volume.
+#
+# volume_is_whole IMAGE: what it leaves costs nothing: the count of free clusters, the mark of use; an end between the two
+# writes of the FATs one cluster that no file has, before the directory entry clusters behind a file's size; and after the
+# repair every file is as it was before.
+volume_is_whole() {
+	dd if="$1" of="$work/esp" bs=1M skip=1 status=none
+	fsck.fat -n "$work/esp" >"$work/fsck" || true
+	grep -vE '^fsck.fat|files, |Free cluster summary|Auto-correcting|Leaving filesystem|Dirty bit|not properly unmounted|^$' "$work/fsck" >"$work/faults" || return 0
+	cat "$work/faults"
+	! grep -vE 'FATs differ but appear to be intact|Using first FAT|Reclaimed [0-9]+ unused cluster|^/stallmeter/|File size is [0-9]+ bytes, cluster chain length is > [0-9]+ bytes|Truncating file to [0-9]+ bytes' "$work/faults" || return 1
+	cp --sparse=always "$1" "$work/repaired.img"
+	fsck.fat -a "$work/esp" || [ $? -eq 1 ] || return 1
+	dd if="$work/esp" of="$work/repaired.img" bs=1M seek=1 conv=notrunc status=none
+	rm -rf "$work/before" "$work/after"
+	runner/fetch.sh "$1" "$work/before" >/dev/null && runner/fetch.sh "$work/repaired.img" "$work/after" >/dev/null && diff -r "$work/before" "$work/after"
+}
