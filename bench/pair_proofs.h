@@ -137,9 +137,13 @@ static const struct row_proof_set proof_partial_register[] = {
 	{ { { "RAT_STALLS.PARTIAL_CYCLES", SOME_CYCLES } } },
 	END_OF_SETS
 };
-/* Writing a control word is microcode; whether allocation waits for it too depends on the generation. */
+/* Writing a control word is microcode; whether allocation waits for it too depends on the generation. Haswell and
+ * Skylake need few uops, one or two of them on port 0, where no load has any (instruction_tables.pdf, LDMXCSR). */
+#define ON_PORT_0 900, 2100, false
 static const struct row_proof_set proof_mxcsr[] = {
 	{ { { "UOPS_DECODED.MS", SOME_CYCLES } } },
+	{ { { "UOPS_EXECUTED_PORT.PORT_0", ON_PORT_0 } } },
+	{ { { "UOPS_DISPATCHED_PORT.PORT_0", ON_PORT_0 } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_fpcw[] = {
@@ -159,11 +163,14 @@ static const struct row_proof_set proof_split_lock[] = {
 };
 static const struct row_proof_set proof_lfence[] = {
 	{ { { "RAT_STALLS.SCOREBOARD", SOME_CYCLES } } },
+	{ { { "PARTIAL_RAT_STALLS.SCOREBOARD", SOME_CYCLES } } },
+	{ { { "UOPS_ISSUED.STALL_CYCLES", SOME_CYCLES } } }, /* Haswell: it holds allocation, NOPs never do */
 	END_OF_SETS
 };
 static const struct row_proof_set proof_l1i_l2[] = {
 	{ { { "L1I.MISSES", ONCE }, { "L2_RQSTS.IFETCH_HIT", ONCE } } },
-	{ { { "ICACHE.MISSES", ONCE } } },
+	{ { { "ICACHE.MISSES", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER } } },
+	{ { { "ICACHE_64B.IFTAG_MISS", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER } } },
 	{ { { "L1I_MISSES", ONCE } } },
 	END_OF_SETS
 };

@@ -107,8 +107,8 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 }
 
 /* Nehalem: bits 7:0 request, 15:8 response (libpfm4, nhm OFFCORE_RESPONSE_0). Haswell and Skylake:
- * bits 15:0 request, of which 0 to 6 are those of Nehalem, bit 16 any response; the supplier and
- * snoop fields above are not taken apart here (Intel perfmon, OFFCORE_RESPONSE events). */
+ * bits 15:0 request, of which 0 to 6 are those of Nehalem and 11 non-temporal stores, bit 16 any response; the
+ * supplier and snoop fields above are not taken apart here (Intel perfmon, OFFCORE_RESPONSE events). */
 bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen)
 {
 	if (str_equal(map, "nehalem")) {
@@ -117,8 +117,8 @@ bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen)
 				sim_offcore_listen(1u << bit / 8, 1u << swap_nt_stores(bit / 8, bit % 8), listen);
 		return true;
 	}
-	if (!(value >> 16 & 1) || (value & 0xFF80))
+	if (!(value >> 16 & 1) || (value & 0xF780))
 		return false;
-	sim_offcore_listen(value & 0x7F, 0xFF, listen);
+	sim_offcore_listen((value & 0x7F) | (value >> 11 & 1) << OTHER_REQUEST, 0xFF, listen);
 	return true;
 }
