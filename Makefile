@@ -215,6 +215,7 @@ check check-long:
 .PHONY: golden
 golden: host
 	OUT=$(OUT) tests/golden/record.sh tests/golden
+	OUT=$(OUT) MACHINE=core2 tests/golden/record.sh tests/golden/core2
 	@git --no-pager diff --stat -- tests/golden
 
 # README's table of what is confirmed on hardware, from the descriptors.

@@ -1,18 +1,18 @@
 #!/bin/bash
-# Records what each profile of Nehalem does to the registers: tests/golden/record.sh DIR
+# Records what each profile of a machine (MACHINE, nehalem-ep) does to the registers: tests/golden/record.sh DIR
 #   PLAN=yes: the accesses that plan mode says there would be
 #   DIR/start.txt    everything before the first row, the same for all profiles: identification, registers as found
 #   DIR/PROFILE.txt  from the row to the end, what is put back included; one row, one pair of windows a run
-# On the simulated Nehalem-EP, whose accesses are those of a real one. A comment behind each write says what it is for.
+# On the simulated machine, whose accesses are those of a real one. A comment behind each write says what it is for.
 # What is read from registers that run on by themselves (tables/reviewed/not_restored.csv: kind free, and the last-branch
 # records) is written as 0.
 # `make golden` records into tests/golden/ itself: look at the difference before it goes in.
 set -u
 [ $# -eq 1 ] && [ -d "$1" ] || { echo "usage: record.sh DIR" >&2; exit 2; }
-out=${OUT:-out} row=load.l1.latency
+out=${OUT:-out} machine=${MACHINE:-nehalem-ep} row=load.l1.latency
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
-"$out/stallmeter" list --profiles nehalem-ep | sed -n 's/^\([a-z-]*\): .*/\1/p' >"$work/names"
+"$out/stallmeter" list --profiles "$machine" | sed -n 's/^\([a-z-]*\): .*/\1/p' >"$work/names"
 awk -F, '$4 == "free" || /LASTBRANCH/ { print $1, $2 }' tables/reviewed/not_restored.csv >"$work/free"
 # settled: the accesses of a trace. Runs of kernels are no accesses, and how many there are before the first window
 # depends on the machine.
@@ -28,9 +28,9 @@ settled() {
 	{ print }' "$work/free" "$1"
 }
 if [ "${PLAN:-}" ]; then
-	trace() { "$out/stallmeter" plan --machine nehalem-ep --profile "$1" --rows $row --repetitions 1 --trace "$work/trace"; }
+	trace() { "$out/stallmeter" plan --machine "$machine" --profile "$1" --rows $row --repetitions 1 --trace "$work/trace"; }
 else
-	trace() { "$out/stallmeter" run --backend sim --machine nehalem-ep --profile "$1" --suite $row --repetitions 1 --out "$work/out" --trace "$work/trace"; }
+	trace() { "$out/stallmeter" run --backend sim --machine "$machine" --profile "$1" --suite $row --repetitions 1 --out "$work/out" --trace "$work/trace"; }
 fi
 while read -r name; do
 	trace "$name" >"$work/said" || exit 1
