@@ -234,7 +234,8 @@ penalties: host $(OUT)/tests/penalties/expected
 	OUT=$(OUT) tests/penalties/table.sh
 
 # --- fuzzing -----------------------------------------------------------------------------------
-# tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT).
+# tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT). Readers have seeds of
+# every kind of text, and no tracing of comparisons, which takes half of the time.
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/decode*.c pmu/sim/exec*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine.c pmu/sim/counter_events.c $(OUT)/gen/machines.c
@@ -242,13 +243,17 @@ FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/replay.c
 FUZZ_SOURCES_fuzz_results := runner/reader.c runner/reader_check.c $(wildcard bench/html*.c) bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_journal := $(FUZZ_SOURCES_fuzz_results)
 FUZZ_SOURCES_fuzz_counts := runner/counts.c bench/accounting.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_settings := pmu/text.c bench/suite.c $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_settings := efi/config.c pmu/text.c bench/suite.c bench/places.c bench/profile.c $(OUT)/libstallmeter.a
+FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
+FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)
+FUZZ_FLAGS_fuzz_counts   := $(FUZZ_FLAGS_fuzz_results)
+FUZZ_FLAGS_fuzz_settings := $(FUZZ_FLAGS_fuzz_results) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
 FUZZ_SHORT    ?= 200000
 FUZZ_LONG     ?= 10000000
 .SECONDEXPANSION:
 $(FUZZ_PROGRAMS): $(OUT)/fuzz/%: tests/fuzz/%.c $$(FUZZ_SOURCES_$$*)
 	@mkdir -p $(@D)
-	clang $(COMMON) -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c %.a,$^) -ljansson -lm -lpthread
+	clang $(COMMON) -D_GNU_SOURCE $(FUZZ_FLAGS_$*) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c %.a,$^) -ljansson -lm -lpthread
 fuzz-short fuzz-long: $(FUZZ_PROGRAMS)
 	OUT=$(OUT) tests/shell/fuzz.sh $(if $(filter fuzz-long,$@),$(FUZZ_LONG),$(FUZZ_SHORT))
 

@@ -23,6 +23,7 @@ void config_problem(struct config *c, const struct origin *from, const char *for
 	va_start(args, format);
 	text_vfmt(&t, format, args);
 	va_end(args);
+	str_one_line(c->problem);
 }
 
 static bool is(const char *name, const char *at, size_t n)

@@ -53,6 +53,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 		struct text t;
 		text_init(&t, c->problem, sizeof(c->problem));
 		text_fmt(&t, "%s: %s", c->expect, problem);
+		str_one_line(c->problem);
 	}
 	return result;
 }

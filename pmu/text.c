@@ -268,6 +268,13 @@ void str_copy(char *to, size_t capacity, const char *from)
 	text_bytes(&t, from, str_length(from));
 }
 
+void str_one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 127)
+			*s = '?';
+}
+
 void str_file_name(char *to, size_t capacity, const char *from)
 {
 	size_t n = 0;

@@ -34,6 +34,8 @@ bool str_starts(const char *s, const char *prefix);
 /* Shell-like match of a whole string: '*' any run, '?' any one character. */
 bool str_glob(const char *pattern, const char *s);
 void str_copy(char *to, size_t capacity, const char *from);
+/* Text of a file that goes into a message: control characters, which would break its line or steer a terminal, become '?'. */
+void str_one_line(char *s);
 /* `from` as part of a file's name on FAT and Linux: letters, digits, '.', runs of anything else as one '-',
  * at most 40 characters, never empty ("unknown"). */
 void str_file_name(char *to, size_t capacity, const char *from);

@@ -61,9 +61,7 @@ static void side_values(const struct side *s, const char *section, const char *k
 		struct text u;
 		text_init(&u, one, sizeof(one));
 		value_text(&u, &s->runs[i]->d, doc_get(&s->runs[i]->d, section_of(s->runs[i], section), key));
-		for (char *p = one; *p; p++)
-			if ((unsigned char)*p < ' ' || *p == 127)
-				*p = '?';
+		str_one_line(one);
 		for (unsigned k = 0; k < i && !seen; k++) {
 			char other[512];
 			text_init(&u, other, sizeof(other));

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "pmu/text.h"
 #include "runner/counts.h"
 
 struct fields { const char *value, *event, *percent; };
@@ -193,9 +194,8 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 		snprintf(problem, capacity, "%s: no event; expected what perf stat -x, or perf stat -j writes", name);
 		return ST_SYNTAX;
 	}
-	for (char *p = problem; st != ST_OK && *p; p++)
-		if ((unsigned char)*p < ' ')
-			*p = '?';
+	if (st != ST_OK)
+		str_one_line(problem);
 	return st;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "bench/row.h"
+#include "pmu/text.h"
 #include "runner/file.h"
 #include "runner/reader.h"
 
@@ -158,10 +159,8 @@ static json_t *load(const char *text, size_t bytes, json_error_t *error)
 /* libjansson's message, on one line, printable. */
 static void say_syntax(char *problem, size_t capacity, const char *name, int line, const json_error_t *error)
 {
-	int n = snprintf(problem, capacity, "%s:%d:%d: %s", name, line, error->column, error->text);
-	for (int i = 0; i < n && (size_t)i + 1 < capacity; i++)
-		if ((unsigned char)problem[i] < ' ')
-			problem[i] = ' ';
+	snprintf(problem, capacity, "%s:%d:%d: %s", name, line, error->column, error->text);
+	str_one_line(problem);
 }
 
 /* A row whose start is the journal's last word on it. */

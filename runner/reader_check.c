@@ -25,11 +25,8 @@ static void __attribute__((format(printf, 3, 4))) wrong(struct check *c, enum st
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	/* a string of the file may stand in it: one line, printable */
-	for (char *p = reason; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
 	snprintf(c->problem, c->capacity, "%s: %s", c->place, reason);
+	str_one_line(c->problem); /* strings of the file stand in it */
 	c->status = st;
 }
 
@@ -205,9 +202,6 @@ static void check_rows(struct check *c, const struct doc_node *root)
 	unsigned index = 0;
 	for (const struct doc_node *row = doc_begin(c->d, list); row && c->status == ST_OK; row = doc_next(c->d, row), index++) {
 		snprintf(c->place, sizeof(c->place), "rows[%u] (%.60s)", index, doc_string(c->d, row, "name"));
-		for (char *p = c->place; *p; p++)
-			if ((unsigned char)*p < ' ')
-				*p = '?';
 		check_row(c, row, simulated);
 		for (const struct doc_node *other = doc_begin(c->d, list); other != row && c->status == ST_OK; other = doc_next(c->d, other))
 			if (!strcmp(doc_string(c->d, other, "name"), doc_string(c->d, row, "name")))

@@ -1,5 +1,5 @@
-/* Fuzzes the reader of perf stat's output: any bytes; what it accepts can be accounted, and terms are in order. max_len=2048
- * seed_files=tests/results/tiny.csv tests/results/tiny.perf */
+/* Fuzzes the reader of perf stat's output: any bytes; what it accepts can be accounted, and terms are in order. max_len=768
+ * seed_folder=tests/fuzz/seeds/counts */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Fuzzes the reader of journals, cut and damaged anywhere. max_len=6144
- * seed_files=tests/results/tiny.jsonl */
+/* Fuzzes the reader of journals, cut and damaged anywhere. max_len=1536
+ * seed_folder=tests/fuzz/seeds/journal */
 #include <stdlib.h>
 #include <string.h>
 

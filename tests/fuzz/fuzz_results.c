@@ -1,5 +1,5 @@
-/* Fuzzes the reader of results: any bytes; what it accepts can be drawn, and a refusal is one line. max_len=6144
- * seed_files=tests/results/tiny.json tests/results/tiny_account.json */
+/* Fuzzes the reader of results: any bytes; what it accepts can be drawn, and a refusal is one line. max_len=1280
+ * seed_folder=tests/fuzz/seeds/results */
 #include <stdlib.h>
 #include <string.h>
 
