@@ -13,6 +13,7 @@ static const struct row_proof_set proof_write_l1[] = {
 	{ { { "L1D_CACHE_ST.M_STATE", 15840, 16160, false }, { "L1D.REPL", NO_LINE } } }, /* 16 bytes a store */
 	{ { { "L1D.REPLACEMENT", NO_LINE } } },
 	{ { { "L1D_REPL", NO_LINE } } },
+	{ { { "STORES_RETIRED", 15840, 16160, false }, { "BSQ.L2_READ", NO_LINE } } },
 	END_OF_SETS
 };
 #define PROOFS_L2(name, lines) \
@@ -20,6 +21,7 @@ static const struct row_proof_set proof_write_l1[] = {
 		{ { { "L1D.REPL", lines }, { "L2_LINES_IN.ANY", NO_LINE } } }, \
 		{ { { "L1D.REPLACEMENT", lines }, { "L2_LINES_IN.ALL", NO_LINE } } }, \
 		{ { { "L1D_REPL", lines }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } }, /* the L2 is the last level */ \
+		{ { { "BSQ.L2_READ", lines }, { "BSQ.L2_READ_MISS", NO_LINE } } }, \
 		END_OF_SETS \
 	};
 #define PROOFS_L3(name, lines) \
@@ -32,6 +34,7 @@ static const struct row_proof_set proof_write_l1[] = {
 	static const struct row_proof_set name[] = { \
 		{ { { "L2_LINES_IN.ANY", lines }, { "LONGEST_LAT_CACHE.MISS", lines } } }, \
 		{ { { "LONGEST_LAT_CACHE.MISS", lines } } }, \
+		{ { { "BSQ.L2_READ_MISS", lines } } }, \
 		END_OF_SETS \
 	};
 PROOFS_L2(proof_4_lines_l2, LINES_4)
@@ -46,6 +49,7 @@ static const struct row_proof_set proof_write_nt[] = {
 	{ { { "L1D.REPL", NO_LINE }, { "L2_LINES_IN.ANY", NO_LINE } } },
 	{ { { "L1D.REPLACEMENT", NO_LINE }, { "L2_LINES_IN.ALL", NO_LINE } } },
 	{ { { "L1D_REPL", NO_LINE }, { "L2_LINES_IN.SELF.DEMAND", NO_LINE } } },
+	{ { { "BSQ.L2_READ", NO_LINE } } },
 	END_OF_SETS
 };
 
@@ -53,6 +57,7 @@ static const struct row_proof_set proof_write_nt[] = {
 static const struct row_proof_set proof_rfo[] = {
 	{ { { "L2_RQSTS.RFO_MISS", ONCE }, { "LONGEST_LAT_CACHE.MISS", ONCE } } },
 	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "BSQ.L2_READ_MISS", ONCE } } },
 	END_OF_SETS
 };
 /* A baseline stores four times to a line that it has in state M, the test never; the test's lines leave the core. */

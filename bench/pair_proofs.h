@@ -1,7 +1,7 @@
 /* bench/pair_proofs.h: what proves the rows of bench/pairs.def; included by bench/rows.c alone.
  *
  * Counts are test less baseline, for each event that the loop makes. One set a generation: Nehalem, then the
- * names of Haswell and Skylake, then Core 2. Where an event counts cycles, there must be at least one each. */
+ * names of Haswell and Skylake, then Core 2, then NetBurst. Where an event counts cycles, there must be at least one each. */
 #ifndef BENCH_PAIR_PROOFS_H
 #define BENCH_PAIR_PROOFS_H
 
@@ -14,6 +14,7 @@ static const struct row_proof_set proof_gather[] = {
 	{ { { "L1D.REPL", 950, 1100, false } } },
 	{ { { "L1D.REPLACEMENT", 950, 1100, false } } },
 	{ { { "L1D_REPL", 950, 1100, false } } },
+	{ { { "BSQ.L2_READ", 950, 1100, false } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_forward[] = {
@@ -21,12 +22,14 @@ static const struct row_proof_set proof_forward[] = {
 	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE }, { "LD_BLOCKS.STORE_FORWARD", NEVER } } },
 	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE }, { "LD_BLOCKS.STORE_FORWARD", NEVER } } },
 	{ { { "INST_RETIRED.LOADS", ONCE }, { "LOAD_BLOCK.OVERLAP_STORE", NEVER } } },
+	{ { { "LOADS_RETIRED", ONCE }, { "MOB_REPLAY.PARTIAL_DATA", NEVER } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_forward_fail[] = {
 	{ { { "STORE_BLOCKS.AT_RET", ONCE } } },
 	{ { { "LD_BLOCKS.STORE_FORWARD", ONCE } } },
 	{ { { "LOAD_BLOCK.OVERLAP_STORE", ONCE } } },
+	{ { { "MOB_REPLAY.PARTIAL_DATA", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_alias[] = {
@@ -39,11 +42,13 @@ static const struct row_proof_set proof_alias[] = {
 static const struct row_proof_set proof_unknown_address[] = {
 	{ { { "LOAD_DISPATCH.MOB", 800, 1010, false } } },
 	{ { { "LOAD_BLOCK.STA", 800, 1010, false } } },
+	{ { { "MOB_REPLAY.NO_STA", 800, 1010, false } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_disambiguation[] = {
 	{ { { "MEMORY_DISAMBIGUATION.RESET", ONCE }, { "MACHINE_CLEARS.MEM_ORDER", ONCE } } },
 	{ { { "MACHINE_CLEARS.MEMORY_ORDERING", ONCE } } },
+	{ { { "MACHINE_CLEAR.MEMORY", ONCE } } },
 	END_OF_SETS
 };
 /* Nehalem has no documented event for them: a split access asks the L1 twice. */
@@ -52,6 +57,7 @@ static const struct row_proof_set proof_split_load[] = {
 	{ { { "MEM_UOPS_RETIRED.SPLIT_LOADS", ONCE } } },
 	{ { { "MEM_INST_RETIRED.SPLIT_LOADS", ONCE } } },
 	{ { { "L1D_SPLIT.LOADS", ONCE } } },
+	{ { { "SPLIT_LOAD_RETIRED", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_split_store[] = {
@@ -59,6 +65,7 @@ static const struct row_proof_set proof_split_store[] = {
 	{ { { "MEM_UOPS_RETIRED.SPLIT_STORES", ONCE } } },
 	{ { { "MEM_INST_RETIRED.SPLIT_STORES", ONCE } } },
 	{ { { "L1D_SPLIT.STORES", ONCE } } },
+	{ { { "SPLIT_STORE_RETIRED", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_lcp[] = {
@@ -72,18 +79,21 @@ static const struct row_proof_set proof_mispredict_cond[] = {
 	{ { { "BR_MISP_EXEC.COND", BY_CHANCE } } },
 	{ { { "BR_MISP_RETIRED.CONDITIONAL", BY_CHANCE } } },
 	{ { { "BR_CND_MISSP_EXEC", BY_CHANCE } } },
+	{ { { "MISPRED_BRANCH_RETIRED", BY_CHANCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_mispredict_indirect[] = {
 	{ { { "BR_MISP_EXEC.INDIRECT_NON_CALL", BY_CHANCE } } },
 	{ { { "BR_MISP_RETIRED.ALL_BRANCHES", BY_CHANCE } } },
 	{ { { "BR_IND_MISSP_EXEC", BY_CHANCE } } },
+	{ { { "MISPRED_BRANCH_RETIRED", BY_CHANCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_mispredict_return[] = {
 	{ { { "BR_MISP_EXEC.RETURN_NEAR", ONCE } } },
 	{ { { "BR_MISP_RETIRED.ALL_BRANCHES", ONCE } } },
 	{ { { "BR_RET_MISSP_EXEC", ONCE } } },
+	{ { { "MISPRED_BRANCH_RETIRED", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_divider[] = {
@@ -105,6 +115,7 @@ static const struct row_proof_set proof_fill_buffer[] = {
 	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_UOPS_RETIRED.HIT_LFB", ONCE } } },
 	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_RETIRED.FB_HIT", ONCE } } },
 	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", ONCE } } },
+	{ { { "L2_LOAD_MISS_RETIRED", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_no_assist[] = {
@@ -117,11 +128,13 @@ static const struct row_proof_set proof_no_assist[] = {
 static const struct row_proof_set proof_decode[] = {
 	{ { { "MACRO_INSTS.DECODED", 7900, 8100, false } } },
 	{ { { "IDQ.MITE_UOPS", 7900, 8100, false } } },
+	{ { { "UOPS_FROM_BUILD", 7900, 8100, false } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_microcode[] = {
 	{ { { "IDQ.MS_SWITCHES", ONCE } } },
 	{ { { "UOPS_DECODED.MS", SOME_CYCLES } } },
+	{ { { "UOPS_FROM_ROM", SOME_CYCLES } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_transition[] = {
@@ -144,11 +157,13 @@ static const struct row_proof_set proof_mxcsr[] = {
 	{ { { "UOPS_DECODED.MS", SOME_CYCLES } } },
 	{ { { "UOPS_EXECUTED_PORT.PORT_0", ON_PORT_0 } } },
 	{ { { "UOPS_DISPATCHED_PORT.PORT_0", ON_PORT_0 } } },
+	{ { { "UOPS_FROM_ROM", SOME_CYCLES } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_fpcw[] = {
 	{ { { "INST_RETIRED.X87", ONCE } } },
 	{ { { "RAT_STALLS.FPSW", SOME_CYCLES } } },
+	{ { { "UOPS_FROM_ROM", SOME_CYCLES } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_lock[] = {
@@ -172,6 +187,7 @@ static const struct row_proof_set proof_l1i_l2[] = {
 	{ { { "ICACHE.MISSES", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER } } },
 	{ { { "ICACHE_64B.IFTAG_MISS", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER } } },
 	{ { { "L1I_MISSES", ONCE } } },
+	{ { { "TRACE_CACHE_MISS", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_l1i_l3[] = {
@@ -191,11 +207,13 @@ static const struct row_proof_set proof_itlb[] = {
 static const struct row_proof_set proof_itlb_walk[] = {
 	{ { { "ITLB_MISSES.WALK_COMPLETED", ONCE } } },
 	{ { { "ITLB_MISSES", ONCE } } },
+	{ { { "PAGE_WALK.CODE", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_smc[] = {
 	{ { { "MACHINE_CLEARS.SMC", ONCE } } },
 	{ { { "MACHINE_NUKES.SMC", ONCE } } },
+	{ { { "MACHINE_CLEAR.CODE", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_read_port[] = {

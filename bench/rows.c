@@ -35,6 +35,7 @@ static const struct row_proof_set proof_l1[] = {
 	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE } } },
 	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE } } },
 	{ { { "INST_RETIRED.LOADS", ONCE }, { "MEM_LOAD_RETIRED.L1D_LINE_MISS", NEVER } } },
+	{ { { "LOADS_RETIRED", ONCE }, { "L1_LOAD_MISS_RETIRED", NEVER } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_l2[] = {
@@ -42,6 +43,7 @@ static const struct row_proof_set proof_l2[] = {
 	{ { { "MEM_LOAD_RETIRED.L2_HIT", ONCE } } },
 	{ { { "MEM_LOAD_UOPS_RETIRED.L2_HIT", ONCE } } },
 	{ { { "MEM_LOAD_RETIRED.L1D_LINE_MISS", ONCE }, { "MEM_LOAD_RETIRED.L2_LINE_MISS", NEVER } } },
+	{ { { "L1_LOAD_MISS_RETIRED", ONCE }, { "L2_LOAD_MISS_RETIRED", NEVER } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_l3[] = {
@@ -57,6 +59,7 @@ static const struct row_proof_set proof_dram_local[] = {
 	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE } } },
 	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", ONCE } } },
 	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "L2_LOAD_MISS_RETIRED", ONCE } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_dram_local_big[] = {
@@ -65,6 +68,7 @@ static const struct row_proof_set proof_dram_local_big[] = {
 	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", MOSTLY } } },
 	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", MOSTLY } } },
 	{ { { "LONGEST_LAT_CACHE.MISS", MOSTLY } } },
+	{ { { "L2_LOAD_MISS_RETIRED", MOSTLY } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_stlb_hit[] = {
@@ -75,6 +79,7 @@ static const struct row_proof_set proof_stlb_hit[] = {
 static const struct row_proof_set proof_walk[] = {
 	{ { { "DTLB_LOAD_MISSES.WALK_COMPLETED", ONCE } } },
 	{ { { "DTLB_MISSES.MISS_LD", ONCE } } },
+	{ { { "DTLB_LOAD_MISS_RETIRED", ONCE } } },
 	{ { { "", 0, 0, false } } }
 };
 
@@ -89,12 +94,14 @@ static const struct row_proof_set proof_stream_l1[] = {
 	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE_A_LOAD }, { "L1D.REPLACEMENT", NO_LINE } } },
 	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE_A_LOAD }, { "L1D.REPLACEMENT", NO_LINE } } },
 	{ { { "INST_RETIRED.LOADS", ONCE_A_LOAD }, { "L1D_REPL", NO_LINE } } },
+	{ { { "LOADS_RETIRED", ONCE_A_LOAD }, { "BSQ.L2_READ", NO_LINE } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_stream_l2[] = {
 	{ { { "L1D.REPL", LINES_12 }, { "L2_LINES_IN.ANY", NO_LINE } } },
 	{ { { "L1D.REPLACEMENT", LINES_12 }, { "L2_LINES_IN.ALL", NO_LINE } } },
 	{ { { "L1D_REPL", LINES_12 }, { "L2_LINES_IN.SELF.DEMAND", NO_LINE }, { "L2_LINES_IN.SELF.PREFETCH", NO_LINE } } },
+	{ { { "BSQ.L2_READ", LINES_12 }, { "BSQ.L2_READ_MISS", NO_LINE } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_stream_l3[] = {
@@ -105,11 +112,13 @@ static const struct row_proof_set proof_stream_l3[] = {
 static const struct row_proof_set proof_stream_dram[] = {
 	{ { { "L2_LINES_IN.ANY", LINES_12 }, { "LONGEST_LAT_CACHE.MISS", LINES_12 } } },
 	{ { { "LONGEST_LAT_CACHE.MISS", LINES_12 } } },
+	{ { { "BSQ.L2_READ_MISS", LINES_12 } } },
 	{ { { "", 0, 0, false } } }
 };
 static const struct row_proof_set proof_stream_dram_nt[] = {
 	{ { { "L2_LINES_IN.ANY", LINES_8 }, { "LONGEST_LAT_CACHE.MISS", LINES_8 } } },
 	{ { { "LONGEST_LAT_CACHE.MISS", LINES_8 } } },
+	{ { { "BSQ.L2_READ_MISS", LINES_8 } } },
 	{ { { "", 0, 0, false } } }
 };
 
@@ -126,61 +135,61 @@ static const struct row_proof_set proof_stream_dram_nt[] = {
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
 	  PLACE_L1, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L1 data cache", proof_l1, "", 200000, 1, BOTH, NULL, NULL },
+	  "own L1 data cache", proof_l1, "", 200000, 2, BOTH, NULL, NULL },
 	{ "load.l2.latency", "load to use, line in the L2 cache", LATENCY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "", 200000, 1, BOTH, NULL, NULL },
+	  "own L2 cache", proof_l2, "", 200000, 2, BOTH, NULL, NULL },
 	{ "load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", LATENCY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local.latency", "load to use, line in memory of this node only", LATENCY, k_chase,
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
-	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 1, BOTH, NULL, NULL },
+	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 2, BOTH, NULL, NULL },
 	{ "load.dram_local_big.latency", "the same by a chase through six times the last-level cache", LATENCY, k_chase,
 	  PLACE_DRAM, ORDER_REGIONS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 16384,
-	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 3, SUITE_FULL, NULL, NULL },
+	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 4, SUITE_FULL, NULL, NULL },
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 1, BOTH, NULL, NULL },
+	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 2, BOTH, NULL, NULL },
 	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 350000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", PENALTY, k_chase,
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
-	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 1, BOTH, NULL, NULL },
+	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 2, BOTH, NULL, NULL },
 
 	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
 	  PLACE_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
 	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH, NULL, NULL },
 	{ "tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L2 cache", proof_walk, "", 250000, 1, BOTH, NULL, NULL },
+	  "own L2 cache", proof_walk, "", 250000, 2, BOTH, NULL, NULL },
 
 	{ "tlb.walk_2m.penalty", "a load whose page of 2 MiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGES, PAGE_2M, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L1 data cache", proof_walk, "", 250000, 1, SUITE_FULL, NULL, NULL },
+	  "own L1 data cache", proof_walk, "", 250000, 2, SUITE_FULL, NULL, NULL },
 	{ "tlb.walk_1g.penalty", "a load whose page of 1 GiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGES, PAGE_1G, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L1 data cache", proof_walk, "", 250000, 1, SUITE_FULL, NULL, NULL },
+	  "own L1 data cache", proof_walk, "", 250000, 2, SUITE_FULL, NULL, NULL },
 
 	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
 	 * not counted; the non-temporal row shows what it costs. */
 	{ "triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", RATE, k_triad,
 	  PLACE_L1, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L1 data cache", proof_stream_l1, "", 500000, 2, BOTH, NULL, NULL },
+	  "own L1 data cache", proof_stream_l1, "", 500000, 3, BOTH, NULL, NULL },
 	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
 	  PLACE_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L2 cache", proof_stream_l2, "", 600000, 2, BOTH, NULL, NULL },
+	  "own L2 cache", proof_stream_l2, "", 600000, 3, BOTH, NULL, NULL },
 	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
 	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
 	  "own L3 cache", proof_stream_l3, "", 1100000, 2, BOTH, NULL, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram, "", 2500000, 2, BOTH, NULL, NULL },
+	  "memory of this node", proof_stream_dram, "", 2500000, 3, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "memory of this node", proof_stream_dram_nt, "", 2100000, 3, BOTH, NULL, NULL },
+	  "memory of this node", proof_stream_dram_nt, "", 2100000, 4, BOTH, NULL, NULL },
 #include "bench/pairs.def"
 #include "bench/curves.def"
 #include "bench/tables.def"

@@ -96,6 +96,9 @@ static uint64_t core_milli(struct texts *t, const struct stream *s)
 	uint64_t milli = slots <= field(t, "front", "loop_uops") || field(t, "front", "uop_cache") ? 1000 * over(slots + width - 1, width) :
 		over(1000 * slots, width);
 
+	/* from the decoders an unfused store is the first one's: one a cycle, and the loop's end after them */
+	if (!fused && s->arrays < 3 && slots > field(t, "front", "loop_uops") && !field(t, "front", "uop_cache"))
+		milli = larger(milli, 1000 * (vectors * s->stored + 1));
 	milli = larger(milli, over(1000 * vectors * s->loaded, ports(t, "load", 1)));
 	return larger(milli, over(1000 * vectors * s->stored, ports(t, "std", 1)));
 }

@@ -156,10 +156,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "store.forward_fail_*.penalty", true, C(forward_fail(t)) },
 		{ "store.alias_4k.penalty", true, C(field(t, "store", "alias_cycles")) },
 		{ "store.unknown_address.penalty", true, C(2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta")) },
-		/* copy, AND, multiply, address; then the load, the addition that retires, and the clear; the rest of
-		 * its turn would have taken a cycle anyway */
+		/* copy, AND, multiply, address; then the load, the addition that retires, and the clear; its turn as far as
+		 * the addition would have been allocated meanwhile anyway */
 		{ "store.disambiguation_clear.penalty", true, C(dispatch + moves + latency(t, "int") + latency(t, "imul") + latency(t, "sta") +
-		  field(t, "store", "forward_cycles") + latency(t, "int") + field(t, "core", "clear_cycles") - 1) },
+		  field(t, "store", "forward_cycles") + latency(t, "int") + field(t, "core", "clear_cycles")) -
+		  C(field(t, "core", "microfusion") ? 5 : 7) / larger(1, field(t, "core", "issue_width")) },
 		{ "split.load_line.penalty", true, C(field(t, "load", "split_cycles")) },
 		{ "split.load_page.penalty", true, C(field(t, "load", "split_cycles") + field(t, "load", "page_split_cycles")) },
 		{ "split.store_line.penalty", true, C(field(t, "store", "split_cycles")) },
@@ -167,11 +168,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "frontend.l1i_l2.penalty", true, C(field(t, "l2", "cycles")) },
 		{ "frontend.l1i_l3.penalty", has_l3, C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
 		{ "frontend.baclear.penalty", true, C(field(t, "front", "baclear_cycles")) },
-		{ "frontend.itlb_walk.penalty", true, C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1) },
 		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512, C(field(t, "stlb", "cycles")) },
-		/* the choice is loaded; a cycle of the turn comes before it; less a turn that is foreseen: six uops, in whole
-		 * cycles where a uop cache of no greater width gives them */
-		{ "branch.conditional.penalty", true, C(mispredict(t, l1) + 1) - (cached && cached < 6 ? C((6 + cached - 1) / cached) : 1500) },
+		/* the choice is loaded, and tested, by an instruction of its own where nothing fuses; a cycle of the turn comes
+		 * before it; less a turn that is foreseen: six uops, in whole cycles where a uop cache of no greater width gives them */
+		{ "branch.conditional.penalty", true, C(mispredict(t, l1 + (field(t, "core", "macrofusion") ? 0 : latency(t, "int"))) + 1) -
+		  (cached && cached < 6 ? C((6 + cached - 1) / cached) : C(6) / larger(1, field(t, "core", "issue_width"))) },
 		/* and shifted and added; a turn of 9 instructions hides more */
 		{ "branch.indirect.penalty", true, C(mispredict(t, l1 + 2 * latency(t, "int")) - 1) },
 		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
@@ -231,10 +232,21 @@ enum status expect_core(const char *machine, const char *format, const char *row
 
 	if (!strcmp(row, "branch.return.penalty")) {
 		/* the address is forwarded from a store; how much of a turn of call and return the front end
-		 * makes up for meanwhile depends on its buffers: up to a cycle */
+		 * makes up for meanwhile depends on its buffers: up to a cycle; without micro-fusion the store waits one
+		 * more for the first decoder, which the call before it takes */
 		int64_t least = C(mispredict(t, field(t, "store", "forward_cycles"))) - 200;
 
-		*out = (struct expectation){ least, least + 1400 };
+		*out = (struct expectation){ least, least + (field(t, "core", "microfusion") ? 1400 : 2400) };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
+		/* the entry is in the L1, but where the entries of 2048 pages fill it: then up to one of eight, the first of a
+		 * line, comes from the L2 */
+		int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1);
+		int64_t lines = field(t, "l1d", "bytes") <= 8 * 2048 ? C(field(t, "l2", "cycles") - l1) / 8 : 0;
+		int64_t tolerance = larger(500, walk / 50);
+
+		*out = (struct expectation){ walk - tolerance, walk + lines + tolerance };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {

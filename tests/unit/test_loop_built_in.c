@@ -30,7 +30,6 @@ static void test_loop_nehalem_ep_is_found_again(void **state) { (void)state; fin
 static void test_loop_haswell_ep_is_found_again(void **state) { (void)state; finds_again("haswell-ep", ROWS, 40); }
 static void test_loop_skylake_sp_is_found_again(void **state) { (void)state; finds_again("skylake-sp", ROWS, 40); }
 static void test_loop_core2_is_found_again(void **state) { (void)state; finds_again("core2", ROWS, 40); }
-/* No performance counters: every row that has something to measure is unproven, with the right value. */
 static void test_loop_pentium4_is_found_again(void **state) { (void)state; finds_again("pentium4", ROWS, 40); }
 
 int main(void)
