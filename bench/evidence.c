@@ -20,6 +20,14 @@ bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_
 	return holds;
 }
 
+static const char *why_unprovable(const struct bench *b, const struct row *r)
+{
+	for (unsigned i = 0; i < unprovable_count; i++)
+		if (str_equal(unprovable[i].processor, b->cpu->processor->name) && str_equal(unprovable[i].row, r->name))
+			return unprovable[i].why;
+	return NULL;
+}
+
 void evidence_plan(struct bench *b, const struct row *r, struct counting *c, struct text *why)
 {
 	const struct event *events[ROW_EVENTS_MAX];
@@ -191,9 +199,14 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	}
 	if (!proven) {
 		out->status = ROW_UNPROVEN;
-		if (!reason.length)
-			text_fmt(&reason, "%s", l->counting.on || b->cycles ? "this processor has no event that proves it" :
-			         "no performance counters");
+		if (!reason.length && !l->counting.on && !b->cycles)
+			text_fmt(&reason, "no performance counters");
+		if (!reason.length) {
+			const char *why = why_unprovable(b, r);
+
+			out->unprovable = why != NULL;
+			text_fmt(&reason, "this processor has no event that proves it%s%s", why ? ": " : "", why ? why : "");
+		}
 		if (out->noisy)
 			text_fmt(&reason, "; noisy: %s", noise);
 	} else if (out->noisy) {

@@ -169,6 +169,7 @@ struct row_result {
 	uint64_t page_bytes;       /* as mapped */
 	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
 	bool absent;               /* unsupported since the machine itself lacks what the row is about */
+	bool unprovable;           /* unproven since no event of this processor proves the row (tables/unprovable.csv) */
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */

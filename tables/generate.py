@@ -362,6 +362,33 @@ def write_published(out, rows):
     out.write("};\nconst uint16_t published_count = %d;\n" % len(rows))
 
 
+UNPROVABLE_COLUMNS = ["processor", "row", "why", "source"]
+WHY_MOST = 64  # it stands behind other words in a reason of 128 characters
+
+
+def read_unprovable(p, folder, processors):
+    rows, seen = read_csv(p, folder, "unprovable.csv", UNPROVABLE_COLUMNS) or [], set()
+    names = {r["name"] for r in processors}
+    for r in rows:
+        for key in ("row", "why", "source"):
+            words(p, r, key)
+        if r["processor"] not in names:
+            p.add(r.where, "processor", "'%s' is no processor of processors.txt" % r["processor"])
+        if len(r["why"]) > WHY_MOST:
+            p.add(r.where, "why", "has %d characters, at most %d" % (len(r["why"]), WHY_MOST))
+        if (r["processor"], r["row"]) in seen:
+            p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
+        seen.add((r["processor"], r["row"]))
+    return rows
+
+
+def write_unprovable(out, rows):
+    out.write("\nconst struct unprovable unprovable[] = {\n")
+    for r in rows:
+        out.write("\t{ %s, %s, %s },\n" % (c_text(r["processor"]), c_text(r["row"]), c_text(r["why"])))
+    out.write("};\nconst uint16_t unprovable_count = %d;\n" % len(rows))
+
+
 WATCHDOG_COLUMNS = ["vendor", "first", "last", "kind", "name", "source"]
 WATCHDOG_KINDS = {"tco2": "WATCHDOG_TCO2", "i6300esb": "WATCHDOG_I6300ESB"}
 
@@ -516,6 +543,7 @@ def main(folder, target):
     check_order(p, processors)
     tlbs = read_tlb_descriptors(p, folder)
     figures = read_published(p, folder, processors)
+    without = read_unprovable(p, folder, processors)
     dogs = read_watchdogs(p, folder)
     if p.lines:
         print("\n".join(dict.fromkeys(p.lines)), file=sys.stderr)
@@ -524,6 +552,7 @@ def main(folder, target):
         write_processors(out, processors, quirks, sets)
         write_tlb_descriptors(out, tlbs)
         write_published(out, figures)
+        write_unprovable(out, without)
         write_watchdogs(out, dogs)
     return 0
 

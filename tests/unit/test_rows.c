@@ -115,6 +115,44 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	assert_true(row_fingerprint(&r) == print);
 }
 
+static bool has_all(const struct processor *p, const struct row_proof_set *set)
+{
+	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++)
+		if (!event_find(p, set->proofs[i].event))
+			return false;
+	return true;
+}
+
+/* tables/unprovable.csv: each line names a row that has proofs, none of which its processor has. */
+static void test_rows_unprovable_ones_lack_every_proof(void **state)
+{
+	(void)state;
+	unsigned bad = 0;
+
+	assert_true(unprovable_count >= 8);
+	for (unsigned i = 0; i < unprovable_count; i++) {
+		const struct unprovable *u = &unprovable[i];
+		const struct processor *p = NULL;
+		const struct row *r = NULL;
+
+		for (unsigned k = 0; k < processor_count; k++)
+			p = strcmp(processors[k].name, u->processor) ? p : &processors[k];
+		for (unsigned k = 0; k < rows_count; k++)
+			r = strcmp(rows[k].name, u->row) ? r : &rows[k];
+		if (!p || !r || !r->proofs) {
+			print_error("%s, %s: no such row, or it needs no proof\n", u->processor, u->row);
+			bad++;
+			continue;
+		}
+		for (const struct row_proof_set *set = r->proofs; set->proofs[0].event[0]; set++)
+			if (has_all(p, set)) {
+				print_error("%s, %s: %s proves it\n", u->processor, u->row, set->proofs[0].event);
+				bad++;
+			}
+	}
+	assert_int_equal(bad, 0);
+}
+
 /* Whether a paragraph's title, "**name, name.**" at the start of a line, has the name or all of it but the kind. */
 static bool titled(const char *page, const char *name)
 {
@@ -163,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_rows_budgets_keep_to_the_suites),
 		cmocka_unit_test(test_rows_changed_method_has_changed_revision),
 		cmocka_unit_test(test_rows_fingerprint_sees_every_parameter),
+		cmocka_unit_test(test_rows_unprovable_ones_lack_every_proof),
 		cmocka_unit_test(test_rows_each_has_its_paragraph),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
