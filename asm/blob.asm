@@ -25,6 +25,7 @@ kernel_code:
 %include "asm/work.asm"
 %include "asm/within.asm"
 %include "asm/recorded.asm"
+%include "asm/visit.asm"
 
 section .kernels
 global kernel_code_end

@@ -73,20 +73,19 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 
 enum status crowd_flush(struct crowd *c, unsigned n)
 {
-	const struct kernel *flush = kernel_find("k_flush");
+	const struct kernel *flush = kernel_find("k_visit_flush");
 	enum status st = flush ? ST_OK : ST_BROKEN;
 	unsigned arrays = n ? c->members[0].set.shape.arrays : 0;
 
 	for (unsigned array = 0; array < arrays && st == ST_OK; array++) {
 		for (unsigned i = 0; i < n && st == ST_OK; i++) {
 			struct working_set *w = &c->members[i].set;
-			uint64_t bytes = c->members[i].units * w->shape.step_bytes;
+			uint64_t arguments[6];
 
-			if (w->at + bytes > w->shape.array_bytes)
+			if (w->at + c->members[i].units * w->shape.step_bytes > w->shape.array_bytes)
 				w->at = 0;
-			const uint64_t arguments[6] = { w->map.va + array * (w->shape.array_bytes + w->shape.skew_bytes) + w->at,
-				bytes / w->shape.line_bytes, w->shape.line_bytes };
-
+			window_arguments(w, c->members[i].units, arguments);
+			arguments[0] = arguments[array];
 			st = window_load(c->b, c->members[i].core, flush, arguments, NULL, 0, &c->jobs[i]);
 		}
 		if (st == ST_OK)

@@ -105,8 +105,9 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 	const struct kernel *k = c->members[0].set.kernel;
 	uint64_t fill = c->row->prepare == PREPARE_FILL ? last->bytes / k->data_bytes * 4 / 3 : 0;
 	unsigned visits = c->row->prepare == PREPARE_WARM ? VISITS : 1;
+	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
 	bool any = false, ignored;
-	enum status st = ST_OK;
+	enum status st = visitor ? ST_OK : ST_BROKEN;
 
 	if (c->row->prepare == PREPARE_FLUSH)
 		return ST_OK;
@@ -118,9 +119,17 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 		else
 			m->units = i >= from && !warmed(c, from, i) ? fill / sharers(c, n, PLACE_DRAM) + 1 : 1;
 		any = any || m->units > 1;
+		m->kernel = visitor;
 	}
-	for (unsigned visit = 0; any && visit < visits && st == ST_OK; visit++)
+	for (unsigned visit = 0; any && visit < visits && st == ST_OK; visit++) {
+		for (unsigned i = 0; i < n; i++)
+			window_arguments(&c->members[i].set, c->members[i].units, c->members[i].arguments);
 		st = crowd_run(c, n, false, &ignored);
+		for (unsigned i = 0; i < n; i++)
+			c->members[i].set.at = c->members[i].window.result;
+	}
+	for (unsigned i = 0; i < n; i++)
+		c->members[i].kernel = NULL;
 	return st;
 }
 

@@ -100,6 +100,8 @@ void window_arguments(const struct working_set *w, uint64_t units, uint64_t argu
 /* Runs a working set's kernel for so many units of work, from where the last window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
+/* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
+const char *window_visitor(const struct row *r, const struct kernel *k);
 /* Where cycles are not counted: *tick_micro is cycles a TSC tick, in millionths, from two windows of dependent adds. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
 /* Brings the working set into its state before a window of `units`. */

@@ -147,6 +147,33 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 	return st;
 }
 
+const char *window_visitor(const struct row *r, const struct kernel *k)
+{
+	const unsigned arrays = k->step_bytes ? k->data_bytes / k->step_bytes : 0;
+
+	if (r->prepare == PREPARE_READ)
+		return "k_visit_read";
+	return arrays == 3 ? "k_visit_triad" : arrays == 2 ? "k_visit_copy" : k->loads ? "k_visit_read" : "k_visit_write";
+}
+
+/* Visits each line of what so many iterations of a stream go through; where those store past the caches, of what they read. */
+static enum status visit_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
+{
+	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
+	const bool past = r->prepare == PREPARE_READ && w->kernel->stores; /* the caches: the first array is that of the stores */
+	uint64_t arguments[6];
+	enum status st = visitor ? ST_OK : ST_BROKEN;
+
+	window_arguments(w, units, arguments);
+	for (unsigned array = past; array < (past ? w->shape.arrays : 1) && st == ST_OK; array++) {
+		arguments[0] = arguments[array];
+		st = window_run(b, visitor, arguments, NULL, 0, out, job);
+	}
+	if (st == ST_OK)
+		w->at = out->result;
+	return st;
+}
+
 /* Writes what the buffer is to hold, and brings its lines near. */
 static enum status prepare_pair(struct bench *b, struct working_set *w, struct job *job)
 {
@@ -233,10 +260,10 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	else
 		units = w->shape.array_bytes / w->shape.step_bytes;
 	if (!units || (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM))
-		return units ? window_units(b, w, units, NULL, 0, &ignored, job) : ST_OK;
+		return units ? visit_stream(b, r, w, units, &ignored, job) : ST_OK;
 	/* A level that does not replace the oldest takes several visits to give up what it held before. */
 	for (unsigned visit = 0; visit < VISITS_MAX && st == ST_OK; visit++) {
-		st = window_units(b, w, units, NULL, 0, &ignored, job);
+		st = w->shape.order == ORDER_STREAMS ? visit_stream(b, r, w, units, &ignored, job) : window_units(b, w, units, NULL, 0, &ignored, job);
 		if (visit && ignored.tsc >= before - before / SETTLED_PART)
 			break;
 		before = ignored.tsc;
