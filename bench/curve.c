@@ -2,7 +2,10 @@
 #include "bench/curve.h"
 
 #define TURNS 8u                  /* in the shorter window */
+#define TURNS_TWICE 512u          /* of CURVE_TWICE, and */
+#define TURNS_SPREAD 32u          /* of CURVE_SPREAD: rows of DRAM that happen to be open must not decide */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
+#define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
 #define TRIES 3u                  /* for each sample that a disturbance spoilt */
@@ -10,6 +13,8 @@
 #define DRAM_LINES (CURVE_NODE_BYTES / LINE)
 #define L3_LINES 16u              /* a node in a ring that fills a level */
 #define HOT_OFFSET (9 * LINE)     /* of the fillers' line: other low address bits than a node's lines have */
+#define VISITS_MAX 16u            /* of a ring in the L3 before the first point, at most */
+#define SETTLED_PART 2000u        /* until a visit is not shorter by such a part than the one before */
 #define L3_FACTOR 8u              /* of the L2: no node is visited twice in all points together */
 
 struct pass {
@@ -18,7 +23,8 @@ struct pass {
 	const struct row_curve *curve;
 	struct loop loop;             /* its one working set: ring and code */
 	struct row_result *out;
-	uint32_t lines;               /* a node */
+	uint32_t lines;               /* a node; of CURVE_SPREAD, from one region to the next */
+	uint32_t turns;               /* in the shorter window */
 	int64_t tick_micro;           /* cycles a TSC tick, in millionths, without a cycle counter */
 	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli, spread_milli; /* of all samples */
 };
@@ -29,6 +35,7 @@ static uint32_t units_of(const struct row_curve *c, uint32_t x)
 	switch (c->what) {
 	case CURVE_OVERLAP:
 	case CURVE_WALKS:
+	case CURVE_SPREAD:
 		return x;
 	case CURVE_WINDOW:
 		return 2 + (c->filler == FILLER_MISS ? x : 0);
@@ -46,6 +53,36 @@ static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t 
 	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
 }
 
+/* From one load of CURVE_SPREAD to the next, in lines: one more than a multiple of what most numbers of channels divide, so
+ * that a node's lines go round them. */
+static uint32_t spread_lines(uint64_t bytes)
+{
+	static const uint32_t multiples[] = { 2520, 840, 120, 24, 1 };
+	const uint32_t region = (uint32_t)(bytes / LINE / CURVE_REGIONS) - 1;
+
+	for (unsigned i = 0; i < COUNT_OF(multiples); i++)
+		if (region >= multiples[i])
+			return region / multiples[i] * multiples[i] + 1;
+	return 1;
+}
+
+/* All lines of CURVE_SPREAD at once, when the window would come to nodes that were visited since. */
+static enum status prepare_spread(struct loop *l, uint64_t turns)
+{
+	struct working_set *w = &l->sets[0];
+	const uint64_t region = (uint64_t)spread_lines(w->shape.bytes) * LINE;
+	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
+	enum status st = ST_OK;
+
+	if (w->unvisited < turns) {
+		for (unsigned j = 0; j < CURVE_REGIONS && st == ST_OK; j++)
+			st = run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
+		w->unvisited = w->shape.nodes;
+	}
+	w->unvisited -= turns < w->unvisited ? (uint32_t)turns : w->unvisited;
+	return st;
+}
+
 enum status curve_prepare(struct loop *l, uint64_t turns)
 {
 	const struct working_set *w = &l->sets[0];
@@ -55,6 +92,8 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 
 	if (!w->mapped)
 		return ST_OK;
+	if (c->what == CURVE_SPREAD)
+		return prepare_spread(l, turns);
 	if (l->row->prepare == PREPARE_FLUSH)
 		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
 	return st == ST_OK ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
@@ -98,19 +137,19 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 
 		disturbance_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++)
-			st = window(p, code, TURNS << longer, &w[longer], &cycles[longer]);
+			st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
 		if (disturbance_after(p->b)) {
 			p->out->rejected++;
 			continue;
 		}
 		if (st != ST_OK)
 			return st;
-		*turn_milli = (cycles[1] - cycles[0]) / (int64_t)TURNS;
+		*turn_milli = (cycles[1] - cycles[0]) / (int64_t)p->turns;
 		if (!counts)
 			return ST_OK;
 		for (unsigned e = 0; p->loop.counting.on && e < p->loop.counting.proof_count; e++)
 			p->counts[e] += (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
-		p->units += TURNS * units_of(p->curve, x);
+		p->units += (int64_t)p->turns * units_of(p->curve, x);
 		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
 		p->cycles_milli += cycles[1] - cycles[0];
 		p->out->samples++;
@@ -220,6 +259,56 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	return st;
 }
 
+/* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
+static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_cache *l2)
+{
+	const uint64_t memory = shape_memory_span(p->b->cpu);
+
+	w->shape.order = ORDER_LINES;
+	w->shape.page_bytes = p->row->page_bytes;
+	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
+	w->shape.nodes = 2 * TURNS;
+	p->turns = TURNS;
+	if (p->row->place == PLACE_STLB) { /* a page for each load; the line within the page moves on from node to node */
+		w->shape.line_bytes = p->curve->most * CURVE_PAGE + LINE;
+		w->shape.nodes = 2u * p->b->cpu->tlb.stlb_4k / p->curve->most;
+	} else if (p->row->place == PLACE_L3) {
+		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
+	} else if (p->curve->what == CURVE_TWICE) {
+		p->turns = TURNS_TWICE;
+		w->shape.nodes = TWICE_NODES;
+		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
+	} else if (p->curve->what == CURVE_SPREAD) {
+		p->turns = TURNS_SPREAD;
+		p->lines = spread_lines(memory);
+		w->shape.nodes = p->lines < SPREAD_NODES ? p->lines : SPREAD_NODES;
+		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
+		w->shape.bytes = memory;
+		return;
+	}
+	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
+	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
+}
+
+/* Visits until one gets no shorter, as window_warm_up does: a level that does not replace the oldest gives up what it held
+ * before in the course of several. */
+static enum status settle(struct pass *p, const struct working_set *w)
+{
+	const struct kernel *touch = kernel_find("k_touch");
+	const uint64_t arguments[6] = { w->map.va, w->shape.bytes / LINE, LINE };
+	uint64_t before = 0;
+
+	for (unsigned visit = 0; visit < VISITS_MAX; visit++) {
+		struct window visited;
+		enum status st = touch ? window_run(p->b, touch, arguments, NULL, 0, &visited, &p->loop.job) : ST_BROKEN;
+
+		if (st != ST_OK || (visit && visited.tsc >= before - before / SETTLED_PART))
+			return st;
+		before = visited.tsc;
+	}
+	return ST_OK;
+}
+
 /* The ring and the room for the code. */
 static enum status set_up(struct pass *p, struct row_result *out)
 {
@@ -241,14 +330,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	}
 	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;
 	w->kernel = kernel_find("k_run_code");
-	w->shape.order = ORDER_LINES;
-	w->shape.page_bytes = p->row->page_bytes;
-	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
-	if (p->row->place == PLACE_STLB) /* a page for each load; the line within the page moves on from node to node */
-		w->shape.line_bytes = p->curve->most * CURVE_PAGE + LINE;
-	w->shape.nodes = p->row->place == PLACE_STLB ? 2u * p->b->cpu->tlb.stlb_4k / p->curve->most : p->row->place == PLACE_L3 ? (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes) : p->curve->what == CURVE_TWICE ? TWICE_NODES : 2 * TURNS;
-	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
-	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
+	shape_ring(p, w, l2);
 	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
 	if (!w->kernel)
 		return ST_BROKEN;
@@ -259,10 +341,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	} else {
 		w->shape.bytes = 0;
 	}
-	/* twice, so that the level below has nothing else any more */
-	for (unsigned visit = 0; visit < 2 && st == ST_OK && p->row->place == PLACE_L3; visit++)
-		st = run(&p->loop, "k_touch", w->map.va, w->shape.bytes / LINE, LINE);
-	return st;
+	return st == ST_OK && p->row->place == PLACE_L3 ? settle(p, w) : st;
 }
 
 static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_result *out)
@@ -317,7 +396,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 	p.loop.row = r;
 	p.loop.set_count = 1;
 	b->disturbance.last_ratio_micro = 0;
-	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" : "fillers";
+	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" : "fillers";
 	out->curve.unit = r->curve->what == CURVE_TWICE || r->curve->what == CURVE_WINDOW ? "cycles a turn" : "cycles each";
 	st = set_up(&p, out);
 	if (st == ST_UNSUPPORTED && out->reason[0]) {

@@ -9,13 +9,15 @@
  *                  next node waits for both: as long as B enters the core before A is there, both misses overlap (Wong,
  *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x is doubled from 1 until a turn takes half as long
  *                  again, then the last x before that is searched by bisection.
+ *   CURVE_SPREAD   as CURVE_OVERLAP, each load in a region of memory of its own, so that no two are of one DRAM page: what a
+ *                  miss costs does not hang on which rows other loads have opened
  *   CURVE_CHAINS   no ring: x dependent additions a turn, turns independent of each other; the value is of one addition */
 #ifndef BENCH_CURVE_H
 #define BENCH_CURVE_H
 
 #include "bench/loop.h"
 
-enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS };
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD };
 /* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
 enum filler {
 	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */
@@ -47,12 +49,14 @@ void curve_json(struct text *t, const struct curve *c);
 /* --- curve_code.c ------------------------------------------------------------------------------ */
 
 #define CURVE_NODE_BYTES 4096u   /* in memory; room for 62 lines beside the two */
+#define CURVE_REGIONS 24u        /* of CURVE_SPREAD: as many loads a node at most */
 #define CURVE_PAGE 4096u         /* from one page of CURVE_WALKS to the next */
 #define CURVE_SECOND 2048u       /* where in a node B lies */
 #define CURVE_SENDS 8u           /* where in a node of CURVE_TWICE the load lies that sends for its line */
 #define CURVE_CODE_BYTES 0x4000u
 
-/* Writes the code of point x, at most CURVE_CODE_BYTES; returns its length, 0 when it does not fit. */
+/* Writes the code of point x, at most CURVE_CODE_BYTES; returns its length, 0 when it does not fit. `lines` a node; of
+ * CURVE_SPREAD, from one region to the next. */
 uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8_t *code);
 /* Where in a node the j-th further line of point x lies, j from 0: `lines` lines a node, a power of two. */
 uint32_t curve_line(uint32_t j, uint32_t lines);

@@ -79,6 +79,8 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 	PUT(&w, 0x48, 0x8B, 0x12); /* mov rdx, [rdx] */
 	for (uint32_t j = 0; c->what == CURVE_OVERLAP && j + 1 < x; j++)
 		put_load(&w, curve_line(j, lines));
+	for (uint32_t j = 1; c->what == CURVE_SPREAD && j < x; j++)
+		put_load(&w, j * lines * LINE);
 	for (uint32_t j = 1; c->what == CURVE_WALKS && j < x; j++)
 		put_load(&w, j * CURVE_PAGE);
 	if (c->what == CURVE_WINDOW) {

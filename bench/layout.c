@@ -164,6 +164,11 @@ static uint64_t tlb_pages(const struct cpu *cpu)
 	return half ? half : 1;
 }
 
+uint64_t shape_memory_span(const struct cpu *cpu)
+{
+	return tlb_pages(cpu) * PAGE_2M;
+}
+
 static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
                               char *reason, size_t capacity)
 {

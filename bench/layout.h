@@ -41,6 +41,9 @@ MUST_CHECK enum status shape_of_test(const struct row *r, const struct cpu *cpu,
 MUST_CHECK enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const struct shape *test,
                                          struct shape *out, char *reason, size_t capacity);
 
+/* Over how many bytes a chase in memory can go at random without leaving the DTLB: a multiple of 2 MiB. */
+uint64_t shape_memory_span(const struct cpu *cpu);
+
 /* Links the nodes of a chase at m->host into one cycle of window addresses. `work` holds 2 * nodes numbers. */
 void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work);
 /* Byte offset of node i from the start of the mapping; ORDER_SPARSE draws it, so ask once a node. */

@@ -5,7 +5,7 @@
 #include "pmu/sim/box.h"
 #include "pmu/sim/sim.h"
 
-#define MAPPINGS_MAX 64
+#define MAPPINGS_MAX 384 /* a gibibyte of the data window for each of 256 cores, and what else is mapped */
 #define PROBLEM_TEXT 160
 
 /* A hardware thread. */
