@@ -233,7 +233,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 {
 	const struct curve *c = &p->out->curve;
 	enum status st = ST_OK;
-	int64_t turn, spread = 0;
+	int64_t turn = 0, spread = 0;
 	bool flat = false;
 
 	if (p->curve->value == VALUE_KNEE)
@@ -243,8 +243,13 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 		struct window ignored;
 
 		st = write_code(p, p->curve->most);
-		if (st == ST_OK)
+		for (unsigned visit = 0; visit < VISITS_MAX && st == ST_OK; visit++) {
+			const int64_t before = turn;
+
 			st = window(p, p->loop.sets[0].code_map.va, p->loop.sets[0].shape.nodes, &ignored, &turn);
+			if (visit && turn >= before - before / (int64_t)SETTLED_PART)
+				break;
+		}
 	}
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
 		st = point(p, x, &turn);
@@ -269,9 +274,10 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
 	w->shape.nodes = 2 * TURNS;
 	p->turns = TURNS;
-	if (p->row->place == PLACE_STLB) { /* a page for each load; the line within the page moves on from node to node */
-		w->shape.line_bytes = p->curve->most * CURVE_PAGE + LINE;
+	if (p->row->place == PLACE_STLB) { /* a page for each load */
+		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
 		w->shape.nodes = 2u * p->b->cpu->tlb.stlb_4k / p->curve->most;
+		p->turns = w->shape.nodes; /* the whole ring: which lines of it the L1 has does not decide */
 	} else if (p->row->place == PLACE_L3) {
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
 	} else if (p->curve->what == CURVE_TWICE) {
