@@ -241,7 +241,7 @@ FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/decode*.c pmu/sim/exec*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine.c pmu/sim/counter_events.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/replay.c
 FUZZ_SOURCES_fuzz_results := runner/reader.c runner/reader_check.c $(wildcard bench/html*.c) bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_journal := $(FUZZ_SOURCES_fuzz_results)
+FUZZ_SOURCES_fuzz_journal := runner/reader.c runner/reader_check.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_counts := runner/counts.c bench/accounting.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_settings := efi/config.c pmu/text.c bench/suite.c bench/places.c bench/profile.c $(OUT)/libstallmeter.a
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp

@@ -99,6 +99,12 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	};
 	uint64_t number = c->repetitions;
 
+	/* values go into messages and the journal, which are lines; a quoted load option may hold anything */
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)value[i] < ' ' || value[i] == 127) {
+			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
+			return;
+		}
 	if (is("backend", key, key_length)) {
 		take_backend(c, from, value, n);
 	} else if (is("suite", key, key_length)) {

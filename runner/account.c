@@ -44,6 +44,7 @@ static void print_share(const char *name, int64_t cycles, int64_t total)
 
 static void print_table(const struct account *a)
 {
+	const int64_t all = a->has_stalls ? a->stalls : a->total;
 	if (a->has_total)
 		print_share("cycles", a->total, a->total);
 	else
@@ -56,7 +57,7 @@ static void print_table(const struct account *a)
 		print_share("  stalled at execution", a->stalls, a->total);
 	else
 		puts("  stalled at execution: not counted");
-	printf("\n%-50s %14s %19s %23s %s\n", "source of stalls", "count", "cycles each", "cycles", "of all stalls");
+	printf("\n%-50s %14s %19s %23s %s\n", "source of stalls", "count", "cycles each", "cycles", a->has_stalls ? "of all stalls" : "of all cycles");
 	for (unsigned i = 0; i < account_sources_count; i++) {
 		const struct account_term *t = &a->terms[i];
 		const struct account_source *s = &account_sources[i];
@@ -65,11 +66,11 @@ static void print_table(const struct account *a)
 			continue;
 		}
 		printf("%-50s %14" PRId64 " %8.2f to %7.2f %10" PRId64 " to %9" PRId64 "  %.1f to %.1f %%%s%s\n", s->title, t->count,
-		       (double)t->low_milli / 1000, (double)t->high_milli / 1000, t->low, t->high, percent(t->low, a->stalls), percent(t->high, a->stalls),
+		       (double)t->low_milli / 1000, (double)t->high_milli / 1000, t->low, t->high, percent(t->low, all), percent(t->high, all),
 		       why_open(t)[0] ? "; " : "", why_open(t));
 	}
 	printf("%-50s %14s %19s %10" PRId64 " to %9" PRId64 "  %.1f to %.1f %%\n", "sum", "", "overlapped, exposed", a->low, a->high,
-	       percent(a->low, a->stalls), percent(a->high, a->stalls));
+	       percent(a->low, all), percent(a->high, all));
 	if (a->has_stalls)
 		printf("%-50s %14s %19s %10" PRId64 " to %9" PRId64 "%s\n", "unaccounted rest", "", "", a->stalls - a->high, a->stalls - a->low,
 		       a->stalls < a->high ? "  (negative: exposed costs overlapped each other)" : "");

@@ -10,14 +10,17 @@
 #include "pmu/text.h"
 #include "runner/counts.h"
 
+#define WHOLE_RUNS "%s:%u: counts of a part of the run or of the machine: perf stat without -A, -I, --per-* and --summary is expected"
+
 struct fields { const char *value, *event, *percent; };
 
-/* perf's generic names, perf-list(1). */
+/* perf's generic names, perf-list(1); what they are on Intel's processors: arch/x86/events/intel/core.c, intel_perfmon_event_map. */
 static const char *manual_name(const char *event)
 {
 	static const char *const names[][2] = {
 		{"cycles", "CPU_CLK_UNHALTED.THREAD"}, {"cpu-cycles", "CPU_CLK_UNHALTED.THREAD"}, {"instructions", "INST_RETIRED.ANY"},
 		{"ref-cycles", "CPU_CLK_UNHALTED.REF"}, {"branches", "BR_INST_RETIRED.ALL_BRANCHES"},
+		{"branch-instructions", "BR_INST_RETIRED.ALL_BRANCHES"}, {"branch-misses", "BR_MISP_RETIRED.ALL_BRANCHES"},
 		{"cpu_clk_unhalted.ref_tsc", "CPU_CLK_UNHALTED.REF"},
 	};
 	for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -26,17 +29,30 @@ static const char *manual_name(const char *event)
 	return event;
 }
 
-/* "mem_load_retired.l2_hit:u", "cpu/event=0xcb,umask=0x2,name=X/u" as the manual spells it. */
+/* The length of the PMU's name that an event in perf's own syntax begins with, "cpu/event=1,umask=2/u": 0 if it is no such event. */
+static size_t pmu_length(const char *event)
+{
+	size_t n = strspn(event, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	return n && event[n] == '/' && strchr(event + n + 1, '/') ? n : 0;
+}
+
+/* "mem_load_retired.l2_hit:u", "cpu/event=0xcb,umask=0x2,name=X/u" as the manual spells it. What other PMUs count, or an event with
+ * terms of its own, keeps all of its name: it is not the event of that name alone. */
 static bool event_name(const char *from, char *to, size_t capacity)
 {
 	const char *name = strstr(from, "name=");
+	size_t pmu = pmu_length(from), n;
 	char plain[96];
-	size_t n;
-	if (name)
+	if (name) {
 		from = name + 5;
-	else if (!strncmp(from, "cpu/", 4) || !strncmp(from, "cpu_core/", 9))
-		from = strchr(from, '/') + 1;
-	n = strcspn(from, ":,/");
+		n = strcspn(from, ":,/");
+	} else if (pmu) {
+		bool core = !strncmp(from, "cpu/", 4) || !strncmp(from, "cpu_core/", 9);
+		n = (size_t)(strchr(from + pmu + 1, '/') - from);
+		from += core ? pmu + 1 : 0;
+		n -= core ? pmu + 1 : 0;
+	} else
+		n = strcspn(from, ":,/");
 	if (!n || n >= sizeof(plain))
 		return false;
 	memcpy(plain, from, n);
@@ -44,7 +60,7 @@ static bool event_name(const char *from, char *to, size_t capacity)
 	const char *manual = manual_name(plain);
 	for (n = 0; manual[n]; n++) {
 		char ch = (char)toupper((unsigned char)manual[n]);
-		if (!isalnum((unsigned char)ch) && !strchr("._-", ch))
+		if (!isalnum((unsigned char)ch) && !strchr("._-/=,", ch))
 			return false;
 		if (n + 1 >= capacity)
 			return false;
@@ -74,7 +90,7 @@ static enum status add(struct counts *c, const struct fields *f, const char *nam
 	struct count one = {.state = COUNT_GOOD};
 	double percent = f->percent && f->percent[0] ? strtod(f->percent, NULL) : 100;
 	if (!event_name(f->event, one.event, sizeof(one.event))) {
-		snprintf(problem, capacity, "%s:%u: no event's name in the third field (perf stat without -A, -I or --per-*)", name, line);
+		snprintf(problem, capacity, "%s:%u: no event's name in the third field", name, line);
 		return ST_SYNTAX;
 	}
 	if (f->value[0] == '<') /* <not counted>, <not supported> */
@@ -100,16 +116,17 @@ static enum status add(struct counts *c, const struct fields *f, const char *nam
 	return ST_OK;
 }
 
-/* perf-stat(1), CSV FORMAT: value, unit, event, run time, percentage, ... A list of EVENT,COUNT is taken too. */
+/* perf-stat(1), CSV FORMAT: value, unit, event, with -r a variance in %, run time, percentage, metric, ... Lines of a metric alone
+ * have neither value nor event. A list of EVENT,COUNT is taken too. */
 static enum status csv_line(struct counts *c, char *line, char separator, const char *name, unsigned number, char *problem, size_t capacity)
 {
 	char *field[8] = {NULL};
-	unsigned n = 0;
+	unsigned n = 0, percent = 4;
 	for (char *at = line; at && n < COUNT_OF(field); n++) {
 		field[n] = at;
 		/* an event in perf's own syntax, cpu/event=1,umask=2/, holds commas */
-		char *slash = !strncmp(at, "cpu/", 4) ? strchr(at + 4, '/') : NULL;
-		at = strchr(slash ? slash : at, separator);
+		size_t pmu = n == 0 || n == 2 ? pmu_length(at) : 0;
+		at = strchr(pmu ? strchr(at + pmu + 1, '/') : at, separator);
 		if (at)
 			*at++ = 0;
 	}
@@ -119,9 +136,15 @@ static enum status csv_line(struct counts *c, char *line, char separator, const 
 		snprintf(problem, capacity, "%s:%u: neither a line of perf stat -x, nor EVENT,COUNT", name, number);
 		return ST_SYNTAX;
 	}
-	if (field[1][0]) /* a unit, msec or Joules: no count of events */
+	if (isdigit((unsigned char)field[1][0]) || field[1][0] == '<') { /* the count: before it stands a time, or a processor */
+		snprintf(problem, capacity, WHOLE_RUNS, name, number);
+		return ST_SYNTAX;
+	}
+	if (field[1][0] || (!field[0][0] && !field[2][0])) /* a unit, msec or Joules: no count of events; or a metric */
 		return ST_OK;
-	return add(c, &(struct fields){field[0], field[2], n > 4 ? field[4] : NULL}, name, number, problem, capacity);
+	if (n > 3 && strchr(field[3], '%'))
+		percent++;
+	return add(c, &(struct fields){field[0], field[2], n > percent ? field[percent] : NULL}, name, number, problem, capacity);
 }
 
 static const char *text_of(json_t *j, char *room, size_t capacity)
@@ -146,6 +169,13 @@ static enum status json_line(struct counts *c, const char *line, const char *nam
 		snprintf(problem, capacity, "%s:%u:%d: %.120s", name, number, error.column, error.text);
 		return ST_SYNTAX;
 	}
+	static const char *const parts[] = {"interval", "cpu", "core", "die", "cache", "cluster", "socket", "node", "thread", "cgroup"};
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
+		if (json_object_get(j, parts[i])) {
+			snprintf(problem, capacity, WHOLE_RUNS, name, number);
+			json_decref(j);
+			return ST_SYNTAX;
+		}
 	struct fields f = {text_of(json_object_get(j, "counter-value"), value, sizeof(value)), json_string_value(json_object_get(j, "event")),
 		text_of(json_object_get(j, "pcnt-running"), percent, sizeof(percent))};
 	const char *unit = json_string_value(json_object_get(j, "unit"));
@@ -186,8 +216,9 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 		char *start = line + strspn(line, " \t");
 		if (!*start || *start == '#')
 			continue;
-		if (!c->n && *start != '{' && strcspn(start, ";") < strcspn(start, ","))
-			separator = ';';
+		/* no event's name and no number has one of these, also where a comma stands before the decimals */
+		const char *other = *start == '{' ? NULL : strpbrk(start, ";\t|");
+		separator = other ? *other : ',';
 		st = *start == '{' ? json_line(c, start, name, number, problem, capacity) : csv_line(c, start, separator, name, number, problem, capacity);
 	}
 	if (st == ST_OK && !c->n) {

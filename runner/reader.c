@@ -286,6 +286,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		snprintf(r->note, sizeof(r->note), "cut short: read up to line %d, byte %zu of %zu, its last whole line%s%.60s", number, at,
 		         bytes, g.started[0] ? "; the machine stopped in " : "", g.started);
 	}
+	str_one_line(r->note); /* a row's name stands in it */
 	if (!r->cut && g.torn)
 		snprintf(r->note, sizeof(r->note), "line %d was cut by a crash, after which the run went on", g.torn);
 	*root = g.root;
