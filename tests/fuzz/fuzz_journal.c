@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runner/reader.h"
+#include "tests/fuzz/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -13,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct results r;
 	char problem[1600] = "";
 	char *copy = malloc(size ? size : 1);
+	arena_begin();
 	memcpy(copy, data, size);
 	enum status st = results_parse(&r, copy, size, true, "f", problem, sizeof(problem));
 	if (st == ST_OK) {
@@ -21,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		results_free(&r);
 	} else if (!problem[0] || strchr(problem, '\n'))
 		abort();
+	arena_end();
 	free(copy);
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "bench/html.h"
 #include "runner/reader.h"
+#include "tests/fuzz/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char problem[1600] = "";
 	size_t bytes;
 	char *copy = malloc(size ? size : 1);
+	arena_begin();
 	memcpy(copy, data, size);
 	enum status st = results_parse(&r, copy, size, false, "f", problem, sizeof(problem));
 	if (st == ST_OK) {
@@ -23,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		results_free(&r);
 	} else if (!problem[0] || strchr(problem, '\n'))
 		abort();
+	arena_end();
 	free(copy);
 	return 0;
 }
