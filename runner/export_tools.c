@@ -131,10 +131,23 @@ enum status export_perf_metrics(const struct export *e)
 
 /* --- likwid ------------------------------------------------------------------------------------ */
 
-static void likwid_name(const char *event)
+/* likwid's spelling (src/includes/perfmon_*_events.txt of likwid 5) where it is not the manual's with '_'; NULL: it lacks the event. */
+static const char *likwid_event(const char *event, char *to, size_t capacity)
 {
-	for (; *event; event++)
-		putchar(*event == '.' ? '_' : *event);
+	static const char *const other[][2] = {
+		{"MEM_LOAD_RETIRED.LLC_UNSHARED_HIT", "MEM_LOAD_RETIRED_L3_UNSHARED_HIT"}, {"STORE_BLOCKS.AT_RET", "STORE_BLOCK_AT_RET"},
+		{"MEM_UOPS_RETIRED.LOCK_LOADS", "MEM_UOPS_RETIRED_LOADS_LOCK"}, {"MEM_LOAD_L3_MISS_RETIRED.REMOTE_DRAM", NULL},
+	};
+	if (!event)
+		return NULL;
+	for (size_t i = 0; i < COUNT_OF(other); i++)
+		if (!strcmp(event, other[i][0]))
+			return other[i][1];
+	snprintf(to, capacity, "%s", event);
+	for (char *p = to; *p; p++)
+		if (*p == '.')
+			*p = '_';
+	return to;
 }
 
 /* likwid's groups are limited by the counters: the first sources that fit, in the order of the accounting. */
@@ -143,9 +156,10 @@ enum status export_likwid(const struct export *e)
 	const struct processor *p = processor_of(e);
 	int64_t counters = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "general");
 	unsigned used[16], n = 0, left = 0;
+	char name[96];
 	for (unsigned i = 0; i < account_sources_count; i++) {
 		const struct account_source *s = &account_sources[i];
-		if (!event_of(p, s->events) || s->minus[0] || !proved(e, s->penalty))
+		if (!likwid_event(event_of(p, s->events), name, sizeof(name)) || s->minus[0] || !proved(e, s->penalty))
 			continue;
 		if (n < COUNT_OF(used) && (int64_t)n < counters)
 			used[n++] = i;
@@ -157,16 +171,13 @@ enum status export_likwid(const struct export *e)
 		return ST_MISSING;
 	}
 	fputs("SHORT Stall cycles by source\n\nEVENTSET\nFIXC0 INSTR_RETIRED_ANY\nFIXC1 CPU_CLK_UNHALTED_CORE\nFIXC2 CPU_CLK_UNHALTED_REF\n", stdout);
-	for (unsigned i = 0; i < n; i++) {
-		printf("PMC%u ", i);
-		likwid_name(event_of(p, account_sources[used[i]].events));
-		putchar('\n');
-	}
+	for (unsigned i = 0; i < n; i++)
+		printf("PMC%u %s\n", i, likwid_event(event_of(p, account_sources[used[i]].events), name, sizeof(name)));
 	fputs("\nMETRICS\nRuntime (RDTSC) [s] time\nCPI FIXC1/FIXC0\n", stdout);
 	for (unsigned i = 0; i < n; i++)
 		printf("Share of cycles, %s PMC%u*%s/FIXC1\n", account_sources[used[i]].title, i, doc_get(e->d, proved(e, account_sources[used[i]].penalty), "value")->string);
 	fputs("\nLONG\nEach share is the count times the penalty that was measured on this machine, of all core cycles:\n"
 	      "what it costs when nothing hides it.\n", stdout);
-	complain(e->c, "%u sources left out: no more counters. Not held by this format: ranges, spread, proof. Events are spelt as in the manual", left);
+	complain(e->c, "%u sources left out: no more counters. Not held by this format: ranges, spread, proof. Events are spelt as in likwid 5", left);
 	return ST_OK;
 }

@@ -66,6 +66,15 @@ likwid() { # each counter of the event set is used once in a metric, and only th
 		END { for (p in set) if (used[p] != 1) exit 1; exit !(n == 4 && s == 3) }' "$work/l.txt" && grep -x "PMC0 MEM_LOAD_RETIRED_L2_HIT" "$work/l.txt"
 }
 check "export_likwid_is_a_group" likwid
+if command -v likwid-perfctr >/dev/null && arch=$(likwid-perfctr -i 2>/dev/null | sed -n 's/^CPU short:[[:space:]]*//p') && [ -n "$arch" ]; then
+	likwid_loads() { # by likwid itself, as a group of the processor at hand: its readers look at the shape, not at the events
+		mkdir -p "$work/home/.likwid/groups/$arch" && cp "$work/l.txt" "$work/home/.likwid/groups/$arch/STALLS.txt" &&
+			HOME=$work/home likwid-perfctr -a | grep -E "STALLS[[:space:]]+Stall cycles by source" && HOME=$work/home likwid-perfctr -H -g STALLS | grep "^Each share is the count times"
+	}
+	check "export_likwid_is_read_by_likwid" likwid_loads
+else
+	skip "export_likwid_is_read_by_likwid" "no likwid-perfctr that knows this processor"
+fi
 check "export_hmat" to hmat h.json
 check "export_hmat_has_its_shape" valid h.json '{"type": "object", "required": ["hmat_latency", "slit"], "properties": {"slit": {"type": "array", "items": {"type": "array", "items": {"type": "integer", "minimum": 10, "maximum": 254}}}}}'
 hmat() { jq -c '.hmat_latency.entries, .slit' "$work/h.json"; jq -e --argjson l "$(jq '.rows[] | select(.name == "load.dram_local.latency").ns' "$json")" '.slit[0][0] == 10 and .slit[0][1] > 10 and (.hmat_latency.entries[1][1] == ($l * 1000 | round))' "$work/h.json"; }
