@@ -30,69 +30,79 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
 	return start > t ? start : t;
 }
 
-/* Counted from the first one to end: 0. */
-static inline const struct pool_use *pool_nth(const struct pool *p, uint32_t i)
+void pool_init(struct pool *p, uint32_t entries, struct pool_use *use)
 {
-	return pool_at(p, p->count - 1 - i);
+	const uint32_t history = pool_history(entries);
+	memset(use, 0, pool_bytes(entries));
+	*p = (struct pool){ .entries = entries, .history = history, .last = use + history, .use = use };
+}
+
+void pool_move(struct pool *p)
+{
+	const struct pool_use *from = p->last - p->history;
+	for (uint32_t i = 0; i <= p->history; i++)
+		p->use[i] = from[i];
+	p->last = p->use + p->history;
 }
 
 /* Goes through the beginnings and ends of uses in the order of time. */
-uint64_t pool_start_slow(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
+static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
-	uint64_t begins[POOL_HISTORY_MOST];
-	uint32_t begin = 0, end = p->count;
-	int64_t held = 0;
-	while (end > 0 && pool_nth(p, end - 1)->to > t) {
-		const uint64_t from = pool_nth(p, --end)->from;
+	uint64_t begins[POOL_HISTORY_MOST + 1], *begin = begins; /* later than t, the earliest one last */
+	const struct pool_use *end = p->last;
+	uint32_t held = 0;
+	*begin = UINT64_MAX;
+	for (; end->to > t; end--) {
+		const uint64_t from = end->from;
 		if (from <= t) {
 			held++;
 			continue;
 		}
-		uint32_t i = begin++; /* ascending; most of them are in order */
-		for (; i > 0 && begins[i - 1] < from; i--)
-			begins[i] = begins[i - 1];
-		begins[i] = from;
+		uint64_t *b = ++begin; /* most of them are in order */
+		for (; b[-1] < from; b--)
+			*b = b[-1];
+		*b = from;
 	}
-	/* begins: the last one is the earliest */
 	uint64_t start = t;
-	bool room = held < (int64_t)n;
-	while (begin > 0) {
-		const uint64_t from = begins[begin - 1];
-		for (; pool_nth(p, end)->to <= from; end++)
-			if (--held < (int64_t)n && !room) {
+	bool room = held < n;
+	end++; /* the next one to end */
+	for (; begin > begins; begin--) {
+		const uint64_t from = *begin;
+		for (; end->to <= from; end++)
+			if (held-- == n) {
 				room = true;
-				start = pool_nth(p, end)->to;
+				start = end->to;
 			}
 		if (room && from >= start + cycles)
 			return start;
-		begin--;
-		if (++held >= (int64_t)n)
-			room = false;
+		room &= ++held < n;
 	}
-	while (!room) {
-		start = pool_nth(p, end++)->to;
-		room = --held < (int64_t)n;
+	return room ? start : end[held - n].to;
+}
+
+/* More uses make a full pool no emptier: a search begins where the one before it, for no more entries and no less
+ * time, ended. */
+uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
+{
+	const bool covers = cycles >= p->full_cycles && n <= p->full_entries;
+	const bool within = t >= p->full_from && t < p->full_to;
+	const uint64_t start = search(p, covers && within ? p->full_to : t, cycles, n);
+	if (cycles == p->full_cycles && n == p->full_entries && within) {
+		p->full_to = start;
+	} else if (start > p->full_to) {
+		p->full_from = t;
+		p->full_to = start;
+		p->full_cycles = cycles;
+		p->full_entries = n;
 	}
 	return start;
 }
 
 void pool_sort_in(struct pool *p)
 {
-	const struct pool_use new = *pool_at(p, 0);
-	uint32_t i = 0;
-	for (; i + 1 < p->count && pool_at(p, i + 1)->to > new.to; i++)
-		*pool_at(p, i) = *pool_at(p, i + 1);
-	*pool_at(p, i) = new;
-}
-
-struct pool_use *pool_find_slow(const struct pool *p, uint64_t t, uint32_t line)
-{
-	for (uint32_t i = 0; i < p->count; i++) {
-		struct pool_use *u = pool_at(p, i);
-		if (u->to <= t)
-			return NULL;
-		if (u->line == line)
-			return u;
-	}
-	return NULL;
+	struct pool_use *u = p->last;
+	const struct pool_use new = *u;
+	for (; u[-1].to > new.to; u--)
+		*u = u[-1];
+	*u = new;
 }

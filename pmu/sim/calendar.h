@@ -14,16 +14,20 @@
 /* A number of equal entries (fill buffers, a queue, page walkers), each held for a while. */
 struct pool_use { uint64_t from, to; uint32_t line; uint8_t source; };
 struct pool {
-	uint32_t entries;    /* how many may be held at once */
-	uint32_t mask;       /* history - 1, a power of two minus one */
-	uint32_t end, count; /* the last use stands before `end`; how many are remembered */
-	uint64_t over;       /* when the last of them ends: from then on nothing is held */
-	struct pool_use *use; /* ring of the latest uses, ascending by `to` */
+	uint32_t entries;      /* how many may be held at once */
+	uint32_t history;      /* so many of the latest uses are remembered */
+	uint64_t over;         /* when the last of them ends: from then on nothing is held */
+	struct pool_use *last; /* ascending by `to` up to here; `to` of those before the ones that are remembered is 0 */
+	struct pool_use *use;  /* [POOL_ROOM * history + 1]: when they are full the latest move to the beginning */
+	/* known from searches: from no cycle of full_from <= cycle < full_to on are fewer than full_entries held for full_cycles */
+	uint64_t full_from, full_to, full_cycles;
+	uint32_t full_entries;
 };
+#define POOL_ROOM 3u
 
-#define POOL_HISTORY_MOST 2048u
 /* The number of uses that a pool of so many entries remembers: a core's stores ask for lines a reorder buffer of waits
  * later than the loads behind them. */
+#define POOL_HISTORY_MOST 2048u
 static inline uint32_t pool_history(uint32_t entries)
 {
 	uint32_t n = 32;
@@ -32,50 +36,55 @@ static inline uint32_t pool_history(uint32_t entries)
 	return n;
 }
 
-/* Counted from the last one to end: 0. */
-static inline struct pool_use *pool_at(const struct pool *p, uint32_t i)
-{
-	return &p->use[(p->end - 1 - i) & p->mask];
-}
+/* Bytes at `use` that pool_init wants. */
+static inline size_t pool_bytes(uint32_t entries) { return (POOL_ROOM * pool_history(entries) + 1) * sizeof(struct pool_use); }
+void pool_init(struct pool *p, uint32_t entries, struct pool_use *use);
 
 /* Whether from t on there is always an entry to be had. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
-	if (p->over <= t)
-		return true;
-	const uint32_t n = withheld + 1 < p->entries ? p->entries - withheld : 1;
-	return p->count < n || pool_at(p, n - 1)->to <= t;
+	return p->over <= t || (p->last - (withheld + 1 < p->entries ? p->entries - withheld - 1 : 0))->to <= t;
 }
 
-uint64_t pool_start_slow(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
+uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
 /* The earliest time >= t from which on fewer than entries - withheld are held for so many cycles, one at least. */
-static inline uint64_t pool_start(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
+static inline uint64_t pool_start(struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
 {
 	return pool_has_room(p, t, withheld) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);
 }
 
+/* Moves the uses to the beginning of their room. */
+void pool_move(struct pool *p);
 /* Moves back what ends later than the newest use, which stands last. */
 void pool_sort_in(struct pool *p);
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
 {
-	struct pool_use *u = &p->use[p->end++ & p->mask]; /* forgets the one that ended first when all are in use */
+	struct pool_use *u = ++p->last, *forgotten = u - p->history;
+	if (forgotten->to > p->full_from) /* it was a part of what is known of the time before its end */
+		p->full_from = forgotten->to;
+	forgotten->to = 0;
 	u->from = from;
 	u->to = to;
 	u->line = line;
 	u->source = source;
-	p->count += p->count <= p->mask;
 	if (__builtin_expect(to >= p->over, 1))
 		p->over = to;
 	else
 		pool_sort_in(p);
+	if (__builtin_expect(p->last == p->use + POOL_ROOM * p->history - 1, 0))
+		pool_move(p);
 }
 
 /* The use for `line` that is not over at t, or NULL. */
-struct pool_use *pool_find_slow(const struct pool *p, uint64_t t, uint32_t line);
-static inline struct pool_use *pool_find(const struct pool *p, uint64_t t, uint32_t line)
+static inline const struct pool_use *pool_find(const struct pool *p, uint64_t t, uint32_t line)
 {
-	return p->over <= t ? NULL : pool_find_slow(p, t, line);
+	if (p->over <= t)
+		return NULL;
+	for (const struct pool_use *u = p->last; u->to > t; u--)
+		if (u->line == line)
+			return u;
+	return NULL;
 }
 
 /* A thing that serves one line a period (a DRAM channel, a link, a cache port): a ring of

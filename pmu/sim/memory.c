@@ -171,12 +171,12 @@ static void tell_offcore(struct memory *s, const struct ask *q, const struct fil
 		signal_pulse(g, SIG_L3_MISS, t, 1);
 }
 
-uint64_t sq_start(const struct memory *s, const struct cluster *k, uint32_t line, uint64_t t)
+uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
 	return pool_has_room(&k->sq, t, 0) ? t : pool_start(&k->sq, t, uncore_lasts(s, k, line), 0);
 }
 
-uint64_t lfb_start(const struct memory *s, const struct private_core *c, uint32_t line, uint64_t t)
+uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
 	if (pool_has_room(&c->lfb, t, c->wc_open))
 		return t;

@@ -126,8 +126,8 @@ struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
  * was had. held: the L1D had the line, without the right that is asked for. */
 uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f);
 /* When a line that is asked for at t gets its entry of the super queue, its line fill buffer. */
-uint64_t sq_start(const struct memory *s, const struct cluster *k, uint32_t line, uint64_t t);
-uint64_t lfb_start(const struct memory *s, const struct private_core *c, uint32_t line, uint64_t t);
+uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
+uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f); /* i: its entry there */
 static inline void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)

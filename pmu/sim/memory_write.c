@@ -137,9 +137,9 @@ static void core_init_memory(struct memory *s, struct private_core *c, struct ar
 	           (enum replacement)m->l1d_policy, 0);
 	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU, 0);
 	const uint32_t entries = (uint32_t)m->lfb_entries;
-	struct pool_use *use = arena_get(a, pool_history(entries) * sizeof(*use));
+	struct pool_use *use = arena_get(a, pool_bytes(entries));
 	if (a->at)
-		c->lfb = (struct pool){ .entries = entries, .mask = pool_history(entries) - 1, .use = use };
+		pool_init(&c->lfb, entries, use);
 	tlb_init(s, c, a);
 }
 
@@ -149,10 +149,10 @@ static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
 	cache_init(&k->l2, a, (uint32_t)(m->l2_bytes / (64 * m->l2_ways)), (uint32_t)m->l2_ways, 1, false,
 	           (enum replacement)m->l2_policy, 0);
 	const uint32_t entries = (uint32_t)m->sq_entries;
-	struct pool_use *use = arena_get(a, pool_history(entries) * sizeof(*use));
+	struct pool_use *use = arena_get(a, pool_bytes(entries));
 	if (!a->at)
 		return;
-	k->sq = (struct pool){ .entries = entries, .mask = pool_history(entries) - 1, .use = use };
+	pool_init(&k->sq, entries, use);
 	lane_init(&k->port, m->l2_busy_cycles << 16);
 }
 

@@ -48,10 +48,9 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
 	tlb_array(&c->pde, a, m->walk_pde_entries, m->walk_pde_entries);
 	tlb_array(&c->pdpte, a, m->walk_pdpte_entries, m->walk_pdpte_entries);
 	tlb_array(&c->pml4, a, m->walk_pml4_entries, m->walk_pml4_entries);
-	struct pool_use *use = arena_get(a, pool_history((uint32_t)m->walk_walkers) * sizeof(*use));
+	struct pool_use *use = arena_get(a, pool_bytes((uint32_t)m->walk_walkers));
 	if (a->at)
-		c->walkers = (struct pool){ .entries = (uint32_t)m->walk_walkers,
-		                            .mask = pool_history((uint32_t)m->walk_walkers) - 1, .use = use };
+		pool_init(&c->walkers, (uint32_t)m->walk_walkers, use);
 }
 
 /* A page number as a tag; 2 MiB pages of a mixed array are marked in the top bit. */
