@@ -132,9 +132,14 @@ static enum status guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t
 	} else if (value & ~m->mask) {
 		return refuse(g);
 	} else {
-		const enum status status = note_freeze(g, core, msr, value);
+		const unsigned before = g->count;
+		enum status status = note_freeze(g, core, msr, value);
 		if (status != ST_OK)
 			return status;
+		status = g->under->ops->wrmsr(g->under->self, core, msr, value);
+		if (status == ST_FAULT)
+			g->count = before; /* nothing stopped: nothing to let go on */
+		return status;
 	}
 	return g->under->ops->wrmsr(g->under->self, core, msr, value);
 }

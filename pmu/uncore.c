@@ -158,7 +158,7 @@ uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint6
 /* --- programming ------------------------------------------------------------------------------- */
 
 /* Overflow bits that stand from before, back to 0. */
-static enum status clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	uint64_t status;
 	enum status s = ST_OK;
@@ -190,7 +190,7 @@ static enum status prepare(const struct access *a, struct uncore *u, unsigned so
 		if (s == ST_OK && b->box_control)
 			s = write_box(a, u, at, b->box_keep | b->box_reset | (u->box_freeze ? b->box_freeze : 0));
 	}
-	return s == ST_OK ? clear_overflow(a, u, socket, b) : s;
+	return s == ST_OK ? uncore_clear_overflow(a, u, socket, b) : s;
 }
 
 /* Filters of a box: each register once, its fields as the run's slots want them, 0 where none does. */

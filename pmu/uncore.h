@@ -84,6 +84,22 @@ MUST_CHECK enum status uncore_instance_values(const struct access *a, const stru
 /* Which slots of a run overflowed since it was started, a bit each, by their boxes' status. */
 MUST_CHECK enum status uncore_overflows(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                         unsigned socket, uint32_t *slots);
+/* Overflow bits of a type's boxes, and of their socket, back to 0. */
+MUST_CHECK enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b);
+/* Sampling (uncore_interval.c). A run that stops when one of a slot's boxes has counted `events`: their counters begin at
+ * 2^width - events, all others of the run at 0. pmi_cores: cores of the socket that are sent an interrupt then, a bit each;
+ * 0 none, and the only choice while interrupts are masked. ST_RANGE: more events than a counter holds; ST_UNSUPPORTED: the
+ * processor's boxes cannot be stopped together. */
+struct uncore_interval { uint8_t slot; uint32_t pmi_cores; uint64_t events; };
+MUST_CHECK enum status uncore_interval_start(const struct access *a, struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                                             unsigned socket, uint64_t lock_va, const struct uncore_interval *k);
+/* Whether it is over; then all boxes of the run stand still, and values are of one moment. CBo and SBo, and all where the
+ * global control does not answer, stop only when they are looked at here. */
+MUST_CHECK enum status uncore_interval_over(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                                            unsigned socket, const struct uncore_interval *k, bool *over);
+/* The next interval: the slot's counters are loaded again, overflow bits cleared, and all goes on; the others' counts stay. */
+MUST_CHECK enum status uncore_interval_again(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                                             unsigned socket, const struct uncore_interval *k);
 /* What a counter, or a sum of a slot's counters, moved by from one reading to the next. */
 uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint64_t before, uint64_t after);
 

@@ -65,7 +65,7 @@ def read_unit_events(p, folder, name, box, prefix):
 NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_stride", "counter_stride", "counters", "width", "enable",
            "selectable", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
            "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
-           "global_freeze", "global_unfreeze", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
+           "global_freeze", "global_unfreeze", "global_cores", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
            "count_other"]
 NAMED = ["space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
 BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
@@ -154,8 +154,8 @@ def global_msrs(boxes):
             seen.add(v["global_control"])
             m = Row()
             m.where = r.where
-            m.msr = {"first": v["global_control"], "last": v["global_control"], "mask": v["global_freeze"] | v["global_unfreeze"],
-                     "restore": 0, "what": "stops and starts all boxes of the socket; write-only bits", "source": r["source"]}
+            m.msr = {"first": v["global_control"], "last": v["global_control"], "mask": v["global_freeze"] | v["global_unfreeze"] | v["global_cores"],
+                     "restore": 0, "what": "stops and starts all boxes of the socket, by bits that are written alone; cores that an overflow interrupts", "source": r["source"]}
             rows.append(m)
         if r.get("registers") == "derived" and v["global_status"]:
             m = Row()

@@ -109,6 +109,7 @@ struct uncore_box {
 	uint32_t global_control; /* 0 none */
 	uint64_t global_counters, global_fixed; /* bits of counter 0 on, and of the fixed counter; 0 stops all. Or: */
 	uint64_t global_freeze, global_unfreeze; /* written alone: all boxes of the socket stop and go on */
+	uint64_t global_cores;   /* bits beside them that name the cores which an overflow interrupts */
 	uint32_t global_status;  /* which boxes of the socket overflowed, written 1 to clear; 0 none */
 	uint64_t global_status_mask;
 	uint32_t status, clear;  /* overflow bits as in global_control, read; written 1 to clear; 0 none */

@@ -47,6 +47,16 @@ unsigned dram_channel(const struct memory *s, uint32_t line)
 	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
 }
 
+#define BANKED_CHANNELS 8
+
+/* Which bank of its channel a line moves to or from, for those who ask. */
+static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal first, uint64_t t)
+{
+	const enum uncore_signal sig = (enum uncore_signal)(first + unit);
+	if (unit < BANKED_CHANNELS && uncore_heard(s, sig))
+		uncore_pulse_heard(s, home, at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks, sig, t);
+}
+
 /* Opens the line's row; returns the difference to the page-empty latency. */
 static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t)
 {
@@ -87,6 +97,7 @@ int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 	if (s->sink.pulse) {
 		uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
 		uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
+		tell_bank(s, home, unit, at, UNC_MEMORY_READ_BANKS_0, start);
 		uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
 		uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
 	}
@@ -113,6 +124,7 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 	}
 	uncore_pulse(s, home, unit, told, t);
 	uncore_pulse(s, home, unit, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
+	tell_bank(s, home, unit, at, UNC_MEMORY_WRITE_BANKS_0, start);
 	return start - t;
 }
 

@@ -1,5 +1,5 @@
-/* pmu/sim/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes and counters, and their model-specific registers; those in
- * configuration space are uncore_hsx_pci.c's.
+/* pmu/sim/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes, their counters and what their registers do. Where the registers
+ * are is uncore_hsx_msr.c's and uncore_hsx_pci.c's.
  *
  * Sources: manual 331051-002 (tables 1-2, 1-3, 2-1 to 2-233) as Linux 6.12 (uncore_snbep.c, hswep_*) and lspci listings of
  * such machines correct it: device ids of the memory channels, SBox stride and first writes, IRP's counters and bus.
@@ -12,15 +12,6 @@
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
  * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
 #include "pmu/sim/uncore_hsx_state.h"
-
-#define GLOBAL_CTL    0x700
-#define GLOBAL_STATUS 0x701
-#define GLOBAL_CONFIG 0x702
-#define GLOBAL_FREEZE   (1u << 31)
-#define GLOBAL_WAKE     (1u << 30)
-#define GLOBAL_UNFREEZE (1u << 29)
-#define GLOBAL_CORES    0x3FFFFu
-#define GLOBAL_STATUS_BITS 0xC3FE00007ull
 
 #define SEL_RESET  (1u << 17)
 #define SEL_EDGE   (1u << 18)
@@ -244,7 +235,7 @@ static void program_box(struct hsx *u, unsigned s, struct box *b, bool again, co
 	}
 }
 
-static void program(struct hsx *u, unsigned s, const struct access_to *a)
+void hsx_program(struct hsx *u, unsigned s, const struct access_to *a)
 {
 	for (unsigned i = 0; i < u->socket[s].boxes; i++)
 		program_box(u, s, &u->socket[s].box[i], false, a);
@@ -262,7 +253,7 @@ static uint64_t global_bit(const struct box *b)
 }
 
 /* Brings the overflow bits up to date; one with ov_en stops the socket. */
-static void sync(struct hsx *u, unsigned s)
+void hsx_sync(struct hsx *u, unsigned s)
 {
 	struct hsx_socket *k = &u->socket[s];
 	bool stop = false;
@@ -274,19 +265,19 @@ static void sync(struct hsx *u, unsigned s)
 			if (!c->on || wraps == c->wraps)
 				continue;
 			c->wraps = wraps;
-			if (b->kind == HSX_UBOX && n == HSX_FIXED) {
-				k->status |= 1;
-			} else {
+			const bool fixed_ubox = b->kind == HSX_UBOX && n == HSX_FIXED;
+			const bool told = c->select & SEL_OV_EN && kinds[b->kind].overflow;
+			const uint64_t bit = fixed_ubox ? 1 : global_bit(b);
+			if (!fixed_ubox)
 				b->status |= 1u << (b->kind == HSX_IMC ? (n == HSX_FIXED ? 0 : n + 1) : n);
-				if (c->select & SEL_OV_EN)
-					k->status |= global_bit(b);
-			}
-			stop |= c->select & SEL_OV_EN && kinds[b->kind].overflow;
+			stop |= told && !(k->status & bit); /* nothing stops again until the bit is cleared */
+			if (fixed_ubox || told)
+				k->status |= bit;
 		}
 	}
 	if (stop && !k->frozen) {
 		k->frozen = true;
-		program(u, s, NULL);
+		hsx_program(u, s, NULL);
 	}
 }
 
@@ -305,7 +296,7 @@ enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg,
 			v = reg == REG_COUNTER ? v & UINT32_MAX : v >> 32;
 		break;
 	case REG_FILTER: v = b->filter.value[n]; break;
-	case REG_STATUS: sync(u, s); v = b->status; break;
+	case REG_STATUS: hsx_sync(u, s); v = b->status; break;
 	default: break; /* the control's bits are written alone */
 	}
 	*value = v;
@@ -389,7 +380,7 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 	default:
 		if (value >> k->status_bits)
 			hsx_say(a, FIND_RESERVED, value, "reserved bits of a box's status");
-		sync(u, s);
+		hsx_sync(u, s);
 		b->status &= ~(uint32_t)value;
 		return ST_OK;
 	}
@@ -397,117 +388,12 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 
 unsigned hsx_counters(enum hsx_kind kind) { return kinds[kind].counters; }
 
-/* ---- where they are: MSRs --------------------------------------------------------------------- */
-
 struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance)
 {
 	for (unsigned i = 0; i < k->boxes; i++)
 		if (k->box[i].kind == kind && k->box[i].instance == instance)
 			return &k->box[i];
 	return NULL;
-}
-
-/* Offset in a run of registers of a box; counts selects, filters, counters as the layout has them. */
-static struct box *msr_box(struct hsx_socket *k, uint32_t msr, enum reg *reg, unsigned *n)
-{
-	*reg = REG_NONE;
-	*n = 0;
-	if (msr - 0xE00 < 18 * 0x10) { /* CBo: control, 4 selects, 2 filters, status, 4 counters */
-		const unsigned at = msr & 0xF;
-		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at <= 6 ? REG_FILTER : at == 7 ? REG_STATUS : at <= 0xB ? REG_COUNTER : REG_NONE;
-		*n = at <= 4 ? at - 1 : at <= 6 ? at - 5 : at - 8;
-		return hsx_find_box(k, HSX_CBO, (msr - 0xE00) >> 4);
-	}
-	if (msr - 0x720 < 4 * 10) { /* SBo: control, 4 selects, status, 4 counters */
-		const unsigned at = (msr - 0x720) % 10;
-		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at == 5 ? REG_STATUS : REG_COUNTER;
-		*n = at <= 4 ? at - 1 : at - 6;
-		return hsx_find_box(k, HSX_SBO, (msr - 0x720) / 10);
-	}
-	if (msr - 0x710 < 11) { /* PCU: control, 4 selects, filter, status, 4 counters */
-		const unsigned at = msr - 0x710;
-		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at == 5 ? REG_FILTER : at == 6 ? REG_STATUS : REG_COUNTER;
-		*n = at <= 4 ? at - 1 : at == 5 ? 0 : at - 7;
-		return hsx_find_box(k, HSX_PCU, 0);
-	}
-	if (msr - 0x703 < 8) { /* UBox: fixed select and counter, 2 selects, filter, status, 2 counters */
-		static const struct { uint8_t reg, n; } at[8] = { { REG_SELECT, HSX_FIXED }, { REG_COUNTER, HSX_FIXED }, { REG_SELECT, 0 },
-			{ REG_SELECT, 1 }, { REG_FILTER, 0 }, { REG_STATUS, 0 }, { REG_COUNTER, 0 }, { REG_COUNTER, 1 } };
-		*reg = (enum reg)at[msr - 0x703].reg;
-		*n = at[msr - 0x703].n;
-		return hsx_find_box(k, HSX_UBOX, 0);
-	}
-	return NULL;
-}
-
-static unsigned socket_of(const struct hsx *u, unsigned thread)
-{
-	return thread / (unsigned)(u->m->topology_threads * u->m->topology_cores);
-}
-
-static enum status hsx_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f)
-{
-	struct hsx *u = box;
-	const unsigned s = socket_of(u, thread);
-	struct hsx_socket *k = &u->socket[s];
-	enum reg reg;
-	unsigned n;
-	if (msr - GLOBAL_CTL < 3) {
-		sync(u, s);
-		*value = msr == GLOBAL_CTL ? k->global : msr == GLOBAL_STATUS ? k->status : k->config;
-	} else {
-		struct box *b = msr_box(k, msr, &reg, &n);
-		if (!b || reg == REG_NONE)
-			return ST_MISSING;
-		const enum status st = hsx_read_box(u, s, b, reg, n, true, value);
-		if (st != ST_OK)
-			return st;
-	}
-	if (f)
-		f->why = NULL;
-	return ST_OK;
-}
-
-static enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f)
-{
-	struct hsx *u = box;
-	const unsigned s = socket_of(u, thread);
-	struct hsx_socket *k = &u->socket[s];
-	const struct access_to a = { f, msr };
-	enum reg reg;
-	unsigned n;
-	struct box *b = msr - GLOBAL_CTL < 3 ? NULL : msr_box(k, msr, &reg, &n);
-	if (msr - GLOBAL_CTL >= 3 && (!b || reg == REG_NONE))
-		return ST_MISSING;
-	if (f)
-		f->why = NULL;
-	if (b)
-		return hsx_write_box(u, s, b, reg, n, true, value, &a);
-	if (msr == GLOBAL_STATUS) {
-		if (value & ~GLOBAL_STATUS_BITS)
-			hsx_say(&a, FIND_RESERVED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
-		sync(u, s);
-		k->status &= ~value;
-		return ST_OK;
-	}
-	if (msr == GLOBAL_CONFIG) {
-		k->config = value & 0x1F;
-		return ST_OK;
-	}
-	if (value & ~(uint64_t)(GLOBAL_FREEZE | GLOBAL_WAKE | GLOBAL_UNFREEZE | GLOBAL_CORES)) {
-		hsx_say(&a, FIND_RESERVED, value, "reserved bits of the global control");
-		return ST_FAULT;
-	}
-	if (value & (GLOBAL_WAKE | GLOBAL_CORES))
-		hsx_say(&a, FIND_UNMODELLED, value, "interrupts of the uncore");
-	sync(u, s);
-	k->global = value & (GLOBAL_WAKE | GLOBAL_CORES);
-	if (value & GLOBAL_FREEZE)
-		k->frozen = true;
-	else if (value & GLOBAL_UNFREEZE)
-		k->frozen = false;
-	program(u, s, &a);
-	return ST_OK;
 }
 
 /* ---- set-up ----------------------------------------------------------------------------------- */
@@ -539,7 +425,7 @@ static void hsx_init(void *box, const struct machine *m, struct uncore_taps *tap
 				b->counter[1].base = 0x1234;
 			}
 		}
-		program(u, s, NULL);
+		hsx_program(u, s, NULL);
 	}
 }
 

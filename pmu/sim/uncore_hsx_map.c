@@ -4,8 +4,10 @@
  * eight of data; requests, snoops and answers without data are one flit each. A link carries two flits a cycle of its clock,
  * an eighth of its transfers.
  *
- * No device does I/O here, so what counts it stays 0. Not modelled: rings and their credits, rank and bank of a column
- * access, why a row was closed, directory and HitMe cache, conflicts, all but the TOR's entries of reads and write-backs of
+ * What counts 0 here because it never happens: I/O; credits that run out, and what waits for them or is refused for want of
+ * them (queues have room, or their requests wait for it where they come from); errors of a link and of memory; throttled or
+ * sleeping memory. Not modelled, and flagged when it is asked for: rings, how many credits are in use, refresh, modes and
+ * queues of the memory controller, banks beyond the 32nd of a channel, why a row was closed, directory and HitMe cache, conflicts, all but the TOR's entries of reads and write-backs of
  * cores, states of a lookup for write-backs and snoops, matches of addresses and messages, transitions of power states
  * (cores and package are always awake, at one frequency). */
 #include "pmu/sim/uncore_hsx.h"
@@ -271,6 +273,7 @@ static void ha(const struct machine *m, unsigned instance, unsigned code, uint8_
 	const uint32_t units = channels_of(m, instance);
 	switch (code) {
 	case 0x00: o->how = HSX_CLOCK; return;
+	case 0x15: case 0x16: case 0x18: case 0x19: case 0x22: case 0x6C: o->how = HSX_NEVER; return; /* no credit left */
 	case 0x01:
 		bits(units, umask, requests, o);
 		if (umask & 4) /* lines written past the caches are writes here, too */
@@ -284,7 +287,27 @@ static void ha(const struct machine *m, unsigned instance, unsigned code, uint8_
 	unmodelled(o, "the model has no such signal");
 }
 
-static void imc(unsigned instance, unsigned code, uint8_t umask, struct hsx_meaning *o)
+#define RANK_BANKS 16 /* of DDR4; unit masks 0 to 15 are banks, 16 all, 17 to 20 groups of four */
+
+/* Column accesses of a rank by bank: codes 0xB0 to 0xB7 read, 0xB8 to 0xBF write. */
+static void column(const struct machine *m, unsigned channel, unsigned code, uint8_t umask, struct hsx_meaning *o)
+{
+	const unsigned rank = code & 7, banks = (unsigned)m->dram_banks;
+	const uint32_t of_rank = umask < 16 ? 1u << umask : umask == 16 ? 0xFFFF : 0xFu << 4 * (umask - 17);
+	if (channel >= 8 || banks > 32 || umask > 20) {
+		unmodelled(o, umask > 20 ? "this unit mask" : "banks of so many channels or ranks");
+		return;
+	}
+	const uint32_t all = banks == 32 ? UINT32_MAX : (1u << banks) - 1;
+	const uint32_t units = rank < 2 ? of_rank << RANK_BANKS * rank & all : 0;
+	if (!units) { /* no such rank or bank */
+		o->how = HSX_NEVER;
+		return;
+	}
+	add(group(o, units, 1), (enum uncore_signal)((code & 8 ? UNC_MEMORY_WRITE_BANKS_0 : UNC_MEMORY_READ_BANKS_0) + channel));
+}
+
+static void imc(const struct machine *m, unsigned instance, unsigned code, uint8_t umask, struct hsx_meaning *o)
 {
 	const uint32_t units = 1u << instance;
 	struct hsx_group *g;
@@ -309,10 +332,17 @@ static void imc(unsigned instance, unsigned code, uint8_t umask, struct hsx_mean
 		if (umask & 0x0C)
 			add(g, UNC_MEMORY_WRITE_FULL), add(g, UNC_MEMORY_WRITE_PARTIAL);
 		return;
-	case 0x09: o->how = HSX_NEVER; return; /* no memory error is corrected */
+	case 0x09: /* errors corrected */
+	case 0x41: case 0x42: case 0x43: case 0x84: case 0x85: case 0x86: /* throttled, asleep */
+	case 0x90: case 0x91: /* E7's memory buffers */
+		o->how = HSX_NEVER;
+		return;
 	case 0x10: add(group(o, units, 1), UNC_MEMORY_READ); return;
 	}
-	unmodelled(o, "the model has no such signal");
+	if (code >= 0xB0 && code <= 0xBF)
+		column(m, instance, code, umask, o);
+	else
+		unmodelled(o, "the model has no such signal");
 }
 
 /* ---- links ------------------------------------------------------------------------------------ */
@@ -348,6 +378,12 @@ static void qpi(unsigned link, unsigned socket, unsigned code, uint8_t umask, st
 	switch (code) {
 	case 0x14: case 0x0C: case 0x0F: o->how = HSX_CLOCK; return; /* the link is always in L0 */
 	case 0x0D: case 0x10: case 0x12: o->how = HSX_NEVER; return;
+	case 0x02: case 0x03: case CODE_EXTENDED | 0x35: case CODE_EXTENDED | 0x3A: /* no credit left; bad checksums */
+	case CODE_EXTENDED | 0x0A: case CODE_EXTENDED | 0x0B: case CODE_EXTENDED | 0x10: case CODE_EXTENDED | 0x11: /* NCB, NCS, as below */
+	case CODE_EXTENDED | 0x16: case CODE_EXTENDED | 0x17: case CODE_EXTENDED | 0x20: case CODE_EXTENDED | 0x21:
+	case CODE_EXTENDED | 0x2B: case CODE_EXTENDED | 0x2C:
+		o->how = HSX_NEVER;
+		return;
 	case 0x00:
 		if (umask & ~6u)
 			break; /* idle flits */
@@ -396,7 +432,7 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 	switch (kind) {
 	case HSX_CBO: cbo(m, instance, socket, code, umask, filters, out); return;
 	case HSX_HA: ha(m, instance, code, umask, out); return;
-	case HSX_IMC: imc(instance, code, umask, out); return;
+	case HSX_IMC: imc(m, instance, code, umask, out); return;
 	case HSX_QPI: qpi(instance, socket, code, umask, out); return;
 	case HSX_PCU: pcu(m, code, umask, filters, out); return;
 	case HSX_SBO:
@@ -417,7 +453,9 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 		if (code == 0x11 && !(umask & ~0x3Fu)) { /* HOM, SNP, NDR, DRS, NCB, NCS of what the link brings */
 			flits(instance, socket, true, (umask & 1 ? (unsigned)(FLIT_HOM_REQ | FLIT_HOM_OTHER) : 0) | (umask & 2 ? (unsigned)FLIT_SNP : 0) |
 			      (umask & 8 ? (unsigned)FLIT_DRS_HEADER : 0), out);
-		} else if (code != 0x01)
+		} else if ((code >= 0x1F && code <= 0x22) || (code >= 0x2C && code <= 0x2F) || code == 0x34 || code == 0x37 || code == 0x39)
+			out->how = HSX_NEVER; /* no credit left, or refused for want of one */
+		else if (code != 0x01)
 			unmodelled(out, "the model has no such signal");
 		return;
 	default:

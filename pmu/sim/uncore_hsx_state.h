@@ -1,4 +1,4 @@
-/* pmu/sim/uncore_hsx_state.h: what uncore_hsx.c and uncore_hsx_pci.c share. */
+/* pmu/sim/uncore_hsx_state.h: what uncore_hsx.c, uncore_hsx_msr.c and uncore_hsx_pci.c share. */
 #ifndef SIM_UNCORE_HSX_STATE_H
 #define SIM_UNCORE_HSX_STATE_H
 
@@ -48,11 +48,17 @@ enum reg { REG_CONTROL, REG_SELECT, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, R
 /* A box of a socket; NULL: it has none. */
 struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance);
 unsigned hsx_counters(enum hsx_kind kind);
+/* Counters of a socket on and off as its registers say; its overflow bits up to date, and stopped where they say so. */
+void hsx_program(struct hsx *u, unsigned s, const struct access_to *a);
+void hsx_sync(struct hsx *u, unsigned s);
 /* Register number n of its sort; msr: of 64 bits, else a doubleword. */
 MUST_CHECK enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value);
 MUST_CHECK enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t value,
                                      const struct access_to *a);
 
+/* uncore_hsx_msr.c */
+enum status hsx_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *finding);
+enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *finding);
 /* uncore_hsx_pci.c */
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding);
 enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *finding);

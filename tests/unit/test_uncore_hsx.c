@@ -225,12 +225,88 @@ static void test_uncore_known_traffic_within_one_percent(void **state)
 	print_message("# %u lines read, written and copied, of this node and the other: channels, agents, links and slices within 1 %%\n", LINES);
 }
 
+/* --- rank and bank, credits -------------------------------------------------------------------- */
+
+/* Lines go through the banks page by page: 16 or 32 of them, all alike. */
+static void banks_of(unsigned banks, const char *kernel, const char *of, const char *total)
+{
+	static struct uncore_rig r;
+	struct machine m = machine_of(&variants[3]);
+	char names[4][64];
+	const char *asked[5] = { total, names[0], names[1], names[2], names[3] };
+	struct uncore_plan plan;
+	uint64_t v[5];
+	static const char *const parts[4] = { "RANK0.ALLBANKS", "RANK0.BANK5", "RANK0.BANKG3", "RANK1.ALLBANKS" };
+	const unsigned shares[4] = { 16, 1, 4, banks - 16 };
+	m.dram_banks = banks;
+	for (unsigned i = 0; i < 4; i++)
+		snprintf(names[i], sizeof(names[i]), "UNC_M_%s_CAS_%s", of, parts[i]);
+	uncore_rig_open(&r, &m);
+	const char *problem = "";
+	assert_int_equal(uncore_plan(&r.u, asked, COUNT_OF(asked), &plan, &problem), ST_OK);
+	for (unsigned run = 0; run < plan.runs; run++) { /* a controller has four counters */
+		assert_int_equal(uncore_start(r.a, &r.u, &plan, run, 0, r.lock.va), ST_OK);
+		const uint64_t to = RIG_ARRAY(0), from = to + RIG_BYTES / 2;
+		uncore_rig_run(&r, 0, kernel, (uint64_t[]){ to, from, 0, LINES / 4, RIG_BYTES / 2 - 1, 0 }, 6);
+		assert_int_equal(uncore_values(r.a, &r.u, &plan, run, 0, v), ST_OK);
+		assert_int_equal(uncore_stop(r.a, &r.u, &plan, run, 0), ST_OK);
+		uncore_rig_run(&r, 0, "k_flush", (uint64_t[]){ to, LINES, 64 }, 3);
+	}
+	near("banks", total, v[0], LINES);
+	for (unsigned i = 0; i < 4; i++)
+		near("banks", names[i], v[1 + i], (uint64_t)LINES * shares[i] / banks);
+	no_finding(&r, "banks");
+	uncore_rig_close(&r);
+}
+
+static void test_uncore_column_accesses_by_rank_and_bank(void **state)
+{
+	(void)state;
+	banks_of(16, "k_read_sse2", "RD", "UNC_M_CAS_COUNT.RD");
+	banks_of(32, "k_read_sse2", "RD", "UNC_M_CAS_COUNT.RD");
+	banks_of(32, "k_write_nt_sse2", "WR", "UNC_M_CAS_COUNT.WR");
+}
+
+/* Credits that never run out count 0, as the model says of itself; rings, which it lacks, are flagged and not counted as 0. */
+static void test_uncore_credits_never_run_out_and_rings_are_flagged(void **state)
+{
+	(void)state;
+	static struct uncore_rig r;
+	static const char *const credits[] = { "UNC_H_RPQ_CYCLES_NO_REG_CREDITS.CHN0", "UNC_H_IGR_NO_CREDIT_CYCLES.AD_QPI0",
+		"UNC_R3_QPI0_AD_CREDITS_EMPTY.VN0_HOM", "UNC_H_WPQ_CYCLES_NO_REG_CREDITS.CHN1" };
+	static const char *const unmodelled[] = { "UNC_C_RING_AD_USED.UP", "UNC_S_RING_BL_USED.UP", "UNC_H_SBO0_CREDIT_OCCUPANCY.AD", "UNC_M_DRAM_REFRESH.HIGH" };
+	struct machine m = machine_of(&variants[0]);
+	struct uncore_plan plan;
+	uint64_t v[COUNT_OF(credits)], findings = 0;
+	enum finding_kind kind;
+	const char *why = NULL;
+	uncore_rig_open(&r, &m);
+	uncore_rig_start(&r, &plan, credits, COUNT_OF(credits), 0);
+	uncore_rig_run(&r, 0, "k_read_sse2", (uint64_t[]){ RIG_ARRAY(1), RIG_ARRAY(1) + RIG_BYTES / 2, 0, LINES / 4, RIG_BYTES / 2 - 1, 0 }, 6);
+	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
+	for (unsigned i = 0; i < COUNT_OF(credits); i++)
+		assert_int_equal(v[i], 0);
+	no_finding(&r, "credits");
+	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
+	for (unsigned i = 0; i < COUNT_OF(unmodelled); i++) {
+		uncore_rig_start(&r, &plan, &unmodelled[i], 1, 0);
+		const uint64_t now = uncore_rig_findings(&r, &kind, &why);
+		if (now <= findings || kind != FIND_UNMODELLED)
+			fail_msg("%s is not flagged", unmodelled[i]);
+		findings = now;
+		assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
+	}
+	uncore_rig_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uncore_discovery_finds_exactly_what_is_there),
 		cmocka_unit_test(test_uncore_of_a_missing_box_is_refused_by_name),
 		cmocka_unit_test(test_uncore_known_traffic_within_one_percent),
+		cmocka_unit_test(test_uncore_column_accesses_by_rank_and_bank),
+		cmocka_unit_test(test_uncore_credits_never_run_out_and_rings_are_flagged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
