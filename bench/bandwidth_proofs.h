@@ -65,6 +65,7 @@ static const struct row_proof_set proof_nt[] = {
 	{ { { "L1D_CACHE_ST.M_STATE", -4040, -3960, false } } },
 	{ { { "OFFCORE_RESPONSE.STREAMING_STORES.ANY_RESPONSE", ONCE } } },
 	{ { { "OFFCORE_REQUESTS.ALL_REQUESTS", ONCE } } },
+	{ { { "BUS_TRANS_BURST.SELF", ONCE } } },
 	END_OF_SETS
 };
 #undef END_OF_SETS

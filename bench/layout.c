@@ -253,11 +253,11 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		s->spread_pages = pages_a_way(l1);
 	} else {
 		pages = 2 * second;
+		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* none of the lines stays in the L1 either */
+			pages = (uint32_t)(2 * l1->bytes / s->line_bytes);
 		s->spread_pages = pages_a_way(l2);
 		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / 2)
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
-		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes)
-			return unsupported(reason, capacity, "one line a page would stay in part in the L1");
 	}
 	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;
 	s->bytes = (uint64_t)s->nodes * s->line_bytes;

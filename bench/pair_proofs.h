@@ -49,6 +49,7 @@ static const struct row_proof_set proof_disambiguation[] = {
 	{ { { "MEMORY_DISAMBIGUATION.RESET", ONCE }, { "MACHINE_CLEARS.MEM_ORDER", ONCE } } },
 	{ { { "MACHINE_CLEARS.MEMORY_ORDERING", ONCE } } },
 	{ { { "MACHINE_CLEAR.MEMORY", ONCE } } },
+	{ { { "MEMORY_DISAMBIGUATION.RESET", ONCE }, { "MACHINE_NUKES.MEM_ORDER", ONCE } } },
 	END_OF_SETS
 };
 /* Nehalem has no documented event for them: a split access asks the L1 twice. */
@@ -162,14 +163,15 @@ static const struct row_proof_set proof_mxcsr[] = {
 };
 static const struct row_proof_set proof_fpcw[] = {
 	{ { { "INST_RETIRED.X87", ONCE } } },
-	{ { { "RAT_STALLS.FPSW", SOME_CYCLES } } },
 	{ { { "UOPS_FROM_ROM", SOME_CYCLES } } },
+	{ { { "RESOURCE_STALLS.FPCW", SOME_CYCLES } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_lock[] = {
 	{ { { "L1D_CACHE_LOCK.HIT", ONCE } } },
 	{ { { "MEM_UOPS_RETIRED.LOCK_LOADS", ONCE } } },
 	{ { { "MEM_INST_RETIRED.LOCK_LOADS", ONCE } } },
+	{ { { "L1D_CACHE_LOCK.MESI", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_split_lock[] = {
@@ -198,6 +200,7 @@ static const struct row_proof_set proof_l1i_l3[] = {
 static const struct row_proof_set proof_baclear[] = {
 	{ { { "BACLEAR.CLEAR", ONCE } } },
 	{ { { "BACLEARS.ANY", ONCE } } },
+	{ { { "BACLEARS", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_itlb[] = {
@@ -206,8 +209,8 @@ static const struct row_proof_set proof_itlb[] = {
 };
 static const struct row_proof_set proof_itlb_walk[] = {
 	{ { { "ITLB_MISSES.WALK_COMPLETED", ONCE } } },
-	{ { { "ITLB_MISSES", ONCE } } },
 	{ { { "PAGE_WALK.CODE", ONCE } } },
+	{ { { "ITLB.MISSES", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_smc[] = {

@@ -1,6 +1,8 @@
 /* pmu/sim/core_branch.c: branches and the wrong path. The rules stand in core.c.
  *
- * Not modelled: caches, TLBs and faults met on a wrong path, branches of it that resolve before the first one does. */
+ * Not modelled: caches, TLBs and faults met on a wrong path, branches of it that resolve before the first one does,
+ * allocation that waits until a mispredicted branch has retired (Core 2: longer than mispredict_cycles behind a load
+ * from memory; RESOURCE_STALL_BRANCH ends with them). */
 #include "pmu/sim/core_pipe.h"
 
 /* One group of the wrong path; false: it comes too late, and so does what lies behind it. */
@@ -177,7 +179,9 @@ enum status pipe_branch(struct core_thread *c, const struct insn *in, const stru
 		c->front.cycle = c->front.window_cycle;
 		c->front.decoded = 0;
 		c->front.stalled_until = 0;
-		pipe_hold(c, resolved + c->m->core_mispredict_cycles, WAIT_MISPREDICT, 0);
+		const uint64_t right = resolved + c->m->core_mispredict_cycles;
+		signal_level(c->signals, SIG_RESOURCE_STALL_BRANCH, resolved, retired < right ? retired : right, 1);
+		pipe_hold(c, right, WAIT_MISPREDICT, 0);
 		return ST_OK;
 	}
 	if (!e->taken || c->front.streaming)

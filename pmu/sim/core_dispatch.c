@@ -57,6 +57,7 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 				continue;
 			divider_take(s, t, n);
 			signal_level(c->signals, SIG_DIVIDER_BUSY, t, t + n, 1);
+			signal_level(c->signals, SIG_DIVIDER_BUSY_64, t, t + n, 64);
 			signal_pulse(c->signals, SIG_DIVIDES, t, 1);
 			return pipe_dispatch(c, p->ports, t, end, false);
 		}

@@ -311,8 +311,13 @@ static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, u
 		c->rob_at = 0;
 	signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
 	signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
-	if (!quick)
+	if (!quick) {
 		signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
+		if ((parts & (PART_LOAD | PART_MAIN)) == (PART_LOAD | PART_MAIN))
+			signal_pulse(c->signals, SIG_UOPS_RETIRED_LOAD_FUSED, r, 1);
+		if ((parts & (PART_STA | PART_STD)) == (PART_STA | PART_STD))
+			signal_pulse(c->signals, SIG_UOPS_RETIRED_STORE_FUSED, r, 1);
+	}
 	return r;
 }
 

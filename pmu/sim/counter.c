@@ -287,6 +287,10 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			c->precise |= 1ull << e->precise;
 		if ((e->flags & EVENT_CYCLES) && !t->cmask)
 			t->cmask = 1;
+		if ((e->flags & EVENT_EXACTLY_64) && !t->cmask) {
+			t->cmask = 64;
+			t->exact = true;
+		}
 		if (e->flags & EVENT_BUS_CLOCK)
 			c->unit = UNIT_BUS;
 		if (e->flags & EVENT_TAGGED)

@@ -31,6 +31,7 @@ enum event_flag {
 	EVENT_EXACT = 16,      /* the umask is one code, not a bit that combines with others */
 	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
 	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
+	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is 64: one signal says 64, the others make it more */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whoever answered */
 };
 

@@ -118,6 +118,7 @@ static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uin
 	const bool dirty = (*cache_state(&k->l2, i) & LINE_STATE) == LINE_M;
 	cache_put(&k->l2, i, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
 	signal_pulse(g, SIG_L2_LINES_IN, t, 1);
+	signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
 	signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
 	if (old == CACHE_NONE)
 		return;
@@ -125,8 +126,11 @@ static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uin
 	if (!dirty && s->inclusive)
 		return;
 	const enum line_state above = l1s_state(s, k, old);
-	if (above != LINE_M && (dirty || above == LINE_I))
+	if (above != LINE_M && (dirty || above == LINE_I)) {
 		uncore_evict(s, k, old, dirty, above == LINE_I, t);
+		if (dirty)
+			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+	}
 	if (dirty) {
 		signal_pulse(g, SIG_L2_WRITE_BACK, t, 1);
 		signal_pulse(g, SIG_OFFCORE_WB_UNCORE_HIT, t, 1);
@@ -234,6 +238,7 @@ void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, u
 		if (!own && f->state == LINE_M && k->l2.sets)
 			f->state = LINE_E;
 		tell_offcore(s, q, f, from);
+		bus_tell_read(s, q, own && had != LINE_I, from, f->ready);
 	}
 	if (c->prefetchers & 3)
 		prefetch_l2(s, c, q, hit, t);
@@ -254,6 +259,7 @@ static void l1_evict(struct memory *s, struct private_core *c, const struct ask 
 	signal_pulse(g, SIG_L1D_EVICTED_MODIFIED, t, 1);
 	if (!k->l2.sets) {
 		uncore_evict(s, k, old, true, l1s_state(s, k, old) == LINE_I, t);
+		bus_tell(s, q->thread, BUS_WRITE_BACK, t);
 		return;
 	}
 	const uint32_t j = cache_find(&k->l2, old);

@@ -85,7 +85,7 @@ struct memory {
 	bool (*pages)(void *self, uint64_t va, struct page_info *out);
 	void *self;
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
-	bool inclusive;
+	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
 	struct latencies lat;
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
 	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
@@ -183,6 +183,17 @@ unsigned socket_slice(const struct socket *k, uint32_t line);
 void socket_init(struct memory *s, struct socket *k, struct arena *a);
 void dram_init(struct memory *s, struct socket *k, struct arena *a);
 void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
+
+/* bus.c: what a thread does on its socket's front-side bus, at cycle t; nothing where there is none. */
+enum bus_kind { BUS_READ, BUS_IFETCH, BUS_RFO, BUS_INVALIDATE, BUS_WRITE_BACK, BUS_WRITE_LINE, BUS_WRITE_PART };
+void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t);
+static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t)
+{
+	if (s->bus)
+		bus_tell_some(s, thread, kind, t);
+}
+/* A line that was asked for; upgrade: the L2 had it shared, and only the right to write it was asked for. */
+void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready);
 
 /* dram.c: a socket reads or writes a line at its home. Reading: by how many cycles it comes later
  * (or, with page hits, earlier) than t + the unloaded page-empty latency; t: the L3 has missed.

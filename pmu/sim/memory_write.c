@@ -25,6 +25,8 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 	const uint64_t end = t + s->nt_cycles + delay;
 	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->socket ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
 	             SIG_OFFCORE_OTHER_REMOTE_DRAM, t, 1);
+	for (unsigned part = full ? 1 : (unsigned)s->m->wc_partial_transfers; part; part--)
+		bus_tell(s, thread, full ? BUS_WRITE_LINE : BUS_WRITE_PART, t);
 	for (unsigned j = i; j + 1 < c->wc_open; j++)
 		c->wc[j] = c->wc[j + 1];
 	c->wc_open--;
@@ -56,8 +58,10 @@ void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r
 		if (c->wc_open == most)
 			wc_close(s, c, q->thread, 0, t);
 		t = pool_start(&c->lfb, t, s->nt_cycles, c->wc_open);
-		if (uncore_purge(s, line, q->cycle))
+		if (uncore_purge(s, line, q->cycle)) {
 			(void)dram_write(s, c->cluster->socket, line, t, 1, true);
+			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+		}
 		i = c->wc_open++;
 		c->wc[i] = (struct wc){ .line = line, .bytes = 0, .from = t };
 	}
@@ -84,7 +88,11 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
 	wc_give_up(s, c, q->thread, line, q->cycle);
-	const uint64_t delay = uncore_purge(s, line, q->cycle) ? dram_write(s, c->cluster->socket, line, q->cycle, 1, true) : 0;
+	uint64_t delay = 0;
+	if (uncore_purge(s, line, q->cycle)) {
+		delay = dram_write(s, c->cluster->socket, line, q->cycle, 1, true);
+		bus_tell(s, q->thread, BUS_WRITE_BACK, q->cycle);
+	}
 	r->lfb_from = q->cycle;
 	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3) + delay;
 	r->source = SRC_NONE;
@@ -169,6 +177,7 @@ static size_t lay_out(struct memory *s, void *at)
 	s->clusters_per_socket = s->clusters / s->sockets;
 	s->holder_bytes = s->clusters_per_socket <= 8 ? 1 : s->clusters_per_socket <= 16 ? 2 : s->clusters_per_socket <= 32 ? 4 : 8;
 	s->inclusive = m->l3_bytes && m->l3_inclusive;
+	s->bus = !m->l3_bytes;
 	struct private_core *core = arena_get(&a, s->cores * sizeof(*core));
 	struct cluster *cluster = arena_get(&a, s->clusters * sizeof(*cluster));
 	struct socket *socket = arena_get(&a, s->sockets * sizeof(*socket));

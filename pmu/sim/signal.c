@@ -360,6 +360,7 @@ static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state,
 static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
 {
 	int32_t level = state->level, least = state->least;
+	const int32_t most = tap->exact ? least : INT32_MAX;
 	bool before = state->before, inv = tap->cmask && tap->inv, edge = tap->edge;
 	uint64_t value = 0;
 	while (from < to) {
@@ -367,7 +368,7 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 		uint64_t bits = l->active[i / 64] >> (i % 64);
 		uint64_t idle = bits ? (unsigned)__builtin_ctzll(bits) : 64 - i % 64;
 		if (idle) {
-			bool now = (level >= least) != inv;
+			bool now = (level >= least && level <= most) != inv;
 			if (idle > to - from)
 				idle = to - from;
 			if (now)
@@ -377,7 +378,8 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 			continue;
 		}
 		level += l->at[i].change;
-		bool now = (level + l->at[i].pulses >= least) != inv;
+		const int32_t count = level + l->at[i].pulses;
+		bool now = (count >= least && count <= most) != inv;
 		l->at[i] = (struct lane_cycle){ 0, 0 };
 		l->active[i / 64] &= ~(1ull << (i % 64));
 		value += now && !(edge && before);

@@ -36,6 +36,7 @@ struct tap {
 	uint64_t listen[(SIG_COUNT + 63) / 64]; /* the signals whose sum is the cycle's count */
 	uint8_t cmask;  /* 0: add the count; else one for each cycle with count >= cmask */
 	bool inv;       /* with cmask: count < cmask; without it: nothing */
+	bool exact;     /* with cmask: count == cmask */
 	bool edge;      /* only cycles whose condition was false in the cycle before; without cmask: of >= 1 */
 	uint64_t value; /* what has been counted in closed cycles; the owner wraps it to its width */
 };
