@@ -40,6 +40,7 @@ struct catalogue {
 	struct memory_host host;
 	struct bench bench;
 	char *text, *format;
+	char unproven[1024]; /* names of the rows that had no `ok`, though the machine has what they ask about */
 };
 
 static void open_machine(struct catalogue *c, const char *name)
@@ -104,6 +105,8 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 		st = expect_row(c->text, c->format, r.name, &e);
 		if (st == ST_MISSING)
 			without++;
+		if (r.status == ROW_UNPROVEN && r.reason[0] && strlen(c->unproven) + strlen(r.name) + 2 < sizeof(c->unproven))
+			strcat(strcat(c->unproven, " "), r.name);
 		if (st == ST_MISSING || (st == ST_UNSUPPORTED && r.status == ROW_UNSUPPORTED && r.absent))
 			continue;
 		if (st != ST_OK || r.status == ROW_FAULT || r.status == ROW_UNSUPPORTED || (must_be_ok && r.status != ROW_OK) ||
@@ -129,6 +132,13 @@ static void test_catalogue_values_on_nehalem_ep(void **state)
 	close_machine(&c);
 }
 
+/* On the Core 2 every row is proved but those that its counters have no event for, or whose cause costs nothing there. */
+static void test_catalogue_core2_proves_what_it_can(const struct catalogue *c)
+{
+	assert_string_equal(c->unproven, " exec.mxcsr.penalty exec.mxcsr_same.penalty exec.fpcw_same.penalty exec.microcode_switch.penalty"
+	                    " exec.fpcw.penalty sync.split_lock.penalty sync.lfence.penalty");
+}
+
 static void test_catalogue_values_on_other_machines(void **state)
 {
 	static const char *const names[] = { "core2", "haswell-ep", "skylake-sp" };
@@ -141,6 +151,8 @@ static void test_catalogue_values_on_other_machines(void **state)
 		print_message("%s\n", names[i]);
 		open_machine(&c, names[i]);
 		missed += run_pairs(&c, false, &instructions);
+		if (i == 0)
+			test_catalogue_core2_proves_what_it_can(&c);
 		close_machine(&c);
 	}
 	assert_int_equal(missed, 0);
