@@ -136,6 +136,7 @@ static const struct row_proof_set proof_microcode[] = {
 	{ { { "IDQ.MS_SWITCHES", ONCE } } },
 	{ { { "UOPS_DECODED.MS", SOME_CYCLES } } },
 	{ { { "UOPS_FROM_ROM", SOME_CYCLES } } },
+	{ { { "MACRO_INSTS.CISC_DECODED", ONCE } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_transition[] = {
@@ -176,6 +177,7 @@ static const struct row_proof_set proof_lock[] = {
 };
 static const struct row_proof_set proof_split_lock[] = {
 	{ { { "SQ_MISC.SPLIT_LOCK", ONCE } } },
+	{ { { "BUS_LOCK_CLOCKS.SELF", SOME_CYCLES } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_lfence[] = {

@@ -159,6 +159,7 @@ static __attribute__((noinline)) void say_decoded(struct core_thread *c, const s
 	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED, d, 1);
 	signal_pulse(c->signals, SIG_QUEUE_WRITES, d, 1);
 	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_DEC0, d, !c->front.decoded);
+	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_MICROCODE, d, p->microcoded);
 	signal_pulse(c->signals, SIG_FUSIONS_DECODED, d, p->fuses_next);
 	signal_pulse(c->signals, SIG_LEGACY_UOPS, d, p->fused);
 }
