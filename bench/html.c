@@ -266,6 +266,7 @@ enum status html_report(const struct document *d, const char *note, char *at, si
 	html_rows(&h);
 	html_latencies(&h);
 	html_methods(&h);
+	html_parts(&h);
 	html_histograms(&h);
 	html_cores(&h);
 	html_bandwidth(&h);

@@ -51,6 +51,7 @@ int64_t html_log2_milli(int64_t value);
 /* The parts; each draws nothing when the document has nothing of it. */
 void html_rows(struct html *h);      /* the penalty table, with published figures */
 void html_methods(struct html *h);   /* three methods side by side */
+void html_parts(struct html *h);      /* loads by the boxes of the uncore */
 void html_rejected(struct html *h);  /* what is not ok, and what was thrown away */
 void html_histograms(struct html *h);
 void html_latencies(struct html *h);

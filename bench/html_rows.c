@@ -184,6 +184,49 @@ void html_methods(struct html *h)
 		html_table_end(h);
 }
 
+/* A load by the boxes of the uncore. */
+static void parts_line(struct html *h, const struct doc_node *row, const struct doc_node *parts)
+{
+	static const char *const groups[] = { "held", "pages" }, *const keys[][3] = { { "hit", "local_miss", "remote_miss" }, { "hit", "empty", "miss" } };
+
+	text_fmt(&h->t, "<tr><th scope=\"row\">");
+	html_text(h, doc_string(h->d, row, "name"));
+	text_fmt(&h->t, "</th>");
+	html_cell_node(h, doc_get(h->d, parts, "ingress"), 1);
+	for (unsigned g = 0; g < COUNT_OF(groups); g++) {
+		for (unsigned k = 0; k < 3; k++)
+			html_cell_node(h, doc_get(h->d, doc_get(h->d, parts, groups[g]), keys[g][k]), g ? 3 : 1);
+		if (!g)
+			html_cell_node(h, doc_get(h->d, doc_get(h->d, row, "uncore_queue"), "home"), 1);
+	}
+	html_cell_node(h, doc_get(h->d, parts, "data_flits"), 3);
+	text_fmt(&h->t, "</tr>\n");
+}
+
+void html_parts(struct html *h)
+{
+	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
+	bool open = false;
+
+	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
+		const struct doc_node *parts = doc_get(h->d, doc_get(h->d, r, "uncore_queue"), "parts");
+
+		if (parts->type != DOC_OBJECT)
+			continue;
+		if (!open) {
+			html_section(h, "parts", "Loads taken apart by the uncore's boxes",
+			             "How long the same loads were held on their way, in uncore cycles: waiting for the table of requests, in it by where they "
+			             "were answered, and by the home of their line; for each load, how memory found its page, and flits of data over links.");
+			html_table(h, "A load by boxes",
+			           "row|#ingress|#table, hit|#table, local miss|#table, remote miss|#home|#page open|#page empty|#other page|#data flits");
+			open = true;
+		}
+		parts_line(h, r, parts);
+	}
+	if (open)
+		html_table_end(h);
+}
+
 /* --- what was rejected ------------------------------------------------------------------------- */
 
 void html_rejected(struct html *h)

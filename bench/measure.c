@@ -524,6 +524,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	else
 		sample_row(&l, out);
 	queue_end(&l, out);
+	apart_row(&l, out);
 	if (switched && !bench_prefetchers_back(b, found))
 		quiet = false;
 	if (!quiet && out->status == ROW_OK) {

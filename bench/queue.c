@@ -402,7 +402,9 @@ void queue_json(struct text *t, const struct queue_result *q)
 	json_milli(t, "l3_response", q->response_milli, there && q->response_milli >= 0);
 	json_milli(t, "miss", q->miss_milli, there && q->miss_milli >= 0);
 	json_milli(t, "home", q->home_milli, there && q->home_milli >= 0);
-	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u}", (unsigned long long)q->uncore_hz, q->samples);
+	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u, \"parts\": ", (unsigned long long)q->uncore_hz, q->samples);
+	apart_json(t, &q->apart);
+	text_char(t, '}');
 }
 
 void queue_channels_json(struct text *t, const struct queue_result *q)
@@ -468,4 +470,5 @@ void queue_table_line(struct text *t, const struct queue_result *q)
 	text_fmt(t, ", core to queue and back ");
 	text_fixed(t, q->offset_milli, 3);
 	text_fmt(t, " cycles\n");
+	apart_table_line(t, &q->apart);
 }

@@ -7,6 +7,7 @@
 #ifndef BENCH_QUEUE_H
 #define BENCH_QUEUE_H
 
+#include "bench/apart.h"
 #include "pmu/base.h"
 #include "pmu/text.h"
 
@@ -36,6 +37,7 @@ struct queue_result {
 	int64_t channel_bytes[2 * QUEUE_CHANNELS]; /* a second: read from each channel, then written as full lines */
 	uint64_t uncore_hz;
 	unsigned samples;
+	struct apart_result apart; /* the same loads by each box on their way */
 };
 
 /* The objects of results.json: null for QUEUE_NONE, for rows without channels. Lines below the row's own in the table. */

@@ -58,11 +58,13 @@ static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t a
 }
 
 /* Opens the line's row; returns the difference to the page-empty latency. */
-static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t)
+static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
 {
 	struct channel *c = &s->socket[home].channels[unit];
 	if (!s->m->dram_open_page) {
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+		if (read)
+			uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 		return 0;
 	}
 	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
@@ -74,6 +76,8 @@ static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 	}
 	c->row[bank] = row;
 	uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+	if (read)
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 	if (before == ROW_CLOSED)
 		return 0;
 	uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_MISS, t);
@@ -92,7 +96,7 @@ int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
 		uncore_pulse(s, home, link_unit(s, home, from, line), UNC_LINK_DATA, sent);
 	}
-	const int64_t page = open_row(s, home, unit, at, t);
+	const int64_t page = open_row(s, home, unit, at, t, true);
 	const uint64_t start = lane_take(&c->lane, sent), moving = c->lane.period >> 16;
 	if (s->sink.pulse) {
 		uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
@@ -117,7 +121,7 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
 		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_DATA, sent);
 	}
-	(void)open_row(s, home, unit, at, t);
+	(void)open_row(s, home, unit, at, t, false);
 	for (unsigned i = 0; i < transfers; i++) {
 		start = lane_take(&c->lane, sent);
 		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);

@@ -314,9 +314,9 @@ static void imc(const struct machine *m, unsigned instance, unsigned code, uint8
 	switch (code) {
 	case 0x00: o->how = HSX_CLOCK; return;
 	case 0x01:
-		if (umask != 0x0B && umask != 0x03)
-			break; /* opened for a read or for a write: not told apart */
-		add(group(o, units, 1), UNC_MEMORY_OPEN);
+		if (umask != 0x01 && umask != 0x0B && umask != 0x03)
+			break; /* for a write alone, past the queues alone */
+		add(group(o, units, 1), umask == 0x01 ? UNC_MEMORY_OPEN_READ : UNC_MEMORY_OPEN);
 		return;
 	case 0x02:
 		if (umask != 0x01)

@@ -31,6 +31,35 @@ static int64_t core_milli(const struct row_result *row, int64_t uncore_milli)
 	return (int64_t)((__int128)uncore_milli * (int64_t)row->core_hz / (int64_t)row->queue.uncore_hz);
 }
 
+/* By boxes: every load had one entry, of its own kind, held as long as the queue method says; its page in memory, if that is
+ * where it went; eight flits of data, if it came over a link. */
+static void by_boxes(const struct row_result *row)
+{
+	const struct apart_result *a = &row->queue.apart;
+	const bool remote_memory = strstr(row->name, "dram_remote"), other_socket = strstr(row->name, "remote_l3"), memory = strstr(row->name, "dram");
+	const enum apart_answer of = remote_memory ? APART_REMOTE : memory || other_socket ? APART_LOCAL : APART_HIT;
+	assert_true(a->there);
+	fprintf(stderr, "%36s ingress %lld, held", "", (long long)a->ingress_milli);
+	for (unsigned i = 0; i < APART_ANSWERS; i++)
+		fprintf(stderr, " %lld of %lld", (long long)a->held_milli[i], (long long)a->entries_milli[i]);
+	fprintf(stderr, ", pages %lld %lld %lld, flits %lld\n", (long long)a->pages_milli[0], (long long)a->pages_milli[1],
+	        (long long)a->pages_milli[2], (long long)a->flits_milli);
+	for (unsigned i = 0; i < APART_ANSWERS; i++)
+		if (i == of) {
+			within(row->name, "entries are", a->entries_milli[i], 1000);
+			within(row->name, "an entry is held", a->held_milli[i], row->queue.uncore_milli);
+		} else {
+			assert_in_range(a->entries_milli[i], 0, 50);
+		}
+	assert_in_range(a->ingress_milli, 0, 1000); /* one load at a time waits for nobody */
+	if (memory)
+		within(row->name, "pages found are", a->pages_milli[APART_PAGE_HIT] + a->pages_milli[APART_PAGE_EMPTY] + a->pages_milli[APART_PAGE_MISS], 1000);
+	if (remote_memory || other_socket)
+		within(row->name, "flits are", a->flits_milli, 8000);
+	else
+		assert_in_range(a->flits_milli, 0, 100);
+}
+
 static void taken_apart(const char *what, const char *text)
 {
 	char *format = loop_format();
@@ -52,6 +81,7 @@ static void taken_apart(const char *what, const char *text)
 		fprintf(stderr, "%-36s %10.3f %10.3f", row->name, (double)row->cycles_milli / 1000, (double)row->queue.cycles_milli / 1000);
 		if (!strstr(row->name, "dram")) {
 			fprintf(stderr, "\n");
+			by_boxes(row);
 			continue;
 		}
 		/* A load from memory is one that the L3 answers, whose line its home has to bring first. Each part is measured by
@@ -59,6 +89,7 @@ static void taken_apart(const char *what, const char *text)
 		assert_true(row->queue.home_milli > 0);
 		const int64_t home = core_milli(row, row->queue.home_milli), parts = l3->cycles_milli + home;
 		fprintf(stderr, " %10.3f %10.3f %10.3f\n", (double)l3->cycles_milli / 1000, (double)home / 1000, (double)parts / 1000);
+		by_boxes(row);
 		within(row->name, "the parts are", parts, row->cycles_milli);
 		within(row->name, "TOR and way to it are", row->queue.cycles_milli + l3->queue.offset_milli, row->cycles_milli);
 	}
@@ -85,11 +116,34 @@ static void test_uncore_latency_of_another_machine(void **state)
 	free(other);
 }
 
+/* Pages as memory finds them: the next load of the same page finds it open, one at random does not. */
+static void test_uncore_latency_tells_pages(void **state)
+{
+	(void)state;
+	char *first = loop_changed(loop_built_in("haswell-ep"), "dram", "open_page", "1");
+	char *open = loop_changed(first, "dram", "page_hit_ps", "12000");
+	char *text = loop_changed(open, "dram", "page_miss_ps", "15000");
+	loop_open(&r, text);
+	loop_suite(&r, "load.dram_local.latency,load.dram_page_hit.latency");
+	const struct row_result *random = memory_host_result(&r.host, "load.dram_local.latency"), *hit = memory_host_result(&r.host, "load.dram_page_hit.latency");
+	assert_true(random && hit && random->queue.apart.there && hit->queue.apart.there);
+	fprintf(stderr, "pages open, empty, other: at random %lld %lld %lld, in order %lld %lld %lld\n", (long long)random->queue.apart.pages_milli[0],
+	        (long long)random->queue.apart.pages_milli[1], (long long)random->queue.apart.pages_milli[2], (long long)hit->queue.apart.pages_milli[0],
+	        (long long)hit->queue.apart.pages_milli[1], (long long)hit->queue.apart.pages_milli[2]);
+	assert_true(random->queue.apart.pages_milli[APART_PAGE_MISS] > 900);
+	assert_true(hit->queue.apart.pages_milli[APART_PAGE_HIT] > 900);
+	loop_close(&r);
+	free(first);
+	free(open);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uncore_latency_taken_apart),
 		cmocka_unit_test(test_uncore_latency_of_another_machine),
+		cmocka_unit_test(test_uncore_latency_tells_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
