@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pmu/text.h"
+#include "tests/expect/expect_front.h"
 
 struct texts { const char *machine, *format; bool missing; };
 
@@ -85,22 +86,39 @@ static uint64_t vector_bytes(struct texts *t)
 	return isa & 16 ? 64 : isa & 2 ? 32 : 16;
 }
 
-/* Allocation, load ports, store ports. */
+/* The loops of asm/stream.asm and asm/bandwidth.asm, by vectors of 16, 32 and 64 bytes. */
+static const char *loop_of(struct texts *t, const struct stream *s)
+{
+	static const char *const read[] = { "a4l4l5l5l5l5l5l5l5l8l8l8l8l8l8l8l8a7a3d3j2", "a4l4l5l5l5l8l8l8l8a7a3d3j2", "a4l6l7l7l7a7a3d3j2" };
+	static const char *const write[] = { "a4s5s6s6s6s6s6s6s6s9s9s9s9s9s9s9s9a7a3d3j6", "a4s4s5s5s5s8s8s8s8a7a3d3j2", "a4s6s7s7s7a7a3d3j2" };
+	static const char *const copy[] = { "a4a4l5s4l6s5l6s5l6s5l6s5l6s5l6s5l6s5l9s8l9s8l9s8l9s8l9s8l9s8l9s8l9s8a7a3d3j6",
+		"a4a4l5s4l6s5l6s5l6s5l9s8l9s8l9s8l9s8a7a3d3j6", "a4a4l6s6l7s7l7s7l7s7a7a3d3j2" };
+	const unsigned form = vector_bytes(t) == 64 ? 2 : vector_bytes(t) == 32 ? 1 : 0;
+
+	return s->arrays == 3 ? front_triads[form] : s->arrays == 2 ? copy[form] : s->loaded ? read[form] : write[form];
+}
+
+static uint64_t front_milli(struct texts *t, const struct stream *s)
+{
+	struct machine_text text = { t->machine, t->format, false };
+	const uint64_t milli = front_turn_milli(&text, loop_of(t, s));
+
+	t->missing |= text.missing;
+	return milli;
+}
+
+/* Front end, allocation, retirement, load ports, store ports; stores are written one a cycle. */
 static uint64_t core_milli(struct texts *t, const struct stream *s)
 {
-	uint64_t vectors = 256 / vector_bytes(t), width = field(t, "core", "issue_width");
-	bool fused = field(t, "core", "microfusion");
-	/* the triad: load and multiply, load and add (SSE2 loads one by itself), store address and data */
-	uint64_t each = s->arrays == 3 ? (!fused ? 6 : vector_bytes(t) == 16 ? 4 : 3) : s->loaded + s->stored * (fused ? 1 : 2);
-	uint64_t slots = s->arrays + vectors * each + (field(t, "core", "macrofusion") == 2 ? 3 : 4);
-	uint64_t milli = slots <= field(t, "front", "loop_uops") || field(t, "front", "uop_cache") ? 1000 * over(slots + width - 1, width) :
-		over(1000 * slots, width);
+	struct machine_text text = { t->machine, t->format, false };
+	const char *loop = loop_of(t, s);
+	uint64_t vectors = 256 / vector_bytes(t), slots = 1000 * front_slots(&text, loop);
+	uint64_t milli = larger(front_milli(t, s), larger(over(slots, field(t, "core", "issue_width")), over(slots, field(t, "core", "retire_width"))));
 
-	/* from the decoders an unfused store is the first one's: one a cycle, and the loop's end after them */
-	if (!fused && s->arrays < 3 && slots > field(t, "front", "loop_uops") && !field(t, "front", "uop_cache"))
-		milli = larger(milli, 1000 * (vectors * s->stored + 1));
 	milli = larger(milli, over(1000 * vectors * s->loaded, ports(t, "load", 1)));
-	return larger(milli, over(1000 * vectors * s->stored, ports(t, "std", 1)));
+	t->missing |= text.missing;
+	return larger(milli, larger(1000 * vectors * s->stored, larger(over(1000 * vectors * s->stored, ports(t, "std", 1)),
+	                            over(1000 * vectors * s->stored, ports(t, "sta", 1)))));
 }
 
 /* A stream into write-combining buffers alone: each is held while its stores come, every second cycle since each waits
@@ -118,6 +136,15 @@ static uint64_t partial_milli(struct texts *t, uint64_t transfers, uint64_t buff
 	return larger(over(1000 * (ps(t, field(t, "wc", "drain_ps")) + 2 * 3) + channels_milli(t, transfers, 1), buffers), least);
 }
 
+/* How many lines of each array the loads in the window belong to; of an array that is only written, the stores. */
+static uint64_t lines_in_window(struct texts *t, const struct stream *s)
+{
+	const uint64_t vectors = 64 / vector_bytes(t);
+	uint64_t lines = over(field(t, "core", "rob"), vectors * (s->loaded + s->stored));
+
+	return larger(1, smaller(lines, over(field(t, "core", s->loaded ? "load_buffers" : "store_buffers"), vectors)));
+}
+
 /* The least and the most time that an iteration may take. */
 static void stream(struct texts *t, const struct stream *s, unsigned level, uint64_t *least, uint64_t *most)
 {
@@ -130,7 +157,14 @@ static void stream(struct texts *t, const struct stream *s, unsigned level, uint
 	/* A line takes the L2's port to the L1 and back; one from beyond takes it on its way in too. */
 	*least = *most = larger(*least, busy * ((level > 2 ? 2 * in : in) + out));
 	if (level == 2) {
-		*least = *most = larger(*least, over(1000 * in * field(t, "l2", "cycles"), lfb));
+		const uint64_t l2 = 1000 * field(t, "l2", "cycles"), window = lines_in_window(t, s), before = *least, lines = over(in * l2, lfb);
+
+		*least = larger(before, lines);
+		/* Without the L1's prefetchers no more lines are under way than the window has loads or stores of. */
+		*most = larger(*least, over(in * l2, smaller(lfb, window)));
+		/* What the front end gives late the window has late: it hides no line that takes nearly as long. */
+		if (front_milli(t, s) == before && lines > before / 5 * 4)
+			*most = larger(*most, *least / 10 * 11);
 		return;
 	}
 	latency = level == 3 ? lookup(t) : memory(t, true);

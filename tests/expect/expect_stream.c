@@ -2,7 +2,7 @@
  *
  * An iteration is 256 bytes of each of three arrays: 12 lines touched, 4 of them modified. Each part of the machine
  * takes a time for it; no iteration can be shorter than the longest of these times. Where that one exceeds all others
- * by a quarter (a decoder's or a uop cache's by a tenth), they hide behind it and the row must find it within 1 %. Where
+ * by a quarter, or in the L1, they hide behind it and the row must find it within 1 %. Where
  * they do not, they get into each other's way for a tenth of it at most. Lines that the window has to wait for, with
  * loads' and stores' waits one after the other and no help by prefetchers, are the longest that it can take: between
  * that and the limit no formula is known here, for it is a matter of how far four prefetchers run ahead. */
@@ -10,12 +10,11 @@
 
 #include <string.h>
 
-#include "tests/expect/expect_core.h"
+#include "tests/expect/expect_front.h"
 
 /* Of the kernels in asm/stream.asm, by vector length of 16, 32 and 64 bytes. */
-struct form { uint64_t vectors, instructions_a_vector, code_bytes; };
-static const struct form forms[] = { { 16, 4, 452 }, { 8, 3, 200 }, { 4, 3, 108 } };
-#define TAIL_INSTRUCTIONS 7 /* three LEA, ADD, AND, DEC, JNZ */
+struct form { uint64_t vectors, instructions_a_vector; };
+static const struct form forms[] = { { 16, 4 }, { 8, 3 }, { 4, 3 } };
 #define LINES 12
 #define LINES_OUT 4
 
@@ -68,22 +67,13 @@ static const struct form *form_of(struct machine_text *t)
 static void core_parts(struct machine_text *t, struct times *out)
 {
 	const struct form *form = form_of(t);
-	bool joined = field(t, "core", "microfusion");
-	/* A vector is load and multiply, load and add, store address and data. */
-	uint64_t slots = form->vectors * (!joined ? 6 : form->instructions_a_vector) +
-		(field(t, "core", "macrofusion") == 2 ? TAIL_INSTRUCTIONS - 1 : TAIL_INSTRUCTIONS);
-	uint64_t instructions = form->vectors * form->instructions_a_vector + TAIL_INSTRUCTIONS, issue = field(t, "core", "issue_width");
+	const char *loop = front_triads[form - forms];
+	uint64_t slots = front_slots(t, loop);
 	uint64_t mul = (uint64_t)cost_of(t, "fp_mul").ports, add = (uint64_t)cost_of(t, "fp_add").ports;
 
-	if (slots <= field(t, "front", "loop_uops")) {
-		part(out, 1000 * round_up(slots, issue)); /* a group ends at the jump back */
-	} else if (field(t, "front", "uop_cache")) {
-		part(out, 1000 * round_up(slots, issue));
-		out->front = 1000 * larger(slots / field(t, "front", "uop_cache_width"), form->code_bytes / field(t, "front", "uop_cache_window"));
-	} else {
-		part(out, 1000 * slots / issue);
-		out->front = 1000 * larger(instructions / field(t, "front", "decode_width"), form->code_bytes / field(t, "front", "decode_bytes"));
-	}
+	part(out, 1000 * slots / larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))));
+	out->front = front_turn_milli(t, loop);
+	part(out, 1000 * form->vectors); /* stores are written one a cycle */
 	part(out, 2000 * form->vectors / (uint64_t)cost_of(t, "load").ports);
 	part(out, 1000 * form->vectors / (uint64_t)cost_of(t, "std").ports);
 	part(out, 1000 * form->vectors / larger(1, mul));
@@ -174,7 +164,7 @@ enum status expect_stream(const char *machine, const char *format, const char *r
 			return ST_SYNTAX;
 		/* in the L1 ports that are nearly as busy do not disturb each other */
 		most = larger(times.longest, times.front);
-		if ((rows[i].level > 1 && larger(times.second, waits) > most / 5 * 4) || times.front > times.longest / 10 * 9)
+		if (rows[i].level > 1 && larger(times.second, waits) > most / 5 * 4)
 			most = larger(most, waits) / 10 * 11;
 		*out = (struct expectation){ (int64_t)(hz3 / most / 100 * 99), (int64_t)(hz3 / larger(times.longest, times.front) / 100 * 101) };
 		return ST_OK;

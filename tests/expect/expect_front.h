@@ -1,0 +1,18 @@
+/* tests/expect/expect_front.h: what a loop takes in the front end. */
+#ifndef TESTS_EXPECT_FRONT_H
+#define TESTS_EXPECT_FRONT_H
+
+#include "tests/expect/expect_core.h"
+
+/* A loop that begins at a 64-byte boundary, an instruction a letter and its length in bytes: a operation, l load,
+ * m operation with a load, s store, d the first of a pair that fuses with macrofusion 2, j its jump back. */
+
+/* Of k_triad_*, by vectors of 16, 32 and 64 bytes. */
+extern const char *const front_triads[3];
+
+/* Fused-domain uops of a turn. */
+uint64_t front_slots(struct machine_text *t, const char *loop);
+/* Thousandths of a cycle that loop buffer (nothing), uop cache or decoders take for a turn, once the loop runs. */
+uint64_t front_turn_milli(struct machine_text *t, const char *loop);
+
+#endif
