@@ -229,6 +229,42 @@ void html_parts(struct html *h)
 
 /* --- what was rejected ------------------------------------------------------------------------- */
 
+/* How many windows there were, what took some, and how many SMIs hit how many of them. */
+static void windows(struct html *h)
+{
+	static const struct { const char *key, *what; } causes[] = {
+		{ "windows_clock_moved", "whose core clock moved" }, { "windows_hot", "that heat or a power limit held down" },
+		{ "windows_modulated", "with a modulated clock" },
+	};
+	const struct doc_node *summary = doc_get(h->d, doc_root(h->d), "summary"), *smis = doc_get(h->d, summary, "windows_by_smis");
+	unsigned bin = 0;
+	int64_t known = 0;
+
+	if (doc_whole(h->d, summary, "windows") < 1)
+		return;
+	text_fmt(&h->t, "<p id=\"windows\">");
+	html_milli(h, doc_milli(h->d, summary, "windows"), 0);
+	text_fmt(&h->t, " windows in all. Thrown away: ");
+	for (unsigned i = 0; i < COUNT_OF(causes); i++) {
+		html_milli(h, doc_milli(h->d, summary, causes[i].key), 0);
+		text_fmt(&h->t, " %s%s", causes[i].what, i + 1 < COUNT_OF(causes) ? ", " : "");
+	}
+	text_fmt(&h->t, ".</p>\n");
+	for (const struct doc_node *n = doc_begin(h->d, smis); n; n = doc_next(h->d, n))
+		known += n->type == DOC_NUMBER && n->milli > 0;
+	if (!known) {
+		text_fmt(&h->t, "<p>SMIs: nothing counts them here.</p>\n");
+		return;
+	}
+	html_table(h, "Windows by the SMIs that hit them", "SMIs in a window|#windows");
+	for (const struct doc_node *n = doc_begin(h->d, smis); n; n = doc_next(h->d, n), bin++) {
+		text_fmt(&h->t, "<tr><th scope=\"row\">%u%s</th>", bin, bin + 1 == smis->count ? " or more" : "");
+		html_cell_node(h, n, 0);
+		text_fmt(&h->t, "</tr>\n");
+	}
+	html_table_end(h);
+}
+
 void html_rejected(struct html *h)
 {
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
@@ -260,4 +296,5 @@ void html_rejected(struct html *h)
 		html_table_end(h);
 	else
 		text_fmt(&h->t, "<p>Nothing: every row is ok and no window was thrown away.</p>\n");
+	windows(h);
 }

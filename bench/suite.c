@@ -227,6 +227,7 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	w->out->by_status[r.row.status]++;
 	odd = unexpected(w->a, s, &r.row);
 	w->out->unexpected += odd;
+	w->out->disturbances = b->disturbance.counts;
 	write_profile(w, plan, &r, odd);
 }
 
@@ -262,6 +263,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 	w->out->unexpected += odd;
 	if (r.kind == KIND_PENALTY && (r.status == ROW_OK || r.status == ROW_NOISY))
 		w->penalty_milli[row - rows] = r.value_milli;
+	w->out->disturbances = b->disturbance.counts;
 	write_row(w, &r, odd);
 	if (w->host->row_done)
 		w->host->row_done(w->host->self, &r);
@@ -384,6 +386,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
 		pin_clocks(a, cpu, &out->pins);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
+		b->disturbance.counts = out->disturbances; /* of earlier boots */
 		st = places_choose(a, s, &b->places, problem, sizeof(problem));
 		if (st == ST_OK)
 			run_rows(&w, b, s, s->profile ? &profile : NULL);

@@ -61,7 +61,7 @@ struct suite_host {
 	unsigned environment_lines;
 };
 
-/* What happened in the windows of all rows of this boot. Those that an SMI, a change of the clock, heat or a modulated
+/* What happened in the windows of all rows of the run; of earlier boots up to the last row that ended. Those that an SMI, a change of the clock, heat or a modulated
  * clock touched were thrown away; one may have been touched by several. */
 #define SMI_BINS 8
 struct disturbances {

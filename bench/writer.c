@@ -135,6 +135,42 @@ static void add_row(struct writer *w, struct json row)
 	report_csv_row(&w->csv, w->backend, row);
 }
 
+/* What happened in all windows of the run so far, so that the next boot goes on counting. */
+static void windows_so_far(struct text *t, const struct disturbances *d)
+{
+	text_fmt(t, ", \"windows\": [%u, %u, %u, %u", d->windows, d->clock, d->thermal, d->modulated);
+	for (unsigned i = 0; i < SMI_BINS; i++)
+		text_fmt(t, ", %u", d->smi[i]);
+	text_char(t, ']');
+}
+
+/* Of a line of an earlier boot; a list that is not whole numbers, or not so many, says nothing. */
+static void take_windows(struct writer *w, struct json line)
+{
+	struct disturbances d;
+	uint32_t *const to[] = { &d.windows, &d.clock, &d.thermal, &d.modulated };
+	struct json list;
+	unsigned n = 0;
+
+	if (!json_get(line, "windows", &list) || list.bytes < 2 || list.at[0] != '[')
+		return;
+	for (size_t at = 1, from = 1; at < list.bytes; at++) {
+		uint64_t v;
+
+		if (list.at[at] != ',' && list.at[at] != ']')
+			continue;
+		while (from < at && list.at[from] == ' ')
+			from++;
+		if (n == COUNT_OF(to) + SMI_BINS || parse_u64(list.at + from, at - from, &v) != ST_OK || v > UINT32_MAX)
+			return;
+		*(n < COUNT_OF(to) ? to[n] : &d.smi[n - COUNT_OF(to)]) = (uint32_t)v;
+		n++;
+		from = at + 1;
+	}
+	if (n == COUNT_OF(to) + SMI_BINS)
+		w->out->disturbances = d;
+}
+
 void write_row(struct writer *w, const struct row_result *r, bool odd)
 {
 	char at[LINE_BYTES], *large = NULL;
@@ -144,7 +180,9 @@ void write_row(struct writer *w, const struct row_result *r, bool odd)
 	if (r->matrix)
 		large = w->host->get(w->host->self, bytes);
 	text_init(&line, large ? large : at, large ? bytes : LINE_BYTES);
-	text_fmt(&line, "{\"event\": \"row\", \"unexpected\": %u, \"row\": ", odd ? 1 : 0);
+	text_fmt(&line, "{\"event\": \"row\", \"unexpected\": %u", odd ? 1 : 0);
+	windows_so_far(&line, &w->out->disturbances);
+	text_fmt(&line, ", \"row\": ");
 	size_t from = line.length;
 	report_row(&line, w->a, r);
 	struct json row = { line.at + from, line.length - from };
@@ -174,7 +212,9 @@ void write_profile(struct writer *w, const struct profile_plan *plan, const stru
 		return;
 	}
 	text_init(&line, at, PROFILE_LINE_BYTES);
-	text_fmt(&line, "{\"event\": \"profile\", \"unexpected\": %u, \"profile\": ", odd ? 1 : 0);
+	text_fmt(&line, "{\"event\": \"profile\", \"unexpected\": %u", odd ? 1 : 0);
+	windows_so_far(&line, &w->out->disturbances);
+	text_fmt(&line, ", \"profile\": ");
 	size_t from = line.length;
 	profile_json(&line, plan, r);
 	struct json workload = { line.at + from, line.length - from };
@@ -378,6 +418,7 @@ static void take_row(struct writer *w, struct json line, bool profile)
 {
 	struct json row, name, status;
 
+	take_windows(w, line);
 	if (!json_get(line, profile ? "profile" : "row", &row) || !json_get(row, profile ? "row" : "name", &name) ||
 	    !json_get(row, "status", &status))
 		return;

@@ -385,12 +385,21 @@ static void attach(const char *path)
 	/* QEMU writes single registers only for those who have asked what there are. */
 	if (!ask("qXfer:features:read:target.xml:0,100", answer) || (answer[0] != 'm' && answer[0] != 'l'))
 		die("no description of registers: \"%.40s\"", answer);
-	must("Hg1");
-	get_registers(r);
-	/* PAUSE, TEST and JZ behind the two bytes of XOR; images start at a page. */
-	for (unsigned i = 2; i < 8 && !base; i++)
-		if ((r[RIP] - offset[SITE_WAIT] - i) % PAGE_4K == 0)
-			base = r[RIP] - offset[SITE_WAIT] - i;
+	/* It may still be printing that it waits, or be in the firmware's timer interrupt: then it goes on for a while. */
+	for (unsigned tries = 0; tries < 500 && !base; tries++) {
+		if (tries) {
+			send_packet("c");
+			usleep(20000);
+			if (write(stub, "\x03", 1) != 1 || !receive(answer))
+				die("the guest cannot be stopped");
+		}
+		must("Hg1");
+		get_registers(r);
+		/* PAUSE, TEST and JZ behind the two bytes of XOR; images start at a page. */
+		for (unsigned i = 2; i < 8 && !base; i++)
+			if ((r[RIP] - offset[SITE_WAIT] - i) % PAGE_4K == 0)
+				base = r[RIP] - offset[SITE_WAIT] - i;
+	}
 	if (!base)
 		die("the guest does not wait: it is at 0x%" PRIx64, r[RIP]);
 	set_register(RAX, 1);

@@ -110,7 +110,7 @@ static void test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results(void
 	(void)state;
 	static struct loop_run r;
 	size_t run = strcspn(journal, "\n") + 1, all = strlen(journal);
-	unsigned crashes = 0;
+	unsigned crashes = 0, told = 0;
 	for (size_t cut = run, step = (all - run) / 41; cut < all; cut += step) {
 		unsigned same, crashed = 0;
 		go_on(&r, journal, cut);
@@ -123,11 +123,19 @@ static void test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results(void
 		assert_int_equal(same, 3 - crashed);
 		assert_int_equal(r.sum.boots, 2);
 		assert_int_equal(r.sum.unexpected, crashed);
+		/* windows of both boots; those of the row that the machine stopped in are lost with it */
+		assert_in_range(r.sum.disturbances.windows, crashed ? 1 : whole.sum.disturbances.windows, whole.sum.disturbances.windows - crashed);
+		unsigned long counted = 0;
+		for (const char *at = journal; (at = strstr(at, "\"windows\": [")) && at < journal + cut && memchr(at, '\n', (size_t)(journal + cut - at)); at++)
+			counted = strtoul(at + 12, NULL, 10);
+		assert_true(r.sum.disturbances.windows >= counted);
+		told += counted > 0;
 		/* the head is the first boot's, to the byte */
 		assert_memory_equal(now, results, (size_t)(strstr(results, "\"rows\"") - results));
 		loop_close(&r);
 	}
 	assert_true(crashes > 10);
+	assert_true(told > 5);
 }
 
 static void test_journal_whole_files_are_rebuilt_to_the_byte(void **state)

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -25,7 +24,7 @@ static const struct access *open_native(void)
 	return native_access(native);
 }
 
-static void test_suite_native_quick_gives_values_within_the_time(void **state)
+static void test_suite_native_quick_gives_values(void **state)
 {
 	(void)state;
 	static struct memory_host h;
@@ -33,14 +32,10 @@ static void test_suite_native_quick_gives_values_within_the_time(void **state)
 	struct suite_summary sum;
 	char line[512];
 	struct text t;
-	struct timespec from, to;
 	const struct access *a = open_native();
 
 	memory_host_init(&h);
-	/* The suite's own time: what others do on this machine at the same time is no matter of it. */
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
 	assert_int_equal(suite_run(a, &cpu, &s, &h.host, &sum), ST_OK);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
 	text_init(&t, line, sizeof(line));
 	suite_table_title(&t, a, &cpu);
 	suite_table_head(&t);
@@ -55,9 +50,6 @@ static void test_suite_native_quick_gives_values_within_the_time(void **state)
 	text_init(&t, line, sizeof(line));
 	suite_table_summary(&t, a, &sum);
 	fputs(line, stderr);
-	double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
-	fprintf(stderr, "%.2f s\n", seconds);
-	assert_true(seconds < 10);
 	assert_int_equal(h.taken, 0);
 	assert_int_equal(sum.files, ST_OK);
 	assert_int_equal(sum.by_status[ROW_FAULT], 0);
@@ -80,7 +72,7 @@ static void test_suite_native_quick_gives_values_within_the_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_suite_native_quick_gives_values_within_the_time),
+		cmocka_unit_test(test_suite_native_quick_gives_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
