@@ -99,15 +99,16 @@ static unsigned stairs_y(int64_t milli, int64_t top)
 /* Latency over the size of the working set. */
 static void staircase(struct html *h)
 {
-	struct stair stairs[STAIRCASE_MOST];
-	unsigned n = staircase_of(h->d, stairs);
+	struct staircase s;
 
-	if (!n)
+	if (!staircase_of(h->d, &s))
 		return;
-	int64_t top = staircase_top(stairs, n), end = stairs[n - 1].level ? stairs[n - 1].to * 8 : stairs[n - 1].to;
+	const struct stair *stairs = s.stairs;
+	const unsigned n = s.count;
+	const int64_t top = s.top, end = s.end;
 
-	html_figure(h, "Latency over the size of the working set", "A staircase: each cache answers up to its size with the latency of its row, memory what is larger. Both "
-	            "axes are logarithmic; the figures are in the penalty table.", WIDTH, STAIRS_HEIGHT);
+	html_figure(h, "Latency over the size of the working set", "A staircase: each cache answers up to its size with the latency of its row, memory what is larger. Dots are "
+	            "single sizes as measured. Both axes are logarithmic; the figures are in the penalty table and in that of the dots' row.", WIDTH, STAIRS_HEIGHT);
 	for (int64_t v = 1000; v <= top; v *= 2)
 		text_fmt(&h->t, "<path class=\"axis\" d=\"M%d %uH%d\"/><text class=\"dim\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%lld</text>", STAIRS_LEFT, stairs_y(v, top), STAIRS_RIGHT,
 		         STAIRS_LEFT - 6, stairs_y(v, top) + 4, (long long)(v / 1000));
@@ -138,7 +139,11 @@ static void staircase(struct html *h)
 		html_milli(h, stairs[i].cycles_milli, 1);
 		text_fmt(&h->t, " cycles</text>");
 	}
-	html_figure_end(h, "Latency over the size of the working set: as measured for each level, with steps at the sizes that CPUID says (dashed). No row measures the sizes between.");
+	for (unsigned i = 0; i < s.points_count; i++)
+		text_fmt(&h->t, "<circle class=\"b2\" cx=\"%u\" cy=\"%u\" r=\"4\"/>", stairs_x(s.points[i].bytes, end), stairs_y(s.points[i].cycles_milli, top));
+	html_figure_end(h, s.points_count ? "Latency over the size of the working set. Line: each level's row, with steps at the sizes that CPUID says (dashed). "
+	                "Dots: load.staircase.latency, each size as measured at its smallest stride." : "Latency over the size of the working set: as measured for each level, with "
+	                "steps at the sizes that CPUID says (dashed). No row measured the sizes between.");
 }
 
 void html_latencies(struct html *h)

@@ -23,9 +23,9 @@ static unsigned table_pages(const struct pages *p)
 
 unsigned pages_count(const struct pages *p)
 {
-	struct stair stairs[STAIRCASE_MOST];
+	struct staircase s;
 
-	return table_pages(p) + (staircase_of(p->d, stairs) ? 1 : 0);
+	return table_pages(p) + (staircase_of(p->d, &s) ? 1 : 0);
 }
 
 void pages_title(const struct pages *p, unsigned page, struct text *t)
@@ -169,11 +169,13 @@ static unsigned between(int64_t value, int64_t low, int64_t high, unsigned lengt
 
 static void stairs_text(const struct pages *p, struct text *t)
 {
-	struct stair stairs[STAIRCASE_MOST];
-	unsigned n = staircase_of(p->d, stairs), most = p->columns > 60 ? p->columns - 55 : 4;
-	int64_t top = staircase_top(stairs, n);
+	struct staircase s;
+	const struct stair *stairs = s.stairs;
+	unsigned most = p->columns > 60 ? p->columns - 55 : 4;
 
-	for (unsigned i = 0; i < n; i++) {
+	if (!staircase_of(p->d, &s))
+		return;
+	for (unsigned i = 0; i < s.count; i++) {
 		char size[24], level[12];
 		struct text as;
 
@@ -184,11 +186,30 @@ static void stairs_text(const struct pages *p, struct text *t)
 		text_fmt(t, "%s %8s  %-6s", stairs[i].level ? "up to" : "above", size, level);
 		number(t, 9, &(struct doc_node){ .type = DOC_NUMBER, .milli = stairs[i].cycles_milli }, 1);
 		text_fmt(t, " cycles  %-11s ", stairs[i].status);
-		for (unsigned k = between(html_log2_milli(stairs[i].cycles_milli), html_log2_milli(1000), html_log2_milli(top), most); k; k--)
+		for (unsigned k = between(html_log2_milli(stairs[i].cycles_milli), html_log2_milli(1000), html_log2_milli(s.top), most); k; k--)
 			text_char(t, '#');
 		text_char(t, '\n');
 	}
-	text_fmt(t, "Bars are logarithmic: from one cycle to %lld.\n", (long long)(top / 1000));
+	text_fmt(t, "Bars are logarithmic: from one cycle to %lld.\n", (long long)(s.top / 1000));
+	for (unsigned i = 0, used = 0; i < s.points_count; i++) {
+		char at[48];
+		struct text one;
+
+		text_init(&one, at, sizeof(at));
+		bytes_text(&one, s.points[i].bytes);
+		text_fmt(&one, " ");
+		text_fixed(&one, (s.points[i].cycles_milli + 50) / 100, 1);
+		if (!i)
+			text_fmt(t, "Measured, in cycles: ");
+		else if (used + one.length + 2 > most)
+			text_char(t, '\n');
+		else
+			text_fmt(t, ", ");
+		used = i && used + one.length + 2 > most ? (unsigned)one.length : used + (unsigned)one.length + 2;
+		text_fmt(t, "%s", at);
+		if (i + 1 == s.points_count)
+			text_char(t, '\n');
+	}
 }
 
 struct plot pages_plot(const struct canvas *c, unsigned top, unsigned bottom)
@@ -237,17 +258,17 @@ static void axes(struct canvas *c, const struct plot *g, int64_t end, int64_t to
 
 static void stairs_draw(const struct pages *p, struct canvas *c, unsigned from, unsigned to)
 {
-	struct stair stairs[STAIRCASE_MOST];
-	unsigned n = staircase_of(p->d, stairs), w = canvas_column(c), h = canvas_line(c);
+	struct staircase all;
+	unsigned w = canvas_column(c), h = canvas_line(c);
 	struct plot g = pages_plot(c, from, to);
 
-	if (!n || g.bottom <= g.top + 4 * h || g.right <= g.left + 20 * w)
+	if (!staircase_of(p->d, &all) || g.bottom <= g.top + 4 * h || g.right <= g.left + 20 * w)
 		return;
-	int64_t top = staircase_top(stairs, n), end = stairs[n - 1].level ? stairs[n - 1].to * 8 : stairs[n - 1].to;
+	const int64_t top = all.top, end = all.end;
 
 	axes(c, &g, end, top);
-	for (unsigned i = 0; i < n; i++) {
-		const struct stair *s = &stairs[i];
+	for (unsigned i = 0; i < all.count; i++) {
+		const struct stair *s = &all.stairs[i];
 		unsigned x = plot_x(&g, s->from, end), x_end = plot_x(&g, s->to, end), y = plot_y(&g, s->cycles_milli, top);
 		char at[80];
 		struct text t;
@@ -273,6 +294,9 @@ static void stairs_draw(const struct pages *p, struct canvas *c, unsigned from, 
 			text_fmt(&t, " (%s)", s->status);
 		canvas_text(c, x + w, label + h, COLOUR_TEXT, at, sizeof(at));
 	}
+	/* single sizes as measured */
+	for (unsigned i = 0; i < all.points_count; i++)
+		canvas_fill(c, plot_x(&g, all.points[i].bytes, end) - 2 * c->scale, plot_y(&g, all.points[i].cycles_milli, top) - 2 * c->scale, 5 * c->scale, 5 * c->scale, COLOUR_OK);
 }
 
 /* --- either ------------------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@ static bool step_of(const struct document *d, const char *name, unsigned level, 
 	return true;
 }
 
-unsigned staircase_of(const struct document *d, struct stair stairs[STAIRCASE_MOST])
+static unsigned steps_of(const struct document *d, struct stair stairs[STAIRCASE_MOST])
 {
 	unsigned n = 0;
 	int64_t from = STAIRCASE_FROM;
@@ -43,12 +43,43 @@ unsigned staircase_of(const struct document *d, struct stair stairs[STAIRCASE_MO
 	return n + (from > STAIRCASE_FROM && step_of(d, "load.dram_local.latency", 0, from, from * 8, &stairs[n]));
 }
 
-int64_t staircase_top(const struct stair *stairs, unsigned count)
+/* Points are [KiB, stride_bytes, cycles]; of a size the first one has the smallest stride. */
+static unsigned points_of(const struct document *d, struct stair_point points[STAIRCASE_POINTS])
 {
-	int64_t top = 2000;
+	const struct doc_node *list = doc_get(d, doc_get(d, doc_row(d, "load.staircase.latency"), "curve"), "points");
+	unsigned n = 0;
 
-	for (unsigned i = 0; i < count; i++)
-		while (top < stairs[i].cycles_milli && top < INT64_MAX / 4)
-			top *= 2;
-	return top;
+	for (const struct doc_node *p = doc_begin(d, list); p && n < STAIRCASE_POINTS; p = doc_next(d, p)) {
+		const struct doc_node *size = doc_begin(d, p), *stride = size ? doc_next(d, size) : NULL, *cycles = stride ? doc_next(d, stride) : NULL;
+		int64_t bytes = size && size->milli > 0 && size->milli < INT64_MAX / 8192 ? size->milli / 1000 * 1024 : 0;
+
+		if (!cycles || cycles->milli < 1 || bytes < STAIRCASE_FROM || (n && bytes <= points[n - 1].bytes))
+			continue;
+		points[n++] = (struct stair_point){ bytes, cycles->milli };
+	}
+	return n;
+}
+
+bool staircase_of(const struct document *d, struct staircase *s)
+{
+	s->count = steps_of(d, s->stairs);
+	s->points_count = points_of(d, s->points);
+	if (!s->count && !s->points_count)
+		return false;
+	const struct stair *last = s->count ? &s->stairs[s->count - 1] : NULL;
+	const struct stair_point *largest = s->points_count ? &s->points[s->points_count - 1] : NULL;
+	s->end = !last ? 0 : last->level ? last->to * 8 : last->to;
+	if (largest && largest->bytes > s->end) {
+		s->end = largest->bytes;
+		if (last && !last->level)
+			s->stairs[s->count - 1].to = s->end;
+	}
+	s->top = 2000;
+	for (unsigned i = 0; i < s->count; i++)
+		while (s->top < s->stairs[i].cycles_milli && s->top < INT64_MAX / 4)
+			s->top *= 2;
+	for (unsigned i = 0; i < s->points_count; i++)
+		while (s->top < s->points[i].cycles_milli && s->top < INT64_MAX / 4)
+			s->top *= 2;
+	return true;
 }
