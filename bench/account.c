@@ -8,7 +8,7 @@
 #define PAIRS_WANTED 11u
 #define ROUNDS_FACTOR 3u       /* disturbed pairs are repeated, up to so many in all */
 #define COMPANION_FACTOR 2u    /* the other thread works twice as long */
-#define ASKS_MAX 64u
+#define ASKS_MAX 96u
 #define RUN_ASKS 16u
 #define RUNS_MAX 48u
 #define NAMES_MAX 5u
@@ -34,7 +34,8 @@ const struct account_formula account_formulas[ACCOUNT_FORMULAS] = {
 #include "bench/account.def"
 };
 const struct account_term_facts account_terms[ACCOUNT_TERMS] = {
-#define TERM(name, row, ...) { name, row, { __VA_ARGS__ } },
+#define TERM(name, row, ...) { name, row, NULL, NULL, { __VA_ARGS__ } },
+#define TERM_LESS(name, row, gross, less, ...) { name, row, gross, less, { __VA_ARGS__ } },
 #include "bench/account.def"
 };
 
@@ -384,14 +385,33 @@ static enum status all_runs(struct gated *g, struct account_work *w, struct acco
 
 static int64_t row_penalty(const struct account_penalties *p, const char *name)
 {
-	for (unsigned i = 0; i < rows_count; i++)
+	for (unsigned i = 0; i < rows_count && name[0]; i++)
 		if (str_equal(rows[i].name, name))
 			return p->row_milli[i];
-	return -1;
+	return name[0] ? -1 : 1000;
+}
+
+/* Terms whose event counts another term's too. */
+static void take_off(struct account_result *out)
+{
+	for (unsigned t = 0; t < ACCOUNT_TERMS; t++) {
+		const struct account_term_facts *f = &account_terms[t];
+
+		if (!f->gross || !out->terms[t].event || !str_equal(out->terms[t].event, f->gross))
+			continue;
+		for (unsigned k = 0; k < ACCOUNT_TERMS; k++)
+			if (str_equal(account_terms[k].name, f->less)) {
+				out->terms[t].known = out->terms[t].known && out->terms[k].known;
+				out->terms[t].count -= out->terms[k].count;
+			}
+		if (out->terms[t].count < 0) /* counted in other runs */
+			out->terms[t].count = 0;
+	}
 }
 
 static void add_up(struct account_result *out, const struct account_penalties *p)
 {
+	take_off(out);
 	for (unsigned t = 0; t < ACCOUNT_TERMS; t++) {
 		bool known = out->terms[t].known;
 

@@ -18,19 +18,20 @@ enum account_quantity {
 	ACCOUNT_QUANTITIES, Q_CYCLES = ACCOUNT_QUANTITIES, Q_NOTHING
 };
 
-#define ACCOUNT_TERMS 16
-#define ACCOUNT_SUM_MAX 4
+#define ACCOUNT_TERMS 21
+#define ACCOUNT_SUM_MAX 5
 #define ACCOUNT_ILP 8 /* cycles with 0 .. 6, and with 7 and more uops */
-#define ACCOUNT_FORMULAS 12
+#define ACCOUNT_FORMULAS 15
 
 struct account_formula {
 	const char *name, *source;
-	uint8_t threads, divisor, equals;  /* bits 0, 1: with one, with two threads a core; enum account_quantity */
+	uint8_t threads, divisor, equals;  /* bits 0, 1: with one, with two threads a core, 2: said only where counted; enum account_quantity */
 	int8_t sum[ACCOUNT_SUM_MAX];       /* quantity + 1, negative: taken off; 0 ends */
 };
 extern const struct account_formula account_formulas[ACCOUNT_FORMULAS];
 
-struct account_term_facts { const char *name, *row; const char *events[5]; };
+/* row "": the event counts cycles. Where the event is `gross`, the count of the term `less` is taken off. */
+struct account_term_facts { const char *name, *row, *gross, *less; const char *events[5]; };
 extern const struct account_term_facts account_terms[ACCOUNT_TERMS];
 
 /* A penalty that a row of this run measured, in thousandths of a cycle; -1: not known. */
@@ -70,6 +71,11 @@ bool account_value(const struct account_result *r, const struct account_formula 
 void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
 /* Cycles in which so many uops started, 0 .. ACCOUNT_ILP - 1. False: not counted. */
 bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
+
+/* The master equation of the Core 2 paper, CPU_CLK_UNHALTED.CORE ~ Retired + Non_Retired + Stalls: cycles that dispatch uops
+ * shared out by how many of them retire. False: it has no such events. */
+struct account_master { int64_t retired, wasted, stalls; };
+bool account_master(const struct account_result *r, struct account_master *out);
 
 /* One of "accounting" of the results; lines for screen and log. */
 void account_json(struct text *t, const struct account_result *r);

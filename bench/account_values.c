@@ -24,6 +24,29 @@ bool account_value(const struct account_result *r, const struct account_formula 
 	return true;
 }
 
+/* Whether a formula is said at all: it holds for so many threads, and is no matter of other processors' events alone. */
+static bool is_said(const struct account_result *r, const struct account_formula *f)
+{
+	return f->threads >> (r->threads - 1) & 1 && (!(f->threads & 4) || r->event[f->sum[0] - 1]);
+}
+
+bool account_master(const struct account_result *r, struct account_master *out)
+{
+	static const uint8_t needs[] = { Q_DISPATCHED_UOPS, Q_RETIRED_UOPS, Q_RETIRED_PAIRS, Q_EXECUTE_STALL, Q_EXECUTE_ACTIVE };
+
+	for (unsigned i = 0; i < COUNT_OF(needs); i++)
+		if (!r->known[needs[i]])
+			return false;
+	int64_t dispatched = r->value[Q_DISPATCHED_UOPS], used = r->value[Q_RETIRED_UOPS] + r->value[Q_RETIRED_PAIRS], active = r->value[Q_EXECUTE_ACTIVE];
+
+	if (dispatched <= 0)
+		return false;
+	out->retired = mul_div(active, used, dispatched);
+	out->wasted = mul_div(active, dispatched - used, dispatched);
+	out->stalls = r->value[Q_EXECUTE_STALL];
+	return true;
+}
+
 /* The cycles of the run that an identity's quantities were counted in. */
 static int64_t identity_cycles(const struct account_result *r, const struct account_formula *f)
 {
@@ -109,7 +132,7 @@ static void json_formulas(struct text *t, const struct account_result *r)
 		int64_t milli = 0;
 		bool there;
 
-		if (!(f->threads >> (r->threads - 1) & 1))
+		if (!is_said(r, f))
 			continue;
 		there = account_value(r, f, &milli);
 		text_fmt(t, "%s\"%s\": {\"value\": ", comma ? ", " : "", f->name);
@@ -122,6 +145,15 @@ static void json_formulas(struct text *t, const struct account_result *r)
 		comma = true;
 	}
 	text_fmt(t, "}");
+}
+
+static void json_master(struct text *t, const struct account_result *r)
+{
+	struct account_master m;
+
+	if (account_master(r, &m))
+		text_fmt(t, ", \"master\": {\"retired\": %lld, \"non_retired\": %lld, \"stalls\": %lld}", (long long)m.retired, (long long)m.wasted,
+		         (long long)m.stalls);
 }
 
 static void json_terms(struct text *t, const struct account_result *r)
@@ -151,6 +183,7 @@ void account_json(struct text *t, const struct account_result *r)
 	if (r->status == ROW_OK) {
 		json_counts(t, r);
 		json_formulas(t, r);
+		json_master(t, r);
 		json_terms(t, r);
 		text_fmt(t, ", \"sum\": %lld, \"core_sum\": %lld, \"levels\": {", (long long)r->sum, (long long)r->core_sum);
 		account_levels(r, levels);
@@ -194,7 +227,7 @@ static void formula_lines(struct text *t, const struct account_result *r)
 		const struct account_formula *f = &account_formulas[i];
 		int64_t milli;
 
-		if (!(f->threads >> (r->threads - 1) & 1))
+		if (!is_said(r, f))
 			continue;
 		text_fmt(t, "  %-24s", f->name);
 		if (!account_value(r, f, &milli)) {
@@ -212,6 +245,16 @@ static void formula_lines(struct text *t, const struct account_result *r)
 		text_fixed(t, f->divisor == Q_NOTHING ? milli / 1000 : milli, f->divisor == Q_NOTHING ? 0 : 3);
 		text_char(t, '\n');
 	}
+}
+
+static void master_lines(struct text *t, const struct account_result *r)
+{
+	struct account_master m;
+
+	if (!account_master(r, &m))
+		return;
+	text_fmt(t, "  master equation          retired %lld + non-retired %lld + stalls %lld = %lld of %lld cycles\n", (long long)m.retired, (long long)m.wasted,
+	         (long long)m.stalls, (long long)(m.retired + m.wasted + m.stalls), (long long)r->bundle_cycles[Q_EXECUTE_STALL]);
 }
 
 static void sum_lines(struct text *t, const struct account_result *r)
@@ -267,6 +310,7 @@ void account_lines(struct text *t, const struct account_result *r)
 	}
 	text_fmt(t, ", %lld cycles, %u runs\n", (long long)r->cycles, r->runs);
 	formula_lines(t, r);
+	master_lines(t, r);
 	sum_lines(t, r);
 	if (account_ilp(r, ilp)) {
 		text_fmt(t, "  uops started a cycle    ");

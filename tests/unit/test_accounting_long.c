@@ -85,7 +85,7 @@ static void measure_penalties(void)
 	char names[1024] = "";
 	struct suite_settings s = { .suite = names };
 	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) {
-		strcat(names, i ? "," : "");
+		strcat(names, i && account_terms[i].row[0] ? "," : "");
 		strcat(names, account_terms[i].row);
 	}
 	assert_true(rows_count <= COUNT_OF(penalties));
