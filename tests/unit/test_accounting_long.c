@@ -247,6 +247,7 @@ static void test_account_is_part_of_the_results(void **state)
 	(void)state;
 	struct suite_settings s = { .suite = "account.branchy" };
 	struct sim_totals before, after;
+	unsigned with_row = 0;
 	open_machine(loop_built_in("nehalem-ep"));
 	measure_penalties();
 	sim_totals(r.sim, &before);
@@ -260,7 +261,9 @@ static void test_account_is_part_of_the_results(void **state)
 	loop_close(&r);
 	open_machine(loop_built_in("nehalem-ep"));
 	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
-	assert_int_equal(r.sum.rows, ACCOUNT_TERMS);
+	for (unsigned i = 0; i < ACCOUNT_TERMS; i++)
+		with_row += account_terms[i].row[0] != 0;
+	assert_int_equal(r.sum.rows, with_row);
 	assert_int_equal(r.sum.unexpected, 0);
 	char *json = strdup(memory_host_file(&r.host, "results.json")), *journal = strdup(memory_host_file(&r.host, "journal.jsonl"));
 	assert_null(json_problem(json));

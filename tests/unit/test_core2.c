@@ -1,0 +1,262 @@
+/* Core 2 by its paper, on the simulated machine: the master equation held against what the machine itself did in each cycle,
+ * the front-side bus against the lines that memory took and gave. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/account.h"
+#include "pmu/counters.h"
+#include "pmu/sim/sim_state.h"
+#include "tests/unit/closed_loop.h"
+
+static struct loop_run r;
+static struct bench bench;
+static int64_t penalties[512];
+
+static int open_core2(void **state)
+{
+	(void)state;
+	loop_open(&r, loop_built_in("core2"));
+	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, 1);
+	return 0;
+}
+
+static int close_machine(void **state)
+{
+	(void)state;
+	loop_close(&r);
+	return 0;
+}
+
+/* --- the master equation ----------------------------------------------------------------------- */
+
+/* What the machine did in the gated windows of a workload, longer ones less shorter ones. */
+enum { CYCLES, IDLE, EXECUTED, RETIRED, CAUSED, WAITED, TRUTHS };
+#define FIRST_TAP (TAPS_MAX - TRUTHS)
+static struct {
+	struct access_ops ops;
+	uint64_t iterations;
+	int64_t sum[TRUTHS];
+	unsigned shorter, longer;
+} truth;
+
+static void tap(unsigned i, enum signal first, enum signal last, uint8_t cmask)
+{
+	struct tap t = { .on = true, .cmask = cmask, .inv = cmask != 0 };
+	for (unsigned s = first; s <= (unsigned)last; s++)
+		t.listen[s / 64] |= 1ull << s % 64;
+	signals_tap(sim_signals(r.sim, 0), FIRST_TAP + i, &t);
+}
+
+static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64_t limit)
+{
+	struct guard *g = self;
+	const struct measure_block *b = r.guard.access.ops->control(self, jobs[0].core);
+	const bool gated = b->gate != 0;
+	bool shorter = false;
+	uint64_t before[TRUTHS] = { 0 };
+	for (unsigned i = 0; i < TRUTHS && gated; i++)
+		before[i] = signals_tap_get(sim_signals(r.sim, 0), FIRST_TAP + i)->value;
+	for (unsigned k = 0; k < 6; k++)
+		shorter |= b->argument[k] == truth.iterations;
+	enum status st = g->under->ops->run(g->under->self, jobs, n, limit);
+	for (unsigned i = 0; i < TRUTHS && gated; i++)
+		truth.sum[i] += (int64_t)(signals_tap_get(sim_signals(r.sim, 0), FIRST_TAP + i)->value - before[i]) * (shorter ? -1 : 1);
+	if (gated)
+		*(shorter ? &truth.shorter : &truth.longer) += 1;
+	return st;
+}
+
+/* Random branches fall differently in each window: what two windows count may differ by so much. */
+#define NEAR(a, b, of) assert_true(llabs((long long)(a) - (long long)(b)) <= (long long)(of) * 5 / 100 + 20)
+
+static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_did(void **state)
+{
+	(void)state;
+	for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
+		static struct account_result a;
+		const struct account_penalties p = { penalties };
+		const struct access_ops *kept = r.guard.access.ops;
+		struct account_master m;
+		memset(&truth.sum, 0, sizeof(truth.sum));
+		truth.shorter = truth.longer = 0;
+		truth.iterations = work_iterations(kind);
+		truth.ops = *kept;
+		truth.ops.run = run_and_look;
+		for (unsigned i = 0; i < COUNT_OF(penalties); i++)
+			penalties[i] = -1;
+		tap(CYCLES, SIG_CYCLES, SIG_CYCLES, 0);
+		tap(IDLE, SIG_UOPS_EXECUTED, SIG_UOPS_EXECUTED, 1);
+		tap(EXECUTED, SIG_UOPS_EXECUTED, SIG_UOPS_EXECUTED, 0);
+		tap(RETIRED, SIG_UOPS_RETIRED_UNFUSED, SIG_UOPS_RETIRED_UNFUSED, 0);
+		tap(CAUSED, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST, 0);
+		tap(WAITED, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1);
+		r.guard.access.ops = &truth.ops;
+		account_run(&bench, kind, &p, &a);
+		r.guard.access.ops = kept;
+		assert_int_equal(a.status, ROW_OK);
+		assert_int_equal(truth.shorter, truth.longer);
+		assert_true(truth.longer > 10);
+		for (unsigned i = 0; i < TRUTHS; i++)
+			truth.sum[i] /= truth.longer;
+		assert_true(account_master(&a, &m));
+		/* of uops that the machine dispatched, those that did not retire, in cycles that dispatched any */
+		const int64_t active = truth.sum[CYCLES] - truth.sum[IDLE];
+		const int64_t wasted = active * (truth.sum[EXECUTED] - truth.sum[RETIRED]) / truth.sum[EXECUTED];
+		print_message("%s: retired %lld (%lld) non-retired %lld (%lld) stalls %lld (%lld) sum %lld (%lld); no retirement %lld (%lld)\n", work_name(kind),
+		              (long long)m.retired, (long long)(active - wasted), (long long)m.wasted, (long long)wasted, (long long)m.stalls,
+		              (long long)truth.sum[IDLE], (long long)(m.retired + m.wasted + m.stalls), (long long)truth.sum[CYCLES],
+		              (long long)a.value[Q_RETIRE_STALL], (long long)truth.sum[CAUSED]);
+		NEAR(m.retired, active - wasted, truth.sum[CYCLES]);
+		NEAR(m.wasted, wasted, truth.sum[CYCLES]);
+		NEAR(m.stalls, truth.sum[IDLE], truth.sum[CYCLES]);
+		NEAR(m.retired + m.wasted + m.stalls, truth.sum[CYCLES], truth.sum[CYCLES]);
+		/* to the cycle where it was counted, but for halves of the division */
+		assert_in_range(m.retired + m.wasted + m.stalls, a.bundle_cycles[Q_EXECUTE_STALL] - 1, a.bundle_cycles[Q_EXECUTE_STALL] + 1);
+		/* cycles without retirement all have a cause, and are as many as were counted */
+		assert_true(llabs(truth.sum[CAUSED] - truth.sum[WAITED]) <= 1);
+		NEAR(a.value[Q_RETIRE_STALL], truth.sum[CAUSED], truth.sum[CYCLES]);
+		if (kind == WORK_BRANCHY)
+			assert_true(m.wasted > m.retired / 20);
+		else if (kind != WORK_MIXED)
+			assert_in_range(m.wasted + 2, 0, 4);
+	}
+	for (unsigned i = 0; i < TRUTHS; i++)
+		signals_tap(sim_signals(r.sim, 0), FIRST_TAP + i, NULL);
+}
+
+/* --- the front-side bus ------------------------------------------------------------------------ */
+
+/* Lines that memory took and gave. */
+static struct { uint64_t lines; } memory;
+
+static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n)
+{
+	(void)self, (void)unit, (void)cycle;
+	if (socket == 0 && (sig == UNC_MEMORY_READ || sig == UNC_MEMORY_WRITE_FULL))
+		memory.lines += n;
+}
+
+static void nothing(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n)
+{
+	(void)self, (void)socket, (void)unit, (void)sig, (void)from, (void)to, (void)n;
+}
+
+/* Two events on core 0 while `cores` cores stream through memory. */
+static void count_streams(const char *first, const char *second, unsigned cores, uint64_t out[2])
+{
+	const char *const names[2] = { first, second };
+	const struct event *events[2];
+	const char *problem;
+	struct plan plan;
+	struct work work[2];
+	struct job jobs[2], job;
+	uint64_t before[2];
+	for (unsigned i = 0; i < 2; i++)
+		assert_non_null(events[i] = event_find(r.cpu.processor, names[i]));
+	assert_int_equal(plan_events(&r.cpu, events, 2, &plan, &problem), ST_OK);
+	assert_int_equal(plan.runs, 1);
+	for (unsigned i = 0; i < cores; i++) {
+		assert_int_equal(work_open(&work[i], &bench, WORK_BANDWIDTH, i, i), ST_OK);
+		assert_int_equal(work_prepare(&work[i], work_iterations(WORK_BANDWIDTH), &job), ST_OK);
+	}
+	memset(jobs, 0, sizeof(jobs));
+	for (unsigned i = 0; i < cores; i++) {
+		struct measure_block *block = r.guard.access.ops->control(r.guard.access.self, i);
+		memset(block, 0, sizeof(*block));
+		block->kernel = WINDOW_CODE + work[i].kernel->offset;
+		block->serialise = r.cpu.processor->serialise_cpuid;
+		work_arguments(&work[i], work_iterations(WORK_BANDWIDTH), block->argument);
+		jobs[i].core = i;
+		jobs[i].entry = WINDOW_CODE + kernel_find("k_measure")->offset;
+		jobs[i].argument = WINDOW_CONTROL + i * CONTROL_BYTES;
+	}
+	assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, 0), ST_OK);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(r.guard.access.ops->rdpmc(r.guard.access.self, 0, plan.slots[i].rdpmc_index, &before[i]), ST_OK);
+	memory.lines = 0;
+	assert_int_equal(r.guard.access.ops->run(r.guard.access.self, jobs, cores, 0), ST_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(r.guard.access.ops->rdpmc(r.guard.access.self, 0, plan.slots[i].rdpmc_index, &out[i]), ST_OK);
+		out[i] -= before[i];
+	}
+	assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, 0), ST_OK);
+	for (unsigned i = 0; i < cores; i++)
+		assert_int_equal(work_close(&work[i]), ST_OK);
+}
+
+static void within_a_hundredth(uint64_t counted, uint64_t true_value)
+{
+	assert_true(true_value > 1000);
+	assert_true(counted * 100 >= true_value * 99 && counted * 100 <= true_value * 101);
+}
+
+static void test_core2_bus_bytes_are_those_of_memory(void **state)
+{
+	(void)state;
+	struct uncore_sink sink = { .pulse = line_moved, .level = nothing };
+	uint64_t out[2];
+	sink.listen[UNC_MEMORY_READ / 64] |= 1ull << UNC_MEMORY_READ % 64;
+	sink.listen[UNC_MEMORY_WRITE_FULL / 64] |= 1ull << UNC_MEMORY_WRITE_FULL % 64;
+	memory_uncore(r.sim->memory, &sink);
+	for (unsigned cores = 1; cores <= 2; cores++) {
+		count_streams("BUS_TRANS_BURST.ALL_AGENTS", "BUS_TRANS_BURST.SELF", cores, out);
+		print_message("%u: lines %llu, all agents %llu, self %llu\n", cores, (unsigned long long)memory.lines, (unsigned long long)out[0], (unsigned long long)out[1]);
+		within_a_hundredth(64 * out[0], 64 * memory.lines);
+		if (cores == 1)
+			assert_int_equal(out[0], out[1]);
+		else
+			assert_in_range(out[1] * 100 / out[0], 40, 60); /* the other half is the other core's */
+		/* two bus clocks a line, and never more of them than there are */
+		count_streams("BUS_DRDY_CLOCKS.ALL_AGENTS", "CPU_CLK_UNHALTED.BUS", cores, out);
+		within_a_hundredth(out[0], 2 * memory.lines);
+		print_message("%u: data in %llu of %llu bus clocks\n", cores, (unsigned long long)out[0], (unsigned long long)out[1]);
+		assert_in_range(out[0] * 100 / out[1], cores == 1 ? 50 : 90, 102);
+	}
+	memory_uncore(r.sim->memory, NULL);
+}
+
+/* The first "value" behind an event's name in results.json, in thousandths. */
+static int64_t value_of(const char *event)
+{
+	char text[96];
+	snprintf(text, sizeof(text), "{\"name\": \"%s\"", event);
+	const char *at = strstr(memory_host_file(&r.host, "results.json"), text);
+	assert_non_null(at);
+	at = strstr(at, "\"value\": ");
+	assert_non_null(at);
+	return (int64_t)(strtod(at + strlen("\"value\": "), NULL) * 1000 + 0.5);
+}
+
+/* The kinds of transactions add up to the kind above them: of a triad over arrays in memory four lines are written back
+ * for twelve that come, of one that stores past the caches four leave for eight that come. */
+static void test_core2_bus_transactions_are_a_hierarchy(void **state)
+{
+	(void)state;
+	for (unsigned nt = 0; nt < 2; nt++) {
+		const struct suite_settings s = { .suite = nt ? "triad.dram_nt.bandwidth" : "triad.dram.bandwidth",
+			.profile = "BUS_TRANS_BRD.SELF,BUS_TRANS_RFO.SELF,BUS_TRANS_WB.SELF,BUS_TRANS_BURST.SELF,BUS_TRANS_MEM.SELF,BUS_TRANS_ANY.SELF" };
+		assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
+		assert_int_equal(r.sum.by_status[ROW_OK], 1);
+		const int64_t reads = value_of("BUS_TRANS_BRD.SELF") + value_of("BUS_TRANS_RFO.SELF"), written = value_of("BUS_TRANS_WB.SELF");
+		assert_in_range(reads, nt ? 7900 : 11900, nt ? 8100 : 12100);
+		assert_in_range(written, nt ? 0 : 3960, nt ? 40 : 4040);
+		within_a_hundredth((uint64_t)(reads + (nt ? 4000 : written)), (uint64_t)value_of("BUS_TRANS_BURST.SELF"));
+		within_a_hundredth((uint64_t)value_of("BUS_TRANS_MEM.SELF"), (uint64_t)value_of("BUS_TRANS_BURST.SELF"));
+		within_a_hundredth((uint64_t)value_of("BUS_TRANS_ANY.SELF"), (uint64_t)value_of("BUS_TRANS_MEM.SELF"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_did, open_core2, close_machine),
+		cmocka_unit_test_setup_teardown(test_core2_bus_bytes_are_those_of_memory, open_core2, close_machine),
+		cmocka_unit_test_setup_teardown(test_core2_bus_transactions_are_a_hierarchy, open_core2, close_machine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
