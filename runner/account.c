@@ -9,6 +9,7 @@
 #include "runner/counts.h"
 #include "runner/file.h"
 #include "runner/reader.h"
+#include "runner/samples.h"
 #include "tables/processor.h"
 
 #define COUNTS_BYTES_MOST (1u << 20)
@@ -219,10 +220,16 @@ static void print_first(const struct processor *p, const char *events, unsigned 
 	++*missing;
 }
 
+static const char *events_profile;
+
 static unsigned events_options(struct option *list, unsigned most)
 {
-	(void)list, (void)most;
-	return 0;
+	const struct option all[] = {
+		{"--profile", OPTION_TEXT, &events_profile, "NAME", NULL, 0, 0, "the events of a profile to sample, with sample-after values"},
+	};
+	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
+		list[i] = all[i];
+	return COUNT_OF(all);
 }
 
 static int events_run(const struct command *c, int operands, char **operand)
@@ -248,6 +255,8 @@ static int events_run(const struct command *c, int operands, char **operand)
 	unsigned printed = 0, missing = 0;
 	if (!p)
 		complain(c, "%s: no table of the events of \"%.40s\"", r.path, name);
+	else if (events_profile)
+		status = samples_print(c, &r.d, p, events_profile);
 	else {
 		for (size_t i = 0; i < COUNT_OF(identities); i++)
 			print_first(p, identities[i], &printed, &missing);
@@ -272,6 +281,8 @@ static int events_run(const struct command *c, int operands, char **operand)
 
 const struct command command_events = {
 	"events", "RESULTS", "Prints the list of events for `perf stat -e` that `stallmeter account` needs.",
-	"The list is for the processor of RESULTS, in perf's own syntax, so that perf needs no tables.\n",
+	"The list is for the processor of RESULTS, in perf's own syntax, so that perf needs no tables. With --profile it is for\n"
+	"`perf record -e`: each event with the sample-after value that makes its samples as many cycles each as those of cycles,\n"
+	"two million by the penalty that these RESULTS measured.\n",
 	events_options, events_run,
 };

@@ -133,4 +133,17 @@ for row in load.l2.latency load.l3.latency load.dram_local.latency load.dram_rem
 	}
 	check "account_explains_$row" explained
 done
+# Sample-after values of the Core 2's lists: two million cycles by what the run measured, the paper's values where it has them.
+samples() {
+	mkdir -p "$work/core2" && "$out/stallmeter" run --backend sim --machine core2 --suite load.dram_local.penalty,load.l2.penalty --out "$work/core2" >"$work/said" || return 1
+	"$out/stallmeter" events --profile "$1" "$work"/core2/*-0001 >"$work/list" 2>"$work/why" || return 1
+	grep -q "$2" "$work/list" && grep -q "$3" "$work/why" || { cat "$work/list" "$work/why"; return 1; }
+	rm -r "$work/core2"
+}
+check "account_samples_by_measured_penalties" samples big-four 'cycles/period=2000000/.*event=0xcb,umask=0x8,period=104[0-9][0-9],name=MEM_LOAD_RETIRED.L2_LINE_MISS/p' \
+	'^MEM_LOAD_RETIRED.L2_LINE_MISS .*for 19[12]\.[0-9]* cycles: load.dram_local.penalty'
+check "account_samples_without_a_penalty_as_cycles" samples second-level 'umask=0x2,period=166[0-9]*,name=MEM_LOAD_RETIRED.L1D_LINE_MISS/p' \
+	'^LOAD_BLOCK.STA .* 2000000, as cycles: no row'
+mkdir -p "$work/core2" && "$out/stallmeter" run --backend sim --machine core2 --suite load.l1.latency --out "$work/core2" >/dev/null
+check "account_samples_of_no_profile" says 2 'has no profile "nine"' "$out/stallmeter" events --profile nine "$work"/core2/*-0001
 tap_end
