@@ -158,12 +158,18 @@ static void rivals(struct facts *f, uint64_t groups, uint64_t g, uint64_t *least
 	}
 }
 
+/* Twice what the second level holds, and a line of each is twice what the L1 holds. */
+static uint64_t walk_pages(struct facts *f)
+{
+	return larger(2 * field(f, "stlb", "entries"), 2 * field(f, "l1d", "bytes") / 64);
+}
+
 /* Both TLB levels asked in vain, then a walk: the PDE cache leaves one load, of an entry whose line was used one round
  * of the groups of 8 pages ago. An L1 that replaces the oldest still has it when fewer other lines of its set than
  * ways have come since; else the L2 has it. */
 static void walk(struct facts *f, uint64_t *least_milli, uint64_t *most_milli)
 {
-	uint64_t groups = field(f, "stlb", "entries") / 4, ways = field(f, "l1d", "ways"), stays = 0, goes = 0;
+	uint64_t groups = walk_pages(f) / 16 * 2, ways = field(f, "l1d", "ways"), stays = 0, goes = 0;
 	uint64_t lookup = field(f, "stlb", "cycles") + field(f, "walk", "cycles"), gap = 1000 * (l2(f) - l1(f));
 
 	if (field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
@@ -183,7 +189,7 @@ static void walk(struct facts *f, uint64_t *least_milli, uint64_t *most_milli)
 }
 
 /* Which TLB sizes the rows can aim at. The first level must be a quarter of the second, and a line a page must
- * stay in the L1; for the walk, in the L2 and not in the L1. */
+ * stay in the L1; for the walk, in the L2. */
 static bool dtlb_in_reach(struct facts *f)
 {
 	uint64_t first = field(f, "dtlb", "entries"), second = field(f, "stlb", "entries");
@@ -194,9 +200,7 @@ static bool dtlb_in_reach(struct facts *f)
 
 static bool walk_in_reach(struct facts *f)
 {
-	uint64_t pages = 2 * field(f, "stlb", "entries");
-
-	return pages && pages * 64 <= field(f, "l2", "bytes") / 2 && pages * 64 >= 2 * field(f, "l1d", "bytes");
+	return field(f, "stlb", "entries") && walk_pages(f) * 64 <= field(f, "l2", "bytes") / 2;
 }
 
 static int64_t tolerance_of(int64_t milli)

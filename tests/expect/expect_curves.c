@@ -111,6 +111,9 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 			return ST_UNSUPPORTED;
 		if (!huge && field(t, "dtlb", "large_entries") > 256)
 			return ST_UNSUPPORTED;
+		/* twice as many pages as entries, a multiple of 16; the node's first GiB has other things in it */
+		if (huge && ((2 * field(t, "dtlb", "huge_entries") + 15) / 16 * 16 + 1) << 30 > field(t, "dram", "node_bytes"))
+			return ST_UNSUPPORTED;
 		*out = around(milli, milli);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
