@@ -5,6 +5,7 @@
  * kernels. The first round is a warm-up. */
 #include "bench/crowd.h"
 #include "bench/curve.h"
+#include "bench/skid.h"
 #include "bench/tables.h"
 #include "bench/matrix.h"
 
@@ -504,6 +505,10 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	}
 	if (r->order == ORDER_GATHER) {
 		gather_row(b, r, out);
+		return;
+	}
+	if (r->order >= ORDER_SKID_PRECISE) {
+		skid_row(b, r, out);
 		return;
 	}
 	if (!loop_begin(&l, b, r, true, out))

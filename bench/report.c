@@ -9,12 +9,14 @@
 
 static const char *kind_name(enum row_kind k)
 {
-	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : k == KIND_INTERVAL ? "interval" : k == KIND_SIZE ? "size" : "throughput";
+	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : k == KIND_INTERVAL ? "interval" : k == KIND_SIZE ? "size" :
+		k == KIND_SAMPLED ? "sampled" : "throughput";
 }
 
 static const char *unit_name(enum row_unit u)
 {
-	return u == UNIT_CYCLES ? "cycles" : u == UNIT_NS ? "ns" : u == UNIT_ENTRIES ? "entries" : "bytes/s";
+	return u == UNIT_CYCLES ? "cycles" : u == UNIT_NS ? "ns" : u == UNIT_ENTRIES ? "entries" :
+		u == UNIT_INSTRUCTIONS ? "instructions" : u == UNIT_LINES ? "lines" : "bytes/s";
 }
 
 static const char *backend_kind(const struct access *a)

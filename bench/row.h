@@ -38,7 +38,8 @@ enum order {
 	ORDER_REGIONS = 49, /* every line of the footprint, at random within a region of few 2 MiB pages, then the next region's:
 	                      the DTLB holds the pages of a region, no load waits for a walk */
 	ORDER_STAIRS = 50, /* a chase over size and stride: bench/tables.h */
-	ORDER_GATHER       /* a gather with prefetch over work and distance: bench/tables.h */
+	ORDER_SKID_PRECISE = 64, ORDER_SKID_INTERRUPT, ORDER_SKID_ADDRESSES, /* a load that misses, sampled: bench/skid.h */
+	ORDER_GATHER = 51  /* a gather with prefetch over work and distance: bench/tables.h */
 };
 /* How the working set comes into its state before a window; always by kernels. */
 enum prepare {
@@ -66,8 +67,9 @@ enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 
 enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */,
-	KIND_SIZE /* of a buffer of the core */ };
-enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES };
+	KIND_SIZE /* of a buffer of the core */,
+	KIND_SAMPLED /* what samples show */ };
+enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES };
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
 const char *row_status_name(enum row_status s);
 
@@ -173,7 +175,7 @@ struct row_result {
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
-	struct series series;      /* ORDER_CROWD, ORDER_NODES, ORDER_LOADED: what was measured at each point */
+	struct series series;      /* ORDER_CROWD, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: what was measured at each point */
 	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct queue_result queue;   /* the same loads in the uncore's queue */

@@ -1,5 +1,6 @@
 /* bench/rows.c: the benchmark table. A new benchmark is one row, or one row and one kernel. */
 #include "bench/curve.h"
+#include "bench/skid.h"
 #include "bench/tables.h"
 #include "pmu/access.h"
 
@@ -195,6 +196,7 @@ const struct row rows[] = {
 #include "bench/tables.def"
 #include "bench/cores.def"
 #include "bench/bandwidth.def"
+#include "bench/samples.def"
 };
 const unsigned rows_count = COUNT_OF(rows);
 
@@ -251,6 +253,12 @@ uint64_t row_fingerprint(const struct row *r)
 		uint8_t code[GATHER_CODE_BYTES];
 
 		hash = mix_kernel(mix(hash, code, gather_code(64, 8, code)), "k_flush");
+	}
+	if (r->order >= ORDER_SKID_PRECISE) {
+		uint8_t code[SKID_CODE_BYTES];
+		uint32_t load;
+
+		hash = mix(hash, code, skid_code(code, &load));
 	}
 	if (r->prepare == PREPARE_EXCLUSIVE || r->prepare == PREPARE_SHARED)
 		hash = mix_kernel(hash, "k_touch_chain");

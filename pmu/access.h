@@ -96,6 +96,17 @@ struct access_ops {
 	void *(*ds)(void *self, unsigned core);
 };
 
+/* Where counter interrupts were taken: the instruction that was next, and the registers (RAX RCX RDX RBX ..) at that time. */
+#define INTERRUPT_WRITES 4
+struct interrupts {
+	struct { uint64_t ip, gpr[16]; } *records; /* the caller's */
+	unsigned capacity, count;    /* count, out: records; what comes when all are full is dropped */
+	uint32_t dropped;
+	/* What the handler writes so that the next one can come: registers that were written through wrmsr before. */
+	struct { uint32_t msr; uint64_t value; } again[INTERRUPT_WRITES];
+	unsigned writes;
+};
+
 enum access_kind { ACCESS_HW, ACCESS_SIM, ACCESS_NATIVE };
 
 struct access {
@@ -116,6 +127,9 @@ struct access {
 	bool (*counts)(void *counts_self, uint64_t select);
 	/* Instructions that a simulated machine has carried out since it was opened, on all cores; NULL: a real one. */
 	uint64_t (*instructions)(void *counts_self);
+	/* Takes the interrupts of a core's counters while jobs run there, from now until called with NULL. *i stays the backend's
+	 * until then. NULL: this backend takes none; they stay masked. */
+	enum status (*interrupts)(void *counts_self, unsigned core, struct interrupts *i);
 	void *counts_self;
 };
 

@@ -333,13 +333,15 @@ static void read_pmu(struct probe *p)
 		return;
 	}
 	if (cpu->processor->detector_count) {
-		if (rdmsr(p, MSR_MISC_ENABLE, &enable) && !(enable & MISC_ENABLE_PERFMON)) {
+		bool known = rdmsr(p, MSR_MISC_ENABLE, &enable);
+		if (known && !(enable & MISC_ENABLE_PERFMON)) {
 			cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
 			return;
 		}
 		cpu->general_width = NETBURST_COUNTER_BITS;
 		cpu->general_mask = netburst_usable(cpu->processor);
 		cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
+		cpu->pebs = cpu->processor->pebs_format != 255 && bits(p->one.edx, 21, 21) && known && !(enable & MISC_ENABLE_NO_PEBS);
 		return;
 	}
 	if (!leaf(p, 0xA, 0, &r) || bits(r.eax, 7, 0) == 0) {

@@ -66,6 +66,10 @@ MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_wan
 /* Counters that the processor's quirks leave. */
 uint32_t netburst_usable(const struct processor *p);
 
+/* The wants of an event of the processor's list: its own last and, before it, what must be detected beside it; their number, at
+ * most 2. Thread 0, CPL 0. */
+unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct netburst_want *out);
+
 /* The same for what rows and users name (netburst_drive.c): counters.h's functions go here on such a processor. */
 MUST_CHECK enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan,
                                      const char **problem);

@@ -12,8 +12,7 @@
 #define TAG         1          /* the one value that front-end tagging uses */
 #define REASON_BYTES 256
 
-/* The wants of an event: its own and, before it, what must be detected beside it. */
-static unsigned wants_of(const struct cpu *cpu, const struct event *e, struct netburst_want *out)
+unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct netburst_want *out)
 {
 	const struct processor *p = cpu->processor;
 	const struct netburst_use *u = e->netburst;
@@ -45,7 +44,7 @@ static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, uns
 	for (unsigned i = 0; i < plan->count && n + 2 <= NETBURST_WANTS_MAX; i++) {
 		if (plan->slots[i].run != run || !plan->slots[i].event)
 			continue;
-		n += wants_of(cpu, plan->slots[i].event, wants + n);
+		n += netburst_wants_of(cpu, plan->slots[i].event, wants + n);
 		own[i] = (uint8_t)(n - 1);
 	}
 	return n;

@@ -171,9 +171,11 @@ static json_t *crashed_row(const char *name, bool simulated)
 		if (!strcmp(rows[i].name, name))
 			row = &rows[i];
 	const char *kind = !row || row->kind == KIND_LATENCY ? "latency" : row->kind == KIND_PENALTY ? "penalty" :
-	                   row->kind == KIND_INTERVAL ? "interval" : row->kind == KIND_SIZE ? "size" : "throughput";
+	                   row->kind == KIND_INTERVAL ? "interval" : row->kind == KIND_SIZE ? "size" :
+	                   row->kind == KIND_SAMPLED ? "sampled" : "throughput";
 	return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:i, s:b}",
-	                 "name", name, "kind", kind, "unit", row && row->unit == UNIT_BYTES_PER_SECOND ? "bytes/s" : row && row->unit == UNIT_ENTRIES ? "entries" : "cycles",
+	                 "name", name, "kind", kind, "unit", row && row->unit == UNIT_BYTES_PER_SECOND ? "bytes/s" : row && row->unit == UNIT_ENTRIES ? "entries" :
+	                 row && row->unit == UNIT_INSTRUCTIONS ? "instructions" : row && row->unit == UNIT_LINES ? "lines" : "cycles",
 	                 "value", "spread", "cycles", "ns", "status", "crashed", "reason",
 	                 "the journal has its start and nothing after it", "proof", "", "noise", "none", "samples", 0, "rejected", 0,
 	                 "asks", row ? row->asks : "", "source", row ? row->source : "", "confirmed_by",

@@ -54,6 +54,9 @@ void counters_halted(struct counters *p, uint64_t cycles);
 void counters_smi(struct counters *p);
 /* A retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
 void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
+/* Whether a counter's interrupt is to be taken behind the instruction that retired in `cycle`; asked once an instruction,
+ * after counters_retired, where somebody takes interrupts. NetBurst's counters alone ask for any. */
+bool counters_interrupt(struct counters *p, uint64_t cycle);
 /* True while counters_retired has to be called. */
 bool counters_want_retired(const struct counters *p);
 

@@ -56,7 +56,15 @@ bool counters_want_retired(const struct counters *p)
 	for (unsigned n = 0; n < p->m->pmu_general; n++)
 		if (p->general[n].retired)
 			return true;
-	return false;
+	return netburst_sim_wants_retired(p);
+}
+
+bool counters_interrupt(struct counters *p, uint64_t cycle)
+{
+	bool due = p->netburst.interrupt_cycle && cycle >= p->netburst.interrupt_cycle;
+	if (due)
+		p->netburst.interrupt_cycle = 0;
+	return due;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -302,6 +310,8 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 	}
 	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs && r->insn->branch && r->effects->taken)
 		last_branch(p, r);
+	if (netburst_sim(p))
+		netburst_sim_retired(p, r, regs);
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */

@@ -58,7 +58,7 @@ static void leaf1(const struct counters *p, uint32_t out[4])
 	out[1] = 8u << 8 | (logical & 0xFF) << 16 | (uint32_t)(apic_id(p) & 0xFF) << 24; /* CLFLUSH: 64 bytes */
 	uint32_t c = 1u | 1u << 3 | 1u << 13; /* SSE3, MONITOR, CMPXCHG16B */
 	if (m->pmu_pebs_format != 255)
-		c |= 1u << 2 | 1u << 4; /* DTES64, DS-CPL */
+		c |= (m->pmu_ds64 ? 1u << 2 : 0) | 1u << 4; /* DTES64, DS-CPL */
 	c |= isa & ISA_SSSE3 ? 1u << 9 : 0;
 	c |= isa & ISA_FMA ? 1u << 12 : 0;
 	c |= m->pmu_capabilities && m->pmu_version ? 1u << 15 : 0; /* PDCM */

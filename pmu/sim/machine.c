@@ -311,7 +311,7 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->pmu_fixed, "fixed counters came with version 2");
 	if (m->pmu_pebs_format > 3 && m->pmu_pebs_format != 255)
 		return wrong(r, &m->pmu_pebs_format, "0, 1, 2, 3 or 255");
-	if (m->pmu_pebs_format != 255 && m->pmu_version < 2)
+	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !str_equal(m->pmu_events, "netburst"))
 		return wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
 	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)
 		return wrong(r, &m->pmu_pebs_format, "formats above 0 are told by pmu.capabilities = 1");

@@ -3,39 +3,8 @@
  * Sources: SDM volume 3, performance monitoring of the Pentium 4: layouts of ESCR and CCCR, and the table of counters with the
  * ESCR that each value of a CCCR's ESCR select stands for; Sprunt 2002 for threshold, complement and edge; Linux p4.c for
  * counter 1, erratum N15 and the metrics of replays (facts only). */
-#include "pmu/sim/netburst.h"
-
-#include "pmu/sim/counter_state.h"
+#include "pmu/sim/netburst_state.h"
 #include "pmu/text.h"
-
-#define COUNTER_0   0x300u
-#define CCCR_0      0x360u
-#define PEBS_ENABLE 0x3F1u
-#define MATRIX_VERT 0x3F2u
-#define COUNTER_BITS 40
-
-#define ESCR_RESERVED 0x80000000u
-#define ESCR_T0_OS    (1u << 3)
-#define ESCR_TAG      (1u << 4)
-#define CCCR_RESERVED 0x30000FFFu
-#define CCCR_ENABLE   (1u << 12)
-#define CCCR_COMPARE  (1u << 18)
-#define CCCR_COMPLEMENT (1u << 19)
-#define CCCR_EDGE     (1u << 24)
-#define CCCR_FORCE_OVF (1u << 25)
-#define CCCR_CASCADE  (1u << 30)
-#define CCCR_OVF      (1u << 31)
-#define PEBS_UOP_TAG  (1u << 24)
-#define PEBS_BITS     0x0701FFFFu /* 26:24 and the metrics */
-#define METRIC_BITS   0x0001FFFFu
-
-/* Units that detect events, by the first of their two ESCRs; IQ's are of models that this is not. */
-enum unit {
-	UNIT_BSU = 0x3A0, UNIT_FSB = 0x3A2, UNIT_FIRM = 0x3A4, UNIT_FLAME = 0x3A6, UNIT_DAC = 0x3A8, UNIT_MOB = 0x3AA, UNIT_PMH = 0x3AC,
-	UNIT_SAAT = 0x3AE, UNIT_U2L = 0x3B0, UNIT_BPU = 0x3B2, UNIT_IS = 0x3B4, UNIT_ITLB = 0x3B6, UNIT_CRU0 = 0x3B8, UNIT_RAT = 0x3BC,
-	UNIT_SSU = 0x3BE, UNIT_MS = 0x3C0, UNIT_TBPU = 0x3C2, UNIT_TC = 0x3C4, UNIT_IX = 0x3C8, UNIT_ALF = 0x3CA, UNIT_CRU2 = 0x3CC,
-	UNIT_CRU4 = 0x3E0
-};
 
 /* The unit that an ESCR select stands for, in each block of counters; 0: none. */
 static const uint16_t selects[4][8] = {
@@ -96,7 +65,7 @@ static unsigned block_of(unsigned c)
 }
 
 /* The ESCR that counter c sees: of its block's unit the first or the second. */
-static uint32_t escr_of(unsigned c, uint32_t cccr)
+uint32_t netburst_sim_escr_of(unsigned c, uint32_t cccr)
 {
 	unsigned second = c < 12 ? c / 2 & 1 : c == 14 || c == 15 || c == 17;
 	uint32_t unit = selects[block_of(c)][cccr >> 13 & 7];
@@ -158,13 +127,11 @@ static bool front_end(const struct counters *p, struct tap *t, const char **why)
 /* What counter c listens to. false: nothing; *why says it where that is worth a word. */
 static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
 {
-	uint32_t cccr = p->netburst.cccr[c], at = escr_of(c, cccr);
+	uint32_t cccr = p->netburst.cccr[c], at = netburst_sim_escr_of(c, cccr);
 	*kind = FIND_IGNORED;
 	*t = (struct tap){ .on = true };
 	if (!(cccr & CCCR_ENABLE)) {
-		*kind = FIND_UNMODELLED;
-		*why = cccr & CCCR_CASCADE ? "cascading" : NULL;
-		return false;
+		return false; /* with CASCADE another's overflow switches it on */
 	}
 	if (c == 1) {
 		*why = "the enable bit of CCCR 1 does not work: counter 1 stands still";
@@ -184,6 +151,15 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		*why = "all code runs at CPL 0 of thread 0: without T0_OS nothing is counted";
 		return false;
 	}
+	*kind = FIND_UNMODELLED;
+	*why = netburst_sim_not_by_retirement(p, c);
+	if (netburst_sim_by_retirement(p, c)) {
+		*why = NULL;
+		t->on = false;
+		return true;
+	}
+	if (!*why)
+		*kind = FIND_IGNORED;
 	if ((at & ~1u) == UNIT_CRU2 && (select == 0x09 || select == 0x08)) {
 		if (mask != 1) {
 			*kind = FIND_UNMODELLED;
@@ -232,8 +208,14 @@ static void program(struct counters *p, unsigned c, struct sim_finding *f, uint3
 		find(p, f, kind, address, value, why);
 	p->netburst.counter[c].base = now;
 	p->netburst.counter[c].wraps = 0;
-	p->netburst.counter[c].tapped = on;
-	signals_tap(p->signals, c, on ? &t : NULL);
+	p->netburst.counter[c].retired = on && !t.on;
+	p->netburst.counter[c].tapped = on && t.on;
+	signals_tap(p->signals, c, on && t.on ? &t : NULL);
+}
+
+void netburst_sim_program(struct counters *p, unsigned c)
+{
+	program(p, c, NULL, 0, 0);
 }
 
 static void program_all(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
@@ -285,6 +267,7 @@ static void write_counter(struct counters *p, unsigned c, uint64_t value, struct
 	p->netburst.counter[c].written = false;
 	p->netburst.counter[c].base = value & mask_of(COUNTER_BITS);
 	p->netburst.counter[c].tapped = false;
+	p->netburst.counter[c].armed = p->netburst.counter[c].next = false;
 	program(p, c, f, COUNTER_0 + c, value);
 }
 
@@ -308,8 +291,8 @@ enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value,
 	} else if (msr == PEBS_ENABLE) {
 		if (value & ~(uint64_t)PEBS_BITS)
 			return reserved(p, f, msr, value & ~(uint64_t)PEBS_BITS, "IA32_PEBS_ENABLE: reserved bits");
-		if (value >> 25 & 3)
-			find(p, f, FIND_UNMODELLED, msr, value, "PEBS records");
+		if (value >> 26 & 1)
+			find(p, f, FIND_UNMODELLED, msr, value, "PEBS records of the other thread");
 		p->netburst.pebs_enable = (uint32_t)value;
 	} else if (msr == MATRIX_VERT) {
 		if (value & ~0x1Full)

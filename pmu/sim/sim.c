@@ -193,6 +193,17 @@ static uint64_t sim_instructions(void *self)
 	return totals.instructions;
 }
 
+static enum status sim_interrupts(void *self, unsigned core, struct interrupts *i)
+{
+	struct sim *s = self;
+	if (core >= s->threads)
+		return ST_RANGE;
+	if (i)
+		i->count = i->dropped = 0;
+	s->harts[core].interrupts = i;
+	return ST_OK;
+}
+
 /* Whether all that a select register's value asks for has a signal. */
 static bool sim_counts(void *self, uint64_t select)
 {
@@ -224,7 +235,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	text_fmt(&t, "sim:%s", m->name);
 	s->access = (struct access){ .ops = &s->ops, .self = s, .kind = ACCESS_SIM, .name = s->name, .cores = threads,
 		.nodes = (unsigned)m->topology_sockets, .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance,
-		.counts = sim_counts, .instructions = sim_instructions, .counts_self = s };
+		.counts = sim_counts, .instructions = sim_instructions, .interrupts = sim_interrupts, .counts_self = s };
 	for (unsigned i = 0; i < threads; i++) {
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));

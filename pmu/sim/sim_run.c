@@ -133,11 +133,31 @@ static enum status env_cpuid(void *self, uint32_t leaf, uint32_t subleaf, uint32
 	return ST_OK;
 }
 
+/* Its handler notes where it was taken and lets the next one come; it takes no time. */
+static void take_interrupt(struct hart *h, const struct retired *r)
+{
+	struct interrupts *i = h->interrupts;
+	if (i->count < i->capacity) {
+		i->records[i->count].ip = r->next_ip;
+		memcpy(i->records[i->count].gpr, h->regs.gpr, sizeof(h->regs.gpr));
+		i->count++;
+	} else {
+		i->dropped++;
+	}
+	for (unsigned w = 0; w < i->writes; w++) {
+		struct sim_finding ignored = { .address = i->again[w].msr };
+		if (counters_wrmsr(h->counters, i->again[w].msr, i->again[w].value, &ignored) != ST_OK)
+			h->interrupts = NULL; /* a fault in a handler: no more are taken */
+	}
+}
+
 static void hook_retired(void *self, unsigned thread, const struct retired *r)
 {
 	struct hart *h = self;
 	(void)thread;
 	counters_retired(h->counters, r, &h->regs);
+	if (h->interrupts && counters_interrupt(h->counters, r->cycle))
+		take_interrupt(h, r);
 }
 
 static bool hook_code(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan)

@@ -20,6 +20,7 @@ struct hart {
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */
+	struct interrupts *interrupts; /* taken there; NULL: masked */
 	const bool *beyond;            /* its core's last load went beyond the L2 */
 	bool code_stored;              /* the instruction in progress stored to decoded code */
 	struct exec_env env;

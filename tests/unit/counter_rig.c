@@ -11,6 +11,8 @@ static void *rig_memory(void *self, uint64_t va, unsigned bytes, bool write)
 {
 	struct counter_rig *r = self;
 	(void)write;
+	if (!(va >> 32)) /* what 32 bits leave of an address */
+		va |= RIG_MEMORY_VA >> 32 << 32;
 	return va >= RIG_MEMORY_VA && va + bytes <= RIG_MEMORY_VA + RIG_MEMORY ? r->memory + (va - RIG_MEMORY_VA) : NULL;
 }
 
