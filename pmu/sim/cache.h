@@ -160,15 +160,21 @@ static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, ui
 	return way == CACHE_NONE ? CACHE_NONE : first | way;
 }
 
+static inline uint8_t *cache_block(const struct cache *c, uint32_t set) { return c->blocks + (size_t)set * c->block_bytes; }
+
 static inline uint32_t cache_find(const struct cache *c, uint32_t line)
 {
-	return c->used ? cache_find_from(c, cache_first(c, cache_set(c, line)), line) : CACHE_NONE;
+	if (!c->used)
+		return CACHE_NONE;
+	const uint32_t set = c->mask ? line & c->mask : cache_set(c, line);
+	const uint32_t way = cache_find_way(c, cache_block(c, set), line);
+	return way == CACHE_NONE ? CACHE_NONE : cache_first(c, set) | way;
 }
 
 /* Brings what this program looks at for a line into the host's caches. */
 static inline void cache_near(const struct cache *c, uint32_t line)
 {
-	const uint8_t *block = cache_block_at(c, cache_first(c, cache_set(c, line)));
+	const uint8_t *block = cache_block(c, cache_set(c, line));
 	for (uint32_t at = 0; at < c->block_bytes; at += 64)
 		__builtin_prefetch(block + at);
 }
@@ -223,15 +229,15 @@ static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 
 static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
 {
-	const uint32_t way = cache_way_at(index);
+	const uint32_t way = cache_way_at(index), states_at = c->states_at;
 	uint8_t *block = cache_block_at(c, index);
 	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
 	c->used += *tag == CACHE_NONE;
 	*tag = line;
-	block[8 + way] = cache_hash(line);
 	cache_set_ready(c, index, ready);
-	block[c->states_at + way] = state;
 	cache_touch_way(c, block, way);
+	block[8 + way] = cache_hash(line); /* bytes last: they might be anything's, so that all must be read anew */
+	block[states_at + way] = state;
 }
 
 void cache_drop(struct cache *c, uint32_t index);

@@ -18,7 +18,7 @@
  *
  * Not modelled: races between requests to one line (requests are atomic in the order in which
  * they come), capacity of the directory, conflicts and retries, snoop filters at the home. */
-#include "pmu/sim/memory_state.h"
+#include "pmu/sim/socket.h"
 
 /* What the snoop of a cluster's caches found. */
 static void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
@@ -50,7 +50,7 @@ static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32
 			if (p.l3 != CACHE_NONE) {
 				*cache_state(&k->l3, p.l3) = LINE_M;
 			} else if (k->l3.sets) {
-				p.l3 = socket_put(s, c->socket, line, f->ready, LINE_M, t);
+				p.l3 = socket_put(s, c->socket, p.set, line, f->ready, LINE_M, t);
 			} else {
 				(void)dram_write(s, c->socket, line, t, 1, true);
 				state = LINE_E;
@@ -106,13 +106,18 @@ static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum lin
 
 /* The snoop of all other sockets: what they had, who sends the data (s->sockets: nobody). */
 struct snooped { bool any, modified; unsigned sender; };
-static struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+/* Else it has no line at all. */
+static inline bool can_answer(const struct memory *s, const struct socket *k)
+{
+	return k->l3.used || k->directory.entries || s->sink.pulse;
+}
+static __attribute__((noinline)) struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
 {
 	struct snooped r = { .sender = s->sockets };
 	for (unsigned i = 0; i < s->sockets; i++) {
 		struct socket *k = &s->socket[i];
-		if (i == asker || (!k->l3.used && !k->directory.entries && !s->sink.pulse))
-			continue; /* it has no line at all */
+		if (i == asker || !can_answer(s, k))
+			continue;
 		const struct place p = socket_find(k, line);
 		enum line_state was = LINE_I;
 		if (place_is(p)) {
@@ -144,6 +149,14 @@ static struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t l
 		}
 	}
 	return r;
+}
+
+static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+{
+	for (unsigned i = 0; i < s->sockets; i++)
+		if (i != asker && can_answer(s, &s->socket[i]))
+			return snoop_all(s, asker, line, own, t);
+	return (struct snooped){ .sender = s->sockets };
 }
 
 static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
@@ -202,7 +215,7 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
 	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
 	if (s->inclusive)
-		p.l3 = socket_put(s, c->socket, line, f->ready, state, t);
+		p.l3 = socket_put(s, c->socket, p.set, line, f->ready, state, t);
 	socket_hold(s, &s->socket[c->socket], p, line, state, c->bit);
 }
 
@@ -305,7 +318,7 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 			if (!s->inclusive)
 				cache_touch(&k->l3, p.l3);
 		} else {
-			(void)socket_put(s, c->socket, line, t, state, t);
+			(void)socket_put(s, c->socket, p.set, line, t, state, t);
 		}
 	} else if (dirty) {
 		(void)dram_write(s, c->socket, line, t, 1, true);

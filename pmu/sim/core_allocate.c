@@ -37,14 +37,25 @@ void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
 /* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
 uint64_t pipe_rs_next(const struct core_thread *c)
 {
-	uint64_t at = c->rs_at, end = at + CORE_RING;
+	const uint64_t first = c->rs_at, *const words = (const uint64_t *)(const void *)c->leave;
+	const uint64_t begun = words[(first & CORE_RING_MASK) / 8] >> first % 8 * 8;
+	if (begun)
+		return first + (unsigned)__builtin_ctzll(begun) / 8;
+	uint64_t at = first / 8 + 1; /* of eight cycles */
+	const uint64_t end = at + CORE_RING / 8; /* the first word comes again, for what lies before `first` in it */
 	while (at < end) {
-		const uint64_t word = *leave_word(c, at) >> at % 8 * 8;
-		if (word)
-			return at + (unsigned)__builtin_ctzll(word) / 8;
-		at += 8 - at % 8;
+		const uint64_t *w = &words[at % (CORE_RING / 8)];
+		if (at % 4 == 0 && !(w[0] | w[1] | w[2] | w[3])) {
+			at += 4;
+			continue;
+		}
+		if (*w) {
+			const uint64_t next = at * 8 + (unsigned)__builtin_ctzll(*w) / 8;
+			return next < first + CORE_RING ? next : first + CORE_RING;
+		}
+		at++;
 	}
-	return end;
+	return first + CORE_RING;
 }
 
 /* Entries that the other thread holds in `cycle`. */

@@ -58,15 +58,9 @@ static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t a
 }
 
 /* Opens the line's row; returns the difference to the page-empty latency. */
-static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
+static __attribute__((noinline)) int64_t change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
 {
 	struct channel *c = &s->socket[home].channels[unit];
-	if (!s->m->dram_open_page) {
-		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
-		if (read)
-			uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
-		return 0;
-	}
 	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
 	const uint32_t bank = page % (uint32_t)s->m->dram_banks, row = page / (uint32_t)s->m->dram_banks;
 	const uint32_t before = c->row[bank];
@@ -82,6 +76,16 @@ static int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 		return 0;
 	uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_MISS, t);
 	return (int64_t)s->page_miss_cycles;
+}
+
+static inline int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
+{
+	if (s->m->dram_open_page)
+		return change_row(s, home, unit, at, t, read);
+	uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+	if (read)
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
+	return 0;
 }
 
 int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)

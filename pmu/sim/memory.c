@@ -63,7 +63,7 @@ enum line_state cluster_state(const struct memory *s, const struct cluster *k, u
 	return higher(l1s_state(s, k, line), state_in(&k->l2, line));
 }
 
-static enum line_state lower_in(struct cache *c, uint32_t line, enum line_state to)
+static inline enum line_state lower_in(struct cache *c, uint32_t line, enum line_state to)
 {
 	const uint32_t i = cache_find(c, line);
 	if (i == CACHE_NONE)
@@ -92,12 +92,16 @@ static enum line_state l1s_lower(struct memory *s, struct cluster *k, uint32_t l
 
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t)
 {
-	const enum line_state l1 = l1s_lower(s, k, line, to, NULL), had = higher(l1, lower_in(&k->l2, line, to));
+	struct private_core *c = &s->core[k->first_core];
+	const enum line_state l1 = k->cores > 1 ? l1s_lower(s, k, line, to, NULL) :
+		higher(lower_in(&c->l1d, line, to), lower_in(&c->l1i, line, to));
+	const enum line_state had = higher(l1, lower_in(&k->l2, line, to));
 	static const enum signal answer[] = { SIG_COUNT, SIG_SNOOP_RESPONSE_HIT, SIG_SNOOP_RESPONSE_HIT,
 	                                      SIG_SNOOP_RESPONSE_HITE, SIG_SNOOP_RESPONSE_HITM };
+	if (had == LINE_I)
+		return LINE_I;
 	struct signals *g = s->signals[k->first_core * s->m->topology_threads];
-	if (had != LINE_I)
-		signal_pulse(g, answer[had], t, 1);
+	signal_pulse(g, answer[had], t, 1);
 	if (l1 == LINE_M)
 		signal_pulse(g, SIG_L1D_SNOOPED_MODIFIED, t, 1);
 	return had;
@@ -117,13 +121,14 @@ static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uin
 	const uint32_t i = cache_victim(&k->l2, line), old = *cache_tag(&k->l2, i);
 	const bool dirty = (*cache_state(&k->l2, i) & LINE_STATE) == LINE_M;
 	cache_put(&k->l2, i, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
-	signal_pulse(g, SIG_L2_LINES_IN, t, 1);
-	signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
-	signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
-	if (old == CACHE_NONE)
-		return;
-	signal_pulse(g, out[dirty + 2 * !demand], t, 1);
-	if (!dirty && s->inclusive)
+	if (g->any_lines) {
+		signal_pulse(g, SIG_L2_LINES_IN, t, 1);
+		signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
+		signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
+		if (old != CACHE_NONE)
+			signal_pulse(g, out[dirty + 2 * !demand], t, 1);
+	}
+	if (old == CACHE_NONE || (!dirty && s->inclusive))
 		return;
 	const enum line_state above = l1s_state(s, k, old);
 	if (above != LINE_M && (dirty || above == LINE_I)) {
@@ -152,6 +157,8 @@ static void tell_l2(struct memory *s, const struct ask *q, enum line_state had, 
 	static const enum signal prefetch[] = { SIG_L2_PREFETCH_I, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_E, SIG_L2_PREFETCH_M };
 	static const enum signal rfo[] = { SIG_L2_RFO_I, SIG_L2_RFO_S, SIG_L2_RFO_S, SIG_L2_RFO_E, SIG_L2_RFO_M };
 	struct signals *g = s->signals[q->thread];
+	if (!g->any_lines)
+		return;
 	signal_pulse(g, rqst[q->kind][hit], t, 1);
 	if (q->kind == ASK_IFETCH)
 		return;
@@ -169,21 +176,21 @@ static void tell_offcore(struct memory *s, const struct ask *q, const struct fil
 	                                  [SRC_REMOTE_MODIFIED] = 3, [SRC_REMOTE_CLEAN] = 4, [SRC_REMOTE_DRAM] = 5,
 	                                  [SRC_LOCAL_DRAM] = 6 };
 	struct signals *g = s->signals[q->thread];
+	if (!g->any_lines)
+		return;
 	signal_pulse(g, (enum signal)(SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8 + column[f->source]), t, 1);
 	signal_pulse(g, SIG_L3_REFERENCE, t, 1);
 	if (f->source >= SRC_REMOTE_CLEAN)
 		signal_pulse(g, SIG_L3_MISS, t, 1);
 }
 
-uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
+uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
-	return pool_has_room(&k->sq, t, 0) ? t : pool_start(&k->sq, t, uncore_lasts(s, k, line), 0);
+	return pool_start(&k->sq, t, uncore_lasts(s, k, line), 0);
 }
 
-uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
-	if (pool_has_room(&c->lfb, t, c->wc_open))
-		return t;
 	return pool_start(&c->lfb, t, cache_find(&c->cluster->l2, line) != CACHE_NONE ? s->m->l2_cycles : uncore_lasts(s, c->cluster, line),
 	                  c->wc_open);
 }

@@ -126,8 +126,16 @@ struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
  * was had. held: the L1D had the line, without the right that is asked for. */
 uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f);
 /* When a line that is asked for at t gets its entry of the super queue, its line fill buffer. */
-uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
-uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
+uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
+static inline uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
+{
+	return pool_has_room(&k->sq, t, 0) ? t : sq_start_slow(s, k, line, t);
+}
+uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
+static inline uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+{
+	return pool_has_room(&c->lfb, t, c->wc_open) ? t : lfb_start_slow(s, c, line, t);
+}
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f); /* i: its entry there */
 static inline void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
@@ -160,23 +168,7 @@ void uncore_evict(struct memory *s, struct cluster *k, uint32_t line, bool dirty
 /* Takes the line out of every cache of the machine; true if some copy was modified. */
 bool uncore_purge(struct memory *s, uint32_t line, uint64_t t);
 
-/* socket.c: a line as its socket has it: entry in the L3, entry in the directory of private
- * lines where no inclusive L3 says it (CACHE_NONE: none). */
-struct place { uint32_t l3, dir; };
-struct place socket_find(const struct socket *k, uint32_t line);
-static inline bool place_is(struct place p) { return p.l3 != CACHE_NONE || p.dir != CACHE_NONE; }
-enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p);
-void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state);
-/* Clusters that may hold the line, one bit each. */
-uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p);
-/* Records state (not inclusive) and holders of a line that clusters hold; makes the directory's entry. */
-void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state, uint64_t mask);
-/* The directory's entry goes: no cluster of the socket holds the line any more. */
-void socket_release(const struct memory *s, struct socket *k, struct place p);
-/* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. */
-enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to, uint64_t t);
-/* Makes room for and puts a line into the socket's L3 (with no holders); returns its entry. */
-uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
+/* socket.c, beside socket.h. */
 unsigned socket_slice(const struct socket *k, uint32_t line);
 
 /* Set-up; the part is NULL while the arena only counts. */

@@ -106,6 +106,8 @@ static void choose_ways(struct signals_all *a)
 	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
 		seldom |= a->head.listening[w] & a->head.seldom[w];
 	a->head.any_seldom = seldom != 0;
+	a->head.any_lines = signal_heard_any(&a->head, SIG_L1D_REPLACED, SIG_L3_MISS) ||
+		signal_heard_any(&a->head, SIG_L1D_REPLACED_MODIFIED, (enum signal)(SIG_COUNT - 1));
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		struct signal_hearer *h = &a->head.hearer[g];
 		if (called[g / 64] >> (g % 64) & 1)

@@ -50,6 +50,8 @@ struct signals {
 	uint64_t listening[SIGNAL_WORDS]; /* signals that some tap listens to */
 	uint64_t seldom[SIGNAL_WORDS];    /* signals that the owner says on a longer way alone */
 	bool any_seldom;                  /* some tap listens to one of these */
+	bool any_lines;                   /* some tap listens to a signal of lines on their way, SIG_L1D_REPLACED to SIG_L3_MISS or from
+	                                     SIG_L1D_REPLACED_MODIFIED on */
 	uint64_t open;                    /* oldest cycle that is not closed */
 	struct signals *both;             /* of a thread: what its core's threads say together; NULL: it is alone */
 	struct signals *half[2];          /* of such a pair: the threads */

@@ -5,35 +5,7 @@
  * directory's state counts.
  *
  * Not modelled: a directory that runs full or takes time, lines set aside for a core or a class of service. */
-#include "pmu/sim/memory_state.h"
-
-/* Where the mask of an entry of the L3, or of the directory, stands. */
-static void *holders_at(const struct memory *s, const struct socket *k, uint32_t i)
-{
-	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
-}
-
-static uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i)
-{
-	const void *at = holders_at(s, k, i);
-	switch (s->holder_bytes) {
-	case 1: return *(const uint8_t *)at;
-	case 2: return *(const uint16_t *)at;
-	case 4: return *(const uint32_t *)at;
-	default: return *(const uint64_t *)at;
-	}
-}
-
-static void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
-{
-	void *at = holders_at(s, k, i);
-	switch (s->holder_bytes) {
-	case 1: *(uint8_t *)at = (uint8_t)mask; break;
-	case 2: *(uint16_t *)at = (uint16_t)mask; break;
-	case 4: *(uint32_t *)at = (uint32_t)mask; break;
-	default: *(uint64_t *)at = mask; break;
-	}
-}
+#include "pmu/sim/socket.h"
 
 /* ---- directory ------------------------------------------------------------------------------ */
 
@@ -50,10 +22,8 @@ static uint32_t dir_steps(const struct directory *d, uint32_t from, uint32_t to)
 	return to >= from ? to - from : to + d->entries - from;
 }
 
-static uint32_t dir_find(const struct directory *d, uint32_t line)
+uint32_t directory_find(const struct directory *d, uint32_t line)
 {
-	if (!d->entries)
-		return CACHE_NONE;
 	for (uint32_t i = dir_hash(d, line);; i = dir_next(d, i)) {
 		if (d->line[i] == line)
 			return i;
@@ -62,7 +32,7 @@ static uint32_t dir_find(const struct directory *d, uint32_t line)
 	}
 }
 
-static uint32_t dir_add(struct directory *d, uint32_t line)
+uint32_t directory_add(struct directory *d, uint32_t line)
 {
 	uint32_t i = dir_hash(d, line);
 	while (d->line[i] != CACHE_NONE)
@@ -89,47 +59,9 @@ static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-struct place socket_find(const struct socket *k, uint32_t line)
-{
-	return (struct place){ cache_find(&k->l3, line), dir_find(&k->directory, line) };
-}
-
 unsigned socket_slice(const struct socket *k, uint32_t line)
 {
 	return k->l3.sets ? cache_slice(&k->l3, line) : 0;
-}
-
-enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p)
-{
-	if (!s->inclusive && p.dir != CACHE_NONE)
-		return (enum line_state)k->directory.state[p.dir];
-	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)*cache_state(&k->l3, p.l3);
-}
-
-void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state)
-{
-	if (p.l3 != CACHE_NONE)
-		*cache_state(&k->l3, p.l3) = (uint8_t)state;
-	if (!s->inclusive && p.dir != CACHE_NONE)
-		k->directory.state[p.dir] = (uint8_t)state;
-}
-
-uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p)
-{
-	const uint32_t i = s->inclusive ? p.l3 : p.dir;
-	return i == CACHE_NONE ? 0 : holders(s, k, i);
-}
-
-void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state, uint64_t mask)
-{
-	if (s->inclusive) {
-		set_holders(s, k, p.l3, mask);
-		return;
-	}
-	if (p.dir == CACHE_NONE)
-		p.dir = dir_add(&k->directory, line);
-	k->directory.state[p.dir] = (uint8_t)state;
-	set_holders(s, k, p.dir, mask);
 }
 
 void socket_release(const struct memory *s, struct socket *k, struct place p)
@@ -138,23 +70,12 @@ void socket_release(const struct memory *s, struct socket *k, struct place p)
 		dir_remove(s, k, p.dir);
 }
 
-enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to, uint64_t t)
-{
-	enum line_state highest = LINE_I;
-	for (; mask; mask &= mask - 1) {
-		struct cluster *k = &s->cluster[socket * s->clusters_per_socket + (unsigned)__builtin_ctzll(mask)];
-		const enum line_state had = cluster_lower(s, k, line, to, t);
-		highest = had > highest ? had : highest;
-	}
-	return highest;
-}
-
-uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t ready, enum line_state state, uint64_t t)
+uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t)
 {
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct socket *k = &s->socket[socket];
-	const uint32_t i = cache_victim(&k->l3, line), old = *cache_tag(&k->l3, i);
+	const uint32_t i = cache_victim_from(&k->l3, first), old = *cache_tag(&k->l3, i);
 	const unsigned slice = s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)*cache_state(&k->l3, i);
@@ -162,7 +83,7 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t line, uint64_t r
 			if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)
 				was = LINE_M;
 		} else if (was == LINE_M) {
-			const uint32_t d = dir_find(&k->directory, old);
+			const uint32_t d = directory_find(&k->directory, old);
 			if (d != CACHE_NONE)
 				k->directory.state[d] = LINE_E; /* private copies stay; memory is up to date */
 		}

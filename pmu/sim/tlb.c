@@ -97,7 +97,7 @@ static uint64_t first_put(struct level l, uint64_t va, uint64_t pa, uint64_t pag
 	return 1ull << 12;
 }
 
-static bool look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint64_t *pa, uint64_t *ready)
+static inline bool look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint64_t *pa, uint64_t *ready)
 {
 	if (!has(t))
 		return false;
@@ -164,9 +164,13 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 	struct private_core *c = &s->core[core];
 	const struct level l = first_level(c, what);
 	uint64_t pa, ready, bytes = 0;
-	if (look(l.small, va, 12, 0, &pa, &ready))
+	/* a page is in one of them: first where the last one was */
+	const bool large = c->recent[what == FOR_CODE].last == (1ull << 21) - 1;
+	if (large && look(l.large, va, 21, 0, &pa, &ready))
+		bytes = 1ull << 21;
+	else if (look(l.small, va, 12, 0, &pa, &ready))
 		bytes = 1ull << 12;
-	else if (look(l.large, va, 21, 0, &pa, &ready))
+	else if (!large && look(l.large, va, 21, 0, &pa, &ready))
 		bytes = 1ull << 21;
 	else if (look(l.huge, va, 30, 0, &pa, &ready))
 		bytes = 1ull << 30;

@@ -1,0 +1,110 @@
+/* pmu/sim/socket.h: the looks at what a socket holds that each line from beyond the L2 takes; socket.c says what they mean.
+ * For memory*.c, coherence.c and socket.c alone. */
+#ifndef SIM_SOCKET_H
+#define SIM_SOCKET_H
+
+#include "pmu/sim/memory_state.h"
+
+/* Where the mask of an entry of the L3, or of the directory, stands. */
+static inline void *holders_at(const struct memory *s, const struct socket *k, uint32_t i)
+{
+	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
+}
+
+static inline uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i)
+{
+	const void *at = holders_at(s, k, i);
+	switch (s->holder_bytes) {
+	case 1: return *(const uint8_t *)at;
+	case 2: return *(const uint16_t *)at;
+	case 4: return *(const uint32_t *)at;
+	default: return *(const uint64_t *)at;
+	}
+}
+
+static inline void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
+{
+	void *at = holders_at(s, k, i);
+	switch (s->holder_bytes) {
+	case 1: *(uint8_t *)at = (uint8_t)mask; break;
+	case 2: *(uint16_t *)at = (uint16_t)mask; break;
+	case 4: *(uint32_t *)at = (uint32_t)mask; break;
+	default: *(uint64_t *)at = mask; break;
+	}
+}
+
+uint32_t directory_find(const struct directory *d, uint32_t line);
+uint32_t directory_add(struct directory *d, uint32_t line);
+
+/* A line as its socket has it: entry in the L3, entry in the directory of private lines where no inclusive L3 says it
+ * (CACHE_NONE: none); set: way 0 of the line's set in the L3. */
+struct place { uint32_t l3, dir, set; };
+static inline struct place socket_find(const struct socket *k, uint32_t line)
+{
+	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
+	if (k->l3.sets) {
+		p.set = cache_first(&k->l3, cache_set(&k->l3, line));
+		p.l3 = cache_find_from(&k->l3, p.set, line);
+	}
+	if (k->directory.entries)
+		p.dir = directory_find(&k->directory, line);
+	return p;
+}
+
+static inline bool place_is(struct place p) { return p.l3 != CACHE_NONE || p.dir != CACHE_NONE; }
+
+static inline enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p)
+{
+	if (!s->inclusive && p.dir != CACHE_NONE)
+		return (enum line_state)k->directory.state[p.dir];
+	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)*cache_state(&k->l3, p.l3);
+}
+
+static inline void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state)
+{
+	if (p.l3 != CACHE_NONE)
+		*cache_state(&k->l3, p.l3) = (uint8_t)state;
+	if (!s->inclusive && p.dir != CACHE_NONE)
+		k->directory.state[p.dir] = (uint8_t)state;
+}
+
+/* Clusters that may hold the line, one bit each. */
+static inline uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p)
+{
+	const uint32_t i = s->inclusive ? p.l3 : p.dir;
+	return i == CACHE_NONE ? 0 : holders(s, k, i);
+}
+
+/* Records state (not inclusive) and holders of a line that clusters hold; makes the directory's entry. */
+static inline void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state,
+                               uint64_t mask)
+{
+	if (s->inclusive) {
+		set_holders(s, k, p.l3, mask);
+		return;
+	}
+	if (p.dir == CACHE_NONE)
+		p.dir = directory_add(&k->directory, line);
+	k->directory.state[p.dir] = (uint8_t)state;
+	set_holders(s, k, p.dir, mask);
+}
+
+/* The directory's entry goes: no cluster of the socket holds the line any more. */
+void socket_release(const struct memory *s, struct socket *k, struct place p);
+/* Makes room in the set that begins at `first` and puts the line there, of the socket's L3 (with no holders); returns its entry. */
+uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
+
+/* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. */
+static inline enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
+                                           uint64_t t)
+{
+	enum line_state highest = LINE_I;
+	for (; mask; mask &= mask - 1) {
+		struct cluster *k = &s->cluster[socket * s->clusters_per_socket + (unsigned)__builtin_ctzll(mask)];
+		const enum line_state had = cluster_lower(s, k, line, to, t);
+		highest = had > highest ? had : highest;
+	}
+	return highest;
+}
+
+#endif
