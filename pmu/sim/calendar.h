@@ -18,7 +18,9 @@ struct pool {
 	uint32_t history;      /* so many of the latest uses are remembered */
 	uint64_t over;         /* when the last of them ends: from then on nothing is held */
 	struct pool_use *last; /* ascending by `to` up to here; `to` of those before the ones that are remembered is 0 */
-	struct pool_use *use;  /* [POOL_ROOM * history + 1]: when they are full the latest move to the beginning */
+	struct pool_use *first; /* the earliest that is remembered */
+	struct pool_use *most; /* if this one is over, one of the entries is free for good: entries - 1 before `last` */
+	struct pool_use *use, *end; /* [POOL_ROOM * history]: when they are full the latest move to the beginning */
 	/* known from searches: from no cycle of full_from <= cycle < full_to on are fewer than full_entries held for full_cycles */
 	uint64_t full_from, full_to, full_cycles;
 	uint32_t full_entries;
@@ -37,13 +39,13 @@ static inline uint32_t pool_history(uint32_t entries)
 }
 
 /* Bytes at `use` that pool_init wants. */
-static inline size_t pool_bytes(uint32_t entries) { return (POOL_ROOM * pool_history(entries) + 1) * sizeof(struct pool_use); }
+static inline size_t pool_bytes(uint32_t entries) { return POOL_ROOM * pool_history(entries) * sizeof(struct pool_use); }
 void pool_init(struct pool *p, uint32_t entries, struct pool_use *use);
 
 /* Whether from t on there is always an entry to be had. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
-	return p->over <= t || (p->last - (withheld + 1 < p->entries ? p->entries - withheld - 1 : 0))->to <= t;
+	return p->over <= t || (withheld + 1 < p->entries ? p->most + withheld : p->last)->to <= t;
 }
 
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
@@ -60,7 +62,8 @@ void pool_move(struct pool *p);
 void pool_sort_in(struct pool *p);
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
 {
-	struct pool_use *u = ++p->last, *forgotten = u - p->history;
+	struct pool_use *u = ++p->last, *forgotten = p->first++;
+	p->most++;
 	if (forgotten->to > p->full_from) /* it was a part of what is known of the time before its end */
 		p->full_from = forgotten->to;
 	forgotten->to = 0;
@@ -72,7 +75,7 @@ static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t
 		p->over = to;
 	else
 		pool_sort_in(p);
-	if (__builtin_expect(p->last == p->use + POOL_ROOM * p->history - 1, 0))
+	if (__builtin_expect(u + 1 == p->end, 0))
 		pool_move(p);
 }
 
@@ -110,8 +113,7 @@ static inline uint64_t lane_take(struct lane *l, uint64_t t)
 		return t;
 	const uint64_t fine = t << 16;
 	uint64_t k = (uint64_t)(((unsigned __int128)fine * l->inverse) >> 64);
-	while ((k + 1) * l->period <= fine) /* the inverse is rounded down */
-		k++;
+	k += fine - k * l->period >= l->period; /* the inverse is rounded down: by less than one slot in 2^47 cycles */
 	if (k - l->base < LANE_SLOTS) {
 		struct lane_word *w = &l->word[k / 64 % LANE_WORDS];
 		const uint64_t taken = w->of == k / 64 ? w->taken : 0, open = ~taken >> (k % 64);

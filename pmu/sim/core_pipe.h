@@ -131,19 +131,29 @@ static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports,
 {
 	struct core_shared *s = c->shared;
 	const uint64_t limit = s->cleared + CORE_RING, stop = end < limit ? end : limit;
-	for (uint64_t t = ready; t < stop; t++) {
-		uint16_t *busy = &s->busy[t & CORE_RING_MASK];
-		const unsigned all = ports & ~(unsigned)*busy;
-		if (!all)
-			continue;
-		const unsigned later = all & s->above, from = later ? later : all, bit = from & -from;
-		s->above = -bit << 1;
-		*busy |= (uint16_t)bit;
-		if (!quick)
-			pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
-		return t;
-	}
-	return pipe_dispatch_beyond(c, ports, ready > stop ? ready : stop, end);
+	uint64_t t = ready;
+	unsigned all = 0; /* of the ports, those that are free in cycle t */
+	if (t < stop)
+		all = ports & ~(unsigned)s->busy[t & CORE_RING_MASK];
+	if (!all && t < stop) /* a wrong path's cycle may be the last there is */
+		for (t++; t < stop; t = (t | 3) + 1) { /* four cycles at a time */
+			const uint64_t four = *(const uint64_t *)(const void *)&s->busy[t & CORE_RING_MASK & ~3u];
+			const uint64_t open = (~four & ports * 0x0001000100010001ull) >> t % 4 * 16;
+			if (open) {
+				const unsigned later = (unsigned)__builtin_ctzll(open) / 16;
+				t += later;
+				all = open >> later * 16 & 0xFFFF;
+				break;
+			}
+		}
+	if (t >= stop)
+		return pipe_dispatch_beyond(c, ports, ready > stop ? ready : stop, end);
+	const unsigned later = all & s->above, from = later ? later : all, bit = from & -from;
+	s->above = -bit << 1;
+	s->busy[t & CORE_RING_MASK] |= (uint16_t)bit;
+	if (!quick)
+		pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
+	return t;
 }
 
 static PIPE_INLINE uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)

@@ -14,7 +14,7 @@
 /* What the threads of a core share. */
 struct core_shared {
 	uint64_t cleared;              /* the rings hold cycles from here to here + CORE_RING */
-	uint16_t busy[CORE_RING];      /* ports taken in a cycle */
+	_Alignas(8) uint16_t busy[CORE_RING]; /* ports taken in a cycle */
 	uint64_t divider[CORE_RING / 64];   /* cycles in which the divider is busy */
 	uint64_t taken[CORE_RING / 64];     /* cycles in which some thread allocates */
 	unsigned above;                /* the ports above the one that was used last */

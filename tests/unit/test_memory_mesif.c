@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "pmu/sim/memory_state.h"
+#include "pmu/sim/socket.h"
 #include "tests/unit/memory_rig.h"
 
 #define FAR 100000u
