@@ -182,6 +182,37 @@ static void test_cache_slices_share_evenly(void **state)
 	}
 }
 
+/* Times are kept in 32 bits. A line on its way says when it comes at any time, and one that came long ago is there. */
+static void test_cache_ready_times_outlive_their_32_bits(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_preset(&r);
+	rig_open(&r);
+	const uint64_t dram = rig_l3(&r.m, 0) + rig_ps(&r.m, r.m.dram_local_ps), old = 0x40000;
+	(void)rig_access(&r, 0, MEM_LOAD, old, 1000);
+	/* a line that comes just before, asked for again when another one comes after */
+	const uint64_t most = 1ull << 32, before = most - 10 - dram;
+	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x80000, before).ready, most - 10);
+	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x90000, before + 30).ready, most + 20);
+	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x80000, before + 60).ready, most - 10);
+	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x90000, before + 60).ready, most + 20);
+	for (uint64_t i = 0; i < 48; i++) { /* beyond 2^34, in steps that are no power of two */
+		const uint64_t t = most + 5000 + i * 0x17000001, pa = 0x100000 + i * 0x1040;
+		assert_int_equal(rig_access(&r, 0, MEM_LOAD, pa, t).ready, t + dram);
+		const struct mem_reply under_way = rig_access(&r, 0, MEM_LOAD, pa, t + 10);
+		assert_int_equal(under_way.source, SRC_LFB);
+		assert_int_equal(under_way.ready, t + dram);
+		const uint64_t there[] = { pa, old, i ? pa - 0x1040 : pa };
+		for (unsigned n = 0; n < COUNT_OF(there); n++) {
+			const struct mem_reply hit = rig_access(&r, 0, MEM_LOAD, there[n], t + 5000);
+			assert_int_equal(hit.source, SRC_L1);
+			assert_int_equal(hit.ready, t + 5000 + r.m.l1d_cycles);
+		}
+	}
+	rig_close(&r);
+}
+
 static uint64_t fingerprint(void)
 {
 	struct rig r;
@@ -218,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_cache_random_is_even_and_fills_empty_ways_first),
 		cmocka_unit_test(test_cache_drop_makes_room),
 		cmocka_unit_test(test_cache_slices_share_evenly),
+		cmocka_unit_test(test_cache_ready_times_outlive_their_32_bits),
 		cmocka_unit_test(test_memory_twice_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
