@@ -308,19 +308,48 @@ static bool enumerate(struct hw *h, struct mp_services *mp)
 	return true;
 }
 
-/* Without a firmware time-out, not waiting for the end; the event is signalled when all are back. */
-static bool start_all(struct hw *h, struct mp_services *mp)
+/* By start-up messages to h->all[1..]. */
+static bool start_by_messages(struct hw *h)
+{
+	enum status s = wake_all(h, loop);
+	if (s == ST_OK)
+		h->started_by = STARTED_BY_SIPI;
+	else
+		print("processors: %s; only the boot processor is used\n", s == ST_FULL ? "no memory below 1 MiB to start them in" : "no local APIC");
+	return s == ST_OK;
+}
+
+/* True once one of them has answered. */
+static bool anybody(const struct hw *h)
+{
+	for (uint64_t from = read_tsc(); read_tsc() - from < START_MS * h->tsc_per_ms; relax())
+		for (unsigned i = 1; i < h->started; i++)
+			if (h->all[i]->answered != 0)
+				return true;
+	return false;
+}
+
+/* Without a firmware time-out, not waiting for the end; the event is signalled when all are back. Where the firmware refuses, or
+ * nobody comes, start-up messages do it: an INIT takes the processors from the firmware, which must not get control again. */
+static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 {
 	EFI_EVENT event = NULL;
 	EFI_STATUS s = uefi.boot->CreateEvent(0, 0, NULL, NULL, &event);
-	if (s == EFI_SUCCESS)
+	if (s == EFI_SUCCESS && str_equal(without, "mp-start"))
+		s = EFI_UNSUPPORTED;
+	else if (s == EFI_SUCCESS && !str_equal(without, "mp-answer"))
 		s = mp->startup_all(mp, ap_procedure, FALSE, event, 0, h, NULL);
-	if (s != EFI_SUCCESS)
-		print("processors: the firmware cannot start them (status %lx); only the boot processor is used\n",
-		      (unsigned long)(s & ~EFI_ERROR_MASK));
 	h->ap_event = event;
-	h->started_by = s == EFI_SUCCESS ? STARTED_BY_MP_SERVICES : STARTED_BY_NOBODY;
-	return s == EFI_SUCCESS;
+	h->started_by = STARTED_BY_MP_SERVICES;
+	if (s == EFI_SUCCESS && anybody(h))
+		return true;
+	if (s == EFI_SUCCESS)
+		print("processors: the firmware's MP services start nobody; INIT and start-up messages are tried\n");
+	else
+		print("processors: the firmware cannot start them (status %lx); INIT and start-up messages are tried\n", (unsigned long)(s & ~EFI_ERROR_MASK));
+	h->started_by = STARTED_BY_NOBODY;
+	h->taken_away = true;
+	return start_by_messages(h);
 }
 
 /* The firmware has no MP services: by start-up messages to whom the MADT names. */
@@ -332,23 +361,20 @@ static bool start_ourselves(struct hw *h)
 		return true;
 	}
 	print("processors: no MP services; %u of the MADT are started by INIT and start-up messages\n", h->started - 1);
-	enum status s = wake_all(h, loop);
-	if (s == ST_OK)
-		h->started_by = STARTED_BY_SIPI;
-	else
-		print("processors: %s; only the boot processor is used\n", s == ST_FULL ? "no memory below 1 MiB to start them in" : "no local APIC");
-	return s == ST_OK;
+	return start_by_messages(h);
 }
 
 void cores_start(struct hw *h)
 {
-	char without[32];
+	char without[32] = "";
 	struct mp_services *mp = uefi_locate(&mp_services);
 	bool alone = false;
 	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK) {
 		alone = str_equal(without, "processors");
 		if (alone || str_starts(without, "mp-services"))
 			mp = NULL;
+	} else {
+		without[0] = 0;
 	}
 	h->park = choose_park();
 	if (core_make(h, apic_own_id(), &h->all[0]) != ST_OK)
@@ -359,7 +385,7 @@ void cores_start(struct hw *h)
 	h->timer_per_window = quiet_timer_rate(h->cores[0]);
 	quiet_leave(h->cores[0]);
 
-	bool started = alone ? false : enumerate(h, mp) ? h->started < 2 || start_all(h, mp) : start_ourselves(h);
+	bool started = alone ? false : enumerate(h, mp) ? h->started < 2 || start_all(h, mp, without) : start_ourselves(h);
 	if (alone)
 		print("processors: no MP services; only the boot processor is used\n");
 	if (!started)
@@ -404,7 +430,7 @@ bool cores_stop(struct hw *h)
 	quiet_leave(b);
 	if (h->started_by == STARTED_BY_SIPI) {
 		wake_stop(h);
-		return all;
+		return all && !h->taken_away;
 	}
 	/* The firmware counts them back by a timer of its own. */
 	for (unsigned i = 0; all && i < LEAVE_MS / 10; i++) {

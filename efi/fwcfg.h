@@ -9,8 +9,9 @@
 #define FWCFG_OPTIONS "opt/stallmeter/options"
 #define FWCFG_TEST    "opt/stallmeter/test"
 /* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none, with
- * "mp-services,memory-types" other processors come without MTRRs besides; "processors" as if nobody named another one;
- * "watchdog" as if the chipset had none. */
+ * "mp-services,memory-types" other processors come without MTRRs besides; "mp-start" as if MP services refused to start
+ * one, "mp-answer" as if they started nobody; "processors" as if nobody named another one; "watchdog" as if the chipset
+ * had none. */
 #define FWCFG_WITHOUT "opt/stallmeter/without"
 
 /* opt/stallmeter/crash: "KIND:ROW,...": when the row has begun, the machine hangs with interrupts off ("hang") or on

@@ -36,6 +36,7 @@ struct hw {
 	unsigned ecam_count;
 	struct pci_function *pci;
 	void *ap_event;                   /* the firmware's, for the end */
+	bool taken_away;                  /* processors that its MP services think theirs were started by INIT */
 };
 
 /* Starts the processors and maps code, control and DS areas. ST_FULL: no memory. */

@@ -19,7 +19,7 @@ said() { cat "$log"; [ "$(grep -c "^processors: no MP services; $1 of the MADT a
 same() {
 	for file in "$1" "$2"; do
 		jq -S '{cores: .machine.cores, nodes: .machine.nodes, lost: .environment.processors_lost, ids: .environment.apic_id_and_node,
-		        started: .environment.processors_started, clusters: .environment.clusters_on_die, summary: .summary | del(.boots),
+		        started: .environment.processors_started, clusters: .environment.clusters_on_die, summary: .summary | del(.boots, .windows, .windows_clock_moved, .windows_hot, .windows_modulated, .windows_by_smis),
 		        rows: [.rows[] | [.name, .status, (.reason | sub("; noisy: .*"; ""))]]}' "$file" >"$work/$(basename "$(dirname "$(dirname "$file")")").facts" || return 1
 	done
 	diff "$work"/with-*.facts "$work"/hidden-*.facts && grep '"cores"' "$work"/with-*.facts && rm -f "$work"/*.facts
@@ -38,6 +38,19 @@ for size in "4 2 1024" "32 8 1024"; do
 	check "wake_${smp}_is_recorded" by "$results" "start-up messages"
 	check "wake_${smp}_same_as_with_mp_services" same "$with" "$results"
 done
+
+# MP services that are there and start nobody: the same messages, and no way back to a firmware whose processors were taken away.
+for how in start answer; do
+	hidden=(-fw_cfg name=opt/stallmeter/without,string=mp-$how)
+	boot "mp-$how" --smp 4 --nodes 2 --memory 1024 -- "${hidden[@]}"
+	check "wake_mp_services_that_${how}_nobody_is_said" sh -c 'cat "$1"; [ "$(grep -c "INIT and start-up messages are tried" "$1")" -eq 1 ]' - "$log"
+	check "wake_mp_services_that_${how}_nobody_is_recorded" by "$results" "start-up messages"
+	check "wake_mp_services_that_${how}_nobody_have_all_processors" jq -e '.machine.cores == 4 and .environment.processors_lost == "0" and .summary.rows == 1' "$results"
+	rc=0
+	runner/qemu.sh --work "$work/q" --limit 200 --smp 4 --options "end=return suite=load.l1.latency" "$out/stallmeter.img" -- "${hidden[@]}" >"$work/boot" 2>&1 || rc=$?
+	check "wake_mp_services_that_${how}_nobody_end_in_a_reboot" grep "lost, or taken from the firmware: reboot instead of a return" "$log"
+done
+hidden=(-fw_cfg name=opt/stallmeter/without,string=mp-services)
 
 # The self tests on processors started so, which come without memory types of their own; and one that is lost.
 rc=0
