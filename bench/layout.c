@@ -195,6 +195,9 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	default:
 		shape_lines(s, DRAM_FACTOR * last->bytes);
 		s->region_nodes = (uint32_t)(pages * PAGE_2M / s->line_bytes);
+		/* two at least: the first may be what earlier rows left in the caches, so it begins in another */
+		if (s->region_nodes > s->nodes / 2)
+			s->region_nodes = s->nodes / 2;
 		break;
 	}
 	if (s->span_bytes > PAGE_1G)

@@ -147,8 +147,8 @@ const struct row rows[] = {
 	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
 	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 2, BOTH, NULL, NULL },
 	{ "load.dram_local_big.latency", "the same by a chase through six times the last-level cache", LATENCY, k_chase,
-	  PLACE_DRAM, ORDER_REGIONS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 16384,
-	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 4, SUITE_FULL, NULL, NULL },
+	  PLACE_DRAM, ORDER_REGIONS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 8192,
+	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 5, SUITE_FULL, NULL, NULL },
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,

@@ -350,9 +350,10 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 	b->host->put(b->host->self, work, bytes);
 	/* Any node is on the cycle; the first line of consecutive nodes is one. */
 	w->at = w->map.va;
-	/* Its beginning may be what an earlier row left in a large L3, its end what linking it did. */
-	if (w->shape.order == ORDER_REGIONS)
-		w->at += w->shape.nodes / 2 * (uint64_t)w->shape.line_bytes;
+	/* Its beginning may be what an earlier row left in a large L3, its end what linking it did: from a region's first node the
+	 * cycle goes on into the next region, here into the middle one. */
+	if (w->shape.order == ORDER_REGIONS && w->shape.region_nodes)
+		w->at += (w->shape.nodes / 2 / w->shape.region_nodes - 1) * (uint64_t)w->shape.region_nodes * w->shape.line_bytes;
 	if (w->shape.order == ORDER_SPARSE)
 		for (uint64_t offset = 0; offset < w->map.bytes; offset += w->shape.line_bytes)
 			if (*(uint64_t *)((uint8_t *)w->map.host + offset)) {

@@ -117,7 +117,7 @@ static void dram_local(struct facts *f, uint64_t span, uint64_t *least, uint64_t
 }
 
 /* What a chase made cold by CLFLUSH is spread over, and what the large chase visits at a time: 16 pages of 2 MiB, or
- * half of what the DTLB holds of them. */
+ * half of what the DTLB holds of them, or half of its ring if that is less. */
 static uint64_t sparse_span(struct facts *f)
 {
 	uint64_t pages = field(f, "dtlb", "large_entries") / 2;
@@ -219,7 +219,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	if (!strcmp(row, "tlb.stlb_walk_4k.penalty"))
 		walk(&f, &walk_least, &walk_most);
 	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
-	dram_local(&f, 6 * last_bytes(&f) < sparse_span(&f) ? 6 * last_bytes(&f) : sparse_span(&f), &big_least, &big_most);
+	dram_local(&f, 3 * last_bytes(&f) < sparse_span(&f) ? 3 * last_bytes(&f) : sparse_span(&f), &big_least, &big_most);
 	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
 		{ "load.l1.latency", true, first, first },
 		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },
