@@ -58,6 +58,14 @@ static const struct queue_method *method_of(const struct processor *p)
 	return NULL;
 }
 
+/* Whether a socket has the boxes of an event: the home's may be hidden, the table of requests counts all the same. */
+static bool has_box(const struct bench *b, const char *name, unsigned socket)
+{
+	const struct uncore_box *box;
+
+	return uncore_event_find(b->cpu->processor, name, &box) && uncore_instances(&b->uncore, box, socket) > 0;
+}
+
 /* The events first .. last that the method has, in one run. */
 static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
 {
@@ -67,7 +75,7 @@ static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned f
 	for (unsigned e = first; e <= last; e++) {
 		const bool home = e == HOME || e == HOME_INSERTS;
 
-		if (!q->method->names[e] || (home && home_elsewhere))
+		if (!q->method->names[e] || (home && (home_elsewhere || !has_box(b, q->method->names[e], q->socket))))
 			continue;
 		q->event[n] = (uint8_t)e;
 		names[n++] = q->method->names[e];
@@ -75,7 +83,7 @@ static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned f
 	}
 	if (uncore_plan(&b->uncore, names, n, &q->plan, problem) != ST_OK || q->plan.runs != 1)
 		return false;
-	if (!home_elsewhere || q->home == q->socket || !q->method->remote[0])
+	if (!home_elsewhere || q->home == q->socket || !q->method->remote[0] || !has_box(b, q->method->remote[0], q->home))
 		return true;
 	q->home_event[0] = HOME, q->home_event[1] = HOME_INSERTS;
 	q->counted |= 1u << HOME | 1u << HOME_INSERTS;
@@ -354,6 +362,10 @@ void queue_end(struct loop *l, struct row_result *out)
 	q->on = false;
 	if (q->status == ST_OK)
 		q->status = st;
+	if (q->status == ST_UNSUPPORTED) {
+		give_up(out, QUEUE_UNSUPPORTED, "a box of it does not keep what is written");
+		return;
+	}
 	if (q->status != ST_OK) {
 		give_up(out, QUEUE_FAULT, "a register of the uncore failed");
 		return;

@@ -212,7 +212,9 @@ void report_summary(struct text *t, const struct suite_summary *s)
 			text_fmt(t, ", \"found\": %llu, \"wanted\": %llu, \"already\": %u, \"set\": %u, \"refused\": %u}",
 			         (unsigned long long)p->found, (unsigned long long)p->wanted, p->already, p->set, p->refused);
 	}
-	text_fmt(t, "]}");
+	text_fmt(t, "], \"uncore\": ");
+	boxes_json(t, &s->boxes);
+	text_char(t, '}');
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
@@ -417,6 +419,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 void suite_table_summary(struct text *t, const struct access *a, const struct suite_summary *s)
 {
 	study_lines(t, &s->study);
+	boxes_table_lines(t, &s->boxes);
 	text_fmt(t, "%u rows:", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		if (s->by_status[i])

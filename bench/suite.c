@@ -395,6 +395,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		if (a->instructions)
 			out->instructions = a->instructions(a->counts_self) - before;
 		out->disturbances = b->disturbance.counts;
+		boxes_note(&b->uncore, &out->boxes);
 		write_end(&w);
 		writer_close(&w);
 	}

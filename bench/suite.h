@@ -5,6 +5,7 @@
 #ifndef BENCH_SUITE_H
 #define BENCH_SUITE_H
 
+#include "bench/boxes.h"
 #include "bench/row.h"
 #include "bench/study.h"
 #include "pmu/access.h"
@@ -72,6 +73,7 @@ struct disturbances {
 struct suite_summary {
 	struct disturbances disturbances;
 	struct pins pins;         /* clocks that were kept where they are */
+	struct box_types boxes;   /* of the uncore, as the rows found them */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */

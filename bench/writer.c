@@ -7,7 +7,7 @@
 #include "bench/matrix.h"
 
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
-#define LINE_BYTES 10240u       /* a row with all sixteen data sources of its records */
+#define LINE_BYTES 10752u       /* a row with all sixteen data sources of its records, taken apart by boxes */
 #define CELL_BYTES 80u          /* of a matrix, as text */
 #define TRUST_BYTES (16u << 10)
 #define ACCOUNTING_BYTES (96u << 10) /* of all workloads, and that */
@@ -319,7 +319,7 @@ static void write_whole(struct writer *w, struct json summary)
 
 void write_end(struct writer *w)
 {
-	char at[1024];
+	char at[4096]; /* sixteen types of boxes, each with why it cannot count */
 	struct text line;
 
 	text_init(&line, at, sizeof(at));

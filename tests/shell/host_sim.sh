@@ -41,6 +41,17 @@ check "sim_expect_overrides_by_row" double --expect "$work/expect"
 printf 'load.l2.* = unproven\nload.l1.* = noisy|fault\n' >"$work/expect"
 check "sim_expect_of_another_row_is_status_1" status 1 double --expect "$work/expect"
 
+# Boxes of the uncore that are hidden, or keep nothing: said once, and what the others say stays.
+{ cat tables/machines/haswell-ep.machine; printf '[fault]\nuncore_hidden = 4\n'; } >"$work/hidden.machine"
+{ cat tables/machines/haswell-ep.machine; printf '[fault]\nuncore_stuck = 2\n'; } >"$work/stuck.machine"
+once() { [ "$(run --machine "$work/$1.machine" --suite load.l3.latency,load.dram_local.latency | grep -c "^uncore: $2")" = 1 ]; }
+of() { jq -e "$2" "$work"/runs/sim-"$1"-*-0001/results.json; }
+check "sim_hidden_boxes_are_said_once" once hidden "ha: no such function"
+check "sim_hidden_boxes_are_in_the_files" of hidden '.summary.uncore[] | select(.box == "ha") | .boxes == 0 and (.absent | test("hidden"))'
+check "sim_without_home_agents_the_table_of_requests_counts" of hidden '[.rows[].uncore_queue] | all(.verdict == "ok" and .home == null and .parts.held != null)'
+check "sim_stuck_boxes_are_said_once" once stuck "cbo: its counters do not keep what is written"
+check "sim_rows_beside_stuck_boxes_are_unsupported_there" of stuck '[.rows[].uncore_queue.verdict] | all(. == "unsupported")'
+
 # An unknown processor, without counters: the generic rows, and a reason on each of the others. A simulated machine
 # owes every proof, unless --expect says that it does not.
 sed 's/^vendor *=.*/vendor = UnknownChip!/' "$machine" >"$work/unknown.machine"
