@@ -28,6 +28,8 @@ static const struct { const char *source, *codes[3]; } meanings[] = {
 	{ "own L2 cache", { "L2_HIT" } },
 	{ "a fill buffer", { "LFB_HIT" } },
 	{ "own L3 cache, unshared", { "L3_UNSHARED", "L3_NO_SNOOP" } },
+	/* an L3 without a copy of its own has one of them forward the line */
+	{ "L3 cache, shared by other cores", { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN" } },
 	{ "L3 cache, clean in another core", { "L3_OTHER_CORE_CLEAN" } },
 	{ "L3 cache, modified in another core", { "L3_OTHER_CORE_MODIFIED" } },
 	{ "cache of another socket", { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
