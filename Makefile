@@ -195,11 +195,15 @@ judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/gu
 $(OUT)/tests/bench/speed: tests/bench/speed.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
+# What the core-to-core matrix costs a simulated machine of many cores.
+$(OUT)/tests/bench/matrix: tests/bench/matrix.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
 # Built for the machine at hand, as a user of gcc would; nothing of it is shipped.
 $(OUT)/tests/bench/race: tests/bench/race.c $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O3 -march=native -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE -I. -z noexecstack -o $@ $< $(OUT)/asm/blob.o -lpthread
-bench: $(OUT)/tests/bench/speed $(OUT)/tests/bench/race
+bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/bench/race
 	@runner/setup.sh run
 	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
 	@OUT=$(OUT) tests/bench/bench.sh

@@ -37,6 +37,19 @@ static const struct row_proof_set proof_write_l1[] = {
 		{ { { "BSQ.L2_READ_MISS", lines } } }, \
 		END_OF_SETS \
 	};
+/* Nehalem tells which node's memory answered, prefetches too. */
+#define PROOFS_NODE(name, memory, lines) \
+	static const struct row_proof_set name[] = { \
+		{ { { "L2_LINES_IN.ANY", lines }, { "OFFCORE_RESPONSE_0.DATA_IN." memory "_DRAM", lines } } }, \
+		{ { { "L2_LINES_IN.ANY", lines }, { "LONGEST_LAT_CACHE.MISS", lines } } }, \
+		{ { { "LONGEST_LAT_CACHE.MISS", lines } } }, \
+		{ { { "BSQ.L2_READ_MISS", lines } } }, \
+		END_OF_SETS \
+	};
+PROOFS_NODE(proof_4_lines_local, "LOCAL", LINES_4)
+PROOFS_NODE(proof_4_lines_remote, "REMOTE", LINES_4)
+PROOFS_NODE(proof_8_lines_local, "LOCAL", LINES_8)
+PROOFS_NODE(proof_8_lines_remote, "REMOTE", LINES_8)
 PROOFS_L2(proof_4_lines_l2, LINES_4)
 PROOFS_L2(proof_8_lines_l2, LINES_8)
 PROOFS_L2(proof_12_lines_l2, LINES_12)

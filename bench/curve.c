@@ -1,9 +1,10 @@
 /* bench/curve.c: rows whose value is found along a curve. What the points are stands in curve.h. */
-#include "bench/curve.h"
+#include "bench/curve_pass.h"
 
 #define TURNS 8u                  /* in the shorter window */
 #define TURNS_TWICE 512u          /* of CURVE_TWICE, and */
 #define TURNS_SPREAD 32u          /* of CURVE_SPREAD: rows of DRAM that happen to be open must not decide */
+#define PAIR_TURNS_SIMULATED 2u   /* of CURVE_PAIRS: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
 #define SAMPLES_SIMULATED 3u
@@ -17,18 +18,6 @@
 #define SETTLED_PART 2000u        /* until a visit is not shorter by such a part than the one before */
 #define L3_FACTOR 8u              /* of the L2: no node is visited twice in all points together */
 
-struct pass {
-	struct bench *b;
-	const struct row *row;
-	const struct row_curve *curve;
-	struct loop loop;             /* its one working set: ring and code */
-	struct row_result *out;
-	uint32_t lines;               /* a node; of CURVE_SPREAD, from one region to the next */
-	uint32_t turns;               /* in the shorter window */
-	int64_t tick_micro;           /* cycles a TSC tick, in millionths, without a cycle counter */
-	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli, spread_milli; /* of all samples */
-};
-
 /* Lines that come from where the row aims, a turn; without a ring, turns. */
 static uint32_t units_of(const struct row_curve *c, uint32_t x)
 {
@@ -36,6 +25,7 @@ static uint32_t units_of(const struct row_curve *c, uint32_t x)
 	case CURVE_OVERLAP:
 	case CURVE_WALKS:
 	case CURVE_SPREAD:
+	case CURVE_PAIRS:
 		return x;
 	case CURVE_WINDOW:
 		return 2 + (c->filler == FILLER_MISS ? x : 0);
@@ -96,6 +86,11 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 		return prepare_spread(l, turns);
 	if (l->row->prepare == PREPARE_FLUSH)
 		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
+	/* the other line of a pair of which one alone is to miss: both come, then that one goes */
+	if (st == ST_OK && c->what == CURVE_PAIRS)
+		st = run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
+	if (st == ST_OK && c->what == CURVE_PAIRS && l->row->prepare == PREPARE_FLUSH)
+		st = run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
 	return st == ST_OK ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
 }
 
@@ -158,6 +153,12 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 	return st == ST_OK ? ST_TIMEOUT : st;
 }
 
+/* Whether a point is a whole turn, not one of x parts of it. */
+static bool a_turn(const struct row_curve *c)
+{
+	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_PAIRS;
+}
+
 /* Maps room for the code anew and writes that of a point: what a processor may have fetched of it before it was written,
  * on a wrong path, is nowhere any more. */
 static enum status write_code(struct pass *p, uint32_t x)
@@ -176,8 +177,7 @@ static enum status write_code(struct pass *p, uint32_t x)
 	return curve_code(p->curve, x, p->lines, w->code_map.host) ? ST_OK : ST_FULL;
 }
 
-/* Measures one point and notes it: thousandths of a cycle a turn. */
-static enum status point(struct pass *p, uint32_t x, int64_t *turn_milli)
+enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 {
 	struct working_set *w = &p->loop.sets[0];
 	struct curve *c = &p->out->curve;
@@ -196,37 +196,8 @@ static enum status point(struct pass *p, uint32_t x, int64_t *turn_milli)
 	*turn_milli = samples_median(samples, n);
 	p->spread_milli = samples_mad(samples, n, *turn_milli, work);
 	c->points[c->count].x = x;
-	c->points[c->count++].milli = p->curve->what == CURVE_TWICE || p->curve->what == CURVE_WINDOW ? *turn_milli : *turn_milli / x;
+	c->points[c->count++].milli = a_turn(p->curve) ? *turn_milli : *turn_milli / x;
 	return ST_OK;
-}
-
-/* The last x at which a turn does not take half as long again as with one filler. */
-static enum status knee(struct pass *p, int64_t *value_milli)
-{
-	int64_t first, turn;
-	uint32_t below = 1, above = 0;
-	enum status st = point(p, 1, &first);
-
-	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
-		st = point(p, x, &turn);
-		if (st == ST_OK && turn > first + first / 2)
-			above = x;
-		else if (x == p->curve->most)
-			return st == ST_OK ? ST_MISSING : st;
-		else
-			below = x;
-	}
-	while (st == ST_OK && above - below > 1) {
-		uint32_t x = (below + above) / 2;
-
-		st = point(p, x, &turn);
-		if (turn > first + first / 2)
-			above = x;
-		else
-			below = x;
-	}
-	*value_milli = (int64_t)(below + p->curve->both) * 1000;
-	return st;
 }
 
 static enum status walk(struct pass *p, int64_t *value_milli)
@@ -237,7 +208,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	bool flat = false;
 
 	if (p->curve->value == VALUE_KNEE)
-		return knee(p, value_milli);
+		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
 	/* A whole turn round the ring: what the level above keeps then comes last in the points' own order. */
 	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped) {
 		struct window ignored;
@@ -252,7 +223,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 		}
 	}
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
-		st = point(p, x, &turn);
+		st = curve_point(p, x, &turn);
 		if (st == ST_OK && (c->count == 1 || p->curve->value == VALUE_LAST || (!flat && c->points[c->count - 1].milli < *value_milli / 100 * 99))) {
 			*value_milli = c->points[c->count - 1].milli;
 			spread = p->spread_milli / (p->curve->what == CURVE_TWICE ? 1 : x);
@@ -272,8 +243,8 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	w->shape.order = ORDER_LINES;
 	w->shape.page_bytes = p->row->page_bytes;
 	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
-	w->shape.nodes = 2 * TURNS;
-	p->turns = TURNS;
+	p->turns = p->curve->what == CURVE_PAIRS && p->b->a->kind == ACCESS_SIM ? PAIR_TURNS_SIMULATED : TURNS;
+	w->shape.nodes = 2 * p->turns;
 	if (p->row->place == PLACE_STLB) { /* a page for each load */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
 		w->shape.nodes = 2u * p->b->cpu->tlb.stlb_4k / p->curve->most;
@@ -392,7 +363,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct pass p = { .b = b, .row = r, .curve = r->curve, .out = out };
-	bool wanted = r->prefetch == PREFETCH_OFF && bench_has_prefetch(b), switched = false, quiet = true;
+	bool wanted = r->prefetch != PREFETCH_AS_FOUND && bench_has_prefetch(b), switched = false, quiet = true;
 	uint64_t found = 0;
 	int64_t value = 0;
 	struct text reason;
@@ -402,8 +373,9 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 	p.loop.row = r;
 	p.loop.set_count = 1;
 	b->disturbance.last_ratio_micro = 0;
-	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" : "fillers";
-	out->curve.unit = r->curve->what == CURVE_TWICE || r->curve->what == CURVE_WINDOW ? "cycles a turn" : "cycles each";
+	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" :
+		r->curve->what == CURVE_PAIRS ? "lines" : "fillers";
+	out->curve.unit = a_turn(r->curve) ? "cycles a turn" : "cycles each";
 	st = set_up(&p, out);
 	if (st == ST_UNSUPPORTED && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
@@ -417,7 +389,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		p.loop.counting.proof_count = 0;
 	out->reason[0] = 0;
 	if (st == ST_OK && wanted)
-		quiet = switched = bench_prefetchers_off(b, &found);
+		quiet = switched = r->prefetch == PREFETCH_PAIR ? bench_prefetchers_pair(b, &found) : bench_prefetchers_off(b, &found);
 	if (st == ST_OK)
 		st = p.loop.counting.on ? counters_start(b->a, b->cpu, &p.loop.counting.plan, 0, b->core) : window_clock(b, &p.loop.job, &p.tick_micro);
 	if (st == ST_OK) {
@@ -425,13 +397,26 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		if (p.loop.counting.on && (stopped = counters_stop(b->a, b->cpu, &p.loop.counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 			st = stopped;
 	}
-	if (st == ST_OK) {
+	if (st == ST_OK && p.at_least && quiet) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		text_init(&reason, out->reason, sizeof(out->reason));
+		text_fmt(&reason, "the fill buffers are full first: at least %u entries", (unsigned)(value / 1000));
+	} else if (st == ST_OK) {
 		judge(&p, value, quiet, out);
 		sample_curve(&p.loop, p.loop.sets[0].code_map.va, out);
+	} else if (st == ST_UNSUPPORTED && r->curve->what == CURVE_PAIRS && quiet) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		str_copy(out->reason, sizeof(out->reason), "no prefetcher brings the other line of a pair");
+	} else if (st == ST_RANGE && r->curve->what == CURVE_PAIRS) {
+		out->status = ROW_UNPROVEN;
+		str_copy(out->reason, sizeof(out->reason), "memory takes so many lines longer than one load: no clear knee");
+		out->samples = 0;
 	} else if (st == ST_MISSING) {
 		out->status = ROW_UNPROVEN;
 		text_init(&reason, out->reason, sizeof(out->reason));
-		text_fmt(&reason, "no knee up to %u fillers", r->curve->most);
+		text_fmt(&reason, "no knee up to %u %s", r->curve->most, out->curve.x);
 		out->samples = 0;
 	} else {
 		row_failed(out, st, &p.loop.job, "running the code of a curve");

@@ -11,20 +11,24 @@
  *                  again, then the last x before that is searched by bisection.
  *   CURVE_SPREAD   as CURVE_OVERLAP, each load in a region of memory of its own, so that no two are of one DRAM page: what a
  *                  miss costs does not hang on which rows other loads have opened
+ *   CURVE_PAIRS    lines of x entries of the super queue start together: half as many loads, the other line of each one's pair brought by
+ *                  the prefetcher that does that, and for an odd x a load whose pair's other line the L2 has. Then the
+ *                  other lines are loaded: what was not brought, since no entry was free, comes from memory now. The
+ *                  value is the last x at which they do not take half of a load from memory.
  *   CURVE_CHAINS   no ring: x dependent additions a turn, turns independent of each other; the value is of one addition */
 #ifndef BENCH_CURVE_H
 #define BENCH_CURVE_H
 
 #include "bench/loop.h"
 
-enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD };
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS };
 /* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
 enum filler {
 	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */
 	FILLER_WAITING, /* reservation station: waits for the first load's value */
 	FILLER_LOAD,    /* load buffer: a line in the L1 */
 	FILLER_STORE,   /* store buffer: likewise */
-	FILLER_MISS     /* fill buffers: each another line of the node */
+	FILLER_MISS     /* fill buffers: each another line of the node. CURVE_PAIRS: the other lines are loaded; any other: they are not */
 };
 /* How a curve becomes the row's value. */
 enum curve_value { VALUE_FLAT /* the first that the next one undercuts by less than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */ };
@@ -52,6 +56,7 @@ void curve_json(struct text *t, const struct curve *c);
 #define CURVE_REGIONS 24u        /* of CURVE_SPREAD: as many loads a node at most */
 #define CURVE_PAGE (4096u + 64u) /* from one load of CURVE_WALKS to the next: on by a page and a line, not all in one set of the L1 */
 #define CURVE_SECOND 2048u       /* where in a node B lies */
+#define CURVE_SINGLE 3968u       /* where in a node of CURVE_PAIRS the pair lies of which one line alone is loaded */
 #define CURVE_SENDS 8u           /* where in a node of CURVE_TWICE the load lies that sends for its line */
 #define CURVE_CODE_BYTES 0x4000u
 

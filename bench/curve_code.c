@@ -61,6 +61,35 @@ static void put_filler(struct writer *w, enum filler filler, uint32_t j, uint32_
 	}
 }
 
+static void put32(struct writer *w, uint8_t rex, uint8_t op, uint8_t modrm, uint32_t offset)
+{
+	PUT(w, rex, op, modrm);
+	put_offset(w, offset);
+}
+
+/* Loads of x entries of the super queue, all but an odd one's of pairs; then of the other lines of the pairs, from addresses
+ * that need the values of all first ones, which are 0 but for the next node's. */
+static void put_pairs(struct writer *w, uint32_t x, bool others)
+{
+	PUT(w, 0x48, 0x89, 0xD1); /* mov rcx, rdx */
+	if (x % 2)
+		put32(w, 0x4C, 0x8B, 0x81, CURVE_SINGLE); /* mov r8, [rcx + CURVE_SINGLE] */
+	else
+		PUT(w, 0x45, 0x31, 0xC0); /* xor r8d, r8d */
+	PUT(w, 0x48, 0x8B, 0x12); /* mov rdx, [rdx] */
+	for (uint32_t j = 1; j < x / 2; j++)
+		put32(w, 0x4C, 0x03, 0x81, 2 * LINE * j); /* add r8, [rcx + 128 j] */
+	if (others) {
+		PUT(w, 0x49, 0x89, 0xD2);             /* mov r10, rdx */
+		PUT(w, 0x49, 0x83, 0xE2, 0x00);       /* and r10, 0 */
+		PUT(w, 0x4D, 0x01, 0xC2);             /* add r10, r8 */
+		PUT(w, 0x49, 0x01, 0xCA);             /* add r10, rcx */
+		for (uint32_t j = 0; j < x / 2; j++)
+			put32(w, 0x49, 0x03, 0x92, 2 * LINE * j + LINE); /* add rdx, [r10 + 128 j + 64] */
+	}
+	PUT(w, 0x4C, 0x01, 0xC2); /* add rdx, r8 */
+}
+
 uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8_t *code)
 {
 	struct writer w = { code, 0, false };
@@ -70,6 +99,12 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 		for (uint32_t i = 0; i < x; i++)
 			PUT(&w, 0xF2, 0x0F, 0x58, 0xC1); /* addsd xmm0, xmm1 */
 		PUT(&w, 0x41, 0xFF, 0xE3); /* jmp r11 */
+		return w.full ? 0 : w.at;
+	}
+	if (c->what == CURVE_PAIRS) {
+		put_pairs(&w, x, c->filler == FILLER_MISS);
+		PUT(&w, 0x48, 0x89, 0xD0); /* mov rax, rdx */
+		PUT(&w, 0x41, 0xFF, 0xE3);
 		return w.full ? 0 : w.at;
 	}
 	if (c->what == CURVE_TWICE)

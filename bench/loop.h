@@ -78,6 +78,8 @@ bool bench_has_prefetch(const struct bench *b);
 /* Switches the prefetchers of b->core off; *found is what bench_prefetchers_back needs. False when there are no
  * such switches, or they do not stay as written. */
 bool bench_prefetchers_off(struct bench *b, uint64_t *found);
+/* The same but for the one that brings the other line of a pair; false also where its bit is not known. */
+bool bench_prefetchers_pair(struct bench *b, uint64_t *found);
 bool bench_prefetchers_back(struct bench *b, uint64_t found);
 
 /* --- window.c ---------------------------------------------------------------------------------- */

@@ -334,6 +334,13 @@ bool bench_prefetchers_off(struct bench *b, uint64_t *found)
 	return bench_has_prefetch(b) && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off);
 }
 
+bool bench_prefetchers_pair(struct bench *b, uint64_t *found)
+{
+	const struct processor *p = b->cpu->processor;
+
+	return bench_has_prefetch(b) && p->prefetch_pair && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off & ~p->prefetch_pair);
+}
+
 bool bench_prefetchers_back(struct bench *b, uint64_t found)
 {
 	return prefetchers(b, found & b->cpu->processor->prefetch_off);

@@ -119,6 +119,14 @@ static const struct row_proof_set proof_fill_buffer[] = {
 	{ { { "L2_LOAD_MISS_RETIRED", ONCE } } },
 	END_OF_SETS
 };
+/* Lines that the L2 takes in, loaded or brought beside: one for each entry that a turn takes. */
+static const struct row_proof_set proof_pairs[] = {
+	{ { { "L2_LINES_IN.ANY", ONCE }, { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "L2_LINES_IN.ALL", ONCE }, { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "L2_LINES_IN.SELF.ANY", ONCE } } },
+	{ { { "BSQ.L2_READ_MISS", ONCE } } },
+	END_OF_SETS
+};
 static const struct row_proof_set proof_no_assist[] = {
 	{ { { "FP_ASSIST.ALL", NEVER } } },
 	{ { { "FP_ASSIST.ANY", NEVER } } },

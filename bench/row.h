@@ -63,7 +63,7 @@ enum baseline {
 /* Which statistic of the windows: the minimum where only this core's work counts, the median where
  * others share the level, so that a lucky window is no result. */
 enum statistic { STAT_MINIMUM, STAT_MEDIAN };
-enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND };
+enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, but for the one that brings the other line of an aligned pair */ };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 
 enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */,

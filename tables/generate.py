@@ -148,7 +148,7 @@ def read_quirks(p, folder):
 
 PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
                   "quirks", "profiles", "uncore", "derived", "netburst", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k",
-                  "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "pins", "confirmed", "source"]
+                  "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "prefetch_pair", "pins", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
 
@@ -284,6 +284,8 @@ def check_processor(p, r):
         msr, off = number(p, r, "prefetch_msr"), number(p, r, "prefetch_off", 1)
         if not allowed(msr, off):
             p.add(r.where, "prefetch_off", "MSR 0x%X is not writable with 0x%X" % (msr, off))
+        if "prefetch_pair" in r and number(p, r, "prefetch_pair", 1) & ~off:
+            p.add(r.where, "prefetch_pair", "has bits that prefetch_off does not have")
 
 
 def check_order(p, processors):
@@ -498,7 +500,8 @@ def write_processors(out, processors, quirks, sets):
         out.write("\t\t.tlb = { %s },\n" % tlb)
         out.write("\t\t.pebs_format = %s, .lbr_pairs = %s, .serialise_cpuid = %s,\n" % (
             r.get("pebs_format", "255"), r.get("lbr_pairs", "0"), r.get("serialise_cpuid", "0")))
-        out.write("\t\t.prefetch_msr = %s, .prefetch_off = %sull,\n" % (r.get("prefetch_msr", "0"), r.get("prefetch_off", "0")))
+        out.write("\t\t.prefetch_msr = %s, .prefetch_off = %sull, .prefetch_pair = %sull,\n" % (
+            r.get("prefetch_msr", "0"), r.get("prefetch_off", "0"), r.get("prefetch_pair", "0")))
         out.write("\t\t.confirmed = %s, .source = %s,\n\t},\n" % (c_text(r.confirmed), c_text(r.source)))
     out.write("};\nconst uint16_t processor_count = %d;\n" % len(processors))
 

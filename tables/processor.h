@@ -248,6 +248,7 @@ struct processor {
 	uint8_t serialise_cpuid; /* 1: LFENCE does not serialise, use CPUID */
 	uint32_t prefetch_msr;   /* 0 none */
 	uint64_t prefetch_off;   /* bits to set to switch all of them off */
+	uint64_t prefetch_pair;  /* of these the bit of the one that brings the other line of a pair; 0 not known */
 	const struct pin *pins;
 	uint8_t pin_count;
 	const char *confirmed;   /* "none" or the published results that confirm this row */

@@ -247,10 +247,12 @@ static enum status crowd(struct texts *t, const struct stream *s, unsigned level
 	if (s->nontemporal && !s->loaded)
 		least = most = 4 * combining_milli(t, 64 / vector_bytes(t));
 	if (between) {
-		uint64_t link = over((uint64_t)(hz3(t) * 256 * 1000 / 3) * field(t, "topology", "cores"), field(t, "link", "bytes_per_second"));
+		/* a link carries both ways at once */
+		uint64_t bytes = 256 * larger(s->loaded, s->stored);
+		uint64_t link = over((uint64_t)(hz3(t) * bytes * 1000 / 3) * field(t, "topology", "cores"), field(t, "link", "bytes_per_second"));
 
 		shared = larger(shared, link);
-		most += over(4000 * (ps(t, field(t, "dram", "remote_ps")) - ps(t, field(t, "dram", "local_ps"))), field(t, "lfb", "entries"));
+		most += over(4000 * s->loaded * (ps(t, field(t, "dram", "remote_ps")) - ps(t, field(t, "dram", "local_ps"))), field(t, "lfb", "entries"));
 	}
 	/* a core alone is slower than its share of what all share, or not; where both are near, they add up at most */
 	*out = (struct expectation){ rate_milli(t, 256 * s->arrays * cores, shared >= 2 * most || level == 1 ? larger(most, shared) : larger(most, shared) + smaller(most, shared) / 2),
@@ -269,10 +271,13 @@ static enum status expect_stream(struct texts *t, const char *row, struct expect
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
 	uint64_t sockets = field(t, "topology", "sockets");
 
-	if (!strcmp(row, "read.node_local.bandwidth") || !strcmp(row, "read.node_remote.bandwidth")) {
-		bool between = !strcmp(row + 5, "node_remote.bandwidth");
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		size_t n = strlen(streams[i].name);
+		const char *tail = streams[i].nontemporal ? "_nt.bandwidth" : ".bandwidth";
+		bool between = !strncmp(row + n, ".node_remote", 12), local = !strncmp(row + n, ".node_local", 11);
 
-		return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[0], 4, 1, between, out);
+		if (!strncmp(row, streams[i].name, n) && (between || local) && !strcmp(row + n + (between ? 12 : 11), tail))
+			return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], 4, 1, between, out);
 	}
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		for (unsigned level = 1; level <= 4; level++) {

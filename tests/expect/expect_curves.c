@@ -61,6 +61,21 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	struct expectation one;
 	enum status st;
 
+	if (!strcmp(row, "size.super_queue.entries")) {
+		/* two entries for each load: where the fill buffers end first nothing can fill it; and nothing is clear where half
+		 * of its lines take longer than a load */
+		int64_t queue = field(t, "sq", "entries"), loads = 2 * field(t, "lfb", "entries");
+
+		if (!(field(t, "prefetch", "present") & 2) || !field(t, "l2", "bytes"))
+			return ST_UNSUPPORTED;
+		st = expect_row(machine, format, "load.dram_local.latency", &one);
+		if (st != ST_OK || least(queue, loads) / 2 * line_milli(t) > one.least_milli)
+			return st != ST_OK ? st : ST_MISSING;
+		if (loads <= queue)
+			return ST_UNSUPPORTED;
+		*out = (struct expectation){ 1000 * queue - 500, 1000 * queue + 500 };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
 	for (unsigned i = 0; i < COUNT_OF(sizes); i++)
 		if (!strcmp(row, sizes[i].row)) {
 			*out = (struct expectation){ 1000 * sizes[i].entries - 500, 1000 * sizes[i].entries + 500 };

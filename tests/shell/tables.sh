@@ -58,6 +58,7 @@ check "tables_refuse_a_reason_that_is_too_long" bad unprovable.csv 's/none count
 check "tables_refuse_bad_model" bad processors.txt 's/0x1A 0x1E/26 0x1E/' "models: '26' is no model"
 check "tables_refuse_bad_vendor" bad processors.txt '0,/GenuineIntel/s/GenuineIntel/Intel/' "vendor: 'Intel' must have 12 letters"
 check "tables_refuse_prefetch_bits_that_are_not_writable" bad processors.txt '0,/prefetch_off = 0xF/s//prefetch_off = 0x1F/' "prefetch_off: MSR 0x1A4 is not writable with 0x1F"
+check "tables_refuse_a_pair_prefetcher_that_is_not_switched" bad processors.txt '0,/prefetch_pair = 0x2/s//prefetch_pair = 0x12/' "prefetch_pair: has bits that prefetch_off does not have"
 check "tables_refuse_a_hidden_descriptor" bad processors.txt 's/^models = 0x3F/models = 0x1A/' "haswell-ep: is hidden by nehalem-ep"
 check "tables_refuse_a_list_without_a_last_resort" bad processors.txt '/^\[x86-64\]/,$d' "processors: the last one must match any"
 check "tables_refuse_offcore_part" bad offcore/nehalem.csv 's/^request,OTHER/reqest,OTHER/' "part: 'reqest' must be request or response"

@@ -14,6 +14,7 @@
 #include "pmu/guard.h"
 #include "pmu/sim/sim.h"
 #include "tests/expect/expect.h"
+#include "tests/unit/closed_loop.h"
 #include "tests/unit/memory_host.h"
 
 static void *get_pages(void *self, size_t bytes)
@@ -223,6 +224,34 @@ static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
 	assert_true(wrong >= 8);
 }
 
+/* The super queue, whatever its size, as long as pairs of lines can fill it; then that it is at least as large. */
+static void test_catalogue_super_queue_of_any_size_is_found(void **state)
+{
+	static const struct { const char *entries, *buffers; enum row_status status; int64_t milli; const char *says; } tried[] = {
+		{ "2", "10", ROW_OK, 2000, "" }, { "5", "10", ROW_OK, 5000, "" }, { "10", "10", ROW_OK, 10000, "" }, { "13", "10", ROW_OK, 13000, "" },
+		{ "19", "10", ROW_OK, 19000, "" }, { "20", "10", ROW_UNSUPPORTED, 0, "at least 20 entries" }, { "21", "10", ROW_UNSUPPORTED, 0, "at least 20 entries" }, { "40", "12", ROW_UNSUPPORTED, 0, "at least 24 entries" },
+	};
+	static struct loop_run run;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(tried); i++) {
+		char *queue = loop_changed(loop_built_in("nehalem-ep"), "sq", "entries", tried[i].entries);
+		char *text = loop_changed(queue, "lfb", "entries", tried[i].buffers);
+
+		loop_open(&run, text);
+		loop_suite(&run, "size.super_queue.entries");
+		assert_int_equal(run.host.result_count, 1);
+		print_message("%s of %s buffers: %s, %lld, %s\n", tried[i].entries, tried[i].buffers, row_status_name(run.host.results[0].status),
+		              (long long)run.host.results[0].value_milli, run.host.results[0].reason);
+		assert_int_equal(run.host.results[0].status, tried[i].status);
+		assert_int_equal(run.host.results[0].value_milli, tried[i].milli);
+		assert_non_null(strstr(run.host.results[0].reason, tried[i].says));
+		loop_close(&run);
+		free(queue);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven),
 		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven_on_haswell),
 		cmocka_unit_test(test_catalogue_curves_of_near_lines_are_unproven),
+		cmocka_unit_test(test_catalogue_super_queue_of_any_size_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

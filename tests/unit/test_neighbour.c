@@ -59,7 +59,10 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 		}
 		break;
 	case ORDER_NODES:
-		return false; /* which memory a stream comes from is the matrix's own business: no proof tells nodes apart */
+		if (str_glob("k_write_nt_*", r->kernels[0]))
+			break;
+		r->node = !r->node; /* the other node's memory */
+		return true;
 	default:
 		break;
 	}
@@ -117,7 +120,7 @@ static void astray_rows(unsigned from, unsigned to, unsigned least)
 
 static void test_neighbour_levels_of_one_core_are_unproven(void **state) { (void)state; astray_rows(ORDER_LINES, ORDER_PAIR, 25); }
 static void test_neighbour_states_of_other_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_ROWS, ORDER_MATRIX, 4); }
-static void test_neighbour_levels_of_all_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_CROWD, ORDER_LINE, 18); }
+static void test_neighbour_levels_of_all_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_CROWD, ORDER_LINE, 26); }
 static void test_neighbour_curves_and_tables_are_unproven(void **state) { (void)state; astray_rows(ORDER_CURVE, ORDER_GATHER, 8); }
 
 int main(void)

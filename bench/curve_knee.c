@@ -1,0 +1,126 @@
+/* bench/curve_knee.c: see curve_pass.h. */
+#include "bench/curve_pass.h"
+
+enum status curve_knee(struct pass *p, int64_t *value_milli)
+{
+	int64_t first, turn;
+	uint32_t below = 1, above = 0;
+	enum status st = curve_point(p, 1, &first);
+
+	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
+		st = curve_point(p, x, &turn);
+		if (st == ST_OK && turn > first + first / 2)
+			above = x;
+		else if (x == p->curve->most)
+			return st == ST_OK ? ST_MISSING : st;
+		else
+			below = x;
+	}
+	while (st == ST_OK && above - below > 1) {
+		uint32_t x = (below + above) / 2;
+
+		st = curve_point(p, x, &turn);
+		if (turn > first + first / 2)
+			above = x;
+		else
+			below = x;
+	}
+	*value_milli = (int64_t)(below + p->curve->both) * 1000;
+	return st;
+}
+
+/* The same turn without the loads of the other lines; noted and counted nowhere. */
+static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli)
+{
+	struct row_curve without = *p->curve;
+	const struct pass own = *p;
+	const unsigned count = p->out->curve.count;
+	enum status st;
+
+	without.filler = FILLER_NOP;
+	p->curve = &without;
+	st = curve_point(p, x, turn_milli);
+	p->out->curve.count = count;
+	memcpy(p->counts, own.counts, sizeof(p->counts));
+	p->units = own.units;
+	p->spread_milli = own.spread_milli;
+	p->curve = own.curve;
+	return st;
+}
+
+/* Whether one load of point x waits for a fill buffer, so that its pair's other line comes in time all the same: told without
+ * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it. */
+static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait)
+{
+	int64_t took[3] = { 0, 0, 0 };
+	uint64_t found;
+	const bool off = bench_prefetchers_off(p->b, &found);
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < COUNT_OF(took) && st == ST_OK; i++)
+		st = first_lines(p, x - 4 + 2 * i, &took[i]);
+	if (off && !bench_prefetchers_pair(p->b, &found) && st == ST_OK)
+		st = ST_IO;
+	*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
+	return st;
+}
+
+/* The last x at which the other lines of all pairs come together with the first ones; p->at_least: at which the first ones
+ * need not wait for each other. Its own counts are the row's. */
+static enum status pairs(struct pass *p, int64_t *value_milli)
+{
+	struct pass good = *p;
+	uint32_t below = 0, above = 0;
+	int64_t one = 0, turn, first = 0, late_by = 0, in_time = 0;
+
+	for (uint32_t x = 2; above - below != 1; x = above ? (below + above) / 2 : x * 2 < p->curve->most ? x * 2 : p->curve->most) {
+		bool late = false;
+		enum status st;
+
+		memset(p->counts, 0, sizeof(p->counts));
+		p->units = 0;
+		st = curve_point(p, x, &turn);
+		/* it takes long because lines come late, or because they are many: the first ones tell */
+		if (st == ST_OK && (!below || turn > one + one / 2)) {
+			st = first_lines(p, x, &first);
+			one = below ? one : first;
+			late = p->at_least ? first > one + one / 4 * 3 : turn - first > one / 2;
+		}
+		if (st != ST_OK)
+			return st;
+		if (late && !below)
+			return ST_UNSUPPORTED;
+		if (!late && x == p->curve->most)
+			return ST_MISSING;
+		if (late) {
+			above = x;
+			late_by = turn - first;
+		} else {
+			below = x;
+			in_time = turn;
+			good = *p;
+		}
+	}
+	*p = good;
+	*value_milli = (int64_t)below * 1000;
+	if (!p->at_least && below >= 6) {
+		bool wait = false;
+		enum status st = loads_wait(p, below, one, &wait);
+
+		if (st == ST_OK && wait)
+			return ST_MISSING;
+		if (st == ST_OK)
+			st = first_lines(p, below, &first);
+		/* a line more is late by a load from memory, not by its place in the channels' queues */
+		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
+	}
+	return ST_OK;
+}
+
+enum status curve_pairs(struct pass *p, int64_t *value_milli)
+{
+	enum status st = pairs(p, value_milli);
+
+	p->at_least = st == ST_MISSING;
+	return p->at_least ? pairs(p, value_milli) : st;
+}
