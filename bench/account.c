@@ -4,6 +4,7 @@
 #include "bench/cores.h"
 
 #define FIXED_CYCLES 1u        /* SDM vol. 3, table 18-2 */
+#define FIXED_REFERENCE 2u     /* at the TSC's rate */
 #define PAIRS_SIMULATED 1u
 #define PAIRS_WANTED 11u
 #define ROUNDS_FACTOR 3u       /* disturbed pairs are repeated, up to so many in all */
@@ -240,12 +241,15 @@ static enum status read_one(const struct bench *b, uint32_t index, bool fixed, u
 	return st;
 }
 
-struct reading { uint64_t cycles, asks[RUN_ASKS]; };
+struct reading { uint64_t cycles, reference, asks[RUN_ASKS]; };
 
 static enum status read_all(const struct bench *b, const struct ask_run *run, struct reading *out)
 {
 	enum status st = read_one(b, 1u << 30 | FIXED_CYCLES, true, &out->cycles);
 
+	out->reference = 0;
+	if (st == ST_OK && b->cpu->fixed_mask >> FIXED_REFERENCE & 1)
+		st = read_one(b, 1u << 30 | FIXED_REFERENCE, true, &out->reference);
 	for (unsigned i = 0; i < run->count && st == ST_OK; i++)
 		st = read_one(b, run->plan.slots[i].rdpmc_index, run->plan.slots[i].fixed, &out->asks[i]);
 	return st;
@@ -273,6 +277,7 @@ static enum status one_window(struct gated *g, const struct ask_run *run, uint64
 	*disturbed = disturbance_after(g->b) || *disturbed;
 	st = read_all(g->b, run, out);
 	out->cycles = moved(g->b, true, before.cycles, out->cycles);
+	out->reference = moved(g->b, true, before.reference, out->reference);
 	for (unsigned i = 0; i < run->count; i++)
 		out->asks[i] = moved(g->b, run->plan.slots[i].fixed, before.asks[i], out->asks[i]);
 	return st;
@@ -294,6 +299,7 @@ static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t
 		if (disturbed)
 			continue;
 		kept[*n].cycles = window[1].cycles - window[0].cycles;
+		kept[*n].reference = window[1].reference - window[0].reference;
 		for (unsigned i = 0; i < run->count; i++)
 			kept[*n].asks[i] = window[1].asks[i] - window[0].asks[i];
 		(*n)++;
@@ -329,8 +335,10 @@ static const struct reading *median_pair(const struct reading *kept, unsigned n)
 	return kept;
 }
 
-static void take(struct account_result *out, const struct account_work *w, const struct ask_run *run, const struct reading *r)
+static void take(struct account_result *out, const struct account_work *w, const struct ask_run *run, const struct reading *r, uint64_t tsc_hz)
 {
+	if (!out->core_hz && (int64_t)r->cycles > 0 && (int64_t)r->reference > 0)
+		out->core_hz = mul_div((int64_t)tsc_hz, (int64_t)r->cycles, (int64_t)r->reference);
 	for (unsigned i = 0; i < run->count; i++) {
 		const struct ask *a = &w->asks[run->asks[i]];
 		int64_t n = (int64_t)r->asks[i];
@@ -372,7 +380,7 @@ static enum status all_runs(struct gated *g, struct account_work *w, struct acco
 		if (st == ST_OK)
 			st = stopped;
 		if (st == ST_OK && n)
-			take(out, w, &w->runs[r], median_pair(kept, n));
+			take(out, w, &w->runs[r], median_pair(kept, n), b->a->tsc_hz);
 		if (n < out->pairs)
 			out->pairs = n;
 	}

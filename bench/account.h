@@ -48,6 +48,7 @@ struct account_result {
 	unsigned runs, pairs;
 	uint64_t iterations;          /* that the counts are of */
 	int64_t cycles;               /* of the run with the first bundle */
+	int64_t core_hz;              /* in that run, by the reference cycles; 0 unknown */
 	int64_t value[ACCOUNT_QUANTITIES];
 	int64_t bundle_cycles[ACCOUNT_QUANTITIES]; /* of the run that a quantity was counted in */
 	bool known[ACCOUNT_QUANTITIES];
@@ -76,6 +77,11 @@ bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
  * shared out by how many of them retire. False: it has no such events. */
 struct account_master { int64_t retired, wasted, stalls; };
 bool account_master(const struct account_result *r, struct account_master *out);
+
+/* The front-side bus after the same paper: lines of all agents, 64 bytes each, and which part of the bus' clocks has data, in
+ * thousandths. bytes_per_second 0: the clock is not known. False: there are no such events. */
+struct account_bus { int64_t bytes, bytes_per_second, used_milli; };
+bool account_bus(const struct account_result *r, struct account_bus *out);
 
 /* One of "accounting" of the results; lines for screen and log. */
 void account_json(struct text *t, const struct account_result *r);

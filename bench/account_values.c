@@ -2,6 +2,8 @@
 #include "bench/account.h"
 #include "bench/reduce.h"
 
+#define LINE_BYTES 64
+
 static int64_t value_of(const struct account_result *r, unsigned q)
 {
 	return q == Q_CYCLES ? r->cycles : r->value[q];
@@ -44,6 +46,16 @@ bool account_master(const struct account_result *r, struct account_master *out)
 	out->retired = mul_div(active, used, dispatched);
 	out->wasted = mul_div(active, dispatched - used, dispatched);
 	out->stalls = r->value[Q_EXECUTE_STALL];
+	return true;
+}
+
+bool account_bus(const struct account_result *r, struct account_bus *out)
+{
+	if (!r->known[Q_BUS_DATA] || !r->known[Q_BUS_CLOCKS] || !r->known[Q_BUS_LINES] || r->value[Q_BUS_CLOCKS] <= 0 || r->bundle_cycles[Q_BUS_LINES] <= 0)
+		return false;
+	out->bytes = LINE_BYTES * r->value[Q_BUS_LINES];
+	out->bytes_per_second = mul_div(out->bytes, r->core_hz, r->bundle_cycles[Q_BUS_LINES]);
+	out->used_milli = mul_div(r->value[Q_BUS_DATA], 1000, r->value[Q_BUS_CLOCKS]);
 	return true;
 }
 
@@ -156,6 +168,17 @@ static void json_master(struct text *t, const struct account_result *r)
 		         (long long)m.stalls);
 }
 
+static void json_bus(struct text *t, const struct account_result *r)
+{
+	struct account_bus b;
+
+	if (!account_bus(r, &b))
+		return;
+	text_fmt(t, ", \"bus\": {\"bytes\": %lld, \"bytes_per_second\": %lld, \"used\": ", (long long)b.bytes, (long long)b.bytes_per_second);
+	text_fixed(t, b.used_milli, 3);
+	text_fmt(t, "}");
+}
+
 static void json_terms(struct text *t, const struct account_result *r)
 {
 	text_fmt(t, ", \"terms\": [");
@@ -184,6 +207,7 @@ void account_json(struct text *t, const struct account_result *r)
 		json_counts(t, r);
 		json_formulas(t, r);
 		json_master(t, r);
+		json_bus(t, r);
 		json_terms(t, r);
 		text_fmt(t, ", \"sum\": %lld, \"core_sum\": %lld, \"levels\": {", (long long)r->sum, (long long)r->core_sum);
 		account_levels(r, levels);
@@ -257,6 +281,19 @@ static void master_lines(struct text *t, const struct account_result *r)
 	         (long long)m.stalls, (long long)(m.retired + m.wasted + m.stalls), (long long)r->bundle_cycles[Q_EXECUTE_STALL]);
 }
 
+static void bus_lines(struct text *t, const struct account_result *r)
+{
+	struct account_bus b;
+
+	if (!account_bus(r, &b))
+		return;
+	text_fmt(t, "  front-side bus           %lld bytes, ", (long long)b.bytes);
+	text_fixed(t, b.bytes_per_second / 1000000, 3);
+	text_fmt(t, " GB/s; data in ");
+	text_fixed(t, b.used_milli, 1);
+	text_fmt(t, " %% of its clocks\n");
+}
+
 static void sum_lines(struct text *t, const struct account_result *r)
 {
 	struct account_level levels[ACCOUNT_LEVELS];
@@ -311,6 +348,7 @@ void account_lines(struct text *t, const struct account_result *r)
 	text_fmt(t, ", %lld cycles, %u runs\n", (long long)r->cycles, r->runs);
 	formula_lines(t, r);
 	master_lines(t, r);
+	bus_lines(t, r);
 	sum_lines(t, r);
 	if (account_ilp(r, ilp)) {
 		text_fmt(t, "  uops started a cycle    ");

@@ -471,6 +471,8 @@ static enum status write_global(struct counters *p, uint64_t value, struct sim_f
 	if (value & ~enable_mask(p))
 		return fault(p, f, FIND_RESERVED, MSR_GLOBAL_CTRL, value & ~enable_mask(p),
 		             "GLOBAL_CTRL: a bit of a counter that does not exist raises #GP");
+	if (counter_pebs_hangs(p, value))
+		return fault(p, f, FIND_FAULT, MSR_GLOBAL_CTRL, value, "with a PEBS buffer beyond one page this write hangs: here it faults");
 	if (!p->started) {
 		bool selectors = true;
 		for (unsigned n = 0; n < 4 && n < m->pmu_general; n++)

@@ -113,6 +113,14 @@ static uint64_t data_source(const struct counters *p, const struct retired *r)
 	return v ^ p->m->fault_data_source_flip;
 }
 
+/* Linux 6.12 events/intel/ds.c: Core 2 hangs at the write of GLOBAL_CTRL when the buffer is larger than a page. */
+bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl)
+{
+	uint64_t base, maximum;
+	return p->m->pmu_pebs_format == 0 && (global_ctrl & p->pebs_enable) && ds_read(p, DS_PEBS_BASE, &base) && ds_read(p, DS_PEBS_MAXIMUM, &maximum) &&
+		maximum - base > 4096;
+}
+
 static void write_record(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
 {
 	static const uint16_t sizes[4] = { 0x90, 0xB0, 0xC0, 0xC8 };

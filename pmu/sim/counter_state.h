@@ -104,6 +104,8 @@ MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint6
 /* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not here. */
 MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);
 MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+/* Record format 0 (Core 2): the counters cannot be switched on with a PEBS buffer of more than one 4 KiB page. */
+bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl);
 /* Whether PEBS is on for general counter n. */
 bool counter_has_pebs(const struct counters *p, unsigned n);
 

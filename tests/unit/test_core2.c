@@ -10,6 +10,7 @@
 
 #include "bench/account.h"
 #include "pmu/counters.h"
+#include "pmu/pebs.h"
 #include "pmu/sim/sim_state.h"
 #include "tests/unit/closed_loop.h"
 
@@ -251,12 +252,109 @@ static void test_core2_bus_transactions_are_a_hierarchy(void **state)
 	}
 }
 
+/* --- precise sampling, record format 0 --------------------------------------------------------- */
+
+static unsigned written;
+
+static enum status count_writes(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	struct guard *g = self;
+	written++;
+	return g->under->ops->wrmsr(g->under->self, core, msr, value);
+}
+
+static const struct event *event(const char *name)
+{
+	const struct event *e = event_find(r.cpu.processor, name);
+	assert_non_null(e);
+	return e;
+}
+
+static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state)
+{
+	(void)state;
+	struct pebs pebs;
+	struct work work;
+	struct job job, run = { .core = 0 };
+	const char *why;
+	const uint64_t turns = 32; /* of four loads: 85 of 128 from memory */
+	struct pebs_request q = { .event = event("MEM_LOAD_RETIRED.L2_LINE_MISS"), .period = 5 };
+	assert_int_equal(pebs_open(&pebs, &r.guard.access, &r.cpu, 0, &why), ST_OK);
+	assert_int_equal(pebs.capacity, 4096 / 0x90);
+	assert_int_equal(work_open(&work, &bench, WORK_LATENCY, 0, 0), ST_OK);
+	assert_int_equal(work_prepare(&work, turns, &job), ST_OK);
+	struct measure_block *block = r.guard.access.ops->control(r.guard.access.self, 0);
+	memset(block, 0, sizeof(*block));
+	block->kernel = WINDOW_CODE + work.kernel->offset;
+	block->serialise = 1;
+	work_arguments(&work, turns, block->argument);
+	run.entry = WINDOW_CODE + kernel_find("k_measure")->offset;
+	run.argument = WINDOW_CONTROL;
+	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
+	assert_int_equal(q.counter, 0);
+	assert_int_equal(r.guard.access.ops->run(r.guard.access.self, &run, 1, 0), ST_OK);
+	assert_int_equal(pebs_stop(&pebs), ST_OK);
+	print_message("%u records\n", pebs.records);
+	assert_in_range(pebs.records, 5, 4096 / 0x90);
+	for (unsigned i = 0; i < pebs.records; i++) {
+		struct pebs_record record;
+		assert_int_equal(pebs_read(&pebs, i, &record), ST_OK);
+		assert_in_range(record.ip, WINDOW_CODE + work.kernel->offset, WINDOW_CODE + work.kernel->offset + 4096);
+		assert_int_equal(record.address, 0); /* the format has no such field */
+	}
+	assert_int_equal(work_close(&work), ST_OK);
+
+	/* an event that is not precise, one that another counter alone counts, two for one counter: nothing is written */
+	struct access_ops ops = *r.guard.access.ops;
+	const struct access_ops *kept = r.guard.access.ops;
+	struct pebs_request bad[2] = { { .event = event("FP_ASSIST"), .period = 5 } };
+	ops.wrmsr = count_writes;
+	r.guard.access.ops = &ops;
+	written = 0;
+	assert_int_equal(pebs_start(&pebs, bad, 1, &why), ST_UNSUPPORTED);
+	assert_string_equal(why, "the event is not precise");
+	bad[0].event = event("MEM_LOAD_RETIRED.L1D_LINE_MISS");
+	bad[1] = q;
+	assert_int_equal(pebs_start(&pebs, bad, 2, &why), ST_UNSUPPORTED);
+	assert_string_equal(why, "no counter is left that can sample the event");
+	assert_int_equal(written, 0);
+	r.guard.access.ops = kept;
+}
+
+/* The same limit as the machine has it, asked for by registers. */
+static void test_core2_buffer_beyond_a_page_hangs(void **state)
+{
+	(void)state;
+	const struct access *a = sim_access(r.sim);
+	uint64_t *ds = (uint64_t *)(void *)a->ops->ds(a->self, 0);
+	const struct sim_finding *last;
+	assert_non_null(ds);
+	for (unsigned over = 0; over < 2; over++) {
+		ds[4] = ds[5] = WINDOW_DS + PAGE_4K; /* base, index; maximum, threshold */
+		ds[6] = ds[7] = ds[4] + PAGE_4K + 0x90 * over;
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x600, WINDOW_DS), ST_OK);
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x186, 0x4208CB), ST_OK);
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x3F1, 1), ST_OK);
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 1), over ? ST_FAULT : ST_OK);
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
+	}
+	assert_true(sim_last_finding(r.sim, &last) > 0);
+	/* counter 1 cannot sample: the bit is reserved */
+	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x3F1, 2), ST_FAULT);
+	static const uint32_t back[][2] = { { 0x3F1, 0 }, { 0x186, 0 }, { 0x600, 0 }, { 0x38F, 3 } };
+	for (unsigned i = 0; i < COUNT_OF(back); i++)
+		assert_int_equal(a->ops->wrmsr(a->self, 0, back[i][0], back[i][1]), ST_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_did, open_core2, close_machine),
 		cmocka_unit_test_setup_teardown(test_core2_bus_bytes_are_those_of_memory, open_core2, close_machine),
 		cmocka_unit_test_setup_teardown(test_core2_bus_transactions_are_a_hierarchy, open_core2, close_machine),
+		cmocka_unit_test_setup_teardown(test_core2_samples_on_counter_0_alone_and_into_one_page, open_core2, close_machine),
+		cmocka_unit_test_setup_teardown(test_core2_buffer_beyond_a_page_hangs, open_core2, close_machine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
