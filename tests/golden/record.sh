@@ -1,6 +1,7 @@
 #!/bin/bash
 # Records what each profile of a machine (MACHINE, nehalem-ep) does to the registers: tests/golden/record.sh DIR
 #   PLAN=yes: the accesses that plan mode says there would be
+#   ROWS="a b": what each of these rows does, where a machine has no profiles: DIR/ROW.txt
 #   DIR/start.txt    everything before the first row, the same for all profiles: identification, registers as found
 #   DIR/PROFILE.txt  from the row to the end, what is put back included; one row, one pair of windows a run
 # On the simulated machine, whose accesses are those of a real one. A comment behind each write says what it is for.
@@ -12,7 +13,11 @@ set -u
 out=${OUT:-out} machine=${MACHINE:-nehalem-ep} row=load.l1.latency
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
-"$out/stallmeter" list --profiles "$machine" | sed -n 's/^\([a-z-]*\): .*/\1/p' >"$work/names"
+if [ "${ROWS:-}" ]; then
+	printf '%s\n' $ROWS >"$work/names"
+else
+	"$out/stallmeter" list --profiles "$machine" | sed -n 's/^\([a-z-]*\): .*/\1/p' >"$work/names"
+fi
 awk -F, '$4 == "free" || /LASTBRANCH/ { print $1, $2 }' tables/reviewed/not_restored.csv >"$work/free"
 # settled: the accesses of a trace. Runs of kernels are no accesses, and how many there are before the first window
 # depends on the machine.
@@ -27,12 +32,17 @@ settled() {
 	/^rdmsr / { for (i = 1; i <= ranges; i++) if (hex($3) >= first[i] && hex($3) <= last[i]) $4 = "0x0" }
 	{ print }' "$work/free" "$1"
 }
-if [ "${PLAN:-}" ]; then
+if [ "${PLAN:-}" ] && [ "${ROWS:-}" ]; then
+	trace() { "$out/stallmeter" plan --machine "$machine" --rows "$1" --repetitions 1 --trace "$work/trace"; }
+elif [ "${ROWS:-}" ]; then # status 1: a row that no event proves
+	trace() { "$out/stallmeter" run --backend sim --machine "$machine" --suite "$1" --repetitions 1 --out "$work/out" --trace "$work/trace" || [ $? -eq 1 ]; }
+elif [ "${PLAN:-}" ]; then
 	trace() { "$out/stallmeter" plan --machine "$machine" --profile "$1" --rows $row --repetitions 1 --trace "$work/trace"; }
 else
 	trace() { "$out/stallmeter" run --backend sim --machine "$machine" --profile "$1" --suite $row --repetitions 1 --out "$work/out" --trace "$work/trace"; }
 fi
 while read -r name; do
+	[ -z "${ROWS:-}" ] || row=$name
 	trace "$name" >"$work/said" || exit 1
 	settled "$work/trace" >"$work/accesses" && [ -s "$work/accesses" ] || exit 1
 	sed "/^# $row\$/,\$d" "$work/accesses" >"$work/start"

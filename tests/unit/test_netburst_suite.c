@@ -55,11 +55,112 @@ static void test_netburst_suite_is_unproven_without_tagging(void **state)
 	free(text);
 }
 
+/* Registers as found after every kind of end. Values that are not those of a reset stand there before. */
+#define REGISTERS 0x100u /* 0x300 to 0x3FF; then MISC_ENABLE and the DS area */
+#define ROWS "load.l2.latency,split.load_line.penalty,sample.precise.skid,sample.interrupt.skid"
+static struct { struct access access; const struct access *under; struct access_ops ops; unsigned writes, fault_at, runs, timeout_at; } trouble;
+
+static enum status trouble_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	(void)self;
+	return ++trouble.writes == trouble.fault_at ? ST_FAULT : trouble.under->ops->wrmsr(trouble.under->self, core, msr, value);
+}
+
+static enum status trouble_run(void *self, struct job *jobs, unsigned n, uint64_t limit)
+{
+	(void)self;
+	if (++trouble.runs == trouble.timeout_at)
+		return jobs[0].status = ST_TIMEOUT;
+	return trouble.under->ops->run(trouble.under->self, jobs, n, limit);
+}
+
+static uint32_t register_at(unsigned i)
+{
+	return i < REGISTERS ? 0x300 + i : i == REGISTERS ? 0x1A0 : 0x600;
+}
+
+static void run_and_compare(const char *what, unsigned fault_at, unsigned timeout_at, unsigned stop_after)
+{
+	static struct loop_run r;
+	static uint64_t before[REGISTERS + 2];
+	static bool there[REGISTERS + 2];
+	unsigned compared = 0, changed = 0;
+	loop_open(&r, loop_built_in("pentium4"));
+	const struct access *a = trouble.under = sim_access(r.sim);
+	static const struct { uint32_t msr; uint64_t value; } unusual[] = { { 0x3A0, 0x18000208 }, { 0x3CC, 0x0C001E0C }, { 0x3B8, 0x0200020C },
+		{ 0x36C, 0x33000 }, { 0x370, 0x0003B000 }, { 0x371, 0x30000 }, { 0x3F2, 0x3 }, { 0x600, 0x200000 } };
+	for (unsigned i = 0; i < COUNT_OF(unusual); i++)
+		assert_int_equal(a->ops->wrmsr(a->self, 0, unusual[i].msr, unusual[i].value), ST_OK);
+	trouble.access = *a;
+	trouble.ops = *a->ops;
+	trouble.ops.wrmsr = trouble_wrmsr;
+	trouble.ops.run = trouble_run;
+	trouble.access.ops = &trouble.ops;
+	trouble.writes = trouble.runs = 0;
+	trouble.fault_at = fault_at;
+	trouble.timeout_at = timeout_at;
+	guard_init(&r.guard, &trouble.access, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+	for (unsigned i = 0; i < REGISTERS + 2; i++)
+		there[i] = a->ops->rdmsr(a->self, 0, register_at(i), &before[i]) == ST_OK;
+	r.host.stop_after = stop_after;
+	loop_suite(&r, ROWS);
+	trouble.fault_at = 0;
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	for (unsigned i = 0x12; i < REGISTERS + 2; i++) { /* below: the counters, which count */
+		uint64_t now;
+		if (!there[i])
+			continue;
+		compared++;
+		if (a->ops->rdmsr(a->self, 0, register_at(i), &now) == ST_OK && now == before[i])
+			continue;
+		print_error("%s: 0x%X: 0x%llx, was 0x%llx\n", what, register_at(i), (unsigned long long)now, (unsigned long long)before[i]);
+		changed++;
+	}
+	assert_int_equal(changed, 0);
+	assert_true(compared > 60);
+	assert_int_equal(r.guard.refused, 0);
+	loop_close(&r);
+}
+
+static void test_netburst_registers_are_as_found_after_every_end(void **state)
+{
+	(void)state;
+	char what[64];
+	run_and_compare("a run", 0, 0, 0);
+	unsigned writes = trouble.writes, runs = trouble.runs;
+	assert_true(writes > 200 && runs > 50);
+	run_and_compare("Esc", 0, 0, 2);
+	for (unsigned n = 1; n <= writes; n += writes / 20) {
+		snprintf(what, sizeof(what), "a fault in write %u of %u", n, writes);
+		run_and_compare(what, n, 0, 0);
+	}
+	for (unsigned n = 1; n <= runs; n += runs / 10) {
+		snprintf(what, sizeof(what), "a time-out in run %u of %u", n, runs);
+		run_and_compare(what, 0, n, 0);
+	}
+	print_message("%u writes, %u runs\n", writes, runs);
+}
+
+/* IQ_ESCR0 and 1 are of models 0 to 2: this model lacks them, and they are refused before anything is written. */
+static void test_netburst_registers_of_earlier_models_are_refused(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	loop_open(&r, loop_built_in("pentium4"));
+	const struct access *a = &r.guard.access;
+	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x3BA, 0), ST_REFUSED);
+	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x3BB, 0), ST_REFUSED);
+	assert_int_equal(r.guard.count, 0);
+	loop_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_netburst_suite_is_proven_where_it_can_be),
 		cmocka_unit_test(test_netburst_suite_is_unproven_without_tagging),
+		cmocka_unit_test(test_netburst_registers_are_as_found_after_every_end),
+		cmocka_unit_test(test_netburst_registers_of_earlier_models_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
