@@ -247,10 +247,12 @@ FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine.c pmu/sim/counter_events
 FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/replay.c
 FUZZ_SOURCES_fuzz_results := runner/reader.c runner/reader_check.c $(wildcard bench/html*.c) bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_journal := runner/reader.c runner/reader_check.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_resume := bench/journal.c bench/writer.c bench/document.c pmu/text.c $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_counts := runner/counts.c bench/accounting.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_settings := efi/config.c pmu/text.c bench/suite.c bench/places.c bench/profile.c $(OUT)/libstallmeter.a
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)
+FUZZ_FLAGS_fuzz_resume   := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_counts   := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_settings := $(FUZZ_FLAGS_fuzz_results) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
 FUZZ_SHORT    ?= 200000
