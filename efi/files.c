@@ -382,6 +382,29 @@ enum status files_write(struct files *f, const char *name, const void *bytes, si
 	return remember(f, write_whole(f->run, name, bytes, n));
 }
 
+/* In place, one sector that never changes its length: no cluster is taken or given back. EDK II's FAT driver writes the
+ * allocation table before the directory, so that a deletion that power cuts short leaves a name on a free cluster, which
+ * the next file takes. */
+static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
+{
+	char sector[FILES_KEPT_BYTES];
+	EFI_FILE_HANDLE file;
+	if (n > sizeof(sector))
+		return ST_RANGE;
+	memset(sector, '\n', sizeof(sector));
+	memcpy(sector, bytes, n);
+	enum status s = uefi_status(open_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &file));
+	if (s != ST_OK)
+		return s;
+	cut(file, sizeof(sector)); /* somebody else's may be longer */
+	s = write_flushed(file, sector, sizeof(sector));
+	if (s == ST_FULL)
+		file->Delete(file); /* closes; a file without a cluster would be damage */
+	else
+		file->Close(file);
+	return s;
+}
+
 enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n)
 {
 	EFI_FILE_HANDLE ours;
@@ -390,7 +413,7 @@ enum status files_keep(struct files *f, const char *name, const void *bytes, siz
 	enum status s = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
 	if (s != ST_OK)
 		return s;
-	s = write_whole(ours, name, bytes, n);
+	s = write_sector(ours, name, bytes, n);
 	ours->Close(ours);
 	return s;
 }

@@ -33,7 +33,9 @@ MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
 MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity);
 /* Goes on in a run that is there; its journal is cut after so many bytes. */
 MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
-/* A small file of ours in \stallmeter, written as by files_write; also before a run. */
+/* A text of at most FILES_KEPT_BYTES in a file of ours in \stallmeter, which is as long, filled up with line feeds; also
+ * before a run. ST_RANGE: it is longer. */
+#define FILES_KEPT_BYTES 512u
 MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
 /* Into the run's directory. files_append: flushed before it returns. files_write: the whole file,
  * under NAME.tmp first, flushed, then renamed; a reader that finds only NAME.tmp may take it. */

@@ -6,7 +6,6 @@
 #include "pmu/text.h"
 
 #define STATE_FILE    "state.txt"
-#define STATE_BYTES   1024u
 #define JOURNAL_BYTES (16u << 20)
 
 /* --- the state --------------------------------------------------------------------------------- */
@@ -47,10 +46,7 @@ static void state_read(struct state *s, struct files *files)
 	size_t bytes, pages_bytes;
 	struct ini r;
 	memset(s, 0, sizeof(*s));
-	enum status st = files_read(files, STATE_FILE, STATE_BYTES, &text, &bytes, &pages_bytes);
-	/* A power cut between deleting the old file and renaming the new one. */
-	if (st == ST_MISSING)
-		st = files_read(files, STATE_FILE ".tmp", STATE_BYTES, &text, &bytes, &pages_bytes);
+	enum status st = files_read(files, STATE_FILE, FILES_KEPT_BYTES, &text, &bytes, &pages_bytes);
 	if (st == ST_MISSING)
 		return;
 	if (st == ST_OK) {
@@ -67,7 +63,7 @@ static void state_read(struct state *s, struct files *files)
 
 static void state_keep(struct state *s, struct files *files)
 {
-	char at[STATE_BYTES];
+	char at[FILES_KEPT_BYTES];
 	struct text t;
 	text_init(&t, at, sizeof(at));
 	text_fmt(&t, "# Stallmeter's own; it may be deleted.\nstarts = %u\n", s->starts);
