@@ -66,7 +66,7 @@ no_line_lost() {
 	run=$(ls "$work/serial" | head -n 1)
 	runner/fetch.sh "$1" "$work/medium" >/dev/null || return 1
 	while IFS= read -r line; do
-		grep -qxF -- "$line" "$(ls -d "$work/medium"/* | tail -n 1)/journal.jsonl" || { echo "lost: ${line:0:120}"; return 1; }
+		grep -qxF -- "$line" "$(ls -d "$work/medium"/* | tail -n 1)/journal.jsonl" || { echo "lost: ${line:0:120}"; grep -a 'cannot be written' "$log"; return 1; }
 	done <"$work/serial/$run/journal.jsonl"
 	wc -l <"$work/serial/$run/journal.jsonl" >>"$work/lines"
 }
