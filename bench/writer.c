@@ -334,22 +334,27 @@ void write_end(struct writer *w)
 
 /* --- a journal read back ----------------------------------------------------------------------- */
 
-/* The head of results.json has one member of the run's line on each of its lines. */
+static bool begins_with(struct json text, const char *prefix)
+{
+	size_t n = str_length(prefix);
+
+	return text.bytes >= n && memcmp(text.at, prefix, n) == 0;
+}
+
+/* The head of results.json has one member of the run's line on each of its lines, but what is the journal's own. */
 static void take_run(struct writer *w, struct json run)
 {
 	struct json member, value;
 	size_t at = 0;
-	unsigned n = 0;
 	struct text name;
 
 	text_fmt(&w->json, "{\n");
-	while (json_member(run, &at, &member)) {
-		if (n++ < 2) /* event, key */
-			continue;
-		text_fmt(&w->json, "%s", n > 3 ? ",\n" : "");
-		text_bytes(&w->json, member.at, member.bytes);
-	}
-	text_fmt(&w->json, ",\n\"rows\": [");
+	while (json_member(run, &at, &member))
+		if (!begins_with(member, "\"event\"") && !begins_with(member, "\"key\"")) {
+			text_bytes(&w->json, member.at, member.bytes);
+			text_fmt(&w->json, ",\n");
+		}
+	text_fmt(&w->json, "\"rows\": [");
 	report_csv_head(&w->csv);
 	text_init(&name, w->backend, sizeof(w->backend));
 	if (json_get(run, "backend", &value))
