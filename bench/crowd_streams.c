@@ -133,10 +133,14 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 	return st;
 }
 
-struct point { int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX]; unsigned good, rejected; };
+struct point {
+	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
+	unsigned good, rejected;
+	struct traffic_result traffic;
+};
 
-/* The rate of the first n members. */
-static enum status measure(struct crowd *c, unsigned n, struct point *p)
+/* The rate of the first n members; t counts beside them. */
+static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struct point *p)
 {
 	struct bench *b = c->b;
 	unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? ROUNDS_SIMULATED : ROUNDS;
@@ -156,10 +160,12 @@ static enum status measure(struct crowd *c, unsigned n, struct point *p)
 				c->members[i].units = window << longer;
 			if (c->row->place == PLACE_DRAM) /* other cores may still hold lines from before */
 				st = crowd_flush(c, n);
+			traffic_before(t, b);
 			if (st == ST_OK)
 				st = crowd_run(c, n, c->counting.on, &this_one);
 			if (st != ST_OK)
 				return st;
+			traffic_after(t, b, p->good, longer);
 			together = together && this_one;
 			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)crowd_ticks(c, n);
 			for (unsigned e = 0; c->counting.on && e < c->counting.events; e++)
@@ -179,6 +185,7 @@ static enum status measure(struct crowd *c, unsigned n, struct point *p)
 	if (st == ST_OK && slope.value_micro > 0) {
 		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
+		traffic_reduce(t, b, p->good, (int64_t)window, slope.value_micro, &p->traffic);
 	}
 	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
 		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)window, STAT_MEDIAN, &count);
@@ -189,16 +196,32 @@ static enum status measure(struct crowd *c, unsigned n, struct point *p)
 	return st;
 }
 
+/* Of arrays in memory, the sockets of the first n members and those whose memory it is. */
+static void want_sockets(const struct crowd *c, unsigned n, struct traffic *t)
+{
+	traffic_init(t, c->b);
+	for (unsigned i = 0; i < n && c->row->place == PLACE_DRAM; i++) {
+		traffic_want_core(t, c->b, c->members[i].core);
+		traffic_want_node(t, c->b, c->members[i].set.map.node);
+	}
+}
+
 static enum status counted(struct crowd *c, unsigned n, struct point *p)
 {
 	const unsigned core = c->members[0].core;
+	struct traffic t;
 	enum status st = ST_OK, stopped;
 
 	if (c->counting.on)
 		st = counters_start(c->b->a, c->b->cpu, &c->counting.plan, 0, core);
 	if (st != ST_OK)
 		return st;
-	st = measure(c, n, p);
+	want_sockets(c, n, &t);
+	traffic_start(&t, c->b);
+	st = measure(c, n, &t, p);
+	traffic_stop(&t, c->b);
+	if (t.status != ST_OK) /* the rate stands without */
+		p->traffic.sockets = 0;
 	if (c->counting.on && (stopped = counters_stop(c->b->a, c->b->cpu, &c->counting.plan, 0, core)) != ST_OK && st == ST_OK)
 		st = stopped;
 	return st;
@@ -212,6 +235,7 @@ static void take(const struct crowd *c, const struct point *p, struct row_result
 
 	out->value_milli = p->rate_milli;
 	out->spread_milli = p->spread_milli;
+	out->traffic = p->traffic;
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->noisy = is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);

@@ -158,25 +158,31 @@ void html_latencies(struct html *h)
 	staircase(h);
 }
 
-/* Per channel of the memory: read and written. */
-static void channels(struct html *h)
+/* A table of places of sockets: what came and what went. Older results do not say the socket, nor which channel. */
+static void traffic(struct html *h, const char *list_key, const char *place_key, const char *in, const char *out, const char *title,
+                    const char *columns)
 {
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
 	bool open = false;
 
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
-		const struct doc_node *c = doc_get(h->d, r, "memory_channels");
+		const struct doc_node *c = doc_get(h->d, r, list_key);
 		unsigned index = 0;
 
 		for (const struct doc_node *one = c->type == DOC_LIST ? doc_begin(h->d, c) : NULL; one; one = doc_next(h->d, one), index++) {
 			if (!open)
-				html_table(h, "Memory channels, as the memory controller counted them", "row|#channel|#read, GB/s|#written as full lines, GB/s");
+				html_table(h, title, columns);
 			open = true;
 			text_fmt(&h->t, "<tr><th scope=\"row\">");
 			html_text(h, doc_string(h->d, r, "name"));
-			text_fmt(&h->t, "</th><td class=\"n\">%u</td>", index);
-			html_cell_milli(h, doc_milli(h->d, one, "read") / 1000000000, 2);
-			html_cell_milli(h, doc_milli(h->d, one, "write") / 1000000000, 2);
+			text_fmt(&h->t, "</th>");
+			html_cell_node(h, doc_get(h->d, one, "socket"), 0);
+			if (doc_get(h->d, one, place_key)->type == DOC_NUMBER)
+				html_cell_node(h, doc_get(h->d, one, place_key), 0);
+			else
+				text_fmt(&h->t, "<td class=\"n\">%u</td>", index);
+			html_cell_milli(h, doc_milli(h->d, one, in) / 1000000000, 2);
+			html_cell_milli(h, doc_milli(h->d, one, out) / 1000000000, 2);
 			text_fmt(&h->t, "</tr>\n");
 		}
 	}
@@ -192,7 +198,10 @@ void html_bandwidth(struct html *h)
 		return;
 	html_section(h, "bandwidth", "Bandwidth", "Bytes that the loop asks for; the line that a regular store reads for ownership is not counted.");
 	bars(h, true, "Bandwidth in GB/s", "Horizontal bars, one for each bandwidth row. The figures are in the penalty table.", "GB/s (10^9 bytes a second).");
-	channels(h);
+	traffic(h, "memory_channels", "channel", "read", "write", "Memory channels, as the memory controller counted them",
+	        "row|#socket|#channel|#read, GB/s|#written as full lines, GB/s");
+	traffic(h, "socket_links", "link", "received", "sent", "Links between sockets, as their boxes counted data of lines",
+	        "row|#socket|#link|#data received, GB/s|#data sent, GB/s");
 }
 
 /* --- histograms -------------------------------------------------------------------------------- */

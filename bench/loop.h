@@ -36,6 +36,7 @@ enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK };
 /* The uncore's counters beside a row: queue.c. */
 struct queue_loop {
 	const struct queue_method *method;
+	const struct traffic_method *streams;
 	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
 	struct mapping lock;       /* where the bus lock is made */
 	uint64_t before[QUEUE_EVENTS];

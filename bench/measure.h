@@ -12,7 +12,7 @@
 #define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
 
 /* Events of the uncore's queue, queue.c. */
-#define QUEUE_EVENTS 25
+#define QUEUE_EVENTS 31
 
 /* What happened in a window that may spoil it: SMIs and the clock of the core. */
 struct disturbance {

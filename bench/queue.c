@@ -7,28 +7,25 @@
 #define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
 
 /* A chase counts all up to the clock, a stream from memory the clock and what follows, other rows beyond the L2 the clock. */
-enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, READ, WRITE = READ + QUEUE_CHANNELS,
-       EVENTS = WRITE + QUEUE_CHANNELS };
+enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TRAFFIC,
+       EVENTS = TRAFFIC + TRAFFIC_COUNTS };
 _Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
 
 /* How a kind of uncore names them, in one run; NULL: it has none, or not beside the others. The first whose events the
- * processor has is used. `remote`: HOME and what follows, of a home in another socket. `each`: the channels are the boxes
- * of one event. */
-struct queue_method { const char *names[EVENTS], *remote[2]; bool each; };
+ * processor has is used. `remote`: HOME and what follows, of a home in another socket. */
+struct queue_method { const char *names[TRAFFIC], *remote[2]; };
 static const struct queue_method methods[] = {
 	{ .names = {
 		[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
 		[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
 		[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
-		[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF",
-		[READ] = "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
-		[WRITE] = "UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2" } },
+		[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF" } },
 	/* The TOR's occupancy has one counter: that of misses apart would be another run. */
 	{ .names = {
 		[OCCUPANCY] = "UNC_C_TOR_OCCUPANCY.OPCODE:opc=0x182", [INSERTS] = "UNC_C_TOR_INSERTS.OPCODE:opc=0x182",
 		[HOME] = "UNC_H_TRACKER_OCCUPANCY.READS_LOCAL", [HOME_INSERTS] = "UNC_H_REQUESTS.READS_LOCAL",
-		[CLOCK] = "UNC_U_CLOCKTICKS.FIXED", [READ] = "UNC_M_CAS_COUNT.RD", [WRITE] = "UNC_M_CAS_COUNT.WR" },
-	  .remote = { "UNC_H_TRACKER_OCCUPANCY.READS_REMOTE", "UNC_H_REQUESTS.READS_REMOTE" }, .each = true },
+		[CLOCK] = "UNC_U_CLOCKTICKS.FIXED" },
+	  .remote = { "UNC_H_TRACKER_OCCUPANCY.READS_REMOTE", "UNC_H_REQUESTS.READS_REMOTE" } },
 };
 
 const char *queue_verdict_name(enum queue_verdict v)
@@ -75,10 +72,12 @@ static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned f
 	for (unsigned e = first; e <= last; e++) {
 		const bool home = e == HOME || e == HOME_INSERTS;
 
-		if (!q->method->names[e] || (home && (home_elsewhere || !has_box(b, q->method->names[e], q->socket))))
+		const char *const name = e < TRAFFIC ? q->method->names[e] : q->streams ? q->streams->names[e - TRAFFIC] : NULL;
+
+		if (!name || (home && home_elsewhere) || ((home || e >= TRAFFIC + TRAFFIC_RECEIVED) && !has_box(b, name, q->socket)))
 			continue;
 		q->event[n] = (uint8_t)e;
-		names[n++] = q->method->names[e];
+		names[n++] = name;
 		q->counted |= 1u << e;
 	}
 	if (uncore_plan(&b->uncore, names, n, &q->plan, problem) != ST_OK || q->plan.runs != 1)
@@ -122,11 +121,12 @@ void queue_begin(struct loop *l, struct row_result *out)
 	const bool elsewhere = l->row->node != 0;
 
 	q->method = method_of(b->cpu->processor);
+	q->streams = traffic_method_of(b->cpu->processor);
 	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
 	q->home = q->socket;
 	if (elsewhere && !socket_of_node(b, cores_node(b, l->row->node), &q->home))
 		q->home = q->socket;
-	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->each, &problem)) {
+	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->remote[0], &problem)) {
 		if (q->chase)
 			give_up(out, QUEUE_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
 		return;
@@ -145,24 +145,19 @@ void queue_begin(struct loop *l, struct row_result *out)
 	q->status = st; /* told at the end */
 }
 
-/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels has a place for each of them. */
+/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels or links has a place for each. */
 static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
 {
 	const struct bench *b = l->b;
 	uint64_t each[UNCORE_INSTANCES_MAX];
-	const enum status st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
-	const uint32_t present = b->uncore.present[socket][slot->box - b->cpu->processor->boxes];
-	unsigned n = 0;
+	enum status st;
 
+	if (event >= TRAFFIC)
+		return traffic_read(b->a, &b->uncore, l->queue.streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
+	st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
 	values[event] = 0;
-	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++) {
-		if (!(present >> i & 1))
-			continue;
-		if (event < READ || !l->queue.method->each)
-			values[event] += each[i];
-		else if (n < QUEUE_CHANNELS)
-			values[event + n++] = each[i];
-	}
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
+		values[event] += each[i];
 	return st;
 }
 
@@ -189,9 +184,9 @@ void queue_before(struct loop *l)
 static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
 {
 	const struct queue_loop *q = &l->queue;
-	const unsigned last = event >= READ && q->method->each ? event + QUEUE_CHANNELS - 1 : event;
+	const unsigned places = event >= TRAFFIC ? traffic_places(q->streams, event - TRAFFIC) : 1;
 
-	for (unsigned e = event; e <= last; e++) {
+	for (unsigned e = event; e < event + places; e++) {
 		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, slot, q->before[e], after[e]);
 		struct pair *p = &l->b->queue[e][keep];
 
@@ -303,26 +298,13 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	}
 }
 
-/* How many channels the socket has: those of the method's list, or the boxes of its one event. */
-static unsigned channel_count(const struct loop *l)
-{
-	const struct queue_loop *q = &l->queue;
-	unsigned n = 0;
-
-	for (unsigned i = 0; q->method->each && i < q->plan.count; i++)
-		if (q->event[i] == READ)
-			return uncore_instances(&l->b->uncore, q->plan.slots[i].box, q->socket);
-	while (n < QUEUE_CHANNELS && q->method->names[READ + n])
-		n++;
-	return n;
-}
-
-/* Bytes a second of each channel, lines by the clock of the uncore. */
-static void channels(struct loop *l, struct row_result *out)
+/* Bytes a second of each channel and link, lines and flits by the clock of the uncore. */
+static void traffic(struct loop *l, struct row_result *out)
 {
 	static const struct uncore_derived rate = { .kind = DERIVED_RATE };
-	struct queue_result *q = &out->queue;
-	int64_t clock, lines, ticks = 0;
+	const struct queue_loop *q = &l->queue;
+	struct traffic_socket *s = &out->traffic.at[0];
+	int64_t clock, units, ticks = 0;
 	struct slope tsc;
 
 	if (slope(l, CLOCK, &clock) != ST_OK || clock <= 0)
@@ -331,16 +313,22 @@ static void channels(struct loop *l, struct row_result *out)
 		ticks = tsc.value_micro;
 	if (ticks <= 0)
 		return;
-	q->uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
-	q->channels = channel_count(l);
-	for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
-		if (i % QUEUE_CHANNELS >= q->channels)
+	out->queue.uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
+	traffic_boxes(&l->b->uncore, q->streams, q->socket, q->counted >> TRAFFIC, s);
+	for (unsigned c = 0; c < TRAFFIC_COUNTS; c++) {
+		const bool link = c >= TRAFFIC_RECEIVED;
+		const unsigned first = c < TRAFFIC_WRITE ? TRAFFIC_READ : !link ? TRAFFIC_WRITE : c < TRAFFIC_SENT ? TRAFFIC_RECEIVED : TRAFFIC_SENT;
+
+		if (c - first >= (link ? s->links : s->channels))
 			continue;
-		if (slope(l, READ + i, &lines) != ST_OK || lines < 0 ||
-		    uncore_derive(&rate, (uint64_t[2]){ (uint64_t)lines, 0 }, (uint64_t)clock, q->uncore_hz, &q->channel_bytes[i]) != ST_OK)
+		if (slope(l, TRAFFIC + c, &units) != ST_OK)
 			return;
+		units = link && units < 0 ? 0 : units; /* nothing of the row's own came over the links */
+		if (units < 0 || uncore_derive(&rate, (uint64_t[2]){ (uint64_t)units, 0 }, (uint64_t)clock, out->queue.uncore_hz, &s->bytes[c]) != ST_OK)
+			return;
+		s->bytes[c] = s->bytes[c] * traffic_bytes(c) / 64; /* of DERIVED_RATE */
 	}
-	q->has_channels = q->channels > 0;
+	out->traffic.sockets = s->channels > 0;
 }
 
 void queue_end(struct loop *l, struct row_result *out)
@@ -379,8 +367,8 @@ void queue_end(struct loop *l, struct row_result *out)
 
 	if (q->chase)
 		judge(l, moved, out);
-	else if (q->counted >> READ & 1)
-		channels(l, out);
+	else if (q->counted >> TRAFFIC & 1)
+		traffic(l, out);
 }
 
 /* --- what is written --------------------------------------------------------------------------- */
@@ -419,40 +407,11 @@ void queue_json(struct text *t, const struct queue_result *q)
 	text_char(t, '}');
 }
 
-void queue_channels_json(struct text *t, const struct queue_result *q)
-{
-	if (!q->has_channels) {
-		text_fmt(t, "null");
-		return;
-	}
-	text_char(t, '[');
-	for (unsigned c = 0; c < q->channels; c++)
-		text_fmt(t, "%s{\"read\": %lld, \"write\": %lld}", c ? ", " : "", (long long)q->channel_bytes[c],
-		         (long long)q->channel_bytes[QUEUE_CHANNELS + c]);
-	text_char(t, ']');
-}
-
-static void table_channels(struct text *t, const struct queue_result *q)
-{
-	text_fmt(t, "  channels of memory");
-	for (unsigned i = 0; i < 2 * QUEUE_CHANNELS; i++) {
-		if (i % QUEUE_CHANNELS == 0)
-			text_fmt(t, i ? ", written" : ": read");
-		if (i % QUEUE_CHANNELS >= q->channels)
-			continue;
-		text_char(t, ' ');
-		text_fixed(t, q->channel_bytes[i] / 1000000, 3);
-	}
-	text_fmt(t, " GB/s\n");
-}
-
 void queue_table_line(struct text *t, const struct queue_result *q)
 {
 	char number[32];
 	struct text n;
 
-	if (q->has_channels)
-		table_channels(t, q);
 	if (q->verdict == QUEUE_NONE || q->verdict == QUEUE_UNSUPPORTED)
 		return;
 	text_init(&n, number, sizeof(number));

@@ -11,8 +11,6 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
-#define QUEUE_CHANNELS 8 /* of a socket's memory, at most */
-
 enum queue_verdict {
 	QUEUE_NONE,        /* not a row of loads served beyond the L2 */
 	QUEUE_OK,
@@ -32,17 +30,13 @@ struct queue_result {
 	int64_t response_milli;    /* until the L3 had answered, uncore cycles; -1 unknown */
 	int64_t miss_milli;        /* of the L3's misses: from the miss to the fill; -1 none */
 	int64_t home_milli;        /* reads of this socket held by its home; -1 none */
-	bool has_channels;         /* a stream from memory: */
-	unsigned channels;         /* that there are */
-	int64_t channel_bytes[2 * QUEUE_CHANNELS]; /* a second: read from each channel, then written as full lines */
 	uint64_t uncore_hz;
 	unsigned samples;
 	struct apart_result apart; /* the same loads by each box on their way */
 };
 
-/* The objects of results.json: null for QUEUE_NONE, for rows without channels. Lines below the row's own in the table. */
+/* The object of results.json: null for QUEUE_NONE. Lines below the row's own in the table. */
 void queue_json(struct text *t, const struct queue_result *q);
-void queue_channels_json(struct text *t, const struct queue_result *q);
 void queue_table_line(struct text *t, const struct queue_result *q);
 
 struct loop;

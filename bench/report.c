@@ -277,7 +277,9 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	text_fmt(t, ", \"uncore_queue\": ");
 	queue_json(t, &r->queue);
 	text_fmt(t, ", \"memory_channels\": ");
-	queue_channels_json(t, &r->queue);
+	traffic_channels_json(t, &r->traffic);
+	text_fmt(t, ", \"socket_links\": ");
+	traffic_links_json(t, &r->traffic);
 	text_fmt(t, ", \"simulated\": %s}", backend_kind(a));
 }
 
@@ -413,6 +415,7 @@ void suite_table_line(struct text *t, const struct row_result *r)
 	series_table_line(t, &r->series);
 	table_lines(t, &r->curve);
 	sample_table_line(t, &r->sample, r->latency_sources);
+	traffic_table_lines(t, &r->traffic);
 	queue_table_line(t, &r->queue);
 }
 

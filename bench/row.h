@@ -4,6 +4,7 @@
 
 #include "asm/kernel.h"
 #include "bench/queue.h"
+#include "bench/traffic.h"
 #include "bench/sample.h"
 #include "bench/series.h"
 #include "pmu/base.h"
@@ -179,6 +180,7 @@ struct row_result {
 	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct queue_result queue;   /* the same loads in the uncore's queue */
+	struct traffic_result traffic; /* streams from memory: by channel and link */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
 };
 

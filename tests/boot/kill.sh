@@ -76,8 +76,8 @@ completed() {
 	run=$(ls -d "$work/medium"/* | tail -n 1)
 	file=$run/results.json
 	jq -e '.summary.rows == 6 and .summary.stopped == false' "$file" || return 1
-	jq -c '.rows[] | select(.status != "crashed") | del(.latency_event, .uncore_queue, .memory_channels)' "$file" | sort >"$work/a"
-	jq -c '.rows[] | del(.latency_event, .uncore_queue, .memory_channels)' "$plain" | sort >"$work/b"
+	jq -c '.rows[] | select(.status != "crashed") | del(.latency_event, .uncore_queue, .memory_channels, .socket_links)' "$file" | sort >"$work/a"
+	jq -c '.rows[] | del(.latency_event, .uncore_queue, .memory_channels, .socket_links)' "$plain" | sort >"$work/b"
 	comm -23 "$work/a" "$work/b" >"$work/others"
 	[ ! -s "$work/others" ] || { echo "not as uninterrupted:"; cut -c1-300 "$work/others"; return 1; }
 	diff <(jq -r '.rows[].name' "$file" | sort) <(jq -r '.rows[].name' "$plain" | sort) || return 1

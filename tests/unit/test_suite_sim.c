@@ -193,9 +193,9 @@ static void test_sim_channels_move_what_a_stream_asks_for(void **state)
 		const struct row_result *row = &r.host.results[i];
 		const bool nt = !strcmp(row->name, "triad.dram_nt.bandwidth");
 		int64_t moved[2] = { 0, 0 }, asked = row->value_milli / 1000;
-		assert_true(row->queue.has_channels);
-		for (unsigned c = 0; c < QUEUE_CHANNELS; c++)
-			moved[0] += row->queue.channel_bytes[c], moved[1] += row->queue.channel_bytes[QUEUE_CHANNELS + c];
+		assert_true(row->traffic.sockets == 1 && row->traffic.at[0].channels == 3);
+		for (unsigned c = 0; c < row->traffic.at[0].channels; c++)
+			moved[0] += row->traffic.at[0].bytes[TRAFFIC_READ + c], moved[1] += row->traffic.at[0].bytes[TRAFFIC_WRITE + c];
 		print_message("# %s: %lld MB/s asked for, %lld read, %lld written\n", row->name, (long long)asked / 1000000,
 		              (long long)moved[0] / 1000000, (long long)moved[1] / 1000000);
 		const int64_t truth[2] = { nt ? asked * 2 / 3 : asked, asked / 3 };
