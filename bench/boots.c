@@ -44,11 +44,6 @@ static struct spread spread_of(const struct boots *b, unsigned row)
 	return s;
 }
 
-static const char *unit_of(const struct row *r)
-{
-	return r->unit == UNIT_CYCLES ? "cycles" : r->unit == UNIT_NS ? "ns" : "bytes/s";
-}
-
 static void member(struct text *t, const char *key, int64_t milli)
 {
 	text_fmt(t, ", \"%s\": ", key);
@@ -71,7 +66,7 @@ void boots_json(struct text *t, const struct boots *b)
 			continue;
 		struct spread s = spread_of(b, i);
 		text_fmt(t, "%s\n{\"name\": \"%s\", \"unit\": \"%s\", \"values\": %u, \"ok\": %u", comma ? "," : "", rows[i].name,
-		         unit_of(&rows[i]), b->rows[i].count, b->rows[i].ok);
+		         row_unit_name(rows[i].unit), b->rows[i].count, b->rows[i].ok);
 		member(t, "median", s.median);
 		member(t, "spread", s.mad);
 		member(t, "least", s.least);
@@ -90,7 +85,7 @@ void boots_csv(struct text *t, const struct boots *b)
 			continue;
 		struct spread s = spread_of(b, i);
 		const int64_t all[] = { s.median, s.mad, s.least, s.most };
-		text_fmt(t, "%s,%s,%u,%u", rows[i].name, unit_of(&rows[i]), b->rows[i].count, b->rows[i].ok);
+		text_fmt(t, "%s,%s,%u,%u", rows[i].name, row_unit_name(rows[i].unit), b->rows[i].count, b->rows[i].ok);
 		for (unsigned k = 0; k < COUNT_OF(all); k++) {
 			text_char(t, ',');
 			text_fixed(t, all[k], 3);

@@ -13,7 +13,7 @@ static const char *kind_name(enum row_kind k)
 		k == KIND_SAMPLED ? "sampled" : "throughput";
 }
 
-static const char *unit_name(enum row_unit u)
+const char *row_unit_name(enum row_unit u)
 {
 	return u == UNIT_CYCLES ? "cycles" : u == UNIT_NS ? "ns" : u == UNIT_ENTRIES ? "entries" :
 		u == UNIT_INSTRUCTIONS ? "instructions" : u == UNIT_LINES ? "lines" : "bytes/s";
@@ -239,7 +239,7 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 
 	text_fmt(t, "{");
 	json_string(t, "name", r->name);
-	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", kind_name(r->kind), unit_name(r->unit));
+	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", kind_name(r->kind), row_unit_name(r->unit));
 	json_fixed(t, "value", r->value_milli, there);
 	json_fixed(t, "spread", r->spread_milli, there);
 	json_fixed(t, "cycles", r->cycles_milli, there && r->unit == UNIT_CYCLES);
@@ -397,7 +397,7 @@ static void table_fixed(struct text *t, int width, int64_t milli)
 void suite_table_line(struct text *t, const struct row_result *r)
 {
 	int64_t divisor = r->unit == UNIT_BYTES_PER_SECOND ? 1000000000 : 1;
-	const char *unit = r->unit == UNIT_BYTES_PER_SECOND ? "GB/s" : unit_name(r->unit);
+	const char *unit = r->unit == UNIT_BYTES_PER_SECOND ? "GB/s" : row_unit_name(r->unit);
 
 	text_fmt(t, "%-27s", r->name);
 	if (has_value(r)) {

@@ -72,6 +72,8 @@ enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* fr
 	KIND_SAMPLED /* what samples show */ };
 enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES };
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
+/* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */
+const char *row_unit_name(enum row_unit u);
 const char *row_status_name(enum row_status s);
 
 /* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
