@@ -65,20 +65,12 @@ static int64_t held(const struct loop *l, uint64_t occupancy, uint64_t inserts)
 
 static int64_t less(int64_t a, int64_t b) { return a > b ? a - b : 0; }
 
-static bool home_of(const struct loop *l, unsigned own, unsigned *socket)
+static enum status home_of(const struct loop *l, unsigned own, unsigned *socket)
 {
 	const struct bench *b = l->b;
-	const unsigned node = l->row->node ? cores_node(b, l->row->node) : 0;
 
 	*socket = own;
-	if (!l->row->node)
-		return true;
-	for (unsigned i = 0; b->a->core_node && i < b->uncore.sockets; i++)
-		if (b->a->core_node[b->uncore.speaker[i]] == node) {
-			*socket = i;
-			return true;
-		}
-	return false;
+	return l->row->node ? uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), socket) : ST_OK;
 }
 
 void apart_row(struct loop *l, struct row_result *out)
@@ -95,7 +87,7 @@ void apart_row(struct loop *l, struct row_result *out)
 		return;
 	const bool table = count(l, of_reader, OF_TABLE, socket, lock.va, v) == ST_OK;
 	const bool links = table && count(l, &of_reader[FLITS], 1, socket, lock.va, &v[FLITS]) == ST_OK;
-	const bool pages = table && home_of(l, socket, &home) && count(l, of_home, OF_HOME, home, lock.va, h) == ST_OK;
+	const bool pages = table && home_of(l, socket, &home) == ST_OK && count(l, of_home, OF_HOME, home, lock.va, h) == ST_OK;
 
 	if (b->a->ops->unmap(b->a->self, &lock) != ST_OK || !table)
 		return;

@@ -89,17 +89,6 @@ static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned f
 	return uncore_plan(&b->uncore, q->method->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
 }
 
-/* The socket whose memory a node is. */
-static bool socket_of_node(const struct bench *b, unsigned node, unsigned *socket)
-{
-	for (unsigned i = 0; b->a->core_node && i < b->uncore.sockets; i++)
-		if (b->a->core_node[b->uncore.speaker[i]] == node) {
-			*socket = i;
-			return true;
-		}
-	return false;
-}
-
 void queue_begin(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -124,7 +113,7 @@ void queue_begin(struct loop *l, struct row_result *out)
 	q->streams = traffic_method_of(b->cpu->processor);
 	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
 	q->home = q->socket;
-	if (elsewhere && !socket_of_node(b, cores_node(b, l->row->node), &q->home))
+	if (elsewhere && uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), &q->home) != ST_OK)
 		q->home = q->socket;
 	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->remote[0], &problem)) {
 		if (q->chase)

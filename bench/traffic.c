@@ -84,12 +84,8 @@ void traffic_init(struct traffic *t, struct bench *b)
 		t->method = traffic_method_of(b->cpu->processor);
 }
 
-void traffic_want_core(struct traffic *t, struct bench *b, unsigned core)
+static void want(struct traffic *t, unsigned socket)
 {
-	unsigned socket;
-
-	if (!t->method || uncore_socket(b->a, &b->uncore, core, &socket) != ST_OK)
-		return; /* its socket is not listed then */
 	for (unsigned i = 0; i < t->sockets; i++)
 		if (t->socket[i] == socket)
 			return;
@@ -97,13 +93,20 @@ void traffic_want_core(struct traffic *t, struct bench *b, unsigned core)
 		t->socket[t->sockets++] = socket;
 }
 
+void traffic_want_core(struct traffic *t, struct bench *b, unsigned core)
+{
+	unsigned socket;
+
+	if (t->method && uncore_socket(b->a, &b->uncore, core, &socket) == ST_OK)
+		want(t, socket); /* what is in no known socket is left out */
+}
+
 void traffic_want_node(struct traffic *t, struct bench *b, unsigned node)
 {
-	for (unsigned i = 0; b->a->core_node && i < b->a->cores; i++)
-		if (b->a->core_node[i] == node) {
-			traffic_want_core(t, b, i);
-			return;
-		}
+	unsigned socket;
+
+	if (t->method && uncore_socket_of_node(b->a, &b->uncore, node, &socket) == ST_OK)
+		want(t, socket);
 }
 
 static bool plan_socket(struct traffic *t, const struct bench *b, unsigned i)

@@ -35,6 +35,8 @@ struct uncore {
 MUST_CHECK enum status uncore_find(const struct access *a, const struct cpu *cpu, struct uncore *u);
 /* The socket of a logical processor as uncore_find numbered it: sockets in the order of their first one. */
 MUST_CHECK enum status uncore_socket(const struct access *a, const struct uncore *u, unsigned core, unsigned *socket);
+/* The socket of the first logical processor of a memory node. ST_MISSING: it has none, or its socket is not listed. */
+MUST_CHECK enum status uncore_socket_of_node(const struct access *a, const struct uncore *u, unsigned node, unsigned *socket);
 /* Boxes of a type in a socket. */
 unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, unsigned socket);
 

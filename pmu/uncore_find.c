@@ -62,6 +62,14 @@ enum status uncore_socket(const struct access *a, const struct uncore *u, unsign
 	return s == ST_OK ? ST_MISSING : s;
 }
 
+enum status uncore_socket_of_node(const struct access *a, const struct uncore *u, unsigned node, unsigned *socket)
+{
+	for (unsigned i = 0; a->core_node && i < a->cores; i++)
+		if (a->core_node[i] == node)
+			return uncore_socket(a, u, i, socket);
+	return ST_MISSING;
+}
+
 unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, unsigned socket)
 {
 	return socket < u->sockets ? bit_count(u->present[socket][box - u->cpu->processor->boxes]) : 0;

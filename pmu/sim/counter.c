@@ -60,99 +60,6 @@ static struct signals *tap_home(const struct counters *p, const struct counter *
 	return p->both;
 }
 
-/* ---- clocks --------------------------------------------------------------------------------- */
-
-static uint64_t now(const struct counters *p)
-{
-	return p->env.cycle ? p->env.cycle(p->env.self) : 0;
-}
-
-/* a * b / c without a wider integer; c is small. */
-static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
-{
-	return a / c * b + a % c * b / c;
-}
-
-/* Where the machine's core clock changes every so often, the same number of cycles lasts longer
- * or shorter: the clocks are taken apart into whole double periods and the rest. */
-static uint64_t float_ticks(const struct machine *m, uint64_t cycles)
-{
-	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1; /* bus clocks a period */
-	uint64_t first = bus * m->clock_core_ratio, second = bus * m->fault_ratio_other;
-	uint64_t ticks = cycles / (first + second) * 2 * bus * m->clock_tsc_ratio;
-	uint64_t rest = cycles % (first + second);
-	if (rest < first)
-		return ticks + scale(rest, m->clock_tsc_ratio, m->clock_core_ratio);
-	return ticks + bus * m->clock_tsc_ratio + scale(rest - first, m->clock_tsc_ratio, m->fault_ratio_other);
-}
-
-static uint64_t steady_ticks(const struct machine *m, uint64_t cycles)
-{
-	return scale(cycles, m->tick_per_core_cycle, m->tick_per_tsc);
-}
-
-uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
-{
-	const struct machine *m = p->m;
-	if (!m->fault_ratio_period_us)
-		return steady_ticks(m, cycles);
-	if (cycles < p->clock_cycle) /* before the last change: as if it had been steady since */
-		return p->clock_ticks - steady_ticks(m, p->clock_cycle - cycles);
-	uint64_t since = cycles - p->clock_cycle;
-	return p->clock_ticks + (p->clock_steady ? steady_ticks(m, since) : float_ticks(m, since));
-}
-
-void counters_clock_set(struct counters *p)
-{
-	bool steady = p->m->fault_ratio_turbo && ((p->misc_enable >> 38 & 1) != 0 || (p->perf_ctl >> 32 & 1) != 0);
-	if (steady == p->clock_steady)
-		return;
-	uint64_t cycle = now(p);
-	p->clock_ticks = counters_ticks(p, cycle);
-	p->clock_cycle = cycle;
-	p->clock_steady = steady;
-}
-
-uint64_t counters_ratio_now(const struct counters *p)
-{
-	const struct machine *m = p->m;
-	if (!m->fault_ratio_period_us || p->clock_steady)
-		return m->clock_core_ratio;
-	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1;
-	uint64_t first = bus * m->clock_core_ratio, second = bus * m->fault_ratio_other;
-	return (now(p) - p->clock_cycle) % (first + second) < first ? m->clock_core_ratio : m->fault_ratio_other;
-}
-
-uint64_t counters_now(const struct counters *p)
-{
-	return now(p);
-}
-
-uint64_t counters_aperf(const struct counters *p)
-{
-	return now(p) - p->halted;
-}
-
-uint64_t counters_mperf(const struct counters *p)
-{
-	return counters_ticks(p, now(p) - p->halted);
-}
-
-uint64_t counters_rdtsc(struct counters *p)
-{
-	return counters_ticks(p, now(p)) + (uint64_t)p->tsc_offset;
-}
-
-void counters_halted(struct counters *p, uint64_t cycles)
-{
-	p->halted += cycles;
-}
-
-void counters_smi(struct counters *p)
-{
-	p->smis++;
-}
-
 /* ---- values --------------------------------------------------------------------------------- */
 
 static void sync_one(struct counters *p, struct counter *c, unsigned tap, uint64_t width, unsigned status_bit)
@@ -165,7 +72,7 @@ static void sync_one(struct counters *p, struct counter *c, unsigned tap, uint64
 		n = counters_ticks(p, c->start_cycle + n) - counters_ticks(p, c->start_cycle);
 	else if (c->unit == UNIT_BUS)
 		n /= p->m->clock_core_ratio;
-	uint64_t total = c->base + scale(n, c->thousandths, 1000);
+	uint64_t total = c->base + counters_scale(n, c->thousandths, 1000);
 	uint64_t wraps = width < 64 ? total >> width : 0;
 	if (wraps > c->wraps)
 		p->global_status |= 1ull << status_bit;
@@ -188,7 +95,7 @@ static uint64_t value_of(const struct counters *p, const struct counter *c, unsi
 		n = counters_ticks(p, c->start_cycle + n) - counters_ticks(p, c->start_cycle);
 	else if (c->unit == UNIT_BUS)
 		n /= p->m->clock_core_ratio;
-	return (c->base + scale(n, c->thousandths, 1000)) & mask_of(width);
+	return (c->base + counters_scale(n, c->thousandths, 1000)) & mask_of(width);
 }
 
 static uint64_t general_value(const struct counters *p, unsigned n)
@@ -214,7 +121,7 @@ static void set_tap(struct counters *p, struct counter *c, unsigned number, uint
 	struct signals *home = tap_home(p, c, &at);
 	c->base = value;
 	c->wraps = 0;
-	c->start_cycle = now(p) - p->halted;
+	c->start_cycle = counters_now(p) - p->halted;
 	c->tapped = tap != NULL;
 	signals_tap(home, at, tap);
 }

@@ -68,6 +68,12 @@ struct counters {
 	struct sim_finding late; /* found while running; told with the next access */
 };
 
+/* a * b / c without a wider integer; c is small. */
+static inline uint64_t counters_scale(uint64_t a, uint64_t b, uint64_t c)
+{
+	return a / c * b + a % c * b / c;
+}
+
 static inline uint64_t mask_of(uint64_t width)
 {
 	return width >= 64 ? ~0ull : (1ull << width) - 1;
@@ -84,9 +90,10 @@ static inline void find(struct counters *p, struct sim_finding *f, enum finding_
 /* counter.c: brings values and overflow bits up to date; puts taps as the registers say. */
 void counters_sync(struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
-/* Now, in units: core cycles awake, TSC ticks. */
+
+/* counter_clock.c: now, in core cycles, parked ones too; in core cycles awake; in TSC ticks awake. */
+uint64_t counters_now(const struct counters *p);
 uint64_t counters_aperf(const struct counters *p);
-uint64_t counters_now(const struct counters *p); /* core cycles, parked ones too */
 uint64_t counters_mperf(const struct counters *p);
 /* TSC ticks that `cycles` core cycles last, from the machine's start. */
 uint64_t counters_ticks(const struct counters *p, uint64_t cycles);

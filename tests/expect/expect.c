@@ -59,14 +59,12 @@ enum status expect_field(const char *machine, const char *format, const char *se
 	return st == ST_MISSING ? preset_of(format, section, key, value) : st;
 }
 
-struct facts { const char *machine, *format; bool missing; };
-
-static uint64_t field(struct facts *f, const char *section, const char *key)
+uint64_t machine_field(struct machine_text *t, const char *section, const char *key)
 {
 	uint64_t value = 0;
 
-	if (expect_field(f->machine, f->format, section, key, &value) != ST_OK)
-		f->missing = true;
+	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
+		t->missing = true;
 	return value;
 }
 
@@ -76,39 +74,39 @@ static uint64_t round_up(uint64_t a, uint64_t b)
 }
 
 /* Core cycles that n uncore cycles last, rounded up. */
-static uint64_t uncore(struct facts *f, uint64_t n)
+static uint64_t uncore(struct machine_text *f, uint64_t n)
 {
-	return round_up(n * field(f, "clock", "core_ratio"), field(f, "clock", "uncore_ratio"));
+	return round_up(n * machine_field(f, "clock", "core_ratio"), machine_field(f, "clock", "uncore_ratio"));
 }
 
 /* Core cycles that so many ps last, rounded up. */
-static uint64_t ps(struct facts *f, uint64_t n)
+static uint64_t ps(struct machine_text *f, uint64_t n)
 {
-	unsigned __int128 hz3 = (unsigned __int128)field(f, "clock", "bus_hz_times_3") * field(f, "clock", "core_ratio");
+	unsigned __int128 hz3 = (unsigned __int128)machine_field(f, "clock", "bus_hz_times_3") * machine_field(f, "clock", "core_ratio");
 
 	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
 }
 
-static uint64_t l1(struct facts *f) { return field(f, "l1d", "cycles"); }
-static uint64_t l2(struct facts *f) { return field(f, "l2", "cycles"); }
+static uint64_t l1(struct machine_text *f) { return machine_field(f, "l1d", "cycles"); }
+static uint64_t l2(struct machine_text *f) { return machine_field(f, "l2", "cycles"); }
 
 /* The lookup of the last level, which a load from memory has made too. */
-static uint64_t last(struct facts *f)
+static uint64_t last(struct machine_text *f)
 {
-	if (field(f, "l3", "bytes"))
-		return field(f, "l3", "core_cycles") + uncore(f, field(f, "l3", "uncore_cycles"));
-	return field(f, "l2", "bytes") ? l2(f) : l1(f);
+	if (machine_field(f, "l3", "bytes"))
+		return machine_field(f, "l3", "core_cycles") + uncore(f, machine_field(f, "l3", "uncore_cycles"));
+	return machine_field(f, "l2", "bytes") ? l2(f) : l1(f);
 }
 
 /* In random order over `span` bytes a bank's open row is by chance the right one at most as often as all open rows
  * together are part of the span; where few nodes share a row, never; else it is another one: page miss. */
-static void dram_local(struct facts *f, uint64_t span, uint64_t *least, uint64_t *most)
+static void dram_local(struct machine_text *f, uint64_t span, uint64_t *least, uint64_t *most)
 {
-	uint64_t hit = ps(f, field(f, "dram", "page_hit_ps")), miss = ps(f, field(f, "dram", "page_miss_ps"));
-	uint64_t open = field(f, "dram", "channels") * field(f, "dram", "banks") * field(f, "dram", "page_bytes");
+	uint64_t hit = ps(f, machine_field(f, "dram", "page_hit_ps")), miss = ps(f, machine_field(f, "dram", "page_miss_ps"));
+	uint64_t open = machine_field(f, "dram", "channels") * machine_field(f, "dram", "banks") * machine_field(f, "dram", "page_bytes");
 
-	*least = *most = last(f) + ps(f, field(f, "dram", "local_ps"));
-	if (!field(f, "dram", "open_page"))
+	*least = *most = last(f) + ps(f, machine_field(f, "dram", "local_ps"));
+	if (!machine_field(f, "dram", "open_page"))
 		return;
 	if (open > span)
 		open = span;
@@ -118,28 +116,28 @@ static void dram_local(struct facts *f, uint64_t span, uint64_t *least, uint64_t
 
 /* What a chase made cold by CLFLUSH is spread over, and what the large chase visits at a time: 16 pages of 2 MiB, or
  * half of what the DTLB holds of them, or half of its ring if that is less. */
-static uint64_t sparse_span(struct facts *f)
+static uint64_t sparse_span(struct machine_text *f)
 {
-	uint64_t pages = field(f, "dtlb", "large_entries") / 2;
+	uint64_t pages = machine_field(f, "dtlb", "large_entries") / 2;
 
 	return (pages && pages < 16 ? pages : 16) * 0x200000;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static uint64_t last_bytes(struct facts *f)
+static uint64_t last_bytes(struct machine_text *f)
 {
-	uint64_t l3 = field(f, "l3", "bytes"), l2_bytes = field(f, "l2", "bytes");
+	uint64_t l3 = machine_field(f, "l3", "bytes"), l2_bytes = machine_field(f, "l2", "bytes");
 
-	return l3 ? l3 : l2_bytes ? l2_bytes : field(f, "l1d", "bytes");
+	return l3 ? l3 : l2_bytes ? l2_bytes : machine_field(f, "l1d", "bytes");
 }
 
 /* Lines that share a set of the L1 with the line of group g's page-table entries and come between two uses of it: the
  * other groups' entries, and one line of data of each group, of which pass the row's order decides. Least and most. */
-static void rivals(struct facts *f, uint64_t groups, uint64_t g, uint64_t *least, uint64_t *most)
+static void rivals(struct machine_text *f, uint64_t groups, uint64_t g, uint64_t *least, uint64_t *most)
 {
-	uint64_t sets = field(f, "l1d", "bytes") / 64 / larger(1, field(f, "l1d", "ways"));
-	uint64_t way = field(f, "l2", "bytes") / larger(1, field(f, "l2", "ways")), spread = way > 4096 ? way / 4096 : 1;
+	uint64_t sets = machine_field(f, "l1d", "bytes") / 64 / larger(1, machine_field(f, "l1d", "ways"));
+	uint64_t way = machine_field(f, "l2", "bytes") / larger(1, machine_field(f, "l2", "ways")), spread = way > 4096 ? way / 4096 : 1;
 
 	*least = *most = 0;
 	for (uint64_t other = 0; other < groups; other++) {
@@ -159,20 +157,20 @@ static void rivals(struct facts *f, uint64_t groups, uint64_t g, uint64_t *least
 }
 
 /* Twice what the second level holds, and a line of each is twice what the L1 holds. */
-static uint64_t walk_pages(struct facts *f)
+static uint64_t walk_pages(struct machine_text *f)
 {
-	return larger(2 * field(f, "stlb", "entries"), 2 * field(f, "l1d", "bytes") / 64);
+	return larger(2 * machine_field(f, "stlb", "entries"), 2 * machine_field(f, "l1d", "bytes") / 64);
 }
 
 /* Both TLB levels asked in vain, then a walk: the PDE cache leaves one load, of an entry whose line was used one round
  * of the groups of 8 pages ago. An L1 that replaces the oldest still has it when fewer other lines of its set than
  * ways have come since; else the L2 has it. */
-static void walk(struct facts *f, uint64_t *least_milli, uint64_t *most_milli)
+static void walk(struct machine_text *f, uint64_t *least_milli, uint64_t *most_milli)
 {
-	uint64_t groups = walk_pages(f) / 16 * 2, ways = field(f, "l1d", "ways"), stays = 0, goes = 0;
-	uint64_t lookup = field(f, "stlb", "cycles") + field(f, "walk", "cycles"), gap = 1000 * (l2(f) - l1(f));
+	uint64_t groups = walk_pages(f) / 16 * 2, ways = machine_field(f, "l1d", "ways"), stays = 0, goes = 0;
+	uint64_t lookup = machine_field(f, "stlb", "cycles") + machine_field(f, "walk", "cycles"), gap = 1000 * (l2(f) - l1(f));
 
-	if (field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
+	if (machine_field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
 		*least_milli = 1000 * (lookup + 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));
 		*most_milli = 1000 * (lookup + l2(f));
 		return;
@@ -190,17 +188,17 @@ static void walk(struct facts *f, uint64_t *least_milli, uint64_t *most_milli)
 
 /* Which TLB sizes the rows can aim at. The first level must be a quarter of the second, and a line a page must
  * stay in the L1; for the walk, in the L2. */
-static bool dtlb_in_reach(struct facts *f)
+static bool dtlb_in_reach(struct machine_text *f)
 {
-	uint64_t first = field(f, "dtlb", "entries"), second = field(f, "stlb", "entries");
+	uint64_t first = machine_field(f, "dtlb", "entries"), second = machine_field(f, "stlb", "entries");
 	uint64_t pages = 3 * first < second / 2 ? 3 * first : second / 2;
 
-	return pages >= 2 * first && pages <= field(f, "l1d", "bytes") / 64 / 2;
+	return pages >= 2 * first && pages <= machine_field(f, "l1d", "bytes") / 64 / 2;
 }
 
-static bool walk_in_reach(struct facts *f)
+static bool walk_in_reach(struct machine_text *f)
 {
-	return field(f, "stlb", "entries") && walk_pages(f) * 64 <= field(f, "l2", "bytes") / 2;
+	return machine_field(f, "stlb", "entries") && walk_pages(f) * 64 <= machine_field(f, "l2", "bytes") / 2;
 }
 
 static int64_t tolerance_of(int64_t milli)
@@ -212,8 +210,8 @@ static int64_t tolerance_of(int64_t milli)
 
 enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out)
 {
-	struct facts f = { machine, format, false };
-	bool has_l2 = field(&f, "l2", "bytes"), has_l3 = field(&f, "l3", "bytes");
+	struct machine_text f = { machine, format, false };
+	bool has_l2 = machine_field(&f, "l2", "bytes"), has_l3 = machine_field(&f, "l3", "bytes");
 	uint64_t walk_least = 0, walk_most = 0, dram_least, dram_most, big_least, big_most, first = l1(&f);
 
 	if (!strcmp(row, "tlb.stlb_walk_4k.penalty"))
@@ -229,7 +227,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		{ "load.l2.penalty", has_l2, l2(&f) - first, l2(&f) - first },
 		{ "load.l3.penalty", has_l3, last(&f) - first, last(&f) - first },
 		{ "load.dram_local.penalty", true, dram_least - first, dram_most - first },
-		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), field(&f, "stlb", "cycles"), field(&f, "stlb", "cycles") },
+		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), machine_field(&f, "stlb", "cycles"), machine_field(&f, "stlb", "cycles") },
 		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), 0, 0 },
 	};
 
@@ -262,27 +260,27 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 
 enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)
 {
-	struct facts f = { machine, format, false };
-	const bool has_l3 = field(&f, "l3", "bytes"), sockets = field(&f, "topology", "sockets") > 1;
-	const bool open_page = field(&f, "dram", "open_page"), as_dram = field(&f, "link", "modified_as_dram");
-	const uint64_t cores = field(&f, "topology", "cores");
+	struct machine_text f = { machine, format, false };
+	const bool has_l3 = machine_field(&f, "l3", "bytes"), sockets = machine_field(&f, "topology", "sockets") > 1;
+	const bool open_page = machine_field(&f, "dram", "open_page"), as_dram = machine_field(&f, "link", "modified_as_dram");
+	const uint64_t cores = machine_field(&f, "topology", "cores");
 	/* bus_hz_times_3 * ratio = 3 * uncore_hz; ps * hz / 1e12 cycles, in thousandths */
-	const unsigned __int128 hz3 = (unsigned __int128)field(&f, "clock", "bus_hz_times_3") * field(&f, "clock", "uncore_ratio");
-	const uint64_t hit = open_page ? field(&f, "dram", "page_hit_ps") : 0, miss = open_page ? field(&f, "dram", "page_miss_ps") : 0;
+	const unsigned __int128 hz3 = (unsigned __int128)machine_field(&f, "clock", "bus_hz_times_3") * machine_field(&f, "clock", "uncore_ratio");
+	const uint64_t hit = open_page ? machine_field(&f, "dram", "page_hit_ps") : 0, miss = open_page ? machine_field(&f, "dram", "page_miss_ps") : 0;
 	/* What each load costs beyond the L3's lookup: uncore cycles, and ps where it leaves the socket's uncore. */
 	const struct { const char *row; bool there; uint64_t cycles, time_ps; } formulas[] = {
 		{ "load.l3.latency", true, 0, 0 },
-		{ "load.l3_shared.latency", cores > 2 && field(&f, "l3", "inclusive"), 0, 0 },
-		{ "load.l3_clean_other_core.latency", cores > 1, field(&f, "l3", "clean_uncore_cycles"), 0 },
-		{ "load.l3_modified_other_core.latency", cores > 1, field(&f, "l3", "modified_uncore_cycles"), 0 },
-		{ "load.remote_l3_clean.latency", sockets, 0, field(&f, "link", "clean_ps") },
-		{ "load.remote_l3_modified.latency", sockets, 0, field(&f, "link", "modified_ps") - (as_dram ? hit : 0) },
-		{ "load.dram_local.latency", true, 0, field(&f, "dram", "local_ps") + miss },
-		{ "load.dram_local_big.latency", true, 0, field(&f, "dram", "local_ps") + miss },
-		{ "load.dram_remote.latency", sockets, 0, field(&f, "dram", "remote_ps") + miss },
-		{ "load.dram_page_hit.latency", true, 0, field(&f, "dram", "local_ps") - hit },
+		{ "load.l3_shared.latency", cores > 2 && machine_field(&f, "l3", "inclusive"), 0, 0 },
+		{ "load.l3_clean_other_core.latency", cores > 1, machine_field(&f, "l3", "clean_uncore_cycles"), 0 },
+		{ "load.l3_modified_other_core.latency", cores > 1, machine_field(&f, "l3", "modified_uncore_cycles"), 0 },
+		{ "load.remote_l3_clean.latency", sockets, 0, machine_field(&f, "link", "clean_ps") },
+		{ "load.remote_l3_modified.latency", sockets, 0, machine_field(&f, "link", "modified_ps") - (as_dram ? hit : 0) },
+		{ "load.dram_local.latency", true, 0, machine_field(&f, "dram", "local_ps") + miss },
+		{ "load.dram_local_big.latency", true, 0, machine_field(&f, "dram", "local_ps") + miss },
+		{ "load.dram_remote.latency", sockets, 0, machine_field(&f, "dram", "remote_ps") + miss },
+		{ "load.dram_page_hit.latency", true, 0, machine_field(&f, "dram", "local_ps") - hit },
 	};
-	int64_t milli = (int64_t)field(&f, "l3", "uncore_cycles") * 1000;
+	int64_t milli = (int64_t)machine_field(&f, "l3", "uncore_cycles") * 1000;
 
 	if (f.missing)
 		return ST_SYNTAX;

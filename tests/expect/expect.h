@@ -19,6 +19,10 @@ MUST_CHECK enum status expect_row(const char *machine, const char *format, const
  * its allocation to its deallocation, without the way between core and queue. 5 % on either side. Statuses as above. */
 MUST_CHECK enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out);
 
+/* The texts that formulas read; missing: something that one asked for is in neither. */
+struct machine_text { const char *machine, *format; bool missing; };
+/* A field of it, 0 when it is missing. */
+uint64_t machine_field(struct machine_text *t, const char *section, const char *key);
 /* A field of the machine, by section and key. ST_MISSING when neither text has it. */
 MUST_CHECK enum status expect_field(const char *machine, const char *format, const char *section, const char *key,
                                     uint64_t *value);

@@ -8,60 +8,49 @@
 #include "pmu/text.h"
 #include "tests/expect/expect_front.h"
 
-struct texts { const char *machine, *format; bool missing; };
-
-static uint64_t field(struct texts *t, const char *section, const char *key)
-{
-	uint64_t value = 0;
-
-	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
-		t->missing = true;
-	return value;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t over(uint64_t a, uint64_t b) { return a / (b ? b : 1); }
 
 /* Three times the core clock, as the file gives it. */
-static unsigned __int128 hz3(struct texts *t)
+static unsigned __int128 hz3(struct machine_text *t)
 {
-	return (unsigned __int128)field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio");
+	return (unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio");
 }
 
-static uint64_t ps(struct texts *t, uint64_t n) /* whole cycles, rounded up */
+static uint64_t ps(struct machine_text *t, uint64_t n) /* whole cycles, rounded up */
 {
 	return (uint64_t)((hz3(t) * n + 2999999999999ull) / 3000000000000ull);
 }
 
 /* The last cache's lookup, in cycles. */
-static uint64_t lookup(struct texts *t)
+static uint64_t lookup(struct machine_text *t)
 {
-	uint64_t ratio = field(t, "clock", "uncore_ratio");
+	uint64_t ratio = machine_field(t, "clock", "uncore_ratio");
 
-	if (field(t, "l3", "bytes"))
-		return field(t, "l3", "core_cycles") + over(field(t, "l3", "uncore_cycles") * field(t, "clock", "core_ratio") + ratio - 1, ratio);
-	return field(t, field(t, "l2", "bytes") ? "l2" : "l1d", "cycles");
+	if (machine_field(t, "l3", "bytes"))
+		return machine_field(t, "l3", "core_cycles") + over(machine_field(t, "l3", "uncore_cycles") * machine_field(t, "clock", "core_ratio") + ratio - 1, ratio);
+	return machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "cycles");
 }
 
 /* A load of a line from memory, in cycles; where rows of DRAM stay open, in sequence most find theirs so. */
-static uint64_t memory(struct texts *t, bool in_sequence)
+static uint64_t memory(struct machine_text *t, bool in_sequence)
 {
-	uint64_t open = in_sequence && field(t, "dram", "open_page") ? field(t, "dram", "page_hit_ps") : 0;
+	uint64_t open = in_sequence && machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0;
 
-	return lookup(t) + ps(t, field(t, "dram", "local_ps") - open);
+	return lookup(t) + ps(t, machine_field(t, "dram", "local_ps") - open);
 }
 
 /* How long the channels of a node, or one of them, take for so many lines. */
-static uint64_t channels_milli(struct texts *t, uint64_t lines, uint64_t channels)
+static uint64_t channels_milli(struct machine_text *t, uint64_t lines, uint64_t channels)
 {
-	uint64_t rate = channels * field(t, "dram", "channel_bytes_per_second");
+	uint64_t rate = channels * machine_field(t, "dram", "channel_bytes_per_second");
 
 	return (uint64_t)over((uint64_t)(lines * 64000 * hz3(t) / 3), rate);
 }
 
 /* Ports named by an [exec] line "LATENCY PORTS BUSY", a digit a port. */
-static uint64_t ports(struct texts *t, const char *name, uint64_t preset)
+static uint64_t ports(struct machine_text *t, const char *name, uint64_t preset)
 {
 	struct ini ini;
 
@@ -79,15 +68,15 @@ static uint64_t ports(struct texts *t, const char *name, uint64_t preset)
 
 struct stream { const char *name; uint64_t arrays, loaded, stored; bool nontemporal; };
 
-static uint64_t vector_bytes(struct texts *t)
+static uint64_t vector_bytes(struct machine_text *t)
 {
-	uint64_t isa = field(t, "cpuid", "isa");
+	uint64_t isa = machine_field(t, "cpuid", "isa");
 
 	return isa & 16 ? 64 : isa & 2 ? 32 : 16;
 }
 
 /* The loops of asm/stream.asm and asm/bandwidth.asm, by vectors of 16, 32 and 64 bytes. */
-static const char *loop_of(struct texts *t, const struct stream *s)
+static const char *loop_of(struct machine_text *t, const struct stream *s)
 {
 	static const char *const read[] = { "a4l4l5l5l5l5l5l5l5l8l8l8l8l8l8l8l8a7a3d3j2", "a4l4l5l5l5l8l8l8l8a7a3d3j2", "a4l6l7l7l7a7a3d3j2" };
 	static const char *const write[] = { "a4s5s6s6s6s6s6s6s6s9s9s9s9s9s9s9s9a7a3d3j6", "a4s4s5s5s5s8s8s8s8a7a3d3j2", "a4s6s7s7s7a7a3d3j2" };
@@ -98,7 +87,7 @@ static const char *loop_of(struct texts *t, const struct stream *s)
 	return s->arrays == 3 ? front_triads[form] : s->arrays == 2 ? copy[form] : s->loaded ? read[form] : write[form];
 }
 
-static uint64_t front_milli(struct texts *t, const struct stream *s)
+static uint64_t front_milli(struct machine_text *t, const struct stream *s)
 {
 	struct machine_text text = { t->machine, t->format, false };
 	const uint64_t milli = front_turn_milli(&text, loop_of(t, s));
@@ -108,12 +97,12 @@ static uint64_t front_milli(struct texts *t, const struct stream *s)
 }
 
 /* Front end, allocation, retirement, load ports, store ports; stores are written one a cycle. */
-static uint64_t core_milli(struct texts *t, const struct stream *s)
+static uint64_t core_milli(struct machine_text *t, const struct stream *s)
 {
 	struct machine_text text = { t->machine, t->format, false };
 	const char *loop = loop_of(t, s);
 	uint64_t vectors = 256 / vector_bytes(t), slots = 1000 * front_slots(&text, loop);
-	uint64_t milli = larger(front_milli(t, s), larger(over(slots, field(t, "core", "issue_width")), over(slots, field(t, "core", "retire_width"))));
+	uint64_t milli = larger(front_milli(t, s), larger(over(slots, machine_field(t, "core", "issue_width")), over(slots, machine_field(t, "core", "retire_width"))));
 
 	milli = larger(milli, over(1000 * vectors * s->loaded, ports(t, "load", 1)));
 	t->missing |= text.missing;
@@ -123,33 +112,33 @@ static uint64_t core_milli(struct texts *t, const struct stream *s)
 
 /* A stream into write-combining buffers alone: each is held while its stores come, every second cycle since each waits
  * for the one before it, and until memory has taken the line. */
-static uint64_t combining_milli(struct texts *t, uint64_t stores)
+static uint64_t combining_milli(struct machine_text *t, uint64_t stores)
 {
-	return over(1000 * (ps(t, field(t, "wc", "drain_ps")) + 2 * stores - 1), field(t, "lfb", "entries"));
+	return over(1000 * (ps(t, machine_field(t, "wc", "drain_ps")) + 2 * stores - 1), machine_field(t, "lfb", "entries"));
 }
 
 /* Buffers that are not full stay open until one must make room; it then has so many transfers of its channel before the
  * last one begins: the first begins at once, the others at the channel's beat. Then the next line is begun, a store every
  * second cycle. */
-static uint64_t partial_milli(struct texts *t, uint64_t transfers, uint64_t buffers, uint64_t least)
+static uint64_t partial_milli(struct machine_text *t, uint64_t transfers, uint64_t buffers, uint64_t least)
 {
-	return larger(over(1000 * (ps(t, field(t, "wc", "drain_ps")) + 2 * 3) + channels_milli(t, transfers, 1), buffers), least);
+	return larger(over(1000 * (ps(t, machine_field(t, "wc", "drain_ps")) + 2 * 3) + channels_milli(t, transfers, 1), buffers), least);
 }
 
 /* How many lines of each array the loads in the window belong to; of an array that is only written, the stores. */
-static uint64_t lines_in_window(struct texts *t, const struct stream *s)
+static uint64_t lines_in_window(struct machine_text *t, const struct stream *s)
 {
 	const uint64_t vectors = 64 / vector_bytes(t);
-	uint64_t lines = over(field(t, "core", "rob"), vectors * (s->loaded + s->stored));
+	uint64_t lines = over(machine_field(t, "core", "rob"), vectors * (s->loaded + s->stored));
 
-	return larger(1, smaller(lines, over(field(t, "core", s->loaded ? "load_buffers" : "store_buffers"), vectors)));
+	return larger(1, smaller(lines, over(machine_field(t, "core", s->loaded ? "load_buffers" : "store_buffers"), vectors)));
 }
 
 /* The least and the most time that an iteration may take. */
-static void stream(struct texts *t, const struct stream *s, unsigned level, uint64_t *least, uint64_t *most)
+static void stream(struct machine_text *t, const struct stream *s, unsigned level, uint64_t *least, uint64_t *most)
 {
 	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored;
-	uint64_t busy = 1000 * field(t, "l2", "busy_cycles"), lfb = field(t, "lfb", "entries"), sq = field(t, "sq", "entries"), latency;
+	uint64_t busy = 1000 * machine_field(t, "l2", "busy_cycles"), lfb = machine_field(t, "lfb", "entries"), sq = machine_field(t, "sq", "entries"), latency;
 
 	*least = *most = core_milli(t, s);
 	if (level == 1)
@@ -157,7 +146,7 @@ static void stream(struct texts *t, const struct stream *s, unsigned level, uint
 	/* A line takes the L2's port to the L1 and back; one from beyond takes it on its way in too. */
 	*least = *most = larger(*least, busy * ((level > 2 ? 2 * in : in) + out));
 	if (level == 2) {
-		const uint64_t l2 = 1000 * field(t, "l2", "cycles"), window = lines_in_window(t, s), before = *least, lines = over(in * l2, lfb);
+		const uint64_t l2 = 1000 * machine_field(t, "l2", "cycles"), window = lines_in_window(t, s), before = *least, lines = over(in * l2, lfb);
 
 		*least = larger(before, lines);
 		/* Without the L1's prefetchers no more lines are under way than the window has loads or stores of. */
@@ -173,9 +162,9 @@ static void stream(struct texts *t, const struct stream *s, unsigned level, uint
 	*least = larger(*least, over(1000 * in * latency, larger(sq, lfb)));
 	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), lfb));
 	if (s->stored && !s->nontemporal)
-		*most = larger(*most, over(4000 * latency, over(field(t, "core", "store_buffers") * vector_bytes(t), 64)));
+		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * vector_bytes(t), 64)));
 	if (level == 4) {
-		uint64_t channels = field(t, "dram", "channels"), moved = channels_milli(t, in + out + (s->nontemporal ? 4 : 0), channels);
+		uint64_t channels = machine_field(t, "dram", "channels"), moved = channels_milli(t, in + out + (s->nontemporal ? 4 : 0), channels);
 
 		*least = larger(*least, moved);
 		/* what comes in and what goes out keep each other waiting */
@@ -189,7 +178,7 @@ static void stream(struct texts *t, const struct stream *s, unsigned level, uint
 	}
 }
 
-static int64_t rate_milli(struct texts *t, uint64_t bytes, uint64_t milli)
+static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli)
 {
 	return (int64_t)over((uint64_t)(hz3(t) * bytes * 1000 / 3), milli) * 1000;
 }
@@ -210,36 +199,36 @@ static uint64_t share(uint64_t level_bytes, uint64_t cores, uint64_t arrays)
 }
 
 /* Whether a core's share of a level is twice as large as its part of the one below. */
-static bool shared_in_reach(struct texts *t, const struct stream *s, unsigned level)
+static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsigned level)
 {
-	uint64_t cores = field(t, "topology", "cores"), of_l2 = field(t, "l2", "cores");
+	uint64_t cores = machine_field(t, "topology", "cores"), of_l2 = machine_field(t, "l2", "cores");
 
 	if (level == 2)
-		return share(field(t, "l2", "bytes"), of_l2, s->arrays) >= 2 * field(t, "l1d", "bytes");
-	return level != 3 || share(field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(field(t, "l2", "bytes"), of_l2);
+		return share(machine_field(t, "l2", "bytes"), of_l2, s->arrays) >= 2 * machine_field(t, "l1d", "bytes");
+	return level != 3 || share(machine_field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(machine_field(t, "l2", "bytes"), of_l2);
 }
 
 /* What the parts that cores share let through, in thousandths of a core cycle for an iteration of one core, when all
  * cores of a socket run it: the L2 of a cluster, the slices of an L3, the channels of the node. */
-static uint64_t shared_milli(struct texts *t, const struct stream *s, unsigned level)
+static uint64_t shared_milli(struct machine_text *t, const struct stream *s, unsigned level)
 {
-	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored, ratio = field(t, "clock", "uncore_ratio");
-	uint64_t cores = field(t, "topology", "cores"), milli = 0;
+	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored, ratio = machine_field(t, "clock", "uncore_ratio");
+	uint64_t cores = machine_field(t, "topology", "cores"), milli = 0;
 
 	if (level >= 2)
-		milli = 1000 * field(t, "l2", "busy_cycles") * ((level > 2 ? 2 * in : in) + out) * field(t, "l2", "cores");
-	if (level >= 3 && field(t, "l3", "bytes"))
-		milli = larger(milli, over(1000 * cores * (in + out) * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio"),
-		                           ratio * field(t, "l3", "slices")));
+		milli = 1000 * machine_field(t, "l2", "busy_cycles") * ((level > 2 ? 2 * in : in) + out) * machine_field(t, "l2", "cores");
+	if (level >= 3 && machine_field(t, "l3", "bytes"))
+		milli = larger(milli, over(1000 * cores * (in + out) * machine_field(t, "l3", "busy_uncore_cycles") * machine_field(t, "clock", "core_ratio"),
+		                           ratio * machine_field(t, "l3", "slices")));
 	if (level == 4)
-		milli = larger(milli, cores * channels_milli(t, in + out + (s->nontemporal ? 4 : 0), field(t, "dram", "channels")));
+		milli = larger(milli, cores * channels_milli(t, in + out + (s->nontemporal ? 4 : 0), machine_field(t, "dram", "channels")));
 	return milli;
 }
 
 /* All cores of `nodes` nodes; `between`: in memory of another one. */
-static enum status crowd(struct texts *t, const struct stream *s, unsigned level, uint64_t nodes, bool between, struct expectation *out)
+static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, bool between, struct expectation *out)
 {
-	uint64_t cores = nodes * field(t, "topology", "cores"), least, most, shared = shared_milli(t, s, level);
+	uint64_t cores = nodes * machine_field(t, "topology", "cores"), least, most, shared = shared_milli(t, s, level);
 
 	if (!shared_in_reach(t, s, level))
 		return ST_UNSUPPORTED;
@@ -249,10 +238,10 @@ static enum status crowd(struct texts *t, const struct stream *s, unsigned level
 	if (between) {
 		/* a link carries both ways at once */
 		uint64_t bytes = 256 * larger(s->loaded, s->stored);
-		uint64_t link = over((uint64_t)(hz3(t) * bytes * 1000 / 3) * field(t, "topology", "cores"), field(t, "link", "bytes_per_second"));
+		uint64_t link = over((uint64_t)(hz3(t) * bytes * 1000 / 3) * machine_field(t, "topology", "cores"), machine_field(t, "link", "bytes_per_second"));
 
 		shared = larger(shared, link);
-		most += over(4000 * s->loaded * (ps(t, field(t, "dram", "remote_ps")) - ps(t, field(t, "dram", "local_ps"))), field(t, "lfb", "entries"));
+		most += over(4000 * s->loaded * (ps(t, machine_field(t, "dram", "remote_ps")) - ps(t, machine_field(t, "dram", "local_ps"))), machine_field(t, "lfb", "entries"));
 	}
 	/* a core alone is slower than its share of what all share, or not; where both are near, they add up at most */
 	*out = (struct expectation){ rate_milli(t, 256 * s->arrays * cores, shared >= 2 * most || level == 1 ? larger(most, shared) : larger(most, shared) + smaller(most, shared) / 2),
@@ -262,14 +251,14 @@ static enum status crowd(struct texts *t, const struct stream *s, unsigned level
 	return ST_OK;
 }
 
-static enum status expect_stream(struct texts *t, const char *row, struct expectation *out)
+static enum status expect_stream(struct machine_text *t, const char *row, struct expectation *out)
 {
 	static const struct stream streams[] = {
 		{ "read", 1, 1, 0, false }, { "write", 1, 0, 1, false }, { "copy", 2, 1, 1, false }, { "triad", 3, 2, 1, false },
 		{ "write", 1, 0, 1, true }, { "copy", 2, 1, 1, true }, { "triad", 3, 2, 1, true },
 	};
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
-	uint64_t sockets = field(t, "topology", "sockets");
+	uint64_t sockets = machine_field(t, "topology", "sockets");
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		size_t n = strlen(streams[i].name);
@@ -292,12 +281,12 @@ static enum status expect_stream(struct texts *t, const char *row, struct expect
 			all = !strcmp(row + to, "_all.bandwidth");
 			if (!all && (strcmp(row + to, ".bandwidth") || !strncmp(row, "triad", 5)))
 				continue;
-			if ((level == 2 && !field(t, "l2", "bytes")) || (level == 3 && !field(t, "l3", "bytes")))
+			if ((level == 2 && !machine_field(t, "l2", "bytes")) || (level == 3 && !machine_field(t, "l3", "bytes")))
 				return ST_UNSUPPORTED;
 			if (all)
-				return sockets * field(t, "topology", "cores") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
+				return sockets * machine_field(t, "topology", "cores") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
 			if (streams[i].nontemporal && !streams[i].loaded) {
-				least = larger(4 * combining_milli(t, 64 / vector_bytes(t)), channels_milli(t, 4, field(t, "dram", "channels")));
+				least = larger(4 * combining_milli(t, 64 / vector_bytes(t)), channels_milli(t, 4, machine_field(t, "dram", "channels")));
 				most = least;
 			} else {
 				stream(t, &streams[i], level, &least, &most);
@@ -313,19 +302,19 @@ static enum status expect_stream(struct texts *t, const char *row, struct expect
 }
 
 /* A line of k_store_line, whose baseline it is. */
-static uint64_t line_loop_milli(struct texts *t)
+static uint64_t line_loop_milli(struct machine_text *t)
 {
 	struct machine_text text = { t->machine, t->format, false };
 	static const char loop[] = "a4s3s4s4s4a4a3d3j2";
 
-	return larger(front_turn_milli(&text, loop), over(1000 * front_slots(&text, loop), field(t, "core", "issue_width")));
+	return larger(front_turn_milli(&text, loop), over(1000 * front_slots(&text, loop), machine_field(t, "core", "issue_width")));
 }
 
 enum status expect_bandwidth(const char *machine, const char *format, const char *row, struct expectation *out)
 {
-	struct texts t = { machine, format, false };
-	uint64_t lfb = field(&t, "lfb", "entries"), wc = smaller(field(&t, "wc", "buffers"), lfb), channels = field(&t, "dram", "channels");
-	uint64_t transfers = field(&t, "wc", "partial_transfers");
+	struct machine_text t = { machine, format, false };
+	uint64_t lfb = machine_field(&t, "lfb", "entries"), wc = smaller(machine_field(&t, "wc", "buffers"), lfb), channels = machine_field(&t, "dram", "channels");
+	uint64_t transfers = machine_field(&t, "wc", "partial_transfers");
 	/* a line of four stores, whole or without the last; owned lines take one store a cycle, or what allocation and
 	 * front end take for them */
 	uint64_t whole = larger(combining_milli(&t, 4), channels_milli(&t, 1, channels)), owned = larger(4000, line_loop_milli(&t));
@@ -334,8 +323,8 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 	const struct { const char *row; uint64_t least, most; } formulas[] = {
 		/* in place of the cycle that a line takes which is owned */
 		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
-		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), smaller(lfb, field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)),
-		  larger(over(1000 * memory(&t, false), smaller(lfb, field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)) },
+		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), smaller(lfb, machine_field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)),
+		  larger(over(1000 * memory(&t, false), smaller(lfb, machine_field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)) },
 		{ "store.nt.penalty", whole - owned, whole - owned },
 		{ "store.nt_partial.penalty", partial_least - whole, partial_most - whole },
 	};

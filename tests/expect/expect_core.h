@@ -4,9 +4,6 @@
 
 #include "tests/expect/expect.h"
 
-/* The texts that formulas read; missing: something that one asked for is in neither. */
-struct machine_text { const char *machine, *format; bool missing; };
-
 /* What an operation costs, from [exec] or FORMAT.md's list of classes; ports: how many can take it; mask: which. */
 struct cost { int64_t latency, ports, busy; unsigned mask; };
 struct cost cost_of(struct machine_text *t, const char *class);

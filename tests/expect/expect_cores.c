@@ -8,72 +8,61 @@
 
 #include "pmu/text.h"
 
-struct texts { const char *machine, *format; bool missing; };
-
-static uint64_t field(struct texts *t, const char *section, const char *key)
+static uint64_t uncore(struct machine_text *t, uint64_t n)
 {
-	uint64_t value = 0;
+	uint64_t ratio = machine_field(t, "clock", "uncore_ratio");
 
-	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
-		t->missing = true;
-	return value;
+	return ratio ? (n * machine_field(t, "clock", "core_ratio") + ratio - 1) / ratio : 0;
 }
 
-static uint64_t uncore(struct texts *t, uint64_t n)
+static uint64_t ps(struct machine_text *t, uint64_t n)
 {
-	uint64_t ratio = field(t, "clock", "uncore_ratio");
-
-	return ratio ? (n * field(t, "clock", "core_ratio") + ratio - 1) / ratio : 0;
-}
-
-static uint64_t ps(struct texts *t, uint64_t n)
-{
-	unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio");
+	unsigned __int128 hz3 = (unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio");
 
 	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
 }
 
 /* The last cache's lookup with so many uncore cycles more. */
-static uint64_t lookup(struct texts *t, uint64_t more)
+static uint64_t lookup(struct machine_text *t, uint64_t more)
 {
-	if (field(t, "l3", "bytes"))
-		return field(t, "l3", "core_cycles") + uncore(t, field(t, "l3", "uncore_cycles") + more);
-	return field(t, field(t, "l2", "bytes") ? "l2" : "l1d", "cycles") + uncore(t, more);
+	if (machine_field(t, "l3", "bytes"))
+		return machine_field(t, "l3", "core_cycles") + uncore(t, machine_field(t, "l3", "uncore_cycles") + more);
+	return machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "cycles") + uncore(t, more);
 }
 
-static uint64_t clean(struct texts *t) { return lookup(t, field(t, "l3", "clean_uncore_cycles")); }
-static uint64_t modified(struct texts *t) { return lookup(t, field(t, "l3", "modified_uncore_cycles")); }
-static uint64_t beyond(struct texts *t, uint64_t time_ps) { return lookup(t, 0) + ps(t, time_ps); }
+static uint64_t clean(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "clean_uncore_cycles")); }
+static uint64_t modified(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "modified_uncore_cycles")); }
+static uint64_t beyond(struct machine_text *t, uint64_t time_ps) { return lookup(t, 0) + ps(t, time_ps); }
 
 /* What a page hit comes earlier, what a page miss comes later than page empty. */
-static uint64_t hit(struct texts *t) { return field(t, "dram", "open_page") ? field(t, "dram", "page_hit_ps") : 0; }
-static uint64_t miss(struct texts *t) { return field(t, "dram", "open_page") ? field(t, "dram", "page_miss_ps") : 0; }
+static uint64_t hit(struct machine_text *t) { return machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0; }
+static uint64_t miss(struct machine_text *t) { return machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_miss_ps") : 0; }
 
 /* A chase made cold by CLFLUSH is spread over 16 pages of 2 MiB, or half of what the DTLB holds of them: by chance as
  * many of its loads meet an open row as all open rows together are part of that. */
-static void by_chance(struct texts *t, const char *key, uint64_t *least, uint64_t *most)
+static void by_chance(struct machine_text *t, const char *key, uint64_t *least, uint64_t *most)
 {
-	uint64_t pages = field(t, "dtlb", "large_entries") / 2, span = (pages && pages < 16 ? pages : 16) * 0x200000;
-	uint64_t open = field(t, "dram", "channels") * field(t, "dram", "banks") * field(t, "dram", "page_bytes");
+	uint64_t pages = machine_field(t, "dtlb", "large_entries") / 2, span = (pages && pages < 16 ? pages : 16) * 0x200000;
+	uint64_t open = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks") * machine_field(t, "dram", "page_bytes");
 
-	*most = beyond(t, field(t, "dram", key)) + ps(t, miss(t));
+	*most = beyond(t, machine_field(t, "dram", key)) + ps(t, miss(t));
 	*least = *most - (ps(t, hit(t)) + ps(t, miss(t))) * ((open < span ? open : span) / 1024) / (span / 1024);
 }
 
 /* Lines of a DRAM page are visited one after the other, 128 KiB again and again; the first load of each page finds
  * another one open in its bank, unless its bank has no other and nobody else comes between. So many thousandths of a
  * cycle a load more. */
-static uint64_t opened_milli(struct texts *t, bool alone)
+static uint64_t opened_milli(struct machine_text *t, bool alone)
 {
-	uint64_t capacity = field(t, "dram", "channels") * field(t, "dram", "banks") * field(t, "dram", "page_bytes");
+	uint64_t capacity = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks") * machine_field(t, "dram", "page_bytes");
 	const uint64_t ring = 131072;
 	uint64_t missed = !alone || 2 * capacity <= ring ? ring : capacity >= ring ? 0 : 2 * (ring - capacity);
 
-	return 1000 * (ps(t, hit(t)) + ps(t, miss(t))) * missed / ring * 64 / field(t, "dram", "page_bytes");
+	return 1000 * (ps(t, hit(t)) + ps(t, miss(t))) * missed / ring * 64 / machine_field(t, "dram", "page_bytes");
 }
 
 /* Latency of the [exec] line "lock", "LATENCY PORTS BUSY"; the preset is 20. */
-static uint64_t lock_cycles(struct texts *t)
+static uint64_t lock_cycles(struct machine_text *t)
 {
 	struct ini ini;
 	uint64_t cycles = 20;
@@ -93,23 +82,23 @@ static uint64_t lock_cycles(struct texts *t)
 
 enum status expect_cores(const char *machine, const char *format, const char *row, struct expectation *out)
 {
-	struct texts t = { machine, format, false };
-	uint64_t clusters = field(&t, "topology", "cores") / (field(&t, "l2", "cores") ? field(&t, "l2", "cores") : 1);
-	bool l3 = field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = field(&t, "topology", "sockets") > 1;
-	bool threads = field(&t, "topology", "threads") > 1;
-	uint64_t l1 = field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most;
+	struct machine_text t = { machine, format, false };
+	uint64_t clusters = machine_field(&t, "topology", "cores") / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
+	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
+	bool threads = machine_field(&t, "topology", "threads") > 1;
+	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most;
 	/* several sharers: an inclusive L3 has the line; else one of them forwards it */
-	uint64_t shared = field(&t, "l3", "inclusive") ? lookup(&t, 0) : clean(&t);
-	uint64_t remote = beyond(&t, field(&t, "link", "clean_ps"));
+	uint64_t shared = machine_field(&t, "l3", "inclusive") ? lookup(&t, 0) : clean(&t);
+	uint64_t remote = beyond(&t, machine_field(&t, "link", "clean_ps"));
 	/* where the home's memory answers it does so from rows that the preparation has opened */
-	bool by_home = field(&t, "link", "modified_as_dram");
-	uint64_t written = beyond(&t, field(&t, "link", "modified_ps")) - (by_home ? ps(&t, hit(&t)) : 0);
+	bool by_home = machine_field(&t, "link", "modified_as_dram");
+	uint64_t written = beyond(&t, machine_field(&t, "link", "modified_ps")) - (by_home ? ps(&t, hit(&t)) : 0);
 	/* as long as all 64 KiB that the row goes round can be open; fewer at a time */
-	uint64_t capacity = field(&t, "dram", "channels") * field(&t, "dram", "banks") * field(&t, "dram", "page_bytes");
+	uint64_t capacity = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "banks") * machine_field(&t, "dram", "page_bytes");
 	uint64_t closed = written + (by_home && capacity < 65536 ? ps(&t, hit(&t)) + ps(&t, miss(&t)) : 0);
-	uint64_t open = beyond(&t, field(&t, "dram", "local_ps")) - ps(&t, hit(&t)), first = opened_milli(&t, false);
+	uint64_t open = beyond(&t, machine_field(&t, "dram", "local_ps")) - ps(&t, hit(&t)), first = opened_milli(&t, false);
 	/* helpers' lines, 1024 of them, must stay in half of an L2 */
-	bool stay = field(&t, "l2", "bytes") >= 2 * 1024 * 64;
+	bool stay = machine_field(&t, "l2", "bytes") >= 2 * 1024 * 64;
 
 	by_chance(&t, "remote_ps", &far_least, &far_most);
 	by_chance(&t, "local_ps", &near_least, &near_most);
@@ -123,8 +112,8 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		{ "load.dram_page_hit", true, open, open, false },
 		{ "core_to_core.clean_same_core", threads, l1, l1, false },
 		{ "core_to_core.modified_same_core", threads, l1, l1, false },
-		{ "core_to_core.clean_same_l2", field(&t, "l2", "cores") > 1, field(&t, "l2", "cycles"), field(&t, "l2", "cycles"), false },
-		{ "core_to_core.modified_same_l2", field(&t, "l2", "cores") > 1, field(&t, "l2", "cycles"), field(&t, "l2", "cycles"), false },
+		{ "core_to_core.clean_same_l2", machine_field(&t, "l2", "cores") > 1, machine_field(&t, "l2", "cycles"), machine_field(&t, "l2", "cycles"), false },
+		{ "core_to_core.modified_same_l2", machine_field(&t, "l2", "cores") > 1, machine_field(&t, "l2", "cycles"), machine_field(&t, "l2", "cycles"), false },
 		{ "core_to_core.clean_same_socket", two, clean(&t), clean(&t), false },
 		{ "core_to_core.modified_same_socket", two, modified(&t), modified(&t), false },
 		{ "core_to_core.clean_other_socket", sockets, remote, remote, false },
@@ -142,10 +131,10 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 			least = (int64_t)(formulas[i].least - (is_penalty ? l1 : 0)) * 1000;
 			most = (int64_t)(formulas[i].most - (is_penalty ? l1 : 0)) * 1000;
 		}
-	if (!strncmp(row, "load.dram_page_", 15) && field(&t, "prefetch", "present") && (field(&t, "cpuid", "family") != 6 ||
-	    (!field(&t, "control", "prefetch_msr") && !field(&t, "control", "prefetch_misc"))))
+	if (!strncmp(row, "load.dram_page_", 15) && machine_field(&t, "prefetch", "present") && (machine_field(&t, "cpuid", "family") != 6 ||
+	    (!machine_field(&t, "control", "prefetch_msr") && !machine_field(&t, "control", "prefetch_misc"))))
 		return ST_MISSING; /* lines within a page: prefetchers bring some that cannot, or no driver knows how to, switch off */
-	if (strstr(row, "_same_core.") && field(&t, "l1d", "policy"))
+	if (strstr(row, "_same_core.") && machine_field(&t, "l1d", "policy"))
 		return ST_MISSING; /* chance decides how many of the lines the L1 still has */
 	if (!strcmp(row, "load.dram_page_hit.latency")) {
 		least = most = (int64_t)(open * 1000 + opened_milli(&t, true));
@@ -161,8 +150,8 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		least = most = ((int64_t)modified(&t) - (int64_t)lock_cycles(&t)) * 1000;
 	}
 	if (!strcmp(row, "load.dram_loaded.penalty")) {
-		uint64_t sq = field(&t, "sq", "entries"), lfb = field(&t, "lfb", "entries"), cores = field(&t, "topology", "cores");
-		uint64_t rate = field(&t, "dram", "channels") * field(&t, "dram", "channel_bytes_per_second");
+		uint64_t sq = machine_field(&t, "sq", "entries"), lfb = machine_field(&t, "lfb", "entries"), cores = machine_field(&t, "topology", "cores");
+		uint64_t rate = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "channel_bytes_per_second");
 
 		/* Lines that the others have under way are ahead of it. They are not spread evenly over the channels: as many
 		 * more as the fill buffers hold are allowed for. */

@@ -3,15 +3,9 @@
 
 #include <string.h>
 
-struct machine_text { const char *machine, *format; bool missing; };
-
 static int64_t field(struct machine_text *t, const char *section, const char *key)
 {
-	uint64_t value = 0;
-
-	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
-		t->missing = true;
-	return (int64_t)value;
+	return (int64_t)machine_field(t, section, key);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -15,20 +15,11 @@ const char *const front_triads[3] = {
 	"a4a4a4m6m6s6m7m7s7m7m7s7m7m7s7a7a3d3j2"
 };
 
-static uint64_t field(struct machine_text *t, const char *section, const char *key)
-{
-	uint64_t value = 0;
-
-	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
-		t->missing = true;
-	return value;
-}
-
 static uint64_t slots_of(struct machine_text *t, char kind)
 {
 	if (kind == 'j')
-		return field(t, "core", "macrofusion") == 2 ? 0 : 1;
-	return (kind == 's' || kind == 'm') && !field(t, "core", "microfusion") ? 2 : 1;
+		return machine_field(t, "core", "macrofusion") == 2 ? 0 : 1;
+	return (kind == 's' || kind == 'm') && !machine_field(t, "core", "microfusion") ? 2 : 1;
 }
 
 uint64_t front_slots(struct machine_text *t, const char *loop)
@@ -42,7 +33,7 @@ uint64_t front_slots(struct machine_text *t, const char *loop)
 
 static uint64_t cached_milli(struct machine_text *t, const char *loop)
 {
-	const uint64_t window = field(t, "front", "uop_cache_window"), width = field(t, "front", "uop_cache_width");
+	const uint64_t window = machine_field(t, "front", "uop_cache_window"), width = machine_field(t, "front", "uop_cache_width");
 	uint64_t at = 0, in = UINT64_MAX, cycles = 0, this_cycle = 0;
 
 	for (; *loop && window; at += (uint64_t)(loop[1] - '0'), loop += 2) {
@@ -60,7 +51,7 @@ static uint64_t cached_milli(struct machine_text *t, const char *loop)
 
 static uint64_t decoded_milli(struct machine_text *t, const char *loop)
 {
-	const uint64_t bytes = field(t, "front", "decode_bytes"), width = field(t, "front", "decode_width");
+	const uint64_t bytes = machine_field(t, "front", "decode_bytes"), width = machine_field(t, "front", "decode_width");
 	uint64_t fetched = 0, decode = 0, taken = 0, half = 0;
 
 	for (unsigned turn = 0; turn < TURNS && bytes; turn++) {
@@ -68,7 +59,7 @@ static uint64_t decoded_milli(struct machine_text *t, const char *loop)
 
 		if (turn == TURNS / 2)
 			half = decode;
-		fetched += turn ? field(t, "front", "taken_cycles") : 0;
+		fetched += turn ? machine_field(t, "front", "taken_cycles") : 0;
 		for (const char *i = loop; *i; i += 2) {
 			const uint64_t slots = slots_of(t, i[0]);
 
@@ -91,7 +82,7 @@ static uint64_t decoded_milli(struct machine_text *t, const char *loop)
 
 uint64_t front_turn_milli(struct machine_text *t, const char *loop)
 {
-	if (front_slots(t, loop) <= field(t, "front", "loop_uops"))
+	if (front_slots(t, loop) <= machine_field(t, "front", "loop_uops"))
 		return 0;
-	return field(t, "front", "uop_cache") ? cached_milli(t, loop) : decoded_milli(t, loop);
+	return machine_field(t, "front", "uop_cache") ? cached_milli(t, loop) : decoded_milli(t, loop);
 }

@@ -18,33 +18,24 @@ static const struct form forms[] = { { 16, 4 }, { 8, 3 }, { 4, 3 } };
 #define LINES 12
 #define LINES_OUT 4
 
-static uint64_t field(struct machine_text *t, const char *section, const char *key)
-{
-	uint64_t value = 0;
-
-	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
-		t->missing = true;
-	return value;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t round_up(uint64_t a, uint64_t b) { return b ? (a + b - 1) / b : 0; }
 
 static uint64_t ps(struct machine_text *t, uint64_t n)
 {
-	unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio");
+	unsigned __int128 hz3 = (unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio");
 
 	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
 }
 
 static uint64_t last_lookup(struct machine_text *t)
 {
-	uint64_t ratio = field(t, "clock", "uncore_ratio");
+	uint64_t ratio = machine_field(t, "clock", "uncore_ratio");
 
-	if (field(t, "l3", "bytes"))
-		return field(t, "l3", "core_cycles") + round_up(field(t, "l3", "uncore_cycles") * field(t, "clock", "core_ratio"), ratio);
-	return field(t, field(t, "l2", "bytes") ? "l2" : "l1d", "cycles");
+	if (machine_field(t, "l3", "bytes"))
+		return machine_field(t, "l3", "core_cycles") + round_up(machine_field(t, "l3", "uncore_cycles") * machine_field(t, "clock", "core_ratio"), ratio);
+	return machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "cycles");
 }
 
 /* Times of an iteration in thousandths of core cycles: parts that work side by side, and waits for lines. */
@@ -58,7 +49,7 @@ static void part(struct times *t, uint64_t milli)
 
 static const struct form *form_of(struct machine_text *t)
 {
-	uint64_t isa = field(t, "cpuid", "isa");
+	uint64_t isa = machine_field(t, "cpuid", "isa");
 
 	return &forms[isa & 16 ? 2 : isa & 2 ? 1 : 0];
 }
@@ -71,7 +62,7 @@ static void core_parts(struct machine_text *t, struct times *out)
 	uint64_t slots = front_slots(t, loop);
 	uint64_t mul = (uint64_t)cost_of(t, "fp_mul").ports, add = (uint64_t)cost_of(t, "fp_add").ports;
 
-	part(out, 1000 * slots / larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))));
+	part(out, 1000 * slots / larger(1, smaller(machine_field(t, "core", "issue_width"), machine_field(t, "core", "retire_width"))));
 	out->front = front_turn_milli(t, loop);
 	part(out, 1000 * form->vectors); /* stores are written one a cycle */
 	part(out, 2000 * form->vectors / (uint64_t)cost_of(t, "load").ports);
@@ -80,7 +71,7 @@ static void core_parts(struct machine_text *t, struct times *out)
 	part(out, 1000 * form->vectors / larger(1, add));
 	/* what can go to no other ports than those of some classes together */
 	const struct { const char *class; uint64_t uops; } uses[] = { { "load", 2 * form->vectors }, { "sta", form->vectors },
-		{ "std", form->vectors }, { "fp_mul", form->vectors }, { "fp_add", form->vectors }, { "lea", 3 }, { "int", field(t, "core", "macrofusion") == 2 ? 2 : 3 }, { "branch", 1 } };
+		{ "std", form->vectors }, { "fp_mul", form->vectors }, { "fp_add", form->vectors }, { "lea", 3 }, { "int", machine_field(t, "core", "macrofusion") == 2 ? 2 : 3 }, { "branch", 1 } };
 	uint64_t most = 0;
 
 	for (unsigned some = 1; some < 1u << 8; some++) {
@@ -102,42 +93,42 @@ static uint64_t lines_waited_for(struct machine_text *t)
 {
 	const struct form *form = form_of(t);
 	uint64_t entries = form->instructions_a_vector == 4 ? 3 : 2; /* all but a load alone wait in the reservation station */
-	uint64_t vectors = smaller(field(t, "core", "rs") / entries / (field(t, "core", "rs_unfused") ? 2 : 1),
-	                           smaller(field(t, "core", "rob") / form->instructions_a_vector, field(t, "core", "load_buffers") / 2));
+	uint64_t vectors = smaller(machine_field(t, "core", "rs") / entries / (machine_field(t, "core", "rs_unfused") ? 2 : 1),
+	                           smaller(machine_field(t, "core", "rob") / form->instructions_a_vector, machine_field(t, "core", "load_buffers") / 2));
 
-	return larger(1, smaller(field(t, "lfb", "entries"), 8 * vectors / form->vectors));
+	return larger(1, smaller(machine_field(t, "lfb", "entries"), 8 * vectors / form->vectors));
 }
 
 static void line_parts(struct machine_text *t, unsigned level, bool nontemporal, struct times *out, uint64_t *waits)
 {
-	uint64_t lines_in = nontemporal ? LINES - LINES_OUT : LINES, latency = last_lookup(t), hz3, shared = larger(1, field(t, "l2", "cores"));
-	uint64_t stores = larger(1, smaller(field(t, "lfb", "entries"), field(t, "core", "store_buffers") * LINES_OUT / form_of(t)->vectors));
-	bool prefetched = field(t, "prefetch", "present");
+	uint64_t lines_in = nontemporal ? LINES - LINES_OUT : LINES, latency = last_lookup(t), hz3, shared = larger(1, machine_field(t, "l2", "cores"));
+	uint64_t stores = larger(1, smaller(machine_field(t, "lfb", "entries"), machine_field(t, "core", "store_buffers") * LINES_OUT / form_of(t)->vectors));
+	bool prefetched = machine_field(t, "prefetch", "present");
 	/* all cores of an L2 have its queue, one is at work; without prefetchers each line has a fill buffer too */
-	uint64_t queue = prefetched ? field(t, "sq", "entries") : smaller(field(t, "sq", "entries"), field(t, "lfb", "entries"));
+	uint64_t queue = prefetched ? machine_field(t, "sq", "entries") : smaller(machine_field(t, "sq", "entries"), machine_field(t, "lfb", "entries"));
 
-	if (shared && field(t, "l2", "bytes"))
-		part(out, 1000 * (lines_in + (nontemporal ? 0 : LINES_OUT)) * field(t, "l2", "busy_cycles"));
+	if (shared && machine_field(t, "l2", "bytes"))
+		part(out, 1000 * (lines_in + (nontemporal ? 0 : LINES_OUT)) * machine_field(t, "l2", "busy_cycles"));
 	if (level == 2)
-		latency = field(t, "l2", "cycles");
+		latency = machine_field(t, "l2", "cycles");
 	if (level == 4) {
-		uint64_t channels = field(t, "dram", "channels") * field(t, "dram", "channel_bytes_per_second");
-		uint64_t open = field(t, "dram", "open_page") ? field(t, "dram", "page_hit_ps") : 0, miss = field(t, "dram", "open_page") ? field(t, "dram", "page_miss_ps") : 0;
+		uint64_t channels = machine_field(t, "dram", "channels") * machine_field(t, "dram", "channel_bytes_per_second");
+		uint64_t open = machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0, miss = machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_miss_ps") : 0;
 
-		hz3 = field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio");
+		hz3 = machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio");
 		part(out, (uint64_t)((unsigned __int128)(lines_in + LINES_OUT) * 64000 * hz3 / 3 / larger(1, channels)));
-		part(out, 1000 * lines_in * (latency + ps(t, field(t, "dram", "local_ps") - open)) / larger(1, queue));
-		latency += ps(t, field(t, "dram", "local_ps")) + ps(t, miss); /* a wait may be for another row */
+		part(out, 1000 * lines_in * (latency + ps(t, machine_field(t, "dram", "local_ps") - open)) / larger(1, queue));
+		latency += ps(t, machine_field(t, "dram", "local_ps")) + ps(t, miss); /* a wait may be for another row */
 		if (nontemporal) /* a buffer is held from its first store until memory has the line */
-			part(out, 1000 * LINES_OUT * ps(t, field(t, "wc", "drain_ps")) / field(t, "lfb", "entries"));
+			part(out, 1000 * LINES_OUT * ps(t, machine_field(t, "wc", "drain_ps")) / machine_field(t, "lfb", "entries"));
 	} else if (level == 3) {
 		part(out, 1000 * lines_in * latency / larger(1, queue));
-		part(out, 1000 * (lines_in + LINES_OUT) * round_up(field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio"),
-		                                                    field(t, "clock", "uncore_ratio")) / larger(1, field(t, "l3", "slices")));
+		part(out, 1000 * (lines_in + LINES_OUT) * round_up(machine_field(t, "l3", "busy_uncore_cycles") * machine_field(t, "clock", "core_ratio"),
+		                                                    machine_field(t, "clock", "uncore_ratio")) / larger(1, machine_field(t, "l3", "slices")));
 	}
-	*waits = 1000 * 8 * latency / lines_waited_for(t) + (nontemporal ? 1000 * LINES_OUT * ps(t, field(t, "wc", "drain_ps")) : 1000 * LINES_OUT * latency / stores);
+	*waits = 1000 * 8 * latency / lines_waited_for(t) + (nontemporal ? 1000 * LINES_OUT * ps(t, machine_field(t, "wc", "drain_ps")) : 1000 * LINES_OUT * latency / stores);
 	if (prefetched && level >= 3) /* lines that prefetchers bring go through the L2 twice */
-		*waits += 1000 * lines_in * field(t, "l2", "busy_cycles");
+		*waits += 1000 * lines_in * machine_field(t, "l2", "busy_cycles");
 }
 
 enum status expect_stream(const char *machine, const char *format, const char *row, struct expectation *out)
@@ -149,13 +140,13 @@ enum status expect_stream(const char *machine, const char *format, const char *r
 	struct machine_text text = { machine, format, false }, *t = &text;
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * field(t, "clock", "core_ratio") * 768 * 1000000 / 3;
+		unsigned __int128 hz3 = (unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio") * 768 * 1000000 / 3;
 		struct times times = { 0, 0, 0 };
 		uint64_t waits = 0, most;
 
 		if (strcmp(rows[i].row, row))
 			continue;
-		if ((rows[i].level == 2 && !field(t, "l2", "bytes")) || (rows[i].level == 3 && !field(t, "l3", "bytes")))
+		if ((rows[i].level == 2 && !machine_field(t, "l2", "bytes")) || (rows[i].level == 3 && !machine_field(t, "l3", "bytes")))
 			return ST_UNSUPPORTED;
 		core_parts(t, &times);
 		if (rows[i].level > 1)
