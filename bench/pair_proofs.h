@@ -173,7 +173,6 @@ static const struct row_proof_set proof_mxcsr[] = {
 static const struct row_proof_set proof_fpcw[] = {
 	{ { { "INST_RETIRED.X87", ONCE } } },
 	{ { { "UOPS_FROM_ROM", SOME_CYCLES } } },
-	{ { { "RESOURCE_STALLS.FPCW", SOME_CYCLES } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_lock[] = {

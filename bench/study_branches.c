@@ -4,6 +4,9 @@
 
 #define SNAPSHOTS  64u
 #define RANGES_MAX 1024u
+/* Records that hold a whole turn of k_study: of its inner loops 3 branches, one of if and else, call, return, and the outer
+ * loop's before and behind it. */
+#define TURN_RECORDS 8u
 
 /* Length of a branch by its opcode (SDM vol. 2): what lies behind it is a basic block's start. 0: none. */
 static unsigned branch_bytes(const uint8_t *at)
@@ -127,8 +130,18 @@ void study_blocks(struct study *s)
 {
 	struct lbr_pair pairs[LBR_PAIRS_MAX];
 	const char *why = NULL;
+	struct lbr l;
 	unsigned n;
+	enum status opened = lbr_open(&l, s->b->a, s->b->cpu, s->b->core, &why);
 
+	if (opened == ST_OK && l.pairs < TURN_RECORDS) {
+		opened = ST_UNSUPPORTED;
+		why = "the stack of records is shorter than a turn of the loop";
+	}
+	if (opened != ST_OK) {
+		study_failed(s, STUDY_BLOCKS_PART, opened, why);
+		return;
+	}
 	s->ranges = s->b->host->get(s->b->host->self, RANGES_MAX * sizeof(*s->ranges));
 	if (!s->ranges) {
 		study_failed(s, STUDY_BLOCKS_PART, ST_FULL, "no memory");

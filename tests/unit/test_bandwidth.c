@@ -1,4 +1,4 @@
-/* Streams and stores line by line find on simulated machines what their files say. */
+/* Streams and stores line by line find on simulated machines what their files say; the Core 2's are in test_loop_built_in.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,14 +35,12 @@ static void finds(const char *machine, const char *suite, unsigned least)
 }
 
 static void test_bandwidth_nehalem_ep_is_found(void **state) { (void)state; finds("nehalem-ep", CACHES ",*.dram.bandwidth,*.dram_nt.bandwidth," STORES, 20); }
-static void test_bandwidth_core2_is_found(void **state) { (void)state; finds("core2", CACHES ",*.dram.bandwidth,*.dram_nt.bandwidth," STORES, 20); }
 static void test_bandwidth_haswell_ep_is_found(void **state) { (void)state; finds("haswell-ep", CACHES "," STORES, 13); }
 /* Without streams from memory: more lines are on their way there than the super queue has entries, see docs/decisions.md. */
 static void test_bandwidth_skylake_sp_is_found(void **state) { (void)state; finds("skylake-sp", CACHES "," STORES, 13); }
 
 #define ALL "*_all.bandwidth,read.node_*"
 static void test_bandwidth_of_all_cores_nehalem_ep(void **state) { (void)state; finds("nehalem-ep", ALL, 21); }
-static void test_bandwidth_of_all_cores_core2(void **state) { (void)state; finds("core2", ALL, 21); }
 
 /* Each truth is found again after it has moved. */
 static void test_bandwidth_moved_truths_are_found(void **state)
@@ -73,11 +71,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bandwidth_nehalem_ep_is_found),
-		cmocka_unit_test(test_bandwidth_core2_is_found),
 		cmocka_unit_test(test_bandwidth_haswell_ep_is_found),
 		cmocka_unit_test(test_bandwidth_skylake_sp_is_found),
 		cmocka_unit_test(test_bandwidth_of_all_cores_nehalem_ep),
-		cmocka_unit_test(test_bandwidth_of_all_cores_core2),
 		cmocka_unit_test(test_bandwidth_moved_truths_are_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

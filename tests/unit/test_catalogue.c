@@ -133,7 +133,7 @@ static void test_catalogue_values_on_nehalem_ep(void **state)
 	close_machine(&c);
 }
 
-/* On the Core 2 every row is proved but those that its counters have no event for, or whose cause costs nothing there. */
+/* On the Core 2 every row is proved but those that its counters have no event for. */
 static void test_catalogue_core2_proves_what_it_can(const struct catalogue *c)
 {
 	assert_string_equal(c->unproven, " exec.mxcsr.penalty exec.mxcsr_same.penalty exec.fpcw_same.penalty exec.fpcw.penalty"
