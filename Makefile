@@ -189,6 +189,10 @@ $(OUT)/tests/boot/debugger: tests/boot/debugger.c $(OUT)/asm/blob.o
 $(OUT)/tests/boot/picture: tests/boot/picture.c
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -o $@ $<
+# Each moment of a medium while it was written.
+$(OUT)/tests/boot/writes: tests/boot/writes.c
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) -o $@ $<
 judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
 # --- speeds ------------------------------------------------------------------------------------

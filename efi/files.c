@@ -1,12 +1,15 @@
 /* efi/files.c: files of the boot volume through EFI_SIMPLE_FILE_SYSTEM_PROTOCOL.
  *
- * FAT has no atomic replacement and its firmware driver refuses to rename over an existing file,
- * so a whole file is written as NAME.tmp, flushed, the old NAME (of this same run) deleted, and
- * renamed. Handles may die with the medium at any time; every call's status is looked at. */
+ * FAT has no atomic replacement and its firmware driver refuses to rename over an existing file. EDK II's writes the
+ * allocation table before the directory (FatPkg, FatVolumeFlushCache): what gives clusters back, and power goes between
+ * the two, leaves a name on free clusters, which the next file takes. So no file that has clusters is ever deleted: a
+ * whole file is written under the extension .tmp, flushed, and renamed; what has another content and that name already gets
+ * the extension .old first. Handles may die with the medium at any time; every call's status is looked at. */
 #include "efi/files.h"
 #include "pmu/text.h"
 
 #define RUN_NUMBER_MAX 9999u
+#define ASIDE_MAX      9u /* names of files in the making, or replaced, beside a file */
 #define INFO_BYTES (SIZE_OF_EFI_FILE_INFO + 2 * 260) /* FAT long names have up to 255 units */
 
 static const EFI_GUID file_system = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
@@ -278,6 +281,12 @@ static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t
 	UINTN done = n;
 	/* The protocol's Write takes a pointer to non-const and only reads. */
 	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
+	/* Power that went between the writes of the allocation table and of the directory left clusters behind the file's
+	 * end. EDK II's driver refuses to add to such a file, but frees them at that (FatPkg, FatGrowEof). */
+	if (s == EFI_VOLUME_CORRUPTED) {
+		done = n;
+		s = file->Write(file, &done, (void *)(uintptr_t)bytes);
+	}
 	if (s == EFI_SUCCESS && done != n)
 		s = EFI_VOLUME_FULL;
 	if (s == EFI_SUCCESS)
@@ -341,37 +350,126 @@ static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
 	return uefi_status(file->SetInfo(file, &guid, size, info));
 }
 
-static void delete_in(EFI_FILE_HANDLE folder, const char *name)
+/* ST_OK: `file` holds these bytes and no others; ST_MISSING: it does not, or there is no memory to see. */
+static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *bytes, size_t n)
 {
-	EFI_FILE_HANDLE file;
-	if (open_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &file) == EFI_SUCCESS)
-		file->Delete(file);
+	if (size != n)
+		return ST_MISSING;
+	char *there = pages_get(n + 1);
+	UINTN done = n;
+	if (there == NULL)
+		return ST_MISSING;
+	enum status s = uefi_status(file->Read(file, &done, there));
+	if (s == ST_OK && (done != n || memcmp(there, bytes, n) != 0))
+		s = ST_MISSING;
+	pages_put(there, n + 1);
+	return s;
+}
+
+static enum status size_of(EFI_FILE_HANDLE file, uint64_t *size)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	UINTN info_size = sizeof(info_bytes);
+	EFI_GUID guid = file_info;
+	enum status s = uefi_status(file->GetInfo(file, &guid, &info_size, info));
+	*size = s == ST_OK ? info->FileSize : 0;
+	return s;
+}
+
+/* NAME with another extension: ".tmp" for 1, ".tm2" for 2, ... A name of 8.3 letters takes one entry of a directory, and the
+ * final one no more room than is free there then: a rename stays within one sector, which a medium writes as a whole. */
+static enum status numbered(char *to, const char *name, const char *extension, unsigned number)
+{
+	struct text t;
+	size_t stem = str_length(name);
+	for (size_t i = 0; name[i] != 0; i++)
+		if (name[i] == '.')
+			stem = i;
+	text_init(&t, to, FILE_NAME_MAX);
+	text_bytes(&t, name, stem);
+	text_fmt(&t, ".%s", extension);
+	if (number > 1 && !t.full)
+		to[t.length - 1] = (char)('0' + number);
+	return t.full ? ST_RANGE : ST_OK;
+}
+
+/* What has the name already keeps its clusters under another extension. */
+static enum status rename_old(EFI_FILE_HANDLE folder, EFI_FILE_HANDLE file, const char *name)
+{
+	char old[FILE_NAME_MAX];
+	EFI_FILE_HANDLE other;
+	for (unsigned i = 1; i <= ASIDE_MAX; i++) {
+		enum status s = numbered(old, name, "old", i);
+		if (s != ST_OK)
+			return s;
+		EFI_STATUS there = open_in(folder, old, EFI_FILE_MODE_READ, 0, &other);
+		if (there == EFI_SUCCESS) {
+			other->Close(other);
+			continue;
+		}
+		if (there != EFI_NOT_FOUND)
+			return uefi_status(there);
+		s = rename_to(file, old);
+		return s == ST_OK ? uefi_status(file->Flush(file)) : s;
+	}
+	return ST_FULL;
+}
+
+/* A file to write n bytes into: a new one, or what an end in the middle of such a writing left, if that is no longer. */
+static enum status open_temporary(EFI_FILE_HANDLE folder, const char *name, size_t n, EFI_FILE_HANDLE *file)
+{
+	char temporary[FILE_NAME_MAX];
+	uint64_t size;
+	for (unsigned i = 1; i <= ASIDE_MAX; i++) {
+		enum status s = numbered(temporary, name, "tmp", i);
+		if (s == ST_OK)
+			s = uefi_status(open_in(folder, temporary, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, file));
+		if (s == ST_OK && (s = size_of(*file, &size)) == ST_OK && size <= n)
+			return ST_OK;
+		if (s != ST_OK)
+			return s;
+		(*file)->Close(*file);
+	}
+	return ST_FULL;
 }
 
 static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
 {
-	char temporary[FILE_NAME_MAX];
-	EFI_FILE_HANDLE file;
-	struct text t;
-	text_init(&t, temporary, sizeof(temporary));
-	text_fmt(&t, "%s.tmp", name);
-	if (t.full)
-		return ST_RANGE;
-	delete_in(folder, temporary);
-	enum status s = uefi_status(open_in(folder, temporary,
-		EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &file));
-	if (s != ST_OK)
-		return s;
-	s = write_flushed(file, bytes, n);
-	if (s == ST_FULL)
-		file->Delete(file); /* closes; room for the journal matters more than half a file */
-	if (s != ST_OK)
-		return s;
-	delete_in(folder, name);
-	s = rename_to(file, name);
-	if (s == ST_OK)
-		s = uefi_status(file->Flush(file));
-	file->Close(file);
+	EFI_FILE_HANDLE file, old = NULL;
+	uint64_t size;
+	enum status s = uefi_status(open_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &old));
+	if (s == ST_OK) {
+		s = size_of(old, &size);
+		if (s == ST_OK)
+			s = same_bytes(old, size, bytes, n);
+		if (s == ST_OK) {
+			old->Close(old);
+			return s;
+		}
+	} else {
+		old = NULL;
+	}
+	if (s == ST_MISSING)
+		s = open_temporary(folder, name, n, &file);
+	if (s == ST_OK) {
+		s = write_flushed(file, bytes, n);
+		/* On a full volume nothing of it was kept: a file without clusters can be deleted, which closes it. */
+		if (s == ST_FULL && size_of(file, &size) == ST_OK && size == 0)
+			file->Delete(file);
+		else {
+			if (s == ST_OK && old != NULL)
+				s = rename_old(folder, old, name);
+			if (s == ST_OK)
+				s = rename_to(file, name);
+			if (s == ST_OK)
+				s = uefi_status(file->Flush(file));
+			if (s != ST_IO && s != ST_TIMEOUT) /* closing a medium that is gone would hold us up */
+				file->Close(file);
+		}
+	}
+	if (old != NULL && s != ST_IO && s != ST_TIMEOUT)
+		old->Close(old);
 	return s;
 }
 

@@ -38,7 +38,8 @@ MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uin
 #define FILES_KEPT_BYTES 512u
 MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
 /* Into the run's directory. files_append: flushed before it returns. files_write: the whole file,
- * under NAME.tmp first, flushed, then renamed; a reader that finds only NAME.tmp may take it. */
+ * with the extension .tmp first, flushed, then renamed: what has the name is whole. A file of that name and content stays as
+ * it is, one of another content has the extension .old (or .ol2, ...) from then on. */
 MUST_CHECK enum status files_append(struct files *f, const char *name, const void *bytes, size_t n);
 MUST_CHECK enum status files_write(struct files *f, const char *name, const void *bytes, size_t n);
 

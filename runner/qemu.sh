@@ -14,6 +14,7 @@
 #   --crash KIND:ROW,...  stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/fwcfg.h)
 #   --secure-boot         Secure Boot enforced, with Debian's snakeoil keys enrolled
 #   --read-only           the medium is write-protected
+#   --log-writes FILE     each write to the medium goes to FILE too, in the format of Linux' dm-log-writes
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
 #   --show                the application's console on standard output as it comes
 #   -- ARGUMENT...        the rest goes to QEMU as it is
@@ -21,13 +22,13 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes=
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
 while [ $# -gt 0 ]; do
 	case $1 in
-	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash)
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes)
 		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
 	--work) work=$2; shift 2;;
 	--device) device=$2; shift 2;;
@@ -39,6 +40,7 @@ while [ $# -gt 0 ]; do
 	--limit) number "$1" "$2"; limit=$2; shift 2;;
 	--cpu) cpu=$2; shift 2;;
 	--keys) keys=$2; shift 2;;
+	--log-writes) log_writes=$2; shift 2;;
 	--crash) crash=$2; shift 2;;
 	--empty-node) with=0; shift;;
 	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
@@ -75,6 +77,14 @@ nvme)   disk=(-device "nvme,drive=disk,serial=1,bootindex=0");;
 *) bad "--device \"$device\": unknown; allowed: virtio usb ahci nvme";;
 esac
 
+medium=format=raw,file=$disk_image,readonly=$read_only
+if [ -n "$log_writes" ]; then
+	rm -f "$log_writes"
+	truncate -s 1G "$log_writes" || exit 5 # sparse; QEMU does not make it longer
+	medium=driver=blklogwrites,file.driver=raw,file.file.driver=file,file.file.filename=$disk_image
+	medium+=,log.driver=raw,log.file.driver=file,log.file.filename=$log_writes
+fi
+
 numa=()
 if [ "$nodes" -gt 1 ]; then
 	with=${with:+$((nodes - 1))} with=${with:-$nodes} # nodes with processors
@@ -103,7 +113,7 @@ timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[
 	-nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware" \
 	-drive "if=pflash,format=raw,unit=1,file=$work/vars.fd" \
-	-drive "if=none,id=disk,format=raw,file=$disk_image,readonly=$read_only" "${disk[@]}" \
+	-drive "if=none,id=disk,$medium" "${disk[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \
 	"${serial[@]}" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
 	"${told[@]}" "$@" </dev/null 2>"$work/qemu.err" || rc=$?

@@ -13,5 +13,6 @@ volume_is_whole() {
 	fsck.fat -a "$work/esp" || [ $? -eq 1 ] || return 1
 	dd if="$work/esp" of="$work/repaired.img" bs=1M seek=1 conv=notrunc status=none
 	rm -rf "$work/before" "$work/after"
-	runner/fetch.sh "$1" "$work/before" >/dev/null && runner/fetch.sh "$work/repaired.img" "$work/after" >/dev/null && diff -r "$work/before" "$work/after"
+	mkdir "$work/before" "$work/after"
+	mcopy -s -n -Q -m -i "$1@@1M" '::/*' "$work/before" && mcopy -s -n -Q -m -i "$work/repaired.img@@1M" '::/*' "$work/after" && diff -r -x 'FSCK*.REC' "$work/before" "$work/after"
 }
