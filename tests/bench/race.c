@@ -1,9 +1,12 @@
-/* tests/bench/race.c: the triad kernels against a C loop: `race WHO BYTES THREADS regular|nt`
+/* tests/bench/race.c: the triad kernels against a C loop: `race WHO BYTES THREADS regular|nt GB`
  *
  * WHO is ours or gcc; three arrays of BYTES each a thread (a power of two). Prints GB/s of 24 bytes an element, as
- * likwid-bench counts its stream kernels, over all passes but the first, which brings pages and caches to their state. */
+ * likwid-bench counts its stream kernels, over the passes that move GB a thread. As there, all threads spin at one barrier
+ * before these passes and at one behind them, and nothing sleeps in between; the pass before them, which brings pages and
+ * caches to their state, is not timed. */
 #include <emmintrin.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +18,25 @@
 #include "asm/kernel.h"
 
 #define THREADS_MAX 2
-#define PASSES 12
-#define PASS_BYTES (96ull << 20) /* of one array */
 #define SKEW 2112 /* bytes between arrays, as bench/layout.c has them */
 
 typedef uint64_t triad(double *a, const double *b, const double *c, uint64_t iterations, uint64_t mask, uint64_t at);
+
+enum { ALL_READY, ALL_WARM, ALL_DONE, BARRIERS };
+
+struct race {
+	unsigned threads;
+	_Alignas(64) atomic_uint at[BARRIERS];
+};
 
 struct runner {
 	pthread_t thread;
 	unsigned cpu;
 	double *a, *b, *c;
 	triad *kernel; /* NULL: the C loop */
-	uint64_t bytes, ns; /* ns: of all passes but the first */
+	uint64_t bytes, turns, ns; /* turns: round the arrays, while timed; ns: of all of them, until the last thread is done */
 	bool nt;
-	pthread_barrier_t *together;
+	struct race *race;
 };
 
 static uint64_t now_ns(void)
@@ -36,6 +44,13 @@ static uint64_t now_ns(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void meet(struct race *r, unsigned barrier)
+{
+	atomic_fetch_add(&r->at[barrier], 1);
+	while (atomic_load(&r->at[barrier]) < r->threads)
+		_mm_pause();
 }
 
 static __attribute__((noinline)) void loop(double *restrict a, const double *restrict b, const double *restrict c, size_t n)
@@ -52,6 +67,15 @@ static __attribute__((noinline)) void loop_nt(double *restrict a, const double *
 	_mm_sfence();
 }
 
+static void pass(const struct runner *r, uint64_t turns)
+{
+	if (r->kernel)
+		(void)r->kernel(r->a, r->b, r->c, turns * r->bytes / 256, r->bytes - 1, 0);
+	else
+		for (uint64_t i = 0; i < turns; i++)
+			(r->nt ? loop_nt : loop)(r->a, r->b, r->c, r->bytes / 8);
+}
+
 static void *run(void *argument)
 {
 	struct runner *r = argument;
@@ -59,19 +83,13 @@ static void *run(void *argument)
 	CPU_ZERO(&set);
 	CPU_SET(r->cpu, &set);
 	(void)sched_setaffinity(0, sizeof(set), &set);
-	const uint64_t turns = r->bytes < PASS_BYTES ? PASS_BYTES / r->bytes : 1;
-	r->ns = 0;
-	for (unsigned pass = 0; pass < PASSES; pass++) {
-		pthread_barrier_wait(r->together);
-		const uint64_t from = now_ns();
-		if (r->kernel)
-			(void)r->kernel(r->a, r->b, r->c, turns * r->bytes / 256, r->bytes - 1, 0);
-		else
-			for (uint64_t i = 0; i < turns; i++)
-				(r->nt ? loop_nt : loop)(r->a, r->b, r->c, r->bytes / 8);
-		pthread_barrier_wait(r->together);
-		r->ns += pass ? now_ns() - from : 0;
-	}
+	meet(r->race, ALL_READY);
+	pass(r, r->turns / 16 + 1);
+	meet(r->race, ALL_WARM);
+	const uint64_t from = now_ns();
+	pass(r, r->turns);
+	meet(r->race, ALL_DONE);
+	r->ns = now_ns() - from;
 	return NULL;
 }
 
@@ -93,37 +111,35 @@ static triad *kernel(const char *name)
 int main(int argc, char **argv)
 {
 	struct runner r[THREADS_MAX];
-	pthread_barrier_t together;
-	if (argc != 5)
+	if (argc != 6)
 		return 2;
 	const bool nt = !strcmp(argv[4], "nt"), ours = !strcmp(argv[1], "ours");
-	const uint64_t bytes = strtoull(argv[2], NULL, 10);
-	const unsigned threads = (unsigned)strtoul(argv[3], NULL, 10);
-	if (!threads || threads > THREADS_MAX || bytes < 256 || (bytes & (bytes - 1)))
+	const uint64_t bytes = strtoull(argv[2], NULL, 10), all_bytes = strtoull(argv[5], NULL, 10) * 1000000000;
+	struct race race = { .threads = (unsigned)strtoul(argv[3], NULL, 10) };
+	if (!race.threads || race.threads > THREADS_MAX || bytes < 256 || (bytes & (bytes - 1)) || all_bytes < 3 * bytes)
 		return 2;
 	const bool avx = __builtin_cpu_supports("avx");
 	triad *k = ours ? kernel(nt ? avx ? "k_triad_nt_avx" : "k_triad_nt_sse2" : avx ? "k_triad_avx" : "k_triad_sse2") : NULL;
 	if (ours && !k)
 		return 3;
-	pthread_barrier_init(&together, NULL, threads);
-	for (unsigned i = 0; i < threads; i++) {
-		const size_t all = (3 * bytes + 2 * SKEW + (4u << 20) - 1) >> 21 << 21;
+	const uint64_t turns = all_bytes / (3 * bytes);
+	for (unsigned i = 0; i < race.threads; i++) {
+		const size_t all = (3 * bytes + 2 * SKEW + (2u << 20) - 1) >> 21 << 21;
 		uint8_t *at = aligned_alloc(2u << 20, all);
 		if (!at)
 			return 3;
 		(void)madvise(at, all, MADV_HUGEPAGE);
 		memset(at, 0, all);
-		r[i] = (struct runner){ .cpu = i, .kernel = k, .bytes = bytes, .nt = nt, .together = &together, .a = (double *)(void *)at,
+		r[i] = (struct runner){ .cpu = i, .kernel = k, .bytes = bytes, .turns = turns, .nt = nt, .race = &race, .a = (double *)(void *)at,
 		                        .b = (double *)(void *)(at + bytes + SKEW), .c = (double *)(void *)(at + 2 * bytes + 2 * SKEW) };
 		if (pthread_create(&r[i].thread, NULL, run, &r[i]))
 			return 3;
 	}
 	uint64_t ns = 0;
-	for (unsigned i = 0; i < threads; i++) {
+	for (unsigned i = 0; i < race.threads; i++) {
 		pthread_join(r[i].thread, NULL);
 		ns = r[i].ns > ns ? r[i].ns : ns;
 	}
-	const uint64_t turns = bytes < PASS_BYTES ? PASS_BYTES / bytes : 1;
-	printf("%.3f\n", (double)(threads * turns * bytes * 3 * (PASSES - 1)) / (double)ns);
+	printf("%.3f\n", (double)(race.threads * turns * bytes * 3) / (double)ns);
 	return 0;
 }
