@@ -305,6 +305,15 @@ def check_order(p, processors):
         p.add(last.where if last else ("tables/processors.txt", 1), "processors", "the last one must match any processor")
 
 
+def check_row_of(p, r, names, seen):
+    """A row of a table by processor and row of the catalogue: a known processor, and each pair once."""
+    if r["processor"] not in names:
+        p.add(r.where, "processor", "'%s' is no processor of processors.txt" % r["processor"])
+    if (r["processor"], r["row"]) in seen:
+        p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
+    seen.add((r["processor"], r["row"]))
+
+
 TLB_COLUMNS = ["code", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "source"]
 
 
@@ -338,8 +347,7 @@ def read_published(p, folder, processors):
     for r in rows:
         for key in ("row", "how", "source"):
             words(p, r, key)
-        if r["processor"] not in names:
-            p.add(r.where, "processor", "'%s' is no processor of processors.txt" % r["processor"])
+        check_row_of(p, r, names, seen)
         if r["unit"] not in ("cycles", "ns"):
             p.add(r.where, "unit", "'%s' must be cycles or ns" % r["unit"])
         r.milli = []
@@ -350,9 +358,6 @@ def read_published(p, folder, processors):
             r.milli.append(round(float(r[key]) * 1000))
         if not 0 < r.milli[0] <= r.milli[1]:
             p.add(r.where, r["row"], "low and high must be above 0 and in order")
-        if (r["processor"], r["row"]) in seen:
-            p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
-        seen.add((r["processor"], r["row"]))
     return rows
 
 
@@ -374,13 +379,9 @@ def read_unprovable(p, folder, processors):
     for r in rows:
         for key in ("row", "why", "source"):
             words(p, r, key)
-        if r["processor"] not in names:
-            p.add(r.where, "processor", "'%s' is no processor of processors.txt" % r["processor"])
+        check_row_of(p, r, names, seen)
         if len(r["why"]) > WHY_MOST:
             p.add(r.where, "why", "has %d characters, at most %d" % (len(r["why"]), WHY_MOST))
-        if (r["processor"], r["row"]) in seen:
-            p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
-        seen.add((r["processor"], r["row"]))
     return rows
 
 

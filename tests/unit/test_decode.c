@@ -190,7 +190,7 @@ static void test_decode_agrees_with_binutils(void **state)
 	enum { WANTED = 30000 };
 	struct insn *list = calloc(WANTED, sizeof(*list));
 	uint8_t (*bytes)[SLOT] = malloc(WANTED * SLOT);
-	char path[] = "/tmp/decode.XXXXXX", command[200], line[400];
+	char path[] = P_tmpdir "/decode.XXXXXX", command[200], line[400];
 	unsigned n = 0, bad, judged = 0, texts = 0, evex = 0;
 	FILE *f;
 	int fd;

@@ -20,7 +20,7 @@ static char parent[64];
 static int make_parent(void **state)
 {
 	(void)state;
-	strcpy(parent, "/tmp/stallmeter-test-XXXXXX");
+	strcpy(parent, P_tmpdir "/stallmeter-test-XXXXXX");
 	return mkdtemp(parent) ? 0 : -1;
 }
 
