@@ -9,6 +9,8 @@
 #define WINDOW_SCALE 16u      /* real cores take some hundred ns to begin together: longer windows there */
 #define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
 #define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new */
+#define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
+#define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
 #define NODES_MOST 8u         /* as many nodes' pairs go into a series */
 
@@ -98,15 +100,46 @@ static bool warmed(const struct crowd *c, unsigned n, unsigned i)
 	return is;
 }
 
+/* One visit of all members. */
+static enum status visit(struct crowd *c, unsigned n)
+{
+	bool ignored;
+	enum status st;
+
+	for (unsigned i = 0; i < n; i++)
+		window_arguments(&c->members[i].set, c->members[i].units, c->members[i].arguments);
+	st = crowd_run(c, n, false, &ignored);
+	for (unsigned i = 0; i < n; i++)
+		c->members[i].set.at = c->members[i].window.result;
+	return st;
+}
+
+/* Arrays that are to stay: two visits, or until one gets no shorter. */
+static enum status settle(struct crowd *c, unsigned n)
+{
+	const unsigned most = c->settles ? VISITS_MAX : VISITS;
+	uint64_t before = 0;
+	enum status st = ST_OK;
+
+	for (unsigned visits = 0; visits < most && st == ST_OK; visits++) {
+		st = visit(c, n);
+		if (visits && c->settles && crowd_ticks(c, n) >= before - before / SETTLED_PART)
+			break;
+		before = crowd_ticks(c, n);
+	}
+	return st;
+}
+
 /* Members from..n-1 are new. Their arrays come into the level, or the last levels that are new into the row's state. */
 static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const struct kernel *k = c->members[0].set.kernel;
 	uint64_t fill = c->row->prepare == PREPARE_FILL ? last->bytes / k->data_bytes * 4 / 3 : 0;
-	unsigned visits = c->row->prepare == PREPARE_WARM ? VISITS : 1;
 	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
-	bool any = false, ignored;
+	unsigned more = 0;
+	bool any = false;
+	struct job job;
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
 	if (c->row->prepare == PREPARE_FLUSH)
@@ -115,19 +148,18 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 		struct member *m = &c->members[i];
 
 		if (c->row->prepare == PREPARE_WARM)
-			m->units = i >= from ? m->set.shape.array_bytes / k->step_bytes : 1;
+			m->units = i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
 		else
 			m->units = i >= from && !warmed(c, from, i) ? fill / sharers(c, n, PLACE_DRAM) + 1 : 1;
 		any = any || m->units > 1;
 		m->kernel = visitor;
 	}
-	for (unsigned visit = 0; any && visit < visits && st == ST_OK; visit++) {
-		for (unsigned i = 0; i < n; i++)
-			window_arguments(&c->members[i].set, c->members[i].units, c->members[i].arguments);
-		st = crowd_run(c, n, false, &ignored);
-		for (unsigned i = 0; i < n; i++)
-			c->members[i].set.at = c->members[i].window.result;
-	}
+	if (any && st == ST_OK)
+		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, n);
+	if (any && st == ST_OK && c->row->prepare == PREPARE_FILL)
+		st = window_fills(c->b, &c->members[0].set, c->members[0].units, &more, &job);
+	while (more-- && st == ST_OK)
+		st = visit(c, n);
 	for (unsigned i = 0; i < n; i++)
 		c->members[i].kernel = NULL;
 	return st;
@@ -227,6 +259,16 @@ static enum status counted(struct crowd *c, unsigned n, struct point *p)
 	return st;
 }
 
+/* Whether the counts of a point are those of arrays that have come into their level. */
+static bool all_there(const struct crowd *c, const struct point *p)
+{
+	char ignored[160];
+	struct text t;
+
+	text_init(&t, ignored, sizeof(ignored));
+	return p->good && c->counting.proof_count && proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &t);
+}
+
 /* The value of a row is one of its points. */
 static void take(const struct crowd *c, const struct point *p, struct row_result *out)
 {
@@ -314,6 +356,13 @@ static enum status curve(struct crowd *c, struct row_result *out)
 			st = warm_up(c, from, n);
 		if (st == ST_OK)
 			st = counted(c, n, &p);
+		/* not all there: no level that replaces the oldest, so all visit theirs until they are */
+		if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, &p)) {
+			c->settles = true;
+			st = warm_up(c, 0, n);
+			if (st == ST_OK)
+				st = counted(c, n, &p);
+		}
 		out->rejected += p.rejected;
 		out->samples += p.good;
 		out->footprint_bytes = s.bytes * n;

@@ -337,7 +337,9 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		return ST_OK;
 	}
 	if (r->baseline == BASELINE_PACKED) {
-		s->page_bytes = r->page_bytes > PAGE_2M ? PAGE_2M : r->page_bytes;
+		/* few pages, and a page's lines together: no DTLB is so small that it misses */
+		s->page_bytes = PAGE_2M;
+		s->order = ORDER_ROWS;
 		shape_lines(s, test->bytes);
 		return ST_OK;
 	}

@@ -53,6 +53,8 @@ struct bench {
 	struct core_groups groups;
 	struct places places;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
+	unsigned last_asked;   /* how often the last level has been looked at */
+	bool last_forgets;     /* that it does not replace the oldest */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */

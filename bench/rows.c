@@ -162,10 +162,10 @@ const struct row rows[] = {
 
 	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
 	  PLACE_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
-	  "own L1 data cache", proof_stlb_hit, "", 200000, 1, BOTH, NULL, NULL },
+	  "own L1 data cache", proof_stlb_hit, "", 200000, 2, BOTH, NULL, NULL },
 	{ "tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_walk, "", 320000, 3, BOTH, NULL, NULL },
+	  "own L2 cache", proof_walk, "", 320000, 4, BOTH, NULL, NULL },
 
 	{ "tlb.walk_2m.penalty", "a load whose page of 2 MiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
 	  PLACE_STLB, ORDER_PAGES, PAGE_2M, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
@@ -187,10 +187,10 @@ const struct row rows[] = {
 	  "own L3 cache", proof_stream_l3, "", 850000, 4, BOTH, NULL, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram, "", 1700000, 4, BOTH, NULL, NULL },
+	  "memory of this node", proof_stream_dram, "", 1700000, 5, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "memory of this node", proof_stream_dram_nt, "", 1050000, 5, BOTH, NULL, NULL },
+	  "memory of this node", proof_stream_dram_nt, "", 1050000, 6, BOTH, NULL, NULL },
 #include "bench/pairs.def"
 #include "bench/curves.def"
 #include "bench/tables.def"

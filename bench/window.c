@@ -7,6 +7,9 @@
 #define VISITS_MAX 16u               /* of a working set before the first window, at most */
 #define SETTLED_PART 2000u           /* until a visit is not shorter by such a part than the one before */
 #define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
+#define FORGETS_PART 32u             /* of a last level that replaces the oldest, what it is left with takes no such part longer */
+#define LAST_LOOKS 2u                /* at it: one that was empty loses nothing the first time */
+#define FILLS_MORE 4u                /* of one that does not: e^-5 of what it held before is left */
 
 const struct kernel *kernel_find(const char *name)
 {
@@ -174,6 +177,39 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 	return st;
 }
 
+/* Whether the last level has lost some of what came half of `units` ago: then replacement there is by chance. Twice as much
+ * as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as much
+ * beside it: what the level below had modified is gone then. */
+static enum status look_at_last_level(struct bench *b, const struct working_set *w, uint64_t units, struct job *job)
+{
+	const struct kernel *read = kernel_find("k_visit_read");
+	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
+	const uint64_t step = w->shape.step_bytes, again = below ? 2 * below->bytes / step : 0;
+	struct window took[3];
+	uint64_t arguments[6];
+	enum status st = read ? ST_OK : ST_BROKEN;
+
+	if (!again || 4 * again > units)
+		return st;
+	window_arguments(w, again, arguments);
+	arguments[0] = arguments[w->shape.arrays - 1];
+	for (unsigned visit = 0; visit < 3 && st == ST_OK; visit++) {
+		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1);
+		st = window_run(b, read, arguments, NULL, 0, &took[visit], job);
+	}
+	b->last_asked += st == ST_OK;
+	b->last_forgets = st == ST_OK && took[1].tsc > took[2].tsc + took[2].tsc / FORGETS_PART;
+	return st;
+}
+
+enum status window_fills(struct bench *b, const struct working_set *w, uint64_t units, unsigned *more, struct job *job)
+{
+	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, w, units, job);
+
+	*more = b->last_forgets ? FILLS_MORE : 0;
+	return st;
+}
+
 /* Writes what the buffer is to hold, and brings its lines near. */
 static enum status prepare_pair(struct bench *b, struct working_set *w, struct job *job)
 {
@@ -259,8 +295,18 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		units = read ? (last ? last->bytes : 0) / read : 0;
 	else
 		units = w->shape.array_bytes / w->shape.step_bytes;
-	if (!units || (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM))
-		return units ? visit_stream(b, r, w, units, &ignored, job) : ST_OK;
+	if (!units)
+		return ST_OK;
+	if (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM) {
+		unsigned more = 0;
+
+		st = visit_stream(b, r, w, units, &ignored, job);
+		if (st == ST_OK)
+			st = window_fills(b, w, units, &more, job);
+		while (more-- && st == ST_OK)
+			st = visit_stream(b, r, w, units, &ignored, job);
+		return st;
+	}
 	/* A level that does not replace the oldest takes several visits to give up what it held before. */
 	for (unsigned visit = 0; visit < VISITS_MAX && st == ST_OK; visit++) {
 		st = w->shape.order == ORDER_STREAMS ? visit_stream(b, r, w, units, &ignored, job) : window_units(b, w, units, NULL, 0, &ignored, job);

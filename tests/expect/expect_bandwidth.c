@@ -157,10 +157,10 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 		return;
 	}
 	latency = level == 3 ? lookup(t) : memory(t, true);
-	/* With prefetchers as many lines can be under way as the super queue holds, without as there are fill buffers, and of
-	 * lines stored as there are store buffers. */
+	/* With prefetchers as many lines can be under way as the super queue holds, without as there are fill buffers and loads of
+	 * in the window, and of lines stored as there are store buffers. */
 	*least = larger(*least, over(1000 * in * latency, larger(sq, lfb)));
-	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), lfb));
+	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), smaller(lfb, lines_in_window(t, s) * larger(1, s->loaded))));
 	if (s->stored && !s->nontemporal)
 		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * vector_bytes(t), 64)));
 	if (level == 4) {

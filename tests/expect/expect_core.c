@@ -72,24 +72,38 @@ static int64_t divide(struct machine_text *t, const char *class, int64_t bits, i
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* A DIV with more microcode than the reorder buffer holds: what of it finds no room, the `tail` behind it and the next OR
+ * (or copy), XOR and DIV enter from the cycle after its retirement on, as fast as entries are given back; all but the
+ * branch go through the same ports. Cycles from its result to the next one's dispatch. */
+static int64_t div_reentry(struct machine_text *t, int64_t left, int64_t slots, int64_t uops, bool interval)
+{
+	const int64_t width = larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))), ports = larger(1, cost_of(t, "int").ports);
+	const bool free_copy = interval && field(t, "core", "move_elimination"), free_zero = field(t, "core", "zero_idioms") == 2;
+	const int64_t enter = 1 + field(t, "core", "dispatch_cycles"), in_or = left + slots, at_or = left + uops;
+	int64_t value = free_copy ? 0 : enter + larger(in_or / width, at_or / ports) + latency(t, "int");
+	const int64_t zero = free_zero ? 0 : enter + larger((in_or + 1) / width, (at_or + !free_copy) / ports) + latency(t, "int");
+
+	return larger(enter + (in_or + 2) / width, larger(value, zero));
+}
 
 /* 4 times OR or a copy, XOR, DIV and the end of the loop: the chain (the divider), or the microcode on its ports, in
  * allocation, or from its sequencer, which begins a cycle for each DIV and leaves one to the two others. */
 static int64_t div_milli(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
 {
 	int64_t uops = field(t, "uops", class), width = larger(1, field(t, "core", "issue_width")), sequencer = larger(1, field(t, "front", "microcode_width"));
-	int64_t all = 4 * (uops + 2) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
+	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, left = uops - field(t, "core", "rob");
+	int64_t all = 4 * (uops + 2) + tail;
 	int64_t bound = larger(all * 1000 / 4 / cost_of(t, "int").ports, all * 1000 / 4 / width);
 	int64_t cycles = divide(t, class, bits, of_bits, interval) + (interval ? 0 : latency(t, "int"));
 
 	if (uops > field(t, "front", "complex_uops"))
 		bound = larger(bound, 1000 * ((uops + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")));
-	/* A DIV with more microcode than the reorder buffer holds: the next one enters as the last of it retires. */
-	if (uops + 2 > field(t, "core", "rob"))
-		cycles = divide(t, class, bits, of_bits, false) + latency(t, "int") + field(t, "core", "dispatch_cycles");
-	if (uops + 2 > field(t, "core", "rob"))
-		return larger(bound, 1000 * cycles + (all * 1000 / 4 - 1000 * field(t, "core", "rob")) / width);
-	return larger(bound, 1000 * cycles);
+	if (left < 0)
+		return larger(bound, 1000 * cycles);
+	return larger(bound, 1000 * divide(t, class, bits, of_bits, false) +
+	              250 * (3 * div_reentry(t, left, 0, 0, interval) + div_reentry(t, left, tail, tail - 1, interval)));
 }
 
 /* A NOP of k_nop: 8 of them and the end of the loop. */
