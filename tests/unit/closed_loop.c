@@ -1,29 +1,14 @@
 /* tests/unit/closed_loop.c: the suite on a simulated machine, and its rows against tests/expect/. */
 #include "tests/unit/closed_loop.h"
+#include "tests/unit/host_pages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
-
-static void *get_pages(void *self, size_t bytes)
-{
-	(void)self;
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return at == MAP_FAILED ? NULL : at;
-}
-
-static void put_pages(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
-
-static const struct sim_memory pages = { NULL, get_pages, put_pages };
 
 /* A machine file's text with lines "section.key = value" moved or added. */
 char *loop_changed(const char *text, const char *section, const char *key, const char *value)
@@ -99,7 +84,7 @@ void loop_open(struct loop_run *r, const char *text)
 	memset(r, 0, sizeof(*r));
 	if (machine_read("test.machine", text, strlen(text), &r->machine, problem, sizeof(problem)) != ST_OK)
 		fail_msg("%s", problem);
-	assert_int_equal(sim_open(&r->machine, &pages, &r->sim), ST_OK);
+	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
 	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);

@@ -6,31 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
 #include "bench/layout.h"
+#include "tests/unit/host_pages.h"
 #include "tests/unit/sampling_rig.h"
 
 /* What sampling writes, beside the counters themselves. */
 static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600 };
 static uint64_t before[2][COUNT_OF(watched)];
-
-static void *get_pages(void *self, size_t bytes)
-{
-	(void)self;
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return at == MAP_FAILED ? NULL : at;
-}
-
-static void put_pages(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
-
-static const struct sim_memory pages = { NULL, get_pages, put_pages };
 
 void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), uint64_t bytes)
 {
@@ -45,7 +30,7 @@ void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), ui
 		fail_msg("%s", problem);
 	if (change)
 		change(&r->machine);
-	assert_int_equal(sim_open(&r->machine, &pages, &r->sim), ST_OK);
+	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
 	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);

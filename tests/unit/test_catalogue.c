@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -15,22 +14,8 @@
 #include "pmu/sim/sim.h"
 #include "tests/expect/expect.h"
 #include "tests/unit/closed_loop.h"
+#include "tests/unit/host_pages.h"
 #include "tests/unit/memory_host.h"
-
-static void *get_pages(void *self, size_t bytes)
-{
-	(void)self;
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return at == MAP_FAILED ? NULL : at;
-}
-
-static void put_pages(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
-
-static const struct sim_memory pages = { NULL, get_pages, put_pages };
 
 struct catalogue {
 	struct machine machine;
@@ -60,7 +45,7 @@ static void open_machine(struct catalogue *c, const char *name)
 	fclose(format);
 	if (machine_read(f->name, f->text, f->bytes, &c->machine, problem, sizeof(problem)) != ST_OK)
 		fail_msg("%s", problem);
-	assert_int_equal(sim_open(&c->machine, &pages, &c->sim), ST_OK);
+	assert_int_equal(sim_open(&c->machine, &host_pages, &c->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(c->sim), &c->cpu), ST_OK);
 	c->saved = calloc(GUARD_SAVED_MAX, sizeof(*c->saved));
 	guard_init(&c->guard, sim_access(c->sim), c->cpu.processor, c->saved, GUARD_SAVED_MAX);

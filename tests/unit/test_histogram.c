@@ -4,30 +4,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "asm/kernel.h"
 #include "pmu/access.h"
 #include "pmu/sim/sim.h"
 #include "tests/unit/core_bench.h"
+#include "tests/unit/host_pages.h"
 #include "tests/unit/kernel_start.h"
 
 #define ITERATIONS 40
 #define MOST 11 /* cmask 1 .. MOST; in no cycle does any of the signals below reach it */
-
-static void *host_get(void *self, size_t bytes)
-{
-	(void)self;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void host_put(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
 
 static void put_tap(struct signals *s, unsigned t, enum signal sig, unsigned cmask, bool inv)
 {
@@ -79,11 +66,10 @@ static void all_kernels(const char *machine)
 		SIG_UOPS_RETIRED_FUSED, SIG_UOPS_EXECUTED_P0, SIG_LOADS_RETIRED, SIG_STORES_RETIRED, SIG_BRANCHES_RETIRED, SIG_L1D_REPLACED };
 	uint64_t seen[COUNT_OF(signals)] = { 0 };
 	struct machine m = core_bench_machine(machine);
-	struct sim_memory memory = { .get = host_get, .put = host_put };
 	struct mapping data = { .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
 	const struct kernel *wrapper = kernel_table;
 	struct sim *sim;
-	assert_int_equal(sim_open(&m, &memory, &sim), ST_OK);
+	assert_int_equal(sim_open(&m, &host_pages, &sim), ST_OK);
 	const struct access *a = sim_access(sim);
 	assert_int_equal(a->ops->map(a->self, &data), ST_OK);
 	while (strcmp(wrapper->name, "k_measure"))
@@ -112,7 +98,6 @@ static const struct { enum signal sig; unsigned cmask; } often[] = { { SIG_CYCLE
 static void both_ways(const char *machine)
 {
 	const struct machine m = core_bench_machine(machine);
-	const struct sim_memory memory = { .get = host_get, .put = host_put };
 	const struct kernel *wrapper = kernel_table;
 	struct mapping data[2];
 	struct sim *sim[2];
@@ -120,7 +105,7 @@ static void both_ways(const char *machine)
 		assert_true(++wrapper < kernel_table_end);
 	for (unsigned w = 0; w < 2; w++) {
 		data[w] = (struct mapping){ .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
-		assert_int_equal(sim_open(&m, &memory, &sim[w]), ST_OK);
+		assert_int_equal(sim_open(&m, &host_pages, &sim[w]), ST_OK);
 		assert_int_equal(sim_access(sim[w])->ops->map(sim_access(sim[w])->self, &data[w]), ST_OK);
 	}
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {

@@ -3,25 +3,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "asm/kernel.h"
 #include "pmu/sim/sim.h"
 #include "tests/unit/core_bench.h"
-
-static void *host_get(void *self, size_t bytes)
-{
-	(void)self;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void host_put(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
+#include "tests/unit/host_pages.h"
 
 struct rig { struct sim *sim; const struct access *a; struct mapping data, code; };
 
@@ -29,8 +16,7 @@ static struct rig rig_open(const struct machine *m)
 {
 	struct rig r = { .data = { .va = WINDOW_DATA, .bytes = 64 * PAGE_2M, .page_bytes = PAGE_2M },
 	                 .code = { .va = WINDOW_SCRATCH, .bytes = 4 * PAGE_4K, .page_bytes = PAGE_4K, .executable = true } };
-	struct sim_memory memory = { .get = host_get, .put = host_put };
-	assert_int_equal(sim_open(m, &memory, &r.sim), ST_OK);
+	assert_int_equal(sim_open(m, &host_pages, &r.sim), ST_OK);
 	r.a = sim_access(r.sim);
 	assert_int_equal(r.a->ops->map(r.a->self, &r.data), ST_OK);
 	assert_int_equal(r.a->ops->map(r.a->self, &r.code), ST_OK);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -14,24 +13,10 @@
 #include "pmu/guard.h"
 #include "pmu/sim/sim.h"
 #include "tests/expect/expect.h"
+#include "tests/unit/host_pages.h"
 #include "tests/unit/memory_host.h"
 
 #define LOADS "load.l3_shared.*,load.l3_*_other_core.*,load.remote_l3_*,load.dram_remote.*,load.dram_page_*"
-
-static void *get_pages(void *self, size_t bytes)
-{
-	(void)self;
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return at == MAP_FAILED ? NULL : at;
-}
-
-static void put_pages(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
-
-static const struct sim_memory pages = { NULL, get_pages, put_pages };
 
 /* A built-in machine's text with lines put before it, each "[section]" and "key = value": the first one of a key
  * counts in the parser's eyes as given, so the file's own line is taken out. */
@@ -80,7 +65,7 @@ static void run_on(struct run *r, const char *text, const char *suite)
 	memset(r, 0, sizeof(*r));
 	if (machine_read("test.machine", text, strlen(text), &r->machine, problem, sizeof(problem)) != ST_OK)
 		fail_msg("%s", problem);
-	assert_int_equal(sim_open(&r->machine, &pages, &r->sim), ST_OK);
+	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
 	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
@@ -403,7 +388,7 @@ static void test_cores_relations_follow_the_topology(void **state)
 		struct sim *sim;
 		struct cpu cpu;
 		assert_int_equal(machine_read("test", text, strlen(text), &m, problem, sizeof(problem)), ST_OK);
-		assert_int_equal(sim_open(&m, &pages, &sim), ST_OK);
+		assert_int_equal(sim_open(&m, &host_pages, &sim), ST_OK);
 		assert_int_equal(cpu_identify(sim_access(sim), &cpu), ST_OK);
 		cores_find(sim_access(sim), &cpu, &g);
 		if (cores_relation(&g, 0, cases[i].other) != cases[i].relation)

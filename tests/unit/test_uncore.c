@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "asm/kernel.h"
@@ -15,19 +14,7 @@
 #include "pmu/trace.h"
 #include "pmu/uncore.h"
 #include "tests/unit/core_bench.h"
-
-static void *host_get(void *self, size_t bytes)
-{
-	(void)self;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void host_put(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
+#include "tests/unit/host_pages.h"
 
 #define LOCK_VA (WINDOW_DATA + 2 * PAGE_1G)
 #define TRACE_MAX 512
@@ -46,9 +33,8 @@ struct rig {
 
 static void rig_open(struct rig *r, const struct machine *m)
 {
-	const struct sim_memory memory = { .get = host_get, .put = host_put };
 	memset(r, 0, sizeof(*r));
-	assert_int_equal(sim_open(m, &memory, &r->sim), ST_OK);
+	assert_int_equal(sim_open(m, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	trace_init(&r->trace, sim_access(r->sim), r->entries, TRACE_MAX);
 	guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, COUNT_OF(r->saved));

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <cmocka.h>
 #include <perfmon/pfmlib.h>
 
@@ -13,19 +12,7 @@
 #include "pmu/sim/uncore_nhm.h"
 #include "tests/unit/core_bench.h"
 #include "asm/kernel.h"
-
-static void *host_get(void *self, size_t bytes)
-{
-	(void)self;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void host_put(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
+#include "tests/unit/host_pages.h"
 
 struct rig { struct sim *sim; const struct access *a; struct mapping data, far; };
 
@@ -33,8 +20,7 @@ static struct rig rig_open(const struct machine *m)
 {
 	struct rig r = { .data = { .va = WINDOW_DATA, .bytes = 16 * PAGE_2M, .page_bytes = PAGE_2M },
 	                 .far = { .va = WINDOW_DATA + PAGE_1G, .bytes = 16 * PAGE_2M, .page_bytes = PAGE_2M, .node = 1 } };
-	const struct sim_memory memory = { .get = host_get, .put = host_put };
-	assert_int_equal(sim_open(m, &memory, &r.sim), ST_OK);
+	assert_int_equal(sim_open(m, &host_pages, &r.sim), ST_OK);
 	r.a = sim_access(r.sim);
 	assert_int_equal(r.a->ops->map(r.a->self, &r.data), ST_OK);
 	assert_int_equal(r.a->ops->map(r.a->self, &r.far), ST_OK);

@@ -5,33 +5,19 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "asm/kernel.h"
-
-static void *host_get(void *self, size_t bytes)
-{
-	(void)self;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void host_put(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	munmap(at, bytes);
-}
+#include "tests/unit/host_pages.h"
 
 void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
 {
-	const struct sim_memory memory = { .get = host_get, .put = host_put };
 	memset(r, 0, sizeof(*r));
 	r->machine = *m;
 	r->entries = calloc(RIG_TRACE_MAX, sizeof(*r->entries));
 	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
 	assert_true(r->entries && r->saved);
-	assert_int_equal(sim_open(m, &memory, &r->sim), ST_OK);
+	assert_int_equal(sim_open(m, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	trace_init(&r->trace, sim_access(r->sim), r->entries, RIG_TRACE_MAX);
 	guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, GUARD_SAVED_MAX);
