@@ -10,20 +10,10 @@
 #include <cmocka.h>
 
 #include "bench/measure.h"
-#include "pmu/guard.h"
-#include "pmu/sim/sim.h"
-#include "tests/expect/expect.h"
 #include "tests/unit/closed_loop.h"
-#include "tests/unit/host_pages.h"
-#include "tests/unit/memory_host.h"
 
 struct catalogue {
-	struct machine machine;
-	struct sim *sim;
-	struct guard guard;
-	struct guard_saved *saved;
-	struct cpu cpu;
-	struct memory_host host;
+	struct loop_run run;
 	struct bench bench;
 	char *text, *format;
 	char unproven[1024]; /* names of the rows that had no `ok`, though the machine has what they ask about */
@@ -31,36 +21,17 @@ struct catalogue {
 
 static void open_machine(struct catalogue *c, const char *name)
 {
-	const struct machine_file *f = machine_builtin(name);
-	char problem[256] = "";
-	FILE *format = fopen("tables/machines/FORMAT.md", "r");
-
 	memset(c, 0, sizeof(*c));
-	assert_non_null(f);
-	assert_non_null(format);
-	c->text = calloc(1, f->bytes + 1);
-	memcpy(c->text, f->text, f->bytes);
-	c->format = calloc(1, 1 << 18);
-	assert_true(fread(c->format, 1, (1 << 18) - 1, format) > 1000);
-	fclose(format);
-	if (machine_read(f->name, f->text, f->bytes, &c->machine, problem, sizeof(problem)) != ST_OK)
-		fail_msg("%s", problem);
-	assert_int_equal(sim_open(&c->machine, &host_pages, &c->sim), ST_OK);
-	assert_int_equal(cpu_identify(sim_access(c->sim), &c->cpu), ST_OK);
-	c->saved = calloc(GUARD_SAVED_MAX, sizeof(*c->saved));
-	guard_init(&c->guard, sim_access(c->sim), c->cpu.processor, c->saved, GUARD_SAVED_MAX);
-	memory_host_init(&c->host);
-	bench_init(&c->bench, &c->guard.access, &c->cpu, &c->host.host, 0, 20090330);
+	c->text = strdup(loop_built_in(name));
+	c->format = loop_format();
+	loop_open(&c->run, c->text);
+	bench_init(&c->bench, &c->run.guard.access, &c->run.cpu, &c->run.host.host, 0, 20090330);
 }
 
 static void close_machine(struct catalogue *c)
 {
-	assert_int_equal(guard_restore(&c->guard), ST_OK);
-	assert_int_equal(c->guard.refused, 0);
-	assert_int_equal(c->host.taken, 0);
-	memory_host_free(&c->host);
-	sim_close(c->sim);
-	free(c->saved);
+	assert_int_equal(c->run.guard.refused, 0);
+	loop_close(&c->run);
 	free(c->text);
 	free(c->format);
 }
@@ -79,9 +50,9 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 
 		if (!rows[i].pair && !rows[i].curve && !str_glob("tlb.walk_*", rows[i].name))
 			continue;
-		sim_totals(c->sim, &before);
+		sim_totals(c->run.sim, &before);
 		bench_row(&c->bench, &rows[i], &r);
-		sim_totals(c->sim, &after);
+		sim_totals(c->run.sim, &after);
 		*instructions += after.instructions - before.instructions;
 		if (must_be_ok && after.instructions - before.instructions > rows[i].budget) { /* declared for Nehalem-EP */
 			print_error("%s costs %llu instructions, declared %u\n", r.name, (unsigned long long)(after.instructions - before.instructions),

@@ -10,95 +10,39 @@
 #include <cmocka.h>
 
 #include "bench/matrix.h"
-#include "pmu/guard.h"
-#include "pmu/sim/sim.h"
-#include "tests/expect/expect.h"
+#include "tests/unit/closed_loop.h"
 #include "tests/unit/host_pages.h"
-#include "tests/unit/memory_host.h"
 
 #define LOADS "load.l3_shared.*,load.l3_*_other_core.*,load.remote_l3_*,load.dram_remote.*,load.dram_page_*"
 
-/* A built-in machine's text with lines put before it, each "[section]" and "key = value": the first one of a key
- * counts in the parser's eyes as given, so the file's own line is taken out. */
+/* A built-in machine's text with values moved, each by "section", "key" and "value"; to be freed. */
 static char *machine_text(const char *name, const char *const (*lines)[3], unsigned n)
 {
-	char *text = NULL;
-	for (unsigned i = 0; i < machine_files_count; i++)
-		if (!strcmp(machine_files[i].name, name)) {
-			text = calloc(1, machine_files[i].bytes + 1 + 128 * n);
-			memcpy(text, machine_files[i].text, machine_files[i].bytes);
-		}
-	assert_non_null(text);
+	char *text = strdup(loop_built_in(name));
 	for (unsigned i = 0; i < n; i++) {
-		struct ini ini;
-		char line[128];
-		ini_init(&ini, text, strlen(text));
-		while (ini_next(&ini) == ST_OK)
-			if (strlen(lines[i][0]) == ini.section_length && !memcmp(lines[i][0], ini.section, ini.section_length) &&
-			    strlen(lines[i][1]) == ini.key_length && !memcmp(lines[i][1], ini.key, ini.key_length)) {
-				char *from = text + (ini.key - text), *to = text + (ini.value + ini.value_length - text);
-				memmove(from, to, strlen(to) + 1);
-				break;
-			}
-		snprintf(line, sizeof(line), "\n[%s]\n%s = %s\n", lines[i][0], lines[i][1], lines[i][2]);
-		strcat(text, line);
+		char *before = text;
+		text = loop_changed(before, lines[i][0], lines[i][1], lines[i][2]);
+		free(before);
 	}
 	return text;
 }
 
-struct run {
-	struct machine machine;
-	struct sim *sim;
-	struct guard guard;
-	struct guard_saved *saved;
-	struct cpu cpu;
-	struct memory_host host;
-	struct suite_summary sum;
-	uint64_t instructions;
-};
-
-static void run_on(struct run *r, const char *text, const char *suite)
+static void run_on(struct loop_run *r, const char *text, const char *suite)
 {
-	char problem[256] = "";
-	struct suite_settings s = { .suite = suite };
-	struct sim_totals totals;
-	memset(r, 0, sizeof(*r));
-	if (machine_read("test.machine", text, strlen(text), &r->machine, problem, sizeof(problem)) != ST_OK)
-		fail_msg("%s", problem);
-	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
-	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
-	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
-	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
-	memory_host_init(&r->host);
-	assert_int_equal(suite_run(&r->guard.access, &r->cpu, &s, &r->host.host, &r->sum), ST_OK);
-	sim_totals(r->sim, &totals);
-	r->instructions = totals.instructions;
+	loop_open(r, text);
+	loop_suite(r, suite);
 }
 
-static void close_run(struct run *r)
+static void close_run(struct loop_run *r)
 {
-	assert_int_equal(guard_restore(&r->guard), ST_OK);
 	assert_int_equal(r->guard.refused, 0);
-	assert_int_equal(r->host.taken, 0);
-	memory_host_free(&r->host);
-	sim_close(r->sim);
-	free(r->saved);
-}
-
-static char *format_text(void)
-{
-	FILE *f = fopen("tables/machines/FORMAT.md", "r");
-	char *text = calloc(1, 1 << 18);
-	assert_non_null(f);
-	assert_true(fread(text, 1, (1 << 18) - 1, f) > 1000);
-	fclose(f);
-	return text;
+	loop_close(r);
 }
 
 /* Every row is as the formulas say: ok and within the bounds, or unsupported. Returns how many were ok. */
-static unsigned all_as_expected(const struct run *r, const char *text, const char *machine)
+static unsigned all_as_expected(const struct loop_run *r, const char *text, const char *machine)
 {
-	char *format = format_text();
+	char *format = loop_format();
 	unsigned met = 0, missed = 0;
 	for (unsigned i = 0; i < r->host.result_count; i++) {
 		const struct row_result *row = &r->host.results[i];
@@ -126,7 +70,7 @@ static void test_cores_loads_find_the_machines(void **state)
 	static const struct { const char *name; unsigned ok; } machines[] = {
 		{ "nehalem-ep", 14 }, { "haswell-ep", 14 }, { "skylake-sp", 14 }, { "core2", 4 },
 	};
-	static struct run r;
+	static struct loop_run r;
 	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
 		char *text = machine_text(machines[i].name, NULL, 0);
 		run_on(&r, text, LOADS);
@@ -143,7 +87,7 @@ static void test_cores_matrix_has_every_pair(void **state)
 	static const struct { const char *name; unsigned ok, cells; } machines[] = {
 		{ "nehalem-ep", 4, 2 * 8 * 7 }, { "core2", 6, 2 * 8 * 7 },
 	};
-	static struct run r;
+	static struct loop_run r;
 	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
 		char *text = machine_text(machines[i].name, NULL, 0);
 		unsigned cells = 0, lines = 0;
@@ -178,7 +122,7 @@ static void test_cores_rows_while_others_work(void **state)
 {
 	(void)state;
 	static const struct { const char *name; unsigned ok; } machines[] = { { "nehalem-ep", 2 }, { "core2", 2 }, { "haswell-ep", 2 } };
-	static struct run r;
+	static struct loop_run r;
 	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
 		char *text = machine_text(machines[i].name, NULL, 0);
 		run_on(&r, text, "sync.false_sharing.*,load.dram_loaded.*");
@@ -204,7 +148,7 @@ static void test_cores_matrix_of_threads(void **state)
 {
 	(void)state;
 	static const char *const threads[][3] = { { "topology", "threads", "2" }, { "topology", "sockets", "1" }, { "topology", "cores", "2" } };
-	static struct run r;
+	static struct loop_run r;
 	char *text = machine_text("nehalem-ep", threads, 3);
 	run_on(&r, text, "core_to_core.*");
 	assert_int_equal(all_as_expected(&r, text, "threads"), 4);
@@ -238,7 +182,7 @@ static void test_cores_moved_truths_are_found(void **state)
 		{ "link", "modified_ps", "123000" }, { "dram", "remote_ps", "99000" }, { "dram", "open_page", "1" },
 		{ "dram", "page_hit_ps", "9000" }, { "dram", "page_miss_ps", "17000" }, { "link", "modified_as_dram", "1" },
 	};
-	static struct run r;
+	static struct loop_run r;
 	char *text = machine_text("nehalem-ep", moved, COUNT_OF(moved));
 	run_on(&r, text, LOADS);
 	assert_int_equal(all_as_expected(&r, text, "moved"), 14);
@@ -251,7 +195,7 @@ static void test_cores_forwarded_modified_lines_are_unproven(void **state)
 {
 	(void)state;
 	static const char *const forwards[][3] = { { "link", "modified_as_dram", "0" } };
-	static struct run r;
+	static struct loop_run r;
 	char *text = machine_text("nehalem-ep", forwards, 1);
 	run_on(&r, text, "load.remote_l3_modified.*");
 	assert_int_equal(r.sum.by_status[ROW_UNPROVEN], 2);
@@ -264,7 +208,7 @@ static void test_cores_small_machines_lack_the_rows(void **state)
 	(void)state;
 	static const char *const one[][3] = { { "topology", "sockets", "1" }, { "topology", "cores", "1" } };
 	static const char *const two[][3] = { { "topology", "sockets", "1" }, { "topology", "cores", "2" } };
-	static struct run r;
+	static struct loop_run r;
 	char *text = machine_text("nehalem-ep", one, 2);
 	run_on(&r, text, LOADS);
 	assert_int_equal(all_as_expected(&r, text, "one core"), 2);
@@ -286,7 +230,7 @@ static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 {
 	(void)state;
 	static const char *const dead[][3] = { { "fault", "dead_core", "2" } };
-	static struct run r;
+	static struct loop_run r;
 	char *text = machine_text("nehalem-ep", dead, 1);
 	run_on(&r, text, "load.l3_clean_other_core.latency,load.remote_l3_clean.latency,load.l3.latency");
 	assert_int_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->status, ROW_FAULT);
@@ -302,7 +246,7 @@ static void test_cores_dead_core_ends_every_crowd(void **state)
 {
 	(void)state;
 	static const char *const dead[][3] = { { "fault", "dead_core", "4" } };
-	static struct run r;
+	static struct loop_run r;
 	unsigned failed = 0;
 	char *text = machine_text("nehalem-ep", dead, 1);
 	run_on(&r, text, "read.*_all.*,triad.dram_nt_all.*,read.node_*,core_to_core.*,load.dram_loaded.*,sync.false_sharing.*");
@@ -333,7 +277,7 @@ static void test_cores_lists_are_kept_to(void **state)
 		{ "1", NULL, "cores: \"1\" lacks core 0, which measures" }, { NULL, "1", "nodes: \"1\" lacks node 0, which is that of core 0" },
 		{ "0,", NULL, "cores: expected all, or numbers and ranges such as 0-3,8; found \"0,\"" },
 	};
-	static struct run r;
+	static struct loop_run r;
 	char problem[200], *text = machine_text("nehalem-ep", NULL, 0);
 	run_on(&r, text, "load.l1.latency");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
@@ -355,7 +299,7 @@ static void test_cores_windows_beside_a_busy_thread_are_rejected(void **state)
 	static const struct { const char *core, *us; enum row_status status; bool rejected; } cases[] = {
 		{ "2", "0", ROW_NOISY, true }, { "2", "1000", ROW_OK, true }, { "3", "0", ROW_OK, false }, { "0", "0", ROW_OK, false },
 	};
-	static struct run r;
+	static struct loop_run r;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		const char *const lines[][3] = { { "topology", "threads", "2" }, { "topology", "sockets", "1" }, { "topology", "cores", "2" },
 			{ "fault", "busy_core", cases[i].core }, { "fault", "busy_us", cases[i].us } };
