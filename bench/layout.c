@@ -213,25 +213,32 @@ static uint32_t pages_a_way(const struct cpu_cache *c)
 	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
 }
 
-/* One line a page of 2 MiB or 1 GiB: twice as many pages as the first level of the TLB holds. */
+/* One line a page of 2 MiB or 1 GiB: twice as many pages as any level of the TLB holds. Where so many lines do not stay in
+ * the L1, none does, and pages whose entries share a line of the page table are visited one after the other. */
 static enum status shape_large(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
 {
 	bool huge = r->page_bytes == PAGE_1G;
-	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
-	uint32_t entries = huge ? cpu->tlb.dtlb_1g : cpu->tlb.dtlb_2m;
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
+	uint32_t first = huge ? cpu->tlb.dtlb_1g : cpu->tlb.dtlb_2m, second = huge ? cpu->tlb.stlb_1g : cpu->tlb.stlb_2m;
+	uint64_t nodes = 2ull * (first > second ? first : second);
 
 	if (huge && !(cpu->isa & ISA_1G))
 		return unsupported(reason, capacity, "no pages of 1 GiB");
-	if (!entries || !l1)
+	if (!first || !l1)
 		return unknown(reason, capacity, "how many such pages the DTLB holds is not known");
-	s->nodes = (2 * entries + CHASE_LOADS - 1) / CHASE_LOADS * CHASE_LOADS;
+	if (nodes * s->line_bytes > l1->bytes / 2) {
+		if (nodes * s->line_bytes < 2 * l1->bytes)
+			nodes = 2 * l1->bytes / s->line_bytes;
+		if (!l2 || nodes * s->line_bytes > l2->bytes / 2)
+			return unsupported(reason, capacity, "one line a page would not stay in the L2");
+		s->region_nodes = PAGE_GROUP;
+	}
+	if (nodes * r->page_bytes > LARGE_SPAN_MAX - PAGE_1G)
+		return unsupported(reason, capacity, "more pages than the window of addresses has room for");
+	s->nodes = (uint32_t)((nodes + CHASE_LOADS - 1) / CHASE_LOADS * CHASE_LOADS);
 	s->spread_pages = 1;
 	s->bytes = (uint64_t)s->nodes * s->line_bytes;
 	s->span_bytes = (uint64_t)s->nodes * r->page_bytes;
-	if (s->bytes > l1->bytes / 2)
-		return unsupported(reason, capacity, "one line a page would not stay in the L1");
-	if (!huge && s->span_bytes > PAGE_1G)
-		return unsupported(reason, capacity, "more than 1 GiB of pages");
 	return ST_OK;
 }
 
@@ -360,14 +367,14 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 
 uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 {
-	uint64_t cell, lines = PAGE_4K / s->line_bytes;
+	uint64_t cell, page = s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K;
 
 	switch (s->order) {
 	case ORDER_SPARSE:
 		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
 		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
 	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
-		return i * (s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K) + i / s->spread_pages % lines * s->line_bytes;
+		return i * page + i / s->spread_pages % (page / s->line_bytes) * s->line_bytes;
 	default:
 		return (uint64_t)i * s->line_bytes;
 	}
@@ -411,6 +418,21 @@ static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, 
 	}
 }
 
+/* Puts groups of nodes that follow each other into a random order, their members as they are. */
+static void shuffle_groups(struct random *random, uint32_t *at, uint32_t n, uint32_t group)
+{
+	for (uint32_t left = n / group; left > 1; left--) {
+		uint32_t *last = at + (size_t)(left - 1) * group, *other = at + (size_t)random_below(random, left) * group;
+
+		for (uint32_t i = 0; i < group; i++) {
+			uint32_t kept = last[i];
+
+			last[i] = other[i];
+			other[i] = kept;
+		}
+	}
+}
+
 void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
 {
 	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
@@ -436,9 +458,11 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 		}
 		return;
 	}
+	if (s->order == ORDER_PAGES && s->region_nodes)
+		shuffle_groups(random, at, n, s->region_nodes);
 	if (s->order == ORDER_ROWS)
 		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
-	else if (s->order == ORDER_REGIONS)
+	else if (s->region_nodes)
 		cycle_by_regions(random, next, n, s->region_nodes);
 	else
 		random_cycle(random, next, n);

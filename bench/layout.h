@@ -17,6 +17,8 @@ void random_shuffle(struct random *r, uint32_t *order, uint32_t n);
 /* Fills next[0..n) with a permutation that is one cycle through all (Sattolo). */
 void random_cycle(struct random *r, uint32_t *next, uint32_t n);
 
+#define LARGE_SPAN_MAX (256 * PAGE_1G) /* of a row about large pages */
+
 /* The size and form of a working set on the machine at hand. */
 struct shape {
 	enum order order;
@@ -27,7 +29,7 @@ struct shape {
 	uint32_t line_bytes;
 	uint32_t spread_pages;  /* PAGE orders: after so many pages the line within the page moves on by one */
 	uint32_t arrays, step_bytes; /* streams: how many, and what an iteration goes on by in each */
-	uint32_t region_nodes;  /* ORDER_REGIONS: consecutive nodes that are visited before others */
+	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES if not 0: consecutive nodes that are visited before others */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t skew_bytes;    /* streams: what b is moved by, and c twice: no 4 KiB aliases with a */
 };

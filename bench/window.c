@@ -320,17 +320,16 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 /* --- setting up -------------------------------------------------------------------------------- */
 
 #define CODE_STRIDE 0x10000000ull /* of the code of test and baseline in WINDOW_SCRATCH */
-#define HUGE_STRIDE (256 * PAGE_1G) /* of buffers in pages of 1 GiB */
-
 static enum status map_working_set(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
 	uint64_t page = w->shape.page_bytes;
 	bool large_pages = w->shape.order == ORDER_PAGES; /* what the row is about: no other will do */
+	bool wide = out->row->order == ORDER_PAGES && page > PAGE_4K; /* its baseline keeps as far away */
 	enum status st;
 
 	for (;;) {
 		memset(&w->map, 0, sizeof(w->map));
-		w->map.va = WINDOW_DATA + slot * (out->row->page_bytes == PAGE_1G ? HUGE_STRIDE : PAGE_1G);
+		w->map.va = WINDOW_DATA + slot * (wide ? LARGE_SPAN_MAX : PAGE_1G);
 		w->map.page_bytes = page;
 		w->map.node = cores_node(b, out->row->node);
 		w->map.bytes = (w->shape.span_bytes + page - 1) / page * page;

@@ -197,6 +197,10 @@ static void read_tlbs_enumerated(struct probe *p)
 			raise_to(&t->itlb_4k, (uint32_t)entries);
 		if (level == 2 && data && bits(r.ebx, 0, 0))
 			raise_to(&t->stlb_4k, (uint32_t)entries);
+		if (level == 2 && data && bits(r.ebx, 1, 1))
+			raise_to(&t->stlb_2m, (uint32_t)entries);
+		if (level == 2 && data && bits(r.ebx, 3, 3))
+			raise_to(&t->stlb_1g, (uint32_t)entries);
 	}
 }
 
@@ -221,6 +225,8 @@ static void read_tlbs_described(struct probe *p)
 			raise_to(&t->dtlb_1g, f->dtlb_1g);
 			raise_to(&t->stlb_4k, f->stlb_4k);
 			raise_to(&t->itlb_4k, f->itlb_4k);
+			raise_to(&t->stlb_2m, f->stlb_2m);
+			raise_to(&t->stlb_1g, f->stlb_1g);
 		}
 	}
 }
@@ -263,6 +269,8 @@ static void read_tlbs(struct probe *p)
 	fill(&t->dtlb_1g, known->dtlb_1g);
 	fill(&t->stlb_4k, known->stlb_4k);
 	fill(&t->itlb_4k, known->itlb_4k);
+	fill(&t->stlb_2m, known->stlb_2m);
+	fill(&t->stlb_1g, known->stlb_1g);
 }
 
 /* Whether the system has switched on state components `mask`: XCR0 cannot be read through a backend,

@@ -15,6 +15,7 @@
 /* Larger blocks start at a multiple of 2 MiB and ask for pages of that size: a simulator that walks through its
  * tables and through buffers at random spends much of its time on the host's own page walks otherwise. */
 #define HUGE_BYTES ((size_t)2 << 20)
+#define SPARSE_BYTES ((size_t)1 << 30) /* beyond it, a line here and there is used: pages of that size would take all of it */
 
 void *backend_pages_get(void *self, size_t bytes)
 {
@@ -30,7 +31,7 @@ void *backend_pages_get(void *self, size_t bytes)
 	at += before;
 	if (end - before > whole)
 		munmap(at + whole, end - before - whole);
-	(void)madvise(at, whole, MADV_HUGEPAGE); /* a wish: without it everything works, only slower */
+	(void)madvise(at, whole, whole > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE); /* a wish: without it everything works, only slower */
 	return at;
 }
 

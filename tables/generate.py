@@ -146,8 +146,9 @@ def read_quirks(p, folder):
     return quirks
 
 
-PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
-                  "quirks", "profiles", "uncore", "derived", "netburst", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k",
+TLB_KEYS = ["dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "stlb_2m", "stlb_1g"] # in the order of struct tlb_facts
+PROCESSOR_KEYS = TLB_KEYS + ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
+                  "quirks", "profiles", "uncore", "derived", "netburst",
                   "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "prefetch_pair", "pins", "confirmed", "source"]
 FAMILY_ANY = 0xFFFF
 
@@ -212,7 +213,7 @@ def read_processors(p, folder, quirks):
             for start in q.overcounts:
                 if not any(x.event["name"].startswith(start) for x in r.events):
                     p.add(q.where, "overcounts", "%s has no event that begins with '%s'" % (r["name"], start))
-        for k in ("dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k"):
+        for k in TLB_KEYS:
             number(p, r, k, 0, 65535, 0)
         number(p, r, "pebs_format", 0, 255, 255)
         number(p, r, "lbr_pairs", 0, 64, 0)
@@ -314,7 +315,7 @@ def check_row_of(p, r, names, seen):
     seen.add((r["processor"], r["row"]))
 
 
-TLB_COLUMNS = ["code", "dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "source"]
+TLB_COLUMNS = ["code"] + TLB_KEYS + ["source"]
 
 
 def read_tlb_descriptors(p, folder):
@@ -322,7 +323,7 @@ def read_tlb_descriptors(p, folder):
     seen = set()
     for r in rows:
         words(p, r, "source")
-        r.values = [number(p, r, "code", 1, 0xFE)] + [number(p, r, k, 0, 0x8000, 0) for k in TLB_COLUMNS[1:6]]
+        r.values = [number(p, r, "code", 1, 0xFE)] + [number(p, r, k, 0, 0x8000, 0) for k in TLB_COLUMNS[1:-1]]
         if r.values[0] in seen:
             p.add(r.where, r["code"], "stands twice")
         if not any(r.values[1:]):
@@ -334,7 +335,7 @@ def read_tlb_descriptors(p, folder):
 def write_tlb_descriptors(out, rows):
     out.write("\nconst struct tlb_descriptor tlb_descriptors[] = {\n")
     for r in rows:
-        out.write("\t{ 0x%02X, { %d, %d, %d, %d, %d } },\n" % tuple(r.values))
+        out.write("\t{ 0x%02X, { %d, %d, %d, %d, %d, %d, %d } },\n" % tuple(r.values))
     out.write("};\nconst uint16_t tlb_descriptor_count = %d;\n" % len(rows))
 
 
@@ -480,7 +481,7 @@ def write_processors(out, processors, quirks, sets):
     for r in processors:
         def part(kind, rows):
             return "%s, %d" % (c_name(kind, r["name"]), len(rows)) if rows else "0, 0"
-        tlb = ", ".join(r.get(k, "0") for k in ("dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k"))
+        tlb = ", ".join(r.get(k, "0") for k in TLB_KEYS)
         out.write("\t{\n\t\t.name = %s, .title = %s,\n" % (c_text(r["name"]), c_text(r.title)))
         out.write("\t\t.vendor = %s, .family = 0x%X,\n" % (c_text(r.vendor), r.family))
         out.write("\t\t.models = %s, .model_count = %d,\n" % (

@@ -192,7 +192,7 @@ struct netburst_use {
 	uint16_t upstream_mask;
 };
 
-struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k; }; /* entries, 0 unknown */
+struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k, stlb_2m, stlb_1g; }; /* entries, 0 unknown */
 
 /* What one byte of CPUID leaf 2 says of TLBs. */
 struct tlb_descriptor { uint8_t code; struct tlb_facts entries; };

@@ -107,23 +107,34 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
 	if (!strcmp(row, "tlb.walk_2m.penalty") || !strcmp(row, "tlb.walk_1g.penalty")) {
-		bool huge = !strcmp(row, "tlb.walk_1g.penalty"), second = field(t, "stlb", "entries");
-		int64_t milli = 1000 * ((second ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + field(t, "l1d", "cycles"));
+		bool huge = !strcmp(row, "tlb.walk_1g.penalty"), two = field(t, "stlb", "entries");
+		int64_t first = field(t, "dtlb", huge ? "huge_entries" : "large_entries"), l1 = field(t, "l1d", "cycles"), l2 = field(t, "l2", "cycles");
+		int64_t second = huge ? field(t, "stlb", "huge_entries") : field(t, "stlb", "large") ? field(t, "stlb", "entries") : 0;
+		int64_t pages = 2 * most(first, second), l1_lines = field(t, "l1d", "bytes") / 64, low, high;
+		int64_t lookup = (two ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles");
 
-		/* the page's own entry is all that is loaded, with others of its line; a second level that holds such pages
-		 * answers instead: then the row is unproven */
-		if (huge ? field(t, "stlb", "huge_entries") || !field(t, "dtlb", "huge_entries") : field(t, "stlb", "large") || field(t, "dtlb", "large_entries") == 0)
+		if (!first)
 			return ST_MISSING;
 		if (field(t, "cpuid", "family") != 6 && field(t, "control", "highest_leaf") < 24)
-			return ST_MISSING; /* CPUID does not tell this driver how many pages the DTLB holds */
+			return ST_MISSING; /* CPUID does not tell this driver how many pages the TLBs hold */
 		if (huge && !(field(t, "cpuid", "isa") & 0x80))
 			return ST_UNSUPPORTED;
-		if (!huge && field(t, "dtlb", "large_entries") > 256)
+		/* the page's own entry is all that is loaded, with others of its line: from the L1 */
+		low = high = 1000 * (lookup + l1);
+		if (2 * pages > l1_lines) { /* nothing stays in the L1: the first of eight neighbours' entries comes from the L2 */
+			pages = most(pages, 2 * l1_lines);
+			if (pages * 64 > field(t, "l2", "bytes") / 2)
+				return ST_UNSUPPORTED;
+			low = high = 1000 * lookup + 1000 * (l2 + 7 * l1) / 8;
+			if (field(t, "l1d", "policy")) { /* some lines stay in the L1, not as many in both of the row's orders */
+				low = 1000 * (lookup + 2 * l1 - least(l2, 2 * l1));
+				high = 1000 * (lookup + l2);
+			}
+		}
+		/* a multiple of 16; the node's first page of that size has other things in it */
+		if (((pages + 15) / 16 * 16 + 1) * (huge ? 1ll << 30 : 1ll << 21) > field(t, "dram", "node_bytes"))
 			return ST_UNSUPPORTED;
-		/* twice as many pages as entries, a multiple of 16; the node's first GiB has other things in it */
-		if (huge && ((2 * field(t, "dtlb", "huge_entries") + 15) / 16 * 16 + 1) << 30 > field(t, "dram", "node_bytes"))
-			return ST_UNSUPPORTED;
-		*out = around(milli, milli);
+		*out = around(low, high);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "tlb.walk_concurrency.interval")) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -109,6 +110,49 @@ static void test_layout_page_groups_return_after_all_others(void **state)
 	free(m.host);
 }
 
+/* Pages of 2 MiB that a second level holds too: twice as many, each visited once; the eight whose entries share a line of the
+ * page table one after the other, and no set of the L2 holds more than half its ways. */
+static void test_layout_large_pages_exceed_both_levels(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	struct random random;
+	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.nodes, 2 * cpu.tlb.dtlb_2m);
+	cpu.tlb.stlb_2m = 1024;
+	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.nodes, 2 * 1024);
+	assert_int_equal(s.span_bytes, s.nodes * PAGE_2M);
+	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes,
+	                     .host = mmap(NULL, s.span_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) };
+	assert_ptr_not_equal(m.host, MAP_FAILED);
+	assert_int_equal(madvise(m.host, m.bytes, MADV_NOHUGEPAGE), 0);
+	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes), neighbours = 0;
+	unsigned in_set[512] = { 0 };
+	bool seen[2048] = { false };
+	random_init(&random, 3);
+	shape_link(&s, &m, &random, work);
+	uint64_t at = m.va, group = 0;
+	for (uint32_t step = 0; step < s.nodes; step++) {
+		uint64_t page = (at - m.va) / PAGE_2M;
+		assert_false(seen[page]);
+		seen[page] = true;
+		assert_true(++in_set[at / 64 % 512] <= 4);
+		neighbours += step && page / 8 == group;
+		group = page / 8;
+		at = *(uint64_t *)((uint8_t *)m.host + (at - m.va));
+	}
+	assert_int_equal(at, m.va);
+	assert_in_range(neighbours, s.nodes / 8 * 7 - 1, s.nodes / 8 * 7);
+	free(work);
+	munmap(m.host, m.bytes);
+	cpu.tlb.stlb_2m = 4096;
+	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "one line a page would not stay in the L2");
+}
+
 static void test_layout_footprints_follow_the_caches(void **state)
 {
 	(void)state;
@@ -189,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_layout_every_chase_is_one_cycle),
 		cmocka_unit_test(test_layout_cycle_is_sattolo_for_all_sizes),
 		cmocka_unit_test(test_layout_page_groups_return_after_all_others),
+		cmocka_unit_test(test_layout_large_pages_exceed_both_levels),
 		cmocka_unit_test(test_layout_footprints_follow_the_caches),
 		cmocka_unit_test(test_layout_page_lines_spread_over_the_sets),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons),
