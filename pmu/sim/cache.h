@@ -88,6 +88,18 @@ static inline uint32_t cache_set(const struct cache *c, uint32_t line)
 	return cache_slice(c, line) * c->sets_per_slice + group - turns * c->sets_per_slice;
 }
 
+/* Both at once. */
+static inline uint32_t cache_slice_and_set(const struct cache *c, uint32_t line, uint32_t *slice)
+{
+	*slice = 0;
+	if (c->slices == 1)
+		return c->mask ? line & c->mask : line % c->sets;
+	const uint32_t group = cache_divided(line, c->slices_inverse);
+	const uint32_t turns = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
+	*slice = cache_slice(c, line);
+	return *slice * c->sets_per_slice + group - turns * c->sets_per_slice;
+}
+
 #define CACHE_WAY_BITS 7
 static inline uint32_t cache_first(const struct cache *c, uint32_t set) { return set * c->step; }
 static inline uint32_t cache_way_at(uint32_t index) { return index & ((1u << CACHE_WAY_BITS) - 1); }

@@ -30,20 +30,12 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
 	return start > t ? start : t;
 }
 
-/* The last use stands at `last`. */
-static void place(struct pool *p, struct pool_use *last)
-{
-	p->last = last;
-	p->first = last - p->history + 1;
-	p->most = last - (p->entries - 1);
-}
-
 void pool_init(struct pool *p, uint32_t entries, struct pool_use *use)
 {
 	memset(use, 0, pool_bytes(entries));
 	*p = (struct pool){ .entries = entries, .history = pool_history(entries), .use = use };
 	p->end = use + POOL_ROOM * p->history;
-	place(p, use + p->history);
+	p->last = use + p->history;
 }
 
 void pool_move(struct pool *p)
@@ -51,7 +43,7 @@ void pool_move(struct pool *p)
 	const struct pool_use *from = p->last - p->history;
 	for (uint32_t i = 0; i <= p->history; i++)
 		p->use[i] = from[i];
-	place(p, p->use + p->history);
+	p->last = p->use + p->history;
 }
 
 /* Goes through the beginnings and ends of uses in the order of time. */

@@ -18,14 +18,12 @@ struct pool {
 	uint32_t history;      /* so many of the latest uses are remembered */
 	uint64_t over;         /* when the last of them ends: from then on nothing is held */
 	struct pool_use *last; /* ascending by `to` up to here; `to` of those before the ones that are remembered is 0 */
-	struct pool_use *first; /* the earliest that is remembered */
-	struct pool_use *most; /* if this one is over, one of the entries is free for good: entries - 1 before `last` */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when they are full the latest move to the beginning */
 	/* known from searches: from no cycle of full_from <= cycle < full_to on are fewer than full_entries held for full_cycles */
 	uint64_t full_from, full_to, full_cycles;
 	uint32_t full_entries;
 };
-#define POOL_ROOM 3u
+#define POOL_ROOM 5u
 
 /* The number of uses that a pool of so many entries remembers: a core's stores ask for lines a reorder buffer of waits
  * later than the loads behind them. */
@@ -45,10 +43,20 @@ void pool_init(struct pool *p, uint32_t entries, struct pool_use *use);
 /* Whether from t on there is always an entry to be had. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
-	return p->over <= t || (withheld + 1 < p->entries ? p->most + withheld : p->last)->to <= t;
+	/* if the use that lies so many before the last one to end is over, an entry is free for good */
+	return p->over <= t || (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
 }
 
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
+
+/* Whether n entries are held in cycle t: then pool_start gives a later one for any number of cycles. */
+static inline bool pool_is_full_at(const struct pool *p, uint64_t t, uint32_t n)
+{
+	for (const struct pool_use *u = p->last; u->to > t; u--)
+		if (u->from <= t && --n == 0)
+			return true;
+	return false;
+}
 
 /* The earliest time >= t from which on fewer than entries - withheld are held for so many cycles, one at least. */
 static inline uint64_t pool_start(struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
@@ -62,8 +70,7 @@ void pool_move(struct pool *p);
 void pool_sort_in(struct pool *p);
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
 {
-	struct pool_use *u = ++p->last, *forgotten = p->first++;
-	p->most++;
+	struct pool_use *u = ++p->last, *forgotten = u - p->history;
 	if (forgotten->to > p->full_from) /* it was a part of what is known of the time before its end */
 		p->full_from = forgotten->to;
 	forgotten->to = 0;

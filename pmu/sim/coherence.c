@@ -18,6 +18,7 @@
  *
  * Not modelled: races between requests to one line (requests are atomic in the order in which
  * they come), capacity of the directory, conflicts and retries, snoop filters at the home. */
+#include "pmu/sim/dram.h"
 #include "pmu/sim/socket.h"
 
 /* What the snoop of a cluster's caches found. */
@@ -30,6 +31,44 @@ static void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, en
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* ---- into the L3 ----------------------------------------------------------------------------- */
+
+/* Makes room in the set that begins at `first` and puts the line there, of the socket's L3 (with no holders); returns its entry. */
+static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready,
+                                                          enum line_state state, uint64_t t)
+{
+	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
+	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
+	struct socket *k = &s->socket[socket];
+	const uint32_t i = cache_victim_from(&k->l3, first), old = *cache_tag(&k->l3, i);
+	const unsigned slice = s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
+	if (old != CACHE_NONE) {
+		enum line_state was = (enum line_state)*cache_state(&k->l3, i);
+		if (s->inclusive) {
+			if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)
+				was = LINE_M;
+		} else if (was == LINE_M) {
+			const uint32_t d = directory_find(&k->directory, old);
+			if (d != CACHE_NONE)
+				k->directory.state[d] = LINE_E; /* private copies stay; memory is up to date */
+		}
+		uncore_pulse(s, socket, slice, out[was], t);
+		if (was == LINE_M)
+			(void)dram_write(s, socket, old, t, 1, true);
+	}
+	cache_put(&k->l3, i, line, ready, (uint8_t)state);
+	if (s->inclusive)
+		set_holders(s, k, i, 0);
+	uncore_pulse(s, socket, slice, in[state], t);
+	return i;
+}
+
+static __attribute__((noinline)) uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready,
+                                                     enum line_state state, uint64_t t)
+{
+	return put(s, socket, first, line, ready, state, t);
+}
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
@@ -207,16 +246,20 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 		const int64_t delay = dram_read(s, c->socket, line, asked);
 		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
-		uncore_level(s, home, s->sink.pulse ? dram_channel(s, line) : 0, home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
-		             f->ready - asked);
+		if (s->sink.pulse)
+			uncore_level(s, home, dram_channel(s, line), home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
+			             f->ready - asked);
 	}
 	if (r.modified && !own) /* behind the answer, which it must not hold up */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
 	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
-	if (s->inclusive)
-		p.l3 = socket_put(s, c->socket, p.set, line, f->ready, state, t);
-	socket_hold(s, &s->socket[c->socket], p, line, state, c->bit);
+	if (s->inclusive) {
+		p.l3 = put(s, c->socket, p.set, line, f->ready, state, t);
+		set_holders(s, &s->socket[c->socket], p.l3, c->bit);
+	} else {
+		socket_hold(s, &s->socket[c->socket], p, line, state, c->bit);
+	}
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -276,12 +319,18 @@ void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint6
 	if (s->float_cycles)
 		s->lat = s->lat_of[uncore_is_other(s, t)];
 	const uint64_t came = t;
-	if (k->l3.sets)
-		t = lane_take(&k->slices[cache_slice(&k->l3, q->line)], t);
+	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
+	if (k->l3.sets) {
+		uint32_t slice;
+		p.set = cache_first(&k->l3, cache_slice_and_set(&k->l3, q->line, &slice));
+		t = lane_take(&k->slices[slice], t);
+		p.l3 = cache_find_from(&k->l3, p.set, q->line);
+	}
+	if (k->directory.entries)
+		p.dir = directory_find(&k->directory, q->line);
 	t = pool_start(&k->read_tracker, t, 1, 0);
 	if (s->sink.pulse)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
-	const struct place p = socket_find(k, q->line);
 	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
 	 * get them, for it is in the instruction cache */
 	const bool here = p.l3 != CACHE_NONE || (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0);

@@ -9,7 +9,7 @@
  *
  * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between
  * reads and writes, priorities of the scheduler. */
-#include "pmu/sim/memory_state.h"
+#include "pmu/sim/dram.h"
 
 #define ROW_CLOSED UINT32_MAX
 
@@ -34,14 +34,6 @@ void dram_init(struct memory *s, struct socket *k, struct arena *a)
 	}
 }
 
-static struct channel *channel_of(struct memory *s, uint32_t line, uint32_t *at, uint32_t *unit)
-{
-	const uint32_t n = (uint32_t)s->m->dram_channels, offset = line & (NODE_LINES - 1);
-	*at = (uint32_t)(offset * s->channel_inverse >> 33); /* offset / n: exact for offset < 2^29, n <= 16; never beyond 2^62 */
-	*unit = offset - *at * n;
-	return &s->socket[home_of(line)].channels[*unit];
-}
-
 unsigned dram_channel(const struct memory *s, uint32_t line)
 {
 	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
@@ -57,8 +49,7 @@ static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t a
 		uncore_pulse_heard(s, home, at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks, sig, t);
 }
 
-/* Opens the line's row; returns the difference to the page-empty latency. */
-static __attribute__((noinline)) int64_t change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
+int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
 {
 	struct channel *c = &s->socket[home].channels[unit];
 	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
@@ -78,38 +69,25 @@ static __attribute__((noinline)) int64_t change_row(struct memory *s, unsigned h
 	return (int64_t)s->page_miss_cycles;
 }
 
-static inline int64_t open_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
-{
-	if (s->m->dram_open_page)
-		return change_row(s, home, unit, at, t, read);
-	uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
-	if (read)
-		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
-	return 0;
-}
-
-int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
+void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
 {
 	const unsigned home = home_of(line);
 	const bool local = home == from;
 	uint32_t at, unit;
-	struct channel *c = channel_of(s, line, &at, &unit);
-	uint64_t sent = t;
-	if (!local) { /* the line comes over the link */
-		sent = lane_take(&s->links[home * s->sockets + from], t);
+	const uint64_t moving = dram_channel_of(s, line, &at, &unit)->lane.period >> 16;
+	if (!local) {
 		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
 		uncore_pulse(s, home, link_unit(s, home, from, line), UNC_LINK_DATA, sent);
 	}
-	const int64_t page = open_row(s, home, unit, at, t, true);
-	const uint64_t start = lane_take(&c->lane, sent), moving = c->lane.period >> 16;
-	if (s->sink.pulse) {
-		uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
-		uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
-		tell_bank(s, home, unit, at, UNC_MEMORY_READ_BANKS_0, start);
-		uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
-		uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
+	if (!s->m->dram_open_page) {
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 	}
-	return (int64_t)(start - t) + page;
+	uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
+	uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
+	tell_bank(s, home, unit, at, UNC_MEMORY_READ_BANKS_0, start);
+	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
+	uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
 }
 
 static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full,
@@ -118,14 +96,17 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 	const unsigned home = home_of(line);
 	const bool local = home == from;
 	uint32_t at, unit;
-	struct channel *c = channel_of(s, line, &at, &unit);
+	struct channel *c = dram_channel_of(s, line, &at, &unit);
 	uint64_t start = t, sent = t;
 	if (!local) {
 		sent = lane_take(&s->links[from * s->sockets + home], t);
 		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
 		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_DATA, sent);
 	}
-	(void)open_row(s, home, unit, at, t, false);
+	if (s->m->dram_open_page)
+		(void)dram_change_row(s, home, unit, at, t, false);
+	else
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
 	for (unsigned i = 0; i < transfers; i++) {
 		start = lane_take(&c->lane, sent);
 		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);

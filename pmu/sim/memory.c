@@ -47,13 +47,17 @@ static enum line_state state_in(const struct cache *c, uint32_t line)
 
 static enum line_state higher(enum line_state a, enum line_state b) { return a > b ? a : b; }
 
+static inline bool may_be_code(const struct private_core *c, uint32_t line) { return line >= c->code_first && line <= c->code_last; }
+
 /* Highest state of the line in the L1s of a cluster. */
 static enum line_state l1s_state(const struct memory *s, const struct cluster *k, uint32_t line)
 {
 	enum line_state highest = LINE_I;
 	for (unsigned i = 0; i < k->cores; i++) {
 		const struct private_core *c = &s->core[k->first_core + i];
-		highest = higher(highest, higher(state_in(&c->l1d, line), state_in(&c->l1i, line)));
+		highest = higher(highest, state_in(&c->l1d, line));
+		if (may_be_code(c, line))
+			highest = higher(highest, state_in(&c->l1i, line));
 	}
 	return highest;
 }
@@ -76,6 +80,11 @@ static inline enum line_state lower_in(struct cache *c, uint32_t line, enum line
 	return had;
 }
 
+static inline enum line_state lower_code(struct private_core *c, uint32_t line, enum line_state to)
+{
+	return may_be_code(c, line) ? lower_in(&c->l1i, line, to) : LINE_I;
+}
+
 /* The L1s of a cluster but for the L1D of core `but`. */
 static enum line_state l1s_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to,
                                  const struct private_core *but)
@@ -85,7 +94,7 @@ static enum line_state l1s_lower(struct memory *s, struct cluster *k, uint32_t l
 		struct private_core *c = &s->core[k->first_core + i];
 		if (c != but)
 			highest = higher(highest, lower_in(&c->l1d, line, to));
-		highest = higher(highest, lower_in(&c->l1i, line, to));
+		highest = higher(highest, lower_code(c, line, to));
 	}
 	return highest;
 }
@@ -94,7 +103,7 @@ enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line
 {
 	struct private_core *c = &s->core[k->first_core];
 	const enum line_state l1 = k->cores > 1 ? l1s_lower(s, k, line, to, NULL) :
-		higher(lower_in(&c->l1d, line, to), lower_in(&c->l1i, line, to));
+		higher(lower_in(&c->l1d, line, to), lower_code(c, line, to));
 	const enum line_state had = higher(l1, lower_in(&k->l2, line, to));
 	static const enum signal answer[] = { SIG_COUNT, SIG_SNOOP_RESPONSE_HIT, SIG_SNOOP_RESPONSE_HIT,
 	                                      SIG_SNOOP_RESPONSE_HITE, SIG_SNOOP_RESPONSE_HITM };
@@ -109,7 +118,7 @@ enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line
 
 /* ---- lines into the L2 and the L1 ----------------------------------------------------------- */
 
-static void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint32_t line, uint64_t ready,
+static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint32_t line, uint64_t ready,
                    enum line_state state, uint64_t t)
 {
 	static const enum signal out[] = { SIG_L2_OUT_DEMAND_CLEAN, SIG_L2_OUT_DEMAND_MODIFIED,
@@ -195,7 +204,9 @@ uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t
 	                  c->wc_open);
 }
 
-void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
+/* train: what is asked for is a prefetcher's business. */
+static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i,
+                                                             uint64_t t, const bool train, struct fill *f)
 {
 	struct cluster *k = c->cluster;
 	const bool own = ask_owns(q);
@@ -229,11 +240,13 @@ void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, u
 		cache_touch(&k->l2, i);
 	} else {
 		const uint64_t from = sq_start(s, k, line, t);
-		if (from > t)
-			signal_level(s->signals[q->thread], SIG_SQ_FULL, t, from, 1);
 		uncore_read(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
-		signal_level(s->signals[q->thread], SIG_SQ_OCCUPANCY, from, f->ready, 1);
+		if (s->signals[q->thread]->any_lines) {
+			if (from > t)
+				signal_level(s->signals[q->thread], SIG_SQ_FULL, t, from, 1);
+			signal_level(s->signals[q->thread], SIG_SQ_OCCUPANCY, from, f->ready, 1);
+		}
 		/* for a writer the L1 has, or will have, the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
 		if (i != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
@@ -247,8 +260,20 @@ void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, u
 		tell_offcore(s, q, f, from);
 		bus_tell_read(s, q, own && had != LINE_I, from, f->ready);
 	}
-	if (c->prefetchers & 3)
+	if (train && c->prefetchers & 3)
 		prefetch_l2(s, c, q, hit, t);
+}
+
+void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
+{
+	l2_read_as(s, c, q, i, t, true, f);
+}
+
+void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	const struct ask q = { line, thread, ASK_PREFETCH };
+	struct fill f;
+	l2_read_as(s, c, &q, CACHE_NONE, t, false, &f);
 }
 
 /* Deals with a line that had to leave an L1D. */
@@ -286,27 +311,31 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 	const uint64_t start = lfb_start(s, c, q->line, t);
 	l2_read(s, c, q, start, f);
 	pool_add(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
-	if (start > t)
-		signal_level(g, SIG_LFB_FULL, t, start, 1);
-	signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
-	if (q->kind == ASK_LOAD)
-		signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
+	if (g->any_lines) {
+		if (start > t)
+			signal_level(g, SIG_LFB_FULL, t, start, 1);
+		signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
+		if (q->kind == ASK_LOAD)
+			signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
+	}
 	uint32_t i = held ? cache_find(&c->l1d, q->line) : CACHE_NONE, old = CACHE_NONE; /* there in S, when asked for ownership */
 	bool dirty = false;
 	if (i == CACHE_NONE) {
 		i = cache_victim(&c->l1d, q->line);
 		old = *cache_tag(&c->l1d, i);
 		dirty = (*cache_state(&c->l1d, i) & LINE_STATE) == LINE_M;
-		signal_pulse(g, SIG_L1D_REPLACED, start, 1);
-		if (f->state == LINE_M)
-			signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
+		if (g->any_lines) {
+			signal_pulse(g, SIG_L1D_REPLACED, start, 1);
+			if (f->state == LINE_M)
+				signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
+		}
 	}
 	cache_put(&c->l1d, i, q->line, f->ready, (uint8_t)(f->state | (ask_demands(q) ? 0 : LINE_PREFETCHED)));
 	/* only now: what follows may throw the new line out of the L2 and must see it here */
 	if (old != CACHE_NONE)
 		l1_evict(s, c, q, old, dirty, start);
 	if (ask_owns(q))
-		(void)lower_in(&c->l1i, q->line, LINE_I);
+		(void)lower_code(c, q->line, LINE_I);
 	return start;
 }
 
@@ -339,7 +368,7 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 		cache_touch(&c->l1d, i);
 		if (own) {
 			*cache_state(&c->l1d, i) = LINE_M;
-			(void)lower_in(&c->l1i, line, LINE_I);
+			(void)lower_code(c, line, LINE_I);
 		}
 		*cache_state(&c->l1d, i) &= (uint8_t)~LINE_PREFETCHED;
 		r->lfb_from = t;
@@ -381,14 +410,14 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 
 /* The plain hit: whether it is one. *i: the line's entry in the L1D, if it has one. */
 static inline __attribute__((always_inline)) bool data_near(struct memory *s, struct private_core *c, enum mem_kind kind,
-	unsigned thread, uint64_t ip, uint64_t va, uint64_t pa, uint64_t t, uint32_t line, bool own, uint32_t *i)
+	unsigned thread, uint64_t ip, uint64_t va, uint64_t t, uint32_t line, bool own, uint32_t *i)
 {
 	struct cache *l1 = &c->l1d;
 	const uint32_t first = cache_first(l1, l1->mask ? line & l1->mask : cache_set(l1, line));
 	uint8_t *block = cache_block_at(l1, first);
 	const uint32_t way = cache_find_way(l1, block, line);
 	if (kind == MEM_LOAD && (c->prefetchers & 8))
-		prefetch_stride(s, c, thread, ip, va, pa, t);
+		prefetch_stride(s, c, thread, ip, va, line, t);
 	*i = CACHE_NONE;
 	if (way == CACHE_NONE)
 		return false;
@@ -408,7 +437,7 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 	/* walks give a line of node 0 above what it maps */
 	const uint32_t line = q->kind == MEM_WALK ? (uint32_t)(q->pa >> 6) : line_of(s, q->pa);
 	uint32_t i;
-	if (data_near(s, c, q->kind, q->thread, q->ip, q->va, q->pa, q->cycle, line, own, &i)) {
+	if (data_near(s, c, q->kind, q->thread, q->ip, q->va, q->cycle, line, own, &i)) {
 		r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
 		r->lfb_from = q->cycle;
 		r->source = SRC_L1;
@@ -436,12 +465,13 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 }
 
 /* The page is known, the line has to be looked for; i: as in data_slow. */
-static __attribute__((noinline)) enum status data_beyond(struct memory *s, const struct mem_request *q, uint32_t i, struct data_reply *r)
+static __attribute__((noinline)) enum status data_beyond(struct memory *s, const struct mem_request *q, uint32_t line, uint32_t i,
+                                                         struct data_reply *r)
 {
 	const bool own = q->kind == MEM_RFO;
 	struct private_core *c = &s->core[q->core];
 	struct mem_reply reply;
-	data_slow(s, c, q, line_of(s, q->pa), i, own, &reply);
+	data_slow(s, c, q, line, i, own, &reply);
 	*r = (struct data_reply){ reply.ready, q->cycle, reply.source, 1 };
 	if (!own)
 		c->beyond = reply.source > SRC_L2;
@@ -452,12 +482,11 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	uint64_t va, unsigned bytes, uint64_t cycle, bool own, struct data_reply *r)
 {
 	struct private_core *c = &s->core[core];
-	const struct recent_page *p = &c->recent[0];
+	const struct recent_page *p = page_known(c, va, cycle);
 	const enum mem_kind kind = own ? MEM_RFO : MEM_LOAD;
-	const bool known = va - p->va <= p->last && p->ready <= cycle;
-	const uint64_t pa = p->pa + (va - p->va);
+	const uint32_t line = p ? page_line(p, va) : 0;
 	uint32_t i = CACHE_NONE;
-	if (known && data_near(s, c, kind, thread, ip, va, pa, cycle, line_of(s, pa), own, &i)) {
+	if (p && data_near(s, c, kind, thread, ip, va, cycle, line, own, &i)) {
 		r->translated = cycle;
 		r->level = 1;
 		r->ready = cycle + (own ? 1 : s->m->l1d_cycles);
@@ -466,9 +495,8 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 			c->beyond = false;
 		return ST_OK;
 	}
-	struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .pa = pa, .bytes = (uint8_t)bytes, .ip = ip,
-	                         .cycle = cycle };
-	return known ? data_beyond(s, &q, i, r) : data_far(s, &q, r);
+	struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .bytes = (uint8_t)bytes, .ip = ip, .cycle = cycle };
+	return p ? data_beyond(s, &q, line, i, r) : data_far(s, &q, r);
 }
 
 enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
@@ -504,6 +532,8 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	l2_read(s, c, &ask, q->cycle, &f);
 	const uint32_t j = cache_victim(&c->l1i, line), old = *cache_tag(&c->l1i, j);
 	cache_put(&c->l1i, j, line, f.ready, LINE_S);
+	c->code_first = line < c->code_first ? line : c->code_first;
+	c->code_last = line > c->code_last ? line : c->code_last;
 	if (old != CACHE_NONE && !s->inclusive && cluster_state(s, c->cluster, old) == LINE_I)
 		uncore_evict(s, c->cluster, old, false, true, q->cycle);
 	r->ready = f.ready;
@@ -559,17 +589,15 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 	}
 }
 
-static inline void look_at(const struct memory *s, uint32_t line)
-{
-	for (unsigned i = 0; i < s->sockets; i++)
-		if (s->socket[i].l3.used) /* else there is nothing to look at but what is filled */
-			cache_near(&s->socket[i].l3, line);
-}
-
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
 {
 	const uint32_t line = line_of(s, pa);
-	look_at(s, line);
-	if (s->core[core].prefetchers & 2)
-		look_at(s, line ^ 1);
+	for (unsigned i = 0; i < s->sockets; i++) {
+		const struct cache *l3 = &s->socket[i].l3;
+		if (!l3->used) /* nothing to look at but what is filled */
+			continue;
+		cache_near(l3, line);
+		if (s->core[core].prefetchers & 2)
+			cache_near(l3, line ^ 1);
+	}
 }

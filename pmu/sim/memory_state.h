@@ -18,8 +18,10 @@
 /* A translation array: the tags are page numbers, the pages' physical addresses are the entries' extra bytes. */
 struct tlb { struct cache c; };
 
-/* last: bytes - 1 */
-struct recent_page { uint64_t va, pa, last, ready; };
+/* A page as a first level found it. last: bytes - 1; tag_at: where that has its tag, as long as it is there, in way `way` of
+ * `block`; line: of its first byte. */
+struct recent_page { uint64_t va, last, ready, pa; uint32_t line, tag; const uint32_t *tag_at; struct cache *array; uint8_t *block; uint32_t way; };
+#define RECENT_PAGES 32u
 
 struct stride { uint64_t ip, va; int64_t step; bool sure; };
 struct stream { int8_t last, ahead, direction; };
@@ -48,7 +50,12 @@ struct private_core {
 	struct cluster *cluster;
 	struct tlb dtlb, dtlb_large, dtlb_huge, itlb, itlb_large, stlb, stlb_huge;
 	struct tlb pml4, pdpte, pde;
-	struct recent_page recent[2]; /* last found in the data and in the code arrays */
+	const struct recent_page *latest;        /* what was found last in the data arrays, so of its set the newest */
+	unsigned page_shift;                     /* log2 of its bytes */
+	struct recent_page pages[RECENT_PAGES];  /* by the page number's lowest bits */
+	struct recent_page code;                 /* found last in the code arrays */
+	uint32_t no_tag;                         /* CACHE_NONE */
+	uint32_t code_first, code_last; /* the L1I never had a line outside of these */
 	bool beyond;            /* the last load found its line in neither L1D nor L2 */
 	uint8_t prefetchers;    /* that are there and on, bits as in MSR 0x1A4 */
 	uint32_t last_miss;     /* L1 next line */
@@ -110,6 +117,26 @@ static inline uint32_t line_of(const struct memory *s, uint64_t pa)
 	return node << NODE_SHIFT | ((uint32_t)(pa >> 6) & (NODE_LINES - 1));
 }
 
+/* A line of a page, by an address in it. */
+static inline uint32_t page_line(const struct recent_page *p, uint64_t va) { return p->line + (uint32_t)((va - p->va) >> 6); }
+
+/* The page of a load or store, as the first level would find it in `cycle`; NULL: ask memory_translate. */
+static inline const struct recent_page *page_known(struct private_core *c, uint64_t va, uint64_t cycle)
+{
+	const struct recent_page *p = c->latest;
+	if (va - p->va <= p->last && p->ready <= cycle)
+		return p;
+	p = &c->pages[va >> c->page_shift & (RECENT_PAGES - 1)];
+	if (va - p->va > p->last || p->ready > cycle || *p->tag_at != p->tag)
+		return NULL;
+	cache_touch_way(p->array, p->block, p->way);
+	c->latest = p;
+	return p;
+}
+
+/* tlb.c: knows no page. */
+void pages_forget(struct private_core *c);
+
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
 
 /* A line asked for beyond the L1, and by whom. */
@@ -132,12 +159,24 @@ static inline uint64_t sq_start(const struct memory *s, struct cluster *k, uint3
 	return pool_has_room(&k->sq, t, 0) ? t : sq_start_slow(s, k, line, t);
 }
 uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
+/* Whether lfb_start, sq_start would give a later time. */
+static inline bool sq_is_full(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
+{
+	return !pool_has_room(&k->sq, t, 0) && (pool_is_full_at(&k->sq, t, k->sq.entries) || sq_start_slow(s, k, line, t) > t);
+}
+static inline bool lfb_is_full(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+{
+	const uint32_t n = c->wc_open + 1 < c->lfb.entries ? c->lfb.entries - c->wc_open : 1;
+	return !pool_has_room(&c->lfb, t, c->wc_open) && (pool_is_full_at(&c->lfb, t, n) || lfb_start_slow(s, c, line, t) > t);
+}
 static inline uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
 	return pool_has_room(&c->lfb, t, c->wc_open) ? t : lfb_start_slow(s, c, line, t);
 }
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f); /* i: its entry there */
+/* The L2 has not the line: a prefetcher of its own brings it. */
+void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 static inline void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	l2_read_at(s, c, q, cache_find(&c->cluster->l2, q->line), t, f);
@@ -154,7 +193,7 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 
 /* prefetch.c: told of each load's address (stride), of each line that a load missed in the L1D
  * or found prefetched (next line), of each line that the L2 was asked for by the L1s. */
-void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t next, uint64_t t);
+void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t);
 void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line);
 void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t);
 
@@ -187,11 +226,8 @@ static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kin
 /* A line that was asked for; upgrade: the L2 had it shared, and only the right to write it was asked for. */
 void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready);
 
-/* dram.c: a socket reads or writes a line at its home. Reading: by how many cycles it comes later
- * (or, with page hits, earlier) than t + the unloaded page-empty latency; t: the L3 has missed.
- * Writing: by how many cycles it waits for link and channel; transfers: of the channel's
- * bandwidth; full: all 64 bytes. */
-int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t);
+/* dram.c, beside dram.h: a socket writes a line at its home: by how many cycles it waits for link and channel; transfers: of
+ * the channel's bandwidth; full: all 64 bytes. */
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 /* The channel of its home that a line is on. */
 unsigned dram_channel(const struct memory *s, uint32_t line);
@@ -199,7 +235,7 @@ unsigned dram_channel(const struct memory *s, uint32_t line);
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 
 #define STRIDE_MOST 2048
-static inline void prefetch_stride(struct memory *s, struct private_core *c, unsigned thread, uint64_t ip, uint64_t va, uint64_t pa,
+static inline void prefetch_stride(struct memory *s, struct private_core *c, unsigned thread, uint64_t ip, uint64_t va, uint32_t line,
                                    uint64_t t)
 {
 	struct stride *e = &c->strides[ip % STRIDES];
@@ -208,12 +244,12 @@ static inline void prefetch_stride(struct memory *s, struct private_core *c, uns
 		return;
 	}
 	const int64_t step = (int64_t)(va - e->va);
-	const uint64_t next = pa + (uint64_t)step;
+	const uint64_t next = va + (uint64_t)step;
 	e->va = va;
 	if (step != e->step || step == 0 || step > STRIDE_MOST || step < -STRIDE_MOST)
 		e->step = step;
-	else if (next >> 12 == pa >> 12 && next >> 6 != pa >> 6)
-		prefetch_stride_line(s, c, thread, next, t);
+	else if (next >> 12 == va >> 12 && next >> 6 != va >> 6)
+		prefetch_stride_line(s, c, thread, line + (uint32_t)(next >> 6) - (uint32_t)(va >> 6), t);
 }
 
 /* uncore.c: an inline test, then the sink. t in core cycles. */

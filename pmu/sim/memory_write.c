@@ -202,9 +202,9 @@ static size_t lay_out(struct memory *s, void *at)
 		if (at) {
 			c->cluster = &cluster[i / m->l2_cores];
 			c->last_miss = CACHE_NONE;
+			c->code_first = UINT32_MAX;
 			c->prefetchers = (uint8_t)m->prefetch_present;
-			for (unsigned j = 0; j < COUNT_OF(c->recent); j++)
-				c->recent[j].va = UINT64_MAX;
+			pages_forget(c);
 		}
 		core_init_memory(s, c, &a);
 	}

@@ -29,7 +29,7 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	struct signals *g = s->signals[thread];
 	signal_pulse(g, SIG_L1D_PREFETCH_REQUEST, t, 1);
 	if (cache_find(&c->l1d, line) != CACHE_NONE || pool_find(&c->lfb, t, line) ||
-	    lfb_start(s, c, line, t) > t)
+	    lfb_is_full(s, c, line, t))
 		return;
 	signal_pulse(g, SIG_L1D_PREFETCH_MISS, t, 1);
 	const struct ask ask = { line, thread, ASK_PREFETCH };
@@ -37,10 +37,10 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	(void)l1_fill(s, c, &ask, false, t, &f);
 }
 
-void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t next, uint64_t t)
+void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t)
 {
 	signal_pulse(s->signals[thread], SIG_L1D_PREFETCH_TRIGGER, t, 1);
-	into_l1(s, c, thread, line_of(s, next), t);
+	into_l1(s, c, thread, next, t);
 }
 
 void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line)
@@ -59,14 +59,9 @@ static bool into_l2(struct memory *s, struct private_core *c, unsigned thread, u
 	struct cluster *k = c->cluster;
 	if (cache_find(&k->l2, line) != CACHE_NONE)
 		return true;
-	if (sq_start(s, k, line, t) > t)
+	if (sq_is_full(s, k, line, t))
 		return false;
-	const struct ask ask = { line, thread, ASK_PREFETCH };
-	struct fill f;
-	const uint8_t on = c->prefetchers;
-	c->prefetchers = 0; /* what a prefetcher asks for does not train */
-	l2_read_at(s, c, &ask, CACHE_NONE, t, &f);
-	c->prefetchers = on;
+	l2_prefetch(s, c, thread, line, t);
 	return true;
 }
 

@@ -70,34 +70,6 @@ void socket_release(const struct memory *s, struct socket *k, struct place p)
 		dir_remove(s, k, p.dir);
 }
 
-uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t)
-{
-	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
-	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
-	struct socket *k = &s->socket[socket];
-	const uint32_t i = cache_victim_from(&k->l3, first), old = *cache_tag(&k->l3, i);
-	const unsigned slice = s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
-	if (old != CACHE_NONE) {
-		enum line_state was = (enum line_state)*cache_state(&k->l3, i);
-		if (s->inclusive) {
-			if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)
-				was = LINE_M;
-		} else if (was == LINE_M) {
-			const uint32_t d = directory_find(&k->directory, old);
-			if (d != CACHE_NONE)
-				k->directory.state[d] = LINE_E; /* private copies stay; memory is up to date */
-		}
-		uncore_pulse(s, socket, slice, out[was], t);
-		if (was == LINE_M)
-			(void)dram_write(s, socket, old, t, 1, true);
-	}
-	cache_put(&k->l3, i, line, ready, (uint8_t)state);
-	if (s->inclusive)
-		set_holders(s, k, i, 0);
-	uncore_pulse(s, socket, slice, in[state], t);
-	return i;
-}
-
 void socket_init(struct memory *s, struct socket *k, struct arena *a)
 {
 	const struct machine *m = s->m;

@@ -91,9 +91,6 @@ static inline void socket_hold(const struct memory *s, struct socket *k, struct 
 
 /* The directory's entry goes: no cluster of the socket holds the line any more. */
 void socket_release(const struct memory *s, struct socket *k, struct place p);
-/* Makes room in the set that begins at `first` and puts the line there, of the socket's L3 (with no holders); returns its entry. */
-uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
-
 /* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. */
 static inline enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
                                            uint64_t t)

@@ -60,15 +60,17 @@ static uint32_t page_tag(uint64_t va, unsigned shift) { return (uint32_t)(va >> 
 /* The physical address of an entry's page. */
 static uint64_t *page_address(const struct tlb *t, uint32_t i) { return cache_extra(&t->c, i); }
 
-static void tlb_put(struct tlb *t, uint32_t tag, uint64_t pa, uint64_t ready)
+/* Its entry; CACHE_NONE: there is no such array. */
+static uint32_t tlb_put(struct tlb *t, uint32_t tag, uint64_t pa, uint64_t ready)
 {
 	if (!t->c.sets)
-		return;
+		return CACHE_NONE;
 	uint32_t i = cache_find(&t->c, tag);
 	if (i == CACHE_NONE)
 		i = cache_victim(&t->c, tag);
 	cache_put(&t->c, i, tag, ready, LINE_E);
 	*page_address(t, i) = pa;
+	return i;
 }
 
 struct level { struct tlb *small, *large, *huge; };
@@ -82,38 +84,69 @@ static struct level first_level(struct private_core *c, enum translate_for what)
 
 static bool has(const struct tlb *t) { return t && t->c.sets; }
 
-/* Puts the page that holds va into a first level; pa: of va. Returns the size kept. */
-static uint64_t first_put(struct level l, uint64_t va, uint64_t pa, uint64_t page_bytes, uint64_t ready)
+/* Where a first level has a page. */
+struct found { struct tlb *in; uint32_t i; unsigned shift; };
+
+/* Puts the page that holds va into a first level; pa: of va. */
+static struct found first_put(struct level l, uint64_t va, uint64_t pa, uint64_t page_bytes, uint64_t ready)
 {
-	if (page_bytes == 1ull << 30 && has(l.huge)) {
-		tlb_put(l.huge, page_tag(va, 30), pa & ~((1ull << 30) - 1), ready);
-		return 1ull << 30;
-	}
-	if (page_bytes >= 1ull << 21 && has(l.large)) {
-		tlb_put(l.large, page_tag(va, 21), pa & ~((1ull << 21) - 1), ready);
-		return 1ull << 21;
-	}
-	tlb_put(l.small, page_tag(va, 12), pa & ~0xFFFull, ready);
-	return 1ull << 12;
+	struct found f = { l.small, 0, 12 };
+	if (page_bytes == 1ull << 30 && has(l.huge))
+		f = (struct found){ l.huge, 0, 30 };
+	else if (page_bytes >= 1ull << 21 && has(l.large))
+		f = (struct found){ l.large, 0, 21 };
+	f.i = tlb_put(f.in, page_tag(va, f.shift), pa & ~((1ull << f.shift) - 1), ready);
+	return f;
 }
 
-static inline bool look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint64_t *pa, uint64_t *ready)
+/* The entry; CACHE_NONE. */
+static inline uint32_t look(struct tlb *t, uint64_t va, unsigned shift, uint32_t mark, uint64_t *ready)
 {
 	if (!has(t))
-		return false;
+		return CACHE_NONE;
 	const uint32_t i = cache_find(&t->c, page_tag(va, shift) | mark);
 	if (i == CACHE_NONE)
-		return false;
+		return CACHE_NONE;
 	cache_touch(&t->c, i);
-	*pa = *page_address(t, i) + (va & ((1ull << shift) - 1));
 	*ready = cache_ready(&t->c, i);
-	return true;
+	return i;
 }
 
-static void remember(struct private_core *c, enum translate_for what, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t ready)
+static bool look_first(struct tlb *t, uint64_t va, unsigned shift, struct found *f, uint64_t *ready)
 {
-	struct recent_page *p = &c->recent[what == FOR_CODE];
-	*p = (struct recent_page){ .va = va & ~(bytes - 1), .pa = pa & ~(bytes - 1), .last = bytes - 1, .ready = ready };
+	*f = (struct found){ t, look(t, va, shift, 0, ready), shift };
+	return f->i != CACHE_NONE;
+}
+
+static void remember(struct memory *s, struct private_core *c, enum translate_for what, uint64_t va, uint64_t pa, struct found f, uint64_t ready)
+{
+	const uint64_t last = (1ull << f.shift) - 1;
+	struct recent_page *p = what == FOR_CODE ? &c->code : &c->pages[va >> f.shift & (RECENT_PAGES - 1)];
+	*p = (struct recent_page){ .va = va & ~last, .pa = pa & ~last, .last = last, .ready = ready, .tag = page_tag(va, f.shift), .tag_at = &c->no_tag };
+	p->line = line_of(s, p->pa);
+	if (f.i != CACHE_NONE) { /* a machine may have no such array */
+		p->array = &f.in->c;
+		p->block = cache_block_at(p->array, f.i);
+		p->way = cache_way_at(f.i);
+		p->tag_at = cache_tag(p->array, f.i);
+	}
+	if ((p->line & (NODE_LINES - 1)) + (last >> 6) >= NODE_LINES) /* its lines alias others: they are not in a row */
+		p->va = UINT64_MAX;
+	if (what == FOR_CODE)
+		return;
+	c->latest = p;
+	c->page_shift = f.shift;
+}
+
+void pages_forget(struct private_core *c)
+{
+	memset(c->pages, 0, sizeof(c->pages));
+	for (unsigned i = 0; i < RECENT_PAGES; i++)
+		c->pages[i].va = UINT64_MAX; /* no va lies at most 0 above it */
+	c->code = c->pages[0];
+	c->latest = &c->pages[0];
+	c->page_shift = 12;
+	c->no_tag = CACHE_NONE;
 }
 
 /* Runs the walk from cycle t on; returns when it is done. */
@@ -128,9 +161,9 @@ static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t 
 	static const unsigned shift[3] = { 39, 30, 21 };
 	const unsigned leaf = page_bytes == 1ull << 12 ? 3 : page_bytes == 1ull << 21 ? 2 : 1;
 	unsigned first = 0;
-	uint64_t pa, ready;
+	uint64_t ready;
 	for (unsigned i = leaf; i-- > 0;)
-		if (look(cached[i], va, shift[i], 0, &pa, &ready)) {
+		if (look(cached[i], va, shift[i], 0, &ready) != CACHE_NONE) {
 			first = i + 1;
 			t = ready > t ? ready : t;
 			break;
@@ -145,7 +178,7 @@ static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t 
 		memory_access(s, &q, &r);
 		t = r.ready;
 		if (i < leaf)
-			tlb_put(cached[i], page_tag(va, shift[i]), 0, t);
+			(void)tlb_put(cached[i], page_tag(va, shift[i]), 0, t);
 	}
 	return t;
 }
@@ -163,25 +196,20 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 	                                    [FOR_STORE] = SIG_DTLB_STORE_WALK_CYCLES };
 	struct private_core *c = &s->core[core];
 	const struct level l = first_level(c, what);
-	uint64_t pa, ready, bytes = 0;
+	struct found f;
+	uint64_t ready;
 	/* a page is in one of them: first where the last one was */
-	const bool large = c->recent[what == FOR_CODE].last == (1ull << 21) - 1;
-	if (large && look(l.large, va, 21, 0, &pa, &ready))
-		bytes = 1ull << 21;
-	else if (look(l.small, va, 12, 0, &pa, &ready))
-		bytes = 1ull << 12;
-	else if (!large && look(l.large, va, 21, 0, &pa, &ready))
-		bytes = 1ull << 21;
-	else if (look(l.huge, va, 30, 0, &pa, &ready))
-		bytes = 1ull << 30;
-	if (bytes) {
+	const bool large = what == FOR_CODE ? c->code.last == (1ull << 21) - 1 : c->page_shift == 21;
+	if ((large && look_first(l.large, va, 21, &f, &ready)) || look_first(l.small, va, 12, &f, &ready) ||
+	    (!large && look_first(l.large, va, 21, &f, &ready)) || look_first(l.huge, va, 30, &f, &ready)) {
+		const uint64_t pa = *page_address(f.in, f.i) + (va & ((1ull << f.shift) - 1));
 		r->pa = pa;
-		remember(c, what, va, pa, bytes, ready);
+		remember(s, c, what, va, pa, f, ready);
 		if (ready > cycle) { /* its walk is under way */
 			r->ready = ready;
 			r->level = 3;
 			signal_pulse(s->signals[thread], miss[what], cycle, 1);
-		} else if (what == FOR_CODE && bytes == 1ull << 21) {
+		} else if (what == FOR_CODE && f.shift == 21) {
 			signal_pulse(s->signals[thread], SIG_ITLB_LARGE_HIT, cycle, 1);
 		}
 		return ST_OK;
@@ -194,11 +222,11 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 	bool hit = false;
 	if (has(&c->stlb)) {
 		t += s->m->stlb_cycles;
-		hit = look(&c->stlb, va, 12, 0, &pa, &ready) ||
-			(s->m->stlb_large && look(&c->stlb, va, 21, TAG_LARGE, &pa, &ready)) ||
-			look(&c->stlb_huge, va, 30, 0, &pa, &ready);
+		hit = look(&c->stlb, va, 12, 0, &ready) != CACHE_NONE ||
+			(s->m->stlb_large && look(&c->stlb, va, 21, TAG_LARGE, &ready) != CACHE_NONE) ||
+			look(&c->stlb_huge, va, 30, 0, &ready) != CACHE_NONE;
 	}
-	pa = page.pa + (va & (page.page_bytes - 1));
+	const uint64_t pa = page.pa + (va & (page.page_bytes - 1));
 	r->pa = pa;
 	if (hit) {
 		r->level = 2;
@@ -213,25 +241,26 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 		signal_pulse(s->signals[thread], done[what], r->ready, 1);
 		signal_level(s->signals[thread], busy[what], from, r->ready, 1);
 		if (page.page_bytes == 1ull << 12)
-			tlb_put(&c->stlb, page_tag(va, 12), pa & ~0xFFFull, r->ready);
+			(void)tlb_put(&c->stlb, page_tag(va, 12), pa & ~0xFFFull, r->ready);
 		else if (page.page_bytes == 1ull << 21 && s->m->stlb_large)
-			tlb_put(&c->stlb, page_tag(va, 21) | TAG_LARGE, pa & ~((1ull << 21) - 1), r->ready);
+			(void)tlb_put(&c->stlb, page_tag(va, 21) | TAG_LARGE, pa & ~((1ull << 21) - 1), r->ready);
 		else if (page.page_bytes == 1ull << 30)
-			tlb_put(&c->stlb_huge, page_tag(va, 30), pa & ~((1ull << 30) - 1), r->ready);
+			(void)tlb_put(&c->stlb_huge, page_tag(va, 30), pa & ~((1ull << 30) - 1), r->ready);
 	}
-	bytes = first_put(l, va, pa, page.page_bytes, r->ready);
-	remember(c, what, va, pa, bytes, r->ready);
+	remember(s, c, what, va, pa, first_put(l, va, pa, page.page_bytes, r->ready), r->ready);
 	return ST_OK;
 }
 
 enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va, enum translate_for what,
                              uint64_t cycle, struct tlb_reply *r)
 {
-	const struct recent_page *p = &s->core[core].recent[what == FOR_CODE];
+	struct private_core *c = &s->core[core];
 	r->walk_from = r->walk_to = cycle;
 	r->level = 1;
 	r->ready = cycle;
-	if (va - p->va > p->last || p->ready > cycle)
+	const struct recent_page *p = what != FOR_CODE ? page_known(c, va, cycle) :
+		va - c->code.va <= c->code.last && c->code.ready <= cycle ? &c->code : NULL;
+	if (!p)
 		return translate_slow(s, core, thread, va, what, cycle, r);
 	r->pa = p->pa + (va - p->va);
 	if (what == FOR_CODE && p->last == (1ull << 21) - 1)
@@ -267,8 +296,6 @@ void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes)
 		tlb_flush(&c->stlb, va, bytes, 12, 0, TAG_LARGE);
 		tlb_flush(&c->stlb, va, bytes, 21, TAG_LARGE, TAG_LARGE);
 		tlb_flush(&c->pml4, va, bytes, 39, 0, 0);
-		memset(c->recent, 0, sizeof(c->recent));
-		for (unsigned j = 0; j < COUNT_OF(c->recent); j++)
-			c->recent[j].va = UINT64_MAX; /* no va lies at most 0 above it */
+		pages_forget(c);
 	}
 }
