@@ -101,8 +101,19 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	return st;
 }
 
-/* One point: latency in thousandths of a cycle and its deviation. */
-static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts)
+/* No window could be used: not a core that failed, but nothing to say either. */
+static void never_together(const struct loaded *l, struct row_result *out)
+{
+	out->status = ROW_NOISY;
+	out->noisy = true;
+	out->rejected = (uint32_t)l->rejected;
+	out->series.points = 0;
+	str_copy(out->reason, sizeof(out->reason), "the cores never began together");
+}
+
+/* One point: latency in thousandths of a cycle and its deviation. *usable false: no window in which the cores began together. */
+static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
+                                bool *usable)
 {
 	struct crowd *c = &l->crowd;
 	struct bench *b = c->b;
@@ -131,8 +142,9 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, in
 		else if (round)
 			l->rejected++;
 	}
+	*usable = good != 0;
 	if (!good)
-		return ST_TIMEOUT;
+		return ST_OK;
 	st = slope_of(cycles, good, l->window, STAT_MEDIAN, &slope);
 	*latency = mul_div(slope.value_micro, 1, 1000);
 	*spread = mul_div(slope.spread_micro, 1, 1000);
@@ -215,8 +227,13 @@ static enum status loaded(struct loaded *l, struct row_result *out)
 	out->series.column_count = 3;
 	for (unsigned p = 0; p <= COUNT_OF(delays) && st == ST_OK; p++) {
 		uint32_t delay = p ? delays[p - 1] : 0;
+		bool usable = false;
 
-		st = loaded_point(l, p ? l->crowd.count : 1, delay, &latency, &spread, &rate, counts);
+		st = loaded_point(l, p ? l->crowd.count : 1, delay, &latency, &spread, &rate, counts, &usable);
+		if (st == ST_OK && !usable) {
+			never_together(l, out);
+			return ST_OK;
+		}
 		alone = p ? alone : latency;
 		if (st == ST_OK)
 			series_add(&out->series, (int64_t[]){ (int64_t)delay * 1000, rate, latency });
@@ -284,8 +301,10 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		else if (round)
 			l->rejected++;
 	}
-	if (!good)
-		return ST_TIMEOUT;
+	if (!good) {
+		never_together(l, out);
+		return ST_OK;
+	}
 	for (unsigned e = 0; e < 1 + c->counting.proof_count; e++) {
 		for (unsigned apart = 0; apart < 2; apart++)
 			if ((st = slope_of(b->counts[apart][e], good, l->window, STAT_MEDIAN, e ? &count[apart] : &cycles[apart])) != ST_OK)
