@@ -1,5 +1,6 @@
 /* bench/profile.c: see profile.h. */
 #include "bench/profile.h"
+#include "pmu/netburst.h"
 
 #include "bench/cores.h"
 
@@ -88,8 +89,8 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 
 	text_init(&t, problem, capacity);
 	memset(out, 0, sizeof(*out));
-	if (cpu->pmu_version == 0) {
-		text_fmt(&t, "profile \"%s\": no performance counters here: %s", what, cpu->pmu_absent ? cpu->pmu_absent : "they are not architectural ones");
+	if (!counters_exist(cpu)) {
+		text_fmt(&t, "profile \"%s\": no performance counters here%s%s", what, cpu->pmu_absent ? ": " : "", cpu->pmu_absent ? cpu->pmu_absent : "");
 		return ST_UNSUPPORTED;
 	}
 	if (!known && !is_event_list(what))
@@ -222,7 +223,8 @@ static void reduce_run(const struct loop *l, const struct profile_run *run, cons
 
 		to->slot = &p->plan.slots[run->index[e]];
 		to->overcounts = event_overcounts(l->b->cpu->processor, to->slot->event->name);
-		to->uncounted = l->b->a->counts && !to->slot->fixed && !l->b->a->counts(l->b->a->counts_self, counter_select(to->slot->event));
+		to->uncounted = l->b->a->counts && !to->slot->fixed && !l->b->a->counts(l->b->a->counts_self, to->slot->event->netburst ?
+			netburst_select(l->b->cpu, to->slot->event) : counter_select(to->slot->event));
 		to->unit_milli = mul_div(micro, 1, 1000);
 		to->spread_milli = mul_div(spread, 1, 1000);
 		to->instructions_micro = instructions > 0 ? mul_div(micro, 1000000, instructions) : -1;

@@ -124,7 +124,7 @@ struct access {
 	unsigned pci_count;
 	/* Whether the machine counts the event that an IA32_PERFEVTSEL value selects: a simulated one knows some by name
 	 * only, and such a count is not 0 but unknown. NULL: all that there are. Layers pass it on with its own self. */
-	bool (*counts)(void *counts_self, uint64_t select);
+	bool (*counts)(void *counts_self, uint64_t select); /* NetBurst: an ESCR's value, its address in bits 63:32 */
 	/* Instructions that a simulated machine has carried out since it was opened, on all cores; NULL: a real one. */
 	uint64_t (*instructions)(void *counts_self);
 	/* Takes the interrupts of a core's counters while jobs run there, from now until called with NULL. *i stays the backend's

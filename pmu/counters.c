@@ -46,6 +46,11 @@ static bool is_netburst(const struct cpu *cpu)
 	return cpu->processor->detector_count != 0 && cpu->general_mask != 0;
 }
 
+bool counters_exist(const struct cpu *cpu)
+{
+	return cpu->pmu_version != 0 || is_netburst(cpu);
+}
+
 static uint64_t all_counters(const struct cpu *cpu)
 {
 	return cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
@@ -253,7 +258,7 @@ enum status counters_firmware_check(const struct access *a, const struct cpu *cp
                                     struct firmware_counter *list, unsigned *count)
 {
 	*count = 0;
-	if (cpu->pmu_version == 0 && !is_netburst(cpu))
+	if (!counters_exist(cpu))
 		return ST_OK;
 	for (unsigned i = 0; i < 64; i++) {
 		bool fixed = i >= 32;

@@ -43,6 +43,9 @@ MUST_CHECK enum status counters_stop(const struct access *a, const struct cpu *c
  * IA32_PERF_GLOBAL_CTRL (k_measure_gated). ST_UNSUPPORTED: no such register. */
 MUST_CHECK enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t *gate);
 
+/* Whether there are counters that a plan can use. */
+bool counters_exist(const struct cpu *cpu);
+
 /* What IA32_PERFEVTSELn holds while general counter n counts an event. */
 uint64_t counter_select(const struct event *e);
 

@@ -70,6 +70,9 @@ uint32_t netburst_usable(const struct processor *p);
  * most 2. Thread 0, CPL 0. */
 unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct netburst_want *out);
 
+/* For access.counts: what the event's own ESCR holds, its address in bits 63:32. */
+uint64_t netburst_select(const struct cpu *cpu, const struct event *e);
+
 /* The same for what rows and users name (netburst_drive.c): counters.h's functions go here on such a processor. */
 MUST_CHECK enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan,
                                      const char **problem);

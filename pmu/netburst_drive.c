@@ -37,6 +37,13 @@ unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct 
 	return n;
 }
 
+uint64_t netburst_select(const struct cpu *cpu, const struct event *e)
+{
+	struct netburst_want w[2];
+	const struct netburst_want *own = &w[netburst_wants_of(cpu, e, w) - 1];
+	return (uint64_t)own->event->escr[own->event->escr[0] ? 0 : 1] << 32 | netburst_escr_value(own);
+}
+
 /* All wants of a run; own[i] is the place of slot i's counter among them. */
 static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, unsigned run, struct netburst_want *wants, uint8_t *own)
 {

@@ -8,8 +8,11 @@
  * How long transactions take is the business of coherence.c and dram.c: the memory channels of a node stand for what its
  * bus can carry.
  *
- * Not modelled: I/O and deferred transactions, snoop stalls, arbitration, the snoops of another socket's transactions, lock
- * cycles, the clock at which a line's data is on the bus (it is said with the request). */
+ * Requests and data have clocks of the bus to themselves, the first that are free from the request and from the line's arrival on;
+ * only who listens to the bus' own signals (IOQ, FSB) sees them. The other counts are said with the request.
+ *
+ * Not modelled: I/O and deferred transactions, retries, snoop stalls, arbitration, the snoops of another socket's transactions,
+ * lock cycles, how long writes stay in the queue. */
 #include "pmu/sim/memory_state.h"
 
 #define LINE_CLOCKS 2 /* 64 bytes, eight at a time, four times a clock: Intel 5400 chipset memory controller hub datasheet */
@@ -18,20 +21,67 @@
 _Static_assert(SIG_BUS_WRITE_PART == SIG_BUS_READ + BUS_WRITE_PART, "signals in the order of enum bus_kind");
 _Static_assert(SIG_BUS_ALL_READ == SIG_BUS_READ + 9 && SIG_BUS_ALL_DATA_OUT == SIG_BUS_DATA_OUT + 9, "both rows alike");
 
-void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t)
+#define REQUEST_CLOCKS 2 /* request phase: two bus clocks */
+#define ASSERTED_CYCLES 2 /* SDM, FSB_data_activity: two processor clocks in each */
+
+void bus_init(const struct memory *s, struct socket *k)
+{
+	lane_init(&k->bus_requests, s->m->clock_core_ratio * REQUEST_CLOCKS << 16);
+	lane_init(&k->bus_data, s->m->clock_core_ratio << 16);
+}
+
+/* The core cycle in which the first free slot of the bus from t on begins. */
+static uint64_t slot(const struct memory *s, struct lane *l, uint64_t t)
+{
+	const uint64_t ratio = s->m->clock_core_ratio;
+
+	return lane_take(l, (t + ratio - 1) / ratio * ratio);
+}
+
+static void assert_to(struct memory *s, unsigned first, unsigned n, enum signal sig, uint64_t t)
+{
+	for (unsigned i = first; i < first + n; i++)
+		signal_level(s->signals[i], sig, t, t + ASSERTED_CYCLES, 1);
+}
+
+/* A transaction as the bus' own signals show it. */
+static void show(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data, unsigned clocks)
+{
+	const unsigned a_core = (unsigned)s->m->topology_threads, a_socket = s->cores / s->sockets * a_core, first = thread - thread % a_core;
+	const unsigned of_socket = thread - thread % a_socket;
+	struct socket *k = &s->socket[thread / a_socket];
+	const bool read = kind <= BUS_INVALIDATE;
+
+	assert_to(s, first, a_core, read ? SIG_IOQ_READ : kind == BUS_WRITE_BACK ? SIG_IOQ_WRITE_BACK : SIG_IOQ_WRITE_COMBINED,
+	          slot(s, &k->bus_requests, t));
+	for (unsigned i = first; i < first + a_core && read && data > t; i++)
+		signal_level(s->signals[i], SIG_IOQ_READ_ENTRIES, t, data, 1);
+	for (unsigned i = 0; i < clocks; i++) {
+		const uint64_t at = slot(s, &k->bus_data, data);
+
+		assert_to(s, first, a_core, read ? SIG_FSB_DATA_READ : SIG_FSB_DATA_WRITTEN, at);
+		assert_to(s, of_socket, a_socket, SIG_FSB_DATA, at);
+	}
+}
+
+void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data_at)
 {
 	const unsigned a_socket = s->cores / s->sockets * (unsigned)s->m->topology_threads, first = thread - thread % a_socket;
 	const enum signal data = kind <= BUS_RFO ? SIG_BUS_DATA_IN : SIG_BUS_DATA_OUT;
 	const unsigned clocks = kind == BUS_INVALIDATE ? 0 : kind == BUS_WRITE_PART ? PART_CLOCKS : LINE_CLOCKS;
+	bool shown = false;
 
 	signal_pulse(s->signals[thread], (enum signal)(SIG_BUS_READ + kind), t, 1);
 	signal_pulse(s->signals[thread], data, t, clocks);
 	for (unsigned i = first; i < first + a_socket; i++) {
+		shown = shown || signal_heard_any(s->signals[i], SIG_IOQ_READ, SIG_FSB_DATA);
 		if (!signal_heard_any(s->signals[i], SIG_BUS_ALL_READ, SIG_BUS_ALL_DATA_OUT))
 			continue;
 		signal_pulse(s->signals[i], (enum signal)(SIG_BUS_ALL_READ + kind), t, 1);
 		signal_pulse(s->signals[i], (enum signal)(data + (SIG_BUS_ALL_READ - SIG_BUS_READ)), t, clocks);
 	}
+	if (shown)
+		show(s, thread, kind, t, data_at, clocks);
 }
 
 void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready)
@@ -40,7 +90,7 @@ void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t
 	                                      [ASK_PREFETCH] = BUS_READ, [ASK_PREFETCH_RFO] = BUS_READ };
 	if (!s->bus)
 		return;
-	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], t);
+	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], t, ready);
 	if (kind[q->kind] == BUS_READ)
 		signal_level(s->signals[q->thread], SIG_BUS_OUTSTANDING, t, ready, 1);
 }

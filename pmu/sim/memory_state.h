@@ -81,6 +81,7 @@ struct socket {
 	struct lane slices[SLICES_MAX];
 	struct pool read_tracker, write_tracker, peer_tracker;
 	struct channel channels[CHANNELS_MAX];
+	struct lane bus_requests, bus_data; /* of a front-side bus: a request takes two of its clocks, data one at a time */
 };
 
 /* Core cycles of unloaded loads, load to use. */
@@ -217,12 +218,13 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
 
 /* bus.c: what a thread does on its socket's front-side bus, at cycle t; nothing where there is none. */
 enum bus_kind { BUS_READ, BUS_IFETCH, BUS_RFO, BUS_INVALIDATE, BUS_WRITE_BACK, BUS_WRITE_LINE, BUS_WRITE_PART };
-void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t);
+void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data);
 static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t)
 {
 	if (s->bus)
-		bus_tell_some(s, thread, kind, t);
+		bus_tell_some(s, thread, kind, t, t);
 }
+void bus_init(const struct memory *s, struct socket *k);
 /* A line that was asked for; upgrade: the L2 had it shared, and only the right to write it was asked for. */
 void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready);
 

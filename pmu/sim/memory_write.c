@@ -220,8 +220,11 @@ static size_t lay_out(struct memory *s, void *at)
 		}
 		cluster_init(s, k, &a);
 	}
-	for (unsigned i = 0; i < s->sockets; i++)
+	for (unsigned i = 0; i < s->sockets; i++) {
 		socket_init(s, at ? &socket[i] : NULL, &a);
+		if (at)
+			bus_init(s, &socket[i]);
+	}
 	return a.used;
 }
 

@@ -124,6 +124,40 @@ static bool front_end(const struct counters *p, struct tap *t, const char **why)
 	return false;
 }
 
+/* What a mask of a unit's event listens to; false with *why: not in the map, or known by name alone. */
+static bool detect(uint32_t at, uint32_t select, uint32_t mask, struct tap *t, const char **why)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < COUNT_OF(detects); i++) {
+		const struct detect *d = &detects[i];
+		if (d->unit != (at & ~1u) || d->select != select || !(mask >> d->bit & 1))
+			continue;
+		if (!d->signal_count) {
+			*why = d->name;
+			return false;
+		}
+		listen(t, d->signals, d->signal_count);
+		found |= 1u << d->bit;
+	}
+	if (!mask || found != mask)
+		*why = "no event of this code and mask is in the machine's map: counts nothing";
+	return mask && found == mask;
+}
+
+bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t escr)
+{
+	struct tap t = { .on = true };
+	const char *why = NULL;
+	const uint32_t select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
+	if (netburst_sim_is_bus(escr_msr, escr))
+		return netburst_sim_bus(m, escr, &t, &why);
+	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x06 || select == 0x0C)) /* at retirement: netburst_retired.c */
+		return mask && !(mask & ~15u);
+	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x08 || select == 0x09))
+		return mask == 1;
+	return detect(escr_msr, select, mask, &t, &why);
+}
+
 /* What counter c listens to. false: nothing; *why says it where that is worth a word. */
 static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
 {
@@ -168,25 +202,16 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		}
 		if (!(select == 0x09 ? replays(p, t, why) : front_end(p, t, why)))
 			return false;
-	} else {
-		unsigned found = 0;
-		for (unsigned i = 0; i < COUNT_OF(detects); i++) {
-			const struct detect *d = &detects[i];
-			if (d->unit != (at & ~1u) || d->select != select || !(mask >> d->bit & 1))
-				continue;
-			if (!d->signal_count) {
-				*kind = FIND_UNMODELLED;
-				*why = d->name;
-				return false;
-			}
-			listen(t, d->signals, d->signal_count);
-			found |= 1u << d->bit;
-		}
-		if (!mask || found != mask) {
-			*kind = FIND_UNMODELLED;
-			*why = "no event of this code and mask is in the machine's map: counts nothing";
+	} else if (netburst_sim_is_bus(at, escr)) {
+		*why = netburst_sim_bus_misuse(p, at);
+		if (*why)
 			return false;
-		}
+		*kind = FIND_UNMODELLED;
+		if (!netburst_sim_bus(p->m, escr, t, why))
+			return false;
+	} else if (!detect(at, select, mask, t, why)) {
+		*kind = FIND_UNMODELLED;
+		return false;
 	}
 	if (cccr & CCCR_COMPARE) {
 		t->cmask = (uint8_t)((cccr >> 20 & 15) + 1); /* above the threshold; with complement not above it */

@@ -30,6 +30,7 @@ struct sim_netburst {
 };
 
 struct counters;
+struct machine;
 struct sim_finding;
 /* counters_rdmsr and counters_wrmsr ask these first on such a machine. ST_MISSING: no register of theirs. */
 MUST_CHECK enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value);
@@ -40,6 +41,8 @@ struct retired;
 struct hart_regs;
 void netburst_sim_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
 bool netburst_sim_wants_retired(const struct counters *p);
+/* Whether all that an ESCR of this value asks for is counted. */
+bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t escr);
 /* Whether the machine has them. */
 bool netburst_sim(const struct counters *p);
 

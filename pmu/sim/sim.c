@@ -5,6 +5,7 @@
 #include "pmu/sim/sim_state.h"
 #include "asm/kernel.h"
 #include "pmu/sim/counter_event.h"
+#include "pmu/sim/netburst.h"
 #include "pmu/text.h"
 
 #define READ_CYCLES 40 /* what one look at the clock from outside takes, so that waiting loops end */
@@ -209,6 +210,8 @@ static bool sim_counts(void *self, uint64_t select)
 {
 	const struct sim *s = self;
 	const struct sim_event *found[8];
+	if (str_equal(s->m.pmu_events, "netburst"))
+		return netburst_sim_counts(&s->m, (uint32_t)(select >> 32), (uint32_t)select);
 	unsigned n = sim_event_find(s->m.pmu_events, (uint8_t)select, (uint8_t)(select >> 8), found);
 	for (unsigned i = 0; i < n; i++)
 		if (found[i]->flags & EVENT_UNMODELLED)
