@@ -225,6 +225,7 @@ golden: host
 	OUT=$(OUT) tests/golden/record.sh tests/golden
 	OUT=$(OUT) MACHINE=core2 tests/golden/record.sh tests/golden/core2
 	OUT=$(OUT) MACHINE=pentium4 ROWS="$$(sed -n "s/^rows='\(.*\)'$$/\1/p" tests/shell/golden.sh)" tests/golden/record.sh tests/golden/pentium4
+	OUT=$(OUT) MACHINE=pentium4 tests/golden/record.sh tests/golden/pentium4/profiles
 	@git --no-pager diff --stat -- tests/golden
 
 # README's table of what is confirmed on hardware, from the descriptors.

@@ -159,11 +159,11 @@ const char *window_visitor(const struct row *r, const struct kernel *k)
 	return arrays == 3 ? "k_visit_triad" : arrays == 2 ? "k_visit_copy" : k->loads ? "k_visit_read" : "k_visit_write";
 }
 
-/* Visits each line of what so many iterations of a stream go through; where those store past the caches, of what they read. */
+/* Visits each line of what so many iterations of a stream go through; where those store past the caches, of what they read, if anything. */
 static enum status visit_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
-	const bool past = r->prepare == PREPARE_READ && w->kernel->stores; /* the caches: the first array is that of the stores */
+	const bool past = r->prepare == PREPARE_READ && w->kernel->stores && w->kernel->loads; /* the caches: the first array is that of the stores */
 	uint64_t arguments[6];
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
@@ -278,8 +278,9 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	struct window ignored;
 	enum status st = ST_OK;
 	uint64_t units, before = 0;
-	/* of a stream, an iteration: all arrays but the one that is written */
-	uint64_t read = w->kernel->loads ? w->kernel->data_bytes - (w->kernel->stores ? w->kernel->step_bytes : 0) : 0;
+	/* of a stream, an iteration: all arrays but the one that is written; that one where there is no other, so that no
+	 * modified line of an earlier row is left in the caches */
+	uint64_t read = w->kernel->data_bytes - (w->kernel->loads && w->kernel->stores ? w->kernel->step_bytes : 0);
 
 	if (w->shape.order == ORDER_PAIR)
 		return ST_OK;
