@@ -36,12 +36,39 @@ enum status files_open(struct files *f)
 	return uefi_status(volume->OpenVolume(volume, &f->root));
 }
 
+static enum status size_of(EFI_FILE_HANDLE file, uint64_t *size)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	UINTN info_size = sizeof(info_bytes);
+	EFI_GUID guid = file_info;
+	enum status s = uefi_status(file->GetInfo(file, &guid, &info_size, info));
+	*size = s == ST_OK ? info->FileSize : 0;
+	return s;
+}
+
+/* What lies behind so many bytes goes. */
+static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
+{
+	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
+	EFI_FILE_INFO *info = (void *)info_bytes;
+	UINTN size = sizeof(info_bytes);
+	EFI_GUID guid = file_info;
+	if (file->GetInfo(file, &guid, &size, info) != EFI_SUCCESS || info->FileSize <= bytes)
+		return;
+	info->FileSize = bytes;
+	if (file->SetInfo(file, &guid, size, info) == EFI_SUCCESS)
+		file->Flush(file);
+}
+
 void files_close(struct files *f)
 {
 	/* Closing writes too; a medium that is gone would hold us up. Its driver forgets the handles. */
 	if (f->state != ST_IO) {
-		if (f->journal != NULL)
+		if (f->journal != NULL) {
+			cut(f->journal, f->journal_bytes);
 			f->journal->Close(f->journal);
+		}
 		if (f->run != NULL)
 			f->run->Close(f->run);
 		if (f->root != NULL)
@@ -172,6 +199,7 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	struct text t;
 
 	f->state = ST_MISSING;
+	f->journal_bytes = 0;
 	if (f->root == NULL)
 		return f->state;
 	f->state = room_for_run(f);
@@ -211,20 +239,6 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	return f->state;
 }
 
-/* The end of a file to where it was: half a line would not parse. */
-static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
-{
-	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
-	EFI_FILE_INFO *info = (void *)info_bytes;
-	UINTN size = sizeof(info_bytes);
-	EFI_GUID guid = file_info;
-	if (file->GetInfo(file, &guid, &size, info) != EFI_SUCCESS || info->FileSize <= bytes)
-		return;
-	info->FileSize = bytes;
-	if (file->SetInfo(file, &guid, size, info) == EFI_SUCCESS)
-		file->Flush(file);
-}
-
 /* The results folder, or why there is none. */
 static enum status results_get(struct files *f, EFI_FILE_HANDLE *results)
 {
@@ -254,7 +268,7 @@ enum status files_last_run(struct files *f, const char *prefix, char *name, size
 
 enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes)
 {
-	EFI_FILE_HANDLE results, journal;
+	EFI_FILE_HANDLE results;
 	struct text t;
 	f->state = results_get(f, &results);
 	if (f->state != ST_OK)
@@ -267,12 +281,10 @@ enum status files_continue_run(struct files *f, const char *name, uint64_t journ
 	}
 	text_init(&t, f->run_path, sizeof(f->run_path));
 	text_fmt(&t, FILES_FOLDER "\\results\\%s", name);
-	/* Half a line that a crash left would spoil the next one. */
-	f->state = uefi_status(open_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &journal));
-	if (f->state == ST_OK) {
-		cut(journal, journal_bytes);
-		journal->Close(journal);
-	}
+	f->state = uefi_status(open_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &f->journal));
+	if (f->state != ST_OK)
+		f->journal = NULL;
+	f->journal_bytes = journal_bytes;
 	return f->state;
 }
 
@@ -294,29 +306,23 @@ static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t
 	return uefi_status(s);
 }
 
-static enum status append(struct files *f, const char *name, const void *bytes, size_t n)
+/* Half a line that an earlier boot left, or a full volume, is written over by what comes next: to cut it off would give
+ * clusters back. What is still behind the last line when the file is closed is cut off then. */
+static enum status append(struct files *f, const void *bytes, size_t n)
 {
-	UINT64 before = 0;
-	if (f->journal == NULL || !str_equal(f->journal_name, name)) {
-		if (f->journal != NULL)
-			f->journal->Close(f->journal);
+	enum status s = ST_OK;
+	if (f->journal == NULL)
+		s = uefi_status(open_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0,
+		                        &f->journal));
+	if (s != ST_OK) {
 		f->journal = NULL;
-		enum status s = uefi_status(open_in(f->run, name,
-			EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &f->journal));
-		if (s != ST_OK) {
-			f->journal = NULL;
-			return s;
-		}
-		str_copy(f->journal_name, sizeof(f->journal_name), name);
+		return s;
 	}
-	/* UEFI specification, EFI_FILE_PROTOCOL.SetPosition: all ones is the end of the file. */
-	enum status s = uefi_status(f->journal->SetPosition(f->journal, UINT64_MAX));
-	if (s == ST_OK)
-		s = uefi_status(f->journal->GetPosition(f->journal, &before));
+	s = uefi_status(f->journal->SetPosition(f->journal, f->journal_bytes));
 	if (s == ST_OK)
 		s = write_flushed(f->journal, bytes, n);
-	if (s == ST_FULL)
-		cut(f->journal, before);
+	if (s == ST_OK)
+		f->journal_bytes += n;
 	return s;
 }
 
@@ -328,11 +334,11 @@ static enum status remember(struct files *f, enum status s)
 	return s == ST_TIMEOUT ? ST_IO : s;
 }
 
-enum status files_append(struct files *f, const char *name, const void *bytes, size_t n)
+enum status files_append(struct files *f, const void *bytes, size_t n)
 {
 	if (f->state != ST_OK)
 		return f->state;
-	return remember(f, append(f, name, bytes, n));
+	return remember(f, append(f, bytes, n));
 }
 
 static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
@@ -363,17 +369,6 @@ static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *b
 	if (s == ST_OK && (done != n || memcmp(there, bytes, n) != 0))
 		s = ST_MISSING;
 	pages_put(there, n + 1);
-	return s;
-}
-
-static enum status size_of(EFI_FILE_HANDLE file, uint64_t *size)
-{
-	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
-	EFI_FILE_INFO *info = (void *)info_bytes;
-	UINTN info_size = sizeof(info_bytes);
-	EFI_GUID guid = file_info;
-	enum status s = uefi_status(file->GetInfo(file, &guid, &info_size, info));
-	*size = s == ST_OK ? info->FileSize : 0;
 	return s;
 }
 

@@ -14,8 +14,8 @@ struct files {
 	EFI_FILE_HANDLE root;        /* NULL: no volume */
 	EFI_FILE_HANDLE run;         /* this run's directory, NULL until files_begin_run */
 	char run_path[RUN_PATH_MAX]; /* "\stallmeter\results\NAME" */
-	EFI_FILE_HANDLE journal;     /* the file last appended to */
-	char journal_name[FILE_NAME_MAX];
+	EFI_FILE_HANDLE journal;     /* NULL until the first line of a new run */
+	uint64_t journal_bytes;      /* of whole lines; half a line may be behind them */
 	enum status state;           /* why results cannot be written, ST_OK if they can. A medium that
 	                                failed once is not asked again: each try can take a minute */
 };
@@ -31,16 +31,16 @@ MUST_CHECK enum status files_read(struct files *f, const char *path, size_t most
 MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
 /* Name of the run PREFIX-NNNN with the highest number. ST_MISSING: there is none. */
 MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity);
-/* Goes on in a run that is there; its journal is cut after so many bytes. */
+/* Goes on in a run that is there; the next line of its journal goes behind so many bytes. */
 MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
 /* A text of at most FILES_KEPT_BYTES in a file of ours in \stallmeter, which is as long, filled up with line feeds; also
  * before a run. ST_RANGE: it is longer. */
 #define FILES_KEPT_BYTES 512u
 MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
-/* Into the run's directory. files_append: flushed before it returns. files_write: the whole file,
+/* Into the run's directory. files_append: to journal.jsonl, flushed before it returns. files_write: the whole file,
  * with the extension .tmp first, flushed, then renamed: what has the name is whole. A file of that name and content stays as
  * it is, one of another content has the extension .old (or .ol2, ...) from then on. */
-MUST_CHECK enum status files_append(struct files *f, const char *name, const void *bytes, size_t n);
+MUST_CHECK enum status files_append(struct files *f, const void *bytes, size_t n);
 MUST_CHECK enum status files_write(struct files *f, const char *name, const void *bytes, size_t n);
 
 #endif

@@ -107,7 +107,7 @@ enum status kept_save(struct kept *k, struct files *files, const char *prefix)
 		return s;
 	if ((s = files_begin_run(files, prefix)) != ST_OK)
 		return s;
-	if ((s = files_append(files, "journal.jsonl", k->journal.at, k->journal.bytes)) != ST_OK)
+	if ((s = files_append(files, k->journal.at, k->journal.bytes)) != ST_OK)
 		return s;
 	if (!k->machine.lost && k->machine.bytes != 0)
 		s = files_write(files, "machine.txt", k->machine.at, k->machine.bytes);

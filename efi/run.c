@@ -94,9 +94,8 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
-	if (str_equal(name, "journal.jsonl"))
-		kept_append(&p->kept->journal, bytes, n);
-	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, name, bytes, n));
+	kept_append(&p->kept->journal, bytes, n);
+	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, bytes, n));
 	serial_journal(&p->serial, bytes, n); /* behind the file: what is seen there is on the medium */
 	return s;
 }

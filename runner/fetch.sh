@@ -15,6 +15,7 @@ found=1
 for run in "$work"/results/*/; do
 	[ -d "$run" ] || continue
 	name=$(basename "$run")
+	[ -n "$(ls -A "$run")" ] || { echo "fetch.sh: $name: nothing was written, left out" >&2; continue; }
 	stem=${name%-[0-9][0-9][0-9][0-9]} number=1
 	# mkdir says when a number is taken, also by another fetch at the same time.
 	while ! mkdir "$folder/$(printf '%s-%04d' "$stem" "$number")" 2>/dev/null; do
@@ -26,4 +27,5 @@ for run in "$work"/results/*/; do
 	echo "$target"
 	found=0
 done
+[ "$found" -eq 0 ] || echo "fetch.sh: $image: no results" >&2
 exit $found

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes a disk image: runner/image.sh EFI_APPLICATION INI IMAGE
-#   GPT, one EFI system partition, FAT32, \EFI\BOOT\BOOTX64.EFI and \stallmeter\stallmeter.ini.
+#   GPT, one EFI system partition, FAT32, \EFI\BOOT\BOOTX64.EFI, \stallmeter\stallmeter.ini and \stallmeter\results.
 # No root and no loop device. The same inputs give the same bytes: GUIDs, volume id and times are fixed.
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
@@ -30,7 +30,9 @@ mkfs.vfat --invariant -F 32 -s 1 -h "$start" -i "$volume_id" -n STALLMETER --off
 	{ cat "$work/log" >&2; exit 1; }
 
 # mtools stamps directories with the time of day: so the whole tree is copied with its own times.
-mkdir -p "$work/tree/EFI/BOOT" "$work/tree/stallmeter"
+# An end while the firmware makes a folder can leave it without "." and "..", and what is made in it next takes their place:
+# so the folder of the runs is there from the beginning.
+mkdir -p "$work/tree/EFI/BOOT" "$work/tree/stallmeter/results"
 cp "$application" "$work/tree/EFI/BOOT/BOOTX64.EFI"
 cp "$ini" "$work/tree/stallmeter/stallmeter.ini"
 find "$work/tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

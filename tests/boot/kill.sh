@@ -64,6 +64,7 @@ no_line_lost() {
 	grep -qa '@sm ' "$2" || return 0
 	"$out/stallmeter" fetch --serial "$2" --out "$work/serial" >"$work/fetch" 2>&1
 	run=$(ls "$work/serial" | head -n 1)
+	[ -s "$work/serial/$run/journal.jsonl" ] || return 0 # only the run's name was seen
 	runner/fetch.sh "$1" "$work/medium" >/dev/null || return 1
 	while IFS= read -r line; do
 		grep -qxF -- "$line" "$(ls -d "$work/medium"/* | tail -n 1)/journal.jsonl" || { echo "lost: ${line:0:120}"; grep -a 'cannot be written' "$log"; return 1; }

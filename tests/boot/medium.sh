@@ -17,7 +17,7 @@ cp --sparse=always "$out/stallmeter.img" "$work/base.img"
 runner/qemu.sh --work "$work/q" --options "end=exit suite=load.l1.latency" "$work/base.img" || exit 1
 run=$(mdir -b -i "$work/q/disk.img@@1M" ::/stallmeter/results | sed -n 's,.*/results/\([^/]*\)/$,\1,p')
 check "medium_first_run_is_numbered_one" grep -E '^Standard-PC.*-0001$' <(echo "$run")
-mmd -i "$work/base.img@@1M" ::/stallmeter/results "::/stallmeter/results/$run"
+mmd -i "$work/base.img@@1M" "::/stallmeter/results/$run"
 mcopy -i "$work/base.img@@1M" "$earlier/results.json" "::/stallmeter/results/$run/"
 
 boot() { # boot IMAGE OPTION...: fills $rc

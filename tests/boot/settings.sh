@@ -5,7 +5,6 @@ cd "$(dirname "$0")/../.." || exit 2
 export MTOOLS_SKIP_CHECK=1
 base=$work/base.img
 cp --sparse=always "$out/stallmeter.img" "$base"
-mmd -i "$base@@1M" ::/stallmeter/results
 
 # bad PATTERN OPTIONS [FILE ON THE ESP, ITS TEXT]...: what the guest says and how it ends
 bad() {

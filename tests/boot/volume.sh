@@ -4,15 +4,14 @@
 # writes of the FATs one cluster that no file has, before the directory entry clusters behind a file's size; and after the
 # repair every file is as it was before.
 volume_is_whole() {
-	dd if="$1" of="$work/esp" bs=1M skip=1 status=none
+	dd if="$1" of="$work/esp" bs=1M skip=1 conv=sparse status=none
 	fsck.fat -n "$work/esp" >"$work/fsck" || true
 	grep -vE '^fsck.fat|files, |Free cluster summary|Auto-correcting|Leaving filesystem|Dirty bit|not properly unmounted|^$' "$work/fsck" >"$work/faults" || return 0
 	cat "$work/faults"
 	! grep -vE 'FATs differ but appear to be intact|Using first FAT|Reclaimed [0-9]+ unused cluster|^/stallmeter/|File size is [0-9]+ bytes, cluster chain length is > [0-9]+ bytes|Truncating file to [0-9]+ bytes' "$work/faults" || return 1
-	cp --sparse=always "$1" "$work/repaired.img"
 	fsck.fat -a "$work/esp" || [ $? -eq 1 ] || return 1
-	dd if="$work/esp" of="$work/repaired.img" bs=1M seek=1 conv=notrunc status=none
 	rm -rf "$work/before" "$work/after"
 	mkdir "$work/before" "$work/after"
-	mcopy -s -n -Q -m -i "$1@@1M" '::/*' "$work/before" && mcopy -s -n -Q -m -i "$work/repaired.img@@1M" '::/*' "$work/after" && diff -r -x 'FSCK*.REC' "$work/before" "$work/after"
+	mcopy -s -n -Q -m -i "$1@@1M" '::/*' "$work/before" && mcopy -s -n -Q -m -i "$work/esp" '::/*' "$work/after" &&
+		diff -r -x 'FSCK*.REC' "$work/before" "$work/after"
 }

@@ -16,6 +16,13 @@ check "image_holds_the_application" fetched /EFI/BOOT/BOOTX64.EFI "$out/BOOTX64.
 rm -f "$work/fetched"
 check "image_holds_the_settings" fetched /stallmeter/stallmeter.ini runner/stallmeter.ini
 
+# A run that ended before its first line leaves an empty folder, which is no reason to leave the others.
+cp --sparse=always "$work/a.img" "$work/runs.img"
+mmd -i "$work/runs.img@@1M" ::/stallmeter/results/a-0001 ::/stallmeter/results/b-0001
+mcopy -i "$work/runs.img@@1M" runner/stallmeter.ini ::/stallmeter/results/b-0001/results.json
+check "image_fetch_leaves_out_an_empty_run" says 0 "b-0001$" runner/fetch.sh "$work/runs.img" "$work/runs"
+check "image_fetch_takes_the_run_behind_it" cmp "$work/runs/b-0001/results.json" runner/stallmeter.ini
+
 # Built once more from nothing, later, in a directory of another name, with the same build id.
 copy=$work/another/directory
 mkdir -p "$copy"

@@ -25,7 +25,7 @@ check "report_refuses_a_foreign_file" refuses 'report.html:1:[0-9]+: ' "$s" repo
 # The guest makes the files of a journal that has its end anew: so it draws the report of a full run without running one.
 in_the_guest() {
 	export MTOOLS_SKIP_CHECK=1
-	cp --sparse=always "$out/stallmeter.img" "$work/disk.img" && mmd -i "$work/disk.img@@1M" ::/stallmeter/results "::/stallmeter/results/$(basename "$run")" &&
+	cp --sparse=always "$out/stallmeter.img" "$work/disk.img" && mmd -i "$work/disk.img@@1M" "::/stallmeter/results/$(basename "$run")" &&
 		mcopy -i "$work/disk.img@@1M" "$run/journal.jsonl" "::/stallmeter/results/$(basename "$run")/" || return 1
 	echo "label = $label" >"$work/stallmeter.ini"
 	mcopy -o -i "$work/disk.img@@1M" "$work/stallmeter.ini" ::/stallmeter/ || return 1

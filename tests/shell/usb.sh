@@ -71,7 +71,7 @@ runner/image.sh "$work/newer.efi" runner/stallmeter.ini "$work/newer.img" || exi
 update() { runner/usb.sh --update "$work/sdq" "$work/newer.img" </dev/null; }
 echo "label = mine" >"$work/mine.ini"
 mcopy -o -i "$work/sdq@@1M" "$work/mine.ini" ::/stallmeter/stallmeter.ini
-mmd -i "$work/sdq@@1M" ::/stallmeter/results ::/stallmeter/results/pc-0001
+mmd -i "$work/sdq@@1M" ::/stallmeter/results/pc-0001
 mcopy -i "$work/sdq@@1M" "$out/stallmeter" ::/stallmeter/results/pc-0001/results.json
 others() { # all files but the application, with their sums
 	rm -rf "$work/tree" && mkdir "$work/tree" && mcopy -s -n -m -i "$work/sdq@@1M" ::/ "$work/tree/" && rm -f "$work/tree/EFI/BOOT/BOOTX64.EFI"
