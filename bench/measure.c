@@ -536,6 +536,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	else
 		sample_row(&l, out);
 	queue_end(&l, out);
+	queue_bus(&l, out);
 	apart_row(&l, out);
 	if (switched && !bench_prefetchers_back(b, found))
 		quiet = false;

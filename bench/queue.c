@@ -408,13 +408,13 @@ void queue_table_line(struct text *t, const struct queue_result *q)
 		text_fixed(&n, q->cycles_milli, 3);
 	else
 		text_char(&n, '-');
-	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", "in the uncore's queue", number, "cycles", "", "", queue_verdict_name(q->verdict));
+	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", queue_verdict_name(q->verdict));
 	if (q->verdict != QUEUE_OK) {
 		text_fmt(t, "%s\n", q->reason);
 		return;
 	}
 	text_fixed(t, q->uncore_milli, 3);
-	text_fmt(t, " uncore cycles from entry to deallocation");
+	text_fmt(t, q->bus ? " clocks from entry to deallocation" : " uncore cycles from entry to deallocation");
 	if (q->home_milli >= 0 && q->miss_milli < 0) {
 		text_fmt(t, " (home ");
 		text_fixed(t, q->home_milli, 3);

@@ -32,6 +32,7 @@ struct queue_result {
 	int64_t home_milli;        /* reads of this socket held by its home; -1 none */
 	uint64_t uncore_hz;
 	unsigned samples;
+	bool bus;                  /* the in-order queue of a front-side bus, in processor clocks: queue_bus.c */
 	struct apart_result apart; /* the same loads by each box on their way */
 };
 
@@ -48,5 +49,7 @@ void queue_before(struct loop *l);
 void queue_after(struct loop *l, unsigned keep, bool longer);
 /* Stops, reduces, and takes `ok` from a row whose uncore clock moved. The row's own value must be in *out. */
 void queue_end(struct loop *l, struct row_result *out);
+/* queue_bus.c: where queue_begin found no uncore but the processor counts its bus' queue, by windows of its own. */
+void queue_bus(struct loop *l, struct row_result *out);
 
 #endif

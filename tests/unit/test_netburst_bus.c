@@ -156,6 +156,30 @@ static void test_netburst_queue_holds_reads_as_long_as_memory_takes(void **state
 	}
 }
 
+/* The same beside the row that gives the latency by its chase; where an ESCR of the bus is missing the row stands without it. */
+static void test_netburst_queue_stands_beside_the_chase(void **state)
+{
+	(void)state;
+	static struct loop_run run;
+	loop_open(&run, loop_built_in("pentium4"));
+	loop_suite(&run, "load.l2.latency,load.dram_local.latency");
+	assert_int_equal(run.host.results[0].queue.verdict, QUEUE_NONE);
+	const struct row_result *row = &run.host.results[1];
+	assert_int_equal(row->queue.verdict, QUEUE_OK);
+	assert_in_range(row->queue.inserts_milli, 999, 1001);
+	assert_in_range(row->queue.cycles_milli, 320000, 336000);
+	assert_true(llabs(row->queue.cycles_milli + row->queue.offset_milli - row->value_milli) <= 1);
+	loop_close(&run);
+	char *text = loop_changed(loop_built_in("pentium4"), "fault", "msr_missing", "0x3A3");
+	loop_open(&run, text);
+	loop_suite(&run, "load.dram_local.latency");
+	assert_int_equal(run.host.results[0].status, ROW_OK);
+	assert_int_equal(run.host.results[0].queue.verdict, QUEUE_FAULT);
+	assert_true(run.host.results[0].queue.reason[0]);
+	loop_close(&run);
+	free(text);
+}
+
 static void finds(struct counter_rig *rig, uint32_t msr, uint64_t value, enum finding_kind kind, const char *words)
 {
 	struct sim_finding f;
@@ -200,6 +224,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_netburst_bus_bytes_are_those_of_memory, open_pentium4, close_machine),
 		cmocka_unit_test_setup_teardown(test_netburst_bus_tells_reads_from_writes, open_pentium4, close_machine),
 		cmocka_unit_test(test_netburst_queue_holds_reads_as_long_as_memory_takes),
+		cmocka_unit_test(test_netburst_queue_stands_beside_the_chase),
 		cmocka_unit_test(test_netburst_bus_events_that_the_machine_cannot_tell_are_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
