@@ -12,11 +12,15 @@
 #define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
 #define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
+#define NODE_CORES 4u         /* of a node, for which its rows' windows are meant */
 #define NODES_MOST 8u         /* as many nodes' pairs go into a series */
 
+/* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. */
 static uint32_t window_of(const struct crowd *c)
 {
-	return c->row->window * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
+	const unsigned few = c->row->order == ORDER_NODES && c->at_once && c->at_once < NODE_CORES ? (NODE_CORES + c->at_once - 1) / c->at_once : 1;
+
+	return c->row->window * few * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
 }
 
 static uint64_t power_of_two_below(uint64_t n)
@@ -382,7 +386,9 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 	const struct access *a = c->b->a;
 	enum status st = ST_OK;
 
-	c->count = 0;
+	c->count = c->at_once = 0;
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++)
+		c->at_once += c->b->places.core[i] && node_of(c->b, i) == from;
 	for (unsigned i = 0; i < a->cores && i < CORES_MAX && c->count < CROWD_MAX && st == ST_OK; i++) {
 		struct member *m = &c->members[c->count];
 

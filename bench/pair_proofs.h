@@ -112,7 +112,7 @@ static const struct row_proof_set proof_assist[] = {
 };
 /* Of two loads of a line one brings it and the other finds it on its way. */
 static const struct row_proof_set proof_fill_buffer[] = {
-	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_RETIRED.HIT_LFB", ONCE } } },
+	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_RETIRED.HIT_LFB", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
 	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_UOPS_RETIRED.HIT_LFB", ONCE } } },
 	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "MEM_LOAD_RETIRED.FB_HIT", ONCE } } },
 	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", ONCE } } },

@@ -41,6 +41,15 @@ static uint64_t memory(struct machine_text *t, bool in_sequence)
 	return lookup(t) + ps(t, machine_field(t, "dram", "local_ps") - open);
 }
 
+/* How long an entry of a socket's read tracker is held for a line from the L3, or from memory. */
+static uint64_t tracked(struct machine_text *t, unsigned level, bool between)
+{
+	uint64_t ratio = machine_field(t, "clock", "uncore_ratio");
+
+	return over(machine_field(t, "l3", "uncore_cycles") * machine_field(t, "clock", "core_ratio") + ratio - 1, ratio) +
+	       (level < 4 ? 0 : ps(t, machine_field(t, "dram", between ? "remote_ps" : "local_ps") - (machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0)));
+}
+
 /* How long the channels of a node, or one of them, take for so many lines. */
 static uint64_t channels_milli(struct machine_text *t, uint64_t lines, uint64_t channels)
 {
@@ -139,6 +148,7 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 {
 	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored;
 	uint64_t busy = 1000 * machine_field(t, "l2", "busy_cycles"), lfb = machine_field(t, "lfb", "entries"), sq = machine_field(t, "sq", "entries"), latency;
+	const uint64_t tracker = machine_field(t, "gq", "read");
 
 	*least = *most = core_milli(t, s);
 	if (level == 1)
@@ -159,8 +169,8 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 	latency = level == 3 ? lookup(t) : memory(t, true);
 	/* With prefetchers as many lines can be under way as the super queue holds, without as there are fill buffers and loads of
 	 * in the window, and of lines stored as there are store buffers. */
-	*least = larger(*least, over(1000 * in * latency, larger(sq, lfb)));
-	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), smaller(lfb, lines_in_window(t, s) * larger(1, s->loaded))));
+	*least = larger(*least, over(1000 * in * latency, smaller(tracker, larger(sq, lfb))));
+	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), smaller(tracker, smaller(lfb, lines_in_window(t, s) * larger(1, s->loaded)))));
 	if (s->stored && !s->nontemporal)
 		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * vector_bytes(t), 64)));
 	if (level == 4) {
@@ -233,6 +243,13 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	if (!shared_in_reach(t, s, level))
 		return ST_UNSUPPORTED;
 	stream(t, s, level, &least, &most);
+	if (level >= 3) { /* no more lines of all cores are on their way than the socket's read tracker has entries */
+		const uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays);
+		const uint64_t track = over(1000 * machine_field(t, "topology", "cores") * in * tracked(t, level, between), machine_field(t, "gq", "read"));
+
+		least = larger(least, track);
+		most = larger(most, track);
+	}
 	if (s->nontemporal && !s->loaded)
 		least = most = 4 * combining_milli(t, 64 / vector_bytes(t));
 	if (between) {

@@ -138,6 +138,52 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
+/* Where allocation is what a turn takes, whole cycles of it decide what a disturbance hides: up to so many slots a cycle. */
+#define NARROW_WIDTH 2
+#define NARROW_TURNS 8 /* between two wrong guesses, at most, that count */
+
+/* Of the turns, each of `slots`, one in `of` `wrong` goes wrong at random: the first right slot is the first of `rest` that
+ * are left of its turn, and that of the turn that goes wrong next where its chain begins. What that lies behind less what as
+ * many turns take. */
+static int64_t hidden_milli(struct machine_text *t, int64_t rest, int64_t slots, int64_t wrong, int64_t of)
+{
+	const int64_t width = larger(1, field(t, "core", "issue_width"));
+	int64_t sum = 0, all = 0, weight = 1 << 20;
+
+	for (int64_t turns = 1; turns <= NARROW_TURNS; turns++) {
+		sum += weight * (C((rest + slots * (turns - 1)) / width) - C(slots * turns) / width);
+		all += weight;
+		weight = weight * (of - wrong) / of;
+	}
+	return sum / larger(1, all);
+}
+
+/* Penalties of narrow cores, slot by slot; false: not such a row. */
+static bool narrow_milli(struct machine_text *t, const char *row, int64_t *milli)
+{
+	const int64_t width = larger(1, field(t, "core", "issue_width")), fusion = field(t, "core", "macrofusion"), tail = fusion == 2 ? 1 : 2;
+	const int64_t test = fusion ? 1 : 2, parts = field(t, "core", "microfusion") ? 1 : 2, l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
+
+	if (!strcmp(row, "branch.conditional.penalty")) { /* load, test, jump, three, end: a guess is wrong every second time */
+		*milli = C(mispredict(t, l1 + (fusion ? 0 : latency(t, "int")))) + hidden_milli(t, 3 + tail, 4 + test + tail, 1, 2);
+	} else if (!strcmp(row, "branch.indirect.penalty")) { /* load, shift, addition, jump, three, end: three of four */
+		*milli = C(mispredict(t, l1 + 2 * latency(t, "int"))) + hidden_milli(t, 3 + tail, 7 + tail, 3, 4);
+	} else if (!strcmp(row, "branch.return.penalty")) { /* end, call, addition, store, return: always */
+		const int64_t load = tail + (1 + parts) + 1 + parts, data = (load - 1) / width + latency(t, "std"), slots = load + parts;
+
+		*milli = C(mispredict(t, field(t, "store", "forward_cycles")) + larger(data, load / width)) - C(slots) / width;
+	} else if (!strcmp(row, "store.disambiguation_clear.penalty")) { /* copy, AND, product, store, addition, two NOPs, end: one in 32 */
+		/* an eliminated copy leaves the AND to begin, a slot later */
+		const int64_t copy = field(t, "core", "move_elimination") ? 0 : 1, slots = 3 + 2 * parts + 2 + tail, rest = 2 + tail + !copy;
+
+		*milli = C(dispatch + copy + 2 * latency(t, "int") + latency(t, "imul") + latency(t, "sta") +
+		           field(t, "store", "forward_cycles") + field(t, "core", "clear_cycles") + (rest + 31 * slots) / width) - C(32 * slots) / width;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* 8 times LDMXCSR or FLDCW and the end of the loop, less as many loads: the operation on its port, allocation, or the
  * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. */
 static int64_t control_milli(struct machine_text *t, const char *class)
@@ -165,10 +211,10 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
 	int64_t mul_base = 1000 / cost_of(t, "fp_mul").ports, moves = field(t, "core", "move_elimination") ? 0 : 1;
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
-	int64_t slots = 18 * 1000 / 8 / field(t, "core", "issue_width");
 	int64_t cached = field(t, "front", "uop_cache") ? field(t, "front", "uop_cache_width") : 0;
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
-	int64_t transition = field(t, "core", "avx_transition_cycles");
+	int64_t transition = field(t, "core", "avx_transition_cycles"), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
+	int64_t slots = (16 + tail) * 1000 / 8 / field(t, "core", "issue_width");
 	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
 		{ "store.forward.latency", true, C(forward(t)) },
@@ -185,7 +231,9 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "split.load_line.penalty", true, C(field(t, "load", "split_cycles")) },
 		{ "split.load_page.penalty", true, C(field(t, "load", "split_cycles") + field(t, "load", "page_split_cycles")) },
 		{ "split.store_line.penalty", true, C(field(t, "store", "split_cycles")) },
-		{ "frontend.lcp.penalty", true, C(field(t, "front", "lcp_cycles")) },
+		/* 5 bytes for 6, of which fetch, allocation or decoders make a turn */
+		{ "frontend.lcp.penalty", true, C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
+		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(field(t, "core", "issue_width"), field(t, "front", "decode_width")))) },
 		{ "frontend.l1i_l2.penalty", true, C(field(t, "l2", "cycles")) },
 		{ "frontend.l1i_l3.penalty", has_l3, C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
 		{ "frontend.baclear.penalty", true, C(field(t, "front", "baclear_cycles")) },
@@ -226,7 +274,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		  8 / larger(1, field(t, "core", "issue_width")))) },
 		/* the sequencer's cycles, one for the three NOPs, and the way to it; or allocation; or its ports */
 		{ "exec.microcode_switch.penalty", true, larger(larger(C((microcode + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")),
-		  (microcode + 3) * 1000 / field(t, "core", "issue_width")), microcode * 1000 / cost_of(t, "microcode").ports) - 4 * nop_milli(t) },
+		  (8 * (microcode + 3) + tail) * 125 / field(t, "core", "issue_width")), microcode * 1000 / cost_of(t, "microcode").ports) -
+		  (8 * 4 + tail) * 125 / field(t, "core", "issue_width") },
 		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
 		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },
 		{ "exec.fdiv.latency", true, C(divide(t, "x87_div", 64, 64, false)) },
@@ -251,6 +300,14 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "sync.pause.penalty", true, C(dispatch + latency(t, "pause")) - nop_milli(t) },
 	};
 
+	int64_t narrow;
+
+	if (field(t, "core", "issue_width") <= NARROW_WIDTH && narrow_milli(t, row, &narrow)) {
+		const int64_t tolerance = larger(500, narrow / 50);
+
+		*out = (struct expectation){ narrow - tolerance, narrow + tolerance };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
 	if (!strcmp(row, "branch.return.penalty")) {
 		/* the address is forwarded from a store; how much of a turn of call and return the front end
 		 * makes up for meanwhile depends on its buffers: up to a cycle; without micro-fusion the store waits one
@@ -274,8 +331,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {
-		/* one comparison a cycle instead of one a port */
-		*out = (struct expectation){ 500, 1000 - 1000 / cost_of(t, "int").ports + 100 };
+		/* one comparison a cycle instead of one a port, or of what allocation lets through: 16 and the loop's end */
+		const int64_t alone = larger(1000 / cost_of(t, "int").ports, (16 + tail) * 1000 / 16 / larger(1, field(t, "core", "issue_width")));
+		const int64_t most = alone < 1000 ? 1000 - alone : 0;
+
+		*out = (struct expectation){ most > 167 ? most - 167 : 0, most + 100 };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (t->missing)

@@ -153,12 +153,16 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		uint64_t sq = machine_field(&t, "sq", "entries"), lfb = machine_field(&t, "lfb", "entries"), cores = machine_field(&t, "topology", "cores");
 		uint64_t rate = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "channel_bytes_per_second");
 
-		/* Lines that the others have under way are ahead of it. They are not spread evenly over the channels: as many
-		 * more as the fill buffers hold are allowed for. */
+		/* Lines that the others have under way are ahead of it, in the channels or, where it has fewer entries, for the
+		 * socket's read tracker. They are not spread evenly over the channels: as many more as the fill buffers hold are
+		 * allowed for. */
+		const uint64_t lines = (cores - 1) * (sq + lfb), tracker = machine_field(&t, "gq", "read");
+		const uint64_t moved = ps(&t, lines * 64 * 1000000000000ull / (rate ? rate : 1)), held = tracker ? lines * near_most / tracker : 0;
+
 		found = true;
 		there = cores > 1;
 		least = 0;
-		most = (int64_t)ps(&t, (cores - 1) * (sq + lfb) * 64 * 1000000000000ull / (rate ? rate : 1)) * 1000;
+		most = (int64_t)(moved > held ? moved : held) * 1000;
 	}
 	if (!found)
 		return ST_MISSING;
