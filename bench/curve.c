@@ -409,9 +409,10 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;
 		str_copy(out->reason, sizeof(out->reason), "no prefetcher brings the other line of a pair");
-	} else if (st == ST_RANGE && r->curve->what == CURVE_PAIRS) {
+	} else if (st == ST_RANGE && r->curve->value == VALUE_KNEE) {
 		out->status = ROW_UNPROVEN;
-		str_copy(out->reason, sizeof(out->reason), "memory takes so many lines longer than one load: no clear knee");
+		str_copy(out->reason, sizeof(out->reason), r->curve->what == CURVE_PAIRS ? "memory takes so many lines longer than one load: no clear knee" :
+		         "what stands between two loads takes as long as memory: no clear knee");
 		out->samples = 0;
 	} else if (st == ST_MISSING) {
 		out->status = ROW_UNPROVEN;

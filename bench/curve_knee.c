@@ -1,32 +1,63 @@
 /* bench/curve_knee.c: see curve_pass.h. */
 #include "bench/curve_pass.h"
 
+#define CLEAR_PART 4 /* of a miss: a step of less is none */
+
+/* What point x takes while both misses overlap: the fillers between them take as long each as below. */
+static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_t x)
+{
+	return below > 1 ? first + (at_below - first) * (int64_t)(x - 1) / (int64_t)(below - 1) : first;
+}
+
+/* A turn beyond the knee is two misses long: late is what lies beyond the middle between that and what is foreseen. */
+static bool is_late(int64_t first, int64_t expected, int64_t turn)
+{
+	return turn - expected > (2 * first - expected) / 2;
+}
+
 enum status curve_knee(struct pass *p, int64_t *value_milli)
 {
-	int64_t first, turn;
+	int64_t first, turn, at_below, at_above = 0;
 	uint32_t below = 1, above = 0;
 	enum status st = curve_point(p, 1, &first);
 
+	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
+		int64_t expected = foreseen(first, below, at_below, x);
+
+		/* the fillers alone take as long as a miss: nearer, then, or nothing can be told */
+		while (2 * first - expected < first / CLEAR_PART && x > below + 1) {
+			x = (below + x) / 2;
+			expected = foreseen(first, below, at_below, x);
+		}
+		if (2 * first - expected < first / CLEAR_PART)
+			return ST_RANGE;
 		st = curve_point(p, x, &turn);
-		if (st == ST_OK && turn > first + first / 2)
+		if (st == ST_OK && is_late(first, expected, turn)) {
 			above = x;
-		else if (x == p->curve->most)
+			at_above = turn;
+		} else if (x == p->curve->most) {
 			return st == ST_OK ? ST_MISSING : st;
-		else
+		} else {
 			below = x;
+			at_below = turn;
+		}
 	}
 	while (st == ST_OK && above - below > 1) {
 		uint32_t x = (below + above) / 2;
 
 		st = curve_point(p, x, &turn);
-		if (turn > first + first / 2)
+		if (is_late(first, foreseen(first, below, at_below, x), turn)) {
 			above = x;
-		else
+			at_above = turn;
+		} else {
 			below = x;
+			at_below = turn;
+		}
 	}
 	*value_milli = (int64_t)(below + p->curve->both) * 1000;
-	return st;
+	/* no step, only what fillers take */
+	return st == ST_OK && at_above - at_below < first / CLEAR_PART ? ST_RANGE : st;
 }
 
 /* The same turn without the loads of the other lines; noted and counted nowhere. */
