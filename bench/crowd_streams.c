@@ -134,12 +134,25 @@ static enum status settle(struct crowd *c, unsigned n)
 	return st;
 }
 
+/* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
+ * part of a way would leave other sets than those as they were, which the windows come to next. */
+static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	const unsigned all = sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
+	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
+	unsigned before = 0;
+
+	for (unsigned m = 0; m < i; m++)
+		before += group[c->members[m].core] == group[c->members[i].core];
+	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
+}
+
 /* Members from..n-1 are new. Their arrays come into the level, or the last levels that are new into the row's state. */
 static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 {
-	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const struct kernel *k = c->members[0].set.kernel;
-	uint64_t fill = c->row->prepare == PREPARE_FILL ? last->bytes / k->data_bytes * 4 / 3 : 0;
 	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
 	unsigned more = 0;
 	bool any = false;
@@ -154,7 +167,7 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 		if (c->row->prepare == PREPARE_WARM)
 			m->units = i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
 		else
-			m->units = i >= from && !warmed(c, from, i) ? fill / sharers(c, n, PLACE_DRAM) + 1 : 1;
+			m->units = i >= from && !warmed(c, from, i) ? fill_of(c, n, i, k) : 1;
 		any = any || m->units > 1;
 		m->kernel = visitor;
 	}
