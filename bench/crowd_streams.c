@@ -135,18 +135,21 @@ static enum status settle(struct crowd *c, unsigned n)
 }
 
 /* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
- * part of a way would leave other sets than those as they were, which the windows come to next. */
+ * part of a way would leave other sets than those as they were, which the windows come to next. A last level that takes what the
+ * level below gives up gets them when as much more has filled that one. */
 static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
 	const unsigned all = sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
 	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
+	const struct cpu_cache *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+	const uint64_t more = below && !last->inclusive ? below->bytes / k->data_bytes : 0;
 	unsigned before = 0;
 
 	for (unsigned m = 0; m < i; m++)
 		before += group[c->members[m].core] == group[c->members[i].core];
-	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
+	return (wanted * (before + 1) / all - wanted * before / all) * way + more + 1;
 }
 
 /* Members from..n-1 are new. Their arrays come into the level, or the last levels that are new into the row's state. */
