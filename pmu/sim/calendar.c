@@ -51,7 +51,8 @@ static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32
 {
 	uint64_t begins[POOL_HISTORY_MOST + 1], *begin = begins; /* later than t, the earliest one last */
 	const struct pool_use *end = p->last;
-	uint32_t held = 0;
+	uint32_t held = 0, soon = 0; /* at t; from then on, before so many cycles are over */
+	const uint64_t over = t + cycles;
 	*begin = UINT64_MAX;
 	for (; end->to > t; end--) {
 		const uint64_t from = end->from;
@@ -59,11 +60,14 @@ static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32
 			held++;
 			continue;
 		}
+		soon += from < over;
 		uint64_t *b = ++begin; /* most of them are in order */
 		for (; b[-1] < from; b--)
 			*b = b[-1];
 		*b = from;
 	}
+	if (held + soon < n)
+		return t;
 	uint64_t start = t;
 	bool room = held < n;
 	end++; /* the next one to end */
@@ -81,21 +85,25 @@ static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32
 	return room ? start : end[held - n].to;
 }
 
-/* More uses make a full pool no emptier: a search begins where the one before it, for no more entries and no less
- * time, ended. */
+/* More uses make a full pool no emptier: what searches found stays true, and a search begins where that ends. Requests for
+ * different times and lengths take turns, so several such stretches are kept. */
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
-	const bool covers = cycles >= p->full_cycles && n <= p->full_entries;
-	const bool within = t >= p->full_from && t < p->full_to;
-	const uint64_t start = search(p, covers && within ? p->full_to : t, cycles, n);
-	if (cycles == p->full_cycles && n == p->full_entries && within) {
-		p->full_to = start;
-	} else if (start > p->full_to) {
-		p->full_from = t;
-		p->full_to = start;
-		p->full_cycles = cycles;
-		p->full_entries = n;
+	const uint64_t asked = pool_known(p, t, cycles, n), free = (p->last - (n - 1))->to;
+	const uint64_t start = p->begun > asked ? search(p, asked, cycles, n) : free > asked ? free : asked;
+	if (start == asked)
+		return start;
+	struct pool_full *oldest = &p->full[0];
+	for (unsigned i = 0; i < POOL_FULL; i++) {
+		struct pool_full *f = &p->full[i];
+		if (f->cycles == cycles && f->entries == n && f->from <= asked && f->to >= asked) {
+			f->to = start > f->to ? start : f->to;
+			return start;
+		}
+		if (f->to < oldest->to)
+			oldest = f;
 	}
+	*oldest = (struct pool_full){ asked, start, cycles, n };
 	return start;
 }
 

@@ -13,15 +13,20 @@
 
 /* A number of equal entries (fill buffers, a queue, page walkers), each held for a while. */
 struct pool_use { uint64_t from, to; uint32_t line; uint8_t source; };
+/* Known from a search: from no cycle of from <= cycle < to on are fewer than `entries` held for so many cycles. */
+struct pool_full { uint64_t from, to, cycles; uint32_t entries; };
+#define POOL_FULL 4u
+#define POOL_MARKS 128u
 struct pool {
 	uint32_t entries;      /* how many may be held at once */
 	uint32_t history;      /* so many of the latest uses are remembered */
 	uint64_t over;         /* when the last of them ends: from then on nothing is held */
+	uint64_t begun;        /* when the last of them begins: from then on entries only become free */
 	struct pool_use *last; /* ascending by `to` up to here; `to` of those before the ones that are remembered is 0 */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when they are full the latest move to the beginning */
-	/* known from searches: from no cycle of full_from <= cycle < full_to on are fewer than full_entries held for full_cycles */
-	uint64_t full_from, full_to, full_cycles;
-	uint32_t full_entries;
+	uint64_t forgotten;    /* the latest end of a use that is remembered no more: nothing is known of the time before */
+	struct pool_full full[POOL_FULL], solid; /* solid: in each cycle so many are held */
+	uint64_t marks[POOL_MARKS]; /* by the line's lowest bits: when the last use for such a line ends, at the least */
 };
 #define POOL_ROOM 5u
 
@@ -47,14 +52,43 @@ static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t with
 	return p->over <= t || (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
 }
 
+/* Whether n entries are known to be held in cycle t. */
+static inline bool pool_is_solid(const struct pool *p, uint64_t t, uint32_t n)
+{
+	return t < p->solid.to && t >= p->solid.from && t >= p->forgotten && n <= p->solid.entries;
+}
+
+/* From t on, the first cycle that is not known to be too early. */
+static inline uint64_t pool_known(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
+{
+	if (pool_is_solid(p, t, n))
+		t = p->solid.to;
+	for (bool more = t >= p->forgotten; more;) {
+		more = false;
+		for (unsigned i = 0; i < POOL_FULL; i++) {
+			const struct pool_full *f = &p->full[i];
+			if (t < f->to && t >= f->from && cycles >= f->cycles && n <= f->entries) {
+				t = f->to;
+				more = true;
+			}
+		}
+	}
+	return t;
+}
+
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
 /* Whether n entries are held in cycle t: then pool_start gives a later one for any number of cycles. */
-static inline bool pool_is_full_at(const struct pool *p, uint64_t t, uint32_t n)
+static inline bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
 {
+	if (pool_is_solid(p, t, n))
+		return true;
+	uint32_t held = 0;
 	for (const struct pool_use *u = p->last; u->to > t; u--)
-		if (u->from <= t && --n == 0)
+		if (u->from <= t && ++held == n) {
+			p->solid = (struct pool_full){ t, u->to, 1, n }; /* none of these ends before */
 			return true;
+		}
 	return false;
 }
 
@@ -71,13 +105,17 @@ void pool_sort_in(struct pool *p);
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
 {
 	struct pool_use *u = ++p->last, *forgotten = u - p->history;
-	if (forgotten->to > p->full_from) /* it was a part of what is known of the time before its end */
-		p->full_from = forgotten->to;
+	if (forgotten->to > p->forgotten)
+		p->forgotten = forgotten->to;
 	forgotten->to = 0;
+	if (from > p->begun)
+		p->begun = from;
 	u->from = from;
 	u->to = to;
 	u->line = line;
 	u->source = source;
+	if (to > p->marks[line % POOL_MARKS])
+		p->marks[line % POOL_MARKS] = to;
 	if (__builtin_expect(to >= p->over, 1))
 		p->over = to;
 	else
@@ -89,7 +127,7 @@ static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t
 /* The use for `line` that is not over at t, or NULL. */
 static inline const struct pool_use *pool_find(const struct pool *p, uint64_t t, uint32_t line)
 {
-	if (p->over <= t)
+	if (p->marks[line % POOL_MARKS] <= t)
 		return NULL;
 	for (const struct pool_use *u = p->last; u->to > t; u--)
 		if (u->line == line)

@@ -204,10 +204,11 @@ uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t
 	                  c->wc_open);
 }
 
-/* train: what is asked for is a prefetcher's business. */
+/* train: what is asked for is a prefetcher's business. room: the super queue has an entry for it at t. */
 static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i,
-                                                             uint64_t t, const bool train, struct fill *f)
+                                                             uint64_t t, const bool train, const bool room, struct fill *f)
 {
+	const uint64_t asked = t;
 	struct cluster *k = c->cluster;
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
@@ -239,7 +240,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			*cache_state(&k->l2, i) &= (uint8_t)~LINE_PREFETCHED;
 		cache_touch(&k->l2, i);
 	} else {
-		const uint64_t from = sq_start(s, k, line, t);
+		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		uncore_read(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
 		if (s->signals[q->thread]->any_lines) {
@@ -266,14 +267,14 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 
 void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
 {
-	l2_read_as(s, c, q, i, t, true, f);
+	l2_read_as(s, c, q, i, t, true, false, f);
 }
 
 void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	l2_read_as(s, c, &q, CACHE_NONE, t, false, &f);
+	l2_read_as(s, c, &q, CACHE_NONE, t, false, true, &f);
 }
 
 /* Deals with a line that had to leave an L1D. */
@@ -303,12 +304,16 @@ static void l1_evict(struct memory *s, struct private_core *c, const struct ask 
 		l2_put(s, k, q, old, t, LINE_M, t);
 }
 
-uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f)
+/* Brings a line into the L1D of a core, waiting for a fill buffer; returns when it was had. held: the L1D had the line, without
+ * the right that is asked for; room: there is a fill buffer at t. */
+static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held,
+                                                              const bool room, uint64_t t, struct fill *f)
 {
+	const unsigned open = c->wc_open;
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
 		wc_give_up(s, c, q->thread, q->line, t);
-	const uint64_t start = lfb_start(s, c, q->line, t);
+	const uint64_t start = room && c->wc_open == open ? t : lfb_start(s, c, q->line, t);
 	l2_read(s, c, q, start, f);
 	pool_add(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
 	if (g->any_lines) {
@@ -339,6 +344,13 @@ uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, 
 	return start;
 }
 
+void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	const struct ask q = { line, thread, ASK_PREFETCH };
+	struct fill f;
+	(void)l1_fill(s, c, &q, false, true, t, &f);
+}
+
 /* ---- requests ------------------------------------------------------------------------------- */
 
 /* Demand accesses to the L1D, by the state of the line when they come. */
@@ -353,39 +365,42 @@ static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum
 		signal_pulse(g, (enum signal)store[had], t, 1);
 }
 
-/* A data request that is not a plain hit. i: the line's entry in the L1D, if it has one. */
-static __attribute__((noinline)) void data_slow(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line,
-                      uint32_t i, bool own, struct mem_reply *r)
+/* A data request at cycle t that is not a plain hit. i: the line's entry in the L1D, if it has one. */
+static inline __attribute__((always_inline)) void data_slow_as(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread,
+	uint64_t t, uint32_t line, uint32_t i, struct mem_reply *r)
 {
-	const uint64_t t = q->cycle, least = t + (own ? 1 : s->m->l1d_cycles);
-	const bool train = q->kind == MEM_LOAD && (c->prefetchers & 4);
-	if (i != CACHE_NONE && (!own || (*cache_state(&c->l1d, i) & LINE_STATE) >= LINE_E)) {
+	const bool own = kind == MEM_RFO || kind == MEM_PREFETCH_W;
+	const uint64_t least = t + (own ? 1 : s->m->l1d_cycles);
+	const bool train = kind == MEM_LOAD && (c->prefetchers & 4);
+	struct cache *l1 = &c->l1d;
+	const uint32_t entry = i != CACHE_NONE ? i : 0; /* if there is one */
+	uint8_t *const block = cache_block_at(l1, entry), *const at = block + l1->states_at + cache_way_at(entry);
+	const uint8_t state = *at;
+	if (i != CACHE_NONE && (!own || (state & LINE_STATE) >= LINE_E)) {
 		/* there, or on its way */
-		const uint64_t ready = cache_ready(&c->l1d, i);
+		const uint64_t ready = cache_ready(l1, i);
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
-		const bool first = *cache_state(&c->l1d, i) & LINE_PREFETCHED;
-		tell_l1(s, q->kind, q->thread, t, ready > t ? LINE_I : (enum line_state)(*cache_state(&c->l1d, i) & LINE_STATE));
-		cache_touch(&c->l1d, i);
-		if (own) {
-			*cache_state(&c->l1d, i) = LINE_M;
+		const bool first = state & LINE_PREFETCHED;
+		tell_l1(s, kind, thread, t, ready > t ? LINE_I : (enum line_state)(state & LINE_STATE));
+		cache_touch_way(l1, block, cache_way_at(entry));
+		*at = own ? LINE_M : state & (uint8_t)~LINE_PREFETCHED;
+		if (own)
 			(void)lower_code(c, line, LINE_I);
-		}
-		*cache_state(&c->l1d, i) &= (uint8_t)~LINE_PREFETCHED;
 		r->lfb_from = t;
 		r->source = ready > t ? SRC_LFB : SRC_L1;
 		r->ready = ready > least ? ready : least;
 		if (u && u->from > t) { /* asked for by an older instruction, but later in time */
 			r->source = (enum mem_source)u->source;
 			r->ready = t + (u->to - u->from);
-			cache_set_ready(&c->l1d, i, r->ready);
+			cache_set_ready(l1, i, r->ready);
 		}
 		if (first && ready > t)
-			signal_pulse(s->signals[q->thread], SIG_LOAD_HIT_PREFETCH, t, 1);
+			signal_pulse(s->signals[thread], SIG_LOAD_HIT_PREFETCH, t, 1);
 		if (first && train)
-			prefetch_next_line(s, c, q, line);
+			prefetch_next_line(s, c, thread, t, line);
 		return;
 	}
-	tell_l1(s, q->kind, q->thread, t, i == CACHE_NONE ? LINE_I : LINE_S);
+	tell_l1(s, kind, thread, t, i == CACHE_NONE ? LINE_I : LINE_S);
 	if (i == CACHE_NONE && !own) { /* displaced before it came: the fill buffer still has it */
 		const struct pool_use *u = pool_find(&c->lfb, t, line);
 		if (u && u->from <= t) {
@@ -395,17 +410,19 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 			return;
 		}
 	}
-	static const enum ask_kind kind[] = {
-		[MEM_LOAD] = ASK_LOAD, [MEM_RFO] = ASK_RFO, [MEM_WALK] = ASK_WALK, [MEM_PREFETCH_T0] = ASK_LOAD,
-		[MEM_PREFETCH_NTA] = ASK_LOAD, [MEM_PREFETCH_W] = ASK_RFO,
-	};
-	const struct ask ask = { line, q->thread, kind[q->kind] };
+	const struct ask ask = { line, thread, kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, i != CACHE_NONE, t, &f);
+	r->lfb_from = l1_fill(s, c, &ask, i != CACHE_NONE, false, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)
-		prefetch_next_line(s, c, q, line);
+		prefetch_next_line(s, c, thread, t, line);
+}
+
+static __attribute__((noinline)) void data_slow(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread, uint64_t t,
+                                                uint32_t line, uint32_t i, struct mem_reply *r)
+{
+	data_slow_as(s, c, kind, thread, t, line, i, r);
 }
 
 /* The plain hit: whether it is one. *i: the line's entry in the L1D, if it has one. */
@@ -443,7 +460,7 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 		r->source = SRC_L1;
 		return;
 	}
-	data_slow(s, c, q, line, i, own, r);
+	data_slow(s, c, q->kind, q->thread, q->cycle, line, i, r);
 }
 
 /* The page has to be looked for. */
@@ -465,14 +482,15 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 }
 
 /* The page is known, the line has to be looked for; i: as in data_slow. */
-static __attribute__((noinline)) enum status data_beyond(struct memory *s, const struct mem_request *q, uint32_t line, uint32_t i,
-                                                         struct data_reply *r)
+static __attribute__((noinline)) enum status data_beyond(struct memory *s, struct private_core *c, bool own, unsigned thread, uint64_t t,
+                                                         uint32_t line, uint32_t i, struct data_reply *r)
 {
-	const bool own = q->kind == MEM_RFO;
-	struct private_core *c = &s->core[q->core];
 	struct mem_reply reply;
-	data_slow(s, c, q, line, i, own, &reply);
-	*r = (struct data_reply){ reply.ready, q->cycle, reply.source, 1 };
+	data_slow_as(s, c, own ? MEM_RFO : MEM_LOAD, thread, t, line, i, &reply);
+	r->ready = reply.ready;
+	r->translated = t;
+	r->source = reply.source;
+	r->level = 1;
 	if (!own)
 		c->beyond = reply.source > SRC_L2;
 	return ST_OK;
@@ -484,19 +502,21 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	struct private_core *c = &s->core[core];
 	const struct recent_page *p = page_known(c, va, cycle);
 	const enum mem_kind kind = own ? MEM_RFO : MEM_LOAD;
-	const uint32_t line = p ? page_line(p, va) : 0;
 	uint32_t i = CACHE_NONE;
-	if (p && data_near(s, c, kind, thread, ip, va, cycle, line, own, &i)) {
-		r->translated = cycle;
-		r->level = 1;
-		r->ready = cycle + (own ? 1 : s->m->l1d_cycles);
-		r->source = SRC_L1;
-		if (!own)
-			c->beyond = false;
-		return ST_OK;
+	if (!p) {
+		struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .bytes = (uint8_t)bytes, .ip = ip, .cycle = cycle };
+		return data_far(s, &q, r);
 	}
-	struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .bytes = (uint8_t)bytes, .ip = ip, .cycle = cycle };
-	return p ? data_beyond(s, &q, line, i, r) : data_far(s, &q, r);
+	const uint32_t line = page_line(p, va);
+	if (!data_near(s, c, kind, thread, ip, va, cycle, line, own, &i))
+		return data_beyond(s, c, own, thread, cycle, line, i, r);
+	r->translated = cycle;
+	r->level = 1;
+	r->ready = cycle + (own ? 1 : s->m->l1d_cycles);
+	r->source = SRC_L1;
+	if (!own)
+		c->beyond = false;
+	return ST_OK;
 }
 
 enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,

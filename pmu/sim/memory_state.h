@@ -150,9 +150,8 @@ static inline bool ask_demands(const struct ask *q) { return q->kind < ASK_PREFE
 /* What comes back. */
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
 
-/* memory.c: brings a line into the L1D of a core, waiting for a fill buffer; returns when it
- * was had. held: the L1D had the line, without the right that is asked for. */
-uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held, uint64_t t, struct fill *f);
+/* memory.c: brings a line into the L1D of a core, for which there is a fill buffer at t. */
+void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 /* When a line that is asked for at t gets its entry of the super queue, its line fill buffer. */
 uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
 static inline uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
@@ -176,7 +175,7 @@ static inline uint64_t lfb_start(const struct memory *s, struct private_core *c,
 }
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f); /* i: its entry there */
-/* The L2 has not the line: a prefetcher of its own brings it. */
+/* The L2 has not the line, and an entry of the super queue free at t: a prefetcher of its own brings it. */
 void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 static inline void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
@@ -195,7 +194,7 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 /* prefetch.c: told of each load's address (stride), of each line that a load missed in the L1D
  * or found prefetched (next line), of each line that the L2 was asked for by the L1s. */
 void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t);
-void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line);
+void prefetch_next_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line);
 void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t);
 
 /* coherence.c: how long a line from beyond the L2 takes when nothing else is going on. */

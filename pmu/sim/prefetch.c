@@ -32,9 +32,7 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	    lfb_is_full(s, c, line, t))
 		return;
 	signal_pulse(g, SIG_L1D_PREFETCH_MISS, t, 1);
-	const struct ask ask = { line, thread, ASK_PREFETCH };
-	struct fill f;
-	(void)l1_fill(s, c, &ask, false, t, &f);
+	l1_prefetch(s, c, thread, line, t);
 }
 
 void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t)
@@ -43,14 +41,14 @@ void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thr
 	into_l1(s, c, thread, next, t);
 }
 
-void prefetch_next_line(struct memory *s, struct private_core *c, const struct mem_request *q, uint32_t line)
+void prefetch_next_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line)
 {
 	const bool ascending = line == c->last_miss + 1;
 	c->last_miss = line;
 	if (!ascending || (line + 1) % PAGE_LINES == 0)
 		return;
-	signal_pulse(s->signals[q->thread], SIG_L1D_PREFETCH_TRIGGER, q->cycle, 1);
-	into_l1(s, c, q->thread, line + 1, q->cycle);
+	signal_pulse(s->signals[thread], SIG_L1D_PREFETCH_TRIGGER, t, 1);
+	into_l1(s, c, thread, line + 1, t);
 }
 
 /* false: there is no entry of the super queue; true: there, on its way, or brought. */
