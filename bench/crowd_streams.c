@@ -177,7 +177,7 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 	if (any && st == ST_OK)
 		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, n);
 	if (any && st == ST_OK && c->row->prepare == PREPARE_FILL)
-		st = window_fills(c->b, &c->members[0].set, c->members[0].units, &more, &job);
+		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, &more, &job);
 	while (more-- && st == ST_OK)
 		st = visit(c, n);
 	for (unsigned i = 0; i < n; i++)

@@ -159,11 +159,17 @@ const char *window_visitor(const struct row *r, const struct kernel *k)
 	return arrays == 3 ? "k_visit_triad" : arrays == 2 ? "k_visit_copy" : k->loads ? "k_visit_read" : "k_visit_write";
 }
 
-/* Visits each line of what so many iterations of a stream go through; where those store past the caches, of what they read, if anything. */
+/* The first array that a visit goes through: where streams store past the caches, only what they read is in them. */
+static unsigned first_visited(const struct row *r, const struct working_set *w)
+{
+	return r->prepare == PREPARE_READ && w->kernel->stores && w->kernel->loads;
+}
+
+/* Visits each line of what so many iterations of a stream go through. */
 static enum status visit_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
-	const bool past = r->prepare == PREPARE_READ && w->kernel->stores && w->kernel->loads; /* the caches: the first array is that of the stores */
+	const unsigned past = first_visited(r, w);
 	uint64_t arguments[6];
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
@@ -179,32 +185,37 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 
 /* Whether the last level has lost some of what came half of `units` ago: then replacement there is by chance. Twice as much
  * as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as much
- * beside it: what the level below had modified is gone then. */
-static enum status look_at_last_level(struct bench *b, const struct working_set *w, uint64_t units, struct job *job)
+ * beside it: what the level below had modified is gone then. Of all arrays alike: what is read here stays longer, and as many
+ * modified lines as others must be the next to go. */
+static enum status look_at_last_level(struct bench *b, const struct row *r, const struct working_set *w, uint64_t units, struct job *job)
 {
 	const struct kernel *read = kernel_find("k_visit_read");
 	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
-	const uint64_t step = w->shape.step_bytes, again = below ? 2 * below->bytes / step : 0;
-	struct window took[3];
-	uint64_t arguments[6];
+	const unsigned first = first_visited(r, w);
+	const uint64_t step = w->shape.step_bytes, again = below ? 2 * below->bytes / step / (w->shape.arrays - first) : 0;
+	uint64_t took[3] = { 0 }, arguments[6];
 	enum status st = read ? ST_OK : ST_BROKEN;
+	struct window part;
 
 	if (!again || 4 * again > units)
 		return st;
 	window_arguments(w, again, arguments);
-	arguments[0] = arguments[w->shape.arrays - 1];
-	for (unsigned visit = 0; visit < 3 && st == ST_OK; visit++) {
+	for (unsigned visit = 0; visit < 3; visit++) {
 		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1);
-		st = window_run(b, read, arguments, NULL, 0, &took[visit], job);
+		for (unsigned array = first; array < w->shape.arrays && st == ST_OK; array++) {
+			arguments[0] = w->map.va + array * (w->shape.array_bytes + w->shape.skew_bytes);
+			st = window_run(b, read, arguments, NULL, 0, &part, job);
+			took[visit] += part.tsc;
+		}
 	}
 	b->last_asked += st == ST_OK;
-	b->last_forgets = st == ST_OK && took[1].tsc > took[2].tsc + took[2].tsc / FORGETS_PART;
+	b->last_forgets = st == ST_OK && took[1] > took[2] + took[2] / FORGETS_PART;
 	return st;
 }
 
-enum status window_fills(struct bench *b, const struct working_set *w, uint64_t units, unsigned *more, struct job *job)
+enum status window_fills(struct bench *b, const struct row *r, const struct working_set *w, uint64_t units, unsigned *more, struct job *job)
 {
-	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, w, units, job);
+	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, r, w, units, job);
 
 	*more = b->last_forgets ? FILLS_MORE : 0;
 	return st;
@@ -303,7 +314,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 
 		st = visit_stream(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
-			st = window_fills(b, w, units, &more, job);
+			st = window_fills(b, r, w, units, &more, job);
 		while (more-- && st == ST_OK)
 			st = visit_stream(b, r, w, units, &ignored, job);
 		return st;
