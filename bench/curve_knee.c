@@ -1,7 +1,7 @@
 /* bench/curve_knee.c: see curve_pass.h. */
 #include "bench/curve_pass.h"
 
-#define CLEAR_PART 4 /* of a miss: a step of less is none */
+#define CLEAR_PART 5 /* of a miss: a step of less is none */
 
 /* What point x takes while both misses overlap: the fillers between them take as long each as below. */
 static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_t x)
@@ -9,10 +9,18 @@ static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_
 	return below > 1 ? first + (at_below - first) * (int64_t)(x - 1) / (int64_t)(below - 1) : first;
 }
 
-/* A turn beyond the knee is two misses long: late is what lies beyond the middle between that and what is foreseen. */
-static bool is_late(int64_t first, int64_t expected, int64_t turn)
+/* A turn beyond the knee: two misses, one after the other. The first point has a filler beside its own. */
+static int64_t two_misses(int64_t first, uint32_t below, int64_t at_below)
 {
-	return turn - expected > (2 * first - expected) / 2;
+	return below > 1 ? 2 * (first - (at_below - first) / (int64_t)(below - 1)) : 2 * first;
+}
+
+/* Late is what lies beyond the middle between that and what is foreseen. */
+static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t turn)
+{
+	const int64_t expected = foreseen(first, below, at_below, x);
+
+	return turn - expected > (two_misses(first, below, at_below) - expected) / 2;
 }
 
 enum status curve_knee(struct pass *p, int64_t *value_milli)
@@ -23,17 +31,15 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 
 	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
-		int64_t expected = foreseen(first, below, at_below, x);
+		const int64_t late = two_misses(first, below, at_below);
 
 		/* the fillers alone take as long as a miss: nearer, then, or nothing can be told */
-		while (2 * first - expected < first / CLEAR_PART && x > below + 1) {
+		while (late - foreseen(first, below, at_below, x) < first / CLEAR_PART && x > below + 1)
 			x = (below + x) / 2;
-			expected = foreseen(first, below, at_below, x);
-		}
-		if (2 * first - expected < first / CLEAR_PART)
+		if (late - foreseen(first, below, at_below, x) < first / CLEAR_PART)
 			return ST_RANGE;
 		st = curve_point(p, x, &turn);
-		if (st == ST_OK && is_late(first, expected, turn)) {
+		if (st == ST_OK && is_late(first, below, at_below, x, turn)) {
 			above = x;
 			at_above = turn;
 		} else if (x == p->curve->most) {
@@ -47,7 +53,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 		uint32_t x = (below + above) / 2;
 
 		st = curve_point(p, x, &turn);
-		if (is_late(first, foreseen(first, below, at_below, x), turn)) {
+		if (is_late(first, below, at_below, x, turn)) {
 			above = x;
 			at_above = turn;
 		} else {
