@@ -341,8 +341,7 @@ static void take(struct account_result *out, const struct account_work *w, const
 		out->core_hz = mul_div((int64_t)tsc_hz, (int64_t)r->cycles, (int64_t)r->reference);
 	for (unsigned i = 0; i < run->count; i++) {
 		const struct ask *a = &w->asks[run->asks[i]];
-		const int64_t n = (int64_t)r->asks[i];
-		const int64_t events = n > 0 ? n : 0; /* a longer window may by chance have had fewer than a shorter */
+		const int64_t counted = (int64_t)r->asks[i], n = counted > 0 ? counted : 0; /* a longer window may by chance have had fewer than a shorter */
 
 		if (a->quantity != Q_NOTHING) {
 			out->value[a->quantity] = n;
@@ -351,10 +350,10 @@ static void take(struct account_result *out, const struct account_work *w, const
 			if (!out->cycles)
 				out->cycles = (int64_t)r->cycles;
 		} else if (a->core) {
-			out->terms[a->term].core_count = events;
+			out->terms[a->term].core_count = n;
 			out->terms[a->term].core_known = true;
 		} else {
-			out->terms[a->term].count = events;
+			out->terms[a->term].count = n;
 			out->terms[a->term].known = true;
 		}
 	}
