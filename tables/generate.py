@@ -147,9 +147,9 @@ def read_quirks(p, folder):
 
 
 TLB_KEYS = ["dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "stlb_2m", "stlb_1g"] # in the order of struct tlb_facts
-PROCESSOR_KEYS = TLB_KEYS + ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
+PROCESSOR_KEYS = ["title", "vendor", "family", "models", "steppings", "events", "offcore", "msrs", "latency_sources",
                   "quirks", "profiles", "uncore", "derived", "netburst",
-                  "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "prefetch_pair", "pins", "confirmed", "source"]
+                  "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off", "prefetch_pair", "pins", "confirmed", "source"] + TLB_KEYS
 FAMILY_ANY = 0xFFFF
 
 

@@ -44,7 +44,7 @@ check "settings_core_that_is_not_there" bad 'opt/stallmeter/options:1: cores: no
 	"backend=sim:nehalem-ep cores=0,8 end=exit"
 check "settings_node_that_is_not_there" bad 'stallmeter.ini:1: nodes: no node 2 in "0-2"; there are 0 to 1' \
 	"backend=sim:nehalem-ep end=exit" stallmeter.ini 'nodes = 0-2\n'
-check "settings_profile_of_a_processor_without_counters" bad 'opt/stallmeter/options:1: profile "INST_RETIRED.ANY": no performance counters here' \
+check "settings_profile_of_an_event_that_the_processor_lacks" bad 'opt/stallmeter/options:1: event "INST_RETIRED.ANY": pentium4 has none of that name' \
 	"backend=sim:pentium4 profile=INST_RETIRED.ANY mode=plan end=exit"
 check "settings_expect_of_a_missing_file" bad 'opt/stallmeter/options:1: expect: file "gone\.txt" cannot be read .*; expected a text of at most' \
 	"expect=gone.txt end=exit"
