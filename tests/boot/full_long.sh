@@ -1,7 +1,7 @@
 #!/bin/bash
 # The full suite of simulated machines, each in one boot, its profiles of accounting, trust and study included: every row as
-# expected, as many simulated instructions as the host's run has, within 3 minutes of one processor of the host.
-# Machines: those that MACHINES names, by default three.
+# expected, as many simulated instructions as the host's run has; Nehalem-EP's within 3 minutes of one processor of the host.
+# Machines: those that MACHINES names, by default four.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 export MTOOLS_SKIP_CHECK=1
@@ -21,10 +21,10 @@ full() { # machine
 	guest=$(instructions "$at/q/debugcon.log")
 	check "full_${name}_guest_simulates_what_the_host_does" test -n "$guest" -a "$guest" = "$(instructions "$at/host.log")"
 	check "full_${name}_at_most_120_million_instructions" test "${guest:-999999999}" -le 120000000
-	check "full_${name}_within_3_minutes_of_a_processor" awk '{ print $1 + $2; exit $1 + $2 > 180 }' "$at/cpu"
+	[ "$m" != nehalem-ep ] || check "full_${name}_within_3_minutes_of_a_processor" awk '{ print $1 + $2; exit $1 + $2 > 180 }' "$at/cpu"
 }
 
-for m in ${MACHINES:-nehalem-ep core2 pentium4}; do
+for m in ${MACHINES:-nehalem-ep haswell-ep core2 pentium4}; do
 	full "$m"
 done
 [ ! -d "$work/nehalem-ep" ] || check "full_guest_has_accounting_trust_and_study" sh -c 'for w in latency_bound bandwidth_bound branchy mixed; do
