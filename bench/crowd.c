@@ -157,9 +157,12 @@ void crowd_failed(const struct crowd *c, enum status st, struct row_result *out)
 	struct text reason;
 
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->status = ROW_FAULT;
+	out->status = st == ST_FULL ? ROW_UNSUPPORTED : ROW_FAULT;
+	out->absent = st == ST_FULL;
 	out->series.points = 0;
-	if (st == ST_TIMEOUT)
+	if (st == ST_FULL)
+		text_fmt(&reason, "not so much memory");
+	else if (st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", c->failed);
 	else if (st == ST_FAULT)
 		text_fmt(&reason, "running the kernel on core %u: fault, vector %u", c->failed, c->vector);

@@ -267,6 +267,34 @@ static void test_cores_dead_core_ends_every_crowd(void **state)
 	free(text);
 }
 
+/* Arrays of all cores that memory has no room for: the row says so, and no other. */
+static struct { struct access_ops ops; const struct access *under; } small;
+
+static enum status small_map(void *self, struct mapping *m)
+{
+	return m->bytes >= 0x1000000 ? ST_FULL : small.under->ops->map(self, m);
+}
+
+static void test_cores_arrays_beyond_memory_are_told(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	static struct access with;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	with = r.guard.access;
+	small.under = &with;
+	small.ops = *with.ops;
+	small.ops.map = small_map;
+	r.guard.access.ops = &small.ops;
+	loop_suite(&r, "read.l1_all.bandwidth,write.dram_all.bandwidth");
+	r.guard.access.ops = with.ops;
+	assert_int_equal(memory_host_result(&r.host, "read.l1_all.bandwidth")->status, ROW_OK);
+	assert_int_equal(memory_host_result(&r.host, "write.dram_all.bandwidth")->status, ROW_UNSUPPORTED);
+	assert_string_equal(memory_host_result(&r.host, "write.dram_all.bandwidth")->reason, "not so much memory");
+	assert_int_equal(r.sum.unexpected, 0);
+	close_run(&r);
+}
+
 /* The lists of cores and nodes hold for every row of several. */
 static void test_cores_lists_are_kept_to(void **state)
 {
@@ -355,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_cores_small_machines_lack_the_rows),
 		cmocka_unit_test(test_cores_dead_helper_fails_its_rows_alone),
 		cmocka_unit_test(test_cores_dead_core_ends_every_crowd),
+		cmocka_unit_test(test_cores_arrays_beyond_memory_are_told),
 		cmocka_unit_test(test_cores_lists_are_kept_to),
 		cmocka_unit_test(test_cores_windows_beside_a_busy_thread_are_rejected),
 		cmocka_unit_test(test_cores_relations_follow_the_topology),
