@@ -25,7 +25,7 @@
  * Not modelled: banks and ports of the L1 (the core has them), a write-back buffer with an end,
  * data errors, cacheability other than write-back, and whatever the other files of this room
  * name. States change when a request is made, not when its data comes. */
-#include "pmu/sim/memory_state.h"
+#include "pmu/sim/cluster.h"
 
 uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 {
@@ -35,85 +35,6 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 	/* in two parts, so that neither overflows: 3e8 kHz * 1e7 ps, 1e3 * 1e7 */
 	const uint64_t thousandths = ps * khz3 + (ps * rest + 999) / 1000;
 	return (thousandths + second3 / 1000 - 1) / (second3 / 1000);
-}
-
-/* ---- what the caches of a cluster hold ------------------------------------------------------ */
-
-static enum line_state state_in(const struct cache *c, uint32_t line)
-{
-	const uint32_t i = cache_find(c, line);
-	return i == CACHE_NONE ? LINE_I : (enum line_state)(*cache_state(c, i) & LINE_STATE);
-}
-
-static enum line_state higher(enum line_state a, enum line_state b) { return a > b ? a : b; }
-
-static inline bool may_be_code(const struct private_core *c, uint32_t line) { return line >= c->code_first && line <= c->code_last; }
-
-/* Highest state of the line in the L1s of a cluster. */
-static enum line_state l1s_state(const struct memory *s, const struct cluster *k, uint32_t line)
-{
-	enum line_state highest = LINE_I;
-	for (unsigned i = 0; i < k->cores; i++) {
-		const struct private_core *c = &s->core[k->first_core + i];
-		highest = higher(highest, state_in(&c->l1d, line));
-		if (may_be_code(c, line))
-			highest = higher(highest, state_in(&c->l1i, line));
-	}
-	return highest;
-}
-
-enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line)
-{
-	return higher(l1s_state(s, k, line), state_in(&k->l2, line));
-}
-
-static inline enum line_state lower_in(struct cache *c, uint32_t line, enum line_state to)
-{
-	const uint32_t i = cache_find(c, line);
-	if (i == CACHE_NONE)
-		return LINE_I;
-	const enum line_state had = (enum line_state)(*cache_state(c, i) & LINE_STATE);
-	if (to == LINE_I)
-		cache_drop(c, i);
-	else
-		*cache_state(c, i) = (uint8_t)((*cache_state(c, i) & ~LINE_STATE) | to);
-	return had;
-}
-
-static inline enum line_state lower_code(struct private_core *c, uint32_t line, enum line_state to)
-{
-	return may_be_code(c, line) ? lower_in(&c->l1i, line, to) : LINE_I;
-}
-
-/* The L1s of a cluster but for the L1D of core `but`. */
-static enum line_state l1s_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to,
-                                 const struct private_core *but)
-{
-	enum line_state highest = LINE_I;
-	for (unsigned i = 0; i < k->cores; i++) {
-		struct private_core *c = &s->core[k->first_core + i];
-		if (c != but)
-			highest = higher(highest, lower_in(&c->l1d, line, to));
-		highest = higher(highest, lower_code(c, line, to));
-	}
-	return highest;
-}
-
-enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t)
-{
-	struct private_core *c = &s->core[k->first_core];
-	const enum line_state l1 = k->cores > 1 ? l1s_lower(s, k, line, to, NULL) :
-		higher(lower_in(&c->l1d, line, to), lower_code(c, line, to));
-	const enum line_state had = higher(l1, lower_in(&k->l2, line, to));
-	static const enum signal answer[] = { SIG_COUNT, SIG_SNOOP_RESPONSE_HIT, SIG_SNOOP_RESPONSE_HIT,
-	                                      SIG_SNOOP_RESPONSE_HITE, SIG_SNOOP_RESPONSE_HITM };
-	if (had == LINE_I)
-		return LINE_I;
-	struct signals *g = s->signals[k->first_core * s->m->topology_threads];
-	signal_pulse(g, answer[had], t, 1);
-	if (l1 == LINE_M)
-		signal_pulse(g, SIG_L1D_SNOOPED_MODIFIED, t, 1);
-	return had;
 }
 
 /* ---- lines into the L2 and the L1 ----------------------------------------------------------- */

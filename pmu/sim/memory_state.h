@@ -181,7 +181,7 @@ static inline void l2_read(struct memory *s, struct private_core *c, const struc
 {
 	l2_read_at(s, c, q, cache_find(&c->cluster->l2, q->line), t, f);
 }
-/* Highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
+/* cluster.c: highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
 enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);
 
