@@ -68,8 +68,8 @@ likwid() { # each counter of the event set is used once in a metric, and only th
 check "export_likwid_is_a_group" likwid
 if command -v likwid-perfctr >/dev/null && arch=$(likwid-perfctr -i 2>/dev/null | sed -n 's/^CPU short:[[:space:]]*//p') && [ -n "$arch" ]; then
 	likwid_loads() { # by likwid itself, as a group of the processor at hand: its readers look at the shape, not at the events
-		mkdir -p "$work/home/.likwid/groups/$arch" && cp "$work/l.txt" "$work/home/.likwid/groups/$arch/STALLS.txt" &&
-			HOME=$work/home likwid-perfctr -a | grep -E "STALLS[[:space:]]+Stall cycles by source" && HOME=$work/home likwid-perfctr -H -g STALLS | grep "^Each share is the count times"
+		mkdir -p "$work/user/.likwid/groups/$arch" && cp "$work/l.txt" "$work/user/.likwid/groups/$arch/STALLS.txt" &&
+			HOME=$work/user likwid-perfctr -a | grep -E "STALLS[[:space:]]+Stall cycles by source" && HOME=$work/user likwid-perfctr -H -g STALLS | grep "^Each share is the count times"
 	}
 	check "export_likwid_is_read_by_likwid" likwid_loads
 else
