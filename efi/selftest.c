@@ -131,10 +131,16 @@ static void test_limits(struct tap *t, struct hw *h)
 		return;
 	memcpy(m.host, endless, sizeof(endless));
 	for (unsigned core = 0; core < a->cores; core++) {
-		struct job job = { .core = core, .entry = WINDOW_SCRATCH };
-		enum status s = a->ops->run(a->self, &job, 1, 100 * h->tsc_per_ms);
+		struct job job;
+		enum status s = ST_TIMEOUT;
+		job.ip = 0;
+		/* An emulator may keep a core waiting until after the limit: some try must find it in the job. */
+		for (unsigned tries = 0; tries < 5 && s == ST_TIMEOUT && job.ip != WINDOW_SCRATCH; tries++) {
+			job = (struct job){ .core = core, .entry = WINDOW_SCRATCH };
+			s = a->ops->run(a->self, &job, 1, 100 * h->tsc_per_ms);
+		}
 		check(t, s == ST_TIMEOUT && job.status == ST_TIMEOUT && job.ip == WINDOW_SCRATCH,
-		      "core %u: an endless job ends by its limit: %s", core, status_name(job.status));
+		      "core %u: an endless job ends by its limit: %s at 0x%lx", core, status_name(job.status), (unsigned long)job.ip);
 		check(t, core_works(a, core), "core %u: a kernel runs after it", core);
 	}
 	check(t, h->lost == 0, "no processor was lost");
