@@ -127,7 +127,9 @@ $(OUT)/signed/BOOTX64.EFI: $(OUT)/BOOTX64.EFI $(SIGN_KEY) $(SIGN_CERT)
 	@runner/sign.sh "$(SIGN_KEY)" "$(SIGN_CERT)" $< $@
 
 # --- the disk image ----------------------------------------------------------------------------
-# What a user calls installs what is missing first, then comes back for the files.
+# What a user calls installs what is missing first, then comes back for the files; after other goals of the same
+# command, which would make the same files beside it.
+image usb usb-update run: | $(filter all host efi,$(MAKECMDGOALS))
 $(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
 	runner/image.sh $(OUT)/BOOTX64.EFI runner/stallmeter.ini $@
 $(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
