@@ -5,7 +5,7 @@
 #   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it; with SIGN_KEY= and SIGN_CERT= signed
 #   make usb-update DEV=/dev/sdX  only the application of a stick
 #   make bench    all speeds
-#   make host     only out/stallmeter, the host command;  make efi  only the UEFI application
+#   make host     only out/stallmeter, the host command;  make efi  only the UEFI application, and the loader for a PC BIOS
 
 OUT     ?= out
 SAN     ?=
@@ -22,6 +22,8 @@ COMMON  := -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing
 FREE    := $(COMMON) -ffreestanding -fpic -fvisibility=hidden -fshort-wchar -fno-stack-protector \
            -fno-asynchronous-unwind-tables -mno-red-zone
 EFI     := $(FREE) -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
+# The second stage of the BIOS route: at fixed addresses, before anybody saves vector registers.
+BIOS    := $(filter-out -fpic -O2 -g,$(EFI)) -Os -fno-pic -mgeneral-regs-only
 HOSTED  := $(COMMON) -fPIE -D_GNU_SOURCE
 ifneq ($(SAN),)
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -111,7 +113,7 @@ $(OUT)/stallmeter: $(HOST_OBJECTS) $(OUT)/libstallmeter.a
 	$(CC) $(SANFLAGS) -pie -o $@ $(HOST_OBJECTS) $(OUT)/libstallmeter.a -ljansson -lm -lpthread
 
 # --- the UEFI application ----------------------------------------------------------------------
-efi: $(OUT)/BOOTX64.EFI
+efi: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin
 $(OUT)/stallmeter.so: efi/app.lds $(EFI_OBJECTS) $(LIB_OBJECTS)
 	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T efi/app.lds \
 	  /usr/lib/crt0-efi-x86_64.o $(EFI_OBJECTS) $(LIB_OBJECTS) -o $@ /usr/lib/libgnuefi.a
@@ -119,6 +121,30 @@ $(OUT)/BOOTX64.EFI: $(OUT)/stallmeter.so
 	objcopy -S -j .text -j .reloc -j .data -j .sbat -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $< $@.new
 	@runner/nx.sh $@.new
 	@mv $@.new $@
+
+# --- the loader for a PC BIOS ------------------------------------------------------------------
+# Boot sector and second stage in one file, with the second stage's length and checksum.
+BIOS_SOURCES := $(wildcard efi/bios/*.c)
+BIOS_OBJECTS := $(OUT)/efi/bios/start.o $(BIOS_SOURCES:%.c=$(OUT)/%.o) $(OUT)/efi/bios/shared/string.o $(OUT)/efi/bios/shared/text.o
+$(BIOS_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BIOS) -c -o $@ $<
+$(OUT)/efi/bios/shared/string.o: efi/string.c
+	@mkdir -p $(@D)
+	$(CC) $(BIOS) -c -o $@ $<
+$(OUT)/efi/bios/shared/text.o: pmu/text.c
+	@mkdir -p $(@D)
+	$(CC) $(BIOS) -c -o $@ $<
+$(OUT)/efi/bios/start.o: efi/bios/start.asm
+	@mkdir -p $(@D)
+	$(NASM) -f elf64 -o $@ $<
+$(OUT)/efi/bios/stage2.elf: efi/bios/bios.lds $(BIOS_OBJECTS)
+	ld -nostdlib -static -znoexecstack --no-warn-rwx-segments -T efi/bios/bios.lds -o $@ $(BIOS_OBJECTS)
+$(OUT)/bios.bin: efi/bios/boot.asm $(OUT)/efi/bios/stage2.elf
+	objcopy -O binary $(OUT)/efi/bios/stage2.elf $(OUT)/efi/bios/stage2.bin
+	set -- $$(cksum $(OUT)/efi/bios/stage2.bin); \
+	$(NASM) -f bin -DSTAGE2='"$(OUT)/efi/bios/stage2.bin"' -DSTAGE2_CRC=$$1 -DSTAGE2_BYTES=$$2 -o $@ $<
+
 # make image SIGN_KEY=KEY SIGN_CERT=CERT: signed for Secure Boot, in an image of its own.
 SIGN_KEY  ?=
 SIGN_CERT ?=
@@ -130,10 +156,10 @@ $(OUT)/signed/BOOTX64.EFI: $(OUT)/BOOTX64.EFI $(SIGN_KEY) $(SIGN_CERT)
 # What a user calls installs what is missing first, then comes back for the files; after other goals of the same
 # command, which would make the same files beside it.
 image usb usb-update run: | $(filter all host efi,$(MAKECMDGOALS))
-$(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
-	runner/image.sh $(OUT)/BOOTX64.EFI runner/stallmeter.ini $@
-$(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI runner/stallmeter.ini runner/image.sh
-	runner/image.sh $< runner/stallmeter.ini $@
+$(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
+	runner/image.sh $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini $@
+$(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
+	runner/image.sh $< $(OUT)/bios.bin runner/stallmeter.ini $@
 IMAGE := $(OUT)/$(if $(SIGN_KEY)$(SIGN_CERT),signed/)stallmeter.img
 image:
 	@runner/setup.sh image $(if $(SIGN_KEY)$(SIGN_CERT),sign)

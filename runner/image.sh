@@ -1,21 +1,24 @@
 #!/bin/bash
-# Makes a disk image: runner/image.sh EFI_APPLICATION INI IMAGE
-#   GPT, one EFI system partition, FAT32, \EFI\BOOT\BOOTX64.EFI, \stallmeter\stallmeter.ini and \stallmeter\results.
+# Makes a disk image: runner/image.sh EFI_APPLICATION BIOS_LOADER INI IMAGE
+#   GPT; partition 1, EFI system: FAT32, \EFI\BOOT\BOOTX64.EFI, \stallmeter\stallmeter.ini and \stallmeter\results.
+#   For a PC BIOS: the loader's first 440 bytes in front of the protective MBR's partition table, and what is behind its
+#   first block in partition 2, BIOS boot (efi/bios/boot.asm reads it from the same block).
 # No root and no loop device. The same inputs give the same bytes: GUIDs, volume id and times are fixed.
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
-[ $# -eq 3 ] || { echo "usage: runner/image.sh EFI_APPLICATION INI IMAGE" >&2; exit 2; }
-application=$1 ini=$2 image=$3
-for file in "$application" "$ini"; do
+[ $# -eq 4 ] || { echo "usage: runner/image.sh EFI_APPLICATION BIOS_LOADER INI IMAGE" >&2; exit 2; }
+application=$1 loader=$2 ini=$3 image=$4
+for file in "$application" "$loader" "$ini"; do
 	[ -r "$file" ] || { echo "image.sh: $file: no such file" >&2; exit 2; }
 done
 
 # FAT32 needs at least 65525 clusters (Microsoft FAT specification, "FAT type determination"): 33 MiB at
 # one sector a cluster. 96 MiB leave room for many runs and are sparse.
-mib=96 start=2048
+mib=96 start=2048 bios_start=64
 last=$(((mib - 1) * 2048 - 1))
 disk_guid=5741114E-0001-4D45-8000-000000000001
 part_guid=5741114E-0001-4D45-8000-000000000002
+bios_guid=5741114E-0001-4D45-8000-000000000003
 volume_id=57A11000
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1767225600} TZ=UTC0 MTOOLS_SKIP_CHECK=1 MTOOLSRC=/dev/null
 
@@ -23,8 +26,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 new=$work/disk.img
 truncate -s "${mib}M" "$new"
-sgdisk -a 2048 -n "1:$start:$last" -t 1:EF00 -c 1:STALLMETER -u "1:$part_guid" -U "$disk_guid" "$new" >"$work/log" 2>&1 ||
+sgdisk -a 2048 -n "1:$start:$last" -t 1:EF00 -c 1:STALLMETER -u "1:$part_guid" \
+	-a 1 -n "2:$bios_start:$((start - 1))" -t 2:EF02 -c 2:BIOS -u "2:$bios_guid" -U "$disk_guid" "$new" >"$work/log" 2>&1 ||
 	{ cat "$work/log" >&2; exit 1; }
+[ "$(stat -c %s "$loader")" -le $(((start - bios_start + 1) * 512)) ] || { echo "image.sh: $loader: too long" >&2; exit 1; }
+dd if="$loader" of="$new" bs=440 count=1 conv=notrunc status=none
+dd if="$loader" of="$new" bs=512 skip=1 seek=$bios_start conv=notrunc status=none
 # The size is given in KiB: without it mkfs.vfat would run over the second partition table.
 mkfs.vfat --invariant -F 32 -s 1 -h "$start" -i "$volume_id" -n STALLMETER --offset "$start" "$new" $(((last + 1 - start) / 2)) >"$work/log" 2>&1 ||
 	{ cat "$work/log" >&2; exit 1; }

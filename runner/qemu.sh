@@ -1,7 +1,8 @@
 #!/bin/bash
-# Boots a copy of a disk image in QEMU with OVMF: runner/qemu.sh [OPTION]... IMAGE
+# Boots a copy of a disk image in QEMU with OVMF, or SeaBIOS: runner/qemu.sh [OPTION]... IMAGE
 #   --work DIR            where the copy (disk.img), logs (debugcon.log, serial.log) and variables go; required
-#   --device KIND         virtio (default), usb, ahci, nvme
+#   --bios                SeaBIOS instead of OVMF: the image's own loader starts the application (docs/netburst.md)
+#   --device KIND         virtio (default), usb, ahci, nvme, ide (a PC of before PCI Express)
 #   --smp N --nodes N     processors (1), memory nodes (1) with the processors spread over them
 #   --empty-node          the last node gets memory and no processor
 #   --memory MIB          in all (1024)
@@ -22,7 +23,7 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios=
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
@@ -43,6 +44,7 @@ while [ $# -gt 0 ]; do
 	--log-writes) log_writes=$2; shift 2;;
 	--crash) crash=$2; shift 2;;
 	--empty-node) with=0; shift;;
+	--bios) bios=yes; shift;;
 	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
 	--in-place) in_place=yes; shift;;
 	--reboots) no_reboot=; shift;;
@@ -59,12 +61,18 @@ done
 
 firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.fd
 [ ${#secure[@]} -eq 0 ] || { firmware=/usr/share/OVMF/OVMF_CODE_4M.secboot.fd; variables=/usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd; }
+[ -z "$bios" ] || { firmware=/usr/share/seabios/bios-256k.bin; variables=; }
+[ -z "$bios" ] || [ ${#secure[@]} -eq 0 ] || bad "--bios has no --secure-boot"
 for file in $firmware $variables; do [ -r "$file" ] || bad "$file: missing; runner/setup.sh run installs it"; done
 
 mkdir -p "$work"
 disk_image=$image
 [ -n "$in_place" ] || { disk_image=$work/disk.img; cp --sparse=always "$image" "$disk_image" || exit 5; }
-cp "$variables" "$work/vars.fd" || exit 5
+flash=(-bios "$firmware")
+if [ -z "$bios" ]; then
+	cp "$variables" "$work/vars.fd" || exit 5
+	flash=(-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware" -drive "if=pflash,format=raw,unit=1,file=$work/vars.fd")
+fi
 rm -f "$work/debugcon.log" "$work/serial.log"
 printf '%s' "$options" >"$work/options.txt"
 printf '%s' "$test" >"$work/test.txt"
@@ -72,9 +80,10 @@ printf '%s' "$test" >"$work/test.txt"
 case $device in
 virtio) disk=(-device "virtio-blk-pci,drive=disk,bootindex=0");;
 usb)    disk=(-device qemu-xhci -device "usb-storage,drive=disk,bootindex=0,removable=on,id=stick");;
+ide)    disk=(-device "ide-hd,drive=disk,bootindex=0"); machine=pc${machine#q35};;
 ahci)   disk=(-device "ide-hd,drive=disk,bootindex=0");;
 nvme)   disk=(-device "nvme,drive=disk,serial=1,bootindex=0");;
-*) bad "--device \"$device\": unknown; allowed: virtio usb ahci nvme";;
+*) bad "--device \"$device\": unknown; allowed: virtio usb ahci nvme ide";;
 esac
 
 medium=format=raw,file=$disk_image,readonly=$read_only
@@ -111,8 +120,7 @@ rc=0
 timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[@]}" -cpu "$cpu" -smp "$smp" \
 	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
 	-nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
-	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware" \
-	-drive "if=pflash,format=raw,unit=1,file=$work/vars.fd" \
+	"${flash[@]}" \
 	-drive "if=none,id=disk,$medium" "${disk[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \
 	"${serial[@]}" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
