@@ -5,12 +5,17 @@ cd "$(dirname "$0")/../.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1
 
-check "image_builds" runner/image.sh "$out/BOOTX64.EFI" runner/stallmeter.ini "$work/a.img"
+check "image_builds" runner/image.sh "$out/BOOTX64.EFI" "$out/bios.bin" runner/stallmeter.ini "$work/a.img"
 check "image_partition_table_is_valid" says 0 "No problems found" sgdisk -v "$work/a.img"
 check "image_partition_is_an_esp" says 0 "EF00" sgdisk -p "$work/a.img"
 dd if="$work/a.img" of="$work/esp.img" bs=1M skip=1 status=none
 check "image_file_system_is_fat32" says 0 "2 FATs, 32 bit entries" fsck.fat -nv "$work/esp.img"
 check "image_file_system_is_clean" fsck.fat -n "$work/esp.img"
+check "image_has_a_bios_boot_partition" says 0 "2 +64 +2047 .*EF02" sgdisk -p "$work/a.img"
+check "image_boot_sector_is_the_loaders" cmp -n 440 "$work/a.img" "$out/bios.bin"
+check "image_second_stage_is_the_loaders" sh -c 'cmp -n "$(($(stat -c %s "$2") - 512))" "$1" "$2" 32768 512' - "$work/a.img" "$out/bios.bin"
+head -c 1100000 /dev/zero >"$work/long.bin"
+check "image_refuses_a_loader_that_is_too_long" says 1 "long.bin: too long" runner/image.sh "$out/BOOTX64.EFI" "$work/long.bin" runner/stallmeter.ini "$work/long.img"
 fetched() { mcopy -n -i "$work/a.img@@1M" "::$1" "$work/fetched" && cmp "$work/fetched" "$2"; }
 check "image_holds_the_application" fetched /EFI/BOOT/BOOTX64.EFI "$out/BOOTX64.EFI"
 rm -f "$work/fetched"

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1 STALLMETER_SYS=$work/sys STALLMETER_PROC=$work/proc
 image=$work/stallmeter.img
-runner/image.sh "$out/BOOTX64.EFI" runner/stallmeter.ini "$image" || exit 1
+runner/image.sh "$out/BOOTX64.EFI" "$out/bios.bin" runner/stallmeter.ini "$image" || exit 1
 
 # stick NAME: a removable device of 128 MiB with one partition, unmounted
 stick() {
@@ -63,11 +63,12 @@ check "usb_unanswered_device_is_untouched" untouched
 answer=sdq; check "usb_shows_what_it_erases" says 0 "Fake Stick 3000 128 MiB" usb
 check "usb_writes_the_application" mcopy -n -i "$work/sdq@@1M" ::/EFI/BOOT/BOOTX64.EFI "$work/app.efi"
 check "usb_written_application_is_whole" cmp "$work/app.efi" "$out/BOOTX64.EFI"
+check "usb_keeps_the_boot_sector" cmp -n 440 "$work/sdq" "$out/bios.bin"
 check "usb_partition_table_fits_the_device" says 0 "No problems found" sgdisk -v "$work/sdq"
 
 # make usb-update: the application alone, settings and results of that stick stay to the byte.
 head -c 5000 "$out/BOOTX64.EFI" >"$work/newer.efi"
-runner/image.sh "$work/newer.efi" runner/stallmeter.ini "$work/newer.img" || exit 1
+runner/image.sh "$work/newer.efi" "$out/bios.bin" runner/stallmeter.ini "$work/newer.img" || exit 1
 update() { runner/usb.sh --update "$work/sdq" "$work/newer.img" </dev/null; }
 echo "label = mine" >"$work/mine.ini"
 mcopy -o -i "$work/sdq@@1M" "$work/mine.ini" ::/stallmeter/stallmeter.ini
@@ -89,7 +90,7 @@ truncate -s "$(($(mdir -i "$work/sdq@@1M" ::/ | sed -n 's/ *\([0-9 ]*\) bytes fr
 mcopy -i "$work/sdq@@1M" "$work/filler" ::/filler
 cp "$work/newer.efi" "$work/kept.efi"
 head -c 6000 "$out/BOOTX64.EFI" >"$work/newer.efi"
-runner/image.sh "$work/newer.efi" runner/stallmeter.ini "$work/newer.img"
+runner/image.sh "$work/newer.efi" "$out/bios.bin" runner/stallmeter.ini "$work/newer.img"
 check "update_without_room_is_refused" says 1 "the old one is still there" update
 mcopy -o -n -i "$work/sdq@@1M" ::/EFI/BOOT/BOOTX64.EFI "$work/still.efi"
 check "update_without_room_keeps_the_old_application" cmp "$work/kept.efi" "$work/still.efi"
