@@ -38,29 +38,30 @@ static uint64_t slot(const struct memory *s, struct lane *l, uint64_t t)
 	return lane_take(l, (t + ratio - 1) / ratio * ratio);
 }
 
-static void assert_to(struct memory *s, unsigned first, unsigned n, enum signal sig, uint64_t t)
+static void assert_to(struct signals *g, enum signal sig, uint64_t t)
 {
-	for (unsigned i = first; i < first + n; i++)
-		signal_level(s->signals[i], sig, t, t + ASSERTED_CYCLES, 1);
+	signal_level(g, sig, t, t + ASSERTED_CYCLES, 1);
 }
 
-/* A transaction as the bus' own signals show it. */
+/* A transaction as the bus' own signals show it: requests and what goes to or from a core to the thread whose they are, data of
+ * all agents to one thread of each core. */
 static void show(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data, unsigned clocks)
 {
-	const unsigned a_core = (unsigned)s->m->topology_threads, a_socket = s->cores / s->sockets * a_core, first = thread - thread % a_core;
+	const unsigned a_core = (unsigned)s->m->topology_threads, a_socket = s->cores / s->sockets * a_core;
 	const unsigned of_socket = thread - thread % a_socket;
 	struct socket *k = &s->socket[thread / a_socket];
 	const bool read = kind <= BUS_INVALIDATE;
 
-	assert_to(s, first, a_core, read ? SIG_IOQ_READ : kind == BUS_WRITE_BACK ? SIG_IOQ_WRITE_BACK : SIG_IOQ_WRITE_COMBINED,
+	assert_to(s->signals[thread], read ? SIG_IOQ_READ : kind == BUS_WRITE_BACK ? SIG_IOQ_WRITE_BACK : SIG_IOQ_WRITE_COMBINED,
 	          slot(s, &k->bus_requests, t));
-	for (unsigned i = first; i < first + a_core && read && data > t; i++)
-		signal_level(s->signals[i], SIG_IOQ_READ_ENTRIES, t, data, 1);
+	if (read && data > t)
+		signal_level(s->signals[thread], SIG_IOQ_READ_ENTRIES, t, data, 1);
 	for (unsigned i = 0; i < clocks; i++) {
 		const uint64_t at = slot(s, &k->bus_data, data);
 
-		assert_to(s, first, a_core, read ? SIG_FSB_DATA_READ : SIG_FSB_DATA_WRITTEN, at);
-		assert_to(s, of_socket, a_socket, SIG_FSB_DATA, at);
+		assert_to(s->signals[thread], read ? SIG_FSB_DATA_READ : SIG_FSB_DATA_WRITTEN, at);
+		for (unsigned n = of_socket; n < of_socket + a_socket; n += a_core)
+			assert_to(s->signals[n], SIG_FSB_DATA, at);
 	}
 }
 

@@ -273,6 +273,9 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 	p->m = m;
 	p->signals = signals;
 	p->thread = thread;
+	p->netburst = &p->netburst_own;
+	p->netburst->home[0] = signals;
+	p->netburst->thread[0] = p;
 	p->tag_state = 1;
 	/* After reset all general counters are enabled globally (SDM, IA32_PERF_GLOBAL_CTRL). */
 	p->global_ctrl = m->pmu_version >= 2 ? general_mask(p) : 0;
@@ -290,9 +293,11 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 	return p;
 }
 
-void counters_pair(struct counters *p, struct signals *both)
+void counters_pair(struct counters *p, struct counters *first, struct signals *both)
 {
 	p->both = both;
+	if (both)
+		netburst_sim_pair(p, first, both);
 }
 
 void counters_connect(struct counters *p, const struct counters_env *env)

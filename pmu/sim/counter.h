@@ -32,8 +32,9 @@ struct counters_env {
 
 size_t counters_bytes(const struct machine *m);
 struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals);
-/* Where taps of counters with AnyThread go when the core has two threads; `both` is shared by them. */
-void counters_pair(struct counters *p, struct signals *both);
+/* Where taps of counters with AnyThread go when the core has two threads; `both` is shared by them. `first` is its first thread's
+ * register file (p itself of that thread): NetBurst's counters are those of both. */
+void counters_pair(struct counters *p, struct counters *first, struct signals *both);
 /* Connects the register file to the machine; *env is copied. Before that there is no memory and
  * time stands at 0. Tells the machine the prefetcher switches of reset at once. */
 void counters_connect(struct counters *p, const struct counters_env *env);

@@ -61,9 +61,9 @@ bool counters_want_retired(const struct counters *p)
 
 bool counters_interrupt(struct counters *p, uint64_t cycle)
 {
-	bool due = p->netburst.interrupt_cycle && cycle >= p->netburst.interrupt_cycle;
+	bool due = p->netburst_thread.interrupt_cycle && cycle >= p->netburst_thread.interrupt_cycle;
 	if (due)
-		p->netburst.interrupt_cycle = 0;
+		p->netburst_thread.interrupt_cycle = 0;
 	return due;
 }
 

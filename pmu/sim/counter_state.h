@@ -64,7 +64,8 @@ struct counters {
 	uint64_t heat_cleared;             /* times that it had been too hot when the log was cleared */
 	uint32_t smis;
 
-	struct sim_netburst netburst; /* where the machine has that instead */
+	struct sim_netburst netburst_own, *netburst; /* where the machine has that instead: its own, or of its core's first thread */
+	struct sim_netburst_thread netburst_thread;
 	struct sim_finding late; /* found while running; told with the next access */
 };
 

@@ -337,8 +337,6 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->fault_dead_core, "core 0 runs the program: 0 or 2 and above");
 	if (str_equal(m->pmu_events, "netburst") && m->pmu_version)
 		return wrong(r, &m->pmu_version, "0 with the event map netburst");
-	if (str_equal(m->pmu_events, "netburst") && m->topology_threads != 1)
-		return wrong(r, &m->topology_threads, "1 with the event map netburst");
 	if (!uncore_known(m->pmu_uncore))
 		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, nehalem or haswell");
 	if (str_equal(m->pmu_uncore, "haswell")) {

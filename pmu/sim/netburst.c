@@ -16,6 +16,13 @@ static const uint16_t selects[4][8] = {
 
 #define DETECT_SIGNALS 4
 struct detect { uint16_t unit; uint8_t select, bit, signal_count; uint16_t signals[DETECT_SIGNALS]; const char *name; };
+/* Conditions of a cycle, true of it once whatever the number of threads of which they are. */
+enum { PULSE, LEVEL };
+static const bool is_condition[SIG_COUNT] = {
+#define SIGNAL(name, kind, what) kind == LEVEL,
+#include "pmu/sim/signals.def"
+#undef SIGNAL
+};
 #define DETECT(u, sel, b, text, ...) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text, .signals = { __VA_ARGS__ }, \
 	.signal_count = sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t) },
 #define DETECT_NOT(u, sel, b, text) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text },
@@ -72,17 +79,35 @@ uint32_t netburst_sim_escr_of(unsigned c, uint32_t cccr)
 	return unit ? unit + second : 0;
 }
 
+unsigned netburst_sim_threads(uint32_t escr)
+{
+	return (escr & ESCR_T0_OS ? 1 : 0) | (escr & ESCR_T1_OS ? 2 : 0);
+}
+
+void netburst_sim_pair(struct counters *p, struct counters *first, struct signals *both)
+{
+	p->netburst = first->netburst;
+	p->netburst->home[p != first] = p->signals;
+	p->netburst->thread[p != first] = p;
+	p->netburst->home[2] = both;
+}
+
 static uint64_t tap_value(struct counters *p, unsigned c)
 {
-	return p->netburst.counter[c].tapped ? signals_tap_get(p->signals, c)->value : 0;
+	const struct sim_netburst *n = p->netburst;
+	if (!n->counter[c].tapped)
+		return 0;
+	if (n->home[2])
+		signal_idle(n->home[2], counters_now(p));
+	return signals_tap_get(n->home[n->counter[c].home], c)->value;
 }
 
 static uint64_t count(struct counters *p, unsigned c)
 {
-	uint64_t n = tap_value(p, c), total = p->netburst.counter[c].base + n, wraps = total >> COUNTER_BITS;
-	if (wraps > p->netburst.counter[c].wraps || (n && p->netburst.cccr[c] & CCCR_FORCE_OVF))
-		p->netburst.cccr[c] |= CCCR_OVF;
-	p->netburst.counter[c].wraps = wraps;
+	uint64_t n = tap_value(p, c), total = p->netburst->counter[c].base + n, wraps = total >> COUNTER_BITS;
+	if (wraps > p->netburst->counter[c].wraps || (n && p->netburst->cccr[c] & CCCR_FORCE_OVF))
+		p->netburst->cccr[c] |= CCCR_OVF;
+	p->netburst->counter[c].wraps = wraps;
 	return total & mask_of(COUNTER_BITS);
 }
 
@@ -94,13 +119,13 @@ static void listen(struct tap *t, const uint16_t *signals, unsigned n)
 
 static bool replays(const struct counters *p, struct tap *t, const char **why)
 {
-	uint32_t enable = p->netburst.pebs_enable & METRIC_BITS;
-	if (!(p->netburst.pebs_enable & PEBS_UOP_TAG)) {
+	uint32_t enable = p->netburst->pebs_enable & METRIC_BITS;
+	if (!(p->netburst->pebs_enable & PEBS_UOP_TAG)) {
 		*why = "replay_event: IA32_PEBS_ENABLE bit 24 is 0: no uop is tagged";
 		return false;
 	}
 	for (unsigned i = 0; i < COUNT_OF(metrics); i++)
-		if (metrics[i].enable == enable && metrics[i].vert == p->netburst.matrix_vert) {
+		if (metrics[i].enable == enable && metrics[i].vert == p->netburst->matrix_vert) {
 			listen(t, metrics[i].signals, metrics[i].signal_count);
 			return true;
 		}
@@ -112,12 +137,13 @@ static bool replays(const struct counters *p, struct tap *t, const char **why)
 static bool front_end(const struct counters *p, struct tap *t, const char **why)
 {
 	for (unsigned n = 0; n < 2; n++) {
-		uint32_t escr = p->netburst.escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
+		uint32_t escr = p->netburst->escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
 		for (unsigned i = 0; escr & ESCR_TAG && i < COUNT_OF(detects); i++)
 			if (detects[i].unit == UNIT_RAT && detects[i].select == (escr >> 25 & 0x3F) && escr >> (9 + detects[i].bit) & 1) {
 				listen(t, detects[i].signals, detects[i].signal_count);
-				*why = NULL;
-				return true;
+				t->from &= (uint8_t)netburst_sim_threads(escr);
+				*why = t->from ? NULL : "front_end_event: the threads whose uops are tagged are not those that are counted";
+				return t->from != 0;
 			}
 	}
 	*why = "front_end_event: no ESCR tags uops";
@@ -158,10 +184,36 @@ bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t es
 	return detect(escr_msr, select, mask, &t, &why);
 }
 
+/* Of the states of a core's threads (bit 0: the first is awake, bit 1: the second) those that a CCCR counts in: no thread active,
+ * a single one, both, any (SDM: "active thread"). */
+static const uint8_t active[4] = { 1 << 0, 1 << 1 | 1 << 2, 1 << 3, 1 << 1 | 1 << 2 | 1 << 3 };
+
+/* SDM table of thread-independent events: page walks, data on the bus. What they count is no thread's alone. */
+static bool independent(uint32_t at, uint32_t select)
+{
+	return ((at & ~1u) == UNIT_PMH && select == 0x01) || ((at & ~1u) == UNIT_FSB && select == 0x17);
+}
+
+/* On a core of two threads: where the tap of counter c is, and whom and when it hears there. What is one thread's and counted
+ * whenever that is awake stands with it; all that must be told apart by the cycle with the pair. */
+static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
+{
+	const unsigned mode = cccr >> 16 & 3;
+	if (condition && !t->cmask)
+		t->cmask = t->from == 3 ? 1 : 0;
+	if (mode == 3 && t->from != 3 && !t->inv) {
+		const uint8_t own = t->from == 2;
+		t->from = 0;
+		return own;
+	}
+	t->awake = active[mode];
+	return 2;
+}
+
 /* What counter c listens to. false: nothing; *why says it where that is worth a word. */
 static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
 {
-	uint32_t cccr = p->netburst.cccr[c], at = netburst_sim_escr_of(c, cccr);
+	uint32_t cccr = p->netburst->cccr[c], at = netburst_sim_escr_of(c, cccr);
 	*kind = FIND_IGNORED;
 	*t = (struct tap){ .on = true };
 	if (!(cccr & CCCR_ENABLE)) {
@@ -171,7 +223,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		*why = "the enable bit of CCCR 1 does not work: counter 1 stands still";
 		return false;
 	}
-	if ((cccr >> 16 & 3) != 3) {
+	if ((cccr >> 16 & 3) != 3 && !p->netburst->home[2]) {
 		*why = "active threads: without Hyper-Threading they must be 3, any";
 		return false;
 	}
@@ -180,11 +232,16 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		*why = "no ESCR stands behind this select of this counter";
 		return false;
 	}
-	uint32_t escr = p->netburst.escr[at - NETBURST_SIM_ESCR], select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
-	if (!(escr & ESCR_T0_OS)) {
-		*why = "all code runs at CPL 0 of thread 0: without T0_OS nothing is counted";
+	uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR], select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
+	const unsigned exist = p->netburst->home[2] ? 3 : 1;
+	t->from = (uint8_t)(netburst_sim_threads(escr) & exist);
+	if (!t->from) {
+		*why = exist == 1 ? "all code runs at CPL 0 of thread 0: without T0_OS nothing is counted" :
+			"all code runs at CPL 0: without T0_OS and T1_OS nothing is counted";
 		return false;
 	}
+	if (independent(at, select))
+		t->from = (uint8_t)exist;
 	*kind = FIND_UNMODELLED;
 	*why = netburst_sim_not_by_retirement(p, c);
 	if (netburst_sim_by_retirement(p, c)) {
@@ -192,6 +249,8 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		t->on = false;
 		return true;
 	}
+	if (*why && (cccr >> 16 & 3) != 3)
+		return false;
 	if (!*why)
 		*kind = FIND_IGNORED;
 	if ((at & ~1u) == UNIT_CRU2 && (select == 0x09 || select == 0x08)) {
@@ -218,6 +277,12 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		t->inv = (cccr & CCCR_COMPLEMENT) != 0;
 		t->edge = (cccr & CCCR_EDGE) != 0;
 	}
+	bool condition = !netburst_sim_is_bus(at, escr);
+	for (unsigned s = 0; s < SIG_COUNT; s++)
+		condition = condition && (!(t->listen[s / 64] >> s % 64 & 1) || is_condition[s]);
+	p->netburst->counter[c].home = exist == 3 ? home_of(t, cccr, condition) : 0;
+	if (exist == 1)
+		t->from = 0;
 	return true;
 }
 
@@ -228,14 +293,17 @@ static void program(struct counters *p, unsigned c, struct sim_finding *f, uint3
 	enum finding_kind kind;
 	const char *why = NULL;
 	uint64_t now = count(p, c);
+	const uint8_t was = p->netburst->counter[c].home;
 	bool on = wanted(p, c, &t, &kind, &why);
 	if (why && address == CCCR_0 + c)
 		find(p, f, kind, address, value, why);
-	p->netburst.counter[c].base = now;
-	p->netburst.counter[c].wraps = 0;
-	p->netburst.counter[c].retired = on && !t.on;
-	p->netburst.counter[c].tapped = on && t.on;
-	signals_tap(p->signals, c, on && t.on ? &t : NULL);
+	p->netburst->counter[c].base = now;
+	p->netburst->counter[c].wraps = 0;
+	p->netburst->counter[c].retired = on && !t.on;
+	p->netburst->counter[c].tapped = on && t.on;
+	if (was != p->netburst->counter[c].home)
+		signals_tap(p->netburst->home[was], c, NULL);
+	signals_tap(p->netburst->home[p->netburst->counter[c].home], c, on && t.on ? &t : NULL);
 }
 
 void netburst_sim_program(struct counters *p, unsigned c)
@@ -256,6 +324,13 @@ static bool in(uint32_t msr, uint32_t first, uint32_t n)
 	return msr >= first && msr - first < n;
 }
 
+/* IA32_PEBS_ENABLE of this thread for thread 0, or the other way round: bits 25 and 26 are "my" and "the other thread's" records. */
+static uint32_t as_seen(const struct counters *p, uint32_t enable)
+{
+	const uint32_t both = PEBS_T0 | PEBS_T0 << 1;
+	return netburst_sim_own(p) ? (enable & ~both) | (enable >> 1 & PEBS_T0) | (enable & PEBS_T0) << 1 : enable;
+}
+
 enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value)
 {
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
@@ -263,13 +338,13 @@ enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value)
 	if (in(msr, COUNTER_0, NETBURST_SIM_COUNTERS))
 		*value = count(p, msr - COUNTER_0);
 	else if (in(msr, CCCR_0, NETBURST_SIM_COUNTERS))
-		*value = p->netburst.cccr[msr - CCCR_0];
+		*value = p->netburst->cccr[msr - CCCR_0];
 	else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr))
-		*value = p->netburst.escr[msr - NETBURST_SIM_ESCR];
+		*value = p->netburst->escr[msr - NETBURST_SIM_ESCR];
 	else if (msr == PEBS_ENABLE)
-		*value = p->netburst.pebs_enable;
+		*value = as_seen(p, p->netburst->pebs_enable);
 	else if (msr == MATRIX_VERT)
-		*value = p->netburst.matrix_vert;
+		*value = p->netburst->matrix_vert;
 	else
 		return ST_MISSING;
 	return ST_OK;
@@ -284,15 +359,15 @@ static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t 
 /* Erratum N15: a counter may not take a write; here it never takes the first, and always the second of the same value. */
 static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
 {
-	if (!p->netburst.counter[c].written) {
+	if (!p->netburst->counter[c].written) {
 		find(p, f, FIND_NO_LATCH, COUNTER_0 + c, value, "erratum N15: a counter takes only the second write");
-		p->netburst.counter[c].written = true;
+		p->netburst->counter[c].written = true;
 		return;
 	}
-	p->netburst.counter[c].written = false;
-	p->netburst.counter[c].base = value & mask_of(COUNTER_BITS);
-	p->netburst.counter[c].tapped = false;
-	p->netburst.counter[c].armed = p->netburst.counter[c].next = false;
+	p->netburst->counter[c].written = false;
+	p->netburst->counter[c].base = value & mask_of(COUNTER_BITS);
+	p->netburst->counter[c].tapped = false;
+	p->netburst->counter[c].armed = p->netburst->counter[c].next = false;
 	program(p, c, f, COUNTER_0 + c, value);
 }
 
@@ -308,21 +383,21 @@ enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value,
 		if (value & ~(uint64_t)(uint32_t)~CCCR_RESERVED)
 			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~CCCR_RESERVED, "CCCR: reserved bits");
 		(void)count(p, msr - CCCR_0);
-		p->netburst.cccr[msr - CCCR_0] = (uint32_t)value;
+		p->netburst->cccr[msr - CCCR_0] = (uint32_t)value;
 	} else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr)) {
 		if (value & ~(uint64_t)(uint32_t)~ESCR_RESERVED)
 			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~ESCR_RESERVED, "ESCR: reserved bits");
-		p->netburst.escr[msr - NETBURST_SIM_ESCR] = (uint32_t)value;
+		p->netburst->escr[msr - NETBURST_SIM_ESCR] = (uint32_t)value;
 	} else if (msr == PEBS_ENABLE) {
 		if (value & ~(uint64_t)PEBS_BITS)
 			return reserved(p, f, msr, value & ~(uint64_t)PEBS_BITS, "IA32_PEBS_ENABLE: reserved bits");
-		if (value >> 26 & 1)
+		if (value >> 26 & 1 && !p->netburst->home[2])
 			find(p, f, FIND_UNMODELLED, msr, value, "PEBS records of the other thread");
-		p->netburst.pebs_enable = (uint32_t)value;
+		p->netburst->pebs_enable = as_seen(p, (uint32_t)value);
 	} else if (msr == MATRIX_VERT) {
 		if (value & ~0x1Full)
 			return reserved(p, f, msr, value & ~0x1Full, "MSR_PEBS_MATRIX_VERT: reserved bits");
-		p->netburst.matrix_vert = (uint32_t)value;
+		p->netburst->matrix_vert = (uint32_t)value;
 	} else {
 		return ST_MISSING;
 	}

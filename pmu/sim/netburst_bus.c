@@ -65,7 +65,7 @@ bool netburst_sim_is_bus(uint32_t escr_msr, uint32_t escr)
 
 const char *netburst_sim_bus_misuse(const struct counters *p, uint32_t escr_msr)
 {
-	const uint32_t escr = p->netburst.escr[escr_msr - NETBURST_SIM_ESCR], beside = p->netburst.escr[UNIT_FSB - NETBURST_SIM_ESCR];
+	const uint32_t escr = p->netburst->escr[escr_msr - NETBURST_SIM_ESCR], beside = p->netburst->escr[UNIT_FSB - NETBURST_SIM_ESCR];
 
 	if ((escr >> 25 & 0x3F) != SELECT_ACTIVE)
 		return NULL;

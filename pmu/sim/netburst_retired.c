@@ -7,13 +7,15 @@
  * overflow, FORCE_OVF overflows with each event; the interrupt comes pmu.pmi_cycles later. An overflow switches on the
  * counter of the block's other pair whose CCCR has CASCADE and not ENABLE.
  *
- * Not modelled: sampling, interrupts and cascades of events that are not known at retirement; uops of the execution tags but
+ * Not modelled: sampling, interrupts and cascades of events that are not known at retirement, and such events of any kind under
+ * active threads other than any; uops of the execution tags but
  * arithmetic (ADDPS to CMPSD in their four forms, x87), one an instruction; the extended cascade of IQ's fifth and sixth
  * counter; the time a record or a handler takes. */
 #include "pmu/sim/netburst_state.h"
 #include "pmu/sim/ops.h"
 
-#define CCCR_PMI_T0 (1u << 26)
+#define CCCR_PMI    (3u << 26) /* OVF_PMI_T0 and T1 */
+#define CCCR_ANY(cccr) (((cccr) >> 16 & 3) == 3)
 #define PEBS_AT     16 /* IQ_COUNTER4 */
 #define SELECT(escr) ((escr) >> 25 & 0x3F)
 #define MASK(escr)   ((escr) >> 9 & 0xFFFF)
@@ -25,7 +27,7 @@ static const struct form { uint8_t word, index, maximum, threshold, reset, regis
 
 static uint32_t escr_at(const struct counters *p, uint32_t msr)
 {
-	return p->netburst.escr[msr - NETBURST_SIM_ESCR];
+	return p->netburst->escr[msr - NETBURST_SIM_ESCR];
 }
 
 /* ---- what one retired instruction is -------------------------------------------------------- */
@@ -42,15 +44,15 @@ static bool crosses(uint64_t va, unsigned bytes)
 
 static bool replayed(const struct counters *p, const struct retired *r)
 {
-	bool loads = p->netburst.matrix_vert & 1, stores = p->netburst.matrix_vert & 2;
-	switch (p->netburst.pebs_enable & METRIC_BITS) {
+	bool loads = p->netburst->matrix_vert & 1, stores = p->netburst->matrix_vert & 2;
+	switch (p->netburst->pebs_enable & METRIC_BITS) {
 	case 0x1: return loads && from(r, SRC_LFB);
 	case 0x2: return loads && from(r, SRC_L3_UNSHARED);
 	case 0x4: return (loads && r->insn->load && r->dtlb_level == 3) || (stores && r->insn->store && r->store_dtlb_walk);
 	case 0x400:
 		return (loads && r->insn->load && crosses(r->effects->load_va, r->effects->load_bytes)) ||
 			(stores && r->insn->store && crosses(r->effects->store_va, r->effects->store_bytes));
-	case 0x18000: return r->insn->branch && r->mispredicted && p->netburst.matrix_vert == 0x10;
+	case 0x18000: return r->insn->branch && r->mispredicted && p->netburst->matrix_vert == 0x10;
 	}
 	return false;
 }
@@ -58,15 +60,20 @@ static bool replayed(const struct counters *p, const struct retired *r)
 /* MOB_load_replay_retired is the one metric that retirement does not show. */
 static bool replay_is_known(const struct counters *p)
 {
-	uint32_t metric = p->netburst.pebs_enable & METRIC_BITS;
-	return p->netburst.pebs_enable & PEBS_UOP_TAG && metric && metric != 0x200;
+	uint32_t metric = p->netburst->pebs_enable & METRIC_BITS;
+	return p->netburst->pebs_enable & PEBS_UOP_TAG && metric && metric != 0x200;
+}
+
+static bool hears(const struct counters *p, uint32_t escr)
+{
+	return netburst_sim_threads(escr) >> netburst_sim_own(p) & 1;
 }
 
 static bool tagged_by_front_end(const struct counters *p, const struct retired *r)
 {
 	for (unsigned n = 0; n < 2; n++) {
 		uint32_t escr = escr_at(p, UNIT_RAT + n);
-		if (TAG(escr) && SELECT(escr) == 0x02 && ((MASK(escr) & 2 && r->insn->load) || (MASK(escr) & 4 && r->insn->store)))
+		if (TAG(escr) && SELECT(escr) == 0x02 && hears(p, escr) && ((MASK(escr) & 2 && r->insn->load) || (MASK(escr) & 4 && r->insn->store)))
 			return true;
 	}
 	return false;
@@ -95,7 +102,9 @@ static unsigned tags_of_execution(const struct counters *p, const struct retired
 /* How often counter c's event happens with a retired instruction. */
 static unsigned times(const struct counters *p, unsigned c, const struct retired *r)
 {
-	uint32_t at = netburst_sim_escr_of(c, p->netburst.cccr[c]), escr = escr_at(p, at), mask = MASK(escr);
+	uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), escr = escr_at(p, at), mask = MASK(escr);
+	if (!hears(p, escr))
+		return 0;
 	if ((at & ~1u) == UNIT_CRU0)
 		switch (SELECT(escr)) {
 		case 0x01: return mask & 1 ? r->uops_unfused : 0;
@@ -122,19 +131,20 @@ static unsigned cascaded(unsigned c)
 
 static bool has_pebs(const struct counters *p, unsigned c)
 {
-	return c == PEBS_AT && p->netburst.pebs_enable & PEBS_MINE && p->m->pmu_pebs_format != 255;
+	return c >= PEBS_AT && p->netburst->pebs_enable & PEBS_T0 << (c - PEBS_AT) && p->netburst->thread[c - PEBS_AT] &&
+		p->m->pmu_pebs_format != 255;
 }
 
 static bool cascades(const struct counters *p, unsigned c)
 {
 	unsigned other = cascaded(c);
-	return other != c && (p->netburst.cccr[other] & CCCR_CASCADE || p->netburst.cccr[c] & CCCR_CASCADE);
+	return other != c && (p->netburst->cccr[other] & CCCR_CASCADE || p->netburst->cccr[c] & CCCR_CASCADE);
 }
 
 /* only: the event is known at retirement alone. */
 static bool known(const struct counters *p, unsigned c, bool *only)
 {
-	uint32_t at = netburst_sim_escr_of(c, p->netburst.cccr[c]), escr, mask;
+	uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), escr, mask;
 	*only = false;
 	if (!at)
 		return false;
@@ -155,17 +165,20 @@ static bool known(const struct counters *p, unsigned c, bool *only)
 
 static bool needed(const struct counters *p, unsigned c)
 {
-	return has_pebs(p, c) || p->netburst.cccr[c] & CCCR_PMI_T0 || cascades(p, c);
+	return has_pebs(p, c) || p->netburst->cccr[c] & CCCR_PMI || cascades(p, c);
 }
 
 bool netburst_sim_by_retirement(const struct counters *p, unsigned c)
 {
 	bool only;
-	return known(p, c, &only) && !(p->netburst.cccr[c] & CCCR_COMPARE) && (only || needed(p, c));
+	return known(p, c, &only) && !(p->netburst->cccr[c] & CCCR_COMPARE) && CCCR_ANY(p->netburst->cccr[c]) && (only || needed(p, c));
 }
 
 const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c)
 {
+	bool only;
+	if (known(p, c, &only) && (only || needed(p, c)) && !CCCR_ANY(p->netburst->cccr[c]))
+		return "an event that is counted at retirement, under active threads other than any";
 	return needed(p, c) && !netburst_sim_by_retirement(p, c) ?
 		"records, interrupts and cascades of an event that is not known at retirement" : NULL;
 }
@@ -173,7 +186,7 @@ const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c)
 bool netburst_sim_wants_retired(const struct counters *p)
 {
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
-		if (p->netburst.counter[c].retired || (netburst_sim(p) && p->netburst.cccr[c] & CCCR_CASCADE))
+		if (p->netburst->counter[c].retired || (netburst_sim(p) && p->netburst->cccr[c] & CCCR_CASCADE))
 			return true;
 	return false;
 }
@@ -196,10 +209,14 @@ static void lost(struct counters *p, const char *why)
 		p->late = (struct sim_finding){ FIND_IGNORED, p->thread, 0x600, p->ds_area, why };
 }
 
-static void ask(struct counters *p, const struct retired *r)
+/* Interrupts the threads that a CCCR names. */
+static void ask(struct counters *p, uint32_t cccr, const struct retired *r)
 {
-	if (!p->netburst.interrupt_cycle)
-		p->netburst.interrupt_cycle = r->cycle + p->m->pmu_pmi_cycles;
+	for (unsigned i = 0; i < 2; i++) {
+		struct counters *to = cccr >> 26 >> i & 1 ? p->netburst->thread[i] : NULL;
+		if (to && !to->netburst_thread.interrupt_cycle)
+			to->netburst_thread.interrupt_cycle = r->cycle + p->m->pmu_pmi_cycles;
+	}
 }
 
 /* EFLAGS EIP EAX EBX ECX EDX ESI EDI EBP ESP and, in the 64-bit form, R8 to R15. */
@@ -207,7 +224,7 @@ static void write_record(struct counters *p, unsigned c, const struct retired *r
 {
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 	const struct form *f = &forms[p->m->pmu_ds64];
-	const uint64_t *g = p->m->pmu_pebs_before ? p->netburst.before : after;
+	const uint64_t *g = p->m->pmu_pebs_before ? p->netburst_thread.before : after;
 	unsigned bytes = f->word * (2u + f->registers);
 	uint64_t index, maximum, threshold;
 	if (!ds_get(p, f, f->index, f->word, &index) || !ds_get(p, f, f->maximum, f->word, &maximum) ||
@@ -234,8 +251,8 @@ static void write_record(struct counters *p, unsigned c, const struct retired *r
 		memcpy(record + i * f->word, &w[i], f->word);
 	index += bytes;
 	memcpy(at, &index, f->word);
-	if (index >= threshold && p->netburst.cccr[c] & CCCR_PMI_T0)
-		ask(p, r);
+	if (index >= threshold)
+		ask(p, p->netburst->cccr[c], r);
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
@@ -243,34 +260,34 @@ static void write_record(struct counters *p, unsigned c, const struct retired *r
 static void overflowed(struct counters *p, unsigned c)
 {
 	unsigned other = cascaded(c);
-	p->netburst.cccr[c] |= CCCR_OVF;
+	p->netburst->cccr[c] |= CCCR_OVF;
 	if (has_pebs(p, c))
-		p->netburst.counter[c].armed = true;
+		p->netburst->counter[c].armed = true;
 	else
-		p->netburst.counter[c].next = (p->netburst.cccr[c] & CCCR_PMI_T0) != 0;
-	if (other != c && (p->netburst.cccr[other] & (CCCR_CASCADE | CCCR_ENABLE)) == CCCR_CASCADE) {
-		p->netburst.cccr[other] |= CCCR_ENABLE;
+		p->netburst->counter[c].next = (p->netburst->cccr[c] & CCCR_PMI) != 0;
+	if (other != c && (p->netburst->cccr[other] & (CCCR_CASCADE | CCCR_ENABLE)) == CCCR_CASCADE) {
+		p->netburst->cccr[other] |= CCCR_ENABLE;
 		netburst_sim_program(p, other);
 	}
 }
 
 static void happened(struct counters *p, unsigned c, const struct retired *r, unsigned n, const uint64_t after[17])
 {
-	if (p->netburst.counter[c].armed) {
+	if (p->netburst->counter[c].armed) {
 		uint64_t reset;
 		write_record(p, c, r, after);
-		p->netburst.counter[c].armed = false;
+		p->netburst->counter[c].armed = false;
 		if (ds_get(p, &forms[p->m->pmu_ds64], forms[p->m->pmu_ds64].reset, 8, &reset))
-			p->netburst.counter[c].base = reset & mask_of(COUNTER_BITS);
+			p->netburst->counter[c].base = reset & mask_of(COUNTER_BITS);
 		return;
 	}
-	if (p->netburst.counter[c].next) {
-		p->netburst.counter[c].next = false;
-		ask(p, r);
+	if (p->netburst->counter[c].next) {
+		p->netburst->counter[c].next = false;
+		ask(p, p->netburst->cccr[c], r);
 	}
-	uint64_t total = p->netburst.counter[c].base + n;
-	p->netburst.counter[c].base = total & mask_of(COUNTER_BITS);
-	if (total >> COUNTER_BITS || p->netburst.cccr[c] & CCCR_FORCE_OVF)
+	uint64_t total = p->netburst->counter[c].base + n;
+	p->netburst->counter[c].base = total & mask_of(COUNTER_BITS);
+	if (total >> COUNTER_BITS || p->netburst->cccr[c] & CCCR_FORCE_OVF)
 		overflowed(p, c);
 }
 
@@ -282,9 +299,9 @@ void netburst_sim_retired(struct counters *p, const struct retired *r, const str
 	after[16] = regs->rflags;
 	/* what an overflow of this instruction switches on begins with the next */
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
-		n[c] = p->netburst.counter[c].retired ? times(p, c, r) : 0;
+		n[c] = p->netburst->counter[c].retired ? times(p, c, r) : 0;
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
 		if (n[c])
 			happened(p, c, r, n[c], after);
-	memcpy(p->netburst.before, after, sizeof(after));
+	memcpy(p->netburst_thread.before, after, sizeof(after));
 }

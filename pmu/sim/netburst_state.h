@@ -12,6 +12,7 @@
 
 #define ESCR_RESERVED 0x80000000u
 #define ESCR_T0_OS    (1u << 3)
+#define ESCR_T1_OS    (1u << 1)
 #define ESCR_TAG      (1u << 4)
 #define CCCR_RESERVED 0x30000FFFu
 #define CCCR_ENABLE   (1u << 12)
@@ -24,7 +25,7 @@
 #define PEBS_UOP_TAG  (1u << 24)
 #define PEBS_BITS     0x0701FFFFu /* 26:24 and the metrics */
 #define METRIC_BITS   0x0001FFFFu
-#define PEBS_MINE     (1u << 25) /* records of this thread */
+#define PEBS_T0       (1u << 25) /* records of thread 0; the bit above it: of thread 1 */
 
 /* Units that detect events, by the first of their two ESCRs; IQ's are of models that this is not. */
 enum unit {
@@ -36,6 +37,10 @@ enum unit {
 
 /* netburst.c: the ESCR that counter c sees through its CCCR, 0: none. */
 uint32_t netburst_sim_escr_of(unsigned c, uint32_t cccr);
+/* Which threads an ESCR detects at CPL 0, where all code runs: bit 0 the first, bit 1 the second. */
+unsigned netburst_sim_threads(uint32_t escr);
+/* 0 or 1 within its core. */
+static inline unsigned netburst_sim_own(const struct counters *p) { return p->netburst->thread[1] == p; }
 /* Puts the tap of a counter anew. */
 void netburst_sim_program(struct counters *p, unsigned c);
 

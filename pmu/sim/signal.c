@@ -36,6 +36,8 @@ struct signals_all {
 	struct signals head;
 	struct route routes[SIG_COUNT];
 	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to close */
+	uint32_t awake_on;           /* bit t: ... and counts only while certain threads are awake */
+	uint32_t hears[2];           /* of a pair: bit t: tap t hears that thread */
 	bool attached, starved;
 	struct signal_room room;
 	struct lane lanes[TAPS_MAX];
@@ -67,7 +69,10 @@ bool signals_any(const struct signals *s)
 	return any != 0;
 }
 
-static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge; }
+static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge && !t->from && !t->awake; }
+/* Whether it needs to know how much there was in a cycle, and whether it adds that up. */
+static bool adds(const struct tap *t) { return !t->cmask && !t->edge; }
+static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 || adds(t)); }
 
 /* What has been summed goes to the plain taps. */
 static void hand_out(struct signals_all *a)
@@ -145,9 +150,10 @@ static bool has_room(struct signals_all *a, unsigned t)
 	struct lane *l = &a->lanes[t];
 	if (!l->active)
 		l->active = room_get(a, BITS_BYTES);
-	if (!l->at && a->taps[t].cmask > 1)
+	const bool deep = is_deep(&a->taps[t]);
+	if (!l->at && deep)
 		l->at = room_get(a, COUNTS_BYTES);
-	return l->active && (l->at || a->taps[t].cmask <= 1);
+	return l->active && (l->at || !deep);
 }
 
 void signals_attach(struct signals *s, void *ring)
@@ -212,6 +218,7 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
 	a->bits_on &= ~(1u << t);
 	a->counts_on &= ~(1u << t);
+	a->awake_on &= ~(1u << t);
 	a->taps[t] = tap ? *tap : (struct tap){ .on = false };
 	tap = &a->taps[t];
 	const bool hears = tap->on && (is_plain(tap) || !a->attached || has_room(a, t));
@@ -224,10 +231,14 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 		r->bits &= ~(1u << t);
 		r->counts &= ~(1u << t);
 		if (hears && tap->listen[g / 64] >> (g % 64) & 1)
-			*(is_plain(tap) ? &r->plain : tap->cmask > 1 ? &r->counts : &r->bits) |= 1u << t;
+			*(is_plain(tap) ? &r->plain : is_deep(tap) ? &r->counts : &r->bits) |= 1u << t;
 	}
-	if (hears && !is_plain(tap))
-		*(tap->cmask > 1 ? &a->counts_on : &a->bits_on) |= 1u << t;
+	if (hears && !is_plain(tap)) {
+		*(is_deep(tap) ? &a->counts_on : &a->bits_on) |= 1u << t;
+		a->awake_on |= (uint32_t)(tap->awake != 0) << t;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		a->hears[i] = (a->hears[i] & ~(1u << t)) | (uint32_t)(!tap->from || tap->from >> i & 1) << t;
 	choose_ways(a);
 }
 
@@ -247,20 +258,30 @@ static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
 	return cycle - a->head.open >= SIGNAL_RING ? a->head.open + SIGNAL_RING - 1 : cycle;
 }
 
-void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+/* Of the pair's taps those that hear a thread. */
+static uint32_t pair_hears(const struct signals *half)
 {
-	struct signals_all *a = all(s);
-	const struct route *r = &a->routes[sig];
-	s->hearer[sig].sum += n;
-	if (s->both && signal_heard(s->both, sig))
-		signal_pulse_heard(s->both, sig, cycle, n);
-	if (!a->attached || !n || !(r->bits | r->counts))
+	return ((const struct signals_all *)half->both)->hears[half->both->half[1] == half];
+}
+
+static void pulse_to(struct signals_all *a, enum signal sig, uint64_t cycle, unsigned n, uint32_t taps)
+{
+	const uint32_t counts = a->routes[sig].counts & taps, any = counts | (a->routes[sig].bits & taps);
+	a->head.hearer[sig].sum += n;
+	if (!a->attached || !n || !any)
 		return;
 	const unsigned i = brought_in(a, cycle) & RING_MASK;
-	for (uint32_t bits = r->bits | r->counts; bits; bits &= bits - 1)
+	for (uint32_t bits = any; bits; bits &= bits - 1)
 		a->lanes[__builtin_ctz(bits)].active[i / 64] |= 1ull << (i % 64);
-	for (uint32_t bits = r->counts; bits; bits &= bits - 1)
+	for (uint32_t bits = counts; bits; bits &= bits - 1)
 		a->lanes[__builtin_ctz(bits)].at[i].pulses += (int16_t)n;
+}
+
+void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+{
+	pulse_to(all(s), sig, cycle, n, ~0u);
+	if (s->both && signal_heard(s->both, sig))
+		pulse_to(all(s->both), sig, cycle, n, pair_hears(s));
 }
 
 /* Sets the bits of the cycles from .. to - 1, fewer than the ring has. */
@@ -273,31 +294,35 @@ static void bits_set(struct lane *l, uint64_t from, uint64_t to)
 	}
 }
 
-void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
+static void level_to(struct signals_all *a, enum signal sig, uint64_t from, uint64_t to, unsigned n, uint32_t taps)
 {
-	struct signals_all *a = all(s);
-	const struct route *r = &a->routes[sig];
-	if (to <= from)
-		return;
-	s->hearer[sig].sum += (to - from) * n;
-	if (s->both && signal_heard(s->both, sig))
-		signal_level_heard(s->both, sig, from, to, n);
-	if (!a->attached || !n || !(r->bits | r->counts))
+	const uint32_t some = a->routes[sig].bits & taps, counts = a->routes[sig].counts & taps;
+	a->head.hearer[sig].sum += (to - from) * n;
+	if (!a->attached || !n || !(some | counts))
 		return;
 	from = brought_in(a, from);
 	to = brought_in(a, to);
 	if (from == to)
 		return;
-	for (uint32_t bits = r->bits; bits; bits &= bits - 1)
+	for (uint32_t bits = some; bits; bits &= bits - 1)
 		bits_set(&a->lanes[__builtin_ctz(bits)], from, to);
 	const unsigned i = from & RING_MASK, j = to & RING_MASK;
-	for (uint32_t bits = r->counts; bits; bits &= bits - 1) {
+	for (uint32_t bits = counts; bits; bits &= bits - 1) {
 		struct lane *l = &a->lanes[__builtin_ctz(bits)];
 		l->at[i].change += (int16_t)n;
 		l->at[j].change -= (int16_t)n;
 		l->active[i / 64] |= 1ull << (i % 64);
 		l->active[j / 64] |= 1ull << (j % 64);
 	}
+}
+
+void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
+{
+	if (to <= from)
+		return;
+	level_to(all(s), sig, from, to, n, ~0u);
+	if (s->both && signal_heard(s->both, sig))
+		level_to(all(s->both), sig, from, to, n, pair_hears(s));
 }
 
 /* Set bits of a word, by halves (no instruction for it can be counted on). */
@@ -364,6 +389,7 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 	int32_t level = state->level, least = state->least;
 	const int32_t most = tap->exact ? least : INT32_MAX;
 	bool before = state->before, inv = tap->cmask && tap->inv, edge = tap->edge;
+	const bool sum = adds(tap);
 	uint64_t value = 0;
 	while (from < to) {
 		unsigned i = from & RING_MASK;
@@ -373,7 +399,9 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 			bool now = (level >= least && level <= most) != inv;
 			if (idle > to - from)
 				idle = to - from;
-			if (now)
+			if (sum)
+				value += idle * (uint64_t)level;
+			else if (now)
 				value += !edge ? idle : !before;
 			before = now;
 			from += idle;
@@ -384,7 +412,7 @@ static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state,
 		bool now = (count >= least && count <= most) != inv;
 		l->at[i] = (struct lane_cycle){ 0, 0 };
 		l->active[i / 64] &= ~(1ull << (i % 64));
-		value += now && !(edge && before);
+		value += sum ? (uint64_t)count : now && !(edge && before);
 		before = now;
 		from++;
 	}
@@ -398,20 +426,60 @@ static const struct signals *other_half(const struct signals *s)
 	return s->both->half[s->both->half[0] == s];
 }
 
+/* Closes the lanes of these taps as far as `to`; of those that do not count then, nothing stays. */
+static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint32_t quiet)
+{
+	for (uint32_t bits = a->attached ? (a->bits_on | a->counts_on) & taps : 0; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		const uint64_t value = a->taps[t].value;
+		(a->counts_on >> t & 1 ? lane_close : bits_close)(&a->lanes[t], &a->taps[t], &a->state[t], a->head.open, to);
+		if (quiet >> t & 1) {
+			a->taps[t].value = value;
+			a->state[t].before = false;
+		}
+	}
+}
+
+/* Which of a pair's threads are awake in a cycle, a bit each; *until: no longer than to this cycle. */
+static unsigned awake_in(const struct signals *both, uint64_t cycle, uint64_t *until)
+{
+	unsigned awake = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct signals *h = both->half[i];
+		if (h->woke > cycle)
+			*until = h->woke < *until ? h->woke : *until;
+		else if (!h->asleep || h->slept > cycle)
+			awake |= 1u << i;
+		if (h->asleep && h->slept > cycle)
+			*until = h->slept < *until ? h->slept : *until;
+	}
+	return awake;
+}
+
+/* Of the taps that count only while certain threads are awake those that do not in this state. */
+static uint32_t quiet_in(const struct signals_all *a, unsigned awake)
+{
+	uint32_t quiet = 0;
+	for (uint32_t bits = a->awake_on; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		quiet |= (uint32_t)!(a->taps[t].awake >> awake & 1) << t;
+	}
+	return quiet;
+}
+
 void signal_close(struct signals *s, uint64_t cycle)
 {
 	struct signals_all *a = all(s);
-	const uint64_t open = s->open;
-	if (cycle <= open)
+	if (cycle <= s->open)
 		return;
-	for (uint32_t bits = a->attached ? a->bits_on : 0; bits; bits &= bits - 1) {
-		const unsigned t = (unsigned)__builtin_ctz(bits);
-		bits_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
+	while (a->awake_on && s->open < cycle) {
+		uint64_t until = cycle;
+		const uint32_t quiet = quiet_in(a, awake_in(s, s->open, &until));
+		lanes_close(a, until, ~0u, quiet);
+		s->open = until;
 	}
-	for (uint32_t bits = a->attached ? a->counts_on : 0; bits; bits &= bits - 1) {
-		const unsigned t = (unsigned)__builtin_ctz(bits);
-		lane_close(&a->lanes[t], &a->taps[t], &a->state[t], open, cycle);
-	}
+	if (s->open < cycle)
+		lanes_close(a, cycle, ~0u, 0);
 	s->open = cycle;
 	if (s->both) {
 		const struct signals *o = other_half(s);
@@ -419,9 +487,24 @@ void signal_close(struct signals *s, uint64_t cycle)
 	}
 }
 
+void signal_idle(struct signals *both, uint64_t cycle)
+{
+	struct signals_all *a = all(both);
+	if (!both->half[0]->asleep || !both->half[1]->asleep || cycle <= both->open || !a->attached)
+		return;
+	lanes_close(a, cycle, a->awake_on, quiet_in(a, 0));
+	for (uint32_t bits = (a->bits_on | a->counts_on) & ~a->awake_on; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+		a->state[t].before = false;
+	}
+	both->open = cycle;
+}
+
 void signal_sleep(struct signals *s)
 {
 	s->asleep = true;
+	s->slept = s->open;
 	if (s->both && other_half(s)->asleep)
 		signal_close(s->both, s->open > other_half(s)->open ? s->open : other_half(s)->open);
 }
@@ -433,11 +516,16 @@ void signal_skip(struct signals *s, uint64_t cycle)
 		const unsigned t = (unsigned)__builtin_ctz(bits);
 		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
 		a->state[t].level = 0;
-		a->state[t].before = false;
+		a->state[t].before = a->state[t].before && cycle == s->open;
 	}
 	if (cycle > s->open)
 		s->open = cycle;
-	if (s->both && other_half(s)->asleep)
+	if (s->both && other_half(s)->asleep) {
+		if (s->asleep)
+			signal_idle(s->both, cycle);
 		signal_skip(s->both, cycle);
+	}
+	if (s->asleep)
+		s->woke = s->open;
 	s->asleep = false;
 }

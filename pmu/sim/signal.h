@@ -14,7 +14,8 @@
  * oldest open one. A tap that asks no more than whether anything happened (cmask 1, or edge alone)
  * keeps one bit a cycle.
  *
- * AnyThread: a pair of threads has signals of its own, to which what either says is passed on.
+ * AnyThread: a pair of threads has signals of its own, to which what either says is passed on. A tap there may hear one of
+ * them alone, and count only while so many are awake: it sees each cycle when both threads have closed it.
  *
  * Encodings are not known here: counter.c turns register values into taps. */
 #ifndef SIM_SIGNAL_H
@@ -38,6 +39,9 @@ struct tap {
 	bool inv;       /* with cmask: count < cmask; without it: nothing */
 	bool exact;     /* with cmask: count == cmask */
 	bool edge;      /* only cycles whose condition was false in the cycle before; without cmask: of >= 1 */
+	uint8_t from;   /* of a pair: bit i: hears thread i; 0: both */
+	uint8_t awake;  /* of a pair: bit s: counts in cycles in which the threads that are awake, one bit each, are s; 0: in all.
+	                   Beyond these cycles the condition is false. */
 	uint64_t value; /* what has been counted in closed cycles; the owner wraps it to its width */
 };
 
@@ -56,6 +60,7 @@ struct signals {
 	struct signals *both;             /* of a thread: what its core's threads say together; NULL: it is alone */
 	struct signals *half[2];          /* of such a pair: the threads */
 	bool asleep;                      /* of a thread: it says nothing */
+	uint64_t woke, slept;             /* ... the cycle since when it does, and since when not */
 	struct signal_hearer {
 		uint64_t sum;             /* what was said and no plain tap has got yet; anything while nobody listens */
 		uint64_t *bits;           /* a bit a cycle, where there is one tap that wants that; else NULL */
@@ -89,6 +94,8 @@ void signals_pair(struct signals *both, struct signals *one, struct signals *oth
 void signals_seldom(struct signals *s, const uint64_t seldom[SIGNAL_WORDS]);
 /* Whether any tap listens. */
 bool signals_any(const struct signals *s);
+/* Both threads of a pair have been asleep below `cycle`; nothing where one is awake. */
+void signal_idle(struct signals *both, uint64_t cycle);
 /* The thread says no more until signal_skip. */
 void signal_sleep(struct signals *s);
 

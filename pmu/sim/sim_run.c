@@ -319,12 +319,18 @@ static void take_smis(struct sim *s, struct hart *h, bool running)
 	}
 }
 
+/* NetBurst's counters are both threads'; others may count what both do (AnyThread). */
+static bool counts_are_shared(const struct sim *s, const struct hart *h)
+{
+	return signals_any(s->both[h->thread / 2]) || (str_equal(s->m.pmu_events, "netburst") && signals_any(s->signals[h->thread ^ 1]));
+}
+
 /* Counters of both threads are read or written: whether this thread's sibling has yet to come to the cycle in which
  * that happens. If not, what happened below it is complete. */
 static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *in)
 {
 	const struct hart *o = sibling(s, h);
-	if (!o || !o->job || (in->op != OP_WRMSR && (in->op != OP_RDPMC || !signals_any(s->both[h->thread / 2]))))
+	if (!o || !o->job || (in->op != OP_WRMSR && (in->op != OP_RDPMC || !counts_are_shared(s, h))))
 		return false;
 	h->now = core_serialise(h->core);
 	if (core_clock(o->core) < h->now)

@@ -207,10 +207,92 @@ static void test_signal_pair_sees_both_threads(void **state)
 	}
 }
 
+/* A recount of what a pair's tap says: counts[i][c] is what thread i did in cycle c, awake[i] from when to when it was. */
+static uint64_t naive_pair(int counts[2][CYCLES], uint64_t awake[2][2], const struct tap *t)
+{
+	uint64_t value = 0;
+	bool before = false;
+	for (unsigned c = 0; c < CYCLES; c++) {
+		unsigned state = 0;
+		int n = 0;
+		for (unsigned i = 0; i < 2; i++) {
+			state |= (unsigned)(c >= awake[i][0] && c < awake[i][1]) << i;
+			n += !t->from || t->from >> i & 1 ? counts[i][c] : 0;
+		}
+		const bool now = (t->awake ? t->awake >> state & 1 : true) && (t->cmask ? (n >= t->cmask) != t->inv : n > 0);
+		if (t->awake && !(t->awake >> state & 1))
+			n = 0;
+		value += t->cmask || t->edge ? (uint64_t)(now && !(t->edge && before)) : (uint64_t)n;
+		before = now;
+	}
+	return value;
+}
+
+/* Threads that sleep and wake at different times: a tap that wants certain threads awake counts in those cycles and in no other. */
+static void test_signal_pair_counts_while_certain_threads_are_awake(void **state)
+{
+	(void)state;
+	static int counts[2][CYCLES];
+	for (seed = 1; seed <= 40; seed++) {
+		const uint64_t kept = seed, start = 200 + draw(100);
+		uint64_t at[2] = { start, start }, awake[2][2], ends[2];
+		struct bench x[3] = { bench_open(true), bench_open(true), bench_open(true) };
+		struct tap taps[TAPS_MAX];
+		memset(counts, 0, sizeof(counts));
+		signals_pair(x[2].s, x[0].s, x[1].s);
+		for (unsigned t = 0; t < TAPS_MAX; t++) {
+			taps[t] = (struct tap){ .from = (uint8_t)draw(4), .awake = (uint8_t)(1 + draw(15)), .cmask = (uint8_t)draw(4), .edge = draw(4) == 0 };
+			taps[t].inv = taps[t].cmask && draw(2);
+			listen(&taps[t], SIG_UOPS_EXECUTED);
+			signals_tap(x[2].s, t, &taps[t]);
+		}
+		signal_idle(x[2].s, 50); /* somebody looks meanwhile */
+		for (unsigned i = 0; i < 2; i++) {
+			signal_skip(x[i].s, start);
+			ends[i] = 400 + draw(CYCLES - 1000);
+			awake[i][0] = start;
+		}
+		for (bool asleep[2] = { false, false }; !asleep[0] || !asleep[1];) {
+			const unsigned i = asleep[0] || (!asleep[1] && at[1] < at[0]);
+			for (unsigned n = draw(20); n--;) {
+				const unsigned c = (unsigned)at[i] + draw(60), k = draw(3);
+				signal_pulse_often(x[i].s, SIG_UOPS_EXECUTED, c, k);
+				counts[i][c] += (int)k;
+			}
+			if (draw(3) == 0) {
+				const unsigned from = (unsigned)at[i] + draw(30), to = from + draw(30);
+				signal_level(x[i].s, SIG_UOPS_EXECUTED, from, to, 1);
+				for (unsigned c = from; c < to; c++)
+					counts[i][c]++;
+			}
+			at[i] += draw(90);
+			if (at[i] >= ends[i]) {
+				asleep[i] = true;
+				at[i] += 90; /* nothing is under way any more */
+				awake[i][1] = at[i];
+			}
+			signal_close(x[i].s, at[i]);
+			if (asleep[i])
+				signal_sleep(x[i].s);
+		}
+		signal_idle(x[2].s, CYCLES - 100);
+		signal_idle(x[2].s, CYCLES);
+		for (unsigned t = 0; t < TAPS_MAX; t++)
+			if (signals_tap_get(x[2].s, t)->value != naive_pair(counts, awake, &taps[t]))
+				fail_msg("seed %u, tap %u: from %u awake %u cmask %u inv %u edge %u: %u instead of %u", (unsigned)kept, t, taps[t].from, taps[t].awake,
+				         taps[t].cmask, taps[t].inv, taps[t].edge, (unsigned)signals_tap_get(x[2].s, t)->value,
+				         (unsigned)naive_pair(counts, awake, &taps[t]));
+		for (unsigned i = 0; i < 3; i++)
+			bench_close(&x[i]);
+		seed = kept;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signal_pair_sees_both_threads),
+		cmocka_unit_test(test_signal_pair_counts_while_certain_threads_are_awake),
 		cmocka_unit_test(test_signal_taps_equal_a_recount_of_every_cycle),
 		cmocka_unit_test(test_signal_cmask_and_its_inverse_share_all_cycles),
 		cmocka_unit_test(test_signal_unheard_costs_and_counts_nothing),
