@@ -12,7 +12,7 @@ full() { # machine
 	local m=$1 at="$work/$1" rc=0 start guest name=${1//-/_}
 	mkdir -p "$at"
 	start=$(date +%s)
-	{ time runner/qemu.sh --work "$at/q" --memory 12288 --limit 1500 --options "end=exit backend=sim:$m suite=full" "$out/stallmeter.img" >"$at/boot" 2>&1 || rc=$?; } 2>"$at/cpu"
+	{ time runner/qemu.sh --work "$at/q" --memory 12288 --limit 5400 --options "end=exit backend=sim:$m suite=full" "$out/stallmeter.img" >"$at/boot" 2>&1 || rc=$?; } 2>"$at/cpu"
 	echo "# $m: $(($(date +%s) - start)) s from power-on to the end; of the host's processors $(awk '{ printf "%.0f", $1 + $2 }' "$at/cpu") s, the load is $(cut -d' ' -f1 /proc/loadavg)"
 	echo "# $m: $(grep '^[0-9]* rows: ' "$at/q/debugcon.log")"
 	check "full_${name}_guest_ends_with_0" sh -c 'cat "$1"; exit $2' - "$at/boot" $rc
