@@ -346,6 +346,12 @@ static void read_pmu(struct probe *p)
 			cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
 			return;
 		}
+		if (!cpu->threads_per_core) { /* neither leaf: the logical processors of a package over its cores */
+			struct cpuid_regs four = { 0 };
+			const uint32_t logical = bits(p->one.edx, 28, 28) ? bits(p->one.ebx, 23, 16) : 1;
+			const uint32_t cores = logical > 1 && leaf(p, 4, 0, &four) && bits(four.eax, 4, 0) ? bits(four.eax, 31, 26) + 1 : 1;
+			cpu->threads_per_core = (uint16_t)(logical > cores ? logical / cores : 1);
+		}
 		cpu->general_width = NETBURST_COUNTER_BITS;
 		cpu->general_mask = netburst_usable(cpu->processor);
 		cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);

@@ -37,7 +37,7 @@ struct cpu {
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store shown, not switched off, record format known */
 	uint8_t physical_address_bits;
-	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, 0 unknown */
+	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, of NetBurst 1 and 4; 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
 };
 

@@ -67,8 +67,13 @@ MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_wan
 uint32_t netburst_usable(const struct processor *p);
 
 /* The wants of an event of the processor's list: its own last and, before it, what must be detected beside it; their number, at
- * most 2. Thread 0, CPL 0. */
-unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct netburst_want *out);
+ * most 2. For thread 0 or 1 of its core, CPL 0. */
+unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigned thread, struct netburst_want *out);
+/* Which of its core's threads a logical processor is: 0 or 1, as ESCRs name them; 0 where a core has one. */
+MUST_CHECK enum status netburst_thread(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread);
+
+/* What a processor lacks for an event of its list, or NULL. */
+const char *netburst_lacks(const struct cpu *cpu, const struct event *e);
 
 /* For access.counts: what the event's own ESCR holds, its address in bits 63:32. */
 uint64_t netburst_select(const struct cpu *cpu, const struct event *e);

@@ -2,7 +2,8 @@
  *
  * Runs are filled first fit, the events that leave least choice first: the plan may not be the shortest. The registers are
  * written in the order that never lets a counter see what it should not: all CCCRs off, ESCRs and tagging set, counters
- * zeroed (twice, erratum N15), CCCRs on. There is no switch for all counters at once. */
+ * zeroed (twice, erratum N15), CCCRs on. There is no switch for all counters at once. The threads of a core have one set of
+ * registers: who starts or stops on one of them does so for both. */
 #include "pmu/netburst.h"
 
 #define PEBS_ENABLE 0x3F1u
@@ -12,12 +13,36 @@
 #define TAG         1          /* the one value that front-end tagging uses */
 #define REASON_BYTES 256
 
-unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct netburst_want *out)
+enum status netburst_thread(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread)
+{
+	struct cpuid_regs one;
+	*thread = 0;
+	if (cpu->threads_per_core < 2)
+		return ST_OK;
+	enum status s = a->ops->cpuid(a->self, core, 1, 0, &one);
+	*thread = s == ST_OK ? one.ebx >> 24 & 1 : 0; /* SDM: bit 0 of the initial APIC id */
+	return s;
+}
+
+const char *netburst_lacks(const struct cpu *cpu, const struct event *e)
+{
+	const bool of_two = e->netburst && (e->netburst->threads != 1 || e->netburst->active != NETBURST_ANY);
+	return of_two && cpu->threads_per_core != 2 ? "it needs two threads a core" : NULL;
+}
+
+/* Bits of an ESCR at CPL 0. */
+static uint8_t threads_of(unsigned whose, unsigned thread)
+{
+	const unsigned own = thread ? NETBURST_T1_OS : NETBURST_T0_OS, other = thread ? NETBURST_T0_OS : NETBURST_T1_OS;
+	return (uint8_t)((whose & 1 ? own : 0) | (whose & 2 ? other : 0));
+}
+
+unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigned thread, struct netburst_want *out)
 {
 	const struct processor *p = cpu->processor;
 	const struct netburst_use *u = e->netburst;
 	unsigned n = 0;
-	struct netburst_want w = { .threads = NETBURST_T0_OS, .active = NETBURST_ANY, .after = -1 };
+	struct netburst_want w = { .threads = threads_of(u->threads, thread), .active = u->active, .after = -1 };
 	if (u->upstream >= 0) {
 		out[n] = w;
 		out[n].event = &p->detectors[u->upstream];
@@ -40,18 +65,19 @@ unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, struct 
 uint64_t netburst_select(const struct cpu *cpu, const struct event *e)
 {
 	struct netburst_want w[2];
-	const struct netburst_want *own = &w[netburst_wants_of(cpu, e, w) - 1];
+	const struct netburst_want *own = &w[netburst_wants_of(cpu, e, 0, w) - 1];
 	return (uint64_t)own->event->escr[own->event->escr[0] ? 0 : 1] << 32 | netburst_escr_value(own);
 }
 
 /* All wants of a run; own[i] is the place of slot i's counter among them. */
-static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, unsigned run, struct netburst_want *wants, uint8_t *own)
+static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread, struct netburst_want *wants,
+                             uint8_t *own)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < plan->count && n + 2 <= NETBURST_WANTS_MAX; i++) {
 		if (plan->slots[i].run != run || !plan->slots[i].event)
 			continue;
-		n += netburst_wants_of(cpu, plan->slots[i].event, wants + n);
+		n += netburst_wants_of(cpu, plan->slots[i].event, thread, wants + n);
 		own[i] = (uint8_t)(n - 1);
 	}
 	return n;
@@ -73,22 +99,23 @@ static bool fits(const struct cpu *cpu, const struct plan *plan, unsigned run)
 	char reason[REASON_BYTES];
 	struct text why;
 	text_init(&why, reason, sizeof(reason));
-	unsigned n = wants_of_run(cpu, plan, run, wants, own);
+	unsigned n = wants_of_run(cpu, plan, run, 0, wants, own);
 	/* front_end_event counts what any ESCR tags: one kind of tag a run */
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned j = 0; j < i; j++)
-			if (wants[i].tag && wants[j].tag && (wants[i].event != wants[j].event || wants[i].mask != wants[j].mask))
+			if (wants[i].tag && wants[j].tag && (wants[i].event != wants[j].event || wants[i].mask != wants[j].mask ||
+			    wants[i].threads != wants[j].threads))
 				return false;
 	return n + 2 <= NETBURST_WANTS_MAX && netburst_place(cpu->general_mask, wants, n, places, &why) == ST_OK;
 }
 
-static enum status place_run(const struct cpu *cpu, const struct plan *plan, unsigned run, struct netburst_want *wants,
-                             struct netburst_place *places, uint8_t *own, unsigned *n)
+static enum status place_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread,
+                             struct netburst_want *wants, struct netburst_place *places, uint8_t *own, unsigned *n)
 {
 	char reason[REASON_BYTES];
 	struct text why;
 	text_init(&why, reason, sizeof(reason));
-	*n = wants_of_run(cpu, plan, run, wants, own);
+	*n = wants_of_run(cpu, plan, run, thread, wants, own);
 	return netburst_place(cpu->general_mask, wants, *n, places, &why);
 }
 
@@ -99,7 +126,7 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 	if (n > PLAN_EVENTS_MAX)
 		return ST_FULL;
 	for (unsigned i = 0; i < n; i++)
-		if (!events[i]->netburst || !choice(cpu, events[i])) {
+		if (!events[i]->netburst || !choice(cpu, events[i]) || netburst_lacks(cpu, events[i])) {
 			*problem = events[i]->name;
 			return ST_UNSUPPORTED;
 		}
@@ -122,7 +149,7 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 		struct netburst_place places[NETBURST_WANTS_MAX];
 		uint8_t own[PLAN_EVENTS_MAX];
 		unsigned placed;
-		enum status s = place_run(cpu, plan, run, wants, places, own, &placed);
+		enum status s = place_run(cpu, plan, run, 0, wants, places, own, &placed);
 		if (s != ST_OK)
 			return ST_BROKEN; /* it fitted a moment ago */
 		for (unsigned i = 0; i < n; i++)
@@ -171,9 +198,11 @@ enum status netburst_start(const struct access *a, const struct cpu *cpu, const 
 	struct netburst_want wants[NETBURST_WANTS_MAX];
 	struct netburst_place places[NETBURST_WANTS_MAX];
 	uint8_t own[PLAN_EVENTS_MAX];
-	unsigned n;
+	unsigned n = 0, thread;
 	const struct netburst_metric *metric = NULL;
-	enum status s = place_run(cpu, plan, run, wants, places, own, &n);
+	enum status s = netburst_thread(a, cpu, core, &thread);
+	if (s == ST_OK)
+		s = place_run(cpu, plan, run, thread, wants, places, own, &n);
 	if (s == ST_OK)
 		s = netburst_stop(a, cpu, core);
 	for (unsigned i = 0; i < n && s == ST_OK; i++) {

@@ -83,13 +83,18 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	enum status st = possible(s, why);
 	if (st != ST_OK)
 		return st;
-	unsigned n = netburst_wants_of(s->cpu, event, wants);
+	unsigned thread;
+	st = netburst_thread(s->a, s->cpu, s->core, &thread);
+	if (st != ST_OK)
+		return st;
+	unsigned n = netburst_wants_of(s->cpu, event, thread, wants);
 	struct netburst_want *own = &wants[n - 1];
 	own->pebs = s->precise;
-	own->pmi0 = !s->precise;
+	own->pmi0 = !s->precise && !thread;
+	own->pmi1 = !s->precise && thread;
 	text_init(&said, reason, sizeof(reason));
 	if (netburst_place(s->cpu->general_mask, wants, n, places, &said) != ST_OK) {
-		*why = s->precise ? "the event leaves no record on IQ_COUNTER4" : "no counter for the event";
+		*why = s->precise ? "the event leaves no record on IQ_COUNTER4, of thread 1 IQ_COUNTER5" : "no counter for the event";
 		return ST_UNSUPPORTED;
 	}
 	const struct netburst_place *place = &places[n - 1];

@@ -176,15 +176,33 @@ static int list_profiles(const struct command *c)
 	return EXIT_GOOD;
 }
 
+/* Of NetBurst: what the event's ESCR and CCCR hold on thread 0, and whether another ESCR must detect something beside it. */
+static void print_use(const struct processor *p, const struct event *e)
+{
+	const struct cpu cpu = { .processor = p };
+	struct netburst_want w[2];
+	const unsigned n = netburst_wants_of(&cpu, e, 0, w);
+	const struct netburst_want *own = &w[n - 1];
+	char cccr[40], said[400];
+	snprintf(cccr, sizeof(cccr), "0x%08X%s", netburst_cccr_value(own), n > 1 ? " with another" : "");
+	snprintf(said, sizeof(said), "%s%s", e->what, e->netburst->threads != 1 || e->netburst->active != NETBURST_ANY ? " (needs two threads a core)" : "");
+	printf("%-58s 0x%08X  %-24s 0x%-6X %s\n", e->name, netburst_escr_value(own), cccr, own->event->counters[0] | own->event->counters[1], said);
+}
+
 static int list_events(const struct command *c)
 {
 	const struct processor *p = processor_named(c, "--events", events_of);
 	if (!p)
 		return EXIT_BAD_INPUT;
 	if (p->event_count)
-		printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", "select", "register", "counters", "what");
+		printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", p->detector_count ? "ESCR" : "select", p->detector_count ? "CCCR" : "register",
+		       "counters", "what");
 	for (unsigned i = 0; i < p->event_count; i++) {
 		const struct event *e = &p->events[i];
+		if (e->netburst) {
+			print_use(p, e);
+			continue;
+		}
 		const struct quirk *q = event_overcounts(p, e->name);
 		char said[400];
 		snprintf(said, sizeof(said), "%s%s%s%s", e->what, q ? "; counts too much (" : "", q ? q->erratum : "", q ? ")" : "");

@@ -6,7 +6,9 @@ from reader import c_name, c_text, number, read_csv, words
 EVENT_COLUMNS = ["event", "select", "escr_select", "escr0", "counters0", "escr1", "counters1", "shared", "tags", "units", "what", "source"]
 METRIC_COLUMNS = ["name", "pebs_enable", "matrix_vert", "also", "what", "source"]
 BLOCKS = [range(0, 4), range(4, 8), range(8, 12), range(12, 18)]  # BPU MS FLAME IQ
-USE_COLUMNS = ["name", "detector", "compare", "complement", "edge", "threshold", "upstream", "what", "source"]
+USE_COLUMNS = ["name", "detector", "compare", "complement", "edge", "threshold", "threads", "active", "upstream", "what", "source"]
+THREADS = {"own": 1, "other": 2, "both": 3}
+ACTIVE = {"none": 0, "single": 1, "both": 2, "any": 3}
 METRIC_BITS = 0x19FFF  # IA32_PEBS_ENABLE: 12:0, 15, 16
 
 
@@ -69,6 +71,10 @@ def read_uses(p, folder, name, n):
         u["threshold"] = number(p, r, "threshold", 0, 15)
         if (u["complement"] or u["edge"] or u["threshold"]) and not u["compare"]:
             p.add(r.where, r["name"], "complement, edge and threshold need compare")
+        for k, values in (("threads", THREADS), ("active", ACTIVE)):
+            u[k] = values.get(r[k], 0)
+            if r[k] not in values:
+                p.add(r.where, k, "'%s' is none of %s" % (r[k], ", ".join(values)))
         if metric:
             found = [i for i, m in enumerate(n.metrics) if m["name"] == metric]
             u["metric"] = found[0] if found else -1
@@ -140,8 +146,9 @@ def write_netburst(out, r):
             c_text(m["name"]), m.enable, m.vert, m.also[0], m.also[1], c_text(m["what"]), c_text(m["source"])))
     out.write("};\nstatic const struct netburst_use %s[] = {\n" % c_name("uses", r["name"]))
     for u in (x.use for x in r.uses):
-        out.write("\t{ %d, 0x%X, %d, %d, %d, %d, %d, %d, 0x%X },\n" % (
-            u["event"], u["mask"], u["metric"], u["compare"], u["complement"], u["edge"], u["threshold"], *u["upstream"]))
+        out.write("\t{ %d, 0x%X, %d, %d, %d, %d, %d, %d, %d, %d, 0x%X },\n" % (
+            u["event"], u["mask"], u["metric"], u["compare"], u["complement"], u["edge"], u["threshold"], u["threads"], u["active"],
+            *u["upstream"]))
     out.write("};\n")
 
 

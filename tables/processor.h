@@ -188,6 +188,8 @@ struct netburst_use {
 	uint16_t mask;
 	int8_t metric;           /* index of processor.metrics, -1 none */
 	uint8_t compare, complement, edge, threshold;
+	uint8_t threads;         /* whose: bit 0 of the thread that counts, bit 1 of its core's other */
+	uint8_t active;          /* CCCR active threads: 0 none, 1 a single one, 2 both, 3 any */
 	int16_t upstream;        /* index of the detector that tags its uops, -1 none */
 	uint16_t upstream_mask;
 };

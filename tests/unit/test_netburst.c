@@ -435,6 +435,84 @@ static void test_netburst_values_are_the_documents(void **state)
 	assert_int_equal(at.counter, NETBURST_NO_COUNTER);
 }
 
+/* The names of the processor's list: units, threshold, complement and edge as libpfm4 encodes them, which counts both threads. */
+static void test_netburst_named_events_agree_with_libpfm(void **state)
+{
+	(void)state;
+	const struct processor *p = pentium4();
+	const struct cpu cpu = { .processor = p };
+	unsigned agree = 0;
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	assert_int_equal(pfm_initialize(), PFM_SUCCESS);
+	for (unsigned i = 0; i < p->event_count; i++) {
+		const struct netburst_use *u = p->events[i].netburst;
+		struct netburst_want w[2];
+		const struct netburst_want *own = &w[netburst_wants_of(&cpu, &p->events[i], 0, w) - 1];
+		pfm_pmu_encode_arg_t arg = { .size = sizeof(arg) };
+		char name[512];
+		const char *event = own->event->name, *unit = NULL;
+		int n = 0;
+		for (unsigned k = 0; k < own->event->unit_count; k++)
+			if (own->mask >> own->event->units[k].bit & 1) {
+				unit = own->event->units[k].name;
+				for (unsigned q = 0; q < COUNT_OF(spelled); q++)
+					if (!strcmp(own->event->name, spelled[q].event) && !strcmp(unit, spelled[q].unit)) {
+						event = spelled[q].pfm_event;
+						unit = spelled[q].pfm_unit;
+						break;
+					}
+				n += snprintf(name + n, sizeof(name) - (size_t)n, "%s%s:%s", n ? "" : "netburst_p::", n ? "" : event, unit);
+			}
+		if (u->complement)
+			n += snprintf(name + n, sizeof(name) - (size_t)n, ":cmpl");
+		if (u->edge)
+			n += snprintf(name + n, sizeof(name) - (size_t)n, ":e");
+		if (u->threshold)
+			snprintf(name + n, sizeof(name) - (size_t)n, ":thr=%u", u->threshold);
+		if (pfm_get_os_event_encoding(name, PFM_PLM0, PFM_OS_NONE, &arg) || arg.count != 2)
+			fail_msg("libpfm4 does not know %s", name);
+		if ((netburst_escr_value(own) & ~0xFu) != (arg.codes[0] & ~0xFull) || (netburst_cccr_value(own) | 3u << 16) != arg.codes[1])
+			fail_msg("%s: ESCR 0x%X CCCR 0x%X, libpfm4 %s 0x%llX 0x%llX", p->events[i].name, netburst_escr_value(own), netburst_cccr_value(own), name,
+			         (unsigned long long)arg.codes[0], (unsigned long long)arg.codes[1]);
+		if (u->threads == 3)
+			assert_int_equal(netburst_escr_value(own), arg.codes[0]);
+		free(arg.codes);
+		agree++;
+	}
+	pfm_terminate();
+	print_message("%u named events\n", agree);
+	assert_true(agree > 45);
+}
+
+/* Sprunt: T0_OS and T1_OS are bits 3 and 1; SDM: active threads 0 none, 1 a single one, 2 both, 3 any. */
+static void test_netburst_threads_and_modes_are_where_the_manual_has_them(void **state)
+{
+	(void)state;
+	static const struct { const char *name; uint32_t escr[2], cccr; } known[] = {
+		{ "UOPS_RETIRED", { 0x02000208, 0x02000202 }, 0x00039000 }, { "UOPS_RETIRED.OTHER", { 0x02000202, 0x02000208 }, 0x00039000 },
+		{ "UOPS_RETIRED.CORE", { 0x0200020A, 0x0200020A }, 0x00039000 }, { "UOPS_RETIRED.SINGLE_THREAD", { 0x02000208, 0x02000202 }, 0x00019000 },
+		{ "UOPS_RETIRED.BOTH_THREADS", { 0x02000208, 0x02000202 }, 0x00029000 }, { "CORE_CYCLES", { 0x0200020A, 0x0200020A }, 0x00FF9000 } };
+	struct cpu cpu = { .processor = pentium4(), .general_mask = netburst_usable(pentium4()), .threads_per_core = 2 };
+	for (unsigned i = 0; i < COUNT_OF(known); i++) {
+		const struct event *e = event_find(cpu.processor, known[i].name);
+		struct plan plan;
+		const char *problem;
+		assert_non_null(e);
+		for (unsigned thread = 0; thread < 2; thread++) {
+			struct netburst_want w[2];
+			assert_int_equal(netburst_wants_of(&cpu, e, thread, w), 1);
+			assert_int_equal(netburst_escr_value(&w[0]), known[i].escr[thread]);
+			assert_int_equal(netburst_cccr_value(&w[0]), known[i].cccr);
+		}
+		cpu.threads_per_core = 2;
+		assert_int_equal(plan_events(&cpu, &e, 1, &plan, &problem), ST_OK);
+		cpu.threads_per_core = 1; /* bits 1:0 are reserved there, and active threads must be any */
+		assert_int_equal(plan_events(&cpu, &e, 1, &plan, &problem), i ? ST_UNSUPPORTED : ST_OK);
+		if (i)
+			assert_string_equal(problem, known[i].name);
+	}
+}
+
 static void test_netburst_unknown_names_are_said(void **state)
 {
 	(void)state;
@@ -460,6 +538,8 @@ int main(void)
 		cmocka_unit_test(test_netburst_says_what_collides),
 		cmocka_unit_test(test_netburst_cascade_takes_paired_counters),
 		cmocka_unit_test(test_netburst_values_are_the_documents),
+		cmocka_unit_test(test_netburst_named_events_agree_with_libpfm),
+		cmocka_unit_test(test_netburst_threads_and_modes_are_where_the_manual_has_them),
 		cmocka_unit_test(test_netburst_unknown_names_are_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "bench/measure.h"
+#include "pmu/counters.h"
+#include "pmu/netburst_sample.h"
 #include "pmu/sim/sim_state.h"
 #include "tests/unit/closed_loop.h"
 
@@ -24,7 +26,7 @@ enum { NONE, SINGLE, BOTH, ANY };
 static struct loop_run r;
 static const struct access *a;
 /* What the machine itself says of each thread: taps that no counter has. */
-enum { CYCLES, RETIRED, TRUTHS };
+enum { CYCLES, RETIRED, UOPS, TRUTHS };
 #define FIRST_TAP (TAPS_MAX - TRUTHS)
 
 static int open_threads(void **state)
@@ -36,7 +38,7 @@ static int open_threads(void **state)
 	a = sim_access(r.sim);
 	assert_int_equal(a->cores, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		static const enum signal heard[TRUTHS] = { SIG_CYCLES, SIG_INSTRUCTIONS_RETIRED };
+		static const enum signal heard[TRUTHS] = { SIG_CYCLES, SIG_INSTRUCTIONS_RETIRED, SIG_UOPS_RETIRED_UNFUSED };
 		for (unsigned k = 0; k < TRUTHS; k++) {
 			struct tap t = { .on = true };
 			t.listen[heard[k] / 64] |= 1ull << heard[k] % 64;
@@ -308,6 +310,88 @@ static void test_netburst_threads_what_counts_nothing_is_said(void **state)
 	}
 }
 
+/* Asked by name on either thread: its own, the other's, the core's; the registers are as found behind it. */
+static void test_netburst_threads_by_name(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "UOPS_RETIRED", "UOPS_RETIRED.OTHER", "CYCLES_RUNNING", "CYCLES_RUNNING.OTHER" };
+	static const uint32_t registers[] = { 0x360, 0x362, 0x363, 0x36C, 0x36E, 0x3A2, 0x3A3, 0x3B8, 0x3B9, 0x3F1, 0x3F2 };
+	const struct event *events[COUNT_OF(names)];
+	for (unsigned i = 0; i < COUNT_OF(names); i++)
+		assert_non_null(events[i] = event_find(r.cpu.processor, names[i]));
+	put(0x3B8, 0x0C00020C);
+	put(0x36E, 0x00033000);
+	for (unsigned on = 0; on < 2; on++) {
+		uint64_t before[COUNT_OF(registers)], n[COUNT_OF(names)], own[2], uops[2];
+		struct plan plan;
+		const char *problem;
+		for (unsigned i = 0; i < COUNT_OF(registers); i++)
+			before[i] = get(0, registers[i]);
+		assert_int_equal(plan_events(&r.cpu, events, COUNT_OF(names), &plan, &problem), ST_OK);
+		assert_int_equal(plan.runs, 1);
+		assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, on), ST_OK);
+		for (unsigned i = 0; i < 2; i++) {
+			own[i] = truth(i, CYCLES);
+			uops[i] = truth(i, UOPS);
+		}
+		run(300, 900);
+		for (unsigned i = 0; i < COUNT_OF(names); i++)
+			assert_int_equal(a->ops->rdpmc(a->self, !on, plan.slots[i].rdpmc_index, &n[i]), ST_OK);
+		assert_true(n[0] == truth(on, UOPS) - uops[on] && n[1] == truth(!on, UOPS) - uops[!on]);
+		assert_true(n[2] == truth(on, CYCLES) - own[on] && n[3] == truth(!on, CYCLES) - own[!on]);
+		assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, on), ST_OK);
+		/* the other thread counts after it, and both are given back */
+		assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, !on), ST_OK);
+		assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, !on), ST_OK);
+		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		for (unsigned i = 0; i < COUNT_OF(registers); i++)
+			if (get(0, registers[i]) != before[i])
+				fail_msg("0x%X: 0x%llx, was 0x%llx", registers[i], (unsigned long long)get(0, registers[i]), (unsigned long long)before[i]);
+	}
+}
+
+/* Each thread's records come of its own uops, and so do its interrupts. */
+static void test_netburst_threads_sample_their_own(void **state)
+{
+	(void)state;
+	struct mapping m = { .va = WINDOW_DATA, .bytes = 1 << 20, .page_bytes = PAGE_4K };
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	for (unsigned on = 0; on < 2; on++)
+		for (unsigned precise = 0; precise < 2; precise++) {
+			static __typeof__(*((struct interrupts *)0)->records) records[256];
+			struct netburst_sample s = { .a = &r.guard.access, .cpu = &r.cpu, .core = on, .precise = precise };
+			const struct event *e = event_find(r.cpu.processor, "L1_LOAD_MISS_RETIRED");
+			struct job jobs[2];
+			const char *why = NULL;
+			s.taken.records = records;
+			s.taken.capacity = COUNT_OF(records);
+			assert_int_equal(netburst_sample_start(&s, e, 100, &why), ST_OK);
+			memset(jobs, 0, sizeof(jobs));
+			for (unsigned i = 0; i < 2; i++) { /* thread 1 visits the upper half, twice as much of it */
+				struct measure_block *block = a->ops->control(a->self, i);
+				memset(block, 0, sizeof(*block));
+				block->kernel = WINDOW_CODE + kernel_find("k_touch")->offset;
+				block->serialise = 1;
+				block->argument[0] = m.va + i * (m.bytes / 2);
+				block->argument[1] = (i + 1) * 2000;
+				block->argument[2] = 64;
+				jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + kernel_find("k_measure")->offset, .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+			}
+			assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_OK);
+			assert_int_equal(netburst_sample_stop(&s), ST_OK);
+			print_message("thread %u: %u %s\n", on, s.records, precise ? "records" : "interrupts");
+			/* from an overflow to its interrupt misses are not counted */
+			assert_in_range(s.records, (on + 1) * (precise ? 19 : 15), (on + 1) * 21);
+			for (unsigned i = 0; i < s.records; i++) {
+				struct netburst_record got;
+				assert_int_equal(netburst_sample_read(&s, i, &got), ST_OK);
+				if (precise)
+					assert_int_equal(got.gpr[7] >= m.va + m.bytes / 2, on); /* RDI */
+			}
+		}
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_threads, close_threads)
@@ -320,6 +404,8 @@ int main(void)
 		TEST(test_netburst_threads_independent_events_are_not_told_apart),
 		TEST(test_netburst_threads_share_registers),
 		TEST(test_netburst_threads_what_counts_nothing_is_said),
+		TEST(test_netburst_threads_by_name),
+		TEST(test_netburst_threads_sample_their_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
