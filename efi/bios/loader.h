@@ -24,6 +24,7 @@ extern volatile struct bios_packet bios_packet; /* below 64 KiB, as real mode ne
 extern const uint8_t bios_drive;
 extern const struct bios_range bios_map[];
 extern const uint32_t bios_map_entries;
+extern const uint16_t bios_low_kib; /* INT 12h: memory below the extended BIOS data area */
 extern const uint8_t exception_entries[];
 /* INT 13h with bios_registers, and its answer there. */
 void bios_disk_call(void);

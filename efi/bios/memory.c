@@ -7,6 +7,7 @@
 #define RANGES_MAX  1024u
 #define MAPPED_TO   (512ull << 30) /* one entry of level 4 */
 #define MAPPED_FROM (4ull << 30)   /* efi/bios/start.asm maps what lies below */
+#define VIDEO_FROM  0xA0000ull
 #define ROM_FROM    0xE0000ull     /* the BIOS' own, whether its map has it or not */
 #define ROM_TO      0x100000ull
 #define NOTHING     UINT32_MAX
@@ -92,7 +93,7 @@ enum status memory_init(void)
 		}
 	}
 	room = room && paint(0, LOW_FIRST, EfiReservedMemoryType) && paint(LOW_FIRST, LOW_END, EfiRuntimeServicesCode) &&
-	       paint(ROM_FROM, ROM_TO, EfiReservedMemoryType);
+	       paint((uint64_t)bios_low_kib << 10 & ~(PAGE - 1), VIDEO_FROM, EfiReservedMemoryType) && paint(ROM_FROM, ROM_TO, EfiReservedMemoryType);
 	return room ? ST_OK : ST_FULL;
 }
 

@@ -29,7 +29,7 @@
 %define EXIT_CODE  0x13       ; nothing could be run
 
 extern loader_main, loader_exception, stage2_end, bss_end
-global bios_start, bios_disk_call, bios_registers, bios_packet, bios_drive, bios_map, bios_map_entries, exception_entries
+global bios_start, bios_disk_call, bios_registers, bios_packet, bios_drive, bios_map, bios_map_entries, bios_low_kib, exception_entries
 
 section .low progbits alloc exec write align=16
 bits 16
@@ -67,6 +67,7 @@ bios_start: ; DL: the drive
 
 	mov si, no_low
 	int 0x12
+	mov [bios_low_kib], ax
 	cmp ax, LOW_KIB
 	jb fail
 	call a20
@@ -398,6 +399,7 @@ align 8
 bios_registers: dw 0, 0, 0, 0 ; AX, DX, SI, FLAGS
 bios_packet: times 16 db 0
 bios_map_entries: dd 0
+bios_low_kib: dw 0
 no_long: db "Stallmeter: this processor has no 64-bit mode; nothing was started", 13, 10, 0
 no_low:  db "Stallmeter: too little memory below 1 MiB; nothing was started", 13, 10, 0
 no_a20:  db "Stallmeter: the A20 line cannot be switched on; nothing was started", 13, 10, 0
