@@ -73,15 +73,20 @@ boot "$image" --reboots --options "end=shutdown watchdog=0 $row"
 check "bios_shuts_down" sh -c 'grep "the guest shut down" "$1"' - "$work/boot"
 boot "$image" --options "end=reboot watchdog=0 $row"
 check "bios_reboots" sh -c 'grep "the guest shut down or reset" "$1"' - "$work/boot"
-mkfifo "$work/key.in" "$work/key.out"
-cat "$work/key.out" >"$work/key.log" & reader=$!
-boot "$image" --reboots --keys "$work/key" --options "end=menu watchdog=0 $row" & guest=$!
-exec 9<>"$work/key.in"
-for ((i = 0; i < 600; i++)); do grep -qa 'S shut down' "$log" 2>/dev/null && break; sleep 0.1; done
+mkfifo "$work/key.in" "$work/key.out" "$work/monitor.in" "$work/monitor.out"
+cat "$work/key.out" >"$work/key.log" & readers=$!
+cat "$work/monitor.out" >"$work/monitor.log" & readers+=" $!"
+boot "$image" --reboots --keys "$work/key" --options "end=menu watchdog=0 $row" -- -chardev pipe,id=monitor,path="$work/monitor" -mon monitor & guest=$!
+exec 8<>"$work/monitor.in" 9<>"$work/key.in"
+shows() { for ((i = 0; i < 600; i++)); do grep -qaE "$1" "$log" 2>/dev/null && break; sleep 0.1; done; }
+shows 'page 1 of 2.* S shut down'
+echo "sendkey right" >&8
+shows 'page 2 of 2.* S shut down'
 printf 's' >&9
-wait "$guest" "$reader"
-exec 9>&-
-check "bios_menu_takes_a_key" said 'S shut down, .*: shut down'
+wait $guest $readers
+exec 8>&- 9>&-
+check "bios_menu_takes_a_key_of_the_keyboard" said '^page 2 of 2'
+check "bios_menu_takes_a_key_of_the_serial_line" said '^page 2 of 2.* S shut down, .*: shut down'
 
 # --- failures: one line each. What the second stage says ends QEMU; the boot sector stops, and QEMU is ended from here.
 line() { # line NAME LINE OPTION...: of $work/bad.img
