@@ -13,7 +13,7 @@
 const char *study_part_name(enum study_part p)
 {
 	static const char *const names[STUDY_PARTS] = { "trip counts", "call arguments", "load addresses", "basic blocks",
-		"call counts", "precise cycles", "loads by source", "memory traffic" };
+		"call counts", "precise cycles", "loads by source", "memory traffic", "two threads" };
 
 	return (unsigned)p < STUDY_PARTS ? names[p] : "?";
 }
@@ -230,6 +230,7 @@ void study_run(struct bench *b, struct study_result *out)
 	study_cycles(&s);
 	study_loads(&s);
 	study_traffic(&s);
+	study_threads(&s);
 	st = b->a->ops->unmap(b->a->self, &s.map);
 	if (st != ST_OK)
 		study_failed(&s, STUDY_LOADS, st, "unmapping the buffer");

@@ -1,9 +1,10 @@
 /* bench/study.h: what precise sampling and last-branch records say of a small program whose loops, branches and
- * calls are known (k_study), and two checks of the events themselves.
+ * calls are known (k_study), two checks of the events themselves, and what two threads of a core leave each other.
  *
  * Levinthal's guide: "Loop Tripcounts", "Call Counts and Function Arguments", "LBRs and Basic Block Execution
  * Counts", "Precise Execution Events", and "The sum of all the MEM_LOAD_RETIRED events will equal the
- * MEM_INST_RETIRED.LOADS count". */
+ * MEM_INST_RETIRED.LOADS count".
+ * Sprunt, IEEE Micro 2002: fp_add_latency and l1_miss on one and on two threads. */
 #ifndef BENCH_STUDY_H
 #define BENCH_STUDY_H
 
@@ -18,7 +19,7 @@
 struct study_values { uint32_t count; int64_t mean_milli; uint64_t least, most; uint32_t bins[STUDY_BINS]; };
 
 enum study_part { STUDY_TRIPS, STUDY_ARGUMENTS, STUDY_ADDRESSES, STUDY_BLOCKS_PART, STUDY_CALLS, STUDY_CYCLES, STUDY_LOADS,
-	STUDY_TRAFFIC, STUDY_PARTS };
+	STUDY_TRAFFIC, STUDY_THREADS, STUDY_PARTS };
 const char *study_part_name(enum study_part p);
 
 struct study_loop {
@@ -30,6 +31,15 @@ struct study_loop {
 struct study_block { uint32_t start; uint32_t executions; int64_t per_turn_milli; };
 /* A conditional branch that was taken at least once. */
 struct study_branch { uint32_t at, taken, passed; };
+
+/* A thread of a core: uops retired a cycle in millionths, L1 misses an iteration in thousandths, and what the same counters say of
+ * the other thread's uops in these cycles, where there are such events. */
+struct study_pace { int64_t uops_micro, misses_milli, other_micro; bool other_known; };
+/* A kernel on one thread of a core, and on both at once. */
+struct study_contest { const char *name, *kernel; struct study_pace alone, together[2]; };
+#define STUDY_CONTESTS 2
+/* Of both threads together: what the counters of one say of both in its windows, the mean of the two; else each one's own. */
+int64_t study_together_micro(const struct study_contest *c);
 
 struct study_result {
 	bool ran;
@@ -51,6 +61,7 @@ struct study_result {
 	uint32_t addresses_right;           /* ... and where what was loaded lies */
 	uint64_t read_lines[2], nt_lines[2];/* lines from memory of this node and of others: read, written non-temporally */
 	uint64_t nt_lines_stored;           /* what the loop stored */
+	struct study_contest contests[STUDY_CONTESTS];
 };
 
 struct bench;

@@ -1,5 +1,5 @@
 /* bench/study_parts.h: what the files of the study share: study.c (PEBS), study_branches.c (last-branch records),
- * study_memory.c (loads by source, memory traffic). */
+ * study_memory.c (loads by source, memory traffic), study_threads.c (two threads of a core). */
 #ifndef BENCH_STUDY_PARTS_H
 #define BENCH_STUDY_PARTS_H
 
@@ -41,5 +41,6 @@ void study_blocks(struct study *s);
 void study_calls(struct study *s);
 void study_loads(struct study *s);
 void study_traffic(struct study *s);
+void study_threads(struct study *s);
 
 #endif

@@ -1,4 +1,5 @@
 /* bench/study_report.c: the study as JSON and as lines below the table. Schema: results/SCHEMA.md. */
+#include "bench/reduce.h"
 #include "bench/study.h"
 
 static bool good(const struct study_result *s, enum study_part p)
@@ -14,6 +15,46 @@ static void json_values(struct text *t, const struct study_values *v)
 	for (unsigned i = 0; i < STUDY_BINS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", v->bins[i]);
 	text_fmt(t, "]}");
+}
+
+int64_t study_together_micro(const struct study_contest *c)
+{
+	const struct study_pace *p = c->together;
+	const int64_t own = p[0].uops_micro + p[1].uops_micro;
+
+	return p[0].other_known && p[1].other_known ? (own + p[0].other_micro + p[1].other_micro) / 2 : own;
+}
+
+static void json_pace(struct text *t, const struct study_pace *p)
+{
+	text_fmt(t, "{\"uops_per_cycle\": ");
+	text_fixed(t, p->uops_micro, 6);
+	text_fmt(t, ", \"l1_misses_per_iteration\": ");
+	text_fixed(t, p->misses_milli, 3);
+	if (p->other_known) {
+		text_fmt(t, ", \"other_uops_per_cycle\": ");
+		text_fixed(t, p->other_micro, 6);
+	}
+	text_fmt(t, "}");
+}
+
+static void json_contests(struct text *t, const struct study_result *s)
+{
+	text_fmt(t, ", \"threads\": [");
+	for (unsigned i = 0; i < STUDY_CONTESTS && good(s, STUDY_THREADS); i++) {
+		const struct study_contest *c = &s->contests[i];
+
+		text_fmt(t, "%s{\"name\": \"%s\", \"kernel\": \"%s\", \"alone\": ", i ? ", " : "", c->name, c->kernel);
+		json_pace(t, &c->alone);
+		text_fmt(t, ", \"together\": [");
+		json_pace(t, &c->together[0]);
+		text_fmt(t, ", ");
+		json_pace(t, &c->together[1]);
+		text_fmt(t, "], \"together_uops_per_cycle\": ");
+		text_fixed(t, study_together_micro(c), 6);
+		text_fmt(t, "}");
+	}
+	text_fmt(t, "]");
 }
 
 void study_json(struct text *t, const struct study_result *s)
@@ -52,10 +93,32 @@ void study_json(struct text *t, const struct study_result *s)
 	         "\"cycles_accounted\": ", s->calls, s->call_sites, s->cycle_records, s->cycle_records_inside);
 	text_fixed(t, s->cycles_milli, 3);
 	text_fmt(t, ", \"loads\": %llu, \"loads_by_source\": %llu, \"addresses\": %u, \"addresses_right\": %u, "
-	         "\"read_lines\": [%llu, %llu], \"nt_lines\": [%llu, %llu], \"nt_lines_stored\": %llu}",
+	         "\"read_lines\": [%llu, %llu], \"nt_lines\": [%llu, %llu], \"nt_lines_stored\": %llu",
 	         (unsigned long long)s->loads, (unsigned long long)s->sources, s->addresses, s->addresses_right,
 	         (unsigned long long)s->read_lines[0], (unsigned long long)s->read_lines[1], (unsigned long long)s->nt_lines[0],
 	         (unsigned long long)s->nt_lines[1], (unsigned long long)s->nt_lines_stored);
+	json_contests(t, s);
+	text_fmt(t, "}");
+}
+
+/* Uops a cycle of a kernel alone, of both threads with it, and L1 misses an iteration of each. */
+static void contest_line(struct text *t, const struct study_contest *c)
+{
+	const int64_t both = study_together_micro(c);
+
+	text_fmt(t, "%s ", c->name);
+	text_fixed(t, (c->alone.uops_micro + 500) / 1000, 3);
+	text_fmt(t, " uops/cycle alone, ");
+	text_fixed(t, (both + 500) / 1000, 3);
+	text_fmt(t, " by both together (");
+	text_fixed(t, c->alone.uops_micro > 0 ? mul_div(both, 1000, c->alone.uops_micro) : 0, 3);
+	text_fmt(t, " times), L1 misses ");
+	text_fixed(t, c->alone.misses_milli, 3);
+	text_fmt(t, ", ");
+	text_fixed(t, c->together[0].misses_milli, 3);
+	text_fmt(t, " + ");
+	text_fixed(t, c->together[1].misses_milli, 3);
+	text_fmt(t, " an iteration");
 }
 
 static void part_line(struct text *t, const struct study_result *s, enum study_part p)
@@ -94,6 +157,12 @@ static void part_line(struct text *t, const struct study_result *s, enum study_p
 		text_fmt(t, "%u records stand for ", s->cycle_records);
 		text_fixed(t, s->cycles_milli, 3);
 		text_fmt(t, " of the cycles");
+		break;
+	case STUDY_THREADS:
+		for (unsigned i = 0; i < STUDY_CONTESTS; i++) {
+			text_fmt(t, "%s", i ? "; " : "");
+			contest_line(t, &s->contests[i]);
+		}
 		break;
 	default:
 		text_fmt(t, "%llu loads, %llu by source", (unsigned long long)s->loads, (unsigned long long)s->sources);

@@ -58,8 +58,10 @@ static void test_study_of_a_known_program(void **state)
 	study_lines(&t, &study);
 	fputs(text, stderr);
 	for (unsigned p = 0; p < STUDY_PARTS; p++)
-		if (study.parts[p].status != ST_OK)
+		if (p != STUDY_THREADS && study.parts[p].status != ST_OK)
 			fail_msg("%s: %s", study_part_name(p), study.parts[p].reason);
+	assert_int_equal(study.parts[STUDY_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_study_threads.c */
+	assert_string_equal(study.parts[STUDY_THREADS].reason, "one thread a core");
 
 	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: means are 2.5, by turns 3, by what the shadow hides more */
 	assert_int_equal(study.loop_count, 2);
