@@ -194,6 +194,12 @@ $(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/acpi.c efi/smbios.c pmu/text.c
 	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
 
+# What the BIOS loader reads, likewise.
+$(OUT)/tests/bios/loader: tests/bios/loader.c $(addprefix efi/bios/,memory.c partition.c fat.c volume.c image.c) pmu/text.c efi/bios/loader.h
+	@mkdir -p $(@D)
+	$(CC) $(COMMON) -D_GNU_SOURCE -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
+	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
+
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
 $(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
@@ -244,7 +250,7 @@ check-fast: host unit
 	OUT=$(OUT) tests/run.sh fast
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/boot/debugger
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/boot/debugger
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # What each profile does to the registers, to be looked at before it goes in.

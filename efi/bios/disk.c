@@ -1,15 +1,10 @@
-/* efi/bios/disk.c: reads through the BIOS (T13 EDD-3, 8.2: INT 13h AH=42h) and finds EFI system partitions (UEFI 5.3). */
+/* efi/bios/disk.c: reads through the BIOS (T13 EDD-3, 8.2: INT 13h AH=42h). */
 #include "efi/bios/loader.h"
-#include <efigpt.h>
 
 #define TRIES      3u
 #define CARRY      1u
-#define ENTRY_MOST 512u
-#define ENTRIES_MOST 128u /* what every partition table has room for (UEFI 5.3.1) */
 #define PIC_1      0x21   /* interrupt masks of the two 8259 */
 #define PIC_2      0xA1
-
-static const EFI_GUID system_partition = EFI_PART_TYPE_EFI_SYSTEM_PART_GUID;
 
 /* Both interrupt controllers are masked but while the BIOS reads: nobody else is there to take what they send. */
 static void call(void)
@@ -63,31 +58,4 @@ enum status disk_read(uint64_t block, uint64_t blocks, void *to)
 		blocks -= n;
 	}
 	return ST_OK;
-}
-
-enum status disk_system_partition(unsigned *index, struct partition *p)
-{
-	EFI_PARTITION_TABLE_HEADER head;
-	uint8_t block[BLOCK_BYTES];
-	enum status s = disk_read(1, 1, block);
-	if (s != ST_OK)
-		return s;
-	memcpy(&head, block, sizeof(head));
-	if (memcmp(&head.Header.Signature, "EFI PART", 8) != 0 || head.SizeOfPartitionEntry < sizeof(EFI_PARTITION_ENTRY) ||
-	    head.SizeOfPartitionEntry > ENTRY_MOST || (head.SizeOfPartitionEntry & (head.SizeOfPartitionEntry - 1)) != 0)
-		return ST_SYNTAX;
-	for (; *index < head.NumberOfPartitionEntries && *index < ENTRIES_MOST; (*index)++) {
-		EFI_PARTITION_ENTRY entry;
-		unsigned at = *index * head.SizeOfPartitionEntry;
-		s = disk_read(head.PartitionEntryLBA + at / BLOCK_BYTES, 1, block);
-		if (s != ST_OK)
-			return s;
-		memcpy(&entry, block + at % BLOCK_BYTES, sizeof(entry));
-		if (memcmp(&entry.PartitionTypeGUID, &system_partition, sizeof(system_partition)) != 0 || entry.EndingLBA < entry.StartingLBA)
-			continue;
-		*p = (struct partition){ entry.StartingLBA, entry.EndingLBA - entry.StartingLBA + 1 };
-		(*index)++;
-		return ST_OK;
-	}
-	return ST_MISSING;
 }

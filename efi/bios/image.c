@@ -41,6 +41,23 @@ static bool relocate(uint8_t *base, uint32_t image_bytes, uint32_t at, uint32_t 
 	return true;
 }
 
+/* Sections and relocations of a file whose head is good. */
+static bool lay_out(const uint8_t *file, uint64_t bytes, uint64_t table, const uint8_t *optional, uint8_t *base, uint32_t image_bytes)
+{
+	const uint8_t *head = optional - OPTIONAL_AT, *relocations = optional + DIRECTORIES + 8 * RELOCATIONS;
+	for (uint32_t i = 0; i < u16_at(head + 6); i++) {
+		const uint8_t *s = file + table + i * SECTION_BYTES;
+		uint64_t in_memory = u32_at(s + 8), to = u32_at(s + 12), in_file = u32_at(s + 16), from = u32_at(s + 20);
+		uint64_t n = in_memory != 0 && in_memory < in_file ? in_memory : in_file;
+		if (to + (in_memory > n ? in_memory : n) > image_bytes || (n != 0 && from + n > bytes))
+			return false;
+		memcpy(base + to, file + from, n);
+	}
+	if (u32_at(optional + 108) <= RELOCATIONS || u16_at(head + 20) < DIRECTORIES + 8 * (RELOCATIONS + 1) || u32_at(relocations + 4) == 0)
+		return true;
+	return relocate(base, image_bytes, u32_at(relocations), u32_at(relocations + 4), (uintptr_t)base - u64_at(optional + 24));
+}
+
 enum status image_load(const uint8_t *file, uint64_t bytes, struct image *out)
 {
 	EFI_PHYSICAL_ADDRESS at = UINT32_MAX;
@@ -49,32 +66,20 @@ enum status image_load(const uint8_t *file, uint64_t bytes, struct image *out)
 		return ST_SYNTAX;
 	const uint8_t *head = file + pe, *optional = head + OPTIONAL_AT;
 	uint32_t sections = u16_at(head + 6), optional_bytes = u16_at(head + 20), entry = u32_at(optional + 16);
-	uint32_t image_bytes = u32_at(optional + 56), head_bytes = u32_at(optional + 60), directories = u32_at(optional + 108);
+	uint32_t image_bytes = u32_at(optional + 56), head_bytes = u32_at(optional + 60);
 	uint64_t table = pe + OPTIONAL_AT + optional_bytes;
 	if (u16_at(head + 4) != MACHINE_X64 || u16_at(optional) != MAGIC_PE32_PLUS || u16_at(optional + 68) != EFI_APPLICATION ||
 	    image_bytes == 0 || image_bytes > IMAGE_MOST || head_bytes > bytes || head_bytes > image_bytes || entry >= image_bytes ||
 	    optional_bytes < DIRECTORIES || sections > SECTIONS_MOST || table + sections * SECTION_BYTES > bytes)
 		return ST_SYNTAX;
-	if (memory_allocate_pages(AllocateMaxAddress, EfiLoaderCode, (image_bytes + PAGE - 1) / PAGE, &at) != EFI_SUCCESS)
+	UINTN pages = (image_bytes + PAGE - 1) / PAGE;
+	if (memory_allocate_pages(AllocateMaxAddress, EfiLoaderCode, pages, &at) != EFI_SUCCESS)
 		return ST_FULL;
 	uint8_t *base = (uint8_t *)(uintptr_t)at;
-	memset(base, 0, (image_bytes + PAGE - 1) / PAGE * PAGE);
+	memset(base, 0, pages * PAGE);
 	memcpy(base, file, head_bytes);
-	for (uint32_t i = 0; i < sections; i++) {
-		const uint8_t *s = file + table + i * SECTION_BYTES;
-		uint64_t in_memory = u32_at(s + 8), to = u32_at(s + 12), in_file = u32_at(s + 16), from = u32_at(s + 20);
-		uint64_t n = in_memory != 0 && in_memory < in_file ? in_memory : in_file;
-		if (to + (in_memory > n ? in_memory : n) > image_bytes || (n != 0 && from + n > bytes))
-			return ST_SYNTAX;
-		memcpy(base + to, file + from, n);
-	}
-	if (directories > RELOCATIONS && optional_bytes >= DIRECTORIES + 8 * (RELOCATIONS + 1)) {
-		const uint8_t *d = optional + DIRECTORIES + 8 * RELOCATIONS;
-		if (u32_at(d + 4) != 0 && !relocate(base, image_bytes, u32_at(d), u32_at(d + 4), at - u64_at(optional + 24)))
-			return ST_SYNTAX;
-	}
-	out->base = at;
-	out->bytes = image_bytes;
-	out->entry = (EFI_STATUS(EFIAPI *)(EFI_HANDLE, EFI_SYSTEM_TABLE *))(uintptr_t)(at + entry);
+	if (!lay_out(file, bytes, table, optional, base, image_bytes))
+		return memory_free_pages(at, pages) == EFI_SUCCESS ? ST_SYNTAX : ST_BROKEN;
+	*out = (struct image){ at, image_bytes, (EFI_STATUS(EFIAPI *)(EFI_HANDLE, EFI_SYSTEM_TABLE *))(uintptr_t)(at + entry) };
 	return ST_OK;
 }

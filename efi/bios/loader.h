@@ -50,7 +50,7 @@ EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN 
 EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID **at);
 EFI_STATUS EFIAPI memory_free_pool(VOID *at);
 
-/* --- disk.c: blocks of 512 bytes of the drive that we came from; its partition table -------------------------------------- */
+/* --- disk.c, partition.c: blocks of 512 bytes of the drive that we came from; its partition table -------------------------- */
 MUST_CHECK enum status disk_read(uint64_t block, uint64_t blocks, void *to);
 struct partition { uint64_t first, blocks; };
 /* The EFI system partition number *index or behind it; *index becomes the next number. ST_MISSING: no more; ST_SYNTAX: no GPT. */
