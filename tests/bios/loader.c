@@ -244,6 +244,53 @@ static bool reads_as(const char *path, const struct content *c)
 	return same;
 }
 
+static uint8_t *table_entry(uint32_t cluster)
+{
+	return disk.at + volume.table * BLOCK_BYTES + 4ull * cluster;
+}
+
+/* Every fifth pair of the file's clusters changes places. */
+static void scatter(const struct content *file)
+{
+	struct fat_file root = fat_root(&volume), f;
+	uint64_t bytes = volume.cluster_blocks * BLOCK_BYTES;
+	if (fat_find(&volume, &root, "\\EFI\\BOOT\\BOOTX64.EFI", &f) != ST_OK)
+		abort();
+	for (uint32_t c = f.first; c + 4 < f.first + file->bytes / bytes; c += 5) {
+		uint8_t *a = disk.at + volume.data * BLOCK_BYTES + (c - 1) * bytes, kept[4096]; /* c + 1 */
+		uint32_t next = c + 2;
+		if (memcmp(table_entry(c + 1), &next, 4) != 0 || bytes > sizeof(kept))
+			abort(); /* they do not lie behind each other */
+		memcpy(kept, a, bytes);
+		memcpy(a, a + bytes, bytes);
+		memcpy(a + bytes, kept, bytes);
+		memcpy(table_entry(c), &next, 4);
+		next = c + 3;
+		memcpy(table_entry(c + 1), &next, 4);
+		next = c + 1;
+		memcpy(table_entry(c + 2), &next, 4);
+	}
+}
+
+/* The last part of the long name stands before the short one's entry. */
+static void test_names(const char *path)
+{
+	struct fat_file root = fat_root(&volume), f;
+	uint8_t *e = disk.at + volume.data * BLOCK_BYTES, sum;
+	for (unsigned i = 0; i < 262144 && !(e[0] == 1 && e[11] == 0x0F && e[32] == 'A' && e[33] == 'F'); i++)
+		e += 32;
+	bool there = e[0] == 1 && e[11] == 0x0F && fat_find(&volume, &root, path, &f) == ST_OK;
+	sum = e[13]++;
+	check(there && fat_find(&volume, &root, path, &f) == ST_MISSING && fat_find(&volume, &root, "stallmeter\\afilew~1.bin", &f) == ST_OK,
+	      "disk_long_name_of_another_file_does_not_count");
+	e[13] = sum;
+	*(e - 32) = 4; /* 2 */
+	check(fat_find(&volume, &root, path, &f) == ST_MISSING && fat_find(&volume, &root, "stallmeter\\afilew~1.bin", &f) == ST_OK,
+	      "disk_long_name_out_of_order_does_not_count");
+	*(e - 32) = 2;
+	check(fat_find(&volume, &root, path, &f) == ST_OK, "disk_long_name_mended_counts");
+}
+
 static void test_disk(const struct content *application, const char *long_name, const struct content *long_file)
 {
 	struct partition p;
@@ -256,6 +303,9 @@ static void test_disk(const struct content *application, const char *long_name, 
 	check(reads_as("efi\\.\\boot\\..\\Boot\\bootx64.efi", application), "disk_knows_no_case_and_the_folder_above");
 	snprintf(path, sizeof(path), "\\stallmeter\\%s", long_name);
 	check(reads_as(path, long_file), "disk_long_name_reads_the_same");
+	test_names(path);
+	scatter(application);
+	check(open_disk() == ST_OK && reads_as("\\EFI\\BOOT\\BOOTX64.EFI", application), "disk_scattered_application_reads_the_same");
 	struct fat_file root = fat_root(&volume), f;
 	check(fat_find(&volume, &root, "\\EFI\\BOOT\\BOOTX64.EF", &f) == ST_MISSING && fat_find(&volume, &root, "\\EFI\\BOOT\\BOOTX64.EFI\\x", &f) == ST_MISSING &&
 	      fat_find(&volume, &root, "\\EFI\\NO", &f) == ST_MISSING, "disk_has_no_other_names");
