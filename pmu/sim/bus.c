@@ -9,7 +9,7 @@
  * bus can carry.
  *
  * Requests and data have clocks of the bus to themselves, the first that are free from the request and from the line's arrival on;
- * only who listens to the bus' own signals (IOQ, FSB) sees them. The other counts are said with the request.
+ * only who listens to the bus' own signals (IOQ, FSB, BSQ) sees them. The other counts are said with the request.
  *
  * Not modelled: I/O and deferred transactions, retries, snoop stalls, arbitration, the snoops of another socket's transactions,
  * lock cycles, how long writes stay in the queue. */
@@ -23,11 +23,13 @@ _Static_assert(SIG_BUS_ALL_READ == SIG_BUS_READ + 9 && SIG_BUS_ALL_DATA_OUT == S
 
 #define REQUEST_CLOCKS 2 /* request phase: two bus clocks */
 #define ASSERTED_CYCLES 2 /* SDM, FSB_data_activity: two processor clocks in each */
+#define ENTRY_CYCLES 4    /* from one entry of the bus sequence queue to the next: its events are edges too (SDM, BSQ_allocation) */
 
 void bus_init(const struct memory *s, struct socket *k)
 {
 	lane_init(&k->bus_requests, s->m->clock_core_ratio * REQUEST_CLOCKS << 16);
 	lane_init(&k->bus_data, s->m->clock_core_ratio << 16);
+	lane_init(&k->bus_entries, ENTRY_CYCLES << 16);
 }
 
 /* The core cycle in which the first free slot of the bus from t on begins. */
@@ -45,7 +47,7 @@ static void assert_to(struct signals *g, enum signal sig, uint64_t t)
 
 /* A transaction as the bus' own signals show it: requests and what goes to or from a core to the thread whose they are, data of
  * all agents to one thread of each core. */
-static void show(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data, unsigned clocks)
+static void show(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data, unsigned clocks)
 {
 	const unsigned a_core = (unsigned)s->m->topology_threads, a_socket = s->cores / s->sockets * a_core;
 	const unsigned of_socket = thread - thread % a_socket;
@@ -56,6 +58,9 @@ static void show(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t
 	          slot(s, &k->bus_requests, t));
 	if (read && data > t)
 		signal_level(s->signals[thread], SIG_IOQ_READ_ENTRIES, t, data, 1);
+	assert_to(s->signals[thread], queued, lane_take(&k->bus_entries, (t + ENTRY_CYCLES - 1) / ENTRY_CYCLES * ENTRY_CYCLES));
+	if (queued == SIG_BSQ_READ && data > t)
+		signal_level(s->signals[thread], SIG_BSQ_READ_ENTRIES, t, data, 1);
 	for (unsigned i = 0; i < clocks; i++) {
 		const uint64_t at = slot(s, &k->bus_data, data);
 
@@ -65,7 +70,7 @@ static void show(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t
 	}
 }
 
-void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data_at)
+void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data_at)
 {
 	const unsigned a_socket = s->cores / s->sockets * (unsigned)s->m->topology_threads, first = thread - thread % a_socket;
 	const enum signal data = kind <= BUS_RFO ? SIG_BUS_DATA_IN : SIG_BUS_DATA_OUT;
@@ -75,23 +80,25 @@ void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64
 	signal_pulse(s->signals[thread], (enum signal)(SIG_BUS_READ + kind), t, 1);
 	signal_pulse(s->signals[thread], data, t, clocks);
 	for (unsigned i = first; i < first + a_socket; i++) {
-		shown = shown || signal_heard_any(s->signals[i], SIG_IOQ_READ, SIG_FSB_DATA);
+		shown = shown || signal_heard_any(s->signals[i], SIG_IOQ_READ, SIG_BSQ_READ_ENTRIES);
 		if (!signal_heard_any(s->signals[i], SIG_BUS_ALL_READ, SIG_BUS_ALL_DATA_OUT))
 			continue;
 		signal_pulse(s->signals[i], (enum signal)(SIG_BUS_ALL_READ + kind), t, 1);
 		signal_pulse(s->signals[i], (enum signal)(data + (SIG_BUS_ALL_READ - SIG_BUS_READ)), t, clocks);
 	}
 	if (shown)
-		show(s, thread, kind, t, data_at, clocks);
+		show(s, thread, kind, queued, t, data_at, clocks);
 }
 
 void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready)
 {
 	static const enum bus_kind kind[] = { [ASK_LOAD] = BUS_READ, [ASK_RFO] = BUS_RFO, [ASK_IFETCH] = BUS_IFETCH, [ASK_WALK] = BUS_READ,
 	                                      [ASK_PREFETCH] = BUS_READ, [ASK_PREFETCH_RFO] = BUS_READ };
+	static const enum signal queued[] = { [ASK_LOAD] = SIG_BSQ_READ, [ASK_RFO] = SIG_BSQ_RFO, [ASK_IFETCH] = SIG_BSQ_READ, [ASK_WALK] = SIG_BSQ_READ,
+	                                      [ASK_PREFETCH] = SIG_BSQ_PREFETCH, [ASK_PREFETCH_RFO] = SIG_BSQ_RFO_PREFETCH };
 	if (!s->bus)
 		return;
-	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], t, ready);
+	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], upgrade ? SIG_BSQ_INVALIDATE : queued[q->kind], t, ready);
 	if (kind[q->kind] == BUS_READ)
 		signal_level(s->signals[q->thread], SIG_BUS_OUTSTANDING, t, ready, 1);
 }

@@ -82,6 +82,7 @@ struct socket {
 	struct pool read_tracker, write_tracker, peer_tracker;
 	struct channel channels[CHANNELS_MAX];
 	struct lane bus_requests, bus_data; /* of a front-side bus: a request takes two of its clocks, data one at a time */
+	struct lane bus_entries;            /* of what enters the queue before it */
 };
 
 /* Core cycles of unloaded loads, load to use. */
@@ -215,13 +216,14 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a);
 void dram_init(struct memory *s, struct socket *k, struct arena *a);
 void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
 
-/* bus.c: what a thread does on its socket's front-side bus, at cycle t; nothing where there is none. */
+/* bus.c: what a thread does on its socket's front-side bus, at cycle t; nothing where there is none. bus_tell: writes. */
 enum bus_kind { BUS_READ, BUS_IFETCH, BUS_RFO, BUS_INVALIDATE, BUS_WRITE_BACK, BUS_WRITE_LINE, BUS_WRITE_PART };
-void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t, uint64_t data);
+/* queued: the signal of its entry in the bus sequence queue. */
+void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data);
 static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t)
 {
 	if (s->bus)
-		bus_tell_some(s, thread, kind, t, t);
+		bus_tell_some(s, thread, kind, (enum signal)(SIG_BSQ_WRITE_BACK + (kind - BUS_WRITE_BACK)), t, t);
 }
 void bus_init(const struct memory *s, struct socket *k);
 /* A line that was asked for; upgrade: the L2 had it shared, and only the right to write it was asked for. */

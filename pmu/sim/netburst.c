@@ -176,7 +176,7 @@ bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t es
 	const char *why = NULL;
 	const uint32_t select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
 	if (netburst_sim_is_bus(escr_msr, escr))
-		return netburst_sim_bus(m, escr, &t, &why);
+		return netburst_sim_bus(m, escr_msr, escr, &t, &why);
 	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x06 || select == 0x0C)) /* at retirement: netburst_retired.c */
 		return mask && !(mask & ~15u);
 	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x08 || select == 0x09))
@@ -266,7 +266,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		if (*why)
 			return false;
 		*kind = FIND_UNMODELLED;
-		if (!netburst_sim_bus(p->m, escr, t, why))
+		if (!netburst_sim_bus(p->m, at, escr, t, why))
 			return false;
 	} else if (!detect(at, select, mask, t, why)) {
 		*kind = FIND_UNMODELLED;

@@ -47,7 +47,7 @@ void netburst_sim_program(struct counters *p, unsigned c);
 /* netburst_bus.c. Whether what an ESCR detects is an event of the bus; adds what it listens to, or says why it counts nothing;
  * what hinders it beside what ESCR0 holds, or NULL. */
 bool netburst_sim_is_bus(uint32_t escr_msr, uint32_t escr);
-bool netburst_sim_bus(const struct machine *m, uint32_t escr, struct tap *t, const char **why);
+bool netburst_sim_bus(const struct machine *m, uint32_t escr_msr, uint32_t escr, struct tap *t, const char **why);
 const char *netburst_sim_bus_misuse(const struct counters *p, uint32_t escr_msr);
 
 /* netburst_retired.c. Whether counter c counts as instructions retire: it samples, asks for interrupts or has to do with a

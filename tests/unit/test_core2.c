@@ -12,24 +12,22 @@
 #include "pmu/counters.h"
 #include "pmu/pebs.h"
 #include "pmu/sim/sim_state.h"
-#include "tests/unit/closed_loop.h"
+#include "tests/unit/work_rig.h"
 
-static struct loop_run r;
-static struct bench bench;
+static struct work_rig rig;
 static int64_t penalties[512];
 
 static int open_core2(void **state)
 {
 	(void)state;
-	loop_open(&r, loop_built_in("core2"));
-	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, 1);
+	work_rig_open(&rig, loop_built_in("core2"));
 	return 0;
 }
 
 static int close_machine(void **state)
 {
 	(void)state;
-	loop_close(&r);
+	work_rig_close(&rig);
 	return 0;
 }
 
@@ -50,23 +48,23 @@ static void tap(unsigned i, enum signal first, enum signal last, uint8_t cmask)
 	struct tap t = { .on = true, .cmask = cmask, .inv = cmask != 0 };
 	for (unsigned s = first; s <= (unsigned)last; s++)
 		t.listen[s / 64] |= 1ull << s % 64;
-	signals_tap(sim_signals(r.sim, 0), FIRST_TAP + i, &t);
+	signals_tap(sim_signals(rig.run.sim, 0), FIRST_TAP + i, &t);
 }
 
 static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
 	struct guard *g = self;
-	const struct measure_block *b = r.guard.access.ops->control(self, jobs[0].core);
+	const struct measure_block *b = rig.run.guard.access.ops->control(self, jobs[0].core);
 	const bool gated = b->gate != 0;
 	bool shorter = false;
 	uint64_t before[TRUTHS] = { 0 };
 	for (unsigned i = 0; i < TRUTHS && gated; i++)
-		before[i] = signals_tap_get(sim_signals(r.sim, 0), FIRST_TAP + i)->value;
+		before[i] = signals_tap_get(sim_signals(rig.run.sim, 0), FIRST_TAP + i)->value;
 	for (unsigned k = 0; k < 6; k++)
 		shorter |= b->argument[k] == truth.iterations;
 	enum status st = g->under->ops->run(g->under->self, jobs, n, limit);
 	for (unsigned i = 0; i < TRUTHS && gated; i++)
-		truth.sum[i] += (int64_t)(signals_tap_get(sim_signals(r.sim, 0), FIRST_TAP + i)->value - before[i]) * (shorter ? -1 : 1);
+		truth.sum[i] += (int64_t)(signals_tap_get(sim_signals(rig.run.sim, 0), FIRST_TAP + i)->value - before[i]) * (shorter ? -1 : 1);
 	if (gated)
 		*(shorter ? &truth.shorter : &truth.longer) += 1;
 	return st;
@@ -81,7 +79,7 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 	for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
 		static struct account_result a;
 		const struct account_penalties p = { penalties };
-		const struct access_ops *kept = r.guard.access.ops;
+		const struct access_ops *kept = rig.run.guard.access.ops;
 		struct account_master m;
 		memset(&truth.sum, 0, sizeof(truth.sum));
 		truth.shorter = truth.longer = 0;
@@ -96,9 +94,9 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 		tap(RETIRED, SIG_UOPS_RETIRED_UNFUSED, SIG_UOPS_RETIRED_UNFUSED, 0);
 		tap(CAUSED, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST, 0);
 		tap(WAITED, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1);
-		r.guard.access.ops = &truth.ops;
-		account_run(&bench, kind, &p, &a);
-		r.guard.access.ops = kept;
+		rig.run.guard.access.ops = &truth.ops;
+		account_run(&rig.bench, kind, &p, &a);
+		rig.run.guard.access.ops = kept;
 		assert_int_equal(a.status, ROW_OK);
 		assert_int_equal(truth.shorter, truth.longer);
 		assert_true(truth.longer > 10);
@@ -127,110 +125,29 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 			assert_in_range(m.wasted + 2, 0, 4);
 	}
 	for (unsigned i = 0; i < TRUTHS; i++)
-		signals_tap(sim_signals(r.sim, 0), FIRST_TAP + i, NULL);
+		signals_tap(sim_signals(rig.run.sim, 0), FIRST_TAP + i, NULL);
 }
 
 /* --- the front-side bus ------------------------------------------------------------------------ */
 
-/* Lines that memory took and gave. */
-static struct { uint64_t lines; } memory;
-
-static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n)
-{
-	(void)self, (void)unit, (void)cycle;
-	if (socket == 0 && (sig == UNC_MEMORY_READ || sig == UNC_MEMORY_WRITE_FULL))
-		memory.lines += n;
-}
-
-static void nothing(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n)
-{
-	(void)self, (void)socket, (void)unit, (void)sig, (void)from, (void)to, (void)n;
-}
-
-/* Two events on core 0 while `cores` cores stream through memory. */
-static void count_streams(const char *first, const char *second, unsigned cores, uint64_t out[2])
-{
-	const char *const names[2] = { first, second };
-	const struct event *events[2];
-	const char *problem;
-	struct plan plan;
-	struct work work[2];
-	struct job jobs[2], job;
-	uint64_t before[2];
-	for (unsigned i = 0; i < 2; i++)
-		assert_non_null(events[i] = event_find(r.cpu.processor, names[i]));
-	assert_int_equal(plan_events(&r.cpu, events, 2, &plan, &problem), ST_OK);
-	assert_int_equal(plan.runs, 1);
-	for (unsigned i = 0; i < cores; i++) {
-		assert_int_equal(work_open(&work[i], &bench, WORK_BANDWIDTH, i, i), ST_OK);
-		assert_int_equal(work_prepare(&work[i], work_iterations(WORK_BANDWIDTH), &job), ST_OK);
-	}
-	memset(jobs, 0, sizeof(jobs));
-	for (unsigned i = 0; i < cores; i++) {
-		struct measure_block *block = r.guard.access.ops->control(r.guard.access.self, i);
-		memset(block, 0, sizeof(*block));
-		block->kernel = WINDOW_CODE + work[i].kernel->offset;
-		block->serialise = r.cpu.processor->serialise_cpuid;
-		work_arguments(&work[i], work_iterations(WORK_BANDWIDTH), block->argument);
-		jobs[i].core = i;
-		jobs[i].entry = WINDOW_CODE + kernel_find("k_measure")->offset;
-		jobs[i].argument = WINDOW_CONTROL + i * CONTROL_BYTES;
-	}
-	assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, 0), ST_OK);
-	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(r.guard.access.ops->rdpmc(r.guard.access.self, 0, plan.slots[i].rdpmc_index, &before[i]), ST_OK);
-	memory.lines = 0;
-	assert_int_equal(r.guard.access.ops->run(r.guard.access.self, jobs, cores, 0), ST_OK);
-	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(r.guard.access.ops->rdpmc(r.guard.access.self, 0, plan.slots[i].rdpmc_index, &out[i]), ST_OK);
-		out[i] -= before[i];
-	}
-	assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, 0), ST_OK);
-	for (unsigned i = 0; i < cores; i++)
-		assert_int_equal(work_close(&work[i]), ST_OK);
-}
-
-static void within_a_hundredth(uint64_t counted, uint64_t true_value)
-{
-	assert_true(true_value > 1000);
-	assert_true(counted * 100 >= true_value * 99 && counted * 100 <= true_value * 101);
-}
-
 static void test_core2_bus_bytes_are_those_of_memory(void **state)
 {
 	(void)state;
-	struct uncore_sink sink = { .pulse = line_moved, .level = nothing };
 	uint64_t out[2];
-	sink.listen[UNC_MEMORY_READ / 64] |= 1ull << UNC_MEMORY_READ % 64;
-	sink.listen[UNC_MEMORY_WRITE_FULL / 64] |= 1ull << UNC_MEMORY_WRITE_FULL % 64;
-	memory_uncore(r.sim->memory, &sink);
 	for (unsigned cores = 1; cores <= 2; cores++) {
-		count_streams("BUS_TRANS_BURST.ALL_AGENTS", "BUS_TRANS_BURST.SELF", cores, out);
-		print_message("%u: lines %llu, all agents %llu, self %llu\n", cores, (unsigned long long)memory.lines, (unsigned long long)out[0], (unsigned long long)out[1]);
-		within_a_hundredth(64 * out[0], 64 * memory.lines);
+		work_rig_count(&rig, WORK_BANDWIDTH, cores, "BUS_TRANS_BURST.ALL_AGENTS", "BUS_TRANS_BURST.SELF", out);
+		print_message("%u: lines %llu, all agents %llu, self %llu\n", cores, (unsigned long long)rig.lines, (unsigned long long)out[0], (unsigned long long)out[1]);
+		within_a_hundredth(64 * out[0], 64 * rig.lines);
 		if (cores == 1)
 			assert_int_equal(out[0], out[1]);
 		else
 			assert_in_range(out[1] * 100 / out[0], 40, 60); /* the other half is the other core's */
 		/* two bus clocks a line, and never more of them than there are */
-		count_streams("BUS_DRDY_CLOCKS.ALL_AGENTS", "CPU_CLK_UNHALTED.BUS", cores, out);
-		within_a_hundredth(out[0], 2 * memory.lines);
+		work_rig_count(&rig, WORK_BANDWIDTH, cores, "BUS_DRDY_CLOCKS.ALL_AGENTS", "CPU_CLK_UNHALTED.BUS", out);
+		within_a_hundredth(out[0], 2 * rig.lines);
 		print_message("%u: data in %llu of %llu bus clocks\n", cores, (unsigned long long)out[0], (unsigned long long)out[1]);
 		assert_in_range(out[0] * 100 / out[1], cores == 1 ? 50 : 90, 102);
 	}
-	memory_uncore(r.sim->memory, NULL);
-}
-
-/* The first "value" behind an event's name in results.json, in thousandths. */
-static int64_t value_of(const char *event)
-{
-	char text[96];
-	snprintf(text, sizeof(text), "{\"name\": \"%s\"", event);
-	const char *at = strstr(memory_host_file(&r.host, "results.json"), text);
-	assert_non_null(at);
-	at = strstr(at, "\"value\": ");
-	assert_non_null(at);
-	return (int64_t)(strtod(at + strlen("\"value\": "), NULL) * 1000 + 0.5);
 }
 
 /* The kinds of transactions add up to the kind above them: of a triad over arrays in memory four lines are written back
@@ -241,14 +158,14 @@ static void test_core2_bus_transactions_are_a_hierarchy(void **state)
 	for (unsigned nt = 0; nt < 2; nt++) {
 		const struct suite_settings s = { .suite = nt ? "triad.dram_nt.bandwidth" : "triad.dram.bandwidth",
 			.profile = "BUS_TRANS_BRD.SELF,BUS_TRANS_RFO.SELF,BUS_TRANS_WB.SELF,BUS_TRANS_BURST.SELF,BUS_TRANS_MEM.SELF,BUS_TRANS_ANY.SELF" };
-		assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
-		assert_int_equal(r.sum.by_status[ROW_OK], 1);
-		const int64_t reads = value_of("BUS_TRANS_BRD.SELF") + value_of("BUS_TRANS_RFO.SELF"), written = value_of("BUS_TRANS_WB.SELF");
+		assert_int_equal(suite_run(&rig.run.guard.access, &rig.run.cpu, &s, &rig.run.host.host, &rig.run.sum), ST_OK);
+		assert_int_equal(rig.run.sum.by_status[ROW_OK], 1);
+		const int64_t reads = loop_event_milli(&rig.run, "BUS_TRANS_BRD.SELF") + loop_event_milli(&rig.run, "BUS_TRANS_RFO.SELF"), written = loop_event_milli(&rig.run, "BUS_TRANS_WB.SELF");
 		assert_in_range(reads, nt ? 7900 : 11900, nt ? 8100 : 12100);
 		assert_in_range(written, nt ? 0 : 3960, nt ? 40 : 4040);
-		within_a_hundredth((uint64_t)(reads + (nt ? 4000 : written)), (uint64_t)value_of("BUS_TRANS_BURST.SELF"));
-		within_a_hundredth((uint64_t)value_of("BUS_TRANS_MEM.SELF"), (uint64_t)value_of("BUS_TRANS_BURST.SELF"));
-		within_a_hundredth((uint64_t)value_of("BUS_TRANS_ANY.SELF"), (uint64_t)value_of("BUS_TRANS_MEM.SELF"));
+		within_a_hundredth((uint64_t)(reads + (nt ? 4000 : written)), (uint64_t)loop_event_milli(&rig.run, "BUS_TRANS_BURST.SELF"));
+		within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "BUS_TRANS_MEM.SELF"), (uint64_t)loop_event_milli(&rig.run, "BUS_TRANS_BURST.SELF"));
+		within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "BUS_TRANS_ANY.SELF"), (uint64_t)loop_event_milli(&rig.run, "BUS_TRANS_MEM.SELF"));
 	}
 }
 
@@ -265,7 +182,7 @@ static enum status count_writes(void *self, unsigned core, uint32_t msr, uint64_
 
 static const struct event *event(const char *name)
 {
-	const struct event *e = event_find(r.cpu.processor, name);
+	const struct event *e = event_find(rig.run.cpu.processor, name);
 	assert_non_null(e);
 	return e;
 }
@@ -279,11 +196,11 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	const char *why;
 	const uint64_t turns = 32; /* of four loads: 85 of 128 from memory */
 	struct pebs_request q = { .event = event("MEM_LOAD_RETIRED.L2_LINE_MISS"), .period = 5 };
-	assert_int_equal(pebs_open(&pebs, &r.guard.access, &r.cpu, 0, &why), ST_OK);
+	assert_int_equal(pebs_open(&pebs, &rig.run.guard.access, &rig.run.cpu, 0, &why), ST_OK);
 	assert_int_equal(pebs.capacity, 4096 / 0x90);
-	assert_int_equal(work_open(&work, &bench, WORK_LATENCY, 0, 0), ST_OK);
+	assert_int_equal(work_open(&work, &rig.bench, WORK_LATENCY, 0, 0), ST_OK);
 	assert_int_equal(work_prepare(&work, turns, &job), ST_OK);
-	struct measure_block *block = r.guard.access.ops->control(r.guard.access.self, 0);
+	struct measure_block *block = rig.run.guard.access.ops->control(rig.run.guard.access.self, 0);
 	memset(block, 0, sizeof(*block));
 	block->kernel = WINDOW_CODE + work.kernel->offset;
 	block->serialise = 1;
@@ -292,7 +209,7 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	run.argument = WINDOW_CONTROL;
 	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
 	assert_int_equal(q.counter, 0);
-	assert_int_equal(r.guard.access.ops->run(r.guard.access.self, &run, 1, 0), ST_OK);
+	assert_int_equal(rig.run.guard.access.ops->run(rig.run.guard.access.self, &run, 1, 0), ST_OK);
 	assert_int_equal(pebs_stop(&pebs), ST_OK);
 	print_message("%u records\n", pebs.records);
 	assert_in_range(pebs.records, 5, 4096 / 0x90);
@@ -305,11 +222,11 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	assert_int_equal(work_close(&work), ST_OK);
 
 	/* an event that is not precise, one that another counter alone counts, two for one counter: nothing is written */
-	struct access_ops ops = *r.guard.access.ops;
-	const struct access_ops *kept = r.guard.access.ops;
+	struct access_ops ops = *rig.run.guard.access.ops;
+	const struct access_ops *kept = rig.run.guard.access.ops;
 	struct pebs_request bad[2] = { { .event = event("FP_ASSIST"), .period = 5 } };
 	ops.wrmsr = count_writes;
-	r.guard.access.ops = &ops;
+	rig.run.guard.access.ops = &ops;
 	written = 0;
 	assert_int_equal(pebs_start(&pebs, bad, 1, &why), ST_UNSUPPORTED);
 	assert_string_equal(why, "the event is not precise");
@@ -318,14 +235,14 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	assert_int_equal(pebs_start(&pebs, bad, 2, &why), ST_UNSUPPORTED);
 	assert_string_equal(why, "no counter is left that can sample the event");
 	assert_int_equal(written, 0);
-	r.guard.access.ops = kept;
+	rig.run.guard.access.ops = kept;
 }
 
 /* The same limit as the machine has it, asked for by registers. */
 static void test_core2_buffer_beyond_a_page_hangs(void **state)
 {
 	(void)state;
-	const struct access *a = sim_access(r.sim);
+	const struct access *a = sim_access(rig.run.sim);
 	uint64_t *ds = (uint64_t *)(void *)a->ops->ds(a->self, 0);
 	const struct sim_finding *last;
 	assert_non_null(ds);
@@ -339,7 +256,7 @@ static void test_core2_buffer_beyond_a_page_hangs(void **state)
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 1), over ? ST_FAULT : ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
 	}
-	assert_true(sim_last_finding(r.sim, &last) > 0);
+	assert_true(sim_last_finding(rig.run.sim, &last) > 0);
 	/* counter 1 cannot sample: the bit is reserved */
 	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x3F1, 2), ST_FAULT);
 	static const uint32_t back[][2] = { { 0x3F1, 0 }, { 0x186, 0 }, { 0x600, 0 }, { 0x38F, 3 } };

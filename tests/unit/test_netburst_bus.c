@@ -7,119 +7,64 @@
 
 #include <cmocka.h>
 
-#include "bench/work.h"
-#include "pmu/counters.h"
-#include "pmu/netburst.h"
-#include "pmu/sim/sim_state.h"
-#include "tests/unit/closed_loop.h"
 #include "tests/unit/counter_rig.h"
+#include "tests/unit/work_rig.h"
 
-static struct loop_run r;
-static struct bench bench;
-static uint64_t lines;
+static struct work_rig rig;
 
 static int open_pentium4(void **state)
 {
 	(void)state;
-	loop_open(&r, loop_built_in("pentium4"));
-	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, 1);
+	work_rig_open(&rig, loop_built_in("pentium4"));
 	return 0;
 }
 
 static int close_machine(void **state)
 {
 	(void)state;
-	loop_close(&r);
+	work_rig_close(&rig);
 	return 0;
-}
-
-static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n)
-{
-	(void)self, (void)socket, (void)unit, (void)cycle;
-	if (sig == UNC_MEMORY_READ || sig == UNC_MEMORY_WRITE_FULL)
-		lines += n;
-}
-
-static void nothing(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n)
-{
-	(void)self, (void)socket, (void)unit, (void)sig, (void)from, (void)to, (void)n;
-}
-
-/* Up to two events of one run while a piece of work runs once. */
-static void count(enum work_kind kind, const char *first, const char *second, uint64_t out[2])
-{
-	const char *const names[2] = { first, second };
-	const struct event *events[2];
-	const char *problem;
-	const unsigned n = second ? 2 : 1;
-	struct plan plan;
-	struct work work;
-	struct job prepared, job = { .core = 0 };
-	uint64_t before[2];
-	for (unsigned i = 0; i < n; i++)
-		assert_non_null(events[i] = event_find(r.cpu.processor, names[i]));
-	assert_int_equal(plan_events(&r.cpu, events, n, &plan, &problem), ST_OK);
-	assert_int_equal(plan.runs, 1);
-	assert_int_equal(work_open(&work, &bench, kind, 0, 0), ST_OK);
-	assert_int_equal(work_prepare(&work, work_iterations(kind), &prepared), ST_OK);
-	struct measure_block *block = r.guard.access.ops->control(r.guard.access.self, 0);
-	memset(block, 0, sizeof(*block));
-	block->kernel = WINDOW_CODE + work.kernel->offset;
-	block->serialise = r.cpu.processor->serialise_cpuid;
-	work_arguments(&work, work_iterations(kind), block->argument);
-	job.entry = WINDOW_CODE + kernel_find("k_measure")->offset;
-	job.argument = WINDOW_CONTROL;
-	assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, 0), ST_OK);
-	for (unsigned i = 0; i < n; i++)
-		assert_int_equal(r.guard.access.ops->rdpmc(r.guard.access.self, 0, plan.slots[i].rdpmc_index, &before[i]), ST_OK);
-	lines = 0;
-	assert_int_equal(r.guard.access.ops->run(r.guard.access.self, &job, 1, 0), ST_OK);
-	for (unsigned i = 0; i < n; i++) {
-		assert_int_equal(r.guard.access.ops->rdpmc(r.guard.access.self, 0, plan.slots[i].rdpmc_index, &out[i]), ST_OK);
-		out[i] -= before[i];
-	}
-	assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, 0), ST_OK);
-	assert_int_equal(work_close(&work), ST_OK);
-}
-
-static void within_a_hundredth(uint64_t counted, uint64_t true_value)
-{
-	assert_true(true_value > 1000);
-	assert_true(counted * 100 >= true_value * 99 && counted * 100 <= true_value * 101);
 }
 
 /* 32 bytes in each bus clock with data; a line is a transaction. */
 static void test_netburst_bus_bytes_are_those_of_memory(void **state)
 {
 	(void)state;
-	struct uncore_sink sink = { .pulse = line_moved, .level = nothing };
 	uint64_t out[2];
-	sink.listen[UNC_MEMORY_READ / 64] |= 1ull << UNC_MEMORY_READ % 64;
-	sink.listen[UNC_MEMORY_WRITE_FULL / 64] |= 1ull << UNC_MEMORY_WRITE_FULL % 64;
-	memory_uncore(r.sim->memory, &sink);
 	for (unsigned w = 0; w < 2; w++) {
 		const enum work_kind kind = w ? WORK_LATENCY : WORK_BANDWIDTH;
-		count(kind, "FSB.DATA_CLOCKS", "IOQ.TRANSACTIONS", out);
-		print_message("%s: %llu lines, %llu clocks with data, %llu transactions\n", work_name(kind), (unsigned long long)lines,
+		work_rig_count(&rig, kind, 1, "FSB.DATA_CLOCKS", "IOQ.TRANSACTIONS", out);
+		print_message("%s: %llu lines, %llu clocks with data, %llu transactions\n", work_name(kind), (unsigned long long)rig.lines,
 		              (unsigned long long)out[0], (unsigned long long)out[1]);
-		within_a_hundredth(32 * out[0], 64 * lines);
-		within_a_hundredth(out[1], lines);
-		count(kind, "FSB.DATA_READ_CLOCKS", "FSB.DATA_WRITTEN_CLOCKS", out);
-		within_a_hundredth(32 * (out[0] + out[1]), 64 * lines);
-		count(kind, "IOQ.READS", "IOQ.WRITES", out);
-		within_a_hundredth(out[0] + out[1], lines);
+		within_a_hundredth(32 * out[0], 64 * rig.lines);
+		within_a_hundredth(out[1], rig.lines);
+		work_rig_count(&rig, kind, 1, "FSB.DATA_READ_CLOCKS", "FSB.DATA_WRITTEN_CLOCKS", out);
+		within_a_hundredth(32 * (out[0] + out[1]), 64 * rig.lines);
+		work_rig_count(&rig, kind, 1, "IOQ.READS", "IOQ.WRITES", out);
+		within_a_hundredth(out[0] + out[1], rig.lines);
 	}
-	memory_uncore(r.sim->memory, NULL);
 }
 
-/* The "value" behind an event's name in results.json, in thousandths. */
-static int64_t value_of(const struct loop_run *run, const char *event)
+/* The queue before the bus tells requests by what they are: all of them are those of the bus. */
+static void test_netburst_queue_before_the_bus_has_all_of_its_requests(void **state)
 {
-	char name[64];
-	snprintf(name, sizeof(name), "\"name\": \"%s\"", event);
-	const char *at = strstr(memory_host_file(&run->host, "results.json"), name);
-	assert_non_null(at);
-	return (int64_t)(strtod(strstr(at, "\"value\": ") + 9, NULL) * 1000 + 0.5);
+	(void)state;
+	static const struct { const char *row; unsigned reads, writes; } cases[] = { { "triad.dram_nt.bandwidth", 8000, 4000 }, { "triad.dram.bandwidth", 12000, 4000 } };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const struct suite_settings s = { .suite = cases[i].row, .profile = "bus-queue" };
+		assert_int_equal(suite_run(&rig.run.guard.access, &rig.run.cpu, &s, &rig.run.host.host, &rig.run.sum), ST_OK);
+		const int64_t demanded = loop_event_milli(&rig.run, "BSQ.READS"), prefetched = loop_event_milli(&rig.run, "BSQ.PREFETCHES"),
+			owned = loop_event_milli(&rig.run, "BSQ.RFOS"), back = loop_event_milli(&rig.run, "BSQ.WRITE_BACKS"), past = loop_event_milli(&rig.run, "BSQ.WC_LINES");
+		print_message("%s: %lld demanded, %lld prefetched, %lld for stores, %lld written back, %lld past the caches\n", cases[i].row, (long long)demanded,
+		              (long long)prefetched, (long long)owned, (long long)back, (long long)past);
+		within_a_hundredth((uint64_t)(demanded + prefetched + owned), cases[i].reads);
+		within_a_hundredth((uint64_t)(i ? back : past), cases[i].writes);
+		assert_in_range(i ? past : back, 0, 10);
+		assert_int_equal(loop_event_milli(&rig.run, "BSQ.WC_PARTS"), 0);
+		assert_true(demanded > 0 && prefetched > 4 * demanded);
+		memory_host_free(&rig.run.host);
+		memory_host_init(&rig.run.host);
+	}
 }
 
 /* Of a triad that stores past the caches eight lines come an iteration and four leave. */
@@ -127,13 +72,13 @@ static void test_netburst_bus_tells_reads_from_writes(void **state)
 {
 	(void)state;
 	const struct suite_settings s = { .suite = "triad.dram_nt.bandwidth", .profile = "bus" };
-	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
-	within_a_hundredth((uint64_t)value_of(&r, "IOQ.READS"), 8000);
-	within_a_hundredth((uint64_t)value_of(&r, "IOQ.WRITES"), 4000);
-	within_a_hundredth((uint64_t)value_of(&r, "IOQ.TRANSACTIONS"), 12000);
-	within_a_hundredth((uint64_t)value_of(&r, "FSB.DATA_READ_CLOCKS"), 16000);
-	within_a_hundredth((uint64_t)value_of(&r, "FSB.DATA_WRITTEN_CLOCKS"), 8000);
-	within_a_hundredth((uint64_t)value_of(&r, "FSB.DATA_CLOCKS"), 24000);
+	assert_int_equal(suite_run(&rig.run.guard.access, &rig.run.cpu, &s, &rig.run.host.host, &rig.run.sum), ST_OK);
+	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "IOQ.READS"), 8000);
+	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "IOQ.WRITES"), 4000);
+	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "IOQ.TRANSACTIONS"), 12000);
+	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "FSB.DATA_READ_CLOCKS"), 16000);
+	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "FSB.DATA_WRITTEN_CLOCKS"), 8000);
+	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "FSB.DATA_CLOCKS"), 24000);
 }
 
 /* How long a read is in the queue: memory's time, less than the load waits, whose rest is the way there and back. */
@@ -144,13 +89,16 @@ static void test_netburst_queue_holds_reads_as_long_as_memory_takes(void **state
 	for (unsigned i = 0; i < 2; i++) {
 		static struct loop_run moved;
 		char *text = loop_changed(loop_built_in("pentium4"), "dram", "local_ps", ps[i]);
-		const struct suite_settings s = { .suite = "load.dram_local.latency", .profile = "IOQ.READS,IOQ.READ_ENTRIES" };
+		const struct suite_settings s = { .suite = "load.dram_local.latency", .profile = "IOQ.READS,IOQ.READ_ENTRIES,BSQ.READS,BSQ.READ_ENTRIES" };
 		loop_open(&moved, text);
 		assert_int_equal(suite_run(&moved.guard.access, &moved.cpu, &s, &moved.host.host, &moved.sum), ST_OK);
-		const double each = (double)value_of(&moved, "IOQ.READ_ENTRIES") / (double)value_of(&moved, "IOQ.READS");
+		const double each = (double)loop_event_milli(&moved, "IOQ.READ_ENTRIES") / (double)loop_event_milli(&moved, "IOQ.READS");
 		const double cycles = strtod(ps[i], NULL) * 3.2 / 1000;
 		print_message("%s ps: %.3f cycles a read, %.3f by the machine's file\n", ps[i], each, cycles);
 		assert_true(each >= cycles && each <= cycles * 1.05);
+		/* entries of the queue before the bus are as long: a chase has none but these */
+		assert_int_equal(loop_event_milli(&moved, "BSQ.READS"), loop_event_milli(&moved, "IOQ.READS"));
+		assert_int_equal(loop_event_milli(&moved, "BSQ.READ_ENTRIES"), loop_event_milli(&moved, "IOQ.READ_ENTRIES"));
 		loop_close(&moved);
 		free(text);
 	}
@@ -180,10 +128,10 @@ static void test_netburst_queue_stands_beside_the_chase(void **state)
 	free(text);
 }
 
-static void finds(struct counter_rig *rig, uint32_t msr, uint64_t value, enum finding_kind kind, const char *words)
+static void finds(struct counter_rig *on, uint32_t msr, uint64_t value, enum finding_kind kind, const char *words)
 {
 	struct sim_finding f;
-	assert_int_equal(counters_wrmsr(rig->p, msr, value, &f), ST_OK);
+	assert_int_equal(counters_wrmsr(on->p, msr, value, &f), ST_OK);
 	if (!f.why || f.kind != kind || !strstr(f.why, words))
 		fail_msg("0x%X = 0x%llx: \"%s\" instead of \"%s\"", msr, (unsigned long long)value, f.why ? f.why : "", words);
 }
@@ -193,29 +141,42 @@ static uint32_t fsb(uint32_t select, uint32_t mask) { return select << 25 | mask
 static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void **state)
 {
 	(void)state;
-	struct counter_rig rig;
+	struct counter_rig regs;
 	struct sim_finding f;
 	static const struct { uint32_t escr; const char *words; } bad[] = {
 		{ 0xE860, "by their type" }, { 0x2861, "those of prefetchers" }, { 0x8861, "other agents" }, { 0xA001, "all that this mask" } };
-	pmu_open(&rig, "pentium4", "");
+	pmu_open(&regs, "pentium4", "");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
-		assert_int_equal(counters_wrmsr(rig.p, 0x3A2, fsb(0x03, bad[i].escr), &f), ST_OK);
-		finds(&rig, 0x360, 0x3D000, FIND_UNMODELLED, bad[i].words);
-		assert_int_equal(counters_wrmsr(rig.p, 0x360, 0x30000, &f), ST_OK);
+		assert_int_equal(counters_wrmsr(regs.p, 0x3A2, fsb(0x03, bad[i].escr), &f), ST_OK);
+		finds(&regs, 0x360, 0x3D000, FIND_UNMODELLED, bad[i].words);
+		assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x30000, &f), ST_OK);
 	}
 	/* entries: in ESCR1 alone, beside the same mask in ESCR0 */
-	assert_int_equal(counters_wrmsr(rig.p, 0x3A2, fsb(0x1A, 0xA821), &f), ST_OK);
-	finds(&rig, 0x360, 0x3D000, FIND_IGNORED, "FSB_ESCR1 alone");
-	assert_int_equal(counters_wrmsr(rig.p, 0x360, 0x30000, &f), ST_OK);
-	assert_int_equal(counters_wrmsr(rig.p, 0x3A2, fsb(0x03, 0xA841), &f), ST_OK);
-	assert_int_equal(counters_wrmsr(rig.p, 0x3A3, fsb(0x1A, 0xA821), &f), ST_OK);
-	finds(&rig, 0x362, 0x3D000, FIND_IGNORED, "same mask");
-	assert_int_equal(counters_wrmsr(rig.p, 0x3A2, fsb(0x03, 0xA821), &f), ST_OK);
-	assert_int_equal(counters_wrmsr(rig.p, 0x362, 0x3D000, &f), ST_OK);
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A2, fsb(0x1A, 0xA821), &f), ST_OK);
+	finds(&regs, 0x360, 0x3D000, FIND_IGNORED, "FSB_ESCR1 alone");
+	assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x30000, &f), ST_OK);
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A2, fsb(0x03, 0xA841), &f), ST_OK);
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A3, fsb(0x1A, 0xA821), &f), ST_OK);
+	finds(&regs, 0x362, 0x3D000, FIND_IGNORED, "same mask");
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A2, fsb(0x03, 0xA821), &f), ST_OK);
+	assert_int_equal(counters_wrmsr(regs.p, 0x362, 0x3D000, &f), ST_OK);
 	assert_null(f.why);
-	assert_int_equal(counters_wrmsr(rig.p, 0x3A3, fsb(0x17, 0x08), &f), ST_OK);
-	finds(&rig, 0x363, 0x3D000, FIND_UNMODELLED, "data busy");
-	pmu_close(&rig);
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A3, fsb(0x17, 0x08), &f), ST_OK);
+	finds(&regs, 0x363, 0x3D000, FIND_UNMODELLED, "data busy");
+	/* the BSQ: a mask is all of what a request is; entries in ESCR1 alone, beside the same mask in ESCR0 */
+	assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x30000, &f), ST_OK);
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A0, fsb(0x05, 0x3000), &f), ST_OK);
+	finds(&regs, 0x360, 0x3F000, FIND_UNMODELLED, "all that this mask");
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A1, fsb(0x05, 0x328C), &f), ST_OK);
+	finds(&regs, 0x362, 0x3F000, FIND_IGNORED, "BSU_ESCR0 alone");
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A1, fsb(0x06, 0x328C), &f), ST_OK);
+	finds(&regs, 0x362, 0x3F000, FIND_IGNORED, "same mask");
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A0, fsb(0x05, 0x328D), &f), ST_OK);
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A1, fsb(0x06, 0x328D), &f), ST_OK);
+	finds(&regs, 0x362, 0x3F000, FIND_UNMODELLED, "but of demand reads");
+	assert_int_equal(counters_wrmsr(regs.p, 0x3A0, fsb(0x06, 0x328C), &f), ST_OK);
+	finds(&regs, 0x360, 0x3F000, FIND_IGNORED, "BSU_ESCR1 alone");
+	pmu_close(&regs);
 }
 
 int main(void)
@@ -223,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_netburst_bus_bytes_are_those_of_memory, open_pentium4, close_machine),
 		cmocka_unit_test_setup_teardown(test_netburst_bus_tells_reads_from_writes, open_pentium4, close_machine),
+		cmocka_unit_test_setup_teardown(test_netburst_queue_before_the_bus_has_all_of_its_requests, open_pentium4, close_machine),
 		cmocka_unit_test(test_netburst_queue_holds_reads_as_long_as_memory_takes),
 		cmocka_unit_test(test_netburst_queue_stands_beside_the_chase),
 		cmocka_unit_test(test_netburst_bus_events_that_the_machine_cannot_tell_are_found),
