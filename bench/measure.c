@@ -10,6 +10,8 @@
 #include "bench/matrix.h"
 
 #define REPETITIONS_SIMULATED 5
+#define STREAMS_SIMULATED 3          /* of a bandwidth's windows, which are long */
+#define STREAMS_PART 2u              /* and so many times longer where more comes and goes than on a simulated machine */
 #define REPETITIONS_SHARED 51
 #define REPETITIONS_PRIVATE 201      /* for a minimum many short windows are better than few long ones */
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
@@ -249,10 +251,16 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 	return ST_OK;
 }
 
+static bool short_streams(const struct loop *l)
+{
+	return l->row->order == ORDER_STREAMS && l->row->kind == KIND_THROUGHPUT && l->b->a->kind == ACCESS_SIM;
+}
+
 static enum status all_rounds(struct loop *l, unsigned run)
 {
 	struct bench *b = l->b;
-	unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
+	unsigned wanted = b->repetitions ? b->repetitions :
+		short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
 	unsigned rounds = 1 + wanted * ROUNDS_FACTOR, good = 0;
 	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR;
@@ -431,7 +439,7 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	struct working_set *w = &l->sets[s];
 
 	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
-	w->window = l->row->window;
+	w->window = l->row->window / (short_streams(l) ? STREAMS_PART : 1);
 	w->pair = pair;
 	if (pair) {
 		w->fill = s ? pair->base_fill : pair->fill;
