@@ -138,6 +138,7 @@ void console_init(void)
 /* --- EFI_SIMPLE_TEXT_OUTPUT_PROTOCOL ------------------------------------------------------------------------------------ */
 static EFI_STATUS EFIAPI out_clear(SIMPLE_TEXT_OUTPUT_INTERFACE *out)
 {
+	graphics_leave();
 	clear_lines(0, LINES);
 	out->Mode->CursorColumn = out->Mode->CursorRow = 0;
 	show_cursor();

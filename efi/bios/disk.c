@@ -1,13 +1,13 @@
 /* efi/bios/disk.c: reads through the BIOS (T13 EDD-3, 8.2: INT 13h AH=42h). */
 #include "efi/bios/loader.h"
 
+#define DISK       0x13
 #define TRIES      3u
 #define CARRY      1u
 #define PIC_1      0x21   /* interrupt masks of the two 8259 */
 #define PIC_2      0xA1
 
-/* Both interrupt controllers are masked but while the BIOS reads: nobody else is there to take what they send. */
-static void call(void)
+void loader_bios(uint8_t number)
 {
 	static bool masked;
 	static uint8_t saved[2];
@@ -18,7 +18,7 @@ static void call(void)
 	}
 	out8(PIC_1, saved[0]);
 	out8(PIC_2, saved[1]);
-	bios_disk_call();
+	bios_call(number);
 	out8(PIC_1, 0xFF);
 	out8(PIC_2, 0xFF);
 }
@@ -35,12 +35,12 @@ static bool read_some(uint64_t block, unsigned blocks)
 		bios_registers.ax = 0x4200;
 		bios_registers.dx = bios_drive;
 		bios_registers.si = (uint16_t)(uintptr_t)&bios_packet;
-		call();
+		loader_bios(DISK);
 		if ((bios_registers.flags & CARRY) == 0)
 			return true;
 		bios_registers.ax = 0; /* reset the drive */
 		bios_registers.dx = bios_drive;
-		call();
+		loader_bios(DISK);
 	}
 	return false;
 }

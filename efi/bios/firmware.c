@@ -1,15 +1,16 @@
 /* efi/bios/firmware.c: the system table (UEFI 4.3), boot services (4.4, 7) and runtime services (4.5, 8) as far as the application
- * calls them. Two handles: the image, and the volume that it came from. */
+ * calls them. Three handles: the image, the volume that it came from, and the screen. */
 #include "efi/bios/loader.h"
 
 static const EFI_GUID loaded_image_guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
 static const EFI_GUID file_system_guid = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
+static const EFI_GUID graphics_guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
 static const EFI_GUID acpi_20_guid = ACPI_20_TABLE_GUID;
 static const EFI_GUID acpi_10_guid = ACPI_TABLE_GUID;
 static const EFI_GUID smbios_guid = SMBIOS_TABLE_GUID;
 static const EFI_GUID smbios3_guid = SMBIOS3_TABLE_GUID;
 
-static struct { EFI_LOADED_IMAGE image; EFI_FILE_IO_INTERFACE *volume; } handles;
+static struct { EFI_LOADED_IMAGE image; EFI_FILE_IO_INTERFACE *volume; EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics; } handles;
 
 EFI_HANDLE firmware_image_handle(void)
 {
@@ -28,6 +29,8 @@ static EFI_STATUS EFIAPI handle_protocol(EFI_HANDLE handle, EFI_GUID *guid, VOID
 	*out = NULL;
 	if (handle == &handles.image && is(guid, &loaded_image_guid))
 		*out = &handles.image;
+	if (handle == &handles.graphics && is(guid, &graphics_guid))
+		*out = handles.graphics;
 	if (handle == &handles.volume && is(guid, &file_system_guid))
 		*out = handles.volume;
 	return *out != NULL ? EFI_SUCCESS : EFI_UNSUPPORTED;
@@ -55,7 +58,7 @@ static EFI_STATUS EFIAPI locate_protocol(EFI_GUID *guid, VOID *registration, VOI
 	(void)registration;
 	if (guid == NULL || out == NULL)
 		return EFI_INVALID_PARAMETER;
-	*out = is(guid, &file_system_guid) ? handles.volume : NULL;
+	*out = is(guid, &file_system_guid) ? (VOID *)handles.volume : is(guid, &graphics_guid) ? (VOID *)handles.graphics : NULL;
 	return *out != NULL ? EFI_SUCCESS : EFI_NOT_FOUND;
 }
 
@@ -125,6 +128,7 @@ EFI_SYSTEM_TABLE *firmware_tables(const struct image *image, struct fat *volume)
 	unsigned n = 0;
 
 	handles.volume = volume_protocol(volume);
+	handles.graphics = graphics_protocol();
 	handles.image = (EFI_LOADED_IMAGE){ .Revision = 0x1000, .SystemTable = &system, .DeviceHandle = &handles.volume,
 		.ImageBase = (VOID *)(uintptr_t)image->base, .ImageSize = image->bytes, .ImageCodeType = EfiLoaderCode,
 		.ImageDataType = EfiLoaderData };

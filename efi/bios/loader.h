@@ -17,7 +17,7 @@
 #define BUFFER_BLOCKS 64u
 
 struct __attribute__((packed)) bios_range { uint64_t base, bytes; uint32_t type, attributes; };
-struct bios_registers { uint16_t ax, dx, si, flags; };
+struct bios_registers { uint16_t ax, bx, cx, dx, si, di, es, flags; };
 struct __attribute__((packed)) bios_packet { uint8_t bytes, zero; uint16_t blocks, offset, segment; uint64_t first; };
 extern volatile struct bios_registers bios_registers;
 extern volatile struct bios_packet bios_packet; /* below 64 KiB, as real mode needs it */
@@ -26,8 +26,8 @@ extern const struct bios_range bios_map[];
 extern const uint32_t bios_map_entries;
 extern const uint16_t bios_low_kib; /* INT 12h: memory below the extended BIOS data area */
 extern const uint8_t exception_entries[];
-/* INT 13h with bios_registers, and its answer there. */
-void bios_disk_call(void);
+/* An interrupt of the BIOS in real mode with bios_registers; its AX and flags are there afterwards. loader_bios wraps it. */
+void bios_call(uint8_t number);
 void loader_main(void);
 void loader_exception(const uint64_t *frame);
 
@@ -38,6 +38,11 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 __attribute__((noreturn, format(printf, 1, 2))) void loader_fail(const char *format, ...);
 extern SIMPLE_TEXT_OUTPUT_INTERFACE console_out;
 extern SIMPLE_INPUT_INTERFACE console_in;
+
+/* --- graphics.c: a framebuffer by VBE, NULL if there is none -------------------------------------------------------------- */
+EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics_protocol(void);
+/* Back to text, if graphics are shown. */
+void graphics_leave(void);
 
 /* --- memory.c: the memory map ------------------------------------------------------------------------------------------- */
 /* From the BIOS' map. ST_FULL: more ranges than there is room for. */
@@ -50,7 +55,9 @@ EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN 
 EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID **at);
 EFI_STATUS EFIAPI memory_free_pool(VOID *at);
 
-/* --- disk.c, partition.c: blocks of 512 bytes of the drive that we came from; its partition table -------------------------- */
+/* --- disk.c, partition.c: the BIOS' interrupts; blocks of 512 bytes of the drive that we came from; its partition table -------------------------- */
+/* bios_call with the interrupt controllers as the BIOS left them; masked afterwards: nobody else takes what they send. */
+void loader_bios(uint8_t number);
 MUST_CHECK enum status disk_read(uint64_t block, uint64_t blocks, void *to);
 struct partition { uint64_t first, blocks; };
 /* The EFI system partition number *index or behind it; *index becomes the next number. ST_MISSING: no more; ST_SYNTAX: no GPT. */

@@ -1,4 +1,4 @@
-; efi/bios/start.asm: the second stage's way from real to 64-bit mode, and back for a read of the disk.
+; efi/bios/start.asm: the second stage's way from real to 64-bit mode, and back for a call of the BIOS.
 ;
 ; Checks the processor, the memory below 1 MiB and the A20 line, asks the BIOS for the memory map (ACPI 6.4, 15.1: INT 15h
 ; E820h), makes page tables that map the first 4 GiB one to one, enters 64-bit mode (SDM vol. 3, 9.8.5) and calls loader_main.
@@ -29,7 +29,7 @@
 %define EXIT_CODE  0x13       ; nothing could be run
 
 extern loader_main, loader_exception, stage2_end, bss_end
-global bios_start, bios_disk_call, bios_registers, bios_packet, bios_drive, bios_map, bios_map_entries, bios_low_kib, exception_entries
+global bios_start, bios_call, bios_registers, bios_packet, bios_drive, bios_map, bios_map_entries, bios_low_kib, exception_entries
 
 section .low progbits alloc exec write align=16
 bits 16
@@ -272,8 +272,8 @@ first:
 	hlt
 	jmp .halt
 
-; void bios_disk_call(void): INT 13h in real mode with what stands in bios_registers, and its answer there.
-bios_disk_call:
+; void bios_call(number edi): this interrupt in real mode with what stands in bios_registers; its AX and FLAGS are there afterwards.
+bios_call:
 	push rbx
 	push rbp
 	push r12
@@ -283,6 +283,7 @@ bios_disk_call:
 	pushfq
 	cli
 	sidt [saved_idt]
+	mov [bios_interrupt + 1], dil
 	push qword .back
 	mov [saved_stack], rsp
 	push qword CODE32
@@ -331,10 +332,15 @@ bits 16
 	mov sp, REAL_STACK
 	lidt [real_idt]
 	mov ax, [bios_registers]
-	mov dx, [bios_registers + 2]
-	mov si, [bios_registers + 4]
+	mov bx, [bios_registers + 2]
+	mov cx, [bios_registers + 4]
+	mov dx, [bios_registers + 6]
+	mov si, [bios_registers + 8]
+	mov di, [bios_registers + 10]
+	mov es, [bios_registers + 12]
 	sti
-	int 0x13
+bios_interrupt:
+	int 0xFF
 	cli
 	cld
 	push ax
@@ -342,7 +348,7 @@ bits 16
 	xor ax, ax
 	mov ds, ax
 	mov es, ax
-	pop word [bios_registers + 6]
+	pop word [bios_registers + 14]
 	pop word [bios_registers]
 	jmp go_long
 
@@ -396,7 +402,7 @@ a20_word:    dw 0
 has_cpuid:   db 0
 bios_drive:  db 0
 align 8
-bios_registers: dw 0, 0, 0, 0 ; AX, DX, SI, FLAGS
+bios_registers: times 8 dw 0 ; AX BX CX DX SI DI ES FLAGS
 bios_packet: times 16 db 0
 bios_map_entries: dd 0
 bios_low_kib: dw 0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The image on a PC BIOS (SeaBIOS): its own loader starts the same application. All quick rows of the simulated Pentium 4 over
-# the serial line, rebuilt from a log of it, are the host's; processors, settings and machine files; nothing is written to the
-# disk; and each failure is one line and an end.
+# the serial line, rebuilt from a log of it, are the host's; processors, settings and machine files, the screen; nothing is
+# written to the disk; and each failure is one line and an end.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 PATH=$PATH:/usr/sbin:/sbin
@@ -87,6 +87,44 @@ wait $guest $readers
 exec 8>&- 9>&-
 check "bios_menu_takes_a_key_of_the_keyboard" said '^page 2 of 2'
 check "bios_menu_takes_a_key_of_the_serial_line" said '^page 2 of 2.* S shut down, .*: shut down'
+
+# --- a screen: a picture by VBE while the application runs, text before and after it, and text alone without VBE
+make -s "$out/tests/boot/picture" OUT="$out" || exit 1
+screen() { # screen NAME DEVICE: boots to the menu, dumps the screen; leaves, dumps it and the text
+	mkfifo "$work/$1.in" "$work/$1.out"
+	cat "$work/$1.out" >"$work/$1.said" & readers=$!
+	rm -f "$log"
+	boot "$image" --options "end=menu watchdog=0 backend=sim:pentium4 $row" -- -device "$2" -chardev "pipe,id=monitor,path=$work/$1" -mon monitor & guest=$!
+	exec 8<>"$work/$1.in"
+	shows '^written: report|^1 rows: 1 ok'
+	for ((i = 0; i < 100; i++)); do
+		dump "$1-menu"
+		grep -qE 'page 1 of|F back' "$work/$1-menu.shown" && break
+		sleep 0.2
+	done
+	echo "sendkey f" >&8
+	shows 'Stallmeter: ended'
+	sleep 0.3
+	dump "$1-end"
+	echo "sendkey spc" >&8
+	wait $guest $readers
+	exec 8>&-
+}
+dump() { # what a picture shows, and the text's memory
+	local file=$work/$1
+	rm -f "$file".*
+	printf 'screendump "%s.ppm"\npmemsave 0xb8000 4000 "%s.text"\n' "$file" "$file" >&8
+	for ((k = 0; k < 50; k++)); do [ "$(stat -c %s "$file.text" 2>/dev/null)" = 4000 ] && break; sleep 0.1; done
+	"$out/tests/boot/picture" size "$file.ppm" >"$file.size"
+	od -An -v -tu1 -w2 "$file.text" | awk '{ printf "%c", $1 == 0 ? 32 : $1 }' | fold -w 80 >"$file.shown"
+	[ "$(cat "$file.size")" != "1024 768" ] || "$out/tests/boot/picture" text tables/fonts/spleen-8x16.txt "$file.ppm" >"$file.shown"
+}
+screen vga VGA
+check "bios_screen_is_a_picture" sh -c 'cat "$1.size" "$1.shown" && grep -x "1024 768" "$1.size" && grep -E "^load\.l1\.latency +4\.000 cycles +ok" "$1.shown"' - "$work/vga-menu"
+check "bios_screen_is_text_afterwards" sh -c 'cat "$1.size" "$1.shown" && ! grep -x "1024 768" "$1.size" && grep "^Stallmeter: ended; any key" "$1.shown"' - "$work/vga-end"
+check "bios_screen_key_starts_the_machine_again" sh -c 'grep "the guest shut down or reset" "$1"' - "$work/boot"
+screen text cirrus-vga # its VBE has no mode of 32 bits
+check "bios_screen_without_such_a_mode_is_text" sh -c 'cat "$1.size" "$1.shown" && grep -E "^load\.l1\.latency +4\.000 cycles" "$1.shown"' - "$work/text-menu"
 
 # --- failures: one line each. What the second stage says ends QEMU; the boot sector stops, and QEMU is ended from here.
 line() { # line NAME LINE OPTION...: of $work/bad.img
