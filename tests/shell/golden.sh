@@ -84,7 +84,7 @@ for name in $rows; do
 	check "golden_pentium4_${name}_replays" p4_replays "$name"
 	check "golden_pentium4_${name}_puts_everything_back" restored "$name"
 done
-all_of pentium4 tests/golden/pentium4/profiles 6 160 '' p4_replays
+all_of pentium4 tests/golden/pentium4/profiles 7 160 '' p4_replays
 golden=tests/golden/pentium4
 reserved() { (cat $golden/start.txt; sed 's/^wrmsr 0 0x370 0x3B000/wrmsr 0 0x370 0x3B001/' $golden/sample.precise.skid.txt) >"$work/wrong"; says 1 'reserved bit' "$out/stallmeter" replay --machine pentium4 "$work/wrong"; }
 check "golden_pentium4_a_reserved_bit_is_a_finding" reserved
