@@ -2,6 +2,8 @@
 #include "bench/account.h"
 
 #include "bench/cores.h"
+#include "pmu/counters.h"
+#include "pmu/netburst.h"
 
 #define FIXED_CYCLES 1u        /* SDM vol. 3, table 18-2 */
 #define FIXED_REFERENCE 2u     /* at the TSC's rate */
@@ -87,7 +89,8 @@ static bool add_ask(struct bench *b, struct account_work *w, const struct event 
 	how.event.counter_mask = e->counter_mask;
 	how.event.extra_msr = e->extra_msr;
 	how.event.extra_value = e->extra_value;
-	if (b->a->counts && !b->a->counts(b->a->counts_self, counter_select(&how.event)))
+	how.event.netburst = e->netburst;
+	if (b->a->counts && !b->a->counts(b->a->counts_self, e->netburst ? netburst_select(b->cpu, e) : counter_select(&how.event)))
 		return false;
 	*a = how;
 	w->ask_count++;
@@ -123,19 +126,27 @@ static void choose_asks(struct bench *b, struct account_work *w, struct account_
 			out->terms[t].open = "the simulated machine does not model its event";
 		ask.core = true;
 		ask.event.any = 1;
-		if (both && !out->terms[t].open)
+		if (both && !out->terms[t].open && !e->netburst) /* there threads are told apart by name */
 			(void)add_ask(b, w, e, ask);
 	}
+}
+
+/* Whether one write starts all counters, and one of them counts cycles without being asked; else each run counts them behind its asks. */
+static bool has_gate(const struct bench *b)
+{
+	return b->cpu->pmu_version >= 2 && b->cpu->fixed_mask >> FIXED_CYCLES & 1;
 }
 
 /* Whether the planner gets the asks of `list` into one run; then the plan is in *plan. */
 static bool one_run(const struct bench *b, const struct account_work *w, const uint8_t *list, unsigned n, struct plan *plan)
 {
-	const struct event *events[RUN_ASKS];
+	const struct event *events[RUN_ASKS + 1];
 	const char *problem;
 
 	for (unsigned i = 0; i < n; i++)
 		events[i] = &w->asks[list[i]].event;
+	if (!has_gate(b))
+		events[n++] = b->cycles;
 	return plan_events(b->cpu, events, n, plan, &problem) == ST_OK && plan->runs == 1;
 }
 
@@ -190,13 +201,14 @@ struct gated {
 	struct work work[2];
 	unsigned threads;
 	uint64_t gate;
+	bool gated;             /* else counters are read within the window */
 	struct job job;         /* the last one */
 };
 
 /* One window of so many iterations on all threads. */
-static enum status run_window(struct gated *g, uint64_t iterations)
+static enum status run_window(struct gated *g, const struct ask_run *run, uint64_t iterations)
 {
-	static const char *const wrappers[2] = { "k_measure_gated", "k_measure" };
+	const char *const wrappers[2] = { g->gated ? "k_measure_gated" : "k_measure", "k_measure" };
 	struct bench *b = g->b;
 	struct job jobs[2];
 	enum status st = ST_OK;
@@ -215,6 +227,8 @@ static enum status run_window(struct gated *g, uint64_t iterations)
 		block->kernel = WINDOW_CODE + w->kernel->offset;
 		block->serialise = b->cpu->processor->serialise_cpuid;
 		block->gate = g->gate;
+		for (unsigned k = 0; !g->gated && !i && k <= run->count; k++)
+			block->index[block->counters++] = run->plan.slots[k].rdpmc_index;
 		work_arguments(w, i ? iterations * COMPANION_FACTOR : iterations, block->argument);
 		jobs[i].core = w->core;
 		jobs[i].entry = WINDOW_CODE + wrapper->offset;
@@ -262,19 +276,35 @@ static uint64_t moved(const struct bench *b, bool fixed, uint64_t before, uint64
 	return (after - before) & (width && width < 64 ? (1ull << width) - 1 : UINT64_MAX);
 }
 
+/* What was read at both ends of the window just run. */
+static enum status read_window(const struct bench *b, const struct ask_run *run, struct reading *out)
+{
+	const struct measure_block *block = b->a->ops->control(b->a->self, b->core);
+
+	memset(out, 0, sizeof(*out));
+	if (!block)
+		return ST_BROKEN;
+	for (unsigned i = 0; i < run->count; i++)
+		out->asks[i] = moved(b, false, block->before[i], block->after[i]);
+	out->cycles = moved(b, false, block->before[run->count], block->after[run->count]);
+	return ST_OK;
+}
+
 /* What a window counts. */
 static enum status one_window(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *out, bool *disturbed)
 {
 	struct reading before;
-	enum status st = read_all(g->b, run, &before);
+	enum status st = g->gated ? read_all(g->b, run, &before) : ST_OK;
 
 	if (st == ST_OK) {
 		disturbance_before(g->b);
-		st = run_window(g, iterations);
+		st = run_window(g, run, iterations);
 	}
 	if (st != ST_OK)
 		return st;
 	*disturbed = disturbance_after(g->b) || *disturbed;
+	if (!g->gated)
+		return read_window(g->b, run, out);
 	st = read_all(g->b, run, out);
 	out->cycles = moved(g->b, true, before.cycles, out->cycles);
 	out->reference = moved(g->b, true, before.reference, out->reference);
@@ -372,7 +402,7 @@ static enum status all_runs(struct gated *g, struct account_work *w, struct acco
 		enum status stopped;
 
 		st = counters_start(b->a, b->cpu, &w->runs[r].plan, 0, b->core);
-		if (st == ST_OK)
+		if (st == ST_OK && g->gated)
 			st = counters_hold(b->a, b->cpu, b->core, &g->gate);
 		if (st == ST_OK)
 			st = all_pairs(g, &w->runs[r], out->iterations, kept, wanted, &n);
@@ -399,13 +429,23 @@ static int64_t row_penalty(const struct account_penalties *p, const char *name)
 	return name[0] ? -1 : 1000;
 }
 
+static bool one_of(const char *list, const char *name)
+{
+	const size_t n = str_length(name);
+
+	for (const char *at = list; *at; at++)
+		if ((at == list || at[-1] == '|') && !memcmp(at, name, str_length(at) < n ? str_length(at) : n) && (at[n] == '|' || !at[n]))
+			return true;
+	return false;
+}
+
 /* Terms whose event counts another term's too. */
 static void take_off(struct account_result *out)
 {
 	for (unsigned t = 0; t < ACCOUNT_TERMS; t++) {
 		const struct account_term_facts *f = &account_terms[t];
 
-		if (!f->gross || !out->terms[t].event || !str_equal(out->terms[t].event, f->gross))
+		if (!f->gross || !out->terms[t].event || !one_of(f->gross, out->terms[t].event))
 			continue;
 		for (unsigned k = 0; k < ACCOUNT_TERMS; k++)
 			if (str_equal(account_terms[k].name, f->less)) {
@@ -444,18 +484,20 @@ static const char *lacks(const struct bench *b)
 {
 	if (b->a->kind == ACCESS_NATIVE)
 		return "this backend has no counters";
-	if (b->cpu->pmu_version == 0)
-		return b->cpu->pmu_absent ? b->cpu->pmu_absent : "its counters are not architectural ones";
-	if (b->cpu->pmu_version < 2 || !(b->cpu->fixed_mask >> FIXED_CYCLES & 1))
+	if (b->cpu->pmu_absent)
+		return b->cpu->pmu_absent;
+	if (!counters_exist(b->cpu))
+		return "no performance counters";
+	if (!has_gate(b) && (!b->cpu->processor->detector_count || !b->cycles))
 		return "no global control of the counters, or no fixed counter of cycles";
-	if (!first_event(b->cpu, quantities[Q_EXECUTE_STALL].names) && !first_event(b->cpu, quantities[Q_ISSUE_STALL].names))
+	if (!first_event(b->cpu, quantities[Q_RETIRE_STALL].names) && !first_event(b->cpu, quantities[Q_EXECUTE_STALL].names) && !first_event(b->cpu, quantities[Q_ISSUE_STALL].names))
 		return "this processor's description has no events of uops issued or executed";
 	return NULL;
 }
 
 void account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out)
 {
-	struct gated g = { .b = b, .threads = 1 };
+	struct gated g = { .b = b, .threads = 1, .gated = has_gate(b) };
 	struct account_work *w = NULL;
 	unsigned cores[2] = { b->core, 0 };
 	const char *why = lacks(b);

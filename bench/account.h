@@ -5,8 +5,8 @@
  * this very run measured; the counts N_i are disjoint. What is counted, what is made of it and what feeds the sum are
  * rows of account.def.
  *
- * The counters of a run start and stop by one write each, so that they count the same cycles; runs of n and 2n
- * iterations are subtracted. Of two threads a core the first is counted while the second runs the same workload. */
+ * The counters of a run start and stop by one write each, so that they count the same cycles; those of NetBurst, which has no such
+ * register, are read at both ends of the window. Runs of n and 2n iterations are subtracted. Of two threads a core the first is counted while the second runs the same workload. */
 #ifndef BENCH_ACCOUNT_H
 #define BENCH_ACCOUNT_H
 
@@ -21,7 +21,7 @@ enum account_quantity {
 #define ACCOUNT_TERMS 21
 #define ACCOUNT_SUM_MAX 5
 #define ACCOUNT_ILP 8 /* cycles with 0 .. 6, and with 7 and more uops */
-#define ACCOUNT_FORMULAS 15
+#define ACCOUNT_FORMULAS 16
 
 struct account_formula {
 	const char *name, *source;
@@ -30,7 +30,7 @@ struct account_formula {
 };
 extern const struct account_formula account_formulas[ACCOUNT_FORMULAS];
 
-/* row "": the event counts cycles. Where the event is `gross`, the count of the term `less` is taken off. */
+/* row "": the event counts cycles. Where the event is one of `gross`, the count of the term `less` is taken off. */
 struct account_term_facts { const char *name, *row, *gross, *less; const char *events[5]; };
 extern const struct account_term_facts account_terms[ACCOUNT_TERMS];
 
