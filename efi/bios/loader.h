@@ -12,7 +12,7 @@
 /* --- memory below 1 MiB: efi/bios/start.asm and bios.lds have the same numbers ------------------------------------------ */
 #define LOW_FIRST   0x1000u  /* page tables, stacks, the second stage */
 #define DISK_BUFFER 0x20000u /* of 32 KiB */
-#define LOW_END     0x48000u
+#define LOW_END     0x4C000u
 #define BLOCK_BYTES 512u
 #define BUFFER_BLOCKS 64u
 

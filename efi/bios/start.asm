@@ -5,12 +5,12 @@
 ; Every wait has an end, every failure is one line on the screen and on COM1.
 ;
 ; Memory below 1 MiB, until the application has it (efi/bios/loader.h has the same numbers):
-;   1000 page tables   7000 stack of real mode   8000 second stage   20000 the disk's buffer   28000 stack of 64-bit mode   48000
+;   1000 page tables   8000 second stage   20000 the disk's buffer   28000 stack of 64-bit mode   48000 stack of real mode   4C000
 
 %define TABLES     0x1000
-%define REAL_STACK 0x7C00
 %define STACK_TOP  0x48000
-%define LOW_KIB    STACK_TOP / 1024
+%define REAL_STACK 0x4000     ; bytes from there
+%define LOW_KIB    (STACK_TOP + REAL_STACK) / 1024
 %define E820_MAX   128
 %define SMAP       0x534D4150
 %define COM1       0x3F8
@@ -328,6 +328,7 @@ bits 16
 	mov es, ax
 	mov fs, ax
 	mov gs, ax
+	mov ax, STACK_TOP / 16
 	mov ss, ax
 	mov sp, REAL_STACK
 	lidt [real_idt]
