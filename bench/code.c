@@ -181,8 +181,10 @@ static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_
 		return i / sets * stride + i % sets * SET_SPACING + i / sets % 4 * 8;
 	case CODE_LINES_BASE:
 		return i * LINE + i % 4 * 8;
-	case CODE_PAGES_ITLB: case CODE_PAGES_WALK:
-		return i * PAGE_4K + ((i >> 1 ^ i >> 10 << 1) & 63) * LINE;
+	case CODE_PAGES_ITLB:
+		return i * PAGE_4K + (i >> 1 & 63) * LINE;
+	case CODE_PAGES_WALK: /* alike in all sets of an L2 of 512 or more, beside what the walks load */
+		return i * PAGE_4K + ((i >> 3 ^ i >> 10 << 3) & 63) * LINE;
 	default:
 		return i * LINE;
 	}

@@ -62,6 +62,48 @@ static void set_arrays(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
+static const struct kernel *kernel_of(const struct bench *b, const struct row *r)
+{
+	for (const char *const *name = r->kernels; *name; name++) {
+		const struct kernel *k = kernel_find(*name);
+
+		if (k && !(k->isa & ~b->cpu->isa))
+			return k;
+	}
+	return NULL;
+}
+
+/* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
+ * part of a way would leave other sets than those as they were, which the windows come to next. A last level that takes what the
+ * level below gives up gets them when as much more has filled that one. */
+static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	const unsigned all = sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
+	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
+	const struct cpu_cache *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+	const uint64_t more = below && !last->inclusive ? below->bytes / k->data_bytes : 0;
+	unsigned before = 0;
+
+	for (unsigned m = 0; m < i; m++)
+		before += group[c->members[m].core] == group[c->members[i].core];
+	return (wanted * (before + 1) / all - wanted * before / all) * way + more + 1;
+}
+
+/* The most bytes of an array that one of the first n members fills the last level from. */
+static uint64_t filled(const struct crowd *c, unsigned n, const struct kernel *k)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t bytes = fill_of(c, n, i, k) * k->step_bytes;
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out)
 {
 	struct row alone = *c->row;
@@ -78,6 +120,9 @@ static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, 
 		return st;
 	if (alone.place == PLACE_DRAM) {
 		least = 4ull * alone.window * s->step_bytes; /* no window goes round */
+		/* nor does what fills the last level: the windows' lines would be in it */
+		if (filled(c, n, kernel_of(c->b, c->row)) > least)
+			least = filled(c, n, kernel_of(c->b, c->row));
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / sharers(c, n, PLACE_DRAM) / s->arrays - 1);
 		set_arrays(s, bytes > least ? bytes : 2 * power_of_two_below(least - 1));
 		return ST_OK;
@@ -91,6 +136,29 @@ static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, 
 		return ST_OK;
 	str_copy(out->reason, sizeof(out->reason), "a core's share of the level is not twice as large as the one below");
 	return ST_UNSUPPORTED;
+}
+
+/* More cores than a shared level has ways: at equal places of their arrays they would push each other's lines out of its sets.
+ * So member i, one of `all` who share it, begins elsewhere: small arrays as far from the first ones' as all before are long,
+ * within a way, and in large ones it goes on from another place. */
+static void set_apart(const struct crowd *c, unsigned i, unsigned all, struct working_set *w)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	const uint64_t way = last && last->ways && last->ways != 0xFFFF ? last->bytes / last->ways : 0;
+	struct shape *s = &w->shape;
+	unsigned before = 0;
+
+	if (!way || all <= last->ways)
+		return;
+	for (unsigned m = 0; m < i; m++)
+		before += group[c->members[m].core] == group[c->members[i].core];
+	if (c->row->prepare == PREPARE_WARM || c->row->prepare == PREPARE_FLUSH) {
+		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
+		s->span_bytes += s->start_bytes;
+	} else if (!w->mapped) {
+		w->at = way / all * before / s->step_bytes * s->step_bytes & (s->array_bytes - 1);
+	}
 }
 
 /* Whether one of the first n members shares the last level with member i. */
@@ -132,24 +200,6 @@ static enum status settle(struct crowd *c, unsigned n)
 		before = crowd_ticks(c, n);
 	}
 	return st;
-}
-
-/* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
- * part of a way would leave other sets than those as they were, which the windows come to next. A last level that takes what the
- * level below gives up gets them when as much more has filled that one. */
-static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
-{
-	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
-	const unsigned all = sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
-	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
-	const struct cpu_cache *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
-	const uint64_t more = below && !last->inclusive ? below->bytes / k->data_bytes : 0;
-	unsigned before = 0;
-
-	for (unsigned m = 0; m < i; m++)
-		before += group[c->members[m].core] == group[c->members[i].core];
-	return (wanted * (before + 1) / all - wanted * before / all) * way + more + 1;
 }
 
 /* Members from..n-1 are new. Their arrays come into the level, or the last levels that are new into the row's state. */
@@ -316,17 +366,6 @@ static void take(const struct crowd *c, const struct point *p, struct row_result
 	}
 }
 
-static const struct kernel *kernel_of(const struct bench *b, const struct row *r)
-{
-	for (const char *const *name = r->kernels; *name; name++) {
-		const struct kernel *k = kernel_find(*name);
-
-		if (k && !(k->isa & ~b->cpu->isa))
-			return k;
-	}
-	return NULL;
-}
-
 static unsigned node_of(const struct bench *b, unsigned core)
 {
 	return b->a->core_node ? b->a->core_node[core] : 0;
@@ -368,6 +407,7 @@ static enum status curve(struct crowd *c, struct row_result *out)
 
 			w->shape = s;
 			w->kernel = kernel_of(c->b, c->row);
+			set_apart(c, i, sharers(c, c->count, PLACE_DRAM), w);
 			w->at &= s.array_bytes - 1; /* goes on: what it has visited may still be cached */
 			if (!w->mapped)
 				st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
@@ -414,6 +454,8 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 		m->set.kernel = kernel_of(c->b, c->row);
 		m->set.at = 0;
 		st = shape_of(c, 1, &m->set.shape, out);
+		if (st == ST_OK)
+			set_apart(c, c->count, c->at_once, &m->set);
 		if (st == ST_OK)
 			st = crowd_map(c, c->count, to, out);
 		out->footprint_bytes = m->set.shape.bytes;

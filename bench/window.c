@@ -118,9 +118,9 @@ void window_arguments(const struct working_set *w, uint64_t units, uint64_t argu
 
 	memset(arguments, 0, 6 * sizeof(arguments[0]));
 	if (w->shape.order == ORDER_STREAMS) {
-		arguments[0] = w->map.va;
-		arguments[1] = w->map.va + w->shape.array_bytes + w->shape.skew_bytes;
-		arguments[2] = w->map.va + 2 * (w->shape.array_bytes + w->shape.skew_bytes);
+		arguments[0] = w->map.va + w->shape.start_bytes;
+		arguments[1] = arguments[0] + w->shape.array_bytes + w->shape.skew_bytes;
+		arguments[2] = arguments[1] + w->shape.array_bytes + w->shape.skew_bytes;
 		arguments[3] = iterations;
 		arguments[4] = w->shape.array_bytes - 1;
 		arguments[5] = w->at;
@@ -203,7 +203,7 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, cons
 	for (unsigned visit = 0; visit < 3; visit++) {
 		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1);
 		for (unsigned array = first; array < w->shape.arrays && st == ST_OK; array++) {
-			arguments[0] = w->map.va + array * (w->shape.array_bytes + w->shape.skew_bytes);
+			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 			st = window_run(b, read, arguments, NULL, 0, &part, job);
 			took[visit] += part.tsc;
 		}

@@ -159,8 +159,9 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 		const uint64_t l2 = 1000 * machine_field(t, "l2", "cycles"), window = lines_in_window(t, s), before = *least, lines = over(in * l2, lfb);
 
 		*least = larger(before, lines);
-		/* Without the L1's prefetchers no more lines are under way than the window has loads or stores of. */
-		*most = larger(*least, over(in * l2, smaller(lfb, window)));
+		/* Without the L1's prefetchers no more lines are under way than the window has loads or stores of, which keep their
+		 * places from allocation until they retire. */
+		*most = larger(*least, over(in * (l2 + 1000 * (machine_field(t, "core", "dispatch_cycles") + 1)), window));
 		/* What the front end gives late the window has late: it hides no line that takes nearly as long. */
 		if (front_milli(t, s) == before && lines > before / 5 * 4)
 			*most = larger(*most, *least / 10 * 11);
@@ -178,7 +179,7 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 
 		*least = larger(*least, moved);
 		/* what comes in and what goes out keep each other waiting */
-		*most += s->stored ? moved : 0;
+		*most = larger(*most + (s->stored ? moved : 0), *least);
 	}
 	if (s->nontemporal) {
 		uint64_t combining = 4 * combining_milli(t, 64 / vector_bytes(t));

@@ -205,6 +205,33 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 	return larger(C(divide(t, class, bits, 64, true)), uops * 1000 / 8 / larger(1, field(t, "core", "issue_width")));
 }
 
+#define CODE_PAGES 2048
+#define ENTRIES_A_LINE 8
+
+/* frontend.itlb_walk goes from page i to page 5 i + 3 of its 2048. In how many of these steps the line of page-table
+ * entries, one of 256 that follow each other, is no longer in the L1: where that replaces the oldest, when as many
+ * other lines of its set as there are ways have been used since; another policy leaves it to chance, if not all fit. */
+static void entries_gone(struct machine_text *t, int64_t *least, int64_t *most)
+{
+	const int64_t ways = larger(1, field(t, "l1d", "ways")), sets = larger(1, field(t, "l1d", "bytes") / 64 / ways), lines = CODE_PAGES / ENTRIES_A_LINE;
+	int64_t used[CODE_PAGES / ENTRIES_A_LINE] = { 0 }, page = 0;
+
+	*least = *most = 0;
+	for (int64_t step = 1; step <= 2 * CODE_PAGES; step++, page = (5 * page + 3) % CODE_PAGES) {
+		const int64_t line = page / ENTRIES_A_LINE;
+		int64_t since = 0;
+
+		for (int64_t other = line % sets; other < lines; other += sets)
+			since += other != line && used[other] > used[line];
+		*most += step > CODE_PAGES && since >= ways;
+		used[line] = step;
+	}
+	if (field(t, "l1d", "policy"))
+		*most = lines > sets * ways ? CODE_PAGES : *most;
+	else
+		*least = *most;
+}
+
 enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
@@ -318,16 +345,15 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
-		/* the entry is in the L1, but where the entries of 2048 pages fill it: then up to one of eight, the first of a
-		 * line, comes from the L2 */
-		int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1);
-		int64_t lines = field(t, "l1d", "bytes") <= 8 * 2048 ? C(field(t, "l2", "cycles") - l1) / 8 : 0;
-		int64_t tolerance = larger(500, walk / 50);
+		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
+		int64_t least = 0, most = 0, tolerance;
 
 		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second */
 		if (field(t, "itlb", "entries") > 1024 || field(t, "stlb", "entries") > 1536)
 			return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
-		*out = (struct expectation){ walk - tolerance, walk + lines + tolerance };
+		entries_gone(t, &least, &most);
+		tolerance = larger(500, (walk + farther * most / CODE_PAGES) / 50);
+		*out = (struct expectation){ walk + farther * least / CODE_PAGES - tolerance, walk + farther * most / CODE_PAGES + tolerance };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {

@@ -30,6 +30,7 @@ static uint64_t lookup(struct machine_text *t, uint64_t more)
 	return machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "cycles") + uncore(t, more);
 }
 
+static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t clean(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "clean_uncore_cycles")); }
 static uint64_t modified(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "modified_uncore_cycles")); }
 static uint64_t beyond(struct machine_text *t, uint64_t time_ps) { return lookup(t, 0) + ps(t, time_ps); }
@@ -150,19 +151,25 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		least = most = ((int64_t)modified(&t) - (int64_t)lock_cycles(&t)) * 1000;
 	}
 	if (!strcmp(row, "load.dram_loaded.penalty")) {
-		uint64_t sq = machine_field(&t, "sq", "entries"), lfb = machine_field(&t, "lfb", "entries"), cores = machine_field(&t, "topology", "cores");
-		uint64_t rate = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "channel_bytes_per_second");
+		const uint64_t sq = machine_field(&t, "sq", "entries"), lfb = machine_field(&t, "lfb", "entries"), others = machine_field(&t, "topology", "cores") - 1;
+		const uint64_t rate = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "channel_bytes_per_second"), tracker = machine_field(&t, "gq", "read");
+		/* an iteration of the others': 4 lines, 16 or 17 uops, 5 loads; their windows hold so many lines */
+		const uint64_t uops = machine_field(&t, "core", "macrofusion") == 2 ? 16 : 17;
+		const uint64_t window = 4 * lesser(machine_field(&t, "core", "rob") / uops + 1, machine_field(&t, "core", "load_buffers") / 5 + 1);
+		const uint64_t asked = lesser(window, machine_field(&t, "prefetch", "present") & 1 ? sq : lesser(sq, lfb));
+		const uint64_t line = ps(&t, 64 * 1000000000000ull * 1000 / (rate ? rate : 1)), held = tracker ? others * (sq + lfb) * near_most / tracker : 0;
 
-		/* Lines that the others have under way are ahead of it, in the channels or, where it has fewer entries, for the
-		 * socket's read tracker. They are not spread evenly over the channels: as many more as the fill buffers hold are
-		 * allowed for. */
-		const uint64_t lines = (cores - 1) * (sq + lfb), tracker = machine_field(&t, "gq", "read");
-		const uint64_t moved = ps(&t, lines * 64 * 1000000000000ull / (rate ? rate : 1)), held = tracker ? lines * near_most / tracker : 0;
+		/* Channels that are never idle: a load waits as the others' do, of whose lines as many as their queues hold are under
+		 * way (Little's law), to as many as their windows hold: those which wait for a buffer have their turn in the channel
+		 * before it too. Where the socket's read tracker has fewer entries, it waits for one of these. */
+		const uint64_t few = others * lesser(asked, tracker / (others ? others : 1)) * line / 1000, many = others * window * line / 1000;
+		const uint64_t burst = others * lesser(lfb, window) * line / 1000;
 
 		found = true;
-		there = cores > 1;
-		least = 0;
-		most = (int64_t)(moved > held ? moved : held) * 1000;
+		there = others > 0;
+		least = (int64_t)(few > near_most ? few - near_most : 0) * 1000;
+		most = (int64_t)(many > near_least + burst ? many - near_least : burst) * 1000;
+		most = (int64_t)held * 1000 > most ? (int64_t)held * 1000 : most;
 	}
 	if (!found)
 		return ST_MISSING;

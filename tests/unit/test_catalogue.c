@@ -249,6 +249,21 @@ static void test_catalogue_super_queue_of_any_size_is_found(void **state)
 	}
 }
 
+/* Where memory takes longer for the lines than for a load, an entry is free again before it could be missed. */
+static void test_catalogue_super_queue_behind_a_slow_bus_is_not_told(void **state)
+{
+	static struct loop_run run;
+	char *text = loop_changed(loop_built_in("core2"), "dram", "local_ps", "20000");
+
+	(void)state;
+	loop_open(&run, text);
+	loop_suite(&run, "size.super_queue.entries");
+	assert_int_equal(run.host.results[0].status, ROW_UNPROVEN);
+	assert_non_null(strstr(run.host.results[0].reason, "no clear knee"));
+	loop_close(&run);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_catalogue_other_rows_kernels_are_unproven),
 		cmocka_unit_test(test_catalogue_curves_of_near_lines_are_unproven),
 		cmocka_unit_test(test_catalogue_super_queue_of_any_size_is_found),
+		cmocka_unit_test(test_catalogue_super_queue_behind_a_slow_bus_is_not_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
