@@ -138,9 +138,9 @@ static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, 
 	return ST_UNSUPPORTED;
 }
 
-/* More cores than a shared level has ways: at equal places of their arrays they would push each other's lines out of its sets.
- * So member i, one of `all` who share it, begins elsewhere: small arrays as far from the first ones' as all before are long,
- * within a way, and in large ones it goes on from another place. */
+/* Cores at equal places of their arrays would go through the same sets of a level that `all` of them share: modified and other
+ * lines would come and go there in bunches, and where it has fewer ways they would push each other's out. So member i begins
+ * elsewhere: in large arrays that much of a way further, small ones as far from the first as all before it are long. */
 static void set_apart(const struct crowd *c, unsigned i, unsigned all, struct working_set *w)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -149,15 +149,17 @@ static void set_apart(const struct crowd *c, unsigned i, unsigned all, struct wo
 	struct shape *s = &w->shape;
 	unsigned before = 0;
 
-	if (!way || all <= last->ways)
+	if (!way)
 		return;
 	for (unsigned m = 0; m < i; m++)
 		before += group[c->members[m].core] == group[c->members[i].core];
 	if (c->row->prepare == PREPARE_WARM || c->row->prepare == PREPARE_FLUSH) {
+		if (all <= last->ways)
+			return;
 		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
 		s->span_bytes += s->start_bytes;
 	} else if (!w->mapped) {
-		w->at = way / all * before / s->step_bytes * s->step_bytes & (s->array_bytes - 1);
+		w->at = (c->members[0].set.at + way / all * before / s->step_bytes * s->step_bytes) & (s->array_bytes - 1);
 	}
 }
 

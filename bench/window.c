@@ -185,16 +185,16 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 
 /* Whether the last level has lost some of what came half of `units` ago: then replacement there is by chance. Twice as much
  * as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as much
- * beside it: what the level below had modified is gone then. Of all arrays alike: what is read here stays longer, and as many
- * modified lines as others must be the next to go. */
+ * beside it: what the level below had modified is gone then. In the visits' own order: what is read here stays longer, and
+ * modified lines must go in turn with others as before. */
 static enum status look_at_last_level(struct bench *b, const struct row *r, const struct working_set *w, uint64_t units, struct job *job)
 {
-	const struct kernel *read = kernel_find("k_visit_read");
+	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
 	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
 	const unsigned first = first_visited(r, w);
 	const uint64_t step = w->shape.step_bytes, again = below ? 2 * below->bytes / step / (w->shape.arrays - first) : 0;
 	uint64_t took[3] = { 0 }, arguments[6];
-	enum status st = read ? ST_OK : ST_BROKEN;
+	enum status st = visitor ? ST_OK : ST_BROKEN;
 	struct window part;
 
 	if (!again || 4 * again > units)
@@ -202,9 +202,9 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, cons
 	window_arguments(w, again, arguments);
 	for (unsigned visit = 0; visit < 3; visit++) {
 		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1);
-		for (unsigned array = first; array < w->shape.arrays && st == ST_OK; array++) {
+		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
 			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
-			st = window_run(b, read, arguments, NULL, 0, &part, job);
+			st = window_run(b, visitor, arguments, NULL, 0, &part, job);
 			took[visit] += part.tsc;
 		}
 	}

@@ -243,6 +243,9 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 
 	if (!shared_in_reach(t, s, level))
 		return ST_UNSUPPORTED;
+	if (level == 3 && machine_field(t, "l2", "policy") && share(machine_field(t, "l3", "bytes"), machine_field(t, "topology", "cores"), s->arrays) <
+	    6 * over(machine_field(t, "l2", "bytes"), machine_field(t, "l2", "cores")))
+		return ST_MISSING; /* an L2 that does not replace the oldest keeps some of it */
 	stream(t, s, level, &least, &most);
 	if (level >= 3) { /* no more lines of all cores are on their way than the socket's read tracker has entries */
 		const uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays);
