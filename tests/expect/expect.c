@@ -218,6 +218,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		walk(&f, &walk_least, &walk_most);
 	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
 	dram_local(&f, 3 * last_bytes(&f) < sparse_span(&f) ? 3 * last_bytes(&f) : sparse_span(&f), &big_least, &big_most);
+	big_most = big_least; /* a region's lines all come, each as likely as the others: so are those of open rows */
 	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
 		{ "load.l1.latency", true, first, first },
 		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },
@@ -291,6 +292,14 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 			continue;
 		if (!has_l3 || !formulas[i].there)
 			return ST_UNSUPPORTED;
+		if (!strncmp(row, "load.dram_local", 15)) { /* as many of them find their row open as the latency says */
+			const int64_t core = (int64_t)machine_field(&f, "clock", "core_ratio"), uncores = (int64_t)machine_field(&f, "clock", "uncore_ratio");
+			const int64_t low = milli + (out->least_milli * 100 / (100 - TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;
+			const int64_t high = milli + (out->most_milli * 100 / (100 + TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;
+
+			*out = (struct expectation){ low * 95 / 100, high * 105 / 100 };
+			return ST_OK;
+		}
 		milli += (int64_t)formulas[i].cycles * 1000 + (int64_t)(hz3 * formulas[i].time_ps / 3000000000ull);
 		*out = (struct expectation){ milli * 95 / 100, milli * 105 / 100 };
 		return ST_OK;
