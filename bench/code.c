@@ -4,6 +4,8 @@
 #define LINE 64u
 #define NOP 0x90u
 #define SET_SPACING 1024u /* bytes from one set of CODE_LINES_* to the next */
+#define PLAIN_BYTES 6u    /* of an addition in CODE_ADDS_PLAIN */
+#define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 32u    /* of the byte that CODE_SMC stores to, in its own line */
 #define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 16 bytes apart; its loop makes as many jumps of them */
 
@@ -45,6 +47,17 @@ static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *
 	return ST_OK;
 }
 
+/* Code that is to come from the L1I each time; where its size is not known, nothing can be said. */
+static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, size_t capacity)
+{
+	const struct cpu_cache *c = l1i(cpu);
+
+	if (!c || bytes + SPARE_BYTES <= c->bytes)
+		return ST_OK;
+	str_copy(reason, capacity, "the code would not stay in the L1 instruction cache");
+	return ST_UNSUPPORTED;
+}
+
 enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
 {
 	uint64_t stride;
@@ -55,12 +68,15 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 	case CODE_NONE:
 		*bytes = 0;
 		return ST_OK;
-	case CODE_LCP: case CODE_ADDS_PLAIN: case CODE_NOPS_LONG:
+	case CODE_LCP: case CODE_ADDS_PLAIN:
 		*bytes = 8 * CODE_ADDS;
-		return ST_OK;
+		return stays(cpu, PLAIN_BYTES * CODE_ADDS, reason, capacity);
+	case CODE_NOPS_LONG:
+		*bytes = 8 * CODE_ADDS;
+		return stays(cpu, 8 * CODE_NOPS, reason, capacity);
 	case CODE_TARGETS:
 		*bytes = 2 * CODE_JUMPS + PAGE_4K;
-		return ST_OK;
+		return stays(cpu, 2 * CODE_JUMPS, reason, capacity);
 	case CODE_TARGETS_BASE:
 		*bytes = 16 * BASE_JUMPS + PAGE_4K;
 		return ST_OK;
@@ -70,7 +86,7 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 		return st;
 	case CODE_LINES_BASE:
 		*bytes = CODE_LINES * LINE + PAGE_4K;
-		return ST_OK;
+		return stays(cpu, CODE_LINES * LINE, reason, capacity);
 	case CODE_PAGES_ITLB:
 		*bytes = CODE_ITLB_PAGES * PAGE_4K;
 		if (!cpu->tlb.itlb_4k) {

@@ -2,7 +2,7 @@
 #include "bench/layout.h"
 #include "bench/measure.h"
 
-#define CHASE_LOADS 16           /* loads an iteration of k_chase */
+#define CHASE_LOADS 16           /* loads an iteration of k_chase; rings of as many nodes or more have whole iterations of them */
 #define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
 #define MATRIX_LINES 512ull      /* several windows of a pair of cores without using one twice */
 #define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
@@ -83,7 +83,9 @@ static uint64_t most_of(const struct cpu_cache *c)
 
 static void shape_lines(struct shape *s, uint64_t bytes)
 {
-	s->nodes = (uint32_t)(bytes / s->line_bytes / CHASE_LOADS * CHASE_LOADS);
+	const uint32_t lines = (uint32_t)(bytes / s->line_bytes);
+
+	s->nodes = lines < CHASE_LOADS ? lines : lines / CHASE_LOADS * CHASE_LOADS;
 	s->bytes = s->span_bytes = (uint64_t)s->nodes * s->line_bytes;
 }
 

@@ -109,7 +109,9 @@ static uint64_t iterations_of(const struct working_set *w, uint64_t units)
 {
 	if (w->shape.order == ORDER_PAIR)
 		return units * w->pair->iterations / w->pair->events;
-	return w->shape.order == ORDER_STREAMS ? units : units / w->kernel->loads;
+	if (w->shape.order == ORDER_STREAMS)
+		return units;
+	return units < w->kernel->loads ? 1 : units / w->kernel->loads; /* a ring of fewer nodes: more than once round it */
 }
 
 void window_arguments(const struct working_set *w, uint64_t units, uint64_t arguments[6])

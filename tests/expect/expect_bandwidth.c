@@ -120,10 +120,10 @@ static uint64_t core_milli(struct machine_text *t, const struct stream *s)
 }
 
 /* A stream into write-combining buffers alone: each is held while its stores come, every second cycle since each waits
- * for the one before it, and until memory has taken the line. */
+ * for the one before it, and until memory has taken the line; or no faster than its stores come. */
 static uint64_t combining_milli(struct machine_text *t, uint64_t stores)
 {
-	return over(1000 * (ps(t, machine_field(t, "wc", "drain_ps")) + 2 * stores - 1), machine_field(t, "lfb", "entries"));
+	return larger(2000 * stores, over(1000 * (ps(t, machine_field(t, "wc", "drain_ps")) + 2 * stores - 1), machine_field(t, "lfb", "entries")));
 }
 
 /* Buffers that are not full stay open until one must make room; it then has so many transfers of its channel before the

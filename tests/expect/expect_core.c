@@ -215,6 +215,18 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 	return larger(C(divide(t, class, bits, 64, true)), uops * 1000 / 8 / larger(1, field(t, "core", "issue_width")));
 }
 
+/* Whether so many bytes of code stay in the L1I, with 1 KiB of what runs them. */
+static bool code_stays(struct machine_text *t, int64_t bytes) { return bytes + 1024 <= field(t, "l1i", "bytes"); }
+
+/* Of 64 lines of code, twice as many as there are ways in each of some sets: whether these fit, 1 KiB from one to the next,
+ * and as many lines in a row stay. */
+static bool code_misses(struct machine_text *t, const char *cache)
+{
+	const int64_t ways = larger(1, field(t, cache, "ways"));
+
+	return code_stays(t, 64 * 64) && field(t, "l2", "bytes") && 64 / (2 * ways) * 1024 <= field(t, cache, "bytes") / ways;
+}
+
 #define CODE_PAGES 2048
 #define ENTRIES_A_LINE 8
 
@@ -274,11 +286,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		/* a store written each cycle, or each that allocation needs for it */
 		{ "split.store_line.penalty", true, larger(C(1 + field(t, "store", "split_cycles")), stored) - larger(C(1), stored) },
 		/* 5 bytes for 6, of which fetch, allocation or decoders make a turn */
-		{ "frontend.lcp.penalty", true, C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
+		{ "frontend.lcp.penalty", code_stays(t, 6 * 4096), C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
 		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(field(t, "core", "issue_width"), field(t, "front", "decode_width")))) },
-		{ "frontend.l1i_l2.penalty", true, C(field(t, "l2", "cycles")) },
-		{ "frontend.l1i_l3.penalty", has_l3, C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
-		{ "frontend.baclear.penalty", true, C(field(t, "front", "baclear_cycles")) },
+		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
+		{ "frontend.l1i_l3.penalty", has_l3 && code_misses(t, "l2"), C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
+		{ "frontend.baclear.penalty", code_stays(t, 2 * 8192), C(field(t, "front", "baclear_cycles")) },
 		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512 && field(t, "itlb", "entries") <= 128, C(field(t, "stlb", "cycles")) },
 		/* the choice is loaded, and tested, by an instruction of its own where nothing fuses; a cycle of the turn comes
 		 * before it; less a turn that is foreseen: six uops, in whole cycles where a uop cache of no greater width gives them */
@@ -312,7 +324,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fsqrt_easy.interval", true, x87_interval(t, "x87_sqrt", 1) },
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
 		{ "exec.fp_assist_flushed.interval", true, larger(larger(mul_base, slots), flushed_front) },
-		{ "frontend.decode.interval", true, C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
+		{ "frontend.decode.interval", code_stays(t, 8 * 3072), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / larger(1, field(t, "core", "issue_width")))) },
 		/* the sequencer's cycles, one for the three NOPs, and the way to it; or allocation; or its ports */
 		{ "exec.microcode_switch.penalty", true, larger(larger(C((microcode + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")),

@@ -88,8 +88,8 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		*out = around(milli, milli);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
-	if (!strcmp(row, "load.staircase.latency"))
-		return expect_row(machine, format, "load.l1.latency", out);
+	if (!strcmp(row, "load.staircase.latency")) /* its first step is 4 KiB */
+		return field(t, "l1d", "bytes") <= 4096 ? ST_MISSING : expect_row(machine, format, "load.l1.latency", out);
 	if (!strcmp(row, "exec.gather_prefetch.interval")) {
 		/* The chain of multiplications hides a line's way from memory when it is not the shorter of the two. */
 		enum status from = expect_row(machine, format, "load.dram_local.latency", out);
