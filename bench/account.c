@@ -53,7 +53,7 @@ bool account_feeds(const struct row *r)
 /* --- what to count ----------------------------------------------------------------------------- */
 
 /* Something to count: a quantity, or a term of the thread or of the core. */
-struct ask { struct event event; uint8_t bundle, quantity, term; bool core; };
+struct ask { struct event event; struct netburst_use use; uint8_t bundle, quantity, term; bool core; };
 
 struct ask_run { struct plan plan; uint8_t asks[RUN_ASKS]; uint8_t count; };
 
@@ -89,10 +89,14 @@ static bool add_ask(struct bench *b, struct account_work *w, const struct event 
 	how.event.counter_mask = e->counter_mask;
 	how.event.extra_msr = e->extra_msr;
 	how.event.extra_value = e->extra_value;
-	how.event.netburst = e->netburst;
 	if (b->a->counts && !b->a->counts(b->a->counts_self, e->netburst ? netburst_select(b->cpu, e) : counter_select(&how.event)))
 		return false;
 	*a = how;
+	if (e->netburst) {
+		a->use = *e->netburst;
+		a->use.threads |= how.core ? 2 : 0; /* the other thread's too */
+		a->event.netburst = &a->use;
+	}
 	w->ask_count++;
 	return true;
 }
@@ -126,7 +130,7 @@ static void choose_asks(struct bench *b, struct account_work *w, struct account_
 			out->terms[t].open = "the simulated machine does not model its event";
 		ask.core = true;
 		ask.event.any = 1;
-		if (both && !out->terms[t].open && !e->netburst) /* there threads are told apart by name */
+		if (both && !out->terms[t].open)
 			(void)add_ask(b, w, e, ask);
 	}
 }

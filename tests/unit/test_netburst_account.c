@@ -103,6 +103,13 @@ static void test_netburst_accounting_beside_a_second_thread(void **state)
 	print_message("%lld stalled + %lld active of %lld cycles\n", (long long)a.value[Q_RETIRE_STALL], (long long)a.value[Q_RETIRE_ACTIVE], (long long)cycles);
 	assert_true(llabs(a.value[Q_RETIRE_STALL] + a.value[Q_RETIRE_ACTIVE] - cycles) * 100 <= cycles);
 	assert_in_range(count_of("branch_conditional"), 950, 1200);
+	/* the other thread does as much in these windows */
+	for (unsigned t = 0; t < ACCOUNT_TERMS; t++)
+		if (!strcmp(account_terms[t].name, "branch_conditional")) {
+			print_message("of both threads %lld mispredicted branches\n", (long long)a.terms[t].core_count);
+			assert_true(a.terms[t].core_known);
+			assert_in_range(a.terms[t].core_count, a.terms[t].count * 17 / 10, a.terms[t].count * 23 / 10);
+		}
 	work_rig_close(&rig);
 	free(text);
 }

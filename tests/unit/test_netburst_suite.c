@@ -79,13 +79,13 @@ static uint32_t register_at(unsigned i)
 	return i < REGISTERS ? 0x300 + i : i == REGISTERS ? 0x1A0 : 0x600;
 }
 
-static void run_and_compare(const char *what, unsigned fault_at, unsigned timeout_at, unsigned stop_after)
+static void run_and_compare(const char *text, const char *rows_of_it, const char *what, unsigned fault_at, unsigned timeout_at, unsigned stop_after)
 {
 	static struct loop_run r;
-	static uint64_t before[REGISTERS + 2];
-	static bool there[REGISTERS + 2];
+	static uint64_t before[2][REGISTERS + 2];
+	static bool there[2][REGISTERS + 2];
 	unsigned compared = 0, changed = 0;
-	loop_open(&r, loop_built_in("pentium4"));
+	loop_open(&r, text);
 	const struct access *a = trouble.under = sim_access(r.sim);
 	static const struct { uint32_t msr; uint64_t value; } unusual[] = { { 0x3A0, 0x18000208 }, { 0x3CC, 0x0C001E0C }, { 0x3B8, 0x0200020C },
 		{ 0x36C, 0x33000 }, { 0x370, 0x0003B000 }, { 0x371, 0x30000 }, { 0x3F2, 0x3 }, { 0x600, 0x200000 } };
@@ -100,22 +100,24 @@ static void run_and_compare(const char *what, unsigned fault_at, unsigned timeou
 	trouble.fault_at = fault_at;
 	trouble.timeout_at = timeout_at;
 	guard_init(&r.guard, &trouble.access, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
-	for (unsigned i = 0; i < REGISTERS + 2; i++)
-		there[i] = a->ops->rdmsr(a->self, 0, register_at(i), &before[i]) == ST_OK;
+	for (unsigned c = 0; c < a->cores; c++)
+		for (unsigned i = 0; i < REGISTERS + 2; i++)
+			there[c][i] = a->ops->rdmsr(a->self, c, register_at(i), &before[c][i]) == ST_OK;
 	r.host.stop_after = stop_after;
-	loop_suite(&r, ROWS);
+	loop_suite(&r, rows_of_it);
 	trouble.fault_at = 0;
 	assert_int_equal(guard_restore(&r.guard), ST_OK);
-	for (unsigned i = 0x12; i < REGISTERS + 2; i++) { /* below: the counters, which count */
-		uint64_t now;
-		if (!there[i])
-			continue;
-		compared++;
-		if (a->ops->rdmsr(a->self, 0, register_at(i), &now) == ST_OK && now == before[i])
-			continue;
-		print_error("%s: 0x%X: 0x%llx, was 0x%llx\n", what, register_at(i), (unsigned long long)now, (unsigned long long)before[i]);
-		changed++;
-	}
+	for (unsigned c = 0; c < a->cores; c++)
+		for (unsigned i = 0x12; i < REGISTERS + 2; i++) { /* below: the counters, which count */
+			uint64_t now;
+			if (!there[c][i])
+				continue;
+			compared++;
+			if (a->ops->rdmsr(a->self, c, register_at(i), &now) == ST_OK && now == before[c][i])
+				continue;
+			print_error("%s: thread %u, 0x%X: 0x%llx, was 0x%llx\n", what, c, register_at(i), (unsigned long long)now, (unsigned long long)before[c][i]);
+			changed++;
+		}
 	assert_int_equal(changed, 0);
 	assert_true(compared > 60);
 	assert_int_equal(r.guard.refused, 0);
@@ -126,19 +128,61 @@ static void test_netburst_registers_are_as_found_after_every_end(void **state)
 {
 	(void)state;
 	char what[64];
-	run_and_compare("a run", 0, 0, 0);
+	const char *text = loop_built_in("pentium4");
+	run_and_compare(text, ROWS, "a run", 0, 0, 0);
 	unsigned writes = trouble.writes, runs = trouble.runs;
 	assert_true(writes > 200 && runs > 50);
-	run_and_compare("Esc", 0, 0, 2);
+	run_and_compare(text, ROWS, "Esc", 0, 0, 2);
 	for (unsigned n = 1; n <= writes; n += writes / 20) {
 		snprintf(what, sizeof(what), "a fault in write %u of %u", n, writes);
-		run_and_compare(what, n, 0, 0);
+		run_and_compare(text, ROWS, what, n, 0, 0);
 	}
 	for (unsigned n = 1; n <= runs; n += runs / 10) {
 		snprintf(what, sizeof(what), "a time-out in run %u of %u", n, runs);
-		run_and_compare(what, 0, n, 0);
+		run_and_compare(text, ROWS, what, 0, n, 0);
 	}
 	print_message("%u writes, %u runs\n", writes, runs);
+}
+
+/* Two threads write the same registers. */
+static void test_netburst_registers_of_two_threads_are_as_found_after_every_end(void **state)
+{
+	(void)state;
+	static const char both[] = "load.l2.latency,core_to_core.clean_same_core.latency,sample.precise.skid";
+	char *text = loop_changed(loop_built_in("pentium4"), "topology", "threads", "2"), what[64];
+	run_and_compare(text, both, "a run on two threads", 0, 0, 0);
+	unsigned writes = trouble.writes, runs = trouble.runs;
+	assert_true(writes > 200 && runs > 20);
+	for (unsigned n = 1; n <= writes; n += writes / 10) {
+		snprintf(what, sizeof(what), "two threads, a fault in write %u of %u", n, writes);
+		run_and_compare(text, both, what, n, 0, 0);
+	}
+	for (unsigned n = 1; n <= runs; n += runs / 5) {
+		snprintf(what, sizeof(what), "two threads, a time-out in run %u of %u", n, runs);
+		run_and_compare(text, both, what, 0, n, 0);
+	}
+	free(text);
+}
+
+/* Rows of both threads of a core, with an accounting beside a second thread: as expected. */
+static void test_netburst_suite_of_two_threads(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	char *text = loop_changed(loop_built_in("pentium4"), "topology", "threads", "2");
+	loop_open(&r, text);
+	loop_suite(&r, "quick,core_to_core.*_same_core.latency,read.dram_all.bandwidth,account.branchy");
+	unsigned alike = 0, crowds = 0;
+	for (unsigned i = 0; i < r.host.result_count; i++) {
+		const struct row_result *row = &r.host.results[i];
+		alike += strstr(row->name, "_same_core.latency") && row->status == ROW_OK;
+		crowds += strstr(row->name, "_all.bandwidth") && row->status == ROW_OK;
+	}
+	assert_int_equal(r.sum.unexpected, 0);
+	assert_int_equal(alike, 2);
+	assert_int_equal(crowds, 1);
+	loop_close(&r);
+	free(text);
 }
 
 /* IQ_ESCR0 and 1 are of models 0 to 2: this model lacks them, and they are refused before anything is written. */
@@ -160,6 +204,8 @@ int main(void)
 		cmocka_unit_test(test_netburst_suite_is_proven_where_it_can_be),
 		cmocka_unit_test(test_netburst_suite_is_unproven_without_tagging),
 		cmocka_unit_test(test_netburst_registers_are_as_found_after_every_end),
+		cmocka_unit_test(test_netburst_registers_of_two_threads_are_as_found_after_every_end),
+		cmocka_unit_test(test_netburst_suite_of_two_threads),
 		cmocka_unit_test(test_netburst_registers_of_earlier_models_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
