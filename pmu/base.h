@@ -39,4 +39,8 @@ void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 
+/* An emulator goes on from one piece of translated code to another without a search only within a page (QEMU,
+ * translator_use_goto_tb): what each simulated instruction or line goes through begins on one of its own. */
+#define OWN_PAGE __attribute__((noinline, aligned(4096)))
+
 #endif

@@ -312,7 +312,7 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 	return home_of(line) == k->socket ? s->lat.local : s->lat.remote;
 }
 
-void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+OWN_PAGE void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	struct socket *k = &s->socket[c->socket];
 	const bool own = ask_owns(q);

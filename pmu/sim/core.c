@@ -478,20 +478,33 @@ static __attribute__((noinline)) enum status account_slowly(struct core_thread *
 	}
 }
 
+#define QUICK(name_, shape_) \
+	static OWN_PAGE enum status name_(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, \
+	                                  uint64_t ip) \
+	{ \
+		return account(c, in, p, e, ip, shape_, true); \
+	}
+QUICK(quick_operation, SHAPE_OPERATION)
+QUICK(quick_load, SHAPE_LOAD)
+QUICK(quick_load_operation, SHAPE_LOAD_OPERATION)
+QUICK(quick_store, SHAPE_STORE)
+QUICK(quick_fused, SHAPE_FUSED)
+QUICK(quick_nop, SHAPE_NOP)
+
 enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
 {
 	const unsigned shape = c->fused_before ? SHAPE_FUSED : p->shape;
 	if (shape == SHAPE_ANY || !pipe_is_quick(c))
 		return account_slowly(c, in, p, e, ip, shape);
 	if (shape == SHAPE_OPERATION)
-		return account(c, in, p, e, ip, SHAPE_OPERATION, true);
+		return quick_operation(c, in, p, e, ip);
 	if (shape == SHAPE_LOAD)
-		return account(c, in, p, e, ip, SHAPE_LOAD, true);
+		return quick_load(c, in, p, e, ip);
 	if (shape == SHAPE_LOAD_OPERATION)
-		return account(c, in, p, e, ip, SHAPE_LOAD_OPERATION, true);
+		return quick_load_operation(c, in, p, e, ip);
 	if (shape == SHAPE_STORE)
-		return account(c, in, p, e, ip, SHAPE_STORE, true);
+		return quick_store(c, in, p, e, ip);
 	if (shape == SHAPE_FUSED)
-		return account(c, in, p, e, ip, SHAPE_FUSED, true);
-	return account(c, in, p, e, ip, SHAPE_NOP, true);
+		return quick_fused(c, in, p, e, ip);
+	return quick_nop(c, in, p, e, ip);
 }

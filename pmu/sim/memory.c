@@ -186,12 +186,12 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		prefetch_l2(s, c, q, hit, t);
 }
 
-void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
+OWN_PAGE void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
 {
 	l2_read_as(s, c, q, i, t, true, false, f);
 }
 
-void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+OWN_PAGE void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
@@ -403,7 +403,7 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 }
 
 /* The page is known, the line has to be looked for; i: as in data_slow. */
-static __attribute__((noinline)) enum status data_beyond(struct memory *s, struct private_core *c, bool own, unsigned thread, uint64_t t,
+static OWN_PAGE enum status data_beyond(struct memory *s, struct private_core *c, bool own, unsigned thread, uint64_t t,
                                                          uint32_t line, uint32_t i, struct data_reply *r)
 {
 	struct mem_reply reply;
@@ -440,7 +440,7 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	return ST_OK;
 }
 
-enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+OWN_PAGE enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                         struct data_reply *r)
 {
 	return data_at(s, core, thread, ip, va, bytes, cycle, false, r);
