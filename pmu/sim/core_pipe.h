@@ -117,6 +117,11 @@ static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, uns
 {
 	if (cycle - c->rs_at >= CORE_RING)
 		cycle = c->rs_at + CORE_RING - 1;
+	/* a whole station of 256 entries or more can end in one cycle, with a wrong path: what a byte cannot hold leaves in the next */
+	while (c->leave[cycle & CORE_RING_MASK] + n > UINT8_MAX) {
+		n -= UINT8_MAX - (unsigned)c->leave[cycle & CORE_RING_MASK];
+		c->leave[cycle++ & CORE_RING_MASK] = UINT8_MAX;
+	}
 	c->leave[cycle & CORE_RING_MASK] += (uint8_t)n;
 }
 

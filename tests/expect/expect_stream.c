@@ -107,6 +107,9 @@ static void line_parts(struct machine_text *t, unsigned level, bool nontemporal,
 	/* all cores of an L2 have its queue, one is at work; without prefetchers each line has a fill buffer too */
 	uint64_t queue = prefetched ? machine_field(t, "sq", "entries") : smaller(machine_field(t, "sq", "entries"), machine_field(t, "lfb", "entries"));
 
+	/* an entry of the queue is held from the miss in the L2 on */
+	const uint64_t before = prefetched && machine_field(t, "l2", "bytes") && latency > machine_field(t, "l2", "cycles") ? machine_field(t, "l2", "cycles") : 0;
+
 	if (shared && machine_field(t, "l2", "bytes"))
 		part(out, 1000 * (lines_in + (nontemporal ? 0 : LINES_OUT)) * machine_field(t, "l2", "busy_cycles"));
 	if (level == 2)
@@ -117,12 +120,12 @@ static void line_parts(struct machine_text *t, unsigned level, bool nontemporal,
 
 		hz3 = machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio");
 		part(out, (uint64_t)((unsigned __int128)(lines_in + LINES_OUT) * 64000 * hz3 / 3 / larger(1, channels)));
-		part(out, 1000 * lines_in * (latency + ps(t, machine_field(t, "dram", "local_ps") - open)) / larger(1, queue));
+		part(out, 1000 * lines_in * (latency - before + ps(t, machine_field(t, "dram", "local_ps") - open)) / larger(1, queue));
 		latency += ps(t, machine_field(t, "dram", "local_ps")) + ps(t, miss); /* a wait may be for another row */
 		if (nontemporal) /* a buffer is held from its first store until memory has the line */
 			part(out, 1000 * LINES_OUT * ps(t, machine_field(t, "wc", "drain_ps")) / machine_field(t, "lfb", "entries"));
 	} else if (level == 3) {
-		part(out, 1000 * lines_in * latency / larger(1, queue));
+		part(out, 1000 * lines_in * (latency - before) / larger(1, queue));
 		part(out, 1000 * (lines_in + LINES_OUT) * round_up(machine_field(t, "l3", "busy_uncore_cycles") * machine_field(t, "clock", "core_ratio"),
 		                                                    machine_field(t, "clock", "uncore_ratio")) / larger(1, machine_field(t, "l3", "slices")));
 	}

@@ -264,6 +264,21 @@ static void test_catalogue_super_queue_behind_a_slow_bus_is_not_told(void **stat
 	free(text);
 }
 
+/* A wrong path's end empties a station of 256 entries in one cycle: each of them is free again. */
+static void test_catalogue_deep_station_is_left_by_all(void **state)
+{
+	static struct loop_run run;
+	char *rob = loop_changed(loop_built_in("nehalem-ep"), "core", "rob", "1024"), *text = loop_changed(rob, "core", "rs", "256");
+
+	(void)state;
+	loop_open(&run, text);
+	loop_suite(&run, "exec.rob_read_port.penalty");
+	assert_int_equal(run.host.results[0].status, ROW_OK);
+	loop_close(&run);
+	free(rob);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_catalogue_curves_of_near_lines_are_unproven),
 		cmocka_unit_test(test_catalogue_super_queue_of_any_size_is_found),
 		cmocka_unit_test(test_catalogue_super_queue_behind_a_slow_bus_is_not_told),
+		cmocka_unit_test(test_catalogue_deep_station_is_left_by_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
