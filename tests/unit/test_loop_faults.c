@@ -95,7 +95,7 @@ static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
 	(void)state;
 	seldom("smi_period_us=50,smi_us=20", "load.l1.latency");
 	seldom("smi_period_us=100,smi_us=20", "load.l2.latency");
-	seldom("smi_period_us=50,smi_us=20", "triad.l2.bandwidth");
+	seldom("smi_period_us=20,smi_us=20", "triad.l2.bandwidth");
 }
 
 /* Counters that firmware had left on are told, and a rate of counts that they would have added is in no row. */
