@@ -94,7 +94,7 @@ $(HOST_OBJECTS) $(UNIT_SUPPORT:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 $(OUT)/asm/blob.o: $(wildcard asm/*.asm asm/*.inc)
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -I. -o $@ asm/blob.asm
-$(OUT)/efi/%.asm.o: efi/%.asm
+$(OUT)/efi/%.asm.o: efi/%.asm efi/vectors.inc
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -I. -o $@ $<
 
@@ -135,9 +135,9 @@ $(OUT)/efi/bios/shared/string.o: efi/string.c
 $(OUT)/efi/bios/shared/text.o: pmu/text.c
 	@mkdir -p $(@D)
 	$(CC) $(BIOS) -c -o $@ $<
-$(OUT)/efi/bios/start.o: efi/bios/start.asm
+$(OUT)/efi/bios/start.o: efi/bios/start.asm efi/vectors.inc
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 -o $@ $<
+	$(NASM) -f elf64 -I. -o $@ $<
 $(OUT)/efi/bios/stage2.elf: efi/bios/bios.lds $(BIOS_OBJECTS)
 	ld -nostdlib -static -znoexecstack --no-warn-rwx-segments -T efi/bios/bios.lds -o $@ $(BIOS_OBJECTS)
 $(OUT)/bios.bin: efi/bios/boot.asm $(OUT)/efi/bios/stage2.elf

@@ -5,6 +5,8 @@
 ; sets it) and, when a guarded call is running, returns into guarded_call as if the call had ended.
 ; That return is an IRETQ with a changed frame, which also ends the blocking of NMIs.
 
+%include "efi/vectors.inc"
+
 default rel
 bits 64
 
@@ -88,22 +90,9 @@ call_on_stack:
 	pop rbx
 	ret
 
-; One entry of 16 bytes for each vector: makes the frame [vector][error][rip][cs][rflags][rsp][ss].
 align 16
 vector_entries:
-%assign v 0
-%rep 256
-	align 16
-%if v == 8 || (v >= 10 && v <= 14) || v == 17 || v == 21 || v == 29 || v == 30
-%else
-	push 0
-%endif
-	push strict dword v
-	jmp near vector_common
-%assign v v + 1
-%endrep
-
-align 16
+	VECTOR_ENTRIES 256, vector_common
 vector_common:
 	cld
 	push rax

@@ -28,6 +28,8 @@
 %define EXIT_PORT  0xF4       ; efi/exit.h
 %define EXIT_CODE  0x13       ; nothing could be run
 
+%include "efi/vectors.inc"
+
 extern loader_main, loader_exception, stage2_end, bss_end
 global bios_start, bios_call, bios_registers, bios_packet, bios_drive, bios_map, bios_map_entries, bios_low_kib, exception_entries
 
@@ -357,17 +359,7 @@ bios_interrupt:
 bits 64
 align 16
 exception_entries:
-%assign v 0
-%rep 32
-	align 16
-%if v == 8 || (v >= 10 && v <= 14) || v == 17 || v == 21 || v == 29 || v == 30
-%else
-	push 0
-%endif
-	push v
-	jmp near exception_common
-%assign v v + 1
-%endrep
+	VECTOR_ENTRIES 32, exception_common
 exception_common:
 	cld
 	mov rdi, rsp ; [vector][error][rip][cs][rflags][rsp][ss]

@@ -124,43 +124,39 @@ static void run_and_compare(const char *text, const char *rows_of_it, const char
 	loop_close(&r);
 }
 
+/* A run, then some with a fault in a write, some with a time-out: as many as named, over all writes and runs of the first. */
+static void each_end(const char *text, const char *rows_of_it, const char *of, unsigned least_runs, unsigned faults, unsigned timeouts)
+{
+	char what[64];
+
+	run_and_compare(text, rows_of_it, of, 0, 0, 0);
+	const unsigned writes = trouble.writes, runs = trouble.runs;
+	assert_true(writes > 200 && runs > least_runs);
+	for (unsigned n = 1; n <= writes; n += writes / faults) {
+		snprintf(what, sizeof(what), "%s, a fault in write %u of %u", of, n, writes);
+		run_and_compare(text, rows_of_it, what, n, 0, 0);
+	}
+	for (unsigned n = 1; n <= runs; n += runs / timeouts) {
+		snprintf(what, sizeof(what), "%s, a time-out in run %u of %u", of, n, runs);
+		run_and_compare(text, rows_of_it, what, 0, n, 0);
+	}
+	print_message("%s: %u writes, %u runs\n", of, writes, runs);
+}
+
 static void test_netburst_registers_are_as_found_after_every_end(void **state)
 {
 	(void)state;
-	char what[64];
 	const char *text = loop_built_in("pentium4");
-	run_and_compare(text, ROWS, "a run", 0, 0, 0);
-	unsigned writes = trouble.writes, runs = trouble.runs;
-	assert_true(writes > 200 && runs > 50);
+	each_end(text, ROWS, "one thread", 50, 20, 10);
 	run_and_compare(text, ROWS, "Esc", 0, 0, 2);
-	for (unsigned n = 1; n <= writes; n += writes / 20) {
-		snprintf(what, sizeof(what), "a fault in write %u of %u", n, writes);
-		run_and_compare(text, ROWS, what, n, 0, 0);
-	}
-	for (unsigned n = 1; n <= runs; n += runs / 10) {
-		snprintf(what, sizeof(what), "a time-out in run %u of %u", n, runs);
-		run_and_compare(text, ROWS, what, 0, n, 0);
-	}
-	print_message("%u writes, %u runs\n", writes, runs);
 }
 
 /* Two threads write the same registers. */
 static void test_netburst_registers_of_two_threads_are_as_found_after_every_end(void **state)
 {
 	(void)state;
-	static const char both[] = "load.l2.latency,core_to_core.clean_same_core.latency,sample.precise.skid";
-	char *text = loop_changed(loop_built_in("pentium4"), "topology", "threads", "2"), what[64];
-	run_and_compare(text, both, "a run on two threads", 0, 0, 0);
-	unsigned writes = trouble.writes, runs = trouble.runs;
-	assert_true(writes > 200 && runs > 20);
-	for (unsigned n = 1; n <= writes; n += writes / 10) {
-		snprintf(what, sizeof(what), "two threads, a fault in write %u of %u", n, writes);
-		run_and_compare(text, both, what, n, 0, 0);
-	}
-	for (unsigned n = 1; n <= runs; n += runs / 5) {
-		snprintf(what, sizeof(what), "two threads, a time-out in run %u of %u", n, runs);
-		run_and_compare(text, both, what, 0, n, 0);
-	}
+	char *text = loop_changed(loop_built_in("pentium4"), "topology", "threads", "2");
+	each_end(text, "load.l2.latency,core_to_core.clean_same_core.latency,sample.precise.skid", "two threads", 20, 10, 5);
 	free(text);
 }
 
