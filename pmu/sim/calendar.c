@@ -30,10 +30,10 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
 	return start > t ? start : t;
 }
 
-void pool_init(struct pool *p, uint32_t entries, struct pool_use *use)
+void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use *use)
 {
-	memset(use, 0, pool_bytes(entries));
-	*p = (struct pool){ .entries = entries, .history = pool_history(entries), .use = use };
+	memset(use, 0, pool_bytes(entries, ahead));
+	*p = (struct pool){ .entries = entries, .history = pool_history(entries, ahead), .use = use };
 	p->end = use + POOL_ROOM * p->history;
 	p->last = use + p->history;
 }

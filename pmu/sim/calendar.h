@@ -31,19 +31,20 @@ struct pool {
 #define POOL_ROOM 5u
 
 /* The number of uses that a pool of so many entries remembers: a core's stores ask for lines a reorder buffer of waits
- * later than the loads behind them. */
+ * later than the loads behind them. `ahead`: so many requests at most have been made whose time has not come; a use that is
+ * forgotten before it is over would let another in beyond the entries. */
 #define POOL_HISTORY_MOST 2048u
-static inline uint32_t pool_history(uint32_t entries)
+static inline uint32_t pool_history(uint32_t entries, uint32_t ahead)
 {
 	uint32_t n = 32;
-	while (n < entries * 8 && n < POOL_HISTORY_MOST)
+	while ((n < entries * 8 || n < ahead) && n < POOL_HISTORY_MOST)
 		n *= 2;
 	return n;
 }
 
 /* Bytes at `use` that pool_init wants. */
-static inline size_t pool_bytes(uint32_t entries) { return POOL_ROOM * pool_history(entries) * sizeof(struct pool_use); }
-void pool_init(struct pool *p, uint32_t entries, struct pool_use *use);
+static inline size_t pool_bytes(uint32_t entries, uint32_t ahead) { return POOL_ROOM * pool_history(entries, ahead) * sizeof(struct pool_use); }
+void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use *use);
 
 /* Whether from t on there is always an entry to be had. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)

@@ -8,6 +8,13 @@
 #include "pmu/sim/memory.h"
 #include "pmu/sim/uncore.h"
 
+/* So many lines or translations can a core have asked for whose time has not come: those of loads between allocation and retirement,
+ * and of stores until they are written. */
+static inline uint32_t core_asks_ahead(const struct machine *m)
+{
+	return (uint32_t)(m->core_load_buffers + m->core_store_buffers);
+}
+
 /* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of which 32 GiB each
  * are told apart; what lies above aliases. The page tables lie in node 0 from 30 GiB on. */
 #define NODE_SHIFT 29

@@ -144,10 +144,10 @@ static void core_init_memory(struct memory *s, struct private_core *c, struct ar
 	cache_init(&c->l1d, a, (uint32_t)(m->l1d_bytes / (64 * m->l1d_ways)), (uint32_t)m->l1d_ways, 1, false,
 	           (enum replacement)m->l1d_policy, 0);
 	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU, 0);
-	const uint32_t entries = (uint32_t)m->lfb_entries;
-	struct pool_use *use = arena_get(a, pool_bytes(entries));
+	const uint32_t entries = (uint32_t)m->lfb_entries, ahead = core_asks_ahead(m);
+	struct pool_use *use = arena_get(a, pool_bytes(entries, ahead));
 	if (a->at)
-		pool_init(&c->lfb, entries, use);
+		pool_init(&c->lfb, entries, ahead, use);
 	tlb_init(s, c, a);
 }
 
@@ -156,11 +156,11 @@ static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
 	const struct machine *m = s->m;
 	cache_init(&k->l2, a, (uint32_t)(m->l2_bytes / (64 * m->l2_ways)), (uint32_t)m->l2_ways, 1, false,
 	           (enum replacement)m->l2_policy, 0);
-	const uint32_t entries = (uint32_t)m->sq_entries;
-	struct pool_use *use = arena_get(a, pool_bytes(entries));
+	const uint32_t entries = (uint32_t)m->sq_entries, ahead = core_asks_ahead(m) * (uint32_t)m->l2_cores;
+	struct pool_use *use = arena_get(a, pool_bytes(entries, ahead));
 	if (!a->at)
 		return;
-	pool_init(&k->sq, entries, use);
+	pool_init(&k->sq, entries, ahead, use);
 	lane_init(&k->port, m->l2_busy_cycles << 16);
 }
 

@@ -87,8 +87,9 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	uint8_t *mask = arena_get(a, (size_t)n * s->holder_bytes);
 	struct pool_use *use[3];
 	const uint32_t tracker[3] = { (uint32_t)m->gq_read, (uint32_t)m->gq_write, (uint32_t)m->gq_peer };
+	const uint32_t ahead = (uint32_t)(m->core_store_buffers * m->topology_cores);
 	for (unsigned i = 0; i < 3; i++)
-		use[i] = arena_get(a, pool_bytes(tracker[i]));
+		use[i] = arena_get(a, pool_bytes(tracker[i], ahead));
 	dram_init(s, k, a);
 	if (!a->at)
 		return;
@@ -98,7 +99,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	memset(line, 0xFF, n * sizeof(*line));
 	struct pool *pool[3] = { &k->read_tracker, &k->write_tracker, &k->peer_tracker };
 	for (unsigned i = 0; i < 3; i++)
-		pool_init(pool[i], tracker[i], use[i]);
+		pool_init(pool[i], tracker[i], ahead, use[i]);
 	const uint64_t busy = m->l3_busy_uncore_cycles * m->tick_per_uncore_cycle * 65536 / m->tick_per_core_cycle;
 	for (unsigned i = 0; i < m->l3_slices; i++)
 		lane_init(&k->slices[i], busy);

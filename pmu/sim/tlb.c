@@ -48,9 +48,10 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
 	tlb_array(&c->pde, a, m->walk_pde_entries, m->walk_pde_entries);
 	tlb_array(&c->pdpte, a, m->walk_pdpte_entries, m->walk_pdpte_entries);
 	tlb_array(&c->pml4, a, m->walk_pml4_entries, m->walk_pml4_entries);
-	struct pool_use *use = arena_get(a, pool_bytes((uint32_t)m->walk_walkers));
+	const uint32_t walkers = (uint32_t)m->walk_walkers, ahead = core_asks_ahead(m);
+	struct pool_use *use = arena_get(a, pool_bytes(walkers, ahead));
 	if (a->at)
-		pool_init(&c->walkers, (uint32_t)m->walk_walkers, use);
+		pool_init(&c->walkers, walkers, ahead, use);
 }
 
 /* A page number as a tag; 2 MiB pages of a mixed array are marked in the top bit. */

@@ -1,5 +1,6 @@
 /* tests/expect/expect_curves.c: what rows of bench/curves.def should find, from the text of a machine file. */
 #include "tests/expect/expect_curves.h"
+#include "tests/expect/expect_core.h"
 
 #include <string.h>
 
@@ -33,12 +34,27 @@ static struct expectation overlap(struct machine_text *t, const struct expectati
 	return around(most(one->least_milli / places, line), most(one->most_milli / places, line));
 }
 
-/* [exec] fp_add's latency; processors of the Core family since Conroe: 3. */
-static int64_t addition(struct machine_text *t)
+/* exec.chain_distribution: thousandths of a cycle an addition, one chain of `length` begun every `period` cycles. Each goes on
+ * by an addition in fp_add's latency. The next one begins as soon as allocation comes to it: what of the chains before has
+ * not been dispatched fits into the reservation station, and what lies behind the oldest of them that has not ended, which
+ * is all that cannot retire, into the reorder buffer. No faster than additions find ports and slots. */
+static int64_t chains_milli(struct machine_text *t, int64_t length)
 {
-	const char *at = strstr(t->machine, "\nfp_add = ");
+	const struct cost add = cost_of(t, "fp_add");
+	const int64_t latency = most(1, add.latency), rs = field(t, "core", "rs"), rob = field(t, "core", "rob");
+	int64_t period = most(length / most(1, add.ports), length / most(1, field(t, "core", "issue_width")));
 
-	return at && at[10] >= '0' && at[10] <= '9' ? at[10] - '0' : 3;
+	for (; period < latency * length; period++) {
+		int64_t waiting = 0, kept = 0;
+
+		for (int64_t before = 1; before * period < latency * length; before++) {
+			waiting += length - before * period / latency;
+			kept = before * length - before * period / latency;
+		}
+		if (waiting <= rs && kept <= rob)
+			break;
+	}
+	return 1000 * period / length;
 }
 
 enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out)
@@ -81,9 +97,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 			return t->missing ? ST_SYNTAX : ST_OK;
 		}
 	if (!strcmp(row, "exec.chain_distribution.interval")) {
-		/* the next chain has gone on by what the reservation station held of it when the chain before ends */
-		const int64_t length = 315;
-		int64_t milli = 1000 * addition(t) * (length - least(rs, length)) / length;
+		const int64_t milli = chains_milli(t, 315);
 
 		*out = around(milli, milli);
 		return t->missing ? ST_SYNTAX : ST_OK;
