@@ -103,7 +103,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	const struct row *r = l->row;
-	struct slope tsc[2], cycles[2], clock, count;
+	struct slope tsc[2], cycles[2], count;
 	int64_t spread_micro, noise_milli, scale_milli, per_unit_milli[ROW_PROOFS_MAX];
 	int64_t hz = (int64_t)b->a->tsc_hz;
 	const char *noise = "";
@@ -119,22 +119,14 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "every window was disturbed");
 		return ST_OK;
 	}
-	if (!b->cycles && (st = slope_of(b->clock, l->pairs, CLOCK_ADDS, r->statistic, &clock)) != ST_OK)
-		return st;
 	for (unsigned s = 0; s < l->set_count; s++) {
 		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, r->statistic, &tsc[s]);
 		if (st != ST_OK)
 			return st;
-		if (b->cycles) {
-			st = slope_of(b->counts[s][0], l->pairs, l->sets[s].window, r->statistic, &cycles[s]);
-			if (st != ST_OK)
-				return st;
-		} else {
-			if (clock.value_micro <= 0)
-				clock.value_micro = 1;
-			cycles[s].value_micro = mul_div(tsc[s].value_micro, 1000000, clock.value_micro);
-			cycles[s].spread_micro = mul_div(tsc[s].spread_micro, 1000000, clock.value_micro);
-		}
+		st = b->cycles ? slope_of(b->counts[s][0], l->pairs, l->sets[s].window, r->statistic, &cycles[s]) :
+		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, CLOCK_ADDS, r->statistic, &cycles[s]);
+		if (st != ST_OK)
+			return st;
 	}
 	if (tsc[0].value_micro > 0)
 		out->core_hz = (uint64_t)mul_div(hz, cycles[0].value_micro, tsc[0].value_micro);

@@ -77,6 +77,46 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 	return ST_OK;
 }
 
+/* v is sorted. */
+static int64_t mean_of_shortest_half(const int64_t *v, unsigned n)
+{
+	const unsigned half = n / 2 + 1;
+	unsigned best = 0;
+	int64_t sum = 0;
+
+	for (unsigned i = 1; i + half <= n; i++)
+		if (v[i + half - 1] - v[i] < v[best + half - 1] - v[best])
+			best = i;
+	for (unsigned i = best; i < best + half; i++)
+		sum += v[i] - v[best];
+	return v[best] + mul_div(sum, 1, half);
+}
+
+enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units, int64_t clock_units,
+                           enum statistic statistic, struct slope *out)
+{
+	int64_t each[SAMPLES_MAX], sorted[SAMPLES_MAX], work[SAMPLES_MAX];
+	unsigned good = 0;
+
+	if (n == 0 || n > SAMPLES_MAX || units <= 0 || clock_units <= 0)
+		return ST_RANGE;
+	for (unsigned i = 0; i < n; i++) {
+		int64_t ticks = clock[i].longer - clock[i].shorter;
+
+		if (ticks > 0)
+			each[good++] = mul_div((pairs[i].longer - pairs[i].shorter) * clock_units, 1000000, ticks * units);
+	}
+	if (!good)
+		return ST_RANGE;
+	memcpy(sorted, each, good * sizeof(each[0]));
+	const int64_t centre = samples_median(sorted, good);
+
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_shortest_half(sorted, good) : centre;
+	out->spread_micro = samples_mad(each, good, centre, work);
+	out->samples = good;
+	return ST_OK;
+}
+
 bool is_noisy(int64_t spread_milli, int64_t scale_milli, unsigned samples, enum statistic statistic, const char **why)
 {
 	int64_t limit = statistic == STAT_MINIMUM ? scale_milli / 50 : scale_milli / 10;

@@ -30,6 +30,14 @@ struct slope {
 MUST_CHECK enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic,
                                 struct slope *out);
 
+/* The same in units of another clock whose pairs were taken in the same rounds, differing by clock_units: of each round's
+ * quotient of the two slopes, so that a frequency that wanders from round to round is in neither. STAT_MINIMUM: the mean of the
+ * shortest interval that holds half of the quotients (as many rounds are lengthened in the one as in the other, so the undisturbed
+ * ones lie in the middle and close together; Andrews et al., Robust Estimates of Location, 1972: the shorth); STAT_MEDIAN: their
+ * median. Rounds whose clock did not advance are left out; ST_RANGE when none is left. */
+MUST_CHECK enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units,
+                                      int64_t clock_units, enum statistic statistic, struct slope *out);
+
 /* Noisy when the spread is beyond what the kind of row can bear, relative to `scale` (the value
  * itself, or the test's latency under a penalty): 2 % where only this core's work counts, 10 % on
  * levels that others share; or when fewer than 3 samples are left. *why is "" if it is not. */

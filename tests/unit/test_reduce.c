@@ -93,6 +93,74 @@ static void test_reduce_spread_shows_scatter(void **state)
 	assert_int_equal(s.spread_micro, 2000000); /* deviations 0 1 1 2 2 3 3 4 4 */
 }
 
+/* A core whose frequency wanders between rounds: test and clock are slow together. */
+static void test_reduce_by_clock_follows_the_frequency(void **state)
+{
+	(void)state;
+	struct pair test[50], clock[50];
+	struct slope s;
+	for (int i = 0; i < 50; i++) {
+		const int64_t percent = 80 + i; /* ticks of a constant clock in 100 cycles */
+		test[i] = (struct pair){ 300 + 40 * percent, 300 + 80 * percent }; /* 1000 units of 4 cycles */
+		clock[i] = (struct pair){ 200 + 20 * percent, 200 + 40 * percent };
+	}
+	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+	assert_int_equal(s.spread_micro, 0);
+	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+	assert_int_equal(s.samples, 50);
+	assert_int_equal(slope_of(test, 50, 1000, STAT_MINIMUM, &s), ST_OK); /* the least is the frequency's, too */
+	assert_int_equal(s.value_micro, 3200000);
+}
+
+/* Two rounds of five have something else in a window, of whichever length and kernel. */
+static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
+{
+	(void)state;
+	struct pair test[50], clock[50];
+	struct slope s;
+	for (int i = 0; i < 50; i++) {
+		test[i] = (struct pair){ 4300, 8300 };
+		clock[i] = (struct pair){ 2200, 4200 };
+		if (i % 5 == 1)
+			*(i % 2 ? &test[i].longer : &test[i].shorter) += 150 * i;
+		if (i % 5 == 3)
+			*(i % 2 ? &clock[i].longer : &clock[i].shorter) += 30 * i;
+	}
+	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+}
+
+static void test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for(void **state)
+{
+	(void)state;
+	struct pair test[64], clock[64];
+	struct slope s;
+	for (int i = 0; i < 64; i++) { /* 4.005 cycles a unit, ticks of 32 */
+		test[i] = (struct pair){ 0, (4005 + i % 32) / 32 * 32 };
+		clock[i] = (struct pair){ 0, 2048 };
+	}
+	assert_int_equal(slope_by_clock(test, clock, 64, 1000, 2048, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+	assert_int_equal(slope_by_clock(test, clock, 64, 1000, 2048, STAT_MINIMUM, &s), ST_OK);
+	assert_in_range(s.value_micro, 3999000, 4008000);
+}
+
+static void test_reduce_by_clock_that_stands_still_is_a_range_error(void **state)
+{
+	(void)state;
+	const struct pair test[3] = { { 100, 200 }, { 100, 200 }, { 100, 300 } };
+	struct pair clock[3] = { { 50, 50 }, { 60, 50 }, { 50, 150 } };
+	struct slope s;
+	assert_int_equal(slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_OK); /* the third alone */
+	assert_int_equal(s.value_micro, 20000000);
+	assert_int_equal(s.samples, 1);
+	clock[2].longer = 50;
+	assert_int_equal(slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
+	assert_int_equal(slope_by_clock(test, clock, 0, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
+}
+
 static void test_reduce_nothing_is_a_range_error(void **state)
 {
 	(void)state;
@@ -145,6 +213,10 @@ int main(void)
 		cmocka_unit_test(test_reduce_minimum_is_not_the_least_ratio),
 		cmocka_unit_test(test_reduce_median_ignores_a_lucky_window),
 		cmocka_unit_test(test_reduce_spread_shows_scatter),
+		cmocka_unit_test(test_reduce_by_clock_follows_the_frequency),
+		cmocka_unit_test(test_reduce_by_clock_leaves_disturbed_rounds_out),
+		cmocka_unit_test(test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for),
+		cmocka_unit_test(test_reduce_by_clock_that_stands_still_is_a_range_error),
 		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
 		cmocka_unit_test(test_reduce_noise_verdict),
 		cmocka_unit_test(test_reduce_proof_holds_only_within_bounds),
