@@ -62,7 +62,7 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 		if (pairs[i].longer < longer)
 			longer = pairs[i].longer;
 	}
-	if (statistic == STAT_MINIMUM) {
+	if (statistic == STAT_MINIMUM && n >= MINIMUM_PAIRS_LEAST) {
 		out->value_micro = mul_div(longer - shorter, 1000000, units);
 	} else {
 		memcpy(work, each, n * sizeof(each[0]));

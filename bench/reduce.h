@@ -19,6 +19,9 @@ int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
 
 /* A pair of windows: what n and 2n units of work took, same clock. */
 struct pair { int64_t shorter, longer; };
+/* What some windows alone have, such as a branch at their end that is foreseen after two of a kind in a row, may be in the least
+ * of few windows of one length and not of the other; of many it is in both. */
+#define MINIMUM_PAIRS_LEAST 16u
 struct slope {
 	int64_t value_micro;  /* clock per unit of work, in millionths */
 	int64_t spread_micro; /* median absolute deviation of the pairs' slopes */
@@ -26,7 +29,7 @@ struct slope {
 };
 /* The slope of n pairs whose windows differ by `units` of work, n <= SAMPLES_MAX.
  * STAT_MINIMUM: (least longer - least shorter) / units, never the least of the pairs' slopes, which
- * catches a slow shorter window; STAT_MEDIAN: median of the pairs' slopes. ST_RANGE for n or units 0. */
+ * catches a slow shorter window; STAT_MEDIAN, and of fewer pairs than MINIMUM_PAIRS_LEAST: median of the pairs' slopes. ST_RANGE for n or units 0. */
 MUST_CHECK enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic,
                                 struct slope *out);
 

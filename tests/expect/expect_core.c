@@ -172,7 +172,7 @@ static int64_t hidden_milli(struct machine_text *t, int64_t rest, int64_t slots,
 static bool narrow_milli(struct machine_text *t, const char *row, int64_t *milli)
 {
 	const int64_t width = larger(1, field(t, "core", "issue_width")), fusion = field(t, "core", "macrofusion"), tail = fusion == 2 ? 1 : 2;
-	const int64_t test = fusion ? 1 : 2, parts = field(t, "core", "microfusion") ? 1 : 2, l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
+	const int64_t test = fusion ? 1 : 2, parts = field(t, "core", "microfusion") ? 1 : 2, l1 = field(t, "l1d", "cycles");
 
 	if (!strcmp(row, "branch.conditional.penalty")) { /* load, test, jump, three, end: a guess is wrong every second time */
 		*milli = C(mispredict(t, l1 + (fusion ? 0 : latency(t, "int")))) + hidden_milli(t, 3 + tail, 4 + test + tail, 1, 2);
@@ -182,12 +182,6 @@ static bool narrow_milli(struct machine_text *t, const char *row, int64_t *milli
 		const int64_t load = tail + (1 + parts) + 1 + parts, data = (load - 1) / width + latency(t, "std"), slots = load + parts;
 
 		*milli = C(mispredict(t, field(t, "store", "forward_cycles")) + larger(data, load / width)) - C(slots) / width;
-	} else if (!strcmp(row, "store.disambiguation_clear.penalty")) { /* copy, AND, product, store, addition, two NOPs, end: one in 32 */
-		/* an eliminated copy leaves the AND to begin, a slot later */
-		const int64_t copy = field(t, "core", "move_elimination") ? 0 : 1, slots = 3 + 2 * parts + 2 + tail, rest = 2 + tail + !copy;
-
-		*milli = C(dispatch + copy + 2 * latency(t, "int") + latency(t, "imul") + latency(t, "sta") +
-		           field(t, "store", "forward_cycles") + field(t, "core", "clear_cycles") + (rest + 31 * slots) / width) - C(32 * slots) / width;
 	} else {
 		return false;
 	}
@@ -276,11 +270,10 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "store.alias_4k.penalty", true, C(field(t, "store", "alias_cycles")) },
 		/* what it takes longer than allocation of the turn, or the chain through the L1 */
 		{ "store.unknown_address.penalty", true, larger(C(l1 + waited), turn) - larger(C(l1), turn) },
-		/* copy, AND, multiply, address; then the load, the addition that retires, and the clear; its turn as far as
-		 * the addition would have been allocated meanwhile anyway */
-		{ "store.disambiguation_clear.penalty", true, C(dispatch + moves + latency(t, "int") + latency(t, "imul") + latency(t, "sta") +
-		  field(t, "store", "forward_cycles") + latency(t, "int") + field(t, "core", "clear_cycles")) -
-		  C(field(t, "core", "microfusion") ? 5 : 7) / larger(1, field(t, "core", "issue_width")) },
+		/* from the last product of a chain the store has its address, the load its data, the addition retires, unless what is
+		 * before it takes longer to retire; then the clear, and the next product is sent */
+		{ "store.disambiguation_clear.penalty", true, C(larger(latency(t, "sta") + field(t, "store", "forward_cycles") + latency(t, "int"),
+		  (tail + 3 + 2 * parts) / larger(1, field(t, "core", "retire_width"))) + field(t, "core", "clear_cycles") + dispatch) },
 		{ "split.load_line.penalty", true, C(field(t, "load", "split_cycles")) },
 		{ "split.load_page.penalty", true, C(field(t, "load", "split_cycles") + field(t, "load", "page_split_cycles")) },
 		/* a store written each cycle, or each that allocation needs for it */

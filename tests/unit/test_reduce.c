@@ -59,10 +59,10 @@ static void test_reduce_slope_drops_overhead_and_outliers(void **state)
 static void test_reduce_minimum_is_not_the_least_ratio(void **state)
 {
 	(void)state;
-	struct pair p[5];
+	struct pair p[20];
 	struct slope s;
-	make_pairs(p, 5, 1000, 9500);
-	assert_int_equal(slope_of(p, 5, 1000, STAT_MINIMUM, &s), ST_OK);
+	make_pairs(p, 20, 1000, 9500);
+	assert_int_equal(slope_of(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 }
 
@@ -70,14 +70,26 @@ static void test_reduce_minimum_is_not_the_least_ratio(void **state)
 static void test_reduce_median_ignores_a_lucky_window(void **state)
 {
 	(void)state;
-	struct pair p[9];
+	struct pair p[MINIMUM_PAIRS_LEAST];
 	struct slope s;
-	make_pairs(p, 9, 1000, 0);
+	make_pairs(p, MINIMUM_PAIRS_LEAST, 1000, 0);
 	p[4].longer -= 8000;
-	assert_int_equal(slope_of(p, 9, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
-	assert_int_equal(slope_of(p, 9, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 2000000);
+}
+
+/* Nor among few, where the least of both lengths need not be of a kind. */
+static void test_reduce_few_windows_have_no_minimum(void **state)
+{
+	(void)state;
+	struct pair p[MINIMUM_PAIRS_LEAST - 1];
+	struct slope s;
+	make_pairs(p, MINIMUM_PAIRS_LEAST - 1, 1000, 0);
+	p[4].longer -= 8000;
+	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST - 1, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
 }
 
 static void test_reduce_spread_shows_scatter(void **state)
@@ -211,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_median_and_deviation),
 		cmocka_unit_test(test_reduce_slope_drops_overhead_and_outliers),
 		cmocka_unit_test(test_reduce_minimum_is_not_the_least_ratio),
+		cmocka_unit_test(test_reduce_few_windows_have_no_minimum),
 		cmocka_unit_test(test_reduce_median_ignores_a_lucky_window),
 		cmocka_unit_test(test_reduce_spread_shows_scatter),
 		cmocka_unit_test(test_reduce_by_clock_follows_the_frequency),
