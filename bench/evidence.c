@@ -116,7 +116,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	if (l->pairs == 0) {
 		out->status = ROW_NOISY;
 		out->noisy = true;
-		str_copy(out->reason, sizeof(out->reason), "every window was disturbed");
+		str_copy(out->reason, sizeof(out->reason), l->witnessed ? "every window was disturbed, or the core was shared" : "every window was disturbed");
 		return ST_OK;
 	}
 	for (unsigned s = 0; s < l->set_count; s++) {
@@ -124,7 +124,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		if (st != ST_OK)
 			return st;
 		st = b->cycles ? slope_of(b->counts[s][0], l->pairs, l->sets[s].window, r->statistic, &cycles[s]) :
-		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, CLOCK_ADDS, r->statistic, &cycles[s]);
+		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, r->statistic, &cycles[s]);
 		if (st != ST_OK)
 			return st;
 	}

@@ -7,6 +7,7 @@
 #include "bench/queue.h"
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
+#define WITNESS_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
 #define ADDS_PER_ITERATION 16u       /* of k_add_chain */
 
 struct working_set {
@@ -31,7 +32,7 @@ struct counting {
 	bool on;
 };
 
-enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK };
+enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK, WHAT_WITNESS };
 
 /* The uncore's counters beside a row: queue.c. */
 struct queue_loop {
@@ -56,6 +57,8 @@ struct loop {
 	struct queue_loop queue;
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
+	bool witnessed;     /* rounds in which the core was shared are found by bench/witness.h */
+	uint32_t clock_adds;
 	struct job job;     /* the last one, for a fault's vector and address */
 };
 

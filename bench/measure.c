@@ -8,6 +8,7 @@
 #include "bench/skid.h"
 #include "bench/tables.h"
 #include "bench/matrix.h"
+#include "bench/witness.h"
 
 #define REPETITIONS_SIMULATED 5
 #define STREAMS_SIMULATED 3          /* of a bandwidth's windows, which are long */
@@ -17,6 +18,8 @@
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before this many */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
+#define ROUNDS_WITNESSED 40          /* where another thread may share the core for long */
+#define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
 #define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
 #define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
@@ -194,14 +197,14 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	struct bench *b = l->b;
 	enum status st;
 
-	if (what == WHAT_CLOCK) {
-		const struct kernel *adds = kernel_find("k_add_chain");
-		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
+	if (what == WHAT_CLOCK || what == WHAT_WITNESS) {
+		const struct kernel *k = kernel_find(what == WHAT_CLOCK ? "k_add_chain" : "k_nop");
+		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / ADDS_PER_ITERATION : WITNESS_NOPS) << longer };
 
-		if (!adds)
+		if (!k)
 			return ST_BROKEN;
 		disturbance_before(b);
-		st = window_run(b, adds, arguments, NULL, 0, out, &l->job);
+		st = window_run(b, k, arguments, NULL, 0, out, &l->job);
 	} else {
 		struct working_set *w = &l->sets[what];
 		uint64_t units = (uint64_t)w->window << longer;
@@ -225,20 +228,22 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *disturbed)
 {
 	struct bench *b = l->b;
-	uint32_t order[6];
-	unsigned kinds = l->set_count + (b->cycles ? 0 : 1);
+	uint32_t order[8];
+	unsigned kinds = l->set_count + (b->cycles ? 0 : 1) + l->witnessed;
 
 	random_shuffle(&b->random, order, 2 * kinds);
 	for (unsigned i = 0; i < 2 * kinds; i++) {
-		enum what what = order[i] / 2 < l->set_count ? (enum what)(order[i] / 2) : WHAT_CLOCK;
+		enum what what = order[i] / 2 < l->set_count ? (enum what)(order[i] / 2) : (enum what)(WHAT_CLOCK + order[i] / 2 - l->set_count);
 		bool longer = order[i] & 1;
 		struct window w;
 		enum status st = one_window(l, what, longer, run, keep, &w, disturbed);
 
 		if (st != ST_OK)
 			return st;
-		if (what == WHAT_CLOCK) {
-			*(longer ? &b->clock[keep].longer : &b->clock[keep].shorter) = (int64_t)w.tsc;
+		if (what >= WHAT_CLOCK) {
+			struct pair *of = what == WHAT_CLOCK ? &b->clock[keep] : &b->witness[keep];
+
+			*(longer ? &of->longer : &of->shorter) = (int64_t)w.tsc;
 			continue;
 		}
 		if (run == 0)
@@ -256,14 +261,35 @@ static bool short_streams(const struct loop *l)
 	return l->row->order == ORDER_STREAMS && l->row->kind == KIND_THROUGHPUT && l->b->a->kind == ACCESS_SIM;
 }
 
+/* Leaves out the rounds in which the core was shared; how many of n are left. */
+static unsigned sieve(struct loop *l, unsigned n)
+{
+	struct bench *b = l->b;
+	bool keep[SAMPLES_MAX];
+	unsigned kept = 0;
+
+	(void)witness_keep(b->witness, b->clock, n, &b->witness_least_micro, keep);
+	for (unsigned i = 0; i < n; i++) {
+		if (!keep[i])
+			continue;
+		b->clock[kept] = b->clock[i];
+		b->witness[kept] = b->witness[i];
+		for (unsigned s = 0; s < l->set_count; s++)
+			b->tsc[s][kept] = b->tsc[s][i];
+		kept++;
+	}
+	l->rejected += n - kept;
+	return kept;
+}
+
 static enum status all_rounds(struct loop *l, unsigned run)
 {
 	struct bench *b = l->b;
 	unsigned wanted = b->repetitions ? b->repetitions :
 		short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
-	unsigned rounds = 1 + wanted * ROUNDS_FACTOR, good = 0;
-	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR;
+	unsigned rounds = 1 + wanted * (l->witnessed ? ROUNDS_WITNESSED : ROUNDS_FACTOR), good = 0;
+	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 : 1);
 	bool timed = b->a->kind != ACCESS_SIM && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK;
 	enum status st;
 
@@ -281,7 +307,11 @@ static enum status all_rounds(struct loop *l, unsigned run)
 			good++;
 		if (timed && good >= LEAST_PAIRS && b->a->ops->rdtsc(b->a->self, b->core, &now) == ST_OK && now - start > cap)
 			break;
+		if (l->witnessed && good == wanted && (good = sieve(l, good)) >= wanted / 2)
+			break;
 	}
+	if (l->witnessed)
+		good = sieve(l, good);
 	if (run == 0 || good < l->pairs)
 		l->pairs = good;
 	return ST_OK;
@@ -440,6 +470,8 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 
 	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
 	w->window = l->row->window / (short_streams(l) ? STREAMS_PART : 1);
+	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
+		w->window *= WITNESSED_FACTOR;
 	w->pair = pair;
 	if (pair) {
 		w->fill = s ? pair->base_fill : pair->fill;
@@ -456,6 +488,8 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 	l->b = b;
 	l->row = r;
 	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
+	l->witnessed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT;
+	l->clock_adds = CLOCK_ADDS * (l->witnessed ? WITNESSED_FACTOR : 1);
 	b->disturbance.last_ratio_micro = 0;
 	if (shapes(l, out) != ST_OK)
 		return false;

@@ -55,8 +55,10 @@ struct bench {
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
 	unsigned last_asked;   /* how often the last level has been looked at */
 	bool last_forgets;     /* that it does not replace the oldest */
+	int64_t witness_least_micro; /* bench/witness.h */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
+	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */
 	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
 	struct pair queue[QUEUE_EVENTS][SAMPLES_MAX];
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];

@@ -26,7 +26,7 @@ static unsigned steady_options(struct option *list, unsigned most)
 	return COUNT_OF(all);
 }
 
-void steady_judge(const int64_t *values_milli, unsigned n, int64_t others_milli, struct steady *out)
+void steady_judge(const int64_t *values_milli, unsigned n, unsigned without, int64_t others_milli, struct steady *out)
 {
 	double sum = 0, squares = 0;
 
@@ -39,6 +39,8 @@ void steady_judge(const int64_t *values_milli, unsigned n, int64_t others_milli,
 	out->cv_ppm = (uint32_t)(cv * 1e6 + 0.5);
 	if (others_milli > STEADY_OTHERS_MILLI)
 		snprintf(out->reason, sizeof(out->reason), "other work took %lld %% of a processor", (long long)(others_milli / 10));
+	else if (without)
+		snprintf(out->reason, sizeof(out->reason), "%u runs had no undisturbed window, or the core was shared", without);
 	else if (out->cv_ppm > STEADY_CV_PPM)
 		snprintf(out->reason, sizeof(out->reason), "runs differ by more than %.1f %%", STEADY_CV_PPM / 1e4);
 	out->noisy = out->reason[0] != 0;
@@ -79,25 +81,30 @@ static bool one_row(struct bench *b, const struct row *r)
 {
 	static struct row_result result;
 	int64_t values[STEADY_RUNS_MAX], others = -1;
+	unsigned valued = 0;
 	struct steady verdict;
 	const uint64_t busy = busy_ns(), own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), from = clock_ns(CLOCK_MONOTONIC);
 
+	bench_row(b, r, &result); /* how fast the core is alone becomes known: bench/witness.h */
 	for (unsigned i = 0; i < runs; i++) {
 		bench_row(b, r, &result);
 		if (result.status == ROW_UNSUPPORTED || result.status == ROW_FAULT) {
 			printf("%-27s %s: %s\n", r->name, row_status_name(result.status), result.reason);
 			return false;
 		}
-		values[i] = result.value_milli;
+		values[valued] = result.value_milli;
+		valued += result.value_milli > 0;
 	}
 	const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - from, used = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own, all = busy_ns() - busy;
 
 	if (busy && elapsed)
 		others = all > used ? (int64_t)((all - used) * 1000 / elapsed) : 0;
-	steady_judge(values, (unsigned)runs, others, &verdict);
-	samples_sort(values, (unsigned)runs);
-	printf("%-27s %llu runs: median %.3f, least %.3f, most %.3f, coefficient of variation %.3f %%", r->name, (unsigned long long)runs,
-	       (double)values[runs / 2] / 1e3, (double)values[0] / 1e3, (double)values[runs - 1] / 1e3, verdict.cv_ppm / 1e4);
+	steady_judge(values, valued, (unsigned)runs - valued, others, &verdict);
+	samples_sort(values, valued);
+	printf("%-27s %llu runs", r->name, (unsigned long long)runs);
+	if (valued)
+		printf(": median %.3f, least %.3f, most %.3f, coefficient of variation %.3f %%", (double)values[valued / 2] / 1e3,
+		       (double)values[0] / 1e3, (double)values[valued - 1] / 1e3, verdict.cv_ppm / 1e4);
 	if (others >= 0)
 		printf("; other work %.1f %% of a processor", (double)others / 10);
 	printf(": %s%s%s\n", verdict.noisy ? "noisy" : "steady", verdict.noisy ? ", " : "", verdict.reason);

@@ -14,9 +14,9 @@ struct steady {
 	char reason[96];    /* "" when it is not */
 };
 
-/* Judges n values, 2 .. STEADY_RUNS_MAX. others_milli: time that other work took on all processors, in thousandths of the
+/* Judges the n values of so many runs, up to STEADY_RUNS_MAX, beside `without` runs that gave none. others_milli: time that other work took on all processors, in thousandths of the
  * elapsed time of one of them; negative: not known. */
-void steady_judge(const int64_t *values_milli, unsigned n, int64_t others_milli, struct steady *out);
+void steady_judge(const int64_t *values_milli, unsigned n, unsigned without, int64_t others_milli, struct steady *out);
 
 /* Sum of busy time of all processors from the text of /proc/stat, in ticks; 0 when there is none. Steal is not busy here. */
 uint64_t steady_busy_ticks(const char *stat);
