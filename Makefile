@@ -290,6 +290,7 @@ FUZZ_SOURCES_fuzz_resume := bench/journal.c bench/writer.c bench/document.c pmu/
 FUZZ_SOURCES_fuzz_counts := runner/counts.c bench/accounting.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
 FUZZ_SOURCES_fuzz_settings := efi/config.c pmu/text.c bench/suite.c bench/places.c bench/profile.c $(OUT)/libstallmeter.a
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
+FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_resume   := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_counts   := $(FUZZ_FLAGS_fuzz_results)
