@@ -35,6 +35,7 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	n.block_bytes = (at + ways + 63) & ~63u;
 	n.step = n.block_bytes << (CACHE_WAY_BITS - 6);
 	n.last_nibble = n.nibbles && ways ? (uint8_t)(4 * (ways - 1)) : 0;
+	n.order_bits = n.nibbles && ways ? ~0ull >> (60 - n.last_nibble) : 0;
 	if (n.slices == 1 && sets > 1 && !(sets & (sets - 1)))
 		n.mask = sets - 1;
 	n.sets_per_slice = sets / n.slices;
@@ -55,10 +56,10 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	}
 }
 
-void cache_new_epoch(struct cache *c, uint64_t ready)
+uint32_t cache_new_epoch(struct cache *c, uint64_t ready)
 {
 	if (ready < c->epoch)
-		return;
+		return 0;
 	const uint64_t passed = ready - (1ull << 31) - c->epoch;
 	for (uint32_t set = 0; set < c->sets; set++) {
 		uint32_t *at = cache_ready_in(c, cache_block_at(c, cache_first(c, set)));
@@ -66,6 +67,7 @@ void cache_new_epoch(struct cache *c, uint64_t ready)
 			at[w] = at[w] > passed ? (uint32_t)(at[w] - passed) : 0;
 	}
 	c->epoch += passed;
+	return (uint32_t)(ready - c->epoch);
 }
 
 /* Width of the tree: the next power of two of ways. */
@@ -93,9 +95,8 @@ void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 	}
 }
 
-uint32_t cache_victim_slow(struct cache *c, uint32_t first)
+uint32_t cache_victim_slow(struct cache *c, const uint8_t *block)
 {
-	const uint8_t *block = cache_block_at(c, first);
 	const uint32_t *tags = (const uint32_t *)(const void *)(block + c->tags_at);
 	if (c->policy == REPLACE_LRU) {
 		const int64_t *stamps = (const int64_t *)(const void *)(block + c->stamps_at);
@@ -103,11 +104,11 @@ uint32_t cache_victim_slow(struct cache *c, uint32_t first)
 		for (uint32_t w = 1; w < c->ways; w++)
 			if (stamps[w] < stamps[oldest])
 				oldest = w;
-		return first + oldest;
+		return oldest;
 	}
 	for (uint32_t w = 0; w < c->ways; w++)
 		if (tags[w] == CACHE_NONE)
-			return first + w;
+			return w;
 	if (c->policy == REPLACE_TREE) {
 		const uint64_t tree = *(const uint64_t *)(const void *)block;
 		uint32_t node = 1, low = 0;
@@ -117,12 +118,12 @@ uint32_t cache_victim_slow(struct cache *c, uint32_t first)
 				low += half;
 			node = node * 2 + right;
 		}
-		return first + low;
+		return low;
 	}
 	c->random ^= c->random << 13;
 	c->random ^= c->random >> 7;
 	c->random ^= c->random << 17;
-	return first + (uint32_t)((c->random >> 32) * c->ways >> 32);
+	return (uint32_t)((c->random >> 32) * c->ways >> 32);
 }
 
 void cache_drop(struct cache *c, uint32_t index)

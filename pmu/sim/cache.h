@@ -35,6 +35,7 @@ struct cache {
 	bool nibbles;                /* LRU with the order in one word */
 	uint8_t policy;
 	uint8_t last_nibble;         /* bit at which the order's last way stands */
+	uint64_t order_bits;         /* of the word, the order's */
 	uint32_t used;               /* lines held */
 	uint32_t block_bytes;
 	uint32_t tags_at, ready_at, stamps_at, extra_at, states_at; /* in a block; before the tags: policy word, hash bytes */
@@ -114,6 +115,8 @@ static inline uint32_t *cache_tag(const struct cache *c, uint32_t i)
 	return (uint32_t *)(void *)(cache_block_at(c, i) + c->tags_at) + cache_way_at(i);
 }
 
+static inline uint32_t *cache_tags_in(const struct cache *c, uint8_t *block) { return (uint32_t *)(void *)(block + c->tags_at); }
+
 /* When its fill is there. */
 static inline uint32_t *cache_ready_in(const struct cache *c, uint8_t *block) { return (uint32_t *)(void *)(block + c->ready_at); }
 static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
@@ -121,12 +124,17 @@ static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
 	return c->epoch + cache_ready_in(c, cache_block_at(c, i))[cache_way_at(i)];
 }
 
-void cache_new_epoch(struct cache *c, uint64_t ready);
+/* What is kept of a time that does not lie within 2^32 cycles from the epoch. */
+uint32_t cache_new_epoch(struct cache *c, uint64_t ready);
+static inline void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready)
+{
+	const uint64_t since = ready - c->epoch;
+	uint32_t *at = cache_ready_in(c, block) + way;
+	*at = __builtin_expect(since >> 32 != 0, 0) ? cache_new_epoch(c, ready) : (uint32_t)since;
+}
 static inline void cache_set_ready(struct cache *c, uint32_t i, uint64_t ready)
 {
-	if (__builtin_expect((ready - c->epoch) >> 32 != 0, 0))
-		cache_new_epoch(c, ready);
-	cache_ready_in(c, cache_block_at(c, i))[cache_way_at(i)] = ready > c->epoch ? (uint32_t)(ready - c->epoch) : 0;
+	cache_set_ready_way(c, cache_block_at(c, i), cache_way_at(i), ready);
 }
 
 static inline uint8_t *cache_state(const struct cache *c, uint32_t i)
@@ -173,6 +181,11 @@ static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, ui
 }
 
 static inline uint8_t *cache_block(const struct cache *c, uint32_t set) { return c->blocks + (size_t)set * c->block_bytes; }
+/* That of the line's set. */
+static inline uint8_t *cache_block_of(const struct cache *c, uint32_t line)
+{
+	return cache_block(c, c->mask ? line & c->mask : cache_set(c, line));
+}
 
 static inline uint32_t cache_find(const struct cache *c, uint32_t line)
 {
@@ -183,12 +196,16 @@ static inline uint32_t cache_find(const struct cache *c, uint32_t line)
 	return way == CACHE_NONE ? CACHE_NONE : cache_first(c, set) | way;
 }
 
-/* Brings what this program looks at for a line into the host's caches. */
-static inline void cache_near(const struct cache *c, uint32_t line)
+/* Brings what this program looks at for a line into the host's caches, with pair for the other one of its aligned pair too. */
+static inline void cache_near(const struct cache *c, uint32_t line, bool pair)
 {
-	const uint8_t *block = cache_block(c, cache_set(c, line));
-	for (uint32_t at = 0; at < c->block_bytes; at += 64)
-		__builtin_prefetch(block + at);
+	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair), *end = block + c->block_bytes;
+	if (pair && c->mask)
+		end += c->block_bytes;
+	for (; block < end; block += 64)
+		__builtin_prefetch(block);
+	if (pair && !c->mask)
+		cache_near(c, line | 1, false);
 }
 
 void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way);
@@ -223,15 +240,20 @@ static inline void cache_touch(struct cache *c, uint32_t index)
 	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index));
 }
 
-/* The entry that a new line takes: an empty one, else the policy's victim. Its tag is the
+/* The way that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
-uint32_t cache_victim_slow(struct cache *c, uint32_t first);
-/* In the set whose way 0 is `first`. */
+uint32_t cache_victim_slow(struct cache *c, const uint8_t *block);
+static inline uint32_t cache_victim_way(struct cache *c, const uint8_t *block)
+{
+	if (__builtin_expect(c->nibbles, 1))
+		return (uint32_t)(*(const uint64_t *)(const void *)block >> c->last_nibble & 15);
+	return cache_victim_slow(c, block);
+}
+
+/* The same as an entry, in the set whose way 0 is `first`. */
 static inline uint32_t cache_victim_from(struct cache *c, uint32_t first)
 {
-	if (c->nibbles)
-		return first | (*(uint64_t *)(void *)cache_block_at(c, first) >> c->last_nibble & 15);
-	return cache_victim_slow(c, first);
+	return first | cache_victim_way(c, cache_block_at(c, first));
 }
 
 static inline uint32_t cache_victim(struct cache *c, uint32_t line)
@@ -239,17 +261,35 @@ static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 	return cache_victim_from(c, cache_first(c, cache_set(c, line)));
 }
 
+/* All but the replacement policy. old: what the way had. */
+static inline void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
+{
+	uint8_t *const state_at = block + c->states_at + way;
+	((uint32_t *)(void *)(block + c->tags_at))[way] = line;
+	cache_set_ready_way(c, block, way, ready);
+	if (old == CACHE_NONE)
+		c->used++;
+	block[8 + way] = cache_hash(line); /* bytes last: they might be anything's, so that all must be read anew */
+	*state_at = state;
+}
+
+/* Where the way is the one that cache_victim_way has just given. */
+static inline void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
+{
+	uint64_t *order = (uint64_t *)(void *)block;
+	if (__builtin_expect(c->nibbles, 1)) /* the last comes first */
+		*order = (*order & ~c->order_bits) | (*order << 4 & c->order_bits) | way;
+	else
+		cache_touch_way(c, block, way);
+	cache_put_into(c, block, way, old, line, ready, state);
+}
+
 static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
 {
-	const uint32_t way = cache_way_at(index), states_at = c->states_at;
+	const uint32_t way = cache_way_at(index);
 	uint8_t *block = cache_block_at(c, index);
-	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
-	c->used += *tag == CACHE_NONE;
-	*tag = line;
-	cache_set_ready(c, index, ready);
 	cache_touch_way(c, block, way);
-	block[8 + way] = cache_hash(line); /* bytes last: they might be anything's, so that all must be read anew */
-	block[states_at + way] = state;
+	cache_put_into(c, block, way, *cache_tag(c, index), line, ready, state);
 }
 
 void cache_drop(struct cache *c, uint32_t index);

@@ -35,15 +35,32 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 	memset(use, 0, pool_bytes(entries, ahead));
 	*p = (struct pool){ .entries = entries, .history = pool_history(entries, ahead), .use = use };
 	p->end = use + POOL_ROOM * p->history;
-	p->last = use + p->history;
+	p->last = p->settled = use + p->history;
+}
+
+void pool_settle_some(struct pool *p)
+{
+	const struct pool_use *u = p->settled;
+	uint64_t begun = p->begun;
+	while (u != p->last) {
+		u++;
+		begun = u->from > begun ? u->from : begun;
+	}
+	p->begun = begun;
+	p->settled = p->last;
+	struct pool_use *forgotten = p->last - p->history; /* of those that are now forgotten the last to end: no search goes beyond it */
+	if (forgotten->to > p->forgotten)
+		p->forgotten = forgotten->to;
+	forgotten->to = 0;
 }
 
 void pool_move(struct pool *p)
 {
+	pool_settle(p);
 	const struct pool_use *from = p->last - p->history;
 	for (uint32_t i = 0; i <= p->history; i++)
 		p->use[i] = from[i];
-	p->last = p->use + p->history;
+	p->last = p->settled = p->use + p->history;
 }
 
 /* Goes through the beginnings and ends of uses in the order of time. */
@@ -89,6 +106,7 @@ static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32
  * different times and lengths take turns, so several such stretches are kept. */
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
+	pool_settle(p);
 	const uint64_t asked = pool_known(p, t, cycles, n), free = (p->last - (n - 1))->to;
 	const uint64_t start = p->begun > asked ? search(p, asked, cycles, n) : free > asked ? free : asked;
 	if (start == asked)
@@ -109,6 +127,7 @@ uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n
 
 void pool_sort_in(struct pool *p)
 {
+	pool_settle(p);
 	struct pool_use *u = p->last;
 	const struct pool_use new = *u;
 	for (; u[-1].to > new.to; u--)

@@ -20,11 +20,11 @@ struct pool_full { uint64_t from, to, cycles; uint32_t entries; };
 struct pool {
 	uint32_t entries;      /* how many may be held at once */
 	uint32_t history;      /* so many of the latest uses are remembered */
-	uint64_t over;         /* when the last of them ends: from then on nothing is held */
+	struct pool_use *last; /* ascending by `to` up to here: from the end of this one on nothing is held */
+	struct pool_use *settled; /* what follows is the state for the uses up to here, see pool_settle */
 	uint64_t begun;        /* when the last of them begins: from then on entries only become free */
-	struct pool_use *last; /* ascending by `to` up to here; `to` of those before the ones that are remembered is 0 */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when they are full the latest move to the beginning */
-	uint64_t forgotten;    /* the latest end of a use that is remembered no more: nothing is known of the time before */
+	uint64_t forgotten;    /* the latest end of a use that is remembered no more (its `to` is 0): nothing is known of the time before */
 	struct pool_full full[POOL_FULL], solid; /* solid: in each cycle so many are held */
 	uint64_t marks[POOL_MARKS]; /* by the line's lowest bits: when the last use for such a line ends, at the least */
 };
@@ -50,10 +50,18 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
 	/* if the use that lies so many before the last one to end is over, an entry is free for good */
-	return p->over <= t || (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
+	return (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
 }
 
-/* Whether n entries are known to be held in cycle t. */
+/* What was added since is taken in: whoever goes through the uses, or asks what is known of them, wants it first. */
+void pool_settle_some(struct pool *p);
+static inline void pool_settle(struct pool *p)
+{
+	if (p->settled != p->last)
+		pool_settle_some(p);
+}
+
+/* Whether n entries are known to be held in cycle t, of a settled pool. */
 static inline bool pool_is_solid(const struct pool *p, uint64_t t, uint32_t n)
 {
 	return t < p->solid.to && t >= p->solid.from && t >= p->forgotten && n <= p->solid.entries;
@@ -82,6 +90,7 @@ uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n
 /* Whether n entries are held in cycle t: then pool_start gives a later one for any number of cycles. */
 static inline bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
 {
+	pool_settle(p);
 	if (pool_is_solid(p, t, n))
 		return true;
 	uint32_t held = 0;
@@ -105,31 +114,31 @@ void pool_move(struct pool *p);
 void pool_sort_in(struct pool *p);
 static inline void pool_add(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
 {
-	struct pool_use *u = ++p->last, *forgotten = u - p->history;
-	if (forgotten->to > p->forgotten)
-		p->forgotten = forgotten->to;
-	forgotten->to = 0;
-	if (from > p->begun)
-		p->begun = from;
+	struct pool_use *u = ++p->last;
 	u->from = from;
 	u->to = to;
 	u->line = line;
 	u->source = source;
-	if (to > p->marks[line % POOL_MARKS])
-		p->marks[line % POOL_MARKS] = to;
-	if (__builtin_expect(to >= p->over, 1))
-		p->over = to;
-	else
+	if (__builtin_expect(to < u[-1].to, 0))
 		pool_sort_in(p);
 	if (__builtin_expect(u + 1 == p->end, 0))
 		pool_move(p);
 }
 
+/* The same, and pool_find finds it. */
+static inline void pool_add_found(struct pool *p, uint64_t from, uint64_t to, uint32_t line, uint8_t source)
+{
+	if (to > p->marks[line % POOL_MARKS])
+		p->marks[line % POOL_MARKS] = to;
+	pool_add(p, from, to, line, source);
+}
+
 /* The use for `line` that is not over at t, or NULL. */
-static inline const struct pool_use *pool_find(const struct pool *p, uint64_t t, uint32_t line)
+static inline const struct pool_use *pool_find(struct pool *p, uint64_t t, uint32_t line)
 {
 	if (p->marks[line % POOL_MARKS] <= t)
 		return NULL;
+	pool_settle(p);
 	for (const struct pool_use *u = p->last; u->to > t; u--)
 		if (u->line == line)
 			return u;

@@ -34,47 +34,53 @@ static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* ---- into the L3 ----------------------------------------------------------------------------- */
 
-/* Makes room in the set that begins at `first` and puts the line there, of the socket's L3 (with no holders); returns its entry. */
-static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready,
-                                                          enum line_state state, uint64_t t)
+/* Makes room in the set that begins at `first` and puts the line there, of the socket's L3 (with these holders, where it is
+ * inclusive); returns its entry. plain: memory_plain. */
+static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, struct socket *k, uint32_t first, uint32_t line,
+	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const bool plain)
 {
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
-	struct socket *k = &s->socket[socket];
-	const uint32_t i = cache_victim_from(&k->l3, first), old = *cache_tag(&k->l3, i);
-	const unsigned slice = s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
+	struct cache *l3 = &k->l3;
+	uint8_t *const block = cache_block_at(l3, first);
+	const uint32_t way = cache_victim_way(l3, block), old = cache_tags_in(l3, block)[way];
+	const unsigned slice = !plain && s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
 	if (old != CACHE_NONE) {
-		enum line_state was = (enum line_state)*cache_state(&k->l3, i);
-		if (s->inclusive) {
-			if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)
+		enum line_state was = (enum line_state)block[l3->states_at + way];
+		if (plain || s->inclusive) {
+			const uint64_t had = holders(s, k, first | way);
+			if (had && socket_lower(s, socket, had, old, LINE_I, t) == LINE_M)
 				was = LINE_M;
 		} else if (was == LINE_M) {
 			const uint32_t d = directory_find(&k->directory, old);
 			if (d != CACHE_NONE)
 				k->directory.state[d] = LINE_E; /* private copies stay; memory is up to date */
 		}
-		uncore_pulse(s, socket, slice, out[was], t);
+		if (!plain)
+			uncore_pulse(s, socket, slice, out[was], t);
 		if (was == LINE_M)
 			(void)dram_write(s, socket, old, t, 1, true);
 	}
-	cache_put(&k->l3, i, line, ready, (uint8_t)state);
-	if (s->inclusive)
-		set_holders(s, k, i, 0);
-	uncore_pulse(s, socket, slice, in[state], t);
-	return i;
+	cache_put_victim(l3, block, way, old, line, ready, (uint8_t)state);
+	if (plain || s->inclusive)
+		set_holders(s, k, first | way, mask);
+	if (!plain)
+		uncore_pulse(s, socket, slice, in[state], t);
+	return first | way;
 }
 
 static __attribute__((noinline)) uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready,
                                                      enum line_state state, uint64_t t)
 {
-	return put(s, socket, first, line, ready, state, t);
+	return put(s, socket, &s->socket[socket], first, line, ready, state, 0, t, false);
 }
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
-static void hit_read(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
+static inline __attribute__((always_inline)) void hit_read(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t,
+                                                           struct fill *f)
 {
-	struct socket *k = &s->socket[c->socket];
+	struct socket *k = c->here;
 	uint64_t mask = socket_holders(s, k, p);
 	enum line_state state = socket_state(s, k, p);
 	f->source = SRC_L3_UNSHARED;
@@ -198,9 +204,9 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 	return (struct snooped){ .sender = s->sockets };
 }
 
-static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
+static __attribute__((noinline)) void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
 {
-	struct socket *k = &s->socket[c->socket];
+	struct socket *k = c->here;
 	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
 	const enum line_state state = socket_state(s, k, p);
 	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t);
@@ -229,16 +235,22 @@ static void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 
 /* ---- nobody in the socket has it ------------------------------------------------------------ */
 
-static void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint64_t t, struct fill *f)
+static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint64_t t,
+                                                       struct fill *f, const bool plain)
 {
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
 	const unsigned home = home_of(line);
 	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
-	const struct snooped r = snoop_sockets(s, c->socket, line, own, asked);
+	struct snooped r = { .sender = s->sockets };
+	if (!plain)
+		r = snoop_sockets(s, c->socket, line, own, asked);
+	else if (c->peer && c->peer->l3.used)
+		r = snoop_all(s, c->socket, line, own, asked);
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
 		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
-		uncore_pulse(s, r.sender, link_unit(s, r.sender, c->socket, line), UNC_LINK_DATA, sent);
+		if (!plain)
+			uncore_pulse(s, r.sender, link_unit(s, r.sender, c->socket, line), UNC_LINK_DATA, sent);
 		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
 		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
@@ -246,7 +258,7 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 		const int64_t delay = dram_read(s, c->socket, line, asked);
 		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
-		if (s->sink.pulse)
+		if (!plain && s->sink.pulse)
 			uncore_level(s, home, dram_channel(s, line), home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
 			             f->ready - asked);
 	}
@@ -254,12 +266,10 @@ static void miss(struct memory *s, struct cluster *c, const struct ask *q, struc
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
 	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
-	if (s->inclusive) {
-		p.l3 = put(s, c->socket, p.set, line, f->ready, state, t);
-		set_holders(s, &s->socket[c->socket], p.l3, c->bit);
-	} else {
-		socket_hold(s, &s->socket[c->socket], p, line, state, c->bit);
-	}
+	if (plain || s->inclusive)
+		(void)put(s, c->socket, c->here, p.set, line, f->ready, state, c->bit, t, plain);
+	else
+		socket_hold(s, c->here, p, line, state, c->bit);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -312,38 +322,54 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 	return home_of(line) == k->socket ? s->lat.local : s->lat.remote;
 }
 
-OWN_PAGE void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+/* plain: memory_plain. */
+static inline __attribute__((always_inline)) void read_as(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
+                                                          const bool plain)
 {
-	struct socket *k = &s->socket[c->socket];
+	struct socket *k = c->here;
 	const bool own = ask_owns(q);
-	if (s->float_cycles)
+	if (!plain && s->float_cycles)
 		s->lat = s->lat_of[uncore_is_other(s, t)];
 	const uint64_t came = t;
 	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
-	if (k->l3.sets) {
+	if (plain || k->l3.sets) {
 		uint32_t slice;
 		p.set = cache_first(&k->l3, cache_slice_and_set(&k->l3, q->line, &slice));
 		t = lane_take(&k->slices[slice], t);
 		p.l3 = cache_find_from(&k->l3, p.set, q->line);
 	}
-	if (k->directory.entries)
+	if (!plain && k->directory.entries)
 		p.dir = directory_find(&k->directory, q->line);
 	t = pool_start(&k->read_tracker, t, 1, 0);
-	if (s->sink.pulse)
+	if (!plain && s->sink.pulse)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
 	 * get them, for it is in the instruction cache */
-	const bool here = p.l3 != CACHE_NONE || (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0);
-	const enum line_state state = here ? socket_state(s, k, p) : LINE_I;
+	const bool here = p.l3 != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
+	const enum line_state state = here && !plain ? socket_state(s, k, p) : LINE_I;
 	if (!here)
-		miss(s, c, q, p, t, f);
+		miss(s, c, q, p, t, f, plain);
 	else if (own)
 		hit_own(s, c, p, q->line, t, f);
 	else
 		hit_read(s, c, p, q->line, t, f);
 	pool_add(&k->read_tracker, t, f->ready, q->line, (uint8_t)f->source);
-	if (s->sink.pulse)
+	if (!plain && s->sink.pulse)
 		tell_read(s, c->socket, q, state, t, f);
+}
+
+/* What memory_plain rules out. */
+static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+{
+	read_as(s, c, q, t, f, false);
+}
+
+OWN_PAGE void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+{
+	if (__builtin_expect(s->plain, 1))
+		read_as(s, c, q, t, f, true);
+	else
+		read_wholly(s, c, q, t, f);
 }
 
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)

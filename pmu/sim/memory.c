@@ -48,9 +48,10 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 	const bool demand = ask_demands(q);
 	if (!k->l2.sets)
 		return;
-	const uint32_t i = cache_victim(&k->l2, line), old = *cache_tag(&k->l2, i);
-	const bool dirty = (*cache_state(&k->l2, i) & LINE_STATE) == LINE_M;
-	cache_put(&k->l2, i, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
+	uint8_t *const block = cache_block_of(&k->l2, line);
+	const uint32_t way = cache_victim_way(&k->l2, block), old = cache_tags_in(&k->l2, block)[way];
+	const bool dirty = (block[k->l2.states_at + way] & LINE_STATE) == LINE_M;
+	cache_put_victim(&k->l2, block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
 	if (g->any_lines) {
 		signal_pulse(g, SIG_L2_LINES_IN, t, 1);
 		signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 }
 
 /* What the L2 was asked and had; `had` is LINE_I for a miss. */
-static void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
+static __attribute__((noinline)) void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
 {
 	static const enum signal rqst[][2] = {
 		[ASK_LOAD] = { SIG_L2_REQUEST_LOAD_MISS, SIG_L2_REQUEST_LOAD_HIT },
@@ -87,8 +88,6 @@ static void tell_l2(struct memory *s, const struct ask *q, enum line_state had, 
 	static const enum signal prefetch[] = { SIG_L2_PREFETCH_I, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_E, SIG_L2_PREFETCH_M };
 	static const enum signal rfo[] = { SIG_L2_RFO_I, SIG_L2_RFO_S, SIG_L2_RFO_S, SIG_L2_RFO_E, SIG_L2_RFO_M };
 	struct signals *g = s->signals[q->thread];
-	if (!g->any_lines)
-		return;
 	signal_pulse(g, rqst[q->kind][hit], t, 1);
 	if (q->kind == ASK_IFETCH)
 		return;
@@ -98,7 +97,7 @@ static void tell_l2(struct memory *s, const struct ask *q, enum line_state had, 
 }
 
 /* Who answered beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources. */
-static void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
+static __attribute__((noinline)) void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
 {
 	static const uint8_t row[] = { [ASK_LOAD] = 0, [ASK_RFO] = 1, [ASK_IFETCH] = 2, [ASK_WALK] = 0, [ASK_PREFETCH] = 4,
 	                               [ASK_PREFETCH_RFO] = 5 };
@@ -106,8 +105,6 @@ static void tell_offcore(struct memory *s, const struct ask *q, const struct fil
 	                                  [SRC_REMOTE_MODIFIED] = 3, [SRC_REMOTE_CLEAN] = 4, [SRC_REMOTE_DRAM] = 5,
 	                                  [SRC_LOCAL_DRAM] = 6 };
 	struct signals *g = s->signals[q->thread];
-	if (!g->any_lines)
-		return;
 	signal_pulse(g, (enum signal)(SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8 + column[f->source]), t, 1);
 	signal_pulse(g, SIG_L3_REFERENCE, t, 1);
 	if (f->source >= SRC_REMOTE_CLEAN)
@@ -149,7 +146,8 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	}
 	const enum line_state had = i == CACHE_NONE ? LINE_I : (enum line_state)(*cache_state(&k->l2, i) & LINE_STATE);
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
-	if (k->l2.sets)
+	const struct signals *const heard = s->signals[q->thread];
+	if (__builtin_expect(heard->any_lines, 0) && k->l2.sets)
 		tell_l2(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + s->m->l2_cycles;
@@ -164,7 +162,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		uncore_read(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
-		if (s->signals[q->thread]->any_lines) {
+		if (__builtin_expect(heard->any_lines, 0)) {
 			if (from > t)
 				signal_level(s->signals[q->thread], SIG_SQ_FULL, t, from, 1);
 			signal_level(s->signals[q->thread], SIG_SQ_OCCUPANCY, from, f->ready, 1);
@@ -179,8 +177,10 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			l2_put(s, k, q, line, f->ready, mine, from);
 		if (!own && f->state == LINE_M && k->l2.sets)
 			f->state = LINE_E;
-		tell_offcore(s, q, f, from);
-		bus_tell_read(s, q, own && had != LINE_I, from, f->ready);
+		if (__builtin_expect(heard->any_lines, 0))
+			tell_offcore(s, q, f, from);
+		if (s->bus)
+			bus_tell_read(s, q, own && had != LINE_I, from, f->ready);
 	}
 	if (train && c->prefetchers & 3)
 		prefetch_l2(s, c, q, hit, t);
@@ -198,15 +198,15 @@ OWN_PAGE void l2_prefetch(struct memory *s, struct private_core *c, unsigned thr
 	l2_read_as(s, c, &q, CACHE_NONE, t, false, true, &f);
 }
 
-/* Deals with a line that had to leave an L1D. */
+/* Deals with a line that had to leave an L1D, unless it is clean and in an inclusive L3. */
 static void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t old, bool dirty, uint64_t t)
 {
 	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
 	                                   SIG_L1D_WRITE_BACK_E, SIG_L1D_WRITE_BACK_M };
 	struct cluster *k = c->cluster;
 	struct signals *g = s->signals[q->thread];
-	if (!dirty) {
-		if (!s->inclusive && cluster_state(s, k, old) == LINE_I)
+	if (!dirty) { /* no inclusive L3 */
+		if (cluster_state(s, k, old) == LINE_I)
 			uncore_evict(s, k, old, false, true, t);
 		return;
 	}
@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		wc_give_up(s, c, q->thread, q->line, t);
 	const uint64_t start = room && c->wc_open == open ? t : lfb_start(s, c, q->line, t);
 	l2_read(s, c, q, start, f);
-	pool_add(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
+	pool_add_found(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
 	if (g->any_lines) {
 		if (start > t)
 			signal_level(g, SIG_LFB_FULL, t, start, 1);
@@ -244,21 +244,27 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		if (q->kind == ASK_LOAD)
 			signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
 	}
-	uint32_t i = held ? cache_find(&c->l1d, q->line) : CACHE_NONE, old = CACHE_NONE; /* there in S, when asked for ownership */
+	struct cache *const l1 = &c->l1d;
+	const uint8_t state = (uint8_t)(f->state | (ask_demands(q) ? 0 : LINE_PREFETCHED));
+	const uint32_t i = held ? cache_find(l1, q->line) : CACHE_NONE; /* there in S, when asked for ownership */
+	uint32_t old = CACHE_NONE;
 	bool dirty = false;
 	if (i == CACHE_NONE) {
-		i = cache_victim(&c->l1d, q->line);
-		old = *cache_tag(&c->l1d, i);
-		dirty = (*cache_state(&c->l1d, i) & LINE_STATE) == LINE_M;
-		if (g->any_lines) {
+		uint8_t *const block = cache_block_of(l1, q->line);
+		const uint32_t way = cache_victim_way(l1, block);
+		old = cache_tags_in(l1, block)[way];
+		dirty = (block[l1->states_at + way] & LINE_STATE) == LINE_M;
+		if (__builtin_expect(g->any_lines, 0)) {
 			signal_pulse(g, SIG_L1D_REPLACED, start, 1);
 			if (f->state == LINE_M)
 				signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
 		}
+		cache_put_victim(l1, block, way, old, q->line, f->ready, state);
+	} else {
+		cache_put(l1, i, q->line, f->ready, state);
 	}
-	cache_put(&c->l1d, i, q->line, f->ready, (uint8_t)(f->state | (ask_demands(q) ? 0 : LINE_PREFETCHED)));
 	/* only now: what follows may throw the new line out of the L2 and must see it here */
-	if (old != CACHE_NONE)
+	if (old != CACHE_NONE && (dirty || !s->inclusive))
 		l1_evict(s, c, q, old, dirty, start);
 	if (ask_owns(q))
 		(void)lower_code(c, q->line, LINE_I);
@@ -294,16 +300,15 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 	const uint64_t least = t + (own ? 1 : s->m->l1d_cycles);
 	const bool train = kind == MEM_LOAD && (c->prefetchers & 4);
 	struct cache *l1 = &c->l1d;
-	const uint32_t entry = i != CACHE_NONE ? i : 0; /* if there is one */
-	uint8_t *const block = cache_block_at(l1, entry), *const at = block + l1->states_at + cache_way_at(entry);
-	const uint8_t state = *at;
-	if (i != CACHE_NONE && (!own || (state & LINE_STATE) >= LINE_E)) {
+	if (i != CACHE_NONE && (!own || (*cache_state(l1, i) & LINE_STATE) >= LINE_E)) {
+		uint8_t *const block = cache_block_at(l1, i), *const at = block + l1->states_at + cache_way_at(i);
+		const uint8_t state = *at;
 		/* there, or on its way */
 		const uint64_t ready = cache_ready(l1, i);
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
 		const bool first = state & LINE_PREFETCHED;
 		tell_l1(s, kind, thread, t, ready > t ? LINE_I : (enum line_state)(state & LINE_STATE));
-		cache_touch_way(l1, block, cache_way_at(entry));
+		cache_touch_way(l1, block, cache_way_at(i));
 		*at = own ? LINE_M : state & (uint8_t)~LINE_PREFETCHED;
 		if (own)
 			(void)lower_code(c, line, LINE_I);
@@ -533,12 +538,10 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
 {
 	const uint32_t line = line_of(s, pa);
+	const bool pair = s->core[core].prefetchers & 2;
 	for (unsigned i = 0; i < s->sockets; i++) {
 		const struct cache *l3 = &s->socket[i].l3;
-		if (!l3->used) /* nothing to look at but what is filled */
-			continue;
-		cache_near(l3, line);
-		if (s->core[core].prefetchers & 2)
-			cache_near(l3, line ^ 1);
+		if (l3->used) /* nothing to look at but what is filled */
+			cache_near(l3, line, pair);
 	}
 }

@@ -43,6 +43,7 @@ struct cluster {
 	struct lane port;
 	struct pool sq;
 	unsigned socket;
+	struct socket *here, *peer; /* that one; the other one of two, else NULL */
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
 	uint32_t stream_page[STREAMS];              /* page of each */
@@ -102,6 +103,7 @@ struct memory {
 	void *self;
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
+	bool plain;             /* an inclusive L3, an uncore clock that stays, and no sink: see memory_plain */
 	struct latencies lat;
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
 	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
@@ -261,6 +263,9 @@ static inline void prefetch_stride(struct memory *s, struct private_core *c, uns
 	else if (next >> 12 == va >> 12 && next >> 6 != va >> 6)
 		prefetch_stride_line(s, c, thread, line + (uint32_t)(next >> 6) - (uint32_t)(va >> 6), t);
 }
+
+/* uncore.c: looks whether what is asked of the L3 may go the way that is compiled without the questions of `plain`. */
+void memory_plain(struct memory *s);
 
 /* uncore.c: an inline test, then the sink. t in core cycles. */
 static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)

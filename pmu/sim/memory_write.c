@@ -212,6 +212,8 @@ static size_t lay_out(struct memory *s, void *at)
 		struct cluster *k = at ? &cluster[i] : (struct cluster *)(uintptr_t)&no_cluster;
 		if (at) {
 			k->socket = i / s->clusters_per_socket;
+			k->here = &socket[k->socket];
+			k->peer = s->sockets == 2 ? &socket[!k->socket] : NULL;
 			k->bit = 1ull << (i % s->clusters_per_socket);
 			k->first_core = i * (unsigned)m->l2_cores;
 			k->cores = (unsigned)m->l2_cores;
@@ -244,5 +246,6 @@ struct memory *memory_init(void *at, const struct machine *m, struct signals **s
 	s->pages = pages;
 	s->self = self;
 	(void)lay_out(s, at);
+	memory_plain(s);
 	return s;
 }

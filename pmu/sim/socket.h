@@ -5,32 +5,37 @@
 
 #include "pmu/sim/memory_state.h"
 
+/* A mask as it is kept, in holder_bytes; one is usual. */
+static inline uint64_t holders_get(const struct memory *s, const void *at)
+{
+	if (__builtin_expect(s->holder_bytes == 1, 1))
+		return *(const uint8_t *)at;
+	return s->holder_bytes == 2 ? *(const uint16_t *)at : s->holder_bytes == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
+}
+
+static inline void holders_set(const struct memory *s, void *at, uint64_t mask)
+{
+	if (__builtin_expect(s->holder_bytes == 1, 1))
+		*(uint8_t *)at = (uint8_t)mask;
+	else if (s->holder_bytes == 2)
+		*(uint16_t *)at = (uint16_t)mask;
+	else if (s->holder_bytes == 4)
+		*(uint32_t *)at = (uint32_t)mask;
+	else
+		*(uint64_t *)at = mask;
+}
+
 /* Where the mask of an entry of the L3, or of the directory, stands. */
 static inline void *holders_at(const struct memory *s, const struct socket *k, uint32_t i)
 {
 	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
 }
 
-static inline uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i)
-{
-	const void *at = holders_at(s, k, i);
-	switch (s->holder_bytes) {
-	case 1: return *(const uint8_t *)at;
-	case 2: return *(const uint16_t *)at;
-	case 4: return *(const uint32_t *)at;
-	default: return *(const uint64_t *)at;
-	}
-}
+static inline uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i) { return holders_get(s, holders_at(s, k, i)); }
 
 static inline void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
 {
-	void *at = holders_at(s, k, i);
-	switch (s->holder_bytes) {
-	case 1: *(uint8_t *)at = (uint8_t)mask; break;
-	case 2: *(uint16_t *)at = (uint16_t)mask; break;
-	case 4: *(uint32_t *)at = (uint32_t)mask; break;
-	default: *(uint64_t *)at = mask; break;
-	}
+	holders_set(s, holders_at(s, k, i), mask);
 }
 
 uint32_t directory_find(const struct directory *d, uint32_t line);

@@ -9,7 +9,10 @@ void memory_uncore(struct memory *s, const struct uncore_sink *sink)
 		s->sink = *sink;
 	else
 		memset(&s->sink, 0, sizeof(s->sink));
+	memory_plain(s);
 }
+
+void memory_plain(struct memory *s) { s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.pulse; }
 
 void memory_bus_lock(struct memory *s, uint64_t core_cycle) { uncore_pulse(s, 0, 0, UNC_BUS_LOCK, core_cycle); }
 
@@ -32,6 +35,7 @@ void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle)
 	s->float_cycles = steady ? 0 : s->m->core_hz / 1000000 * s->m->fault_uncore_float_us;
 	s->lat = s->lat_of[0];
 	s->uncore_ahead += before - memory_uncore_cycle(s, core_cycle);
+	memory_plain(s);
 }
 
 void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
