@@ -84,7 +84,7 @@ $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 # What interprets and accounts each simulated instruction.
-$(OUT)/pmu/sim/%.o: FREE += -O3
+$(OUT)/pmu/sim/%.o: FREE += -O3 -fno-tree-slp-vectorize
 $(EFI_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(EFI) -c -o $@ $<
