@@ -18,6 +18,17 @@ void *arena_get(struct arena *a, size_t bytes)
 
 static uint64_t inverse(uint64_t n) { return n > 1 ? UINT64_MAX / n + 1 : 0; }
 
+uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t *slice)
+{
+	*slice = 0;
+	if (c->slices == 1)
+		return line % c->sets;
+	const uint32_t group = cache_divided(line, c->slices_inverse);
+	const uint32_t turns = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
+	*slice = cache_slice(c, line);
+	return *slice * c->sets_per_slice + group - turns * c->sets_per_slice;
+}
+
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
                 enum replacement policy, unsigned extra_bytes)
 {
@@ -39,6 +50,8 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	if (n.slices == 1 && sets > 1 && !(sets & (sets - 1)))
 		n.mask = sets - 1;
 	n.sets_per_slice = sets / n.slices;
+	const bool powers = !(n.slices & (n.slices - 1)) && n.sets_per_slice && !(n.sets_per_slice & (n.sets_per_slice - 1));
+	n.slice_bits = powers ? (uint32_t)__builtin_ctz(n.slices) : UINT32_MAX;
 	n.slices_inverse = inverse(n.slices);
 	n.sets_inverse = inverse(n.sets_per_slice);
 	n.blocks = arena_get(a, (size_t)sets * n.block_bytes);

@@ -30,6 +30,7 @@ struct cache {
 	uint32_t step;               /* between the indices of way 0 of a set and of the next set */
 	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
 	uint32_t slices, sets_per_slice;
+	uint32_t slice_bits;         /* log2 of slices, where they and a slice's sets are powers of two; else UINT32_MAX */
 	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
 	bool hash;                   /* slices are chosen by a hash of the line */
 	bool nibbles;                /* LRU with the order in one word */
@@ -78,27 +79,30 @@ static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 	return turn < c->slices ? turn : turn - c->slices;
 }
 
-static inline uint32_t cache_set(const struct cache *c, uint32_t line)
-{
-	if (c->mask)
-		return line & c->mask;
-	if (c->slices == 1)
-		return line % c->sets;
-	const uint32_t group = cache_divided(line, c->slices_inverse);
-	const uint32_t turns = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
-	return cache_slice(c, line) * c->sets_per_slice + group - turns * c->sets_per_slice;
-}
-
-/* Both at once. */
-static inline uint32_t cache_slice_and_set(const struct cache *c, uint32_t line, uint32_t *slice)
+/* Slice and set at once: the slow one divides. */
+uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t *slice);
+static inline __attribute__((always_inline)) uint32_t cache_slice_and_set(const struct cache *c, uint32_t line, uint32_t *slice)
 {
 	*slice = 0;
-	if (c->slices == 1)
-		return c->mask ? line & c->mask : line % c->sets;
-	const uint32_t group = cache_divided(line, c->slices_inverse);
-	const uint32_t turns = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
-	*slice = cache_slice(c, line);
-	return *slice * c->sets_per_slice + group - turns * c->sets_per_slice;
+	if (c->mask)
+		return line & c->mask;
+	if (c->slice_bits < 32) {
+		const uint32_t many = line >> c->slice_bits;
+		uint32_t from = 0;
+		if (c->hash) {
+			from = many ^ (many >> 7) ^ (many >> 13);
+			from ^= from >> 5;
+		}
+		*slice = (from + line) & (c->slices - 1);
+		return *slice * c->sets_per_slice + (many & (c->sets_per_slice - 1));
+	}
+	return cache_slice_and_set_slow(c, line, slice);
+}
+
+static inline uint32_t cache_set(const struct cache *c, uint32_t line)
+{
+	uint32_t slice;
+	return cache_slice_and_set(c, line, &slice);
 }
 
 #define CACHE_WAY_BITS 7
@@ -129,8 +133,7 @@ uint32_t cache_new_epoch(struct cache *c, uint64_t ready);
 static inline void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready)
 {
 	const uint64_t since = ready - c->epoch;
-	uint32_t *at = cache_ready_in(c, block) + way;
-	*at = __builtin_expect(since >> 32 != 0, 0) ? cache_new_epoch(c, ready) : (uint32_t)since;
+	cache_ready_in(c, block)[way] = __builtin_expect(since >> 32 != 0, 0) ? cache_new_epoch(c, ready) : (uint32_t)since;
 }
 static inline void cache_set_ready(struct cache *c, uint32_t i, uint64_t ready)
 {
@@ -152,7 +155,7 @@ static inline uint8_t cache_hash(uint32_t line) { return (uint8_t)(line * 0x9E37
 
 /* Which of n tags, with the bytes of their hashes, is that; CACHE_NONE: none. Hashes and what may be read as tags reach to a
  * multiple of 8. */
-static inline uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
+static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
 {
 	const uint64_t want = cache_hash(tag) * CACHE_BYTES;
 	for (uint32_t at = 0; at < n; at += 8) {
@@ -168,7 +171,7 @@ static inline uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags,
 }
 
 /* The line's way in its set, CACHE_NONE if it is not held. Changes nothing. */
-static inline uint32_t cache_find_way(const struct cache *c, const uint8_t *block, uint32_t line)
+static inline __attribute__((always_inline)) uint32_t cache_find_way(const struct cache *c, const uint8_t *block, uint32_t line)
 {
 	return cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + c->tags_at), c->ways, line);
 }
@@ -187,7 +190,7 @@ static inline uint8_t *cache_block_of(const struct cache *c, uint32_t line)
 	return cache_block(c, c->mask ? line & c->mask : cache_set(c, line));
 }
 
-static inline uint32_t cache_find(const struct cache *c, uint32_t line)
+static inline __attribute__((always_inline)) uint32_t cache_find(const struct cache *c, uint32_t line)
 {
 	if (!c->used)
 		return CACHE_NONE;
@@ -274,7 +277,7 @@ static inline void cache_put_into(struct cache *c, uint8_t *block, uint32_t way,
 }
 
 /* Where the way is the one that cache_victim_way has just given. */
-static inline void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
+static inline __attribute__((always_inline)) void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
 {
 	uint64_t *order = (uint64_t *)(void *)block;
 	if (__builtin_expect(c->nibbles, 1)) /* the last comes first */

@@ -34,6 +34,7 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 {
 	memset(use, 0, pool_bytes(entries, ahead));
 	*p = (struct pool){ .entries = entries, .history = pool_history(entries, ahead), .use = use };
+	p->most_bytes = (entries > 1 ? entries - 1 : 0) * sizeof(*use);
 	p->end = use + POOL_ROOM * p->history;
 	p->last = p->settled = use + p->history;
 }

@@ -20,6 +20,7 @@ struct pool_full { uint64_t from, to, cycles; uint32_t entries; };
 struct pool {
 	uint32_t entries;      /* how many may be held at once */
 	uint32_t history;      /* so many of the latest uses are remembered */
+	size_t most_bytes;     /* from a use to the one that lies entries - 1 before it */
 	struct pool_use *last; /* ascending by `to` up to here: from the end of this one on nothing is held */
 	struct pool_use *settled; /* what follows is the state for the uses up to here, see pool_settle */
 	uint64_t begun;        /* when the last of them begins: from then on entries only become free */
@@ -51,6 +52,12 @@ static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t with
 {
 	/* if the use that lies so many before the last one to end is over, an entry is free for good */
 	return (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
+}
+
+/* The same with nothing withheld. */
+static inline bool pool_has_any(const struct pool *p, uint64_t t)
+{
+	return ((const struct pool_use *)(const void *)((const uint8_t *)p->last - p->most_bytes))->to <= t;
 }
 
 /* What was added since is taken in: whoever goes through the uses, or asks what is known of them, wants it first. */
@@ -105,7 +112,7 @@ static inline bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
 /* The earliest time >= t from which on fewer than entries - withheld are held for so many cycles, one at least. */
 static inline uint64_t pool_start(struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
 {
-	return pool_has_room(p, t, withheld) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);
+	return (withheld ? pool_has_room(p, t, withheld) : pool_has_any(p, t)) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);
 }
 
 /* Moves the uses to the beginning of their room. */
@@ -164,6 +171,7 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t);
  * if the slot of t is free. */
 static inline uint64_t lane_take(struct lane *l, uint64_t t)
 {
+	__asm__("" : "+r"(l)); /* in a register: else its address among others is worked out anew for each field */
 	if (!l->period)
 		return t;
 	const uint64_t fine = t << 16;
@@ -171,13 +179,18 @@ static inline uint64_t lane_take(struct lane *l, uint64_t t)
 	k += fine - k * l->period >= l->period; /* the inverse is rounded down: by less than one slot in 2^47 cycles */
 	if (k - l->base < LANE_SLOTS) {
 		struct lane_word *w = &l->word[k / 64 % LANE_WORDS];
-		const uint64_t taken = w->of == k / 64 ? w->taken : 0, open = ~taken >> (k % 64);
+		__asm__("" : "+r"(w));
+		const uint64_t taken = w->of == k / 64 ? w->taken : 0;
+		w->of = k / 64;
+		if (!(taken >> (k % 64) & 1)) {
+			w->taken = taken | 1ull << (k % 64);
+			return t;
+		}
+		const uint64_t open = ~taken >> (k % 64);
+		w->taken = taken;
 		if (open) {
 			const unsigned later = (unsigned)__builtin_ctzll(open);
-			w->of = k / 64;
 			w->taken = taken | 1ull << ((k + later) % 64);
-			if (!later)
-				return t;
 			const uint64_t start = ((k + later) * l->period + 65535) >> 16;
 			return start > t ? start : t;
 		}

@@ -1,5 +1,5 @@
 /* pmu/sim/cluster.h: what the private caches of a cluster, the cores that share an L2, hold of a line.
- * For cluster.c and memory.c alone. */
+ * For cluster.c, socket.h and memory.c alone. */
 #ifndef SIM_CLUSTER_H
 #define SIM_CLUSTER_H
 
@@ -27,6 +27,14 @@ static inline enum line_state l1s_state(const struct memory *s, const struct clu
 			highest = higher(highest, state_in(&c->l1i, line));
 	}
 	return highest;
+}
+
+/* Whether the caches of a cluster may have the line: false is certain. */
+static inline bool cluster_has(const struct cluster *k, uint32_t line)
+{
+	const struct private_core *c = k->first;
+	return k->cores != 1 || cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE ||
+		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line), line) != CACHE_NONE || may_be_code(c, line);
 }
 
 /* Lowers (to S) or removes (I) a copy; returns what it was. */

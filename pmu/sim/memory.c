@@ -25,7 +25,7 @@
  * Not modelled: banks and ports of the L1 (the core has them), a write-back buffer with an end,
  * data errors, cacheability other than write-back, and whatever the other files of this room
  * name. States change when a request is made, not when its data comes. */
-#include "pmu/sim/cluster.h"
+#include "pmu/sim/coherence.h"
 
 uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 {
@@ -39,27 +39,31 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 
 /* ---- lines into the L2 and the L1 ----------------------------------------------------------- */
 
+/* One text for what misses the L1D, compiled twice: with `quick` for a machine of which memory's `quick` is true, while nobody
+ * listens to lines on their way, without these questions. */
+static inline bool is_quick(const struct memory *s, unsigned thread) { return s->quick && !s->signals[thread]->any_lines; }
+
 static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint32_t line, uint64_t ready,
-                   enum line_state state, uint64_t t)
+                   enum line_state state, uint64_t t, const bool quick)
 {
 	static const enum signal out[] = { SIG_L2_OUT_DEMAND_CLEAN, SIG_L2_OUT_DEMAND_MODIFIED,
 	                                   SIG_L2_OUT_PREFETCH_CLEAN, SIG_L2_OUT_PREFETCH_MODIFIED };
 	struct signals *g = s->signals[q->thread];
 	const bool demand = ask_demands(q);
-	if (!k->l2.sets)
+	if (!quick && !k->l2.sets)
 		return;
 	uint8_t *const block = cache_block_of(&k->l2, line);
 	const uint32_t way = cache_victim_way(&k->l2, block), old = cache_tags_in(&k->l2, block)[way];
 	const bool dirty = (block[k->l2.states_at + way] & LINE_STATE) == LINE_M;
 	cache_put_victim(&k->l2, block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
-	if (g->any_lines) {
+	if (!quick && g->any_lines) {
 		signal_pulse(g, SIG_L2_LINES_IN, t, 1);
 		signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
 		signal_pulse(g, state >= LINE_E ? SIG_L2_LINES_IN_E : SIG_L2_LINES_IN_S, t, 1);
 		if (old != CACHE_NONE)
 			signal_pulse(g, out[dirty + 2 * !demand], t, 1);
 	}
-	if (old == CACHE_NONE || (!dirty && s->inclusive))
+	if (old == CACHE_NONE || (!dirty && (quick || s->inclusive)))
 		return;
 	const enum line_state above = l1s_state(s, k, old);
 	if (above != LINE_M && (dirty || above == LINE_I)) {
@@ -122,32 +126,32 @@ uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t
 	                  c->wc_open);
 }
 
-/* train: what is asked for is a prefetcher's business. room: the super queue has an entry for it at t. */
+/* i: the line's entry. train: what is asked for is a prefetcher's business. room: the super queue has an entry for it at t. */
 static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i,
-                                                             uint64_t t, const bool train, const bool room, struct fill *f)
+                                                             uint64_t t, const bool train, const bool room, const bool quick, struct fill *f)
 {
 	const uint64_t asked = t;
 	struct cluster *k = c->cluster;
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
 	enum line_state beside = LINE_I;
-	if (k->l2.sets)
+	if (quick || k->l2.sets)
 		t = lane_take(&k->port, t);
-	if (k->cores > 1) { /* the other cores of a shared L2 */
+	if (!quick && k->cores > 1) { /* the other cores of a shared L2 */
 		beside = l1s_lower(s, k, line, own ? LINE_I : LINE_S, c);
 		if (beside == LINE_M) {
 			if (i != CACHE_NONE) {
 				*cache_state(&k->l2, i) = LINE_M;
 			} else if (k->l2.sets) {
-				l2_put(s, k, q, line, t, LINE_M, t);
+				l2_put(s, k, q, line, t, LINE_M, t, false);
 				i = cache_find(&k->l2, line);
 			}
 		}
 	}
 	const enum line_state had = i == CACHE_NONE ? LINE_I : (enum line_state)(*cache_state(&k->l2, i) & LINE_STATE);
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
-	const struct signals *const heard = s->signals[q->thread];
-	if (__builtin_expect(heard->any_lines, 0) && k->l2.sets)
+	struct signals *const heard = s->signals[q->thread];
+	if (!quick && heard->any_lines && k->l2.sets)
 		tell_l2(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + s->m->l2_cycles;
@@ -160,12 +164,15 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		cache_touch(&k->l2, i);
 	} else {
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
-		uncore_read(s, k, q, from, f);
+		if (quick)
+			uncore_read(s, k, q, from, f, true);
+		else
+			uncore_read_some(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
-		if (__builtin_expect(heard->any_lines, 0)) {
+		if (!quick && heard->any_lines) {
 			if (from > t)
-				signal_level(s->signals[q->thread], SIG_SQ_FULL, t, from, 1);
-			signal_level(s->signals[q->thread], SIG_SQ_OCCUPANCY, from, f->ready, 1);
+				signal_level(heard, SIG_SQ_FULL, t, from, 1);
+			signal_level(heard, SIG_SQ_OCCUPANCY, from, f->ready, 1);
 		}
 		/* for a writer the L1 has, or will have, the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
@@ -174,32 +181,45 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		if (i != CACHE_NONE)
 			*cache_state(&k->l2, i) = (uint8_t)mine;
 		else
-			l2_put(s, k, q, line, f->ready, mine, from);
-		if (!own && f->state == LINE_M && k->l2.sets)
+			l2_put(s, k, q, line, f->ready, mine, from, quick);
+		if (!own && f->state == LINE_M && (quick || k->l2.sets))
 			f->state = LINE_E;
-		if (__builtin_expect(heard->any_lines, 0))
+		if (!quick && heard->any_lines)
 			tell_offcore(s, q, f, from);
-		if (s->bus)
+		if (!quick && s->bus)
 			bus_tell_read(s, q, own && had != LINE_I, from, f->ready);
 	}
-	if (train && c->prefetchers & 3)
-		prefetch_l2(s, c, q, hit, t);
+	if (!train || !(c->prefetchers & 3) || !(quick || k->l2.sets))
+		return;
+	if ((c->prefetchers & 2) && !hit && ask_demands(q))
+		(void)prefetch_into_l2(s, c, q->thread, line ^ 1, t);
+	if (c->prefetchers & 1)
+		prefetch_streamer(s, c, q->thread, line, t);
 }
 
-OWN_PAGE void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f)
+OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
-	l2_read_as(s, c, q, i, t, true, false, f);
+	l2_read_as(s, c, q, cache_find(&c->cluster->l2, q->line), t, true, false, false, f);
+}
+
+static __attribute__((noinline)) void l2_prefetch_wholly(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t)
+{
+	struct fill f;
+	l2_read_as(s, c, q, CACHE_NONE, t, false, true, false, &f);
 }
 
 OWN_PAGE void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	l2_read_as(s, c, &q, CACHE_NONE, t, false, true, &f);
+	if (is_quick(s, thread))
+		l2_read_as(s, c, &q, CACHE_NONE, t, false, true, true, &f);
+	else
+		l2_prefetch_wholly(s, c, &q, t);
 }
 
 /* Deals with a line that had to leave an L1D, unless it is clean and in an inclusive L3. */
-static void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t old, bool dirty, uint64_t t)
+static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t old, bool dirty, uint64_t t)
 {
 	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
 	                                   SIG_L1D_WRITE_BACK_E, SIG_L1D_WRITE_BACK_M };
@@ -222,22 +242,25 @@ static void l1_evict(struct memory *s, struct private_core *c, const struct ask 
 	if (j != CACHE_NONE)
 		*cache_state(&k->l2, j) = LINE_M;
 	else
-		l2_put(s, k, q, old, t, LINE_M, t);
+		l2_put(s, k, q, old, t, LINE_M, t, false);
 }
 
 /* Brings a line into the L1D of a core, waiting for a fill buffer; returns when it was had. held: the L1D had the line, without
  * the right that is asked for; room: there is a fill buffer at t. */
 static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held,
-                                                              const bool room, uint64_t t, struct fill *f)
+                                                              const bool room, const bool quick, uint64_t t, struct fill *f)
 {
 	const unsigned open = c->wc_open;
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
 		wc_give_up(s, c, q->thread, q->line, t);
 	const uint64_t start = room && c->wc_open == open ? t : lfb_start(s, c, q->line, t);
-	l2_read(s, c, q, start, f);
+	if (quick)
+		l2_read_as(s, c, q, cache_find(&c->cluster->l2, q->line), start, true, false, true, f);
+	else
+		l2_read(s, c, q, start, f);
 	pool_add_found(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
-	if (g->any_lines) {
+	if (!quick && g->any_lines) {
 		if (start > t)
 			signal_level(g, SIG_LFB_FULL, t, start, 1);
 		signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
@@ -254,7 +277,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		const uint32_t way = cache_victim_way(l1, block);
 		old = cache_tags_in(l1, block)[way];
 		dirty = (block[l1->states_at + way] & LINE_STATE) == LINE_M;
-		if (__builtin_expect(g->any_lines, 0)) {
+		if (!quick && g->any_lines) {
 			signal_pulse(g, SIG_L1D_REPLACED, start, 1);
 			if (f->state == LINE_M)
 				signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
@@ -264,7 +287,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		cache_put(l1, i, q->line, f->ready, state);
 	}
 	/* only now: what follows may throw the new line out of the L2 and must see it here */
-	if (old != CACHE_NONE && (dirty || !s->inclusive))
+	if (old != CACHE_NONE && (dirty || (!quick && !s->inclusive)))
 		l1_evict(s, c, q, old, dirty, start);
 	if (ask_owns(q))
 		(void)lower_code(c, q->line, LINE_I);
@@ -275,7 +298,7 @@ void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	(void)l1_fill(s, c, &q, false, true, t, &f);
+	(void)l1_fill(s, c, &q, false, true, false, t, &f);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -294,7 +317,7 @@ static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum
 
 /* A data request at cycle t that is not a plain hit. i: the line's entry in the L1D, if it has one. */
 static inline __attribute__((always_inline)) void data_slow_as(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread,
-	uint64_t t, uint32_t line, uint32_t i, struct mem_reply *r)
+	uint64_t t, uint32_t line, uint32_t i, const bool quick, struct mem_reply *r)
 {
 	const bool own = kind == MEM_RFO || kind == MEM_PREFETCH_W;
 	const uint64_t least = t + (own ? 1 : s->m->l1d_cycles);
@@ -338,7 +361,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 	}
 	const struct ask ask = { line, thread, kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, i != CACHE_NONE, false, t, &f);
+	r->lfb_from = l1_fill(s, c, &ask, i != CACHE_NONE, false, quick, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)
@@ -348,7 +371,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 static __attribute__((noinline)) void data_slow(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread, uint64_t t,
                                                 uint32_t line, uint32_t i, struct mem_reply *r)
 {
-	data_slow_as(s, c, kind, thread, t, line, i, r);
+	data_slow_as(s, c, kind, thread, t, line, i, false, r);
 }
 
 /* The plain hit: whether it is one. *i: the line's entry in the L1D, if it has one. */
@@ -408,11 +431,11 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 }
 
 /* The page is known, the line has to be looked for; i: as in data_slow. */
-static OWN_PAGE enum status data_beyond(struct memory *s, struct private_core *c, bool own, unsigned thread, uint64_t t,
-                                                         uint32_t line, uint32_t i, struct data_reply *r)
+static inline __attribute__((always_inline)) enum status data_beyond_as(struct memory *s, struct private_core *c, const bool own, unsigned thread,
+	uint64_t t, uint32_t line, uint32_t i, const bool quick, struct data_reply *r)
 {
 	struct mem_reply reply;
-	data_slow_as(s, c, own ? MEM_RFO : MEM_LOAD, thread, t, line, i, &reply);
+	data_slow_as(s, c, own ? MEM_RFO : MEM_LOAD, thread, t, line, i, quick, &reply);
 	r->ready = reply.ready;
 	r->translated = t;
 	r->source = reply.source;
@@ -420,6 +443,24 @@ static OWN_PAGE enum status data_beyond(struct memory *s, struct private_core *c
 	if (!own)
 		c->beyond = reply.source > SRC_L2;
 	return ST_OK;
+}
+
+static __attribute__((noinline)) enum status data_beyond_wholly(struct memory *s, struct private_core *c, bool own, unsigned thread, uint64_t t,
+                                                                uint32_t line, uint32_t i, struct data_reply *r)
+{
+	return data_beyond_as(s, c, own, thread, t, line, i, false, r);
+}
+
+static OWN_PAGE enum status load_beyond(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint32_t i,
+                                        struct data_reply *r)
+{
+	return data_beyond_as(s, c, false, thread, t, line, i, true, r);
+}
+
+static OWN_PAGE enum status store_beyond(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint32_t i,
+                                         struct data_reply *r)
+{
+	return data_beyond_as(s, c, true, thread, t, line, i, true, r);
 }
 
 static inline __attribute__((always_inline)) enum status data_at(struct memory *s, unsigned core, unsigned thread, uint64_t ip,
@@ -434,8 +475,11 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 		return data_far(s, &q, r);
 	}
 	const uint32_t line = page_line(p, va);
-	if (!data_near(s, c, kind, thread, ip, va, cycle, line, own, &i))
-		return data_beyond(s, c, own, thread, cycle, line, i, r);
+	if (!data_near(s, c, kind, thread, ip, va, cycle, line, own, &i)) {
+		if (__builtin_expect(!is_quick(s, thread), 0))
+			return data_beyond_wholly(s, c, own, thread, cycle, line, i, r);
+		return own ? store_beyond(s, c, thread, cycle, line, i, r) : load_beyond(s, c, thread, cycle, line, i, r);
+	}
 	r->translated = cycle;
 	r->level = 1;
 	r->ready = cycle + (own ? 1 : s->m->l1d_cycles);

@@ -46,9 +46,12 @@ struct cluster {
 	struct socket *here, *peer; /* that one; the other one of two, else NULL */
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
+	struct private_core *first;
 	uint32_t stream_page[STREAMS];              /* page of each */
 	uint64_t stream_hashes[STREAMS / 8];        /* cache_hash of each */
 	struct stream streams[STREAMS];
+	uint8_t stream_count[256];                  /* how many have a page with that hash */
+	uint32_t stream_last;   /* the one that was found last */
 	unsigned stream_next;   /* the one that is given up next */
 };
 
@@ -104,6 +107,7 @@ struct memory {
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
 	bool plain;             /* an inclusive L3, an uncore clock that stays, and no sink: see memory_plain */
+	bool quick;             /* and an L2 for each core */
 	struct latencies lat;
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
 	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
@@ -166,13 +170,13 @@ void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint
 uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
 static inline uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
-	return pool_has_room(&k->sq, t, 0) ? t : sq_start_slow(s, k, line, t);
+	return pool_has_any(&k->sq, t) ? t : sq_start_slow(s, k, line, t);
 }
 uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
 /* Whether lfb_start, sq_start would give a later time. */
 static inline bool sq_is_full(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
-	return !pool_has_room(&k->sq, t, 0) && (pool_is_full_at(&k->sq, t, k->sq.entries) || sq_start_slow(s, k, line, t) > t);
+	return !pool_has_any(&k->sq, t) && (pool_is_full_at(&k->sq, t, k->sq.entries) || sq_start_slow(s, k, line, t) > t);
 }
 static inline bool lfb_is_full(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
@@ -181,16 +185,12 @@ static inline bool lfb_is_full(const struct memory *s, struct private_core *c, u
 }
 static inline uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
-	return pool_has_room(&c->lfb, t, c->wc_open) ? t : lfb_start_slow(s, c, line, t);
+	return (c->wc_open ? pool_has_room(&c->lfb, t, c->wc_open) : pool_has_any(&c->lfb, t)) ? t : lfb_start_slow(s, c, line, t);
 }
 /* The line from the L2 or beyond; brings it into the L2. */
-void l2_read_at(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i, uint64_t t, struct fill *f); /* i: its entry there */
+void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
 /* The L2 has not the line, and an entry of the super queue free at t: a prefetcher of its own brings it. */
 void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
-static inline void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
-{
-	l2_read_at(s, c, q, cache_find(&c->cluster->l2, q->line), t, f);
-}
 /* cluster.c: highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
 enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);
@@ -204,13 +204,32 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 /* prefetch.c: told of each load's address (stride), of each line that a load missed in the L1D
  * or found prefetched (next line), of each line that the L2 was asked for by the L1s. */
 void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t);
-void prefetch_next_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line);
-void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t);
+void prefetch_next_line_sure(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line);
+static inline void prefetch_next_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line)
+{
+	const bool ascending = line == c->last_miss + 1;
+	c->last_miss = line;
+	if (ascending)
+		prefetch_next_line_sure(s, c, thread, t, line);
+}
+/* The two of the L2: the streamer; into_l2 of a line, false: there is no entry of the super queue; true: there, on its way, or
+ * brought. */
+void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+static inline bool prefetch_into_l2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	struct cluster *k = c->cluster;
+	if (cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE)
+		return true;
+	if (sq_is_full(s, k, line, t))
+		return false;
+	l2_prefetch(s, c, thread, line, t);
+	return true;
+}
 
 /* coherence.c: how long a line from beyond the L2 takes when nothing else is going on. */
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);
-/* Cluster k misses the line or has not enough right to it, at cycle t. */
-void uncore_read(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
+/* coherence.h's uncore_read, whatever memory_plain says. */
+void uncore_read_some(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
 /* The L2 of a cluster (or a core, where there is no L2) gives up a line; gone: no other cache of
  * the cluster holds it. */
 void uncore_evict(struct memory *s, struct cluster *k, uint32_t line, bool dirty, bool gone, uint64_t t);
@@ -264,7 +283,8 @@ static inline void prefetch_stride(struct memory *s, struct private_core *c, uns
 		prefetch_stride_line(s, c, thread, line + (uint32_t)(next >> 6) - (uint32_t)(va >> 6), t);
 }
 
-/* uncore.c: looks whether what is asked of the L3 may go the way that is compiled without the questions of `plain`. */
+/* uncore.c: looks whether what is asked of the L3 may go the way that is compiled without the questions of `plain`, and what misses
+ * the L1D the one without those of `quick`. */
 void memory_plain(struct memory *s);
 
 /* uncore.c: an inline test, then the sink. t in core cycles. */

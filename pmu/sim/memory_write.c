@@ -216,9 +216,11 @@ static size_t lay_out(struct memory *s, void *at)
 			k->peer = s->sockets == 2 ? &socket[!k->socket] : NULL;
 			k->bit = 1ull << (i % s->clusters_per_socket);
 			k->first_core = i * (unsigned)m->l2_cores;
+			k->first = &core[k->first_core];
 			k->cores = (unsigned)m->l2_cores;
 			for (unsigned j = 0; j < STREAMS; j++)
 				k->stream_page[j] = CACHE_NONE;
+			k->stream_count[cache_hash(CACHE_NONE)] = STREAMS;
 		}
 		cluster_init(s, k, &a);
 	}

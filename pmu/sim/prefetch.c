@@ -41,40 +41,34 @@ void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thr
 	into_l1(s, c, thread, next, t);
 }
 
-void prefetch_next_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line)
+void prefetch_next_line_sure(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line)
 {
-	const bool ascending = line == c->last_miss + 1;
-	c->last_miss = line;
-	if (!ascending || (line + 1) % PAGE_LINES == 0)
+	if ((line + 1) % PAGE_LINES == 0)
 		return;
 	signal_pulse(s->signals[thread], SIG_L1D_PREFETCH_TRIGGER, t, 1);
 	into_l1(s, c, thread, line + 1, t);
 }
 
-/* false: there is no entry of the super queue; true: there, on its way, or brought. */
-static bool into_l2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
-	if (cache_find(&k->l2, line) != CACHE_NONE)
-		return true;
-	if (sq_is_full(s, k, line, t))
-		return false;
-	l2_prefetch(s, c, thread, line, t);
-	return true;
-}
-
-static void streamer(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t)
-{
-	struct cluster *k = c->cluster;
-	const uint32_t page = q->line / PAGE_LINES;
-	const int8_t at = (int8_t)(q->line % PAGE_LINES);
-	const uint32_t found = cache_among(k->stream_hashes, k->stream_page, STREAMS, page);
-	if (found == CACHE_NONE) {
-		k->streams[k->stream_next] = (struct stream){ .last = at };
-		k->stream_page[k->stream_next] = page;
-		((uint8_t *)k->stream_hashes)[k->stream_next] = cache_hash(page);
-		k->stream_next = (k->stream_next + 1) % STREAMS;
-		return;
+	const uint32_t page = line / PAGE_LINES;
+	const int8_t at = (int8_t)(line % PAGE_LINES);
+	uint32_t found = k->stream_last;
+	if (k->stream_page[found] != page) {
+		const uint8_t hash = cache_hash(page);
+		found = k->stream_count[hash] ? cache_among(k->stream_hashes, k->stream_page, STREAMS, page) : CACHE_NONE;
+		if (found == CACHE_NONE) {
+			const uint32_t next = k->stream_next;
+			k->stream_count[cache_hash(k->stream_page[next])]--;
+			k->stream_count[hash]++;
+			k->streams[next] = (struct stream){ .last = at };
+			k->stream_page[next] = page;
+			((uint8_t *)k->stream_hashes)[next] = hash;
+			k->stream_next = (next + 1) % STREAMS;
+			return;
+		}
+		k->stream_last = found;
 	}
 	struct stream *e = &k->streams[found];
 	if (at == e->last)
@@ -92,18 +86,8 @@ static void streamer(struct memory *s, struct private_core *c, const struct ask 
 		const int next = e->ahead + direction;
 		if (next < 0 || next >= (int)PAGE_LINES || (next - at) * direction > (int)s->m->prefetch_streamer_lines)
 			return;
-		if (!into_l2(s, c, q->thread, page * PAGE_LINES + (uint32_t)next, t))
+		if (!prefetch_into_l2(s, c, thread, page * PAGE_LINES + (uint32_t)next, t))
 			return;
 		e->ahead = (int8_t)next;
 	}
-}
-
-void prefetch_l2(struct memory *s, struct private_core *c, const struct ask *q, bool hit, uint64_t t)
-{
-	if (!c->cluster->l2.sets)
-		return;
-	if ((c->prefetchers & 2) && !hit && ask_demands(q))
-		(void)into_l2(s, c, q->thread, q->line ^ 1, t);
-	if (c->prefetchers & 1)
-		streamer(s, c, q, t);
 }

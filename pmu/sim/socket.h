@@ -3,7 +3,7 @@
 #ifndef SIM_SOCKET_H
 #define SIM_SOCKET_H
 
-#include "pmu/sim/memory_state.h"
+#include "pmu/sim/cluster.h"
 
 /* A mask as it is kept, in holder_bytes; one is usual. */
 static inline uint64_t holders_get(const struct memory *s, const void *at)
@@ -36,6 +36,13 @@ static inline uint64_t holders(const struct memory *s, const struct socket *k, u
 static inline void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
 {
 	holders_set(s, holders_at(s, k, i), mask);
+}
+
+/* The same of way `way` of a set of an inclusive L3. */
+static inline void *holders_in(const struct socket *k, uint8_t *block, uint32_t way)
+{
+	const uint32_t bytes = k->l3.extra_bytes;
+	return block + k->l3.extra_at + (__builtin_expect(bytes == 1, 1) ? way : way * bytes);
 }
 
 uint32_t directory_find(const struct directory *d, uint32_t line);
@@ -97,12 +104,14 @@ static inline void socket_hold(const struct memory *s, struct socket *k, struct 
 /* The directory's entry goes: no cluster of the socket holds the line any more. */
 void socket_release(const struct memory *s, struct socket *k, struct place p);
 /* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. */
-static inline enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
+static inline __attribute__((always_inline)) enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
                                            uint64_t t)
 {
 	enum line_state highest = LINE_I;
 	for (; mask; mask &= mask - 1) {
 		struct cluster *k = &s->cluster[socket * s->clusters_per_socket + (unsigned)__builtin_ctzll(mask)];
+		if (!cluster_has(k, line))
+			continue;
 		const enum line_state had = cluster_lower(s, k, line, to, t);
 		highest = had > highest ? had : highest;
 	}

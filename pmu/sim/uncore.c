@@ -12,7 +12,11 @@ void memory_uncore(struct memory *s, const struct uncore_sink *sink)
 	memory_plain(s);
 }
 
-void memory_plain(struct memory *s) { s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.pulse; }
+void memory_plain(struct memory *s)
+{
+	s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.pulse;
+	s->quick = s->plain && s->m->l2_bytes && s->m->l2_cores == 1;
+}
 
 void memory_bus_lock(struct memory *s, uint64_t core_cycle) { uncore_pulse(s, 0, 0, UNC_BUS_LOCK, core_cycle); }
 

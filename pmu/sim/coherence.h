@@ -1,0 +1,203 @@
+/* pmu/sim/coherence.h: the way of each line from beyond the L2; coherence.c says what it means.
+ * For memory.c and coherence.c alone.
+ *
+ * One text, compiled for what memory_plain says (`plain`: an inclusive L3, two sockets at most, nobody listens beyond the cores)
+ * without the questions that it answers, and wholly. */
+#ifndef SIM_COHERENCE_H
+#define SIM_COHERENCE_H
+
+#include "pmu/sim/dram.h"
+#include "pmu/sim/socket.h"
+
+/* What the snoop of a cluster's caches found, to the sink that there is. */
+void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
+/* What the read tracker and the L3's lookup show. */
+void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
+/* As `put` of a line that nobody holds. */
+uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
+/* A line that is asked for to be written and is in the socket. */
+void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f);
+
+static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* ---- into the L3 ----------------------------------------------------------------------------- */
+
+/* Makes room in a set of the socket's L3 and puts the line there (with these holders, where it is inclusive); returns its
+ * way. plain: memory_plain. */
+static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, struct socket *k, uint8_t *const block, uint32_t line,
+	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const bool plain)
+{
+	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
+	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
+	struct cache *l3 = &k->l3;
+	const uint32_t way = cache_victim_way(l3, block), old = cache_tags_in(l3, block)[way];
+	const unsigned slice = !plain && s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
+	if (old != CACHE_NONE) {
+		enum line_state was = (enum line_state)block[l3->states_at + way];
+		if (plain || s->inclusive) {
+			const uint64_t had = holders_get(s, holders_in(k, block, way));
+			if (had && socket_lower(s, socket, had, old, LINE_I, t) == LINE_M)
+				was = LINE_M;
+		} else if (was == LINE_M) {
+			const uint32_t d = directory_find(&k->directory, old);
+			if (d != CACHE_NONE)
+				k->directory.state[d] = LINE_E; /* private copies stay; memory is up to date */
+		}
+		if (!plain)
+			uncore_pulse(s, socket, slice, out[was], t);
+		if (was == LINE_M)
+			(void)dram_write(s, socket, old, t, 1, true);
+	}
+	cache_put_victim(l3, block, way, old, line, ready, (uint8_t)state);
+	if (plain || s->inclusive)
+		holders_set(s, holders_in(k, block, way), mask);
+	if (!plain)
+		uncore_pulse(s, socket, slice, in[state], t);
+	return way;
+}
+
+/* ---- the line is in the socket -------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void hit_read(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t,
+                                                           struct fill *f, const bool plain)
+{
+	struct socket *k = c->here;
+	uint64_t mask = socket_holders(s, k, p);
+	enum line_state state = socket_state(s, k, p);
+	f->source = SRC_L3_UNSHARED;
+	f->ready = t + s->lat.l3;
+	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
+		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t);
+		if (!plain && s->sink.pulse)
+			tell_core_snoop(s, c->socket, line, had, t);
+		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
+		if (had == LINE_M) {
+			f->source = SRC_L3_OTHER_MODIFIED;
+			state = LINE_M;
+			if (p.l3 != CACHE_NONE) {
+				*cache_state(&k->l3, p.l3) = LINE_M;
+			} else if (k->l3.sets) {
+				p.l3 = socket_put(s, c->socket, p.set, line, f->ready, LINE_M, t);
+			} else {
+				(void)dram_write(s, c->socket, line, t, 1, true);
+				state = LINE_E;
+			}
+		} else if (had == LINE_I) {
+			mask = 0;
+		} else {
+			f->source = SRC_L3_OTHER_CLEAN;
+		}
+	} else if (p.l3 == CACHE_NONE) {
+		f->source = SRC_L3_OTHER_CLEAN;
+		f->ready = t + s->lat.clean;
+	}
+	if (p.l3 != CACHE_NONE)
+		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
+	const bool alone = !(mask & ~c->bit);
+	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
+	socket_hold(s, k, p, line, state, mask | c->bit);
+	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
+		if (state == LINE_M)
+			f->state = LINE_M;
+		cache_drop(&k->l3, p.l3);
+	} else if (p.l3 != CACHE_NONE) {
+		cache_touch(&k->l3, p.l3);
+	}
+}
+
+/* ---- nobody in the socket has it ------------------------------------------------------------ */
+
+/* The snoop of all other sockets: what they had, who sends the data (s->sockets: nobody). */
+struct snooped { bool any, modified; unsigned sender; };
+/* Else it has no line at all. */
+static inline bool can_answer(const struct memory *s, const struct socket *k)
+{
+	return k->l3.used || k->directory.entries || s->sink.pulse;
+}
+struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t);
+static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+{
+	for (unsigned i = 0; i < s->sockets; i++)
+		if (i != asker && can_answer(s, &s->socket[i]))
+			return snoop_all(s, asker, line, own, t);
+	return (struct snooped){ .sender = s->sockets };
+}
+
+static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t,
+                                                       struct fill *f, const bool plain)
+{
+	const bool own = ask_owns(q);
+	const uint32_t line = q->line;
+	const unsigned home = home_of(line);
+	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
+	struct snooped r = { .sender = s->sockets };
+	if (!plain)
+		r = snoop_sockets(s, c->socket, line, own, asked);
+	else if (c->peer && c->peer->l3.used)
+		r = snoop_all(s, c->socket, line, own, asked);
+	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
+		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
+		if (!plain)
+			uncore_pulse(s, r.sender, link_unit(s, r.sender, c->socket, line), UNC_LINK_DATA, sent);
+		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
+		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
+	} else {
+		const uint64_t unloaded = r.modified ? s->lat.remote_modified : home == c->socket ? s->lat.local : s->lat.remote;
+		const int64_t delay = dram_read(s, c->socket, line, asked);
+		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
+		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
+		if (!plain && s->sink.pulse)
+			uncore_level(s, home, dram_channel(s, line), home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
+			             f->ready - asked);
+	}
+	if (r.modified && !own) /* behind the answer, which it must not hold up */
+		(void)dram_write(s, r.sender, line, f->ready, 1, true);
+	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
+	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
+	if (plain || s->inclusive)
+		(void)put(s, c->socket, c->here, block, line, f->ready, state, c->bit, t, plain);
+	else
+		socket_hold(s, c->here, p, line, state, c->bit);
+}
+
+/* Cluster c misses the line or has not enough right to it, at cycle t. */
+static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
+                                                          const bool plain)
+{
+	struct socket *k = c->here;
+	const bool own = ask_owns(q);
+	if (!plain && s->float_cycles)
+		s->lat = s->lat_of[uncore_is_other(s, t)];
+	const uint64_t came = t;
+	uint8_t *block = NULL; /* of its set in the L3 */
+	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
+	if (plain || k->l3.sets) {
+		uint32_t slice;
+		const uint32_t set = cache_slice_and_set(&k->l3, q->line, &slice);
+		t = lane_take(&k->slices[slice], t);
+		block = cache_block(&k->l3, set);
+		const uint32_t way = cache_find_way(&k->l3, block, q->line);
+		p.set = cache_first(&k->l3, set);
+		p.l3 = way == CACHE_NONE ? CACHE_NONE : p.set | way;
+	}
+	if (!plain && k->directory.entries)
+		p.dir = directory_find(&k->directory, q->line);
+	t = pool_start(&k->read_tracker, t, 1, 0);
+	if (!plain && s->sink.pulse)
+		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
+	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
+	 * get them, for it is in the instruction cache */
+	const bool here = p.l3 != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
+	const enum line_state state = here && !plain ? socket_state(s, k, p) : LINE_I;
+	if (!here)
+		miss(s, c, q, p, block, t, f, plain);
+	else if (own)
+		hit_own(s, c, p, q->line, t, f);
+	else
+		hit_read(s, c, p, q->line, t, f, plain);
+	pool_add(&k->read_tracker, t, f->ready, q->line, (uint8_t)f->source);
+	if (!plain && s->sink.pulse)
+		tell_read(s, c->socket, q, state, t, f);
+}
+
+#endif
