@@ -39,6 +39,15 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 	p->last = p->settled = use + p->history;
 }
 
+/* Of those that are now forgotten the last to end: no search goes beyond it. */
+static void forget(struct pool *p)
+{
+	struct pool_use *forgotten = p->last - p->history;
+	if (forgotten->to > p->forgotten)
+		p->forgotten = forgotten->to;
+	forgotten->to = 0;
+}
+
 void pool_settle_some(struct pool *p)
 {
 	const struct pool_use *u = p->settled;
@@ -49,19 +58,18 @@ void pool_settle_some(struct pool *p)
 	}
 	p->begun = begun;
 	p->settled = p->last;
-	struct pool_use *forgotten = p->last - p->history; /* of those that are now forgotten the last to end: no search goes beyond it */
-	if (forgotten->to > p->forgotten)
-		p->forgotten = forgotten->to;
-	forgotten->to = 0;
+	forget(p);
 }
 
 void pool_move(struct pool *p)
 {
-	pool_settle(p);
+	forget(p);
 	const struct pool_use *from = p->last - p->history;
+	const size_t back = (size_t)(from - p->use);
 	for (uint32_t i = 0; i <= p->history; i++)
 		p->use[i] = from[i];
-	p->last = p->settled = p->use + p->history;
+	p->last -= back;
+	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back; /* what is forgotten begins for nobody */
 }
 
 /* Goes through the beginnings and ends of uses in the order of time. */

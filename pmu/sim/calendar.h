@@ -23,7 +23,7 @@ struct pool {
 	size_t most_bytes;     /* from a use to the one that lies entries - 1 before it */
 	struct pool_use *last; /* ascending by `to` up to here: from the end of this one on nothing is held */
 	struct pool_use *settled; /* what follows is the state for the uses up to here, see pool_settle */
-	uint64_t begun;        /* when the last of them begins: from then on entries only become free */
+	uint64_t begun;        /* no use that is remembered begins later: from then on entries only become free */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when they are full the latest move to the beginning */
 	uint64_t forgotten;    /* the latest end of a use that is remembered no more (its `to` is 0): nothing is known of the time before */
 	struct pool_full full[POOL_FULL], solid; /* solid: in each cycle so many are held */

@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	if (!train || !(c->prefetchers & 3) || !(quick || k->l2.sets))
 		return;
 	if ((c->prefetchers & 2) && !hit && ask_demands(q))
-		(void)prefetch_into_l2(s, c, q->thread, line ^ 1, t);
+		(void)l2_prefetch(s, c, q->thread, line ^ 1, t);
 	if (c->prefetchers & 1)
 		prefetch_streamer(s, c, q->thread, line, t);
 }
@@ -208,14 +208,20 @@ static __attribute__((noinline)) void l2_prefetch_wholly(struct memory *s, struc
 	l2_read_as(s, c, q, CACHE_NONE, t, false, true, false, &f);
 }
 
-OWN_PAGE void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+OWN_PAGE bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
+	struct cluster *k = c->cluster;
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
+	if (cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE)
+		return true;
+	if (sq_is_full(s, k, line, t))
+		return false;
 	if (is_quick(s, thread))
 		l2_read_as(s, c, &q, CACHE_NONE, t, false, true, true, &f);
 	else
 		l2_prefetch_wholly(s, c, &q, t);
+	return true;
 }
 
 /* Deals with a line that had to leave an L1D, unless it is clean and in an inclusive L3. */
@@ -582,10 +588,10 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
 {
 	const uint32_t line = line_of(s, pa);
-	const bool pair = s->core[core].prefetchers & 2;
-	for (unsigned i = 0; i < s->sockets; i++) {
-		const struct cache *l3 = &s->socket[i].l3;
-		if (l3->used) /* nothing to look at but what is filled */
-			cache_near(l3, line, pair);
-	}
+	const struct private_core *c = &s->core[core];
+	const struct socket *here = c->cluster->here, *peer = c->cluster->peer;
+	if (here->l3.used) /* nothing to look at but what is filled */
+		cache_near(&here->l3, line, c->prefetchers & 2);
+	if (peer && peer->l3.used)
+		cache_near(&peer->l3, line, c->prefetchers & 2);
 }

@@ -189,8 +189,8 @@ static inline uint64_t lfb_start(const struct memory *s, struct private_core *c,
 }
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
-/* The L2 has not the line, and an entry of the super queue free at t: a prefetcher of its own brings it. */
-void l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+/* For a prefetcher of the L2; false: there is no entry of the super queue free at t; true: there, on its way, or brought. */
+bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 /* cluster.c: highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
 enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);
@@ -212,19 +212,8 @@ static inline void prefetch_next_line(struct memory *s, struct private_core *c, 
 	if (ascending)
 		prefetch_next_line_sure(s, c, thread, t, line);
 }
-/* The two of the L2: the streamer; into_l2 of a line, false: there is no entry of the super queue; true: there, on its way, or
- * brought. */
+/* The two of the L2: the streamer. */
 void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
-static inline bool prefetch_into_l2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
-{
-	struct cluster *k = c->cluster;
-	if (cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE)
-		return true;
-	if (sq_is_full(s, k, line, t))
-		return false;
-	l2_prefetch(s, c, thread, line, t);
-	return true;
-}
 
 /* coherence.c: how long a line from beyond the L2 takes when nothing else is going on. */
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);

@@ -86,7 +86,7 @@ void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread
 		const int next = e->ahead + direction;
 		if (next < 0 || next >= (int)PAGE_LINES || (next - at) * direction > (int)s->m->prefetch_streamer_lines)
 			return;
-		if (!prefetch_into_l2(s, c, thread, page * PAGE_LINES + (uint32_t)next, t))
+		if (!l2_prefetch(s, c, thread, page * PAGE_LINES + (uint32_t)next, t))
 			return;
 		e->ahead = (int8_t)next;
 	}
