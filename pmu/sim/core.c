@@ -74,27 +74,32 @@
 
 static inline bool crosses_line(uint64_t va, unsigned bytes) { return va % 64 + bytes > 64; }
 
-static inline void write_registers(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t retired)
+/* simple: nothing but registers that take read ports, and flags, are written. */
+static PIPE_INLINE void write_registers(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t retired, const bool simple)
 {
-	for (unsigned i = 0; i < p->register_writes; i++) {
-		unsigned r = p->writes[i];
+	unsigned i = 0;
+	do {
+		const unsigned r = p->writes[i];
 		c->ready[r] = ready;
-		c->written[r] = retired;
+		c->written[simple || r < RN_CF ? r : PLAN_SINK] = retired;
 		c->domain[r] = p->domain;
-	}
-	c->narrow &= ~p->writes_general;
-	if (!p->writes_late)
+	} while (__builtin_expect(++i < p->register_writes, 0));
+	c->narrow = (c->narrow & p->narrow_kept) | p->narrow_more;
+	if (!p->writes_flags)
 		return;
-	if (p->writes_cf) {
-		c->ready[RN_CF] = ready;
-		c->flags_number[0] = c->uop_number;
-	}
-	if (p->writes_zapso) {
-		c->ready[RN_ZAPSO] = ready;
-		c->flags_number[1] = c->uop_number;
-	}
-	if (p->partial_write != RN_NONE)
-		c->narrow |= 1u << p->partial_write;
+	c->ready[p->writes_cf] = c->ready[p->writes_zapso] = ready;
+	c->flags_number[p->writes_cf - RN_CF] = c->flags_number[p->writes_zapso - RN_CF] = c->uop_number;
+}
+
+/* Whether it reads a flag that another group of flags was written after. */
+static inline bool reads_old_carry(const struct core_thread *c, const struct core_plan *p)
+{
+	return p->reads_carry && c->flags_number[0] < c->flags_number[RN_ZAPSO - RN_CF];
+}
+
+static inline bool reads_old_rest(const struct core_thread *c, const struct core_plan *p)
+{
+	return p->reads_rest && c->flags_number[RN_ZAPSO - RN_CF] < c->flags_number[0];
 }
 
 static __attribute__((noinline)) void partial_stalls(struct core_thread *c, const struct core_plan *p)
@@ -105,10 +110,9 @@ static __attribute__((noinline)) void partial_stalls(struct core_thread *c, cons
 		if (m->core_partial_register_cycles)
 			pipe_hold(c, c->alloc + 1 + m->core_partial_register_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_REGISTERS);
 	}
-	bool old_carry = p->reads_carry && c->flags_number[0] < c->flags_number[1];
-	bool old_rest = p->reads_rest && c->flags_number[1] < c->flags_number[0];
+	const bool old_carry = reads_old_carry(c, p), old_rest = reads_old_rest(c, p);
 	if (old_carry || old_rest) {
-		c->flags_number[old_carry ? 0 : 1] = c->flags_number[old_carry ? 1 : 0];
+		c->flags_number[old_carry ? 0 : RN_ZAPSO - RN_CF] = c->flags_number[old_carry ? RN_ZAPSO - RN_CF : 0];
 		if (m->core_partial_flags_cycles)
 			pipe_hold(c, c->alloc + 1 + m->core_partial_flags_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_FLAGS);
 	}
@@ -261,7 +265,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	enum status s = pipe_deliver(c, in, p, ip, false, simple ? fused : c->fused_before, quick, &delivered, &why);
 	if (s != ST_OK)
 		return s;
-	if (p->wide_reads & c->narrow || (p->reads_flags && c->flags_number[0] != c->flags_number[1]))
+	if (shape != SHAPE_NOP && (p->wide_reads & c->narrow || (p->reads_flags && (reads_old_carry(c, p) || reads_old_rest(c, p)))))
 		partial_stalls(c, p);
 	if (!simple && p->vector)
 		vector_transition(c, p);
@@ -383,7 +387,8 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		}
 		retired = pipe_retire(c, PART_MAIN, allocated, done, quick);
 	}
-	write_registers(c, p, result, retired);
+	if (shape != SHAPE_NOP)
+		write_registers(c, p, result, retired, simple);
 	c->uops += p->unfused;
 
 	/* stores leave after retirement */
@@ -493,18 +498,11 @@ QUICK(quick_nop, SHAPE_NOP)
 
 enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip)
 {
+	static enum status (*const quick[])(struct core_thread *, const struct insn *, const struct core_plan *, const struct effects *, uint64_t) = {
+		[SHAPE_OPERATION] = quick_operation, [SHAPE_LOAD] = quick_load, [SHAPE_LOAD_OPERATION] = quick_load_operation,
+		[SHAPE_STORE] = quick_store, [SHAPE_NOP] = quick_nop, [SHAPE_FUSED] = quick_fused };
 	const unsigned shape = c->fused_before ? SHAPE_FUSED : p->shape;
 	if (shape == SHAPE_ANY || !pipe_is_quick(c))
 		return account_slowly(c, in, p, e, ip, shape);
-	if (shape == SHAPE_OPERATION)
-		return quick_operation(c, in, p, e, ip);
-	if (shape == SHAPE_LOAD)
-		return quick_load(c, in, p, e, ip);
-	if (shape == SHAPE_LOAD_OPERATION)
-		return quick_load_operation(c, in, p, e, ip);
-	if (shape == SHAPE_STORE)
-		return quick_store(c, in, p, e, ip);
-	if (shape == SHAPE_FUSED)
-		return quick_fused(c, in, p, e, ip);
-	return quick_nop(c, in, p, e, ip);
+	return quick[shape](c, in, p, e, ip);
 }

@@ -56,6 +56,12 @@ enum vector_code { VECTOR_NONE, VECTOR_SSE, VECTOR_VEX, VECTOR_WIDE, VECTOR_CLEA
 
 #define PLAN_GROUPS 5
 
+/* Stand in a plan where there is no register, so that the first few need not be counted: what is always ready and
+ * never read from outside the ROB, and where writing does nothing. */
+#define PLAN_NOTHING RN_COUNT
+#define PLAN_SINK (RN_COUNT + 1)
+#define PLAN_NAMES (RN_COUNT + 2)
+
 /* What an instruction costs on a machine, worked out once (core_plan_make). */
 struct core_plan {
 	uint8_t groups;               /* allocation slots, extra uops apart */
@@ -68,9 +74,10 @@ struct core_plan {
 	uint8_t branch;               /* enum branch_kind */
 	uint8_t read_count, write_count, address_count;
 	uint8_t register_writes;      /* writes[] that are not flags; they come first */
-	bool writes_cf, writes_zapso;
-	bool writes_late;             /* writes_cf, writes_zapso or partial_write */
-	uint32_t writes_general;      /* general registers written, one bit each */
+	uint8_t writes_cf, writes_zapso; /* RN_CF, RN_ZAPSO; PLAN_SINK where it does not */
+	bool writes_flags;            /* either */
+	uint32_t narrow_kept, narrow_more; /* general registers that it does not write, that it writes narrower than 32 bits: one bit each */
+	/* what is beyond their number is PLAN_NOTHING, of writes[] PLAN_SINK */
 	uint8_t reads[6], writes[4], address[2];
 	uint16_t latency, ports, busy; /* of the main uop */
 	uint8_t shape;                /* enum plan_shape */
@@ -87,7 +94,6 @@ struct core_plan {
 	uint8_t vector;               /* enum vector_code */
 	bool move_free;               /* eliminated: its result is ready with its source */
 	bool multiply;
-	uint8_t partial_write;        /* general register written narrower than 32 bits, else RN_NONE */
 	uint32_t wide_reads;          /* general registers read at 16 bits or more, one bit each */
 };
 
@@ -98,13 +104,14 @@ struct core_thread; /* one hardware thread's pipeline state; core_state.h */
 
 #define CODE_ENTRIES 4096u /* decoded instructions kept, by the low bits of their address */
 
-/* One decoded instruction. ip 0: empty. */
+/* One decoded instruction. ip 0: empty. A power of two of bytes, and what each execution looks at in as few lines as can be. */
 struct code_entry {
+	_Alignas(64) struct insn insn;
 	uint64_t ip;
 	bool pointer; /* loads a register of 8 bytes: perhaps an address */
-	struct insn insn;
-	struct core_plan plan;
+	_Alignas(64) struct core_plan plan;
 };
+_Static_assert(sizeof(struct code_entry) % 64 == 0, "the table of them is not aligned otherwise");
 
 struct core_hooks {
 	void *self;

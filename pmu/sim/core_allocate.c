@@ -96,35 +96,31 @@ static uint64_t own_cycle(const struct core_thread *c, uint64_t t)
 	return t;
 }
 
+/* One more read port for a register that is read from outside the ROB and is not in the set; puts it there. */
+static inline unsigned read_outside(const struct core_thread *c, unsigned r, uint64_t t, uint64_t *set)
+{
+	const unsigned more = (c->written[r] < t) & ~(unsigned)(*set >> r % 64);
+	*set |= (uint64_t)more << r % 64;
+	return more;
+}
+
 bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
-	if (c->read_cycle != t) {
-		c->read_cycle = t;
-		c->read_set[0] = c->read_set[1] = 0;
-		c->reads = 0;
-	}
-	uint64_t set[2] = { c->read_set[0], c->read_set[1] };
-	unsigned n = c->reads;
-	for (unsigned i = 0; parts & (PART_LOAD | PART_STA) && i < p->address_count; i++) {
-		unsigned r = p->address[i];
-		if (c->written[r] < t && !(set[0] >> r & 1)) {
-			set[0] |= 1ull << r;
-			n++;
-		}
-	}
-	for (unsigned i = 0; parts & (PART_MAIN | PART_STD) && i < p->read_count; i++) {
-		unsigned r = p->reads[i];
-		if (c->written[r] < t && r < RN_CF && !(set[r / 64] >> (r % 64) & 1)) {
-			set[r / 64] |= 1ull << (r % 64);
-			n++;
-		}
-	}
-	if (n > c->m->core_register_reads && c->reads)
-		return false;
-	c->read_set[0] = set[0];
-	c->read_set[1] = set[1];
-	c->reads = n;
-	return true;
+	const bool same = c->read_cycle == t;
+	uint64_t set = same ? c->read_set : 0;
+	const unsigned before = same ? c->reads : 0;
+	unsigned n = before;
+	if (parts & (PART_LOAD | PART_STA))
+		for (unsigned i = 0; i < COUNT_OF(p->address); i++)
+			n += read_outside(c, p->address[i], t, &set);
+	if (parts & (PART_MAIN | PART_STD))
+		for (unsigned i = 0; i < 2 || i < p->read_count; i++)
+			n += read_outside(c, p->reads[i], t, &set);
+	const bool fit = n <= c->register_reads || !before;
+	c->read_cycle = t;
+	c->read_set = fit ? set : same ? c->read_set : 0;
+	c->reads = fit ? n : before;
+	return fit;
 }
 
 uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)

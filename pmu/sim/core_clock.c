@@ -90,6 +90,9 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	c->decode_width = (uint32_t)m->front_decode_width;
 	c->queue_uops = (uint32_t)m->front_queue;
 	c->dispatch_cycles = (uint32_t)m->core_dispatch_cycles;
+	c->register_reads = (unsigned)m->core_register_reads;
+	for (unsigned r = RN_CF; r < PLAN_NAMES; r++)
+		c->written[r] = UINT64_MAX;
 	signals_seldom(signals, pipe_seldom);
 	split_buffers(c, true);
 	c->front.redirected = true;

@@ -51,6 +51,10 @@ void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired
 MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p,
                                    const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
 
+/* --- core_wrong.c --- */
+/* What is allocated from ip on, behind a branch that was foreseen wrongly, before the branch resolves. */
+MUST_CHECK enum status pipe_wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved);
+
 /* --- core_clock.c --- */
 /* Closes the cycles that nothing can happen in any more. */
 void pipe_close_some(struct core_thread *c);
@@ -163,34 +167,36 @@ static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports,
 
 static PIPE_INLINE uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
 {
-	uint64_t t = from;
-	for (unsigned i = 0; i < p->read_count; i++) {
-		unsigned r = p->reads[i];
-		uint64_t ready = c->ready[r];
-		if (p->domain && c->domain[r] && c->domain[r] != p->domain)
-			ready += c->m->core_bypass_cycles;
-		t = max_cycle(t, ready);
+	if (p->domain) {
+		for (unsigned i = 0; i < p->read_count; i++) {
+			const unsigned r = p->reads[i];
+			const bool other = c->domain[r] && c->domain[r] != p->domain;
+			from = max_cycle(from, c->ready[r] + (other ? c->m->core_bypass_cycles : 0));
+		}
+		return from;
 	}
-	return t;
+	from = max_cycle(from, max_cycle(c->ready[p->reads[0]], c->ready[p->reads[1]]));
+	for (unsigned i = 2; i < p->read_count; i++)
+		from = max_cycle(from, c->ready[p->reads[i]]);
+	return from;
 }
 
 static PIPE_INLINE uint64_t pipe_address_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
 {
-	for (unsigned i = 0; i < p->address_count; i++)
-		from = max_cycle(from, c->ready[p->address[i]]);
-	return from;
+	return max_cycle(from, max_cycle(c->ready[p->address[0]], c->ready[p->address[1]]));
 }
 
 /* As pipe_reads_fit_some, and short when a group reads nothing from outside the ROB. */
 static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
-	bool outside = c->read_cycle == t && c->reads > c->m->core_register_reads;
+	bool outside = (c->read_cycle == t) & (c->reads > c->register_reads);
 	if (parts & (PART_LOAD | PART_STA))
-		for (unsigned i = 0; i < p->address_count; i++)
-			outside |= c->written[p->address[i]] < t;
-	if (parts & (PART_MAIN | PART_STD))
-		for (unsigned i = 0; i < p->read_count; i++)
-			outside |= p->reads[i] < RN_CF && c->written[p->reads[i]] < t;
+		outside |= (c->written[p->address[0]] < t) | (c->written[p->address[1]] < t);
+	if (parts & (PART_MAIN | PART_STD)) {
+		outside |= (c->written[p->reads[0]] < t) | (c->written[p->reads[1]] < t);
+		for (unsigned i = 2; i < p->read_count; i++)
+			outside |= c->written[p->reads[i]] < t;
+	}
 	return !outside || pipe_reads_fit_some(c, p, parts, t);
 }
 
@@ -257,13 +263,10 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 				c->wait_reason = WAIT_ALLOCATE;
 		}
 	}
-	if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t))
+	if (c->register_reads && parts && !pipe_reads_fit(c, p, parts, t))
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
-	if (t != c->alloc) {
-		c->alloc = t;
-		c->slots = 0;
-	}
-	c->slots++;
+	c->slots = (t != c->alloc ? 0 : c->slots) + 1;
+	c->alloc = t;
 	c->rs_in_use += entries;
 	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
 	return t;
@@ -310,17 +313,12 @@ static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t do
 /* Retires one group that completes in `done`; the cycle. */
 static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const bool quick)
 {
-	uint64_t r = c->retire;
-	uint32_t slots = c->retire_slots + 1;
-	if (done > r) {
-		r = done;
-		slots = 1;
-	} else if (slots > c->retire_width) {
-		r++;
-		slots = 1;
-	}
+	const bool later = done > c->retire;
+	const uint32_t slots = later ? 1 : c->retire_slots + 1;
+	const bool full = slots > c->retire_width;
+	const uint64_t r = (later ? done : c->retire) + full;
 	c->retire = r;
-	c->retire_slots = slots;
+	c->retire_slots = full ? 1 : slots;
 	c->rob[c->rob_at] = r;
 	if (++c->rob_at >= c->rob_size)
 		c->rob_at = 0;

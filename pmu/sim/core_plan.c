@@ -91,7 +91,10 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 	bool stack = in->stack && m->core_stack_engine;
 	bool cf = false, zapso = false;
 	bool idiom = in->zero_idiom && m->core_zero_idioms;
-	p->partial_write = RN_NONE;
+	memset(p->reads, PLAN_NOTHING, sizeof(p->reads));
+	memset(p->address, PLAN_NOTHING, sizeof(p->address));
+	memset(p->writes, PLAN_SINK, sizeof(p->writes));
+	p->writes_cf = p->writes_zapso = PLAN_SINK;
 	for (unsigned i = 0; i < in->read_count && !idiom; i++) {
 		uint8_t r = in->reads[i];
 		if (r >= RN_COUNT || (stack && r == RN_RSP))
@@ -110,13 +113,16 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 				continue;
 			p->writes[p->write_count++] = w;
 			if (w < 16 && in->operand_bytes < 4 && w == in->dst && in->class != UC_NOP)
-				p->partial_write = w;
+				p->narrow_more = 1u << w;
 		}
+		if (!flags && !p->write_count)
+			p->write_count = 1; /* PLAN_SINK: writes[0] is a register's place */
 		if (!flags)
 			p->register_writes = p->write_count;
 	}
 	for (unsigned i = p->register_writes; i < p->write_count; i++)
-		*(p->writes[i] == RN_CF ? &p->writes_cf : &p->writes_zapso) = true;
+		*(p->writes[i] == RN_CF ? &p->writes_cf : &p->writes_zapso) = p->writes[i];
+	p->writes_flags = p->write_count > p->register_writes;
 	if (in->load || in->store || in->class == UC_PREFETCH || in->class == UC_CLFLUSH) {
 		if (in->has_base && !(stack && in->base == RN_RSP) && in->base < 16)
 			p->address[p->address_count++] = in->base;
@@ -128,21 +134,24 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 	p->reads_carry = cf;
 	p->reads_rest = zapso;
 	p->reads_flags = cf || zapso;
+	p->narrow_kept = ~0u;
 	for (unsigned i = 0; i < p->register_writes; i++)
 		if (p->writes[i] < 16)
-			p->writes_general |= 1u << p->writes[i];
-	p->writes_late = p->writes_cf || p->writes_zapso || p->partial_write != RN_NONE;
+			p->narrow_kept &= ~(1u << p->writes[i]);
 }
 
 static enum plan_shape shape_of(const struct insn *in, const struct core_plan *p)
 {
 	if (p->groups != 1 || p->special || p->extra || p->vector || in->rep)
 		return SHAPE_ANY;
+	for (unsigned i = 0; i < p->register_writes; i++)
+		if (p->writes[i] >= RN_CF && p->writes[i] != PLAN_SINK)
+			return SHAPE_ANY;
 	if (p->group[0] == PART_LOAD)
 		return SHAPE_LOAD;
 	if (p->group[0] == (PART_STA | PART_STD))
 		return SHAPE_STORE;
-	if (p->group[0] == PART_MAIN && p->class == UC_NOP && !p->ports && !p->move_free && !p->read_count)
+	if (p->group[0] == PART_MAIN && p->class == UC_NOP && !p->ports && !p->move_free && !p->read_count && p->writes[0] == PLAN_SINK && !p->writes_flags)
 		return SHAPE_NOP;
 	if (p->divider || p->busy != 1 || !p->ports)
 		return SHAPE_ANY;

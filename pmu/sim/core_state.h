@@ -88,16 +88,16 @@ struct core_thread {
 	unsigned fetch_shift;        /* log2 of front.decode_bytes */
 	uint32_t decode_width, queue_uops; /* front.decode_width, front.queue */
 
-	uint64_t ready[RN_COUNT];    /* cycle in which a register's value can be used */
-	uint64_t written[RN_COUNT];  /* cycle in which its last writer retired */
-	uint8_t domain[RN_COUNT];    /* enum domain of the value */
+	uint64_t ready[PLAN_NAMES];   /* cycle in which a register's value can be used */
+	uint64_t written[PLAN_NAMES]; /* cycle in which its last writer retired; what takes no read port: never */
+	uint8_t domain[PLAN_NAMES];   /* enum domain of the value */
 	uint8_t upper;               /* upper halves of vector registers: enum upper_state */
 	uint32_t narrow;             /* general registers last written at 8 or 16 bits */
-	uint64_t flags_number[2];    /* uop that wrote CF, ZAPSO last */
-	uint64_t flags_retire[2];
+	uint64_t flags_number[PLAN_NAMES - RN_CF]; /* uop that wrote CF, ZAPSO last */
 	uint64_t read_cycle;         /* register reads counted for this cycle */
-	uint64_t read_set[2];        /* registers read in it from outside the ROB ... */
+	uint64_t read_set;           /* registers read in it from outside the ROB ... */
 	unsigned reads;              /* ... and how many */
+	unsigned register_reads;     /* core.register_reads */
 
 	struct front front;
 	uint64_t history, history_mask;

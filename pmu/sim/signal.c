@@ -117,6 +117,7 @@ static void choose_ways(struct signals_all *a)
 		struct signal_hearer *h = &a->head.hearer[g];
 		if (called[g / 64] >> (g % 64) & 1)
 			h->bits = NULL;
+		h->near = h->bits ? SIGNAL_RING : 0;
 		h->more = h->bits || called[g / 64] >> (g % 64) & 1;
 	}
 	for (unsigned i = 0; a->head.half[0] && i < 2; i++)

@@ -64,7 +64,8 @@ struct signals {
 	struct signal_hearer {
 		uint64_t sum;             /* what was said and no plain tap has got yet; anything while nobody listens */
 		uint64_t *bits;           /* a bit a cycle, where there is one tap that wants that; else NULL */
-		bool more;                /* a sum is not enough: bits, or signal.c must see it */
+		uint32_t near;            /* so many cycles from `open` on have their bit there; 0: signal.c must see it */
+		bool more;                /* a sum is not enough */
 	} hearer[SIG_COUNT];
 };
 
@@ -138,7 +139,7 @@ static inline __attribute__((always_inline)) void signal_pulse_often(struct sign
 {
 	struct signal_hearer *h = &s->hearer[sig];
 	if (h->more) {
-		if (!h->bits || cycle - s->open >= SIGNAL_RING) {
+		if (cycle - s->open >= h->near) {
 			signal_pulse_heard(s, sig, cycle, n);
 			return;
 		}

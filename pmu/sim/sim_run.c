@@ -373,18 +373,22 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 	if (s->m.fault_smi_period_us && until > h->next_smi)
 		until = h->next_smi;
 	uint64_t count = 0;
+	const bool pairs = s->both[0] != NULL;
 	do {
-		uint64_t ip = h->regs.rip;
-		if (ip == END_IP)
-			break;
-		h->running = NULL; /* the last one is over: its place may be taken */
-		const struct code_entry *c = sim_code(s, ip, &vector);
-		if (!c) {
-			st = ST_FAULT;
-			break;
+		const uint64_t ip = h->regs.rip;
+		const struct code_entry *c = &s->code[ip % CODE_ENTRIES];
+		if (__builtin_expect(c->ip != ip, 0)) {
+			if (ip == END_IP)
+				break;
+			h->running = NULL; /* the last one is over: its place may be taken */
+			c = decode_at(s, ip, &vector);
+			if (!c) {
+				st = ST_FAULT;
+				break;
+			}
 		}
 		h->running = c;
-		if (__builtin_expect(s->both[0] != NULL, 0) && wait_for_sibling(s, h, &c->insn))
+		if (__builtin_expect(pairs, 0) && wait_for_sibling(s, h, &c->insn))
 			break;
 		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
 		if (st != ST_OK)
