@@ -261,6 +261,8 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		if (pages < 2 * first)
 			return unsupported(reason, capacity, "the second-level TLB is not four times the first");
 		if (pages > l1->bytes / s->line_bytes / 2)
+			pages = (uint32_t)(l1->bytes / s->line_bytes / 2);
+		if (pages < 2 * first)
 			return unsupported(reason, capacity, "one line a page would not stay in the L1");
 		s->spread_pages = pages_a_way(l1);
 	} else {

@@ -123,6 +123,12 @@ MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, stru
 /* Maps a working set, the slot-th of its row, and fills it. */
 MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out);
 
+/* --- second_level.c ---------------------------------------------------------------------------- */
+
+/* Before the first row about pages: sets b->own.tlb's second level to what rings of pages show, where CPUID does not enumerate
+ * it and counters are there. */
+void second_level_look(struct bench *b, const struct row *r);
+
 /* --- evidence.c -------------------------------------------------------------------------------- */
 
 /* Chooses the first proof set whose events the processor has, and plans it together with cycles. */

@@ -532,6 +532,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	if (!row_begin(b, r, out))
 		return;
+	second_level_look(b, r);
 	if (r->order == ORDER_MATRIX) {
 		matrix_row(b, r, out);
 		return;

@@ -260,7 +260,8 @@ static void read_tlbs(struct probe *p)
 		read_tlbs_amd(p);
 	else
 		read_tlbs_enumerated(p);
-	if (t->dtlb_4k && !p->amd)
+	p->cpu->tlb_enumerated = t->dtlb_4k && !p->amd;
+	if (p->cpu->tlb_enumerated)
 		return; /* enumerated: what is not among them is not there */
 	if (t->dtlb_4k == 0)
 		read_tlbs_described(p);

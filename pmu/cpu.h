@@ -29,6 +29,7 @@ struct cpu {
 	struct cpu_cache caches[CPU_CACHES_MAX];
 	uint8_t cache_count;
 	struct tlb_facts tlb;     /* CPUID where it tells, else the descriptor's */
+	bool tlb_enumerated;      /* by CPUID, as it is: what is not in `tlb` is not there */
 	/* architectural PMU, CPUID 0xA */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
 	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */

@@ -193,7 +193,7 @@ static bool dtlb_in_reach(struct machine_text *f)
 	uint64_t first = machine_field(f, "dtlb", "entries"), second = machine_field(f, "stlb", "entries");
 	uint64_t pages = 3 * first < second / 2 ? 3 * first : second / 2;
 
-	return pages >= 2 * first && pages <= machine_field(f, "l1d", "bytes") / 64 / 2;
+	return pages >= 2 * first && 2 * first <= machine_field(f, "l1d", "bytes") / 64 / 2;
 }
 
 static bool walk_in_reach(struct machine_text *f)
