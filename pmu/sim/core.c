@@ -262,7 +262,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	enum wait_reason why;
 	const bool fused = shape == SHAPE_FUSED;
 	bool walked = false, miss = false;
-	enum status s = pipe_deliver(c, in, p, ip, false, simple ? fused : c->fused_before, quick, &delivered, &why);
+	enum status s = pipe_deliver(c, p, ip, false, simple ? fused : c->fused_before, quick, &delivered, &why);
 	if (s != ST_OK)
 		return s;
 	if (shape != SHAPE_NOP && (p->wide_reads & c->narrow || (p->reads_flags && (reads_old_carry(c, p) || reads_old_rest(c, p)))))

@@ -64,6 +64,7 @@ enum vector_code { VECTOR_NONE, VECTOR_SSE, VECTOR_VEX, VECTOR_WIDE, VECTOR_CLEA
 
 /* What an instruction costs on a machine, worked out once (core_plan_make). */
 struct core_plan {
+	uint8_t length;               /* bytes of the instruction */
 	uint8_t groups;               /* allocation slots, extra uops apart */
 	uint8_t group[PLAN_GROUPS];   /* parts of each */
 	uint8_t unfused;              /* uops, extra ones included */
@@ -87,7 +88,9 @@ struct core_plan {
 	bool divider;                 /* the main uop occupies the divider for `busy` cycles */
 	bool fuses_next;              /* macro-fused with the conditional branch behind it */
 	bool microcoded;              /* comes from the microcode sequencer */
-	bool straight;                /* neither that nor a length-changing prefix: nothing but its place holds the decoders up */
+	bool straight;                /* neither that nor a length-changing prefix, and the machine has no uop cache: nothing but its
+	                                 place holds the decoders up */
+	bool lcp;                     /* has a length-changing prefix */
 	bool complex;                 /* needs the first decoder */
 	bool reads_carry, reads_rest; /* flag groups that are sources: CF; ZF, AF, PF, SF, OF */
 	bool reads_flags;             /* either */

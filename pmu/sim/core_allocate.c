@@ -120,6 +120,8 @@ bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsig
 	c->read_cycle = t;
 	c->read_set = fit ? set : same ? c->read_set : 0;
 	c->reads = fit ? n : before;
+	if (n > c->register_reads)
+		c->read_full = t;
 	return fit;
 }
 

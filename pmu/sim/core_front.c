@@ -174,7 +174,7 @@ static __attribute__((noinline)) void deliver_microcode(struct core_thread *c, c
 	f->decoded = (uint32_t)c->m->front_decode_width;
 }
 
-enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
+enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip,
                           bool wrong_path, uint64_t *cycle, enum wait_reason *why)
 {
 	struct front *f = &c->front;
@@ -183,13 +183,13 @@ enum status front_deliver(struct core_thread *c, const struct insn *in, const st
 		*why = WAIT_DECODE;
 		return ST_OK;
 	}
-	const uint64_t last = (ip + in->length - 1) >> c->fetch_shift;
+	const uint64_t last = (ip + p->length - 1) >> c->fetch_shift;
 	if (f->redirected || last != f->window) {
 		enum status s = fetch_groups(c, ip, last, wrong_path);
 		if (s != ST_OK)
 			return s;
 	}
-	if (in->lcp && m->front_lcp_cycles) {
+	if (p->lcp && m->front_lcp_cycles) {
 		signal_level(c->signals, SIG_ILD_STALL_LCP, f->window_cycle, f->window_cycle + m->front_lcp_cycles, 1);
 		f->window_cycle += m->front_lcp_cycles;
 	}

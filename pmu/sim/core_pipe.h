@@ -68,26 +68,28 @@ static PIPE_INLINE bool pipe_is_quick(const struct core_thread *c)
 }
 
 /* As front_deliver, and short while the loop buffer streams or the decoders go straight on. fused: c->fused_before. */
-static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p, uint64_t ip,
+static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip,
                                        bool wrong_path, bool fused, const bool quick, uint64_t *cycle, enum wait_reason *why)
 {
 	struct front *f = &c->front;
+	*why = WAIT_NONE; /* quick: nobody asks */
 	if (!fused)
 		f->loop_uops += p->fused;
 	if (f->streaming) {
 		*cycle = f->cycle; /* the branch that began it has been decoded */
-		*why = WAIT_DECODE;
-		if (!quick)
+		if (!quick) {
+			*why = WAIT_DECODE;
 			signal_pulse_often(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+		}
 		return ST_OK;
 	}
-	if (!quick || !p->straight || c->uop_sets)
-		return front_deliver(c, in, p, ip, wrong_path, cycle, why);
-	const uint64_t last = (ip + in->length - 1) >> c->fetch_shift;
+	if (!quick || !p->straight)
+		return front_deliver(c, p, ip, wrong_path, cycle, why);
+	const uint64_t last = (ip + p->length - 1) >> c->fetch_shift;
 	if (f->redirected || last != f->window) {
 		const uint64_t first = f->redirected ? ip >> c->fetch_shift : f->window + 1;
 		if (first != last || (!wrong_path && f->line != last << c->fetch_shift >> 6))
-			return front_deliver(c, in, p, ip, wrong_path, cycle, why);
+			return front_deliver(c, p, ip, wrong_path, cycle, why);
 		const uint64_t at = f->window_cycle + 1;
 		f->window_cycle = at + FETCH_AHEAD < f->cycle ? f->cycle - FETCH_AHEAD : at;
 		f->window = last;
@@ -112,7 +114,6 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 		decoded++;
 	}
 	f->decoded = decoded;
-	*why = f->stalled_until == f->window_cycle ? WAIT_FETCH : WAIT_DECODE;
 	*cycle = f->cycle = d;
 	return ST_OK;
 }
@@ -189,7 +190,7 @@ static PIPE_INLINE uint64_t pipe_address_ready(const struct core_thread *c, cons
 /* As pipe_reads_fit_some, and short when a group reads nothing from outside the ROB. */
 static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
-	bool outside = (c->read_cycle == t) & (c->reads > c->register_reads);
+	bool outside = c->read_full == t;
 	if (parts & (PART_LOAD | PART_STA))
 		outside |= (c->written[p->address[0]] < t) | (c->written[p->address[1]] < t);
 	if (parts & (PART_MAIN | PART_STD)) {
@@ -289,11 +290,21 @@ static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, u
 		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
 }
 
-/* As core_load, and short for a load on one line with no store in flight. */
+/* Whether some store to these bytes' pieces is in flight at `cycle`. */
+static PIPE_INLINE bool pipe_meets_store(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle)
+{
+	const struct store *s;
+	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last; g++)
+		if (store_in_flight(c, g, cycle, &s))
+			return true;
+	return false;
+}
+
+/* As core_load, and short for a load on one line that no store in flight can have to do with. */
 static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                                          struct load_result *r)
 {
-	if (c->last_commit > cycle || va % 64 + bytes > 64)
+	if (va % 64 + bytes > 64 || (c->last_commit > cycle && (c->address_known > cycle || pipe_meets_store(c, va, bytes, cycle))))
 		return core_load(c, ip, va, bytes, cycle, r);
 	struct data_reply reply;
 	const enum status s = memory_load(c->memory, c->core, c->thread, ip, va, bytes, cycle, &reply);

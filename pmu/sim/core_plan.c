@@ -180,7 +180,7 @@ static enum vector_code vector_of(const struct machine *m, const struct insn *in
 
 void core_plan_make(const struct machine *m, const struct insn *in, const struct insn *next, struct core_plan *p)
 {
-	*p = (struct core_plan){ .class = in->class, .branch = (uint8_t)kind_of_branch(in) };
+	*p = (struct core_plan){ .class = in->class, .branch = (uint8_t)kind_of_branch(in), .length = in->length };
 	plan_registers(m, in, p);
 	p->special = is_special(in);
 	p->divider = is_divide(in->class);
@@ -231,7 +231,8 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->fused = (uint8_t)(p->fused + extra);
 	p->unfused = (uint8_t)(p->unfused + extra);
 	p->microcoded = p->fused > m->front_complex_uops;
-	p->straight = !p->microcoded && !in->lcp;
+	p->straight = !p->microcoded && !in->lcp && !m->front_uop_cache;
+	p->lcp = in->lcp;
 	p->complex = p->fused > 1;
 	p->x87 = in->class == UC_FLDCW || in->class == UC_FNSTCW || (in->class >= UC_X87_ADD && in->class <= UC_X87_MOVE);
 	p->ends = p->x87 || in->x87_pop || p->branch || p->fuses_next;

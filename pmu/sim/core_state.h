@@ -97,6 +97,7 @@ struct core_thread {
 	uint64_t read_cycle;         /* register reads counted for this cycle */
 	uint64_t read_set;           /* registers read in it from outside the ROB ... */
 	unsigned reads;              /* ... and how many */
+	uint64_t read_full;          /* cycle in which one group alone read more than there are ports */
 	unsigned register_reads;     /* core.register_reads */
 
 	struct front front;
@@ -128,8 +129,7 @@ static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b;
 /* --- core_front.c --- */
 /* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
  * held them. For when the loop buffer does not stream. ST_FAULT: its code has no page. */
-MUST_CHECK enum status front_deliver(struct core_thread *c, const struct insn *in, const struct core_plan *p,
-                                     uint64_t ip, bool wrong_path, uint64_t *cycle, enum wait_reason *why);
+MUST_CHECK enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, bool wrong_path, uint64_t *cycle, enum wait_reason *why);
 /* Fetch starts anew: after a branch that leaves the straight line, in `cycle` at the earliest. */
 static inline void front_redirect(struct core_thread *c, uint64_t cycle)
 {
@@ -159,10 +159,10 @@ static inline unsigned front_indirect_index(const struct core_thread *c, uint64_
 bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct insn *in,
                   const struct effects *e, uint64_t *predicted, bool *known);
 /* Where the front end would go behind a branch on the wrong path; 0: it stops. */
-static inline uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip)
+static inline uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, uint64_t ip)
 {
 	if (p->branch == BRANCH_NONE || (p->branch == BRANCH_COND && c->counters[front_counter_index(c, ip)] < 2))
-		return ip + in->length;
+		return ip + p->length;
 	if (p->branch == BRANCH_RETURN)
 		return c->return_depth ? c->returns[c->return_at] : 0;
 	if (p->branch == BRANCH_INDIRECT || p->branch == BRANCH_CALL_INDIRECT)

@@ -184,6 +184,14 @@ static PIPE_INLINE bool wrong_instruction(struct core_thread *c, struct wrong *w
 	return wrong_groups(c, p, delivered, why, w->resolved, left, quick);
 }
 
+/* What is at ip, which nobody has executed yet; NULL: nothing. */
+static __attribute__((noinline)) const struct core_plan *plan_at(const struct core_thread *c, uint64_t ip)
+{
+	const struct insn *in;
+	const struct core_plan *p;
+	return c->hooks->code && c->hooks->code(c->hooks->self, ip, &in, &p) ? p : NULL;
+}
+
 /* Allocates and dispatches what lies behind a wrong guess until the branch resolves. */
 static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip, uint64_t resolved, const bool quick)
 {
@@ -204,26 +212,23 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	if (!w.exact)
 		wrong_look(c, &w, max_cycle(c->alloc + (c->slots >= c->width), c->barrier));
 	while (ip && left) {
-		const struct insn *in;
 		const struct core_plan *p;
 		uint64_t delivered;
 		enum wait_reason why;
 		const bool fused = c->fused_before;
-		if (known && known[ip % CODE_ENTRIES].ip == ip) {
-			in = &known[ip % CODE_ENTRIES].insn;
+		if (known && known[ip % CODE_ENTRIES].ip == ip)
 			p = &known[ip % CODE_ENTRIES].plan;
-		} else if (!c->hooks->code || !c->hooks->code(c->hooks->self, ip, &in, &p)) {
+		else if (!(p = plan_at(c, ip)))
 			break;
-		}
-		enum status s = pipe_deliver(c, in, p, ip, true, fused, quick, &delivered, &why);
+		enum status s = pipe_deliver(c, p, ip, true, fused, quick, &delivered, &why);
 		if (s != ST_OK)
 			return s;
 		if (fused)
 			c->fused_before = false;
 		else if (!wrong_instruction(c, &w, p, delivered, why, &left, quick))
 			break;
-		const uint64_t next = front_guess(c, p, in, ip);
-		if (next != ip + in->length)
+		const uint64_t next = front_guess(c, p, ip);
+		if (next != ip + p->length)
 			front_redirect(c, c->front.window_cycle + 1);
 		if (p->fuses_next)
 			c->fused_before = true;

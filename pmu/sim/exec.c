@@ -172,28 +172,10 @@ static ALWAYS_INLINE bool float_trivial(unsigned run, uint64_t x, uint64_t y, ui
 }
 
 #define VEC(n) ((uint8_t *)regs->vec[n])
-#define FLOAT(run) \
-	case run: { \
-		const u64 *x = (const u64 *)VEC(in->vsrc1), *y = (const u64 *)VEC(in->vsrc2); \
-		uint64_t low, high; \
-		va = 0; \
-		if (in->load) { \
-			REACH(128, false); \
-			y = p; \
-		} \
-		if (va & 15 || !float_trivial(run, x[0], y[0], &low) || !float_trivial(run, x[1], y[1], &high)) \
-			return other(regs, in, env, out, vector); \
-		if (in->load) { \
-			out->load_va = va; \
-			out->load_bytes = 16; \
-		} \
-		((u64 *)VEC(in->vdst))[0] = low; \
-		((u64 *)VEC(in->vdst))[1] = high; \
-		break; \
-	}
 
 static enum status far(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
 static enum status other(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
+static enum status floats(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
 
 /* One instruction. Compiled twice: `fast` reaches memory through env->ranges only and calls nothing, so
  * that it needs no frame; what it cannot do it leaves, untouched, to the other. */
@@ -269,9 +251,8 @@ static ALWAYS_INLINE enum status step(struct hart_regs *regs, const struct insn 
 	case RUN_SSE_MOVE:
 		*(vu64 *)VEC(in->vdst) = *(const vu64 *)VEC(in->vsrc2);
 		break;
-	FLOAT(RUN_ADDPD)
-	FLOAT(RUN_SUBPD)
-	FLOAT(RUN_MULPD)
+	case RUN_ADDPD: case RUN_SUBPD: case RUN_MULPD:
+		return floats(regs, in, env, out, vector);
 	default:
 		return other(regs, in, env, out, vector);
 	}
@@ -289,6 +270,34 @@ static __attribute__((noinline)) enum status far(struct hart_regs *regs, const s
                                                  struct effects *out, uint8_t *vector)
 {
 	return step(regs, in, env, out, vector, false);
+}
+
+/* ADDPD, SUBPD and MULPD of trivial operands; apart from the others, which would need a frame for its sake. */
+static __attribute__((noinline)) enum status floats(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
+                                                    struct effects *out, uint8_t *vector)
+{
+	const u64 *x = (const u64 *)VEC(in->vsrc1), *y = (const u64 *)VEC(in->vsrc2);
+	uint64_t low, high, va = 0;
+
+	if (in->load) {
+		va = exec_address(regs, in);
+		y = exec_memory_near(env, va, 16, false);
+	}
+	if (!y || va & 15)
+		return other(regs, in, env, out, vector);
+	if (!(x[0] | x[1] | y[0] | y[1]) && in->run != RUN_SUBPD)
+		low = high = 0;
+	else if (!float_trivial(in->run, x[0], y[0], &low) || !float_trivial(in->run, x[1], y[1], &high))
+		return other(regs, in, env, out, vector);
+	if (in->load) {
+		out->load_va = va;
+		out->load_bytes = 16;
+	}
+	((u64 *)VEC(in->vdst))[0] = low;
+	((u64 *)VEC(in->vdst))[1] = high;
+	regs->rip += in->length;
+	out->next_rip = regs->rip;
+	return ST_OK;
 }
 
 /* Ops without a handler here: by room. */
