@@ -12,8 +12,38 @@ static ALWAYS_INLINE uint64_t cut(uint64_t x, unsigned bits)
 	return bits == 64 ? x : x & ((1ull << bits) - 1);
 }
 
+#define PARITY_4(n) n, n ^ 4, n ^ 4, n
+#define PARITY_16(n) PARITY_4(n), PARITY_4(n ^ 4), PARITY_4(n ^ 4), PARITY_4(n)
+#define PARITY_64(n) PARITY_16(n), PARITY_16(n ^ 4), PARITY_16(n ^ 4), PARITY_16(n)
+const uint8_t exec_parity[256] = { PARITY_64(4), PARITY_64((4 ^ 4)), PARITY_64((4 ^ 4)), PARITY_64(4) };
+
+/* CF, OF and AF of r = a + b or a - b; the compiler has carry and overflow of whole registers from the host's own. */
+static ALWAYS_INLINE uint64_t add_flags(uint64_t a, uint64_t b, uint64_t r, unsigned bits)
+{
+	const unsigned up = 64 - bits;
+	int64_t ignored;
+
+	return (uint64_t)(a << up > ~(b << up)) | ((a ^ b ^ r) & FLAG_AF)
+	     | (uint64_t)__builtin_add_overflow((int64_t)(a << up), (int64_t)(b << up), &ignored) << 11;
+}
+
+static ALWAYS_INLINE uint64_t subtract_flags(uint64_t a, uint64_t b, uint64_t r, unsigned bits)
+{
+	const unsigned up = 64 - bits;
+	int64_t ignored;
+
+	return (uint64_t)(a < b) | ((a ^ b ^ r) & FLAG_AF)
+	     | (uint64_t)__builtin_sub_overflow((int64_t)(a << up), (int64_t)(b << up), &ignored) << 11;
+}
+
 static ALWAYS_INLINE uint64_t do_add(uint64_t a, uint64_t b, uint64_t carry, unsigned bits, uint64_t *f)
 {
+	if (__builtin_constant_p(carry) && !carry) {
+		const uint64_t sum = cut(a + b, bits);
+
+		*f = (*f & ~FLAG_ALL) | add_flags(a, b, sum, bits) | exec_flags_zsp(sum, bits);
+		return sum;
+	}
 	uint64_t r = cut(a + b + carry, bits);
 	uint64_t out = (a & b) | ((a | b) & ~r);
 
@@ -24,6 +54,12 @@ static ALWAYS_INLINE uint64_t do_add(uint64_t a, uint64_t b, uint64_t carry, uns
 
 static ALWAYS_INLINE uint64_t do_sub(uint64_t a, uint64_t b, uint64_t borrow, unsigned bits, uint64_t *f)
 {
+	if (__builtin_constant_p(borrow) && !borrow) {
+		const uint64_t rest = cut(a - b, bits);
+
+		*f = (*f & ~FLAG_ALL) | subtract_flags(a, b, rest, bits) | exec_flags_zsp(rest, bits);
+		return rest;
+	}
 	uint64_t r = cut(a - b - borrow, bits);
 	uint64_t out = (~a & b) | ((~a | b) & r);
 

@@ -84,12 +84,13 @@ static ALWAYS_INLINE bool exec_condition(uint64_t f, unsigned cc)
 	return r ^ (cc & 1);
 }
 
+/* PF of each byte. */
+extern const uint8_t exec_parity[256];
+
 /* ZF, SF and PF of a result of that many bits, already cut to them. */
 static ALWAYS_INLINE uint64_t exec_flags_zsp(uint64_t r, unsigned bits)
 {
-	unsigned low = (unsigned)(r ^ r >> 4) & 15;
-
-	return (uint64_t)(r == 0) << 6 | (r >> (bits - 1) & 1) << 7 | (0x9669u >> low & 1) << 2;
+	return (uint64_t)(r == 0) << 6 | (r >> (bits - 8) & FLAG_SF) | exec_parity[r & 0xFF];
 }
 
 /* Sixteen bytes at any address. */
