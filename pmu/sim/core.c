@@ -396,7 +396,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		uint64_t commit;
 		/* a locked operation is over when it is written: that is in its latency */
 		uint64_t written = p->class == UC_LOCK ? main_done - 1 : retired;
-		s = core_store(c, in, ip, e->store_va, e->store_bytes, address_done, data_done, written, &commit, &walked);
+		s = pipe_store(c, in, ip, e->store_va, e->store_bytes, address_done, data_done, written, &commit, &walked);
 		if (s != ST_OK)
 			return s;
 		if (p->class == UC_LOCK)

@@ -29,7 +29,7 @@
 
 #define LOOP_TURNS 2
 
-static enum status fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
+enum status front_fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
 {
 	struct tlb_reply t;
 	enum status s = memory_translate(c->memory, c->core, c->thread, ip, FOR_CODE, *cycle, &t);
@@ -61,7 +61,7 @@ static __attribute__((noinline)) enum status fetch_groups(struct core_thread *c,
 			cycle = f->cycle - FETCH_AHEAD;
 		uint64_t at = w << shift;
 		if (f->line != at >> 6 && !wrong_path) {
-			enum status s = fetch_line(c, at, &cycle);
+			enum status s = front_fetch_line(c, at, &cycle);
 			if (s != ST_OK)
 				return s;
 			f->line = at >> 6;

@@ -207,14 +207,7 @@ enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip
 		asked = ready;
 	enum status s;
 	*walked = false;
-	if (bytes <= within && kind == MEM_RFO) {
-		struct data_reply reply;
-		s = memory_store(c->memory, c->core, c->thread, ip, va, bytes, asked, &reply);
-		if (s != ST_OK)
-			return s;
-		ready = max_cycle(ready, max_cycle(reply.ready, reply.translated));
-		*walked = reply.level == 3;
-	} else if (bytes <= within) {
+	if (bytes <= within) {
 		s = own_part(c, kind, ip, va, bytes, asked, &ready, walked);
 	} else {
 		s = own_part(c, kind, ip, va, within, asked, &ready, walked);
@@ -227,13 +220,7 @@ enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip
 	}
 	if (s != ST_OK)
 		return s;
-	struct store *t = &c->stores[c->store_number % STORE_RING];
-	*t = (struct store){ va, address_cycle, data_cycle, ready, bytes };
-	c->store_number++;
-	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last; g++)
-		c->granule[g % GRANULES] = (uint32_t)c->store_number;
-	c->address_known = max_cycle(c->address_known, address_cycle);
-	c->last_commit = ready;
+	store_remember(c, va, bytes, address_cycle, data_cycle, ready);
 	*commit = ready;
 	return ST_OK;
 }

@@ -88,10 +88,17 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 	const uint64_t last = (ip + p->length - 1) >> c->fetch_shift;
 	if (f->redirected || last != f->window) {
 		const uint64_t first = f->redirected ? ip >> c->fetch_shift : f->window + 1;
-		if (first != last || (!wrong_path && f->line != last << c->fetch_shift >> 6))
+		if (first != last)
 			return front_deliver(c, p, ip, wrong_path, cycle, why);
-		const uint64_t at = f->window_cycle + 1;
-		f->window_cycle = at + FETCH_AHEAD < f->cycle ? f->cycle - FETCH_AHEAD : at;
+		uint64_t at = f->window_cycle + 1;
+		at = at + FETCH_AHEAD < f->cycle ? f->cycle - FETCH_AHEAD : at;
+		if (!wrong_path && f->line != last << c->fetch_shift >> 6) {
+			const enum status s = front_fetch_line(c, last << c->fetch_shift, &at);
+			if (s != ST_OK)
+				return s;
+			f->line = last << c->fetch_shift >> 6;
+		}
+		f->window_cycle = at;
 		f->window = last;
 		f->redirected = false;
 	}
@@ -312,6 +319,22 @@ static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uin
 		return s;
 	*r = (struct load_result){ .ready = reply.ready + c->m->exec[UC_LOAD].latency, .translated = max_cycle(cycle, reply.translated),
 	                           .source = reply.source, .dtlb_level = reply.level };
+	return ST_OK;
+}
+
+/* As core_store, and short for a store on one line of the caches. */
+static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
+                                          uint64_t data_cycle, uint64_t retire, uint64_t *commit, bool *walked)
+{
+	if (in->nontemporal || va % 64 + bytes > 64)
+		return core_store(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit, walked);
+	struct data_reply reply;
+	const enum status s = memory_store(c->memory, c->core, c->thread, ip, va, bytes, retire + 1, &reply);
+	if (s != ST_OK)
+		return s;
+	*walked = reply.level == 3;
+	*commit = max_cycle(max_cycle(retire + 1, c->last_commit + 1), max_cycle(reply.ready, reply.translated));
+	store_remember(c, va, bytes, address_cycle, data_cycle, *commit);
 	return ST_OK;
 }
 

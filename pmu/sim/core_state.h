@@ -129,7 +129,10 @@ static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b;
 /* --- core_front.c --- */
 /* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
  * held them. For when the loop buffer does not stream. ST_FAULT: its code has no page. */
-MUST_CHECK enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, bool wrong_path, uint64_t *cycle, enum wait_reason *why);
+MUST_CHECK enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, bool wrong_path,
+                                     uint64_t *cycle, enum wait_reason *why);
+/* Fetches the line of an address in *cycle or later, which then is when it is there. */
+MUST_CHECK enum status front_fetch_line(struct core_thread *c, uint64_t at, uint64_t *cycle);
 /* Fetch starts anew: after a branch that leaves the straight line, in `cycle` at the earliest. */
 static inline void front_redirect(struct core_thread *c, uint64_t cycle)
 {
@@ -186,6 +189,16 @@ MUST_CHECK enum status core_load(struct core_thread *c, uint64_t ip, uint64_t va
 MUST_CHECK enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes,
                                   uint64_t address_cycle, uint64_t data_cycle, uint64_t retire, uint64_t *commit,
                                   bool *walked);
+/* A store that commits in that cycle, later than all before it. */
+static inline void store_remember(struct core_thread *c, uint64_t va, unsigned bytes, uint64_t address_cycle, uint64_t data_cycle, uint64_t commit)
+{
+	c->stores[c->store_number % STORE_RING] = (struct store){ va, address_cycle, data_cycle, commit, bytes };
+	c->store_number++;
+	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last; g++)
+		c->granule[g % GRANULES] = (uint32_t)c->store_number;
+	c->address_known = max_cycle(c->address_known, address_cycle);
+	c->last_commit = commit;
+}
 /* Whether the last store to a piece of 8 bytes is in flight at `cycle`; then it is *store. */
 static inline bool store_in_flight(const struct core_thread *c, uint64_t granule, uint64_t cycle, const struct store **store)
 {
