@@ -93,7 +93,7 @@ static uint32_t tree_width(uint32_t ways)
 }
 
 /* Every node on the way to the leaf points to its other half. */
-void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
+static void touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 {
 	uint32_t node = 1, low = 0;
 	for (uint32_t half = tree_width(c->ways) / 2; half; half /= 2) {
@@ -106,6 +106,14 @@ void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 		}
 		node = node * 2 + right;
 	}
+}
+
+void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way)
+{
+	if (c->policy == REPLACE_LRU)
+		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest;
+	else if (c->policy == REPLACE_TREE)
+		touch_tree(c, (uint64_t *)(void *)block, way);
 }
 
 uint32_t cache_victim_slow(struct cache *c, const uint8_t *block)

@@ -185,7 +185,7 @@ static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, ui
 
 static inline uint8_t *cache_block(const struct cache *c, uint32_t set) { return c->blocks + (size_t)set * c->block_bytes; }
 /* That of the line's set. */
-static inline uint8_t *cache_block_of(const struct cache *c, uint32_t line)
+static inline __attribute__((always_inline)) uint8_t *cache_block_of(const struct cache *c, uint32_t line)
 {
 	return cache_block(c, c->mask ? line & c->mask : cache_set(c, line));
 }
@@ -211,7 +211,18 @@ static inline void cache_near(const struct cache *c, uint32_t line, bool pair)
 		cache_near(c, line | 1, false);
 }
 
-void cache_touch_tree(const struct cache *c, uint64_t *tree, uint32_t way);
+/* As cache_touch_way, of another policy than an order in one word. */
+void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way);
+
+/* An array whose sets are found by the line's low bits and whose ways have their order in one word. */
+static inline bool cache_is_usual(const struct cache *c) { return c->mask && c->nibbles; }
+/* Tells the compiler of one that is known to be so. */
+static inline __attribute__((always_inline)) struct cache *cache_usual(struct cache *c, const bool known)
+{
+	if (known && !cache_is_usual(c))
+		__builtin_unreachable();
+	return c;
+}
 
 #define CACHE_NIBBLES 0x1111111111111111ull
 
@@ -225,20 +236,16 @@ static inline uint64_t cache_front(uint64_t order, uint32_t way)
 }
 
 /* Way `way` of a set has been used: tells the replacement policy. */
-static inline void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way)
+static inline __attribute__((always_inline)) void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way)
 {
 	uint64_t *order = (uint64_t *)(void *)block;
-	if (c->nibbles) {
-		if ((*order & 15) != way)
-			*order = cache_front(*order, way);
-	} else if (c->policy == REPLACE_LRU) {
-		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest;
-	} else if (c->policy == REPLACE_TREE) {
-		cache_touch_tree(c, order, way);
-	}
+	if (__builtin_expect(!c->nibbles, 0))
+		cache_touch_slow(c, block, way);
+	else if ((*order & 15) != way)
+		*order = cache_front(*order, way);
 }
 
-static inline void cache_touch(struct cache *c, uint32_t index)
+static inline __attribute__((always_inline)) void cache_touch(struct cache *c, uint32_t index)
 {
 	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index));
 }
@@ -246,7 +253,7 @@ static inline void cache_touch(struct cache *c, uint32_t index)
 /* The way that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
 uint32_t cache_victim_slow(struct cache *c, const uint8_t *block);
-static inline uint32_t cache_victim_way(struct cache *c, const uint8_t *block)
+static inline __attribute__((always_inline)) uint32_t cache_victim_way(struct cache *c, const uint8_t *block)
 {
 	if (__builtin_expect(c->nibbles, 1))
 		return (uint32_t)(*(const uint64_t *)(const void *)block >> c->last_nibble & 15);
@@ -265,7 +272,7 @@ static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 }
 
 /* All but the replacement policy. old: what the way had. */
-static inline void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
+static inline __attribute__((always_inline)) void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
 {
 	uint8_t *const state_at = block + c->states_at + way;
 	((uint32_t *)(void *)(block + c->tags_at))[way] = line;
@@ -283,7 +290,7 @@ static inline __attribute__((always_inline)) void cache_put_victim(struct cache 
 	if (__builtin_expect(c->nibbles, 1)) /* the last comes first */
 		*order = (*order & ~c->order_bits) | (*order << 4 & c->order_bits) | way;
 	else
-		cache_touch_way(c, block, way);
+		cache_touch_slow(c, block, way);
 	cache_put_into(c, block, way, old, line, ready, state);
 }
 

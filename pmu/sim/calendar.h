@@ -169,7 +169,7 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t);
 
 /* Takes the first free slot that is not over at cycle t; returns when it can start: t itself
  * if the slot of t is free. */
-static inline uint64_t lane_take(struct lane *l, uint64_t t)
+static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, uint64_t t)
 {
 	__asm__("" : "+r"(l)); /* in a register: else its address among others is worked out anew for each field */
 	if (!l->period)

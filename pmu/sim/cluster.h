@@ -30,7 +30,7 @@ static inline enum line_state l1s_state(const struct memory *s, const struct clu
 }
 
 /* Whether the caches of a cluster may have the line: false is certain. */
-static inline bool cluster_has(const struct cluster *k, uint32_t line)
+static inline __attribute__((always_inline)) bool cluster_has(const struct cluster *k, uint32_t line)
 {
 	const struct private_core *c = k->first;
 	return k->cores != 1 || cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE ||

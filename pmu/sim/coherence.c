@@ -38,6 +38,52 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t 
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
+void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
+{
+	struct socket *k = c->here;
+	uint64_t mask = socket_holders(s, k, p);
+	enum line_state state = socket_state(s, k, p);
+	f->source = SRC_L3_UNSHARED;
+	f->ready = t + s->lat.l3;
+	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
+		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t);
+		if (s->sink.pulse)
+			tell_core_snoop(s, c->socket, line, had, t);
+		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
+		if (had == LINE_M) {
+			f->source = SRC_L3_OTHER_MODIFIED;
+			state = LINE_M;
+			if (p.l3 != CACHE_NONE) {
+				*cache_state(&k->l3, p.l3) = LINE_M;
+			} else if (k->l3.sets) {
+				p.l3 = socket_put(s, c->socket, p.set, line, f->ready, LINE_M, t);
+			} else {
+				(void)dram_write(s, c->socket, line, t, 1, true);
+				state = LINE_E;
+			}
+		} else if (had == LINE_I) {
+			mask = 0;
+		} else {
+			f->source = SRC_L3_OTHER_CLEAN;
+		}
+	} else if (p.l3 == CACHE_NONE) {
+		f->source = SRC_L3_OTHER_CLEAN;
+		f->ready = t + s->lat.clean;
+	}
+	if (p.l3 != CACHE_NONE)
+		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
+	const bool alone = !(mask & ~c->bit);
+	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
+	socket_hold(s, k, p, line, state, mask | c->bit);
+	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
+		if (state == LINE_M)
+			f->state = LINE_M;
+		cache_drop(&k->l3, p.l3);
+	} else if (p.l3 != CACHE_NONE) {
+		cache_touch(&k->l3, p.l3);
+	}
+}
+
 /* A socket's answer to another one's snoop. */
 static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum line_state was, bool own, uint64_t t)
 {
@@ -193,6 +239,11 @@ OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct
 		uncore_read(s, c, q, t, f, true);
 	else
 		read_wholly(s, c, q, t, f);
+}
+
+void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f)
+{
+	miss_after(s, c, q, p, block, t, r, f, false);
 }
 
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)

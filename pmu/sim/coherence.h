@@ -58,51 +58,24 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
+/* A line that is asked for to be read and that one other cluster of the socket may have in E or M, or that the L3 has not. */
+void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f);
+
 static inline __attribute__((always_inline)) void hit_read(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t,
-                                                           struct fill *f, const bool plain)
+                                                           struct fill *f)
 {
 	struct socket *k = c->here;
-	uint64_t mask = socket_holders(s, k, p);
-	enum line_state state = socket_state(s, k, p);
+	const uint64_t mask = socket_holders(s, k, p);
+	const enum line_state state = socket_state(s, k, p);
+	if (!s->inclusive || p.l3 == CACHE_NONE || (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit)) {
+		hit_read_elsewhere(s, c, p, line, t, f);
+		return;
+	}
 	f->source = SRC_L3_UNSHARED;
-	f->ready = t + s->lat.l3;
-	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
-		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t);
-		if (!plain && s->sink.pulse)
-			tell_core_snoop(s, c->socket, line, had, t);
-		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
-		if (had == LINE_M) {
-			f->source = SRC_L3_OTHER_MODIFIED;
-			state = LINE_M;
-			if (p.l3 != CACHE_NONE) {
-				*cache_state(&k->l3, p.l3) = LINE_M;
-			} else if (k->l3.sets) {
-				p.l3 = socket_put(s, c->socket, p.set, line, f->ready, LINE_M, t);
-			} else {
-				(void)dram_write(s, c->socket, line, t, 1, true);
-				state = LINE_E;
-			}
-		} else if (had == LINE_I) {
-			mask = 0;
-		} else {
-			f->source = SRC_L3_OTHER_CLEAN;
-		}
-	} else if (p.l3 == CACHE_NONE) {
-		f->source = SRC_L3_OTHER_CLEAN;
-		f->ready = t + s->lat.clean;
-	}
-	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
-	const bool alone = !(mask & ~c->bit);
-	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
-	socket_hold(s, k, p, line, state, mask | c->bit);
-	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
-		if (state == LINE_M)
-			f->state = LINE_M;
-		cache_drop(&k->l3, p.l3);
-	} else if (p.l3 != CACHE_NONE) {
-		cache_touch(&k->l3, p.l3);
-	}
+	f->ready = later(t + s->lat.l3, cache_ready(&k->l3, p.l3));
+	f->state = !(mask & ~c->bit) && state >= LINE_E ? LINE_E : LINE_S;
+	set_holders(s, k, p.l3, mask | c->bit);
+	cache_touch(&k->l3, p.l3);
 }
 
 /* ---- nobody in the socket has it ------------------------------------------------------------ */
@@ -123,18 +96,14 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 	return (struct snooped){ .sender = s->sockets };
 }
 
-static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t,
-                                                       struct fill *f, const bool plain)
+/* r: what the snoop of the other sockets said. */
+static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
+	uint64_t t, const struct snooped r, struct fill *f, const bool plain)
 {
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
 	const unsigned home = home_of(line);
 	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
-	struct snooped r = { .sender = s->sockets };
-	if (!plain)
-		r = snoop_sockets(s, c->socket, line, own, asked);
-	else if (c->peer && c->peer->l3.used)
-		r = snoop_all(s, c->socket, line, own, asked);
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
 		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
 		if (!plain)
@@ -158,6 +127,22 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 		(void)put(s, c->socket, c->here, block, line, f->ready, state, c->bit, t, plain);
 	else
 		socket_hold(s, c->here, p, line, state, c->bit);
+}
+
+/* The same, where another socket has the line. */
+void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f);
+
+static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
+	uint64_t t, struct fill *f, const bool plain)
+{
+	const struct snooped nothing = { .sender = UINT32_MAX };
+	struct snooped r = nothing;
+	if (!plain || (c->peer && c->peer->l3.used))
+		r = snoop_sockets(s, c->socket, q->line, ask_owns(q), t + s->lat.l3);
+	if (__builtin_expect(r.any, 0))
+		miss_found(s, c, q, p, block, t, r, f);
+	else
+		miss_after(s, c, q, p, block, t, nothing, f, plain);
 }
 
 /* Cluster c misses the line or has not enough right to it, at cycle t. */
@@ -194,7 +179,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	else if (own)
 		hit_own(s, c, p, q->line, t, f);
 	else
-		hit_read(s, c, p, q->line, t, f, plain);
+		hit_read(s, c, p, q->line, t, f);
 	pool_add(&k->read_tracker, t, f->ready, q->line, (uint8_t)f->source);
 	if (!plain && s->sink.pulse)
 		tell_read(s, c->socket, q, state, t, f);

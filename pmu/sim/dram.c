@@ -39,6 +39,8 @@ unsigned dram_channel(const struct memory *s, uint32_t line)
 	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
 }
 
+uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(&s->links[from * s->sockets + to], t); }
+
 #define BANKED_CHANNELS 8
 
 /* Which bank of its channel a line moves to or from, for those who ask. */

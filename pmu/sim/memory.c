@@ -52,10 +52,11 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 	const bool demand = ask_demands(q);
 	if (!quick && !k->l2.sets)
 		return;
-	uint8_t *const block = cache_block_of(&k->l2, line);
-	const uint32_t way = cache_victim_way(&k->l2, block), old = cache_tags_in(&k->l2, block)[way];
-	const bool dirty = (block[k->l2.states_at + way] & LINE_STATE) == LINE_M;
-	cache_put_victim(&k->l2, block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
+	struct cache *const l2 = cache_usual(&k->l2, quick);
+	uint8_t *const block = cache_block_of(l2, line);
+	const uint32_t way = cache_victim_way(l2, block), old = cache_tags_in(l2, block)[way];
+	const bool dirty = (block[l2->states_at + way] & LINE_STATE) == LINE_M;
+	cache_put_victim(cache_usual(l2, quick), block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
 	if (!quick && g->any_lines) {
 		signal_pulse(g, SIG_L2_LINES_IN, t, 1);
 		signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
@@ -161,7 +162,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		f->state = own ? LINE_M : had == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
 		if (ask_demands(q))
 			*cache_state(&k->l2, i) &= (uint8_t)~LINE_PREFETCHED;
-		cache_touch(&k->l2, i);
+		cache_touch(cache_usual(&k->l2, quick), i);
 	} else {
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		if (quick)
@@ -176,9 +177,9 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		}
 		/* for a writer the L1 has, or will have, the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
-		if (i != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
+		if (own && i != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
 			i = cache_find(&k->l2, line);
-		if (i != CACHE_NONE)
+		if (own && i != CACHE_NONE) /* who only reads a line misses none that is there */
 			*cache_state(&k->l2, i) = (uint8_t)mine;
 		else
 			l2_put(s, k, q, line, f->ready, mine, from, quick);
@@ -217,7 +218,7 @@ OWN_PAGE bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thr
 		return true;
 	if (sq_is_full(s, k, line, t))
 		return false;
-	if (is_quick(s, thread))
+	if (__builtin_expect(is_quick(s, thread), 1))
 		l2_read_as(s, c, &q, CACHE_NONE, t, false, true, true, &f);
 	else
 		l2_prefetch_wholly(s, c, &q, t);
@@ -262,7 +263,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		wc_give_up(s, c, q->thread, q->line, t);
 	const uint64_t start = room && c->wc_open == open ? t : lfb_start(s, c, q->line, t);
 	if (quick)
-		l2_read_as(s, c, q, cache_find(&c->cluster->l2, q->line), start, true, false, true, f);
+		l2_read_as(s, c, q, cache_find(cache_usual(&c->cluster->l2, quick), q->line), start, true, false, true, f);
 	else
 		l2_read(s, c, q, start, f);
 	pool_add_found(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
@@ -279,7 +280,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	uint32_t old = CACHE_NONE;
 	bool dirty = false;
 	if (i == CACHE_NONE) {
-		uint8_t *const block = cache_block_of(l1, q->line);
+		uint8_t *const block = cache_block_of(cache_usual(l1, quick), q->line);
 		const uint32_t way = cache_victim_way(l1, block);
 		old = cache_tags_in(l1, block)[way];
 		dirty = (block[l1->states_at + way] & LINE_STATE) == LINE_M;
@@ -288,7 +289,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 			if (f->state == LINE_M)
 				signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
 		}
-		cache_put_victim(l1, block, way, old, q->line, f->ready, state);
+		cache_put_victim(cache_usual(l1, quick), block, way, old, q->line, f->ready, state);
 	} else {
 		cache_put(l1, i, q->line, f->ready, state);
 	}
@@ -337,7 +338,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
 		const bool first = state & LINE_PREFETCHED;
 		tell_l1(s, kind, thread, t, ready > t ? LINE_I : (enum line_state)(state & LINE_STATE));
-		cache_touch_way(l1, block, cache_way_at(i));
+		cache_touch_way(cache_usual(l1, quick), block, cache_way_at(i));
 		*at = own ? LINE_M : state & (uint8_t)~LINE_PREFETCHED;
 		if (own)
 			(void)lower_code(c, line, LINE_I);
@@ -367,7 +368,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 	}
 	const struct ask ask = { line, thread, kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, i != CACHE_NONE, false, quick, t, &f);
+	r->lfb_from = l1_fill(s, c, &ask, own && i != CACHE_NONE, false, quick, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)

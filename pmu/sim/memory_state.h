@@ -26,8 +26,15 @@ static inline uint32_t core_asks_ahead(const struct machine *m)
 struct tlb { struct cache c; };
 
 /* A page as a first level found it. last: bytes - 1; tag_at: where that has its tag, as long as it is there, in way `way` of
- * `block`; line: of its first byte. */
-struct recent_page { uint64_t va, last, ready, pa; uint32_t line, tag; const uint32_t *tag_at; struct cache *array; uint8_t *block; uint32_t way; };
+ * `block`; line: of its first byte. One line of the host. */
+struct recent_page {
+	_Alignas(64) uint64_t va;
+	uint64_t ready, pa;
+	const uint32_t *tag_at;
+	struct cache *array;
+	uint8_t *block;
+	uint32_t last, line, tag, way;
+};
 #define RECENT_PAGES 32u
 
 struct stride { uint64_t ip, va; int64_t step; bool sure; };
@@ -107,7 +114,7 @@ struct memory {
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
 	bool plain;             /* an inclusive L3, an uncore clock that stays, and no sink: see memory_plain */
-	bool quick;             /* and an L2 for each core */
+	bool quick;             /* and an L2 for each core, and it and the L1D as cache_is_usual says */
 	struct latencies lat;
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
 	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */

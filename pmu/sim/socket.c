@@ -7,6 +7,21 @@
  * Not modelled: a directory that runs full or takes time, lines set aside for a core or a class of service. */
 #include "pmu/sim/socket.h"
 
+uint64_t holders_get_wide(const struct memory *s, const void *at)
+{
+	return s->holder_bytes == 2 ? *(const uint16_t *)at : s->holder_bytes == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
+}
+
+void holders_set_wide(const struct memory *s, void *at, uint64_t mask)
+{
+	if (s->holder_bytes == 2)
+		*(uint16_t *)at = (uint16_t)mask;
+	else if (s->holder_bytes == 4)
+		*(uint32_t *)at = (uint32_t)mask;
+	else
+		*(uint64_t *)at = mask;
+}
+
 /* ---- directory ------------------------------------------------------------------------------ */
 
 static uint32_t dir_hash(const struct directory *d, uint32_t line)

@@ -5,24 +5,20 @@
 
 #include "pmu/sim/cluster.h"
 
-/* A mask as it is kept, in holder_bytes; one is usual. */
+/* A mask as it is kept, in holder_bytes; one is usual, the others are socket.c's. */
+uint64_t holders_get_wide(const struct memory *s, const void *at);
+void holders_set_wide(const struct memory *s, void *at, uint64_t mask);
 static inline uint64_t holders_get(const struct memory *s, const void *at)
 {
-	if (__builtin_expect(s->holder_bytes == 1, 1))
-		return *(const uint8_t *)at;
-	return s->holder_bytes == 2 ? *(const uint16_t *)at : s->holder_bytes == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
+	return __builtin_expect(s->holder_bytes == 1, 1) ? *(const uint8_t *)at : holders_get_wide(s, at);
 }
 
 static inline void holders_set(const struct memory *s, void *at, uint64_t mask)
 {
 	if (__builtin_expect(s->holder_bytes == 1, 1))
 		*(uint8_t *)at = (uint8_t)mask;
-	else if (s->holder_bytes == 2)
-		*(uint16_t *)at = (uint16_t)mask;
-	else if (s->holder_bytes == 4)
-		*(uint32_t *)at = (uint32_t)mask;
 	else
-		*(uint64_t *)at = mask;
+		holders_set_wide(s, at, mask);
 }
 
 /* Where the mask of an entry of the L3, or of the directory, stands. */
@@ -41,8 +37,7 @@ static inline void set_holders(const struct memory *s, struct socket *k, uint32_
 /* The same of way `way` of a set of an inclusive L3. */
 static inline void *holders_in(const struct socket *k, uint8_t *block, uint32_t way)
 {
-	const uint32_t bytes = k->l3.extra_bytes;
-	return block + k->l3.extra_at + (__builtin_expect(bytes == 1, 1) ? way : way * bytes);
+	return block + k->l3.extra_at + way * k->l3.extra_bytes;
 }
 
 uint32_t directory_find(const struct directory *d, uint32_t line);

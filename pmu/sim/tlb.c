@@ -121,9 +121,9 @@ static bool look_first(struct tlb *t, uint64_t va, unsigned shift, struct found 
 
 static void remember(struct memory *s, struct private_core *c, enum translate_for what, uint64_t va, uint64_t pa, struct found f, uint64_t ready)
 {
-	const uint64_t last = (1ull << f.shift) - 1;
+	const uint32_t last = (1u << f.shift) - 1;
 	struct recent_page *p = what == FOR_CODE ? &c->code : &c->pages[va >> f.shift & (RECENT_PAGES - 1)];
-	*p = (struct recent_page){ .va = va & ~last, .pa = pa & ~last, .last = last, .ready = ready, .tag = page_tag(va, f.shift), .tag_at = &c->no_tag };
+	*p = (struct recent_page){ .va = va & ~(uint64_t)last, .pa = pa & ~(uint64_t)last, .last = last, .ready = ready, .tag = page_tag(va, f.shift), .tag_at = &c->no_tag };
 	p->line = line_of(s, p->pa);
 	if (f.i != CACHE_NONE) { /* a machine may have no such array */
 		p->array = &f.in->c;
