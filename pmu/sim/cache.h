@@ -288,7 +288,7 @@ static inline __attribute__((always_inline)) void cache_put_victim(struct cache 
 {
 	uint64_t *order = (uint64_t *)(void *)block;
 	if (__builtin_expect(c->nibbles, 1)) /* the last comes first */
-		*order = (*order & ~c->order_bits) | (*order << 4 & c->order_bits) | way;
+		*order ^= (*order ^ (*order << 4 | way)) & c->order_bits;
 	else
 		cache_touch_slow(c, block, way);
 	cache_put_into(c, block, way, old, line, ready, state);

@@ -33,7 +33,7 @@ static inline enum line_state l1s_state(const struct memory *s, const struct clu
 static inline __attribute__((always_inline)) bool cluster_has(const struct cluster *k, uint32_t line)
 {
 	const struct private_core *c = k->first;
-	return k->cores != 1 || cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE ||
+	return k->cores != 1 || !k->l2.sets || cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE ||
 		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line), line) != CACHE_NONE || may_be_code(c, line);
 }
 

@@ -422,6 +422,66 @@ static void test_mesif_invariants_without_l3(void **state)
 	squeeze(NO_L3, 2, REPLACE_TREE, 9);
 }
 
+/* ---- the texts of a miss ---------------------------------------------------------------------- */
+
+/* What misses is compiled several times: a machine on which somebody listens beyond the cores (for nothing that happens) and to
+ * lines on their way goes the long way, and must answer as one on which nobody does. */
+static void both_ways(bool l2, bool inclusive, uint64_t seed)
+{
+	struct rig r[2];
+	unsigned writes = 0;
+	const struct uncore_sink sink = { .self = &writes, .pulse = count_writes };
+	for (unsigned i = 0; i < 2; i++) {
+		rig_preset(&r[i]);
+		r[i].m.l1d_bytes = 2048;
+		r[i].m.l1d_ways = 4;
+		r[i].m.l2_bytes = l2 ? 8192 : 0;
+		r[i].m.l2_ways = 8;
+		r[i].m.l3_bytes = inclusive ? 32768 : 0;
+		r[i].m.l3_ways = 16;
+		r[i].m.l3_slices = 2;
+		r[i].m.prefetch_present = 15;
+		rig_open(&r[i]);
+	}
+	memory_uncore(r[1].s, &sink);
+	for (unsigned core = 0; core < SOCKETS * CORES; core++)
+		rig_listen(&r[1], core * (unsigned)r[1].m.topology_threads, 0, SIG_L2_LINES_IN);
+	assert_int_equal(r[0].s->quick, l2 && inclusive);
+	assert_false(r[1].s->quick);
+	random_state = seed;
+	uint64_t t = FAR;
+	for (unsigned step = 0; step < 40000; step++) {
+		const unsigned core = step / 64 % 4 ? 0 : dice(SOCKETS * CORES), thread = core * (unsigned)r[0].m.topology_threads, what = dice(16);
+		const uint64_t pa = step / 256 % 2 ? (uint64_t)dice(2048) * 64 : (uint64_t)(step % 2048) * 64;
+		const uint64_t at = t + dice(40), ip = 0x400000 + dice(4);
+		struct data_reply a[2];
+		for (unsigned i = 0; i < 2; i++) {
+			memset(&a[i], 0, sizeof(a[i]));
+			if (what == 0)
+				a[i].ready = rig_access(&r[i], core, MEM_FLUSH, pa, at).ready;
+			else if (what < 5)
+				assert_int_equal(memory_store(r[i].s, core, thread, ip, RIG_VA + pa, 8, at, &a[i]), ST_OK);
+			else
+				assert_int_equal(memory_load(r[i].s, core, thread, ip, RIG_VA + pa, 8, at, &a[i]), ST_OK);
+		}
+		if (a[0].ready != a[1].ready || a[0].source != a[1].source || a[0].translated != a[1].translated)
+			fail_msg("step %u: line %llx ready in %llu and %llu, from %d and %d", step, (unsigned long long)pa / 64,
+			         (unsigned long long)a[0].ready, (unsigned long long)a[1].ready, (int)a[0].source, (int)a[1].source);
+		t += dice(64) ? dice(8) : FAR;
+	}
+	rig_close(&r[0]);
+	rig_close(&r[1]);
+}
+
+static void test_mesif_misses_are_the_same_unheard(void **state)
+{
+	(void)state;
+	both_ways(true, true, 10);
+	both_ways(true, false, 11);
+	both_ways(false, true, 12);
+	both_ways(false, false, 13);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_mesif_invariants_inclusive),
 		cmocka_unit_test(test_mesif_invariants_victim),
 		cmocka_unit_test(test_mesif_invariants_without_l3),
+		cmocka_unit_test(test_mesif_misses_are_the_same_unheard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
