@@ -168,10 +168,11 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 		return;
 	}
 	latency = level == 3 ? lookup(t) : memory(t, true);
-	/* With prefetchers as many lines can be under way as the super queue holds, without as there are fill buffers and loads of
-	 * in the window, and of lines stored as there are store buffers. */
-	*least = larger(*least, over(1000 * in * latency, smaller(tracker, larger(sq, lfb))));
-	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)), smaller(tracker, smaller(lfb, lines_in_window(t, s) * larger(1, s->loaded)))));
+	/* With prefetchers as many lines can be under way as the super queue holds, from the L2's miss on, without as there are fill
+	 * buffers and loads of in the window, but no more than that either, and of lines stored as there are store buffers. */
+	*least = larger(*least, over(1000 * in * (latency - (lfb > sq ? machine_field(t, "l2", "cycles") : 0)), smaller(tracker, sq)));
+	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)),
+	                           smaller(tracker, smaller(smaller(sq, lfb), lines_in_window(t, s) * larger(1, s->loaded)))));
 	if (s->stored && !s->nontemporal)
 		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * vector_bytes(t), 64)));
 	if (level == 4) {
@@ -354,6 +355,8 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 {
 	struct machine_text t = { machine, format, false };
 	uint64_t lfb = machine_field(&t, "lfb", "entries"), wc = smaller(machine_field(&t, "wc", "buffers"), lfb), channels = machine_field(&t, "dram", "channels");
+	/* lines of stores under way, each in a fill buffer and in the queue behind it */
+	const uint64_t under_way = smaller(smaller(lfb, machine_field(&t, "sq", "entries")), smaller(machine_field(&t, "gq", "read"), machine_field(&t, "core", "store_buffers")));
 	uint64_t transfers = machine_field(&t, "wc", "partial_transfers");
 	/* a line of four stores, whole or without the last; owned lines take one store a cycle, or what allocation and
 	 * front end take for them */
@@ -363,8 +366,8 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 	const struct { const char *row; uint64_t least, most; } formulas[] = {
 		/* in place of the cycle that a line takes which is owned */
 		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
-		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), smaller(lfb, machine_field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)),
-		  larger(over(1000 * memory(&t, false), smaller(lfb, machine_field(&t, "core", "store_buffers"))), channels_milli(&t, 1, channels)) },
+		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), under_way), channels_milli(&t, 1, channels)),
+		  larger(over(1000 * memory(&t, false), under_way), channels_milli(&t, 1, channels)) },
 		{ "store.nt.penalty", whole - owned, whole - owned },
 		{ "store.nt_partial.penalty", partial_least - whole, partial_most - whole },
 	};

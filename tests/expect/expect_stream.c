@@ -130,8 +130,10 @@ static void line_parts(struct machine_text *t, unsigned level, bool nontemporal,
 		                                                    machine_field(t, "clock", "uncore_ratio")) / larger(1, machine_field(t, "l3", "slices")));
 	}
 	*waits = 1000 * 8 * latency / lines_waited_for(t) + (nontemporal ? 1000 * LINES_OUT * ps(t, machine_field(t, "wc", "drain_ps")) : 1000 * LINES_OUT * latency / stores);
-	if (prefetched && level >= 3) /* lines that prefetchers bring go through the L2 twice */
+	if (prefetched && level >= 3) { /* lines that prefetchers bring go through the L2 twice; all of them: that and what is written back */
 		*waits += 1000 * lines_in * machine_field(t, "l2", "busy_cycles");
+		*waits = larger(*waits, 1000 * (2 * lines_in + (nontemporal ? 0 : LINES_OUT)) * machine_field(t, "l2", "busy_cycles"));
+	}
 }
 
 enum status expect_stream(const char *machine, const char *format, const char *row, struct expectation *out)
