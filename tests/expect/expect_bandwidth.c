@@ -143,6 +143,16 @@ static uint64_t lines_in_window(struct machine_text *t, const struct stream *s)
 	return larger(1, smaller(lines, over(machine_field(t, "core", s->loaded ? "load_buffers" : "store_buffers"), vectors)));
 }
 
+/* How long a load or, where there are none, a store keeps its place beside the way of its line: it is allocated in the cycle after
+ * the place is free, sent, and a store's data is there and retires before its line is asked for. */
+static uint64_t held_milli(struct machine_text *t, const struct stream *s)
+{
+	struct machine_text text = { t->machine, t->format, false };
+	const uint64_t stored = s->loaded ? 0 : (uint64_t)cost_of(&text, "std").latency + 2;
+
+	return 1000 * (machine_field(t, "core", "dispatch_cycles") + 1 + stored);
+}
+
 /* The least and the most time that an iteration may take. */
 static void stream(struct machine_text *t, const struct stream *s, unsigned level, uint64_t *least, uint64_t *most)
 {
@@ -160,8 +170,8 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 
 		*least = larger(before, lines);
 		/* Without the L1's prefetchers no more lines are under way than the window has loads or stores of, which keep their
-		 * places from allocation until they retire. */
-		*most = larger(*least, over(in * (l2 + 1000 * (machine_field(t, "core", "dispatch_cycles") + 1)), window));
+		 * places from allocation until they retire, or are written: asked for in the cycle after they retire. */
+		*most = larger(*least, over(in * (l2 + held_milli(t, s)), window));
 		/* What the front end gives late the window has late: it hides no line that takes nearly as long. */
 		if (front_milli(t, s) == before && lines > before / 5 * 4)
 			*most = larger(*most, *least / 10 * 11);
@@ -196,7 +206,7 @@ static uint64_t second_l2_milli(struct machine_text *t, const struct stream *s, 
 {
 	const uint64_t in = 4000 * s->arrays, l2 = machine_field(t, "l2", "cycles");
 	const uint64_t parts[] = { core_milli(t, s), machine_field(t, "l2", "busy_cycles") * (in + 4000 * s->stored), over(in * l2, machine_field(t, "lfb", "entries")),
-		over(in * (l2 + machine_field(t, "core", "dispatch_cycles") + 1), lines_in_window(t, s)) };
+		over(in * (1000 * l2 + held_milli(t, s)) / 1000, lines_in_window(t, s)) };
 	uint64_t second = 0;
 	unsigned reach = 0;
 
