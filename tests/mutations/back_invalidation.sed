@@ -1,2 +1,2 @@
-# pmu/sim/socket.c: a line that leaves an inclusive L3 stays in the private caches
-s|if (socket_lower(s, socket, holders(s, k, i), old, LINE_I, t) == LINE_M)|if (socket_lower(s, socket, 0, old, LINE_I, t) == LINE_M)|
+# pmu/sim/coherence.h: a line that leaves an inclusive L3 stays in the private caches
+s|const uint64_t had = holders_get(s, holders_in(k, block, way));|const uint64_t had = 0;|
