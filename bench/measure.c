@@ -18,7 +18,8 @@
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before this many */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
-#define ROUNDS_WITNESSED 40          /* where another thread may share the core for long */
+#define ROUNDS_WITNESSED 200         /* where another thread may share the core for long */
+#define WITNESSED_LEAST 16           /* rounds of a core of one's own: fewer may be alike by chance */
 #define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
 #define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
@@ -289,7 +290,7 @@ static enum status all_rounds(struct loop *l, unsigned run)
 		short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
 	unsigned rounds = 1 + wanted * (l->witnessed ? ROUNDS_WITNESSED : ROUNDS_FACTOR), good = 0;
-	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 : 1);
+	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 + b->patience : 1);
 	bool timed = b->a->kind != ACCESS_SIM && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK;
 	enum status st;
 
@@ -310,8 +311,10 @@ static enum status all_rounds(struct loop *l, unsigned run)
 		if (l->witnessed && good == wanted && (good = sieve(l, good)) >= wanted / 2)
 			break;
 	}
-	if (l->witnessed)
-		good = sieve(l, good);
+	if (l->witnessed && (good = sieve(l, good)) < WITNESSED_LEAST) {
+		l->rejected += good;
+		good = 0;
+	}
 	if (run == 0 || good < l->pairs)
 		l->pairs = good;
 	return ST_OK;

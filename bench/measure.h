@@ -56,6 +56,7 @@ struct bench {
 	unsigned last_asked;   /* how often the last level has been looked at */
 	bool last_forgets;     /* that it does not replace the oldest */
 	int64_t witness_least_micro; /* bench/witness.h */
+	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
 	bool second_level_looked; /* own.tlb has the second level as it was found, not as the descriptor has it */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
