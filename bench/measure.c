@@ -20,6 +20,7 @@
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
 #define ROUNDS_WITNESSED 200         /* where another thread may share the core for long */
 #define WITNESSED_LEAST 16           /* rounds of a core of one's own: fewer may be alike by chance */
+#define WITNESSED_ASKED 64
 #define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
 #define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
@@ -491,7 +492,9 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 	l->b = b;
 	l->row = r;
 	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
-	l->witnessed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT;
+	/* of a few rounds that somebody asked for, too few would be alike to tell by */
+	l->witnessed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
+	               (!b->repetitions || b->repetitions >= WITNESSED_ASKED);
 	l->clock_adds = CLOCK_ADDS * (l->witnessed ? WITNESSED_FACTOR : 1);
 	b->disturbance.last_ratio_micro = 0;
 	if (shapes(l, out) != ST_OK)
