@@ -68,9 +68,6 @@ struct loop {
 bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
 /* ROW_FAULT with what happened where; `job`, if given, has the fault's vector and address. */
 void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where);
-/* Around a window; true when the window just run is to be thrown away. */
-void disturbance_before(struct bench *b);
-bool disturbance_after(struct bench *b);
 
 /* Maps and fills the working sets of a row whose kernel *out names; `baseline`: that too, if the row has one. False: *out
  * says why not, and nothing is mapped. loop_end unmaps. */

@@ -23,18 +23,6 @@
 #define WITNESSED_ASKED 64
 #define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
 #define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
-#define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
-#define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
-#define IA32_APERF 0xE8u
-/* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] says that both are there. Of the status: too hot, PROCHOT#, critical,
- * power limit, current limit, another domain; each with a log beside it that stays. */
-#define IA32_CLOCK_MODULATION 0x19Au
-#define IA32_THERM_STATUS     0x19Cu
-#define THERMAL_NOW           0x5415u
-#define THERMAL_LOG           0xA82Au
-#define THRESHOLD_LOGS        0x280u /* of interrupts that somebody else may have asked for: kept */
-#define CLOCK_MODULATED       0x10u
-#define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
 
 static const struct event *find_cycles(const struct cpu *cpu)
 {
@@ -48,89 +36,6 @@ static const struct event *find_cycles(const struct cpu *cpu)
 			return e;
 	}
 	return NULL;
-}
-
-/* --- disturbances ------------------------------------------------------------------------------ */
-
-#define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
-#define SIBLING_READS_HZ 500000u /* 2 us */
-
-static bool read_sibling(struct bench *b, uint64_t *mperf)
-{
-	return b->a->ops->rdmsr(b->a->self, b->disturbance.sibling, IA32_MPERF, mperf) == ST_OK;
-}
-
-static bool read_msr(struct bench *b, uint32_t msr, uint64_t *value)
-{
-	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
-}
-
-void disturbance_before(struct bench *b)
-{
-	struct disturbance *d = &b->disturbance;
-
-	if (d->smi_known)
-		d->smi_known = read_msr(b, MSR_SMI_COUNT, &d->smi);
-	if (d->ratio_known)
-		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
-	if (d->sibling_known)
-		d->sibling_known = read_sibling(b, &d->sibling_mperf);
-	if (d->thermal_known)
-		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
-	/* A log that stands already would hide what comes: cleared by writing 0 where the descriptor lists it. */
-	if (d->thermal_known && (d->thermal & THERMAL_LOG) && !d->log_stays) {
-		d->log_stays = b->a->ops->wrmsr(b->a->self, b->core, IA32_THERM_STATUS, d->thermal & THRESHOLD_LOGS) != ST_OK;
-		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
-	}
-}
-
-/* Heat or a limit held the clock down, or a duty cycle does. */
-static bool clock_held_down(struct bench *b)
-{
-	struct disturbance *d = &b->disturbance;
-	uint64_t status, modulation;
-	bool held = false;
-
-	if (!d->thermal_known || !read_msr(b, IA32_THERM_STATUS, &status))
-		return false;
-	if (((status | d->thermal) & THERMAL_NOW) || (status & ~d->thermal & THERMAL_LOG)) {
-		d->counts.thermal++;
-		held = true;
-	}
-	if (read_msr(b, IA32_CLOCK_MODULATION, &modulation) && (modulation & CLOCK_MODULATED)) {
-		d->counts.modulated++;
-		held = true;
-	}
-	return held;
-}
-
-bool disturbance_after(struct bench *b)
-{
-	struct disturbance *d = &b->disturbance;
-	uint64_t smi, aperf, mperf, awake;
-	bool disturbed = false;
-
-	d->counts.windows++;
-	if (d->smi_known && read_msr(b, MSR_SMI_COUNT, &smi)) {
-		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
-
-		d->counts.smi[met < SMI_BINS ? met : SMI_BINS - 1]++;
-		disturbed = met != 0;
-	}
-	if (d->ratio_known && read_msr(b, IA32_MPERF, &mperf) && read_msr(b, IA32_APERF, &aperf) && mperf > d->mperf) {
-		int64_t ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
-		int64_t moved = ratio > d->last_ratio_micro ? ratio - d->last_ratio_micro : d->last_ratio_micro - ratio;
-
-		if (d->last_ratio_micro && moved > RATIO_TOLERANCE_MICRO) {
-			d->counts.clock++;
-			disturbed = true;
-		}
-		d->last_ratio_micro = ratio;
-		if (d->sibling_known && read_sibling(b, &awake) &&
-		    awake - d->sibling_mperf > (mperf - d->mperf) / SIBLING_AWAKE_PART + b->a->tsc_hz / SIBLING_READS_HZ)
-			disturbed = true;
-	}
-	return clock_held_down(b) || disturbed;
 }
 
 /* Before counters are used for the first time: what firmware left on goes off, and stays off or is not ours; what
@@ -158,9 +63,6 @@ static void look_at_counters(struct bench *b)
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
                 unsigned repetitions, uint64_t seed)
 {
-	struct cpuid_regs r;
-	uint64_t value;
-
 	memset(b, 0, sizeof(*b));
 	b->a = a;
 	b->own = *cpu;
@@ -179,16 +81,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 		look_at_counters(b);
 	if (b->own.pmu_version || b->own.general_counters)
 		b->cycles = find_cycles(cpu);
-	/* The SMI count stands in no CPUID bit: one read tells. A kernel's own machine has no MSRs. */
-	if (a->kind != ACCESS_NATIVE && str_equal(cpu->vendor, "GenuineIntel"))
-		b->disturbance.smi_known = read_msr(b, MSR_SMI_COUNT, &value);
-	if (a->kind != ACCESS_NATIVE && str_equal(cpu->vendor, "GenuineIntel") && a->ops->cpuid(a->self, b->core, 1, 0, &r) == ST_OK)
-		b->disturbance.thermal_known = r.edx >> 22 & 1;
-	if (a->kind != ACCESS_NATIVE && a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 &&
-	    a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK)
-		b->disturbance.ratio_known = r.ecx & 1;
-	b->disturbance.sibling_known = b->disturbance.ratio_known &&
-		cores_choose(b, b->core, RELATION_SAME_CORE, 0, &b->disturbance.sibling) == ST_OK;
+	disturbance_find(b);
 }
 
 /* --- the loop ---------------------------------------------------------------------------------- */
@@ -349,19 +242,23 @@ static enum status measure(struct loop *l)
 
 /* --- prefetchers ------------------------------------------------------------------------------- */
 
+static bool prefetch_bits(const struct bench *b, uint64_t *value)
+{
+	return b->a->ops->rdmsr(b->a->self, b->core, b->cpu->processor->prefetch_msr, value) == ST_OK;
+}
+
 /* Sets or clears the bits that switch the prefetchers off. False when they do not stay as written. */
 static bool prefetchers(struct bench *b, uint64_t want)
 {
 	const struct processor *p = b->cpu->processor;
 	uint64_t value, after;
 
-	if (!read_msr(b, p->prefetch_msr, &value))
+	if (!prefetch_bits(b, &value))
 		return false;
 	want |= value & ~p->prefetch_off;
 	if (value == want)
 		return true;
-	return b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK &&
-	       read_msr(b, p->prefetch_msr, &after) && after == want;
+	return b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK && prefetch_bits(b, &after) && after == want;
 }
 
 bool bench_has_prefetch(const struct bench *b)
@@ -371,16 +268,14 @@ bool bench_has_prefetch(const struct bench *b)
 
 bool bench_prefetchers_off(struct bench *b, uint64_t *found)
 {
-	const struct processor *p = b->cpu->processor;
-
-	return bench_has_prefetch(b) && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off);
+	return bench_has_prefetch(b) && prefetch_bits(b, found) && prefetchers(b, b->cpu->processor->prefetch_off);
 }
 
 bool bench_prefetchers_pair(struct bench *b, uint64_t *found)
 {
 	const struct processor *p = b->cpu->processor;
 
-	return bench_has_prefetch(b) && p->prefetch_pair && read_msr(b, p->prefetch_msr, found) && prefetchers(b, p->prefetch_off & ~p->prefetch_pair);
+	return bench_has_prefetch(b) && p->prefetch_pair && prefetch_bits(b, found) && prefetchers(b, p->prefetch_off & ~p->prefetch_pair);
 }
 
 bool bench_prefetchers_back(struct bench *b, uint64_t found)
@@ -573,7 +468,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	evidence_plan(b, r, &l.counting, &reason);
 	out->reason[0] = 0;
 	if (switched) {
-		switched = read_msr(b, b->cpu->processor->prefetch_msr, &found);
+		switched = prefetch_bits(b, &found);
 		quiet = switched && prefetchers(b, b->cpu->processor->prefetch_off);
 	}
 	queue_begin(&l, out);

@@ -2,6 +2,7 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "bench/disturbance.h"
 #include "bench/layout.h"
 #include "bench/reduce.h"
 #include "bench/suite.h"
@@ -13,18 +14,6 @@
 
 /* Events of the uncore's queue, queue.c. */
 #define QUEUE_EVENTS 31
-
-/* What happened in a window that may spoil it: SMIs and the clock of the core. */
-struct disturbance {
-	bool smi_known, ratio_known, thermal_known;
-	bool log_stays;           /* of heat: it may not be cleared here */
-	uint64_t smi, aperf, mperf, thermal;
-	struct disturbances counts;
-	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
-	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
-	unsigned sibling;
-	uint64_t sibling_mperf;
-};
 
 /* Logical processors told apart; those beyond take no part. */
 #define CORES_MAX 1024

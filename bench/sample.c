@@ -18,7 +18,6 @@
 #define REGISTER_OF_CHASE 0   /* k_chase loads into RAX, */
 #define REGISTER_OF_CURVE 2   /* the code of a curve into RDX */
 #define LINE 64u
-#define MSR_SMI_COUNT 0x34u   /* SDM vol. 4, table 2-15 */
 
 static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
 
@@ -210,11 +209,6 @@ static enum status take_records(struct sampling *s)
 	return ST_OK;
 }
 
-static bool smi_count(const struct bench *b, uint64_t *value)
-{
-	return b->disturbance.smi_known && b->a->ops->rdmsr(b->a->self, b->core, MSR_SMI_COUNT, value) == ST_OK;
-}
-
 static enum status prepare_burst(struct sampling *s, uint64_t loads)
 {
 	struct loop *l = s->l;
@@ -246,7 +240,7 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 	st = prepare_burst(s, loads);
 	if (st != ST_OK)
 		return st;
-	smi = smi_count(b, &before);
+	smi = disturbance_smi(b, &before);
 	st = pebs_start(&s->pebs, &q, 1, &why);
 	if (st != ST_OK) {
 		if (why)
@@ -257,7 +251,7 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 	stopped = pebs_stop(&s->pebs);
 	if (st != ST_OK || stopped != ST_OK)
 		return st != ST_OK ? st : stopped;
-	*good = !(smi && smi_count(b, &after) && (uint32_t)before != (uint32_t)after);
+	*good = !(smi && disturbance_smi(b, &after) && (uint32_t)before != (uint32_t)after);
 	if (!*good) {
 		s->out->rejected++;
 		return ST_OK;

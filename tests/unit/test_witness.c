@@ -17,6 +17,12 @@ static void make(struct pair *nops, struct pair *clock, unsigned i, int64_t quot
 	nops[i] = (struct pair){ 300, 300 + 100 * quotient_milli };
 }
 
+static void make_alike(struct pair *nops, struct pair *clock, int64_t quotient_milli)
+{
+	for (unsigned i = 0; i < ROUNDS; i++)
+		make(nops, clock, i, quotient_milli);
+}
+
 static void test_witness_keeps_a_core_of_ones_own(void **state)
 {
 	(void)state;
@@ -50,8 +56,7 @@ static void test_witness_leaves_out_rounds_whose_clock_was_slow(void **state)
 	struct pair nops[ROUNDS], clock[ROUNDS];
 	bool keep[ROUNDS];
 	int64_t least = 0;
-	for (unsigned i = 0; i < ROUNDS; i++)
-		make(nops, clock, i, 500);
+	make_alike(nops, clock, 500);
 	clock[7].longer += 3000;
 	clock[9].longer += 1000;
 	clock[11].longer = clock[11].shorter;
@@ -68,14 +73,12 @@ static void test_witness_knows_a_core_that_is_shared_all_the_time(void **state)
 	struct pair nops[ROUNDS], clock[ROUNDS];
 	bool keep[ROUNDS];
 	int64_t least = 500000;
-	for (unsigned i = 0; i < ROUNDS; i++)
-		make(nops, clock, i, 600);
+	make_alike(nops, clock, 600);
 	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), 0);
 	assert_int_equal(least, 500000);
 	least = 590000;
 	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
-	for (unsigned i = 0; i < ROUNDS; i++)
-		make(nops, clock, i, 480);
+	make_alike(nops, clock, 480);
 	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
 	assert_int_equal(least, 480000);
 }

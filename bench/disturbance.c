@@ -1,0 +1,123 @@
+/* bench/disturbance.c: what may spoil a window: SMIs, the clock, heat and limits, a sibling thread that is awake.
+ *
+ * Not seen: who else uses the caches and the memory; bench/witness.h tells who else uses the core. */
+#include "bench/cores.h"
+#include "bench/loop.h"
+
+#define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
+#define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
+#define IA32_APERF 0xE8u
+/* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] says that both are there. Of the status: too hot, PROCHOT#, critical,
+ * power limit, current limit, another domain; each with a log beside it that stays. */
+#define IA32_CLOCK_MODULATION 0x19Au
+#define IA32_THERM_STATUS     0x19Cu
+#define THERMAL_NOW           0x5415u
+#define THERMAL_LOG           0xA82Au
+#define THRESHOLD_LOGS        0x280u /* of interrupts that somebody else may have asked for: kept */
+#define CLOCK_MODULATED       0x10u
+#define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
+
+#define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
+#define SIBLING_READS_HZ 500000u /* 2 us */
+
+static bool read_sibling(struct bench *b, uint64_t *mperf)
+{
+	return b->a->ops->rdmsr(b->a->self, b->disturbance.sibling, IA32_MPERF, mperf) == ST_OK;
+}
+
+static bool read_msr(const struct bench *b, uint32_t msr, uint64_t *value)
+{
+	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
+}
+
+void disturbance_find(struct bench *b)
+{
+	const struct access *a = b->a;
+	struct disturbance *d = &b->disturbance;
+	struct cpuid_regs r;
+	uint64_t value;
+
+	if (a->kind == ACCESS_NATIVE) /* a kernel's own machine has no MSRs */
+		return;
+	if (str_equal(b->cpu->vendor, "GenuineIntel")) { /* the SMI count stands in no CPUID bit: one read tells */
+		d->smi_known = read_msr(b, MSR_SMI_COUNT, &value);
+		if (a->ops->cpuid(a->self, b->core, 1, 0, &r) == ST_OK)
+			d->thermal_known = r.edx >> 22 & 1;
+	}
+	if (a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 && a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK)
+		d->ratio_known = r.ecx & 1;
+	d->sibling_known = d->ratio_known && cores_choose(b, b->core, RELATION_SAME_CORE, 0, &d->sibling) == ST_OK;
+}
+
+bool disturbance_smi(const struct bench *b, uint64_t *count)
+{
+	return b->disturbance.smi_known && read_msr(b, MSR_SMI_COUNT, count);
+}
+
+void disturbance_before(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+
+	if (d->smi_known)
+		d->smi_known = disturbance_smi(b, &d->smi);
+	if (d->ratio_known)
+		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
+	if (d->sibling_known)
+		d->sibling_known = read_sibling(b, &d->sibling_mperf);
+	if (d->thermal_known)
+		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
+	/* A log that stands already would hide what comes: cleared by writing 0 where the descriptor lists it. */
+	if (d->thermal_known && (d->thermal & THERMAL_LOG) && !d->log_stays) {
+		d->log_stays = b->a->ops->wrmsr(b->a->self, b->core, IA32_THERM_STATUS, d->thermal & THRESHOLD_LOGS) != ST_OK;
+		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
+	}
+}
+
+/* Heat or a limit held the clock down, or a duty cycle does. */
+static bool clock_held_down(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t status, modulation;
+	bool held = false;
+
+	if (!d->thermal_known || !read_msr(b, IA32_THERM_STATUS, &status))
+		return false;
+	if (((status | d->thermal) & THERMAL_NOW) || (status & ~d->thermal & THERMAL_LOG)) {
+		d->counts.thermal++;
+		held = true;
+	}
+	if (read_msr(b, IA32_CLOCK_MODULATION, &modulation) && (modulation & CLOCK_MODULATED)) {
+		d->counts.modulated++;
+		held = true;
+	}
+	return held;
+}
+
+bool disturbance_after(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t smi, aperf, mperf, awake;
+	bool disturbed = false;
+
+	d->counts.windows++;
+	if (disturbance_smi(b, &smi)) {
+		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
+
+		d->counts.smi[met < SMI_BINS ? met : SMI_BINS - 1]++;
+		disturbed = met != 0;
+	}
+	if (d->ratio_known && read_msr(b, IA32_MPERF, &mperf) && read_msr(b, IA32_APERF, &aperf) && mperf > d->mperf) {
+		int64_t ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
+		int64_t moved = ratio > d->last_ratio_micro ? ratio - d->last_ratio_micro : d->last_ratio_micro - ratio;
+
+		if (d->last_ratio_micro && moved > RATIO_TOLERANCE_MICRO) {
+			d->counts.clock++;
+			disturbed = true;
+		}
+		d->last_ratio_micro = ratio;
+		if (d->sibling_known && read_sibling(b, &awake) &&
+		    awake - d->sibling_mperf > (mperf - d->mperf) / SIBLING_AWAKE_PART + b->a->tsc_hz / SIBLING_READS_HZ)
+			disturbed = true;
+	}
+	return clock_held_down(b) || disturbed;
+}

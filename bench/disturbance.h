@@ -1,0 +1,29 @@
+/* bench/disturbance.h: what may spoil a window, looked at before and behind it. */
+#ifndef BENCH_DISTURBANCE_H
+#define BENCH_DISTURBANCE_H
+
+#include "bench/suite.h"
+
+/* What happened in a window that may spoil it: SMIs and the clock of the core. */
+struct disturbance {
+	bool smi_known, ratio_known, thermal_known;
+	bool log_stays;           /* of heat: it may not be cleared here */
+	uint64_t smi, aperf, mperf, thermal;
+	struct disturbances counts;
+	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
+	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
+	unsigned sibling;
+	uint64_t sibling_mperf;
+};
+
+struct bench;
+
+/* Finds which of them can be seen on b->core of this machine; its processor and groups of cores are known. */
+void disturbance_find(struct bench *b);
+/* Around a window; true when the window just run is to be thrown away. */
+void disturbance_before(struct bench *b);
+bool disturbance_after(struct bench *b);
+/* SMIs since reset; false where they are not counted. */
+bool disturbance_smi(const struct bench *b, uint64_t *count);
+
+#endif
