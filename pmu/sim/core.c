@@ -70,8 +70,6 @@
  * CORE_RING beyond the oldest open one (ports count as free there). */
 #include "pmu/sim/core_pipe.h"
 
-#define CLOSE_EVERY 4096 /* cycles allowed to gather before they are closed */
-
 static inline bool crosses_line(uint64_t va, unsigned bytes) { return va % 64 + bytes > 64; }
 
 /* simple: nothing but registers that take read ports, and flags, are written. */
@@ -447,7 +445,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 		if (p->branch) {
 			if (fused && !quick)
 				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);
-			s = pipe_branch(c, in, p, e, ip, complete, retired, &miss);
+			s = pipe_branch(c, p, e, ip, complete, retired, &miss);
 			if (s != ST_OK)
 				return s;
 		}
@@ -463,7 +461,7 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 			.uops_fused = p->fused, .uops_unfused = p->unfused };
 		c->hooks->retired(c->hooks->self, c->thread, &r);
 	}
-	if (c->alloc - c->closed > CLOSE_EVERY)
+	if (c->alloc - c->closed > CLOSE_EVERY && !c->tape)
 		pipe_close_some(c);
 	return ST_OK;
 }

@@ -36,12 +36,11 @@ static void say_branch(struct core_thread *c, const struct core_plan *p, bool ta
 		signal_pulse(s, SIG_BRANCH_MISP_EXEC_TAKEN, executed, 1);
 }
 
-enum status pipe_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p,
-                                  const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss)
+enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss)
 {
 	uint64_t predicted;
 	bool known;
-	*miss = front_branch(c, p, ip, in, e, &predicted, &known);
+	*miss = front_branch(c, p, ip, e, &predicted, &known);
 	if (signal_heard_any(c->signals, SIG_BRANCHES_RETIRED, SIG_BRANCHES_DECODED))
 		say_branch(c, p, e->taken, *miss, resolved, retired);
 	if (*miss) {

@@ -56,6 +56,7 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 			if (!(p->ports & ~(unsigned)s->busy[t & CORE_RING_MASK]))
 				continue;
 			divider_take(s, t, n);
+			s->long_until = max_cycle(s->long_until, t + n);
 			signal_level(c->signals, SIG_DIVIDER_BUSY, t, t + n, 1);
 			signal_level(c->signals, SIG_DIVIDER_BUSY_64, t, t + n, 64);
 			signal_pulse(c->signals, SIG_DIVIDES, t, 1);
@@ -67,6 +68,7 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 		if (!free)
 			continue;
 		unsigned port = (unsigned)__builtin_ctz(free);
+		s->long_until = max_cycle(s->long_until, t + n);
 		for (unsigned i = 1; i < n; i++)
 			s->busy[(t + i) & CORE_RING_MASK] |= (uint16_t)(1u << port);
 		return pipe_dispatch(c, 1u << port, t, end, false);

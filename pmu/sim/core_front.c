@@ -25,12 +25,14 @@
  *
  * Not modelled: loop-count prediction, aliasing of the target buffer by partial tags, the depth of the
  * instruction queue before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
-#include "pmu/sim/core_state.h"
+#include "pmu/sim/core_memo.h"
 
 #define LOOP_TURNS 2
 
 enum status front_fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
 {
+	if (__builtin_expect(c->tape != NULL, 0))
+		return memo_fetch(c, ip, cycle);
 	struct tlb_reply t;
 	enum status s = memory_translate(c->memory, c->core, c->thread, ip, FOR_CODE, *cycle, &t);
 	if (s != ST_OK)
@@ -246,21 +248,20 @@ static void learn_loop(struct core_thread *c, uint64_t ip, const struct effects 
 	}
 }
 
-bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct insn *in,
-                  const struct effects *e, uint64_t *predicted, bool *known)
+void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f)
 {
-	bool miss = false, was_streaming = c->front.streaming;
-	uint64_t next = ip + in->length;
+	bool miss = false;
+	uint64_t next = ip + p->length;
 	unsigned t = front_target_index(c, ip);
 	bool in_buffer = c->targets[t] == ip && c->target_of[t] == e->next_rip;
-	*predicted = 0;
-	*known = !e->taken || in_buffer;
+	f->predicted = 0;
+	f->known = !e->taken || in_buffer;
 	switch (p->branch) {
 	case BRANCH_COND: {
 		uint8_t *counter = &c->counters[front_counter_index(c, ip)];
 		bool guess = *counter >= 2;
 		miss = guess != e->taken;
-		*predicted = guess ? (c->targets[t] == ip ? c->target_of[t] : 0) : next;
+		f->predicted = guess ? (c->targets[t] == ip ? c->target_of[t] : 0) : next;
 		if (e->taken && *counter < 3)
 			(*counter)++;
 		if (!e->taken && *counter)
@@ -271,11 +272,11 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 	case BRANCH_CALL: case BRANCH_CALL_INDIRECT: case BRANCH_INDIRECT:
 		if (p->branch != BRANCH_CALL) {
 			uint64_t *slot = &c->indirect[front_indirect_index(c, ip)];
-			*predicted = *slot;
+			f->predicted = *slot;
 			miss = *slot != e->next_rip;
 			*slot = e->next_rip;
 			c->history = (c->history << 2 ^ e->next_rip >> 4) & c->history_mask;
-			*known = true;
+			f->known = true;
 		}
 		if (p->branch != BRANCH_INDIRECT) {
 			unsigned n = (unsigned)c->m->predictor_returns;
@@ -286,12 +287,12 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 		break;
 	case BRANCH_RETURN:
 		if (c->return_depth) {
-			*predicted = c->returns[c->return_at];
+			f->predicted = c->returns[c->return_at];
 			c->return_at = c->return_at ? c->return_at - 1 : (unsigned)c->m->predictor_returns - 1;
 			c->return_depth--;
 		}
-		miss = *predicted != e->next_rip;
-		*known = c->targets[t] == ip;
+		miss = f->predicted != e->next_rip;
+		f->known = c->targets[t] == ip;
 		break;
 	default:
 		break;
@@ -300,6 +301,20 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 		c->targets[t] = ip;
 		c->target_of[t] = e->next_rip;
 	}
+	f->miss = miss;
+}
+
+bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, uint64_t *predicted, bool *known)
+{
+	const bool was_streaming = c->front.streaming;
+	struct foreseen f;
+	if (__builtin_expect(c->tape != NULL, 0))
+		memo_predict(c, p, ip, e, &f);
+	else
+		front_predict(c, p, ip, e, &f);
+	const bool miss = f.miss;
+	*predicted = f.predicted;
+	*known = f.known;
 	if (c->front.loop_branch || (e->taken && e->next_rip <= ip))
 		learn_loop(c, ip, e);
 	if (miss)

@@ -2,7 +2,7 @@
 #ifndef SIM_CORE_PIPE_H
 #define SIM_CORE_PIPE_H
 
-#include "pmu/sim/core_state.h"
+#include "pmu/sim/core_memo.h"
 
 /* A step of a uop's way: each is compiled into each shape's body, where most of its questions have an answer. */
 #define PIPE_INLINE inline __attribute__((always_inline))
@@ -48,8 +48,7 @@ void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired
 
 /* --- core_branch.c --- */
 /* Behind a retired branch: prediction, the wrong path, the re-steer. */
-MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p,
-                                   const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
+MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
 
 /* --- core_wrong.c --- */
 /* What is allocated from ip on, behind a branch that was foreseen wrongly, before the branch resolves. */
@@ -308,7 +307,7 @@ static PIPE_INLINE bool pipe_meets_store(const struct core_thread *c, uint64_t v
 }
 
 /* As core_load, and short for a load on one line that no store in flight can have to do with. */
-static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+static PIPE_INLINE enum status pipe_load_now(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                                          struct load_result *r)
 {
 	if (va % 64 + bytes > 64 || (c->last_commit > cycle && (c->address_known > cycle || pipe_meets_store(c, va, bytes, cycle))))
@@ -322,8 +321,14 @@ static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uin
 	return ST_OK;
 }
 
+static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                                         struct load_result *r)
+{
+	return __builtin_expect(c->tape != NULL, 0) ? memo_load(c, ip, va, bytes, cycle, r) : pipe_load_now(c, ip, va, bytes, cycle, r);
+}
+
 /* As core_store, and short for a store on one line of the caches. */
-static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
+static PIPE_INLINE enum status pipe_store_now(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
                                           uint64_t data_cycle, uint64_t retire, uint64_t *commit, bool *walked)
 {
 	if (in->nontemporal || va % 64 + bytes > 64)
@@ -336,6 +341,14 @@ static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct in
 	*commit = max_cycle(max_cycle(retire + 1, c->last_commit + 1), max_cycle(reply.ready, reply.translated));
 	store_remember(c, va, bytes, address_cycle, data_cycle, *commit);
 	return ST_OK;
+}
+
+static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
+                                          uint64_t data_cycle, uint64_t retire, uint64_t *commit, bool *walked)
+{
+	if (__builtin_expect(c->tape != NULL, 0))
+		return memo_store(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit);
+	return pipe_store_now(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit, walked);
 }
 
 /* Whether stall cycles are to be put down to something, when a group completes in `done`. */

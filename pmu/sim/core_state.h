@@ -18,6 +18,7 @@ struct core_shared {
 	uint64_t divider[CORE_RING / 64];   /* cycles in which the divider is busy */
 	uint64_t taken[CORE_RING / 64];     /* cycles in which some thread allocates */
 	unsigned above;                /* the ports above the one that was used last */
+	uint64_t long_until;           /* ports and divider are held for several cycles at a time until then */
 	struct core_thread *threads[2];
 };
 
@@ -100,6 +101,7 @@ struct core_thread {
 	uint64_t read_full;          /* cycle in which one group alone read more than there are ports */
 	unsigned register_reads;     /* core.register_reads */
 
+	struct memo_tape *tape;      /* core_memo.h: what comes from beyond the pipeline is noted there, or repeated; else NULL */
 	struct front front;
 	uint64_t history, history_mask;
 	uint64_t returns[64];
@@ -125,6 +127,7 @@ struct core_thread {
 static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 #define FETCH_AHEAD 4
+#define CLOSE_EVERY 4096 /* cycles allowed to gather before they are closed */
 
 /* --- core_front.c --- */
 /* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
@@ -159,8 +162,10 @@ static inline unsigned front_indirect_index(const struct core_thread *c, uint64_
 }
 /* Predicts, learns, and tells the loop buffer. True: mispredicted; *predicted is where the front
  * end went instead (0: nowhere known). *known is false when a taken branch needs a re-steer. */
-bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct insn *in,
-                  const struct effects *e, uint64_t *predicted, bool *known);
+bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, uint64_t *predicted, bool *known);
+/* The predictor's part of that: its tables alone are looked at and changed. */
+struct foreseen { uint64_t predicted; bool miss, known; };
+void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f);
 /* Where the front end would go behind a branch on the wrong path; 0: it stops. */
 static inline uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, uint64_t ip)
 {

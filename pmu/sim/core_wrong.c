@@ -227,7 +227,7 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 			c->fused_before = false;
 		else if (!wrong_instruction(c, &w, p, delivered, why, &left, quick))
 			break;
-		const uint64_t next = front_guess(c, p, ip);
+		const uint64_t next = __builtin_expect(c->tape != NULL, 0) ? memo_guess(c, p, ip) : front_guess(c, p, ip);
 		if (next != ip + p->length)
 			front_redirect(c, c->front.window_cycle + 1);
 		if (p->fuses_next)

@@ -92,6 +92,7 @@ static void hand_out(struct signals_all *a)
 /* Which signals go the short way. */
 static void choose_ways(struct signals_all *a)
 {
+	a->head.version++;
 	memset(a->head.listening, 0, sizeof(a->head.listening));
 	uint64_t called[SIGNAL_WORDS] = { 0 }, seldom = 0; /* called: signal.c must see it; the others need sum and bits alone */
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
@@ -278,8 +279,29 @@ static void pulse_to(struct signals_all *a, enum signal sig, uint64_t cycle, uns
 		a->lanes[__builtin_ctz(bits)].at[i].pulses += (int16_t)n;
 }
 
+static void note(struct signal_tape *t, const struct signal_said *said)
+{
+	if (t->count < t->most)
+		t->said[t->count] = *said;
+	t->count++;
+}
+
+void signals_note(struct signals *s, const struct signals *like, struct signal_tape *tape)
+{
+	memset(s, 0, sizeof(*s));
+	memcpy(s->listening, like->listening, sizeof(s->listening));
+	s->open = like->open;
+	s->tape = tape;
+	for (unsigned g = 0; g < SIG_COUNT; g++)
+		s->hearer[g].more = signal_heard(s, (enum signal)g);
+}
+
 void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
+	if (s->tape) {
+		note(s->tape, &(struct signal_said){ .from = cycle, .n = n, .sig = (uint8_t)sig });
+		return;
+	}
 	pulse_to(all(s), sig, cycle, n, ~0u);
 	if (s->both && signal_heard(s->both, sig))
 		pulse_to(all(s->both), sig, cycle, n, pair_hears(s));
@@ -321,6 +343,10 @@ void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint6
 {
 	if (to <= from)
 		return;
+	if (s->tape) {
+		note(s->tape, &(struct signal_said){ from, to, n, (uint8_t)sig, true });
+		return;
+	}
 	level_to(all(s), sig, from, to, n, ~0u);
 	if (s->both && signal_heard(s->both, sig))
 		level_to(all(s->both), sig, from, to, n, pair_hears(s));

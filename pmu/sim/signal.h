@@ -57,6 +57,8 @@ struct signals {
 	bool any_lines;                   /* some tap listens to a signal of lines on their way, SIG_L1D_REPLACED to SIG_L3_MISS or from
 	                                     SIG_L1D_REPLACED_MODIFIED on */
 	uint64_t open;                    /* oldest cycle that is not closed */
+	uint64_t version;                 /* another number whenever other signals are heard, or otherwise */
+	struct signal_tape *tape;         /* what is said is only noted there; NULL: taps count it */
 	struct signals *both;             /* of a thread: what its core's threads say together; NULL: it is alone */
 	struct signals *half[2];          /* of such a pair: the threads */
 	bool asleep;                      /* of a thread: it says nothing */
@@ -68,6 +70,12 @@ struct signals {
 		bool more;                /* a sum is not enough */
 	} hearer[SIG_COUNT];
 };
+
+/* What was said, in turn: a pulse in cycle `from`, or with `level` a level from there to `to`. Beyond `most` only counted. */
+struct signal_said { uint64_t from, to; uint32_t n; uint8_t sig; bool level; };
+struct signal_tape { uint32_t count, most; struct signal_said *said; };
+/* Makes *s, which need not be initialised, hear what `like` hears, and note it. Not for signal_close and taps. */
+void signals_note(struct signals *s, const struct signals *like, struct signal_tape *tape);
 
 /* Bytes that signals_init needs at `memory`, and those that signals_attach needs at `ring`. */
 size_t signals_bytes(void);

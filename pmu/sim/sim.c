@@ -290,6 +290,8 @@ void sim_close(struct sim *s)
 		if (i % 2 == 0 && s->both[i / 2])
 			signals_detach(s->both[i / 2]);
 	}
+	if (s->memo)
+		from.put(from.self, s->memo, sizeof(*s->memo));
 	if (s->memory)
 		from.put(from.self, s->memory, s->memory_bytes);
 	from.put(from.self, s, small_bytes(&s->m, s->threads) + 1024);

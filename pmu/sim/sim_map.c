@@ -82,6 +82,8 @@ static void forget(struct sim *s, const struct mapping *m)
 {
 	memory_tlb_flush(s->memory, m->va, m->bytes);
 	memset(s->ranges, 0, sizeof(s->ranges));
+	if (m->executable && s->memo)
+		memo_forget(s->memo);
 	if (m->executable)
 		for (unsigned i = 0; i < CODE_ENTRIES; i++)
 			if (s->code[i].ip - m->va < m->bytes)

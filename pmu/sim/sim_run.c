@@ -11,6 +11,7 @@
 #define END_IP (~0xFFFull)
 #define LIMIT_TSC_PRESET (1ull << 33)
 #define INSTRUCTION_BYTES_MAX 15u
+#define RECALL_WAIT 64u  /* branches of a run before it is worth while */
 #define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
 
 /* --- code ----------------------------------------------------------------------------------- */
@@ -362,8 +363,28 @@ void sim_slept(struct sim *s, struct hart *h, uint64_t until)
 	h->now = until;
 }
 
+static void look_ahead_of(void *self, const struct code_entry *c) { look_ahead(self, c); }
+
+/* Goes on by what the core did in the same state before, or notes it (core_memo.h). */
+static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *h, uint64_t until, uint8_t *vector)
+{
+	if (!s->memo)
+		s->memo = s->from.get(s->from.self, sizeof(*s->memo));
+	if (!s->memo) { /* it works without */
+		s->recall_wait = UINT32_MAX;
+		return ST_OK;
+	}
+	struct memo_run r = { .regs = &h->regs, .env = &h->env, .until = until, .running = &h->running, .code_stored = &h->code_stored,
+	                      .beyond = h->beyond, .self = h, .look_ahead = look_ahead_of };
+	const enum status st = core_memo(h->core, s->memo, &r);
+	h->instructions += r.instructions;
+	s->recall_wait = s->memo->wait;
+	*vector = r.vector;
+	return st;
+}
+
 /* Runs one hart until its clock is beyond `until` or its job ends. */
-static void hart_run(struct sim *s, struct hart *h, uint64_t until)
+static void hart_run(struct sim *s, struct hart *h, uint64_t until, bool only)
 {
 	struct effects e;
 	uint8_t vector = 0;
@@ -401,9 +422,16 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until)
 			break;
 		}
 		count++;
-		if (h->code_stored) {
+		if (__builtin_expect(h->code_stored, 0)) {
 			h->code_stored = false;
 			core_code_changed(h->core);
+			if (s->memo)
+				memo_forget(s->memo);
+		}
+		if (c->plan.branch && only && !--s->recall_wait) {
+			st = recall(s, h, until, &vector);
+			if (st != ST_OK)
+				break;
 		}
 	} while (core_clock(h->core) <= until);
 	h->instructions += count;
@@ -467,6 +495,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		sim_slept(s, h, start);
 		core_want_retired(h->core, counters_want_retired(h->counters));
 	}
+	s->recall_wait = s->recall_off ? UINT32_MAX : RECALL_WAIT;
 	while (left) {
 		unsigned least = 0;
 		uint64_t next = UINT64_MAX;
@@ -479,7 +508,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 				next = c;
 			}
 		}
-		hart_run(s, running[least], next);
+		hart_run(s, running[least], next, left == 1);
 		if (!running[least]->job)
 			running[least] = running[--left];
 	}

@@ -3,6 +3,7 @@
 #define SIM_SIM_STATE_H
 
 #include "pmu/sim/box.h"
+#include "pmu/sim/core_memo.h"
 #include "pmu/sim/sim.h"
 
 #define MAPPINGS_MAX 384 /* a gibibyte of the data window for each of 256 cores, and what else is mapped */
@@ -56,6 +57,9 @@ struct sim {
 	uint64_t finding_total;
 	struct sim_finding last_finding;
 	char problem[PROBLEM_TEXT];
+	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
+	uint32_t recall_wait;          /* branches until it is looked at */
+	bool recall_off;
 	size_t memory_bytes;           /* of `memory`, for giving it back */
 };
 
