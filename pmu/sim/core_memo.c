@@ -20,7 +20,6 @@
 #define OTHERS_MOST 24u       /* answers to one question */
 #define PAUSE_FIRST 4096u     /* branches */
 #define PAUSE_MOST (1u << 20)
-#define NOTE_COSTS 3          /* of an instruction, in instructions */
 #define STATE_COSTS 16        /* of a state */
 
 void memo_forget(struct memo *m)
@@ -40,8 +39,7 @@ static uint64_t hash_of(const uint16_t *words, uint32_t n)
 	return h;
 }
 
-/* The number of the thread's state now; 0: it cannot be kept, or there is no room. */
-static uint32_t node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base)
+uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base)
 {
 	const uint32_t n = snapshot_take(c, m, ip, base);
 	m->gain -= STATE_COSTS;
@@ -65,290 +63,6 @@ static bool is_full(const struct memo *m)
 {
 	return m->nodes == MEMO_NODES || m->words + MEMO_STATE > MEMO_WORDS || m->ops + 2 * MEMO_INSTRUCTIONS + MEMO_EVENTS > MEMO_OPS ||
 	       m->says + MEMO_SAID > MEMO_SAYS;
-}
-
-/* --- what comes from beyond the pipeline ----------------------------------------------------- */
-
-static void note_op(struct memo_tape *t, const struct memo_op *op)
-{
-	struct memo *m = t->memo;
-	t->failed |= m->ops + 2 > MEMO_OPS || ++t->events > MEMO_EVENTS;
-	if (!t->failed)
-		m->op[m->ops++] = *op;
-}
-
-/* A cycle counted from the piece's. */
-static int32_t from_base(struct memo_tape *t, uint64_t cycle)
-{
-	t->failed |= cycle - t->base >= MEMO_REACH;
-	return (int32_t)(cycle - t->base);
-}
-
-/* The answer, where it is known already. */
-static const struct memo_op *known_answer(struct memo_tape *t)
-{
-	return t->at < t->replay ? t->memo->path[t->at++] : NULL;
-}
-
-static bool load_is(const struct memo_op *op, uint64_t base, const struct load_result *r)
-{
-	return r->ready - base == (uint64_t)op->load.ready && r->source == op->source && r->dtlb_level == op->level && r->violation == op->violation;
-}
-
-static struct memo_op load_op(struct memo_tape *t, uint64_t cycle, const struct load_result *r)
-{
-	return (struct memo_op){ .kind = MEMO_OP_LOAD, .source = (uint8_t)r->source, .level = r->dtlb_level, .violation = r->violation,
-	                         .load = { from_base(t, cycle), from_base(t, r->ready), 0 } };
-}
-
-enum status memo_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle, struct load_result *r)
-{
-	struct memo_tape *t = c->tape;
-	const struct memo_op *op = known_answer(t);
-	if (op) {
-		*r = (struct load_result){ .ready = t->base + (uint64_t)op->load.ready, .translated = cycle, .source = (enum mem_source)op->source,
-		                           .dtlb_level = op->level, .violation = op->violation };
-		return ST_OK;
-	}
-	struct signals *const noted = c->signals;
-	c->signals = t->signals;
-	const enum status s = pipe_load_now(c, ip, va, bytes, cycle, r);
-	c->signals = noted;
-	const struct memo_op new = load_op(t, cycle, r);
-	if (s == ST_OK)
-		note_op(t, &new);
-	return s;
-}
-
-enum status memo_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
-                       uint64_t data_cycle, uint64_t retire, uint64_t *commit)
-{
-	struct memo_tape *t = c->tape;
-	const struct memo_op *op = known_answer(t);
-	bool walked;
-	if (op) {
-		*commit = t->base + op->store.commit;
-		return ST_OK;
-	}
-	struct signals *const noted = c->signals;
-	c->signals = t->signals;
-	const enum status s = pipe_store_now(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit, &walked);
-	c->signals = noted;
-	if (s == ST_OK)
-		note_op(t, &(struct memo_op){ .kind = MEMO_OP_STORE, .store = { (uint16_t)from_base(t, address_cycle), (uint16_t)from_base(t, data_cycle),
-		                              (uint16_t)from_base(t, retire), (uint32_t)from_base(t, *commit) } });
-	return s;
-}
-
-enum status memo_fetch(struct core_thread *c, uint64_t at, uint64_t *cycle)
-{
-	struct memo_tape *t = c->tape;
-	const struct memo_op *op = known_answer(t);
-	if (op) {
-		*cycle = t->base + (uint64_t)(int64_t)op->load.ready;
-		return ST_OK;
-	}
-	const uint64_t asked = *cycle;
-	struct signals *const noted = c->signals;
-	c->signals = t->signals;
-	c->tape = NULL;
-	const enum status s = front_fetch_line(c, at, cycle);
-	c->tape = t;
-	c->signals = noted;
-	/* fetch may be behind allocation */
-	t->failed |= asked + MEMO_REACH < t->base || *cycle >= t->base + MEMO_REACH;
-	if (s == ST_OK)
-		note_op(t, &(struct memo_op){ .kind = MEMO_OP_FETCH, .load = { (int32_t)(asked - t->base), (int32_t)(*cycle - t->base), at } });
-	return s;
-}
-
-static bool foreseen_is(const struct memo_op *op, uint64_t next, const struct foreseen *f)
-{
-	return op->branch.next == next && op->miss == f->miss && op->known == f->known && op->branch.predicted == f->predicted;
-}
-
-static struct memo_op branch_op(uint64_t next, const struct foreseen *f)
-{
-	return (struct memo_op){ .kind = MEMO_OP_BRANCH, .miss = f->miss, .known = f->known, .branch = { next, f->predicted } };
-}
-
-void memo_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f)
-{
-	struct memo_tape *t = c->tape;
-	const struct memo_op *op = known_answer(t);
-	if (op) {
-		*f = (struct foreseen){ op->branch.predicted, op->miss, op->known };
-		return;
-	}
-	front_predict(c, p, ip, e, f);
-	const struct memo_op new = branch_op(e->next_rip, f);
-	note_op(t, &new);
-}
-
-uint64_t memo_guess(struct core_thread *c, const struct core_plan *p, uint64_t ip)
-{
-	if (p->branch == BRANCH_NONE)
-		return ip + p->length;
-	struct memo_tape *t = c->tape;
-	const struct memo_op *op = known_answer(t);
-	if (op)
-		return op->guess.next;
-	const uint64_t next = front_guess(c, p, ip);
-	t->failed |= c->hooks->known[ip % CODE_ENTRIES].ip != ip;
-	note_op(t, &(struct memo_op){ .kind = MEMO_OP_GUESS, .guess = { ip, next } });
-	return next;
-}
-
-/* --- noting ---------------------------------------------------------------------------------- */
-
-/* Where going through a known piece has ended: so many instructions are carried out, the last of them perhaps in part. */
-struct midway {
-	uint32_t ran, answers;  /* memo->ran[], memo->path[] */
-	uint32_t alt;           /* the step whose answer was another; 0: none of them */
-	struct memo_op other;   /* that answer; it is the last of path[] too */
-	struct effects effects; /* of the last instruction */
-};
-
-/* What was noted goes to the taps. */
-static void say_noted(struct signals *s, const struct memo *m)
-{
-	for (uint32_t i = 0; i < m->tape.count; i++) {
-		const struct signal_said *said = &m->said[i];
-		if (said->level)
-			signal_level(s, (enum signal)said->sig, said->from, said->to, said->n);
-		else
-			signal_pulse(s, (enum signal)said->sig, said->from, said->n);
-	}
-}
-
-static void add_say(struct memo *m, const struct memo_say *say) { m->say[m->says++] = *say; }
-
-/* The same in short, for later: counts by signal, cycles by 64. There is room. */
-static uint32_t note_says(struct memo *m, const struct signals *s, uint64_t base)
-{
-	const uint32_t first = m->says;
-	for (uint32_t i = 0; i < m->tape.count; i++) {
-		const struct signal_said *said = &m->said[i];
-		const struct signal_hearer *h = &s->hearer[said->sig];
-		const uint64_t at = said->from - base;
-		if (said->level) {
-			add_say(m, &(struct memo_say){ said->to - said->from, (int32_t)at, said->n, said->sig, MEMO_SAY_LEVEL });
-			continue;
-		}
-		if (h->more && (!h->near || at >= MEMO_REACH)) {
-			add_say(m, &(struct memo_say){ 0, (int32_t)at, said->n, said->sig, MEMO_SAY_PULSE });
-			continue;
-		}
-		struct memo_say *sum = NULL, *bits = NULL;
-		for (uint32_t k = first; k < m->says; k++) {
-			struct memo_say *w = &m->say[k];
-			if (w->sig == said->sig && w->kind == MEMO_SAY_SUM)
-				sum = w;
-			if (w->sig == said->sig && w->kind == MEMO_SAY_BITS && at - (uint64_t)w->at < 64)
-				bits = w;
-		}
-		if (!sum) {
-			add_say(m, &(struct memo_say){ 0, 0, 0, said->sig, MEMO_SAY_SUM });
-			sum = &m->say[m->says - 1];
-		}
-		sum->n += said->n;
-		if (!h->more || !said->n)
-			continue;
-		if (!bits) {
-			add_say(m, &(struct memo_say){ 0, (int32_t)at, 0, said->sig, MEMO_SAY_BITS });
-			bits = &m->say[m->says - 1];
-		}
-		bits->x |= 1ull << (at - (uint64_t)bits->at);
-	}
-	add_say(m, &(struct memo_say){ .kind = MEMO_SAY_END });
-	return first;
-}
-
-static bool can_be_noted(const struct code_entry *e, uint64_t ip)
-{
-	return e->ip == ip && e->plan.shape != SHAPE_ANY && !e->insn.nontemporal && !e->plan.x87;
-}
-
-/* Goes through the piece at `node`, of which so much has been done (NULL: nothing; the pipeline's state is the piece's in any
- * case), and notes it. *next: the state behind it, 0: not kept. *stop: the next instruction is none for this room. */
-static __attribute__((noinline)) enum status note_piece(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t node, uint64_t base,
-                                                        const struct midway *done, uint32_t *next, uint64_t *at, bool *stop)
-{
-	static const struct effects nothing = { 0 };
-	struct memo_tape t = { .memo = m, .signals = c->signals, .base = base, .replay = done ? done->answers : 0,
-	                       .events = done ? done->answers : 0, .failed = done && !done->alt };
-	const uint32_t ops = m->ops, says = m->says;
-	const uint64_t slots = c->uop_number, uops = c->uops;
-	struct effects e;
-	enum status s = ST_OK;
-	uint32_t ran = 0;
-	bool ends = false;
-	*next = 0;
-	*stop = false;
-	m->tape.count = 0;
-	signals_note(&m->noted, c->signals, &m->tape);
-	c->signals = &m->noted;
-	c->tape = &t;
-	if (done && done->alt)
-		note_op(&t, &done->other);
-	while (!ends && s == ST_OK) {
-		const bool again = done && ran < done->ran;
-		const uint64_t ip = r->regs->rip;
-		const struct code_entry *entry = again ? m->ran[ran] : &c->hooks->known[ip % CODE_ENTRIES];
-		const struct effects *effects = &e;
-		if (!again) {
-			*stop = !can_be_noted(entry, ip);
-			if (*stop || ran == MEMO_INSTRUCTIONS)
-				break;
-			*r->running = entry;
-			s = exec(r->regs, &entry->insn, r->env, &e, &r->vector);
-			if (s != ST_OK)
-				break;
-			if (entry->pointer && *r->beyond)
-				r->look_ahead(r->self, entry);
-			note_op(&t, &(struct memo_op){ .kind = MEMO_EXEC, .entry = entry });
-			t.events--;
-		} else {
-			effects = ran + 1 == done->ran ? &done->effects : &nothing;
-		}
-		t.failed |= effects->fp_assist || *r->code_stored;
-		s = core_account(c, &entry->insn, &entry->plan, effects, again ? entry->ip : ip);
-		if (s != ST_OK) {
-			r->vector = 14;
-			break;
-		}
-		ran++;
-		r->instructions++;
-		ends = entry->plan.branch || (*r->code_stored && (!done || ran >= done->ran));
-	}
-	c->signals = t.signals;
-	c->tape = NULL;
-	say_noted(c->signals, m);
-	m->gain -= (int32_t)ran * NOTE_COSTS;
-	t.failed |= s != ST_OK || !ran || t.at != t.replay || m->tape.count > m->tape.most;
-	if (*r->code_stored) {
-		*r->code_stored = false;
-		core_code_changed(c);
-		memo_forget(m);
-		*stop = true;
-		return s;
-	}
-	*next = t.failed ? 0 : node_of(c, m, r->regs->rip, at);
-	if (*next && *at - base < MEMO_REACH && m->says + 2 * m->tape.count + 2 < MEMO_SAYS) {
-		const uint32_t said = note_says(m, c->signals, base);
-		{
-			m->op[m->ops++] = (struct memo_op){ .kind = MEMO_END, .retired = (uint16_t)ran, .end = { *next, said, (uint16_t)(*at - base),
-			                                    (uint16_t)(c->uop_number - slots), (uint16_t)(c->uops - uops) } };
-			if (done)
-				m->op[done->alt].alt = ops;
-			else
-				m->node[node].ops = ops;
-			return s;
-		}
-	}
-	m->ops = ops;
-	m->says = says;
-	return s;
 }
 
 /* --- repeating ------------------------------------------------------------------------------- */
@@ -391,7 +105,7 @@ enum play_end { PLAY_NODE, PLAY_LEAVE, PLAY_MIDWAY };
 
 /* Repeats pieces from `*node` on. The pipeline's state is restored in the end. PLAY_NODE: *node, at *at, is not known further;
  * PLAY_MIDWAY: *done was carried out of it. */
-static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t *number, uint64_t *at, struct midway *done)
+static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t *number, uint64_t *at, struct memo_midway *done)
 {
 	struct hart_regs *const regs = r->regs;
 	struct memo_node *node = &m->node[*number];
@@ -441,11 +155,10 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 			s = pipe_load_now(c, entry->ip, e->load_va, e->load_bytes, cycle, &l);
 			if (__builtin_expect(s != ST_OK, 0))
 				goto unknown; /* asked once more, with the same end */
-			while (!load_is(op, base, &l)) {
+			while (!memo_load_is(op, base, &l)) {
 				last = op;
 				if (!(op = other_op(m, op, &others))) {
-					struct memo_tape t = { .base = base };
-					other = load_op(&t, cycle, &l);
+					other = memo_load_op(base, cycle, &l);
 					goto another;
 				}
 			}
@@ -488,10 +201,10 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 		case MEMO_OP_BRANCH: {
 			struct foreseen f;
 			front_predict(c, &entry->plan, entry->ip, e, &f);
-			while (!foreseen_is(op, e->next_rip, &f)) {
+			while (!memo_foreseen_is(op, e->next_rip, &f)) {
 				last = op;
 				if (!(op = other_op(m, op, &others))) {
-					other = branch_op(e->next_rip, &f);
+					other = memo_branch_op(e->next_rip, &f);
 					goto another;
 				}
 			}
@@ -544,13 +257,14 @@ leave:
 	snapshot_restore(c, &m->word[node->words_at], base);
 	*at = base;
 	r->instructions += instructions;
+	m->recalled += instructions;
 	m->gain += instructions < GAIN_MOST ? (int32_t)instructions : GAIN_MOST;
 	return end;
 }
 
 enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r)
 {
-	struct midway done;
+	struct memo_midway done;
 	bool stop = false;
 	r->instructions = 0;
 	m->wait = 1;
@@ -579,9 +293,9 @@ enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r)
 			break;
 		if (c->alloc - c->closed > CLOSE_EVERY)
 			pipe_close_some(c);
-		if (!node && !(node = node_of(c, m, r->regs->rip, &base)))
+		if (!node && !(node = memo_node_of(c, m, r->regs->rip, &base)))
 			break;
-		struct midway *midway = NULL;
+		struct memo_midway *midway = NULL;
 		if (m->node[node].ops) {
 			const enum play_end end = play(c, m, r, &node, &base, &done);
 			if (end == PLAY_LEAVE)
@@ -590,7 +304,7 @@ enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r)
 		}
 		if (is_full(m) && !midway)
 			break;
-		s = note_piece(c, m, r, node, base, midway, &node, &base, &stop);
+		s = memo_note(c, m, r, node, base, midway, &node, &base, &stop);
 		if (s != ST_OK || stop || m->gain < FAILURE)
 			break;
 	}

@@ -46,6 +46,7 @@ struct memo {
 	uint64_t version;             /* ... while it hears these signals */
 	uint32_t rob_size;
 	uint32_t wait, pause;         /* branches until it is looked at again; the same after the next failure */
+	uint64_t recalled;            /* instructions so far */
 	int32_t gain;                 /* instructions repeated, less what noting costs */
 	uint32_t nodes, ops, says, words; /* in use; number 0 of each is none */
 	struct signals noted;
@@ -91,6 +92,23 @@ MUST_CHECK enum status core_memo(struct core_thread *c, struct memo *m, struct m
 /* Nothing is known any more: code was changed. */
 void memo_forget(struct memo *m);
 
+/* Where going through a known piece has ended: so many instructions are carried out, the last of them perhaps in part. */
+struct memo_midway {
+	uint32_t ran, answers;  /* memo->ran[], memo->path[] */
+	uint32_t alt;           /* the step whose answer was another; 0: none of them */
+	struct memo_op other;   /* that answer; it is the last of path[] too */
+	struct effects effects; /* of the last instruction */
+};
+
+/* The number of the thread's state now, before instruction `ip`, and the cycle that it is counted from; 0: it cannot be kept. */
+uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
+
+/* --- core_note.c --- */
+/* Goes through the piece at `node`, of which so much has been done (NULL: nothing; the pipeline's state is the piece's in any
+ * case), and notes it. *next, *at: the state behind it, 0: not kept. *stop: the next instruction is none for this room. */
+MUST_CHECK enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t node, uint64_t base,
+                                 const struct memo_midway *done, uint32_t *next, uint64_t *at, bool *stop);
+
 /* --- core_snapshot.c --- */
 /* The state of a pipeline from which instruction `ip` comes next, by all that its future can depend on: words at m->state,
  * their number, and the cycle that cycles in it are counted from. 0: it cannot be kept. */
@@ -102,7 +120,29 @@ void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base)
 /* The address of its instruction. */
 uint64_t snapshot_ip(const uint16_t *words);
 
-/* --- core_memo.c, for the pipeline's steps while c->tape --- */
+/* The step of a load that was asked for in `cycle`, of a branch; whether another answer is that one. */
+static inline struct memo_op memo_load_op(uint64_t base, uint64_t cycle, const struct load_result *r)
+{
+	return (struct memo_op){ .kind = MEMO_OP_LOAD, .source = (uint8_t)r->source, .level = r->dtlb_level, .violation = r->violation,
+	                         .load = { (int32_t)(cycle - base), (int32_t)(r->ready - base), 0 } };
+}
+
+static inline bool memo_load_is(const struct memo_op *op, uint64_t base, const struct load_result *r)
+{
+	return r->ready - base == (uint64_t)op->load.ready && r->source == op->source && r->dtlb_level == op->level && r->violation == op->violation;
+}
+
+static inline struct memo_op memo_branch_op(uint64_t next, const struct foreseen *f)
+{
+	return (struct memo_op){ .kind = MEMO_OP_BRANCH, .miss = f->miss, .known = f->known, .branch = { next, f->predicted } };
+}
+
+static inline bool memo_foreseen_is(const struct memo_op *op, uint64_t next, const struct foreseen *f)
+{
+	return op->branch.next == next && op->miss == f->miss && op->known == f->known && op->branch.predicted == f->predicted;
+}
+
+/* --- core_note.c, for the pipeline's steps while c->tape --- */
 MUST_CHECK enum status memo_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle, struct load_result *r);
 MUST_CHECK enum status memo_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
                                   uint64_t data_cycle, uint64_t retire, uint64_t *commit);

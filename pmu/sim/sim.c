@@ -313,11 +313,12 @@ uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
 }
 
 const char *sim_problem(const struct sim *s) { return s->problem; }
+void sim_recall(struct sim *s, bool on) { s->recall_off = !on; }
 struct signals *sim_signals(struct sim *s, unsigned thread) { return thread < s->threads ? s->signals[thread] : NULL; }
 
 void sim_totals(const struct sim *s, struct sim_totals *out)
 {
-	*out = (struct sim_totals){ .cycles = s->now };
+	*out = (struct sim_totals){ .cycles = s->now, .recalled = s->memo ? s->memo->recalled : 0 };
 	for (unsigned i = 0; i < s->threads; i++) {
 		out->instructions += s->harts[i].instructions;
 		out->uops += s->harts[i].core ? core_uops(s->harts[i].core) : 0;

@@ -35,9 +35,13 @@ uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last);
  * subset with its bytes, an address without a page. "" after a run that did. */
 const char *sim_problem(const struct sim *s);
 
-/* Totals since the machine was opened. */
-struct sim_totals { uint64_t instructions, uops, cycles; };
+/* Totals since the machine was opened; `recalled`: instructions of which the pipeline's part was known from before (core_memo.h). */
+struct sim_totals { uint64_t instructions, uops, cycles, recalled; };
 void sim_totals(const struct sim *s, struct sim_totals *out);
+
+/* Whether what the pipeline did may be recalled instead of worked out again; nothing that a program or a counter sees depends on
+ * it. On to begin with. */
+void sim_recall(struct sim *s, bool on);
 
 /* The signals of a logical processor, for tests that look at truths without registers in between. */
 struct signals *sim_signals(struct sim *s, unsigned thread);
