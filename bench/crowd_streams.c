@@ -73,22 +73,28 @@ static const struct kernel *kernel_of(const struct bench *b, const struct row *r
 	return NULL;
 }
 
+/* How many iterations fill the level below a last level that takes what that one gives up: until it is full, it takes what a window
+ * stores and gives nothing up. */
+static uint64_t below_of(const struct crowd *c, const struct kernel *k)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+
+	return below && !last->inclusive ? below->bytes / k->data_bytes * 5 / 4 : 0;
+}
+
 /* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
- * part of a way would leave other sets than those as they were, which the windows come to next. A last level that takes what the
- * level below gives up gets them when as much more has filled that one. */
+ * part of a way would leave other sets than those as they were, which the windows come to next. */
 static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
 	const unsigned all = sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
 	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
-	const struct cpu_cache *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
-	const uint64_t more = below && !last->inclusive ? below->bytes / k->data_bytes : 0;
 	unsigned before = 0;
 
 	for (unsigned m = 0; m < i; m++)
 		before += group[c->members[m].core] == group[c->members[i].core];
-	return (wanted * (before + 1) / all - wanted * before / all) * way + more + 1;
+	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
 }
 
 /* The most bytes of an array that one of the first n members fills the last level from. */
@@ -97,11 +103,20 @@ static uint64_t filled(const struct crowd *c, unsigned n, const struct kernel *k
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint64_t bytes = fill_of(c, n, i, k) * k->step_bytes;
+		const uint64_t bytes = (below_of(c, k) + fill_of(c, n, i, k)) * k->step_bytes;
 
 		most = bytes > most ? bytes : most;
 	}
 	return most;
+}
+
+/* What is to lie between arrays of so many bytes, so that they go through the last level's sets together. */
+static uint64_t apart_in_last(const struct crowd *c, uint64_t array_bytes)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint64_t way = last->ways && last->ways != 0xFFFF ? last->bytes / last->ways : 0, rest = way ? array_bytes % way : 0;
+
+	return rest ? way - rest : 0;
 }
 
 static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out)
@@ -124,7 +139,9 @@ static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, 
 		if (filled(c, n, kernel_of(c->b, c->row)) > least)
 			least = filled(c, n, kernel_of(c->b, c->row));
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / sharers(c, n, PLACE_DRAM) / s->arrays - 1);
-		set_arrays(s, bytes > least ? bytes : 2 * power_of_two_below(least - 1));
+		bytes = bytes > least ? bytes : 2 * power_of_two_below(least - 1);
+		s->skew_bytes += apart_in_last(c, bytes);
+		set_arrays(s, bytes);
 		return ST_OK;
 	}
 	bytes = power_of_two_below(own->bytes / 4 * 3 / sharers(c, c->count, alone.place) / s->arrays);
@@ -209,6 +226,7 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 {
 	const struct kernel *k = c->members[0].set.kernel;
 	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
+	const unsigned all = c->row->prepare == PREPARE_FILL && !from && below_of(c, k) ? c->count : n;
 	unsigned more = 0;
 	bool any = false;
 	struct job job;
@@ -216,23 +234,24 @@ static enum status warm_up(struct crowd *c, unsigned from, unsigned n)
 
 	if (c->row->prepare == PREPARE_FLUSH)
 		return ST_OK;
-	for (unsigned i = 0; i < n; i++) {
+	/* the levels below, while what they held from before is pushed out of the last one */
+	for (unsigned i = 0; i < all; i++) {
 		struct member *m = &c->members[i];
 
 		if (c->row->prepare == PREPARE_WARM)
 			m->units = i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
 		else
-			m->units = i >= from && !warmed(c, from, i) ? fill_of(c, n, i, k) : 1;
+			m->units = (all > n ? below_of(c, k) : 0) + (i >= from && i < n && !warmed(c, from, i) ? fill_of(c, n, i, k) : 1);
 		any = any || m->units > 1;
 		m->kernel = visitor;
 	}
 	if (any && st == ST_OK)
-		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, n);
+		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
 	if (any && st == ST_OK && c->row->prepare == PREPARE_FILL)
 		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, &more, &job);
 	while (more-- && st == ST_OK)
 		st = visit(c, n);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < all; i++)
 		c->members[i].kernel = NULL;
 	return st;
 }
@@ -386,6 +405,24 @@ static unsigned next_point(const struct crowd *c, unsigned n)
 	return 2 * n < c->count ? 2 * n : c->count;
 }
 
+/* Members from..n-1, which begin when n are at work, get arrays as long as that number wants; they keep them when more are. */
+static enum status join(struct crowd *c, unsigned from, unsigned n, struct row_result *out)
+{
+	struct shape s;
+	enum status st = shape_of(c, n, &s, out);
+
+	for (unsigned i = from; i < n && st == ST_OK; i++) {
+		struct working_set *w = &c->members[i].set;
+
+		w->shape = s;
+		w->kernel = kernel_of(c->b, c->row);
+		set_apart(c, i, sharers(c, c->count, PLACE_DRAM), w);
+		st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
+		out->footprint_bytes += w->shape.bytes;
+	}
+	return st;
+}
+
 static enum status curve(struct crowd *c, struct row_result *out)
 {
 	static const char *const columns[] = { "cores", "bytes_per_second" };
@@ -400,22 +437,14 @@ static enum status curve(struct crowd *c, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "one core");
 		return ST_UNSUPPORTED;
 	}
+	for (unsigned n = 1; st == ST_OK; from = n, n = next_point(c, n)) {
+		st = join(c, from, n, out);
+		if (n == c->count)
+			break;
+	}
+	from = 0;
 	for (unsigned n = 1; st == ST_OK; n = next_point(c, n)) {
-		struct shape s;
-
-		st = shape_of(c, n, &s, out);
-		for (unsigned i = 0; i < n && st == ST_OK; i++) {
-			struct working_set *w = &c->members[i].set;
-
-			w->shape = s;
-			w->kernel = kernel_of(c->b, c->row);
-			set_apart(c, i, sharers(c, c->count, PLACE_DRAM), w);
-			w->at &= s.array_bytes - 1; /* goes on: what it has visited may still be cached */
-			if (!w->mapped)
-				st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
-		}
-		if (st == ST_OK)
-			st = warm_up(c, from, n);
+		st = warm_up(c, from, n);
 		if (st == ST_OK)
 			st = counted(c, n, &p);
 		/* not all there: no level that replaces the oldest, so all visit theirs until they are */
@@ -427,7 +456,6 @@ static enum status curve(struct crowd *c, struct row_result *out)
 		}
 		out->rejected += p.rejected;
 		out->samples += p.good;
-		out->footprint_bytes = s.bytes * n;
 		series_add(&out->series, (int64_t[]){ (int64_t)n * 1000, p.rate_milli });
 		if (n == c->count)
 			break;

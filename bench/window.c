@@ -189,7 +189,7 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
  * as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as much
  * beside it: what the level below had modified is gone then. In the visits' own order: what is read here stays longer, and
  * modified lines must go in turn with others as before. */
-static enum status look_at_last_level(struct bench *b, const struct row *r, const struct working_set *w, uint64_t units, struct job *job)
+static enum status look_at_last_level(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct job *job)
 {
 	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
 	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
@@ -210,12 +210,16 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, cons
 			took[visit] += part.tsc;
 		}
 	}
+	/* One that takes what the level below gives up gave away what was asked for: until that has come back into its gaps, what windows
+	 * bring in pushes nothing out. */
+	if (st == ST_OK && !cpu_cache(b->cpu, cpu_last_level(b->cpu))->inclusive)
+		st = visit_stream(b, r, w, again, &part, job);
 	b->last_asked += st == ST_OK;
 	b->last_forgets = st == ST_OK && took[1] > took[2] + took[2] / FORGETS_PART;
 	return st;
 }
 
-enum status window_fills(struct bench *b, const struct row *r, const struct working_set *w, uint64_t units, unsigned *more, struct job *job)
+enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, unsigned *more, struct job *job)
 {
 	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, r, w, units, job);
 
@@ -287,7 +291,7 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 
 enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)
 {
-	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu));
+	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
 	struct window ignored;
 	enum status st = ST_OK;
 	uint64_t units, before = 0;
@@ -303,8 +307,9 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
 		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
 	else if (r->prepare == PREPARE_FILL)
-		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in */
-		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3;
+		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in. What the level below keeps from
+		 * one that takes what that one gives up comes on top. */
+		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3 + (below && !last->inclusive ? below->bytes / w->kernel->data_bytes : 0);
 	else if (r->prepare == PREPARE_READ)
 		units = read ? (last ? last->bytes : 0) / read : 0;
 	else
