@@ -10,6 +10,8 @@ static uint64_t *leave_word(const struct core_thread *c, uint64_t cycle)
 	return (uint64_t *)(uintptr_t)&c->leave[cycle & CORE_RING_MASK & ~7u];
 }
 
+_Static_assert(LEAVE_STRETCH == 2 * sizeof(uint64_t), "pipe_rs_next looks at two words");
+
 static unsigned sum_of_bytes(uint64_t x)
 {
 	x = (x & 0x00FF00FF00FF00FFull) + (x >> 8 & 0x00FF00FF00FF00FFull);
@@ -35,25 +37,38 @@ void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
 }
 
 /* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
-uint64_t pipe_rs_next(const struct core_thread *c)
+uint64_t pipe_rs_next(struct core_thread *c)
 {
 	const uint64_t first = c->rs_at, *const words = (const uint64_t *)(const void *)c->leave;
-	const uint64_t begun = words[(first & CORE_RING_MASK) / 8] >> first % 8 * 8;
-	if (begun)
-		return first + (unsigned)__builtin_ctzll(begun) / 8;
-	uint64_t at = first / 8 + 1; /* of eight cycles */
-	const uint64_t end = at + CORE_RING / 8; /* the first word comes again, for what lies before `first` in it */
-	while (at < end) {
-		const uint64_t *w = &words[at % (CORE_RING / 8)];
-		if (at % 4 == 0 && !(w[0] | w[1] | w[2] | w[3])) {
-			at += 4;
+	uint64_t word = words[(first & CORE_RING_MASK) / 8] >> first % 8 * 8;
+	if (word)
+		return first + (unsigned)__builtin_ctzll(word) / 8;
+	const uint64_t at = (first | 7) + 1;
+	word = words[(at & CORE_RING_MASK) / 8];
+	if (word)
+		return at + (unsigned)__builtin_ctzll(word) / 8;
+	/* marks tell where anything else may be; the stretch of `first` comes again, for what lies before `first` in it */
+	for (uint64_t n = at / LEAVE_STRETCH, last = (first + CORE_RING) / LEAVE_STRETCH; n <= last;) {
+		const uint64_t some = *(const uint64_t *)(const void *)&c->leaving[n % (CORE_RING / LEAVE_STRETCH) & ~7u] >> n % 8 * 8;
+		if (!some) {
+			n = (n | 7) + 1;
 			continue;
 		}
-		if (*w) {
-			const uint64_t next = at * 8 + (unsigned)__builtin_ctzll(*w) / 8;
+		n += (unsigned)__builtin_ctzll(some) / 8;
+		const uint64_t *const w = &words[n % (CORE_RING / LEAVE_STRETCH) * 2];
+		uint64_t next = n * LEAVE_STRETCH;
+		word = w[0];
+		if (!word || next < first) {
+			word = w[1];
+			next += 8;
+		}
+		if (word && next >= first) {
+			next += (unsigned)__builtin_ctzll(word) / 8;
 			return next < first + CORE_RING ? next : first + CORE_RING;
 		}
-		at++;
+		if (!(w[0] | w[1])) /* all that it told of is gone */
+			c->leaving[n % (CORE_RING / LEAVE_STRETCH)] = 0;
+		n++;
 	}
 	return first + CORE_RING;
 }
@@ -136,6 +151,9 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 			c->rs_in_use -= c->leave[i];
 			c->leave[i] = 0;
 			c->rs_at = t;
+			const uint64_t *const w = (const uint64_t *)(const void *)&c->leave[i & ~(LEAVE_STRETCH - 1)];
+			if (!(w[0] | w[1]))
+				c->leaving[i / LEAVE_STRETCH] = 0;
 		} else {
 			pipe_rs_take_off(c, t);
 		}
@@ -215,8 +233,10 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 		c->alloc = t;
 		c->slots = 0;
 	}
-	if (!c->alone && t < c->shared->cleared + CORE_RING)
+	if (!c->alone && t < c->shared->cleared + CORE_RING) {
 		c->shared->taken[(t & CORE_RING_MASK) / 64] |= 1ull << (t % 64);
+		c->shared->bits_end = max_cycle(c->shared->bits_end, t + 1);
+	}
 	c->slots++;
 	c->rs_in_use += entries;
 	c->wait_reason = (uint8_t)reason;

@@ -110,15 +110,28 @@ typedef uint64_t cycles16 __attribute__((vector_size(16), aligned(8), may_alias)
 /* Reservations below every thread's allocation can be asked for no more. */
 static void clear_rings(struct core_shared *s, uint64_t below)
 {
-	while (s->cleared + 64 <= below) {
-		unsigned i = s->cleared & CORE_RING_MASK;
-		cycles16 *const at = (cycles16 *)(void *)&s->busy[i];
-		for (unsigned n = 0; n < 64 * sizeof(s->busy[0]) / sizeof(*at); n++)
-			at[n] = (cycles16){ 0 };
-		s->divider[i / 64] = 0;
-		s->taken[i / 64] = 0;
-		s->cleared += 64;
+	const uint64_t to = below & ~63ull, bits_end = s->bits_end < to ? s->bits_end : to;
+	if (to <= s->cleared)
+		return;
+	uint64_t at = to - s->cleared > CORE_RING ? to - CORE_RING : s->cleared;
+	for (uint64_t n = at; n < bits_end; n += 64)
+		s->divider[(n & CORE_RING_MASK) / 64] = s->taken[(n & CORE_RING_MASK) / 64] = 0;
+	uint64_t *const marks = (uint64_t *)(void *)s->used;
+	const uint64_t end = to / CORE_STRETCH;
+	for (uint64_t n = at / CORE_STRETCH; n < end; n = (n | 7) + 1) { /* the marks of eight stretches */
+		uint64_t *const mark = &marks[n % (CORE_RING / CORE_STRETCH) / 8];
+		uint64_t some = *mark >> n % 8 * 8 << n % 8 * 8;
+		if (end - (n & ~7ull) < 8)
+			some &= (1ull << (end & 7) * 8) - 1;
+		*mark ^= some;
+		for (; some; some &= some - 1) {
+			const uint64_t stretch = (n & ~7ull) + (unsigned)__builtin_ctzll(some) / 8;
+			cycles16 *const busy = (cycles16 *)(void *)&s->busy[stretch * CORE_STRETCH & CORE_RING_MASK];
+			for (unsigned i = 0; i < CORE_STRETCH * sizeof(s->busy[0]) / sizeof(*busy); i++)
+				busy[i] = (cycles16){ 0 };
+		}
 	}
+	s->cleared = to;
 }
 
 static void pipe_close_below(struct core_thread *c, uint64_t cycle)

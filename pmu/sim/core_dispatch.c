@@ -37,6 +37,7 @@ static void divider_take(struct core_shared *s, uint64_t from, unsigned n)
 {
 	for (uint64_t at = from; at < from + n; at++)
 		s->divider[(at & CORE_RING_MASK) / 64] |= 1ull << (at % 64);
+	s->bits_end = max_cycle(s->bits_end, from + n);
 }
 
 /* As dispatch, for parts that hold their port or the divider for several cycles. */
@@ -69,8 +70,10 @@ uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, un
 			continue;
 		unsigned port = (unsigned)__builtin_ctz(free);
 		s->long_until = max_cycle(s->long_until, t + n);
-		for (unsigned i = 1; i < n; i++)
+		for (unsigned i = 1; i < n; i++) {
 			s->busy[(t + i) & CORE_RING_MASK] |= (uint16_t)(1u << port);
+			s->used[((t + i) & CORE_RING_MASK) / CORE_STRETCH] = 1;
+		}
 		return pipe_dispatch(c, 1u << port, t, end, false);
 	}
 	return UINT64_MAX;

@@ -29,7 +29,7 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 /* Reservation station: departures before `cycle` are taken off. */
 void pipe_rs_take_off(struct core_thread *c, uint64_t cycle);
 /* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
-uint64_t pipe_rs_next(const struct core_thread *c);
+uint64_t pipe_rs_next(struct core_thread *c);
 /* No allocation before `until`; sig: the stall signal that says so, 0 = none. */
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 
@@ -126,12 +126,16 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 
 static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned n)
 {
-	if (cycle - c->rs_at >= CORE_RING)
-		cycle = c->rs_at + CORE_RING - 1;
+	if (cycle - c->rs_at >= LEAVE_NEAR) {
+		if (cycle - c->rs_at >= CORE_RING)
+			cycle = c->rs_at + CORE_RING - 1;
+		c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH] = 1;
+	}
 	/* a whole station of 256 entries or more can end in one cycle, with a wrong path: what a byte cannot hold leaves in the next */
 	while (c->leave[cycle & CORE_RING_MASK] + n > UINT8_MAX) {
 		n -= UINT8_MAX - (unsigned)c->leave[cycle & CORE_RING_MASK];
 		c->leave[cycle++ & CORE_RING_MASK] = UINT8_MAX;
+		c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH] = 1;
 	}
 	c->leave[cycle & CORE_RING_MASK] += (uint8_t)n;
 }
@@ -167,6 +171,7 @@ static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports,
 	const unsigned later = all & s->above, from = later ? later : all, bit = from & -from;
 	s->above = -bit << 1;
 	s->busy[t & CORE_RING_MASK] |= (uint16_t)bit;
+	s->used[(t & CORE_RING_MASK) / CORE_STRETCH] = 1;
 	if (!quick)
 		pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
 	return t;

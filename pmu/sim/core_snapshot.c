@@ -281,10 +281,14 @@ static void turn_rings(struct core_thread *c, const uint16_t *at, uint64_t base,
 	for (uint64_t n = take(&at); n; n--) {
 		const uint64_t t = base - 1 + take(&at), some = take(&at);
 		c->leave[t & CORE_RING_MASK] = on ? (uint8_t)some : 0;
+		if (on)
+			c->leaving[(t & CORE_RING_MASK) / LEAVE_STRETCH] = 1;
 	}
 	for (uint64_t n = take(&at); n; n--) {
 		const uint64_t t = base - 1 + take(&at), ports = take(&at);
 		c->shared->busy[t & CORE_RING_MASK] = on ? (uint16_t)ports : 0;
+		if (on)
+			c->shared->used[(t & CORE_RING_MASK) / CORE_STRETCH] = 1;
 	}
 }
 

@@ -6,7 +6,10 @@
 
 #define CORE_RING 65536u /* cycles of the reservation rings; a power of two */
 #define CORE_RING_MASK (CORE_RING - 1)
+#define CORE_STRETCH 32u /* cycles of the ring of ports that have one mark */
 #define STORE_RING 1024u /* stores remembered; a power of two above the largest store buffer */
+#define LEAVE_STRETCH 16u /* ... of the reservation station's */
+#define LEAVE_NEAR 8u    /* what becomes free in less than so many cycles has no mark */
 #define GRANULES 512u    /* 8-byte pieces of a 4 KiB page */
 #define FRONT_RING 256u  /* allocation cycles of the last uops; above the largest queue */
 #define DISAMBIGUATION_ENTRIES 256u
@@ -15,8 +18,10 @@
 struct core_shared {
 	uint64_t cleared;              /* the rings hold cycles from here to here + CORE_RING */
 	_Alignas(8) uint16_t busy[CORE_RING]; /* ports taken in a cycle */
+	_Alignas(8) uint8_t used[CORE_RING / CORE_STRETCH]; /* 1: in this stretch ports may be taken */
 	uint64_t divider[CORE_RING / 64];   /* cycles in which the divider is busy */
 	uint64_t taken[CORE_RING / 64];     /* cycles in which some thread allocates */
+	uint64_t bits_end;             /* from here on these two are empty */
 	unsigned above;                /* the ports above the one that was used last */
 	uint64_t long_until;           /* ports and divider are held for several cycles at a time until then */
 	struct core_thread *threads[2];
@@ -121,6 +126,7 @@ struct core_thread {
 	uint64_t front_ring[FRONT_RING];
 	uint64_t rob[1024], lb[512], sb[512]; /* cycle in which the entry becomes free */
 	_Alignas(8) uint8_t leave[CORE_RING]; /* reservation station entries that become free in a cycle */
+	_Alignas(8) uint8_t leaving[CORE_RING / LEAVE_STRETCH]; /* 1: in this stretch some may */
 	uint64_t uops;               /* retired, unfused */
 };
 
