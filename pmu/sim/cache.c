@@ -75,7 +75,7 @@ uint32_t cache_new_epoch(struct cache *c, uint64_t ready)
 		return 0;
 	const uint64_t passed = ready - (1ull << 31) - c->epoch;
 	for (uint32_t set = 0; set < c->sets; set++) {
-		uint32_t *at = cache_ready_in(c, cache_block_at(c, cache_first(c, set)));
+		uint32_t *at = cache_ready_in(c, cache_block_at(c, cache_first(c, set)), 0);
 		for (uint32_t w = 0; w < c->ways; w++)
 			at[w] = at[w] > passed ? (uint32_t)(at[w] - passed) : 0;
 	}

@@ -113,31 +113,54 @@ static inline uint8_t *cache_block_at(const struct cache *c, uint32_t index)
 	return c->blocks + ((size_t)(index >> CACHE_WAY_BITS) << 6);
 }
 
+/* Usual arrays: `w` ways, 8 or 16 with one byte of the owner's for each entry; sets by the line's low bits, the ways' order in
+ * one word. Functions with a w are compiled for these without questions; 0: they ask the array. */
+#define CACHE_INLINE static inline __attribute__((always_inline))
+CACHE_INLINE uint32_t cache_ways(const struct cache *c, const unsigned w) { return w ? w : c->ways; }
+CACHE_INLINE uint32_t cache_tags_at(const struct cache *c, const unsigned w) { return w ? 8 + w : c->tags_at; }
+CACHE_INLINE uint32_t cache_ready_at(const struct cache *c, const unsigned w) { return w ? 8 + w + 4 * w : c->ready_at; }
+CACHE_INLINE uint32_t cache_extra_at(const struct cache *c, const unsigned w) { return w ? 8 + w + 8 * w : c->extra_at; }
+CACHE_INLINE uint32_t cache_states_at(const struct cache *c, const unsigned w) { return w == 16 ? 8 + 10 * w : w ? 8 + 9 * w : c->states_at; }
+CACHE_INLINE uint32_t cache_block_bytes(const struct cache *c, const unsigned w) { return w == 16 ? 192 : w ? 128 : c->block_bytes; }
+static inline bool cache_is_usual(const struct cache *c, const unsigned w)
+{
+	return c->mask && c->nibbles && c->ways == w && c->extra_bytes == (w == 16) && c->tags_at == cache_tags_at(c, w) &&
+		c->ready_at == cache_ready_at(c, w) && (w == 8 || c->extra_at == cache_extra_at(c, w)) && c->states_at == cache_states_at(c, w) &&
+		c->block_bytes == cache_block_bytes(c, w);
+}
+
 /* What an entry has. */
 static inline uint32_t *cache_tag(const struct cache *c, uint32_t i)
 {
 	return (uint32_t *)(void *)(cache_block_at(c, i) + c->tags_at) + cache_way_at(i);
 }
 
-static inline uint32_t *cache_tags_in(const struct cache *c, uint8_t *block) { return (uint32_t *)(void *)(block + c->tags_at); }
+CACHE_INLINE uint32_t *cache_tags_in(const struct cache *c, uint8_t *block, const unsigned w)
+{
+	return (uint32_t *)(void *)(block + cache_tags_at(c, w));
+}
+CACHE_INLINE uint8_t *cache_states_in(const struct cache *c, uint8_t *block, const unsigned w) { return block + cache_states_at(c, w); }
 
 /* When its fill is there. */
-static inline uint32_t *cache_ready_in(const struct cache *c, uint8_t *block) { return (uint32_t *)(void *)(block + c->ready_at); }
+CACHE_INLINE uint32_t *cache_ready_in(const struct cache *c, uint8_t *block, const unsigned w)
+{
+	return (uint32_t *)(void *)(block + cache_ready_at(c, w));
+}
 static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
 {
-	return c->epoch + cache_ready_in(c, cache_block_at(c, i))[cache_way_at(i)];
+	return c->epoch + cache_ready_in(c, cache_block_at(c, i), 0)[cache_way_at(i)];
 }
 
 /* What is kept of a time that does not lie within 2^32 cycles from the epoch. */
 uint32_t cache_new_epoch(struct cache *c, uint64_t ready);
-static inline void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready)
+CACHE_INLINE void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready, const unsigned w)
 {
 	const uint64_t since = ready - c->epoch;
-	cache_ready_in(c, block)[way] = __builtin_expect(since >> 32 != 0, 0) ? cache_new_epoch(c, ready) : (uint32_t)since;
+	cache_ready_in(c, block, w)[way] = __builtin_expect(since >> 32 != 0, 0) ? cache_new_epoch(c, ready) : (uint32_t)since;
 }
 static inline void cache_set_ready(struct cache *c, uint32_t i, uint64_t ready)
 {
-	cache_set_ready_way(c, cache_block_at(c, i), cache_way_at(i), ready);
+	cache_set_ready_way(c, cache_block_at(c, i), cache_way_at(i), ready, 0);
 }
 
 static inline uint8_t *cache_state(const struct cache *c, uint32_t i)
@@ -171,23 +194,26 @@ static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t
 }
 
 /* The line's way in its set, CACHE_NONE if it is not held. Changes nothing. */
-static inline __attribute__((always_inline)) uint32_t cache_find_way(const struct cache *c, const uint8_t *block, uint32_t line)
+CACHE_INLINE uint32_t cache_find_way(const struct cache *c, const uint8_t *block, uint32_t line, const unsigned w)
 {
-	return cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + c->tags_at), c->ways, line);
+	return cache_among((const uint64_t *)(const void *)block + 1, (const uint32_t *)(const void *)(block + cache_tags_at(c, w)), cache_ways(c, w), line);
 }
 
 /* Index of the line's entry in the set whose way 0 is `first`, CACHE_NONE likewise. */
 static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, uint32_t line)
 {
-	const uint32_t way = cache_find_way(c, cache_block_at(c, first), line);
+	const uint32_t way = cache_find_way(c, cache_block_at(c, first), line, 0);
 	return way == CACHE_NONE ? CACHE_NONE : first | way;
 }
 
-static inline uint8_t *cache_block(const struct cache *c, uint32_t set) { return c->blocks + (size_t)set * c->block_bytes; }
-/* That of the line's set. */
-static inline __attribute__((always_inline)) uint8_t *cache_block_of(const struct cache *c, uint32_t line)
+CACHE_INLINE uint8_t *cache_block(const struct cache *c, uint32_t set, const unsigned w)
 {
-	return cache_block(c, c->mask ? line & c->mask : cache_set(c, line));
+	return c->blocks + (size_t)set * cache_block_bytes(c, w);
+}
+/* That of the line's set. */
+CACHE_INLINE uint8_t *cache_block_of(const struct cache *c, uint32_t line, const unsigned w)
+{
+	return cache_block(c, w || c->mask ? line & c->mask : cache_set(c, line), w);
 }
 
 static inline __attribute__((always_inline)) uint32_t cache_find(const struct cache *c, uint32_t line)
@@ -195,14 +221,14 @@ static inline __attribute__((always_inline)) uint32_t cache_find(const struct ca
 	if (!c->used)
 		return CACHE_NONE;
 	const uint32_t set = c->mask ? line & c->mask : cache_set(c, line);
-	const uint32_t way = cache_find_way(c, cache_block(c, set), line);
+	const uint32_t way = cache_find_way(c, cache_block(c, set, 0), line, 0);
 	return way == CACHE_NONE ? CACHE_NONE : cache_first(c, set) | way;
 }
 
 /* Brings what this program looks at for a line into the host's caches, with pair for the other one of its aligned pair too. */
 static inline void cache_near(const struct cache *c, uint32_t line, bool pair)
 {
-	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair), *end = block + c->block_bytes;
+	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair, 0), *end = block + c->block_bytes;
 	if (pair && c->mask)
 		end += c->block_bytes;
 	for (; block < end; block += 64)
@@ -213,16 +239,6 @@ static inline void cache_near(const struct cache *c, uint32_t line, bool pair)
 
 /* As cache_touch_way, of another policy than an order in one word. */
 void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way);
-
-/* An array whose sets are found by the line's low bits and whose ways have their order in one word. */
-static inline bool cache_is_usual(const struct cache *c) { return c->mask && c->nibbles; }
-/* Tells the compiler of one that is known to be so. */
-static inline __attribute__((always_inline)) struct cache *cache_usual(struct cache *c, const bool known)
-{
-	if (known && !cache_is_usual(c))
-		__builtin_unreachable();
-	return c;
-}
 
 #define CACHE_NIBBLES 0x1111111111111111ull
 
@@ -236,10 +252,10 @@ static inline uint64_t cache_front(uint64_t order, uint32_t way)
 }
 
 /* Way `way` of a set has been used: tells the replacement policy. */
-static inline __attribute__((always_inline)) void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way)
+CACHE_INLINE void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way, const unsigned w)
 {
 	uint64_t *order = (uint64_t *)(void *)block;
-	if (__builtin_expect(!c->nibbles, 0))
+	if (!w && __builtin_expect(!c->nibbles, 0))
 		cache_touch_slow(c, block, way);
 	else if ((*order & 15) != way)
 		*order = cache_front(*order, way);
@@ -247,14 +263,16 @@ static inline __attribute__((always_inline)) void cache_touch_way(struct cache *
 
 static inline __attribute__((always_inline)) void cache_touch(struct cache *c, uint32_t index)
 {
-	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index));
+	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index), 0);
 }
 
 /* The way that a new line takes: an empty one, else the policy's victim. Its tag is the
  * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
 uint32_t cache_victim_slow(struct cache *c, const uint8_t *block);
-static inline __attribute__((always_inline)) uint32_t cache_victim_way(struct cache *c, const uint8_t *block)
+CACHE_INLINE uint32_t cache_victim_way(struct cache *c, const uint8_t *block, const unsigned w)
 {
+	if (w)
+		return (uint32_t)(*(const uint64_t *)(const void *)block >> 4 * (w - 1) & 15);
 	if (__builtin_expect(c->nibbles, 1))
 		return (uint32_t)(*(const uint64_t *)(const void *)block >> c->last_nibble & 15);
 	return cache_victim_slow(c, block);
@@ -263,7 +281,7 @@ static inline __attribute__((always_inline)) uint32_t cache_victim_way(struct ca
 /* The same as an entry, in the set whose way 0 is `first`. */
 static inline uint32_t cache_victim_from(struct cache *c, uint32_t first)
 {
-	return first | cache_victim_way(c, cache_block_at(c, first));
+	return first | cache_victim_way(c, cache_block_at(c, first), 0);
 }
 
 static inline uint32_t cache_victim(struct cache *c, uint32_t line)
@@ -272,11 +290,11 @@ static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 }
 
 /* All but the replacement policy. old: what the way had. */
-static inline __attribute__((always_inline)) void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
+CACHE_INLINE void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
 {
-	uint8_t *const state_at = block + c->states_at + way;
-	((uint32_t *)(void *)(block + c->tags_at))[way] = line;
-	cache_set_ready_way(c, block, way, ready);
+	uint8_t *const state_at = cache_states_in(c, block, w) + way;
+	cache_tags_in(c, block, w)[way] = line;
+	cache_set_ready_way(c, block, way, ready, w);
 	if (old == CACHE_NONE)
 		c->used++;
 	block[8 + way] = cache_hash(line); /* bytes last: they might be anything's, so that all must be read anew */
@@ -284,22 +302,26 @@ static inline __attribute__((always_inline)) void cache_put_into(struct cache *c
 }
 
 /* Where the way is the one that cache_victim_way has just given. */
-static inline __attribute__((always_inline)) void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state)
+CACHE_INLINE void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
 {
 	uint64_t *order = (uint64_t *)(void *)block;
-	if (__builtin_expect(c->nibbles, 1)) /* the last comes first */
+	if (w == 16) /* the last comes first */
+		*order = *order << 4 | *order >> 60;
+	else if (w == 8)
+		*order = *order >> 32 << 32 | (uint32_t)((uint32_t)*order << 4 | (uint32_t)*order >> 28);
+	else if (__builtin_expect(c->nibbles, 1))
 		*order ^= (*order ^ (*order << 4 | way)) & c->order_bits;
 	else
 		cache_touch_slow(c, block, way);
-	cache_put_into(c, block, way, old, line, ready, state);
+	cache_put_into(c, block, way, old, line, ready, state, w);
 }
 
 static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
 {
 	const uint32_t way = cache_way_at(index);
 	uint8_t *block = cache_block_at(c, index);
-	cache_touch_way(c, block, way);
-	cache_put_into(c, block, way, *cache_tag(c, index), line, ready, state);
+	cache_touch_way(c, block, way, 0);
+	cache_put_into(c, block, way, *cache_tag(c, index), line, ready, state, 0);
 }
 
 void cache_drop(struct cache *c, uint32_t index);

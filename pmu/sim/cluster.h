@@ -29,12 +29,12 @@ static inline enum line_state l1s_state(const struct memory *s, const struct clu
 	return highest;
 }
 
-/* Whether the caches of a cluster may have the line: false is certain. */
-static inline __attribute__((always_inline)) bool cluster_has(const struct cluster *k, uint32_t line)
+/* Whether the caches of a cluster may have the line: false is certain. w: as in cache.h, of a machine that is `quick`. */
+static inline __attribute__((always_inline)) bool cluster_has(const struct cluster *k, uint32_t line, const unsigned w)
 {
 	const struct private_core *c = k->first;
-	return k->cores != 1 || !k->l2.sets || cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE ||
-		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line), line) != CACHE_NONE || may_be_code(c, line);
+	return (!w && (k->cores != 1 || !k->l2.sets)) || cache_find_way(&k->l2, cache_block_of(&k->l2, line, w), line, w) != CACHE_NONE ||
+		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line, w), line, w) != CACHE_NONE || may_be_code(c, line);
 }
 
 /* Lowers (to S) or removes (I) a copy; returns what it was. */

@@ -33,7 +33,7 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t 
                                                      enum line_state state, uint64_t t)
 {
 	struct socket *k = &s->socket[socket];
-	return first | put(s, socket, k, cache_block_at(&k->l3, first), line, ready, state, 0, t, false);
+	return first | put(s, socket, k, cache_block_at(&k->l3, first), line, ready, state, 0, t, 0);
 }
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
@@ -46,7 +46,7 @@ void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uin
 	f->source = SRC_L3_UNSHARED;
 	f->ready = t + s->lat.l3;
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
-		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t);
+		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
 		if (s->sink.pulse)
 			tell_core_snoop(s, c->socket, line, had, t);
 		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
@@ -123,7 +123,7 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 			was = socket_state(s, k, p);
 			if (own || was >= LINE_E) {
 				const uint64_t mask = socket_holders(s, k, p);
-				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t);
+				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t, 0);
 				if (mask && s->sink.pulse)
 					tell_core_snoop(s, i, line, had, t);
 				was = had == LINE_M ? LINE_M : was;
@@ -155,7 +155,7 @@ void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line,
 	struct socket *k = c->here;
 	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
 	const enum line_state state = socket_state(s, k, p);
-	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t);
+	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
 	if (others && s->sink.pulse)
 		tell_core_snoop(s, c->socket, line, had, t);
 	f->source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
@@ -230,20 +230,20 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 
 static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
-	uncore_read(s, c, q, t, f, false);
+	uncore_read(s, c, q, t, f, 0);
 }
 
 OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	if (__builtin_expect(s->plain, 1))
-		uncore_read(s, c, q, t, f, true);
+		uncore_read(s, c, q, t, f, 1);
 	else
 		read_wholly(s, c, q, t, f);
 }
 
 void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f)
 {
-	miss_after(s, c, q, p, block, t, r, f, false);
+	miss_after(s, c, q, p, block, t, r, f, 0);
 }
 
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)

@@ -23,20 +23,21 @@ static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* ---- into the L3 ----------------------------------------------------------------------------- */
 
 /* Makes room in a set of the socket's L3 and puts the line there (with these holders, where it is inclusive); returns its
- * way. plain: memory_plain. */
+ * way. plain: what memory_plain says: 1: `plain`; 2: `quick` is 2; else 0. */
 static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, struct socket *k, uint8_t *const block, uint32_t line,
-	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const bool plain)
+	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const unsigned plain)
 {
+	const unsigned w2 = plain == 2 ? 8 : 0, w3 = plain == 2 ? 16 : 0; /* of the private caches and of the L3 */
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct cache *l3 = &k->l3;
-	const uint32_t way = cache_victim_way(l3, block), old = cache_tags_in(l3, block)[way];
+	const uint32_t way = cache_victim_way(l3, block, w3), old = cache_tags_in(l3, block, w3)[way];
 	const unsigned slice = !plain && s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
 	if (old != CACHE_NONE) {
-		enum line_state was = (enum line_state)block[l3->states_at + way];
+		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];
 		if (plain || s->inclusive) {
-			const uint64_t had = holders_get(s, holders_in(k, block, way));
-			if (had && socket_lower(s, socket, had, old, LINE_I, t) == LINE_M)
+			const uint64_t had = holders_get(s, holders_in(k, block, way, w3), w3);
+			if (had && socket_lower(s, socket, had, old, LINE_I, t, w2) == LINE_M)
 				was = LINE_M;
 		} else if (was == LINE_M) {
 			const uint32_t d = directory_find(&k->directory, old);
@@ -48,9 +49,9 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 		if (was == LINE_M)
 			(void)dram_write(s, socket, old, t, 1, true);
 	}
-	cache_put_victim(l3, block, way, old, line, ready, (uint8_t)state);
+	cache_put_victim(l3, block, way, old, line, ready, (uint8_t)state, w3);
 	if (plain || s->inclusive)
-		holders_set(s, holders_in(k, block, way), mask);
+		holders_set(s, holders_in(k, block, way, w3), mask, w3);
 	if (!plain)
 		uncore_pulse(s, socket, slice, in[state], t);
 	return way;
@@ -98,7 +99,7 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 
 /* r: what the snoop of the other sockets said. */
 static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
-	uint64_t t, const struct snooped r, struct fill *f, const bool plain)
+	uint64_t t, const struct snooped r, struct fill *f, const unsigned plain)
 {
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
@@ -133,7 +134,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f);
 
 static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
-	uint64_t t, struct fill *f, const bool plain)
+	uint64_t t, struct fill *f, const unsigned plain)
 {
 	const struct snooped nothing = { .sender = UINT32_MAX };
 	struct snooped r = nothing;
@@ -147,8 +148,9 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 
 /* Cluster c misses the line or has not enough right to it, at cycle t. */
 static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
-                                                          const bool plain)
+                                                          const unsigned plain)
 {
+	const unsigned w3 = plain == 2 ? 16 : 0;
 	struct socket *k = c->here;
 	const bool own = ask_owns(q);
 	if (!plain && s->float_cycles)
@@ -157,11 +159,11 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	uint8_t *block = NULL; /* of its set in the L3 */
 	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
 	if (plain || k->l3.sets) {
-		uint32_t slice;
-		const uint32_t set = cache_slice_and_set(&k->l3, q->line, &slice);
+		uint32_t slice = 0;
+		const uint32_t set = w3 ? q->line & k->l3.mask : cache_slice_and_set(&k->l3, q->line, &slice);
 		t = lane_take(&k->slices[slice], t);
-		block = cache_block(&k->l3, set);
-		const uint32_t way = cache_find_way(&k->l3, block, q->line);
+		block = cache_block(&k->l3, set, w3);
+		const uint32_t way = cache_find_way(&k->l3, block, q->line, w3);
 		p.set = cache_first(&k->l3, set);
 		p.l3 = way == CACHE_NONE ? CACHE_NONE : p.set | way;
 	}

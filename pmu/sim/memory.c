@@ -39,24 +39,25 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 
 /* ---- lines into the L2 and the L1 ----------------------------------------------------------- */
 
-/* One text for what misses the L1D, compiled twice: with `quick` for a machine of which memory's `quick` is true, while nobody
- * listens to lines on their way, without these questions. */
-static inline bool is_quick(const struct memory *s, unsigned thread) { return s->quick && !s->signals[thread]->any_lines; }
+/* One text for what misses the L1D, compiled three times: for each `quick` of the memory, while nobody listens to lines on their
+ * way, without these questions, and wholly. */
+static inline unsigned how_quick(const struct memory *s, unsigned thread) { return s->signals[thread]->any_lines ? 0 : s->quick; }
 
-static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint32_t line, uint64_t ready,
-                   enum line_state state, uint64_t t, const bool quick)
+/* block: of the line's set in the L2. */
+static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint8_t *block, uint32_t line,
+                   uint64_t ready, enum line_state state, uint64_t t, const unsigned quick)
 {
+	const unsigned w = quick ? 8 : 0;
 	static const enum signal out[] = { SIG_L2_OUT_DEMAND_CLEAN, SIG_L2_OUT_DEMAND_MODIFIED,
 	                                   SIG_L2_OUT_PREFETCH_CLEAN, SIG_L2_OUT_PREFETCH_MODIFIED };
 	struct signals *g = s->signals[q->thread];
 	const bool demand = ask_demands(q);
 	if (!quick && !k->l2.sets)
 		return;
-	struct cache *const l2 = cache_usual(&k->l2, quick);
-	uint8_t *const block = cache_block_of(l2, line);
-	const uint32_t way = cache_victim_way(l2, block), old = cache_tags_in(l2, block)[way];
-	const bool dirty = (block[l2->states_at + way] & LINE_STATE) == LINE_M;
-	cache_put_victim(cache_usual(l2, quick), block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)));
+	struct cache *const l2 = &k->l2;
+	const uint32_t way = cache_victim_way(l2, block, w), old = cache_tags_in(l2, block, w)[way];
+	const bool dirty = (cache_states_in(l2, block, w)[way] & LINE_STATE) == LINE_M;
+	cache_put_victim(l2, block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)), w);
 	if (!quick && g->any_lines) {
 		signal_pulse(g, SIG_L2_LINES_IN, t, 1);
 		signal_pulse(g, demand ? SIG_L2_LINES_IN_DEMAND : SIG_L2_LINES_IN_PREFETCH, t, 1);
@@ -127,12 +128,20 @@ uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t
 	                  c->wc_open);
 }
 
-/* i: the line's entry. train: what is asked for is a prefetcher's business. room: the super queue has an entry for it at t. */
-static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint32_t i,
-                                                             uint64_t t, const bool train, const bool room, const bool quick, struct fill *f)
+/* l2_prefetch of each `quick`. */
+static bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+static bool l2_prefetch_1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+static bool l2_prefetch_2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+
+/* block, way: the line's set and way in the L2, CACHE_NONE if it has none. train: what is asked for is a prefetcher's business.
+ * room: the super queue has an entry for it at t. */
+static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint8_t *block, uint32_t way,
+                                                             uint64_t t, const bool train, const bool room, const unsigned quick, struct fill *f)
 {
+	const unsigned w = quick ? 8 : 0;
 	const uint64_t asked = t;
 	struct cluster *k = c->cluster;
+	struct cache *const l2 = &k->l2;
 	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
 	enum line_state beside = LINE_I;
@@ -141,32 +150,33 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	if (!quick && k->cores > 1) { /* the other cores of a shared L2 */
 		beside = l1s_lower(s, k, line, own ? LINE_I : LINE_S, c);
 		if (beside == LINE_M) {
-			if (i != CACHE_NONE) {
-				*cache_state(&k->l2, i) = LINE_M;
+			if (way != CACHE_NONE) {
+				cache_states_in(l2, block, w)[way] = LINE_M;
 			} else if (k->l2.sets) {
-				l2_put(s, k, q, line, t, LINE_M, t, false);
-				i = cache_find(&k->l2, line);
+				l2_put(s, k, q, block, line, t, LINE_M, t, 0);
+				way = cache_find_way(l2, block, line, w);
 			}
 		}
 	}
-	const enum line_state had = i == CACHE_NONE ? LINE_I : (enum line_state)(*cache_state(&k->l2, i) & LINE_STATE);
+	const enum line_state had = way == CACHE_NONE ? LINE_I : (enum line_state)(cache_states_in(l2, block, w)[way] & LINE_STATE);
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
 	struct signals *const heard = s->signals[q->thread];
 	if (!quick && heard->any_lines && k->l2.sets)
 		tell_l2(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + s->m->l2_cycles;
-		if (cache_ready(&k->l2, i) > f->ready)
-			f->ready = cache_ready(&k->l2, i);
+		const uint64_t ready = l2->epoch + cache_ready_in(l2, block, w)[way];
+		if (ready > f->ready)
+			f->ready = ready;
 		f->source = SRC_L2;
 		f->state = own ? LINE_M : had == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
 		if (ask_demands(q))
-			*cache_state(&k->l2, i) &= (uint8_t)~LINE_PREFETCHED;
-		cache_touch(cache_usual(&k->l2, quick), i);
+			cache_states_in(l2, block, w)[way] &= (uint8_t)~LINE_PREFETCHED;
+		cache_touch_way(l2, block, way, w);
 	} else {
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		if (quick)
-			uncore_read(s, k, q, from, f, true);
+			uncore_read(s, k, q, from, f, quick);
 		else
 			uncore_read_some(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
@@ -177,12 +187,12 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		}
 		/* for a writer the L1 has, or will have, the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
-		if (own && i != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
-			i = cache_find(&k->l2, line);
-		if (own && i != CACHE_NONE) /* who only reads a line misses none that is there */
-			*cache_state(&k->l2, i) = (uint8_t)mine;
+		if (own && way != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
+			way = cache_find_way(l2, block, line, w);
+		if (own && way != CACHE_NONE) /* who only reads a line misses none that is there */
+			cache_states_in(l2, block, w)[way] = (uint8_t)mine;
 		else
-			l2_put(s, k, q, line, f->ready, mine, from, quick);
+			l2_put(s, k, q, block, line, f->ready, mine, from, quick);
 		if (!own && f->state == LINE_M && (quick || k->l2.sets))
 			f->state = LINE_E;
 		if (!quick && heard->any_lines)
@@ -193,36 +203,61 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	if (!train || !(c->prefetchers & 3) || !(quick || k->l2.sets))
 		return;
 	if ((c->prefetchers & 2) && !hit && ask_demands(q))
-		(void)l2_prefetch(s, c, q->thread, line ^ 1, t);
+		(void)(quick == 2 ? l2_prefetch_2 : quick ? l2_prefetch_1 : l2_prefetch_wholly)(s, c, q->thread, line ^ 1, t);
 	if (c->prefetchers & 1)
 		prefetch_streamer(s, c, q->thread, line, t);
 }
 
 OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
-	l2_read_as(s, c, q, cache_find(&c->cluster->l2, q->line), t, true, false, false, f);
+	struct cache *const l2 = &c->cluster->l2;
+	uint8_t *const block = l2->sets ? cache_block_of(l2, q->line, 0) : NULL;
+	l2_read_as(s, c, q, block, block ? cache_find_way(l2, block, q->line, 0) : CACHE_NONE, t, true, false, 0, f);
 }
 
-static __attribute__((noinline)) void l2_prefetch_wholly(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t)
-{
-	struct fill f;
-	l2_read_as(s, c, q, CACHE_NONE, t, false, true, false, &f);
-}
-
-OWN_PAGE bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+static __attribute__((noinline)) bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	if (cache_find_way(&k->l2, cache_block_of(&k->l2, line), line) != CACHE_NONE)
+	uint8_t *const block = cache_block_of(&k->l2, line, 0);
+	if (cache_find_way(&k->l2, block, line, 0) != CACHE_NONE)
 		return true;
 	if (sq_is_full(s, k, line, t))
 		return false;
-	if (__builtin_expect(is_quick(s, thread), 1))
-		l2_read_as(s, c, &q, CACHE_NONE, t, false, true, true, &f);
-	else
-		l2_prefetch_wholly(s, c, &q, t);
+	l2_read_as(s, c, &q, block, CACHE_NONE, t, false, true, 0, &f);
 	return true;
+}
+
+static inline __attribute__((always_inline)) bool l2_prefetch_as(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t,
+                                                                 const unsigned quick)
+{
+	struct cluster *k = c->cluster;
+	const struct ask q = { line, thread, ASK_PREFETCH };
+	struct fill f;
+	uint8_t *const block = cache_block_of(&k->l2, line, 8);
+	if (cache_find_way(&k->l2, block, line, 8) != CACHE_NONE)
+		return true;
+	if (sq_is_full(s, k, line, t))
+		return false;
+	l2_read_as(s, c, &q, block, CACHE_NONE, t, false, true, quick, &f);
+	return true;
+}
+
+static OWN_PAGE bool l2_prefetch_1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	return l2_prefetch_as(s, c, thread, line, t, 1);
+}
+
+static OWN_PAGE bool l2_prefetch_2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	return l2_prefetch_as(s, c, thread, line, t, 2);
+}
+
+bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	const unsigned quick = how_quick(s, thread);
+	return quick == 2 ? l2_prefetch_2(s, c, thread, line, t) : quick ? l2_prefetch_1(s, c, thread, line, t) : l2_prefetch_wholly(s, c, thread, line, t);
 }
 
 /* Deals with a line that had to leave an L1D, unless it is clean and in an inclusive L3. */
@@ -249,23 +284,27 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	if (j != CACHE_NONE)
 		*cache_state(&k->l2, j) = LINE_M;
 	else
-		l2_put(s, k, q, old, t, LINE_M, t, false);
+		l2_put(s, k, q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, 0);
 }
 
 /* Brings a line into the L1D of a core, waiting for a fill buffer; returns when it was had. held: the L1D had the line, without
  * the right that is asked for; room: there is a fill buffer at t. */
 static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held,
-                                                              const bool room, const bool quick, uint64_t t, struct fill *f)
+                                                              const bool room, const unsigned quick, uint64_t t, struct fill *f)
 {
+	const unsigned w = quick ? 8 : 0;
 	const unsigned open = c->wc_open;
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
 		wc_give_up(s, c, q->thread, q->line, t);
 	const uint64_t start = room && c->wc_open == open ? t : lfb_start(s, c, q->line, t);
-	if (quick)
-		l2_read_as(s, c, q, cache_find(cache_usual(&c->cluster->l2, quick), q->line), start, true, false, true, f);
-	else
+	if (quick) {
+		struct cache *const l2 = &c->cluster->l2;
+		uint8_t *const set = cache_block_of(l2, q->line, w);
+		l2_read_as(s, c, q, set, cache_find_way(l2, set, q->line, w), start, true, false, quick, f);
+	} else {
 		l2_read(s, c, q, start, f);
+	}
 	pool_add_found(&c->lfb, start, f->ready, q->line, (uint8_t)f->source);
 	if (!quick && g->any_lines) {
 		if (start > t)
@@ -280,16 +319,16 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	uint32_t old = CACHE_NONE;
 	bool dirty = false;
 	if (i == CACHE_NONE) {
-		uint8_t *const block = cache_block_of(cache_usual(l1, quick), q->line);
-		const uint32_t way = cache_victim_way(l1, block);
-		old = cache_tags_in(l1, block)[way];
-		dirty = (block[l1->states_at + way] & LINE_STATE) == LINE_M;
+		uint8_t *const block = cache_block_of(l1, q->line, w);
+		const uint32_t way = cache_victim_way(l1, block, w);
+		old = cache_tags_in(l1, block, w)[way];
+		dirty = (cache_states_in(l1, block, w)[way] & LINE_STATE) == LINE_M;
 		if (!quick && g->any_lines) {
 			signal_pulse(g, SIG_L1D_REPLACED, start, 1);
 			if (f->state == LINE_M)
 				signal_pulse(g, SIG_L1D_REPLACED_MODIFIED, start, 1);
 		}
-		cache_put_victim(cache_usual(l1, quick), block, way, old, q->line, f->ready, state);
+		cache_put_victim(l1, block, way, old, q->line, f->ready, state, w);
 	} else {
 		cache_put(l1, i, q->line, f->ready, state);
 	}
@@ -305,7 +344,7 @@ void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	(void)l1_fill(s, c, &q, false, true, false, t, &f);
+	(void)l1_fill(s, c, &q, false, true, 0, t, &f);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -322,23 +361,24 @@ static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum
 		signal_pulse(g, (enum signal)store[had], t, 1);
 }
 
-/* A data request at cycle t that is not a plain hit. i: the line's entry in the L1D, if it has one. */
+/* A data request at cycle t that is not a plain hit. block, way: the line's set and way in the L1D, CACHE_NONE if it has none. */
 static inline __attribute__((always_inline)) void data_slow_as(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread,
-	uint64_t t, uint32_t line, uint32_t i, const bool quick, struct mem_reply *r)
+	uint64_t t, uint32_t line, uint8_t *block, uint32_t way, const unsigned quick, struct mem_reply *r)
 {
+	const unsigned w = quick ? 8 : 0;
 	const bool own = kind == MEM_RFO || kind == MEM_PREFETCH_W;
 	const uint64_t least = t + (own ? 1 : s->m->l1d_cycles);
 	const bool train = kind == MEM_LOAD && (c->prefetchers & 4);
 	struct cache *l1 = &c->l1d;
-	if (i != CACHE_NONE && (!own || (*cache_state(l1, i) & LINE_STATE) >= LINE_E)) {
-		uint8_t *const block = cache_block_at(l1, i), *const at = block + l1->states_at + cache_way_at(i);
+	if (way != CACHE_NONE && (!own || (cache_states_in(l1, block, w)[way] & LINE_STATE) >= LINE_E)) {
+		uint8_t *const at = cache_states_in(l1, block, w) + way;
 		const uint8_t state = *at;
 		/* there, or on its way */
-		const uint64_t ready = cache_ready(l1, i);
+		const uint64_t ready = l1->epoch + cache_ready_in(l1, block, w)[way];
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
 		const bool first = state & LINE_PREFETCHED;
 		tell_l1(s, kind, thread, t, ready > t ? LINE_I : (enum line_state)(state & LINE_STATE));
-		cache_touch_way(cache_usual(l1, quick), block, cache_way_at(i));
+		cache_touch_way(l1, block, way, w);
 		*at = own ? LINE_M : state & (uint8_t)~LINE_PREFETCHED;
 		if (own)
 			(void)lower_code(c, line, LINE_I);
@@ -348,7 +388,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 		if (u && u->from > t) { /* asked for by an older instruction, but later in time */
 			r->source = (enum mem_source)u->source;
 			r->ready = t + (u->to - u->from);
-			cache_set_ready(l1, i, r->ready);
+			cache_set_ready_way(l1, block, way, r->ready, w);
 		}
 		if (first && ready > t)
 			signal_pulse(s->signals[thread], SIG_LOAD_HIT_PREFETCH, t, 1);
@@ -356,8 +396,8 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 			prefetch_next_line(s, c, thread, t, line);
 		return;
 	}
-	tell_l1(s, kind, thread, t, i == CACHE_NONE ? LINE_I : LINE_S);
-	if (i == CACHE_NONE && !own) { /* displaced before it came: the fill buffer still has it */
+	tell_l1(s, kind, thread, t, way == CACHE_NONE ? LINE_I : LINE_S);
+	if (way == CACHE_NONE && !own) { /* displaced before it came: the fill buffer still has it */
 		const struct pool_use *u = pool_find(&c->lfb, t, line);
 		if (u && u->from <= t) {
 			r->lfb_from = t;
@@ -368,7 +408,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 	}
 	const struct ask ask = { line, thread, kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, own && i != CACHE_NONE, false, quick, t, &f);
+	r->lfb_from = l1_fill(s, c, &ask, own && way != CACHE_NONE, false, quick, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)
@@ -376,31 +416,28 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 }
 
 static __attribute__((noinline)) void data_slow(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread, uint64_t t,
-                                                uint32_t line, uint32_t i, struct mem_reply *r)
+                                                uint32_t line, uint8_t *block, uint32_t way, struct mem_reply *r)
 {
-	data_slow_as(s, c, kind, thread, t, line, i, false, r);
+	data_slow_as(s, c, kind, thread, t, line, block, way, 0, r);
 }
 
-/* The plain hit: whether it is one. *i: the line's entry in the L1D, if it has one. */
+/* The plain hit: whether it is one. block: of the line's set in the L1D; *in: its way, if it has one. w: as in cache.h. */
 static inline __attribute__((always_inline)) bool data_near(struct memory *s, struct private_core *c, enum mem_kind kind,
-	unsigned thread, uint64_t ip, uint64_t va, uint64_t t, uint32_t line, bool own, uint32_t *i)
+	unsigned thread, uint64_t ip, uint64_t va, uint64_t t, uint32_t line, bool own, uint8_t *block, uint32_t *in, const unsigned w)
 {
 	struct cache *l1 = &c->l1d;
-	const uint32_t first = cache_first(l1, l1->mask ? line & l1->mask : cache_set(l1, line));
-	uint8_t *block = cache_block_at(l1, first);
-	const uint32_t way = cache_find_way(l1, block, line);
+	const uint32_t way = cache_find_way(l1, block, line, w);
+	*in = way;
 	if (kind == MEM_LOAD && (c->prefetchers & 8))
 		prefetch_stride(s, c, thread, ip, va, line, t);
-	*i = CACHE_NONE;
 	if (way == CACHE_NONE)
 		return false;
-	*i = first | way;
-	const uint8_t state = block[l1->states_at + way];
-	if (l1->epoch + cache_ready_in(l1, block)[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
+	const uint8_t state = cache_states_in(l1, block, w)[way];
+	if (l1->epoch + cache_ready_in(l1, block, w)[way] > t || !(state == LINE_M || (!own && state <= LINE_STATE)))
 		return false;
 	if (kind == MEM_LOAD || kind == MEM_RFO)
 		tell_l1(s, kind, thread, t, (enum line_state)state);
-	cache_touch_way(l1, block, way);
+	cache_touch_way(l1, block, way, w);
 	return true;
 }
 
@@ -409,14 +446,15 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 	struct private_core *c = &s->core[q->core];
 	/* walks give a line of node 0 above what it maps */
 	const uint32_t line = q->kind == MEM_WALK ? (uint32_t)(q->pa >> 6) : line_of(s, q->pa);
-	uint32_t i;
-	if (data_near(s, c, q->kind, q->thread, q->ip, q->va, q->cycle, line, own, &i)) {
+	uint32_t way;
+	uint8_t *const block = cache_block_of(&c->l1d, line, 0);
+	if (data_near(s, c, q->kind, q->thread, q->ip, q->va, q->cycle, line, own, block, &way, 0)) {
 		r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
 		r->lfb_from = q->cycle;
 		r->source = SRC_L1;
 		return;
 	}
-	data_slow(s, c, q->kind, q->thread, q->cycle, line, i, r);
+	data_slow(s, c, q->kind, q->thread, q->cycle, line, block, way, r);
 }
 
 /* The page has to be looked for. */
@@ -437,12 +475,12 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 	return ST_OK;
 }
 
-/* The page is known, the line has to be looked for; i: as in data_slow. */
+/* The page is known, the line has to be looked for; block, way: as in data_slow. */
 static inline __attribute__((always_inline)) enum status data_beyond_as(struct memory *s, struct private_core *c, const bool own, unsigned thread,
-	uint64_t t, uint32_t line, uint32_t i, const bool quick, struct data_reply *r)
+	uint64_t t, uint32_t line, uint8_t *block, uint32_t way, const unsigned quick, struct data_reply *r)
 {
 	struct mem_reply reply;
-	data_slow_as(s, c, own ? MEM_RFO : MEM_LOAD, thread, t, line, i, quick, &reply);
+	data_slow_as(s, c, own ? MEM_RFO : MEM_LOAD, thread, t, line, block, way, quick, &reply);
 	r->ready = reply.ready;
 	r->translated = t;
 	r->source = reply.source;
@@ -453,39 +491,43 @@ static inline __attribute__((always_inline)) enum status data_beyond_as(struct m
 }
 
 static __attribute__((noinline)) enum status data_beyond_wholly(struct memory *s, struct private_core *c, bool own, unsigned thread, uint64_t t,
-                                                                uint32_t line, uint32_t i, struct data_reply *r)
+                                                                uint32_t line, uint8_t *block, uint32_t way, struct data_reply *r)
 {
-	return data_beyond_as(s, c, own, thread, t, line, i, false, r);
+	return data_beyond_as(s, c, own, thread, t, line, block, way, 0, r);
 }
 
-static OWN_PAGE enum status load_beyond(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint32_t i,
-                                        struct data_reply *r)
-{
-	return data_beyond_as(s, c, false, thread, t, line, i, true, r);
-}
+#define BEYOND(name, own, quick) \
+	static OWN_PAGE enum status name(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint8_t *block, \
+	                                 uint32_t way, struct data_reply *r) \
+	{ \
+		return data_beyond_as(s, c, own, thread, t, line, block, way, quick, r); \
+	}
+BEYOND(load_beyond_1, false, 1)
+BEYOND(load_beyond_2, false, 2)
+BEYOND(store_beyond_1, true, 1)
+BEYOND(store_beyond_2, true, 2)
 
-static OWN_PAGE enum status store_beyond(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint32_t i,
-                                         struct data_reply *r)
-{
-	return data_beyond_as(s, c, true, thread, t, line, i, true, r);
-}
-
+/* w: as in cache.h, of the L1D. */
 static inline __attribute__((always_inline)) enum status data_at(struct memory *s, unsigned core, unsigned thread, uint64_t ip,
-	uint64_t va, unsigned bytes, uint64_t cycle, bool own, struct data_reply *r)
+	uint64_t va, unsigned bytes, uint64_t cycle, bool own, const unsigned w, struct data_reply *r)
 {
 	struct private_core *c = &s->core[core];
 	const struct recent_page *p = page_known(c, va, cycle);
 	const enum mem_kind kind = own ? MEM_RFO : MEM_LOAD;
-	uint32_t i = CACHE_NONE;
+	uint32_t way;
 	if (!p) {
 		struct mem_request q = { .kind = kind, .core = core, .thread = thread, .va = va, .bytes = (uint8_t)bytes, .ip = ip, .cycle = cycle };
 		return data_far(s, &q, r);
 	}
 	const uint32_t line = page_line(p, va);
-	if (!data_near(s, c, kind, thread, ip, va, cycle, line, own, &i)) {
-		if (__builtin_expect(!is_quick(s, thread), 0))
-			return data_beyond_wholly(s, c, own, thread, cycle, line, i, r);
-		return own ? store_beyond(s, c, thread, cycle, line, i, r) : load_beyond(s, c, thread, cycle, line, i, r);
+	uint8_t *const block = cache_block_of(&c->l1d, line, w);
+	if (!data_near(s, c, kind, thread, ip, va, cycle, line, own, block, &way, w)) {
+		const unsigned quick = w ? how_quick(s, thread) : 0;
+		if (__builtin_expect(quick == 2, 1))
+			return own ? store_beyond_2(s, c, thread, cycle, line, block, way, r) : load_beyond_2(s, c, thread, cycle, line, block, way, r);
+		if (quick)
+			return own ? store_beyond_1(s, c, thread, cycle, line, block, way, r) : load_beyond_1(s, c, thread, cycle, line, block, way, r);
+		return data_beyond_wholly(s, c, own, thread, cycle, line, block, way, r);
 	}
 	r->translated = cycle;
 	r->level = 1;
@@ -496,16 +538,27 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	return ST_OK;
 }
 
+/* Of a machine with another L1D than most. */
+static __attribute__((noinline)) enum status data_wholly(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
+                                                         uint64_t cycle, bool own, struct data_reply *r)
+{
+	return data_at(s, core, thread, ip, va, bytes, cycle, own, 0, r);
+}
+
 OWN_PAGE enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                         struct data_reply *r)
 {
-	return data_at(s, core, thread, ip, va, bytes, cycle, false, r);
+	if (__builtin_expect(!s->usual, 0))
+		return data_wholly(s, core, thread, ip, va, bytes, cycle, false, r);
+	return data_at(s, core, thread, ip, va, bytes, cycle, false, 8, r);
 }
 
 enum status memory_store(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                          struct data_reply *r)
 {
-	return data_at(s, core, thread, ip, va, bytes, cycle, true, r);
+	if (__builtin_expect(!s->usual, 0))
+		return data_wholly(s, core, thread, ip, va, bytes, cycle, true, r);
+	return data_at(s, core, thread, ip, va, bytes, cycle, true, 8, r);
 }
 
 const bool *memory_went_beyond(const struct memory *s, unsigned core) { return &s->core[core].beyond; }

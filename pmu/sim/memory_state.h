@@ -114,7 +114,8 @@ struct memory {
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
 	bool plain;             /* an inclusive L3, an uncore clock that stays, and no sink: see memory_plain */
-	bool quick;             /* and an L2 for each core, and it and the L1D as cache_is_usual says */
+	bool usual;             /* the L1D is as cache_is_usual says of 8 ways */
+	uint8_t quick;          /* 1: plain and usual, and an L2 of such kind for each core; 2: and the L3 is so of 16 ways; else 0 */
 	struct latencies lat;
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
 	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
@@ -151,7 +152,7 @@ static inline const struct recent_page *page_known(struct private_core *c, uint6
 	p = &c->pages[va >> c->page_shift & (RECENT_PAGES - 1)];
 	if (va - p->va > p->last || p->ready > cycle || *p->tag_at != p->tag)
 		return NULL;
-	cache_touch_way(p->array, p->block, p->way);
+	cache_touch_way(p->array, p->block, p->way, 0);
 	c->latest = p;
 	return p;
 }

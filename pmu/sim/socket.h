@@ -5,17 +5,17 @@
 
 #include "pmu/sim/cluster.h"
 
-/* A mask as it is kept, in holder_bytes; one is usual, the others are socket.c's. */
+/* A mask as it is kept, in holder_bytes; one is usual (`one`: known to be so), the others are socket.c's. */
 uint64_t holders_get_wide(const struct memory *s, const void *at);
 void holders_set_wide(const struct memory *s, void *at, uint64_t mask);
-static inline uint64_t holders_get(const struct memory *s, const void *at)
+static inline __attribute__((always_inline)) uint64_t holders_get(const struct memory *s, const void *at, const bool one)
 {
-	return __builtin_expect(s->holder_bytes == 1, 1) ? *(const uint8_t *)at : holders_get_wide(s, at);
+	return one || __builtin_expect(s->holder_bytes == 1, 1) ? *(const uint8_t *)at : holders_get_wide(s, at);
 }
 
-static inline void holders_set(const struct memory *s, void *at, uint64_t mask)
+static inline __attribute__((always_inline)) void holders_set(const struct memory *s, void *at, uint64_t mask, const bool one)
 {
-	if (__builtin_expect(s->holder_bytes == 1, 1))
+	if (one || __builtin_expect(s->holder_bytes == 1, 1))
 		*(uint8_t *)at = (uint8_t)mask;
 	else
 		holders_set_wide(s, at, mask);
@@ -27,17 +27,17 @@ static inline void *holders_at(const struct memory *s, const struct socket *k, u
 	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
 }
 
-static inline uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i) { return holders_get(s, holders_at(s, k, i)); }
+static inline uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i) { return holders_get(s, holders_at(s, k, i), false); }
 
 static inline void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
 {
-	holders_set(s, holders_at(s, k, i), mask);
+	holders_set(s, holders_at(s, k, i), mask, false);
 }
 
-/* The same of way `way` of a set of an inclusive L3. */
-static inline void *holders_in(const struct socket *k, uint8_t *block, uint32_t way)
+/* The same of way `way` of a set of an inclusive L3; w: as in cache.h. */
+static inline __attribute__((always_inline)) void *holders_in(const struct socket *k, uint8_t *block, uint32_t way, const unsigned w)
 {
-	return block + k->l3.extra_at + way * k->l3.extra_bytes;
+	return block + cache_extra_at(&k->l3, w) + way * (w ? 1 : k->l3.extra_bytes);
 }
 
 uint32_t directory_find(const struct directory *d, uint32_t line);
@@ -98,14 +98,14 @@ static inline void socket_hold(const struct memory *s, struct socket *k, struct 
 
 /* The directory's entry goes: no cluster of the socket holds the line any more. */
 void socket_release(const struct memory *s, struct socket *k, struct place p);
-/* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. */
+/* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. w: as in cluster_has. */
 static inline __attribute__((always_inline)) enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
-                                           uint64_t t)
+                                           uint64_t t, const unsigned w)
 {
 	enum line_state highest = LINE_I;
 	for (; mask; mask &= mask - 1) {
 		struct cluster *k = &s->cluster[socket * s->clusters_per_socket + (unsigned)__builtin_ctzll(mask)];
-		if (!cluster_has(k, line))
+		if (!cluster_has(k, line, w))
 			continue;
 		const enum line_state had = cluster_lower(s, k, line, to, t);
 		highest = had > highest ? had : highest;

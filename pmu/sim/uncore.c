@@ -15,7 +15,10 @@ void memory_uncore(struct memory *s, const struct uncore_sink *sink)
 void memory_plain(struct memory *s)
 {
 	s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.pulse;
-	s->quick = s->plain && s->m->l2_bytes && s->m->l2_cores == 1 && cache_is_usual(&s->core[0].l1d) && cache_is_usual(&s->cluster[0].l2);
+	s->usual = cache_is_usual(&s->core[0].l1d, 8);
+	s->quick = 0;
+	if (s->plain && s->m->l2_bytes && s->m->l2_cores == 1 && s->usual && cache_is_usual(&s->cluster[0].l2, 8))
+		s->quick = cache_is_usual(&s->socket[0].l3, 16) ? 2 : 1;
 }
 
 void memory_bus_lock(struct memory *s, uint64_t core_cycle) { uncore_pulse(s, 0, 0, UNC_BUS_LOCK, core_cycle); }
