@@ -226,15 +226,16 @@ static inline __attribute__((always_inline)) uint32_t cache_find(const struct ca
 }
 
 /* Brings what this program looks at for a line into the host's caches, with pair for the other one of its aligned pair too. */
-static inline void cache_near(const struct cache *c, uint32_t line, bool pair)
+CACHE_INLINE void cache_near(const struct cache *c, uint32_t line, bool pair, const unsigned w)
 {
-	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair, 0), *end = block + c->block_bytes;
-	if (pair && c->mask)
-		end += c->block_bytes;
-	for (; block < end; block += 64)
-		__builtin_prefetch(block);
-	if (pair && !c->mask)
-		cache_near(c, line | 1, false);
+	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair, w);
+	for (uint32_t at = 0; at < cache_block_bytes(c, w); at += 64)
+		__builtin_prefetch(block + at);
+	if (!pair)
+		return;
+	block = w || c->mask ? block + cache_block_bytes(c, w) : cache_block_of(c, line | 1, 0);
+	for (uint32_t at = 0; at < cache_block_bytes(c, w); at += 64)
+		__builtin_prefetch(block + at);
 }
 
 /* As cache_touch_way, of another policy than an order in one word. */

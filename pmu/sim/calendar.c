@@ -6,7 +6,20 @@ void lane_init(struct lane *l, uint64_t period_65536)
 {
 	memset(l, 0, sizeof(*l));
 	l->period = period_65536;
-	l->inverse = period_65536 ? UINT64_MAX / period_65536 : 0;
+	if (period_65536 <= 1u << 15 || period_65536 >> 32)
+		return;
+	/* t 2^16 / period = t (2^79 / period) / 2^63. With inverse * period above 2^79 by `more` that is too large by t more / period / 2^63,
+	 * which never reaches the next slot as long as t more < 2^63. */
+	const uint64_t high = (1ull << 47) / period_65536, rest = ((1ull << 47) % period_65536) << 32, left = rest % period_65536;
+	const uint64_t more = left ? period_65536 - left : 0;
+	l->inverse = (high << 32) + rest / period_65536 + (left != 0);
+	l->exact = more ? (1ull << 63) / more : 1ull << 63;
+}
+
+/* Without a limit, with a period that has no inverse of 64 bits, or after more cycles than its inverse is good for. */
+uint64_t lane_take_late(struct lane *l, uint64_t t)
+{
+	return l->period ? lane_take_slow(l, (t << 16) / l->period, t) : t;
 }
 
 uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)

@@ -159,24 +159,24 @@ static inline const struct pool_use *pool_find(struct pool *p, uint64_t t, uint3
 struct lane_word { uint64_t of, taken; }; /* slots 64 * of and up, a bit each; of another `of`: none is taken */
 struct lane {
 	uint64_t period;  /* in 1/65536 core cycles; 0: no limit */
-	uint64_t inverse; /* 2^64 / period */
+	uint64_t exact;   /* in cycles before this one t's slot is 2 t inverse / 2^64: see lane_init */
+	uint64_t inverse; /* 2^79 / period, rounded up */
 	uint64_t base;    /* the oldest slot that is remembered, a multiple of 64 */
 	struct lane_word word[LANE_WORDS];
 };
 
 void lane_init(struct lane *l, uint64_t period_65536);
 uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t);
+uint64_t lane_take_late(struct lane *l, uint64_t t);
 
 /* Takes the first free slot that is not over at cycle t; returns when it can start: t itself
  * if the slot of t is free. */
 static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, uint64_t t)
 {
 	__asm__("" : "+r"(l)); /* in a register: else its address among others is worked out anew for each field */
-	if (!l->period)
-		return t;
-	const uint64_t fine = t << 16;
-	uint64_t k = (uint64_t)(((unsigned __int128)fine * l->inverse) >> 64);
-	k += fine - k * l->period >= l->period; /* the inverse is rounded down: by less than one slot in 2^47 cycles */
+	if (__builtin_expect(t >= l->exact, 0))
+		return lane_take_late(l, t);
+	const uint64_t k = (uint64_t)(((unsigned __int128)(t << 1) * l->inverse) >> 64);
 	if (k - l->base < LANE_SLOTS) {
 		struct lane_word *w = &l->word[k / 64 % LANE_WORDS];
 		__asm__("" : "+r"(w));

@@ -99,9 +99,8 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 
 /* r: what the snoop of the other sockets said. */
 static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
-	uint64_t t, const struct snooped r, struct fill *f, const unsigned plain)
+	uint64_t t, const struct snooped r, struct fill *f, const bool own, const unsigned plain)
 {
-	const bool own = ask_owns(q);
 	const uint32_t line = q->line;
 	const unsigned home = home_of(line);
 	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
@@ -134,25 +133,24 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f);
 
 static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
-	uint64_t t, struct fill *f, const unsigned plain)
+	uint64_t t, struct fill *f, const bool own, const unsigned plain)
 {
 	const struct snooped nothing = { .sender = UINT32_MAX };
 	struct snooped r = nothing;
 	if (!plain || (c->peer && c->peer->l3.used))
-		r = snoop_sockets(s, c->socket, q->line, ask_owns(q), t + s->lat.l3);
+		r = snoop_sockets(s, c->socket, q->line, own, t + s->lat.l3);
 	if (__builtin_expect(r.any, 0))
 		miss_found(s, c, q, p, block, t, r, f);
 	else
-		miss_after(s, c, q, p, block, t, nothing, f, plain);
+		miss_after(s, c, q, p, block, t, nothing, f, own, plain);
 }
 
-/* Cluster c misses the line or has not enough right to it, at cycle t. */
+/* Cluster c misses the line or has not enough right to it, at cycle t. own: q asks for ownership. */
 static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
-                                                          const unsigned plain)
+                                                          const bool own, const unsigned plain)
 {
 	const unsigned w3 = plain == 2 ? 16 : 0;
 	struct socket *k = c->here;
-	const bool own = ask_owns(q);
 	if (!plain && s->float_cycles)
 		s->lat = s->lat_of[uncore_is_other(s, t)];
 	const uint64_t came = t;
@@ -177,7 +175,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	const bool here = p.l3 != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
 	const enum line_state state = here && !plain ? socket_state(s, k, p) : LINE_I;
 	if (!here)
-		miss(s, c, q, p, block, t, f, plain);
+		miss(s, c, q, p, block, t, f, own, plain);
 	else if (own)
 		hit_own(s, c, p, q->line, t, f);
 	else

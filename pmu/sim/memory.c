@@ -45,13 +45,12 @@ static inline unsigned how_quick(const struct memory *s, unsigned thread) { retu
 
 /* block: of the line's set in the L2. */
 static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint8_t *block, uint32_t line,
-                   uint64_t ready, enum line_state state, uint64_t t, const unsigned quick)
+                   uint64_t ready, enum line_state state, uint64_t t, const bool demand, const unsigned quick)
 {
 	const unsigned w = quick ? 8 : 0;
 	static const enum signal out[] = { SIG_L2_OUT_DEMAND_CLEAN, SIG_L2_OUT_DEMAND_MODIFIED,
 	                                   SIG_L2_OUT_PREFETCH_CLEAN, SIG_L2_OUT_PREFETCH_MODIFIED };
 	struct signals *g = s->signals[q->thread];
-	const bool demand = ask_demands(q);
 	if (!quick && !k->l2.sets)
 		return;
 	struct cache *const l2 = &k->l2;
@@ -134,15 +133,16 @@ static bool l2_prefetch_1(struct memory *s, struct private_core *c, unsigned thr
 static bool l2_prefetch_2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 
 /* block, way: the line's set and way in the L2, CACHE_NONE if it has none. train: what is asked for is a prefetcher's business.
- * room: the super queue has an entry for it at t. */
+ * room: the super queue has an entry for it at t. kind: q's. */
 static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint8_t *block, uint32_t way,
-                                                             uint64_t t, const bool train, const bool room, const unsigned quick, struct fill *f)
+                                                             uint64_t t, const enum ask_kind kind, const bool train, const bool room, const unsigned quick,
+                                                             struct fill *f)
 {
 	const unsigned w = quick ? 8 : 0;
 	const uint64_t asked = t;
 	struct cluster *k = c->cluster;
 	struct cache *const l2 = &k->l2;
-	const bool own = ask_owns(q);
+	const bool own = kind_owns(kind), demand = kind_demands(kind);
 	const uint32_t line = q->line;
 	enum line_state beside = LINE_I;
 	if (quick || k->l2.sets)
@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			if (way != CACHE_NONE) {
 				cache_states_in(l2, block, w)[way] = LINE_M;
 			} else if (k->l2.sets) {
-				l2_put(s, k, q, block, line, t, LINE_M, t, 0);
+				l2_put(s, k, q, block, line, t, LINE_M, t, ask_demands(q), 0);
 				way = cache_find_way(l2, block, line, w);
 			}
 		}
@@ -170,13 +170,13 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			f->ready = ready;
 		f->source = SRC_L2;
 		f->state = own ? LINE_M : had == LINE_S || beside != LINE_I ? LINE_S : LINE_E;
-		if (ask_demands(q))
+		if (demand)
 			cache_states_in(l2, block, w)[way] &= (uint8_t)~LINE_PREFETCHED;
 		cache_touch_way(l2, block, way, w);
 	} else {
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		if (quick)
-			uncore_read(s, k, q, from, f, quick);
+			uncore_read(s, k, q, from, f, own, quick);
 		else
 			uncore_read_some(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		if (own && way != CACHE_NONE) /* who only reads a line misses none that is there */
 			cache_states_in(l2, block, w)[way] = (uint8_t)mine;
 		else
-			l2_put(s, k, q, block, line, f->ready, mine, from, quick);
+			l2_put(s, k, q, block, line, f->ready, mine, from, demand, quick);
 		if (!own && f->state == LINE_M && (quick || k->l2.sets))
 			f->state = LINE_E;
 		if (!quick && heard->any_lines)
@@ -202,7 +202,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	}
 	if (!train || !(c->prefetchers & 3) || !(quick || k->l2.sets))
 		return;
-	if ((c->prefetchers & 2) && !hit && ask_demands(q))
+	if ((c->prefetchers & 2) && !hit && demand)
 		(void)(quick == 2 ? l2_prefetch_2 : quick ? l2_prefetch_1 : l2_prefetch_wholly)(s, c, q->thread, line ^ 1, t);
 	if (c->prefetchers & 1)
 		prefetch_streamer(s, c, q->thread, line, t);
@@ -212,7 +212,7 @@ OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct ask
 {
 	struct cache *const l2 = &c->cluster->l2;
 	uint8_t *const block = l2->sets ? cache_block_of(l2, q->line, 0) : NULL;
-	l2_read_as(s, c, q, block, block ? cache_find_way(l2, block, q->line, 0) : CACHE_NONE, t, true, false, 0, f);
+	l2_read_as(s, c, q, block, block ? cache_find_way(l2, block, q->line, 0) : CACHE_NONE, t, q->kind, true, false, 0, f);
 }
 
 static __attribute__((noinline)) bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
@@ -225,7 +225,7 @@ static __attribute__((noinline)) bool l2_prefetch_wholly(struct memory *s, struc
 		return true;
 	if (sq_is_full(s, k, line, t))
 		return false;
-	l2_read_as(s, c, &q, block, CACHE_NONE, t, false, true, 0, &f);
+	l2_read_as(s, c, &q, block, CACHE_NONE, t, ASK_PREFETCH, false, true, 0, &f);
 	return true;
 }
 
@@ -240,7 +240,7 @@ static inline __attribute__((always_inline)) bool l2_prefetch_as(struct memory *
 		return true;
 	if (sq_is_full(s, k, line, t))
 		return false;
-	l2_read_as(s, c, &q, block, CACHE_NONE, t, false, true, quick, &f);
+	l2_read_as(s, c, &q, block, CACHE_NONE, t, ASK_PREFETCH, false, true, quick, &f);
 	return true;
 }
 
@@ -284,13 +284,13 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	if (j != CACHE_NONE)
 		*cache_state(&k->l2, j) = LINE_M;
 	else
-		l2_put(s, k, q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, 0);
+		l2_put(s, k, q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, ask_demands(q), 0);
 }
 
 /* Brings a line into the L1D of a core, waiting for a fill buffer; returns when it was had. held: the L1D had the line, without
- * the right that is asked for; room: there is a fill buffer at t. */
+ * the right that is asked for; kind: q's; room: there is a fill buffer at t. */
 static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held,
-                                                              const bool room, const unsigned quick, uint64_t t, struct fill *f)
+                                                              const enum ask_kind kind, const bool room, const unsigned quick, uint64_t t, struct fill *f)
 {
 	const unsigned w = quick ? 8 : 0;
 	const unsigned open = c->wc_open;
@@ -301,7 +301,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	if (quick) {
 		struct cache *const l2 = &c->cluster->l2;
 		uint8_t *const set = cache_block_of(l2, q->line, w);
-		l2_read_as(s, c, q, set, cache_find_way(l2, set, q->line, w), start, true, false, quick, f);
+		l2_read_as(s, c, q, set, cache_find_way(l2, set, q->line, w), start, kind, true, false, quick, f);
 	} else {
 		l2_read(s, c, q, start, f);
 	}
@@ -310,11 +310,11 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		if (start > t)
 			signal_level(g, SIG_LFB_FULL, t, start, 1);
 		signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
-		if (q->kind == ASK_LOAD)
+		if (kind == ASK_LOAD)
 			signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
 	}
 	struct cache *const l1 = &c->l1d;
-	const uint8_t state = (uint8_t)(f->state | (ask_demands(q) ? 0 : LINE_PREFETCHED));
+	const uint8_t state = (uint8_t)(f->state | (kind_demands(kind) ? 0 : LINE_PREFETCHED));
 	const uint32_t i = held ? cache_find(l1, q->line) : CACHE_NONE; /* there in S, when asked for ownership */
 	uint32_t old = CACHE_NONE;
 	bool dirty = false;
@@ -335,7 +335,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	/* only now: what follows may throw the new line out of the L2 and must see it here */
 	if (old != CACHE_NONE && (dirty || (!quick && !s->inclusive)))
 		l1_evict(s, c, q, old, dirty, start);
-	if (ask_owns(q))
+	if (kind_owns(kind))
 		(void)lower_code(c, q->line, LINE_I);
 	return start;
 }
@@ -344,7 +344,7 @@ void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
-	(void)l1_fill(s, c, &q, false, true, 0, t, &f);
+	(void)l1_fill(s, c, &q, false, ASK_PREFETCH, true, 0, t, &f);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -406,9 +406,10 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 			return;
 		}
 	}
-	const struct ask ask = { line, thread, kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD };
+	const enum ask_kind asks = kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD;
+	const struct ask ask = { line, thread, asks };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, own && way != CACHE_NONE, false, quick, t, &f);
+	r->lfb_from = l1_fill(s, c, &ask, own && way != CACHE_NONE, asks, false, quick, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)
@@ -496,16 +497,18 @@ static __attribute__((noinline)) enum status data_beyond_wholly(struct memory *s
 	return data_beyond_as(s, c, own, thread, t, line, block, way, 0, r);
 }
 
-#define BEYOND(name, own, quick) \
+/* miss: the line is not there. */
+#define BEYOND(name, own, miss, quick) \
 	static OWN_PAGE enum status name(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint8_t *block, \
 	                                 uint32_t way, struct data_reply *r) \
 	{ \
-		return data_beyond_as(s, c, own, thread, t, line, block, way, quick, r); \
+		return data_beyond_as(s, c, own, thread, t, line, block, miss ? CACHE_NONE : way, quick, r); \
 	}
-BEYOND(load_beyond_1, false, 1)
-BEYOND(load_beyond_2, false, 2)
-BEYOND(store_beyond_1, true, 1)
-BEYOND(store_beyond_2, true, 2)
+BEYOND(load_beyond_1, false, true, 1)
+BEYOND(load_beyond_2, false, true, 2)
+BEYOND(load_waiting, false, false, 1)
+BEYOND(store_beyond_1, true, false, 1)
+BEYOND(store_beyond_2, true, false, 2)
 
 /* w: as in cache.h, of the L1D. */
 static inline __attribute__((always_inline)) enum status data_at(struct memory *s, unsigned core, unsigned thread, uint64_t ip,
@@ -523,10 +526,12 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	uint8_t *const block = cache_block_of(&c->l1d, line, w);
 	if (!data_near(s, c, kind, thread, ip, va, cycle, line, own, block, &way, w)) {
 		const unsigned quick = w ? how_quick(s, thread) : 0;
-		if (__builtin_expect(quick == 2, 1))
-			return own ? store_beyond_2(s, c, thread, cycle, line, block, way, r) : load_beyond_2(s, c, thread, cycle, line, block, way, r);
+		if (quick && !own && way != CACHE_NONE)
+			return load_waiting(s, c, thread, cycle, line, block, way, r);
+		if (quick == 2)
+			return (own ? store_beyond_2 : load_beyond_2)(s, c, thread, cycle, line, block, way, r);
 		if (quick)
-			return own ? store_beyond_1(s, c, thread, cycle, line, block, way, r) : load_beyond_1(s, c, thread, cycle, line, block, way, r);
+			return (own ? store_beyond_1 : load_beyond_1)(s, c, thread, cycle, line, block, way, r);
 		return data_beyond_wholly(s, c, own, thread, cycle, line, block, way, r);
 	}
 	r->translated = cycle;
@@ -644,8 +649,11 @@ void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
 	const uint32_t line = line_of(s, pa);
 	const struct private_core *c = &s->core[core];
 	const struct socket *here = c->cluster->here, *peer = c->cluster->peer;
-	if (here->l3.used) /* nothing to look at but what is filled */
-		cache_near(&here->l3, line, c->prefetchers & 2);
+	const bool pair = c->prefetchers & 2;
+	if (s->quick == 2)
+		cache_near(&here->l3, line, pair, 16);
+	else if (here->l3.used) /* nothing to look at but what is filled */
+		cache_near(&here->l3, line, pair, 0);
 	if (peer && peer->l3.used)
-		cache_near(&peer->l3, line, c->prefetchers & 2);
+		cache_near(&peer->l3, line, pair, 0);
 }

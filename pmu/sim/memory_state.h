@@ -166,8 +166,10 @@ static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
 enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFETCH_RFO };
 struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
 
-static inline bool ask_owns(const struct ask *q) { return q->kind == ASK_RFO || q->kind == ASK_PREFETCH_RFO; }
-static inline bool ask_demands(const struct ask *q) { return q->kind < ASK_PREFETCH; }
+static inline bool kind_owns(enum ask_kind kind) { return kind == ASK_RFO || kind == ASK_PREFETCH_RFO; }
+static inline bool kind_demands(enum ask_kind kind) { return kind < ASK_PREFETCH; }
+static inline bool ask_owns(const struct ask *q) { return kind_owns(q->kind); }
+static inline bool ask_demands(const struct ask *q) { return kind_demands(q->kind); }
 
 /* What comes back. */
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
