@@ -33,7 +33,12 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t 
                                                      enum line_state state, uint64_t t)
 {
 	struct socket *k = &s->socket[socket];
-	return first | put(s, socket, k, cache_block_at(&k->l3, first), line, ready, state, 0, t, 0);
+	return first | put(s, socket, k, cache_block_at(&k->l3, first), line, ready, state, 0, t, NULL, 0);
+}
+
+bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t)
+{
+	return socket_lower(s, socket, mask, line, LINE_I, t, 0) == LINE_M;
 }
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
@@ -230,20 +235,20 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 
 static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
-	uncore_read(s, c, q, t, f, ask_owns(q), 0);
+	uncore_read(s, c, q, t, f, q->line, ask_owns(q), 0);
 }
 
 OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	if (__builtin_expect(s->plain, 1))
-		uncore_read(s, c, q, t, f, ask_owns(q), 1);
+		uncore_read(s, c, q, t, f, q->line, ask_owns(q), 1);
 	else
 		read_wholly(s, c, q, t, f);
 }
 
 void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f)
 {
-	miss_after(s, c, q, p, block, t, r, f, ask_owns(q), 0);
+	miss_after(s, c, p, block, t, r, f, q->line, ask_owns(q), 0);
 }
 
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)

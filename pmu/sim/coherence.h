@@ -22,10 +22,21 @@ static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* ---- into the L3 ----------------------------------------------------------------------------- */
 
+/* A line that leaves an inclusive L3 leaves the caches of the clusters in `mask`: whether one had it modified. c: the cluster that
+ * is looked at first, and most often alone; NULL: none. */
+bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t);
+static inline __attribute__((always_inline)) bool leave_all(struct memory *s, unsigned socket, const struct cluster *c, uint64_t mask, uint32_t line,
+                                                            uint64_t t, const unsigned w)
+{
+	if (mask && !(c && mask == c->bit && !cluster_has(c, line, w)))
+		return leave_clusters(s, socket, mask, line, t);
+	return false;
+}
+
 /* Makes room in a set of the socket's L3 and puts the line there (with these holders, where it is inclusive); returns its
- * way. plain: what memory_plain says: 1: `plain`; 2: `quick` is 2; else 0. */
+ * way. c: for leave_all. plain: what memory_plain says: 1: `plain`; 2: `quick` is 2; else 0. */
 static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, struct socket *k, uint8_t *const block, uint32_t line,
-	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const unsigned plain)
+	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const struct cluster *c, const unsigned plain)
 {
 	const unsigned w2 = plain == 2 ? 8 : 0, w3 = plain == 2 ? 16 : 0; /* of the private caches and of the L3 */
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
@@ -37,7 +48,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];
 		if (plain || s->inclusive) {
 			const uint64_t had = holders_get(s, holders_in(k, block, way, w3), w3);
-			if (had && socket_lower(s, socket, had, old, LINE_I, t, w2) == LINE_M)
+			if (leave_all(s, socket, c, had, old, t, w2))
 				was = LINE_M;
 		} else if (was == LINE_M) {
 			const uint32_t d = directory_find(&k->directory, old);
@@ -98,10 +109,9 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 }
 
 /* r: what the snoop of the other sockets said. */
-static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
-	uint64_t t, const struct snooped r, struct fill *f, const bool own, const unsigned plain)
+static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, struct place p, uint8_t *block,
+	uint64_t t, const struct snooped r, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
-	const uint32_t line = q->line;
 	const unsigned home = home_of(line);
 	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
@@ -112,7 +122,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
 		const uint64_t unloaded = r.modified ? s->lat.remote_modified : home == c->socket ? s->lat.local : s->lat.remote;
-		const int64_t delay = dram_read(s, c->socket, line, asked);
+		const int64_t delay = dram_read(s, c->socket, line, asked, plain);
 		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
 		if (!plain && s->sink.pulse)
@@ -124,7 +134,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
 	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
 	if (plain || s->inclusive)
-		(void)put(s, c->socket, c->here, block, line, f->ready, state, c->bit, t, plain);
+		(void)put(s, c->socket, c->here, block, line, f->ready, state, c->bit, t, c, plain);
 	else
 		socket_hold(s, c->here, p, line, state, c->bit);
 }
@@ -133,21 +143,21 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f);
 
 static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
-	uint64_t t, struct fill *f, const bool own, const unsigned plain)
+	uint64_t t, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
 	const struct snooped nothing = { .sender = UINT32_MAX };
 	struct snooped r = nothing;
 	if (!plain || (c->peer && c->peer->l3.used))
-		r = snoop_sockets(s, c->socket, q->line, own, t + s->lat.l3);
+		r = snoop_sockets(s, c->socket, line, own, t + s->lat.l3);
 	if (__builtin_expect(r.any, 0))
 		miss_found(s, c, q, p, block, t, r, f);
 	else
-		miss_after(s, c, q, p, block, t, nothing, f, own, plain);
+		miss_after(s, c, p, block, t, nothing, f, line, own, plain);
 }
 
-/* Cluster c misses the line or has not enough right to it, at cycle t. own: q asks for ownership. */
+/* Cluster c misses the line or has not enough right to it, at cycle t. line, own: q's, and whether it asks for ownership. */
 static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
-                                                          const bool own, const unsigned plain)
+                                                          const uint32_t line, const bool own, const unsigned plain)
 {
 	const unsigned w3 = plain == 2 ? 16 : 0;
 	struct socket *k = c->here;
@@ -158,10 +168,10 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
 	if (plain || k->l3.sets) {
 		uint32_t slice = 0;
-		const uint32_t set = w3 ? q->line & k->l3.mask : cache_slice_and_set(&k->l3, q->line, &slice);
+		const uint32_t set = w3 ? line & k->l3.mask : cache_slice_and_set(&k->l3, line, &slice);
 		t = lane_take(&k->slices[slice], t);
 		block = cache_block(&k->l3, set, w3);
-		const uint32_t way = cache_find_way(&k->l3, block, q->line, w3);
+		const uint32_t way = cache_find_way(&k->l3, block, line, w3);
 		p.set = cache_first(&k->l3, set);
 		p.l3 = way == CACHE_NONE ? CACHE_NONE : p.set | way;
 	}
@@ -175,12 +185,12 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	const bool here = p.l3 != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
 	const enum line_state state = here && !plain ? socket_state(s, k, p) : LINE_I;
 	if (!here)
-		miss(s, c, q, p, block, t, f, own, plain);
+		miss(s, c, q, p, block, t, f, line, own, plain);
 	else if (own)
-		hit_own(s, c, p, q->line, t, f);
+		hit_own(s, c, p, line, t, f);
 	else
-		hit_read(s, c, p, q->line, t, f);
-	pool_add(&k->read_tracker, t, f->ready, q->line, (uint8_t)f->source);
+		hit_read(s, c, p, line, t, f);
+	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
 	if (!plain && s->sink.pulse)
 		tell_read(s, c->socket, q, state, t, f);
 }

@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) struct channel *dram_channel_of(str
 }
 
 /* A socket reads a line at its home: by how many cycles it comes later (or, with page hits, earlier) than t + the
- * unloaded page-empty latency; t: the L3 has missed. */
-static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t)
+ * unloaded page-empty latency; t: the L3 has missed. unheard: there is no sink. */
+static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, const bool unheard)
 {
 	const unsigned home = home_of(line);
 	uint32_t at, unit;
@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s,
 	const uint64_t sent = home == from ? t : dram_sent(s, home, from, t); /* it comes over the link */
 	const int64_t page = s->m->dram_open_page ? dram_change_row(s, home, unit, at, t, true) : 0;
 	const uint64_t start = lane_take(&c->lane, sent);
-	if (__builtin_expect(s->sink.pulse != NULL, 0))
+	if (!unheard && __builtin_expect(s->sink.pulse != NULL, 0))
 		dram_tell_read(s, from, line, t, sent, start);
 	return (int64_t)(start - t) + page;
 }

@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	} else {
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		if (quick)
-			uncore_read(s, k, q, from, f, own, quick);
+			uncore_read(s, k, q, from, f, line, own, quick);
 		else
 			uncore_read_some(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
