@@ -36,41 +36,42 @@ void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
 	c->rs_at = cycle;
 }
 
+/* As pipe_rs_next, through the ring. */
+static __attribute__((noinline)) uint64_t rs_next_slow(const struct core_thread *c)
+{
+	const uint64_t first = c->rs_at;
+	uint64_t at = first;
+	while (at < first + CORE_RING && !c->leave[at & CORE_RING_MASK])
+		at++;
+	return at;
+}
+
 /* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
 uint64_t pipe_rs_next(struct core_thread *c)
 {
-	const uint64_t first = c->rs_at, *const words = (const uint64_t *)(const void *)c->leave;
-	uint64_t word = words[(first & CORE_RING_MASK) / 8] >> first % 8 * 8;
+	const uint64_t first = c->rs_at;
+	uint64_t word;
+	if ((first & CORE_RING_MASK) > CORE_RING - sizeof(word))
+		return rs_next_slow(c);
+	__builtin_memcpy(&word, &c->leave[first & CORE_RING_MASK], sizeof(word));
 	if (word)
 		return first + (unsigned)__builtin_ctzll(word) / 8;
-	const uint64_t at = (first | 7) + 1;
-	word = words[(at & CORE_RING_MASK) / 8];
-	if (word)
-		return at + (unsigned)__builtin_ctzll(word) / 8;
-	/* marks tell where anything else may be; the stretch of `first` comes again, for what lies before `first` in it */
-	for (uint64_t n = at / LEAVE_STRETCH, last = (first + CORE_RING) / LEAVE_STRETCH; n <= last;) {
+	for (uint64_t n = first / LEAVE_STRETCH; n * LEAVE_STRETCH < first + CORE_RING;) { /* marks tell where others may be */
 		const uint64_t some = *(const uint64_t *)(const void *)&c->leaving[n % (CORE_RING / LEAVE_STRETCH) & ~7u] >> n % 8 * 8;
 		if (!some) {
 			n = (n | 7) + 1;
 			continue;
 		}
 		n += (unsigned)__builtin_ctzll(some) / 8;
-		const uint64_t *const w = &words[n % (CORE_RING / LEAVE_STRETCH) * 2];
-		uint64_t next = n * LEAVE_STRETCH;
-		word = w[0];
-		if (!word || next < first) {
-			word = w[1];
-			next += 8;
+		const uint64_t *const w = (const uint64_t *)(const void *)&c->leave[n % (CORE_RING / LEAVE_STRETCH) * LEAVE_STRETCH];
+		if (w[0] | w[1]) {
+			const uint64_t next = n * LEAVE_STRETCH + (w[0] ? 0 : 8) + (unsigned)__builtin_ctzll(w[0] ? w[0] : w[1]) / 8;
+			return next - first < CORE_RING ? next : rs_next_slow(c); /* else it stands before `first`, a ring later */
 		}
-		if (word && next >= first) {
-			next += (unsigned)__builtin_ctzll(word) / 8;
-			return next < first + CORE_RING ? next : first + CORE_RING;
-		}
-		if (!(w[0] | w[1])) /* all that it told of is gone */
-			c->leaving[n % (CORE_RING / LEAVE_STRETCH)] = 0;
+		c->leaving[n % (CORE_RING / LEAVE_STRETCH)] = 0; /* all that it told of is gone */
 		n++;
 	}
-	return first + CORE_RING;
+	return rs_next_slow(c);
 }
 
 /* Entries that the other thread holds in `cycle`. */

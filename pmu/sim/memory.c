@@ -644,16 +644,23 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 	}
 }
 
-void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
+static __attribute__((noinline)) void look_ahead_wholly(const struct memory *s, unsigned core, uint64_t pa)
 {
 	const uint32_t line = line_of(s, pa);
 	const struct private_core *c = &s->core[core];
 	const struct socket *here = c->cluster->here, *peer = c->cluster->peer;
-	const bool pair = c->prefetchers & 2;
-	if (s->quick == 2)
-		cache_near(&here->l3, line, pair, 16);
-	else if (here->l3.used) /* nothing to look at but what is filled */
-		cache_near(&here->l3, line, pair, 0);
+	if (here->l3.used) /* nothing to look at but what is filled */
+		cache_near(&here->l3, line, c->prefetchers & 2, 0);
 	if (peer && peer->l3.used)
-		cache_near(&peer->l3, line, pair, 0);
+		cache_near(&peer->l3, line, c->prefetchers & 2, 0);
+}
+
+void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)
+{
+	const struct private_core *c = &s->core[core];
+	const struct socket *peer = c->cluster->peer;
+	if (s->quick == 2 && (!peer || !peer->l3.used))
+		cache_near(&c->cluster->here->l3, line_of(s, pa), c->prefetchers & 2, 16);
+	else
+		look_ahead_wholly(s, core, pa);
 }

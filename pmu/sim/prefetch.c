@@ -49,30 +49,11 @@ void prefetch_next_line_sure(struct memory *s, struct private_core *c, unsigned 
 	into_l1(s, c, thread, line + 1, t);
 }
 
-void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+/* A request in a page that has a stream. */
+static __attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, struct stream *e, uint64_t t)
 {
-	struct cluster *k = c->cluster;
 	const uint32_t page = line / PAGE_LINES;
 	const int8_t at = (int8_t)(line % PAGE_LINES);
-	uint32_t found = k->stream_last;
-	if (k->stream_page[found] != page) {
-		const uint8_t hash = cache_hash(page);
-		found = k->stream_count[hash] ? cache_among(k->stream_hashes, k->stream_page, STREAMS, page) : CACHE_NONE;
-		if (found == CACHE_NONE) {
-			const uint32_t next = k->stream_next;
-			k->stream_count[cache_hash(k->stream_page[next])]--;
-			k->stream_count[hash]++;
-			k->streams[next] = (struct stream){ .last = at };
-			k->stream_page[next] = page;
-			((uint8_t *)k->stream_hashes)[next] = hash;
-			k->stream_next = (next + 1) % STREAMS;
-			return;
-		}
-		k->stream_last = found;
-	}
-	struct stream *e = &k->streams[found];
-	if (at == e->last)
-		return;
 	const int8_t direction = at > e->last ? 1 : -1;
 	e->last = at;
 	if (direction != e->direction) {
@@ -89,5 +70,48 @@ void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread
 		if (!l2_prefetch(s, c, thread, page * PAGE_LINES + (uint32_t)next, t))
 			return;
 		e->ahead = (int8_t)next;
+	}
+}
+
+/* The oldest stream gives its place to a page. */
+static inline void stream_begins(struct cluster *k, uint32_t page, int8_t at, uint8_t hash)
+{
+	const uint32_t next = k->stream_next;
+	k->stream_count[cache_hash(k->stream_page[next])]--;
+	k->stream_count[hash]++;
+	k->streams[next] = (struct stream){ .last = at };
+	k->stream_page[next] = page;
+	((uint8_t *)k->stream_hashes)[next] = hash;
+	k->stream_next = (next + 1) % STREAMS;
+}
+
+/* A request in a page whose hash some stream has. */
+static __attribute__((noinline)) void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	struct cluster *k = c->cluster;
+	const uint32_t page = line / PAGE_LINES, found = cache_among(k->stream_hashes, k->stream_page, STREAMS, page);
+	const int8_t at = (int8_t)(line % PAGE_LINES);
+	if (found == CACHE_NONE) {
+		stream_begins(k, page, at, cache_hash(page));
+		return;
+	}
+	k->stream_last = found;
+	if (at != k->streams[found].last)
+		stream_goes_on(s, c, thread, line, &k->streams[found], t);
+}
+
+void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	struct cluster *k = c->cluster;
+	const uint32_t page = line / PAGE_LINES;
+	const int8_t at = (int8_t)(line % PAGE_LINES);
+	struct stream *latest = &k->streams[k->stream_last];
+	if (k->stream_page[k->stream_last] == page) {
+		if (at != latest->last)
+			stream_goes_on(s, c, thread, line, latest, t);
+	} else if (k->stream_count[cache_hash(page)]) {
+		stream_sought(s, c, thread, line, t);
+	} else {
+		stream_begins(k, page, at, cache_hash(page));
 	}
 }
