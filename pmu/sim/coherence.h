@@ -70,24 +70,34 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
-/* A line that is asked for to be read and that one other cluster of the socket may have in E or M, or that the L3 has not. */
+/* A line that is asked for to be read and that one other cluster of the socket may have in E or M, or that no inclusive L3 has. */
 void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f);
 
-static inline __attribute__((always_inline)) void hit_read(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t,
-                                                           struct fill *f)
+/* Way `way` of a set of the L3; CACHE_NONE: none. */
+static inline struct place place_in(const struct socket *k, uint32_t set, uint32_t way)
+{
+	const uint32_t first = cache_first(&k->l3, set);
+	return (struct place){ way == CACHE_NONE ? CACHE_NONE : first | way, CACHE_NONE, first };
+}
+
+/* The line is in that way of an inclusive L3. w: as in cache.h. */
+static inline __attribute__((always_inline)) void hit_read(struct memory *s, struct cluster *c, uint32_t set, uint8_t *block, uint32_t way, uint32_t line,
+                                                           uint64_t t, struct fill *f, const unsigned w)
 {
 	struct socket *k = c->here;
-	const uint64_t mask = socket_holders(s, k, p);
-	const enum line_state state = socket_state(s, k, p);
-	if (!s->inclusive || p.l3 == CACHE_NONE || (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit)) {
-		hit_read_elsewhere(s, c, p, line, t, f);
+	struct cache *const l3 = &k->l3;
+	void *const holders = holders_in(k, block, way, w);
+	const uint64_t mask = holders_get(s, holders, w);
+	const enum line_state state = (enum line_state)cache_states_in(l3, block, w)[way];
+	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
+		hit_read_elsewhere(s, c, place_in(k, set, way), line, t, f);
 		return;
 	}
 	f->source = SRC_L3_UNSHARED;
-	f->ready = later(t + s->lat.l3, cache_ready(&k->l3, p.l3));
+	f->ready = later(t + s->lat.l3, l3->epoch + cache_ready_in(l3, block, w)[way]);
 	f->state = !(mask & ~c->bit) && state >= LINE_E ? LINE_E : LINE_S;
-	set_holders(s, k, p.l3, mask | c->bit);
-	cache_touch(&k->l3, p.l3);
+	holders_set(s, holders, mask | c->bit, w);
+	cache_touch_way(l3, block, way, w);
 }
 
 /* ---- nobody in the socket has it ------------------------------------------------------------ */
@@ -142,7 +152,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 /* The same, where another socket has the line. */
 void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f);
 
-static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block,
+static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint32_t set, uint8_t *block,
 	uint64_t t, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
 	const struct snooped nothing = { .sender = UINT32_MAX };
@@ -150,7 +160,7 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 	if (!plain || (c->peer && c->peer->l3.used))
 		r = snoop_sockets(s, c->socket, line, own, t + s->lat.l3);
 	if (__builtin_expect(r.any, 0))
-		miss_found(s, c, q, p, block, t, r, f);
+		miss_found(s, c, q, plain ? place_in(c->here, set, CACHE_NONE) : p, block, t, r, f);
 	else
 		miss_after(s, c, p, block, t, nothing, f, line, own, plain);
 }
@@ -165,15 +175,16 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 		s->lat = s->lat_of[uncore_is_other(s, t)];
 	const uint64_t came = t;
 	uint8_t *block = NULL; /* of its set in the L3 */
-	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
+	uint32_t set = 0, way = CACHE_NONE;
+	struct place p = { CACHE_NONE, CACHE_NONE, 0 }; /* plain: as set and way say */
 	if (plain || k->l3.sets) {
 		uint32_t slice = 0;
-		const uint32_t set = w3 ? line & k->l3.mask : cache_slice_and_set(&k->l3, line, &slice);
+		set = w3 ? line & k->l3.mask : cache_slice_and_set(&k->l3, line, &slice);
 		t = lane_take(&k->slices[slice], t);
 		block = cache_block(&k->l3, set, w3);
-		const uint32_t way = cache_find_way(&k->l3, block, line, w3);
-		p.set = cache_first(&k->l3, set);
-		p.l3 = way == CACHE_NONE ? CACHE_NONE : p.set | way;
+		way = cache_find_way(&k->l3, block, line, w3);
+		if (!plain)
+			p = place_in(k, set, way);
 	}
 	if (!plain && k->directory.entries)
 		p.dir = directory_find(&k->directory, q->line);
@@ -182,14 +193,16 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
 	 * get them, for it is in the instruction cache */
-	const bool here = p.l3 != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
+	const bool here = way != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
 	const enum line_state state = here && !plain ? socket_state(s, k, p) : LINE_I;
 	if (!here)
-		miss(s, c, q, p, block, t, f, line, own, plain);
+		miss(s, c, q, p, set, block, t, f, line, own, plain);
 	else if (own)
-		hit_own(s, c, p, line, t, f);
+		hit_own(s, c, plain ? place_in(k, set, way) : p, line, t, f);
+	else if ((plain || s->inclusive) && way != CACHE_NONE)
+		hit_read(s, c, set, block, way, line, t, f, w3);
 	else
-		hit_read(s, c, p, line, t, f);
+		hit_read_elsewhere(s, c, p, line, t, f);
 	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
 	if (!plain && s->sink.pulse)
 		tell_read(s, c->socket, q, state, t, f);
