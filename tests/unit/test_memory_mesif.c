@@ -425,8 +425,9 @@ static void test_mesif_invariants_without_l3(void **state)
 /* ---- the texts of a miss ---------------------------------------------------------------------- */
 
 /* What misses is compiled several times: a machine on which somebody listens beyond the cores (for nothing that happens) and to
- * lines on their way goes the long way, and must answer as one on which nobody does. */
-static void both_ways(bool l2, bool inclusive, uint64_t seed)
+ * lines on their way goes the long way, and must answer as one on which nobody does. ways: of the L1D; quick: what the memory
+ * says of such a machine. */
+static void both_ways(bool l2, bool inclusive, unsigned ways, unsigned slices, unsigned quick, uint64_t seed)
 {
 	struct rig r[2];
 	unsigned writes = 0;
@@ -434,20 +435,20 @@ static void both_ways(bool l2, bool inclusive, uint64_t seed)
 	for (unsigned i = 0; i < 2; i++) {
 		rig_preset(&r[i]);
 		r[i].m.l1d_bytes = 2048;
-		r[i].m.l1d_ways = 4;
+		r[i].m.l1d_ways = ways;
 		r[i].m.l2_bytes = l2 ? 8192 : 0;
 		r[i].m.l2_ways = 8;
 		r[i].m.l3_bytes = inclusive ? 32768 : 0;
 		r[i].m.l3_ways = 16;
-		r[i].m.l3_slices = 2;
+		r[i].m.l3_slices = slices;
 		r[i].m.prefetch_present = 15;
 		rig_open(&r[i]);
 	}
 	memory_uncore(r[1].s, &sink);
 	for (unsigned core = 0; core < SOCKETS * CORES; core++)
 		rig_listen(&r[1], core * (unsigned)r[1].m.topology_threads, 0, SIG_L2_LINES_IN);
-	assert_int_equal(r[0].s->quick, l2 && inclusive);
-	assert_false(r[1].s->quick);
+	assert_int_equal(r[0].s->quick, quick);
+	assert_int_equal(r[1].s->quick, 0);
 	random_state = seed;
 	uint64_t t = FAR;
 	for (unsigned step = 0; step < 40000; step++) {
@@ -476,10 +477,12 @@ static void both_ways(bool l2, bool inclusive, uint64_t seed)
 static void test_mesif_misses_are_the_same_unheard(void **state)
 {
 	(void)state;
-	both_ways(true, true, 10);
-	both_ways(true, false, 11);
-	both_ways(false, true, 12);
-	both_ways(false, false, 13);
+	both_ways(true, true, 8, 1, 2, 9);
+	both_ways(true, true, 8, 2, 1, 10);
+	both_ways(true, true, 4, 2, 0, 14);
+	both_ways(true, false, 8, 2, 0, 11);
+	both_ways(false, true, 8, 2, 0, 12);
+	both_ways(false, false, 4, 2, 0, 13);
 }
 
 int main(void)
