@@ -4,7 +4,7 @@
 #define LINE 64u
 #define NOP 0x90u
 #define SET_SPACING 1024u /* bytes from one set of CODE_LINES_* to the next */
-#define PLAIN_BYTES 6u    /* of an addition in CODE_ADDS_PLAIN */
+#define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 32u    /* of the byte that CODE_SMC stores to, in its own line */
 #define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 16 bytes apart; its loop makes as many jumps of them */
@@ -68,11 +68,11 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 	case CODE_NONE:
 		*bytes = 0;
 		return ST_OK;
-	case CODE_LCP: case CODE_ADDS_PLAIN:
-		*bytes = 8 * CODE_ADDS;
-		return stays(cpu, PLAIN_BYTES * CODE_ADDS, reason, capacity);
+	case CODE_LCP: case CODE_COMPARES_PLAIN:
+		*bytes = 8 * CODE_COMPARES;
+		return stays(cpu, PLAIN_BYTES * CODE_COMPARES, reason, capacity);
 	case CODE_NOPS_LONG:
-		*bytes = 8 * CODE_ADDS;
+		*bytes = 8 * CODE_COMPARES;
 		return stays(cpu, 8 * CODE_NOPS, reason, capacity);
 	case CODE_TARGETS:
 		*bytes = 2 * CODE_JUMPS + PAGE_4K;
@@ -149,14 +149,15 @@ static void put_jump(uint8_t *code, uint64_t from, uint64_t to)
 	put32(code + from + 1, (uint32_t)(to - (from + 5)));
 }
 
-/* Adds of a constant to three registers in turn: with a 16-bit one (66 81 /0 iw), or a 32-bit one (81 /0 id). */
-static void write_adds(uint8_t *at, bool prefixed)
+/* Comparisons of three registers in turn with a constant, of 16 bits (66 81 /7 iw) or of 32 (81 /7 id): no register is written
+ * in part. */
+static void write_compares(uint8_t *at, bool prefixed)
 {
-	for (unsigned i = 0; i < CODE_ADDS; i++) {
+	for (unsigned i = 0; i < CODE_COMPARES; i++) {
 		if (prefixed)
 			*at++ = 0x66;
 		*at++ = 0x81;
-		*at++ = (uint8_t)(0xC0 + i % 3);
+		*at++ = (uint8_t)(0xF8 + i % 3);
 		*at++ = 0x34;
 		*at++ = 0x12;
 		if (!prefixed) {
@@ -188,15 +189,28 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 	put_end(at);
 }
 
+/* Lines that are multiples of a power of two apart: eight offsets, none of which crosses an aligned group of 8 bytes, drawn from
+ * parities of the numbers of way and set, so that equal upper bits do not go with an equal offset. Of pairs of strides from 4 to
+ * 512 KiB and 2 to 24 ways none has two lines with equal (address XOR address >> 11) mod 2048, as a target buffer may look at them. */
+static uint64_t line_offset(uint32_t way, uint32_t set)
+{
+	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
+	uint64_t offset = 0;
+
+	for (unsigned k = 0; k < COUNT_OF(bits); k++)
+		offset |= ((bit_count(way & bits[k].of_way) + bit_count(set & bits[k].of_set)) & 1ull) << (3 + k);
+	return offset;
+}
+
 /* Where jump i lies. Offsets within lines and pages differ, so that branch predictors and caches which look at
  * some address bits only see different ones. */
 static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_t i)
 {
 	switch (code) {
 	case CODE_LINES_L2: case CODE_LINES_L3:
-		return i / sets * stride + i % sets * SET_SPACING + i / sets % 4 * 8;
+		return i / sets * stride + i % sets * SET_SPACING + line_offset(i / sets, i % sets);
 	case CODE_LINES_BASE:
-		return i * LINE + i % 4 * 8;
+		return i * LINE + (i >> 3 & 7) * 8;
 	case CODE_PAGES_ITLB:
 		return i * PAGE_4K + (i >> 1 & 63) * LINE;
 	case CODE_PAGES_WALK: /* alike in all sets of an L2 of 512 or more, beside what the walks load */
@@ -233,8 +247,8 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 	switch (code) {
 	case CODE_NONE:
 		break;
-	case CODE_LCP: case CODE_ADDS_PLAIN:
-		write_adds(at, code == CODE_LCP);
+	case CODE_LCP: case CODE_COMPARES_PLAIN:
+		write_compares(at, code == CODE_LCP);
 		break;
 	case CODE_NOPS_LONG:
 		for (unsigned i = 0; i < CODE_NOPS; i++)

@@ -9,7 +9,7 @@
 #include "pmu/access.h"
 #include "pmu/cpu.h"
 
-#define CODE_ADDS 4096u      /* more than uop caches hold, less than an L1I of 32 KiB */
+#define CODE_COMPARES 4096u      /* more than uop caches hold, less than an L1I of 32 KiB */
 #define CODE_NOPS 3072u      /* of 8 bytes: likewise */
 #define CODE_JUMPS 8192u     /* more than branch target buffers hold, 16 KiB */
 #define CODE_LINES 64u

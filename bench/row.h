@@ -92,7 +92,7 @@ enum fill { FILL_ZERO, FILL_RANDOM_BIT /* bytes 0 or 1 */, FILL_RANDOM_4 /* byte
 /* Code that is written at run time (bench/code.h), run by k_run_code; X and X_BASE make as many events. */
 enum code {
 	CODE_NONE,
-	CODE_LCP, CODE_ADDS_PLAIN,          /* adds of a 16-bit constant, of a 32-bit one */
+	CODE_LCP, CODE_COMPARES_PLAIN,          /* comparisons with a 16-bit constant, with a 32-bit one */
 	CODE_NOPS_LONG,                     /* NOPs of 8 bytes */
 	CODE_TARGETS, CODE_TARGETS_BASE,    /* more jumps than a branch target buffer holds; few, as often */
 	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; nor in the L2 */

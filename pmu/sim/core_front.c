@@ -130,10 +130,11 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 		f->cache_window = window;
 		f->window_uops = f->cached_uops = 0;
 	}
-	f->window_uops += p->fused;
+	const unsigned uops = c->fused_before ? 0 : p->fused; /* a branch that fused adds none */
+	f->window_uops += uops;
 	if (!f->from_cache)
 		return false;
-	if (f->cached_uops + p->fused > m->front_uop_cache_width && f->cached_uops) {
+	if (f->cached_uops + uops > m->front_uop_cache_width && f->cached_uops) {
 		d++;
 		f->cached_uops = 0;
 	}
@@ -147,12 +148,12 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 		f->cached_uops = 0;
 	}
 	f->sequencer = p->microcoded;
-	f->cached_uops += p->fused;
+	f->cached_uops += uops;
 	f->redirected = false;
 	f->window = ~0ull - 1;
 	f->window_cycle = f->cycle = *cycle = d;
 	f->decoded = (uint32_t)m->front_decode_width;
-	signal_pulse(c->signals, SIG_UOP_CACHE_UOPS, d, p->fused);
+	signal_pulse(c->signals, SIG_UOP_CACHE_UOPS, d, uops);
 	return true;
 }
 

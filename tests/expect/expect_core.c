@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "pmu/text.h"
+#include "tests/expect/expect_branch.h"
 #include "tests/expect/expect_front.h"
+#include "tests/expect/expect_ports.h"
 
 static int64_t field(struct machine_text *t, const char *section, const char *key)
 {
@@ -89,17 +91,19 @@ static int64_t div_reentry(struct machine_text *t, int64_t left, int64_t slots, 
 }
 
 /* 4 times OR or a copy, XOR, DIV and the end of the loop: the chain (the divider), or the microcode on its ports, in
- * allocation, or from its sequencer, which begins a cycle for each DIV and leaves one to the two others. */
+ * allocation, or from its sequencer, to which the decoders leave each DIV and which leaves them the rest. */
 static int64_t div_milli(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
 {
 	int64_t uops = field(t, "uops", class), width = larger(1, field(t, "core", "issue_width")), sequencer = larger(1, field(t, "front", "microcode_width"));
-	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, left = uops - field(t, "core", "rob");
-	int64_t all = 4 * (uops + 2) + tail;
-	int64_t bound = larger(all * 1000 / 4 / cost_of(t, "int").ports, all * 1000 / 4 / width);
+	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, left = uops - field(t, "core", "rob"), decoded = larger(1, field(t, "front", "decode_width"));
+	const bool free_zero = field(t, "core", "zero_idioms") == 2, free_copy = interval && field(t, "core", "move_elimination");
+	const struct port_use uses[] = { { class, 4 }, { "microcode", 4 * (uops - 1) }, { "int", 4 * (!free_zero + !free_copy) + tail - 1 }, { "branch", 1 }, { NULL, 0 } };
+	int64_t bound = larger(ports_turn_milli(t, uses), 1000 * (4 * (uops + 2) + tail) / width) / 4;
 	int64_t cycles = divide(t, class, bits, of_bits, interval) + (interval ? 0 : latency(t, "int"));
 
-	if (uops > field(t, "front", "complex_uops"))
-		bound = larger(bound, 1000 * ((uops + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")));
+	if (uops > field(t, "front", "complex_uops") && 4 * (uops + 2) + tail > field(t, "front", "loop_uops"))
+		bound = larger(bound, 250 * (4 * ((uops + sequencer - 1) / sequencer + field(t, "front", "microcode_switch_cycles")) +
+		                             3 * ((2 + decoded - 1) / decoded) + (2 + tail + decoded - 1) / decoded));
 	if (left < 0)
 		return larger(bound, 1000 * cycles);
 	return larger(bound, 1000 * divide(t, class, bits, of_bits, false) +
@@ -132,13 +136,6 @@ static int64_t late_milli(struct machine_text *t)
 	return 250 * (larger(0, (tail + parts) / width - 1) + 3 * larger(0, parts / width - 1));
 }
 
-/* From the allocation of the instructions before a wrong branch to its execution, and back. `chain` is what it
- * waits for; of the allocation that would have gone on meanwhile about a cycle a branch is saved. */
-static int64_t mispredict(struct machine_text *t, int64_t chain)
-{
-	return field(t, "core", "mispredict_cycles") + field(t, "core", "dispatch_cycles") + chain + latency(t, "branch");
-}
-
 static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 {
 	int64_t core = field(t, "clock", "core_ratio"), uncore = field(t, "clock", "uncore_ratio");
@@ -148,46 +145,6 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
-/* Where allocation is what a turn takes, whole cycles of it decide what a disturbance hides: up to so many slots a cycle. */
-#define NARROW_WIDTH 2
-#define NARROW_TURNS 8 /* between two wrong guesses, at most, that count */
-
-/* Of the turns, each of `slots`, one in `of` `wrong` goes wrong at random: the first right slot is the first of `rest` that
- * are left of its turn, and that of the turn that goes wrong next where its chain begins. What that lies behind less what as
- * many turns take. */
-static int64_t hidden_milli(struct machine_text *t, int64_t rest, int64_t slots, int64_t wrong, int64_t of)
-{
-	const int64_t width = larger(1, field(t, "core", "issue_width"));
-	int64_t sum = 0, all = 0, weight = 1 << 20;
-
-	for (int64_t turns = 1; turns <= NARROW_TURNS; turns++) {
-		sum += weight * (C((rest + slots * (turns - 1)) / width) - C(slots * turns) / width);
-		all += weight;
-		weight = weight * (of - wrong) / of;
-	}
-	return sum / larger(1, all);
-}
-
-/* Penalties of narrow cores, slot by slot; false: not such a row. */
-static bool narrow_milli(struct machine_text *t, const char *row, int64_t *milli)
-{
-	const int64_t width = larger(1, field(t, "core", "issue_width")), fusion = field(t, "core", "macrofusion"), tail = fusion == 2 ? 1 : 2;
-	const int64_t test = fusion ? 1 : 2, parts = field(t, "core", "microfusion") ? 1 : 2, l1 = field(t, "l1d", "cycles");
-
-	if (!strcmp(row, "branch.conditional.penalty")) { /* load, test, jump, three, end: a guess is wrong every second time */
-		*milli = C(mispredict(t, l1 + (fusion ? 0 : latency(t, "int")))) + hidden_milli(t, 3 + tail, 4 + test + tail, 1, 2);
-	} else if (!strcmp(row, "branch.indirect.penalty")) { /* load, shift, addition, jump, three, end: three of four */
-		*milli = C(mispredict(t, l1 + 2 * latency(t, "int"))) + hidden_milli(t, 3 + tail, 7 + tail, 3, 4);
-	} else if (!strcmp(row, "branch.return.penalty")) { /* end, call, addition, store, return: always */
-		const int64_t load = tail + (1 + parts) + 1 + parts, data = (load - 1) / width + latency(t, "std"), slots = load + parts;
-
-		*milli = C(mispredict(t, field(t, "store", "forward_cycles")) + larger(data, load / width)) - C(slots) / width;
-	} else {
-		return false;
-	}
-	return true;
-}
-
 /* 8 times LDMXCSR or FLDCW and the end of the loop, less as many loads: the operation on its port, allocation, or the
  * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. */
 static int64_t control_milli(struct machine_text *t, const char *class)
@@ -195,9 +152,12 @@ static int64_t control_milli(struct machine_text *t, const char *class)
 	int64_t width = larger(1, field(t, "core", "issue_width")), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 	int64_t slots = field(t, "uops", class) - (field(t, "core", "microfusion") ? 1 : 0), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t test = larger(C(cost_of(t, class).busy), (8 * slots + tail) * 1000 / 8 / width);
+	const int64_t wait = field(t, "core", !strcmp(class, "fldcw") ? "fpcw_cycles" : "mxcsr_cycles");
 
-	if (slots > field(t, "front", "complex_uops"))
+	if (slots > field(t, "front", "complex_uops") && 8 * slots + tail > field(t, "front", "loop_uops"))
 		test = larger(test, (8 * ((slots + sequencer - 1) / sequencer) + 1 + field(t, "front", "microcode_switch_cycles")) * 1000 / 8);
+	if (wait) /* sent, loaded, written, waited for: then the next one is allocated */
+		test = larger(test, C(field(t, "core", "dispatch_cycles") + field(t, "l1d", "cycles") + cost_of(t, class).latency + wait));
 	return test - larger(1000 / cost_of(t, "load").ports, (8 + tail) * 1000 / 8 / width);
 }
 
@@ -252,13 +212,15 @@ enum status expect_core(const char *machine, const char *format, const char *row
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
 	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
-	int64_t mul_base = 1000 / cost_of(t, "fp_mul").ports, moves = field(t, "core", "move_elimination") ? 0 : 1;
+	int64_t moves = field(t, "core", "move_elimination") ? 0 : 1;
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
-	int64_t cached = field(t, "front", "uop_cache") ? field(t, "front", "uop_cache_width") : 0;
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t transition = field(t, "core", "avx_transition_cycles"), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 	int64_t slots = (16 + tail) * 1000 / 8 / field(t, "core", "issue_width");
+	/* 8 copies, products, and the loop's end */
+	const struct port_use product_uses[] = { { "fp_mul", 8 }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
+	const int64_t products = ports_turn_milli(t, product_uses) / 8;
 	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / larger(1, field(t, "core", "issue_width"));
 	const int64_t turn = C(6 + parts + tail) / larger(1, field(t, "core", "issue_width"));
@@ -283,14 +245,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(field(t, "core", "issue_width"), field(t, "front", "decode_width")))) },
 		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
 		{ "frontend.l1i_l3.penalty", has_l3 && code_misses(t, "l2"), C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
-		{ "frontend.baclear.penalty", code_stays(t, 2 * 8192), C(field(t, "front", "baclear_cycles")) },
+		{ "frontend.baclear.penalty", code_stays(t, 2 * 8192), C(field(t, "front", "baclear_cycles") - field(t, "front", "taken_cycles")) },
 		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512 && field(t, "itlb", "entries") <= 128, C(field(t, "stlb", "cycles")) },
-		/* the choice is loaded, and tested, by an instruction of its own where nothing fuses; a cycle of the turn comes
-		 * before it; less a turn that is foreseen: six uops, in whole cycles where a uop cache of no greater width gives them */
-		{ "branch.conditional.penalty", true, C(mispredict(t, l1 + (field(t, "core", "macrofusion") ? 0 : latency(t, "int"))) + 1) -
-		  (cached && cached < 6 ? C((6 + cached - 1) / cached) : C(6) / larger(1, field(t, "core", "issue_width"))) },
-		/* and shifted and added; a turn of 9 instructions hides more */
-		{ "branch.indirect.penalty", true, C(mispredict(t, l1 + 2 * latency(t, "int")) - 1) },
 		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
 		{ "exec.mulsd.latency", true, C(latency(t, "fp_mul")) },
 		{ "exec.divsd_easy.latency", true, C(divide(t, "fp_div64", 1, 53, false)) },
@@ -316,7 +272,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fsqrt_hard.latency", true, C(divide(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
 		{ "exec.fsqrt_easy.interval", true, x87_interval(t, "x87_sqrt", 1) },
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
-		{ "exec.fp_assist_flushed.interval", true, larger(larger(mul_base, slots), flushed_front) },
+		{ "exec.fp_assist_flushed.interval", true, larger(larger(products, slots), flushed_front) },
 		{ "frontend.decode.interval", code_stays(t, 8 * 3072), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / larger(1, field(t, "core", "issue_width")))) },
 		/* the sequencer's cycles, one for the three NOPs, and the way to it; or allocation; or its ports */
@@ -325,17 +281,18 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		  (8 * 4 + tail) * 125 / field(t, "core", "issue_width") },
 		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
 		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },
-		{ "exec.fdiv.latency", true, C(divide(t, "x87_div", 64, 64, false)) },
+		/* of its two quotients one has 62 significant bits: the logarithm that it began with */
+		{ "exec.fdiv.latency", true, 500 * (divide(t, "x87_div", 64, 64, false) + divide(t, "x87_div", 62, 64, false)) },
 		/* allocated, copied, multiplied, retired; less a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
-		  (mul_base > slots ? mul_base : slots) },
+		  larger(products, slots) },
 		{ "exec.partial_flags.penalty", true, C(field(t, "core", "partial_flags_cycles")) },
 		{ "exec.partial_register.penalty", true, C(field(t, "core", "partial_register_cycles")) },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
-		{ "exec.mxcsr.penalty", !field(t, "core", "mxcsr_cycles"), control_milli(t, "ldmxcsr") },
-		{ "exec.mxcsr_same.penalty", !field(t, "core", "mxcsr_cycles"), control_milli(t, "ldmxcsr") },
-		{ "exec.fpcw_same.penalty", !field(t, "core", "fpcw_cycles"), control_milli(t, "fldcw") },
-		{ "exec.fpcw.penalty", !field(t, "core", "fpcw_cycles"), control_milli(t, "fldcw") },
+		{ "exec.mxcsr.penalty", true, control_milli(t, "ldmxcsr") },
+		{ "exec.mxcsr_same.penalty", true, control_milli(t, "ldmxcsr") },
+		{ "exec.fpcw_same.penalty", true, control_milli(t, "fldcw") },
+		{ "exec.fpcw.penalty", true, control_milli(t, "fldcw") },
 		/* a chain through memory either way */
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
 		{ "sync.split_lock.penalty", true, C(latency(t, "lock") + field(t, "core", "split_lock_cycles") - forward(t) - latency(t, "int")) },
@@ -347,25 +304,23 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "sync.pause.penalty", true, C(dispatch + latency(t, "pause")) - nop_milli(t) },
 	};
 
-	int64_t narrow;
+	int64_t branch;
 
-	if (field(t, "core", "issue_width") <= NARROW_WIDTH && narrow_milli(t, row, &narrow)) {
-		const int64_t tolerance = larger(500, narrow / 50);
+	if (branch_milli(t, row, &branch) == ST_OK) {
+		*out = (struct expectation){ branch - larger(500, branch / 50), branch + larger(500, branch / 50) };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (!strcmp(row, "store.disambiguation_clear.penalty") && !field(t, "store", "disambiguation"))
+		return t->missing ? ST_SYNTAX : ST_MISSING; /* no load goes ahead: nothing to clear, and nothing to count */
+	if (!strcmp(row, "sync.self_modifying_code.penalty") && field(t, "core", "retire_width") < field(t, "core", "issue_width")) {
+		/* what lies before the store retires slower than it is allocated: some of the store's own way is hidden, or all */
+		const int64_t clear = field(t, "core", "smc_cycles"), whole = clear + dispatch + latency(t, "std");
 
-		*out = (struct expectation){ narrow - tolerance, narrow + tolerance };
+		*out = (struct expectation){ C(clear) - larger(1000, 20 * clear), C(whole) + larger(500, 20 * whole) };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "store.unknown_address.penalty") && turn > C(l1))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* allocation never runs ahead of the chain: the baseline's loads wait too, and nothing proves it */
-	if (!strcmp(row, "branch.return.penalty")) {
-		/* the address is forwarded from a store; how much of a turn of call and return the front end
-		 * makes up for meanwhile depends on its buffers: up to a cycle; without micro-fusion the store waits one
-		 * more for the first decoder, which the call before it takes */
-		int64_t least = C(mispredict(t, field(t, "store", "forward_cycles"))) - 200;
-
-		*out = (struct expectation){ least, least + (field(t, "core", "microfusion") ? 1400 : 2400) };
-		return t->missing ? ST_SYNTAX : ST_OK;
-	}
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
 		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
 		int64_t least = 0, most = 0, tolerance;

@@ -1,0 +1,207 @@
+/* tests/expect/expect_branch.c: what a wrong guess costs in the loops of asm/branch.asm, from the text of a machine file.
+ *
+ * A wrong guess is executed, and core.mispredict_cycles later the right path begins to be delivered and allocated. What comes
+ * before the next choice then takes whole cycles of fetch, decoders or uop cache, and allocation, which a turn that was
+ * foreseen shares with its neighbours. So turns are followed instruction by instruction through the rules at the head of
+ * pmu/sim/core_front.c and core.c, with choices drawn at random as the row draws them, and as many turns without a wrong
+ * guess are taken off. Not seen here: ports in use, a full reservation station, what the L1I or the queue hold back. */
+#include "tests/expect/expect_branch.h"
+
+#include <string.h>
+
+#include "tests/expect/expect_core.h"
+
+#define TURNS 8192u
+#define FETCHED_AHEAD 4
+
+struct way { /* of instructions through the front end into allocation */
+	int64_t width, decode_width, decode_bytes, taken, window_bytes, cached_width; /* window_bytes 0: no uop cache */
+	int64_t group, fetched, decode, alloc; /* fetch group, its cycle; the latest cycle of each stage */
+	int64_t decoded, slots, cached;        /* taken of the latest cycle */
+	bool redirected;
+};
+
+static int64_t field(struct machine_text *t, const char *section, const char *key) { return (int64_t)machine_field(t, section, key); }
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The cycle in which the last of an instruction's slots is allocated; joined: it is part of the slot before it. */
+static int64_t step(struct way *w, int64_t at, int64_t bytes, int64_t slots, bool joined)
+{
+	if (w->window_bytes) {
+		if (w->redirected || at / w->window_bytes != w->group) {
+			w->decode = (w->redirected ? later(w->decode, w->fetched) : w->decode) + 1;
+			w->cached = 0;
+		} else if (w->cached && w->cached + slots > w->cached_width) {
+			w->decode++;
+			w->cached = 0;
+		}
+		w->cached += slots;
+		w->group = at / w->window_bytes;
+		w->fetched = w->decode;
+	} else {
+		const int64_t last = (at + bytes - 1) / w->decode_bytes;
+
+		for (int64_t g = w->redirected ? at / w->decode_bytes : w->group + 1; (w->redirected || w->group != last) && g <= last; g++)
+			w->fetched = later(w->fetched + 1, w->decode - FETCHED_AHEAD);
+		w->group = last;
+		if (w->fetched > w->decode || (!joined && (w->decoded >= w->decode_width || (w->decoded && slots > 1)))) {
+			w->decode = later(w->fetched, w->decode + (w->fetched <= w->decode));
+			w->decoded = 0;
+		}
+		w->decoded += !joined;
+	}
+	w->redirected = false;
+	if (w->decode > w->alloc) {
+		w->alloc = w->decode;
+		w->slots = 0;
+	}
+	for (int64_t i = 0; i < slots; i++, w->slots++)
+		if (w->slots == w->width) {
+			w->alloc++;
+			w->slots = 0;
+		}
+	return w->alloc;
+}
+
+static void leave(struct way *w)
+{
+	w->redirected = true;
+	w->fetched += w->taken;
+}
+
+static void correct(struct way *w, int64_t right)
+{
+	w->redirected = true;
+	w->fetched = w->decode = right - 1;
+	w->decoded = 0;
+}
+
+static struct way way_of(struct machine_text *t)
+{
+	struct way w = { .width = later(1, field(t, "core", "issue_width")), .decode_width = later(1, field(t, "front", "decode_width")),
+		.decode_bytes = later(1, field(t, "front", "decode_bytes")), .taken = field(t, "front", "taken_cycles"),
+		.cached_width = field(t, "front", "uop_cache_width"), .redirected = true };
+
+	if (field(t, "front", "uop_cache"))
+		w.window_bytes = field(t, "front", "uop_cache_window");
+	return w;
+}
+
+static uint32_t next(uint32_t *state)
+{
+	*state ^= *state << 13; /* Marsaglia 2003 */
+	*state ^= *state >> 17;
+	return *state ^= *state << 5;
+}
+
+/* A loop with a choice: it is loaded, worked on, jumped by; an arm for each choice leads to the end of the loop. */
+struct choices {
+	bool indirect;
+	int64_t arm[4], jumped, end; /* addresses; which arms end with a jump */
+	uint32_t count;
+};
+
+/* Cycles of the turns; how many of them go wrong, if any does. */
+static int64_t choose(struct machine_text *t, const struct choices *c, bool random, uint32_t *wrong)
+{
+	const int64_t dispatch = field(t, "core", "dispatch_cycles"), l1 = field(t, "l1d", "cycles"), mispredict = field(t, "core", "mispredict_cycles");
+	const int64_t one = cost_of(t, "int").latency, branch = cost_of(t, "branch").latency, shift = cost_of(t, "shift").latency;
+	const int64_t fusion = field(t, "core", "macrofusion");
+	struct way w = way_of(t);
+	uint32_t state = 2463534242u, slots = 0;
+	int64_t counter = 0;
+
+	for (uint32_t turn = 0; turn < TURNS; turn++) {
+		const uint32_t choice = random ? next(&state) >> 7 & (c->count - 1) : 0, guess = random ? next(&state) >> 7 & (c->count - 1) : choice;
+		int64_t data = later(step(&w, 0, 5, 1, false) + dispatch, counter) + l1, at = 5;
+
+		if (c->indirect) {
+			data = later(step(&w, at, 3, 1, false) + dispatch, data) + shift;
+			data = later(step(&w, at + 3, 3, 1, false) + dispatch, data) + one;
+			at += 6;
+		} else if (!fusion) {
+			data = later(step(&w, at, 2, 1, false) + dispatch, data) + one;
+			at += 2;
+		} else {
+			step(&w, at, 2, 1, false);
+			at += 2;
+		}
+		const bool fused = !c->indirect && fusion;
+		const int64_t executed = later(step(&w, at, 2, !fused, fused) + dispatch, data) + branch;
+
+		if (guess != choice)
+			correct(&w, executed + mispredict);
+		else if (c->arm[choice] != at + 2)
+			leave(&w);
+		*wrong += guess != choice;
+		step(&w, c->arm[choice], 4, 1, false);
+		step(&w, c->arm[choice] + 4, 1, 1, false);
+		if (c->jumped >> choice & 1) {
+			step(&w, c->arm[choice] + 5, 2, 1, false);
+			leave(&w);
+		} else {
+			step(&w, c->arm[choice] + 5, 1, 1, false);
+		}
+		counter = later(step(&w, c->end, 3, 1, false) + dispatch, counter) + one;
+		step(&w, c->end + 3, 2, fusion != 2, fusion == 2);
+		leave(&w);
+		slots = (c->indirect ? 4 : fusion ? 2 : 3) + 3 + (fusion == 2 ? 1 : 2);
+	}
+	return later(w.alloc, TURNS * slots / later(1, field(t, "core", "retire_width")));
+}
+
+/* A routine that is called, stores over its return address, and returns to `back`. What the call stores is its operation's, which
+ * goes behind the branch before it where branches have one port; where store data have one, the routine's goes behind the call's. */
+static int64_t call(struct machine_text *t, int64_t back, bool foreseen)
+{
+	const int64_t dispatch = field(t, "core", "dispatch_cycles"), branch = cost_of(t, "branch").latency, stored = cost_of(t, "std").latency, address = cost_of(t, "sta").latency;
+	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stack = field(t, "core", "stack_engine") ? 0 : 1, fusion = field(t, "core", "macrofusion");
+	const int64_t slots = 1 + parts + stack + 1 + parts + parts + stack + (fusion == 2 ? 1 : 2);
+	struct way w = way_of(t);
+	const int64_t one = cost_of(t, "int").latency, branch_ports = cost_of(t, "branch").ports, data_ports = cost_of(t, "std").ports;
+	int64_t pointer = 0, counter = 0, looped = 0;
+
+	for (uint32_t turn = 0; turn < TURNS; turn++) {
+		int64_t called = later(step(&w, 0, 5, 1 + parts + stack, false) + dispatch, pointer);
+
+		called += called == looped && branch_ports == 1;
+		called += branch;
+		if (stack)
+			pointer = called;
+		leave(&w);
+		step(&w, 64, 4, 1, false);
+		const int64_t kept = step(&w, 68, 4, parts, false) + dispatch, load = later(step(&w, 72, 1, parts + stack, false) + dispatch, pointer);
+		const int64_t data = later(kept + (kept == called && data_ports == 1) + stored, later(kept, pointer) + address);
+		const int64_t executed = later(data, load) + field(t, "store", "forward_cycles") + branch;
+
+		if (stack)
+			pointer = executed;
+		if (foreseen)
+			leave(&w);
+		else
+			correct(&w, executed + field(t, "core", "mispredict_cycles"));
+		looped = later(step(&w, back, 3, 1, false) + dispatch, counter);
+		counter = looped + (fusion == 2 ? branch : one);
+		looped = later(step(&w, back + 3, 2, fusion != 2, fusion == 2) + dispatch, fusion == 2 ? looped : counter);
+		leave(&w);
+	}
+	return later(later(w.alloc, pointer), TURNS * slots / later(1, field(t, "core", "retire_width")));
+}
+
+enum status branch_milli(struct machine_text *t, const char *row, int64_t *milli)
+{
+	static const struct choices conditional = { false, { 16, 9 }, 2, 22, 2 }, indirect = { true, { 16, 32, 48, 64 }, 15, 80, 4 };
+	uint32_t wrong = 0, none = 0;
+
+	if (!strcmp(row, "branch.return.penalty")) {
+		*milli = 1000 * (call(t, 6, false) - call(t, 5, true)) / TURNS;
+	} else if (!strcmp(row, "branch.conditional.penalty") || !strcmp(row, "branch.indirect.penalty")) {
+		const struct choices *c = strcmp(row, "branch.indirect.penalty") ? &conditional : &indirect;
+		const int64_t cycles = choose(t, c, true, &wrong);
+
+		*milli = 1000 * (cycles - choose(t, c, false, &none)) / later(1, wrong);
+	} else {
+		return ST_MISSING;
+	}
+	return t->missing ? ST_SYNTAX : ST_OK;
+}

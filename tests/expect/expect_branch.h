@@ -1,0 +1,11 @@
+/* tests/expect/expect_branch.h: what a wrong guess costs in the loops of asm/branch.asm. */
+#ifndef TESTS_EXPECT_BRANCH_H
+#define TESTS_EXPECT_BRANCH_H
+
+#include "tests/expect/expect.h"
+
+/* Of branch.conditional.penalty, branch.indirect.penalty and branch.return.penalty: thousandths of a cycle a wrong guess.
+ * ST_MISSING: another row, or a machine with a limit that is not in here. */
+MUST_CHECK enum status branch_milli(struct machine_text *t, const char *row, int64_t *milli);
+
+#endif
