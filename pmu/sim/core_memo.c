@@ -135,33 +135,40 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 	next:
 		switch (op->kind) {
 		case MEMO_EXEC:
-			entry = op->entry;
+		case MEMO_EXEC_LOAD:
+			entry = op->load.entry;
 			if (__builtin_expect(entry->ip != regs->rip, 0))
 				goto unknown;
-			*r->running = entry;
+			if (op->stores)
+				*r->running = entry;
 			s = exec(regs, &entry->insn, r->env, e, &r->vector);
 			if (__builtin_expect(s != ST_OK, 0))
 				goto unknown; /* carried out once more, with the same end */
 			m->ran[ran++] = entry;
-			if (__builtin_expect(e->fp_assist || *r->code_stored, 0))
+			if (__builtin_expect(e->fp_assist || (op->stores && *r->code_stored), 0))
 				goto unknown;
-			if (entry->pointer && *r->beyond)
+			if (op->pointer && *r->beyond)
 				r->look_ahead(r->self, entry);
-			op++;
-			goto next;
+			if (op->kind == MEMO_EXEC) {
+				op++;
+				goto next;
+			}
+			/* fall through */
 		case MEMO_OP_LOAD: {
 			struct load_result l;
 			const uint64_t cycle = base + (uint64_t)op->load.at;
 			s = pipe_load_now(c, entry->ip, e->load_va, e->load_bytes, cycle, &l);
 			if (__builtin_expect(s != ST_OK, 0))
-				goto unknown; /* asked once more, with the same end */
-			while (!memo_load_is(op, base, &l)) {
+				goto unknown;
+			if (__builtin_expect(memo_load_is(op, base, &l), 1))
+				break;
+			do {
 				last = op;
 				if (!(op = other_op(m, op, &others))) {
 					other = memo_load_op(base, cycle, &l);
 					goto another;
 				}
-			}
+			} while (!memo_load_is(op, base, &l));
 			break;
 		}
 		case MEMO_OP_STORE: {
@@ -228,7 +235,7 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 			say_again(c->signals, &m->say[op->end.says], base);
 			c->uops += op->end.uops;
 			c->uop_number += op->end.slots;
-			instructions += op->retired;
+			instructions += op->end.retired;
 			base += op->end.cycles;
 			*number = op->end.node;
 			node = &m->node[*number];

@@ -15,22 +15,21 @@
 #define MEMO_WORDS 1048576u
 #define MEMO_STATE 1024u      /* words of a state at most */
 
-enum memo_kind { MEMO_EXEC, MEMO_OP_LOAD, MEMO_OP_STORE, MEMO_OP_FETCH, MEMO_OP_BRANCH, MEMO_OP_GUESS, MEMO_END };
+enum memo_kind { MEMO_EXEC, MEMO_EXEC_LOAD, MEMO_OP_LOAD, MEMO_OP_STORE, MEMO_OP_FETCH, MEMO_OP_BRANCH, MEMO_OP_GUESS, MEMO_END };
 
 /* A step of a piece of code. Cycles are counted from its state's. */
 struct memo_op {
 	uint8_t kind;
-	uint8_t source, level;   /* of a load: enum mem_source, dtlb_level */
-	bool violation, miss, known;
-	uint16_t retired;        /* MEMO_END: instructions */
+	bool stores, pointer;    /* MEMO_EXEC: as insn and struct code_entry */
+	bool miss, known;
 	uint32_t alt;            /* the same with another outcome; 0: none */
 	union {
-		const struct code_entry *entry;                                /* MEMO_EXEC */
-		struct { int32_t at, ready; uint64_t line; } load;             /* and fetch: of that address */
+		/* MEMO_EXEC; with the load that the instruction begins with; a line of code at an address. `from`: what load_from says */
+		struct { union { const struct code_entry *entry; uint64_t line; }; int32_t at, ready; uint32_t from; } load;
 		struct { uint16_t address, data, retire; uint32_t commit; } store;
 		struct { uint64_t next, predicted; } branch;                   /* where it went; where the front end would have */
 		struct { uint64_t ip, next; } guess;                           /* the same of a branch on a wrong path */
-		struct { uint32_t node, says; uint16_t cycles, slots, uops; } end; /* the state behind it, and how far away; see struct memo */
+		struct { uint32_t node, says; uint16_t cycles, slots, uops, retired; } end; /* the state behind it, and how far away; see struct memo */
 	};
 };
 
@@ -70,6 +69,7 @@ struct memo_tape {
 	uint32_t replay, at;     /* so many are known already: memo->path[]; so many of them are used up */
 	uint32_t events;
 	bool failed;
+	bool fresh;              /* the last step noted is this piece's */
 };
 
 /* What core_memo needs beside the thread. */
@@ -120,16 +120,21 @@ void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base)
 /* The address of its instruction. */
 uint64_t snapshot_ip(const uint16_t *words);
 
+/* Where a load came from: enum mem_source, dtlb_level, violation. */
+static inline uint32_t memo_load_from(const struct load_result *r)
+{
+	return (uint32_t)r->source | (uint32_t)r->dtlb_level << 8 | (uint32_t)r->violation << 16;
+}
+
 /* The step of a load that was asked for in `cycle`, of a branch; whether another answer is that one. */
 static inline struct memo_op memo_load_op(uint64_t base, uint64_t cycle, const struct load_result *r)
 {
-	return (struct memo_op){ .kind = MEMO_OP_LOAD, .source = (uint8_t)r->source, .level = r->dtlb_level, .violation = r->violation,
-	                         .load = { (int32_t)(cycle - base), (int32_t)(r->ready - base), 0 } };
+	return (struct memo_op){ .kind = MEMO_OP_LOAD, .load = { .at = (int32_t)(cycle - base), .ready = (int32_t)(r->ready - base), .from = memo_load_from(r) } };
 }
 
 static inline bool memo_load_is(const struct memo_op *op, uint64_t base, const struct load_result *r)
 {
-	return r->ready - base == (uint64_t)op->load.ready && r->source == op->source && r->dtlb_level == op->level && r->violation == op->violation;
+	return r->ready - base == (uint64_t)op->load.ready && memo_load_from(r) == op->load.from;
 }
 
 static inline struct memo_op memo_branch_op(uint64_t next, const struct foreseen *f)

@@ -35,8 +35,8 @@ enum status memo_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned 
 	struct memo_tape *t = c->tape;
 	const struct memo_op *op = known_answer(t);
 	if (op) {
-		*r = (struct load_result){ .ready = t->base + (uint64_t)op->load.ready, .translated = cycle, .source = (enum mem_source)op->source,
-		                           .dtlb_level = op->level, .violation = op->violation };
+		*r = (struct load_result){ .ready = t->base + (uint64_t)op->load.ready, .translated = cycle, .source = (enum mem_source)(op->load.from & 0xFF),
+		                           .dtlb_level = (uint8_t)(op->load.from >> 8), .violation = op->load.from >> 16 };
 		return ST_OK;
 	}
 	struct signals *const noted = c->signals;
@@ -45,8 +45,16 @@ enum status memo_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned 
 	c->signals = noted;
 	const struct memo_op new = memo_load_op(t->base, cycle, r);
 	t->failed |= cycle - t->base >= MEMO_REACH || r->ready - t->base >= MEMO_REACH;
-	if (s == ST_OK)
+	struct memo_op *const last = &t->memo->op[t->memo->ops - 1];
+	if (s == ST_OK && !t->failed && t->fresh && last->kind == MEMO_EXEC) { /* one step */
+		t->events++;
+		last->kind = MEMO_EXEC_LOAD;
+		last->load.at = new.load.at;
+		last->load.ready = new.load.ready;
+		last->load.from = new.load.from;
+	} else if (s == ST_OK) {
 		note_op(t, &new);
+	}
 	return s;
 }
 
@@ -88,7 +96,7 @@ enum status memo_fetch(struct core_thread *c, uint64_t at, uint64_t *cycle)
 	/* fetch may be behind allocation */
 	t->failed |= asked + MEMO_REACH < t->base || *cycle >= t->base + MEMO_REACH;
 	if (s == ST_OK)
-		note_op(t, &(struct memo_op){ .kind = MEMO_OP_FETCH, .load = { (int32_t)(asked - t->base), (int32_t)(*cycle - t->base), at } });
+		note_op(t, &(struct memo_op){ .kind = MEMO_OP_FETCH, .load = { .line = at, .at = (int32_t)(asked - t->base), .ready = (int32_t)(*cycle - t->base) } });
 	return s;
 }
 
@@ -216,8 +224,9 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 				break;
 			if (entry->pointer && *r->beyond)
 				r->look_ahead(r->self, entry);
-			note_op(&t, &(struct memo_op){ .kind = MEMO_EXEC, .entry = entry });
+			note_op(&t, &(struct memo_op){ .kind = MEMO_EXEC, .stores = entry->insn.store, .pointer = entry->pointer, .load = { .entry = entry } });
 			t.events--;
+			t.fresh = true;
 		} else {
 			effects = ran + 1 == done->ran ? &done->effects : &nothing;
 		}
@@ -246,8 +255,8 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 	*next = t.failed ? 0 : memo_node_of(c, m, r->regs->rip, at);
 	if (*next && *at - base < MEMO_REACH && m->says + 2 * m->tape.count + 2 < MEMO_SAYS) {
 		const uint32_t said = note_says(m, c->signals, base);
-		m->op[m->ops++] = (struct memo_op){ .kind = MEMO_END, .retired = (uint16_t)ran, .end = { *next, said, (uint16_t)(*at - base),
-		                                    (uint16_t)(c->uop_number - slots), (uint16_t)(c->uops - uops) } };
+		m->op[m->ops++] = (struct memo_op){ .kind = MEMO_END, .end = { *next, said, (uint16_t)(*at - base),
+		                                    (uint16_t)(c->uop_number - slots), (uint16_t)(c->uops - uops), (uint16_t)ran } };
 		if (done)
 			m->op[done->alt].alt = ops;
 		else
