@@ -36,23 +36,21 @@ void pipe_rs_take_off(struct core_thread *c, uint64_t cycle)
 	c->rs_at = cycle;
 }
 
-/* As pipe_rs_next, through the ring. */
-static __attribute__((noinline)) uint64_t rs_next_slow(const struct core_thread *c)
+/* The same, through the ring. */
+static __attribute__((noinline)) uint64_t rs_next_slow(const struct core_thread *c, uint64_t first)
 {
-	const uint64_t first = c->rs_at;
 	uint64_t at = first;
 	while (at < first + CORE_RING && !c->leave[at & CORE_RING_MASK])
-		at++;
-	return at;
+		at += at % 8 == 0 && !*leave_word(c, at) ? 8 : 1;
+	return at < first + CORE_RING ? at : first + CORE_RING;
 }
 
-/* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
-uint64_t pipe_rs_next(struct core_thread *c)
+/* The next cycle from `first` on in which an entry is left; CORE_RING further when there is none. */
+static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 {
-	const uint64_t first = c->rs_at;
 	uint64_t word;
 	if ((first & CORE_RING_MASK) > CORE_RING - sizeof(word))
-		return rs_next_slow(c);
+		return rs_next_slow(c, first);
 	__builtin_memcpy(&word, &c->leave[first & CORE_RING_MASK], sizeof(word));
 	if (word)
 		return first + (unsigned)__builtin_ctzll(word) / 8;
@@ -66,13 +64,16 @@ uint64_t pipe_rs_next(struct core_thread *c)
 		const uint64_t *const w = (const uint64_t *)(const void *)&c->leave[n % (CORE_RING / LEAVE_STRETCH) * LEAVE_STRETCH];
 		if (w[0] | w[1]) {
 			const uint64_t next = n * LEAVE_STRETCH + (w[0] ? 0 : 8) + (unsigned)__builtin_ctzll(w[0] ? w[0] : w[1]) / 8;
-			return next - first < CORE_RING ? next : rs_next_slow(c); /* else it stands before `first`, a ring later */
+			return next - first < CORE_RING ? next : rs_next_slow(c, first); /* else it stands before `first`, a ring later */
 		}
 		c->leaving[n % (CORE_RING / LEAVE_STRETCH)] = 0; /* all that it told of is gone */
 		n++;
 	}
-	return rs_next_slow(c);
+	return rs_next_slow(c, first);
 }
+
+uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first) { return rs_next(c, first); }
+uint64_t pipe_rs_next(struct core_thread *c) { return rs_next(c, c->rs_at); }
 
 /* Entries that the other thread holds in `cycle`. */
 static unsigned rs_of_other(const struct core_thread *c, uint64_t cycle)

@@ -30,6 +30,8 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 void pipe_rs_take_off(struct core_thread *c, uint64_t cycle);
 /* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
 uint64_t pipe_rs_next(struct core_thread *c);
+/* The same from a cycle on that does not lie before rs_at. */
+uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first);
 /* No allocation before `until`; sig: the stall signal that says so, 0 = none. */
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 

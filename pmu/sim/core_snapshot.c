@@ -142,12 +142,9 @@ static void put_rings(struct out *o, struct core_thread *c, uint64_t base)
 	uint64_t n = 0, t = c->rs_at;
 	put(o, 0);
 	for (uint32_t left = c->rs_in_use; left && o->good; t++) {
+		t = pipe_rs_next_from(c, t);
 		const uint8_t some = c->leave[t & CORE_RING_MASK];
-		if (!some)
-			o->good &= t - base < MEMO_REACH;
-		if (!some)
-			continue;
-		o->good &= some <= left;
+		o->good &= some && some <= left;
 		put(o, behind(o, t, base - 1));
 		put(o, some);
 		left -= some <= left ? some : left;
@@ -161,6 +158,14 @@ static void put_rings(struct out *o, struct core_thread *c, uint64_t base)
 	const uint64_t end = max_cycle(c->last_complete, s->long_until);
 	o->good &= end < base + MEMO_REACH;
 	for (t = base + c->dispatch_cycles; t <= end && o->good; t++) {
+		if (!s->used[(t & CORE_RING_MASK) / CORE_STRETCH]) {
+			t |= CORE_STRETCH - 1;
+			continue;
+		}
+		if (t % 4 == 0 && !*(const uint64_t *)(const void *)&s->busy[t & CORE_RING_MASK]) { /* of four cycles */
+			t |= 3;
+			continue;
+		}
 		const uint16_t ports = s->busy[t & CORE_RING_MASK];
 		if (!ports)
 			continue;
