@@ -26,7 +26,7 @@ struct crowd {
 	struct member *members;      /* CROWD_MAX */
 	struct job *jobs;
 	unsigned count;              /* members that there are */
-	unsigned at_once;            /* ORDER_NODES: cores of the node whose turn it is */
+	unsigned at_once;            /* ORDER_NODES: cores of the node whose turn it is; ORDER_CROWD: members at work */
 	bool settles;                /* arrays that are to stay need more visits than two */
 	unsigned failed;             /* core of the job that did not end well */
 	uint8_t vector;

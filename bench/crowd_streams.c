@@ -12,15 +12,19 @@
 #define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
 #define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
+#define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
 #define NODE_CORES 4u         /* of a node, for which its rows' windows are meant */
 #define NODES_MOST 8u         /* as many nodes' pairs go into a series */
 
-/* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. */
+/* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. Of many in memory the
+ * longest window ends later than the others by a part that is another each time; in a row's value that must not decide either,
+ * where lines go as well as come. */
 static uint32_t window_of(const struct crowd *c)
 {
 	const unsigned few = c->row->order == ORDER_NODES && c->at_once && c->at_once < NODE_CORES ? (NODE_CORES + c->at_once - 1) / c->at_once : 1;
+	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && c->at_once > MANY_CORES && c->at_once == c->count ? 2 : 1;
 
-	return c->row->window * few * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
+	return c->row->window * few * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
 }
 
 static uint64_t power_of_two_below(uint64_t n)
@@ -134,7 +138,7 @@ static enum status shape_of(const struct crowd *c, unsigned n, struct shape *s, 
 	if (st != ST_OK || alone.prepare == PREPARE_FLUSH)
 		return st;
 	if (alone.place == PLACE_DRAM) {
-		least = 4ull * alone.window * s->step_bytes; /* no window goes round */
+		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
 		/* nor does what fills the last level: the windows' lines would be in it */
 		if (filled(c, n, kernel_of(c->b, c->row)) > least)
 			least = filled(c, n, kernel_of(c->b, c->row));
@@ -175,7 +179,7 @@ static void set_apart(const struct crowd *c, unsigned i, unsigned all, struct wo
 			return;
 		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
 		s->span_bytes += s->start_bytes;
-	} else if (!w->mapped) {
+	} else {
 		w->at = (c->members[0].set.at + way / all * before / s->step_bytes * s->step_bytes) & (s->array_bytes - 1);
 	}
 }
@@ -444,7 +448,11 @@ static enum status curve(struct crowd *c, struct row_result *out)
 	}
 	from = 0;
 	for (unsigned n = 1; st == ST_OK; n = next_point(c, n)) {
+		/* the first ones have gone on since; who has visited its arrays stays where it is */
+		for (unsigned i = from; from && i < n && c->row->prepare == PREPARE_FILL && !below_of(c, c->members[i].set.kernel); i++)
+			set_apart(c, i, sharers(c, c->count, PLACE_DRAM), &c->members[i].set);
 		st = warm_up(c, from, n);
+		c->at_once = n;
 		if (st == ST_OK)
 			st = counted(c, n, &p);
 		/* not all there: no level that replaces the oldest, so all visit theirs until they are */

@@ -41,13 +41,10 @@ static uint64_t memory(struct machine_text *t, bool in_sequence)
 	return lookup(t) + ps(t, machine_field(t, "dram", "local_ps") - open);
 }
 
-/* How long an entry of a socket's read tracker is held for a line from the L3, or from memory. */
+/* How long an entry of a socket's read tracker is held for a line from the L3, or from memory: from the look there until the core has it. */
 static uint64_t tracked(struct machine_text *t, unsigned level, bool between)
 {
-	uint64_t ratio = machine_field(t, "clock", "uncore_ratio");
-
-	return over(machine_field(t, "l3", "uncore_cycles") * machine_field(t, "clock", "core_ratio") + ratio - 1, ratio) +
-	       (level < 4 ? 0 : ps(t, machine_field(t, "dram", between ? "remote_ps" : "local_ps") - (machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0)));
+	return lookup(t) + (level < 4 ? 0 : ps(t, machine_field(t, "dram", between ? "remote_ps" : "local_ps") - (machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0)));
 }
 
 /* How long the channels of a node, or one of them, take for so many lines. */
@@ -153,25 +150,57 @@ static uint64_t held_milli(struct machine_text *t, const struct stream *s)
 	return 1000 * (machine_field(t, "core", "dispatch_cycles") + 1 + stored);
 }
 
+/* Which prefetchers there are, as bits of [prefetch] present: into the L2, into the L1. */
+#define PREFETCH_L2 3u
+#define PREFETCH_L1 12u
+static bool prefetches(struct machine_text *t, unsigned some) { return machine_field(t, "prefetch", "present") & some; }
+
+/* How long lines that come and go keep the L2's port to the L1: each takes it on its way to the L1, on its way back, and on its
+ * way from beyond if a prefetcher brings it into the L2 first. */
+static uint64_t port_milli(struct machine_text *t, unsigned level, uint64_t in, uint64_t out)
+{
+	return 1000 * machine_field(t, "l2", "busy_cycles") * ((level > 2 && prefetches(t, PREFETCH_L2) ? 2 * in : in) + out);
+}
+
+/* The L3's slices, for lines that come and go. */
+static uint64_t slices_milli(struct machine_text *t, uint64_t lines)
+{
+	return machine_field(t, "l3", "bytes") ? over(1000 * lines * machine_field(t, "l3", "busy_uncore_cycles") * machine_field(t, "clock", "core_ratio"),
+	                                             machine_field(t, "clock", "uncore_ratio") * machine_field(t, "l3", "slices")) : 0;
+}
+
+/* A stream of which no prefetcher brings lines nearer: a store keeps its buffer while the loads before it wait for their line, and then
+ * for its own. Each may wait for port and slice behind a line of each other array and what is written back. */
+static uint64_t stores_held_milli(struct machine_text *t, const struct stream *s, unsigned level, uint64_t latency)
+{
+	struct machine_text text = { t->machine, t->format, false };
+	const uint64_t held = machine_field(t, "core", "dispatch_cycles") + 1 + (uint64_t)cost_of(&text, "std").latency + 2;
+	const uint64_t others = s->arrays + s->stored - 1, slices = level > 2 ? slices_milli(t, others) : 0;
+	const uint64_t one = 1000 * (latency + machine_field(t, "l2", "busy_cycles") * others) + slices;
+
+	if (!s->stored || (level == 2 && !s->loaded) || prefetches(t, level == 2 ? PREFETCH_L1 : PREFETCH_L2))
+		return 0;
+	return over(256 * ((s->loaded ? 2 : 1) * one + 1000 * held), vector_bytes(t) * machine_field(t, "core", "store_buffers"));
+}
+
 /* The least and the most time that an iteration may take. */
 static void stream(struct machine_text *t, const struct stream *s, unsigned level, uint64_t *least, uint64_t *most)
 {
 	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored;
-	uint64_t busy = 1000 * machine_field(t, "l2", "busy_cycles"), lfb = machine_field(t, "lfb", "entries"), sq = machine_field(t, "sq", "entries"), latency;
-	const uint64_t tracker = machine_field(t, "gq", "read");
+	uint64_t lfb = machine_field(t, "lfb", "entries"), sq = machine_field(t, "sq", "entries"), latency, under_way;
+	const uint64_t tracker = machine_field(t, "gq", "read"), port = port_milli(t, level, in, out), slices = level > 2 ? slices_milli(t, in + out) : 0;
 
 	*least = *most = core_milli(t, s);
 	if (level == 1)
 		return;
-	/* A line takes the L2's port to the L1 and back; one from beyond takes it on its way in too. */
-	*least = *most = larger(*least, busy * ((level > 2 ? 2 * in : in) + out));
+	*least = *most = larger(*least, larger(port, slices));
 	if (level == 2) {
 		const uint64_t l2 = 1000 * machine_field(t, "l2", "cycles"), window = lines_in_window(t, s), before = *least, lines = over(in * l2, lfb);
 
 		*least = larger(before, lines);
 		/* Without the L1's prefetchers no more lines are under way than the window has loads or stores of, which keep their
 		 * places from allocation until they retire, or are written: asked for in the cycle after they retire. */
-		*most = larger(*least, over(in * (l2 + held_milli(t, s)), window));
+		*most = larger(larger(*least, stores_held_milli(t, s, 2, l2 / 1000)), over(in * (l2 + held_milli(t, s)), window));
 		/* What the front end gives late the window has late: it hides no line that takes nearly as long. */
 		if (front_milli(t, s) == before && lines > before / 5 * 4)
 			*most = larger(*most, *least / 10 * 11);
@@ -180,9 +209,20 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 	latency = level == 3 ? lookup(t) : memory(t, true);
 	/* With prefetchers as many lines can be under way as the super queue holds, from the L2's miss on, without as there are fill
 	 * buffers and loads of in the window, but no more than that either, and of lines stored as there are store buffers. */
-	*least = larger(*least, over(1000 * in * (latency - (lfb > sq ? machine_field(t, "l2", "cycles") : 0)), smaller(tracker, sq)));
+	under_way = over(1000 * in * (latency - (lfb > sq || !prefetches(t, PREFETCH_L2) ? machine_field(t, "l2", "cycles") : 0)), smaller(tracker, sq));
+	if (!prefetches(t, PREFETCH_L2))
+		under_way = larger(under_way, over(1000 * in * latency, lfb));
+	*least = larger(*least, under_way);
+	/* two of port, slices and lines under way nearly as long: one waits for the other */
+	if ((port > *least / 5 * 4) + (slices > *least / 5 * 4) + (under_way > *least / 5 * 4) > 1)
+		*most = larger(*most, *least / 10 * 11);
+	/* stores of more lines than there are fill buffers leave loads none: then these wait on top */
+	if (!prefetches(t, PREFETCH_L2) && s->loaded && s->stored && !s->nontemporal && machine_field(t, "core", "store_buffers") * vector_bytes(t) / 64 > lfb)
+		*most = larger(*most, *least + over(4000 * s->loaded * latency, lines_in_window(t, s) * s->loaded));
 	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)),
 	                           smaller(tracker, smaller(smaller(sq, lfb), lines_in_window(t, s) * larger(1, s->loaded)))));
+	if (!s->nontemporal)
+		*most = larger(*most, stores_held_milli(t, s, level, level == 3 ? latency : memory(t, false)));
 	if (s->stored && !s->nontemporal)
 		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * vector_bytes(t), 64)));
 	if (level == 4) {
@@ -205,8 +245,11 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 static uint64_t second_l2_milli(struct machine_text *t, const struct stream *s, uint64_t longest)
 {
 	const uint64_t in = 4000 * s->arrays, l2 = machine_field(t, "l2", "cycles");
-	const uint64_t parts[] = { core_milli(t, s), machine_field(t, "l2", "busy_cycles") * (in + 4000 * s->stored), over(in * l2, machine_field(t, "lfb", "entries")),
-		over(in * (1000 * l2 + held_milli(t, s)) / 1000, lines_in_window(t, s)) };
+	const uint64_t lfb = machine_field(t, "lfb", "entries"), busy = machine_field(t, "l2", "busy_cycles"), lines = machine_field(t, "core", "store_buffers") * vector_bytes(t) / 64;
+	/* stores of as many lines as there are fill buffers can have them all, while these wait for the port behind one of each array */
+	const uint64_t queued = s->loaded && s->stored && lines > lfb ? busy * (s->arrays + s->stored) : 0;
+	const uint64_t parts[] = { core_milli(t, s), busy * (in + 4000 * s->stored), over(in * (l2 + queued), lfb),
+		over(in * (1000 * l2 + held_milli(t, s)) / 1000, lines_in_window(t, s)), stores_held_milli(t, s, 2, l2) };
 	uint64_t second = 0;
 	unsigned reach = 0;
 
@@ -251,14 +294,13 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
  * cores of a socket run it: the L2 of a cluster, the slices of an L3, the channels of the node. */
 static uint64_t shared_milli(struct machine_text *t, const struct stream *s, unsigned level)
 {
-	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored, ratio = machine_field(t, "clock", "uncore_ratio");
+	uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays), out = s->nontemporal ? 0 : 4 * s->stored;
 	uint64_t cores = machine_field(t, "topology", "cores"), milli = 0;
 
 	if (level >= 2)
-		milli = 1000 * machine_field(t, "l2", "busy_cycles") * ((level > 2 ? 2 * in : in) + out) * machine_field(t, "l2", "cores");
-	if (level >= 3 && machine_field(t, "l3", "bytes"))
-		milli = larger(milli, over(1000 * cores * (in + out) * machine_field(t, "l3", "busy_uncore_cycles") * machine_field(t, "clock", "core_ratio"),
-		                           ratio * machine_field(t, "l3", "slices")));
+		milli = port_milli(t, level, in, out) * machine_field(t, "l2", "cores");
+	if (level >= 3)
+		milli = larger(milli, slices_milli(t, cores * (in + out)));
 	if (level == 4)
 		milli = larger(milli, cores * channels_milli(t, in + out + (s->nontemporal ? 4 : 0), machine_field(t, "dram", "channels")));
 	return milli;

@@ -129,7 +129,10 @@ static void line_parts(struct machine_text *t, unsigned level, bool nontemporal,
 		part(out, 1000 * (lines_in + LINES_OUT) * round_up(machine_field(t, "l3", "busy_uncore_cycles") * machine_field(t, "clock", "core_ratio"),
 		                                                    machine_field(t, "clock", "uncore_ratio")) / larger(1, machine_field(t, "l3", "slices")));
 	}
-	*waits = 1000 * 8 * latency / lines_waited_for(t) + (nontemporal ? 1000 * LINES_OUT * ps(t, machine_field(t, "wc", "drain_ps")) : 1000 * LINES_OUT * latency / stores);
+	/* where the loads themselves wait, the window has them from allocation on */
+	const uint64_t held = level == 2 && !(machine_field(t, "prefetch", "present") & 12) ? machine_field(t, "core", "dispatch_cycles") + 1 : 0;
+
+	*waits = 1000 * 8 * (latency + held) / lines_waited_for(t) + (nontemporal ? 1000 * LINES_OUT * ps(t, machine_field(t, "wc", "drain_ps")) : 1000 * LINES_OUT * latency / stores);
 	if (prefetched && level >= 3) { /* lines that prefetchers bring go through the L2 twice; all of them: that and what is written back */
 		*waits += 1000 * lines_in * machine_field(t, "l2", "busy_cycles");
 		*waits = larger(*waits, 1000 * (2 * lines_in + (nontemporal ? 0 : LINES_OUT)) * machine_field(t, "l2", "busy_cycles"));
