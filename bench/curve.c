@@ -301,8 +301,9 @@ static enum status set_up(struct pass *p, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
 		return ST_UNSUPPORTED;
 	}
-	if (p->row->place == PLACE_STLB && (!p->b->cpu->tlb.stlb_4k || !l2)) {
-		str_copy(out->reason, sizeof(out->reason), "no second-level TLB known");
+	const bool stays = l2 && 2ull * p->b->cpu->tlb.stlb_4k * 64 <= l2->bytes / 2;
+	if (p->row->place == PLACE_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
+		str_copy(out->reason, sizeof(out->reason), p->b->cpu->tlb.stlb_4k ? "one line a page would not stay in the L2" : "no second-level TLB known");
 		return ST_UNSUPPORTED;
 	}
 	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;

@@ -122,8 +122,8 @@ MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, uns
 
 /* --- second_level.c ---------------------------------------------------------------------------- */
 
-/* Before the first row about pages: sets b->own.tlb's second level to what rings of pages show, where CPUID does not enumerate
- * it and counters are there. */
+/* Before the first row about pages: sets b->own.tlb to what rings of pages show, where CPUID does not enumerate it and counters
+ * are there; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
 void second_level_look(struct bench *b, const struct row *r);
 
 /* --- evidence.c -------------------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ struct bench {
 	bool last_forgets;     /* that it does not replace the oldest */
 	int64_t witness_least_micro; /* bench/witness.h */
 	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
+	bool first_level_looked;  /* the same of its first level for 2 MiB pages */
 	bool second_level_looked; /* own.tlb has the second level as it was found, not as the descriptor has it */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */

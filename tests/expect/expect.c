@@ -168,7 +168,8 @@ static uint64_t walk_pages(struct machine_text *f)
 static void walk(struct machine_text *f, uint64_t *least_milli, uint64_t *most_milli)
 {
 	uint64_t groups = walk_pages(f) / 16 * 2, ways = machine_field(f, "l1d", "ways"), stays = 0, goes = 0;
-	uint64_t lookup = machine_field(f, "stlb", "cycles") + machine_field(f, "walk", "cycles"), gap = 1000 * (l2(f) - l1(f));
+	/* without a PDE cache the PDE is loaded too, always the same few */
+	uint64_t lookup = machine_field(f, "stlb", "cycles") + machine_field(f, "walk", "cycles") + (machine_field(f, "walk", "pde_entries") ? 0 : l1(f)), gap = 1000 * (l2(f) - l1(f));
 
 	if (machine_field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
 		*least_milli = 1000 * (lookup + 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));

@@ -322,7 +322,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	if (!strcmp(row, "store.unknown_address.penalty") && turn > C(l1))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* allocation never runs ahead of the chain: the baseline's loads wait too, and nothing proves it */
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
-		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
+		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + (field(t, "walk", "pde_entries") ? l1 : 2 * l1)), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
 		int64_t least = 0, most = 0, tolerance;
 
 		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second */

@@ -159,11 +159,11 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "tlb.walk_concurrency.interval")) {
 		/* Eight pages' entries lie in one line of the table or in two; each comes from the L2 once and then from the L1,
 		 * or always from there. One walk after the other for each walker, but not faster than the chain that leads. */
-		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles");
+		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles") + (field(t, "walk", "pde_entries") ? 0 : first);
 		int64_t walkers = most(1, field(t, "walk", "walkers"));
 		int64_t chain = 1000 * (field(t, "stlb", "cycles") + walk + first) / 8, slow = 1000 * (field(t, "stlb", "cycles") + walk + 2 * second) / 8;
 
-		if (!field(t, "stlb", "entries") || !field(t, "l2", "bytes"))
+		if (!field(t, "stlb", "entries") || 2 * field(t, "stlb", "entries") * 64 > field(t, "l2", "bytes") / 2)
 			return ST_UNSUPPORTED;
 		*out = around(most(1000 * (walk + first) / walkers, chain), most(1000 * (8 * walk + 6 * first + 2 * second) / 8 / walkers, slow));
 		return t->missing ? ST_SYNTAX : ST_OK;
