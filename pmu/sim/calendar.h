@@ -178,7 +178,8 @@ static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, 
 		return lane_take_late(l, t);
 	const uint64_t k = (uint64_t)(((unsigned __int128)(t << 1) * l->inverse) >> 64);
 	if (k - l->base < LANE_SLOTS) {
-		struct lane_word *w = &l->word[k / 64 % LANE_WORDS];
+		/* word[k / 64 % LANE_WORDS] */
+		struct lane_word *w = (struct lane_word *)(void *)((uint8_t *)l->word + (k / 64 * sizeof(*w) & (LANE_WORDS - 1) * sizeof(*w)));
 		__asm__("" : "+r"(w));
 		const uint64_t taken = w->of == k / 64 ? w->taken : 0;
 		w->of = k / 64;

@@ -394,13 +394,18 @@ static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state,
 			value += word_close(l, inv, edge, &before, from, from + 64);
 	} else if (from < last) { /* whole words: most are empty, or a stretch of them full */
 		uint64_t some = 0;
-		for (uint64_t at = from; at < last; at += 64) {
-			uint64_t *word = &l->active[(at & RING_MASK) / 64];
-			const uint64_t now = *word;
-			if (!now)
-				continue;
-			*word = 0;
-			some += now == ~0ull ? 64 : now & (now - 1) ? bits_in(now) : 1;
+		for (uint64_t at = from; at < last;) { /* up to the ring's end, and on from its beginning */
+			uint64_t *word = &l->active[(at & RING_MASK) / 64], *end = l->active + RING_WORDS;
+			if ((last - at) / 64 < (uint64_t)(end - word))
+				end = word + (last - at) / 64;
+			at += (uint64_t)(end - word) * 64;
+			for (; word < end; word++) {
+				const uint64_t now = *word;
+				if (!now)
+					continue;
+				*word = 0;
+				some += now == ~0ull ? 64 : now & (now - 1) ? bits_in(now) : 1;
+			}
 		}
 		value += inv ? last - from - some : some;
 		from = last;
