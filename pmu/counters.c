@@ -113,12 +113,23 @@ static enum status clear_overflow(const struct access *a, const struct cpu *cpu,
 	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_OVF_CTRL, status & ours) : s;
 }
 
+/* Whether it is a register of a general counter that is not there: fewer of them than such processors have. */
+static bool of_absent_counter(const struct cpu *cpu, uint32_t msr)
+{
+	const uint32_t first = msr >= IA32_PERFEVTSEL0 ? IA32_PERFEVTSEL0 : IA32_PMC0;
+	return msr >= first && msr < first + 32 && !(cpu->general_mask >> (msr - first) & 1);
+}
+
 static enum status quirk_writes(const struct access *a, const struct cpu *cpu, unsigned core)
 {
 	enum status s = ST_OK;
 	for (unsigned q = 0; q < cpu->processor->quirk_count; q++)
-		for (unsigned i = 0; i < cpu->processor->quirks[q].write_count && s == ST_OK; i++)
-			s = wr(a, core, cpu->processor->quirks[q].writes[i].msr, cpu->processor->quirks[q].writes[i].value);
+		for (unsigned i = 0; i < cpu->processor->quirks[q].write_count && s == ST_OK; i++) {
+			const uint32_t msr = cpu->processor->quirks[q].writes[i].msr;
+			const uint64_t value = cpu->processor->quirks[q].writes[i].value;
+			if (!of_absent_counter(cpu, msr))
+				s = wr(a, core, msr, msr == IA32_PERF_GLOBAL_CTRL ? value & all_counters(cpu) : value);
+		}
 	return s;
 }
 
