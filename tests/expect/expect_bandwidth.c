@@ -246,8 +246,9 @@ static uint64_t second_l2_milli(struct machine_text *t, const struct stream *s, 
 {
 	const uint64_t in = 4000 * s->arrays, l2 = machine_field(t, "l2", "cycles");
 	const uint64_t lfb = machine_field(t, "lfb", "entries"), busy = machine_field(t, "l2", "busy_cycles"), lines = machine_field(t, "core", "store_buffers") * vector_bytes(t) / 64;
-	/* stores of as many lines as there are fill buffers can have them all, while these wait for the port behind one of each array */
-	const uint64_t queued = s->loaded && s->stored && lines > lfb ? busy * (s->arrays + s->stored) : 0;
+	/* stores of more lines than there are fill buffers can have them all, while these wait for the port behind two of each array and
+	 * of what is written back */
+	const uint64_t queued = s->loaded && s->stored && lines > lfb ? busy * (2 * (s->arrays + s->stored) - 1) : 0;
 	const uint64_t parts[] = { core_milli(t, s), busy * (in + 4000 * s->stored), over(in * (l2 + queued), lfb),
 		over(in * (1000 * l2 + held_milli(t, s)) / 1000, lines_in_window(t, s)), stores_held_milli(t, s, 2, l2) };
 	uint64_t second = 0;
