@@ -18,11 +18,13 @@
 
 /* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. Of many in memory the
  * longest window ends later than the others by a part that is another each time; in a row's value that must not decide either,
- * where lines go as well as come. */
+ * where lines go as well as come; nor how a last level that takes what the L2s give up has them mixed. */
 static uint32_t window_of(const struct crowd *c)
 {
 	const unsigned few = c->row->order == ORDER_NODES && c->at_once && c->at_once < NODE_CORES ? (NODE_CORES + c->at_once - 1) / c->at_once : 1;
-	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && c->at_once > MANY_CORES && c->at_once == c->count ? 2 : 1;
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const bool uneven = c->at_once > MANY_CORES || (last && last->level > 2 && !last->inclusive);
+	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && c->at_once == c->count && uneven ? 2 : 1;
 
 	return c->row->window * few * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
 }
