@@ -93,12 +93,17 @@ static uint64_t draw_cache(struct draw *d, const char *name, uint64_t least, uin
                            unsigned slices, unsigned *policy)
 {
 	uint64_t ways, sets, bytes;
+	unsigned sets_log2_most = 14;
 
 	*policy = (unsigned)between(d, 0, 2);
-
+	ways = ways_most;
+	while (*policy == 1 && ways & (ways - 1))
+		ways &= ways - 1;
+	while ((ways << sets_log2_most) * 64 * slices < least)
+		sets_log2_most++;
 	do {
 		ways = between(d, 2, ways_most);
-		sets = 1ull << between(d, 3, 14);
+		sets = 1ull << between(d, 3, sets_log2_most);
 		bytes = ways * sets * 64 * slices;
 	} while (bytes < least || bytes > most || (*policy == 1 && (ways & (ways - 1))));
 	say(d, "[%s]\n", name);
