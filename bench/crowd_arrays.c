@@ -1,0 +1,251 @@
+/* bench/crowd_arrays.c: the arrays of streams of several cores: how long, where, and in which caches when a window begins.
+ *
+ * Not seen: which physical pages they lie in, beyond what a large page promises; hashes of the last level's sets. */
+#include "bench/crowd_arrays.h"
+
+#define WINDOW_SCALE 16u      /* real cores take some hundred ns to begin together: longer windows there */
+#define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new */
+#define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
+#define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
+#define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
+#define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
+#define NODE_CORES 4u         /* of a node, for which its rows' windows are meant */
+
+/* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. Of many in memory the
+ * longest window ends later than the others by a part that is another each time; in a row's value that must not decide either,
+ * where lines go as well as come; nor how a last level that takes what the L2s give up has them mixed. */
+uint32_t crowd_window(const struct crowd *c)
+{
+	const unsigned few = c->row->order == ORDER_NODES && c->at_once && c->at_once < NODE_CORES ? (NODE_CORES + c->at_once - 1) / c->at_once : 1;
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const bool uneven = c->at_once > MANY_CORES || (last && last->level > 2 && !last->inclusive);
+	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && c->at_once == c->count && uneven ? 2 : 1;
+
+	return c->row->window * few * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
+}
+
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return n ? p : 0;
+}
+
+static const uint32_t *groups_of(const struct bench *b, enum place place)
+{
+	if (place == PLACE_L1)
+		return b->groups.core;
+	return place == PLACE_L2 || cpu_last_level(b->cpu) < 3 ? b->groups.l2 : b->groups.last;
+}
+
+unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place)
+{
+	const uint32_t *group = groups_of(c->b, place);
+	unsigned most = 1;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned same = 0;
+
+		for (unsigned k = 0; k < n; k++)
+			same += group[c->members[k].core] == group[c->members[i].core];
+		most = same > most ? same : most;
+	}
+	return most;
+}
+
+static void set_arrays(struct shape *s, uint64_t array_bytes)
+{
+	s->array_bytes = array_bytes;
+	s->bytes = s->arrays * array_bytes;
+	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
+}
+
+const struct kernel *crowd_kernel(const struct bench *b, const struct row *r)
+{
+	for (const char *const *name = r->kernels; *name; name++) {
+		const struct kernel *k = kernel_find(*name);
+
+		if (k && !(k->isa & ~b->cpu->isa))
+			return k;
+	}
+	return NULL;
+}
+
+uint64_t crowd_below(const struct crowd *c, const struct kernel *k)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+
+	return below && !last->inclusive ? below->bytes / k->data_bytes * 5 / 4 : 0;
+}
+
+/* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
+ * part of a way would leave other sets than those as they were, which the windows come to next. */
+static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	const unsigned all = crowd_sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
+	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
+	unsigned before = 0;
+
+	for (unsigned m = 0; m < i; m++)
+		before += group[c->members[m].core] == group[c->members[i].core];
+	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
+}
+
+/* The most bytes of an array that one of the first n members fills the last level from. */
+static uint64_t filled(const struct crowd *c, unsigned n, const struct kernel *k)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t bytes = (crowd_below(c, k) + fill_of(c, n, i, k)) * k->step_bytes;
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+/* What is to lie between arrays of so many bytes, so that they go through the last level's sets together. */
+static uint64_t apart_in_last(const struct crowd *c, uint64_t array_bytes)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint64_t way = last->ways && last->ways != 0xFFFF ? last->bytes / last->ways : 0, rest = way ? array_bytes % way : 0;
+
+	return rest ? way - rest : 0;
+}
+
+enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out)
+{
+	struct row alone = *c->row;
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	unsigned level = alone.place == PLACE_L1 ? 1 : alone.place == PLACE_L2 ? 2 : 3;
+	const struct cpu_cache *own = cpu_cache(c->b->cpu, level), *below = cpu_cache(c->b->cpu, level - 1);
+	uint64_t least, bytes;
+	enum status st;
+
+	alone.order = ORDER_STREAMS;
+	alone.window = crowd_window(c);
+	st = shape_of_test(&alone, c->b->cpu, s, out->reason, sizeof(out->reason));
+	if (st != ST_OK || alone.prepare == PREPARE_FLUSH)
+		return st;
+	if (alone.place == PLACE_DRAM) {
+		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
+		/* nor does what fills the last level: the windows' lines would be in it */
+		if (filled(c, n, crowd_kernel(c->b, c->row)) > least)
+			least = filled(c, n, crowd_kernel(c->b, c->row));
+		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / crowd_sharers(c, n, PLACE_DRAM) / s->arrays - 1);
+		bytes = bytes > least ? bytes : 2 * power_of_two_below(least - 1);
+		s->skew_bytes += apart_in_last(c, bytes);
+		set_arrays(s, bytes);
+		return ST_OK;
+	}
+	bytes = power_of_two_below(own->bytes / 4 * 3 / crowd_sharers(c, c->count, alone.place) / s->arrays);
+	if (bytes >= s->array_bytes)
+		return ST_OK;
+	set_arrays(s, bytes);
+	least = below ? 2 * below->bytes / (level == 3 ? crowd_sharers(c, c->count, PLACE_L2) : crowd_sharers(c, c->count, PLACE_L1)) : 0;
+	if (s->bytes >= least && bytes)
+		return ST_OK;
+	str_copy(out->reason, sizeof(out->reason), "a core's share of the level is not twice as large as the one below");
+	return ST_UNSUPPORTED;
+}
+
+void crowd_set_apart(const struct crowd *c, unsigned i, unsigned all, struct working_set *w)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	const uint64_t way = last && last->ways && last->ways != 0xFFFF ? last->bytes / last->ways : 0;
+	struct shape *s = &w->shape;
+	unsigned before = 0;
+
+	if (!way)
+		return;
+	for (unsigned m = 0; m < i; m++)
+		before += group[c->members[m].core] == group[c->members[i].core];
+	if (c->row->prepare == PREPARE_WARM || c->row->prepare == PREPARE_FLUSH) {
+		if (all <= last->ways)
+			return;
+		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
+		s->span_bytes += s->start_bytes;
+	} else {
+		w->at = (c->members[0].set.at + way / all * before / s->step_bytes * s->step_bytes) & (s->array_bytes - 1);
+	}
+}
+
+/* Whether one of the first n members shares the last level with member i. */
+static bool warmed(const struct crowd *c, unsigned n, unsigned i)
+{
+	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
+	bool is = false;
+
+	for (unsigned k = 0; k < n; k++)
+		is = is || group[c->members[k].core] == group[c->members[i].core];
+	return is;
+}
+
+/* One visit of all members. */
+static enum status visit(struct crowd *c, unsigned n)
+{
+	bool ignored;
+	enum status st;
+
+	for (unsigned i = 0; i < n; i++)
+		window_arguments(&c->members[i].set, c->members[i].units, c->members[i].arguments);
+	st = crowd_run(c, n, false, &ignored);
+	for (unsigned i = 0; i < n; i++)
+		c->members[i].set.at = c->members[i].window.result;
+	return st;
+}
+
+/* Arrays that are to stay: two visits, or until one gets no shorter. */
+static enum status settle(struct crowd *c, unsigned n)
+{
+	const unsigned most = c->settles ? VISITS_MAX : VISITS;
+	uint64_t before = 0;
+	enum status st = ST_OK;
+
+	for (unsigned visits = 0; visits < most && st == ST_OK; visits++) {
+		st = visit(c, n);
+		if (visits && c->settles && crowd_ticks(c, n) >= before - before / SETTLED_PART)
+			break;
+		before = crowd_ticks(c, n);
+	}
+	return st;
+}
+
+enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
+{
+	const struct kernel *k = c->members[0].set.kernel;
+	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
+	const unsigned all = c->row->prepare == PREPARE_FILL && !from && crowd_below(c, k) ? c->count : n;
+	unsigned more = 0;
+	bool any = false;
+	struct job job;
+	enum status st = visitor ? ST_OK : ST_BROKEN;
+
+	if (c->row->prepare == PREPARE_FLUSH)
+		return ST_OK;
+	/* the levels below, while what they held from before is pushed out of the last one */
+	for (unsigned i = 0; i < all; i++) {
+		struct member *m = &c->members[i];
+
+		if (c->row->prepare == PREPARE_WARM)
+			m->units = i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
+		else
+			m->units = (all > n ? crowd_below(c, k) : 0) + (i >= from && i < n && !warmed(c, from, i) ? fill_of(c, n, i, k) : 1);
+		any = any || m->units > 1;
+		m->kernel = visitor;
+	}
+	if (any && st == ST_OK)
+		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
+	if (any && st == ST_OK && c->row->prepare == PREPARE_FILL)
+		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, &more, &job);
+	while (more-- && st == ST_OK)
+		st = visit(c, n);
+	for (unsigned i = 0; i < all; i++)
+		c->members[i].kernel = NULL;
+	return st;
+}
