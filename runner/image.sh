@@ -32,8 +32,9 @@ sgdisk -a 2048 -n "1:$start:$last" -t 1:EF00 -c 1:STALLMETER -u "1:$part_guid" \
 [ "$(stat -c %s "$loader")" -le $(((start - bios_start + 1) * 512)) ] || { echo "image.sh: $loader: too long" >&2; exit 1; }
 dd if="$loader" of="$new" bs=440 count=1 conv=notrunc status=none
 dd if="$loader" of="$new" bs=512 skip=1 seek=$bios_start conv=notrunc status=none
-# The size is given in KiB: without it mkfs.vfat would run over the second partition table.
-mkfs.vfat --invariant -F 32 -s 1 -h "$start" -i "$volume_id" -n STALLMETER --offset "$start" "$new" $(((last + 1 - start) / 2)) >"$work/log" 2>&1 ||
+# The size is given in KiB: without it mkfs.vfat would run over the second partition table. Clusters of 1 KiB: the folder of a run
+# is one of them. The firmware makes a folder longer in two writes, and a sudden end between these leaves a link to a free cluster.
+mkfs.vfat --invariant -F 32 -s 2 -h "$start" -i "$volume_id" -n STALLMETER --offset "$start" "$new" $(((last + 1 - start) / 2)) >"$work/log" 2>&1 ||
 	{ cat "$work/log" >&2; exit 1; }
 
 # mtools stamps directories with the time of day: so the whole tree is copied with its own times.
