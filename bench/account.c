@@ -427,10 +427,9 @@ static enum status all_runs(struct gated *g, struct account_work *w, struct acco
 
 static int64_t row_penalty(const struct account_penalties *p, const char *name)
 {
-	for (unsigned i = 0; i < rows_count && name[0]; i++)
-		if (str_equal(rows[i].name, name))
-			return p->row_milli[i];
-	return name[0] ? -1 : 1000;
+	const struct row *r = row_find(name);
+
+	return r ? p->row_milli[r - rows] : name[0] ? -1 : 1000;
 }
 
 static bool one_of(const char *list, const char *name)

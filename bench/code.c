@@ -17,12 +17,6 @@ static const struct cpu_cache *l1i(const struct cpu *cpu)
 	return NULL;
 }
 
-/* Lines that lie so many bytes apart share a set of the cache; 0 when it is not known. */
-static uint64_t way_bytes(const struct cpu_cache *c)
-{
-	return c && c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0;
-}
-
 /* CODE_LINES_*: twice as many lines as there are ways in each of some sets, so that in a fixed order each is
  * gone when its turn comes again. Lines of equal set index in a larger level have it in the smaller too. */
 static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *stride, uint32_t *sets, char *reason, size_t capacity)
@@ -30,7 +24,7 @@ static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *
 	const struct cpu_cache *c = code == CODE_LINES_L3 ? cpu_cache(cpu, 2) : l1i(cpu), *next = cpu_cache(cpu, code == CODE_LINES_L3 ? 3 : 2);
 	uint32_t ways = c ? c->ways : 0;
 
-	*stride = way_bytes(c);
+	*stride = cpu_cache_way_bytes(c);
 	if (!next) {
 		str_copy(reason, capacity, code == CODE_LINES_L3 ? "no L3 cache" : "no L2 cache");
 		return ST_UNSUPPORTED;

@@ -40,16 +40,24 @@ static const uint32_t *groups_of(const struct bench *b, enum place place)
 	return place == PLACE_L2 || cpu_last_level(b->cpu) < 3 ? b->groups.l2 : b->groups.last;
 }
 
-unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place)
+/* How many of the first n members share a level with member i. */
+static unsigned sharing(const struct crowd *c, unsigned n, unsigned i, enum place place)
 {
 	const uint32_t *group = groups_of(c->b, place);
+	unsigned same = 0;
+
+	for (unsigned k = 0; k < n; k++)
+		same += group[c->members[k].core] == group[c->members[i].core];
+	return same;
+}
+
+unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place)
+{
 	unsigned most = 1;
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned same = 0;
+		const unsigned same = sharing(c, n, i, place);
 
-		for (unsigned k = 0; k < n; k++)
-			same += group[c->members[k].core] == group[c->members[i].core];
 		most = same > most ? same : most;
 	}
 	return most;
@@ -60,17 +68,6 @@ static void set_arrays(struct shape *s, uint64_t array_bytes)
 	s->array_bytes = array_bytes;
 	s->bytes = s->arrays * array_bytes;
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
-}
-
-const struct kernel *crowd_kernel(const struct bench *b, const struct row *r)
-{
-	for (const char *const *name = r->kernels; *name; name++) {
-		const struct kernel *k = kernel_find(*name);
-
-		if (k && !(k->isa & ~b->cpu->isa))
-			return k;
-	}
-	return NULL;
 }
 
 uint64_t crowd_below(const struct crowd *c, const struct kernel *k)
@@ -85,13 +82,9 @@ uint64_t crowd_below(const struct crowd *c, const struct kernel *k)
 static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
-	const unsigned all = crowd_sharers(c, n, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
+	const unsigned all = crowd_sharers(c, n, PLACE_DRAM), before = sharing(c, i, i, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
 	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
-	unsigned before = 0;
 
-	for (unsigned m = 0; m < i; m++)
-		before += group[c->members[m].core] == group[c->members[i].core];
 	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
 }
 
@@ -112,7 +105,7 @@ static uint64_t filled(const struct crowd *c, unsigned n, const struct kernel *k
 static uint64_t apart_in_last(const struct crowd *c, uint64_t array_bytes)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const uint64_t way = last->ways && last->ways != 0xFFFF ? last->bytes / last->ways : 0, rest = way ? array_bytes % way : 0;
+	const uint64_t way = cpu_cache_way_bytes(last), rest = way ? array_bytes % way : 0;
 
 	return rest ? way - rest : 0;
 }
@@ -134,8 +127,8 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 	if (alone.place == PLACE_DRAM) {
 		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
 		/* nor does what fills the last level: the windows' lines would be in it */
-		if (filled(c, n, crowd_kernel(c->b, c->row)) > least)
-			least = filled(c, n, crowd_kernel(c->b, c->row));
+		if (filled(c, n, kernel_choose(c->row, c->b->cpu)) > least)
+			least = filled(c, n, kernel_choose(c->row, c->b->cpu));
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / crowd_sharers(c, n, PLACE_DRAM) / s->arrays - 1);
 		bytes = bytes > least ? bytes : 2 * power_of_two_below(least - 1);
 		s->skew_bytes += apart_in_last(c, bytes);
@@ -156,15 +149,12 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 void crowd_set_apart(const struct crowd *c, unsigned i, unsigned all, struct working_set *w)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
-	const uint64_t way = last && last->ways && last->ways != 0xFFFF ? last->bytes / last->ways : 0;
+	const unsigned before = sharing(c, i, i, PLACE_DRAM);
+	const uint64_t way = cpu_cache_way_bytes(last);
 	struct shape *s = &w->shape;
-	unsigned before = 0;
 
 	if (!way)
 		return;
-	for (unsigned m = 0; m < i; m++)
-		before += group[c->members[m].core] == group[c->members[i].core];
 	if (c->row->prepare == PREPARE_WARM || c->row->prepare == PREPARE_FLUSH) {
 		if (all <= last->ways)
 			return;
@@ -173,17 +163,6 @@ void crowd_set_apart(const struct crowd *c, unsigned i, unsigned all, struct wor
 	} else {
 		w->at = (c->members[0].set.at + way / all * before / s->step_bytes * s->step_bytes) & (s->array_bytes - 1);
 	}
-}
-
-/* Whether one of the first n members shares the last level with member i. */
-static bool warmed(const struct crowd *c, unsigned n, unsigned i)
-{
-	const uint32_t *group = groups_of(c->b, PLACE_DRAM);
-	bool is = false;
-
-	for (unsigned k = 0; k < n; k++)
-		is = is || group[c->members[k].core] == group[c->members[i].core];
-	return is;
 }
 
 /* One visit of all members. */
@@ -235,7 +214,7 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 		if (c->row->prepare == PREPARE_WARM)
 			m->units = i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
 		else
-			m->units = (all > n ? crowd_below(c, k) : 0) + (i >= from && i < n && !warmed(c, from, i) ? fill_of(c, n, i, k) : 1);
+			m->units = (all > n ? crowd_below(c, k) : 0) + (i >= from && i < n && !sharing(c, from, i, PLACE_DRAM) ? fill_of(c, n, i, k) : 1);
 		any = any || m->units > 1;
 		m->kernel = visitor;
 	}

@@ -6,8 +6,6 @@
 
 /* Iterations of the crowd's shorter windows as it is now (c->at_once). */
 uint32_t crowd_window(const struct crowd *c);
-/* The row's first kernel that the processor can run; NULL: none. */
-const struct kernel *crowd_kernel(const struct bench *b, const struct row *r);
 /* The most of the first n members that share a cache of that level. */
 unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place);
 /* How many iterations fill the level below a last level that takes what that one gives up, 0 on other machines: until it is full,

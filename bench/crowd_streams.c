@@ -168,7 +168,7 @@ static enum status join(struct crowd *c, unsigned from, unsigned n, struct row_r
 		struct working_set *w = &c->members[i].set;
 
 		w->shape = s;
-		w->kernel = crowd_kernel(c->b, c->row);
+		w->kernel = kernel_choose(c->row, c->b->cpu);
 		crowd_set_apart(c, i, crowd_sharers(c, c->count, PLACE_DRAM), w);
 		st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
 		out->footprint_bytes += w->shape.bytes;
@@ -238,7 +238,7 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 		if (!c->b->places.core[i] || node_of(c->b, i) != from)
 			continue;
 		m->core = i;
-		m->set.kernel = crowd_kernel(c->b, c->row);
+		m->set.kernel = kernel_choose(c->row, c->b->cpu);
 		m->set.at = 0;
 		st = crowd_shape(c, 1, &m->set.shape, out);
 		if (st == ST_OK)

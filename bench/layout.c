@@ -76,7 +76,7 @@ static uint64_t power_of_two_below(uint64_t n)
  * the wrapper, the walks and the other ring of a row use does not push lines of it out again and again. */
 static uint64_t most_of(const struct cpu_cache *c)
 {
-	uint64_t way = c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0, spare = c->bytes - c->bytes / 3 * 2;
+	uint64_t way = cpu_cache_way_bytes(c), spare = c->bytes - c->bytes / 3 * 2;
 
 	return c->bytes - (spare > way || way == c->bytes ? spare : way);
 }
@@ -210,7 +210,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 /* After so many consecutive pages the next one lies in the sets of the first again. */
 static uint32_t pages_a_way(const struct cpu_cache *c)
 {
-	uint64_t way = c && c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0;
+	uint64_t way = cpu_cache_way_bytes(c);
 
 	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
 }
@@ -364,8 +364,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		return ST_OK;
 	}
 	/* One line of each set: it stays, whatever the replacement policy. */
-	shape_lines(s, l1->ways && l1->ways != 0xFFFF && l1->bytes / l1->ways >= CHASE_LOADS * s->line_bytes ?
-	            l1->bytes / l1->ways : most_of(l1));
+	shape_lines(s, cpu_cache_way_bytes(l1) >= CHASE_LOADS * s->line_bytes ? cpu_cache_way_bytes(l1) : most_of(l1));
 	return ST_OK;
 }
 

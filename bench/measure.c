@@ -285,7 +285,7 @@ bool bench_prefetchers_back(struct bench *b, uint64_t found)
 
 /* --- a row ------------------------------------------------------------------------------------- */
 
-static const struct kernel *choose_kernel(const struct row *r, const struct cpu *cpu)
+const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu)
 {
 	for (const char *const *name = r->kernels; *name; name++) {
 		const struct kernel *k = kernel_find(*name);
@@ -312,7 +312,7 @@ void row_failed(struct row_result *out, enum status st, const struct job *job, c
 
 bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
 {
-	const struct kernel *k = choose_kernel(r, b->cpu);
+	const struct kernel *k = kernel_choose(r, b->cpu);
 
 	memset(out, 0, sizeof(*out));
 	/* A row's draws are its own: the same whatever ran before it. */

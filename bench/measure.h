@@ -66,6 +66,8 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out);
 
 /* The kernel of a name, NULL if there is none. The name may be that of k_measure too. */
 const struct kernel *kernel_find(const char *name);
+/* The first of the row's kernels whose instructions the processor has; NULL: none. */
+const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu);
 
 /* Judges what the events of a proof counted per unit of work (thousandths): true when each lies within
  * its bounds. Writes "EVENT 1.000 per load, ..." into `text`. */

@@ -144,6 +144,8 @@ extern const unsigned rows_count;
 /* Fingerprint of all that makes a row's method: its kernel's bytes and every parameter (FNV-1a, 64 bit).
  * Equal revisions with different fingerprints are a mistake that a test finds. */
 uint64_t row_fingerprint(const struct row *r);
+/* The row of that name (name.kind); NULL: there is none. */
+const struct row *row_find(const char *name);
 
 struct matrix;
 

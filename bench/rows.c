@@ -207,6 +207,14 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 	return hash;
 }
 
+const struct row *row_find(const char *name)
+{
+	for (unsigned i = 0; i < rows_count; i++)
+		if (str_equal(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
 static uint64_t mix_kernel(uint64_t hash, const char *name)
 {
 	hash = mix(hash, name, str_length(name));

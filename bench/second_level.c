@@ -92,14 +92,6 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 	return ST_OK;
 }
 
-static const struct row *row_named(const char *name)
-{
-	for (unsigned i = 0; i < rows_count; i++)
-		if (str_equal(rows[i].name, name))
-			return &rows[i];
-	return NULL;
-}
-
 /* Counts a row's events for what is looked for; false: this processor has not all of them. */
 static bool begin(struct bench *b, const struct row *by, unsigned events, struct counting *c)
 {
@@ -116,7 +108,7 @@ static bool begin(struct bench *b, const struct row *by, unsigned events, struct
 static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *size)
 {
 	const struct random kept = b->random;
-	const struct row *by = row_named("tlb.dtlb_4k.penalty");
+	const struct row *by = row_find("tlb.dtlb_4k.penalty");
 	uint16_t entries = *size;
 	struct counting c;
 	enum status st;
@@ -138,7 +130,7 @@ static bool is_of_large_pages(const struct row *r)
 void second_level_look(struct bench *b, const struct row *r)
 {
 	const struct random kept = b->random;
-	const struct row *by = row_named("tlb.stlb_walk_4k.penalty");
+	const struct row *by = row_find("tlb.stlb_walk_4k.penalty");
 	uint16_t entries;
 	struct counting c;
 	enum status st;

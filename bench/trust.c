@@ -15,14 +15,6 @@ const char *trust_verdict_name(enum trust_verdict v)
 	return (unsigned)v < TRUST_VERDICTS ? names[v] : "?";
 }
 
-static const struct row *row_named(const char *name)
-{
-	for (unsigned i = 0; i < rows_count; i++)
-		if (str_equal(rows[i].name, name))
-			return &rows[i];
-	return NULL;
-}
-
 /* What a unit of the row's work must count, in thousandths. */
 static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k)
 {
@@ -58,7 +50,7 @@ static void judge(struct trust_entry *e)
 static void run_row(struct bench *b, unsigned first, struct profile_result *result, struct trust_result *out)
 {
 	const char *name = trust_table[first].row, *problem;
-	const struct row *row = row_named(name);
+	const struct row *row = row_find(name);
 	const struct event *events[TRUST_ENTRIES];
 	unsigned entry[TRUST_ENTRIES], n = 0;
 	struct profile_plan plan = { .name = "trust", .title = "" };

@@ -480,6 +480,11 @@ const struct cpu_cache *cpu_cache(const struct cpu *cpu, unsigned level)
 	return NULL;
 }
 
+uint64_t cpu_cache_way_bytes(const struct cpu_cache *c)
+{
+	return c && c->ways && c->ways != 0xFFFF ? c->bytes / c->ways : 0;
+}
+
 unsigned cpu_last_level(const struct cpu *cpu)
 {
 	unsigned last = 0;

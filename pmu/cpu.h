@@ -56,6 +56,8 @@ static inline unsigned bit_count(uint32_t value)
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
 /* The data (or unified) cache of a level; NULL if there is none. */
 const struct cpu_cache *cpu_cache(const struct cpu *cpu, unsigned level);
+/* Lines that lie so many bytes apart share a set of the cache; 0 when that is not known (NULL, no or every way). */
+uint64_t cpu_cache_way_bytes(const struct cpu_cache *c);
 /* Level of the last cache, 0 if none is known. */
 unsigned cpu_last_level(const struct cpu *cpu);
 

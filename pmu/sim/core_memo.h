@@ -117,8 +117,6 @@ uint32_t snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint6
 void snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base);
 /* Takes what a state that has just been taken or restored holds of the rings away. */
 void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base);
-/* The address of its instruction. */
-uint64_t snapshot_ip(const uint16_t *words);
 
 /* Where a load came from: enum mem_source, dtlb_level, violation. */
 static inline uint32_t memo_load_from(const struct load_result *r)

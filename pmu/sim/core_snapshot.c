@@ -307,5 +307,3 @@ void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base)
 	turn_rings(c, restore(c, words, base), base, false);
 	c->rs_in_use = 0;
 }
-
-uint64_t snapshot_ip(const uint16_t *words) { return take64(&words); }
