@@ -26,6 +26,7 @@ kernel_code:
 %include "asm/within.asm"
 %include "asm/recorded.asm"
 %include "asm/visit.asm"
+%include "asm/cold.asm"
 
 section .kernels
 global kernel_code_end

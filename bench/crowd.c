@@ -53,7 +53,7 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		if (m->kernel)
 			memcpy(arguments, m->arguments, sizeof(arguments));
 		else
-			window_arguments(&m->set, m->units, arguments);
+			window_arguments(c->b, &m->set, m->units, arguments);
 		st = window_load(c->b, m->core, m->kernel ? m->kernel : m->set.kernel, arguments, counted ? &c->counting : NULL, 0, &c->jobs[i]);
 	}
 	if (st == ST_OK)
@@ -84,7 +84,7 @@ enum status crowd_flush(struct crowd *c, unsigned n)
 
 			if (w->at + c->members[i].units * w->shape.step_bytes > w->shape.array_bytes)
 				w->at = 0;
-			window_arguments(w, c->members[i].units, arguments);
+			window_arguments(c->b, w, c->members[i].units, arguments);
 			arguments[0] = arguments[array];
 			st = window_load(c->b, c->members[i].core, flush, arguments, NULL, 0, &c->jobs[i]);
 		}

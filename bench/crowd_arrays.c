@@ -172,7 +172,7 @@ static enum status visit(struct crowd *c, unsigned n)
 	enum status st;
 
 	for (unsigned i = 0; i < n; i++)
-		window_arguments(&c->members[i].set, c->members[i].units, c->members[i].arguments);
+		window_arguments(c->b, &c->members[i].set, c->members[i].units, c->members[i].arguments);
 	st = crowd_run(c, n, false, &ignored);
 	for (unsigned i = 0; i < n; i++)
 		c->members[i].set.at = c->members[i].window.result;

@@ -100,7 +100,7 @@ MUST_CHECK enum status window_load(struct bench *b, unsigned core, const struct 
                                    const struct counting *c, unsigned run, struct job *job);
 void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out);
 /* What the kernel of a working set is called with. */
-void window_arguments(const struct working_set *w, uint64_t units, uint64_t arguments[6]);
+void window_arguments(const struct bench *b, const struct working_set *w, uint64_t units, uint64_t arguments[6]);
 /* Runs a working set's kernel for so many units of work, from where the last window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);

@@ -56,7 +56,7 @@ static enum status window(struct loop *l, uint64_t units, uint64_t frozen)
 	uint64_t arguments[6];
 	enum status st;
 
-	window_arguments(w, units, arguments);
+	window_arguments(b, w, units, arguments);
 	st = wrapper && block ? window_load(b, b->core, w->kernel, arguments, NULL, 0, &l->job) : ST_BROKEN;
 	if (st != ST_OK)
 		return st;

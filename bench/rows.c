@@ -14,6 +14,7 @@ const char *row_status_name(enum row_status s)
 }
 
 static const char *const k_chase[] = { "k_chase", NULL };
+static const char *const k_chase_cold[] = { "k_chase_cold", NULL };
 static const char *const k_read[] = { "k_read_avx512", "k_read_avx", "k_read_sse2", NULL };
 static const char *const k_write[] = { "k_write_avx512", "k_write_avx", "k_write_sse2", NULL };
 static const char *const k_write_nt[] = { "k_write_nt_avx512", "k_write_nt_avx", "k_write_nt_sse2", NULL };

@@ -114,7 +114,7 @@ static uint64_t iterations_of(const struct working_set *w, uint64_t units)
 	return units < w->kernel->loads ? 1 : units / w->kernel->loads; /* a ring of fewer nodes: more than once round it */
 }
 
-void window_arguments(const struct working_set *w, uint64_t units, uint64_t arguments[6])
+void window_arguments(const struct bench *b, const struct working_set *w, uint64_t units, uint64_t arguments[6])
 {
 	uint64_t iterations = iterations_of(w, units);
 
@@ -136,6 +136,7 @@ void window_arguments(const struct working_set *w, uint64_t units, uint64_t argu
 	} else {
 		arguments[0] = w->at;
 		arguments[1] = iterations;
+		arguments[2] = WINDOW_CONTROL + b->core * CONTROL_BYTES;
 	}
 }
 
@@ -145,7 +146,7 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 	uint64_t arguments[6];
 	enum status st;
 
-	window_arguments(w, units, arguments);
+	window_arguments(b, w, units, arguments);
 	st = window_run(b, w->kernel, arguments, c, run, out, job);
 	if (st == ST_OK)
 		w->at = out->result;
@@ -175,7 +176,7 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 	uint64_t arguments[6];
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
-	window_arguments(w, units, arguments);
+	window_arguments(b, w, units, arguments);
 	for (unsigned array = past; array < (past ? w->shape.arrays : 1) && st == ST_OK; array++) {
 		arguments[0] = arguments[array];
 		st = window_run(b, visitor, arguments, NULL, 0, out, job);
@@ -201,7 +202,7 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 
 	if (!again || 4 * again > units)
 		return st;
-	window_arguments(w, again, arguments);
+	window_arguments(b, w, again, arguments);
 	for (unsigned visit = 0; visit < 3; visit++) {
 		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1);
 		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
