@@ -8,6 +8,7 @@
 
 #include "pmu/text.h"
 #include "tests/expect/expect_branch.h"
+#include "tests/expect/expect_divide.h"
 #include "tests/expect/expect_front.h"
 #include "tests/expect/expect_ports.h"
 
@@ -62,53 +63,8 @@ struct cost cost_of(struct machine_text *t, const char *class)
 
 static int64_t latency(struct machine_text *t, const char *class) { return cost_of(t, class).latency; }
 
-/* Divides and square roots: the time grows from divide_least_cycles with the significant bits of the result. */
-static int64_t divide(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
-{
-	struct cost c = cost_of(t, class);
-	int64_t least = field(t, "core", "divide_least_cycles"), whole = c.latency;
-
-	if (least && least < whole)
-		c.latency = least + ((whole - least) * bits + of_bits - 1) / of_bits;
-	return interval ? (c.busy > whole - c.latency ? c.busy - (whole - c.latency) : 1) : c.latency;
-}
-
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-/* A DIV with more microcode than the reorder buffer holds: what of it finds no room, the `tail` behind it and the next OR
- * (or copy), XOR and DIV enter from the cycle after its retirement on, as fast as entries are given back; all but the
- * branch go through the same ports. Cycles from its result to the next one's dispatch. */
-static int64_t div_reentry(struct machine_text *t, int64_t left, int64_t slots, int64_t uops, bool interval)
-{
-	const int64_t width = larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))), ports = larger(1, cost_of(t, "int").ports);
-	const bool free_copy = interval && field(t, "core", "move_elimination"), free_zero = field(t, "core", "zero_idioms") == 2;
-	const int64_t enter = 1 + field(t, "core", "dispatch_cycles"), in_or = left + slots, at_or = left + uops;
-	int64_t value = free_copy ? 0 : enter + larger(in_or / width, at_or / ports) + latency(t, "int");
-	const int64_t zero = free_zero ? 0 : enter + larger((in_or + 1) / width, (at_or + !free_copy) / ports) + latency(t, "int");
-
-	return larger(enter + (in_or + 2) / width, larger(value, zero));
-}
-
-/* 4 times OR or a copy, XOR, DIV and the end of the loop: the chain (the divider), or the microcode on its ports, in
- * allocation, or from its sequencer, to which the decoders leave each DIV and which leaves them the rest. */
-static int64_t div_milli(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
-{
-	int64_t uops = field(t, "uops", class), width = larger(1, field(t, "core", "issue_width")), sequencer = larger(1, field(t, "front", "microcode_width"));
-	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, left = uops - field(t, "core", "rob"), decoded = larger(1, field(t, "front", "decode_width"));
-	const bool free_zero = field(t, "core", "zero_idioms") == 2, free_copy = interval && field(t, "core", "move_elimination");
-	const struct port_use uses[] = { { class, 4 }, { "microcode", 4 * (uops - 1) }, { "int", 4 * (!free_zero + !free_copy) + tail - 1 }, { "branch", 1 }, { NULL, 0 } };
-	int64_t bound = larger(ports_turn_milli(t, uses), 1000 * (4 * (uops + 2) + tail) / width) / 4;
-	int64_t cycles = divide(t, class, bits, of_bits, interval) + (interval ? 0 : latency(t, "int"));
-
-	if (uops > field(t, "front", "complex_uops") && 4 * (uops + 2) + tail > field(t, "front", "loop_uops"))
-		bound = larger(bound, 250 * (4 * ((uops + sequencer - 1) / sequencer + field(t, "front", "microcode_switch_cycles")) +
-		                             3 * ((2 + decoded - 1) / decoded) + (2 + tail + decoded - 1) / decoded));
-	if (left < 0)
-		return larger(bound, 1000 * cycles);
-	return larger(bound, 1000 * divide(t, class, bits, of_bits, false) +
-	              250 * (3 * div_reentry(t, left, 0, 0, interval) + div_reentry(t, left, tail, tail - 1, interval)));
-}
 
 /* A NOP of k_nop: 8 of them and the end of the loop. */
 static int64_t nop_milli(struct machine_text *t)
@@ -166,7 +122,7 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 {
 	int64_t uops = 8 * (field(t, "core", "microfusion") ? 3 : 4) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
 
-	return larger(C(divide(t, class, bits, 64, true)), uops * 1000 / 8 / larger(1, field(t, "core", "issue_width")));
+	return larger(C(divide_cycles(t, class, bits, 64, true)), uops * 1000 / 8 / larger(1, field(t, "core", "issue_width")));
 }
 
 /* Whether so many bytes of code stay in the L1I, with 1 KiB of what runs them. */
@@ -249,27 +205,27 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512 && field(t, "itlb", "entries") <= 128, C(field(t, "stlb", "cycles")) },
 		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
 		{ "exec.mulsd.latency", true, C(latency(t, "fp_mul")) },
-		{ "exec.divsd_easy.latency", true, C(divide(t, "fp_div64", 1, 53, false)) },
-		{ "exec.divsd_hard.latency", true, C(divide(t, "fp_div64", 53, 53, false)) },
-		{ "exec.divsd_easy.interval", true, C(divide(t, "fp_div64", 1, 53, true)) },
-		{ "exec.divsd_hard.interval", true, C(divide(t, "fp_div64", 53, 53, true)) },
-		{ "exec.sqrtsd_easy.latency", true, C(divide(t, "fp_sqrt64", 1, 53, false)) },
-		{ "exec.sqrtsd_hard.latency", true, C(divide(t, "fp_sqrt64", 53, 53, false) + 2 * latency(t, "vec_logic")) },
-		{ "exec.sqrtsd_hard.interval", true, C(divide(t, "fp_sqrt64", 53, 53, true)) },
-		{ "exec.sqrtsd_easy.interval", true, C(divide(t, "fp_sqrt64", 1, 53, true)) },
-		{ "exec.div64_easy.latency", true, div_milli(t, "idiv64", 1, 64, false) },
-		{ "exec.div64_hard.latency", true, div_milli(t, "idiv64", 62, 64, false) },
-		{ "exec.div64_easy.interval", true, div_milli(t, "idiv64", 1, 64, true) },
-		{ "exec.div64_hard.interval", true, div_milli(t, "idiv64", 62, 64, true) },
-		{ "exec.div32_easy.latency", true, div_milli(t, "idiv32", 1, 32, false) },
-		{ "exec.div32_hard.latency", true, div_milli(t, "idiv32", 30, 32, false) },
-		{ "exec.div32_easy.interval", true, div_milli(t, "idiv32", 1, 32, true) },
-		{ "exec.div32_hard.interval", true, div_milli(t, "idiv32", 30, 32, true) },
-		{ "exec.fdiv_easy.latency", true, C(divide(t, "x87_div", 1, 64, false)) },
+		{ "exec.divsd_easy.latency", true, C(divide_cycles(t, "fp_div64", 1, 53, false)) },
+		{ "exec.divsd_hard.latency", true, C(divide_cycles(t, "fp_div64", 53, 53, false)) },
+		{ "exec.divsd_easy.interval", true, C(divide_cycles(t, "fp_div64", 1, 53, true)) },
+		{ "exec.divsd_hard.interval", true, C(divide_cycles(t, "fp_div64", 53, 53, true)) },
+		{ "exec.sqrtsd_easy.latency", true, C(divide_cycles(t, "fp_sqrt64", 1, 53, false)) },
+		{ "exec.sqrtsd_hard.latency", true, C(divide_cycles(t, "fp_sqrt64", 53, 53, false) + 2 * latency(t, "vec_logic")) },
+		{ "exec.sqrtsd_hard.interval", true, C(divide_cycles(t, "fp_sqrt64", 53, 53, true)) },
+		{ "exec.sqrtsd_easy.interval", true, C(divide_cycles(t, "fp_sqrt64", 1, 53, true)) },
+		{ "exec.div64_easy.latency", true, divide_loop_milli(t, "idiv64", 1, 64, false) },
+		{ "exec.div64_hard.latency", true, divide_loop_milli(t, "idiv64", 62, 64, false) },
+		{ "exec.div64_easy.interval", true, divide_loop_milli(t, "idiv64", 1, 64, true) },
+		{ "exec.div64_hard.interval", true, divide_loop_milli(t, "idiv64", 62, 64, true) },
+		{ "exec.div32_easy.latency", true, divide_loop_milli(t, "idiv32", 1, 32, false) },
+		{ "exec.div32_hard.latency", true, divide_loop_milli(t, "idiv32", 30, 32, false) },
+		{ "exec.div32_easy.interval", true, divide_loop_milli(t, "idiv32", 1, 32, true) },
+		{ "exec.div32_hard.interval", true, divide_loop_milli(t, "idiv32", 30, 32, true) },
+		{ "exec.fdiv_easy.latency", true, C(divide_cycles(t, "x87_div", 1, 64, false)) },
 		{ "exec.fdiv_easy.interval", true, x87_interval(t, "x87_div", 1) },
 		{ "exec.fdiv_hard.interval", true, x87_interval(t, "x87_div", 64) },
-		{ "exec.fsqrt_easy.latency", true, C(divide(t, "x87_sqrt", 1, 64, false)) },
-		{ "exec.fsqrt_hard.latency", true, C(divide(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
+		{ "exec.fsqrt_easy.latency", true, C(divide_cycles(t, "x87_sqrt", 1, 64, false)) },
+		{ "exec.fsqrt_hard.latency", true, C(divide_cycles(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
 		{ "exec.fsqrt_easy.interval", true, x87_interval(t, "x87_sqrt", 1) },
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
 		{ "exec.fp_assist_flushed.interval", true, larger(larger(products, slots), flushed_front) },
@@ -282,7 +238,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
 		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },
 		/* of its two quotients one has 62 significant bits: the logarithm that it began with */
-		{ "exec.fdiv.latency", true, 500 * (divide(t, "x87_div", 64, 64, false) + divide(t, "x87_div", 62, 64, false)) },
+		{ "exec.fdiv.latency", true, 500 * (divide_cycles(t, "x87_div", 64, 64, false) + divide_cycles(t, "x87_div", 62, 64, false)) },
 		/* allocated, copied, multiplied, retired; less a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
 		  larger(products, slots) },

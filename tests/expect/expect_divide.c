@@ -1,0 +1,141 @@
+/* tests/expect/expect_divide.c: what divisions take, from the text of a machine file.
+ *
+ * A division of integers is tens of uops: where the reorder buffer or the station does not hold several of them, what the loop
+ * takes depends on when each entry is given back. So the loop is followed group by group through the rules at the head of
+ * pmu/sim/core.c. The front end is a bound beside that: the sequencer gives each division, the decoders the rest. */
+#include "tests/expect/expect_divide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/expect/expect_core.h"
+
+#define TURNS 16              /* the second half is the answer */
+#define DIVISIONS 4           /* a turn */
+#define UOPS_MOST 201         /* of one instruction */
+#define GROUPS (TURNS * (DIVISIONS * (UOPS_MOST + 2) + 2))
+#define CYCLES 65536
+
+static int64_t field(struct machine_text *t, const char *section, const char *key) { return (int64_t)machine_field(t, section, key); }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+int64_t divide_cycles(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
+{
+	struct cost c = cost_of(t, class);
+	int64_t least = field(t, "core", "divide_least_cycles"), whole = c.latency;
+
+	if (least && least < whole)
+		c.latency = least + ((whole - least) * bits + of_bits - 1) / of_bits;
+	return interval ? (c.busy > whole - c.latency ? c.busy - (whole - c.latency) : 1) : c.latency;
+}
+
+struct core {
+	int64_t width, retire_width, rob, rs, dispatch;
+	int64_t groups;               /* that came */
+	int64_t alloc, alloc_slots, retire, retire_slots;
+	int64_t retired[GROUPS];
+	uint16_t in_station[CYCLES], busy[CYCLES]; /* groups; ports */
+	unsigned turn;                /* of the ports: from which one is looked for */
+	int64_t divider;              /* free from then on */
+};
+
+/* A group that needs no station, or that dispatches later, by core_left. */
+static int64_t core_allocate(struct core *c, bool stays)
+{
+	int64_t at = c->alloc + (c->alloc_slots == c->width);
+
+	if (c->groups >= c->rob)
+		at = larger(at, c->retired[c->groups - c->rob] + 1);
+	while (stays && at < CYCLES - 1 && c->in_station[at] >= c->rs)
+		at++;
+	c->alloc_slots = at == c->alloc ? c->alloc_slots + 1 : 1;
+	return c->alloc = at < CYCLES - 1 ? at : CYCLES - 1;
+}
+
+/* Sent to one of the ports in the first cycle from `ready` on in which one is free, and the divider if it is one. */
+static int64_t core_send(struct core *c, const struct cost *cost, int64_t busy, bool divides, int64_t allocated, int64_t ready)
+{
+	int64_t d = larger(allocated + c->dispatch, ready);
+
+	if (divides)
+		d = larger(d, c->divider);
+	while (d < CYCLES - 1 && !(cost->mask & ~(unsigned)c->busy[d]))
+		d++;
+	const unsigned free = cost->mask & ~(unsigned)c->busy[d], behind = free & ~((1u << c->turn) - 1), pick = behind ? behind : free;
+	const unsigned port = pick ? (unsigned)__builtin_ctz(pick) : 0;
+
+	for (int64_t i = 0; i < (divides ? 1 : larger(1, busy)) && d + i < CYCLES; i++)
+		c->busy[d + i] |= (uint16_t)(1u << port);
+	c->turn = (port + 1) % 16;
+	if (divides)
+		c->divider = d + larger(1, busy);
+	for (int64_t i = allocated; i <= d; i++)
+		c->in_station[i]++;
+	return d;
+}
+
+static void core_retire(struct core *c, int64_t done)
+{
+	const int64_t at = larger(c->retire + (c->retire_slots == c->retire_width), done);
+
+	c->retire_slots = at == c->retire ? c->retire_slots + 1 : 1;
+	c->retired[c->groups++] = c->retire = at;
+}
+
+/* An instruction of one group. Free: nothing is sent. When its result is there. */
+static int64_t core_simple(struct core *c, const struct cost *cost, bool free, int64_t ready)
+{
+	const int64_t at = core_allocate(c, !free), done = free ? larger(at, ready) : core_send(c, cost, cost->busy, false, at, ready) + cost->latency;
+
+	core_retire(c, free ? at : done);
+	return done;
+}
+
+static int64_t loop_milli(struct machine_text *t, const char *class, int64_t latency, int64_t busy, bool interval)
+{
+	const struct cost one = cost_of(t, "int"), branch = cost_of(t, "branch"), microcode = cost_of(t, "microcode"), division = cost_of(t, class);
+	const int64_t uops = field(t, "uops", class) < UOPS_MOST ? field(t, "uops", class) : UOPS_MOST;
+	const bool free_zero = field(t, "core", "zero_idioms") == 2, copies_free = field(t, "core", "move_elimination"), fused = field(t, "core", "macrofusion") == 2;
+	struct core *c = calloc(1, sizeof(*c));
+	int64_t a = 0, count = 0, half = 0, whole;
+
+	if (!c)
+		return 0;
+	c->width = larger(1, field(t, "core", "issue_width"));
+	c->retire_width = larger(1, field(t, "core", "retire_width"));
+	c->rob = larger(1, field(t, "core", "rob"));
+	c->rs = larger(1, field(t, "core", "rs"));
+	c->dispatch = field(t, "core", "dispatch_cycles");
+	for (int64_t turn = 0; turn < TURNS; turn++) {
+		half = turn == TURNS / 2 ? c->retire : half;
+		for (int64_t i = 0; i < DIVISIONS; i++) {
+			a = core_simple(c, &one, interval && copies_free, interval ? 0 : a);
+
+			const int64_t zero = core_simple(c, &one, free_zero, 0); /* decoded as without a source, whatever core.zero_idioms is */
+			const int64_t done = core_send(c, &division, busy, true, core_allocate(c, true), larger(a, zero)) + latency;
+
+			a = done;
+			core_retire(c, done);
+			for (int64_t extra = 1; extra < uops; extra++)
+				core_retire(c, larger(done, core_send(c, &microcode, 1, false, core_allocate(c, true), 0) + 1));
+		}
+		if (!fused)
+			count = core_simple(c, &one, false, count);
+		count = core_simple(c, &branch, false, count);
+	}
+	whole = c->retire - half;
+	free(c);
+	return 1000 * whole / (TURNS / 2 * DIVISIONS);
+}
+
+int64_t divide_loop_milli(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
+{
+	const int64_t uops = field(t, "uops", class), sequencer = larger(1, field(t, "front", "microcode_width")), decoded = larger(1, field(t, "front", "decode_width"));
+	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
+	int64_t front = 0;
+
+	if (uops > field(t, "front", "complex_uops") && 4 * (uops + 2) + tail > field(t, "front", "loop_uops"))
+		front = 250 * (4 * ((uops + sequencer - 1) / sequencer + field(t, "front", "microcode_switch_cycles")) +
+		               3 * ((2 + decoded - 1) / decoded) + (2 + tail + decoded - 1) / decoded);
+	return larger(front, loop_milli(t, class, divide_cycles(t, class, bits, of_bits, false), divide_cycles(t, class, bits, of_bits, true), interval));
+}
