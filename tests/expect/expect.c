@@ -68,6 +68,24 @@ uint64_t machine_field(struct machine_text *t, const char *section, const char *
 	return value;
 }
 
+void machine_walk_loads(struct machine_text *t, unsigned page, uint64_t span_bytes, uint64_t *least, uint64_t *most)
+{
+	static const struct { const char *entries; unsigned bits; } caches[] = { { "pde_entries", 21 }, { "pdpte_entries", 30 }, { "pml4_entries", 39 } };
+	bool may_stop = false, stops = false;
+
+	*least = *most = 0;
+	for (unsigned i = 0; i < COUNT_OF(caches) && !stops; i++) {
+		const uint64_t entries = machine_field(t, "walk", caches[i].entries);
+
+		if (caches[i].bits <= page)
+			continue;
+		may_stop |= entries > 0;
+		stops = entries && entries >= (span_bytes + (1ull << caches[i].bits) - 1) >> caches[i].bits;
+		*least += !may_stop;
+		*most += !stops;
+	}
+}
+
 static uint64_t round_up(uint64_t a, uint64_t b)
 {
 	return b ? (a + b - 1) / b : 0;
@@ -168,14 +186,8 @@ static uint64_t walk_pages(struct machine_text *f)
 static void walk(struct machine_text *f, uint64_t *least_milli, uint64_t *most_milli)
 {
 	uint64_t groups = walk_pages(f) / 16 * 2, ways = machine_field(f, "l1d", "ways"), stays = 0, goes = 0;
-	/* without a PDE cache the PDE is loaded too, always the same few */
-	uint64_t lookup = machine_field(f, "stlb", "cycles") + machine_field(f, "walk", "cycles") + (machine_field(f, "walk", "pde_entries") ? 0 : l1(f)), gap = 1000 * (l2(f) - l1(f));
+	uint64_t lookup = machine_field(f, "stlb", "cycles") + machine_field(f, "walk", "cycles"), gap = 1000 * (l2(f) - l1(f)), above_least, above_most;
 
-	if (machine_field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
-		*least_milli = 1000 * (lookup + 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));
-		*most_milli = 1000 * (lookup + l2(f));
-		return;
-	}
 	for (uint64_t g = 0; g < groups; g++) {
 		uint64_t least, most;
 
@@ -185,6 +197,13 @@ static void walk(struct machine_text *f, uint64_t *least_milli, uint64_t *most_m
 	}
 	*least_milli = 1000 * (lookup + l1(f)) + (groups ? gap * goes / groups : 0);
 	*most_milli = 1000 * (lookup + l2(f)) - (groups ? gap * stays / groups : 0);
+	if (machine_field(f, "l1d", "policy")) { /* another policy keeps some of the data in the L1, not as much in both of the row's orders */
+		*least_milli = 1000 * (lookup + 2 * l1(f) - (l2(f) < 2 * l1(f) ? l2(f) : 2 * l1(f)));
+		*most_milli = 1000 * (lookup + l2(f));
+	}
+	machine_walk_loads(f, 12, walk_pages(f) * 4096, &above_least, &above_most); /* always the same few */
+	*least_milli += 1000 * above_least * l1(f);
+	*most_milli += 1000 * above_most * l1(f);
 }
 
 /* Which TLB sizes the rows can aim at. The first level must be a quarter of the second, and a line a page must

@@ -23,6 +23,9 @@ MUST_CHECK enum status expect_queue(const char *machine, const char *format, con
 struct machine_text { const char *machine, *format; bool missing; };
 /* A field of it, 0 when it is missing. */
 uint64_t machine_field(struct machine_text *t, const char *section, const char *key);
+/* How many entries above the page's own a walk loads, at random over so many bytes: those that its caches do not hold. Page:
+ * bits of an address within one, 12, 21 or 30. */
+void machine_walk_loads(struct machine_text *t, unsigned page, uint64_t span_bytes, uint64_t *least, uint64_t *most);
 /* A field of the machine, by section and key. ST_MISSING when neither text has it. */
 MUST_CHECK enum status expect_field(const char *machine, const char *format, const char *section, const char *key,
                                     uint64_t *value);

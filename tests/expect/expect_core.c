@@ -278,15 +278,19 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	if (!strcmp(row, "store.unknown_address.penalty") && turn > C(l1))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* allocation never runs ahead of the chain: the baseline's loads wait too, and nothing proves it */
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
-		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + (field(t, "walk", "pde_entries") ? l1 : 2 * l1)), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
+		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
+		uint64_t above_least, above_most;
 		int64_t least = 0, most = 0, tolerance;
 
 		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second */
 		if (field(t, "itlb", "entries") > 1024 || field(t, "stlb", "entries") > 1536)
 			return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
 		entries_gone(t, &least, &most);
-		tolerance = larger(500, (walk + farther * most / CODE_PAGES) / 50);
-		*out = (struct expectation){ walk + farther * least / CODE_PAGES - tolerance, walk + farther * most / CODE_PAGES + tolerance };
+		machine_walk_loads(t, 12, CODE_PAGES * 4096, &above_least, &above_most);
+		least = walk + farther * least / CODE_PAGES + C(l1) * (int64_t)above_least;
+		most = walk + farther * most / CODE_PAGES + C(l1) * (int64_t)above_most;
+		tolerance = larger(500, most / 50);
+		*out = (struct expectation){ least - tolerance, most + tolerance };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {

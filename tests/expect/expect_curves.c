@@ -130,7 +130,8 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		int64_t first = field(t, "dtlb", huge ? "huge_entries" : "large_entries"), l1 = field(t, "l1d", "cycles"), l2 = field(t, "l2", "cycles");
 		int64_t second = huge ? field(t, "stlb", "huge_entries") : field(t, "stlb", "large") ? field(t, "stlb", "entries") : 0;
 		int64_t pages = 2 * most(first, second), l1_lines = field(t, "l1d", "bytes") / 64, low, high;
-		int64_t lookup = (two ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles");
+		const int64_t lookup = (two ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles");
+		uint64_t above_least, above_most;
 
 		if (!first)
 			return ST_MISSING;
@@ -138,7 +139,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 			return ST_MISSING; /* CPUID does not tell this driver how many pages the TLBs hold */
 		if (huge && !(field(t, "cpuid", "isa") & 0x80))
 			return ST_UNSUPPORTED;
-		/* the page's own entry is all that is loaded, with others of its line: from the L1 */
+		/* the page's own entry, with others of its line, from the L1; and those above that nothing holds */
 		low = high = 1000 * (lookup + l1);
 		if (2 * pages > l1_lines) { /* nothing stays in the L1: the first of eight neighbours' entries comes from the L2 */
 			pages = most(pages, 2 * l1_lines);
@@ -149,7 +150,13 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 				low = 1000 * (lookup + 2 * l1 - least(l2, 2 * l1));
 				high = 1000 * (lookup + l2);
 			}
+		} else if (!huge && two && !second && field(t, "control", "highest_leaf") < 24) {
+			/* what describes such processors may say that the second level holds them: then as many pages are gone round */
+			high = 1000 * lookup + 1000 * (l2 + 7 * l1) / 8;
 		}
+		machine_walk_loads(t, huge ? 30 : 21, (uint64_t)pages << (huge ? 30 : 21), &above_least, &above_most);
+		low += 1000 * l1 * (int64_t)above_least;
+		high += 1000 * l1 * (int64_t)above_most;
 		/* a multiple of 16; the node's first page of that size has other things in it */
 		if (((pages + 15) / 16 * 16 + 1) * (huge ? 1ll << 30 : 1ll << 21) > field(t, "dram", "node_bytes"))
 			return ST_UNSUPPORTED;
@@ -159,13 +166,18 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "tlb.walk_concurrency.interval")) {
 		/* Eight pages' entries lie in one line of the table or in two; each comes from the L2 once and then from the L1,
 		 * or always from there. One walk after the other for each walker, but not faster than the chain that leads. */
-		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles") + (field(t, "walk", "pde_entries") ? 0 : first);
+		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles");
 		int64_t walkers = most(1, field(t, "walk", "walkers"));
-		int64_t chain = 1000 * (field(t, "stlb", "cycles") + walk + first) / 8, slow = 1000 * (field(t, "stlb", "cycles") + walk + 2 * second) / 8;
+		uint64_t above_least, above_most;
+
+		machine_walk_loads(t, 12, 2 * 4096 * (uint64_t)field(t, "stlb", "entries"), &above_least, &above_most);
+
+		const int64_t shorter = walk + first * (int64_t)above_least, longer = walk + first * (int64_t)above_most;
+		const int64_t chain = 1000 * (field(t, "stlb", "cycles") + shorter + first) / 8, slow = 1000 * (field(t, "stlb", "cycles") + longer + 2 * second) / 8;
 
 		if (!field(t, "stlb", "entries") || 2 * field(t, "stlb", "entries") * 64 > field(t, "l2", "bytes") / 2)
 			return ST_UNSUPPORTED;
-		*out = around(most(1000 * (walk + first) / walkers, chain), most(1000 * (8 * walk + 6 * first + 2 * second) / 8 / walkers, slow));
+		*out = around(most(1000 * (shorter + first) / walkers, chain), most(1000 * (8 * longer + 6 * first + 2 * second) / 8 / walkers, slow));
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "load.l3_overlap.interval")) {
