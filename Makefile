@@ -186,6 +186,7 @@ $(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -ljansson -lpfm -lm -lpthread $(LIBS_$(notdir $@))
 LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
+LIBS_test_reference_pair := $(LIBS_test_reference)
 unit: $(UNIT_PROGRAMS)
 
 # The firmware's tables, read on the host under the sanitizers.

@@ -49,9 +49,12 @@
  * allocated before it retires. MFENCE, locked operations and serialising instructions wait for all
  * older stores to commit as well; loads behind them dispatch after they complete.
  *
- * Two threads on a core: ROB, load and store buffers are halved while both run, the reservation
- * station, ports and divider are shared, and a cycle's allocation belongs to one thread: of the two
- * the one whose number has the cycle's parity, the other takes what that one has passed by.
+ * Two threads on a core: ROB, load and store buffers are halved (rounded down) while both run, the
+ * reservation station, ports and divider are shared, and a cycle's allocation belongs to one thread: of
+ * the two the one whose number has the cycle's parity, the other when that one has no group to
+ * allocate in it. Rule 4 counts the groups of both; in all else "before" and "older" is of the same
+ * thread, but a part that was allocated first has priority at a port over those of both threads.
+ * Fetch and decoders each thread has for itself (core_pair.c).
  *
  * Stall attribution: cycles without retirement are put down to what the oldest uop waits for then:
  * what kept it from being allocated, then from being dispatched, then its execution by kind.
@@ -89,158 +92,6 @@ static PIPE_INLINE void write_registers(struct core_thread *c, const struct core
 	c->flags_number[p->writes_cf - RN_CF] = c->flags_number[p->writes_zapso - RN_CF] = c->uop_number;
 }
 
-/* Whether it reads a flag that another group of flags was written after. */
-static inline bool reads_old_carry(const struct core_thread *c, const struct core_plan *p)
-{
-	return p->reads_carry && c->flags_number[0] < c->flags_number[RN_ZAPSO - RN_CF];
-}
-
-static inline bool reads_old_rest(const struct core_thread *c, const struct core_plan *p)
-{
-	return p->reads_rest && c->flags_number[RN_ZAPSO - RN_CF] < c->flags_number[0];
-}
-
-static __attribute__((noinline)) void partial_stalls(struct core_thread *c, const struct core_plan *p)
-{
-	const struct machine *m = c->m;
-	if (p->wide_reads & c->narrow) {
-		c->narrow &= ~p->wide_reads;
-		if (m->core_partial_register_cycles)
-			pipe_hold(c, c->alloc + 1 + m->core_partial_register_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_REGISTERS);
-	}
-	const bool old_carry = reads_old_carry(c, p), old_rest = reads_old_rest(c, p);
-	if (old_carry || old_rest) {
-		c->flags_number[old_carry ? 0 : RN_ZAPSO - RN_CF] = c->flags_number[old_carry ? RN_ZAPSO - RN_CF : 0];
-		if (m->core_partial_flags_cycles)
-			pipe_hold(c, c->alloc + 1 + m->core_partial_flags_cycles, WAIT_ALLOCATE, SIG_RAT_STALL_FLAGS);
-	}
-}
-
-/* The x87 stack moves: what was slot i + pop is slot i. */
-static void turn_x87(struct core_thread *c, int pop)
-{
-	uint64_t ready[8], written[8];
-	uint8_t domain[8];
-	memcpy(ready, c->ready + RN_X87, sizeof(ready));
-	memcpy(written, c->written + RN_X87, sizeof(written));
-	memcpy(domain, c->domain + RN_X87, sizeof(domain));
-	for (unsigned i = 0; i < 8; i++) {
-		const unsigned from = (i + (unsigned)pop) & 7;
-		c->ready[RN_X87 + i] = ready[from];
-		c->written[RN_X87 + i] = written[from];
-		c->domain[RN_X87 + i] = domain[from];
-	}
-}
-
-/* Upper halves of vector registers: clean, written by VEX code, or saved since SSE code came. */
-enum upper_state { UPPER_CLEAN, UPPER_DIRTY, UPPER_SAVED };
-
-static void vector_transition(struct core_thread *c, const struct core_plan *p)
-{
-	bool saves = p->vector == VECTOR_SSE && c->upper == UPPER_DIRTY, restores = p->vector != VECTOR_SSE && c->upper == UPPER_SAVED;
-	if (saves || restores) {
-		pipe_hold(c, c->alloc + 1 + c->m->core_avx_transition_cycles, WAIT_ALLOCATE, SIG_RESOURCE_STALL_OTHER);
-		signal_pulse(c->signals, saves ? SIG_AVX_TO_SSE : SIG_SSE_TO_AVX, c->alloc, 1);
-		c->upper = saves ? UPPER_SAVED : UPPER_DIRTY;
-	}
-	if (p->vector == VECTOR_WIDE)
-		c->upper = UPPER_DIRTY;
-	if (p->vector == VECTOR_CLEAN)
-		c->upper = UPPER_CLEAN;
-}
-
-/* When the main uop of a special class can dispatch, given its sources. */
-static uint64_t special_ready(struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip, uint64_t ready)
-{
-	switch (p->class) {
-	case UC_LFENCE:
-		return max_cycle(ready, c->last_complete);
-	case UC_LOCK: case UC_MFENCE: case UC_CPUID:
-		ready = max_cycle(max_cycle(ready, c->last_complete), c->last_commit);
-		return max_cycle(ready, p->class == UC_CPUID || in->lock ? ready : core_drain(c, ip, ready));
-	case UC_SFENCE:
-		return ready;
-	default:
-		return ready;
-	}
-}
-
-static void special_done(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t done, uint64_t retired, uint64_t ip)
-{
-	switch (p->class) {
-	case UC_LFENCE: case UC_CPUID:
-		pipe_hold(c, retired + 1, WAIT_ALLOCATE, SIG_RAT_STALL_SCOREBOARD);
-		break;
-	case UC_LOCK: case UC_MFENCE:
-		c->load_barrier = max_cycle(c->load_barrier, done);
-		break;
-	case UC_SFENCE:
-		c->last_commit = max_cycle(c->last_commit, core_drain(c, ip, max_cycle(retired + 1, c->last_commit)));
-		break;
-	case UC_LDMXCSR:
-		if (c->m->core_mxcsr_cycles)
-			pipe_hold(c, done + c->m->core_mxcsr_cycles, WAIT_ALLOCATE, SIG_RESOURCE_STALL_MXCSR);
-		break;
-	case UC_FLDCW:
-		if (c->m->core_fpcw_cycles)
-			pipe_hold(c, done + c->m->core_fpcw_cycles, WAIT_ALLOCATE, SIG_RESOURCE_STALL_FPCW);
-		break;
-	case UC_PAUSE:
-		pipe_hold(c, done, WAIT_ALLOCATE, SIG_RESOURCE_STALL_OTHER);
-		break;
-	default:
-		break;
-	}
-	(void)e;
-}
-
-/* Latency and divider cycles of this divide: in step with its result's significant bits. */
-static unsigned divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e)
-{
-	static const uint8_t bits_of[UC_COUNT] = { [UC_IDIV32] = 32, [UC_IDIV64] = 64, [UC_FP_DIV32] = 24, [UC_FP_SQRT32] = 24,
-		[UC_FP_DIV64] = 53, [UC_FP_SQRT64] = 53, [UC_X87_DIV] = 64, [UC_X87_SQRT] = 64 };
-	unsigned least = (unsigned)m->core_divide_least_cycles, all = bits_of[p->class], bits = e->divide_bits;
-	if (!least || least >= p->latency)
-		return p->latency;
-	return least + ((p->latency - least) * (bits < all ? bits : all) + all - 1) / all;
-}
-
-/* Microcode takes over for a denormal: its uops are the last thing that happens before allocation goes on. */
-static void assist(struct core_thread *c, uint64_t retired)
-{
-	const struct machine *m = c->m;
-	unsigned uops = (unsigned)m->core_fp_assist_uops, width = c->retire_width, cycles = uops / width;
-	uint64_t until = retired + m->core_fp_assist_cycles;
-	if (cycles >= m->core_fp_assist_cycles)
-		cycles = (unsigned)m->core_fp_assist_cycles;
-	static const uint8_t told[] = { SIG_UOPS_DECODED_MS, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_UNFUSED, SIG_UOPS_RETIRED_FUSED,
-		SIG_UOPS_RETIRED_UNFUSED };
-	for (unsigned i = 0; i < COUNT_OF(told); i++) {
-		signal_level(c->signals, (enum signal)told[i], until - cycles, until, width);
-		if (cycles && uops > cycles * width)
-			signal_pulse(c->signals, (enum signal)told[i], until - 1, uops - cycles * width);
-	}
-	signal_pulse(c->signals, SIG_FP_ASSIST, retired, 1);
-	pipe_clear_machine(c, SIG_MACHINE_CLEAR_ASSIST, retired, m->core_fp_assist_cycles);
-	signal_level(c->signals, SIG_STALL_BY_ASSIST, retired + 1, until - cycles, 1);
-	if (cycles) {
-		c->retire = until - 1;
-		c->retire_slots = width;
-	}
-	c->uops += uops;
-}
-
-static void say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired)
-{
-	signal_pulse(c->signals, SIG_LOCKED_LOADS, retired, 1);
-	if (e->load_va % 64 + e->load_bytes > 64) {
-		signal_pulse(c->signals, SIG_SPLIT_LOCKS, retired, 1);
-		signal_level(c->signals, SIG_SPLIT_LOCK_CYCLES, retired - c->m->core_split_lock_cycles, retired, 1);
-	}
-	if (source == SRC_L1)
-		signal_pulse(c->signals, SIG_LOCKED_LOADS_L1, retired, 1);
-}
-
 /* The parts of a shape's one group. */
 static inline unsigned shape_parts(enum plan_shape shape)
 {
@@ -248,169 +99,162 @@ static inline unsigned shape_parts(enum plan_shape shape)
 	return parts[shape];
 }
 
-/* One body, compiled for each shape. */
-static inline __attribute__((always_inline)) enum status account(struct core_thread *c, const struct insn *in,
-	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick)
+/* One group, of one body, compiled for each shape. */
+static PIPE_INLINE enum status account_group(struct core_thread *c, const struct insn *in,
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const unsigned parts, const enum plan_shape shape,
+	const bool quick, struct load_result *load, struct core_progress *w)
 {
 	const struct machine *m = c->m;
 	const bool simple = shape != SHAPE_ANY;
-	struct load_result load = { .source = SRC_NONE };
-	uint64_t load_dispatch = 0, main_dispatch = 0, main_done = 0, address_done = 0, data_done = 0;
-	uint64_t delivered, result = 0, complete = 0, retired = c->retire, allocated = c->alloc, buffer = allocated;
-	enum wait_reason why;
-	const bool fused = shape == SHAPE_FUSED;
-	bool walked = false, miss = false;
-	enum status s = pipe_deliver(c, p, ip, false, simple ? fused : c->fused_before, quick, &delivered, &why);
-	if (s != ST_OK)
-		return s;
-	if (shape != SHAPE_NOP && (p->wide_reads & c->narrow || (p->reads_flags && (reads_old_carry(c, p) || reads_old_rest(c, p)))))
-		partial_stalls(c, p);
-	if (!simple && p->vector)
-		vector_transition(c, p);
-	if (fused || !simple)
-		c->fused_before = false;
-	if (fused)
-		complete = c->fused_complete;
-	for (unsigned g = 0; g < (simple ? 1 : p->groups) && !fused; g++) {
-		const unsigned parts = simple ? shape_parts(shape) : p->group[g];
-		const bool ported = shape == SHAPE_NOP ? false : simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
-		const unsigned entries = shape == SHAPE_OPERATION || shape == SHAPE_LOAD ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
-		const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
-		allocated = pipe_allocate(c, p, buffers, entries, delivered, why, quick);
-		const uint8_t wait_reason = c->wait_reason;
-		pipe_say_issued(c, parts, allocated, false, quick);
-		uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
-		if (parts & PART_LOAD) {
-			uint64_t at = pipe_address_ready(c, p, max_cycle(from, c->load_barrier));
-			if (p->class == UC_LOCK)
-				at = special_ready(c, p, in, ip, at);
-			load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX, quick);
-			s = pipe_load(c, ip, e->load_va, e->load_bytes, last, &load);
+	const bool ported = shape == SHAPE_NOP ? false : simple || !(parts & PART_MAIN) || p->ports || parts != PART_MAIN;
+	const unsigned entries = shape == SHAPE_OPERATION || shape == SHAPE_LOAD ? 1 : !ported ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
+	const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
+	const uint64_t allocated = pipe_allocate(c, p, buffers, entries, w->delivered, w->why, quick);
+	const uint8_t wait_reason = c->wait_reason;
+	pipe_say_issued(c, parts, allocated, false, quick);
+	uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
+	if (parts & PART_LOAD) {
+		uint64_t at = pipe_address_ready(c, p, max_cycle(from, c->load_barrier));
+		if (p->class == UC_LOCK)
+			at = pipe_special_ready(c, p, in, ip, at);
+		w->load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX, quick);
+		const enum status s = pipe_load(c, ip, e->load_va, e->load_bytes, last, load);
+		if (s != ST_OK)
+			return s;
+		if (!quick)
+			signal_pulse(c->signals, SIG_LOAD_DISPATCHED, last, 1);
+		w->result = done = load->ready;
+	}
+	if (parts & PART_MAIN) {
+		unsigned latency = p->latency;
+		uint64_t at = pipe_sources_ready(c, p, max_cycle(from, w->result));
+		if (!simple && p->special && p->class != UC_LOCK)
+			at = pipe_special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
+		if (shape == SHAPE_NOP || (!simple && !p->ports)) {
+			w->main_dispatch = at;
+			if (p->class == UC_NOP && !p->move_free)
+				at = allocated;
+			else if (p->move_free && !p->read_count)
+				at = allocated;
+		} else {
+			if (!simple && p->divider) {
+				latency = pipe_divide_cycles(m, p, e);
+				unsigned less = p->latency - latency;
+				at = pipe_dispatch_long(c, p, p->busy > less ? p->busy - less : 1, at, UINT64_MAX);
+			} else {
+				at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX, quick);
+			}
+			w->main_dispatch = at;
+			last = max_cycle(last, at);
+			if (!quick && p->multiply)
+				signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
+		}
+		if (!simple && p->class == UC_PREFETCH) {
+			const enum status s = core_prefetch(c, in, ip, e->load_va, at, &at);
 			if (s != ST_OK)
 				return s;
-			if (!quick)
-				signal_pulse(c->signals, SIG_LOAD_DISPATCHED, last, 1);
-			result = done = load.ready;
 		}
-		if (parts & PART_MAIN) {
-			unsigned latency = p->latency;
-			uint64_t at = pipe_sources_ready(c, p, max_cycle(from, result));
-			if (!simple && p->special && p->class != UC_LOCK)
-				at = special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
-			if (shape == SHAPE_NOP || (!simple && !p->ports)) {
-				main_dispatch = at;
-				if (p->class == UC_NOP && !p->move_free)
-					at = allocated;
-				else if (p->move_free && !p->read_count)
-					at = allocated;
-			} else {
-				if (!simple && p->divider) {
-					latency = divide_cycles(m, p, e);
-					unsigned less = p->latency - latency;
-					at = pipe_dispatch_long(c, p, p->busy > less ? p->busy - less : 1, at, UINT64_MAX);
-				} else {
-					at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX, quick);
-				}
-				main_dispatch = at;
-				last = max_cycle(last, at);
-				if (!quick && p->multiply)
-					signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
-			}
-			if (!simple && p->class == UC_PREFETCH) {
-				s = core_prefetch(c, in, ip, e->load_va, at, &at);
-				if (s != ST_OK)
-					return s;
-			}
-			if (!simple && p->class == UC_LOCK && load_dispatch)
-				result = max_cycle(result, load_dispatch + latency + (crosses_line(e->load_va, e->load_bytes) ? m->core_split_lock_cycles : 0));
-			else
-				result = at + latency;
-			main_done = result;
-			done = max_cycle(done, result);
-		}
-		if (parts & PART_STA) {
-			buffer = allocated;
-			uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX, quick);
-			address_done = d + m->exec[UC_STA].latency;
-			last = max_cycle(last, d);
-			done = max_cycle(done, address_done);
-		}
-		if (parts & PART_STD) {
-			uint64_t at = max_cycle(from, result);
-			if (p->class == UC_LOCK) /* the write is in its latency */
-				at = max_cycle(from, result - m->exec[UC_STD].latency);
-			if (p->class == UC_NOP)
-				at = pipe_sources_ready(c, p, at);
-			uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX, quick);
-			data_done = d + m->exec[UC_STD].latency;
-			last = max_cycle(last, d);
-			done = max_cycle(done, data_done);
-		}
-		if (entries) {
-			pipe_rs_leave(c, last, entries);
-			if (!quick)
-				signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, last, entries);
-		}
-		c->last_complete = max_cycle(c->last_complete, done);
-		complete = max_cycle(complete, done);
-		if (!quick && pipe_attributes(c, done)) {
-			const struct flight f = { load_dispatch, main_dispatch, main_done, address_done, data_done, load, wait_reason,
-				p->divider, p->special };
-			pipe_attribute(c, parts, allocated, &f, c->retire + 1, done);
-		}
-		retired = pipe_retire(c, parts, allocated, done, quick);
-		if (parts & PART_LOAD) {
-			c->lb[c->lb_at] = retired;
-			if (++c->lb_at >= c->lb_size)
-				c->lb_at = 0;
-		}
+		if (!simple && p->class == UC_LOCK && w->load_dispatch)
+			w->result = max_cycle(w->result, w->load_dispatch + latency + (crosses_line(e->load_va, e->load_bytes) ? m->core_split_lock_cycles : 0));
+		else
+			w->result = at + latency;
+		w->main_done = w->result;
+		done = max_cycle(done, w->result);
 	}
-	if (fused)
-		retired = c->retire;
-	const unsigned extra = simple ? 0 : p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
-	for (unsigned i = 0; i < extra; i++) {
-		allocated = pipe_allocate(c, p, 0, 1, delivered, why, quick);
-		pipe_say_issued(c, PART_EXTRA, allocated, false, quick);
-		uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX, quick);
-		pipe_rs_leave(c, d, 1);
-		signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, d, 1);
-		main_dispatch = d;
-		main_done = d + 1;
-		c->last_complete = max_cycle(c->last_complete, d + 1);
-		const uint64_t done = max_cycle(d + 1, complete);
-		if (pipe_attributes(c, done)) {
-			const struct flight f = { load_dispatch, main_dispatch, main_done, address_done, data_done, load, WAIT_NONE,
-				p->divider, p->special };
-			pipe_attribute(c, PART_MAIN, allocated, &f, c->retire + 1, done);
-		}
-		retired = pipe_retire(c, PART_MAIN, allocated, done, quick);
+	if (parts & PART_STA) {
+		w->buffer = allocated;
+		uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX, quick);
+		w->address_done = d + m->exec[UC_STA].latency;
+		last = max_cycle(last, d);
+		done = max_cycle(done, w->address_done);
 	}
+	if (parts & PART_STD) {
+		uint64_t at = max_cycle(from, w->result);
+		if (p->class == UC_LOCK) /* the write is in its latency */
+			at = max_cycle(from, w->result - m->exec[UC_STD].latency);
+		if (p->class == UC_NOP)
+			at = pipe_sources_ready(c, p, at);
+		uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX, quick);
+		w->data_done = d + m->exec[UC_STD].latency;
+		last = max_cycle(last, d);
+		done = max_cycle(done, w->data_done);
+	}
+	if (entries) {
+		pipe_rs_leave(c, last, entries);
+		if (!quick)
+			signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, last, entries);
+	}
+	c->last_complete = max_cycle(c->last_complete, done);
+	w->complete = max_cycle(w->complete, done);
+	if (!quick && pipe_attributes(c, done)) {
+		const struct flight f = { w->load_dispatch, w->main_dispatch, w->main_done, w->address_done, w->data_done, *load, wait_reason,
+			p->divider, p->special };
+		pipe_attribute(c, parts, allocated, &f, c->retire + 1, done);
+	}
+	w->retired = pipe_retire(c, parts, allocated, done, quick);
+	if (parts & PART_LOAD) {
+		c->lb[c->lb_at] = w->retired;
+		if (++c->lb_at >= c->lb_size)
+			c->lb_at = 0;
+	}
+	return ST_OK;
+}
+
+/* One uop beyond the parts. */
+static PIPE_INLINE void account_extra(struct core_thread *c, const struct core_plan *p, const struct load_result *load, struct core_progress *w)
+{
+	const struct machine *m = c->m;
+	const uint64_t allocated = pipe_allocate(c, p, 0, 1, w->delivered, w->why, false);
+	pipe_say_issued(c, PART_EXTRA, allocated, false, false);
+	uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX, false);
+	pipe_rs_leave(c, d, 1);
+	signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, d, 1);
+	w->main_dispatch = d;
+	w->main_done = d + 1;
+	c->last_complete = max_cycle(c->last_complete, d + 1);
+	const uint64_t done = max_cycle(d + 1, w->complete);
+	if (pipe_attributes(c, done)) {
+		const struct flight f = { w->load_dispatch, w->main_dispatch, w->main_done, w->address_done, w->data_done, *load, WAIT_NONE,
+			p->divider, p->special };
+		pipe_attribute(c, PART_MAIN, allocated, &f, c->retire + 1, done);
+	}
+	w->retired = pipe_retire(c, PART_MAIN, allocated, done, false);
+}
+
+/* Behind the last of its slots. */
+static PIPE_INLINE enum status account_end(struct core_thread *c, const struct insn *in,
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick,
+	struct load_result *load, struct core_progress *w)
+{
+	const struct machine *m = c->m;
+	const bool simple = shape != SHAPE_ANY, fused = shape == SHAPE_FUSED;
+	bool walked = false, miss = false;
 	if (shape != SHAPE_NOP)
-		write_registers(c, p, result, retired, simple);
+		write_registers(c, p, w->result, w->retired, simple);
 	c->uops += p->unfused;
 
 	/* stores leave after retirement */
 	if (shape == SHAPE_STORE || (!simple && in->store)) {
 		uint64_t commit;
 		/* a locked operation is over when it is written: that is in its latency */
-		uint64_t written = p->class == UC_LOCK ? main_done - 1 : retired;
-		s = pipe_store(c, in, ip, e->store_va, e->store_bytes, address_done, data_done, written, &commit, &walked);
+		uint64_t written = p->class == UC_LOCK ? w->main_done - 1 : w->retired;
+		const enum status s = pipe_store(c, in, ip, e->store_va, e->store_bytes, w->address_done, w->data_done, written, &commit, &walked);
 		if (s != ST_OK)
 			return s;
 		if (p->class == UC_LOCK)
 			c->load_barrier = max_cycle(c->load_barrier, commit);
 		if (p->class == UC_LOCK && crosses_line(e->load_va, e->load_bytes))
-			pipe_hold(c, load_dispatch, WAIT_ALLOCATE, SIG_RAT_STALL_SCOREBOARD);
+			pipe_hold(c, w->load_dispatch, WAIT_ALLOCATE, SIG_RAT_STALL_SCOREBOARD);
 		c->sb[c->sb_at] = commit;
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
 		if (!quick) {
-			signal_pulse(c->signals, SIG_STORES_RETIRED, retired, 1);
-			signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, buffer, commit, 1);
+			signal_pulse(c->signals, SIG_STORES_RETIRED, w->retired, 1);
+			signal_level(c->signals, SIG_STORE_BUFFER_OCCUPANCY, w->buffer, commit, 1);
 		}
 	} else if (!simple && p->class == UC_CLFLUSH) {
 		uint64_t commit;
-		s = core_flush(c, ip, e->load_va, retired, &commit);
+		const enum status s = core_flush(c, ip, e->load_va, w->retired, &commit);
 		if (s != ST_OK)
 			return s;
 		c->sb[c->sb_at] = commit;
@@ -419,51 +263,107 @@ static inline __attribute__((always_inline)) enum status account(struct core_thr
 	}
 	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load)) {
 		if (!quick)
-			signal_pulse(c->signals, SIG_LOADS_RETIRED, retired, 1);
-		if (load.source == SRC_L1 && load.dtlb_level < 3)
-			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, retired, 1);
+			signal_pulse(c->signals, SIG_LOADS_RETIRED, w->retired, 1);
+		if (load->source == SRC_L1 && load->dtlb_level < 3)
+			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, w->retired, 1);
 		else if (signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
-			pipe_say_load(c, &load, retired);
+			pipe_say_load(c, load, w->retired);
 		if (!simple && in->lock)
-			say_locked(c, e, load.source, retired);
-		if (load.violation)
-			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, retired, m->core_clear_cycles);
+			pipe_say_locked(c, e, load->source, w->retired);
+		if (load->violation)
+			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, w->retired, m->core_clear_cycles);
 	}
 	if (!simple && p->special)
-		special_done(c, p, e, complete, retired, ip);
+		pipe_special_done(c, p, w->complete, w->retired, ip);
 	if (e->fp_assist) {
-		assist(c, retired);
+		pipe_assist(c, w->retired);
 		for (unsigned i = 0; i < p->write_count; i++)
-			c->ready[p->writes[i]] = retired + m->core_fp_assist_cycles;
+			c->ready[p->writes[i]] = w->retired + m->core_fp_assist_cycles;
 	}
-	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, retired, 1);
+	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, w->retired, 1);
 	if (p->ends) {
 		if (p->x87)
-			signal_pulse(c->signals, SIG_X87_RETIRED, retired, 1);
+			signal_pulse(c->signals, SIG_X87_RETIRED, w->retired, 1);
 		if (in->x87_pop)
-			turn_x87(c, in->x87_pop);
+			pipe_turn_x87(c, in->x87_pop);
 		if (p->branch) {
 			if (fused && !quick)
-				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, retired, 1);
-			s = pipe_branch(c, p, e, ip, complete, retired, &miss);
+				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, w->retired, 1);
+			const enum status s = pipe_branch(c, p, e, ip, w->complete, w->retired, &miss);
 			if (s != ST_OK)
 				return s;
 		}
 		if (p->fuses_next) {
 			c->fused_before = true;
-			c->fused_complete = complete;
+			c->fused_complete = w->complete;
 		}
 	}
 	if (c->want_retired && c->hooks->retired) {
-		struct retired r = { .ip = ip, .next_ip = e->next_rip, .cycle = retired, .insn = in, .effects = e,
-			.source = load.source, .dtlb_level = load.dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
-			.load_latency = in->load ? (uint32_t)(load.ready - load_dispatch) : 0,
+		struct retired r = { .ip = ip, .next_ip = e->next_rip, .cycle = w->retired, .insn = in, .effects = e,
+			.source = load->source, .dtlb_level = load->dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
+			.load_latency = in->load ? (uint32_t)(load->ready - w->load_dispatch) : 0,
 			.uops_fused = p->fused, .uops_unfused = p->unfused };
 		c->hooks->retired(c->hooks->self, c->thread, &r);
 	}
 	if (c->alloc - c->closed > CLOSE_EVERY && !c->tape)
 		pipe_close_some(c);
 	return ST_OK;
+}
+
+/* One slot of an instruction of any shape. */
+static PIPE_INLINE enum status account_slot(struct core_thread *c, const struct insn *in,
+	const struct core_plan *p, const struct effects *e, uint64_t ip, unsigned slot, struct load_result *load, struct core_progress *w)
+{
+	if (slot < p->groups)
+		return account_group(c, in, p, e, ip, p->group[slot], SHAPE_ANY, false, load, w);
+	account_extra(c, p, load, w);
+	return ST_OK;
+}
+
+static PIPE_INLINE enum status account(struct core_thread *c, const struct insn *in,
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick)
+{
+	const bool simple = shape != SHAPE_ANY, fused = shape == SHAPE_FUSED;
+	struct load_result load = { .source = SRC_NONE };
+	struct core_progress w = { .retired = c->retire };
+	uint64_t delivered;
+	enum wait_reason why;
+	enum status s = quick ? pipe_deliver(c, p, ip, false, simple ? fused : c->fused_before, true, &delivered, &why)
+	                      : pipe_deliver_paired(c, p, ip, &delivered, &why);
+	if (s != ST_OK)
+		return s;
+	w.delivered = delivered;
+	w.why = why;
+	if (shape != SHAPE_NOP && (p->wide_reads & c->narrow || (p->reads_flags && (pipe_reads_old_carry(c, p) || pipe_reads_old_rest(c, p)))))
+		pipe_partial_stalls(c, p);
+	if (!simple && p->vector)
+		pipe_vector_transition(c, p);
+	if (fused || !simple)
+		c->fused_before = false;
+	if (fused)
+		w.complete = c->fused_complete;
+	else if (simple)
+		s = account_group(c, in, p, e, ip, shape_parts(shape), shape, quick, &load, &w);
+	for (unsigned slot = 0, slots = simple ? 0 : pipe_slots(c->m, p, e); slot < slots && s == ST_OK; slot++) {
+		if (slot && !c->alone) {
+			c->rest = (struct core_rest){ w, load, *in, *p, *e, ip, slot, slots };
+			return ST_OK;
+		}
+		s = account_slot(c, in, p, e, ip, slot, &load, &w);
+	}
+	return s == ST_OK ? account_end(c, in, p, e, ip, shape, quick, &load, &w) : s;
+}
+
+bool core_unfinished(const struct core_thread *c) { return c->rest.slots != 0; }
+
+enum status core_go_on(struct core_thread *c)
+{
+	struct core_rest *r = &c->rest;
+	enum status s = account_slot(c, &r->insn, &r->plan, &r->effects, r->ip, r->slot, &r->load, &r->progress);
+	if (s == ST_OK && ++r->slot < r->slots)
+		return ST_OK;
+	r->slots = 0;
+	return s == ST_OK ? account_end(c, &r->insn, &r->plan, &r->effects, r->ip, SHAPE_ANY, false, &r->load, &r->progress) : s;
 }
 
 /* With questions that are seldom asked, and two threads. */

@@ -141,9 +141,21 @@ void core_code_changed(struct core_thread *c);
 /* Drains the pipeline: all cursors meet at the returned cycle, all earlier cycles are closed.
  * Called before RDPMC, RDTSC, CPUID are carried out, and at the end of a run. */
 uint64_t core_serialise(struct core_thread *c);
-/* The cycle that the front of this thread has reached: the scheduler steps the lowest. (It is what
- * struct core_thread begins with: core_clock.c.) */
+/* The cycle that the front of this thread has reached: the scheduler steps the lowest, or that of the lowest core_turn. (It is
+ * what struct core_thread begins with: core_clock.c.) */
 static inline uint64_t core_clock(const struct core_thread *c) { return *(const uint64_t *)(const void *)c; }
+/* Two threads run on its core: the instruction accounted last has slots that are yet to be allocated; core_go_on does so with the
+ * next of them. No other instruction is carried out before. */
+bool core_unfinished(const struct core_thread *c);
+MUST_CHECK enum status core_go_on(struct core_thread *c);
+/* Two threads run on its core, and the instruction at ip is the next, yet to be carried out, or one is unfinished: when its next
+ * slot can be allocated. Not for one that serialises in exec. */
+void core_expect(struct core_thread *c, const struct core_plan *plan, uint64_t ip);
+/* Where two threads run on a core, the scheduler steps the thread of which this is the lowest: twice the cycle of its next
+ * allocation as far as it is known, one more when that cycle belongs to the other thread. */
+uint64_t core_turn(const struct core_thread *c);
+/* No other thread of its core runs. */
+bool core_is_alone(const struct core_thread *c);
 /* Lets the thread's clock jump to `cycle` (it was parked until then); nothing is counted. `alone`:
  * its sibling stays parked, so that it has the whole of the buffers that are split otherwise. */
 void core_resume(struct core_thread *c, uint64_t cycle, bool alone);

@@ -75,42 +75,12 @@ static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first) { return rs_next(c, first); }
 uint64_t pipe_rs_next(struct core_thread *c) { return rs_next(c, c->rs_at); }
 
-/* Entries that the other thread holds in `cycle`. */
-static unsigned rs_of_other(const struct core_thread *c, uint64_t cycle)
-{
-	const struct core_thread *o = c->shared->threads[!c->own];
-	unsigned n = o->rs_in_use;
-	for (uint64_t at = o->rs_at; at < cycle && n;) {
-		const unsigned from = at % 8, some = cycle - at < 8 - from ? (unsigned)(cycle - at) : 8 - from;
-		n -= sum_of_bytes(*leave_word(o, at) & ~0ull >> (64 - 8 * some) << 8 * from);
-		at += some;
-	}
-	return n;
-}
-
-static void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to)
+void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to)
 {
 	if (from >= to)
 		return;
 	signal_level(c->signals, sig, from, to, 1);
 	signal_level(c->signals, sig >= SIG_RESOURCE_STALL_ANY ? SIG_RESOURCE_STALL_ANY : SIG_RAT_STALL_ANY, from, to, 1);
-}
-
-/* Two threads: the first cycle >= t that this one may allocate in. */
-static uint64_t own_cycle(const struct core_thread *c, uint64_t t)
-{
-	const struct core_shared *s = c->shared;
-	const struct core_thread *o = s->threads[!c->own];
-	for (;; t++) {
-		unsigned i = t & CORE_RING_MASK;
-		if (t == c->alloc && c->slots)
-			return t;
-		if (t < s->cleared + CORE_RING && s->taken[i / 64] >> (i % 64) & 1)
-			continue;
-		if ((t & 1) == c->own || o->alloc > t)
-			break;
-	}
-	return t;
 }
 
 /* One more read port for a register that is read from outside the ROB and is not in the set; puts it there. */
@@ -205,47 +175,26 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 {
 	const uint64_t first = c->alloc + (c->slots != 0);
 	uint64_t t = pipe_wait(c, parts, delivered, why);
-	enum wait_reason reason = (enum wait_reason)c->wait_reason;
 	for (;;) {
 		if (entries) {
 			if (t > c->rs_at)
 				pipe_rs_take_off(c, t);
-			unsigned others = c->alone ? 0 : rs_of_other(c, t);
-			if (c->rs_in_use + entries + others > c->rs_size && c->rs_in_use) {
+			if (c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
 				uint64_t to = pipe_rs_next(c) + 1;
 				pipe_stall(c, SIG_RESOURCE_STALL_RS, max_cycle(first, t), to);
 				t = to;
-				reason = WAIT_ALLOCATE;
+				c->wait_reason = WAIT_ALLOCATE;
 				continue;
 			}
 		}
-		if (c->m->core_register_reads && parts && !pipe_reads_fit(c, p, parts, t)) {
-			pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each uop refused, also behind others */
-			t++;
-			continue;
-		}
-		if (c->alone)
+		if (!c->m->core_register_reads || !parts || pipe_reads_fit(c, p, parts, t))
 			break;
-		uint64_t own = own_cycle(c, t);
-		if (own == t)
-			break;
-		t = own;
+		pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each uop refused, also behind others */
+		t++;
 	}
-	if (t != c->alloc) {
-		c->alloc = t;
-		c->slots = 0;
-	}
-	if (!c->alone && t < c->shared->cleared + CORE_RING) {
-		c->shared->taken[(t & CORE_RING_MASK) / 64] |= 1ull << (t % 64);
-		c->shared->bits_end = max_cycle(c->shared->bits_end, t + 1);
-	}
-	c->slots++;
-	c->rs_in_use += entries;
-	c->wait_reason = (uint8_t)reason;
-	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
+	pipe_allocated(c, t, entries);
 	return t;
 }
-
 
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig)
 {

@@ -167,7 +167,12 @@ static void meet(struct core_thread *c, uint64_t cycle)
 	c->front.cycle = cycle;
 	c->front.window_cycle = cycle;
 	c->front.decoded = 0;
-	pipe_rs_take_off(c, cycle);
+	c->expected = false;
+	c->rest.slots = 0;
+	c->found = c->full_from = c->full_to = 0;
+	c->next = c->alone ? 0 : cycle;
+	if (c->alone)
+		pipe_rs_take_off(c, cycle); /* the other thread may have yet to come to the cycles before */
 }
 
 uint64_t core_serialise(struct core_thread *c)
@@ -191,14 +196,19 @@ void core_resume(struct core_thread *c, uint64_t cycle, bool alone)
 	c->last_commit = c->last_complete = c->load_barrier = c->address_known = 0;
 	front_redirect(c, cycle);
 	split_buffers(c, alone || !o);
+	c->whole_from = 0;
+	c->next = c->alone ? 0 : cycle;
+	if (!c->alone && o->next == UINT64_MAX)
+		o->next = cycle; /* it is awake: its cycles are its own, whatever it does */
 	clear_rings(c->shared, c->alone || o->alloc > cycle ? cycle : o->alloc);
 }
 
 void core_park(struct core_thread *c)
 {
 	struct core_thread *o = c->shared->threads[!c->own];
-	if (o)
-		o->alone = true;
+	if (o && !o->alone)
+		pipe_part(o, c->alloc);
 	c->alone = true;
+	c->next = UINT64_MAX;
 	signal_sleep(c->signals);
 }

@@ -22,6 +22,8 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 /* The first cycle from this thread's next slot on in which nothing but the reservation station and read ports are in
  * the way; says the stalls until then, and in wait_reason what the last of them was. */
 uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why);
+/* A resource stall or one of the RAT, in these cycles. */
+void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to);
 /* Whether cycle t has register read ports left for this group; then they are taken. */
 bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
 /* Reservation station full in cycle t: the first cycle with room for `entries`; says the stall from `first` on. */
@@ -34,6 +36,40 @@ uint64_t pipe_rs_next(struct core_thread *c);
 uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first);
 /* No allocation before `until`; sig: the stall signal that says so, 0 = none. */
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
+
+/* --- core_pair.c --- */
+/* As pipe_allocate, while the other thread of the core runs. */
+uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                              uint64_t delivered, enum wait_reason why);
+/* As pipe_deliver, for an instruction that core_expect may have been asked about. */
+MUST_CHECK enum status pipe_deliver_paired(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle, enum wait_reason *why);
+/* The other thread's run is over in that cycle. */
+void pipe_part(struct core_thread *c, uint64_t cycle);
+
+/* --- core_special.c --- */
+/* Whether it reads a flag that another group of flags was written after. */
+static inline bool pipe_reads_old_carry(const struct core_thread *c, const struct core_plan *p)
+{
+	return p->reads_carry && c->flags_number[0] < c->flags_number[RN_ZAPSO - RN_CF];
+}
+
+static inline bool pipe_reads_old_rest(const struct core_thread *c, const struct core_plan *p)
+{
+	return p->reads_rest && c->flags_number[RN_ZAPSO - RN_CF] < c->flags_number[0];
+}
+
+void pipe_partial_stalls(struct core_thread *c, const struct core_plan *p);
+void pipe_vector_transition(struct core_thread *c, const struct core_plan *p);
+/* When the main uop of a special class can dispatch, given its sources. */
+uint64_t pipe_special_ready(struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip, uint64_t ready);
+void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_t done, uint64_t retired, uint64_t ip);
+/* Latency and divider cycles of this divide: in step with its result's significant bits. */
+unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e);
+/* Microcode takes over for a denormal. */
+void pipe_assist(struct core_thread *c, uint64_t retired);
+void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired);
+/* The x87 stack moves: what was slot i + pop is slot i. */
+void pipe_turn_x87(struct core_thread *c, int pop);
 
 /* --- core_dispatch.c --- */
 /* As pipe_dispatch, in `ready`, which is `end` or lies beyond the ring, where ports are free. */
@@ -249,12 +285,33 @@ static PIPE_INLINE void pipe_rs_catch_up(struct core_thread *c, uint64_t t)
 	c->rs_at = t;
 }
 
+/* One slot of cycle t is taken. */
+static PIPE_INLINE void pipe_allocated(struct core_thread *c, uint64_t t, unsigned entries)
+{
+	c->slots = (t != c->alloc ? 0 : c->slots) + 1;
+	c->alloc = t;
+	c->rs_in_use += entries;
+	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
+}
+
+/* Allocation slots of an instruction, those of all iterations of a string instruction included. */
+static PIPE_INLINE unsigned pipe_slots(const struct machine *m, const struct core_plan *p, const struct effects *e)
+{
+	return (unsigned)p->groups + p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
+}
+
+/* Entries of the reservation station that a group takes. */
+static PIPE_INLINE unsigned pipe_entries(const struct machine *m, const struct core_plan *p, unsigned parts)
+{
+	return parts == PART_MAIN && !p->ports ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
+}
+
 /* As pipe_allocate_waiting, and short when nothing is in the way. */
 static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                      uint64_t delivered, enum wait_reason why, const bool quick)
 {
 	if (!quick && !c->alone)
-		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+		return pipe_allocate_paired(c, p, parts, entries, delivered, why);
 	uint64_t t = c->alloc + (c->slots >= c->width);
 	if (quick) { /* nobody asks what it waited for */
 		t = max_cycle(max_cycle(t, delivered), c->barrier);
@@ -279,10 +336,7 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	}
 	if (c->register_reads && parts && !pipe_reads_fit(c, p, parts, t))
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
-	c->slots = (t != c->alloc ? 0 : c->slots) + 1;
-	c->alloc = t;
-	c->rs_in_use += entries;
-	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
+	pipe_allocated(c, t, entries);
 	return t;
 }
 

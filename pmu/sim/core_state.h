@@ -62,9 +62,38 @@ struct front {
 /* A line of the uop cache. */
 struct uop_line { uint64_t window; uint64_t used; };
 
+struct load_result {
+	uint64_t ready;          /* the value can be used */
+	uint64_t translated;     /* cycle in which the physical address was known */
+	uint64_t blocked_until;  /* held back by an older store until then; 0 = not */
+	enum mem_source source;
+	uint8_t dtlb_level;
+	bool violation;          /* went ahead of an older store to its bytes: machine clear */
+};
+
+/* How far an instruction has come. */
+struct core_progress {
+	uint64_t delivered, load_dispatch, main_dispatch, main_done, address_done, data_done;
+	uint64_t result, complete, retired;
+	uint64_t buffer;         /* its store's buffer was taken */
+	enum wait_reason why;
+};
+
+/* Two threads: an instruction of several slots of which not all are allocated. */
+struct core_rest {
+	struct core_progress progress;
+	struct load_result load;
+	struct insn insn;
+	struct core_plan plan;
+	struct effects effects;
+	uint64_t ip;
+	unsigned slot, slots;    /* the next; of how many. 0: there is none */
+};
+
 struct core_thread {
 	/* allocation */
 	uint64_t alloc;          /* cycle being filled */
+	uint64_t next;           /* two threads: the next group is allocated no earlier; the other thread may have the cycles before. UINT64_MAX: its run is over */
 	uint32_t slots, width;   /* slots used in it; its width */
 	uint32_t retire_slots, retire_width;
 	uint64_t retire;         /* cycle of the last retirement */
@@ -93,6 +122,15 @@ struct core_thread {
 	unsigned core, thread, own; /* own: 0 or 1 within the core */
 	unsigned fetch_shift;        /* log2 of front.decode_bytes */
 	uint32_t decode_width, queue_uops; /* front.decode_width, front.queue */
+
+	/* two threads */
+	uint64_t whole_from;         /* the other one's run is over in this cycle: from then on nothing is shared; 0: it is not over */
+	bool expected;               /* the next instruction has been delivered ... */
+	uint8_t expected_why, expected_status;
+	uint64_t delivered;          /* ... in this cycle */
+	uint64_t found;              /* and cannot be allocated before this one; 0: nobody has looked */
+	struct core_rest rest;
+	uint64_t full_from, full_to; /* because the reservation station is full in these */
 
 	uint64_t ready[PLAN_NAMES];   /* cycle in which a register's value can be used */
 	uint64_t written[PLAN_NAMES]; /* cycle in which its last writer retired; what takes no read port: never */
@@ -186,14 +224,6 @@ static inline uint64_t front_guess(const struct core_thread *c, const struct cor
 }
 
 /* --- core_memory.c --- */
-struct load_result {
-	uint64_t ready;          /* the value can be used */
-	uint64_t translated;     /* cycle in which the physical address was known */
-	uint64_t blocked_until;  /* held back by an older store until then; 0 = not */
-	enum mem_source source;
-	uint8_t dtlb_level;
-	bool violation;          /* went ahead of an older store to its bytes: machine clear */
-};
 MUST_CHECK enum status core_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                                  struct load_result *r);
 /* A store whose uops retire in cycle `retire`: commits it and returns the commit cycle in *commit. */

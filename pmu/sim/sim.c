@@ -266,7 +266,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		h->physical = i / (unsigned)m->topology_threads;
 		h->counters = counters_init(carve(&at, counters_stride(m)), &s->m, i, s->signals[i]);
 		counters_pair(h->counters, s->harts[m->topology_threads > 1 ? i & ~1u : i].counters, s->both[i / 2]);
-		sim_run_connect(s, h);
+		sim_env_connect(s, h);
 	}
 	enum status st = map_own(s);
 	if (st != ST_OK) {

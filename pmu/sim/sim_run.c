@@ -1,5 +1,4 @@
-/* pmu/sim/sim_run.c: jobs on the simulated machine: decode once, execute, account; the core whose
- * clock is lowest goes next.
+/* pmu/sim/sim_run.c: jobs on the simulated machine: execute, account; the core whose clock is lowest goes next.
  *
  * A job starts with empty pipelines and the caches as they were; it ends when its routine returns to
  * END_IP, which lies outside the window. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
@@ -10,210 +9,8 @@
 
 #define END_IP (~0xFFFull)
 #define LIMIT_TSC_PRESET (1ull << 33)
-#define INSTRUCTION_BYTES_MAX 15u
 #define RECALL_WAIT 64u  /* branches of a run before it is worth while */
 #define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
-
-/* --- code ----------------------------------------------------------------------------------- */
-
-static bool pinned(const struct sim *s, const struct code_entry *e)
-{
-	for (unsigned i = 0; i < s->threads; i++)
-		if (s->harts[i].running == e)
-			return true;
-	return false;
-}
-
-static void say_unknown(struct sim *s, uint64_t ip, const uint8_t *bytes, unsigned n)
-{
-	struct text t;
-	text_init(&t, s->problem, sizeof(s->problem));
-	text_fmt(&t, "instruction at 0x%llx is outside the simulated subset:", (unsigned long long)ip);
-	for (unsigned i = 0; i < n; i++)
-		text_fmt(&t, " %02x", bytes[i]);
-}
-
-/* Decodes what is at ip into its entry. */
-static __attribute__((noinline)) const struct code_entry *decode_at(struct sim *s, uint64_t ip, uint8_t *vector)
-{
-	struct code_entry *e = &s->code[ip % CODE_ENTRIES];
-	if (pinned(s, e))
-		return NULL;
-	const struct mapping *m = sim_find(s, ip, 1);
-	if (!m || !m->executable) {
-		struct text t;
-		text_init(&t, s->problem, sizeof(s->problem));
-		text_fmt(&t, "no code at 0x%llx", (unsigned long long)ip);
-		*vector = 14;
-		return NULL;
-	}
-	const uint8_t *bytes = (const uint8_t *)m->host + (ip - m->va);
-	uint64_t left = m->bytes - (ip - m->va);
-	unsigned bad;
-	e->ip = 0;
-	if (decode(bytes, left, &e->insn, &bad) != ST_OK) {
-		say_unknown(s, ip, bytes, bad < left ? bad : (unsigned)left);
-		*vector = 6;
-		return NULL;
-	}
-	struct insn next;
-	unsigned length = e->insn.length;
-	bool follows = e->insn.fusible_first && length < left && decode(bytes + length, left - length, &next, &bad) == ST_OK;
-	core_plan_make(&s->m, &e->insn, follows ? &next : NULL, &e->plan);
-	e->pointer = e->insn.op == OP_MOV && e->insn.kind == KIND_RM && e->insn.operand_bytes == 8;
-	e->ip = ip;
-	return e;
-}
-
-/* The decoded instruction at an address; NULL with *vector when there is none. */
-static inline const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
-{
-	const struct code_entry *e = &s->code[ip % CODE_ENTRIES];
-	return e->ip == ip ? e : decode_at(s, ip, vector);
-}
-
-/* Bytes at va .. va + n - 1 change: what was decoded from them, alone or with what follows, goes. */
-static bool forget_code(struct sim *s, uint64_t va, unsigned n)
-{
-	bool any = false;
-	for (uint64_t ip = va - 2 * INSTRUCTION_BYTES_MAX; ip != va + n; ip++) {
-		struct code_entry *e = &s->code[ip % CODE_ENTRIES];
-		if (e->ip == ip && !pinned(s, e)) {
-			e->ip = 0;
-			any = true;
-		}
-	}
-	return any;
-}
-
-/* --- what exec and the core ask for --------------------------------------------------------- */
-
-static void *env_memory(void *self, uint64_t va, unsigned bytes, bool write)
-{
-	struct hart *h = self;
-	struct sim *s = h->sim;
-	const struct mapping *m = sim_find(s, va, bytes);
-	if (!m)
-		return NULL;
-	if (write && m->executable && forget_code(s, va, bytes))
-		h->code_stored = true;
-	s->ranges[exec_range_slot(va)] = (struct exec_range){ m->va, m->bytes, m->host, !m->executable };
-	s->range_pa[exec_range_slot(va)] = m->pa;
-	return (uint8_t *)m->host + (va - m->va);
-}
-
-static enum status env_rdpmc(void *self, uint32_t index, uint64_t *value)
-{
-	struct hart *h = self;
-	h->now = core_serialise(h->core);
-	return counters_rdpmc(h->counters, index, value);
-}
-
-static enum status env_rdtsc(void *self, uint64_t *value)
-{
-	struct hart *h = self;
-	h->now = core_serialise(h->core);
-	*value = counters_rdtsc(h->counters);
-	return ST_OK;
-}
-
-/* A kernel that freezes the last-branch records behind its loop. */
-static enum status env_wrmsr(void *self, uint32_t msr, uint64_t value)
-{
-	struct hart *h = self;
-	struct sim_finding ignored = { .address = msr };
-	h->now = core_serialise(h->core);
-	return counters_wrmsr(h->counters, msr, value, &ignored);
-}
-
-static enum status env_cpuid(void *self, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
-{
-	struct hart *h = self;
-	h->now = core_serialise(h->core);
-	counters_cpuid(h->counters, leaf, subleaf, out);
-	return ST_OK;
-}
-
-/* Its handler notes where it was taken and lets the next one come; it takes no time. */
-static void take_interrupt(struct hart *h, const struct retired *r)
-{
-	struct interrupts *i = h->interrupts;
-	if (i->count < i->capacity) {
-		i->records[i->count].ip = r->next_ip;
-		memcpy(i->records[i->count].gpr, h->regs.gpr, sizeof(h->regs.gpr));
-		i->count++;
-	} else {
-		i->dropped++;
-	}
-	for (unsigned w = 0; w < i->writes; w++) {
-		struct sim_finding ignored = { .address = i->again[w].msr };
-		if (counters_wrmsr(h->counters, i->again[w].msr, i->again[w].value, &ignored) != ST_OK)
-			h->interrupts = NULL; /* a fault in a handler: no more are taken */
-	}
-}
-
-static void hook_retired(void *self, unsigned thread, const struct retired *r)
-{
-	struct hart *h = self;
-	(void)thread;
-	counters_retired(h->counters, r, &h->regs);
-	if (h->interrupts && counters_interrupt(h->counters, r->cycle))
-		take_interrupt(h, r);
-}
-
-static bool hook_code(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan)
-{
-	struct hart *h = self;
-	struct sim *s = h->sim;
-	char before = s->problem[0];
-	uint8_t vector;
-	const struct code_entry *e = sim_code(s, ip, &vector);
-	if (!e) {
-		s->problem[0] = before; /* nobody executes it: not worth a word */
-		return false;
-	}
-	*in = &e->insn;
-	*plan = &e->plan;
-	return true;
-}
-
-static void *counters_memory(void *self, uint64_t va, unsigned bytes, bool write)
-{
-	struct hart *h = self;
-	const struct mapping *m = sim_find(h->sim, va, bytes);
-	(void)write;
-	return m ? (uint8_t *)m->host + (va - m->va) : NULL;
-}
-
-static void counters_prefetchers(void *self, unsigned off_mask)
-{
-	struct hart *h = self;
-	memory_prefetchers(h->sim->memory, h->thread / (unsigned)h->sim->m.topology_threads, off_mask);
-}
-
-static void counters_uncore_steady(void *self, bool steady)
-{
-	struct hart *h = self;
-	memory_uncore_steady(h->sim->memory, steady, h->job ? h->now : h->sim->now);
-}
-
-static uint64_t counters_cycle(void *self)
-{
-	const struct hart *h = self;
-	if (!h->job)
-		return h->sim->now;
-	return h->now;
-}
-
-void sim_run_connect(struct sim *s, struct hart *h)
-{
-	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
-	                            .cpuid = env_cpuid, .wrmsr = env_wrmsr, .ranges = s->ranges };
-	s->hooks[h->thread] = (struct core_hooks){ .self = h, .known = s->code, .retired = hook_retired, .code = hook_code };
-	struct counters_env env = { .self = h, .memory = counters_memory, .prefetchers = counters_prefetchers,
-		.uncore_steady = counters_uncore_steady, .cycle = counters_cycle };
-	counters_connect(h->counters, &env);
-}
 
 uint64_t sim_slowest(void *sim)
 {
@@ -257,7 +54,7 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 static enum status hart_start(struct sim *s, struct hart *h, struct job *j)
 {
 	uint64_t rsp = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
-	uint64_t *top = counters_memory(h, rsp, 8, true);
+	uint64_t *top = sim_bytes(h, rsp, 8, true);
 	if (!top)
 		return ST_BROKEN;
 	*top = END_IP;
@@ -334,7 +131,7 @@ static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *i
 	if (!o || !o->job || (in->op != OP_WRMSR && (in->op != OP_RDPMC || !counts_are_shared(s, h))))
 		return false;
 	h->now = core_serialise(h->core);
-	if (core_clock(o->core) < h->now)
+	if (core_turn(o->core) / 2 < h->now)
 		return true;
 	signal_close(s->both[h->thread / 2], h->now);
 	return false;
@@ -368,6 +165,10 @@ static void look_ahead_of(void *self, const struct code_entry *c) { look_ahead(s
 /* Goes on by what the core did in the same state before, or notes it (core_memo.h). */
 static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *h, uint64_t until, uint8_t *vector)
 {
+	if (!core_is_alone(h->core)) {
+		s->recall_wait = RECALL_WAIT;
+		return ST_OK;
+	}
 	if (!s->memo)
 		s->memo = s->from.get(s->from.self, sizeof(*s->memo));
 	if (!s->memo) { /* it works without */
@@ -383,9 +184,48 @@ static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *
 	return st;
 }
 
-/* Runs one hart until its clock is beyond `until` or its job ends. */
-static void hart_run(struct sim *s, struct hart *h, uint64_t until, bool only)
+static __attribute__((noinline)) void code_changed(struct sim *s, struct hart *h)
 {
+	h->code_stored = false;
+	core_code_changed(h->core);
+	if (s->memo)
+		memo_forget(s->memo);
+}
+
+/* Whose turn it is: the hart goes next of which this is the lowest. */
+static inline uint64_t turn_of(const struct sim *s, const struct hart *h)
+{
+	return s->m.topology_threads > 1 ? core_turn(h->core) : 2 * core_clock(h->core);
+}
+
+/* Two threads a core: goes on with the instruction before while it is this hart's turn. */
+static enum status go_on(struct sim *s, struct hart *h, uint64_t until_turn)
+{
+	enum status st = ST_OK;
+	while (st == ST_OK && core_unfinished(h->core)) {
+		core_expect(h->core, NULL, 0);
+		if (core_turn(h->core) > until_turn)
+			return ST_OK;
+		st = core_go_on(h->core);
+	}
+	if (h->code_stored)
+		code_changed(s, h);
+	return st;
+}
+
+/* Two threads a core: whether another hart is to go before this instruction is carried out. */
+static bool gives_way(const struct hart *h, const struct code_entry *c, uint64_t ip, uint64_t until_turn)
+{
+	const enum op op = c->insn.op;
+	if (op != OP_RDPMC && op != OP_RDTSC && op != OP_RDTSCP && op != OP_CPUID && op != OP_WRMSR) /* these serialise first */
+		core_expect(h->core, &c->plan, ip);
+	return core_turn(h->core) > until_turn;
+}
+
+/* Runs one hart until its turn is later than that or its job ends. */
+static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct hart *h, uint64_t until_turn, bool only, const bool twins)
+{
+	uint64_t until = until_turn / 2;
 	struct effects e;
 	uint8_t vector = 0;
 	enum status st = ST_OK;
@@ -394,22 +234,30 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until, bool only)
 	if (s->m.fault_smi_period_us && until > h->next_smi)
 		until = h->next_smi;
 	uint64_t count = 0;
-	const bool pairs = s->both[0] != NULL;
+	const bool pairs = twins && s->both[0] != NULL;
 	do {
 		const uint64_t ip = h->regs.rip;
 		const struct code_entry *c = &s->code[ip % CODE_ENTRIES];
+		if (twins && core_unfinished(h->core)) {
+			st = go_on(s, h, until_turn);
+			vector = 14;
+			if (st != ST_OK || core_unfinished(h->core))
+				break;
+		}
 		if (__builtin_expect(c->ip != ip, 0)) {
 			if (ip == END_IP)
 				break;
 			h->running = NULL; /* the last one is over: its place may be taken */
-			c = decode_at(s, ip, &vector);
+			c = sim_decode(s, ip, &vector);
 			if (!c) {
 				st = ST_FAULT;
 				break;
 			}
 		}
 		h->running = c;
-		if (__builtin_expect(pairs, 0) && wait_for_sibling(s, h, &c->insn))
+		if (twins && gives_way(h, c, ip, until_turn))
+			break;
+		if (pairs && wait_for_sibling(s, h, &c->insn))
 			break;
 		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
 		if (st != ST_OK)
@@ -422,12 +270,10 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until, bool only)
 			break;
 		}
 		count++;
-		if (__builtin_expect(h->code_stored, 0)) {
-			h->code_stored = false;
-			core_code_changed(h->core);
-			if (s->memo)
-				memo_forget(s->memo);
-		}
+		if (twins && core_unfinished(h->core))
+			continue;
+		if (__builtin_expect(h->code_stored, 0))
+			code_changed(s, h);
 		if (c->plan.branch && only && !--s->recall_wait) {
 			st = recall(s, h, until, &vector);
 			if (st != ST_OK)
@@ -443,13 +289,23 @@ static void hart_run(struct sim *s, struct hart *h, uint64_t until, bool only)
 			text_fmt(&t, "exception %u at 0x%llx", vector, (unsigned long long)h->regs.rip);
 		}
 		hart_end(s, h, st == ST_FAULT ? ST_FAULT : st, vector);
-	} else if (h->regs.rip == END_IP) {
+	} else if (h->regs.rip == END_IP && !(twins && core_unfinished(h->core))) {
 		hart_end(s, h, ST_OK, 0);
 	} else if (core_clock(h->core) > s->limit_cycle) {
 		hart_end(s, h, ST_TIMEOUT, 0);
-	} else if (s->m.fault_smi_period_us) {
+	} else if (s->m.fault_smi_period_us && !(twins && core_unfinished(h->core))) {
 		take_smis(s, h, true);
 	}
+}
+
+static __attribute__((noinline)) void hart_run(struct sim *s, struct hart *h, uint64_t until_turn, bool only)
+{
+	hart_go(s, h, until_turn, only, false);
+}
+
+static __attribute__((noinline)) void hart_run_twin(struct sim *s, struct hart *h, uint64_t until_turn, bool only)
+{
+	hart_go(s, h, until_turn, only, true);
 }
 
 enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc)
@@ -500,15 +356,15 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		unsigned least = 0;
 		uint64_t next = UINT64_MAX;
 		for (unsigned i = 1; i < left; i++) {
-			uint64_t c = core_clock(running[i]->core);
-			if (c < core_clock(running[least]->core)) {
-				next = core_clock(running[least]->core);
+			uint64_t c = turn_of(s, running[i]);
+			if (c < turn_of(s, running[least])) {
+				next = turn_of(s, running[least]);
 				least = i;
 			} else if (c < next) {
 				next = c;
 			}
 		}
-		hart_run(s, running[least], next, left == 1);
+		(s->m.topology_threads > 1 ? hart_run_twin : hart_run)(s, running[least], next, left == 1);
 		if (!running[least]->job)
 			running[least] = running[--left];
 	}

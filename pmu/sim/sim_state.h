@@ -77,7 +77,13 @@ MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint
 uint64_t sim_slowest(void *sim);
 /* A hart without a job has slept until now, but where the machine's file says that it does not. */
 void sim_slept(struct sim *s, struct hart *h, uint64_t until);
+
+/* --- sim_env.c --- */
+/* Decodes what is at ip into its entry; NULL with *vector when there is none. */
+const struct code_entry *sim_decode(struct sim *s, uint64_t ip, uint8_t *vector);
+/* The host's bytes at an address of the window, for a hart; NULL: there are none. */
+void *sim_bytes(void *hart, uint64_t va, unsigned bytes, bool write);
 /* Connects a hart's callbacks; called once. */
-void sim_run_connect(struct sim *s, struct hart *h);
+void sim_env_connect(struct sim *s, struct hart *h);
 
 #endif

@@ -35,78 +35,6 @@ void ref_clear(struct ref_trace *t)
 	t->used = t->cycles = 0;
 }
 
-/* ---- what an instruction is made of ---------------------------------------------------------- */
-
-static unsigned uops_of_class(const struct machine *m, unsigned class)
-{
-	return class == UC_IMUL128 ? (unsigned)m->uops_imul128 : class == UC_MFENCE ? (unsigned)m->uops_mfence : 0;
-}
-
-static bool fuses(const struct machine *m, const struct insn *in, const struct insn *next)
-{
-	if (!in->fusible_first || !next->conditional)
-		return false;
-	bool writes_register = false;
-	for (unsigned i = 0; i < in->write_count; i++)
-		writes_register |= in->writes[i] < RN_CF;
-	return m->core_macrofusion == 2 || (m->core_macrofusion == 1 && !writes_register);
-}
-
-static void add_group(struct ref *r, unsigned step, unsigned parts)
-{
-	struct group *g = &r->g[r->groups++];
-	*g = (struct group){ .step = step, .allocated = NEVER, .retired = NEVER };
-	for (unsigned p = 0; p < PARTS; p++) {
-		g->part[p] = (struct part_state){ .there = parts >> p & 1, .done = NEVER };
-		g->entries += parts >> p & 1;
-	}
-	if (!r->m->core_rs_unfused)
-		g->entries = 1;
-	const struct flight *f = &r->f[step];
-	if (parts == 1u << MAIN && (f->move_free || !r->m->exec[f->class].port_mask))
-		g->entries = 0;
-}
-
-static void split(struct ref *r, unsigned step)
-{
-	const struct machine *m = r->m;
-	struct flight *f = &r->f[step];
-	const struct insn *in = &f->s->in;
-	f->class = in->class;
-	f->first_group = r->groups;
-	if (step && r->f[step - 1].fused_first) {
-		f->fused_second = true;
-		return;
-	}
-	if (step + 1 < r->steps && fuses(m, in, &r->f[step + 1].s->in)) {
-		f->fused_first = true;
-		f->class = UC_BRANCH;
-	}
-	f->move_free = (in->zero_idiom && m->core_zero_idioms == 2) ||
-	               (in->move && m->core_move_elimination && !in->load && !in->store);
-	bool operates = f->class != UC_NOP, fuse = m->core_microfusion && !(in->has_index && m->core_unlaminate_indexed);
-	unsigned uops = 0;
-	if (in->load && operates && fuse) {
-		add_group(r, step, 1u << LOAD | 1u << MAIN);
-	} else {
-		if (in->load)
-			add_group(r, step, 1u << LOAD);
-		if (operates || (!in->load && !in->store))
-			add_group(r, step, 1u << MAIN);
-	}
-	if (in->store && fuse) {
-		add_group(r, step, 1u << STA | 1u << STD);
-	} else if (in->store) {
-		add_group(r, step, 1u << STA);
-		add_group(r, step, 1u << STD);
-	}
-	uops = (in->load || 0u) + (operates || (!in->load && !in->store)) + 2u * in->store;
-	for (; uops < uops_of_class(m, f->class); uops++)
-		add_group(r, step, 1u << EXTRA);
-	f->group_count = r->groups - f->first_group;
-	r->g[r->groups - 1].last = true;
-}
-
 /* Whose results an instruction waits for, when it enters the ROB. */
 static void rename(struct ref *r, unsigned step)
 {
@@ -129,104 +57,9 @@ static void rename(struct ref *r, unsigned step)
 		r->last_fence = step + 1;
 }
 
-/* ---- decode ---------------------------------------------------------------------------------- */
-
-/* Whether the fetch groups of the next instruction are there in cycle t. Which cycle a group comes in is
- * settled when it is first wanted: one a cycle, no more than FETCH_AHEAD cycles before the last decode. */
-static bool fetched(struct ref *r, uint64_t t)
-{
-	const struct ref_step *s = r->f[r->decoded].s;
-	uint64_t last = (s->ip + s->in.length - 1) / r->m->front_decode_bytes;
-	while (r->fetch_anew || r->window != last) {
-		r->window = r->fetch_anew ? s->ip / r->m->front_decode_bytes : r->window + 1;
-		r->fetch_anew = false;
-		r->fetched++;
-		if (r->fetched + FETCH_AHEAD < r->last_decode)
-			r->fetched = r->last_decode - FETCH_AHEAD;
-	}
-	return r->fetched <= t;
-}
-
-/* The loop buffer: the same backward branch taken, then LOOP_TURNS times again with no other taken in between,
- * and a turn that fits: from then on its uops cost the front end nothing. Afterwards fetch starts anew in the
- * cycle in which the last of them is allocated. */
-static void learn_loop(struct ref *r, const struct flight *f)
-{
-	const struct ref_step *s = f->s;
-	bool back = s->e.taken && s->e.next_rip <= s->ip, was = r->streaming;
-	if (back) {
-		r->loop_turns = r->loop_branch == s->ip ? r->loop_turns + 1 : 0;
-		r->loop_branch = s->ip;
-		r->streaming = r->loop_turns >= LOOP_TURNS && r->loop_uops <= r->m->front_loop_uops;
-		r->loop_uops = 0;
-	} else if (s->e.taken || s->ip == r->loop_branch) {
-		r->streaming = false;
-		r->loop_branch = 0;
-	}
-	if (was && !r->streaming) {
-		r->fetch_anew = true;
-		r->resume_behind = f->first_group + f->group_count;
-	}
-}
-
-static unsigned slots_decoded(const struct ref *r)
-{
-	return r->decoded < r->steps ? r->f[r->decoded].first_group : r->groups;
-}
-
-static bool decode_one(struct ref *r, uint64_t t)
-{
-	const struct machine *m = r->m;
-	if (r->decoded == r->steps)
-		return false;
-	struct flight *f = &r->f[r->decoded];
-	if (r->resume_behind && !r->streaming) {
-		if (r->allocated < r->resume_behind)
-			return false;
-		uint64_t last = r->g[r->resume_behind - 1].allocated;
-		r->fetched = last && last - 1 > r->fetched ? last - 1 : r->fetched;
-		r->resume_behind = 0;
-	}
-	r->loop_uops += r->counted == r->decoded ? f->group_count : 0;
-	r->counted = r->decoded + 1;
-	if (r->streaming) {
-		f->decoded = t;
-		r->decoded++;
-		if (f->s->in.branch)
-			learn_loop(r, f);
-		return true;
-	}
-	if (!fetched(r, t))
-		return false;
-	if (!f->fused_second) {
-		bool first = !r->decoded_now;
-		if (t < r->microcode_until || (!first && (r->decoded_now >= m->front_decode_width || f->group_count > 1)))
-			return false;
-		if (slots_decoded(r) - r->allocated >= m->front_queue)
-			return false;
-		r->decoded_now++;
-		tell(r, SIG_INSTRUCTIONS_DECODED, t, 1);
-		if (f->group_count > m->front_complex_uops) { /* the microcode sequencer, to the exclusion of all else */
-			r->decoded_now = (unsigned)m->front_decode_width;
-			r->microcode_until = t + (f->group_count - 1) / m->front_microcode_width + 1;
-		}
-	}
-	f->decoded = r->last_decode = t;
-	if (r->microcode_until > t)
-		r->last_decode = r->microcode_until - 1;
-	if (f->s->in.branch)
-		learn_loop(r, f);
-	if (f->s->in.branch && f->s->e.taken && !r->streaming) {
-		r->fetch_anew = true;
-		r->fetched += m->front_taken_cycles;
-	}
-	r->decoded++;
-	return true;
-}
-
 /* ---- allocation ------------------------------------------------------------------------------ */
 
-static unsigned in_station(const struct ref *r)
+static unsigned in_station_of(const struct ref *r)
 {
 	unsigned n = 0;
 	for (unsigned i = r->retired; i < r->allocated; i++) {
@@ -238,6 +71,15 @@ static unsigned in_station(const struct ref *r)
 			n += g->entries;
 	}
 	return n;
+}
+
+static unsigned in_station(const struct ref_core *c) { return in_station_of(c->thread[0]) + in_station_of(c->thread[1]); }
+
+/* Of a buffer that two threads share by halves while both run. */
+static uint64_t part_of(const struct ref *r, uint64_t entries)
+{
+	const bool both = r->core->threads == 2 && !r->core->thread[0]->over && !r->core->thread[1]->over;
+	return both ? entries / 2 : entries;
 }
 
 static unsigned loads_in_flight(const struct ref *r)
@@ -266,28 +108,30 @@ static void mark_read(const struct ref *r, const uint8_t *names, const unsigned 
 	}
 }
 
-/* The registers that this cycle's groups read from outside the ROB, with group g: are there ports for all? The
- * first group of a cycle that reads any has as many as it needs. */
-static bool reads_fit(struct ref *r, const struct group *g, uint64_t t)
+/* The registers that this cycle's groups read from outside the ROB, with group g. */
+static void registers_read(const struct ref *r, const struct group *g, uint64_t t, bool reads[RN_COUNT])
 {
 	const struct flight *f = &r->f[g->step];
 	const struct insn *in = &f->s->in;
 	const uint8_t address[2] = { in->has_base ? in->base : in->index, in->index };
-	bool reads[RN_COUNT];
-	unsigned before = 0, with = 0;
-	memcpy(reads, r->read_now, sizeof(reads));
+	memcpy(reads, r->read_now, sizeof(r->read_now));
 	if (g->part[LOAD].there || g->part[STA].there)
 		mark_read(r, address, f->address, f->addresses, t, reads);
 	if (g->part[MAIN].there || g->part[STD].there)
 		mark_read(r, in->reads, f->producer, f->producers, t, reads);
+}
+
+/* Whether there are ports for all. The first group of a cycle that reads any has as many as it needs. */
+static bool reads_fit(const struct ref *r, const struct group *g, uint64_t t)
+{
+	bool reads[RN_COUNT];
+	unsigned before = 0, with = 0;
+	registers_read(r, g, t, reads);
 	for (unsigned i = 0; i < RN_COUNT; i++) {
 		before += r->read_now[i];
 		with += reads[i];
 	}
-	if (before && with > r->m->core_register_reads)
-		return false;
-	memcpy(r->read_now, reads, sizeof(reads));
-	return true;
+	return !before || with <= r->m->core_register_reads;
 }
 
 /* Why the next group cannot be allocated: a signal, or SIG_CYCLES when it can; SIG_COUNT: nothing to say. */
@@ -300,13 +144,13 @@ static enum signal obstacle(struct ref *r, uint64_t t)
 		return SIG_RAT_STALL_SCOREBOARD;
 	if (r->f[g->step].decoded > t)
 		return SIG_COUNT;
-	if (r->allocated - r->retired >= r->m->core_rob)
+	if (r->allocated - r->retired >= part_of(r, r->m->core_rob))
 		return SIG_RESOURCE_STALL_ROB;
-	if (g->part[LOAD].there && loads_in_flight(r) >= r->m->core_load_buffers)
+	if (g->part[LOAD].there && loads_in_flight(r) >= part_of(r, r->m->core_load_buffers))
 		return SIG_RESOURCE_STALL_LOAD;
-	if (g->part[STA].there && stores_in_flight(r, t) >= r->m->core_store_buffers)
+	if (g->part[STA].there && stores_in_flight(r, t) >= part_of(r, r->m->core_store_buffers))
 		return SIG_RESOURCE_STALL_STORE;
-	if (g->entries && in_station(r) + g->entries > r->m->core_rs)
+	if (g->entries && in_station(r->core) + g->entries > r->m->core_rs)
 		return SIG_RESOURCE_STALL_RS;
 	if (&r->g[r->f[g->step].first_group] == g)
 		rename(r, g->step);
@@ -319,8 +163,11 @@ static void allocate(struct ref *r, uint64_t t)
 {
 	struct group *g = &r->g[r->allocated++];
 	unsigned parts = 0;
+	bool reads[RN_COUNT];
 	for (unsigned p = 0; p < PARTS; p++)
 		parts += g->part[p].there;
+	registers_read(r, g, t, reads);
+	memcpy(r->read_now, reads, sizeof(reads));
 	g->allocated = t;
 	tell(r, SIG_UOPS_ISSUED_FUSED, t, 1);
 	tell(r, SIG_UOPS_ISSUED_UNFUSED, t, parts);
@@ -331,28 +178,51 @@ static void allocate(struct ref *r, uint64_t t)
 		r->f[g->step].buffer_taken = t;
 }
 
-static void decode_and_allocate(struct ref *r, uint64_t t)
+/* Begins a cycle: what can be decoded while nothing is allocated. */
+static void begin_cycle(struct ref *r, uint64_t t)
 {
-	unsigned slots = 0;
-	bool more = true;
 	r->decoded_now = 0;
 	memset(r->read_now, 0, sizeof(r->read_now));
-	while (more) {
-		more = decode_one(r, t);
-		if (slots < r->m->core_issue_width && obstacle(r, t) == SIG_CYCLES) {
-			allocate(r, t);
-			slots++;
-			more = true;
-		}
+	while (ref_decode_one(r, t))
+		;
+}
+
+/* The thread that a cycle's allocation belongs to: the one whose number has the cycle's parity, or the other one when that has
+ * nothing to allocate in it. */
+static struct ref *owner(struct ref_core *c, uint64_t t)
+{
+	if (c->threads == 1)
+		return c->thread[0];
+	struct ref *by_turn = c->thread[(c->parity + t) % 2], *other = c->thread[(c->parity + t + 1) % 2];
+	return obstacle(by_turn, t) != SIG_CYCLES && obstacle(other, t) == SIG_CYCLES ? other : by_turn;
+}
+
+static void allocate_groups(struct ref *r, uint64_t t, bool turn)
+{
+	unsigned slots = 0;
+	while (turn && slots < r->m->core_issue_width && obstacle(r, t) == SIG_CYCLES) {
+		allocate(r, t);
+		slots++;
+		while (ref_decode_one(r, t)) /* there is room in the queue */
+			;
 	}
 	/* A cycle that allocates something is not lost; but a uop refused for read ports is counted in any case. */
 	enum signal why = slots < r->m->core_issue_width ? obstacle(r, t) : SIG_COUNT;
 	if (slots && why != SIG_RAT_STALL_READ_PORT)
 		why = SIG_COUNT;
-	if (why != SIG_COUNT) {
+	if (why != SIG_COUNT && why != SIG_CYCLES) {
 		tell(r, why, t, 1);
 		tell(r, why == SIG_RAT_STALL_SCOREBOARD || why == SIG_RAT_STALL_READ_PORT ? SIG_RAT_STALL_ANY : SIG_RESOURCE_STALL_ANY, t, 1);
 	}
+}
+
+static void decode_and_allocate(struct ref_core *c, uint64_t t)
+{
+	for (unsigned i = 0; i < 2; i++)
+		begin_cycle(c->thread[i], t);
+	struct ref *first = owner(c, t);
+	allocate_groups(first, t, true);
+	allocate_groups(c->thread[first == c->thread[0]], t, false);
 }
 
 /* ---- retirement ------------------------------------------------------------------------------ */
@@ -391,43 +261,65 @@ static void retire(struct ref *r, uint64_t t)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-static void begin(struct ref *r, const struct machine *m, const struct ref_step *steps, unsigned n, struct ref_trace *t)
+static void begin(struct ref *r, struct ref_core *c, const struct ref_program *p)
 {
 	memset(r, 0, offsetof(struct ref, f));
-	ref_clear(t);
-	r->m = m;
-	r->t = t;
-	r->steps = n;
+	r->m = c->m;
+	r->core = c;
+	r->over = !p;
+	if (!p)
+		return;
+	ref_clear(p->trace);
+	r->t = p->trace;
+	r->steps = p->n;
 	r->fetch_anew = true;
-	for (unsigned i = 0; i < n; i++)
-		r->f[i] = (struct flight){ .s = &steps[i], .decoded = NEVER, .result = NEVER, .load_dispatched = NEVER,
+	for (unsigned i = 0; i < p->n; i++)
+		r->f[i] = (struct flight){ .s = &p->steps[i], .decoded = NEVER, .result = NEVER, .load_dispatched = NEVER,
 			.loaded = NEVER, .address_known = NEVER, .data_known = NEVER, .commit = NEVER };
-	for (unsigned i = 0; i < n; i++)
-		split(r, i);
+	for (unsigned i = 0; i < p->n; i++)
+		ref_split(r, i);
 }
 
-bool ref_run(const struct machine *m, const struct ref_step *steps, unsigned n, struct ref_trace *trace)
+/* All is retired and committed: the cycle in which the last of it happened is counted to its end. */
+static void look_for_end(struct ref *r, uint64_t t)
 {
-	static struct ref room;
-	struct ref *r = &room;
-	if (n > REF_INSNS)
-		return false;
-	begin(r, m, steps, n, trace);
+	if (r->decoded < r->steps || r->retired < r->groups)
+		return;
+	for (unsigned i = 0; i < r->steps; i++)
+		if (r->f[i].s->in.store && r->f[i].commit == NEVER)
+			return;
+	if (!r->t->cycles) {
+		uint64_t end = t > r->last_commit ? t : r->last_commit;
+		r->t->cycles = (r->held_until > end ? r->held_until : end) + 1;
+	}
+	r->over = t + 1 >= r->t->cycles;
+}
+
+bool ref_run(const struct machine *m, const struct ref_program *p, unsigned threads, uint64_t first)
+{
+	static struct ref room[2];
+	struct ref_core c = { .m = m, .threads = threads, .parity = first % 2, .thread = { &room[0], &room[1] } };
+	for (unsigned i = 0; i < threads; i++)
+		if (p[i].n > REF_INSNS)
+			return false;
+	for (unsigned i = 0; i < 2; i++)
+		begin(&room[i], &c, i < threads ? &p[i] : NULL);
 	for (uint64_t t = 0; t < REF_CYCLES; t++) {
-		ref_commit(r, t);
-		decode_and_allocate(r, t);
-		ref_loads_go_on(r, t);
-		ref_dispatch(r, t);
-		ref_loads_go_on(r, t);
-		retire(r, t);
-		bool over = r->decoded == n && r->retired == r->groups;
-		for (unsigned i = 0; i < n && over; i++)
-			over = !r->f[i].s->in.store || r->f[i].commit != NEVER;
-		if (over) { /* the cycle in which the last of it happened is counted to its end */
-			uint64_t end = t > r->last_commit ? t : r->last_commit;
-			trace->cycles = (r->held_until > end ? r->held_until : end) + 1;
-			return true;
+		for (unsigned i = 0; i < threads; i++)
+			ref_commit(&room[i], t);
+		decode_and_allocate(&c, t);
+		for (unsigned i = 0; i < threads; i++)
+			ref_loads_go_on(&room[i], t);
+		ref_dispatch(&c, t);
+		for (unsigned i = 0; i < threads; i++) {
+			ref_loads_go_on(&room[i], t);
+			retire(&room[i], t);
 		}
+		for (unsigned i = 0; i < threads; i++)
+			if (!room[i].over)
+				look_for_end(&room[i], t);
+		if (room[0].over && room[1].over)
+			return true;
 	}
 	return false;
 }

@@ -1,7 +1,7 @@
 /* tests/reference/reference.h: a core that goes cycle by cycle, for comparison with pmu/sim/core*.c.
  *
- * It takes the instructions of one run in the order in which they were carried out and says how much of
- * each thing happened in each cycle. It knows a machine's fields and the rules at the head of
+ * It takes the instructions of one run of each thread in the order in which they were carried out and says how
+ * much of each thing happened in each cycle. It knows a machine's fields and the rules at the head of
  * pmu/sim/core.c, and none of that room's code: no timestamps are computed ahead, a cycle is looked at
  * when it comes, and what can happen in it happens. */
 #ifndef TESTS_REFERENCE_H
@@ -27,8 +27,11 @@ void ref_clear(struct ref_trace *t);
 extern const enum signal ref_signals[];
 extern const unsigned ref_signals_count;
 
-/* Runs n steps on machine m, all code and data in the L1 caches and TLBs. `t` is cleared first.
- * False when the run does not end within REF_CYCLES. */
-bool ref_run(const struct machine *m, const struct ref_step *steps, unsigned n, struct ref_trace *t);
+/* What a thread does, and what came of it. */
+struct ref_program { const struct ref_step *steps; unsigned n; struct ref_trace *trace; };
+
+/* Runs one program, or two as the threads of a core, on machine m, all code and data in the L1 caches and TLBs. `first` is the
+ * number of the cycle that the traces call 0. Traces are cleared first. False when the run does not end within REF_CYCLES. */
+bool ref_run(const struct machine *m, const struct ref_program *p, unsigned threads, uint64_t first);
 
 #endif

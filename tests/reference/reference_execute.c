@@ -80,9 +80,9 @@ static unsigned port_mask(const struct ref *r, const struct flight *f, enum part
 static bool take_port(struct ref *r, unsigned mask, uint64_t t, unsigned n)
 {
 	for (unsigned port = 0; port < 16; port++) {
-		if (!(mask >> port & 1) || r->port_taken[port] > t)
+		if (!(mask >> port & 1) || r->core->port_taken[port] > t)
 			continue;
-		r->port_taken[port] = t + n;
+		r->core->port_taken[port] = t + n;
 		if (port < 8)
 			tell(r, (enum signal)(SIG_UOPS_EXECUTED_P0 + port), t, 1);
 		tell(r, SIG_UOPS_EXECUTED, t, 1);
@@ -99,7 +99,7 @@ static void dispatch_part(struct ref *r, struct group *g, enum part p, uint64_t 
 	struct part_state *s = &g->part[p];
 	bool divide = p == MAIN && is_divide(f->class);
 	unsigned busy = p == MAIN && cost->busy > 1 ? cost->busy : 1;
-	if (divide && r->divider_until > t)
+	if (divide && r->core->divider_until > t)
 		return;
 	if (!take_port(r, port_mask(r, f, p), t, divide ? 1 : busy))
 		return;
@@ -112,7 +112,7 @@ static void dispatch_part(struct ref *r, struct group *g, enum part p, uint64_t 
 		break;
 	case MAIN:
 		if (divide) {
-			r->divider_until = t + busy;
+			r->core->divider_until = t + busy;
 			tell(r, SIG_DIVIDES, t, 1);
 			tell_from_to(r, SIG_DIVIDER_BUSY, t, t + busy, 1);
 		}
@@ -142,18 +142,28 @@ static void pass_through(struct ref *r, struct group *g, uint64_t t)
 	}
 }
 
-void ref_dispatch(struct ref *r, uint64_t t)
+static void dispatch_group(struct ref *r, unsigned i, uint64_t t)
 {
-	for (unsigned i = r->retired; i < r->allocated; i++) {
-		struct group *g = &r->g[i];
-		for (unsigned p = 0; p < PARTS; p++) {
-			if (!g->part[p].there || g->part[p].gone)
-				continue;
-			if (p == MAIN && !g->entries)
-				pass_through(r, g, t);
-			else if (t >= g->allocated + r->m->core_dispatch_cycles && part_ready(r, i, p, t))
-				dispatch_part(r, g, p, t);
-		}
+	struct group *g = &r->g[i];
+	for (unsigned p = 0; p < PARTS; p++) {
+		if (!g->part[p].there || g->part[p].gone)
+			continue;
+		if (p == MAIN && !g->entries)
+			pass_through(r, g, t);
+		else if (t >= g->allocated + r->m->core_dispatch_cycles && part_ready(r, i, p, t))
+			dispatch_part(r, g, p, t);
+	}
+}
+
+void ref_dispatch(struct ref_core *c, uint64_t t)
+{
+	unsigned next[2] = { c->thread[0]->retired, c->thread[1]->retired };
+	for (;;) { /* no cycle allocates groups of both */
+		const bool left[2] = { next[0] < c->thread[0]->allocated, next[1] < c->thread[1]->allocated };
+		if (!left[0] && !left[1])
+			return;
+		const bool second = !left[0] || (left[1] && c->thread[1]->g[next[1]].allocated < c->thread[0]->g[next[0]].allocated);
+		dispatch_group(c->thread[second], next[second]++, t);
 	}
 }
 

@@ -39,9 +39,21 @@ struct flight {
 	uint64_t address_known, data_known, commit; /* of its store */
 };
 
+/* What the threads of a core share: besides this the reservation station, of which each group says whether it is in it. */
+struct ref_core {
+	const struct machine *m;
+	unsigned threads, parity;             /* parity: of the cycle in which the run begins */
+	struct ref *thread[2];
+	uint64_t port_taken[16];              /* up to, exclusive */
+	uint64_t divider_until;
+};
+
+/* One thread. */
 struct ref {
 	const struct machine *m;
+	struct ref_core *core;
 	struct ref_trace *t;
+	bool over;                            /* all is done, and its last cycle lies behind */
 	unsigned steps, groups;
 	unsigned decoded, allocated, retired; /* next flight to decode; next groups */
 	unsigned decoded_now;                 /* instructions in this cycle */
@@ -55,8 +67,7 @@ struct ref {
 	unsigned last_writer[RN_COUNT];       /* flight + 1 */
 	bool read_now[RN_COUNT];              /* registers read from outside the ROB in this cycle */
 	uint64_t held_until;                  /* no allocation before */
-	uint64_t port_taken[16];              /* up to, exclusive */
-	uint64_t divider_until, last_commit, last_decode;
+	uint64_t last_commit, last_decode;
 	unsigned last_fence;                  /* flight + 1 */
 	struct flight f[REF_INSNS];
 	struct group g[8 * REF_INSNS];
@@ -70,9 +81,16 @@ static inline void tell_from_to(struct ref *r, enum signal sig, uint64_t from, u
 		tell(r, sig, t, n);
 }
 
-/* What can happen in cycle t, by stage; reference_execute.c. */
+/* --- reference_decode.c --- */
+/* The groups of the next instruction; they come behind those of the ones before it. */
+void ref_split(struct ref *r, unsigned step);
+/* Decodes the next instruction in cycle t, if it can. */
+bool ref_decode_one(struct ref *r, uint64_t t);
+
+/* --- reference_execute.c: what can happen in cycle t, by stage --- */
 void ref_commit(struct ref *r, uint64_t t);
 void ref_loads_go_on(struct ref *r, uint64_t t);
-void ref_dispatch(struct ref *r, uint64_t t);
+/* Of both threads, the uop that was allocated first has priority. */
+void ref_dispatch(struct ref_core *c, uint64_t t);
 
 #endif

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 out=${OUT:-out}
 # Cheapest first; the closed loop last.
 tests="test_signal test_memory_latency test_memory_cache test_memory_tlb test_memory_stream test_memory_mesif
-	test_core test_reference test_counter_registers test_counter_pebs test_sim test_pebs test_suite_sim test_loop_built_in"
+	test_core test_reference test_reference_pair test_counter_registers test_counter_pebs test_sim test_pebs test_suite_sim test_loop_built_in"
 copy=$(mktemp -d) || exit 2
 trap 'rm -rf "$copy"' EXIT
 cp -a ./* "$copy/" || exit 2
