@@ -10,10 +10,10 @@
 #define END_OF_SETS { { { "", 0, 0, false } } }
 /* What is written in the L1 is in state M there; nothing comes in. */
 static const struct row_proof_set proof_write_l1[] = {
-	{ { { "L1D_CACHE_ST.M_STATE", 15840, 16160, false }, { "L1D.REPL", NO_LINE } } }, /* 16 bytes a store */
+	{ { { "L1D_CACHE_ST.M_STATE", 990, 1010, PER_STORE }, { "L1D.REPL", NO_LINE } } },
 	{ { { "L1D.REPLACEMENT", NO_LINE } } },
 	{ { { "L1D_REPL", NO_LINE } } },
-	{ { { "STORES_RETIRED", 15840, 16160, false }, { "BSQ.L2_READ", NO_LINE } } },
+	{ { { "STORES_RETIRED", 990, 1010, PER_STORE }, { "BSQ.L2_READ", NO_LINE } } },
 	END_OF_SETS
 };
 #define PROOFS_L2(name, lines) \

@@ -66,8 +66,8 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
 		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)window, STAT_MEDIAN, &count);
 		p->counts[e] = mul_div(count.value_micro, 1, 1000);
-		if (c->counting.proofs[e].per_load)
-			p->counts[e] = mul_div(p->counts[e], 1, c->members[0].set.kernel->loads);
+		if (c->counting.proofs[e].per != PER_UNIT)
+			p->counts[e] = mul_div(p->counts[e], 1, c->counting.proofs[e].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
 	}
 	return st;
 }

@@ -13,7 +13,7 @@ bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_
 			text_fmt(text, ", ");
 		text_fmt(text, "%s ", proofs[i].event);
 		text_fixed(text, per_unit_milli[i], 3);
-		text_fmt(text, " per %s", proofs[i].per_load ? "load" : unit);
+		text_fmt(text, " per %s", proofs[i].per == PER_STORE ? "store" : proofs[i].per == PER_LOAD ? "load" : unit);
 		if (per_unit_milli[i] < proofs[i].low_milli || per_unit_milli[i] > proofs[i].high_milli)
 			holds = false;
 	}
@@ -186,8 +186,8 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 				if (mul_div(base.value_micro, 1, 1000) < l->counting.proofs[i].low_milli)
 					per_unit_milli[i] = mul_div(base.value_micro, 1, 1000);
 			}
-			if (l->counting.proofs[i].per_load && r->order == ORDER_STREAMS)
-				per_unit_milli[i] = mul_div(per_unit_milli[i], 1, l->sets[0].kernel->loads);
+			if (l->counting.proofs[i].per != PER_UNIT && r->order == ORDER_STREAMS)
+				per_unit_milli[i] = mul_div(per_unit_milli[i], 1, l->counting.proofs[i].per == PER_LOAD ? l->sets[0].kernel->loads : l->sets[0].kernel->stores);
 		}
 		proven = proof_holds(l->counting.proofs, l->counting.proof_count, per_unit_milli,
 		                     r->pair ? "event" : r->order == ORDER_STREAMS ? "iteration" : "load", &proof);

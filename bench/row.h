@@ -77,10 +77,11 @@ const char *row_unit_name(enum row_unit u);
 const char *row_status_name(enum row_status s);
 
 /* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
- * row.window counts, or, in a stream, a load of its kernel: how many an iteration has depends on the kernel.
+ * row.window counts, or, in a stream, a load or store of its kernel: how many an iteration has depends on the kernel.
  * Of a pair it is what the test counts more than the baseline. */
 #define ROW_PROOFS_MAX 4
-struct row_proof { const char *event; int32_t low_milli, high_milli; bool per_load; };
+enum { PER_UNIT, PER_LOAD, PER_STORE };
+struct row_proof { const char *event; int32_t low_milli, high_milli; uint8_t per; };
 /* Events that together prove a row, all of which the processor must have. Generations name their
  * events differently: a row lists several sets, the first complete one is used. */
 #define ROW_PROOF_SETS_MAX 8

@@ -421,7 +421,7 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 		set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
 		return;
 	}
-	if (l->counting.proof_count > proof && !l->counting.proofs[proof].per_load)
+	if (l->counting.proof_count > proof && l->counting.proofs[proof].per == PER_UNIT)
 		s.beside = event_find(b->cpu->processor, l->counting.proofs[proof].event);
 	s.capacity = s.pebs.capacity * PERIODS * BURSTS_REAL;
 	bytes = each * s.capacity;
