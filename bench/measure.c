@@ -22,6 +22,7 @@
 #define WITNESSED_LEAST 16           /* rounds of a core of one's own: fewer may be alike by chance */
 #define WITNESSED_ASKED 64
 #define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
+#define STREAM_VISITS 4u             /* of a level that counters find lacking some lines, each before windows of its own */
 #define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
 
 static const struct event *find_cycles(const struct cpu *cpu)
@@ -423,8 +424,24 @@ void loop_end(struct loop *l, struct row_result *out)
 			row_failed(out, ST_BROKEN, NULL, "unmapping the working set");
 }
 
+/* Measured and reduced. Visits of a stream take no longer where few lines are missing from a level that replaces at random: only
+ * the counters tell, and then there are more visits, those of its windows too. */
+static const char *measure_until_there(struct loop *l, struct row_result *out, enum status *st)
+{
+	for (unsigned visits = 0; visits < STREAM_VISITS; visits++) {
+		if ((*st = measure(l)) != ST_OK)
+			return "running the kernel";
+		if ((*st = evidence_reduce(l, out)) != ST_OK)
+			return "reducing the samples";
+		if (l->row->order != ORDER_STREAMS || l->row->prepare != PREPARE_WARM || out->status != ROW_UNPROVEN || !l->counting.proof_count)
+			break;
+	}
+	return NULL;
+}
+
 void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 {
+	const char *failed;
 	struct loop l;
 	struct text reason;
 	enum status st;
@@ -472,11 +489,9 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		quiet = switched && prefetchers(b, b->cpu->processor->prefetch_off);
 	}
 	queue_begin(&l, out);
-	st = measure(&l);
-	if (st != ST_OK)
-		row_failed(out, st, &l.job, "running the kernel");
-	else if ((st = evidence_reduce(&l, out)) != ST_OK)
-		row_failed(out, st, NULL, "reducing the samples");
+	failed = measure_until_there(&l, out, &st);
+	if (failed)
+		row_failed(out, st, &l.job, failed);
 	else
 		sample_row(&l, out);
 	queue_end(&l, out);
