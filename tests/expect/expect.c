@@ -305,12 +305,10 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 
 	if (f.missing)
 		return ST_SYNTAX;
-	if (expect_row(machine, format, row, out) == ST_UNSUPPORTED) /* a row that is not run has no queue */
-		return ST_UNSUPPORTED;
 	for (size_t i = 0; i < COUNT_OF(formulas); i++) {
 		if (strcmp(row, formulas[i].row))
 			continue;
-		if (!has_l3 || !formulas[i].there)
+		if (!has_l3 || !formulas[i].there || expect_row(machine, format, row, out) == ST_UNSUPPORTED) /* a row that is not run has no queue */
 			return ST_UNSUPPORTED;
 		if (!strncmp(row, "load.dram_local", 15)) { /* as many of them find their row open as the latency says */
 			const int64_t core = (int64_t)machine_field(&f, "clock", "core_ratio"), uncores = (int64_t)machine_field(&f, "clock", "uncore_ratio");

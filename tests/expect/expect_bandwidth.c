@@ -1,11 +1,13 @@
 /* tests/expect/expect_bandwidth.c: what rows of bench/bandwidth.def should find, from the text of a machine file.
  *
- * Streams: an iteration moves 256 bytes, 4 lines, of each array. All times in thousandths of a core cycle. */
+ * Streams of several cores, stores line by line; one core's streams are in expect_stream.c. An iteration moves 256 bytes, 4 lines, of
+ * each array. All times in thousandths of a core cycle. */
 #include "tests/expect/expect_bandwidth.h"
 
 #include <string.h>
 
 #include "pmu/text.h"
+#include "tests/expect/expect_follow.h"
 #include "tests/expect/expect_front.h"
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -74,23 +76,9 @@ static uint64_t ports(struct machine_text *t, const char *name, uint64_t preset)
 
 struct stream { const char *name; uint64_t arrays, loaded, stored; bool nontemporal; };
 
-static uint64_t vector_bytes(struct machine_text *t)
-{
-	uint64_t isa = machine_field(t, "cpuid", "isa");
-
-	return isa & 16 ? 64 : isa & 2 ? 32 : 16;
-}
-
-/* The loops of asm/stream.asm and asm/bandwidth.asm, by vectors of 16, 32 and 64 bytes. */
 static const char *loop_of(struct machine_text *t, const struct stream *s)
 {
-	static const char *const read[] = { "a4l4l5l5l5l5l5l5l5l8l8l8l8l8l8l8l8a7a3d3j2", "a4l4l5l5l5l8l8l8l8a7a3d3j2", "a4l6l7l7l7a7a3d3j2" };
-	static const char *const write[] = { "a4s5s6s6s6s6s6s6s6s9s9s9s9s9s9s9s9a7a3d3j6", "a4s4s5s5s5s8s8s8s8a7a3d3j2", "a4s6s7s7s7a7a3d3j2" };
-	static const char *const copy[] = { "a4a4l5s4l6s5l6s5l6s5l6s5l6s5l6s5l6s5l9s8l9s8l9s8l9s8l9s8l9s8l9s8l9s8a7a3d3j6",
-		"a4a4l5s4l6s5l6s5l6s5l9s8l9s8l9s8l9s8a7a3d3j6", "a4a4l6s6l7s7l7s7l7s7a7a3d3j2" };
-	const unsigned form = vector_bytes(t) == 64 ? 2 : vector_bytes(t) == 32 ? 1 : 0;
-
-	return s->arrays == 3 ? front_triads[form] : s->arrays == 2 ? copy[form] : s->loaded ? read[form] : write[form];
+	return follow_loop(t, s->arrays == 3 ? FOLLOW_TRIAD : s->arrays == 2 ? FOLLOW_COPY : s->loaded ? FOLLOW_READ : FOLLOW_WRITE);
 }
 
 static uint64_t front_milli(struct machine_text *t, const struct stream *s)
@@ -107,7 +95,7 @@ static uint64_t core_milli(struct machine_text *t, const struct stream *s)
 {
 	struct machine_text text = { t->machine, t->format, false };
 	const char *loop = loop_of(t, s);
-	uint64_t vectors = 256 / vector_bytes(t), slots = 1000 * front_slots(&text, loop);
+	uint64_t vectors = 256 / follow_vector_bytes(t), slots = 1000 * front_slots(&text, loop);
 	uint64_t milli = larger(front_milli(t, s), larger(over(slots, machine_field(t, "core", "issue_width")), over(slots, machine_field(t, "core", "retire_width"))));
 
 	milli = larger(milli, over(1000 * vectors * s->loaded, ports(t, "load", 1)));
@@ -134,7 +122,7 @@ static uint64_t partial_milli(struct machine_text *t, uint64_t transfers, uint64
 /* How many lines of each array the loads in the window belong to; of an array that is only written, the stores. */
 static uint64_t lines_in_window(struct machine_text *t, const struct stream *s)
 {
-	const uint64_t vectors = 64 / vector_bytes(t);
+	const uint64_t vectors = 64 / follow_vector_bytes(t);
 	uint64_t lines = over(machine_field(t, "core", "rob"), vectors * (s->loaded + s->stored));
 
 	return larger(1, smaller(lines, over(machine_field(t, "core", s->loaded ? "load_buffers" : "store_buffers"), vectors)));
@@ -180,7 +168,7 @@ static uint64_t stores_held_milli(struct machine_text *t, const struct stream *s
 
 	if (!s->stored || (level == 2 && !s->loaded) || prefetches(t, level == 2 ? PREFETCH_L1 : PREFETCH_L2))
 		return 0;
-	return over(256 * ((s->loaded ? 2 : 1) * one + 1000 * held), vector_bytes(t) * machine_field(t, "core", "store_buffers"));
+	return over(256 * ((s->loaded ? 2 : 1) * one + 1000 * held), follow_vector_bytes(t) * machine_field(t, "core", "store_buffers"));
 }
 
 /* The least and the most time that an iteration may take. */
@@ -217,14 +205,14 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 	if ((port > *least / 5 * 4) + (slices > *least / 5 * 4) + (under_way > *least / 5 * 4) > 1)
 		*most = larger(*most, *least / 10 * 11);
 	/* stores of more lines than there are fill buffers leave loads none: then these wait on top */
-	if (!prefetches(t, PREFETCH_L2) && s->loaded && s->stored && !s->nontemporal && machine_field(t, "core", "store_buffers") * vector_bytes(t) / 64 > lfb)
+	if (!prefetches(t, PREFETCH_L2) && s->loaded && s->stored && !s->nontemporal && machine_field(t, "core", "store_buffers") * follow_vector_bytes(t) / 64 > lfb)
 		*most = larger(*most, *least + over(4000 * s->loaded * latency, lines_in_window(t, s) * s->loaded));
 	*most = larger(*most, over(1000 * in * (level == 3 ? latency : memory(t, false)),
 	                           smaller(tracker, smaller(smaller(sq, lfb), lines_in_window(t, s) * larger(1, s->loaded)))));
 	if (!s->nontemporal)
 		*most = larger(*most, stores_held_milli(t, s, level, level == 3 ? latency : memory(t, false)));
 	if (s->stored && !s->nontemporal)
-		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * vector_bytes(t), 64)));
+		*most = larger(*most, over(4000 * latency, over(machine_field(t, "core", "store_buffers") * follow_vector_bytes(t), 64)));
 	if (level == 4) {
 		uint64_t channels = machine_field(t, "dram", "channels"), moved = channels_milli(t, in + out + (s->nontemporal ? 4 : 0), channels);
 
@@ -233,32 +221,11 @@ static void stream(struct machine_text *t, const struct stream *s, unsigned leve
 		*most = larger(*most + (s->stored ? moved : 0), *least);
 	}
 	if (s->nontemporal) {
-		uint64_t combining = 4 * combining_milli(t, 64 / vector_bytes(t));
+		uint64_t combining = 4 * combining_milli(t, 64 / follow_vector_bytes(t));
 
 		*least = larger(*least, combining);
 		*most += combining;
 	}
-}
-
-/* Of what limits a stream in the L2, core, port, fill buffers and window, the longest but one that does not reach `longest`; that
- * where two do. */
-static uint64_t second_l2_milli(struct machine_text *t, const struct stream *s, uint64_t longest)
-{
-	const uint64_t in = 4000 * s->arrays, l2 = machine_field(t, "l2", "cycles");
-	const uint64_t lfb = machine_field(t, "lfb", "entries"), busy = machine_field(t, "l2", "busy_cycles"), lines = machine_field(t, "core", "store_buffers") * vector_bytes(t) / 64;
-	/* stores of more lines than there are fill buffers can have them all, while these wait for the port behind two of each array and
-	 * of what is written back */
-	const uint64_t queued = s->loaded && s->stored && lines > lfb ? busy * (2 * (s->arrays + s->stored) - 1) : 0;
-	const uint64_t parts[] = { core_milli(t, s), busy * (in + 4000 * s->stored), over(in * (l2 + queued), lfb),
-		over(in * (1000 * l2 + held_milli(t, s)) / 1000, lines_in_window(t, s)), stores_held_milli(t, s, 2, l2) };
-	uint64_t second = 0;
-	unsigned reach = 0;
-
-	for (unsigned i = 0; i < COUNT_OF(parts); i++) {
-		reach += parts[i] >= longest;
-		second = parts[i] < longest ? larger(second, parts[i]) : second;
-	}
-	return reach > 1 ? longest : second;
 }
 
 static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli)
@@ -326,7 +293,7 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 		most = larger(most, track);
 	}
 	if (s->nontemporal && !s->loaded)
-		least = most = 4 * combining_milli(t, 64 / vector_bytes(t));
+		least = most = 4 * combining_milli(t, 64 / follow_vector_bytes(t));
 	if (between) {
 		/* a link carries both ways at once */
 		uint64_t bytes = 256 * larger(s->loaded, s->stored);
@@ -343,7 +310,7 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	return ST_OK;
 }
 
-static enum status expect_stream(struct machine_text *t, const char *row, struct expectation *out)
+static enum status expect_crowd(struct machine_text *t, const char *row, struct expectation *out)
 {
 	static const struct stream streams[] = {
 		{ "read", 1, 1, 0, false }, { "write", 1, 0, 1, false }, { "copy", 2, 1, 1, false }, { "triad", 3, 2, 1, false },
@@ -365,32 +332,14 @@ static enum status expect_stream(struct machine_text *t, const char *row, struct
 			size_t n = strlen(streams[i].name);
 			const char *where = streams[i].nontemporal ? ".dram_nt" : levels[level - 1];
 			size_t to = n + strlen(where);
-			uint64_t least, most;
-			bool all, alone;
 
 			if (strncmp(row, streams[i].name, n) || strncmp(row + n, where, to - n) || (streams[i].nontemporal && level < 4))
 				continue;
-			all = !strcmp(row + to, "_all.bandwidth");
-			if (!all && (strcmp(row + to, ".bandwidth") || !strncmp(row, "triad", 5)))
+			if (strcmp(row + to, "_all.bandwidth"))
 				continue;
 			if ((level == 2 && !machine_field(t, "l2", "bytes")) || (level == 3 && !machine_field(t, "l3", "bytes")))
 				return ST_UNSUPPORTED;
-			if (all)
-				return sockets * machine_field(t, "topology", "cores") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
-			if (streams[i].nontemporal && !streams[i].loaded) {
-				least = larger(4 * combining_milli(t, 64 / vector_bytes(t)), channels_milli(t, 4, machine_field(t, "dram", "channels")));
-				most = least;
-			} else {
-				stream(t, &streams[i], level, &least, &most);
-			}
-			out->least_milli = rate_milli(t, 256 * streams[i].arrays, most);
-			out->most_milli = rate_milli(t, 256 * streams[i].arrays, least);
-			/* One limit: 2 %. Where another is nearly as near, or lines come and go at once, one may have to wait for another
-			 * now and then. */
-			alone = level == 1 || streams[i].nontemporal || (level == 2 && second_l2_milli(t, &streams[i], least) <= least / 5 * 4);
-			out->least_milli -= out->least_milli / (alone ? 50 : 20);
-			out->most_milli += out->most_milli / (level <= 2 || streams[i].nontemporal ? 50 : level == 3 ? 20 : 10);
-			return ST_OK;
+			return sockets * machine_field(t, "topology", "cores") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
 		}
 	return ST_MISSING;
 }
@@ -424,7 +373,7 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 		{ "store.nt.penalty", whole - owned, whole - owned },
 		{ "store.nt_partial.penalty", partial_least - whole, partial_most - whole },
 	};
-	enum status st = expect_stream(&t, row, out);
+	enum status st = expect_crowd(&t, row, out);
 
 	for (size_t i = 0; st == ST_MISSING && i < sizeof(formulas) / sizeof(formulas[0]); i++)
 		if (!strcmp(formulas[i].row, row)) {

@@ -6,7 +6,7 @@
  * here: microcode, length-changing prefixes, windows that the uop cache cannot hold. */
 #include "tests/expect/expect_front.h"
 
-#define TURNS 64u        /* of the decoders; the second half is the answer */
+#define TURNS 64u        /* of which the second half is the answer */
 #define FETCHED_AHEAD 4u
 
 const char *const front_triads[3] = {
@@ -15,7 +15,7 @@ const char *const front_triads[3] = {
 	"a4a4a4m6m6s6m7m7s7m7m7s7m7m7s7a7a3d3j2"
 };
 
-static uint64_t slots_of(struct machine_text *t, char kind)
+uint64_t front_slots_of(struct machine_text *t, char kind)
 {
 	if (kind == 'j')
 		return machine_field(t, "core", "macrofusion") == 2 ? 0 : 1;
@@ -27,62 +27,74 @@ uint64_t front_slots(struct machine_text *t, const char *loop)
 	uint64_t slots = 0;
 
 	for (; *loop; loop += 2)
-		slots += slots_of(t, loop[0]);
+		slots += front_slots_of(t, loop[0]);
 	return slots;
 }
 
-static uint64_t cached_milli(struct machine_text *t, const char *loop)
+struct front_flow front_flow_of(struct machine_text *t)
 {
-	const uint64_t window = machine_field(t, "front", "uop_cache_window"), width = machine_field(t, "front", "uop_cache_width");
-	uint64_t at = 0, in = UINT64_MAX, cycles = 0, this_cycle = 0;
+	struct front_flow f = { .window = machine_field(t, "front", "uop_cache_window"), .cached_width = machine_field(t, "front", "uop_cache_width"),
+		.bytes = machine_field(t, "front", "decode_bytes"), .width = machine_field(t, "front", "decode_width"), .taken_cycles = machine_field(t, "front", "taken_cycles") };
 
-	for (; *loop && window; at += (uint64_t)(loop[1] - '0'), loop += 2) {
-		const uint64_t slots = slots_of(t, loop[0]);
-
-		if (at / window != in || this_cycle + slots > width) {
-			cycles++;
-			this_cycle = 0;
-		}
-		in = at / window;
-		this_cycle += slots;
-	}
-	return 1000 * cycles;
+	if (!machine_field(t, "front", "uop_cache"))
+		f.window = 0;
+	f.missing = !f.bytes;
+	return f;
 }
 
-static uint64_t decoded_milli(struct machine_text *t, const char *loop)
+void front_turn(struct front_flow *f)
 {
-	const uint64_t bytes = machine_field(t, "front", "decode_bytes"), width = machine_field(t, "front", "decode_width");
-	uint64_t fetched = 0, decode = 0, taken = 0, half = 0;
+	f->at = 0;
+	f->group = UINT64_MAX;
+	f->fetched += f->turns++ ? f->taken_cycles : 0;
+}
 
-	for (unsigned turn = 0; turn < TURNS && bytes; turn++) {
-		uint64_t at = 0, group = UINT64_MAX;
+uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, uint64_t room)
+{
+	const uint64_t begins = f->at;
+	const bool first = f->group == UINT64_MAX;
 
-		if (turn == TURNS / 2)
-			half = decode;
-		fetched += turn ? machine_field(t, "front", "taken_cycles") : 0;
-		for (const char *i = loop; *i; i += 2) {
-			const uint64_t slots = slots_of(t, i[0]);
-
-			at += (uint64_t)(i[1] - '0');
-			while (group == UINT64_MAX || group != (at - 1) / bytes) {
-				fetched = fetched + 1 + FETCHED_AHEAD < decode ? decode - FETCHED_AHEAD : fetched + 1;
-				group++;
-			}
-			if (!slots) /* comes with the instruction before it, once it has been fetched */
-				continue;
-			if (fetched > decode || taken >= width || (taken && slots > 1)) {
-				decode = fetched > decode ? fetched : decode + 1;
-				taken = 0;
-			}
-			taken++;
+	f->at += length;
+	if (f->window) {
+		if (first || begins / f->window != f->group || f->taken + slots > f->cached_width) {
+			f->decode++;
+			f->taken = 0;
 		}
+		f->group = begins / f->window;
+		f->taken += slots;
+	} else {
+		while (f->bytes && (f->group == UINT64_MAX || f->group != (f->at - 1) / f->bytes)) {
+			f->fetched = f->fetched + 1 + FETCHED_AHEAD < f->decode ? f->decode - FETCHED_AHEAD : f->fetched + 1;
+			f->group++;
+		}
+		if (!slots) /* comes with the instruction before it, once it has been fetched */
+			return f->decode;
+		if (f->fetched > f->decode || f->taken >= f->width || (f->taken && slots > 1)) {
+			f->decode = f->fetched > f->decode ? f->fetched : f->decode + 1;
+			f->taken = 0;
+		}
+		f->taken++;
 	}
-	return 1000 * (decode - half) / (TURNS / 2);
+	if (slots && room > f->decode) { /* the queue is full */
+		f->decode = room;
+		f->taken = f->window ? slots : 1;
+	}
+	return f->decode;
 }
 
 uint64_t front_turn_milli(struct machine_text *t, const char *loop)
 {
-	if (front_slots(t, loop) <= machine_field(t, "front", "loop_uops"))
+	struct front_flow f = front_flow_of(t);
+	uint64_t half = 0;
+
+	if (front_slots(t, loop) <= machine_field(t, "front", "loop_uops") || f.missing)
 		return 0;
-	return machine_field(t, "front", "uop_cache") ? cached_milli(t, loop) : decoded_milli(t, loop);
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		if (turn == TURNS / 2)
+			half = f.decode;
+		front_turn(&f);
+		for (const char *i = loop; *i; i += 2)
+			(void)front_flow_step(&f, (uint64_t)(i[1] - '0'), front_slots_of(t, i[0]), 0);
+	}
+	return 1000 * (f.decode - half) / (TURNS / 2);
 }

@@ -1,0 +1,20 @@
+/* tests/expect/expect_follow.h: what an iteration of a stream takes, followed instruction by instruction. */
+#ifndef TESTS_EXPECT_FOLLOW_H
+#define TESTS_EXPECT_FOLLOW_H
+
+#include "tests/expect/expect.h"
+
+/* The streams of asm/stream.asm and asm/bandwidth.asm. */
+enum follow_stream { FOLLOW_READ, FOLLOW_WRITE, FOLLOW_COPY, FOLLOW_TRIAD };
+
+/* Bytes between two arrays: half a page and a line. */
+#define FOLLOW_APART_BYTES (4096 / 2 + 64)
+
+/* Thousandths of a core cycle that an iteration takes, of arrays of so many bytes in the L1 (1) to memory (4): of several starts the
+ * least and the most. False: a field is missing. */
+bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most);
+/* Bytes of a vector, and the loop as expect_front.h writes it. */
+uint64_t follow_vector_bytes(struct machine_text *t);
+const char *follow_loop(struct machine_text *t, enum follow_stream stream);
+
+#endif

@@ -1,0 +1,437 @@
+/* tests/expect/expect_lines.c: when the lines of a stream come, from the text of a machine file.
+ *
+ * The rules are those at the heads of pmu/sim/memory.c, prefetch.c, memory_write.c and dram.c, for one core: fill buffers, the L2's
+ * port, the super queue, slices of the L3, read tracker, channels of memory, and four prefetchers, each of which may make
+ * another wait. L1 and L2 are filled by the stream before it begins. What lies beyond is not kept: arrays for the L3 are
+ * in it, arrays for memory never, and for a line that comes from memory one that many lines of the stream lie behind is
+ * given up. Not seen here: other cores and sockets, what else is in the caches, and where an array begins within the memory's rows. */
+#include "tests/expect/expect_lines.h"
+
+#include <stdlib.h>
+
+#include "tests/expect/expect_held.h"
+
+#define PAGE_LINES 64u
+#define STREAMS 32u
+#define IDS 128u
+#define CHANNELS 16u
+#define BANKS 256u
+#define STEP_MOST 2048 /* of the stride prefetcher, in bytes */
+#define NOTHING (-1)
+
+enum who { BY_LOAD, BY_STORE, BY_PREFETCH };
+
+struct lines {
+	struct lines_shape shape;
+	struct places l1, l2;
+	struct queue buffers, super, tracker;
+	struct turns port, slice[64], channel[CHANNELS];
+	int64_t row[CHANNELS][BANKS];
+	uint64_t l1_cycles, l2_cycles, l3_cycles, memory_cycles, drain_cycles, hit_cycles, miss_cycles; /* memory: from the L3's miss on */
+	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead, random;
+	bool l3, inclusive, open_page, timed;
+	uint64_t last_miss;
+	struct { uint64_t va; int64_t step; bool known; } stride[IDS];
+	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
+	unsigned next_stream;
+	uint64_t past_line, past_bytes, past_from; /* the buffer that is open; 0 bytes: none */
+};
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* --- beyond the L2 ------------------------------------------------------------------------------- */
+
+/* A line's row is opened: by how many cycles its read comes later. */
+static int64_t open_row(struct lines *l, uint64_t line, uint64_t channel)
+{
+	const uint64_t row = (line + l->shape.begins) / l->channels / l->row_lines, bank = row % l->banks;
+	const int64_t before = l->row[channel][bank], now = (int64_t)(row / l->banks);
+
+	if (!l->open_page)
+		return 0;
+	l->row[channel][bank] = now;
+	return before == now ? -(int64_t)l->hit_cycles : before == NOTHING ? 0 : (int64_t)l->miss_cycles;
+}
+
+static void write_memory(struct lines *l, uint64_t line, uint64_t t)
+{
+	const uint64_t channel = (line + l->shape.begins) % l->channels;
+
+	(void)open_row(l, line, channel);
+	(void)turns_take(&l->channel[channel], t);
+}
+
+static unsigned array_of(const struct lines *l, uint64_t line) { return (unsigned)(64 * line / l->shape.distance); }
+
+/* The last level takes a line in at t and gives one up for it: the one that came as many lines before as it holds. In a set
+ * the arrays take turns. */
+static void last_takes(struct lines *l, uint64_t line, uint64_t t)
+{
+	const unsigned arrays = l->shape.arrays, array = array_of(l, line);
+	unsigned gone = (array + (unsigned)(l->last_ways % arrays)) % arrays;
+
+	if (l->last_policy) {
+		l->random ^= l->random << 13; /* Marsaglia 2003 */
+		l->random ^= l->random >> 7;
+		l->random ^= l->random << 17;
+		gone = (unsigned)((l->random >> 32) % arrays);
+	}
+	if (gone || !l->shape.stored || l->shape.nontemporal)
+		return;
+	const uint64_t at = (line - array * l->shape.distance / 64) % (l->shape.array_bytes / 64), back = l->last_lines / arrays % (l->shape.array_bytes / 64);
+
+	write_memory(l, at >= back ? at - back : at + l->shape.array_bytes / 64 - back, t);
+}
+
+/* A line leaves the L2. */
+static void leaves_l2(struct lines *l, uint64_t line, bool modified, uint64_t t)
+{
+	if (!l->timed || (!modified && (!l->l3 || l->inclusive)))
+		return;
+	if (l->l3) {
+		t = turns_take(&l->slice[line % l->slices], t);
+		if (!l->inclusive && l->shape.level == 4)
+			last_takes(l, line, t);
+	} else {
+		write_memory(l, line, t);
+	}
+}
+
+/* When a line comes that the L2 does not have. */
+static uint64_t beyond(struct lines *l, uint64_t line, uint64_t t)
+{
+	const bool here = l->shape.level < 4 && l->l3;
+	const uint64_t channel = (line + l->shape.begins) % l->channels;
+	uint64_t asked, ready;
+
+	if (l->l3)
+		t = turns_take(&l->slice[line % l->slices], t);
+	t = queue_start(&l->tracker, t, 1, 0);
+	asked = ready = t + l->l3_cycles;
+	if (!here) {
+		const int64_t row = open_row(l, line, channel);
+
+		ready = (uint64_t)((int64_t)(turns_take(&l->channel[channel], asked) + l->memory_cycles) + row);
+		if (l->l3 && l->inclusive)
+			last_takes(l, line, t);
+	}
+	queue_hold(&l->tracker, t, ready, NO_LINE);
+	return ready;
+}
+
+/* How long that is, of a line that nothing holds up. */
+static uint64_t unloaded(const struct lines *l) { return l->l3_cycles + (l->shape.level < 4 && l->l3 ? 0 : l->memory_cycles); }
+
+/* --- the L2 -------------------------------------------------------------------------------------- */
+
+static void into_l2(struct lines *l, uint64_t line, uint64_t ready, bool modified, uint64_t t)
+{
+	struct place *p = places_victim(&l->l2, line);
+	const struct place old = *p;
+
+	*p = (struct place){ .line = line, .ready = ready, .used = p->used, .modified = modified };
+	if (old.line == NO_LINE)
+		return;
+	const struct place *above = places_find(&l->l1, old.line);
+
+	if (!above || (old.modified && !above->modified))
+		leaves_l2(l, old.line, old.modified, t);
+}
+
+static uint64_t from_beyond(struct lines *l, uint64_t line, uint64_t t)
+{
+	const uint64_t ready = l->timed ? beyond(l, line, t) : 0;
+
+	if (l->timed)
+		queue_hold(&l->super, t, ready, line);
+	into_l2(l, line, ready, false, t);
+	return ready;
+}
+
+/* Whether the line is there, or comes now. */
+static bool prefetch_l2(struct lines *l, uint64_t line, uint64_t t)
+{
+	if (places_find(&l->l2, line))
+		return true;
+	if (queue_start(&l->super, t, unloaded(l), 0) > t)
+		return false;
+	t = turns_take(&l->port, t);
+	(void)from_beyond(l, line, queue_start(&l->super, t, unloaded(l), 0));
+	return true;
+}
+
+static void streamer(struct lines *l, uint64_t line, uint64_t t)
+{
+	const uint64_t page = line / PAGE_LINES;
+	const int at = (int)(line % PAGE_LINES);
+	unsigned i = 0;
+
+	while (i < STREAMS && l->stream[i].page != page)
+		i++;
+	if (i == STREAMS) {
+		i = l->next_stream++ % STREAMS;
+		l->stream[i].page = page;
+		l->stream[i].last = at;
+		l->stream[i].direction = l->stream[i].ahead = 0;
+		return;
+	}
+	if (at == l->stream[i].last)
+		return;
+	const int direction = at > l->stream[i].last ? 1 : -1;
+
+	l->stream[i].last = at;
+	if (direction != l->stream[i].direction) {
+		l->stream[i].direction = direction;
+		l->stream[i].ahead = at;
+		return;
+	}
+	if ((l->stream[i].ahead - at) * direction < 0)
+		l->stream[i].ahead = at;
+	for (unsigned n = 0; n < 2; n++) {
+		const int next = l->stream[i].ahead + direction;
+
+		if (next < 0 || next >= (int)PAGE_LINES || (next - at) * direction > (int)l->ahead || !prefetch_l2(l, page * PAGE_LINES + (uint64_t)next, t))
+			return;
+		l->stream[i].ahead = next;
+	}
+}
+
+/* A line for the L1. */
+static uint64_t from_l2(struct lines *l, uint64_t line, enum who who, uint64_t t)
+{
+	t = l->timed ? turns_take(&l->port, t) : t;
+	struct place *p = places_find(&l->l2, line);
+	const bool hit = p;
+	uint64_t ready;
+
+	if (hit) {
+		ready = later(t + l->l2_cycles, p->ready);
+		places_touch(&l->l2, p);
+	} else {
+		ready = from_beyond(l, line, l->timed ? queue_start(&l->super, t, unloaded(l), 0) : 0);
+	}
+	if (l->timed && l->prefetchers & 2 && !hit && who != BY_PREFETCH)
+		(void)prefetch_l2(l, line ^ 1, t);
+	if (l->timed && l->prefetchers & 1)
+		streamer(l, line, t);
+	return ready;
+}
+
+/* --- the L1 -------------------------------------------------------------------------------------- */
+
+static uint64_t into_l1(struct lines *l, uint64_t line, enum who who, uint64_t start)
+{
+	const uint64_t ready = from_l2(l, line, who, start);
+	struct place *p = places_victim(&l->l1, line);
+	const struct place old = *p;
+
+	if (l->timed)
+		queue_hold(&l->buffers, start, ready, line);
+	*p = (struct place){ .line = line, .ready = ready, .used = p->used, .modified = who == BY_STORE, .fresh = who == BY_PREFETCH };
+	if (old.line != NO_LINE && old.modified) {
+		struct place *below = places_find(&l->l2, old.line);
+		const uint64_t at = l->timed ? turns_take(&l->port, start) : 0;
+
+		if (below)
+			below->modified = true;
+		else
+			into_l2(l, old.line, at, true, at);
+	}
+	return ready;
+}
+
+static uint64_t buffer_from(const struct lines *l, uint64_t line, uint64_t t)
+{
+	return queue_start(&l->buffers, t, places_find(&l->l2, line) ? l->l2_cycles : unloaded(l), l->past_bytes ? 1 : 0);
+}
+
+static void prefetch_l1(struct lines *l, uint64_t line, uint64_t t)
+{
+	if (!places_find(&l->l1, line) && !queue_find(&l->buffers, t, line) && buffer_from(l, line, t) == t)
+		(void)into_l1(l, line, BY_PREFETCH, t);
+}
+
+static void next_line(struct lines *l, uint64_t line, uint64_t t)
+{
+	const bool ascends = line == l->last_miss + 1;
+
+	l->last_miss = line;
+	if (ascends && (line + 1) % PAGE_LINES)
+		prefetch_l1(l, line + 1, t);
+}
+
+static void stride(struct lines *l, unsigned id, uint64_t va, uint64_t t)
+{
+	const int64_t step = (int64_t)(va - l->stride[id % IDS].va);
+	const uint64_t next = va + (uint64_t)step;
+	const bool same = l->stride[id % IDS].known && step == l->stride[id % IDS].step;
+
+	l->stride[id % IDS].known = true;
+	l->stride[id % IDS].va = va;
+	l->stride[id % IDS].step = step;
+	if (same && step && step <= STEP_MOST && step >= -STEP_MOST && next >> 12 == va >> 12 && next >> 6 != va >> 6)
+		prefetch_l1(l, next >> 6, t);
+}
+
+static uint64_t ask(struct lines *l, uint64_t va, enum who who, uint64_t t)
+{
+	const uint64_t line = va / 64, least = t + (who == BY_STORE ? 1 : l->l1_cycles);
+	const bool trains = who == BY_LOAD && l->prefetchers & 4;
+	struct place *p = places_find(&l->l1, line);
+
+	if (p) {
+		const struct held *held = p->ready > t ? queue_find(&l->buffers, t, line) : NULL;
+		const bool fresh = p->fresh;
+
+		places_touch(&l->l1, p);
+		p->modified |= who == BY_STORE;
+		p->fresh = false;
+		if (held && held->from > t) /* an older instruction asked, but later in time */
+			p->ready = t + (held->to - held->from);
+		const uint64_t ready = later(p->ready, least);
+
+		if (fresh && trains)
+			next_line(l, line, t);
+		return ready;
+	}
+	const struct held *held = who == BY_LOAD ? queue_find(&l->buffers, t, line) : NULL;
+
+	if (held && held->from <= t) /* given up before it came */
+		return later(held->to, least);
+	const uint64_t ready = into_l1(l, line, who, buffer_from(l, line, t));
+
+	if (trains)
+		next_line(l, line, t);
+	return ready;
+}
+
+uint64_t lines_load(struct lines *l, unsigned id, uint64_t va, uint64_t t)
+{
+	if (l->shape.level == 1)
+		return t + l->l1_cycles;
+	if (l->prefetchers & 8)
+		stride(l, id, va, t);
+	return ask(l, va, BY_LOAD, t);
+}
+
+uint64_t lines_store(struct lines *l, uint64_t va, uint64_t t) { return l->shape.level == 1 ? t + 1 : ask(l, va, BY_STORE, t); }
+
+uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t)
+{
+	const uint64_t line = va / 64;
+
+	if (!l->past_bytes) {
+		t = l->past_from = queue_start(&l->buffers, t, l->drain_cycles, 0);
+		l->past_line = line;
+	}
+	l->past_bytes += bytes;
+	if (l->past_bytes >= 64) { /* whole lines: it goes out with its last store */
+		const uint64_t channel = (line + l->shape.begins) % l->channels;
+
+		(void)open_row(l, line, channel);
+		queue_hold(&l->buffers, l->past_from, turns_take(&l->channel[channel], t + 1) + l->drain_cycles, NO_LINE);
+		l->past_bytes = 0;
+	}
+	return t + 1;
+}
+
+void lines_forget(struct lines *l, uint64_t t)
+{
+	queue_forget(&l->buffers, t);
+	queue_forget(&l->super, t);
+	queue_forget(&l->tracker, t);
+}
+
+/* --- as the stream finds them -------------------------------------------------------------------- */
+
+static uint64_t ps(struct machine_text *t, uint64_t n) /* whole cycles, rounded up */
+{
+	const unsigned __int128 hz3 = (unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * machine_field(t, "clock", "core_ratio");
+
+	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
+}
+
+/* Thousands of lines, in the stream's order and as if no time passed. */
+static void fill(struct lines *l)
+{
+	const uint64_t lines = l->shape.array_bytes / 64, most = 2 * l->l2.sets * l->l2.ways / l->shape.arrays + 4;
+	const uint64_t visits = (most + lines - 1) / lines * lines, prefetchers = l->prefetchers;
+
+	l->prefetchers = 0;
+	for (uint64_t i = 0; i < visits; i++)
+		for (unsigned array = l->shape.arrays; array-- > 0;) {
+			const bool stored = !array && l->shape.stored;
+
+			if (i + most >= visits && !(stored && l->shape.nontemporal))
+				(void)ask(l, array * l->shape.distance + i % lines * 64, stored ? BY_STORE : BY_LOAD, 0);
+		}
+	l->prefetchers = prefetchers;
+	for (uint64_t i = 0; i < l->l1.sets * l->l1.ways; i++)
+		l->l1.place[i].ready = 0;
+	for (uint64_t i = 0; i < l->l2.sets * l->l2.ways; i++)
+		l->l2.place[i].ready = 0;
+}
+
+struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape)
+{
+	struct lines *l = calloc(1, sizeof(*l));
+	const uint64_t core = machine_field(t, "clock", "core_ratio"), uncore = machine_field(t, "clock", "uncore_ratio"), rate = machine_field(t, "dram", "channel_bytes_per_second");
+	const bool l3 = machine_field(t, "l3", "bytes"), l2 = machine_field(t, "l2", "bytes");
+
+	if (!l || !uncore || !rate || (shape->level > 1 && !l2)) {
+		free(l);
+		return NULL;
+	}
+	l->shape = *shape;
+	l->l3 = l3;
+	l->inclusive = machine_field(t, "l3", "inclusive");
+	l->prefetchers = machine_field(t, "prefetch", "present");
+	l->ahead = machine_field(t, "prefetch", "streamer_lines");
+	l->l1_cycles = machine_field(t, "l1d", "cycles");
+	l->l2_cycles = machine_field(t, "l2", "cycles");
+	l->l3_cycles = l3 ? machine_field(t, "l3", "core_cycles") + (machine_field(t, "l3", "uncore_cycles") * core + uncore - 1) / uncore : l->l2_cycles;
+	l->memory_cycles = ps(t, machine_field(t, "dram", "local_ps"));
+	l->drain_cycles = ps(t, machine_field(t, "wc", "drain_ps"));
+	l->hit_cycles = ps(t, machine_field(t, "dram", "page_hit_ps"));
+	l->miss_cycles = ps(t, machine_field(t, "dram", "page_miss_ps"));
+	l->open_page = machine_field(t, "dram", "open_page");
+	l->slices = machine_field(t, "l3", "slices");
+	l->channels = machine_field(t, "dram", "channels");
+	l->banks = machine_field(t, "dram", "banks");
+	l->row_lines = machine_field(t, "dram", "page_bytes") / 64;
+	l->last_lines = machine_field(t, l3 ? "l3" : "l2", "bytes") / 64;
+	l->last_ways = machine_field(t, l3 ? "l3" : "l2", "ways");
+	l->last_policy = machine_field(t, l3 ? "l3" : "l2", "policy");
+	l->random = 88172645463325252ull;
+	l->buffers.entries = machine_field(t, "lfb", "entries");
+	l->super.entries = machine_field(t, "sq", "entries");
+	l->tracker.entries = machine_field(t, "gq", "read");
+	l->port.period_65536 = machine_field(t, "l2", "busy_cycles") << 16;
+	for (unsigned i = 0; i < 64; i++)
+		l->slice[i].period_65536 = (machine_field(t, "l3", "busy_uncore_cycles") * core << 16) / uncore;
+	for (unsigned i = 0; i < CHANNELS; i++)
+		l->channel[i].period_65536 = (uint64_t)(((unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * core * 64 << 16) / (3 * rate));
+	for (unsigned i = 0; i < CHANNELS * BANKS; i++)
+		l->row[i / BANKS][i % BANKS] = NOTHING;
+	l->last_miss = NO_LINE - 1;
+	for (unsigned i = 0; i < STREAMS; i++)
+		l->stream[i].page = NO_LINE;
+	const bool room = places_open(&l->l1, machine_field(t, "l1d", "bytes"), machine_field(t, "l1d", "ways"), machine_field(t, "l1d", "policy")) &
+		places_open(&l->l2, machine_field(t, "l2", "bytes"), machine_field(t, "l2", "ways"), machine_field(t, "l2", "policy"));
+
+	if (!room || t->missing || !l->channels || l->channels > CHANNELS || l->banks > BANKS || !l->row_lines || l->slices > 64 || !l->slices) {
+		lines_close(l);
+		return NULL;
+	}
+	if (shape->level > 1)
+		fill(l);
+	l->timed = true;
+	return l;
+}
+
+void lines_close(struct lines *l)
+{
+	places_close(&l->l1);
+	places_close(&l->l2);
+	free(l);
+}

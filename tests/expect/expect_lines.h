@@ -1,0 +1,23 @@
+/* tests/expect/expect_lines.h: when the lines of a stream come, from the text of a machine file. */
+#ifndef TESTS_EXPECT_LINES_H
+#define TESTS_EXPECT_LINES_H
+
+#include "tests/expect/expect.h"
+
+/* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them is stored to.
+ * begins: where it lies in memory, in lines. */
+struct lines_shape { unsigned level, arrays; bool stored, nontemporal; uint64_t array_bytes, distance, begins; };
+struct lines;
+
+/* NULL: a field is missing, or the host's memory has run out. */
+struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape);
+void lines_close(struct lines *l);
+/* When a load's value is there, of instruction `id`; when a store's line is owned; both asked for in cycle t. */
+uint64_t lines_load(struct lines *l, unsigned id, uint64_t va, uint64_t t);
+uint64_t lines_store(struct lines *l, uint64_t va, uint64_t t);
+/* When a store past the caches has its place in a buffer. */
+uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t);
+/* Nothing is asked for before t any more. */
+void lines_forget(struct lines *l, uint64_t t);
+
+#endif
