@@ -4,9 +4,10 @@
  * before the next choice then takes whole cycles of fetch, decoders or uop cache, and allocation, which a turn that was
  * foreseen shares with its neighbours. So turns are followed instruction by instruction through the rules at the head of
  * pmu/sim/core_front.c and core.c, with choices drawn at random as the row draws them, and as many turns without a wrong
- * guess are taken off. Not seen here: ports in use, a full reservation station, what the L1I or the queue hold back. */
+ * guess are taken off. Not seen here: ports that the wrong path takes, a full reservation station, what the L1I or the queue hold back. */
 #include "tests/expect/expect_branch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/expect/expect_core.h"
@@ -94,6 +95,31 @@ static uint32_t next(uint32_t *state)
 	return *state ^= *state << 5;
 }
 
+/* Ports are taken in program order, for a cycle each: a younger part has what is left, of several free ones the next in turn. */
+#define PORT_CYCLES 65536u
+struct ports { int64_t last, cycle[PORT_CYCLES]; unsigned busy[PORT_CYCLES], above; };
+
+static int64_t send(struct ports *p, unsigned mask, int64_t ready)
+{
+	for (; mask; ready++) {
+		const unsigned i = (unsigned)ready % PORT_CYCLES;
+
+		if (p->cycle[i] != ready) {
+			p->cycle[i] = ready;
+			p->busy[i] = 0;
+		}
+		const unsigned free = mask & ~p->busy[i], in_turn = free & p->above ? free & p->above : free, one = in_turn & -in_turn;
+
+		if (!free)
+			continue;
+		p->busy[i] |= one;
+		p->above = -one << 1;
+		break;
+	}
+	p->last = later(p->last, ready);
+	return ready;
+}
+
 /* A loop with a choice: it is loaded, worked on, jumped by; an arm for each choice leads to the end of the loop. */
 struct choices {
 	bool indirect;
@@ -109,83 +135,104 @@ static int64_t choose(struct machine_text *t, const struct choices *c, bool rand
 	const int64_t fusion = field(t, "core", "macrofusion");
 	struct way w = way_of(t);
 	uint32_t state = 2463534242u, slots = 0;
-	int64_t counter = 0;
+	int64_t counter = 0, sum = 0, cycles;
+	const unsigned loads = cost_of(t, "load").mask, ints = cost_of(t, "int").mask, shifts = cost_of(t, "shift").mask, jumps = cost_of(t, "branch").mask;
+	struct ports *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return 0;
 
 	for (uint32_t turn = 0; turn < TURNS; turn++) {
 		const uint32_t choice = random ? next(&state) >> 7 & (c->count - 1) : 0, guess = random ? next(&state) >> 7 & (c->count - 1) : choice;
-		int64_t data = later(step(&w, 0, 5, 1, false) + dispatch, counter) + l1, at = 5;
+		int64_t data = send(p, loads, later(step(&w, 0, 5, 1, false) + dispatch, counter)) + l1, at = 5;
 
 		if (c->indirect) {
-			data = later(step(&w, at, 3, 1, false) + dispatch, data) + shift;
-			data = later(step(&w, at + 3, 3, 1, false) + dispatch, data) + one;
+			data = send(p, shifts, later(step(&w, at, 3, 1, false) + dispatch, data)) + shift;
+			data = send(p, ints, later(step(&w, at + 3, 3, 1, false) + dispatch, data)) + one;
 			at += 6;
 		} else if (!fusion) {
-			data = later(step(&w, at, 2, 1, false) + dispatch, data) + one;
+			data = send(p, ints, later(step(&w, at, 2, 1, false) + dispatch, data)) + one;
 			at += 2;
 		} else {
 			step(&w, at, 2, 1, false);
 			at += 2;
 		}
 		const bool fused = !c->indirect && fusion;
-		const int64_t executed = later(step(&w, at, 2, !fused, fused) + dispatch, data) + branch;
+		const int64_t executed = send(p, jumps, later(step(&w, at, 2, !fused, fused) + dispatch, data)) + branch;
 
 		if (guess != choice)
 			correct(&w, executed + mispredict);
 		else if (c->arm[choice] != at + 2)
 			leave(&w);
 		*wrong += guess != choice;
-		step(&w, c->arm[choice], 4, 1, false);
+		sum = send(p, ints, later(step(&w, c->arm[choice], 4, 1, false) + dispatch, sum)) + one;
 		step(&w, c->arm[choice] + 4, 1, 1, false);
 		if (c->jumped >> choice & 1) {
-			step(&w, c->arm[choice] + 5, 2, 1, false);
+			send(p, jumps, step(&w, c->arm[choice] + 5, 2, 1, false) + dispatch);
 			leave(&w);
 		} else {
 			step(&w, c->arm[choice] + 5, 1, 1, false);
 		}
-		counter = later(step(&w, c->end, 3, 1, false) + dispatch, counter) + one;
-		step(&w, c->end + 3, 2, fusion != 2, fusion == 2);
+		counter = later(step(&w, c->end, 3, 1, false) + dispatch, counter);
+		counter = fusion == 2 ? send(p, jumps, counter) + branch : send(p, ints, counter) + one;
+
+		const int64_t looped = step(&w, c->end + 3, 2, fusion != 2, fusion == 2) + dispatch;
+
+		if (fusion != 2)
+			send(p, jumps, later(looped, counter));
 		leave(&w);
 		slots = (c->indirect ? 4 : fusion ? 2 : 3) + 3 + (fusion == 2 ? 1 : 2);
 	}
-	return later(w.alloc, TURNS * slots / later(1, field(t, "core", "retire_width")));
+	cycles = later(later(w.alloc, p->last), TURNS * slots / later(1, field(t, "core", "retire_width")));
+	free(p);
+	return cycles;
 }
 
-/* A routine that is called, stores over its return address, and returns to `back`. What the call stores is its operation's, which
- * goes behind the branch before it where branches have one port; where store data have one, the routine's goes behind the call's. */
+/* A routine that is called, stores over its return address, and returns to `back`. What the call stores is its operation's. */
 static int64_t call(struct machine_text *t, int64_t back, bool foreseen)
 {
-	const int64_t dispatch = field(t, "core", "dispatch_cycles"), branch = cost_of(t, "branch").latency, stored = cost_of(t, "std").latency, address = cost_of(t, "sta").latency;
+	const struct cost branch = cost_of(t, "branch"), std = cost_of(t, "std"), sta = cost_of(t, "sta"), load = cost_of(t, "load"), one = cost_of(t, "int"), extra = cost_of(t, "microcode");
+	const int64_t dispatch = field(t, "core", "dispatch_cycles"), forward = field(t, "store", "forward_cycles");
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stack = field(t, "core", "stack_engine") ? 0 : 1, fusion = field(t, "core", "macrofusion");
 	const int64_t slots = 1 + parts + stack + 1 + parts + parts + stack + (fusion == 2 ? 1 : 2);
 	struct way w = way_of(t);
-	const int64_t one = cost_of(t, "int").latency, branch_ports = cost_of(t, "branch").ports, data_ports = cost_of(t, "std").ports;
-	int64_t pointer = 0, counter = 0, looped = 0;
+	int64_t pointer = 0, counter = 0, sum = 0, cycles;
+	struct ports *p = calloc(1, sizeof(*p));
 
+	if (!p)
+		return 0;
 	for (uint32_t turn = 0; turn < TURNS; turn++) {
-		int64_t called = later(step(&w, 0, 5, 1 + parts + stack, false) + dispatch, pointer);
+		const int64_t sent = step(&w, 0, 5, 1 + parts + stack, false) + dispatch, called = send(p, branch.mask, later(sent, pointer)) + branch.latency;
 
-		called += called == looped && branch_ports == 1;
-		called += branch;
+		send(p, sta.mask, later(sent, pointer));
+		send(p, std.mask, called);
 		if (stack)
-			pointer = called;
+			pointer = later(called, send(p, extra.mask, sent) + 1);
 		leave(&w);
-		step(&w, 64, 4, 1, false);
-		const int64_t kept = step(&w, 68, 4, parts, false) + dispatch, load = later(step(&w, 72, 1, parts + stack, false) + dispatch, pointer);
-		const int64_t data = later(kept + (kept == called && data_ports == 1) + stored, later(kept, pointer) + address);
-		const int64_t executed = later(data, load) + field(t, "store", "forward_cycles") + branch;
+		sum = send(p, one.mask, later(step(&w, 64, 4, 1, false) + dispatch, sum)) + one.latency;
+
+		const int64_t kept = step(&w, 68, 4, parts, false) + dispatch, address = send(p, sta.mask, later(kept, pointer)) + sta.latency;
+		const int64_t data = later(send(p, std.mask, kept) + std.latency, address), back_at = step(&w, 72, 1, parts + stack, false) + dispatch;
+		const int64_t loaded = later(data, send(p, load.mask, later(back_at, pointer))) + forward, executed = send(p, branch.mask, loaded) + branch.latency;
 
 		if (stack)
-			pointer = executed;
+			pointer = later(executed, send(p, extra.mask, back_at) + 1);
 		if (foreseen)
 			leave(&w);
 		else
 			correct(&w, executed + field(t, "core", "mispredict_cycles"));
-		looped = later(step(&w, back, 3, 1, false) + dispatch, counter);
-		counter = looped + (fusion == 2 ? branch : one);
-		looped = later(step(&w, back + 3, 2, fusion != 2, fusion == 2) + dispatch, fusion == 2 ? looped : counter);
+		counter = later(step(&w, back, 3, 1, false) + dispatch, counter);
+		counter = fusion == 2 ? send(p, branch.mask, counter) + branch.latency : send(p, one.mask, counter) + one.latency;
+
+		const int64_t looped = step(&w, back + 3, 2, fusion != 2, fusion == 2) + dispatch;
+
+		if (fusion != 2)
+			send(p, branch.mask, later(looped, counter));
 		leave(&w);
 	}
-	return later(later(w.alloc, pointer), TURNS * slots / later(1, field(t, "core", "retire_width")));
+	cycles = later(later(later(w.alloc, p->last), pointer), TURNS * slots / later(1, field(t, "core", "retire_width")));
+	free(p);
+	return cycles;
 }
 
 enum status branch_milli(struct machine_text *t, const char *row, int64_t *milli)
