@@ -33,7 +33,7 @@ static const struct event *find_cycles(const struct cpu *cpu)
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		const struct event *e = event_find(cpu->processor, names[i]);
 
-		if (e)
+		if (e && (!e->fixed || cpu->fixed_mask >> (e->fixed - 1) & 1 || e->counter_mask & cpu->general_mask))
 			return e;
 	}
 	return NULL;

@@ -78,6 +78,14 @@ enum status counter_write(const struct access *a, const struct cpu *cpu, unsigne
 	return wr(a, core, IA32_PMC0 + counter, (uint32_t)value);
 }
 
+enum status counters_global(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t enable)
+{
+	uint64_t now = 0;
+	if (cpu->unlisted && a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_CTRL, &now) != ST_OK)
+		return ST_IO;
+	return wr(a, core, IA32_PERF_GLOBAL_CTRL, enable | (now & cpu->unlisted));
+}
+
 /* Everything off: precise sampling first, for the global control does not stop it on all
  * processors; then all counters at once, then one by one. */
 static enum status all_off(const struct access *a, const struct cpu *cpu, unsigned core)
@@ -86,7 +94,7 @@ static enum status all_off(const struct access *a, const struct cpu *cpu, unsign
 	if (cpu->pebs)
 		s = wr(a, core, IA32_PEBS_ENABLE, 0);
 	if (s == ST_OK && cpu->pmu_version >= 2)
-		s = wr(a, core, IA32_PERF_GLOBAL_CTRL, 0);
+		s = counters_global(a, cpu, core, 0);
 	return s;
 }
 
@@ -128,7 +136,7 @@ static enum status quirk_writes(const struct access *a, const struct cpu *cpu, u
 			const uint32_t msr = cpu->processor->quirks[q].writes[i].msr;
 			const uint64_t value = cpu->processor->quirks[q].writes[i].value;
 			if (!of_absent_counter(cpu, msr))
-				s = wr(a, core, msr, msr == IA32_PERF_GLOBAL_CTRL ? value & all_counters(cpu) : value);
+				s = msr == IA32_PERF_GLOBAL_CTRL ? counters_global(a, cpu, core, value & all_counters(cpu)) : wr(a, core, msr, value);
 		}
 	return s;
 }
@@ -203,7 +211,7 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 		}
 	if (fixed_control)
 		s = wr(a, core, IA32_FIXED_CTR_CTRL, fixed_control);
-	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_CTRL, enable) : s;
+	return s == ST_OK ? counters_global(a, cpu, core, enable) : s;
 }
 
 enum status counters_stop(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core)
@@ -223,7 +231,7 @@ enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigne
 	if (cpu->pmu_version < 2)
 		return ST_UNSUPPORTED;
 	enum status s = a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_CTRL, gate);
-	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_CTRL, 0) : s;
+	return s == ST_OK ? counters_global(a, cpu, core, 0) : s;
 }
 
 /* Two patterns that a legacy write can make and that differ in every low bit. */

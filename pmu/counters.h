@@ -32,6 +32,8 @@ const struct quirk *event_overcounts(const struct processor *p, const char *name
  * ST_UNSUPPORTED: no counter can count one of them; *problem names it. */
 MUST_CHECK enum status plan_events(const struct cpu *cpu, const struct event *const *events, unsigned n,
                                    struct plan *plan, const char **problem);
+/* Switches on the counters of `enable` and off all others that the descriptor lists. Which it does not stay as they are. */
+MUST_CHECK enum status counters_global(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t enable);
 /* Programs run `run` of the plan on a core: everything off, quirks, values zeroed, events set,
  * all on. counters_stop switches off. Both go through a guarded backend. */
 MUST_CHECK enum status counters_start(const struct access *a, const struct cpu *cpu, const struct plan *plan,

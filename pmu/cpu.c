@@ -12,7 +12,11 @@
 #define MISC_ENABLE_PERFMON   (1ull << 7)
 #define MISC_ENABLE_NO_PEBS   (1ull << 12)
 #define MISC_ENABLE_LIMIT     (1ull << 22)
+#define MSR_PERFEVTSEL0       0x186
+#define MSR_FIXED_CTR0        0x309
 #define MSR_PERF_CAPABILITIES 0x345
+#define MSR_A_PMC0            0x4C1
+#define CAPABILITY_FW_WRITE   (1ull << 13)
 
 struct probe {
 	const struct access *a;
@@ -332,6 +336,17 @@ static void read_topology(struct probe *p)
 	}
 }
 
+/* Of the counters from `first` on, those that the descriptor lists: the guard lets nobody use others. */
+static uint32_t listed(const struct processor *p, uint32_t first, uint32_t mask)
+{
+	uint32_t found = 0;
+	for (unsigned i = 0; i < p->msr_count; i++)
+		for (uint32_t n = 0; n < 32; n++)
+			if (first + n >= p->msrs[i].first && first + n <= p->msrs[i].last)
+				found |= 1u << n;
+	return mask & found;
+}
+
 static void read_pmu(struct probe *p)
 {
 	struct cpu *cpu = p->cpu;
@@ -391,6 +406,10 @@ static void read_pmu(struct probe *p)
 		cpu->general_mask = more.eax;
 		cpu->fixed_mask = more.ebx & 0xFFFF;
 	}
+	const uint64_t all = cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
+	cpu->general_mask = listed(cpu->processor, MSR_PERFEVTSEL0, cpu->general_mask);
+	cpu->fixed_mask = listed(cpu->processor, MSR_FIXED_CTR0, cpu->fixed_mask);
+	cpu->unlisted = all & ~(cpu->general_mask | (uint64_t)cpu->fixed_mask << 32);
 	cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
 	cpu->fixed_counters = (uint8_t)bit_count(cpu->fixed_mask);
 	cpu->pebs = cpu->processor->pebs_format != 255 && bits(p->one.edx, 21, 21) && !(enable & MISC_ENABLE_NO_PEBS);
@@ -399,6 +418,8 @@ static void read_pmu(struct probe *p)
 	cpu->arch_events_missing = length < 32 ? r.ebx | ~0u << length : r.ebx;
 	if (bits(p->one.ecx, 15, 15) && !rdmsr(p, MSR_PERF_CAPABILITIES, &cpu->perf_capabilities))
 		cpu->perf_capabilities = 0;
+	if (!listed(cpu->processor, MSR_A_PMC0, 1))
+		cpu->perf_capabilities &= ~CAPABILITY_FW_WRITE;
 }
 
 /* Leaves 0, 1 and the extended limit; all that choosing a descriptor needs. */

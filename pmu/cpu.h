@@ -33,6 +33,7 @@ struct cpu {
 	/* architectural PMU, CPUID 0xA */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
 	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */
+	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of counters that exist and that no descriptor lists */
 	const char *pmu_absent;       /* why there is no PMU to use, NULL if there is one */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */

@@ -4,7 +4,6 @@
 #define IA32_PMC0                 0xC1
 #define IA32_PERFEVTSEL0          0x186
 #define IA32_PERF_GLOBAL_STATUS   0x38E
-#define IA32_PERF_GLOBAL_CTRL     0x38F
 #define IA32_PERF_GLOBAL_OVF_CTRL 0x390
 #define IA32_PEBS_ENABLE          0x3F1
 #define IA32_DS_AREA              0x600
@@ -170,7 +169,7 @@ static enum status start(struct pebs *p)
 	/* Everything off, quirks, what stood from before cleared; then again off, for ours are not set yet. */
 	enum status s = counters_start(p->a, p->cpu, &nothing, 0, p->core);
 	if (s == ST_OK)
-		s = wr(p, IA32_PERF_GLOBAL_CTRL, 0);
+		s = counters_global(p->a, p->cpu, p->core, 0);
 	for (unsigned i = 0; i < p->count && s == ST_OK; i++) {
 		struct pebs_request *r = &p->requests[i];
 		s = set_counter(p, r->event, r->counter, (0 - r->period) & width_mask(p));
@@ -193,7 +192,7 @@ static enum status start(struct pebs *p)
 		s = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, status & (counters | STATUS_OVF_BUFFER));
 	if (s == ST_OK)
 		s = wr(p, IA32_PEBS_ENABLE, sampling);
-	return s == ST_OK ? wr(p, IA32_PERF_GLOBAL_CTRL, counters) : s;
+	return s == ST_OK ? counters_global(p->a, p->cpu, p->core, counters) : s;
 }
 
 enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
@@ -259,7 +258,7 @@ enum status pebs_stop(struct pebs *p)
 	uint64_t status = 0, base = p->va + DS_BUFFER;
 	/* Each step is tried whatever the one before gave: sampling must end. */
 	enum status steps[7] = {
-		wr(p, IA32_PERF_GLOBAL_CTRL, 0), wr(p, IA32_PEBS_ENABLE, 0), settle(p), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
+		counters_global(p->a, p->cpu, p->core, 0), wr(p, IA32_PEBS_ENABLE, 0), settle(p), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
 		ST_OK, count_events(p), ST_OK,
 	};
 	if (steps[3] == ST_OK && status & STATUS_OVF_BUFFER)
