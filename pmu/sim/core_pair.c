@@ -1,11 +1,12 @@
 /* pmu/sim/core_pair.c: two threads on a core. The rules stand in core.c.
  *
  * A cycle's allocation belongs to one thread, and the station's entries and the ports are had by who is allocated first. So
- * instructions are accounted in the order in which their first groups are allocated: core_expect says when that can be, core_turn
- * whose turn it is, and who is not its owner takes a cycle when the other thread's next group comes later.
+ * slots of both threads are accounted in the order in which they are allocated, an instruction of several in several steps
+ * (core_go_on): core_expect says when the next one can be, core_turn whose turn it is, and who is not its owner takes a cycle
+ * when the other thread's next slot comes later.
  *
- * Not modelled: fetch and decoders, which each thread has for itself; what the other thread does between the groups of one
- * instruction, which are accounted at once (it counts as taking the cycles that are its own from its next group's on). */
+ * Not modelled: fetch and decoders that are shared, each thread has them for itself; what the other thread does between the
+ * groups of a wrong path, which are accounted at once (it counts as taking the cycles that are its own from its next group's on). */
 #include "pmu/sim/core_pipe.h"
 
 static struct core_thread *other_of(const struct core_thread *c) { return c->shared->threads[!c->own]; }
@@ -44,7 +45,7 @@ static bool may_take(const struct core_thread *c, uint64_t t)
 	return !is_taken(c, t) && ((t & 1) == c->own || other_of(c)->next > t);
 }
 
-/* Without stations and ports: as pipe_wait, and nothing is said. */
+/* As pipe_wait, and nothing is said: without the station and read ports. */
 static uint64_t least_cycle(const struct core_thread *c, unsigned parts, uint64_t delivered)
 {
 	uint64_t t = max_cycle(c->alloc + (c->slots >= c->width), max_cycle(delivered, c->barrier));

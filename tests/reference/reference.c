@@ -1,5 +1,5 @@
-/* tests/reference/reference.c: see reference.h. One cycle is: commit a store, decode and allocate,
- * let loads go on, dispatch, retire. All state is in plain arrays that are looked through each cycle.
+/* tests/reference/reference.c: see reference.h. One cycle is, of both threads: commit a store, decode and
+ * allocate, let loads go on, dispatch, retire. All state is in plain arrays that are looked through each cycle.
  *
  * Not modelled, so not in the streams that are compared: branches that are mispredicted, the uop cache, caches and TLBs that miss, locked operations, assists, partial flags and
  * registers, the disambiguation predictor (loads wait for all older addresses). */
