@@ -88,6 +88,30 @@ static void test_cpu_nehalem_ep_is_identified(void **state)
 	assert_int_equal(f.log_count, 0); /* looking changes nothing */
 }
 
+/* The guard lets nobody write the registers of others. */
+static void test_cpu_counters_that_no_descriptor_lists_are_not_used(void **state)
+{
+	(void)state;
+	struct fake_leaf leaves[COUNT_OF(nehalem)];
+	struct fake f;
+	struct cpu cpu;
+	memcpy(leaves, nehalem, sizeof(leaves));
+	for (unsigned i = 0; i < COUNT_OF(leaves); i++)
+		if (leaves[i].leaf == 0xA) {
+			leaves[i].regs.eax = 0x07300803; /* 8 general counters */
+			leaves[i].regs.edx = 0x00000605; /* 5 fixed ones */
+		}
+	fake_init(&f, 1);
+	fake_msr(&f, 0, 0x1A0, 0x850089);
+	fake_msr(&f, 0, 0x345, 0x30C1); /* full-width writes, at 0x4C1 */
+	assert_int_equal(identify(&f, leaves, COUNT_OF(leaves), &cpu), ST_OK);
+	assert_int_equal(cpu.general_mask, 0xF);
+	assert_int_equal(cpu.general_counters, 4);
+	assert_int_equal(cpu.fixed_mask, 7);
+	assert_int_equal(cpu.unlisted, 0x18000000F0ull);
+	assert_int_equal(cpu.perf_capabilities, 0x10C1);
+}
+
 static void test_cpu_microcode_and_pmu_need_no_msr(void **state)
 {
 	(void)state;
@@ -405,6 +429,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpu_nehalem_ep_is_identified),
+		cmocka_unit_test(test_cpu_counters_that_no_descriptor_lists_are_not_used),
 		cmocka_unit_test(test_cpu_microcode_and_pmu_need_no_msr),
 		cmocka_unit_test(test_cpu_pmu_that_firmware_switched_off_is_said),
 		cmocka_unit_test(test_cpu_leaves_hidden_by_firmware_are_found_and_hidden_again),
