@@ -350,7 +350,7 @@ static uint64_t line_loop_milli(struct machine_text *t)
 	struct machine_text text = { t->machine, t->format, false };
 	static const char loop[] = "a4s3s4s4s4a4a3d3j2";
 
-	return larger(front_turn_milli(&text, loop), over(1000 * front_slots(&text, loop), machine_field(t, "core", "issue_width")));
+	return larger(front_turn_milli(&text, loop), larger(over(1000 * front_slots(&text, loop), machine_field(t, "core", "issue_width")), over(1000 * front_slots(&text, loop), machine_field(t, "core", "retire_width"))));
 }
 
 enum status expect_bandwidth(const char *machine, const char *format, const char *row, struct expectation *out)

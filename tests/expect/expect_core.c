@@ -66,10 +66,13 @@ static int64_t latency(struct machine_text *t, const char *class) { return cost_
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* What a loop takes is bound by allocation or by retirement. */
+static int64_t slots_a_cycle(struct machine_text *t) { return larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))); }
+
 /* A NOP of k_nop: 8 of them and the end of the loop. */
 static int64_t nop_milli(struct machine_text *t)
 {
-	return (8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / field(t, "core", "issue_width") / 8;
+	return (8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / slots_a_cycle(t) / 8;
 }
 
 /* From a load's data until the data of the same store is loaded again. */
@@ -105,7 +108,7 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
  * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. */
 static int64_t control_milli(struct machine_text *t, const char *class)
 {
-	int64_t width = larger(1, field(t, "core", "issue_width")), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
+	int64_t width = slots_a_cycle(t), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 	int64_t slots = field(t, "uops", class) - (field(t, "core", "microfusion") ? 1 : 0), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t test = larger(C(cost_of(t, class).busy), (8 * slots + tail) * 1000 / 8 / width);
 	const int64_t wait = field(t, "core", !strcmp(class, "fldcw") ? "fpcw_cycles" : "mxcsr_cycles");
@@ -122,7 +125,7 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 {
 	int64_t uops = 8 * (field(t, "core", "microfusion") ? 3 : 4) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
 
-	return larger(C(divide_cycles(t, class, bits, 64, true)), uops * 1000 / 8 / larger(1, field(t, "core", "issue_width")));
+	return larger(C(divide_cycles(t, class, bits, 64, true)), uops * 1000 / 8 / slots_a_cycle(t));
 }
 
 /* Whether so many bytes of code stay in the L1I, with 1 KiB of what runs them. */
@@ -172,14 +175,14 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t transition = field(t, "core", "avx_transition_cycles"), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
-	int64_t slots = (16 + tail) * 1000 / 8 / field(t, "core", "issue_width");
+	int64_t slots = (16 + tail) * 1000 / 8 / slots_a_cycle(t);
 	/* 8 copies, products, and the loop's end */
 	const struct port_use product_uses[] = { { "fp_mul", 8 }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
 	const int64_t products = ports_turn_milli(t, product_uses) / 8;
 	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
-	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / larger(1, field(t, "core", "issue_width"));
-	const int64_t turn = C(6 + parts + tail) / larger(1, field(t, "core", "issue_width"));
+	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / slots_a_cycle(t);
+	const int64_t turn = C(6 + parts + tail) / slots_a_cycle(t);
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
 		{ "store.forward.latency", true, C(forward(t)) },
 		/* the second store's data follows the first's by a cycle */
@@ -198,7 +201,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "split.store_line.penalty", true, larger(C(1 + field(t, "store", "split_cycles")), stored) - larger(C(1), stored) },
 		/* 5 bytes for 6, of which fetch, allocation or decoders make a turn */
 		{ "frontend.lcp.penalty", code_stays(t, 6 * 4096), C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
-		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(field(t, "core", "issue_width"), field(t, "front", "decode_width")))) },
+		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(slots_a_cycle(t), field(t, "front", "decode_width")))) },
 		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
 		{ "frontend.l1i_l3.penalty", has_l3 && code_misses(t, "l2"), C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
 		{ "frontend.baclear.penalty", code_stays(t, 2 * 8192), C(field(t, "front", "baclear_cycles") - field(t, "front", "taken_cycles")) },
@@ -230,11 +233,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
 		{ "exec.fp_assist_flushed.interval", true, larger(larger(products, slots), flushed_front) },
 		{ "frontend.decode.interval", code_stays(t, 8 * 3072), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
-		  8 / larger(1, field(t, "core", "issue_width")))) },
+		  8 / slots_a_cycle(t))) },
 		/* the sequencer's cycles, one for the three NOPs, and the way to it; or allocation; or its ports */
 		{ "exec.microcode_switch.penalty", true, larger(larger(C((microcode + sequencer - 1) / sequencer + 1 + field(t, "front", "microcode_switch_cycles")),
-		  (8 * (microcode + 3) + tail) * 125 / field(t, "core", "issue_width")), microcode * 1000 / cost_of(t, "microcode").ports) -
-		  (8 * 4 + tail) * 125 / field(t, "core", "issue_width") },
+		  (8 * (microcode + 3) + tail) * 125 / slots_a_cycle(t)), microcode * 1000 / cost_of(t, "microcode").ports) -
+		  (8 * 4 + tail) * 125 / slots_a_cycle(t) },
 		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
 		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },
 		/* of its two quotients one has 62 significant bits: the logarithm that it began with */
@@ -242,8 +245,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		/* allocated, copied, multiplied, retired; less a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
 		  larger(products, slots) },
-		{ "exec.partial_flags.penalty", true, C(field(t, "core", "partial_flags_cycles")) },
-		{ "exec.partial_register.penalty", true, C(field(t, "core", "partial_register_cycles")) },
+		{ "exec.partial_flags.penalty", true, larger(C(latency(t, "int") + field(t, "core", "partial_flags_cycles")), slots) - larger(C(latency(t, "int")), slots) },
+		{ "exec.partial_register.penalty", true, larger(C(latency(t, "int") + field(t, "core", "partial_register_cycles")), slots) - larger(C(latency(t, "int")), slots) },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
 		{ "exec.mxcsr.penalty", true, control_milli(t, "ldmxcsr") },
 		{ "exec.mxcsr_same.penalty", true, control_milli(t, "ldmxcsr") },
@@ -298,7 +301,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	}
 	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {
 		/* one comparison a cycle instead of one a port, or of what allocation lets through: 16 and the loop's end */
-		const int64_t alone = larger(1000 / cost_of(t, "int").ports, (16 + tail) * 1000 / 16 / larger(1, field(t, "core", "issue_width")));
+		const int64_t alone = larger(1000 / cost_of(t, "int").ports, (16 + tail) * 1000 / 16 / slots_a_cycle(t));
 		const int64_t most = alone < 1000 ? 1000 - alone : 0;
 
 		*out = (struct expectation){ most > 167 ? most - 167 : 0, most + 100 };

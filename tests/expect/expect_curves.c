@@ -42,7 +42,7 @@ static int64_t chains_milli(struct machine_text *t, int64_t length)
 {
 	const struct cost add = cost_of(t, "fp_add");
 	const int64_t latency = most(1, add.latency), rs = field(t, "core", "rs"), rob = field(t, "core", "rob");
-	int64_t period = most(length / most(1, add.ports), length / most(1, field(t, "core", "issue_width")));
+	int64_t period = most(length / most(1, add.ports), length / most(1, least(field(t, "core", "issue_width"), field(t, "core", "retire_width"))));
 
 	for (; period < latency * length; period++) {
 		int64_t waiting = 0, kept = 0;
