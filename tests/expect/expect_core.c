@@ -176,6 +176,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t transition = field(t, "core", "avx_transition_cycles"), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 	int64_t slots = (16 + tail) * 1000 / 8 / slots_a_cycle(t);
+	/* a chain of operations, or their allocation, which such a stall holds up */
+	const int64_t added = larger(C(latency(t, "int")), (16 + tail) * 125 / larger(1, field(t, "core", "issue_width")));
 	/* 8 copies, products, and the loop's end */
 	const struct port_use product_uses[] = { { "fp_mul", 8 }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
@@ -245,8 +247,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		/* allocated, copied, multiplied, retired; less a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
 		  larger(products, slots) },
-		{ "exec.partial_flags.penalty", true, larger(C(latency(t, "int") + field(t, "core", "partial_flags_cycles")), slots) - larger(C(latency(t, "int")), slots) },
-		{ "exec.partial_register.penalty", true, larger(C(latency(t, "int") + field(t, "core", "partial_register_cycles")), slots) - larger(C(latency(t, "int")), slots) },
+		{ "exec.partial_flags.penalty", true, larger(added + C(field(t, "core", "partial_flags_cycles")), slots) - larger(added, slots) },
+		{ "exec.partial_register.penalty", true, larger(added + C(field(t, "core", "partial_register_cycles")), slots) - larger(added, slots) },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
 		{ "exec.mxcsr.penalty", true, control_milli(t, "ldmxcsr") },
 		{ "exec.mxcsr_same.penalty", true, control_milli(t, "ldmxcsr") },
