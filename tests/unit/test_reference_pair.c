@@ -25,19 +25,19 @@ static void test_reference_pair_agrees_on_every_cycle(void **state)
 static void test_reference_pair_differs_little_when_ports_overlap(void **state)
 {
 	(void)state;
-	tally_check_class(2, MACHINE_PORTS_OVERLAP, pairs() / 10, 0.01, 0.60);
+	tally_check_class(2, MACHINE_PORTS_OVERLAP, pairs() / 10, 0.005, 0.20);
 }
 
 static void test_reference_pair_differs_little_when_operations_keep_a_port(void **state)
 {
 	(void)state;
-	tally_check_class(2, MACHINE_PORTS_BUSY, pairs() / 10, 0.015, 0.60);
+	tally_check_class(2, MACHINE_PORTS_BUSY, pairs() / 10, 0.01, 0.30);
 }
 
 static void test_reference_pair_differs_little_when_the_divider_is_kept(void **state)
 {
 	(void)state;
-	tally_check_class(2, MACHINE_DIVIDER, pairs() / 10, 0.015, 0.50);
+	tally_check_class(2, MACHINE_DIVIDER, pairs() / 10, 0.01, 0.40);
 }
 
 int main(void)
