@@ -179,7 +179,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	/* a chain of operations, or their allocation, which such a stall holds up */
 	const int64_t added = larger(C(latency(t, "int")), (16 + tail) * 125 / larger(1, field(t, "core", "issue_width")));
 	/* 8 copies, products, and the loop's end */
-	const struct port_use product_uses[] = { { "fp_mul", 8 }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
+	const struct port_use product_uses[] = { { "fp_mul", 8 * larger(1, cost_of(t, "fp_mul").busy) }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
 	const int64_t products = ports_turn_milli(t, product_uses) / 8;
 	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
