@@ -79,8 +79,7 @@ void pool_move(struct pool *p)
 	forget(p);
 	const struct pool_use *from = p->last - p->history;
 	const size_t back = (size_t)(from - p->use);
-	for (uint32_t i = 0; i <= p->history; i++)
-		p->use[i] = from[i];
+	memcpy(p->use, from, (p->history + 1) * sizeof(*from)); /* there are POOL_ROOM times as many: they lie apart */
 	p->last -= back;
 	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back; /* what is forgotten begins for nobody */
 }

@@ -181,7 +181,7 @@ static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, 
 		/* word[k / 64 % LANE_WORDS] */
 		struct lane_word *w = (struct lane_word *)(void *)((uint8_t *)l->word + (k / 64 * sizeof(*w) & (LANE_WORDS - 1) * sizeof(*w)));
 		__asm__("" : "+r"(w));
-		const uint64_t taken = w->of == k / 64 ? w->taken : 0;
+		const uint64_t taken = w->taken & -(uint64_t)(w->of == k / 64); /* no question: it could not be foreseen */
 		w->of = k / 64;
 		if (!(taken >> (k % 64) & 1)) {
 			w->taken = taken | 1ull << (k % 64);

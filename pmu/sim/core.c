@@ -266,7 +266,8 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 			signal_pulse(c->signals, SIG_LOADS_RETIRED, w->retired, 1);
 		if (load->source == SRC_L1 && load->dtlb_level < 3)
 			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, w->retired, 1);
-		else if (signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS))
+		else if (load->source == SRC_L1 ? signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS) :
+		         signal_heard_any(c->signals, SIG_LOAD_LFB_HIT, SIG_LOAD_DTLB_MISS))
 			pipe_say_load(c, load, w->retired);
 		if (!simple && in->lock)
 			pipe_say_locked(c, e, load->source, w->retired);

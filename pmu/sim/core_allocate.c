@@ -55,18 +55,19 @@ static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 	if (word)
 		return first + (unsigned)__builtin_ctzll(word) / 8;
 	for (uint64_t n = first / LEAVE_STRETCH; n * LEAVE_STRETCH < first + CORE_RING;) { /* marks tell where others may be */
-		const uint64_t some = *(const uint64_t *)(const void *)&c->leaving[n % (CORE_RING / LEAVE_STRETCH) & ~7u] >> n % 8 * 8;
+		uint64_t *const marks = &c->leaving[n / 64 % COUNT_OF(c->leaving)];
+		const uint64_t some = *marks >> n % 64;
 		if (!some) {
-			n = (n | 7) + 1;
+			n = (n | 63) + 1;
 			continue;
 		}
-		n += (unsigned)__builtin_ctzll(some) / 8;
+		n += (unsigned)__builtin_ctzll(some);
 		const uint64_t *const w = (const uint64_t *)(const void *)&c->leave[n % (CORE_RING / LEAVE_STRETCH) * LEAVE_STRETCH];
 		if (w[0] | w[1]) {
 			const uint64_t next = n * LEAVE_STRETCH + (w[0] ? 0 : 8) + (unsigned)__builtin_ctzll(w[0] ? w[0] : w[1]) / 8;
 			return next - first < CORE_RING ? next : rs_next_slow(c, first); /* else it stands before `first`, a ring later */
 		}
-		c->leaving[n % (CORE_RING / LEAVE_STRETCH)] = 0; /* all that it told of is gone */
+		*marks ^= 1ull << n % 64; /* all that it told of is gone */
 		n++;
 	}
 	return rs_next_slow(c, first);
@@ -112,23 +113,50 @@ bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsig
 	return fit;
 }
 
+/* The next departure is taken off: its cycle; CORE_RING further when there is none. */
+static inline uint64_t rs_leave_next(struct core_thread *c)
+{
+	const uint64_t first = c->rs_at;
+	uint64_t near, n = first / LEAVE_STRETCH;
+	__builtin_memcpy(&near, &c->leave[(first & CORE_RING_MASK) > CORE_RING - sizeof(near) ? 0 : first & CORE_RING_MASK], sizeof(near));
+	while (!near && (first & CORE_RING_MASK) <= CORE_RING - sizeof(near) && n * LEAVE_STRETCH < first + CORE_RING) {
+		uint64_t *const marks = &c->leaving[n / 64 % COUNT_OF(c->leaving)];
+		const uint64_t some = *marks >> n % 64;
+		if (!some) {
+			n = (n | 63) + 1;
+			continue;
+		}
+		n += (unsigned)__builtin_ctzll(some);
+		uint8_t *const stretch = &c->leave[n * LEAVE_STRETCH & CORE_RING_MASK];
+		const uint64_t *const w = (const uint64_t *)(const void *)stretch;
+		const unsigned half = !w[0]; /* a place, not a question: which of the two it is could not be foreseen */
+		const uint64_t word = w[half], beside = w[1] & (half - 1ull); /* read before a byte is written: the host would wait for that */
+		if (!word) { /* all that it told of is gone */
+			*marks ^= 1ull << n % 64;
+			n++;
+			continue;
+		}
+		const unsigned at = (unsigned)__builtin_ctzll(word) & ~7u, i = half * 8 + at / 8;
+		const uint64_t next = n * LEAVE_STRETCH + i;
+		if (next - first >= CORE_RING) /* it stands before `first`, a ring later */
+			break;
+		c->rs_in_use -= word >> at & 0xFF;
+		stretch[i] = 0;
+		if (!((word & ~(0xFFull << at)) | beside))
+			*marks ^= 1ull << n % 64;
+		c->rs_at = next + 1;
+		return next;
+	}
+	const uint64_t next = rs_next(c, first);
+	pipe_rs_take_off(c, next + 1);
+	return next;
+}
+
 uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)
 {
 	uint64_t from = max_cycle(first, t);
 	do {
-		const uint64_t next = pipe_rs_next(c);
-		const unsigned i = next & CORE_RING_MASK;
-		t = next + 1;
-		if (c->leave[i] && next - c->rs_at < CORE_RING) { /* nothing leaves before it */
-			c->rs_in_use -= c->leave[i];
-			c->leave[i] = 0;
-			c->rs_at = t;
-			const uint64_t *const w = (const uint64_t *)(const void *)&c->leave[i & ~(LEAVE_STRETCH - 1)];
-			if (!(w[0] | w[1]))
-				c->leaving[i / LEAVE_STRETCH] = 0;
-		} else {
-			pipe_rs_take_off(c, t);
-		}
+		t = rs_leave_next(c) + 1;
 	} while (c->rs_in_use + entries > c->rs_size && c->rs_in_use);
 	pipe_stall(c, SIG_RESOURCE_STALL_RS, from, t);
 	return t;

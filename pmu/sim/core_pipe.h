@@ -162,18 +162,24 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 	return ST_OK;
 }
 
+/* In the stretch of a cycle reservation station entries may be left. */
+static PIPE_INLINE void pipe_rs_mark(struct core_thread *c, uint64_t cycle)
+{
+	c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH / 64] |= 1ull << cycle / LEAVE_STRETCH % 64;
+}
+
 static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned n)
 {
 	if (cycle - c->rs_at >= LEAVE_NEAR) {
 		if (cycle - c->rs_at >= CORE_RING)
 			cycle = c->rs_at + CORE_RING - 1;
-		c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH] = 1;
+		pipe_rs_mark(c, cycle);
 	}
 	/* a whole station of 256 entries or more can end in one cycle, with a wrong path: what a byte cannot hold leaves in the next */
 	while (c->leave[cycle & CORE_RING_MASK] + n > UINT8_MAX) {
 		n -= UINT8_MAX - (unsigned)c->leave[cycle & CORE_RING_MASK];
 		c->leave[cycle++ & CORE_RING_MASK] = UINT8_MAX;
-		c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH] = 1;
+		pipe_rs_mark(c, cycle);
 	}
 	c->leave[cycle & CORE_RING_MASK] += (uint8_t)n;
 }
@@ -279,8 +285,10 @@ static PIPE_INLINE void pipe_rs_catch_up(struct core_thread *c, uint64_t t)
 	}
 	do {
 		uint8_t *leave = &c->leave[at & CORE_RING_MASK];
-		c->rs_in_use -= *leave;
-		*leave = 0;
+		if (*leave) {
+			c->rs_in_use -= *leave;
+			*leave = 0;
+		}
 	} while (++at < t);
 	c->rs_at = t;
 }

@@ -287,7 +287,7 @@ static void turn_rings(struct core_thread *c, const uint16_t *at, uint64_t base,
 		const uint64_t t = base - 1 + take(&at), some = take(&at);
 		c->leave[t & CORE_RING_MASK] = on ? (uint8_t)some : 0;
 		if (on)
-			c->leaving[(t & CORE_RING_MASK) / LEAVE_STRETCH] = 1;
+			pipe_rs_mark(c, t);
 	}
 	for (uint64_t n = take(&at); n; n--) {
 		const uint64_t t = base - 1 + take(&at), ports = take(&at);

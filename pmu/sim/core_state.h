@@ -164,7 +164,7 @@ struct core_thread {
 	uint64_t front_ring[FRONT_RING];
 	uint64_t rob[1024], lb[512], sb[512]; /* cycle in which the entry becomes free */
 	_Alignas(8) uint8_t leave[CORE_RING]; /* reservation station entries that become free in a cycle */
-	_Alignas(8) uint8_t leaving[CORE_RING / LEAVE_STRETCH]; /* 1: in this stretch some may */
+	uint64_t leaving[CORE_RING / LEAVE_STRETCH / 64]; /* a bit for each stretch: in it some may */
 	uint64_t uops;               /* retired, unfused */
 };
 

@@ -401,10 +401,10 @@ static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state,
 			at += (uint64_t)(end - word) * 64;
 			for (; word < end; word++) {
 				const uint64_t now = *word;
-				if (!now)
-					continue;
 				*word = 0;
-				some += now == ~0ull ? 64 : now & (now - 1) ? bits_in(now) : 1;
+				some += now != 0;
+				if (now & (now - 1)) /* no question whether there is one: that could not be foreseen */
+					some += now == ~0ull ? 63 : bits_in(now) - 1;
 			}
 		}
 		value += inv ? last - from - some : some;
