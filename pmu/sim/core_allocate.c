@@ -10,7 +10,7 @@ static uint64_t *leave_word(const struct core_thread *c, uint64_t cycle)
 	return (uint64_t *)(uintptr_t)&c->leave[cycle & CORE_RING_MASK & ~7u];
 }
 
-_Static_assert(LEAVE_STRETCH == 2 * sizeof(uint64_t), "pipe_rs_next looks at two words");
+_Static_assert(LEAVE_STRETCH == sizeof(uint64_t), "a stretch is a word");
 
 static unsigned sum_of_bytes(uint64_t x)
 {
@@ -62,9 +62,9 @@ static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 			continue;
 		}
 		n += (unsigned)__builtin_ctzll(some);
-		const uint64_t *const w = (const uint64_t *)(const void *)&c->leave[n % (CORE_RING / LEAVE_STRETCH) * LEAVE_STRETCH];
-		if (w[0] | w[1]) {
-			const uint64_t next = n * LEAVE_STRETCH + (w[0] ? 0 : 8) + (unsigned)__builtin_ctzll(w[0] ? w[0] : w[1]) / 8;
+		word = *leave_word(c, n * LEAVE_STRETCH);
+		if (word) {
+			const uint64_t next = n * LEAVE_STRETCH + (unsigned)__builtin_ctzll(word) / 8;
 			return next - first < CORE_RING ? next : rs_next_slow(c, first); /* else it stands before `first`, a ring later */
 		}
 		*marks ^= 1ull << n % 64; /* all that it told of is gone */
@@ -113,13 +113,15 @@ bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsig
 	return fit;
 }
 
-/* The next departure is taken off: its cycle; CORE_RING further when there is none. */
-static inline uint64_t rs_leave_next(struct core_thread *c)
+/* The next departure is taken off, if it is one that a mark tells of; false: it lies nearer, or there is none. */
+static inline bool rs_leave_marked(struct core_thread *c)
 {
 	const uint64_t first = c->rs_at;
 	uint64_t near, n = first / LEAVE_STRETCH;
-	__builtin_memcpy(&near, &c->leave[(first & CORE_RING_MASK) > CORE_RING - sizeof(near) ? 0 : first & CORE_RING_MASK], sizeof(near));
-	while (!near && (first & CORE_RING_MASK) <= CORE_RING - sizeof(near) && n * LEAVE_STRETCH < first + CORE_RING) {
+	if ((first & CORE_RING_MASK) > CORE_RING - sizeof(near))
+		return false;
+	__builtin_memcpy(&near, &c->leave[first & CORE_RING_MASK], sizeof(near));
+	while (!near && n * LEAVE_STRETCH < first + CORE_RING) {
 		uint64_t *const marks = &c->leaving[n / 64 % COUNT_OF(c->leaving)];
 		const uint64_t some = *marks >> n % 64;
 		if (!some) {
@@ -127,39 +129,43 @@ static inline uint64_t rs_leave_next(struct core_thread *c)
 			continue;
 		}
 		n += (unsigned)__builtin_ctzll(some);
-		uint8_t *const stretch = &c->leave[n * LEAVE_STRETCH & CORE_RING_MASK];
-		const uint64_t *const w = (const uint64_t *)(const void *)stretch;
-		const unsigned half = !w[0]; /* a place, not a question: which of the two it is could not be foreseen */
-		const uint64_t word = w[half], beside = w[1] & (half - 1ull); /* read before a byte is written: the host would wait for that */
+		uint64_t *const at = leave_word(c, n * LEAVE_STRETCH), word = *at;
 		if (!word) { /* all that it told of is gone */
 			*marks ^= 1ull << n % 64;
 			n++;
 			continue;
 		}
-		const unsigned at = (unsigned)__builtin_ctzll(word) & ~7u, i = half * 8 + at / 8;
-		const uint64_t next = n * LEAVE_STRETCH + i;
+		const unsigned bit = (unsigned)__builtin_ctzll(word) & ~7u;
+		const uint64_t next = n * LEAVE_STRETCH + bit / 8, left = word & ~(0xFFull << bit);
 		if (next - first >= CORE_RING) /* it stands before `first`, a ring later */
-			break;
-		c->rs_in_use -= word >> at & 0xFF;
-		stretch[i] = 0;
-		if (!((word & ~(0xFFull << at)) | beside))
+			return false;
+		c->rs_in_use -= word >> bit & 0xFF;
+		*at = left; /* the word, for words are read: of a byte the host would have to wait for it */
+		if (!left)
 			*marks ^= 1ull << n % 64;
 		c->rs_at = next + 1;
-		return next;
+		return true;
 	}
-	const uint64_t next = rs_next(c, first);
-	pipe_rs_take_off(c, next + 1);
-	return next;
+	return false;
+}
+
+static inline bool rs_is_full(const struct core_thread *c, unsigned entries) { return c->rs_in_use + entries > c->rs_size && c->rs_in_use; }
+
+/* As pipe_rs_wait, from any state on; the stall began at `from`. */
+static __attribute__((noinline)) uint64_t rs_wait_slow(struct core_thread *c, unsigned entries, uint64_t from)
+{
+	while (rs_is_full(c, entries))
+		pipe_rs_take_off(c, pipe_rs_next(c) + 1);
+	pipe_stall(c, SIG_RESOURCE_STALL_RS, from, c->rs_at);
+	return c->rs_at;
 }
 
 uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)
 {
-	uint64_t from = max_cycle(first, t);
-	do {
-		t = rs_leave_next(c) + 1;
-	} while (c->rs_in_use + entries > c->rs_size && c->rs_in_use);
-	pipe_stall(c, SIG_RESOURCE_STALL_RS, from, t);
-	return t;
+	if (!rs_leave_marked(c) || rs_is_full(c, entries) || signal_heard(c->signals, SIG_RESOURCE_STALL_RS) ||
+	    signal_heard(c->signals, SIG_RESOURCE_STALL_ANY))
+		return rs_wait_slow(c, entries, max_cycle(first, t));
+	return c->rs_at;
 }
 
 uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why)

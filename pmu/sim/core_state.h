@@ -8,7 +8,7 @@
 #define CORE_RING_MASK (CORE_RING - 1)
 #define CORE_STRETCH 32u /* cycles of the ring of ports that have one mark */
 #define STORE_RING 1024u /* stores remembered; a power of two above the largest store buffer */
-#define LEAVE_STRETCH 16u /* ... of the reservation station's */
+#define LEAVE_STRETCH 8u /* ... of the reservation station's */
 #define LEAVE_NEAR 8u    /* what becomes free in less than so many cycles has no mark */
 #define GRANULES 512u    /* 8-byte pieces of a 4 KiB page */
 #define FRONT_RING 256u  /* allocation cycles of the last uops; above the largest queue */
