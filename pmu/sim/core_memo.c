@@ -20,7 +20,6 @@
 #define OTHERS_MOST 24u       /* answers to one question */
 #define PAUSE_FIRST 4096u     /* branches */
 #define PAUSE_MOST (1u << 20)
-#define BEYOND_WAIT 16u
 #define STATE_COSTS 16        /* of a state */
 
 void memo_forget(struct memo *m)
@@ -270,14 +269,12 @@ leave:
 	return end;
 }
 
-enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r)
+OWN_PAGE enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r)
 {
 	struct memo_midway done;
 	bool stop = false;
 	r->instructions = 0;
-	m->wait = *r->beyond ? BEYOND_WAIT : 1;
-	if (*r->beyond) /* a chase beyond the L2 brings other latencies each time: no state comes again */
-		return ST_OK;
+	m->wait = 1;
 	if (!pipe_is_quick(c) || c->want_retired || c->uop_sets || !c->hooks->known) {
 		m->wait = PAUSE_MOST;
 		return ST_OK;
@@ -317,10 +314,6 @@ enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r)
 		s = memo_note(c, m, r, node, base, midway, &node, &base, &stop);
 		if (s != ST_OK || stop || m->gain < FAILURE)
 			break;
-		if (*r->beyond) {
-			m->wait = BEYOND_WAIT;
-			break;
-		}
 	}
 	if (m->gain < FAILURE) {
 		m->wait = m->pause;

@@ -252,6 +252,7 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 		*stop = true;
 		return s;
 	}
+	*stop |= *r->beyond; /* in a chase beyond the L2 latencies are others each time: no state comes again */
 	*next = t.failed ? 0 : memo_node_of(c, m, r->regs->rip, at);
 	if (*next && *at - base < MEMO_REACH && m->says + 2 * m->tape.count + 2 < MEMO_SAYS) {
 		const uint32_t said = note_says(m, c->signals, base);

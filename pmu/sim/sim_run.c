@@ -10,6 +10,7 @@
 #define END_IP (~0xFFFull)
 #define LIMIT_TSC_PRESET (1ull << 33)
 #define RECALL_WAIT 64u  /* branches of a run before it is worth while */
+#define RECALL_BEYOND 16u /* ... and until it is looked at again after loads from beyond the L2: see memo_note */
 #define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
 
 uint64_t sim_slowest(void *sim)
@@ -165,8 +166,8 @@ static void look_ahead_of(void *self, const struct code_entry *c) { look_ahead(s
 /* Goes on by what the core did in the same state before, or notes it (core_memo.h). */
 static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *h, uint64_t until, uint8_t *vector)
 {
-	if (!core_is_alone(h->core)) {
-		s->recall_wait = RECALL_WAIT;
+	if (!core_is_alone(h->core) || *h->beyond) {
+		s->recall_wait = *h->beyond ? RECALL_BEYOND : RECALL_WAIT;
 		return ST_OK;
 	}
 	if (!s->memo)
