@@ -1,6 +1,10 @@
 /* bench/reduce.c: samples to a value with a spread and a verdict. */
 #include "bench/reduce.h"
 
+#define CLUSTER_LEAST 16u /* values: of fewer, close ones are chance */
+#define CLUSTER_CLOSE 1000 /* part of the value: what lies so close together is one */
+#define CLUSTER_WIDTHS 3   /* the shortest half of values that are spread evenly or normally is 1/2 of theirs wide */
+
 int64_t mul_div(int64_t a, int64_t b, int64_t d)
 {
 	bool negative = (a < 0) != (b < 0);
@@ -77,19 +81,37 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 	return ST_OK;
 }
 
-/* v is sorted. */
-static int64_t mean_of_shortest_half(const int64_t *v, unsigned n)
+/* The shortest interval of v, which is sorted, that holds half of its n values, begins at v[...]; *holds of them. */
+static unsigned shortest_half(const int64_t *v, unsigned n, unsigned *holds)
 {
 	const unsigned half = n / 2 + 1;
 	unsigned best = 0;
-	int64_t sum = 0;
 
 	for (unsigned i = 1; i + half <= n; i++)
 		if (v[i + half - 1] - v[i] < v[best + half - 1] - v[best])
 			best = i;
-	for (unsigned i = best; i < best + half; i++)
-		sum += v[i] - v[best];
-	return v[best] + mul_div(sum, 1, half);
+	*holds = half;
+	return best;
+}
+
+/* v is sorted. */
+static int64_t mean_of_cluster(const int64_t *v, unsigned n)
+{
+	unsigned holds, closer;
+	int64_t sum = 0;
+
+	v += shortest_half(v, n, &holds);
+	while (holds / 2 + 1 >= CLUSTER_LEAST) {
+		const int64_t *part = v + shortest_half(v, holds, &closer), width = v[holds - 1] - v[0];
+
+		if (width <= CLUSTER_WIDTHS * (part[closer - 1] - part[0]) || width <= v[0] / CLUSTER_CLOSE)
+			break;
+		v = part;
+		holds = closer;
+	}
+	for (unsigned i = 0; i < holds; i++)
+		sum += v[i] - v[0];
+	return v[0] + mul_div(sum, 1, holds);
 }
 
 enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units, int64_t clock_units,
@@ -111,7 +133,7 @@ enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, u
 	memcpy(sorted, each, good * sizeof(each[0]));
 	const int64_t centre = samples_median(sorted, good);
 
-	out->value_micro = statistic == STAT_MINIMUM ? mean_of_shortest_half(sorted, good) : centre;
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good) : centre;
 	out->spread_micro = samples_mad(each, good, centre, work);
 	out->samples = good;
 	return ST_OK;

@@ -144,6 +144,24 @@ static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
 	assert_int_equal(s.value_micro, 4000000);
 }
 
+/* Two rounds of three have, more or less of it, what another program's use of the level costs. */
+static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(void **state)
+{
+	(void)state;
+	struct pair test[90], clock[90];
+	struct slope s;
+	for (int i = 0; i < 90; i++) {
+		test[i] = (struct pair){ 0, 4000 + i / 3 % 2 + (i % 3 ? 20 * i : 0) };
+		clock[i] = (struct pair){ 0, 2000 };
+	}
+	assert_int_equal(slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_in_range(s.value_micro, 3999000, 4002000);
+	for (int i = 0; i < 90; i++) /* none is another's: spread evenly, their middle */
+		test[i].longer = 4000 + 10 * (i * 7 % 90);
+	assert_int_equal(slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_in_range(s.value_micro, 4200000, 4300000);
+}
+
 static void test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for(void **state)
 {
 	(void)state;
@@ -228,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_spread_shows_scatter),
 		cmocka_unit_test(test_reduce_by_clock_follows_the_frequency),
 		cmocka_unit_test(test_reduce_by_clock_leaves_disturbed_rounds_out),
+		cmocka_unit_test(test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not),
 		cmocka_unit_test(test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for),
 		cmocka_unit_test(test_reduce_by_clock_that_stands_still_is_a_range_error),
 		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
