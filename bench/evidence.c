@@ -155,6 +155,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		}
 		out->value_milli = mul_div(value, 1, 1000);
 		out->spread_milli = mul_div(spread_micro, 1, 1000);
+		out->apart_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].apart_micro, 1, 1000);
 		out->cycles_milli = out->value_milli;
 		out->ns_milli = mul_div(ticks, 1000000, hz);
 		scale_milli = mul_div(cycles[0].value_micro, 1, 1000);

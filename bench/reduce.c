@@ -77,6 +77,7 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 	int64_t centre = samples_median(work, n);
 
 	out->spread_micro = samples_mad(each, n, centre, work);
+	out->apart_micro = 0;
 	out->samples = n;
 	return ST_OK;
 }
@@ -95,7 +96,7 @@ static unsigned shortest_half(const int64_t *v, unsigned n, unsigned *holds)
 }
 
 /* v is sorted. */
-static int64_t mean_of_cluster(const int64_t *v, unsigned n)
+static int64_t mean_of_cluster(const int64_t *v, unsigned n, int64_t *apart)
 {
 	unsigned holds, closer;
 	int64_t sum = 0;
@@ -111,6 +112,7 @@ static int64_t mean_of_cluster(const int64_t *v, unsigned n)
 	}
 	for (unsigned i = 0; i < holds; i++)
 		sum += v[i] - v[0];
+	*apart = v[holds - 1] - v[0];
 	return v[0] + mul_div(sum, 1, holds);
 }
 
@@ -133,7 +135,8 @@ enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, u
 	memcpy(sorted, each, good * sizeof(each[0]));
 	const int64_t centre = samples_median(sorted, good);
 
-	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good) : centre;
+	out->apart_micro = 0;
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->apart_micro) : centre;
 	out->spread_micro = samples_mad(each, good, centre, work);
 	out->samples = good;
 	return ST_OK;

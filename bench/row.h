@@ -167,6 +167,7 @@ struct row_result {
 	char reason[128];          /* why it is not ok, "" if it is */
 	int64_t value_milli;       /* in `unit`, thousandths */
 	int64_t spread_milli;      /* median absolute deviation, same unit */
+	int64_t apart_milli;       /* of a latency without a cycle counter: how far apart the rounds lie whose mean the value is; else 0 */
 	int64_t cycles_milli;      /* shared levels: core cycles as well, else -1 */
 	int64_t ns_milli;          /* nanoseconds as well, else -1 */
 	uint32_t samples, rejected;
