@@ -312,8 +312,8 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	s->line_bytes = line_of(cpu);
 	if (r->order == ORDER_STREAMS)
 		stream_kernel(r, s);
-	if (r->order == ORDER_MATRIX) {
-		shape_lines(s, MATRIX_LINES * s->line_bytes);
+	if (r->order == ORDER_MATRIX) { /* for an L1 lines that meet in none of its sets by chance */
+		shape_lines(s, (r->place == PLACE_SAME_CORE ? 2 * r->window : MATRIX_LINES) * s->line_bytes);
 		return ST_OK;
 	}
 	switch (r->place) {

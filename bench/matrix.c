@@ -7,7 +7,6 @@
 
 #define MATRIX_SAMPLES_SIMULATED 5u
 #define MATRIX_SAMPLES 21u
-#define MATRIX_LOADS 16u          /* in the shorter window: one iteration of k_chase */
 #define SHARE_LEAST 5u            /* a mode has at least one in so many samples */
 
 size_t matrix_bytes(const struct bench *b)
@@ -76,22 +75,23 @@ static enum status one_cell(struct pass *p, unsigned owner)
 {
 	unsigned n = p->b->repetitions ? p->b->repetitions : p->b->a->kind == ACCESS_SIM ? MATRIX_SAMPLES_SIMULATED : MATRIX_SAMPLES;
 	struct matrix_cell *c = &p->matrix->cell[p->matrix->cells];
+	const int64_t loads = p->row->window;
 	int64_t samples[SAMPLES_MAX], counts[ROW_PROOFS_MAX][SAMPLES_MAX], shorter, longer;
 
 	for (unsigned i = 0; i <= n; i++) { /* the first one warms up */
 		struct window w[2];
-		enum status st = one_window(p, owner, MATRIX_LOADS, &w[0], &shorter);
+		enum status st = one_window(p, owner, loads, &w[0], &shorter);
 
 		if (st == ST_OK)
-			st = one_window(p, owner, 2 * MATRIX_LOADS, &w[1], &longer);
+			st = one_window(p, owner, 2 * loads, &w[1], &longer);
 		if (st != ST_OK)
 			return st;
 		if (i == 0)
 			continue;
-		samples[i - 1] = (longer - shorter) / (int64_t)MATRIX_LOADS;
+		samples[i - 1] = (longer - shorter) / loads;
 		for (unsigned e = 0; p->counting.on && e < p->counting.proof_count; e++)
 			counts[e][i - 1] = (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
-		p->loads += MATRIX_LOADS;
+		p->loads += loads;
 		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
 		p->cycles_milli += longer - shorter;
 	}
@@ -166,7 +166,7 @@ static void reduce(struct pass *p, struct row_result *out)
 	}
 	out->value_milli = out->cycles_milli = samples_median(work, n);
 	out->spread_milli = samples_median(work + n, n);
-	out->samples = (uint32_t)(p->loads / MATRIX_LOADS);
+	out->samples = (uint32_t)(p->loads / p->row->window);
 	if (p->tsc > 0 && p->cycles_milli > 0)
 		out->core_hz = (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000);
 	out->ns_milli = out->core_hz ? mul_div(out->value_milli, 1000000000, (int64_t)out->core_hz) : -1;
@@ -175,7 +175,7 @@ static void reduce(struct pass *p, struct row_result *out)
 	for (unsigned e = 0; e < p->counting.proof_count; e++) {
 		for (unsigned i = 0; i < n; i++)
 			work[i] = p->matrix->cell[i].counts[e];
-		per_load[e] = mul_div(samples_median(work, n), 1000, MATRIX_LOADS);
+		per_load[e] = mul_div(samples_median(work, n), 1000, p->row->window);
 	}
 	p->b->host->put(p->b->host->self, work, 2 * n * sizeof(*work));
 	text_init(&proof, out->proof, sizeof(out->proof));
@@ -231,7 +231,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	}
 	p.matrix = b->host->get(b->host->self, matrix_bytes(b));
 	p.set.kernel = kernel_find(r->kernels[0]);
-	p.set.window = MATRIX_LOADS;
+	p.set.window = r->window;
 	st = p.matrix && p.set.kernel ? shape_of_test(r, b->cpu, &p.set.shape, out->reason, sizeof(out->reason)) : ST_FULL;
 	b->core = core;
 	if (st == ST_OK)

@@ -150,6 +150,19 @@ static uint64_t last_bytes(struct machine_text *f)
 	return l3 ? l3 : l2_bytes ? l2_bytes : machine_field(f, "l1d", "bytes");
 }
 
+/* Where the chase comes to a region banks have rows of the one before open: of its own lines fewer find their row by chance, one
+ * for each row, at most all that could be open. Whole cycles a load. */
+static uint64_t region_opens(struct machine_text *f, uint64_t region)
+{
+	uint64_t open = machine_field(f, "dram", "channels") * machine_field(f, "dram", "banks") * machine_field(f, "dram", "page_bytes");
+	uint64_t cost = ps(f, machine_field(f, "dram", "page_hit_ps")) + ps(f, machine_field(f, "dram", "page_miss_ps"));
+
+	if (!machine_field(f, "dram", "open_page"))
+		return 0;
+	open = (open < region ? open : region) / 1024;
+	return cost * 64 * open * open / (larger(1, machine_field(f, "dram", "page_bytes")) * (region / 1024) * (region / 1024));
+}
+
 /* Lines that share a set of the L1 with the line of group g's page-table entries and come between two uses of it: the
  * other groups' entries, and one line of data of each group, of which pass the row's order decides. Least and most. */
 static void rivals(struct machine_text *f, uint64_t groups, uint64_t g, uint64_t *least, uint64_t *most)
@@ -233,12 +246,13 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	struct machine_text f = { machine, format, false };
 	bool has_l2 = machine_field(&f, "l2", "bytes"), has_l3 = machine_field(&f, "l3", "bytes");
 	uint64_t walk_least = 0, walk_most = 0, dram_least, dram_most, big_least, big_most, first = l1(&f);
+	const uint64_t region = 3 * last_bytes(&f) < sparse_span(&f) ? 3 * last_bytes(&f) : sparse_span(&f);
 
 	if (!strcmp(row, "tlb.stlb_walk_4k.penalty"))
 		walk(&f, &walk_least, &walk_most);
 	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
-	dram_local(&f, 3 * last_bytes(&f) < sparse_span(&f) ? 3 * last_bytes(&f) : sparse_span(&f), &big_least, &big_most);
-	big_most = big_least; /* a region's lines all come, each as likely as the others: so are those of open rows */
+	dram_local(&f, region, &big_least, &big_most);
+	big_most = big_least + region_opens(&f, region); /* a region's lines all come, each as likely as the others: so are those of open rows */
 	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
 		{ "load.l1.latency", true, first, first },
 		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },

@@ -31,6 +31,7 @@ static uint64_t lookup(struct machine_text *t, uint64_t more)
 }
 
 static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t clean(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "clean_uncore_cycles")); }
 static uint64_t modified(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "modified_uncore_cycles")); }
 static uint64_t beyond(struct machine_text *t, uint64_t time_ps) { return lookup(t, 0) + ps(t, time_ps); }
@@ -55,25 +56,42 @@ static void by_chance(struct machine_text *t, const char *key, uint64_t *least, 
 	*least = *most - met_milli(t) / 1000;
 }
 
-/* Lines of a DRAM page are visited one after the other, 128 KiB again and again; the first load of each page finds
- * another one open in its bank, unless its bank has no other and nobody else comes between. So many thousandths of a
- * cycle a load more. */
-static uint64_t opened_milli(struct machine_text *t, bool alone)
+/* Of the lines of a window of so many bytes, in a row, which have all been loaded in the same order before: how many bytes lie in
+ * DRAM pages that are not open any more when the window comes to them, since banks had to open others of it. */
+static uint64_t closed_bytes(struct machine_text *t, uint64_t window)
 {
-	uint64_t capacity = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks") * machine_field(t, "dram", "page_bytes");
-	const uint64_t ring = 131072;
-	uint64_t missed = !alone || 2 * capacity <= ring ? ring : capacity >= ring ? 0 : 2 * (ring - capacity);
+	const uint64_t open = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks") * machine_field(t, "dram", "page_bytes");
 
-	return 1000 * (ps(t, hit(t)) + ps(t, miss(t))) * missed / ring * 64 / machine_field(t, "dram", "page_bytes");
+	return 2 * open <= window ? window : open >= window ? 0 : 2 * (window - open);
 }
 
-/* A last level that may have lost the 128 KiB, or as many at random that come between: then flushing them, which loads them,
- * opens their rows. Both are a quarter of one that has them with certainty. */
-static bool opens_before(struct machine_text *t)
+/* Windows of 64 and 128 KiB: what the first load of each page of these costs, in thousandths of a cycle a load. */
+static uint64_t opened_milli(struct machine_text *t)
 {
-	uint64_t l3 = machine_field(t, "l3", "bytes"), l2 = machine_field(t, "l2", "bytes");
+	return 1000 * (ps(t, hit(t)) + ps(t, miss(t))) * (closed_bytes(t, 131072) - closed_bytes(t, 65536)) / 65536 * 64 / machine_field(t, "dram", "page_bytes");
+}
 
-	return (l3 ? l3 : l2 ? l2 : machine_field(t, "l1d", "bytes")) < 4 * 2 * 131072;
+/* Of so many lines at random those that have their bank for themselves, in thousandths of the shorter window's 1024. */
+static uint64_t alone(struct machine_text *t, uint64_t lines)
+{
+	const uint64_t banks = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks");
+	uint64_t part = 1000000;
+
+	for (uint64_t i = 1; i < lines; i++)
+		part -= part / larger(1, banks);
+	return part * lines / 1024 / 1000;
+}
+
+/* A last level that may have lost some of the 128 KiB that are visited at random, as many others between: flushing these, which
+ * loads them, opens their rows. What has its bank for itself then finds its row open: so many thousandths of a cycle a load
+ * more in windows of 2048 than in windows of 1024 lines, or less. */
+static void flushed_open(struct machine_text *t, uint64_t *less, uint64_t *more)
+{
+	const uint64_t l3 = machine_field(t, "l3", "bytes"), l2 = machine_field(t, "l2", "bytes"), few = alone(t, 1024), many = alone(t, 2048);
+	const uint64_t cost = (l3 ? l3 : l2 ? l2 : machine_field(t, "l1d", "bytes")) < 4 * 2 * 131072 ? ps(t, hit(t)) + ps(t, miss(t)) : 0;
+
+	*less = many > few ? cost * (many - few) : 0;
+	*more = few > many ? cost * (few - many) : 0;
 }
 
 /* Latency of the [exec] line "lock", "LATENCY PORTS BUSY"; the preset is 20. */
@@ -101,7 +119,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	uint64_t clusters = machine_field(&t, "topology", "cores") / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
 	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
 	bool threads = machine_field(&t, "topology", "threads") > 1;
-	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most;
+	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most, less, more;
 	/* several sharers: an inclusive L3 has the line; else one of them forwards it */
 	uint64_t shared = machine_field(&t, "l3", "inclusive") ? lookup(&t, 0) : clean(&t);
 	uint64_t remote = beyond(&t, machine_field(&t, "link", "clean_ps"));
@@ -111,7 +129,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	/* as long as all 64 KiB that the row goes round can be open; fewer at a time */
 	uint64_t capacity = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "banks") * machine_field(&t, "dram", "page_bytes");
 	uint64_t closed = written + (by_home && capacity < 65536 ? ps(&t, hit(&t)) + ps(&t, miss(&t)) : 0);
-	uint64_t open = beyond(&t, machine_field(&t, "dram", "local_ps")) - ps(&t, hit(&t)), first = opened_milli(&t, false);
+	uint64_t open = beyond(&t, machine_field(&t, "dram", "local_ps")) - ps(&t, hit(&t));
 	/* helpers' lines, 1024 of them, must stay in half of an L2 */
 	bool stay = machine_field(&t, "l2", "bytes") >= 2 * 1024 * 64;
 
@@ -152,12 +170,13 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	if (strstr(row, "_same_core.") && machine_field(&t, "l1d", "policy"))
 		return ST_MISSING; /* chance decides how many of the lines the L1 still has */
 	if (!strcmp(row, "load.dram_page_hit.latency")) {
-		least = most = (int64_t)(open * 1000 + opened_milli(&t, true));
+		least = most = (int64_t)(open * 1000 + opened_milli(&t));
 	}
 	if (!strcmp(row, "load.dram_page_miss.penalty")) {
 		found = true;
-		least = (int64_t)((near_most - open) * 1000 - first - met_milli(&t)); /* few cycles: what is met by chance is a part of one */
-		most = (int64_t)((near_most - open) * 1000 - (opens_before(&t) ? opened_milli(&t, true) : first));
+		flushed_open(&t, &less, &more);
+		least = (int64_t)((near_most - open) * 1000 - opened_milli(&t) - met_milli(&t) - less); /* few cycles: what is met by chance is a part of one */
+		most = (int64_t)((near_most - open) * 1000 - opened_milli(&t) + more);
 	}
 	if (!strcmp(row, "sync.false_sharing.penalty")) { /* in place of a locked addition in the L1 */
 		found = true;
