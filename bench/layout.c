@@ -142,7 +142,8 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 		while (level == 1 && bytes / 2 >= s->arrays * s->step_bytes && bytes + (s->arrays - 1) * between_arrays(s) > c->bytes)
 			bytes /= 2;
 	} else {
-		most = most_of(c);
+		/* Where half of one of two ways is not enough, two thirds: what else is used meets few of its full sets. */
+		most = level == 2 && most_of(c) < enough ? c->bytes / 3 * 2 : most_of(c);
 		bytes = most;
 		/* Well above the level below is enough: the fewer ways of each set are in use, the sooner does a
 		 * policy other than LRU keep them, and others do not push them out of a shared level so easily. */
