@@ -181,6 +181,32 @@ static void test_layout_footprints_follow_the_caches(void **state)
 	assert_true(s.bytes >= 6 * 8388608);
 }
 
+static void test_layout_an_l2_of_two_ways_gives_two_thirds(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	cpu.caches[1].ways = 2; /* eight times the L1 */
+	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 5 * 32768, 262144 / 3 * 2);
+	cpu.caches[1].bytes = 16 * 32768; /* half is enough */
+	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.bytes, 6 * 32768);
+}
+
+/* Lines for an L1 of 8 KiB: no more than the longer of a pair of windows. */
+static void test_layout_threads_of_a_core_share_few_lines(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	assert_int_equal(shape_of_test(row("core_to_core.clean_same_core.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.bytes, 4096);
+	assert_int_equal(s.nodes, 2 * row("core_to_core.clean_same_core.latency")->window);
+}
+
 /* One line a page: no set of the L1 (DTLB row) or of the L2 (walk row) holds more than half its ways. */
 static void test_layout_page_lines_spread_over_the_sets(void **state)
 {
@@ -236,6 +262,8 @@ int main(void)
 		cmocka_unit_test(test_layout_large_pages_exceed_both_levels),
 		cmocka_unit_test(test_layout_footprints_follow_the_caches),
 		cmocka_unit_test(test_layout_page_lines_spread_over_the_sets),
+		cmocka_unit_test(test_layout_an_l2_of_two_ways_gives_two_thirds),
+		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
