@@ -16,7 +16,7 @@ static unsigned bits_for(unsigned n)
 }
 
 /* The APIC id of a core, and how many of its low bits number threads of a core, and all of a package. */
-static uint32_t apic_id(const struct access *a, unsigned core, unsigned *thread_bits, unsigned *package_bits)
+static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread_bits, unsigned *package_bits)
 {
 	struct cpuid_regs r, leaf4;
 	uint32_t highest = 0, id = core;
@@ -47,8 +47,10 @@ static uint32_t apic_id(const struct access *a, unsigned core, unsigned *thread_
 		unsigned core_bits = bits_for((leaf4.eax >> 26) + 1);
 
 		*thread_bits = *package_bits > core_bits ? *package_bits - core_bits : 0;
-	} else {
-		*thread_bits = *package_bits;
+	} else { /* the threads of a core share its L1; where not even that is known, one core a package */
+		const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+
+		*thread_bits = l1 && bits_for(l1->shared_by) < *package_bits ? bits_for(l1->shared_by) : *package_bits;
 	}
 	return id;
 }
@@ -59,7 +61,7 @@ void cores_find(const struct access *a, const struct cpu *cpu, struct core_group
 
 	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++) {
 		unsigned thread_bits, package_bits, l2_bits, last_bits;
-		uint32_t id = apic_id(a, i, &thread_bits, &package_bits);
+		uint32_t id = apic_id(a, cpu, i, &thread_bits, &package_bits);
 
 		l2_bits = l2 ? bits_for(l2->shared_by) : 0;
 		l2_bits = l2_bits < thread_bits ? thread_bits : l2_bits > package_bits ? package_bits : l2_bits;

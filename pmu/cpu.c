@@ -244,10 +244,14 @@ static void read_tlbs_amd(struct probe *p)
 		raise_to(&t->itlb_4k, bits(r.ebx, 7, 0));
 		raise_to(&t->dtlb_2m, bits(r.eax, 23, 16));
 	}
-	if (leaf(p, 0x80000006u, 0, &r))
+	if (leaf(p, 0x80000006u, 0, &r)) {
 		raise_to(&t->stlb_4k, bits(r.ebx, 27, 16));
-	if (leaf(p, 0x80000019u, 0, &r))
+		raise_to(&t->stlb_2m, bits(r.eax, 27, 16));
+	}
+	if (leaf(p, 0x80000019u, 0, &r)) {
 		raise_to(&t->dtlb_1g, bits(r.eax, 27, 16));
+		raise_to(&t->stlb_1g, bits(r.ebx, 27, 16));
+	}
 }
 
 static void fill(uint16_t *field, uint16_t known)

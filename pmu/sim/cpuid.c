@@ -4,6 +4,9 @@
  * control.highest_leaf reaches it, else by no leaf of this model. Of leaf 0xD the sizes of SSE,
  * AVX and AVX-512 state. Of leaf 6 the sensor, turbo, APERF and MPERF.
  *
+ * A machine whose vendor is AMD or Hygon tells both as their processors do (AMD64 manual volume 3, appendix E):
+ * caches by 0x80000005, 0x80000006 and 0x8000001D, TLBs by the first two and 0x80000019; leaves 2, 4 and 0x18 are zero.
+ *
  * Not modelled: leaves that this file does not name (they read as zero), differences between cores. */
 #include "pmu/sim/counter_state.h"
 #include "pmu/text.h"
@@ -22,6 +25,11 @@
 #define ISA_POPCNT     (1u << 10)
 
 #define MISC_LIMIT_CPUID (1ull << 22)
+
+static bool is_amd(const struct machine *m)
+{
+	return str_equal(m->cpuid_vendor, "AuthenticAMD") || str_equal(m->cpuid_vendor, "HygonGenuine");
+}
 
 static uint32_t letters(const char *s, unsigned at)
 {
@@ -184,6 +192,78 @@ static void leaf24(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 		out[0] = there - 1; /* the first TLB is always there */
 }
 
+/* How 0x80000006 and 0x80000019 code a number of ways: the largest code that is not above it. */
+static uint32_t ways_code(uint64_t ways, uint64_t entries)
+{
+	static const uint16_t coded[16] = { 0, 1, 2, 3, 4, 6, 8, 0, 16, 0, 32, 48, 64, 96, 128, 0 };
+	uint32_t code = 0;
+	if (ways >= entries)
+		return entries ? 15 : 0;
+	for (uint32_t i = 0; i < 15; i++)
+		if (coded[i] && coded[i] <= ways)
+			code = i;
+	return code;
+}
+
+static uint32_t most(uint64_t n, uint32_t limit)
+{
+	return n < limit ? (uint32_t)n : limit;
+}
+
+/* A first-level TLB or cache of 0x80000005: ways and number, in one byte each. */
+static uint32_t bytes_of(uint64_t ways, uint64_t n)
+{
+	return (ways >= n ? (n ? 255u : 0u) : most(ways, 254)) << 8 | most(n, 255);
+}
+
+/* A TLB of 0x80000006 and 0x80000019: data in the upper half, code in the lower. */
+static uint32_t coded_tlb(uint64_t ways, uint64_t entries)
+{
+	return ways_code(ways, entries) << 12 | most(entries, 0xFFF);
+}
+
+static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+	const struct machine *m = p->m;
+	switch (leaf) {
+	case 0x80000000:
+		out[0] = 0x8000001E;
+		break;
+	case 0x80000001:
+		out[2] |= 1u << 22; /* topology extensions: 0x8000001D and 0x8000001E */
+		break;
+	case 0x80000005:
+		out[0] = bytes_of(m->dtlb_large_ways, m->dtlb_large_entries) << 16 | bytes_of(m->itlb_large_entries, m->itlb_large_entries);
+		out[1] = bytes_of(m->dtlb_ways, m->dtlb_entries) << 16 | bytes_of(m->itlb_ways, m->itlb_entries);
+		out[2] = most(m->l1d_bytes >> 10, 255) << 24 | most(m->l1d_ways, 254) << 16 | 1u << 8 | 64;
+		out[3] = most(m->l1i_bytes >> 10, 255) << 24 | most(m->l1i_ways, 254) << 16 | 1u << 8 | 64;
+		break;
+	case 0x80000006:
+		out[0] = m->stlb_large ? coded_tlb(m->stlb_ways, m->stlb_entries) << 16 : 0;
+		out[1] = coded_tlb(m->stlb_ways, m->stlb_entries) << 16;
+		out[2] = most(m->l2_bytes >> 10, 0xFFFF) << 16 | ways_code(m->l2_ways, m->l2_bytes / 64) << 12 | 1u << 8 | 64;
+		out[3] = most(m->l3_bytes >> 19, 0x3FFF) << 18 | ways_code(m->l3_ways, m->l3_bytes / 64) << 12 | 1u << 8 | 64;
+		break;
+	case 0x80000008:
+		out[2] = bits_for(m->topology_threads * m->topology_cores) << 12 | (uint32_t)(m->topology_threads * m->topology_cores - 1);
+		break;
+	case 0x80000019:
+		out[0] = coded_tlb(m->dtlb_huge_entries, m->dtlb_huge_entries) << 16;
+		out[1] = coded_tlb(m->stlb_huge_entries, m->stlb_huge_entries) << 16;
+		break;
+	case 0x8000001D:
+		leaf4(p, subleaf, out);
+		out[0] &= 0x3FFFFFF; /* no number of cores */
+		out[3] &= 3;
+		break;
+	case 0x8000001E:
+		out[0] = apic_id(p);
+		out[1] = apic_id(p) / (1u << bits_for(m->topology_threads)) % (1u << bits_for(m->topology_cores)) |
+			(uint32_t)(m->topology_threads - 1) << 8;
+		break;
+	}
+}
+
 static void extended(const struct machine *m, uint32_t leaf, uint32_t out[4])
 {
 	uint32_t isa = (uint32_t)m->cpuid_isa;
@@ -222,10 +302,14 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 	const struct machine *m = p->m;
 	uint32_t highest = p->misc_enable & MISC_LIMIT_CPUID && m->control_highest_leaf > 3 ? 3 : (uint32_t)m->control_highest_leaf;
 	memset(out, 0, 4 * sizeof(out[0]));
-	if (leaf >= 0x80000000 && leaf <= 0x80000008) {
+	if (leaf >= 0x80000000 && leaf <= (is_amd(m) ? 0x8000001E : 0x80000008)) {
 		extended(m, leaf, out);
+		if (is_amd(m))
+			extended_amd(p, leaf, subleaf, out);
 		return;
 	}
+	if (is_amd(m) && (leaf > highest || leaf == 2 || leaf == 4 || leaf == 0x18))
+		return;
 	if (leaf > highest)
 		leaf = highest; /* Intel: data of the highest basic leaf */
 	switch (leaf) {

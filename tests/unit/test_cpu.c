@@ -269,6 +269,7 @@ static void test_cpu_amd_gets_the_generic_rows(void **state)
 	assert_int_equal(cpu.pmu_version, 0);
 	assert_non_null(cpu.pmu_absent);
 	assert_int_equal(cpu.isa & (ISA_AVX | ISA_AVX2 | ISA_AVX512), ISA_AVX | ISA_AVX2);
+	assert_int_equal(cpu.tlb.stlb_2m, 2048);
 }
 
 /* Opteron without topology extensions: sizes from 0x80000005 and 0x80000006. */

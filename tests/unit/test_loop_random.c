@@ -123,9 +123,17 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency"), 0);
 }
 
+/* A machine of another vendor: its caches, TLBs and threads are told by other leaves. */
+static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_files("tests/machines/ccx.machine", "load.l?.*,load.dram_local*,load.l3_*_other_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,tlb.walk_?.*"), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_odd_machines_are_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
+	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_odd_machines_are_found_again),
+		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };
 	return getenv("LOOP_FILES") ? cmocka_run_group_tests(files, NULL, NULL) : cmocka_run_group_tests(drawn, NULL, NULL);
 }
