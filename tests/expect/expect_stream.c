@@ -45,7 +45,7 @@ static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 		return all + FOLLOW_APART_BYTES * (arrays - 1) > 1ull << 30 ? 0 : all / arrays;
 	}
 	all = arrays * power_of_two_below(bytes[level] / 4 * 3 / arrays);
-	while (level == 3 && all / 2 >= 6 * bytes[2])
+	while (level == 3 && bytes[2] && all && all / 2 >= 6 * bytes[2])
 		all /= 2;
 	while (level == 1 && all / 2 >= 256 * arrays && all + (arrays - 1) * FOLLOW_APART_BYTES > bytes[1])
 		all /= 2;
