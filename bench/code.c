@@ -25,6 +25,10 @@ static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *
 	uint32_t ways = c ? c->ways : 0;
 
 	*stride = cpu_cache_way_bytes(c);
+	if (!cpu->cache_count) {
+		str_copy(reason, capacity, "the caches are not known");
+		return ST_MISSING;
+	}
 	if (!next) {
 		str_copy(reason, capacity, code == CODE_LINES_L3 ? "no L3 cache" : "no L2 cache");
 		return ST_UNSUPPORTED;

@@ -293,6 +293,10 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	const struct cpu_cache *l2 = cpu_cache(p->b->cpu, 2);
 	enum status st = ST_OK;
 
+	if ((p->row->place == PLACE_L3 && !p->b->cpu->cache_count) || (p->row->place == PLACE_STLB && !p->b->cpu->tlb.dtlb_4k)) {
+		str_copy(out->reason, sizeof(out->reason), p->row->place == PLACE_L3 ? "the caches are not known" : "size of the DTLB is not known");
+		return ST_MISSING;
+	}
 	if (p->row->place == PLACE_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
 		str_copy(out->reason, sizeof(out->reason), "no L3 cache");
 		return ST_UNSUPPORTED;
@@ -378,9 +382,9 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		r->curve->what == CURVE_PAIRS ? "lines" : "fillers";
 	out->curve.unit = a_turn(r->curve) ? "cycles a turn" : "cycles each";
 	st = set_up(&p, out);
-	if (st == ST_UNSUPPORTED && out->reason[0]) {
+	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
-		out->absent = true;
+		out->absent = st == ST_UNSUPPORTED;
 		loop_end(&p.loop, out);
 		return;
 	}

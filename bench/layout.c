@@ -126,6 +126,8 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 
 	if (level == 1 && (!c || !c->bytes))
 		return unknown(reason, capacity, "no L1 data cache known");
+	if (!cpu->cache_count)
+		return unknown(reason, capacity, "the caches are not known");
 	if (!c || !c->bytes)
 		return unsupported(reason, capacity, level == 2 ? "no L2 cache" : "no L3 cache");
 	if (level > 1 && !below)
@@ -297,6 +299,8 @@ static enum status shape_helped(const struct row *r, const struct cpu *cpu, stru
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
 
+	if (!cpu->cache_count)
+		return unknown(reason, capacity, "the caches are not known");
 	if (!cpu_cache(cpu, 3))
 		return unsupported(reason, capacity, "no L3 cache");
 	if (!l2 || 2ull * r->window * s->line_bytes > l2->bytes / 2)

@@ -111,12 +111,45 @@ static void test_loop_counters_left_on_are_told(void **state)
 	free(text);
 }
 
+/* A processor that nobody knows and that tells little of itself: what is not known is not said to be lacking, and stores to lines in
+ * order are not `ok` beside prefetchers that nobody can switch off. */
+static void test_loop_what_is_not_known_is_not_absent(void **state)
+{
+	(void)state;
+	static const char *const not_known[] = { "load.l3.latency", "load.l3_shared.latency", "frontend.l1i_l3.penalty", "tlb.itlb.penalty",
+		"load.l3_overlap.interval", "tlb.walk_concurrency.interval" };
+	static struct loop_run r;
+	char *stranger = loop_changed(loop_built_in("nehalem-ep"), "cpuid", "model", "99"), *counting = loop_changed(stranger, "pmu", "start_sequence", "0");
+	static const char silent[] = "[cpuid]\nfamily = 6\nmodel = 99\n[clock]\nbus_hz_times_3 = 300000000\ncore_ratio = 20\nuncore_ratio = 20\n"
+		"tsc_ratio = 20\n[topology]\ncores = 4\n[l3]\nbytes = 8388608\n[pmu]\nversion = 0\ngeneral = 0\nfixed = 0\ncapabilities = 0\n"
+		"[control]\nhighest_leaf = 2\n";
+
+	loop_open(&r, counting);
+	loop_suite(&r, "store.rfo.penalty");
+	assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
+	assert_string_equal(r.host.results[0].reason, "how the prefetchers are switched off is not known");
+	loop_close(&r);
+	loop_open(&r, silent);
+	loop_suite(&r, "load.l3*,frontend.l1i_l3.penalty,tlb.itlb.penalty,tlb.walk_concurrency.interval");
+	for (unsigned i = 0; i < COUNT_OF(not_known); i++) {
+		const struct row_result *row = memory_host_result(&r.host, not_known[i]);
+		assert_non_null(row);
+		if (row->status != ROW_UNSUPPORTED || row->absent)
+			fail_msg("%s: %s, %s: %s", row->name, row_status_name(row->status), row->absent ? "absent" : "not absent", row->reason);
+		assert_non_null(strstr(row->reason, "known"));
+	}
+	loop_close(&r);
+	free(counting);
+	free(stranger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop_each_fault_takes_ok_from_the_rows_it_touches),
 		cmocka_unit_test(test_loop_seldom_smis_cost_windows_not_truth),
 		cmocka_unit_test(test_loop_counters_left_on_are_told),
+		cmocka_unit_test(test_loop_what_is_not_known_is_not_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
