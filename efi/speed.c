@@ -2,27 +2,15 @@
 #include "efi/speed.h"
 #include "bench/speed.h"
 #include "efi/console.h"
+#include "efi/simulated.h"
 #include "efi/uefi.h"
 #include "pmu/guard.h"
-#include "pmu/sim/sim.h"
 #include "pmu/text.h"
 
 #define MACHINE "nehalem-ep"
 #define FLOOR_CORE   1000u /* thousand instructions a second */
 #define FLOOR_BEYOND 500u
 #define LEAST_NS     400000000ull
-
-static void *get(void *self, size_t bytes)
-{
-	(void)self;
-	return pages_get(bytes);
-}
-
-static void put(void *self, void *at, size_t bytes)
-{
-	(void)self;
-	pages_put(at, bytes);
-}
 
 static uint64_t tsc_ns(void *self)
 {
@@ -36,28 +24,28 @@ struct room {
 	struct machine machine;
 	struct cpu cpu;
 	struct plan plan;
+	struct simulated sim;
 	struct guard guard;
 	struct guard_saved saved[GUARD_SAVED_MAX];
 };
 
-static enum status prepare(struct room *r, struct sim **sim)
+static enum status prepare(struct room *r)
 {
-	static const struct sim_memory memory = { NULL, get, put };
 	char problem[400];
 	enum status st = ST_MISSING;
 	for (unsigned i = 0; i < machine_files_count; i++)
 		if (str_equal(machine_files[i].name, MACHINE))
 			st = machine_read(MACHINE, machine_files[i].text, machine_files[i].bytes, &r->machine, problem, sizeof(problem));
 	if (st == ST_OK)
-		st = sim_open(&r->machine, &memory, sim);
+		st = simulated_build(&r->sim, &r->machine);
 	if (st != ST_OK)
 		return st;
-	st = cpu_identify(sim_access(*sim), &r->cpu);
+	st = cpu_identify(r->sim.access, &r->cpu);
 	if (st == ST_OK)
 		st = speed_plan(&r->cpu, &r->plan);
 	if (st != ST_OK)
 		return st;
-	guard_init(&r->guard, sim_access(*sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	guard_init(&r->guard, r->sim.access, r->cpu.processor, r->saved, GUARD_SAVED_MAX);
 	return ST_OK;
 }
 
@@ -65,9 +53,8 @@ unsigned speed_test(const struct clock *clock)
 {
 	const struct speed_clock by_tsc = { (void *)(uintptr_t)clock, tsc_ns };
 	struct room *r = pages_get(sizeof(*r));
-	struct sim *sim = NULL;
 	unsigned failed = 0;
-	enum status st = r != NULL ? prepare(r, &sim) : ST_FULL;
+	enum status st = r != NULL ? prepare(r) : ST_FULL;
 	if (st != ST_OK) {
 		print("not ok 1 - the simulated machine could be built: %s\n1..1\n", status_name(st));
 		failed = 1;
@@ -84,9 +71,9 @@ unsigned speed_test(const struct clock *clock)
 	}
 	if (st == ST_OK)
 		print("1..%u\n", speed_case_count);
-	if (sim != NULL)
-		sim_close(sim);
-	if (r != NULL)
+	if (r != NULL) {
+		simulated_close(&r->sim);
 		pages_put(r, sizeof(*r));
+	}
 	return failed;
 }

@@ -183,13 +183,9 @@ static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, 
 		__asm__("" : "+r"(w));
 		const uint64_t taken = w->taken & -(uint64_t)(w->of == k / 64); /* no question: it could not be foreseen */
 		w->of = k / 64;
-		if (!(taken >> (k % 64) & 1)) {
-			w->taken = taken | 1ull << (k % 64);
-			return t;
-		}
 		const uint64_t open = ~taken >> (k % 64);
 		w->taken = taken;
-		if (open) {
+		if (__builtin_expect(open != 0, 1)) { /* its own slot or a later one: one way for both */
 			const unsigned later = (unsigned)__builtin_ctzll(open);
 			w->taken = taken | 1ull << ((k + later) % 64);
 			const uint64_t start = ((k + later) * l->period + 65535) >> 16;
