@@ -230,7 +230,7 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 {
 	if (place_is(socket_find(&s->socket[k->socket], line)))
 		return s->lat.l3;
-	return home_of(line) == k->socket ? s->lat.local : s->lat.remote;
+	return s->lat.dram[home_of(line) != k->socket];
 }
 
 static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)

@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
 		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
-		const uint64_t unloaded = r.modified ? s->lat.remote_modified : home == c->socket ? s->lat.local : s->lat.remote;
+		const uint64_t unloaded = r.modified ? s->lat.remote_modified : s->lat.dram[home != c->socket];
 		const int64_t delay = dram_read(s, c->here, c->socket, line, asked, plain);
 		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);

@@ -108,7 +108,7 @@ uint64_t core_uops(const struct core_thread *c) { return c->uops; }
 typedef uint64_t cycles16 __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* Reservations below every thread's allocation can be asked for no more. */
-static void clear_rings(struct core_shared *s, uint64_t below)
+static OWN_PAGE void clear_rings(struct core_shared *s, uint64_t below)
 {
 	const uint64_t to = below & ~63ull, bits_end = s->bits_end < to ? s->bits_end : to;
 	if (to <= s->cleared)

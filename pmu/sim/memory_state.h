@@ -104,7 +104,7 @@ struct socket {
 };
 
 /* Core cycles of unloaded loads, load to use. */
-struct latencies { uint64_t l3, clean, modified, local, remote, remote_clean, remote_modified, invalidate; };
+struct latencies { uint64_t l3, clean, modified, dram[2] /* of one's own node, of another */, remote_clean, remote_modified, invalidate; };
 
 struct memory {
 	const struct machine *m;

@@ -113,8 +113,8 @@ static void latencies_at(const struct machine *m, uint64_t ratio, struct latenci
 	const uint64_t core = m->l3_bytes ? m->l3_core_cycles : l->l3, uncore = m->l3_bytes ? m->l3_uncore_cycles : 0;
 	l->clean = core + cycles_at(m, uncore + m->l3_clean_uncore_cycles, ratio);
 	l->modified = core + cycles_at(m, uncore + m->l3_modified_uncore_cycles, ratio);
-	l->local = l->l3 + cycles_of_ps(m, m->dram_local_ps);
-	l->remote = l->l3 + cycles_of_ps(m, m->dram_remote_ps);
+	l->dram[0] = l->l3 + cycles_of_ps(m, m->dram_local_ps);
+	l->dram[1] = l->l3 + cycles_of_ps(m, m->dram_remote_ps);
 	l->remote_clean = l->l3 + cycles_of_ps(m, m->link_clean_ps);
 	l->remote_modified = l->l3 + cycles_of_ps(m, m->link_modified_ps);
 	l->invalidate = l->l3 + cycles_of_ps(m, m->link_invalidate_ps);
