@@ -66,11 +66,13 @@ static const struct row_proof_set proof_write_nt[] = {
 	END_OF_SETS
 };
 
-/* A store to a line that the L2 misses, and the last level too. */
+/* A store to a line that the L2 misses, and the last level too. Misses are counted with those of prefetches, which bring lines
+ * in order: so the store's own request is counted beside them. */
 static const struct row_proof_set proof_rfo[] = {
 	{ { { "L2_RQSTS.RFO_MISS", ONCE }, { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "L2_LINES_IN.SELF.DEMAND", ONCE }, { "LONGEST_LAT_CACHE.MISS", ONCE } } },
 	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
-	{ { { "BSQ.L2_READ_MISS", ONCE } } },
+	{ { { "BSQ.L2_READ_MISS", ONCE }, { "BSQ.RFOS", ONCE } } },
 	END_OF_SETS
 };
 /* A baseline stores four times to a line that it has in state M, the test never; the test's lines leave the core. */

@@ -44,6 +44,7 @@ static enum status run_jobs(struct crowd *c, unsigned n)
 enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 {
 	uint64_t first = UINT64_MAX, last = 0;
+	bool disturbed = false;
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
@@ -56,8 +57,12 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 			window_arguments(c->b, &m->set, m->units, arguments);
 		st = window_load(c->b, m->core, m->kernel ? m->kernel : m->set.kernel, arguments, counted ? &c->counting : NULL, 0, &c->jobs[i]);
 	}
-	if (st == ST_OK)
+	if (st == ST_OK) {
+		disturbance_before_crowd(c->b, c->members[0].core);
 		st = run_jobs(c, n);
+		disturbed = st == ST_OK && disturbance_after_crowd(c->b, c->members[0].core);
+		c->disturbed += disturbed;
+	}
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
 		struct member *m = &c->members[i];
 
@@ -67,7 +72,7 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		first = m->window.began < first ? m->window.began : first;
 		last = m->window.began > last ? m->window.began : last;
 	}
-	*together = st == ST_OK && last - first <= crowd_ticks(c, n) / TOGETHER_PART;
+	*together = st == ST_OK && !disturbed && last - first <= crowd_ticks(c, n) / TOGETHER_PART;
 	return st;
 }
 

@@ -28,6 +28,7 @@ struct crowd {
 	unsigned count;              /* members that there are */
 	unsigned at_once;            /* ORDER_NODES: cores of the node whose turn it is; ORDER_CROWD: members at work */
 	bool settles;                /* arrays that are to stay need more visits than two */
+	unsigned disturbed;          /* runs that SMIs, heat or another clock spoilt */
 	unsigned failed;             /* core of the job that did not end well */
 	uint8_t vector;
 };
@@ -37,7 +38,7 @@ MUST_CHECK enum status crowd_begin(struct crowd *c, struct bench *b, const struc
 MUST_CHECK enum status crowd_end(struct crowd *c);
 /* Runs the windows of the first n members. `counted`: all read their counters,
  * so that all begin alike; only the first one's count. *together: they all began before
- * an eighth of the run had passed. */
+ * an eighth of the run had passed, and nothing disturbed them. */
 MUST_CHECK enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together);
 /* Of streams: flushes what the next window of each will visit, which then does not go round the end of the arrays. */
 MUST_CHECK enum status crowd_flush(struct crowd *c, unsigned n);

@@ -108,7 +108,7 @@ static void never_together(const struct loaded *l, struct row_result *out)
 	out->noisy = true;
 	out->rejected = (uint32_t)l->rejected;
 	out->series.points = 0;
-	str_copy(out->reason, sizeof(out->reason), "the cores never began together");
+	str_copy(out->reason, sizeof(out->reason), l->crowd.disturbed ? "every run was disturbed" : "the cores never began together");
 }
 
 /* One point: latency in thousandths of a cycle and its deviation. *usable false: no window in which the cores began together. */

@@ -129,7 +129,7 @@ static void take(const struct crowd *c, const struct point *p, struct row_result
 	if (!p->good) {
 		out->status = ROW_NOISY;
 		out->noisy = true;
-		text_fmt(&reason, "the cores never began together");
+		text_fmt(&reason, c->disturbed ? "every run was disturbed" : "the cores never began together");
 	} else if (!c->counting.proof_count) {
 		text_fmt(&reason, c->b->cycles ? "this processor has no event that proves it" : "no performance counters");
 	} else if (!proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &proof)) {

@@ -150,6 +150,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		p->out->samples++;
 		return ST_OK;
 	}
+	p->disturbed = st == ST_OK;
 	return st == ST_OK ? ST_TIMEOUT : st;
 }
 
@@ -423,6 +424,11 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->status = ROW_UNPROVEN;
 		text_init(&reason, out->reason, sizeof(out->reason));
 		text_fmt(&reason, "no knee up to %u %s", r->curve->most, out->curve.x);
+		out->samples = 0;
+	} else if (p.disturbed) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		str_copy(out->reason, sizeof(out->reason), "every window was disturbed");
 		out->samples = 0;
 	} else {
 		row_failed(out, st, &p.loop.job, "running the code of a curve");

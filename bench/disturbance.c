@@ -1,5 +1,8 @@
 /* bench/disturbance.c: what may spoil a window: SMIs, the clock, heat and limits, a sibling thread that is awake.
  *
+ * Where turbo is off, a window at another clock than the run's is as spoilt as one in which the clock changes: a change may lie
+ * between two rows.
+ *
  * Not seen: who else uses the caches and the memory; bench/witness.h tells who else uses the core. */
 #include "bench/cores.h"
 #include "bench/loop.h"
@@ -16,9 +19,15 @@
 #define THRESHOLD_LOGS        0x280u /* of interrupts that somebody else may have asked for: kept */
 #define CLOCK_MODULATED       0x10u
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
+#define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading takes some ticks, which differ */
 
 #define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
 #define SIBLING_READS_HZ 500000u /* 2 us */
+
+static int64_t magnitude(int64_t n)
+{
+	return n < 0 ? -n : n;
+}
 
 static bool read_sibling(struct bench *b, uint64_t *mperf)
 {
@@ -44,8 +53,10 @@ void disturbance_find(struct bench *b)
 		if (a->ops->cpuid(a->self, b->core, 1, 0, &r) == ST_OK)
 			d->thermal_known = r.edx >> 22 & 1;
 	}
-	if (a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 && a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK)
+	if (a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 && a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK) {
 		d->ratio_known = r.ecx & 1;
+		d->turbo = r.eax >> 1 & 1;
+	}
 	d->sibling_known = d->ratio_known && cores_choose(b, b->core, RELATION_SAME_CORE, 0, &d->sibling) == ST_OK;
 }
 
@@ -93,6 +104,23 @@ static bool clock_held_down(struct bench *b)
 	return held;
 }
 
+/* Whether the clock moved, in the window or since another one of the run. */
+static bool clock_moved(struct disturbance *d, uint64_t mperf, uint64_t aperf)
+{
+	const int64_t last = d->last_ratio_micro, ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
+	const bool agrees = last && magnitude(ratio - last) <= RATIO_TOLERANCE_MICRO;
+
+	if (mperf - d->mperf < RATIO_TICKS_LEAST)
+		return false;
+	d->last_ratio_micro = ratio;
+	if (agrees && !d->turbo && !d->run_ratio_micro)
+		d->run_ratio_micro = ratio;
+	if ((!last || agrees) && (!d->run_ratio_micro || magnitude(ratio - d->run_ratio_micro) <= RATIO_TOLERANCE_MICRO))
+		return false;
+	d->counts.clock++;
+	return true;
+}
+
 bool disturbance_after(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
@@ -107,17 +135,36 @@ bool disturbance_after(struct bench *b)
 		disturbed = met != 0;
 	}
 	if (d->ratio_known && read_msr(b, IA32_MPERF, &mperf) && read_msr(b, IA32_APERF, &aperf) && mperf > d->mperf) {
-		int64_t ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
-		int64_t moved = ratio > d->last_ratio_micro ? ratio - d->last_ratio_micro : d->last_ratio_micro - ratio;
-
-		if (d->last_ratio_micro && moved > RATIO_TOLERANCE_MICRO) {
-			d->counts.clock++;
-			disturbed = true;
-		}
-		d->last_ratio_micro = ratio;
+		disturbed = clock_moved(d, mperf, aperf) || disturbed;
 		if (d->sibling_known && read_sibling(b, &awake) &&
 		    awake - d->sibling_mperf > (mperf - d->mperf) / SIBLING_AWAKE_PART + b->a->tsc_hz / SIBLING_READS_HZ)
 			disturbed = true;
 	}
 	return clock_held_down(b) || disturbed;
+}
+
+void disturbance_before_crowd(struct bench *b, unsigned core)
+{
+	const unsigned own = b->core;
+	const bool sibling = b->disturbance.sibling_known;
+
+	b->core = core;
+	b->disturbance.sibling_known = false;
+	disturbance_before(b);
+	b->disturbance.sibling_known = sibling;
+	b->core = own;
+}
+
+bool disturbance_after_crowd(struct bench *b, unsigned core)
+{
+	const unsigned own = b->core;
+	const bool sibling = b->disturbance.sibling_known;
+	bool disturbed;
+
+	b->core = core;
+	b->disturbance.sibling_known = false;
+	disturbed = disturbance_after(b);
+	b->disturbance.sibling_known = sibling;
+	b->core = own;
+	return disturbed;
 }

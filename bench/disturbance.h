@@ -11,6 +11,8 @@ struct disturbance {
 	uint64_t smi, aperf, mperf, thermal;
 	struct disturbances counts;
 	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
+	bool turbo;               /* the clock may be another one in each row */
+	int64_t run_ratio_micro;  /* what two windows in a row agreed in, 0 = none yet or turbo */
 	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
 	unsigned sibling;
 	uint64_t sibling_mperf;
@@ -23,6 +25,9 @@ void disturbance_find(struct bench *b);
 /* Around a window; true when the window just run is to be thrown away. */
 void disturbance_before(struct bench *b);
 bool disturbance_after(struct bench *b);
+/* The same around windows of several cores, of which `core` is one: the threads beside it may be at work too. */
+void disturbance_before_crowd(struct bench *b, unsigned core);
+bool disturbance_after_crowd(struct bench *b, unsigned core);
 /* SMIs since reset; false where they are not counted. */
 bool disturbance_smi(const struct bench *b, uint64_t *count);
 

@@ -50,6 +50,8 @@ struct pass {
 	struct matrix *matrix;
 	int64_t tick_micro;                  /* cycles a TSC tick, in millionths, without a cycle counter */
 	int64_t loads, tsc, cycles_milli;    /* of all samples */
+	uint32_t rejected;
+	bool disturbed;                      /* a pair of cores had no windows that nothing disturbed */
 };
 
 /* What a window took on b->core, in thousandths of a cycle, after `owner` had prepared its lines. */
@@ -78,14 +80,26 @@ static enum status one_cell(struct pass *p, unsigned owner)
 	const int64_t loads = p->row->window;
 	int64_t samples[SAMPLES_MAX], counts[ROW_PROOFS_MAX][SAMPLES_MAX], shorter, longer;
 
+	unsigned spoilt = 0;
+
 	for (unsigned i = 0; i <= n; i++) { /* the first one warms up */
 		struct window w[2];
-		enum status st = one_window(p, owner, loads, &w[0], &shorter);
+		enum status st;
 
+		disturbance_before_crowd(p->b, p->b->core);
+		st = one_window(p, owner, loads, &w[0], &shorter);
 		if (st == ST_OK)
 			st = one_window(p, owner, 2 * loads, &w[1], &longer);
 		if (st != ST_OK)
 			return st;
+		if (disturbance_after_crowd(p->b, p->b->core)) {
+			p->rejected++;
+			p->disturbed |= spoilt == n;
+			if (spoilt++ < n) {
+				i--;
+				continue;
+			}
+		}
 		if (i == 0)
 			continue;
 		samples[i - 1] = (longer - shorter) / loads;
@@ -187,8 +201,12 @@ static void reduce(struct pass *p, struct row_result *out)
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	else
 		text_fmt(&reason, "counted %s, over all pairs", out->proof);
+	out->rejected = p->rejected;
+	out->noisy |= p->disturbed;
+	if (out->status == ROW_OK && p->disturbed)
+		out->status = ROW_NOISY;
 	if (out->status == ROW_NOISY)
-		str_copy(out->reason, sizeof(out->reason), noise);
+		str_copy(out->reason, sizeof(out->reason), p->disturbed ? "windows were disturbed again and again" : noise);
 }
 
 void matrix_json(struct text *t, const struct matrix *m)

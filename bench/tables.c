@@ -28,6 +28,7 @@ struct table {
 	int64_t tsc, cycles_milli; /* of all kept windows of the row */
 	uint32_t *order;        /* work memory for a permutation */
 	uint32_t nodes_most;
+	bool disturbed;         /* again and again */
 };
 
 static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
@@ -48,12 +49,14 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 	int64_t samples[SAMPLES], work[SAMPLES];
 	struct counting *c = &p->loop.counting;
 	enum status st = ST_OK;
+	unsigned spoilt = 0;
 
 	memset(p->counts, 0, sizeof(p->counts));
 	for (unsigned i = 0; i <= SAMPLES && st == ST_OK; i++) { /* the first one warms up */
 		struct window w[2];
 		int64_t cycles[2];
 
+		disturbance_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
 			uint64_t arguments[6] = { 0 };
 
@@ -62,6 +65,14 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 				st = window_run(p->b, k, arguments, c, 0, &w[longer], &p->loop.job);
 			p->loop.sets[0].at = w[longer].result;
 			cycles[longer] = c->on ? (int64_t)w[longer].counts[0] * 1000 : mul_div((int64_t)w[longer].tsc, p->tick_micro, 1000);
+		}
+		if (disturbance_after(p->b)) {
+			p->out->rejected++;
+			p->disturbed |= spoilt == SAMPLES;
+			if (spoilt++ < SAMPLES) {
+				i--;
+				continue;
+			}
 		}
 		if (!i || st != ST_OK)
 			continue;
@@ -101,7 +112,9 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 	out->value_milli = out->cycles_milli = value_milli;
 	out->spread_milli = spread_milli;
 	out->samples = SAMPLES;
-	out->noisy = is_noisy(spread_milli, value_milli, SAMPLES, STAT_MEDIAN, &noise);
+	out->noisy = is_noisy(spread_milli, value_milli, SAMPLES, STAT_MEDIAN, &noise) || p->disturbed;
+	if (p->disturbed)
+		noise = "windows were disturbed again and again";
 	out->core_hz = p->tsc > 0 ? (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000) : 0;
 	out->ns_milli = out->core_hz ? mul_div(value_milli, 1000000000, (int64_t)out->core_hz) : -1;
 	text_init(&proof, out->proof, sizeof(out->proof));

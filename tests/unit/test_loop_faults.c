@@ -75,6 +75,45 @@ static void test_loop_each_fault_takes_ok_from_the_rows_it_touches(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Rows of several cores, matrices, curves and tables, and other processors: a fault takes `ok` from all of them, or leaves it to
+ * those whose value is right. */
+#define SEVERAL "core_to_core.clean_same_socket.latency,read.l1_all.bandwidth,load.dram_loaded.penalty,sync.false_sharing.penalty," \
+	"size.rob.entries,load.staircase.latency"
+static const struct { const char *machine, *rows, *fault; bool none_ok; } others[] = {
+	{ "nehalem-ep", SEVERAL, "duty_cycle=1", true },
+	{ "nehalem-ep", SEVERAL, "smi_period_us=5,smi_us=20", false },
+	{ "haswell-ep", "triad.dram_all.bandwidth", "smi_period_us=30,smi_us=15", true },
+	{ "core2", "store.rfo.*", "prefetch_ignored=15", true },
+	{ "pentium4", "store.rfo.*", "prefetch_ignored=15", true },
+	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
+	{ "nehalem-ep", "load.l?.*,load.dram_local.*,triad.l2.bandwidth,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=9", false },
+};
+
+static void test_loop_faults_take_ok_from_other_rows_and_machines_too(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	char *format = loop_format();
+	unsigned wrong = 0;
+	for (unsigned c = 0; c < COUNT_OF(others); c++) {
+		char *text = with_faults(loop_built_in(others[c].machine), others[c].fault);
+		loop_open(&r, text);
+		loop_suite(&r, others[c].rows);
+		for (unsigned i = 0; i < r.host.result_count; i++) {
+			const struct row_result *row = &r.host.results[i];
+			bool judged;
+			if (row->status == ROW_FAULT || (row->status == ROW_OK && (others[c].none_ok || !loop_row_meets(row, text, format, &judged)))) {
+				fprintf(stderr, "%s, %s: %s is %s\n", others[c].machine, others[c].fault, row->name, row_status_name(row->status));
+				wrong++;
+			}
+		}
+		loop_close(&r);
+		free(text);
+	}
+	free(format);
+	assert_int_equal(wrong, 0);
+}
+
 /* Seldom SMIs: the windows that one hit are thrown away and counted, the rest gives the truth. How seldom goes by
  * the length of the row's windows: one in most of them leaves too few. */
 static void seldom(const char *fault, const char *which)
@@ -147,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop_each_fault_takes_ok_from_the_rows_it_touches),
+		cmocka_unit_test(test_loop_faults_take_ok_from_other_rows_and_machines_too),
 		cmocka_unit_test(test_loop_seldom_smis_cost_windows_not_truth),
 		cmocka_unit_test(test_loop_counters_left_on_are_told),
 		cmocka_unit_test(test_loop_what_is_not_known_is_not_absent),
