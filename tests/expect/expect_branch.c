@@ -4,7 +4,7 @@
  * before the next choice then takes whole cycles of fetch, decoders or uop cache, and allocation, which a turn that was
  * foreseen shares with its neighbours. So turns are followed instruction by instruction through the rules at the head of
  * pmu/sim/core_front.c and core.c, with choices drawn at random as the row draws them, and as many turns without a wrong
- * guess are taken off. Not seen here: ports that the wrong path takes, a full reservation station, what the L1I or the queue hold back. */
+ * guess are taken off. Not seen here: ports that the wrong path takes, what the L1I or the queue hold back. */
 #include "tests/expect/expect_branch.h"
 
 #include <stdlib.h>
@@ -15,15 +15,31 @@
 #define TURNS 8192u
 #define FETCHED_AHEAD 4
 
+#define STATION_MOST 1024
+struct station { int64_t entries, held, leaves[STATION_MOST]; }; /* when those that are had are left */
+
 struct way { /* of instructions through the front end into allocation */
 	int64_t width, decode_width, decode_bytes, taken, window_bytes, cached_width; /* window_bytes 0: no uop cache */
 	int64_t group, fetched, decode, alloc; /* fetch group, its cycle; the latest cycle of each stage */
 	int64_t decoded, slots, cached;        /* taken of the latest cycle */
 	bool redirected;
+	struct station *station;
 };
 
 static int64_t field(struct machine_text *t, const char *section, const char *key) { return (int64_t)machine_field(t, section, key); }
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* In a cycle, beside so many that have come into it and not been sent. */
+static bool is_full(struct station *s, int64_t cycle, int64_t more)
+{
+	int64_t held = 0;
+
+	for (int64_t i = 0; i < s->held; i++)
+		if (s->leaves[i] >= cycle)
+			s->leaves[held++] = s->leaves[i];
+	s->held = held;
+	return held && held + more >= s->entries;
+}
 
 /* The cycle in which the last of an instruction's slots is allocated; joined: it is part of the slot before it. */
 static int64_t step(struct way *w, int64_t at, int64_t bytes, int64_t slots, bool joined)
@@ -57,11 +73,21 @@ static int64_t step(struct way *w, int64_t at, int64_t bytes, int64_t slots, boo
 		w->slots = 0;
 	}
 	for (int64_t i = 0; i < slots; i++, w->slots++)
-		if (w->slots == w->width) {
+		while (w->slots == w->width || (w->station && is_full(w->station, w->alloc, i))) {
 			w->alloc++;
 			w->slots = 0;
 		}
 	return w->alloc;
+}
+
+/* The same, of what needs no port. */
+static void pass(struct way *w, int64_t at, int64_t bytes)
+{
+	struct station *const s = w->station;
+
+	w->station = NULL;
+	step(w, at, bytes, 1, false);
+	w->station = s;
 }
 
 static void leave(struct way *w)
@@ -97,7 +123,7 @@ static uint32_t next(uint32_t *state)
 
 /* Ports are taken in program order, for a cycle each: a younger part has what is left, of several free ones the next in turn. */
 #define PORT_CYCLES 65536u
-struct ports { int64_t last, cycle[PORT_CYCLES]; unsigned busy[PORT_CYCLES], above; };
+struct ports { int64_t last, cycle[PORT_CYCLES]; unsigned busy[PORT_CYCLES], above; struct station station; };
 
 static int64_t send(struct ports *p, unsigned mask, int64_t ready)
 {
@@ -118,6 +144,28 @@ static int64_t send(struct ports *p, unsigned mask, int64_t ready)
 	}
 	p->last = later(p->last, ready);
 	return ready;
+}
+
+/* An entry of the station is left when the later of its parts is sent. */
+static void leave_station(struct ports *p, int64_t one, int64_t other)
+{
+	if (p->station.held < STATION_MOST)
+		p->station.leaves[p->station.held++] = later(one, other);
+}
+
+static void leave_parts(struct ports *p, int64_t one, int64_t other, bool joined)
+{
+	leave_station(p, one, joined ? other : one);
+	if (!joined)
+		leave_station(p, other, other);
+}
+
+static int64_t send_alone(struct ports *p, unsigned mask, int64_t ready)
+{
+	const int64_t cycle = send(p, mask, ready);
+
+	leave_station(p, cycle, cycle);
+	return cycle;
 }
 
 /* A loop with a choice: it is loaded, worked on, jumped by; an arm for each choice leads to the end of the loop. */
@@ -141,45 +189,46 @@ static int64_t choose(struct machine_text *t, const struct choices *c, bool rand
 
 	if (!p)
 		return 0;
-
+	p->station.entries = field(t, "core", "rs");
+	w.station = &p->station;
 	for (uint32_t turn = 0; turn < TURNS; turn++) {
 		const uint32_t choice = random ? next(&state) >> 7 & (c->count - 1) : 0, guess = random ? next(&state) >> 7 & (c->count - 1) : choice;
-		int64_t data = send(p, loads, later(step(&w, 0, 5, 1, false) + dispatch, counter)) + l1, at = 5;
+		int64_t data = send_alone(p, loads, later(step(&w, 0, 5, 1, false) + dispatch, counter)) + l1, at = 5;
 
 		if (c->indirect) {
-			data = send(p, shifts, later(step(&w, at, 3, 1, false) + dispatch, data)) + shift;
-			data = send(p, ints, later(step(&w, at + 3, 3, 1, false) + dispatch, data)) + one;
+			data = send_alone(p, shifts, later(step(&w, at, 3, 1, false) + dispatch, data)) + shift;
+			data = send_alone(p, ints, later(step(&w, at + 3, 3, 1, false) + dispatch, data)) + one;
 			at += 6;
 		} else if (!fusion) {
-			data = send(p, ints, later(step(&w, at, 2, 1, false) + dispatch, data)) + one;
+			data = send_alone(p, ints, later(step(&w, at, 2, 1, false) + dispatch, data)) + one;
 			at += 2;
 		} else {
 			step(&w, at, 2, 1, false);
 			at += 2;
 		}
 		const bool fused = !c->indirect && fusion;
-		const int64_t executed = send(p, jumps, later(step(&w, at, 2, !fused, fused) + dispatch, data)) + branch;
+		const int64_t executed = send_alone(p, jumps, later(step(&w, at, 2, !fused, fused) + dispatch, data)) + branch;
 
 		if (guess != choice)
 			correct(&w, executed + mispredict);
 		else if (c->arm[choice] != at + 2)
 			leave(&w);
 		*wrong += guess != choice;
-		sum = send(p, ints, later(step(&w, c->arm[choice], 4, 1, false) + dispatch, sum)) + one;
-		step(&w, c->arm[choice] + 4, 1, 1, false);
+		sum = send_alone(p, ints, later(step(&w, c->arm[choice], 4, 1, false) + dispatch, sum)) + one;
+		pass(&w, c->arm[choice] + 4, 1);
 		if (c->jumped >> choice & 1) {
-			send(p, jumps, step(&w, c->arm[choice] + 5, 2, 1, false) + dispatch);
+			send_alone(p, jumps, step(&w, c->arm[choice] + 5, 2, 1, false) + dispatch);
 			leave(&w);
 		} else {
-			step(&w, c->arm[choice] + 5, 1, 1, false);
+			pass(&w, c->arm[choice] + 5, 1);
 		}
 		counter = later(step(&w, c->end, 3, 1, false) + dispatch, counter);
-		counter = fusion == 2 ? send(p, jumps, counter) + branch : send(p, ints, counter) + one;
+		counter = fusion == 2 ? send_alone(p, jumps, counter) + branch : send_alone(p, ints, counter) + one;
 
 		const int64_t looped = step(&w, c->end + 3, 2, fusion != 2, fusion == 2) + dispatch;
 
 		if (fusion != 2)
-			send(p, jumps, later(looped, counter));
+			send_alone(p, jumps, later(looped, counter));
 		leave(&w);
 		slots = (c->indirect ? 4 : fusion ? 2 : 3) + 3 + (fusion == 2 ? 1 : 2);
 	}
@@ -195,39 +244,46 @@ static int64_t call(struct machine_text *t, int64_t back, bool foreseen)
 	const int64_t dispatch = field(t, "core", "dispatch_cycles"), forward = field(t, "store", "forward_cycles");
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stack = field(t, "core", "stack_engine") ? 0 : 1, fusion = field(t, "core", "macrofusion");
 	const int64_t slots = 1 + parts + stack + 1 + parts + parts + stack + (fusion == 2 ? 1 : 2);
+	const bool joined = parts == 1 && !field(t, "core", "rs_unfused");
 	struct way w = way_of(t);
 	int64_t pointer = 0, counter = 0, sum = 0, cycles;
 	struct ports *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return 0;
+	p->station.entries = field(t, "core", "rs");
+	w.station = &p->station;
 	for (uint32_t turn = 0; turn < TURNS; turn++) {
-		const int64_t sent = step(&w, 0, 5, 1 + parts + stack, false) + dispatch, called = send(p, branch.mask, later(sent, pointer)) + branch.latency;
+		const int64_t sent = step(&w, 0, 5, 1 + parts + stack, false) + dispatch, called = send_alone(p, branch.mask, later(sent, pointer)) + branch.latency;
+		const int64_t told = send(p, sta.mask, later(sent, pointer)), sent_back = send(p, std.mask, called);
 
-		send(p, sta.mask, later(sent, pointer));
-		send(p, std.mask, called);
+		leave_parts(p, told, sent_back, joined);
 		if (stack)
-			pointer = later(called, send(p, extra.mask, sent) + 1);
+			pointer = later(called, send_alone(p, extra.mask, sent) + 1);
 		leave(&w);
-		sum = send(p, one.mask, later(step(&w, 64, 4, 1, false) + dispatch, sum)) + one.latency;
+		sum = send_alone(p, one.mask, later(step(&w, 64, 4, 1, false) + dispatch, sum)) + one.latency;
 
-		const int64_t kept = step(&w, 68, 4, parts, false) + dispatch, address = send(p, sta.mask, later(kept, pointer)) + sta.latency;
-		const int64_t data = later(send(p, std.mask, kept) + std.latency, address), back_at = step(&w, 72, 1, parts + stack, false) + dispatch;
-		const int64_t loaded = later(data, send(p, load.mask, later(back_at, pointer))) + forward, executed = send(p, branch.mask, loaded) + branch.latency;
+		const int64_t kept = step(&w, 68, 4, parts, false) + dispatch, address = send(p, sta.mask, later(kept, pointer)), value = send(p, std.mask, kept);
 
+		leave_parts(p, address, value, joined);
+
+		const int64_t data = later(value + std.latency, address + sta.latency), back_at = step(&w, 72, 1, parts + stack, false) + dispatch;
+		const int64_t asked = send(p, load.mask, later(back_at, pointer)), went = send(p, branch.mask, later(data, asked) + forward), executed = went + branch.latency;
+
+		leave_parts(p, asked, went, joined);
 		if (stack)
-			pointer = later(executed, send(p, extra.mask, back_at) + 1);
+			pointer = later(executed, send_alone(p, extra.mask, back_at) + 1);
 		if (foreseen)
 			leave(&w);
 		else
 			correct(&w, executed + field(t, "core", "mispredict_cycles"));
 		counter = later(step(&w, back, 3, 1, false) + dispatch, counter);
-		counter = fusion == 2 ? send(p, branch.mask, counter) + branch.latency : send(p, one.mask, counter) + one.latency;
+		counter = fusion == 2 ? send_alone(p, branch.mask, counter) + branch.latency : send_alone(p, one.mask, counter) + one.latency;
 
 		const int64_t looped = step(&w, back + 3, 2, fusion != 2, fusion == 2) + dispatch;
 
 		if (fusion != 2)
-			send(p, branch.mask, later(looped, counter));
+			send_alone(p, branch.mask, later(looped, counter));
 		leave(&w);
 	}
 	cycles = later(later(later(w.alloc, p->last), pointer), TURNS * slots / later(1, field(t, "core", "retire_width")));

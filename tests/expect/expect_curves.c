@@ -164,10 +164,12 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "tlb.walk_concurrency.interval")) {
-		/* Eight pages' entries lie in one line of the table or in two; each comes from the L2 once and then from the L1,
-		 * or always from there. One walk after the other for each walker, but not faster than the chain that leads. */
+		/* Eight pages' entries lie in one line of the table or in two; each comes from the L2 once, for every walker that wants it until it
+		 * is there, and then from the L1, or always from there. One walk after the other for each walker, but not faster than the
+		 * chain that leads. */
 		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles");
 		int64_t walkers = most(1, field(t, "walk", "walkers"));
+		const int64_t slowly = least(8, 2 * walkers);
 		uint64_t above_least, above_most;
 
 		machine_walk_loads(t, 12, 2 * 4096 * (uint64_t)field(t, "stlb", "entries"), &above_least, &above_most);
@@ -177,7 +179,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 
 		if (!field(t, "stlb", "entries") || 2 * field(t, "stlb", "entries") * 64 > field(t, "l2", "bytes") / 2)
 			return ST_UNSUPPORTED;
-		*out = around(most(1000 * (shorter + first) / walkers, chain), most(1000 * (8 * longer + 6 * first + 2 * second) / 8 / walkers, slow));
+		*out = around(most(1000 * (shorter + first) / walkers, chain), most(1000 * (8 * longer + (8 - slowly) * first + slowly * second) / 8 / walkers, slow));
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "load.l3_overlap.interval")) {
