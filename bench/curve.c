@@ -15,8 +15,10 @@
 #define L3_LINES 16u              /* a node in a ring that fills a level */
 #define HOT_OFFSET (9 * LINE)     /* of the fillers' line: other low address bits than a node's lines have */
 #define VISITS_MAX 16u            /* of a ring in the L3 before the first point, at most */
+#define FRESH_PART 3u             /* of such a ring points may go through so much until all of it is visited again: e^-5.3 of that is in an L2 that
+                                     replaces at random */
 #define SETTLED_PART 2000u        /* until a visit is not shorter by such a part than the one before */
-#define L3_FACTOR 8u              /* of the L2: no node is visited twice in all points together */
+#define L3_FACTOR 8u              /* of the L2 */
 
 /* Lines that come from where the row aims, a turn; without a ring, turns. */
 static uint32_t units_of(const struct row_curve *c, uint32_t x)
@@ -130,6 +132,9 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		struct window w[2];
 		int64_t cycles[2];
 
+		/* A turn ahead: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
+		if (p->curve->what == CURVE_OVERLAP)
+			st = window(p, code, 1, &w[0], &cycles[0]);
 		disturbance_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++)
 			st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
@@ -178,6 +183,25 @@ static enum status write_code(struct pass *p, uint32_t x)
 	return curve_code(p->curve, x, p->lines, w->code_map.host) ? ST_OK : ST_FULL;
 }
 
+/* Whole turns round the ring, until one gets no shorter: what the level above keeps then comes last in the points' own order. */
+static enum status go_round(struct pass *p, unsigned visits)
+{
+	struct working_set *w = &p->loop.sets[0];
+	enum status st = write_code(p, p->curve->most);
+	int64_t turn = 0;
+
+	for (unsigned visit = 0; visit < visits && st == ST_OK; visit++) {
+		const int64_t before = turn;
+		struct window ignored;
+
+		st = window(p, w->code_map.va, w->shape.nodes, &ignored, &turn);
+		if (visit && turn >= before - before / (int64_t)SETTLED_PART)
+			break;
+	}
+	w->unvisited = w->shape.nodes / FRESH_PART;
+	return st;
+}
+
 enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 {
 	struct working_set *w = &p->loop.sets[0];
@@ -186,7 +210,16 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 	int64_t samples[SAMPLES_MAX], work[SAMPLES_MAX], each = 0;
 	enum status st;
 
-	st = c->count == CURVE_POINTS_MAX ? ST_FULL : write_code(p, x);
+	const uint32_t comes_to = (3 * p->turns + 1) * (n + 1);
+
+	st = c->count == CURVE_POINTS_MAX ? ST_FULL : ST_OK;
+	if (st == ST_OK && p->curve->what == CURVE_OVERLAP) {
+		if (w->unvisited < comes_to && c->count)
+			st = go_round(p, 1);
+		w->unvisited -= comes_to < w->unvisited ? comes_to : w->unvisited;
+	}
+	if (st == ST_OK)
+		st = write_code(p, x);
 	for (unsigned i = 0; i <= n && st == ST_OK; i++) { /* the first one warms up */
 		st = sample(p, w->code_map.va, x, i > 0, &each);
 		if (i)
@@ -210,19 +243,8 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 
 	if (p->curve->value == VALUE_KNEE)
 		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
-	/* A whole turn round the ring: what the level above keeps then comes last in the points' own order. */
-	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped) {
-		struct window ignored;
-
-		st = write_code(p, p->curve->most);
-		for (unsigned visit = 0; visit < VISITS_MAX && st == ST_OK; visit++) {
-			const int64_t before = turn;
-
-			st = window(p, p->loop.sets[0].code_map.va, p->loop.sets[0].shape.nodes, &ignored, &turn);
-			if (visit && turn >= before - before / (int64_t)SETTLED_PART)
-				break;
-		}
-	}
+	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped)
+		st = go_round(p, VISITS_MAX);
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
 		st = curve_point(p, x, &turn);
 		if (st == ST_OK && (c->count == 1 || p->curve->value == VALUE_LAST || (!flat && c->points[c->count - 1].milli < *value_milli / 100 * 99))) {

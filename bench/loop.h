@@ -17,7 +17,7 @@ struct working_set {
 	bool mapped;
 	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
 	uint32_t window; /* units of work in the shorter window */
-	uint32_t unvisited; /* CURVE_SPREAD: nodes that no window has come to since they were flushed */
+	uint32_t unvisited; /* nodes that no window has come to since they were flushed (CURVE_SPREAD); that one may come to before all are visited (CURVE_OVERLAP) */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
 	enum code code;
