@@ -387,11 +387,12 @@ static enum status write_global(struct counters *p, uint64_t value, struct sim_f
 		return fault(p, f, FIND_FAULT, MSR_GLOBAL_CTRL, value, "with a PEBS buffer beyond one page this write hangs: here it faults");
 	if (!p->started) {
 		bool selectors = true;
+		const uint64_t four = general_mask(p) & 0xF; /* those that start; others may be as they are */
 		for (unsigned n = 0; n < 4 && n < m->pmu_general; n++)
 			selectors = selectors && is_start_selector(p, n);
-		if (value == general_mask(p) && selectors && !p->pebs_enable)
+		if ((value & four) == four && !(value & ~general_mask(p)) && selectors && !p->pebs_enable)
 			p->starting = true;
-		else if (!value && p->starting)
+		else if (!(value & four) && p->starting)
 			p->started = true;
 		else
 			p->starting = false;
