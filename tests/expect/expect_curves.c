@@ -34,6 +34,28 @@ static struct expectation overlap(struct machine_text *t, const struct expectati
 	return around(most(one->least_milli / places, line), most(one->most_milli / places, line));
 }
 
+/* The same from the L3, x of 16 loads a node: a line keeps its slice for a while, and once more where the L3 takes the one that the L2
+ * gives up for it. A node's lines go round the slices in turn, or by their hash: then somewhere between that and all in one.
+ * The row ends where one load more gives less than 1 %. */
+static struct expectation l3_overlap(struct machine_text *t, const struct expectation *one)
+{
+	const int64_t slices = most(1, field(t, "l3", "slices")), uses = field(t, "l3", "inclusive") ? 1 : 2;
+	const int64_t kept = 1000 * uses * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio"));
+	int64_t low = INT64_MAX, high = 0;
+
+	for (int64_t x = 1; x <= 16; x++) {
+		const int64_t in_one = field(t, "l3", "hash") ? least(x, (x + slices - 1) / slices * 2) : (x + slices - 1) / slices;
+		const struct expectation each = overlap(t, one, x, most(1000 * field(t, "l2", "busy_cycles"), kept * ((x + slices - 1) / slices) / x));
+		const struct expectation late = overlap(t, one, x, most(1000 * field(t, "l2", "busy_cycles"), kept * in_one / x));
+
+		low = least(low, each.least_milli);
+		if (x > 1 && late.most_milli >= high / 100 * 99)
+			break;
+		high = late.most_milli;
+	}
+	return (struct expectation){ least(low, high), high };
+}
+
 /* exec.chain_distribution: thousandths of a cycle an addition, one chain of `length` begun every `period` cycles. Each goes on
  * by an addition in fp_add's latency. The next one begins as soon as allocation comes to it: what of the chains before has
  * not been dispatched fits into the reservation station, and what lies behind the oldest of them that has not ended, which
@@ -189,7 +211,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		if (st == ST_OK && 8 * l2 > l3 / 4 * 3)
 			return ST_UNSUPPORTED;
 		if (st == ST_OK)
-			*out = overlap(t, &one, 16, 1000 * field(t, "l2", "busy_cycles"));
+			*out = l3_overlap(t, &one);
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
 	return ST_MISSING;
