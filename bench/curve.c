@@ -7,6 +7,7 @@
 #define PAIR_TURNS_SIMULATED 2u   /* of CURVE_PAIRS: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
+#define SPREAD_STEP 11u           /* lines from node to node: a region's go round any number of channels up to ten */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
 #define TRIES 3u                  /* for each sample that a disturbance spoilt */
@@ -238,8 +239,8 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 {
 	const struct curve *c = &p->out->curve;
 	enum status st = ST_OK;
-	int64_t turn = 0, spread = 0;
-	bool flat = false;
+	int64_t turn = 0, spreads[CURVE_POINTS_MAX], least = INT64_MAX;
+	unsigned at = 0;
 
 	if (p->curve->value == VALUE_KNEE)
 		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
@@ -247,15 +248,20 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 		st = go_round(p, VISITS_MAX);
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
 		st = curve_point(p, x, &turn);
-		if (st == ST_OK && (c->count == 1 || p->curve->value == VALUE_LAST || (!flat && c->points[c->count - 1].milli < *value_milli / 100 * 99))) {
-			*value_milli = c->points[c->count - 1].milli;
-			spread = p->spread_milli / (p->curve->what == CURVE_TWICE ? 1 : x);
-		} else {
-			flat = true;
-		}
+		if (st != ST_OK)
+			return st;
+		spreads[c->count - 1] = p->spread_milli / (p->curve->what == CURVE_TWICE ? 1 : x);
+		if (c->points[c->count - 1].milli < least)
+			least = c->points[c->count - 1].milli;
 	}
-	p->spread_milli = spread;
-	return st;
+	if (st != ST_OK)
+		return st;
+	/* Not where one step gives nothing: a step may meet a bank or a slice that is in use, and the next one not. */
+	while (p->curve->value == VALUE_FLAT ? c->points[at].milli - c->points[at].milli / 100 > least : at + 1 < c->count)
+		at++;
+	*value_milli = c->points[at].milli;
+	p->spread_milli = spreads[at];
+	return ST_OK;
 }
 
 /* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
@@ -281,7 +287,8 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	} else if (p->curve->what == CURVE_SPREAD) {
 		p->turns = TURNS_SPREAD;
 		p->lines = spread_lines(memory);
-		w->shape.nodes = p->lines < SPREAD_NODES ? p->lines : SPREAD_NODES;
+		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * TURNS_SPREAD ? SPREAD_STEP : 1);
+		w->shape.nodes = w->shape.nodes < SPREAD_NODES ? w->shape.nodes : SPREAD_NODES;
 		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
 		w->shape.bytes = memory;
 		return;

@@ -32,7 +32,7 @@ enum filler {
 	FILLER_MISS     /* fill buffers: each another line of the node. CURVE_PAIRS: the other lines are loaded; any other: they are not */
 };
 /* How a curve becomes the row's value. */
-enum curve_value { VALUE_FLAT /* the first that the next one undercuts by less than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */ };
+enum curve_value { VALUE_FLAT /* the first that none undercuts by more than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */ };
 
 struct row_curve {
 	enum curve_what what;

@@ -2,6 +2,7 @@
 #include "tests/expect/expect_curves.h"
 #include "tests/expect/expect_core.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t field(struct machine_text *t, const char *section, const char *key)
@@ -26,22 +27,87 @@ static int64_t line_milli(struct machine_text *t)
 	return (int64_t)(hz3 * 64000 / 3 / (uint64_t)most(1, bandwidth));
 }
 
+/* Core cycles, rounded up. */
+static int64_t picoseconds(struct machine_text *t, int64_t n)
+{
+	unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * (uint64_t)field(t, "clock", "core_ratio");
+
+	return (int64_t)((hz3 * (uint64_t)n + 2999999999999ull) / 3000000000000ull);
+}
+
+static int64_t places_of(struct machine_text *t, int64_t limit)
+{
+	return most(1, least(limit, least(field(t, "lfb", "entries"), least(field(t, "sq", "entries"), field(t, "gq", "read")))));
+}
+
 /* One after the other when as many are under way as there are places for them; `limit` of it is tried. */
 static struct expectation overlap(struct machine_text *t, const struct expectation *one, int64_t limit, int64_t line)
 {
-	int64_t places = most(1, least(limit, least(field(t, "lfb", "entries"), least(field(t, "sq", "entries"), field(t, "gq", "read")))));
+	const int64_t places = places_of(t, limit);
 
 	return around(most(one->least_milli / places, line), most(one->most_milli / places, line));
 }
 
+/* Loads from memory, a line of each of x of 24 regions, 11 lines on from node to node, nodes in random order: how many of a million find
+ * their bank's row open (pmu/sim/dram.c: lines go round the channels, rows round the banks). */
+static int64_t met_micro(struct machine_text *t, int64_t x)
+{
+	static const int64_t multiples[] = { 2520, 840, 120, 24, 1 };
+	enum { BANKS_MOST = 65536, NODES = 8192 };
+	const int64_t channels = most(1, field(t, "dram", "channels")), banks = most(1, field(t, "dram", "banks")), lines = most(1, field(t, "dram", "page_bytes") / 64);
+	const int64_t pages = field(t, "dtlb", "large_entries") / 2, apart = (pages && pages < 16 ? pages : 16) * 0x200000 / 64 / 24 - 1;
+	int64_t region = 1, met = 0;
+	uint64_t state = 88172645463325252u;
+
+	for (unsigned i = 0; i < COUNT_OF(multiples) && region == 1; i++)
+		region = apart / multiples[i] * multiples[i] + 1;
+	int64_t *row = channels * banks <= BANKS_MOST ? calloc((size_t)(channels * banks), sizeof(*row)) : NULL; /* 1 + the open one */
+
+	if (!row)
+		return 0;
+	for (int64_t i = 0; i < NODES; i++) {
+		state ^= state << 13; /* Marsaglia 2003 */
+		state ^= state >> 7;
+		state ^= state << 17;
+		const int64_t node = (int64_t)((state >> 20) % (uint64_t)most(1, region / 11)) * 11;
+
+		for (int64_t j = 0; j < x; j++) {
+			const int64_t line = node + j * region, page = line / channels / lines, at = line % channels * banks + page % banks;
+
+			met += row[at] == 1 + page / banks;
+			row[at] = 1 + page / banks;
+		}
+	}
+	free(row);
+	return met * 1000000 / (NODES * x);
+}
+
+/* As many under way as there are places for them, and the least of what up to 24 of them take. */
+static struct expectation spread_overlap(struct machine_text *t, const struct expectation *one)
+{
+	const int64_t hit = picoseconds(t, field(t, "dram", "page_hit_ps")), miss = picoseconds(t, field(t, "dram", "page_miss_ps"));
+	const int64_t missed = one->most_milli * 100 / 101, places = places_of(t, 24), uses = field(t, "l3", "inclusive") ? 1 : 2;
+	const int64_t slice = field(t, "l3", "bytes") ? 1000 * uses * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") /
+		most(1, field(t, "clock", "uncore_ratio")) / most(1, field(t, "l3", "slices")) : 0;
+	int64_t least_milli = INT64_MAX;
+
+	if (!field(t, "dram", "open_page"))
+		return overlap(t, one, 24, most(slice, line_milli(t)));
+	for (int64_t x = places; x <= 24; x++)
+		least_milli = least(least_milli, missed - (hit + miss) * met_micro(t, x) / 1000);
+	const int64_t chance = 30 * (hit + miss); /* of the 1500 lines that a point's windows differ by, two and a half standard deviations */
+
+	return overlap(t, &(struct expectation){ least_milli - chance, least_milli + chance }, 24, most(slice, line_milli(t)));
+}
+
 /* The same from the L3, x of 16 loads a node: a line keeps its slice for a while, and once more where the L3 takes the one that the L2
  * gives up for it. A node's lines go round the slices in turn, or by their hash: then somewhere between that and all in one.
- * The row ends where one load more gives less than 1 %. */
+ * The row takes the least. */
 static struct expectation l3_overlap(struct machine_text *t, const struct expectation *one)
 {
 	const int64_t slices = most(1, field(t, "l3", "slices")), uses = field(t, "l3", "inclusive") ? 1 : 2;
 	const int64_t kept = 1000 * uses * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio"));
-	int64_t low = INT64_MAX, high = 0;
+	int64_t low = INT64_MAX, high = INT64_MAX;
 
 	for (int64_t x = 1; x <= 16; x++) {
 		const int64_t in_one = field(t, "l3", "hash") ? least(x, (x + slices - 1) / slices * 2) : (x + slices - 1) / slices;
@@ -49,11 +115,9 @@ static struct expectation l3_overlap(struct machine_text *t, const struct expect
 		const struct expectation late = overlap(t, one, x, most(1000 * field(t, "l2", "busy_cycles"), kept * in_one / x));
 
 		low = least(low, each.least_milli);
-		if (x > 1 && late.most_milli >= high / 100 * 99)
-			break;
-		high = late.most_milli;
+		high = least(high, late.most_milli);
 	}
-	return (struct expectation){ least(low, high), high };
+	return (struct expectation){ low, high };
 }
 
 /* exec.chain_distribution: thousandths of a cycle an addition, one chain of `length` begun every `period` cycles. Each goes on
@@ -144,7 +208,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "load.dram_overlap.interval") || !strcmp(row, "load.fill_buffer.latency")) {
 		st = expect_row(machine, format, "load.dram_local.latency", &one);
 		if (st == ST_OK)
-			*out = !strcmp(row, "load.fill_buffer.latency") ? one : overlap(t, &one, 24, line_milli(t));
+			*out = !strcmp(row, "load.fill_buffer.latency") ? one : spread_overlap(t, &one);
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
 	if (!strcmp(row, "tlb.walk_2m.penalty") || !strcmp(row, "tlb.walk_1g.penalty")) {
