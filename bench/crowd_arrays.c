@@ -9,6 +9,7 @@
 #define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
 #define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
+#define VALUE_WINDOWS 32u     /* of a row, in which all cores are at work, on a simulated machine: 12 of them twice as long */
 #define NODE_CORES 4u         /* of a node, for which its rows' windows are meant */
 
 /* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. Of many in memory the
@@ -126,9 +127,11 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 		return st;
 	if (alone.place == PLACE_DRAM) {
 		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
-		/* nor does what fills the last level: the windows' lines would be in it */
-		if (filled(c, n, kernel_choose(c->row, c->b->cpu)) > least)
-			least = filled(c, n, kernel_choose(c->row, c->b->cpu));
+		/* nor does what fills the last level: the windows' lines would be in it; where all are to come through its sets in turn, both
+		 * together, for beyond its end an array begins in other sets */
+		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + VALUE_WINDOWS * c->row->window * s->step_bytes;
+
+		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / crowd_sharers(c, n, PLACE_DRAM) / s->arrays - 1);
 		bytes = bytes > least ? bytes : 2 * power_of_two_below(least - 1);
 		s->skew_bytes += apart_in_last(c, bytes);
@@ -159,10 +162,10 @@ void crowd_set_apart(const struct crowd *c, unsigned i, unsigned all, struct wor
 		if (all <= last->ways)
 			return;
 		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
-		s->span_bytes += s->start_bytes;
 	} else {
-		w->at = (c->members[0].set.at + way / all * before / s->step_bytes * s->step_bytes) & (s->array_bytes - 1);
+		s->start_bytes = way / all * before / s->step_bytes * s->step_bytes;
 	}
+	s->span_bytes += s->start_bytes;
 }
 
 /* One visit of all members. */

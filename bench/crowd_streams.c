@@ -7,6 +7,7 @@
 #define ROUNDS_SIMULATED 3u
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
+#define POINTS_MOST 32u       /* twice as many cores each time */
 #define NODES_MOST 8u         /* as many nodes' pairs go into a series */
 
 struct point {
@@ -176,11 +177,29 @@ static enum status join(struct crowd *c, unsigned from, unsigned n, struct row_r
 	return st;
 }
 
+/* The first n members at work, all warmed up. */
+static enum status point(struct crowd *c, unsigned n, struct point *p)
+{
+	enum status st;
+
+	c->at_once = n;
+	st = counted(c, n, p);
+	/* not all there: no level that replaces the oldest, so all visit theirs until they are */
+	if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, p)) {
+		c->settles = true;
+		st = crowd_warm_up(c, 0, n);
+		if (st == ST_OK)
+			st = counted(c, n, p);
+	}
+	return st;
+}
+
 static enum status curve(struct crowd *c, struct row_result *out)
 {
 	static const char *const columns[] = { "cores", "bytes_per_second" };
-	struct point p = { 0 };
-	unsigned from = 0;
+	struct point p = { 0 }, value = { 0 };
+	unsigned points[POINTS_MOST], count = 0, from = 0;
+	int64_t rates[POINTS_MOST];
 	enum status st = ST_OK;
 
 	out->series.columns = columns;
@@ -192,34 +211,24 @@ static enum status curve(struct crowd *c, struct row_result *out)
 	}
 	for (unsigned n = 1; st == ST_OK; from = n, n = next_point(c, n)) {
 		st = join(c, from, n, out);
+		points[count++] = n;
 		if (n == c->count)
 			break;
 	}
-	from = 0;
-	for (unsigned n = 1; st == ST_OK; n = next_point(c, n)) {
-		/* the first ones have gone on since; who has visited its arrays stays where it is */
-		for (unsigned i = from; from && i < n && c->row->prepare == PREPARE_FILL && !crowd_below(c, c->members[i].set.kernel); i++)
-			crowd_set_apart(c, i, crowd_sharers(c, c->count, PLACE_DRAM), &c->members[i].set);
-		st = crowd_warm_up(c, from, n);
-		c->at_once = n;
-		if (st == ST_OK)
-			st = counted(c, n, &p);
-		/* not all there: no level that replaces the oldest, so all visit theirs until they are */
-		if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, &p)) {
-			c->settles = true;
-			st = crowd_warm_up(c, 0, n);
-			if (st == ST_OK)
-				st = counted(c, n, &p);
-		}
+	for (unsigned i = 0; st == ST_OK && i < count; i++)
+		st = crowd_warm_up(c, i ? points[i - 1] : 0, points[i]);
+	/* all at once first: while each has gone as far as the others, all come through the last level's sets in turn */
+	for (unsigned i = count; st == ST_OK && i-- > 0;) {
+		st = point(c, points[i], &p);
+		value = i == count - 1 ? p : value;
+		rates[i] = p.rate_milli;
 		out->rejected += p.rejected;
 		out->samples += p.good;
-		series_add(&out->series, (int64_t[]){ (int64_t)n * 1000, p.rate_milli });
-		if (n == c->count)
-			break;
-		from = n;
 	}
+	for (unsigned i = 0; st == ST_OK && i < count; i++)
+		series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
 	if (st == ST_OK)
-		take(c, &p, out);
+		take(c, &value, out);
 	return st;
 }
 

@@ -63,24 +63,36 @@ static void write_memory(struct lines *l, uint64_t line, uint64_t t)
 
 static unsigned array_of(const struct lines *l, uint64_t line) { return (unsigned)(64 * line / l->shape.distance); }
 
-/* The last level takes a line in at t and gives one up for it: the one that came as many lines before as it holds. In a set
- * the arrays take turns. */
+static uint64_t at_random(struct lines *l)
+{
+	l->random ^= l->random << 13; /* Marsaglia 2003 */
+	l->random ^= l->random >> 7;
+	l->random ^= l->random << 17;
+	return l->random >> 32;
+}
+
+/* The last level takes a line in at t and gives one up for it: of those that came to its set the one that came as many before as
+ * there are ways, or, where it is chosen at random, any: each of them stays with the chance of all ways but one. */
 static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 {
 	const unsigned arrays = l->shape.arrays, array = array_of(l, line);
-	unsigned gone = (array + (unsigned)(l->last_ways % arrays)) % arrays;
+	const uint64_t sets = l->last_lines / l->last_ways, lines = l->shape.array_bytes / 64, apart = l->shape.distance / 64;
+	uint64_t before = l->last_policy == 2 ? 1 : l->last_ways, later_ones = 0;
 
-	if (l->last_policy) {
-		l->random ^= l->random << 13; /* Marsaglia 2003 */
-		l->random ^= l->random >> 7;
-		l->random ^= l->random << 17;
-		gone = (unsigned)((l->random >> 32) % arrays);
-	}
-	if (gone || !l->shape.stored || l->shape.nontemporal)
+	while (l->last_policy == 2 && at_random(l) % l->last_ways)
+		before++;
+	if (!l->shape.stored || l->shape.nontemporal)
 		return;
-	const uint64_t at = (line - array * l->shape.distance / 64) % (l->shape.array_bytes / 64), back = l->last_lines / arrays % (l->shape.array_bytes / 64);
+	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first */
+	const uint64_t ahead = array * apart % sets;
 
-	write_memory(l, at >= back ? at - back : at + l->shape.array_bytes / 64 - back, t);
+	for (unsigned i = 1; i < arrays; i++)
+		later_ones += (array * apart + i * (sets - apart % sets)) % sets > ahead;
+	if ((before - 1) % arrays != later_ones)
+		return;
+	const uint64_t at = (line - array * apart) % lines, back = ((before - 1) / arrays + 1) * sets - ahead;
+
+	write_memory(l, (at + lines - back % lines) % lines, t);
 }
 
 /* A line leaves the L2. */
