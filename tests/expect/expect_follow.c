@@ -371,7 +371,9 @@ static struct core *core_of(struct machine_text *t, const char *loop)
 /* Thousandths of a cycle an iteration, from the start of number `start`. */
 static uint64_t once(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, unsigned start)
 {
-	const unsigned arrays = stream == FOLLOW_TRIAD ? 3 : stream == FOLLOW_COPY ? 2 : 1, turns = level > 2 ? TURNS_FAR : TURNS_NEAR, first = start * 5;
+	const unsigned arrays = stream == FOLLOW_TRIAD ? 3 : stream == FOLLOW_COPY ? 2 : 1, turns = level > 2 ? TURNS_FAR : TURNS_NEAR;
+	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
+	const uint64_t first = start * 5 + (level == 4 ? array_bytes / 512 : 0);
 	const uint64_t distance = array_bytes + FOLLOW_APART_BYTES, bytes = follow_vector_bytes(t);
 	const char *loop = follow_loop(t, stream);
 	const struct lines_shape shape = { level, arrays, stream != FOLLOW_READ, nontemporal, array_bytes, distance, start * LINES_APART };

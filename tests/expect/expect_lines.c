@@ -29,7 +29,7 @@ struct lines {
 	int64_t row[CHANNELS][BANKS];
 	uint64_t l1_cycles, l2_cycles, l3_cycles, memory_cycles, drain_cycles, hit_cycles, miss_cycles; /* memory: from the L3's miss on */
 	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead, random;
-	bool l3, inclusive, open_page, timed;
+	bool l3, inclusive, hash, open_page, timed;
 	uint64_t last_miss;
 	struct { uint64_t va; int64_t step; bool known; } stride[IDS];
 	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
@@ -72,7 +72,8 @@ static uint64_t at_random(struct lines *l)
 }
 
 /* The last level takes a line in at t and gives one up for it: of those that came to its set the one that came as many before as
- * there are ways, or, where it is chosen at random, any: each of them stays with the chance of all ways but one. */
+ * there are ways, or, where it is chosen at random, any: each of them stays with the chance of all ways but one. A hash of slices is
+ * not known: the line's place in its round of slices differs from the other's by the same for a long time, or each time. */
 static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 {
 	const unsigned arrays = l->shape.arrays, array = array_of(l, line);
@@ -91,8 +92,11 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 	if ((before - 1) % arrays != later_ones)
 		return;
 	const uint64_t at = (line - array * apart) % lines, back = ((before - 1) / arrays + 1) * sets - ahead;
+	uint64_t gone = (at + lines - back % lines) % lines;
 
-	write_memory(l, (at + lines - back % lines) % lines, t);
+	if (l->l3 && l->hash && (l->last_policy == 2 || l->shape.begins % 2)) /* lines of a set lie at any place of their rounds of the slices */
+		gone = gone / l->slices * l->slices + at_random(l) % l->slices;
+	write_memory(l, gone, t);
 }
 
 /* A line leaves the L2. */
@@ -397,6 +401,7 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->shape = *shape;
 	l->l3 = l3;
 	l->inclusive = machine_field(t, "l3", "inclusive");
+	l->hash = machine_field(t, "l3", "hash");
 	l->prefetchers = machine_field(t, "prefetch", "present");
 	l->ahead = machine_field(t, "prefetch", "streamer_lines");
 	l->l1_cycles = machine_field(t, "l1d", "cycles");
