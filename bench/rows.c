@@ -191,7 +191,7 @@ const struct row rows[] = {
 	  "memory of this node", proof_stream_dram, "", 1700000, 6, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
 	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "memory of this node", proof_stream_dram_nt, "", 1050000, 7, BOTH, NULL, NULL },
+	  "memory of this node", proof_stream_dram_nt, "", 1050000, 8, BOTH, NULL, NULL },
 #include "bench/pairs.def"
 #include "bench/curves.def"
 #include "bench/tables.def"

@@ -312,12 +312,10 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	if (w->shape.order != ORDER_STREAMS)
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
 		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
-	else if (r->prepare == PREPARE_FILL)
-		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in. What the level below keeps from
-		 * one that takes what that one gives up comes on top. */
-		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3 + (below && !last->inclusive ? below->bytes / w->kernel->data_bytes : 0);
-	else if (r->prepare == PREPARE_READ)
-		units = read ? (last ? last->bytes : 0) / read : 0;
+	else if (r->prepare == PREPARE_FILL || r->prepare == PREPARE_READ)
+		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in, or none at all. What the level below
+		 * keeps from one that takes what that one gives up comes on top. */
+		units = ((last ? last->bytes : 0) * 4 / 3 + (below && !last->inclusive ? below->bytes : 0)) / (r->prepare == PREPARE_FILL ? w->kernel->data_bytes : read);
 	else
 		units = w->shape.array_bytes / w->shape.step_bytes;
 	if (!units)
