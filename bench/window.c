@@ -312,10 +312,12 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	if (w->shape.order != ORDER_STREAMS)
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
 		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
-	else if (r->prepare == PREPARE_FILL || r->prepare == PREPARE_READ)
-		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in, or none at all. What the level below
-		 * keeps from one that takes what that one gives up comes on top. */
-		units = ((last ? last->bytes : 0) * 4 / 3 + (below && !last->inclusive ? below->bytes : 0)) / (r->prepare == PREPARE_FILL ? w->kernel->data_bytes : read);
+	else if (r->prepare == PREPARE_FILL)
+		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in. What the level below keeps from
+		 * one that takes what that one gives up comes on top. */
+		units = (last ? last->bytes : 0) / w->kernel->data_bytes * 4 / 3 + (below && !last->inclusive ? below->bytes / w->kernel->data_bytes : 0);
+	else if (r->prepare == PREPARE_READ)
+		units = read ? (last ? last->bytes : 0) / read : 0;
 	else
 		units = w->shape.array_bytes / w->shape.step_bytes;
 	if (!units)
@@ -328,6 +330,9 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 			st = window_fills(b, r, w, units, &more, job);
 		while (more-- && st == ST_OK)
 			st = visit_stream(b, r, w, units, &ignored, job);
+		/* Arrays one after the other are not in each set as often, and what an earlier row left of them pushes nothing out. */
+		if (r->prepare == PREPARE_READ && st == ST_OK)
+			st = visit_stream(b, r, w, units / 3 + (below && !last->inclusive ? below->bytes / read : 0), &ignored, job);
 		return st;
 	}
 	/* A level that does not replace the oldest takes several visits to give up what it held before. */
