@@ -363,6 +363,15 @@ static enum status shapes(struct loop *l, struct row_result *out)
 	return ST_UNSUPPORTED;
 }
 
+/* Whether the shorter window of a stream from beyond the L1 pushes out of it what the wrapper needs, as the longer one does. */
+static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
+{
+	const struct cpu_cache *l1 = cpu_cache(l->b->cpu, 1);
+
+	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->place == PLACE_L1 || !l1 ||
+		(uint64_t)w->window * w->kernel->data_bytes >= 2 * l1->bytes;
+}
+
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 {
 	const struct row_pair *pair = l->row->pair;
@@ -370,6 +379,8 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 
 	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
 	w->window = l->row->window / (short_streams(l) ? STREAMS_PART : 1);
+	while (w->kernel && !pushes_wrapper(l, w))
+		w->window *= 2;
 	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
 		w->window *= WITNESSED_FACTOR;
 	w->pair = pair;
