@@ -17,6 +17,7 @@
 #define CHANNELS 16u
 #define BANKS 256u
 #define STEP_MOST 2048 /* of the stride prefetcher, in bytes */
+#define FILL_TIMES 4u /* the L2 is gone through before: ways that filled one by one are given up in another order at first, where a tree says which */
 #define NOTHING (-1)
 
 enum who { BY_LOAD, BY_STORE, BY_PREFETCH };
@@ -370,7 +371,7 @@ static uint64_t ps(struct machine_text *t, uint64_t n) /* whole cycles, rounded 
 /* Thousands of lines, in the stream's order and as if no time passed. */
 static void fill(struct lines *l)
 {
-	const uint64_t lines = l->shape.array_bytes / 64, most = 2 * l->l2.sets * l->l2.ways / l->shape.arrays + 4;
+	const uint64_t lines = l->shape.array_bytes / 64, most = FILL_TIMES * l->l2.sets * l->l2.ways / l->shape.arrays + 4;
 	const uint64_t visits = (most + lines - 1) / lines * lines, prefetchers = l->prefetchers;
 
 	l->prefetchers = 0;
