@@ -376,7 +376,7 @@ static uint64_t once(struct machine_text *t, enum follow_stream stream, bool non
 	const uint64_t first = start * 5 + (level == 4 ? array_bytes / 512 : 0);
 	const uint64_t distance = array_bytes + FOLLOW_APART_BYTES, bytes = follow_vector_bytes(t);
 	const char *loop = follow_loop(t, stream);
-	const struct lines_shape shape = { level, arrays, stream != FOLLOW_READ, nontemporal, array_bytes, distance, start * LINES_APART };
+	const struct lines_shape shape = { level, arrays, stream != FOLLOW_READ, nontemporal, array_bytes, distance, 4 * first, start * LINES_APART };
 	struct op ops[OPS_MOST];
 	const unsigned n = read_loop(t, loop, arrays, bytes, ops);
 	struct core *c = core_of(t, loop);

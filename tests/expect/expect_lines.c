@@ -368,7 +368,7 @@ static uint64_t ps(struct machine_text *t, uint64_t n) /* whole cycles, rounded 
 	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
 }
 
-/* Thousands of lines, in the stream's order and as if no time passed. */
+/* Thousands of lines, in the stream's order up to where it begins, and as if no time passed. */
 static void fill(struct lines *l)
 {
 	const uint64_t lines = l->shape.array_bytes / 64, most = FILL_TIMES * l->l2.sets * l->l2.ways / l->shape.arrays + 4;
@@ -380,7 +380,7 @@ static void fill(struct lines *l)
 			const bool stored = !array && l->shape.stored;
 
 			if (i + most >= visits && !(stored && l->shape.nontemporal))
-				(void)ask(l, array * l->shape.distance + i % lines * 64, stored ? BY_STORE : BY_LOAD, 0);
+				(void)ask(l, array * l->shape.distance + (i + l->shape.first) % lines * 64, stored ? BY_STORE : BY_LOAD, 0);
 		}
 	l->prefetchers = prefetchers;
 	for (uint64_t i = 0; i < l->l1.sets * l->l1.ways; i++)

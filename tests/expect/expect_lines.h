@@ -5,8 +5,8 @@
 #include "tests/expect/expect.h"
 
 /* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them is stored to.
- * begins: where it lies in memory, in lines. */
-struct lines_shape { unsigned level, arrays; bool stored, nontemporal; uint64_t array_bytes, distance, begins; };
+ * first: the line of each that the stream begins with; begins: where the first array lies in memory, in lines. */
+struct lines_shape { unsigned level, arrays; bool stored, nontemporal; uint64_t array_bytes, distance, first, begins; };
 struct lines;
 
 /* NULL: a field is missing, or the host's memory has run out. */
