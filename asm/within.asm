@@ -56,7 +56,7 @@ CHAIN_DIV32 k_div32_chain_easy, 1, 1
 CHAIN_DIV32 k_div32_chain_hard, 0x7FFFFFFF, 3
 
 ; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 divisions an iteration,
-; each of fresh operands.
+; each of fresh operands: MOV, since not every core knows that XOR of a register with itself needs no value of it.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ; 14 instructions.
 %macro INDEPENDENT_DIV 6
@@ -67,7 +67,7 @@ KERNEL %1, 0, 14, 0, 0, 0, 4, 0
 .loop:
 %rep 4
 	mov %2, %3
-	xor edx, edx
+	mov edx, 0
 	div %4
 %endrep
 	dec rdi

@@ -95,7 +95,7 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 	struct writer w = { code, 0, false };
 
 	if (c->what == CURVE_CHAINS) {
-		PUT(&w, 0x0F, 0x57, 0xC0, 0x0F, 0x57, 0xC9); /* xorps xmm0, xmm0; xorps xmm1, xmm1 */
+		PUT(&w, 0x0F, 0x57, 0xC9, 0x0F, 0x28, 0xC1); /* xorps xmm1, xmm1; movaps xmm0, xmm1: XORPS of XMM0 might wait for the chain before */
 		for (uint32_t i = 0; i < x; i++)
 			PUT(&w, 0xF2, 0x0F, 0x58, 0xC1); /* addsd xmm0, xmm1 */
 		PUT(&w, 0x41, 0xFF, 0xE3); /* jmp r11 */

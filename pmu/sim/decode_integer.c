@@ -277,11 +277,9 @@ bool decode_integer(struct decoding *d, const struct row *r, struct insn *out)
 
 	out->move = out->op == OP_MOV && out->kind == KIND_RR && bytes >= 4;
 	out->zero_idiom = (out->op == OP_XOR || out->op == OP_SUB) && out->kind == KIND_RR && out->dst_at == out->src_at && bytes >= 4;
-	if (!out->zero_idiom) {
-		if (attributes & DR && out->dst != RN_NONE)
-			decode_reads(out, out->dst);
-		decode_reads(out, out->src1);
-	}
+	if (attributes & DR && out->dst != RN_NONE)
+		decode_reads(out, out->dst);
+	decode_reads(out, out->src1);
 	if (attributes & RC)
 		decode_reads(out, RN_CF);
 	if (attributes & RZ)

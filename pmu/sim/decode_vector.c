@@ -158,12 +158,10 @@ bool decode_vector(struct decoding *d, const struct row *r, struct insn *out)
 		out->class = UC_NOP;
 	else if (r->form == V_VE && !memory)
 		out->class = UC_INT_TO_VEC;
-	if (!out->zero_idiom) {
-		if (attributes & DR)
-			decode_reads(out, out->dst);
-		decode_reads(out, out->src1);
-		decode_reads(out, out->src2);
-	}
+	if (attributes & DR)
+		decode_reads(out, out->dst);
+	decode_reads(out, out->src1);
+	decode_reads(out, out->src2);
 	if (attributes & FE || out->op == OP_STMXCSR)
 		decode_reads(out, RN_MXCSR);
 	if (out->op == OP_LDMXCSR)

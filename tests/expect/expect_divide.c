@@ -97,7 +97,8 @@ static int64_t loop_milli(struct machine_text *t, const char *class, int64_t lat
 	const int64_t uops = field(t, "uops", class) < UOPS_MOST ? field(t, "uops", class) : UOPS_MOST;
 	const bool free_zero = field(t, "core", "zero_idioms") == 2, copies_free = field(t, "core", "move_elimination"), fused = field(t, "core", "macrofusion") == 2;
 	struct core *c = calloc(1, sizeof(*c));
-	int64_t a = 0, count = 0, half = 0, whole;
+	const bool known_zero = field(t, "core", "zero_idioms"); /* else the XOR waits for what the division before left there */
+	int64_t a = 0, remainder = 0, count = 0, half = 0, whole;
 
 	if (!c)
 		return 0;
@@ -111,10 +112,10 @@ static int64_t loop_milli(struct machine_text *t, const char *class, int64_t lat
 		for (int64_t i = 0; i < DIVISIONS; i++) {
 			a = core_simple(c, &one, interval && copies_free, interval ? 0 : a);
 
-			const int64_t zero = core_simple(c, &one, free_zero, 0); /* decoded as without a source, whatever core.zero_idioms is */
+			const int64_t zero = core_simple(c, &one, free_zero && !interval, known_zero || interval ? 0 : remainder); /* a MOV, or XOR */
 			const int64_t done = core_send(c, &division, busy, true, core_allocate(c, true), larger(a, zero)) + latency;
 
-			a = done;
+			a = remainder = done;
 			core_retire(c, done);
 			for (int64_t extra = 1; extra < uops; extra++)
 				core_retire(c, larger(done, core_send(c, &microcode, 1, false, core_allocate(c, true), 0) + 1));

@@ -64,6 +64,23 @@ static void test_core_independent_adds_are_limited_by_ports_and_width(void **sta
 	assert_in_range(loop_cost(&m, 200, NOP), 202000 / 3, 202000 / 3 + 600);
 }
 
+static void test_core_zeroing_is_known_or_waits(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	/* imul eax, eax; xor eax, eax: a chain where XOR waits for its register; else three ALU ports' worth, one of which multiplies */
+	const char *chain = "0FAFC031C0";
+	m.core_zero_idioms = 0;
+	assert_in_range(loop_cost(&m, 16, chain), 16 * (m.exec[UC_IMUL].latency + 1) * 1000 - 100, 16 * (m.exec[UC_IMUL].latency + 1) * 1000 + 100);
+	m.core_zero_idioms = 1;
+	assert_in_range(loop_cost(&m, 16, chain), 15900, 17100);
+	/* pxor xmm0, xmm0: one after the other, or as ports let them */
+	m.core_zero_idioms = 0;
+	assert_in_range(loop_cost(&m, 32, "660FEFC0"), 31900, 33100);
+	m.core_zero_idioms = 1;
+	assert_in_range(loop_cost(&m, 32, "660FEFC0"), 10000, 13000);
+}
+
 static void test_core_decode_limits_long_instructions(void **state)
 {
 	(void)state;
@@ -502,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_core_partial_flags_and_registers_stall_allocation),
 		cmocka_unit_test(test_core_chains_run_at_their_latency),
 		cmocka_unit_test(test_core_independent_adds_are_limited_by_ports_and_width),
+		cmocka_unit_test(test_core_zeroing_is_known_or_waits),
 		cmocka_unit_test(test_core_decode_limits_long_instructions),
 		cmocka_unit_test(test_core_loop_buffer_hides_the_decoders),
 		cmocka_unit_test(test_core_divider_is_busy_as_long_as_it_says),
