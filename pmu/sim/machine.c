@@ -286,8 +286,34 @@ static enum status check_caches(struct reading *r)
 		return wrong(r, &m->dtlb_entries, "entries / ways, the number of sets, is a power of two");
 	if (m->stlb_entries && (m->stlb_ways > m->stlb_entries || !power_of_two(sets_of(m->stlb_entries * 64, m->stlb_ways, 1))))
 		return wrong(r, &m->stlb_entries, "entries / ways, the number of sets, is a power of two");
+	if (m->l3_bytes && m->l3_core_cycles + (m->l3_uncore_cycles * m->clock_core_ratio + m->clock_uncore_ratio - 1) / m->clock_uncore_ratio <= m->l2_cycles)
+		return wrong(r, &m->l3_core_cycles, "with l3.uncore_cycles in core cycles more than l2.cycles");
 	if (m->topology_sockets > 1 && m->dram_remote_ps < m->dram_local_ps)
 		return wrong(r, &m->dram_remote_ps, "at least dram.local_ps");
+	if (m->dram_open_page && m->dram_page_hit_ps > m->dram_local_ps)
+		return wrong(r, &m->dram_page_hit_ps, "at most dram.local_ps");
+	if (m->dram_page_bytes % 64)
+		return wrong(r, &m->dram_page_bytes, "a multiple of 64");
+	return ST_OK;
+}
+
+/* Whether a TLB that need not be there can be: with fewer entries than ways it is fully associative. */
+static bool sets_fit(uint64_t entries, uint64_t ways)
+{
+	return ways >= entries || power_of_two(sets_of(entries * 64, ways, 1));
+}
+
+static enum status check_tables(struct reading *r)
+{
+	struct machine *m = r->m;
+	const uint64_t *const powers[] = { &m->front_decode_bytes, &m->front_uop_cache_window, &m->predictor_entries, &m->predictor_targets, &m->predictor_indirect };
+	for (unsigned i = 0; i < COUNT_OF(powers); i++)
+		if (!power_of_two(*powers[i]))
+			return wrong(r, powers[i], "a power of two");
+	if (!sets_fit(m->dtlb_large_entries, m->dtlb_large_ways))
+		return wrong(r, &m->dtlb_large_entries, "entries / ways, the number of sets, is a power of two");
+	if (!sets_fit(m->itlb_entries, m->itlb_ways))
+		return wrong(r, &m->itlb_entries, "entries / ways, the number of sets, is a power of two");
 	return ST_OK;
 }
 
@@ -429,6 +455,8 @@ enum status machine_read(const char *file_name, const char *text, size_t bytes, 
 	st = check_cores(&r);
 	if (!st)
 		st = check_caches(&r);
+	if (!st)
+		st = check_tables(&r);
 	if (!st)
 		st = check_pmu(&r);
 	if (!st)

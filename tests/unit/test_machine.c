@@ -96,6 +96,13 @@ static void test_machine_each_error_names_line_key_and_what_is_allowed(void **st
 		{ LEAST "[fault]\ncounter_stuck = 5\n", ST_RANGE, ":10: fault.counter_stuck: at most pmu.general" },
 		{ LEAST "[fault]\ndead_core = 1\n", ST_RANGE, ":10: fault.dead_core: " },
 		{ LEAST "[dram]\nremote_ps = 50000\n[topology]\nsockets = 2\n", ST_RANGE, ":10: dram.remote_ps: at least dram.local_ps" },
+		{ LEAST "[front]\ndecode_bytes = 24\n", ST_RANGE, ":10: front.decode_bytes: a power of two" },
+		{ LEAST "[predictor]\nentries = 1000\n", ST_RANGE, ":10: predictor.entries: a power of two" },
+		{ LEAST "[itlb]\nentries = 48\n", ST_RANGE, ":10: itlb.entries: entries / ways, the number of sets, is a power of two" },
+		{ LEAST "[dtlb]\nlarge_entries = 33\n", ST_RANGE, ":10: dtlb.large_entries: entries / ways, the number of sets, is a power of two" },
+		{ LEAST "[dram]\npage_bytes = 100\n", ST_RANGE, ":10: dram.page_bytes: a multiple of 64" },
+		{ LEAST "[dram]\nopen_page = 1\npage_hit_ps = 60001\n", ST_RANGE, ":11: dram.page_hit_ps: at most dram.local_ps" },
+		{ LEAST "[l3]\nbytes = 8388608\ncore_cycles = 4\nuncore_cycles = 5\n", ST_RANGE, ":11: l3.core_cycles: with l3.uncore_cycles in core cycles more than l2.cycles" },
 		{ LEAST "[control]\nturbo_ratio = 21\n", ST_RANGE, ":10: control.turbo_ratio: 0 or at least clock.core_ratio" },
 	};
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
