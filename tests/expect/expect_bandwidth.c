@@ -76,9 +76,14 @@ static uint64_t ports(struct machine_text *t, const char *name, uint64_t preset)
 
 struct stream { const char *name; uint64_t arrays, loaded, stored; bool nontemporal; };
 
+static enum follow_stream followed(const struct stream *s)
+{
+	return s->arrays == 3 ? FOLLOW_TRIAD : s->arrays == 2 ? FOLLOW_COPY : s->loaded ? FOLLOW_READ : FOLLOW_WRITE;
+}
+
 static const char *loop_of(struct machine_text *t, const struct stream *s)
 {
-	return follow_loop(t, s->arrays == 3 ? FOLLOW_TRIAD : s->arrays == 2 ? FOLLOW_COPY : s->loaded ? FOLLOW_READ : FOLLOW_WRITE);
+	return follow_loop(t, followed(s));
 }
 
 static uint64_t front_milli(struct machine_text *t, const struct stream *s)
@@ -90,18 +95,23 @@ static uint64_t front_milli(struct machine_text *t, const struct stream *s)
 	return milli;
 }
 
-/* Front end, allocation, retirement, load ports, store ports; stores are written one a cycle. */
-static uint64_t core_milli(struct machine_text *t, const struct stream *s)
+/* Allocation, retirement, load ports, store ports; stores are written one a cycle. All of it two threads share. */
+static uint64_t slots_milli(struct machine_text *t, const struct stream *s)
 {
 	struct machine_text text = { t->machine, t->format, false };
 	const char *loop = loop_of(t, s);
 	uint64_t vectors = 256 / follow_vector_bytes(t), slots = 1000 * front_slots(&text, loop);
-	uint64_t milli = larger(front_milli(t, s), larger(over(slots, machine_field(t, "core", "issue_width")), over(slots, machine_field(t, "core", "retire_width"))));
+	uint64_t milli = larger(over(slots, machine_field(t, "core", "issue_width")), over(slots, machine_field(t, "core", "retire_width")));
 
 	milli = larger(milli, over(1000 * vectors * s->loaded, ports(t, "load", 1)));
 	t->missing |= text.missing;
 	return larger(milli, larger(1000 * vectors * s->stored, larger(over(1000 * vectors * s->stored, ports(t, "std", 1)),
 	                            over(1000 * vectors * s->stored, ports(t, "sta", 1)))));
+}
+
+static uint64_t core_milli(struct machine_text *t, const struct stream *s)
+{
+	return larger(front_milli(t, s), slots_milli(t, s));
 }
 
 /* A stream into write-combining buffers alone: each is held while its stores come, every second cycle since each waits
@@ -284,7 +294,12 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	if (level == 3 && machine_field(t, "l2", "policy") && share(machine_field(t, "l3", "bytes"), machine_field(t, "topology", "cores"), s->arrays) <
 	    6 * over(machine_field(t, "l2", "bytes"), machine_field(t, "l2", "cores")))
 		return ST_MISSING; /* an L2 that does not replace the oldest keeps some of it */
-	stream(t, s, level, &least, &most);
+	if (level > 1)
+		stream(t, s, level, &least, &most);
+	else if (!follow_milli(t, followed(s), false, level, over(share(machine_field(t, "l1d", "bytes"), 1, s->arrays), s->arrays), &least, &most))
+		return ST_SYNTAX; /* each core in its own L1, as if it were alone */
+	if (level == 1 && machine_field(t, "topology", "threads") > 1)
+		least = smaller(least, slots_milli(t, s)); /* two threads fill what one leaves of ports and slots */
 	if (level >= 3) { /* no more lines of all cores are on their way than the socket's read tracker has entries */
 		const uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays);
 		const uint64_t track = over(1000 * machine_field(t, "topology", "cores") * in * tracked(t, level, between), machine_field(t, "gq", "read"));
@@ -344,6 +359,16 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 	return ST_MISSING;
 }
 
+/* Lines that a channel moves for one stored in windows of 1024 and 2048 lines, which were flushed before: itself, and from where the
+ * last level is full one that is written back. Least and most: which lines of a set go is up to its policy. */
+static void moved_lines(struct machine_text *t, uint64_t *least, uint64_t *most)
+{
+	const uint64_t l3 = machine_field(t, "l3", "bytes"), l2 = machine_field(t, "l2", "bytes"), lines = (l3 ? l3 : l2 ? l2 : machine_field(t, "l1d", "bytes")) / 64;
+
+	*least = lines <= 1024 ? 2 : 1;
+	*most = lines < 2048 ? 2 : 1;
+}
+
 /* A line of k_store_line, whose baseline it is. */
 static uint64_t line_loop_milli(struct machine_text *t)
 {
@@ -365,11 +390,14 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 	uint64_t whole = larger(combining_milli(&t, 4), channels_milli(&t, 1, channels)), owned = larger(4000, line_loop_milli(&t));
 	uint64_t partial_least = partial_milli(&t, transfers > 1 ? transfers - 2 : 0, lfb - wc + 1, channels_milli(&t, transfers, channels));
 	uint64_t partial_most = partial_milli(&t, transfers - 1, lfb - wc + 1, channels_milli(&t, transfers, channels));
+	uint64_t fewest, moved;
+
+	moved_lines(&t, &fewest, &moved);
 	const struct { const char *row; uint64_t least, most; } formulas[] = {
 		/* in place of the cycle that a line takes which is owned */
 		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
-		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), under_way), channels_milli(&t, 1, channels)),
-		  larger(over(1000 * memory(&t, false), under_way), channels_milli(&t, 1, channels)) },
+		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), under_way), channels_milli(&t, fewest, channels)),
+		  larger(over(1000 * memory(&t, false), under_way), channels_milli(&t, moved, channels)) },
 		{ "store.nt.penalty", whole - owned, whole - owned },
 		{ "store.nt_partial.penalty", partial_least - whole, partial_most - whole },
 	};
