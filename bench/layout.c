@@ -136,6 +136,9 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	enough = below ? ABOVE_FACTOR * below->bytes : 0;
 	if (s->order == ORDER_STREAMS) {
 		most = c->bytes / 4 * 3;
+		/* Of two ways one stays free: what else is used would push the lines of three arrays out of their full sets. */
+		if (level > 1 && c->bytes - cpu_cache_way_bytes(c) && c->bytes - cpu_cache_way_bytes(c) < most)
+			most = c->bytes - cpu_cache_way_bytes(c);
 		bytes = s->arrays * power_of_two_below(most / s->arrays);
 		/* Shared by all: well over the level below is enough, the smaller the better. */
 		while (level == 3 && bytes / 2 >= enough)

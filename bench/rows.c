@@ -182,7 +182,7 @@ const struct row rows[] = {
 	  "own L1 data cache", proof_stream_l1, "", 500000, 5, BOTH, NULL, NULL },
 	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
 	  PLACE_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L2 cache", proof_stream_l2, "", 500000, 5, BOTH, NULL, NULL },
+	  "own L2 cache", proof_stream_l2, "", 500000, 6, BOTH, NULL, NULL },
 	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
 	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
 	  "own L3 cache", proof_stream_l3, "", 850000, 5, BOTH, NULL, NULL },

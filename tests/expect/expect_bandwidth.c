@@ -263,6 +263,8 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 {
 	uint64_t cores = machine_field(t, "topology", "cores"), of_l2 = machine_field(t, "l2", "cores");
 
+	if (level == 2 && machine_field(t, "l2", "ways") == 2 && s->arrays * power_of_two_below(machine_field(t, "l2", "bytes") / 2 / s->arrays) < 2 * machine_field(t, "l1d", "bytes"))
+		return false; /* a way stays free */
 	if (level == 2)
 		return share(machine_field(t, "l2", "bytes"), of_l2, s->arrays) >= 2 * machine_field(t, "l1d", "bytes");
 	return level != 3 || share(machine_field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(machine_field(t, "l2", "bytes"), of_l2);

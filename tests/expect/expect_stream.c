@@ -32,7 +32,7 @@ static uint64_t power_of_two_below(uint64_t n)
 	return n ? p : 0;
 }
 
-/* Bytes of an array: three quarters of its level for all, in the L1 with what lies between them not more than it, at least twice the level below; of the L3 no more than six times to twelve
+/* Bytes of an array: three quarters of its level for all, half where that has two ways, in the L1 with what lies between them not more than it, at least twice the level below; of the L3 no more than six times to twelve
  * times the L2; in memory six times the last level at least. 0: not so much room. */
 static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arrays)
 {
@@ -44,7 +44,9 @@ static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 		all = arrays * 2 * power_of_two_below((6 * last + arrays - 1) / arrays - 1);
 		return all + FOLLOW_APART_BYTES * (arrays - 1) > 1ull << 30 ? 0 : all / arrays;
 	}
-	all = arrays * power_of_two_below(bytes[level] / 4 * 3 / arrays);
+	const uint64_t ways = level > 1 ? machine_field(t, level == 2 ? "l2" : "l3", "ways") : 0;
+
+	all = arrays * power_of_two_below(ways == 2 ? bytes[level] / 2 / arrays : bytes[level] / 4 * 3 / arrays);
 	while (level == 3 && bytes[2] && all && all / 2 >= 6 * bytes[2])
 		all /= 2;
 	while (level == 1 && all / 2 >= 256 * arrays && all + (arrays - 1) * FOLLOW_APART_BYTES > bytes[1])
@@ -54,8 +56,8 @@ static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 
 static uint64_t more_of(uint64_t milli, unsigned level)
 {
-	static const uint64_t hundredths[] = { 0, 1, 2, 2, 5 };
-	const uint64_t part = hundredths[level] * milli / 100;
+	static const uint64_t thousandths[] = { 0, 10, 15, 15, 30 };
+	const uint64_t part = thousandths[level] * milli / 1000;
 
 	return part > LEAST_MILLI ? part : LEAST_MILLI;
 }

@@ -2,8 +2,8 @@
  *
  * LOOP_SEED=N draws another series, LOOP_MACHINES=N that many, LOOP_FIRST=N from number N on, LOOP_ROWS=LIST runs
  * other rows than these, LOOP_FILES="A B" judges machine files of your own instead of drawing. Not among the
- * preset's rows: streams, where on a machine whose parts are all drawn apart several limits meet (expect_stream.c), and
- * curves, memory under load and penalties within the core, whose formulas miss some such machines. */
+ * preset's rows: streams from beyond the L2 and of several cores, which take long, triads in the L2, noisy where it replaces at
+ * random, and curves, memory under load and penalties within the core, whose formulas miss some such machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define MACHINES_PRESET 20
 #define ROWS_PRESET "load.l?.latency,load.l?.penalty,load.l3_shared.*,load.*_other_core.*,load.remote_*,load.dram_local*," \
 	"load.dram_remote.*,load.dram_page_*,core_to_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,store.forward.latency," \
-	"exec.*.latency,exec.divsd*,exec.sqrtsd*"
+	"exec.*.latency,exec.divsd*,exec.sqrtsd*,*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth"
 #define TEXT_BYTES 16384
 /* A formula that most rows lack would prove nothing. */
 #define ROWS_LEAST 35
