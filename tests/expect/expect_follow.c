@@ -374,9 +374,11 @@ static uint64_t once(struct machine_text *t, enum follow_stream stream, bool non
 	const unsigned arrays = stream == FOLLOW_TRIAD ? 3 : stream == FOLLOW_COPY ? 2 : 1, turns = level > 2 ? TURNS_FAR : TURNS_NEAR;
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
 	const uint64_t first = start * 5 + (level == 4 ? array_bytes / 512 : 0);
+	/* nor is it certain that the caches hold the lines just before */
+	const uint64_t before = level == 4 && start >= STARTS / 2 ? array_bytes / 1024 : 0;
 	const uint64_t distance = array_bytes + FOLLOW_APART_BYTES, bytes = follow_vector_bytes(t);
 	const char *loop = follow_loop(t, stream);
-	const struct lines_shape shape = { level, arrays, stream != FOLLOW_READ, nontemporal, array_bytes, distance, 4 * first, start * LINES_APART };
+	const struct lines_shape shape = { level, arrays, stream != FOLLOW_READ, nontemporal, array_bytes, distance, 4 * first - before, start * LINES_APART };
 	struct op ops[OPS_MOST];
 	const unsigned n = read_loop(t, loop, arrays, bytes, ops);
 	struct core *c = core_of(t, loop);

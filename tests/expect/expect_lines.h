@@ -5,7 +5,7 @@
 #include "tests/expect/expect.h"
 
 /* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them is stored to.
- * first: the line of each that the stream begins with; begins: where the first array lies in memory, in lines. */
+ * first: the line of each up to which the caches hold what the stream goes through; begins: where the first array lies in memory, in lines. */
 struct lines_shape { unsigned level, arrays; bool stored, nontemporal; uint64_t array_bytes, distance, first, begins; };
 struct lines;
 
