@@ -5,13 +5,7 @@
 ; 16 loads, 18 instructions and 128 bytes an iteration. What it returns is where the next call goes on.
 KERNEL k_chase, 0, 18, 16, 0, 128, 3, 1
 	mov rax, rdi
-	LOOP_ALIGN
-.loop:
-%rep 16
-	mov rax, [rax]
-%endrep
-	dec rsi
-	jnz .loop
+	CHASE
 	ret
 ENDKERNEL k_chase
 

@@ -14,13 +14,7 @@ KERNEL k_chase_cold, 0, 18, 16, 0, 128, 12, 1
 	clflush [rsp]
 	mfence
 	mov rax, rdi
-	LOOP_ALIGN
-.loop:
-%rep 16
-	mov rax, [rax]
-%endrep
-	dec rsi
-	jnz .loop
+	CHASE
 	lfence
 	ret
 ENDKERNEL k_chase_cold

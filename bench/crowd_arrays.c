@@ -83,7 +83,7 @@ uint64_t crowd_below(const struct crowd *c, const struct kernel *k)
 static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const unsigned all = crowd_sharers(c, n, PLACE_DRAM), before = sharing(c, i, i, PLACE_DRAM), ways = last->ways && last->ways != 0xFFFF ? last->ways : 1;
+	const unsigned all = crowd_sharers(c, n, PLACE_DRAM), before = sharing(c, i, i, PLACE_DRAM), ways = cpu_cache_way_bytes(last) ? last->ways : 1;
 	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
 
 	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;

@@ -58,8 +58,6 @@ uint64_t pipe_special_ready(struct core_thread *c, const struct core_plan *p, co
 	case UC_LOCK: case UC_MFENCE: case UC_CPUID:
 		ready = max_cycle(max_cycle(ready, c->last_complete), c->last_commit);
 		return max_cycle(ready, p->class == UC_CPUID || in->lock ? ready : core_drain(c, ip, ready));
-	case UC_SFENCE:
-		return ready;
 	default:
 		return ready;
 	}
