@@ -3,7 +3,7 @@
 
 #define TURNS 8u                  /* in the shorter window */
 #define TURNS_TWICE 512u          /* of CURVE_TWICE, and */
-#define TURNS_SPREAD 32u          /* of CURVE_SPREAD: rows of DRAM that happen to be open must not decide */
+#define TURNS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: rows of DRAM that happen to be open must not decide */
 #define PAIR_TURNS_SIMULATED 2u   /* of CURVE_PAIRS: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
@@ -279,6 +279,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		w->shape.nodes = 2u * p->b->cpu->tlb.stlb_4k / p->curve->most;
 		p->turns = w->shape.nodes; /* the whole ring: which lines of it the L1 has does not decide */
 	} else if (p->row->place == PLACE_L3) {
+		p->turns = TURNS_SPREAD; /* of fewer, a round more or less of the loads that go at a time would decide */
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
 	} else if (p->curve->what == CURVE_TWICE) {
 		p->turns = TURNS_TWICE;
