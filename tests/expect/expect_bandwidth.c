@@ -300,8 +300,8 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 		stream(t, s, level, &least, &most);
 	else if (!follow_milli(t, followed(s), false, level, over(share(machine_field(t, "l1d", "bytes"), 1, s->arrays), s->arrays), &least, &most))
 		return ST_SYNTAX; /* each core in its own L1, as if it were alone */
-	if (level == 1 && machine_field(t, "topology", "threads") > 1)
-		least = smaller(least, slots_milli(t, s)); /* two threads fill what one leaves of ports and slots */
+	if (level <= 2 && machine_field(t, "topology", "threads") > 1) /* two threads fill what one leaves of ports and slots; twice as fast at most */
+		least = level == 1 ? smaller(least, slots_milli(t, s)) : least / 2;
 	if (level >= 3) { /* no more lines of all cores are on their way than the socket's read tracker has entries */
 		const uint64_t in = 4 * (s->nontemporal ? s->loaded : s->arrays);
 		const uint64_t track = over(1000 * machine_field(t, "topology", "cores") * in * tracked(t, level, between), machine_field(t, "gq", "read"));
@@ -356,7 +356,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 				continue;
 			if ((level == 2 && !machine_field(t, "l2", "bytes")) || (level == 3 && !machine_field(t, "l3", "bytes")))
 				return ST_UNSUPPORTED;
-			return sockets * machine_field(t, "topology", "cores") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
+			return sockets * machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
 		}
 	return ST_MISSING;
 }
