@@ -39,6 +39,7 @@ struct bench {
 	struct random random;
 	struct disturbance disturbance;
 	struct uncore uncore;
+	bool uncore_wandered;  /* a row of this run has seen its clock move, or away from where it is pinned */
 	struct core_groups groups;
 	struct places places;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */

@@ -214,10 +214,17 @@ static int64_t residence(const int64_t micro[CLOCK + 1], unsigned occupancy, uns
 	return micro[inserts] < 50000 ? -1 : mul_div(micro[occupancy], 1000, micro[inserts]);
 }
 
-/* Whether the uncore clock moved from window to window; then takes `ok` from the row and says so. */
+/* Whether the uncore clock moved from window to window; then takes `ok` from the row and says so. Its mean goes with the row. */
 static bool clock_moved(const struct loop *l, struct row_result *out)
 {
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
+	int64_t cycles = 0, all = 0;
+
+	for (unsigned i = 0; i < l->pairs; i++) { /* what is read beside a window is in both of a pair */
+		cycles += l->b->queue[CLOCK][i].longer - l->b->queue[CLOCK][i].shorter;
+		all += l->b->tsc[0][i].longer - l->b->tsc[0][i].shorter;
+	}
+	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
 
 	for (unsigned longer = 0; longer < 2; longer++) {
 		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
@@ -233,6 +240,7 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 		}
 		if (most - least <= mul_div(most, CLOCK_TOLERANCE_MICRO, 1000000))
 			continue;
+		l->b->uncore_wandered = true;
 		if (out->status == ROW_OK || out->status == ROW_NOISY) {
 			out->status = ROW_UNPROVEN;
 			text_init(&reason, out->reason, sizeof(out->reason));

@@ -231,6 +231,41 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	write_profile(w, plan, &r, odd);
 }
 
+#define PINNED_PART 33u /* 3 %: how far a pinned clock may be from what it should be */
+
+static const struct pinned *pin_kept(const struct pins *pins, const char *name)
+{
+	for (unsigned i = 0; i < pins->count; i++)
+		if (str_equal(pins->list[i].pin->name, name) && !pins->list[i].refused && !pins->list[i].absent)
+			return &pins->list[i];
+	return NULL;
+}
+
+/* A clock that wanders faster than windows last shows as its mean: where its ratio is pinned, that is another one. The base ratio is
+ * the TSC's (SDM 18.7.3). */
+static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct row_result *r)
+{
+	const struct pinned *base = pin_kept(pins, "core_ratio"), *uncore = pin_kept(pins, "uncore_ratio");
+	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
+	struct text reason;
+
+	if (r->status == ROW_OK && r->row->statistic == STAT_MEDIAN && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
+		r->status = ROW_UNPROVEN;
+		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved in another row");
+	}
+	if (!hz || !wanted || (hz > wanted ? hz - wanted : wanted - hz) <= wanted / PINNED_PART)
+		return;
+	b->uncore_wandered = true;
+	if (r->status != ROW_OK)
+		return;
+	r->status = ROW_UNPROVEN;
+	text_init(&reason, r->reason, sizeof(r->reason));
+	text_fmt(&reason, "the uncore clock was ");
+	text_fixed(&reason, (int64_t)(hz / 1000000), 3);
+	text_fmt(&reason, " GHz, pinned at ");
+	text_fixed(&reason, (int64_t)(wanted / 1000000), 3);
+}
+
 /* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
 static void judge_pins(const struct pins *pins, struct row_result *r)
 {
@@ -256,6 +291,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 			w->host->progress(w->host->self, p);
 		bench_row(b, row, &r);
 		judge_pins(&w->out->pins, &r);
+		judge_uncore_clock(b, &w->out->pins, &r);
 	}
 	w->out->rows++;
 	w->out->by_status[r.status]++;

@@ -83,6 +83,7 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "nehalem-ep", SEVERAL, "duty_cycle=1", true },
 	{ "nehalem-ep", SEVERAL, "smi_period_us=5,smi_us=20", false },
 	{ "haswell-ep", "triad.dram_all.bandwidth", "smi_period_us=30,smi_us=15", true },
+	{ "haswell-ep", "load.l3.latency,load.dram_local.*", "uncore_float_ratio=13,uncore_float_us=50", true },
 	{ "core2", "store.rfo.*", "prefetch_ignored=15", true },
 	{ "pentium4", "store.rfo.*", "prefetch_ignored=15", true },
 	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
