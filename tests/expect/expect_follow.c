@@ -19,6 +19,10 @@
 #define STARTS 8u
 #define TURNS_APART 32u      /* in which loads come late at random, and so much further on in memory */
 #define LINES_APART 32771u
+#define STARTS_CORES 3u      /* of several cores */
+#define CORES_MOST 64u
+#define CORE_BYTES ((1ull << 36) + 4160) /* from one core's arrays to the next's: other sets, slices and channels */
+#define CORE_LINES 1000003u              /* the same in memory */
 #define WINDOW_MOST 1024u    /* entries of a buffer */
 #define CYCLES 65536u        /* of the ports, remembered behind each other */
 #define PIECES 512u          /* of 8 bytes in 4 KiB */
@@ -318,12 +322,12 @@ static void group_stores(struct op *ops, unsigned n, uint64_t bytes)
 	memcpy(ops, sorted, out * sizeof(*ops));
 }
 
-/* An iteration at byte `at` of each array; `distance` lies between two arrays. */
-static void turn(struct core *c, const struct op *ops, unsigned n, bool nontemporal, uint64_t at, uint64_t distance, uint64_t bytes)
+/* An iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. */
+static void turn(struct core *c, const struct op *ops, unsigned n, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes)
 {
 	front_turn(&c->front);
 	for (const struct op *o = ops; o < ops + n; o++) {
-		const uint64_t delivered = deliver(c, o), va = o->array * distance + at + o->offset;
+		const uint64_t delivered = deliver(c, o), va = base + o->array * distance + at + o->offset;
 
 		if (o->kind == 'l' || o->kind == 'm')
 			load(c, o, va, bytes, delivered);
@@ -368,8 +372,63 @@ static struct core *core_of(struct machine_text *t, const char *loop)
 	return c;
 }
 
+/* A loop on cores of a socket, and where each of them is. */
+struct crowd { unsigned cores, n; struct core *core[CORES_MOST]; unsigned done[CORES_MOST]; struct op ops[OPS_MOST]; };
+
+static void crowd_close(struct crowd *w)
+{
+	for (unsigned i = 0; i < w->cores; i++) {
+		if (w->core[i] && w->core[i]->lines)
+			lines_close(w->core[i]->lines);
+		free(w->core[i]);
+	}
+	free(w);
+}
+
+static struct crowd *crowd_open(struct machine_text *t, enum follow_stream stream, const struct lines_shape *shape, unsigned of_l2, unsigned start)
+{
+	const char *loop = follow_loop(t, stream);
+	const uint64_t bytes = follow_vector_bytes(t);
+	struct crowd *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->n = read_loop(t, loop, shape->arrays, bytes, w->ops);
+	if (shape->nontemporal && shape->arrays == 3)
+		group_stores(w->ops, w->n, bytes);
+	for (w->cores = 0; w->cores < shape->cores; w->cores++) {
+		struct lines_shape own = *shape;
+		const unsigned i = w->cores;
+
+		own.base = i * CORE_BYTES;
+		own.begins += i * CORE_LINES;
+		w->core[i] = core_of(t, loop);
+		if (w->core[i] && !t->missing)
+			w->core[i]->lines = lines_open(t, &own, i ? w->core[i - 1]->lines : NULL, of_l2 && i % of_l2);
+		if (!w->core[i] || !w->core[i]->lines) {
+			w->cores++;
+			crowd_close(w);
+			return NULL;
+		}
+		w->core[i]->above = ~0u << start;
+	}
+	return w;
+}
+
+/* That whose next iteration is allocated first, of those that have not done so many; `cores`: all have. */
+static unsigned crowd_next(const struct crowd *w, unsigned turns)
+{
+	unsigned next = w->cores;
+
+	for (unsigned i = 0; i < w->cores; i++)
+		if (w->done[i] < turns && (next == w->cores || w->core[i]->alloc < w->core[next]->alloc))
+			next = i;
+	return next;
+}
+
 /* Thousandths of a cycle an iteration, from the start of number `start`. */
-static uint64_t once(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, unsigned start)
+static uint64_t once(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
+                     unsigned of_l2, unsigned start)
 {
 	const unsigned arrays = stream == FOLLOW_TRIAD ? 3 : stream == FOLLOW_COPY ? 2 : 1, turns = level > 2 ? TURNS_FAR : TURNS_NEAR;
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
@@ -377,39 +436,50 @@ static uint64_t once(struct machine_text *t, enum follow_stream stream, bool non
 	/* nor is it certain that the caches hold the lines just before */
 	const uint64_t before = level == 4 && start >= STARTS / 2 ? array_bytes / 1024 : 0;
 	const uint64_t distance = array_bytes + FOLLOW_APART_BYTES, bytes = follow_vector_bytes(t);
-	const char *loop = follow_loop(t, stream);
-	const struct lines_shape shape = { level, arrays, stream != FOLLOW_READ, nontemporal, array_bytes, distance, 4 * first - before, start * LINES_APART };
-	struct op ops[OPS_MOST];
-	const unsigned n = read_loop(t, loop, arrays, bytes, ops);
-	struct core *c = core_of(t, loop);
-	uint64_t begin = 0, milli = 0;
+	const struct lines_shape shape = { .level = level, .arrays = arrays, .cores = cores, .stored = stream != FOLLOW_READ, .nontemporal = nontemporal,
+		.remote = remote, .array_bytes = array_bytes, .distance = distance, .first = 4 * first - before, .begins = start * LINES_APART };
+	struct crowd *w = crowd_open(t, stream, &shape, of_l2, start);
+	uint64_t begin = 0, end = 0;
+	unsigned i;
 
-	if (nontemporal && arrays == 3)
-		group_stores(ops, n, bytes);
-	if (c && !t->missing && (c->lines = lines_open(t, &shape))) {
-		c->above = ~0u << start;
-		for (unsigned i = 0; i < TURNS_BEFORE + turns; i++) {
-			begin = i == TURNS_BEFORE ? later(c->retire, c->commit) : begin;
-			c->late = i < TURNS_APART ? 2 * start * (level > 2 ? 16 : 1) : 0;
-			lines_forget(c->lines, c->alloc);
-			turn(c, ops, n, nontemporal, 256ull * (first + i) % array_bytes, distance, bytes);
-		}
-		milli = 1000 * (later(c->retire, c->commit) - begin) / turns; /* a large store buffer holds some hundred iterations */
-		lines_close(c->lines);
+	if (!w)
+		return 0;
+	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < cores) {
+		struct core *c = w->core[i];
+		const unsigned done = w->done[i]++;
+
+		if (done == TURNS_BEFORE)
+			begin = later(begin, later(c->retire, c->commit));
+		c->late = done < TURNS_APART ? 2 * start * (level > 2 ? 16 : 1) : 0;
+		lines_forget(c->lines, c->alloc);
+		turn(c, w->ops, w->n, nontemporal, 256ull * (first + done) % array_bytes, i * CORE_BYTES, distance, bytes);
+		end = later(end, later(c->retire, c->commit));
 	}
-	free(c);
-	return milli;
+	crowd_close(w);
+	return 1000 * (end - begin) / turns; /* a large store buffer holds some hundred iterations */
 }
 
-bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most)
+static bool of_starts(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
+                      unsigned of_l2, unsigned starts, uint64_t *least, uint64_t *most)
 {
 	*least = UINT64_MAX;
 	*most = 0;
-	for (unsigned start = 0; start < STARTS && !t->missing; start++) {
-		const uint64_t milli = once(t, stream, nontemporal, level, array_bytes, start);
+	for (unsigned start = 0; start < starts && !t->missing; start++) {
+		const uint64_t milli = once(t, stream, nontemporal, remote, level, array_bytes, cores, of_l2, start);
 
 		*least = milli < *least ? milli : *least;
 		*most = later(*most, milli);
 	}
 	return !t->missing && *least;
+}
+
+bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most)
+{
+	return of_starts(t, stream, nontemporal, false, level, array_bytes, 1, 1, STARTS, least, most);
+}
+
+bool follow_cores_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
+                        unsigned of_l2, uint64_t *least, uint64_t *most)
+{
+	return cores && cores <= CORES_MOST && of_starts(t, stream, nontemporal, remote, level, array_bytes, cores, of_l2, STARTS_CORES, least, most);
 }

@@ -3,46 +3,58 @@
 #include "tests/expect/expect_held.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Beginnings (1) and ends (0) of what is held, in the order of time; what ends makes room for what begins. */
-static int by_time(const void *a, const void *b)
+/* How many of n in order are not after t. */
+static uint64_t until(const uint64_t *times, uint64_t n, uint64_t t)
 {
-	const uint64_t *x = a, *y = b;
+	uint64_t from = 0;
 
-	return *x < *y ? -1 : *x > *y;
+	while (n) {
+		const uint64_t half = n / 2;
+
+		if (times[from + half] <= t) {
+			from += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return from;
+}
+
+static void put_in_order(uint64_t *times, uint64_t n, uint64_t t)
+{
+	while (n && times[n - 1] > t) {
+		times[n] = times[n - 1];
+		n--;
+	}
+	times[n] = t;
 }
 
 uint64_t queue_start(const struct queue *q, uint64_t t, uint64_t cycles, uint64_t withheld)
 {
 	const uint64_t n = withheld + 1 < q->entries ? q->entries - withheld : 1;
-	uint64_t events[2 * HELD_MOST], count = 0, held = 0, pending = 0, start = t;
-	bool room;
 
 	if (q->last <= t)
 		return t;
-	for (uint64_t i = 0; i < q->count; i++) {
-		if (q->held[i].to <= t)
-			continue;
-		pending++;
-		held += q->held[i].from <= t;
-		if (q->held[i].from > t)
-			events[count++] = q->held[i].from * 2 + 1;
-		events[count++] = q->held[i].to * 2;
-	}
-	if (pending < n)
+	uint64_t begun = until(q->from, q->count, t), over = until(q->to, q->count, t), start = t;
+
+	if (q->count - over < n)
 		return t;
-	qsort(events, count, sizeof(*events), by_time);
-	room = held < n;
-	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t at = events[i] / 2;
+	bool room = begun - over < n;
+
+	while (over < q->count) { /* what ends makes room for what begins then */
+		const bool begins = begun < q->count && q->from[begun] < q->to[over];
+		const uint64_t at = begins ? q->from[begun] : q->to[over];
 
 		if (room && at >= start + (cycles ? cycles : 1))
 			return start;
-		if (events[i] % 2) {
-			room &= ++held < n;
-		} else if (held-- == n) {
+		if (begins) {
+			room &= ++begun - over < n;
+		} else if (begun - over++ == n) {
 			room = true;
 			start = at;
 		}
@@ -53,17 +65,26 @@ uint64_t queue_start(const struct queue *q, uint64_t t, uint64_t cycles, uint64_
 void queue_hold(struct queue *q, uint64_t from, uint64_t to, uint64_t line)
 {
 	q->last = later(q->last, to);
-	if (q->count < HELD_MOST)
-		q->held[q->count++] = (struct held){ from, to, line };
+	if (q->count == HELD_MOST)
+		return;
+	put_in_order(q->from, q->count, from);
+	put_in_order(q->to, q->count, to);
+	q->held[q->count++] = (struct held){ from, to, line };
 }
 
 void queue_forget(struct queue *q, uint64_t t)
 {
+	const uint64_t over = until(q->to, q->count, t);
 	uint64_t kept = 0;
 
+	if (!over)
+		return;
 	for (uint64_t i = 0; i < q->count; i++)
 		if (q->held[i].to > t)
 			q->held[kept++] = q->held[i];
+	/* as many beginnings that lie before t, no matter whose */
+	memmove(q->from, q->from + over, kept * sizeof(q->from[0]));
+	memmove(q->to, q->to + over, kept * sizeof(q->to[0]));
 	q->count = kept;
 }
 

@@ -7,7 +7,7 @@
 /* Equal entries, each held from a cycle to another. */
 #define HELD_MOST 4096u
 struct held { uint64_t from, to, line; };
-struct queue { uint64_t entries, count, last; struct held held[HELD_MOST]; }; /* last: the latest end */
+struct queue { uint64_t entries, count, last, from[HELD_MOST], to[HELD_MOST]; struct held held[HELD_MOST]; }; /* last: the latest end; from, to: held's, in order */
 
 /* The first cycle from t on from which one of entries - withheld is free for so many cycles. */
 uint64_t queue_start(const struct queue *q, uint64_t t, uint64_t cycles, uint64_t withheld);

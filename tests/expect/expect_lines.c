@@ -1,10 +1,10 @@
 /* tests/expect/expect_lines.c: when the lines of a stream come, from the text of a machine file.
  *
- * The rules are those at the heads of pmu/sim/memory.c, prefetch.c, memory_write.c and dram.c, for one core: fill buffers, the L2's
+ * The rules are those at the heads of pmu/sim/memory.c, prefetch.c, memory_write.c and dram.c, for cores of a socket: fill buffers, the L2's
  * port, the super queue, slices of the L3, read tracker, channels of memory, and four prefetchers, each of which may make
  * another wait. L1 and L2 are filled by the stream before it begins. What lies beyond is not kept: arrays for the L3 are
  * in it, arrays for memory never, and for a line that comes from memory one that many lines of the stream lie behind is
- * given up. Not seen here: other cores and sockets, what else is in the caches, and where an array begins within the memory's rows. */
+ * given up. Not seen here: other sockets, which line of several cores the last level gives up, what else is in the caches, and where an array begins within the memory's rows. */
 #include "tests/expect/expect_lines.h"
 
 #include <stdlib.h>
@@ -22,12 +22,16 @@
 
 enum who { BY_LOAD, BY_STORE, BY_PREFETCH };
 
+/* What cores share: an L2, and what lies beyond; to_here, from_here: the link to the memory of another socket. */
+struct shared_l2 { struct places l2; struct queue super; struct turns port; unsigned users; };
+struct shared { struct queue tracker; struct turns slice[64], channel[CHANNELS], to_here, from_here; int64_t row[CHANNELS][BANKS]; unsigned users; };
+
 struct lines {
 	struct lines_shape shape;
-	struct places l1, l2;
-	struct queue buffers, super, tracker;
-	struct turns port, slice[64], channel[CHANNELS];
-	int64_t row[CHANNELS][BANKS];
+	struct places l1;
+	struct queue buffers;
+	struct shared_l2 *near;
+	struct shared *far;
 	uint64_t l1_cycles, l2_cycles, l3_cycles, memory_cycles, drain_cycles, hit_cycles, miss_cycles; /* memory: from the L3's miss on */
 	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead, random;
 	bool l3, inclusive, hash, open_page, timed;
@@ -36,6 +40,7 @@ struct lines {
 	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
 	unsigned next_stream;
 	uint64_t past_line, past_bytes, past_from; /* the buffer that is open; 0 bytes: none */
+	uint64_t taken;                            /* lines that the last level took from this core */
 };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -46,23 +51,26 @@ static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static int64_t open_row(struct lines *l, uint64_t line, uint64_t channel)
 {
 	const uint64_t row = (line + l->shape.begins) / l->channels / l->row_lines, bank = row % l->banks;
-	const int64_t before = l->row[channel][bank], now = (int64_t)(row / l->banks);
+	const int64_t before = l->far->row[channel][bank], now = (int64_t)(row / l->banks);
 
 	if (!l->open_page)
 		return 0;
-	l->row[channel][bank] = now;
+	l->far->row[channel][bank] = now;
 	return before == now ? -(int64_t)l->hit_cycles : before == NOTHING ? 0 : (int64_t)l->miss_cycles;
 }
 
-static void write_memory(struct lines *l, uint64_t line, uint64_t t)
+/* When the line that is written moves. */
+static uint64_t write_memory(struct lines *l, uint64_t line, uint64_t t)
 {
 	const uint64_t channel = (line + l->shape.begins) % l->channels;
 
+	if (l->shape.remote)
+		t = turns_take(&l->far->from_here, t);
 	(void)open_row(l, line, channel);
-	(void)turns_take(&l->channel[channel], t);
+	return turns_take(&l->far->channel[channel], t);
 }
 
-static unsigned array_of(const struct lines *l, uint64_t line) { return (unsigned)(64 * line / l->shape.distance); }
+static unsigned array_of(const struct lines *l, uint64_t line) { return (unsigned)((64 * line - l->shape.base) / l->shape.distance); }
 
 static uint64_t at_random(struct lines *l)
 {
@@ -85,6 +93,13 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 		before++;
 	if (!l->shape.stored || l->shape.nontemporal)
 		return;
+	if (l->shape.cores > 1) { /* of all that came as many are modified as are stored to, and none knows whose */
+		const uint64_t place = line - l->shape.base / 64 - array * apart, share = l->last_lines / l->shape.cores / arrays;
+
+		if (!(++l->taken % arrays))
+			(void)write_memory(l, l->shape.base / 64 + (place + lines - share % lines) % lines, t);
+		return;
+	}
 	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first */
 	const uint64_t ahead = array * apart % sets;
 
@@ -97,7 +112,7 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 
 	if (l->l3 && l->hash && (l->last_policy == 2 || l->shape.begins % 2)) /* lines of a set lie at any place of their rounds of the slices */
 		gone = gone / l->slices * l->slices + at_random(l) % l->slices;
-	write_memory(l, gone, t);
+	(void)write_memory(l, gone, t);
 }
 
 /* A line leaves the L2. */
@@ -106,11 +121,11 @@ static void leaves_l2(struct lines *l, uint64_t line, bool modified, uint64_t t)
 	if (!l->timed || (!modified && (!l->l3 || l->inclusive)))
 		return;
 	if (l->l3) {
-		t = turns_take(&l->slice[line % l->slices], t);
+		t = turns_take(&l->far->slice[line % l->slices], t);
 		if (!l->inclusive && l->shape.level == 4)
 			last_takes(l, line, t);
 	} else {
-		write_memory(l, line, t);
+		(void)write_memory(l, line, t);
 	}
 }
 
@@ -122,17 +137,18 @@ static uint64_t beyond(struct lines *l, uint64_t line, uint64_t t)
 	uint64_t asked, ready;
 
 	if (l->l3)
-		t = turns_take(&l->slice[line % l->slices], t);
-	t = queue_start(&l->tracker, t, 1, 0);
+		t = turns_take(&l->far->slice[line % l->slices], t);
+	t = queue_start(&l->far->tracker, t, 1, 0);
 	asked = ready = t + l->l3_cycles;
 	if (!here) {
+		const uint64_t sent = l->shape.remote ? turns_take(&l->far->to_here, asked) : asked; /* it comes over the link */
 		const int64_t row = open_row(l, line, channel);
 
-		ready = (uint64_t)((int64_t)(turns_take(&l->channel[channel], asked) + l->memory_cycles) + row);
+		ready = (uint64_t)((int64_t)(turns_take(&l->far->channel[channel], sent) + l->memory_cycles) + row);
 		if (l->l3 && l->inclusive)
 			last_takes(l, line, t);
 	}
-	queue_hold(&l->tracker, t, ready, NO_LINE);
+	queue_hold(&l->far->tracker, t, ready, NO_LINE);
 	return ready;
 }
 
@@ -143,7 +159,7 @@ static uint64_t unloaded(const struct lines *l) { return l->l3_cycles + (l->shap
 
 static void into_l2(struct lines *l, uint64_t line, uint64_t ready, bool modified, uint64_t t)
 {
-	struct place *p = places_victim(&l->l2, line);
+	struct place *p = places_victim(&l->near->l2, line);
 	const struct place old = *p;
 
 	*p = (struct place){ .line = line, .ready = ready, .used = p->used, .modified = modified };
@@ -160,7 +176,7 @@ static uint64_t from_beyond(struct lines *l, uint64_t line, uint64_t t)
 	const uint64_t ready = l->timed ? beyond(l, line, t) : 0;
 
 	if (l->timed)
-		queue_hold(&l->super, t, ready, line);
+		queue_hold(&l->near->super, t, ready, line);
 	into_l2(l, line, ready, false, t);
 	return ready;
 }
@@ -168,12 +184,12 @@ static uint64_t from_beyond(struct lines *l, uint64_t line, uint64_t t)
 /* Whether the line is there, or comes now. */
 static bool prefetch_l2(struct lines *l, uint64_t line, uint64_t t)
 {
-	if (places_find(&l->l2, line))
+	if (places_find(&l->near->l2, line))
 		return true;
-	if (queue_start(&l->super, t, unloaded(l), 0) > t)
+	if (queue_start(&l->near->super, t, unloaded(l), 0) > t)
 		return false;
-	t = turns_take(&l->port, t);
-	(void)from_beyond(l, line, queue_start(&l->super, t, unloaded(l), 0));
+	t = turns_take(&l->near->port, t);
+	(void)from_beyond(l, line, queue_start(&l->near->super, t, unloaded(l), 0));
 	return true;
 }
 
@@ -216,16 +232,16 @@ static void streamer(struct lines *l, uint64_t line, uint64_t t)
 /* A line for the L1. */
 static uint64_t from_l2(struct lines *l, uint64_t line, enum who who, uint64_t t)
 {
-	t = l->timed ? turns_take(&l->port, t) : t;
-	struct place *p = places_find(&l->l2, line);
+	t = l->timed ? turns_take(&l->near->port, t) : t;
+	struct place *p = places_find(&l->near->l2, line);
 	const bool hit = p;
 	uint64_t ready;
 
 	if (hit) {
 		ready = later(t + l->l2_cycles, p->ready);
-		places_touch(&l->l2, p);
+		places_touch(&l->near->l2, p);
 	} else {
-		ready = from_beyond(l, line, l->timed ? queue_start(&l->super, t, unloaded(l), 0) : 0);
+		ready = from_beyond(l, line, l->timed ? queue_start(&l->near->super, t, unloaded(l), 0) : 0);
 	}
 	if (l->timed && l->prefetchers & 2 && !hit && who != BY_PREFETCH)
 		(void)prefetch_l2(l, line ^ 1, t);
@@ -246,8 +262,8 @@ static uint64_t into_l1(struct lines *l, uint64_t line, enum who who, uint64_t s
 		queue_hold(&l->buffers, start, ready, line);
 	*p = (struct place){ .line = line, .ready = ready, .used = p->used, .modified = who == BY_STORE, .fresh = who == BY_PREFETCH };
 	if (old.line != NO_LINE && old.modified) {
-		struct place *below = places_find(&l->l2, old.line);
-		const uint64_t at = l->timed ? turns_take(&l->port, start) : 0;
+		struct place *below = places_find(&l->near->l2, old.line);
+		const uint64_t at = l->timed ? turns_take(&l->near->port, start) : 0;
 
 		if (below)
 			below->modified = true;
@@ -259,7 +275,7 @@ static uint64_t into_l1(struct lines *l, uint64_t line, enum who who, uint64_t s
 
 static uint64_t buffer_from(const struct lines *l, uint64_t line, uint64_t t)
 {
-	return queue_start(&l->buffers, t, places_find(&l->l2, line) ? l->l2_cycles : unloaded(l), l->past_bytes ? 1 : 0);
+	return queue_start(&l->buffers, t, places_find(&l->near->l2, line) ? l->l2_cycles : unloaded(l), l->past_bytes ? 1 : 0);
 }
 
 static void prefetch_l1(struct lines *l, uint64_t line, uint64_t t)
@@ -343,10 +359,7 @@ uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t)
 	}
 	l->past_bytes += bytes;
 	if (l->past_bytes >= 64) { /* whole lines: it goes out with its last store */
-		const uint64_t channel = (line + l->shape.begins) % l->channels;
-
-		(void)open_row(l, line, channel);
-		queue_hold(&l->buffers, l->past_from, turns_take(&l->channel[channel], t + 1) + l->drain_cycles, NO_LINE);
+		queue_hold(&l->buffers, l->past_from, write_memory(l, line, t + 1) + l->drain_cycles, NO_LINE);
 		l->past_bytes = 0;
 	}
 	return t + 1;
@@ -355,8 +368,8 @@ uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t)
 void lines_forget(struct lines *l, uint64_t t)
 {
 	queue_forget(&l->buffers, t);
-	queue_forget(&l->super, t);
-	queue_forget(&l->tracker, t);
+	queue_forget(&l->near->super, t);
+	queue_forget(&l->far->tracker, t);
 }
 
 /* --- as the stream finds them -------------------------------------------------------------------- */
@@ -371,7 +384,7 @@ static uint64_t ps(struct machine_text *t, uint64_t n) /* whole cycles, rounded 
 /* Thousands of lines, in the stream's order up to where it begins, and as if no time passed. */
 static void fill(struct lines *l)
 {
-	const uint64_t lines = l->shape.array_bytes / 64, most = FILL_TIMES * l->l2.sets * l->l2.ways / l->shape.arrays + 4;
+	const uint64_t lines = l->shape.array_bytes / 64, most = FILL_TIMES * l->near->l2.sets * l->near->l2.ways / l->shape.arrays + 4;
 	const uint64_t visits = (most + lines - 1) / lines * lines, prefetchers = l->prefetchers;
 
 	l->prefetchers = 0;
@@ -380,16 +393,52 @@ static void fill(struct lines *l)
 			const bool stored = !array && l->shape.stored;
 
 			if (i + most >= visits && !(stored && l->shape.nontemporal))
-				(void)ask(l, array * l->shape.distance + (i + l->shape.first) % lines * 64, stored ? BY_STORE : BY_LOAD, 0);
+				(void)ask(l, l->shape.base + array * l->shape.distance + (i + l->shape.first) % lines * 64, stored ? BY_STORE : BY_LOAD, 0);
 		}
 	l->prefetchers = prefetchers;
 	for (uint64_t i = 0; i < l->l1.sets * l->l1.ways; i++)
 		l->l1.place[i].ready = 0;
-	for (uint64_t i = 0; i < l->l2.sets * l->l2.ways; i++)
-		l->l2.place[i].ready = 0;
+	for (uint64_t i = 0; i < l->near->l2.sets * l->near->l2.ways; i++)
+		l->near->l2.place[i].ready = 0;
 }
 
-struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape)
+/* An L2 and its queue. NULL: no memory. */
+static struct shared_l2 *l2_open(struct machine_text *t)
+{
+	struct shared_l2 *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->super.entries = machine_field(t, "sq", "entries");
+	n->port.period_65536 = machine_field(t, "l2", "busy_cycles") << 16;
+	if (places_open(&n->l2, machine_field(t, "l2", "bytes"), machine_field(t, "l2", "ways"), machine_field(t, "l2", "policy")))
+		return n;
+	places_close(&n->l2);
+	free(n);
+	return NULL;
+}
+
+/* What lies beyond, of clocks and a rate that are none of them 0. NULL: no memory. */
+static struct shared *shared_open(struct machine_text *t, uint64_t core, uint64_t uncore, uint64_t rate)
+{
+	struct shared *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	const uint64_t link = machine_field(t, "link", "bytes_per_second");
+
+	f->tracker.entries = machine_field(t, "gq", "read");
+	for (unsigned i = 0; i < 64; i++)
+		f->slice[i].period_65536 = (machine_field(t, "l3", "busy_uncore_cycles") * core << 16) / uncore;
+	for (unsigned i = 0; i < CHANNELS; i++)
+		f->channel[i].period_65536 = (uint64_t)(((unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * core * 64 << 16) / (3 * rate));
+	f->to_here.period_65536 = f->from_here.period_65536 = link ? (uint64_t)(((unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * core * 64 << 16) / (3 * link)) : 0;
+	for (unsigned i = 0; i < CHANNELS * BANKS; i++)
+		f->row[i / BANKS][i % BANKS] = NOTHING;
+	return f;
+}
+
+struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape, const struct lines *beside, bool same_l2)
 {
 	struct lines *l = calloc(1, sizeof(*l));
 	const uint64_t core = machine_field(t, "clock", "core_ratio"), uncore = machine_field(t, "clock", "uncore_ratio"), rate = machine_field(t, "dram", "channel_bytes_per_second");
@@ -408,7 +457,7 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->l1_cycles = machine_field(t, "l1d", "cycles");
 	l->l2_cycles = machine_field(t, "l2", "cycles");
 	l->l3_cycles = l3 ? machine_field(t, "l3", "core_cycles") + (machine_field(t, "l3", "uncore_cycles") * core + uncore - 1) / uncore : l->l2_cycles;
-	l->memory_cycles = ps(t, machine_field(t, "dram", "local_ps"));
+	l->memory_cycles = ps(t, machine_field(t, "dram", shape->remote ? "remote_ps" : "local_ps"));
 	l->drain_cycles = ps(t, machine_field(t, "wc", "drain_ps"));
 	l->hit_cycles = ps(t, machine_field(t, "dram", "page_hit_ps"));
 	l->miss_cycles = ps(t, machine_field(t, "dram", "page_miss_ps"));
@@ -422,22 +471,18 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->last_policy = machine_field(t, l3 ? "l3" : "l2", "policy");
 	l->random = 88172645463325252ull;
 	l->buffers.entries = machine_field(t, "lfb", "entries");
-	l->super.entries = machine_field(t, "sq", "entries");
-	l->tracker.entries = machine_field(t, "gq", "read");
-	l->port.period_65536 = machine_field(t, "l2", "busy_cycles") << 16;
-	for (unsigned i = 0; i < 64; i++)
-		l->slice[i].period_65536 = (machine_field(t, "l3", "busy_uncore_cycles") * core << 16) / uncore;
-	for (unsigned i = 0; i < CHANNELS; i++)
-		l->channel[i].period_65536 = (uint64_t)(((unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * core * 64 << 16) / (3 * rate));
-	for (unsigned i = 0; i < CHANNELS * BANKS; i++)
-		l->row[i / BANKS][i % BANKS] = NOTHING;
+	l->near = beside && same_l2 ? beside->near : l2_open(t);
+	l->far = beside ? beside->far : shared_open(t, core, uncore, rate);
 	l->last_miss = NO_LINE - 1;
 	for (unsigned i = 0; i < STREAMS; i++)
 		l->stream[i].page = NO_LINE;
-	const bool room = places_open(&l->l1, machine_field(t, "l1d", "bytes"), machine_field(t, "l1d", "ways"), machine_field(t, "l1d", "policy")) &
-		places_open(&l->l2, machine_field(t, "l2", "bytes"), machine_field(t, "l2", "ways"), machine_field(t, "l2", "policy"));
+	const bool room = places_open(&l->l1, machine_field(t, "l1d", "bytes"), machine_field(t, "l1d", "ways"), machine_field(t, "l1d", "policy"));
 
-	if (!room || t->missing || !l->channels || l->channels > CHANNELS || l->banks > BANKS || !l->row_lines || l->slices > 64 || !l->slices) {
+	if (l->near)
+		l->near->users++;
+	if (l->far)
+		l->far->users++;
+	if (!room || !l->near || !l->far || t->missing || !l->channels || l->channels > CHANNELS || l->banks > BANKS || !l->row_lines || l->slices > 64 || !l->slices) {
 		lines_close(l);
 		return NULL;
 	}
@@ -450,6 +495,11 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 void lines_close(struct lines *l)
 {
 	places_close(&l->l1);
-	places_close(&l->l2);
+	if (l->near && !--l->near->users) {
+		places_close(&l->near->l2);
+		free(l->near);
+	}
+	if (l->far && !--l->far->users)
+		free(l->far);
 	free(l);
 }

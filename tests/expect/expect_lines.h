@@ -4,13 +4,15 @@
 
 #include "tests/expect/expect.h"
 
-/* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them is stored to.
- * first: the line of each up to which the caches hold what the stream goes through; begins: where the first array lies in memory, in lines. */
-struct lines_shape { unsigned level, arrays; bool stored, nontemporal; uint64_t array_bytes, distance, first, begins; };
+/* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them, at address `base`, is stored to.
+ * first: the line of each up to which the caches hold what the stream goes through; begins: where the first array lies in memory, in lines; remote: in that of another
+ * socket. cores: of the socket, that do the same in arrays of their own. */
+struct lines_shape { unsigned level, arrays, cores; bool stored, nontemporal, remote; uint64_t array_bytes, distance, base, first, begins; };
 struct lines;
 
-/* NULL: a field is missing, or the host's memory has run out. */
-struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape);
+/* beside: another core's of the same socket, NULL for the first one; same_l2: the L2 is that one's too. NULL: a field is missing, or
+ * the host's memory has run out. */
+struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape, const struct lines *beside, bool same_l2);
 void lines_close(struct lines *l);
 /* When a load's value is there, of instruction `id`; when a store's line is owned; both asked for in cycle t. */
 uint64_t lines_load(struct lines *l, unsigned id, uint64_t va, uint64_t t);

@@ -32,9 +32,7 @@ static uint64_t power_of_two_below(uint64_t n)
 	return n ? p : 0;
 }
 
-/* Bytes of an array: three quarters of its level for all, half where that has two ways, in the L1 with what lies between them not more than it, at least twice the level below; of the L3 no more than six times to twelve
- * times the L2; in memory six times the last level at least. 0: not so much room. */
-static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arrays)
+uint64_t stream_array_bytes(struct machine_text *t, unsigned level, uint64_t arrays)
 {
 	const uint64_t bytes[] = { 0, machine_field(t, "l1d", "bytes"), machine_field(t, "l2", "bytes"), machine_field(t, "l3", "bytes") };
 	const uint64_t last = bytes[3] ? bytes[3] : bytes[2] ? bytes[2] : bytes[1];
@@ -72,7 +70,7 @@ enum status expect_stream(const char *machine, const char *format, const char *r
 
 		if (strcmp(rows[i].row, row))
 			continue;
-		const uint64_t bytes = array_bytes(t, rows[i].level, arrays);
+		const uint64_t bytes = stream_array_bytes(t, rows[i].level, arrays);
 
 		if (!bytes)
 			return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
