@@ -16,7 +16,7 @@
 #define TURNS_BEFORE 128u
 #define TURNS_NEAR 256u      /* L1 and L2 */
 #define TURNS_FAR 512u
-#define STARTS 8u
+#define STARTS 16u
 #define TURNS_APART 32u      /* in which loads come late at random, and so much further on in memory */
 #define LINES_APART 32771u
 #define STARTS_CORES 3u      /* of several cores */
@@ -434,7 +434,7 @@ static uint64_t once(struct machine_text *t, enum follow_stream stream, bool non
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
 	const uint64_t first = start * 5 + (level == 4 ? array_bytes / 512 : 0);
 	/* nor is it certain that the caches hold the lines just before */
-	const uint64_t before = level == 4 && start >= STARTS / 2 ? array_bytes / 1024 : 0;
+	const uint64_t before = level == 4 && start % 8 >= 4 ? array_bytes / 1024 : 0;
 	const uint64_t distance = array_bytes + FOLLOW_APART_BYTES, bytes = follow_vector_bytes(t);
 	const struct lines_shape shape = { .level = level, .arrays = arrays, .cores = cores, .stored = stream != FOLLOW_READ, .nontemporal = nontemporal,
 		.remote = remote, .array_bytes = array_bytes, .distance = distance, .first = 4 * first - before, .begins = start * LINES_APART };
