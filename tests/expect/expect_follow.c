@@ -22,7 +22,8 @@
 #define STARTS_CORES 3u      /* of several cores */
 #define CORES_MOST 64u
 #define CORE_BYTES ((1ull << 36) + 4160) /* from one core's arrays to the next's: other sets, slices and channels */
-#define CORE_LINES 1000003u              /* the same in memory */
+#define CORE_LINES 1000003u              /* the same in memory: other channels and banks */
+#define CORE_LINES_SAME (1u << 20)       /* or the same ones, in other rows */
 #define WINDOW_MOST 1024u    /* entries of a buffer */
 #define CYCLES 65536u        /* of the ports, remembered behind each other */
 #define PIECES 512u          /* of 8 bytes in 4 KiB */
@@ -401,7 +402,7 @@ static struct crowd *crowd_open(struct machine_text *t, enum follow_stream strea
 		const unsigned i = w->cores;
 
 		own.base = i * CORE_BYTES;
-		own.begins += i * CORE_LINES;
+		own.begins += i * (start % 2 ? CORE_LINES_SAME : CORE_LINES);
 		w->core[i] = core_of(t, loop);
 		if (w->core[i] && !t->missing)
 			w->core[i]->lines = lines_open(t, &own, i ? w->core[i - 1]->lines : NULL, of_l2 && i % of_l2);
