@@ -20,6 +20,8 @@
 static void wc_close(struct memory *s, struct private_core *c, unsigned thread, unsigned i, uint64_t t)
 {
 	const struct wc b = c->wc[i];
+	if (b.from > t) /* the other thread's, which is ahead in time: nobody closes it before it was opened */
+		t = b.from;
 	const bool full = b.bytes == UINT64_MAX;
 	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
 	const uint64_t end = t + s->nt_cycles + delay;

@@ -231,6 +231,23 @@ static void test_nt_store_then_load(void **state)
 	rig_close(&r);
 }
 
+/* Threads of a core share its buffers and are not at the same time: one that waits for what is open finds buffers that the other
+ * opens later. No use of a fill buffer ends before it begins, which would count others out of them. */
+static void test_nt_buffer_of_a_thread_that_is_ahead(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_preset(&r);
+	rig_open(&r);
+	const uint64_t drain = rig_ps(&r.m, r.m.wc_drain_ps);
+	(void)rig_access(&r, 0, MEM_NT_STORE, 0x1000000, 2 * FAR);
+	assert_true(rig_access(&r, 0, MEM_DRAIN_NT, 0, FAR).ready >= 2 * FAR + drain / 2);
+	/* as many lines are under way later as there are fill buffers, and no fewer */
+	for (unsigned i = 0; i < r.m.lfb_entries; i++)
+		assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x2000000 + i * 0x100000, 4 * FAR).lfb_from, 4 * FAR);
+	rig_close(&r);
+}
+
 static void test_dram_pages(void **state)
 {
 	(void)state;
@@ -336,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_uncore_occupancy_is_the_latency),
 		cmocka_unit_test(test_nt_stores_full_and_partial),
 		cmocka_unit_test(test_nt_store_then_load),
+		cmocka_unit_test(test_nt_buffer_of_a_thread_that_is_ahead),
 		cmocka_unit_test(test_dram_pages),
 		cmocka_unit_test(test_link_limits_remote_bandwidth),
 		cmocka_unit_test(test_queues_never_hold_more_than_they_have),
