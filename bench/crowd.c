@@ -36,6 +36,7 @@ static enum status run_jobs(struct crowd *c, unsigned n)
 		if (c->jobs[i].status == st) {
 			c->failed = c->jobs[i].core;
 			c->vector = c->jobs[i].vector;
+			c->in_kernel = true;
 			break;
 		}
 	return st;
@@ -169,6 +170,8 @@ void crowd_failed(const struct crowd *c, enum status st, struct row_result *out)
 		text_fmt(&reason, "not so much memory");
 	else if (st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", c->failed);
+	else if (st == ST_FAULT && !c->in_kernel)
+		text_fmt(&reason, "a register could not be read or written");
 	else if (st == ST_FAULT)
 		text_fmt(&reason, "running the kernel on core %u: fault, vector %u", c->failed, c->vector);
 	else

@@ -30,6 +30,7 @@ struct crowd {
 	bool settles;                /* arrays that are to stay need more visits than two */
 	unsigned disturbed;          /* runs that SMIs, heat or another clock spoilt */
 	unsigned failed;             /* core of the job that did not end well */
+	bool in_kernel;              /* it is such a job that failed, by exception `vector` */
 	uint8_t vector;
 };
 

@@ -138,30 +138,28 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
  * keep each other waiting: one's link to the other carries what it reads one way, and what the other reads the other way. */
 static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, bool between, struct expectation *out)
 {
-	static const uint64_t hundredths[] = { 0, 1, 2, 3, 5 };
+	static const uint64_t of_level[] = { 0, 1, 2, 3, 5 };
 	const uint64_t of_node = machine_field(t, "topology", "cores"), cores = nodes * of_node, l3 = machine_field(t, "l3", "bytes"), of_l2 = machine_field(t, "l2", "cores");
 	const uint64_t threads = machine_field(t, "topology", "threads"), sharers = threads * (level == 1 ? 1 : level == 2 || !l3 ? of_l2 : of_node);
-	const uint64_t alone = level < 4 ? stream_array_bytes(t, level, s->arrays) : 0, level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
+	const uint64_t alone = stream_array_bytes(t, level, s->arrays), level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
 	const uint64_t last = l3 ? l3 : machine_field(t, "l2", "bytes"), shared = share(level_bytes, sharers, s->arrays) / s->arrays;
+	const uint64_t hundredths = of_level[level] + (threads > 1);
 	const uint64_t bytes = level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
 	uint64_t least, most;
 
-	if (!bytes || !shared_in_reach(t, s, level))
+	if (!alone || !bytes || !shared_in_reach(t, s, level))
 		return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
+	if (level > 1 && threads > 1)
+		return ST_MISSING; /* how two threads share a core's buffers is not followed */
 	if (level == 3 && machine_field(t, "l2", "policy") && share(l3, of_node * threads, s->arrays) < 6 * over(machine_field(t, "l2", "bytes"), machine_field(t, "l2", "cores")))
 		return ST_MISSING; /* an L2 that does not replace the oldest keeps some of it */
 	const unsigned followed = (unsigned)(level == 1 ? 1 : of_node), beside = (unsigned)(level == 1 ? 1 : of_l2);
 	if (!follow_cores_milli(t, s->follow, s->nontemporal, between, level, bytes, followed, beside, &least, &most))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* more cores than can be followed */
-	if (threads > 1) { /* two threads fill what one leaves of ports and slots; no more than as many cores would */
-		uint64_t none;
-
-		if (level > 1 && !follow_cores_milli(t, s->follow, s->nontemporal, between, level, bytes, followed * (unsigned)threads, beside * (unsigned)threads, &least, &none))
-			return t->missing ? ST_SYNTAX : ST_MISSING;
-		least = larger(level > 1 ? least / threads : 0, smaller(most, slots_milli(t, s)));
-	}
-	most += larger(hundredths[level] * most / 100, LEAST_MILLI);
-	least -= larger(hundredths[level] * least / 100, LEAST_MILLI);
+	if (threads > 1) /* two threads fill what one leaves of ports and slots, and now and then take turns badly */
+		least = smaller(most, slots_milli(t, s));
+	most += larger(hundredths * most / 100, LEAST_MILLI);
+	least -= larger(hundredths * least / 100, LEAST_MILLI);
 	*out = (struct expectation){ rate_milli(t, 256 * s->arrays * cores, most), rate_milli(t, 256 * s->arrays * cores, least) };
 	return ST_OK;
 }
