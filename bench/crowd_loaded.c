@@ -208,7 +208,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 	out->rejected = (uint32_t)l->rejected;
 	out->status = ROW_UNPROVEN;
 	if (!c->proof_count)
-		text_fmt(&reason, l->crowd.b->cycles ? "this processor has no event that proves it" : "no performance counters");
+		evidence_lacking(l->crowd.b, c, &reason);
 	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
 	else {
@@ -347,11 +347,9 @@ void loaded_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct loaded l = { .window = r->window * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 	const struct access *a = b->a;
-	struct text why;
 	enum status st = crowd_begin(&l.crowd, b, r), ended;
 
-	text_init(&why, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &l.crowd.counting, &why);
+	evidence_plan(b, r, &l.crowd.counting);
 	if (l.crowd.counting.on && l.crowd.counting.plan.runs > 1)
 		l.crowd.counting = (struct counting){ .on = false };
 	out->reason[0] = 0;

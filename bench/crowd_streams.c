@@ -132,7 +132,7 @@ static void take(const struct crowd *c, const struct point *p, struct row_result
 		out->noisy = true;
 		text_fmt(&reason, c->disturbed ? "every run was disturbed" : "the cores never began together");
 	} else if (!c->counting.proof_count) {
-		text_fmt(&reason, c->b->cycles ? "this processor has no event that proves it" : "no performance counters");
+		evidence_lacking(c->b, &c->counting, &reason);
 	} else if (!proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &proof)) {
 		text_fmt(&reason, "counted %s", out->proof);
 	} else {
@@ -306,11 +306,9 @@ static enum status nodes(struct crowd *c, struct row_result *out)
 void crowd_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct crowd c;
-	struct text why;
 	enum status st = crowd_begin(&c, b, r), ended;
 
-	text_init(&why, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &c.counting, &why);
+	evidence_plan(b, r, &c.counting);
 	if (c.counting.on && c.counting.plan.runs > 1) {
 		c.counting.proof_count = 0;
 		c.counting.on = false;

@@ -361,7 +361,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 {
 	int64_t each[ROW_PROOFS_MAX];
 	const struct counting *c = &p->loop.counting;
-	struct text proof;
+	struct text proof, reason;
 	const char *noise = "";
 
 	out->value_milli = value_milli;
@@ -377,12 +377,11 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 	for (unsigned e = 0; e < c->proof_count; e++)
 		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
 	out->status = ROW_UNPROVEN;
-	if (!p->b->cycles)
-		str_copy(out->reason, sizeof(out->reason), "no performance counters");
-	else if (!p->row->proofs)
+	text_init(&reason, out->reason, sizeof(out->reason));
+	if (p->b->cycles && !p->row->proofs)
 		text_fmt(&proof, "no processor has an event for it");
 	else if (!c->proof_count)
-		str_copy(out->reason, sizeof(out->reason), "this processor has no event that proves it");
+		evidence_lacking(p->b, c, &reason);
 	else if (!proof_holds(c->proofs, c->proof_count, each, "line", &proof))
 		str_copy(out->reason, sizeof(out->reason), out->proof);
 	if (out->reason[0])
@@ -420,7 +419,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	}
 	text_init(&reason, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &p.loop.counting, &reason);
+	evidence_plan(b, r, &p.loop.counting);
 	if (p.loop.counting.plan.runs > 1)
 		p.loop.counting.proof_count = 0;
 	out->reason[0] = 0;

@@ -28,16 +28,14 @@ static const char *why_unprovable(const struct bench *b, const struct row *r)
 	return NULL;
 }
 
-void evidence_plan(struct bench *b, const struct row *r, struct counting *c, struct text *why)
+void evidence_plan(struct bench *b, const struct row *r, struct counting *c)
 {
 	const struct event *events[ROW_EVENTS_MAX];
-	const char *problem = "";
+	const char *problem;
 
 	memset(c, 0, sizeof(*c));
-	if (!b->cycles) {
-		text_fmt(why, "no performance counters");
+	if (!b->cycles)
 		return;
-	}
 	events[0] = b->cycles;
 	c->events = 1;
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++) {
@@ -48,19 +46,29 @@ void evidence_plan(struct bench *b, const struct row *r, struct counting *c, str
 			n++;
 		if (n < ROW_PROOFS_MAX && set->proofs[n].event)
 			continue; /* the processor lacks one */
-		if (plan_events(b->cpu, events, 1 + n, &c->plan, &problem) != ST_OK)
+		if (plan_events(b->cpu, events, 1 + n, &c->plan, &problem) != ST_OK) {
+			c->uncounted = problem ? event_find(b->cpu->processor, problem) : NULL;
 			continue;
+		}
 		c->proofs = set->proofs;
 		c->proof_count = n;
 		c->events = 1 + n;
 		c->on = true;
 		return;
 	}
-	if (problem[0])
-		text_fmt(why, "no counter can count %s", problem);
+	c->on = plan_events(b->cpu, events, 1, &c->plan, &problem) == ST_OK;
+}
+
+void evidence_lacking(const struct bench *b, const struct counting *c, struct text *why)
+{
+	if (!b->cycles)
+		text_fmt(why, "no performance counters");
+	else if (c->uncounted && plan_extra_absent(b->cpu, c->uncounted))
+		text_fmt(why, "register 0x%x of %s does not answer", c->uncounted->extra_msr, c->uncounted->name);
+	else if (c->uncounted)
+		text_fmt(why, "no counter can count %s", c->uncounted->name);
 	else
 		text_fmt(why, "this processor has no event that proves it");
-	c->on = plan_events(b->cpu, events, 1, &c->plan, &problem) == ST_OK;
 }
 
 /* --- what it means ----------------------------------------------------------------------------- */
@@ -201,13 +209,12 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	}
 	if (!proven) {
 		out->status = ROW_UNPROVEN;
-		if (!reason.length && !l->counting.on && !b->cycles)
-			text_fmt(&reason, "no performance counters");
 		if (!reason.length) {
-			const char *why = why_unprovable(b, r);
+			const char *why = b->cycles ? why_unprovable(b, r) : NULL;
 
+			evidence_lacking(b, &l->counting, &reason);
 			out->unprovable = why != NULL;
-			text_fmt(&reason, "this processor has no event that proves it%s%s", why ? ": " : "", why ? why : "");
+			text_fmt(&reason, "%s%s", why ? ": " : "", why ? why : "");
 		}
 		if (out->noisy)
 			text_fmt(&reason, "; noisy: %s", noise);

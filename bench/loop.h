@@ -29,6 +29,7 @@ struct counting {
 	struct plan plan;
 	const struct row_proof *proofs;
 	unsigned proof_count, events; /* events = proofs + 1 for the cycles */
+	const struct event *uncounted; /* one that would prove the row, and that no counter of this machine counts */
 	bool on;
 };
 
@@ -129,7 +130,9 @@ void second_level_look(struct bench *b, const struct row *r);
 /* --- evidence.c -------------------------------------------------------------------------------- */
 
 /* Chooses the first proof set whose events the processor has, and plans it together with cycles. */
-void evidence_plan(struct bench *b, const struct row *r, struct counting *c, struct text *why);
+void evidence_plan(struct bench *b, const struct row *r, struct counting *c);
+/* Why nothing proves a row that has a proof elsewhere: c->proof_count is 0. */
+void evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
 /* Samples to value, spread, proof and status. */
 MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);
 

@@ -196,7 +196,7 @@ static void reduce(struct pass *p, struct row_result *out)
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = ROW_UNPROVEN;
 	if (!p->counting.proof_count)
-		str_copy(out->reason, sizeof(out->reason), p->b->cycles ? "this processor has no event that proves it" : "no performance counters");
+		evidence_lacking(p->b, &p->counting, &reason);
 	else if (proof_holds(p->counting.proofs, p->counting.proof_count, per_load, "load", &proof))
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	else
@@ -254,7 +254,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	b->core = core;
 	if (st == ST_OK)
 		st = window_set_up(b, &p.set, 0, out);
-	evidence_plan(b, r, &p.counting, &reason);
+	evidence_plan(b, r, &p.counting);
 	if (p.counting.plan.runs > 1)
 		p.counting.proof_count = 0;
 	for (b->core = 0; b->core < count && st == ST_OK; b->core++) {

@@ -305,9 +305,11 @@ void row_failed(struct row_result *out, enum status st, const struct job *job, c
 	out->status = ROW_FAULT;
 	if (job && st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", job->core);
+	else if (job && st == ST_FAULT && job->status != ST_FAULT)
+		text_fmt(&reason, "a register could not be read or written");
 	else
 		text_fmt(&reason, "%s: %s", where, status_name(st));
-	if (job && st == ST_FAULT)
+	if (job && st == ST_FAULT && job->status == ST_FAULT)
 		text_fmt(&reason, ", vector %u at 0x%llx", job->vector, (unsigned long long)job->ip);
 }
 
@@ -493,7 +495,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	if (!loop_begin(&l, b, r, true, out))
 		return;
 	text_init(&reason, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &l.counting, &reason);
+	evidence_plan(b, r, &l.counting);
 	out->reason[0] = 0;
 	if (switched) {
 		switched = prefetch_bits(b, &found);

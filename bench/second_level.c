@@ -95,13 +95,9 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 /* Counts a row's events for what is looked for; false: this processor has not all of them. */
 static bool begin(struct bench *b, const struct row *by, unsigned events, struct counting *c)
 {
-	struct text why;
-	char problem[64];
-
-	text_init(&why, problem, sizeof(problem));
 	if (!by)
 		return false;
-	evidence_plan(b, by, c, &why);
+	evidence_plan(b, by, c);
 	return c->on && c->proof_count == events && c->plan.runs == 1 && counters_start(b->a, b->cpu, &c->plan, 0, b->core) == ST_OK;
 }
 

@@ -121,7 +121,7 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = ROW_UNPROVEN;
 	if (!c->proof_count)
-		text_fmt(&reason, p->b->cycles ? "this processor has no event that proves it" : "no performance counters");
+		evidence_lacking(p->b, c, &reason);
 	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
 	else {
@@ -326,7 +326,7 @@ static void table_row(struct bench *b, const struct row *r, struct row_result *o
 	p.order = b->host->get(b->host->self, bytes);
 	st = p.order && p.loop.sets[0].kernel ? ST_OK : ST_FULL;
 	text_init(&reason, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &p.loop.counting, &reason);
+	evidence_plan(b, r, &p.loop.counting);
 	if (p.loop.counting.plan.runs > 1)
 		p.loop.counting.proof_count = 0;
 	out->reason[0] = 0;

@@ -237,6 +237,31 @@ enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigne
 /* Two patterns that a legacy write can make and that differ in every low bit. */
 static const uint64_t patterns[2] = { 0x2AAAAAAA, 0x15555555 };
 
+/* Extra registers of the processor's events that fault when they are read. */
+static enum status find_absent_extras(const struct access *a, struct cpu *cpu, unsigned core)
+{
+	uint32_t seen[CPU_EXTRAS_MAX] = { 0 };
+	unsigned asked = 0, absent = 0;
+	for (unsigned i = 0; i < cpu->processor->event_count; i++) {
+		const uint32_t msr = cpu->processor->events[i].extra_msr;
+		unsigned known = 0;
+		uint64_t value;
+		while (known < asked && seen[known] != msr)
+			known++;
+		if (!msr || known < asked)
+			continue;
+		if (asked == COUNT_OF(seen))
+			return ST_FULL;
+		seen[asked++] = msr;
+		const enum status s = a->ops->rdmsr(a->self, core, msr, &value);
+		if (s == ST_FAULT)
+			cpu->extras_absent[absent++] = msr;
+		else if (s != ST_OK)
+			return s;
+	}
+	return ST_OK;
+}
+
 enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned core)
 {
 	bool netburst = is_netburst(cpu);
@@ -255,7 +280,7 @@ enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned co
 		cpu->pmu_version = 0;
 		cpu->pmu_absent = "counters do not keep what is written to them: an emulated PMU";
 	}
-	return ST_OK;
+	return cpu->pmu_version ? find_absent_extras(a, cpu, core) : ST_OK;
 }
 
 /* What keeps a counter on: the event select with its enable bit, or the nibble of the fixed control. */

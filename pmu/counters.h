@@ -32,6 +32,8 @@ const struct quirk *event_overcounts(const struct processor *p, const char *name
  * ST_UNSUPPORTED: no counter can count one of them; *problem names it. */
 MUST_CHECK enum status plan_events(const struct cpu *cpu, const struct event *const *events, unsigned n,
                                    struct plan *plan, const char **problem);
+/* Whether the event needs an extra register that does not answer on this machine. */
+bool plan_extra_absent(const struct cpu *cpu, const struct event *e);
 /* Switches on the counters of `enable` and off all others that the descriptor lists. Which it does not stay as they are. */
 MUST_CHECK enum status counters_global(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t enable);
 /* Programs run `run` of the plan on a core: everything off, quirks, values zeroed, events set,
@@ -57,7 +59,8 @@ MUST_CHECK enum status counter_write(const struct access *a, const struct cpu *c
                                      unsigned counter, uint64_t value);
 
 /* Writes a pattern into each general counter of a core and reads it back: a counter that does not
- * keep it is taken out of cpu's masks, and with none left there is no PMU (cpu->pmu_absent says so).
+ * keep it is taken out of cpu's masks, and with none left there is no PMU (cpu->pmu_absent says so). Extra
+ * registers of events that do not answer are listed in cpu->extras_absent: no counter counts those events.
  * Call it while counters are off. */
 MUST_CHECK enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned core);
 

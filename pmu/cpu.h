@@ -6,6 +6,7 @@
 #include "tables/processor.h"
 
 #define CPU_CACHES_MAX 8
+#define CPU_EXTRAS_MAX 4
 
 struct cpu_cache {
 	uint8_t level;
@@ -35,6 +36,7 @@ struct cpu {
 	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */
 	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of counters that exist and that no descriptor lists */
 	const char *pmu_absent;       /* why there is no PMU to use, NULL if there is one */
+	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that an event needs beside its select and that do not answer; 0 ends the list */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store shown, not switched off, record format known */

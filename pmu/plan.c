@@ -186,8 +186,18 @@ static bool search(struct packing *k)
 	}
 }
 
+bool plan_extra_absent(const struct cpu *cpu, const struct event *e)
+{
+	for (unsigned i = 0; i < CPU_EXTRAS_MAX && cpu->extras_absent[i]; i++)
+		if (cpu->extras_absent[i] == e->extra_msr)
+			return true;
+	return false;
+}
+
 static uint32_t usable_counters(const struct cpu *cpu, const struct event *e)
 {
+	if (plan_extra_absent(cpu, e))
+		return 0;
 	if (e->arch && (cpu->pmu_version == 0 || cpu->arch_events_missing >> (e->arch - 1) & 1))
 		return 0;
 	return e->counter_mask & cpu->general_mask;

@@ -159,7 +159,7 @@ bool loop_row_meets(const struct row_result *row, const char *text, const char *
 	if (st == ST_MISSING)
 		return true;
 	/* Nor does a register that the machine file leaves out change the value. */
-	counts |= row->status == ROW_UNPROVEN && strstr(row->reason, "its ratios could not be pinned");
+	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "its ratios could not be pinned") || strstr(row->reason, " does not answer"));
 	/* Nor has a penalty of nothing anything to count. */
 	counts |= row->status == ROW_UNPROVEN && e.least_milli <= 0 && e.most_milli >= 0 && !strncmp(row->reason, "counted ", 8);
 	if (st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :

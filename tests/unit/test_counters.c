@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "pmu/counters.h"
+#include "pmu/offcore.h"
 #include "pmu/guard.h"
 #include "pmu/text.h"
 #include "tests/unit/fake_access.h"
@@ -243,6 +244,26 @@ static void test_counters_that_keep_no_value_are_not_used(void **state)
 	assert_non_null(b->cpu.pmu_absent);
 }
 
+static void test_counters_count_no_event_whose_register_does_not_answer(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	const struct event *beyond = offcore_find(b->cpu.processor, "DATA_IFETCH", "LOCAL_DRAM");
+	struct plan plan;
+	const char *problem;
+	assert_non_null(beyond);
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.extras_absent[0], 0);
+	assert_int_equal(plan_events(&b->cpu, &beyond, 1, &plan, &problem), ST_OK);
+	fake_find(&b->fake, 0, 0x1A6)->number = 0x7FFF;
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.extras_absent[0], 0x1A6);
+	assert_int_equal(b->cpu.extras_absent[1], 0);
+	assert_int_equal(plan_events(&b->cpu, &beyond, 1, &plan, &problem), ST_UNSUPPORTED);
+	assert_string_equal(problem, beyond->name);
+	assert_true(plan_extra_absent(&b->cpu, beyond));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_counters_pass_on_a_fault),
 		cmocka_unit_test(test_counters_that_firmware_left_on_are_found_and_excluded),
 		cmocka_unit_test(test_counters_that_keep_no_value_are_not_used),
+		cmocka_unit_test(test_counters_count_no_event_whose_register_does_not_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
