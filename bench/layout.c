@@ -376,8 +376,14 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		shape_streams(s, power_of_two_below(most_of(l1) / 2 / s->arrays));
 		return ST_OK;
 	}
-	/* One line of each set: it stays, whatever the replacement policy. */
+	/* One line of each set: it stays, whatever the replacement policy. In the level above it lies behind the test's ring, which
+	 * has one way more in use before that. */
 	shape_lines(s, cpu_cache_way_bytes(l1) >= CHASE_LOADS * s->line_bytes ? cpu_cache_way_bytes(l1) : most_of(l1));
+	const uint64_t way = r->place == PLACE_L2 ? cpu_cache_way_bytes(cpu_cache(cpu, 2)) : 0, behind = way ? test->bytes % way : 0;
+	if (way <= s->page_bytes && behind + s->bytes <= way) {
+		s->start_bytes = behind;
+		s->span_bytes += behind;
+	}
 	return ST_OK;
 }
 
@@ -392,7 +398,7 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
 		return i * page + i / s->spread_pages % (page / s->line_bytes) * s->line_bytes;
 	default:
-		return (uint64_t)i * s->line_bytes;
+		return s->start_bytes + (uint64_t)i * s->line_bytes;
 	}
 }
 

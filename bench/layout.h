@@ -31,7 +31,7 @@ struct shape {
 	uint32_t arrays, step_bytes; /* streams: how many, and what an iteration goes on by in each */
 	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES if not 0: consecutive nodes that are visited before others */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
-	uint64_t start_bytes;   /* streams: of the first array, from the start of the mapping */
+	uint64_t start_bytes;   /* of the first line of consecutive ones or the first array, from the start of the mapping */
 	uint64_t skew_bytes;    /* streams: what b is moved by, and c twice: no 4 KiB aliases with a */
 };
 

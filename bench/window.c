@@ -433,7 +433,7 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 	shape_link(&w->shape, &w->map, &b->random, work);
 	b->host->put(b->host->self, work, bytes);
 	/* Any node is on the cycle; the first line of consecutive nodes is one. */
-	w->at = w->map.va;
+	w->at = w->map.va + w->shape.start_bytes;
 	if (w->shape.order == ORDER_ROWS && w->shape.bytes > PAGE_4K)
 		go_to_first_page(w);
 	/* Its beginning may be what an earlier row left in a large L3, its end what linking it did: from a region's first node the

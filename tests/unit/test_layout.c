@@ -185,11 +185,19 @@ static void test_layout_an_l2_of_two_ways_gives_two_thirds(void **state)
 {
 	(void)state;
 	struct cpu cpu = nehalem();
-	struct shape s;
+	struct shape s, base;
 	char why[128];
 	cpu.caches[1].ways = 2; /* eight times the L1 */
 	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_in_range(s.bytes, 5 * 32768, 262144 / 3 * 2);
+	/* the baseline's ring meets one line of the test's in its sets, not two */
+	assert_int_equal(shape_of_test(row("load.l2.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(shape_of_baseline(row("load.l2.penalty"), &cpu, &s, &base, why, sizeof(why)), ST_OK);
+	assert_int_equal(base.start_bytes, s.bytes - 131072);
+	assert_int_equal(base.bytes, 4096);
+	assert_int_equal(base.span_bytes, base.start_bytes + base.bytes);
+	struct random random = { 0 };
+	assert_int_equal(shape_node(&base, 1, &random), base.start_bytes + 64);
 	cpu.caches[1].bytes = 16 * 32768; /* half is enough */
 	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.bytes, 6 * 32768);
