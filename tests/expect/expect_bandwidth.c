@@ -136,25 +136,26 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 
 /* All cores of `nodes` nodes; between: in memory of another one. The cores of one socket are followed together (expect_follow.c); sockets do not
  * keep each other waiting: one's link to the other carries what it reads one way, and what the other reads the other way. */
-static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, bool between, struct expectation *out)
+static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, unsigned turns, bool between, struct expectation *out)
 {
 	static const uint64_t of_level[] = { 0, 1, 2, 3, 5 };
 	const uint64_t of_node = machine_field(t, "topology", "cores"), cores = nodes * of_node, l3 = machine_field(t, "l3", "bytes"), of_l2 = machine_field(t, "l2", "cores");
 	const uint64_t threads = machine_field(t, "topology", "threads"), sharers = threads * (level == 1 ? 1 : level == 2 || !l3 ? of_l2 : of_node);
 	const uint64_t alone = stream_array_bytes(t, level, s->arrays), level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
 	const uint64_t last = l3 ? l3 : machine_field(t, "l2", "bytes"), shared = share(level_bytes, sharers, s->arrays) / s->arrays;
-	const uint64_t hundredths = of_level[level] + (threads > 1);
-	const uint64_t bytes = level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
+	const uint64_t hundredths = (turns ? 3 : of_level[level]) + (threads > 1);
+	const uint64_t bytes = turns ? 2 * power_of_two_below(2 * 256ull * turns - 1) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
 	uint64_t least, most;
 
-	if (!alone || !bytes || !shared_in_reach(t, s, level))
+	if ((!alone && !turns) || !bytes || !shared_in_reach(t, s, level)) /* arrays that are flushed are short on any machine */
 		return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
 	if (level > 1 && threads > 1)
 		return ST_MISSING; /* how two threads share a core's buffers is not followed */
 	if (level == 3 && machine_field(t, "l2", "policy") && share(l3, of_node * threads, s->arrays) < 6 * over(machine_field(t, "l2", "bytes"), machine_field(t, "l2", "cores")))
 		return ST_MISSING; /* an L2 that does not replace the oldest keeps some of it */
-	const unsigned followed = (unsigned)(level == 1 ? 1 : of_node), beside = (unsigned)(level == 1 ? 1 : of_l2);
-	if (!follow_cores_milli(t, s->follow, s->nontemporal, between, level, bytes, followed, beside, &least, &most))
+	const struct follow_cores f = { .stream = s->follow, .nontemporal = s->nontemporal, .remote = between, .level = level, .turns = turns, .array_bytes = bytes,
+		.cores = (unsigned)(level == 1 ? 1 : of_node), .of_l2 = (unsigned)(level == 1 ? 1 : of_l2) };
+	if (!follow_cores_milli(t, &f, &least, &most))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* more cores than can be followed */
 	if (threads > 1) /* two threads fill what one leaves of ports and slots, and now and then take turns badly */
 		least = smaller(most, slots_milli(t, s));
@@ -171,7 +172,8 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 		{ "write", FOLLOW_WRITE, 1, 0, 1, true }, { "copy", FOLLOW_COPY, 2, 1, 1, true }, { "triad", FOLLOW_TRIAD, 3, 2, 1, true },
 	};
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
-	uint64_t sockets = machine_field(t, "topology", "sockets");
+	const uint64_t sockets = machine_field(t, "topology", "sockets"), of_node = machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads");
+	const unsigned longer = of_node && of_node < 4 ? (unsigned)((4 + of_node - 1) / of_node) : 1; /* windows of few cores */
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		size_t n = strlen(streams[i].name);
@@ -179,7 +181,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 		bool between = !strncmp(row + n, ".node_remote", 12), local = !strncmp(row + n, ".node_local", 11);
 
 		if (!strncmp(row, streams[i].name, n) && (between || local) && !strcmp(row + n + (between ? 12 : 11), tail))
-			return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], 4, 1, between, out);
+			return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], 4, 1, 64 * longer, between, out);
 	}
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		for (unsigned level = 1; level <= 4; level++) {
@@ -193,7 +195,8 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 				continue;
 			if ((level == 2 && !machine_field(t, "l2", "bytes")) || (level == 3 && !machine_field(t, "l3", "bytes")))
 				return ST_UNSUPPORTED;
-			return sockets * machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads") < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, false, out);
+			/* what is written back has to be, so only these windows begin with lines that were flushed */
+			return sockets * of_node < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, level == 4 && (!streams[i].stored || streams[i].nontemporal) ? 64 : 0, false, out);
 		}
 	return ST_MISSING;
 }

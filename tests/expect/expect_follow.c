@@ -20,10 +20,15 @@
 #define TURNS_APART 32u      /* in which loads come late at random, and so much further on in memory */
 #define LINES_APART 32771u
 #define STARTS_CORES 3u      /* of several cores */
+#define STARTS_COLD 8u       /* of windows without a line in a cache, which are short */
+#define CORES_MANY 8u        /* whose rhythms differ less */
+#define STARTS_APART 5u      /* cycles from one core's beginning to the next's, in each start so many more */
 #define CORES_MOST 64u
 #define CORE_BYTES ((1ull << 36) + 4160) /* from one core's arrays to the next's: other sets, slices and channels */
 #define CORE_LINES 1000003u              /* the same in memory: other channels and banks */
 #define CORE_LINES_SAME (1u << 20)       /* or the same ones, in other rows */
+#define PAGE_BYTES (1ull << 21)          /* of the rows' arrays */
+#define BETWEEN_CYCLES 10000u            /* from one window to the next: nothing is under way any more */
 #define WINDOW_MOST 1024u    /* entries of a buffer */
 #define CYCLES 65536u        /* of the ports, remembered behind each other */
 #define PIECES 512u          /* of 8 bytes in 4 KiB */
@@ -323,20 +328,17 @@ static void group_stores(struct op *ops, unsigned n, uint64_t bytes)
 	memcpy(ops, sorted, out * sizeof(*ops));
 }
 
-/* An iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. */
-static void turn(struct core *c, const struct op *ops, unsigned n, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes)
+/* An instruction of an iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. */
+static void step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes)
 {
-	front_turn(&c->front);
-	for (const struct op *o = ops; o < ops + n; o++) {
-		const uint64_t delivered = deliver(c, o), va = base + o->array * distance + at + o->offset;
+	const uint64_t delivered = deliver(c, o), va = base + o->array * distance + at + o->offset;
 
-		if (o->kind == 'l' || o->kind == 'm')
-			load(c, o, va, bytes, delivered);
-		else if (o->kind == 's')
-			store(c, nontemporal, o->reads[0], va, bytes, delivered);
-		else if (o->slots)
-			operation(c, o, delivered);
-	}
+	if (o->kind == 'l' || o->kind == 'm')
+		load(c, o, va, bytes, delivered);
+	else if (o->kind == 's')
+		store(c, nontemporal, o->reads[0], va, bytes, delivered);
+	else if (o->slots)
+		operation(c, o, delivered);
 }
 
 static struct core *core_of(struct machine_text *t, const char *loop)
@@ -373,12 +375,18 @@ static struct core *core_of(struct machine_text *t, const char *loop)
 	return c;
 }
 
-/* A loop on cores of a socket, and where each of them is. */
-struct crowd { unsigned cores, n; struct core *core[CORES_MOST]; unsigned done[CORES_MOST]; struct op ops[OPS_MOST]; };
+/* A loop on cores of a socket, and where each of them is: iterations done, and instructions of the next. */
+struct crowd {
+	struct follow_cores f;
+	unsigned n, start, done[CORES_MOST], at[CORES_MOST];
+	uint64_t distance;
+	struct core *core[CORES_MOST];
+	struct op ops[OPS_MOST];
+};
 
 static void crowd_close(struct crowd *w)
 {
-	for (unsigned i = 0; i < w->cores; i++) {
+	for (unsigned i = 0; i < w->f.cores; i++) {
 		if (w->core[i] && w->core[i]->lines)
 			lines_close(w->core[i]->lines);
 		free(w->core[i]);
@@ -386,28 +394,40 @@ static void crowd_close(struct crowd *w)
 	free(w);
 }
 
-static struct crowd *crowd_open(struct machine_text *t, enum follow_stream stream, const struct lines_shape *shape, unsigned of_l2, unsigned start)
+/* Where the arrays of core i begin in memory, in lines. Those that no cache holds are short and lie in large pages behind each other. */
+static uint64_t crowd_place(const struct crowd *w, unsigned arrays, unsigned i)
 {
-	const char *loop = follow_loop(t, stream);
+	const uint64_t pages = (arrays * w->distance + PAGE_BYTES - 1) / PAGE_BYTES;
+
+	if (w->f.turns)
+		return (1 + w->start + i * pages) * PAGE_BYTES / 64 - i * CORE_BYTES / 64;
+	return w->start * LINES_APART + i * (w->start % 2 ? CORE_LINES_SAME : CORE_LINES);
+}
+
+static struct crowd *crowd_open(struct machine_text *t, const struct follow_cores *f, uint64_t first, unsigned start)
+{
+	const unsigned arrays = f->stream == FOLLOW_TRIAD ? 3 : f->stream == FOLLOW_COPY ? 2 : 1;
+	const char *loop = follow_loop(t, f->stream);
 	const uint64_t bytes = follow_vector_bytes(t);
 	struct crowd *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
-	w->n = read_loop(t, loop, shape->arrays, bytes, w->ops);
-	if (shape->nontemporal && shape->arrays == 3)
+	w->f = *f;
+	w->start = start;
+	w->distance = f->array_bytes + FOLLOW_APART_BYTES;
+	w->n = read_loop(t, loop, arrays, bytes, w->ops);
+	if (f->nontemporal && arrays == 3)
 		group_stores(w->ops, w->n, bytes);
-	for (w->cores = 0; w->cores < shape->cores; w->cores++) {
-		struct lines_shape own = *shape;
-		const unsigned i = w->cores;
+	for (unsigned i = 0; i < f->cores; i++) {
+		const struct lines_shape shape = { .level = f->level, .arrays = arrays, .cores = f->cores, .stored = f->stream != FOLLOW_READ,
+			.nontemporal = f->nontemporal, .remote = f->remote, .cold = f->turns, .array_bytes = f->array_bytes, .distance = w->distance, .base = i * CORE_BYTES,
+			.first = first, .begins = crowd_place(w, arrays, i) };
 
-		own.base = i * CORE_BYTES;
-		own.begins += i * (start % 2 ? CORE_LINES_SAME : CORE_LINES);
 		w->core[i] = core_of(t, loop);
 		if (w->core[i] && !t->missing)
-			w->core[i]->lines = lines_open(t, &own, i ? w->core[i - 1]->lines : NULL, of_l2 && i % of_l2);
+			w->core[i]->lines = lines_open(t, &shape, i ? w->core[i - 1]->lines : NULL, f->of_l2 && i % f->of_l2);
 		if (!w->core[i] || !w->core[i]->lines) {
-			w->cores++;
 			crowd_close(w);
 			return NULL;
 		}
@@ -416,57 +436,101 @@ static struct crowd *crowd_open(struct machine_text *t, enum follow_stream strea
 	return w;
 }
 
-/* That whose next iteration is allocated first, of those that have not done so many; `cores`: all have. */
+/* That whose next instruction is allocated first, of those that have not done so many iterations; as many as there are: all have. */
 static unsigned crowd_next(const struct crowd *w, unsigned turns)
 {
-	unsigned next = w->cores;
+	unsigned next = w->f.cores;
 
-	for (unsigned i = 0; i < w->cores; i++)
-		if (w->done[i] < turns && (next == w->cores || w->core[i]->alloc < w->core[next]->alloc))
+	for (unsigned i = 0; i < w->f.cores; i++)
+		if (w->done[i] < turns && (next == w->f.cores || w->core[i]->alloc < w->core[next]->alloc))
 			next = i;
 	return next;
 }
 
-/* Thousandths of a cycle an iteration, from the start of number `start`. */
-static uint64_t once(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
-                     unsigned of_l2, unsigned start)
+/* The next instruction of core i, of an iteration at byte `at` of its arrays. Returns whether it was the iteration's last one. */
+static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 {
-	const unsigned arrays = stream == FOLLOW_TRIAD ? 3 : stream == FOLLOW_COPY ? 2 : 1, turns = level > 2 ? TURNS_FAR : TURNS_NEAR;
+	struct core *c = w->core[i];
+
+	if (!w->at[i]) {
+		lines_forget(c->lines, c->alloc);
+		front_turn(&c->front);
+	}
+	step(c, &w->ops[w->at[i]], w->f.nontemporal, at, i * CORE_BYTES, w->distance, follow_vector_bytes(c->t));
+	if (++w->at[i] < w->n)
+		return false;
+	w->at[i] = 0;
+	w->done[i]++;
+	return true;
+}
+
+/* Thousandths of a cycle an iteration, from the start of number `start`. */
+static uint64_t once(struct machine_text *t, const struct follow_cores *f, unsigned start)
+{
+	const unsigned turns = f->level > 2 ? TURNS_FAR : TURNS_NEAR;
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
-	const uint64_t first = start * 5 + (level == 4 ? array_bytes / 512 : 0);
+	const uint64_t first = start * 5 + (f->level == 4 ? f->array_bytes / 512 : 0);
 	/* nor is it certain that the caches hold the lines just before */
-	const uint64_t before = level == 4 && start % 8 >= 4 ? array_bytes / 1024 : 0;
-	const uint64_t distance = array_bytes + FOLLOW_APART_BYTES, bytes = follow_vector_bytes(t);
-	const struct lines_shape shape = { .level = level, .arrays = arrays, .cores = cores, .stored = stream != FOLLOW_READ, .nontemporal = nontemporal,
-		.remote = remote, .array_bytes = array_bytes, .distance = distance, .first = 4 * first - before, .begins = start * LINES_APART };
-	struct crowd *w = crowd_open(t, stream, &shape, of_l2, start);
+	const uint64_t before = f->level == 4 && start % 8 >= 4 ? f->array_bytes / 1024 : 0;
+	struct crowd *w = crowd_open(t, f, 4 * first - before, start);
 	uint64_t begin = 0, end = 0;
 	unsigned i;
 
 	if (!w)
 		return 0;
-	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < cores) {
+	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < f->cores) {
 		struct core *c = w->core[i];
-		const unsigned done = w->done[i]++;
 
-		if (done == TURNS_BEFORE)
+		if (w->done[i] == TURNS_BEFORE && !w->at[i])
 			begin = later(begin, later(c->retire, c->commit));
-		c->late = done < TURNS_APART ? 2 * start * (level > 2 ? 16 : 1) : 0;
-		lines_forget(c->lines, c->alloc);
-		turn(c, w->ops, w->n, nontemporal, 256ull * (first + done) % array_bytes, i * CORE_BYTES, distance, bytes);
-		end = later(end, later(c->retire, c->commit));
+		c->late = w->done[i] < TURNS_APART ? 2 * start * (f->level > 2 ? 16 : 1) : 0;
+		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes))
+			end = later(end, later(c->retire, c->commit));
 	}
 	crowd_close(w);
 	return 1000 * (end - begin) / turns; /* a large store buffer holds some hundred iterations */
 }
 
-static bool of_starts(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
-                      unsigned of_l2, unsigned starts, uint64_t *least, uint64_t *most)
+/* When all have done so many iterations, which they begin in cycle t and without a line in a cache, and no store is under way any more. */
+static uint64_t crowd_window(struct crowd *w, unsigned turns, uint64_t t)
+{
+	uint64_t end = t;
+	unsigned i;
+
+	for (i = 0; i < w->f.cores; i++) {
+		w->done[i] = 0;
+		w->core[i]->alloc = t + i * w->start * STARTS_APART;
+		w->core[i]->slots = 0;
+		w->core[i]->random = i; /* each window begins as the others do */
+		lines_flush(w->core[i]->lines);
+	}
+	while ((i = crowd_next(w, turns)) < w->f.cores) {
+		w->core[i]->late = w->done[i] < w->f.turns / 4 ? w->start / 2 * 16 : 0;
+		if (crowd_step(w, i, 256ull * w->done[i]) && w->done[i] == turns)
+			end = later(end, later(later(w->core[i]->retire, w->core[i]->commit), lines_past_done(w->core[i]->lines)));
+	}
+	return end + BETWEEN_CYCLES;
+}
+
+/* Of arrays that no cache holds when a window begins. */
+static uint64_t once_cold(struct machine_text *t, const struct follow_cores *f, unsigned start)
+{
+	struct crowd *w = crowd_open(t, f, 0, start);
+
+	if (!w)
+		return 0;
+	const uint64_t before = crowd_window(w, 2 * f->turns, BETWEEN_CYCLES), middle = crowd_window(w, f->turns, before), end = crowd_window(w, 2 * f->turns, middle);
+
+	crowd_close(w);
+	return 1000 * ((end - middle) - (middle - before)) / f->turns;
+}
+
+static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsigned starts, uint64_t *least, uint64_t *most)
 {
 	*least = UINT64_MAX;
 	*most = 0;
 	for (unsigned start = 0; start < starts && !t->missing; start++) {
-		const uint64_t milli = once(t, stream, nontemporal, remote, level, array_bytes, cores, of_l2, start);
+		const uint64_t milli = f->turns ? once_cold(t, f, start) : once(t, f, start);
 
 		*least = milli < *least ? milli : *least;
 		*most = later(*most, milli);
@@ -476,11 +540,14 @@ static bool of_starts(struct machine_text *t, enum follow_stream stream, bool no
 
 bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most)
 {
-	return of_starts(t, stream, nontemporal, false, level, array_bytes, 1, 1, STARTS, least, most);
+	const struct follow_cores f = { .stream = stream, .nontemporal = nontemporal, .level = level, .cores = 1, .of_l2 = 1, .array_bytes = array_bytes };
+
+	return of_starts(t, &f, STARTS, least, most);
 }
 
-bool follow_cores_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
-                        unsigned of_l2, uint64_t *least, uint64_t *most)
+bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most)
 {
-	return cores && cores <= CORES_MOST && of_starts(t, stream, nontemporal, remote, level, array_bytes, cores, of_l2, STARTS_CORES, least, most);
+	const unsigned starts = !f->turns ? STARTS_CORES : f->cores > CORES_MANY ? STARTS_COLD / 2 : STARTS_COLD;
+
+	return f->cores && f->cores <= CORES_MOST && of_starts(t, f, starts, least, most);
 }

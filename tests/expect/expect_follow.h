@@ -13,9 +13,11 @@ enum follow_stream { FOLLOW_READ, FOLLOW_WRITE, FOLLOW_COPY, FOLLOW_TRIAD };
 /* Thousandths of a core cycle that an iteration takes, of arrays of so many bytes in the L1 (1) to memory (4): of several starts the
  * least and the most. False: a field is missing. */
 bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most);
-/* The same of so many cores of a socket at once, of_l2 to an L2, each in arrays of its own: until the last one has done its. remote: in memory of another socket. */
-bool follow_cores_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, bool remote, unsigned level, uint64_t array_bytes, unsigned cores,
-                        unsigned of_l2, uint64_t *least, uint64_t *most);
+/* Cores of a socket at once, of_l2 to an L2, each in arrays of its own; remote: in memory of another
+ * socket. turns: no cache holds a line of theirs when a window begins, and iterations from that many to twice as many count; 0: as one core's do. */
+struct follow_cores { enum follow_stream stream; bool nontemporal, remote; unsigned level, cores, of_l2, turns; uint64_t array_bytes; };
+/* The same of these: until the last one has done its. */
+bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
 /* Bytes of a vector, and the loop as expect_front.h writes it. */
 uint64_t follow_vector_bytes(struct machine_text *t);
 const char *follow_loop(struct machine_text *t, enum follow_stream stream);

@@ -113,9 +113,15 @@ bool places_open(struct places *p, uint64_t bytes, uint64_t ways, uint64_t polic
 	*p = (struct places){ .ways = ways, .sets = ways ? bytes / 64 / ways : 0, .policy = policy, .random = 88172645463325252ull };
 	p->place = calloc(p->sets * ways + 1, sizeof(*p->place));
 	p->tree = calloc(p->sets + 1, sizeof(*p->tree));
-	for (uint64_t i = 0; p->place && i < p->sets * ways; i++)
-		p->place[i].line = NO_LINE;
+	if (p->place)
+		places_empty(p);
 	return p->place && p->tree;
+}
+
+void places_empty(struct places *p)
+{
+	for (uint64_t i = 0; i < p->sets * p->ways; i++)
+		p->place[i].line = NO_LINE;
 }
 
 void places_close(struct places *p)

@@ -27,6 +27,7 @@ uint64_t turns_take(struct turns *s, uint64_t t);
 struct place { uint64_t line, ready, used; bool modified, fresh; }; /* fresh: no load has asked for it yet */
 struct places { uint64_t sets, ways, policy, clock, random; struct place *place; uint64_t *tree; };
 bool places_open(struct places *p, uint64_t bytes, uint64_t ways, uint64_t policy);
+void places_empty(struct places *p);
 void places_close(struct places *p);
 struct place *places_find(const struct places *p, uint64_t line);
 void places_touch(struct places *p, struct place *at);

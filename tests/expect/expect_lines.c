@@ -39,7 +39,7 @@ struct lines {
 	struct { uint64_t va; int64_t step; bool known; } stride[IDS];
 	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
 	unsigned next_stream;
-	uint64_t past_line, past_bytes, past_from; /* the buffer that is open; 0 bytes: none */
+	uint64_t past_line, past_bytes, past_from, past_done; /* the buffer that is open; 0 bytes: none. The latest end of one */
 	uint64_t taken;                            /* lines that the last level took from this core */
 };
 
@@ -359,10 +359,21 @@ uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t)
 	}
 	l->past_bytes += bytes;
 	if (l->past_bytes >= 64) { /* whole lines: it goes out with its last store */
-		queue_hold(&l->buffers, l->past_from, write_memory(l, line, t + 1) + l->drain_cycles, NO_LINE);
+		const uint64_t done = write_memory(l, line, t + 1) + l->drain_cycles;
+
+		queue_hold(&l->buffers, l->past_from, done, NO_LINE);
+		l->past_done = later(l->past_done, done);
 		l->past_bytes = 0;
 	}
 	return t + 1;
+}
+
+uint64_t lines_past_done(const struct lines *l) { return l->past_done; }
+
+void lines_flush(struct lines *l)
+{
+	places_empty(&l->l1);
+	places_empty(&l->near->l2);
 }
 
 void lines_forget(struct lines *l, uint64_t t)
@@ -486,7 +497,7 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 		lines_close(l);
 		return NULL;
 	}
-	if (shape->level > 1)
+	if (shape->level > 1 && !shape->cold)
 		fill(l);
 	l->timed = true;
 	return l;

@@ -6,8 +6,8 @@
 
 /* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them, at address `base`, is stored to.
  * first: the line of each up to which the caches hold what the stream goes through; begins: where the first array lies in memory, in lines; remote: in that of another
- * socket. cores: of the socket, that do the same in arrays of their own. */
-struct lines_shape { unsigned level, arrays, cores; bool stored, nontemporal, remote; uint64_t array_bytes, distance, base, first, begins; };
+ * socket. cold: the caches hold nothing. cores: of the socket, that do the same in arrays of their own. */
+struct lines_shape { unsigned level, arrays, cores; bool stored, nontemporal, remote, cold; uint64_t array_bytes, distance, base, first, begins; };
 struct lines;
 
 /* beside: another core's of the same socket, NULL for the first one; same_l2: the L2 is that one's too. NULL: a field is missing, or
@@ -19,6 +19,10 @@ uint64_t lines_load(struct lines *l, unsigned id, uint64_t va, uint64_t t);
 uint64_t lines_store(struct lines *l, uint64_t va, uint64_t t);
 /* When a store past the caches has its place in a buffer. */
 uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t);
+/* Until when the last of those is held. */
+uint64_t lines_past_done(const struct lines *l);
+/* No cache holds a line any more. */
+void lines_flush(struct lines *l);
 /* Nothing is asked for before t any more. */
 void lines_forget(struct lines *l, uint64_t t);
 
