@@ -58,6 +58,7 @@ static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, si
 
 enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
 {
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
 	uint64_t stride;
 	uint32_t sets;
 	enum status st;
@@ -104,6 +105,10 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 		}
 		if (cpu->tlb.stlb_4k * 4u > CODE_WALK_PAGES * 3 || cpu->tlb.itlb_4k * 2u > CODE_WALK_PAGES) {
 			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
+			return ST_UNSUPPORTED;
+		}
+		if (l2 && l2->bytes && l2->bytes - cpu_cache_way_bytes(l2) < CODE_WALK_PAGES * LINE) { /* a way is left to what the walks load */
+			str_copy(reason, capacity, "a line of each page of code would not stay in the L2");
 			return ST_UNSUPPORTED;
 		}
 		return ST_OK;
@@ -211,8 +216,9 @@ static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_
 		return i * LINE + (i >> 3 & 7) * 8;
 	case CODE_PAGES_ITLB:
 		return i * PAGE_4K + (i >> 1 & 63) * LINE;
-	case CODE_PAGES_WALK: /* alike in all sets of an L2 of 512 or more, beside what the walks load */
-		return i * PAGE_4K + ((i >> 3 ^ i >> 10 << 3) & 63) * LINE;
+	case CODE_PAGES_WALK: /* alike in all sets of an L2, however many these are, beside what the walks load; and for (address XOR
+				 address >> 11) mod 2048, as a target buffer may look at it, each another value */
+		return i * PAGE_4K + (i >> 6 | (i >> 5 & 1) << 5) * LINE;
 	default:
 		return i * LINE;
 	}

@@ -308,8 +308,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		uint64_t above_least, above_most;
 		int64_t least = 0, most = 0, tolerance;
 
-		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second */
-		if (field(t, "itlb", "entries") > 1024 || field(t, "stlb", "entries") > 1536)
+		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second; a line of each in all ways
+		 * but one of the L2 */
+		const int64_t l2 = field(t, "l2", "bytes");
+
+		if (field(t, "itlb", "entries") > 1024 || field(t, "stlb", "entries") > 1536 || (l2 && l2 - l2 / larger(1, field(t, "l2", "ways")) < CODE_PAGES * 64))
 			return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
 		entries_gone(t, &least, &most);
 		machine_walk_loads(t, 12, CODE_PAGES * 4096, &above_least, &above_most);
