@@ -214,8 +214,8 @@ static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_
 		return i / sets * stride + i % sets * SET_SPACING + line_offset(i / sets, i % sets);
 	case CODE_LINES_BASE:
 		return i * LINE + (i >> 3 & 7) * 8;
-	case CODE_PAGES_ITLB:
-		return i * PAGE_4K + (i >> 1 & 63) * LINE;
+	case CODE_PAGES_ITLB: /* one in each set of an L1I of 256 or more */
+		return i * PAGE_4K + ((i >> 1 ^ i >> 7) & 63) * LINE;
 	case CODE_PAGES_WALK: /* alike in all sets of an L2, however many these are, beside what the walks load; and for (address XOR
 				 address >> 11) mod 2048, as a target buffer may look at it, each another value */
 		return i * PAGE_4K + (i >> 6 | (i >> 5 & 1) << 5) * LINE;
