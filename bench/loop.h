@@ -16,7 +16,8 @@ struct working_set {
 	struct mapping map;
 	bool mapped;
 	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
-	uint32_t window; /* units of work in the shorter window */
+	uint32_t window;  /* units of work that the longer window has more than the shorter */
+	uint32_t shorter; /* and that the shorter one has */
 	uint32_t unvisited; /* nodes that no window has come to since they were flushed (CURVE_SPREAD); that one may come to before all are visited (CURVE_OVERLAP) */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */

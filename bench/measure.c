@@ -14,6 +14,11 @@
 #define STREAMS_SIMULATED 3          /* of a bandwidth's windows, which are long */
 #define STREAMS_PART 2u              /* and so many times longer where more comes and goes than on a simulated machine */
 #define REPETITIONS_SHARED 51
+#define MEAN_PAIRS_LEAST 8u          /* simulated, until the mean is sure: its standard error */
+#define MEAN_PAIRS 24u
+#define MEAN_SURE 300                /* is such a part of it */
+#define MEAN_SHORTER 16u             /* iterations, or as many as push the wrapper's lines out of the L1 */
+#define MEAN_ASTRAY 5u               /* no divisor of a page's: windows begin at each of its lines in turn */
 #define REPETITIONS_PRIVATE 201      /* for a minimum many short windows are better than few long ones */
 #define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before this many */
@@ -103,7 +108,7 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 		st = window_run(b, k, arguments, NULL, 0, out, &l->job);
 	} else {
 		struct working_set *w = &l->sets[what];
-		uint64_t units = (uint64_t)w->window << longer;
+		uint64_t units = w->shorter + (longer ? w->window : 0u);
 
 		st = window_prepare(b, l->row, w, what == WHAT_TEST, units, &l->job);
 		if (st != ST_OK)
@@ -181,8 +186,9 @@ static unsigned sieve(struct loop *l, unsigned n)
 static enum status all_rounds(struct loop *l, unsigned run)
 {
 	struct bench *b = l->b;
+	const bool surely = !b->repetitions && short_streams(l) && l->row->statistic == STAT_MEAN;
 	unsigned wanted = b->repetitions ? b->repetitions :
-		short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
+		surely ? run ? l->pairs : MEAN_PAIRS : short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
 	unsigned rounds = 1 + wanted * (l->witnessed ? ROUNDS_WITNESSED : ROUNDS_FACTOR), good = 0;
 	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 + b->patience : 1);
@@ -201,6 +207,8 @@ static enum status all_rounds(struct loop *l, unsigned run)
 			l->rejected++;
 		else
 			good++;
+		if (surely && !run && good >= MEAN_PAIRS_LEAST && slope_is_sure(b->tsc[0], good, MEAN_SURE))
+			break;
 		if (timed && good >= LEAST_PAIRS && b->a->ops->rdtsc(b->a->self, b->core, &now) == ST_OK && now - start > cap)
 			break;
 		if (l->witnessed && good == wanted && (good = sieve(l, good)) >= wanted / 2)
@@ -371,7 +379,7 @@ static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 	const struct cpu_cache *l1 = cpu_cache(l->b->cpu, 1);
 
 	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->place == PLACE_L1 || !l1 ||
-		(uint64_t)w->window * w->kernel->data_bytes >= 2 * l1->bytes;
+		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * l1->bytes;
 }
 
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
@@ -380,11 +388,18 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	struct working_set *w = &l->sets[s];
 
 	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
-	w->window = l->row->window / (short_streams(l) ? STREAMS_PART : 1);
-	while (w->kernel && !pushes_wrapper(l, w))
-		w->window *= 2;
+	const bool mean = l->row->statistic == STAT_MEAN; /* nearly all of such a window counts */
+
+	w->window = l->row->window / (short_streams(l) && !mean ? STREAMS_PART : 1);
 	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
 		w->window *= WITNESSED_FACTOR;
+	w->shorter = mean ? MEAN_SHORTER : w->window;
+	while (w->kernel && !pushes_wrapper(l, w))
+		w->shorter *= 2;
+	if (mean)
+		w->shorter += MEAN_ASTRAY;
+	else
+		w->window = w->shorter;
 	w->pair = pair;
 	if (pair) {
 		w->fill = s ? pair->base_fill : pair->fill;

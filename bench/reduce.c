@@ -3,6 +3,8 @@
 
 #define CLUSTER_LEAST 16u /* values: of fewer, close ones are chance */
 #define CLUSTER_CLOSE 1000 /* part of the value: what lies so close together is one */
+#define MEAN_LEAVES_OUT 8u /* what is that rare may be disturbed */
+#define SURE_UNIT 10000
 #define CLUSTER_WIDTHS 3   /* the shortest half of values that are spread evenly or normally is 1/2 of theirs wide */
 
 int64_t mul_div(int64_t a, int64_t b, int64_t d)
@@ -52,6 +54,34 @@ int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
 	return samples_median(work, n);
 }
 
+/* The mean of v, which is sorted, but for an eighth of its n values at either end. */
+static int64_t mean_of_most(const int64_t *v, unsigned n)
+{
+	const unsigned out = n / MEAN_LEAVES_OUT;
+	int64_t sum = 0;
+
+	for (unsigned i = out; i < n - out; i++)
+		sum += v[i] - v[0];
+	return v[0] + mul_div(sum, 1, n - 2 * out);
+}
+
+bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
+{
+	int64_t sum = 0, squares = 0; /* of how far slopes are off, in parts of their mean */
+
+	for (unsigned i = 0; i < n; i++)
+		sum += pairs[i].longer - pairs[i].shorter;
+	for (unsigned i = 0; i < n && sum > 0; i++) {
+		const int64_t off = mul_div((pairs[i].longer - pairs[i].shorter) * n - sum, SURE_UNIT, sum);
+
+		if (off > SURE_UNIT || off < -SURE_UNIT)
+			return false;
+		squares += off * off;
+	}
+	/* the standard error of the mean: root of squares / (n - 1) / n */
+	return n > 1 && sum > 0 && squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1), part * part);
+}
+
 enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
 {
 	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX];
@@ -71,6 +101,8 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 	} else {
 		memcpy(work, each, n * sizeof(each[0]));
 		out->value_micro = samples_median(work, n);
+		if (statistic == STAT_MEAN)
+			out->value_micro = mean_of_most(work, n);
 	}
 	/* The spread is around the pairs' own median: the minimum lies at the edge of its samples. */
 	memcpy(work, each, n * sizeof(each[0]));
@@ -136,7 +168,7 @@ enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, u
 	const int64_t centre = samples_median(sorted, good);
 
 	out->apart_micro = 0;
-	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->apart_micro) : centre;
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->apart_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
 	out->spread_micro = samples_mad(each, good, centre, work);
 	out->samples = good;
 	return ST_OK;

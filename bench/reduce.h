@@ -30,16 +30,20 @@ struct slope {
 };
 /* The slope of n pairs whose windows differ by `units` of work, n <= SAMPLES_MAX.
  * STAT_MINIMUM: (least longer - least shorter) / units, never the least of the pairs' slopes, which
- * catches a slow shorter window; STAT_MEDIAN, and of fewer pairs than MINIMUM_PAIRS_LEAST: median of the pairs' slopes. ST_RANGE for n or units 0. */
+ * catches a slow shorter window; STAT_MEDIAN, and of fewer pairs than MINIMUM_PAIRS_LEAST: median of the pairs' slopes; STAT_MEAN: their
+ * mean without an eighth of them at either end. ST_RANGE for n or units 0. */
 MUST_CHECK enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic,
                                 struct slope *out);
+
+/* Whether the standard error of the mean of n pairs' slopes is at most 1/part of it. */
+bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part);
 
 /* The same in units of another clock whose pairs were taken in the same rounds, differing by clock_units: of each round's
  * quotient of the two slopes, so that a frequency that wanders from round to round is in neither. STAT_MINIMUM: the mean of the
  * shortest interval that holds half of the quotients (as many rounds are lengthened in the one as in the other, so the undisturbed
  * ones lie in the middle and close together; Andrews et al., Robust Estimates of Location, 1972: the shorth), and of its own shortest
  * half as long as that is less than a third as wide (and the interval over 1/1000 of the value): more than half of the rounds were disturbed then, and the others lie
- * there (Bickel and Fruehwirth, On a fast, robust estimator of the mode, 2006). STAT_MEDIAN: their median. Rounds whose clock did not advance are left out; ST_RANGE when none is left. */
+ * there (Bickel and Fruehwirth, On a fast, robust estimator of the mode, 2006). STAT_MEDIAN: their median, STAT_MEAN: as above. Rounds whose clock did not advance are left out; ST_RANGE when none is left. */
 MUST_CHECK enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units,
                                       int64_t clock_units, enum statistic statistic, struct slope *out);
 

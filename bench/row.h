@@ -63,7 +63,8 @@ enum baseline {
 };
 /* Which statistic of the windows: the minimum where only this core's work counts, the median where
  * others share the level, so that a lucky window is no result. */
-enum statistic { STAT_MINIMUM, STAT_MEDIAN };
+/* Of windows of the core alone, of those that share with others, and of streams in memory, each of whose windows may fall into a rhythm of its own. */
+enum statistic { STAT_MINIMUM, STAT_MEDIAN, STAT_MEAN };
 enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, but for the one that brings the other line of an aligned pair */ };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 

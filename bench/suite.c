@@ -249,7 +249,7 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
 	struct text reason;
 
-	if (r->status == ROW_OK && r->row->statistic == STAT_MEDIAN && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
+	if (r->status == ROW_OK && r->row->statistic != STAT_MINIMUM && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
 		r->status = ROW_UNPROVEN;
 		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved in another row");
 	}
@@ -269,7 +269,7 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 /* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
 static void judge_pins(const struct pins *pins, struct row_result *r)
 {
-	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && r->row->statistic == STAT_MEDIAN; i++)
+	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && r->row->statistic != STAT_MINIMUM; i++)
 		if (pins->list[i].refused && str_equal(pins->list[i].pin->name, "uncore_ratio")) {
 			r->status = ROW_UNPROVEN;
 			str_copy(r->reason, sizeof(r->reason), "the uncore clock may wander: its ratios could not be pinned");

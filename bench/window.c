@@ -186,6 +186,21 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 	return st;
 }
 
+/* The same of lines in memory: none of them is in a cache, else those that an earlier row modified would stay so. */
+static enum status visit_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
+{
+	const struct kernel *flush = kernel_find("k_visit_flush");
+	uint64_t arguments[6];
+	enum status st = flush ? ST_OK : ST_BROKEN;
+
+	window_arguments(b, w, units, arguments);
+	for (unsigned array = first_visited(r, w); array < w->shape.arrays && st == ST_OK; array++) {
+		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
+		st = window_run(b, flush, arguments, NULL, 0, out, job);
+	}
+	return st == ST_OK ? visit_stream(b, r, w, units, out, job) : st;
+}
+
 /* Whether the last level has lost some of what came half of `units` ago: then replacement there is by chance. Twice as much
  * as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as much
  * beside it: what the level below had modified is gone then. In the visits' own order: what is read here stays longer, and
@@ -325,14 +340,14 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	if (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM) {
 		unsigned more = 0;
 
-		st = visit_stream(b, r, w, units, &ignored, job);
+		st = visit_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
 			st = window_fills(b, r, w, units, &more, job);
 		while (more-- && st == ST_OK)
-			st = visit_stream(b, r, w, units, &ignored, job);
+			st = visit_memory(b, r, w, units, &ignored, job);
 		/* Arrays one after the other are not in each set as often, and what an earlier row left of them pushes nothing out. */
 		if (r->prepare == PREPARE_READ && st == ST_OK)
-			st = visit_stream(b, r, w, units / 3 + (below && !last->inclusive ? below->bytes / read : 0), &ignored, job);
+			st = visit_memory(b, r, w, units / 3 + (below && !last->inclusive ? below->bytes / read : 0), &ignored, job);
 		return st;
 	}
 	/* A level that does not replace the oldest takes several visits to give up what it held before. */

@@ -16,6 +16,7 @@
 #define TURNS_BEFORE 128u
 #define TURNS_NEAR 256u      /* L1 and L2 */
 #define TURNS_FAR 512u
+#define TURNS_MEMORY 2048u   /* of one core; half of them are what a window of the rows has */
 #define STARTS 16u
 #define TURNS_APART 32u      /* in which loads come late at random, and so much further on in memory */
 #define LINES_APART 32771u
@@ -464,10 +465,9 @@ static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 	return true;
 }
 
-/* Thousandths of a cycle an iteration, from the start of number `start`. */
-static uint64_t once(struct machine_text *t, const struct follow_cores *f, unsigned start)
+uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *half)
 {
-	const unsigned turns = f->level > 2 ? TURNS_FAR : TURNS_NEAR;
+	const unsigned turns = f->level == 4 && f->cores == 1 ? TURNS_MEMORY : f->level > 2 ? TURNS_FAR : TURNS_NEAR;
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
 	const uint64_t first = start * 5 + (f->level == 4 ? f->array_bytes / 512 : 0);
 	/* nor is it certain that the caches hold the lines just before */
@@ -476,6 +476,7 @@ static uint64_t once(struct machine_text *t, const struct follow_cores *f, unsig
 	uint64_t begin = 0, end = 0;
 	unsigned i;
 
+	*half = 0;
 	if (!w)
 		return 0;
 	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < f->cores) {
@@ -483,6 +484,8 @@ static uint64_t once(struct machine_text *t, const struct follow_cores *f, unsig
 
 		if (w->done[i] == TURNS_BEFORE && !w->at[i])
 			begin = later(begin, later(c->retire, c->commit));
+		if (w->done[i] == TURNS_BEFORE + turns / 2 && !w->at[i])
+			*half = 1000 * (later(c->retire, c->commit) - begin) / (turns / 2);
 		c->late = w->done[i] < TURNS_APART ? 2 * start * (f->level > 2 ? 16 : 1) : 0;
 		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes))
 			end = later(end, later(c->retire, c->commit));
@@ -530,7 +533,8 @@ static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsi
 	*least = UINT64_MAX;
 	*most = 0;
 	for (unsigned start = 0; start < starts && !t->missing; start++) {
-		const uint64_t milli = f->turns ? once_cold(t, f, start) : once(t, f, start);
+		uint64_t half;
+		const uint64_t milli = f->turns ? once_cold(t, f, start) : follow_start_milli(t, f, start, &half);
 
 		*least = milli < *least ? milli : *least;
 		*most = later(*most, milli);
@@ -538,11 +542,9 @@ static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsi
 	return !t->missing && *least;
 }
 
-bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most)
+bool follow_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most)
 {
-	const struct follow_cores f = { .stream = stream, .nontemporal = nontemporal, .level = level, .cores = 1, .of_l2 = 1, .array_bytes = array_bytes };
-
-	return of_starts(t, &f, STARTS, least, most);
+	return of_starts(t, f, STARTS, least, most);
 }
 
 bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most)

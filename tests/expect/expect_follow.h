@@ -10,14 +10,15 @@ enum follow_stream { FOLLOW_READ, FOLLOW_WRITE, FOLLOW_COPY, FOLLOW_TRIAD };
 /* Bytes between two arrays: half a page and a line. */
 #define FOLLOW_APART_BYTES (4096 / 2 + 64)
 
-/* Thousandths of a core cycle that an iteration takes, of arrays of so many bytes in the L1 (1) to memory (4): of several starts the
- * least and the most. False: a field is missing. */
-bool follow_milli(struct machine_text *t, enum follow_stream stream, bool nontemporal, unsigned level, uint64_t array_bytes, uint64_t *least, uint64_t *most);
-/* Cores of a socket at once, of_l2 to an L2, each in arrays of its own; remote: in memory of another
+/* Cores of a socket at once, of_l2 to an L2, each in arrays of its own of so many bytes in the L1 (1) to memory (4); remote: in memory of another
  * socket. turns: no cache holds a line of theirs when a window begins, and iterations from that many to twice as many count; 0: as one core's do. */
 struct follow_cores { enum follow_stream stream; bool nontemporal, remote; unsigned level, cores, of_l2, turns; uint64_t array_bytes; };
-/* The same of these: until the last one has done its. */
+/* Thousandths of a core cycle that an iteration of one core takes, of several starts the least and the most. False: a field is missing. */
+bool follow_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
+/* The same of several: until the last one has done its. */
 bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
+/* The same from the start of one number, turns 0; *half: in the first half of the time that is looked at. 0: a field is missing. */
+uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *half);
 /* Bytes of a vector, and the loop as expect_front.h writes it. */
 uint64_t follow_vector_bytes(struct machine_text *t);
 const char *follow_loop(struct machine_text *t, enum follow_stream stream);

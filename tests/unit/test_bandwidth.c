@@ -39,6 +39,37 @@ static void test_bandwidth_haswell_ep_is_found(void **state) { (void)state; find
 /* Without streams from memory: more lines are on their way there than the super queue has entries, see docs/decisions.md. */
 static void test_bandwidth_skylake_sp_is_found(void **state) { (void)state; finds("skylake-sp", CACHES "," STORES, 13); }
 
+/* What a row says does not depend on which rows ran before it: what they left modified in the caches, which rows of memory are
+ * open, where a prefetcher is. To a part in so many. */
+static void says_the_same(const char *machine, const char *row, const char *const *before, unsigned part)
+{
+	static struct loop_run r;
+	const char *text = loop_built_in(machine);
+	int64_t alone = 0;
+	for (unsigned i = 0; !i || before[i - 1]; i++) {
+		loop_open(&r, text);
+		if (i)
+			loop_suite(&r, before[i - 1]);
+		loop_suite(&r, row);
+		const struct row_result *last = &r.host.results[r.host.result_count - 1];
+		assert_int_equal(last->status, ROW_OK);
+		alone = i ? alone : last->value_milli;
+		if (llabs(last->value_milli - alone) > alone / part)
+			fail_msg("%s of %s behind %s: %lld, alone %lld", row, machine, before[i - 1], (long long)last->value_milli, (long long)alone);
+		loop_close(&r);
+	}
+}
+
+static void test_bandwidth_is_the_same_behind_others(void **state)
+{
+	(void)state;
+	static const char *const written[] = { "write.dram.*", "copy.dram.*", "load.dram_local.*", NULL }, *const read[] = { "load.l?.*", "write.dram.*", "triad.dram_nt.*", NULL };
+	says_the_same("core2", "read.dram.bandwidth", written, 200);
+	says_the_same("core2", "copy.dram.bandwidth", written, 200);
+	says_the_same("nehalem-ep", "read.dram.bandwidth", read, 75);
+	says_the_same("nehalem-ep", "write.dram_nt.bandwidth", written, 200);
+}
+
 #define ALL "*_all.bandwidth,read.node_*"
 static void test_bandwidth_of_all_cores_nehalem_ep(void **state) { (void)state; finds("nehalem-ep", ALL, 21); }
 
@@ -74,6 +105,7 @@ int main(void)
 		cmocka_unit_test(test_bandwidth_haswell_ep_is_found),
 		cmocka_unit_test(test_bandwidth_skylake_sp_is_found),
 		cmocka_unit_test(test_bandwidth_of_all_cores_nehalem_ep),
+		cmocka_unit_test(test_bandwidth_is_the_same_behind_others),
 		cmocka_unit_test(test_bandwidth_moved_truths_are_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,36 @@ static void test_reduce_slope_drops_overhead_and_outliers(void **state)
 	assert_int_equal(s.value_micro, 10000000);
 }
 
+/* Streams in memory go in one rhythm or another: what such a row says is their mean, whichever more windows fall into. */
+static void test_reduce_mean_is_between_rhythms(void **state)
+{
+	(void)state;
+	struct pair p[16];
+	struct slope s;
+	for (unsigned i = 0; i < 16; i++)
+		p[i] = (struct pair){ 500, 500 + (i % 4 ? 10000 : 14000) };
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10666667); /* two of the four and two of the twelve are left out */
+	assert_false(slope_is_sure(p, 16, 25)); /* 1732 / 4 of 11000 */
+	assert_true(slope_is_sure(p, 16, 24));
+	p[3].longer += 1000000; /* hit by something long */
+	p[5].shorter += 1000000;
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 11000000);
+	assert_false(slope_is_sure(p, 16, 24));
+	for (unsigned i = 0; i < 16; i++)
+		p[i] = (struct pair){ 500, 10500 };
+	assert_true(slope_is_sure(p, 2, 1000));
+	assert_false(slope_is_sure(p, 1, 1000));
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	p[0].longer = 0;
+	p[1].longer = 0;
+	assert_false(slope_is_sure(p, 2, 1000));
+}
+
 /* The minimum of the pairs' slopes would be far too low, or negative: a slow shorter window. */
 static void test_reduce_minimum_is_not_the_least_ratio(void **state)
 {
@@ -242,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_mul_div_rounds_and_saturates),
 		cmocka_unit_test(test_reduce_median_and_deviation),
 		cmocka_unit_test(test_reduce_slope_drops_overhead_and_outliers),
+		cmocka_unit_test(test_reduce_mean_is_between_rhythms),
 		cmocka_unit_test(test_reduce_minimum_is_not_the_least_ratio),
 		cmocka_unit_test(test_reduce_few_windows_have_no_minimum),
 		cmocka_unit_test(test_reduce_median_ignores_a_lucky_window),
