@@ -41,9 +41,9 @@ static const char *const classes[KINDS] = { "load", "sta", "std", "lea", "int", 
 #define VECTORS 8u
 enum reg { AT, POINTER, COUNTER = POINTER + 3, VECTOR, CONSTANT = VECTOR + VECTORS, MASK, BASE, REGS = BASE + 3, NO_REG = REGS };
 
-/* An instruction; kind, length: as in the loop's text; what: KINDS: a load alone. id: which one it is. */
+/* An instruction; kind, length: as in the loop's text; what: KINDS: a load alone. at: of its first byte, the first of the loop 1. */
 #define OPS_MOST 128u
-struct op { char kind; uint8_t length, id, slots; enum what what; enum reg reads[2], writes; uint64_t array, offset; };
+struct op { char kind; uint8_t length, slots; unsigned at; enum what what; enum reg reads[2], writes; uint64_t array, offset; };
 
 struct piece { uint64_t commit, address_cycle, number; };
 
@@ -222,7 +222,7 @@ static void load(struct core *c, const struct op *o, uint64_t va, uint64_t bytes
 	uint64_t a = allocate(c, delivered, true, false, entries, address), left, done, r;
 
 	left = send(c, LOAD, later(a + c->dispatch, c->ready[pointer]));
-	done = lines_load(c->lines, o->id, va, behind_alias(c, va, bytes, left)) + c->cost[LOAD].latency;
+	done = lines_load(c->lines, o->at, va, behind_alias(c, va, bytes, left)) + c->cost[LOAD].latency;
 	if (c->late) {
 		c->random = c->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
 		done += (c->random >> 33) % c->late;
@@ -276,7 +276,7 @@ static unsigned read_loop(struct machine_text *t, const char *loop, unsigned arr
 		const unsigned loads_a_vector = arrays == 3 ? 2 : 1, at = i[0] == 's' ? stored : loaded / loads_a_vector;
 		struct op *o = &ops[n];
 
-		*o = (struct op){ .kind = i[0], .length = (uint8_t)(i[1] - '0'), .id = (uint8_t)n, .slots = (uint8_t)front_slots_of(t, i[0]), .what = INT, .reads = { NO_REG, NO_REG }, .writes = NO_REG };
+		*o = (struct op){ .kind = i[0], .length = (uint8_t)(i[1] - '0'), .slots = (uint8_t)front_slots_of(t, i[0]), .what = INT, .reads = { NO_REG, NO_REG }, .writes = NO_REG };
 		if (i[0] == 'a' && pointers < arrays) { /* that of the array that is stored to comes last */
 			o->writes = POINTER + ++pointers % arrays;
 			o->what = LEA;
@@ -420,6 +420,8 @@ static struct crowd *crowd_open(struct machine_text *t, const struct follow_core
 	w->n = read_loop(t, loop, arrays, bytes, w->ops);
 	if (f->nontemporal && arrays == 3)
 		group_stores(w->ops, w->n, bytes);
+	for (unsigned i = 0, at = 1; i < w->n; at += w->ops[i++].length)
+		w->ops[i].at = at;
 	for (unsigned i = 0; i < f->cores; i++) {
 		const struct lines_shape shape = { .level = f->level, .arrays = arrays, .cores = f->cores, .stored = f->stream != FOLLOW_READ,
 			.nontemporal = f->nontemporal, .remote = f->remote, .cold = f->turns, .array_bytes = f->array_bytes, .distance = w->distance, .base = i * CORE_BYTES,

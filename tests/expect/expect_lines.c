@@ -13,7 +13,7 @@
 
 #define PAGE_LINES 64u
 #define STREAMS 32u
-#define IDS 128u
+#define STRIDES 256u
 #define CHANNELS 16u
 #define BANKS 256u
 #define STEP_MOST 2048 /* of the stride prefetcher, in bytes */
@@ -36,7 +36,7 @@ struct lines {
 	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead, random;
 	bool l3, inclusive, hash, open_page, timed;
 	uint64_t last_miss;
-	struct { uint64_t va; int64_t step; bool known; } stride[IDS];
+	struct { unsigned at; uint64_t va; int64_t step; } stride[STRIDES]; /* at: whose, 0: nobody's */
 	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
 	unsigned next_stream;
 	uint64_t past_line, past_bytes, past_from, past_done; /* the buffer that is open; 0 bytes: none. The latest end of one */
@@ -293,15 +293,17 @@ static void next_line(struct lines *l, uint64_t line, uint64_t t)
 		prefetch_l1(l, line + 1, t);
 }
 
-static void stride(struct lines *l, unsigned id, uint64_t va, uint64_t t)
+/* Loads whose addresses end in the same bits take the entry from each other. */
+static void stride(struct lines *l, unsigned at, uint64_t va, uint64_t t)
 {
-	const int64_t step = (int64_t)(va - l->stride[id % IDS].va);
+	const unsigned i = at % STRIDES;
+	const int64_t step = (int64_t)(va - l->stride[i].va);
 	const uint64_t next = va + (uint64_t)step;
-	const bool same = l->stride[id % IDS].known && step == l->stride[id % IDS].step;
+	const bool known = l->stride[i].at == at, same = known && step == l->stride[i].step;
 
-	l->stride[id % IDS].known = true;
-	l->stride[id % IDS].va = va;
-	l->stride[id % IDS].step = step;
+	l->stride[i].at = at;
+	l->stride[i].va = va;
+	l->stride[i].step = known ? step : 0;
 	if (same && step && step <= STEP_MOST && step >= -STEP_MOST && next >> 12 == va >> 12 && next >> 6 != va >> 6)
 		prefetch_l1(l, next >> 6, t);
 }
@@ -338,12 +340,12 @@ static uint64_t ask(struct lines *l, uint64_t va, enum who who, uint64_t t)
 	return ready;
 }
 
-uint64_t lines_load(struct lines *l, unsigned id, uint64_t va, uint64_t t)
+uint64_t lines_load(struct lines *l, unsigned at, uint64_t va, uint64_t t)
 {
 	if (l->shape.level == 1)
 		return t + l->l1_cycles;
 	if (l->prefetchers & 8)
-		stride(l, id, va, t);
+		stride(l, at, va, t);
 	return ask(l, va, BY_LOAD, t);
 }
 

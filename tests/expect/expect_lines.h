@@ -14,8 +14,8 @@ struct lines;
  * the host's memory has run out. */
 struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape, const struct lines *beside, bool same_l2);
 void lines_close(struct lines *l);
-/* When a load's value is there, of instruction `id`; when a store's line is owned; both asked for in cycle t. */
-uint64_t lines_load(struct lines *l, unsigned id, uint64_t va, uint64_t t);
+/* When a load's value is there, of the instruction at byte `at` of the code, not 0; when a store's line is owned; both asked for in cycle t. */
+uint64_t lines_load(struct lines *l, unsigned at, uint64_t va, uint64_t t);
 uint64_t lines_store(struct lines *l, uint64_t va, uint64_t t);
 /* When a store past the caches has its place in a buffer. */
 uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t);
