@@ -226,7 +226,8 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 	}
 	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
 
-	for (unsigned longer = 0; longer < 2; longer++) {
+	/* in a much shorter one it is too large a part of it */
+	for (unsigned longer = l->sets[0].shorter < l->sets[0].window; longer < 2; longer++) {
 		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
 		struct text reason;
 
