@@ -136,8 +136,8 @@ void core_want_retired(struct core_thread *c, bool on);
 /* Accounts one instruction that exec has just carried out. ST_FAULT: its address has no page. */
 MUST_CHECK enum status core_account(struct core_thread *c, const struct insn *in, const struct core_plan *plan,
                                     const struct effects *e, uint64_t ip);
-/* A store of the instruction just accounted changed bytes that were decoded as code. */
-void core_code_changed(struct core_thread *c);
+/* A store of the instruction just accounted changed bytes at va that are code: decoded, or in the L1I. */
+void core_code_changed(struct core_thread *c, uint64_t va);
 /* Drains the pipeline: all cursors meet at the returned cycle, all earlier cycles are closed.
  * Called before RDPMC, RDTSC, CPUID are carried out, and at the end of a run. */
 uint64_t core_serialise(struct core_thread *c);

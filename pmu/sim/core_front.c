@@ -109,6 +109,22 @@ static void cache_enter(struct core_thread *c, uint64_t window, unsigned uops)
 	}
 }
 
+void front_forget_line(struct core_thread *c, uint64_t va)
+{
+	const unsigned shift = (unsigned)__builtin_ctzll(c->m->front_uop_cache_window);
+	c->front.line = ~0ull;
+	if (!c->uop_sets) /* no uop cache */
+		return;
+	for (uint64_t w = va / 64 * 64 >> shift; w <= (va | 63) >> shift; w++) {
+		struct uop_line *set = &c->uop_lines[(w & (c->uop_sets - 1)) * c->m->front_uop_cache_ways];
+		for (unsigned i = 0; i < c->m->front_uop_cache_ways; i++)
+			if (set[i].window == w)
+				set[i] = (struct uop_line){ 0, 0 };
+		if (c->front.cache_window == w)
+			c->front.cache_window = ~0ull; /* not entered when it is left */
+	}
+}
+
 /* Whether the instruction comes from the uop cache; then *cycle is when. */
 static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle)
 {

@@ -78,7 +78,7 @@ struct memo_run {
 	const struct exec_env *env;
 	uint64_t until;                    /* nothing is allocated beyond */
 	const struct code_entry **running; /* says which instruction is in progress */
-	bool *code_stored;                 /* the instruction in progress stored to decoded code */
+	uint64_t *code_stored;             /* where the instruction in progress stored to code; 0 nowhere */
 	const bool *beyond;                /* memory_went_beyond */
 	void *self;
 	void (*look_ahead)(void *self, const struct code_entry *loaded);

@@ -246,8 +246,8 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 	m->gain -= (int32_t)ran * NOTE_COSTS;
 	t.failed |= s != ST_OK || !ran || t.at != t.replay || m->tape.count > m->tape.most;
 	if (*r->code_stored) {
-		*r->code_stored = false;
-		core_code_changed(c);
+		core_code_changed(c, *r->code_stored);
+		*r->code_stored = 0;
 		memo_forget(m);
 		*stop = true;
 		return s;

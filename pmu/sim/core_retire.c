@@ -74,8 +74,8 @@ void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired
 	c->front.streaming = false;
 }
 
-void core_code_changed(struct core_thread *c)
+void core_code_changed(struct core_thread *c, uint64_t va)
 {
-	c->front.line = ~0ull;
+	front_forget_line(c, va);
 	pipe_clear_machine(c, SIG_MACHINE_CLEAR_SMC, c->retire, c->m->core_smc_cycles);
 }

@@ -174,6 +174,8 @@ static inline uint64_t max_cycle(uint64_t a, uint64_t b) { return a > b ? a : b;
 #define CLOSE_EVERY 4096 /* cycles allowed to gather before they are closed */
 
 /* --- core_front.c --- */
+/* The line of code at va is another now: it is fetched and decoded again. */
+void front_forget_line(struct core_thread *c, uint64_t va);
 /* The cycle in which the instruction's uops reach the queue: allocation is no earlier. *why says what
  * held them. For when the loop buffer does not stream. ST_FAULT: its code has no page. */
 MUST_CHECK enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, bool wrong_path,

@@ -347,6 +347,11 @@ enum status memory_store(struct memory *s, unsigned core, unsigned thread, uint6
 
 const bool *memory_went_beyond(const struct memory *s, unsigned core) { return &s->core[core].beyond; }
 
+bool memory_has_code(const struct memory *s, unsigned core, uint64_t pa)
+{
+	return cache_find(&s->core[core].l1i, line_of(s, pa)) != CACHE_NONE;
+}
+
 static void instruction(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];

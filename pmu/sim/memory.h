@@ -72,6 +72,8 @@ MUST_CHECK enum status memory_load(struct memory *s, unsigned core, unsigned thr
                                    uint64_t cycle, struct data_reply *r);
 MUST_CHECK enum status memory_store(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
                                     uint64_t cycle, struct data_reply *r);
+/* Whether the core's L1I has the line of that address. */
+bool memory_has_code(const struct memory *s, unsigned core, uint64_t pa);
 /* Where it says whether the core's last load went beyond its L2. */
 const bool *memory_went_beyond(const struct memory *s, unsigned core);
 /* Brings the model's own data for a line near; changes nothing of the model. pa may be any. */

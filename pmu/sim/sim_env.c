@@ -86,8 +86,9 @@ static void *env_memory(void *self, uint64_t va, unsigned bytes, bool write)
 	const struct mapping *m = sim_find(s, va, bytes);
 	if (!m)
 		return NULL;
-	if (write && m->executable && forget_code(s, va, bytes))
-		h->code_stored = true;
+	/* Decoded or not: how long an instruction stays decoded is no property of the machine. */
+	if (write && m->executable && (forget_code(s, va, bytes) || memory_has_code(s->memory, h->physical, m->pa + (va - m->va))))
+		h->code_stored = va;
 	s->ranges[exec_range_slot(va)] = (struct exec_range){ m->va, m->bytes, m->host, !m->executable };
 	s->range_pa[exec_range_slot(va)] = m->pa;
 	return (uint8_t *)m->host + (va - m->va);

@@ -187,8 +187,8 @@ static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *
 
 static __attribute__((noinline)) void code_changed(struct sim *s, struct hart *h)
 {
-	h->code_stored = false;
-	core_code_changed(h->core);
+	core_code_changed(h->core, h->code_stored);
+	h->code_stored = 0;
 	if (s->memo)
 		memo_forget(s->memo);
 }

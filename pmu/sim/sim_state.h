@@ -23,7 +23,7 @@ struct hart {
 	struct job *job;               /* NULL: parked */
 	struct interrupts *interrupts; /* taken there; NULL: masked */
 	const bool *beyond;            /* its core's last load went beyond the L2 */
-	bool code_stored;              /* the instruction in progress stored to decoded code */
+	uint64_t code_stored;          /* where the instruction in progress stored to code; 0 nowhere */
 	struct exec_env env;
 	struct hart_regs regs;
 };

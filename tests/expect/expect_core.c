@@ -292,15 +292,6 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		*out = (struct expectation){ C(whole) - less - larger(500, 20 * whole), C(whole) + larger(500, 20 * whole) };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
-	if (!strcmp(row, "sync.self_modifying_code.penalty") && field(t, "front", "uop_cache") && field(t, "front", "uop_cache_width") < field(t, "core", "issue_width")) {
-		/* behind the clear the uop cache delivers the 32 NOPs and what is around them at its own width, which the loop without clears
-		 * may have done ahead of allocation */
-		const int64_t whole = field(t, "core", "smc_cycles") + dispatch + latency(t, "std"), width = larger(1, field(t, "front", "uop_cache_width"));
-		const int64_t more = C(36) / width - C(36) / field(t, "core", "issue_width");
-
-		*out = (struct expectation){ C(whole) - larger(500, 20 * whole), C(whole) + more + larger(500, 20 * whole) };
-		return t->missing ? ST_SYNTAX : ST_OK;
-	}
 	if (!strcmp(row, "store.unknown_address.penalty") && turn > C(l1))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* allocation never runs ahead of the chain: the baseline's loads wait too, and nothing proves it */
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {

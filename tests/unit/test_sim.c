@@ -190,6 +190,26 @@ static void test_sim_code_that_changes_itself_runs_as_changed(void **state)
 	sim_close(r.sim);
 }
 
+/* Decoded or not, a store to a line of the L1I clears the machine; one to code that was never fetched does not. */
+static void test_sim_stores_to_fetched_lines_clear_the_machine(void **state)
+{
+	(void)state;
+	static const struct { const char *code; int64_t clears; } cases[] = { /* nop; mov byte [rip + ...],0x90; ret */
+		{ "90" "C60521000000" "90" "C3", 1 }, { "90" "C60539010000" "90" "C3", 0 } };
+	struct machine m = core_bench_machine("nehalem-ep");
+	for (unsigned i = 0; i < 2; i++) {
+		struct rig r = rig_open(&m);
+		rig_code(&r, cases[i].code);
+		struct tap t = { .on = true };
+		t.listen[SIG_MACHINE_CLEAR_SMC / 64] |= 1ull << (SIG_MACHINE_CLEAR_SMC % 64);
+		signals_tap(sim_signals(r.sim, 0), 23, &t);
+		struct job j = job_on(0, WINDOW_SCRATCH, 0);
+		assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
+		assert_int_equal(signals_tap_get(sim_signals(r.sim, 0), 23)->value, cases[i].clears);
+		sim_close(r.sim);
+	}
+}
+
 /* Core 0 counts up in memory, core 1 waits until it sees 1000. */
 static void test_sim_cores_run_together(void **state)
 {
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_sim_unknown_instruction_is_named_by_its_bytes),
 		cmocka_unit_test(test_sim_faults_and_endless_loops_are_statuses),
 		cmocka_unit_test(test_sim_code_that_changes_itself_runs_as_changed),
+		cmocka_unit_test(test_sim_stores_to_fetched_lines_clear_the_machine),
 		cmocka_unit_test(test_sim_cores_run_together),
 		cmocka_unit_test(test_sim_two_machines_agree_to_the_tick),
 		cmocka_unit_test(test_sim_threads_of_a_core_share_it),
