@@ -105,19 +105,24 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 #define C(cycles) (1000 * (cycles))
 
 /* 8 times LDMXCSR or FLDCW and the end of the loop, less as many loads: the operation on its port, allocation, or the
- * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. */
-static int64_t control_milli(struct machine_text *t, const char *class)
+ * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. Further uops may go to
+ * the operation's port too: to it last, or each port has as many of them. */
+static void control_milli(struct machine_text *t, const char *class, int64_t *least, int64_t *most)
 {
-	int64_t width = slots_a_cycle(t), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
-	int64_t slots = field(t, "uops", class) - (field(t, "core", "microfusion") ? 1 : 0), sequencer = larger(1, field(t, "front", "microcode_width"));
-	int64_t test = larger(C(cost_of(t, class).busy), (8 * slots + tail) * 1000 / 8 / width);
-	const int64_t wait = field(t, "core", !strcmp(class, "fldcw") ? "fpcw_cycles" : "mxcsr_cycles");
+	const int64_t width = slots_a_cycle(t), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, uops = field(t, "uops", class);
+	const int64_t slots = uops - (field(t, "core", "microfusion") ? 1 : 0), sequencer = larger(1, field(t, "front", "microcode_width"));
+	const struct cost operation = cost_of(t, class), more = cost_of(t, "microcode");
+	const int64_t wait = field(t, "core", !strcmp(class, "fldcw") ? "fpcw_cycles" : "mxcsr_cycles"), further = uops > 2 ? uops - 2 : 0;
+	const int64_t base = larger(1000 / cost_of(t, "load").ports, (8 + tail) * 1000 / 8 / width);
+	const struct port_use uses[] = { { class, 8 * operation.busy }, { "microcode", 8 * further }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
+	int64_t test = larger(ports_turn_milli(t, uses) / 8, (8 * slots + tail) * 1000 / 8 / width);
 
 	if (slots > field(t, "front", "complex_uops") && 8 * slots + tail > field(t, "front", "loop_uops"))
 		test = larger(test, (8 * ((slots + sequencer - 1) / sequencer) + 1 + field(t, "front", "microcode_switch_cycles")) * 1000 / 8);
 	if (wait) /* sent, loaded, written, waited for: then the next one is allocated */
-		test = larger(test, C(field(t, "core", "dispatch_cycles") + field(t, "l1d", "cycles") + cost_of(t, class).latency + wait));
-	return test - larger(1000 / cost_of(t, "load").ports, (8 + tail) * 1000 / 8 / width);
+		test = larger(test, C(field(t, "core", "dispatch_cycles") + field(t, "l1d", "cycles") + operation.latency + wait));
+	*least = test - base;
+	*most = larger(test, C(operation.busy) + (operation.mask & more.mask ? (8 * further + tail) * 1000 / 8 / more.ports : 0)) - base;
 }
 
 /* Loaded from memory, the operation, stored and popped. */
@@ -251,10 +256,6 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.partial_flags.penalty", true, larger(added + C(field(t, "core", "partial_flags_cycles")), slots) - larger(added, slots) },
 		{ "exec.partial_register.penalty", true, larger(added + C(field(t, "core", "partial_register_cycles")), slots) - larger(added, slots) },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
-		{ "exec.mxcsr.penalty", true, control_milli(t, "ldmxcsr") },
-		{ "exec.mxcsr_same.penalty", true, control_milli(t, "ldmxcsr") },
-		{ "exec.fpcw_same.penalty", true, control_milli(t, "fldcw") },
-		{ "exec.fpcw.penalty", true, control_milli(t, "fldcw") },
 		/* a chain through memory either way */
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
 		{ "sync.split_lock.penalty", true, C(latency(t, "lock") + field(t, "core", "split_lock_cycles") - forward(t) - latency(t, "int")) },
@@ -290,6 +291,13 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		const int64_t whole = field(t, "core", "smc_cycles") + dispatch + latency(t, "std"), less = C(36) / decoded - C(36) / field(t, "core", "issue_width");
 
 		*out = (struct expectation){ C(whole) - less - larger(500, 20 * whole), C(whole) + larger(500, 20 * whole) };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (str_glob("exec.mxcsr*.penalty", row) || str_glob("exec.fpcw*.penalty", row)) {
+		int64_t least, most;
+
+		control_milli(t, strstr(row, "fpcw") ? "fldcw" : "ldmxcsr", &least, &most);
+		*out = (struct expectation){ least - larger(500, least / 50), most + larger(500, most / 50) };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "store.unknown_address.penalty") && turn > C(l1))
