@@ -1,6 +1,6 @@
-/* pmu/sim/bus.c: the front-side bus of a machine without an L3: who did what on it.
+/* pmu/sim/bus.c: the front-side bus of a machine without an L3, or with the events of a processor that has such a bus: who did what on it.
  *
- * Each socket has a bus of its own to memory. Whoever misses its L2 is a transaction there: a line read, a line read for
+ * Each socket has a bus of its own to memory. Whoever misses the last cache is a transaction there: a line read, a line read for
  * ownership, a line invalidated elsewhere, a line written back, a non-temporal store's line or the parts of one. Data takes
  * eight bytes four times a bus clock, a whole line so two clocks, a part one at least. A line that another cache of the
  * socket sends, and memory takes at the same time, is one transfer.
@@ -11,7 +11,7 @@
  * Requests and data have clocks of the bus to themselves, the first that are free from the request and from the line's arrival on;
  * only who listens to the bus' own signals (IOQ, FSB, BSQ) sees them. The other counts are said with the request.
  *
- * Not modelled: I/O and deferred transactions, retries, snoop stalls, arbitration, the snoops of another socket's transactions,
+ * Not modelled: whose lines an L3 writes back, I/O and deferred transactions, retries, snoop stalls, arbitration, the snoops of another socket's transactions,
  * lock cycles, how long writes stay in the queue. */
 #include "pmu/sim/memory_state.h"
 
@@ -90,13 +90,13 @@ void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum s
 		show(s, thread, kind, queued, t, data_at, clocks);
 }
 
-void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready)
+void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready)
 {
 	static const enum bus_kind kind[] = { [ASK_LOAD] = BUS_READ, [ASK_RFO] = BUS_RFO, [ASK_IFETCH] = BUS_IFETCH, [ASK_WALK] = BUS_READ,
 	                                      [ASK_PREFETCH] = BUS_READ, [ASK_PREFETCH_RFO] = BUS_READ };
 	static const enum signal queued[] = { [ASK_LOAD] = SIG_BSQ_READ, [ASK_RFO] = SIG_BSQ_RFO, [ASK_IFETCH] = SIG_BSQ_READ, [ASK_WALK] = SIG_BSQ_READ,
 	                                      [ASK_PREFETCH] = SIG_BSQ_PREFETCH, [ASK_PREFETCH_RFO] = SIG_BSQ_RFO_PREFETCH };
-	if (!s->bus)
+	if (!s->bus || (s->m->l3_bytes && (source == SRC_L3_UNSHARED || source == SRC_L3_OTHER_CLEAN || source == SRC_L3_OTHER_MODIFIED)))
 		return;
 	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], upgrade ? SIG_BSQ_INVALIDATE : queued[q->kind], t, ready);
 	if (kind[q->kind] == BUS_READ)

@@ -54,7 +54,8 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	signal_pulse(g, SIG_L1D_EVICTED_MODIFIED, t, 1);
 	if (!k->l2.sets) {
 		uncore_evict(s, k, old, true, l1s_state(s, k, old) == LINE_I, t);
-		bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+		if (!s->m->l3_bytes)
+			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
 		return;
 	}
 	const uint32_t j = cache_find(&k->l2, old);

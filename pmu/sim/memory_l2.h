@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 	const enum line_state above = l1s_state(s, k, old);
 	if (above != LINE_M && (dirty || above == LINE_I)) {
 		uncore_evict(s, k, old, dirty, above == LINE_I, t);
-		if (dirty)
+		if (dirty && !s->m->l3_bytes)
 			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
 	}
 	if (dirty) {
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		if (!quick && heard->any_lines)
 			tell_offcore(s, q, f, from);
 		if (!quick && s->bus)
-			bus_tell_read(s, q, own && had != LINE_I, from, f->ready);
+			bus_tell_read(s, q, own && had != LINE_I, f->source, from, f->ready);
 	}
 	if (!train || !(c->prefetchers & 3) || !(quick || k->l2.sets))
 		return;

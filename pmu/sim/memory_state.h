@@ -253,8 +253,8 @@ static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kin
 		bus_tell_some(s, thread, kind, (enum signal)(SIG_BSQ_WRITE_BACK + (kind - BUS_WRITE_BACK)), t, t);
 }
 void bus_init(const struct memory *s, struct socket *k);
-/* A line that was asked for; upgrade: the L2 had it shared, and only the right to write it was asked for. */
-void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, uint64_t t, uint64_t ready);
+/* A line that was asked for and came from there; upgrade: the L2 had it shared, and only the right to write it was asked for. */
+void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready);
 
 /* dram.c, beside dram.h: a socket writes a line at its home: by how many cycles it waits for link and channel; transfers: of
  * the channel's bandwidth; full: all 64 bytes. */

@@ -17,7 +17,7 @@ void memory_plain(struct memory *s)
 	s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.pulse;
 	s->usual = cache_is_usual(&s->core[0].l1d, 8);
 	s->quick = 0;
-	if (s->plain && s->m->l2_bytes && s->m->l2_cores == 1 && s->usual && cache_is_usual(&s->cluster[0].l2, 8))
+	if (s->plain && !s->bus && s->m->l2_bytes && s->m->l2_cores == 1 && s->usual && cache_is_usual(&s->cluster[0].l2, 8))
 		s->quick = cache_is_usual(&s->socket[0].l3, 16) ? 2 : 1;
 }
 
