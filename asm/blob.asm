@@ -27,6 +27,7 @@ kernel_code:
 %include "asm/recorded.asm"
 %include "asm/visit.asm"
 %include "asm/cold.asm"
+%include "asm/flush.asm"
 
 section .kernels
 global kernel_code_end

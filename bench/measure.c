@@ -11,7 +11,7 @@
 #include "bench/witness.h"
 
 #define REPETITIONS_SIMULATED 5
-#define STREAMS_SIMULATED 3          /* of a bandwidth's windows, which are long */
+#define STREAMS_SIMULATED 7          /* of a bandwidth: a line that a level whose ways are chosen at random has lost is in half of three windows */
 #define STREAMS_PART 2u              /* and so many times longer where more comes and goes than on a simulated machine */
 #define REPETITIONS_SHARED 51
 #define MEAN_PAIRS_LEAST 8u          /* simulated, until the mean is sure: its standard error */

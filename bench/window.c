@@ -5,6 +5,7 @@
 
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
 #define VISITS_MAX 16u               /* of a working set before the first window, at most */
+#define VISITS_STREAM 48u            /* of one that a level takes in whose ways are chosen at random: 3/4 of the missing lines stay missing each time */
 #define SETTLED_PART 2000u           /* until a visit is not shorter by such a part than the one before */
 #define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 #define FORGETS_PART 32u             /* of a last level that replaces the oldest, what it is left with takes no such part longer */
@@ -189,11 +190,15 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 /* The same of lines in memory: none of them is in a cache, else those that an earlier row modified would stay so. */
 static enum status visit_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
-	const struct kernel *flush = kernel_find("k_visit_flush");
+	const struct kernel *flush = kernel_find("k_visit_flush_16");
 	uint64_t arguments[6];
 	enum status st = flush ? ST_OK : ST_BROKEN;
 
 	window_arguments(b, w, units, arguments);
+	if (flush) { /* whole iterations of it */
+		arguments[3] = units * w->shape.step_bytes / flush->step_bytes + 2;
+		arguments[5] = w->at / flush->step_bytes * flush->step_bytes;
+	}
 	for (unsigned array = first_visited(r, w); array < w->shape.arrays && st == ST_OK; array++) {
 		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 		st = window_run(b, flush, arguments, NULL, 0, out, job);
@@ -310,6 +315,24 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	return window_units(b, w, units, NULL, 0, &ignored, job);
 }
 
+/* A level that does not replace the oldest takes several visits to give up what it held before. While a few lines are missing, those that
+ * come push others out, and a visit may take as long as the one before: a stream's are over when three are alike. *before: what the last one took, 0: none. */
+static enum status visit_until_there(struct bench *b, struct working_set *w, const struct row *r, uint64_t units, uint64_t *before, struct job *job)
+{
+	const bool stream = w->shape.order == ORDER_STREAMS;
+	enum status st = ST_OK;
+	struct window took;
+
+	for (unsigned visit = 0, alike = 0; visit < (stream ? VISITS_STREAM : VISITS_MAX) && alike < (stream ? 2 : 1) && st == ST_OK; visit++) {
+		st = stream ? visit_stream(b, r, w, units, &took, job) : window_units(b, w, units, NULL, 0, &took, job);
+		const bool shorter = took.tsc < *before - *before / SETTLED_PART, longer = took.tsc > *before + *before / SETTLED_PART;
+
+		alike = !*before || shorter || (stream && longer) ? 0 : alike + 1;
+		*before = took.tsc;
+	}
+	return st;
+}
+
 enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)
 {
 	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
@@ -350,13 +373,10 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 			st = visit_memory(b, r, w, units / 3 + (below && !last->inclusive ? below->bytes / read : 0), &ignored, job);
 		return st;
 	}
-	/* A level that does not replace the oldest takes several visits to give up what it held before. */
-	for (unsigned visit = 0; visit < VISITS_MAX && st == ST_OK; visit++) {
-		st = w->shape.order == ORDER_STREAMS ? visit_stream(b, r, w, units, &ignored, job) : window_units(b, w, units, NULL, 0, &ignored, job);
-		if (visit && ignored.tsc >= before - before / SETTLED_PART)
-			break;
-		before = ignored.tsc;
-	}
+	st = visit_until_there(b, w, r, units, &before, job);
+	/* What the windows themselves bring in pushes lines of the stream out of a level that does not replace the oldest. */
+	if (w->shape.order == ORDER_STREAMS && r->place != PLACE_L1 && st == ST_OK && (st = window_units(b, w, w->window, NULL, 0, &ignored, job)) == ST_OK)
+		st = visit_until_there(b, w, r, units, &before, job);
 	return st;
 }
 
