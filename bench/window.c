@@ -10,6 +10,7 @@
 #define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 #define FORGETS_PART 32u             /* of a last level that replaces the oldest, what it is left with takes no such part longer */
 #define LAST_LOOKS 2u                /* at it: one that was empty loses nothing the first time */
+#define AHEAD_OF_WINDOWS 65536u     /* iterations: more than all windows of a row have */
 #define FILLS_MORE 4u                /* of one that does not: e^-5 of what it held before is left */
 
 const struct kernel *kernel_find(const char *name)
@@ -187,8 +188,8 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 	return st;
 }
 
-/* The same of lines in memory: none of them is in a cache, else those that an earlier row modified would stay so. */
-static enum status visit_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
+/* What so many iterations of a stream come to leaves the caches, but for an array that is written past them. */
+static enum status flush_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *flush = kernel_find("k_visit_flush_16");
 	uint64_t arguments[6];
@@ -203,6 +204,14 @@ static enum status visit_memory(struct bench *b, const struct row *r, struct wor
 		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 		st = window_run(b, flush, arguments, NULL, 0, out, job);
 	}
+	return st;
+}
+
+/* Visits lines in memory: none of them is in a cache, else those that an earlier row modified would stay so. */
+static enum status visit_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
+{
+	const enum status st = flush_stream(b, r, w, units, out, job);
+
 	return st == ST_OK ? visit_stream(b, r, w, units, out, job) : st;
 }
 
@@ -361,16 +370,20 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	if (!units)
 		return ST_OK;
 	if (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM) {
+		const uint64_t lap = w->shape.array_bytes / w->shape.step_bytes, again = r->prepare == PREPARE_READ ? units / 3 + (below && !last->inclusive ? below->bytes / read : 0) : 0;
 		unsigned more = 0;
 
 		st = visit_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
 			st = window_fills(b, r, w, units, &more, job);
-		while (more-- && st == ST_OK)
+		for (unsigned fill = 0; fill < more && st == ST_OK; fill++)
 			st = visit_memory(b, r, w, units, &ignored, job);
 		/* Arrays one after the other are not in each set as often, and what an earlier row left of them pushes nothing out. */
-		if (r->prepare == PREPARE_READ && st == ST_OK)
-			st = visit_memory(b, r, w, units / 3 + (below && !last->inclusive ? below->bytes / read : 0), &ignored, job);
+		if (again && st == ST_OK)
+			st = visit_memory(b, r, w, again, &ignored, job);
+		/* Behind a lap windows would find some of what the first visit brought in. */
+		if (st == ST_OK && (1 + more) * units + again + AHEAD_OF_WINDOWS > lap && lap > units + again)
+			st = flush_stream(b, r, w, lap - units - again < AHEAD_OF_WINDOWS ? lap - units - again : AHEAD_OF_WINDOWS, &ignored, job);
 		return st;
 	}
 	st = visit_until_there(b, w, r, units, &before, job);
