@@ -187,11 +187,11 @@ const struct row rows[] = {
 	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
 	  "own L3 cache", proof_stream_l3, "", 850000, 6, BOTH, NULL, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
-	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram, "", 1700000, 9, BOTH, NULL, NULL },
+	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
+	  "memory of this node", proof_stream_dram, "", 2300000, 9, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
-	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 1024,
-	  "memory of this node", proof_stream_dram_nt, "", 3000000, 10, BOTH, NULL, NULL },
+	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
+	  "memory of this node", proof_stream_dram_nt, "", 2300000, 10, BOTH, NULL, NULL },
 #include "bench/pairs.def"
 #include "bench/curves.def"
 #include "bench/tables.def"

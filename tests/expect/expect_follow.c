@@ -16,7 +16,7 @@
 #define TURNS_BEFORE 128u
 #define TURNS_NEAR 256u      /* L1 and L2 */
 #define TURNS_FAR 512u
-#define TURNS_MEMORY 2048u   /* of one core; half of them are what a window of the rows has */
+#define TURNS_MEMORY 2048u   /* of one core; half of them are about what a window of the rows has */
 #define STARTS 16u
 #define TURNS_APART 32u      /* in which loads come late at random, and so much further on in memory */
 #define LINES_APART 32771u
