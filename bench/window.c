@@ -10,7 +10,7 @@
 #define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 #define FORGETS_PART 32u             /* of a last level that replaces the oldest, what it is left with takes no such part longer */
 #define LAST_LOOKS 2u                /* at it: one that was empty loses nothing the first time */
-#define AHEAD_OF_WINDOWS 65536u     /* iterations: more than all windows of a row have */
+#define AHEAD_OF_WINDOWS 32768u     /* iterations: more than all windows of a row have on a simulated machine */
 #define FILLS_MORE 4u                /* of one that does not: e^-5 of what it held before is left */
 
 const struct kernel *kernel_find(const char *name)
