@@ -7,6 +7,8 @@
 #define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 32u    /* of the byte that CODE_SMC stores to, in its own line */
+#define SMC_BASE_AT 2048u /* of CODE_SMC_BASE in its page: whoever looks at low address bits alone tells it from CODE_SMC */
+#define SMC_TAIL 32u      /* of NOPs behind it */
 #define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 16 bytes apart; its loop makes as many jumps of them */
 
 static const struct cpu_cache *l1i(const struct cpu *cpu)
@@ -131,6 +133,17 @@ static uint8_t *put(uint8_t *at, const uint8_t *bytes, size_t n)
 	return at + n;
 }
 
+/* So many bytes of NOPs: of 8 bytes as far as they go. */
+static uint8_t *put_nops(uint8_t *at, size_t bytes)
+{
+	static const uint8_t nop8[] = { 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0 };
+
+	for (; bytes >= sizeof(nop8); bytes -= sizeof(nop8))
+		at = put(at, nop8, sizeof(nop8));
+	memset(at, NOP, bytes);
+	return at + bytes;
+}
+
 static uint8_t *put32(uint8_t *at, uint32_t value)
 {
 	for (unsigned i = 0; i < 4; i++)
@@ -241,7 +254,7 @@ static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t se
 
 void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 {
-	static const uint8_t smc[] = { 0xB0, NOP, 0x88, 0x02 }; /* mov al, NOP; mov [rdx], al */
+	static const uint8_t smc[] = { 0xC6, 0x02, NOP }; /* mov byte [rdx], NOP */
 	static const uint8_t nop8[] = { 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0 };
 	uint8_t *at = m->host;
 	uint64_t stride = 0;
@@ -280,10 +293,19 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 		write_walk(code, at, 0, 1, CODE_WALK_PAGES);
 		break;
 	case CODE_SMC: case CODE_SMC_BASE:
-		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET);
-		put_end(at + sizeof(smc) + SMC_OFFSET);
+		at += code_start(code, m->va) - m->va;
+		/* Few uops a window: a uop cache holds them, or each run of the baseline would go back and forth between it and the decoders.
+		 * The byte that is stored is a NOP of its own. */
+		put_nops(put(at, smc, sizeof(smc)), SMC_OFFSET - sizeof(smc));
+		at[SMC_OFFSET] = NOP;
+		put_end(put_nops(at + SMC_OFFSET + 1, SMC_TAIL));
 		break;
 	}
+}
+
+uint64_t code_start(enum code code, uint64_t code_va)
+{
+	return code == CODE_SMC_BASE ? code_va + SMC_BASE_AT : code_va;
 }
 
 uint64_t code_pointer(enum code code, uint64_t code_va, uint64_t buffer_va)

@@ -1,6 +1,6 @@
 /* bench/code.h: code that rows run and no assembler can write: its shape depends on the caches and TLBs found.
  *
- * Each is entered at its first byte, by k_run_code, and ends with `jmp r11`. It may use RAX, RCX, RDX, R8 to
+ * Each is entered at code_start(), by k_run_code, and ends with `jmp r11`. It may use RAX, RCX, RDX, R8 to
  * R10. It is written before any window of its row; what it does to a buffer is said below. */
 #ifndef BENCH_CODE_H
 #define BENCH_CODE_H
@@ -21,6 +21,8 @@
 MUST_CHECK enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity);
 /* Writes it to m->host, which is code_span() bytes long and zero. */
 void code_write(enum code code, const struct cpu *cpu, const struct mapping *m);
+/* Where it begins. */
+uint64_t code_start(enum code code, uint64_t code_va);
 /* What k_run_code passes in RDX: where the code stores, if it does: its own line, or the buffer. */
 uint64_t code_pointer(enum code code, uint64_t code_va, uint64_t buffer_va);
 

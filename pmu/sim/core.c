@@ -236,8 +236,8 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 	/* stores leave after retirement */
 	if (shape == SHAPE_STORE || (!simple && in->store)) {
 		uint64_t commit;
-		/* a locked operation is over when it is written: that is in its latency */
-		uint64_t written = p->class == UC_LOCK ? w->main_done - 1 : w->retired;
+		/* a locked operation asks to own the line as its load goes, and is over when it is written: that is in its latency */
+		uint64_t written = p->class == UC_LOCK ? w->load_dispatch - 1 : w->retired;
 		const enum status s = pipe_store(c, in, ip, e->store_va, e->store_bytes, w->address_done, w->data_done, written, &commit, &walked);
 		if (s != ST_OK)
 			return s;

@@ -140,9 +140,16 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 			p->narrow_kept &= ~(1u << p->writes[i]);
 }
 
+/* What they read or write is asked for at the core's own clock: all cursors come together first (core_serialise), which nothing that is
+ * recalled or done in a short way expects. */
+static bool serialises(const struct insn *in)
+{
+	return in->class == UC_RDTSC || in->class == UC_RDPMC || in->class == UC_CPUID || in->class == UC_MICROCODE;
+}
+
 static enum plan_shape shape_of(const struct insn *in, const struct core_plan *p)
 {
-	if (p->groups != 1 || p->special || p->extra || p->vector || in->rep)
+	if (p->groups != 1 || p->special || p->extra || p->vector || in->rep || serialises(in))
 		return SHAPE_ANY;
 	for (unsigned i = 0; i < p->register_writes; i++)
 		if (p->writes[i] >= RN_CF && p->writes[i] != PLAN_SINK)
