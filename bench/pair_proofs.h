@@ -127,6 +127,16 @@ static const struct row_proof_set proof_pairs[] = {
 	{ { { "BSQ.L2_READ_MISS", ONCE } } },
 	END_OF_SETS
 };
+/* Every line that comes is one that was loaded: a prefetcher that is on would take places of them. */
+static const struct row_proof_set proof_dram_alone[] = {
+	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER }, { "L2_LINES_IN.ANY", ONCE } } },
+	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "L2_LINES_IN.ALL", ONCE } } },
+	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE }, { "L2_LINES_IN.ALL", ONCE } } },
+	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", ONCE }, { "L2_LINES_IN.SELF.ANY", ONCE } } },
+	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
+	{ { { "L2_LOAD_MISS_RETIRED", ONCE } } },
+	END_OF_SETS
+};
 static const struct row_proof_set proof_no_assist[] = {
 	{ { { "FP_ASSIST.ALL", NEVER } } },
 	{ { { "FP_ASSIST.ANY", NEVER } } },
