@@ -6,9 +6,8 @@
 #define SET_SPACING 1024u /* bytes from one set of CODE_LINES_* to the next */
 #define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
-#define SMC_OFFSET 32u    /* of the byte that CODE_SMC stores to, in its own line */
+#define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
 #define SMC_BASE_AT 2048u /* of CODE_SMC_BASE in its page: whoever looks at low address bits alone tells it from CODE_SMC */
-#define SMC_TAIL 32u      /* of NOPs behind it */
 #define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 16 bytes apart; its loop makes as many jumps of them */
 
 static const struct cpu_cache *l1i(const struct cpu *cpu)
@@ -131,17 +130,6 @@ static uint8_t *put(uint8_t *at, const uint8_t *bytes, size_t n)
 {
 	memcpy(at, bytes, n);
 	return at + n;
-}
-
-/* So many bytes of NOPs: of 8 bytes as far as they go. */
-static uint8_t *put_nops(uint8_t *at, size_t bytes)
-{
-	static const uint8_t nop8[] = { 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0 };
-
-	for (; bytes >= sizeof(nop8); bytes -= sizeof(nop8))
-		at = put(at, nop8, sizeof(nop8));
-	memset(at, NOP, bytes);
-	return at + bytes;
 }
 
 static uint8_t *put32(uint8_t *at, uint32_t value)
@@ -294,11 +282,10 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 		break;
 	case CODE_SMC: case CODE_SMC_BASE:
 		at += code_start(code, m->va) - m->va;
-		/* Few uops a window: a uop cache holds them, or each run of the baseline would go back and forth between it and the decoders.
-		 * The byte that is stored is a NOP of its own. */
-		put_nops(put(at, smc, sizeof(smc)), SMC_OFFSET - sizeof(smc));
-		at[SMC_OFFSET] = NOP;
-		put_end(put_nops(at + SMC_OFFSET + 1, SMC_TAIL));
+		/* Few uops and bytes: a uop cache holds them, or each run of the baseline would go back and forth between it and the decoders; and
+		 * decoding them anew behind the clear takes next to nothing. */
+		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET + 1 - sizeof(smc));
+		put_end(at + SMC_OFFSET + 1);
 		break;
 	}
 }
