@@ -238,8 +238,9 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 	const struct { const char *row; uint64_t least, most; } formulas[] = {
 		/* in place of the cycle that a line takes which is owned */
 		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
-		{ "store.rfo.interval", larger(over(1000 * memory(&t, true), under_way), channels_milli(&t, fewest, channels)),
-		  larger(over(1000 * memory(&t, false), under_way), channels_milli(&t, moved, channels)) },
+		/* no faster than its stores commit */
+		{ "store.rfo.interval", larger(larger(over(1000 * memory(&t, true), under_way), channels_milli(&t, fewest, channels)), owned),
+		  larger(larger(over(1000 * memory(&t, false), under_way), channels_milli(&t, moved, channels)), owned) },
 		{ "store.nt.penalty", whole - owned, whole - owned },
 		{ "store.nt_partial.penalty", partial_least - whole, partial_most - whole },
 	};

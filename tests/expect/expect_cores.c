@@ -191,7 +191,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "sync.false_sharing.penalty")) { /* in place of a locked addition in the L1 */
 		found = true;
 		there = two;
-		least = most = ((int64_t)modified(&t) - (int64_t)lock_cycles(&t)) * 1000;
+		least = most = modified(&t) > lock_cycles(&t) ? ((int64_t)modified(&t) - (int64_t)lock_cycles(&t)) * 1000 : 0; /* its load comes within its time */
 	}
 	if (!strcmp(row, "load.dram_loaded.penalty")) {
 		const uint64_t sq = machine_field(&t, "sq", "entries"), lfb = machine_field(&t, "lfb", "entries"), others = machine_field(&t, "topology", "cores") - 1;

@@ -37,7 +37,7 @@ static int64_t picoseconds(struct machine_text *t, int64_t n)
 
 static int64_t places_of(struct machine_text *t, int64_t limit)
 {
-	return most(1, least(limit, least(field(t, "lfb", "entries"), least(field(t, "sq", "entries"), field(t, "gq", "read")))));
+	return most(1, least(least(limit, field(t, "core", "load_buffers")), least(field(t, "lfb", "entries"), least(field(t, "sq", "entries"), field(t, "gq", "read")))));
 }
 
 /* One after the other when as many are under way as there are places for them; `limit` of it is tried. */
@@ -152,7 +152,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		{ "size.rob.entries", rob }, { "size.rs.entries", least(rs, rob - 1) },
 		{ "size.load_buffer.entries", least(field(t, "core", "load_buffers"), rob) },
 		{ "size.store_buffer.entries", least(field(t, "core", "store_buffers"), rob - 2) },
-		{ "size.fill_buffers.entries", least(field(t, "lfb", "entries"), field(t, "sq", "entries")) },
+		{ "size.fill_buffers.entries", least(least(field(t, "lfb", "entries"), field(t, "core", "load_buffers")), field(t, "sq", "entries")) },
 	};
 	struct expectation one;
 	enum status st;
