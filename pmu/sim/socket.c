@@ -102,7 +102,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	uint8_t *mask = arena_get(a, (size_t)n * s->holder_bytes);
 	struct pool_use *use[3];
 	const uint32_t tracker[3] = { (uint32_t)m->gq_read, (uint32_t)m->gq_write, (uint32_t)m->gq_peer };
-	const uint32_t ahead = (uint32_t)(m->core_store_buffers * m->topology_cores);
+	const uint32_t ahead = core_asks_ahead(m) * (uint32_t)m->topology_cores;
 	for (unsigned i = 0; i < 3; i++)
 		use[i] = arena_get(a, pool_bytes(tracker[i], ahead));
 	dram_init(s, k, a);
