@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/expect/expect_front.h"
-#include "tests/expect/expect_lines.h"
+#include "tests/expect/follow_core.h"
 
 #define TURNS_BEFORE 128u
 #define TURNS_NEAR 256u      /* L1 and L2 */
@@ -30,40 +29,7 @@
 #define CORE_LINES_SAME (1u << 20)       /* or the same ones, in other rows */
 #define PAGE_BYTES (1ull << 21)          /* of the rows' arrays */
 #define BETWEEN_CYCLES 10000u            /* from one window to the next: nothing is under way any more */
-#define WINDOW_MOST 1024u    /* entries of a buffer */
-#define CYCLES 65536u        /* of the ports, remembered behind each other */
-#define PIECES 512u          /* of 8 bytes in 4 KiB */
-
-enum what { LOAD, STA, STD, LEA, INT, BRANCH, ADD, MUL, KINDS };
-static const char *const classes[KINDS] = { "load", "sta", "std", "lea", "int", "branch", "fp_add", "fp_mul" };
-
-/* Registers: what each iteration counts in, three pointers, the counter, those of vectors at work, and those never written. */
-#define VECTORS 8u
-enum reg { AT, POINTER, COUNTER = POINTER + 3, VECTOR, CONSTANT = VECTOR + VECTORS, MASK, BASE, REGS = BASE + 3, NO_REG = REGS };
-
-/* An instruction; kind, length: as in the loop's text; what: KINDS: a load alone. at: of its first byte, the first of the loop 1. */
-#define OPS_MOST 128u
-struct op { char kind; uint8_t length, slots; unsigned at; enum what what; enum reg reads[2], writes; uint64_t array, offset; };
-
-struct piece { uint64_t commit, address_cycle, number; };
-
-struct core {
-	struct machine_text *t;
-	struct lines *lines;
-	struct front_flow front;
-	struct { unsigned ports; uint64_t latency, busy; } cost[KINDS];
-	uint64_t width, retire_width, rob_size, rs_size, lb_size, sb_size, dispatch, reads_most, queue, alias_cycles;
-	bool streams, unfused, micro;          /* streams: from the loop buffer */
-	uint64_t rob[WINDOW_MOST], lb[WINDOW_MOST], sb[WINDOW_MOST], queued[WINDOW_MOST]; /* last cycles; of the queue, allocations */
-	uint64_t groups, loads, stores;
-	uint64_t leave[2 * WINDOW_MOST], leaving; /* when entries of the reservation station become free */
-	uint64_t alloc, slots, retire, retired_now, commit;
-	uint64_t ready[REGS + 1], written[REGS + 1], read_set;
-	struct { uint64_t cycle; unsigned taken; } busy[CYCLES];
-	unsigned above;                        /* ports from here on come next */
-	uint64_t late, random;                 /* loads come up to so many cycles late */
-	struct piece piece[PIECES];
-};
+static const char *const classes[KINDS] = { "load", "sta", "std", "lea", "int", "branch", "fp_add", "fp_mul", "imul" };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -222,7 +188,7 @@ static void load(struct core *c, const struct op *o, uint64_t va, uint64_t bytes
 	uint64_t a = allocate(c, delivered, true, false, entries, address), left, done, r;
 
 	left = send(c, LOAD, later(a + c->dispatch, c->ready[pointer]));
-	done = lines_load(c->lines, o->at, va, behind_alias(c, va, bytes, left)) + c->cost[LOAD].latency;
+	done = (o->kind == 'f' ? left + c->l1_cycles : lines_load(c->lines, o->at, va, behind_alias(c, va, bytes, left))) + c->cost[LOAD].latency;
 	if (c->late) {
 		c->random = c->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
 		done += (c->random >> 33) % c->late;
@@ -329,12 +295,11 @@ static void group_stores(struct op *ops, unsigned n, uint64_t bytes)
 	memcpy(ops, sorted, out * sizeof(*ops));
 }
 
-/* An instruction of an iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. */
-static void step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes)
+void follow_step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes)
 {
 	const uint64_t delivered = deliver(c, o), va = base + o->array * distance + at + o->offset;
 
-	if (o->kind == 'l' || o->kind == 'm')
+	if (o->kind == 'l' || o->kind == 'm' || o->kind == 'f')
 		load(c, o, va, bytes, delivered);
 	else if (o->kind == 's')
 		store(c, nontemporal, o->reads[0], va, bytes, delivered);
@@ -342,7 +307,7 @@ static void step(struct core *c, const struct op *o, bool nontemporal, uint64_t 
 		operation(c, o, delivered);
 }
 
-static struct core *core_of(struct machine_text *t, const char *loop)
+struct core *follow_core_of(struct machine_text *t, const char *loop)
 {
 	struct core *c = calloc(1, sizeof(*c));
 
@@ -359,6 +324,7 @@ static struct core *core_of(struct machine_text *t, const char *loop)
 	}
 	c->front = front_flow_of(t);
 	c->streams = front_slots(t, loop) <= machine_field(t, "front", "loop_uops");
+	c->l1_cycles = machine_field(t, "l1d", "cycles");
 	c->width = machine_field(t, "core", "issue_width");
 	c->retire_width = machine_field(t, "core", "retire_width");
 	c->rob_size = machine_field(t, "core", "rob");
@@ -427,7 +393,7 @@ static struct crowd *crowd_open(struct machine_text *t, const struct follow_core
 			.nontemporal = f->nontemporal, .remote = f->remote, .cold = f->turns, .array_bytes = f->array_bytes, .distance = w->distance, .base = i * CORE_BYTES,
 			.first = first, .begins = crowd_place(w, arrays, i) };
 
-		w->core[i] = core_of(t, loop);
+		w->core[i] = follow_core_of(t, loop);
 		if (w->core[i] && !t->missing)
 			w->core[i]->lines = lines_open(t, &shape, i ? w->core[i - 1]->lines : NULL, f->of_l2 && i % f->of_l2);
 		if (!w->core[i] || !w->core[i]->lines) {
@@ -459,7 +425,7 @@ static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 		lines_forget(c->lines, c->alloc);
 		front_turn(&c->front);
 	}
-	step(c, &w->ops[w->at[i]], w->f.nontemporal, at, i * CORE_BYTES, w->distance, follow_vector_bytes(c->t));
+	follow_step(c, &w->ops[w->at[i]], w->f.nontemporal, at, i * CORE_BYTES, w->distance, follow_vector_bytes(c->t));
 	if (++w->at[i] < w->n)
 		return false;
 	w->at[i] = 0;

@@ -465,7 +465,7 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->l3 = l3;
 	l->inclusive = machine_field(t, "l3", "inclusive");
 	l->hash = machine_field(t, "l3", "hash");
-	l->prefetchers = machine_field(t, "prefetch", "present");
+	l->prefetchers = shape->quiet ? 0 : machine_field(t, "prefetch", "present");
 	l->ahead = machine_field(t, "prefetch", "streamer_lines");
 	l->l1_cycles = machine_field(t, "l1d", "cycles");
 	l->l2_cycles = machine_field(t, "l2", "cycles");

@@ -6,8 +6,8 @@
 
 /* Arrays, `distance` bytes from one to the next, that lie in the L1 (1) to memory (4); the first of them, at address `base`, is stored to.
  * first: the line of each up to which the caches hold what the stream goes through; begins: where the first array lies in memory, in lines; remote: in that of another
- * socket. cold: the caches hold nothing. cores: of the socket, that do the same in arrays of their own. */
-struct lines_shape { unsigned level, arrays, cores; bool stored, nontemporal, remote, cold; uint64_t array_bytes, distance, base, first, begins; };
+ * socket. cold: the caches hold nothing; quiet: nothing is fetched ahead. cores: of the socket, that do the same in arrays of their own. */
+struct lines_shape { unsigned level, arrays, cores; bool stored, nontemporal, remote, cold, quiet; uint64_t array_bytes, distance, base, first, begins; };
 struct lines;
 
 /* beside: another core's of the same socket, NULL for the first one; same_l2: the L2 is that one's too. NULL: a field is missing, or

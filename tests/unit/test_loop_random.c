@@ -20,7 +20,8 @@
 #define MACHINES_PRESET 20
 #define ROWS_PRESET "load.l?.latency,load.l?.penalty,load.l3_shared.*,load.*_other_core.*,load.remote_*,load.dram_local*," \
 	"load.dram_remote.*,load.dram_page_*,core_to_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,store.forward.latency," \
-	"store.nt.penalty,exec.*.latency,exec.divsd*,exec.sqrtsd*,*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth"
+	"store.nt.penalty,exec.*.latency,exec.divsd*,exec.sqrtsd*,*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth,load.dram_loaded.*," \
+	"read.dram_all.*,write.dram_nt_all.*"
 #define TEXT_BYTES 16384
 /* A formula that most rows lack would prove nothing. */
 #define ROWS_LEAST 35
@@ -121,6 +122,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	                             "sync.self_modifying_code.*,load.l2.*,load.l3.*,load.dram_local*,load.dram_page_*,load.dram_overlap.*,core_to_core.*_same_core.*,load.fill_buffer.*,load.l3_overlap.*,tlb.*,*.l1.bandwidth,*.l2.bandwidth,"
 	                             "*.l1_all.bandwidth,store.nt.*,store.rfo.*,exec.chain_distribution.*,exec.div64*,exec.fp_assist_flushed.*,frontend.itlb_walk.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cramped.machine", "load.dram_overlap.*,size.fill_buffers.*,load.staircase.*,tlb.itlb.*,frontend.itlb_walk.*"), 0);
+	assert_int_equal(judge_files("tests/machines/crowd.machine", "load.dram_loaded.*,read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
 	assert_int_equal(judge_files("tests/machines/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
 }

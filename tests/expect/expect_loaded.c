@@ -1,0 +1,205 @@
+/* tests/expect/expect_loaded.c: latency under load, followed core by core.
+ *
+ * One core's loads wait for each other (k_chase_stop), those of the others of its socket for nothing but room (k_inject with a
+ * delay of 1): loops as asm/cores.asm has them, on the cores of expect_follow.c. Whose last instruction was allocated first goes on, as
+ * everywhere in these rules: so a load behind LFENCE has its turn in the channel when the load before it was asked for. Not seen here:
+ * two threads of a core, misses of the TLB, lines that the others come to a second time. */
+#include "tests/expect/expect_loaded.h"
+
+#include <stdlib.h>
+
+#include "tests/expect/follow_core.h"
+
+#define CORES_MOST 64u
+#define STARTS 8u
+#define LOADS 16u                /* of an iteration */
+#define NODES 128u               /* of the chain, each anywhere in its part of the pages, in random order */
+#define WINDOW 32u               /* loads; those of a window twice as long that are not in the shorter one count, */
+#define LIGHT_TIMES 4u           /* or of one so many times as long */
+#define PAGE_BYTES (1ull << 21)
+#define CHASE_PAGES_MOST 16u      /* or half of what the TLB has for them */
+#define INJECT_BYTES 0x80000u
+#define CORE_BYTES ((1ull << 36) + 4160) /* from one core's lines to the next's: other sets and slices */
+#define BEGIN_CYCLES 100000u     /* what went before is over */
+#define VECTOR_BYTES 8u
+#define R11 VECTOR
+#define RAX (VECTOR + 1)
+#define FLAG (VECTOR + 2)
+
+struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], n; uint64_t chase_bytes, place[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
+
+/* k_inject's loop; R9 is the pointer. Its fields: kind, length, what, what it reads and writes, where it loads. */
+static unsigned inject_loop(struct machine_text *t, struct op *ops)
+{
+	static const struct { char kind; uint8_t length; enum what what; enum reg reads[2], writes; uint64_t offset; } loop[] = {
+		{ 'f', 2, INT, { CONSTANT, NO_REG }, FLAG, 0 },          /* cmp [rdx], esi */
+		{ 'j', 2, BRANCH, { FLAG, NO_REG }, NO_REG, 0 },
+		{ 'l', 4, KINDS, { NO_REG, NO_REG }, R11, 0 }, { 'l', 5, KINDS, { NO_REG, NO_REG }, R11, 64 },
+		{ 'l', 5, KINDS, { NO_REG, NO_REG }, R11, 128 }, { 'l', 5, KINDS, { NO_REG, NO_REG }, R11, 192 },
+		{ 'a', 3, INT, { CONSTANT, NO_REG }, R11, 0 },           /* mov r11, r10 */
+		{ 'a', 4, IMUL, { RAX, NO_REG }, RAX, 0 }, { 'a', 4, IMUL, { RAX, NO_REG }, RAX, 0 },
+		{ 'a', 4, IMUL, { RAX, NO_REG }, RAX, 0 }, { 'a', 4, IMUL, { RAX, NO_REG }, RAX, 0 },
+		{ 'd', 3, INT, { R11, NO_REG }, R11, 0 }, { 'j', 2, BRANCH, { R11, NO_REG }, NO_REG, 0 },
+		{ 'a', 7, INT, { POINTER, NO_REG }, POINTER, 0 }, { 'a', 3, INT, { POINTER, MASK }, POINTER, 0 },
+		{ 'd', 3, INT, { COUNTER, NO_REG }, COUNTER, 0 }, { 'j', 2, BRANCH, { COUNTER, NO_REG }, NO_REG, 0 },
+	};
+	const uint64_t fusion = machine_field(t, "core", "macrofusion");
+
+	for (unsigned i = 0, at = 1; i < sizeof(loop) / sizeof(loop[0]); at += loop[i++].length) {
+		const bool first = loop[i + 1 < sizeof(loop) / sizeof(loop[0]) ? i + 1 : i].kind == 'j', second = loop[i].kind == 'j';
+		const bool fuses = fusion == 2 || (fusion && i < 2);
+
+		ops[i] = (struct op){ .kind = loop[i].kind, .length = loop[i].length, .at = at, .what = loop[i].what, .reads = { loop[i].reads[0], loop[i].reads[1] },
+			.writes = loop[i].writes, .array = loop[i].kind == 'f' ? 1 : 0, .offset = loop[i].offset,
+			.slots = second && fuses ? 0 : (uint8_t)front_slots_of(t, loop[i].kind == 'f' ? 'm' : 'a') };
+		if (first && fuses)
+			ops[i].what = BRANCH;
+	}
+	return sizeof(loop) / sizeof(loop[0]);
+}
+
+static void loaded_close(struct loaded *l)
+{
+	for (unsigned i = 0; i < l->cores; i++) {
+		if (l->core[i] && l->core[i]->lines)
+			lines_close(l->core[i]->lines);
+		free(l->core[i]);
+	}
+	free(l);
+}
+
+/* The first core chases. Lines lie in large pages behind each other. */
+static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool quiet, unsigned start)
+{
+	const unsigned of_l2 = (unsigned)machine_field(t, "l2", "cores");
+	struct loaded *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	const uint64_t pages = machine_field(t, "dtlb", "large_entries") / 2;
+
+	l->chase_bytes = (!pages || pages > CHASE_PAGES_MOST ? CHASE_PAGES_MOST : pages) * PAGE_BYTES;
+	l->n = inject_loop(t, l->ops);
+	l->random = start;
+	for (unsigned i = 0; i < cores; i++) {
+		const uint64_t place = 1 + start + (i ? l->chase_bytes / PAGE_BYTES + i - 1 : 0);
+		const struct lines_shape shape = { .level = 4, .arrays = 1, .cores = cores, .cold = true, .quiet = quiet && !i, .array_bytes = i ? INJECT_BYTES : l->chase_bytes,
+			.distance = l->chase_bytes, .base = i * CORE_BYTES, .begins = (place * PAGE_BYTES - i * CORE_BYTES) / 64 };
+
+		l->core[i] = follow_core_of(t, "m2j2l4l5l5l5a3a4a4a4a4d3j2a7a3d3j2");
+		l->cores = i + 1;
+		if (l->core[i] && !t->missing)
+			l->core[i]->lines = lines_open(t, &shape, i ? l->core[i - 1]->lines : NULL, of_l2 && i % of_l2);
+		if (!l->core[i] || !l->core[i]->lines) {
+			loaded_close(l);
+			return NULL;
+		}
+		l->core[i]->alloc = BEGIN_CYCLES + i * start;
+		l->core[i]->above = ~0u << start;
+	}
+	l->core[0]->alloc = BEGIN_CYCLES;
+	l->core[0]->streams = true;
+	return l;
+}
+
+/* The next instruction of one of the others. */
+static void inject(struct loaded *l, unsigned i)
+{
+	struct core *c = l->core[i];
+
+	if (!l->at[i]) {
+		lines_forget(c->lines, c->alloc);
+		front_turn(&c->front);
+	}
+	follow_step(c, &l->ops[l->at[i]], false, l->place[i], i * CORE_BYTES, l->chase_bytes, VECTOR_BYTES);
+	if (++l->at[i] == l->n) {
+		l->at[i] = 0;
+		l->place[i] = (l->place[i] + 256) % INJECT_BYTES;
+	}
+}
+
+static uint64_t below(struct loaded *l, uint64_t n)
+{
+	l->random = l->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
+	return (l->random >> 33) % n;
+}
+
+/* The chain's lines, and memory's rows as the one before left them. */
+static void chain(struct loaded *l)
+{
+	for (unsigned i = 0; i < NODES; i++)
+		l->node[i] = (l->chase_bytes / 64 / NODES * i + below(l, l->chase_bytes / 64 / NODES)) * 64;
+	for (unsigned i = NODES; i-- > 1;) {
+		const uint64_t other = below(l, i + 1), node = l->node[i];
+
+		l->node[i] = l->node[other];
+		l->node[other] = node;
+	}
+	for (unsigned i = 0; i < NODES; i++)
+		(void)lines_load(l->core[0]->lines, 0, l->node[i], 0);
+	lines_flush(l->core[0]->lines);
+}
+
+/* Thousandths of a cycle a load, of those that a window so many times as long has more. */
+static uint64_t latency(struct loaded *l, unsigned times)
+{
+	const struct op load = { .kind = 'l', .length = 3, .slots = 1, .what = KINDS, .reads = { NO_REG, NO_REG }, .writes = VECTOR };
+	const uint64_t fence = 1 + (uint64_t)cost_of(l->core[0]->t, "lfence").latency;
+	struct core *c = l->core[0];
+	uint64_t barrier = c->alloc, middle = 0;
+
+	chain(l);
+	for (unsigned loads = 0; loads < times * WINDOW;) {
+		unsigned next = 0;
+
+		for (unsigned i = 1; i < l->cores; i++)
+			next = l->core[i]->alloc < l->core[next]->alloc ? i : next;
+		if (next) {
+			inject(l, next);
+			continue;
+		}
+		if (!(loads % LOADS) && c->alloc < barrier) { /* the loop's end waits behind it too, and with it the core's clock */
+			c->alloc = barrier;
+			continue;
+		}
+		lines_forget(c->lines, c->alloc); /* the others have come that far */
+		c->alloc = barrier;               /* nothing behind an LFENCE is allocated before it has retired */
+		c->slots = 0;
+		follow_step(c, &load, false, l->node[loads % NODES], 0, l->chase_bytes, VECTOR_BYTES);
+		barrier = c->ready[VECTOR] + fence;
+		middle = ++loads == WINDOW ? barrier : middle;
+	}
+	return 1000 * (barrier - middle) / (times - 1) / WINDOW;
+}
+
+static bool once(struct machine_text *t, unsigned cores, bool quiet, unsigned start, unsigned times, int64_t *milli)
+{
+	struct loaded *l = loaded_open(t, cores, quiet, start);
+
+	if (!l)
+		return false;
+	*milli = (int64_t)latency(l, times);
+	loaded_close(l);
+	return true;
+}
+
+bool loaded_milli(struct machine_text *t, int64_t *least, int64_t *most)
+{
+	const unsigned cores = (unsigned)machine_field(t, "topology", "cores");
+	/* the first core's are switched off, where a driver knows how */
+	const bool quiet = machine_field(t, "cpuid", "family") == 6 && (machine_field(t, "control", "prefetch_msr") || machine_field(t, "control", "prefetch_misc"));
+
+	*least = INT64_MAX;
+	*most = INT64_MIN;
+	for (unsigned start = 0; start < STARTS && cores <= CORES_MOST; start++) {
+		int64_t alone, loaded;
+
+		if (!once(t, 1, quiet, start, 2, &alone) || !once(t, cores, quiet, start, 2, &loaded))
+			return false;
+		if (loaded < 2 * alone && !once(t, cores, quiet, start, LIGHT_TIMES, &loaded)) /* then loads wait by chance, and the row has longer windows */
+			return false;
+		*least = loaded - alone < *least ? loaded - alone : *least;
+		*most = loaded - alone > *most ? loaded - alone : *most;
+	}
+	return *least <= *most;
+}

@@ -1,0 +1,48 @@
+/* tests/expect/follow_core.h: a core that is followed instruction by instruction, for those that say which ones. */
+#ifndef TESTS_EXPECT_FOLLOW_CORE_H
+#define TESTS_EXPECT_FOLLOW_CORE_H
+
+#include "tests/expect/expect_front.h"
+#include "tests/expect/expect_lines.h"
+
+#define WINDOW_MOST 1024u    /* entries of a buffer */
+#define CYCLES 65536u        /* of the ports, remembered behind each other */
+#define PIECES 512u          /* of 8 bytes in 4 KiB */
+
+enum what { LOAD, STA, STD, LEA, INT, BRANCH, ADD, MUL, IMUL, KINDS };
+
+/* Registers: what each iteration counts in, three pointers, the counter, those of vectors at work, and those never written. */
+#define VECTORS 8u
+enum reg { AT, POINTER, COUNTER = POINTER + 3, VECTOR, CONSTANT = VECTOR + VECTORS, MASK, BASE, REGS = BASE + 3, NO_REG = REGS };
+
+/* An instruction; kind, length: as in the loop's text; f: a load that the L1 answers for certain; what: KINDS: a load alone.
+ * at: of its first byte, the first of the loop 1. */
+#define OPS_MOST 128u
+struct op { char kind; uint8_t length, slots; unsigned at; enum what what; enum reg reads[2], writes; uint64_t array, offset; };
+
+struct piece { uint64_t commit, address_cycle, number; };
+
+struct core {
+	struct machine_text *t;
+	struct lines *lines;
+	struct front_flow front;
+	struct { unsigned ports; uint64_t latency, busy; } cost[KINDS];
+	uint64_t l1_cycles, width, retire_width, rob_size, rs_size, lb_size, sb_size, dispatch, reads_most, queue, alias_cycles;
+	bool streams, unfused, micro;          /* streams: from the loop buffer */
+	uint64_t rob[WINDOW_MOST], lb[WINDOW_MOST], sb[WINDOW_MOST], queued[WINDOW_MOST]; /* last cycles; of the queue, allocations */
+	uint64_t groups, loads, stores;
+	uint64_t leave[2 * WINDOW_MOST], leaving; /* when entries of the reservation station become free */
+	uint64_t alloc, slots, retire, retired_now, commit;
+	uint64_t ready[REGS + 1], written[REGS + 1], read_set;
+	struct { uint64_t cycle; unsigned taken; } busy[CYCLES];
+	unsigned above;                        /* ports from here on come next */
+	uint64_t late, random;                 /* loads come up to so many cycles late */
+	struct piece piece[PIECES];
+};
+
+/* Of a loop as expect_front.h writes it, without lines yet; to be freed. t->missing: a field is. NULL: no memory. */
+struct core *follow_core_of(struct machine_text *t, const char *loop);
+/* An instruction of an iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. An iteration begins with front_turn. */
+void follow_step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes);
+
+#endif
