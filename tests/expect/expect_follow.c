@@ -21,6 +21,7 @@
 #define LINES_APART 32771u
 #define STARTS_CORES 3u      /* of several cores */
 #define STARTS_COLD 8u       /* of windows without a line in a cache, which are short */
+#define TURNS_TOGETHER 256u  /* of a window; half as many before */
 #define CORES_MANY 8u        /* whose rhythms differ less */
 #define STARTS_APART 5u      /* cycles from one core's beginning to the next's, in each start so many more */
 #define CORES_MOST 64u
@@ -462,8 +463,8 @@ uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f
 	return 1000 * (end - begin) / turns; /* a large store buffer holds some hundred iterations */
 }
 
-/* When all have done so many iterations, which they begin in cycle t and without a line in a cache, and no store is under way any more. */
-static uint64_t crowd_window(struct crowd *w, unsigned turns, uint64_t t)
+/* When all have done so many iterations, from number `from` on, which they begin together after cycle t, and no store is under way any more. */
+static uint64_t crowd_window(struct crowd *w, uint64_t from, unsigned turns, uint64_t t)
 {
 	uint64_t end = t;
 	unsigned i;
@@ -473,27 +474,32 @@ static uint64_t crowd_window(struct crowd *w, unsigned turns, uint64_t t)
 		w->core[i]->alloc = t + i * w->start * STARTS_APART;
 		w->core[i]->slots = 0;
 		w->core[i]->random = i; /* each window begins as the others do */
-		lines_flush(w->core[i]->lines);
+		if (w->f.turns)
+			lines_flush(w->core[i]->lines);
 	}
 	while ((i = crowd_next(w, turns)) < w->f.cores) {
-		w->core[i]->late = w->done[i] < w->f.turns / 4 ? w->start / 2 * 16 : 0;
-		if (crowd_step(w, i, 256ull * w->done[i]) && w->done[i] == turns)
+		w->core[i]->late = w->done[i] < (w->f.turns ? w->f.turns : TURNS_TOGETHER) / 4 ? w->start / 2 * 16 : 0;
+		if (crowd_step(w, i, 256 * (from + w->done[i]) % w->f.array_bytes) && w->done[i] == turns)
 			end = later(end, later(later(w->core[i]->retire, w->core[i]->commit), lines_past_done(w->core[i]->lines)));
 	}
 	return end + BETWEEN_CYCLES;
 }
 
-/* Of arrays that no cache holds when a window begins. */
-static uint64_t once_cold(struct machine_text *t, const struct follow_cores *f, unsigned start)
+/* As the rows have it: windows of n and 2n iterations, each until the last core has ended. */
+static uint64_t once_together(struct machine_text *t, const struct follow_cores *f, unsigned start)
 {
-	struct crowd *w = crowd_open(t, f, 0, start);
+	const unsigned n = f->turns ? f->turns : TURNS_TOGETHER;
+	/* in memory not where an array has just begun anew; in arrays that no cache holds at their beginning each time */
+	const uint64_t first = f->turns ? 0 : start * 5 + (f->level == 4 ? f->array_bytes / 512 : 0);
+	struct crowd *w = crowd_open(t, f, 4 * first, start);
 
 	if (!w)
 		return 0;
-	const uint64_t before = crowd_window(w, 2 * f->turns, BETWEEN_CYCLES), middle = crowd_window(w, f->turns, before), end = crowd_window(w, 2 * f->turns, middle);
+	const uint64_t before = crowd_window(w, first, f->turns ? 2 * n : n / 2, BETWEEN_CYCLES), middle = crowd_window(w, f->turns ? 0 : first + n / 2, n, before);
+	const uint64_t end = crowd_window(w, f->turns ? 0 : first + n / 2 + n, 2 * n, middle);
 
 	crowd_close(w);
-	return 1000 * ((end - middle) - (middle - before)) / f->turns;
+	return 1000 * ((end - middle) - (middle - before)) / n;
 }
 
 static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsigned starts, uint64_t *least, uint64_t *most)
@@ -502,7 +508,7 @@ static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsi
 	*most = 0;
 	for (unsigned start = 0; start < starts && !t->missing; start++) {
 		uint64_t half;
-		const uint64_t milli = f->turns ? once_cold(t, f, start) : follow_start_milli(t, f, start, &half);
+		const uint64_t milli = f->turns || (f->cores > 1 && f->level > 2) ? once_together(t, f, start) : follow_start_milli(t, f, start, &half);
 
 		*least = milli < *least ? milli : *least;
 		*most = later(*most, milli);
