@@ -341,6 +341,27 @@ static enum status shared(struct loaded *l, struct row_result *out)
 
 /* ------------------------------------------------------------------------------------------------- */
 
+/* Flushes the others' arrays: else a later row, whose arrays may lie in the same memory, finds lines of them in the others' caches. */
+static enum status give_back(struct loaded *l)
+{
+	struct crowd *c = &l->crowd;
+	const struct kernel *flush = kernel_find("k_visit_flush_16");
+	enum status st = flush ? ST_OK : ST_BROKEN;
+
+	for (unsigned i = 1; i < c->count && st == ST_OK; i++) {
+		struct working_set *w = &c->members[i].set;
+		uint64_t arguments[6];
+
+		w->at = 0;
+		window_arguments(c->b, w, 0, arguments);
+		arguments[flush->count_argument] = w->shape.array_bytes / flush->step_bytes;
+		st = window_load(c->b, c->members[i].core, flush, arguments, NULL, 0, c->jobs);
+		if (st == ST_OK)
+			st = c->b->a->ops->run(c->b->a->self, c->jobs, 1, 0);
+	}
+	return st;
+}
+
 static enum status with_counters(struct loaded *l, struct row_result *out)
 {
 	struct crowd *c = &l->crowd;
@@ -352,6 +373,8 @@ static enum status with_counters(struct loaded *l, struct row_result *out)
 
 	if (st == ST_OK)
 		st = c->row->order == ORDER_LOADED ? loaded(l, out) : shared(l, out);
+	if (st == ST_OK && c->row->order == ORDER_LOADED)
+		st = give_back(l);
 	if (c->counting.on && (stopped = counters_stop(b->a, b->cpu, &c->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 		st = stopped;
 	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)
