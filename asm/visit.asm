@@ -48,17 +48,24 @@ VISIT k_visit_triad, 2, 1, VISIT_TRIAD
 
 ; uint64_t k_visit_flush(void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: CLFLUSH the 4 lines from a + at; at = (at + 256) & mask;  MFENCE; return at. 8 instructions.
-KERNEL k_visit_flush, 0, 8, 0, 0, 0, 4, 3
+; %1 name, %2 lines an iteration
+%macro VISIT_FLUSH 2
+KERNEL %1, 0, %2 + 4, 0, 0, 0, 4, 3
 	LOOP_ALIGN
 .loop:
 %assign step 0
-%rep 4
+%rep %2
 	clflush [rdi + r9 + step]
 %assign step step + 64
 %endrep
-	STREAM_NEXT
+	add r9, 64 * %2
+	and r9, r8
+	dec rcx
+	jnz .loop
 	mfence
 	mov rax, r9
 	ret
-ENDKERNEL k_visit_flush
+ENDKERNEL %1
+%endmacro
+VISIT_FLUSH k_visit_flush, 4
 %assign STREAM_STEP 0

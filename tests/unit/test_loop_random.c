@@ -20,7 +20,7 @@
 #define MACHINES_PRESET 20
 #define ROWS_PRESET "load.l?.latency,load.l?.penalty,load.l3_shared.*,load.*_other_core.*,load.remote_*,load.dram_local*," \
 	"load.dram_remote.*,load.dram_page_*,core_to_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,store.forward.latency," \
-	"store.nt.penalty,exec.*.latency,exec.divsd*,exec.sqrtsd*,*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth,load.dram_loaded.*," \
+	"store.nt.penalty,sync.self_modifying_code.*,frontend.itlb_walk.*,exec.*.latency,exec.divsd*,exec.sqrtsd*,*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth,load.dram_loaded.*," \
 	"read.dram_all.*,write.dram_nt_all.*"
 #define TEXT_BYTES 16384
 /* A formula that most rows lack would prove nothing. */
