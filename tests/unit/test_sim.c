@@ -210,6 +210,28 @@ static void test_sim_stores_to_fetched_lines_clear_the_machine(void **state)
 	}
 }
 
+/* Of a loop that stores to its own line what lies behind the store is decoded anew each time, and brings the window back for what lies
+ * before it; one that stores to another line comes from the uop cache as a whole. */
+static void test_sim_uop_cache_forgets_a_line_that_is_stored_to(void **state)
+{
+	(void)state;
+	static const struct { const char *code; int64_t least, most; } cases[] = { /* mov ecx,100; L: mov byte [rip + ...],0x90; dec ecx; jnz L; ret */
+		{ "B964000000" "C60511000000" "90" "FFC9" "75F5" "C3", 0, 130 }, { "B964000000" "C60539010000" "90" "FFC9" "75F5" "C3", 200, 600 } };
+	struct machine m = core_bench_machine("haswell-ep");
+	m.front_loop_uops = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct rig r = rig_open(&m);
+		rig_code(&r, cases[i].code);
+		struct tap t = { .on = true };
+		t.listen[SIG_UOP_CACHE_UOPS / 64] |= 1ull << (SIG_UOP_CACHE_UOPS % 64);
+		signals_tap(sim_signals(r.sim, 0), 23, &t);
+		struct job j = job_on(0, WINDOW_SCRATCH, 0);
+		assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
+		assert_in_range(signals_tap_get(sim_signals(r.sim, 0), 23)->value, cases[i].least, cases[i].most);
+		sim_close(r.sim);
+	}
+}
+
 /* Core 0 counts up in memory, core 1 waits until it sees 1000. */
 static void test_sim_cores_run_together(void **state)
 {
@@ -306,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_sim_faults_and_endless_loops_are_statuses),
 		cmocka_unit_test(test_sim_code_that_changes_itself_runs_as_changed),
 		cmocka_unit_test(test_sim_stores_to_fetched_lines_clear_the_machine),
+		cmocka_unit_test(test_sim_uop_cache_forgets_a_line_that_is_stored_to),
 		cmocka_unit_test(test_sim_cores_run_together),
 		cmocka_unit_test(test_sim_two_machines_agree_to_the_tick),
 		cmocka_unit_test(test_sim_threads_of_a_core_share_it),
