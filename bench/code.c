@@ -3,7 +3,12 @@
 
 #define LINE 64u
 #define NOP 0x90u
-#define SET_SPACING 1024u /* bytes from one set of CODE_LINES_* to the next */
+#define SET_SPACING 1024u /* bytes from one set of CODE_LINES_L2 to the next */
+#define FAR_SPACING 1088u /* of CODE_LINES_L3; other address bits than a way's */
+#define FAR_TIMES 6u      /* as many lines in a set of the L2 as it has ways: one that replaces at random keeps e^-6 of them */
+#define FAR_LEAST 2u
+#define OFFSETS 8u        /* within a line: no jump crosses an aligned group of 8 bytes */
+#define TARGETS 2048u     /* of a target buffer */
 #define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
@@ -18,12 +23,15 @@ static const struct cpu_cache *l1i(const struct cpu *cpu)
 	return NULL;
 }
 
-/* CODE_LINES_*: twice as many lines as there are ways in each of some sets, so that in a fixed order each is
- * gone when its turn comes again. Lines of equal set index in a larger level have it in the smaller too. */
+/* CODE_LINES_*: more lines than there are ways in each of some sets, so that in a fixed order each is gone when its turn
+ * comes again: from the L1I with twice as many; from an L2, which may replace at random, with FAR_TIMES as many where the L3 holds them.
+ * Lines of equal set index in a larger level have it in the smaller too. */
 static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *stride, uint32_t *sets, char *reason, size_t capacity)
 {
-	const struct cpu_cache *c = code == CODE_LINES_L3 ? cpu_cache(cpu, 2) : l1i(cpu), *next = cpu_cache(cpu, code == CODE_LINES_L3 ? 3 : 2);
-	uint32_t ways = c ? c->ways : 0;
+	const bool far = code != CODE_LINES_L2;
+	const struct cpu_cache *c = far ? cpu_cache(cpu, 2) : l1i(cpu), *next = cpu_cache(cpu, far ? 3 : 2);
+	const uint32_t lines = far ? CODE_LINES_FAR : CODE_LINES, ways = c ? c->ways : 0;
+	uint32_t times = far ? FAR_TIMES : FAR_LEAST;
 
 	*stride = cpu_cache_way_bytes(c);
 	if (!cpu->cache_count) {
@@ -31,15 +39,17 @@ static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *
 		return ST_MISSING;
 	}
 	if (!next) {
-		str_copy(reason, capacity, code == CODE_LINES_L3 ? "no L3 cache" : "no L2 cache");
+		str_copy(reason, capacity, far ? "no L3 cache" : "no L2 cache");
 		return ST_UNSUPPORTED;
 	}
-	if (!*stride || ways > CODE_LINES / 2) {
+	if (!*stride || ways > lines / FAR_LEAST) {
 		str_copy(reason, capacity, "sets and ways of the cache are not known, or too many");
 		return ST_MISSING;
 	}
-	*sets = CODE_LINES / (2 * ways);
-	if (*sets * SET_SPACING > *stride) {
+	do
+		*sets = lines / (times * ways);
+	while ((!*sets || lines / *sets * *stride > next->bytes / 4 * 3) && times-- > FAR_LEAST);
+	if (*sets * (far ? FAR_SPACING : SET_SPACING) > *stride) {
 		str_copy(reason, capacity, "the ways of the cache are too small");
 		return ST_UNSUPPORTED;
 	}
@@ -56,6 +66,8 @@ static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, si
 	str_copy(reason, capacity, "the code would not stay in the L1 instruction cache");
 	return ST_UNSUPPORTED;
 }
+
+static uint32_t lines_of(enum code code) { return code == CODE_LINES_L3 || code == CODE_LINES_FAR_BASE ? CODE_LINES_FAR : CODE_LINES; }
 
 enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
 {
@@ -82,8 +94,12 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 		return ST_OK;
 	case CODE_LINES_L2: case CODE_LINES_L3:
 		st = lines_shape(code, cpu, &stride, &sets, reason, capacity);
-		*bytes = st == ST_OK ? stride * (CODE_LINES / sets) : 0;
+		*bytes = st == ST_OK ? stride * ((lines_of(code) + sets - 1) / sets) : 0;
 		return st;
+	case CODE_LINES_FAR_BASE:
+		st = lines_shape(code, cpu, &stride, &sets, reason, capacity);
+		*bytes = st == ST_OK ? stride * ((CODE_LINES_FAR + sets - 1) / sets) + CODE_LINES_FAR * LINE : 0;
+		return st == ST_OK ? stays(cpu, CODE_LINES_FAR * LINE, reason, capacity) : st;
 	case CODE_LINES_BASE:
 		*bytes = CODE_LINES * LINE + PAGE_4K;
 		return stays(cpu, CODE_LINES * LINE, reason, capacity);
@@ -193,26 +209,48 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 	put_end(at);
 }
 
-/* Lines that are multiples of a power of two apart: eight offsets, none of which crosses an aligned group of 8 bytes, drawn from
- * parities of the numbers of way and set, so that equal upper bits do not go with an equal offset. Of pairs of strides from 4 to
- * 512 KiB and 2 to 24 ways none has two lines with equal (address XOR address >> 11) mod 2048, as a target buffer may look at them. */
-static uint64_t line_offset(uint32_t way, uint32_t set)
+/* Lines that are multiples of a power of two apart: which of `offsets` each jump has is drawn from parities of the numbers of way and
+ * set, so that equal upper bits do not go with an equal offset; or it is the next one that no jump before has with an equal
+ * (address XOR address >> 11) mod 2048, as a target buffer may look at it. CODE_LINES_FAR_BASE: in the pages of CODE_LINES_L3, whose ITLB
+ * misses are in both; in all sets of an L1I, each line another one. False: two jumps are equal for the target buffer. */
+static bool place_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint64_t *places)
 {
 	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
-	uint64_t offset = 0;
+	const uint32_t n = lines_of(code), spacing = code == CODE_LINES_L3 ? FAR_SPACING : SET_SPACING, choices = code == CODE_LINES_FAR_BASE ? n : 1;
+	bool taken[TARGETS] = { false }, used[CODE_LINES_FAR] = { false }, all = true;
 
-	for (unsigned k = 0; k < COUNT_OF(bits); k++)
-		offset |= ((bit_count(way & bits[k].of_way) + bit_count(set & bits[k].of_set)) & 1ull) << (3 + k);
-	return offset;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t way = i / sets * stride;
+		uint32_t first = 0, line = i;
+		bool found = false;
+
+		for (unsigned k = 0; k < COUNT_OF(bits); k++)
+			first |= ((bit_count(i / sets & bits[k].of_way) + bit_count(i % sets & bits[k].of_set)) & 1u) << k;
+		places[i] = UINT64_MAX;
+		for (uint32_t choice = 0; choice < choices && !found; choice++)
+			for (uint32_t k = 0; k < offsets && !found && !used[(i + choice) % n]; k++) {
+				const uint64_t at = way + (choices > 1 ? (i + choice) % n * LINE : i % sets * spacing) + ((first ^ k) & (offsets - 1)) * 8;
+
+				found = !taken[(at ^ at >> 11) % TARGETS];
+				if (found || places[i] == UINT64_MAX) {
+					places[i] = at;
+					line = (i + choice) % n;
+				}
+			}
+		used[line] = true;
+		taken[(places[i] ^ places[i] >> 11) % TARGETS] = true;
+		all = all && found;
+	}
+	return all;
 }
 
 /* Where jump i lies. Offsets within lines and pages differ, so that branch predictors and caches which look at
  * some address bits only see different ones. */
-static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_t i)
+static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
 {
 	switch (code) {
-	case CODE_LINES_L2: case CODE_LINES_L3:
-		return i / sets * stride + i % sets * SET_SPACING + line_offset(i / sets, i % sets);
+	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
+		return places[i];
 	case CODE_LINES_BASE:
 		return i * LINE + (i >> 3 & 7) * 8;
 	case CODE_PAGES_ITLB: /* one in each set of an L1I of 256 or more */
@@ -228,16 +266,21 @@ static uint64_t place_of(enum code code, uint64_t stride, uint32_t sets, uint32_
 /* A walk through all places in a fixed random order, from the first, by jumps. */
 static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t sets, uint32_t n)
 {
+	const uint32_t times = n % 3 ? 5 : 13, more = n % 3 ? 3 : 5;
+	uint64_t places[CODE_LINES_FAR];
 	uint32_t i = 0;
 
-	/* i -> 5 i + 3 mod n goes through all of them (n a power of two; Knuth 3.2.1.2, theorem A) */
+	/* Far ones in one half of each line where that will do: a uop cache could keep all windows in twice as many of its sets. */
+	if (stride && (n == CODE_LINES || !place_lines(code, stride, sets, OFFSETS / 2, places)))
+		(void)place_lines(code, stride, sets, OFFSETS, places);
+	/* i -> 5 i + 3 mod n goes through all of them (n a power of two; 13 i + 5 where it is three times one; Knuth 3.2.1.2, theorem A) */
 	for (uint32_t k = 0; k + 1 < n; k++) {
-		uint32_t next = (5 * i + 3) % n;
+		uint32_t next = (times * i + more) % n;
 
-		put_jump(at, place_of(code, stride, sets, i), place_of(code, stride, sets, next));
+		put_jump(at, place_of(code, places, i), place_of(code, places, next));
 		i = next;
 	}
-	put_end(at + place_of(code, stride, sets, i));
+	put_end(at + place_of(code, places, i));
 }
 
 void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
@@ -266,10 +309,10 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 	case CODE_TARGETS_BASE:
 		write_targets(at, BASE_JUMPS, 16);
 		break;
-	case CODE_LINES_L2: case CODE_LINES_L3:
+	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
 		if (lines_shape(code, cpu, &stride, &sets, ignored, sizeof(ignored)) != ST_OK)
 			break;
-		write_walk(code, at, stride, sets, CODE_LINES);
+		write_walk(code, at, stride, sets, lines_of(code));
 		break;
 	case CODE_LINES_BASE:
 		write_walk(code, at, 0, 1, CODE_LINES);

@@ -13,6 +13,7 @@
 #define CODE_NOPS 3072u      /* of 8 bytes: likewise */
 #define CODE_JUMPS 8192u     /* more than branch target buffers hold, 16 KiB */
 #define CODE_LINES 64u
+#define CODE_LINES_FAR 192u
 #define CODE_ITLB_PAGES 256u /* more than first-level ITLBs hold, less than half of second-level TLBs */
 #define CODE_WALK_PAGES 2048u
 

@@ -101,7 +101,8 @@ enum code {
 	CODE_LINES_BASE,
 	CODE_PAGES_ITLB, CODE_PAGES_ITLB_BASE, /* one line a page, more than the ITLB holds; as many lines in few pages */
 	CODE_PAGES_WALK, CODE_PAGES_WALK_BASE, /* more than the second level holds */
-	CODE_SMC, CODE_SMC_BASE             /* a store to the code's own line; to a buffer */
+	CODE_SMC, CODE_SMC_BASE,            /* a store to the code's own line; to a buffer */
+	CODE_LINES_FAR_BASE                 /* of CODE_LINES_L3, of which there are more */
 };
 
 /* Two kernels with equal arguments, or one over two contents: (iterations), or (buffer, iterations). The unit

@@ -438,7 +438,7 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 /* Maps and writes the code of a pair. Far-apart lines are to miss caches and no TLB: they get large pages. */
 static enum status write_code(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
-	bool large = w->code == CODE_LINES_L2 || w->code == CODE_LINES_L3 || w->code == CODE_LINES_BASE;
+	bool large = w->code == CODE_LINES_L2 || w->code == CODE_LINES_L3 || w->code == CODE_LINES_BASE || w->code == CODE_LINES_FAR_BASE;
 	uint64_t bytes = 0, page = large ? PAGE_2M : PAGE_4K;
 	enum status st = code_span(w->code, b->cpu, &bytes, out->reason, sizeof(out->reason));
 

@@ -136,6 +136,18 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 /* Whether so many bytes of code stay in the L1I, with 1 KiB of what runs them. */
 static bool code_stays(struct machine_text *t, int64_t bytes) { return bytes + 1024 <= field(t, "l1i", "bytes"); }
 
+/* Of 192 lines of code, in sets of the L2, six times as many as there are ways, or fewer where the L3 does not hold these, at least twice:
+ * whether they fit, 17 lines from one set to the next, and as many lines in a row stay. */
+static bool code_misses_l2(struct machine_text *t)
+{
+	const int64_t ways = larger(1, field(t, "l2", "ways")), way = field(t, "l2", "bytes") / ways;
+	int64_t times = 6;
+
+	while (times > 2 && (times * ways > 192 || 192 / (192 / (times * ways)) * way > field(t, "l3", "bytes") / 4 * 3))
+		times--;
+	return code_stays(t, 192 * 64) && way && 192 / (times * ways) * 17 * 64 <= way;
+}
+
 /* Of 64 lines of code, twice as many as there are ways in each of some sets: whether these fit, 1 KiB from one to the next,
  * and as many lines in a row stay. */
 static bool code_misses(struct machine_text *t, const char *cache)
@@ -211,7 +223,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "frontend.lcp.penalty", code_stays(t, 6 * 4096), C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
 		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(slots_a_cycle(t), field(t, "front", "decode_width")))) },
 		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
-		{ "frontend.l1i_l3.penalty", has_l3 && code_misses(t, "l2"), C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
+		{ "frontend.l1i_l3.penalty", has_l3 && code_misses_l2(t), C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
 		{ "frontend.baclear.penalty", code_stays(t, 2 * 8192), C(field(t, "front", "baclear_cycles") - field(t, "front", "taken_cycles")) },
 		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512 && field(t, "itlb", "entries") <= 128, C(field(t, "stlb", "cycles")) },
 		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
