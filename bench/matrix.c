@@ -54,6 +54,15 @@ struct pass {
 	bool disturbed;                      /* a pair of cores had no windows that nothing disturbed */
 };
 
+/* What stands for counts of so many loads each: the median, since a small L1 loses a line of the wrapper's now and then, which is one
+ * load more in few; the lower quartile where that proves too little, since windows without their loads are in the median of cycles. */
+static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const struct row_proof *proof)
+{
+	const int64_t median = samples_median(counts, n), quartile = counts[n / 4];
+
+	return quartile * 1000 < proof->low_milli * loads ? quartile : median;
+}
+
 /* What a window took on b->core, in thousandths of a cycle, after `owner` had prepared its lines. */
 static enum status one_window(struct pass *p, unsigned owner, uint64_t loads, struct window *w, int64_t *cycles_milli)
 {
@@ -112,7 +121,7 @@ static enum status one_cell(struct pass *p, unsigned owner)
 	c->owner = (uint16_t)owner;
 	c->reader = (uint16_t)p->b->core;
 	for (unsigned e = 0; p->counting.on && e < p->counting.proof_count; e++) {
-		const int64_t count = samples_median(counts[e], n);
+		const int64_t count = stands_for(counts[e], n, loads, &p->counting.proofs[e]);
 
 		c->counts[e] = count < 0 ? 0 : count > UINT8_MAX ? UINT8_MAX : (uint8_t)count;
 	}
@@ -185,11 +194,10 @@ static void reduce(struct pass *p, struct row_result *out)
 		out->core_hz = (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000);
 	out->ns_milli = out->core_hz ? mul_div(out->value_milli, 1000000000, (int64_t)out->core_hz) : -1;
 	out->noisy = is_noisy(out->spread_milli, out->value_milli, out->samples, STAT_MEDIAN, &noise);
-	/* Counted by the median too: a small L1 loses a line of the wrapper's now and then, which is one load more in few. */
 	for (unsigned e = 0; e < p->counting.proof_count; e++) {
 		for (unsigned i = 0; i < n; i++)
 			work[i] = p->matrix->cell[i].counts[e];
-		per_load[e] = mul_div(samples_median(work, n), 1000, p->row->window);
+		per_load[e] = mul_div(stands_for(work, n, p->row->window, &p->counting.proofs[e]), 1000, p->row->window);
 	}
 	p->b->host->put(p->b->host->self, work, 2 * n * sizeof(*work));
 	text_init(&proof, out->proof, sizeof(out->proof));
