@@ -62,7 +62,7 @@ void evidence_plan(struct bench *b, const struct row *r, struct counting *c)
 void evidence_lacking(const struct bench *b, const struct counting *c, struct text *why)
 {
 	if (!b->cycles)
-		text_fmt(why, "no performance counters");
+		text_fmt(why, "no performance counters%s%s", b->cpu->pmu_absent ? ": " : "", b->cpu->pmu_absent ? b->cpu->pmu_absent : "");
 	else if (c->uncounted && plan_extra_absent(b->cpu, c->uncounted))
 		text_fmt(why, "register 0x%x of %s does not answer", c->uncounted->extra_msr, c->uncounted->name);
 	else if (c->uncounted)

@@ -45,12 +45,13 @@ static const struct event *find_cycles(const struct cpu *cpu)
 }
 
 /* Before counters are used for the first time: what firmware left on goes off, and stays off or is not ours; what
- * keeps no value is not used. A register that faults here faults in the rows too, which say so. */
+ * keeps no value or does not answer is not used. */
 static void look_at_counters(struct bench *b)
 {
 	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];
 	uint64_t start, now;
 
+	counters_answer(b->a, &b->own, b->core);
 	if (counters_firmware_check(b->a, &b->own, b->core, list, &b->firmware_on) != ST_OK)
 		return;
 	if (b->firmware_on && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK) {
@@ -85,8 +86,8 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	memset(&b->places, true, sizeof(b->places));
 	if (a->kind != ACCESS_NATIVE)
 		look_at_counters(b);
-	if (b->own.pmu_version || b->own.general_counters)
-		b->cycles = find_cycles(cpu);
+	if (counters_exist(b->cpu))
+		b->cycles = find_cycles(b->cpu);
 	disturbance_find(b);
 }
 

@@ -234,6 +234,46 @@ enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigne
 	return s == ST_OK ? counters_global(a, cpu, core, 0) : s;
 }
 
+static bool answers(const struct access *a, unsigned core, uint32_t msr)
+{
+	uint64_t value;
+	return a->ops->rdmsr(a->self, core, msr, &value) != ST_FAULT;
+}
+
+static void use_none(struct cpu *cpu, const char *why)
+{
+	cpu->pmu_version = 0;
+	cpu->pmu_absent = why;
+}
+
+void counters_answer(const struct access *a, struct cpu *cpu, unsigned core)
+{
+	if (cpu->pmu_version == 0 || is_netburst(cpu))
+		return;
+	if (cpu->pebs)
+		cpu->pebs = answers(a, core, IA32_PEBS_ENABLE);
+	if ((cpu->perf_capabilities & CAPABILITY_FREEZE_WHILE_SMM) && !answers(a, core, IA32_DEBUGCTL))
+		cpu->perf_capabilities &= ~CAPABILITY_FREEZE_WHILE_SMM;
+	for (unsigned c = 0; c < 32; c++) {
+		if ((cpu->general_mask >> c & 1) && !(answers(a, core, IA32_PERFEVTSEL0 + c) && answers(a, core, IA32_PMC0 + c)))
+			cpu->general_mask &= ~(1u << c);
+		if ((cpu->fixed_mask & FIXED_WANTED & 1u << c) && !answers(a, core, IA32_FIXED_CTR0 + c))
+			cpu->fixed_mask &= ~(1u << c);
+	}
+	if (cpu->fixed_mask && !answers(a, core, IA32_FIXED_CTR_CTRL))
+		cpu->fixed_mask = 0;
+	if (!cpu->general_mask)
+		use_none(cpu, "no general counter answers");
+	if (cpu->pmu_version < 2)
+		return;
+	if (!answers(a, core, IA32_PERF_GLOBAL_CTRL))
+		use_none(cpu, "IA32_PERF_GLOBAL_CTRL (0x38F) does not answer");
+	else if (!answers(a, core, IA32_PERF_GLOBAL_STATUS))
+		use_none(cpu, "IA32_PERF_GLOBAL_STATUS (0x38E) does not answer");
+	else if (wr(a, core, IA32_PERF_GLOBAL_OVF_CTRL, 0) == ST_FAULT) /* not every processor lets it be read */
+		use_none(cpu, "IA32_PERF_GLOBAL_OVF_CTRL (0x390) does not answer");
+}
+
 /* Two patterns that a legacy write can make and that differ in every low bit. */
 static const uint64_t patterns[2] = { 0x2AAAAAAA, 0x15555555 };
 
@@ -276,10 +316,8 @@ enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned co
 			if (value != patterns[i])
 				cpu->general_mask &= ~(1u << c);
 		}
-	if ((cpu->pmu_version || netburst) && !cpu->general_mask) {
-		cpu->pmu_version = 0;
-		cpu->pmu_absent = "counters do not keep what is written to them: an emulated PMU";
-	}
+	if ((cpu->pmu_version || netburst) && !cpu->general_mask)
+		use_none(cpu, "counters do not keep what is written to them: an emulated PMU");
 	return cpu->pmu_version ? find_absent_extras(a, cpu, core) : ST_OK;
 }
 

@@ -58,6 +58,10 @@ uint64_t counter_select(const struct event *e);
 MUST_CHECK enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core,
                                      unsigned counter, uint64_t value);
 
+/* Reads what counting needs of a core's registers; what does not answer is taken out of *cpu: a counter of its masks, precise sampling,
+ * or, where no counter works without it, the PMU (cpu->pmu_absent says why). Call it before any other function here. */
+void counters_answer(const struct access *a, struct cpu *cpu, unsigned core);
+
 /* Writes a pattern into each general counter of a core and reads it back: a counter that does not
  * keep it is taken out of cpu's masks, and with none left there is no PMU (cpu->pmu_absent says so). Extra
  * registers of events that do not answer are listed in cpu->extras_absent: no counter counts those events.

@@ -53,6 +53,8 @@ enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cp
 		*why = "no last-branch records";
 	else if (!listed(p, IA32_DEBUGCTL))
 		*why = "IA32_DEBUGCTL is not on this processor's list of registers";
+	else if (rd(l, IA32_DEBUGCTL, &value) != ST_OK)
+		*why = "IA32_DEBUGCTL does not answer";
 	else {
 		l->from_msr = places[i].from;
 		l->to_msr = places[i].to;

@@ -154,7 +154,7 @@ bool loop_row_meets(const struct row_result *row, const char *text, const char *
 	enum status st = expect_row(text, format, row->name, &e);
 	/* Without an event that proves the row on this processor, the value alone is judged. */
 	bool counts = row->status == ROW_OK || (row->status == ROW_UNPROVEN && strstr(row->reason, "no event that proves it")) ||
-		(row->status == ROW_UNPROVEN && !strcmp(row->reason, "no performance counters"));
+		(row->status == ROW_UNPROVEN && !strncmp(row->reason, "no performance counters", 23));
 	*judged = st != ST_MISSING;
 	if (st == ST_MISSING)
 		return true;

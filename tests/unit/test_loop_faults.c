@@ -17,7 +17,10 @@ static const char *const names[] = { "load.l1.latency", "load.l2.latency", "load
 static const struct { const char *fault, *statuses; } cases[] = {
 	{ "", "oooooo" },
 	{ "msr_missing=0x1A4", "uuuuuo" },        /* prefetchers as they were: the triad wants them so */
-	{ "msr_missing=0x38F", "ffffff" },        /* IA32_PERF_GLOBAL_CTRL */
+	{ "msr_missing=0x38F", "uuuuuu" },        /* IA32_PERF_GLOBAL_CTRL: nothing counts without */
+	{ "msr_missing=0xC2", "uuuuuu" },         /* IA32_PMC1: the others lack their start-up sequence (AAK100) */
+	{ "msr_missing=0x30A", "oooooo" },        /* IA32_FIXED_CTR1: a general counter counts cycles */
+	{ "msr_missing=0x1D9", "oooooo" },        /* IA32_DEBUGCTL: SMIs are not left out of the counts; there are none */
 	{ "counter_stuck=1", "uuuuuu" },
 	{ "overcount_event=0x01CB,overcount_thousandths=1020", "uooooo" }, /* MEM_LOAD_RETIRED.L1D_HIT; the triad counts others */
 	{ "overcount_event=0x02CB,overcount_thousandths=500", "ouoooo" },  /* MEM_LOAD_RETIRED.L2_HIT */
@@ -90,6 +93,9 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=1", true },
 	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
 	{ "nehalem-ep", "load.l?.*,load.dram_local.*,triad.l2.bandwidth,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=9", false },
+	{ "nehalem-ep", "core_to_core.*", "prefetch_ignored=15", false },
+	{ "skylake-sp", "load.l?.latency,load.dram_local.latency,read.l2.bandwidth", "msr_missing=0xC2", false },
+	{ "skylake-sp", "load.l?.latency,branch.*,core_to_core.*,size.rob.entries,load.staircase.latency,read.l1_all.bandwidth", "msr_missing=0x38E", true },
 };
 
 static void test_loop_faults_take_ok_from_other_rows_and_machines_too(void **state)
