@@ -13,7 +13,7 @@
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
 #define SMC_BASE_AT 2048u /* of CODE_SMC_BASE in its page: whoever looks at low address bits alone tells it from CODE_SMC */
-#define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 16 bytes apart; its loop makes as many jumps of them */
+#define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 4 bytes apart, so that small target buffers know them; its loop makes as many jumps of them */
 
 static const struct cpu_cache *l1i(const struct cpu *cpu)
 {
@@ -90,7 +90,7 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 		*bytes = 2 * CODE_JUMPS + PAGE_4K;
 		return stays(cpu, 2 * CODE_JUMPS, reason, capacity);
 	case CODE_TARGETS_BASE:
-		*bytes = 16 * BASE_JUMPS + PAGE_4K;
+		*bytes = 4 * BASE_JUMPS + PAGE_4K;
 		return ST_OK;
 	case CODE_LINES_L2: case CODE_LINES_L3:
 		st = lines_shape(code, cpu, &stride, &sets, reason, capacity);
@@ -258,8 +258,8 @@ static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
 	case CODE_PAGES_WALK: /* alike in all sets of an L2, however many these are, beside what the walks load; and for (address XOR
 				 address >> 11) mod 2048, as a target buffer may look at it, each another value */
 		return i * PAGE_4K + (i >> 6 | (i >> 5 & 1) << 5) * LINE;
-	default:
-		return i * LINE;
+	default: /* and for small target buffers */
+		return i * LINE + (i >> 2 & 7) * 8;
 	}
 }
 
@@ -307,7 +307,7 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 		write_targets(at, CODE_JUMPS, 2);
 		break;
 	case CODE_TARGETS_BASE:
-		write_targets(at, BASE_JUMPS, 16);
+		write_targets(at, BASE_JUMPS, 4);
 		break;
 	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
 		if (lines_shape(code, cpu, &stride, &sets, ignored, sizeof(ignored)) != ST_OK)

@@ -226,13 +226,15 @@ static const struct row_proof_set proof_baclear[] = {
 	END_OF_SETS
 };
 static const struct row_proof_set proof_itlb[] = {
-	{ { { "ITLB_MISSES.STLB_HIT", ONCE }, { "ITLB_MISSES.WALK_COMPLETED", NEVER } } },
+	{ { { "ITLB_MISSES.STLB_HIT", ONCE }, { "ITLB_MISSES.WALK_COMPLETED", NEVER }, { "BACLEAR.CLEAR", SELDOM } } },
+	{ { { "ITLB_MISSES.STLB_HIT", ONCE }, { "ITLB_MISSES.WALK_COMPLETED", NEVER }, { "BACLEARS.ANY", SELDOM } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_itlb_walk[] = {
-	{ { { "ITLB_MISSES.WALK_COMPLETED", ONCE } } },
+	{ { { "ITLB_MISSES.WALK_COMPLETED", ONCE }, { "BACLEAR.CLEAR", SELDOM } } },
+	{ { { "ITLB_MISSES.WALK_COMPLETED", ONCE }, { "BACLEARS.ANY", SELDOM } } },
 	{ { { "PAGE_WALK.CODE", ONCE } } },
-	{ { { "ITLB.MISSES", ONCE } } },
+	{ { { "ITLB.MISSES", ONCE }, { "BACLEARS", SELDOM } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_smc[] = {

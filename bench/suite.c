@@ -231,6 +231,7 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	write_profile(w, plan, &r, odd);
 }
 
+#define TURBO_PART 100u /* 1 %: half of what a row may be off */
 #define PINNED_PART 33u /* 3 %: how far a pinned clock may be from what it should be */
 
 static const struct pinned *pin_kept(const struct pins *pins, const char *name)
@@ -266,6 +267,38 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 	text_fixed(&reason, (int64_t)(wanted / 1000000), 3);
 }
 
+/* Turbo mode is one of this machine and could not be switched off in any of the ways. */
+static bool turbo_stays(const struct pins *pins)
+{
+	bool stays = false;
+
+	for (unsigned i = 0; i < pins->count; i++)
+		if (str_equal(pins->list[i].pin->name, "turbo") && !pins->list[i].absent) {
+			if (!pins->list[i].refused)
+				return false;
+			stays = true;
+		}
+	return stays;
+}
+
+/* What is counted in seconds, or in cycles of something else, is another figure at another core clock. The base clock is the TSC's. */
+static void judge_core_clock(const struct bench *b, const struct pins *pins, struct row_result *r)
+{
+	const uint64_t base = b->a->tsc_hz, hz = r->core_hz;
+	struct text reason;
+
+	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && r->row->statistic == STAT_MINIMUM) || !turbo_stays(pins) ||
+	    (hz > base ? hz - base : base - hz) <= base / TURBO_PART)
+		return;
+	r->status = ROW_UNPROVEN;
+	text_init(&reason, r->reason, sizeof(r->reason));
+	text_fmt(&reason, "turbo mode could not be switched off: the core clock ");
+	text_fmt(&reason, hz ? "was " : "is not known");
+	if (hz)
+		text_fixed(&reason, (int64_t)(hz / 1000000), 3);
+	text_fmt(&reason, hz ? " GHz" : "");
+}
+
 /* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
 static void judge_pins(const struct pins *pins, struct row_result *r)
 {
@@ -291,6 +324,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 			w->host->progress(w->host->self, p);
 		bench_row(b, row, &r);
 		judge_pins(&w->out->pins, &r);
+		judge_core_clock(b, &w->out->pins, &r);
 		judge_uncore_clock(b, &w->out->pins, &r);
 	}
 	w->out->rows++;

@@ -94,6 +94,9 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
 	{ "nehalem-ep", "load.l?.*,load.dram_local.*,triad.l2.bandwidth,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=9", false },
 	{ "nehalem-ep", "core_to_core.*", "prefetch_ignored=15", false },
+	{ "nehalem-ep", "load.l?.latency,load.dram_local.latency,*.l1.bandwidth,read.l2.bandwidth,copy.l2.bandwidth,read.l1_all.bandwidth",
+	  "turbo_locked=1,ratio_turbo=1,ratio_period_us=60,ratio_other=25", false },
+	{ "nehalem-ep", "load.l?.latency,*.l1.bandwidth,triad.l2.bandwidth", "turbo_locked=1,ratio_turbo=1,ratio_period_us=700,ratio_other=25", false },
 	{ "skylake-sp", "load.l?.latency,load.dram_local.latency,read.l2.bandwidth", "msr_missing=0xC2", false },
 	{ "skylake-sp", "load.l?.latency,branch.*,core_to_core.*,size.rob.entries,load.staircase.latency,read.l1_all.bandwidth", "msr_missing=0x38E", true },
 };
