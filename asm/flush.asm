@@ -1,8 +1,23 @@
-; asm/flush.asm: what a stream in memory is to visit leaves the caches, by few instructions. The loop is asm/visit.asm's.
+; asm/flush.asm: what a stream in memory is to visit leaves the caches, by few instructions.
 
-; uint64_t k_visit_flush_16(void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
+; uint64_t k_visit_flush(void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: CLFLUSH the 16 lines from a + at; at = (at + 1024) & mask;  MFENCE; return at. 20 instructions.
 ; Arrays as in asm/stream.asm, of at least 1024 bytes; `at` is a multiple of 1024.
 %assign STREAM_STEP 1024
-VISIT_FLUSH k_visit_flush_16, 16
+KERNEL k_visit_flush, 0, 20, 0, 0, 0, 4, 3
+	LOOP_ALIGN
+.loop:
+%assign step 0
+%rep 16
+	clflush [rdi + r9 + step]
+%assign step step + 64
+%endrep
+	add r9, STREAM_STEP
+	and r9, r8
+	dec rcx
+	jnz .loop
+	mfence
+	mov rax, r9
+	ret
+ENDKERNEL k_visit_flush
 %assign STREAM_STEP 0

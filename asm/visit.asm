@@ -5,9 +5,10 @@
 ; uint64_t k_visit_write(void *a /* rdi */, -, -, iterations, mask, at)
 ; uint64_t k_visit_copy(void *a /* rdi */, const void *b /* rsi */, -, iterations, mask, at)
 ; uint64_t k_visit_triad(void *a /* rdi */, const void *b /* rsi */, const void *c /* rdx */, iterations, mask, at)
-;   for each iteration, the 4 lines from byte offset `at`: load a word of the line of b and of c; store 0 to a word of the
-;   line of a (k_visit_read: load it); at = (at + 256) & mask; return at
-%assign STREAM_STEP 256
+;   for each iteration, the 16 lines from byte offset `at`: load a word of the line of b and of c; store 0 to a word of the
+;   line of a (k_visit_read: load it); at = (at + 1024) & mask; return at
+; Arrays as in asm/stream.asm, of at least 1024 bytes; `at` is a multiple of 1024.
+%assign STREAM_STEP 1024
 
 ; What is done with a line of each array.
 %macro VISIT_READ 0
@@ -27,16 +28,19 @@
 
 ; %1 name, %2 loads a line, %3 stores a line, %4 a line
 %macro VISIT 4
-KERNEL %1, 0, 4 * (%2 + %3) + 4, 4 * %2, 4 * %3, 32 * (%2 + %3), 4, 3
+KERNEL %1, 0, 16 * (%2 + %3) + 4, 16 * %2, 16 * %3, 128 * (%2 + %3), 4, 3
 	xor r10d, r10d
 	LOOP_ALIGN
 .loop:
 %assign step 0
-%rep 4
+%rep 16
 	%4
 %assign step step + 64
 %endrep
-	STREAM_NEXT
+	add r9, STREAM_STEP
+	and r9, r8
+	dec rcx
+	jnz .loop
 	mov rax, r9
 	ret
 ENDKERNEL %1
@@ -46,26 +50,4 @@ VISIT k_visit_write, 0, 1, VISIT_WRITE
 VISIT k_visit_copy, 1, 1, VISIT_COPY
 VISIT k_visit_triad, 2, 1, VISIT_TRIAD
 
-; uint64_t k_visit_flush(void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
-;   for each iteration: CLFLUSH the 4 lines from a + at; at = (at + 256) & mask;  MFENCE; return at. 8 instructions.
-; %1 name, %2 lines an iteration
-%macro VISIT_FLUSH 2
-KERNEL %1, 0, %2 + 4, 0, 0, 0, 4, 3
-	LOOP_ALIGN
-.loop:
-%assign step 0
-%rep %2
-	clflush [rdi + r9 + step]
-%assign step step + 64
-%endrep
-	add r9, 64 * %2
-	and r9, r8
-	dec rcx
-	jnz .loop
-	mfence
-	mov rax, r9
-	ret
-ENDKERNEL %1
-%endmacro
-VISIT_FLUSH k_visit_flush, 4
 %assign STREAM_STEP 0

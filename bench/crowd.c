@@ -13,21 +13,6 @@ enum status crowd_begin(struct crowd *c, struct bench *b, const struct row *r)
 	return c->members && c->jobs ? ST_OK : ST_FULL;
 }
 
-enum status crowd_end(struct crowd *c)
-{
-	const struct suite_host *host = c->b->host;
-	enum status st = ST_OK;
-
-	for (unsigned i = 0; c->members && i < CROWD_MAX; i++)
-		if (c->members[i].set.mapped && c->b->a->ops->unmap(c->b->a->self, &c->members[i].set.map) != ST_OK)
-			st = ST_BROKEN;
-	if (c->members)
-		host->put(host->self, c->members, CROWD_MAX * sizeof(*c->members));
-	if (c->jobs)
-		host->put(host->self, c->jobs, CROWD_MAX * sizeof(*c->jobs));
-	return st;
-}
-
 static enum status run_jobs(struct crowd *c, unsigned n)
 {
 	enum status st = c->b->a->ops->run(c->b->a->self, c->jobs, n, 0);
@@ -68,8 +53,10 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		struct member *m = &c->members[i];
 
 		window_read(c->b, m->core, counted ? &c->counting : NULL, 0, &m->window);
-		if (!m->kernel)
+		if (!m->kernel) {
 			m->set.at = m->window.result;
+			m->visited_bytes += m->units * m->set.shape.step_bytes;
+		}
 		first = m->window.began < first ? m->window.began : first;
 		last = m->window.began > last ? m->window.began : last;
 	}
@@ -77,26 +64,93 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 	return st;
 }
 
-enum status crowd_flush(struct crowd *c, unsigned n)
+/* Flushes so many bytes of each array of the first n members' streams, from byte offset `from` of each: whole iterations of the kernel. */
+static enum status flush(struct crowd *c, unsigned n, const uint64_t *from, const uint64_t *bytes)
 {
-	const struct kernel *flush = kernel_find("k_visit_flush");
-	enum status st = flush ? ST_OK : ST_BROKEN;
-	unsigned arrays = n ? c->members[0].set.shape.arrays : 0;
+	const struct kernel *kernel = kernel_find("k_visit_flush");
+	enum status st = kernel ? ST_OK : ST_BROKEN;
 
-	for (unsigned array = 0; array < arrays && st == ST_OK; array++) {
+	for (unsigned array = 0, jobs = 1; jobs && st == ST_OK; array++) {
+		jobs = 0;
 		for (unsigned i = 0; i < n && st == ST_OK; i++) {
 			struct working_set *w = &c->members[i].set;
 			uint64_t arguments[6];
 
-			if (w->at + c->members[i].units * w->shape.step_bytes > w->shape.array_bytes)
-				w->at = 0;
-			window_arguments(c->b, w, c->members[i].units, arguments);
+			if (array >= w->shape.arrays || !bytes[i])
+				continue;
+			w->at = from[i];
+			window_visit_arguments(c->b, w, kernel, bytes[i] / w->shape.step_bytes, arguments);
 			arguments[0] = arguments[array];
-			st = window_load(c->b, c->members[i].core, flush, arguments, NULL, 0, &c->jobs[i]);
+			st = window_load(c->b, c->members[i].core, kernel, arguments, NULL, 0, &c->jobs[jobs++]);
 		}
-		if (st == ST_OK)
-			st = run_jobs(c, n);
+		if (st == ST_OK && jobs)
+			st = run_jobs(c, jobs);
 	}
+	return st;
+}
+
+enum status crowd_flush(struct crowd *c, unsigned n)
+{
+	uint64_t from[CROWD_MAX], bytes[CROWD_MAX];
+
+	for (unsigned i = 0; i < n; i++) {
+		struct member *m = &c->members[i];
+
+		bytes[i] = m->units * m->set.shape.step_bytes;
+		if (m->set.at + bytes[i] > m->set.shape.array_bytes) {
+			m->visited_bytes += m->set.shape.array_bytes - m->set.at;
+			m->set.at = 0;
+		}
+		from[i] = m->set.at;
+	}
+	return flush(c, n, from, bytes);
+}
+
+/* Of a member's arrays, what a cache may still hold: what was visited, and where the last level replaces the oldest no more than it and
+ * the level that it takes lines from have room for. */
+static uint64_t still_held(const struct crowd *c, const struct member *m)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+	const uint64_t most = last ? (last->bytes + (below && !last->inclusive ? below->bytes : 0)) / m->set.shape.arrays : m->visited_bytes;
+	const uint64_t held = m->visited_bytes < most || c->b->last_forgets ? m->visited_bytes : most;
+
+	return held < m->set.shape.array_bytes ? held : m->set.shape.array_bytes;
+}
+
+enum status crowd_give_back(struct crowd *c)
+{
+	const struct access *a = c->b->a;
+	uint64_t from[CROWD_MAX], bytes[CROWD_MAX];
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < CROWD_MAX; i++) {
+		const struct member *m = &c->members[i];
+		const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && m->visited_bytes;
+
+		bytes[i] = stream ? still_held(c, m) : 0;
+		from[i] = stream ? (m->set.at - bytes[i]) & (m->set.shape.array_bytes - 1) : 0;
+	}
+	if (!c->in_kernel) /* a core that failed once is not asked again */
+		st = flush(c, c->count, from, bytes);
+	for (unsigned i = 0; i < CROWD_MAX; i++) {
+		struct member *m = &c->members[i];
+
+		if (m->set.mapped && a->ops->unmap(a->self, &m->set.map) != ST_OK && st == ST_OK)
+			st = ST_BROKEN;
+		m->set.mapped = false;
+	}
+	return st;
+}
+
+enum status crowd_end(struct crowd *c)
+{
+	const struct suite_host *host = c->b->host;
+	const enum status st = c->members && c->jobs ? crowd_give_back(c) : ST_OK;
+
+	if (c->members)
+		host->put(host->self, c->members, CROWD_MAX * sizeof(*c->members));
+	if (c->jobs)
+		host->put(host->self, c->jobs, CROWD_MAX * sizeof(*c->jobs));
 	return st;
 }
 
@@ -126,6 +180,7 @@ enum status crowd_map(struct crowd *c, unsigned member, unsigned node, struct ro
 		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
 	}
 	w->mapped = st == ST_OK;
+	c->members[member].visited_bytes = 0;
 	if (st == ST_OK && out->page_bytes < page)
 		out->page_bytes = page;
 	return st;

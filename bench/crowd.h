@@ -16,6 +16,7 @@ struct member {
 	uint64_t units;              /* of work, for the working set's kernel */
 	uint64_t arguments[6];       /* for another */
 	struct working_set set;
+	uint64_t visited_bytes;      /* of each array of a stream, since it was mapped: a cache may hold them */
 	struct window window;        /* out */
 };
 
@@ -34,8 +35,11 @@ struct crowd {
 	uint8_t vector;
 };
 
-/* Gets the memory; crowd_end unmaps all working sets and gives it back. */
+/* Gets the memory; crowd_end gives it back, and all working sets. */
 MUST_CHECK enum status crowd_begin(struct crowd *c, struct bench *b, const struct row *r);
+/* Flushes and unmaps all working sets: else a later row, whose arrays may lie in the same memory, finds lines of them in some core's
+ * caches, and modified ones are written back in its windows. */
+MUST_CHECK enum status crowd_give_back(struct crowd *c);
 MUST_CHECK enum status crowd_end(struct crowd *c);
 /* Runs the windows of the first n members. `counted`: all read their counters,
  * so that all begin alike; only the first one's count. *together: they all began before

@@ -4,27 +4,40 @@
 #include "bench/crowd_arrays.h"
 
 #define WINDOW_SCALE 16u      /* real cores take some hundred ns to begin together: longer windows there */
-#define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new */
+#define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new; on a simulated machine one fewer */
 #define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
 #define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
 #define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
 #define VALUE_WINDOWS 32u     /* of a row, in which all cores are at work, on a simulated machine: 12 of them twice as long */
-#define NODE_CORES 4u         /* of a node, for which its rows' windows are meant */
+#define SOCKET_CORES 16u      /* for which windows in memory are meant */
 
-/* Few cores of a node go through few pages in a window of many; where prefetchers begin anew must not decide. Of many in memory the
- * longest window ends later than the others by a part that is another each time; in a row's value that must not decide either,
- * where lines go as well as come; nor how a last level that takes what the L2s give up has them mixed. Out of a private cache beyond the
- * L1 the shorter window too pushes the wrapper's lines out of the L1: four of them were a fiftieth of 64 iterations. */
+/* Few cores of a socket go through few pages in a window of many: where prefetchers begin anew must not decide, nor how long the last
+ * core is behind the others. So their windows are so many times as long. */
+static unsigned times_of_few(const struct crowd *c)
+{
+	const uint32_t *package = c->b->groups.package;
+	unsigned cores = c->at_once;
+
+	if (c->row->place != PLACE_DRAM)
+		return 1;
+	if (c->row->order == ORDER_CROWD)
+		for (unsigned i = cores = 0; i < c->count; i++)
+			cores += package[c->members[i].core] == package[c->members[0].core];
+	return cores && cores < SOCKET_CORES ? (SOCKET_CORES + cores - 1) / cores : 1;
+}
+
+/* Of many in memory the longest window ends later than the others by a part that is another each time; in a row's value that must not
+ * decide either, where lines go as well as come; nor how a last level that takes what the L2s give up has them mixed. Out of a private
+ * cache beyond the L1 the shorter window too pushes the wrapper's lines out of the L1: four of them were a fiftieth of 64 iterations. */
 uint32_t crowd_window(const struct crowd *c)
 {
-	const unsigned few = c->row->order == ORDER_NODES && c->at_once && c->at_once < NODE_CORES ? (NODE_CORES + c->at_once - 1) / c->at_once : 1;
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const bool uneven = c->at_once > MANY_CORES || (last && last->level > 2 && !last->inclusive);
 	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && c->at_once == c->count && uneven ? 2 : 1;
 	const struct cpu_cache *l1 = cpu_cache(c->b->cpu, 1);
 	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
-	uint32_t window = c->row->window * few * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
+	uint32_t window = c->row->window * times_of_few(c) * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
 
 	while ((c->row->place == PLACE_L2 || c->row->place == PLACE_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
 		window *= 2;
@@ -135,7 +148,7 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
 		/* nor does what fills the last level: the windows' lines would be in it; where all are to come through its sets in turn, both
 		 * together, for beyond its end an array begins in other sets */
-		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + VALUE_WINDOWS * c->row->window * s->step_bytes;
+		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + VALUE_WINDOWS * c->row->window * times_of_few(c) * s->step_bytes;
 
 		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / crowd_sharers(c, n, PLACE_DRAM) / s->arrays - 1);
@@ -181,17 +194,19 @@ static enum status visit(struct crowd *c, unsigned n)
 	enum status st;
 
 	for (unsigned i = 0; i < n; i++)
-		window_arguments(c->b, &c->members[i].set, c->members[i].units, c->members[i].arguments);
+		window_visit_arguments(c->b, &c->members[i].set, c->members[i].kernel, c->members[i].units, c->members[i].arguments);
 	st = crowd_run(c, n, false, &ignored);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		c->members[i].set.at = c->members[i].window.result;
+		c->members[i].visited_bytes += c->members[i].units * c->members[i].set.shape.step_bytes;
+	}
 	return st;
 }
 
-/* Arrays that are to stay: two visits, or until one gets no shorter. */
+/* Arrays that are to stay: by a visit or two, of caches that hold nothing of an earlier row of many cores; or until one gets no shorter. */
 static enum status settle(struct crowd *c, unsigned n)
 {
-	const unsigned most = c->settles ? VISITS_MAX : VISITS;
+	const unsigned most = c->settles ? VISITS_MAX : c->b->a->kind == ACCESS_SIM ? VISITS - 1 : VISITS;
 	uint64_t before = 0;
 	enum status st = ST_OK;
 

@@ -99,6 +99,7 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 
 		l->came_round |= turns > most;
 		c->members[i].units = turns + SPECULATED < most ? turns + SPECULATED : most;
+		c->members[i].set.at = c->members[i].visited_bytes = c->members[i].units * c->members[i].set.shape.step_bytes;
 		*rate += mul_div((int64_t)(c->members[i].window.result * c->members[i].set.shape.step_bytes * 1000), (int64_t)c->b->a->tsc_hz,
 		                 c->members[i].window.tsc ? (int64_t)c->members[i].window.tsc : 1);
 	}
@@ -341,27 +342,6 @@ static enum status shared(struct loaded *l, struct row_result *out)
 
 /* ------------------------------------------------------------------------------------------------- */
 
-/* Flushes the others' arrays: else a later row, whose arrays may lie in the same memory, finds lines of them in the others' caches. */
-static enum status give_back(struct loaded *l)
-{
-	struct crowd *c = &l->crowd;
-	const struct kernel *flush = kernel_find("k_visit_flush_16");
-	enum status st = flush ? ST_OK : ST_BROKEN;
-
-	for (unsigned i = 1; i < c->count && st == ST_OK; i++) {
-		struct working_set *w = &c->members[i].set;
-		uint64_t arguments[6];
-
-		w->at = 0;
-		window_arguments(c->b, w, 0, arguments);
-		arguments[flush->count_argument] = w->shape.array_bytes / flush->step_bytes;
-		st = window_load(c->b, c->members[i].core, flush, arguments, NULL, 0, c->jobs);
-		if (st == ST_OK)
-			st = c->b->a->ops->run(c->b->a->self, c->jobs, 1, 0);
-	}
-	return st;
-}
-
 static enum status with_counters(struct loaded *l, struct row_result *out)
 {
 	struct crowd *c = &l->crowd;
@@ -373,8 +353,6 @@ static enum status with_counters(struct loaded *l, struct row_result *out)
 
 	if (st == ST_OK)
 		st = c->row->order == ORDER_LOADED ? loaded(l, out) : shared(l, out);
-	if (st == ST_OK && c->row->order == ORDER_LOADED)
-		st = give_back(l);
 	if (c->counting.on && (stopped = counters_stop(b->a, b->cpu, &c->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 		st = stopped;
 	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)

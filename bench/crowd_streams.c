@@ -4,7 +4,7 @@
  * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. */
 #include "bench/crowd_arrays.h"
 
-#define ROUNDS_SIMULATED 3u
+#define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted where lines are to come from memory; of other points one */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
 #define POINTS_MOST 32u       /* twice as many cores each time */
@@ -20,14 +20,15 @@ struct point {
 static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struct point *p)
 {
 	struct bench *b = c->b;
-	unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? ROUNDS_SIMULATED : ROUNDS;
+	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
+	const unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : simulated ? ROUNDS_SIMULATED : ROUNDS, before = aside || (simulated && c->row->prepare == PREPARE_WARM) ? 0 : 1;
 	uint64_t window = crowd_window(c);
 	struct pair *tsc = b->tsc[0];
 	struct slope slope, count;
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
-	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
+	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
 		bool together = true;
 
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
@@ -49,7 +50,7 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 				*(longer ? &b->counts[0][e][p->good].longer : &b->counts[0][e][p->good].shorter) =
 					(int64_t)c->members[0].window.counts[e];
 		}
-		if (round == 0)
+		if (round < before)
 			continue; /* warm-up */
 		if (together)
 			p->good++;
@@ -259,14 +260,9 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 	}
 	if (st == ST_OK && c->count)
 		st = counted(c, c->count, p);
-	for (unsigned i = 0; i < c->count; i++) {
-		struct working_set *w = &c->members[i].set;
+	const enum status ended = crowd_give_back(c);
 
-		if (w->mapped && a->ops->unmap(a->self, &w->map) != ST_OK && st == ST_OK)
-			st = ST_BROKEN;
-		w->mapped = false;
-	}
-	return st;
+	return st == ST_OK ? ended : st;
 }
 
 /* The row's value is its least point, as measured. */

@@ -111,6 +111,8 @@ MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, unsigned *more, struct job *job);
 /* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
 const char *window_visitor(const struct row *r, const struct kernel *k);
+/* What that kernel, or k_visit_flush, is called with for what so many iterations of the stream come to from w->at on: whole iterations of its own. */
+void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6]);
 /* Where cycles are not counted: *tick_micro is cycles a TSC tick, in millionths, from two windows of dependent adds. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
 /* Brings the working set into its state before a window of `units`. */

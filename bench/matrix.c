@@ -5,7 +5,7 @@
  * sample. A pair costs the same on any machine, their number grows with the square of the cores. */
 #include "bench/matrix.h"
 
-#define MATRIX_SAMPLES_SIMULATED 5u
+#define MATRIX_SAMPLES_SIMULATED 3u
 #define MATRIX_SAMPLES 21u
 #define SHARE_LEAST 5u            /* a mode has at least one in so many samples */
 

@@ -164,6 +164,15 @@ const char *window_visitor(const struct row *r, const struct kernel *k)
 	return arrays == 3 ? "k_visit_triad" : arrays == 2 ? "k_visit_copy" : k->loads ? "k_visit_read" : "k_visit_write";
 }
 
+void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6])
+{
+	const uint64_t step = visitor->step_bytes, begin = w->at / step * step;
+
+	window_arguments(b, w, units, arguments);
+	arguments[visitor->count_argument] = (w->at + units * w->shape.step_bytes - begin + step - 1) / step;
+	arguments[5] = begin;
+}
+
 /* The first array that a visit goes through: where streams store past the caches, only what they read is in them. */
 static unsigned first_visited(const struct row *r, const struct working_set *w)
 {
@@ -178,7 +187,8 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 	uint64_t arguments[6];
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
-	window_arguments(b, w, units, arguments);
+	if (visitor)
+		window_visit_arguments(b, w, visitor, units, arguments);
 	for (unsigned array = past; array < (past ? w->shape.arrays : 1) && st == ST_OK; array++) {
 		arguments[0] = arguments[array];
 		st = window_run(b, visitor, arguments, NULL, 0, out, job);
@@ -191,15 +201,12 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 /* What so many iterations of a stream come to leaves the caches, but for an array that is written past them. */
 static enum status flush_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
-	const struct kernel *flush = kernel_find("k_visit_flush_16");
+	const struct kernel *flush = kernel_find("k_visit_flush");
 	uint64_t arguments[6];
 	enum status st = flush ? ST_OK : ST_BROKEN;
 
-	window_arguments(b, w, units, arguments);
-	if (flush) { /* whole iterations of it */
-		arguments[3] = units * w->shape.step_bytes / flush->step_bytes + 2;
-		arguments[5] = w->at / flush->step_bytes * flush->step_bytes;
-	}
+	if (flush)
+		window_visit_arguments(b, w, flush, units, arguments);
 	for (unsigned array = first_visited(r, w); array < w->shape.arrays && st == ST_OK; array++) {
 		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 		st = window_run(b, flush, arguments, NULL, 0, out, job);
@@ -229,11 +236,11 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 	struct window part;
 
-	if (!again || 4 * again > units)
+	if (!visitor || !again || 4 * again > units)
 		return st;
-	window_arguments(b, w, again, arguments);
+	window_visit_arguments(b, w, visitor, again, arguments);
 	for (unsigned visit = 0; visit < 3; visit++) {
-		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1);
+		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(visitor->step_bytes - 1);
 		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
 			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 			st = window_run(b, visitor, arguments, NULL, 0, &part, job);

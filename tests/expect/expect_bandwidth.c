@@ -173,7 +173,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 	};
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
 	const uint64_t sockets = machine_field(t, "topology", "sockets"), of_node = machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads");
-	const unsigned longer = of_node && of_node < 4 ? (unsigned)((4 + of_node - 1) / of_node) : 1; /* windows of few cores */
+	const unsigned turns = of_node && of_node < 16 ? (unsigned)(64 * ((16 + of_node - 1) / of_node)) : 64; /* of a window; few cores have longer ones */
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		size_t n = strlen(streams[i].name);
@@ -181,7 +181,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 		bool between = !strncmp(row + n, ".node_remote", 12), local = !strncmp(row + n, ".node_local", 11);
 
 		if (!strncmp(row, streams[i].name, n) && (between || local) && !strcmp(row + n + (between ? 12 : 11), tail))
-			return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], 4, 1, 64 * longer, between, out);
+			return between && sockets < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], 4, 1, turns, between, out);
 	}
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		for (unsigned level = 1; level <= 4; level++) {
@@ -196,7 +196,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 			if ((level == 2 && !machine_field(t, "l2", "bytes")) || (level == 3 && !machine_field(t, "l3", "bytes")))
 				return ST_UNSUPPORTED;
 			/* what is written back has to be, so only these windows begin with lines that were flushed */
-			return sockets * of_node < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, level == 4 && (!streams[i].stored || streams[i].nontemporal) ? 64 : 0, false, out);
+			return sockets * of_node < 2 ? ST_UNSUPPORTED : crowd(t, &streams[i], level, sockets, level == 4 && (!streams[i].stored || streams[i].nontemporal) ? turns : 0, false, out);
 		}
 	return ST_MISSING;
 }

@@ -61,8 +61,8 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_fsqrt_indep_easy", START_BUFFER }, { "k_fsqrt_indep_hard", START_BUFFER },
 	{ "k_microcode_switch", START_COUNT }, { "k_microcode_switch_base", START_COUNT },
 	{ "k_avx_transition", START_COUNT }, { "k_avx_transition_base", START_COUNT }, { "k_fp_assist_flushed", START_BUFFER },
-	{ "k_visit_read", START_STREAMS }, { "k_visit_write", START_STREAMS }, { "k_visit_copy", START_STREAMS }, { "k_visit_triad", START_STREAMS }, { "k_visit_flush", START_STREAMS },
-	{ "k_chase_cold", START_CHASE }, { "k_visit_flush_16", START_STREAMS },
+	{ "k_visit_read", START_STREAMS }, { "k_visit_write", START_STREAMS }, { "k_visit_copy", START_STREAMS }, { "k_visit_triad", START_STREAMS },
+	{ "k_chase_cold", START_CHASE }, { "k_visit_flush", START_STREAMS },
 };
 
 enum kernel_start kernel_start_find(const char *kernel)

@@ -64,11 +64,14 @@ static void test_bandwidth_is_the_same_behind_others(void **state)
 {
 	(void)state;
 	static const char *const written[] = { "write.dram.*", "copy.dram.*", "load.dram_local.*", NULL }, *const read[] = { "load.l?.*", "write.dram.*", "triad.dram_nt.*", NULL };
+	static const char *const crowds[] = { "write.dram_all.*", "write.l3_all.*,read.l3_all.*", NULL };
 	static const char *const loaded[] = { "load.dram_loaded.*", NULL };
 	says_the_same("core2", "read.dram.bandwidth", written, 200);
 	says_the_same("core2", "copy.dram.bandwidth", written, 200);
 	says_the_same("nehalem-ep", "read.dram.bandwidth", read, 75);
 	says_the_same("nehalem-ep", "write.dram_nt.bandwidth", written, 200);
+	says_the_same("nehalem-ep", "triad.dram_all.bandwidth", crowds, 100);
+	says_the_same("core2", "triad.dram_all.bandwidth", crowds, 100);
 	says_the_same("skylake-sp", "read.dram.bandwidth", loaded, 200);
 }
 
