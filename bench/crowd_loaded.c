@@ -6,15 +6,15 @@
 
 #define ROUNDS_SIMULATED 3u
 #define ROUNDS 15u
-#define ROUNDS_LIGHT 5u           /* at least, and */
-#define LIGHT_TIMES 4u            /* the longer window in shorter ones, where loads wait seldom, and so by chance */
+#define LIGHT_TIMES 4u            /* the longer window in shorter ones, where loads wait seldom, and so by chance: the whole ring, of which each round's
+                                   * shorter window takes the next part off, so that as many rounds have each node as often, alone and under load */
 #define ROUNDS_FACTOR 2u
 #define WINDOW_SCALE 16u          /* of real cores, which take some hundred ns to begin together */
-#define INJECTED_BYTES 0x80000u   /* of each other core's array, on a simulated machine: more than it reads in a window */
+#define INJECTED_BYTES 0x100000u  /* of each other core's array, on a simulated machine: more than it reads in a window */
 #define CAP_ITERATIONS 0x1000000u /* of those that are to be stopped; of simulated ones fewer */
 #define CAP_SIMULATED 0x10000u
 #define SPECULATED 32u            /* turns of k_inject: as many as a reorder buffer may have begun beyond its last */
-#define LEAST_MILLI 100           /* what a value may be off by */
+#define LEAST_MILLI 500           /* what a value may be off by */
 #define LINE_SLOT_BYTES PAGE_4K
 #define FLAG_AT 1024u             /* in the page of flag and shared line */
 #define APART 512u                /* a line that is not the shared one */
@@ -125,7 +125,8 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
 	int64_t rates[SAMPLES_MAX];
-	const unsigned rounds = wanted_rounds(b), wanted = light && rounds < ROUNDS_LIGHT ? ROUNDS_LIGHT : rounds, times = light ? LIGHT_TIMES : 2;
+	const enum statistic statistic = light ? STAT_MEAN : STAT_MEDIAN;
+	const unsigned rounds = wanted_rounds(b), wanted = light ? (rounds + LIGHT_TIMES - 1) / LIGHT_TIMES * LIGHT_TIMES : rounds, times = light ? LIGHT_TIMES : 2;
 	unsigned good = 0;
 	struct slope slope;
 	enum status st = ST_OK;
@@ -152,7 +153,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	*usable = good != 0;
 	if (!good)
 		return ST_OK;
-	st = slope_of(cycles, good, l->window * (times - 1), STAT_MEDIAN, &slope);
+	st = slope_of(cycles, good, l->window * (times - 1), statistic, &slope);
 	*latency = mul_div(slope.value_micro, 1, 1000);
 	*spread = mul_div(slope.spread_micro, 1, 1000);
 	*rate_milli = samples_median(rates, good);
@@ -242,7 +243,14 @@ static enum status loaded(struct loaded *l, struct row_result *out)
 			never_together(l, out);
 			return ST_OK;
 		}
-		alone = p ? alone : latency;
+		if (st == ST_OK && !p)
+			alone = latency;
+		if (st == ST_OK && usable && light) {
+			int64_t again = 0, again_spread, again_rate, again_counts[ROW_PROOFS_MAX];
+
+			st = loaded_point(l, 1, delay, true, &again, &again_spread, &again_rate, again_counts, &usable);
+			alone = usable ? again : alone;
+		}
 		if (st == ST_OK)
 			series_add(&out->series, (int64_t[]){ (int64_t)delay * 1000, rate, latency });
 	}

@@ -163,7 +163,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 /* Whether a point is a whole turn, not one of x parts of it. */
 static bool a_turn(const struct row_curve *c)
 {
-	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_PAIRS;
+	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS;
 }
 
 /* Maps room for the code anew and writes that of a point: what a processor may have fetched of it before it was written,
@@ -264,6 +264,14 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	return ST_OK;
 }
 
+/* Twice as many as either level of the TLB holds. */
+static uint32_t walk_pages(const struct pass *p)
+{
+	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k;
+
+	return 2 * (first > second ? first : second);
+}
+
 /* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
 static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_cache *l2)
 {
@@ -276,7 +284,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	w->shape.nodes = 2 * p->turns;
 	if (p->row->place == PLACE_STLB) { /* a page for each load */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
-		w->shape.nodes = 2u * p->b->cpu->tlb.stlb_4k / p->curve->most;
+		w->shape.nodes = walk_pages(p) / p->curve->most;
 		p->turns = w->shape.nodes; /* the whole ring: which lines of it the L1 has does not decide */
 	} else if (p->row->place == PLACE_L3) {
 		p->turns = TURNS_SPREAD; /* of fewer, a round more or less of the loads that go at a time would decide */
@@ -336,7 +344,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
 		return ST_UNSUPPORTED;
 	}
-	const bool stays = l2 && 2ull * p->b->cpu->tlb.stlb_4k * 64 <= l2->bytes / 2;
+	const bool stays = l2 && (uint64_t)walk_pages(p) * LINE <= l2->bytes / 2;
 	if (p->row->place == PLACE_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
 		str_copy(out->reason, sizeof(out->reason), p->b->cpu->tlb.stlb_4k ? "one line a page would not stay in the L2" : "no second-level TLB known");
 		return ST_UNSUPPORTED;
@@ -357,9 +365,32 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	return st == ST_OK && p->row->place == PLACE_L3 ? settle(p, w) : st;
 }
 
+/* Whether the events say that lines came from where the row wants them. */
+static bool proof_of(const struct pass *p, struct text *proof)
+{
+	const struct counting *c = &p->loop.counting;
+	int64_t each[ROW_PROOFS_MAX];
+
+	for (unsigned e = 0; e < c->proof_count; e++)
+		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
+	return proof_holds(c->proofs, c->proof_count, each, "line", proof);
+}
+
+/* On this machine what stands between two loads takes as long as they do: if the lines did come from memory. */
+static void no_knee(const struct pass *p, bool quiet, struct row_result *out)
+{
+	struct text proof;
+
+	text_init(&proof, out->proof, sizeof(out->proof));
+	out->absent = quiet && (!p->loop.counting.proof_count || proof_of(p, &proof));
+	out->status = out->absent ? ROW_UNSUPPORTED : ROW_UNPROVEN;
+	str_copy(out->reason, sizeof(out->reason), p->curve->what == CURVE_PAIRS ? "memory takes so many lines longer than one load: no clear knee" :
+	         "what stands between two loads takes as long as memory: no clear knee");
+	out->samples = 0;
+}
+
 static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_result *out)
 {
-	int64_t each[ROW_PROOFS_MAX];
 	const struct counting *c = &p->loop.counting;
 	struct text proof, reason;
 	const char *noise = "";
@@ -374,15 +405,13 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 	}
 	out->noisy = is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? out->curve.points[0].milli : value_milli, out->samples, STAT_MEDIAN, &noise);
 	text_init(&proof, out->proof, sizeof(out->proof));
-	for (unsigned e = 0; e < c->proof_count; e++)
-		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
 	out->status = ROW_UNPROVEN;
 	text_init(&reason, out->reason, sizeof(out->reason));
 	if (p->b->cycles && !p->row->proofs)
 		text_fmt(&proof, "no processor has an event for it");
 	else if (!c->proof_count)
 		evidence_lacking(p->b, c, &reason);
-	else if (!proof_holds(c->proofs, c->proof_count, each, "line", &proof))
+	else if (!proof_of(p, &proof))
 		str_copy(out->reason, sizeof(out->reason), out->proof);
 	if (out->reason[0])
 		return;
@@ -445,10 +474,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->absent = true;
 		str_copy(out->reason, sizeof(out->reason), "no prefetcher brings the other line of a pair");
 	} else if (st == ST_RANGE && r->curve->value == VALUE_KNEE) {
-		out->status = ROW_UNPROVEN;
-		str_copy(out->reason, sizeof(out->reason), r->curve->what == CURVE_PAIRS ? "memory takes so many lines longer than one load: no clear knee" :
-		         "what stands between two loads takes as long as memory: no clear knee");
-		out->samples = 0;
+		no_knee(&p, quiet, out);
 	} else if (st == ST_MISSING) {
 		out->status = ROW_UNPROVEN;
 		text_init(&reason, out->reason, sizeof(out->reason));

@@ -7,9 +7,11 @@
  *   CURVE_TWICE    one line of the node is loaded, and in the same cycle the next address from the same line (x is 1)
  *   CURVE_WINDOW   the next address is loaded (A), then come x fillers, then a load of another line of the node (B), and the
  *                  next node waits for both: as long as B enters the core before A is there, both misses overlap (Wong,
- *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x is doubled from 1 until a turn is nearer to two
- *                  misses than to what it takes by what fillers took so far, then the last x before that is searched by
+ *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x is doubled from 1 until a turn is nearer to one of CURVE_SERIAL
+ *                  than to what it takes by what fillers took so far, then the last x before that is searched by
  *                  bisection. Where no step is there to be seen the row says so.
+ *   CURVE_SERIAL   as CURVE_WINDOW, but B's address needs the value that frees what B waits for: A's, or that of a filler that misses, which may
+ *                  find A's DRAM page open and be there before A
  *   CURVE_SPREAD   as CURVE_OVERLAP, each load in a region of memory of its own, so that no two are of one DRAM page: what a
  *                  miss costs does not hang on which rows other loads have opened
  *   CURVE_PAIRS    lines of x entries of the super queue start together: half as many loads, the other line of each one's pair brought by
@@ -22,7 +24,7 @@
 
 #include "bench/loop.h"
 
-enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS };
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS, CURVE_SERIAL };
 /* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
 enum filler {
 	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */

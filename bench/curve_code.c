@@ -118,11 +118,20 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 		put_load(&w, j * lines * LINE);
 	for (uint32_t j = 1; c->what == CURVE_WALKS && j < x; j++)
 		put_load(&w, j * CURVE_PAGE);
-	if (c->what == CURVE_WINDOW) {
+	if (c->what == CURVE_WINDOW || c->what == CURVE_SERIAL) {
 		for (uint32_t j = 0; j < x; j++)
 			put_filler(&w, c->filler, j, lines);
-		PUT(&w, 0x4C, 0x8B, 0x81); /* mov r8, [rcx + CURVE_SECOND], 0 */
-		put_offset(&w, CURVE_SECOND);
+		if (c->what == CURVE_SERIAL) {
+			if (c->filler == FILLER_MISS)
+				PUT(&w, 0x4D, 0x89, 0xD0);         /* mov r8, r10 */
+			else
+				PUT(&w, 0x49, 0x89, 0xD0);         /* mov r8, rdx */
+			PUT(&w, 0x49, 0x83, 0xE0, 0x00);           /* and r8, 0 */
+			PUT(&w, 0x49, 0x01, 0xC8);                         /* add r8, rcx */
+			put32(&w, 0x4D, 0x8B, 0x80, CURVE_SECOND);         /* mov r8, [r8 + CURVE_SECOND], 0 */
+		} else {
+			put32(&w, 0x4C, 0x8B, 0x81, CURVE_SECOND);         /* mov r8, [rcx + CURVE_SECOND], 0 */
+		}
 		PUT(&w, 0x4C, 0x01, 0xC2); /* add rdx, r8 */
 	}
 	PUT(&w, 0x48, 0x89, 0xD0); /* mov rax, rdx */

@@ -9,37 +9,50 @@ static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_
 	return below > 1 ? first + (at_below - first) * (int64_t)(x - 1) / (int64_t)(below - 1) : first;
 }
 
-/* A turn beyond the knee: two misses, one after the other. The first point has a filler beside its own. */
-static int64_t two_misses(int64_t first, uint32_t below, int64_t at_below)
-{
-	return below > 1 ? 2 * (first - (at_below - first) / (int64_t)(below - 1)) : 2 * first;
-}
-
-/* Late is what lies beyond the middle between that and what is foreseen. */
-static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t turn)
+/* Late is what lies beyond the middle between that and a turn beyond the knee: two misses, one after the other. */
+static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t turn, int64_t serial)
 {
 	const int64_t expected = foreseen(first, below, at_below, x);
 
-	return turn - expected > (two_misses(first, below, at_below) - expected) / 2;
+	return turn - expected > (serial - expected) / 2;
+}
+
+/* A point of another curve of the same ring; noted and counted nowhere. */
+static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *turn_milli)
+{
+	const struct pass own = *p;
+	const unsigned count = p->out->curve.count;
+	enum status st;
+
+	p->curve = curve;
+	st = curve_point(p, x, turn_milli);
+	p->out->curve.count = count;
+	memcpy(p->counts, own.counts, sizeof(p->counts));
+	p->units = own.units;
+	p->spread_milli = own.spread_milli;
+	p->curve = own.curve;
+	return st;
 }
 
 enum status curve_knee(struct pass *p, int64_t *value_milli)
 {
-	int64_t first, turn, at_below, at_above = 0;
+	struct row_curve one_by_one = *p->curve;
+	int64_t first, turn, at_below, at_above = 0, late = 0;
 	uint32_t below = 1, above = 0;
 	enum status st = curve_point(p, 1, &first);
 
+	one_by_one.what = CURVE_SERIAL;
+	if (st == ST_OK)
+		st = other_point(p, &one_by_one, 1, &late);
 	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
-		const int64_t late = two_misses(first, below, at_below);
-
 		/* the fillers alone take as long as a miss: nearer, then, or nothing can be told */
 		while (late - foreseen(first, below, at_below, x) < first / CLEAR_PART && x > below + 1)
 			x = (below + x) / 2;
 		if (late - foreseen(first, below, at_below, x) < first / CLEAR_PART)
 			return ST_RANGE;
 		st = curve_point(p, x, &turn);
-		if (st == ST_OK && is_late(first, below, at_below, x, turn)) {
+		if (st == ST_OK && is_late(first, below, at_below, x, turn, late)) {
 			above = x;
 			at_above = turn;
 		} else if (x == p->curve->most) {
@@ -53,7 +66,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 		uint32_t x = (below + above) / 2;
 
 		st = curve_point(p, x, &turn);
-		if (is_late(first, below, at_below, x, turn)) {
+		if (is_late(first, below, at_below, x, turn, late)) {
 			above = x;
 			at_above = turn;
 		} else {
@@ -62,27 +75,21 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 		}
 	}
 	*value_milli = (int64_t)(below + p->curve->both) * 1000;
-	/* no step, only what fillers take */
-	return st == ST_OK && at_above - at_below < first / CLEAR_PART ? ST_RANGE : st;
+	if (st != ST_OK)
+		return st;
+	/* no step, only what fillers take, one of which may keep memory busy for long */
+	const int64_t expected = foreseen(first, below, at_below, above);
+
+	return at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected) ? ST_RANGE : ST_OK;
 }
 
-/* The same turn without the loads of the other lines; noted and counted nowhere. */
+/* The same turn without the loads of the other lines. */
 static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli)
 {
 	struct row_curve without = *p->curve;
-	const struct pass own = *p;
-	const unsigned count = p->out->curve.count;
-	enum status st;
 
 	without.filler = FILLER_NOP;
-	p->curve = &without;
-	st = curve_point(p, x, turn_milli);
-	p->out->curve.count = count;
-	memcpy(p->counts, own.counts, sizeof(p->counts));
-	p->units = own.units;
-	p->spread_milli = own.spread_milli;
-	p->curve = own.curve;
-	return st;
+	return other_point(p, &without, x, turn_milli);
 }
 
 /* Whether one load of point x waits for a fill buffer, so that its pair's other line comes in time all the same: told without

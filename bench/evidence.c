@@ -2,6 +2,7 @@
 #include "bench/loop.h"
 
 #define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
+#define PENALTY_QUIET_MILLI 100 /* penalties are told to half a cycle: what they spread by less is none */
 
 bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
                  struct text *text)
@@ -170,6 +171,8 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	}
 	/* Windows of pairs are short: a mispredicted branch more or less at their ends is no noise of the event. */
 	noise_milli = out->spread_milli - (r->pair ? WINDOW_END_CYCLES * 1000 / (int64_t)r->window : 0);
+	if (r->kind == KIND_PENALTY && noise_milli <= PENALTY_QUIET_MILLI)
+		noise_milli = 0;
 	out->noisy = is_noisy(noise_milli, scale_milli, l->pairs, r->statistic, &noise);
 
 	text_init(&proof, out->proof, sizeof(out->proof));

@@ -293,6 +293,8 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	return expect_stream(machine, format, row, out);
 }
 
+bool expect_may_hide(const char *machine, const char *format, const char *row) { return curve_may_hide(machine, format, row); }
+
 enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text f = { machine, format, false };

@@ -15,6 +15,9 @@ struct expectation { int64_t least_milli, most_milli; };
  * row has nothing to measure. ST_SYNTAX: the texts do not parse. */
 MUST_CHECK enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out);
 
+/* Whether what the row looks for may be hidden on this machine, which it then says: `unsupported`. */
+bool expect_may_hide(const char *machine, const char *format, const char *row);
+
 /* How long an entry of the uncore's read tracker is held by a load of a row, in thousandths of uncore cycles: from
  * its allocation to its deallocation, without the way between core and queue. 5 % on either side. Statuses as above. */
 MUST_CHECK enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out);

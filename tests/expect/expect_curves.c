@@ -143,6 +143,38 @@ static int64_t chains_milli(struct machine_text *t, int64_t length)
 	return 1000 * period / length;
 }
 
+/* Thousandths of a cycle that each filler of a size's curve takes beside the two misses: as allocation, its port or commit lets it through. */
+static int64_t filler_milli(struct machine_text *t, const char *row)
+{
+	const int64_t slot = 1000 / most(1, least(field(t, "core", "issue_width"), field(t, "core", "retire_width")));
+
+	if (!strcmp(row, "size.rs.entries"))
+		return most(slot, 1000 / most(1, cost_of(t, "lea").ports));
+	if (!strcmp(row, "size.load_buffer.entries"))
+		return most(slot, 1000 / most(1, cost_of(t, "load").ports));
+	if (!strcmp(row, "size.store_buffer.entries"))
+		return most(1000, slot * (field(t, "core", "microfusion") ? 1 : 2));
+	return !strcmp(row, "size.rob.entries") ? slot : line_milli(t);
+}
+
+bool curve_may_hide(const char *machine, const char *format, const char *row)
+{
+	struct machine_text text = { machine, format, false }, *t = &text;
+	const bool queue = !strcmp(row, "size.super_queue.entries"), stores = !strcmp(row, "size.store_buffer.entries");
+	struct expectation one, size;
+
+	if (strncmp(row, "size.", 5) || expect_row(machine, format, "load.dram_local.latency", &one) != ST_OK || expect_curve(machine, format, row, &size) != ST_OK)
+		return false;
+	/* the second miss may find its page open */
+	const int64_t second = one.least_milli - (field(t, "dram", "open_page") ? 1000 * (picoseconds(t, field(t, "dram", "page_hit_ps")) + picoseconds(t, field(t, "dram", "page_miss_ps"))) : 0);
+	const int64_t entries = (size.least_milli + size.most_milli) / 2000, channels = most(1, field(t, "dram", "channels"));
+
+	if (queue) /* lines that are late by half of a load, or by the channel that most of them go through */
+		return 2 * line_milli(t) * channels * ((entries + channels - 1) / channels) > second;
+	/* stores are written while those of the next turn wait for room */
+	return entries * filler_milli(t, row) > (stores ? second / 2 : second * 3 / 5);
+}
+
 enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
@@ -158,15 +190,14 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	enum status st;
 
 	if (!strcmp(row, "size.super_queue.entries")) {
-		/* two entries for each load: where the fill buffers end first nothing can fill it; and nothing is clear where half
-		 * of its lines take longer than a load */
+		/* two entries for each load: where the fill buffers end first nothing can fill it */
 		int64_t queue = field(t, "sq", "entries"), loads = 2 * field(t, "lfb", "entries");
 
 		if (!(field(t, "prefetch", "present") & 2) || !field(t, "l2", "bytes"))
 			return ST_UNSUPPORTED;
 		st = expect_row(machine, format, "load.dram_local.latency", &one);
-		if (st != ST_OK || least(queue, loads) / 2 * line_milli(t) > one.least_milli)
-			return st != ST_OK ? st : ST_MISSING;
+		if (st != ST_OK)
+			return st;
 		if (loads <= queue)
 			return ST_UNSUPPORTED;
 		*out = (struct expectation){ 1000 * queue - 500, 1000 * queue + 500 };
@@ -174,11 +205,6 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	}
 	for (unsigned i = 0; i < COUNT_OF(sizes); i++)
 		if (!strcmp(row, sizes[i].row)) {
-			if (!strcmp(row, "size.fill_buffers.entries")) { /* lines that keep memory busy for longer than a load leave no knee */
-				st = expect_row(machine, format, "load.dram_local.latency", &one);
-				if (st != ST_OK || sizes[i].entries * line_milli(t) > one.least_milli)
-					return st != ST_OK ? st : ST_MISSING;
-			}
 			*out = (struct expectation){ 1000 * sizes[i].entries - 500, 1000 * sizes[i].entries + 500 };
 			return t->missing ? ST_SYNTAX : ST_OK;
 		}
@@ -254,16 +280,16 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		 * is there, and then from the L1, or always from there. One walk after the other for each walker, but not faster than the
 		 * chain that leads. */
 		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles");
-		int64_t walkers = most(1, field(t, "walk", "walkers"));
+		int64_t walkers = most(1, field(t, "walk", "walkers")), pages = 2 * most(field(t, "dtlb", "entries"), field(t, "stlb", "entries"));
 		const int64_t slowly = least(8, 2 * walkers);
 		uint64_t above_least, above_most;
 
-		machine_walk_loads(t, 12, 2 * 4096 * (uint64_t)field(t, "stlb", "entries"), &above_least, &above_most);
+		machine_walk_loads(t, 12, 4096 * (uint64_t)pages, &above_least, &above_most);
 
 		const int64_t shorter = walk + first * (int64_t)above_least, longer = walk + first * (int64_t)above_most;
 		const int64_t chain = 1000 * (field(t, "stlb", "cycles") + shorter + first) / 8, slow = 1000 * (field(t, "stlb", "cycles") + longer + 2 * second) / 8;
 
-		if (!field(t, "stlb", "entries") || 2 * field(t, "stlb", "entries") * 64 > field(t, "l2", "bytes") / 2)
+		if (!field(t, "stlb", "entries") || pages * 64 > field(t, "l2", "bytes") / 2)
 			return ST_UNSUPPORTED;
 		*out = around(most(1000 * (shorter + first) / walkers, chain), most(1000 * (8 * longer + (8 - slowly) * first + slowly * second) / 8 / walkers, slow));
 		return t->missing ? ST_SYNTAX : ST_OK;

@@ -5,6 +5,8 @@
 #include "tests/expect/expect.h"
 
 /* As expect_row, which asks this one; within 2 % or half a cycle, half an entry. */
+/* As expect_may_hide(). */
+bool curve_may_hide(const char *machine, const char *format, const char *row);
 MUST_CHECK enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out);
 
 #endif

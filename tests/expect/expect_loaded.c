@@ -18,7 +18,7 @@
 #define LIGHT_TIMES 4u           /* or of one so many times as long */
 #define PAGE_BYTES (1ull << 21)
 #define CHASE_PAGES_MOST 16u      /* or half of what the TLB has for them */
-#define INJECT_BYTES 0x80000u
+#define INJECT_BYTES 0x100000u
 #define CORE_BYTES ((1ull << 36) + 4160) /* from one core's lines to the next's: other sets and slices */
 #define BEGIN_CYCLES 100000u     /* what went before is over */
 #define VECTOR_BYTES 8u
@@ -196,7 +196,8 @@ bool loaded_milli(struct machine_text *t, int64_t *least, int64_t *most)
 
 		if (!once(t, 1, quiet, start, 2, &alone) || !once(t, cores, quiet, start, 2, &loaded))
 			return false;
-		if (loaded < 2 * alone && !once(t, cores, quiet, start, LIGHT_TIMES, &loaded)) /* then loads wait by chance, and the row has longer windows */
+		/* then loads wait by chance, and the row has longer windows, of the same lines without load */
+		if (loaded < 2 * alone && (!once(t, cores, quiet, start, LIGHT_TIMES, &loaded) || !once(t, 1, quiet, start, LIGHT_TIMES, &alone)))
 			return false;
 		*least = loaded - alone < *least ? loaded - alone : *least;
 		*most = loaded - alone > *most ? loaded - alone : *most;
