@@ -203,7 +203,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 			return t.missing ? ST_SYNTAX : ST_MISSING;
 		/* of 96 loads some more or fewer find their row open by chance: three standard errors of alone and loaded; and there are more starts than are followed */
 		const int64_t chance = machine_field(&t, "dram", "open_page") ? 1000 * (int64_t)(ps(&t, hit(&t)) + ps(&t, miss(&t))) / 5 : 0;
-		const int64_t starts = (most / 50 > 500 ? most / 50 : 500) + chance;
+		const int64_t starts = (most / 50 > 500 ? most / 50 : 500) + chance + (most - least) / 4;
 
 		least -= starts;
 		most += starts;

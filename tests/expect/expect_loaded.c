@@ -11,7 +11,8 @@
 #include "tests/expect/follow_core.h"
 
 #define CORES_MOST 64u
-#define STARTS 8u
+#define STARTS 24u
+#define APART 41u                /* cycles, from start to start and core to core */
 #define LOADS 16u                /* of an iteration */
 #define NODES 128u               /* of the chain, each anywhere in its part of the pages, in random order */
 #define WINDOW 32u               /* loads; those of a window twice as long that are not in the shorter one count, */
@@ -94,7 +95,7 @@ static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool q
 			loaded_close(l);
 			return NULL;
 		}
-		l->core[i]->alloc = BEGIN_CYCLES + i * start;
+		l->core[i]->alloc = BEGIN_CYCLES + i * start * APART;
 		l->core[i]->above = ~0u << start;
 	}
 	l->core[0]->alloc = BEGIN_CYCLES;
