@@ -28,6 +28,8 @@
 #define WITNESSED_ASKED 64
 #define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
 #define STREAM_VISITS 4u             /* of a level that counters find lacking some lines, each before windows of its own */
+#define STREAM_LEAST 128u            /* iterations from the L3, of two windows of which neither pushes the wrapper's lines out of the L2 */
+#define STREAM_LONGER 3u             /* so many times windows of a level are doubled, until it is sure what they take */
 #define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
 
 static const struct event *find_cycles(const struct cpu *cpu)
@@ -224,7 +226,8 @@ static enum status all_rounds(struct loop *l, unsigned run)
 	return ST_OK;
 }
 
-static enum status measure(struct loop *l)
+/* warm: the working sets are visited before. */
+static enum status measure(struct loop *l, bool warm)
 {
 	struct bench *b = l->b;
 	unsigned runs = l->counting.on ? l->counting.plan.runs : 1;
@@ -232,7 +235,7 @@ static enum status measure(struct loop *l)
 
 	/* The test last, and after a baseline once more: in a level that replaces at random each set takes lines of the
 	 * other, and a window's loads are too few to get them back. */
-	for (unsigned s = l->set_count > 1 ? 2 * l->set_count : 1; s-- > 0 && st == ST_OK;)
+	for (unsigned s = !warm ? 0 : l->set_count > 1 ? 2 * l->set_count : 1; s-- > 0 && st == ST_OK;)
 		st = window_warm_up(b, l->row, &l->sets[s % l->set_count], s % l->set_count == 0, &l->job);
 	for (unsigned run = 0; run < runs && st == ST_OK; run++) {
 		if (l->counting.on) {
@@ -374,13 +377,22 @@ static enum status shapes(struct loop *l, struct row_result *out)
 	return ST_UNSUPPORTED;
 }
 
-/* Whether the shorter window of a stream from beyond the L1 pushes out of it what the wrapper needs, as the longer one does. */
+/* Whether the longer window of a stream from the L3 comes near to all of the L2, and pushes out of it what the wrapper needs. */
+static bool fills_l2(const struct loop *l, const struct working_set *w)
+{
+	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
+
+	return l->row->place == PLACE_L3 && l2 && (uint64_t)(w->shorter + w->window) * w->kernel->data_bytes > l2->bytes / 4 * 3;
+}
+
+/* Whether the shorter window of a stream from beyond the L1 pushes out of it what the wrapper needs, as the longer one does, and out of the L2 where
+ * that one does. Out of a last level no window does. */
 static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 {
-	const struct cpu_cache *l1 = cpu_cache(l->b->cpu, 1);
+	const struct cpu_cache *from = cpu_cache(l->b->cpu, fills_l2(l, w) ? 2 : 1);
 
-	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->place == PLACE_L1 || !l1 ||
-		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * l1->bytes;
+	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->place == PLACE_L1 || !from ||
+		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
 }
 
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
@@ -395,11 +407,13 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
 		w->window *= WITNESSED_FACTOR;
 	w->shorter = mean ? MEAN_SHORTER : w->window;
+	while (w->kernel && short_streams(l) && w->window > STREAM_LEAST && fills_l2(l, w))
+		w->shorter = w->window /= 2;
 	while (w->kernel && !pushes_wrapper(l, w))
 		w->shorter *= 2;
 	if (mean)
 		w->shorter += MEAN_ASTRAY;
-	else
+	else if (l->row->place != PLACE_L3)
 		w->window = w->shorter;
 	w->pair = pair;
 	if (pair) {
@@ -453,19 +467,32 @@ void loop_end(struct loop *l, struct row_result *out)
 			row_failed(out, ST_BROKEN, NULL, "unmapping the working set");
 }
 
+/* Whether windows of a simulated stream in a cache differ by chance more than its value may: a level whose ways are chosen at random loses a
+ * line of the wrapper's or of the stream's now and then, in longer windows hardly more often. */
+static bool unsure_stream(const struct loop *l)
+{
+	return short_streams(l) && !l->b->repetitions && l->pairs > 1 && !slope_is_sure(l->b->tsc[0], l->pairs, MEAN_SURE);
+}
+
 /* Measured and reduced. Visits of a stream take no longer where few lines are missing from a level that replaces at random: only
  * the counters tell, and then there are more visits, those of its windows too. */
 static const char *measure_until_there(struct loop *l, struct row_result *out, enum status *st)
 {
-	for (unsigned visits = 0; visits < STREAM_VISITS; visits++) {
-		if ((*st = measure(l)) != ST_OK)
+	const bool warm = l->row->order == ORDER_STREAMS && l->row->prepare == PREPARE_WARM;
+
+	for (unsigned visits = 0, longer = 0, visited = 0;; visited++) {
+		if ((*st = measure(l, visited <= visits)) != ST_OK)
 			return "running the kernel";
 		if ((*st = evidence_reduce(l, out)) != ST_OK)
 			return "reducing the samples";
-		if (l->row->order != ORDER_STREAMS || l->row->prepare != PREPARE_WARM || out->status != ROW_UNPROVEN || !l->counting.proof_count)
-			break;
+		if (warm && longer < STREAM_LONGER && unsure_stream(l)) {
+			longer++;
+			l->sets[0].shorter += l->sets[0].window;
+			l->sets[0].window *= 2;
+		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
+			return NULL;
+		}
 	}
-	return NULL;
 }
 
 void bench_row(struct bench *b, const struct row *r, struct row_result *out)

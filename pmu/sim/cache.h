@@ -63,7 +63,8 @@ static inline uint32_t cache_divided(uint32_t n, uint64_t inverse)
 }
 
 /* Slice of a line. Consecutive lines go round the slices; with the hash each round starts at
- * a slice given by the upper bits, so that every aligned run of `slices` lines meets each once. */
+ * a slice given by the upper bits (of round n x ^ x / 2^5 where x = n ^ n / 2^7 ^ n / 2^13), so that every aligned run of
+ * `slices` lines meets each once. */
 static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 {
 	if (c->slices == 1)
