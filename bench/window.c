@@ -222,10 +222,10 @@ static enum status visit_memory(struct bench *b, const struct row *r, struct wor
 	return st == ST_OK ? visit_stream(b, r, w, units, out, job) : st;
 }
 
-/* Whether the last level has lost some of what came half of `units` ago: then replacement there is by chance. Twice as much
- * as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as much
- * beside it: what the level below had modified is gone then. In the visits' own order: what is read here stays longer, and
- * modified lines must go in turn with others as before. */
+/* Whether the last level has lost some of what came 5/8 of `units` ago: then replacement there is by chance, or by a tree whose ways were
+ * empty and filled one by one: it gives up the first line, then the one that came when half of the ways were full, and only what comes then is given up in the
+ * order in which it came. Twice as much as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as
+ * much behind it, which pushes nothing out: what the level below had modified is gone then. */
 static enum status look_at_last_level(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct job *job)
 {
 	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
@@ -240,7 +240,7 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 		return st;
 	window_visit_arguments(b, w, visitor, again, arguments);
 	for (unsigned visit = 0; visit < 3; visit++) {
-		arguments[5] = (w->at - (units / 2 + (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(visitor->step_bytes - 1);
+		arguments[5] = (w->at - (units / 8 * 5 - (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(visitor->step_bytes - 1);
 		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
 			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 			st = window_run(b, visitor, arguments, NULL, 0, &part, job);
