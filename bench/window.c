@@ -11,6 +11,7 @@
 #define FORGETS_PART 32u             /* of a last level that replaces the oldest, what it is left with takes no such part longer */
 #define LAST_LOOKS 2u                /* at it: one that was empty loses nothing the first time */
 #define AHEAD_OF_WINDOWS 32768u     /* iterations: more than all windows of a row have on a simulated machine */
+#define ROUNDS_OF_WINDOWS 24u        /* about as many */
 #define FILLS_MORE 4u                /* of one that does not: e^-5 of what it held before is left */
 
 const struct kernel *kernel_find(const char *name)
@@ -390,6 +391,9 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		st = visit_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
 			st = window_fills(b, r, w, units, &more, job);
+		/* Where an array begins anew, lines that are given up come from its end, in other rows of memory: windows stay before that. */
+		while (more && (1 + more) * units + again + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) > lap)
+			more--;
 		for (unsigned fill = 0; fill < more && st == ST_OK; fill++)
 			st = visit_memory(b, r, w, units, &ignored, job);
 		/* Arrays one after the other are not in each set as often, and what an earlier row left of them pushes nothing out. */

@@ -56,6 +56,16 @@ static uint64_t slice_of(const struct lines *l, uint64_t line)
 	return (at + (l->hash ? x ^ x >> 5 : 0)) % l->slices;
 }
 
+/* Of the lines of a round that of a slice. */
+static uint64_t of_slice(const struct lines *l, uint64_t line, uint64_t slice)
+{
+	uint64_t at = line - (line + l->shape.begins) % l->slices;
+
+	while (slice_of(l, at) != slice)
+		at++;
+	return at;
+}
+
 /* A line's row is opened: by how many cycles its read comes later. */
 static int64_t open_row(struct lines *l, uint64_t line, uint64_t channel)
 {
@@ -119,8 +129,8 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 	const uint64_t at = (line - array * apart) % lines, back = ((before - 1) / arrays + 1) * sets - ahead;
 	uint64_t gone = (at + lines - back % lines) % lines;
 
-	if (l->l3 && l->hash && (l->last_policy == 2 || l->shape.begins % 2)) /* lines of a set lie at any place of their rounds of the slices */
-		gone = gone / l->slices * l->slices + at_random(l) % l->slices;
+	if (l->l3 && l->hash) /* lines of a set lie at any place of their rounds of the slices */
+		gone = of_slice(l, gone, slice_of(l, line));
 	(void)write_memory(l, gone, t);
 }
 
