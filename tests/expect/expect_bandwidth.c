@@ -138,12 +138,11 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
  * keep each other waiting: one's link to the other carries what it reads one way, and what the other reads the other way. */
 static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, unsigned turns, bool between, struct expectation *out)
 {
-	static const uint64_t of_level[] = { 0, 1, 2, 3, 5 };
 	const uint64_t of_node = machine_field(t, "topology", "cores"), cores = nodes * of_node, l3 = machine_field(t, "l3", "bytes"), of_l2 = machine_field(t, "l2", "cores");
 	const uint64_t threads = machine_field(t, "topology", "threads"), sharers = threads * (level == 1 ? 1 : level == 2 || !l3 ? of_l2 : of_node);
 	const uint64_t alone = stream_array_bytes(t, level, s->arrays), level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
 	const uint64_t last = l3 ? l3 : machine_field(t, "l2", "bytes"), shared = share(level_bytes, sharers, s->arrays) / s->arrays;
-	const uint64_t hundredths = (turns ? 3 : of_level[level]) + (threads > 1);
+	const uint64_t hundredths = (level == 4 ? 2 : 1) + (threads > 1);
 	const uint64_t bytes = turns ? 2 * power_of_two_below(2 * 256ull * turns - 1) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
 	uint64_t least, most;
 

@@ -438,7 +438,9 @@ uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f
 {
 	const unsigned turns = f->level == 4 && f->cores == 1 ? TURNS_MEMORY : f->level > 2 ? TURNS_FAR : TURNS_NEAR;
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
-	const uint64_t first = start * 5 + (f->level == 4 ? f->array_bytes / 512 : 0);
+	/* in the L2 once past its end before: what is fetched ahead from behind it is there from then on */
+	const uint64_t round = f->array_bytes / 256, near = f->level == 2 && round > TURNS_BEFORE * 3 / 4 ? round - TURNS_BEFORE * 3 / 4 : 0;
+	const uint64_t first = start * 5 + (f->level == 4 ? round / 2 : near);
 	/* nor is it certain that the caches hold the lines just before */
 	const uint64_t before = f->level == 4 && start % 8 >= 4 ? f->array_bytes / 1024 : 0;
 	struct crowd *w = crowd_open(t, f, 4 * first - before, start);
