@@ -40,7 +40,6 @@ struct lines {
 	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
 	unsigned next_stream;
 	uint64_t past_line, past_bytes, past_from, past_done; /* the buffer that is open; 0 bytes: none. The latest end of one */
-	uint64_t taken;                            /* lines that the last level took from this core */
 };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -112,20 +111,20 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 		before++;
 	if (!l->shape.stored || l->shape.nontemporal)
 		return;
-	if (l->shape.cores > 1) { /* of all that came as many are modified as are stored to, and none knows whose */
-		const uint64_t place = line - l->shape.base / 64 - array * apart, share = l->last_lines / l->shape.cores / arrays;
-
-		if (!(++l->taken % arrays))
-			(void)write_memory(l, l->shape.base / 64 + (place + lines - share % lines) % lines, t);
-		return;
-	}
-	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first */
-	const uint64_t ahead = array * apart % sets;
+	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first. Several cores'
+	 * arrays go through the sets together. */
+	const uint64_t moved = l->shape.cores > 1 ? apart - lines : apart, ahead = array * moved % sets;
 
 	for (unsigned i = 1; i < arrays; i++)
-		later_ones += (array * apart + i * (sets - apart % sets)) % sets > ahead;
+		later_ones += (array * moved + i * (sets - moved % sets)) % sets > ahead;
 	if ((before - 1) % arrays != later_ones)
 		return;
+	if (l->shape.cores > 1) { /* none knows whose it is */
+		const uint64_t place = line - l->shape.base / 64 - array * apart, share = l->last_lines / l->shape.cores / arrays;
+
+		(void)write_memory(l, l->shape.base / 64 + (place + lines - share % lines) % lines, t);
+		return;
+	}
 	const uint64_t at = (line - array * apart) % lines, back = ((before - 1) / arrays + 1) * sets - ahead;
 	uint64_t gone = (at + lines - back % lines) % lines;
 
