@@ -150,6 +150,35 @@ static uint64_t last_bytes(struct machine_text *f)
 	return l3 ? l3 : l2_bytes ? l2_bytes : machine_field(f, "l1d", "bytes");
 }
 
+#define ROW_PLACES 16u
+
+/* Millionths of a region's lines, in random order, that find their bank's row open: of a bank's lines each row has as many open as it has lines.
+ * Where the region begins in a row, which is not known, decides how many a bank has: least and most. */
+static void region_meets(struct machine_text *f, uint64_t region, uint64_t *least, uint64_t *most)
+{
+	enum { BANKS_MOST = 4096 };
+	const uint64_t channels = larger(1, machine_field(f, "dram", "channels")), banks = larger(1, machine_field(f, "dram", "banks"));
+	const uint64_t row = larger(1, machine_field(f, "dram", "page_bytes") / 64), lines = larger(1, region / 64 / channels);
+
+	*least = UINT64_MAX;
+	*most = 0;
+	for (uint64_t place = 0; place < ROW_PLACES && banks <= BANKS_MOST; place++) {
+		uint64_t squares[BANKS_MOST] = { 0 }, all[BANKS_MOST] = { 0 }, met = 0;
+
+		for (uint64_t at = row * place / ROW_PLACES, end = at + lines; at < end;) {
+			const uint64_t next = (at / row + 1) * row < end ? (at / row + 1) * row : end, bank = at / row % banks;
+
+			squares[bank] += (next - at) * (next - at);
+			all[bank] += next - at;
+			at = next;
+		}
+		for (uint64_t bank = 0; bank < banks; bank++)
+			met += all[bank] ? squares[bank] / all[bank] : 0;
+		*least = met * 1000000 / lines < *least ? met * 1000000 / lines : *least;
+		*most = larger(*most, met * 1000000 / lines);
+	}
+}
+
 /* Where the chase comes to a region banks have rows of the one before open: of its own lines fewer find their row by chance, one
  * for each row, at most all that could be open. Whole cycles a load. */
 static uint64_t region_opens(struct machine_text *f, uint64_t region)
@@ -252,7 +281,15 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		walk(&f, &walk_least, &walk_most);
 	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
 	dram_local(&f, region, &big_least, &big_most);
-	big_most = big_least + region_opens(&f, region); /* a region's lines all come, each as likely as the others: so are those of open rows */
+	if (!strcmp(row, "load.dram_local_big.latency") && machine_field(&f, "dram", "open_page")) { /* a region's lines all come, each as likely as the others */
+		const uint64_t hit = ps(&f, machine_field(&f, "dram", "page_hit_ps")), miss = ps(&f, machine_field(&f, "dram", "page_miss_ps"));
+		const uint64_t closed = last(&f) + ps(&f, machine_field(&f, "dram", "local_ps")) + miss;
+		uint64_t met_least, met_most;
+
+		region_meets(&f, region, &met_least, &met_most);
+		big_least = closed - (hit + miss) * met_most / 1000000;
+		big_most = closed - (hit + miss) * met_least / 1000000 + region_opens(&f, region);
+	}
 	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
 		{ "load.l1.latency", true, first, first },
 		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },

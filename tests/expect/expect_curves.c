@@ -154,7 +154,12 @@ static int64_t filler_milli(struct machine_text *t, const char *row)
 		return most(slot, 1000 / most(1, cost_of(t, "load").ports));
 	if (!strcmp(row, "size.store_buffer.entries"))
 		return most(1000, slot * (field(t, "core", "microfusion") ? 1 : 2));
-	return !strcmp(row, "size.rob.entries") ? slot : line_milli(t);
+	if (!strcmp(row, "size.rob.entries"))
+		return slot;
+	/* a line: its channel, the L2's port, a slice */
+	const int64_t busy = 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio"));
+
+	return most(most(line_milli(t), 1000 * field(t, "l2", "busy_cycles")), field(t, "l3", "bytes") ? busy / (field(t, "l3", "hash") ? 1 : most(1, field(t, "l3", "slices"))) : 0);
 }
 
 bool curve_may_hide(const char *machine, const char *format, const char *row)
