@@ -61,10 +61,9 @@ uint64_t stream_array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 	return all < 2 * bytes[level - 1] ? 0 : all / arrays;
 }
 
-static uint64_t more_of(uint64_t milli, unsigned level)
+static uint64_t more_of(uint64_t milli)
 {
-	static const uint64_t thousandths[] = { 0, 10, 15, 15, 10 };
-	const uint64_t part = thousandths[level] * milli / 1000;
+	const uint64_t part = milli / 100;
 
 	return part > LEAST_MILLI ? part : LEAST_MILLI;
 }
@@ -139,8 +138,8 @@ enum status expect_stream(const char *machine, const char *format, const char *r
 
 		if (!(one.level == 4 ? memory_milli(t, &one, &least, &most) : follow_milli(t, &one, &least, &most)))
 			return ST_SYNTAX;
-		most += more_of(most, rows[i].level);
-		least -= more_of(least, rows[i].level);
+		most += more_of(most);
+		least -= more_of(least);
 		*out = (struct expectation){ (int64_t)(hz3 * 256 * arrays * 1000000 / 3 / most), (int64_t)(hz3 * 256 * arrays * 1000000 / 3 / least) };
 		return ST_OK;
 	}
