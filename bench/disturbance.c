@@ -18,6 +18,7 @@
 #define THERMAL_LOG           0xA82Au
 #define THRESHOLD_LOGS        0x280u /* of interrupts that somebody else may have asked for: kept */
 #define CLOCK_MODULATED       0x10u
+#define MSR_UNCORE_PERF_STATUS 0x621u /* Linux 6.12 uncore-frequency: [6:0] the ratio now; beside MSR_UNCORE_RATIO_LIMIT */
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
 #define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading takes some ticks, which differ */
 
@@ -39,6 +40,33 @@ static bool read_msr(const struct bench *b, uint32_t msr, uint64_t *value)
 	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
 }
 
+/* Whoever can say how far the uncore clock may go, 0x620, says beside it where it is. */
+static bool shows_uncore_ratio(const struct bench *b)
+{
+	const struct processor *p = b->cpu->processor;
+	uint64_t value;
+
+	for (unsigned i = 0; i < p->pin_count; i++)
+		if (str_equal(p->pins[i].name, "uncore_ratio"))
+			return read_msr(b, MSR_UNCORE_PERF_STATUS, &value);
+	return false;
+}
+
+/* Windows are not thrown away for it: a row of the core alone is right at any. */
+static void look_at_uncore(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t value;
+
+	if (!d->uncore_known || b->core != d->uncore_core)
+		return;
+	d->uncore_known = read_msr(b, MSR_UNCORE_PERF_STATUS, &value);
+	if (!d->uncore_ratio)
+		d->uncore_ratio = value & 0x7F;
+	else if (d->uncore_known && (value & 0x7F) != d->uncore_ratio)
+		b->uncore_wandered = true;
+}
+
 void disturbance_find(struct bench *b)
 {
 	const struct access *a = b->a;
@@ -57,6 +85,8 @@ void disturbance_find(struct bench *b)
 		d->ratio_known = r.ecx & 1;
 		d->turbo = r.eax >> 1 & 1;
 	}
+	d->uncore_known = shows_uncore_ratio(b);
+	d->uncore_core = b->core;
 	d->sibling_known = d->ratio_known && cores_choose(b, b->core, RELATION_SAME_CORE, 0, &d->sibling) == ST_OK;
 }
 
@@ -69,6 +99,7 @@ void disturbance_before(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
 
+	look_at_uncore(b);
 	if (d->smi_known)
 		d->smi_known = disturbance_smi(b, &d->smi);
 	if (d->ratio_known)
@@ -128,6 +159,7 @@ bool disturbance_after(struct bench *b)
 	bool disturbed = false;
 
 	d->counts.windows++;
+	look_at_uncore(b);
 	if (disturbance_smi(b, &smi)) {
 		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
 

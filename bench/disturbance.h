@@ -16,6 +16,9 @@ struct disturbance {
 	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
 	unsigned sibling;
 	uint64_t sibling_mperf;
+	bool uncore_known;        /* the ratio of the uncore clock, of the socket of this core: */
+	unsigned uncore_core;
+	uint64_t uncore_ratio;    /* as it was first, 0 = not looked at yet */
 };
 
 struct bench;

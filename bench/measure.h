@@ -40,6 +40,8 @@ struct bench {
 	struct disturbance disturbance;
 	struct uncore uncore;
 	bool uncore_wandered;  /* a row of this run has seen its clock move, or away from where it is pinned */
+	bool uncore_looked;    /* whether it moves within windows */
+	uint64_t uncore_hz;    /* what it was at first, 0 = not known yet */
 	struct core_groups groups;
 	struct places places;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */

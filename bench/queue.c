@@ -3,6 +3,10 @@
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
+#define CLOSE_WINDOWS 24u             /* of dependent adds, to see a clock that moves within the windows of rows: */
+#define CLOSE_ITERATIONS 40u          /* a quarter of a us, */
+#define CLOSE_FACTOR 32u              /* on hardware more, since reading takes some 0.1 us */
+#define CLOSE_TOLERANCE 20            /* a twentieth, between the quartiles */
 #define INSERTS_LEAST 950             /* entries for each load, thousandths: */
 #define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
 
@@ -40,7 +44,10 @@ static void give_up(struct row_result *out, enum queue_verdict verdict, const ch
 	str_copy(out->queue.reason, sizeof(out->queue.reason), why);
 }
 
-static bool beyond_l2(const struct row *r) { return r->place == PLACE_L3 || r->place == PLACE_DRAM || cores_wanted(r); }
+static bool beyond_l2(const struct row *r)
+{
+	return r->place == PLACE_L3 || r->place == PLACE_DRAM || cores_wanted(r) || (r->pair && r->pair->code == CODE_LINES_L3);
+}
 
 /* Of the other rows beyond the L2 only the clock is watched. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
@@ -89,6 +96,58 @@ static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned f
 	return uncore_plan(&b->uncore, q->method->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
 }
 
+/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels or links has a place for each. */
+static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
+{
+	const struct bench *b = l->b;
+	uint64_t each[UNCORE_INSTANCES_MAX];
+	enum status st;
+
+	if (event >= TRAFFIC)
+		return traffic_read(b->a, &b->uncore, l->queue.streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
+	st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
+	values[event] = 0;
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
+		values[event] += each[i];
+	return st;
+}
+
+/* Uncore cycles a second in each of some short windows: once a run. A clock that moves within the windows of rows is in these now at
+ * one speed, now at another. */
+static enum status look_closely(struct loop *l)
+{
+	struct bench *b = l->b;
+	const struct kernel *adds = kernel_find("k_add_chain");
+	uint64_t arguments[6] = { CLOSE_ITERATIONS * (b->a->kind == ACCESS_SIM ? 1 : CLOSE_FACTOR) }, values[EVENTS] = { 0 }, clock[2], ticks[2];
+	int64_t hz[CLOSE_WINDOWS];
+	struct window w;
+	enum status st = adds ? ST_OK : ST_BROKEN;
+
+	for (unsigned i = 0; i < CLOSE_WINDOWS && st == ST_OK; i++) {
+		for (unsigned end = 0; end < 2 && st == ST_OK; end++) {
+			if (end)
+				st = window_run(b, adds, arguments, NULL, 0, &w, &l->job);
+			if (st == ST_OK)
+				st = b->a->ops->rdtsc(b->a->self, b->core, &ticks[end]);
+			for (unsigned s = 0; s < l->queue.plan.count && st == ST_OK; s++)
+				if (l->queue.event[s] == CLOCK)
+					st = read_slot(l, &l->queue.plan.slots[s], l->queue.socket, CLOCK, values);
+			clock[end] = values[CLOCK];
+		}
+		hz[i] = st == ST_OK && ticks[1] > ticks[0] && clock[1] >= clock[0] ?
+			mul_div((int64_t)b->a->tsc_hz, (int64_t)(clock[1] - clock[0]), (int64_t)(ticks[1] - ticks[0])) : 0;
+	}
+	if (st != ST_OK)
+		return st;
+	(void)samples_median(hz, CLOSE_WINDOWS); /* sorts them */
+	b->uncore_looked = true;
+	if (hz[CLOSE_WINDOWS * 3 / 4] - hz[CLOSE_WINDOWS / 4] > hz[CLOSE_WINDOWS * 3 / 4] / CLOSE_TOLERANCE) {
+		b->uncore_wandered = true;
+		b->uncore_hz = (uint64_t)hz[CLOSE_WINDOWS * 3 / 4];
+	}
+	return ST_OK;
+}
+
 void queue_begin(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -131,23 +190,9 @@ void queue_begin(struct loop *l, struct row_result *out)
 	if (st == ST_OK && q->home_plan.count)
 		st = uncore_start(b->a, &b->uncore, &q->home_plan, 0, q->home, q->lock.va);
 	q->on = true;
+	if (st == ST_OK && !b->uncore_looked && (q->counted >> CLOCK & 1))
+		st = look_closely(l);
 	q->status = st; /* told at the end */
-}
-
-/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels or links has a place for each. */
-static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
-{
-	const struct bench *b = l->b;
-	uint64_t each[UNCORE_INSTANCES_MAX];
-	enum status st;
-
-	if (event >= TRAFFIC)
-		return traffic_read(b->a, &b->uncore, l->queue.streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
-	st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
-	values[event] = 0;
-	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
-		values[event] += each[i];
-	return st;
 }
 
 static enum status read_all(const struct loop *l, uint64_t *values)
@@ -214,9 +259,26 @@ static int64_t residence(const int64_t micro[CLOCK + 1], unsigned occupancy, uns
 	return micro[inserts] < 50000 ? -1 : mul_div(micro[occupancy], 1000, micro[inserts]);
 }
 
-/* Whether the uncore clock moved from window to window; then takes `ok` from the row and says so. Its mean goes with the row. */
+static void tell_moved(struct row_result *out, int64_t from_hz, int64_t to_hz)
+{
+	struct text reason;
+
+	if (out->status != ROW_OK && out->status != ROW_NOISY)
+		return;
+	out->status = ROW_UNPROVEN;
+	text_init(&reason, out->reason, sizeof(out->reason));
+	text_fmt(&reason, "the uncore clock moved: ");
+	text_fixed(&reason, from_hz / 1000000, 3);
+	text_fmt(&reason, " to ");
+	text_fixed(&reason, to_hz / 1000000, 3);
+	text_fmt(&reason, " GHz");
+}
+
+/* Whether the uncore clock moved from window to window, or from row to row; then takes `ok` from the row and says so. Its mean goes
+ * with the row. */
 static bool clock_moved(const struct loop *l, struct row_result *out)
 {
+	struct bench *b = l->b;
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
 	int64_t cycles = 0, all = 0;
 
@@ -229,7 +291,6 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 	/* in a much shorter one it is too large a part of it */
 	for (unsigned longer = l->sets[0].shorter < l->sets[0].window; longer < 2; longer++) {
 		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
-		struct text reason;
 
 		for (unsigned i = 0; i < l->pairs; i++) {
 			const struct pair *clock = &l->b->queue[CLOCK][i], *tsc = &l->b->tsc[0][i];
@@ -241,19 +302,18 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 		}
 		if (most - least <= mul_div(most, CLOCK_TOLERANCE_MICRO, 1000000))
 			continue;
-		l->b->uncore_wandered = true;
-		if (out->status == ROW_OK || out->status == ROW_NOISY) {
-			out->status = ROW_UNPROVEN;
-			text_init(&reason, out->reason, sizeof(out->reason));
-			text_fmt(&reason, "the uncore clock moved: ");
-			text_fixed(&reason, mul_div(hz, least, 1000000000000), 3);
-			text_fmt(&reason, " to ");
-			text_fixed(&reason, mul_div(hz, most, 1000000000000), 3);
-			text_fmt(&reason, " GHz");
-		}
+		b->uncore_wandered = true;
+		tell_moved(out, mul_div(hz, least, 1000000), mul_div(hz, most, 1000000));
 		return true;
 	}
-	return false;
+	const uint64_t now = out->queue.uncore_hz, first = b->uncore_hz;
+
+	b->uncore_hz = first ? first : now;
+	if (!now || !first || (now > first ? now - first : first - now) <= (uint64_t)mul_div((int64_t)first, CLOCK_TOLERANCE_MICRO, 1000000))
+		return false;
+	b->uncore_wandered = true;
+	tell_moved(out, (int64_t)first, (int64_t)now);
+	return true;
 }
 
 static void judge(struct loop *l, bool moved, struct row_result *out)

@@ -242,6 +242,12 @@ static const struct pinned *pin_kept(const struct pins *pins, const char *name)
 	return NULL;
 }
 
+/* Whether what others share is part of a row. */
+static bool is_shared(const struct row *r)
+{
+	return r->statistic != STAT_MINIMUM || (r->pair && r->pair->code == CODE_LINES_L3);
+}
+
 /* A clock that wanders faster than windows last shows as its mean: where its ratio is pinned, that is another one. The base ratio is
  * the TSC's (SDM 18.7.3). */
 static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct row_result *r)
@@ -250,9 +256,9 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
 	struct text reason;
 
-	if (r->status == ROW_OK && r->row->statistic != STAT_MINIMUM && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
+	if (r->status == ROW_OK && is_shared(r->row) && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
 		r->status = ROW_UNPROVEN;
-		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved in another row");
+		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved");
 	}
 	if (!hz || !wanted || (hz > wanted ? hz - wanted : wanted - hz) <= wanted / PINNED_PART)
 		return;

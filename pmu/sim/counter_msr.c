@@ -123,6 +123,16 @@ static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 	return NULL;
 }
 
+/* What the uncore clock's ratio is now: it wanders unless the limits leave it no room, and the fault minds them. */
+static uint64_t uncore_ratio_now(const struct counters *p)
+{
+	const struct machine *m = p->m;
+	const uint64_t stays = m->core_hz / 1000000 * m->fault_uncore_float_us;
+	const bool steady = m->fault_uncore_float_range && (p->uncore_limit & 0x7F) == (p->uncore_limit >> 8 & 0x7F);
+	const uint64_t now = p->env.cycle ? p->env.cycle(p->env.self) : 0;
+	return m->fault_uncore_float_ratio && !steady && stays && (now / stays & 1) ? m->fault_uncore_float_ratio : m->clock_uncore_ratio;
+}
+
 /* Registers that software can only read. */
 static bool read_only(struct counters *p, uint32_t msr, uint64_t *value)
 {
@@ -135,7 +145,7 @@ static bool read_only(struct counters *p, uint32_t msr, uint64_t *value)
 	case MSR_PLATFORM_INFO: *value = m->clock_tsc_ratio << 8 | m->control_least_ratio << 40; return m->control_platform_info;
 	case MSR_TURBO_LIMIT: *value = turbo_limits(m); return m->control_platform_info;
 	case MSR_PERF_CAPABILITIES: *value = capabilities(m); return m->pmu_capabilities && m->pmu_version;
-	case MSR_UNCORE_STATUS: *value = m->clock_uncore_ratio; return m->control_uncore_ratio_msr;
+	case MSR_UNCORE_STATUS: *value = uncore_ratio_now(p); return m->control_uncore_ratio_msr;
 	}
 	return false;
 }

@@ -94,6 +94,11 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
 	{ "nehalem-ep", "load.l?.*,load.dram_local.*,triad.l2.bandwidth,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=9", false },
 	{ "nehalem-ep", "core_to_core.*", "prefetch_ignored=15", false },
+	{ "nehalem-ep", "load.l3.latency,load.dram_local.latency,frontend.l1i_l3.penalty", "uncore_float_ratio=12,uncore_float_us=3", true },
+	{ "nehalem-ep", "load.l3.latency,load.dram_local.latency,load.dram_remote.latency,read.l3.bandwidth", "uncore_float_ratio=12,uncore_float_us=10000", false },
+	{ "haswell-ep", "load.dram_local.latency,frontend.l1i_l3.penalty", "uncore_float_ratio=12,uncore_float_us=1", true },
+	{ "skylake-sp", "load.dram_local.latency,load.l3_clean_other_core.latency,core_to_core.clean_other_socket.latency,frontend.l1i_l3.penalty",
+	  "uncore_float_ratio=12", true }, /* no counters of the uncore: MSR 0x621 */
 	{ "nehalem-ep", "load.l?.latency,load.dram_local.latency,*.l1.bandwidth,read.l2.bandwidth,copy.l2.bandwidth,read.l1_all.bandwidth",
 	  "turbo_locked=1,ratio_turbo=1,ratio_period_us=60,ratio_other=25", false },
 	{ "nehalem-ep", "load.l?.latency,*.l1.bandwidth,triad.l2.bandwidth", "turbo_locked=1,ratio_turbo=1,ratio_period_us=700,ratio_other=25", false },
