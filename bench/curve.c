@@ -461,6 +461,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		if (p.loop.counting.on && (stopped = counters_stop(b->a, b->cpu, &p.loop.counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 			st = stopped;
 	}
+	quiet = quiet && !p.pair_stays;
 	if (st == ST_OK && p.at_least && quiet) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;

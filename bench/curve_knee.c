@@ -17,8 +17,8 @@ static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x,
 	return turn - expected > (serial - expected) / 2;
 }
 
-/* A point of another curve of the same ring; noted and counted nowhere. */
-static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *turn_milli)
+/* A point of another curve of the same ring; noted and counted nowhere but in *brought, if that is given: lines that came. */
+static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *turn_milli, int64_t *brought)
 {
 	const struct pass own = *p;
 	const unsigned count = p->out->curve.count;
@@ -27,6 +27,8 @@ static enum status other_point(struct pass *p, const struct row_curve *curve, ui
 	p->curve = curve;
 	st = curve_point(p, x, turn_milli);
 	p->out->curve.count = count;
+	if (brought)
+		*brought = p->counts[0] - own.counts[0];
 	memcpy(p->counts, own.counts, sizeof(p->counts));
 	p->units = own.units;
 	p->spread_milli = own.spread_milli;
@@ -43,7 +45,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 
 	one_by_one.what = CURVE_SERIAL;
 	if (st == ST_OK)
-		st = other_point(p, &one_by_one, 1, &late);
+		st = other_point(p, &one_by_one, 1, &late, NULL);
 	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
 		/* the fillers alone take as long as a miss: nearer, then, or nothing can be told */
@@ -83,18 +85,18 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	return at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected) ? ST_RANGE : ST_OK;
 }
 
-/* The same turn without the loads of the other lines. */
-static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli)
+/* The same turn without the loads of the other lines; *brought: lines that came. */
+static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli, int64_t *brought)
 {
 	struct row_curve without = *p->curve;
 
 	without.filler = FILLER_NOP;
-	return other_point(p, &without, x, turn_milli);
+	return other_point(p, &without, x, turn_milli, brought);
 }
 
 /* Whether one load of point x waits for a fill buffer, so that its pair's other line comes in time all the same: told without
- * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it. */
-static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait)
+ * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it. *brought: lines then. */
+static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, int64_t *brought)
 {
 	int64_t took[3] = { 0, 0, 0 };
 	uint64_t found;
@@ -102,7 +104,7 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < COUNT_OF(took) && st == ST_OK; i++)
-		st = first_lines(p, x - 4 + 2 * i, &took[i]);
+		st = first_lines(p, x - 4 + 2 * i, &took[i], brought);
 	if (off && !bench_prefetchers_pair(p->b, &found) && st == ST_OK)
 		st = ST_IO;
 	*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
@@ -126,7 +128,7 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 		st = curve_point(p, x, &turn);
 		/* it takes long because lines come late, or because they are many: the first ones tell */
 		if (st == ST_OK && (!below || turn > one + one / 2)) {
-			st = first_lines(p, x, &first);
+			st = first_lines(p, x, &first, NULL);
 			one = below ? one : first;
 			late = p->at_least ? first > one + one / 4 * 3 : turn - first > one / 2;
 		}
@@ -152,12 +154,14 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 		return ST_RANGE;
 	if (!p->at_least && below >= 6) {
 		bool wait = false;
-		enum status st = loads_wait(p, below, one, &wait);
+		int64_t without = 0, with = 0;
+		enum status st = loads_wait(p, below, one, &wait, &without);
 
 		if (st == ST_OK && wait)
 			return ST_MISSING;
 		if (st == ST_OK)
-			st = first_lines(p, below, &first);
+			st = first_lines(p, below, &first, &with);
+		p->pair_stays = p->loop.counting.proof_count && !wait && without * 4 > with * 3;
 		/* a line more is late by a load from memory, not by its place in the channels' queues */
 		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
 	}

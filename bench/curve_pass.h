@@ -14,6 +14,7 @@ struct pass {
 	uint32_t lines;               /* a node; of CURVE_SPREAD, from one region to the next */
 	uint32_t turns;               /* in the shorter window */
 	bool at_least;                /* the fill buffers were full first */
+	bool pair_stays;              /* the prefetcher of pairs brings lines when it is said to be off */
 	bool disturbed;               /* each try of a sample was */
 	int64_t tick_micro;           /* cycles a TSC tick, in millionths, without a cycle counter */
 	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli, spread_milli; /* of all samples */
