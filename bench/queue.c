@@ -3,8 +3,8 @@
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
-#define CLOSE_WINDOWS 24u             /* of dependent adds, to see a clock that moves within the windows of rows: */
-#define CLOSE_ITERATIONS 40u          /* a quarter of a us, */
+#define CLOSE_WINDOWS 24u             /* of dependent divisions, to see a clock that moves within the windows of rows: */
+#define CLOSE_ITERATIONS 6u           /* some quarter of a us, */
 #define CLOSE_FACTOR 32u              /* on hardware more, since reading takes some 0.1 us */
 #define CLOSE_TOLERANCE 20            /* a twentieth, between the quartiles */
 #define INSERTS_LEAST 950             /* entries for each load, thousandths: */
@@ -117,16 +117,16 @@ static enum status read_slot(const struct loop *l, const struct uncore_slot *slo
 static enum status look_closely(struct loop *l)
 {
 	struct bench *b = l->b;
-	const struct kernel *adds = kernel_find("k_add_chain");
+	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
 	uint64_t arguments[6] = { CLOSE_ITERATIONS * (b->a->kind == ACCESS_SIM ? 1 : CLOSE_FACTOR) }, values[EVENTS] = { 0 }, clock[2], ticks[2];
 	int64_t hz[CLOSE_WINDOWS];
 	struct window w;
-	enum status st = adds ? ST_OK : ST_BROKEN;
+	enum status st = divides ? ST_OK : ST_BROKEN;
 
 	for (unsigned i = 0; i < CLOSE_WINDOWS && st == ST_OK; i++) {
 		for (unsigned end = 0; end < 2 && st == ST_OK; end++) {
 			if (end)
-				st = window_run(b, adds, arguments, NULL, 0, &w, &l->job);
+				st = window_run(b, divides, arguments, NULL, 0, &w, &l->job);
 			if (st == ST_OK)
 				st = b->a->ops->rdtsc(b->a->self, b->core, &ticks[end]);
 			for (unsigned s = 0; s < l->queue.plan.count && st == ST_OK; s++)
