@@ -188,6 +188,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
 	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
+	const int64_t store = larger(latency(t, "std"), latency(t, "sta")); /* it retires with both of its parts */
 	int64_t moves = field(t, "core", "move_elimination") ? 0 : 1;
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
 	const int64_t decoded = larger(1, field(t, "front", "decode_width"));
@@ -272,7 +273,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
 		{ "sync.split_lock.penalty", true, C(latency(t, "lock") + field(t, "core", "split_lock_cycles") - forward(t) - latency(t, "int")) },
 		/* the store is allocated, sent and retires */
-		{ "sync.self_modifying_code.penalty", true, C(field(t, "core", "smc_cycles") + dispatch + latency(t, "std")) },
+		{ "sync.self_modifying_code.penalty", true, C(field(t, "core", "smc_cycles") + dispatch + store) },
 		{ "sync.mfence.penalty", true, C(latency(t, "mfence")) - nop_milli(t) },
 		{ "sync.lfence.penalty", true, C(dispatch + latency(t, "lfence") + 1) - nop_milli(t) },
 		{ "sync.sfence.penalty", true, C(cost_of(t, "sfence").busy) - nop_milli(t) },
@@ -292,7 +293,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* no load goes ahead: nothing to clear, and nothing to count */
 	if (!strcmp(row, "sync.self_modifying_code.penalty") && field(t, "core", "retire_width") < field(t, "core", "issue_width")) {
 		/* what lies before the store retires slower than it is allocated: some of the store's own way is hidden, or all */
-		const int64_t clear = field(t, "core", "smc_cycles"), whole = clear + dispatch + latency(t, "std");
+		const int64_t clear = field(t, "core", "smc_cycles"), whole = clear + dispatch + store;
 
 		*out = (struct expectation){ C(clear) - larger(1000, 20 * clear), C(whole) + larger(500, 20 * whole) };
 		return t->missing ? ST_SYNTAX : ST_OK;
@@ -300,7 +301,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	if (!strcmp(row, "sync.self_modifying_code.penalty") && decoded < field(t, "core", "issue_width")) {
 		/* the 32 NOPs, too many of a window for a uop cache, and what is around them bind the loop without clears; behind a store to
 		 * code some of them are decoded while it is on its way, or all */
-		const int64_t whole = field(t, "core", "smc_cycles") + dispatch + latency(t, "std"), less = C(36) / decoded - C(36) / field(t, "core", "issue_width");
+		const int64_t whole = field(t, "core", "smc_cycles") + dispatch + store, less = C(36) / decoded - C(36) / field(t, "core", "issue_width");
 
 		*out = (struct expectation){ C(whole) - less - larger(500, 20 * whole), C(whole) + larger(500, 20 * whole) };
 		return t->missing ? ST_SYNTAX : ST_OK;
