@@ -271,7 +271,11 @@ static bool prefetchers(struct bench *b, uint64_t want)
 	want |= value & ~p->prefetch_off;
 	if (value == want)
 		return true;
-	return b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK && prefetch_bits(b, &after) && after == want;
+	if (b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK && prefetch_bits(b, &after) && after == want)
+		return true;
+	/* Bits that did change go back: rows behind this one are to find the prefetchers as they were. */
+	(void)(b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, value) == ST_OK);
+	return false;
 }
 
 bool bench_has_prefetch(const struct bench *b)

@@ -231,6 +231,12 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	write_profile(w, plan, &r, odd);
 }
 
+/* Whether what others share is part of a row. Events within the core are not, but lines of code from the L3. */
+static bool is_shared(const struct row *r)
+{
+	return r->pair ? r->pair->code == CODE_LINES_L3 : r->statistic != STAT_MINIMUM && r->kind != KIND_SAMPLED;
+}
+
 #define TURBO_PART 100u /* 1 %: half of what a row may be off */
 #define PINNED_PART 33u /* 3 %: how far a pinned clock may be from what it should be */
 
@@ -240,12 +246,6 @@ static const struct pinned *pin_kept(const struct pins *pins, const char *name)
 		if (str_equal(pins->list[i].pin->name, name) && !pins->list[i].refused && !pins->list[i].absent)
 			return &pins->list[i];
 	return NULL;
-}
-
-/* Whether what others share is part of a row. */
-static bool is_shared(const struct row *r)
-{
-	return r->statistic != STAT_MINIMUM || (r->pair && r->pair->code == CODE_LINES_L3);
 }
 
 /* A clock that wanders faster than windows last shows as its mean: where its ratio is pinned, that is another one. The base ratio is
@@ -293,7 +293,7 @@ static void judge_core_clock(const struct bench *b, const struct pins *pins, str
 	const uint64_t base = b->a->tsc_hz, hz = r->core_hz;
 	struct text reason;
 
-	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && r->row->statistic == STAT_MINIMUM) || !turbo_stays(pins) ||
+	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && !is_shared(r->row)) || !turbo_stays(pins) ||
 	    (hz > base ? hz - base : base - hz) <= base / TURBO_PART)
 		return;
 	r->status = ROW_UNPROVEN;
@@ -308,7 +308,7 @@ static void judge_core_clock(const struct bench *b, const struct pins *pins, str
 /* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
 static void judge_pins(const struct pins *pins, struct row_result *r)
 {
-	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && r->row->statistic != STAT_MINIMUM; i++)
+	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && is_shared(r->row); i++)
 		if (pins->list[i].refused && str_equal(pins->list[i].pin->name, "uncore_ratio")) {
 			r->status = ROW_UNPROVEN;
 			str_copy(r->reason, sizeof(r->reason), "the uncore clock may wander: its ratios could not be pinned");

@@ -82,8 +82,9 @@ static void test_sources_by_three_methods_side_by_side(void **state)
 		assert_int_equal(expect_queue(text, format, row->name, &q), ST_OK);
 		assert_true((q.most_milli - q.least_milli) * 10 <= q.most_milli + q.least_milli); /* 5 % either side */
 		within(row->name, "the queue", row->queue.uncore_milli, &q);
-		/* the same way there and back for all */
-		assert_in_range(row->queue.offset_milli, 14000, 17000);
+		/* the same way there and back for all; whole uncore cycles are counted, of 1.1 core cycles, and a chase in step with that clock
+		 * enters at the same part of one each time */
+		assert_in_range(row->queue.offset_milli, 14000 - 1100, 17000);
 		fprintf(stderr, " %10.3f   %.3f\n", (double)row->queue.cycles_milli / 1000, (double)row->queue.offset_milli / 1000);
 	}
 }
