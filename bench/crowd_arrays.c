@@ -10,7 +10,7 @@
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
 #define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
 #define VALUE_WINDOWS 32u     /* of a row, in which all cores are at work, on a simulated machine: 12 of them twice as long */
-#define SOCKET_CORES 16u      /* for which windows in memory are meant */
+#define SOCKET_CORES 12u      /* for which windows in memory are meant */
 
 /* Few cores of a socket go through few pages in a window of many: where prefetchers begin anew must not decide, nor how long the last
  * core is behind the others. So their windows are so many times as long. */

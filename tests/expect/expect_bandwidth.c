@@ -172,7 +172,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 	};
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
 	const uint64_t sockets = machine_field(t, "topology", "sockets"), of_node = machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads");
-	const unsigned turns = of_node && of_node < 16 ? (unsigned)(64 * ((16 + of_node - 1) / of_node)) : 64; /* of a window; few cores have longer ones */
+	const unsigned turns = of_node && of_node < 12 ? (unsigned)(64 * ((12 + of_node - 1) / of_node)) : 64; /* of a window; few cores have longer ones */
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		size_t n = strlen(streams[i].name);
