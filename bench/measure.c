@@ -493,6 +493,8 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 			longer++;
 			l->sets[0].shorter += l->sets[0].window;
 			l->sets[0].window *= 2;
+			while (!pushes_wrapper(l, &l->sets[0]))
+				l->sets[0].shorter *= 2;
 		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
 			return NULL;
 		}

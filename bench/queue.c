@@ -3,6 +3,7 @@
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
+#define CLOCK_TICKS_LEAST 10000       /* of a row's pairs, to compare it with other rows: in less, a line more that is read beside one window decides */
 #define CLOSE_WINDOWS 24u             /* of dependent divisions, to see a clock that moves within the windows of rows: */
 #define CLOSE_ITERATIONS 6u           /* some quarter of a us, */
 #define CLOSE_FACTOR 32u              /* on hardware more, since reading takes some 0.1 us */
@@ -306,7 +307,7 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 		tell_moved(out, mul_div(hz, least, 1000000), mul_div(hz, most, 1000000));
 		return true;
 	}
-	const uint64_t now = out->queue.uncore_hz, first = b->uncore_hz;
+	const uint64_t now = all >= (int64_t)l->pairs * CLOCK_TICKS_LEAST ? out->queue.uncore_hz : 0, first = b->uncore_hz;
 
 	b->uncore_hz = first ? first : now;
 	if (!now || !first || (now > first ? now - first : first - now) <= (uint64_t)mul_div((int64_t)first, CLOCK_TOLERANCE_MICRO, 1000000))
