@@ -82,22 +82,31 @@ static int64_t met_micro(struct machine_text *t, int64_t x)
 	return met * 1000000 / (NODES * x);
 }
 
+/* As `overlap`, a line at least; where the L3 takes what the L2 gives up for a line, its slice is held twice, but a set of the L2 from which lines
+ * were flushed gives none up: then once. */
+static struct expectation overlap_in_slices(struct machine_text *t, const struct expectation *one, int64_t once, int64_t uses)
+{
+	const struct expectation low = overlap(t, one, 24, most(once, line_milli(t))), high = overlap(t, one, 24, most(uses * once, line_milli(t)));
+
+	return (struct expectation){ low.least_milli, high.most_milli };
+}
+
 /* As many under way as there are places for them, and the least of what up to 24 of them take. */
 static struct expectation spread_overlap(struct machine_text *t, const struct expectation *one)
 {
 	const int64_t hit = picoseconds(t, field(t, "dram", "page_hit_ps")), miss = picoseconds(t, field(t, "dram", "page_miss_ps"));
 	const int64_t missed = one->most_milli * 100 / 101, places = places_of(t, 24), uses = field(t, "l3", "inclusive") ? 1 : 2;
-	const int64_t slice = field(t, "l3", "bytes") ? 1000 * uses * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") /
+	const int64_t slice = field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") /
 		most(1, field(t, "clock", "uncore_ratio")) / most(1, field(t, "l3", "slices")) : 0;
 	int64_t least_milli = INT64_MAX;
 
 	if (!field(t, "dram", "open_page"))
-		return overlap(t, one, 24, most(slice, line_milli(t)));
+		return overlap_in_slices(t, one, slice, uses);
 	for (int64_t x = places; x <= 24; x++)
 		least_milli = least(least_milli, missed - (hit + miss) * met_micro(t, x) / 1000);
 	const int64_t chance = 30 * (hit + miss); /* of the 1500 lines that a point's windows differ by, two and a half standard deviations */
 
-	return overlap(t, &(struct expectation){ least_milli - chance, least_milli + chance }, 24, most(slice, line_milli(t)));
+	return overlap_in_slices(t, &(struct expectation){ least_milli - chance, least_milli + chance }, slice, uses);
 }
 
 /* The same from the L3, x of 16 loads a node: a line keeps its slice for a while, and once more where the L3 takes the one that the L2
