@@ -6,6 +6,8 @@
 #define BENCH_BANDWIDTH_PROOFS_H
 
 #define LINES_4 3600, 4400, false
+/* Written lines: one that the L2 gave up before the L1 did comes in a second time, written back. */
+#define LINES_4_WRITTEN 3600, 8800, false
 
 #define END_OF_SETS { { { "", 0, 0, false } } }
 /* What is written in the L1 is in state M there; nothing comes in. */
@@ -54,6 +56,7 @@ PROOFS_L2(proof_4_lines_l2, LINES_4)
 PROOFS_L2(proof_8_lines_l2, LINES_8)
 PROOFS_L2(proof_12_lines_l2, LINES_12)
 PROOFS_L3(proof_4_lines_l3, LINES_4)
+PROOFS_L3(proof_4_written_l3, LINES_4_WRITTEN)
 PROOFS_L3(proof_8_lines_l3, LINES_8)
 PROOFS_DRAM(proof_4_lines_dram, LINES_4)
 PROOFS_DRAM(proof_8_lines_dram, LINES_8)

@@ -54,13 +54,14 @@ struct pass {
 	bool disturbed;                      /* a pair of cores had no windows that nothing disturbed */
 };
 
-/* What stands for counts of so many loads each: the median, since a small L1 loses a line of the wrapper's now and then, which is one
- * load more in few; the lower quartile where that proves too little, since windows without their loads are in the median of cycles. */
+/* What stands for counts of so many loads each: the median, since a small L1 loses a line of the wrapper's or keeps one of these now and
+ * then, which is one load more or fewer; the lower quartile where that proves too little by more than one load, since windows without their
+ * loads are in the median of cycles. */
 static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const struct row_proof *proof)
 {
 	const int64_t median = samples_median(counts, n), quartile = counts[n / 4];
 
-	return quartile * 1000 < proof->low_milli * loads ? quartile : median;
+	return (quartile + 1) * 1000 < proof->low_milli * loads ? quartile : median;
 }
 
 /* What a window took on b->core, in thousandths of a cycle, after `owner` had prepared its lines. */
