@@ -12,10 +12,7 @@ KERNEL k_visit_flush, 0, 20, 0, 0, 0, 4, 3
 	clflush [rdi + r9 + step]
 %assign step step + 64
 %endrep
-	add r9, STREAM_STEP
-	and r9, r8
-	dec rcx
-	jnz .loop
+	STREAM_NEXT
 	mfence
 	mov rax, r9
 	ret

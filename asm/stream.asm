@@ -31,7 +31,7 @@
 	vpbroadcastq zmm15, rax
 %endmacro
 %macro STREAM_NEXT 0
-	add r9, 256
+	add r9, STREAM_STEP
 	and r9, r8
 	dec rcx
 	jnz .loop

@@ -37,10 +37,7 @@ KERNEL %1, 0, 16 * (%2 + %3) + 4, 16 * %2, 16 * %3, 128 * (%2 + %3), 4, 3
 	%4
 %assign step step + 64
 %endrep
-	add r9, STREAM_STEP
-	and r9, r8
-	dec rcx
-	jnz .loop
+	STREAM_NEXT
 	mov rax, r9
 	ret
 ENDKERNEL %1

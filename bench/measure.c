@@ -273,7 +273,8 @@ static bool prefetchers(struct bench *b, uint64_t want)
 		return true;
 	if (b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK && prefetch_bits(b, &after) && after == want)
 		return true;
-	/* Bits that did change go back: rows behind this one are to find the prefetchers as they were. */
+	/* Bits that did change go back: rows behind this one are to find the prefetchers as they were. Where even that write faults the answer is the
+	 * same: the row is unproven, and the guard puts the register back when the run ends. */
 	(void)(b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, value) == ST_OK);
 	return false;
 }
@@ -399,6 +400,12 @@ static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
 }
 
+static void lengthen_shorter(const struct loop *l, struct working_set *w)
+{
+	while (!pushes_wrapper(l, w))
+		w->shorter *= 2;
+}
+
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 {
 	const struct row_pair *pair = l->row->pair;
@@ -413,8 +420,9 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	w->shorter = mean ? MEAN_SHORTER : w->window;
 	while (w->kernel && short_streams(l) && w->window > STREAM_LEAST && fills_l2(l, w))
 		w->shorter = w->window /= 2;
-	while (w->kernel && !pushes_wrapper(l, w))
-		w->shorter *= 2;
+	if (w->kernel)
+		lengthen_shorter(l, w);
+	/* n and 2n; of streams from the L3 the shorter one alone is longer where it has to push the L2's lines out, since both cost much */
 	if (mean)
 		w->shorter += MEAN_ASTRAY;
 	else if (l->row->place != PLACE_L3)
@@ -493,8 +501,7 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 			longer++;
 			l->sets[0].shorter += l->sets[0].window;
 			l->sets[0].window *= 2;
-			while (!pushes_wrapper(l, &l->sets[0]))
-				l->sets[0].shorter *= 2;
+			lengthen_shorter(l, &l->sets[0]);
 		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
 			return NULL;
 		}

@@ -164,6 +164,10 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	return ST_OK;
 }
 
+/* A window of all cores in memory has so many turns of the loop, of fewer than so many cores in proportion more. */
+#define TURNS_OF_MANY 64u
+#define MANY_CORES 12u
+
 static enum status expect_crowd(struct machine_text *t, const char *row, struct expectation *out)
 {
 	static const struct stream streams[] = {
@@ -172,7 +176,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 	};
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
 	const uint64_t sockets = machine_field(t, "topology", "sockets"), of_node = machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads");
-	const unsigned turns = of_node && of_node < 12 ? (unsigned)(64 * ((12 + of_node - 1) / of_node)) : 64; /* of a window; few cores have longer ones */
+	const unsigned turns = of_node && of_node < MANY_CORES ? (unsigned)(TURNS_OF_MANY * ((MANY_CORES + of_node - 1) / of_node)) : TURNS_OF_MANY;
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		size_t n = strlen(streams[i].name);

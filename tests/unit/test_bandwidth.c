@@ -65,7 +65,7 @@ static void test_bandwidth_is_the_same_behind_others(void **state)
 	(void)state;
 	static const char *const written[] = { "write.dram.*", "copy.dram.*", "load.dram_local.*", NULL }, *const read[] = { "load.l?.*", "write.dram.*", "triad.dram_nt.*", NULL };
 	static const char *const crowds[] = { "write.dram_all.*", "write.l3_all.*,read.l3_all.*", NULL };
-	static const char *const loaded[] = { "load.dram_loaded.*", NULL };
+	static const char *const loaded[] = { "load.dram_loaded.*", NULL }, *const memory[] = { "read.dram_all.*", NULL };
 	says_the_same("core2", "read.dram.bandwidth", written, 200);
 	says_the_same("core2", "copy.dram.bandwidth", written, 200);
 	says_the_same("nehalem-ep", "read.dram.bandwidth", read, 75);
@@ -73,6 +73,7 @@ static void test_bandwidth_is_the_same_behind_others(void **state)
 	says_the_same("nehalem-ep", "triad.dram_all.bandwidth", crowds, 100);
 	says_the_same("core2", "triad.dram_all.bandwidth", crowds, 100);
 	says_the_same("skylake-sp", "read.dram.bandwidth", loaded, 200);
+	says_the_same("skylake-sp", "write.l1_all.bandwidth", memory, 200);
 }
 
 #define ALL "*_all.bandwidth,read.node_*"

@@ -2,7 +2,8 @@
  *
  * LOOP_SEED=N draws another series, LOOP_MACHINES=N that many, LOOP_FIRST=N from number N on, LOOP_ROWS=LIST runs
  * other rows than these, LOOP_FILES="A B" judges machine files of your own instead of drawing. Not among the
- * preset's rows: streams in memory and most of several cores, which take long, copies and triads in the L3, triads in the L2, and curves, memory under load and penalties within the core, whose formulas miss some such machines. */
+ * preset's rows are those that take long (one core's streams in memory, the staircase, most rows of several cores), copies and triads in
+ * the L3 and triads in the L2, whose formulas miss some such machines, and sizes but one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,11 +18,13 @@
 
 #define SEED_PRESET 20090330
 #define MACHINES_PRESET 20
-#define ROWS_PRESET "frontend.lcp.*,frontend.decode.*,frontend.l1i_l2.*,frontend.baclear.*,branch.*,split.*,store.forward_fail*,store.alias*,tlb.itlb.*,tlb.walk_concurrency.*," \
+#define ROWS_PRESET "frontend.lcp.*,frontend.decode.*,frontend.l1i_l2.*,frontend.baclear.*,branch.*,split.*," \
+	"store.forward_fail*,store.alias*,tlb.itlb.*,tlb.walk_concurrency.*," \
 	"sync.lock.*,sync.split_lock.*,exec.fp_assist*,exec.partial*,exec.bypass*,size.fill_buffers.*,load.dram_overlap.*," \
 	"load.l?.latency,load.l?.penalty,load.l3_shared.*,load.*_other_core.*,load.remote_*,load.dram_local*," \
 	"load.dram_remote.*,load.dram_page_*,core_to_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,store.forward.latency," \
-	"store.nt.penalty,sync.self_modifying_code.*,frontend.itlb_walk.*,exec.*.latency,exec.divsd*,exec.sqrtsd*,*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth," \
+	"store.nt.penalty,sync.self_modifying_code.*,frontend.itlb_walk.*,exec.*.latency,exec.divsd*,exec.sqrtsd*," \
+	"*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth," \
 	"read.l3.bandwidth,write.l3.bandwidth,load.dram_loaded.*," \
 	"read.dram_all.*,write.dram_nt_all.*"
 #define TEXT_BYTES 16384
