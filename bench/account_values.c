@@ -98,14 +98,6 @@ bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP])
 
 /* --- results.json ------------------------------------------------------------------------------ */
 
-static void json_milli(struct text *t, int64_t milli, bool there)
-{
-	if (there)
-		text_fixed(t, milli, 3);
-	else
-		text_fmt(t, "null");
-}
-
 static const char *const quantity_names[ACCOUNT_QUANTITIES] = {
 #define QUANTITY(id, bundle, cmask, inv, edge, any, ...) #id,
 #include "bench/account.def"
@@ -148,10 +140,10 @@ static void json_formulas(struct text *t, const struct account_result *r)
 			continue;
 		there = account_value(r, f, &milli);
 		text_fmt(t, "%s\"%s\": {\"value\": ", comma ? ", " : "", f->name);
-		json_milli(t, milli, there);
+		text_fixed_or_null(t, milli, 3, there);
 		if (f->equals != Q_NOTHING) {
 			text_fmt(t, ", \"cycles\": ");
-			json_milli(t, identity_cycles(r, f) * 1000, there);
+			text_fixed_or_null(t, identity_cycles(r, f) * 1000, 3, there);
 		}
 		text_fmt(t, "}");
 		comma = true;
@@ -186,9 +178,9 @@ static void json_terms(struct text *t, const struct account_result *r)
 		text_fmt(t, "%s{\"name\": \"%s\", \"row\": \"%s\", \"event\": ", i ? ", " : "", account_terms[i].name, account_terms[i].row);
 		text_fmt(t, r->terms[i].event ? "\"%s\"" : "null", r->terms[i].event);
 		text_fmt(t, ", \"count\": %lld, \"core_count\": %lld, \"penalty\": ", (long long)r->terms[i].count, (long long)r->terms[i].core_count);
-		json_milli(t, r->terms[i].penalty_milli, r->terms[i].penalty_milli >= 0);
+		text_fixed_or_null(t, r->terms[i].penalty_milli, 3, r->terms[i].penalty_milli >= 0);
 		text_fmt(t, ", \"cycles\": ");
-		json_milli(t, mul_div(r->terms[i].count, r->terms[i].penalty_milli, 1), r->terms[i].known);
+		text_fixed_or_null(t, mul_div(r->terms[i].count, r->terms[i].penalty_milli, 1), 3, r->terms[i].known);
 		text_fmt(t, ", \"open\": \"%s\"}", r->terms[i].open ? r->terms[i].open : "");
 	}
 	text_fmt(t, "]");
@@ -213,9 +205,9 @@ void account_json(struct text *t, const struct account_result *r)
 		account_levels(r, levels);
 		for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 			text_fmt(t, "%s\"%s\": {\"stalls\": ", i ? ", " : "", levels[i].name);
-			json_milli(t, levels[i].stalls * 1000, levels[i].known);
+			text_fixed_or_null(t, levels[i].stalls * 1000, 3, levels[i].known);
 			text_fmt(t, ", \"unaccounted\": ");
-			json_milli(t, (levels[i].stalls - (i ? r->sum : r->core_sum)) * 1000, levels[i].known);
+			text_fixed_or_null(t, (levels[i].stalls - (i ? r->sum : r->core_sum)) * 1000, 3, levels[i].known);
 			text_fmt(t, "}");
 		}
 		text_fmt(t, "}, \"ilp\": ");

@@ -76,6 +76,8 @@ void row_failed(struct row_result *out, enum status st, const struct job *job, c
 bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out);
 void loop_end(struct loop *l, struct row_result *out);
 
+/* --- prefetchers.c ----------------------------------------------------------------------------- */
+
 /* Whether the processor has switches for its prefetchers. */
 bool bench_has_prefetch(const struct bench *b);
 /* Switches the prefetchers of b->core off; *found is what bench_prefetchers_back needs. False when there are no

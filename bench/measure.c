@@ -253,54 +253,6 @@ static enum status measure(struct loop *l, bool warm)
 	return st;
 }
 
-/* --- prefetchers ------------------------------------------------------------------------------- */
-
-static bool prefetch_bits(const struct bench *b, uint64_t *value)
-{
-	return b->a->ops->rdmsr(b->a->self, b->core, b->cpu->processor->prefetch_msr, value) == ST_OK;
-}
-
-/* Sets or clears the bits that switch the prefetchers off. False when they do not stay as written. */
-static bool prefetchers(struct bench *b, uint64_t want)
-{
-	const struct processor *p = b->cpu->processor;
-	uint64_t value, after;
-
-	if (!prefetch_bits(b, &value))
-		return false;
-	want |= value & ~p->prefetch_off;
-	if (value == want)
-		return true;
-	if (b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK && prefetch_bits(b, &after) && after == want)
-		return true;
-	/* Bits that did change go back: rows behind this one are to find the prefetchers as they were. Where even that write faults the answer is the
-	 * same: the row is unproven, and the guard puts the register back when the run ends. */
-	(void)(b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, value) == ST_OK);
-	return false;
-}
-
-bool bench_has_prefetch(const struct bench *b)
-{
-	return b->cpu->processor->prefetch_msr && b->a->kind != ACCESS_NATIVE;
-}
-
-bool bench_prefetchers_off(struct bench *b, uint64_t *found)
-{
-	return bench_has_prefetch(b) && prefetch_bits(b, found) && prefetchers(b, b->cpu->processor->prefetch_off);
-}
-
-bool bench_prefetchers_pair(struct bench *b, uint64_t *found)
-{
-	const struct processor *p = b->cpu->processor;
-
-	return bench_has_prefetch(b) && p->prefetch_pair && prefetch_bits(b, found) && prefetchers(b, p->prefetch_off & ~p->prefetch_pair);
-}
-
-bool bench_prefetchers_back(struct bench *b, uint64_t found)
-{
-	return prefetchers(b, found & b->cpu->processor->prefetch_off);
-}
-
 /* --- a row ------------------------------------------------------------------------------------- */
 
 const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu)
@@ -553,10 +505,8 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, &l.counting);
 	out->reason[0] = 0;
-	if (switched) {
-		switched = prefetch_bits(b, &found);
-		quiet = switched && prefetchers(b, b->cpu->processor->prefetch_off);
-	}
+	if (switched)
+		quiet = switched = bench_prefetchers_off(b, &found);
 	queue_begin(&l, out);
 	failed = measure_until_there(&l, out, &st);
 	if (failed)

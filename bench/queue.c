@@ -437,10 +437,7 @@ static bool has_numbers(const struct queue_result *q) { return q->samples > 0; }
 static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
 {
 	text_fmt(t, ", \"%s\": ", key);
-	if (there)
-		text_fixed(t, milli, 3);
-	else
-		text_fmt(t, "null");
+	text_fixed_or_null(t, milli, 3, there);
 }
 
 void queue_json(struct text *t, const struct queue_result *q)

@@ -19,10 +19,7 @@ static bool has_numbers(const struct sample_result *s)
 static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
 {
 	text_fmt(t, ", \"%s\": ", key);
-	if (there)
-		text_fixed(t, milli, 3);
-	else
-		text_fmt(t, "null");
+	text_fixed_or_null(t, milli, 3, there);
 }
 
 static void json_source(struct text *t, const struct sample_source *s, const char *name)

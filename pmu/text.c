@@ -174,6 +174,14 @@ void text_fixed(struct text *t, int64_t value, unsigned decimals)
 	text_bytes(t, end - n, n);
 }
 
+void text_fixed_or_null(struct text *t, int64_t value, unsigned decimals, bool known)
+{
+	if (known)
+		text_fixed(t, value, decimals);
+	else
+		text_fmt(t, "null");
+}
+
 /* Length of the valid UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */
 static size_t utf8_length(const uint8_t *s)
 {

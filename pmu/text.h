@@ -24,6 +24,8 @@ void text_fmt(struct text *t, const char *format, ...) __attribute__((format(pri
 void text_vfmt(struct text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* A fixed-point number: value / 10^decimals, e.g. text_fixed(t, 39967, 3) -> 39.967. */
 void text_fixed(struct text *t, int64_t value, unsigned decimals);
+/* The same, or JSON's null for what is not known. */
+void text_fixed_or_null(struct text *t, int64_t value, unsigned decimals, bool known);
 /* The inside of a JSON string: quotes, backslashes and control bytes escaped,
  * bytes that are not valid UTF-8 replaced by U+FFFD. */
 void text_json(struct text *t, const char *s);

@@ -138,12 +138,8 @@ static int account_run(const struct command *c, int operands, char **operand)
 		complain(c, "two files are expected: a run's results, and what perf stat -x, or perf stat -j wrote");
 		return EXIT_BAD_INPUT;
 	}
-	if (results_read(&r, operand[0], problem, sizeof(problem)) != ST_OK) {
-		complain(c, "%s", problem);
+	if (!results_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
-	}
-	if (r.note[0])
-		complain(c, "%s: %s", r.path, r.note);
 	int status = EXIT_BAD_INPUT;
 	struct account_counts get = counts_of(&counts);
 	if (file_read(operand[1], COUNTS_BYTES_MOST, &text, &bytes, problem, sizeof(problem)) != ST_OK ||
@@ -235,15 +231,12 @@ static unsigned events_options(struct option *list, unsigned most)
 static int events_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
-	char problem[1600];
 	if (operands != 1) {
 		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
 		return EXIT_BAD_INPUT;
 	}
-	if (results_read(&r, operand[0], problem, sizeof(problem)) != ST_OK) {
-		complain(c, "%s", problem);
+	if (!results_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
-	}
 	static const char *const identities[] = {ACCOUNT_CYCLES_EVENT, ACCOUNT_REF_EVENT, ACCOUNT_STALL_EVENT, ACCOUNT_ISSUED_EVENT, ACCOUNT_FUSED_EVENT,
 		ACCOUNT_RETIRED_EVENT};
 	const char *name = doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor");

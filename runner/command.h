@@ -58,4 +58,8 @@ void options_help(FILE *to, const struct command *c, const struct option *list, 
 /* One line on stderr, "stallmeter run: ...". */
 void complain(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+struct results;
+/* results_read, and says on standard error why it failed, or what is missing of them. False: nothing is to be freed. */
+MUST_CHECK bool results_open(const struct command *c, struct results *r, const char *path);
+
 #endif

@@ -326,17 +326,12 @@ static int fleet(const struct side *s)
 
 static int compare_read(const struct command *c, int operands, char **operand, struct results **runs)
 {
-	char problem[1600];
 	for (int i = 0; i < operands; i++) {
 		runs[i] = calloc(1, sizeof(**runs));
 		if (!runs[i])
 			return EXIT_BROKEN;
-		if (results_read(runs[i], operand[i], problem, sizeof(problem)) != ST_OK) {
-			complain(c, "%s", problem);
+		if (!results_open(c, runs[i], operand[i]))
 			return EXIT_BAD_INPUT;
-		}
-		if (runs[i]->note[0])
-			complain(c, "%s: %s", runs[i]->path, runs[i]->note);
 	}
 	return EXIT_GOOD;
 }

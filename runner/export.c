@@ -198,7 +198,6 @@ static const struct { const char *name, *what; enum status (*write)(const struct
 static int export_command(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
-	char problem[1600];
 	if (operands != 2) {
 		complain(c, "a format and a run are expected; stallmeter export --help lists the formats");
 		return EXIT_BAD_INPUT;
@@ -206,12 +205,8 @@ static int export_command(const struct command *c, int operands, char **operand)
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
 		if (strcmp(formats[i].name, operand[0]))
 			continue;
-		if (results_read(&r, operand[1], problem, sizeof(problem)) != ST_OK) {
-			complain(c, "%s", problem);
+		if (!results_open(c, &r, operand[1]))
 			return EXIT_BAD_INPUT;
-		}
-		if (r.note[0])
-			complain(c, "%s: %s", r.path, r.note);
 		if (doc_true(&r.d, doc_root(&r.d), "simulated"))
 			complain(c, "SIMULATED machine: these numbers say nothing about real hardware");
 		enum status st = formats[i].write(&(struct export){c, &r.d});

@@ -197,15 +197,13 @@ static int publish(const struct command *c, const struct results *r, const char 
 static int publish_command(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
-	char problem[1600], name[41];
+	char name[41];
 	if (operands != 1) {
 		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
 		return EXIT_BAD_INPUT;
 	}
-	if (results_read(&r, operand[0], problem, sizeof(problem)) != ST_OK) {
-		complain(c, "%s", problem);
+	if (!results_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
-	}
 	const struct doc_node *root = doc_root(&r.d), *machine = doc_get(&r.d, root, "machine");
 	int status = EXIT_ROWS;
 	if (doc_true(&r.d, root, "simulated"))

@@ -45,17 +45,12 @@ static int keep(const struct command *c, const struct results *r, const char *ht
 static int report_command(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
-	char problem[1600];
 	if (operands != 1) {
 		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
 		return EXIT_BAD_INPUT;
 	}
-	if (results_read(&r, operand[0], problem, sizeof(problem)) != ST_OK) {
-		complain(c, "%s", problem);
+	if (!results_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
-	}
-	if (r.note[0])
-		complain(c, "%s: %s", r.path, r.note);
 	int status = EXIT_BROKEN;
 	size_t bytes = 0;
 	char *html = malloc(HTML_BYTES_MOST);
