@@ -40,9 +40,10 @@ static const struct row_proof_set proof_alias[] = {
 };
 /* Each eighth is forwarded instead. */
 static const struct row_proof_set proof_unknown_address[] = {
-	{ { { "LOAD_DISPATCH.MOB", 800, 1010, false } } },
-	{ { { "LOAD_BLOCK.STA", 800, 1010, false } } },
-	{ { { "MOB_REPLAY.NO_STA", 800, 1010, false } } },
+	/* A predictor that trusts after fewer than eight loads lets one in eight go ahead, which is cleared; forwarded it counts here or not. */
+	{ { { "LOAD_DISPATCH.MOB", 800, 1010, false }, { "MACHINE_CLEARS.MEM_ORDER", NEVER } } },
+	{ { { "LOAD_BLOCK.STA", 950, 1010, false } } },
+	{ { { "MOB_REPLAY.NO_STA", 950, 1010, false } } },
 	END_OF_SETS
 };
 static const struct row_proof_set proof_disambiguation[] = {

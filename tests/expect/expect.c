@@ -316,6 +316,10 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 			least = (int64_t)walk_least;
 			most = (int64_t)walk_most;
 		}
+		if (strstr(row, ".latency")) {
+			least += 1000 * cost_of(&f, "load").latency;
+			most += 1000 * cost_of(&f, "load").latency;
+		}
 		*out = (struct expectation){ least - tolerance_of(least), most + tolerance_of(most) };
 		return ST_OK;
 	}

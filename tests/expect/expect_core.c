@@ -63,16 +63,18 @@ struct cost cost_of(struct machine_text *t, const char *class)
 
 static int64_t latency(struct machine_text *t, const char *class) { return cost_of(t, class).latency; }
 
+int64_t load_cycles(struct machine_text *t) { return field(t, "l1d", "cycles") + latency(t, "load"); }
+
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* What a loop takes is bound by allocation or by retirement. */
 static int64_t slots_a_cycle(struct machine_text *t) { return larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))); }
 
-/* A NOP of k_nop: 8 of them and the end of the loop. */
+/* A NOP of k_nop: 8 of them and the end of the loop, through allocation or the front end. */
 static int64_t nop_milli(struct machine_text *t)
 {
-	return (8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / slots_a_cycle(t) / 8;
+	return larger((8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / slots_a_cycle(t), (int64_t)front_turn_milli(t, "a1a1a1a1a1a1a1a1d3j2")) / 8;
 }
 
 /* From a load's data until the data of the same store is loaded again. */
@@ -93,6 +95,15 @@ static int64_t late_milli(struct machine_text *t)
 	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 
 	return 250 * (larger(0, (tail + parts) / width - 1) + 3 * larger(0, parts / width - 1));
+}
+
+/* A pair of operations of eight and a loop's end, whose second one allocation stops at: the stall, and the cycles in which this one, what follows and the next
+ * pair's first are allocated. */
+static int64_t stalled_milli(struct machine_text *t, int64_t cycles)
+{
+	const int64_t width = slots_a_cycle(t), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, alone = (2 + width - 1) / width;
+
+	return 1000 * (cycles + alone) + 125 * ((2 + tail + width - 1) / width - alone);
 }
 
 static int64_t uncore_cycles(struct machine_text *t, int64_t n)
@@ -120,7 +131,7 @@ static void control_milli(struct machine_text *t, const char *class, int64_t *le
 	if (slots > field(t, "front", "complex_uops") && 8 * slots + tail > field(t, "front", "loop_uops"))
 		test = larger(test, (8 * ((slots + sequencer - 1) / sequencer) + 1 + field(t, "front", "microcode_switch_cycles")) * 1000 / 8);
 	if (wait) /* sent, loaded, written, waited for: then the next one is allocated */
-		test = larger(test, C(field(t, "core", "dispatch_cycles") + field(t, "l1d", "cycles") + operation.latency + wait));
+		test = larger(test, C(field(t, "core", "dispatch_cycles") + load_cycles(t) + operation.latency + wait));
 	*least = test - base;
 	*most = larger(test, C(operation.busy) + (operation.mask & more.mask ? (8 * further + tail) * 1000 / 8 / more.ports : 0)) - base;
 }
@@ -187,23 +198,24 @@ static void entries_gone(struct machine_text *t, int64_t *least, int64_t *most)
 enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
-	int64_t l1 = field(t, "l1d", "cycles"), dispatch = field(t, "core", "dispatch_cycles");
-	const int64_t store = larger(latency(t, "std"), latency(t, "sta")); /* it retires with both of its parts */
+	int64_t l1 = load_cycles(t), dispatch = field(t, "core", "dispatch_cycles");
 	int64_t moves = field(t, "core", "move_elimination") ? 0 : 1;
 	bool has_stlb = field(t, "stlb", "entries"), has_l3 = field(t, "l3", "bytes");
 	const int64_t decoded = larger(1, field(t, "front", "decode_width"));
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t transition = field(t, "core", "avx_transition_cycles"), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 	int64_t slots = (16 + tail) * 1000 / 8 / slots_a_cycle(t);
-	/* a chain of operations, or their allocation, which such a stall holds up */
-	const int64_t added = larger(C(latency(t, "int")), (16 + tail) * 125 / larger(1, field(t, "core", "issue_width")));
+	/* 8 pairs of operations and the loop's end, which such a stall holds up: their ports and slots */
+	const int64_t flags_stall = field(t, "core", "partial_flags_cycles"), register_stall = field(t, "core", "partial_register_cycles");
+	const struct port_use added_uses[] = { { "int", 16 + tail - 1 }, { "branch", 1 }, { NULL, 0 } }, copied_uses[] = { { "int", 8 + 8 * moves + tail - 1 }, { "branch", 1 }, { NULL, 0 } };
+	const int64_t added = larger(ports_turn_milli(t, added_uses) / 8, slots), copied = larger(ports_turn_milli(t, copied_uses) / 8, slots);
 	/* 8 copies, products, and the loop's end */
 	const struct port_use product_uses[] = { { "fp_mul", 8 * larger(1, cost_of(t, "fp_mul").busy) }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
 	const int64_t products = ports_turn_milli(t, product_uses) / 8;
 	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / slots_a_cycle(t);
-	const int64_t turn = C(6 + parts + tail) / slots_a_cycle(t);
+	const int64_t turn = larger(C(6 + parts + tail) / slots_a_cycle(t), (int64_t)front_turn_milli(t, "a2a3a4a4a3s5l3d3j2")); /* of store.unknown_address */
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
 		{ "store.forward.latency", true, C(forward(t)) },
 		/* the second store's data follows the first's by a cycle */
@@ -266,14 +278,12 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		/* allocated, copied, multiplied, retired; less a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
 		  larger(products, slots) },
-		{ "exec.partial_flags.penalty", true, larger(added + C(field(t, "core", "partial_flags_cycles")), slots) - larger(added, slots) },
-		{ "exec.partial_register.penalty", true, larger(added + C(field(t, "core", "partial_register_cycles")), slots) - larger(added, slots) },
+		{ "exec.partial_flags.penalty", true, flags_stall ? larger(C(latency(t, "int")), stalled_milli(t, flags_stall)) - larger(C(latency(t, "int")), added) : 0 },
+		{ "exec.partial_register.penalty", true, register_stall ? stalled_milli(t, register_stall) - copied : 0 },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
 		/* a chain through memory either way */
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
 		{ "sync.split_lock.penalty", true, C(latency(t, "lock") + field(t, "core", "split_lock_cycles") - forward(t) - latency(t, "int")) },
-		/* the store is allocated, sent and retires */
-		{ "sync.self_modifying_code.penalty", true, C(field(t, "core", "smc_cycles") + dispatch + store) },
 		{ "sync.mfence.penalty", true, C(latency(t, "mfence")) - nop_milli(t) },
 		{ "sync.lfence.penalty", true, C(dispatch + latency(t, "lfence") + 1) - nop_milli(t) },
 		{ "sync.sfence.penalty", true, C(cost_of(t, "sfence").busy) - nop_milli(t) },
@@ -291,21 +301,6 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	}
 	if (!strcmp(row, "store.disambiguation_clear.penalty") && !field(t, "store", "disambiguation"))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* no load goes ahead: nothing to clear, and nothing to count */
-	if (!strcmp(row, "sync.self_modifying_code.penalty") && field(t, "core", "retire_width") < field(t, "core", "issue_width")) {
-		/* what lies before the store retires slower than it is allocated: some of the store's own way is hidden, or all */
-		const int64_t clear = field(t, "core", "smc_cycles"), whole = clear + dispatch + store;
-
-		*out = (struct expectation){ C(clear) - larger(1000, 20 * clear), C(whole) + larger(500, 20 * whole) };
-		return t->missing ? ST_SYNTAX : ST_OK;
-	}
-	if (!strcmp(row, "sync.self_modifying_code.penalty") && decoded < field(t, "core", "issue_width")) {
-		/* the 32 NOPs, too many of a window for a uop cache, and what is around them bind the loop without clears; behind a store to
-		 * code some of them are decoded while it is on its way, or all */
-		const int64_t whole = field(t, "core", "smc_cycles") + dispatch + store, less = C(36) / decoded - C(36) / field(t, "core", "issue_width");
-
-		*out = (struct expectation){ C(whole) - less - larger(500, 20 * whole), C(whole) + larger(500, 20 * whole) };
-		return t->missing ? ST_SYNTAX : ST_OK;
-	}
 	/* What a loop buffer streams comes from no sequencer: no switch to it, and no uop that Nehalem's UOPS_DECODED.MS counts. */
 	const int64_t loop = field(t, "front", "loop_uops"), mxcsr = field(t, "uops", "ldmxcsr") - (field(t, "core", "microfusion") ? 1 : 0);
 
@@ -324,10 +319,14 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	 * wait too, and nothing proves it. */
 	const int64_t kept = (6 + parts + tail) * (dispatch + waited + l1 + 1), waiting = (6 + tail) * dispatch + 5 * latency(t, "imul") + 2 * latency(t, "int") + l1;
 
+	/* of eight loads in a row the last one would go ahead */
+	if (!strcmp(row, "store.unknown_address.penalty") && field(t, "store", "disambiguation_limit") < 8)
+		return t->missing ? ST_SYNTAX : ST_MISSING;
 	if (!strcmp(row, "store.unknown_address.penalty") && (turn > C(l1) || kept > l1 * field(t, "core", "rob") || waiting > l1 * field(t, "core", "rs")))
 		return t->missing ? ST_SYNTAX : ST_MISSING;
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
-		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + l1), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - l1) : 0;
+		const int64_t nearest = field(t, "l1d", "cycles"); /* a walk's load needs no port */
+		const int64_t walk = C((has_stlb ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles") + nearest), farther = field(t, "l2", "bytes") ? C(field(t, "l2", "cycles") - nearest) : 0;
 		uint64_t above_least, above_most;
 		int64_t least = 0, most = 0, tolerance;
 
@@ -339,8 +338,8 @@ enum status expect_core(const char *machine, const char *format, const char *row
 			return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
 		entries_gone(t, &least, &most);
 		machine_walk_loads(t, 12, CODE_PAGES * 4096, &above_least, &above_most);
-		least = walk + farther * least / CODE_PAGES + C(l1) * (int64_t)above_least;
-		most = walk + farther * most / CODE_PAGES + C(l1) * (int64_t)above_most;
+		least = walk + farther * least / CODE_PAGES + C(nearest) * (int64_t)above_least;
+		most = walk + farther * most / CODE_PAGES + C(nearest) * (int64_t)above_most;
 		tolerance = larger(500, most / 50);
 		*out = (struct expectation){ least - tolerance, most + tolerance };
 		return t->missing ? ST_SYNTAX : ST_OK;

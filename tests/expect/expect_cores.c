@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pmu/text.h"
+#include "tests/expect/expect_core.h"
 #include "tests/expect/expect_loaded.h"
 
 static uint64_t uncore(struct machine_text *t, uint64_t n)
@@ -105,25 +106,6 @@ static void flushed_open(struct machine_text *t, uint64_t *less, uint64_t *more)
 	*more = few > many ? cost * (few - many) : 0;
 }
 
-/* Latency of the [exec] line "lock", "LATENCY PORTS BUSY"; the preset is 20. */
-static uint64_t lock_cycles(struct machine_text *t)
-{
-	struct ini ini;
-	uint64_t cycles = 20;
-
-	ini_init(&ini, t->machine, strlen(t->machine));
-	while (ini_next(&ini) == ST_OK)
-		if (ini.section_length == 4 && !memcmp(ini.section, "exec", 4) && ini.key_length == 4 && !memcmp(ini.key, "lock", 4)) {
-			size_t n = 0;
-
-			while (n < ini.value_length && ini.value[n] >= '0' && ini.value[n] <= '9')
-				n++;
-			if (n && parse_u64(ini.value, n, &cycles) != ST_OK)
-				t->missing = true;
-		}
-	return cycles;
-}
-
 enum status expect_cores(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text t = { machine, format, false };
@@ -192,7 +174,9 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "sync.false_sharing.penalty")) { /* in place of a locked addition in the L1 */
 		found = true;
 		there = two;
-		least = most = modified(&t) > lock_cycles(&t) ? ((int64_t)modified(&t) - (int64_t)lock_cycles(&t)) * 1000 : 0; /* its load comes within its time */
+		const int64_t loss = (int64_t)modified(&t) + cost_of(&t, "load").latency - cost_of(&t, "lock").latency; /* its load comes within its time */
+
+		least = most = loss > 0 ? 1000 * loss : 0;
 	}
 	if (!strcmp(row, "load.dram_loaded.penalty")) {
 		found = true;
@@ -207,6 +191,10 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 
 		least -= starts;
 		most += starts;
+	}
+	if (!is_penalty) {
+		least += 1000 * cost_of(&t, "load").latency;
+		most += 1000 * cost_of(&t, "load").latency;
 	}
 	if (!found)
 		return ST_MISSING;

@@ -46,7 +46,8 @@ void front_turn(struct front_flow *f)
 {
 	f->at = 0;
 	f->group = UINT64_MAX;
-	f->fetched += f->turns++ ? f->taken_cycles : 0;
+	if (f->turns++)
+		*(f->window ? &f->decode : &f->fetched) += f->taken_cycles;
 }
 
 uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, uint64_t room)
