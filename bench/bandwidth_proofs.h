@@ -8,6 +8,8 @@
 #define LINES_4 3600, 4400, false
 /* Written lines: one that the L2 gave up before the L1 did comes in a second time, written back. */
 #define LINES_4_WRITTEN 3600, 8800, false
+#define LINES_8_WRITTEN 7200, 13200, false
+#define LINES_12_WRITTEN 10800, 17600, false
 
 #define END_OF_SETS { { { "", 0, 0, false } } }
 /* What is written in the L1 is in state M there; nothing comes in. */
@@ -32,9 +34,9 @@ static const struct row_proof_set proof_write_l1[] = {
 		{ { { "L2_LINES_IN.ALL", lines }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } }, \
 		END_OF_SETS \
 	};
-#define PROOFS_DRAM(name, lines) \
+#define PROOFS_DRAM(name, lines, in_l2) \
 	static const struct row_proof_set name[] = { \
-		{ { { "L2_LINES_IN.ANY", lines }, { "LONGEST_LAT_CACHE.MISS", lines } } }, \
+		{ { { "L2_LINES_IN.ANY", in_l2 }, { "LONGEST_LAT_CACHE.MISS", lines } } }, \
 		{ { { "LONGEST_LAT_CACHE.MISS", lines } } }, \
 		{ { { "BSQ.L2_READ_MISS", lines } } }, \
 		END_OF_SETS \
@@ -58,8 +60,11 @@ PROOFS_L2(proof_12_lines_l2, LINES_12)
 PROOFS_L3(proof_4_lines_l3, LINES_4)
 PROOFS_L3(proof_4_written_l3, LINES_4_WRITTEN)
 PROOFS_L3(proof_8_lines_l3, LINES_8)
-PROOFS_DRAM(proof_4_lines_dram, LINES_4)
-PROOFS_DRAM(proof_8_lines_dram, LINES_8)
+PROOFS_L3(proof_8_written_l3, LINES_8_WRITTEN)
+PROOFS_DRAM(proof_4_lines_dram, LINES_4, LINES_4)
+PROOFS_DRAM(proof_4_written_dram, LINES_4, LINES_4_WRITTEN)
+PROOFS_DRAM(proof_8_lines_dram, LINES_8, LINES_8)
+PROOFS_DRAM(proof_8_written_dram, LINES_8, LINES_8_WRITTEN)
 /* What is written past the caches brings no line into any. */
 static const struct row_proof_set proof_write_nt[] = {
 	{ { { "L1D.REPL", NO_LINE }, { "L2_LINES_IN.ANY", NO_LINE } } },

@@ -112,6 +112,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	const struct row *r = l->row;
+	const enum statistic statistic = l->unsure ? STAT_MEAN : r->statistic;
 	struct slope tsc[2], cycles[2], count;
 	int64_t spread_micro, noise_milli, scale_milli, per_unit_milli[ROW_PROOFS_MAX];
 	int64_t hz = (int64_t)b->a->tsc_hz;
@@ -129,11 +130,11 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		return ST_OK;
 	}
 	for (unsigned s = 0; s < l->set_count; s++) {
-		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, r->statistic, &tsc[s]);
+		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, statistic, &tsc[s]);
 		if (st != ST_OK)
 			return st;
-		st = b->cycles ? slope_of(b->counts[s][0], l->pairs, l->sets[s].window, r->statistic, &cycles[s]) :
-		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, r->statistic, &cycles[s]);
+		st = b->cycles ? slope_of(b->counts[s][0], l->pairs, l->sets[s].window, statistic, &cycles[s]) :
+		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, statistic, &cycles[s]);
 		if (st != ST_OK)
 			return st;
 	}
@@ -173,7 +174,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	noise_milli = out->spread_milli - (r->pair ? WINDOW_END_CYCLES * 1000 / (int64_t)r->window : 0);
 	if (r->kind == KIND_PENALTY && noise_milli <= PENALTY_QUIET_MILLI)
 		noise_milli = 0;
-	out->noisy = is_noisy(noise_milli, scale_milli, l->pairs, r->statistic, &noise);
+	out->noisy = is_noisy(noise_milli, scale_milli, l->pairs, statistic, &noise);
 
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));

@@ -59,6 +59,7 @@ struct loop {
 	struct queue_loop queue;
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
+	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
 	bool witnessed;     /* rounds in which the core was shared are found by bench/witness.h */
 	uint32_t clock_adds;
 	struct job job;     /* the last one, for a fault's vector and address */

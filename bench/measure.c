@@ -189,7 +189,7 @@ static unsigned sieve(struct loop *l, unsigned n)
 static enum status all_rounds(struct loop *l, unsigned run)
 {
 	struct bench *b = l->b;
-	const bool surely = !b->repetitions && short_streams(l) && l->row->statistic == STAT_MEAN;
+	const bool surely = !b->repetitions && short_streams(l) && (l->row->statistic == STAT_MEAN || l->unsure);
 	unsigned wanted = b->repetitions ? b->repetitions :
 		surely ? run ? l->pairs : MEAN_PAIRS : short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
@@ -352,12 +352,6 @@ static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
 }
 
-static void lengthen_shorter(const struct loop *l, struct working_set *w)
-{
-	while (!pushes_wrapper(l, w))
-		w->shorter *= 2;
-}
-
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 {
 	const struct row_pair *pair = l->row->pair;
@@ -372,8 +366,8 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	w->shorter = mean ? MEAN_SHORTER : w->window;
 	while (w->kernel && short_streams(l) && w->window > STREAM_LEAST && fills_l2(l, w))
 		w->shorter = w->window /= 2;
-	if (w->kernel)
-		lengthen_shorter(l, w);
+	while (w->kernel && !pushes_wrapper(l, w))
+		w->shorter *= 2;
 	/* n and 2n; of streams from the L3 the shorter one alone is longer where it has to push the L2's lines out, since both cost much */
 	if (mean)
 		w->shorter += MEAN_ASTRAY;
@@ -432,7 +426,8 @@ void loop_end(struct loop *l, struct row_result *out)
 }
 
 /* Whether windows of a simulated stream in a cache differ by chance more than its value may: a level whose ways are chosen at random loses a
- * line of the wrapper's or of the stream's now and then, in longer windows hardly more often. */
+ * line of the wrapper's or of the stream's now and then, in longer windows hardly more often; and a window may keep the one or the other rhythm
+ * to its end. So the longer window alone is doubled: what the shorter one's rhythm takes from the slope becomes less. */
 static bool unsure_stream(const struct loop *l)
 {
 	return short_streams(l) && !l->b->repetitions && l->pairs > 1 && !slope_is_sure(l->b->tsc[0], l->pairs, MEAN_SURE);
@@ -449,11 +444,9 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 			return "running the kernel";
 		if ((*st = evidence_reduce(l, out)) != ST_OK)
 			return "reducing the samples";
-		if (warm && longer < STREAM_LONGER && unsure_stream(l)) {
-			longer++;
-			l->sets[0].shorter += l->sets[0].window;
-			l->sets[0].window *= 2;
-			lengthen_shorter(l, &l->sets[0]);
+		if (warm && !l->unsure && unsure_stream(l)) {
+			l->unsure = longer++ == STREAM_LONGER;
+			l->sets[0].window *= l->unsure ? 1 : 2;
 		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
 			return NULL;
 		}

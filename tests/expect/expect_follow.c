@@ -16,8 +16,14 @@
 #define TURNS_NEAR 256u      /* L1 and L2 */
 #define TURNS_FAR 512u
 #define TURNS_MEMORY 2048u   /* of one core; half of them are about what a window of the rows has */
+#define TURNS_MARK 64u
+#define WINDOW_NEAR 128u     /* of a row of one core in the L2, simulated: what the longer one has more than the shorter */
+#define WINDOW_FAR 256u      /* in the L3 */
+#define MARKS_MOST (TURNS_MEMORY / TURNS_MARK + 1)
+#define TURNS_RANDOM 4u      /* times as many where a cache's ways are chosen at random: what it writes back differs from turn to turn */
 #define STARTS 16u
-#define TURNS_APART 32u      /* in which loads come late at random, and so much further on in memory */
+#define TURNS_APART 32u      /* in which loads, and stores where there are none, come late at random, and so much further on in memory */
+#define CYCLES_APART 5u
 #define LINES_APART 32771u
 #define STARTS_CORES 3u      /* of several cores */
 #define STARTS_COLD 8u       /* of windows without a line in a cache, which are short */
@@ -179,6 +185,15 @@ static uint64_t behind_alias(const struct core *c, uint64_t va, uint64_t bytes, 
 	return t;
 }
 
+/* By how many cycles one comes late. */
+static uint64_t lateness(struct core *c)
+{
+	if (!c->late)
+		return 0;
+	c->random = c->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
+	return (c->random >> 33) % c->late;
+}
+
 /* A load alone, or an operation with one. */
 static void load(struct core *c, const struct op *o, uint64_t va, uint64_t bytes, uint64_t delivered)
 {
@@ -190,10 +205,7 @@ static void load(struct core *c, const struct op *o, uint64_t va, uint64_t bytes
 
 	left = send(c, LOAD, later(a + c->dispatch, c->ready[pointer]));
 	done = (o->kind == 'f' ? left + c->l1_cycles : lines_load(c->lines, o->at, va, behind_alias(c, va, bytes, left))) + c->cost[LOAD].latency;
-	if (c->late) {
-		c->random = c->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
-		done += (c->random >> 33) % c->late;
-	}
+	done += lateness(c);
 	if (!one) {
 		r = retire(c, left, 1, done);
 		c->lb[c->loads++ % c->lb_size] = r;
@@ -221,9 +233,9 @@ static void store(struct core *c, bool nontemporal, enum reg data, uint64_t va, 
 		(void)retire(c, left, 1, address);
 		a = allocate(c, delivered, false, false, 1, rest);
 	}
-	const uint64_t sent = send(c, STD, later(a + c->dispatch, c->ready[data]));
+	const uint64_t sent = send(c, STD, later(a + c->dispatch, c->ready[data])), there = sent + c->cost[STD].latency + (c->loads ? 0 : lateness(c));
 
-	r = retire(c, c->micro ? later(left, sent) : sent, c->micro && c->unfused ? 2 : 1, later(c->micro ? address : 0, sent + c->cost[STD].latency));
+	r = retire(c, c->micro ? later(left, sent) : sent, c->micro && c->unfused ? 2 : 1, later(c->micro ? address : 0, there));
 	c->commit = later(r + 1, c->commit + 1);
 	c->commit = later(c->commit, nontemporal ? lines_past(c->lines, va, bytes, c->commit) : lines_store(c->lines, va, r + 1));
 	for (uint64_t i = va / 8; i <= (va + bytes - 1) / 8; i++)
@@ -434,35 +446,73 @@ static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 	return true;
 }
 
-uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *half)
+/* Whether what comes or goes within some turns of one core's stream is up to chance: modified lines that an L1 gives up at random keep the L2's
+ * port, and lines that such an L2 gives up keep the L3's slices. Clean ones do where the L3 takes them, too. */
+static bool by_chance(struct machine_text *t, const struct follow_cores *f)
 {
-	const unsigned turns = f->level == 4 && f->cores == 1 ? TURNS_MEMORY : f->level > 2 ? TURNS_FAR : TURNS_NEAR;
+	const bool stored = f->stream != FOLLOW_READ, of_l1 = machine_field(t, "l1d", "policy") == 2, of_l2 = machine_field(t, "l2", "policy") == 2;
+
+	return f->cores == 1 && ((f->level & 2 && of_l1 && stored && machine_field(t, "l2", "busy_cycles")) ||
+	                         (f->level == 3 && of_l2 && (stored || !machine_field(t, "l3", "inclusive"))));
+}
+
+/* When all have done so many iterations, and each TURNS_MARK more; how many of these marks come behind the first. 0: a field is missing. */
+static unsigned followed(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t marks[MARKS_MOST])
+{
+	const unsigned turns = (f->level == 4 && f->cores == 1 ? TURNS_MEMORY : f->level > 2 ? TURNS_FAR : TURNS_NEAR) * (by_chance(t, f) ? TURNS_RANDOM : 1);
 	/* in memory not where an array has just begun anew: what the caches give up then comes from its end, in other rows of memory */
 	/* in the L2 once past its end before: what is fetched ahead from behind it is there from then on */
+	/* in the L3 all over the array: behind its beginning the L2 gives up lines of its end, in other slices than elsewhere */
 	const uint64_t round = f->array_bytes / 256, near = f->level == 2 && round > TURNS_BEFORE * 3 / 4 ? round - TURNS_BEFORE * 3 / 4 : 0;
-	const uint64_t first = start * 5 + (f->level == 4 ? round / 2 : near);
+	const uint64_t first = start * 5 + (f->level == 4 ? round / 2 : f->level == 3 ? start * round / STARTS : near);
 	/* nor is it certain that the caches hold the lines just before */
 	const uint64_t before = f->level == 4 && start % 8 >= 4 ? f->array_bytes / 1024 : 0;
 	struct crowd *w = crowd_open(t, f, 4 * first - before, start);
-	uint64_t begin = 0, end = 0;
 	unsigned i;
 
-	*half = 0;
 	if (!w)
 		return 0;
+	memset(marks, 0, MARKS_MOST * sizeof(*marks));
+	for (i = 0; i < f->cores; i++)
+		w->core[i]->alloc = start * CYCLES_APART; /* in other cycles of a turn of slices and channels */
 	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < f->cores) {
 		struct core *c = w->core[i];
 
-		if (w->done[i] == TURNS_BEFORE && !w->at[i])
-			begin = later(begin, later(c->retire, c->commit));
-		if (w->done[i] == TURNS_BEFORE + turns / 2 && !w->at[i])
-			*half = 1000 * (later(c->retire, c->commit) - begin) / (turns / 2);
 		c->late = w->done[i] < TURNS_APART ? 2 * start * (f->level > 2 ? 16 : 1) : 0;
-		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes))
-			end = later(end, later(c->retire, c->commit));
+		/* a large store buffer holds some hundred iterations */
+		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes) && w->done[i] >= TURNS_BEFORE && w->done[i] % TURNS_MARK == 0) {
+			uint64_t *mark = &marks[(w->done[i] - TURNS_BEFORE) / TURNS_MARK];
+
+			*mark = later(*mark, later(c->retire, c->commit));
+		}
 	}
 	crowd_close(w);
-	return 1000 * (end - begin) / turns; /* a large store buffer holds some hundred iterations */
+	return turns / TURNS_MARK;
+}
+
+uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *half)
+{
+	uint64_t marks[MARKS_MOST];
+	const unsigned n = followed(t, f, start, marks);
+
+	*half = n ? 1000 * (marks[n / 2] - marks[0]) / (n / 2 * TURNS_MARK) : 0;
+	return n ? 1000 * (marks[n] - marks[0]) / (n * TURNS_MARK) : 0;
+}
+
+/* Of one start the least and the most that a row's windows may see: they are shorter than what is followed, and may be over before a rhythm is
+ * found that stays, or have a part of a slow one. What comes by chance they are longer and repeated for. */
+static void of_windows(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *least, uint64_t *most)
+{
+	uint64_t marks[MARKS_MOST];
+	const unsigned n = followed(t, f, start, marks), window = f->cores > 1 || f->level % 3 == 1 ? n : by_chance(t, f) ? TURNS_FAR / TURNS_MARK : f->level == 2 ? WINDOW_NEAR / TURNS_MARK : WINDOW_FAR / TURNS_MARK;
+
+	*least = n ? *least : 0;
+	for (unsigned i = 0; n && i + window <= n; i++) {
+		const uint64_t milli = 1000 * (marks[i + window] - marks[i]) / (window * TURNS_MARK);
+
+		*least = milli < *least ? milli : *least;
+		*most = later(*most, milli);
+	}
 }
 
 /* When all have done so many iterations, from number `from` on, which they begin together after cycle t, and no store is under way any more. */
@@ -509,8 +559,11 @@ static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsi
 	*least = UINT64_MAX;
 	*most = 0;
 	for (unsigned start = 0; start < starts && !t->missing; start++) {
-		uint64_t half;
-		const uint64_t milli = f->turns || (f->cores > 1 && f->level > 2) ? once_together(t, f, start) : follow_start_milli(t, f, start, &half);
+		if (!f->turns && (f->cores == 1 || f->level <= 2)) {
+			of_windows(t, f, start, least, most);
+			continue;
+		}
+		const uint64_t milli = once_together(t, f, start);
 
 		*least = milli < *least ? milli : *least;
 		*most = later(*most, milli);

@@ -518,6 +518,10 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 		l->stream[i].page = NO_LINE;
 	const bool room = places_open(&l->l1, machine_field(t, "l1d", "bytes"), machine_field(t, "l1d", "ways"), machine_field(t, "l1d", "policy"));
 
+	if (shape->cores == 1 && room && l->near) { /* what chance gives differs from start to start */
+		l->l1.random += shape->first;
+		l->near->l2.random += 2 * shape->first;
+	}
 	if (l->near)
 		l->near->users++;
 	if (l->far)
