@@ -106,6 +106,16 @@ enum status crowd_flush(struct crowd *c, unsigned n)
 	return flush(c, n, from, bytes);
 }
 
+uint64_t crowd_place(const struct crowd *c, unsigned member, unsigned pair)
+{
+	const struct shape *s = &c->members[member].set.shape;
+	struct random r;
+
+	random_init(&r, (uint64_t)(pair + 1) * CROWD_MAX + member);
+	(void)random_next(&r); /* close seeds have close first numbers */
+	return (uint64_t)random_below(&r, (uint32_t)((s->array_bytes - c->cold_bytes) / s->line_bytes)) * s->line_bytes;
+}
+
 /* Of a member's arrays, what a cache may still hold: what was visited, and where the last level replaces the oldest no more than it and
  * the level that it takes lines from have room for. */
 static uint64_t still_held(const struct crowd *c, const struct member *m)
@@ -121,17 +131,21 @@ enum status crowd_give_back(struct crowd *c)
 {
 	const struct access *a = c->b->a;
 	uint64_t from[CROWD_MAX], bytes[CROWD_MAX];
+	unsigned pair = 0;
 	enum status st = ST_OK;
 
-	for (unsigned i = 0; i < CROWD_MAX; i++) {
-		const struct member *m = &c->members[i];
-		const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && m->visited_bytes;
+	do {
+		for (unsigned i = 0; i < CROWD_MAX; i++) {
+			const struct member *m = &c->members[i];
+			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && m->visited_bytes;
 
-		bytes[i] = stream ? still_held(c, m) : 0;
-		from[i] = stream ? (m->set.at - bytes[i]) & (m->set.shape.array_bytes - 1) : 0;
-	}
-	if (!c->in_kernel) /* a core that failed once is not asked again */
-		st = flush(c, c->count, from, bytes);
+			bytes[i] = !stream ? 0 : c->cold_pairs ? c->cold_bytes : still_held(c, m);
+			from[i] = !stream ? 0 : c->cold_pairs ? crowd_place(c, i, pair) : (m->set.at - bytes[i]) & (m->set.shape.array_bytes - 1);
+		}
+		if (!c->in_kernel) /* a core that failed once is not asked again */
+			st = flush(c, c->count, from, bytes);
+	} while (++pair < c->cold_pairs && st == ST_OK);
+	c->cold_pairs = 0;
 	for (unsigned i = 0; i < CROWD_MAX; i++) {
 		struct member *m = &c->members[i];
 

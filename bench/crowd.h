@@ -29,6 +29,8 @@ struct crowd {
 	unsigned count;              /* members that there are */
 	unsigned at_once;            /* ORDER_NODES: cores of the node whose turn it is; ORDER_CROWD: members at work */
 	bool settles;                /* arrays that are to stay need more visits than two */
+	unsigned cold_pairs;         /* where lines are flushed, how many places windows began in since arrays were mapped, */
+	uint64_t cold_bytes;         /* and what the longer of the two went through from there in an array */
 	unsigned disturbed;          /* runs that SMIs, heat or another clock spoilt */
 	unsigned failed;             /* core of the job that did not end well */
 	bool in_kernel;              /* it is such a job that failed, by exception `vector` */
@@ -47,6 +49,8 @@ MUST_CHECK enum status crowd_end(struct crowd *c);
 MUST_CHECK enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together);
 /* Of streams: flushes what the next window of each will visit, which then does not go round the end of the arrays. */
 MUST_CHECK enum status crowd_flush(struct crowd *c, unsigned n);
+/* Where a member's pair of windows begins in its arrays whose lines are flushed: at any line. */
+uint64_t crowd_place(const struct crowd *c, unsigned member, unsigned pair);
 /* The longest window of the first n members, in TSC ticks. */
 uint64_t crowd_ticks(const struct crowd *c, unsigned n);
 /* Maps and fills the working set of a member on a memory node. */

@@ -11,6 +11,9 @@
 #define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
 #define VALUE_WINDOWS 32u     /* of a row, in which all cores are at work, on a simulated machine: 12 of them twice as long */
 #define SOCKET_CORES 12u      /* for which windows in memory are meant */
+#define COLD_TIMES 4u         /* the longer window of those whose lines are flushed: the slope loses little of it */
+#define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, where that is COLD_PLACES times what such a window goes through: it may */
+#define COLD_PLACES 4u        /* begin anywhere there, and so in any of memory's rows and at any distance from where the others are */
 
 /* Few cores of a socket go through few pages in a window of many: where prefetchers begin anew must not decide, nor how long the last
  * core is behind the others. So their windows are so many times as long. */
@@ -43,6 +46,8 @@ uint32_t crowd_window(const struct crowd *c)
 		window *= 2;
 	return window;
 }
+
+unsigned crowd_times(const struct row *r) { return r->prepare == PREPARE_FLUSH ? COLD_TIMES : 2; }
 
 static uint64_t power_of_two_below(uint64_t n)
 {
@@ -142,6 +147,11 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 	alone.order = ORDER_STREAMS;
 	alone.window = crowd_window(c);
 	st = shape_of_test(&alone, c->b->cpu, s, out->reason, sizeof(out->reason));
+	if (st == ST_OK && alone.prepare == PREPARE_FLUSH) {
+		for (bytes = COLD_BYTES; bytes < (uint64_t)COLD_PLACES * COLD_TIMES * alone.window * s->step_bytes;)
+			bytes *= 2;
+		set_arrays(s, bytes);
+	}
 	if (st != ST_OK || alone.prepare == PREPARE_FLUSH)
 		return st;
 	if (alone.place == PLACE_DRAM) {
@@ -175,9 +185,9 @@ void crowd_set_apart(const struct crowd *c, unsigned i, unsigned all, struct wor
 	const uint64_t way = cpu_cache_way_bytes(last);
 	struct shape *s = &w->shape;
 
-	if (!way)
+	if (!way || c->row->prepare == PREPARE_FLUSH)
 		return;
-	if (c->row->prepare == PREPARE_WARM || c->row->prepare == PREPARE_FLUSH) {
+	if (c->row->prepare == PREPARE_WARM) {
 		if (all <= last->ways)
 			return;
 		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;

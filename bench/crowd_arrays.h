@@ -4,8 +4,9 @@
 
 #include "bench/crowd.h"
 
-/* Iterations of the crowd's shorter windows as it is now (c->at_once). */
+/* Iterations of the crowd's shorter windows as it is now (c->at_once); how many times as long the longer ones are. */
 uint32_t crowd_window(const struct crowd *c);
+unsigned crowd_times(const struct row *r);
 /* The most of the first n members that share a cache of that level. */
 unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place);
 /* How many iterations fill the level below a last level that takes what that one gives up, 0 on other machines: until it is full,

@@ -74,11 +74,18 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
 		struct working_set *w = &c->members[i].set;
 		const uint64_t visited = c->members[i].units * w->shape.step_bytes; /* since it was flushed */
-		const uint64_t again[6] = { w->map.va, visited / w->shape.line_bytes, w->shape.line_bytes };
+		/* it begins anywhere in its array: in step through the same banks of memory, or not, would be chance that all windows share */
+		const uint64_t from = c->members[i].arguments[5], upto = w->shape.array_bytes - from < visited ? w->shape.array_bytes - from : visited;
+		const uint64_t again[2][6] = { { w->map.va + from, upto / w->shape.line_bytes, w->shape.line_bytes },
+		                               { w->map.va, (visited - upto) / w->shape.line_bytes, w->shape.line_bytes } };
 
 		flush = kernel_find("k_flush");
-		st = flush ? window_run_on(c->b, c->members[i].core, flush, again, NULL, 0, &ignored, &c->jobs[0]) : ST_BROKEN;
+		st = flush ? ST_OK : ST_BROKEN;
+		for (unsigned part = 0; part < 2 && st == ST_OK; part++)
+			if (again[part][1])
+				st = window_run_on(c->b, c->members[i].core, flush, again[part], NULL, 0, &ignored, &c->jobs[0]);
 		c->members[i].arguments[0] = w->map.va;
+		c->members[i].arguments[5] = random_below(&c->b->random, (uint32_t)(w->shape.array_bytes / w->shape.step_bytes)) * w->shape.step_bytes;
 		c->members[i].arguments[1] = (uint64_t)l->token << 32 | delay;
 		c->members[i].arguments[3] = cap_of(c->b);
 		c->members[i].arguments[4] = w->shape.array_bytes - 1;
@@ -99,7 +106,8 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 
 		l->came_round |= turns > most;
 		c->members[i].units = turns + SPECULATED < most ? turns + SPECULATED : most;
-		c->members[i].set.at = c->members[i].visited_bytes = c->members[i].units * c->members[i].set.shape.step_bytes;
+		c->members[i].visited_bytes = c->members[i].units * c->members[i].set.shape.step_bytes;
+		c->members[i].set.at = (c->members[i].arguments[5] + c->members[i].visited_bytes) & (c->members[i].set.shape.array_bytes - 1);
 		*rate += mul_div((int64_t)(c->members[i].window.result * c->members[i].set.shape.step_bytes * 1000), (int64_t)c->b->a->tsc_hz,
 		                 c->members[i].window.tsc ? (int64_t)c->members[i].window.tsc : 1);
 	}
@@ -125,7 +133,6 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
 	int64_t rates[SAMPLES_MAX];
-	const enum statistic statistic = light ? STAT_MEAN : STAT_MEDIAN;
 	const unsigned rounds = wanted_rounds(b), wanted = light ? (rounds + LIGHT_TIMES - 1) / LIGHT_TIMES * LIGHT_TIMES : rounds, times = light ? LIGHT_TIMES : 2;
 	unsigned good = 0;
 	struct slope slope;
@@ -153,7 +160,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	*usable = good != 0;
 	if (!good)
 		return ST_OK;
-	st = slope_of(cycles, good, l->window * (times - 1), statistic, &slope);
+	st = slope_of(cycles, good, l->window * (times - 1), STAT_MEAN, &slope);
 	*latency = mul_div(slope.value_micro, 1, 1000);
 	*spread = mul_div(slope.spread_micro, 1, 1000);
 	*rate_milli = samples_median(rates, good);

@@ -1,10 +1,15 @@
 /* bench/crowd_streams.c: bandwidth of several cores at once, and from node to node.
  *
  * All cores run the same stream, each in arrays of its own in memory of its own node (or of the node that is asked
- * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. */
+ * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. Where lines are flushed before, n and
+ * 4n, from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that it begins in, so such a
+ * rate is a mean over places. */
 #include "bench/crowd_arrays.h"
 
 #define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
+#define COLD_LEAST 4u         /* where each begins elsewhere, and the value is their mean: until it is sure to one in */
+#define COLD_MOST 16u
+#define COLD_SURE 300         /* its standard error */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
 #define POINTS_MOST 32u       /* twice as many cores each time */
@@ -22,21 +27,30 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 	struct bench *b = c->b;
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
 	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->place != PLACE_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
-	const unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : simulated ? ROUNDS_SIMULATED : ROUNDS, before = aside || visited ? 0 : 1;
-	uint64_t window = crowd_window(c);
+	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = cold && simulated && !aside && !b->repetitions;
+	const unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? COLD_MOST : simulated ? ROUNDS_SIMULATED : ROUNDS;
+	const unsigned before = aside || visited ? 0 : 1, times = crowd_times(c->row);
+	const uint64_t window = crowd_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
 	struct slope slope, count;
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
+	c->cold_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : 0;
 	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
+		const unsigned windows = cold && round < before ? 1 : 2; /* warm-up is for code alone then */
+		const unsigned pair = round < before ? 0 : round - before;
 		bool together = true;
 
-		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
+		c->cold_pairs = cold && c->cold_pairs <= pair ? pair + 1 : c->cold_pairs;
+		for (unsigned longer = 0; longer < windows && st == ST_OK; longer++) {
 			bool this_one;
 
-			for (unsigned i = 0; i < n; i++)
-				c->members[i].units = window << longer;
+			for (unsigned i = 0; i < n; i++) {
+				c->members[i].units = longer ? window * times : window;
+				if (cold)
+					c->members[i].set.at = crowd_place(c, i, pair);
+			}
 			if (c->row->place == PLACE_DRAM) /* other cores may still hold lines from before */
 				st = crowd_flush(c, n);
 			traffic_before(t, b);
@@ -57,17 +71,19 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 			p->good++;
 		else
 			p->rejected++;
+		if (surely && p->good >= COLD_LEAST && slope_is_sure(tsc, p->good, COLD_SURE))
+			break;
 	}
 	if (!p->good)
 		return st;
-	st = slope_of(tsc, p->good, (int64_t)window, STAT_MEDIAN, &slope);
+	st = slope_of(tsc, p->good, (int64_t)units, c->row->statistic, &slope);
 	if (st == ST_OK && slope.value_micro > 0) {
 		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
-		traffic_reduce(t, b, p->good, (int64_t)window, slope.value_micro, &p->traffic);
+		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
 	}
 	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
-		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)window, STAT_MEDIAN, &count);
+		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)units, STAT_MEDIAN, &count);
 		p->counts[e] = mul_div(count.value_micro, 1, 1000);
 		if (c->counting.proofs[e].per != PER_UNIT)
 			p->counts[e] = mul_div(p->counts[e], 1, c->counting.proofs[e].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);

@@ -12,6 +12,8 @@
 #include "tests/expect/expect_stream.h"
 
 #define LEAST_MILLI 100 /* a tenth of a cycle */
+#define COLD_BYTES 0x100000u /* of arrays whose lines are flushed, or so many times a window of theirs */
+#define COLD_PLACES 4u
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -134,7 +136,7 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 	return level != 3 || share(machine_field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(machine_field(t, "l2", "bytes"), of_l2);
 }
 
-/* All cores of `nodes` nodes; between: in memory of another one. The cores of one socket are followed together (expect_follow.c); sockets do not
+/* All cores of `nodes` nodes; between: in memory of another one. The cores of one socket are followed together (expect_crowd.c); sockets do not
  * keep each other waiting: one's link to the other carries what it reads one way, and what the other reads the other way. */
 static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, unsigned turns, bool between, struct expectation *out)
 {
@@ -143,7 +145,7 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	const uint64_t alone = stream_array_bytes(t, level, s->arrays), level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
 	const uint64_t last = l3 ? l3 : machine_field(t, "l2", "bytes"), shared = share(level_bytes, sharers, s->arrays) / s->arrays;
 	const uint64_t hundredths = (level == 4 ? 2 : 1) + (threads > 1);
-	const uint64_t bytes = turns ? 2 * power_of_two_below(2 * 256ull * turns - 1) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
+	const uint64_t bytes = turns ? larger(COLD_BYTES, 2 * power_of_two_below(COLD_PLACES * 4 * 256ull * turns - 1)) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
 	uint64_t least, most;
 
 	if ((!alone && !turns) || !bytes || !shared_in_reach(t, s, level)) /* arrays that are flushed are short on any machine */
@@ -153,7 +155,7 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	if (level == 3 && machine_field(t, "l2", "policy") && share(l3, of_node * threads, s->arrays) < 6 * over(machine_field(t, "l2", "bytes"), machine_field(t, "l2", "cores")))
 		return ST_MISSING; /* an L2 that does not replace the oldest keeps some of it */
 	const struct follow_cores f = { .stream = s->follow, .nontemporal = s->nontemporal, .remote = between, .level = level, .turns = turns, .array_bytes = bytes,
-		.cores = (unsigned)(level == 1 ? 1 : of_node), .of_l2 = (unsigned)(level == 1 ? 1 : of_l2) };
+		.sockets = (unsigned)nodes, .cores = (unsigned)(level == 1 ? 1 : of_node), .of_l2 = (unsigned)(level == 1 ? 1 : of_l2) };
 	if (!follow_cores_milli(t, &f, &least, &most))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* more cores than can be followed */
 	if (threads > 1) /* two threads fill what one leaves of ports and slots, and now and then take turns badly */
@@ -164,8 +166,8 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	return ST_OK;
 }
 
-/* A window of all cores in memory has so many turns of the loop, of fewer than so many cores in proportion more. */
-#define TURNS_OF_MANY 64u
+/* The shorter window of all cores whose lines are flushed has so many turns of the loop, of fewer than so many cores in proportion more. */
+#define TURNS_OF_MANY 32u
 #define MANY_CORES 12u
 
 static enum status expect_crowd(struct machine_text *t, const char *row, struct expectation *out)

@@ -12,7 +12,6 @@
 
 #define CORES_MOST 64u
 #define STARTS 24u
-#define APART 41u                /* cycles, from start to start and core to core */
 #define LOADS 16u                /* of an iteration */
 #define NODES 128u               /* of the chain, each anywhere in its part of the pages, in random order */
 #define WINDOW 32u               /* loads; those of a window twice as long that are not in the shorter one count, */
@@ -69,6 +68,12 @@ static void loaded_close(struct loaded *l)
 	free(l);
 }
 
+static uint64_t below(struct loaded *l, uint64_t n)
+{
+	l->random = l->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
+	return (l->random >> 33) % n;
+}
+
 /* The first core chases. Lines lie in large pages behind each other. */
 static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool quiet, unsigned start)
 {
@@ -81,7 +86,7 @@ static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool q
 
 	l->chase_bytes = (!pages || pages > CHASE_PAGES_MOST ? CHASE_PAGES_MOST : pages) * PAGE_BYTES;
 	l->n = inject_loop(t, l->ops);
-	l->random = start;
+	l->random = start + 1;
 	for (unsigned i = 0; i < cores; i++) {
 		const uint64_t place = 1 + start + (i ? l->chase_bytes / PAGE_BYTES + i - 1 : 0);
 		const struct lines_shape shape = { .level = 4, .arrays = 1, .cores = cores, .cold = true, .quiet = quiet && !i, .array_bytes = i ? INJECT_BYTES : l->chase_bytes,
@@ -95,10 +100,10 @@ static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool q
 			loaded_close(l);
 			return NULL;
 		}
-		l->core[i]->alloc = BEGIN_CYCLES + i * start * APART;
+		l->core[i]->alloc = BEGIN_CYCLES;
+		l->place[i] = below(l, INJECT_BYTES / 256) * 256;
 		l->core[i]->above = ~0u << start;
 	}
-	l->core[0]->alloc = BEGIN_CYCLES;
 	l->core[0]->streams = true;
 	return l;
 }
@@ -117,12 +122,6 @@ static void inject(struct loaded *l, unsigned i)
 		l->at[i] = 0;
 		l->place[i] = (l->place[i] + 256) % INJECT_BYTES;
 	}
-}
-
-static uint64_t below(struct loaded *l, uint64_t n)
-{
-	l->random = l->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
-	return (l->random >> 33) % n;
 }
 
 /* The chain's lines, and memory's rows as the one before left them. */

@@ -2,6 +2,7 @@
 #ifndef TESTS_EXPECT_FOLLOW_CORE_H
 #define TESTS_EXPECT_FOLLOW_CORE_H
 
+#include "tests/expect/expect_follow.h"
 #include "tests/expect/expect_front.h"
 #include "tests/expect/expect_lines.h"
 
@@ -42,6 +43,9 @@ struct core {
 
 /* Of a loop as expect_front.h writes it, without lines yet; to be freed. t->missing: a field is. NULL: no memory. */
 struct core *follow_core_of(struct machine_text *t, const char *loop);
+/* The arrays of a stream, and the instructions of its loop: how many. */
+static inline unsigned follow_arrays(enum follow_stream stream) { return stream == FOLLOW_TRIAD ? 3 : stream == FOLLOW_COPY ? 2 : 1; }
+unsigned follow_ops(struct machine_text *t, enum follow_stream stream, bool nontemporal, struct op *ops);
 /* An instruction of an iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. An iteration begins with front_turn. */
 void follow_step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes);
 
