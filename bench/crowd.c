@@ -33,6 +33,8 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 	bool disturbed = false;
 	enum status st = ST_OK;
 
+	if (counted && c->members[0].core == c->b->core)
+		disturbance_look_at_elapsed(c->b, &c->counting, 0);
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
 		struct member *m = &c->members[i];
 		uint64_t arguments[6];
@@ -46,8 +48,6 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 	if (st == ST_OK) {
 		disturbance_before_crowd(c->b, c->members[0].core);
 		st = run_jobs(c, n);
-		disturbed = st == ST_OK && disturbance_after_crowd(c->b, c->members[0].core);
-		c->disturbed += disturbed;
 	}
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
 		struct member *m = &c->members[i];
@@ -59,6 +59,10 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		}
 		first = m->window.began < first ? m->window.began : first;
 		last = m->window.began > last ? m->window.began : last;
+	}
+	if (st == ST_OK) {
+		disturbed = disturbance_after_crowd(c->b, c->members[0].core);
+		c->disturbed += disturbed;
 	}
 	*together = st == ST_OK && !disturbed && last - first <= crowd_ticks(c, n) / TOGETHER_PART;
 	return st;

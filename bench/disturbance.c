@@ -3,7 +3,11 @@
  * Where turbo is off, a window at another clock than the run's is as spoilt as one in which the clock changes: a change may lie
  * between two rows.
  *
- * Not seen: who else uses the caches and the memory; bench/witness.h tells who else uses the core. */
+ * Where no register counts SMIs (before Nehalem) or shows the clock's ratio (NetBurst), a window's own cycles are held against its TSC
+ * ticks: counters that an SMI freezes miss them, and another clock has other ones.
+ *
+ * Not seen: SMIs that nothing counts and that freeze no counters, in most windows of a row; who else uses the caches and the memory.
+ * bench/witness.h tells who else uses the core. */
 #include "bench/cores.h"
 #include "bench/loop.h"
 
@@ -21,6 +25,11 @@
 #define MSR_UNCORE_PERF_STATUS 0x621u /* Linux 6.12 uncore-frequency: [6:0] the ratio now; beside MSR_UNCORE_RATIO_LIMIT */
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
 #define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading takes some ticks, which differ */
+
+#define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: about half a microsecond, and a TSC that goes in steps of a bus clock is told to 1/100 */
+#define ELAPSED_PAIRS 16u
+#define ELAPSED_PART 64              /* of a window, and for more or fewer counters that are read outside its ticks: */
+#define ELAPSED_CYCLES 400
 
 #define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
 #define SIBLING_READS_HZ 500000u /* 2 us */
@@ -90,6 +99,48 @@ void disturbance_find(struct bench *b)
 	d->sibling_known = d->ratio_known && cores_choose(b, b->core, RELATION_SAME_CORE, 0, &d->sibling) == ST_OK;
 }
 
+static bool counts_cycles(const struct bench *b, const struct counting *c, unsigned run)
+{
+	return c && c->on && b->cycles && c->plan.slots[0].event == b->cycles && c->plan.slots[0].run == run;
+}
+
+void disturbance_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run)
+{
+	struct disturbance *d = &b->disturbance;
+	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
+	struct window least[2] = { { .tsc = UINT64_MAX }, { .tsc = UINT64_MAX } }; /* SMIs and a slower clock only add ticks */
+
+	if (d->elapsed_looked || (d->smi_known && d->ratio_known) || d->turbo || b->a->kind == ACCESS_NATIVE || !divides || !counts_cycles(b, c, run))
+		return;
+	d->elapsed_looked = true;
+	for (unsigned i = 0; i < 2 * ELAPSED_PAIRS; i++) {
+		const uint64_t arguments[6] = { ELAPSED_ITERATIONS << i % 2 };
+		struct window w;
+		struct job job;
+
+		if (window_run(b, divides, arguments, c, run, &w, &job) != ST_OK)
+			return;
+		if (w.tsc < least[i % 2].tsc)
+			least[i % 2] = w;
+	}
+	d->lost = false;
+	if (least[1].tsc <= least[0].tsc || least[1].counts[0] <= least[0].counts[0])
+		return;
+	d->elapsed_micro = mul_div((int64_t)(least[1].counts[0] - least[0].counts[0]), 1000000, (int64_t)(least[1].tsc - least[0].tsc));
+	d->elapsed_more = (int64_t)least[0].counts[0] - mul_div((int64_t)least[0].tsc, d->elapsed_micro, 1000000);
+}
+
+void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w)
+{
+	struct disturbance *d = &b->disturbance;
+
+	if (!d->elapsed_micro || !counts_cycles(b, c, run))
+		return;
+	const int64_t cycles = mul_div((int64_t)w->tsc, d->elapsed_micro, 1000000) + d->elapsed_more;
+
+	d->lost |= magnitude((int64_t)w->counts[0] - cycles) > cycles / ELAPSED_PART + ELAPSED_CYCLES;
+}
+
 bool disturbance_smi(const struct bench *b, uint64_t *count)
 {
 	return b->disturbance.smi_known && read_msr(b, MSR_SMI_COUNT, count);
@@ -99,6 +150,7 @@ void disturbance_before(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
 
+	d->lost = false;
 	look_at_uncore(b);
 	if (d->smi_known)
 		d->smi_known = disturbance_smi(b, &d->smi);
@@ -156,15 +208,16 @@ bool disturbance_after(struct bench *b)
 {
 	struct disturbance *d = &b->disturbance;
 	uint64_t smi, aperf, mperf, awake;
-	bool disturbed = false;
+	bool disturbed = d->lost;
 
 	d->counts.windows++;
+	d->counts.clock += d->lost;
 	look_at_uncore(b);
 	if (disturbance_smi(b, &smi)) {
 		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
 
 		d->counts.smi[met < SMI_BINS ? met : SMI_BINS - 1]++;
-		disturbed = met != 0;
+		disturbed |= met != 0;
 	}
 	if (d->ratio_known && read_msr(b, IA32_MPERF, &mperf) && read_msr(b, IA32_APERF, &aperf) && mperf > d->mperf) {
 		disturbed = clock_moved(d, mperf, aperf) || disturbed;

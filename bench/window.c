@@ -75,13 +75,18 @@ void window_read(struct bench *b, unsigned core, const struct counting *c, unsig
 		out->counts[i] = (block->after[n] - block->before[n]) & mask;
 		n++;
 	}
+	if (core == b->core)
+		disturbance_elapsed(b, c, run, out);
 }
 
 enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
                           const struct counting *c, unsigned run, struct window *out, struct job *job)
 {
-	enum status st = window_load(b, core, k, arguments, c, run, job);
+	enum status st;
 
+	if (core == b->core)
+		disturbance_look_at_elapsed(b, c, run);
+	st = window_load(b, core, k, arguments, c, run, job);
 	if (st == ST_OK)
 		st = b->a->ops->run(b->a->self, job, 1, 0);
 	if (st == ST_OK)

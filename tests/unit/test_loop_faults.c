@@ -105,6 +105,14 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	  "turbo_locked=1,ratio_turbo=1,ratio_period_us=60,ratio_other=25", false },
 	{ "nehalem-ep", "load.l?.latency,*.l1.bandwidth,triad.l2.bandwidth", "turbo_locked=1,ratio_turbo=1,ratio_period_us=700,ratio_other=25", false },
 	{ "skylake-sp", "load.l?.latency,load.dram_local.latency,read.l2.bandwidth", "msr_missing=0xC2", false },
+	/* no register counts SMIs or shows the clock's ratio: cycles of windows beside their TSC ticks */
+	{ "core2", "load.l2.latency,*.l2.bandwidth,read.dram.bandwidth,triad.dram_all.bandwidth", "smi_period_us=7,smi_us=5", false },
+	{ "core2", "load.l2.latency,read.dram.bandwidth,triad.dram_all.bandwidth,load.dram_loaded.penalty", "smi_period_us=400,smi_us=40", false },
+	{ "pentium4", "*.l2.bandwidth,read.dram.bandwidth", "smi_period_us=30,smi_us=15", false },
+	{ "pentium4", "triad.l2.bandwidth,read.dram.bandwidth", "ratio_period_us=50,ratio_other=7", false },
+	{ "pentium4", "read.dram.bandwidth", "ratio_period_us=700,ratio_other=8", false },
+	{ "haswell-ep", "triad.l2.bandwidth,read.dram.bandwidth", "msr_missing=0x34,smi_period_us=7,smi_us=5", true },
+	{ "nehalem-ep", "load.l2.latency,triad.l2.bandwidth", "msr_missing=0xE8,ratio_period_us=300,ratio_other=7", false },
 	{ "skylake-sp", "load.l?.latency,branch.*,core_to_core.*,size.rob.entries,load.staircase.latency,read.l1_all.bandwidth", "msr_missing=0x38E", true },
 };
 
