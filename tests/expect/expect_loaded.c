@@ -20,13 +20,14 @@
 #define CHASE_PAGES_MOST 16u      /* or half of what the TLB has for them */
 #define INJECT_BYTES 0x100000u
 #define CORE_BYTES ((1ull << 36) + 4160) /* from one core's lines to the next's: other sets and slices */
+#define APART 1024u              /* cycles that a core may begin behind another: a rhythm of the others that is as long as a load's keeps its distance to it */
 #define BEGIN_CYCLES 100000u     /* what went before is over */
 #define VECTOR_BYTES 8u
 #define R11 VECTOR
 #define RAX (VECTOR + 1)
 #define FLAG (VECTOR + 2)
 
-struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], n; uint64_t chase_bytes, place[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
+struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], n, next; uint64_t chase_bytes, place[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
 
 /* k_inject's loop; R9 is the pointer. Its fields: kind, length, what, what it reads and writes, where it loads. */
 static unsigned inject_loop(struct machine_text *t, struct op *ops)
@@ -100,8 +101,6 @@ static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool q
 			loaded_close(l);
 			return NULL;
 		}
-		l->core[i]->alloc = BEGIN_CYCLES;
-		l->place[i] = below(l, INJECT_BYTES / 256) * 256;
 		l->core[i]->above = ~0u << start;
 	}
 	l->core[0]->streams = true;
@@ -124,7 +123,7 @@ static void inject(struct loaded *l, unsigned i)
 	}
 }
 
-/* The chain's lines, and memory's rows as the one before left them. */
+/* The chain's lines: one anywhere in each part of the pages, in random order. */
 static void chain(struct loaded *l)
 {
 	for (unsigned i = 0; i < NODES; i++)
@@ -135,21 +134,29 @@ static void chain(struct loaded *l)
 		l->node[i] = l->node[other];
 		l->node[other] = node;
 	}
-	for (unsigned i = 0; i < NODES; i++)
-		(void)lines_load(l->core[0]->lines, 0, l->node[i], 0);
-	lines_flush(l->core[0]->lines);
 }
 
-/* Thousandths of a cycle a load, of those that a window so many times as long has more. */
-static uint64_t latency(struct loaded *l, unsigned times)
+/* All begin behind cycle t, the others anywhere in their lines, of which no cache holds any. */
+static void begin(struct loaded *l, uint64_t t)
+{
+	for (unsigned i = 0; i < l->cores; i++) {
+		lines_flush(l->core[i]->lines);
+		l->core[i]->alloc = t + below(l, APART);
+		l->core[i]->slots = 0;
+		l->at[i] = 0;
+		l->place[i] = below(l, INJECT_BYTES / 256) * 256;
+	}
+}
+
+/* A window of so many loads, which go on round the chain: when the last one has come, and *middle: the one at its shorter part's end. */
+static uint64_t window(struct loaded *l, unsigned most, uint64_t *middle)
 {
 	const struct op load = { .kind = 'l', .length = 3, .slots = 1, .what = KINDS, .reads = { NO_REG, NO_REG }, .writes = VECTOR };
 	const uint64_t fence = 1 + (uint64_t)cost_of(l->core[0]->t, "lfence").latency;
 	struct core *c = l->core[0];
-	uint64_t barrier = c->alloc, middle = 0;
+	uint64_t barrier = c->alloc;
 
-	chain(l);
-	for (unsigned loads = 0; loads < times * WINDOW;) {
+	for (unsigned loads = 0; loads < most;) {
 		unsigned next = 0;
 
 		for (unsigned i = 1; i < l->cores; i++)
@@ -165,11 +172,25 @@ static uint64_t latency(struct loaded *l, unsigned times)
 		lines_forget(c->lines, c->alloc); /* the others have come that far */
 		c->alloc = barrier;               /* nothing behind an LFENCE is allocated before it has retired */
 		c->slots = 0;
-		follow_step(c, &load, false, l->node[loads % NODES], 0, l->chase_bytes, VECTOR_BYTES);
+		follow_step(c, &load, false, l->node[(l->next + loads) % NODES], 0, l->chase_bytes, VECTOR_BYTES);
 		barrier = c->ready[VECTOR] + fence;
-		middle = ++loads == WINDOW ? barrier : middle;
+		*middle = ++loads == WINDOW ? barrier : *middle;
 	}
-	return 1000 * (barrier - middle) / (times - 1) / WINDOW;
+	l->next += most;
+	return barrier;
+}
+
+/* Thousandths of a cycle a load, of those that a window so many times as long has more. Before it come those that did in the row, once the whole chain:
+ * memory's rows are as its lines left them, and those of the others that came later. */
+static uint64_t latency(struct loaded *l, unsigned times)
+{
+	uint64_t middle = 0;
+
+	chain(l);
+	begin(l, BEGIN_CYCLES);
+	begin(l, window(l, NODES, &middle) + BEGIN_CYCLES);
+	begin(l, window(l, WINDOW, &middle) + BEGIN_CYCLES);
+	return 1000 * (window(l, times * WINDOW, &middle) - middle) / (times - 1) / WINDOW;
 }
 
 static bool once(struct machine_text *t, unsigned cores, bool quiet, unsigned start, unsigned times, int64_t *milli)
