@@ -94,7 +94,8 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 		st = run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
 	if (st == ST_OK && c->what == CURVE_PAIRS && l->row->prepare == PREPARE_FLUSH)
 		st = run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
-	return st == ST_OK ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
+	/* without fillers nothing asks for their line, whose page may be one more than the TLB holds */
+	return st == ST_OK && c->what != CURVE_OVERLAP ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
 }
 
 static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const struct counting *c, struct window *out)
@@ -133,12 +134,16 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		struct window w[2];
 		int64_t cycles[2];
 
-		/* A turn ahead: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
-		if (p->curve->what == CURVE_OVERLAP)
-			st = window(p, code, 1, &w[0], &cycles[0]);
+		/* A turn ahead of each: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
+		const bool ahead = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_SPREAD;
+
 		disturbance_before(p->b);
-		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++)
-			st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
+		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
+			if (ahead)
+				st = window(p, code, 1, &w[longer], &cycles[longer]);
+			if (st == ST_OK)
+				st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
+		}
 		if (disturbance_after(p->b)) {
 			p->out->rejected++;
 			continue;
@@ -211,7 +216,7 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 	int64_t samples[SAMPLES_MAX], work[SAMPLES_MAX], each = 0;
 	enum status st;
 
-	const uint32_t comes_to = (3 * p->turns + 1) * (n + 1);
+	const uint32_t comes_to = (3 * p->turns + 2) * (n + 1);
 
 	st = c->count == CURVE_POINTS_MAX ? ST_FULL : ST_OK;
 	if (st == ST_OK && p->curve->what == CURVE_OVERLAP) {

@@ -267,9 +267,9 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fp_assist_flushed.interval", true, larger(larger(products, slots), flushed_front) },
 		{ "frontend.decode.interval", code_stays(t, 8 * 3072), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / slots_a_cycle(t))) },
-		/* the sequencer's cycles, the decoders' for the three NOPs, and the way to it; or allocation; or its ports */
-		{ "exec.microcode_switch.penalty", true, larger(larger(C((microcode + sequencer - 1) / sequencer + (3 + decoded - 1) / decoded + field(t, "front", "microcode_switch_cycles")),
-		  (8 * (microcode + 3) + tail) * 125 / slots_a_cycle(t)), microcode * 1000 / cost_of(t, "microcode").ports) -
+		/* the sequencer's cycles, the decoders' for the three NOPs, and the way to it; or allocation; or its ports; or the station, in which each is until sent */
+		{ "exec.microcode_switch.penalty", true, larger(larger(larger(C((microcode + sequencer - 1) / sequencer + (3 + decoded - 1) / decoded + field(t, "front", "microcode_switch_cycles")),
+		  (8 * (microcode + 3) + tail) * 125 / slots_a_cycle(t)), microcode * 1000 / cost_of(t, "microcode").ports), (8 * microcode + tail) * 125 * (dispatch + 1) / field(t, "core", "rs")) -
 		  (8 * 4 + tail) * 125 / (8 * 4 + tail <= field(t, "front", "loop_uops") ? slots_a_cycle(t) : smaller(slots_a_cycle(t), decoded)) },
 		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
 		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },

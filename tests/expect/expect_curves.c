@@ -48,65 +48,145 @@ static struct expectation overlap(struct machine_text *t, const struct expectati
 	return around(most(one->least_milli / places, line), most(one->most_milli / places, line));
 }
 
-/* Loads from memory, a line of each of x of 24 regions, 11 lines on from node to node, nodes in random order: how many of a million find
- * their bank's row open (pmu/sim/dram.c: lines go round the channels, rows round the banks). */
-static int64_t met_micro(struct machine_text *t, int64_t x)
+#define REGIONS 24 /* of a ring of load.dram_overlap, and as many loads a node at most */
+
+/* The ring of load.dram_overlap as it is gone round, a line of each of x of 24 regions a node, nodes in random order, 11 lines from one to the
+ * next. A load is under way from when its address is known and a place is free, and its line comes sooner where it finds its bank's row open
+ * (pmu/sim/dram.c: lines go round the channels, rows round the banks). */
+struct overlap_ring {
+	int64_t region, nodes, places, kept; /* kept: loads behind the oldest that has not ended */
+	int64_t channels, banks, lines, missed_milli, sooner_milli;
+	int64_t *row; /* 1 + the one that is open */
+	uint16_t order[2560];
+	int64_t at;
+};
+
+enum { OVERLAP_RINGS = 16, OVERLAP_KEPT_MOST = 1024, OVERLAP_TURNS = 32, OVERLAP_SAMPLES = 3, OVERLAP_BANKS_MOST = 65536 };
+
+static uint64_t drawn(uint64_t *state)
+{
+	*state ^= *state << 13; /* Marsaglia 2003 */
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state >> 20;
+}
+
+static bool ring_begin(struct machine_text *t, int64_t missed_milli, int64_t sooner_milli, struct overlap_ring *r)
 {
 	static const int64_t multiples[] = { 2520, 840, 120, 24, 1 };
-	enum { BANKS_MOST = 65536, NODES = 8192 };
-	const int64_t channels = most(1, field(t, "dram", "channels")), banks = most(1, field(t, "dram", "banks")), lines = most(1, field(t, "dram", "page_bytes") / 64);
-	const int64_t pages = field(t, "dtlb", "large_entries") / 2, apart = (pages && pages < 16 ? pages : 16) * 0x200000 / 64 / 24 - 1;
-	int64_t region = 1, met = 0;
-	uint64_t state = 88172645463325252u;
+	const int64_t pages = field(t, "dtlb", "large_entries") / 2, apart = (pages && pages < 16 ? pages : 16) * 0x200000 / 64 / REGIONS - 1;
 
-	for (unsigned i = 0; i < COUNT_OF(multiples) && region == 1; i++)
-		region = apart / multiples[i] * multiples[i] + 1;
-	int64_t *row = channels * banks <= BANKS_MOST ? calloc((size_t)(channels * banks), sizeof(*row)) : NULL; /* 1 + the open one */
+	*r = (struct overlap_ring){ .region = 1, .channels = most(1, field(t, "dram", "channels")), .banks = most(1, field(t, "dram", "banks")),
+		.lines = most(1, field(t, "dram", "page_bytes") / 64), .missed_milli = missed_milli, .sooner_milli = sooner_milli };
+	for (unsigned i = 0; i < COUNT_OF(multiples) && r->region == 1; i++)
+		r->region = apart / multiples[i] * multiples[i] + 1;
+	r->nodes = least(r->region / 11, COUNT_OF(r->order));
+	r->places = most(1, least(least(field(t, "lfb", "entries"), field(t, "sq", "entries")), field(t, "gq", "read")));
+	r->kept = most(1, least(OVERLAP_KEPT_MOST, least(field(t, "core", "load_buffers"), field(t, "core", "rob"))));
+	r->row = r->channels * r->banks <= OVERLAP_BANKS_MOST ? malloc((size_t)(r->channels * r->banks) * sizeof(*r->row)) : NULL;
+	return r->row && r->nodes && r->places <= OVERLAP_KEPT_MOST;
+}
 
-	if (!row)
-		return 0;
-	for (int64_t i = 0; i < NODES; i++) {
-		state ^= state << 13; /* Marsaglia 2003 */
-		state ^= state >> 7;
-		state ^= state << 17;
-		const int64_t node = (int64_t)((state >> 20) % (uint64_t)most(1, region / 11)) * 11;
+static void ring_shuffle(struct overlap_ring *r, uint64_t *state)
+{
+	for (int64_t i = 0; i < r->nodes; i++) {
+		const int64_t with = (int64_t)(drawn(state) % (uint64_t)(i + 1));
 
-		for (int64_t j = 0; j < x; j++) {
-			const int64_t line = node + j * region, page = line / channels / lines, at = line % channels * banks + page % banks;
-
-			met += row[at] == 1 + page / banks;
-			row[at] = 1 + page / banks;
-		}
+		r->order[i] = r->order[with];
+		r->order[with] = (uint16_t)i;
 	}
-	free(row);
-	return met * 1000000 / (NODES * x);
+	memset(r->row, 0, (size_t)(r->channels * r->banks) * sizeof(*r->row));
+	r->at = 0;
+}
+
+/* A window of so many turns of x loads: until the last line has come. */
+static int64_t ring_window(struct overlap_ring *r, int64_t x, int64_t turns)
+{
+	int64_t free_at[OVERLAP_KEPT_MOST] = { 0 }, gone[OVERLAP_KEPT_MOST] = { 0 }, known = 0, last = 0, load = 0;
+
+	for (int64_t i = 0; i < turns; i++) {
+		const int64_t node = r->order[r->at] * (r->region / r->nodes);
+		int64_t next = 0;
+
+		r->at = (r->at + 1) % r->nodes;
+		for (int64_t j = 0; j < x; j++, load++) {
+			const int64_t line = node + j * r->region, page = line / r->channels / r->lines, bank = line % r->channels * r->banks + page % r->banks;
+			int64_t place = 0;
+
+			for (int64_t p = 1; p < r->places; p++)
+				place = free_at[p] < free_at[place] ? p : place;
+			free_at[place] = most(most(known, free_at[place]), gone[load % r->kept]) + r->missed_milli - (r->row[bank] == 1 + page / r->banks ? r->sooner_milli : 0);
+			r->row[bank] = 1 + page / r->banks;
+			last = most(last, free_at[place]);
+			gone[load % r->kept] = last;
+			next = j ? next : free_at[place];
+		}
+		known = next;
+	}
+	return last;
+}
+
+static int64_t middle_of_three(int64_t a, int64_t b, int64_t c) { return most(least(a, b), least(most(a, b), c)); }
+
+/* Thousandths of a cycle a load: the first of the points from 1 load to 24 that none undercuts by more than 1 %. */
+static int64_t ring_goes(struct overlap_ring *r)
+{
+	int64_t points[REGIONS], least_milli = INT64_MAX;
+	unsigned at = 0;
+
+	for (int64_t x = 1; x <= REGIONS; x++) {
+		int64_t samples[1 + OVERLAP_SAMPLES]; /* the first one warms up */
+
+		for (unsigned i = 0; i <= OVERLAP_SAMPLES; i++) {
+			int64_t took[2];
+
+			for (unsigned longer = 0; longer < 2; longer++) {
+				(void)ring_window(r, x, 1);
+				took[longer] = ring_window(r, x, OVERLAP_TURNS << longer);
+			}
+			samples[i] = (took[1] - took[0]) / OVERLAP_TURNS;
+		}
+		points[x - 1] = middle_of_three(samples[1], samples[2], samples[3]) / x;
+		least_milli = least(least_milli, points[x - 1]);
+	}
+	while (points[at] - points[at] / 100 > least_milli)
+		at++;
+	return points[at];
 }
 
 /* As `overlap`, a line at least; where the L3 takes what the L2 gives up for a line, its slice is held twice, but a set of the L2 from which lines
  * were flushed gives none up: then once. */
 static struct expectation overlap_in_slices(struct machine_text *t, const struct expectation *one, int64_t once, int64_t uses)
 {
-	const struct expectation low = overlap(t, one, 24, most(once, line_milli(t))), high = overlap(t, one, 24, most(uses * once, line_milli(t)));
+	const struct expectation low = overlap(t, one, REGIONS, most(once, line_milli(t))), high = overlap(t, one, REGIONS, most(uses * once, line_milli(t)));
 
 	return (struct expectation){ low.least_milli, high.most_milli };
 }
 
-/* As many under way as there are places for them, and the least of what up to 24 of them take. */
+/* As many under way as there are places for them, the rows that they find open by rings of several orders. */
 static struct expectation spread_overlap(struct machine_text *t, const struct expectation *one)
 {
 	const int64_t hit = picoseconds(t, field(t, "dram", "page_hit_ps")), miss = picoseconds(t, field(t, "dram", "page_miss_ps"));
-	const int64_t missed = one->most_milli * 100 / 101, places = places_of(t, 24), uses = field(t, "l3", "inclusive") ? 1 : 2;
+	const int64_t missed = one->most_milli * 100 / 101, places = places_of(t, REGIONS), uses = field(t, "l3", "inclusive") ? 1 : 2;
 	const int64_t slice = field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") /
 		most(1, field(t, "clock", "uncore_ratio")) / most(1, field(t, "l3", "slices")) : 0;
-	int64_t least_milli = INT64_MAX;
+	int64_t low = INT64_MAX, high = 0;
+	uint64_t state = 88172645463325252u;
+	struct overlap_ring r;
 
 	if (!field(t, "dram", "open_page"))
 		return overlap_in_slices(t, one, slice, uses);
-	for (int64_t x = places; x <= 24; x++)
-		least_milli = least(least_milli, missed - (hit + miss) * met_micro(t, x) / 1000);
-	const int64_t chance = 30 * (hit + miss); /* of the 1500 lines that a point's windows differ by, two and a half standard deviations */
+	const bool there = ring_begin(t, missed, 1000 * (hit + miss), &r);
 
-	return overlap_in_slices(t, &(struct expectation){ least_milli - chance, least_milli + chance }, slice, uses);
+	for (unsigned i = 0; there && i < OVERLAP_RINGS; i++) {
+		ring_shuffle(&r, &state);
+		const int64_t milli = ring_goes(&r);
+
+		low = least(low, milli);
+		high = most(high, milli);
+	}
+	free(r.row);
+	return overlap_in_slices(t, &(struct expectation){ low * places, high * places }, slice, uses);
 }
 
 /* The same from the L3, x of 16 loads a node: a line keeps its slice for a while, and once more where the L3 takes the one that the L2
