@@ -385,7 +385,11 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 
 		if (!field(t, "stlb", "entries") || pages * 64 > field(t, "l2", "bytes") / 2)
 			return ST_UNSUPPORTED;
-		*out = around(most(1000 * (shorter + first) / walkers, chain), most(1000 * (8 * longer + (8 - slowly) * first + slowly * second) / 8 / walkers, slow));
+		/* the pages' own lines and those of their entries, through the L2's port */
+		const int64_t busy = 1000 * field(t, "l2", "busy_cycles") / 8, lines = field(t, "l1d", "bytes") / 64;
+		const int64_t port = pages > 2 * lines ? 9 * busy : 0, longest = 2 * pages > lines ? (8 + slowly) * busy : 0;
+
+		*out = around(most(most(1000 * (shorter + first) / walkers, chain), port), most(most(1000 * (8 * longer + (8 - slowly) * first + slowly * second) / 8 / walkers, slow), longest));
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "load.l3_overlap.interval")) {
