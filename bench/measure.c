@@ -447,6 +447,8 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 		if (warm && !l->unsure && unsure_stream(l)) {
 			l->unsure = longer++ == STREAM_LONGER;
 			l->sets[0].window *= l->unsure ? 1 : 2;
+			while (!pushes_wrapper(l, &l->sets[0])) /* the longer one does from now on */
+				l->sets[0].shorter *= 2;
 		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
 			return NULL;
 		}
