@@ -10,6 +10,7 @@
 /* A walk round six times a level of random replacement finds e^-6, a quarter of a percent, in it. */
 #define ABOVE_FACTOR 6
 #define DRAM_FACTOR 6            /* of the last level: beyond what replacement tricks keep */
+#define DRAM_L1_FACTOR 256u      /* of the L1, whose size is that of the shorter windows: all windows of a row are before an array begins anew */
 
 void random_init(struct random *r, uint64_t seed)
 {
@@ -182,6 +183,15 @@ uint64_t shape_memory_span(const struct cpu *cpu)
 	return tlb_pages(cpu) * PAGE_2M;
 }
 
+/* What streams in memory go through, at least. */
+static uint64_t beyond_caches(const struct cpu *cpu)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *last = cpu_cache(cpu, cpu_last_level(cpu));
+	const uint64_t of_last = last ? DRAM_FACTOR * last->bytes : 0, of_l1 = l1 ? DRAM_L1_FACTOR * l1->bytes : 0;
+
+	return of_last > of_l1 ? of_last : of_l1;
+}
+
 static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
                               char *reason, size_t capacity)
 {
@@ -203,7 +213,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		if (r->prepare == PREPARE_FLUSH) /* what a window visits is made cold: no more than that is needed */
 			shape_streams(s, 2 * power_of_two_below(2ull * r->window * s->step_bytes - 1));
 		else
-			shape_streams(s, 2 * power_of_two_below((DRAM_FACTOR * last->bytes + s->arrays - 1) / s->arrays - 1));
+			shape_streams(s, 2 * power_of_two_below((beyond_caches(cpu) + s->arrays - 1) / s->arrays - 1));
 		break;
 	default:
 		shape_lines(s, DRAM_FACTOR * last->bytes);

@@ -48,7 +48,9 @@ uint64_t stream_array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 	uint64_t all;
 
 	if (level == 4) {
-		all = arrays * 2 * power_of_two_below((6 * last + arrays - 1) / arrays - 1);
+		const uint64_t least = 6 * last > 256 * bytes[1] ? 6 * last : 256 * bytes[1];
+
+		all = arrays * 2 * power_of_two_below((least + arrays - 1) / arrays - 1);
 		return all + FOLLOW_APART_BYTES * (arrays - 1) > 1ull << 30 ? 0 : all / arrays;
 	}
 	const uint64_t ways = level > 1 ? machine_field(t, level == 2 ? "l2" : "l3", "ways") : 0;

@@ -203,6 +203,20 @@ static void test_layout_an_l2_of_two_ways_gives_two_thirds(void **state)
 	assert_int_equal(s.bytes, 6 * 32768);
 }
 
+/* Windows twice as long as a large L1 is, 24 pairs of them and what fills the last level before: no array begins anew. */
+static void test_layout_arrays_in_memory_outlast_the_windows(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	cpu.cache_count = 2;
+	cpu.caches[0].bytes = 131072;
+	cpu.caches[1].bytes = 524288;
+	assert_int_equal(shape_of_test(row("write.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_true(s.array_bytes >= 24 * (2 * 2 * 131072 + 1024 * 256) + 5 * 524288 / 3 * 4);
+}
+
 /* Lines for an L1 of 8 KiB: no more than the longer of a pair of windows. */
 static void test_layout_threads_of_a_core_share_few_lines(void **state)
 {
@@ -271,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_layout_footprints_follow_the_caches),
 		cmocka_unit_test(test_layout_page_lines_spread_over_the_sets),
 		cmocka_unit_test(test_layout_an_l2_of_two_ways_gives_two_thirds),
+		cmocka_unit_test(test_layout_arrays_in_memory_outlast_the_windows),
 		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons),
 	};
