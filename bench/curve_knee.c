@@ -149,8 +149,9 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 	}
 	*p = good;
 	*value_milli = (int64_t)below * 1000;
-	/* half of the lines keep memory busy for longer than a load: an entry is free again before a line more could come */
-	if (below >= 6 && (in_time - one) / 2 > one)
+	/* half of the lines keep memory busy for nearly as long as a load, or longer: a fill buffer, or an entry, is free again before a
+	 * line more could come */
+	if (below >= 6 && (in_time - one) / 2 > one / 4 * 3)
 		return ST_RANGE;
 	if (!p->at_least && below >= 6) {
 		bool wait = false;

@@ -21,9 +21,9 @@ bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_
 	return holds;
 }
 
-static const char *why_unprovable(const struct bench *b, const struct row *r)
+const char *evidence_unprovable(const struct bench *b, const struct row *r)
 {
-	for (unsigned i = 0; i < unprovable_count; i++)
+	for (unsigned i = 0; b->cycles && i < unprovable_count; i++)
 		if (str_equal(unprovable[i].processor, b->cpu->processor->name) && str_equal(unprovable[i].row, r->name))
 			return unprovable[i].why;
 	return NULL;
@@ -214,7 +214,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	if (!proven) {
 		out->status = ROW_UNPROVEN;
 		if (!reason.length) {
-			const char *why = b->cycles ? why_unprovable(b, r) : NULL;
+			const char *why = evidence_unprovable(b, r);
 
 			evidence_lacking(b, &l->counting, &reason);
 			out->unprovable = why != NULL;

@@ -160,7 +160,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 			bytes = tlb_reach(cpu);
 	}
 	if (bytes < least || bytes > most)
-		return unsupported(reason, capacity, "the level is not twice as large as the one below");
+		return unsupported(reason, capacity, "the level is not some three times as large as the one below");
 	if (s->order == ORDER_STREAMS)
 		shape_streams(s, bytes / s->arrays);
 	else

@@ -139,6 +139,8 @@ void second_level_look(struct bench *b, const struct row *r);
 void evidence_plan(struct bench *b, const struct row *r, struct counting *c);
 /* Why nothing proves a row that has a proof elsewhere: c->proof_count is 0. */
 void evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
+/* Why no event of this processor proves the row, as tables/unprovable.csv has it; NULL: it does not stand there. */
+const char *evidence_unprovable(const struct bench *b, const struct row *r);
 /* Samples to value, spread, proof and status. */
 MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);
 

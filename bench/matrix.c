@@ -204,12 +204,17 @@ static void reduce(struct pass *p, struct row_result *out)
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = ROW_UNPROVEN;
-	if (!p->counting.proof_count)
+	if (!p->counting.proof_count) {
+		const char *why = evidence_unprovable(p->b, p->row);
+
 		evidence_lacking(p->b, &p->counting, &reason);
-	else if (proof_holds(p->counting.proofs, p->counting.proof_count, per_load, "load", &proof))
+		out->unprovable = why != NULL;
+		text_fmt(&reason, "%s%s", why ? ": " : "", why ? why : "");
+	} else if (proof_holds(p->counting.proofs, p->counting.proof_count, per_load, "load", &proof)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
-	else
+	} else {
 		text_fmt(&reason, "counted %s, over all pairs", out->proof);
+	}
 	out->rejected = p->rejected;
 	out->noisy |= p->disturbed;
 	if (out->status == ROW_OK && p->disturbed)

@@ -388,7 +388,10 @@ static void trim(const char **s, size_t *n)
 
 void ini_init(struct ini *r, const char *text, size_t bytes)
 {
-	*r = (struct ini){ .at = text, .end = text + bytes, .section = text };
+	/* A byte-order mark, which editors put before UTF-8, is no part of the first line. */
+	const bool marked = bytes >= 3 && (uint8_t)text[0] == 0xEF && (uint8_t)text[1] == 0xBB && (uint8_t)text[2] == 0xBF;
+
+	*r = (struct ini){ .at = text + (marked ? 3 : 0), .end = text + bytes, .section = text };
 }
 
 enum status ini_next(struct ini *r)

@@ -25,7 +25,7 @@ static void __attribute__((format(printf, 3, 4))) wrong(struct check *c, enum st
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	snprintf(c->problem, c->capacity, "%s: %s", c->place, reason);
+	snprintf(c->problem, c->capacity, "%s%s%s", c->place, c->place[0] ? ": " : "", reason);
 	str_one_line(c->problem); /* strings of the file stand in it */
 	c->status = st;
 }
@@ -201,7 +201,8 @@ static void check_rows(struct check *c, const struct doc_node *root)
 	bool simulated = doc_true(c->d, root, "simulated");
 	unsigned index = 0;
 	for (const struct doc_node *row = doc_begin(c->d, list); row && c->status == ST_OK; row = doc_next(c->d, row), index++) {
-		snprintf(c->place, sizeof(c->place), "rows[%u] (%.60s)", index, doc_string(c->d, row, "name"));
+		const char *name = doc_string(c->d, row, "name");
+		snprintf(c->place, sizeof(c->place), "rows[%u]%s%.60s%s", index, name[0] ? " (" : "", name, name[0] ? ")" : "");
 		check_row(c, row, simulated);
 		for (const struct doc_node *other = doc_begin(c->d, list); other != row && c->status == ST_OK; other = doc_next(c->d, other))
 			if (!strcmp(doc_string(c->d, other, "name"), doc_string(c->d, row, "name")))

@@ -81,7 +81,13 @@ static int replay_command(const struct command *c, int operands, char **operand)
 	free(text);
 	if (result != EXIT_GOOD)
 		return result;
-	uint64_t findings = 0;
+	uint64_t accesses = 0, findings = 0;
+	for (unsigned v = 0; v < REPLAY_VERDICTS; v++)
+		accesses += count[v];
+	if (!accesses) {
+		complain(c, "%s: no access is in it; expected lines such as \"wrmsr CORE MSR VALUE\"", operand[0]);
+		return EXIT_BAD_INPUT;
+	}
 	for (unsigned v = 0; v < REPLAY_VERDICTS; v++) {
 		printf("%s%" PRIu64 " %s", v ? ", " : "", count[v], replay_verdict_name((enum replay_verdict)v));
 		findings += v == REPLAY_ACCEPTED ? 0 : count[v];

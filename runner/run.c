@@ -17,6 +17,7 @@
 #include "runner/rundir.h"
 
 #define EXPECT_MOST      (1u << 20)
+#define LABEL_MOST       255u /* as in stallmeter.ini */
 #define ENVIRONMENT_MOST 16
 
 static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
@@ -299,6 +300,14 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	return summary.unexpected ? EXIT_ROWS : EXIT_GOOD;
 }
 
+static bool has_controls(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7F)
+			return true;
+	return false;
+}
+
 static int run_run(const struct command *c, int operands, char **operand)
 {
 	static struct machine machine;
@@ -310,6 +319,10 @@ static int run_run(const struct command *c, int operands, char **operand)
 	struct suite_settings settings = {
 		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
 	};
+	if (strlen(label) > LABEL_MOST || has_controls(label)) {
+		complain(c, "--label: at most %u bytes without control characters", LABEL_MOST);
+		return EXIT_BAD_INPUT;
+	}
 	if (!simulated && trace_file) {
 		complain(c, "--trace: only with --backend sim");
 		return EXIT_BAD_INPUT;
@@ -334,6 +347,11 @@ static int run_run(const struct command *c, int operands, char **operand)
 			return EXIT_BAD_INPUT;
 		}
 		settings.expect = expect;
+		if (strlen(expect) != bytes) {
+			complain(c, "--expect %s: no text: byte %zu is 0; expected lines `ROW = STATUS|STATUS...`", expect_file, strlen(expect));
+			free(expect);
+			return EXIT_BAD_INPUT;
+		}
 	}
 	if (expect && suite_check(&settings, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s: %s", expect_file, problem);

@@ -448,7 +448,7 @@ enum status machine_read(const char *file_name, const char *text, size_t bytes, 
 	r.last_line = ini.line;
 	for (unsigned i = 0; i < COUNT_OF(fields); i++)
 		if (!r.field_line[i] && !fields[i].text && fields[i].preset == REQUIRED) {
-			text_fmt(say(&r, ini.line), "%s.%s: must be given, a number from %llu to %llu", fields[i].section,
+			text_fmt(say(&r, ini.line ? ini.line : 1), "%s.%s: must be given, a number from %llu to %llu", fields[i].section,
 			         fields[i].name, (unsigned long long)fields[i].least, (unsigned long long)fields[i].most);
 			return ST_MISSING;
 		}

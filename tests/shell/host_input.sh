@@ -42,6 +42,14 @@ printf 'load.l1.latency = fine\n' >"$work/e2"
 check "host_refuses_expect_of_unknown_status" refuses "$work/e2: .*line 1: \"fine\" is no status: ok, noisy" run --expect "$work/e2"
 printf 'load.l1.latency\n' >"$work/e3"
 check "host_refuses_expect_line_without_value" refuses "$work/e3: .*line 1" run --expect "$work/e3"
+printf 'load.l1.latency = ok\n\0load.l9.latency = ok\n' >"$work/e4"
+check "host_refuses_expect_that_is_no_text" refuses "$work/e4: no text: byte 21 is 0" run --expect "$work/e4"
+check "host_refuses_label_of_two_lines" refuses '--label: at most 255 bytes without control characters' run --label $'a\nb'
+check "host_refuses_label_that_is_too_long" refuses '--label: at most 255 bytes' run --label "$(printf '%0256d' 0)"
+printf '# no access\n' >"$work/t1"
+check "host_refuses_replay_of_nothing" refuses "$work/t1: no access is in it; expected lines such as" "$s" replay --machine nehalem-ep "$work/t1"
+: >"$work/empty.machine"
+check "host_refuses_empty_machine_file" refuses "$work/empty.machine:1: cpuid.family: must be given" run --backend sim --machine "$work/empty.machine"
 check "host_refuses_core_that_is_not_there" refuses '--cores: no core 8 in "0-3,8"; there are 0 to 7' run --backend sim --cores 0-3,8
 check "host_refuses_cores_without_the_measuring_one" refuses '--cores: "1-3" lacks core 0' run --backend sim --cores 1-3
 check "host_refuses_no_list_of_cores" refuses '--cores: expected all, or numbers and ranges such as 0-3,8; found "3-1"' run --backend sim --cores 3-1

@@ -82,6 +82,24 @@ static void test_glob_matches_whole_strings(void **state)
 	assert_true(str_glob("*", ""));
 }
 
+static void test_ini_skips_a_byte_order_mark(void **state)
+{
+	(void)state;
+	static const char text[] = "\xEF\xBB\xBF# made by an editor\na = 1\n", key[] = "\xEF\xBB\xBF" "b = 2\n", late[] = "c = 3\n\xEF\xBB\xBF\n";
+	struct ini r;
+
+	ini_init(&r, text, sizeof(text) - 1);
+	assert_int_equal(ini_next(&r), ST_OK);
+	assert_int_equal(r.line, 2);
+	ini_init(&r, key, sizeof(key) - 1);
+	assert_int_equal(ini_next(&r), ST_OK);
+	assert_int_equal(r.key_length, 1);
+	assert_int_equal(r.key[0], 'b');
+	ini_init(&r, late, sizeof(late) - 1);
+	assert_int_equal(ini_next(&r), ST_OK);
+	assert_int_equal(ini_next(&r), ST_SYNTAX);
+}
+
 static void test_ini_reads_lines_and_names_bad_ones(void **state)
 {
 	(void)state;
@@ -111,6 +129,7 @@ int main(void)
 		cmocka_unit_test(test_parse_numbers_are_whole_or_refused),
 		cmocka_unit_test(test_glob_matches_whole_strings),
 		cmocka_unit_test(test_ini_reads_lines_and_names_bad_ones),
+		cmocka_unit_test(test_ini_skips_a_byte_order_mark),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
