@@ -206,7 +206,6 @@ static const struct row_proof_set proof_lfence[] = {
 };
 /* Lines far apart that meet in a small target buffer cost a clear each too, or those of the baseline do: no more than half a
  * cycle of it. */
-#define SELDOM -20, 20, false
 static const struct row_proof_set proof_l1i_l2[] = {
 	{ { { "L1I.MISSES", ONCE }, { "L2_RQSTS.IFETCH_HIT", ONCE }, { "BACLEAR.CLEAR", SELDOM } } },
 	{ { { "ICACHE.MISSES", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER }, { "BACLEARS.ANY", SELDOM } } },
