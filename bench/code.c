@@ -284,6 +284,18 @@ static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t se
 	put_end(at + place_of(code, places, i));
 }
 
+bool code_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step)
+{
+	char ignored[64];
+	uint32_t sets;
+
+	if (code != CODE_LINES_L3 || lines_shape(code, cpu, step, &sets, ignored, sizeof(ignored)) != ST_OK || set >= sets)
+		return false;
+	*from = set * FAR_SPACING;
+	*count = (CODE_LINES_FAR + sets - 1 - set) / sets;
+	return true;
+}
+
 void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 {
 	static const uint8_t smc[] = { 0xC6, 0x02, NOP }; /* mov byte [rdx], NOP */

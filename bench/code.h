@@ -22,6 +22,8 @@
 MUST_CHECK enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity);
 /* Writes it to m->host, which is code_span() bytes long and zero. */
 void code_write(enum code code, const struct cpu *cpu, const struct mapping *m);
+/* Where the lines of CODE_LINES_L3 in one set of the L2 lie, sets from 0: *count of them, *step apart. False: no such set, or other code. */
+bool code_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step);
 /* Where it begins. */
 uint64_t code_start(enum code code, uint64_t code_va);
 /* What k_run_code passes in RDX: where the code stores, if it does: its own line, or the buffer. */

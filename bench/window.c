@@ -458,6 +458,24 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 }
 
 
+/* Lines of code that are to come from the L3 leave the caches of data, where writing them or an earlier row has left them: what an L1D
+ * still has no L2 gives up to a last level that is not inclusive, and code would come from memory each time. */
+static enum status flush_code(struct bench *b, const struct working_set *w)
+{
+	const struct kernel *flush = kernel_find("k_flush");
+	uint64_t from, count, step;
+	enum status st = ST_OK;
+
+	for (uint32_t set = 0; st == ST_OK && code_lines_of_set(w->code, b->cpu, set, &from, &count, &step); set++) {
+		const uint64_t arguments[6] = { w->code_map.va + from, count, step };
+		struct window ignored;
+		struct job job;
+
+		st = flush ? window_run(b, flush, arguments, NULL, 0, &ignored, &job) : ST_BROKEN;
+	}
+	return st;
+}
+
 /* Maps and writes the code of a pair. Far-apart lines are to miss caches and no TLB: they get large pages. */
 static enum status write_code(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
@@ -482,7 +500,7 @@ static enum status write_code(struct bench *b, struct working_set *w, unsigned s
 	w->code_mapped = st == ST_OK;
 	if (st == ST_OK)
 		code_write(w->code, b->cpu, &w->code_map);
-	return st;
+	return st == ST_OK ? flush_code(b, w) : st;
 }
 
 enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
