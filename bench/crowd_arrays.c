@@ -255,7 +255,7 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 	if (any && st == ST_OK)
 		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
 	if (any && st == ST_OK && c->row->prepare == PREPARE_FILL)
-		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, &more, &job);
+		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, 0, &more, &job);
 	while (more-- && st == ST_OK)
 		st = visit(c, n);
 	for (unsigned i = 0; i < all; i++)

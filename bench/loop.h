@@ -111,7 +111,7 @@ MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint
                                     unsigned run, struct window *out, struct job *job);
 /* How many times more the last level must be gone through that so many iterations, ending at w->at, have just filled, until it has
  * none of what it held before: 0 where it replaces the oldest, which is looked at twice a run. */
-MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, unsigned *more, struct job *job);
+MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
 /* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
 const char *window_visitor(const struct row *r, const struct kernel *k);
 /* What that kernel, or k_visit_flush, is called with for what so many iterations of the stream come to from w->at on: whole iterations of its own. */

@@ -9,6 +9,7 @@
 #define SETTLED_PART 2000u           /* until a visit is not shorter by such a part than the one before */
 #define REFRESH_VISITS 4u            /* a small one that often: random replacement keeps not all at once */
 #define FORGETS_PART 32u             /* of a last level that replaces the oldest, what it is left with takes no such part longer */
+#define TELLS_PART 8u                /* lines from memory do, else it cannot be told: a third of the lines may be missing */
 #define LAST_LOOKS 2u                /* at it: one that was empty loses nothing the first time */
 #define AHEAD_OF_WINDOWS 32768u     /* iterations: more than all windows of a row have on a simulated machine */
 #define ROUNDS_OF_WINDOWS 24u        /* about as many */
@@ -231,8 +232,9 @@ static enum status visit_memory(struct bench *b, const struct row *r, struct wor
 /* Whether the last level has lost some of what came 5/8 of `units` ago: then replacement there is by chance, or by a tree whose ways were
  * empty and filled one by one: it gives up the first line, then the one that came when half of the ways were full, and only what comes then is given up in the
  * order in which it came. Twice as much as the level below holds is read, and read again: the second time all of it comes from the last level. Before, as
- * much behind it, which pushes nothing out: what the level below had modified is gone then. */
-static enum status look_at_last_level(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct job *job)
+ * much behind it, which pushes nothing out: what the level below had modified is gone then. `filled`: what the visit took, 0 unknown; where memory is
+ * as fast as the level for such a stream, neither tells. */
+static enum status look_at_last_level(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, struct job *job)
 {
 	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
 	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
@@ -258,13 +260,13 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 	if (st == ST_OK && !cpu_cache(b->cpu, cpu_last_level(b->cpu))->inclusive)
 		st = visit_stream(b, r, w, again, &part, job);
 	b->last_asked += st == ST_OK;
-	b->last_forgets = st == ST_OK && took[1] > took[2] + took[2] / FORGETS_PART;
+	b->last_forgets = st == ST_OK && (took[1] > took[2] + took[2] / FORGETS_PART || (filled && filled * again / units < took[2] + took[2] / TELLS_PART));
 	return st;
 }
 
-enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, unsigned *more, struct job *job)
+enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job)
 {
-	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, r, w, units, job);
+	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, r, w, units, filled, job);
 
 	*more = b->last_forgets ? FILLS_MORE : 0;
 	return st;
@@ -395,7 +397,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 
 		st = visit_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
-			st = window_fills(b, r, w, units, &more, job);
+			st = window_fills(b, r, w, units, ignored.tsc * (first_visited(r, w) ? w->shape.arrays - 1 : 1), &more, job);
 		/* Where an array begins anew, lines that are given up come from its end, in other rows of memory: windows stay before that. */
 		while (more && (1 + more) * units + again + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) > lap)
 			more--;
