@@ -28,9 +28,9 @@
 
 #define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: about half a microsecond, and a TSC that goes in steps of a bus clock is told to 1/100 */
 #define ELAPSED_PAIRS 16u
-#define ELAPSED_PART 64              /* of a window, and what is read outside its ticks: fewer counters, or more, and the block from memory */
+#define ELAPSED_PART 64              /* of a window, and what is read outside its ticks: fewer counters, or more, and the block */
 #define ELAPSED_FEWER_CYCLES 400
-#define ELAPSED_MORE_CYCLES 2500
+#define ELAPSED_MORE_NS 800          /* that comes from memory, another socket's too */
 
 #define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
 #define SIBLING_READS_HZ 500000u /* 2 us */
@@ -138,11 +138,10 @@ void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run
 
 	if (!d->elapsed_micro || !counts_cycles(b, c, run))
 		return;
-	const int64_t cycles = mul_div((int64_t)w->tsc, d->elapsed_micro, 1000000) + d->elapsed_more;
+	const int64_t more = (int64_t)w->counts[0] - mul_div((int64_t)w->tsc, d->elapsed_micro, 1000000) - d->elapsed_more;
+	const int64_t outside = more < 0 ? ELAPSED_FEWER_CYCLES : mul_div(mul_div((int64_t)b->a->tsc_hz, ELAPSED_MORE_NS, 1000000000), d->elapsed_micro, 1000000);
 
-	const int64_t more = (int64_t)w->counts[0] - cycles;
-
-	d->lost |= magnitude(more) > cycles / ELAPSED_PART + (more < 0 ? ELAPSED_FEWER_CYCLES : ELAPSED_MORE_CYCLES);
+	d->lost |= magnitude(more) > ((int64_t)w->counts[0] - more) / ELAPSED_PART + outside;
 }
 
 bool disturbance_smi(const struct bench *b, uint64_t *count)

@@ -92,13 +92,16 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 	return ST_OK;
 }
 
-/* Counts a row's events for what is looked for; false: this processor has not all of them. */
+/* Counts a row's first events for what is looked for, not those that prove what else it needs; false: this processor has not all of them. */
 static bool begin(struct bench *b, const struct row *by, unsigned events, struct counting *c)
 {
 	if (!by)
 		return false;
 	evidence_plan(b, by, c);
-	return c->on && c->proof_count == events && c->plan.runs == 1 && counters_start(b->a, b->cpu, &c->plan, 0, b->core) == ST_OK;
+	if (!c->on || c->proof_count < events || c->plan.runs != 1)
+		return false;
+	c->proof_count = events;
+	return counters_start(b->a, b->cpu, &c->plan, 0, b->core) == ST_OK;
 }
 
 static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *size)
