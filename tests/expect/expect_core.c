@@ -11,6 +11,7 @@
 #include "tests/expect/expect_divide.h"
 #include "tests/expect/expect_front.h"
 #include "tests/expect/expect_ports.h"
+#include "tests/expect/expect_turn.h"
 
 static int64_t field(struct machine_text *t, const char *section, const char *key)
 {
@@ -115,27 +116,6 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
-/* 8 times LDMXCSR or FLDCW and the end of the loop, less as many loads: the operation on its port, allocation, or the
- * microcode sequencer, which leaves a cycle of each turn to the loop's end and comes back after it. Further uops may go to
- * the operation's port too: to it last, or each port has as many of them. */
-static void control_milli(struct machine_text *t, const char *class, int64_t *least, int64_t *most)
-{
-	const int64_t width = slots_a_cycle(t), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, uops = field(t, "uops", class);
-	const int64_t slots = uops - (field(t, "core", "microfusion") ? 1 : 0), sequencer = larger(1, field(t, "front", "microcode_width"));
-	const struct cost operation = cost_of(t, class), more = cost_of(t, "microcode");
-	const int64_t wait = field(t, "core", !strcmp(class, "fldcw") ? "fpcw_cycles" : "mxcsr_cycles"), further = uops > 2 ? uops - 2 : 0;
-	const int64_t base = larger(1000 / cost_of(t, "load").ports, (8 + tail) * 1000 / 8 / width);
-	const struct port_use uses[] = { { class, 8 * operation.busy }, { "microcode", 8 * further }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
-	int64_t test = larger(ports_turn_milli(t, uses) / 8, (8 * slots + tail) * 1000 / 8 / width);
-
-	if (slots > field(t, "front", "complex_uops") && 8 * slots + tail > field(t, "front", "loop_uops"))
-		test = larger(test, (8 * ((slots + sequencer - 1) / sequencer) + 1 + field(t, "front", "microcode_switch_cycles")) * 1000 / 8);
-	if (wait) /* sent, loaded, written, waited for: then the next one is allocated */
-		test = larger(test, C(field(t, "core", "dispatch_cycles") + load_cycles(t) + operation.latency + wait));
-	*least = test - base;
-	*most = larger(test, C(operation.busy) + (operation.mask & more.mask ? (8 * further + tail) * 1000 / 8 / more.ports : 0)) - base;
-}
-
 /* Loaded from memory, the operation, stored and popped. */
 static int64_t x87_interval(struct machine_text *t, const char *class, int64_t bits)
 {
@@ -211,7 +191,6 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	const int64_t added = larger(ports_turn_milli(t, added_uses) / 8, slots), copied = larger(ports_turn_milli(t, copied_uses) / 8, slots);
 	/* 8 copies, products, and the loop's end */
 	const struct port_use product_uses[] = { { "fp_mul", 8 * larger(1, cost_of(t, "fp_mul").busy) }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
-	int64_t flushed_front = (int64_t)front_turn_milli(t, "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5d3j2") / 8;
 	const int64_t products = ports_turn_milli(t, product_uses) / 8;
 	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / slots_a_cycle(t);
@@ -264,7 +243,6 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fsqrt_hard.latency", true, C(divide_cycles(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
 		{ "exec.fsqrt_easy.interval", true, x87_interval(t, "x87_sqrt", 1) },
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
-		{ "exec.fp_assist_flushed.interval", true, larger(larger(products, slots), flushed_front) },
 		{ "frontend.decode.interval", code_stays(t, 8 * 3072), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / slots_a_cycle(t))) },
 		/* the sequencer's cycles, the decoders' for the three NOPs, and the way to it; or allocation; or its ports; or the station, in which each is until sent */
@@ -290,7 +268,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "sync.pause.penalty", true, C(dispatch + latency(t, "pause")) - nop_milli(t) },
 	};
 
-	int64_t branch_least, branch_most;
+	int64_t branch_least, branch_most, turn_least, turn_most;
 
 	if (branch_milli(t, row, &branch_least, &branch_most) == ST_OK) {
 		*out = (struct expectation){ branch_least - larger(500, branch_least / 50), branch_most + larger(500, branch_most / 50) };
@@ -307,11 +285,10 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	if ((!strcmp(row, "exec.microcode_switch.penalty") && 8 * (microcode + 3) + tail <= loop) ||
 	    (str_glob("exec.mxcsr*.penalty", row) && strstr(machine, "events = nehalem") && 8 * mxcsr + tail <= loop))
 		return t->missing ? ST_SYNTAX : ST_MISSING;
-	if (str_glob("exec.mxcsr*.penalty", row) || str_glob("exec.fpcw*.penalty", row)) {
-		int64_t least, most;
+	if (turn_milli(t, row, &turn_least, &turn_most) == ST_OK) {
+		const bool penalty = strstr(row, ".penalty");
 
-		control_milli(t, strstr(row, "fpcw") ? "fldcw" : "ldmxcsr", &least, &most);
-		*out = (struct expectation){ least - larger(500, least / 50), most + larger(500, most / 50) };
+		*out = (struct expectation){ turn_least - (penalty ? larger(500, turn_least / 50) : larger(100, turn_least / 100)), turn_most + (penalty ? larger(500, turn_most / 50) : larger(100, turn_most / 100)) };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	/* A turn of the baseline takes no longer than what it holds of the reorder buffer and the station lets it (Little's law): its slots until its

@@ -3,7 +3,7 @@
  * Where a window, a reservation station, buffers and ports all hold a loop up, none of them alone says what it takes. So some
  * hundred iterations go through the rules at the head of pmu/sim/core.c and core_memory.c: allocation, dispatch in program
  * order, retirement, stores written one a cycle. Lines are asked for as expect_lines.c says; how many times, from where and on how many
- * cores, as expect_crowd.c says. Not seen here: what no stream has, as wrong guesses, microcode, divides, stores whose bytes are loaded, and misses of the TLB. */
+ * cores, as expect_crowd.c says; loops of pairs, as expect_turn.c. Not seen here: what none of them has, as wrong guesses, divides, stores whose bytes are loaded, and misses of the TLB. */
 #include "tests/expect/expect_follow.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "tests/expect/follow_core.h"
 
-static const char *const classes[KINDS] = { "load", "sta", "std", "lea", "int", "branch", "fp_add", "fp_mul", "imul" };
+static const char *const classes[KINDS] = { "load", "sta", "std", "lea", "int", "branch", "fp_add", "fp_mul", "imul", "vec_move", "microcode", "int" };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -49,7 +49,7 @@ static uint64_t outside(const struct core *c, const enum reg *reads, uint64_t t,
 /* When the next group is allocated. */
 static uint64_t allocate(struct core *c, uint64_t delivered, bool load, bool store, unsigned entries, const enum reg *reads)
 {
-	uint64_t t = later(c->alloc + (c->slots >= c->width), delivered), set;
+	uint64_t t = later(later(c->alloc + (c->slots >= c->width), delivered), c->barrier), set;
 
 	if (c->groups >= c->rob_size)
 		t = later(t, c->rob[c->groups % c->rob_size] + 1);
@@ -138,12 +138,26 @@ static uint64_t deliver(struct core *c, const struct op *o)
 
 /* --- instructions -------------------------------------------------------------------------------- */
 
+/* The uops behind an instruction's own, in a chain that none but its retirement waits for; what is behind it may. Returns when the last one retires. */
+static uint64_t microcode(struct core *c, const struct op *o, uint64_t delivered, uint64_t done, uint64_t retired)
+{
+	static const enum reg none[2] = { NO_REG, NO_REG };
+
+	for (uint64_t i = 0; i < o->further; i++) {
+		const uint64_t at = send(c, MICROCODE, allocate(c, delivered, false, false, 1, none) + c->dispatch);
+
+		retired = retire(c, at, 1, later(done, at + 1));
+	}
+	c->barrier = o->hold ? later(c->barrier, done + o->hold) : c->barrier;
+	return retired;
+}
+
 static void operation(struct core *c, const struct op *o, uint64_t delivered)
 {
-	const uint64_t a = allocate(c, delivered, false, false, 1, o->reads);
-	const uint64_t at = send(c, o->what, later(later(a + c->dispatch, c->ready[o->reads[0]]), c->ready[o->reads[1]])), done = at + c->cost[o->what].latency;
+	const uint64_t a = allocate(c, delivered, false, false, o->free ? 0 : 1, o->reads), ready = later(later(a + c->dispatch, c->ready[o->reads[0]]), c->ready[o->reads[1]]);
+	const uint64_t at = o->free ? ready : send(c, o->what, ready), done = at + (o->free ? 0 : c->cost[o->what].latency);
 
-	c->written[o->writes] = retire(c, at, 1, done);
+	c->written[o->writes] = microcode(c, o, delivered, done, retire(c, at, o->free ? 0 : 1, done));
 	if (o->writes != NO_REG)
 		c->ready[o->writes] = done;
 }
@@ -193,8 +207,9 @@ static void load(struct core *c, const struct op *o, uint64_t va, uint64_t bytes
 	r = retire(c, left, entries, done);
 	if (one)
 		c->lb[c->loads++ % c->lb_size] = r;
-	c->ready[o->writes] = done;
-	c->written[o->writes] = r;
+	c->written[o->writes] = microcode(c, o, delivered, done, r);
+	if (o->writes != NO_REG)
+		c->ready[o->writes] = done;
 }
 
 static void store(struct core *c, bool nontemporal, enum reg data, uint64_t va, uint64_t bytes, uint64_t delivered)

@@ -2,8 +2,8 @@
  *
  * The rules are those at the head of pmu/sim/core_front.c: a loop of no more than front.loop_uops costs nothing; the uop
  * cache delivers front.uop_cache_width uops a cycle, of one window; decoders take front.decode_width instructions a cycle,
- * one of several uops only as the first, of groups that are fetched one a cycle and at most four cycles ahead. Not seen
- * here: microcode, length-changing prefixes, windows that the uop cache cannot hold. */
+ * one of several uops only as the first, of groups that are fetched one a cycle and at most four cycles ahead; what is more than
+ * front.complex_uops comes from the sequencer. Not seen here: length-changing prefixes, more windows than the uop cache has room for. */
 #include "tests/expect/expect_front.h"
 
 #define TURNS 64u        /* of which the second half is the answer */
@@ -33,54 +33,106 @@ uint64_t front_slots(struct machine_text *t, const char *loop)
 
 struct front_flow front_flow_of(struct machine_text *t)
 {
-	struct front_flow f = { .window = machine_field(t, "front", "uop_cache_window"), .cached_width = machine_field(t, "front", "uop_cache_width"),
-		.bytes = machine_field(t, "front", "decode_bytes"), .width = machine_field(t, "front", "decode_width"), .taken_cycles = machine_field(t, "front", "taken_cycles") };
+	struct front_flow f = { .window = machine_field(t, "front", "uop_cache_window"), .window_most = machine_field(t, "front", "uop_cache_window_uops"),
+		.cached_width = machine_field(t, "front", "uop_cache_width"), .switch_cycles = machine_field(t, "front", "uop_cache_switch_cycles"),
+		.bytes = machine_field(t, "front", "decode_bytes"), .width = machine_field(t, "front", "decode_width"), .taken_cycles = machine_field(t, "front", "taken_cycles"),
+		.complex = machine_field(t, "front", "complex_uops"), .microcode_width = machine_field(t, "front", "microcode_width"),
+		.microcode_cycles = machine_field(t, "front", "microcode_switch_cycles") };
 
 	if (!machine_field(t, "front", "uop_cache"))
 		f.window = 0;
-	f.missing = !f.bytes;
+	f.missing = !f.bytes || !f.microcode_width;
 	return f;
 }
 
 void front_turn(struct front_flow *f)
 {
 	f->at = 0;
-	f->group = UINT64_MAX;
+	f->redirected = true;
 	if (f->turns++)
-		*(f->window ? &f->decode : &f->fetched) += f->taken_cycles;
+		f->fetched += f->taken_cycles;
+}
+
+/* A window of the uop cache is left for another, or for its own beginning. */
+static void window_begins(struct front_flow *f, uint64_t window)
+{
+	const bool had = f->from_cache;
+
+	if (!had && f->in_window && f->in_window <= f->window_most)
+		f->held |= 1ull << f->group % 64;
+	f->from_cache = f->held >> window % 64 & 1;
+	if (had && !f->from_cache) {
+		f->fetched = f->fetched > f->decode + f->switch_cycles ? f->fetched : f->decode + f->switch_cycles;
+		f->redirected = true;
+	}
+	if (f->from_cache) {
+		f->decode = (f->redirected && f->fetched > f->decode ? f->fetched : f->decode) + 1;
+		f->taken = 0;
+	}
+	f->group = window;
+	f->in_window = 0;
+}
+
+/* Groups up to that of the instruction's last byte. */
+static void fetch(struct front_flow *f, uint64_t first, uint64_t last)
+{
+	for (uint64_t group = f->redirected ? first : f->fetch_group + 1; group <= last; group++)
+		f->fetched = f->fetched + 1 + FETCHED_AHEAD < f->decode ? f->decode - FETCHED_AHEAD : f->fetched + 1;
+	f->fetch_group = last;
+	f->redirected = false;
+}
+
+static void bubble(struct front_flow *f, uint64_t until)
+{
+	if (until > f->decode) {
+		f->decode = until;
+		f->taken = 0;
+	}
 }
 
 uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, uint64_t room)
 {
 	const uint64_t begins = f->at;
-	const bool first = f->group == UINT64_MAX;
+	const bool microcode = slots > f->complex, begun = microcode && !f->sequencer;
 
 	f->at += length;
-	if (f->window) {
-		if (first || begins / f->window != f->group || f->taken + slots > f->cached_width) {
+	f->sequencer = microcode;
+	if (f->window && (f->redirected || begins / f->window != f->group))
+		window_begins(f, begins / f->window);
+	f->in_window += slots;
+	if (f->from_cache) {
+		if (f->taken && f->taken + slots > f->cached_width) {
 			f->decode++;
 			f->taken = 0;
 		}
-		f->group = begins / f->window;
-		f->taken += slots;
 	} else {
-		while (f->bytes && (f->group == UINT64_MAX || f->group != (f->at - 1) / f->bytes)) {
-			f->fetched = f->fetched + 1 + FETCHED_AHEAD < f->decode ? f->decode - FETCHED_AHEAD : f->fetched + 1;
-			f->group++;
-		}
+		fetch(f, begins / f->bytes, (f->at - 1) / f->bytes);
 		if (!slots) /* comes with the instruction before it, once it has been fetched */
 			return f->decode;
 		if (f->fetched > f->decode || f->taken >= f->width || (f->taken && slots > 1)) {
 			f->decode = f->fetched > f->decode ? f->fetched : f->decode + 1;
 			f->taken = 0;
 		}
+	}
+	if (begun && !f->from_cache)
+		bubble(f, f->decode + f->microcode_cycles);
+	if (slots)
+		bubble(f, room); /* the queue is full */
+	if (begun && f->from_cache)
+		bubble(f, f->decode + f->microcode_cycles);
+	const uint64_t delivered = f->decode;
+
+	if (f->from_cache) {
+		f->taken += slots;
+		f->fetched = f->decode;
+		f->redirected = false;
+	} else if (microcode) {
+		f->decode += (slots - 1) / f->microcode_width;
+		f->taken = f->width;
+	} else {
 		f->taken++;
 	}
-	if (slots && room > f->decode) { /* the queue is full */
-		f->decode = room;
-		f->taken = f->window ? slots : 1;
-	}
-	return f->decode;
+	return delivered;
 }
 
 uint64_t front_turn_milli(struct machine_text *t, const char *loop)

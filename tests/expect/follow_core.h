@@ -10,16 +10,17 @@
 #define CYCLES 65536u        /* of the ports, remembered behind each other */
 #define PIECES 512u          /* of 8 bytes in 4 KiB */
 
-enum what { LOAD, STA, STD, LEA, INT, BRANCH, ADD, MUL, IMUL, KINDS };
+enum what { LOAD, STA, STD, LEA, INT, BRANCH, ADD, MUL, IMUL, MOVE, MICROCODE, OTHER, KINDS }; /* OTHER: what the loop is about, its costs set by who says which loop */
 
 /* Registers: what each iteration counts in, three pointers, the counter, those of vectors at work, and those never written. */
 #define VECTORS 8u
 enum reg { AT, POINTER, COUNTER = POINTER + 3, VECTOR, CONSTANT = VECTOR + VECTORS, MASK, BASE, REGS = BASE + 3, NO_REG = REGS };
 
 /* An instruction; kind, length: as in the loop's text; f: a load that the L1 answers for certain; what: KINDS: a load alone.
- * at: of its first byte, the first of the loop 1. */
+ * at: of its first byte, the first of the loop 1. Further uops of microcode; free: needs no port; hold: so many cycles after it has
+ * completed allocation goes on, 0: nothing waits. */
 #define OPS_MOST 128u
-struct op { char kind; uint8_t length, slots; unsigned at; enum what what; enum reg reads[2], writes; uint64_t array, offset; };
+struct op { char kind; uint8_t length, slots; unsigned at; enum what what; enum reg reads[2], writes; uint64_t array, offset, further, hold; bool free; };
 
 struct piece { uint64_t commit, address_cycle, number; };
 
@@ -33,7 +34,7 @@ struct core {
 	uint64_t rob[WINDOW_MOST], lb[WINDOW_MOST], sb[WINDOW_MOST], queued[WINDOW_MOST]; /* last cycles; of the queue, allocations */
 	uint64_t groups, loads, stores;
 	uint64_t leave[2 * WINDOW_MOST], leaving; /* when entries of the reservation station become free */
-	uint64_t alloc, slots, retire, retired_now, commit;
+	uint64_t alloc, slots, retire, retired_now, commit, barrier; /* barrier: nothing is allocated before */
 	uint64_t ready[REGS + 1], written[REGS + 1], read_set;
 	struct { uint64_t cycle; unsigned taken; } busy[CYCLES];
 	unsigned above;                        /* ports from here on come next */

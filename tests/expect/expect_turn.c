@@ -1,0 +1,130 @@
+/* tests/expect/expect_turn.c: what a turn of a pair's loop takes, followed instruction by instruction, from the text of a machine file.
+ *
+ * Where microcode comes beside what a loop is about, or allocation, front end and ports take turns in holding it up, none of them alone says what a turn
+ * takes: uops of microcode may go to the port that the operation needs, and which of several free ones is the next in turn decides how
+ * often. So the loops of asm/arith.asm and asm/within.asm go through the rules of expect_follow.c, in windows as the rows have them: of n turns and of twice
+ * as many. Which port is the next in turn when a window begins is not known: each is tried. */
+#include "tests/expect/expect_turn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/expect/follow_core.h"
+
+#define STARTS 8u
+#define EVENTS 8u /* of a turn */
+
+/* A loop is built from its first instruction on. */
+struct turn { struct machine_text *t; struct op ops[OPS_MOST]; unsigned n, at; struct cost other; };
+
+static void add(struct turn *l, struct op o)
+{
+	o.at = 1 + l->at;
+	l->at += o.length;
+	l->ops[l->n++] = o;
+}
+
+/* dec and jnz. */
+static void end_loop(struct turn *l)
+{
+	const bool fuses = machine_field(l->t, "core", "macrofusion") == 2;
+
+	add(l, (struct op){ .kind = 'd', .length = 3, .slots = 1, .what = fuses ? BRANCH : INT, .reads = { COUNTER, NO_REG }, .writes = COUNTER });
+	add(l, (struct op){ .kind = 'j', .length = 2, .slots = fuses ? 0 : 1, .what = BRANCH, .reads = { COUNTER, NO_REG }, .writes = NO_REG });
+}
+
+/* Cycles from the end of a window of so many turns to that of one of twice as many. */
+static uint64_t window(const struct turn *l, unsigned turns, unsigned start)
+{
+	struct core *c = follow_core_of(l->t, "");
+	uint64_t slots = 0, half = 0, whole;
+
+	if (!c || l->t->missing) {
+		free(c);
+		return 0;
+	}
+	for (unsigned i = 0; i < l->n; i++)
+		slots += l->ops[i].slots;
+	c->streams = slots <= machine_field(l->t, "front", "loop_uops");
+	if (l->other.ports) {
+		c->cost[OTHER].ports = l->other.mask;
+		c->cost[OTHER].latency = (uint64_t)l->other.latency;
+		c->cost[OTHER].busy = (uint64_t)l->other.busy;
+	}
+	c->above = ~0u << start;
+	for (unsigned turn = 0; turn < 2 * turns; turn++) {
+		half = turn == turns ? c->retire : half;
+		front_turn(&c->front);
+		for (unsigned i = 0; i < l->n; i++)
+			follow_step(c, &l->ops[i], false, 0, 0, 0, 8);
+	}
+	whole = c->retire;
+	free(c);
+	return whole - half;
+}
+
+/* Thousandths of a cycle an event. */
+static void each(const struct turn *l, unsigned turns, int64_t *least, int64_t *most)
+{
+	*least = INT64_MAX;
+	*most = 0;
+	for (unsigned start = 0; start < STARTS; start++) {
+		const int64_t milli = (int64_t)(1000 * window(l, turns, start) / (EVENTS * turns));
+
+		*least = milli < *least ? milli : *least;
+		*most = milli > *most ? milli : *most;
+	}
+}
+
+/* CONTROL_WORD: four times one word and the other; NULL: its baseline, plain loads. */
+static struct turn control_loop(struct machine_text *t, const char *class)
+{
+	struct turn l = { .t = t };
+	const bool fldcw = class && !strcmp(class, "fldcw"), micro = machine_field(t, "core", "microfusion");
+	const uint64_t uops = class ? machine_field(t, "uops", class) : 1, further = uops > 2 ? uops - 2 : 0;
+	const uint64_t wait = class ? machine_field(t, "core", fldcw ? "fpcw_cycles" : "mxcsr_cycles") : 0;
+
+	if (class)
+		l.other = cost_of(t, class);
+	for (unsigned i = 0; i < EVENTS; i++)
+		add(&l, (struct op){ .kind = 'f', .length = (uint8_t)((i % 2 ? 2 : 3) + (class && !fldcw)), .slots = (uint8_t)(class ? (micro ? 1 : 2) + further : 1),
+			.what = class ? OTHER : KINDS, .reads = { NO_REG, NO_REG }, .writes = class ? NO_REG : VECTOR + (enum reg)(i % 2), .further = further, .hold = wait });
+	end_loop(&l);
+	return l;
+}
+
+/* k_fp_assist_flushed: a copy, and a product of it. */
+static struct turn product_loop(struct machine_text *t)
+{
+	const bool copies_free = machine_field(t, "core", "move_elimination");
+	struct turn l = { .t = t };
+
+	for (unsigned i = 0; i < EVENTS; i++) {
+		add(&l, (struct op){ .kind = 'a', .length = 5, .slots = 1, .what = MOVE, .reads = { CONSTANT, NO_REG }, .writes = VECTOR + (enum reg)i, .free = copies_free });
+		add(&l, (struct op){ .kind = 'a', .length = 5, .slots = 1, .what = MUL, .reads = { VECTOR + (enum reg)i, MASK }, .writes = VECTOR + (enum reg)i });
+	}
+	end_loop(&l);
+	return l;
+}
+
+enum status turn_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli)
+{
+	const bool mxcsr = !strncmp(row, "exec.mxcsr", 10), fpcw = !strncmp(row, "exec.fpcw", 9);
+	int64_t base_least, base_most;
+
+	if (!strcmp(row, "exec.fp_assist_flushed.interval")) {
+		const struct turn l = product_loop(t);
+
+		each(&l, 128, least_milli, most_milli);
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
+	if (!mxcsr && !fpcw)
+		return ST_MISSING;
+	const struct turn test = control_loop(t, mxcsr ? "ldmxcsr" : "fldcw"), base = control_loop(t, NULL);
+
+	each(&test, 64, least_milli, most_milli);
+	each(&base, 64, &base_least, &base_most);
+	*least_milli -= base_most;
+	*most_milli -= base_least;
+	return t->missing ? ST_SYNTAX : ST_OK;
+}
