@@ -1,8 +1,8 @@
 /* tests/expect/expect_curves.c: what rows of bench/curves.def should find, from the text of a machine file. */
 #include "tests/expect/expect_curves.h"
 #include "tests/expect/expect_core.h"
+#include "tests/expect/expect_overlap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int64_t field(struct machine_text *t, const char *section, const char *key)
@@ -35,178 +35,15 @@ static int64_t picoseconds(struct machine_text *t, int64_t n)
 	return (int64_t)((hz3 * (uint64_t)n + 2999999999999ull) / 3000000000000ull);
 }
 
-static int64_t places_of(struct machine_text *t, int64_t limit)
+/* As many loads under way as go. */
+static enum status overlap(struct machine_text *t, bool memory, struct expectation *out)
 {
-	return most(1, least(least(limit, field(t, "core", "load_buffers")), least(field(t, "lfb", "entries"), least(field(t, "sq", "entries"), field(t, "gq", "read")))));
-}
+	int64_t low, high;
 
-/* One after the other when as many are under way as there are places for them; `limit` of it is tried. */
-static struct expectation overlap(struct machine_text *t, const struct expectation *one, int64_t limit, int64_t line)
-{
-	const int64_t places = places_of(t, limit);
-
-	return around(most(one->least_milli / places, line), most(one->most_milli / places, line));
-}
-
-#define REGIONS 24 /* of a ring of load.dram_overlap, and as many loads a node at most */
-
-/* The ring of load.dram_overlap as it is gone round, a line of each of x of 24 regions a node, nodes in random order, 11 lines from one to the
- * next. A load is under way from when its address is known and a place is free, and its line comes sooner where it finds its bank's row open
- * (pmu/sim/dram.c: lines go round the channels, rows round the banks). */
-struct overlap_ring {
-	int64_t region, nodes, places, kept; /* kept: loads behind the oldest that has not ended */
-	int64_t channels, banks, lines, missed_milli, sooner_milli;
-	int64_t *row; /* 1 + the one that is open */
-	uint16_t order[2560];
-	int64_t at;
-};
-
-enum { OVERLAP_RINGS = 16, OVERLAP_KEPT_MOST = 1024, OVERLAP_TURNS = 32, OVERLAP_SAMPLES = 3, OVERLAP_BANKS_MOST = 65536 };
-
-static uint64_t drawn(uint64_t *state)
-{
-	*state ^= *state << 13; /* Marsaglia 2003 */
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state >> 20;
-}
-
-static bool ring_begin(struct machine_text *t, int64_t missed_milli, int64_t sooner_milli, struct overlap_ring *r)
-{
-	static const int64_t multiples[] = { 2520, 840, 120, 24, 1 };
-	const int64_t pages = field(t, "dtlb", "large_entries") / 2, apart = (pages && pages < 16 ? pages : 16) * 0x200000 / 64 / REGIONS - 1;
-
-	*r = (struct overlap_ring){ .region = 1, .channels = most(1, field(t, "dram", "channels")), .banks = most(1, field(t, "dram", "banks")),
-		.lines = most(1, field(t, "dram", "page_bytes") / 64), .missed_milli = missed_milli, .sooner_milli = sooner_milli };
-	for (unsigned i = 0; i < COUNT_OF(multiples) && r->region == 1; i++)
-		r->region = apart / multiples[i] * multiples[i] + 1;
-	r->nodes = least(r->region / 11, COUNT_OF(r->order));
-	r->places = most(1, least(least(field(t, "lfb", "entries"), field(t, "sq", "entries")), field(t, "gq", "read")));
-	r->kept = most(1, least(OVERLAP_KEPT_MOST, least(field(t, "core", "load_buffers"), field(t, "core", "rob"))));
-	r->row = r->channels * r->banks <= OVERLAP_BANKS_MOST ? malloc((size_t)(r->channels * r->banks) * sizeof(*r->row)) : NULL;
-	return r->row && r->nodes && r->places <= OVERLAP_KEPT_MOST;
-}
-
-static void ring_shuffle(struct overlap_ring *r, uint64_t *state)
-{
-	for (int64_t i = 0; i < r->nodes; i++) {
-		const int64_t with = (int64_t)(drawn(state) % (uint64_t)(i + 1));
-
-		r->order[i] = r->order[with];
-		r->order[with] = (uint16_t)i;
-	}
-	memset(r->row, 0, (size_t)(r->channels * r->banks) * sizeof(*r->row));
-	r->at = 0;
-}
-
-/* A window of so many turns of x loads: until the last line has come. */
-static int64_t ring_window(struct overlap_ring *r, int64_t x, int64_t turns)
-{
-	int64_t free_at[OVERLAP_KEPT_MOST] = { 0 }, gone[OVERLAP_KEPT_MOST] = { 0 }, known = 0, last = 0, load = 0;
-
-	for (int64_t i = 0; i < turns; i++) {
-		const int64_t node = r->order[r->at] * (r->region / r->nodes);
-		int64_t next = 0;
-
-		r->at = (r->at + 1) % r->nodes;
-		for (int64_t j = 0; j < x; j++, load++) {
-			const int64_t line = node + j * r->region, page = line / r->channels / r->lines, bank = line % r->channels * r->banks + page % r->banks;
-			int64_t place = 0;
-
-			for (int64_t p = 1; p < r->places; p++)
-				place = free_at[p] < free_at[place] ? p : place;
-			free_at[place] = most(most(known, free_at[place]), gone[load % r->kept]) + r->missed_milli - (r->row[bank] == 1 + page / r->banks ? r->sooner_milli : 0);
-			r->row[bank] = 1 + page / r->banks;
-			last = most(last, free_at[place]);
-			gone[load % r->kept] = last;
-			next = j ? next : free_at[place];
-		}
-		known = next;
-	}
-	return last;
-}
-
-static int64_t middle_of_three(int64_t a, int64_t b, int64_t c) { return most(least(a, b), least(most(a, b), c)); }
-
-/* Thousandths of a cycle a load: the first of the points from 1 load to 24 that none undercuts by more than 1 %. */
-static int64_t ring_goes(struct overlap_ring *r)
-{
-	int64_t points[REGIONS], least_milli = INT64_MAX;
-	unsigned at = 0;
-
-	for (int64_t x = 1; x <= REGIONS; x++) {
-		int64_t samples[1 + OVERLAP_SAMPLES]; /* the first one warms up */
-
-		for (unsigned i = 0; i <= OVERLAP_SAMPLES; i++) {
-			int64_t took[2];
-
-			for (unsigned longer = 0; longer < 2; longer++) {
-				(void)ring_window(r, x, 1);
-				took[longer] = ring_window(r, x, OVERLAP_TURNS << longer);
-			}
-			samples[i] = (took[1] - took[0]) / OVERLAP_TURNS;
-		}
-		points[x - 1] = middle_of_three(samples[1], samples[2], samples[3]) / x;
-		least_milli = least(least_milli, points[x - 1]);
-	}
-	while (points[at] - points[at] / 100 > least_milli)
-		at++;
-	return points[at];
-}
-
-/* As `overlap`, a line at least; where the L3 takes what the L2 gives up for a line, its slice is held twice, but a set of the L2 from which lines
- * were flushed gives none up: then once. */
-static struct expectation overlap_in_slices(struct machine_text *t, const struct expectation *one, int64_t once, int64_t uses)
-{
-	const struct expectation low = overlap(t, one, REGIONS, most(once, line_milli(t))), high = overlap(t, one, REGIONS, most(uses * once, line_milli(t)));
-
-	return (struct expectation){ low.least_milli, high.most_milli };
-}
-
-/* As many under way as there are places for them, the rows that they find open by rings of several orders. */
-static struct expectation spread_overlap(struct machine_text *t, const struct expectation *one)
-{
-	const int64_t hit = picoseconds(t, field(t, "dram", "page_hit_ps")), miss = picoseconds(t, field(t, "dram", "page_miss_ps"));
-	const int64_t missed = one->most_milli * 100 / 101, places = places_of(t, REGIONS), uses = field(t, "l3", "inclusive") ? 1 : 2;
-	const int64_t slice = field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") /
-		most(1, field(t, "clock", "uncore_ratio")) / most(1, field(t, "l3", "slices")) : 0;
-	int64_t low = INT64_MAX, high = 0;
-	uint64_t state = 88172645463325252u;
-	struct overlap_ring r;
-
-	if (!field(t, "dram", "open_page"))
-		return overlap_in_slices(t, one, slice, uses);
-	const bool there = ring_begin(t, missed, 1000 * (hit + miss), &r);
-
-	for (unsigned i = 0; there && i < OVERLAP_RINGS; i++) {
-		ring_shuffle(&r, &state);
-		const int64_t milli = ring_goes(&r);
-
-		low = least(low, milli);
-		high = most(high, milli);
-	}
-	free(r.row);
-	return overlap_in_slices(t, &(struct expectation){ low * places, high * places }, slice, uses);
-}
-
-/* The same from the L3, x of 16 loads a node: a line keeps its slice for a while, and once more where the L3 takes the one that the L2
- * gives up for it. A node's lines go round the slices in turn, or by their hash: then somewhere between that and all in one.
- * The row takes the least. */
-static struct expectation l3_overlap(struct machine_text *t, const struct expectation *one)
-{
-	const int64_t slices = most(1, field(t, "l3", "slices")), uses = field(t, "l3", "inclusive") ? 1 : 2;
-	const int64_t kept = 1000 * uses * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio"));
-	int64_t low = INT64_MAX, high = INT64_MAX;
-
-	for (int64_t x = 1; x <= 16; x++) {
-		const int64_t in_one = field(t, "l3", "hash") ? least(x, (x + slices - 1) / slices * 2) : (x + slices - 1) / slices;
-		const struct expectation each = overlap(t, one, x, most(1000 * field(t, "l2", "busy_cycles"), kept * ((x + slices - 1) / slices) / x));
-		const struct expectation late = overlap(t, one, x, most(1000 * field(t, "l2", "busy_cycles"), kept * in_one / x));
-
-		low = least(low, each.least_milli);
-		high = least(high, late.most_milli);
-	}
-	return (struct expectation){ low, high };
+	if (!overlap_milli(t, memory, &low, &high))
+		return t->missing ? ST_SYNTAX : ST_MISSING;
+	*out = around(low, high);
+	return ST_OK;
 }
 
 /* exec.chain_distribution: thousandths of a cycle an addition, one chain of `length` begun every `period` cycles. Each goes on
@@ -327,8 +164,10 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	}
 	if (!strcmp(row, "load.dram_overlap.interval") || !strcmp(row, "load.fill_buffer.latency")) {
 		st = expect_row(machine, format, "load.dram_local.latency", &one);
-		if (st == ST_OK)
-			*out = !strcmp(row, "load.fill_buffer.latency") ? one : spread_overlap(t, &one);
+		if (st == ST_OK && !strcmp(row, "load.fill_buffer.latency"))
+			*out = one;
+		else if (st == ST_OK)
+			st = overlap(t, true, out);
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
 	if (!strcmp(row, "tlb.walk_2m.penalty") || !strcmp(row, "tlb.walk_1g.penalty")) {
@@ -399,7 +238,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		if (st == ST_OK && 8 * l2 > l3 / 4 * 3)
 			return ST_UNSUPPORTED;
 		if (st == ST_OK)
-			*out = l3_overlap(t, &one);
+			st = overlap(t, false, out);
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
 	return ST_MISSING;
