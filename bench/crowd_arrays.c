@@ -229,11 +229,28 @@ static enum status settle(struct crowd *c, unsigned n)
 	return st;
 }
 
+/* Members from..n-1 of caches that none before them fills go through as much as fills the last level, one after another: where two come through a
+ * set at a time, lines of equal arrays lie side by side there, and what windows push out is modified more or less often than its share. */
+static enum status fill(struct crowd *c, unsigned from, unsigned n)
+{
+	struct member *const members = c->members;
+	enum status st = ST_OK;
+
+	for (unsigned i = from; i < n && st == ST_OK; i++) {
+		members[i].units = sharing(c, from, i, PLACE_DRAM) ? 1 : fill_of(c, n, i, members->set.kernel);
+		c->members = members + i;
+		st = visit(c, 1);
+		c->members = members;
+	}
+	return st;
+}
+
 enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 {
 	const struct kernel *k = c->members[0].set.kernel;
 	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
-	const unsigned all = c->row->prepare == PREPARE_FILL && !from && crowd_below(c, k) ? c->count : n;
+	const uint64_t below = c->row->prepare == PREPARE_FILL && !from ? crowd_below(c, k) : 0;
+	const unsigned all = below ? c->count : n;
 	unsigned more = 0;
 	bool any = false;
 	struct job job;
@@ -241,23 +258,21 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 
 	if (c->row->prepare == PREPARE_FLUSH)
 		return ST_OK;
-	/* the levels below, while what they held from before is pushed out of the last one */
 	for (unsigned i = 0; i < all; i++) {
 		struct member *m = &c->members[i];
 
-		if (c->row->prepare == PREPARE_WARM)
-			m->units = i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
-		else
-			m->units = (all > n ? crowd_below(c, k) : 0) + (i >= from && i < n && !sharing(c, from, i, PLACE_DRAM) ? fill_of(c, n, i, k) : 1);
+		m->units = c->row->prepare == PREPARE_FILL ? below : i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
 		any = any || m->units > 1;
 		m->kernel = visitor;
 	}
 	if (any && st == ST_OK)
 		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
-	if (any && st == ST_OK && c->row->prepare == PREPARE_FILL)
+	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
+		st = fill(c, from, n);
+	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
 		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, 0, &more, &job);
 	while (more-- && st == ST_OK)
-		st = visit(c, n);
+		st = fill(c, from, n);
 	for (unsigned i = 0; i < all; i++)
 		c->members[i].kernel = NULL;
 	return st;
