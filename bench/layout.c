@@ -268,7 +268,7 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
                              char *reason, size_t capacity)
 {
-	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2), *l3 = cpu_cache(cpu, 3);
 	uint32_t first = cpu->tlb.dtlb_4k, second = cpu->tlb.stlb_4k, pages;
 
 	if (!first)
@@ -287,11 +287,15 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 			return unsupported(reason, capacity, "one line a page would not stay in the L1");
 		s->spread_pages = pages_a_way(l1);
 	} else {
-		pages = 2 * second;
+		pages = 2 * (first > second ? first : second);
 		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* none of the lines stays in the L1 either */
 			pages = (uint32_t)(2 * l1->bytes / s->line_bytes);
 		s->spread_pages = pages_a_way(l2);
-		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / 2)
+		/* An inclusive L3 of few ways would give them up, and take them out of the L2. */
+		if (l3 && l3->inclusive && pages / pages_a_way(l3) > l3->ways / 2)
+			s->spread_far_pages = pages_a_way(l3);
+		/* of two ways the walks' lines need one, and what the wrapper uses */
+		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / (l2->ways < 4 ? 4 : 2))
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 	}
 	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;
@@ -406,7 +410,8 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
 		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
 	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
-		return i * page + i / s->spread_pages % (page / s->line_bytes) * s->line_bytes;
+		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* a line's place in its page */
+		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
 	default:
 		return s->start_bytes + (uint64_t)i * s->line_bytes;
 	}

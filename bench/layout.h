@@ -27,7 +27,7 @@ struct shape {
 	uint64_t page_bytes;    /* wanted */
 	uint32_t nodes;         /* of a chase, a multiple of 16 */
 	uint32_t line_bytes;
-	uint32_t spread_pages;  /* PAGE orders: after so many pages the line within the page moves on by one */
+	uint32_t spread_pages, spread_far_pages; /* PAGE orders: after so many pages the line within the page moves on by one; after so many (0: none) once more */
 	uint32_t arrays, step_bytes; /* streams: how many, and what an iteration goes on by in each */
 	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES if not 0: consecutive nodes that are visited before others */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */

@@ -316,6 +316,24 @@ static enum status prepare_stream(struct bench *b, const struct row *r, struct w
 	return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
 }
 
+/* A level that does not replace the oldest takes several visits to give up what it held before. While a few lines are missing, those that
+ * come push others out, and a visit may take as long as the one before: a stream's are over when three are alike. *before: what the last one took, 0: none. */
+static enum status visit_until_there(struct bench *b, struct working_set *w, const struct row *r, uint64_t units, uint64_t *before, struct job *job)
+{
+	const bool stream = w->shape.order == ORDER_STREAMS;
+	enum status st = ST_OK;
+	struct window took;
+
+	for (unsigned visit = 0, alike = 0; visit < (stream ? VISITS_STREAM : VISITS_MAX) && alike < (stream ? 2 : 1) && st == ST_OK; visit++) {
+		st = stream ? visit_stream(b, r, w, units, &took, job) : window_units(b, w, units, NULL, 0, &took, job);
+		const bool shorter = took.tsc < *before - *before / SETTLED_PART, longer = took.tsc > *before + *before / SETTLED_PART;
+
+		alike = !*before || shorter || (stream && longer) ? 0 : alike + 1;
+		*before = took.tsc;
+	}
+	return st;
+}
+
 enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
                            struct job *job)
 {
@@ -340,28 +358,15 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 		return prepare_pair(b, w, job);
 	if (test && r->place == PLACE_DRAM)
 		return ST_OK;
+	if (r->place == PLACE_STLB) { /* the L2 has both rings, and chance which lines of the one the other's have pushed out of it */
+		uint64_t before = 0;
+
+		return visit_until_there(b, w, r, w->shape.nodes, &before, job);
+	}
 	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
 	if (units > REFRESH_LOADS_MAX)
 		units = REFRESH_LOADS_MAX;
 	return window_units(b, w, units, NULL, 0, &ignored, job);
-}
-
-/* A level that does not replace the oldest takes several visits to give up what it held before. While a few lines are missing, those that
- * come push others out, and a visit may take as long as the one before: a stream's are over when three are alike. *before: what the last one took, 0: none. */
-static enum status visit_until_there(struct bench *b, struct working_set *w, const struct row *r, uint64_t units, uint64_t *before, struct job *job)
-{
-	const bool stream = w->shape.order == ORDER_STREAMS;
-	enum status st = ST_OK;
-	struct window took;
-
-	for (unsigned visit = 0, alike = 0; visit < (stream ? VISITS_STREAM : VISITS_MAX) && alike < (stream ? 2 : 1) && st == ST_OK; visit++) {
-		st = stream ? visit_stream(b, r, w, units, &took, job) : window_units(b, w, units, NULL, 0, &took, job);
-		const bool shorter = took.tsc < *before - *before / SETTLED_PART, longer = took.tsc > *before + *before / SETTLED_PART;
-
-		alike = !*before || shorter || (stream && longer) ? 0 : alike + 1;
-		*before = took.tsc;
-	}
-	return st;
 }
 
 enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)

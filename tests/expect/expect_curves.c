@@ -2,6 +2,7 @@
 #include "tests/expect/expect_curves.h"
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_overlap.h"
+#include "tests/expect/expect_walk.h"
 
 #include <string.h>
 
@@ -171,40 +172,34 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		return st == ST_OK && t->missing ? ST_SYNTAX : st;
 	}
 	if (!strcmp(row, "tlb.walk_2m.penalty") || !strcmp(row, "tlb.walk_1g.penalty")) {
-		bool huge = !strcmp(row, "tlb.walk_1g.penalty"), two = field(t, "stlb", "entries");
-		int64_t first = field(t, "dtlb", huge ? "huge_entries" : "large_entries"), l1 = field(t, "l1d", "cycles"), l2 = field(t, "l2", "cycles");
-		int64_t second = huge ? field(t, "stlb", "huge_entries") : field(t, "stlb", "large") ? field(t, "stlb", "entries") : 0;
-		int64_t pages = 2 * most(first, second), l1_lines = field(t, "l1d", "bytes") / 64, low, high;
-		const int64_t lookup = (two ? field(t, "stlb", "cycles") : 0) + field(t, "walk", "cycles");
-		uint64_t above_least, above_most;
+		const bool huge = !strcmp(row, "tlb.walk_1g.penalty"), enumerated = field(t, "control", "highest_leaf") >= 24;
+		/* what describes these processors says that the second level holds pages of 2 MiB */
+		const bool described = !enumerated && (strstr(machine, "events = haswell") || strstr(machine, "events = skylake"));
+		const int64_t first = field(t, "dtlb", huge ? "huge_entries" : "large_entries"), l1_lines = field(t, "l1d", "bytes") / 64;
+		const int64_t second = huge ? field(t, "stlb", "huge_entries") : field(t, "stlb", "large") || described ? field(t, "stlb", "entries") : 0;
+		int64_t pages = 2 * most(first, second), low, high;
 
 		if (!first)
 			return ST_MISSING;
-		if (field(t, "cpuid", "family") != 6 && field(t, "control", "highest_leaf") < 24)
+		if (field(t, "cpuid", "family") != 6 && !enumerated)
 			return ST_MISSING; /* CPUID does not tell this driver how many pages the TLBs hold */
 		if (huge && !(field(t, "cpuid", "isa") & 0x80))
 			return ST_UNSUPPORTED;
-		/* the page's own entry, with others of its line, from the L1; and those above that nothing holds */
-		low = high = 1000 * (lookup + l1);
-		if (2 * pages > l1_lines) { /* nothing stays in the L1: the first of eight neighbours' entries comes from the L2 */
+		const bool grouped = 2 * pages > l1_lines; /* nothing stays in the L1 */
+
+		if (grouped) {
 			pages = most(pages, 2 * l1_lines);
 			if (pages * 64 > field(t, "l2", "bytes") / 2)
 				return ST_UNSUPPORTED;
-			low = high = 1000 * lookup + 1000 * (l2 + 7 * l1) / 8;
-			if (field(t, "l1d", "policy")) { /* some lines stay in the L1, not as many in both of the row's orders */
-				low = 1000 * (lookup + 2 * l1 - least(l2, 2 * l1));
-				high = 1000 * (lookup + l2);
-			}
-		} else if (!huge && two && !second && field(t, "control", "highest_leaf") < 24) {
-			/* what describes such processors may say that the second level holds them: then as many pages are gone round */
-			high = 1000 * lookup + 1000 * (l2 + 7 * l1) / 8;
 		}
-		machine_walk_loads(t, huge ? 30 : 21, (uint64_t)pages << (huge ? 30 : 21), &above_least, &above_most);
-		low += 1000 * l1 * (int64_t)above_least;
-		high += 1000 * l1 * (int64_t)above_most;
-		/* a multiple of 16; the node's first page of that size has other things in it */
-		if (((pages + 15) / 16 * 16 + 1) * (huge ? 1ll << 30 : 1ll << 21) > field(t, "dram", "node_bytes"))
+		pages = (pages + 15) / 16 * 16;
+		/* the node's first page of that size has other things in it */
+		if ((pages + 1) * (huge ? 1ll << 30 : 1ll << 21) > field(t, "dram", "node_bytes"))
 			return ST_UNSUPPORTED;
+		const struct walk_ring ring = { .page_bytes = huge ? 1u << 30 : 1u << 21, .nodes = (uint64_t)pages, .units = 2048, .spread = 1, .grouped = grouped };
+
+		if (!walk_milli(t, &ring, &low, &high))
+			return t->missing ? ST_SYNTAX : ST_MISSING;
 		*out = around(low, high);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
