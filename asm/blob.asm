@@ -28,6 +28,7 @@ kernel_code:
 %include "asm/visit.asm"
 %include "asm/cold.asm"
 %include "asm/flush.asm"
+%include "asm/cold_code.asm"
 
 section .kernels
 global kernel_code_end

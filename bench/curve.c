@@ -7,6 +7,7 @@
 #define PAIR_TURNS_SIMULATED 2u   /* of CURVE_PAIRS: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
+#define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
 #define SPREAD_STEP 11u           /* lines from node to node: a region's go round any number of channels up to ten */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
@@ -46,12 +47,12 @@ static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t 
 	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
 }
 
-/* From one load of CURVE_SPREAD to the next, in lines: one more than a multiple of what most numbers of channels divide, so
- * that a node's lines go round them. */
-static uint32_t spread_lines(uint64_t bytes)
+/* From one region to the next, in lines: one more than a multiple of what most numbers of channels divide, so that a node's
+ * lines go round them. */
+static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
 {
 	static const uint32_t multiples[] = { 2520, 840, 120, 24, 1 };
-	const uint32_t region = (uint32_t)(bytes / LINE / CURVE_REGIONS) - 1;
+	const uint32_t region = (uint32_t)(bytes / LINE / regions) - 1;
 
 	for (unsigned i = 0; i < COUNT_OF(multiples); i++)
 		if (region >= multiples[i])
@@ -59,16 +60,17 @@ static uint32_t spread_lines(uint64_t bytes)
 	return 1;
 }
 
-/* All lines of CURVE_SPREAD at once, when the window would come to nodes that were visited since. */
+/* All lines of all regions at once, when the window would come to nodes that were visited since. */
 static enum status prepare_spread(struct loop *l, uint64_t turns)
 {
 	struct working_set *w = &l->sets[0];
-	const uint64_t region = (uint64_t)spread_lines(w->shape.bytes) * LINE;
+	const uint32_t regions = curve_regions(l->row->curve);
+	const uint64_t region = (uint64_t)spread_lines(w->shape.bytes, regions) * LINE;
 	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
 	enum status st = ST_OK;
 
 	if (w->unvisited < turns) {
-		for (unsigned j = 0; j < CURVE_REGIONS && st == ST_OK; j++)
+		for (unsigned j = 0; j < regions && st == ST_OK; j++)
 			st = run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
 		w->unvisited = w->shape.nodes;
 	}
@@ -80,12 +82,12 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 {
 	const struct working_set *w = &l->sets[0];
 	const struct row_curve *c = l->row->curve;
-	uint64_t step = c->what == CURVE_WINDOW && c->filler != FILLER_MISS ? CURVE_SECOND : LINE;
+	uint64_t step = c->what == CURVE_WINDOW ? CURVE_SECOND : LINE;
 	enum status st = ST_OK;
 
 	if (!w->mapped)
 		return ST_OK;
-	if (c->what == CURVE_SPREAD)
+	if (curve_regions(c))
 		return prepare_spread(l, turns);
 	if (l->row->prepare == PREPARE_FLUSH)
 		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
@@ -101,7 +103,7 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const struct counting *c, struct window *out)
 {
 	struct working_set *w = &l->sets[0];
-	uint64_t arguments[6] = { code, turns, w->at, 0, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	uint64_t arguments[6] = { code, turns, w->at, WINDOW_CONTROL + l->b->core * CONTROL_BYTES, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
 	enum status st = window_run(l->b, w->kernel, arguments, c, 0, out, &l->job);
 
 	if (st == ST_OK && w->mapped)
@@ -300,10 +302,16 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
 	} else if (p->curve->what == CURVE_SPREAD) {
 		p->turns = TURNS_SPREAD;
-		p->lines = spread_lines(memory);
+		p->lines = spread_lines(memory, CURVE_REGIONS);
 		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * TURNS_SPREAD ? SPREAD_STEP : 1);
 		w->shape.nodes = w->shape.nodes < SPREAD_NODES ? w->shape.nodes : SPREAD_NODES;
 		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
+		w->shape.bytes = memory;
+		return;
+	} else if (curve_regions(p->curve)) {
+		p->lines = spread_lines(memory, curve_regions(p->curve));
+		w->shape.nodes = FILLED_NODES;
+		w->shape.line_bytes = p->lines / FILLED_NODES * LINE;
 		w->shape.bytes = memory;
 		return;
 	}
@@ -355,7 +363,7 @@ static enum status set_up(struct pass *p, struct row_result *out)
 		return ST_UNSUPPORTED;
 	}
 	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;
-	w->kernel = kernel_find("k_run_code");
+	w->kernel = kernel_find(p->row->kernels[0]);
 	shape_ring(p, w, l2);
 	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
 	if (!w->kernel)

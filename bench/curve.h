@@ -1,7 +1,7 @@
 /* bench/curve.h: rows whose value is found along a curve: how many misses overlap, where a buffer of the core is full.
  *
  * Each point is a piece of code of its own, written at run time, which k_run_code runs over a ring of nodes: a node's first
- * 8 bytes are the address of the next. At a node
+ * 8 bytes are the address of the next (k_run_code_cold, where lines are many: it flushes those of the wrapper). At a node
  *   CURVE_OVERLAP  the load of the next address and x - 1 loads of other lines of the node start together
  *   CURVE_WALKS    as CURVE_OVERLAP, each load in a page of its own that no TLB level holds
  *   CURVE_TWICE    one line of the node is loaded, and in the same cycle the next address from the same line (x is 1)
@@ -31,7 +31,7 @@ enum filler {
 	FILLER_WAITING, /* reservation station: waits for the first load's value */
 	FILLER_LOAD,    /* load buffer: a line in the L1 */
 	FILLER_STORE,   /* store buffer: likewise */
-	FILLER_MISS     /* fill buffers: each another line of the node. CURVE_PAIRS: the other lines are loaded; any other: they are not */
+	FILLER_MISS     /* fill buffers: each another line that misses, B's as well in a region of its own, as with CURVE_SPREAD. CURVE_PAIRS: the other lines are loaded; any other: they are not */
 };
 /* How a curve becomes the row's value. */
 enum curve_value { VALUE_FLAT /* the first that none undercuts by more than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */ };
@@ -55,7 +55,7 @@ void curve_json(struct text *t, const struct curve *c);
 
 /* --- curve_code.c ------------------------------------------------------------------------------ */
 
-#define CURVE_NODE_BYTES 4096u   /* in memory; room for 62 lines beside the two */
+#define CURVE_NODE_BYTES 4096u   /* in memory */
 #define CURVE_REGIONS 24u        /* of CURVE_SPREAD: as many loads a node at most */
 #define CURVE_PAGE (4096u + 64u) /* from one load of CURVE_WALKS to the next: on by a page and a line, not all in one set of the L1 */
 #define CURVE_SECOND 2048u       /* where in a node B lies */
@@ -63,8 +63,13 @@ void curve_json(struct text *t, const struct curve *c);
 #define CURVE_SENDS 8u           /* where in a node of CURVE_TWICE the load lies that sends for its line */
 #define CURVE_CODE_BYTES 0x4000u
 
+/* Of how many regions a turn takes a line at most; 0: all lie in the node. */
+static inline uint32_t curve_regions(const struct row_curve *c)
+{
+	return c->what == CURVE_SPREAD ? CURVE_REGIONS : c->what == CURVE_WINDOW && c->filler == FILLER_MISS ? c->most + 2u : 0;
+}
 /* Writes the code of point x, at most CURVE_CODE_BYTES; returns its length, 0 when it does not fit. `lines` a node; of
- * CURVE_SPREAD, from one region to the next. */
+ * regions, from one to the next. */
 uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8_t *code);
 /* Where in a node the j-th further line of point x lies, j from 0: `lines` lines a node, a power of two. */
 uint32_t curve_line(uint32_t j, uint32_t lines);

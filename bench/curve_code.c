@@ -3,17 +3,11 @@
 
 #define LINE 64u
 
-#define SECOND_LINE (CURVE_SECOND / LINE)
-
 uint32_t curve_line(uint32_t j, uint32_t lines)
 {
-	uint32_t n = j + 1;
-
-	/* Steps of 5 lines, to which no prefetcher is trained, go through all lines, whose number is a power of two, and come to
-	 * the first one last. To B's, the 32nd of 64, they come with the 32nd step. */
-	if (lines > SECOND_LINE && n >= SECOND_LINE)
-		n++;
-	return n * 5 % lines * LINE;
+	/* Steps of 7 lines, to which no prefetcher is trained, go through all lines, whose number is a power of two, come to the first one
+	 * last, and go round slices, whatever their number, where 5 of 16 lines would come to 5 slices one by one. */
+	return (j + 1) * 7 % lines * LINE;
 }
 
 struct writer { uint8_t *code; uint32_t at; bool full; };
@@ -40,6 +34,12 @@ static void put_load(struct writer *w, uint32_t offset)
 	put_offset(w, offset);
 }
 
+/* Where a turn's second miss, B, lies. */
+static uint32_t second_at(const struct row_curve *c, uint32_t lines)
+{
+	return c->filler == FILLER_MISS ? (c->most + 1u) * lines * LINE : CURVE_SECOND;
+}
+
 static void put_filler(struct writer *w, enum filler filler, uint32_t j, uint32_t lines)
 {
 	switch (filler) {
@@ -56,7 +56,7 @@ static void put_filler(struct writer *w, enum filler filler, uint32_t j, uint32_
 		PUT(w, 0x4D, 0x89, 0x11); /* mov [r9], r10 */
 		break;
 	case FILLER_MISS:
-		put_load(w, curve_line(j, lines));
+		put_load(w, (j + 1) * lines * LINE);
 		break;
 	}
 }
@@ -128,9 +128,9 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 				PUT(&w, 0x49, 0x89, 0xD0);         /* mov r8, rdx */
 			PUT(&w, 0x49, 0x83, 0xE0, 0x00);           /* and r8, 0 */
 			PUT(&w, 0x49, 0x01, 0xC8);                         /* add r8, rcx */
-			put32(&w, 0x4D, 0x8B, 0x80, CURVE_SECOND);         /* mov r8, [r8 + CURVE_SECOND], 0 */
+			put32(&w, 0x4D, 0x8B, 0x80, second_at(c, lines));  /* mov r8, [r8 + B], 0 */
 		} else {
-			put32(&w, 0x4C, 0x8B, 0x81, CURVE_SECOND);         /* mov r8, [rcx + CURVE_SECOND], 0 */
+			put32(&w, 0x4C, 0x8B, 0x81, second_at(c, lines));  /* mov r8, [rcx + B], 0 */
 		}
 		PUT(&w, 0x4C, 0x01, 0xC2); /* add rdx, r8 */
 	}

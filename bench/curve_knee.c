@@ -1,6 +1,7 @@
 /* bench/curve_knee.c: see curve_pass.h. */
 #include "bench/curve_pass.h"
 
+#define TURN_LINES 16u /* channels, or slices, at most */
 #define CLEAR_PART 5 /* of a miss: a step of less is none */
 
 /* What point x takes while both misses overlap: the fillers between them take as long each as below. */
@@ -36,11 +37,47 @@ static enum status other_point(struct pass *p, const struct row_curve *curve, ui
 	return st;
 }
 
+/* A turn of a point that was measured before, or is now. */
+static enum status measured(struct pass *p, uint32_t x, int64_t *turn_milli)
+{
+	const struct curve *c = &p->out->curve;
+
+	for (unsigned i = 0; i < c->count; i++)
+		if (c->points[i].x == x) {
+			*turn_milli = c->points[i].milli;
+			return ST_OK;
+		}
+	return curve_point(p, x, turn_milli);
+}
+
+/* Whether the step behind point `below` may be one of those that a slow channel or slice makes whenever one more line is its turn: as large a
+ * one came a few lines before, or comes when as many more lines are under way as had room; beyond a full buffer none does. */
+static enum status may_be_a_turn(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
+{
+	const int64_t step = at_above - at_below, grown = at_below - first;
+	const uint32_t twice = 2 * below + 2;
+	int64_t turn = at_below, before = 0;
+	enum status st = ST_OK;
+
+	*may = false;
+	for (uint32_t x = below; 2 * grown >= step && st == ST_OK && x > 1 && x + TURN_LINES > below && !*may; x--) {
+		st = measured(p, x - 1, &before);
+		*may = 2 * (turn - before) >= step;
+		turn = before;
+	}
+	if (st == ST_OK && !*may && twice <= p->curve->most) {
+		st = measured(p, twice, &turn);
+		*may = turn - at_above - grown * 3 / 2 >= step / 2;
+	}
+	return st;
+}
+
 enum status curve_knee(struct pass *p, int64_t *value_milli)
 {
 	struct row_curve one_by_one = *p->curve;
 	int64_t first, turn, at_below, at_above = 0, late = 0;
 	uint32_t below = 1, above = 0;
+	bool a_turn = false;
 	enum status st = curve_point(p, 1, &first);
 
 	one_by_one.what = CURVE_SERIAL;
@@ -82,7 +119,14 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	/* no step, only what fillers take, one of which may keep memory busy for long */
 	const int64_t expected = foreseen(first, below, at_below, above);
 
-	return at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected) ? ST_RANGE : ST_OK;
+	if (at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
+		return ST_RANGE;
+	const int64_t spread = p->spread_milli;
+
+	if (p->curve->filler == FILLER_MISS)
+		st = may_be_a_turn(p, first, below, at_below, at_above, &a_turn);
+	p->spread_milli = spread;
+	return st == ST_OK && a_turn ? ST_RANGE : st;
 }
 
 /* The same turn without the loads of the other lines; *brought: lines that came. */

@@ -21,6 +21,7 @@ static const char *const k_write_nt[] = { "k_write_nt_avx512", "k_write_nt_avx",
 static const char *const k_copy[] = { "k_copy_avx512", "k_copy_avx", "k_copy_sse2", NULL };
 static const char *const k_copy_nt[] = { "k_copy_nt_avx512", "k_copy_nt_avx", "k_copy_nt_sse2", NULL };
 static const char *const k_run_code[] = { "k_run_code", NULL };
+static const char *const k_run_code_cold[] = { "k_run_code_cold", NULL };
 static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx", "k_triad_sse2", NULL };
 static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx", "k_triad_nt_sse2", NULL };
 

@@ -70,6 +70,12 @@ static int64_t chains_milli(struct machine_text *t, int64_t length)
 	return 1000 * period / length;
 }
 
+/* How long a line keeps its slice. */
+static int64_t slice_milli(struct machine_text *t)
+{
+	return field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio")) : 0;
+}
+
 /* Thousandths of a cycle that each filler of a size's curve takes beside the two misses: as allocation, its port or commit lets it through. */
 static int64_t filler_milli(struct machine_text *t, const char *row)
 {
@@ -84,9 +90,15 @@ static int64_t filler_milli(struct machine_text *t, const char *row)
 	if (!strcmp(row, "size.rob.entries"))
 		return slot;
 	/* a line: its channel, the L2's port, a slice */
-	const int64_t busy = 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio"));
+	return most(most(line_milli(t), 1000 * field(t, "l2", "busy_cycles")), slice_milli(t) / (field(t, "l3", "hash") ? 1 : most(1, field(t, "l3", "slices"))));
+}
 
-	return most(most(line_milli(t), 1000 * field(t, "l2", "busy_cycles")), field(t, "l3", "bytes") ? busy / (field(t, "l3", "hash") ? 1 : most(1, field(t, "l3", "slices"))) : 0);
+/* The longer one of a line's turns of one channel and of one slice, where there are several. */
+static int64_t turn_milli(struct machine_text *t)
+{
+	const int64_t channels = field(t, "dram", "channels");
+
+	return most(channels > 1 ? channels * line_milli(t) : 0, field(t, "l3", "slices") > 1 ? slice_milli(t) : 0);
 }
 
 bool curve_may_hide(const char *machine, const char *format, const char *row)
@@ -103,6 +115,9 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 
 	if (queue) /* lines that are late by half of a load, or by the channel that most of them go through */
 		return 2 * line_milli(t) * channels * ((entries + channels - 1) / channels) > second;
+	/* a line's turn of its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
+	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row) + 3 * turn_milli(t) > second)
+		return true;
 	/* stores are written while those of the next turn wait for room */
 	return entries * filler_milli(t, row) > (stores ? second / 2 : second * 3 / 5);
 }

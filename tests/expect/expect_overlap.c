@@ -16,7 +16,7 @@
 #define FAR_NODES 2560
 #define FAR_STEP 11       /* lines from node to node, where enough nodes fit so */
 #define NEAR_LOADS 16     /* of a node in the L3, whose lines lie behind each other */
-#define NEAR_STEP 5       /* from one of its loads to the next, round the node */
+#define NEAR_STEP 7       /* from one of its loads to the next, round the node */
 #define NEAR_TIMES 8      /* such a ring in the L2 */
 #define PAGE_LINES 0x8000 /* of 2 MiB */
 #define RINGS 16

@@ -62,7 +62,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_microcode_switch", START_COUNT }, { "k_microcode_switch_base", START_COUNT },
 	{ "k_avx_transition", START_COUNT }, { "k_avx_transition_base", START_COUNT }, { "k_fp_assist_flushed", START_BUFFER },
 	{ "k_visit_read", START_STREAMS }, { "k_visit_write", START_STREAMS }, { "k_visit_copy", START_STREAMS }, { "k_visit_triad", START_STREAMS },
-	{ "k_chase_cold", START_CHASE }, { "k_visit_flush", START_STREAMS },
+	{ "k_chase_cold", START_CHASE }, { "k_visit_flush", START_STREAMS }, { "k_run_code_cold", START_CODE },
 };
 
 enum kernel_start kernel_start_find(const char *kernel)
@@ -107,6 +107,7 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 		break;
 	case START_CODE: /* the kernel's own last instruction, 3 bytes */
 		a[0] = WINDOW_CODE + k->offset + k->bytes - 3;
+		a[3] = WINDOW_DATA + START_ARRAY; /* k_run_code_cold's block */
 		break;
 	case START_CHOICES:
 		a[0] = WINDOW_DATA + START_BYTES - 4096;

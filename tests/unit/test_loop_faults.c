@@ -92,7 +92,8 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "nehalem-ep", "size.fill_buffers.entries", "prefetch_ignored=15", true },
 	{ "core2", "size.super_queue.entries", "prefetch_ignored=2", true },
 	{ "skylake-sp", "load.l2.latency,load.dram_local.latency,read.dram.bandwidth", "prefetch_locked=2", false },
-	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=1", true },
+	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=2", true },
+	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=1", false }, /* a line a page: nothing for the streamer to go on */
 	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
 	{ "nehalem-ep", "load.l?.*,load.dram_local.*,triad.l2.bandwidth,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=9", false },
 	{ "nehalem-ep", "core_to_core.*", "prefetch_ignored=15", false },
