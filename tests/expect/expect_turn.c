@@ -13,9 +13,10 @@
 
 #define STARTS 8u
 #define EVENTS 8u /* of a turn */
+#define LINE_TURNS 256u
 
 /* A loop is built from its first instruction on. */
-struct turn { struct machine_text *t; struct op ops[OPS_MOST]; unsigned n, at; struct cost other; };
+struct turn { struct machine_text *t; struct op ops[OPS_MOST]; unsigned n, at, events; struct cost other; };
 
 static void add(struct turn *l, struct op o)
 {
@@ -33,13 +34,19 @@ static void end_loop(struct turn *l)
 	add(l, (struct op){ .kind = 'j', .length = 2, .slots = fuses ? 0 : 1, .what = BRANCH, .reads = { COUNTER, NO_REG }, .writes = NO_REG });
 }
 
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 /* Cycles from the end of a window of so many turns to that of one of twice as many. */
 static uint64_t window(const struct turn *l, unsigned turns, unsigned start)
 {
 	struct core *c = follow_core_of(l->t, "");
 	uint64_t slots = 0, half = 0, whole;
 
-	if (!c || l->t->missing) {
+	const struct lines_shape near = { .level = 1, .arrays = 1, .cores = 1, .array_bytes = 4096, .distance = 4096 };
+
+	if (c && !l->t->missing)
+		c->lines = lines_open(l->t, &near, NULL, false);
+	if (!c || !c->lines) {
 		free(c);
 		return 0;
 	}
@@ -53,12 +60,13 @@ static uint64_t window(const struct turn *l, unsigned turns, unsigned start)
 	}
 	c->above = ~0u << start;
 	for (unsigned turn = 0; turn < 2 * turns; turn++) {
-		half = turn == turns ? c->retire : half;
+		half = turn == turns ? larger(c->retire, c->commit) : half;
 		front_turn(&c->front);
 		for (unsigned i = 0; i < l->n; i++)
 			follow_step(c, &l->ops[i], false, 0, 0, 0, 8);
 	}
-	whole = c->retire;
+	whole = larger(c->retire, c->commit);
+	lines_close(c->lines);
 	free(c);
 	return whole - half;
 }
@@ -69,7 +77,7 @@ static void each(const struct turn *l, unsigned turns, int64_t *least, int64_t *
 	*least = INT64_MAX;
 	*most = 0;
 	for (unsigned start = 0; start < STARTS; start++) {
-		const int64_t milli = (int64_t)(1000 * window(l, turns, start) / (EVENTS * turns));
+		const int64_t milli = (int64_t)(1000 * window(l, turns, start) / (l->events * turns));
 
 		*least = milli < *least ? milli : *least;
 		*most = milli > *most ? milli : *most;
@@ -79,7 +87,7 @@ static void each(const struct turn *l, unsigned turns, int64_t *least, int64_t *
 /* CONTROL_WORD: four times one word and the other; NULL: its baseline, plain loads. */
 static struct turn control_loop(struct machine_text *t, const char *class)
 {
-	struct turn l = { .t = t };
+	struct turn l = { .t = t, .events = EVENTS };
 	const bool fldcw = class && !strcmp(class, "fldcw"), micro = machine_field(t, "core", "microfusion");
 	const uint64_t uops = class ? machine_field(t, "uops", class) : 1, further = uops > 2 ? uops - 2 : 0;
 	const uint64_t wait = class ? machine_field(t, "core", fldcw ? "fpcw_cycles" : "mxcsr_cycles") : 0;
@@ -97,7 +105,7 @@ static struct turn control_loop(struct machine_text *t, const char *class)
 static struct turn product_loop(struct machine_text *t)
 {
 	const bool copies_free = machine_field(t, "core", "move_elimination");
-	struct turn l = { .t = t };
+	struct turn l = { .t = t, .events = EVENTS };
 
 	for (unsigned i = 0; i < EVENTS; i++) {
 		add(&l, (struct op){ .kind = 'a', .length = 5, .slots = 1, .what = MOVE, .reads = { CONSTANT, NO_REG }, .writes = VECTOR + (enum reg)i, .free = copies_free });
@@ -105,6 +113,21 @@ static struct turn product_loop(struct machine_text *t)
 	}
 	end_loop(&l);
 	return l;
+}
+
+/* k_store_line: the line's address, four stores, and where the next one is. */
+bool turn_line_milli(struct machine_text *t, int64_t *least_milli, int64_t *most_milli)
+{
+	struct turn l = { .t = t, .events = 1 };
+
+	add(&l, (struct op){ .kind = 'a', .length = 4, .slots = 1, .what = LEA, .reads = { AT, BASE }, .writes = POINTER });
+	for (unsigned i = 0; i < 4; i++)
+		add(&l, (struct op){ .kind = 's', .length = i ? 4 : 3, .slots = (uint8_t)front_slots_of(t, 's'), .reads = { CONSTANT, NO_REG }, .writes = NO_REG, .offset = 16 * i });
+	add(&l, (struct op){ .kind = 'a', .length = 4, .slots = 1, .what = INT, .reads = { AT, NO_REG }, .writes = AT });
+	add(&l, (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = INT, .reads = { AT, MASK }, .writes = AT });
+	end_loop(&l);
+	each(&l, LINE_TURNS, least_milli, most_milli);
+	return !t->missing;
 }
 
 enum status turn_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli)

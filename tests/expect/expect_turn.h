@@ -6,5 +6,7 @@
 
 /* A row's value in thousandths of a cycle, of several starts the least and the most. ST_MISSING: not followed here. */
 enum status turn_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli);
+/* A line of stores that the L1 owns, likewise. False: a field is missing. */
+bool turn_line_milli(struct machine_text *t, int64_t *least_milli, int64_t *most_milli);
 
 #endif
