@@ -113,8 +113,13 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 	const int64_t second = one.least_milli - (field(t, "dram", "open_page") ? 1000 * (picoseconds(t, field(t, "dram", "page_hit_ps")) + picoseconds(t, field(t, "dram", "page_miss_ps"))) : 0);
 	const int64_t entries = (size.least_milli + size.most_milli) / 2000, channels = most(1, field(t, "dram", "channels"));
 
-	if (queue) /* lines that are late by half of a load, or by the channel that most of them go through */
-		return 2 * line_milli(t) * channels * ((entries + channels - 1) / channels) > second;
+	if (queue) { /* lines that are late by half of a load, as the channel that most of them go through, the L2's port or slices let them by; so are those that come from the L2 in time; or
+		 * a line more waits in the read tracker instead */
+		const int64_t late = most(line_milli(t) * channels * ((entries + channels - 1) / channels), entries * filler_milli(t, row));
+		const int64_t loads = 1000 * (field(t, "l2", "cycles") + entries / 2 / most(1, cost_of(t, "load").ports));
+
+		return 2 * most(late, loads) > second || field(t, "sq", "entries") > field(t, "gq", "read");
+	}
 	/* a line's turn of its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
 	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row) + 3 * turn_milli(t) > second)
 		return true;
