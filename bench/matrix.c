@@ -134,31 +134,12 @@ static enum status one_cell(struct pass *p, unsigned owner)
 	return ST_OK;
 }
 
-/* Cycles a TSC tick on b->core, from dependent adds. */
-static enum status clock_of(struct pass *p)
-{
-	const struct kernel *adds = kernel_find("k_add_chain");
-	struct window w;
-	int64_t took[2];
-
-	for (unsigned longer = 0; longer < 2; longer++) {
-		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << longer };
-		enum status st = adds ? window_run(p->b, adds, arguments, NULL, 0, &w, &p->job) : ST_BROKEN;
-
-		if (st != ST_OK)
-			return st;
-		took[longer] = (int64_t)w.tsc;
-	}
-	p->tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
-	return ST_OK;
-}
-
 static enum status one_reader(struct pass *p, enum relation relation)
 {
 	struct bench *b = p->b;
 	uint64_t found = 0;
 	bool switched = bench_prefetchers_off(b, &found);
-	enum status st = p->counting.on ? counters_start(b->a, b->cpu, &p->counting.plan, 0, b->core) : clock_of(p), stopped;
+	enum status st = p->counting.on ? counters_start(b->a, b->cpu, &p->counting.plan, 0, b->core) : window_clock(p->b, &p->job, &p->tick_micro), stopped;
 	unsigned owner;
 
 	for (unsigned n = 0; st == ST_OK && cores_choose(b, b->core, relation, n, &owner) == ST_OK; n++)

@@ -224,26 +224,14 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "tlb.walk_concurrency.interval")) {
-		/* Eight pages' entries lie in one line of the table or in two; each comes from the L2 once, for every walker that wants it until it
-		 * is there, and then from the L1, or always from there. One walk after the other for each walker, but not faster than the
-		 * chain that leads. */
-		int64_t first = field(t, "l1d", "cycles"), second = field(t, "l2", "cycles"), walk = field(t, "walk", "cycles");
-		int64_t walkers = most(1, field(t, "walk", "walkers")), pages = 2 * most(field(t, "dtlb", "entries"), field(t, "stlb", "entries"));
-		const int64_t slowly = least(8, 2 * walkers);
-		uint64_t above_least, above_most;
-
-		machine_walk_loads(t, 12, 4096 * (uint64_t)pages, &above_least, &above_most);
-
-		const int64_t shorter = walk + first * (int64_t)above_least, longer = walk + first * (int64_t)above_most;
-		const int64_t chain = 1000 * (field(t, "stlb", "cycles") + shorter + first) / 8, slow = 1000 * (field(t, "stlb", "cycles") + longer + 2 * second) / 8;
+		const int64_t pages = 2 * most(field(t, "dtlb", "entries"), field(t, "stlb", "entries"));
+		int64_t low, high;
 
 		if (!field(t, "stlb", "entries") || pages * 64 > field(t, "l2", "bytes") / 2)
 			return ST_UNSUPPORTED;
-		/* the pages' own lines and those of their entries, through the L2's port */
-		const int64_t busy = 1000 * field(t, "l2", "busy_cycles") / 8, lines = field(t, "l1d", "bytes") / 64;
-		const int64_t port = pages > 2 * lines ? 9 * busy : 0, longest = 2 * pages > lines ? (8 + slowly) * busy : 0;
-
-		*out = around(most(most(1000 * (shorter + first) / walkers, chain), port), most(most(1000 * (8 * longer + (8 - slowly) * first + slowly * second) / 8 / walkers, slow), longest));
+		if (!walkers_milli(t, (uint64_t)pages, &low, &high))
+			return t->missing ? ST_SYNTAX : ST_MISSING;
+		*out = around(low, high);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "load.l3_overlap.interval")) {

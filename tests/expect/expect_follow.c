@@ -193,7 +193,14 @@ static void load(struct core *c, const struct op *o, uint64_t va, uint64_t bytes
 	uint64_t a = allocate(c, delivered, true, false, entries, address), left, done, r;
 
 	left = send(c, LOAD, later(a + c->dispatch, c->ready[pointer]));
-	done = (o->kind == 'f' ? left + c->l1_cycles : lines_load(c->lines, o->at, va, behind_alias(c, va, bytes, left))) + c->cost[LOAD].latency;
+	if (o->kind == 'f') {
+		done = left + c->l1_cycles;
+	} else {
+		const uint64_t goes = behind_alias(c, va, bytes, left);
+
+		done = lines_load(c->lines, o->at, va, c->translate ? c->translate(c->pages, va, goes) : goes);
+	}
+	done += c->cost[LOAD].latency;
 	done += lateness(c);
 	if (!one) {
 		r = retire(c, left, 1, done);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/expect/expect_held.h"
+#include "tests/expect/follow_core.h"
 
 #define ORDERS 8u               /* of the ring */
 #define ROUNDS 6u               /* the first one warms up */
@@ -46,6 +47,17 @@ static void shuffle(struct chase *c, uint32_t *v, uint64_t n)
 
 		v[left - 1] = v[other];
 		v[other] = kept;
+	}
+}
+
+static void above_open(struct machine_text *t, struct above *a)
+{
+	static const struct { const char *entries; unsigned bits; } caches[LEVELS] = { { "pml4_entries", 39 }, { "pdpte_entries", 30 }, { "pde_entries", 21 } };
+
+	for (unsigned i = 0; i < LEVELS; i++) {
+		const uint64_t entries = machine_field(t, "walk", caches[i].entries);
+
+		a[i] = (struct above){ .bits = caches[i].bits, .entries = entries < ENTRIES_MOST ? entries : ENTRIES_MOST };
 	}
 }
 
@@ -180,7 +192,6 @@ static int64_t row_milli(struct chase *c)
 
 bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *least_milli, int64_t *most_milli)
 {
-	static const struct { const char *entries; unsigned bits; } caches[LEVELS] = { { "pml4_entries", 39 }, { "pdpte_entries", 30 }, { "pde_entries", 21 } };
 	bool there = ring->nodes >= GROUP && ring->nodes <= 1 << 19;
 
 	*least_milli = INT64_MAX;
@@ -191,11 +202,7 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 			.page_bits = ring->page_bytes == 4096 ? 12 : ring->page_bytes == 1u << 21 ? 21 : 30 };
 		const uint64_t ways = machine_field(t, "l1d", "ways");
 
-		for (unsigned i = 0; i < LEVELS; i++) {
-			const uint64_t entries = machine_field(t, "walk", caches[i].entries);
-
-			c.above[i] = (struct above){ .bits = caches[i].bits, .entries = entries < ENTRIES_MOST ? entries : ENTRIES_MOST };
-		}
+		above_open(t, c.above);
 		c.order[0] = malloc(ring->nodes * sizeof(uint32_t));
 		c.order[1] = malloc(ring->nodes * sizeof(uint32_t));
 		there = places_open(&c.l1, machine_field(t, "l1d", "bytes"), ways, machine_field(t, "l1d", "policy")) && c.l1.sets && c.order[0] && c.order[1] && !t->missing;
@@ -214,4 +221,167 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 		free(c.order[1]);
 	}
 	return there;
+}
+
+/* --- walks at a time ----------------------------------------------------------------------------- */
+
+#define LOADS 8u                 /* a turn */
+#define NODE_BYTES (LOADS * APART_BYTES)
+#define APART_BYTES (4096u + 64u) /* from one load to the next: on by a page and a line */
+#define SAMPLES 4u               /* the first one warms up */
+#define VISITS 3u
+#define QUIET_CYCLES 100000u     /* between windows */
+#define NODES_MOST 8192u
+#define TABLE_BYTES (1ull << 46)
+
+/* A ring of nodes in random order, of which each turn of the loop loads eight pages. */
+struct walkers {
+	struct core *core;
+	struct lines *lines;
+	struct queue walking;
+	struct above above[LEVELS];
+	uint64_t lookup_cycles, walk_cycles, random, place[LEVELS + 1], first_page;
+	struct op ops[OPS_MOST];
+	unsigned n, nodes, at;
+	uint16_t order[NODES_MOST];
+};
+
+/* A load whose page no level of the TLB has: it is looked for, waits for a walker, and its entries are loaded one after the other. */
+static uint64_t translate(void *self, uint64_t va, uint64_t t)
+{
+	struct walkers *w = self;
+	const uint64_t from = queue_start(&w->walking, t + w->lookup_cycles, 1, 0);
+	unsigned first = LEVELS;
+
+	while (first && !above_has(&w->above[first - 1], va))
+		first--;
+	t = from + w->walk_cycles;
+	for (unsigned i = first; i <= LEVELS; i++)
+		t = lines_load(w->lines, 1 + i, w->place[i] + (va >> (i == LEVELS ? 12 : w->above[i].bits)) * 8, t);
+	queue_hold(&w->walking, from, t, NO_LINE);
+	return t;
+}
+
+/* k_run_code's loop and the code of a point of CURVE_WALKS (bench/curve_code.c): RDX is the first pointer, RCX the second one. */
+static unsigned walkers_loop(struct machine_text *t, struct op *ops)
+{
+	const bool fuses = machine_field(t, "core", "macrofusion") == 2, free_copies = machine_field(t, "core", "move_elimination");
+	unsigned n = 0;
+
+	ops[n++] = (struct op){ .kind = 'a', .length = 2, .slots = 1, .what = BRANCH, .reads = { CONSTANT, NO_REG }, .writes = NO_REG };
+	ops[n++] = (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = INT, .reads = { POINTER, NO_REG }, .writes = POINTER + 1, .free = free_copies };
+	for (unsigned i = 0; i < LOADS; i++)
+		ops[n++] = (struct op){ .kind = 'l', .length = i ? 7 : 3, .slots = 1, .what = KINDS, .reads = { NO_REG, NO_REG }, .writes = i ? VECTOR : POINTER,
+			.array = i ? 1 : 0, .offset = i * APART_BYTES };
+	ops[n++] = (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = INT, .reads = { POINTER, NO_REG }, .writes = VECTOR + 1, .free = free_copies };
+	ops[n++] = (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = BRANCH, .reads = { CONSTANT, NO_REG }, .writes = NO_REG };
+	ops[n++] = (struct op){ .kind = 'd', .length = 3, .slots = 1, .what = fuses ? BRANCH : INT, .reads = { COUNTER, NO_REG }, .writes = COUNTER };
+	ops[n++] = (struct op){ .kind = 'j', .length = 2, .slots = fuses ? 0 : 1, .what = BRANCH, .reads = { COUNTER, NO_REG }, .writes = NO_REG };
+	return n;
+}
+
+/* The code lies elsewhere than the loop, which goes on behind its jump. */
+static void jump(struct front_flow *f, uint64_t to)
+{
+	front_turn(f);
+	f->at = to;
+}
+
+static uint64_t walkers_window(struct walkers *w, unsigned turns)
+{
+	struct core *c = w->core;
+	const uint64_t begin = c->retire + QUIET_CYCLES;
+
+	c->alloc = begin;
+	c->slots = 0;
+	for (unsigned turn = 0; turn < turns; turn++) {
+		const uint64_t node = w->first_page * 4096 + (uint64_t)w->order[w->at] * NODE_BYTES;
+
+		w->at = (w->at + 1) % w->nodes;
+		lines_forget(w->lines, c->alloc);
+		queue_forget(&w->walking, c->alloc);
+		jump(&c->front, 0);
+		for (unsigned i = 0; i < w->n; i++) {
+			if (i == 1)
+				jump(&c->front, 1024);
+			else if (w->ops[i].kind == 'd')
+				jump(&c->front, 2);
+			follow_step(c, &w->ops[i], false, 0, node, 0, 8);
+		}
+	}
+	return c->retire - begin;
+}
+
+/* As the row goes: whole rounds, the middle of three samples of one and two of them. */
+static int64_t walkers_row(struct walkers *w)
+{
+	int64_t samples[SAMPLES];
+
+	for (unsigned visit = 0; visit < VISITS; visit++)
+		(void)walkers_window(w, w->nodes);
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		const uint64_t shorter = walkers_window(w, w->nodes), longer = walkers_window(w, 2 * w->nodes);
+
+		samples[i] = 1000 * ((int64_t)longer - (int64_t)shorter) / (w->nodes * LOADS);
+	}
+	return middle(samples + 1, SAMPLES - 1);
+}
+
+static struct walkers *walkers_open(struct machine_text *t, uint64_t pages, unsigned start)
+{
+	const struct lines_shape shape = { .level = 2, .arrays = 1, .cores = 1, .cold = true, .quiet = true, .array_bytes = 1ull << 40, .distance = 1ull << 41 };
+	struct walkers *w = calloc(1, sizeof(*w));
+	struct chase draw = { .random = start + 1 };
+
+	if (!w)
+		return NULL;
+	w->nodes = (unsigned)(pages / LOADS < NODES_MOST ? pages / LOADS : NODES_MOST);
+	w->core = follow_core_of(t, "");
+	if (w->core && w->nodes && !t->missing)
+		w->lines = lines_open(t, &shape, NULL, false);
+	if (!w->lines) {
+		free(w->core);
+		free(w);
+		return NULL;
+	}
+	w->core->lines = w->lines;
+	w->core->translate = translate;
+	w->core->pages = w;
+	w->core->streams = false;
+	w->core->above = ~0u << start;
+	w->walking.entries = machine_field(t, "walk", "walkers");
+	w->walk_cycles = machine_field(t, "walk", "cycles");
+	w->lookup_cycles = machine_field(t, "stlb", "cycles");
+	w->first_page = below(&draw, 64);
+	above_open(t, w->above);
+	for (unsigned i = 0; i <= LEVELS; i++)
+		w->place[i] = (1 + i) * TABLE_BYTES + below(&draw, 64) * 64;
+	for (unsigned i = 0; i < w->nodes; i++) {
+		const unsigned other = (unsigned)below(&draw, i + 1);
+
+		w->order[i] = w->order[other];
+		w->order[other] = (uint16_t)i;
+	}
+	w->n = walkers_loop(t, w->ops);
+	return w;
+}
+
+bool walkers_milli(struct machine_text *t, uint64_t pages, int64_t *least_milli, int64_t *most_milli)
+{
+	*least_milli = INT64_MAX;
+	*most_milli = INT64_MIN;
+	for (unsigned order = 0; order < ORDERS; order++) {
+		struct walkers *w = walkers_open(t, pages, order);
+
+		if (!w)
+			return false;
+		const int64_t milli = walkers_row(w);
+
+		*least_milli = milli < *least_milli ? milli : *least_milli;
+		*most_milli = milli > *most_milli ? milli : *most_milli;
+		lines_close(w->lines);
+		free(w->core);
+		free(w);
+	}
+	return true;
 }

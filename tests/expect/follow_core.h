@@ -40,6 +40,8 @@ struct core {
 	unsigned above;                        /* ports from here on come next */
 	uint64_t late, random;                 /* loads come up to so many cycles late */
 	struct piece piece[PIECES];
+	uint64_t (*translate)(void *self, uint64_t va, uint64_t t); /* NULL: each page is known. When a load's address is, asked for in cycle t */
+	void *pages;
 };
 
 /* Of a loop as expect_front.h writes it, without lines yet; to be freed. t->missing: a field is. NULL: no memory. */
