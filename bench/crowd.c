@@ -55,7 +55,7 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		window_read(c->b, m->core, counted ? &c->counting : NULL, 0, &m->window);
 		if (!m->kernel) {
 			m->set.at = m->window.result;
-			m->visited_bytes += m->units * m->set.shape.step_bytes;
+			m->visited_bytes += c->moves ? 0 : m->units * m->set.shape.step_bytes;
 		}
 		first = m->window.began < first ? m->window.began : first;
 		last = m->window.began > last ? m->window.began : last;
@@ -102,7 +102,7 @@ enum status crowd_flush(struct crowd *c, unsigned n)
 
 		bytes[i] = m->units * m->set.shape.step_bytes;
 		if (m->set.at + bytes[i] > m->set.shape.array_bytes) {
-			m->visited_bytes += m->set.shape.array_bytes - m->set.at;
+			m->visited_bytes += c->moves ? 0 : m->set.shape.array_bytes - m->set.at;
 			m->set.at = 0;
 		}
 		from[i] = m->set.at;
@@ -113,11 +113,20 @@ enum status crowd_flush(struct crowd *c, unsigned n)
 uint64_t crowd_place(const struct crowd *c, unsigned member, unsigned pair)
 {
 	const struct shape *s = &c->members[member].set.shape;
+	const uint64_t part = c->places_bytes / CROWD_PLACES;
+	uint32_t order[CROWD_PLACES];
 	struct random r;
 
 	random_init(&r, (uint64_t)(pair + 1) * CROWD_MAX + member);
 	(void)random_next(&r); /* close seeds have close first numbers */
-	return (uint64_t)random_below(&r, (uint32_t)((s->array_bytes - c->cold_bytes) / s->line_bytes)) * s->line_bytes;
+	if (!part)
+		return (uint64_t)random_below(&r, (uint32_t)((s->array_bytes - c->pair_bytes) / s->line_bytes)) * s->line_bytes;
+	const uint64_t page = random_below(&r, (uint32_t)((part - c->pair_bytes) / PAGE_4K)) + 1;
+
+	random_init(&r, member + 1);
+	(void)random_next(&r);
+	random_shuffle(&r, order, CROWD_PLACES);
+	return s->array_bytes - c->places_bytes + order[pair % CROWD_PLACES] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
 }
 
 /* Of a member's arrays, what a cache may still hold: what was visited, and where the last level replaces the oldest no more than it and
@@ -141,15 +150,15 @@ enum status crowd_give_back(struct crowd *c)
 	do {
 		for (unsigned i = 0; i < CROWD_MAX; i++) {
 			const struct member *m = &c->members[i];
-			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && m->visited_bytes;
+			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && (m->visited_bytes || pair < c->pairs);
 
-			bytes[i] = !stream ? 0 : c->cold_pairs ? c->cold_bytes : still_held(c, m);
-			from[i] = !stream ? 0 : c->cold_pairs ? crowd_place(c, i, pair) : (m->set.at - bytes[i]) & (m->set.shape.array_bytes - 1);
+			bytes[i] = !stream ? 0 : pair < c->pairs ? c->pair_bytes : still_held(c, m);
+			from[i] = !stream ? 0 : pair < c->pairs ? crowd_place(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
 		}
 		if (!c->in_kernel) /* a core that failed once is not asked again */
 			st = flush(c, c->count, from, bytes);
-	} while (++pair < c->cold_pairs && st == ST_OK);
-	c->cold_pairs = 0;
+	} while (pair++ < c->pairs && st == ST_OK);
+	c->pairs = 0;
 	for (unsigned i = 0; i < CROWD_MAX; i++) {
 		struct member *m = &c->members[i];
 
@@ -198,7 +207,7 @@ enum status crowd_map(struct crowd *c, unsigned member, unsigned node, struct ro
 		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
 	}
 	w->mapped = st == ST_OK;
-	c->members[member].visited_bytes = 0;
+	c->members[member].visited_bytes = c->members[member].visited_to = 0;
 	if (st == ST_OK && out->page_bytes < page)
 		out->page_bytes = page;
 	return st;

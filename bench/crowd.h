@@ -8,6 +8,7 @@
 
 #include "bench/cores.h"
 
+#define CROWD_PLACES 16u /* for pairs of windows in arrays */
 #define CROWD_MAX 256u /* cores: each has a GiB of the data window */
 
 struct member {
@@ -16,7 +17,8 @@ struct member {
 	uint64_t units;              /* of work, for the working set's kernel */
 	uint64_t arguments[6];       /* for another */
 	struct working_set set;
-	uint64_t visited_bytes;      /* of each array of a stream, since it was mapped: a cache may hold them */
+	uint64_t visited_bytes;      /* of each array of a stream, since it was mapped: a cache may hold them; where crowd.moves, by visits alone, */
+	uint64_t visited_to;         /* up to that byte of it */
 	struct window window;        /* out */
 };
 
@@ -29,8 +31,10 @@ struct crowd {
 	unsigned count;              /* members that there are */
 	unsigned at_once;            /* ORDER_NODES: cores of the node whose turn it is; ORDER_CROWD: members at work */
 	bool settles;                /* arrays that are to stay need more visits than two */
-	unsigned cold_pairs;         /* where lines are flushed, how many places windows began in since arrays were mapped, */
-	uint64_t cold_bytes;         /* and what the longer of the two went through from there in an array */
+	bool moves;                  /* each pair of windows begins at places of its own in arrays in memory */
+	unsigned pairs;              /* if so, how many there have been since arrays were mapped, */
+	uint64_t pair_bytes;         /* and what one goes through from its place on in an array */
+	uint64_t places_bytes;       /* where lines are not flushed, the part of the arrays that is for it, at their end: CROWD_PLACES pairs have room in it */
 	unsigned disturbed;          /* runs that SMIs, heat or another clock spoilt */
 	unsigned failed;             /* core of the job that did not end well */
 	bool in_kernel;              /* it is such a job that failed, by exception `vector` */
@@ -49,7 +53,8 @@ MUST_CHECK enum status crowd_end(struct crowd *c);
 MUST_CHECK enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together);
 /* Of streams: flushes what the next window of each will visit, which then does not go round the end of the arrays. */
 MUST_CHECK enum status crowd_flush(struct crowd *c, unsigned n);
-/* Where a member's pair of windows begins in its arrays whose lines are flushed: at any line. */
+/* Where a member's pair of windows begins in its arrays: where their lines are flushed at any line, else at any page of a place that no pair before
+ * had (prefetchers begin anew with each page, on all cores alike). */
 uint64_t crowd_place(const struct crowd *c, unsigned member, unsigned pair);
 /* The longest window of the first n members, in TSC ticks. */
 uint64_t crowd_ticks(const struct crowd *c, unsigned n);

@@ -9,9 +9,11 @@
 #define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
 #define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
-#define VALUE_WINDOWS 32u     /* of a row, in which all cores are at work, on a simulated machine: 12 of them twice as long */
+#define VALUE_WINDOWS 64u     /* of a row, in which all cores are at work */
+#define FILL_ROOM 2u          /* where these begin at places of their own, each has so many times the room that it needs, */
+#define LEAD_UNITS 32u        /* some iterations ahead of them included that are not counted */
 #define SOCKET_CORES 12u      /* for which windows in memory are meant */
-#define COLD_TIMES 4u         /* the longer window of those whose lines are flushed: the slope loses little of it */
+#define COLD_TIMES 4u         /* the longer window of those in memory: the slope loses little of it */
 #define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, where that is COLD_PLACES times what such a window goes through: it may */
 #define COLD_PLACES 4u        /* begin anywhere there, and so in any of memory's rows and at any distance from where the others are */
 
@@ -33,11 +35,11 @@ static unsigned times_of_few(const struct crowd *c)
 /* Of many in memory the longest window ends later than the others by a part that is another each time; in a row's value that must not
  * decide either, where lines go as well as come; nor how a last level that takes what the L2s give up has them mixed. Out of a private
  * cache beyond the L1 the shorter window too pushes the wrapper's lines out of the L1: four of them were a fiftieth of 64 iterations. */
-uint32_t crowd_window(const struct crowd *c)
+static uint32_t window_of(const struct crowd *c, unsigned at_once)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const bool uneven = c->at_once > MANY_CORES || (last && last->level > 2 && !last->inclusive);
-	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && c->at_once == c->count && uneven ? 2 : 1;
+	const bool uneven = at_once > MANY_CORES || (last && last->level > 2 && !last->inclusive);
+	const unsigned many = c->row->order == ORDER_CROWD && c->row->prepare == PREPARE_FILL && at_once == c->count && uneven ? 2 : 1;
 	const struct cpu_cache *l1 = cpu_cache(c->b->cpu, 1);
 	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
 	uint32_t window = c->row->window * times_of_few(c) * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
@@ -47,7 +49,21 @@ uint32_t crowd_window(const struct crowd *c)
 	return window;
 }
 
-unsigned crowd_times(const struct row *r) { return r->prepare == PREPARE_FLUSH ? COLD_TIMES : 2; }
+uint32_t crowd_window(const struct crowd *c) { return window_of(c, c->at_once); }
+
+void crowd_places(struct crowd *c)
+{
+	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
+	const bool filled = c->row->prepare == PREPARE_FILL && c->b->a->kind == ACCESS_SIM; /* real cores do not stay in step */
+
+	c->moves = c->row->prepare == PREPARE_FLUSH || filled;
+	if (!filled || !k)
+		return;
+	c->pair_bytes = (LEAD_UNITS + (uint64_t)window_of(c, c->count) * (1 + crowd_times(c->row))) * k->step_bytes;
+	c->places_bytes = CROWD_PLACES * FILL_ROOM * ((c->pair_bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K);
+}
+
+unsigned crowd_times(const struct row *r) { return r->place == PLACE_DRAM ? COLD_TIMES : 2; }
 
 static uint64_t power_of_two_below(uint64_t n)
 {
@@ -158,7 +174,8 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
 		/* nor does what fills the last level: the windows' lines would be in it; where all are to come through its sets in turn, both
 		 * together, for beyond its end an array begins in other sets */
-		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + VALUE_WINDOWS * c->row->window * times_of_few(c) * s->step_bytes;
+		const uint64_t windows = c->places_bytes ? c->places_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * s->step_bytes;
+		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + windows;
 
 		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / crowd_sharers(c, n, PLACE_DRAM) / s->arrays - 1);
@@ -208,7 +225,10 @@ static enum status visit(struct crowd *c, unsigned n)
 	st = crowd_run(c, n, false, &ignored);
 	for (unsigned i = 0; i < n; i++) {
 		c->members[i].set.at = c->members[i].window.result;
+		if (c->pairs)
+			continue;
 		c->members[i].visited_bytes += c->members[i].units * c->members[i].set.shape.step_bytes;
+		c->members[i].visited_to = c->members[i].set.at;
 	}
 	return st;
 }
@@ -242,6 +262,22 @@ static enum status fill(struct crowd *c, unsigned from, unsigned n)
 		st = visit(c, 1);
 		c->members = members;
 	}
+	return st;
+}
+
+enum status crowd_lead(struct crowd *c, unsigned n)
+{
+	const struct kernel *visitor = kernel_find(window_visitor(c->row, c->members[0].set.kernel));
+	enum status st = visitor ? ST_OK : ST_BROKEN;
+
+	for (unsigned i = 0; i < n; i++) {
+		c->members[i].kernel = visitor;
+		c->members[i].units = LEAD_UNITS;
+	}
+	if (st == ST_OK)
+		st = visit(c, n);
+	for (unsigned i = 0; i < n; i++)
+		c->members[i].kernel = NULL;
 	return st;
 }
 

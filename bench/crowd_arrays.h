@@ -7,6 +7,8 @@
 /* Iterations of the crowd's shorter windows as it is now (c->at_once); how many times as long the longer ones are. */
 uint32_t crowd_window(const struct crowd *c);
 unsigned crowd_times(const struct row *r);
+/* Says for all members at work whether each pair of windows begins at a place of its own, and how much room there is for these. */
+void crowd_places(struct crowd *c);
 /* The most of the first n members that share a cache of that level. */
 unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place);
 /* How many iterations fill the level below a last level that takes what that one gives up, 0 on other machines: until it is full,
@@ -20,5 +22,8 @@ MUST_CHECK enum status crowd_shape(const struct crowd *c, unsigned n, struct sha
 void crowd_set_apart(const struct crowd *c, unsigned i, unsigned all, struct working_set *w);
 /* Members from..n-1 are new. Their arrays come into the level, or the last levels that are new into the row's state. */
 MUST_CHECK enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n);
+/* The first n members go a little further, for an array lies some lines before the others in the last level's sets: where none has been, what comes first pushes
+ * out other arrays' lines than it does later on. */
+MUST_CHECK enum status crowd_lead(struct crowd *c, unsigned n);
 
 #endif

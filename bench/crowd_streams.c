@@ -1,15 +1,16 @@
 /* bench/crowd_streams.c: bandwidth of several cores at once, and from node to node.
  *
  * All cores run the same stream, each in arrays of its own in memory of its own node (or of the node that is asked
- * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. Where lines are flushed before, n and
- * 4n, from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that it begins in, so such a
- * rate is a mean over places. */
+ * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. In memory n and 4n, where lines are flushed
+ * before and on simulated machines from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that
+ * it begins in, so such a rate is a mean over places. */
 #include "bench/crowd_arrays.h"
 
 #define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
-#define COLD_LEAST 4u         /* where each begins elsewhere, and the value is their mean: until it is sure to one in */
-#define COLD_MOST 16u
-#define COLD_SURE 300         /* its standard error */
+#define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to one in */
+#define MOVED_SURE 300        /* its standard error */
+#define COLD_MOST 16u         /* where lines are flushed, too; */
+#define FILL_MOST 8u          /* where they are not, windows are twice as long */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
 #define POINTS_MOST 32u       /* twice as many cores each time */
@@ -27,8 +28,9 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 	struct bench *b = c->b;
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
 	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->place != PLACE_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
-	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = cold && simulated && !aside && !b->repetitions;
-	const unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? COLD_MOST : simulated ? ROUNDS_SIMULATED : ROUNDS;
+	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
+	const enum statistic statistic = c->moves ? STAT_MEAN : c->row->statistic;
+	const unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
 	const unsigned before = aside || visited ? 0 : 1, times = crowd_times(c->row);
 	const uint64_t window = crowd_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
@@ -36,21 +38,22 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
-	c->cold_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : 0;
+	c->pair_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : c->pair_bytes;
 	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
-		const unsigned windows = cold && round < before ? 1 : 2; /* warm-up is for code alone then */
-		const unsigned pair = round < before ? 0 : round - before;
+		const unsigned windows = c->moves && round < before ? 1 : 2; /* warm-up is for code alone then */
+		const unsigned pair = !cold ? c->pairs : round < before ? 0 : round - before;
 		bool together = true;
 
-		c->cold_pairs = cold && c->cold_pairs <= pair ? pair + 1 : c->cold_pairs;
+		c->pairs = c->moves && c->pairs <= pair ? pair + 1 : c->pairs;
 		for (unsigned longer = 0; longer < windows && st == ST_OK; longer++) {
 			bool this_one;
 
-			for (unsigned i = 0; i < n; i++) {
+			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
+				c->members[i].set.at = crowd_place(c, i, pair);
+			if (c->places_bytes && !longer && (st = crowd_lead(c, n)) != ST_OK)
+				return st;
+			for (unsigned i = 0; i < n; i++)
 				c->members[i].units = longer ? window * times : window;
-				if (cold)
-					c->members[i].set.at = crowd_place(c, i, pair);
-			}
 			if (c->row->place == PLACE_DRAM) /* other cores may still hold lines from before */
 				st = crowd_flush(c, n);
 			traffic_before(t, b);
@@ -71,12 +74,12 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 			p->good++;
 		else
 			p->rejected++;
-		if (surely && p->good >= COLD_LEAST && slope_is_sure(tsc, p->good, COLD_SURE))
+		if (surely && p->good >= MOVED_LEAST && slope_is_sure(tsc, p->good, MOVED_SURE))
 			break;
 	}
 	if (!p->good)
 		return st;
-	st = slope_of(tsc, p->good, (int64_t)units, c->row->statistic, &slope);
+	st = slope_of(tsc, p->good, (int64_t)units, statistic, &slope);
 	if (st == ST_OK && slope.value_micro > 0) {
 		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
@@ -223,6 +226,7 @@ static enum status curve(struct crowd *c, struct row_result *out)
 	out->series.columns = columns;
 	out->series.column_count = 2;
 	crowd_everybody(c);
+	crowd_places(c);
 	if (c->count < 2) {
 		str_copy(out->reason, sizeof(out->reason), "one core");
 		return ST_UNSUPPORTED;
@@ -275,6 +279,7 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 		out->footprint_bytes = m->set.shape.bytes;
 		c->count++;
 	}
+	crowd_places(c);
 	if (st == ST_OK && c->count)
 		st = counted(c, c->count, p);
 	const enum status ended = crowd_give_back(c);

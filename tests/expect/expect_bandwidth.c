@@ -123,6 +123,34 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 	return level != 3 || share(machine_field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(machine_field(t, "l2", "bytes"), of_l2);
 }
 
+/* In memory a row's shorter window has so many turns of the loop, of fewer than so many cores of a socket in proportion more; where caches are full, of many in all
+ * or where a last level takes what others give up twice as many. */
+#define TURNS_OF_MANY 32u
+#define MANY_CORES 12u
+#define MANY_IN_ALL 8u
+/* What is for such windows at the end of each array: so many times a pair of them. */
+#define ROOM_PAIRS 32u
+#define PAIR_TURNS 5u
+#define LEAD_TURNS 32u
+#define PAGE_BYTES 4096u
+
+static unsigned turns_of(uint64_t of_node) { return of_node && of_node < MANY_CORES ? (unsigned)(TURNS_OF_MANY * ((MANY_CORES + of_node - 1) / of_node)) : TURNS_OF_MANY; }
+
+/* Arrays of all cores in memory where caches are full: 4/3 of the last level, and what a level below has that it takes lines from, lie before the windows. Arrays go
+ * through its sets together: they lie whole ways apart, and what keeps loads from aliasing with stores. */
+static void fill_arrays(struct machine_text *t, const struct stream *s, uint64_t of_node, struct follow_cores *f)
+{
+	const uint64_t l3 = machine_field(t, "l3", "bytes"), last = l3 ? l3 : machine_field(t, "l2", "bytes"), ways = machine_field(t, l3 ? "l3" : "l2", "ways");
+	const uint64_t way = over(last, ways), data = 256 * s->arrays, wanted = (ways * 4 / 3 * 256 + data - 1) / data;
+	const uint64_t below = l3 && !machine_field(t, "l3", "inclusive") ? machine_field(t, "l2", "bytes") / data * 5 / 4 * 256 : 0;
+	const uint64_t pair = (256ull * (LEAD_TURNS + PAIR_TURNS * f->turns) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+
+	f->filled = true;
+	f->places_bytes = ROOM_PAIRS * pair;
+	f->array_bytes = larger(f->array_bytes, 2 * power_of_two_below((wanted + of_node - 1) / of_node * way + below + f->places_bytes));
+	f->skew_bytes = FOLLOW_APART_BYTES + (way - f->array_bytes % way) % way;
+}
+
 /* All cores of `nodes` nodes; between: in memory of another one. The cores of one socket are followed together (expect_crowd.c); sockets do not
  * keep each other waiting: one's link to the other carries what it reads one way, and what the other reads the other way. */
 static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, unsigned turns, bool between, struct expectation *out)
@@ -141,8 +169,12 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 		return ST_MISSING; /* how two threads share a core's buffers is not followed */
 	if (level == 3 && machine_field(t, "l2", "policy") && share(l3, of_node * threads, s->arrays) < 6 * over(machine_field(t, "l2", "bytes"), machine_field(t, "l2", "cores")))
 		return ST_MISSING; /* an L2 that does not replace the oldest keeps some of it */
-	const struct follow_cores f = { .stream = s->follow, .nontemporal = s->nontemporal, .remote = between, .level = level, .turns = turns, .array_bytes = bytes,
+	struct follow_cores f = { .stream = s->follow, .nontemporal = s->nontemporal, .remote = between, .level = level, .turns = turns, .array_bytes = bytes,
 		.sockets = (unsigned)nodes, .cores = (unsigned)(level == 1 ? 1 : of_node), .of_l2 = (unsigned)(level == 1 ? 1 : of_l2) };
+	if (level == 4 && !turns) {
+		f.turns = turns_of(of_node) * (cores > MANY_IN_ALL || (l3 && !machine_field(t, "l3", "inclusive")) ? 2 : 1);
+		fill_arrays(t, s, of_node, &f);
+	}
 	if (!follow_cores_milli(t, &f, &least, &most))
 		return t->missing ? ST_SYNTAX : ST_MISSING; /* more cores than can be followed */
 	if (threads > 1) /* two threads fill what one leaves of ports and slots, and now and then take turns badly */
@@ -153,10 +185,6 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	return ST_OK;
 }
 
-/* The shorter window of all cores whose lines are flushed has so many turns of the loop, of fewer than so many cores in proportion more. */
-#define TURNS_OF_MANY 32u
-#define MANY_CORES 12u
-
 static enum status expect_crowd(struct machine_text *t, const char *row, struct expectation *out)
 {
 	static const struct stream streams[] = {
@@ -165,7 +193,7 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 	};
 	static const char *const levels[] = { ".l1", ".l2", ".l3", ".dram" };
 	const uint64_t sockets = machine_field(t, "topology", "sockets"), of_node = machine_field(t, "topology", "cores") * machine_field(t, "topology", "threads");
-	const unsigned turns = of_node && of_node < MANY_CORES ? (unsigned)(TURNS_OF_MANY * ((MANY_CORES + of_node - 1) / of_node)) : TURNS_OF_MANY;
+	const unsigned turns = turns_of(of_node);
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		size_t n = strlen(streams[i].name);

@@ -40,7 +40,7 @@ void follow_crowd_close(struct crowd *w)
 	free(w);
 }
 
-/* Where the arrays of core i begin in memory, in lines. Those that no cache holds are short and lie in large pages behind each other. */
+/* Where the arrays of core i begin in memory, in lines. In memory all cores' lie in large pages behind each other. */
 static uint64_t crowd_place(const struct crowd *w, unsigned arrays, unsigned i)
 {
 	const uint64_t pages = (arrays * w->distance + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -59,11 +59,11 @@ struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_core
 		return NULL;
 	w->f = *f;
 	w->start = start;
-	w->distance = f->array_bytes + FOLLOW_APART_BYTES;
+	w->distance = f->array_bytes + (f->filled ? f->skew_bytes : FOLLOW_APART_BYTES);
 	w->n = follow_ops(t, f->stream, f->nontemporal, w->ops);
 	for (unsigned i = 0; i < f->cores; i++) {
 		const struct lines_shape shape = { .level = f->level, .arrays = arrays, .cores = f->cores, .stored = f->stream != FOLLOW_READ,
-			.nontemporal = f->nontemporal, .remote = f->remote, .cold = f->turns, .array_bytes = f->array_bytes, .distance = w->distance, .base = i * CORE_BYTES,
+			.nontemporal = f->nontemporal, .remote = f->remote, .cold = f->turns && !f->filled, .array_bytes = f->array_bytes, .distance = w->distance, .base = i * CORE_BYTES,
 			.first = first, .begins = crowd_place(w, arrays, i) };
 
 		w->core[i] = follow_core_of(t, follow_loop(t, f->stream));
@@ -185,7 +185,7 @@ uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uin
 		w->core[i]->alloc = t + (w->f.turns ? 0 : i * w->start * STARTS_APART);
 		w->core[i]->slots = 0;
 		w->core[i]->random = i; /* each window begins as the others do */
-		if (w->f.turns)
+		if (w->f.turns && !w->f.filled)
 			lines_flush(w->core[i]->lines);
 	}
 	while ((i = crowd_next(w, turns)) < w->f.cores) {
@@ -200,8 +200,7 @@ uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uin
 static uint64_t once_together(struct machine_text *t, const struct follow_cores *f, unsigned start)
 {
 	const unsigned n = TURNS_TOGETHER;
-	/* in memory not where an array has just begun anew */
-	const uint64_t first = start * 5 + (f->level == 4 ? f->array_bytes / 512 : 0);
+	const uint64_t first = start * 5;
 	struct crowd *w = follow_crowd_open(t, f, 4 * first, start);
 
 	if (!w)
@@ -239,5 +238,5 @@ bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, ui
 {
 	if (!f->cores || f->cores > CORES_MOST)
 		return false;
-	return f->turns ? cold_milli(t, f, least, most) : of_starts(t, f, STARTS_CORES, least, most);
+	return f->turns ? places_milli(t, f, least, most) : of_starts(t, f, STARTS_CORES, least, most);
 }

@@ -11,9 +11,10 @@ enum follow_stream { FOLLOW_READ, FOLLOW_WRITE, FOLLOW_COPY, FOLLOW_TRIAD };
 #define FOLLOW_APART_BYTES (4096 / 2 + 64)
 
 /* Cores of a socket at once, of_l2 to an L2, each in arrays of its own of so many bytes in the L1 (1) to memory (4); remote: in memory of another
- * socket. turns: no cache holds a line of theirs when a window begins, which each does anywhere in its arrays, and iterations from that many to four times as many
- * count, of so many sockets until the last one has done its; 0: as one core's do. */
-struct follow_cores { enum follow_stream stream; bool nontemporal, remote; unsigned level, cores, of_l2, turns, sockets; uint64_t array_bytes; };
+ * socket. turns: each core's windows begin anywhere in its arrays, and iterations from that many to four times as many count, of so many sockets until the last
+ * one has done its; 0: as one core's do. filled: caches are full of other parts of the arrays then, which lie `skew_bytes` apart and of which the last places_bytes
+ * are for windows; else they hold nothing. */
+struct follow_cores { enum follow_stream stream; bool nontemporal, remote, filled; unsigned level, cores, of_l2, turns, sockets; uint64_t array_bytes, skew_bytes, places_bytes; };
 /* Thousandths of a core cycle that an iteration of one core takes, of several starts the least and the most. False: a field is missing. */
 bool follow_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
 /* The same of several: until the last one has done its. */

@@ -17,6 +17,8 @@
 #define CHANNELS 16u
 #define BANKS 256u
 #define STEP_MOST 2048 /* of the stride prefetcher, in bytes */
+#define PARTS 1024u     /* of memory, each as long as a way: in any of them may be what another core's line replaces, */
+#define PART_LINES 4096u /* the same for so many lines */
 #define FILL_TIMES 4u /* the L2 is gone through before: ways that filled one by one are given up in another order at first, where a tree says which */
 #define NOTHING (-1)
 
@@ -111,18 +113,18 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 		before++;
 	if (!l->shape.stored || l->shape.nontemporal)
 		return;
-	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first. Several cores'
-	 * arrays go through the sets together. */
-	const uint64_t moved = l->shape.cores > 1 ? apart - lines : apart, ahead = array * moved % sets;
+	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first */
+	const uint64_t ahead = array * apart % sets;
 
 	for (unsigned i = 1; i < arrays; i++)
-		later_ones += (array * moved + i * (sets - moved % sets)) % sets > ahead;
+		later_ones += (array * apart + i * (sets - apart % sets)) % sets > ahead;
 	if ((before - 1) % arrays != later_ones)
 		return;
-	if (l->shape.cores > 1) { /* none knows whose it is */
-		const uint64_t place = line - l->shape.base / 64 - array * apart, share = l->last_lines / l->shape.cores / arrays;
+	if (l->shape.cores > 1) { /* none knows whose it is: any line of the set, where the oldest go one after the other that of the same part of some array */
+		const uint64_t part = l->last_policy == 2 ? at_random(l) : (line / PART_LINES + array) * 2654435761u >> 16; /* Knuth's multiplicative hash */
+		const uint64_t other = line + (1 + part % PARTS) * sets;
 
-		(void)write_memory(l, l->shape.base / 64 + (place + lines - share % lines) % lines, t);
+		(void)write_memory(l, l->l3 && l->hash ? of_slice(l, other, slice_of(l, line)) : other, t);
 		return;
 	}
 	const uint64_t at = (line - array * apart) % lines, back = ((before - 1) / arrays + 1) * sets - ahead;

@@ -12,7 +12,7 @@
 struct crowd {
 	struct follow_cores f;
 	unsigned n, start, done[CORES_MOST], at[CORES_MOST];
-	uint64_t distance, place[CORES_MOST], random; /* place: byte of its arrays where a core's window begins */
+	uint64_t distance, place[CORES_MOST], random, time; /* place: byte of its arrays where a core's window begins */
 	struct core *core[CORES_MOST];
 	struct op ops[OPS_MOST];
 };
@@ -22,7 +22,7 @@ struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_core
 /* When all have done so many iterations, from number `from` on, which they begin together after cycle t, and no store is under way any more. */
 uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uint64_t t);
 void follow_crowd_close(struct crowd *w);
-/* expect_cold.c: as follow_cores_milli, of f->turns. */
-bool cold_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
+/* expect_places.c: as follow_cores_milli, of f->turns. */
+bool places_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
 
 #endif
