@@ -5,6 +5,7 @@
 #define CHASE_LOADS 16           /* loads an iteration of k_chase; rings of as many nodes or more have whole iterations of them */
 #define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
 #define MATRIX_LINES 512ull      /* several windows of a pair of cores without using one twice */
+#define LINES_A_PAGE 64u
 #define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
 /* A walk round six times a level of random replacement finds e^-6, a quarter of a percent, in it. */
@@ -236,6 +237,14 @@ static uint32_t pages_a_way(const struct cpu_cache *c)
 	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
 }
 
+/* Of so many pages' lines, each a line further on in its page after `spread` of them, those in the same set. */
+static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t pages)
+{
+	const uint32_t on = pages_a_way(c) / spread % LINES_A_PAGE; /* from one page of a set to the next */
+
+	return pages / pages_a_way(c) / (on ? LINES_A_PAGE / (on & -on) : 1);
+}
+
 /* One line a page of 2 MiB or 1 GiB: twice as many pages as any level of the TLB holds. Where so many lines do not stay in
  * the L1, none does, and pages whose entries share a line of the page table are visited one after the other. */
 static enum status shape_large(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
@@ -291,8 +300,8 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* none of the lines stays in the L1 either */
 			pages = (uint32_t)(2 * l1->bytes / s->line_bytes);
 		s->spread_pages = pages_a_way(l2);
-		/* An inclusive L3 of few ways would give them up, and take them out of the L2. */
-		if (l3 && l3->inclusive && pages / pages_a_way(l3) > l3->ways / 2)
+		/* An inclusive L3 that has many of them in a set would give them up, and take them out of the L2. */
+		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
 			s->spread_far_pages = pages_a_way(l3);
 		/* of two ways the walks' lines need one, and what the wrapper uses */
 		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / (l2->ways < 4 ? 4 : 2))

@@ -207,8 +207,9 @@ static uint64_t way_pages(struct machine_text *f, const char *cache)
 /* tlb.stlb_walk_4k's ring. */
 static bool walk_4k(struct machine_text *f, int64_t *least_milli, int64_t *most_milli)
 {
-	/* where an inclusive L3 would have more of them in a set than half of its ways */
-	const bool far = machine_field(f, "l3", "bytes") && machine_field(f, "l3", "inclusive") && walk_pages(f) / way_pages(f, "l3") > machine_field(f, "l3", "ways") / 2;
+	/* where an inclusive L3 would have more of them in a set than half of its ways: pages a way of it apart, whose lines lie so far on in them */
+	const uint64_t on = way_pages(f, "l3") / way_pages(f, "l2") % 64, alike = walk_pages(f) / way_pages(f, "l3") / (on ? 64 / (on & -on) : 1);
+	const bool far = machine_field(f, "l3", "bytes") && machine_field(f, "l3", "inclusive") && alike > machine_field(f, "l3", "ways") / 2;
 	const struct walk_ring ring = { .page_bytes = 4096, .nodes = walk_pages(f) / 16 * 16, .units = 4096, .passes = true, .spread = way_pages(f, "l2"),
 		.spread_far = far ? way_pages(f, "l3") : 0 };
 
