@@ -210,7 +210,7 @@ static const struct row_proof_set proof_l1i_l2[] = {
 	{ { { "L1I.MISSES", ONCE }, { "L2_RQSTS.IFETCH_HIT", ONCE }, { "BACLEAR.CLEAR", SELDOM } } },
 	{ { { "ICACHE.MISSES", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER }, { "BACLEARS.ANY", SELDOM } } },
 	{ { { "ICACHE_64B.IFTAG_MISS", ONCE }, { "L2_RQSTS.CODE_RD_MISS", NEVER }, { "BACLEARS.ANY", SELDOM } } },
-	{ { { "L1I_MISSES", ONCE }, { "BACLEARS", SELDOM } } },
+	{ { { "L1I_MISSES", ONCE }, { "L2_IFETCH.SELF.I_STATE", NEVER }, { "BACLEARS", SELDOM } } },
 	{ { { "TRACE_CACHE_MISS", ONCE } } },
 	END_OF_SETS
 };

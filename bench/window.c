@@ -281,13 +281,16 @@ static enum status prepare_pair(struct bench *b, struct working_set *w, struct j
 
 	uint64_t before = 0;
 
-	/* A turn: the other code of the pair may have pushed it out of the L1I. One of many lines until it gets no shorter: an L2 that
-	 * replaces at random loses some of these as the others come. */
+	/* A turn: the other code of the pair may have pushed it out of the L1I. Of lines that are to come from the L2 a second one: the first line was still
+	 * in the L1I, where the L2 had given it up for the other code's. One of many lines until it gets no shorter: an L2 that replaces at random loses some of
+	 * these as the others come. */
 	for (unsigned turn = 0; w->code && turn < VISITS_MAX; turn++) {
 		enum status st = window_units(b, w, w->pair->events, NULL, 0, &ignored, job);
 
 		if (st != ST_OK)
 			return st;
+		if (w->code == CODE_LINES_L2 && !turn)
+			continue;
 		if ((w->code != CODE_PAGES_WALK && w->code != CODE_PAGES_WALK_BASE) || (turn && ignored.tsc >= before - before / SETTLED_PART))
 			break;
 		before = ignored.tsc;
