@@ -50,14 +50,6 @@ static uint64_t memory(struct machine_text *t, bool in_sequence)
 	return lookup(t) + ps(t, machine_field(t, "dram", "local_ps") - open);
 }
 
-/* How long the channels of a node, or one of them, take for so many lines. */
-static uint64_t channels_milli(struct machine_text *t, uint64_t lines, uint64_t channels)
-{
-	uint64_t rate = channels * machine_field(t, "dram", "channel_bytes_per_second");
-
-	return (uint64_t)over((uint64_t)(lines * 64000 * hz3(t) / 3), rate);
-}
-
 /* Ports named by an [exec] line "LATENCY PORTS BUSY", a digit a port. */
 static uint64_t ports(struct machine_text *t, const char *name, uint64_t preset)
 {
@@ -221,46 +213,20 @@ static enum status expect_crowd(struct machine_text *t, const char *row, struct 
 	return ST_MISSING;
 }
 
-/* Lines that a channel moves for one stored in windows of 1024 and 2048 lines, which were flushed before: itself, and from where the
- * last level is full one that is written back. Least and most: which lines of a set go is up to its policy. */
-static void moved_lines(struct machine_text *t, uint64_t *least, uint64_t *most)
-{
-	const uint64_t l3 = machine_field(t, "l3", "bytes"), l2 = machine_field(t, "l2", "bytes"), lines = (l3 ? l3 : l2 ? l2 : machine_field(t, "l1d", "bytes")) / 64;
-
-	*least = lines <= 1024 ? 2 : 1;
-	*most = lines < 2048 ? 2 : 1;
-}
-
-/* A turn of k_store_rfo: front end, allocation, or retirement. */
-static uint64_t line_loop_milli(struct machine_text *t)
-{
-	static const char loop[] = "a4s3a4a3d3j2";
-	struct machine_text text = { t->machine, t->format, false };
-	const uint64_t slots = 1000 * front_slots(&text, loop);
-
-	return larger(front_turn_milli(&text, loop), larger(over(slots, machine_field(t, "core", "issue_width")), over(slots, machine_field(t, "core", "retire_width"))));
-}
-
 enum status expect_bandwidth(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text t = { machine, format, false };
-	uint64_t lfb = machine_field(&t, "lfb", "entries"), channels = machine_field(&t, "dram", "channels");
-	/* lines of stores under way, each in a fill buffer and in the queue behind it */
-	const uint64_t under_way = smaller(smaller(lfb, machine_field(&t, "sq", "entries")), smaller(machine_field(&t, "gq", "read"), machine_field(&t, "core", "store_buffers")));
-	int64_t owned_least = 0, owned_most = 0;
+	int64_t owned_least = 0, owned_most = 0, owning_least = 0, owning_most = 0;
 	uint64_t whole_least = 0, whole_most = 0, partial_least = 0, partial_most = 0;
 
 	if (!strncmp(row, "store.nt", 8) && (!past_milli(&t, 4, &whole_least, &whole_most) || !past_milli(&t, 3, &partial_least, &partial_most) || !turn_line_milli(&t, &owned_least, &owned_most)))
 		return t.missing ? ST_SYNTAX : ST_MISSING;
-	uint64_t fewest, moved;
-
-	moved_lines(&t, &fewest, &moved);
+	if (!strcmp(row, "store.rfo.interval") && !turn_owning_milli(&t, &owning_least, &owning_most))
+		return t.missing ? ST_SYNTAX : ST_MISSING;
 	const struct { const char *row; uint64_t least, most; } formulas[] = {
 		/* in place of the cycle that a line takes which is owned */
 		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
-		/* no faster than its loop goes */
-		{ "store.rfo.interval", larger(larger(over(1000 * memory(&t, true), under_way), channels_milli(&t, fewest, channels)), line_loop_milli(&t)),
-		  larger(larger(over(1000 * memory(&t, false), under_way), channels_milli(&t, moved, channels)), line_loop_milli(&t)) },
+		{ "store.rfo.interval", (uint64_t)owning_least, (uint64_t)owning_most },
 		{ "store.nt.penalty", whole_least - (uint64_t)owned_most, whole_most - (uint64_t)owned_least },
 		{ "store.nt_partial.penalty", partial_least - whole_most, partial_most - whole_least },
 	};

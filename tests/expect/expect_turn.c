@@ -14,6 +14,10 @@
 #define STARTS 8u
 #define EVENTS 8u /* of a turn */
 #define LINE_TURNS 256u
+#define OWN_TURNS 1024u      /* of store.rfo.interval, a line each */
+#define OWN_BYTES 131072u    /* of its array, in a large page */
+#define PAGE_LINES 32768u
+#define QUIET_CYCLES 100000u /* between windows */
 
 /* A loop is built from its first instruction on. */
 struct turn { struct machine_text *t; struct op ops[OPS_MOST]; unsigned n, at, events; struct cost other; };
@@ -128,6 +132,62 @@ bool turn_line_milli(struct machine_text *t, int64_t *least_milli, int64_t *most
 	end_loop(&l);
 	each(&l, LINE_TURNS, least_milli, most_milli);
 	return !t->missing;
+}
+
+/* A window of stores to lines that no cache holds, from line `first` of the array on: until the last one is written. */
+static uint64_t own_window(const struct turn *l, struct core *c, unsigned first, unsigned turns)
+{
+	const uint64_t begin = larger(c->retire, c->commit) + QUIET_CYCLES;
+
+	c->alloc = begin;
+	c->slots = 0;
+	lines_flush(c->lines);
+	for (unsigned turn = 0; turn < turns; turn++) {
+		lines_forget(c->lines, c->alloc);
+		front_turn(&c->front);
+		for (unsigned i = 0; i < l->n; i++)
+			follow_step(c, &l->ops[i], false, (first + turn) * 64ull % OWN_BYTES, 0, 0, 8);
+	}
+	return larger(c->retire, c->commit) - begin;
+}
+
+bool turn_owning_milli(struct machine_text *t, int64_t *least_milli, int64_t *most_milli)
+{
+	struct turn l = { .t = t };
+	uint64_t slots = 0;
+
+	add(&l, (struct op){ .kind = 'a', .length = 4, .slots = 1, .what = LEA, .reads = { AT, BASE }, .writes = POINTER });
+	add(&l, (struct op){ .kind = 's', .length = 3, .slots = (uint8_t)front_slots_of(t, 's'), .reads = { COUNTER, NO_REG }, .writes = NO_REG });
+	add(&l, (struct op){ .kind = 'a', .length = 4, .slots = 1, .what = INT, .reads = { AT, NO_REG }, .writes = AT });
+	add(&l, (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = INT, .reads = { AT, MASK }, .writes = AT });
+	end_loop(&l);
+	for (unsigned i = 0; i < l.n; i++)
+		slots += l.ops[i].slots;
+	*least_milli = INT64_MAX;
+	*most_milli = 0;
+	for (unsigned start = 0; start < STARTS / 2; start++) {
+		const struct lines_shape far = { .level = 4, .arrays = 1, .cores = 1, .cold = true, .quiet = true, .array_bytes = OWN_BYTES, .distance = 2 * OWN_BYTES,
+			.begins = (1 + start) * PAGE_LINES };
+		struct core *c = follow_core_of(t, "");
+
+		if (c && !t->missing)
+			c->lines = lines_open(t, &far, NULL, false);
+		if (!c || !c->lines) {
+			free(c);
+			return false;
+		}
+		c->streams = slots <= machine_field(t, "front", "loop_uops");
+		c->above = ~0u << start;
+		(void)own_window(&l, c, 0, (1 + start % 2) * OWN_TURNS);
+		const uint64_t shorter = own_window(&l, c, OWN_TURNS, OWN_TURNS), longer = own_window(&l, c, start * OWN_TURNS, 2 * OWN_TURNS);
+		const int64_t milli = 1000 * ((int64_t)longer - (int64_t)shorter) / OWN_TURNS;
+
+		*least_milli = milli < *least_milli ? milli : *least_milli;
+		*most_milli = milli > *most_milli ? milli : *most_milli;
+		lines_close(c->lines);
+		free(c);
+	}
+	return true;
 }
 
 enum status turn_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli)

@@ -8,5 +8,7 @@
 enum status turn_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli);
 /* A line of stores that the L1 owns, likewise. False: a field is missing. */
 bool turn_line_milli(struct machine_text *t, int64_t *least_milli, int64_t *most_milli);
+/* A store to a line that comes from memory, one behind the other, likewise. */
+bool turn_owning_milli(struct machine_text *t, int64_t *least_milli, int64_t *most_milli);
 
 #endif
