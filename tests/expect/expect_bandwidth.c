@@ -4,6 +4,7 @@
  * each array. All times in thousandths of a core cycle. */
 #include "tests/expect/expect_bandwidth.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pmu/text.h"
@@ -42,12 +43,74 @@ static uint64_t lookup(struct machine_text *t)
 	return machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "cycles");
 }
 
-/* A load of a line from memory, in cycles; where rows of DRAM stay open, in sequence most find theirs so. */
-static uint64_t memory(struct machine_text *t, bool in_sequence)
-{
-	uint64_t open = in_sequence && machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0;
+/* --- store.rfo.penalty ---------------------------------------------------------------------------- */
 
-	return lookup(t) + ps(t, machine_field(t, "dram", "local_ps") - open);
+#define OWN_LINES 512u       /* of its array, in a large page; windows are of half of them and of all */
+#define OWN_ROUNDS 6u        /* the first one warms up */
+#define OWN_STARTS 4u
+#define PAGE_LINES 32768u
+
+struct owning { uint64_t channels, banks, row_lines, begins, at; int64_t hit, miss, *row; bool open_page, modified[OWN_LINES]; };
+
+/* A line moves: by how many cycles it comes later than from a bank whose rows are closed. */
+static int64_t owning_row(struct owning *o, uint64_t line)
+{
+	const uint64_t at = (o->begins + line) / o->channels, page = at / o->row_lines, bank = (o->begins + line) % o->channels * o->banks + page % o->banks;
+	const int64_t before = o->row[bank], now = 1 + (int64_t)(page / o->banks);
+
+	o->row[bank] = now;
+	return !o->open_page || !before ? 0 : before == now ? -o->hit : o->miss;
+}
+
+/* What all lines hold that were stored to is written when they are flushed, which opens rows; then each line comes by itself. */
+static int64_t owning_window(struct owning *o, unsigned lines)
+{
+	int64_t later = 0;
+
+	for (uint64_t line = 0; line < OWN_LINES; line++) {
+		if (o->modified[line])
+			(void)owning_row(o, line);
+		o->modified[line] = false;
+	}
+	for (unsigned i = 0; i < lines; i++, o->at = (o->at + 1) % OWN_LINES) {
+		later += owning_row(o, o->at);
+		o->modified[o->at] = true;
+	}
+	return later;
+}
+
+/* Thousandths of a cycle in place of the one that a line takes which is owned: from memory, and as rows of DRAM are found, in windows of n and 2n lines in any order. */
+static bool owning_milli(struct machine_text *t, int64_t *least, int64_t *most)
+{
+	const int64_t memory = (int64_t)(lookup(t) + ps(t, machine_field(t, "dram", "local_ps"))) - 1;
+	struct owning o = { .channels = machine_field(t, "dram", "channels"), .banks = machine_field(t, "dram", "banks"), .row_lines = machine_field(t, "dram", "page_bytes") / 64,
+		.hit = (int64_t)ps(t, machine_field(t, "dram", "page_hit_ps")), .miss = (int64_t)ps(t, machine_field(t, "dram", "page_miss_ps")), .open_page = machine_field(t, "dram", "open_page") };
+
+	*least = INT64_MAX;
+	*most = INT64_MIN;
+	if (t->missing || !o.channels || !o.banks || !o.row_lines || !(o.row = calloc(o.channels * o.banks, sizeof(*o.row))))
+		return false;
+	for (unsigned start = 0; start < OWN_STARTS; start++) {
+		int64_t slope[OWN_ROUNDS];
+
+		o.begins = (1 + start) * PAGE_LINES;
+		for (unsigned round = 0; round < OWN_ROUNDS; round++) {
+			const bool longer_first = (0x1Au >> start >> round) & 1;
+			const int64_t first = owning_window(&o, longer_first ? OWN_LINES : OWN_LINES / 2), second = owning_window(&o, longer_first ? OWN_LINES / 2 : OWN_LINES);
+			const int64_t milli = 1000 * (longer_first ? first - second : second - first) / (int64_t)(OWN_LINES / 2);
+			unsigned at = round;
+
+			for (; round && at > 1 && slope[at - 1] > milli; at--)
+				slope[at] = slope[at - 1];
+			slope[at] = milli;
+		}
+		const int64_t milli = 1000 * memory + slope[(OWN_ROUNDS + 1) / 2];
+
+		*least = milli < *least ? milli : *least;
+		*most = milli > *most ? milli : *most;
+	}
+	free(o.row);
+	return true;
 }
 
 /* Ports named by an [exec] line "LATENCY PORTS BUSY", a digit a port. */
@@ -221,11 +284,12 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 
 	if (!strncmp(row, "store.nt", 8) && (!past_milli(&t, 4, &whole_least, &whole_most) || !past_milli(&t, 3, &partial_least, &partial_most) || !turn_line_milli(&t, &owned_least, &owned_most)))
 		return t.missing ? ST_SYNTAX : ST_MISSING;
+	if (!strcmp(row, "store.rfo.penalty") && !owning_milli(&t, &owning_least, &owning_most))
+		return t.missing ? ST_SYNTAX : ST_MISSING;
 	if (!strcmp(row, "store.rfo.interval") && !turn_owning_milli(&t, &owning_least, &owning_most))
 		return t.missing ? ST_SYNTAX : ST_MISSING;
 	const struct { const char *row; uint64_t least, most; } formulas[] = {
-		/* in place of the cycle that a line takes which is owned */
-		{ "store.rfo.penalty", 1000 * (memory(&t, true) - 1), 1000 * (memory(&t, false) - 1) },
+		{ "store.rfo.penalty", (uint64_t)owning_least, (uint64_t)owning_most },
 		{ "store.rfo.interval", (uint64_t)owning_least, (uint64_t)owning_most },
 		{ "store.nt.penalty", whole_least - (uint64_t)owned_most, whole_most - (uint64_t)owned_least },
 		{ "store.nt_partial.penalty", partial_least - whole_most, partial_most - whole_least },
