@@ -128,6 +128,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	                             "*.l1_all.bandwidth,store.nt.*,store.rfo.*,exec.chain_distribution.*,exec.div64*,exec.fp_assist_flushed.*,frontend.itlb_walk.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cramped.machine", "load.dram_overlap.*,size.fill_buffers.*,load.staircase.*,tlb.itlb.*,frontend.itlb_walk.*"), 0);
 	assert_int_equal(judge_files("tests/machines/crowd.machine", "load.dram_loaded.*,read.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/banks.machine", "triad.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/far.machine", "load.l3_shared.*,load.remote_*,load.dram_remote.*"), 0);
 	assert_int_equal(judge_files("tests/machines/twoway.machine", "frontend.*"), 0);
 	assert_int_equal(judge_files("tests/machines/slow.machine", "size.fill_buffers.*"), 0);
