@@ -15,6 +15,7 @@
 #define SOCKET_CORES 12u      /* for which windows in memory are meant */
 #define COLD_TIMES 4u         /* the longer window of those in memory: the slope loses little of it */
 #define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, where that is COLD_PLACES times what such a window goes through: it may */
+#define EMPTY_TIMES 2u        /* an L2 is gone through that is to hold nothing */
 #define COLD_PLACES 4u        /* begin anywhere there, and so in any of memory's rows and at any distance from where the others are */
 
 /* Few cores of a socket go through few pages in a window of many: where prefetchers begin anew must not decide, nor how long the last
@@ -151,6 +152,16 @@ static uint64_t apart_in_last(const struct crowd *c, uint64_t array_bytes)
 	return rest ? way - rest : 0;
 }
 
+/* Bytes of an array whose lines push others out of the level that gives lines to the last one; 0: that takes none. */
+static uint64_t emptied(const struct crowd *c)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+
+	return below && last->level > 2 && !last->inclusive ? EMPTY_TIMES * below->bytes : 0;
+}
+
+bool crowd_gives_up(const struct crowd *c) { return emptied(c); }
+
 enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out)
 {
 	struct row alone = *c->row;
@@ -164,7 +175,7 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 	alone.window = crowd_window(c);
 	st = shape_of_test(&alone, c->b->cpu, s, out->reason, sizeof(out->reason));
 	if (st == ST_OK && alone.prepare == PREPARE_FLUSH) {
-		for (bytes = COLD_BYTES; bytes < (uint64_t)COLD_PLACES * COLD_TIMES * alone.window * s->step_bytes;)
+		for (bytes = COLD_BYTES; bytes < (uint64_t)COLD_PLACES * COLD_TIMES * alone.window * s->step_bytes || bytes < emptied(c);)
 			bytes *= 2;
 		set_arrays(s, bytes);
 	}
@@ -281,6 +292,24 @@ enum status crowd_lead(struct crowd *c, unsigned n)
 	return st;
 }
 
+/* What the first core's L2 holds of rows that it ran alone would take the last level's time when windows push it out, as long as there is any:
+ * lines of the row's own do that now, and are flushed. */
+static enum status empty(struct crowd *c)
+{
+	struct member *m = &c->members[0];
+	enum status st;
+
+	if (!emptied(c) || m->core != c->b->core)
+		return ST_OK;
+	m->kernel = kernel_find("k_visit_read");
+	m->units = emptied(c) / m->set.shape.step_bytes;
+	m->set.at = 0;
+	st = m->kernel ? visit(c, 1) : ST_BROKEN;
+	m->kernel = NULL;
+	m->set.at = 0;
+	return st == ST_OK ? crowd_flush(c, 1) : st;
+}
+
 enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 {
 	const struct kernel *k = c->members[0].set.kernel;
@@ -293,7 +322,7 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
 	if (c->row->prepare == PREPARE_FLUSH)
-		return ST_OK;
+		return from ? ST_OK : empty(c);
 	for (unsigned i = 0; i < all; i++) {
 		struct member *m = &c->members[i];
 

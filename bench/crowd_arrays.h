@@ -14,6 +14,8 @@ unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place);
 /* How many iterations fill the level below a last level that takes what that one gives up, 0 on other machines: until it is full,
  * it takes what a window stores and gives nothing up. */
 uint64_t crowd_below(const struct crowd *c, const struct kernel *k);
+/* Whether what a private cache gives up goes to the last level: then windows whose lines are flushed leave none behind either. */
+bool crowd_gives_up(const struct crowd *c);
 /* The shape of a member's arrays when n are at work. ST_UNSUPPORTED: *out says why. */
 MUST_CHECK enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out);
 /* Cores at equal places of their arrays would go through the same sets of a level that `all` of them share: modified and other

@@ -62,6 +62,10 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 			if (st != ST_OK)
 				return st;
 			traffic_after(t, b, p->good, longer);
+			for (unsigned i = 0; i < n && cold; i++)
+				c->members[i].set.at = crowd_place(c, i, pair);
+			if (cold && crowd_gives_up(c))
+				st = crowd_flush(c, n);
 			together = together && this_one;
 			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)crowd_ticks(c, n);
 			for (unsigned e = 0; c->counting.on && e < c->counting.events; e++)
@@ -280,6 +284,8 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 		c->count++;
 	}
 	crowd_places(c);
+	if (st == ST_OK && c->count)
+		st = crowd_warm_up(c, 0, c->count);
 	if (st == ST_OK && c->count)
 		st = counted(c, c->count, p);
 	const enum status ended = crowd_give_back(c);

@@ -17,6 +17,7 @@
 #define LEAST_MILLI 100 /* a tenth of a cycle */
 #define COLD_BYTES 0x100000u /* of arrays whose lines are flushed, or so many times a window of theirs */
 #define COLD_PLACES 4u
+#define EMPTY_TIMES 2u         /* an L2 that gives its lines to the last level is gone through before */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -215,7 +216,8 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	const uint64_t alone = stream_array_bytes(t, level, s->arrays), level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
 	const uint64_t last = l3 ? l3 : machine_field(t, "l2", "bytes"), shared = share(level_bytes, sharers, s->arrays) / s->arrays;
 	const uint64_t hundredths = (level == 4 ? 2 : 1) + (threads > 1);
-	const uint64_t bytes = turns ? larger(COLD_BYTES, 2 * power_of_two_below(COLD_PLACES * 4 * 256ull * turns - 1)) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
+	const uint64_t emptied = l3 && !machine_field(t, "l3", "inclusive") ? EMPTY_TIMES * machine_field(t, "l2", "bytes") : 1;
+	const uint64_t bytes = turns ? larger(larger(COLD_BYTES, 2 * power_of_two_below(emptied - 1)), 2 * power_of_two_below(COLD_PLACES * 4 * 256ull * turns - 1)) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
 	uint64_t least, most;
 
 	if ((!alone && !turns) || !bytes || !shared_in_reach(t, s, level)) /* arrays that are flushed are short on any machine */

@@ -43,7 +43,7 @@ void follow_crowd_close(struct crowd *w)
 /* Where the arrays of core i begin in memory, in lines. In memory all cores' lie in large pages behind each other. */
 static uint64_t crowd_place(const struct crowd *w, unsigned arrays, unsigned i)
 {
-	const uint64_t pages = (arrays * w->distance + PAGE_BYTES - 1) / PAGE_BYTES;
+	const uint64_t pages = ((arrays - 1) * w->distance + w->f.array_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
 	if (w->f.turns)
 		return (1 + w->start + i * pages) * PAGE_BYTES / 64 - i * CORE_BYTES / 64;

@@ -130,6 +130,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/crowd.machine", "load.dram_loaded.*,read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/banks.machine", "triad.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/far.machine", "load.l3_shared.*,load.remote_*,load.dram_remote.*"), 0);
+	assert_int_equal(judge_files("tests/machines/slice.machine", "read.dram.*,read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/twoway.machine", "frontend.*"), 0);
 	assert_int_equal(judge_files("tests/machines/slow.machine", "size.fill_buffers.*"), 0);
 	assert_int_equal(judge_files("tests/machines/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
