@@ -324,7 +324,7 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 		{ "load.dram_local.latency", true, 0, machine_field(&f, "dram", "local_ps") + miss },
 		{ "load.dram_local_big.latency", true, 0, machine_field(&f, "dram", "local_ps") + miss },
 		{ "load.dram_remote.latency", sockets, 0, machine_field(&f, "dram", "remote_ps") + miss },
-		{ "load.dram_page_hit.latency", true, 0, machine_field(&f, "dram", "local_ps") - hit },
+		{ "load.dram_page_hit.latency", true, 0, machine_field(&f, "dram", "local_ps") },
 	};
 	int64_t milli = (int64_t)machine_field(&f, "l3", "uncore_cycles") * 1000;
 
@@ -335,7 +335,7 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 			continue;
 		if (!has_l3 || !formulas[i].there || expect_row(machine, format, row, out) == ST_UNSUPPORTED) /* a row that is not run has no queue */
 			return ST_UNSUPPORTED;
-		if (!strncmp(row, "load.dram_local", 15)) { /* as many of them find their row open as the latency says */
+		if (!strncmp(row, "load.dram_local", 15) || !strcmp(row, "load.dram_page_hit.latency")) { /* as many of them find their row open as the latency says */
 			const int64_t core = (int64_t)machine_field(&f, "clock", "core_ratio"), uncores = (int64_t)machine_field(&f, "clock", "uncore_ratio");
 			const int64_t low = milli + (out->least_milli * 100 / (100 - TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;
 			const int64_t high = milli + (out->most_milli * 100 / (100 + TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;
