@@ -112,11 +112,19 @@ static void set_arrays(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
+/* How many iterations fill the level below the last one. */
+static uint64_t level_below(const struct crowd *c, const struct kernel *k)
+{
+	const struct cpu_cache *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
+
+	return below ? below->bytes / k->data_bytes * 5 / 4 : 0;
+}
+
 uint64_t crowd_below(const struct crowd *c, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
 
-	return below && !last->inclusive ? below->bytes / k->data_bytes * 5 / 4 : 0;
+	return below && !last->inclusive ? level_below(c, k) : 0;
 }
 
 /* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
@@ -136,7 +144,7 @@ static uint64_t filled(const struct crowd *c, unsigned n, const struct kernel *k
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint64_t bytes = (crowd_below(c, k) + fill_of(c, n, i, k)) * k->step_bytes;
+		const uint64_t bytes = (level_below(c, k) + fill_of(c, n, i, k)) * k->step_bytes;
 
 		most = bytes > most ? bytes : most;
 	}
@@ -260,19 +268,34 @@ static enum status settle(struct crowd *c, unsigned n)
 	return st;
 }
 
-/* Members from..n-1 of caches that none before them fills go through as much as fills the last level, one after another: where two come through a
- * set at a time, lines of equal arrays lie side by side there, and what windows push out is modified more or less often than its share. */
-static enum status fill(struct crowd *c, unsigned from, unsigned n)
+/* One visit of member i alone. */
+static enum status visit_alone(struct crowd *c, unsigned i, uint64_t units, const struct kernel *visitor)
 {
 	struct member *const members = c->members;
+	enum status st;
+
+	members[i].units = units;
+	members[i].kernel = visitor;
+	c->members = members + i;
+	st = visit(c, 1);
+	c->members = members;
+	members[i].kernel = NULL;
+	return st;
+}
+
+/* Members from..n-1 of caches that none before them fills go through as much as fills the last level, one after another: where two come through a
+ * set at a time, lines of equal arrays lie side by side there, and what windows push out is modified more or less often than its share. An inclusive
+ * last level takes from the others' caches what it gives up, so these are filled behind that: an empty one gives nothing to the last level, whose slices have less to do. */
+static enum status fill(struct crowd *c, unsigned from, unsigned n, const struct kernel *visitor)
+{
+	const struct kernel *k = c->members->set.kernel;
+	const uint64_t behind = from || crowd_below(c, k) ? 0 : level_below(c, k);
 	enum status st = ST_OK;
 
-	for (unsigned i = from; i < n && st == ST_OK; i++) {
-		members[i].units = sharing(c, from, i, PLACE_DRAM) ? 1 : fill_of(c, n, i, members->set.kernel);
-		c->members = members + i;
-		st = visit(c, 1);
-		c->members = members;
-	}
+	for (unsigned i = from; i < n && st == ST_OK; i++)
+		st = visit_alone(c, i, sharing(c, from, i, PLACE_DRAM) ? 1 : fill_of(c, n, i, k), visitor);
+	for (unsigned i = 0; behind && i < c->count && st == ST_OK; i++)
+		st = visit_alone(c, i, behind, visitor);
 	return st;
 }
 
@@ -333,11 +356,11 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 	if (any && st == ST_OK)
 		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
 	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
-		st = fill(c, from, n);
+		st = fill(c, from, n, visitor);
 	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
 		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, 0, &more, &job);
 	while (more-- && st == ST_OK)
-		st = fill(c, from, n);
+		st = fill(c, from, n, visitor);
 	for (unsigned i = 0; i < all; i++)
 		c->members[i].kernel = NULL;
 	return st;

@@ -192,13 +192,13 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 
 static unsigned turns_of(uint64_t of_node) { return of_node && of_node < MANY_CORES ? (unsigned)(TURNS_OF_MANY * ((MANY_CORES + of_node - 1) / of_node)) : TURNS_OF_MANY; }
 
-/* Arrays of all cores in memory where caches are full: 4/3 of the last level, and what a level below has that it takes lines from, lie before the windows. Arrays go
+/* Arrays of all cores in memory where caches are full: 4/3 of the last level, and the level below once lie before the windows. Arrays go
  * through its sets together: they lie whole ways apart, and what keeps loads from aliasing with stores. */
 static void fill_arrays(struct machine_text *t, const struct stream *s, uint64_t of_node, struct follow_cores *f)
 {
 	const uint64_t l3 = machine_field(t, "l3", "bytes"), last = l3 ? l3 : machine_field(t, "l2", "bytes"), ways = machine_field(t, l3 ? "l3" : "l2", "ways");
 	const uint64_t way = over(last, ways), data = 256 * s->arrays, wanted = (ways * 4 / 3 * 256 + data - 1) / data;
-	const uint64_t below = l3 && !machine_field(t, "l3", "inclusive") ? machine_field(t, "l2", "bytes") / data * 5 / 4 * 256 : 0;
+	const uint64_t below = machine_field(t, l3 ? "l2" : "l1d", "bytes") / data * 5 / 4 * 256;
 	const uint64_t pair = (256ull * (LEAD_TURNS + PAIR_TURNS * f->turns) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 
 	f->filled = true;
