@@ -519,5 +519,7 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->status = ROW_UNPROVEN;
 		str_copy(out->reason, sizeof(out->reason), foreseen ? "how the prefetchers are switched off is not known" : "the prefetchers could not be switched off");
 	}
+	if (!failed && (st = window_leave(b, r, &l.sets[0], &l.job)) != ST_OK)
+		row_failed(out, st, &l.job, "flushing what was stored");
 	loop_end(&l, out);
 }

@@ -221,6 +221,28 @@ static enum status flush_stream(struct bench *b, const struct row *r, struct wor
 	return st;
 }
 
+enum status window_leave(struct bench *b, const struct row *r, struct working_set *w, struct job *job)
+{
+	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
+	const struct kernel *flush = kernel_find("k_visit_flush");
+	const uint32_t arrays = w->shape.arrays, step = w->shape.step_bytes;
+	uint64_t arguments[6], held = w->shape.array_bytes;
+	struct window ignored;
+
+	if (w->shape.order != ORDER_STREAMS || !w->kernel->stores || (r->prepare != PREPARE_WARM && r->prepare != PREPARE_FILL))
+		return ST_OK;
+	if (!flush)
+		return ST_BROKEN;
+	if (last && !b->last_forgets && r->place == PLACE_DRAM) {
+		const uint64_t room = (last->bytes + (below && last->level > 2 && !last->inclusive ? below->bytes : 0)) / arrays;
+
+		held = room < held ? (room + step - 1) / step * step : held;
+	}
+	w->at = (w->at - held) & (w->shape.array_bytes - 1);
+	window_visit_arguments(b, w, flush, held / step, arguments);
+	return window_run(b, flush, arguments, NULL, 0, &ignored, job);
+}
+
 /* Visits lines in memory: none of them is in a cache, else those that an earlier row modified would stay so. */
 static enum status visit_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
