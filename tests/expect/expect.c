@@ -231,6 +231,15 @@ static bool walk_in_reach(struct machine_text *f)
 	return machine_field(f, "stlb", "entries") && walk_pages(f) * 64 <= machine_field(f, "l2", "bytes") / (machine_field(f, "l2", "ways") < 4 ? 4 : 2);
 }
 
+/* A ring of twice the level below has to leave a third of the last level free, and a way at least. */
+static bool l3_in_reach(struct machine_text *f)
+{
+	const uint64_t bytes = machine_field(f, "l3", "bytes"), way = bytes ? bytes / machine_field(f, "l3", "ways") : 0, third = bytes - bytes / 3 * 2;
+	const uint64_t most = bytes - (third > way || way == bytes ? third : way);
+
+	return bytes && 2 * machine_field(f, "l2", "bytes") <= most;
+}
+
 static int64_t tolerance_of(int64_t milli)
 {
 	int64_t part = milli * TOLERANCE_PERCENT / 100;
@@ -241,7 +250,7 @@ static int64_t tolerance_of(int64_t milli)
 enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text f = { machine, format, false };
-	bool has_l2 = machine_field(&f, "l2", "bytes"), has_l3 = machine_field(&f, "l3", "bytes");
+	const bool has_l2 = machine_field(&f, "l2", "bytes");
 	uint64_t dram_least, dram_most, big_least, big_most, first = l1(&f);
 	const uint64_t region = 3 * last_bytes(&f) < sparse_span(&f) ? 3 * last_bytes(&f) : sparse_span(&f);
 
@@ -259,11 +268,11 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	const struct { const char *row; bool there; uint64_t least, most; } formulas[] = {
 		{ "load.l1.latency", true, first, first },
 		{ "load.l2.latency", has_l2, l2(&f), l2(&f) },
-		{ "load.l3.latency", has_l3, last(&f), last(&f) },
+		{ "load.l3.latency", l3_in_reach(&f), last(&f), last(&f) },
 		{ "load.dram_local.latency", true, dram_least, dram_most },
 		{ "load.dram_local_big.latency", 6 * last_bytes(&f) <= 0x40000000, big_least, big_most },
 		{ "load.l2.penalty", has_l2, l2(&f) - first, l2(&f) - first },
-		{ "load.l3.penalty", has_l3, last(&f) - first, last(&f) - first },
+		{ "load.l3.penalty", l3_in_reach(&f), last(&f) - first, last(&f) - first },
 		{ "load.dram_local.penalty", true, dram_least - first, dram_most - first },
 		{ "tlb.dtlb_4k.penalty", dtlb_in_reach(&f), machine_field(&f, "stlb", "cycles"), machine_field(&f, "stlb", "cycles") },
 		{ "tlb.stlb_walk_4k.penalty", walk_in_reach(&f), 0, 0 },
