@@ -29,6 +29,8 @@ kernel_code:
 %include "asm/cold.asm"
 %include "asm/flush.asm"
 %include "asm/cold_code.asm"
+%include "asm/cold_cores.asm"
+%include "asm/measure_cold.asm"
 
 section .kernels
 global kernel_code_end

@@ -28,10 +28,8 @@ KERNEL k_dirty_chain, 0, 5, 1, 1, 16, 3, 1
 	ret
 ENDKERNEL k_dirty_chain
 
-; uint64_t k_chase_stop(void *start /* rdi */, uint64_t iterations /* rsi */, uint64_t *flag /* rdx */, uint64_t token /* rcx */)
-;   as k_chase, with LFENCE behind each load, so that none is decided on before the one ahead of it has come; then
-;   *flag = token: others end too. 34 instructions, 16 loads an iteration.
-KERNEL k_chase_stop, 0, 34, 16, 0, 128, 4, 1
+; The chase of k_chase_stop, from its first instruction to its last.
+%macro CHASE_STOP 0
 	mov rax, rdi
 	LOOP_ALIGN
 .loop:
@@ -43,6 +41,13 @@ KERNEL k_chase_stop, 0, 34, 16, 0, 128, 4, 1
 	jnz .loop
 	mov [rdx], rcx
 	ret
+%endmacro
+
+; uint64_t k_chase_stop(void *start /* rdi */, uint64_t iterations /* rsi */, uint64_t *flag /* rdx */, uint64_t token /* rcx */)
+;   as k_chase, with LFENCE behind each load, so that none is decided on before the one ahead of it has come; then
+;   *flag = token: others end too. 34 instructions, 16 loads an iteration.
+KERNEL k_chase_stop, 0, 34, 16, 0, 128, 4, 1
+	CHASE_STOP
 ENDKERNEL k_chase_stop
 
 ; uint64_t k_inject(const void *a /* rdi */, uint64_t token << 32 | delay /* rsi */, uint32_t *flag /* rdx */,

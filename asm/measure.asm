@@ -53,7 +53,8 @@
 	jb %%next
 %endmacro
 
-KERNEL k_measure, 0, 0, 0, 0, 0, 0, 0
+; What comes before the call of the kernel, its arguments in place, and what comes behind it.
+%macro MEASURE_BEGIN 0
 	push rbx
 	push rbp
 	push r12
@@ -71,7 +72,9 @@ KERNEL k_measure, 0, 0, 0, 0, 0, 0, 0
 	mov rcx, [rbp + MB_ARGUMENT + 24]
 	mov r8,  [rbp + MB_ARGUMENT + 32]
 	mov r9,  [rbp + MB_ARGUMENT + 40]
-	call [rbp + MB_KERNEL]
+%endmacro
+
+%macro MEASURE_END 0
 	mov r8, rax
 	SERIALISE
 	rdtsc
@@ -86,4 +89,10 @@ KERNEL k_measure, 0, 0, 0, 0, 0, 0, 0
 	pop rbp
 	pop rbx
 	ret
+%endmacro
+
+KERNEL k_measure, 0, 0, 0, 0, 0, 0, 0
+	MEASURE_BEGIN
+	call [rbp + MB_KERNEL]
+	MEASURE_END
 ENDKERNEL k_measure

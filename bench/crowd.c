@@ -2,6 +2,9 @@
 #include "bench/crowd.h"
 
 #define TOGETHER_PART 8u /* of a run: within its first eighth all windows have begun */
+/* Seeds that are close come far apart (2^64 over the golden ratio: Knuth, volume 3, 6.4). xorshift adds without a carry, so numbers of close seeds differ
+ * by much the same each time: in a quarter of all pairs two cores would be as far from each other as in another one. */
+#define SCATTER 0x9E3779B97F4A7C15ull
 
 enum status crowd_begin(struct crowd *c, struct bench *b, const struct row *r)
 {
@@ -44,6 +47,8 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		else
 			window_arguments(c->b, &m->set, m->units, arguments);
 		st = window_load(c->b, m->core, m->kernel ? m->kernel : m->set.kernel, arguments, counted ? &c->counting : NULL, 0, &c->jobs[i]);
+		if (st == ST_OK && c->cold)
+			st = window_cold(&c->jobs[i]);
 	}
 	if (st == ST_OK) {
 		disturbance_before_crowd(c->b, c->members[0].core);
@@ -117,14 +122,12 @@ uint64_t crowd_place(const struct crowd *c, unsigned member, unsigned pair)
 	uint32_t order[CROWD_PLACES];
 	struct random r;
 
-	random_init(&r, (uint64_t)(pair + 1) * CROWD_MAX + member);
-	(void)random_next(&r); /* close seeds have close first numbers */
+	random_init(&r, ((uint64_t)(pair + 1) * CROWD_MAX + member) * SCATTER);
 	if (!part)
 		return (uint64_t)random_below(&r, (uint32_t)((s->array_bytes - c->pair_bytes) / s->line_bytes)) * s->line_bytes;
 	const uint64_t page = random_below(&r, (uint32_t)((part - c->pair_bytes) / PAGE_4K)) + 1;
 
-	random_init(&r, member + 1);
-	(void)random_next(&r);
+	random_init(&r, (member + 1) * SCATTER);
 	random_shuffle(&r, order, CROWD_PLACES);
 	return s->array_bytes - c->places_bytes + order[pair % CROWD_PLACES] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
 }

@@ -31,6 +31,7 @@ struct crowd {
 	unsigned count;              /* members that there are */
 	unsigned at_once;            /* ORDER_NODES: cores of the node whose turn it is; ORDER_CROWD: members at work */
 	bool settles;                /* arrays that are to stay need more visits than two */
+	bool cold;                   /* windows begin and end without the wrapper's lines */
 	bool moves;                  /* each pair of windows begins at places of its own in arrays in memory */
 	unsigned pairs;              /* if so, how many there have been since arrays were mapped, */
 	uint64_t pair_bytes;         /* and what one goes through from its place on in an array */

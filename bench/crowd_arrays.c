@@ -168,6 +168,17 @@ static uint64_t emptied(const struct crowd *c)
 	return below && last->level > 2 && !last->inclusive ? EMPTY_TIMES * below->bytes : 0;
 }
 
+bool crowd_pushes_wrapper(const struct crowd *c, unsigned n)
+{
+	const enum place place = c->row->place;
+	const struct cpu_cache *below = cpu_cache(c->b->cpu, place == PLACE_DRAM ? cpu_last_level(c->b->cpu) : 2);
+	const uint64_t each = (uint64_t)crowd_window(c) * crowd_times(c->row) * kernel_choose(c->row, c->b->cpu)->data_bytes;
+
+	if (!below || (place != PLACE_L3 && c->row->prepare != PREPARE_FLUSH))
+		return false;
+	return crowd_sharers(c, n, place == PLACE_DRAM ? PLACE_DRAM : PLACE_L2) * each > below->bytes / 4 * 3;
+}
+
 bool crowd_gives_up(const struct crowd *c) { return emptied(c); }
 
 enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, struct row_result *out)

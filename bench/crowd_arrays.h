@@ -14,6 +14,9 @@ unsigned crowd_sharers(const struct crowd *c, unsigned n, enum place place);
 /* How many iterations fill the level below a last level that takes what that one gives up, 0 on other machines: until it is full,
  * it takes what a window stores and gives nothing up. */
 uint64_t crowd_below(const struct crowd *c, const struct kernel *k);
+/* Whether longer windows of the first n members come near to all of the level below the row's, and push out of it what the wrapper needs. Windows in
+ * memory whose lines are not flushed begin with a last level that is full. */
+bool crowd_pushes_wrapper(const struct crowd *c, unsigned n);
 /* Whether what a private cache gives up goes to the last level: then windows whose lines are flushed leave none behind either. */
 bool crowd_gives_up(const struct crowd *c);
 /* The shape of a member's arrays when n are at work. ST_UNSUPPORTED: *out says why. */

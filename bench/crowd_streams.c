@@ -7,8 +7,8 @@
 #include "bench/crowd_arrays.h"
 
 #define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
-#define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to one in */
-#define MOVED_SURE 300        /* its standard error */
+#define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to */
+#define MOVED_SURE 300        /* one in so many, its standard error */
 #define COLD_MOST 16u         /* where lines are flushed, too; */
 #define FILL_MOST 8u          /* where they are not, windows are twice as long */
 #define ROUNDS 15u
@@ -38,6 +38,7 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
+	c->cold = crowd_pushes_wrapper(c, n);
 	c->pair_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : c->pair_bytes;
 	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
 		const unsigned windows = c->moves && round < before ? 1 : 2; /* warm-up is for code alone then */

@@ -60,12 +60,19 @@ static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
 	return 1;
 }
 
+/* As above, of a ring in regions. The nodes of a size's row lie regions apart, too: close together they found each other's rows of DRAM open,
+ * the fewer the more regions a turn came to. */
+static uint32_t region_lines(const struct row_curve *c, uint64_t bytes)
+{
+	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
+}
+
 /* All lines of all regions at once, when the window would come to nodes that were visited since. */
 static enum status prepare_spread(struct loop *l, uint64_t turns)
 {
 	struct working_set *w = &l->sets[0];
 	const uint32_t regions = curve_regions(l->row->curve);
-	const uint64_t region = (uint64_t)spread_lines(w->shape.bytes, regions) * LINE;
+	const uint64_t region = (uint64_t)region_lines(l->row->curve, w->shape.bytes) * LINE;
 	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
 	enum status st = ST_OK;
 
@@ -237,6 +244,7 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 		return st;
 	*turn_milli = samples_median(samples, n);
 	p->spread_milli = samples_mad(samples, n, *turn_milli, work);
+	p->spread_of_milli = *turn_milli;
 	c->points[c->count].x = x;
 	c->points[c->count++].milli = a_turn(p->curve) ? *turn_milli : *turn_milli / x;
 	return ST_OK;
@@ -302,16 +310,17 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
 	} else if (p->curve->what == CURVE_SPREAD) {
 		p->turns = TURNS_SPREAD;
-		p->lines = spread_lines(memory, CURVE_REGIONS);
+		p->lines = region_lines(p->curve, memory);
 		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * TURNS_SPREAD ? SPREAD_STEP : 1);
 		w->shape.nodes = w->shape.nodes < SPREAD_NODES ? w->shape.nodes : SPREAD_NODES;
 		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
 		w->shape.bytes = memory;
 		return;
 	} else if (curve_regions(p->curve)) {
-		p->lines = spread_lines(memory, curve_regions(p->curve));
+		p->lines = region_lines(p->curve, memory);
 		w->shape.nodes = FILLED_NODES;
-		w->shape.line_bytes = p->lines / FILLED_NODES * LINE;
+		/* of 24 m + 1 lines 13 m + 1: no two nodes share a line, and few a row of DRAM that is still open */
+		w->shape.line_bytes = (p->lines / 24 * 13 + 1) * LINE;
 		w->shape.bytes = memory;
 		return;
 	}
@@ -416,7 +425,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 		out->cycles_milli = value_milli;
 		out->ns_milli = out->core_hz ? mul_div(value_milli, 1000000000, (int64_t)out->core_hz) : -1;
 	}
-	out->noisy = is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? out->curve.points[0].milli : value_milli, out->samples, STAT_MEDIAN, &noise);
+	out->noisy = is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? p->spread_of_milli : value_milli, out->samples, STAT_MEDIAN, &noise);
 	text_init(&proof, out->proof, sizeof(out->proof));
 	out->status = ROW_UNPROVEN;
 	text_init(&reason, out->reason, sizeof(out->reason));

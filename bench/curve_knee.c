@@ -33,6 +33,7 @@ static enum status other_point(struct pass *p, const struct row_curve *curve, ui
 	memcpy(p->counts, own.counts, sizeof(p->counts));
 	p->units = own.units;
 	p->spread_milli = own.spread_milli;
+	p->spread_of_milli = own.spread_of_milli;
 	p->curve = own.curve;
 	return st;
 }
@@ -121,11 +122,12 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 
 	if (at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
 		return ST_RANGE;
-	const int64_t spread = p->spread_milli;
+	const int64_t spread = p->spread_milli, of = p->spread_of_milli;
 
 	if (p->curve->filler == FILLER_MISS)
 		st = may_be_a_turn(p, first, below, at_below, at_above, &a_turn);
 	p->spread_milli = spread;
+	p->spread_of_milli = of;
 	return st == ST_OK && a_turn ? ST_RANGE : st;
 }
 

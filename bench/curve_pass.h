@@ -17,7 +17,8 @@ struct pass {
 	bool pair_stays;              /* the prefetcher of pairs brings lines when it is said to be off */
 	bool disturbed;               /* each try of a sample was */
 	int64_t tick_micro;           /* cycles a TSC tick, in millionths, without a cycle counter */
-	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli, spread_milli; /* of all samples */
+	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli; /* of all samples */
+	int64_t spread_milli, spread_of_milli; /* of a point's samples, and the turn that they are of */
 };
 
 /* Measures one point and notes it: thousandths of a cycle a turn. */

@@ -5,6 +5,7 @@
 #define CHASE_LOADS 16           /* loads an iteration of k_chase; rings of as many nodes or more have whole iterations of them */
 #define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
 #define MATRIX_LINES 512ull      /* several windows of a pair of cores without using one twice */
+#define MATRIX_L1_LINES 64ull    /* of two threads of a core: few enough for a small L1 */
 #define LINES_A_PAGE 64u
 #define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
@@ -344,7 +345,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	if (r->order == ORDER_STREAMS)
 		stream_kernel(r, s);
 	if (r->order == ORDER_MATRIX) { /* for an L1 lines that meet in none of its sets by chance */
-		shape_lines(s, (r->place == PLACE_SAME_CORE ? 2 * r->window : MATRIX_LINES) * s->line_bytes);
+		shape_lines(s, (r->place == PLACE_SAME_CORE ? MATRIX_L1_LINES : MATRIX_LINES) * s->line_bytes);
 		return ST_OK;
 	}
 	switch (r->place) {

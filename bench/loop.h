@@ -104,6 +104,8 @@ MUST_CHECK enum status window_run_on(struct bench *b, unsigned core, const struc
 MUST_CHECK enum status window_load(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
                                    const struct counting *c, unsigned run, struct job *job);
 void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out);
+/* Of a job that was filled: the wrapper's lines are flushed on the way into the kernel. */
+MUST_CHECK enum status window_cold(struct job *job);
 /* What the kernel of a working set is called with. */
 void window_arguments(const struct bench *b, const struct working_set *w, uint64_t units, uint64_t arguments[6]);
 /* Runs a working set's kernel for so many units of work, from where the last window ended. */

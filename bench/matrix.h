@@ -7,7 +7,7 @@
 /* A pair: `owner` prepared the lines, `reader` loaded them. Thousandths of a cycle a load. */
 struct matrix_cell {
 	uint16_t owner, reader;
-	uint8_t counts[ROW_PROOFS_MAX]; /* of the proof's events in so many loads as the shorter window has, medians */
+	uint16_t counts[ROW_PROOFS_MAX]; /* of the proof's events in so many loads as the shorter window has, medians */
 	int64_t median_milli, p10_milli, p90_milli;
 	int64_t low_milli, high_milli; /* medians of the two groups of a bimodal result, -1 when there is one group */
 };

@@ -14,7 +14,7 @@
 #define STREAMS_SIMULATED 7          /* of a bandwidth: a line that a level whose ways are chosen at random has lost is in half of three windows */
 #define STREAMS_PART 2u              /* and so many times longer where more comes and goes than on a simulated machine */
 #define REPETITIONS_SHARED 51
-#define MEAN_PAIRS_LEAST 8u          /* simulated, until the mean is sure: its standard error */
+#define MEAN_PAIRS_LEAST 10u          /* simulated, until the mean is sure: its standard error */
 #define MEAN_PAIRS 20u
 #define MEAN_SURE 300                /* is such a part of it */
 #define MEAN_SHORTER 16u             /* iterations, or as many as push the wrapper's lines out of the L1 */

@@ -13,7 +13,7 @@
 #define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
 
 /* Events of the uncore's queue, queue.c. */
-#define QUEUE_EVENTS 31
+#define QUEUE_EVENTS 32
 
 /* Logical processors told apart; those beyond take no part. */
 #define CORES_MAX 1024

@@ -12,11 +12,11 @@
 #define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
 
 /* A chase counts all up to the clock, a stream from memory the clock and what follows, other rows beyond the L2 the clock. */
-enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TRAFFIC,
+enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TICKS /* of the TSC, read beside it */, TRAFFIC,
        EVENTS = TRAFFIC + TRAFFIC_COUNTS };
 _Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
 
-/* How a kind of uncore names them, in one run; NULL: it has none, or not beside the others. The first whose events the
+/* How a kind of uncore names them (TICKS have no name), in one run; NULL: it has none, or not beside the others. The first whose events the
  * processor has is used. `remote`: HOME and what follows, of a home in another socket. */
 struct queue_method { const char *names[TRAFFIC], *remote[2]; };
 static const struct queue_method methods[] = {
@@ -106,7 +106,9 @@ static enum status read_slot(const struct loop *l, const struct uncore_slot *slo
 
 	if (event >= TRAFFIC)
 		return traffic_read(b->a, &b->uncore, l->queue.streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
-	st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
+	st = event == CLOCK ? b->a->ops->rdtsc(b->a->self, b->core, &values[TICKS]) : ST_OK;
+	if (st == ST_OK)
+		st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
 	values[event] = 0;
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
 		values[event] += each[i];
@@ -128,12 +130,11 @@ static enum status look_closely(struct loop *l)
 		for (unsigned end = 0; end < 2 && st == ST_OK; end++) {
 			if (end)
 				st = window_run(b, divides, arguments, NULL, 0, &w, &l->job);
-			if (st == ST_OK)
-				st = b->a->ops->rdtsc(b->a->self, b->core, &ticks[end]);
 			for (unsigned s = 0; s < l->queue.plan.count && st == ST_OK; s++)
 				if (l->queue.event[s] == CLOCK)
 					st = read_slot(l, &l->queue.plan.slots[s], l->queue.socket, CLOCK, values);
 			clock[end] = values[CLOCK];
+			ticks[end] = values[TICKS];
 		}
 		hz[i] = st == ST_OK && ticks[1] > ticks[0] && clock[1] >= clock[0] ?
 			mul_div((int64_t)b->a->tsc_hz, (int64_t)(clock[1] - clock[0]), (int64_t)(ticks[1] - ticks[0])) : 0;
@@ -227,6 +228,11 @@ static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned 
 
 		*(longer ? &p->longer : &p->shorter) = moved;
 	}
+	if (event == CLOCK) {
+		struct pair *p = &l->b->queue[TICKS][keep];
+
+		*(longer ? &p->longer : &p->shorter) = (int64_t)(after[TICKS] - q->before[TICKS]);
+	}
 }
 
 void queue_after(struct loop *l, unsigned keep, bool longer)
@@ -289,12 +295,13 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 	}
 	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
 
-	/* in a much shorter one it is too large a part of it */
+	/* stores that a window has left are written while counters are read: by ticks between the clock's readings, then, not by the window's. In a
+	 * much shorter one what reading takes, now more, now less, is too large a part */
 	for (unsigned longer = l->sets[0].shorter < l->sets[0].window; longer < 2; longer++) {
 		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
 
 		for (unsigned i = 0; i < l->pairs; i++) {
-			const struct pair *clock = &l->b->queue[CLOCK][i], *tsc = &l->b->tsc[0][i];
+			const struct pair *clock = &l->b->queue[CLOCK][i], *tsc = &l->b->queue[TICKS][i];
 			const int64_t ticks = longer ? tsc->longer : tsc->shorter;
 			const int64_t ratio = ticks > 0 ? mul_div(longer ? clock->longer : clock->shorter, 1000000, ticks) : 0;
 

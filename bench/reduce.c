@@ -4,6 +4,7 @@
 #define CLUSTER_LEAST 16u /* values: of fewer, close ones are chance */
 #define CLUSTER_CLOSE 1000 /* part of the value: what lies so close together is one */
 #define MEAN_LEAVES_OUT 8u /* what is that rare may be disturbed */
+#define TIMES_MANY 196 /* of so many that their deviation is known */
 #define SURE_UNIT 10000
 #define CLUSTER_WIDTHS 3   /* the shortest half of values that are spread evenly or normally is 1/2 of theirs wide */
 
@@ -67,6 +68,8 @@ static int64_t mean_of_most(const int64_t *v, unsigned n)
 
 bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 {
+	/* Student's t of n - 1 degrees of freedom, 95 %, from n = 2 on, hundredths; the last is that of 20 and more */
+	static const uint16_t times[] = { 1271, 430, 318, 278, 257, 245, 236, 231, 226, 223, 220, 218, 216, 214, 213, 212, 211, 210, 209 };
 	int64_t sum = 0, squares = 0; /* of how far slopes are off, in parts of their mean */
 
 	for (unsigned i = 0; i < n; i++)
@@ -78,8 +81,12 @@ bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 			return false;
 		squares += off * off;
 	}
+	if (n < 2 || sum <= 0)
+		return false;
+	const int64_t t = times[n - 2 < COUNT_OF(times) ? n - 2 : COUNT_OF(times) - 1];
+
 	/* the standard error of the mean: root of squares / (n - 1) / n */
-	return n > 1 && sum > 0 && squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1), part * part);
+	return squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1) * TIMES_MANY * TIMES_MANY, part * part * t * t);
 }
 
 enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)

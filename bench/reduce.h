@@ -35,7 +35,8 @@ struct slope {
 MUST_CHECK enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic,
                                 struct slope *out);
 
-/* Whether the standard error of the mean of n pairs' slopes is at most 1/part of it. */
+/* Whether the standard error of the mean of n pairs' slopes is at most 1/part of it. Few may be alike by chance: their error has to be smaller, so that the
+ * mean is as likely within twice 1/part as that of many (Student's t). */
 bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part);
 
 /* The same in units of another clock whose pairs were taken in the same rounds, differing by clock_units: of each round's

@@ -55,6 +55,16 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 	return ST_OK;
 }
 
+enum status window_cold(struct job *job)
+{
+	const struct kernel *wrapper = kernel_find("k_measure_cold");
+
+	if (!wrapper)
+		return ST_BROKEN;
+	job->entry = WINDOW_CODE + wrapper->offset;
+	return ST_OK;
+}
+
 void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out)
 {
 	const struct measure_block *block = b->a->ops->control(b->a->self, core);
@@ -423,11 +433,15 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		return ST_OK;
 	if (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM) {
 		const uint64_t lap = w->shape.array_bytes / w->shape.step_bytes, again = r->prepare == PREPARE_READ ? units / 3 + (below && !last->inclusive ? below->bytes / read : 0) : 0;
+		const unsigned asked = b->last_asked;
 		unsigned more = 0;
 
 		st = visit_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
 			st = window_fills(b, r, w, units, ignored.tsc * (first_visited(r, w) ? w->shape.arrays - 1 : 1), &more, job);
+		/* What was looked at came out of its turn: until it is given up its sets give up modified lines as other arrays' come. */
+		if (b->last_asked != asked && !more && r->prepare == PREPARE_FILL && 2 * units + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) <= lap && st == ST_OK)
+			st = visit_stream(b, r, w, units / 4 * 3, &ignored, job);
 		/* Where an array begins anew, lines that are given up come from its end, in other rows of memory: windows stay before that. */
 		while (more && (1 + more) * units + again + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) > lap)
 			more--;

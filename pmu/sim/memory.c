@@ -20,7 +20,8 @@
  * L2; a line from or to the L2 keeps it for l2.busy_cycles, a slice of the L3 for
  * l3.busy_uncore_cycles, a link between sockets for 64 bytes / link.bytes_per_second, a channel
  * of memory for 64 bytes / dram.channel_bytes_per_second. Lines that are written back take
- * these too, from the cycle in which the line that displaces them was asked for.
+ * these too, from the cycle in which the line that displaces them was asked for; who asks for one that
+ * still waits for them does not wait for it.
  *
  * Not modelled: banks and ports of the L1 (the core has them), a write-back buffer with an end,
  * data errors, cacheability other than write-back, and whatever the other files of this room

@@ -76,10 +76,23 @@ static int64_t slice_milli(struct machine_text *t)
 	return field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio")) : 0;
 }
 
-/* Thousandths of a cycle that each filler of a size's curve takes beside the two misses: as allocation, its port or commit lets it through. */
-static int64_t filler_milli(struct machine_text *t, const char *row)
+/* Thousandths of a cycle that the front end takes for each of so many instructions of so many bytes in a row. */
+static int64_t supply_milli(struct machine_text *t, int64_t entries, int64_t bytes)
 {
-	const int64_t slot = 1000 / most(1, least(field(t, "core", "issue_width"), field(t, "core", "retire_width")));
+	const int64_t window = field(t, "front", "uop_cache_window"), uops = window / bytes, line = most(1, field(t, "front", "uop_cache_line_uops"));
+	const int64_t lines = (entries * bytes + window - 1) / window * ((uops + line - 1) / line);
+
+	if (uops <= field(t, "front", "uop_cache_window_uops") && lines * line <= field(t, "front", "uop_cache"))
+		return most(1000 / most(1, field(t, "front", "uop_cache_width")), 1000 / uops);
+	return most(1000 / most(1, field(t, "front", "decode_width")), 1000 * bytes / most(1, field(t, "front", "decode_bytes")));
+}
+
+/* Thousandths of a cycle that each of so many fillers of a size's curve takes beside the two misses: as the front end, allocation, its port or
+ * commit lets it through. */
+static int64_t filler_milli(struct machine_text *t, const char *row, int64_t entries)
+{
+	const int64_t bytes = !strcmp(row, "size.rob.entries") ? 1 : !strcmp(row, "size.rs.entries") ? 4 : 3; /* NOP, LEA, MOV */
+	const int64_t slot = most(1000 / most(1, least(field(t, "core", "issue_width"), field(t, "core", "retire_width"))), supply_milli(t, entries, bytes));
 
 	if (!strcmp(row, "size.rs.entries"))
 		return most(slot, 1000 / most(1, cost_of(t, "lea").ports));
@@ -115,16 +128,16 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 
 	if (queue) { /* lines that are late by half of a load, as the channel that most of them go through, the L2's port or slices let them by; so are those that come from the L2 in time; or
 		 * a line more waits in the read tracker instead */
-		const int64_t late = most(line_milli(t) * channels * ((entries + channels - 1) / channels), entries * filler_milli(t, row));
+		const int64_t late = most(line_milli(t) * channels * ((entries + channels - 1) / channels), entries * filler_milli(t, row, entries));
 		const int64_t loads = 1000 * (field(t, "l2", "cycles") + entries / 2 / most(1, cost_of(t, "load").ports));
 
 		return 2 * most(late, loads) > second || field(t, "sq", "entries") > field(t, "gq", "read");
 	}
 	/* a line's turn of its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
-	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row) + 3 * turn_milli(t) > second)
+	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row, entries) + 3 * turn_milli(t) > second)
 		return true;
 	/* stores are written while those of the next turn wait for room */
-	return entries * filler_milli(t, row) > (stores ? second / 2 : second * 3 / 5);
+	return entries * filler_milli(t, row, entries) > (stores ? second / 2 : second * 3 / 5);
 }
 
 enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out)

@@ -2,175 +2,19 @@
  *
  * The rules are those at the heads of pmu/sim/memory.c, prefetch.c, memory_write.c and dram.c, for cores of a socket: fill buffers, the L2's
  * port, the super queue, slices of the L3, read tracker, channels of memory, and four prefetchers, each of which may make
- * another wait. L1 and L2 are filled by the stream before it begins. What lies beyond is not kept: arrays for the L3 are
- * in it, arrays for memory never, and for a line that comes from memory one that many lines of the stream lie behind is
- * given up. Not seen here: other sockets, which line of several cores the last level gives up, what else is in the caches, and where an array begins within the memory's rows. */
-#include "tests/expect/expect_lines.h"
+ * another wait. L1 and L2 are filled by the stream before it begins; what lies beyond is in expect_beyond.c. Not seen here: other sockets, what else is in
+ * the caches, and where an array begins within the memory's rows. */
+#include "tests/expect/lines_state.h"
 
 #include <stdlib.h>
 
-#include "tests/expect/expect_held.h"
-
 #define PAGE_LINES 64u
-#define STREAMS 32u
-#define STRIDES 256u
-#define CHANNELS 16u
-#define BANKS 256u
 #define STEP_MOST 2048 /* of the stride prefetcher, in bytes */
-#define PARTS 1024u     /* of memory, each as long as a way: in any of them may be what another core's line replaces, */
-#define PART_LINES 4096u /* the same for so many lines */
 #define FILL_TIMES 4u /* the L2 is gone through before: ways that filled one by one are given up in another order at first, where a tree says which */
-#define NOTHING (-1)
 
 enum who { BY_LOAD, BY_STORE, BY_PREFETCH };
 
-/* What cores share: an L2, and what lies beyond; to_here, from_here: the link to the memory of another socket. */
-struct shared_l2 { struct places l2; struct queue super; struct turns port; unsigned users; };
-struct shared { struct queue tracker; struct turns slice[64], channel[CHANNELS], to_here, from_here; int64_t row[CHANNELS][BANKS]; unsigned users; };
-
-struct lines {
-	struct lines_shape shape;
-	struct places l1;
-	struct queue buffers;
-	struct shared_l2 *near;
-	struct shared *far;
-	uint64_t l1_cycles, l2_cycles, l3_cycles, memory_cycles, drain_cycles, hit_cycles, miss_cycles; /* memory: from the L3's miss on */
-	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead, random;
-	bool l3, inclusive, hash, open_page, timed;
-	uint64_t last_miss;
-	struct { unsigned at; uint64_t va; int64_t step; } stride[STRIDES]; /* at: whose, 0: nobody's */
-	struct { uint64_t page; int last, direction, ahead; } stream[STREAMS];
-	unsigned next_stream;
-	uint64_t past_line, past_bytes, past_from, past_done; /* the buffer that is open; 0 bytes: none. The latest end of one */
-};
-
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* --- beyond the L2 ------------------------------------------------------------------------------- */
-
-/* Lines go round the slices; with a hash round n begins at slice x ^ x / 2^5, x = n ^ n / 2^7 ^ n / 2^13 (pmu/sim/cache.h). Where slices are the
- * bottleneck another hash as good makes up to 1.5 % of a difference. */
-static uint64_t slice_of(const struct lines *l, uint64_t line)
-{
-	const uint64_t at = line + l->shape.begins, n = at / l->slices, x = n ^ n >> 7 ^ n >> 13;
-
-	return (at + (l->hash ? x ^ x >> 5 : 0)) % l->slices;
-}
-
-/* Of the lines of a round that of a slice. */
-static uint64_t of_slice(const struct lines *l, uint64_t line, uint64_t slice)
-{
-	uint64_t at = line - (line + l->shape.begins) % l->slices;
-
-	while (slice_of(l, at) != slice)
-		at++;
-	return at;
-}
-
-/* A line's row is opened: by how many cycles its read comes later. */
-static int64_t open_row(struct lines *l, uint64_t line, uint64_t channel)
-{
-	const uint64_t row = (line + l->shape.begins) / l->channels / l->row_lines, bank = row % l->banks;
-	const int64_t before = l->far->row[channel][bank], now = (int64_t)(row / l->banks);
-
-	if (!l->open_page)
-		return 0;
-	l->far->row[channel][bank] = now;
-	return before == now ? -(int64_t)l->hit_cycles : before == NOTHING ? 0 : (int64_t)l->miss_cycles;
-}
-
-/* When the line that is written moves. */
-static uint64_t write_memory(struct lines *l, uint64_t line, uint64_t t)
-{
-	const uint64_t channel = (line + l->shape.begins) % l->channels;
-
-	if (l->shape.remote)
-		t = turns_take(&l->far->from_here, t);
-	(void)open_row(l, line, channel);
-	return turns_take(&l->far->channel[channel], t);
-}
-
-static unsigned array_of(const struct lines *l, uint64_t line) { return (unsigned)((64 * line - l->shape.base) / l->shape.distance); }
-
-static uint64_t at_random(struct lines *l)
-{
-	l->random ^= l->random << 13; /* Marsaglia 2003 */
-	l->random ^= l->random >> 7;
-	l->random ^= l->random << 17;
-	return l->random >> 32;
-}
-
-/* The last level takes a line in at t and gives one up for it: of those that came to its set the one that came as many before as
- * there are ways, or, where it is chosen at random, any: each of them stays with the chance of all ways but one. A hash of slices is
- * not known: the line's place in its round of slices differs from the other's by the same for a long time, or each time. */
-static void last_takes(struct lines *l, uint64_t line, uint64_t t)
-{
-	const unsigned arrays = l->shape.arrays, array = array_of(l, line);
-	const uint64_t sets = l->last_lines / l->last_ways, lines = l->shape.array_bytes / 64, apart = l->shape.distance / 64;
-	uint64_t before = l->last_policy == 2 ? 1 : l->last_ways, later_ones = 0;
-
-	while (l->last_policy == 2 && at_random(l) % l->last_ways)
-		before++;
-	if (!l->shape.stored || l->shape.nontemporal)
-		return;
-	/* an array came to the set last at a place that far ahead of this one's, less all sets; the stored one is the first */
-	const uint64_t ahead = array * apart % sets;
-
-	for (unsigned i = 1; i < arrays; i++)
-		later_ones += (array * apart + i * (sets - apart % sets)) % sets > ahead;
-	if ((before - 1) % arrays != later_ones)
-		return;
-	if (l->shape.cores > 1) { /* none knows whose it is: any line of the set, where the oldest go one after the other that of the same part of some array */
-		const uint64_t part = l->last_policy == 2 ? at_random(l) : (line / PART_LINES + array) * 2654435761u >> 16; /* Knuth's multiplicative hash */
-		const uint64_t other = line + (1 + part % PARTS) * sets;
-
-		(void)write_memory(l, l->l3 && l->hash ? of_slice(l, other, slice_of(l, line)) : other, t);
-		return;
-	}
-	const uint64_t at = (line - array * apart) % lines, back = ((before - 1) / arrays + 1) * sets - ahead;
-	uint64_t gone = (at + lines - back % lines) % lines;
-
-	if (l->l3 && l->hash) /* lines of a set lie at any place of their rounds of the slices */
-		gone = of_slice(l, gone, slice_of(l, line));
-	(void)write_memory(l, gone, t);
-}
-
-/* A line leaves the L2. */
-static void leaves_l2(struct lines *l, uint64_t line, bool modified, uint64_t t)
-{
-	if (!l->timed || (!modified && (!l->l3 || l->inclusive)))
-		return;
-	if (l->l3) {
-		t = turns_take(&l->far->slice[slice_of(l, line)], t);
-		if (!l->inclusive && l->shape.level == 4)
-			last_takes(l, line, t);
-	} else {
-		(void)write_memory(l, line, t);
-	}
-}
-
-/* When a line comes that the L2 does not have. */
-static uint64_t beyond(struct lines *l, uint64_t line, uint64_t t)
-{
-	const bool here = l->shape.level < 4 && l->l3;
-	const uint64_t channel = (line + l->shape.begins) % l->channels;
-	uint64_t asked, ready;
-
-	if (l->l3)
-		t = turns_take(&l->far->slice[slice_of(l, line)], t);
-	t = queue_start(&l->far->tracker, t, 1, 0);
-	asked = ready = t + l->l3_cycles;
-	if (!here) {
-		const uint64_t sent = l->shape.remote ? turns_take(&l->far->to_here, asked) : asked; /* it comes over the link */
-		const int64_t row = open_row(l, line, channel);
-
-		ready = (uint64_t)((int64_t)(turns_take(&l->far->channel[channel], sent) + l->memory_cycles) + row);
-		if (l->l3 && l->inclusive)
-			last_takes(l, line, t);
-	}
-	queue_hold(&l->far->tracker, t, ready, NO_LINE);
-	return ready;
-}
 
 /* How long that is, of a line that nothing holds up. */
 static uint64_t unloaded(const struct lines *l) { return l->l3_cycles + (l->shape.level < 4 && l->l3 ? 0 : l->memory_cycles); }
@@ -188,12 +32,12 @@ static void into_l2(struct lines *l, uint64_t line, uint64_t ready, bool modifie
 	const struct place *above = places_find(&l->l1, old.line);
 
 	if (!above || (old.modified && !above->modified))
-		leaves_l2(l, old.line, old.modified, t);
+		lines_leave(l, old.line, old.modified, t);
 }
 
 static uint64_t from_beyond(struct lines *l, uint64_t line, uint64_t t)
 {
-	const uint64_t ready = l->timed ? beyond(l, line, t) : 0;
+	const uint64_t ready = lines_beyond(l, line, t);
 
 	if (l->timed)
 		queue_hold(&l->near->super, t, ready, line);
@@ -290,7 +134,7 @@ static uint64_t into_l1(struct lines *l, uint64_t line, enum who who, uint64_t s
 		else
 			into_l2(l, old.line, at, true, at);
 	} else if (old.line != NO_LINE && l->l3 && !l->inclusive && !places_find(&l->near->l2, old.line)) {
-		leaves_l2(l, old.line, false, start); /* the L2 had given it up before */
+		lines_leave(l, old.line, false, start); /* the L2 had given it up before */
 	}
 	return ready;
 }
@@ -383,7 +227,7 @@ uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t)
 	}
 	l->past_bytes += bytes;
 	if (l->past_bytes >= 64) { /* whole lines: it goes out with its last store */
-		const uint64_t done = write_memory(l, line, t + 1) + l->drain_cycles;
+		const uint64_t done = lines_write_memory(l, line, t + 1) + l->drain_cycles;
 
 		queue_hold(&l->buffers, l->past_from, done, NO_LINE);
 		l->past_done = later(l->past_done, done);
@@ -398,6 +242,7 @@ void lines_flush(struct lines *l)
 {
 	places_empty(&l->l1);
 	places_empty(&l->near->l2);
+	l->flushed = l->asked;
 }
 
 void lines_forget(struct lines *l, uint64_t t)
@@ -476,7 +321,7 @@ static struct shared *shared_open(struct machine_text *t, uint64_t core, uint64_
 		f->channel[i].period_65536 = (uint64_t)(((unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * core * 64 << 16) / (3 * rate));
 	f->to_here.period_65536 = f->from_here.period_65536 = link ? (uint64_t)(((unsigned __int128)machine_field(t, "clock", "bus_hz_times_3") * core * 64 << 16) / (3 * link)) : 0;
 	for (unsigned i = 0; i < CHANNELS * BANKS; i++)
-		f->row[i / BANKS][i % BANKS] = NOTHING;
+		f->row[i / BANKS][i % BANKS] = NO_ROW;
 	return f;
 }
 
@@ -512,6 +357,7 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->last_ways = machine_field(t, l3 ? "l3" : "l2", "ways");
 	l->last_policy = machine_field(t, l3 ? "l3" : "l2", "policy");
 	l->random = 88172645463325252ull;
+	l->loses_above = shape->level == 4 && l3 && l->inclusive && l->last_policy == 2;
 	l->buffers.entries = machine_field(t, "lfb", "entries");
 	l->near = beside && same_l2 ? beside->near : l2_open(t);
 	l->far = beside ? beside->far : shared_open(t, core, uncore, rate);

@@ -15,7 +15,11 @@
 #define LOADS 16u                /* of an iteration */
 #define NODES 128u               /* of the chain, each anywhere in its part of the pages, in random order */
 #define WINDOW 32u               /* loads; those of a window twice as long that are not in the shorter one count, */
-#define LIGHT_TIMES 4u           /* or of one so many times as long */
+#define LIGHT_TIMES 4u           /* or of one so many times as long, where loads wait seldom: */
+#define LIGHT_DELAY 6u           /* those under the last lighter load, others with so many turns of a delay, take less than twice as long as alone */
+#define LIGHT_STARTS 3u
+#define DELAY_FIRST 7u           /* of k_inject's instructions, a delay's first and */
+#define DELAY_LAST 12u
 #define PAGE_BYTES (1ull << 21)
 #define CHASE_PAGES_MOST 16u      /* or half of what the TLB has for them */
 #define INJECT_BYTES 0x100000u
@@ -27,7 +31,7 @@
 #define RAX (VECTOR + 1)
 #define FLAG (VECTOR + 2)
 
-struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], n, next; uint64_t chase_bytes, place[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
+struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], delay, turns[CORES_MOST], n, next; uint64_t chase_bytes, place[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
 
 /* k_inject's loop; R9 is the pointer. Its fields: kind, length, what, what it reads and writes, where it loads. */
 static unsigned inject_loop(struct machine_text *t, struct op *ops)
@@ -117,6 +121,8 @@ static void inject(struct loaded *l, unsigned i)
 		front_turn(&c->front);
 	}
 	follow_step(c, &l->ops[l->at[i]], false, l->place[i], i * CORE_BYTES, l->chase_bytes, VECTOR_BYTES);
+	if (l->at[i] == DELAY_LAST && ++l->turns[i] % l->delay)
+		l->at[i] = DELAY_FIRST - 1;
 	if (++l->at[i] == l->n) {
 		l->at[i] = 0;
 		l->place[i] = (l->place[i] + 256) % INJECT_BYTES;
@@ -193,14 +199,32 @@ static uint64_t latency(struct loaded *l, unsigned times)
 	return 1000 * (window(l, times * WINDOW, &middle) - middle) / (times - 1) / WINDOW;
 }
 
-static bool once(struct machine_text *t, unsigned cores, bool quiet, unsigned start, unsigned times, int64_t *milli)
+static bool once(struct machine_text *t, unsigned cores, bool quiet, unsigned start, unsigned delay, unsigned times, int64_t *milli)
 {
 	struct loaded *l = loaded_open(t, cores, quiet, start);
 
 	if (!l)
 		return false;
+	l->delay = delay;
 	*milli = (int64_t)latency(l, times);
 	loaded_close(l);
+	return true;
+}
+
+/* Which windows the row has, as it looks at them: with *either some starts are light and others are not. */
+static bool is_light(struct machine_text *t, unsigned cores, bool quiet, bool *light, bool *either)
+{
+	unsigned lights = 0;
+
+	for (unsigned start = 0; start < LIGHT_STARTS; start++) {
+		int64_t alone, loaded;
+
+		if (!once(t, 1, quiet, start, 1, 2, &alone) || !once(t, cores, quiet, start, LIGHT_DELAY, 2, &loaded))
+			return false;
+		lights += loaded < 2 * alone;
+	}
+	*light = lights;
+	*either = lights && lights < LIGHT_STARTS;
 	return true;
 }
 
@@ -209,16 +233,18 @@ bool loaded_milli(struct machine_text *t, int64_t *least, int64_t *most)
 	const unsigned cores = (unsigned)machine_field(t, "topology", "cores");
 	/* the first core's are switched off, where a driver knows how */
 	const bool quiet = machine_field(t, "cpuid", "family") == 6 && (machine_field(t, "control", "prefetch_msr") || machine_field(t, "control", "prefetch_misc"));
+	bool light, either;
 
 	*least = INT64_MAX;
 	*most = INT64_MIN;
-	for (unsigned start = 0; start < STARTS && cores <= CORES_MOST; start++) {
+	if (cores > CORES_MOST || !is_light(t, cores, quiet, &light, &either))
+		return false;
+	for (unsigned start = 0; start < STARTS; start++) {
+		/* of longer windows the same lines without load */
+		const unsigned times = light && !(either && start % 2) ? LIGHT_TIMES : 2;
 		int64_t alone, loaded;
 
-		if (!once(t, 1, quiet, start, 2, &alone) || !once(t, cores, quiet, start, 2, &loaded))
-			return false;
-		/* then loads wait by chance, and the row has longer windows, of the same lines without load */
-		if (loaded < 2 * alone && (!once(t, cores, quiet, start, LIGHT_TIMES, &loaded) || !once(t, 1, quiet, start, LIGHT_TIMES, &alone)))
+		if (!once(t, 1, quiet, start, 1, times, &alone) || !once(t, cores, quiet, start, 1, times, &loaded))
 			return false;
 		*least = loaded - alone < *least ? loaded - alone : *least;
 		*most = loaded - alone > *most ? loaded - alone : *most;

@@ -16,7 +16,7 @@
 #define STARTS_MOST 32u
 #define STARTS_SURE 600
 /* Of the rows, until their mean is sure to 1 in WINDOWS_SURE; they may be off by so many standard errors by chance. */
-#define WINDOWS_LEAST 8u
+#define WINDOWS_LEAST 10u
 #define WINDOWS_MOST 20u
 #define WINDOWS_SURE 300u
 #define ERRORS 3u

@@ -3,7 +3,7 @@
  * The rules are those at the head of pmu/sim/tlb.c. What a walk loads lies in the L1 or the L2, as the L1's replacement and the lines between have it; and
  * which of the entries above a page's own are held depends on where the pages before it lay. Both hang on the ring's order, which is drawn at random. So rows are
  * followed as they go: visits before each window, windows of n and 2n loads of test and baseline in any order, the median of five pairs. Where tables and small
- * pages lie in the L1's sets is drawn, too. Not seen here: what else is in the caches, and lines that the L2 does not keep. */
+ * pages lie in the L1's sets is drawn by pages of 4 KiB, too. Not seen here: what else is in the caches, and lines that the L2 does not keep. */
 #include "tests/expect/expect_walk.h"
 
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #define REFRESH_VISITS 3u       /* before each window: until one gets no shorter */
 #define GROUP 8u                /* entries of 8 bytes in a line */
 #define LEVELS 3u
+#define DIRECTORY 2u            /* from this level on a buffer's entries begin a table: it lies at a multiple of 1 GiB */
 #define ENTRIES_MOST 128u
 #define TABLE_LINES (1ull << 40) /* from one level's table to the next one's, and from the data to the baseline's */
 
@@ -209,7 +210,7 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 		if (there) {
 			c.l1.random += order;
 			for (unsigned i = 0; i < LEVELS + 2; i++)
-				c.place[i] = (1 + i) * TABLE_LINES + (i <= LEVELS ? below(&c, 64) : ring->page_bytes == 4096 ? below(&c, 64) * 64 : 0);
+				c.place[i] = (1 + i) * TABLE_LINES + (i < DIRECTORY ? below(&c, 64) : i <= LEVELS || ring->page_bytes == 4096 ? below(&c, 64) * 64 : 0);
 			draw_order(&c);
 			const int64_t milli = row_milli(&c);
 
@@ -247,9 +248,10 @@ struct walkers {
 };
 
 /* A load whose page no level of the TLB has: it is looked for, waits for a walker, and its entries are loaded one after the other. */
-static uint64_t translate(void *self, uint64_t va, uint64_t t)
+static uint64_t translate(void *self, uint64_t at, uint64_t t)
 {
 	struct walkers *w = self;
+	const uint64_t va = at - w->first_page * 4096; /* where the pages lie in the L1's sets says nothing of their entries */
 	const uint64_t from = queue_start(&w->walking, t + w->lookup_cycles, 1, 0);
 	unsigned first = LEVELS;
 
@@ -355,7 +357,7 @@ static struct walkers *walkers_open(struct machine_text *t, uint64_t pages, unsi
 	w->first_page = below(&draw, 64);
 	above_open(t, w->above);
 	for (unsigned i = 0; i <= LEVELS; i++)
-		w->place[i] = (1 + i) * TABLE_BYTES + below(&draw, 64) * 64;
+		w->place[i] = (1 + i) * TABLE_BYTES + below(&draw, 64) * (i < DIRECTORY ? 64 : 4096);
 	for (unsigned i = 0; i < w->nodes; i++) {
 		const unsigned other = (unsigned)below(&draw, i + 1);
 

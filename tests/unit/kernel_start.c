@@ -62,7 +62,8 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_microcode_switch", START_COUNT }, { "k_microcode_switch_base", START_COUNT },
 	{ "k_avx_transition", START_COUNT }, { "k_avx_transition_base", START_COUNT }, { "k_fp_assist_flushed", START_BUFFER },
 	{ "k_visit_read", START_STREAMS }, { "k_visit_write", START_STREAMS }, { "k_visit_copy", START_STREAMS }, { "k_visit_triad", START_STREAMS },
-	{ "k_chase_cold", START_CHASE }, { "k_visit_flush", START_STREAMS }, { "k_run_code_cold", START_CODE },
+	{ "k_chase_cold", START_CHASE }, { "k_visit_flush", START_STREAMS }, { "k_run_code_cold", START_CODE }, { "k_chase_open", START_CHASE },
+	{ "k_chase_stop_cold", START_CHASE_STOP },
 };
 
 enum kernel_start kernel_start_find(const char *kernel)
@@ -131,6 +132,7 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 		a[0] = WINDOW_DATA;
 		a[2] = WINDOW_DATA + START_ARRAY;
 		a[3] = 7; /* what the memory does not hold there: nothing ends early */
+		a[4] = WINDOW_DATA + START_ARRAY; /* k_chase_stop_cold's block */
 		break;
 	case START_SHARE:
 		a[0] = WINDOW_DATA + START_ARRAY;

@@ -133,6 +133,14 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/slice.machine", "read.dram.*,read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/twoway.machine", "frontend.*"), 0);
 	assert_int_equal(judge_files("tests/machines/slow.machine", "size.fill_buffers.*"), 0);
+	assert_int_equal(judge_files("tests/machines/rows.machine", "size.fill_buffers.*"), 0);
+	assert_int_equal(judge_files("tests/machines/decoders.machine", "size.*"), 0);
+	assert_int_equal(judge_files("tests/machines/threads.machine", "core_to_core.*"), 0);
+	assert_int_equal(judge_files("tests/machines/lossy.machine", "core_to_core.*,load.dram_loaded.*"), 0);
+	assert_int_equal(judge_files("tests/machines/bare.machine", "read.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/tiny_l2.machine", "*.l2_all.*,*.l3_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/tables.machine", "tlb.*"), 0);
+	assert_int_equal(judge_files("tests/machines/look.machine", "triad.dram.*"), 0);
 	assert_int_equal(judge_files("tests/machines/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
 	assert_int_equal(judge_files("tests/machines/few_ways.machine", "tlb.stlb_walk_4k.*,tlb.walk_concurrency.*"), 0);
 	assert_int_equal(judge_files("tests/machines/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);

@@ -183,6 +183,30 @@ static void test_channels_limit_bandwidth(void **state)
 	bandwidth(4, 17066666666);
 }
 
+/* A victim L3 whose write tracker takes one line at a time: 32 lines of one set of L1 and L2 are asked for in one cycle, so 24 leave
+ * them then. Who asks for the last of these does not wait until the tracker has taken the others. */
+static void test_line_given_up_answers_at_once(void **state)
+{
+	(void)state;
+	const uint64_t lines = 32, step = 32768;
+	struct rig r;
+	rig_preset(&r);
+	r.m.l3_inclusive = 0;
+	r.m.gq_write = 1;
+	r.m.lfb_entries = 256;
+	r.m.sq_entries = 512;
+	r.m.l3_busy_uncore_cycles = 0;
+	r.m.dram_channel_bytes_per_second = 1000000000000;
+	rig_open(&r);
+	const uint64_t cold = rig_l3(&r.m, 0) + rig_ps(&r.m, r.m.dram_local_ps), left = lines - r.m.l2_ways;
+	for (uint64_t i = 0; i < lines; i++)
+		(void)LOAD(0, 0x100000 + i * step, FAR);
+	const uint64_t t = FAR + 2 * cold;
+	assert_true(t < FAR + (left - 1) * rig_l3(&r.m, 0)); /* the tracker is not there yet */
+	expect(LOAD(0, 0x100000 + (left - 1) * step, t), SRC_L3_UNSHARED, t, rig_l3(&r.m, 0));
+	rig_close(&r);
+}
+
 static void test_memory_is_small(void **state)
 {
 	(void)state;
@@ -212,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_lfb_merges),
 		cmocka_unit_test(test_lfb_limits),
 		cmocka_unit_test(test_channels_limit_bandwidth),
+		cmocka_unit_test(test_line_given_up_answers_at_once),
 		cmocka_unit_test(test_memory_is_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,13 +67,15 @@ static void test_reduce_mean_is_between_rhythms(void **state)
 	assert_int_equal(s.value_micro, 10000000);
 	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10666667); /* two of the four and two of the twelve are left out */
-	assert_false(slope_is_sure(p, 16, 25)); /* 1732 / 4 of 11000 */
-	assert_true(slope_is_sure(p, 16, 24));
+	assert_false(slope_is_sure(p, 16, 23)); /* 1732 / root 15 of 11000, times 2.13 / 1.96 */
+	assert_true(slope_is_sure(p, 16, 22));
+	assert_false(slope_is_sure(p, 4, 7)); /* 1000 of 11000, times 3.18 / 1.96 */
+	assert_true(slope_is_sure(p, 4, 6));
 	p[3].longer += 1000000; /* hit by something long */
 	p[5].shorter += 1000000;
 	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 11000000);
-	assert_false(slope_is_sure(p, 16, 24));
+	assert_false(slope_is_sure(p, 16, 22));
 	for (unsigned i = 0; i < 16; i++)
 		p[i] = (struct pair){ 500, 10500 };
 	assert_true(slope_is_sure(p, 2, 1000));

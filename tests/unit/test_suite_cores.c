@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "bench/crowd.h"
 #include "bench/matrix.h"
 #include "tests/unit/closed_loop.h"
 #include "tests/unit/host_pages.h"
@@ -370,9 +371,36 @@ static void test_cores_relations_follow_the_topology(void **state)
 	}
 }
 
+/* Who meets whom in memory's banks hangs on how far two cores are from each other: that is another distance for each pair of windows, as of
+ * places drawn independently (64 lines of 16384: one in 128). */
+static void test_cores_places_of_a_crowd_are_independent(void **state)
+{
+	(void)state;
+	enum { MEMBERS = 36, LINES = 16384, NEAR = 64 };
+	static struct member members[MEMBERS];
+	const struct crowd c = { .members = members, .pair_bytes = 64 * 640 };
+	unsigned distances = 0, near = 0;
+
+	for (unsigned i = 0; i < MEMBERS; i++)
+		members[i].set.shape = (struct shape){ .array_bytes = 64 * LINES, .line_bytes = 64 };
+	for (unsigned i = 0; i < MEMBERS; i++)
+		for (unsigned k = 0; k < i; k++)
+			for (unsigned pair = 0; pair < CROWD_PLACES; pair++)
+				for (unsigned before = 0; before < pair; before++) {
+					const int64_t distance = (int64_t)(crowd_place(&c, i, pair) - crowd_place(&c, k, pair));
+					const int64_t other = (int64_t)(crowd_place(&c, i, before) - crowd_place(&c, k, before));
+
+					assert_true(crowd_place(&c, i, pair) <= 64 * LINES - c.pair_bytes);
+					distances++;
+					near += distance - other < 64 * NEAR && other - distance < 64 * NEAR;
+				}
+	assert_true(near * 100 < distances);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cores_places_of_a_crowd_are_independent),
 		cmocka_unit_test(test_cores_loads_find_the_machines),
 		cmocka_unit_test(test_cores_matrix_has_every_pair),
 		cmocka_unit_test(test_cores_rows_while_others_work),
