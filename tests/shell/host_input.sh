@@ -66,6 +66,6 @@ check "host_nothing_ran_so_far" nothing_ran
 
 # Results that cannot be kept: the table appears all the same, with the reason.
 check "host_no_place_for_results_is_status_3" says 3 "no results will be kept: /proc/nowhere" "$s" run --only load.l1.latency --out /proc/nowhere
-check "host_no_place_for_results_prints_the_table" says 3 "^load.l1.latency +[0-9]+\." "$s" run --only load.l1.latency --out /proc/nowhere
+check "host_no_place_for_results_prints_the_table" says 3 "^triad.l1.bandwidth +[0-9]+\." "$s" run --only triad.l1.bandwidth --out /proc/nowhere
 check "host_full_output_is_told" says 3 "standard output could not be written" sh -c "'$s' list >/dev/full"
 tap_end

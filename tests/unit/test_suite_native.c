@@ -54,17 +54,26 @@ static void test_suite_native_quick_gives_values(void **state)
 	assert_int_equal(sum.files, ST_OK);
 	assert_int_equal(sum.by_status[ROW_FAULT], 0);
 
+	/* Another thread of the core may take all windows of a row in the private caches; it has no value then and says so. */
+	for (unsigned i = 0; i < h.result_count; i++) {
+		const struct row_result *r = &h.results[i];
+
+		assert_true(r->status == ROW_UNPROVEN || r->status == ROW_NOISY);
+		assert_non_null(strstr(r->reason, r->samples ? "no performance counters" : "disturbed"));
+		assert_true(r->samples || r->status == ROW_NOISY);
+	}
+
 	const struct row_result *l1 = memory_host_result(&h, "load.l1.latency");
 	const struct row_result *l2 = memory_host_result(&h, "load.l2.latency");
 	const struct row_result *dram = memory_host_result(&h, "load.dram_local.latency");
+	const struct row_result *triad = memory_host_result(&h, "triad.l1.bandwidth");
 	assert_non_null(l1);
-	assert_int_equal(l1->status, ROW_UNPROVEN);
-	assert_non_null(strstr(l1->reason, "no performance counters"));
-	assert_in_range(l1->value_milli, 2500, 7500);
-	if (l2->samples)
+	if (!l1->noisy)
+		assert_in_range(l1->value_milli, 2500, 7500);
+	if (!l1->noisy && !l2->noisy)
 		assert_true(l2->value_milli > l1->value_milli);
-	if (dram->samples)
-		assert_true(dram->value_milli > 10 * l1->value_milli);
+	assert_in_range(dram->value_milli, 75000, 5000000);
+	assert_true(triad->value_milli > 1000);
 	memory_host_free(&h);
 	native_close(native);
 }
