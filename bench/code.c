@@ -70,6 +70,15 @@ static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, si
 
 static uint32_t lines_of(enum code code) { return code == CODE_LINES_L3 || code == CODE_LINES_FAR_BASE ? CODE_LINES_FAR : CODE_LINES; }
 
+/* Whether a line of each of CODE_WALK_PAGES and their entries leave room in a cache's sets for what runs them: in one that is full each of its lines pushes out the
+ * next. A line of the wrapper's is in few sets: it meets both only where all sets have code. */
+static bool room_beside_pages(const struct cpu_cache *c)
+{
+	const uint64_t way = cpu_cache_way_bytes(c), sets = way / LINE, entries = CODE_WALK_PAGES * ENTRY_BYTES / LINE;
+
+	return !sets || (CODE_WALK_PAGES + sets - 1) / sets + (entries + sets - 1) / sets + (sets <= CODE_WALK_PAGES) <= c->ways;
+}
+
 enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
@@ -125,7 +134,7 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
 			return ST_UNSUPPORTED;
 		}
-		if (l2 && l2->bytes && l2->bytes / 4 * 3 < CODE_WALK_PAGES * (LINE + ENTRY_BYTES)) { /* beside what the walks load; of more, replaced at random, visits do not bring all */
+		if (l2 && l2->bytes && (l2->bytes / 4 * 3 < CODE_WALK_PAGES * (LINE + ENTRY_BYTES) || !room_beside_pages(l2))) { /* beside what the walks load; of more, replaced at random, visits do not bring all */
 			str_copy(reason, capacity, "a line of each page of code would not stay in the L2");
 			return ST_UNSUPPORTED;
 		}

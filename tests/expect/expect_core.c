@@ -308,10 +308,11 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		int64_t least = 0, most = 0, tolerance;
 
 		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second; a line of each and its entry in
-		 * three quarters of the L2 */
-		const int64_t l2 = field(t, "l2", "bytes");
+		 * three quarters of the L2, and in no set of it more than it has ways, with one of the wrapper's where each has code */
+		const int64_t l2 = field(t, "l2", "bytes"), ways = larger(1, field(t, "l2", "ways")), sets = larger(1, l2 / 64 / ways);
+		const int64_t met = (CODE_PAGES - 1) / sets + 1 + (CODE_PAGES / ENTRIES_A_LINE - 1) / sets + 1 + (sets > CODE_PAGES ? 0 : 1);
 
-		if (field(t, "itlb", "entries") > 1024 || field(t, "stlb", "entries") > 1536 || (l2 && l2 / 4 * 3 < CODE_PAGES * (64 + 8)))
+		if (field(t, "itlb", "entries") > 1024 || field(t, "stlb", "entries") > 1536 || (l2 && (l2 / 4 * 3 < CODE_PAGES * (64 + 8) || met > ways)))
 			return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
 		entries_gone(t, &least, &most);
 		machine_walk_loads(t, 12, CODE_PAGES * 4096, &above_least, &above_most);
