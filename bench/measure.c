@@ -352,6 +352,14 @@ static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
 }
 
+/* Whether a ring fills some sets of its cache, so that a line of the wrapper's pushes out one of it, and that one the next. Once round all have come back. */
+static bool fills_sets(const struct loop *l, const struct working_set *w)
+{
+	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
+
+	return l->row->place == PLACE_L2 && w->shape.order == ORDER_LINES && l2 && w->shape.bytes > l2->bytes - cpu_cache_way_bytes(l2);
+}
+
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 {
 	const struct row_pair *pair = l->row->pair;
@@ -363,6 +371,8 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	w->window = l->row->window / (short_streams(l) && !mean ? STREAMS_PART : 1);
 	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
 		w->window *= WITNESSED_FACTOR;
+	if (fills_sets(l, w) && w->window < w->shape.nodes)
+		w->window = w->shape.nodes;
 	w->shorter = mean ? MEAN_SHORTER : w->window;
 	while (w->kernel && short_streams(l) && w->window > STREAM_LEAST && fills_l2(l, w))
 		w->shorter = w->window /= 2;

@@ -150,7 +150,7 @@ const struct row rows[] = {
 	  "own L1 data cache", proof_l1, "", 200000, 2, BOTH, NULL, NULL },
 	{ "load.l2.latency", "load to use, line in the L2 cache", LATENCY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "", 200000, 3, BOTH, NULL, NULL },
+	  "own L2 cache", proof_l2, "", 200000, 4, BOTH, NULL, NULL },
 	{ "load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", LATENCY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH, NULL, NULL },
@@ -163,7 +163,7 @@ const struct row rows[] = {
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
-	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 4, BOTH, NULL, NULL },
+	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 5, BOTH, NULL, NULL },
 	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
 	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 400000, 1, BOTH, NULL, NULL },
