@@ -499,7 +499,7 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 			uint32_t group = next[step % count], pass = step / count % PAGE_GROUP;
 			uint32_t page = group * PAGE_GROUP + (pass + group) % PAGE_GROUP;
 
-			*(uint64_t *)((uint8_t *)m->host + (uint64_t)at[previous] * s->line_bytes) =
+			*(uint64_t *)mapping_at(m, (uint64_t)at[previous] * s->line_bytes) =
 				m->va + (uint64_t)at[page] * s->line_bytes;
 			previous = page;
 		}
@@ -514,6 +514,6 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 	else
 		random_cycle(random, next, n);
 	for (uint32_t i = 0; i < n; i++)
-		*(uint64_t *)((uint8_t *)m->host + (uint64_t)at[i] * s->line_bytes) =
+		*(uint64_t *)mapping_at(m, (uint64_t)at[i] * s->line_bytes) =
 			m->va + (uint64_t)at[next[i]] * s->line_bytes;
 }

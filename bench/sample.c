@@ -174,7 +174,7 @@ static bool is_node(const struct sampling *s, const struct pebs_record *r)
 
 	if (offset % w->shape.line_bytes || offset > w->map.bytes - sizeof(next))
 		return false;
-	memcpy(&next, (const uint8_t *)w->map.host + offset, sizeof(next));
+	memcpy(&next, mapping_at(&w->map, offset), sizeof(next));
 	return next && next == r->gpr[s->code ? REGISTER_OF_CURVE : REGISTER_OF_CHASE];
 }
 

@@ -471,7 +471,7 @@ static void go_to_first_page(struct working_set *w)
 
 	do {
 		before = w->at;
-		w->at = *(uint64_t *)((uint8_t *)w->map.host + (before - w->map.va));
+		w->at = *(uint64_t *)mapping_at(&w->map, before - w->map.va);
 	} while (before - w->map.va < PAGE_4K || w->at - w->map.va >= PAGE_4K);
 }
 
@@ -488,6 +488,7 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 		w->map.va = WINDOW_DATA + slot * (wide ? LARGE_SPAN_MAX : PAGE_1G);
 		w->map.page_bytes = page;
 		w->map.node = cores_node(b, out->row->node);
+		w->map.repeats = large_pages && page > PAGE_4K && w->shape.spread_pages == 1 && w->shape.nodes <= page / w->shape.line_bytes;
 		w->map.bytes = (w->shape.span_bytes + page - 1) / page * page;
 		st = b->a->ops->map(b->a->self, &w->map);
 		if (st != ST_UNSUPPORTED || page == PAGE_4K || large_pages)
@@ -577,8 +578,8 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 		w->at += (w->shape.nodes / 2 / w->shape.region_nodes - 1) * (uint64_t)w->shape.region_nodes * w->shape.line_bytes;
 	if (w->shape.order == ORDER_SPARSE)
 		for (uint64_t offset = 0; offset < w->map.bytes; offset += w->shape.line_bytes)
-			if (*(uint64_t *)((uint8_t *)w->map.host + offset)) {
-				w->at = *(uint64_t *)((uint8_t *)w->map.host + offset);
+			if (*(uint64_t *)mapping_at(&w->map, offset)) {
+				w->at = *(uint64_t *)mapping_at(&w->map, offset);
 				break;
 			}
 	return ST_OK;

@@ -101,6 +101,8 @@ static enum status hw_pci_write32(void *self, struct pci_address at, uint32_t va
 }
 
 /* --- memory --------------------------------------------------------------------------------------- */
+static uint64_t memory_bytes(const struct mapping *m) { return m->repeats ? m->page_bytes : m->bytes; }
+
 static enum status hw_map(void *self, struct mapping *m)
 {
 	struct hw *h = self;
@@ -115,12 +117,16 @@ static enum status hw_map(void *self, struct mapping *m)
 	if (m->node >= h->access.nodes || m->bytes == 0 || m->bytes % m->page_bytes != 0 || m->va % m->page_bytes != 0 ||
 	    m->va < WINDOW_SCRATCH || m->va >= WINDOW_END || m->bytes > WINDOW_END - m->va)
 		return ST_RANGE;
-	enum status s = physical_get(h->acpi, m->bytes, m->page_bytes, m->node, &pa);
+	enum status s = physical_get(h->acpi, memory_bytes(m), m->page_bytes, m->node, &pa);
 	if (s != ST_OK)
 		return s;
-	s = window_map(&h->window, m->va, pa, m->bytes, m->page_bytes, m->executable);
+	for (uint64_t at = 0; s == ST_OK && at < m->bytes; at += memory_bytes(m)) {
+		s = window_map(&h->window, m->va + at, pa, memory_bytes(m), m->page_bytes, m->executable);
+		if (s != ST_OK)
+			window_unmap(&h->window, m->va, at, m->page_bytes);
+	}
 	if (s != ST_OK) {
-		physical_put(pa, m->bytes);
+		physical_put(pa, memory_bytes(m));
 		return s;
 	}
 	m->host = (void *)(uintptr_t)pa; /* the firmware maps memory one to one */
@@ -135,7 +141,7 @@ static enum status hw_unmap(void *self, struct mapping *m)
 	if (m->owner != h)
 		return ST_RANGE;
 	window_unmap(&h->window, m->va, m->bytes, m->page_bytes);
-	physical_put(m->pa, m->bytes);
+	physical_put(m->pa, memory_bytes(m));
 	m->owner = NULL;
 	m->host = NULL;
 	return ST_OK;

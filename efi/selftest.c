@@ -215,6 +215,14 @@ static void test_memory(struct tap *t, struct hw *h)
 			      .node = node }) != ST_OK, "node %u: the same address twice is refused", node);
 			check(t, a->ops->unmap(a->self, &m) == ST_OK, "node %u: unmapped", node);
 		}
+	struct mapping same = { .va = WINDOW_DATA, .bytes = 40 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true };
+	uint64_t first = 0, last = 0;
+	check(t, a->ops->map(a->self, &same) == ST_OK && same.repeats, "40 repeated pages of 2 MiB");
+	memcpy(mapping_at(&same, 39 * PAGE_2M + 64), &(uint64_t){ 0x5566778811223344ull }, 8);
+	check(t, a->ops->mmio_read(a->self, same.va + 64, 8, &first) == ST_OK && first == 0x5566778811223344ull &&
+	      a->ops->mmio_read(a->self, same.va + 39 * PAGE_2M + 64, 8, &last) == ST_OK && last == first, "they are the same page");
+	check(t, a->ops->unmap(a->self, &same) == ST_OK && a->ops->mmio_read(a->self, same.va + 39 * PAGE_2M, 8, &last) != ST_OK,
+	      "repeated pages: unmapped");
 	struct mapping odd = { .va = WINDOW_DATA, .bytes = 8192, .page_bytes = 8192 };
 	check(t, a->ops->map(a->self, &odd) == ST_UNSUPPORTED, "a page of 8 KiB is unsupported");
 	struct mapping far = { .va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes };

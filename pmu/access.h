@@ -54,12 +54,20 @@ struct mapping {
 	uint64_t page_bytes; /* PAGE_4K, PAGE_2M or PAGE_1G: exactly this, or ST_UNSUPPORTED */
 	unsigned node;       /* memory node, 0 .. access.nodes - 1 */
 	bool executable;
+	bool repeats;        /* every page may be the same memory, for what lies at another place in each: as many pages in a TLB
+	                        for one page of memory. map() clears it where each has memory of its own */
 
 	void *host;          /* where C code of this program reads and writes the bytes;
 	                        zeroed by map(). Never prepares cache state: kernels do that. */
 	uint64_t pa;         /* physical address of the first page, as far as known; else 0 */
 	void *owner;         /* the backend's own */
 };
+
+/* Where C code finds byte `offset` of a range that map() made. */
+static inline void *mapping_at(const struct mapping *m, uint64_t offset)
+{
+	return (uint8_t *)m->host + (m->repeats ? offset % m->page_bytes : offset);
+}
 
 /* One call on one core: entry(argument) on the core's own stack, quiet. */
 struct job {

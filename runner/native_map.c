@@ -2,7 +2,9 @@
  *
  * 4 KiB pages are kept small by MADV_NOHUGEPAGE. 2 MiB and 1 GiB pages come from the reserved pool
  * (MAP_HUGETLB); where it is empty, 2 MiB ones come from transparent huge pages, and /proc/self/smaps must
- * then say that the whole range has them. Not seen: a hypervisor that maps our huge pages by small ones. */
+ * then say that the whole range has them. Pages that may repeat are one page of a file in memory, mapped again and
+ * again: for 12 GiB of which each page has one line in use, 2 MiB are cleared.
+ * Not seen: a hypervisor that maps our huge pages by small ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
@@ -53,7 +55,7 @@ static uint64_t huge_bytes(uint64_t va, uint64_t bytes)
 		char c;
 		if (sscanf(line, "%lx-%lx %c", &from, &to, &c) == 3)
 			inside = from >= va && to <= va + bytes;
-		else if (inside && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1)
+		else if (inside && (sscanf(line, "AnonHugePages: %lu kB", &kib) == 1 || sscanf(line, "ShmemPmdMapped: %lu kB", &kib) == 1))
 			sum += (uint64_t)kib * 1024;
 	}
 	if (f)
@@ -128,12 +130,64 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 	return ST_OK;
 }
 
+/* One page of a file at `at`, present; the first of them decides where its memory is and how large its page. */
+static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, int node, bool pool)
+{
+	const bool first = at == m->va;
+	void *want = (void *)(uintptr_t)at;
+	void *got = mmap(want, m->page_bytes, PROT_READ | PROT_WRITE | (m->executable ? PROT_EXEC : 0), MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+	enum status s = got == want ? ST_OK : ST_UNSUPPORTED;
+
+	if (got == MAP_FAILED)
+		return ST_UNSUPPORTED; /* also: more areas than the kernel allows */
+	if (s == ST_OK && first)
+		s = bind_to_node(got, m->page_bytes, node);
+	if (s == ST_OK && first && !pool)
+		(void)madvise(got, m->page_bytes, MADV_HUGEPAGE); /* as far as shmem_enabled lets it; else it is put together */
+	if (s == ST_OK)
+		s = make_present(got, m->page_bytes, first ? node : -1, 1);
+	if (s == ST_OK && first && !pool && huge_bytes(at, m->page_bytes) != m->page_bytes && madvise(got, m->page_bytes, MADV_COLLAPSE))
+		s = ST_UNSUPPORTED;
+	if (s != ST_OK)
+		munmap(got, m->page_bytes);
+	return s;
+}
+
+/* All pages the same one, from the reserved pool or, of 2 MiB, a transparent one. ST_UNSUPPORTED where it cannot be had so. */
+static enum status try_repeated(struct mapping *m, int node, bool pool)
+{
+	const unsigned order = m->page_bytes == PAGE_1G ? 30 : 21;
+	int fd = memfd_create("stallmeter", MFD_CLOEXEC | (pool ? MFD_HUGETLB | order << MAP_HUGE_SHIFT : 0));
+	enum status s = fd >= 0 && !ftruncate(fd, (off_t)m->page_bytes) ? ST_OK : ST_UNSUPPORTED;
+	uint64_t mapped = 0;
+
+	while (s == ST_OK && mapped < m->bytes) {
+		s = map_file_page(m, m->va + mapped, fd, node, pool);
+		mapped += s == ST_OK ? m->page_bytes : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (s == ST_OK && !pool && huge_bytes(m->va, m->bytes) != m->bytes)
+		s = ST_UNSUPPORTED;
+	if (s != ST_OK && mapped)
+		munmap((void *)(uintptr_t)m->va, mapped);
+	if (s != ST_OK)
+		return ST_UNSUPPORTED;
+	m->host = (void *)(uintptr_t)m->va;
+	m->pa = physical_address(m->va);
+	return ST_OK;
+}
+
 enum status native_map_pages(struct mapping *m, int node)
 {
 	m->host = NULL;
 	m->pa = 0;
 	if (!m->bytes || m->va % m->page_bytes || m->bytes % m->page_bytes)
 		return ST_RANGE;
+	if (m->repeats && ((m->page_bytes > PAGE_4K && try_repeated(m, node, true) == ST_OK) ||
+	                   (m->page_bytes == PAGE_2M && try_repeated(m, node, false) == ST_OK)))
+		return ST_OK;
+	m->repeats = false;
 	switch (m->page_bytes) {
 	case PAGE_4K:
 		if (m->bytes > available_bytes() / 4 * 3)

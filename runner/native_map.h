@@ -4,7 +4,8 @@
 
 #include "pmu/access.h"
 
-/* Maps m->va .. + m->bytes with pages of exactly m->page_bytes, zeroed and present; node -1: wherever.
+/* Maps m->va .. + m->bytes with pages of exactly m->page_bytes, zeroed and present; node -1: wherever. m->repeats is cleared
+ * where each page got memory of its own.
  * ST_UNSUPPORTED: the kernel gives no such pages (or did not prove that it did), ST_FULL: no memory,
  * ST_REFUSED: the address is taken or executable memory is forbidden, ST_RANGE: not whole pages. */
 MUST_CHECK enum status native_map_pages(struct mapping *m, int node);

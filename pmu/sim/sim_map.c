@@ -70,6 +70,7 @@ enum status sim_map(struct sim *s, struct mapping *m, bool own)
 	void *host = s->from.get(s->from.self, m->bytes);
 	if (!host)
 		return ST_FULL;
+	m->repeats = false;
 	m->host = host;
 	m->pa = pa;
 	m->owner = s;

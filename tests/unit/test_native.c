@@ -211,7 +211,8 @@ static unsigned long huge_kib(uint64_t va)
 		if (sscanf(line, "%lx-%lx %c", &from, &to, &c) == 3)
 			inside = from <= va && va < to;
 		else if (inside && (sscanf(line, "AnonHugePages: %lu", &kib) == 1 ||
-		                    sscanf(line, "Private_Hugetlb: %lu", &kib) == 1))
+		                    sscanf(line, "ShmemPmdMapped: %lu", &kib) == 1 ||
+		                    sscanf(line, "Shared_Hugetlb: %lu", &kib) == 1 || sscanf(line, "Private_Hugetlb: %lu", &kib) == 1))
 			sum += kib;
 	}
 	if (f)
@@ -242,6 +243,37 @@ static void test_native_large_pages_are_large_or_refused(void **state)
 		assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 	else
 		assert_int_equal(s, ST_UNSUPPORTED);
+}
+
+static void test_native_repeated_pages_are_large_and_the_same(void **state)
+{
+	(void)state;
+	open_native();
+	struct mapping m = {.va = WINDOW_DATA, .bytes = 300 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	if (!m.repeats) {
+		assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+		skip(); /* neither a reserved page of 2 MiB nor a transparent one of a file */
+	}
+	assert_int_equal(huge_kib(m.va + 299 * PAGE_2M), PAGE_2M / 1024);
+	for (uint64_t i = 0; i < 300; i++) {
+		uint64_t *at = mapping_at(&m, i * PAGE_2M + i * 64);
+		assert_int_equal(*at, 0);
+		*at = i + 1;
+	}
+	for (uint64_t i = 0; i < 300; i++)
+		assert_int_equal(*(volatile uint64_t *)(uintptr_t)(m.va + (299 - i) * PAGE_2M + i * 64), i + 1);
+	struct mapping again = {.va = m.va + 299 * PAGE_2M, .bytes = PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
+	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	/* nothing is left, also where a part of the range was taken */
+	m = (struct mapping){.va = WINDOW_DATA + 3 * PAGE_2M, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
+	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
+	again = (struct mapping){.va = WINDOW_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
+	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
+	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
+	assert_int_equal(a->ops->map(a->self, &again), ST_OK);
+	assert_int_equal(a->ops->unmap(a->self, &again), ST_OK);
 }
 
 static void test_native_refuses_wrong_mappings(void **state)
@@ -283,6 +315,7 @@ int main(void)
 		NATIVE_TEST(test_native_endless_kernel_is_a_timeout),
 		NATIVE_TEST(test_native_maps_at_the_window_zeroed),
 		NATIVE_TEST(test_native_large_pages_are_large_or_refused),
+		NATIVE_TEST(test_native_repeated_pages_are_large_and_the_same),
 		NATIVE_TEST(test_native_refuses_wrong_mappings),
 		NATIVE_TEST(test_native_has_no_registers),
 	};
