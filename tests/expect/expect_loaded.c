@@ -11,10 +11,12 @@
 #include "tests/expect/follow_core.h"
 
 #define CORES_MOST 64u
-#define STARTS 24u
+#define STARTS 16u
 #define LOADS 16u                /* of an iteration */
 #define NODES 128u               /* of the chain, each anywhere in its part of the pages, in random order */
-#define WINDOW 32u               /* loads; those of a window twice as long that are not in the shorter one count, */
+#define ROUNDS 3u                /* of two windows, */
+#define ROUNDS_LIGHT 4u          /* of longer ones */
+#define WINDOW 32u               /* loads; what a window of twice as many takes more counts, */
 #define LIGHT_TIMES 4u           /* or of one so many times as long, where loads wait seldom: */
 #define LIGHT_DELAY 6u           /* those under the last lighter load, others with so many turns of a delay, take less than twice as long as alone */
 #define LIGHT_STARTS 3u
@@ -24,7 +26,7 @@
 #define CHASE_PAGES_MOST 16u      /* or half of what the TLB has for them */
 #define INJECT_BYTES 0x100000u
 #define CORE_BYTES ((1ull << 36) + 4160) /* from one core's lines to the next's: other sets and slices */
-#define APART 1024u              /* cycles that a core may begin behind another: a rhythm of the others that is as long as a load's keeps its distance to it */
+#define APART 24u                /* cycles that a core may begin behind another, as they do behind a gate: nothing of what the first loads meet is over by then */
 #define BEGIN_CYCLES 100000u     /* what went before is over */
 #define VECTOR_BYTES 8u
 #define R11 VECTOR
@@ -154,8 +156,8 @@ static void begin(struct loaded *l, uint64_t t)
 	}
 }
 
-/* A window of so many loads, which go on round the chain: when the last one has come, and *middle: the one at its shorter part's end. */
-static uint64_t window(struct loaded *l, unsigned most, uint64_t *middle)
+/* A window of so many loads, which go on round the chain: when the last one has come. */
+static uint64_t window(struct loaded *l, unsigned most)
 {
 	const struct op load = { .kind = 'l', .length = 3, .slots = 1, .what = KINDS, .reads = { NO_REG, NO_REG }, .writes = VECTOR };
 	const uint64_t fence = 1 + (uint64_t)cost_of(l->core[0]->t, "lfence").latency;
@@ -180,23 +182,37 @@ static uint64_t window(struct loaded *l, unsigned most, uint64_t *middle)
 		c->slots = 0;
 		follow_step(c, &load, false, l->node[(l->next + loads) % NODES], 0, l->chase_bytes, VECTOR_BYTES);
 		barrier = c->ready[VECTOR] + fence;
-		*middle = ++loads == WINDOW ? barrier : *middle;
+		loads++;
 	}
 	l->next += most;
 	return barrier;
 }
 
-/* Thousandths of a cycle a load, of those that a window so many times as long has more. Before it come those that did in the row, once the whole chain:
- * memory's rows are as its lines left them, and those of the others that came later. */
-static uint64_t latency(struct loaded *l, unsigned times)
+/* What a window of so many loads takes, of cores that begin together. */
+static uint64_t taken(struct loaded *l, unsigned loads)
 {
-	uint64_t middle = 0;
+	begin(l, l->core[0]->alloc + BEGIN_CYCLES);
+
+	const uint64_t from = l->core[0]->alloc;
+
+	return window(l, loads) - from;
+}
+
+/* Thousandths of a cycle a load, of those that a window so many times as long has more: the mean of rounds of both, each window anew from where the others
+ * have nothing under way. What the first loads wait is another time in each. Before them comes a round that does not count: memory's rows are as its lines
+ * left them, and those of the others that came later. */
+static int64_t latency(struct loaded *l, unsigned times)
+{
+	const unsigned rounds = times == LIGHT_TIMES ? ROUNDS_LIGHT : ROUNDS;
+	int64_t more = 0;
 
 	chain(l);
-	begin(l, BEGIN_CYCLES);
-	begin(l, window(l, NODES, &middle) + BEGIN_CYCLES);
-	begin(l, window(l, WINDOW, &middle) + BEGIN_CYCLES);
-	return 1000 * (window(l, times * WINDOW, &middle) - middle) / (times - 1) / WINDOW;
+	for (unsigned round = 0; round <= rounds; round++) {
+		const uint64_t shorter = taken(l, WINDOW), longer = taken(l, times * WINDOW);
+
+		more += round ? (int64_t)longer - (int64_t)shorter : 0;
+	}
+	return 1000 * more / (times - 1) / WINDOW / rounds;
 }
 
 static bool once(struct machine_text *t, unsigned cores, bool quiet, unsigned start, unsigned delay, unsigned times, int64_t *milli)
@@ -206,7 +222,7 @@ static bool once(struct machine_text *t, unsigned cores, bool quiet, unsigned st
 	if (!l)
 		return false;
 	l->delay = delay;
-	*milli = (int64_t)latency(l, times);
+	*milli = latency(l, times);
 	loaded_close(l);
 	return true;
 }
