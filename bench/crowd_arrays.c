@@ -7,6 +7,7 @@
 #define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new; on a simulated machine one fewer */
 #define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
 #define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
+#define FILLS 4u               /* of a last level that may not replace the oldest, at most: e^-5 of what a random one held before is left */
 #define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
 #define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
 #define VALUE_WINDOWS 64u     /* of a row, in which all cores are at work */
@@ -138,17 +139,24 @@ static uint64_t fill_of(const struct crowd *c, unsigned n, unsigned i, const str
 	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
 }
 
-/* The most bytes of an array that one of the first n members fills the last level from. */
+/* The most bytes of an array that one of the first n members fills the last level from, as often as it may have to. */
 static uint64_t filled(const struct crowd *c, unsigned n, const struct kernel *k)
 {
+	const uint64_t fills = window_may_forget(c->b) ? FILLS : 1;
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint64_t bytes = (level_below(c, k) + fill_of(c, n, i, k)) * k->step_bytes;
+		const uint64_t bytes = (level_below(c, k) + fills * fill_of(c, n, i, k)) * k->step_bytes;
 
 		most = bytes > most ? bytes : most;
 	}
 	return most;
+}
+
+/* The bytes of an array that windows go through. */
+static uint64_t of_windows(const struct crowd *c, uint64_t step_bytes)
+{
+	return c->places_bytes ? c->places_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * step_bytes;
 }
 
 /* What is to lie between arrays of so many bytes, so that they go through the last level's sets together. */
@@ -204,8 +212,7 @@ enum status crowd_shape(const struct crowd *c, unsigned n, struct shape *s, stru
 		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
 		/* nor does what fills the last level: the windows' lines would be in it; where all are to come through its sets in turn, both
 		 * together, for beyond its end an array begins in other sets */
-		const uint64_t windows = c->places_bytes ? c->places_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * s->step_bytes;
-		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + windows;
+		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + of_windows(c, s->step_bytes);
 
 		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / crowd_sharers(c, n, PLACE_DRAM) / s->arrays - 1);
@@ -295,19 +302,62 @@ static enum status visit_alone(struct crowd *c, unsigned i, uint64_t units, cons
 }
 
 /* Members from..n-1 of caches that none before them fills go through as much as fills the last level, one after another: where two come through a
- * set at a time, lines of equal arrays lie side by side there, and what windows push out is modified more or less often than its share. An inclusive
- * last level takes from the others' caches what it gives up, so these are filled behind that: an empty one gives nothing to the last level, whose slices have less to do. */
+ * set at a time, lines of equal arrays lie side by side there, and what windows push out is modified more or less often than its share. */
 static enum status fill(struct crowd *c, unsigned from, unsigned n, const struct kernel *visitor)
+{
+	enum status st = ST_OK;
+
+	for (unsigned i = from; i < n && st == ST_OK; i++)
+		st = visit_alone(c, i, sharing(c, from, i, PLACE_DRAM) ? 1 : fill_of(c, n, i, c->members->set.kernel), visitor);
+	return st;
+}
+
+/* An inclusive last level takes from the others' caches what it gives up, so these are filled behind that: an empty one gives nothing to the
+ * last level, whose slices have less to do. */
+static enum status fill_below(struct crowd *c, unsigned from, const struct kernel *visitor)
 {
 	const struct kernel *k = c->members->set.kernel;
 	const uint64_t behind = from || crowd_below(c, k) ? 0 : level_below(c, k);
 	enum status st = ST_OK;
 
-	for (unsigned i = from; i < n && st == ST_OK; i++)
-		st = visit_alone(c, i, sharing(c, from, i, PLACE_DRAM) ? 1 : fill_of(c, n, i, k), visitor);
 	for (unsigned i = 0; behind && i < c->count && st == ST_OK; i++)
 		st = visit_alone(c, i, behind, visitor);
 	return st;
+}
+
+/* How many more fills end before what is for windows, at most `wanted`: where these find lines of a fill, and flush them, they leave room
+ * in the last level, and what they bring in pushes nothing out. */
+static unsigned fills_with_room(const struct crowd *c, unsigned from, unsigned n, const struct kernel *k, unsigned wanted)
+{
+	for (unsigned i = from; i < n; i++) {
+		const uint64_t room = c->members[i].set.shape.array_bytes - of_windows(c, k->step_bytes);
+
+		while (wanted && c->members[i].set.at + (wanted * fill_of(c, n, i, k) + level_below(c, k)) * k->step_bytes > room)
+			wanted--;
+	}
+	return wanted;
+}
+
+/* Brings the last levels that are new into the row's state. While the first member has filled its own alone it is looked whether that replaces the
+ * oldest. One that goes by a tree gives up lines in the order in which they came only once it has been filled twice; one that replaces the oldest
+ * has to give up what was looked at, which came out of its turn. */
+static enum status fill_last(struct crowd *c, unsigned from, unsigned n, const struct kernel *visitor)
+{
+	const struct kernel *k = c->members->set.kernel;
+	const unsigned asked = c->b->last_asked;
+	struct member *first = &c->members[0];
+	unsigned more = 0;
+	struct job job;
+	enum status st = fill(c, from, n, visitor);
+	const uint64_t at = first->set.at;
+
+	if (st == ST_OK)
+		st = window_fills(c->b, c->row, &first->set, n == 1 ? fill_of(c, n, 0, k) : 0, 0, &more, &job);
+	first->visited_bytes += first->set.at - at; /* no fill has come to the end of an array */
+	more = c->b->last_asked != asked && !more ? 1 : more < FILLS ? more : FILLS - 1;
+	for (more = fills_with_room(c, from, n, k, more); more && st == ST_OK; more--)
+		st = fill(c, from, n, visitor);
+	return st == ST_OK ? fill_below(c, from, visitor) : st;
 }
 
 enum status crowd_lead(struct crowd *c, unsigned n)
@@ -350,9 +400,7 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
 	const uint64_t below = c->row->prepare == PREPARE_FILL && !from ? crowd_below(c, k) : 0;
 	const unsigned all = below ? c->count : n;
-	unsigned more = 0;
 	bool any = false;
-	struct job job;
 	enum status st = visitor ? ST_OK : ST_BROKEN;
 
 	if (c->row->prepare == PREPARE_FLUSH)
@@ -367,11 +415,7 @@ enum status crowd_warm_up(struct crowd *c, unsigned from, unsigned n)
 	if (any && st == ST_OK)
 		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
 	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
-		st = fill(c, from, n, visitor);
-	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
-		st = window_fills(c->b, c->row, &c->members[0].set, c->members[0].units, 0, &more, &job);
-	while (more-- && st == ST_OK)
-		st = fill(c, from, n, visitor);
+		st = fill_last(c, from, n, visitor);
 	for (unsigned i = 0; i < all; i++)
 		c->members[i].kernel = NULL;
 	return st;

@@ -111,8 +111,10 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 /* Runs a working set's kernel for so many units of work, from where the last window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
+/* Whether the last level may be one that does not replace the oldest, as far as has been looked. */
+bool window_may_forget(const struct bench *b);
 /* How many times more the last level must be gone through that so many iterations, ending at w->at, have just filled, until it has
- * none of what it held before: 0 where it replaces the oldest, which is looked at twice a run. */
+ * none of what it held before: 0 where it replaces the oldest, which is looked at twice a run, and not for 0 iterations. */
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
 /* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
 const char *window_visitor(const struct row *r, const struct kernel *k);

@@ -296,6 +296,8 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 	return st;
 }
 
+bool window_may_forget(const struct bench *b) { return b->last_forgets || b->last_asked < LAST_LOOKS; }
+
 enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job)
 {
 	enum status st = b->last_forgets || b->last_asked == LAST_LOOKS ? ST_OK : look_at_last_level(b, r, w, units, filled, job);

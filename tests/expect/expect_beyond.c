@@ -70,6 +70,27 @@ static void place_lose(struct place *p)
 		*p = (struct place){ .line = NO_LINE };
 }
 
+/* An inclusive level of several cores gives up any of its lines, as often one that some L2 has as it is full of these: that is lost above. In the L2's
+ * place another comes, and what is modified goes to memory without taking a slice again. Returns whether the line was a stored one. */
+static bool lost_above(struct lines *l)
+{
+	const uint64_t any = at_random(l) % l->last_lines, each = l->near->l2.sets * l->near->l2.ways;
+
+	if (any / each >= l->far->l2s)
+		return at_random(l) % l->shape.arrays == 0;
+	const struct shared_l2 *near = l->far->l2[any / each];
+	struct place *p = &near->l2.place[any % each];
+
+	if (p->line == NO_LINE)
+		return false;
+	struct lines *owner = lines_owner(near, p->line);
+	const bool stored = array_of(owner, p->line) == 0;
+
+	place_lose(places_find(&owner->l1, p->line));
+	place_lose(p);
+	return stored;
+}
+
 /* The last level takes a line in at t and gives one up for it: of those that came to its set the one that came as many before as
  * there are ways, or, where it is chosen at random, any: each of them stays with the chance of all ways but one. A hash of slices is
  * not known: the line's place in its round of slices differs from the other's by the same for a long time, or each time. What an
@@ -84,6 +105,13 @@ static void last_takes(struct lines *l, uint64_t line, uint64_t t)
 
 	if (!l->shape.stored || l->shape.nontemporal)
 		return;
+	if (l->shape.cores > 1 && l->loses_above) {
+		const uint64_t other = line + (1 + at_random(l) % PARTS) * sets;
+
+		if (lost_above(l) && l->timed)
+			(void)lines_write_memory(l, l->hash ? of_slice(l, other, slice_of(l, line)) : other, t);
+		return;
+	}
 	while (l->last_policy == 2 && at_random(l) % l->last_ways)
 		before++;
 	/* array i came to the set last at a place that far behind this one's; the stored one is the first */

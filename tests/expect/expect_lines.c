@@ -19,6 +19,15 @@ static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* How long that is, of a line that nothing holds up. */
 static uint64_t unloaded(const struct lines *l) { return l->l3_cycles + (l->shape.level < 4 && l->l3 ? 0 : l->memory_cycles); }
 
+struct lines *lines_owner(const struct shared_l2 *near, uint64_t line)
+{
+	struct lines *owner = near->user[0];
+
+	for (unsigned i = 1; i < near->users; i++)
+		owner = 64 * line >= near->user[i]->shape.base ? near->user[i] : owner; /* the later a core was opened the further up its arrays lie */
+	return owner;
+}
+
 /* --- the L2 -------------------------------------------------------------------------------------- */
 
 static void into_l2(struct lines *l, uint64_t line, uint64_t ready, bool modified, uint64_t t)
@@ -29,10 +38,11 @@ static void into_l2(struct lines *l, uint64_t line, uint64_t ready, bool modifie
 	*p = (struct place){ .line = line, .ready = ready, .used = p->used, .modified = modified };
 	if (old.line == NO_LINE)
 		return;
-	const struct place *above = places_find(&l->l1, old.line);
+	struct lines *owner = lines_owner(l->near, old.line);
+	const struct place *above = places_find(&owner->l1, old.line);
 
-	if (!above || (old.modified && !above->modified))
-		lines_leave(l, old.line, old.modified, t);
+	if (l->timed && (!above || (old.modified && !above->modified)))
+		lines_leave(owner, old.line, old.modified, t);
 }
 
 static uint64_t from_beyond(struct lines *l, uint64_t line, uint64_t t)
@@ -370,8 +380,10 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 		l->l1.random += shape->first;
 		l->near->l2.random += 2 * shape->first;
 	}
+	if (l->near && !l->near->users && l->far)
+		l->far->l2[l->far->l2s++] = l->near;
 	if (l->near)
-		l->near->users++;
+		l->near->user[l->near->users++] = l;
 	if (l->far)
 		l->far->users++;
 	if (!room || !l->near || !l->far || t->missing || !l->channels || l->channels > CHANNELS || l->banks > BANKS || !l->row_lines || l->slices > 64 || !l->slices) {

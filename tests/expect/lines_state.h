@@ -11,10 +11,11 @@
 #define BANKS 256u
 #define BROUGHT 65536u
 #define NO_ROW (-1)
+#define SHARERS 64u /* cores of an L2, L2s of a socket */
 
 /* What cores share: an L2, and what lies beyond; to_here, from_here: the link to the memory of another socket. */
-struct shared_l2 { struct places l2; struct queue super; struct turns port; unsigned users; };
-struct shared { struct queue tracker; struct turns slice[64], channel[CHANNELS], to_here, from_here; int64_t row[CHANNELS][BANKS]; unsigned users; };
+struct shared_l2 { struct places l2; struct queue super; struct turns port; struct lines *user[SHARERS]; unsigned users; };
+struct shared { struct queue tracker; struct turns slice[64], channel[CHANNELS], to_here, from_here; int64_t row[CHANNELS][BANKS]; struct shared_l2 *l2[SHARERS]; unsigned l2s, users; };
 
 struct lines {
 	struct lines_shape shape;
@@ -35,6 +36,8 @@ struct lines {
 
 /* When a line comes that the L2 does not have; before time counts (0) only what the levels above lose by that. */
 uint64_t lines_beyond(struct lines *l, uint64_t line, uint64_t t);
+/* Whose arrays a line is of, among the cores of an L2. */
+struct lines *lines_owner(const struct shared_l2 *near, uint64_t line);
 /* A line leaves the L2. */
 void lines_leave(struct lines *l, uint64_t line, bool modified, uint64_t t);
 /* When the line that is written moves. */

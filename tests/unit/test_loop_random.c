@@ -141,6 +141,9 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/tiny_l2.machine", "*.l2_all.*,*.l3_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/tables.machine", "tlb.*"), 0);
 	assert_int_equal(judge_files("tests/machines/look.machine", "triad.dram.*"), 0);
+	assert_int_equal(judge_files("tests/machines/tree.machine", "copy.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/shared.machine", "copy.dram_all.*,write.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/above.machine", "write.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
 	assert_int_equal(judge_files("tests/machines/three_ways.machine", "frontend.itlb_walk.*"), 0);
 	assert_int_equal(judge_files("tests/machines/rhythm.machine", "load.dram_loaded.*"), 0);
