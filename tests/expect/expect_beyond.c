@@ -52,10 +52,12 @@ static unsigned array_of(const struct lines *l, uint64_t line) { return (unsigne
 
 static uint64_t at_random(struct lines *l)
 {
-	l->random ^= l->random << 13; /* Marsaglia 2003 */
-	l->random ^= l->random >> 7;
-	l->random ^= l->random << 17;
-	return l->random >> 32;
+	uint64_t *r = &l->far->random; /* one for all cores: with one each they chose alike, what another one had just lost */
+
+	*r ^= *r << 13; /* Marsaglia 2003 */
+	*r ^= *r >> 7;
+	*r ^= *r << 17;
+	return *r >> 32;
 }
 
 /* How far behind a line of `array` lies that of array `of` that came to the same set last; with one array another round of the sets. */

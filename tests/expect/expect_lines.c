@@ -324,6 +324,7 @@ static struct shared *shared_open(struct machine_text *t, uint64_t core, uint64_
 		return NULL;
 	const uint64_t link = machine_field(t, "link", "bytes_per_second");
 
+	f->random = 88172645463325252ull;
 	f->tracker.entries = machine_field(t, "gq", "read");
 	for (unsigned i = 0; i < 64; i++)
 		f->slice[i].period_65536 = (machine_field(t, "l3", "busy_uncore_cycles") * core << 16) / uncore;
@@ -366,7 +367,6 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->last_lines = machine_field(t, l3 ? "l3" : "l2", "bytes") / 64;
 	l->last_ways = machine_field(t, l3 ? "l3" : "l2", "ways");
 	l->last_policy = machine_field(t, l3 ? "l3" : "l2", "policy");
-	l->random = 88172645463325252ull;
 	l->loses_above = shape->level == 4 && l3 && l->inclusive && l->last_policy == 2;
 	l->buffers.entries = machine_field(t, "lfb", "entries");
 	l->near = beside && same_l2 ? beside->near : l2_open(t);

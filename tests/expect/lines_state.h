@@ -15,7 +15,7 @@
 
 /* What cores share: an L2, and what lies beyond; to_here, from_here: the link to the memory of another socket. */
 struct shared_l2 { struct places l2; struct queue super; struct turns port; struct lines *user[SHARERS]; unsigned users; };
-struct shared { struct queue tracker; struct turns slice[64], channel[CHANNELS], to_here, from_here; int64_t row[CHANNELS][BANKS]; struct shared_l2 *l2[SHARERS]; unsigned l2s, users; };
+struct shared { struct queue tracker; struct turns slice[64], channel[CHANNELS], to_here, from_here; int64_t row[CHANNELS][BANKS]; struct shared_l2 *l2[SHARERS]; uint64_t random; unsigned l2s, users; };
 
 struct lines {
 	struct lines_shape shape;
@@ -24,7 +24,7 @@ struct lines {
 	struct shared_l2 *near;
 	struct shared *far;
 	uint64_t l1_cycles, l2_cycles, l3_cycles, memory_cycles, drain_cycles, hit_cycles, miss_cycles; /* memory: from the L3's miss on */
-	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead, random;
+	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead;
 	bool l3, inclusive, hash, open_page, timed, loses_above;
 	struct brought { uint64_t line, number; } brought[BROUGHT];
 	uint64_t asked, flushed, last_miss; /* lines of memory that were asked for; until caches were flushed */
