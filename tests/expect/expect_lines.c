@@ -299,6 +299,21 @@ static void fill(struct lines *l)
 		l->near->l2.place[i].ready = 0;
 }
 
+/* The L1 has what the wrapper wrote last: of a page the first line and four a little behind. As the stream comes by it gives them up, and each takes a
+ * turn of the L2's port: what keeps that and a queue busy for good may go on otherwise from there. */
+static void wrapper(struct lines *l)
+{
+	static const uint8_t written[] = { 0, 4, 5, 6, 7 };
+	const uint64_t page = (l->shape.base / 64 + l->shape.first + 2 * PAGE_LINES - 1) / PAGE_LINES * PAGE_LINES;
+
+	for (unsigned i = 0; i < sizeof(written); i++) {
+		const uint64_t line = page + written[i], set = line % l->l1.sets, tree = l->l1.tree[set];
+
+		*places_victim(&l->l1, line) = (struct place){ .line = line + (l->l1.sets << 32), .modified = true };
+		l->l1.tree[set] = tree; /* it goes next */
+	}
+}
+
 /* An L2 and its queue. NULL: no memory. */
 static struct shared_l2 *l2_open(struct machine_text *t)
 {
@@ -392,6 +407,8 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	}
 	if (shape->level > 1 && !shape->cold)
 		fill(l);
+	if (shape->cores == 1 && (shape->level == 2 || shape->level == 3) && !shape->cold)
+		wrapper(l);
 	l->timed = true;
 	return l;
 }
