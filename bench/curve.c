@@ -9,6 +9,7 @@
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
 #define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
 #define SPREAD_STEP 11u           /* lines from node to node: a region's go round any number of channels up to ten */
+#define WALKS_BESIDE 4u           /* lines of a set of the L2 that a ring of CURVE_WALKS leaves to entries of pages and to the wrapper */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
 #define TRIES 3u                  /* for each sample that a disturbance spoilt */
@@ -300,7 +301,13 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	if (p->row->place == PLACE_STLB) { /* a page for each load */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
 		w->shape.nodes = walk_pages(p) / p->curve->most;
-		p->turns = w->shape.nodes; /* the whole ring: which lines of it the L1 has does not decide */
+		/* The whole ring: which lines of it the L1 has does not decide. Twice, where sets of the L2 have no room for its lines and
+		 * those beside: these push some of it out, which it misses once a window, and while the last of them came the shorter
+		 * window would fetch what ends it. */
+		const uint64_t sets = cpu_cache_way_bytes(l2) / LINE;
+		const bool full = sets && (walk_pages(p) + sets - 1) / sets + WALKS_BESIDE > l2->ways;
+
+		p->turns = w->shape.nodes << full;
 	} else if (p->row->place == PLACE_L3) {
 		p->turns = TURNS_SPREAD; /* of fewer, a round more or less of the loads that go at a time would decide */
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
