@@ -26,6 +26,7 @@ struct crowd {
 	struct bench *b;
 	const struct row *row;
 	struct counting counting;    /* on the first member's core */
+	const struct kernel *stream; /* the row's fastest; NULL before that is known */
 	struct member *members;      /* CROWD_MAX */
 	struct job *jobs;
 	unsigned count;              /* members that there are */

@@ -5,6 +5,7 @@
  * before and on simulated machines from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that
  * it begins in, so such a rate is a mean over places. */
 #include "bench/crowd_arrays.h"
+#include "bench/width.h"
 
 #define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
 #define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to */
@@ -244,6 +245,10 @@ static enum status curve(struct crowd *c, struct row_result *out)
 	}
 	for (unsigned i = 0; st == ST_OK && i < count; i++)
 		st = crowd_warm_up(c, i ? points[i - 1] : 0, points[i]);
+	if (st == ST_OK) {
+		c->at_once = c->count;
+		st = width_choose_crowd(c, c->count, out);
+	}
 	/* all at once first: while each has gone as far as the others, all come through the last level's sets in turn */
 	for (unsigned i = count; st == ST_OK && i-- > 0;) {
 		st = point(c, points[i], &p);
@@ -274,7 +279,7 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 		if (!c->b->places.core[i] || node_of(c->b, i) != from)
 			continue;
 		m->core = i;
-		m->set.kernel = kernel_choose(c->row, c->b->cpu);
+		m->set.kernel = c->stream ? c->stream : kernel_choose(c->row, c->b->cpu);
 		m->set.at = 0;
 		st = crowd_shape(c, 1, &m->set.shape, out);
 		if (st == ST_OK)
@@ -287,6 +292,8 @@ static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, st
 	crowd_places(c);
 	if (st == ST_OK && c->count)
 		st = crowd_warm_up(c, 0, c->count);
+	if (st == ST_OK && c->count)
+		st = width_choose_crowd(c, c->count, out);
 	if (st == ST_OK && c->count)
 		st = counted(c, c->count, p);
 	const enum status ended = crowd_give_back(c);

@@ -8,6 +8,7 @@
 #include "bench/skid.h"
 #include "bench/tables.h"
 #include "bench/matrix.h"
+#include "bench/width.h"
 #include "bench/witness.h"
 
 #define REPETITIONS_SIMULATED 5
@@ -411,8 +412,13 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 	for (unsigned s = 0; s < l->set_count && st == ST_OK; s++)
 		st = set_up(l, s, out);
 	out->page_bytes = l->sets[0].map.page_bytes;
-	if (st == ST_OK)
-		return true;
+	if (st == ST_OK) {
+		if ((st = width_choose(l, out)) == ST_OK)
+			return true;
+		row_failed(out, st, &l->job, "trying the kernels");
+		loop_end(l, out);
+		return false;
+	}
 	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = st == ST_UNSUPPORTED;

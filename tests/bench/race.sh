@@ -1,9 +1,9 @@
 #!/bin/bash
 # The streaming kernels on this machine against likwid-bench (Debian's likwid) and a C loop of gcc -O3:
 #   tests/bench/race.sh [ROUNDS [LEVEL/STORES/THREADS ...]]     without points all sixteen:
-# L1, L2, L3, memory; regular and non-temporal stores; one and two threads. In a round every contender has two goes, by turns
-# and each as long, of which the better counts (likwid's are AVX without and with FMA): a race of one draw against the best of
-# several would be lost by equals. Who begins changes from round to round. Of the two others the one with the higher median
+# L1, L2, L3, memory; regular and non-temporal stores; one and two threads. In a round every contender has as many goes, by turns
+# and each as long, of which the best counts (likwid's are AVX without and with FMA and AVX-512 with FMA): a race of one draw against the best of
+# several would be lost by equals. Ours tries its widths in each before it is timed. Who begins changes from round to round. Of the two others the one with the higher median
 # is the best; a round's ratio is ours to it. Printed: medians in GB/s, the median ratio, its spread.
 set -u
 out=${OUT:-out} rounds=${1:-10}
@@ -12,6 +12,7 @@ race=$out/tests/bench/race
 units=(sse sse)
 grep -qw avx /proc/cpuinfo && units=(avx avx)
 grep -qw fma /proc/cpuinfo && units[1]=${units[1]}_fma
+grep -qw avx512f /proc/cpuinfo && units+=(avx512_fma)
 work=$(mktemp) || exit 3
 trap 'rm -f "$work" "$work.all"' EXIT
 # Where that is allowed, ahead of what else runs: among the processes of a group, and this group among the others. Not a
@@ -44,7 +45,7 @@ gcc() { "${first[@]}" "$race" gcc "${array[$1]}" "$2" "$3" "${gigabytes[$1]}"; }
 likwid() { # LEVEL THREADS STORES GO; 0 without likwid, or when it fails
 	local test=stream_${units[$4]} all=$((array[$1] * 3))
 	[ -n "$likwid" ] || { echo 0; return; }
-	[ "$3" = nt ] && test=stream_mem_${units[$4]}
+	[ "$3" = nt ] && test=stream_mem_${units[$4]/avx512_fma/avx512} # it has no such one with FMA
 	"${first[@]}" "$likwid" -t "$test" -i $((gigabytes[$1] * 1000000000 / all)) -w "S0:$((all * $2 / 1000))kB:$2" 2>/dev/null |
 		awk '/^MByte\/s:/ { s = $2 / 1000 } END { printf "%.3f", s }'
 }
@@ -55,7 +56,7 @@ for level in L1 L2 L3 memory; do for kind in regular nt; do for threads in 1 2; 
 	order=(ours likwid gcc)
 	for ((i = 0; i < rounds; i++)); do
 		declare -A best=([ours]=0 [likwid]=0 [gcc]=0)
-		for go in 0 1; do for who in "${order[@]}"; do
+		for go in "${!units[@]}"; do for who in "${order[@]}"; do
 			found=$($who $level $threads $kind $go) || exit 3
 			best[$who]=$(printf '%s\n' "${best[$who]}" "$found" | sort -g | tail -n 1)
 		done; done
