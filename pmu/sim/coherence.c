@@ -260,9 +260,11 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);
 	const uint64_t mask = socket_holders(s, k, p) & ~(gone ? c->bit : 0);
 	const unsigned slice = socket_slice(k, line);
-	const uint64_t given_up = t; /* while it waits to be written, who asks for it is answered from the write-back buffer */
+	/* while it waits to be written, who asks for it is answered from the write-back buffer; nor does what makes room for it wait: no core is
+	 * held up by that buffer, so reads would run ahead of the writes that they cause, without end */
+	const uint64_t given_up = t;
 	if (k->l3.sets) {
-		t = lane_take(&k->slices[slice], t);
+		const uint64_t taken = t = lane_take(&k->slices[slice], t);
 		t = pool_start(&k->write_tracker, t, s->lat.l3, 0);
 		pool_add(&k->write_tracker, t, t + s->lat.l3, line, SRC_NONE);
 		uncore_pulse(s, c->socket, slice, UNC_WRITE_INSERT, t);
@@ -273,7 +275,7 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 			if (!s->inclusive)
 				cache_touch(&k->l3, p.l3);
 		} else {
-			(void)socket_put(s, c->socket, p.set, line, given_up, state, t);
+			(void)socket_put(s, c->socket, p.set, line, given_up, state, taken);
 		}
 	} else if (dirty) {
 		(void)dram_write(s, c->socket, line, t, 1, true);

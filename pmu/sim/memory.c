@@ -21,7 +21,8 @@
  * l3.busy_uncore_cycles, a link between sockets for 64 bytes / link.bytes_per_second, a channel
  * of memory for 64 bytes / dram.channel_bytes_per_second. Lines that are written back take
  * these too, from the cycle in which the line that displaces them was asked for; who asks for one that
- * still waits for them does not wait for it.
+ * still waits for them does not wait for it. Lines to the L3 wait for an entry of the write tracker,
+ * too, but nothing waits for these.
  *
  * Not modelled: banks and ports of the L1 (the core has them), a write-back buffer with an end,
  * data errors, cacheability other than write-back, and whatever the other files of this room
