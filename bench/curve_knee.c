@@ -2,6 +2,7 @@
 #include "bench/curve_pass.h"
 
 #define TURN_LINES 16u /* channels, or slices, at most */
+#define WAITS_BACK 14u /* so many lines before the last one are looked at */
 #define CLEAR_PART 5 /* of a miss: a step of less is none */
 
 /* What point x takes while both misses overlap: the fillers between them take as long each as below. */
@@ -141,7 +142,8 @@ static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli, 
 }
 
 /* Whether one load of point x waits for a fill buffer, so that its pair's other line comes in time all the same: told without
- * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it. *brought: lines then. */
+ * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it, or that one more than
+ * the one before, and so on: beyond the first that waits each may add little. *brought: lines then. */
 static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, int64_t *brought)
 {
 	int64_t took[3] = { 0, 0, 0 };
@@ -151,9 +153,15 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 
 	for (unsigned i = 0; i < COUNT_OF(took) && st == ST_OK; i++)
 		st = first_lines(p, x - 4 + 2 * i, &took[i], brought);
+	*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
+	for (uint32_t back = 6; st == ST_OK && !*wait && took[1] - took[0] > one / 8 && back < WAITS_BACK && x > back; back += 2) {
+		took[2] = took[1];
+		took[1] = took[0];
+		st = first_lines(p, x - back, &took[0], NULL);
+		*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
+	}
 	if (off && !bench_prefetchers_pair(p->b, &found) && st == ST_OK)
 		st = ST_IO;
-	*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
 	return st;
 }
 

@@ -169,7 +169,7 @@ static int steady_run(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_steady = {
-	.name = "steady", .operands = "", .summary = "run rows again and again on this machine: how well they repeat",
+	.name = "steady", .operands = "", .summary = "Runs rows again and again on this machine: how well they repeat.",
 	.more = "Prints the coefficient of variation over the runs of each row. Noisy: it is above 0.1 %, or other processes took more\n"
 	        "than 10 % of a processor's time meanwhile, on whatever core. In a virtual machine it keeps the other processors awake, at\n"
 	        "the lowest priority, or the host would lend them to others. A run whose windows lie more than 1 % apart is run again, three\n"
