@@ -11,7 +11,9 @@
 #define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to */
 #define MOVED_SURE 300        /* one in so many, its standard error */
 #define COLD_MOST 16u         /* where lines are flushed, too; */
-#define FILL_MOST 8u          /* where they are not, windows are twice as long */
+#define WIDE_MOST 64u         /* and where places differ so much that a spread would be called noise; then the mean */
+#define WIDE_SURE 40          /* is as good if its standard error is one in so many */
+#define FILL_MOST 8u          /* where lines are not flushed, windows are twice as long */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
 #define POINTS_MOST 32u       /* twice as many cores each time */
@@ -20,8 +22,18 @@
 struct point {
 	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
 	unsigned good, rejected;
+	bool sure; /* the mean of places that differ is */
 	struct traffic_result traffic;
 };
+
+/* Whether windows differ by more than those of a row that is quiet. */
+static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
+{
+	const char *why;
+	struct slope s;
+
+	return slope_of(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
+}
 
 /* The rate of the first n members; t counts beside them. */
 static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struct point *p)
@@ -31,7 +43,7 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->place != PLACE_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
 	const enum statistic statistic = c->moves ? STAT_MEAN : c->row->statistic;
-	const unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
+	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
 	const unsigned before = aside || visited ? 0 : 1, times = crowd_times(c->row);
 	const uint64_t window = crowd_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
@@ -81,6 +93,11 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 		else
 			p->rejected++;
 		if (surely && p->good >= MOVED_LEAST && slope_is_sure(tsc, p->good, MOVED_SURE))
+			break;
+		if (surely && cold && p->good == COLD_MOST && is_wide(tsc, p->good, units))
+			wanted = WIDE_MOST;
+		p->sure = wanted == WIDE_MOST && slope_is_sure(tsc, p->good, WIDE_SURE);
+		if (p->sure)
 			break;
 	}
 	if (!p->good)
@@ -152,7 +169,7 @@ static void take(const struct crowd *c, const struct point *p, struct row_result
 	out->traffic = p->traffic;
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->noisy = is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
+	out->noisy = !p->sure && is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
 	out->status = ROW_UNPROVEN;
 	if (!p->good) {
 		out->status = ROW_NOISY;

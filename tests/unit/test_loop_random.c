@@ -152,6 +152,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/two_thirds.machine", "load.l2.*"), 0);
 	assert_int_equal(judge_files("tests/machines/full_sets.machine", "tlb.walk_concurrency.*"), 0);
 	assert_int_equal(judge_files("tests/machines/knee.machine", "size.super_queue.*"), 0);
+	assert_int_equal(judge_files("tests/machines/three_nodes.machine tests/machines/places.machine", "read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/few_ways.machine", "tlb.stlb_walk_4k.*,tlb.walk_concurrency.*"), 0);
 	assert_int_equal(judge_files("tests/machines/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
 }
