@@ -224,9 +224,15 @@ static void test_cpu_stepping_decides_between_descriptors(void **state)
 	struct fake f;
 	struct cpu cpu;
 	fake_init(&f, 1);
-	skylake_leaf(1, 0)->regs.eax = 0x00050657; /* Cascade Lake: not confirmed by any row, so generic */
-	assert_int_equal(identify(&f, skylake, COUNT_OF(skylake), &cpu), ST_OK);
-	assert_string_equal(cpu.processor->name, "intel");
+	static const struct { uint32_t signature; const char *name; } steppings[] = { { 0x00050654, "skylake-sp" }, { 0x00050655, "cascade-lake" },
+		{ 0x0005065B, "cascade-lake" }, { 0x0005065C, "intel" } };
+
+	for (unsigned i = 0; i < COUNT_OF(steppings); i++) {
+		skylake_leaf(1, 0)->regs.eax = steppings[i].signature;
+		assert_int_equal(identify(&f, skylake, COUNT_OF(skylake), &cpu), ST_OK);
+		assert_string_equal(cpu.processor->name, steppings[i].name);
+		assert_int_equal(cpu.processor->prefetch_msr, i < 3 ? 0x1A4 : 0);
+	}
 	skylake_leaf(1, 0)->regs.eax = 0x00050654;
 }
 
@@ -314,7 +320,10 @@ static void test_cpu_family_and_model_are_decoded_as_displayed(void **state)
 	static const struct { uint32_t signature; uint16_t family, model; const char *name; } cases[] = {
 		{ 0x000106A5, 6, 0x1A, "nehalem-ep" }, { 0x000106E5, 6, 0x1E, "nehalem-ep" }, { 0x0001067A, 6, 0x17, "core2" },
 		{ 0x000006F6, 6, 0x0F, "core2" }, { 0x00000F43, 15, 4, "pentium4" }, { 0x00000F29, 15, 2, "intel" },
-		{ 0x000306F2, 6, 0x3F, "haswell-ep" }, { 0x000206C2, 6, 0x2C, "intel" }, { 0x00A10F11, 0x19, 0x11, "intel" },
+		{ 0x000306F2, 6, 0x3F, "haswell-ep" }, { 0x000206C2, 6, 0x2C, "westmere" }, { 0x000206D7, 6, 0x2D, "sandy-bridge" },
+		{ 0x000306E4, 6, 0x3E, "sandy-bridge" }, { 0x000306C3, 6, 0x3C, "haswell" }, { 0x000406F1, 6, 0x4F, "broadwell" }, { 0x000906EA, 6, 0x9E, "skylake" },
+		{ 0x00050654, 6, 0x55, "skylake-sp" }, { 0x00050657, 6, 0x55, "cascade-lake" }, { 0x000606A6, 6, 0x6A, "ice-lake" }, { 0x000806F8, 6, 0x8F, "intel" },
+		{ 0x00A10F11, 0x19, 0x11, "intel" },
 	};
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		struct fake_leaf leaves[2] = { { 0, 0, { 1, INTEL } }, { 1, 0, { cases[i].signature, 0, 0, 0 } } };
