@@ -22,7 +22,7 @@
 struct point {
 	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
 	unsigned good, rejected;
-	bool sure; /* the mean of places that differ is */
+	bool sure; /* the mean is known, though places differ (WIDE_SURE) */
 	struct traffic_result traffic;
 };
 

@@ -162,8 +162,6 @@ bool loop_row_meets(const struct row_result *row, const char *text, const char *
 	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "its ratios could not be pinned") || strstr(row->reason, " does not answer"));
 	/* Nor has a penalty of nothing anything to count. */
 	counts |= row->status == ROW_UNPROVEN && e.least_milli <= 0 && e.most_milli >= 0 && !strncmp(row->reason, "counted ", 8);
-	/* What is expected to come out below nothing by chance is noise where it does, and the row's word for it. */
-	counts |= row->status == ROW_NOISY && e.least_milli < -500 && row->value_milli < -500 && strstr(row->reason, "cost less than windows differ by");
 	if (st == ST_OK && row->status == ROW_UNSUPPORTED && row->absent && expect_may_hide(text, format, row->name))
 		return true;
 	if (st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :
