@@ -77,6 +77,8 @@ bool memory_has_code(const struct memory *s, unsigned core, uint64_t pa);
 /* Where it says whether the core's last load went beyond its L2. */
 const bool *memory_went_beyond(const struct memory *s, unsigned core);
 /* Brings the model's own data for a line near; changes nothing of the model. pa may be any. */
+/* The first cycle from t on with a fill buffer for one more line. */
+uint64_t memory_room(const struct memory *s, unsigned core, uint64_t t);
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa);
 /* ST_FAULT: no such page. Tells the DTLB_ and ITLB_ signals. */
 enum translate_for { FOR_LOAD = 0, FOR_CODE = 1, FOR_STORE = 2 };

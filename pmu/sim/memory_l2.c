@@ -49,6 +49,12 @@ uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t
 	                  c->wc_open);
 }
 
+uint64_t memory_room(const struct memory *s, unsigned core, uint64_t t)
+{
+	struct private_core *c = &s->core[core];
+	return pool_start(&c->lfb, t, 1, c->wc_open);
+}
+
 OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	struct cache *const l2 = &c->cluster->l2;

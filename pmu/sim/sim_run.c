@@ -1,5 +1,9 @@
 /* pmu/sim/sim_run.c: jobs on the simulated machine: execute, account; the core whose clock is lowest goes next.
  *
+ * Loads and stores lie in a core's buffers long before they ask for their lines. Of several cores the one goes next that asks first, as far
+ * as that is known beforehand (core_asks): else a core would have its turns of what all share for all that it holds, and who asks
+ * in between would wait behind these.
+ *
  * A job starts with empty pipelines and the caches as they were; it ends when its routine returns to
  * END_IP, which lies outside the window. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
  * an SMI does to caches and that counters of some processors go on in it. */
@@ -193,10 +197,34 @@ static __attribute__((noinline)) void code_changed(struct sim *s, struct hart *h
 		memo_forget(s->memo);
 }
 
-/* Whose turn it is: the hart goes next of which this is the lowest. */
+static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Whose turn it is: the hart goes next of which this is the lowest. Two threads of a core always go in the order of their allocation: who
+ * comes behind the other waits for it, whatever that waits for. */
 static inline uint64_t turn_of(const struct sim *s, const struct hart *h)
 {
-	return s->m.topology_threads > 1 ? core_turn(h->core) : 2 * core_clock(h->core);
+	if (s->m.topology_threads < 2)
+		return 2 * later(core_clock(h->core), h->asks);
+	const struct hart *o = sibling(s, h);
+	const uint64_t own = core_turn(h->core), other = o && o->job ? core_turn(o->core) : UINT64_MAX;
+	return other < own ? later(own, later(other, 2 * o->asks) + 1) : later(own, 2 * h->asks);
+}
+
+/* Until when it is, where `next` is the lowest of all others. */
+static inline uint64_t turn_until(const struct sim *s, const struct hart *h, uint64_t next)
+{
+	const struct hart *o = sibling(s, h);
+	const uint64_t other = o && o->job ? core_turn(o->core) : UINT64_MAX;
+	return other < next ? other : next;
+}
+
+/* Whether another hart is to go before this instruction asks for its line. */
+static inline bool asks_later(struct hart *h, const struct code_entry *c, uint64_t until_turn)
+{
+	if (!c->insn.load && !c->insn.store)
+		return false;
+	h->asks = core_asks(h->core, &c->plan, c->insn.load);
+	return 2 * h->asks > until_turn;
 }
 
 /* Two threads a core: goes on with the instruction before while it is this hart's turn. */
@@ -235,6 +263,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 	if (s->m.fault_smi_period_us && until > h->next_smi)
 		until = h->next_smi;
 	uint64_t count = 0;
+	bool first = true; /* its turn has come */
 	const bool pairs = twins && s->both[0] != NULL;
 	do {
 		const uint64_t ip = h->regs.rip;
@@ -258,6 +287,10 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 		h->running = c;
 		if (twins && gives_way(h, c, ip, until_turn))
 			break;
+		if (!only && !first && asks_later(h, c, until_turn))
+			break;
+		first = false;
+		h->asks = 0;
 		if (pairs && wait_for_sibling(s, h, &c->insn))
 			break;
 		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
@@ -365,7 +398,10 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 				next = c;
 			}
 		}
-		(s->m.topology_threads > 1 ? hart_run_twin : hart_run)(s, running[least], next, left == 1);
+		if (s->m.topology_threads > 1)
+			hart_run_twin(s, running[least], turn_until(s, running[least], next), left == 1);
+		else
+			hart_run(s, running[least], next, left == 1);
 		if (!running[least]->job)
 			running[least] = running[--left];
 	}

@@ -17,6 +17,7 @@ struct hart {
 	void *core_memory;
 	struct counters *counters;
 	uint64_t now;                  /* cycle at which its clock can be read */
+	uint64_t asks;                 /* the next instruction is to wait until the others have come to this cycle; 0: it is not */
 	uint64_t next_smi;             /* cycle; fault.smi_period_us alone */
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */

@@ -1,7 +1,7 @@
 /* tests/expect/expect_crowd.c: one core or several of a socket that run a stream, from where and how long, and what is looked at.
  *
  * Which port an operation takes in turn, how far ahead a prefetcher is and whose row is open may go on for good as they began, so it is done from
- * several starts. Instructions go as expect_follow.c says, always that of the core whose next one is allocated first. */
+ * several starts. Instructions go as expect_follow.c says, always that of the core whose next one asks first. */
 #include "tests/expect/follow_crowd.h"
 
 #include <stdlib.h>
@@ -78,13 +78,13 @@ struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_core
 	return w;
 }
 
-/* That whose next instruction is allocated first, of those that have not done so many iterations; as many as there are: all have. */
+/* That whose next instruction asks first, of those that have not done so many iterations; as many as there are: all have. */
 static unsigned crowd_next(const struct crowd *w, unsigned turns)
 {
 	unsigned next = w->f.cores;
 
 	for (unsigned i = 0; i < w->f.cores; i++)
-		if (w->done[i] < turns && (next == w->f.cores || w->core[i]->alloc < w->core[next]->alloc))
+		if (w->done[i] < turns && (next == w->f.cores || w->asks[i] < w->asks[next]))
 			next = i;
 	return next;
 }
@@ -99,11 +99,12 @@ static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 		front_turn(&c->front);
 	}
 	follow_step(c, &w->ops[w->at[i]], w->f.nontemporal, at, i * CORE_BYTES, w->distance, follow_vector_bytes(c->t));
-	if (++w->at[i] < w->n)
-		return false;
-	w->at[i] = 0;
-	w->done[i]++;
-	return true;
+	const bool last = ++w->at[i] == w->n;
+
+	w->at[i] = last ? 0 : w->at[i];
+	w->done[i] += last;
+	w->asks[i] = follow_asks(c, &w->ops[w->at[i]]);
+	return last;
 }
 
 /* Whether what comes or goes within some turns of one core's stream is up to chance: modified lines that an L1 gives up at random keep the L2's
@@ -134,7 +135,7 @@ static unsigned followed(struct machine_text *t, const struct follow_cores *f, u
 		return 0;
 	memset(marks, 0, MARKS_MOST * sizeof(*marks));
 	for (i = 0; i < f->cores; i++)
-		w->core[i]->alloc = start * CYCLES_APART; /* in other cycles of a turn of slices and channels */
+		w->asks[i] = w->core[i]->alloc = start * CYCLES_APART; /* in other cycles of a turn of slices and channels */
 	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < f->cores) {
 		struct core *c = w->core[i];
 
@@ -182,7 +183,7 @@ uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uin
 
 	for (i = 0; i < w->f.cores; i++) {
 		w->done[i] = 0;
-		w->core[i]->alloc = t + (w->f.turns ? 0 : i * w->start * STARTS_APART);
+		w->asks[i] = w->core[i]->alloc = t + (w->f.turns ? 0 : i * w->start * STARTS_APART);
 		w->core[i]->slots = 0;
 		w->core[i]->random = i; /* each window begins as the others do */
 		if (w->f.turns && !w->f.filled)

@@ -318,6 +318,23 @@ unsigned follow_ops(struct machine_text *t, enum follow_stream stream, bool nont
 	return n;
 }
 
+uint64_t follow_asks(const struct core *c, const struct op *o)
+{
+	const bool loads = o->kind == 'l' || o->kind == 'm' || o->kind == 'f';
+	uint64_t t = c->alloc;
+
+	if (!loads && o->kind != 's')
+		return t;
+	t = later(t, c->barrier);
+	if (c->groups >= c->rob_size)
+		t = later(t, c->rob[c->groups % c->rob_size] + 1);
+	if (loads && c->loads >= c->lb_size)
+		t = later(t, c->lb[c->loads % c->lb_size] + 1);
+	if (loads)
+		t = later(t + c->dispatch, c->ready[POINTER + (enum reg)o->array]);
+	return lines_room(c->lines, t);
+}
+
 void follow_step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes)
 {
 	const uint64_t delivered = deliver(c, o), va = base + o->array * distance + at + o->offset;

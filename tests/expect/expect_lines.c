@@ -154,6 +154,8 @@ static uint64_t buffer_from(const struct lines *l, uint64_t line, uint64_t t)
 	return queue_start(&l->buffers, t, places_find(&l->near->l2, line) ? l->l2_cycles : unloaded(l), l->past_bytes ? 1 : 0);
 }
 
+uint64_t lines_room(const struct lines *l, uint64_t t) { return queue_start(&l->buffers, t, 1, l->past_bytes ? 1 : 0); }
+
 static void prefetch_l1(struct lines *l, uint64_t line, uint64_t t)
 {
 	if (!places_find(&l->l1, line) && !queue_find(&l->buffers, t, line) && buffer_from(l, line, t) == t)

@@ -17,6 +17,8 @@ void lines_close(struct lines *l);
 /* When a load's value is there, of the instruction at byte `at` of the code, not 0; when a store's line is owned; both asked for in cycle t. */
 uint64_t lines_load(struct lines *l, unsigned at, uint64_t va, uint64_t t);
 uint64_t lines_store(struct lines *l, uint64_t va, uint64_t t);
+/* The first cycle from t on in which a fill buffer can be had. */
+uint64_t lines_room(const struct lines *l, uint64_t t);
 /* When a store past the caches has its place in a buffer. */
 uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t);
 /* Until when the last of those is held. */

@@ -1,8 +1,8 @@
 /* tests/expect/expect_loaded.c: latency under load, followed core by core.
  *
  * One core's loads wait for each other (k_chase_stop), those of the others of its socket for nothing but room (k_inject with a
- * delay of 1): loops as asm/cores.asm has them, on the cores of expect_follow.c. Whose last instruction was allocated first goes on, as
- * everywhere in these rules: so a load behind LFENCE has its turn in the channel when the load before it was asked for. Not seen here:
+ * delay of 1): loops as asm/cores.asm has them, on the cores of expect_follow.c. Whose next load asks first goes on, as
+ * everywhere in these rules. Not seen here:
  * two threads of a core, misses of the TLB, lines that the others come to a second time. */
 #include "tests/expect/expect_loaded.h"
 
@@ -12,7 +12,6 @@
 
 #define CORES_MOST 64u
 #define STARTS 16u
-#define LOADS 16u                /* of an iteration */
 #define NODES 128u               /* of the chain, each anywhere in its part of the pages, in random order */
 #define ROUNDS 3u                /* of two windows, */
 #define ROUNDS_LIGHT 4u          /* of longer ones */
@@ -33,7 +32,7 @@
 #define RAX (VECTOR + 1)
 #define FLAG (VECTOR + 2)
 
-struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], delay, turns[CORES_MOST], n, next; uint64_t chase_bytes, place[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
+struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], delay, turns[CORES_MOST], n, next; uint64_t chase_bytes, place[CORES_MOST], asks[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
 
 /* k_inject's loop; R9 is the pointer. Its fields: kind, length, what, what it reads and writes, where it loads. */
 static unsigned inject_loop(struct machine_text *t, struct op *ops)
@@ -129,6 +128,7 @@ static void inject(struct loaded *l, unsigned i)
 		l->at[i] = 0;
 		l->place[i] = (l->place[i] + 256) % INJECT_BYTES;
 	}
+	l->asks[i] = follow_asks(c, &l->ops[l->at[i]]);
 }
 
 /* The chain's lines: one anywhere in each part of the pages, in random order. */
@@ -153,6 +153,7 @@ static void begin(struct loaded *l, uint64_t t)
 		l->core[i]->slots = 0;
 		l->at[i] = 0;
 		l->place[i] = below(l, INJECT_BYTES / 256) * 256;
+		l->asks[i] = l->core[i]->alloc;
 	}
 }
 
@@ -166,15 +167,14 @@ static uint64_t window(struct loaded *l, unsigned most)
 
 	for (unsigned loads = 0; loads < most;) {
 		unsigned next = 0;
+		uint64_t first = barrier + c->dispatch; /* every buffer is free */
 
-		for (unsigned i = 1; i < l->cores; i++)
-			next = l->core[i]->alloc < l->core[next]->alloc ? i : next;
+		for (unsigned i = 1; i < l->cores; i++) {
+			next = l->asks[i] < first ? i : next;
+			first = l->asks[i] < first ? l->asks[i] : first;
+		}
 		if (next) {
 			inject(l, next);
-			continue;
-		}
-		if (!(loads % LOADS) && c->alloc < barrier) { /* the loop's end waits behind it too, and with it the core's clock */
-			c->alloc = barrier;
 			continue;
 		}
 		lines_forget(c->lines, c->alloc); /* the others have come that far */

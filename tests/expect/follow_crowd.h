@@ -12,6 +12,7 @@
 struct crowd {
 	struct follow_cores f;
 	unsigned n, start, done[CORES_MOST], at[CORES_MOST];
+	uint64_t asks[CORES_MOST]; /* when the next instruction does, as far as it is known */
 	uint64_t distance, place[CORES_MOST], random, time; /* place: byte of its arrays where a core's window begins */
 	struct core *core[CORES_MOST];
 	struct op ops[OPS_MOST];

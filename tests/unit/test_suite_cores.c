@@ -131,14 +131,42 @@ static void test_cores_rows_while_others_work(void **state)
 		const struct series *s = &memory_host_result(&r.host, "load.dram_loaded.penalty")->series;
 		assert_true(s->points >= 4);
 		assert_int_equal(s->milli[0][1], 0);
-		/* alone the latency of memory and of a fence; the more the others read the later */
+		/* alone the latency of memory and of a fence; the more the others read the later, and as late as before where the channels had no more
+		 * room: two means of three windows each then differ by chance */
 		for (unsigned p = 1; p < s->points; p++) {
 			assert_true(s->milli[p][1] > s->milli[p - 1][1]);
-			assert_true(s->milli[p][2] + 1000 >= s->milli[p - 1][2]);
+			assert_true(s->milli[p][2] + (s->milli[p][1] < s->milli[p - 1][1] * 11 / 10 ? 5000 : 1000) >= s->milli[p - 1][2]);
 		}
 		assert_true(s->milli[s->points - 1][2] > s->milli[0][2] + 20000);
 		assert_null(json_problem(memory_host_file(&r.host, "results.json")));
 		assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "\"series\": {\"columns\": [\"delay_turns\""));
+		close_run(&r);
+		free(text);
+	}
+}
+
+/* Little's law: where one channel carries all that the fill buffers of the others let it, a line waits for as many as are under way, 64 bytes
+ * each, and for none that a core has yet to ask for: the others' load buffers, and reorder buffers, make no difference. */
+static void test_cores_loaded_latency_is_that_of_the_lines_under_way(void **state)
+{
+	(void)state;
+	static const struct { const char *section, *key, *value; uint64_t under_way; } moved[] = {
+		{ "core", "load_buffers", "48", 3 * 10 + 1 }, { "core", "load_buffers", "14", 3 * 10 + 1 }, { "core", "rob", "64", 3 * 10 + 1 },
+		{ "lfb", "entries", "5", 3 * 5 + 1 }, { "topology", "threads", "2", 3 * 10 + 1 } };
+	/* 64 bytes of 10.67 GB/s at 2.93 GHz; LFENCE and the load's own way beside it */
+	const int64_t line_milli = 17600, beside_milli = 20000;
+	static struct loop_run r;
+
+	for (unsigned i = 0; i < COUNT_OF(moved); i++) {
+		const char *const lines[][3] = { { "prefetch", "present", "0" }, { "dram", "channels", "1" }, { moved[i].section, moved[i].key, moved[i].value } };
+		char *text = machine_text("nehalem-ep", lines, COUNT_OF(lines));
+
+		run_on(&r, text, "load.dram_loaded.*");
+		const struct series *s = &memory_host_result(&r.host, "load.dram_loaded.penalty")->series;
+		const int64_t latency = s->milli[s->points - 1][2], waits = (int64_t)moved[i].under_way * line_milli;
+		fprintf(stderr, "%s = %s: %lld, %lld under way\n", moved[i].key, moved[i].value, (long long)latency, (long long)waits);
+		assert_true(s->points >= 4);
+		assert_true(latency >= waits - line_milli && latency <= waits + line_milli + beside_milli);
 		close_run(&r);
 		free(text);
 	}
@@ -404,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_cores_loads_find_the_machines),
 		cmocka_unit_test(test_cores_matrix_has_every_pair),
 		cmocka_unit_test(test_cores_rows_while_others_work),
+		cmocka_unit_test(test_cores_loaded_latency_is_that_of_the_lines_under_way),
 		cmocka_unit_test(test_cores_matrix_of_threads),
 		cmocka_unit_test(test_cores_bimodal_samples_are_told),
 		cmocka_unit_test(test_cores_moved_truths_are_found),
