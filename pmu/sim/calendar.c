@@ -2,6 +2,14 @@
  * not modelled stands in calendar.h; of a lane, what lies LANE_SLOTS / 2 slots before the newest counts as free. */
 #include "pmu/sim/calendar.h"
 
+/* From which cycle on and for how many a slot is remembered. */
+static void remember(struct lane *l)
+{
+	const uint64_t end = ((l->base + LANE_SLOTS) * l->period + 65535) >> 16, last = end < l->exact ? end : l->exact;
+	l->from = (l->base * l->period + 65535) >> 16;
+	l->cycles = last > l->from ? last - l->from : 0;
+}
+
 void lane_init(struct lane *l, uint64_t period_65536)
 {
 	memset(l, 0, sizeof(*l));
@@ -14,12 +22,27 @@ void lane_init(struct lane *l, uint64_t period_65536)
 	const uint64_t more = left ? period_65536 - left : 0;
 	l->inverse = (high << 32) + rest / period_65536 + (left != 0);
 	l->exact = more ? (1ull << 63) / more : 1ull << 63;
+	remember(l);
 }
 
-/* Without a limit, with a period that has no inverse of 64 bits, or after more cycles than its inverse is good for. */
+/* Slot k lies behind all that are remembered: the oldest half, at the least, is forgotten. */
+static void forget_slots(struct lane *l, uint64_t k)
+{
+	const uint64_t base = (k - LANE_SLOTS / 2) & ~63ull;
+	const uint64_t words = base - l->base < LANE_SLOTS ? (base - l->base) / 64 : LANE_WORDS;
+	for (uint64_t i = 0; i < words; i++)
+		l->taken[(l->base / 64 + i) % LANE_WORDS] = 0;
+	l->base = base;
+	remember(l);
+}
+
+/* Not among the slots that are remembered; or without a limit, with a period that has no inverse of 64 bits, or after more cycles
+ * than its inverse is good for. */
 uint64_t lane_take_late(struct lane *l, uint64_t t)
 {
-	return l->period ? lane_take_slow(l, (t << 16) / l->period, t) : t;
+	if (!l->period)
+		return t;
+	return lane_take_slow(l, t < l->exact ? (uint64_t)(((unsigned __int128)(t << 1) * l->inverse) >> 64) : (t << 16) / l->period, t);
 }
 
 uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
@@ -27,14 +50,13 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
 	if (k < l->base)
 		return t; /* older than all that is remembered */
 	for (;;) {
-		if (k - l->base >= LANE_SLOTS) /* the oldest half is forgotten */
-			l->base = (k - LANE_SLOTS / 2) & ~63ull;
-		struct lane_word *w = &l->word[k / 64 % LANE_WORDS];
-		const uint64_t taken = w->of == k / 64 ? w->taken : 0, open = ~taken >> (k % 64);
+		if (k - l->base >= LANE_SLOTS)
+			forget_slots(l, k);
+		uint64_t *const taken = &l->taken[k / 64 % LANE_WORDS];
+		const uint64_t open = ~*taken >> (k % 64);
 		if (open) {
 			k += (unsigned)__builtin_ctzll(open);
-			w->of = k / 64;
-			w->taken = taken | 1ull << (k % 64);
+			*taken |= 1ull << (k % 64);
 			break;
 		}
 		k = (k | 63) + 1;

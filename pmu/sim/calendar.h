@@ -153,16 +153,17 @@ static inline const struct pool_use *pool_find(struct pool *p, uint64_t t, uint3
 }
 
 /* A thing that serves one line a period (a DRAM channel, a link, a cache port): a ring of
- * slots of one period each. Slot k covers [k * period, (k + 1) * period). */
+ * slots of one period each. Slot k covers [k * period, (k + 1) * period). The slots that are remembered, and no others, have their
+ * bits in the ring: what becomes a part of it is cleared when the oldest ones are forgotten. */
 #define LANE_SLOTS 4096u
 #define LANE_WORDS (LANE_SLOTS / 64)
-struct lane_word { uint64_t of, taken; }; /* slots 64 * of and up, a bit each; of another `of`: none is taken */
 struct lane {
+	uint64_t from, cycles; /* a cycle in one of the slots that are remembered lies less than so many after `from`; 0 cycles: ask lane_take_late */
+	uint64_t inverse; /* 2^79 / period, rounded up: t's slot is 2 t inverse / 2^64, see lane_init */
 	uint64_t period;  /* in 1/65536 core cycles; 0: no limit */
-	uint64_t exact;   /* in cycles before this one t's slot is 2 t inverse / 2^64: see lane_init */
-	uint64_t inverse; /* 2^79 / period, rounded up */
 	uint64_t base;    /* the oldest slot that is remembered, a multiple of 64 */
-	struct lane_word word[LANE_WORDS];
+	uint64_t exact;   /* the inverse is good for cycles before this one */
+	uint64_t taken[LANE_WORDS]; /* a bit for each slot */
 };
 
 void lane_init(struct lane *l, uint64_t period_65536);
@@ -170,29 +171,25 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t);
 uint64_t lane_take_late(struct lane *l, uint64_t t);
 
 /* Takes the first free slot that is not over at cycle t; returns when it can start: t itself
- * if the slot of t is free. */
-static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, uint64_t t)
+ * if the slot of t is free. often: it mostly is, so that gcc may put the other way far off. */
+static inline __attribute__((always_inline)) uint64_t lane_take_as(struct lane *l, uint64_t t, const bool often)
 {
 	__asm__("" : "+r"(l)); /* in a register: else its address among others is worked out anew for each field */
-	if (__builtin_expect(t >= l->exact, 0))
+	if (__builtin_expect(t - l->from >= l->cycles, 0))
 		return lane_take_late(l, t);
 	const uint64_t k = (uint64_t)(((unsigned __int128)(t << 1) * l->inverse) >> 64);
-	if (k - l->base < LANE_SLOTS) {
-		/* word[k / 64 % LANE_WORDS] */
-		struct lane_word *w = (struct lane_word *)(void *)((uint8_t *)l->word + (k / 64 * sizeof(*w) & (LANE_WORDS - 1) * sizeof(*w)));
-		__asm__("" : "+r"(w));
-		const uint64_t taken = w->taken & -(uint64_t)(w->of == k / 64); /* no question: it could not be foreseen */
-		w->of = k / 64;
-		const uint64_t open = ~taken >> (k % 64);
-		w->taken = taken;
-		if (__builtin_expect(open != 0, 1)) { /* its own slot or a later one: one way for both */
-			const unsigned later = (unsigned)__builtin_ctzll(open);
-			w->taken = taken | 1ull << ((k + later) % 64);
-			const uint64_t start = ((k + later) * l->period + 65535) >> 16;
-			return start > t ? start : t;
-		}
+	uint64_t *const word = &l->taken[k / 64 % LANE_WORDS], taken = *word;
+	const uint64_t own = 1ull << k % 64;
+	if (often ? __builtin_expect(!(taken & own), 1) : !(taken & own)) {
+		*word = taken | own;
+		return t;
 	}
-	return lane_take_slow(l, k, t);
+	const uint64_t open = ~taken & -own; /* later ones */
+	if (__builtin_expect(!open, 0))
+		return lane_take_slow(l, k, t);
+	*word = taken | (open & -open);
+	return (((k & ~63ull) + (unsigned)__builtin_ctzll(open)) * l->period + 65535) >> 16; /* after t, as it is a later slot */
 }
+static inline __attribute__((always_inline)) uint64_t lane_take(struct lane *l, uint64_t t) { return lane_take_as(l, t, true); }
 
 #endif

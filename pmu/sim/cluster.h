@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) bool cluster_has(const struct clust
 {
 	const struct private_core *c = k->first;
 	return (!w && (k->cores != 1 || !k->l2.sets)) || cache_find_way(&k->l2, cache_block_of(&k->l2, line, w), line, w) != CACHE_NONE ||
-		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line, w), line, w) != CACHE_NONE || may_be_code(c, line);
+		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line, w), line, w) != CACHE_NONE || __builtin_expect(may_be_code(c, line), 0);
 }
 
 /* Lowers (to S) or removes (I) a copy; returns what it was. */

@@ -43,25 +43,26 @@ bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t l
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
-void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
+struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
 {
+	struct fill f;
 	struct socket *k = c->here;
 	uint64_t mask = socket_holders(s, k, p);
 	enum line_state state = socket_state(s, k, p);
-	f->source = SRC_L3_UNSHARED;
-	f->ready = t + s->lat.l3;
+	f.source = SRC_L3_UNSHARED;
+	f.ready = t + s->lat.l3;
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
 		if (s->sink.pulse)
 			tell_core_snoop(s, c->socket, line, had, t);
-		f->ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
+		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
 		if (had == LINE_M) {
-			f->source = SRC_L3_OTHER_MODIFIED;
+			f.source = SRC_L3_OTHER_MODIFIED;
 			state = LINE_M;
 			if (p.l3 != CACHE_NONE) {
 				*cache_state(&k->l3, p.l3) = LINE_M;
 			} else if (k->l3.sets) {
-				p.l3 = socket_put(s, c->socket, p.set, line, f->ready, LINE_M, t);
+				p.l3 = socket_put(s, c->socket, p.set, line, f.ready, LINE_M, t);
 			} else {
 				(void)dram_write(s, c->socket, line, t, 1, true);
 				state = LINE_E;
@@ -69,24 +70,25 @@ void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uin
 		} else if (had == LINE_I) {
 			mask = 0;
 		} else {
-			f->source = SRC_L3_OTHER_CLEAN;
+			f.source = SRC_L3_OTHER_CLEAN;
 		}
 	} else if (p.l3 == CACHE_NONE) {
-		f->source = SRC_L3_OTHER_CLEAN;
-		f->ready = t + s->lat.clean;
+		f.source = SRC_L3_OTHER_CLEAN;
+		f.ready = t + s->lat.clean;
 	}
 	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
+		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
 	const bool alone = !(mask & ~c->bit);
-	f->state = alone && state >= LINE_E ? LINE_E : LINE_S;
+	f.state = alone && state >= LINE_E ? LINE_E : LINE_S;
 	socket_hold(s, k, p, line, state, mask | c->bit);
 	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
 		if (state == LINE_M)
-			f->state = LINE_M;
+			f.state = LINE_M;
 		cache_drop(&k->l3, p.l3);
 	} else if (p.l3 != CACHE_NONE) {
 		cache_touch(&k->l3, p.l3);
 	}
+	return f;
 }
 
 /* A socket's answer to another one's snoop. */
@@ -155,25 +157,26 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 	return r;
 }
 
-void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f)
+struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
 {
+	struct fill f;
 	struct socket *k = c->here;
 	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
 	const enum line_state state = socket_state(s, k, p);
 	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
 	if (others && s->sink.pulse)
 		tell_core_snoop(s, c->socket, line, had, t);
-	f->source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
-	f->ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
+	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
+	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
 	if (state == LINE_S || state == LINE_F) {
 		const struct snooped r = snoop_sockets(s, c->socket, line, true, t);
-		f->ready = later(f->ready, t + s->lat.invalidate);
-		if (r.any && f->source == SRC_L3_UNSHARED)
-			f->source = SRC_REMOTE_CLEAN;
+		f.ready = later(f.ready, t + s->lat.invalidate);
+		if (r.any && f.source == SRC_L3_UNSHARED)
+			f.source = SRC_REMOTE_CLEAN;
 	}
 	if (p.l3 != CACHE_NONE)
-		f->ready = later(f->ready, cache_ready(&k->l3, p.l3));
-	f->state = LINE_M;
+		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
+	f.state = LINE_M;
 	/* the cluster's own state says that it is modified; what the L3 had modified stays so */
 	if (s->inclusive) {
 		*cache_state(&k->l3, p.l3) = state == LINE_M || had == LINE_M ? LINE_M : LINE_E;
@@ -182,6 +185,7 @@ void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line,
 		cache_drop(&k->l3, p.l3);
 	}
 	socket_hold(s, k, p, line, LINE_E, c->bit);
+	return f;
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -235,20 +239,22 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 
 static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
-	uncore_read(s, c, q, t, f, q->line, ask_owns(q), 0);
+	uncore_read(s, c, q, t, f, q->line, ask_owns(q), true, 0);
 }
 
 OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
 {
 	if (__builtin_expect(s->plain, 1))
-		uncore_read(s, c, q, t, f, q->line, ask_owns(q), 1);
+		uncore_read(s, c, q, t, f, q->line, ask_owns(q), true, 1);
 	else
 		read_wholly(s, c, q, t, f);
 }
 
-void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f)
+struct fill miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r)
 {
-	miss_after(s, c, p, block, t, r, f, q->line, ask_owns(q), 0);
+	struct fill f;
+	miss_after(s, c, p, block, t, r, &f, q.line, ask_owns(&q), 0);
+	return f;
 }
 
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)

@@ -16,7 +16,7 @@ void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line
 /* As `put` of a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A line that is asked for to be written and is in the socket. */
-void hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f);
+struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -28,7 +28,7 @@ bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t l
 static inline __attribute__((always_inline)) bool leave_all(struct memory *s, unsigned socket, const struct cluster *c, uint64_t mask, uint32_t line,
                                                             uint64_t t, const unsigned w)
 {
-	if (mask && !(c && mask == c->bit && !cluster_has(c, line, w)))
+	if (mask && __builtin_expect(!(c && mask == c->bit && !cluster_has(c, line, w)), 0))
 		return leave_clusters(s, socket, mask, line, t);
 	return false;
 }
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
 /* A line that is asked for to be read and that one other cluster of the socket may have in E or M, or that no inclusive L3 has. */
-void hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t, struct fill *f);
+struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
 
 /* Way `way` of a set of the L3; CACHE_NONE: none. */
 static inline struct place place_in(const struct socket *k, uint32_t set, uint32_t way)
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void hit_read(struct memory *s, str
 	const uint64_t mask = holders_get(s, holders, w);
 	const enum line_state state = (enum line_state)cache_states_in(l3, block, w)[way];
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
-		hit_read_elsewhere(s, c, place_in(k, set, way), line, t, f);
+		*f = hit_read_elsewhere(s, c, place_in(k, set, way), line, t);
 		return;
 	}
 	f->source = SRC_L3_UNSHARED;
@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 }
 
 /* The same, where another socket has the line. */
-void miss_found(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint8_t *block, uint64_t t, struct snooped r, struct fill *f);
+struct fill miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r);
 
 static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint32_t set, uint8_t *block,
 	uint64_t t, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
@@ -160,14 +160,15 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 	if (!plain || (c->peer && c->peer->l3.used))
 		r = snoop_sockets(s, c->socket, line, own, t + s->lat.l3);
 	if (__builtin_expect(r.any, 0))
-		miss_found(s, c, q, plain ? place_in(c->here, set, CACHE_NONE) : p, block, t, r, f);
+		*f = miss_found(s, c, *q, plain ? place_in(c->here, set, CACHE_NONE) : p, block, t, r);
 	else
 		miss_after(s, c, p, block, t, nothing, f, line, own, plain);
 }
 
-/* Cluster c misses the line or has not enough right to it, at cycle t. line, own: q's, and whether it asks for ownership. */
+/* Cluster c misses the line or has not enough right to it, at cycle t. line, own: q's, and whether it asks for ownership; first: no other
+ * request is known to have come right before. */
 static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
-                                                          const uint32_t line, const bool own, const unsigned plain)
+                                                          const uint32_t line, const bool own, const bool first, const unsigned plain)
 {
 	const unsigned w3 = plain == 2 ? 16 : 0;
 	struct socket *k = c->here;
@@ -180,7 +181,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	if (plain || k->l3.sets) {
 		uint32_t slice = 0;
 		set = w3 ? line & k->l3.mask : cache_slice_and_set(&k->l3, line, &slice);
-		t = lane_take(&k->slices[slice], t);
+		t = lane_take_as(&k->slices[slice], t, first);
 		block = cache_block(&k->l3, set, w3);
 		way = cache_find_way(&k->l3, block, line, w3);
 		if (!plain)
@@ -198,11 +199,11 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	if (!here)
 		miss(s, c, q, p, set, block, t, f, line, own, plain);
 	else if (own)
-		hit_own(s, c, plain ? place_in(k, set, way) : p, line, t, f);
+		*f = hit_own(s, c, plain ? place_in(k, set, way) : p, line, t);
 	else if ((plain || s->inclusive) && way != CACHE_NONE)
 		hit_read(s, c, set, block, way, line, t, f, w3);
 	else
-		hit_read_elsewhere(s, c, p, line, t, f);
+		*f = hit_read_elsewhere(s, c, p, line, t);
 	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
 	if (!plain && s->sink.pulse)
 		tell_read(s, c->socket, q, state, t, f);

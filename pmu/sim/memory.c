@@ -42,12 +42,12 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 /* ---- lines into the L1 ----------------------------------------------------------------------- */
 
 /* Deals with a line that had to leave an L1D, unless it is clean and in an inclusive L3. */
-static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_core *c, const struct ask *q, uint32_t old, bool dirty, uint64_t t)
+static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_core *c, struct ask q, uint32_t old, bool dirty, uint64_t t)
 {
 	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
 	                                   SIG_L1D_WRITE_BACK_E, SIG_L1D_WRITE_BACK_M };
 	struct cluster *k = c->cluster;
-	struct signals *g = s->signals[q->thread];
+	struct signals *g = s->signals[q.thread];
 	if (!dirty) { /* no inclusive L3 */
 		if (cluster_state(s, k, old) == LINE_I)
 			uncore_evict(s, k, old, false, true, t);
@@ -57,7 +57,7 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	if (!k->l2.sets) {
 		uncore_evict(s, k, old, true, l1s_state(s, k, old) == LINE_I, t);
 		if (!s->m->l3_bytes)
-			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+			bus_tell(s, q.thread, BUS_WRITE_BACK, t);
 		return;
 	}
 	const uint32_t j = cache_find(&k->l2, old);
@@ -66,7 +66,7 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	if (j != CACHE_NONE)
 		*cache_state(&k->l2, j) = LINE_M;
 	else
-		l2_put(s, k, q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, ask_demands(q), 0);
+		l2_put(s, k, &q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, ask_demands(&q), 0);
 }
 
 /* Brings a line into the L1D of a core, waiting for a fill buffer; returns when it was had. held: the L1D had the line, without
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	}
 	/* only now: what follows may throw the new line out of the L2 and must see it here */
 	if (old != CACHE_NONE && (dirty || (!quick && !s->inclusive)))
-		l1_evict(s, c, q, old, dirty, start);
+		l1_evict(s, c, *q, old, dirty, start);
 	if (kind_owns(kind))
 		(void)lower_code(c, q->line, LINE_I);
 	return start;

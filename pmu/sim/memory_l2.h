@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	const uint32_t line = q->line;
 	enum line_state beside = LINE_I;
 	if (quick || k->l2.sets)
-		t = lane_take(&k->port, t);
+		t = lane_take_as(&k->port, t, train); /* a prefetch comes right behind another request */
 	if (!quick && k->cores > 1) { /* the other cores of a shared L2 */
 		beside = l1s_lower(s, k, line, own ? LINE_I : LINE_S, c);
 		if (beside == LINE_M) {
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	} else {
 		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
 		if (quick)
-			uncore_read(s, k, q, from, f, line, own, quick);
+			uncore_read(s, k, q, from, f, line, own, train, quick);
 		else
 			uncore_read_some(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);

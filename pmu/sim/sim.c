@@ -314,6 +314,7 @@ uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
 
 const char *sim_problem(const struct sim *s) { return s->problem; }
 void sim_recall(struct sim *s, bool on) { s->recall_off = !on; }
+void sim_look_ahead(struct sim *s, bool on) { s->no_look_ahead = !on; }
 struct signals *sim_signals(struct sim *s, unsigned thread) { return thread < s->threads ? s->signals[thread] : NULL; }
 
 void sim_totals(const struct sim *s, struct sim_totals *out)

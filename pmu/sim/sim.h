@@ -43,6 +43,10 @@ void sim_totals(const struct sim *s, struct sim_totals *out);
  * it. On to begin with. */
 void sim_recall(struct sim *s, bool on);
 
+/* Whether this program has the host's prefetch instructions bring near what it will look at soon. On to begin with; off, before the first
+ * run, where they do nothing. */
+void sim_look_ahead(struct sim *s, bool on);
+
 /* The signals of a logical processor, for tests that look at truths without registers in between. */
 struct signals *sim_signals(struct sim *s, unsigned thread);
 

@@ -332,7 +332,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 	}
 }
 
-static __attribute__((noinline)) void hart_run(struct sim *s, struct hart *h, uint64_t until_turn, bool only)
+static OWN_PAGE void hart_run(struct sim *s, struct hart *h, uint64_t until_turn, bool only)
 {
 	hart_go(s, h, until_turn, only, false);
 }

@@ -60,7 +60,7 @@ struct sim {
 	char problem[PROBLEM_TEXT];
 	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
 	uint32_t recall_wait;          /* branches until it is looked at */
-	bool recall_off;
+	bool recall_off, no_look_ahead; /* see sim_recall, sim_look_ahead */
 	size_t memory_bytes;           /* of `memory`, for giving it back */
 };
 
