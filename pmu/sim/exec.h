@@ -70,4 +70,22 @@ struct exec_env {
 MUST_CHECK enum status exec(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                             struct effects *out, uint8_t *vector);
 
+/* As exec of a MOV that loads 8 bytes (OP_MOV, KIND_RM), where its bytes are in ranges; false, and nothing is changed: ask exec. Inline, for
+ * chases: what exec costs with its call and its jump into a table is a good part of such a load. */
+static inline __attribute__((always_inline)) bool exec_pointer(struct hart_regs *regs, const struct insn *in, const struct exec_range *ranges, struct effects *out)
+{
+	uint64_t base, index;
+	__builtin_memcpy(&base, (const uint8_t *)regs + in->base_at, 8);
+	__builtin_memcpy(&index, (const uint8_t *)regs + in->index_at, 8);
+	const uint64_t va = base + (index << in->shift) + (uint64_t)in->offset;
+	const struct exec_range *range = &ranges[exec_range_slot(va)];
+	const uint64_t at = va - range->va;
+	if (__builtin_expect(in->address32 || at + 8 > range->bytes || at > UINT64_MAX - 8, 0))
+		return false;
+	regs->rip += in->length;
+	*out = (struct effects){ .load_va = va, .load_bytes = 8, .next_rip = regs->rip };
+	__builtin_memcpy((uint8_t *)regs + in->dst_at, range->host + at, 8);
+	return true;
+}
+
 #endif

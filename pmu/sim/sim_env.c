@@ -51,7 +51,7 @@ const struct code_entry *sim_decode(struct sim *s, uint64_t ip, uint8_t *vector)
 	unsigned length = e->insn.length;
 	bool follows = e->insn.fusible_first && length < left && decode(bytes + length, left - length, &next, &bad) == ST_OK;
 	core_plan_make(&s->m, &e->insn, follows ? &next : NULL, &e->plan);
-	e->pointer = !s->no_look_ahead && e->insn.op == OP_MOV && e->insn.kind == KIND_RM && e->insn.operand_bytes == 8;
+	e->pointer = e->insn.op == OP_MOV && e->insn.kind == KIND_RM && e->insn.operand_bytes == 8;
 	e->ip = ip;
 	return e;
 }

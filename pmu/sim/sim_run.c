@@ -94,6 +94,8 @@ static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 {
 	const struct sim *s = h->sim;
 	uint64_t va;
+	if (s->no_look_ahead)
+		return;
 	__builtin_memcpy(&va, (const uint8_t *)&h->regs + c->insn.dst_at, 8);
 	const unsigned slot = exec_range_slot(va);
 	const uint64_t at = va - s->ranges[slot].va;
@@ -293,11 +295,14 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 		h->asks = 0;
 		if (pairs && wait_for_sibling(s, h, &c->insn))
 			break;
-		st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
-		if (st != ST_OK)
-			break;
-		if (c->pointer && *h->beyond)
-			look_ahead(h, c);
+		if (c->pointer && exec_pointer(&h->regs, &c->insn, s->ranges, &e)) {
+			if (*h->beyond)
+				look_ahead(h, c);
+		} else {
+			st = exec(&h->regs, &c->insn, &h->env, &e, &vector);
+			if (st != ST_OK)
+				break;
+		}
 		st = core_account(h->core, &c->insn, &c->plan, &e, ip);
 		if (st != ST_OK) {
 			vector = 14;
