@@ -222,8 +222,39 @@ static inline void prefetch_next_line(struct memory *s, struct private_core *c, 
 	if (ascending)
 		prefetch_next_line_sure(s, c, thread, t, line);
 }
-/* The two of the L2: the streamer. */
-void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+#define PAGE_LINES 64u
+/* A request in a page that has a stream; in a page whose hash some stream has. */
+void stream_goes_on(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, struct stream *e, uint64_t t);
+void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+/* The oldest stream gives its place to a page. */
+static inline void stream_begins(struct cluster *k, uint32_t page, int8_t at, uint8_t hash)
+{
+	const uint32_t next = k->stream_next;
+	k->stream_count[cache_hash(k->stream_page[next])]--;
+	k->stream_count[hash]++;
+	k->streams[next] = (struct stream){ .last = at };
+	k->stream_page[next] = page;
+	((uint8_t *)k->stream_hashes)[next] = hash;
+	k->stream_next = (next + 1) % STREAMS;
+}
+
+/* The two of the L2: the streamer. Inline, for most requests of a chase begin a stream. */
+static inline __attribute__((always_inline)) void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	struct cluster *k = c->cluster;
+	const uint32_t page = line / PAGE_LINES;
+	const int8_t at = (int8_t)(line % PAGE_LINES);
+	const uint8_t hash = cache_hash(page);
+	struct stream *latest = &k->streams[k->stream_last];
+	if (__builtin_expect(k->stream_page[k->stream_last] == page, 0)) {
+		if (at != latest->last)
+			stream_goes_on(s, c, thread, line, latest, t);
+	} else if (__builtin_expect(k->stream_count[hash], 0)) {
+		stream_sought(s, c, thread, line, t);
+	} else {
+		stream_begins(k, page, at, hash);
+	}
+}
 
 /* coherence.c: how long a line from beyond the L2 takes when nothing else is going on. */
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);

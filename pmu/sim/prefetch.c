@@ -17,8 +17,6 @@
  * confidence that fades, stepping over pages. */
 #include "pmu/sim/memory_state.h"
 
-#define PAGE_LINES 64u
-
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask)
 {
 	s->core[core].prefetchers = (uint8_t)(s->m->prefetch_present & ~off_mask & 15);
@@ -50,7 +48,7 @@ void prefetch_next_line_sure(struct memory *s, struct private_core *c, unsigned 
 }
 
 /* A request in a page that has a stream. */
-static __attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, struct stream *e, uint64_t t)
+__attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, struct stream *e, uint64_t t)
 {
 	const uint32_t page = line / PAGE_LINES;
 	const int8_t at = (int8_t)(line % PAGE_LINES);
@@ -73,20 +71,8 @@ static __attribute__((noinline)) void stream_goes_on(struct memory *s, struct pr
 	}
 }
 
-/* The oldest stream gives its place to a page. */
-static inline void stream_begins(struct cluster *k, uint32_t page, int8_t at, uint8_t hash)
-{
-	const uint32_t next = k->stream_next;
-	k->stream_count[cache_hash(k->stream_page[next])]--;
-	k->stream_count[hash]++;
-	k->streams[next] = (struct stream){ .last = at };
-	k->stream_page[next] = page;
-	((uint8_t *)k->stream_hashes)[next] = hash;
-	k->stream_next = (next + 1) % STREAMS;
-}
-
 /* A request in a page whose hash some stream has. */
-static __attribute__((noinline)) void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+__attribute__((noinline)) void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
 	const uint32_t page = line / PAGE_LINES, found = cache_among(k->stream_hashes, k->stream_page, STREAMS, page);
@@ -98,20 +84,4 @@ static __attribute__((noinline)) void stream_sought(struct memory *s, struct pri
 	k->stream_last = found;
 	if (at != k->streams[found].last)
 		stream_goes_on(s, c, thread, line, &k->streams[found], t);
-}
-
-void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
-{
-	struct cluster *k = c->cluster;
-	const uint32_t page = line / PAGE_LINES;
-	const int8_t at = (int8_t)(line % PAGE_LINES);
-	struct stream *latest = &k->streams[k->stream_last];
-	if (k->stream_page[k->stream_last] == page) {
-		if (at != latest->last)
-			stream_goes_on(s, c, thread, line, latest, t);
-	} else if (k->stream_count[cache_hash(page)]) {
-		stream_sought(s, c, thread, line, t);
-	} else {
-		stream_begins(k, page, at, cache_hash(page));
-	}
 }
