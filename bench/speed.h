@@ -10,6 +10,7 @@
 struct speed_clock {
 	void *self;
 	uint64_t (*now_ns)(void *self);
+	unsigned runs; /* of the full length, of which the fastest counts: several where the clock goes on while another program has the processor */
 };
 
 /* What is run: a kernel over a working set of its own on each core. */
@@ -30,7 +31,7 @@ struct speed_result { uint64_t instructions, ns; };
 MUST_CHECK enum status speed_plan(const struct cpu *cpu, struct plan *plan);
 
 /* Runs the case on cores 0 .. cores - 1 at once, each on its own set in its own node's memory, counters
- * started on each by counters_start, for at least `least_ns` of the clock. `a` is a guarded backend.
+ * started on each by counters_start, for at least `least_ns` of the clock and as many runs as it wants. `a` is a guarded backend.
  * ST_UNSUPPORTED: the processor has no such cache level, or not so many cores. Maps and unmaps at
  * WINDOW_DATA. */
 MUST_CHECK enum status speed_measure(const struct access *a, const struct cpu *cpu, const struct plan *plan,

@@ -179,9 +179,14 @@ static inline __attribute__((always_inline)) uint64_t lane_take_as(struct lane *
 		return lane_take_late(l, t);
 	const uint64_t k = (uint64_t)(((unsigned __int128)(t << 1) * l->inverse) >> 64);
 	uint64_t *const word = &l->taken[k / 64 % LANE_WORDS], taken = *word;
-	const uint64_t own = 1ull << k % 64;
-	if (often ? __builtin_expect(!(taken & own), 1) : !(taken & own)) {
-		*word = taken | own;
+	const uint64_t own = 1ull << k % 64, with = taken | own;
+	if (often) { /* gcc takes no expectation out of an ?: */
+		if (__builtin_expect(with != taken, 1)) {
+			*word = with;
+			return t;
+		}
+	} else if (with != taken) {
+		*word = with;
 		return t;
 	}
 	const uint64_t open = ~taken & -own; /* later ones */

@@ -139,16 +139,20 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 			entry = op->load.entry;
 			if (__builtin_expect(entry->ip != regs->rip, 0))
 				goto unknown;
-			if (op->stores)
-				*r->running = entry;
-			s = exec(regs, &entry->insn, r->env, e, &r->vector);
-			if (__builtin_expect(s != ST_OK, 0))
-				goto unknown; /* carried out once more, with the same end */
-			m->ran[ran++] = entry;
-			if (__builtin_expect(e->fp_assist || (op->stores && *r->code_stored), 0))
-				goto unknown;
-			if (op->pointer && *r->beyond)
-				r->look_ahead(r->self, entry);
+			if (op->pointer && exec_pointer(regs, &entry->insn, r->env->ranges, e)) {
+				m->ran[ran++] = entry;
+				if (*r->beyond)
+					r->look_ahead(r->self, entry);
+			} else {
+				if (op->stores)
+					*r->running = entry;
+				s = exec(regs, &entry->insn, r->env, e, &r->vector);
+				if (__builtin_expect(s != ST_OK, 0))
+					goto unknown; /* carried out once more, with the same end */
+				m->ran[ran++] = entry;
+				if (__builtin_expect(e->fp_assist || (op->stores && *r->code_stored), 0))
+					goto unknown;
+			}
 			if (op->kind == MEMO_EXEC) {
 				op++;
 				goto next;

@@ -246,10 +246,10 @@ static inline __attribute__((always_inline)) void prefetch_streamer(struct memor
 	const int8_t at = (int8_t)(line % PAGE_LINES);
 	const uint8_t hash = cache_hash(page);
 	struct stream *latest = &k->streams[k->stream_last];
-	if (__builtin_expect(k->stream_page[k->stream_last] == page, 0)) {
+	if (k->stream_page[k->stream_last] == page) {
 		if (at != latest->last)
 			stream_goes_on(s, c, thread, line, latest, t);
-	} else if (__builtin_expect(k->stream_count[hash], 0)) {
+	} else if (__builtin_expect(k->stream_count[hash] != 0, 0)) {
 		stream_sought(s, c, thread, line, t);
 	} else {
 		stream_begins(k, page, at, hash);

@@ -58,7 +58,7 @@ static uint64_t host_adds(void)
 static unsigned report(const struct access *a, const struct cpu *cpu, const struct plan *plan, bool floor, uint64_t least_ns, const char *only)
 {
 	static const unsigned cores[] = { 1, 2, 4, 8 };
-	const struct speed_clock clock = { NULL, cpu_ns };
+	const struct speed_clock clock = { NULL, cpu_ns, 1 };
 	unsigned below = 0;
 	for (unsigned i = 0; i < speed_case_count; i++) {
 		if (only && strncmp(speed_cases[i].name, only, strlen(only)))
