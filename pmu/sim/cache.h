@@ -254,6 +254,14 @@ CACHE_INLINE void cache_near(const struct cache *c, uint32_t line, bool pair, co
 		__builtin_prefetch(block + at);
 }
 
+/* Waits for all of what cache_near brings, at once: where prefetches do nothing one line after the other would be waited for. */
+CACHE_INLINE void cache_wait_near(const struct cache *c, uint32_t line, const unsigned w)
+{
+	const uint8_t *const block = cache_block_of(c, line & ~1u, w);
+	for (uint32_t at = 0; at < 2 * cache_block_bytes(c, w); at += 64)
+		(void)*(const volatile uint64_t *)(const void *)(block + at);
+}
+
 /* As cache_touch_way, of another policy than an order in one word. */
 void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way);
 

@@ -178,6 +178,8 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	uint8_t *block = NULL; /* of its set in the L3 */
 	uint32_t set = 0, way = CACHE_NONE;
 	struct place p = { CACHE_NONE, CACHE_NONE, 0 }; /* plain: as set and way say */
+	if (plain == 2 && first)
+		cache_wait_near(&k->l3, line, w3);
 	if (plain || k->l3.sets) {
 		uint32_t slice = 0;
 		set = w3 ? line & k->l3.mask : cache_slice_and_set(&k->l3, line, &slice);
