@@ -53,19 +53,20 @@ static enum status measured(struct pass *p, uint32_t x, int64_t *turn_milli)
 }
 
 /* Whether the step behind point `below` may be one of those that a slow channel or slice makes whenever one more line is its turn: as large a
- * one came a few lines before, or comes when as many more lines are under way as had room; beyond a full buffer none does. */
+ * one came a few lines before, or comes when as many more lines are under way as had room; beyond a full buffer none does. A line that has to
+ * wait makes a turn longer than each with fewer lines: one that was shorter than a turn of fewer happened to find rows of DRAM open, and is no measure. */
 static enum status may_be_a_turn(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
 {
 	const int64_t step = at_above - at_below, grown = at_below - first;
-	const uint32_t twice = 2 * below + 2;
-	int64_t turn = at_below, before = 0;
+	const uint32_t twice = 2 * below + 2, from = below > TURN_LINES ? below - TURN_LINES : 1;
+	int64_t turn = 0, longest = 0;
 	enum status st = ST_OK;
 
 	*may = false;
-	for (uint32_t x = below; 2 * grown >= step && st == ST_OK && x > 1 && x + TURN_LINES > below && !*may; x--) {
-		st = measured(p, x - 1, &before);
-		*may = 2 * (turn - before) >= step;
-		turn = before;
+	for (uint32_t x = from; 2 * grown >= step && st == ST_OK && x <= below && !*may; x++) {
+		st = measured(p, x, &turn);
+		*may = x > from && 2 * (turn - longest) >= step;
+		longest = x > from && longest > turn ? longest : turn;
 	}
 	if (st == ST_OK && !*may && twice <= p->curve->most) {
 		st = measured(p, twice, &turn);
