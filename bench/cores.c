@@ -181,3 +181,12 @@ enum status cores_prepare(struct bench *b, const struct row *r, struct working_s
 	}
 	return st;
 }
+
+enum status cores_leave(struct bench *b, const struct working_set *w, struct job *job)
+{
+	const struct kernel *flush = kernel_find("k_flush");
+	const uint64_t arguments[6] = { w->map.va + w->shape.start_bytes, w->shape.bytes / w->shape.line_bytes, w->shape.line_bytes };
+	struct window ignored;
+
+	return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
+}

@@ -34,5 +34,8 @@ MUST_CHECK enum status cores_there(const struct bench *b, const struct row *r, c
  * read or written by the helpers. *job is the last one, also of a helper. */
 MUST_CHECK enum status cores_prepare(struct bench *b, const struct row *r, struct working_set *w, uint64_t units,
                                      struct job *job);
+/* Behind such a row, or one of pairs of cores: no cache has its lines any more. Those that another core kept it would have for as long as nothing pushes
+ * them out there, and whatever a later row puts in the same memory would find it: a stream's line is snooped there, or forwarded, each time. */
+MUST_CHECK enum status cores_leave(struct bench *b, const struct working_set *w, struct job *job);
 
 #endif

@@ -129,7 +129,7 @@ MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, stru
 MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test,
                                       struct job *job);
 /* Behind a row's last window: what a stream of regular stores wrote leaves the caches, for windows of later rows in memory would have it written
- * back, and share the channels with that. */
+ * back, and share the channels with that; and the lines that other cores were given. */
 MUST_CHECK enum status window_leave(struct bench *b, const struct row *r, struct working_set *w, struct job *job);
 /* Maps a working set, the slot-th of its row, and fills it. */
 MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out);

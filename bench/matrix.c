@@ -291,6 +291,8 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	 * windows for nothing. */
 	if (st == ST_OK && p.counting.proof_count && (out->status == ROW_UNPROVEN || p.astray * ASTRAY_PART > p.samples) && r->kernels[1])
 		st = measure(&p, r->kernels[1], out);
+	if (st == ST_OK)
+		st = cores_leave(b, &p.set, &p.job);
 	out->footprint_bytes = p.set.shape.bytes;
 	out->page_bytes = p.set.map.page_bytes;
 	if (p.set.mapped && b->a->ops->unmap(b->a->self, &p.set.map) != ST_OK && st == ST_OK)

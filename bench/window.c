@@ -239,6 +239,8 @@ enum status window_leave(struct bench *b, const struct row *r, struct working_se
 	uint64_t arguments[6], held = w->shape.array_bytes;
 	struct window ignored;
 
+	if (cores_wanted(r))
+		return cores_leave(b, w, job);
 	if (w->shape.order != ORDER_STREAMS || !w->kernel->stores || (r->prepare != PREPARE_WARM && r->prepare != PREPARE_FILL))
 		return ST_OK;
 	if (!flush)
