@@ -17,6 +17,7 @@
 #define MARKS_MOST (TURNS_MEMORY / TURNS_MARK + 1)
 #define TURNS_RANDOM 4u      /* times as many where a cache's ways are chosen at random: what it writes back differs from turn to turn */
 #define STARTS 16u
+#define PREFETCH_L1 12u      /* prefetch.present: the next line's and that of strides */
 #define TURNS_APART 32u      /* in which loads, and stores where there are none, come late at random, and so much further on in memory */
 #define CYCLES_APART 5u
 #define LINES_APART 32771u
@@ -232,7 +233,20 @@ static bool of_starts(struct machine_text *t, const struct follow_cores *f, unsi
 
 bool follow_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most)
 {
-	return of_starts(t, f, STARTS, least, most);
+	uint64_t drawn_least, drawn_most;
+
+	if (f->level != 2)
+		return of_starts(t, f, STARTS, least, most);
+	if (!windows_milli(t, f, least, most))
+		return false;
+	if (!(machine_field(t, "prefetch", "present") & PREFETCH_L1))
+		return true;
+	/* what prefetchers of the L1 know of a loop as its window begins is up to the code between two windows, whose loads take their entries */
+	if (!of_starts(t, f, STARTS, &drawn_least, &drawn_most))
+		return false;
+	*least = drawn_least < *least ? drawn_least : *least;
+	*most = later(*most, drawn_most);
+	return true;
 }
 
 bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define PAGE_LINES 64u
+#define WRAPPER_AT (1ull << 50) /* beyond all arrays */
 #define STEP_MOST 2048 /* of the stride prefetcher, in bytes */
 #define FILL_TIMES 4u /* the L2 is gone through before: ways that filled one by one are given up in another order at first, where a tree says which */
 
@@ -257,6 +258,20 @@ void lines_flush(struct lines *l)
 	l->flushed = l->asked;
 }
 
+/* asm/measure.asm: the kernel and its arguments in the block's first line, in the second one the list of counters, result and time; counts before in the
+ * fifth and behind in the eighth; the stack ends 64 KiB behind the block's beginning (pmu/access.h). */
+uint64_t lines_wrapper(struct lines *l, uint64_t page, uint64_t t)
+{
+	static const struct { uint16_t line; bool stored, counts; } used[] = {
+		{ 0, false, false }, { 1, true, false }, { 7, true, true }, { 1023, true, false }, { 4, true, true },
+	};
+
+	for (unsigned i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		if (l->counts || !used[i].counts)
+			t = ask(l, WRAPPER_AT + 4096 * page + 64 * used[i].line, used[i].stored ? BY_STORE : BY_LOAD, t) + 1;
+	return t;
+}
+
 void lines_forget(struct lines *l, uint64_t t)
 {
 	queue_forget(&l->buffers, t);
@@ -369,6 +384,7 @@ struct lines *lines_open(struct machine_text *t, const struct lines_shape *shape
 	l->hash = machine_field(t, "l3", "hash");
 	l->prefetchers = shape->quiet ? 0 : machine_field(t, "prefetch", "present");
 	l->ahead = machine_field(t, "prefetch", "streamer_lines");
+	l->counts = machine_field(t, "pmu", "version") || machine_field(t, "cpuid", "family") == 15;
 	l->l1_cycles = machine_field(t, "l1d", "cycles");
 	l->l2_cycles = machine_field(t, "l2", "cycles");
 	l->l3_cycles = l3 ? machine_field(t, "l3", "core_cycles") + (machine_field(t, "l3", "uncore_cycles") * core + uncore - 1) / uncore : l->l2_cycles;

@@ -23,6 +23,8 @@ uint64_t lines_room(const struct lines *l, uint64_t t);
 uint64_t lines_past(struct lines *l, uint64_t va, uint64_t bytes, uint64_t t);
 /* Until when the last of those is held. */
 uint64_t lines_past_done(const struct lines *l);
+/* What the wrapper does between two windows, from cycle t on, with lines of its own in page number `page` of the L1's sets and behind it. Returns when it has ended. */
+uint64_t lines_wrapper(struct lines *l, uint64_t page, uint64_t t);
 /* No cache holds a line any more. */
 void lines_flush(struct lines *l);
 /* Nothing is asked for before t any more. */

@@ -25,6 +25,7 @@ struct lines {
 	struct shared *far;
 	uint64_t l1_cycles, l2_cycles, l3_cycles, memory_cycles, drain_cycles, hit_cycles, miss_cycles; /* memory: from the L3's miss on */
 	uint64_t slices, channels, banks, row_lines, last_lines, last_ways, last_policy, prefetchers, ahead;
+	bool counts; /* there are counters, which the wrapper reads */
 	bool l3, inclusive, hash, open_page, timed, loses_above;
 	struct brought { uint64_t line, number; } brought[BROUGHT];
 	uint64_t asked, flushed, last_miss; /* lines of memory that were asked for; until caches were flushed */
