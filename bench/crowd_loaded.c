@@ -8,6 +8,8 @@
 #define ROUNDS 15u
 #define LIGHT_TIMES 4u            /* the longer window in shorter ones, where loads wait seldom, and so by chance: the whole ring, of which each round's
                                    * shorter window takes the next part off, so that as many rounds have each node as often, alone and under load */
+#define LIGHT_MOST 8u             /* times as many rounds, */
+#define LIGHT_SURE 400            /* until the standard error of their mean is such a part of it: few waits by chance are more than half of a penalty of some cycles */
 #define ROUNDS_FACTOR 2u
 #define WINDOW_SCALE 16u          /* of real cores, which take some hundred ns to begin together */
 #define INJECTED_BYTES 0x100000u  /* of each other core's array, on a simulated machine: more than it reads in a window */
@@ -127,20 +129,22 @@ static void never_together(const struct loaded *l, struct row_result *out)
 	str_copy(out->reason, sizeof(out->reason), l->crowd.disturbed ? "every run was disturbed" : "the cores never began together");
 }
 
-/* One point: latency in thousandths of a cycle and its deviation. *usable false: no window in which the cores began together. */
+/* One point: latency in thousandths of a cycle and its deviation. *samples 0: no window in which the cores began together. */
 static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bool light, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
-                                bool *usable)
+                                unsigned *samples)
 {
 	struct crowd *c = &l->crowd;
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
 	int64_t rates[SAMPLES_MAX];
 	const unsigned rounds = wanted_rounds(b), wanted = light ? (rounds + LIGHT_TIMES - 1) / LIGHT_TIMES * LIGHT_TIMES : rounds, times = light ? LIGHT_TIMES : 2;
+	const unsigned most = light && !b->repetitions && wanted * LIGHT_MOST <= SAMPLES_MAX ? wanted * LIGHT_MOST : wanted;
 	unsigned good = 0;
 	struct slope slope;
 	enum status st = ST_OK;
 
-	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && good < wanted; round++) {
+	/* more where it is unsure, as often round the ring as they begin */
+	for (unsigned round = 0; round < 1 + most * ROUNDS_FACTOR && (good < wanted || (good < most && (good % LIGHT_TIMES || !slope_is_sure(cycles, good, LIGHT_SURE)))); round++) {
 		bool together = true;
 
 		for (unsigned longer = 0; longer < 2; longer++) {
@@ -159,7 +163,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 		else if (round)
 			l->rejected++;
 	}
-	*usable = good != 0;
+	*samples = good;
 	if (!good)
 		return ST_OK;
 	st = slope_of(cycles, good, l->window * (times - 1), STAT_MEAN, &slope);
@@ -238,6 +242,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 static enum status loaded_by(struct loaded *l, const char *chase, struct row_result *out)
 {
 	int64_t latency = 0, alone = 0, spread = 0, rate = 0, counts[ROW_PROOFS_MAX] = { 0 };
+	unsigned samples = 0;
 	enum status st = ST_OK;
 
 	l->chase = out->kernel = chase;
@@ -247,20 +252,20 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 	for (unsigned p = 0; p <= COUNT_OF(delays) && st == ST_OK; p++) {
 		uint32_t delay = p ? delays[p - 1] : 0;
 		const bool light = p == COUNT_OF(delays) && latency < 2 * alone; /* at the point that gives the value */
-		bool usable = false;
 
-		st = loaded_point(l, p ? l->crowd.count : 1, delay, light, &latency, &spread, &rate, counts, &usable);
-		if (st == ST_OK && !usable) {
+		st = loaded_point(l, p ? l->crowd.count : 1, delay, light, &latency, &spread, &rate, counts, &samples);
+		if (st == ST_OK && !samples) {
 			never_together(l, out);
 			return ST_OK;
 		}
 		if (st == ST_OK && !p)
 			alone = latency;
-		if (st == ST_OK && usable && light) {
+		if (st == ST_OK && light) {
 			int64_t again = 0, again_spread, again_rate, again_counts[ROW_PROOFS_MAX];
+			unsigned again_samples = 0;
 
-			st = loaded_point(l, 1, delay, true, &again, &again_spread, &again_rate, again_counts, &usable);
-			alone = usable ? again : alone;
+			st = loaded_point(l, 1, delay, true, &again, &again_spread, &again_rate, again_counts, &again_samples);
+			alone = again_samples ? again : alone;
 		}
 		if (st == ST_OK)
 			series_add(&out->series, (int64_t[]){ (int64_t)delay * 1000, rate, latency });
@@ -268,7 +273,7 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 	if (st != ST_OK)
 		return st;
 	out->value_milli = latency - alone;
-	out->samples = wanted_rounds(l->crowd.b);
+	out->samples = samples;
 	out->footprint_bytes = l->crowd.members[0].set.shape.bytes;
 	out->page_bytes = l->crowd.members[0].set.map.page_bytes;
 	judge(l, spread, latency, counts, "load", out);
