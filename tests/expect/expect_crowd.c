@@ -235,13 +235,14 @@ bool follow_milli(struct machine_text *t, const struct follow_cores *f, uint64_t
 {
 	uint64_t drawn_least, drawn_most;
 
-	if (f->level != 2)
+	if (f->level < 2 || f->level > 3)
 		return of_starts(t, f, STARTS, least, most);
 	if (!windows_milli(t, f, least, most))
 		return false;
-	if (!(machine_field(t, "prefetch", "present") & PREFETCH_L1))
+	if (f->level == 2 && !(machine_field(t, "prefetch", "present") & PREFETCH_L1))
 		return true;
-	/* what prefetchers of the L1 know of a loop as its window begins is up to the code between two windows, whose loads take their entries */
+	/* what prefetchers of the L1 know of a loop as its window begins is up to the code between two windows, whose loads take their entries; in the L3 a
+	 * window may find a rhythm of its own, or have that which stays */
 	if (!of_starts(t, f, STARTS, &drawn_least, &drawn_most))
 		return false;
 	*least = drawn_least < *least ? drawn_least : *least;

@@ -1,4 +1,4 @@
-/* tests/expect/expect_windows.c: streams of one core in the L2, in windows as their rows have them.
+/* tests/expect/expect_windows.c: streams of one core in the L2 and the L3, in windows as their rows have them.
  *
  * A window keeps the rhythm that it begins with, and begins as the one before has left the L1: with the wrapper's lines the latest of their sets, each of
  * which shifts the turns of loads and stores in its set for as many lines as that has ways. So windows of n and 2n iterations, one behind the other, are followed,

@@ -25,7 +25,7 @@ uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uin
 void follow_crowd_close(struct crowd *w);
 /* expect_places.c: as follow_cores_milli, of f->turns. */
 bool places_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
-/* expect_windows.c: as follow_milli, of the L2. */
+/* expect_windows.c: as follow_milli, of the L2 and the L3. */
 bool windows_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
 
 #endif
