@@ -178,7 +178,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 
 		/* both ask the same slice in turn: who asks in the other's turn waits for what is left of it */
 		least = loss > 0 ? 1000 * loss : 0;
-		most = loss > 0 ? 1000 * (loss + (int64_t)uncore(&t, machine_field(&t, "l3", "busy_uncore_cycles"))) : 0;
+		most = least + (loss > 0 && l3 ? 1000 * (int64_t)uncore(&t, machine_field(&t, "l3", "busy_uncore_cycles")) : 0);
 	}
 	if (!strcmp(row, "load.dram_loaded.penalty")) {
 		found = true;
