@@ -8,8 +8,8 @@
 #define ROUNDS 15u
 #define LIGHT_TIMES 4u            /* the longer window in shorter ones, where loads wait seldom, and so by chance: the whole ring, of which each round's
                                    * shorter window takes the next part off, so that as many rounds have each node as often, alone and under load */
-#define LIGHT_MOST 8u             /* times as many rounds, */
-#define LIGHT_SURE 400            /* until the standard error of their mean is such a part of it: few waits by chance are more than half of a penalty of some cycles */
+#define LIGHT_MOST 8u             /* times as many rounds at most, until */
+#define LIGHT_SURE 400            /* the standard error of their mean is such a part of it: of some hundred cycles about LEAST_MILLI, which a value may be off by */
 #define ROUNDS_FACTOR 2u
 #define WINDOW_SCALE 16u          /* of real cores, which take some hundred ns to begin together */
 #define INJECTED_BYTES 0x100000u  /* of each other core's array, on a simulated machine: more than it reads in a window */

@@ -199,17 +199,15 @@ static __attribute__((noinline)) void code_changed(struct sim *s, struct hart *h
 		memo_forget(s->memo);
 }
 
-static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 /* Whose turn it is: the hart goes next of which this is the lowest. Two threads of a core always go in the order of their allocation: who
  * comes behind the other waits for it, whatever that waits for. */
 static inline uint64_t turn_of(const struct sim *s, const struct hart *h)
 {
 	if (s->m.topology_threads < 2)
-		return 2 * later(core_clock(h->core), h->asks);
+		return 2 * max_cycle(core_clock(h->core), h->asks);
 	const struct hart *o = sibling(s, h);
 	const uint64_t own = core_turn(h->core), other = o && o->job ? core_turn(o->core) : UINT64_MAX;
-	return other < own ? later(own, later(other, 2 * o->asks) + 1) : later(own, 2 * h->asks);
+	return other < own ? max_cycle(own, max_cycle(other, 2 * o->asks) + 1) : max_cycle(own, 2 * h->asks);
 }
 
 /* Until when it is, where `next` is the lowest of all others. */

@@ -15,6 +15,16 @@ static const char *const classes[KINDS] = { "load", "sta", "std", "lea", "int", 
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+uint64_t follow_root(uint64_t n)
+{
+	uint64_t r = 0;
+
+	for (uint64_t bit = 1ull << 31; bit; bit >>= 1)
+		if ((r | bit) * (r | bit) <= n)
+			r |= bit;
+	return r;
+}
+
 uint64_t follow_vector_bytes(struct machine_text *t)
 {
 	const uint64_t isa = machine_field(t, "cpuid", "isa");

@@ -21,6 +21,8 @@ bool follow_milli(struct machine_text *t, const struct follow_cores *f, uint64_t
 bool follow_cores_milli(struct machine_text *t, const struct follow_cores *f, uint64_t *least, uint64_t *most);
 /* The same from the start of one number, turns 0; *half: in the first half of the time that is looked at. 0: a field is missing. */
 uint64_t follow_start_milli(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *half);
+/* The root of n in whole numbers, for deviations of starts. */
+uint64_t follow_root(uint64_t n);
 /* Bytes of a vector, and the loop as expect_front.h writes it. */
 uint64_t follow_vector_bytes(struct machine_text *t);
 const char *follow_loop(struct machine_text *t, enum follow_stream stream);

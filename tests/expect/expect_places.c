@@ -119,16 +119,6 @@ static uint64_t last_of(uint64_t *v, unsigned n, uint64_t sockets)
 	return 1000 * v[0] + sum;
 }
 
-static uint64_t root(uint64_t n)
-{
-	uint64_t r = 0;
-
-	for (uint64_t bit = 1ull << 31; bit; bit >>= 1)
-		if ((r | bit) * (r | bit) <= n)
-			r |= bit;
-	return r;
-}
-
 /* The standard deviation of what one pair of windows says where so many sockets have to end. */
 static uint64_t last_deviation(const uint64_t *shorter, const uint64_t *longer, unsigned n, uint64_t sockets, uint64_t turns)
 {
@@ -144,7 +134,7 @@ static uint64_t last_deviation(const uint64_t *shorter, const uint64_t *longer, 
 	}
 	const uint64_t mean = last_of(off, n, sockets) / 1000, square = last_of(squares, n, sockets) / 1000;
 
-	return square > mean * mean ? root(square - mean * mean) : 0;
+	return square > mean * mean ? follow_root(square - mean * mean) : 0;
 }
 
 /* The mean of all starts, but for the row's own standard error. */
@@ -177,7 +167,7 @@ bool places_milli(struct machine_text *t, const struct follow_cores *f, uint64_t
 	if (w)
 		follow_crowd_close(w);
 	const uint64_t deviation = last_deviation(shorter, longer, n, f->sockets, turns), much = mean / ROW_SURE, row_most = f->filled ? ROW_MOST_FILLED : ROW_MOST_COLD;
-	const uint64_t at_least = deviation * 1000 / root(row_most * 1000000), at_most = deviation * 1000 / root(ROW_LEAST * 1000000);
+	const uint64_t at_least = deviation * 1000 / follow_root(row_most * 1000000), at_most = deviation * 1000 / follow_root(ROW_LEAST * 1000000);
 	const uint64_t error = ROW_ERRORS * (at_least > much ? at_least : at_most < much ? at_most : much);
 
 	mean = (last_of(longer, n, f->sockets) - last_of(shorter, n, f->sockets)) / turns;

@@ -70,16 +70,6 @@ static uint64_t more_of(uint64_t milli)
 	return part > LEAST_MILLI ? part : LEAST_MILLI;
 }
 
-static uint64_t root(uint64_t n)
-{
-	uint64_t r = 0;
-
-	for (uint64_t bit = 1ull << 31; bit; bit >>= 1)
-		if ((r | bit) * (r | bit) <= n)
-			r |= bit;
-	return r;
-}
-
 /* In memory a window falls into one rhythm or another, depending on where in pages and rows it begins, and most streams change theirs
  * after some hundred or thousand iterations. So a row's mean is that of many starts, but for its standard error. Where what the first
  * half took is what the second one takes, rhythms stay, and how many windows of a row fall into which nobody knows. */
@@ -105,8 +95,8 @@ static bool memory_milli(struct machine_text *t, const struct follow_cores *f, u
 		}
 		sure = n >= STARTS_LEAST && squares / n / n <= mean * mean / STARTS_SURE / STARTS_SURE;
 	}
-	const uint64_t deviation = root((uint64_t)squares / n), much = (uint64_t)mean / WINDOWS_SURE;
-	const uint64_t at_least = deviation * 1000 / root(WINDOWS_MOST * 1000000), at_most = deviation * 1000 / root(WINDOWS_LEAST * 1000000);
+	const uint64_t deviation = follow_root((uint64_t)squares / n), much = (uint64_t)mean / WINDOWS_SURE;
+	const uint64_t at_least = deviation * 1000 / follow_root(WINDOWS_MOST * 1000000), at_most = deviation * 1000 / follow_root(WINDOWS_LEAST * 1000000);
 	const uint64_t error = ERRORS * (at_least > much ? at_least : at_most < much ? at_most : much);
 
 	*least = (uint64_t)mean - error;

@@ -16,16 +16,6 @@
 /* Thousandths of a cycle that an iteration takes by each pair. */
 struct slopes { int64_t milli[PAIRS_MEAN]; unsigned n; };
 
-static uint64_t root(uint64_t n)
-{
-	uint64_t r = 0;
-
-	for (uint64_t bit = 1ull << 31; bit; bit >>= 1)
-		if ((r | bit) * (r | bit) <= n)
-			r |= bit;
-	return r;
-}
-
 static int64_t mean_of(const struct slopes *s, int64_t *error)
 {
 	int64_t sum = 0, squares = 0;
@@ -36,7 +26,7 @@ static int64_t mean_of(const struct slopes *s, int64_t *error)
 
 	for (unsigned i = 0; i < s->n; i++)
 		squares += (s->milli[i] - mean) * (s->milli[i] - mean);
-	*error = (int64_t)root((uint64_t)squares / (s->n - 1) / s->n);
+	*error = (int64_t)follow_root((uint64_t)squares / (s->n - 1) / s->n);
 	return mean;
 }
 
