@@ -72,13 +72,15 @@ static inline void find_conflict(const struct core_thread *c, uint64_t va, unsig
 	}
 }
 
-uint64_t core_asks(const struct core_thread *c, const struct core_plan *p, bool load)
+uint64_t core_asks(const struct core_thread *c, const struct insn *in, const struct core_plan *p)
 {
 	uint64_t t = max_cycle(max_cycle(c->alloc, c->barrier), c->rob[c->rob_at] + 1);
-	if (load) {
+	if (in->load) {
 		t = max_cycle(max_cycle(t, c->lb[c->lb_at] + 1) + c->dispatch_cycles, c->load_barrier);
 		t = max_cycle(t, max_cycle(c->ready[p->address[0]], c->ready[p->address[1]]));
 	}
+	if (in->nontemporal && in->store)
+		t = max_cycle(t, c->last_commit + 1);
 	if (p->class == UC_LOCK)
 		t = max_cycle(t, max_cycle(c->last_complete, c->last_commit));
 	return memory_room(c->memory, c->core, t);

@@ -223,7 +223,7 @@ static inline bool asks_later(struct hart *h, const struct code_entry *c, uint64
 {
 	if (!c->insn.load && !c->insn.store)
 		return false;
-	h->asks = core_asks(h->core, &c->plan, c->insn.load);
+	h->asks = core_asks(h->core, &c->insn, &c->plan);
 	return 2 * h->asks > until_turn;
 }
 

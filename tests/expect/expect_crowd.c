@@ -104,7 +104,7 @@ static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 
 	w->at[i] = last ? 0 : w->at[i];
 	w->done[i] += last;
-	w->asks[i] = follow_asks(c, &w->ops[w->at[i]]);
+	w->asks[i] = follow_asks(c, &w->ops[w->at[i]], w->f.nontemporal);
 	return last;
 }
 

@@ -328,7 +328,7 @@ unsigned follow_ops(struct machine_text *t, enum follow_stream stream, bool nont
 	return n;
 }
 
-uint64_t follow_asks(const struct core *c, const struct op *o)
+uint64_t follow_asks(const struct core *c, const struct op *o, bool nontemporal)
 {
 	const bool loads = o->kind == 'l' || o->kind == 'm' || o->kind == 'f';
 	uint64_t t = c->alloc;
@@ -342,6 +342,8 @@ uint64_t follow_asks(const struct core *c, const struct op *o)
 		t = later(t, c->lb[c->loads % c->lb_size] + 1);
 	if (loads)
 		t = later(t + c->dispatch, c->ready[POINTER + (enum reg)o->array]);
+	if (nontemporal && o->kind == 's')
+		t = later(t, c->commit + 1);
 	return lines_room(c->lines, t);
 }
 

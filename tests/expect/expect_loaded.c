@@ -128,7 +128,7 @@ static void inject(struct loaded *l, unsigned i)
 		l->at[i] = 0;
 		l->place[i] = (l->place[i] + 256) % INJECT_BYTES;
 	}
-	l->asks[i] = follow_asks(c, &l->ops[l->at[i]]);
+	l->asks[i] = follow_asks(c, &l->ops[l->at[i]], false);
 }
 
 /* The chain's lines: one anywhere in each part of the pages, in random order. */

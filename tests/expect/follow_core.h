@@ -51,7 +51,7 @@ static inline unsigned follow_arrays(enum follow_stream stream) { return stream 
 unsigned follow_ops(struct machine_text *t, enum follow_stream stream, bool nontemporal, struct op *ops);
 /* The cycle before which that instruction, the next one, asks for no line; one that loads and stores nothing: before which it is not allocated. Of cores
  * beside each other the one whose next one asks first goes on. */
-uint64_t follow_asks(const struct core *c, const struct op *o);
+uint64_t follow_asks(const struct core *c, const struct op *o, bool nontemporal);
 /* An instruction of an iteration at byte `at` of each array, the first at `base`; `distance` lies between two arrays. An iteration begins with front_turn. */
 void follow_step(struct core *c, const struct op *o, bool nontemporal, uint64_t at, uint64_t base, uint64_t distance, uint64_t bytes);
 
