@@ -79,6 +79,8 @@ uint64_t core_asks(const struct core_thread *c, const struct insn *in, const str
 		t = max_cycle(max_cycle(t, c->lb[c->lb_at] + 1) + c->dispatch_cycles, c->load_barrier);
 		t = max_cycle(t, max_cycle(c->ready[p->address[0]], c->ready[p->address[1]]));
 	}
+	if (in->store && !in->load)
+		t = max_cycle(t, c->retire + 1);
 	if (in->nontemporal && in->store)
 		t = max_cycle(t, c->last_commit + 1);
 	if (p->class == UC_LOCK)

@@ -342,6 +342,8 @@ uint64_t follow_asks(const struct core *c, const struct op *o, bool nontemporal)
 		t = later(t, c->lb[c->loads % c->lb_size] + 1);
 	if (loads)
 		t = later(t + c->dispatch, c->ready[POINTER + (enum reg)o->array]);
+	if (o->kind == 's')
+		t = later(t, c->retire + 1);
 	if (nontemporal && o->kind == 's')
 		t = later(t, c->commit + 1);
 	return lines_room(c->lines, t);
