@@ -24,7 +24,7 @@
 #define STARTS_CORES 3u      /* of several cores */
 #define TURNS_TOGETHER 256u  /* of a window; half as many before */
 #define STARTS_APART 5u      /* cycles from one core's beginning to the next's, in each start so many more */
-#define CORE_BYTES ((1ull << 36) + 4160) /* from one core's arrays to the next's: other sets, slices and channels */
+#define CORE_BYTES ((1ull << 36) + 4096) /* from one core's arrays to the next's: other sets, the same places of pages */
 #define CORE_LINES 1000003u              /* the same in memory: other channels and banks */
 #define CORE_LINES_SAME (1u << 20)       /* or the same ones, in other rows */
 #define PAGE_BYTES (1ull << 21)          /* of the rows' arrays */
@@ -48,7 +48,7 @@ static uint64_t crowd_place(const struct crowd *w, unsigned arrays, unsigned i)
 
 	if (w->f.turns)
 		return (1 + w->start + i * pages) * PAGE_BYTES / 64 - i * CORE_BYTES / 64;
-	return w->start * LINES_APART + i * (w->start % 2 ? CORE_LINES_SAME : CORE_LINES);
+	return w->start * LINES_APART + i * (1 + (w->start % 2 ? CORE_LINES_SAME : CORE_LINES)); /* 1: other slices and channels */
 }
 
 struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_cores *f, uint64_t first, unsigned start)

@@ -24,7 +24,7 @@
 #define PAGE_BYTES (1ull << 21)
 #define CHASE_PAGES_MOST 16u      /* or half of what the TLB has for them */
 #define INJECT_BYTES 0x100000u
-#define CORE_BYTES ((1ull << 36) + 4160) /* from one core's lines to the next's: other sets and slices */
+#define CORE_BYTES ((1ull << 36) + 4096) /* from one core's lines to the next's: other sets and slices, the same places of pages */
 #define APART 24u                /* cycles that a core may begin behind another, as they do behind a gate: nothing of what the first loads meet is over by then */
 #define BEGIN_CYCLES 100000u     /* what went before is over */
 #define VECTOR_BYTES 8u
