@@ -79,13 +79,13 @@ struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_core
 	return w;
 }
 
-/* That whose next instruction asks first, of those that have not done so many iterations; as many as there are: all have. */
+/* That whose next instruction asks first, of those that have not done so many iterations; who asks in the same cycle as another goes on. As many as there are: all have. */
 static unsigned crowd_next(const struct crowd *w, unsigned turns)
 {
 	unsigned next = w->f.cores;
 
 	for (unsigned i = 0; i < w->f.cores; i++)
-		if (w->done[i] < turns && (next == w->f.cores || w->asks[i] < w->asks[next]))
+		if (w->done[i] < turns && (next == w->f.cores || w->asks[i] < w->asks[next] || (i == w->last && w->asks[i] == w->asks[next])))
 			next = i;
 	return next;
 }
@@ -95,6 +95,7 @@ static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
 {
 	struct core *c = w->core[i];
 
+	w->last = i;
 	if (!w->at[i]) {
 		lines_forget(c->lines, c->alloc);
 		front_turn(&c->front);

@@ -32,7 +32,7 @@
 #define RAX (VECTOR + 1)
 #define FLAG (VECTOR + 2)
 
-struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], delay, turns[CORES_MOST], n, next; uint64_t chase_bytes, place[CORES_MOST], asks[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
+struct loaded { struct core *core[CORES_MOST]; unsigned cores, at[CORES_MOST], delay, turns[CORES_MOST], n, next, last; uint64_t chase_bytes, place[CORES_MOST], asks[CORES_MOST], random, node[NODES]; struct op ops[OPS_MOST]; };
 
 /* k_inject's loop; R9 is the pointer. Its fields: kind, length, what, what it reads and writes, where it loads. */
 static unsigned inject_loop(struct machine_text *t, struct op *ops)
@@ -170,10 +170,11 @@ static uint64_t window(struct loaded *l, unsigned most)
 		uint64_t first = barrier + c->dispatch; /* every buffer is free */
 
 		for (unsigned i = 1; i < l->cores; i++) {
-			next = l->asks[i] < first ? i : next;
+			next = l->asks[i] < first || (l->asks[i] == first && (!next || i == l->last)) ? i : next; /* who asks in the same cycle as another goes on, one of the others mostly */
 			first = l->asks[i] < first ? l->asks[i] : first;
 		}
 		if (next) {
+			l->last = next;
 			inject(l, next);
 			continue;
 		}

@@ -11,7 +11,7 @@
 /* A loop on cores of a socket, and where each of them is: iterations done, and instructions of the next. */
 struct crowd {
 	struct follow_cores f;
-	unsigned n, start, done[CORES_MOST], at[CORES_MOST];
+	unsigned n, start, last, done[CORES_MOST], at[CORES_MOST]; /* last: whose instruction was the last one */
 	uint64_t asks[CORES_MOST]; /* when the next instruction does, as far as it is known */
 	uint64_t distance, place[CORES_MOST], random, time; /* place: byte of its arrays where a core's window begins */
 	struct core *core[CORES_MOST];
