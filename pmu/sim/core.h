@@ -145,7 +145,8 @@ uint64_t core_serialise(struct core_thread *c);
  * what struct core_thread begins with: core_clock.c.) */
 static inline uint64_t core_clock(const struct core_thread *c) { return *(const uint64_t *)(const void *)c; }
 /* No load, or store, of that plan that comes next asks for a line before this cycle, as far as is known: its address, its place in the
- * buffers, a fill buffer. Of several cores the one that asks first goes first, see sim_run.c. */
+ * buffers, a fill buffer; of a store what retires and, past the caches, is written before it. Of several cores the one that asks first
+ * goes first, see sim_run.c. */
 uint64_t core_asks(const struct core_thread *c, const struct insn *in, const struct core_plan *p);
 /* Two threads run on its core: the instruction accounted last has slots that are yet to be allocated; core_go_on does so with the
  * next of them. No other instruction is carried out before. */

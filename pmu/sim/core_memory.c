@@ -80,9 +80,7 @@ uint64_t core_asks(const struct core_thread *c, const struct insn *in, const str
 		t = max_cycle(t, max_cycle(c->ready[p->address[0]], c->ready[p->address[1]]));
 	}
 	if (in->store && !in->load)
-		t = max_cycle(t, c->retire + 1);
-	if (in->nontemporal && in->store)
-		t = max_cycle(t, c->last_commit + 1);
+		t = max_cycle(t, (in->nontemporal ? max_cycle(c->retire, c->last_commit) : c->retire) + 1);
 	if (p->class == UC_LOCK)
 		t = max_cycle(t, max_cycle(c->last_complete, c->last_commit));
 	return memory_room(c->memory, c->core, t);

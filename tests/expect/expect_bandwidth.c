@@ -215,7 +215,7 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	const uint64_t threads = machine_field(t, "topology", "threads"), sharers = threads * (level == 1 ? 1 : level == 2 || !l3 ? of_l2 : of_node);
 	const uint64_t alone = stream_array_bytes(t, level, s->arrays), level_bytes = machine_field(t, level == 1 ? "l1d" : level == 2 ? "l2" : "l3", "bytes");
 	const uint64_t last = l3 ? l3 : machine_field(t, "l2", "bytes"), shared = share(level_bytes, sharers, s->arrays) / s->arrays;
-	const uint64_t hundredths = (level == 4 ? 2 : 1) + (threads > 1);
+	const uint64_t hundredths = 1 + (threads > 1);
 	const uint64_t emptied = l3 && !machine_field(t, "l3", "inclusive") ? EMPTY_TIMES * machine_field(t, "l2", "bytes") : 1;
 	const uint64_t bytes = turns ? larger(larger(COLD_BYTES, 2 * power_of_two_below(emptied - 1)), 2 * power_of_two_below(COLD_PLACES * 4 * 256ull * turns - 1)) : level == 4 ? 2 * power_of_two_below(6 * last / larger(sharers, 1) / s->arrays - 1) : smaller(alone, shared);
 	uint64_t least, most;

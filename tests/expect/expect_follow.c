@@ -343,9 +343,7 @@ uint64_t follow_asks(const struct core *c, const struct op *o, bool nontemporal)
 	if (loads)
 		t = later(t + c->dispatch, c->ready[POINTER + (enum reg)o->array]);
 	if (o->kind == 's')
-		t = later(t, c->retire + 1);
-	if (nontemporal && o->kind == 's')
-		t = later(t, c->commit + 1);
+		t = later(t, (nontemporal ? later(c->retire, c->commit) : c->retire) + 1);
 	return lines_room(c->lines, t);
 }
 
