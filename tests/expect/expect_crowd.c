@@ -90,14 +90,25 @@ static unsigned crowd_next(const struct crowd *w, unsigned turns)
 	return next;
 }
 
-/* The next instruction of core i, of an iteration at byte `at` of its arrays. Returns whether it was the iteration's last one. */
-static bool crowd_step(struct crowd *w, unsigned i, uint64_t at)
+/* Before which cycle none of those asks for anything that have not done so many iterations. */
+static uint64_t crowd_behind(const struct crowd *w, unsigned turns)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned i = 0; i < w->f.cores; i++)
+		if (w->done[i] < turns && w->core[i]->alloc < first)
+			first = w->core[i]->alloc;
+	return first;
+}
+
+/* The next instruction of core i, of an iteration at byte `at` of its arrays, of so many. Returns whether it was the iteration's last one. */
+static bool crowd_step(struct crowd *w, unsigned i, uint64_t at, unsigned turns)
 {
 	struct core *c = w->core[i];
 
 	w->last = i;
 	if (!w->at[i]) {
-		lines_forget(c->lines, c->alloc);
+		lines_forget(c->lines, c->alloc, crowd_behind(w, turns));
 		front_turn(&c->front);
 	}
 	follow_step(c, &w->ops[w->at[i]], w->f.nontemporal, at, i * CORE_BYTES, w->distance, follow_vector_bytes(c->t));
@@ -143,7 +154,7 @@ static unsigned followed(struct machine_text *t, const struct follow_cores *f, u
 
 		c->late = w->done[i] < TURNS_APART ? 2 * start * (f->level > 2 ? 16 : 1) : 0;
 		/* a large store buffer holds some hundred iterations */
-		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes) && w->done[i] >= TURNS_BEFORE && w->done[i] % TURNS_MARK == 0) {
+		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes, TURNS_BEFORE + turns) && w->done[i] >= TURNS_BEFORE && w->done[i] % TURNS_MARK == 0) {
 			uint64_t *mark = &marks[(w->done[i] - TURNS_BEFORE) / TURNS_MARK];
 
 			*mark = later(*mark, later(c->retire, c->commit));
@@ -193,7 +204,7 @@ uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uin
 	}
 	while ((i = crowd_next(w, turns)) < w->f.cores) {
 		w->core[i]->late = !w->f.turns && w->done[i] < TURNS_TOGETHER / 4 ? w->start / 2 * 16 : 0;
-		if (crowd_step(w, i, (w->place[i] + 256 * (from + w->done[i])) % w->f.array_bytes) && w->done[i] == turns)
+		if (crowd_step(w, i, (w->place[i] + 256 * (from + w->done[i])) % w->f.array_bytes, turns) && w->done[i] == turns)
 			end = later(end, later(later(w->core[i]->retire, w->core[i]->commit), lines_past_done(w->core[i]->lines)));
 	}
 	return end + BETWEEN_CYCLES;

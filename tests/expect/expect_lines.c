@@ -272,11 +272,11 @@ uint64_t lines_wrapper(struct lines *l, uint64_t page, uint64_t t)
 	return t;
 }
 
-void lines_forget(struct lines *l, uint64_t t)
+void lines_forget(struct lines *l, uint64_t t, uint64_t all)
 {
 	queue_forget(&l->buffers, t);
-	queue_forget(&l->near->super, t);
-	queue_forget(&l->far->tracker, t);
+	queue_forget(&l->near->super, all);
+	queue_forget(&l->far->tracker, all);
 }
 
 /* --- as the stream finds them -------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ uint64_t lines_past_done(const struct lines *l);
 uint64_t lines_wrapper(struct lines *l, uint64_t page, uint64_t t);
 /* No cache holds a line any more. */
 void lines_flush(struct lines *l);
-/* Nothing is asked for before t any more. */
-void lines_forget(struct lines *l, uint64_t t);
+/* This core asks for nothing before t any more, none for anything before `all`. */
+void lines_forget(struct lines *l, uint64_t t, uint64_t all);
 
 #endif

@@ -112,13 +112,23 @@ static struct loaded *loaded_open(struct machine_text *t, unsigned cores, bool q
 	return l;
 }
 
+/* Before which cycle nobody asks for anything. */
+static uint64_t behind(const struct loaded *l)
+{
+	uint64_t first = l->core[0]->alloc;
+
+	for (unsigned i = 1; i < l->cores; i++)
+		first = l->core[i]->alloc < first ? l->core[i]->alloc : first;
+	return first;
+}
+
 /* The next instruction of one of the others. */
 static void inject(struct loaded *l, unsigned i)
 {
 	struct core *c = l->core[i];
 
 	if (!l->at[i]) {
-		lines_forget(c->lines, c->alloc);
+		lines_forget(c->lines, c->alloc, behind(l));
 		front_turn(&c->front);
 	}
 	follow_step(c, &l->ops[l->at[i]], false, l->place[i], i * CORE_BYTES, l->chase_bytes, VECTOR_BYTES);
@@ -178,7 +188,7 @@ static uint64_t window(struct loaded *l, unsigned most)
 			inject(l, next);
 			continue;
 		}
-		lines_forget(c->lines, c->alloc); /* the others have come that far */
+		lines_forget(c->lines, c->alloc, behind(l));
 		c->alloc = barrier;               /* nothing behind an LFENCE is allocated before it has retired */
 		c->slots = 0;
 		follow_step(c, &load, false, l->node[(l->next + loads) % NODES], 0, l->chase_bytes, VECTOR_BYTES);

@@ -143,7 +143,7 @@ static uint64_t own_window(const struct turn *l, struct core *c, unsigned first,
 	c->slots = 0;
 	lines_flush(c->lines);
 	for (unsigned turn = 0; turn < turns; turn++) {
-		lines_forget(c->lines, c->alloc);
+		lines_forget(c->lines, c->alloc, c->alloc);
 		front_turn(&c->front);
 		for (unsigned i = 0; i < l->n; i++)
 			follow_step(c, &l->ops[i], false, (first + turn) * 64ull % OWN_BYTES, 0, 0, 8);

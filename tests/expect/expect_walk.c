@@ -300,7 +300,7 @@ static uint64_t walkers_window(struct walkers *w, unsigned turns)
 		const uint64_t node = w->first_page * 4096 + (uint64_t)w->order[w->at] * NODE_BYTES;
 
 		w->at = (w->at + 1) % w->nodes;
-		lines_forget(w->lines, c->alloc);
+		lines_forget(w->lines, c->alloc, c->alloc);
 		queue_forget(&w->walking, c->alloc);
 		jump(&c->front, 0);
 		for (unsigned i = 0; i < w->n; i++) {
