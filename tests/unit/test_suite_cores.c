@@ -175,6 +175,27 @@ static void test_cores_loaded_latency_is_that_of_the_lines_under_way(void **stat
 	}
 }
 
+/* Cores that wait for nothing but their fill buffers, enough of them, fill every channel as long as who asks first is served first. */
+static void test_cores_stores_past_the_caches_fill_the_channels(void **state)
+{
+	(void)state;
+	/* sockets * channels * bytes a second of its machine file */
+	static const struct { const char *name; int64_t all; } machines[] = { { "skylake-sp", 2ll * 6 * 21333333333 }, { "haswell-ep", 2ll * 4 * 17066666666 } };
+	static struct loop_run r;
+
+	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
+		char *text = machine_text(machines[i].name, NULL, 0);
+
+		run_on(&r, text, "write.dram_nt_all.*");
+		const int64_t rate = memory_host_result(&r.host, "write.dram_nt_all.bandwidth")->value_milli / 1000;
+		fprintf(stderr, "%s: %lld of %lld bytes a second\n", machines[i].name, (long long)rate, (long long)machines[i].all);
+		assert_true(rate >= machines[i].all / 1000 * 995);
+		assert_true(rate <= machines[i].all / 1000 * 1002); /* a window's first and last lines */
+		close_run(&r);
+		free(text);
+	}
+}
+
 /* Threads of one core find each other's lines in the L1. */
 static void test_cores_matrix_of_threads(void **state)
 {
@@ -436,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_cores_matrix_has_every_pair),
 		cmocka_unit_test(test_cores_rows_while_others_work),
 		cmocka_unit_test(test_cores_loaded_latency_is_that_of_the_lines_under_way),
+		cmocka_unit_test(test_cores_stores_past_the_caches_fill_the_channels),
 		cmocka_unit_test(test_cores_matrix_of_threads),
 		cmocka_unit_test(test_cores_bimodal_samples_are_told),
 		cmocka_unit_test(test_cores_moved_truths_are_found),
