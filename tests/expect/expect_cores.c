@@ -10,6 +10,9 @@
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_loaded.h"
 
+#define CHANNELS_MOST 16 /* FORMAT.md, section dram */
+#define BANKS_MOST 256
+
 static uint64_t uncore(struct machine_text *t, uint64_t n)
 {
 	uint64_t ratio = machine_field(t, "clock", "uncore_ratio");
@@ -68,19 +71,39 @@ static void by_chance(struct machine_text *t, const char *key, uint64_t *least, 
 	*least = *most - met_milli(t) / 1000;
 }
 
-/* Of the lines of a window of so many bytes, in a row, which have all been loaded in the same order before: how many bytes lie in
- * DRAM pages that are not open any more when the window comes to them, since banks had to open others of it. */
-static uint64_t closed_bytes(struct machine_text *t, uint64_t window)
+/* How many rows a window of so many lines in a row, going round, opens each time since banks had to open others of it; so many lines
+ * behind those that begin a row of every channel. */
+static uint64_t reopened(struct machine_text *t, uint64_t begins, uint64_t lines)
 {
-	const uint64_t open = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks") * machine_field(t, "dram", "page_bytes");
+	const uint64_t channels = machine_field(t, "dram", "channels"), banks = machine_field(t, "dram", "banks"), row_lines = machine_field(t, "dram", "page_bytes") / 64;
+	uint64_t open[CHANNELS_MOST * BANKS_MOST] = { 0 }, count = 0;
 
-	return 2 * open <= window ? window : open >= window ? 0 : 2 * (window - open);
+	if (!channels || channels > CHANNELS_MOST || !banks || banks > BANKS_MOST || !row_lines)
+		return 0;
+	for (uint64_t i = 0; i < 2 * lines; i++) {
+		const uint64_t at = begins + i % lines, row = at / channels / row_lines, bank = at % channels * banks + row % banks;
+
+		count += i >= lines && open[bank] != 1 + row;
+		open[bank] = 1 + row;
+	}
+	return count;
 }
 
-/* Windows of 64 and 128 KiB: what the first load of each page of these costs, in thousandths of a cycle a load. */
-static uint64_t opened_milli(struct machine_text *t)
+/* Windows of 64 and 128 KiB at the beginning of any page of 2 MiB: what rows that are opened again cost, in thousandths of a cycle a load. */
+static void opened_milli(struct machine_text *t, uint64_t *least, uint64_t *most)
 {
-	return 1000 * (ps(t, hit(t)) + ps(t, miss(t))) * (closed_bytes(t, 131072) - closed_bytes(t, 65536)) / 65536 * 64 / machine_field(t, "dram", "page_bytes");
+	const uint64_t stripe = machine_field(t, "dram", "channels") * (machine_field(t, "dram", "page_bytes") / 64), cost = 1000 * (ps(t, hit(t)) + ps(t, miss(t)));
+	uint64_t begins = 0;
+
+	*least = UINT64_MAX;
+	*most = 0;
+	do {
+		const uint64_t each = cost * (reopened(t, begins, 2048) - reopened(t, begins, 1024)) / 1024;
+
+		*least = each < *least ? each : *least;
+		*most = larger(each, *most);
+		begins = stripe ? (begins + 0x200000 / 64) % stripe : 0;
+	} while (begins);
 }
 
 /* Of so many lines at random those that have their bank for themselves, in thousandths of the shorter window's 1024. */
@@ -112,7 +135,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	uint64_t clusters = machine_field(&t, "topology", "cores") / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
 	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
 	bool threads = machine_field(&t, "topology", "threads") > 1;
-	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most, less, more;
+	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most, less, more, opened, opened_most;
 	/* several sharers: an inclusive L3 has the line; else one of them forwards it */
 	uint64_t shared = machine_field(&t, "l3", "inclusive") ? lookup(&t, 0) : clean(&t);
 	uint64_t remote = beyond(&t, machine_field(&t, "link", "clean_ps"));
@@ -163,13 +186,16 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	if (strstr(row, "_same_core.") && machine_field(&t, "l1d", "policy"))
 		return ST_MISSING; /* chance decides how many of the lines the L1 still has */
 	if (!strcmp(row, "load.dram_page_hit.latency")) {
-		least = most = (int64_t)(open * 1000 + opened_milli(&t));
+		opened_milli(&t, &opened, &opened_most);
+		least = (int64_t)(open * 1000 + opened);
+		most = (int64_t)(open * 1000 + opened_most);
 	}
 	if (!strcmp(row, "load.dram_page_miss.penalty")) {
 		found = true;
 		flushed_open(&t, &less, &more);
-		least = (int64_t)((near_most - open) * 1000 - opened_milli(&t) - met_milli(&t) - less); /* few cycles: what is met by chance is a part of one */
-		most = (int64_t)((near_most - open) * 1000 - opened_milli(&t) + more);
+		opened_milli(&t, &opened, &opened_most);
+		least = (int64_t)((near_most - open) * 1000 - opened_most - met_milli(&t) - less); /* few cycles: what is met by chance is a part of one */
+		most = (int64_t)((near_most - open) * 1000 - opened + more);
 	}
 	if (!strcmp(row, "sync.false_sharing.penalty")) { /* in place of a locked addition in the L1 */
 		found = true;

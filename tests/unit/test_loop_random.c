@@ -159,6 +159,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/open_rows.machine", "tlb.walk_concurrency.*,load.dram_overlap.*,size.fill_buffers.*"), 0);
 	assert_int_equal(judge_files("tests/machines/turns.machine tests/machines/late_turns.machine tests/machines/first_line.machine", "copy.l2.bandwidth"), 0);
 	assert_int_equal(judge_files("tests/machines/l3_windows.machine", "read.l3.bandwidth"), 0);
+	assert_int_equal(judge_files("tests/machines/stripes.machine", "load.dram_page*"), 0);
 	assert_int_equal(judge_files("tests/machines/past.machine", "write.dram_all.*,write.dram_nt_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/penryn.machine", "copy.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/torn.machine tests/machines/same_cycle.machine", "load.dram_loaded.*"), 0);
