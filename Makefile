@@ -12,7 +12,10 @@ SAN     ?=
 MACHINE ?= nehalem-ep
 SUITE   ?= quick
 
+CC      ?= gcc
+ifeq ($(origin CC),default)
 CC      := gcc
+endif
 NASM    := nasm
 PYTHON  := python3
 
@@ -35,17 +38,17 @@ all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
 TABLE_TEXTS   := $(wildcard tables/*.py tables/*.txt tables/*.csv tables/*/*.txt tables/*/*.csv)
-LIB_SOURCES   := $(wildcard pmu/*.c pmu/sim/*.c bench/*.c)
-EFI_SOURCES   := $(wildcard efi/*.c)
-EFI_ASM       := $(wildcard efi/*.asm)
-HOST_SOURCES  := $(wildcard runner/*.c)
-UNIT_SOURCES  := $(wildcard tests/unit/test_*.c)
-UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c tests/expect/*.c tests/reference/*.c))
+LIB_SOURCES   := $(sort $(shell find pmu bench -name '*.c'))
+EFI_SOURCES   := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.c')))
+EFI_ASM       := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.asm')))
+HOST_SOURCES  := $(sort $(shell find runner -name '*.c'))
+UNIT_SOURCES  := $(wildcard tests/unit/*/test_*.c)
+UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*/*.c tests/expect/*.c tests/reference/*.c))
 
 LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o $(OUT)/gen/font.o
 EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
 HOST_OBJECTS  := $(HOST_SOURCES:%.c=$(OUT)/%.o)
-HOST_LIBRARY  := $(filter-out $(OUT)/runner/main.o,$(HOST_OBJECTS))
+HOST_LIBRARY  := $(filter-out $(OUT)/runner/commands/main.o,$(HOST_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(OUT)/%)
 
 # --- generated tables --------------------------------------------------------------------------
@@ -69,7 +72,7 @@ $(OUT)/gen/font.o: $(OUT)/gen/font.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 # After a change of machine.def or machine_class.def: rewrites the lists in tables/machines/FORMAT.md.
 machine-format:
-	$(PYTHON) tables/machines.py format pmu/sim/machine.def pmu/sim/machine_class.def tables/machines/FORMAT.md
+	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def tables/machines/FORMAT.md
 
 # The build id goes into every results file: the commit, "-dirty" when the tree differs from it.
 BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
@@ -77,7 +80,7 @@ $(OUT)/gen/bench/build.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define BUILD_ID "$(BUILD_ID)"' | cmp -s - $@ || echo '#define BUILD_ID "$(BUILD_ID)"' >$@
 FORCE:
-$(OUT)/bench/report.o: $(OUT)/gen/bench/build.h
+$(OUT)/bench/results/report.o: $(OUT)/gen/bench/build.h
 
 # --- objects -----------------------------------------------------------------------------------
 $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
@@ -94,7 +97,7 @@ $(HOST_OBJECTS) $(UNIT_SUPPORT:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 $(OUT)/asm/blob.o: $(wildcard asm/*.asm asm/*.inc)
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -I. -o $@ asm/blob.asm
-$(OUT)/efi/%.asm.o: efi/%.asm efi/vectors.inc
+$(OUT)/efi/%.asm.o: efi/%.asm efi/processor/vectors.inc
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -I. -o $@ $<
 
@@ -129,13 +132,13 @@ BIOS_OBJECTS := $(OUT)/efi/bios/start.o $(BIOS_SOURCES:%.c=$(OUT)/%.o) $(OUT)/ef
 $(BIOS_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BIOS) -c -o $@ $<
-$(OUT)/efi/bios/shared/string.o: efi/string.c
+$(OUT)/efi/bios/shared/string.o: efi/firmware/string.c
 	@mkdir -p $(@D)
 	$(CC) $(BIOS) -c -o $@ $<
 $(OUT)/efi/bios/shared/text.o: pmu/text.c
 	@mkdir -p $(@D)
 	$(CC) $(BIOS) -c -o $@ $<
-$(OUT)/efi/bios/start.o: efi/bios/start.asm efi/vectors.inc
+$(OUT)/efi/bios/start.o: efi/bios/start.asm efi/processor/vectors.inc
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -I. -o $@ $<
 $(OUT)/efi/bios/stage2.elf: efi/bios/bios.lds $(BIOS_OBJECTS)
@@ -190,7 +193,7 @@ LIBS_test_reference_pair := $(LIBS_test_reference)
 unit: $(UNIT_PROGRAMS)
 
 # The firmware's tables, read on the host under the sanitizers.
-$(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/acpi.c efi/smbios.c pmu/text.c $(wildcard efi/*.h)
+$(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/platform/acpi.c efi/platform/smbios.c pmu/text.c $(wildcard efi/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
@@ -202,9 +205,9 @@ $(OUT)/tests/bios/loader: tests/bios/loader.c $(addprefix efi/bios/,memory.c par
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
 
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
-$(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
+$(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/support/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/support/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
 $(OUT)/tests/judge/stream: tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -o $@ tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
@@ -282,14 +285,14 @@ penalties: host $(OUT)/tests/penalties/expected
 # tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT). Readers have seeds of
 # every kind of text, and no tracing of comparisons, which takes half of the time.
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/decode*.c pmu/sim/exec*.c)
-FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine.c pmu/sim/counter_events.c $(OUT)/gen/machines.c
-FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/replay.c
-FUZZ_SOURCES_fuzz_results := runner/reader.c runner/reader_check.c $(wildcard bench/html*.c) bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_journal := runner/reader.c runner/reader_check.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_resume := bench/journal.c bench/writer.c bench/document.c pmu/text.c $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_counts := runner/counts.c bench/accounting.c bench/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_settings := efi/config.c pmu/text.c bench/suite.c bench/places.c bench/profile.c $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
+FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/counter_events.c $(OUT)/gen/machines.c
+FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/machine/replay.c
+FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/document.c pmu/text.c $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_counts := runner/data/counts.c bench/workloads/user_account.c bench/results/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_settings := efi/app/config.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(OUT)/libstallmeter.a
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)

@@ -70,7 +70,7 @@ struct measure_block {
 	uint64_t index[MEASURE_COUNTERS_MAX];    /* ECX for RDPMC */
 	uint64_t before[MEASURE_COUNTERS_MAX];   /* out */
 	uint64_t after[MEASURE_COUNTERS_MAX];    /* out */
-	uint64_t gate;                           /* what k_measure_gated starts all counters by (asm/work.asm), k_measure_recorded ends the records by (asm/recorded.asm) */
+	uint64_t gate;                           /* what k_measure_gated starts all counters by (asm/work.asm), k_measure_recorded ends the records by (asm/measure_lbr.asm) */
 };
 
 #endif

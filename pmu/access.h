@@ -4,8 +4,8 @@
  *   efi/      the machine at hand, from ring 0              (backend=hw)
  *   pmu/sim/  the simulated machine                         (backend=sim:NAME, sim:FILE)
  *   runner/   kernels on this Linux machine, no PMU         (--backend native)
- * and layers that wrap another one: pmu/guard.c (refuses what the processor's description
- * does not list, saves and restores), pmu/trace.c (records).
+ * and layers that wrap another one: pmu/backend/msr_guard.c (refuses what the processor's description
+ * does not list, saves and restores), pmu/backend/trace.c (records).
  *
  * Cores are logical processors, numbered from 0 = the one that runs the program.
  *

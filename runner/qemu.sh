@@ -12,14 +12,14 @@
 #   --cpu MODEL           QEMU's name of a processor (max)
 #   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
-#   --crash KIND:ROW,...  stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/fwcfg.h)
+#   --crash KIND:ROW,...  stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/firmware/fwcfg.h)
 #   --secure-boot         Secure Boot enforced, with Debian's snakeoil keys enrolled
 #   --read-only           the medium is write-protected
 #   --log-writes FILE     each write to the medium goes to FILE too, in the format of Linux' dm-log-writes
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
 #   --show                the application's console on standard output as it comes
 #   -- ARGUMENT...        the rest goes to QEMU as it is
-# Exit status: what the application ended with (efi/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
+# Exit status: what the application ended with (efi/app/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u

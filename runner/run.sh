@@ -2,7 +2,7 @@
 # What `make run` does with the built image: runner/run.sh MACHINE SUITE
 #   Boots it in QEMU/OVMF on the simulated machine MACHINE (a built-in name or a machine file), shows its console
 #   with the table of penalties, and fetches the results to $OUT/run. Exit statuses: runner/qemu.sh's.
-#   SELFTEST=NAME runs one of the guest's self tests (efi/selftest.c) instead; there are no results then.
+#   SELFTEST=NAME runs one of the guest's self tests (efi/app/selftest.c) instead; there are no results then.
 set -u
 [ $# -eq 2 ] && [ -n "$1" ] && [ -n "$2" ] || { echo "usage: make run MACHINE=NAME|FILE SUITE=quick|full|ROW,..." >&2; exit 2; }
 machine=$1 suite=$2 out=${OUT:-out}

@@ -20,7 +20,7 @@ def main():
     if len(rows) != 95:
         sys.exit("%s: expected 95 characters, found %d" % (path, len(rows)))
     with open(target, "w", encoding="ascii") as out:
-        out.write('#include "bench/canvas.h"\nconst uint8_t canvas_font[FONT_CHARACTERS][FONT_HEIGHT] = {\n%s};\n' % "".join(rows))
+        out.write('#include "bench/report/canvas.h"\nconst uint8_t canvas_font[FONT_CHARACTERS][FONT_HEIGHT] = {\n%s};\n' % "".join(rows))
 
 
 main()

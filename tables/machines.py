@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Machine files as C data, and the list of their fields in FORMAT.md.
 
-machines.py embed TARGET FILE...        writes TARGET: machine_files[] of pmu/sim/machine.h
+machines.py embed TARGET FILE...        writes TARGET: machine_files[] of pmu/sim/machine/machine.h
 machines.py format DEF CLASSES FORMAT_MD   rewrites the tables between the marks of FORMAT.md from machine.def
                                            and machine_class.def
 """
@@ -23,7 +23,7 @@ def c_string(data):
 
 def embed(target, files):
     with open(target, "w", encoding="ascii") as out:
-        out.write('#include "pmu/sim/machine.h"\n')
+        out.write('#include "pmu/sim/machine/machine.h"\n')
         rows = []
         for i, path in enumerate(sorted(files)):
             with open(path, encoding="ascii") as f:

@@ -128,7 +128,7 @@ struct uncore_box {
 	const char *source;
 };
 
-/* What counts of the uncore say together: pmu/uncore_metric.h. */
+/* What counts of the uncore say together: pmu/uncore/uncore_metric.h. */
 struct uncore_metric {
 	const char *name;        /* "cbo.AVG_TOR_DRD_LATENCY" */
 	const char *unit, *expression;
@@ -203,7 +203,7 @@ extern const uint16_t tlb_descriptor_count;
 
 /* What others published of a processor: not what is expected, only what stands beside the measured figure. */
 struct published {
-	const char *processor, *row; /* names of processors[] and of bench/rows.c */
+	const char *processor, *row; /* names of processors[] and of bench/catalogue/rows.c */
 	int32_t low_milli, high_milli;
 	const char *unit;            /* "cycles" or "ns" */
 	const char *how, *source;

@@ -21,7 +21,7 @@ match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 	from = room(FILENAME); to = room(target)
 	if (!(to in floor)) { printf "%s:%d: includes \"%s\": name the room, as in \"pmu/base.h\"\n", FILENAME, FNR, target; bad = 1; next }
 	if (floor[to] > floor[from]) { printf "%s:%d: %s may not include %s: a higher floor\n", FILENAME, FNR, from, target; bad = 1 }
-	if (from == "bios" && to != "bios" && target !~ /^(efi\/(uefi|exit)|pmu\/(base|text))\.h$|^efi\/vectors\.inc$/) { printf "%s:%d: the BIOS loader may not include %s\n", FILENAME, FNR, target; bad = 1 }
+	if (from == "bios" && to != "bios" && target !~ /^(efi\/(firmware\/uefi|app\/exit)|pmu\/(base|text))\.h$|^efi\/processor\/vectors\.inc$/) { printf "%s:%d: the BIOS loader may not include %s\n", FILENAME, FNR, target; bad = 1 }
 	else if (floor[from] == 4 && floor[to] == 4 && from != to && from != "bios") { printf "%s:%d: %s may not include %s: next door\n", FILENAME, FNR, from, target; bad = 1 }
 	if (from == "sim" && (to == "pmu" || to == "tables") && !(target in common)) { printf "%s:%d: the simulated machine may not include %s: the drivers\047 room\n", FILENAME, FNR, target; bad = 1 }
 	if ((from == "pmu" || from == "bench") && to == "sim") { printf "%s:%d: %s may not include %s: the truth must stay apart\n", FILENAME, FNR, from, target; bad = 1 }

@@ -33,8 +33,8 @@ want() { [ -z "$pattern" ] || [[ "$1" == *$pattern* ]]; }
 
 units() {
 	if want layers; then run_one layers sh -c 'tests/layers.sh && echo "ok 1 - layers"'; fi
-	for t in "$out"/tests/unit/test_*; do
-		[ -x "$t" ] && [ -f "tests/unit/$(basename "$t").c" ] || continue
+	for t in "$out"/tests/unit/*/test_*; do
+		[ -x "$t" ] && [ -f "${t#"$out/"}.c" ] || continue
 		want "$(basename "$t")" && run_one "$(basename "$t")" "$t"
 	done
 }

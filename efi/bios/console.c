@@ -3,7 +3,7 @@
  *
  * Not there: keys of a USB keyboard that the BIOS does not show as one of the controller's. */
 #include "efi/bios/loader.h"
-#include "efi/exit.h"
+#include "efi/app/exit.h"
 #include "pmu/text.h"
 
 #define COLUMNS  80u
@@ -97,7 +97,7 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* The last line stays on the screen; in QEMU it ends with its own status (efi/exit.h). */
+/* The last line stays on the screen; in QEMU it ends with its own status (efi/app/exit.h). */
 static _Noreturn void stop(enum exit_status status)
 {
 	uint32_t r[4];

@@ -6,7 +6,7 @@
 #define EFI_BIOS_LOADER_H
 
 #include <efi.h>
-#include "efi/uefi.h"
+#include "efi/firmware/uefi.h"
 #include "pmu/base.h"
 
 /* --- memory below 1 MiB: efi/bios/start.asm and bios.lds have the same numbers ------------------------------------------ */

@@ -25,10 +25,10 @@
 %define CODE64     0x18
 %define CODE16     0x20
 %define DATA16     0x28
-%define EXIT_PORT  0xF4       ; efi/exit.h
+%define EXIT_PORT  0xF4       ; efi/app/exit.h
 %define EXIT_CODE  0x13       ; nothing could be run
 
-%include "efi/vectors.inc"
+%include "efi/processor/vectors.inc"
 
 extern loader_main, loader_exception, stage2_end, bss_end
 global bios_start, bios_call, bios_registers, bios_packet, bios_drive, bios_map, bios_map_entries, bios_low_kib, exception_entries

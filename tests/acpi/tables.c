@@ -1,13 +1,13 @@
-/* tests/acpi/tables.c: efi/acpi.c and efi/smbios.c on the host, under the sanitizers: tables as firmware gives them, big
+/* tests/acpi/tables.c: efi/platform/acpi.c and efi/platform/smbios.c on the host, under the sanitizers: tables as firmware gives them, big
  * ones, and each table in turn cut short or filled with noise. Every table is an allocation of its own, of exactly its
  * bytes, so that one byte read behind it ends the program. Speaks TAP.   usage: tables [VARIANTS [SEED]] */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "efi/acpi.h"
-#include "efi/smbios.h"
-#include "efi/uefi.h"
+#include "efi/platform/acpi.h"
+#include "efi/platform/smbios.h"
+#include "efi/firmware/uefi.h"
 
 #define BLOCKS 32
 static struct { uint8_t *at; uint32_t bytes; } blocks[BLOCKS];

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/matrix.h"
-#include "bench/measure.h"
-#include "pmu/guard.h"
-#include "pmu/sim/sim.h"
-#include "runner/backend.h"
+#include "bench/multicore/matrix.h"
+#include "bench/measure/measure.h"
+#include "pmu/backend/msr_guard.h"
+#include "pmu/sim/machine/sim.h"
+#include "runner/host/backend.h"
 
 #define TEXT_BYTES 65536u
 

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "asm/kernel.h"
-#include "bench/speed.h"
-#include "pmu/guard.h"
-#include "pmu/sim/sim.h"
-#include "runner/backend.h"
+#include "bench/suite/speed.h"
+#include "pmu/backend/msr_guard.h"
+#include "pmu/sim/machine/sim.h"
+#include "runner/host/backend.h"
 
 #define FLOOR_MACHINE "nehalem-ep"
 #define FLOOR_CORE 15000u   /* thousand instructions a second */

@@ -2,10 +2,10 @@
  *
  *   debugger --socket PATH --wait OFFSET --rdmsr OFFSET --wrmsr OFFSET --cpuid OFFSET [OPTION]... TRACE...
  *
- * The guest waits in debugger_wait (efi/vectors.asm), which tells where it was loaded; the offsets are those of the
+ * The guest waits in debugger_wait (efi/processor/vectors.asm), which tells where it was loaded; the offsets are those of the
  * image. From then on it stops at each RDMSR, WRMSR and CPUID of the hw backend, and at each RDPMC of the measuring
  * wrapper: the instruction is not executed, its answer is put into the registers, and the guest goes on behind it. So a
- * processor without counters looks like the one that the traces (lines of pmu/trace.h) were recorded on.
+ * processor without counters looks like the one that the traces (lines of pmu/backend/trace.h) were recorded on.
  *
  *   replay (default)   each access must be the next line of the traces, to the bit; answers are the recorded ones
  *   --model            answers come from registers that hold what is written to them, as first found in the traces;

@@ -1,4 +1,4 @@
-/* tests/expect/expect_bandwidth.c: what rows of bench/bandwidth.def should find, from the text of a machine file.
+/* tests/expect/expect_bandwidth.c: what rows of bench/catalogue/bandwidth.def should find, from the text of a machine file.
  *
  * Streams of several cores, stores line by line; one core's streams are in expect_stream.c. An iteration moves 256 bytes, 4 lines, of
  * each array. All times in thousandths of a core cycle. */

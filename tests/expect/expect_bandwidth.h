@@ -1,4 +1,4 @@
-/* tests/expect/expect_bandwidth.h: what rows of bench/bandwidth.def should find. */
+/* tests/expect/expect_bandwidth.h: what rows of bench/catalogue/bandwidth.def should find. */
 #ifndef TESTS_EXPECT_BANDWIDTH_H
 #define TESTS_EXPECT_BANDWIDTH_H
 

@@ -7,7 +7,7 @@
 #define PARTS 1024u     /* of memory, each as long as a way: in any of them may be what another core's line replaces, */
 #define PART_LINES 4096u /* the same for so many lines */
 
-/* Lines go round the slices; with a hash round n begins at slice x ^ x / 2^5, x = n ^ n / 2^7 ^ n / 2^13 (pmu/sim/cache.h). Where slices are the
+/* Lines go round the slices; with a hash round n begins at slice x ^ x / 2^5, x = n ^ n / 2^7 ^ n / 2^13 (pmu/sim/memory/cache.h). Where slices are the
  * bottleneck another hash as good makes up to 1.5 % of a difference. */
 static uint64_t slice_of(const struct lines *l, uint64_t line)
 {

@@ -3,7 +3,7 @@
  * A wrong guess is executed, and core.mispredict_cycles later the right path begins to be delivered and allocated. What comes
  * before the next choice then takes whole cycles of fetch, decoders or uop cache, and allocation, which a turn that was
  * foreseen shares with its neighbours. So turns are followed instruction by instruction through the rules at the head of
- * pmu/sim/core_front.c and core.c, with choices drawn at random as the row draws them, and as many turns without a wrong
+ * pmu/sim/core/core_front.c and core.c, with choices drawn at random as the row draws them, and as many turns without a wrong
  * guess are taken off. Not seen here: ports that the wrong path takes, but that it leaves to chance which of several free ones is the next in
  * turn; what the L1I or the queue hold back. */
 #include "tests/expect/expect_branch.h"
@@ -337,7 +337,7 @@ static int64_t call(struct machine_text *t, int64_t back, bool foreseen)
 	return cycles;
 }
 
-/* CODE_SMC of bench/code.c, or its baseline: a store, six NOPs, a jump to the kernel's end of the loop, and back. Behind a clear
+/* CODE_SMC of bench/measure/codegen.c, or its baseline: a store, six NOPs, a jump to the kernel's end of the loop, and back. Behind a clear
  * decoders take up what follows the store, since a uop cache has lost it; it has the window again when it is left. */
 static int64_t rewritten(struct machine_text *t, bool clears)
 {

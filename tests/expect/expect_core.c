@@ -1,6 +1,6 @@
-/* tests/expect/expect_core.c: what rows of bench/pairs.def should find, from the text of a machine file.
+/* tests/expect/expect_core.c: what rows of bench/catalogue/pairs.def should find, from the text of a machine file.
  *
- * Each formula is the way of the kernel's critical chain through the rules at the head of pmu/sim/core.c and of
+ * Each formula is the way of the kernel's critical chain through the rules at the head of pmu/sim/core/core.c and of
  * FORMAT.md: an operation dispatches core.dispatch_cycles after it was allocated, and so on. Cycles in thousandths. */
 #include "tests/expect/expect_core.h"
 

@@ -1,4 +1,4 @@
-/* tests/expect/expect_core.h: what rows within one core should find (bench/pairs.def). */
+/* tests/expect/expect_core.h: what rows within one core should find (bench/catalogue/pairs.def). */
 #ifndef TESTS_EXPECT_CORE_H
 #define TESTS_EXPECT_CORE_H
 

@@ -1,4 +1,4 @@
-/* tests/expect/expect_cores.c: what rows of bench/cores.def should find, from the text of a machine file.
+/* tests/expect/expect_cores.c: what rows of bench/catalogue/cores.def should find, from the text of a machine file.
  *
  * L is the L3's lookup, or that of the last cache where there is no L3; what answers beyond adds to it (FORMAT.md,
  * sections l3, link and dram). Core cycles; uncore cycles and ps are rounded up to them. */

@@ -1,4 +1,4 @@
-/* tests/expect/expect_cores.h: what rows of several cores and nodes should find (bench/cores.def). */
+/* tests/expect/expect_cores.h: what rows of several cores and nodes should find (bench/catalogue/cores.def). */
 #ifndef TESTS_EXPECT_CORES_H
 #define TESTS_EXPECT_CORES_H
 

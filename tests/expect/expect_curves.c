@@ -1,4 +1,4 @@
-/* tests/expect/expect_curves.c: what rows of bench/curves.def should find, from the text of a machine file. */
+/* tests/expect/expect_curves.c: what rows of bench/catalogue/curves.def should find, from the text of a machine file. */
 #include "tests/expect/expect_curves.h"
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_overlap.h"

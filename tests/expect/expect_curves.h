@@ -1,4 +1,4 @@
-/* tests/expect/expect_curves.h: what rows found along curves should find (bench/curves.def). */
+/* tests/expect/expect_curves.h: what rows found along curves should find (bench/catalogue/curves.def). */
 #ifndef TESTS_EXPECT_CURVES_H
 #define TESTS_EXPECT_CURVES_H
 

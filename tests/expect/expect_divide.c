@@ -2,7 +2,7 @@
  *
  * A division of integers is tens of uops: where the reorder buffer or the station does not hold several of them, what the loop
  * takes depends on when each entry is given back. So the loop is followed group by group through the rules at the head of
- * pmu/sim/core.c. The front end is a bound beside that: the sequencer gives each division, the decoders the rest. */
+ * pmu/sim/core/core.c. The front end is a bound beside that: the sequencer gives each division, the decoders the rest. */
 #include "tests/expect/expect_divide.h"
 
 #include <stdlib.h>

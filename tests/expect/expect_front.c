@@ -1,6 +1,6 @@
 /* tests/expect/expect_front.c: what a loop takes in the front end, from the text of a machine file.
  *
- * The rules are those at the head of pmu/sim/core_front.c: a loop of no more than front.loop_uops costs nothing; the uop
+ * The rules are those at the head of pmu/sim/core/core_front.c: a loop of no more than front.loop_uops costs nothing; the uop
  * cache delivers front.uop_cache_width uops a cycle, of one window; decoders take front.decode_width instructions a cycle,
  * one of several uops only as the first, of groups that are fetched one a cycle and at most four cycles ahead; what is more than
  * front.complex_uops comes from the sequencer. Not seen here: length-changing prefixes, more windows than the uop cache has room for. */

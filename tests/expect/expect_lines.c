@@ -1,6 +1,6 @@
 /* tests/expect/expect_lines.c: when the lines of a stream come, from the text of a machine file.
  *
- * The rules are those at the heads of pmu/sim/memory.c, prefetch.c, memory_write.c and dram.c, for cores of a socket: fill buffers, the L2's
+ * The rules are those at the heads of pmu/sim/memory/memory.c, prefetch.c, memory_write.c and dram.c, for cores of a socket: fill buffers, the L2's
  * port, the super queue, slices of the L3, read tracker, channels of memory, and four prefetchers, each of which may make
  * another wait. L1 and L2 are filled by the stream before it begins; what lies beyond is in expect_beyond.c. Not seen here: other sockets, what else is in
  * the caches, and where an array begins within the memory's rows. */

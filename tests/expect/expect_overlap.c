@@ -1,7 +1,7 @@
-/* tests/expect/expect_overlap.c: see the header. Rings as bench/curve.h has them are gone round.
+/* tests/expect/expect_overlap.c: see the header. Rings as bench/curves/curve.h has them are gone round.
  *
  * A load goes when its address is known, a port sends it and a place is free: a fill buffer, an entry of each queue beyond, a load buffer. Its line
- * takes its turn of the L2's port, of its slice, of its channel, and comes sooner where it finds its bank's row open (pmu/sim/memory.c, dram.c: lines go round
+ * takes its turn of the L2's port, of its slice, of its channel, and comes sooner where it finds its bank's row open (pmu/sim/memory/memory.c, dram.c: lines go round
  * the channels, rows round the banks). The limits meet: 17 places for a line of 197 cycles on a channel that takes 11.6 for each are 12.2 a load.
  * Not seen here: the reservation station, walks, prefetchers, which are off. */
 #include "tests/expect/expect_overlap.h"
@@ -138,7 +138,7 @@ static void ring_begin(struct ring *r, unsigned number, uint64_t *state)
 	r->uses = field(r->t, "l3", "inclusive") ? 1 : r->memory ? 1 + number % 2 : 2;
 }
 
-/* Lines go round the slices; with a hash round n begins at slice x ^ x / 2^5, x = n ^ n / 2^7 ^ n / 2^13 (pmu/sim/cache.h). */
+/* Lines go round the slices; with a hash round n begins at slice x ^ x / 2^5, x = n ^ n / 2^7 ^ n / 2^13 (pmu/sim/memory/cache.h). */
 static uint64_t slice_of(const struct ring *r, uint64_t line)
 {
 	const uint64_t n = line / r->slices, x = n ^ n >> 7 ^ n >> 13;

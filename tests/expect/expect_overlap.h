@@ -1,4 +1,4 @@
-/* tests/expect/expect_overlap.h: what a load takes where as many overlap as go (bench/curves.def), from the text of a machine file. */
+/* tests/expect/expect_overlap.h: what a load takes where as many overlap as go (bench/catalogue/curves.def), from the text of a machine file. */
 #ifndef TESTS_EXPECT_OVERLAP_H
 #define TESTS_EXPECT_OVERLAP_H
 

@@ -1,6 +1,6 @@
 /* tests/expect/expect_past.c: stores past the caches followed line by line, from the text of a machine file.
  *
- * The rules are those at the heads of pmu/sim/memory_write.c and dram.c: a store opens a write-combining buffer for its line, one of the fill buffers, or writes into
+ * The rules are those at the heads of pmu/sim/memory/memory_write.c and dram.c: a store opens a write-combining buffer for its line, one of the fill buffers, or writes into
  * the one that is open, each in the second cycle after the one before it. A line that is full goes out at once, another one when a buffer must make room, or at the
  * fence that ends the window. Windows are of n and 2n lines, as the rows have them; in which channel the first line lies, and where in its beat a window begins, is
  * not known. Not seen here: allocation, which is never as slow as that. */

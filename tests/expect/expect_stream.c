@@ -1,7 +1,7 @@
 /* tests/expect/expect_stream.c: what streams of one core should find, from the text of a machine file.
  *
  * An iteration is 256 bytes of each array. Core, port, buffers, prefetchers and memory keep each other waiting, so what it takes
- * is followed (expect_follow.c), over arrays as large as bench/layout.c makes them. In the L1 everything is known. Beyond
+ * is followed (expect_follow.c), over arrays as large as bench/measure/layout.c makes them. In the L1 everything is known. Beyond
  * it is not known which line the window begins with, nor what is in the caches beside the arrays; of memory also where in its rows
  * they lie, and which lines the last level gives up: there a prefetcher may be a little ahead or behind for good. */
 #include "tests/expect/expect_stream.h"

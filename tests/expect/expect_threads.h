@@ -4,7 +4,7 @@
 
 #include "tests/expect/expect.h"
 
-/* Uops retired a cycle, in millionths, of a contest of bench/study_threads.c ("fp_add_latency", "l1_miss"): of one thread, or
+/* Uops retired a cycle, in millionths, of a contest of bench/workloads/smt_interference.c ("fp_add_latency", "l1_miss"): of one thread, or
  * of both together. ST_MISSING: no formula for it. ST_UNSUPPORTED: a machine that fuses instructions, whose events of uops are
  * several. */
 MUST_CHECK enum status expect_threads(const char *machine, const char *format, const char *contest, bool together, struct expectation *out);

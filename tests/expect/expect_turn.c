@@ -2,7 +2,7 @@
  *
  * Where microcode comes beside what a loop is about, or allocation, front end and ports take turns in holding it up, none of them alone says what a turn
  * takes: uops of microcode may go to the port that the operation needs, and which of several free ones is the next in turn decides how
- * often. So the loops of asm/arith.asm and asm/within.asm go through the rules of expect_follow.c, in windows as the rows have them: of n turns and of twice
+ * often. So the loops of asm/arith.asm and asm/core_misc.asm go through the rules of expect_follow.c, in windows as the rows have them: of n turns and of twice
  * as many. Which port is the next in turn when a window begins is not known: each is tried. */
 #include "tests/expect/expect_turn.h"
 

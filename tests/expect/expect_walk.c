@@ -1,6 +1,6 @@
 /* tests/expect/expect_walk.c: loads that walk the page table, followed load by load, from the text of a machine file.
  *
- * The rules are those at the head of pmu/sim/tlb.c. What a walk loads lies in the L1 or the L2, as the L1's replacement and the lines between have it; and
+ * The rules are those at the head of pmu/sim/memory/tlb.c. What a walk loads lies in the L1 or the L2, as the L1's replacement and the lines between have it; and
  * which of the entries above a page's own are held depends on where the pages before it lay. Both hang on the ring's order, which is drawn at random. So rows are
  * followed as they go: visits before each window, windows of n and 2n loads of test and baseline in any order, the median of five pairs. Where tables and small
  * pages lie in the L1's sets is drawn by pages of 4 KiB, too. Not seen here: what else is in the caches, and lines that the L2 does not keep. */
@@ -264,7 +264,7 @@ static uint64_t translate(void *self, uint64_t at, uint64_t t)
 	return t;
 }
 
-/* k_run_code's loop and the code of a point of CURVE_WALKS (bench/curve_code.c): RDX is the first pointer, RCX the second one. */
+/* k_run_code's loop and the code of a point of CURVE_WALKS (bench/curves/curve_codegen.c): RDX is the first pointer, RCX the second one. */
 static unsigned walkers_loop(struct machine_text *t, struct op *ops)
 {
 	const bool fuses = machine_field(t, "core", "macrofusion") == 2, free_copies = machine_field(t, "core", "move_elimination");

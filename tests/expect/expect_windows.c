@@ -2,7 +2,7 @@
  *
  * A window keeps the rhythm that it begins with, and begins as the one before has left the L1: with the wrapper's lines the latest of their sets, each of
  * which shifts the turns of loads and stores in its set for as many lines as that has ways. So windows of n and 2n iterations, one behind the other, are followed,
- * each from an empty pipeline on and with the wrapper's lines between them, and where they differ longer ones, as bench/measure.c does. */
+ * each from an empty pipeline on and with the wrapper's lines between them, and where they differ longer ones, as bench/measure/measure.c does. */
 #include "tests/expect/follow_crowd.h"
 
 #define WINDOW_TURNS 128u  /* of the shorter window, at least; as many more in the longer one */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/counts.h"
-#include "runner/reader.h"
+#include "runner/data/counts.h"
+#include "runner/data/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "pmu/sim/decode.h"
-#include "pmu/sim/exec.h"
-#include "pmu/sim/ops.h"
+#include "pmu/sim/isa/decode.h"
+#include "pmu/sim/isa/exec.h"
+#include "pmu/sim/isa/ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

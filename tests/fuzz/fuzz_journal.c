@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/reader.h"
+#include "runner/data/reader.h"
 #include "tests/fuzz/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

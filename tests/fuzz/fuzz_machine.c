@@ -2,7 +2,7 @@
  * one obeys its limits. max_len=3072 seeds=tables/machines */
 #include <stdlib.h>
 #include <string.h>
-#include "pmu/sim/machine.h"
+#include "pmu/sim/machine/machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Fuzzes the trace reader: any line; what it accepts is within the limits of an access. max_len=160 */
 #include <stdlib.h>
 #include <string.h>
-#include "pmu/sim/replay.h"
+#include "pmu/sim/machine/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/html.h"
-#include "runner/reader.h"
+#include "bench/report/html.h"
+#include "runner/data/reader.h"
 #include "tests/fuzz/arena.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/journal.h"
-#include "bench/suite.h"
+#include "bench/results/journal.h"
+#include "bench/suite/suite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

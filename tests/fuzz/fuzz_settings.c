@@ -1,17 +1,17 @@
-/* Fuzzes the configuration's reader, efi/config.c, and what reads the values: the same bytes as the settings file, as the UEFI load
+/* Fuzzes the configuration's reader, efi/app/config.c, and what reads the values: the same bytes as the settings file, as the UEFI load
  * options, as a file of expected results. What it accepts goes to the suite, the profile and the lists of cores and nodes; what it
  * refuses is one line. max_len=384
  * seed_folder=tests/fuzz/seeds/settings */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/suite.h"
-#include "efi/config.h"
-#include "efi/fwcfg.h"
+#include "bench/suite/suite.h"
+#include "efi/app/config.h"
+#include "efi/firmware/fwcfg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* --- what efi/config.c has from the firmware and the volume -------------------------------------- */
+/* --- what efi/app/config.c has from the firmware and the volume -------------------------------------- */
 struct uefi uefi;
 static EFI_LOADED_IMAGE image;
 static const uint8_t *given;
@@ -34,7 +34,7 @@ void pages_put(void *at, size_t bytes)
 	free(at);
 }
 
-/* As in efi/uefi.c. */
+/* As in efi/firmware/uefi.c. */
 bool uefi_ascii(const CHAR16 *from, size_t units, char *to, size_t capacity)
 {
 	bool clean = true;

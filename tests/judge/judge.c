@@ -11,11 +11,11 @@
 
 #include "asm/kernel.h"
 #include "pmu/access.h"
-#include "pmu/sim/sim.h"
-#include "runner/backend.h"
+#include "pmu/sim/machine/sim.h"
+#include "runner/host/backend.h"
 #include "tests/judge/plan.h"
 #include "tests/judge/ring.h"
-#include "tests/unit/kernel_start.h"
+#include "tests/unit/support/kernel_start.h"
 
 #define LENGTHS 2
 static const uint64_t lengths[LENGTHS] = { 10, 50 };
@@ -45,7 +45,7 @@ static void call_of(const struct kernel *k, uint64_t iterations, struct judge_ca
 	enum kernel_start start = kernel_start_find(k->name);
 	memset(c, 0, sizeof(*c));
 	if (start == START_UNKNOWN)
-		die("a kernel has no start in tests/unit/kernel_start.c");
+		die("a kernel has no start in tests/unit/support/kernel_start.c");
 	snprintf(c->kernel, sizeof(c->kernel), "%s/%llu", k->name, (unsigned long long)iterations);
 	c->offset = k->offset;
 	c->isa = k->isa;

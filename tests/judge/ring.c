@@ -1,5 +1,5 @@
 /* tests/judge/ring.c: see ring.h. */
-#include "bench/layout.h"
+#include "bench/measure/layout.h"
 #include "tests/judge/ring.h"
 
 void ring_link(uint64_t *host, uint64_t va, uint32_t words, uint64_t seed, uint32_t *order)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/row.h"
-#include "pmu/sim/machine.h"
+#include "bench/catalogue/row.h"
+#include "pmu/sim/machine/machine.h"
 #include "tests/expect/expect.h"
 
 int main(int argc, char **argv)

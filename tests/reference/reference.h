@@ -2,15 +2,15 @@
  *
  * It takes the instructions of one run of each thread in the order in which they were carried out and says how
  * much of each thing happened in each cycle. It knows a machine's fields and the rules at the head of
- * pmu/sim/core.c, and none of that room's code: no timestamps are computed ahead, a cycle is looked at
+ * pmu/sim/core/core.c, and none of that room's code: no timestamps are computed ahead, a cycle is looked at
  * when it comes, and what can happen in it happens. */
 #ifndef TESTS_REFERENCE_H
 #define TESTS_REFERENCE_H
 
-#include "pmu/sim/decode.h"
-#include "pmu/sim/exec.h"
-#include "pmu/sim/machine.h"
-#include "pmu/sim/signal.h"
+#include "pmu/sim/isa/decode.h"
+#include "pmu/sim/isa/exec.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/sim/counters/signal.h"
 
 #define REF_INSNS 2048u
 #define REF_CYCLES 32768u

@@ -155,7 +155,7 @@ static const char *signal_name(enum signal sig)
 {
 	static const char *const names[] = {
 #define SIGNAL(name, kind, what) #name,
-#include "pmu/sim/signals.def"
+#include "pmu/sim/counters/signals.def"
 #undef SIGNAL
 	};
 	return names[sig];

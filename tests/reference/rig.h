@@ -6,7 +6,7 @@
 #define TESTS_RIG_H
 
 #include "pmu/access.h"
-#include "pmu/sim/core.h"
+#include "pmu/sim/core/core.h"
 #include "tests/reference/reference.h"
 #include "tests/reference/stream.h"
 

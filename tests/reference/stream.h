@@ -2,7 +2,7 @@
 #ifndef TESTS_STREAM_H
 #define TESTS_STREAM_H
 
-#include "pmu/sim/machine.h"
+#include "pmu/sim/machine/machine.h"
 
 #define STREAM_INSNS 512u
 #define STREAM_BYTES (STREAM_INSNS * 12)

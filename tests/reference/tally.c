@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "tests/reference/tally.h"
-#include "tests/unit/core_bench.h"
-#include "tests/unit/random_insn.h"
+#include "tests/unit/support/core_bench.h"
+#include "tests/unit/support/random_insn.h"
 
 /* Signals whose sum is the code's alone, whatever happens when. */
 static const enum signal work[] = {

@@ -1,0 +1,225 @@
+; asm/core_misc.asm: more of what a core does by itself: divides of other units, denormals flushed, microcode between
+; ordinary instructions, code that mixes SSE and AVX. Macros and operands of arith.asm.
+
+INDEPENDENT_SD k_sqrtsd_indep_easy, sqrtsd, ONE, ONE
+
+; uint64_t k_fp_assist_flushed(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   buffer[0] = MXCSR; MXCSR |= FTZ (bit 15), DAZ (bit 6); for each iteration: 8 times x = smallest normal number / 2;
+;   MXCSR = buffer[0]
+; The products of k_fp_assist, whose results are zero now. 18 instructions.
+KERNEL k_fp_assist_flushed, 0, 18, 0, 0, 0, 12, 1
+	stmxcsr [rdi]
+	mov eax, [rdi]
+	or eax, 0x8040
+	mov [rdi + 4], eax
+	ldmxcsr [rdi + 4]
+	mov rax, SMALLEST
+	movq xmm8, rax
+	mov rax, HALF
+	movq xmm9, rax
+	LOOP_ALIGN
+.loop:
+%assign product 0
+%rep 8
+	movapd xmm %+ product, xmm8
+	mulsd xmm %+ product, xmm9
+%assign product product + 1
+%endrep
+	dec rsi
+	jnz .loop
+	ldmxcsr [rdi]
+	ret
+ENDKERNEL k_fp_assist_flushed
+
+; %1 name, %2 dividend's value, %3 divisor: 4 dependent unsigned divisions of 64 by 32 bits.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 4 times: eax = (eax | %2) / %3
+; 14 instructions.
+%macro CHAIN_DIV32 3
+KERNEL %1, 0, 14, 0, 0, 0, 5, 0
+	mov r8d, %2
+	mov ecx, %3
+	xor eax, eax
+	LOOP_ALIGN
+.loop:
+%rep 4
+	or eax, r8d
+	xor edx, edx
+	div ecx
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+CHAIN_DIV32 k_div32_chain_easy, 1, 1
+CHAIN_DIV32 k_div32_chain_hard, 0x7FFFFFFF, 3
+
+; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 divisions an iteration,
+; each of fresh operands: MOV, since not every core knows that XOR of a register with itself needs no value of it.
+; uint64_t %1(uint64_t iterations /* rdi */)
+; 14 instructions.
+%macro INDEPENDENT_DIV 6
+KERNEL %1, 0, 14, 0, 0, 0, 4, 0
+	mov %3, %5
+	mov %4, %6
+	LOOP_ALIGN
+.loop:
+%rep 4
+	mov %2, %3
+	mov edx, 0
+	div %4
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+INDEPENDENT_DIV k_div32_indep_easy, eax, r8d, ecx, 1, 1
+INDEPENDENT_DIV k_div32_indep_hard, eax, r8d, ecx, 0x7FFFFFFF, 3
+INDEPENDENT_DIV k_div64_indep_easy, rax, r8, rcx, 1, 1
+INDEPENDENT_DIV k_div64_indep_hard, rax, r8, rcx, 0x7FFFFFFFFFFFFFFF, 3
+
+; uint64_t k_fdiv_chain_easy(uint64_t iterations /* rdi */)
+;   x = 1, y = 1; for each iteration: 8 times: x = y / x
+; Leaves the x87 stack empty. 10 instructions.
+KERNEL k_fdiv_chain_easy, 0, 10, 0, 0, 0, 6, 0
+	fld1
+	fld1
+	LOOP_ALIGN
+.loop:
+%rep 8
+	fdivr st0, st1
+%endrep
+	dec rdi
+	jnz .loop
+	fstp st0
+	fstp st0
+	ret
+ENDKERNEL k_fdiv_chain_easy
+
+; %1 name, %2 what loads the constant, %3 operation on st0.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   buffer[0] = the constant; for each iteration: 8 times: load buffer[0], operate, store to buffer[1] and pop
+; The copy comes from memory and goes there: on the stack both would take the port that the operation needs.
+; 26 instructions.
+%macro INDEPENDENT_X87 3+
+KERNEL %1, 0, 26, 8, 8, 128, 4, 1
+	%2
+	fstp qword [rdi]
+	LOOP_ALIGN
+.loop:
+%rep 8
+	fld qword [rdi]
+	%3
+	fstp qword [rdi + 8]
+%endrep
+	dec rsi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+INDEPENDENT_X87 k_fsqrt_indep_easy, fld1, fsqrt
+INDEPENDENT_X87 k_fsqrt_indep_hard, fldpi, fsqrt
+
+; %1 name, %2 what loads the dividend, %3 the divisor.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
+;   buffer[0] = x, y on the stack; for each iteration: 8 times: load x, y / x, store to buffer[1] and pop
+; Leaves the x87 stack empty. 26 instructions.
+%macro INDEPENDENT_FDIV 3
+KERNEL %1, 0, 26, 8, 8, 128, 6, 1
+	%3
+	fstp qword [rdi]
+	%2
+	LOOP_ALIGN
+.loop:
+%rep 8
+	fld qword [rdi]
+	fdivr st0, st1
+	fstp qword [rdi + 8]
+%endrep
+	dec rsi
+	jnz .loop
+	fstp st0
+	ret
+ENDKERNEL %1
+%endmacro
+INDEPENDENT_FDIV k_fdiv_indep_easy, fld1, fld1
+INDEPENDENT_FDIV k_fdiv_indep_hard, fldpi, fldl2e
+
+; uint64_t k_fsqrt_chain_easy(uint64_t iterations /* rdi */)
+;   x = 1; for each iteration: 8 times: x = sqrt(x)
+; Leaves the x87 stack empty. 10 instructions.
+KERNEL k_fsqrt_chain_easy, 0, 10, 0, 0, 0, 4, 0
+	fld1
+	LOOP_ALIGN
+.loop:
+%rep 8
+	fsqrt
+%endrep
+	dec rdi
+	jnz .loop
+	fstp st0
+	ret
+ENDKERNEL k_fsqrt_chain_easy
+
+; uint64_t k_fsqrt_chain_hard(uint64_t iterations /* rdi */)
+;   x = pi; for each iteration: 8 times: x = sqrt(x), x = x * x
+; The square brings the next root's operand back near pi. Leaves the x87 stack empty. 18 instructions.
+KERNEL k_fsqrt_chain_hard, 0, 18, 0, 0, 0, 4, 0
+	fldpi
+	LOOP_ALIGN
+.loop:
+%rep 8
+	fsqrt
+	fmul st0, st0
+%endrep
+	dec rdi
+	jnz .loop
+	fstp st0
+	ret
+ENDKERNEL k_fsqrt_chain_hard
+
+; %1 name, %2 instruction.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 8 times: %2, three NOPs
+; CLD is microcode on all processors of the Core family, and changes nothing here. 34 instructions.
+%macro MICROCODE 2
+KERNEL %1, 0, 34, 0, 0, 0, 2, 0
+	LOOP_ALIGN
+.loop:
+%rep 8
+	%2
+	nop
+	nop
+	nop
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL %1
+%endmacro
+MICROCODE k_microcode_switch, cld
+MICROCODE k_microcode_switch_base, nop
+
+; %1 name, %2 how the second of each two instructions is encoded.
+; uint64_t %1(uint64_t iterations /* rdi */)
+;   for each iteration: 4 times: an OR of 32 bytes, an OR of 16 bytes
+; With the old encoding the processor goes from dirty upper halves to saved ones and back: two transitions. With the
+; new one none. 10 instructions.
+%macro TRANSITION 2+
+KERNEL %1, ISA_AVX, 10, 0, 0, 0, 3, 0
+	LOOP_ALIGN
+.loop:
+%rep 4
+	vorps ymm0, ymm1, ymm1
+	%2
+%endrep
+	dec rdi
+	jnz .loop
+	vzeroupper
+	ret
+ENDKERNEL %1
+%endmacro
+TRANSITION k_avx_transition, orps xmm2, xmm3
+TRANSITION k_avx_transition_base, vorps xmm2, xmm2, xmm3

@@ -1,0 +1,195 @@
+/* bench/catalogue/row.h: a benchmark is one row of data, never code of its own. */
+#ifndef BENCH_ROW_H
+#define BENCH_ROW_H
+
+#include "asm/kernel.h"
+#include "bench/uncore/uncore_latency.h"
+#include "bench/uncore/traffic.h"
+#include "bench/sampling/sample.h"
+#include "bench/curves/series.h"
+#include "pmu/base.h"
+#include "pmu/text.h"
+
+/* The numbers below go into fingerprints: they stay. */
+
+/* What a row aims at: where its loads are answered, or what they miss. */
+enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB,
+	PLACE_CORE, /* nowhere: what happens within the core */
+	PLACE_OTHER_CORE = 16, /* lines in the caches of other cores that share the L3 */
+	PLACE_OTHER_SOCKET, /* lines in the caches of a core of another socket */
+	PLACE_SAME_CORE, /* lines that another thread of the core brought in */
+	PLACE_SAME_CLUSTER /* lines that another core with the same L2 brought in */ };
+/* How the working set is laid out and in which order it is visited. Chases are one cycle through
+ * all nodes (a node is a line); the seed decides which. */
+enum order {
+	ORDER_LINES,       /* every line of the footprint, full random */
+	ORDER_SPARSE,      /* few lines, spread at random over many times the footprint of a DRAM page */
+	ORDER_PAGES,       /* one line a page, full random over the pages */
+	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line,
+	                      in a fixed random order: the entries are always as old when used again */
+	ORDER_STREAMS,     /* three arrays of a power of two of bytes, ascending */
+	ORDER_PAIR,        /* struct row_pair: kernels over one buffer with stated contents, or none */
+	ORDER_ROWS = 16,   /* the lines of a page in random order, then the next page's: most find their DRAM page open */
+	ORDER_MATRIX,      /* a few hundred lines at random, once for each pair of cores that stand to each other as `place` says */
+	ORDER_CROWD = 32,  /* streams, one a core, on 1, 2, 4 ... and all cores at once */
+	ORDER_NODES,       /* streams of all cores of a node in memory of a node: each pair of nodes that stand to each other as `node` says */
+	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
+	ORDER_LINE,        /* one line that two cores store to */
+	ORDER_CURVE = 48,  /* struct row_curve: code of a point over a ring of nodes */
+	ORDER_REGIONS = 49, /* every line of the footprint, at random within a region of few 2 MiB pages, then the next region's:
+	                      the DTLB holds the pages of a region, no load waits for a walk */
+	ORDER_STAIRS = 50, /* a chase over size and stride: bench/curves/sweep2d.h */
+	ORDER_SKID_PRECISE = 64, ORDER_SKID_INTERRUPT, ORDER_SKID_ADDRESSES, /* a load that misses, sampled: bench/curves/skid.h */
+	ORDER_GATHER = 51  /* a gather with prefetch over work and distance: bench/curves/sweep2d.h */
+};
+/* How the working set comes into its state before a window; always by kernels. */
+enum prepare {
+	PREPARE_WARM,  /* visited once in the row's own order, then again in part before each window */
+	PREPARE_FLUSH, /* what the window will visit is flushed out of all caches before each window */
+	PREPARE_FILL,  /* streams: until the last-level cache has begun to write modified lines back */
+	PREPARE_READ,  /* streams that store past the caches: until as many lines are read as the last level holds,
+	                  so that none is left there from before */
+	PREPARE_EXCLUSIVE = 16, /* flushed, then read by one other core: E there */
+	PREPARE_MODIFIED,       /* flushed, then written by one other core: M there */
+	PREPARE_SHARED          /* flushed, then read by two other cores: S in both */
+};
+/* What a penalty is over: the same kernel, as many loads. */
+enum baseline {
+	BASELINE_NONE,
+	BASELINE_L1,    /* a ring that stays in the L1 data cache */
+	BASELINE_PACKED, /* as many lines in consecutive lines: few pages, the same cache level */
+	BASELINE_PAIR,   /* what struct row_pair says */
+	BASELINE_ROWS = 16 /* lines whose DRAM page the load before opened, flushed as the test's */
+};
+/* Which statistic of the windows: the minimum where only this core's work counts, the median where
+ * others share the level, so that a lucky window is no result. */
+/* Of windows of the core alone, of those that share with others, and of streams in memory, each of whose windows may fall into a rhythm of its own. */
+enum statistic { STAT_MINIMUM, STAT_MEDIAN, STAT_MEAN };
+enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, but for the one that brings the other line of an aligned pair */ };
+enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
+
+enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */,
+	KIND_SIZE /* of a buffer of the core */,
+	KIND_SAMPLED /* what samples show */ };
+enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES };
+enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
+/* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */
+const char *row_unit_name(enum row_unit u);
+const char *row_status_name(enum row_status s);
+
+/* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
+ * row.window counts, or, in a stream, a load or store of its kernel: how many an iteration has depends on the kernel.
+ * Of a pair it is what the test counts more than the baseline. */
+#define ROW_PROOFS_MAX 4
+enum { PER_UNIT, PER_LOAD, PER_STORE };
+struct row_proof { const char *event; int32_t low_milli, high_milli; uint8_t per; };
+/* Events that together prove a row, all of which the processor must have. Generations name their
+ * events differently: a row lists several sets, the first complete one is used. */
+#define ROW_PROOF_SETS_MAX 8
+struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; };
+
+/* What a buffer holds. Random contents are drawn anew before each window: no predictor learns them. */
+enum fill { FILL_ZERO, FILL_RANDOM_BIT /* bytes 0 or 1 */, FILL_RANDOM_4 /* bytes 0 to 3 */ };
+
+/* Code that is written at run time (bench/measure/codegen.h), run by k_run_code; X and X_BASE make as many events. */
+enum code {
+	CODE_NONE,
+	CODE_LCP, CODE_COMPARES_PLAIN,          /* comparisons with a 16-bit constant, with a 32-bit one */
+	CODE_NOPS_LONG,                     /* NOPs of 8 bytes */
+	CODE_TARGETS, CODE_TARGETS_BASE,    /* more jumps than a branch target buffer holds; few, as often */
+	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; nor in the L2 */
+	CODE_LINES_BASE,
+	CODE_PAGES_ITLB, CODE_PAGES_ITLB_BASE, /* one line a page, more than the ITLB holds; as many lines in few pages */
+	CODE_PAGES_WALK, CODE_PAGES_WALK_BASE, /* more than the second level holds */
+	CODE_SMC, CODE_SMC_BASE,            /* a store to the code's own line; to a buffer */
+	CODE_LINES_FAR_BASE                 /* of CODE_LINES_L3, of which there are more */
+};
+
+/* Two kernels with equal arguments, or one over two contents: (iterations), or (buffer, iterations). The unit
+ * of work is the event that the row is about, of which there are `events` in `iterations` iterations. */
+struct row_pair {
+	const char *base;          /* the baseline's kernel; NULL: the row's own */
+	enum fill fill, base_fill; /* of the test's buffer, of the baseline's */
+	uint32_t bytes;            /* of the buffer, 0 none */
+	uint16_t events, iterations;
+	enum code code, base_code;  /* CODE_NONE: the kernels are all */
+	bool counted;              /* chance decides how many events there are: the first proof's count divides */
+};
+
+struct row {
+	const char *name;            /* what.where.kind */
+	const char *asks;            /* the question it answers */
+	enum row_kind kind;
+	enum row_unit unit;
+	const char *const *kernels;  /* the first whose instruction set is there; NULL at the end */
+	enum place place;
+	enum order order;
+	uint64_t page_bytes;         /* PAGE_2M falls back to PAGE_4K with a remark */
+	enum prepare prepare;
+	enum baseline baseline;
+	enum statistic statistic;
+	enum prefetch prefetch;
+	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
+	uint32_t window;             /* units of work in the shorter window: loads, kernel iterations, events of a pair */
+	const char *source;          /* who answers, in words */
+	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no processor has an event for it */
+	const char *confirmed_by;    /* another row with an independent method, "" if none yet */
+	uint32_t budget;             /* instructions that the row may cost on a simulated Nehalem-EP */
+	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */
+	uint8_t suites;              /* enum suites */
+	const struct row_pair *pair; /* ORDER_PAIR, else NULL */
+	const struct row_curve *curve; /* ORDER_CURVE, else NULL */
+};
+
+extern const struct row rows[];
+extern const unsigned rows_count;
+
+/* Fingerprint of all that makes a row's method: its kernel's bytes and every parameter (FNV-1a, 64 bit).
+ * Equal revisions with different fingerprints are a mistake that a test finds. */
+uint64_t row_fingerprint(const struct row *r);
+/* The row of that name (name.kind); NULL: there is none. */
+const struct row *row_find(const char *name);
+
+struct matrix;
+
+/* Points that a row's value was found from, in the order in which they were measured. */
+#define CURVE_POINTS_MAX 96
+struct curve {
+	const char *x, *y;  /* what both coordinates are; y NULL: there is one */
+	const char *unit;   /* what the values are, in thousandths */
+	unsigned count;
+	struct { uint32_t x, y; int64_t milli; } points[CURVE_POINTS_MAX];
+};
+struct row_result {
+	const struct row *row;
+	const char *name;          /* "load.l2.latency" */
+	enum row_kind kind;
+	enum row_unit unit;
+	enum row_status status;
+	char reason[128];          /* why it is not ok, "" if it is */
+	int64_t value_milli;       /* in `unit`, thousandths */
+	int64_t spread_milli;      /* median absolute deviation, same unit */
+	int64_t apart_milli;       /* of a latency without a cycle counter: how far apart the rounds lie whose mean the value is; else 0 */
+	int64_t cycles_milli;      /* shared levels: core cycles as well, else -1 */
+	int64_t ns_milli;          /* nanoseconds as well, else -1 */
+	uint32_t samples, rejected;
+	char proof[160];           /* "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
+	uint32_t revision;         /* of the method */
+	const char *kernel;        /* the one that ran, "" if none */
+	uint64_t footprint_bytes;  /* of the test's working set */
+	uint64_t page_bytes;       /* as mapped */
+	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
+	bool absent;               /* unsupported since the machine itself lacks what the row is about */
+	bool unprovable;           /* unproven since no event of this processor proves the row (tables/unprovable.csv) */
+	bool noisy;                /* the noise verdict, also under another status */
+	char remark[96];           /* what a reader should know, "" if nothing */
+	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
+	struct series series;      /* ORDER_CROWD, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: what was measured at each point */
+	struct curve curve;        /* count 0: the row has none */
+	struct sample_result sample; /* the same loads by the load-latency event */
+	struct queue_result queue;   /* the same loads in the uncore's queue */
+	struct traffic_result traffic; /* streams from memory: by channel and link */
+	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
+};
+
+#endif

@@ -1,0 +1,542 @@
+/* bench/curves/curve.c: rows whose value is found along a curve. What the points are stands in curve.h. */
+#include "bench/curves/curve_pass.h"
+
+#define TURNS 8u                  /* in the shorter window */
+#define TURNS_TWICE 512u          /* of CURVE_TWICE, and */
+#define TURNS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: rows of DRAM that happen to be open must not decide */
+#define PAIR_TURNS_SIMULATED 2u   /* of CURVE_PAIRS: whole nodes are flushed before each window */
+#define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
+#define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
+#define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
+#define SPREAD_STEP 11u           /* lines from node to node: a region's go round any number of channels up to ten */
+#define WALKS_BESIDE 4u           /* lines of a set of the L2 that a ring of CURVE_WALKS leaves to entries of pages and to the wrapper */
+#define SAMPLES_SIMULATED 3u
+#define SAMPLES_MACHINE 15u
+#define TRIES 3u                  /* for each sample that a disturbance spoilt */
+#define LINE 64u
+#define DRAM_LINES (CURVE_NODE_BYTES / LINE)
+#define L3_LINES 16u              /* a node in a ring that fills a level */
+#define HOT_OFFSET (9 * LINE)     /* of the fillers' line: other low address bits than a node's lines have */
+#define VISITS_MAX 16u            /* of a ring in the L3 before the first point, at most */
+#define FRESH_PART 3u             /* of such a ring points may go through so much until all of it is visited again: e^-5.3 of that is in an L2 that
+                                     replaces at random */
+#define SETTLED_PART 2000u        /* until a visit is not shorter by such a part than the one before */
+#define L3_FACTOR 8u              /* of the L2 */
+
+/* Lines that come from where the row aims, a turn; without a ring, turns. */
+static uint32_t units_of(const struct row_curve *c, uint32_t x)
+{
+	switch (c->what) {
+	case CURVE_OVERLAP:
+	case CURVE_WALKS:
+	case CURVE_SPREAD:
+	case CURVE_PAIRS:
+		return x;
+	case CURVE_WINDOW:
+		return 2 + (c->filler == FILLER_MISS ? x : 0);
+	default:
+		return 1;
+	}
+}
+
+static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
+{
+	const struct kernel *k = kernel_find(kernel);
+	uint64_t arguments[6] = { a, b, c };
+	struct window ignored;
+
+	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
+}
+
+/* From one region to the next, in lines: one more than a multiple of what most numbers of channels divide, so that a node's
+ * lines go round them. */
+static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
+{
+	static const uint32_t multiples[] = { 2520, 840, 120, 24, 1 };
+	const uint32_t region = (uint32_t)(bytes / LINE / regions) - 1;
+
+	for (unsigned i = 0; i < COUNT_OF(multiples); i++)
+		if (region >= multiples[i])
+			return region / multiples[i] * multiples[i] + 1;
+	return 1;
+}
+
+/* As above, of a ring in regions. The nodes of a size's row lie regions apart, too: close together they found each other's rows of DRAM open,
+ * the fewer the more regions a turn came to. */
+static uint32_t region_lines(const struct row_curve *c, uint64_t bytes)
+{
+	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
+}
+
+/* All lines of all regions at once, when the window would come to nodes that were visited since. */
+static enum status prepare_spread(struct loop *l, uint64_t turns)
+{
+	struct working_set *w = &l->sets[0];
+	const uint32_t regions = curve_regions(l->row->curve);
+	const uint64_t region = (uint64_t)region_lines(l->row->curve, w->shape.bytes) * LINE;
+	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
+	enum status st = ST_OK;
+
+	if (w->unvisited < turns) {
+		for (unsigned j = 0; j < regions && st == ST_OK; j++)
+			st = run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
+		w->unvisited = w->shape.nodes;
+	}
+	w->unvisited -= turns < w->unvisited ? (uint32_t)turns : w->unvisited;
+	return st;
+}
+
+enum status curve_prepare(struct loop *l, uint64_t turns)
+{
+	const struct working_set *w = &l->sets[0];
+	const struct row_curve *c = l->row->curve;
+	uint64_t step = c->what == CURVE_WINDOW ? CURVE_SECOND : LINE;
+	enum status st = ST_OK;
+
+	if (!w->mapped)
+		return ST_OK;
+	if (curve_regions(c))
+		return prepare_spread(l, turns);
+	if (l->row->prepare == PREPARE_FLUSH)
+		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
+	/* the other line of a pair of which one alone is to miss: both come, then that one goes */
+	if (st == ST_OK && c->what == CURVE_PAIRS)
+		st = run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
+	if (st == ST_OK && c->what == CURVE_PAIRS && l->row->prepare == PREPARE_FLUSH)
+		st = run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
+	/* without fillers nothing asks for their line, whose page may be one more than the TLB holds */
+	return st == ST_OK && c->what != CURVE_OVERLAP ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
+}
+
+static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const struct counting *c, struct window *out)
+{
+	struct working_set *w = &l->sets[0];
+	uint64_t arguments[6] = { code, turns, w->at, WINDOW_CONTROL + l->b->core * CONTROL_BYTES, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	enum status st = window_run(l->b, w->kernel, arguments, c, 0, out, &l->job);
+
+	if (st == ST_OK && w->mapped)
+		w->at = out->result;
+	return st;
+}
+
+enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct window *out)
+{
+	return turns_of(l, code, turns, NULL, out);
+}
+
+/* One window of so many turns of the code at `code`. */
+static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct window *out, int64_t *cycles_milli)
+{
+	enum status st = curve_prepare(&p->loop, turns);
+
+	if (st == ST_OK)
+		st = turns_of(&p->loop, code, turns, &p->loop.counting, out);
+	*cycles_milli = p->loop.counting.on ? (int64_t)out->counts[0] * 1000 : mul_div((int64_t)out->tsc, p->tick_micro, 1000);
+	return st;
+}
+
+/* A pair of windows: thousandths of a cycle a turn. */
+static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts, int64_t *turn_milli)
+{
+	enum status st = ST_OK;
+
+	for (unsigned try = 0; try < TRIES && st == ST_OK; try++) {
+		struct window w[2];
+		int64_t cycles[2];
+
+		/* A turn ahead of each: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
+		const bool ahead = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_SPREAD;
+
+		disturbance_before(p->b);
+		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
+			if (ahead)
+				st = window(p, code, 1, &w[longer], &cycles[longer]);
+			if (st == ST_OK)
+				st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
+		}
+		if (disturbance_after(p->b)) {
+			p->out->rejected++;
+			continue;
+		}
+		if (st != ST_OK)
+			return st;
+		*turn_milli = (cycles[1] - cycles[0]) / (int64_t)p->turns;
+		if (!counts)
+			return ST_OK;
+		for (unsigned e = 0; p->loop.counting.on && e < p->loop.counting.proof_count; e++)
+			p->counts[e] += (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+		p->units += (int64_t)p->turns * units_of(p->curve, x);
+		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
+		p->cycles_milli += cycles[1] - cycles[0];
+		p->out->samples++;
+		return ST_OK;
+	}
+	p->disturbed = st == ST_OK;
+	return st == ST_OK ? ST_TIMEOUT : st;
+}
+
+/* Whether a point is a whole turn, not one of x parts of it. */
+static bool a_turn(const struct row_curve *c)
+{
+	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS;
+}
+
+/* Maps room for the code anew and writes that of a point: what a processor may have fetched of it before it was written,
+ * on a wrong path, is nowhere any more. */
+static enum status write_code(struct pass *p, uint32_t x)
+{
+	struct working_set *w = &p->loop.sets[0];
+	enum status st = w->code_mapped ? p->b->a->ops->unmap(p->b->a->self, &w->code_map) : ST_OK;
+
+	w->code_mapped = false;
+	if (st != ST_OK)
+		return st;
+	w->code_map = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = CURVE_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
+	st = p->b->a->ops->map(p->b->a->self, &w->code_map);
+	w->code_mapped = st == ST_OK;
+	if (st != ST_OK)
+		return st;
+	return curve_code(p->curve, x, p->lines, w->code_map.host) ? ST_OK : ST_FULL;
+}
+
+/* Whole turns round the ring, until one gets no shorter: what the level above keeps then comes last in the points' own order. */
+static enum status go_round(struct pass *p, unsigned visits)
+{
+	struct working_set *w = &p->loop.sets[0];
+	enum status st = write_code(p, p->curve->most);
+	int64_t turn = 0;
+
+	for (unsigned visit = 0; visit < visits && st == ST_OK; visit++) {
+		const int64_t before = turn;
+		struct window ignored;
+
+		st = window(p, w->code_map.va, w->shape.nodes, &ignored, &turn);
+		if (visit && turn >= before - before / (int64_t)SETTLED_PART)
+			break;
+	}
+	w->unvisited = w->shape.nodes / FRESH_PART;
+	return st;
+}
+
+enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
+{
+	struct working_set *w = &p->loop.sets[0];
+	struct curve *c = &p->out->curve;
+	unsigned n = p->b->repetitions ? p->b->repetitions : p->b->a->kind == ACCESS_SIM ? SAMPLES_SIMULATED : SAMPLES_MACHINE;
+	int64_t samples[SAMPLES_MAX], work[SAMPLES_MAX], each = 0;
+	enum status st;
+
+	const uint32_t comes_to = (3 * p->turns + 2) * (n + 1);
+
+	st = c->count == CURVE_POINTS_MAX ? ST_FULL : ST_OK;
+	if (st == ST_OK && p->curve->what == CURVE_OVERLAP) {
+		if (w->unvisited < comes_to && c->count)
+			st = go_round(p, 1);
+		w->unvisited -= comes_to < w->unvisited ? comes_to : w->unvisited;
+	}
+	if (st == ST_OK)
+		st = write_code(p, x);
+	for (unsigned i = 0; i <= n && st == ST_OK; i++) { /* the first one warms up */
+		st = sample(p, w->code_map.va, x, i > 0, &each);
+		if (i)
+			samples[i - 1] = each;
+	}
+	if (st != ST_OK)
+		return st;
+	*turn_milli = samples_median(samples, n);
+	p->spread_milli = samples_mad(samples, n, *turn_milli, work);
+	p->spread_of_milli = *turn_milli;
+	c->points[c->count].x = x;
+	c->points[c->count++].milli = a_turn(p->curve) ? *turn_milli : *turn_milli / x;
+	return ST_OK;
+}
+
+static enum status walk(struct pass *p, int64_t *value_milli)
+{
+	const struct curve *c = &p->out->curve;
+	enum status st = ST_OK;
+	int64_t turn = 0, spreads[CURVE_POINTS_MAX], least = INT64_MAX;
+	unsigned at = 0;
+
+	if (p->curve->value == VALUE_KNEE)
+		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
+	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped)
+		st = go_round(p, VISITS_MAX);
+	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
+		st = curve_point(p, x, &turn);
+		if (st != ST_OK)
+			return st;
+		spreads[c->count - 1] = p->spread_milli / (p->curve->what == CURVE_TWICE ? 1 : x);
+		if (c->points[c->count - 1].milli < least)
+			least = c->points[c->count - 1].milli;
+	}
+	if (st != ST_OK)
+		return st;
+	/* Not where one step gives nothing: a step may meet a bank or a slice that is in use, and the next one not. */
+	while (p->curve->value == VALUE_FLAT ? c->points[at].milli - c->points[at].milli / 100 > least : at + 1 < c->count)
+		at++;
+	*value_milli = c->points[at].milli;
+	p->spread_milli = spreads[at];
+	return ST_OK;
+}
+
+/* Twice as many as either level of the TLB holds. */
+static uint32_t walk_pages(const struct pass *p)
+{
+	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k;
+
+	return 2 * (first > second ? first : second);
+}
+
+/* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
+static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_cache *l2)
+{
+	const uint64_t memory = shape_memory_span(p->b->cpu);
+
+	w->shape.order = ORDER_LINES;
+	w->shape.page_bytes = p->row->page_bytes;
+	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
+	p->turns = p->curve->what == CURVE_PAIRS && p->b->a->kind == ACCESS_SIM ? PAIR_TURNS_SIMULATED : TURNS;
+	w->shape.nodes = 2 * p->turns;
+	if (p->row->place == PLACE_STLB) { /* a page for each load */
+		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
+		w->shape.nodes = walk_pages(p) / p->curve->most;
+		/* The whole ring: which lines of it the L1 has does not decide. Twice, where sets of the L2 have no room for its lines and
+		 * those beside: these push some of it out, which it misses once a window, and while the last of them came the shorter
+		 * window would fetch what ends it. */
+		const uint64_t sets = cpu_cache_way_bytes(l2) / LINE;
+		const bool full = sets && (walk_pages(p) + sets - 1) / sets + WALKS_BESIDE > l2->ways;
+
+		p->turns = w->shape.nodes << full;
+	} else if (p->row->place == PLACE_L3) {
+		p->turns = TURNS_SPREAD; /* of fewer, a round more or less of the loads that go at a time would decide */
+		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
+	} else if (p->curve->what == CURVE_TWICE) {
+		p->turns = TURNS_TWICE;
+		w->shape.nodes = TWICE_NODES;
+		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
+	} else if (p->curve->what == CURVE_SPREAD) {
+		p->turns = TURNS_SPREAD;
+		p->lines = region_lines(p->curve, memory);
+		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * TURNS_SPREAD ? SPREAD_STEP : 1);
+		w->shape.nodes = w->shape.nodes < SPREAD_NODES ? w->shape.nodes : SPREAD_NODES;
+		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
+		w->shape.bytes = memory;
+		return;
+	} else if (curve_regions(p->curve)) {
+		p->lines = region_lines(p->curve, memory);
+		w->shape.nodes = FILLED_NODES;
+		/* of 24 m + 1 lines 13 m + 1: no two nodes share a line, and few a row of DRAM that is still open */
+		w->shape.line_bytes = (p->lines / 24 * 13 + 1) * LINE;
+		w->shape.bytes = memory;
+		return;
+	}
+	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
+	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
+}
+
+/* Visits until one gets no shorter, as window_warm_up does: a level that does not replace the oldest gives up what it held
+ * before in the course of several. */
+static enum status settle(struct pass *p, const struct working_set *w)
+{
+	const struct kernel *touch = kernel_find("k_touch");
+	const uint64_t arguments[6] = { w->map.va, w->shape.bytes / LINE, LINE };
+	uint64_t before = 0;
+
+	for (unsigned visit = 0; visit < VISITS_MAX; visit++) {
+		struct window visited;
+		enum status st = touch ? window_run(p->b, touch, arguments, NULL, 0, &visited, &p->loop.job) : ST_BROKEN;
+
+		if (st != ST_OK || (visit && visited.tsc >= before - before / SETTLED_PART))
+			return st;
+		before = visited.tsc;
+	}
+	return ST_OK;
+}
+
+/* The ring and the room for the code. */
+static enum status set_up(struct pass *p, struct row_result *out)
+{
+	struct working_set *w = &p->loop.sets[0];
+	const struct cpu_cache *l2 = cpu_cache(p->b->cpu, 2);
+	enum status st = ST_OK;
+
+	if ((p->row->place == PLACE_L3 && !p->b->cpu->cache_count) || (p->row->place == PLACE_STLB && !p->b->cpu->tlb.dtlb_4k)) {
+		str_copy(out->reason, sizeof(out->reason), p->row->place == PLACE_L3 ? "the caches are not known" : "size of the DTLB is not known");
+		return ST_MISSING;
+	}
+	if (p->row->place == PLACE_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
+		str_copy(out->reason, sizeof(out->reason), "no L3 cache");
+		return ST_UNSUPPORTED;
+	}
+	if (p->row->place == PLACE_L3 && L3_FACTOR * l2->bytes > cpu_cache(p->b->cpu, 3)->bytes / 4 * 3) {
+		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
+		return ST_UNSUPPORTED;
+	}
+	const bool stays = l2 && (uint64_t)walk_pages(p) * LINE <= l2->bytes / 2;
+	if (p->row->place == PLACE_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
+		str_copy(out->reason, sizeof(out->reason), p->b->cpu->tlb.stlb_4k ? "one line a page would not stay in the L2" : "no second-level TLB known");
+		return ST_UNSUPPORTED;
+	}
+	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;
+	w->kernel = kernel_find(p->row->kernels[0]);
+	shape_ring(p, w, l2);
+	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
+	if (!w->kernel)
+		return ST_BROKEN;
+	if (p->row->place != PLACE_CORE) {
+		st = window_set_up(p->b, w, 0, out);
+		out->footprint_bytes = w->shape.bytes;
+		out->page_bytes = w->map.page_bytes;
+	} else {
+		w->shape.bytes = 0;
+	}
+	return st == ST_OK && p->row->place == PLACE_L3 ? settle(p, w) : st;
+}
+
+/* Whether the events say that lines came from where the row wants them. */
+static bool proof_of(const struct pass *p, struct text *proof)
+{
+	const struct counting *c = &p->loop.counting;
+	int64_t each[ROW_PROOFS_MAX];
+
+	for (unsigned e = 0; e < c->proof_count; e++)
+		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
+	return proof_holds(c->proofs, c->proof_count, each, "line", proof);
+}
+
+/* On this machine what stands between two loads takes as long as they do: if the lines did come from memory. */
+static void no_knee(const struct pass *p, bool quiet, struct row_result *out)
+{
+	struct text proof;
+
+	text_init(&proof, out->proof, sizeof(out->proof));
+	out->absent = quiet && (!p->loop.counting.proof_count || proof_of(p, &proof));
+	out->status = out->absent ? ROW_UNSUPPORTED : ROW_UNPROVEN;
+	str_copy(out->reason, sizeof(out->reason), p->curve->what == CURVE_PAIRS ? "memory takes so many lines longer than one load: no clear knee" :
+	         "what stands between two loads takes as long as memory: no clear knee");
+	out->samples = 0;
+}
+
+static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_result *out)
+{
+	const struct counting *c = &p->loop.counting;
+	struct text proof, reason;
+	const char *noise = "";
+
+	out->value_milli = value_milli;
+	out->spread_milli = p->curve->value == VALUE_KNEE ? 0 : p->spread_milli;
+	if (p->tsc > 0 && p->cycles_milli > 0)
+		out->core_hz = (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000);
+	if (p->row->unit == UNIT_CYCLES) {
+		out->cycles_milli = value_milli;
+		out->ns_milli = out->core_hz ? mul_div(value_milli, 1000000000, (int64_t)out->core_hz) : -1;
+	}
+	out->noisy = is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? p->spread_of_milli : value_milli, out->samples, STAT_MEDIAN, &noise);
+	text_init(&proof, out->proof, sizeof(out->proof));
+	out->status = ROW_UNPROVEN;
+	text_init(&reason, out->reason, sizeof(out->reason));
+	if (p->b->cycles && !p->row->proofs)
+		text_fmt(&proof, "no processor has an event for it");
+	else if (!c->proof_count)
+		evidence_lacking(p->b, c, &reason);
+	else if (!proof_of(p, &proof))
+		str_copy(out->reason, sizeof(out->reason), out->proof);
+	if (out->reason[0])
+		return;
+	if (!quiet) {
+		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
+		return;
+	}
+	out->status = out->noisy ? ROW_NOISY : ROW_OK;
+	if (out->noisy)
+		str_copy(out->reason, sizeof(out->reason), noise);
+}
+
+void curve_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct pass p = { .b = b, .row = r, .curve = r->curve, .out = out };
+	bool wanted = r->prefetch != PREFETCH_AS_FOUND && bench_has_prefetch(b), switched = false, quiet = true;
+	uint64_t found = 0;
+	int64_t value = 0;
+	struct text reason;
+	enum status st, stopped;
+
+	p.loop.b = b;
+	p.loop.row = r;
+	p.loop.set_count = 1;
+	b->disturbance.last_ratio_micro = 0;
+	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" :
+		r->curve->what == CURVE_PAIRS ? "lines" : "fillers";
+	out->curve.unit = a_turn(r->curve) ? "cycles a turn" : "cycles each";
+	st = set_up(&p, out);
+	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = st == ST_UNSUPPORTED;
+		loop_end(&p.loop, out);
+		return;
+	}
+	text_init(&reason, out->reason, sizeof(out->reason));
+	evidence_plan(b, r, &p.loop.counting);
+	if (p.loop.counting.plan.runs > 1)
+		p.loop.counting.proof_count = 0;
+	out->reason[0] = 0;
+	if (st == ST_OK && wanted)
+		quiet = switched = r->prefetch == PREFETCH_PAIR ? bench_prefetchers_pair(b, &found) : bench_prefetchers_off(b, &found);
+	if (st == ST_OK)
+		st = p.loop.counting.on ? counters_start(b->a, b->cpu, &p.loop.counting.plan, 0, b->core) : window_clock(b, &p.loop.job, &p.tick_micro);
+	if (st == ST_OK) {
+		st = walk(&p, &value);
+		if (p.loop.counting.on && (stopped = counters_stop(b->a, b->cpu, &p.loop.counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
+			st = stopped;
+	}
+	quiet = quiet && !p.pair_stays;
+	if (st == ST_OK && p.at_least && quiet) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		text_init(&reason, out->reason, sizeof(out->reason));
+		text_fmt(&reason, "the fill buffers are full first: at least %u entries", (unsigned)(value / 1000));
+	} else if (st == ST_OK) {
+		judge(&p, value, quiet, out);
+		sample_curve(&p.loop, p.loop.sets[0].code_map.va, out);
+	} else if (st == ST_UNSUPPORTED && r->curve->what == CURVE_PAIRS && quiet) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		str_copy(out->reason, sizeof(out->reason), "no prefetcher brings the other line of a pair");
+	} else if (st == ST_RANGE && r->curve->value == VALUE_KNEE) {
+		no_knee(&p, quiet, out);
+	} else if (st == ST_MISSING) {
+		out->status = ROW_UNPROVEN;
+		text_init(&reason, out->reason, sizeof(out->reason));
+		text_fmt(&reason, "no knee up to %u %s", r->curve->most, out->curve.x);
+		out->samples = 0;
+	} else if (p.disturbed) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		str_copy(out->reason, sizeof(out->reason), "every window was disturbed");
+		out->samples = 0;
+	} else {
+		row_failed(out, st, &p.loop.job, "running the code of a curve");
+	}
+	if (switched && !bench_prefetchers_back(b, found) && out->status == ROW_OK) {
+		out->status = ROW_UNPROVEN;
+		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
+	}
+	loop_end(&p.loop, out);
+}
+
+void curve_json(struct text *t, const struct curve *c)
+{
+	text_fmt(t, "{\"columns\": [\"%s\", ", c->x);
+	if (c->y)
+		text_fmt(t, "\"%s\", ", c->y);
+	text_fmt(t, "\"%s\"], \"points\": [", c->unit);
+	for (unsigned i = 0; i < c->count; i++) {
+		text_fmt(t, "%s[%u, ", i ? ", " : "", c->points[i].x);
+		if (c->y)
+			text_fmt(t, "%u, ", c->points[i].y);
+		text_fixed(t, c->points[i].milli, 3);
+		text_char(t, ']');
+	}
+	text_fmt(t, "]}");
+}

@@ -1,0 +1,233 @@
+/* bench/curves/curve_knee.c: see curve_pass.h. */
+#include "bench/curves/curve_pass.h"
+
+#define TURN_LINES 16u /* channels, or slices, at most */
+#define WAITS_BACK 14u /* so many lines before the last one are looked at */
+#define CLEAR_PART 5 /* of a miss: a step of less is none */
+
+/* What point x takes while both misses overlap: the fillers between them take as long each as below. */
+static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_t x)
+{
+	return below > 1 ? first + (at_below - first) * (int64_t)(x - 1) / (int64_t)(below - 1) : first;
+}
+
+/* Late is what lies beyond the middle between that and a turn beyond the knee: two misses, one after the other. */
+static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t turn, int64_t serial)
+{
+	const int64_t expected = foreseen(first, below, at_below, x);
+
+	return turn - expected > (serial - expected) / 2;
+}
+
+/* A point of another curve of the same ring; noted and counted nowhere but in *brought, if that is given: lines that came. */
+static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *turn_milli, int64_t *brought)
+{
+	const struct pass own = *p;
+	const unsigned count = p->out->curve.count;
+	enum status st;
+
+	p->curve = curve;
+	st = curve_point(p, x, turn_milli);
+	p->out->curve.count = count;
+	if (brought)
+		*brought = p->counts[0] - own.counts[0];
+	memcpy(p->counts, own.counts, sizeof(p->counts));
+	p->units = own.units;
+	p->spread_milli = own.spread_milli;
+	p->spread_of_milli = own.spread_of_milli;
+	p->curve = own.curve;
+	return st;
+}
+
+/* A turn of a point that was measured before, or is now. */
+static enum status measured(struct pass *p, uint32_t x, int64_t *turn_milli)
+{
+	const struct curve *c = &p->out->curve;
+
+	for (unsigned i = 0; i < c->count; i++)
+		if (c->points[i].x == x) {
+			*turn_milli = c->points[i].milli;
+			return ST_OK;
+		}
+	return curve_point(p, x, turn_milli);
+}
+
+/* Whether the step behind point `below` may be one of those that a slow channel or slice makes whenever one more line is its turn: as large a
+ * one came a few lines before, or comes when as many more lines are under way as had room; beyond a full buffer none does. A line that has to
+ * wait makes a turn longer than each with fewer lines: one that was shorter than a turn of fewer happened to find rows of DRAM open, and is no measure. */
+static enum status may_be_a_turn(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
+{
+	const int64_t step = at_above - at_below, grown = at_below - first;
+	const uint32_t twice = 2 * below + 2, from = below > TURN_LINES ? below - TURN_LINES : 1;
+	int64_t turn = 0, longest = 0;
+	enum status st = ST_OK;
+
+	*may = false;
+	for (uint32_t x = from; 2 * grown >= step && st == ST_OK && x <= below && !*may; x++) {
+		st = measured(p, x, &turn);
+		*may = x > from && 2 * (turn - longest) >= step;
+		longest = x > from && longest > turn ? longest : turn;
+	}
+	if (st == ST_OK && !*may && twice <= p->curve->most) {
+		st = measured(p, twice, &turn);
+		*may = turn - at_above - grown * 3 / 2 >= step / 2;
+	}
+	return st;
+}
+
+enum status curve_knee(struct pass *p, int64_t *value_milli)
+{
+	struct row_curve one_by_one = *p->curve;
+	int64_t first, turn, at_below, at_above = 0, late = 0;
+	uint32_t below = 1, above = 0;
+	bool a_turn = false;
+	enum status st = curve_point(p, 1, &first);
+
+	one_by_one.what = CURVE_SERIAL;
+	if (st == ST_OK)
+		st = other_point(p, &one_by_one, 1, &late, NULL);
+	at_below = first;
+	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
+		/* the fillers alone take as long as a miss: nearer, then, or nothing can be told */
+		while (late - foreseen(first, below, at_below, x) < first / CLEAR_PART && x > below + 1)
+			x = (below + x) / 2;
+		if (late - foreseen(first, below, at_below, x) < first / CLEAR_PART)
+			return ST_RANGE;
+		st = curve_point(p, x, &turn);
+		if (st == ST_OK && is_late(first, below, at_below, x, turn, late)) {
+			above = x;
+			at_above = turn;
+		} else if (x == p->curve->most) {
+			return st == ST_OK ? ST_MISSING : st;
+		} else {
+			below = x;
+			at_below = turn;
+		}
+	}
+	while (st == ST_OK && above - below > 1) {
+		uint32_t x = (below + above) / 2;
+
+		st = curve_point(p, x, &turn);
+		if (is_late(first, below, at_below, x, turn, late)) {
+			above = x;
+			at_above = turn;
+		} else {
+			below = x;
+			at_below = turn;
+		}
+	}
+	*value_milli = (int64_t)(below + p->curve->both) * 1000;
+	if (st != ST_OK)
+		return st;
+	/* no step, only what fillers take, one of which may keep memory busy for long */
+	const int64_t expected = foreseen(first, below, at_below, above);
+
+	if (at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
+		return ST_RANGE;
+	const int64_t spread = p->spread_milli, of = p->spread_of_milli;
+
+	if (p->curve->filler == FILLER_MISS)
+		st = may_be_a_turn(p, first, below, at_below, at_above, &a_turn);
+	p->spread_milli = spread;
+	p->spread_of_milli = of;
+	return st == ST_OK && a_turn ? ST_RANGE : st;
+}
+
+/* The same turn without the loads of the other lines; *brought: lines that came. */
+static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli, int64_t *brought)
+{
+	struct row_curve without = *p->curve;
+
+	without.filler = FILLER_NOP;
+	return other_point(p, &without, x, turn_milli, brought);
+}
+
+/* Whether one load of point x waits for a fill buffer, so that its pair's other line comes in time all the same: told without
+ * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it, or that one more than
+ * the one before, and so on: beyond the first that waits each may add little. *brought: lines then. */
+static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, int64_t *brought)
+{
+	int64_t took[3] = { 0, 0, 0 };
+	uint64_t found;
+	const bool off = bench_prefetchers_off(p->b, &found);
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < COUNT_OF(took) && st == ST_OK; i++)
+		st = first_lines(p, x - 4 + 2 * i, &took[i], brought);
+	*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
+	for (uint32_t back = 6; st == ST_OK && !*wait && took[1] - took[0] > one / 8 && back < WAITS_BACK && x > back; back += 2) {
+		took[2] = took[1];
+		took[1] = took[0];
+		st = first_lines(p, x - back, &took[0], NULL);
+		*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
+	}
+	if (off && !bench_prefetchers_pair(p->b, &found) && st == ST_OK)
+		st = ST_IO;
+	return st;
+}
+
+/* The last x at which the other lines of all pairs come together with the first ones; p->at_least: at which the first ones
+ * need not wait for each other. Its own counts are the row's. */
+static enum status pairs(struct pass *p, int64_t *value_milli)
+{
+	struct pass good = *p;
+	uint32_t below = 0, above = 0;
+	int64_t one = 0, turn, first = 0, late_by = 0, in_time = 0;
+
+	for (uint32_t x = 2; above - below != 1; x = above ? (below + above) / 2 : x * 2 < p->curve->most ? x * 2 : p->curve->most) {
+		bool late = false;
+		enum status st;
+
+		memset(p->counts, 0, sizeof(p->counts));
+		p->units = 0;
+		st = curve_point(p, x, &turn);
+		/* it takes long because lines come late, or because they are many: the first ones tell */
+		if (st == ST_OK && (!below || turn > one + one / 2)) {
+			st = first_lines(p, x, &first, NULL);
+			one = below ? one : first;
+			late = p->at_least ? first > one + one / 4 * 3 : turn - first > one / 2;
+		}
+		if (st != ST_OK)
+			return st;
+		if (late && !below)
+			return ST_UNSUPPORTED;
+		if (!late && x == p->curve->most)
+			return ST_MISSING;
+		if (late) {
+			above = x;
+			late_by = turn - first;
+		} else {
+			below = x;
+			in_time = turn;
+			good = *p;
+		}
+	}
+	*p = good;
+	*value_milli = (int64_t)below * 1000;
+	/* half of the lines keep memory busy for nearly as long as a load, or longer: a fill buffer, or an entry, is free again before a
+	 * line more could come */
+	if (below >= 6 && (in_time - one) / 2 > one / 4 * 3)
+		return ST_RANGE;
+	if (!p->at_least && below >= 6) {
+		bool wait = false;
+		int64_t without = 0, with = 0;
+		enum status st = loads_wait(p, below, one, &wait, &without);
+
+		if (st == ST_OK && wait)
+			return ST_MISSING;
+		if (st == ST_OK)
+			st = first_lines(p, below, &first, &with);
+		p->pair_stays = p->loop.counting.proof_count && !wait && without * 4 > with * 3;
+		/* a line more is late by a load from memory, not by its place in the channels' queues */
+		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
+	}
+	return ST_OK;
+}
+
+enum status curve_pairs(struct pass *p, int64_t *value_milli)
+{
+	enum status st = pairs(p, value_milli);
+
+	p->at_least = st == ST_MISSING;
+	return p->at_least ? pairs(p, value_milli) : st;
+}

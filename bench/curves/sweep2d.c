@@ -1,0 +1,404 @@
+/* bench/curves/sweep2d.c: tables of two quantities: the staircase of latency, a gather with prefetch. See tables.h. */
+#include "bench/curves/sweep2d.h"
+
+#define LINE 64u
+#define SAMPLES 3u
+#define STAIRS_LEAST 0x1000ull
+#define STAIRS_MOST 0x20000000ull
+#define STAIRS_FEWEST 16u          /* nodes: an iteration of k_chase */
+#define NODES_SIMULATED 4096u      /* the most of a point, so that the row keeps to its budget there */
+#define NODES_MACHINE 0x100000u    /* and so that all points take less than 5 s elsewhere */
+#define WINDOW_SIMULATED 512u      /* loads of a window, at most */
+#define WINDOW_MACHINE 16384u
+#define VISITS 2u                  /* of a point's nodes before its first window */
+#define GATHER_LINES 256u
+#define GATHER_WINDOW 64u          /* elements of the shorter window */
+
+static const uint32_t strides[] = { 64, 256, 1024, 4096, 16384, 131072 };
+static const uint32_t works[] = { 0, 4, 16, 64 };
+static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32, 64 };
+
+struct table {
+	struct bench *b;
+	struct loop loop;
+	struct row_result *out;
+	int64_t tick_micro;     /* cycles a TSC tick, in millionths, without a cycle counter */
+	int64_t counts[ROW_PROOFS_MAX]; /* of all kept windows of the last point */
+	int64_t spread_milli;   /* of the last point */
+	int64_t tsc, cycles_milli; /* of all kept windows of the row */
+	uint32_t *order;        /* work memory for a permutation */
+	uint32_t nodes_most;
+	bool disturbed;         /* again and again */
+};
+
+static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
+{
+	const struct kernel *k = kernel_find(kernel);
+	const uint64_t arguments[6] = { a, b, c };
+	struct window ignored;
+
+	return k ? window_run(p->b, k, arguments, NULL, 0, &ignored, &p->loop.job) : ST_BROKEN;
+}
+
+/* What a window of `units` does first, and its arguments. */
+typedef enum status before_window(struct table *p, uint64_t units, uint64_t arguments[6]);
+
+/* Windows of n and 2n units: thousandths of a cycle a unit, and what was counted. */
+static enum status measure(struct table *p, const struct kernel *k, before_window *before, uint64_t n, int64_t *unit_milli)
+{
+	int64_t samples[SAMPLES], work[SAMPLES];
+	struct counting *c = &p->loop.counting;
+	enum status st = ST_OK;
+	unsigned spoilt = 0;
+
+	memset(p->counts, 0, sizeof(p->counts));
+	for (unsigned i = 0; i <= SAMPLES && st == ST_OK; i++) { /* the first one warms up */
+		struct window w[2];
+		int64_t cycles[2];
+
+		disturbance_before(p->b);
+		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
+			uint64_t arguments[6] = { 0 };
+
+			st = before(p, n << longer, arguments);
+			if (st == ST_OK)
+				st = window_run(p->b, k, arguments, c, 0, &w[longer], &p->loop.job);
+			p->loop.sets[0].at = w[longer].result;
+			cycles[longer] = c->on ? (int64_t)w[longer].counts[0] * 1000 : mul_div((int64_t)w[longer].tsc, p->tick_micro, 1000);
+		}
+		if (disturbance_after(p->b)) {
+			p->out->rejected++;
+			p->disturbed |= spoilt == SAMPLES;
+			if (spoilt++ < SAMPLES) {
+				i--;
+				continue;
+			}
+		}
+		if (!i || st != ST_OK)
+			continue;
+		samples[i - 1] = (cycles[1] - cycles[0]) / (int64_t)n;
+		p->tsc += (int64_t)(w[0].tsc + w[1].tsc);
+		p->cycles_milli += cycles[0] + cycles[1];
+		for (unsigned e = 0; c->on && e < c->proof_count; e++)
+			p->counts[e] += (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+	}
+	if (st != ST_OK)
+		return st;
+	*unit_milli = samples_median(samples, SAMPLES);
+	p->spread_milli = samples_mad(samples, SAMPLES, *unit_milli, work);
+	for (unsigned e = 0; e < c->proof_count; e++)
+		p->counts[e] = mul_div(p->counts[e], 1000, (int64_t)(n * SAMPLES));
+	return ST_OK;
+}
+
+static void note(struct table *p, uint32_t x, uint32_t y, int64_t milli)
+{
+	struct curve *c = &p->out->curve;
+
+	if (c->count == CURVE_POINTS_MAX)
+		return;
+	c->points[c->count].x = x;
+	c->points[c->count].y = y;
+	c->points[c->count++].milli = milli;
+}
+
+static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, const int64_t *counts, const char *unit)
+{
+	struct row_result *out = p->out;
+	const struct counting *c = &p->loop.counting;
+	struct text proof, reason;
+	const char *noise = "";
+
+	out->value_milli = out->cycles_milli = value_milli;
+	out->spread_milli = spread_milli;
+	out->samples = SAMPLES;
+	out->noisy = is_noisy(spread_milli, value_milli, SAMPLES, STAT_MEDIAN, &noise) || p->disturbed;
+	if (p->disturbed)
+		noise = "windows were disturbed again and again";
+	out->core_hz = p->tsc > 0 ? (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000) : 0;
+	out->ns_milli = out->core_hz ? mul_div(value_milli, 1000000000, (int64_t)out->core_hz) : -1;
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->status = ROW_UNPROVEN;
+	if (!c->proof_count)
+		evidence_lacking(p->b, c, &reason);
+	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
+		text_fmt(&reason, "counted %s", out->proof);
+	else {
+		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+		text_fmt(&reason, "%s", out->noisy ? noise : "");
+	}
+}
+
+/* --- the staircase ------------------------------------------------------------------------------- */
+
+static enum status stairs_before(struct table *p, uint64_t units, uint64_t arguments[6])
+{
+	arguments[0] = p->loop.sets[0].at;
+	arguments[1] = units / STAIRS_FEWEST;
+	return ST_OK;
+}
+
+static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, int64_t *milli)
+{
+	struct working_set *w = &p->loop.sets[0];
+	const uint32_t nodes = (uint32_t)(bytes / stride), most = p->b->a->kind == ACCESS_SIM ? WINDOW_SIMULATED : WINDOW_MACHINE;
+	enum status st = ST_OK;
+
+	random_cycle(&p->b->random, p->order, nodes);
+	for (uint32_t i = 0; i < nodes; i++)
+		*(uint64_t *)((uint8_t *)w->map.host + (uint64_t)i * stride) = w->map.va + (uint64_t)p->order[i] * stride;
+	w->at = w->map.va;
+	for (unsigned visit = 0; visit < VISITS && st == ST_OK; visit++)
+		st = run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
+	/* The first point is the row's value: its windows are long, so that how one ends is nothing, whichever of the two a wrong guess is in. */
+	if (st == ST_OK)
+		st = measure(p, w->kernel, stairs_before, nodes < most && p->out->curve.count ? nodes : most, milli);
+	if (st == ST_OK)
+		note(p, (uint32_t)(bytes >> 10), stride, *milli);
+	return st;
+}
+
+static enum status stairs(struct table *p)
+{
+	struct working_set *w = &p->loop.sets[0];
+	int64_t first = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli;
+	enum status st = ST_FULL;
+
+	p->out->curve.x = "KiB";
+	p->out->curve.y = "stride_bytes";
+	p->out->curve.unit = "cycles";
+	w->shape = (struct shape){ .order = ORDER_STREAMS, .page_bytes = p->loop.row->page_bytes, .line_bytes = LINE };
+	/* as much as there is */
+	for (uint64_t bytes = STAIRS_MOST; bytes >= STAIRS_LEAST && (st == ST_FULL || st == ST_MISSING); bytes /= 2) {
+		w->shape.bytes = w->shape.span_bytes = bytes;
+		st = window_set_up(p->b, w, 0, p->out);
+	}
+	if (st == ST_OK && w->shape.bytes < STAIRS_MOST)
+		str_copy(p->out->remark, sizeof(p->out->remark), "not so much memory: the staircase ends early");
+	p->out->footprint_bytes = w->shape.bytes;
+	p->out->page_bytes = w->map.page_bytes;
+	for (uint64_t bytes = STAIRS_LEAST; bytes <= w->shape.bytes && st == ST_OK; bytes *= 2)
+		for (unsigned s = 0; s < COUNT_OF(strides) && st == ST_OK; s++) {
+			if (bytes / strides[s] < STAIRS_FEWEST || bytes / strides[s] > p->nodes_most)
+				continue;
+			st = stairs_point(p, bytes, strides[s], &milli);
+			if (p->out->curve.count != 1)
+				continue;
+			first = milli;
+			spread = p->spread_milli;
+			memcpy(counts, p->counts, sizeof(counts));
+		}
+	if (st == ST_OK)
+		judge(p, first, spread, counts, "load");
+	return st;
+}
+
+/* --- a gather ------------------------------------------------------------------------------------ */
+
+uint32_t gather_code(uint32_t work, uint32_t distance, uint8_t *code)
+{
+	static const uint8_t fresh[] = { 0x0F, 0x57, 0xD2 };             /* xorps xmm2, xmm2: no denormal ever */
+	static const uint8_t ahead[] = { 0x8B, 0x82 };                   /* mov eax, [rdx + 4 * distance] */
+	static const uint8_t ask[] = { 0x41, 0x0F, 0x18, 0x0C, 0x01 };   /* prefetcht0 [r9 + rax] */
+	static const uint8_t load[] = { 0x8B, 0x02, 0xF2, 0x41, 0x0F, 0x58, 0x04, 0x01 }; /* mov eax, [rdx]; addsd xmm0, [r9 + rax] */
+	static const uint8_t multiply[] = { 0xF2, 0x0F, 0x59, 0xCA };    /* mulsd xmm1, xmm2 */
+	static const uint8_t next[] = { 0x48, 0x83, 0xC2, 0x04, 0x41, 0xFF, 0xE3 }; /* add rdx, 4; jmp r11 */
+	uint32_t n = 0, offset = 4 * distance;
+
+#define PUT(bytes) (memcpy(code + n, bytes, sizeof(bytes)), n += sizeof(bytes))
+	PUT(fresh);
+	if (distance) {
+		PUT(ahead);
+		for (unsigned i = 0; i < 4; i++)
+			code[n++] = (uint8_t)(offset >> (8 * i));
+		PUT(ask);
+	}
+	PUT(load);
+	for (uint32_t i = 0; i < work; i++)
+		PUT(multiply);
+	PUT(next);
+#undef PUT
+	return n;
+}
+
+/* All lines of the data go out of all caches; the offsets stay near. */
+static enum status gather_before(struct table *p, uint64_t units, uint64_t arguments[6])
+{
+	const struct working_set *w = &p->loop.sets[0];
+	const uint64_t offsets = w->map.va + GATHER_LINES * LINE;
+	enum status st = p->loop.row->prepare == PREPARE_FLUSH ? run(p, "k_flush", w->map.va, GATHER_LINES, LINE) : ST_OK;
+
+	if (st == ST_OK)
+		st = run(p, "k_touch", offsets, GATHER_LINES * 4 / LINE, LINE);
+	arguments[0] = w->code_map.va;
+	arguments[1] = units;
+	arguments[2] = offsets;
+	arguments[5] = w->map.va;
+	return st;
+}
+
+/* Code mapped anew for each point: what was fetched of it before it was written is nowhere any more. */
+static enum status gather_write(struct table *p, uint32_t work, uint32_t distance)
+{
+	struct working_set *w = &p->loop.sets[0];
+	const struct access *a = p->b->a;
+	enum status st = w->code_mapped ? a->ops->unmap(a->self, &w->code_map) : ST_OK;
+
+	w->code_mapped = false;
+	if (st != ST_OK)
+		return st;
+	w->code_map = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = GATHER_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
+	st = a->ops->map(a->self, &w->code_map);
+	w->code_mapped = st == ST_OK;
+	if (st == ST_OK)
+		(void)gather_code(work, distance, w->code_map.host);
+	return st;
+}
+
+static enum status gather(struct table *p)
+{
+	struct working_set *w = &p->loop.sets[0];
+	int64_t best = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli;
+	uint32_t *offsets;
+	enum status st;
+
+	p->out->curve.x = "multiplications";
+	p->out->curve.y = "elements_ahead";
+	p->out->curve.unit = "cycles each";
+	w->shape = (struct shape){ .order = ORDER_STREAMS, .page_bytes = p->loop.row->page_bytes, .line_bytes = LINE };
+	w->shape.bytes = w->shape.span_bytes = GATHER_LINES * (LINE + 4);
+	st = window_set_up(p->b, w, 0, p->out);
+	if (st != ST_OK)
+		return st;
+	p->out->footprint_bytes = w->shape.bytes;
+	p->out->page_bytes = w->map.page_bytes;
+	random_shuffle(&p->b->random, p->order, GATHER_LINES);
+	offsets = (uint32_t *)(void *)((uint8_t *)w->map.host + GATHER_LINES * LINE);
+	for (uint32_t i = 0; i < GATHER_LINES; i++)
+		offsets[i] = p->order[i] * LINE;
+	for (unsigned i = 0; i < COUNT_OF(works) && st == ST_OK; i++)
+		for (unsigned d = 0; d < COUNT_OF(distances) && st == ST_OK; d++) {
+			st = gather_write(p, works[i], distances[d]);
+			if (st == ST_OK)
+				st = measure(p, w->kernel, gather_before, GATHER_WINDOW, &milli);
+			if (st != ST_OK)
+				break;
+			note(p, works[i], distances[d], milli);
+			if (i + 1 < COUNT_OF(works) || (d && milli >= best))
+				continue;
+			best = milli;
+			spread = p->spread_milli;
+			memcpy(counts, p->counts, sizeof(counts));
+		}
+	if (st == ST_OK)
+		judge(p, best, spread, counts, "element");
+	return st;
+}
+
+/* ------------------------------------------------------------------------------------------------- */
+
+static enum status counted(struct table *p)
+{
+	struct bench *b = p->b;
+	struct counting *c = &p->loop.counting;
+	enum status st = c->on ? counters_start(b->a, b->cpu, &c->plan, 0, b->core) : window_clock(b, &p->loop.job, &p->tick_micro), stopped;
+
+	if (st == ST_OK)
+		st = p->loop.row->order == ORDER_GATHER ? gather(p) : stairs(p);
+	if (c->on && (stopped = counters_stop(b->a, b->cpu, &c->plan, 0, b->core)) != ST_OK && st == ST_OK)
+		st = stopped;
+	return st;
+}
+
+static void table_row(struct bench *b, const struct row *r, struct row_result *out, uint32_t nodes_most)
+{
+	struct table p = { .b = b, .out = out, .nodes_most = nodes_most };
+	const size_t bytes = nodes_most * sizeof(*p.order);
+	uint64_t found = 0;
+	bool wanted = bench_has_prefetch(b), switched = false;
+	struct text reason;
+	enum status st;
+
+	p.loop.b = b;
+	p.loop.row = r;
+	p.loop.set_count = 1;
+	p.loop.sets[0].kernel = kernel_find(out->kernel);
+	p.order = b->host->get(b->host->self, bytes);
+	st = p.order && p.loop.sets[0].kernel ? ST_OK : ST_FULL;
+	text_init(&reason, out->reason, sizeof(out->reason));
+	evidence_plan(b, r, &p.loop.counting);
+	if (p.loop.counting.plan.runs > 1)
+		p.loop.counting.proof_count = 0;
+	out->reason[0] = 0;
+	if (st == ST_OK && wanted)
+		switched = bench_prefetchers_off(b, &found);
+	if (st == ST_OK)
+		st = counted(&p);
+	if (switched && !bench_prefetchers_back(b, found))
+		switched = false;
+	if (st != ST_OK) {
+		out->curve.count = 0;
+		row_failed(out, st, &p.loop.job, "running a table's point");
+	} else if (wanted && !switched && out->status == ROW_OK) {
+		out->status = ROW_UNPROVEN;
+		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
+	}
+	if (p.order)
+		b->host->put(b->host->self, p.order, bytes);
+	loop_end(&p.loop, out);
+}
+
+void stairs_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	table_row(b, r, out, b->a->kind == ACCESS_SIM ? NODES_SIMULATED : NODES_MACHINE);
+}
+
+void gather_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	table_row(b, r, out, GATHER_LINES);
+}
+
+static unsigned columns_of(const struct curve *c, uint32_t ys[CURVE_POINTS_MAX])
+{
+	unsigned columns = 0;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		unsigned k = 0, at;
+
+		while (k < columns && ys[k] < c->points[i].y)
+			k++;
+		if (k < columns && ys[k] == c->points[i].y)
+			continue;
+		for (at = columns++; at > k; at--)
+			ys[at] = ys[at - 1];
+		ys[k] = c->points[i].y;
+	}
+	return columns;
+}
+
+void table_lines(struct text *t, const struct curve *c)
+{
+	uint32_t ys[CURVE_POINTS_MAX];
+	unsigned columns = columns_of(c, ys), at = 0;
+
+	if (!c->y || !c->count)
+		return;
+	text_fmt(t, "  %s, by %s (down) and %s\n  %10s", c->unit, c->x, c->y, "");
+	for (unsigned k = 0; k < columns; k++)
+		text_fmt(t, " %8u", ys[k]);
+	text_char(t, '\n');
+	while (at < c->count) {
+		const uint32_t x = c->points[at].x;
+
+		text_fmt(t, "  %10u", x);
+		for (unsigned k = 0; k < columns; k++)
+			if (at < c->count && c->points[at].x == x && c->points[at].y == ys[k]) {
+				text_fmt(t, " %6lld.%lld", (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
+				at++;
+			} else {
+				text_fmt(t, " %8s", "");
+			}
+		text_char(t, '\n');
+	}
+}

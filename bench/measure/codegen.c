@@ -1,0 +1,366 @@
+/* bench/measure/codegen.c: code that rows run and no assembler can write. */
+#include "bench/measure/codegen.h"
+
+#define LINE 64u
+#define NOP 0x90u
+#define SET_SPACING 1024u /* bytes from one set of CODE_LINES_L2 to the next */
+#define FAR_SPACING 1088u /* of CODE_LINES_L3; other address bits than a way's */
+#define FAR_TIMES 6u      /* as many lines in a set of the L2 as it has ways: one that replaces at random keeps e^-6 of them */
+#define FAR_LEAST 2u
+#define OFFSETS 8u        /* within a line: no jump crosses an aligned group of 8 bytes */
+#define TARGETS 2048u     /* of a target buffer */
+#define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
+#define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
+#define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
+#define SMC_BASE_AT 2048u /* of CODE_SMC_BASE in its page: whoever looks at low address bits alone tells it from CODE_SMC */
+#define ENTRY_BYTES 8u    /* of a page table */
+#define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 4 bytes apart, so that small target buffers know them; its loop makes as many jumps of them */
+
+static const struct cpu_cache *l1i(const struct cpu *cpu)
+{
+	for (unsigned i = 0; i < cpu->cache_count; i++)
+		if (cpu->caches[i].level == 1 && cpu->caches[i].type == 'I')
+			return &cpu->caches[i];
+	return NULL;
+}
+
+/* CODE_LINES_*: more lines than there are ways in each of some sets, so that in a fixed order each is gone when its turn
+ * comes again: from the L1I with twice as many; from an L2, which may replace at random, with FAR_TIMES as many where the L3 holds them.
+ * Lines of equal set index in a larger level have it in the smaller too. */
+static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *stride, uint32_t *sets, char *reason, size_t capacity)
+{
+	const bool far = code != CODE_LINES_L2;
+	const struct cpu_cache *c = far ? cpu_cache(cpu, 2) : l1i(cpu), *next = cpu_cache(cpu, far ? 3 : 2);
+	const uint32_t lines = far ? CODE_LINES_FAR : CODE_LINES, ways = c ? c->ways : 0;
+	uint32_t times = far ? FAR_TIMES : FAR_LEAST;
+
+	*stride = cpu_cache_way_bytes(c);
+	if (!cpu->cache_count) {
+		str_copy(reason, capacity, "the caches are not known");
+		return ST_MISSING;
+	}
+	if (!next) {
+		str_copy(reason, capacity, far ? "no L3 cache" : "no L2 cache");
+		return ST_UNSUPPORTED;
+	}
+	if (!*stride || ways > lines / FAR_LEAST) {
+		str_copy(reason, capacity, "sets and ways of the cache are not known, or too many");
+		return ST_MISSING;
+	}
+	do
+		*sets = lines / (times * ways);
+	while ((!*sets || lines / *sets * *stride > next->bytes / 4 * 3) && times-- > FAR_LEAST);
+	if (*sets * (far ? FAR_SPACING : SET_SPACING) > *stride) {
+		str_copy(reason, capacity, "the ways of the cache are too small");
+		return ST_UNSUPPORTED;
+	}
+	return ST_OK;
+}
+
+/* Code that is to come from the L1I each time; where its size is not known, nothing can be said. */
+static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, size_t capacity)
+{
+	const struct cpu_cache *c = l1i(cpu);
+
+	if (!c || bytes + SPARE_BYTES <= c->bytes)
+		return ST_OK;
+	str_copy(reason, capacity, "the code would not stay in the L1 instruction cache");
+	return ST_UNSUPPORTED;
+}
+
+static uint32_t lines_of(enum code code) { return code == CODE_LINES_L3 || code == CODE_LINES_FAR_BASE ? CODE_LINES_FAR : CODE_LINES; }
+
+/* Whether a line of each of CODE_WALK_PAGES and their entries leave room in a cache's sets for what runs them: in one that is full each of its lines pushes out the
+ * next. A line of the wrapper's is in few sets: it meets both only where all sets have code. */
+static bool room_beside_pages(const struct cpu_cache *c)
+{
+	const uint64_t way = cpu_cache_way_bytes(c), sets = way / LINE, entries = CODE_WALK_PAGES * ENTRY_BYTES / LINE;
+
+	return !sets || (CODE_WALK_PAGES + sets - 1) / sets + (entries + sets - 1) / sets + (sets <= CODE_WALK_PAGES) <= c->ways;
+}
+
+enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
+{
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
+	uint64_t stride;
+	uint32_t sets;
+	enum status st;
+
+	switch (code) {
+	case CODE_NONE:
+		*bytes = 0;
+		return ST_OK;
+	case CODE_LCP: case CODE_COMPARES_PLAIN:
+		*bytes = 8 * CODE_COMPARES;
+		return stays(cpu, PLAIN_BYTES * CODE_COMPARES, reason, capacity);
+	case CODE_NOPS_LONG:
+		*bytes = 8 * CODE_COMPARES;
+		return stays(cpu, 8 * CODE_NOPS, reason, capacity);
+	case CODE_TARGETS:
+		*bytes = 2 * CODE_JUMPS + PAGE_4K;
+		return stays(cpu, 2 * CODE_JUMPS, reason, capacity);
+	case CODE_TARGETS_BASE:
+		*bytes = 4 * BASE_JUMPS + PAGE_4K;
+		return ST_OK;
+	case CODE_LINES_L2: case CODE_LINES_L3:
+		st = lines_shape(code, cpu, &stride, &sets, reason, capacity);
+		*bytes = st == ST_OK ? stride * ((lines_of(code) + sets - 1) / sets) : 0;
+		return st;
+	case CODE_LINES_FAR_BASE:
+		st = lines_shape(code, cpu, &stride, &sets, reason, capacity);
+		*bytes = st == ST_OK ? stride * ((CODE_LINES_FAR + sets - 1) / sets) + CODE_LINES_FAR * LINE : 0;
+		return st == ST_OK ? stays(cpu, CODE_LINES_FAR * LINE, reason, capacity) : st;
+	case CODE_LINES_BASE:
+		*bytes = CODE_LINES * LINE + PAGE_4K;
+		return stays(cpu, CODE_LINES * LINE, reason, capacity);
+	case CODE_PAGES_ITLB:
+		*bytes = CODE_ITLB_PAGES * PAGE_4K;
+		if (!cpu->tlb.itlb_4k) {
+			str_copy(reason, capacity, "size of the ITLB is not known");
+			return ST_MISSING;
+		}
+		if (cpu->tlb.stlb_4k / 2 < CODE_ITLB_PAGES || cpu->tlb.itlb_4k * 2u > CODE_ITLB_PAGES) {
+			str_copy(reason, capacity, "no second-level TLB four times the ITLB");
+			return ST_UNSUPPORTED;
+		}
+		return ST_OK;
+	case CODE_PAGES_WALK:
+		*bytes = CODE_WALK_PAGES * PAGE_4K;
+		if (!cpu->tlb.itlb_4k) {
+			str_copy(reason, capacity, "size of the ITLB is not known");
+			return ST_MISSING;
+		}
+		if (cpu->tlb.stlb_4k * 4u > CODE_WALK_PAGES * 3 || cpu->tlb.itlb_4k * 2u > CODE_WALK_PAGES) {
+			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
+			return ST_UNSUPPORTED;
+		}
+		if (l2 && l2->bytes && (l2->bytes / 4 * 3 < CODE_WALK_PAGES * (LINE + ENTRY_BYTES) || !room_beside_pages(l2))) { /* beside what the walks load; of more, replaced at random, visits do not bring all */
+			str_copy(reason, capacity, "a line of each page of code would not stay in the L2");
+			return ST_UNSUPPORTED;
+		}
+		return ST_OK;
+	case CODE_PAGES_ITLB_BASE:
+		*bytes = CODE_ITLB_PAGES * LINE + PAGE_4K;
+		return ST_OK;
+	case CODE_PAGES_WALK_BASE:
+		*bytes = CODE_WALK_PAGES * LINE + PAGE_4K;
+		return ST_OK;
+	case CODE_SMC: case CODE_SMC_BASE:
+		*bytes = PAGE_4K;
+		return ST_OK;
+	}
+	return ST_BROKEN;
+}
+
+static uint8_t *put(uint8_t *at, const uint8_t *bytes, size_t n)
+{
+	memcpy(at, bytes, n);
+	return at + n;
+}
+
+static uint8_t *put32(uint8_t *at, uint32_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		*at++ = (uint8_t)(value >> 8 * i);
+	return at;
+}
+
+static void put_end(uint8_t *at)
+{
+	static const uint8_t jmp_r11[] = { 0x41, 0xFF, 0xE3 };
+
+	put(at, jmp_r11, sizeof(jmp_r11));
+}
+
+/* jmp rel32 from one offset to another */
+static void put_jump(uint8_t *code, uint64_t from, uint64_t to)
+{
+	code[from] = 0xE9;
+	put32(code + from + 1, (uint32_t)(to - (from + 5)));
+}
+
+/* Comparisons of three registers in turn with a constant, of 16 bits (66 81 /7 iw) or of 32 (81 /7 id): no register is written
+ * in part. */
+static void write_compares(uint8_t *at, bool prefixed)
+{
+	for (unsigned i = 0; i < CODE_COMPARES; i++) {
+		if (prefixed)
+			*at++ = 0x66;
+		*at++ = 0x81;
+		*at++ = (uint8_t)(0xF8 + i % 3);
+		*at++ = 0x34;
+		*at++ = 0x12;
+		if (!prefixed) {
+			*at++ = 0x34;
+			*at++ = 0x12;
+		}
+	}
+	put_end(at);
+}
+
+/* mov r10d, turns; L: jumps to the next of them; dec r10; jnz L */
+static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
+{
+	static const uint8_t mov_r10d[] = { 0x41, 0xBA }, dec_r10_jnz[] = { 0x49, 0xFF, 0xCA, 0x0F, 0x85 };
+	uint8_t *loop;
+
+	at = put(at, mov_r10d, sizeof(mov_r10d));
+	at = put32(at, CODE_JUMPS / jumps);
+	at += 10; /* to a multiple of 16 */
+	at[-10] = 0xEB;
+	at[-9] = 8;
+	loop = at;
+	for (unsigned i = 0; i < jumps; i++, at += spacing) {
+		at[0] = 0xEB;
+		at[1] = (uint8_t)(spacing - 2);
+	}
+	at = put(at, dec_r10_jnz, sizeof(dec_r10_jnz));
+	at = put32(at, (uint32_t)(loop - (at + 4)));
+	put_end(at);
+}
+
+/* Lines that are multiples of a power of two apart: which of `offsets` each jump has is drawn from parities of the numbers of way and
+ * set, so that equal upper bits do not go with an equal offset; or it is the next one that no jump before has with an equal
+ * (address XOR address >> 11) mod 2048, as a target buffer may look at it. CODE_LINES_FAR_BASE: in the pages of CODE_LINES_L3, whose ITLB
+ * misses are in both; in all sets of an L1I, each line another one. False: two jumps are equal for the target buffer. */
+static bool place_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint64_t *places)
+{
+	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
+	const uint32_t n = lines_of(code), spacing = code == CODE_LINES_L3 ? FAR_SPACING : SET_SPACING, choices = code == CODE_LINES_FAR_BASE ? n : 1;
+	bool taken[TARGETS] = { false }, used[CODE_LINES_FAR] = { false }, all = true;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t way = i / sets * stride;
+		uint32_t first = 0, line = i;
+		bool found = false;
+
+		for (unsigned k = 0; k < COUNT_OF(bits); k++)
+			first |= ((bit_count(i / sets & bits[k].of_way) + bit_count(i % sets & bits[k].of_set)) & 1u) << k;
+		places[i] = UINT64_MAX;
+		for (uint32_t choice = 0; choice < choices && !found; choice++)
+			for (uint32_t k = 0; k < offsets && !found && !used[(i + choice) % n]; k++) {
+				const uint64_t at = way + (choices > 1 ? (i + choice) % n * LINE : i % sets * spacing) + ((first ^ k) & (offsets - 1)) * 8;
+
+				found = !taken[(at ^ at >> 11) % TARGETS];
+				if (found || places[i] == UINT64_MAX) {
+					places[i] = at;
+					line = (i + choice) % n;
+				}
+			}
+		used[line] = true;
+		taken[(places[i] ^ places[i] >> 11) % TARGETS] = true;
+		all = all && found;
+	}
+	return all;
+}
+
+/* Where jump i lies. Offsets within lines and pages differ, so that branch predictors and caches which look at
+ * some address bits only see different ones. */
+static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
+{
+	switch (code) {
+	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
+		return places[i];
+	case CODE_LINES_BASE:
+		return i * LINE + (i >> 3 & 7) * 8;
+	case CODE_PAGES_ITLB: /* one in each set of an L1I of 256 or more */
+		return i * PAGE_4K + ((i >> 1 ^ i >> 7) & 63) * LINE;
+	case CODE_PAGES_WALK: /* alike in all sets of an L2, however many these are, beside what the walks load; and for (address XOR
+				 address >> 11) mod 2048, as a target buffer may look at it, each another value */
+		return i * PAGE_4K + (i >> 6 | (i >> 5 & 1) << 5) * LINE;
+	default: /* and for small target buffers */
+		return i * LINE + (i >> 2 & 7) * 8;
+	}
+}
+
+/* A walk through all places in a fixed random order, from the first, by jumps. */
+static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t sets, uint32_t n)
+{
+	const uint32_t times = n % 3 ? 5 : 13, more = n % 3 ? 3 : 5;
+	uint64_t places[CODE_LINES_FAR];
+	uint32_t i = 0;
+
+	/* Far ones in one half of each line where that will do: a uop cache could keep all windows in twice as many of its sets. */
+	if (stride && (n == CODE_LINES || !place_lines(code, stride, sets, OFFSETS / 2, places)))
+		(void)place_lines(code, stride, sets, OFFSETS, places);
+	/* i -> 5 i + 3 mod n goes through all of them (n a power of two; 13 i + 5 where it is three times one; Knuth 3.2.1.2, theorem A) */
+	for (uint32_t k = 0; k + 1 < n; k++) {
+		uint32_t next = (times * i + more) % n;
+
+		put_jump(at, place_of(code, places, i), place_of(code, places, next));
+		i = next;
+	}
+	put_end(at + place_of(code, places, i));
+}
+
+bool code_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step)
+{
+	char ignored[64];
+	uint32_t sets;
+
+	if (code != CODE_LINES_L3 || lines_shape(code, cpu, step, &sets, ignored, sizeof(ignored)) != ST_OK || set >= sets)
+		return false;
+	*from = set * FAR_SPACING;
+	*count = (CODE_LINES_FAR + sets - 1 - set) / sets;
+	return true;
+}
+
+void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
+{
+	static const uint8_t smc[] = { 0xC6, 0x02, NOP }; /* mov byte [rdx], NOP */
+	static const uint8_t nop8[] = { 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0 };
+	uint8_t *at = m->host;
+	uint64_t stride = 0;
+	uint32_t sets = 1;
+	char ignored[64];
+
+	switch (code) {
+	case CODE_NONE:
+		break;
+	case CODE_LCP: case CODE_COMPARES_PLAIN:
+		write_compares(at, code == CODE_LCP);
+		break;
+	case CODE_NOPS_LONG:
+		for (unsigned i = 0; i < CODE_NOPS; i++)
+			at = put(at, nop8, sizeof(nop8));
+		put_end(at);
+		break;
+	case CODE_TARGETS:
+		write_targets(at, CODE_JUMPS, 2);
+		break;
+	case CODE_TARGETS_BASE:
+		write_targets(at, BASE_JUMPS, 4);
+		break;
+	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
+		if (lines_shape(code, cpu, &stride, &sets, ignored, sizeof(ignored)) != ST_OK)
+			break;
+		write_walk(code, at, stride, sets, lines_of(code));
+		break;
+	case CODE_LINES_BASE:
+		write_walk(code, at, 0, 1, CODE_LINES);
+		break;
+	case CODE_PAGES_ITLB: case CODE_PAGES_ITLB_BASE:
+		write_walk(code, at, 0, 1, CODE_ITLB_PAGES);
+		break;
+	case CODE_PAGES_WALK: case CODE_PAGES_WALK_BASE:
+		write_walk(code, at, 0, 1, CODE_WALK_PAGES);
+		break;
+	case CODE_SMC: case CODE_SMC_BASE:
+		at += code_start(code, m->va) - m->va;
+		/* Few uops and bytes: a uop cache holds them, or each run of the baseline would go back and forth between it and the decoders; and
+		 * decoding them anew behind the clear takes next to nothing. */
+		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET + 1 - sizeof(smc));
+		put_end(at + SMC_OFFSET + 1);
+		break;
+	}
+}
+
+uint64_t code_start(enum code code, uint64_t code_va)
+{
+	return code == CODE_SMC_BASE ? code_va + SMC_BASE_AT : code_va;
+}
+
+uint64_t code_pointer(enum code code, uint64_t code_va, uint64_t buffer_va)
+{
+	return code == CODE_SMC ? code_va + SMC_OFFSET : buffer_va;
+}

@@ -1,0 +1,192 @@
+/* bench/measure/cores.c: other cores: where they are, and what they do for a row on the measuring core. */
+#include "bench/measure/cores.h"
+
+#define LEAF_TOPOLOGY 0xBu  /* SDM vol. 2, CPUID: x2APIC id in EDX, EAX[4:0] bits to shift right for the next level */
+#define LEVEL_THREAD 1u
+#define LEVELS_MAX 8u
+
+/* Bits that hold the numbers 0 .. n-1. */
+static unsigned bits_for(unsigned n)
+{
+	unsigned bits = 0;
+
+	while (1u << bits < n)
+		bits++;
+	return bits;
+}
+
+/* The APIC id of a core, and how many of its low bits number threads of a core, and all of a package. */
+static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread_bits, unsigned *package_bits)
+{
+	struct cpuid_regs r, leaf4;
+	uint32_t highest = 0, id = core;
+	unsigned logical = 1;
+
+	*thread_bits = 0;
+	*package_bits = 31; /* nothing known: one package */
+	if (a->ops->cpuid(a->self, core, 0, 0, &r) == ST_OK)
+		highest = r.eax;
+	if (highest >= LEAF_TOPOLOGY && a->ops->cpuid(a->self, core, LEAF_TOPOLOGY, 0, &r) == ST_OK && (r.ebx & 0xFFFF)) {
+		for (unsigned level = 0; level < LEVELS_MAX; level++) {
+			if (a->ops->cpuid(a->self, core, LEAF_TOPOLOGY, level, &r) != ST_OK || !(r.ecx >> 8 & 0xFF))
+				break;
+			id = r.edx;
+			*package_bits = r.eax & 31;
+			if ((r.ecx >> 8 & 0xFF) == LEVEL_THREAD)
+				*thread_bits = r.eax & 31;
+		}
+		return id;
+	}
+	if (highest < 1 || a->ops->cpuid(a->self, core, 1, 0, &r) != ST_OK)
+		return id;
+	id = r.ebx >> 24;
+	if (r.edx >> 28 & 1) /* EBX[23:16] says how many */
+		logical = r.ebx >> 16 & 0xFF ? r.ebx >> 16 & 0xFF : 1;
+	*package_bits = bits_for(logical);
+	if (highest >= 4 && a->ops->cpuid(a->self, core, 4, 0, &leaf4) == ST_OK && (leaf4.eax & 31)) {
+		unsigned core_bits = bits_for((leaf4.eax >> 26) + 1);
+
+		*thread_bits = *package_bits > core_bits ? *package_bits - core_bits : 0;
+	} else { /* the threads of a core share its L1; where not even that is known, one core a package */
+		const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+
+		*thread_bits = l1 && bits_for(l1->shared_by) < *package_bits ? bits_for(l1->shared_by) : *package_bits;
+	}
+	return id;
+}
+
+void cores_find(const struct access *a, const struct cpu *cpu, struct core_groups *out)
+{
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2), *last = cpu_last_level(cpu) > 2 ? cpu_cache(cpu, cpu_last_level(cpu)) : NULL;
+
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++) {
+		unsigned thread_bits, package_bits, l2_bits, last_bits;
+		uint32_t id = apic_id(a, cpu, i, &thread_bits, &package_bits);
+
+		l2_bits = l2 ? bits_for(l2->shared_by) : 0;
+		l2_bits = l2_bits < thread_bits ? thread_bits : l2_bits > package_bits ? package_bits : l2_bits;
+		/* CPUID may round the number of those that share up, never beyond the package. */
+		last_bits = last ? bits_for(last->shared_by) : package_bits;
+		last_bits = last_bits < l2_bits ? l2_bits : last_bits > package_bits ? package_bits : last_bits;
+		out->core[i] = id >> thread_bits;
+		out->l2[i] = id >> l2_bits;
+		out->last[i] = id >> last_bits;
+		out->package[i] = id >> package_bits;
+	}
+}
+
+enum relation cores_relation(const struct core_groups *g, unsigned one, unsigned other)
+{
+	if (one == other)
+		return RELATION_SELF;
+	if (g->core[one] == g->core[other])
+		return RELATION_SAME_CORE;
+	if (g->l2[one] == g->l2[other])
+		return RELATION_SAME_CLUSTER;
+	if (g->last[one] == g->last[other])
+		return RELATION_SAME_SOCKET;
+	return g->package[one] == g->package[other] ? RELATION_SAME_PACKAGE : RELATION_OTHER_SOCKET;
+}
+
+static bool other_node(const struct access *a, unsigned one, unsigned other)
+{
+	return a->core_node && a->core_node[one] != a->core_node[other];
+}
+
+enum status cores_choose(const struct bench *b, unsigned to, enum relation relation, unsigned n, unsigned *core)
+{
+	unsigned count = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX, beyond = relation == RELATION_OTHER_SOCKET;
+
+	for (unsigned pass = 0; pass <= beyond; pass++)
+		for (unsigned i = 0; i < count; i++) {
+			if (!b->places.core[i] || cores_relation(&b->groups, to, i) != relation || (beyond && other_node(b->a, to, i) == (pass == 1)))
+				continue;
+			if (n-- == 0) {
+				*core = i;
+				return ST_OK;
+			}
+		}
+	return ST_MISSING;
+}
+
+unsigned cores_node(const struct bench *b, unsigned which)
+{
+	unsigned own = b->a->core_node ? b->a->core_node[b->core] : 0;
+
+	for (unsigned node = 0; which && node < b->a->nodes && node < NODES_MAX; node++)
+		if (node != own && b->places.node[node])
+			return node;
+	return own;
+}
+
+/* --- rows with helpers ------------------------------------------------------------------------- */
+
+bool cores_wanted(const struct row *r)
+{
+	return r->order != ORDER_MATRIX && (r->place == PLACE_OTHER_CORE || r->place == PLACE_OTHER_SOCKET);
+}
+
+static enum relation relation_of(const struct row *r)
+{
+	return r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET;
+}
+
+/* The n-th helper: one of each L2, since what two helpers bring in must be in two places. */
+static enum status choose_helper(const struct bench *b, enum relation relation, unsigned n, unsigned *core)
+{
+	unsigned earlier;
+
+	for (unsigned i = 0; cores_choose(b, b->core, relation, i, core) == ST_OK; i++) {
+		bool first = true;
+
+		for (unsigned j = 0; j < i && first; j++)
+			first = cores_choose(b, b->core, relation, j, &earlier) != ST_OK || b->groups.l2[earlier] != b->groups.l2[*core];
+		if (first && n-- == 0)
+			return ST_OK;
+	}
+	return ST_MISSING;
+}
+
+enum status cores_there(const struct bench *b, const struct row *r, char *reason, size_t capacity)
+{
+	unsigned helper, helpers = r->prepare == PREPARE_SHARED ? 2 : 1;
+
+	if (choose_helper(b, relation_of(r), helpers - 1, &helper) == ST_OK)
+		return ST_OK;
+	str_copy(reason, capacity, b->a->cores < 2 ? "one core" : r->place == PLACE_OTHER_SOCKET ? "one socket" :
+	         helpers > 1 ? "fewer than three cores share the L3" : "no other core shares the L3");
+	return ST_UNSUPPORTED;
+}
+
+static enum status visit(struct bench *b, unsigned core, const char *kernel, uint64_t start, uint64_t nodes, struct job *job)
+{
+	const struct kernel *k = kernel_find(kernel);
+	uint64_t arguments[6] = { start, nodes };
+	struct window ignored;
+
+	return k ? window_run_on(b, core, k, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
+}
+
+enum status cores_prepare(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct job *job)
+{
+	unsigned helpers = r->prepare == PREPARE_SHARED ? 2 : 1;
+	enum status st = visit(b, b->core, "k_flush_chain", w->at, units, job);
+
+	for (unsigned n = 0; n < helpers && st == ST_OK; n++) {
+		unsigned helper;
+
+		st = choose_helper(b, relation_of(r), n, &helper);
+		if (st == ST_OK)
+			st = visit(b, helper, r->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain", w->at, units, job);
+	}
+	return st;
+}
+
+enum status cores_leave(struct bench *b, const struct working_set *w, struct job *job)
+{
+	const struct kernel *flush = kernel_find("k_flush");
+	const uint64_t arguments[6] = { w->map.va + w->shape.start_bytes, w->shape.bytes / w->shape.line_bytes, w->shape.line_bytes };
+	struct window ignored;
+
+	return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
+}

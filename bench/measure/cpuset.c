@@ -1,0 +1,82 @@
+/* bench/measure/cpuset.c: which cores and memory nodes rows of several may use. */
+#include "bench/measure/cores.h"
+
+/* Marks the numbers of a list such as "0-3,8" in set[limit]. False: *problem says what is wrong in it. */
+static bool parse(const char *list, unsigned limit, const char *what, bool *set, struct text *problem)
+{
+	const char *at = list;
+
+	memset(set, 0, limit * sizeof(*set));
+	while (*at) {
+		uint64_t number[2];
+		unsigned n = 0;
+
+		for (;;) {
+			const char *from = at;
+
+			while (*at >= '0' && *at <= '9')
+				at++;
+			if (n == 2 || parse_u64(from, (size_t)(at - from), &number[n]) != ST_OK) {
+				text_fmt(problem, "%ss: expected all, or numbers and ranges such as 0-3,8; found \"%s\"", what, list);
+				return false;
+			}
+			n++;
+			if (*at != '-')
+				break;
+			at++;
+		}
+		if (n == 1)
+			number[1] = number[0];
+		if ((*at && *at != ',') || (*at == ',' && !at[1]) || number[0] > number[1]) {
+			text_fmt(problem, "%ss: expected all, or numbers and ranges such as 0-3,8; found \"%s\"", what, list);
+			return false;
+		}
+		if (number[1] >= limit) {
+			text_fmt(problem, "%ss: no %s %llu in \"%s\"; there are 0 to %u", what, what,
+			         (unsigned long long)(number[0] < limit ? limit : number[0]), list, limit - 1);
+			return false;
+		}
+		for (uint64_t i = number[0]; i <= number[1]; i++)
+			set[i] = true;
+		at += *at == ',';
+	}
+	return true;
+}
+
+static bool all(const char *list)
+{
+	return !list || !list[0] || str_equal(list, "all");
+}
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+enum status places_choose(const struct access *a, const struct suite_settings *s, struct places *p, char *problem, size_t capacity)
+{
+	const unsigned cores = least(a->cores, CORES_MAX), nodes = least(a->nodes ? a->nodes : 1, NODES_MAX);
+	const unsigned own = a->core_node ? a->core_node[0] : 0;
+	struct text t;
+
+	text_init(&t, problem, capacity);
+	memset(p->core, true, sizeof(p->core));
+	memset(p->node, true, sizeof(p->node));
+	if (!all(s->cores) && !parse(s->cores, cores, "core", p->core, &t))
+		return ST_RANGE;
+	if (!all(s->nodes) && !parse(s->nodes, nodes, "node", p->node, &t))
+		return ST_RANGE;
+	if (!p->core[0]) {
+		text_fmt(&t, "cores: \"%s\" lacks core 0, which measures", s->cores);
+		return ST_RANGE;
+	}
+	if (own < nodes && !p->node[own]) {
+		text_fmt(&t, "nodes: \"%s\" lacks node %u, which is that of core 0", s->nodes, own);
+		return ST_RANGE;
+	}
+	return ST_OK;
+}
+
+enum status suite_check_places(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity)
+{
+	struct places p;
+
+	return places_choose(a, s, &p, problem, capacity);
+}

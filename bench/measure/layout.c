@@ -1,0 +1,519 @@
+/* bench/measure/layout.c: working sets: how large, where each node lies, in which order they are visited. */
+#include "bench/measure/layout.h"
+#include "bench/measure/measure.h"
+
+#define CHASE_LOADS 16           /* loads an iteration of k_chase; rings of as many nodes or more have whole iterations of them */
+#define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
+#define MATRIX_LINES 512ull      /* several windows of a pair of cores without using one twice */
+#define MATRIX_L1_LINES 64ull    /* of two threads of a core: few enough for a small L1 */
+#define LINES_A_PAGE 64u
+#define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
+#define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
+/* A walk round six times a level of random replacement finds e^-6, a quarter of a percent, in it. */
+#define ABOVE_FACTOR 6
+#define DRAM_FACTOR 6            /* of the last level: beyond what replacement tricks keep */
+#define DRAM_L1_FACTOR 256u      /* of the L1, whose size is that of the shorter windows: all windows of a row are before an array begins anew */
+
+void random_init(struct random *r, uint64_t seed)
+{
+	r->state = seed ? seed : 0x9E3779B97F4A7C15ull; /* any but 0 */
+}
+
+uint64_t random_next(struct random *r)
+{
+	r->state ^= r->state >> 12;
+	r->state ^= r->state << 25;
+	r->state ^= r->state >> 27;
+	return r->state * 0x2545F4914F6CDD1Dull;
+}
+
+uint32_t random_below(struct random *r, uint32_t n)
+{
+	return (uint32_t)(((random_next(r) >> 32) * n) >> 32);
+}
+
+void random_shuffle(struct random *r, uint32_t *order, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = random_below(r, i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+}
+
+void random_cycle(struct random *r, uint32_t *next, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = i;
+	for (uint32_t i = n; i-- > 1;) {
+		uint32_t k = random_below(r, i), other = next[k]; /* k < i, never i: one cycle */
+
+		next[k] = next[i];
+		next[i] = other;
+	}
+}
+
+static enum status unsupported(char *reason, size_t capacity, const char *why)
+{
+	str_copy(reason, capacity, why);
+	return ST_UNSUPPORTED;
+}
+
+static enum status unknown(char *reason, size_t capacity, const char *why)
+{
+	str_copy(reason, capacity, why);
+	return ST_MISSING;
+}
+
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return n ? p : 0;
+}
+
+/* What of a cache a ring of lines may take: two thirds, and at least one way less than all, so that what
+ * the wrapper, the walks and the other ring of a row use does not push lines of it out again and again. */
+static uint64_t most_of(const struct cpu_cache *c)
+{
+	uint64_t way = cpu_cache_way_bytes(c), spare = c->bytes - c->bytes / 3 * 2;
+
+	return c->bytes - (spare > way || way == c->bytes ? spare : way);
+}
+
+static void shape_lines(struct shape *s, uint64_t bytes)
+{
+	const uint32_t lines = (uint32_t)(bytes / s->line_bytes);
+
+	s->nodes = lines < CHASE_LOADS ? lines : lines / CHASE_LOADS * CHASE_LOADS;
+	s->bytes = s->span_bytes = (uint64_t)s->nodes * s->line_bytes;
+}
+
+/* An iteration moves step_bytes of each array that its kernel uses. */
+static void stream_kernel(const struct row *r, struct shape *s)
+{
+	const struct kernel *k = kernel_find(r->kernels[0]);
+
+	s->step_bytes = k ? k->step_bytes : 0;
+	s->arrays = s->step_bytes && k->data_bytes > s->step_bytes ? k->data_bytes / s->step_bytes : 1;
+}
+
+/* Half a page and a line: within a page, loads go ahead of stores, and the three start in different sets. Measured on Zen 3 in the L2:
+ * 103.7 bytes a ns, with a third of a page 89. */
+static uint64_t between_arrays(const struct shape *s) { return PAGE_4K / 2 + s->line_bytes; }
+
+static void shape_streams(struct shape *s, uint64_t array_bytes)
+{
+	s->array_bytes = array_bytes;
+	s->skew_bytes = between_arrays(s);
+	s->bytes = s->arrays * array_bytes;
+	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
+}
+
+/* What 2 MiB pages of the DTLB cover, one kept for the baseline and one spare; 0 unknown. */
+static uint64_t tlb_reach(const struct cpu *cpu)
+{
+	return cpu->tlb.dtlb_2m > 2 ? (cpu->tlb.dtlb_2m - 2) * PAGE_2M : 0;
+}
+
+/* A level is aimed at with at most `share` thousandths of it and at least twice the level below. */
+static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
+                               char *reason, size_t capacity)
+{
+	unsigned level = r->place == PLACE_L1 ? 1 : r->place == PLACE_L2 ? 2 : 3;
+	const struct cpu_cache *c = cpu_cache(cpu, level), *below = cpu_cache(cpu, level - 1);
+	uint64_t most, least, enough, bytes;
+
+	if (level == 1 && (!c || !c->bytes))
+		return unknown(reason, capacity, "no L1 data cache known");
+	if (!cpu->cache_count)
+		return unknown(reason, capacity, "the caches are not known");
+	if (!c || !c->bytes)
+		return unsupported(reason, capacity, level == 2 ? "no L2 cache" : "no L3 cache");
+	if (level > 1 && !below)
+		return unknown(reason, capacity, "the cache level below is not known");
+	least = below ? 2 * below->bytes : 0;
+	enough = below ? ABOVE_FACTOR * below->bytes : 0;
+	if (s->order == ORDER_STREAMS) {
+		most = c->bytes / 4 * 3;
+		/* Of two ways one stays free: what else is used would push the lines of three arrays out of their full sets. */
+		if (level > 1 && c->bytes - cpu_cache_way_bytes(c) && c->bytes - cpu_cache_way_bytes(c) < most)
+			most = c->bytes - cpu_cache_way_bytes(c);
+		bytes = s->arrays * power_of_two_below(most / s->arrays);
+		/* Shared by all: well over the level below is enough, the smaller the better. */
+		while (level == 3 && bytes / 2 >= enough)
+			bytes /= 2;
+		/* With what lies between the arrays not all of them may find room in an L1 of few ways. */
+		while (level == 1 && bytes / 2 >= s->arrays * s->step_bytes && bytes + (s->arrays - 1) * between_arrays(s) > c->bytes)
+			bytes /= 2;
+	} else {
+		/* Where half of one of two ways is not enough, two thirds: what else is used meets few of its full sets. */
+		most = level == 2 && most_of(c) < enough ? c->bytes / 3 * 2 : most_of(c);
+		bytes = most;
+		/* Well above the level below is enough: the fewer ways of each set are in use, the sooner does a
+		 * policy other than LRU keep them, and others do not push them out of a shared level so easily. */
+		if (level > 1 && bytes > enough)
+			bytes = enough;
+		/* Nor does it take part in TLB misses, as long as it can be well above the level below without. */
+		if (level > 1 && r->page_bytes == PAGE_2M && bytes > tlb_reach(cpu) && tlb_reach(cpu) >= 2 * least)
+			bytes = tlb_reach(cpu);
+	}
+	if (bytes < least || bytes > most)
+		return unsupported(reason, capacity, "the level is not some three times as large as the one below");
+	if (s->order == ORDER_STREAMS)
+		shape_streams(s, bytes / s->arrays);
+	else
+		shape_lines(s, bytes);
+	return ST_OK;
+}
+
+/* 2 MiB pages that a chase in memory can visit at random without leaving the DTLB. */
+static uint64_t tlb_pages(const struct cpu *cpu)
+{
+	uint64_t half = cpu->tlb.dtlb_2m / 2;
+
+	if (!cpu->tlb.dtlb_2m || half > SPARSE_PAGES_MAX)
+		return SPARSE_PAGES_MAX;
+	return half ? half : 1;
+}
+
+uint64_t shape_memory_span(const struct cpu *cpu)
+{
+	return tlb_pages(cpu) * PAGE_2M;
+}
+
+/* What streams in memory go through, at least. */
+static uint64_t beyond_caches(const struct cpu *cpu)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *last = cpu_cache(cpu, cpu_last_level(cpu));
+	const uint64_t of_last = last ? DRAM_FACTOR * last->bytes : 0, of_l1 = l1 ? DRAM_L1_FACTOR * l1->bytes : 0;
+
+	return of_last > of_l1 ? of_last : of_l1;
+}
+
+static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
+                              char *reason, size_t capacity)
+{
+	const struct cpu_cache *last = cpu_cache(cpu, cpu_last_level(cpu));
+	const uint64_t pages = tlb_pages(cpu);
+
+	if (!last || !last->bytes)
+		return unknown(reason, capacity, "no cache known: nothing to be larger than");
+	switch (s->order) {
+	case ORDER_SPARSE:
+		s->nodes = 2 * r->window;
+		s->bytes = (uint64_t)s->nodes * s->line_bytes;
+		s->span_bytes = pages * PAGE_2M;
+		return ST_OK;
+	case ORDER_ROWS:
+		shape_lines(s, 2ull * r->window * s->line_bytes);
+		return ST_OK;
+	case ORDER_STREAMS:
+		if (r->prepare == PREPARE_FLUSH) /* what a window visits is made cold: no more than that is needed */
+			shape_streams(s, 2 * power_of_two_below(2ull * r->window * s->step_bytes - 1));
+		else
+			shape_streams(s, 2 * power_of_two_below((beyond_caches(cpu) + s->arrays - 1) / s->arrays - 1));
+		break;
+	default:
+		shape_lines(s, DRAM_FACTOR * last->bytes);
+		s->region_nodes = (uint32_t)(pages * PAGE_2M / s->line_bytes);
+		/* two at least: the first may be what earlier rows left in the caches, so it begins in another */
+		if (s->region_nodes > s->nodes / 2)
+			s->region_nodes = s->nodes / 2;
+		break;
+	}
+	if (s->span_bytes > PAGE_1G)
+		return unsupported(reason, capacity, "six times the last-level cache is more than 1 GiB");
+	return ST_OK;
+}
+
+/* After so many consecutive pages the next one lies in the sets of the first again. */
+static uint32_t pages_a_way(const struct cpu_cache *c)
+{
+	uint64_t way = cpu_cache_way_bytes(c);
+
+	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
+}
+
+/* Of so many pages' lines, each a line further on in its page after `spread` of them, those in the same set. */
+static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t pages)
+{
+	const uint32_t on = pages_a_way(c) / spread % LINES_A_PAGE; /* from one page of a set to the next */
+
+	return pages / pages_a_way(c) / (on ? LINES_A_PAGE / (on & -on) : 1);
+}
+
+/* One line a page of 2 MiB or 1 GiB: twice as many pages as any level of the TLB holds. Where so many lines do not stay in
+ * the L1, none does, and pages whose entries share a line of the page table are visited one after the other. */
+static enum status shape_large(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	bool huge = r->page_bytes == PAGE_1G;
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
+	uint32_t first = huge ? cpu->tlb.dtlb_1g : cpu->tlb.dtlb_2m, second = huge ? cpu->tlb.stlb_1g : cpu->tlb.stlb_2m;
+	uint64_t nodes = 2ull * (first > second ? first : second);
+
+	if (huge && !(cpu->isa & ISA_1G))
+		return unsupported(reason, capacity, "no pages of 1 GiB");
+	if (!first || !l1)
+		return unknown(reason, capacity, "how many such pages the DTLB holds is not known");
+	if (nodes * s->line_bytes > l1->bytes / 2) {
+		if (nodes * s->line_bytes < 2 * l1->bytes)
+			nodes = 2 * l1->bytes / s->line_bytes;
+		if (!l2 || nodes * s->line_bytes > l2->bytes / 2)
+			return unsupported(reason, capacity, "one line a page would not stay in the L2");
+		s->region_nodes = PAGE_GROUP;
+	}
+	if (nodes * r->page_bytes > LARGE_SPAN_MAX - PAGE_1G)
+		return unsupported(reason, capacity, "more pages than the window of addresses has room for");
+	s->nodes = (uint32_t)((nodes + CHASE_LOADS - 1) / CHASE_LOADS * CHASE_LOADS);
+	s->spread_pages = 1;
+	s->bytes = (uint64_t)s->nodes * s->line_bytes;
+	s->span_bytes = (uint64_t)s->nodes * r->page_bytes;
+	return ST_OK;
+}
+
+static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
+                             char *reason, size_t capacity)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2), *l3 = cpu_cache(cpu, 3);
+	uint32_t first = cpu->tlb.dtlb_4k, second = cpu->tlb.stlb_4k, pages;
+
+	if (!first)
+		return unknown(reason, capacity, "size of the DTLB is not known");
+	if (!second)
+		return unsupported(reason, capacity, "no second-level TLB known");
+	if (!l1 || !l1->bytes)
+		return unknown(reason, capacity, "no L1 data cache known");
+	if (r->place == PLACE_DTLB) {
+		pages = 3 * first < second / 2 ? 3 * first : second / 2;
+		if (pages < 2 * first)
+			return unsupported(reason, capacity, "the second-level TLB is not four times the first");
+		if (pages > l1->bytes / s->line_bytes / 2)
+			pages = (uint32_t)(l1->bytes / s->line_bytes / 2);
+		if (pages < 2 * first)
+			return unsupported(reason, capacity, "one line a page would not stay in the L1");
+		s->spread_pages = pages_a_way(l1);
+	} else {
+		pages = 2 * (first > second ? first : second);
+		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* none of the lines stays in the L1 either */
+			pages = (uint32_t)(2 * l1->bytes / s->line_bytes);
+		s->spread_pages = pages_a_way(l2);
+		/* An inclusive L3 that has many of them in a set would give them up, and take them out of the L2. */
+		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
+			s->spread_far_pages = pages_a_way(l3);
+		/* of two ways the walks' lines need one, and what the wrapper uses */
+		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / (l2->ways < 4 ? 4 : 2))
+			return unsupported(reason, capacity, "one line a page would not stay in the L2");
+	}
+	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;
+	s->bytes = (uint64_t)s->nodes * s->line_bytes;
+	s->span_bytes = (uint64_t)s->nodes * PAGE_4K;
+	return ST_OK;
+}
+
+static uint32_t line_of(const struct cpu *cpu)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+
+	return l1 && l1->line_bytes >= LINE_BYTES_LEAST && l1->line_bytes <= 256 ? l1->line_bytes : 64;
+}
+
+/* Few lines: they must stay in the caches of the core that prepares them. */
+static enum status shape_helped(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
+
+	if (!cpu->cache_count)
+		return unknown(reason, capacity, "the caches are not known");
+	if (!cpu_cache(cpu, 3))
+		return unsupported(reason, capacity, "no L3 cache");
+	if (!l2 || 2ull * r->window * s->line_bytes > l2->bytes / 2)
+		return unsupported(reason, capacity, "the lines would not stay in the other core's L2");
+	shape_lines(s, 2ull * r->window * s->line_bytes);
+	return ST_OK;
+}
+
+enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	memset(s, 0, sizeof(*s));
+	s->order = r->order;
+	s->page_bytes = r->page_bytes;
+	s->line_bytes = line_of(cpu);
+	if (r->order == ORDER_STREAMS)
+		stream_kernel(r, s);
+	if (r->order == ORDER_MATRIX) { /* for an L1 lines that meet in none of its sets by chance */
+		shape_lines(s, (r->place == PLACE_SAME_CORE ? MATRIX_L1_LINES : MATRIX_LINES) * s->line_bytes);
+		return ST_OK;
+	}
+	switch (r->place) {
+	case PLACE_L1: case PLACE_L2: case PLACE_L3:
+		return shape_level(r, cpu, s, reason, capacity);
+	case PLACE_DRAM:
+		return shape_dram(r, cpu, s, reason, capacity);
+	case PLACE_DTLB: case PLACE_STLB:
+		return r->page_bytes > PAGE_4K ? shape_large(r, cpu, s, reason, capacity) : shape_tlb(r, cpu, s, reason, capacity);
+	case PLACE_CORE:
+		if (!r->pair)
+			return ST_BROKEN;
+		s->bytes = s->span_bytes = r->pair->bytes;
+		return ST_OK;
+	case PLACE_OTHER_CORE: case PLACE_OTHER_SOCKET: case PLACE_SAME_CORE: case PLACE_SAME_CLUSTER:
+		return shape_helped(r, cpu, s, reason, capacity);
+	}
+	return ST_BROKEN;
+}
+
+enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const struct shape *test,
+                              struct shape *s, char *reason, size_t capacity)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
+
+	if (r->baseline == BASELINE_PAIR) {
+		*s = *test;
+		return ST_OK;
+	}
+	memset(s, 0, sizeof(*s));
+	s->order = ORDER_LINES;
+	s->page_bytes = r->page_bytes;
+	s->line_bytes = test->line_bytes;
+	if (r->baseline == BASELINE_ROWS) {
+		s->order = ORDER_ROWS;
+		shape_lines(s, 2ull * r->window * s->line_bytes);
+		return ST_OK;
+	}
+	if (r->baseline == BASELINE_PACKED) {
+		/* few pages, and a page's lines together: no DTLB is so small that it misses */
+		s->page_bytes = PAGE_2M;
+		s->order = ORDER_ROWS;
+		shape_lines(s, test->bytes);
+		return ST_OK;
+	}
+	if (!l1 || !l1->bytes)
+		return unknown(reason, capacity, "no L1 data cache known");
+	if (test->order == ORDER_STREAMS) {
+		s->order = ORDER_STREAMS;
+		s->arrays = test->arrays;
+		s->step_bytes = test->step_bytes;
+		shape_streams(s, power_of_two_below(most_of(l1) / 2 / s->arrays));
+		return ST_OK;
+	}
+	/* One line of each set: it stays, whatever the replacement policy. In the level above it lies behind the test's ring, which
+	 * has one way more in use before that. */
+	shape_lines(s, cpu_cache_way_bytes(l1) >= CHASE_LOADS * s->line_bytes ? cpu_cache_way_bytes(l1) : most_of(l1));
+	const uint64_t way = r->place == PLACE_L2 ? cpu_cache_way_bytes(cpu_cache(cpu, 2)) : 0, behind = way ? test->bytes % way : 0;
+	if (way <= s->page_bytes && behind + s->bytes <= way) {
+		s->start_bytes = behind;
+		s->span_bytes += behind;
+	}
+	return ST_OK;
+}
+
+uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
+{
+	uint64_t cell, page = s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K;
+
+	switch (s->order) {
+	case ORDER_SPARSE:
+		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
+		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
+	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
+		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* a line's place in its page */
+		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
+	default:
+		return s->start_bytes + (uint64_t)i * s->line_bytes;
+	}
+}
+
+/* One cycle through n lines, `lines` a page: a page's in random order, then the next page's. */
+static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines)
+{
+	uint32_t order[PAGE_4K / LINE_BYTES_LEAST], first = 0, previous = 0;
+
+	for (uint32_t page = 0; page < n; page += lines) {
+		uint32_t here = n - page < lines ? n - page : lines;
+
+		random_shuffle(random, order, here);
+		for (uint32_t i = 0; i < here; i++) {
+			if (page + i == 0)
+				first = order[0];
+			else
+				next[previous] = page + order[i];
+			previous = page + order[i];
+		}
+	}
+	next[previous] = first;
+}
+
+/* One cycle through n lines, a region's in random order, then the next one's. */
+static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, uint32_t region)
+{
+	for (uint32_t first = 0; first < n; first += region) {
+		uint32_t here = n - first < region ? n - first : region, other;
+
+		random_cycle(random, next + first, here);
+		for (uint32_t i = first; i < first + here; i++)
+			next[i] += first;
+		if (!first)
+			continue;
+		/* two cycles become one, each still in one piece, when a node of each changes successors */
+		other = next[first];
+		next[first] = next[first - region];
+		next[first - region] = other;
+	}
+}
+
+/* Puts groups of nodes that follow each other into a random order, their members as they are. */
+static void shuffle_groups(struct random *random, uint32_t *at, uint32_t n, uint32_t group)
+{
+	for (uint32_t left = n / group; left > 1; left--) {
+		uint32_t *last = at + (size_t)(left - 1) * group, *other = at + (size_t)random_below(random, left) * group;
+
+		for (uint32_t i = 0; i < group; i++) {
+			uint32_t kept = last[i];
+
+			last[i] = other[i];
+			other[i] = kept;
+		}
+	}
+}
+
+void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
+{
+	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
+
+	for (uint32_t i = 0; i < n; i++)
+		at[i] = (uint32_t)(shape_node(s, i, random) / s->line_bytes);
+	if (s->order == ORDER_PAGE_GROUPS) {
+		/* All groups in one shuffled order, again and again, each time another page of each: node
+		 * `groups[g] * 8 + pass` goes to the next group's of the same pass, the last group's to the
+		 * first group's of the next pass. Which page of a group a pass takes is its number rotated
+		 * by the group's: no stride is left for a prefetcher. */
+		uint32_t count = n / PAGE_GROUP, previous;
+
+		random_shuffle(random, next, count);
+		previous = next[0] * PAGE_GROUP + next[0] % PAGE_GROUP;
+		for (uint32_t step = 1; step <= n; step++) {
+			uint32_t group = next[step % count], pass = step / count % PAGE_GROUP;
+			uint32_t page = group * PAGE_GROUP + (pass + group) % PAGE_GROUP;
+
+			*(uint64_t *)mapping_at(m, (uint64_t)at[previous] * s->line_bytes) =
+				m->va + (uint64_t)at[page] * s->line_bytes;
+			previous = page;
+		}
+		return;
+	}
+	if (s->order == ORDER_PAGES && s->region_nodes)
+		shuffle_groups(random, at, n, s->region_nodes);
+	if (s->order == ORDER_ROWS)
+		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
+	else if (s->region_nodes)
+		cycle_by_regions(random, next, n, s->region_nodes);
+	else
+		random_cycle(random, next, n);
+	for (uint32_t i = 0; i < n; i++)
+		*(uint64_t *)mapping_at(m, (uint64_t)at[i] * s->line_bytes) =
+			m->va + (uint64_t)at[next[i]] * s->line_bytes;
+}

@@ -1,0 +1,154 @@
+/* bench/measure/loop.h: what the files of the measuring loop share: window.c (one run of one kernel, working sets
+ * and their state), evidence.c (counters of a row, and what samples mean), measure.c (the loop itself). */
+#ifndef BENCH_LOOP_H
+#define BENCH_LOOP_H
+
+#include "bench/measure/measure.h"
+#include "bench/uncore/uncore_latency.h"
+
+#define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
+#define WITNESS_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
+#define ADDS_PER_ITERATION 16u       /* of k_add_chain */
+
+struct working_set {
+	const struct kernel *kernel;
+	struct shape shape;
+	struct mapping map;
+	bool mapped;
+	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
+	uint32_t window;  /* units of work that the longer window has more than the shorter */
+	uint32_t shorter; /* and that the shorter one has */
+	uint32_t unvisited; /* nodes that no window has come to since they were flushed (CURVE_SPREAD); that one may come to before all are visited (CURVE_OVERLAP) */
+	const struct row_pair *pair;
+	enum fill fill;  /* of a pair's buffer */
+	enum code code;
+	struct mapping code_map;
+	bool code_mapped;
+};
+
+struct counting {
+	struct plan plan;
+	const struct row_proof *proofs;
+	unsigned proof_count, events; /* events = proofs + 1 for the cycles */
+	const struct event *uncounted; /* one that would prove the row, and that no counter of this machine counts */
+	bool on;
+};
+
+enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK, WHAT_WITNESS };
+
+/* The uncore's counters beside a row: queue.c. */
+struct queue_loop {
+	const struct queue_method *method;
+	const struct traffic_method *streams;
+	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
+	struct mapping lock;       /* where the bus lock is made */
+	uint64_t before[QUEUE_EVENTS];
+	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* of queue.c's list, of each slot */
+	unsigned socket, home;     /* whose registers */
+	uint32_t counted;          /* bit e: event e of queue.c's list is counted */
+	enum status status;        /* the first that was not ST_OK */
+	bool on, chase;            /* chase: all of the method, else the clock and what a stream has */
+};
+
+struct loop {
+	struct bench *b;
+	const struct row *row;
+	struct working_set sets[2];
+	unsigned set_count;
+	struct counting counting;
+	struct queue_loop queue;
+	unsigned pairs;     /* good ones so far */
+	unsigned rejected;
+	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
+	bool witnessed;     /* rounds in which the core was shared are found by bench/measure/smt_probe.h */
+	uint32_t clock_adds;
+	struct job job;     /* the last one, for a fault's vector and address */
+};
+
+/* --- measure.c --------------------------------------------------------------------------------- */
+
+/* Names the row in *out and chooses its kernel; false: there is none, and *out says so. */
+bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
+/* ROW_FAULT with what happened where; `job`, if given, has the fault's vector and address. */
+void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where);
+
+/* Maps and fills the working sets of a row whose kernel *out names; `baseline`: that too, if the row has one. False: *out
+ * says why not, and nothing is mapped. loop_end unmaps. */
+bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out);
+void loop_end(struct loop *l, struct row_result *out);
+
+/* --- prefetchers.c ----------------------------------------------------------------------------- */
+
+/* Whether the processor has switches for its prefetchers. */
+bool bench_has_prefetch(const struct bench *b);
+/* Switches the prefetchers of b->core off; *found is what bench_prefetchers_back needs. False when there are no
+ * such switches, or they do not stay as written. */
+bool bench_prefetchers_off(struct bench *b, uint64_t *found);
+/* The same but for the one that brings the other line of a pair; false also where its bit is not known. */
+bool bench_prefetchers_pair(struct bench *b, uint64_t *found);
+bool bench_prefetchers_back(struct bench *b, uint64_t found);
+
+/* --- window.c ---------------------------------------------------------------------------------- */
+
+/* What one run of one kernel under the wrapper gave. */
+#define WINDOW_EVENTS_MAX MEASURE_COUNTERS_MAX
+struct window { uint64_t began, tsc, result; /* began: TSC */ uint64_t counts[WINDOW_EVENTS_MAX]; };
+
+/* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
+MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
+                                  const struct counting *c, unsigned run, struct window *out, struct job *job);
+/* The same on any core. */
+MUST_CHECK enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                                     const struct counting *c, unsigned run, struct window *out, struct job *job);
+/* The two halves of that, for runs of several cores at once: fills a core's block and its job; reads what it left. */
+MUST_CHECK enum status window_load(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
+                                   const struct counting *c, unsigned run, struct job *job);
+void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out);
+/* Of a job that was filled: the wrapper's lines are flushed on the way into the kernel. */
+MUST_CHECK enum status window_cold(struct job *job);
+/* What the kernel of a working set is called with. */
+void window_arguments(const struct bench *b, const struct working_set *w, uint64_t units, uint64_t arguments[6]);
+/* Runs a working set's kernel for so many units of work, from where the last window ended. */
+MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
+                                    unsigned run, struct window *out, struct job *job);
+/* Whether the last level may be one that does not replace the oldest, as far as has been looked. */
+bool window_may_forget(const struct bench *b);
+/* How many times more the last level must be gone through that so many iterations, ending at w->at, have just filled, until it has
+ * none of what it held before: 0 where it replaces the oldest, which is looked at twice a run, and not for 0 iterations. */
+MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
+/* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
+const char *window_visitor(const struct row *r, const struct kernel *k);
+/* What that kernel, or k_visit_flush, is called with for what so many iterations of the stream come to from w->at on: whole iterations of its own. */
+void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6]);
+/* Where cycles are not counted: *tick_micro is cycles a TSC tick, in millionths, from two windows of dependent adds. */
+MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
+/* Brings the working set into its state before a window of `units`. */
+MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test,
+                                      uint64_t units, struct job *job);
+/* The first visit. */
+MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test,
+                                      struct job *job);
+/* Behind a row's last window: what a stream of regular stores wrote leaves the caches, for windows of later rows in memory would have it written
+ * back, and share the channels with that; and the lines that other cores were given. */
+MUST_CHECK enum status window_leave(struct bench *b, const struct row *r, struct working_set *w, struct job *job);
+/* Maps a working set, the slot-th of its row, and fills it. */
+MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out);
+
+/* --- second_level.c ---------------------------------------------------------------------------- */
+
+/* Before the first row about pages: sets b->own.tlb to what rings of pages show, where CPUID does not enumerate it and counters
+ * are there; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
+void second_level_look(struct bench *b, const struct row *r);
+
+/* --- evidence.c -------------------------------------------------------------------------------- */
+
+/* Chooses the first proof set whose events the processor has, and plans it together with cycles. */
+void evidence_plan(struct bench *b, const struct row *r, struct counting *c);
+/* Why nothing proves a row that has a proof elsewhere: c->proof_count is 0. */
+void evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
+/* Why no event of this processor proves the row, as tables/unprovable.csv has it; NULL: it does not stand there. */
+const char *evidence_unprovable(const struct bench *b, const struct row *r);
+/* Samples to value, spread, proof and status. */
+MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);
+
+#endif

@@ -1,0 +1,541 @@
+/* bench/measure/measure.c: the measuring loop: one row on one core.
+ *
+ * Pairs of windows of n and 2n units of work, test, baseline and clock interleaved in an order drawn from
+ * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
+ * kernels. The first round is a warm-up. */
+#include "bench/multicore/multicore.h"
+#include "bench/curves/curve.h"
+#include "bench/curves/skid.h"
+#include "bench/curves/sweep2d.h"
+#include "bench/multicore/matrix.h"
+#include "bench/multicore/vector_width.h"
+#include "bench/measure/smt_probe.h"
+
+#define REPETITIONS_SIMULATED 5
+#define STREAMS_SIMULATED 7          /* of a bandwidth: a line that a level whose ways are chosen at random has lost is in half of three windows */
+#define STREAMS_PART 2u              /* and so many times longer where more comes and goes than on a simulated machine */
+#define REPETITIONS_SHARED 51
+#define MEAN_PAIRS_LEAST 10u          /* simulated, until the mean is sure: its standard error */
+#define MEAN_PAIRS 20u
+#define MEAN_SURE 300                /* is such a part of it */
+#define MEAN_SHORTER 16u             /* iterations, or as many as push the wrapper's lines out of the L1 */
+#define MEAN_ASTRAY 5u               /* no divisor of a page's: windows begin at each of its lines in turn */
+#define REPETITIONS_PRIVATE 201      /* for a minimum many short windows are better than few long ones */
+#define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
+#define LEAST_PAIRS 5                /* but not before this many */
+#define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
+#define ROUNDS_WITNESSED 200         /* where another thread may share the core for long */
+#define WITNESSED_LEAST 16           /* rounds of a core of one's own: fewer may be alike by chance */
+#define WITNESSED_ASKED 64
+#define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
+#define STREAM_VISITS 4u             /* of a level that counters find lacking some lines, each before windows of its own */
+#define STREAM_LEAST 128u            /* iterations from the L3, of two windows of which neither pushes the wrapper's lines out of the L2 */
+#define STREAM_LONGER 3u             /* so many times windows of a level are doubled, until it is sure what they take */
+#define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
+
+static const struct event *find_cycles(const struct cpu *cpu)
+{
+	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.CORE",
+		"CPU_CLK_UNHALTED.THREAD_P", "CPU_CLK_UNHALTED.CORE_P", "CYCLES_RUNNING" };
+
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		const struct event *e = event_find(cpu->processor, names[i]);
+
+		if (e && (!e->fixed || cpu->fixed_mask >> (e->fixed - 1) & 1 || e->counter_mask & cpu->general_mask))
+			return e;
+	}
+	return NULL;
+}
+
+/* Before counters are used for the first time: what firmware left on goes off, and stays off or is not ours; what
+ * keeps no value or does not answer is not used. */
+static void look_at_counters(struct bench *b)
+{
+	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];
+	uint64_t start, now;
+
+	counters_answer(b->a, &b->own, b->core);
+	if (counters_firmware_check(b->a, &b->own, b->core, list, &b->firmware_on) != ST_OK)
+		return;
+	if (b->firmware_on && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK) {
+		do {
+			if (b->a->ops->rdtsc(b->a->self, b->core, &now) != ST_OK)
+				return;
+		} while (now - start < b->a->tsc_hz / 1000 * FIRMWARE_WAIT_MS);
+		if (counters_firmware_recheck(b->a, &b->own, b->core, list, b->firmware_on) != ST_OK)
+			return;
+		for (unsigned i = 0; i < b->firmware_on; i++)
+			b->firmware_returned += list[i].returned;
+	}
+	(void)(counters_verify(b->a, &b->own, b->core) == ST_OK);
+}
+
+void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
+                unsigned repetitions, uint64_t seed)
+{
+	memset(b, 0, sizeof(*b));
+	b->a = a;
+	b->own = *cpu;
+	b->cpu = &b->own;
+	b->host = host;
+	b->repetitions = repetitions < SAMPLES_MAX ? repetitions : SAMPLES_MAX;
+	b->seed = seed;
+	random_init(&b->random, seed);
+	if (a->kind == ACCESS_NATIVE)
+		b->uncore.absent = "this backend has no uncore counters";
+	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
+		b->uncore.absent = "the sockets could not be told apart";
+	cores_find(a, cpu, &b->groups);
+	memset(&b->places, true, sizeof(b->places));
+	if (a->kind != ACCESS_NATIVE)
+		look_at_counters(b);
+	if (counters_exist(b->cpu))
+		b->cycles = find_cycles(b->cpu);
+	disturbance_find(b);
+}
+
+/* --- the loop ---------------------------------------------------------------------------------- */
+
+static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, unsigned keep,
+                              struct window *out, bool *disturbed)
+{
+	struct bench *b = l->b;
+	enum status st;
+
+	if (what == WHAT_CLOCK || what == WHAT_WITNESS) {
+		const struct kernel *k = kernel_find(what == WHAT_CLOCK ? "k_add_chain" : "k_nop");
+		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / ADDS_PER_ITERATION : WITNESS_NOPS) << longer };
+
+		if (!k)
+			return ST_BROKEN;
+		disturbance_before(b);
+		st = window_run(b, k, arguments, NULL, 0, out, &l->job);
+	} else {
+		struct working_set *w = &l->sets[what];
+		uint64_t units = w->shorter + (longer ? w->window : 0u);
+
+		st = window_prepare(b, l->row, w, what == WHAT_TEST, units, &l->job);
+		if (st != ST_OK)
+			return st;
+		disturbance_before(b);
+		if (what == WHAT_TEST && run == 0)
+			queue_before(l);
+		st = window_units(b, w, units, &l->counting, run, out, &l->job);
+		if (what == WHAT_TEST && run == 0 && st == ST_OK)
+			queue_after(l, keep, longer);
+	}
+	if (st == ST_OK && disturbance_after(b))
+		*disturbed = true;
+	return st;
+}
+
+/* A round: one pair of everything, in an order drawn from the seed. Kept as pair number `keep`. */
+static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *disturbed)
+{
+	struct bench *b = l->b;
+	uint32_t order[8];
+	unsigned kinds = l->set_count + (b->cycles ? 0 : 1) + l->witnessed;
+
+	random_shuffle(&b->random, order, 2 * kinds);
+	for (unsigned i = 0; i < 2 * kinds; i++) {
+		enum what what = order[i] / 2 < l->set_count ? (enum what)(order[i] / 2) : (enum what)(WHAT_CLOCK + order[i] / 2 - l->set_count);
+		bool longer = order[i] & 1;
+		struct window w;
+		enum status st = one_window(l, what, longer, run, keep, &w, disturbed);
+
+		if (st != ST_OK)
+			return st;
+		if (what >= WHAT_CLOCK) {
+			struct pair *of = what == WHAT_CLOCK ? &b->clock[keep] : &b->witness[keep];
+
+			*(longer ? &of->longer : &of->shorter) = (int64_t)w.tsc;
+			continue;
+		}
+		if (run == 0)
+			*(longer ? &b->tsc[what][keep].longer : &b->tsc[what][keep].shorter) = (int64_t)w.tsc;
+		for (unsigned e = 0; l->counting.on && e < l->counting.events; e++)
+			if (l->counting.plan.slots[e].run == run)
+				*(longer ? &b->counts[what][e][keep].longer : &b->counts[what][e][keep].shorter) =
+					(int64_t)w.counts[e];
+	}
+	return ST_OK;
+}
+
+static bool short_streams(const struct loop *l)
+{
+	return l->row->order == ORDER_STREAMS && l->row->kind == KIND_THROUGHPUT && l->b->a->kind == ACCESS_SIM;
+}
+
+/* Leaves out the rounds in which the core was shared; how many of n are left. */
+static unsigned sieve(struct loop *l, unsigned n)
+{
+	struct bench *b = l->b;
+	bool keep[SAMPLES_MAX];
+	unsigned kept = 0;
+
+	(void)witness_keep(b->witness, b->clock, n, &b->witness_least_micro, keep);
+	for (unsigned i = 0; i < n; i++) {
+		if (!keep[i])
+			continue;
+		b->clock[kept] = b->clock[i];
+		b->witness[kept] = b->witness[i];
+		for (unsigned s = 0; s < l->set_count; s++)
+			b->tsc[s][kept] = b->tsc[s][i];
+		kept++;
+	}
+	l->rejected += n - kept;
+	return kept;
+}
+
+static enum status all_rounds(struct loop *l, unsigned run)
+{
+	struct bench *b = l->b;
+	const bool surely = !b->repetitions && short_streams(l) && (l->row->statistic == STAT_MEAN || l->unsure);
+	unsigned wanted = b->repetitions ? b->repetitions :
+		surely ? run ? l->pairs : MEAN_PAIRS : short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
+		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
+	unsigned rounds = 1 + wanted * (l->witnessed ? ROUNDS_WITNESSED : ROUNDS_FACTOR), good = 0;
+	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 + b->patience : 1);
+	bool timed = b->a->kind != ACCESS_SIM && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK;
+	enum status st;
+
+	for (unsigned round = 0; round < rounds && good < wanted; round++) {
+		bool disturbed = false;
+
+		st = one_round(l, run, good, &disturbed);
+		if (st != ST_OK)
+			return st;
+		if (round == 0)
+			continue; /* warm-up */
+		if (disturbed)
+			l->rejected++;
+		else
+			good++;
+		if (surely && !run && good >= MEAN_PAIRS_LEAST && slope_is_sure(b->tsc[0], good, MEAN_SURE))
+			break;
+		if (timed && good >= LEAST_PAIRS && b->a->ops->rdtsc(b->a->self, b->core, &now) == ST_OK && now - start > cap)
+			break;
+		if (l->witnessed && good == wanted && (good = sieve(l, good)) >= wanted / 2)
+			break;
+	}
+	if (l->witnessed && (good = sieve(l, good)) < WITNESSED_LEAST) {
+		l->rejected += good;
+		good = 0;
+	}
+	if (run == 0 || good < l->pairs)
+		l->pairs = good;
+	return ST_OK;
+}
+
+/* warm: the working sets are visited before. */
+static enum status measure(struct loop *l, bool warm)
+{
+	struct bench *b = l->b;
+	unsigned runs = l->counting.on ? l->counting.plan.runs : 1;
+	enum status st = ST_OK, stopped;
+
+	/* The test last, and after a baseline once more: in a level that replaces at random each set takes lines of the
+	 * other, and a window's loads are too few to get them back. */
+	for (unsigned s = !warm ? 0 : l->set_count > 1 ? 2 * l->set_count : 1; s-- > 0 && st == ST_OK;)
+		st = window_warm_up(b, l->row, &l->sets[s % l->set_count], s % l->set_count == 0, &l->job);
+	for (unsigned run = 0; run < runs && st == ST_OK; run++) {
+		if (l->counting.on) {
+			st = counters_start(b->a, b->cpu, &l->counting.plan, run, b->core);
+			if (st != ST_OK)
+				return st;
+		}
+		st = all_rounds(l, run);
+		if (l->counting.on) {
+			stopped = counters_stop(b->a, b->cpu, &l->counting.plan, run, b->core);
+			if (st == ST_OK)
+				st = stopped;
+		}
+	}
+	return st;
+}
+
+/* --- a row ------------------------------------------------------------------------------------- */
+
+const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu)
+{
+	for (const char *const *name = r->kernels; *name; name++) {
+		const struct kernel *k = kernel_find(*name);
+
+		if (k && (k->isa & ~cpu->isa) == 0)
+			return k;
+	}
+	return NULL;
+}
+
+void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where)
+{
+	struct text reason;
+
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->status = ROW_FAULT;
+	if (job && st == ST_TIMEOUT)
+		text_fmt(&reason, "core %u did not answer in time", job->core);
+	else if (job && st == ST_FAULT && job->status != ST_FAULT)
+		text_fmt(&reason, "a register could not be read or written");
+	else
+		text_fmt(&reason, "%s: %s", where, status_name(st));
+	if (job && st == ST_FAULT && job->status == ST_FAULT)
+		text_fmt(&reason, ", vector %u at 0x%llx", job->vector, (unsigned long long)job->ip);
+}
+
+bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
+{
+	const struct kernel *k = kernel_choose(r, b->cpu);
+
+	memset(out, 0, sizeof(*out));
+	/* A row's draws are its own: the same whatever ran before it. */
+	random_init(&b->random, fnv1a64(b->seed, r->name, str_length(r->name)));
+	if (b->firmware_on) {
+		struct text remark;
+
+		text_init(&remark, out->remark, sizeof(out->remark));
+		text_fmt(&remark, "firmware had left %u counters on; %u of them came on again and are not used", b->firmware_on,
+		         b->firmware_returned);
+	}
+	out->row = r;
+	out->name = r->name;
+	out->kind = r->kind;
+	out->unit = r->unit;
+	out->revision = r->revision;
+	out->cycles_milli = out->ns_milli = -1;
+	out->latency_sources = b->cpu->processor->latency_sources;
+	out->kernel = k ? k->name : "";
+	if (k)
+		return true;
+	out->status = ROW_UNSUPPORTED;
+	out->absent = true;
+	str_copy(out->reason, sizeof(out->reason), "no kernel for this processor's instruction set");
+	return false;
+}
+
+static enum status shapes(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	const struct row *r = l->row;
+	enum status st = shape_of_test(r, b->cpu, &l->sets[0].shape, out->reason, sizeof(out->reason));
+
+	if (st == ST_OK && l->set_count > 1)
+		st = shape_of_baseline(r, b->cpu, &l->sets[0].shape, &l->sets[1].shape, out->reason, sizeof(out->reason));
+	if (st != ST_OK) {
+		out->status = st == ST_UNSUPPORTED || st == ST_MISSING ? ROW_UNSUPPORTED : ROW_FAULT;
+		out->absent = st == ST_UNSUPPORTED;
+		return st;
+	}
+	if (r->node && cores_node(b, 1) == cores_node(b, 0))
+		str_copy(out->reason, sizeof(out->reason), "one memory node");
+	else if (!cores_wanted(r) || cores_there(b, r, out->reason, sizeof(out->reason)) == ST_OK)
+		return ST_OK;
+	out->status = ROW_UNSUPPORTED;
+	out->absent = true;
+	return ST_UNSUPPORTED;
+}
+
+/* Whether the longer window of a stream from the L3 comes near to all of the L2, and pushes out of it what the wrapper needs. */
+static bool fills_l2(const struct loop *l, const struct working_set *w)
+{
+	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
+
+	return l->row->place == PLACE_L3 && l2 && (uint64_t)(w->shorter + w->window) * w->kernel->data_bytes > l2->bytes / 4 * 3;
+}
+
+/* Whether the shorter window of a stream from beyond the L1 pushes out of it what the wrapper needs, as the longer one does, and out of the L2 where
+ * that one does. Out of a last level no window does. */
+static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
+{
+	const struct cpu_cache *from = cpu_cache(l->b->cpu, fills_l2(l, w) ? 2 : 1);
+
+	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->place == PLACE_L1 || !from ||
+		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
+}
+
+/* Whether a ring fills some sets of its cache, so that a line of the wrapper's pushes out one of it, and that one the next. Once round all have come back. */
+static bool fills_sets(const struct loop *l, const struct working_set *w)
+{
+	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
+
+	return l->row->place == PLACE_L2 && w->shape.order == ORDER_LINES && l2 && w->shape.bytes > l2->bytes - cpu_cache_way_bytes(l2);
+}
+
+static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
+{
+	const struct row_pair *pair = l->row->pair;
+	struct working_set *w = &l->sets[s];
+
+	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
+	const bool mean = l->row->statistic == STAT_MEAN; /* nearly all of such a window counts */
+
+	w->window = l->row->window / (short_streams(l) && !mean ? STREAMS_PART : 1);
+	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
+		w->window *= WITNESSED_FACTOR;
+	if (fills_sets(l, w) && w->window < w->shape.nodes)
+		w->window = w->shape.nodes;
+	w->shorter = mean ? MEAN_SHORTER : w->window;
+	while (w->kernel && short_streams(l) && w->window > STREAM_LEAST && fills_l2(l, w))
+		w->shorter = w->window /= 2;
+	while (w->kernel && !pushes_wrapper(l, w))
+		w->shorter *= 2;
+	/* n and 2n; of streams from the L3 the shorter one alone is longer where it has to push the L2's lines out, since both cost much */
+	if (mean)
+		w->shorter += MEAN_ASTRAY;
+	else if (l->row->place != PLACE_L3)
+		w->window = w->shorter;
+	w->pair = pair;
+	if (pair) {
+		w->fill = s ? pair->base_fill : pair->fill;
+		w->code = s ? pair->base_code : pair->code;
+	}
+	return w->kernel ? window_set_up(l->b, w, s, out) : ST_MISSING;
+}
+
+bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out)
+{
+	enum status st;
+
+	memset(l, 0, sizeof(*l));
+	l->b = b;
+	l->row = r;
+	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
+	/* of a few rounds that somebody asked for, too few would be alike to tell by */
+	l->witnessed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
+	               (!b->repetitions || b->repetitions >= WITNESSED_ASKED);
+	l->clock_adds = CLOCK_ADDS * (l->witnessed ? WITNESSED_FACTOR : 1);
+	b->disturbance.last_ratio_micro = 0;
+	if (shapes(l, out) != ST_OK)
+		return false;
+	out->footprint_bytes = l->sets[0].shape.bytes;
+	st = ST_OK;
+	for (unsigned s = 0; s < l->set_count && st == ST_OK; s++)
+		st = set_up(l, s, out);
+	out->page_bytes = l->sets[0].map.page_bytes;
+	if (st == ST_OK) {
+		if ((st = width_choose(l, out)) == ST_OK)
+			return true;
+		row_failed(out, st, &l->job, "trying the kernels");
+		loop_end(l, out);
+		return false;
+	}
+	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = st == ST_UNSUPPORTED;
+	} else {
+		row_failed(out, st, NULL, st == ST_MISSING ? "the baseline's kernel" : "mapping the working set");
+	}
+	loop_end(l, out);
+	return false;
+}
+
+void loop_end(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+
+	for (unsigned s = 0; s < l->set_count; s++)
+		if (l->sets[s].code_mapped && b->a->ops->unmap(b->a->self, &l->sets[s].code_map) != ST_OK && out->status == ROW_OK)
+			row_failed(out, ST_BROKEN, NULL, "unmapping the code");
+	for (unsigned s = 0; s < l->set_count; s++)
+		if (l->sets[s].mapped && b->a->ops->unmap(b->a->self, &l->sets[s].map) != ST_OK && out->status == ROW_OK)
+			row_failed(out, ST_BROKEN, NULL, "unmapping the working set");
+}
+
+/* Whether windows of a simulated stream in a cache differ by chance more than its value may: a level whose ways are chosen at random loses a
+ * line of the wrapper's or of the stream's now and then, in longer windows hardly more often; and a window may keep the one or the other rhythm
+ * to its end. So the longer window alone is doubled: what the shorter one's rhythm takes from the slope becomes less. */
+static bool unsure_stream(const struct loop *l)
+{
+	return short_streams(l) && !l->b->repetitions && l->pairs > 1 && !slope_is_sure(l->b->tsc[0], l->pairs, MEAN_SURE);
+}
+
+/* Measured and reduced. Visits of a stream take no longer where few lines are missing from a level that replaces at random: only
+ * the counters tell, and then there are more visits, those of its windows too. */
+static const char *measure_until_there(struct loop *l, struct row_result *out, enum status *st)
+{
+	const bool warm = l->row->order == ORDER_STREAMS && l->row->prepare == PREPARE_WARM;
+
+	for (unsigned visits = 0, longer = 0, visited = 0;; visited++) {
+		if ((*st = measure(l, visited <= visits)) != ST_OK)
+			return "running the kernel";
+		if ((*st = evidence_reduce(l, out)) != ST_OK)
+			return "reducing the samples";
+		if (warm && !l->unsure && unsure_stream(l)) {
+			l->unsure = longer++ == STREAM_LONGER;
+			l->sets[0].window *= l->unsure ? 1 : 2;
+			while (!pushes_wrapper(l, &l->sets[0])) /* the longer one does from now on */
+				l->sets[0].shorter *= 2;
+		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
+			return NULL;
+		}
+	}
+}
+
+void bench_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	const char *failed;
+	struct loop l;
+	struct text reason;
+	enum status st;
+	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && bench_has_prefetch(b);
+	uint64_t found = 0;
+
+	if (!row_begin(b, r, out))
+		return;
+	second_level_look(b, r);
+	if (r->order == ORDER_MATRIX) {
+		matrix_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_CROWD || r->order == ORDER_NODES) {
+		crowd_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_LOADED || r->order == ORDER_LINE) {
+		loaded_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_CURVE) {
+		curve_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_STAIRS) {
+		stairs_row(b, r, out);
+		return;
+	}
+	if (r->order == ORDER_GATHER) {
+		gather_row(b, r, out);
+		return;
+	}
+	if (r->order >= ORDER_SKID_PRECISE) {
+		skid_row(b, r, out);
+		return;
+	}
+	if (!loop_begin(&l, b, r, true, out))
+		return;
+	text_init(&reason, out->reason, sizeof(out->reason));
+	evidence_plan(b, r, &l.counting);
+	out->reason[0] = 0;
+	if (switched)
+		quiet = switched = bench_prefetchers_off(b, &found);
+	queue_begin(&l, out);
+	failed = measure_until_there(&l, out, &st);
+	if (failed)
+		row_failed(out, st, &l.job, failed);
+	else
+		sample_row(&l, out);
+	queue_end(&l, out);
+	queue_bus(&l, out);
+	apart_row(&l, out);
+	if (switched && !bench_prefetchers_back(b, found))
+		quiet = false;
+	/* In order, lines come by prefetches too, and misses of the last level are counted with theirs. */
+	const bool foreseen = r->order == ORDER_STREAMS && r->prefetch == PREFETCH_OFF && !b->cpu->processor->prefetch_msr && l.counting.proof_count;
+	if ((!quiet || foreseen) && out->status == ROW_OK) {
+		out->status = ROW_UNPROVEN;
+		str_copy(out->reason, sizeof(out->reason), foreseen ? "how the prefetchers are switched off is not known" : "the prefetchers could not be switched off");
+	}
+	if (!failed && (st = window_leave(b, r, &l.sets[0], &l.job)) != ST_OK)
+		row_failed(out, st, &l.job, "flushing what was stored");
+	loop_end(&l, out);
+}

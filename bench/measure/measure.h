@@ -1,0 +1,80 @@
+/* bench/measure/measure.h: the measuring loop: one row on one core. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include "bench/measure/noise_check.h"
+#include "bench/measure/layout.h"
+#include "bench/measure/reduce.h"
+#include "bench/suite/suite.h"
+#include "pmu/core/counters.h"
+#include "pmu/uncore/uncore.h"
+
+/* One cycle counter and the events of a proof. */
+#define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
+
+/* Events of the uncore's queue, queue.c. */
+#define QUEUE_EVENTS 32
+
+/* Logical processors told apart; those beyond take no part. */
+#define CORES_MAX 1024
+
+/* Numbers of the groups that each logical processor belongs to: equal numbers share. */
+struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], package[CORES_MAX]; };
+
+/* Which of them, and of the memory nodes, rows of several may use. */
+#define NODES_MAX 256
+struct places { bool core[CORES_MAX], node[NODES_MAX]; };
+/* From the settings, whose lists are checked against what there is: ST_RANGE, and one line in `problem`. */
+MUST_CHECK enum status places_choose(const struct access *a, const struct suite_settings *s, struct places *p, char *problem, size_t capacity);
+
+struct bench {
+	const struct access *a;
+	const struct cpu *cpu; /* = &own once the counters have been looked at */
+	struct cpu own;        /* without the counters that are not ours or keep no value */
+	unsigned firmware_on, firmware_returned; /* counters that firmware had left on; that it switched on again */
+	const struct suite_host *host;
+	unsigned core;
+	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
+	uint64_t seed;         /* of the run */
+	struct random random;
+	struct disturbance disturbance;
+	struct uncore uncore;
+	bool uncore_wandered;  /* a row of this run has seen its clock move, or away from where it is pinned */
+	bool uncore_looked;    /* whether it moves within windows */
+	uint64_t uncore_hz;    /* what it was at first, 0 = not known yet */
+	struct core_groups groups;
+	struct places places;
+	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
+	unsigned last_asked;   /* how often the last level has been looked at */
+	bool last_forgets;     /* that it does not replace the oldest */
+	int64_t witness_least_micro; /* bench/measure/smt_probe.h */
+	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
+	bool first_level_looked;  /* the same of its first level for 2 MiB pages */
+	bool second_level_looked; /* own.tlb has the second level as it was found, not as the descriptor has it */
+	/* per row */
+	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
+	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */
+	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
+	struct pair queue[QUEUE_EVENTS][SAMPLES_MAX];
+	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
+};
+
+/* Prepares a bench: finds the cycle event and which disturbances can be seen. repetitions 0: 5 on a
+ * simulated machine, which has no noise of its own, else 201 for a minimum and 51 for a median. */
+void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
+                unsigned repetitions, uint64_t seed);
+
+/* Measures one row. Whatever happens is in *out: a fault, a missing event, a spread. */
+void bench_row(struct bench *b, const struct row *r, struct row_result *out);
+
+/* The kernel of a name, NULL if there is none. The name may be that of k_measure too. */
+const struct kernel *kernel_find(const char *name);
+/* The first of the row's kernels whose instructions the processor has; NULL: none. */
+const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu);
+
+/* Judges what the events of a proof counted per unit of work (thousandths): true when each lies within
+ * its bounds. Writes "EVENT 1.000 per load, ..." into `text`. */
+bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
+                 struct text *text);
+
+#endif

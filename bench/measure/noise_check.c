@@ -1,0 +1,258 @@
+/* bench/measure/noise_check.c: what may spoil a window: SMIs, the clock, heat and limits, a sibling thread that is awake.
+ *
+ * Where turbo is off, a window at another clock than the run's is as spoilt as one in which the clock changes: a change may lie
+ * between two rows.
+ *
+ * Where no register counts SMIs (before Nehalem) or shows the clock's ratio (NetBurst), a window's own cycles are held against its TSC
+ * ticks: counters that an SMI freezes miss them, and another clock has other ones.
+ *
+ * Not seen: SMIs that nothing counts and that freeze no counters, in most windows of a row; who else uses the caches and the memory.
+ * bench/measure/smt_probe.h tells who else uses the core. */
+#include "bench/measure/cores.h"
+#include "bench/measure/loop.h"
+
+#define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
+#define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
+#define IA32_APERF 0xE8u
+/* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] says that both are there. Of the status: too hot, PROCHOT#, critical,
+ * power limit, current limit, another domain; each with a log beside it that stays. */
+#define IA32_CLOCK_MODULATION 0x19Au
+#define IA32_THERM_STATUS     0x19Cu
+#define THERMAL_NOW           0x5415u
+#define THERMAL_LOG           0xA82Au
+#define THRESHOLD_LOGS        0x280u /* of interrupts that somebody else may have asked for: kept */
+#define CLOCK_MODULATED       0x10u
+#define MSR_UNCORE_PERF_STATUS 0x621u /* Linux 6.12 uncore-frequency: [6:0] the ratio now; beside MSR_UNCORE_RATIO_LIMIT */
+#define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
+#define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading takes some ticks, which differ */
+
+#define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: about half a microsecond, and a TSC that goes in steps of a bus clock is told to 1/100 */
+#define ELAPSED_PAIRS 16u
+#define ELAPSED_PART 64              /* of a window, and what is read outside its ticks: fewer counters, or more, and the block */
+#define ELAPSED_FEWER_CYCLES 400
+#define ELAPSED_MORE_NS 800          /* that comes from memory, another socket's too */
+
+#define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
+#define SIBLING_READS_HZ 500000u /* 2 us */
+
+static int64_t magnitude(int64_t n)
+{
+	return n < 0 ? -n : n;
+}
+
+static bool read_sibling(struct bench *b, uint64_t *mperf)
+{
+	return b->a->ops->rdmsr(b->a->self, b->disturbance.sibling, IA32_MPERF, mperf) == ST_OK;
+}
+
+static bool read_msr(const struct bench *b, uint32_t msr, uint64_t *value)
+{
+	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
+}
+
+/* Whoever can say how far the uncore clock may go, 0x620, says beside it where it is. */
+static bool shows_uncore_ratio(const struct bench *b)
+{
+	const struct processor *p = b->cpu->processor;
+	uint64_t value;
+
+	for (unsigned i = 0; i < p->pin_count; i++)
+		if (str_equal(p->pins[i].name, "uncore_ratio"))
+			return read_msr(b, MSR_UNCORE_PERF_STATUS, &value);
+	return false;
+}
+
+/* Windows are not thrown away for it: a row of the core alone is right at any. */
+static void look_at_uncore(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t value;
+
+	if (!d->uncore_known || b->core != d->uncore_core)
+		return;
+	d->uncore_known = read_msr(b, MSR_UNCORE_PERF_STATUS, &value);
+	if (!d->uncore_ratio)
+		d->uncore_ratio = value & 0x7F;
+	else if (d->uncore_known && (value & 0x7F) != d->uncore_ratio)
+		b->uncore_wandered = true;
+}
+
+void disturbance_find(struct bench *b)
+{
+	const struct access *a = b->a;
+	struct disturbance *d = &b->disturbance;
+	struct cpuid_regs r;
+	uint64_t value;
+
+	if (a->kind == ACCESS_NATIVE) /* a kernel's own machine has no MSRs */
+		return;
+	if (str_equal(b->cpu->vendor, "GenuineIntel")) { /* the SMI count stands in no CPUID bit: one read tells */
+		d->smi_known = read_msr(b, MSR_SMI_COUNT, &value);
+		if (a->ops->cpuid(a->self, b->core, 1, 0, &r) == ST_OK)
+			d->thermal_known = r.edx >> 22 & 1;
+	}
+	if (a->ops->cpuid(a->self, b->core, 0, 0, &r) == ST_OK && r.eax >= 6 && a->ops->cpuid(a->self, b->core, 6, 0, &r) == ST_OK) {
+		d->ratio_known = r.ecx & 1;
+		d->turbo = r.eax >> 1 & 1;
+	}
+	d->uncore_known = shows_uncore_ratio(b);
+	d->uncore_core = b->core;
+	d->sibling_known = d->ratio_known && cores_choose(b, b->core, RELATION_SAME_CORE, 0, &d->sibling) == ST_OK;
+}
+
+static bool counts_cycles(const struct bench *b, const struct counting *c, unsigned run)
+{
+	return c && c->on && b->cycles && c->plan.slots[0].event == b->cycles && c->plan.slots[0].run == run;
+}
+
+void disturbance_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run)
+{
+	struct disturbance *d = &b->disturbance;
+	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
+	struct window least[2] = { { .tsc = UINT64_MAX }, { .tsc = UINT64_MAX } }; /* SMIs and a slower clock only add ticks */
+
+	if (d->elapsed_looked || (d->smi_known && d->ratio_known) || d->turbo || b->a->kind == ACCESS_NATIVE || !divides || !counts_cycles(b, c, run))
+		return;
+	d->elapsed_looked = true;
+	for (unsigned i = 0; i < 2 * ELAPSED_PAIRS; i++) {
+		const uint64_t arguments[6] = { ELAPSED_ITERATIONS << i % 2 };
+		struct window w;
+		struct job job;
+
+		if (window_run(b, divides, arguments, c, run, &w, &job) != ST_OK)
+			return;
+		/* of windows with as many ticks the one with the fewest cycles: the first finds what is read outside its ticks in no cache */
+		if (w.tsc < least[i % 2].tsc || (w.tsc == least[i % 2].tsc && w.counts[0] < least[i % 2].counts[0]))
+			least[i % 2] = w;
+	}
+	d->lost = false;
+	if (least[1].tsc <= least[0].tsc || least[1].counts[0] <= least[0].counts[0])
+		return;
+	d->elapsed_micro = mul_div((int64_t)(least[1].counts[0] - least[0].counts[0]), 1000000, (int64_t)(least[1].tsc - least[0].tsc));
+	d->elapsed_more = (int64_t)least[0].counts[0] - mul_div((int64_t)least[0].tsc, d->elapsed_micro, 1000000);
+}
+
+void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w)
+{
+	struct disturbance *d = &b->disturbance;
+
+	if (!d->elapsed_micro || !counts_cycles(b, c, run))
+		return;
+	const int64_t more = (int64_t)w->counts[0] - mul_div((int64_t)w->tsc, d->elapsed_micro, 1000000) - d->elapsed_more;
+	const int64_t outside = more < 0 ? ELAPSED_FEWER_CYCLES : mul_div(mul_div((int64_t)b->a->tsc_hz, ELAPSED_MORE_NS, 1000000000), d->elapsed_micro, 1000000);
+
+	d->lost |= magnitude(more) > ((int64_t)w->counts[0] - more) / ELAPSED_PART + outside;
+}
+
+bool disturbance_smi(const struct bench *b, uint64_t *count)
+{
+	return b->disturbance.smi_known && read_msr(b, MSR_SMI_COUNT, count);
+}
+
+void disturbance_before(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+
+	d->lost = false;
+	look_at_uncore(b);
+	if (d->smi_known)
+		d->smi_known = disturbance_smi(b, &d->smi);
+	if (d->ratio_known)
+		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
+	if (d->sibling_known)
+		d->sibling_known = read_sibling(b, &d->sibling_mperf);
+	if (d->thermal_known)
+		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
+	/* A log that stands already would hide what comes: cleared by writing 0 where the descriptor lists it. */
+	if (d->thermal_known && (d->thermal & THERMAL_LOG) && !d->log_stays) {
+		d->log_stays = b->a->ops->wrmsr(b->a->self, b->core, IA32_THERM_STATUS, d->thermal & THRESHOLD_LOGS) != ST_OK;
+		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
+	}
+}
+
+/* Heat or a limit held the clock down, or a duty cycle does. */
+static bool clock_held_down(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t status, modulation;
+	bool held = false;
+
+	if (!d->thermal_known || !read_msr(b, IA32_THERM_STATUS, &status))
+		return false;
+	if (((status | d->thermal) & THERMAL_NOW) || (status & ~d->thermal & THERMAL_LOG)) {
+		d->counts.thermal++;
+		held = true;
+	}
+	if (read_msr(b, IA32_CLOCK_MODULATION, &modulation) && (modulation & CLOCK_MODULATED)) {
+		d->counts.modulated++;
+		held = true;
+	}
+	return held;
+}
+
+/* Whether the clock moved, in the window or since another one of the run. */
+static bool clock_moved(struct disturbance *d, uint64_t mperf, uint64_t aperf)
+{
+	const int64_t last = d->last_ratio_micro, ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
+	const bool agrees = last && magnitude(ratio - last) <= RATIO_TOLERANCE_MICRO;
+
+	if (mperf - d->mperf < RATIO_TICKS_LEAST)
+		return false;
+	d->last_ratio_micro = ratio;
+	if (agrees && !d->turbo && !d->run_ratio_micro)
+		d->run_ratio_micro = ratio;
+	if ((!last || agrees) && (!d->run_ratio_micro || magnitude(ratio - d->run_ratio_micro) <= RATIO_TOLERANCE_MICRO))
+		return false;
+	d->counts.clock++;
+	return true;
+}
+
+bool disturbance_after(struct bench *b)
+{
+	struct disturbance *d = &b->disturbance;
+	uint64_t smi, aperf, mperf, awake;
+	bool disturbed = d->lost;
+
+	d->counts.windows++;
+	d->counts.clock += d->lost;
+	look_at_uncore(b);
+	if (disturbance_smi(b, &smi)) {
+		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
+
+		d->counts.smi[met < SMI_BINS ? met : SMI_BINS - 1]++;
+		disturbed |= met != 0;
+	}
+	if (d->ratio_known && read_msr(b, IA32_MPERF, &mperf) && read_msr(b, IA32_APERF, &aperf) && mperf > d->mperf) {
+		disturbed = clock_moved(d, mperf, aperf) || disturbed;
+		if (d->sibling_known && read_sibling(b, &awake) &&
+		    awake - d->sibling_mperf > (mperf - d->mperf) / SIBLING_AWAKE_PART + b->a->tsc_hz / SIBLING_READS_HZ)
+			disturbed = true;
+	}
+	return clock_held_down(b) || disturbed;
+}
+
+void disturbance_before_crowd(struct bench *b, unsigned core)
+{
+	const unsigned own = b->core;
+	const bool sibling = b->disturbance.sibling_known;
+
+	b->core = core;
+	b->disturbance.sibling_known = false;
+	disturbance_before(b);
+	b->disturbance.sibling_known = sibling;
+	b->core = own;
+}
+
+bool disturbance_after_crowd(struct bench *b, unsigned core)
+{
+	const unsigned own = b->core;
+	const bool sibling = b->disturbance.sibling_known;
+	bool disturbed;
+
+	b->core = core;
+	b->disturbance.sibling_known = false;
+	disturbed = disturbance_after(b);
+	b->disturbance.sibling_known = sibling;
+	b->core = own;
+	return disturbed;
+}

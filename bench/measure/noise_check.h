@@ -1,0 +1,48 @@
+/* bench/measure/noise_check.h: what may spoil a window, looked at before and behind it. */
+#ifndef BENCH_DISTURBANCE_H
+#define BENCH_DISTURBANCE_H
+
+#include "bench/suite/suite.h"
+
+/* What happened in a window that may spoil it: SMIs and the clock of the core. */
+struct disturbance {
+	bool smi_known, ratio_known, thermal_known;
+	bool log_stays;           /* of heat: it may not be cleared here */
+	uint64_t smi, aperf, mperf, thermal;
+	struct disturbances counts;
+	int64_t last_ratio_micro; /* APERF / MPERF of the last window, 0 = none yet */
+	bool turbo;               /* the clock may be another one in each row */
+	int64_t run_ratio_micro;  /* what two windows in a row agreed in, 0 = none yet or turbo */
+	bool sibling_known;       /* another thread of the core, whose MPERF stands still while it sleeps */
+	unsigned sibling;
+	uint64_t sibling_mperf;
+	bool uncore_known;        /* the ratio of the uncore clock, of the socket of this core: */
+	unsigned uncore_core;
+	uint64_t uncore_ratio;    /* as it was first, 0 = not looked at yet */
+	bool elapsed_looked;
+	int64_t elapsed_micro;    /* cycles that are counted a TSC tick where nothing disturbs, 0 = not known, or other registers tell all */
+	int64_t elapsed_more;     /* cycles that such a window counts before its first tick and behind its last one */
+	bool lost;                /* a window since disturbance_before has counted others */
+};
+
+struct bench;
+struct counting;
+struct window;
+
+/* Finds which of them can be seen on b->core of this machine; its processor and groups of cores are known. */
+void disturbance_find(struct bench *b);
+/* Around a window; true when the window just run is to be thrown away. */
+void disturbance_before(struct bench *b);
+bool disturbance_after(struct bench *b);
+/* The same around windows of several cores, of which `core` is one: the threads beside it may be at work too. */
+void disturbance_before_crowd(struct bench *b, unsigned core);
+bool disturbance_after_crowd(struct bench *b, unsigned core);
+/* Where SMIs or the ratio of the clock can be read nowhere: how many cycles a TSC tick windows count that are too short for either to
+ * come to many of them; once a run. b->core counts `run` of c. */
+void disturbance_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run);
+/* Holds a window of b->core, as it was read, against that. */
+void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w);
+/* SMIs since reset; false where they are not counted. */
+bool disturbance_smi(const struct bench *b, uint64_t *count);
+
+#endif

@@ -1,0 +1,196 @@
+/* bench/measure/reduce.c: samples to a value with a spread and a verdict. */
+#include "bench/measure/reduce.h"
+
+#define CLUSTER_LEAST 16u /* values: of fewer, close ones are chance */
+#define CLUSTER_CLOSE 1000 /* part of the value: what lies so close together is one */
+#define MEAN_LEAVES_OUT 8u /* what is that rare may be disturbed */
+#define TIMES_MANY 196 /* of so many that their deviation is known */
+#define SURE_UNIT 10000
+#define CLUSTER_WIDTHS 3   /* the shortest half of values that are spread evenly or normally is 1/2 of theirs wide */
+
+int64_t mul_div(int64_t a, int64_t b, int64_t d)
+{
+	bool negative = (a < 0) != (b < 0);
+	uint64_t ua = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+	uint64_t ub = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+	uint64_t ud = (uint64_t)d;
+	unsigned __int128 product = (unsigned __int128)ua * ub + ud / 2;
+	uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product, quotient, rest;
+
+	if (d <= 0)
+		return 0;
+	if (high >= ud)
+		return negative ? INT64_MIN : INT64_MAX;
+	/* The compiler's 128-bit division is a library call that the freestanding build does not have. */
+	__asm__("divq %4" : "=a"(quotient), "=d"(rest) : "0"(low), "1"(high), "r"(ud) : "cc");
+	if (quotient > (uint64_t)INT64_MAX)
+		return negative ? INT64_MIN : INT64_MAX;
+	return negative ? -(int64_t)quotient : (int64_t)quotient;
+}
+
+void samples_sort(int64_t *v, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++) { /* at most SAMPLES_MAX: insertion will do */
+		int64_t x = v[i];
+		unsigned k = i;
+
+		for (; k > 0 && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+int64_t samples_median(int64_t *v, unsigned n)
+{
+	samples_sort(v, n);
+	if (n % 2)
+		return v[n / 2];
+	return v[n / 2 - 1] + (v[n / 2] - v[n / 2 - 1] + 1) / 2;
+}
+
+int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
+{
+	for (unsigned i = 0; i < n; i++)
+		work[i] = v[i] > centre ? v[i] - centre : centre - v[i];
+	return samples_median(work, n);
+}
+
+/* The mean of v, which is sorted, but for an eighth of its n values at either end. */
+static int64_t mean_of_most(const int64_t *v, unsigned n)
+{
+	const unsigned out = n / MEAN_LEAVES_OUT;
+	int64_t sum = 0;
+
+	for (unsigned i = out; i < n - out; i++)
+		sum += v[i] - v[0];
+	return v[0] + mul_div(sum, 1, n - 2 * out);
+}
+
+bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
+{
+	/* Student's t of n - 1 degrees of freedom, 95 %, from n = 2 on, hundredths; the last is that of 20 and more */
+	static const uint16_t times[] = { 1271, 430, 318, 278, 257, 245, 236, 231, 226, 223, 220, 218, 216, 214, 213, 212, 211, 210, 209 };
+	int64_t sum = 0, squares = 0; /* of how far slopes are off, in parts of their mean */
+
+	for (unsigned i = 0; i < n; i++)
+		sum += pairs[i].longer - pairs[i].shorter;
+	for (unsigned i = 0; i < n && sum > 0; i++) {
+		const int64_t off = mul_div((pairs[i].longer - pairs[i].shorter) * n - sum, SURE_UNIT, sum);
+
+		if (off > SURE_UNIT || off < -SURE_UNIT)
+			return false;
+		squares += off * off;
+	}
+	if (n < 2 || sum <= 0)
+		return false;
+	const int64_t t = times[n - 2 < COUNT_OF(times) ? n - 2 : COUNT_OF(times) - 1];
+
+	/* the standard error of the mean: root of squares / (n - 1) / n */
+	return squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1) * TIMES_MANY * TIMES_MANY, part * part * t * t);
+}
+
+enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
+{
+	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX];
+	int64_t shorter = INT64_MAX, longer = INT64_MAX;
+
+	if (n == 0 || n > SAMPLES_MAX || units <= 0)
+		return ST_RANGE;
+	for (unsigned i = 0; i < n; i++) {
+		each[i] = mul_div(pairs[i].longer - pairs[i].shorter, 1000000, units);
+		if (pairs[i].shorter < shorter)
+			shorter = pairs[i].shorter;
+		if (pairs[i].longer < longer)
+			longer = pairs[i].longer;
+	}
+	if (statistic == STAT_MINIMUM && n >= MINIMUM_PAIRS_LEAST) {
+		out->value_micro = mul_div(longer - shorter, 1000000, units);
+	} else {
+		memcpy(work, each, n * sizeof(each[0]));
+		out->value_micro = samples_median(work, n);
+		if (statistic == STAT_MEAN)
+			out->value_micro = mean_of_most(work, n);
+	}
+	/* The spread is around the pairs' own median: the minimum lies at the edge of its samples. */
+	memcpy(work, each, n * sizeof(each[0]));
+	int64_t centre = samples_median(work, n);
+
+	out->spread_micro = samples_mad(each, n, centre, work);
+	out->apart_micro = 0;
+	out->samples = n;
+	return ST_OK;
+}
+
+/* The shortest interval of v, which is sorted, that holds half of its n values, begins at v[...]; *holds of them. */
+static unsigned shortest_half(const int64_t *v, unsigned n, unsigned *holds)
+{
+	const unsigned half = n / 2 + 1;
+	unsigned best = 0;
+
+	for (unsigned i = 1; i + half <= n; i++)
+		if (v[i + half - 1] - v[i] < v[best + half - 1] - v[best])
+			best = i;
+	*holds = half;
+	return best;
+}
+
+/* v is sorted. */
+static int64_t mean_of_cluster(const int64_t *v, unsigned n, int64_t *apart)
+{
+	unsigned holds, closer;
+	int64_t sum = 0;
+
+	v += shortest_half(v, n, &holds);
+	while (holds / 2 + 1 >= CLUSTER_LEAST) {
+		const int64_t *part = v + shortest_half(v, holds, &closer), width = v[holds - 1] - v[0];
+
+		if (width <= CLUSTER_WIDTHS * (part[closer - 1] - part[0]) || width <= v[0] / CLUSTER_CLOSE)
+			break;
+		v = part;
+		holds = closer;
+	}
+	for (unsigned i = 0; i < holds; i++)
+		sum += v[i] - v[0];
+	*apart = v[holds - 1] - v[0];
+	return v[0] + mul_div(sum, 1, holds);
+}
+
+enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units, int64_t clock_units,
+                           enum statistic statistic, struct slope *out)
+{
+	int64_t each[SAMPLES_MAX], sorted[SAMPLES_MAX], work[SAMPLES_MAX];
+	unsigned good = 0;
+
+	if (n == 0 || n > SAMPLES_MAX || units <= 0 || clock_units <= 0)
+		return ST_RANGE;
+	for (unsigned i = 0; i < n; i++) {
+		int64_t ticks = clock[i].longer - clock[i].shorter;
+
+		if (ticks > 0)
+			each[good++] = mul_div((pairs[i].longer - pairs[i].shorter) * clock_units, 1000000, ticks * units);
+	}
+	if (!good)
+		return ST_RANGE;
+	memcpy(sorted, each, good * sizeof(each[0]));
+	const int64_t centre = samples_median(sorted, good);
+
+	out->apart_micro = 0;
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->apart_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
+	out->spread_micro = samples_mad(each, good, centre, work);
+	out->samples = good;
+	return ST_OK;
+}
+
+bool is_noisy(int64_t spread_milli, int64_t scale_milli, unsigned samples, enum statistic statistic, const char **why)
+{
+	int64_t limit = statistic == STAT_MINIMUM ? scale_milli / 50 : scale_milli / 10;
+
+	*why = "";
+	if (samples < 3)
+		*why = "fewer than 3 samples are left";
+	else if (scale_milli <= 0)
+		*why = "the longer windows took no longer than the shorter";
+	else if (spread_milli > limit)
+		*why = statistic == STAT_MINIMUM ? "spread above 2 %" : "spread above 10 %";
+	return **why != 0;
+}

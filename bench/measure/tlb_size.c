@@ -1,0 +1,160 @@
+/* bench/measure/tlb_size.c: how many pages the levels of the TLB hold, where CPUID does not enumerate it.
+ *
+ * Rings of one line a page, each half as large again as the one before or a third, are visited until most loads miss. A processor's
+ * descriptor says how many such processors have; another size, or no second level, is found here. Not found: sizes between two
+ * rings, of which the smaller is taken; 2 MiB pages of a second level that has entries of its own for them. */
+#include "bench/measure/loop.h"
+
+#define PAGES_LEAST 32u
+#define PAGES_MOST 4096u
+#define VISITS 2u         /* before the one that is counted */
+#define WALK_PART 4u      /* of a ring: fewer misses are those of other pages in its sets */
+#define FIRST_LEAST 4u    /* pages of a first level */
+#define FIRST_MOST 512u
+
+/* Cycles and misses of one visit: what the row's events counted together. */
+static enum status visit(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
+{
+	struct row_result ignored = { .row = r };
+	struct working_set w = { .kernel = kernel_find(r->kernels[0]) };
+	struct window out = { 0 };
+	struct job job;
+	enum status st, back;
+
+	w.shape = (struct shape){ .order = ORDER_PAGES, .nodes = pages, .line_bytes = 64, .page_bytes = page_bytes, .spread_pages = 1,
+	                          .bytes = pages * 64ull, .span_bytes = pages * page_bytes };
+	st = w.kernel ? window_set_up(b, &w, 0, &ignored) : ST_BROKEN;
+	if (st == ST_OK && w.map.page_bytes != page_bytes)
+		st = ST_UNSUPPORTED;
+	for (unsigned i = 0; i <= VISITS && st == ST_OK; i++)
+		st = window_units(b, &w, pages, i == VISITS ? c : NULL, 0, &out, &job);
+	*cycles = out.counts[0];
+	*misses = out.counts[1] + (c->proof_count > 1 ? out.counts[2] : 0);
+	back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
+	return st == ST_OK ? back : st;
+}
+
+/* The largest ring that needs no walks, 0 where one that is larger than the first level does; as it was if that fits as well, or
+ * if no ring needs walks: then the counter may not count. */
+static enum status look(struct bench *b, const struct row *r, const struct counting *c, uint16_t *entries)
+{
+	const uint32_t first = b->cpu->tlb.dtlb_4k, known = *entries;
+	uint32_t holds = 0, walked = 0;
+	enum status st = ST_OK;
+
+	for (uint32_t pages = PAGES_LEAST; pages <= PAGES_MOST && !walked && st == ST_OK; pages += bit_count(pages) == 1 ? pages / 2 : pages / 3) {
+		uint64_t cycles = 0, walks = 0;
+
+		if (pages <= first)
+			continue;
+		st = visit(b, r, c, PAGE_4K, pages, &cycles, &walks);
+		if (st == ST_OK && !cycles)
+			return ST_MISSING; /* nothing ran */
+		if (walks * WALK_PART < pages)
+			holds = pages;
+		else
+			walked = pages;
+	}
+	if (st == ST_OK && walked && (known < holds || known >= walked))
+		*entries = (uint16_t)holds;
+	return st;
+}
+
+static uint32_t larger_ring(uint32_t pages) { return pages + (bit_count(pages) == 1 ? pages / 2 : pages / 3); }
+
+/* The largest ring that the first level holds; as it was if that one stays and the next larger does not, or if none misses. */
+static enum status look_first(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint16_t *entries)
+{
+	uint64_t cycles = 0, stays = 0, misses = 0;
+	uint32_t holds = 0, pages = FIRST_LEAST;
+	enum status st = visit(b, r, c, page_bytes, *entries, &cycles, &stays);
+
+	if (st == ST_OK)
+		st = visit(b, r, c, page_bytes, larger_ring(*entries), &cycles, &misses);
+	if (st != ST_OK || !cycles)
+		return st != ST_OK ? st : ST_MISSING;
+	if (stays * WALK_PART < *entries) {
+		if (misses * WALK_PART >= larger_ring(*entries))
+			return ST_OK;
+		holds = larger_ring(*entries);
+		pages = larger_ring(holds);
+	}
+	for (; pages <= FIRST_MOST; pages = larger_ring(pages)) {
+		st = visit(b, r, c, page_bytes, pages, &cycles, &misses);
+		if (st != ST_OK)
+			return st;
+		if (misses * WALK_PART >= pages) {
+			*entries = holds ? (uint16_t)holds : *entries;
+			return ST_OK;
+		}
+		holds = pages;
+	}
+	return ST_OK;
+}
+
+/* Counts a row's first events for what is looked for, not those that prove what else it needs; false: this processor has not all of them. */
+static bool begin(struct bench *b, const struct row *by, unsigned events, struct counting *c)
+{
+	if (!by)
+		return false;
+	evidence_plan(b, by, c);
+	if (!c->on || c->proof_count < events || c->plan.runs != 1)
+		return false;
+	c->proof_count = events;
+	return counters_start(b->a, b->cpu, &c->plan, 0, b->core) == ST_OK;
+}
+
+static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *size)
+{
+	const struct random kept = b->random;
+	const struct row *by = row_find("tlb.dtlb_4k.penalty");
+	uint16_t entries = *size;
+	struct counting c;
+	enum status st;
+
+	if (!entries || !begin(b, by, 2, &c))
+		return;
+	st = look_first(b, by, &c, page_bytes, &entries);
+	b->random = kept; /* rows are laid out as without */
+	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) == ST_OK && st == ST_OK)
+		*size = entries;
+}
+
+/* Loads from memory go round as many 2 MiB pages as the first level holds twice. */
+static bool is_of_large_pages(const struct row *r)
+{
+	return r->page_bytes == PAGE_2M && !r->pair && (r->place == PLACE_STLB || (r->place == PLACE_DRAM && r->order != ORDER_STREAMS && r->order < ORDER_CROWD));
+}
+
+void second_level_look(struct bench *b, const struct row *r)
+{
+	const struct random kept = b->random;
+	const struct row *by = row_find("tlb.stlb_walk_4k.penalty");
+	uint16_t entries;
+	struct counting c;
+	enum status st;
+	bool of_pages = r->place == PLACE_DTLB || r->place == PLACE_STLB;
+
+	if (r->pair)
+		of_pages |= r->pair->code == CODE_PAGES_ITLB || r->pair->code == CODE_PAGES_WALK;
+	if (b->cpu->tlb_enumerated || !b->cycles || !b->cpu->tlb.dtlb_4k || !b->own.tlb.stlb_4k)
+		return;
+	if (is_of_large_pages(r) && !b->first_level_looked) {
+		b->first_level_looked = true;
+		first_level_look(b, PAGE_2M, &b->own.tlb.dtlb_2m);
+	}
+	if (b->second_level_looked || !of_pages)
+		return;
+	b->second_level_looked = true;
+	first_level_look(b, PAGE_4K, &b->own.tlb.dtlb_4k);
+	entries = b->own.tlb.stlb_4k;
+	if (!begin(b, by, 1, &c))
+		return;
+	st = look(b, by, &c, &entries);
+	b->random = kept;
+	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) != ST_OK || st != ST_OK)
+		return;
+	if (b->own.tlb.stlb_2m == b->own.tlb.stlb_4k) /* the same entries */
+		b->own.tlb.stlb_2m = entries;
+	b->own.tlb.stlb_4k = entries;
+}

@@ -1,0 +1,436 @@
+/* bench/multicore/loaded_latency.c: one core measures while others keep on until it has ended: latency under load, false sharing.
+ *
+ * Those others run a kernel that ends when the measuring core's has written a token to a flag, another one each time;
+ * it also ends after so many iterations, lest a core that is lost hang the rest. */
+#include "bench/multicore/multicore.h"
+
+#define ROUNDS_SIMULATED 3u
+#define ROUNDS 15u
+#define LIGHT_TIMES 4u            /* the longer window in shorter ones, where loads wait seldom, and so by chance: the whole ring, of which each round's
+                                   * shorter window takes the next part off, so that as many rounds have each node as often, alone and under load */
+#define LIGHT_MOST 8u             /* times as many rounds at most, until */
+#define LIGHT_SURE 400            /* the standard error of their mean is such a part of it: of some hundred cycles about LEAST_MILLI, which a value may be off by */
+#define ROUNDS_FACTOR 2u
+#define WINDOW_SCALE 16u          /* of real cores, which take some hundred ns to begin together */
+#define INJECTED_BYTES 0x100000u  /* of each other core's array, on a simulated machine: more than it reads in a window */
+#define CAP_ITERATIONS 0x1000000u /* of those that are to be stopped; of simulated ones fewer */
+#define CAP_SIMULATED 0x10000u
+#define SPECULATED 32u            /* turns of k_inject: as many as a reorder buffer may have begun beyond its last */
+#define LEAST_MILLI 500           /* what a value may be off by */
+#define LINE_SLOT_BYTES PAGE_4K
+#define FLAG_AT 1024u             /* in the page of flag and shared line */
+#define APART 512u                /* a line that is not the shared one */
+
+/* Turns of some 12 cycles each of k_inject's delay between 256 bytes of the other cores; the first point is without them. */
+static const uint32_t delays[] = { 86, 22, 6, 1 };
+
+struct loaded {
+	struct crowd crowd;
+	struct mapping page;      /* flag, shared line */
+	bool page_mapped;
+	uint32_t token;
+	uint32_t window;
+	int64_t tick_micro;       /* cycles a TSC tick, in millionths, without a cycle counter */
+	uint64_t rejected;
+	bool came_round;          /* others read lines a second time in a window */
+	const char *chase;        /* the measuring core's kernel */
+};
+
+static const struct kernel *stopped_by_flag(struct loaded *l, struct member *m, const char *kernel)
+{
+	m->kernel = kernel_find(kernel);
+	m->arguments[2] = l->page.va + FLAG_AT;
+	return m->kernel;
+}
+
+static uint64_t cap_of(const struct bench *b)
+{
+	return b->a->kind == ACCESS_SIM ? CAP_SIMULATED : CAP_ITERATIONS;
+}
+
+/* Cycles of the first member's last window. */
+static int64_t cycles_of(const struct loaded *l)
+{
+	const struct window *w = &l->crowd.members[0].window;
+
+	return l->crowd.counting.on ? (int64_t)w->counts[0] : mul_div((int64_t)w->tsc, l->tick_micro, 1000000);
+}
+
+static unsigned wanted_rounds(const struct bench *b)
+{
+	return b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? ROUNDS_SIMULATED : ROUNDS;
+}
+
+/* --- latency under load -------------------------------------------------------------------------- */
+
+/* The measuring core's window of so many loads, with n - 1 others at work. *rate: bytes a second that these read. */
+static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, uint64_t loads, bool *together, int64_t *rate)
+{
+	struct crowd *c = &l->crowd;
+	struct member *m = &c->members[0];
+	const struct kernel *flush = kernel_find("k_flush_chain");
+	const uint64_t arguments[6] = { m->set.at, loads };
+	struct window ignored;
+	enum status st = flush ? window_run(c->b, flush, arguments, NULL, 0, &ignored, &c->jobs[0]) : ST_BROKEN;
+
+	l->token++;
+	for (unsigned i = 1; i < n && st == ST_OK; i++) {
+		struct working_set *w = &c->members[i].set;
+		const uint64_t visited = c->members[i].units * w->shape.step_bytes; /* since it was flushed */
+		/* it begins anywhere in its array: in step through the same banks of memory, or not, would be chance that all windows share */
+		const uint64_t from = c->members[i].arguments[5], upto = w->shape.array_bytes - from < visited ? w->shape.array_bytes - from : visited;
+		const uint64_t again[2][6] = { { w->map.va + from, upto / w->shape.line_bytes, w->shape.line_bytes },
+		                               { w->map.va, (visited - upto) / w->shape.line_bytes, w->shape.line_bytes } };
+
+		flush = kernel_find("k_flush");
+		st = flush ? ST_OK : ST_BROKEN;
+		for (unsigned part = 0; part < 2 && st == ST_OK; part++)
+			if (again[part][1])
+				st = window_run_on(c->b, c->members[i].core, flush, again[part], NULL, 0, &ignored, &c->jobs[0]);
+		c->members[i].arguments[0] = w->map.va;
+		c->members[i].arguments[5] = random_below(&c->b->random, (uint32_t)(w->shape.array_bytes / w->shape.step_bytes)) * w->shape.step_bytes;
+		c->members[i].arguments[1] = (uint64_t)l->token << 32 | delay;
+		c->members[i].arguments[3] = cap_of(c->b);
+		c->members[i].arguments[4] = w->shape.array_bytes - 1;
+		c->failed = c->members[i].core;
+		if (st == ST_OK && !stopped_by_flag(l, &c->members[i], "k_inject"))
+			st = ST_BROKEN;
+	}
+	if (st == ST_OK && !stopped_by_flag(l, m, l->chase))
+		st = ST_BROKEN;
+	m->arguments[0] = m->set.at;
+	m->arguments[1] = loads / m->set.kernel->loads;
+	m->arguments[3] = l->token;
+	m->arguments[4] = WINDOW_CONTROL + m->core * CONTROL_BYTES;
+	if (st == ST_OK)
+		st = crowd_run(c, n, c->counting.on, together);
+	*rate = 0;
+	for (unsigned i = 1; i < n && st == ST_OK; i++) {
+		const uint64_t most = c->members[i].set.shape.array_bytes / c->members[i].set.shape.step_bytes, turns = c->members[i].window.result;
+
+		l->came_round |= turns > most;
+		c->members[i].units = turns + SPECULATED < most ? turns + SPECULATED : most;
+		c->members[i].visited_bytes = c->members[i].units * c->members[i].set.shape.step_bytes;
+		c->members[i].set.at = (c->members[i].arguments[5] + c->members[i].visited_bytes) & (c->members[i].set.shape.array_bytes - 1);
+		*rate += mul_div((int64_t)(c->members[i].window.result * c->members[i].set.shape.step_bytes * 1000), (int64_t)c->b->a->tsc_hz,
+		                 c->members[i].window.tsc ? (int64_t)c->members[i].window.tsc : 1);
+	}
+	m->set.at = m->window.result;
+	return st;
+}
+
+/* No window could be used: not a core that failed, but nothing to say either. */
+static void never_together(const struct loaded *l, struct row_result *out)
+{
+	out->status = ROW_NOISY;
+	out->noisy = true;
+	out->rejected = (uint32_t)l->rejected;
+	out->series.points = 0;
+	str_copy(out->reason, sizeof(out->reason), l->crowd.disturbed ? "every run was disturbed" : "the cores never began together");
+}
+
+/* One point: latency in thousandths of a cycle and its deviation. *samples 0: no window in which the cores began together. */
+static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bool light, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
+                                unsigned *samples)
+{
+	struct crowd *c = &l->crowd;
+	struct bench *b = c->b;
+	struct pair *cycles = b->counts[0][0];
+	int64_t rates[SAMPLES_MAX];
+	const unsigned rounds = wanted_rounds(b), wanted = light ? (rounds + LIGHT_TIMES - 1) / LIGHT_TIMES * LIGHT_TIMES : rounds, times = light ? LIGHT_TIMES : 2;
+	const unsigned most = light && !b->repetitions && wanted * LIGHT_MOST <= SAMPLES_MAX ? wanted * LIGHT_MOST : wanted;
+	unsigned good = 0;
+	struct slope slope;
+	enum status st = ST_OK;
+
+	/* more where it is unsure, as often round the ring as they begin */
+	for (unsigned round = 0; round < 1 + most * ROUNDS_FACTOR && (good < wanted || (good < most && (good % LIGHT_TIMES || !slope_is_sure(cycles, good, LIGHT_SURE)))); round++) {
+		bool together = true;
+
+		for (unsigned longer = 0; longer < 2; longer++) {
+			bool this_one;
+
+			st = loaded_window(l, n, delay, (uint64_t)l->window * (longer ? times : 1), &this_one, &rates[good]);
+			if (st != ST_OK)
+				return st;
+			together = together && this_one;
+			*(longer ? &cycles[good].longer : &cycles[good].shorter) = cycles_of(l);
+			for (unsigned e = 1; c->counting.on && e < c->counting.events; e++)
+				*(longer ? &b->counts[0][e][good].longer : &b->counts[0][e][good].shorter) = (int64_t)c->members[0].window.counts[e];
+		}
+		if (round && together)
+			good++;
+		else if (round)
+			l->rejected++;
+	}
+	*samples = good;
+	if (!good)
+		return ST_OK;
+	st = slope_of(cycles, good, l->window * (times - 1), STAT_MEAN, &slope);
+	*latency = mul_div(slope.value_micro, 1, 1000);
+	*spread = mul_div(slope.spread_micro, 1, 1000);
+	*rate_milli = samples_median(rates, good);
+	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
+		st = slope_of(b->counts[0][1 + e], good, l->window * (times - 1), STAT_MEDIAN, &slope);
+		counts[e] = mul_div(slope.value_micro, 1, 1000);
+	}
+	return st;
+}
+
+/* The first member chases; the others are the cores of its socket, but for its own threads. */
+static enum status loaded_members(struct loaded *l, struct row_result *out)
+{
+	struct crowd *c = &l->crowd;
+	const struct bench *b = c->b;
+	struct row chase = *c->row;
+	unsigned n = 1;
+	enum status st;
+
+	crowd_everybody(c);
+	for (unsigned i = 0; i < c->count; i++)
+		if (b->groups.package[c->members[i].core] == b->groups.package[b->core] && b->groups.core[c->members[i].core] != b->groups.core[b->core])
+			c->members[n++].core = c->members[i].core;
+	c->members[0].core = b->core;
+	c->count = n;
+	if (n < 2) {
+		str_copy(out->reason, sizeof(out->reason), "no other core of the socket");
+		return ST_UNSUPPORTED;
+	}
+	chase.order = ORDER_SPARSE;
+	chase.window = l->window * (LIGHT_TIMES / 2); /* a ring of as many nodes as the longest window loads */
+	st = shape_of_test(&chase, b->cpu, &c->members[0].set.shape, out->reason, sizeof(out->reason));
+	c->members[0].set.kernel = kernel_find(c->row->kernels[0]);
+	c->members[0].set.window = l->window;
+	if (st == ST_OK)
+		st = window_set_up(c->b, &c->members[0].set, 0, out);
+	for (unsigned i = 1; i < n && st == ST_OK; i++) {
+		struct shape *s = &c->members[i].set.shape;
+
+		*s = (struct shape){ .order = ORDER_STREAMS, .arrays = 1, .step_bytes = 256, .line_bytes = c->members[0].set.shape.line_bytes,
+		                     .page_bytes = PAGE_2M, .array_bytes = INJECTED_BYTES * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
+		s->bytes = s->span_bytes = s->array_bytes;
+		c->members[i].units = s->array_bytes / s->step_bytes; /* whatever wrote it last: flushed whole once */
+		st = crowd_map(c, i, cores_node(b, 0), out);
+	}
+	return st;
+}
+
+static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t *counts, const char *unit, struct row_result *out)
+{
+	const struct counting *c = &l->crowd.counting;
+	const char *noise = "";
+	struct text proof, reason;
+
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->spread_milli = spread;
+	out->cycles_milli = out->value_milli;
+	out->noisy = is_noisy(spread, scale, out->samples, STAT_MEDIAN, &noise);
+	out->rejected = (uint32_t)l->rejected;
+	out->status = ROW_UNPROVEN;
+	if (!c->proof_count)
+		evidence_lacking(l->crowd.b, c, &reason);
+	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
+		text_fmt(&reason, "counted %s", out->proof);
+	else {
+		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+		text_fmt(&reason, "%s", out->noisy ? noise : "");
+	}
+}
+
+/* All points, by that kernel. */
+static enum status loaded_by(struct loaded *l, const char *chase, struct row_result *out)
+{
+	int64_t latency = 0, alone = 0, spread = 0, rate = 0, counts[ROW_PROOFS_MAX] = { 0 };
+	unsigned samples = 0;
+	enum status st = ST_OK;
+
+	l->chase = out->kernel = chase;
+	l->rejected = 0;
+	l->came_round = false;
+	out->series.points = 0;
+	for (unsigned p = 0; p <= COUNT_OF(delays) && st == ST_OK; p++) {
+		uint32_t delay = p ? delays[p - 1] : 0;
+		const bool light = p == COUNT_OF(delays) && latency < 2 * alone; /* at the point that gives the value */
+
+		st = loaded_point(l, p ? l->crowd.count : 1, delay, light, &latency, &spread, &rate, counts, &samples);
+		if (st == ST_OK && !samples) {
+			never_together(l, out);
+			return ST_OK;
+		}
+		if (st == ST_OK && !p)
+			alone = latency;
+		if (st == ST_OK && light) {
+			int64_t again = 0, again_spread, again_rate, again_counts[ROW_PROOFS_MAX];
+			unsigned again_samples = 0;
+
+			st = loaded_point(l, 1, delay, true, &again, &again_spread, &again_rate, again_counts, &again_samples);
+			alone = again_samples ? again : alone;
+		}
+		if (st == ST_OK)
+			series_add(&out->series, (int64_t[]){ (int64_t)delay * 1000, rate, latency });
+	}
+	if (st != ST_OK)
+		return st;
+	out->value_milli = latency - alone;
+	out->samples = samples;
+	out->footprint_bytes = l->crowd.members[0].set.shape.bytes;
+	out->page_bytes = l->crowd.members[0].set.map.page_bytes;
+	judge(l, spread, latency, counts, "load", out);
+	return ST_OK;
+}
+
+static enum status loaded(struct loaded *l, struct row_result *out)
+{
+	static const char *const columns[] = { "delay_turns", "bytes_per_second", "cycles" };
+	const char *const *kernels = l->crowd.row->kernels;
+	enum status st = loaded_members(l, out);
+
+	out->series.columns = columns;
+	out->series.column_count = 3;
+	if (st == ST_OK)
+		st = loaded_by(l, kernels[0], out);
+	/* Of 32 loads one of the wrapper's that others pushed out of the longer window's last level is too many. Where they do not, what memory takes
+	 * for these would be in the windows for nothing. */
+	if (st == ST_OK && out->status == ROW_UNPROVEN && l->crowd.counting.proof_count && kernels[1])
+		st = loaded_by(l, kernels[1], out);
+	if (st != ST_OK)
+		return st;
+	if (out->status == ROW_OK && l->came_round) {
+		out->status = ROW_UNPROVEN;
+		str_copy(out->reason, sizeof(out->reason), "the others came to lines that caches may have held");
+	}
+	if (out->status == ROW_OK && out->value_milli < -LEAST_MILLI) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		str_copy(out->reason, sizeof(out->reason), "the others' loads cost less than windows differ by");
+	}
+	return ST_OK;
+}
+
+/* --- two cores that store to one line ------------------------------------------------------------ */
+
+/* A locked addition of the measuring core while another core makes such to the same line, or to another one. */
+static enum status shared_window(struct loaded *l, bool apart, uint64_t additions, bool *together)
+{
+	struct crowd *c = &l->crowd;
+
+	l->token++;
+	if (!stopped_by_flag(l, &c->members[0], "k_share_add") || !stopped_by_flag(l, &c->members[1], "k_share_until"))
+		return ST_BROKEN;
+	c->members[0].arguments[0] = l->page.va;
+	c->members[1].arguments[0] = l->page.va + 8 + (apart ? APART : 0);
+	c->members[0].arguments[1] = additions / c->members[0].kernel->loads;
+	c->members[1].arguments[1] = cap_of(c->b);
+	c->members[0].arguments[3] = c->members[1].arguments[3] = l->token;
+	return crowd_run(c, 2, c->counting.on, together);
+}
+
+static enum status shared(struct loaded *l, struct row_result *out)
+{
+	struct crowd *c = &l->crowd;
+	struct bench *b = c->b;
+	unsigned wanted = wanted_rounds(b), good = 0;
+	struct slope cycles[2], count[2];
+	int64_t counts[ROW_PROOFS_MAX] = { 0 };
+	enum status st;
+
+	c->members[0].core = b->core;
+	if (cores_choose(b, b->core, RELATION_SAME_SOCKET, 0, &c->members[1].core) != ST_OK) {
+		str_copy(out->reason, sizeof(out->reason), b->a->cores < 2 ? "one core" : "no other core shares the L3");
+		return ST_UNSUPPORTED;
+	}
+	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && good < wanted; round++) {
+		bool together = true;
+
+		for (unsigned which = 0; which < 4; which++) {
+			bool apart = which & 1, longer = which >> 1, this_one;
+
+			st = shared_window(l, apart || c->row->place == PLACE_L1, /* there the line is nobody else's */ (uint64_t)l->window << (which >> 1), &this_one);
+			if (st != ST_OK)
+				return st;
+			together = together && this_one;
+			for (unsigned e = 0; e < (c->counting.on ? c->counting.events : 1); e++) {
+				int64_t value = e ? (int64_t)c->members[0].window.counts[e] : cycles_of(l);
+
+				*(longer ? &b->counts[apart][e][good].longer : &b->counts[apart][e][good].shorter) = value;
+			}
+		}
+		if (round && together)
+			good++;
+		else if (round)
+			l->rejected++;
+	}
+	if (!good) {
+		never_together(l, out);
+		return ST_OK;
+	}
+	for (unsigned e = 0; e < 1 + c->counting.proof_count; e++) {
+		for (unsigned apart = 0; apart < 2; apart++)
+			if ((st = slope_of(b->counts[apart][e], good, l->window, STAT_MEDIAN, e ? &count[apart] : &cycles[apart])) != ST_OK)
+				return st;
+		if (e)
+			counts[e - 1] = mul_div(count[0].value_micro - count[1].value_micro, 1, 1000);
+	}
+	out->value_milli = mul_div(cycles[0].value_micro - cycles[1].value_micro, 1, 1000);
+	if (c->counting.proof_count && counts[0] > 0) /* each line lost, not each addition */
+		out->value_milli = mul_div(out->value_milli, 1000, counts[0]);
+	else
+		str_copy(out->remark, sizeof(out->remark), "for each addition: nothing counts how often the line was lost");
+	out->samples = good;
+	out->page_bytes = PAGE_4K;
+	judge(l, mul_div(cycles[0].spread_micro, 1, 1000), mul_div(cycles[0].value_micro, 1, 1000), counts, "addition", out);
+	return ST_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- */
+
+static enum status with_counters(struct loaded *l, struct row_result *out)
+{
+	struct crowd *c = &l->crowd;
+	struct bench *b = c->b;
+	uint64_t found = 0;
+	bool switched = bench_prefetchers_off(b, &found);
+	struct job job;
+	enum status st = c->counting.on ? counters_start(b->a, b->cpu, &c->counting.plan, 0, b->core) : window_clock(b, &job, &l->tick_micro), stopped;
+
+	if (st == ST_OK)
+		st = c->row->order == ORDER_LOADED ? loaded(l, out) : shared(l, out);
+	if (c->counting.on && (stopped = counters_stop(b->a, b->cpu, &c->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
+		st = stopped;
+	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)
+		st = ST_IO;
+	return st;
+}
+
+void loaded_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct loaded l = { .window = r->window * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
+	const struct access *a = b->a;
+	enum status st = crowd_begin(&l.crowd, b, r), ended;
+
+	evidence_plan(b, r, &l.crowd.counting);
+	if (l.crowd.counting.on && l.crowd.counting.plan.runs > 1)
+		l.crowd.counting = (struct counting){ .on = false };
+	out->reason[0] = 0;
+	l.page = (struct mapping){ .va = WINDOW_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
+	if (st == ST_OK)
+		st = a->ops->map(a->self, &l.page);
+	l.page_mapped = st == ST_OK;
+	if (st == ST_OK)
+		st = with_counters(&l, out);
+	if (out->core_hz == 0 && out->status != ROW_FAULT && out->value_milli)
+		out->ns_milli = mul_div(out->value_milli, 1000000000, (int64_t)(a->tsc_hz ? a->tsc_hz : 1));
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		out->series.points = 0;
+	} else if (st != ST_OK) {
+		crowd_failed(&l.crowd, st, out);
+	}
+	ended = l.page_mapped ? a->ops->unmap(a->self, &l.page) : ST_OK;
+	if (crowd_end(&l.crowd) != ST_OK)
+		ended = ST_BROKEN;
+	if (ended != ST_OK && out->status == ROW_OK)
+		crowd_failed(&l.crowd, ended, out);
+}

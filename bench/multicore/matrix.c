@@ -1,0 +1,312 @@
+/* bench/multicore/matrix.c: one measurement for each pair of cores: what a line costs that another core holds.
+ *
+ * For each reader, and each owner that stands to it as the row says: the lines are flushed, read or written by
+ * the owner, and chased by the reader, in windows of n and 2n loads, other lines each time; the slope is one
+ * sample. A pair costs the same on any machine, their number grows with the square of the cores. */
+#include "bench/multicore/matrix.h"
+
+#define MATRIX_SAMPLES_SIMULATED 3u
+#define MATRIX_SAMPLES 21u
+#define ASTRAY_PART 4u            /* so many samples that do not prove the row are not chance: of all, such a part */
+#define SHARE_LEAST 5u            /* a mode has at least one in so many samples */
+
+size_t matrix_bytes(const struct bench *b)
+{
+	size_t cores = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX;
+
+	return sizeof(struct matrix) + cores * cores * sizeof(struct matrix_cell);
+}
+
+bool matrix_bimodal(const int64_t *v, unsigned n, int64_t *low, int64_t *high)
+{
+	unsigned at = 0;
+	int64_t gap = 0;
+
+	*low = *high = -1;
+	for (unsigned i = 1; i < n; i++)
+		if (v[i] - v[i - 1] > gap) {
+			gap = v[i] - v[i - 1];
+			at = i;
+		}
+	if (!at || at * SHARE_LEAST < n || (n - at) * SHARE_LEAST < n || gap * 10 <= v[n / 2] ||
+	    gap <= v[at - 1] - v[0] || gap <= v[n - 1] - v[at])
+		return false;
+	*low = v[at / 2];
+	*high = v[at + (n - at) / 2];
+	return true;
+}
+
+static enum relation relation_of(const struct row *r)
+{
+	return r->place == PLACE_SAME_CORE ? RELATION_SAME_CORE : r->place == PLACE_SAME_CLUSTER ? RELATION_SAME_CLUSTER : r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET :
+		RELATION_OTHER_SOCKET;
+}
+
+struct pass {
+	struct bench *b;
+	const struct row *row;
+	struct working_set set;
+	struct counting counting;
+	struct job job;
+	struct matrix *matrix;
+	int64_t tick_micro;                  /* cycles a TSC tick, in millionths, without a cycle counter */
+	int64_t loads, tsc, cycles_milli;    /* of all samples */
+	uint32_t rejected;
+	uint32_t samples, astray;            /* of all pairs; and those that by themselves do not prove the row */
+	bool disturbed;                      /* a pair of cores had no windows that nothing disturbed */
+};
+
+/* What stands for counts of so many loads each: the median, since a small L1 loses a line of the wrapper's or keeps one of these now and
+ * then, which is one load more or fewer; the lower quartile where that proves too little by more than one load, since windows without their
+ * loads are in the median of cycles. */
+static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const struct row_proof *proof)
+{
+	const int64_t median = samples_median(counts, n), quartile = counts[n / 4];
+
+	return (quartile + 1) * 1000 < proof->low_milli * loads ? quartile : median;
+}
+
+/* What a window took on b->core, in thousandths of a cycle, after `owner` had prepared its lines. */
+static enum status one_window(struct pass *p, unsigned owner, uint64_t loads, struct window *w, int64_t *cycles_milli)
+{
+	const struct kernel *flush = kernel_find("k_flush_chain");
+	const struct kernel *fill = kernel_find(p->row->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain");
+	uint64_t arguments[6] = { p->set.at, loads < p->set.shape.nodes ? loads : p->set.shape.nodes };
+	enum status st;
+
+	if (!flush || !fill)
+		return ST_BROKEN;
+	st = window_run(p->b, flush, arguments, NULL, 0, w, &p->job);
+	if (st == ST_OK)
+		st = window_run_on(p->b, owner, fill, arguments, NULL, 0, w, &p->job);
+	if (st == ST_OK)
+		st = window_units(p->b, &p->set, loads, &p->counting, 0, w, &p->job);
+	*cycles_milli = p->counting.on ? (int64_t)w->counts[0] * 1000 : mul_div((int64_t)w->tsc, p->tick_micro, 1000);
+	return st;
+}
+
+static enum status one_cell(struct pass *p, unsigned owner)
+{
+	unsigned n = p->b->repetitions ? p->b->repetitions : p->b->a->kind == ACCESS_SIM ? MATRIX_SAMPLES_SIMULATED : MATRIX_SAMPLES;
+	struct matrix_cell *c = &p->matrix->cell[p->matrix->cells];
+	const int64_t loads = p->row->window;
+	int64_t samples[SAMPLES_MAX], counts[ROW_PROOFS_MAX][SAMPLES_MAX], shorter, longer;
+
+	unsigned spoilt = 0;
+
+	for (unsigned i = 0; i <= n; i++) { /* the first one warms up */
+		struct window w[2];
+		enum status st;
+
+		disturbance_before_crowd(p->b, p->b->core);
+		st = one_window(p, owner, loads, &w[0], &shorter);
+		if (st == ST_OK)
+			st = one_window(p, owner, 2 * loads, &w[1], &longer);
+		if (st != ST_OK)
+			return st;
+		if (disturbance_after_crowd(p->b, p->b->core)) {
+			p->rejected++;
+			p->disturbed |= spoilt == n;
+			if (spoilt++ < n) {
+				i--;
+				continue;
+			}
+		}
+		if (i == 0)
+			continue;
+		samples[i - 1] = (longer - shorter) / loads;
+		bool proves = true;
+
+		for (unsigned e = 0; p->counting.on && e < p->counting.proof_count; e++) {
+			const int64_t count = counts[e][i - 1] = (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+
+			proves = proves && count * 1000 >= p->counting.proofs[e].low_milli * loads && count * 1000 <= p->counting.proofs[e].high_milli * loads;
+		}
+		p->samples++;
+		p->astray += !proves;
+		p->loads += loads;
+		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
+		p->cycles_milli += longer - shorter;
+	}
+	c->owner = (uint16_t)owner;
+	c->reader = (uint16_t)p->b->core;
+	for (unsigned e = 0; p->counting.on && e < p->counting.proof_count; e++) {
+		const int64_t count = stands_for(counts[e], n, loads, &p->counting.proofs[e]);
+
+		c->counts[e] = count < 0 ? 0 : count > UINT16_MAX ? UINT16_MAX : (uint16_t)count;
+	}
+	c->median_milli = samples_median(samples, n);
+	c->p10_milli = samples[n / 10];
+	c->p90_milli = samples[n - 1 - n / 10];
+	(void)matrix_bimodal(samples, n, &c->low_milli, &c->high_milli);
+	p->matrix->cells++;
+	return ST_OK;
+}
+
+static enum status one_reader(struct pass *p, enum relation relation)
+{
+	struct bench *b = p->b;
+	uint64_t found = 0;
+	bool switched = bench_prefetchers_off(b, &found);
+	enum status st = p->counting.on ? counters_start(b->a, b->cpu, &p->counting.plan, 0, b->core) : window_clock(p->b, &p->job, &p->tick_micro), stopped;
+	unsigned owner;
+
+	for (unsigned n = 0; st == ST_OK && cores_choose(b, b->core, relation, n, &owner) == ST_OK; n++)
+		st = one_cell(p, owner);
+	if (p->counting.on && (stopped = counters_stop(b->a, b->cpu, &p->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
+		st = stopped;
+	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)
+		st = ST_IO;
+	return st;
+}
+
+static void reduce(struct pass *p, struct row_result *out)
+{
+	int64_t *work = p->b->host->get(p->b->host->self, 2 * p->matrix->cells * sizeof(*work)), per_load[ROW_PROOFS_MAX];
+	unsigned n = p->matrix->cells;
+	const char *noise = "";
+	struct text proof, reason;
+
+	if (!work) {
+		out->status = ROW_FAULT;
+		str_copy(out->reason, sizeof(out->reason), "no memory for the medians");
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct matrix_cell *c = &p->matrix->cell[i];
+
+		work[i] = c->median_milli;
+		work[n + i] = (c->p90_milli - c->p10_milli) / 2;
+	}
+	out->value_milli = out->cycles_milli = samples_median(work, n);
+	out->spread_milli = samples_median(work + n, n);
+	out->samples = (uint32_t)(p->loads / p->row->window);
+	if (p->tsc > 0 && p->cycles_milli > 0)
+		out->core_hz = (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000);
+	out->ns_milli = out->core_hz ? mul_div(out->value_milli, 1000000000, (int64_t)out->core_hz) : -1;
+	out->noisy = is_noisy(out->spread_milli, out->value_milli, out->samples, STAT_MEDIAN, &noise);
+	for (unsigned e = 0; e < p->counting.proof_count; e++) {
+		for (unsigned i = 0; i < n; i++)
+			work[i] = p->matrix->cell[i].counts[e];
+		per_load[e] = mul_div(stands_for(work, n, p->row->window, &p->counting.proofs[e]), 1000, p->row->window);
+	}
+	p->b->host->put(p->b->host->self, work, 2 * n * sizeof(*work));
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->status = ROW_UNPROVEN;
+	if (!p->counting.proof_count) {
+		const char *why = evidence_unprovable(p->b, p->row);
+
+		evidence_lacking(p->b, &p->counting, &reason);
+		out->unprovable = why != NULL;
+		text_fmt(&reason, "%s%s", why ? ": " : "", why ? why : "");
+	} else if (proof_holds(p->counting.proofs, p->counting.proof_count, per_load, "load", &proof)) {
+		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+	} else {
+		text_fmt(&reason, "counted %s, over all pairs", out->proof);
+	}
+	out->rejected = p->rejected;
+	out->noisy |= p->disturbed;
+	if (out->status == ROW_OK && p->disturbed)
+		out->status = ROW_NOISY;
+	if (out->status == ROW_NOISY)
+		str_copy(out->reason, sizeof(out->reason), p->disturbed ? "windows were disturbed again and again" : noise);
+}
+
+void matrix_json(struct text *t, const struct matrix *m)
+{
+	text_fmt(t, "{\"columns\": [\"owner\", \"reader\", \"median\", \"p10\", \"p90\", \"low\", \"high\"], \"cells\": [");
+	for (unsigned i = 0; i < m->cells; i++) {
+		const struct matrix_cell *c = &m->cell[i];
+		const int64_t values[] = { c->median_milli, c->p10_milli, c->p90_milli, c->low_milli, c->high_milli };
+
+		text_fmt(t, "%s[%u, %u", i ? ", " : "", c->owner, c->reader);
+		for (unsigned v = 0; v < COUNT_OF(values); v++) {
+			text_fmt(t, ", ");
+			if (v >= 3 && c->low_milli < 0)
+				text_fmt(t, "null");
+			else
+				text_fixed(t, values[v], 3);
+		}
+		text_char(t, ']');
+	}
+	text_fmt(t, "]}");
+}
+
+/* All pairs of cores, by that kernel. */
+static enum status measure(struct pass *p, const char *kernel, struct row_result *out)
+{
+	struct bench *b = p->b;
+	const unsigned core = b->core, count = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX;
+	const enum relation relation = relation_of(p->row);
+	enum status st;
+
+	out->kernel = kernel;
+	p->set.kernel = kernel_find(kernel);
+	p->matrix->cells = 0;
+	p->loads = p->tsc = p->cycles_milli = 0;
+	p->rejected = p->samples = p->astray = 0;
+	p->disturbed = false;
+	st = p->set.kernel ? ST_OK : ST_BROKEN;
+	for (b->core = 0; b->core < count && st == ST_OK; b->core++)
+		if (b->places.core[b->core] && cores_choose(b, b->core, relation, 0, &(unsigned){ 0 }) == ST_OK)
+			st = one_reader(p, relation);
+	b->core = core;
+	if (st == ST_OK)
+		reduce(p, out);
+	return st;
+}
+
+void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct pass p = { .b = b, .row = r };
+	struct text reason;
+	unsigned core = b->core, count = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX;
+	enum status st;
+
+	out->kernel = r->kernels[0];
+	text_init(&reason, out->reason, sizeof(out->reason));
+	for (b->core = 0; b->core < count && (!b->places.core[b->core] || cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) != ST_OK); b->core++)
+		;
+	if (b->core == count) {
+		b->core = core;
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		text_fmt(&reason, "no two cores stand so to each other");
+		return;
+	}
+	p.matrix = b->host->get(b->host->self, matrix_bytes(b));
+	p.set.kernel = kernel_find(r->kernels[0]);
+	p.set.window = r->window;
+	st = p.matrix && p.set.kernel ? shape_of_test(r, b->cpu, &p.set.shape, out->reason, sizeof(out->reason)) : ST_FULL;
+	b->core = core;
+	if (st == ST_OK)
+		st = window_set_up(b, &p.set, 0, out);
+	evidence_plan(b, r, &p.counting);
+	if (p.counting.plan.runs > 1)
+		p.counting.proof_count = 0;
+	if (st == ST_OK)
+		st = measure(&p, r->kernels[0], out);
+	/* Of 16 loads one of the wrapper's that a small L1 has lost is too many. Where it keeps them, what memory takes for these would be in the
+	 * windows for nothing. */
+	if (st == ST_OK && p.counting.proof_count && (out->status == ROW_UNPROVEN || p.astray * ASTRAY_PART > p.samples) && r->kernels[1])
+		st = measure(&p, r->kernels[1], out);
+	if (st == ST_OK)
+		st = cores_leave(b, &p.set, &p.job);
+	out->footprint_bytes = p.set.shape.bytes;
+	out->page_bytes = p.set.map.page_bytes;
+	if (p.set.mapped && b->a->ops->unmap(b->a->self, &p.set.map) != ST_OK && st == ST_OK)
+		st = ST_BROKEN;
+	if (st == ST_OK) {
+		out->matrix = p.matrix;
+		return;
+	}
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->status = ROW_FAULT;
+	if (st == ST_TIMEOUT)
+		text_fmt(&reason, "core %u did not answer in time", p.job.core);
+	else
+		text_fmt(&reason, "running the kernel on core %u: %s", p.job.core, status_name(st));
+	if (p.matrix)
+		b->host->put(b->host->self, p.matrix, matrix_bytes(b));
+}

@@ -1,0 +1,381 @@
+/* bench/multicore/multicore_bandwidth.c: bandwidth of several cores at once, and from node to node.
+ *
+ * All cores run the same stream, each in arrays of its own in memory of its own node (or of the node that is asked
+ * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. In memory n and 4n, where lines are flushed
+ * before and on simulated machines from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that
+ * it begins in, so such a rate is a mean over places. */
+#include "bench/multicore/multicore_buffers.h"
+#include "bench/multicore/vector_width.h"
+
+#define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
+#define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to */
+#define MOVED_SURE 300        /* one in so many, its standard error */
+#define COLD_MOST 16u         /* where lines are flushed, too; */
+#define WIDE_MOST 64u         /* and where places differ so much that a spread would be called noise; then the mean */
+#define WIDE_SURE 40          /* is as good if its standard error is one in so many */
+#define FILL_MOST 8u          /* where lines are not flushed, windows are twice as long */
+#define ROUNDS 15u
+#define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
+#define POINTS_MOST 32u       /* twice as many cores each time */
+#define NODES_MOST 8u         /* as many nodes' pairs go into a series */
+
+struct point {
+	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
+	unsigned good, rejected;
+	bool sure; /* the mean is known, though places differ (WIDE_SURE) */
+	struct traffic_result traffic;
+};
+
+/* Whether windows differ by more than those of a row that is quiet. */
+static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
+{
+	const char *why;
+	struct slope s;
+
+	return slope_of(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
+}
+
+/* The rate of the first n members; t counts beside them. */
+static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struct point *p)
+{
+	struct bench *b = c->b;
+	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
+	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->place != PLACE_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
+	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
+	const enum statistic statistic = c->moves ? STAT_MEAN : c->row->statistic;
+	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
+	const unsigned before = aside || visited ? 0 : 1, times = crowd_times(c->row);
+	const uint64_t window = crowd_window(c), units = window * (times - 1);
+	struct pair *tsc = b->tsc[0];
+	struct slope slope, count;
+	enum status st = ST_OK;
+
+	memset(p, 0, sizeof(*p));
+	c->cold = crowd_pushes_wrapper(c, n);
+	c->pair_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : c->pair_bytes;
+	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
+		const unsigned windows = c->moves && round < before ? 1 : 2; /* warm-up is for code alone then */
+		const unsigned pair = !cold ? c->pairs : round < before ? 0 : round - before;
+		bool together = true;
+
+		c->pairs = c->moves && c->pairs <= pair ? pair + 1 : c->pairs;
+		for (unsigned longer = 0; longer < windows && st == ST_OK; longer++) {
+			bool this_one;
+
+			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
+				c->members[i].set.at = crowd_place(c, i, pair);
+			if (c->places_bytes && !longer && (st = crowd_lead(c, n)) != ST_OK)
+				return st;
+			for (unsigned i = 0; i < n; i++)
+				c->members[i].units = longer ? window * times : window;
+			if (c->row->place == PLACE_DRAM) /* other cores may still hold lines from before */
+				st = crowd_flush(c, n);
+			traffic_before(t, b);
+			if (st == ST_OK)
+				st = crowd_run(c, n, c->counting.on, &this_one);
+			if (st != ST_OK)
+				return st;
+			traffic_after(t, b, p->good, longer);
+			for (unsigned i = 0; i < n && cold; i++)
+				c->members[i].set.at = crowd_place(c, i, pair);
+			if (cold && crowd_gives_up(c))
+				st = crowd_flush(c, n);
+			together = together && this_one;
+			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)crowd_ticks(c, n);
+			for (unsigned e = 0; c->counting.on && e < c->counting.events; e++)
+				*(longer ? &b->counts[0][e][p->good].longer : &b->counts[0][e][p->good].shorter) =
+					(int64_t)c->members[0].window.counts[e];
+		}
+		if (round < before)
+			continue; /* warm-up */
+		if (together)
+			p->good++;
+		else
+			p->rejected++;
+		if (surely && p->good >= MOVED_LEAST && slope_is_sure(tsc, p->good, MOVED_SURE))
+			break;
+		if (surely && cold && p->good == COLD_MOST && is_wide(tsc, p->good, units))
+			wanted = WIDE_MOST;
+		p->sure = wanted == WIDE_MOST && slope_is_sure(tsc, p->good, WIDE_SURE);
+		if (p->sure)
+			break;
+	}
+	if (!p->good)
+		return st;
+	st = slope_of(tsc, p->good, (int64_t)units, statistic, &slope);
+	if (st == ST_OK && slope.value_micro > 0) {
+		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
+		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
+		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
+	}
+	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
+		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)units, STAT_MEDIAN, &count);
+		p->counts[e] = mul_div(count.value_micro, 1, 1000);
+		if (c->counting.proofs[e].per != PER_UNIT)
+			p->counts[e] = mul_div(p->counts[e], 1, c->counting.proofs[e].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
+	}
+	return st;
+}
+
+/* Of arrays in memory, the sockets of the first n members and those whose memory it is. */
+static void want_sockets(const struct crowd *c, unsigned n, struct traffic *t)
+{
+	traffic_init(t, c->b);
+	for (unsigned i = 0; i < n && c->row->place == PLACE_DRAM; i++) {
+		traffic_want_core(t, c->b, c->members[i].core);
+		traffic_want_node(t, c->b, c->members[i].set.map.node);
+	}
+}
+
+static enum status counted(struct crowd *c, unsigned n, struct point *p)
+{
+	const unsigned core = c->members[0].core;
+	struct traffic t;
+	enum status st = ST_OK, stopped;
+
+	if (c->counting.on)
+		st = counters_start(c->b->a, c->b->cpu, &c->counting.plan, 0, core);
+	if (st != ST_OK)
+		return st;
+	want_sockets(c, n, &t);
+	traffic_start(&t, c->b);
+	st = measure(c, n, &t, p);
+	traffic_stop(&t, c->b);
+	if (t.status != ST_OK) /* the rate stands without */
+		p->traffic.sockets = 0;
+	if (c->counting.on && (stopped = counters_stop(c->b->a, c->b->cpu, &c->counting.plan, 0, core)) != ST_OK && st == ST_OK)
+		st = stopped;
+	return st;
+}
+
+/* Whether the counts of a point are those of arrays that have come into their level. */
+static bool all_there(const struct crowd *c, const struct point *p)
+{
+	char ignored[160];
+	struct text t;
+
+	text_init(&t, ignored, sizeof(ignored));
+	return p->good && c->counting.proof_count && proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &t);
+}
+
+/* The value of a row is one of its points. */
+static void take(const struct crowd *c, const struct point *p, struct row_result *out)
+{
+	const char *noise = "";
+	struct text proof, reason;
+
+	out->value_milli = p->rate_milli;
+	out->spread_milli = p->spread_milli;
+	out->traffic = p->traffic;
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	out->noisy = !p->sure && is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
+	out->status = ROW_UNPROVEN;
+	if (!p->good) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		text_fmt(&reason, c->disturbed ? "every run was disturbed" : "the cores never began together");
+	} else if (!c->counting.proof_count) {
+		evidence_lacking(c->b, &c->counting, &reason);
+	} else if (!proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &proof)) {
+		text_fmt(&reason, "counted %s", out->proof);
+	} else {
+		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+		text_fmt(&reason, "%s", out->noisy ? noise : "");
+	}
+}
+
+static unsigned node_of(const struct bench *b, unsigned core)
+{
+	return b->a->core_node ? b->a->core_node[core] : 0;
+}
+
+/* The next number of cores: twice as many, but also all of the first socket, then all. */
+static unsigned next_point(const struct crowd *c, unsigned n)
+{
+	const uint32_t *package = c->b->groups.package;
+	unsigned socket = 0;
+
+	while (socket < c->count && package[c->members[socket].core] == package[c->members[0].core])
+		socket++;
+	if (n < socket && 2 * n > socket)
+		return socket;
+	return 2 * n < c->count ? 2 * n : c->count;
+}
+
+/* Members from..n-1, which begin when n are at work, get arrays as long as that number wants; they keep them when more are. */
+static enum status join(struct crowd *c, unsigned from, unsigned n, struct row_result *out)
+{
+	struct shape s;
+	enum status st = crowd_shape(c, n, &s, out);
+
+	for (unsigned i = from; i < n && st == ST_OK; i++) {
+		struct working_set *w = &c->members[i].set;
+
+		w->shape = s;
+		w->kernel = kernel_choose(c->row, c->b->cpu);
+		crowd_set_apart(c, i, crowd_sharers(c, c->count, PLACE_DRAM), w);
+		st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
+		out->footprint_bytes += w->shape.bytes;
+	}
+	return st;
+}
+
+/* The first n members at work, all warmed up. */
+static enum status point(struct crowd *c, unsigned n, struct point *p)
+{
+	enum status st;
+
+	c->at_once = n;
+	st = counted(c, n, p);
+	/* not all there: no level that replaces the oldest, so all visit theirs until they are */
+	if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, p)) {
+		c->settles = true;
+		st = crowd_warm_up(c, 0, n);
+		if (st == ST_OK)
+			st = counted(c, n, p);
+	}
+	return st;
+}
+
+static enum status curve(struct crowd *c, struct row_result *out)
+{
+	static const char *const columns[] = { "cores", "bytes_per_second" };
+	struct point p = { 0 }, value = { 0 };
+	unsigned points[POINTS_MOST], count = 0, from = 0;
+	int64_t rates[POINTS_MOST];
+	enum status st = ST_OK;
+
+	out->series.columns = columns;
+	out->series.column_count = 2;
+	crowd_everybody(c);
+	crowd_places(c);
+	if (c->count < 2) {
+		str_copy(out->reason, sizeof(out->reason), "one core");
+		return ST_UNSUPPORTED;
+	}
+	for (unsigned n = 1; st == ST_OK; from = n, n = next_point(c, n)) {
+		st = join(c, from, n, out);
+		points[count++] = n;
+		if (n == c->count)
+			break;
+	}
+	for (unsigned i = 0; st == ST_OK && i < count; i++)
+		st = crowd_warm_up(c, i ? points[i - 1] : 0, points[i]);
+	if (st == ST_OK) {
+		c->at_once = c->count;
+		st = width_choose_crowd(c, c->count, out);
+	}
+	/* all at once first: while each has gone as far as the others, all come through the last level's sets in turn */
+	for (unsigned i = count; st == ST_OK && i-- > 0;) {
+		st = point(c, points[i], &p);
+		value = i == count - 1 ? p : value;
+		rates[i] = p.rate_milli;
+		out->rejected += p.rejected;
+		out->samples += p.good;
+	}
+	for (unsigned i = 0; st == ST_OK && i < count; i++)
+		series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
+	if (st == ST_OK)
+		take(c, &value, out);
+	return st;
+}
+
+/* All cores of a node in memory of one node. */
+static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, struct point *p, struct row_result *out)
+{
+	const struct access *a = c->b->a;
+	enum status st = ST_OK;
+
+	c->count = c->at_once = 0;
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++)
+		c->at_once += c->b->places.core[i] && node_of(c->b, i) == from;
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX && c->count < CROWD_MAX && st == ST_OK; i++) {
+		struct member *m = &c->members[c->count];
+
+		if (!c->b->places.core[i] || node_of(c->b, i) != from)
+			continue;
+		m->core = i;
+		m->set.kernel = c->stream ? c->stream : kernel_choose(c->row, c->b->cpu);
+		m->set.at = 0;
+		st = crowd_shape(c, 1, &m->set.shape, out);
+		if (st == ST_OK)
+			crowd_set_apart(c, c->count, c->at_once, &m->set);
+		if (st == ST_OK)
+			st = crowd_map(c, c->count, to, out);
+		out->footprint_bytes = m->set.shape.bytes;
+		c->count++;
+	}
+	crowd_places(c);
+	if (st == ST_OK && c->count)
+		st = crowd_warm_up(c, 0, c->count);
+	if (st == ST_OK && c->count)
+		st = width_choose_crowd(c, c->count, out);
+	if (st == ST_OK && c->count)
+		st = counted(c, c->count, p);
+	const enum status ended = crowd_give_back(c);
+
+	return st == ST_OK ? ended : st;
+}
+
+/* The row's value is its least point, as measured. */
+static enum status nodes(struct crowd *c, struct row_result *out)
+{
+	static const char *const columns[] = { "cores_node", "memory_node", "bytes_per_second" };
+	unsigned count = c->b->a->nodes < NODES_MOST ? c->b->a->nodes : NODES_MOST;
+	struct point least = { .rate_milli = INT64_MAX }, p = { 0 };
+	enum status st = ST_OK;
+
+	out->series.columns = columns;
+	out->series.column_count = 3;
+	if (c->row->node && cores_node(c->b, 1) == cores_node(c->b, 0)) {
+		str_copy(out->reason, sizeof(out->reason), "one memory node");
+		return ST_UNSUPPORTED;
+	}
+	if (c->b->a->nodes > NODES_MOST)
+		str_copy(out->remark, sizeof(out->remark), "the first 8 nodes alone");
+	for (unsigned from = 0; from < count; from++)
+		for (unsigned to = 0; to < count && st == ST_OK; to++) {
+			if ((from != to) != c->row->node || !c->b->places.node[from] || !c->b->places.node[to])
+				continue;
+			st = pair_of_nodes(c, from, to, &p, out);
+			if (st != ST_OK || !c->count) /* a node without cores */
+				continue;
+			out->rejected += p.rejected;
+			out->samples += p.good;
+			series_add(&out->series, (int64_t[]){ (int64_t)from * 1000, (int64_t)to * 1000, p.rate_milli });
+			if (p.rate_milli < least.rate_milli)
+				least = p;
+		}
+	if (st == ST_OK)
+		take(c, &least, out);
+	return st;
+}
+
+void crowd_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct crowd c;
+	enum status st = crowd_begin(&c, b, r), ended;
+
+	evidence_plan(b, r, &c.counting);
+	if (c.counting.on && c.counting.plan.runs > 1) {
+		c.counting.proof_count = 0;
+		c.counting.on = false;
+	}
+	out->reason[0] = 0;
+	if (st == ST_OK)
+		st = r->order == ORDER_NODES ? nodes(&c, out) : curve(&c, out);
+	if (st == ST_UNSUPPORTED && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->absent = true;
+		out->series.points = 0;
+	} else if (st == ST_MISSING && out->reason[0]) {
+		out->status = ROW_UNSUPPORTED;
+		out->series.points = 0;
+	} else if (st != ST_OK) {
+		crowd_failed(&c, st, out);
+	}
+	ended = crowd_end(&c);
+	if (ended != ST_OK && out->status == ROW_OK)
+		crowd_failed(&c, ended, out);
+}

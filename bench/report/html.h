@@ -1,0 +1,68 @@
+/* bench/report/html.h: the report: one self-contained HTML file with inline SVG, no script.
+ *
+ * Drawn from a document (results.json in memory), on the machine itself and by the host command, with the same
+ * bytes. Whatever the document says is text: it is escaped, wherever it came from. Integers only; positions in
+ * SVG are whole units of a 720 units wide picture. */
+#ifndef BENCH_HTML_H
+#define BENCH_HTML_H
+
+#include "bench/results/document.h"
+#include "pmu/text.h"
+
+#define HTML_BYTES_MOST (1u << 20)
+
+/* Draws the report into at[capacity]. `note` is what the reader should know of the file ("cut short ..."), "" if
+ * nothing. Results that lack a section give a report without it. ST_FULL: it does not fit. */
+MUST_CHECK enum status html_report(const struct document *d, const char *note, char *at, size_t capacity, size_t *bytes);
+
+/* --- for the files that draw its parts ---------------------------------------------------------- */
+
+struct html {
+	struct text t;
+	const struct document *d;
+	unsigned figures;          /* drawn so far: they are numbered */
+};
+
+/* Text as HTML text and as an attribute's value. Control bytes and what is no UTF-8 become U+FFFD. */
+void html_text(struct html *h, const char *s);
+/* <h2 id=ID>TITLE</h2> in a section that the next one, or the end, closes; one line of explanation below it. */
+void html_section(struct html *h, const char *id, const char *title, const char *explanation);
+/* A table that scrolls by itself when the window is narrow; `heads` are the columns' titles, '|' between them, a
+ * title that begins with '#' is of numbers. */
+void html_table(struct html *h, const char *caption, const char *heads);
+void html_table_end(struct html *h);
+/* A cell: of text, or of a number in thousandths with so many digits behind the point ("" for a null node). */
+void html_cell(struct html *h, const char *s);
+void html_cell_milli(struct html *h, int64_t milli, unsigned decimals);
+void html_cell_node(struct html *h, const struct doc_node *n, unsigned decimals);
+/* A number in thousandths with 0 to 3 digits behind the point, rounded. */
+void html_milli(struct html *h, int64_t milli, unsigned decimals);
+/* <span> of a verdict, with its colour and its word. */
+void html_verdict(struct html *h, const char *verdict);
+/* <figure><svg>: title for those who look, description for those who cannot. */
+void html_figure(struct html *h, const char *title, const char *description, unsigned width, unsigned height);
+void html_figure_end(struct html *h, const char *caption);
+
+/* Bytes as "32 KiB", "8 MiB". */
+void html_bytes(struct html *h, int64_t bytes);
+/* 2-logarithm in thousandths; 0 for values below 1. */
+int64_t html_log2_milli(int64_t value);
+
+/* The parts; each draws nothing when the document has nothing of it. */
+void html_rows(struct html *h);      /* the penalty table, with published figures */
+void html_methods(struct html *h);   /* three methods side by side */
+void html_parts(struct html *h);      /* loads by the boxes of the uncore */
+void html_rejected(struct html *h);  /* what is not ok, and what was thrown away */
+void html_histograms(struct html *h);
+void html_latencies(struct html *h);
+void html_cores(struct html *h);     /* the heat map */
+void html_bandwidth(struct html *h);
+void html_series(struct html *h);    /* curves, matrices of nodes */
+void html_machine(struct html *h);
+void html_accounting(struct html *h, const struct doc_node *list); /* stacks of cycles */
+void html_trust(struct html *h, const struct doc_node *list);      /* events against known counts */
+void html_profile(struct html *h, const struct doc_node *section);
+/* A section that no other part draws, as tables: whatever later versions add is shown. */
+void html_generic(struct html *h, const struct doc_node *section);
+
+#endif

@@ -1,0 +1,300 @@
+/* bench/report/html_rows.c: the rows as tables: the penalty table, the three methods, what was rejected. */
+#include "bench/report/html.h"
+#include "tables/processor.h"
+
+/* The part of a row's name before its first dot: rows of one family stand together. */
+static size_t family_length(const char *name)
+{
+	size_t n = 0;
+
+	while (name[n] && name[n] != '.')
+		n++;
+	return n;
+}
+
+static bool same_family(const char *a, const char *b)
+{
+	size_t n = family_length(a);
+
+	return n == family_length(b) && !memcmp(a, b, n);
+}
+
+static bool is_bandwidth(struct html *h, const struct doc_node *row)
+{
+	return str_equal(doc_string(h->d, row, "unit"), "bytes/s");
+}
+
+/* A row's value: cycles with two digits behind the point, bandwidth in GB/s. */
+static void value_cell(struct html *h, const struct doc_node *row, const char *key)
+{
+	const struct doc_node *n = doc_get(h->d, row, key);
+
+	if (n->type != DOC_NUMBER)
+		text_fmt(&h->t, "<td class=\"n\">-</td>");
+	else
+		html_cell_milli(h, is_bandwidth(h, row) ? n->milli / 1000000000 : n->milli, 2);
+}
+
+static void published_cell(struct html *h, const struct doc_node *row)
+{
+	const char *descriptor = doc_string(h->d, doc_get(h->d, doc_root(h->d), "machine"), "descriptor");
+
+	for (unsigned i = 0; i < published_count; i++) {
+		const struct published *p = &published[i];
+
+		if (!str_equal(p->processor, descriptor) || !str_equal(p->row, doc_string(h->d, row, "name")))
+			continue;
+		text_fmt(&h->t, "<td class=\"n\">");
+		html_milli(h, p->low_milli, p->low_milli % 1000 ? 1 : 0);
+		if (p->high_milli != p->low_milli) {
+			text_fmt(&h->t, " to ");
+			html_milli(h, p->high_milli, p->high_milli % 1000 ? 1 : 0);
+		}
+		text_fmt(&h->t, " %s</td><td class=\"w\">", p->unit);
+		html_text(h, p->how);
+		text_fmt(&h->t, " <small>");
+		html_text(h, p->source);
+		text_fmt(&h->t, "</small></td>");
+		return;
+	}
+	text_fmt(&h->t, "<td></td><td></td>");
+}
+
+static void row_line(struct html *h, const struct doc_node *row)
+{
+	const char *reason = doc_string(h->d, row, "reason"), *remark = doc_string(h->d, row, "remark");
+
+	text_fmt(&h->t, "<tr><th scope=\"row\" title=\"");
+	html_text(h, doc_string(h->d, row, "asks"));
+	text_fmt(&h->t, "\">");
+	html_text(h, doc_string(h->d, row, "name"));
+	text_fmt(&h->t, "</th>");
+	value_cell(h, row, "value");
+	html_cell(h, is_bandwidth(h, row) ? "GB/s" : doc_string(h->d, row, "unit"));
+	value_cell(h, row, "spread");
+	html_cell_node(h, doc_get(h->d, row, "ns"), 2);
+	html_cell_node(h, doc_get(h->d, row, "samples"), 0);
+	published_cell(h, row);
+	text_fmt(&h->t, "<td>");
+	html_verdict(h, doc_string(h->d, row, "status"));
+	text_fmt(&h->t, "</td><td class=\"w\">");
+	html_text(h, doc_string(h->d, row, "proof"));
+	if (reason[0]) {
+		text_fmt(&h->t, "<br><small>");
+		html_text(h, reason);
+		text_fmt(&h->t, "</small>");
+	}
+	if (remark[0]) {
+		text_fmt(&h->t, "<br><small>");
+		html_text(h, remark);
+		text_fmt(&h->t, "</small>");
+	}
+	text_fmt(&h->t, "</td></tr>\n");
+}
+
+void html_rows(struct html *h)
+{
+	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
+	const char *before = "";
+
+	if (!list->count)
+		return;
+	html_section(h, "penalties", "Penalty table",
+	             "A latency is load to use; a penalty is what the event costs over its baseline, and only penalties feed a cycle accounting; a "
+	             "throughput is a rate. The spread is the median absolute deviation of the windows. Verdict <b>ok</b>: quiet, and proved by the "
+	             "processor's own events. Published figures are other people's, by their own methods: they stand beside, nothing was fitted to them.");
+	html_table(h, "Every row, as measured", "row|#value|unit|#spread|#ns|#n|#published|how, and where|verdict|proof, and why not");
+	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
+		const char *name = doc_string(h->d, r, "name");
+
+		if (!same_family(before, name)) {
+			if (before[0])
+				text_fmt(&h->t, "</tbody><tbody>\n");
+			before = name;
+		}
+		row_line(h, r);
+	}
+	html_table_end(h);
+}
+
+/* --- three methods ----------------------------------------------------------------------------- */
+
+static bool has_methods(struct html *h, const struct doc_node *row)
+{
+	return doc_get(h->d, row, "latency_event")->type == DOC_OBJECT || doc_get(h->d, row, "uncore_queue")->type == DOC_OBJECT;
+}
+
+static void verdict_cell(struct html *h, const struct doc_node *n)
+{
+	text_fmt(&h->t, "<td>");
+	if (n->type == DOC_OBJECT)
+		html_verdict(h, doc_string(h->d, n, "verdict"));
+	if (doc_string(h->d, n, "reason")[0]) {
+		text_fmt(&h->t, "<br><small>");
+		html_text(h, doc_string(h->d, n, "reason"));
+		text_fmt(&h->t, "</small>");
+	}
+	text_fmt(&h->t, "</td>");
+}
+
+static void method_line(struct html *h, const struct doc_node *row)
+{
+	const struct doc_node *event = doc_get(h->d, row, "latency_event"), *queue = doc_get(h->d, row, "uncore_queue");
+	const struct doc_node *difference = doc_get(h->d, event, "difference");
+
+	text_fmt(&h->t, "<tr><th scope=\"row\">");
+	html_text(h, doc_string(h->d, row, "name"));
+	text_fmt(&h->t, "</th>");
+	value_cell(h, row, "value");
+	html_cell_node(h, doc_get(h->d, event, "value"), 2);
+	text_fmt(&h->t, "<td class=\"n\">");
+	if (difference->type == DOC_NUMBER && doc_get(h->d, event, "value")->type == DOC_NUMBER) {
+		/* thousandths of the row's value, themselves with three digits: in per cent */
+		html_milli(h, difference->milli / 10, 1);
+		text_fmt(&h->t, " %%");
+	}
+	text_fmt(&h->t, "</td>");
+	verdict_cell(h, event);
+	html_cell_node(h, doc_get(h->d, queue, "cycles"), 2);
+	html_cell_node(h, doc_get(h->d, queue, "core_to_queue"), 2);
+	verdict_cell(h, queue);
+	text_fmt(&h->t, "</tr>\n");
+}
+
+void html_methods(struct html *h)
+{
+	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
+	bool open = false;
+
+	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
+		if (!has_methods(h, r))
+			continue;
+		if (!open) {
+			html_section(h, "methods", "Three methods side by side",
+			             "The same loads by a dependent chase, by the latencies that the processor itself recorded for sampled loads, and by the "
+			             "time that the uncore's queue held each of them. The queue holds a load for less than its whole way: the rest is from "
+			             "the core to the queue and back. All in core cycles.");
+			html_table(h, "Latency by three methods, core cycles",
+			           "row|#chase|#latency event|#difference|verdict|#in the uncore's queue|#to it and back|verdict");
+			open = true;
+		}
+		method_line(h, r);
+	}
+	if (open)
+		html_table_end(h);
+}
+
+/* A load by the boxes of the uncore. */
+static void parts_line(struct html *h, const struct doc_node *row, const struct doc_node *parts)
+{
+	static const char *const groups[] = { "held", "pages" }, *const keys[][3] = { { "hit", "local_miss", "remote_miss" }, { "hit", "empty", "miss" } };
+
+	text_fmt(&h->t, "<tr><th scope=\"row\">");
+	html_text(h, doc_string(h->d, row, "name"));
+	text_fmt(&h->t, "</th>");
+	html_cell_node(h, doc_get(h->d, parts, "ingress"), 1);
+	for (unsigned g = 0; g < COUNT_OF(groups); g++) {
+		for (unsigned k = 0; k < 3; k++)
+			html_cell_node(h, doc_get(h->d, doc_get(h->d, parts, groups[g]), keys[g][k]), g ? 3 : 1);
+		if (!g)
+			html_cell_node(h, doc_get(h->d, doc_get(h->d, row, "uncore_queue"), "home"), 1);
+	}
+	html_cell_node(h, doc_get(h->d, parts, "data_flits"), 3);
+	text_fmt(&h->t, "</tr>\n");
+}
+
+void html_parts(struct html *h)
+{
+	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
+	bool open = false;
+
+	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
+		const struct doc_node *parts = doc_get(h->d, doc_get(h->d, r, "uncore_queue"), "parts");
+
+		if (parts->type != DOC_OBJECT)
+			continue;
+		if (!open) {
+			html_section(h, "parts", "Loads taken apart by the uncore's boxes",
+			             "How long the same loads were held on their way, in uncore cycles: waiting for the table of requests, in it by where they "
+			             "were answered, and by the home of their line; for each load, how memory found its page, and flits of data over links.");
+			html_table(h, "A load by boxes",
+			           "row|#ingress|#table, hit|#table, local miss|#table, remote miss|#home|#page open|#page empty|#other page|#data flits");
+			open = true;
+		}
+		parts_line(h, r, parts);
+	}
+	if (open)
+		html_table_end(h);
+}
+
+/* --- what was rejected ------------------------------------------------------------------------- */
+
+/* How many windows there were, what took some, and how many SMIs hit how many of them. */
+static void windows(struct html *h)
+{
+	static const struct { const char *key, *what; } causes[] = {
+		{ "windows_clock_moved", "whose core clock moved" }, { "windows_hot", "that heat or a power limit held down" },
+		{ "windows_modulated", "with a modulated clock" },
+	};
+	const struct doc_node *summary = doc_get(h->d, doc_root(h->d), "summary"), *smis = doc_get(h->d, summary, "windows_by_smis");
+	unsigned bin = 0;
+	int64_t known = 0;
+
+	if (doc_whole(h->d, summary, "windows") < 1)
+		return;
+	text_fmt(&h->t, "<p id=\"windows\">");
+	html_milli(h, doc_milli(h->d, summary, "windows"), 0);
+	text_fmt(&h->t, " windows in all. Thrown away: ");
+	for (unsigned i = 0; i < COUNT_OF(causes); i++) {
+		html_milli(h, doc_milli(h->d, summary, causes[i].key), 0);
+		text_fmt(&h->t, " %s%s", causes[i].what, i + 1 < COUNT_OF(causes) ? ", " : "");
+	}
+	text_fmt(&h->t, ".</p>\n");
+	for (const struct doc_node *n = doc_begin(h->d, smis); n; n = doc_next(h->d, n))
+		known += n->type == DOC_NUMBER && n->milli > 0;
+	if (!known) {
+		text_fmt(&h->t, "<p>SMIs: nothing counts them here.</p>\n");
+		return;
+	}
+	html_table(h, "Windows by the SMIs that hit them", "SMIs in a window|#windows");
+	for (const struct doc_node *n = doc_begin(h->d, smis); n; n = doc_next(h->d, n), bin++) {
+		text_fmt(&h->t, "<tr><th scope=\"row\">%u%s</th>", bin, bin + 1 == smis->count ? " or more" : "");
+		html_cell_node(h, n, 0);
+		text_fmt(&h->t, "</tr>\n");
+	}
+	html_table_end(h);
+}
+
+void html_rejected(struct html *h)
+{
+	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
+	bool open = false;
+
+	if (!list->count)
+		return;
+	html_section(h, "rejected", "What was rejected, and why",
+	             "Rows that are not ok, and windows that were thrown away because an SMI or a change of frequency hit them.");
+	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
+		const char *status = doc_string(h->d, r, "status");
+
+		if (str_equal(status, "ok") && !doc_milli(h->d, r, "rejected"))
+			continue;
+		if (!open)
+			html_table(h, "Rows that are not ok, or lost windows", "row|verdict|why|#windows kept|#thrown away");
+		open = true;
+		text_fmt(&h->t, "<tr><th scope=\"row\">");
+		html_text(h, doc_string(h->d, r, "name"));
+		text_fmt(&h->t, "</th><td>");
+		html_verdict(h, status);
+		text_fmt(&h->t, "</td>");
+		html_cell(h, doc_string(h->d, r, "reason"));
+		html_cell_node(h, doc_get(h->d, r, "samples"), 0);
+		html_cell_node(h, doc_get(h->d, r, "rejected"), 0);
+		text_fmt(&h->t, "</tr>\n");
+	}
+	if (open)
+		html_table_end(h);
+	else
+		text_fmt(&h->t, "<p>Nothing: every row is ok and no window was thrown away.</p>\n");
+	windows(h);
+}

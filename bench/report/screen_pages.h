@@ -1,0 +1,28 @@
+/* bench/report/screen_pages.h: the results as pages for the machine's own screen, drawn on a canvas or as text for a terminal: the
+ * penalty table, so many rows a page, and the latency staircase behind it. */
+#ifndef BENCH_PAGES_H
+#define BENCH_PAGES_H
+
+#include "bench/report/canvas.h"
+#include "bench/results/document.h"
+#include "pmu/text.h"
+
+struct pages {
+	const struct document *d;
+	unsigned columns, lines;   /* of characters, that a page may have: at least 40 and 8 */
+};
+
+/* Where the staircase lies in its picture, in pixels: y grows downwards, x = left is STAIRCASE_FROM bytes, y = bottom is
+ * one cycle; both axes are logarithmic. */
+struct plot { unsigned left, right, top, bottom; };
+
+unsigned pages_count(const struct pages *p);
+/* "Penalty table, rows 1 to 40 of 160". */
+void pages_title(const struct pages *p, unsigned page, struct text *t);
+/* The page as lines of at most `columns` characters. */
+void pages_text(const struct pages *p, unsigned page, struct text *t);
+/* Draws the page between the pixel lines top and bottom of the canvas, which are ground before. */
+void pages_draw(const struct pages *p, unsigned page, struct canvas *c, unsigned top, unsigned bottom);
+struct plot pages_plot(const struct canvas *c, unsigned top, unsigned bottom);
+
+#endif

@@ -1,0 +1,26 @@
+/* bench/results/report.h: results as text: JSON for the journal and the results file, CSV, the table. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include "bench/results/journal.h"
+#include "bench/suite/suite.h"
+
+#define RESULTS_VERSION 1
+
+/* The items of the results object that describe the run: schema, machine, settings, CPUID, registers.
+ * One item a line, no braces around, no comma at the end. Reads registers: call it before the first write. */
+void report_head(struct text *t, const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
+                 uint64_t seed);
+/* The environment block: a JSON object. */
+void report_environment(struct text *t, const struct suite_host *host);
+/* One row: a JSON object on one line. */
+void report_row(struct text *t, const struct access *a, const struct row_result *r);
+/* "summary": a JSON object. */
+void report_summary(struct text *t, const struct suite_summary *s);
+/* penalties.csv: head, and a line a row, from the row as report_row wrote it. `backend`: as in results.json. */
+void report_csv_head(struct text *t);
+void report_csv_row(struct text *t, const char *backend, struct json row);
+/* The commit that was built. */
+const char *report_build(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* bench/results/writer.h: the files of a run: the journal as it comes, results.json and penalties.csv at the end. */
+#ifndef BENCH_WRITER_H
+#define BENCH_WRITER_H
+
+#include "bench/workloads/profile.h"
+#include "bench/results/report.h"
+#include "bench/workloads/work.h"
+
+#define STUDY_NAME "study" /* in the journal's start line; no row is called so */
+
+#define PART_TRUST WORK_KINDS
+#define SUITE_PARTS (WORK_KINDS + 1) /* what runs beside rows: bench/suite/suite_sections.h */
+
+enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
+
+struct writer {
+	const struct access *a;
+	const struct suite_host *host;
+	struct suite_summary *out;
+	char backend[64];
+	struct text json, csv;
+	struct text profile;     /* workloads of a profile, as they go into results.json; at = NULL: no room was asked for */
+	size_t json_bytes, profile_bytes;
+	bool comma;
+	/* of earlier boots */
+	uint8_t *earlier;        /* enum earlier of each row of the table */
+	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
+	struct text accounting, trust; /* as they go into results.json */
+	uint8_t part_earlier[SUITE_PARTS];
+	bool study_begun;
+	struct json study;       /* of the journal, bytes = 0: none yet */
+	struct json environment;
+};
+
+#define PROFILE_BYTES (16u << 20) /* all rows under a profile of 64 events */
+
+/* Room for `profile_bytes` of workloads. ST_FULL: no memory. The other functions keep the first failure of a file in out->files. */
+MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
+                                   size_t profile_bytes);
+void writer_close(struct writer *w);
+/* A new run: head of the results, first lines of the journal. Reads registers. */
+void write_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key);
+/* A resumed one: takes what host->journal has, and notes this boot in it. False: its first line is damaged. */
+bool write_earlier(struct writer *w);
+void write_start(struct writer *w, const char *name);
+/* `odd`: the row is not as expected. */
+void write_row(struct writer *w, const struct row_result *r, bool odd);
+void write_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
+void write_study(struct writer *w, unsigned odd);
+void write_end(struct writer *w);
+/* For parts.c: notes a failure; appends a line to the journal; takes a part's JSON into the whole file. */
+void writer_failed(struct writer *w, enum status st);
+void writer_journal(struct writer *w, const struct text *line);
+void writer_part(struct writer *w, unsigned part, struct json json);
+
+#endif

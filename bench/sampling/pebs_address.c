@@ -1,0 +1,85 @@
+/* bench/sampling/pebs_address.c: see operand.h. Encodings: SDM volume 2, chapter 2. */
+#include "bench/sampling/pebs_address.h"
+
+#define LONGEST 9u  /* REX, two bytes of opcode, ModRM, SIB, displacement of 4 */
+#define RSP 4u
+#define NO_REGISTER 16u
+
+struct parts { unsigned length, reg, base, index, scale, bytes; int64_t displacement; };
+
+/* Size of what the opcode at `at` loads and how long the opcode is; 0 when it is none of ours. */
+static unsigned load_bytes(const uint8_t *at, unsigned rex, unsigned *opcode)
+{
+	*opcode = 1;
+	if (at[0] == 0x8B || at[0] == 0x03) /* MOV, ADD r, m */
+		return rex & 8 ? 8 : 4;
+	if (at[0] == 0x63 && rex & 8) /* MOVSXD */
+		return 4;
+	*opcode = 2;
+	if (at[0] == 0x0F && at[1] == 0xB6) /* MOVZX */
+		return 1;
+	return at[0] == 0x0F && at[1] == 0xB7 ? 2 : 0;
+}
+
+/* Takes a load of exactly `length` bytes at `at` apart. */
+static bool take_apart(const uint8_t *at, unsigned length, struct parts *p)
+{
+	uint8_t copy[16] = { 0 };
+	unsigned rex, opcode, used, mode, rm;
+	memcpy(copy, at, length);
+	rex = (copy[0] & 0xF0) == 0x40 ? copy[0] : 0;
+	used = rex != 0;
+	p->bytes = load_bytes(copy + used, rex, &opcode);
+	if (!p->bytes)
+		return false;
+	used += opcode;
+	mode = copy[used] >> 6;
+	rm = copy[used] & 7;
+	p->reg = (copy[used] >> 3 & 7) | (rex & 4) << 1;
+	used++;
+	p->base = rm | (rex & 1) << 3;
+	p->index = NO_REGISTER;
+	p->scale = 0;
+	if (mode == 3 || (mode == 0 && rm == 5))
+		return false; /* a register, or relative to RIP */
+	if (rm == RSP) {
+		p->scale = copy[used] >> 6;
+		p->index = (copy[used] >> 3 & 7) | (rex & 2) << 2;
+		p->base = (copy[used] & 7) | (rex & 1) << 3;
+		if (mode == 0 && (copy[used] & 7) == 5)
+			return false; /* no base */
+		if (p->index == RSP)
+			p->index = NO_REGISTER;
+		used++;
+	}
+	p->displacement = mode == 1 ? (int8_t)copy[used] :
+		mode == 2 ? (int32_t)(copy[used] | copy[used + 1] << 8 | copy[used + 2] << 16 | (uint32_t)copy[used + 3] << 24) : 0;
+	p->length = used + (mode == 1 ? 1 : mode == 2 ? 4 : 0);
+	return p->length == length;
+}
+
+enum status operand_before(const uint8_t *code, uint32_t bytes, uint32_t next, const uint64_t gpr[16], struct operand *out)
+{
+	struct parts p, found = { .length = 0 };
+	*out = (struct operand){ .destination = NO_REGISTER };
+	if (next > bytes)
+		return ST_SYNTAX;
+	if (next >= 5 && code[next - 5] == 0xE8) { /* only a return comes to behind a call */
+		out->address = gpr[RSP] - 8;
+		out->bytes = 8;
+		return ST_OK;
+	}
+	/* The longest reading: a shorter one would be its tail without the prefix. */
+	for (unsigned length = 2; length <= LONGEST && length <= next; length++)
+		if (take_apart(code + next - length, length, &p))
+			found = p;
+	if (!found.length)
+		return ST_SYNTAX;
+	if (found.reg == found.base || found.reg == found.index)
+		return ST_REFUSED;
+	out->address = gpr[found.base] + (uint64_t)found.displacement +
+		(found.index == NO_REGISTER ? 0 : gpr[found.index] << found.scale);
+	out->bytes = (uint8_t)found.bytes;
+	out->destination = (uint8_t)found.reg;
+	return ST_OK;
+}

@@ -1,0 +1,450 @@
+/* bench/sampling/sample.c: the sampling loop beside the counting one; see sample.h.
+ *
+ * Bursts of two prime periods: together they tell lost records from those that the shadow hides (pmu/core/pebs.h).
+ * The least threshold is used, so that every source shows. A burst is prepared like a window. */
+#include "bench/sampling/sample.h"
+
+#include "bench/measure/cores.h"
+#include "bench/curves/curve.h"
+#include "pmu/core/pebs.h"
+
+#define PERIODS 2
+#define BURSTS_REAL 8         /* of each period; a simulated machine has no noise of its own and needs one */
+#define RETRIES 2             /* further bursts for those that an SMI hit */
+#define RECORDS_LEAST 32      /* fewer say nothing */
+#define LOST_MOST_PART 20     /* of the records: what is lost may be of one kind */
+#define AGREE_MILLI 20        /* 2 % */
+#define SHARE_LEAST_MILLI 900 /* of the row's sources, where no proof says more */
+#define REGISTER_OF_CHASE 0   /* k_chase loads into RAX, */
+#define REGISTER_OF_CURVE 2   /* the code of a curve into RDX */
+#define LINE 64u
+
+static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
+
+/* Which data sources a row's words stand for. */
+static const struct { const char *source, *codes[3]; } meanings[] = {
+	{ "own L1 data cache", { "L1_HIT" } },
+	{ "own L2 cache", { "L2_HIT" } },
+	{ "a fill buffer", { "LFB_HIT" } },
+	{ "own L3 cache, unshared", { "L3_UNSHARED", "L3_NO_SNOOP" } },
+	/* an L3 without a copy of its own has one of them forward the line */
+	{ "L3 cache, shared by other cores", { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN" } },
+	{ "L3 cache, clean in another core", { "L3_OTHER_CORE_CLEAN" } },
+	{ "L3 cache, modified in another core", { "L3_OTHER_CORE_MODIFIED" } },
+	{ "cache of another socket", { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
+	/* Nehalem writes the line back and names its home's memory */
+	{ "modified in another socket", { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
+	{ "memory of this node", { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
+	{ "memory of another node", { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE" } },
+};
+
+const char *sample_verdict_name(enum sample_verdict v)
+{
+	static const char *const names[SAMPLE_VERDICT_COUNT] = {
+		[SAMPLE_NONE] = "none", [SAMPLE_AGREES] = "agrees", [SAMPLE_DIFFERS] = "differs", [SAMPLE_UNPROVEN] = "unproven",
+		[SAMPLE_UNSUPPORTED] = "unsupported", [SAMPLE_FAULT] = "fault",
+	};
+	return (unsigned)v < SAMPLE_VERDICT_COUNT ? names[v] : "?";
+}
+
+/* --- numbers ----------------------------------------------------------------------------------- */
+
+/* Shell sort with gaps 3^k: some thousand numbers, no stack. */
+void sample_sort(uint32_t *v, unsigned n)
+{
+	unsigned gap = 1;
+
+	while (gap < n / 3)
+		gap = 3 * gap + 1;
+	for (; gap > 0; gap /= 3)
+		for (unsigned i = gap; i < n; i++) {
+			uint32_t x = v[i];
+			unsigned k = i;
+
+			for (; k >= gap && v[k - gap] > x; k -= gap)
+				v[k] = v[k - gap];
+			v[k] = x;
+		}
+}
+
+/* The smallest number that at least `percent` of n are not above; n > 0. */
+static uint32_t percentile(const uint32_t *sorted, unsigned n, unsigned percent)
+{
+	unsigned rank = (n * percent + 99) / 100;
+
+	return sorted[rank ? rank - 1 : 0];
+}
+
+static unsigned bucket(uint32_t latency)
+{
+	unsigned i = 0;
+
+	while (latency > 1 && i < SAMPLE_BUCKETS - 1) {
+		latency >>= 1;
+		i++;
+	}
+	return i;
+}
+
+void sample_describe(uint32_t *latency, unsigned n, struct sample_source *out)
+{
+	uint64_t sum = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (n == 0)
+		return;
+	sample_sort(latency, n);
+	for (unsigned i = 0; i < n; i++) {
+		sum += latency[i];
+		out->histogram[bucket(latency[i])]++;
+	}
+	out->count = n;
+	out->mean_milli = mul_div((int64_t)sum, 1000, n);
+	out->median = percentile(latency, n, 50);
+	out->p10 = percentile(latency, n, 10);
+	out->p90 = percentile(latency, n, 90);
+	out->p99 = percentile(latency, n, 99);
+}
+
+/* Mean of those not above the 99th percentile: one interrupted load in a hundred must not decide. */
+static int64_t trimmed_mean(uint32_t *latency, unsigned n)
+{
+	uint64_t sum = 0;
+	unsigned taken = 0;
+
+	sample_sort(latency, n);
+	for (; taken < n && latency[taken] <= percentile(latency, n, 99); taken++)
+		sum += latency[taken];
+	return mul_div((int64_t)sum, 1000, taken);
+}
+
+/* --- one row ----------------------------------------------------------------------------------- */
+
+struct record { uint32_t latency; uint8_t source; };
+
+struct sampling {
+	struct loop *l;
+	struct sample_result *out;
+	struct pebs pebs;
+	const struct event *event, *beside;
+	uint64_t code;       /* of the curve whose loads are sampled, 0: a chase */
+	struct pebs_burst bursts[PERIODS];
+	uint64_t beside_events;
+	bool has_companion, has_beside;
+	struct record *records;
+	uint32_t *work;      /* as many numbers */
+	unsigned capacity;
+};
+
+static void set_reason(struct sample_result *out, enum sample_verdict v, const char *why)
+{
+	out->verdict = v;
+	str_copy(out->reason, sizeof(out->reason), why);
+}
+
+/* The codes of a row's sources on this processor, as bits; 0 when it has none of that meaning. */
+static uint32_t codes_of(const struct processor *p, const char *source)
+{
+	uint32_t codes = 0;
+
+	for (unsigned i = 0; i < COUNT_OF(meanings); i++)
+		for (unsigned k = 0; p->latency_sources && str_equal(meanings[i].source, source) && k < 3 && meanings[i].codes[k]; k++)
+			for (unsigned c = 0; c < SAMPLE_SOURCES; c++)
+				if (str_equal(p->latency_sources[c].name, meanings[i].codes[k]))
+					codes |= 1u << p->latency_sources[c].code;
+	return codes;
+}
+
+/* The load-latency event with the least threshold. */
+static const struct event *latency_event(const struct processor *p)
+{
+	const struct event *best = NULL;
+
+	for (unsigned i = 0; i < p->event_count; i++)
+		if (p->events[i].pebs == 3 && (!best || p->events[i].extra_value < best->extra_value))
+			best = &p->events[i];
+	return best;
+}
+
+/* Whether the node at a linear address holds what the load left in its register. */
+static bool is_node(const struct sampling *s, const struct pebs_record *r)
+{
+	const struct working_set *w = &s->l->sets[0];
+	uint64_t offset = r->address - w->map.va, next;
+
+	if (offset % w->shape.line_bytes || offset > w->map.bytes - sizeof(next))
+		return false;
+	memcpy(&next, mapping_at(&w->map, offset), sizeof(next));
+	return next && next == r->gpr[s->code ? REGISTER_OF_CURVE : REGISTER_OF_CHASE];
+}
+
+/* Loads of the wrapper; in a curve those that send for the lines, and that of the line that stays. */
+static bool is_other(const struct sampling *s, const struct pebs_record *r)
+{
+	const struct working_set *w = &s->l->sets[0];
+	uint64_t offset = r->address - w->map.va;
+
+	return offset >= (s->code ? w->shape.bytes : w->map.bytes) || (s->code && offset % LINE == CURVE_SENDS);
+}
+
+static enum status take_records(struct sampling *s)
+{
+	struct sample_result *out = s->out;
+
+	for (unsigned i = 0; i < s->pebs.records; i++) {
+		struct pebs_record r;
+		enum status st = pebs_read(&s->pebs, i, &r);
+
+		if (st != ST_OK)
+			return st;
+		if (is_other(s, &r)) {
+			out->outside++;
+			continue;
+		}
+		if (!is_node(s, &r))
+			out->wrong_address++;
+		if (out->records < s->capacity)
+			s->records[out->records++] = (struct record){ (uint32_t)r.latency, r.source & (SAMPLE_SOURCES - 1) };
+	}
+	return ST_OK;
+}
+
+static enum status prepare_burst(struct sampling *s, uint64_t loads)
+{
+	struct loop *l = s->l;
+
+	return s->code ? curve_prepare(l, loads) : window_prepare(l->b, l->row, &l->sets[0], true, loads, &l->job);
+}
+
+static enum status run_burst(struct sampling *s, uint64_t loads)
+{
+	struct loop *l = s->l;
+	struct window ignored;
+
+	return s->code ? curve_window(l, s->code, loads, &ignored) : window_units(l->b, &l->sets[0], loads, NULL, 0, &ignored, &l->job);
+}
+
+/* One burst of a period; *good: it counts. */
+static enum status one_burst(struct sampling *s, unsigned which, bool *good)
+{
+	struct bench *b = s->l->b;
+	struct working_set *w = &s->l->sets[0];
+	struct pebs_request q = { .event = s->event, .period = plans[which].period, .companion = true, .beside = s->beside };
+	uint64_t before = 0, after = 0, loads = plans[which].loads / (s->code ? 2 : 1); /* two at each node of a curve */
+	const char *why;
+	enum status st, stopped;
+	bool smi;
+
+	if ((s->l->row->prepare == PREPARE_FLUSH || cores_wanted(s->l->row)) && loads > w->shape.nodes)
+		loads = w->shape.nodes; /* beyond them it would meet its own lines again */
+	st = prepare_burst(s, loads);
+	if (st != ST_OK)
+		return st;
+	smi = disturbance_smi(b, &before);
+	st = pebs_start(&s->pebs, &q, 1, &why);
+	if (st != ST_OK) {
+		if (why)
+			str_copy(s->out->reason, sizeof(s->out->reason), why);
+		return st;
+	}
+	st = run_burst(s, loads);
+	stopped = pebs_stop(&s->pebs);
+	if (st != ST_OK || stopped != ST_OK)
+		return st != ST_OK ? st : stopped;
+	*good = !(smi && disturbance_smi(b, &after) && (uint32_t)before != (uint32_t)after);
+	if (!*good) {
+		s->out->rejected++;
+		return ST_OK;
+	}
+	if (s->pebs.full)
+		s->out->full = true;
+	s->has_companion = q.has_companion;
+	s->has_beside = q.has_beside;
+	s->beside_events += q.beside_events;
+	s->bursts[which].period = q.period;
+	s->bursts[which].events += q.events;
+	s->bursts[which].since += q.since;
+	s->bursts[which].records += s->pebs.records;
+	return take_records(s);
+}
+
+static enum status all_bursts(struct sampling *s)
+{
+	unsigned wanted = s->l->b->a->kind == ACCESS_SIM ? 1 : BURSTS_REAL;
+
+	for (unsigned which = 0; which < PERIODS; which++)
+		for (unsigned done = 0, tries = 0; done < wanted && tries < wanted * (1 + RETRIES); tries++) {
+			bool good = false;
+			enum status st = one_burst(s, which, &good);
+
+			if (st != ST_OK)
+				return st;
+			done += good;
+		}
+	return ST_OK;
+}
+
+/* Records by source; then those of the row's own. */
+static void describe(struct sampling *s, uint32_t codes)
+{
+	struct sample_result *out = s->out;
+	unsigned own = 0;
+
+	for (unsigned code = 0; code < SAMPLE_SOURCES; code++) {
+		unsigned n = 0;
+
+		for (unsigned i = 0; i < out->records; i++)
+			if (s->records[i].source == code)
+				s->work[n++] = s->records[i].latency;
+		sample_describe(s->work, n, &out->sources[code]);
+	}
+	for (unsigned i = 0; i < out->records; i++)
+		if (codes >> s->records[i].source & 1)
+			s->work[own++] = s->records[i].latency;
+	out->value_milli = own ? trimmed_mean(s->work, own) : 0;
+}
+
+static uint32_t own_records(const struct sample_result *out, uint32_t codes)
+{
+	uint32_t own = 0;
+
+	for (unsigned c = 0; c < SAMPLE_SOURCES; c++)
+		if (codes >> c & 1)
+			own += out->sources[c].count;
+	return own;
+}
+
+/* What the events counted beside say of records and of the share that was sampled. */
+static void normalise(struct sampling *s, uint32_t codes)
+{
+	struct sample_result *out = s->out;
+	struct pebs_balance balance = { .known = false };
+	int64_t sampled = (int64_t)(s->bursts[0].events + s->bursts[1].events);
+
+	if (s->has_companion)
+		pebs_balance(&s->bursts[0], &s->bursts[1], &balance);
+	out->lost_known = balance.known;
+	out->lost = balance.lost;
+	out->shadow_milli = balance.shadow_milli;
+	out->fraction_milli = -1;
+	/* As the guide normalises: records of the sources against the event that counts all their loads. Each
+	 * record stands for as many sampled loads as there were events to a record. */
+	if (s->has_companion && s->has_beside && s->beside_events && out->records) {
+		out->beside = s->beside->name;
+		out->fraction_milli = mul_div(mul_div(sampled, own_records(out, codes), out->records + out->outside), 1000,
+		                              (int64_t)s->beside_events);
+	}
+}
+
+static void judge(struct sampling *s, uint32_t codes, const struct row_result *row)
+{
+	struct sample_result *out = s->out;
+	const struct counting *c = &s->l->counting;
+	int64_t least = c->proof_count ? c->proofs[0].low_milli : SHARE_LEAST_MILLI, share, off;
+	struct text why;
+
+	text_init(&why, out->reason, sizeof(out->reason));
+	if (out->records < RECORDS_LEAST) {
+		out->verdict = SAMPLE_UNPROVEN;
+		text_fmt(&why, "%u records are too few", out->records);
+		return;
+	}
+	if (out->lost_known && (uint64_t)out->lost * LOST_MOST_PART > out->records) {
+		out->verdict = SAMPLE_UNPROVEN;
+		text_fmt(&why, "%u records were lost beside the %u that came", (unsigned)out->lost, out->records);
+		return;
+	}
+	share = mul_div(own_records(out, codes), 1000, out->records);
+	if (share < least || out->wrong_address) {
+		out->verdict = SAMPLE_UNPROVEN;
+		if (out->wrong_address)
+			text_fmt(&why, "%u of %u linear addresses are not those of the chase", out->wrong_address, out->records);
+		else
+			text_fmt(&why, "%u of %u records name the row's source", own_records(out, codes), out->records);
+		return;
+	}
+	out->difference_milli = row->cycles_milli > 0 ?
+		mul_div(out->value_milli - row->cycles_milli, 1000, row->cycles_milli) : 0;
+	off = out->difference_milli < 0 ? -out->difference_milli : out->difference_milli;
+	out->verdict = off > AGREE_MILLI ? SAMPLE_DIFFERS : SAMPLE_AGREES;
+	if (out->verdict == SAMPLE_DIFFERS)
+		text_fmt(&why, "more than 2 %% from the chase");
+}
+
+static void run(struct sampling *s, uint32_t codes, struct row_result *row)
+{
+	struct sample_result *out = s->out;
+	enum status st = all_bursts(s);
+
+	if (st != ST_OK) {
+		out->verdict = st == ST_UNSUPPORTED ? SAMPLE_UNSUPPORTED : SAMPLE_FAULT;
+		if (!out->reason[0])
+			str_copy(out->reason, sizeof(out->reason), status_name(st));
+		return;
+	}
+	describe(s, codes);
+	normalise(s, codes);
+	judge(s, codes, row);
+	if (out->verdict == SAMPLE_UNPROVEN && row->status == ROW_OK) {
+		struct text reason;
+
+		text_init(&reason, row->reason, sizeof(row->reason));
+		row->status = ROW_UNPROVEN;
+		text_fmt(&reason, "latency event: %s", out->reason);
+	}
+}
+
+/* `proof`: which of the row's proofs counts the loads that are sampled. */
+static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct row_result *row)
+{
+	struct bench *b = l->b;
+	struct sample_result *out = &row->sample;
+	struct sampling s = { .l = l, .out = out, .code = code };
+	uint32_t codes;
+	const char *why;
+	size_t each = sizeof(*s.records) + sizeof(*s.work), bytes;
+
+	if (pebs_open(&s.pebs, b->a, b->cpu, b->core, &why) != ST_OK) {
+		set_reason(out, SAMPLE_UNSUPPORTED, why);
+		return;
+	}
+	s.event = latency_event(b->cpu->processor);
+	codes = codes_of(b->cpu->processor, l->row->source);
+	if (!s.event || !codes) {
+		if (!s.event)
+			set_reason(out, SAMPLE_UNSUPPORTED, "no load-latency event");
+		return;
+	}
+	out->event = s.event->name;
+	out->threshold = (uint32_t)s.event->extra_value;
+	if (row->cycles_milli > 0 && row->cycles_milli <= 1000 * (int64_t)out->threshold) {
+		set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
+		return;
+	}
+	if (l->counting.proof_count > proof && l->counting.proofs[proof].per == PER_UNIT)
+		s.beside = event_find(b->cpu->processor, l->counting.proofs[proof].event);
+	s.capacity = s.pebs.capacity * PERIODS * BURSTS_REAL;
+	bytes = each * s.capacity;
+	s.records = b->host->get(b->host->self, bytes);
+	if (!s.records) {
+		set_reason(out, SAMPLE_FAULT, "no memory for records");
+		return;
+	}
+	s.work = (uint32_t *)(void *)(s.records + s.capacity);
+	run(&s, codes, row);
+	b->host->put(b->host->self, s.records, bytes);
+}
+
+void sample_row(struct loop *l, struct row_result *row)
+{
+	row->sample.event = row->sample.beside = "";
+	if (l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))
+		sample_loads(l, 0, 0, row);
+}
+
+void sample_curve(struct loop *l, uint64_t code, struct row_result *row)
+{
+	row->sample.event = row->sample.beside = "";
+	if (l->row->curve->what == CURVE_TWICE)
+		sample_loads(l, code, 1, row);
+}

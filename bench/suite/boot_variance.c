@@ -1,0 +1,95 @@
+/* bench/suite/boot_variance.c: see boots.h. */
+#include "bench/suite/boot_variance.h"
+#include "bench/results/journal.h"
+#include "bench/measure/reduce.h"
+
+void boots_add(struct boots *b, const char *run, const char *journal, size_t bytes)
+{
+	struct journal j;
+	struct journal_line line;
+
+	if (b->run_count == BOOTS_RUNS)
+		return;
+	str_copy(b->runs[b->run_count], sizeof(b->runs[0]), run);
+	b->run_count++;
+	journal_open(&j, journal, bytes);
+	while (journal_next(&j, &line)) {
+		struct json row, name, value, status;
+		int64_t milli;
+
+		if (line.event != JOURNAL_ROW || !json_get(line.object, "row", &row) || !json_get(row, "name", &name) ||
+		    !json_get(row, "value", &value) || !json_get(row, "status", &status) || !json_milli(value, &milli))
+			continue;
+		for (unsigned i = 0; i < rows_count && i < BOOTS_ROWS; i++)
+			if (json_is(name, rows[i].name) && b->rows[i].count < b->run_count) {
+				b->rows[i].ok += json_is(status, row_status_name(ROW_OK));
+				b->rows[i].values[b->rows[i].count++] = milli;
+			}
+	}
+}
+
+struct spread { int64_t median, mad, least, most; };
+
+static struct spread spread_of(const struct boots *b, unsigned row)
+{
+	int64_t values[BOOTS_RUNS], work[BOOTS_RUNS];
+	unsigned n = b->rows[row].count;
+	struct spread s;
+
+	memcpy(values, b->rows[row].values, n * sizeof(values[0]));
+	s.median = samples_median(values, n); /* sorts */
+	s.mad = samples_mad(values, n, s.median, work);
+	s.least = values[0];
+	s.most = values[n - 1];
+	return s;
+}
+
+static void member(struct text *t, const char *key, int64_t milli)
+{
+	text_fmt(t, ", \"%s\": ", key);
+	text_fixed(t, milli, 3);
+}
+
+void boots_json(struct text *t, const struct boots *b)
+{
+	bool comma = false;
+
+	text_fmt(t, "{\n\"schema\": \"stallmeter-boots\",\n\"version\": 1,\n\"boots\": %u,\n\"runs\": [", b->run_count);
+	for (unsigned i = 0; i < b->run_count; i++) {
+		text_fmt(t, "%s\"", i ? ", " : "");
+		text_json(t, b->runs[i]);
+		text_char(t, '"');
+	}
+	text_fmt(t, "],\n\"rows\": [");
+	for (unsigned i = 0; i < rows_count && i < BOOTS_ROWS; i++) {
+		if (!b->rows[i].count)
+			continue;
+		struct spread s = spread_of(b, i);
+		text_fmt(t, "%s\n{\"name\": \"%s\", \"unit\": \"%s\", \"values\": %u, \"ok\": %u", comma ? "," : "", rows[i].name,
+		         row_unit_name(rows[i].unit), b->rows[i].count, b->rows[i].ok);
+		member(t, "median", s.median);
+		member(t, "spread", s.mad);
+		member(t, "least", s.least);
+		member(t, "most", s.most);
+		text_char(t, '}');
+		comma = true;
+	}
+	text_fmt(t, "\n]\n}\n");
+}
+
+void boots_csv(struct text *t, const struct boots *b)
+{
+	text_fmt(t, "name,unit,values,ok,median,spread,least,most\r\n");
+	for (unsigned i = 0; i < rows_count && i < BOOTS_ROWS; i++) {
+		if (!b->rows[i].count)
+			continue;
+		struct spread s = spread_of(b, i);
+		const int64_t all[] = { s.median, s.mad, s.least, s.most };
+		text_fmt(t, "%s,%s,%u,%u", rows[i].name, row_unit_name(rows[i].unit), b->rows[i].count, b->rows[i].ok);
+		for (unsigned k = 0; k < COUNT_OF(all); k++) {
+			text_char(t, ',');
+			text_fixed(t, all[k], 3);
+		}
+		text_fmt(t, "\r\n");
+	}
+}

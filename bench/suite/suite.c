@@ -1,0 +1,481 @@
+/* bench/suite/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
+#include "bench/multicore/matrix.h"
+#include "bench/suite/suite_sections.h"
+#include "bench/workloads/profile.h"
+#include "bench/results/report.h"
+#include "bench/results/writer.h"
+
+#define SEED_DEFAULT 20090330u  /* any will do; fixed, so that runs can be compared */
+
+/* --- which rows -------------------------------------------------------------------------------- */
+
+static unsigned suite_bit(const char *s, size_t n)
+{
+	if (n == 5 && !memcmp(s, "quick", 5))
+		return SUITE_QUICK;
+	if (n == 4 && !memcmp(s, "full", 4))
+		return SUITE_FULL;
+	return 0;
+}
+
+/* The next piece of a comma list: *at moves behind it. False at the end. */
+static bool next_piece(const char **at, const char **piece, size_t *n)
+{
+	if (!**at)
+		return false;
+	*piece = *at;
+	while (**at && **at != ',')
+		(*at)++;
+	*n = (size_t)(*at - *piece);
+	if (**at)
+		(*at)++;
+	while (*n && **piece == ' ')
+		(*piece)++, (*n)--;
+	while (*n && (*piece)[*n - 1] == ' ')
+		(*n)--;
+	return true;
+}
+
+static bool piece_matches_name(const char *piece, size_t n, const char *name, unsigned suites)
+{
+	char pattern[64];
+
+	if (suite_bit(piece, n))
+		return suites & suite_bit(piece, n);
+	if (n >= sizeof(pattern))
+		return false;
+	memcpy(pattern, piece, n);
+	pattern[n] = 0;
+	return str_glob(pattern, name);
+}
+
+static bool piece_matches(const char *piece, size_t n, const struct row *r)
+{
+	return piece_matches_name(piece, n, r->name, r->suites);
+}
+
+const char *suite_rows(const struct suite_settings *s)
+{
+	return s->suite && s->suite[0] ? s->suite : s->profile ? PROFILE_ROWS : "quick";
+}
+
+bool suite_selects_name(const struct suite_settings *s, const char *name, unsigned suites)
+{
+	const char *at = suite_rows(s), *piece;
+	size_t n;
+
+	while (next_piece(&at, &piece, &n))
+		if (piece_matches_name(piece, n, name, suites))
+			return true;
+	return false;
+}
+
+bool suite_selects(const struct suite_settings *s, const struct row *r)
+{
+	return suite_selects_name(s, r->name, r->suites) || (!s->profile && part_wants_row(s, r));
+}
+
+/* --- what is expected -------------------------------------------------------------------------- */
+
+static bool status_of_name(const char *s, size_t n, enum row_status *out)
+{
+	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
+		if (str_length(row_status_name(i)) == n && !memcmp(row_status_name(i), s, n)) {
+			*out = i;
+			return true;
+		}
+	return false;
+}
+
+/* Looks a row up in the expect text: bits of the statuses that are allowed, 0 when it says nothing. */
+static unsigned expected_statuses(const char *expect, const struct row *r)
+{
+	struct ini ini;
+	unsigned allowed = 0;
+
+	if (!expect)
+		return 0;
+	ini_init(&ini, expect, str_length(expect));
+	while (ini_next(&ini) == ST_OK) {
+		if (!piece_matches(ini.key, ini.key_length, r))
+			continue;
+		allowed = 0; /* the last line that matches counts */
+		for (size_t at = 0, from = 0; at <= ini.value_length; at++)
+			if (at == ini.value_length || ini.value[at] == '|') {
+				enum row_status st;
+
+				if (status_of_name(ini.value + from, at - from, &st))
+					allowed |= 1u << st;
+				from = at + 1;
+			}
+	}
+	return allowed;
+}
+
+static enum status check_expect(const char *expect, struct text *problem)
+{
+	struct ini ini;
+	enum status st;
+
+	ini_init(&ini, expect, str_length(expect));
+	while ((st = ini_next(&ini)) == ST_OK) {
+		bool known = false;
+
+		for (unsigned i = 0; i < rows_count && !known; i++)
+			known = piece_matches(ini.key, ini.key_length, &rows[i]);
+		if (!known) {
+			text_fmt(problem, "expected results, line %u: no row is called \"%.*s\"", ini.line, (int)ini.key_length, ini.key);
+			return ST_SYNTAX;
+		}
+		for (size_t at = 0, from = 0; at <= ini.value_length; at++)
+			if (at == ini.value_length || ini.value[at] == '|') {
+				enum row_status row_status;
+
+				if (!status_of_name(ini.value + from, at - from, &row_status)) {
+					text_fmt(problem, "expected results, line %u: \"%.*s\" is no status: ok, noisy, unproven, unsupported, "
+					         "fault or crashed, several separated by |", ini.line, (int)(at - from), ini.value + from);
+					return ST_SYNTAX;
+				}
+				from = at + 1;
+			}
+	}
+	if (st == ST_MISSING)
+		return ST_OK;
+	text_fmt(problem, "expected results, line %u: %s", ini.line, ini.problem ? ini.problem : "not \"row = status\"");
+	return ST_SYNTAX;
+}
+
+enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity)
+{
+	const char *at = suite_rows(s), *piece;
+	struct text t;
+	size_t n;
+
+	text_init(&t, problem, capacity);
+	while (next_piece(&at, &piece, &n)) {
+		bool known = false;
+
+		for (unsigned i = 0; i < rows_count && !known; i++)
+			known = piece_matches(piece, n, &rows[i]);
+		for (unsigned i = 0; i < SUITE_PARTS && !known && !s->profile; i++)
+			known = piece_matches_name(piece, n, part_name(i), SUITE_FULL);
+		if (!known) {
+			text_fmt(&t, "suite: \"%.*s\" is neither quick, full nor the name or pattern of a row", (int)n, piece);
+			return ST_MISSING;
+		}
+	}
+	if (s->repetitions > SAMPLES_MAX) {
+		text_fmt(&t, "repetitions: %u is more than %u", s->repetitions, SAMPLES_MAX);
+		return ST_RANGE;
+	}
+	return s->expect ? check_expect(s->expect, &t) : ST_OK;
+}
+
+enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity)
+{
+	struct profile_plan plan;
+
+	return s->profile ? profile_find(cpu, s->profile, &plan, problem, capacity) : ST_OK;
+}
+
+/* --- running ----------------------------------------------------------------------------------- */
+
+static bool unexpected(const struct access *a, const struct suite_settings *s, const struct row_result *r)
+{
+	unsigned allowed = expected_statuses(s->expect, r->row);
+
+	if (allowed)
+		return !(allowed & 1u << r->status);
+	if (a->kind != ACCESS_SIM)
+		return false;
+	return r->status != ROW_OK && !(r->status == ROW_UNSUPPORTED && r->absent) && !(r->status == ROW_UNPROVEN && r->unprovable);
+}
+
+/* A row that an earlier boot began and did not end: the machine stopped in it. */
+static void crashed(const struct row *r, const struct cpu *cpu, struct row_result *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->row = r;
+	out->name = r->name;
+	out->kind = r->kind;
+	out->unit = r->unit;
+	out->revision = r->revision;
+	out->status = ROW_CRASHED;
+	out->cycles_milli = out->ns_milli = -1;
+	out->kernel = "";
+	out->latency_sources = cpu->processor->latency_sources;
+	str_copy(out->reason, sizeof(out->reason), "the machine stopped in it; it was not tried again");
+}
+
+/* Runs or marks one row's kernel under a profile and writes what was counted. */
+static void run_profile(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *plan,
+                        const struct row *row, const struct progress *p, bool begun)
+{
+	struct profile_result r;
+	bool odd;
+
+	if (begun) {
+		memset(&r, 0, sizeof(r));
+		crashed(row, b->cpu, &r.row);
+	} else {
+		write_start(w, row->name);
+		if (w->host->progress)
+			w->host->progress(w->host->self, p);
+		profile_row(b, plan, row, &r);
+	}
+	w->out->rows++;
+	w->out->by_status[r.row.status]++;
+	odd = unexpected(w->a, s, &r.row);
+	w->out->unexpected += odd;
+	w->out->disturbances = b->disturbance.counts;
+	write_profile(w, plan, &r, odd);
+}
+
+/* Whether what others share is part of a row. Events within the core are not, but lines of code from the L3. */
+static bool is_shared(const struct row *r)
+{
+	return r->pair ? r->pair->code == CODE_LINES_L3 : r->statistic != STAT_MINIMUM && r->kind != KIND_SAMPLED;
+}
+
+#define TURBO_PART 100u /* 1 %: half of what a row may be off */
+#define PINNED_PART 33u /* 3 %: how far a pinned clock may be from what it should be */
+
+static const struct pinned *pin_kept(const struct pins *pins, const char *name)
+{
+	for (unsigned i = 0; i < pins->count; i++)
+		if (str_equal(pins->list[i].pin->name, name) && !pins->list[i].refused && !pins->list[i].absent)
+			return &pins->list[i];
+	return NULL;
+}
+
+/* A clock that wanders faster than windows last shows as its mean: where its ratio is pinned, that is another one. The base ratio is
+ * the TSC's (SDM 18.7.3). */
+static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct row_result *r)
+{
+	const struct pinned *base = pin_kept(pins, "core_ratio"), *uncore = pin_kept(pins, "uncore_ratio");
+	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
+	struct text reason;
+
+	if (r->status == ROW_OK && is_shared(r->row) && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
+		r->status = ROW_UNPROVEN;
+		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved");
+	}
+	if (!hz || !wanted || (hz > wanted ? hz - wanted : wanted - hz) <= wanted / PINNED_PART)
+		return;
+	b->uncore_wandered = true;
+	if (r->status != ROW_OK)
+		return;
+	r->status = ROW_UNPROVEN;
+	text_init(&reason, r->reason, sizeof(r->reason));
+	text_fmt(&reason, "the uncore clock was ");
+	text_fixed(&reason, (int64_t)(hz / 1000000), 3);
+	text_fmt(&reason, " GHz, pinned at ");
+	text_fixed(&reason, (int64_t)(wanted / 1000000), 3);
+}
+
+/* Turbo mode is one of this machine and could not be switched off in any of the ways. */
+static bool turbo_stays(const struct pins *pins)
+{
+	bool stays = false;
+
+	for (unsigned i = 0; i < pins->count; i++)
+		if (str_equal(pins->list[i].pin->name, "turbo") && !pins->list[i].absent) {
+			if (!pins->list[i].refused)
+				return false;
+			stays = true;
+		}
+	return stays;
+}
+
+/* What is counted in seconds, or in cycles of something else, is another figure at another core clock. The base clock is the TSC's. */
+static void judge_core_clock(const struct bench *b, const struct pins *pins, struct row_result *r)
+{
+	const uint64_t base = b->a->tsc_hz, hz = r->core_hz;
+	struct text reason;
+
+	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && !is_shared(r->row)) || !turbo_stays(pins) ||
+	    (hz > base ? hz - base : base - hz) <= base / TURBO_PART)
+		return;
+	r->status = ROW_UNPROVEN;
+	text_init(&reason, r->reason, sizeof(r->reason));
+	text_fmt(&reason, "turbo mode could not be switched off: the core clock ");
+	text_fmt(&reason, hz ? "was " : "is not known");
+	if (hz)
+		text_fixed(&reason, (int64_t)(hz / 1000000), 3);
+	text_fmt(&reason, hz ? " GHz" : "");
+}
+
+/* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
+static void judge_pins(const struct pins *pins, struct row_result *r)
+{
+	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && is_shared(r->row); i++)
+		if (pins->list[i].refused && str_equal(pins->list[i].pin->name, "uncore_ratio")) {
+			r->status = ROW_UNPROVEN;
+			str_copy(r->reason, sizeof(r->reason), "the uncore clock may wander: its ratios could not be pinned");
+		}
+}
+
+/* Runs or marks one row and writes it. */
+static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, const struct row *row,
+                    const struct progress *p, bool begun)
+{
+	struct row_result r;
+	bool odd;
+
+	if (begun) {
+		crashed(row, b->cpu, &r);
+	} else {
+		write_start(w, row->name);
+		if (w->host->progress)
+			w->host->progress(w->host->self, p);
+		bench_row(b, row, &r);
+		judge_pins(&w->out->pins, &r);
+		judge_core_clock(b, &w->out->pins, &r);
+		judge_uncore_clock(b, &w->out->pins, &r);
+	}
+	w->out->rows++;
+	w->out->by_status[r.status]++;
+	odd = unexpected(w->a, s, &r);
+	w->out->unexpected += odd;
+	if (r.kind == KIND_PENALTY && (r.status == ROW_OK || r.status == ROW_NOISY))
+		w->penalty_milli[row - rows] = r.value_milli;
+	w->out->disturbances = b->disturbance.counts;
+	write_row(w, &r, odd);
+	if (w->host->row_done)
+		w->host->row_done(w->host->self, &r);
+	if (r.matrix)
+		w->host->put(w->host->self, r.matrix, matrix_bytes(b));
+}
+
+static struct progress progress_of(const struct suite_settings *s)
+{
+	struct progress p = { 0 };
+
+	for (unsigned i = 0; i < rows_count; i++)
+		if (suite_selects(s, &rows[i])) {
+			p.total++;
+			p.work_total += rows[i].budget;
+		}
+	return p;
+}
+
+/* `profile` NULL: the rows are measured. */
+static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *profile)
+{
+	struct progress p = progress_of(s);
+
+	for (unsigned i = 0; i < rows_count; i++) {
+		if (!suite_selects(s, &rows[i]))
+			continue;
+		p.row = &rows[i];
+		if (w->earlier[i] != EARLIER_DONE) {
+			if (w->host->stop && w->host->stop(w->host->self)) {
+				w->out->stopped = true;
+				break;
+			}
+			if (profile)
+				run_profile(w, b, s, profile, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+			else
+				run_row(w, b, s, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+		}
+		p.done++;
+		p.work_done += rows[i].budget;
+	}
+	if (!profile)
+		parts_run(w, b, s);
+}
+
+static bool asks_for_all(const struct suite_settings *s)
+{
+	const char *at = suite_rows(s), *piece;
+	size_t n;
+
+	while (next_piece(&at, &piece, &n))
+		if (suite_bit(piece, n) == SUITE_FULL)
+			return true;
+	return false;
+}
+
+/* Behind the rows of the full suite. On a simulated machine all of it must work that the machine has. */
+static void run_study(struct writer *w, struct bench *b, const struct suite_settings *s)
+{
+	unsigned odd = 0;
+
+	if (!asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || w->study.bytes)
+		return;
+	if (w->study_begun) {
+		w->out->study.ran = true;
+		for (unsigned p = 0; p < STUDY_PARTS; p++) {
+			w->out->study.parts[p].status = ST_STOPPED;
+			str_copy(w->out->study.parts[p].reason, sizeof(w->out->study.parts[p].reason), "the machine stopped in the study");
+		}
+	} else {
+		struct progress p = progress_of(s);
+
+		write_start(w, STUDY_NAME);
+		p.done = p.total;
+		p.work_done = p.work_total;
+		if (w->host->progress)
+			w->host->progress(w->host->self, &p);
+		study_run(b, &w->out->study);
+	}
+	for (unsigned p = 0; w->a->kind == ACCESS_SIM && p < STUDY_PARTS; p++)
+		if (w->out->study.parts[p].status != ST_OK && w->out->study.parts[p].status != ST_UNSUPPORTED)
+			odd++;
+	w->out->unexpected += odd;
+	write_study(w, odd);
+}
+
+static uint64_t seed_of(const struct suite_settings *s)
+{
+	return s->seed ? s->seed : SEED_DEFAULT;
+}
+
+uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s)
+{
+	const char *const texts[] = { a->name, report_build(), suite_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
+		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
+	const uint64_t numbers[] = { seed_of(s), s->repetitions, cpu->signature, a->cores, a->nodes };
+	uint64_t h = FNV1A64_START;
+
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		h = fnv1a64(h, texts[i], str_length(texts[i]) + 1);
+	return fnv1a64(h, numbers, sizeof(numbers));
+}
+
+enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
+                      const struct suite_host *host, struct suite_summary *out)
+{
+	struct writer w;
+	struct bench *b = host->get(host->self, sizeof(*b));
+	struct profile_plan profile;
+	char problem[200];
+	uint64_t before;
+	enum status st = s->profile ? profile_find(cpu, s->profile, &profile, problem, sizeof(problem)) : ST_OK;
+
+	memset(out, 0, sizeof(*out));
+	if (st == ST_OK)
+		st = b ? writer_open(&w, a, host, out, s->profile ? PROFILE_BYTES : 0) : ST_FULL;
+	if (st == ST_OK) {
+		if (!host->journal || !write_earlier(&w))
+			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
+		before = a->instructions ? a->instructions(a->counts_self) : 0;
+		pin_clocks(a, cpu, &out->pins);
+		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
+		b->disturbance.counts = out->disturbances; /* of earlier boots */
+		st = places_choose(a, s, &b->places, problem, sizeof(problem));
+		if (st == ST_OK)
+			run_rows(&w, b, s, s->profile ? &profile : NULL);
+		if (!s->profile)
+			run_study(&w, b, s);
+		if (a->instructions)
+			out->instructions = a->instructions(a->counts_self) - before;
+		out->disturbances = b->disturbance.counts;
+		boxes_note(&b->uncore, &out->boxes);
+		write_end(&w);
+		writer_close(&w);
+	}
+	if (b)
+		host->put(host->self, b, sizeof(*b));
+	return st;
+}

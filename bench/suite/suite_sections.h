@@ -1,0 +1,17 @@
+/* bench/suite/suite_sections.h: what a suite runs beside rows: the accounting of each workload, and which events
+ * count right (trust). Selected by name like rows; part of the full
+ * suite. */
+#ifndef BENCH_PARTS_H
+#define BENCH_PARTS_H
+
+#include "bench/workloads/workload_account.h"
+#include "bench/results/writer.h"
+
+/* "account.latency_bound", ... of SUITE_PARTS */
+const char *part_name(unsigned part);
+/* Whether an accounting was asked for by its own name: then the rows that feed it are measured as well. */
+bool part_wants_row(const struct suite_settings *s, const struct row *r);
+/* Runs those that were asked for, behind the rows. */
+void parts_run(struct writer *w, struct bench *b, const struct suite_settings *s);
+
+#endif

@@ -1,0 +1,182 @@
+/* bench/uncore/latency_breakdown.c: a chase's loads by the uncore's boxes.
+ *
+ * The table of requests counts an occupancy on one counter alone, and the queue before it on the same: so each question has a
+ * window of its own, of the row's shorter length and prepared like it. An entry's time is occupancy over inserts of one and the
+ * same window; what is counted for each load contains the window's own beginning and end, some lines of code in a thousand loads.
+ * Events: manual 331051-002, 2.3.5 (CBo), 2.5.7 (iMC), 2.9.6 (QPI). */
+#include "bench/uncore/latency_breakdown.h"
+
+#include "bench/measure/cores.h"
+
+#define LOCK_SLOT 9        /* as queue.c, which has given it back */
+#define FEW_MILLI 50       /* entries for each load, thousandths */
+
+enum { INGRESS, INGRESS_INSERTS, ALL, ALL_INSERTS, LOCAL, LOCAL_INSERTS, REMOTE, REMOTE_INSERTS, OF_TABLE, FLITS = OF_TABLE, OF_READER };
+enum { READS, OPENED, CLOSED, OF_HOME };
+
+static const char *const of_reader[OF_READER] = {
+	[INGRESS] = "UNC_C_RXR_OCCUPANCY.IRQ", [INGRESS_INSERTS] = "UNC_C_RXR_INSERTS.IRQ",
+	[ALL] = "UNC_C_TOR_OCCUPANCY.OPCODE:opc=0x182", [ALL_INSERTS] = "UNC_C_TOR_INSERTS.OPCODE:opc=0x182",
+	[LOCAL] = "UNC_C_TOR_OCCUPANCY.MISS_LOCAL_OPCODE:opc=0x182", [LOCAL_INSERTS] = "UNC_C_TOR_INSERTS.MISS_LOCAL_OPCODE:opc=0x182",
+	[REMOTE] = "UNC_C_TOR_OCCUPANCY.MISS_REMOTE_OPCODE:opc=0x182", [REMOTE_INSERTS] = "UNC_C_TOR_INSERTS.MISS_REMOTE_OPCODE:opc=0x182",
+	[FLITS] = "UNC_Q_RXL_FLITS_G1.DRS_DATA",
+};
+static const char *const of_home[OF_HOME] = {
+	[READS] = "UNC_M_CAS_COUNT.RD", [OPENED] = "UNC_M_ACT_COUNT.RD", [CLOSED] = "UNC_M_PRE_COUNT.PAGE_MISS",
+};
+
+/* One group of events on one socket, each run of its plan beside a window; values in the order of the names. */
+static enum status count(struct loop *l, const char *const *names, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
+{
+	struct bench *b = l->b;
+	struct uncore_plan plan;
+	const char *problem;
+	uint64_t before[UNCORE_EVENTS_MAX] = { 0 }, after[UNCORE_EVENTS_MAX] = { 0 };
+	struct window w;
+	enum status st = uncore_plan(&b->uncore, names, n, &plan, &problem);
+
+	for (unsigned run = 0; run < plan.runs && st == ST_OK; run++) {
+		st = uncore_start(b->a, &b->uncore, &plan, run, socket, lock_va);
+		if (st == ST_OK)
+			st = window_prepare(b, l->row, &l->sets[0], true, l->sets[0].window, &l->job);
+		if (st == ST_OK)
+			st = uncore_values(b->a, &b->uncore, &plan, run, socket, before);
+		if (st == ST_OK)
+			st = window_units(b, &l->sets[0], l->sets[0].window, NULL, 0, &w, &l->job);
+		if (st == ST_OK)
+			st = uncore_values(b->a, &b->uncore, &plan, run, socket, after);
+		const enum status stop = uncore_stop(b->a, &b->uncore, &plan, run, socket);
+
+		st = st == ST_OK ? stop : st;
+		for (unsigned i = 0; i < n && st == ST_OK; i++)
+			if (plan.slots[i].run == run)
+				values[i] = uncore_moved(&b->uncore, &plan.slots[i], before[i], after[i]);
+	}
+	return st;
+}
+
+static int64_t each(const struct loop *l, uint64_t n) { return mul_div((int64_t)n, 1000, (int64_t)l->sets[0].window); }
+
+/* Of two counts of one window; -1 where too few entries were taken. */
+static int64_t held(const struct loop *l, uint64_t occupancy, uint64_t inserts)
+{
+	return each(l, inserts) < FEW_MILLI ? -1 : mul_div((int64_t)occupancy, 1000, (int64_t)inserts);
+}
+
+static int64_t less(int64_t a, int64_t b) { return a > b ? a - b : 0; }
+
+static enum status home_of(const struct loop *l, unsigned own, unsigned *socket)
+{
+	const struct bench *b = l->b;
+
+	*socket = own;
+	return l->row->node ? uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), socket) : ST_OK;
+}
+
+void apart_row(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	struct apart_result *r = &out->queue.apart;
+	const struct uncore_box *box;
+	struct mapping lock = { .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	uint64_t v[OF_READER] = { 0 }, h[OF_HOME] = { 0 };
+	unsigned socket = 0, home = 0;
+
+	if (out->queue.verdict != QUEUE_OK || !uncore_event_find(b->cpu->processor, of_reader[ALL], &box) ||
+	    uncore_socket(b->a, &b->uncore, b->core, &socket) != ST_OK || b->a->ops->map(b->a->self, &lock) != ST_OK)
+		return;
+	const bool table = count(l, of_reader, OF_TABLE, socket, lock.va, v) == ST_OK;
+	const bool links = table && count(l, &of_reader[FLITS], 1, socket, lock.va, &v[FLITS]) == ST_OK;
+	const bool pages = table && home_of(l, socket, &home) == ST_OK && count(l, of_home, OF_HOME, home, lock.va, h) == ST_OK;
+
+	if (b->a->ops->unmap(b->a->self, &lock) != ST_OK || !table)
+		return;
+	r->there = true;
+	r->uncore_hz = out->queue.uncore_hz;
+	r->ingress_milli = held(l, v[INGRESS], v[INGRESS_INSERTS]);
+	r->entries_milli[APART_LOCAL] = each(l, v[LOCAL_INSERTS]);
+	r->entries_milli[APART_REMOTE] = each(l, v[REMOTE_INSERTS]);
+	r->entries_milli[APART_HIT] = less(each(l, v[ALL_INSERTS]), r->entries_milli[APART_LOCAL] + r->entries_milli[APART_REMOTE]);
+	r->held_milli[APART_LOCAL] = held(l, v[LOCAL], v[LOCAL_INSERTS]);
+	r->held_milli[APART_REMOTE] = held(l, v[REMOTE], v[REMOTE_INSERTS]);
+	r->held_milli[APART_HIT] = held(l, (uint64_t)less((int64_t)v[ALL], (int64_t)(v[LOCAL] + v[REMOTE])),
+	                                (uint64_t)less((int64_t)v[ALL_INSERTS], (int64_t)(v[LOCAL_INSERTS] + v[REMOTE_INSERTS])));
+	r->pages_milli[APART_PAGE_HIT] = pages ? each(l, (uint64_t)less((int64_t)h[READS], (int64_t)h[OPENED])) : -1;
+	r->pages_milli[APART_PAGE_EMPTY] = pages ? each(l, (uint64_t)less((int64_t)h[OPENED], (int64_t)h[CLOSED])) : -1;
+	r->pages_milli[APART_PAGE_MISS] = pages ? each(l, h[CLOSED]) : -1;
+	r->flits_milli = links ? each(l, v[FLITS]) : -1;
+}
+
+/* --- what is written --------------------------------------------------------------------------- */
+
+static const char *const answers[APART_ANSWERS] = { "hit", "local_miss", "remote_miss" };
+static const char *const page_names[APART_PAGES] = { "hit", "empty", "miss" };
+
+static void milli_or_null(struct text *t, int64_t milli)
+{
+	if (milli < 0)
+		text_fmt(t, "null");
+	else
+		text_fixed(t, milli, 3);
+}
+
+static void json_group(struct text *t, const char *key, const char *const *names, const int64_t *values, unsigned n)
+{
+	text_fmt(t, ", \"%s\": {", key);
+	for (unsigned i = 0; i < n; i++) {
+		text_fmt(t, "%s\"%s\": ", i ? ", " : "", names[i]);
+		milli_or_null(t, values[i]);
+	}
+	text_char(t, '}');
+}
+
+void apart_json(struct text *t, const struct apart_result *r)
+{
+	if (!r->there) {
+		text_fmt(t, "null");
+		return;
+	}
+	text_fmt(t, "{\"ingress\": ");
+	milli_or_null(t, r->ingress_milli);
+	json_group(t, "held", answers, r->held_milli, APART_ANSWERS);
+	json_group(t, "entries", answers, r->entries_milli, APART_ANSWERS);
+	json_group(t, "pages", page_names, r->pages_milli, APART_PAGES);
+	text_fmt(t, ", \"data_flits\": ");
+	milli_or_null(t, r->flits_milli);
+	text_char(t, '}');
+}
+
+/* Uncore cycles and what they take. */
+static void table_time(struct text *t, const struct apart_result *r, const char *what, int64_t milli)
+{
+	if (milli < 0)
+		return;
+	text_fmt(t, "%s ", what);
+	text_fixed(t, mul_div(milli, 1, 100), 1);
+	if (r->uncore_hz) {
+		text_fmt(t, " (");
+		text_fixed(t, mul_div(milli, 10000000, (int64_t)r->uncore_hz), 1);
+		text_fmt(t, " ns)");
+	}
+	text_fmt(t, ", ");
+}
+
+void apart_table_line(struct text *t, const struct apart_result *r)
+{
+	static const char *const held_in[APART_ANSWERS] = { "table, hit", "table, local miss", "table, remote miss" };
+
+	if (!r->there)
+		return;
+	text_fmt(t, "  by boxes, uncore cycles: ");
+	table_time(t, r, "ingress", r->ingress_milli);
+	for (unsigned i = 0; i < APART_ANSWERS; i++)
+		table_time(t, r, held_in[i], r->held_milli[i]);
+	text_fmt(t, "a load's pages");
+	for (unsigned i = 0; i < APART_PAGES; i++) {
+		text_fmt(t, " %s ", page_names[i]);
+		milli_or_null(t, r->pages_milli[i]);
+	}
+	text_fmt(t, ", data flits ");
+	milli_or_null(t, r->flits_milli);
+	text_fmt(t, "\n");
+}

@@ -1,0 +1,272 @@
+/* bench/uncore/traffic.c: what streams moved by channel and link, counted by the uncore.
+ *
+ * A line of a channel is 64 bytes, a flit of a link's data 8 (manual 331051-002, 2.9.5: DRS_DATA * 8). Links count the data of
+ * whole lines: headers, requests and snoops are no part of it. */
+#include "bench/uncore/traffic.h"
+
+#include "bench/measure/measure.h"
+
+#define PAIRS_BYTES (TRAFFIC_SOCKETS * TRAFFIC_COUNTS * SAMPLES_MAX * sizeof(struct pair))
+
+static const struct traffic_method methods[] = {
+	{ .names = { [TRAFFIC_READ] = "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
+	             [TRAFFIC_WRITE] = "UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2" } },
+	{ .names = { [TRAFFIC_READ] = "UNC_M_CAS_COUNT.RD", [TRAFFIC_WRITE] = "UNC_M_CAS_COUNT.WR",
+	             [TRAFFIC_RECEIVED] = "UNC_Q_RXL_FLITS_G1.DRS_DATA", [TRAFFIC_SENT] = "UNC_Q_TXL_FLITS_G1.DRS_DATA" }, .each = true },
+};
+
+const struct traffic_method *traffic_method_of(const struct processor *p)
+{
+	const struct uncore_box *box;
+
+	for (unsigned i = 0; i < COUNT_OF(methods); i++)
+		if (uncore_event_find(p, methods[i].names[TRAFFIC_READ], &box))
+			return &methods[i];
+	return NULL;
+}
+
+unsigned traffic_places(const struct traffic_method *m, unsigned count)
+{
+	if (!m->each)
+		return 1;
+	return count < TRAFFIC_RECEIVED ? TRAFFIC_CHANNELS : TRAFFIC_LINKS;
+}
+
+unsigned traffic_bytes(unsigned count) { return count < TRAFFIC_RECEIVED ? 64 : 8; }
+
+enum status traffic_read(const struct access *a, const struct uncore *u, const struct traffic_method *m,
+                         const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values)
+{
+	const uint32_t present = u->present[socket][s->box - u->cpu->processor->boxes];
+	const unsigned places = traffic_places(m, count);
+	uint64_t each[UNCORE_INSTANCES_MAX];
+	const enum status st = uncore_instance_values(a, u, s, socket, each);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < places; i++)
+		values[count + i] = 0;
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
+		if (present >> i & 1 && n < places)
+			values[count + (m->each ? n++ : 0)] += each[i];
+	return st;
+}
+
+/* Boxes of the one event, or as many as have one of their own. */
+static unsigned boxes_of(const struct uncore *u, const struct traffic_method *m, unsigned socket, uint32_t counted, unsigned first, unsigned most)
+{
+	const struct uncore_box *box;
+	unsigned n = 0;
+
+	if (!(counted >> first & 1) || !uncore_event_find(u->cpu->processor, m->names[first], &box))
+		return 0;
+	if (m->each) {
+		n = uncore_instances(u, box, socket);
+		return n < most ? n : most;
+	}
+	while (n < most && m->names[first + n])
+		n++;
+	return n;
+}
+
+void traffic_boxes(const struct uncore *u, const struct traffic_method *m, unsigned socket, uint32_t counted, struct traffic_socket *s)
+{
+	s->socket = socket;
+	s->channels = boxes_of(u, m, socket, counted, TRAFFIC_READ, TRAFFIC_CHANNELS);
+	s->links = boxes_of(u, m, socket, counted, TRAFFIC_RECEIVED, TRAFFIC_LINKS);
+}
+
+/* --- several cores ----------------------------------------------------------------------------- */
+
+void traffic_init(struct traffic *t, struct bench *b)
+{
+	memset(t, 0, sizeof(*t));
+	if (!b->uncore.absent)
+		t->method = traffic_method_of(b->cpu->processor);
+}
+
+static void want(struct traffic *t, unsigned socket)
+{
+	for (unsigned i = 0; i < t->sockets; i++)
+		if (t->socket[i] == socket)
+			return;
+	if (t->sockets < TRAFFIC_SOCKETS)
+		t->socket[t->sockets++] = socket;
+}
+
+void traffic_want_core(struct traffic *t, struct bench *b, unsigned core)
+{
+	unsigned socket;
+
+	if (t->method && uncore_socket(b->a, &b->uncore, core, &socket) == ST_OK)
+		want(t, socket); /* what is in no known socket is left out */
+}
+
+void traffic_want_node(struct traffic *t, struct bench *b, unsigned node)
+{
+	unsigned socket;
+
+	if (t->method && uncore_socket_of_node(b->a, &b->uncore, node, &socket) == ST_OK)
+		want(t, socket);
+}
+
+static bool plan_socket(struct traffic *t, const struct bench *b, unsigned i)
+{
+	const char *names[TRAFFIC_COUNTS], *problem;
+	const struct uncore_box *box;
+	unsigned n = 0;
+
+	t->counted[i] = 0;
+	for (unsigned c = 0; c < TRAFFIC_COUNTS; c++) {
+		if (!t->method->names[c] || !uncore_event_find(b->cpu->processor, t->method->names[c], &box) ||
+		    !uncore_instances(&b->uncore, box, t->socket[i]))
+			continue;
+		t->count[i][n] = (uint8_t)c;
+		names[n++] = t->method->names[c];
+		t->counted[i] |= 1u << c;
+	}
+	return n && uncore_plan(&b->uncore, names, n, &t->plan[i], &problem) == ST_OK && t->plan[i].runs == 1;
+}
+
+void traffic_start(struct traffic *t, struct bench *b)
+{
+	if (!t->sockets)
+		return;
+	t->pairs = b->host->get(b->host->self, PAIRS_BYTES);
+	if (!t->pairs)
+		t->status = ST_FULL;
+	for (unsigned i = 0; i < t->sockets && t->status == ST_OK; i++) {
+		if (!plan_socket(t, b, i)) {
+			t->status = ST_UNSUPPORTED;
+			return;
+		}
+		t->on[i] = true;
+		t->status = uncore_start(b->a, &b->uncore, &t->plan[i], 0, t->socket[i], 0); /* no occupancy: no bus lock */
+	}
+}
+
+static void read_socket(struct traffic *t, const struct bench *b, unsigned i, uint64_t *values)
+{
+	for (unsigned s = 0; s < t->plan[i].count && t->status == ST_OK; s++)
+		t->status = traffic_read(b->a, &b->uncore, t->method, &t->plan[i].slots[s], t->socket[i], t->count[i][s], values);
+}
+
+void traffic_before(struct traffic *t, const struct bench *b)
+{
+	for (unsigned i = 0; i < t->sockets; i++)
+		read_socket(t, b, i, t->before[i]);
+}
+
+static struct pair *pairs_of(const struct traffic *t, unsigned i, unsigned count)
+{
+	return &t->pairs[(i * TRAFFIC_COUNTS + count) * SAMPLES_MAX];
+}
+
+void traffic_after(struct traffic *t, const struct bench *b, unsigned keep, bool longer)
+{
+	for (unsigned i = 0; i < t->sockets; i++) {
+		uint64_t after[TRAFFIC_COUNTS] = { 0 };
+
+		read_socket(t, b, i, after);
+		for (unsigned s = 0; s < t->plan[i].count && t->status == ST_OK; s++) {
+			const unsigned first = t->count[i][s], places = traffic_places(t->method, first);
+
+			for (unsigned c = first; c < first + places; c++) {
+				const int64_t moved = (int64_t)uncore_moved(&b->uncore, &t->plan[i].slots[s], t->before[i][c], after[c]);
+				struct pair *p = &pairs_of(t, i, c)[keep];
+
+				*(longer ? &p->longer : &p->shorter) = moved;
+			}
+		}
+	}
+}
+
+void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned good, int64_t units, int64_t ticks_micro,
+                    struct traffic_result *out)
+{
+	out->sockets = 0;
+	if (t->status != ST_OK || ticks_micro <= 0)
+		return;
+	for (unsigned i = 0; i < t->sockets; i++) {
+		struct traffic_socket *s = &out->at[i];
+
+		traffic_boxes(&b->uncore, t->method, t->socket[i], t->counted[i], s);
+		for (unsigned n = 0; n < t->plan[i].count; n++) {
+			const unsigned first = t->count[i][n], places = traffic_places(t->method, first);
+
+			for (unsigned c = first; c < first + places; c++) {
+				struct slope moved;
+
+				if (slope_of(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)
+					return;
+				/* below 0: nothing but what else went on */
+				s->bytes[c] = mul_div((moved.value_micro > 0 ? moved.value_micro : 0) * traffic_bytes(c), (int64_t)b->a->tsc_hz, ticks_micro);
+			}
+		}
+	}
+	out->sockets = t->sockets;
+}
+
+void traffic_stop(struct traffic *t, const struct bench *b)
+{
+	for (unsigned i = 0; i < t->sockets; i++) {
+		const enum status st = t->on[i] ? uncore_stop(b->a, &b->uncore, &t->plan[i], 0, t->socket[i]) : ST_OK;
+
+		t->on[i] = false;
+		t->status = t->status == ST_OK ? st : t->status;
+	}
+	if (t->pairs)
+		b->host->put(b->host->self, t->pairs, PAIRS_BYTES);
+	t->pairs = NULL;
+}
+
+/* --- what is written --------------------------------------------------------------------------- */
+
+static void list_json(struct text *t, const struct traffic_result *r, bool links)
+{
+	static const char *const keys[2][3] = { { "channel", "read", "write" }, { "link", "received", "sent" } };
+	const unsigned in = links ? TRAFFIC_RECEIVED : TRAFFIC_READ, out = links ? TRAFFIC_SENT : TRAFFIC_WRITE;
+	bool open = false;
+
+	for (unsigned i = 0; i < r->sockets; i++) {
+		const struct traffic_socket *s = &r->at[i];
+
+		for (unsigned c = 0; c < (links ? s->links : s->channels); c++) {
+			text_fmt(t, "%s{\"socket\": %u, \"%s\": %u, \"%s\": %lld, \"%s\": %lld}", open ? ", " : "[", s->socket, keys[links][0], c,
+			         keys[links][1], (long long)s->bytes[in + c], keys[links][2], (long long)s->bytes[out + c]);
+			open = true;
+		}
+	}
+	text_fmt(t, open ? "]" : "null");
+}
+
+void traffic_channels_json(struct text *t, const struct traffic_result *r) { list_json(t, r, false); }
+void traffic_links_json(struct text *t, const struct traffic_result *r) { list_json(t, r, true); }
+
+static void table_bytes(struct text *t, const char *what, const int64_t *bytes, unsigned n)
+{
+	text_fmt(t, "%s", what);
+	for (unsigned i = 0; i < n; i++) {
+		text_char(t, ' ');
+		text_fixed(t, bytes[i] / 1000000, 3);
+	}
+}
+
+void traffic_table_lines(struct text *t, const struct traffic_result *r)
+{
+	for (unsigned i = 0; i < r->sockets; i++) {
+		const struct traffic_socket *s = &r->at[i];
+
+		if (s->channels) {
+			text_fmt(t, "  channels of memory, socket %u", s->socket);
+			table_bytes(t, ": read", &s->bytes[TRAFFIC_READ], s->channels);
+			table_bytes(t, ", written", &s->bytes[TRAFFIC_WRITE], s->channels);
+			text_fmt(t, " GB/s\n");
+		}
+		if (s->links) {
+			text_fmt(t, "  links, socket %u", s->socket);
+			table_bytes(t, ": data received", &s->bytes[TRAFFIC_RECEIVED], s->links);
+			table_bytes(t, ", sent", &s->bytes[TRAFFIC_SENT], s->links);
+			text_fmt(t, " GB/s\n");
+		}
+	}
+}

@@ -1,0 +1,80 @@
+/* bench/uncore/traffic.h: what streams moved by the uncore's counters: bytes of each channel of a socket's memory, bytes of data that each
+ * link to other sockets brought and took.
+ *
+ * bench/uncore/uncore_latency.c counts the own socket of a row of one core; a row of several cores counts here every socket that takes part. */
+#ifndef BENCH_TRAFFIC_H
+#define BENCH_TRAFFIC_H
+
+#include "pmu/base.h"
+#include "pmu/text.h"
+#include "pmu/uncore/uncore.h"
+
+#define TRAFFIC_SOCKETS  4 /* of a row, at most: the first that take part */
+#define TRAFFIC_CHANNELS 8 /* of a socket's memory, at most */
+#define TRAFFIC_LINKS    3 /* of a socket, at most (manual 331051-002, 2.9) */
+
+/* Counts of a socket: full lines of each channel, then flits of data of each link. */
+enum {
+	TRAFFIC_READ, TRAFFIC_WRITE = TRAFFIC_READ + TRAFFIC_CHANNELS, TRAFFIC_RECEIVED = TRAFFIC_WRITE + TRAFFIC_CHANNELS,
+	TRAFFIC_SENT = TRAFFIC_RECEIVED + TRAFFIC_LINKS, TRAFFIC_COUNTS = TRAFFIC_SENT + TRAFFIC_LINKS
+};
+
+struct traffic_socket {
+	unsigned socket;               /* as uncore_find numbered it */
+	unsigned channels, links;      /* that it has; those that cannot be counted: 0 */
+	int64_t bytes[TRAFFIC_COUNTS]; /* a second */
+};
+struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKETS]; }; /* sockets 0: nothing was counted */
+
+/* How a kind of uncore names the counts, NULL: it has no such event. `each`: one event of as many boxes as there are channels or
+ * links stands at the first of its places. */
+struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; };
+/* The first whose events of channels the processor has; NULL if it has none. */
+const struct traffic_method *traffic_method_of(const struct processor *p);
+/* How many places, from `count` on, a slot's event fills. */
+unsigned traffic_places(const struct traffic_method *m, unsigned count);
+/* A slot's values on a socket at their places from values[count] on; places without a box are 0. */
+MUST_CHECK enum status traffic_read(const struct access *a, const struct uncore *u, const struct traffic_method *m,
+                                    const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values);
+/* How many channels and links of a socket are in `counted` (bit i: a slot of the plan counts from place i on). */
+void traffic_boxes(const struct uncore *u, const struct traffic_method *m, unsigned socket, uint32_t counted, struct traffic_socket *s);
+/* Bytes of a line of a channel, of a flit of a link's data. */
+unsigned traffic_bytes(unsigned count);
+
+/* Several cores: sockets are wanted, then counted around windows. */
+struct bench;
+struct pair;
+struct traffic {
+	const struct traffic_method *method;
+	unsigned sockets, socket[TRAFFIC_SOCKETS];
+	struct uncore_plan plan[TRAFFIC_SOCKETS];
+	uint8_t count[TRAFFIC_SOCKETS][UNCORE_EVENTS_MAX]; /* of each slot: its first place */
+	uint32_t counted[TRAFFIC_SOCKETS];
+	bool on[TRAFFIC_SOCKETS];
+	enum status status; /* the first that was not ST_OK: nothing is said then */
+	uint64_t before[TRAFFIC_SOCKETS][TRAFFIC_COUNTS];
+	struct pair *pairs; /* SAMPLES_MAX of each count of each socket */
+};
+/* Nobody is wanted yet. */
+void traffic_init(struct traffic *t, struct bench *b);
+/* The socket of a core; the socket whose memory a node is. */
+void traffic_want_core(struct traffic *t, struct bench *b, unsigned core);
+void traffic_want_node(struct traffic *t, struct bench *b, unsigned node);
+/* Starts the counters of all sockets that are wanted. */
+void traffic_start(struct traffic *t, struct bench *b);
+/* Around a window, the shorter or the longer one of pair number `keep`. */
+void traffic_before(struct traffic *t, const struct bench *b);
+void traffic_after(struct traffic *t, const struct bench *b, unsigned keep, bool longer);
+/* The median of the first `good` pairs, whose shorter windows are `units` long; a unit takes ticks_micro millionths of TSC ticks.
+ * Before they are stopped. */
+void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned good, int64_t units, int64_t ticks_micro,
+                    struct traffic_result *out);
+/* Stops them and gives the pairs' memory back. */
+void traffic_stop(struct traffic *t, const struct bench *b);
+
+/* Lists of results.json, null where there is nothing to list; lines below the row's own in the table. */
+void traffic_channels_json(struct text *t, const struct traffic_result *r);
+void traffic_links_json(struct text *t, const struct traffic_result *r);
+void traffic_table_lines(struct text *t, const struct traffic_result *r);
+
+#endif

@@ -1,0 +1,508 @@
+/* bench/uncore/uncore_latency.c: the third method: residence of a chase's loads in the uncore's read tracker. */
+#include "bench/measure/cores.h"
+
+#define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
+#define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
+#define CLOCK_TICKS_LEAST 10000       /* of a row's pairs, to compare it with other rows: in less, a line more that is read beside one window decides */
+#define CLOSE_WINDOWS 24u             /* of dependent divisions, to see a clock that moves within the windows of rows: */
+#define CLOSE_ITERATIONS 6u           /* some quarter of a us, */
+#define CLOSE_FACTOR 32u              /* on hardware more, since reading takes some 0.1 us */
+#define CLOSE_TOLERANCE 20            /* a twentieth, between the quartiles */
+#define INSERTS_LEAST 950             /* entries for each load, thousandths: */
+#define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
+
+/* A chase counts all up to the clock, a stream from memory the clock and what follows, other rows beyond the L2 the clock. */
+enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TICKS /* of the TSC, read beside it */, TRAFFIC,
+       EVENTS = TRAFFIC + TRAFFIC_COUNTS };
+_Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
+
+/* How a kind of uncore names them (TICKS have no name), in one run; NULL: it has none, or not beside the others. The first whose events the
+ * processor has is used. `remote`: HOME and what follows, of a home in another socket. */
+struct queue_method { const char *names[TRAFFIC], *remote[2]; };
+static const struct queue_method methods[] = {
+	{ .names = {
+		[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
+		[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
+		[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
+		[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF" } },
+	/* The TOR's occupancy has one counter: that of misses apart would be another run. */
+	{ .names = {
+		[OCCUPANCY] = "UNC_C_TOR_OCCUPANCY.OPCODE:opc=0x182", [INSERTS] = "UNC_C_TOR_INSERTS.OPCODE:opc=0x182",
+		[HOME] = "UNC_H_TRACKER_OCCUPANCY.READS_LOCAL", [HOME_INSERTS] = "UNC_H_REQUESTS.READS_LOCAL",
+		[CLOCK] = "UNC_U_CLOCKTICKS.FIXED" },
+	  .remote = { "UNC_H_TRACKER_OCCUPANCY.READS_REMOTE", "UNC_H_REQUESTS.READS_REMOTE" } },
+};
+
+const char *queue_verdict_name(enum queue_verdict v)
+{
+	static const char *const texts[] = { "none", "ok", "unproven", "unsupported", "fault" };
+	return (unsigned)v < COUNT_OF(texts) ? texts[v] : "?";
+}
+
+static void give_up(struct row_result *out, enum queue_verdict verdict, const char *why)
+{
+	out->queue.verdict = verdict;
+	str_copy(out->queue.reason, sizeof(out->queue.reason), why);
+}
+
+static bool beyond_l2(const struct row *r)
+{
+	return r->place == PLACE_L3 || r->place == PLACE_DRAM || cores_wanted(r) || (r->pair && r->pair->code == CODE_LINES_L3);
+}
+
+/* Of the other rows beyond the L2 only the clock is watched. */
+static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
+
+static const struct queue_method *method_of(const struct processor *p)
+{
+	const struct uncore_box *box;
+
+	for (unsigned i = 0; i < COUNT_OF(methods); i++)
+		if (uncore_event_find(p, methods[i].names[OCCUPANCY], &box))
+			return &methods[i];
+	return NULL;
+}
+
+/* Whether a socket has the boxes of an event: the home's may be hidden, the table of requests counts all the same. */
+static bool has_box(const struct bench *b, const char *name, unsigned socket)
+{
+	const struct uncore_box *box;
+
+	return uncore_event_find(b->cpu->processor, name, &box) && uncore_instances(&b->uncore, box, socket) > 0;
+}
+
+/* The events first .. last that the method has, in one run. */
+static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
+{
+	const char *names[UNCORE_EVENTS_MAX];
+	unsigned n = 0;
+
+	for (unsigned e = first; e <= last; e++) {
+		const bool home = e == HOME || e == HOME_INSERTS;
+
+		const char *const name = e < TRAFFIC ? q->method->names[e] : q->streams ? q->streams->names[e - TRAFFIC] : NULL;
+
+		if (!name || (home && home_elsewhere) || ((home || e >= TRAFFIC + TRAFFIC_RECEIVED) && !has_box(b, name, q->socket)))
+			continue;
+		q->event[n] = (uint8_t)e;
+		names[n++] = name;
+		q->counted |= 1u << e;
+	}
+	if (uncore_plan(&b->uncore, names, n, &q->plan, problem) != ST_OK || q->plan.runs != 1)
+		return false;
+	if (!home_elsewhere || q->home == q->socket || !q->method->remote[0] || !has_box(b, q->method->remote[0], q->home))
+		return true;
+	q->home_event[0] = HOME, q->home_event[1] = HOME_INSERTS;
+	q->counted |= 1u << HOME | 1u << HOME_INSERTS;
+	return uncore_plan(&b->uncore, q->method->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
+}
+
+/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels or links has a place for each. */
+static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
+{
+	const struct bench *b = l->b;
+	uint64_t each[UNCORE_INSTANCES_MAX];
+	enum status st;
+
+	if (event >= TRAFFIC)
+		return traffic_read(b->a, &b->uncore, l->queue.streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
+	st = event == CLOCK ? b->a->ops->rdtsc(b->a->self, b->core, &values[TICKS]) : ST_OK;
+	if (st == ST_OK)
+		st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
+	values[event] = 0;
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
+		values[event] += each[i];
+	return st;
+}
+
+/* Uncore cycles a second in each of some short windows: once a run. A clock that moves within the windows of rows is in these now at
+ * one speed, now at another. */
+static enum status look_closely(struct loop *l)
+{
+	struct bench *b = l->b;
+	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
+	uint64_t arguments[6] = { CLOSE_ITERATIONS * (b->a->kind == ACCESS_SIM ? 1 : CLOSE_FACTOR) }, values[EVENTS] = { 0 }, clock[2], ticks[2];
+	int64_t hz[CLOSE_WINDOWS];
+	struct window w;
+	enum status st = divides ? ST_OK : ST_BROKEN;
+
+	for (unsigned i = 0; i < CLOSE_WINDOWS && st == ST_OK; i++) {
+		for (unsigned end = 0; end < 2 && st == ST_OK; end++) {
+			if (end)
+				st = window_run(b, divides, arguments, NULL, 0, &w, &l->job);
+			for (unsigned s = 0; s < l->queue.plan.count && st == ST_OK; s++)
+				if (l->queue.event[s] == CLOCK)
+					st = read_slot(l, &l->queue.plan.slots[s], l->queue.socket, CLOCK, values);
+			clock[end] = values[CLOCK];
+			ticks[end] = values[TICKS];
+		}
+		hz[i] = st == ST_OK && ticks[1] > ticks[0] && clock[1] >= clock[0] ?
+			mul_div((int64_t)b->a->tsc_hz, (int64_t)(clock[1] - clock[0]), (int64_t)(ticks[1] - ticks[0])) : 0;
+	}
+	if (st != ST_OK)
+		return st;
+	(void)samples_median(hz, CLOSE_WINDOWS); /* sorts them */
+	b->uncore_looked = true;
+	if (hz[CLOSE_WINDOWS * 3 / 4] - hz[CLOSE_WINDOWS / 4] > hz[CLOSE_WINDOWS * 3 / 4] / CLOSE_TOLERANCE) {
+		b->uncore_wandered = true;
+		b->uncore_hz = (uint64_t)hz[CLOSE_WINDOWS * 3 / 4];
+	}
+	return ST_OK;
+}
+
+void queue_begin(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	struct queue_loop *q = &l->queue;
+	const char *problem = "";
+	enum status st;
+
+	memset(q, 0, sizeof(*q));
+	out->queue = (struct queue_result){ .response_milli = -1, .miss_milli = -1, .home_milli = -1 };
+	if (!beyond_l2(l->row))
+		return;
+	q->chase = has_method(l->row);
+	if (b->uncore.absent) {
+		if (q->chase)
+			give_up(out, QUEUE_UNSUPPORTED, b->uncore.absent);
+		return;
+	}
+	const bool streams = l->row->place == PLACE_DRAM && l->row->order == ORDER_STREAMS;
+	const bool elsewhere = l->row->node != 0;
+
+	q->method = method_of(b->cpu->processor);
+	q->streams = traffic_method_of(b->cpu->processor);
+	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
+	q->home = q->socket;
+	if (elsewhere && uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), &q->home) != ST_OK)
+		q->home = q->socket;
+	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->remote[0], &problem)) {
+		if (q->chase)
+			give_up(out, QUEUE_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
+		return;
+	}
+	q->lock = (struct mapping){ .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	if (st == ST_OK)
+		st = b->a->ops->map(b->a->self, &q->lock);
+	if (st != ST_OK) {
+		give_up(out, QUEUE_FAULT, "no page for the bus lock");
+		return;
+	}
+	st = uncore_start(b->a, &b->uncore, &q->plan, 0, q->socket, q->lock.va);
+	if (st == ST_OK && q->home_plan.count)
+		st = uncore_start(b->a, &b->uncore, &q->home_plan, 0, q->home, q->lock.va);
+	q->on = true;
+	if (st == ST_OK && !b->uncore_looked && (q->counted >> CLOCK & 1))
+		st = look_closely(l);
+	q->status = st; /* told at the end */
+}
+
+static enum status read_all(const struct loop *l, uint64_t *values)
+{
+	const struct queue_loop *q = &l->queue;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < q->plan.count && st == ST_OK; i++)
+		st = read_slot(l, &q->plan.slots[i], q->socket, q->event[i], values);
+	for (unsigned i = 0; i < q->home_plan.count && st == ST_OK; i++)
+		st = read_slot(l, &q->home_plan.slots[i], q->home, q->home_event[i], values);
+	return st;
+}
+
+void queue_before(struct loop *l)
+{
+	struct queue_loop *q = &l->queue;
+
+	if (q->on && q->status == ST_OK)
+		q->status = read_all(l, q->before);
+}
+
+static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
+{
+	const struct queue_loop *q = &l->queue;
+	const unsigned places = event >= TRAFFIC ? traffic_places(q->streams, event - TRAFFIC) : 1;
+
+	for (unsigned e = event; e < event + places; e++) {
+		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, slot, q->before[e], after[e]);
+		struct pair *p = &l->b->queue[e][keep];
+
+		*(longer ? &p->longer : &p->shorter) = moved;
+	}
+	if (event == CLOCK) {
+		struct pair *p = &l->b->queue[TICKS][keep];
+
+		*(longer ? &p->longer : &p->shorter) = (int64_t)(after[TICKS] - q->before[TICKS]);
+	}
+}
+
+void queue_after(struct loop *l, unsigned keep, bool longer)
+{
+	struct queue_loop *q = &l->queue;
+	uint64_t after[EVENTS] = { 0 };
+
+	if (!q->on || q->status != ST_OK)
+		return;
+	q->status = read_all(l, after);
+	for (unsigned i = 0; i < q->plan.count && q->status == ST_OK; i++)
+		keep_moved(l, &q->plan.slots[i], q->event[i], after, keep, longer);
+	for (unsigned i = 0; i < q->home_plan.count && q->status == ST_OK; i++)
+		keep_moved(l, &q->home_plan.slots[i], q->home_event[i], after, keep, longer);
+}
+
+/* --- what it means ----------------------------------------------------------------------------- */
+
+static enum status slope(const struct loop *l, unsigned event, int64_t *micro)
+{
+	struct slope s;
+	enum status st = slope_of(l->b->queue[event], l->pairs, l->sets[0].window, STAT_MEDIAN, &s);
+
+	*micro = st == ST_OK ? s.value_micro : 0;
+	return st;
+}
+
+/* Occupancy over inserts in thousandths; -1 when less than one in twenty loads made an entry. */
+static int64_t residence(const int64_t micro[CLOCK + 1], unsigned occupancy, unsigned inserts)
+{
+	return micro[inserts] < 50000 ? -1 : mul_div(micro[occupancy], 1000, micro[inserts]);
+}
+
+static void tell_moved(struct row_result *out, int64_t from_hz, int64_t to_hz)
+{
+	struct text reason;
+
+	if (out->status != ROW_OK && out->status != ROW_NOISY)
+		return;
+	out->status = ROW_UNPROVEN;
+	text_init(&reason, out->reason, sizeof(out->reason));
+	text_fmt(&reason, "the uncore clock moved: ");
+	text_fixed(&reason, from_hz / 1000000, 3);
+	text_fmt(&reason, " to ");
+	text_fixed(&reason, to_hz / 1000000, 3);
+	text_fmt(&reason, " GHz");
+}
+
+/* Whether the uncore clock moved from window to window, or from row to row; then takes `ok` from the row and says so. Its mean goes
+ * with the row. */
+static bool clock_moved(const struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	const int64_t hz = (int64_t)l->b->a->tsc_hz;
+	int64_t cycles = 0, all = 0;
+
+	for (unsigned i = 0; i < l->pairs; i++) { /* what is read beside a window is in both of a pair */
+		cycles += l->b->queue[CLOCK][i].longer - l->b->queue[CLOCK][i].shorter;
+		all += l->b->tsc[0][i].longer - l->b->tsc[0][i].shorter;
+	}
+	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
+
+	/* stores that a window has left are written while counters are read: by ticks between the clock's readings, then, not by the window's. In a
+	 * much shorter one what reading takes, now more, now less, is too large a part */
+	for (unsigned longer = l->sets[0].shorter < l->sets[0].window; longer < 2; longer++) {
+		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
+
+		for (unsigned i = 0; i < l->pairs; i++) {
+			const struct pair *clock = &l->b->queue[CLOCK][i], *tsc = &l->b->queue[TICKS][i];
+			const int64_t ticks = longer ? tsc->longer : tsc->shorter;
+			const int64_t ratio = ticks > 0 ? mul_div(longer ? clock->longer : clock->shorter, 1000000, ticks) : 0;
+
+			least = ratio < least ? ratio : least;
+			most = ratio > most ? ratio : most;
+		}
+		if (most - least <= mul_div(most, CLOCK_TOLERANCE_MICRO, 1000000))
+			continue;
+		b->uncore_wandered = true;
+		tell_moved(out, mul_div(hz, least, 1000000), mul_div(hz, most, 1000000));
+		return true;
+	}
+	const uint64_t now = all >= (int64_t)l->pairs * CLOCK_TICKS_LEAST ? out->queue.uncore_hz : 0, first = b->uncore_hz;
+
+	b->uncore_hz = first ? first : now;
+	if (!now || !first || (now > first ? now - first : first - now) <= (uint64_t)mul_div((int64_t)first, CLOCK_TOLERANCE_MICRO, 1000000))
+		return false;
+	b->uncore_wandered = true;
+	tell_moved(out, (int64_t)first, (int64_t)now);
+	return true;
+}
+
+static void judge(struct loop *l, bool moved, struct row_result *out)
+{
+	struct queue_result *q = &out->queue;
+	const int64_t hz = (int64_t)l->b->a->tsc_hz;
+	int64_t micro[CLOCK + 1];
+	struct slope tsc;
+	struct text reason;
+
+	for (unsigned e = 0; e <= CLOCK; e++)
+		if (!(l->queue.counted >> e & 1)) {
+			micro[e] = 0;
+		} else if (slope(l, e, &micro[e]) != ST_OK) {
+			give_up(out, QUEUE_UNPROVEN, "no window was left");
+			return;
+		}
+	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) != ST_OK || tsc.value_micro <= 0 ||
+	    micro[CLOCK] <= 0 || micro[INSERTS] <= 0 || !out->core_hz) {
+		give_up(out, QUEUE_UNPROVEN, "nothing was counted");
+		return;
+	}
+	q->samples = l->pairs;
+	q->inserts_milli = mul_div(micro[INSERTS], 1, 1000);
+	q->uncore_hz = (uint64_t)mul_div(hz, micro[CLOCK], tsc.value_micro);
+	q->uncore_milli = residence(micro, OCCUPANCY, INSERTS);
+	q->cycles_milli = mul_div(q->uncore_milli, (int64_t)out->core_hz, (int64_t)q->uncore_hz);
+	q->offset_milli = out->value_milli - q->cycles_milli;
+	q->response_milli = residence(micro, RESPONSE, RESPONSE_INSERTS);
+	q->miss_milli = residence(micro, MISS, MISS_INSERTS);
+	q->home_milli = residence(micro, HOME, HOME_INSERTS);
+	q->verdict = QUEUE_OK;
+	if (moved) {
+		give_up(out, QUEUE_UNPROVEN, "the uncore clock moved");
+	} else if (q->inserts_milli < INSERTS_LEAST || q->inserts_milli > INSERTS_MOST) {
+		q->verdict = QUEUE_UNPROVEN;
+		text_init(&reason, q->reason, sizeof(q->reason));
+		text_fixed(&reason, q->inserts_milli, 3);
+		text_fmt(&reason, " entries a load: other traffic, or loads that did not come so far");
+	}
+}
+
+/* Bytes a second of each channel and link, lines and flits by the clock of the uncore. */
+static void traffic(struct loop *l, struct row_result *out)
+{
+	static const struct uncore_derived rate = { .kind = DERIVED_RATE };
+	const struct queue_loop *q = &l->queue;
+	struct traffic_socket *s = &out->traffic.at[0];
+	int64_t clock, units, ticks = 0;
+	struct slope tsc;
+
+	if (slope(l, CLOCK, &clock) != ST_OK || clock <= 0)
+		return;
+	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) == ST_OK)
+		ticks = tsc.value_micro;
+	if (ticks <= 0)
+		return;
+	out->queue.uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
+	traffic_boxes(&l->b->uncore, q->streams, q->socket, q->counted >> TRAFFIC, s);
+	for (unsigned c = 0; c < TRAFFIC_COUNTS; c++) {
+		const bool link = c >= TRAFFIC_RECEIVED;
+		const unsigned first = c < TRAFFIC_WRITE ? TRAFFIC_READ : !link ? TRAFFIC_WRITE : c < TRAFFIC_SENT ? TRAFFIC_RECEIVED : TRAFFIC_SENT;
+
+		if (c - first >= (link ? s->links : s->channels))
+			continue;
+		if (slope(l, TRAFFIC + c, &units) != ST_OK)
+			return;
+		units = link && units < 0 ? 0 : units; /* nothing of the row's own came over the links */
+		if (units < 0 || uncore_derive(&rate, (uint64_t[2]){ (uint64_t)units, 0 }, (uint64_t)clock, out->queue.uncore_hz, &s->bytes[c]) != ST_OK)
+			return;
+		s->bytes[c] = s->bytes[c] * traffic_bytes(c) / 64; /* of DERIVED_RATE */
+	}
+	out->traffic.sockets = s->channels > 0;
+}
+
+void queue_end(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	struct queue_loop *q = &l->queue;
+	enum status st;
+
+	if (!q->on)
+		return;
+	st = uncore_stop(b->a, &b->uncore, &q->plan, 0, q->socket);
+	if (q->home_plan.count) {
+		const enum status home = uncore_stop(b->a, &b->uncore, &q->home_plan, 0, q->home);
+
+		st = st == ST_OK ? home : st;
+	}
+	if (b->a->ops->unmap(b->a->self, &q->lock) != ST_OK && st == ST_OK)
+		st = ST_BROKEN;
+	q->on = false;
+	if (q->status == ST_OK)
+		q->status = st;
+	if (q->status == ST_UNSUPPORTED) {
+		give_up(out, QUEUE_UNSUPPORTED, "a box of it does not keep what is written");
+		return;
+	}
+	if (q->status != ST_OK) {
+		give_up(out, QUEUE_FAULT, "a register of the uncore failed");
+		return;
+	}
+	if (out->status == ROW_FAULT || l->pairs == 0) {
+		if (q->chase)
+			give_up(out, QUEUE_UNPROVEN, "the row has no value");
+		return;
+	}
+	const bool moved = clock_moved(l, out);
+
+	if (q->chase)
+		judge(l, moved, out);
+	else if (q->counted >> TRAFFIC & 1)
+		traffic(l, out);
+}
+
+/* --- what is written --------------------------------------------------------------------------- */
+
+static bool has_numbers(const struct queue_result *q) { return q->samples > 0; }
+
+static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
+{
+	text_fmt(t, ", \"%s\": ", key);
+	text_fixed_or_null(t, milli, 3, there);
+}
+
+void queue_json(struct text *t, const struct queue_result *q)
+{
+	const bool there = has_numbers(q);
+
+	if (q->verdict == QUEUE_NONE) {
+		text_fmt(t, "null");
+		return;
+	}
+	text_fmt(t, "{\"verdict\": \"%s\", \"reason\": \"", queue_verdict_name(q->verdict));
+	text_json(t, q->reason);
+	text_fmt(t, "\"");
+	json_milli(t, "uncore_cycles", q->uncore_milli, there);
+	json_milli(t, "cycles", q->cycles_milli, there);
+	json_milli(t, "core_to_queue", q->offset_milli, there);
+	json_milli(t, "inserts", q->inserts_milli, there);
+	json_milli(t, "l3_response", q->response_milli, there && q->response_milli >= 0);
+	json_milli(t, "miss", q->miss_milli, there && q->miss_milli >= 0);
+	json_milli(t, "home", q->home_milli, there && q->home_milli >= 0);
+	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u, \"parts\": ", (unsigned long long)q->uncore_hz, q->samples);
+	apart_json(t, &q->apart);
+	text_char(t, '}');
+}
+
+void queue_table_line(struct text *t, const struct queue_result *q)
+{
+	char number[32];
+	struct text n;
+
+	if (q->verdict == QUEUE_NONE || q->verdict == QUEUE_UNSUPPORTED)
+		return;
+	text_init(&n, number, sizeof(number));
+	if (has_numbers(q))
+		text_fixed(&n, q->cycles_milli, 3);
+	else
+		text_char(&n, '-');
+	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", queue_verdict_name(q->verdict));
+	if (q->verdict != QUEUE_OK) {
+		text_fmt(t, "%s\n", q->reason);
+		return;
+	}
+	text_fixed(t, q->uncore_milli, 3);
+	text_fmt(t, q->bus ? " clocks from entry to deallocation" : " uncore cycles from entry to deallocation");
+	if (q->home_milli >= 0 && q->miss_milli < 0) {
+		text_fmt(t, " (home ");
+		text_fixed(t, q->home_milli, 3);
+		text_fmt(t, ")");
+	}
+	if (q->miss_milli >= 0) {
+		text_fmt(t, " (L3 ");
+		text_fixed(t, q->response_milli, 3);
+		text_fmt(t, ", beyond ");
+		text_fixed(t, q->miss_milli, 3);
+		text_fmt(t, ")");
+	}
+	text_fmt(t, ", core to queue and back ");
+	text_fixed(t, q->offset_milli, 3);
+	text_fmt(t, " cycles\n");
+	apart_table_line(t, &q->apart);
+}

@@ -1,0 +1,237 @@
+/* bench/workloads/known_program.c: see study.h. Its PEBS parts: trip counts, arguments, addresses, cycles. */
+#include "bench/workloads/known_program.h"
+
+#include "bench/sampling/pebs_address.h"
+#include "bench/workloads/known_program_parts.h"
+#include "pmu/core/pebs.h"
+
+#define CHOICES_MOST  3u
+#define STEADY_TURNS  4000u     /* of k_study under PEBS */
+#define WORDS         4096u     /* visited by the loads whose addresses are put together */
+#define REGISTER_RCX  1u
+
+const char *study_part_name(enum study_part p)
+{
+	static const char *const names[STUDY_PARTS] = { "trip counts", "call arguments", "load addresses", "basic blocks",
+		"call counts", "precise cycles", "loads by source", "memory traffic", "two threads" };
+
+	return (unsigned)p < STUDY_PARTS ? names[p] : "?";
+}
+
+void study_failed(struct study *s, enum study_part part, enum status st, const char *why)
+{
+	s->out->parts[part].status = st;
+	str_copy(s->out->parts[part].reason, sizeof(s->out->parts[part].reason), why ? why : status_name(st));
+}
+
+enum status study_call(struct study *s, const char *name, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	const struct kernel *k = kernel_find(name);
+	uint64_t arguments[6] = { a0, a1, a2 };
+	struct window ignored;
+
+	return k ? window_run(s->b, k, arguments, NULL, 0, &ignored, &s->job) : ST_BROKEN;
+}
+
+static void add_value(struct study_values *v, uint64_t value)
+{
+	v->bins[value < STUDY_BINS ? value : STUDY_BINS - 1]++;
+	if (v->count == 0 || value < v->least)
+		v->least = value;
+	if (v->count == 0 || value > v->most)
+		v->most = value;
+	v->mean_milli += (int64_t)value; /* a sum until finish_values */
+	v->count++;
+}
+
+static void finish_values(struct study_values *v)
+{
+	if (v->count)
+		v->mean_milli = mul_div(v->mean_milli, 1000, v->count);
+}
+
+/* --- code -------------------------------------------------------------------------------------- */
+
+/* A counted loop: CMP of two registers (REX.W 39 /r) and a short JB back. */
+struct counted { uint32_t branch, behind, target; unsigned induction, limit; };
+
+static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out)
+{
+	if ((at[0] & 0xF8) != 0x48 || at[1] != 0x39 || at[2] < 0xC0 || at[3] != 0x72 || at[4] < 0x80)
+		return false;
+	out->induction = (at[2] & 7u) | (at[0] & 1u) << 3;
+	out->limit = (at[2] >> 3 & 7u) | (at[0] >> 2 & 1u) << 3;
+	out->branch = offset + 3;
+	out->behind = offset + 5;
+	out->target = out->behind - (0x100u - at[4]);
+	return true;
+}
+
+/* --- trip counts, arguments, addresses, cycles ------------------------------------------------------- */
+
+/* Samples one event of s->kernel, called with `start` and the numbers behind it. The records are read by the
+ * caller. */
+static bool sample(struct study *s, enum study_part part, struct pebs *p, struct pebs_request *q, const char *event,
+                   uint64_t start, uint64_t turns, uint64_t step)
+{
+	const char *why = NULL;
+	enum status st, stopped;
+
+	q->event = event_find(s->b->cpu->processor, event);
+	if (!q->event) {
+		study_failed(s, part, ST_UNSUPPORTED, "this processor has no such precise event");
+		return false;
+	}
+	st = pebs_open(p, s->b->a, s->b->cpu, s->b->core, &why);
+	if (st == ST_OK)
+		st = pebs_start(p, q, 1, &why);
+	if (st != ST_OK) {
+		study_failed(s, part, st, why);
+		return false;
+	}
+	st = study_call(s, s->kernel->name, start, turns, step);
+	stopped = pebs_stop(p);
+	if (st == ST_OK)
+		st = stopped;
+	if (st != ST_OK)
+		study_failed(s, part, st, NULL);
+	return st == ST_OK;
+}
+
+/* Of the two registers that a loop compares, the one with the larger mean is the trip count (guide). Its values
+ * are those of the records: a loop shows as often as its branch was sampled, a long one more often than a
+ * short one. */
+static void study_one_loop(struct study *s, const struct pebs *p, const struct counted *c)
+{
+	struct study_loop *loop = &s->out->loops[s->out->loop_count];
+	uint64_t base = WINDOW_CODE + s->kernel->offset, sums[2] = { 0, 0 };
+	struct pebs_record r;
+
+	loop->branch = c->branch;
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < p->records && pebs_read(p, i, &r) == ST_OK; i++) {
+			if (r.ip != base + c->target && r.ip != base + c->behind)
+				continue;
+			if (pass == 0) {
+				sums[0] += r.gpr[c->induction];
+				sums[1] += r.gpr[c->limit];
+			} else {
+				add_value(&loop->trips, r.gpr[sums[1] >= sums[0] ? c->limit : c->induction]);
+			}
+		}
+	finish_values(&loop->trips);
+	s->out->loop_count++;
+}
+
+static void study_trips(struct study *s)
+{
+	struct pebs p;
+	struct pebs_request q = { .period = 71 };
+	struct counted c;
+
+	if (!sample(s, STUDY_TRIPS, &p, &q, "BR_INST_RETIRED.CONDITIONAL", s->map.va, STEADY_TURNS, 0))
+		return;
+	for (uint32_t i = 0; i + 5 <= s->kernel->bytes && s->out->loop_count < STUDY_LOOPS; i++)
+		if (counted_loop(study_code(s) + i, i, &c))
+			study_one_loop(s, &p, &c);
+}
+
+static void study_arguments(struct study *s)
+{
+	struct pebs p;
+	struct pebs_request q = { .period = 13 };
+	struct pebs_record r;
+
+	if (!sample(s, STUDY_ARGUMENTS, &p, &q, "BR_INST_RETIRED.NEAR_CALL", s->map.va, STEADY_TURNS, 0))
+		return;
+	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
+		if (study_inside(s, r.ip) && study_offset(s, r.ip)) /* the wrapper's call enters at 0 */
+			add_value(&s->out->argument, r.gpr[REGISTER_RCX]);
+	finish_values(&s->out->argument);
+}
+
+/* The linear addresses of plain loads, from the registers; each must be where what the load brought lies. So
+ * the words that k_touch visits hold numbers that are nowhere else. */
+static void study_addresses(struct study *s)
+{
+	const struct kernel *known = s->kernel;
+	struct pebs p;
+	struct pebs_request q = { .period = 31 };
+	struct pebs_record r;
+	struct operand o;
+	uint64_t *word = (uint64_t *)(void *)((uint8_t *)s->map.host + STUDY_CHOICES_BYTES);
+
+	s->kernel = kernel_find("k_touch");
+	for (unsigned i = 0; i < WORDS; i++)
+		word[i] = (uint64_t)i << 32 | random_below(&s->b->random, UINT32_MAX);
+	if (s->kernel && sample(s, STUDY_ADDRESSES, &p, &q, "MEM_INST_RETIRED.LOADS", s->map.va + STUDY_CHOICES_BYTES, WORDS, sizeof(*word))) {
+		for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++) {
+			uint64_t there = 0;
+
+			if (!study_inside(s, r.ip) || operand_before(study_code(s), s->kernel->bytes, study_offset(s, r.ip), r.gpr, &o) != ST_OK)
+				continue; /* the wrapper's */
+			s->out->addresses++;
+			if (o.destination > 15 || o.address - s->map.va > s->map.bytes - o.bytes)
+				continue;
+			memcpy(&there, (const uint8_t *)s->map.host + (o.address - s->map.va), o.bytes);
+			s->out->addresses_right += there == r.gpr[o.destination];
+		}
+		if (!s->out->addresses || s->out->addresses_right != s->out->addresses)
+			study_failed(s, STUDY_ADDRESSES, ST_BROKEN, "addresses from registers are not those of the loads");
+	}
+	memset(word, 0, WORDS * sizeof(*word)); /* numbers again for the triad */
+	s->kernel = known;
+}
+
+static void study_cycles(struct study *s)
+{
+	struct pebs p;
+	struct pebs_request q = { .period = 499, .companion = true };
+	struct pebs_record r;
+
+	if (!sample(s, STUDY_CYCLES, &p, &q, "INST_RETIRED.TOTAL_CYCLES", s->map.va, STEADY_TURNS, 0))
+		return;
+	s->out->cycle_records = p.records;
+	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
+		s->out->cycle_records_inside += study_inside(s, r.ip);
+	if (q.has_companion && q.events)
+		s->out->cycles_milli = mul_div((int64_t)(p.records * (q.period + 1) + q.since), 1000, (int64_t)q.events);
+	if (p.full)
+		study_failed(s, STUDY_CYCLES, ST_FULL, "the buffer filled");
+	else if (!p.records)
+		study_failed(s, STUDY_CYCLES, ST_UNSUPPORTED, "the event left no record");
+}
+
+/* --- all of it --------------------------------------------------------------------------------- */
+
+void study_run(struct bench *b, struct study_result *out)
+{
+	struct study s = { .b = b, .out = out, .kernel = kernel_find("k_study") };
+	enum status st;
+
+	memset(out, 0, sizeof(*out));
+	s.map.va = WINDOW_DATA;
+	s.map.page_bytes = PAGE_4K;
+	s.map.bytes = STUDY_BUFFER_BYTES;
+	out->ran = true;
+	st = s.kernel ? b->a->ops->map(b->a->self, &s.map) : ST_BROKEN;
+	if (st != ST_OK) {
+		for (unsigned p = 0; p < STUDY_PARTS; p++)
+			study_failed(&s, (enum study_part)p, st, NULL);
+		return;
+	}
+	for (unsigned i = 0; i < STUDY_CHOICES_BYTES; i++)
+		((uint8_t *)s.map.host)[i] = (uint8_t)random_below(&b->random, CHOICES_MOST + 1);
+	study_trips(&s);
+	study_arguments(&s);
+	study_addresses(&s);
+	study_blocks(&s);
+	study_calls(&s);
+	study_cycles(&s);
+	study_loads(&s);
+	study_traffic(&s);
+	study_threads(&s);
+	st = b->a->ops->unmap(b->a->self, &s.map);
+	if (st != ST_OK)
+		study_failed(&s, STUDY_LOADS, st, "unmapping the buffer");
+}

@@ -1,0 +1,186 @@
+/* bench/workloads/known_program_branches.c: last-branch records of a known program: blocks, branches, calls. See study.h. */
+#include "bench/workloads/known_program_parts.h"
+#include "pmu/core/lbr.h"
+
+#define SNAPSHOTS  64u
+#define RANGES_MAX 1024u
+/* Records that hold a whole turn of k_study: of its inner loops 3 branches, one of if and else, call, return, and the outer
+ * loop's before and behind it. */
+#define TURN_RECORDS 8u
+
+/* Length of a branch by its opcode (SDM vol. 2): what lies behind it is a basic block's start. 0: none. */
+static unsigned branch_bytes(const uint8_t *at)
+{
+	if ((at[0] & 0xF0) == 0x70 || at[0] == 0xEB)
+		return 2;
+	if (at[0] == 0xE8 || at[0] == 0xE9)
+		return 5;
+	if (at[0] == 0xC3)
+		return 1;
+	return at[0] == 0x0F && (at[1] & 0xF0) == 0x80 ? 6 : 0;
+}
+
+static bool is_conditional(const uint8_t *at)
+{
+	return (at[0] & 0xF0) == 0x70 || (at[0] == 0x0F && (at[1] & 0xF0) == 0x80);
+}
+
+/* One run of k_study that freezes the stack at its end. */
+static enum status snapshot(struct study *s, uint32_t filter, struct lbr_pair *pairs, unsigned *n, const char **why)
+{
+	struct lbr l;
+	uint32_t turns = 8 + random_below(&s->b->random, 8), start = random_below(&s->b->random, STUDY_CHOICES_BYTES / 2);
+	enum status stopped, st = lbr_open(&l, s->b->a, s->b->cpu, s->b->core, why);
+
+	if (st == ST_OK)
+		st = lbr_start(&l, filter);
+	if (st != ST_OK)
+		return st;
+	st = study_call(s, "k_study", s->map.va + start, turns, lbr_frozen(&l) | 1ull << 63);
+	stopped = lbr_stop(&l, pairs, n);
+	return st == ST_OK ? stopped : st;
+}
+
+/* The outer loop's branch: the conditional one that jumps back furthest. 0 if none was seen. */
+static uint64_t back_edge(const struct study *s, const struct lbr_pair *pairs, unsigned n)
+{
+	uint64_t best = 0, span = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (study_inside(s, pairs[i].from) && pairs[i].from > pairs[i].to && pairs[i].from - pairs[i].to > span &&
+		    is_conditional(study_code(s) + study_offset(s, pairs[i].from))) {
+			best = pairs[i].from;
+			span = pairs[i].from - pairs[i].to;
+		}
+	return best;
+}
+
+/* Keeps the stretches that ran in whole turns of the outer loop. The freeze always comes at the same place of
+ * the program: a trajectory cut anywhere else would favour what lies before that. */
+static void keep_turns(struct study *s, const struct lbr_pair *pairs, unsigned n)
+{
+	uint64_t edge = back_edge(s, pairs, n);
+	unsigned newest = n;
+
+	for (unsigned i = 0; i < n && edge; i++) {
+		if (pairs[i].from != edge)
+			continue;
+		for (unsigned k = newest; k < i && s->range_count < RANGES_MAX; k++)
+			if (study_inside(s, pairs[k + 1].to) && study_inside(s, pairs[k].from))
+				s->ranges[s->range_count++] = (struct study_range){ study_offset(s, pairs[k + 1].to), study_offset(s, pairs[k].from) };
+		if (newest < n)
+			s->out->turns++;
+		newest = i;
+	}
+}
+
+static void add_block(struct study_result *out, uint32_t start)
+{
+	unsigned at = out->block_count;
+
+	for (unsigned i = 0; i < out->block_count; i++)
+		if (out->blocks[i].start == start)
+			return;
+	if (at == STUDY_BLOCKS)
+		return;
+	for (; at > 0 && out->blocks[at - 1].start > start; at--)
+		out->blocks[at] = out->blocks[at - 1];
+	out->blocks[at] = (struct study_block){ .start = start };
+	out->block_count++;
+}
+
+static void add_branch(struct study_result *out, uint32_t at)
+{
+	for (unsigned i = 0; i < out->branch_count; i++)
+		if (out->branches[i].at == at)
+			return;
+	if (out->branch_count < STUDY_BLOCKS)
+		out->branches[out->branch_count++] = (struct study_branch){ .at = at };
+}
+
+/* All blocks of a stretch ran once; its last branch was taken, those before it were not. */
+static void count_blocks(struct study *s)
+{
+	struct study_result *out = s->out;
+
+	for (unsigned i = 0; i < s->range_count; i++) {
+		const uint8_t *last = study_code(s) + s->ranges[i].to;
+
+		add_block(out, s->ranges[i].from);
+		if (is_conditional(last)) {
+			add_block(out, s->ranges[i].to + branch_bytes(last));
+			add_branch(out, s->ranges[i].to);
+		}
+	}
+	for (unsigned i = 0; i < s->range_count; i++) {
+		const struct study_range *r = &s->ranges[i];
+
+		for (unsigned k = 0; k < out->block_count; k++)
+			out->blocks[k].executions += out->blocks[k].start >= r->from && out->blocks[k].start <= r->to;
+		for (unsigned k = 0; k < out->branch_count; k++) {
+			out->branches[k].taken += out->branches[k].at == r->to;
+			out->branches[k].passed += out->branches[k].at >= r->from && out->branches[k].at < r->to;
+		}
+	}
+	for (unsigned k = 0; k < out->block_count && out->turns; k++)
+		out->blocks[k].per_turn_milli = mul_div(out->blocks[k].executions, 1000, out->turns);
+}
+
+void study_blocks(struct study *s)
+{
+	struct lbr_pair pairs[LBR_PAIRS_MAX];
+	const char *why = NULL;
+	struct lbr l;
+	unsigned n;
+	enum status opened = lbr_open(&l, s->b->a, s->b->cpu, s->b->core, &why);
+
+	if (opened == ST_OK && l.pairs < TURN_RECORDS) {
+		opened = ST_UNSUPPORTED;
+		why = "the stack of records is shorter than a turn of the loop";
+	}
+	if (opened != ST_OK) {
+		study_failed(s, STUDY_BLOCKS_PART, opened, why);
+		return;
+	}
+	s->ranges = s->b->host->get(s->b->host->self, RANGES_MAX * sizeof(*s->ranges));
+	if (!s->ranges) {
+		study_failed(s, STUDY_BLOCKS_PART, ST_FULL, "no memory");
+		return;
+	}
+	for (unsigned i = 0; i < SNAPSHOTS; i++) {
+		enum status st = snapshot(s, 0, pairs, &n, &why);
+
+		if (st != ST_OK) {
+			study_failed(s, STUDY_BLOCKS_PART, st, why);
+			break;
+		}
+		keep_turns(s, pairs, n);
+	}
+	count_blocks(s);
+	if (s->out->parts[STUDY_BLOCKS_PART].status == ST_OK && !s->out->turns)
+		study_failed(s, STUDY_BLOCKS_PART, ST_MISSING, "no trajectory holds a whole turn of the loop");
+	s->b->host->put(s->b->host->self, s->ranges, RANGES_MAX * sizeof(*s->ranges));
+}
+
+void study_calls(struct study *s)
+{
+	struct lbr_pair pairs[LBR_PAIRS_MAX];
+	uint64_t sites[LBR_PAIRS_MAX];
+	const char *why = NULL;
+	unsigned n, known;
+	enum status st = snapshot(s, LBR_FILTER_ALL & ~(uint32_t)(LBR_CPL_EQ_0 | LBR_NEAR_REL_CALL), pairs, &n, &why);
+
+	if (st != ST_OK) {
+		study_failed(s, STUDY_CALLS, st, why ? why : st == ST_UNSUPPORTED ? "no filter of last-branch records" : NULL);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (!study_inside(s, pairs[i].from))
+			continue;
+		s->out->calls++;
+		for (known = 0; known < s->out->call_sites && sites[known] != pairs[i].from; known++)
+			;
+		if (known == s->out->call_sites)
+			sites[s->out->call_sites++] = pairs[i].from;
+	}
+}

@@ -1,0 +1,240 @@
+/* bench/workloads/smt_interference.c: what a thread of a core retires alone and beside another that does the same. See study.h.
+ *
+ * Sprunt, Pentium 4 Performance-Monitoring Features (IEEE Micro 2002), "Simultaneous multithreading": a chain of additions
+ * leaves the adder to a second thread, loads that all miss the L1 do not leave it the memory. A thread's own events are
+ * counted in windows of n and 8n iterations while the other works longer; then the other's, the first working longer.
+ * The shorter window is short since two threads that want the same do not fall into the same step each time. */
+#include "bench/measure/cores.h"
+#include "bench/workloads/known_program_parts.h"
+#include "pmu/core/counters.h"
+
+#define ADD_ITERATIONS   100u
+#define LONGER           8u   /* than the shorter window */
+#define LINE             64u
+#define PAIRS_WANTED     21u
+#define PAIRS_SIMULATED  3u
+#define ROUNDS_FACTOR    2u   /* disturbed pairs are repeated, up to as many again */
+
+/* The other thread begins before the window and goes on behind it: its work is longer than the longer window by so much. */
+#define MORE(n)          ((n) + (n) / 2)
+
+enum { EVENT_CYCLES, EVENT_UOPS, EVENT_MISSES, EVENT_OTHER, EVENTS };
+struct contest {
+	struct study *s;
+	const struct kernel *kernel;
+	struct mapping map[2];
+	unsigned cores[2], mapped;
+	uint64_t shorter, buffer_lines;
+	bool disturbed;             /* all windows of a thread were */
+	bool lines;                 /* k_touch over a buffer a thread, else a chain without memory */
+	struct counting counting;
+};
+
+static const struct event *first_of(const struct processor *p, const char *const *names)
+{
+	const struct event *e = NULL;
+
+	for (; *names && !e; names++)
+		e = event_find(p, *names);
+	return e;
+}
+
+/* What is counted; false: the part says what is missing. */
+static bool choose_events(struct contest *c)
+{
+	static const char *const uops[] = { "UOPS_RETIRED", "UOPS_RETIRED.ANY", "UOPS_RETIRED.RETIRE_SLOTS", NULL };
+	static const char *const misses[] = { "L1_LOAD_MISS_RETIRED", "L1D.REPL", "L1D.REPLACEMENT", NULL };
+	const struct processor *p = c->s->b->cpu->processor;
+	const struct event *events[EVENTS] = { c->s->b->cycles, first_of(p, uops), first_of(p, misses), event_find(p, "UOPS_RETIRED.OTHER") };
+	const char *problem = NULL;
+	enum status st = ST_UNSUPPORTED;
+
+	c->counting.events = events[EVENT_OTHER] ? EVENTS : EVENT_OTHER;
+	c->counting.on = true;
+	if (events[EVENT_CYCLES] && events[EVENT_UOPS] && events[EVENT_MISSES])
+		st = plan_events(c->s->b->cpu, events, c->counting.events, &c->counting.plan, &problem);
+	if (st != ST_OK || c->counting.plan.runs != 1) {
+		study_failed(c->s, STUDY_THREADS, ST_UNSUPPORTED, "no events of cycles, uops and L1 misses that can be counted together");
+		return false;
+	}
+	return true;
+}
+
+static void arguments_of(const struct contest *c, unsigned slot, uint64_t iterations, uint64_t a[6])
+{
+	memset(a, 0, 6 * sizeof(a[0]));
+	a[c->kernel->count_argument] = iterations;
+	if (c->lines) {
+		a[0] = c->map[slot].va;
+		a[2] = LINE;
+	}
+}
+
+/* Each thread's buffer into the L2, and no line that a window begins with in the L1. */
+static enum status prepare(struct contest *c, unsigned threads)
+{
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < threads && c->lines && st == ST_OK; i++) {
+		uint64_t a[6];
+		struct window ignored;
+
+		arguments_of(c, i, c->buffer_lines, a);
+		st = window_run_on(c->s->b, c->cores[i], c->kernel, a, NULL, 0, &ignored, &c->s->job);
+	}
+	return st;
+}
+
+/* One window of thread `who`; the other, if there are two, goes on beyond its end. */
+static enum status one_window(struct contest *c, unsigned threads, unsigned who, uint64_t iterations, struct window *out, bool *disturbed)
+{
+	struct bench *b = c->s->b;
+	struct job jobs[2];
+	uint64_t a[6];
+	enum status st = prepare(c, threads);
+
+	arguments_of(c, who, iterations, a);
+	if (st == ST_OK)
+		st = window_load(b, c->cores[who], c->kernel, a, &c->counting, 0, &jobs[0]);
+	if (st == ST_OK && threads > 1) {
+		arguments_of(c, !who, MORE(LONGER * c->shorter), a);
+		st = window_load(b, c->cores[!who], c->kernel, a, NULL, 0, &jobs[1]);
+	}
+	if (st != ST_OK)
+		return st;
+	disturbance_before(b);
+	st = b->a->ops->run(b->a->self, jobs, threads, 0);
+	*disturbed = disturbance_after(b) || *disturbed;
+	if (st == ST_OK)
+		window_read(b, c->cores[who], &c->counting, 0, out);
+	return st;
+}
+
+/* Of good pairs the one of the median cycles: what the longer window counted more. */
+static enum status measure(struct contest *c, unsigned threads, unsigned who, uint64_t more[EVENTS])
+{
+	struct bench *b = c->s->b;
+	const unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? PAIRS_SIMULATED : PAIRS_WANTED;
+	uint64_t kept[PAIRS_WANTED][EVENTS];
+	unsigned n = 0, most = wanted < PAIRS_WANTED ? wanted : PAIRS_WANTED;
+
+	for (unsigned round = 0; round <= most * ROUNDS_FACTOR && n < most; round++) { /* the first is thrown away */
+		struct window w[2];
+		bool disturbed = false;
+
+		for (unsigned longer = 0; longer < 2; longer++) {
+			enum status st = one_window(c, threads, who, longer ? c->shorter * LONGER : c->shorter, &w[longer], &disturbed);
+
+			if (st != ST_OK)
+				return st;
+		}
+		if (disturbed || !round)
+			continue;
+		for (unsigned e = 0; e < c->counting.events; e++)
+			kept[n][e] = w[1].counts[e] - w[0].counts[e];
+		n++;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		unsigned below = 0, equal = 0;
+
+		for (unsigned k = 0; k < n; k++) {
+			below += (int64_t)kept[k][EVENT_CYCLES] < (int64_t)kept[i][EVENT_CYCLES];
+			equal += kept[k][EVENT_CYCLES] == kept[i][EVENT_CYCLES];
+		}
+		if (below <= n / 2 && n / 2 < below + equal) {
+			memcpy(more, kept[i], sizeof(kept[i]));
+			return (int64_t)more[EVENT_CYCLES] > 0 ? ST_OK : ST_BROKEN;
+		}
+	}
+	c->disturbed = n == 0;
+	return ST_BROKEN;
+}
+
+static enum status take(struct contest *c, unsigned threads, unsigned who, struct study_pace *out)
+{
+	struct bench *b = c->s->b;
+	const bool sibling = b->disturbance.sibling_known;
+	uint64_t more[EVENTS] = { 0 };
+	enum status st = counters_start(b->a, b->cpu, &c->counting.plan, 0, c->cores[who]), stopped;
+
+	b->disturbance.sibling_known = sibling && threads < 2; /* one that works for the study disturbs nothing */
+	if (st == ST_OK)
+		st = measure(c, threads, who, more);
+	b->disturbance.sibling_known = sibling;
+	stopped = counters_stop(b->a, b->cpu, &c->counting.plan, 0, c->cores[who]);
+	if (st != ST_OK)
+		return st;
+	out->uops_micro = mul_div((int64_t)more[EVENT_UOPS], 1000000, (int64_t)more[EVENT_CYCLES]);
+	out->misses_milli = mul_div((int64_t)more[EVENT_MISSES], 1000, (int64_t)(c->shorter * (LONGER - 1)));
+	out->other_known = c->counting.events > EVENT_OTHER;
+	out->other_micro = out->other_known ? mul_div((int64_t)more[EVENT_OTHER], 1000000, (int64_t)more[EVENT_CYCLES]) : 0;
+	return stopped;
+}
+
+static enum status open_buffers(struct contest *c)
+{
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < 2 && c->lines && st == ST_OK; i++) {
+		struct mapping *m = &c->map[i];
+
+		m->va = WINDOW_DATA + (1 + i) * PAGE_1G;
+		for (m->page_bytes = PAGE_2M;; m->page_bytes = PAGE_4K) {
+			m->bytes = (c->buffer_lines * LINE + m->page_bytes - 1) / m->page_bytes * m->page_bytes;
+			st = c->s->b->a->ops->map(c->s->b->a->self, m);
+			if (st != ST_UNSUPPORTED || m->page_bytes == PAGE_4K)
+				break;
+		}
+		c->mapped += st == ST_OK;
+	}
+	return st;
+}
+
+static void contest_run(struct contest *c, struct study_contest *out)
+{
+	enum status st = c->kernel ? open_buffers(c) : ST_BROKEN;
+
+	out->kernel = c->kernel ? c->kernel->name : "";
+	if (st == ST_OK)
+		st = take(c, 1, 0, &out->alone);
+	for (unsigned who = 0; who < 2 && st == ST_OK; who++)
+		st = take(c, 2, who, &out->together[who]);
+	for (unsigned i = 0; i < c->mapped; i++) {
+		enum status closed = c->s->b->a->ops->unmap(c->s->b->a->self, &c->map[i]);
+
+		if (st == ST_OK)
+			st = closed;
+	}
+	if (st != ST_OK)
+		study_failed(c->s, STUDY_THREADS, st, c->disturbed ? "every window was disturbed" : NULL);
+}
+
+void study_threads(struct study *s)
+{
+	const struct cpu_cache *l1 = cpu_cache(s->b->cpu, 1), *l2 = cpu_cache(s->b->cpu, 2);
+	const uint64_t of_l2 = l2 ? l2->bytes / LINE / 8 : 0;
+	struct contest c = { .s = s, .cores = { s->b->core, 0 } };
+
+	if (cores_choose(s->b, s->b->core, RELATION_SAME_CORE, 0, &c.cores[1]) != ST_OK) {
+		study_failed(s, STUDY_THREADS, ST_UNSUPPORTED, "one thread a core");
+		return;
+	}
+	if (!choose_events(&c))
+		return;
+	c.kernel = kernel_find("k_addsd_chain");
+	c.shorter = ADD_ITERATIONS;
+	s->out->contests[0].name = "fp_add_latency";
+	contest_run(&c, &s->out->contests[0]);
+	if (s->out->parts[STUDY_THREADS].status != ST_OK)
+		return;
+	if (!l1 || !l1->bytes) {
+		study_failed(s, STUDY_THREADS, ST_UNSUPPORTED, "the size of the L1 is not known");
+		return;
+	}
+	c.kernel = kernel_find("k_touch");
+	c.lines = true;
+	c.shorter = (2 * l1->bytes / LINE > of_l2 ? 2 * l1->bytes / LINE : of_l2) / LONGER; /* more than the L1 holds, and both in the L2 */
+	c.buffer_lines = MORE(LONGER * c.shorter);
+	s->out->contests[1].name = "l1_miss";
+	contest_run(&c, &s->out->contests[1]);
+}

@@ -1,0 +1,354 @@
+/* bench/workloads/workload_account_values.c: what is made of the counts of an accounting, and how it is written. */
+#include "bench/workloads/workload_account.h"
+#include "bench/measure/reduce.h"
+
+#define LINE_BYTES 64
+
+static int64_t value_of(const struct account_result *r, unsigned q)
+{
+	return q == Q_CYCLES ? r->cycles : r->value[q];
+}
+
+bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli)
+{
+	int64_t sum = 0;
+
+	if (!(f->threads >> (r->threads - 1) & 1) || (f->divisor != Q_NOTHING && (!r->known[f->divisor] || r->value[f->divisor] <= 0)))
+		return false;
+	for (unsigned i = 0; i < ACCOUNT_SUM_MAX && f->sum[i]; i++) {
+		unsigned q = (unsigned)(f->sum[i] < 0 ? -f->sum[i] : f->sum[i]) - 1;
+
+		if (q != Q_CYCLES && !r->known[q])
+			return false;
+		sum += f->sum[i] < 0 ? -value_of(r, q) : value_of(r, q);
+	}
+	*milli = f->divisor == Q_NOTHING ? sum * 1000 : mul_div(sum, 1000, r->value[f->divisor]);
+	return true;
+}
+
+/* Whether a formula is said at all: it holds for so many threads, and is no matter of other processors' events alone. */
+static bool is_said(const struct account_result *r, const struct account_formula *f)
+{
+	return f->threads >> (r->threads - 1) & 1 && (!(f->threads & 4) || r->event[f->sum[0] - 1]);
+}
+
+bool account_master(const struct account_result *r, struct account_master *out)
+{
+	static const uint8_t needs[] = { Q_DISPATCHED_UOPS, Q_RETIRED_UOPS, Q_RETIRED_PAIRS, Q_EXECUTE_STALL, Q_EXECUTE_ACTIVE };
+
+	for (unsigned i = 0; i < COUNT_OF(needs); i++)
+		if (!r->known[needs[i]])
+			return false;
+	int64_t dispatched = r->value[Q_DISPATCHED_UOPS], used = r->value[Q_RETIRED_UOPS] + r->value[Q_RETIRED_PAIRS], active = r->value[Q_EXECUTE_ACTIVE];
+
+	if (dispatched <= 0)
+		return false;
+	out->retired = mul_div(active, used, dispatched);
+	out->wasted = mul_div(active, dispatched - used, dispatched);
+	out->stalls = r->value[Q_EXECUTE_STALL];
+	return true;
+}
+
+bool account_bus(const struct account_result *r, struct account_bus *out)
+{
+	if (!r->known[Q_BUS_DATA] || !r->known[Q_BUS_CLOCKS] || !r->known[Q_BUS_LINES] || r->value[Q_BUS_CLOCKS] <= 0 || r->bundle_cycles[Q_BUS_LINES] <= 0)
+		return false;
+	out->bytes = LINE_BYTES * r->value[Q_BUS_LINES];
+	out->bytes_per_second = mul_div(out->bytes, r->core_hz, r->bundle_cycles[Q_BUS_LINES]);
+	out->used_milli = mul_div(r->value[Q_BUS_DATA], 1000, r->value[Q_BUS_CLOCKS]);
+	return true;
+}
+
+/* The cycles of the run that an identity's quantities were counted in. */
+static int64_t identity_cycles(const struct account_result *r, const struct account_formula *f)
+{
+	return r->bundle_cycles[f->sum[0] - 1];
+}
+
+void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS])
+{
+	static const struct { const char *name; uint8_t q, alone; } at[ACCOUNT_LEVELS] = {
+		{ "execution.core", Q_EXECUTE_STALL, Q_EXECUTE_STALL }, { "execution.thread", Q_ALU_STALL, Q_EXECUTE_STALL },
+		{ "retirement.thread", Q_RETIRE_STALL, Q_RETIRE_STALL } };
+
+	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
+		unsigned q = r->threads > 1 ? at[i].q : at[i].alone; /* alone on its core, the thread's stalls are the core's (guide) */
+
+		levels[i] = (struct account_level){ at[i].name, r->value[q], r->known[q] };
+	}
+}
+
+bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP])
+{
+	int64_t more = r->bundle_cycles[Q_ILP_1];
+
+	for (unsigned i = 0; i < ACCOUNT_ILP; i++) {
+		int64_t at_least = 0;
+
+		if (i + 1 < ACCOUNT_ILP) {
+			if (!r->known[Q_ILP_1 + i])
+				return false;
+			at_least = r->value[Q_ILP_1 + i];
+		}
+		cycles[i] = more - at_least;
+		more = at_least;
+	}
+	return true;
+}
+
+/* --- results.json ------------------------------------------------------------------------------ */
+
+static const char *const quantity_names[ACCOUNT_QUANTITIES] = {
+#define QUANTITY(id, bundle, cmask, inv, edge, any, ...) #id,
+#include "bench/workloads/workload_account.def"
+};
+
+static void json_lower(struct text *t, const char *s)
+{
+	for (; *s; s++)
+		text_char(t, *s >= 'A' && *s <= 'Z' ? (char)(*s + 32) : *s);
+}
+
+static void json_counts(struct text *t, const struct account_result *r)
+{
+	bool comma = false;
+
+	text_fmt(t, ", \"counts\": {");
+	for (unsigned q = 0; q < ACCOUNT_QUANTITIES; q++) {
+		if (!r->known[q])
+			continue;
+		text_fmt(t, "%s\"", comma ? ", " : "");
+		json_lower(t, quantity_names[q]);
+		text_fmt(t, "\": {\"event\": \"%s\", \"count\": %lld, \"cycles\": %lld}", r->event[q], (long long)r->value[q],
+		         (long long)r->bundle_cycles[q]);
+		comma = true;
+	}
+	text_fmt(t, "}");
+}
+
+static void json_formulas(struct text *t, const struct account_result *r)
+{
+	bool comma = false;
+
+	text_fmt(t, ", \"values\": {");
+	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++) {
+		const struct account_formula *f = &account_formulas[i];
+		int64_t milli = 0;
+		bool there;
+
+		if (!is_said(r, f))
+			continue;
+		there = account_value(r, f, &milli);
+		text_fmt(t, "%s\"%s\": {\"value\": ", comma ? ", " : "", f->name);
+		text_fixed_or_null(t, milli, 3, there);
+		if (f->equals != Q_NOTHING) {
+			text_fmt(t, ", \"cycles\": ");
+			text_fixed_or_null(t, identity_cycles(r, f) * 1000, 3, there);
+		}
+		text_fmt(t, "}");
+		comma = true;
+	}
+	text_fmt(t, "}");
+}
+
+static void json_master(struct text *t, const struct account_result *r)
+{
+	struct account_master m;
+
+	if (account_master(r, &m))
+		text_fmt(t, ", \"master\": {\"retired\": %lld, \"non_retired\": %lld, \"stalls\": %lld}", (long long)m.retired, (long long)m.wasted,
+		         (long long)m.stalls);
+}
+
+static void json_bus(struct text *t, const struct account_result *r)
+{
+	struct account_bus b;
+
+	if (!account_bus(r, &b))
+		return;
+	text_fmt(t, ", \"bus\": {\"bytes\": %lld, \"bytes_per_second\": %lld, \"used\": ", (long long)b.bytes, (long long)b.bytes_per_second);
+	text_fixed(t, b.used_milli, 3);
+	text_fmt(t, "}");
+}
+
+static void json_terms(struct text *t, const struct account_result *r)
+{
+	text_fmt(t, ", \"terms\": [");
+	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) {
+		text_fmt(t, "%s{\"name\": \"%s\", \"row\": \"%s\", \"event\": ", i ? ", " : "", account_terms[i].name, account_terms[i].row);
+		text_fmt(t, r->terms[i].event ? "\"%s\"" : "null", r->terms[i].event);
+		text_fmt(t, ", \"count\": %lld, \"core_count\": %lld, \"penalty\": ", (long long)r->terms[i].count, (long long)r->terms[i].core_count);
+		text_fixed_or_null(t, r->terms[i].penalty_milli, 3, r->terms[i].penalty_milli >= 0);
+		text_fmt(t, ", \"cycles\": ");
+		text_fixed_or_null(t, mul_div(r->terms[i].count, r->terms[i].penalty_milli, 1), 3, r->terms[i].known);
+		text_fmt(t, ", \"open\": \"%s\"}", r->terms[i].open ? r->terms[i].open : "");
+	}
+	text_fmt(t, "]");
+}
+
+void account_json(struct text *t, const struct account_result *r)
+{
+	struct account_level levels[ACCOUNT_LEVELS];
+	int64_t ilp[ACCOUNT_ILP];
+
+	text_fmt(t, "{\"workload\": \"%s\", \"status\": \"%s\", \"reason\": \"", work_name(r->kind), row_status_name(r->status));
+	text_json(t, r->reason);
+	text_fmt(t, "\", \"threads\": %u, \"iterations\": %llu, \"runs\": %u, \"pairs\": %u, \"cycles\": %lld", r->threads,
+	         (unsigned long long)r->iterations, r->runs, r->pairs, (long long)r->cycles);
+	if (r->status == ROW_OK) {
+		json_counts(t, r);
+		json_formulas(t, r);
+		json_master(t, r);
+		json_bus(t, r);
+		json_terms(t, r);
+		text_fmt(t, ", \"sum\": %lld, \"core_sum\": %lld, \"levels\": {", (long long)r->sum, (long long)r->core_sum);
+		account_levels(r, levels);
+		for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
+			text_fmt(t, "%s\"%s\": {\"stalls\": ", i ? ", " : "", levels[i].name);
+			text_fixed_or_null(t, levels[i].stalls * 1000, 3, levels[i].known);
+			text_fmt(t, ", \"unaccounted\": ");
+			text_fixed_or_null(t, (levels[i].stalls - (i ? r->sum : r->core_sum)) * 1000, 3, levels[i].known);
+			text_fmt(t, "}");
+		}
+		text_fmt(t, "}, \"ilp\": ");
+		if (account_ilp(r, ilp)) {
+			for (unsigned i = 0; i < ACCOUNT_ILP; i++)
+				text_fmt(t, "%s%lld", i ? ", " : "[", (long long)ilp[i]);
+			text_fmt(t, "]");
+		} else {
+			text_fmt(t, "null");
+		}
+	}
+	text_fmt(t, "}");
+}
+
+/* --- for screen and log ------------------------------------------------------------------------ */
+
+static void part(struct text *t, int64_t n, int64_t of)
+{
+	text_fmt(t, " %10lld ", (long long)n);
+	if (of > 0) {
+		char number[24];
+		struct text p;
+
+		text_init(&p, number, sizeof(number));
+		text_fixed(&p, mul_div(n, 1000, of), 1);
+		text_fmt(t, "%6s %%", number);
+	}
+}
+
+static void formula_lines(struct text *t, const struct account_result *r)
+{
+	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++) {
+		const struct account_formula *f = &account_formulas[i];
+		int64_t milli;
+
+		if (!is_said(r, f))
+			continue;
+		text_fmt(t, "  %-24s", f->name);
+		if (!account_value(r, f, &milli)) {
+			text_fmt(t, " not counted: no event for it, or one that is not modelled\n");
+			continue;
+		}
+		if (f->equals != Q_NOTHING) {
+			int64_t stall = r->value[f->sum[0] - 1], active = r->value[f->sum[1] - 1], cycles = identity_cycles(r, f);
+
+			text_fmt(t, " stalled %lld + active %lld = %lld of %lld cycles\n", (long long)stall, (long long)active,
+			         (long long)(stall + active), (long long)cycles);
+			continue;
+		}
+		text_char(t, ' ');
+		text_fixed(t, f->divisor == Q_NOTHING ? milli / 1000 : milli, f->divisor == Q_NOTHING ? 0 : 3);
+		text_char(t, '\n');
+	}
+}
+
+static void master_lines(struct text *t, const struct account_result *r)
+{
+	struct account_master m;
+
+	if (!account_master(r, &m))
+		return;
+	text_fmt(t, "  master equation          retired %lld + non-retired %lld + stalls %lld = %lld of %lld cycles\n", (long long)m.retired, (long long)m.wasted,
+	         (long long)m.stalls, (long long)(m.retired + m.wasted + m.stalls), (long long)r->bundle_cycles[Q_EXECUTE_STALL]);
+}
+
+static void bus_lines(struct text *t, const struct account_result *r)
+{
+	struct account_bus b;
+
+	if (!account_bus(r, &b))
+		return;
+	text_fmt(t, "  front-side bus           %lld bytes, ", (long long)b.bytes);
+	text_fixed(t, b.bytes_per_second / 1000000, 3);
+	text_fmt(t, " GB/s; data in ");
+	text_fixed(t, b.used_milli, 1);
+	text_fmt(t, " %% of its clocks\n");
+}
+
+static void sum_lines(struct text *t, const struct account_result *r)
+{
+	struct account_level levels[ACCOUNT_LEVELS];
+
+	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) {
+		if (!r->terms[i].known || !r->terms[i].count)
+			continue;
+		text_fmt(t, "  %-24s", account_terms[i].name);
+		part(t, mul_div(r->terms[i].count, r->terms[i].penalty_milli, 1000), r->cycles);
+		text_fmt(t, "  %lld x ", (long long)r->terms[i].count);
+		text_fixed(t, r->terms[i].penalty_milli, 3);
+		text_char(t, '\n');
+	}
+	text_fmt(t, "  %-24s", "sum of P x N");
+	part(t, r->sum, r->cycles);
+	if (r->threads > 1)
+		text_fmt(t, "  both threads %lld", (long long)r->core_sum);
+	text_char(t, '\n');
+	account_levels(r, levels);
+	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
+		if (!levels[i].known)
+			continue;
+		text_fmt(t, "  stalls %-17s", levels[i].name);
+		part(t, levels[i].stalls, r->cycles);
+		text_fmt(t, "  unaccounted %lld\n", (long long)(levels[i].stalls - (i ? r->sum : r->core_sum)));
+	}
+	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) { /* a line for each reason */
+		const char *why = r->terms[i].open;
+		bool said = r->terms[i].known;
+
+		for (unsigned k = 0; k < i && !said; k++)
+			said = !r->terms[k].known && r->terms[k].open == why;
+		if (said)
+			continue;
+		text_fmt(t, "  left open, since %s:", why ? why : "it was not counted");
+		for (unsigned k = i; k < ACCOUNT_TERMS; k++)
+			if (!r->terms[k].known && r->terms[k].open == why)
+				text_fmt(t, " %s", account_terms[k].name);
+		text_char(t, '\n');
+	}
+}
+
+void account_lines(struct text *t, const struct account_result *r)
+{
+	int64_t ilp[ACCOUNT_ILP];
+
+	text_fmt(t, "account.%s (%s), %u thread%s a core", work_name(r->kind), work_says(r->kind), r->threads, r->threads == 1 ? "" : "s");
+	if (r->status != ROW_OK) {
+		text_fmt(t, ": %s: %s\n", row_status_name(r->status), r->reason);
+		return;
+	}
+	text_fmt(t, ", %lld cycles, %u runs\n", (long long)r->cycles, r->runs);
+	formula_lines(t, r);
+	master_lines(t, r);
+	bus_lines(t, r);
+	sum_lines(t, r);
+	if (account_ilp(r, ilp)) {
+		text_fmt(t, "  uops started a cycle    ");
+		for (unsigned i = 0; i < ACCOUNT_ILP; i++) {
+			text_fmt(t, " %u%s: ", i, i + 1 == ACCOUNT_ILP ? "+" : "");
+			text_fixed(t, mul_div(ilp[i], 1000, r->bundle_cycles[Q_ILP_1] ? r->bundle_cycles[Q_ILP_1] : 1), 1);
+			text_fmt(t, " %%");
+		}
+		text_char(t, '\n');
+	}
+}

@@ -1,0 +1,266 @@
+/* efi/app/config.c: strict reading of the settings. Every problem is one line: file, line, what was
+ * expected; nothing is guessed and nothing runs before all of it is right. */
+#include "efi/app/config.h"
+#include "bench/measure/reduce.h"
+#include "efi/firmware/console.h"
+#include "efi/firmware/fwcfg.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/text.h"
+
+#define INI_BYTES_MAX     0x10000u
+#define OPTIONS_BYTES     2048u
+#define KEYS "backend, suite, mode, profile, cores, nodes, repetitions, label, seed, end, expect, resume, boots, watchdog"
+#define BACKENDS "auto, hw, sim:NAME or sim:FILE"
+
+void config_problem(struct config *c, const struct origin *from, const char *format, ...)
+{
+	struct text t;
+	va_list args;
+	if (c->problem[0] != 0)
+		return;
+	text_init(&t, c->problem, sizeof(c->problem));
+	text_fmt(&t, "%s:%u: ", from->file, from->line);
+	va_start(args, format);
+	text_vfmt(&t, format, args);
+	va_end(args);
+	str_one_line(c->problem);
+}
+
+static bool is(const char *name, const char *at, size_t n)
+{
+	return str_length(name) == n && memcmp(name, at, n) == 0;
+}
+
+static void take_text(struct config *c, const struct origin *from, const char *key, char *to,
+                      const char *value, size_t n)
+{
+	if (n >= CONFIG_TEXT) {
+		config_problem(c, from, "%s: expected at most %u bytes, found %zu", key, CONFIG_TEXT - 1, n);
+		return;
+	}
+	memcpy(to, value, n);
+	to[n] = 0;
+}
+
+/* Built-in machines go by their name; anything with a path's or an extension's sign is a file. */
+static bool looks_like_file(const char *s)
+{
+	for (; *s != 0; s++)
+		if (*s == '\\' || *s == '/' || *s == '.')
+			return true;
+	return false;
+}
+
+static void take_backend(struct config *c, const struct origin *from, const char *value, size_t n)
+{
+	c->backend_from = *from;
+	c->machine[0] = 0;
+	if (is("auto", value, n)) {
+		c->backend = BACKEND_AUTO;
+	} else if (is("hw", value, n)) {
+		c->backend = BACKEND_HW;
+	} else if (n > 4 && memcmp(value, "sim:", 4) == 0) {
+		c->backend = BACKEND_SIM;
+		take_text(c, from, "backend", c->machine, value + 4, n - 4);
+		for (unsigned i = 0; i < machine_files_count; i++)
+			if (str_equal(machine_files[i].name, c->machine))
+				return;
+		if (looks_like_file(c->machine))
+			return;
+		struct text t;
+		char names[200];
+		text_init(&t, names, sizeof(names));
+		for (unsigned i = 0; i < machine_files_count; i++)
+			text_fmt(&t, "%s%s", i == 0 ? "" : ", ", machine_files[i].name);
+		config_problem(c, from, "backend: unknown machine \"%s\"; expected one of %s, or a file such as sim:my.machine",
+		               c->machine, names);
+	} else {
+		config_problem(c, from, "backend: expected " BACKENDS ", found \"%.*s\"", (int)n, value);
+	}
+}
+
+static void take_number(struct config *c, const struct origin *from, const char *key, const char *value,
+                        size_t n, uint64_t most, uint64_t *to)
+{
+	uint64_t v = 0;
+	if (parse_u64(value, n, &v) != ST_OK || v > most)
+		config_problem(c, from, "%s: expected a number from 0 to %lu, found \"%.*s\"", key,
+		               (unsigned long)most, (int)n, value);
+	else
+		*to = v;
+}
+
+static void take(struct config *c, const struct origin *from, const char *key, size_t key_length,
+                 const char *value, size_t n)
+{
+	static const char *const ends[] = {
+		[END_MENU] = "menu", [END_RETURN] = "return", [END_REBOOT] = "reboot",
+		[END_SHUTDOWN] = "shutdown", [END_EXIT] = "exit",
+	};
+	uint64_t number = c->repetitions;
+
+	/* values go into messages and the journal, which are lines; a quoted load option may hold anything */
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)value[i] < ' ' || value[i] == 127) {
+			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
+			return;
+		}
+	if (is("backend", key, key_length)) {
+		take_backend(c, from, value, n);
+	} else if (is("suite", key, key_length)) {
+		c->suite_from = *from;
+		if (n == 0)
+			config_problem(c, from, "suite: expected quick, full, or row names separated by commas");
+		else
+			take_text(c, from, "suite", c->suite, value, n);
+	} else if (is("mode", key, key_length)) {
+		c->plan = is("plan", value, n);
+		if (!c->plan && !is("measure", value, n))
+			config_problem(c, from, "mode: expected measure or plan, found \"%.*s\"", (int)n, value);
+	} else if (is("profile", key, key_length)) {
+		c->profile_from = *from;
+		take_text(c, from, "profile", c->profile, value, n);
+	} else if (is("cores", key, key_length)) {
+		c->cores_from = *from;
+		take_text(c, from, "cores", c->cores, value, n);
+	} else if (is("nodes", key, key_length)) {
+		c->nodes_from = *from;
+		take_text(c, from, "nodes", c->nodes, value, n);
+	} else if (is("repetitions", key, key_length)) {
+		take_number(c, from, "repetitions", value, n, SAMPLES_MAX, &number);
+		c->repetitions = (unsigned)number;
+	} else if (is("seed", key, key_length)) {
+		take_number(c, from, "seed", value, n, UINT64_MAX, &c->seed);
+	} else if (is("label", key, key_length)) {
+		take_text(c, from, "label", c->label, value, n);
+	} else if (is("expect", key, key_length)) {
+		c->expect_from = *from;
+		take_text(c, from, "expect", c->expect, value, n);
+	} else if (is("resume", key, key_length)) {
+		if (!is("yes", value, n) && !is("no", value, n))
+			config_problem(c, from, "resume: expected yes or no, found \"%.*s\"", (int)n, value);
+		c->resume = is("yes", value, n);
+	} else if (is("boots", key, key_length)) {
+		number = c->boots;
+		take_number(c, from, "boots", value, n, BOOTS_MAX, &number);
+		c->boots = (unsigned)number;
+	} else if (is("watchdog", key, key_length)) {
+		number = c->watchdog_s;
+		take_number(c, from, "watchdog", value, n, WATCHDOG_S_MAX, &number);
+		c->watchdog_s = (unsigned)number;
+		c->watchdog_given = true;
+	} else if (is("end", key, key_length)) {
+		for (unsigned i = 0; i < COUNT_OF(ends); i++)
+			if (is(ends[i], value, n)) {
+				c->end = (enum end_action)i;
+				return;
+			}
+		config_problem(c, from, "end: expected menu, return, reboot, shutdown or exit, found \"%.*s\"",
+		               (int)n, value);
+	} else {
+		config_problem(c, from, "unknown key \"%.*s\"; expected one of " KEYS, (int)key_length, key);
+	}
+}
+
+static void read_file(struct config *c, struct files *files)
+{
+	struct origin from = { CONFIG_FILE, 0 };
+	char *text;
+	size_t bytes, pages_bytes;
+	struct ini r;
+	enum status s = files_read(files, CONFIG_FILE, INI_BYTES_MAX, &text, &bytes, &pages_bytes);
+	if (s == ST_MISSING)
+		return;
+	if (s != ST_OK) {
+		config_problem(c, &from, "cannot be read (%s); expected a text of at most %u bytes", status_name(s), INI_BYTES_MAX);
+		return;
+	}
+	/* Editors on Windows put a UTF-8 byte order mark in front. */
+	size_t skip = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+	ini_init(&r, text + skip, bytes - skip);
+	while ((s = ini_next(&r)) != ST_MISSING) {
+		from.line = r.line;
+		if (s != ST_OK)
+			config_problem(c, &from, "%s; expected \"key = value\"", r.problem);
+		else if (r.section_length != 0)
+			config_problem(c, &from, "section [%.*s]; expected no sections", (int)r.section_length, r.section);
+		else
+			take(c, &from, r.key, r.key_length, r.value, r.value_length);
+	}
+	pages_put(text, pages_bytes);
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Words key=value; a value with blanks stands in double quotes. Changes `text`: quotes go away. */
+static void read_words(struct config *c, const char *file, char *text, bool program_name_first)
+{
+	struct origin from = { file, 1 };
+	bool first = program_name_first;
+	for (char *at = text;;) {
+		while (blank(*at))
+			at++;
+		if (*at == 0)
+			return;
+		char *word = at, *to = at, *equals = NULL;
+		bool quoted = false;
+		for (; *at != 0 && (quoted || !blank(*at)); at++) {
+			if (*at == '"') {
+				quoted = !quoted;
+				continue;
+			}
+			if (*at == '=' && equals == NULL)
+				equals = to;
+			*to++ = *at;
+		}
+		if (*at != 0)
+			at++;
+		if (quoted)
+			config_problem(c, &from, "expected a closing quote in \"%.*s\"", (int)(to - word), word);
+		else if (equals != NULL)
+			take(c, &from, word, (size_t)(equals - word), equals + 1, (size_t)(to - equals - 1));
+		else if (!first) /* the UEFI shell puts the program's own name first */
+			config_problem(c, &from, "expected key=value, found \"%.*s\"", (int)(to - word), word);
+		first = false;
+	}
+}
+
+static void read_load_options(struct config *c)
+{
+	char text[OPTIONS_BYTES];
+	if (uefi.loaded == NULL || uefi.loaded->LoadOptions == NULL || uefi.loaded->LoadOptionsSize < 4)
+		return;
+	/* Boot managers put data of their own there, such as a GUID: only printable text is meant for us. */
+	if (uefi.loaded->LoadOptionsSize > 2 * (OPTIONS_BYTES - 1) ||
+	    !uefi_ascii(uefi.loaded->LoadOptions, uefi.loaded->LoadOptionsSize / 2, text, sizeof(text)) || text[0] == 0)
+		return;
+	read_words(c, "load options", text, true);
+}
+
+static void read_fwcfg(struct config *c)
+{
+	struct origin from = { FWCFG_OPTIONS, 1 };
+	char text[OPTIONS_BYTES];
+	enum status s = fwcfg_read(FWCFG_OPTIONS, text, sizeof(text));
+	if (s == ST_OK)
+		read_words(c, FWCFG_OPTIONS, text, false);
+	else if (s != ST_MISSING)
+		config_problem(c, &from, "expected at most %u bytes", OPTIONS_BYTES - 1);
+}
+
+void config_read(struct config *c, struct files *files)
+{
+	memset(c, 0, sizeof(*c));
+	str_copy(c->suite, sizeof(c->suite), "full");
+	c->resume = true;
+	c->suite_from = c->backend_from = c->expect_from = c->profile_from = (struct origin){ "default", 0 };
+	read_file(c, files);
+	read_load_options(c);
+	read_fwcfg(c);
+	/* Nobody is there to see a hang when nobody is to be asked at the end. */
+	if (!c->watchdog_given && c->end != END_MENU)
+		c->watchdog_s = WATCHDOG_S;
+}

@@ -1,0 +1,23 @@
+/* efi/app/exit.h: how a run of the application ends, for scripts that started it.
+ *
+ * The last line on every console is "stallmeter: end status N"; 0 to 4 mean what they mean for
+ * the host command. With `end = exit` the application then writes EXIT_PORT_BASE + N to QEMU's
+ * isa-debug-exit port, and QEMU ends with (value << 1) | 1: always odd and never 1, so that neither
+ * a shutdown nor a triple fault (both 0), nor a QEMU that did not start (1), looks like success.
+ *
+ *   N  meaning                                              exit status of QEMU
+ *   0  every row ended as expected                          33
+ *   1  a row ended otherwise than expected                  35
+ *   2  bad configuration; nothing was run                   37
+ *   3  nothing could be run, or results could not be kept   39
+ *   4  the user stopped it; what was written is valid       41
+ *   5  a fault outside every recovery; the run broke off    43 */
+#ifndef EFI_EXIT_H
+#define EFI_EXIT_H
+
+#define EXIT_PORT      0xF4 /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
+#define EXIT_PORT_BASE 0x10
+
+enum exit_status { EXIT_GOOD = 0, EXIT_ROWS = 1, EXIT_BAD_INPUT = 2, EXIT_BROKEN = 3, EXIT_STOPPED = 4, EXIT_PANIC = 5 };
+
+#endif

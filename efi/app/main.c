@@ -1,0 +1,191 @@
+/* efi/app/main.c: entry of the UEFI application: settings, backend, suite, end. */
+#include "efi/firmware/console.h"
+#include "efi/app/end.h"
+#include "efi/firmware/fwcfg.h"
+#include "efi/app/menu.h"
+#include "efi/app/run.h"
+#include "efi/app/selftest.h"
+#include "efi/app/simulated.h"
+#include "efi/app/speed.h"
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+struct app {
+	struct files files;
+	struct config config;
+	struct acpi acpi;
+	struct smbios smbios;
+	struct clock clock;
+	struct environment environment;
+	struct state state;
+	struct watchdog watchdog;
+	struct screen screen;
+	struct kept kept;
+	char directory[64];        /* the last run's, before its number */
+	bool prepared;             /* the machine has been looked at: a run again needs not */
+	bool ran;                  /* there is a menu to a run, not only to a refusal */
+	bool may_return;
+	bool again;                /* another boot of a series is to follow */
+	bool refused;              /* the last starts came to nothing */
+};
+
+static enum exit_status on_machine(struct app *app, struct run *r, const char *test)
+{
+	struct hw *hw;
+	enum exit_status result;
+	if (hw_open(&hw, &app->acpi, &app->clock) != ST_OK) {
+		print("no memory for page tables, code and stacks\n");
+		return EXIT_BROKEN;
+	}
+	if (test[0] != 0) {
+		result = selftest_run(test, hw) == 0 ? EXIT_GOOD : EXIT_ROWS;
+	} else {
+		environment_fill(&app->environment, &app->smbios, &app->acpi, &app->clock, hw);
+		suite_run_name(r->directory, sizeof(r->directory), app->smbios.product, smbios_identity(&app->smbios));
+		result = run_suite(&hw->access, r);
+	}
+	for (unsigned i = 0; i < hw->access.cores; i++)
+		if (hw->cores[i]->interrupts != 0)
+			print("processor %u: %lu interrupts came through\n", i, (unsigned long)hw->cores[i]->interrupts);
+	if (hw->lost != 0)
+		print("%u processors were lost on the way\n", hw->lost);
+	app->may_return = hw_close(hw);
+	return result;
+}
+
+static enum exit_status on_simulated(struct app *app, struct run *r)
+{
+	struct simulated sim;
+	enum status s = simulated_open(&sim, &app->config, &app->files);
+	if (s != ST_OK) {
+		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : "no memory for the simulated machine");
+		return app->config.problem[0] != 0 ? EXIT_BAD_INPUT : EXIT_BROKEN;
+	}
+	environment_fill(&app->environment, &app->smbios, &app->acpi, &app->clock, NULL);
+	suite_run_name(r->directory, sizeof(r->directory), sim.access->name, sim.identity);
+	enum exit_status result = run_suite(sim.access, r);
+	simulated_close(&sim);
+	return result;
+}
+
+/* What the machine is, once; then a run of what the settings say. */
+static enum exit_status run_app(struct app *app)
+{
+	struct suite_settings settings;
+	struct run r = { .config = &app->config, .settings = &settings, .files = &app->files, .clock = &app->clock,
+	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog, .kept = &app->kept };
+	char test[64] = "";
+	enum exit_status result;
+
+	if (files_open(&app->files) != ST_OK)
+		print("files: no file system where we were booted from; results go to the screen alone\n");
+	if (!app->prepared)
+		config_read(&app->config, &app->files);
+	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
+	if (s != ST_OK) {
+		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
+		return EXIT_BAD_INPUT;
+	}
+	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
+		test[0] = 0;
+	if (str_equal(test, "debugger")) { /* who answers the accesses to registers itself: tests/boot/debugger.c */
+		print("waiting for a debugger\n");
+		debugger_wait();
+		test[0] = 0;
+	}
+	if (test[0] == 0 && !state_begin(&app->state, &app->files)) {
+		app->refused = true;
+		return EXIT_BROKEN;
+	}
+	if (test[0] == 0)
+		watchdog_arm(&app->watchdog, app->config.watchdog_s);
+	if (!app->prepared) {
+		acpi_open(&app->acpi);
+		smbios_open(&app->smbios);
+		clock_open(&app->clock, &app->acpi);
+		app->prepared = true;
+	}
+	if (str_equal(test, "speed"))
+		return speed_test(&app->clock) == 0 ? EXIT_GOOD : EXIT_ROWS;
+	if (console.drawn != NULL)
+		screen_clear(&app->screen);
+	else if (test[0] == 0)
+		s = screen_open(&app->screen);
+	if (s == ST_FULL)
+		print("no memory for a picture of the screen: its text goes on\n");
+	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
+	str_copy(app->directory, sizeof(app->directory), r.directory);
+	app->ran = test[0] == 0;
+	app->again = r.again;
+	watchdog_disarm(&app->watchdog);
+	return result;
+}
+
+/* The suite that is not the one that ran; NULL with a profile, which has rows of its own. */
+static const char *other_suite(const struct app *app)
+{
+	return app->config.profile[0] != 0 ? NULL : str_equal(app->config.suite, "full") ? "quick" : "full";
+}
+
+/* Runs as often as the user wants. What is to be done at last. */
+static enum end_action run_and_ask(struct app *app, enum exit_status *status)
+{
+	for (;;) {
+		*status = run_app(app);
+		if (app->again)
+			return END_REBOOT;
+		if (app->refused && app->config.end == END_REBOOT)
+			return END_SHUTDOWN; /* else it would go round for ever */
+		if (app->config.end != END_MENU)
+			return app->config.end;
+		struct menu menu = { .kept = app->ran ? &app->kept : NULL, .files = &app->files, .prefix = app->directory, .screen = console.drawn,
+			.other = other_suite(app), .may_run = app->ran && app->may_return, .may_return = app->may_return };
+		enum menu_choice choice = menu_ask(&menu);
+		kept_put(&app->kept);
+		switch (choice) {
+		case MENU_OTHER:
+			str_copy(app->config.suite, sizeof(app->config.suite), menu.other);
+			break;
+		case MENU_AGAIN: break;
+		case MENU_REBOOT: return END_REBOOT;
+		case MENU_SHUTDOWN: return END_SHUTDOWN;
+		case MENU_RETURN: return END_RETURN;
+		}
+		files_close(&app->files);
+	}
+}
+
+static EFI_STATUS EFIAPI run_in_firmware_abi(void)
+{
+	enum exit_status status = EXIT_BROKEN;
+	enum end_action end = END_RETURN;
+	bool may_return = true;
+	struct app *app = pages_get(sizeof(*app));
+
+	uefi.boot->SetWatchdogTimer(0, 0, 0, NULL);
+	console_open();
+	print("Stallmeter: what stalls cost on this machine\n");
+	if (app == NULL) {
+		print("no memory\n");
+	} else {
+		app->may_return = true;
+		end = run_and_ask(app, &status);
+		may_return = app->may_return;
+		files_close(&app->files);
+		kept_put(&app->kept);
+		if (end == END_RETURN)
+			screen_close(&app->screen);
+		if (may_return && console.drawn == NULL) /* a lost processor may still look at its tables */
+			pages_put(app, sizeof(*app));
+	}
+	end_run(end, status, may_return);
+	return EFI_SUCCESS;
+}
+
+/* gnu-efi's start code calls this in the System V ABI; run_in_firmware_abi saves XMM6-15,
+ * which kernels use and the firmware expects to find again. */
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	uefi_init(image, system);
+	return run_in_firmware_abi();
+}

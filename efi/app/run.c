@@ -1,0 +1,380 @@
+/* efi/app/run.c: what suite_run needs from its place. */
+#include "efi/app/run.h"
+#include "bench/suite/listing.h"
+#include "efi/firmware/console.h"
+#include "efi/app/crash.h"
+#include "efi/firmware/screen.h"
+#include "efi/firmware/serial.h"
+#include "pmu/core/cpu.h"
+#include "pmu/backend/msr_guard.h"
+#include "pmu/text.h"
+
+#define EXPECT_BYTES_MAX 0x40000u
+#define LINE_BYTES       4096u
+#define STATUS_COLUMNS   72
+#define PLAN_BYTES_MAX   0x800000u
+
+/* What a refusal of the firmware means for the user. */
+static const char *reason(enum status s)
+{
+	switch (s) {
+	case ST_FULL: return "the volume is full";
+	case ST_REFUSED: return "the volume is write-protected";
+	case ST_MISSING: return "there is no volume or folder to write to";
+	case ST_IO: return "the volume does not answer any more, or is damaged";
+	default: return status_name(s);
+	}
+}
+
+enum status run_settings(struct config *c, struct files *files, struct suite_settings *s)
+{
+	char problem[400], *text;
+	size_t bytes, pages_bytes;
+	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label,
+		.cores = c->cores, .nodes = c->nodes, .profile = c->profile[0] != 0 ? c->profile : NULL };
+	if (s->profile != NULL && c->suite_from.line == 0) /* not asked for: a profile has rows of its own */
+		s->suite = "";
+	enum status result = suite_check(s, problem, sizeof(problem));
+	if (result != ST_OK) {
+		config_problem(c, &c->suite_from, "%s", problem);
+		return result;
+	}
+	if (c->expect[0] == 0)
+		return ST_OK;
+	result = files_read(files, c->expect, EXPECT_BYTES_MAX, &text, &bytes, &pages_bytes);
+	if (result != ST_OK) {
+		config_problem(c, &c->expect_from, "expect: file \"%s\" cannot be read (%s); expected a text of at most %u bytes",
+		               c->expect, status_name(result), EXPECT_BYTES_MAX);
+		return result;
+	}
+	s->expect = text; /* files_read leaves a zero behind it */
+	result = suite_check(s, problem, sizeof(problem));
+	if (result != ST_OK && c->problem[0] == 0) {
+		struct text t;
+		text_init(&t, c->problem, sizeof(c->problem));
+		text_fmt(&t, "%s: %s", c->expect, problem);
+		str_one_line(c->problem);
+	}
+	return result;
+}
+
+/* --- what suite_run calls -------------------------------------------------------------------------- */
+struct here {
+	struct files *files;
+	struct state *state;
+	const struct watchdog *watchdog;
+	struct serial serial;
+	struct kept *kept;
+	bool unkept;              /* there is no run directory: the serial line has it all */
+	const struct clock *clock;
+	uint64_t started;         /* TSC */
+	uint64_t last_file;       /* TSC when the last whole file was there */
+	enum status said;         /* the last reason that was printed */
+	bool status_line;         /* a passing line stands on the screen */
+};
+
+static void clear_status(struct here *p)
+{
+	if (p->status_line)
+		print_screen("\r%*s\r", STATUS_COLUMNS, "");
+	p->status_line = false;
+}
+
+static enum status told(struct here *p, const char *name, enum status s)
+{
+	if (s != ST_OK && s != p->said) {
+		clear_status(p);
+		print("%s: cannot be written: %s; the run goes on\n", name, reason(s));
+		p->said = s;
+	}
+	return s;
+}
+
+static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct here *p = self;
+	watchdog_feed(p->watchdog);
+	kept_append(&p->kept->journal, bytes, n);
+	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, bytes, n));
+	serial_journal(&p->serial, bytes, n); /* behind the file: what is seen there is on the medium */
+	return s;
+}
+
+static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct here *p = self;
+	watchdog_feed(p->watchdog);
+	if (str_equal(name, "machine.txt")) {
+		serial_file(&p->serial, 'm', bytes, n);
+		kept_write(&p->kept->machine, bytes, n);
+	}
+	if (str_equal(name, "results.json"))
+		kept_write(&p->kept->results, bytes, n);
+	if (p->unkept)
+		return ST_OK;
+	enum status s = told(p, name, files_write(p->files, name, bytes, n));
+	uint64_t now = read_tsc();
+	if (s == ST_OK) {
+		clear_status(p);
+		print("written: %s, %zu bytes, %lu ms\n", name, n, p->last_file ? (unsigned long)clock_ms(p->clock, now - p->last_file) : 0ul);
+	}
+	p->last_file = now;
+	return s;
+}
+
+static void place_progress(void *self, const struct progress *p)
+{
+	struct here *place = self;
+	uint64_t ms = clock_ms(place->clock, read_tsc() - place->started);
+	char left[48] = "", line[200];
+	struct text t;
+	unsigned permille = 0;
+	text_init(&t, left, sizeof(left));
+	if (p->work_done != 0 && p->work_total >= p->work_done) {
+		/* In thousandths, so that nothing overflows however long it takes. */
+		uint64_t part = p->work_done / (p->work_total / 1000 + 1);
+		permille = (unsigned)part;
+		if (part > 0)
+			text_fmt(&t, ", about %lu s left", (unsigned long)((ms * 1000 / part - ms) / 1000 + 1));
+	}
+	clear_status(place);
+	text_init(&t, line, sizeof(line));
+	text_fmt(&t, "[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total, progress_name(p), left);
+	print_screen("%s", line);
+	place->status_line = true;
+	if (console.drawn != NULL)
+		screen_progress(console.drawn, line, p->row == NULL ? 1000 : permille);
+	if (p->row != NULL)
+		crash_here(p->row->name);
+}
+
+static void place_row_done(void *self, const struct row_result *r)
+{
+	char line[LINE_BYTES];
+	struct text t;
+	struct here *p = self;
+	clear_status(p);
+	text_init(&t, line, sizeof(line));
+	suite_table_line(&t, r);
+	print_text(line);
+	if (!p->unkept)
+		state_progress(p->state, p->files);
+}
+
+static void place_say(void *self, const char *lines)
+{
+	clear_status(self);
+	print_text(lines);
+}
+
+static bool place_stop(void *self)
+{
+	(void)self;
+	return console_stop_pressed();
+}
+
+static void *place_get(void *self, size_t bytes)
+{
+	(void)self;
+	return pages_get(bytes);
+}
+
+static void place_put(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	pages_put(at, bytes);
+}
+
+/* --- the run ---------------------------------------------------------------------------------------- */
+static enum exit_status end_of(enum status run, enum status restored, enum status files, const struct suite_summary *s)
+{
+	if (run != ST_OK || restored != ST_OK || files != ST_OK || s->files != ST_OK)
+		return EXIT_BROKEN;
+	if (s->stopped)
+		return EXIT_STOPPED;
+	return s->unexpected != 0 ? EXIT_ROWS : EXIT_GOOD;
+}
+
+/* The last line that the medium had when the machine stopped may not have reached the serial line. */
+static void begin_serial(struct here *p, const char *name, const struct earlier_run *e)
+{
+	size_t last = 0;
+	unsigned lines = 0;
+	for (size_t i = 0; e->journal != NULL && i < e->bytes; i++)
+		if (e->journal[i] == '\n') {
+			lines++;
+			last = i + 1 < e->bytes ? i + 1 : last;
+		}
+	serial_begin(&p->serial, name, lines == 0 ? 0 : lines - 1);
+	if (lines != 0)
+		serial_journal(&p->serial, e->journal + last, e->bytes - last);
+}
+
+/* Opens the run's directory: the one that a crash broke off, or a new one. */
+static enum status begin(struct run *r, struct here *place, enum resume *resume, const struct earlier_run *e)
+{
+	enum status s = *resume == RESUME_NEW ? ST_MISSING : files_continue_run(r->files, e->name, e->bytes);
+	if (s == ST_OK) {
+		print("%s: broken off, goes on\n", r->files->run_path);
+		begin_serial(place, e->name, e);
+		return s;
+	}
+	*resume = RESUME_NEW;
+	s = files_begin_run(r->files, r->directory);
+	place->unkept = s != ST_OK;
+	const char *name = r->directory;
+	for (const char *c = r->files->run_path; s == ST_OK && *c != 0; c++)
+		if (*c == '\\')
+			name = c + 1;
+	serial_begin(&place->serial, name, 0);
+	return s;
+}
+
+static void end_series(struct run *r, uint64_t key)
+{
+	r->again = state_series(r->state, r->files, key, r->config->boots);
+	if (r->again)
+		print("boots: %u of %u done\n", r->state->done, r->config->boots);
+	if (r->config->boots < 2 || r->again || r->state->done < r->config->boots)
+		return;
+	enum status s = series_write(r->state, r->files, r->directory);
+	print("boots: %u of %u done%s%s\n", r->state->done, r->config->boots, s == ST_OK ? "; boots.json has their spread" :
+	      "; their spread cannot be written: ", s == ST_OK ? "" : reason(s));
+	state_end(r->state, r->files);
+}
+
+static enum exit_status run_guarded(struct guard *g, const struct access *a, const struct cpu *cpu,
+                                    struct guard_saved *saved, struct run *r)
+{
+	char line[LINE_BYTES];
+	struct text t;
+	struct suite_summary summary;
+	struct earlier_run earlier = { .journal = NULL };
+	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
+		.kept = r->kept };
+	struct suite_host host = {
+		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
+		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
+		.environment = r->environment->lines, .environment_lines = r->environment->count,
+	};
+
+	memset(&summary, 0, sizeof(summary));
+	guard_init(g, a, cpu->processor, saved, GUARD_SAVED_MAX);
+	uint64_t key = suite_key(&g->access, cpu, r->settings);
+	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
+	enum status files = begin(r, &place, &resume, &earlier);
+	if (files != ST_OK) {
+		print("no results will be kept: %s\n", reason(files));
+	}
+	if (resume != RESUME_NEW)
+		kept_append(&r->kept->journal, earlier.journal, earlier.bytes);
+	if (resume == RESUME_FILES) {
+		enum status s = suite_rebuild(earlier.journal, earlier.bytes, &host);
+		resume_put(&earlier);
+		print("%s: its files %s\n", r->files->run_path, s == ST_OK ? "are made from its journal" : reason(s));
+		end_series(r, key);
+		return s == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
+	}
+	if (resume == RESUME_ROWS) {
+		host.journal = earlier.journal;
+		host.journal_bytes = earlier.bytes;
+	}
+	text_init(&t, line, sizeof(line));
+	suite_table_title(&t, &g->access, cpu);
+	if (r->settings->profile == NULL)
+		suite_table_head(&t);
+	print_text(line);
+	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
+	resume_put(&earlier);
+	clear_status(&place);
+	enum status restored = guard_restore(g);
+	if (s == ST_OK) {
+		text_init(&t, line, sizeof(line));
+		suite_table_summary(&t, &g->access, &summary);
+		print_text(line);
+	} else {
+		print("nothing could be run: %s\n", status_name(s));
+	}
+	if (files != ST_OK)
+		print("no results were kept: %s\n", reason(files));
+	else if (summary.files == ST_OK)
+		print("results: %s\n", r->files->run_path);
+	if (s == ST_OK && files == ST_OK && !summary.stopped)
+		end_series(r, key);
+	if (restored != ST_OK)
+		print("a register could not be put back: %s\n", status_name(restored));
+	if (g->refused != 0)
+		print("%u register writes were refused: not listed for this processor\n", g->refused);
+	return end_of(s, restored, files, &summary);
+}
+
+/* --- plan mode -------------------------------------------------------------------------------------- */
+static void planned_say(void *self, const char *lines)
+{
+	struct text *file = self;
+	print_text(lines);
+	if (file->at != NULL)
+		text_bytes(file, lines, str_length(lines));
+}
+
+static bool planned_stop(void *self)
+{
+	(void)self;
+	return console_stop_pressed();
+}
+
+/* The plan on the console and, where results go, in plan.txt. */
+static enum exit_status run_plan(const struct access *a, struct run *r)
+{
+	struct text file = { NULL, 0, 0, false };
+	struct suite_host host = { .self = &file, .say = planned_say, .stop = planned_stop, .get = place_get, .put = place_put };
+	struct suite_plan_summary sum;
+	char problem[400], *at = pages_get(PLAN_BYTES_MAX);
+	if (at != NULL)
+		text_init(&file, at, PLAN_BYTES_MAX);
+	enum status s = suite_plan(a, r->settings, &host, NULL, NULL, &sum, problem, sizeof(problem));
+	if (s != ST_OK) {
+		print("nothing could be planned: %s\n", problem[0] != 0 ? problem : status_name(s));
+		pages_put(at, PLAN_BYTES_MAX);
+		return problem[0] != 0 ? EXIT_BAD_INPUT : EXIT_BROKEN;
+	}
+	print("%u writes in %u sections; %u registers of cores are put back at the end; nothing was written\n", sum.writes,
+	      sum.sections, sum.restored);
+	enum status files = at != NULL ? files_begin_run(r->files, r->directory) : ST_FULL;
+	if (files == ST_OK)
+		files = file.full ? ST_FULL : files_write(r->files, "plan.txt", file.at, file.length);
+	if (files == ST_OK)
+		print("plan: %s\\plan.txt\n", r->files->run_path);
+	else
+		print("the plan was not kept: %s\n", reason(files));
+	pages_put(at, PLAN_BYTES_MAX);
+	return files != ST_OK ? EXIT_BROKEN : sum.refused != 0 ? EXIT_ROWS : EXIT_GOOD;
+}
+
+enum exit_status run_suite(const struct access *a, struct run *r)
+{
+	struct guard *g = pages_get(sizeof(*g));
+	struct guard_saved *saved = pages_get(GUARD_SAVED_MAX * sizeof(*saved));
+	struct cpu *cpu = pages_get(sizeof(*cpu));
+	enum exit_status result = EXIT_BROKEN;
+	char problem[400];
+	enum status s = g != NULL && saved != NULL && cpu != NULL ? cpu_identify(a, cpu) : ST_FULL;
+	if (s != ST_OK)
+		print("the processor could not be identified: %s\n", status_name(s));
+	else if (suite_check_processor(cpu, r->settings, problem, sizeof(problem)) != ST_OK) {
+		print("%s:%u: %s\n", r->config->profile_from.file, r->config->profile_from.line, problem);
+		result = EXIT_BAD_INPUT;
+	} else if (suite_check_places(a, r->settings, problem, sizeof(problem)) != ST_OK) {
+		const struct origin *from = problem[0] == 'c' ? &r->config->cores_from : &r->config->nodes_from;
+
+		print("%s:%u: %s\n", from->file, from->line, problem);
+		result = EXIT_BAD_INPUT;
+	} else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
+		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
+	else
+		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
+	pages_put(cpu, sizeof(*cpu));
+	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
+	pages_put(g, sizeof(*g));
+	return result;
+}

@@ -1,0 +1,33 @@
+/* efi/app/run.h: the suite in the guest: results to the boot volume, table and progress to the console. */
+#ifndef EFI_RUN_H
+#define EFI_RUN_H
+
+#include "efi/platform/clock.h"
+#include "efi/app/config.h"
+#include "efi/app/environment.h"
+#include "efi/app/exit.h"
+#include "efi/storage/saved_results.h"
+#include "efi/storage/resume.h"
+#include "efi/platform/watchdog.h"
+#include "pmu/access.h"
+
+struct run {
+	const struct config *config;
+	const struct suite_settings *settings;
+	struct files *files;
+	const struct clock *clock;
+	const struct environment *environment;
+	struct state *state;
+	struct watchdog *watchdog;
+	struct kept *kept;        /* what is written goes there too */
+	char directory[64];       /* of the results, before its number */
+	bool again;               /* out: another boot of a series is to follow */
+};
+
+/* Fills the settings and checks them against the tables; a problem is a line in c->problem. The
+ * text of the `expect` file stays where s->expect points. */
+MUST_CHECK enum status run_settings(struct config *c, struct files *files, struct suite_settings *s);
+/* Identifies the processor, runs the suite under the guard, prints the table, restores. */
+enum exit_status run_suite(const struct access *a, struct run *r);
+
+#endif

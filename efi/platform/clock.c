@@ -1,0 +1,119 @@
+/* efi/platform/clock.c: TSC calibration. The ACPI timer counts at 3.579545 MHz (ACPI 6.4, 4.8.2.1). */
+#include "efi/platform/clock.h"
+#include "efi/firmware/console.h"
+#include "efi/firmware/uefi.h"
+
+#define PM_HZ     3579545ull
+#define ROUNDS    3u
+#define ROUND_TICKS (PM_HZ / 50) /* 20 ms */
+
+/* TSC ticks of one round, 0 if the timer does not move. */
+static uint64_t pm_round(const struct acpi *a)
+{
+	uint32_t mask = a->pm_timer_bits == 32 ? 0xFFFFFFFFu : 0xFFFFFFu;
+	uint32_t first = in32(a->pm_timer_port) & mask, now = first;
+	uint64_t from, to;
+	/* Start on an edge. */
+	for (unsigned i = 0; now == first; i++) {
+		if (i == 1000000)
+			return 0;
+		now = in32(a->pm_timer_port) & mask;
+	}
+	from = read_tsc();
+	first = now;
+	do {
+		now = in32(a->pm_timer_port) & mask;
+		to = read_tsc();
+	} while (((now - first) & mask) < ROUND_TICKS);
+	return (to - from) * PM_HZ / ((now - first) & mask);
+}
+
+static void sort3(uint64_t v[3])
+{
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned k = 0; k < 2 - i; k++)
+			if (v[k] > v[k + 1]) {
+				uint64_t t = v[k];
+				v[k] = v[k + 1];
+				v[k + 1] = t;
+			}
+}
+
+static bool by_pm_timer(struct clock *c, const struct acpi *a)
+{
+	uint64_t hz[ROUNDS];
+	if (a->pm_timer_port == 0)
+		return false;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		uint64_t flags;
+		__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
+		hz[i] = pm_round(a);
+		if ((flags & 0x200) != 0)
+			__asm__ volatile("sti");
+		if (hz[i] == 0)
+			return false;
+	}
+	sort3(hz);
+	c->tsc_hz = hz[1];
+	uint64_t far = hz[2] - hz[1] > hz[1] - hz[0] ? hz[2] - hz[1] : hz[1] - hz[0];
+	c->spread_ppm = (uint32_t)(far * 1000000 / hz[1]);
+	c->method = "acpi-pm-timer";
+	return true;
+}
+
+/* SDM vol. 3, 19.7.3: TSC = crystal * EBX / EAX; the crystal may be unnamed, then CPUID 0x16's
+ * base frequency is the TSC's to its nearest MHz. */
+static uint64_t cpuid_hz(void)
+{
+	uint32_t top[4], r[4], f[4];
+	cpuid_raw(0, 0, top);
+	if (top[0] < 0x15)
+		return 0;
+	cpuid_raw(0x15, 0, r);
+	if (r[0] == 0 || r[1] == 0)
+		return 0;
+	if (r[2] != 0)
+		return (uint64_t)r[2] * r[1] / r[0];
+	if (top[0] < 0x16)
+		return 0;
+	cpuid_raw(0x16, 0, f);
+	return (uint64_t)(f[0] & 0xFFFF) * 1000000;
+}
+
+void clock_open(struct clock *c, const struct acpi *acpi)
+{
+	uint32_t r[4];
+	memset(c, 0, sizeof(*c));
+	cpuid_raw(0x80000000, 0, r);
+	if (r[0] >= 0x80000007) {
+		cpuid_raw(0x80000007, 0, r);
+		c->invariant = (r[3] >> 8 & 1) != 0;
+	}
+	c->cpuid_hz = cpuid_hz();
+	if (by_pm_timer(c, acpi))
+		return;
+	print("clock: no ACPI timer that moves; ");
+	if (c->cpuid_hz != 0) {
+		c->tsc_hz = c->cpuid_hz;
+		c->method = "cpuid-15h";
+	} else {
+		uint64_t from = read_tsc();
+		uefi.boot->Stall(100000);
+		c->tsc_hz = (read_tsc() - from) * 10;
+		c->method = "firmware-stall";
+	}
+	if (c->tsc_hz == 0)
+		c->tsc_hz = 1;
+	print("the TSC's frequency comes from %s\n", c->method);
+}
+
+uint64_t clock_ticks(const struct clock *c, uint64_t ms)
+{
+	return c->tsc_hz / 1000 * ms;
+}
+
+uint64_t clock_ms(const struct clock *c, uint64_t ticks)
+{
+	uint64_t per_ms = c->tsc_hz / 1000;
+	return per_ms == 0 ? 0 : ticks / per_ms;
+}

@@ -1,0 +1,31 @@
+/* efi/platform/smbios.h: what the firmware calls this machine, and its memory modules. */
+#ifndef EFI_SMBIOS_H
+#define EFI_SMBIOS_H
+
+#include "pmu/base.h"
+
+#define SMBIOS_TEXT    64
+#define SMBIOS_MODULES 32
+
+struct smbios {
+	bool found;
+	char bios_vendor[SMBIOS_TEXT], bios_version[SMBIOS_TEXT], bios_date[SMBIOS_TEXT];
+	char maker[SMBIOS_TEXT], product[SMBIOS_TEXT], version[SMBIOS_TEXT], serial[SMBIOS_TEXT];
+	uint8_t uuid[16];
+	char board_maker[SMBIOS_TEXT], board[SMBIOS_TEXT];
+	struct smbios_module {
+		char place[SMBIOS_TEXT], maker[SMBIOS_TEXT], part[SMBIOS_TEXT];
+		uint64_t bytes;
+		uint16_t mts, configured_mts; /* million transfers a second, 0 unknown */
+	} modules[SMBIOS_MODULES];
+	unsigned module_count;
+};
+
+/* Tests damage the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */
+void smbios_damage(const uint8_t **at, uint32_t *bytes);
+/* Strings are printable ASCII; what is missing is "". */
+void smbios_open(struct smbios *s);
+/* A hash of what stays the same on one machine: UUID, serial, maker, product, board. */
+uint64_t smbios_identity(const struct smbios *s);
+
+#endif

@@ -1,0 +1,233 @@
+/* efi/processor/hw.c: struct access_ops on the machine at hand. Every operation that can fault runs as a
+ * guarded call in the quiet bracket, on the core it is for. */
+#include "efi/processor/hw.h"
+#include "asm/kernel.h"
+#include "efi/firmware/console.h"
+#include "efi/platform/pci.h"
+#include "efi/firmware/uefi.h"
+#include "pmu/text.h"
+
+static enum status op_on(void *self, unsigned core, void (*entry)(struct register_op *), uint64_t index, uint64_t *value)
+{
+	struct register_op op = { .index = index, .value = *value };
+	enum status s = core_call(self, core, entry, &op);
+	if (s == ST_OK)
+		*value = op.value;
+	return s;
+}
+
+static enum status hw_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+	struct register_op op = { .index = leaf, .subindex = subleaf };
+	enum status s = core_call(self, core, op_cpuid, &op);
+	*out = (struct cpuid_regs){ (uint32_t)op.value, (uint32_t)(op.value >> 32), (uint32_t)op.more, (uint32_t)(op.more >> 32) };
+	return s;
+}
+
+static enum status hw_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
+{
+	*value = 0;
+	return op_on(self, core, op_rdmsr, msr, value);
+}
+
+static enum status hw_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	return op_on(self, core, op_wrmsr, msr, &value);
+}
+
+static enum status hw_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
+{
+	*value = 0;
+	return op_on(self, core, op_rdpmc, index, value);
+}
+
+static enum status hw_rdtsc(void *self, unsigned core, uint64_t *value)
+{
+	*value = 0;
+	return op_on(self, core, op_rdtsc, 0, value);
+}
+
+/* --- PCI: ECAM where MCFG covers the bus, else ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2) -------- */
+static enum status hw_mmio(void *self, uint64_t address, unsigned width, uint64_t *value, bool write)
+{
+	struct register_op op = { .index = address, .value = *value, .more = width };
+	if ((width != 1 && width != 2 && width != 4 && width != 8) || address % width != 0)
+		return ST_RANGE;
+	enum status s = core_call(self, 0, write ? op_write : op_read, &op);
+	if (s == ST_OK && !write)
+		*value = op.value;
+	return s;
+}
+
+static enum status hw_mmio_read(void *self, uint64_t address, unsigned width, uint64_t *value)
+{
+	*value = 0;
+	return hw_mmio(self, address, width, value, false);
+}
+
+static enum status hw_mmio_write(void *self, uint64_t address, unsigned width, uint64_t value)
+{
+	return hw_mmio(self, address, width, &value, true);
+}
+
+static enum status hw_pci(void *self, struct pci_address at, uint32_t *value, bool write)
+{
+	uint64_t address, wide = *value;
+	if (at.device > 31 || at.function > 7 || at.reg > 4092 || at.reg % 4 != 0)
+		return ST_RANGE;
+	if (pci_ecam_address(self, at, &address)) {
+		enum status s = hw_mmio(self, address, 4, &wide, write);
+		*value = (uint32_t)wide;
+		return s;
+	}
+	if (at.segment != 0 || at.reg > 252)
+		return ST_UNSUPPORTED;
+	if (write)
+		pci_port_write32(at.bus, at.device, at.function, at.reg, *value);
+	else
+		*value = pci_port_read32(at.bus, at.device, at.function, at.reg);
+	return ST_OK;
+}
+
+static enum status hw_pci_read32(void *self, struct pci_address at, uint32_t *value)
+{
+	*value = 0;
+	return hw_pci(self, at, value, false);
+}
+
+static enum status hw_pci_write32(void *self, struct pci_address at, uint32_t value)
+{
+	return hw_pci(self, at, &value, true);
+}
+
+/* --- memory --------------------------------------------------------------------------------------- */
+static uint64_t memory_bytes(const struct mapping *m) { return m->repeats ? m->page_bytes : m->bytes; }
+
+static enum status hw_map(void *self, struct mapping *m)
+{
+	struct hw *h = self;
+	uint64_t pa = 0;
+	m->host = NULL;
+	m->pa = 0;
+	m->owner = NULL;
+	if (m->page_bytes != PAGE_4K && m->page_bytes != PAGE_2M && m->page_bytes != PAGE_1G)
+		return ST_UNSUPPORTED;
+	if (m->page_bytes == PAGE_1G && !h->window.page_1g)
+		return ST_UNSUPPORTED;
+	if (m->node >= h->access.nodes || m->bytes == 0 || m->bytes % m->page_bytes != 0 || m->va % m->page_bytes != 0 ||
+	    m->va < WINDOW_SCRATCH || m->va >= WINDOW_END || m->bytes > WINDOW_END - m->va)
+		return ST_RANGE;
+	enum status s = physical_get(h->acpi, memory_bytes(m), m->page_bytes, m->node, &pa);
+	if (s != ST_OK)
+		return s;
+	for (uint64_t at = 0; s == ST_OK && at < m->bytes; at += memory_bytes(m)) {
+		s = window_map(&h->window, m->va + at, pa, memory_bytes(m), m->page_bytes, m->executable);
+		if (s != ST_OK)
+			window_unmap(&h->window, m->va, at, m->page_bytes);
+	}
+	if (s != ST_OK) {
+		physical_put(pa, memory_bytes(m));
+		return s;
+	}
+	m->host = (void *)(uintptr_t)pa; /* the firmware maps memory one to one */
+	m->pa = pa;
+	m->owner = h;
+	return ST_OK;
+}
+
+static enum status hw_unmap(void *self, struct mapping *m)
+{
+	struct hw *h = self;
+	if (m->owner != h)
+		return ST_RANGE;
+	window_unmap(&h->window, m->va, m->bytes, m->page_bytes);
+	physical_put(m->pa, memory_bytes(m));
+	m->owner = NULL;
+	m->host = NULL;
+	return ST_OK;
+}
+
+static enum status hw_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
+{
+	return cores_run(self, jobs, n, limit_tsc);
+}
+
+static void *hw_control(void *self, unsigned core)
+{
+	struct hw *h = self;
+	return core < h->access.cores ? h->cores[core]->control : NULL;
+}
+
+static void *hw_ds(void *self, unsigned core)
+{
+	struct hw *h = self;
+	return core < h->access.cores ? h->cores[core]->ds : NULL;
+}
+
+static const struct access_ops ops = {
+	.cpuid = hw_cpuid, .rdmsr = hw_rdmsr, .wrmsr = hw_wrmsr, .rdpmc = hw_rdpmc, .rdtsc = hw_rdtsc,
+	.pci_read32 = hw_pci_read32, .pci_write32 = hw_pci_write32,
+	.mmio_read = hw_mmio_read, .mmio_write = hw_mmio_write,
+	.map = hw_map, .unmap = hw_unmap, .run = hw_run, .control = hw_control, .ds = hw_ds,
+};
+
+static enum status map_fixed(struct hw *h, uint64_t va, uint64_t bytes, unsigned node, bool executable, void **host)
+{
+	uint64_t pa;
+	enum status s = physical_get(h->acpi, bytes, PAGE_4K, node, &pa);
+	if (s != ST_OK && node != 0)
+		s = physical_get(h->acpi, bytes, PAGE_4K, 0, &pa);
+	if (s == ST_OK)
+		s = window_map(&h->window, va, pa, bytes, PAGE_4K, executable);
+	if (s == ST_OK)
+		*host = (void *)(uintptr_t)pa;
+	return s;
+}
+
+static enum status map_areas(struct hw *h)
+{
+	size_t code_bytes = (size_t)(kernel_code_end - kernel_code);
+	void *code;
+	enum status s = map_fixed(h, WINDOW_CODE, (code_bytes + 0xFFF) & ~0xFFFull, h->core_node[0], true, &code);
+	if (s != ST_OK)
+		return s;
+	memcpy(code, kernel_code, code_bytes);
+	for (unsigned i = 0; i < h->access.cores && s == ST_OK; i++) {
+		struct core *c = h->cores[i];
+		s = map_fixed(h, WINDOW_CONTROL + i * CONTROL_BYTES, CONTROL_BYTES, c->node, false, &c->control);
+		if (s == ST_OK)
+			s = map_fixed(h, WINDOW_DS + i * DS_BYTES, DS_BYTES, c->node, false, &c->ds);
+	}
+	return s;
+}
+
+enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock)
+{
+	struct hw *h = pages_get(sizeof(*h));
+	*out = NULL;
+	if (h == NULL)
+		return ST_FULL;
+	h->acpi = acpi;
+	h->clock = clock;
+	h->tsc_per_ms = clock_ticks(clock, 1);
+	h->access = (struct access){ .ops = &ops, .self = h, .kind = ACCESS_HW, .name = "hw",
+		.nodes = acpi->nodes, .tsc_hz = clock->tsc_hz, .core_node = h->core_node, .distance = acpi->distance };
+	enum status s = window_open(&h->window, acpi);
+	if (s != ST_OK)
+		return s;
+	cores_start(h);
+	if (h->access.cores == 0)
+		return ST_FULL;
+	for (unsigned i = 0; i < h->access.cores; i++)
+		h->core_node[i] = (uint8_t)h->cores[i]->node;
+	s = map_areas(h);
+	pci_open(h);
+	if (s == ST_OK)
+		*out = h;
+	return s;
+}
+
+bool hw_close(struct hw *h)
+{
+	return cores_stop(h);
+}

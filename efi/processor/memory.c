@@ -1,0 +1,236 @@
+/* efi/processor/memory.c: page tables (SDM vol. 3, 4.5) and memory types (SDM vol. 3, 12.11). */
+#include "efi/processor/memory.h"
+#include "efi/firmware/uefi.h"
+#include "pmu/text.h"
+
+#define PRESENT_RW_AD 0x63ull /* present, writable, accessed and dirty already set: no assists */
+#define PAGE_SIZE_BIT 0x80ull
+#define NO_EXECUTE    (1ull << 63)
+#define ADDRESS_MASK  0x000FFFFFFFFFF000ull
+#define CR4_LA57      (1ull << 12)
+#define MSR_EFER      0xC0000080u
+#define LOW_LIMIT     0x1000000ull /* below 16 MiB live the firmware's legacy ranges and fixed MTRRs */
+
+#define WINDOW_ENTRY  (WINDOW_BASE >> 39 & 511)
+
+/* --- page tables --------------------------------------------------------------------------------- */
+enum status window_open(struct window *w, const struct acpi *acpi)
+{
+	uint64_t cr3, cr4;
+	uint32_t r[4];
+	w->acpi = acpi;
+	w->nx = (msr_read(MSR_EFER) >> 11 & 1) != 0;
+	cpuid_raw(0x80000001, 0, r);
+	w->page_1g = (r[3] >> 26 & 1) != 0;
+	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
+	__asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
+	w->level4 = pages_get(0x1000);
+	w->level5 = (cr4 & CR4_LA57) != 0 ? pages_get(0x1000) : NULL;
+	uint64_t *entry = pages_get(0x1000);
+	if (w->level4 == NULL || entry == NULL || ((cr4 & CR4_LA57) != 0 && w->level5 == NULL))
+		return ST_FULL;
+	w->level4[WINDOW_ENTRY] = (uint64_t)(uintptr_t)entry | PRESENT_RW_AD;
+	w->cr3 = (uint64_t)(uintptr_t)(w->level5 != NULL ? w->level5 : w->level4) | (cr3 & 0x18);
+	window_refresh(w);
+	return ST_OK;
+}
+
+void window_refresh(struct window *w)
+{
+	uint64_t cr3;
+	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
+	const uint64_t *theirs = (const uint64_t *)(uintptr_t)(cr3 & ADDRESS_MASK);
+	if (w->level5 != NULL) {
+		/* Everything below 256 TiB hangs on entry 0; there our own level 4 goes in. */
+		for (unsigned i = 1; i < 512; i++)
+			if (w->level5[i] != theirs[i])
+				w->level5[i] = theirs[i];
+		w->level5[0] = (uint64_t)(uintptr_t)w->level4 | PRESENT_RW_AD;
+		theirs = (const uint64_t *)(uintptr_t)(theirs[0] & ADDRESS_MASK);
+	}
+	for (unsigned i = 0; i < 512; i++)
+		if (i != WINDOW_ENTRY && w->level4[i] != theirs[i])
+			w->level4[i] = theirs[i];
+}
+
+static unsigned leaf_level(uint64_t page)
+{
+	return page == PAGE_1G ? 3 : page == PAGE_2M ? 2 : 1;
+}
+
+/* The entry of `va` at `level`, tables above it made on demand; NULL: no memory, or a large page is in the way. */
+static uint64_t *entry_of(struct window *w, uint64_t va, unsigned level, bool make)
+{
+	uint64_t *table = w->level4;
+	for (unsigned l = 4; l > level; l--) {
+		uint64_t *e = &table[va >> (12 + 9 * (l - 1)) & 511];
+		if ((*e & 1) == 0) {
+			uint64_t *fresh = make ? pages_get(0x1000) : NULL;
+			if (fresh == NULL)
+				return NULL;
+			*e = (uint64_t)(uintptr_t)fresh | PRESENT_RW_AD;
+		} else if ((*e & PAGE_SIZE_BIT) != 0) {
+			return NULL;
+		}
+		table = (uint64_t *)(uintptr_t)(*e & ADDRESS_MASK);
+	}
+	return &table[va >> (12 + 9 * (level - 1)) & 511];
+}
+
+/* A table that earlier, smaller pages left behind empty makes room for a large page. */
+static bool make_way(uint64_t *e)
+{
+	uint64_t *below = (uint64_t *)(uintptr_t)(*e & ADDRESS_MASK);
+	if ((*e & PAGE_SIZE_BIT) != 0)
+		return false;
+	for (unsigned i = 0; i < 512; i++)
+		if ((below[i] & 1) != 0 && !make_way(&below[i]))
+			return false;
+	pages_put(below, 0x1000);
+	*e = 0;
+	return true;
+}
+
+enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable)
+{
+	unsigned level = leaf_level(page);
+	uint64_t bits = PRESENT_RW_AD | (level > 1 ? PAGE_SIZE_BIT : 0) | (executable || !w->nx ? 0 : NO_EXECUTE);
+	for (uint64_t at = 0; at < bytes; at += page) {
+		uint64_t *e = entry_of(w, va + at, level, true);
+		enum status s = e == NULL ? ST_FULL : ST_OK;
+		if (e != NULL && (*e & 1) != 0 && (level == 1 || !make_way(e)))
+			s = ST_BROKEN;
+		if (s != ST_OK) {
+			window_unmap(w, va, at, page);
+			return s;
+		}
+		*e = (pa + at) | bits;
+	}
+	return ST_OK;
+}
+
+void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page)
+{
+	for (uint64_t at = 0; at < bytes; at += page) {
+		uint64_t *e = entry_of(w, va + at, leaf_level(page), false);
+		if (e != NULL)
+			*e = 0;
+	}
+}
+
+/* --- memory types -------------------------------------------------------------------------------- */
+#define MTRR_MAX 32u
+#define TYPE_WB  6u
+struct mtrrs { bool on; uint8_t preset; unsigned count; uint64_t base[MTRR_MAX], mask[MTRR_MAX]; uint64_t address_mask; };
+
+static void read_mtrrs(struct mtrrs *m)
+{
+	uint32_t r[4];
+	memset(m, 0, sizeof(*m));
+	cpuid_raw(1, 0, r);
+	if ((r[3] >> 12 & 1) == 0)
+		return;
+	uint64_t preset = msr_read(0x2FF); /* IA32_MTRR_DEF_TYPE: [11] on, [7:0] type elsewhere */
+	m->on = (preset >> 11 & 1) != 0;
+	m->preset = (uint8_t)preset;
+	m->count = (unsigned)(msr_read(0xFE) & 0xFF); /* IA32_MTRRCAP: variable ranges */
+	if (m->count > MTRR_MAX)
+		m->count = MTRR_MAX;
+	cpuid_raw(0x80000000, 0, r);
+	unsigned bits = 36;
+	if (r[0] >= 0x80000008) {
+		cpuid_raw(0x80000008, 0, r);
+		bits = r[0] & 0xFF;
+	}
+	m->address_mask = ((1ull << bits) - 1) & ~0xFFFull;
+	for (unsigned i = 0; i < m->count; i++) {
+		m->base[i] = msr_read(0x200 + 2 * i);
+		m->mask[i] = msr_read(0x201 + 2 * i);
+	}
+}
+
+/* Is the whole of [from, to) write-back? Ranges that MTRRs cut are not. */
+static bool all_write_back(const struct mtrrs *m, uint64_t from, uint64_t to)
+{
+	bool covered = false;
+	if (!m->on)
+		return true; /* nothing says otherwise: page attributes alone decide, or nobody does */
+	for (unsigned i = 0; i < m->count; i++) {
+		if ((m->mask[i] >> 11 & 1) == 0)
+			continue;
+		uint64_t mask = m->mask[i] & m->address_mask, base = m->base[i] & mask;
+		uint64_t size = (~mask & m->address_mask) + 0x1000; /* contiguous masks, as all firmware writes */
+		if (to <= base || from >= base + size)
+			continue;
+		if (from < base || to > base + size || (m->base[i] & 0xFF) != TYPE_WB)
+			return false;
+		covered = true;
+	}
+	return covered || m->preset == TYPE_WB;
+}
+
+/* --- physical memory ----------------------------------------------------------------------------- */
+/* Tries to take `bytes` from [from, to), highest place first. */
+static bool take_from(const struct mtrrs *m, uint64_t from, uint64_t to, uint64_t bytes, uint64_t align, uint64_t *pa)
+{
+	if (to < bytes)
+		return false;
+	for (uint64_t at = (to - bytes) & ~(align - 1); at >= from && at >= LOW_LIMIT; at -= align) {
+		EFI_PHYSICAL_ADDRESS address = at;
+		if (all_write_back(m, at, at + bytes) &&
+		    uefi.boot->AllocatePages(AllocateAddress, EfiLoaderData, bytes >> 12, &address) == EFI_SUCCESS) {
+			*pa = at;
+			return true;
+		}
+		if (at < align)
+			break;
+	}
+	return false;
+}
+
+enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa)
+{
+	UINTN size = 0, key, step;
+	UINT32 version;
+	struct mtrrs mtrrs;
+	enum status result = ST_FULL;
+
+	if (bytes == 0 || (bytes & 0xFFF) != 0)
+		return ST_RANGE;
+	read_mtrrs(&mtrrs);
+	if (uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL)
+		return ST_IO;
+	size += 16 * step; /* the map grows by what holds it */
+	size_t held = size;
+	uint8_t *map = pages_get(held);
+	if (map == NULL)
+		return ST_FULL;
+	if (uefi.boot->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)map, &key, &step, &version) != EFI_SUCCESS)
+		size = 0;
+	for (UINTN at = 0; at + step <= size && result != ST_OK; at += step) {
+		const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + at);
+		if (d->Type != EfiConventionalMemory)
+			continue;
+		for (unsigned i = 0; i < acpi->range_count && result != ST_OK; i++) {
+			const struct node_range *n = &acpi->ranges[i];
+			uint64_t from = d->PhysicalStart, to = from + (d->NumberOfPages << 12);
+			if (n->node != node)
+				continue;
+			if (from < n->from)
+				from = n->from;
+			if (to > n->to)
+				to = n->to;
+			if (to > from && take_from(&mtrrs, from, to, bytes, align, pa))
+				result = ST_OK;
+		}
+	}
+	pages_put(map, held);
+	if (result == ST_OK)
+		memset((void *)(uintptr_t)*pa, 0, bytes);
+	return result;
+}
+
+void physical_put(uint64_t pa, uint64_t bytes)
+{
+	uefi.boot->FreePages(pa, bytes >> 12);
+}

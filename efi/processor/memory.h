@@ -1,0 +1,31 @@
+/* efi/processor/memory.h: own page tables with the window of pmu/access.h, and physical memory by node. */
+#ifndef EFI_MEMORY_H
+#define EFI_MEMORY_H
+
+#include "efi/platform/acpi.h"
+#include "pmu/access.h"
+
+/* The firmware's address space, taken over entry by entry, with the window's entry ours. */
+struct window {
+	uint64_t cr3;        /* of our tables */
+	uint64_t *level5;    /* with 57-bit addresses, else NULL */
+	uint64_t *level4;
+	bool nx;             /* the no-execute bit is in use */
+	bool page_1g;        /* CPUID 0x80000001 EDX[26] */
+	const struct acpi *acpi;
+};
+
+MUST_CHECK enum status window_open(struct window *w, const struct acpi *acpi);
+/* Follows the firmware's top-level entries; called before each bracket of the boot processor. */
+void window_refresh(struct window *w);
+/* Maps [va, va + bytes) to pa with pages of exactly `page` bytes. ST_FULL: no memory for tables;
+ * ST_BROKEN: something is mapped there. */
+MUST_CHECK enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable);
+void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page);
+
+/* `bytes` of conventional memory of one MTRR type, write-back, in one piece, aligned, on a node;
+ * zeroed. ST_FULL: there is none. */
+MUST_CHECK enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa);
+void physical_put(uint64_t pa, uint64_t bytes);
+
+#endif

@@ -1,0 +1,444 @@
+/* efi/processor/smp.c: all processors: started once, each in a mailbox loop of ours until the end.
+ *
+ * The firmware's time-out is not used: it would reset a processor that is at work. An idle one
+ * waits by MWAIT on its mailbox's line; under a hypervisor by HLT and an NMI wakes it (a simulated
+ * MWAIT is often a busy loop); without a local APIC by PAUSE. */
+#include "efi/processor/apic.h"
+#include "efi/firmware/console.h"
+#include "efi/firmware/fwcfg.h"
+#include "efi/processor/hw.h"
+#include "efi/processor/mp.h"
+#include "efi/processor/quiet.h"
+#include "efi/firmware/uefi.h"
+#include "efi/processor/ap_start.h"
+#include "pmu/text.h"
+
+#define START_MS   5000u  /* for the first answer; includes what an emulator needs */
+#define READY_MS   2000u  /* from a posted call to its processor's answer */
+#define LIMIT_MS   60000u /* of a job when the caller names none */
+#define ABANDON_MS 500u   /* from the NMI that ends a call to its end */
+#define LEAVE_MS   3000u
+
+static const EFI_GUID mp_services = MP_SERVICES_GUID;
+
+static uint64_t job_stack(const struct core *c)
+{
+	return WINDOW_CONTROL + (uint64_t)c->number * CONTROL_BYTES + CONTROL_BYTES;
+}
+
+static void kick(struct hw *h, const struct core *c)
+{
+	if (h->cores[0]->has_apic)
+		(void)apic_send_nmi(c->apic_id);
+}
+
+/* --- an application processor --------------------------------------------------------------------- */
+static void park(const struct hw *h, struct core *c)
+{
+	switch (h->park) {
+	case PARK_MWAIT:
+		__asm__ volatile("monitor" : : "a"(&c->posted), "c"(0), "d"(0) : "memory");
+		if (c->posted == c->done)
+			__asm__ volatile("mwait" : : "a"(0), "c"(0) : "memory");
+		break;
+	case PARK_HLT:
+		/* An NMI between the test and HLT is lost; the sender repeats it. */
+		if (c->posted == c->done)
+			__asm__ volatile("hlt" : : : "memory");
+		break;
+	case PARK_SPIN:
+		relax();
+		break;
+	}
+}
+
+/* Comes back with our tables still loaded. */
+static void loop(struct core *c)
+{
+	struct hw *h = c->hw;
+	quiet_enter(c, h->window.cr3, h->window.nx);
+	c->answered = 1;
+	for (;;) {
+		uint64_t n;
+		while ((n = c->posted) == c->done)
+			park(h, c);
+		if (c->leave)
+			break;
+		/* Buffers may have come and gone: the boot processor's change of CR3 forgot them too. */
+		__asm__ volatile("mov %0, %%cr3" : : "r"(h->window.cr3) : "memory");
+		c->ready = n;
+		while (h->go < c->go_at && *(volatile uint64_t *)&c->abandon == 0)
+			relax();
+		c->faulted = h->go < c->go_at ? 2 : guarded_call(c, c->entry, c->argument, c->stack_top);
+		__asm__ volatile("" : : : "memory");
+		c->done = n;
+	}
+}
+
+static void loop_and_leave(void *argument)
+{
+	struct core *c = argument;
+	loop(c);
+	quiet_leave(c);
+	c->answered = 2;
+}
+
+static VOID EFIAPI ap_procedure(VOID *argument)
+{
+	struct hw *h = argument;
+	uint32_t id = apic_own_id();
+	for (unsigned i = 1; i < h->started; i++)
+		if (h->all[i]->apic_id == id) {
+			call_on_stack((uint64_t)(uintptr_t)h->all[i]->stack + STACK_BYTES, loop_and_leave, h->all[i]);
+			return;
+		}
+}
+
+/* --- the boot processor's side -------------------------------------------------------------------- */
+enum status core_make(struct hw *h, uint32_t apic_id, struct core **out)
+{
+	struct core *c = pages_get(sizeof(*c));
+	*out = c;
+	if (c == NULL)
+		return ST_FULL;
+	c->self = (uint64_t)(uintptr_t)c;
+	c->hw = h;
+	c->apic_id = apic_id;
+	c->node = acpi_core_node(h->acpi, apic_id);
+	c->idt = pages_get(4096);
+	c->gdt = pages_get(GDT_BYTES);
+	c->tss = pages_get(4096);
+	c->fault_stacks = pages_get(3 * FAULT_STACK_BYTES);
+	c->stack = pages_get(STACK_BYTES);
+	return c->idt && c->gdt && c->tss && c->fault_stacks && c->stack ? ST_OK : ST_FULL;
+}
+
+static void post(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top, uint64_t go_at)
+{
+	c->entry = entry;
+	c->argument = argument;
+	c->stack_top = stack_top;
+	c->go_at = go_at;
+	c->abandon = 0;
+	__asm__ volatile("mfence" : : : "memory");
+	c->posted = c->posted + 1;
+}
+
+/* Waits until *word is `value`. One that sleeps without looking is woken by an NMI each ms. */
+static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word, uint64_t value, uint64_t ms, bool at_once)
+{
+	uint64_t from = read_tsc(), kicked = from, now;
+	if (at_once && *word != value)
+		kick(h, c);
+	while (*word != value) {
+		relax();
+		now = read_tsc();
+		if (now - from > ms * h->tsc_per_ms)
+			return false;
+		if (now - kicked > h->tsc_per_ms) {
+			kick(h, c);
+			kicked = now;
+		}
+	}
+	return true;
+}
+
+static bool wait_ready(struct hw *h, struct core *c)
+{
+	if (wait_for(h, c, &c->ready, c->posted, READY_MS, h->park == PARK_HLT))
+		return true;
+	c->lost = true;
+	h->lost++;
+	return false;
+}
+
+/* Until `deadline` (TSC), then an NMI ends the call. False: not even that; the core is lost. */
+static bool wait_done(struct hw *h, struct core *c, uint64_t from, uint64_t limit)
+{
+	while (c->done != c->posted && read_tsc() - from < limit)
+		relax();
+	if (c->done == c->posted)
+		return true;
+	c->abandon = 1;
+	if (wait_for(h, c, &c->done, c->posted, ABANDON_MS, true))
+		return true;
+	c->lost = true;
+	h->lost++;
+	return false;
+}
+
+static enum status outcome(const struct core *c, uint64_t faulted)
+{
+	if (faulted == 0)
+		return ST_OK;
+	if (faulted == 2 || c->vector == VECTOR_DEADLINE || (c->vector == VECTOR_NMI && c->abandon != 0))
+		return ST_TIMEOUT;
+	return ST_FAULT;
+}
+
+enum status core_call(struct hw *h, unsigned core, void (*entry)(struct register_op *), struct register_op *op)
+{
+	enum status s;
+	if (core >= h->access.cores)
+		return ST_RANGE;
+	struct core *b = h->cores[0], *c = h->cores[core];
+	if (c->lost)
+		return ST_TIMEOUT;
+	window_refresh(&h->window);
+	quiet_enter(b, h->window.cr3, h->window.nx);
+	if (core == 0) {
+		s = outcome(b, guarded_call(b, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0));
+	} else {
+		post(c, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0, 0);
+		if (wait_ready(h, c) && wait_done(h, c, read_tsc(), READY_MS * h->tsc_per_ms))
+			s = outcome(c, c->faulted);
+		else
+			s = ST_TIMEOUT;
+	}
+	quiet_leave(b);
+	return s;
+}
+
+static void settle(struct job *j, const struct core *c, uint64_t faulted)
+{
+	j->status = outcome(c, faulted);
+	if (faulted == 1) {
+		j->vector = (uint8_t)c->vector;
+		j->ip = c->ip;
+	}
+}
+
+static enum status check_jobs(const struct hw *h, struct job *jobs, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (jobs[i].core >= h->access.cores)
+			return ST_RANGE;
+		for (unsigned k = 0; k < i; k++)
+			if (jobs[k].core == jobs[i].core)
+				return ST_RANGE;
+		jobs[i].status = h->cores[jobs[i].core]->lost ? ST_TIMEOUT : ST_OK;
+		jobs[i].vector = 0;
+		jobs[i].ip = 0;
+	}
+	return ST_OK;
+}
+
+enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit_tsc)
+{
+	struct core *b = h->cores[0];
+	struct job *own = NULL;
+	uint64_t from, faulted = 0;
+	enum status s = check_jobs(h, jobs, n);
+	if (s != ST_OK)
+		return s;
+	if (limit_tsc == 0)
+		limit_tsc = LIMIT_MS * h->tsc_per_ms;
+	if (limit_tsc < h->tsc_per_ms)
+		limit_tsc = h->tsc_per_ms;
+	h->generation++;
+	window_refresh(&h->window);
+	quiet_enter(b, h->window.cr3, h->window.nx);
+	for (unsigned i = 0; i < n; i++) {
+		struct core *c = h->cores[jobs[i].core];
+		if (jobs[i].core == 0)
+			own = &jobs[i];
+		else if (jobs[i].status == ST_OK)
+			post(c, jobs[i].entry, jobs[i].argument, job_stack(c), h->generation);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (jobs[i].core != 0 && jobs[i].status == ST_OK && !wait_ready(h, h->cores[jobs[i].core]))
+			jobs[i].status = ST_TIMEOUT;
+	from = read_tsc();
+	h->go = h->generation;
+	if (own != NULL) {
+		bool timed = quiet_deadline_arm(b, (limit_tsc >> QUIET_WINDOW_SHIFT) * h->timer_per_window + h->timer_per_window);
+		faulted = guarded_call(b, own->entry, own->argument, job_stack(b));
+		if (timed)
+			quiet_deadline_disarm(b);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct core *c = h->cores[jobs[i].core];
+		if (&jobs[i] == own)
+			settle(own, b, faulted);
+		else if (jobs[i].status == ST_OK && wait_done(h, c, from, limit_tsc))
+			settle(&jobs[i], c, c->faulted);
+		else
+			jobs[i].status = ST_TIMEOUT;
+	}
+	quiet_leave(b);
+	for (unsigned i = 0; i < n; i++)
+		if (jobs[i].status != ST_OK)
+			return jobs[i].status;
+	return ST_OK;
+}
+
+/* --- start and end --------------------------------------------------------------------------------- */
+static enum park choose_park(void)
+{
+	uint32_t r[4];
+	if (console.hypervisor)
+		return apic_there() ? PARK_HLT : PARK_SPIN;
+	cpuid_raw(0, 0, r);
+	if (r[0] >= 5) {
+		cpuid_raw(1, 0, r);
+		if ((r[2] >> 3 & 1) != 0)
+			return PARK_MWAIT;
+	}
+	return apic_there() ? PARK_HLT : PARK_SPIN;
+}
+
+/* Finds the processors; h->all[0] is the boot processor. False: the firmware does not tell. */
+static bool enumerate(struct hw *h, struct mp_services *mp)
+{
+	UINTN all = 0, enabled = 0;
+	if (mp == NULL || mp->get_number(mp, &all, &enabled) != EFI_SUCCESS)
+		return false;
+	for (UINTN i = 0; i < all && h->started < HW_CORES_MAX; i++) {
+		struct mp_processor info;
+		memset(&info, 0, sizeof(info));
+		if (mp->get_info(mp, i, &info) != EFI_SUCCESS || (info.flags & MP_IS_BSP) != 0)
+			continue;
+		if ((info.flags & (MP_ENABLED | MP_HEALTHY)) != (MP_ENABLED | MP_HEALTHY)) {
+			print("processors: APIC id %u is disabled or not healthy and left out\n", (unsigned)info.id);
+			continue;
+		}
+		if (core_make(h, (uint32_t)info.id, &h->all[h->started]) == ST_OK)
+			h->started++;
+	}
+	return true;
+}
+
+/* By start-up messages to h->all[1..]. */
+static bool start_by_messages(struct hw *h)
+{
+	enum status s = wake_all(h, loop);
+	if (s == ST_OK)
+		h->started_by = STARTED_BY_SIPI;
+	else
+		print("processors: %s; only the boot processor is used\n", s == ST_FULL ? "no memory below 1 MiB to start them in" : "no local APIC");
+	return s == ST_OK;
+}
+
+/* True once one of them has answered. */
+static bool anybody(const struct hw *h)
+{
+	for (uint64_t from = read_tsc(); read_tsc() - from < START_MS * h->tsc_per_ms; relax())
+		for (unsigned i = 1; i < h->started; i++)
+			if (h->all[i]->answered != 0)
+				return true;
+	return false;
+}
+
+/* Without a firmware time-out, not waiting for the end; the event is signalled when all are back. Where the firmware refuses, or
+ * nobody comes, start-up messages do it: an INIT takes the processors from the firmware, which must not get control again. */
+static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
+{
+	EFI_EVENT event = NULL;
+	EFI_STATUS s = uefi.boot->CreateEvent(0, 0, NULL, NULL, &event);
+	if (s == EFI_SUCCESS && str_equal(without, "mp-start"))
+		s = EFI_UNSUPPORTED;
+	else if (s == EFI_SUCCESS && !str_equal(without, "mp-answer"))
+		s = mp->startup_all(mp, ap_procedure, FALSE, event, 0, h, NULL);
+	h->ap_event = event;
+	h->started_by = STARTED_BY_MP_SERVICES;
+	if (s == EFI_SUCCESS && anybody(h))
+		return true;
+	if (s == EFI_SUCCESS)
+		print("processors: the firmware's MP services start nobody; INIT and start-up messages are tried\n");
+	else
+		print("processors: the firmware cannot start them (status %lx); INIT and start-up messages are tried\n", (unsigned long)(s & ~EFI_ERROR_MASK));
+	h->started_by = STARTED_BY_NOBODY;
+	h->taken_away = true;
+	return start_by_messages(h);
+}
+
+/* The firmware has no MP services: by start-up messages to whom the MADT names. */
+static bool start_ourselves(struct hw *h)
+{
+	wake_enumerate(h);
+	if (h->started < 2) {
+		print("processors: no MP services, and the MADT names no others; only the boot processor is used\n");
+		return true;
+	}
+	print("processors: no MP services; %u of the MADT are started by INIT and start-up messages\n", h->started - 1);
+	return start_by_messages(h);
+}
+
+void cores_start(struct hw *h)
+{
+	char without[32] = "";
+	struct mp_services *mp = uefi_locate(&mp_services);
+	bool alone = false;
+	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK) {
+		alone = str_equal(without, "processors");
+		if (alone || str_starts(without, "mp-services"))
+			mp = NULL;
+	} else {
+		without[0] = 0;
+	}
+	h->park = choose_park();
+	if (core_make(h, apic_own_id(), &h->all[0]) != ST_OK)
+		return;
+	h->started = h->access.cores = 1;
+	h->cores[0] = h->all[0];
+	quiet_enter(h->cores[0], h->window.cr3, h->window.nx);
+	h->timer_per_window = quiet_timer_rate(h->cores[0]);
+	quiet_leave(h->cores[0]);
+
+	bool started = alone ? false : enumerate(h, mp) ? h->started < 2 || start_all(h, mp, without) : start_ourselves(h);
+	if (alone)
+		print("processors: no MP services; only the boot processor is used\n");
+	if (!started)
+		h->started = 1;
+	uint64_t from = read_tsc();
+	for (unsigned i = 1; i < h->started; i++) {
+		struct core *c = h->all[i];
+		while (c->answered == 0 && read_tsc() - from < START_MS * h->tsc_per_ms)
+			relax();
+		if (c->answered == 0) {
+			print("processors: APIC id %u did not answer and is left out\n", c->apic_id);
+			c->lost = true;
+			h->lost++;
+			continue;
+		}
+		c->number = h->access.cores;
+		h->cores[h->access.cores++] = c;
+	}
+}
+
+bool cores_stop(struct hw *h)
+{
+	struct core *b = h->cores[0];
+	bool all = h->lost == 0;
+	uint64_t from = read_tsc();
+	if (h->started < 2)
+		return true;
+	quiet_enter(b, h->window.cr3, h->window.nx);
+	for (unsigned i = 1; i < h->access.cores; i++) {
+		struct core *c = h->cores[i];
+		if (c->lost)
+			continue;
+		c->leave = true;
+		post(c, 0, 0, 0, 0);
+		while (c->answered != 2 && read_tsc() - from < LEAVE_MS * h->tsc_per_ms) {
+			kick(h, c);
+			for (unsigned k = 0; k < 1000 && c->answered != 2; k++)
+				relax();
+		}
+		all = all && c->answered == 2;
+	}
+	quiet_leave(b);
+	if (h->started_by == STARTED_BY_SIPI) {
+		wake_stop(h);
+		return all && !h->taken_away;
+	}
+	/* The firmware counts them back by a timer of its own. */
+	for (unsigned i = 0; all && i < LEAVE_MS / 10; i++) {
+		if (uefi.boot->CheckEvent(h->ap_event) == EFI_SUCCESS) {
+			uefi.boot->CloseEvent(h->ap_event);
+			return true;
+		}
+		uefi.boot->Stall(10000);
+	}
+	return false;
+}

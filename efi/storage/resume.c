@@ -1,0 +1,231 @@
+/* efi/storage/resume.c: see resume.h. */
+#include "efi/storage/resume.h"
+#include "bench/suite/boot_variance.h"
+#include "bench/results/journal.h"
+#include "efi/firmware/console.h"
+#include "pmu/text.h"
+
+#define STATE_FILE    "state.txt"
+#define JOURNAL_BYTES (16u << 20)
+
+/* --- the state --------------------------------------------------------------------------------- */
+
+static bool is(const struct ini *r, const char *key)
+{
+	return r->key_length == str_length(key) && memcmp(r->key, key, r->key_length) == 0;
+}
+
+static enum status take(struct state *s, const struct ini *r)
+{
+	uint64_t v;
+	enum status st = ST_OK;
+	if (is(r, "series")) {
+		for (size_t at = 0, from = 0; at <= r->value_length && st == ST_OK; at++) {
+			if (at < r->value_length && r->value[at] != ',')
+				continue;
+			st = s->done == BOOTS_MAX ? ST_RANGE : parse_u64(r->value + from, at - from, &v);
+			if (st == ST_OK)
+				s->series[s->done++] = (unsigned)v;
+			from = at + 1;
+		}
+		return st;
+	}
+	if (!is(r, "starts") && !is(r, "key"))
+		return ST_SYNTAX;
+	st = parse_u64(r->value, r->value_length, &v);
+	if (st == ST_OK && is(r, "starts"))
+		s->starts = v > STARTS_MAX ? STARTS_MAX : (unsigned)v;
+	else if (st == ST_OK)
+		s->key = v;
+	return st;
+}
+
+static void state_read(struct state *s, struct files *files)
+{
+	char *text;
+	size_t bytes, pages_bytes;
+	struct ini r;
+	memset(s, 0, sizeof(*s));
+	enum status st = files_read(files, STATE_FILE, FILES_KEPT_BYTES, &text, &bytes, &pages_bytes);
+	if (st == ST_MISSING)
+		return;
+	if (st == ST_OK) {
+		ini_init(&r, text, bytes);
+		while ((st = ini_next(&r)) == ST_OK && (st = take(s, &r)) == ST_OK)
+			;
+		pages_put(text, pages_bytes);
+	}
+	if (st != ST_MISSING) {
+		print("%s\\%s is damaged and left out (%s)\n", FILES_FOLDER, STATE_FILE, status_name(st));
+		memset(s, 0, sizeof(*s));
+	}
+}
+
+static void state_keep(struct state *s, struct files *files)
+{
+	char at[FILES_KEPT_BYTES];
+	struct text t;
+	text_init(&t, at, sizeof(at));
+	text_fmt(&t, "# Stallmeter's own; it may be deleted.\nstarts = %u\n", s->starts);
+	if (s->done != 0) {
+		text_fmt(&t, "key = 0x%llx\nseries = ", (unsigned long long)s->key);
+		for (unsigned i = 0; i < s->done; i++)
+			text_fmt(&t, "%s%u", i == 0 ? "" : ",", s->series[i]);
+		text_char(&t, '\n');
+	}
+	s->kept = !t.full && files_keep(files, STATE_FILE, at, t.length) == ST_OK;
+}
+
+bool state_begin(struct state *s, struct files *files)
+{
+	state_read(s, files);
+	bool again = s->starts < STARTS_MAX;
+	s->starts = again ? s->starts + 1 : 0;
+	state_keep(s, files);
+	if (!again)
+		print("the last %u starts ended before any row did: not tried again now; start once more to try\n", STARTS_MAX);
+	return again;
+}
+
+void state_progress(struct state *s, struct files *files)
+{
+	if (s->starts == 0)
+		return;
+	s->starts = 0;
+	state_keep(s, files);
+}
+
+/* The number behind the last dash. */
+static unsigned run_number(const char *path)
+{
+	uint64_t v = 0;
+	size_t n = str_length(path), from = n;
+	while (from > 0 && path[from - 1] != '-')
+		from--;
+	return parse_u64(path + from, n - from, &v) == ST_OK ? (unsigned)v : 0;
+}
+
+bool state_series(struct state *s, struct files *files, uint64_t key, unsigned boots)
+{
+	if (boots < 2 || files->state != ST_OK)
+		return false;
+	if (s->key != key || s->done >= boots)
+		s->done = 0;
+	s->key = key;
+	s->series[s->done++] = run_number(files->run_path);
+	bool more = s->done < boots;
+	state_keep(s, files);
+	if (more && !s->kept) {
+		print("boots: the count cannot be written; this was the last\n");
+		more = false;
+	}
+	return more;
+}
+
+void state_end(struct state *s, struct files *files)
+{
+	s->done = 0;
+	s->key = 0;
+	state_keep(s, files);
+}
+
+/* --- a run that broke off ------------------------------------------------------------------------ */
+
+static bool there(struct files *files, const char *run, const char *name)
+{
+	char path[RUN_PATH_MAX], *text;
+	size_t bytes, pages_bytes;
+	struct text t;
+	text_init(&t, path, sizeof(path));
+	text_fmt(&t, "results\\%s\\%s", run, name);
+	enum status st = files_read(files, path, 0, &text, &bytes, &pages_bytes);
+	if (st == ST_OK)
+		pages_put(text, pages_bytes);
+	return st == ST_FULL; /* more than no bytes */
+}
+
+static enum status journal_read(struct files *files, const char *run, struct earlier_run *out)
+{
+	char path[RUN_PATH_MAX];
+	struct text t;
+	text_init(&t, path, sizeof(path));
+	text_fmt(&t, "results\\%s\\journal.jsonl", run);
+	return files_read(files, path, JOURNAL_BYTES, &out->journal, &out->bytes, &out->pages_bytes);
+}
+
+static bool of_key(struct json run, uint64_t key)
+{
+	char at[24];
+	struct text t;
+	struct json v;
+	text_init(&t, at, sizeof(at));
+	text_fmt(&t, "%016llx", (unsigned long long)key);
+	return json_get(run, "key", &v) && json_is(v, at);
+}
+
+enum resume resume_find(struct files *files, const char *prefix, uint64_t key, struct earlier_run *out)
+{
+	struct journal j;
+	struct journal_line line;
+	bool ended = false;
+	memset(out, 0, sizeof(*out));
+	if (files_last_run(files, prefix, out->name, sizeof(out->name)) != ST_OK ||
+	    journal_read(files, out->name, out) != ST_OK)
+		return RESUME_NEW;
+	journal_open(&j, out->journal, out->bytes);
+	if (!journal_next(&j, &line) || line.event != JOURNAL_RUN) {
+		print("%s\\results\\%s: its journal does not begin with a run and is left alone\n", FILES_FOLDER, out->name);
+		return RESUME_NEW;
+	}
+	if (!of_key(line.object, key))
+		return RESUME_NEW;
+	while (journal_next(&j, &line))
+		ended = ended || line.event == JOURNAL_END;
+	out->bytes = j.whole_bytes;
+	if (j.damaged != 0)
+		print("%s\\results\\%s: %u lines of its journal are damaged and left out, the first is line %u\n", FILES_FOLDER,
+		      out->name, j.damaged, j.first_damaged);
+	if (!ended)
+		return RESUME_ROWS;
+	return there(files, out->name, "results.json") && there(files, out->name, "penalties.csv") &&
+	       there(files, out->name, "report.html") ? RESUME_NEW : RESUME_FILES;
+}
+
+void resume_put(struct earlier_run *e)
+{
+	pages_put(e->journal, e->pages_bytes);
+	e->journal = NULL;
+}
+
+/* --- the spread between boots ---------------------------------------------------------------------- */
+
+enum status series_write(const struct state *s, struct files *files, const char *prefix)
+{
+	struct boots *b = pages_get(sizeof(*b));
+	char *json = pages_get(BOOTS_TEXT), *csv = pages_get(BOOTS_TEXT), name[FILE_NAME_MAX];
+	struct text jt, ct, t;
+	enum status st = b != NULL && json != NULL && csv != NULL ? ST_OK : ST_FULL;
+	for (unsigned i = 0; i < s->done && st == ST_OK; i++) {
+		struct earlier_run run = { .journal = NULL };
+		text_init(&t, name, sizeof(name));
+		text_fmt(&t, "%s-%04u", prefix, s->series[i]);
+		if (journal_read(files, name, &run) != ST_OK)
+			print("boots: %s cannot be read and is left out\n", name);
+		else
+			boots_add(b, name, run.journal, run.bytes);
+		resume_put(&run);
+	}
+	if (st == ST_OK) {
+		text_init(&jt, json, BOOTS_TEXT);
+		text_init(&ct, csv, BOOTS_TEXT);
+		boots_json(&jt, b);
+		boots_csv(&ct, b);
+		st = jt.full || ct.full ? ST_FULL : files_write(files, "boots.json", json, jt.length);
+	}
+	if (st == ST_OK)
+		st = files_write(files, "boots.csv", csv, ct.length);
+	pages_put(csv, BOOTS_TEXT);
+	pages_put(json, BOOTS_TEXT);
+	pages_put(b, sizeof(*b));
+	return st;
+}

@@ -1,0 +1,23 @@
+/* pmu/backend/dry_run.h: a layer over any backend that changes nothing: what would be written is kept beside the machine and read
+ * from there afterwards, and nothing is run. Reads of what was not written pass, as do CPUID, the TSC and memory. So
+ * the code above makes the accesses that it would make, and the machine stays as it is.
+ *
+ * Not modelled: what a write does to other registers (write 1 to clear), counting, faults of writes. */
+#ifndef PMU_DRY_H
+#define PMU_DRY_H
+
+#include "pmu/access.h"
+
+/* An MSR of a core, or with `pci` a doubleword of configuration space. */
+struct dry_register { uint32_t msr; uint16_t core; bool pci; uint64_t value; struct pci_address at; };
+
+struct dry {
+	struct access access;          /* hand this to the rooms above */
+	const struct access *under;
+	struct dry_register *registers; /* of `capacity`, given by the caller */
+	unsigned capacity, count;
+};
+
+void dry_init(struct dry *d, const struct access *under, struct dry_register *registers, unsigned capacity);
+
+#endif

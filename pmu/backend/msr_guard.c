@@ -1,0 +1,344 @@
+/* pmu/backend/msr_guard.c: refuses writes that the processor's description does not list; saves and restores. */
+#include "pmu/backend/msr_guard.h"
+
+static const struct writable_msr *listed(const struct guard *g, uint32_t msr)
+{
+	for (unsigned i = 0; i < g->processor->msr_count; i++)
+		if (msr >= g->processor->msrs[i].first && msr <= g->processor->msrs[i].last)
+			return &g->processor->msrs[i];
+	return NULL;
+}
+
+#define PCI_VENDOR_INTEL 0x8086u
+
+/* One register of a function; more than one may lie at the same place (fields of filters). */
+static void take(struct pci_address at, uint32_t reg, uint64_t bits, bool restore, const struct uncore_device *d, const char *what,
+                 struct guard_pci *out)
+{
+	if (at.reg == reg)
+		*out = (struct guard_pci){ .mask = out->mask | (uint32_t)bits, .restore = restore, .device = d, .what = what };
+}
+
+static void take_counter(struct pci_address at, uint32_t reg, const struct uncore_box *b, const struct uncore_device *d,
+                         struct guard_pci *out)
+{
+	take(at, reg, UINT32_MAX, true, d, "counter, low half", out);
+	take(at, reg + 4, b->width >= 64 ? UINT32_MAX : (1ull << (b->width - 32)) - 1, true, d, "counter, high half", out);
+}
+
+static void take_own(struct pci_address at, const struct uncore_box *b, const struct uncore_device *d, struct guard_pci *out)
+{
+	for (unsigned c = 0; c < b->counters; c++) {
+		take(at, b->control + c * b->control_stride, b->selectable, true, d, "select of a counter", out);
+		take_counter(at, b->counter + c * b->counter_stride, b, d, out);
+	}
+	if (b->fixed_control) {
+		take(at, b->fixed_control, b->fixed_enable | b->fixed_reset, true, d, "control of the fixed counter", out);
+		take_counter(at, b->fixed_counter, b, d, out);
+	}
+	if (b->box_control)
+		take(at, b->box_control, b->box_keep | b->box_reset | b->box_freeze, false, d, "resets and freezes the box", out);
+	if (b->box_status)
+		take(at, b->box_status, b->box_status_mask, false, d, "overflow bits, cleared by writing 1", out);
+}
+
+bool guard_pci_listed(const struct processor *p, struct pci_address at, struct guard_pci *out)
+{
+	*out = (struct guard_pci){ 0 };
+	for (unsigned n = 0; n < p->box_count; n++) {
+		const struct uncore_box *b = &p->boxes[n];
+		for (unsigned i = 0; b->space == UNCORE_PCI && i < b->instances; i++) {
+			const struct uncore_device *d = &b->devices[i];
+			if (d->device != at.device)
+				continue;
+			if (d->function == at.function)
+				take_own(at, b, d, out);
+			for (unsigned f = 0; f < b->filter_count; f++) {
+				const struct uncore_filter *k = &b->filters[f];
+				const uint8_t function = k->function == UNCORE_OWN ? d->function : k->function;
+				if (function == at.function)
+					take(at, k->reg, ((2ull << k->high) - 1) & ~((1ull << k->low) - 1), true, d, "filter of the box", out);
+			}
+		}
+	}
+	return out->device != NULL;
+}
+
+static struct guard_saved *find_saved(struct guard *g, unsigned core, uint32_t msr)
+{
+	for (unsigned i = 0; i < g->count; i++)
+		if (!g->saved[i].pci && g->saved[i].msr == msr && g->saved[i].core == core)
+			return &g->saved[i];
+	return NULL;
+}
+
+static enum status refuse(struct guard *g)
+{
+	g->refused++;
+	return ST_REFUSED;
+}
+
+/* The register's value from before the first write, read now if this is the first. */
+static enum status save(struct guard *g, unsigned core, uint32_t msr, struct guard_saved **out)
+{
+	*out = find_saved(g, core, msr);
+	if (*out)
+		return ST_OK;
+	if (g->count == g->capacity)
+		return ST_FULL;
+	struct guard_saved *s = &g->saved[g->count];
+	*s = (struct guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true };
+	enum status status = g->under->ops->rdmsr(g->under->self, core, msr, &s->value);
+	if (status != ST_OK)
+		return status;
+	g->count++;
+	*out = s;
+	return ST_OK;
+}
+
+/* A stop of all boxes of a socket, which no register shows: what lets them go on is due at the end. */
+static enum status note_freeze(struct guard *g, unsigned core, uint32_t msr, uint64_t value)
+{
+	for (unsigned b = 0; b < g->processor->box_count; b++) {
+		const struct uncore_box *box = &g->processor->boxes[b];
+		if (!box->global_freeze || box->global_control != msr || box->global_freeze != value || find_saved(g, core, msr))
+			continue;
+		if (g->count == g->capacity)
+			return ST_FULL;
+		g->saved[g->count++] = (struct guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true, .thaw = true,
+		                                             .value = box->global_unfreeze };
+	}
+	return ST_OK;
+}
+
+static enum status guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	struct guard *g = self;
+	const struct writable_msr *m = listed(g, msr);
+	struct guard_saved *s;
+	if (!m || core > UINT16_MAX)
+		return refuse(g);
+	if (m->restore) {
+		bool fresh = !find_saved(g, core, msr);
+		enum status status = save(g, core, msr, &s);
+		if (status != ST_OK)
+			return status;
+		/* Bits outside the mask stay as they were found. */
+		if ((value ^ s->value) & ~m->mask) {
+			if (fresh)
+				g->count--; /* nothing was changed */
+			return refuse(g);
+		}
+	} else if (value & ~m->mask) {
+		return refuse(g);
+	} else {
+		const unsigned before = g->count;
+		enum status status = note_freeze(g, core, msr, value);
+		if (status != ST_OK)
+			return status;
+		status = g->under->ops->wrmsr(g->under->self, core, msr, value);
+		if (status == ST_FAULT)
+			g->count = before; /* nothing stopped: nothing to let go on */
+		return status;
+	}
+	return g->under->ops->wrmsr(g->under->self, core, msr, value);
+}
+
+/* Whether the function at that place is the one that the description means: its id, read once a function. */
+static enum status identify(struct guard *g, struct pci_address at, const struct uncore_device *device, bool *good)
+{
+	uint32_t id;
+	at.function = device->function;
+	at.reg = 0;
+	if (g->known.device == at.device && g->known.bus == at.bus && g->known.segment == at.segment &&
+	    g->known.function == at.function && g->known_good) {
+		*good = true;
+		return ST_OK;
+	}
+	const enum status s = g->under->ops->pci_read32(g->under->self, at, &id);
+	*good = s == ST_OK && id == ((uint32_t)device->id << 16 | PCI_VENDOR_INTEL);
+	g->known = at;
+	g->known_good = *good;
+	return s;
+}
+
+static struct guard_saved *find_saved_pci(struct guard *g, struct pci_address at)
+{
+	for (unsigned i = 0; i < g->count; i++) {
+		const struct pci_address *s = &g->saved[i].at;
+		if (g->saved[i].pci && s->reg == at.reg && s->bus == at.bus && s->device == at.device && s->function == at.function &&
+		    s->segment == at.segment)
+			return &g->saved[i];
+	}
+	return NULL;
+}
+
+static enum status guard_pci_write32(void *self, struct pci_address at, uint32_t value)
+{
+	struct guard *g = self;
+	struct guard_pci r;
+	bool good;
+	if (!guard_pci_listed(g->processor, at, &r))
+		return refuse(g);
+	enum status status = identify(g, at, r.device, &good);
+	if (status != ST_OK)
+		return status;
+	if (!good)
+		return refuse(g);
+	if (!r.restore)
+		return value & ~r.mask ? refuse(g) : g->under->ops->pci_write32(g->under->self, at, value);
+	struct guard_saved *s = find_saved_pci(g, at);
+	const bool fresh = !s;
+	if (fresh) {
+		uint32_t found;
+		if (g->count == g->capacity)
+			return ST_FULL;
+		status = g->under->ops->pci_read32(g->under->self, at, &found);
+		if (status != ST_OK)
+			return status;
+		s = &g->saved[g->count];
+		*s = (struct guard_saved){ .pci = true, .at = at, .restore = true, .value = found };
+	}
+	if ((value ^ s->value) & ~(uint64_t)r.mask)
+		return refuse(g); /* bits outside the mask stay as they were found */
+	if (fresh)
+		g->count++;
+	return g->under->ops->pci_write32(g->under->self, at, value);
+}
+
+static enum status guard_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
+{
+	(void)address, (void)width_bytes, (void)value;
+	return refuse(self); /* no description lists one yet */
+}
+
+static enum status guard_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->cpuid(u->self, core, leaf, subleaf, out);
+}
+
+static enum status guard_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->rdmsr(u->self, core, msr, value);
+}
+
+static enum status guard_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->rdpmc(u->self, core, index, value);
+}
+
+static enum status guard_rdtsc(void *self, unsigned core, uint64_t *value)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->rdtsc(u->self, core, value);
+}
+
+static enum status guard_pci_read32(void *self, struct pci_address at, uint32_t *value)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->pci_read32(u->self, at, value);
+}
+
+static enum status guard_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->mmio_read(u->self, address, width_bytes, value);
+}
+
+static enum status guard_map(void *self, struct mapping *m)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->map(u->self, m);
+}
+
+static enum status guard_unmap(void *self, struct mapping *m)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->unmap(u->self, m);
+}
+
+static enum status guard_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->run(u->self, jobs, n, limit_tsc);
+}
+
+static void *guard_control(void *self, unsigned core)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->control(u->self, core);
+}
+
+static void *guard_ds(void *self, unsigned core)
+{
+	const struct access *u = ((struct guard *)self)->under;
+	return u->ops->ds ? u->ops->ds(u->self, core) : NULL;
+}
+
+static const struct access_ops guard_ops = {
+	.cpuid = guard_cpuid, .rdmsr = guard_rdmsr, .wrmsr = guard_wrmsr, .rdpmc = guard_rdpmc, .rdtsc = guard_rdtsc,
+	.pci_read32 = guard_pci_read32, .pci_write32 = guard_pci_write32,
+	.mmio_read = guard_mmio_read, .mmio_write = guard_mmio_write,
+	.map = guard_map, .unmap = guard_unmap, .run = guard_run, .control = guard_control, .ds = guard_ds,
+};
+
+void guard_init(struct guard *g, const struct access *under, const struct processor *p,
+                struct guard_saved *saved, unsigned capacity)
+{
+	*g = (struct guard){ .access = *under, .under = under, .processor = p, .saved = saved, .capacity = capacity };
+	g->access.ops = &guard_ops;
+	g->access.self = g;
+}
+
+static enum status put_back_pci(struct guard *g, const struct guard_saved *s)
+{
+	const struct access *u = g->under;
+	struct guard_pci r = { .mask = UINT32_MAX };
+	uint32_t now;
+	(void)guard_pci_listed(g->processor, s->at, &r);
+	enum status status = u->ops->pci_write32(u->self, s->at, (uint32_t)s->value);
+	if (status == ST_OK)
+		status = u->ops->pci_read32(u->self, s->at, &now);
+	if (status == ST_OK && (now ^ s->value) & r.mask)
+		status = ST_BROKEN;
+	return status;
+}
+
+static enum status put_back(struct guard *g, const struct guard_saved *s)
+{
+	const struct access *u = g->under;
+	if (s->pci)
+		return put_back_pci(g, s);
+	const struct writable_msr *m = listed(g, s->msr);
+	uint64_t now;
+	enum status status = u->ops->wrmsr(u->self, s->core, s->msr, s->value);
+	if (s->thaw)
+		return status;
+	if (status == ST_OK)
+		status = u->ops->rdmsr(u->self, s->core, s->msr, &now);
+	if (status == ST_OK && (now ^ s->value) & (m ? m->mask : ~0ull))
+		status = ST_BROKEN;
+	return status;
+}
+
+enum status guard_restore(struct guard *g)
+{
+	enum status first = ST_OK;
+	unsigned kept = 0;
+	for (unsigned i = g->count; i-- > 0;) {
+		enum status s = put_back(g, &g->saved[i]);
+		if (s == ST_OK)
+			g->saved[i].restore = false;
+		else if (first == ST_OK)
+			first = s;
+	}
+	/* What could not be put back stays on the list: another call tries again. */
+	for (unsigned i = 0; i < g->count; i++)
+		if (g->saved[i].restore)
+			g->saved[kept++] = g->saved[i];
+	g->count = kept;
+	return first;
+}

@@ -1,0 +1,88 @@
+/* pmu/core/freq_lock.c: one field after the other, on one logical processor after the other. */
+#include "pmu/core/freq_lock.h"
+#include "pmu/text.h"
+
+#define MSR_PLATFORM_INFO  0xCEu  /* SDM 35: [15:8] ratio without turbo */
+#define IA32_MISC_ENABLE   0x1A0u /* SDM 35: [38] turbo off, after which CPUID 6 shows none */
+#define MISC_TURBO_OFF     38u
+#define IA32_PM_ENABLE     0x770u /* SDM 14.4.2: [0] HWP on, until the next reset */
+#define CPUID_POWER        6u     /* SDM 14.4.1 and CPUID: EAX[1] turbo, EAX[7] HWP */
+
+static uint64_t field_mask(const struct pin *p)
+{
+	unsigned bits = p->high - p->low + 1u;
+
+	return bits > 63 ? ~0ull : (1ull << bits) - 1;
+}
+
+static bool read_msr(const struct access *a, unsigned core, uint32_t msr, uint64_t *value)
+{
+	return a->ops->rdmsr(a->self, core, msr, value) == ST_OK;
+}
+
+/* What the field shall be when the register is `now`. */
+static bool wanted(const struct access *a, unsigned core, const struct pin *p, uint64_t now, uint64_t *value)
+{
+	*value = p->value;
+	if (p->to == PIN_FIELD)
+		*value = now >> p->value & field_mask(p);
+	if (p->to != PIN_BASE_RATIO)
+		return true;
+	if (!read_msr(a, core, MSR_PLATFORM_INFO, value))
+		return false;
+	*value = *value >> 8 & 0xFF;
+	return *value != 0;
+}
+
+static void pin_one(const struct access *a, unsigned core, struct pinned *r)
+{
+	const struct pin *p = r->pin;
+	uint64_t mask = field_mask(p), now, want, after;
+
+	if (!read_msr(a, core, p->msr, &now) || !wanted(a, core, p, now, &want)) {
+		r->refused++;
+		return;
+	}
+	if (r->already + r->set + r->refused == 0) {
+		r->found = now >> p->low & mask;
+		r->wanted = want;
+	}
+	if ((now >> p->low & mask) == want) {
+		r->already++;
+		return;
+	}
+	if (a->ops->wrmsr(a->self, core, p->msr, (now & ~(mask << p->low)) | want << p->low) == ST_OK &&
+	    read_msr(a, core, p->msr, &after) && (after >> p->low & mask) == want)
+		r->set++;
+	else
+		r->refused++;
+}
+
+void pin_clocks(const struct access *a, const struct cpu *cpu, struct pins *out)
+{
+	const struct processor *p = cpu->processor;
+	struct cpuid_regs power = { 0 }, top;
+	uint64_t value;
+	bool turbo;
+
+	memset(out, 0, sizeof(*out));
+	if (p->pin_count == 0 || a->kind == ACCESS_NATIVE)
+		return;
+	if (a->ops->cpuid(a->self, 0, 0, 0, &top) == ST_OK && top.eax >= CPUID_POWER &&
+	    a->ops->cpuid(a->self, 0, CPUID_POWER, 0, &power) != ST_OK)
+		power.eax = 0;
+	/* Off already, or there to be switched off. */
+	turbo = (power.eax >> 1 & 1) != 0 || (read_msr(a, 0, IA32_MISC_ENABLE, &value) && (value >> MISC_TURBO_OFF & 1) != 0);
+	out->hwp = (power.eax >> 7 & 1) != 0 && read_msr(a, 0, IA32_PM_ENABLE, &value) && (value & 1) != 0;
+	for (unsigned i = 0; i < p->pin_count && out->count < PINS_MAX; i++) {
+		struct pinned *r = &out->list[out->count++];
+
+		r->pin = &p->pins[i];
+		if (str_equal(r->pin->name, "turbo") && !turbo)
+			r->absent = "the processor has no turbo mode";
+		else if (str_equal(r->pin->name, "core_ratio") && out->hwp)
+			r->absent = "firmware has switched HWP on, which chooses the ratio itself";
+		for (unsigned core = 0; core < a->cores && !r->absent; core++)
+			pin_one(a, core, r);
+	}
+}

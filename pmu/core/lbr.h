@@ -1,0 +1,52 @@
+/* pmu/core/lbr.h: last-branch records.
+ *
+ * Sources: SDM volume 3B, "Last Branch, Interrupt, and Exception Recording"; Levinthal's guide, "Last Branch
+ * Record (LBR)". The stack holds sources and targets of the last taken branches. It is frozen by clearing bit 0
+ * of IA32_DEBUGCTL; without an interrupt the code under study does that itself with the value of lbr_frozen. */
+#ifndef PMU_LBR_H
+#define PMU_LBR_H
+
+#include "pmu/access.h"
+#include "pmu/core/cpu.h"
+
+#define LBR_PAIRS_MAX 32
+
+/* Bits of MSR_LBR_SELECT: what is left out (guide, table 7). */
+enum lbr_filter {
+	LBR_CPL_EQ_0 = 1 << 0,          /* ring 0 */
+	LBR_CPL_NEQ_0 = 1 << 1,         /* other rings */
+	LBR_JCC = 1 << 2,               /* taken conditional branches */
+	LBR_NEAR_REL_CALL = 1 << 3,
+	LBR_NEAR_INDIRECT_CALL = 1 << 4,
+	LBR_NEAR_RET = 1 << 5,
+	LBR_NEAR_INDIRECT_JMP = 1 << 6,
+	LBR_NEAR_REL_JMP = 1 << 7,
+	LBR_FAR_BRANCH = 1 << 8,
+	LBR_FILTER_ALL = 0x1FF
+};
+/* Name of a single bit as the guide has it, NULL if it is none. */
+const char *lbr_filter_name(unsigned bit);
+
+struct lbr_pair { uint64_t from, to; bool mispredicted; };
+
+struct lbr {
+	const struct access *a;
+	const struct cpu *cpu;
+	unsigned core, pairs;
+	uint32_t from_msr, to_msr;
+	bool can_filter;       /* MSR_LBR_SELECT is there */
+	uint64_t debugctl;     /* what IA32_DEBUGCTL holds while recording */
+};
+
+/* ST_UNSUPPORTED with *why: no last-branch records on this processor, or no PMU to speak of. */
+MUST_CHECK enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cpu, unsigned core, const char **why);
+/* Clears the stack and starts recording all taken branches but those of `filter` (enum lbr_filter bits).
+ * ST_UNSUPPORTED: a filter on a processor that has none; ST_RANGE: bits that are no filter's. */
+MUST_CHECK enum status lbr_start(struct lbr *l, uint32_t filter);
+/* The value of IA32_DEBUGCTL that freezes the stack: what the code under study writes. */
+uint64_t lbr_frozen(const struct lbr *l);
+/* Stops recording and reads the stack, newest pair first; empty entries are left out. `out` has
+ * LBR_PAIRS_MAX entries. */
+MUST_CHECK enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n);
+
+#endif

@@ -1,0 +1,354 @@
+/* pmu/core/pebs.c: see pebs.h. Register addresses and bits: SDM volume 3B chapter 18 and volume 4. */
+#include "pmu/core/pebs.h"
+
+#define IA32_PMC0                 0xC1
+#define IA32_PERFEVTSEL0          0x186
+#define IA32_PERF_GLOBAL_STATUS   0x38E
+#define IA32_PERF_GLOBAL_OVF_CTRL 0x390
+#define IA32_PEBS_ENABLE          0x3F1
+#define IA32_DS_AREA              0x600
+#define STATUS_OVF_BUFFER         (1ull << 62)
+#define LL_EN                     32 /* IA32_PEBS_ENABLE: load latency on counter 0; SDM figure 18-27 */
+
+/* The debug-store management area in its 64-bit form, SDM figure 17-8. */
+#define DS_PEBS_BASE      0x20
+#define DS_PEBS_INDEX     0x28
+#define DS_PEBS_MAXIMUM   0x30
+#define DS_PEBS_THRESHOLD 0x38
+#define DS_PEBS_RESET     0x40
+#define DS_BUFFER         PAGE_4K /* our buffer lies behind the first page */
+
+#define EVENT_LATENCY 3           /* struct event.pebs: the load-latency event */
+#define QUIET_PER_SECOND 1000000u /* a record may still land for a while: 1 us (SDM: "quiescent period") */
+#define QUIET_LOOKS 100000u       /* at the clock, at most */
+
+/* Formats 0 (Core 2; SDM figure 18-18), 1 (Nehalem; table 18-23), 2 (Haswell; table 18-46) and 3 (Skylake;
+ * table 18-58). On Core 2 a buffer beyond one page hangs the processor (quirk core2-pebs-page). */
+static const struct pebs_layout layouts[] = {
+	{ .bytes = 0x90, .counters = 0x1, .buffer_bytes = PAGE_4K },
+	{ .bytes = 0xB0, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .counters = 0xF,
+	  .buffer_bytes = DS_BYTES - DS_BUFFER },
+	{ .bytes = 0xC0, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .eventing_ip = 0xB0, .counters = 0xF,
+	  .buffer_bytes = DS_BYTES - DS_BUFFER },
+	{ .bytes = 0xC8, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .eventing_ip = 0xB0, .tsc = 0xC0,
+	  .counters = 0xF, .buffer_bytes = DS_BYTES - DS_BUFFER },
+};
+
+/* The record's registers RAX RBX RCX RDX RSI RDI RBP RSP R8 .. R15, as instructions number them. */
+static const uint8_t register_order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+static enum status wr(const struct pebs *p, uint32_t msr, uint64_t value)
+{
+	return p->a->ops->wrmsr(p->a->self, p->core, msr, value);
+}
+
+static enum status rd(const struct pebs *p, uint32_t msr, uint64_t *value)
+{
+	return p->a->ops->rdmsr(p->a->self, p->core, msr, value);
+}
+
+static uint64_t width_mask(const struct pebs *p)
+{
+	return p->cpu->general_width >= 64 ? ~0ull : (1ull << p->cpu->general_width) - 1;
+}
+
+static uint64_t ds_get(const struct pebs *p, unsigned offset)
+{
+	return *(const volatile uint64_t *)(p->ds + offset);
+}
+
+static void ds_put(struct pebs *p, unsigned offset, uint64_t value)
+{
+	*(volatile uint64_t *)(p->ds + offset) = value;
+}
+
+const struct pebs_layout *pebs_layout(unsigned format)
+{
+	return format < COUNT_OF(layouts) ? &layouts[format] : NULL;
+}
+
+enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *cpu, unsigned core, const char **why)
+{
+	/* IA32_PERF_CAPABILITIES[11:8] where it is there: it reads with bit 6 set wherever PEBS is (SDM 18.6.1.1). */
+	unsigned format = cpu->perf_capabilities ? (unsigned)(cpu->perf_capabilities >> 8 & 15) : cpu->processor->pebs_format;
+	*why = NULL;
+	*p = (struct pebs){ .a = a, .cpu = cpu, .core = core, .va = WINDOW_DS + core * DS_BYTES };
+	if (cpu->pmu_version < 2)
+		*why = cpu->pmu_absent ? cpu->pmu_absent : "no counters that sample";
+	else if (!cpu->pebs)
+		*why = "no precise event based sampling (PEBS)";
+	else if (!(p->layout = pebs_layout(format)))
+		*why = "PEBS records of a format that is not described";
+	else if (!a->ops->ds || !(p->ds = a->ops->ds(a->self, core)))
+		*why = "no debug-store area on this backend";
+	if (*why)
+		return ST_UNSUPPORTED;
+	p->capacity = p->layout->buffer_bytes / p->layout->bytes;
+	return ST_OK;
+}
+
+/* --- start ------------------------------------------------------------------------------------- */
+
+/* The lowest counter of a mask that is not in `taken`. */
+static bool take_counter(uint32_t mask, uint32_t *taken, uint8_t *counter)
+{
+	for (unsigned c = 0; c < 32; c++)
+		if (mask & ~*taken & 1u << c) {
+			*taken |= 1u << c;
+			*counter = (uint8_t)c;
+			return true;
+		}
+	return false;
+}
+
+/* Events that few counters can count choose first. */
+static enum status choose_counters(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
+{
+	uint32_t taken = 0, can = p->layout->counters & p->cpu->general_mask;
+	if (n == 0 || n > PEBS_COUNTERS_MAX)
+		return ST_RANGE;
+	for (unsigned i = 0; i < n; i++) {
+		const struct event *e = requests[i].event;
+		if (!e->pebs || e->any || (requests[i].period == 0 || requests[i].period > 0x7FFFFFFF))
+			*why = !e->pebs || e->any ? "the event is not precise" : "a sampling period beyond what a counter takes";
+		else if (e->pebs == EVENT_LATENCY && (n > 1 || !p->layout->latency))
+			*why = n > 1 ? "the load-latency event samples alone" : "PEBS records without latency";
+		for (unsigned k = 0; k < i; k++)
+			if (e->extra_msr && e->extra_msr == requests[k].event->extra_msr && e->extra_value != requests[k].event->extra_value)
+				*why = "two values of one extra register";
+		if (*why)
+			return ST_UNSUPPORTED;
+	}
+	for (unsigned width = 1; width <= 32; width++)
+		for (unsigned i = 0; i < n; i++) {
+			uint32_t mask = requests[i].event->counter_mask & can;
+			if (bit_count(mask) == width && !take_counter(mask, &taken, &requests[i].counter))
+				*why = "no counter is left that can sample the event";
+			else if (bit_count(mask) == 0)
+				*why = "no counter can sample the event";
+			if (*why)
+				return ST_UNSUPPORTED;
+		}
+	/* The latency event's counter is bound by tools, not by hardware, which counts it on all (Linux 6.12 ds.c,
+	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): its companion may be any. */
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY ? p->cpu->general_mask :
+			requests[i].event->counter_mask & p->cpu->general_mask;
+		requests[i].has_companion = requests[i].companion && take_counter(mask, &taken, &requests[i].companion_counter);
+		requests[i].has_beside = requests[i].beside && !requests[i].beside->extra_msr &&
+			take_counter(requests[i].beside->counter_mask & p->cpu->general_mask, &taken, &requests[i].beside_counter);
+	}
+	return ST_OK;
+}
+
+static enum status set_counter(struct pebs *p, const struct event *e, unsigned counter, uint64_t value)
+{
+	enum status s = e->extra_msr ? wr(p, e->extra_msr, e->extra_value) : ST_OK;
+	if (s == ST_OK)
+		s = counter_write(p->a, p->cpu, p->core, counter, value);
+	return s == ST_OK ? wr(p, IA32_PERFEVTSEL0 + counter, counter_select(e)) : s;
+}
+
+/* The buffer empty, its threshold where no index comes: nobody is to be told. */
+static void fill_area(struct pebs *p)
+{
+	uint64_t base = p->va + DS_BUFFER, maximum = base + (uint64_t)p->capacity * p->layout->bytes;
+	memset(p->ds, 0, DS_BUFFER + (size_t)p->capacity * p->layout->bytes);
+	ds_put(p, DS_PEBS_BASE, base);
+	ds_put(p, DS_PEBS_INDEX, base);
+	ds_put(p, DS_PEBS_MAXIMUM, maximum);
+	ds_put(p, DS_PEBS_THRESHOLD, maximum + p->layout->bytes);
+	for (unsigned i = 0; i < p->count; i++)
+		ds_put(p, DS_PEBS_RESET + 8u * p->requests[i].counter, (0 - p->requests[i].period) & width_mask(p));
+}
+
+static enum status start(struct pebs *p)
+{
+	static const struct plan nothing = { .runs = 1 };
+	uint64_t counters = 0, sampling = 0, status;
+	/* Everything off, quirks, what stood from before cleared; then again off, for ours are not set yet. */
+	enum status s = counters_start(p->a, p->cpu, &nothing, 0, p->core);
+	if (s == ST_OK)
+		s = counters_global(p->a, p->cpu, p->core, 0);
+	for (unsigned i = 0; i < p->count && s == ST_OK; i++) {
+		struct pebs_request *r = &p->requests[i];
+		s = set_counter(p, r->event, r->counter, (0 - r->period) & width_mask(p));
+		counters |= 1ull << r->counter;
+		sampling |= 1ull << r->counter | (r->event->pebs == EVENT_LATENCY ? 1ull << (LL_EN + r->counter) : 0);
+		if (s == ST_OK && r->has_companion) {
+			s = set_counter(p, r->event, r->companion_counter, 0);
+			counters |= 1ull << r->companion_counter;
+		}
+		if (s == ST_OK && r->has_beside) {
+			s = set_counter(p, r->beside, r->beside_counter, 0);
+			counters |= 1ull << r->beside_counter;
+		}
+	}
+	if (s == ST_OK)
+		s = wr(p, IA32_DS_AREA, p->va);
+	if (s == ST_OK)
+		s = rd(p, IA32_PERF_GLOBAL_STATUS, &status);
+	if (s == ST_OK)
+		s = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, status & (counters | STATUS_OVF_BUFFER));
+	if (s == ST_OK)
+		s = wr(p, IA32_PEBS_ENABLE, sampling);
+	return s == ST_OK ? counters_global(p->a, p->cpu, p->core, counters) : s;
+}
+
+enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
+{
+	*why = NULL;
+	p->records = 0;
+	p->full = false;
+	p->count = 0;
+	enum status s = choose_counters(p, requests, n, why);
+	if (s != ST_OK)
+		return s;
+	p->requests = requests;
+	p->count = n;
+	fill_area(p);
+	s = start(p);
+	if (s == ST_OK)
+		return s;
+	*why = "a register could not be written";
+	/* What was already on goes off; the first failure is the one to tell. */
+	enum status off = pebs_stop(p);
+	p->count = 0;
+	return off == ST_FAULT ? off : s;
+}
+
+/* --- stop and read ----------------------------------------------------------------------------- */
+
+/* Serialises, then waits: records that were under way land. */
+static enum status settle(struct pebs *p)
+{
+	struct cpuid_regs ignored;
+	uint64_t from, now;
+	enum status s = p->a->ops->cpuid(p->a->self, p->core, 0, 0, &ignored);
+	if (s == ST_OK)
+		s = p->a->ops->rdtsc(p->a->self, p->core, &from);
+	for (unsigned i = 0; s == ST_OK && i < QUIET_LOOKS; i++) {
+		s = p->a->ops->rdtsc(p->a->self, p->core, &now);
+		if (s == ST_OK && now - from > p->a->tsc_hz / QUIET_PER_SECOND)
+			return ST_OK;
+	}
+	return s == ST_OK ? ST_TIMEOUT : s;
+}
+
+static enum status count_events(struct pebs *p)
+{
+	enum status s = ST_OK;
+	for (unsigned i = 0; i < p->count && s == ST_OK; i++) {
+		struct pebs_request *r = &p->requests[i];
+		uint64_t value;
+		r->events = r->beside_events = 0;
+		s = rd(p, IA32_PMC0 + r->counter, &value);
+		if (s == ST_OK)
+			r->since = (value + r->period) & width_mask(p);
+		if (s == ST_OK && r->has_companion)
+			s = rd(p, IA32_PMC0 + r->companion_counter, &r->events);
+		if (s == ST_OK && r->has_beside)
+			s = rd(p, IA32_PMC0 + r->beside_counter, &r->beside_events);
+	}
+	return s;
+}
+
+enum status pebs_stop(struct pebs *p)
+{
+	uint64_t status = 0, base = p->va + DS_BUFFER;
+	/* Each step is tried whatever the one before gave: sampling must end. */
+	enum status steps[7] = {
+		counters_global(p->a, p->cpu, p->core, 0), wr(p, IA32_PEBS_ENABLE, 0), settle(p), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
+		ST_OK, count_events(p), ST_OK,
+	};
+	if (steps[3] == ST_OK && status & STATUS_OVF_BUFFER)
+		steps[4] = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, STATUS_OVF_BUFFER);
+	for (unsigned i = 0; i < p->count; i++) {
+		const struct pebs_request *r = &p->requests[i];
+		enum status s = wr(p, IA32_PERFEVTSEL0 + r->counter, 0);
+		if (s == ST_OK && r->has_companion)
+			s = wr(p, IA32_PERFEVTSEL0 + r->companion_counter, 0);
+		if (s == ST_OK && r->has_beside)
+			s = wr(p, IA32_PERFEVTSEL0 + r->beside_counter, 0);
+		if (s != ST_OK)
+			steps[6] = s;
+	}
+	p->records = 0;
+	for (unsigned i = 0; i < COUNT_OF(steps); i++)
+		if (steps[i] != ST_OK)
+			return steps[i];
+	uint64_t bytes = ds_get(p, DS_PEBS_INDEX) - base;
+	if (bytes > (uint64_t)p->capacity * p->layout->bytes || bytes % p->layout->bytes)
+		return ST_BROKEN;
+	p->records = (unsigned)(bytes / p->layout->bytes);
+	p->full = (status & STATUS_OVF_BUFFER) != 0;
+	return ST_OK;
+}
+
+static uint64_t field(const uint8_t *record, unsigned offset)
+{
+	uint64_t v = 0;
+	if (offset)
+		memcpy(&v, record + offset, sizeof(v));
+	return v;
+}
+
+enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out)
+{
+	if (i >= p->records)
+		return ST_RANGE;
+	const struct pebs_layout *l = p->layout;
+	const uint8_t *record = p->ds + DS_BUFFER + (size_t)i * l->bytes;
+	*out = (struct pebs_record){ .ip = field(record, 8), .status = field(record, l->status),
+		.address = field(record, l->address), .source = field(record, l->source), .latency = field(record, l->latency),
+		.eventing_ip = field(record, l->eventing_ip), .tsc = field(record, l->tsc) };
+	memcpy(&out->flags, record, sizeof(out->flags));
+	for (unsigned k = 0; k < 16; k++)
+		out->gpr[register_order[k]] = field(record, 16 + 8 * k);
+	return ST_OK;
+}
+
+enum status pebs_owner(const struct pebs *p, const struct pebs_record *r, unsigned *request)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < p->count; i++)
+		if (p->count == 1 || r->status >> p->requests[i].counter & 1) {
+			*request = i;
+			found++;
+		}
+	return found == 1 ? ST_OK : ST_MISSING;
+}
+
+/* --- what is missing --------------------------------------------------------------------------- */
+
+/* round(a * 1000 / b) for counts of a burst, which stay far below 2^50; b > 0. */
+static int64_t milli(int64_t a, int64_t b)
+{
+	return (a * 1000 + (a < 0 ? -b / 2 : b / 2)) / b;
+}
+
+/* Records due in a burst whose overflows each take period + 1 + shadow events, to the nearest. */
+static uint64_t due(const struct pebs_burst *b, int64_t shadow_milli)
+{
+	int64_t each = (int64_t)(b->period + 1) * 1000 + shadow_milli, used = (int64_t)(b->events - b->since) * 1000;
+	return (uint64_t)((used + each / 2) / each);
+}
+
+void pebs_balance(const struct pebs_burst *a, const struct pebs_burst *b, struct pebs_balance *out)
+{
+	*out = (struct pebs_balance){ .known = false };
+	if (!a->records || !b->records || a->period == b->period || a->events < a->since || b->events < b->since ||
+	    a->events == a->since || b->events == b->since)
+		return;
+	int64_t per_a = milli((int64_t)(a->events - a->since), (int64_t)a->records);
+	int64_t per_b = milli((int64_t)(b->events - b->since), (int64_t)b->records);
+	/* 1 / (1 - f), and the line's value at period -1, in thousandths. */
+	int64_t slope = milli(per_b - per_a, ((int64_t)b->period - (int64_t)a->period) * 1000);
+	if (slope < 1000)
+		slope = 1000; /* noise: no fewer than none were lost */
+	int64_t shadow = milli(per_a, slope) - (int64_t)(a->period + 1) * 1000;
+	out->shadow_milli = shadow > 0 ? shadow : 0;
+	uint64_t all = due(a, out->shadow_milli) + due(b, out->shadow_milli), came = a->records + b->records;
+	out->lost = all > came ? (uint32_t)(all - came) : 0;
+	out->known = true;
+}

@@ -1,0 +1,96 @@
+/* pmu/core/pebs.h: precise event based sampling without an interrupt handler.
+ *
+ * Sources: SDM volume 3B, "Precise Event Based Sampling" and "Load Latency Performance Monitoring
+ * Facility"; Levinthal's guide, "Precise Memory Access Events". Records are taken in bursts that are
+ * smaller than the buffer: start, run, stop, read. No interrupt is ever asked for.
+ *
+ * A counter under PEBS overflows after `period` events; the first event after the hardware is armed
+ * leaves a record, and the counter starts anew. Of the events between two records, `period` lead to the
+ * overflow, one leaves the record, and what falls into the time until PEBS is armed (the shadow) leaves
+ * nothing. So records alone do not say how many were lost. A companion, another counter that counts the
+ * same event without PEBS, tells how many events there were. */
+#ifndef PMU_PEBS_H
+#define PMU_PEBS_H
+
+#include "pmu/core/counters.h"
+
+#define PEBS_COUNTERS_MAX 4 /* record formats 0 to 3 know no more */
+
+/* Record layout of a format: offsets in bytes, 0 = this format has no such field (flags are at 0). */
+struct pebs_layout {
+	uint16_t bytes;         /* of a record */
+	uint16_t status, address, source, latency, eventing_ip, tsc;
+	uint8_t counters;       /* mask of general counters that can sample */
+	uint16_t buffer_bytes;  /* at most */
+};
+
+/* A record in one form. What the format does not have is 0. */
+struct pebs_record {
+	uint64_t flags;
+	uint64_t ip;            /* of the instruction behind the one that caused the record */
+	uint64_t gpr[16];       /* after that instruction, numbered as instructions encode them: RAX RCX RDX RBX RSP ... */
+	uint64_t status;        /* IA32_PERF_GLOBAL_STATUS, from format 3 on the counters that the record is for */
+	uint64_t address;       /* linear address of the load or store */
+	uint64_t source;        /* data source, as recorded */
+	uint64_t latency;       /* cycles, load-latency event only */
+	uint64_t eventing_ip, tsc;
+};
+
+/* One event to sample. */
+struct pebs_request {
+	const struct event *event;
+	uint64_t period;        /* events to an overflow, 1 .. 2^31 - 1; use primes, so that no loop falls into step */
+	bool companion;         /* count the same event on another counter too */
+	const struct event *beside; /* another event to be counted at the same time, NULL none */
+	/* out, of pebs_start */
+	uint8_t counter, companion_counter, beside_counter;
+	bool has_companion, has_beside; /* a counter was free for it */
+	/* out, of pebs_stop */
+	uint64_t events;        /* what the companion counted */
+	uint64_t beside_events; /* what `beside` counted */
+	uint64_t since;         /* events since the last record or the start, as the sampling counter has them */
+};
+
+struct pebs {
+	const struct access *a;
+	const struct cpu *cpu;
+	unsigned core;
+	const struct pebs_layout *layout;
+	uint8_t *ds;            /* the core's DS area, as C code sees it */
+	uint64_t va;            /* the same as the processor sees it */
+	unsigned capacity;      /* records */
+	struct pebs_request *requests;
+	unsigned count;         /* of requests while sampling, else 0 */
+	unsigned records;       /* of the last burst */
+	bool full;              /* the buffer was: later records are missing */
+};
+
+/* Layout of a record format, NULL if it is none of 0 to 3. */
+const struct pebs_layout *pebs_layout(unsigned format);
+/* Prepares sampling on a core. ST_UNSUPPORTED with the reason in *why: no debug store, a record format
+ * that is not described, a backend without DS areas. Nothing is written. */
+MUST_CHECK enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *cpu, unsigned core,
+                                 const char **why);
+/* Gives each request a counter and starts sampling. The load-latency event samples alone (SDM). The
+ * requests must live until pebs_stop, which fills in what they counted.
+ * ST_UNSUPPORTED with *why: an event that is not precise, or no counter left for it. */
+MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why);
+/* Stops, waits until the last records have landed, and finds how many there are. */
+MUST_CHECK enum status pebs_stop(struct pebs *p);
+/* Record i of the last burst, i < p->records. */
+MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);
+/* Which request a record is for, from its status. ST_MISSING: it does not say (formats before 3 may show
+ * none or several counters); with one request it is always that one. */
+MUST_CHECK enum status pebs_owner(const struct pebs *p, const struct pebs_record *r, unsigned *request);
+
+/* What is missing between events and records, found from two bursts with different periods: with a
+ * share f of records lost and s events in the mean shadow, events / records = (period + 1 + s) / (1 - f). */
+struct pebs_balance {
+	bool known;             /* two periods with records and companions were there */
+	uint32_t lost;          /* records that were due and did not come, of both bursts */
+	int64_t shadow_milli;   /* events in the shadow of one overflow */
+};
+struct pebs_burst { uint64_t period, events, since, records; };
+void pebs_balance(const struct pebs_burst *a, const struct pebs_burst *b, struct pebs_balance *out);
+
+#endif

@@ -1,0 +1,91 @@
+/* pmu/netburst/netburst.h: NetBurst's counters (family 15): 18 counters, their CCCRs, and the ESCRs through which each sees events.
+ *
+ * Sources: Sprunt, Pentium 4 Performance-Monitoring Features, IEEE Micro 2002; SDM volume 3, debugging and performance
+ * monitoring of NetBurst; Linux arch/x86/events/intel/p4.c and libpfm4 for codes and bindings (facts only). */
+#ifndef PMU_NETBURST_H
+#define PMU_NETBURST_H
+
+#include "pmu/core/counters.h"
+#include "pmu/text.h"
+
+#define NETBURST_COUNTERS 18
+#define NETBURST_WANTS_MAX 24
+#define NETBURST_COUNTER_BITS 40
+#define NETBURST_PEBS_COUNTER 16 /* IQ_COUNTER4; 17 for thread 1 */
+#define NETBURST_UOP_TAG (1u << 24) /* IA32_PEBS_ENABLE: replays tag uops */
+
+/* Which thread's events at which privilege an ESCR detects: bits 3:0 of it. */
+enum { NETBURST_T0_OS = 8, NETBURST_T0_USR = 4, NETBURST_T1_OS = 2, NETBURST_T1_USR = 1 };
+/* How many threads must be active for a counter to count: CCCR[17:16]. */
+enum netburst_active { NETBURST_NONE, NETBURST_SINGLE, NETBURST_BOTH, NETBURST_ANY };
+
+/* What is asked of one counter. */
+struct netburst_want {
+	const struct netburst_event *event;
+	uint16_t mask;          /* event mask: bits of event->units, at least one */
+	uint8_t threads;        /* NETBURST_T0_OS, ...; not 0 */
+	uint8_t tag;            /* tag value 1 to 15 for the uops of an event with tags 1; 0: they are not tagged */
+	uint8_t active;         /* enum netburst_active */
+	bool compare;           /* counts cycles whose increment is above the threshold, or, with complement, not above it */
+	bool complement, edge;  /* both need compare */
+	uint8_t threshold;      /* 0 to 15 */
+	bool force_overflow, pmi0, pmi1;
+	bool upstream;          /* detected for its tags alone: takes an ESCR and no counter */
+	bool pebs;              /* records: counter 16, for thread 1 17, and an event that counts tagged uops */
+	int8_t after;           /* index of the want whose overflow starts this one (cascade), -1: starts by itself */
+	const struct netburst_metric *metric; /* replay_event: which uops are tagged; NULL otherwise */
+};
+
+/* Where it goes. */
+#define NETBURST_NO_COUNTER 0xFF
+struct netburst_place {
+	uint16_t escr;          /* MSR */
+	uint8_t counter;        /* NETBURST_NO_COUNTER for upstream events */
+	uint32_t escr_value, cccr_value;
+};
+
+/* MSRs of counter c (SDM: 0x300 to 0x311, 0x360 to 0x371). */
+uint32_t netburst_counter_msr(unsigned counter);
+uint32_t netburst_cccr_msr(unsigned counter);
+
+/* What the ESCR and the CCCR of a want hold. */
+uint32_t netburst_escr_value(const struct netburst_want *w);
+uint32_t netburst_cccr_value(const struct netburst_want *w);
+
+/* "EVENT.UNIT+UNIT" or "replay_event.UNIT:METRIC" of a processor, for this privilege of thread 0, any thread active.
+ * ST_MISSING: no such event, unit or metric; ST_SYNTAX. *problem is the part that is not known, text in `name`. */
+MUST_CHECK enum status netburst_parse(const struct processor *p, const char *name, struct netburst_want *want, const char **problem);
+
+/* Places each of n wants on an ESCR and one of the `usable` counters. One ESCR detects one event with one mask, tag and choice
+ * of threads, for any of its counters; one replay metric holds for all.
+ * ST_RANGE: a want is no lawful one; ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` gets
+ * one line that names the events and the registers; nothing is placed then. */
+MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n,
+                                      struct netburst_place *places, struct text *why);
+
+/* Counters that the processor's quirks leave. */
+uint32_t netburst_usable(const struct processor *p);
+
+/* The wants of an event of the processor's list: its own last and, before it, what must be detected beside it; their number, at
+ * most 2. For thread 0 or 1 of its core, CPL 0. */
+unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigned thread, struct netburst_want *out);
+/* Which of its core's threads a logical processor is: 0 or 1, as ESCRs name them; 0 where a core has one. */
+MUST_CHECK enum status netburst_thread(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread);
+
+/* What a processor lacks for an event of its list, or NULL. */
+const char *netburst_lacks(const struct cpu *cpu, const struct event *e);
+
+/* For access.counts: what the event's own ESCR holds, its address in bits 63:32. */
+uint64_t netburst_select(const struct cpu *cpu, const struct event *e);
+
+/* The same for what rows and users name (netburst_drive.c): counters.h's functions go here on such a processor. */
+MUST_CHECK enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan,
+                                     const char **problem);
+MUST_CHECK enum status netburst_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core);
+MUST_CHECK enum status netburst_stop(const struct access *a, const struct cpu *cpu, unsigned core);
+/* Writes a counter twice (erratum N15). ST_RANGE: no such counter, or more than 40 bits. */
+MUST_CHECK enum status netburst_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value);
+/* The CCCR of a counter if it is on, else 0. */
+MUST_CHECK enum status netburst_control(const struct access *a, unsigned core, unsigned counter, uint64_t *control);
+
+#endif

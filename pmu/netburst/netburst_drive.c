@@ -1,0 +1,223 @@
+/* pmu/netburst/netburst_drive.c: events of NetBurst by name: into runs, into registers.
+ *
+ * Runs are filled first fit, the events that leave least choice first: the plan may not be the shortest. The registers are
+ * written in the order that never lets a counter see what it should not: all CCCRs off, ESCRs and tagging set, counters
+ * zeroed (twice, erratum N15), CCCRs on. There is no switch for all counters at once. The threads of a core have one set of
+ * registers: who starts or stops on one of them does so for both. */
+#include "pmu/netburst/netburst.h"
+
+#define PEBS_ENABLE 0x3F1u
+#define MATRIX_VERT 0x3F2u
+#define CCCR_ENABLE (1u << 12)
+#define CCCR_OFF    (3u << 16) /* active threads must be 3 on parts without Hyper-Threading, off or on */
+#define TAG         1          /* the one value that front-end tagging uses */
+#define REASON_BYTES 256
+
+enum status netburst_thread(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread)
+{
+	struct cpuid_regs one;
+	*thread = 0;
+	if (cpu->threads_per_core < 2)
+		return ST_OK;
+	enum status s = a->ops->cpuid(a->self, core, 1, 0, &one);
+	*thread = s == ST_OK ? one.ebx >> 24 & 1 : 0; /* SDM: bit 0 of the initial APIC id */
+	return s;
+}
+
+const char *netburst_lacks(const struct cpu *cpu, const struct event *e)
+{
+	const bool of_two = e->netburst && (e->netburst->threads != 1 || e->netburst->active != NETBURST_ANY);
+	return of_two && cpu->threads_per_core != 2 ? "it needs two threads a core" : NULL;
+}
+
+/* Bits of an ESCR at CPL 0. */
+static uint8_t threads_of(unsigned whose, unsigned thread)
+{
+	const unsigned own = thread ? NETBURST_T1_OS : NETBURST_T0_OS, other = thread ? NETBURST_T0_OS : NETBURST_T1_OS;
+	return (uint8_t)((whose & 1 ? own : 0) | (whose & 2 ? other : 0));
+}
+
+unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigned thread, struct netburst_want *out)
+{
+	const struct processor *p = cpu->processor;
+	const struct netburst_use *u = e->netburst;
+	unsigned n = 0;
+	struct netburst_want w = { .threads = threads_of(u->threads, thread), .active = u->active, .after = -1 };
+	if (u->upstream >= 0) {
+		out[n] = w;
+		out[n].event = &p->detectors[u->upstream];
+		out[n].mask = u->upstream_mask;
+		out[n].upstream = true;
+		out[n].tag = out[n].event->tags == 1 ? TAG : 0;
+		n++;
+	}
+	w.event = &p->detectors[u->event];
+	w.mask = u->mask;
+	w.metric = u->metric >= 0 ? &p->metrics[u->metric] : NULL;
+	w.compare = u->compare;
+	w.complement = u->complement;
+	w.edge = u->edge;
+	w.threshold = u->threshold;
+	out[n++] = w;
+	return n;
+}
+
+uint64_t netburst_select(const struct cpu *cpu, const struct event *e)
+{
+	struct netburst_want w[2];
+	const struct netburst_want *own = &w[netburst_wants_of(cpu, e, 0, w) - 1];
+	return (uint64_t)own->event->escr[own->event->escr[0] ? 0 : 1] << 32 | netburst_escr_value(own);
+}
+
+/* All wants of a run; own[i] is the place of slot i's counter among them. */
+static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread, struct netburst_want *wants,
+                             uint8_t *own)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < plan->count && n + 2 <= NETBURST_WANTS_MAX; i++) {
+		if (plan->slots[i].run != run || !plan->slots[i].event)
+			continue;
+		n += netburst_wants_of(cpu, plan->slots[i].event, thread, wants + n);
+		own[i] = (uint8_t)(n - 1);
+	}
+	return n;
+}
+
+/* How many counters an event can have: who has the fewest is placed first. */
+static unsigned choice(const struct cpu *cpu, const struct event *e)
+{
+	const struct netburst_event *d = &cpu->processor->detectors[e->netburst->event];
+	return bit_count((d->counters[0] | d->counters[1]) & cpu->general_mask);
+}
+
+/* Whether slot i fits into its run beside those that are there already. */
+static bool fits(const struct cpu *cpu, const struct plan *plan, unsigned run)
+{
+	struct netburst_want wants[NETBURST_WANTS_MAX];
+	struct netburst_place places[NETBURST_WANTS_MAX];
+	uint8_t own[PLAN_EVENTS_MAX];
+	char reason[REASON_BYTES];
+	struct text why;
+	text_init(&why, reason, sizeof(reason));
+	unsigned n = wants_of_run(cpu, plan, run, 0, wants, own);
+	/* front_end_event counts what any ESCR tags: one kind of tag a run */
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (wants[i].tag && wants[j].tag && (wants[i].event != wants[j].event || wants[i].mask != wants[j].mask ||
+			    wants[i].threads != wants[j].threads))
+				return false;
+	return n + 2 <= NETBURST_WANTS_MAX && netburst_place(cpu->general_mask, wants, n, places, &why) == ST_OK;
+}
+
+static enum status place_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread,
+                             struct netburst_want *wants, struct netburst_place *places, uint8_t *own, unsigned *n)
+{
+	char reason[REASON_BYTES];
+	struct text why;
+	text_init(&why, reason, sizeof(reason));
+	*n = wants_of_run(cpu, plan, run, thread, wants, own);
+	return netburst_place(cpu->general_mask, wants, *n, places, &why);
+}
+
+enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan, const char **problem)
+{
+	*problem = NULL;
+	*plan = (struct plan){ .runs = 1 };
+	if (n > PLAN_EVENTS_MAX)
+		return ST_FULL;
+	for (unsigned i = 0; i < n; i++)
+		if (!events[i]->netburst || !choice(cpu, events[i]) || netburst_lacks(cpu, events[i])) {
+			*problem = events[i]->name;
+			return ST_UNSUPPORTED;
+		}
+	plan->count = (uint8_t)n;
+	for (unsigned counters = 1; counters <= NETBURST_COUNTERS; counters++)
+		for (unsigned i = 0; i < n; i++) {
+			unsigned run = 0;
+			if (choice(cpu, events[i]) != counters)
+				continue;
+			plan->slots[i].event = events[i];
+			for (plan->slots[i].run = 0; !fits(cpu, plan, run); plan->slots[i].run = (uint8_t)run)
+				if (++run == PLAN_RUNS_MAX) {
+					*problem = events[i]->name;
+					return ST_UNSUPPORTED;
+				}
+			plan->runs = run >= plan->runs ? (uint8_t)(run + 1) : plan->runs;
+		}
+	for (unsigned run = 0; run < plan->runs; run++) {
+		struct netburst_want wants[NETBURST_WANTS_MAX];
+		struct netburst_place places[NETBURST_WANTS_MAX];
+		uint8_t own[PLAN_EVENTS_MAX];
+		unsigned placed;
+		enum status s = place_run(cpu, plan, run, 0, wants, places, own, &placed);
+		if (s != ST_OK)
+			return ST_BROKEN; /* it fitted a moment ago */
+		for (unsigned i = 0; i < n; i++)
+			if (plan->slots[i].run == run) {
+				plan->slots[i].counter = places[own[i]].counter;
+				plan->slots[i].rdpmc_index = places[own[i]].counter;
+			}
+	}
+	return ST_OK;
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+static enum status wr(const struct access *a, unsigned core, uint32_t msr, uint64_t value)
+{
+	return a->ops->wrmsr(a->self, core, msr, value);
+}
+
+enum status netburst_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value)
+{
+	if (counter >= NETBURST_COUNTERS || !(cpu->general_mask >> counter & 1) || value >> NETBURST_COUNTER_BITS)
+		return ST_RANGE;
+	enum status s = wr(a, core, netburst_counter_msr(counter), value);
+	return s == ST_OK ? wr(a, core, netburst_counter_msr(counter), value) : s;
+}
+
+enum status netburst_control(const struct access *a, unsigned core, unsigned counter, uint64_t *control)
+{
+	enum status s = a->ops->rdmsr(a->self, core, netburst_cccr_msr(counter), control);
+	if (s == ST_OK && !(*control & CCCR_ENABLE))
+		*control = 0;
+	return s;
+}
+
+enum status netburst_stop(const struct access *a, const struct cpu *cpu, unsigned core)
+{
+	enum status s = ST_OK;
+	for (unsigned c = 0; c < NETBURST_COUNTERS && s == ST_OK; c++)
+		if (cpu->general_mask >> c & 1)
+			s = wr(a, core, netburst_cccr_msr(c), CCCR_OFF);
+	return s == ST_OK ? wr(a, core, PEBS_ENABLE, 0) : s;
+}
+
+enum status netburst_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core)
+{
+	struct netburst_want wants[NETBURST_WANTS_MAX];
+	struct netburst_place places[NETBURST_WANTS_MAX];
+	uint8_t own[PLAN_EVENTS_MAX];
+	unsigned n = 0, thread;
+	const struct netburst_metric *metric = NULL;
+	enum status s = netburst_thread(a, cpu, core, &thread);
+	if (s == ST_OK)
+		s = place_run(cpu, plan, run, thread, wants, places, own, &n);
+	if (s == ST_OK)
+		s = netburst_stop(a, cpu, core);
+	for (unsigned i = 0; i < n && s == ST_OK; i++) {
+		s = wr(a, core, places[i].escr, places[i].escr_value);
+		metric = wants[i].metric ? wants[i].metric : metric;
+	}
+	if (s == ST_OK && metric)
+		s = wr(a, core, MATRIX_VERT, metric->matrix_vert);
+	if (s == ST_OK && metric)
+		s = wr(a, core, PEBS_ENABLE, metric->pebs_enable | NETBURST_UOP_TAG);
+	for (unsigned i = 0; i < n && s == ST_OK; i++)
+		if (places[i].counter != NETBURST_NO_COUNTER)
+			s = netburst_write(a, cpu, core, places[i].counter, 0);
+	for (unsigned i = 0; i < n && s == ST_OK; i++)
+		if (places[i].counter != NETBURST_NO_COUNTER)
+			s = wr(a, core, netburst_cccr_msr(places[i].counter), places[i].cccr_value);
+	return s;
+}

@@ -1,0 +1,38 @@
+/* pmu/netburst/netburst_sample.h: NetBurst's two ways to sample an event: by records (PEBS), and by interrupts.
+ *
+ * Sprunt, IEEE Micro 2002: the record is written just before the tagged uop retires; the interrupt comes when it comes.
+ * SDM volume 3, "PEBS for Intel NetBurst", "DS save area": layouts. Records are taken in bursts that are smaller than the
+ * buffer; no interrupt tells that it is full. */
+#ifndef PMU_NETBURST_SAMPLE_H
+#define PMU_NETBURST_SAMPLE_H
+
+#include "pmu/netburst/netburst.h"
+
+struct netburst_record {
+	uint64_t flags, ip;  /* flags 0 of an interrupt */
+	uint64_t gpr[16];    /* RAX RCX RDX RBX RSP ..., as instructions number them; R8 on 0 in a record of 40 bytes */
+};
+
+struct netburst_sample {
+	const struct access *a;
+	const struct cpu *cpu;
+	unsigned core;
+	bool precise;
+	uint8_t *ds;                /* the DS area as C code sees it */
+	struct interrupts taken;    /* the caller gives records and capacity where it samples by interrupts */
+	unsigned records;           /* of the last burst */
+	bool full;                  /* some did not fit */
+};
+
+/* Begins to sample an event of the processor's list every `period` events (1 to 2^31 - 1), by records or by interrupts.
+ * *s must stay until netburst_sample_stop. ST_UNSUPPORTED with *why before anything is written: no PEBS, a debug store of
+ * 32 bits, an event that PEBS cannot record or IQ_COUNTER4 not count, a backend that takes no interrupts; ST_RANGE. */
+MUST_CHECK enum status netburst_sample_start(struct netburst_sample *s, const struct event *event, uint64_t period, const char **why);
+/* Stops and finds how many records there are. */
+MUST_CHECK enum status netburst_sample_stop(struct netburst_sample *s);
+/* Record i of the last burst. */
+MUST_CHECK enum status netburst_sample_read(const struct netburst_sample *s, unsigned i, struct netburst_record *out);
+/* A record of 40 bytes (wide: 144) as it lies in memory. */
+void netburst_record_read(const uint8_t *at, bool wide, struct netburst_record *out);
+
+#endif

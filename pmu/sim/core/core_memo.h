@@ -1,0 +1,156 @@
+/* pmu/sim/core/core_memo.h: pipeline states that came before, for core*.c and sim_run.c alone. What it does stands in core_memo.c. */
+#ifndef SIM_CORE_MEMO_H
+#define SIM_CORE_MEMO_H
+
+#include "pmu/sim/core/core_state.h"
+
+#define MEMO_REACH 16384u     /* cycles: what lies further from allocation is in no state that is kept */
+#define MEMO_INSTRUCTIONS 64u /* of a piece of code */
+#define MEMO_EVENTS 512u      /* of it: what comes from beyond the pipeline */
+#define MEMO_SAID 2048u       /* signals said by it */
+#define MEMO_NODES 8192u
+#define MEMO_BUCKETS 16384u   /* a power of two */
+#define MEMO_OPS 131072u
+#define MEMO_SAYS 65536u
+#define MEMO_WORDS 1048576u
+#define MEMO_STATE 1024u      /* words of a state at most */
+
+enum memo_kind { MEMO_EXEC, MEMO_EXEC_LOAD, MEMO_OP_LOAD, MEMO_OP_STORE, MEMO_OP_FETCH, MEMO_OP_BRANCH, MEMO_OP_GUESS, MEMO_END };
+
+/* A step of a piece of code. Cycles are counted from its state's. */
+struct memo_op {
+	uint8_t kind;
+	bool stores, pointer;    /* MEMO_EXEC: as insn and struct code_entry */
+	bool miss, known;
+	uint32_t alt;            /* the same with another outcome; 0: none */
+	union {
+		/* MEMO_EXEC; with the load that the instruction begins with; a line of code at an address. `from`: what load_from says */
+		struct { union { const struct code_entry *entry; uint64_t line; }; int32_t at, ready; uint32_t from; } load;
+		struct { uint16_t address, data, retire; uint32_t commit; } store;
+		struct { uint64_t next, predicted; } branch;                   /* where it went; where the front end would have */
+		struct { uint64_t ip, next; } guess;                           /* the same of a branch on a wrong path */
+		struct { uint32_t node, says; uint16_t cycles, slots, uops, retired; } end; /* the state behind it, and how far away; see struct memo */
+	};
+};
+
+/* What a piece says to signals. */
+enum memo_say_kind { MEMO_SAY_END, MEMO_SAY_SUM, MEMO_SAY_BITS, MEMO_SAY_PULSE, MEMO_SAY_LEVEL };
+struct memo_say { uint64_t x; int32_t at; uint32_t n; uint8_t sig, kind; };
+
+/* A state: its words, and what was seen to follow from it. */
+struct memo_node { uint64_t hash; uint32_t words_at, words, ops, next; };
+
+struct memo {
+	const struct core_thread *of; /* whose states these are, ... */
+	uint64_t version;             /* ... while it hears these signals */
+	uint32_t rob_size;
+	uint32_t wait, pause;         /* branches until it is looked at again; the same after the next failure */
+	uint64_t recalled;            /* instructions so far */
+	int32_t gain;                 /* instructions repeated, less what noting costs */
+	uint32_t nodes, ops, says, words; /* in use; number 0 of each is none */
+	struct signals noted;
+	struct signal_tape tape;
+	struct signal_said said[MEMO_SAID];
+	const struct memo_op *path[MEMO_EVENTS + 1];
+	const struct code_entry *ran[MEMO_INSTRUCTIONS];
+	_Alignas(8) uint16_t state[MEMO_STATE];
+	struct memo_node node[MEMO_NODES];
+	uint32_t bucket[MEMO_BUCKETS];
+	struct memo_op op[MEMO_OPS];
+	struct memo_say say[MEMO_SAYS];
+	uint16_t word[MEMO_WORDS];
+};
+
+/* What comes from beyond the pipeline while a piece is gone through for the first time. */
+struct memo_tape {
+	struct memo *memo;
+	struct signals *signals; /* the thread's own */
+	uint64_t base;
+	uint32_t replay, at;     /* so many are known already: memo->path[]; so many of them are used up */
+	uint32_t events;
+	bool failed;
+	bool fresh;              /* the last step noted is this piece's */
+};
+
+/* What core_memo needs beside the thread. */
+struct memo_run {
+	struct hart_regs *regs;
+	const struct exec_env *env;
+	uint64_t until;                    /* nothing is allocated beyond */
+	const struct code_entry **running; /* says which instruction is in progress */
+	uint64_t *code_stored;             /* where the instruction in progress stored to code; 0 nowhere */
+	const bool *beyond;                /* memory_went_beyond */
+	void *self;
+	void (*look_ahead)(void *self, const struct code_entry *loaded);
+	uint64_t instructions;             /* out: carried out */
+	uint8_t vector;                    /* out: as exec's */
+};
+
+/* Carries out code from an instruction boundary on for as long as it is known, or can be noted. ST_FAULT as of exec,
+ * whose instruction is then not carried out, or of core_account. */
+MUST_CHECK enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r);
+/* Nothing is known any more: code was changed. */
+void memo_forget(struct memo *m);
+
+/* Where going through a known piece has ended: so many instructions are carried out, the last of them perhaps in part. */
+struct memo_midway {
+	uint32_t ran, answers;  /* memo->ran[], memo->path[] */
+	uint32_t alt;           /* the step whose answer was another; 0: none of them */
+	struct memo_op other;   /* that answer; it is the last of path[] too */
+	struct effects effects; /* of the last instruction */
+};
+
+/* The number of the thread's state now, before instruction `ip`, and the cycle that it is counted from; 0: it cannot be kept. */
+uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
+
+/* --- core_note.c --- */
+/* Goes through the piece at `node`, of which so much has been done (NULL: nothing; the pipeline's state is the piece's in any
+ * case), and notes it. *next, *at: the state behind it, 0: not kept. *stop: the next instruction is none for this room. */
+MUST_CHECK enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t node, uint64_t base,
+                                 const struct memo_midway *done, uint32_t *next, uint64_t *at, bool *stop);
+
+/* --- core_snapshot.c --- */
+/* The state of a pipeline from which instruction `ip` comes next, by all that its future can depend on: words at m->state,
+ * their number, and the cycle that cycles in it are counted from. 0: it cannot be kept. */
+uint32_t snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
+/* Makes the pipeline's state that one, at that cycle. */
+void snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base);
+/* Takes what a state that has just been taken or restored holds of the rings away. */
+void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base);
+
+/* Where a load came from: enum mem_source, dtlb_level, violation. */
+static inline uint32_t memo_load_from(const struct load_result *r)
+{
+	return (uint32_t)r->source | (uint32_t)r->dtlb_level << 8 | (uint32_t)r->violation << 16;
+}
+
+/* The step of a load that was asked for in `cycle`, of a branch; whether another answer is that one. */
+static inline struct memo_op memo_load_op(uint64_t base, uint64_t cycle, const struct load_result *r)
+{
+	return (struct memo_op){ .kind = MEMO_OP_LOAD, .load = { .at = (int32_t)(cycle - base), .ready = (int32_t)(r->ready - base), .from = memo_load_from(r) } };
+}
+
+static inline bool memo_load_is(const struct memo_op *op, uint64_t base, const struct load_result *r)
+{
+	return r->ready - base == (uint64_t)op->load.ready && memo_load_from(r) == op->load.from;
+}
+
+static inline struct memo_op memo_branch_op(uint64_t next, const struct foreseen *f)
+{
+	return (struct memo_op){ .kind = MEMO_OP_BRANCH, .miss = f->miss, .known = f->known, .branch = { next, f->predicted } };
+}
+
+static inline bool memo_foreseen_is(const struct memo_op *op, uint64_t next, const struct foreseen *f)
+{
+	return op->branch.next == next && op->miss == f->miss && op->known == f->known && op->branch.predicted == f->predicted;
+}
+
+/* --- core_note.c, for the pipeline's steps while c->tape --- */
+MUST_CHECK enum status memo_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle, struct load_result *r);
+MUST_CHECK enum status memo_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
+                                  uint64_t data_cycle, uint64_t retire, uint64_t *commit);
+MUST_CHECK enum status memo_fetch(struct core_thread *c, uint64_t at, uint64_t *cycle);
+void memo_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f);
+uint64_t memo_guess(struct core_thread *c, const struct core_plan *p, uint64_t ip);
+
+#endif

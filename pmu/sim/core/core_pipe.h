@@ -1,0 +1,453 @@
+/* pmu/sim/core/core_pipe.h: the steps of the pipeline, for core*.c alone. What they do stands in core.c. */
+#ifndef SIM_CORE_PIPE_H
+#define SIM_CORE_PIPE_H
+
+#include "pmu/sim/core/core_memo.h"
+
+/* A step of a uop's way: each is compiled into each shape's body, where most of its questions have an answer. */
+#define PIPE_INLINE inline __attribute__((always_inline))
+
+/* What an instruction's parts did, for retirement and the stall attribution. */
+struct flight {
+	uint64_t load_dispatch, main_dispatch, main_done, address_done, data_done;
+	struct load_result load;
+	uint8_t wait_reason;
+	bool divide, fence;
+};
+
+/* --- core_allocate.c --- */
+/* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
+uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                               uint64_t delivered, enum wait_reason why);
+/* The first cycle from this thread's next slot on in which nothing but the reservation station and read ports are in
+ * the way; says the stalls until then, and in wait_reason what the last of them was. */
+uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why);
+/* A resource stall or one of the RAT, in these cycles. */
+void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to);
+/* Whether cycle t has register read ports left for this group; then they are taken. */
+bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
+/* Reservation station full in cycle t: the first cycle with room for `entries`; says the stall from `first` on. */
+uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t);
+/* Reservation station: departures before `cycle` are taken off. */
+void pipe_rs_take_off(struct core_thread *c, uint64_t cycle);
+/* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
+uint64_t pipe_rs_next(struct core_thread *c);
+/* The same from a cycle on that does not lie before rs_at. */
+uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first);
+/* No allocation before `until`; sig: the stall signal that says so, 0 = none. */
+void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
+
+/* --- core_pair.c --- */
+/* As pipe_allocate, while the other thread of the core runs. */
+uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                              uint64_t delivered, enum wait_reason why);
+/* As pipe_deliver, for an instruction that core_expect may have been asked about. */
+MUST_CHECK enum status pipe_deliver_paired(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle, enum wait_reason *why);
+/* The other thread's run is over in that cycle. */
+void pipe_part(struct core_thread *c, uint64_t cycle);
+
+/* --- core_special.c --- */
+/* Whether it reads a flag that another group of flags was written after. */
+static inline bool pipe_reads_old_carry(const struct core_thread *c, const struct core_plan *p)
+{
+	return p->reads_carry && c->flags_number[0] < c->flags_number[RN_ZAPSO - RN_CF];
+}
+
+static inline bool pipe_reads_old_rest(const struct core_thread *c, const struct core_plan *p)
+{
+	return p->reads_rest && c->flags_number[RN_ZAPSO - RN_CF] < c->flags_number[0];
+}
+
+void pipe_partial_stalls(struct core_thread *c, const struct core_plan *p);
+void pipe_vector_transition(struct core_thread *c, const struct core_plan *p);
+/* When the main uop of a special class can dispatch, given its sources. */
+uint64_t pipe_special_ready(struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip, uint64_t ready);
+void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_t done, uint64_t retired, uint64_t ip);
+/* Latency and divider cycles of this divide: in step with its result's significant bits. */
+unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e);
+/* Microcode takes over for a denormal. */
+void pipe_assist(struct core_thread *c, uint64_t retired);
+void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired);
+/* The x87 stack moves: what was slot i + pop is slot i. */
+void pipe_turn_x87(struct core_thread *c, int pop);
+
+/* --- core_dispatch.c --- */
+/* As pipe_dispatch, in `ready`, which is `end` or lies beyond the ring, where ports are free. */
+uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end);
+void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t);
+/* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
+uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
+
+/* --- core_retire.c --- */
+/* Puts the cycles from .. end - 1, in which nothing retired, down to what this group waited for. */
+void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end);
+void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r);
+void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired, uint64_t cycles);
+
+/* --- core_branch.c --- */
+/* Behind a retired branch: prediction, the wrong path, the re-steer. */
+MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
+
+/* --- core_wrong.c --- */
+/* What is allocated from ip on, behind a branch that was foreseen wrongly, before the branch resolves. */
+MUST_CHECK enum status pipe_wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved);
+
+/* --- core_clock.c --- */
+/* Closes the cycles that nothing can happen in any more. */
+void pipe_close_some(struct core_thread *c);
+
+/* Whether the thread is alone on its core and nobody listens to what pipe_seldom names: then the steps of the
+ * pipeline are compiled without these questions (`quick`). */
+extern const uint64_t pipe_seldom[SIGNAL_WORDS];
+static PIPE_INLINE bool pipe_is_quick(const struct core_thread *c)
+{
+	return c->alone && !c->signals->any_seldom;
+}
+
+/* As front_deliver, and short while the loop buffer streams or the decoders go straight on. fused: c->fused_before. */
+static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip,
+                                       bool wrong_path, bool fused, const bool quick, uint64_t *cycle, enum wait_reason *why)
+{
+	struct front *f = &c->front;
+	*why = WAIT_NONE; /* quick: nobody asks */
+	if (!fused)
+		f->loop_uops += p->fused;
+	if (f->streaming) {
+		*cycle = f->cycle; /* the branch that began it has been decoded */
+		if (!quick) {
+			*why = WAIT_DECODE;
+			signal_pulse_often(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
+		}
+		return ST_OK;
+	}
+	if (!quick || !p->straight)
+		return front_deliver(c, p, ip, wrong_path, cycle, why);
+	const uint64_t last = (ip + p->length - 1) >> c->fetch_shift;
+	if (f->redirected || last != f->window) {
+		const uint64_t first = f->redirected ? ip >> c->fetch_shift : f->window + 1;
+		if (first != last)
+			return front_deliver(c, p, ip, wrong_path, cycle, why);
+		uint64_t at = f->window_cycle + 1;
+		at = at + FETCH_AHEAD < f->cycle ? f->cycle - FETCH_AHEAD : at;
+		if (!wrong_path && f->line != last << c->fetch_shift >> 6) {
+			const enum status s = front_fetch_line(c, last << c->fetch_shift, &at);
+			if (s != ST_OK)
+				return s;
+			f->line = last << c->fetch_shift >> 6;
+		}
+		f->window_cycle = at;
+		f->window = last;
+		f->redirected = false;
+	}
+	uint64_t d = f->cycle;
+	uint32_t decoded = f->decoded;
+	if (f->window_cycle > d) {
+		d = f->window_cycle;
+		decoded = 0;
+	} else if (!fused && (decoded >= c->decode_width || (decoded && p->complex))) {
+		d++;
+		decoded = 0;
+	}
+	f->sequencer = false;
+	if (!fused) {
+		const uint64_t room = c->front_ring[(c->uop_number - c->queue_uops) & (FRONT_RING - 1)];
+		if (room > d) {
+			d = room;
+			decoded = 0;
+		}
+		decoded++;
+	}
+	f->decoded = decoded;
+	*cycle = f->cycle = d;
+	return ST_OK;
+}
+
+/* In the stretch of a cycle reservation station entries may be left. */
+static PIPE_INLINE void pipe_rs_mark(struct core_thread *c, uint64_t cycle)
+{
+	c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH / 64] |= 1ull << cycle / LEAVE_STRETCH % 64;
+}
+
+static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, unsigned n)
+{
+	if (cycle - c->rs_at >= LEAVE_NEAR) {
+		if (cycle - c->rs_at >= CORE_RING)
+			cycle = c->rs_at + CORE_RING - 1;
+		pipe_rs_mark(c, cycle);
+	}
+	/* a whole station of 256 entries or more can end in one cycle, with a wrong path: what a byte cannot hold leaves in the next */
+	while (c->leave[cycle & CORE_RING_MASK] + n > UINT8_MAX) {
+		n -= UINT8_MAX - (unsigned)c->leave[cycle & CORE_RING_MASK];
+		c->leave[cycle++ & CORE_RING_MASK] = UINT8_MAX;
+		pipe_rs_mark(c, cycle);
+	}
+	c->leave[cycle & CORE_RING_MASK] += (uint8_t)n;
+}
+
+static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
+{
+	if (signal_heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
+		pipe_say_executed_heard(c, port, t);
+}
+
+/* The first cycle >= ready with a port of the mask free; UINT64_MAX when none below `end`. */
+static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end, const bool quick)
+{
+	struct core_shared *s = c->shared;
+	const uint64_t limit = s->cleared + CORE_RING, stop = end < limit ? end : limit;
+	uint64_t t = ready;
+	unsigned all = 0; /* of the ports, those that are free in cycle t */
+	if (t < stop)
+		all = ports & ~(unsigned)s->busy[t & CORE_RING_MASK];
+	if (!all && t < stop) /* a wrong path's cycle may be the last there is */
+		for (t++; t < stop; t = (t | 3) + 1) { /* four cycles at a time */
+			const uint64_t four = *(const uint64_t *)(const void *)&s->busy[t & CORE_RING_MASK & ~3u];
+			const uint64_t open = (~four & ports * 0x0001000100010001ull) >> t % 4 * 16;
+			if (open) {
+				const unsigned later = (unsigned)__builtin_ctzll(open) / 16;
+				t += later;
+				all = open >> later * 16 & 0xFFFF;
+				break;
+			}
+		}
+	if (t >= stop)
+		return pipe_dispatch_beyond(c, ports, ready > stop ? ready : stop, end);
+	const unsigned later = all & s->above, from = later ? later : all, bit = from & -from;
+	s->above = -bit << 1;
+	s->busy[t & CORE_RING_MASK] |= (uint16_t)bit;
+	s->used[(t & CORE_RING_MASK) / CORE_STRETCH] = 1;
+	if (!quick)
+		pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
+	return t;
+}
+
+static PIPE_INLINE uint64_t pipe_sources_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
+{
+	if (p->domain) {
+		for (unsigned i = 0; i < p->read_count; i++) {
+			const unsigned r = p->reads[i];
+			const bool other = c->domain[r] && c->domain[r] != p->domain;
+			from = max_cycle(from, c->ready[r] + (other ? c->m->core_bypass_cycles : 0));
+		}
+		return from;
+	}
+	from = max_cycle(from, max_cycle(c->ready[p->reads[0]], c->ready[p->reads[1]]));
+	for (unsigned i = 2; i < p->read_count; i++)
+		from = max_cycle(from, c->ready[p->reads[i]]);
+	return from;
+}
+
+static PIPE_INLINE uint64_t pipe_address_ready(const struct core_thread *c, const struct core_plan *p, uint64_t from)
+{
+	return max_cycle(from, max_cycle(c->ready[p->address[0]], c->ready[p->address[1]]));
+}
+
+/* As pipe_reads_fit_some, and short when a group reads nothing from outside the ROB. */
+static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
+{
+	bool outside = c->read_full == t;
+	if (parts & (PART_LOAD | PART_STA))
+		outside |= (c->written[p->address[0]] < t) | (c->written[p->address[1]] < t);
+	if (parts & (PART_MAIN | PART_STD)) {
+		outside |= (c->written[p->reads[0]] < t) | (c->written[p->reads[1]] < t);
+		for (unsigned i = 2; i < p->read_count; i++)
+			outside |= c->written[p->reads[i]] < t;
+	}
+	return !outside || pipe_reads_fit_some(c, p, parts, t);
+}
+
+/* As pipe_rs_wait, and short when room comes with the next departure, and that lies near. */
+static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t, const bool quick)
+{
+	const unsigned at = c->rs_at & CORE_RING_MASK;
+	const uint64_t word = *(const uint64_t *)(const void *)&c->leave[at & ~7u] >> at % 8 * 8;
+	if (!word || (!quick && signal_heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER)))
+		return pipe_rs_wait(c, entries, first, t);
+	const unsigned cycles = (unsigned)__builtin_ctzll(word) / 8;
+	uint8_t *leave = &c->leave[at + cycles];
+	if (c->rs_in_use - *leave + entries > c->rs_size)
+		return pipe_rs_wait(c, entries, first, t);
+	c->rs_in_use -= *leave;
+	*leave = 0;
+	c->rs_at += cycles + 1;
+	return c->rs_at;
+}
+
+/* Departures before t are taken off. */
+static PIPE_INLINE void pipe_rs_catch_up(struct core_thread *c, uint64_t t)
+{
+	uint64_t at = c->rs_at;
+	if (t <= at)
+		return;
+	if (t - at > 8) {
+		pipe_rs_take_off(c, t);
+		return;
+	}
+	do {
+		uint8_t *leave = &c->leave[at & CORE_RING_MASK];
+		if (*leave) {
+			c->rs_in_use -= *leave;
+			*leave = 0;
+		}
+	} while (++at < t);
+	c->rs_at = t;
+}
+
+/* One slot of cycle t is taken. */
+static PIPE_INLINE void pipe_allocated(struct core_thread *c, uint64_t t, unsigned entries)
+{
+	c->slots = (t != c->alloc ? 0 : c->slots) + 1;
+	c->alloc = t;
+	c->rs_in_use += entries;
+	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
+}
+
+/* Allocation slots of an instruction, those of all iterations of a string instruction included. */
+static PIPE_INLINE unsigned pipe_slots(const struct machine *m, const struct core_plan *p, const struct effects *e)
+{
+	return (unsigned)p->groups + p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
+}
+
+/* Entries of the reservation station that a group takes. */
+static PIPE_INLINE unsigned pipe_entries(const struct machine *m, const struct core_plan *p, unsigned parts)
+{
+	return parts == PART_MAIN && !p->ports ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
+}
+
+/* As pipe_allocate_waiting, and short when nothing is in the way. */
+static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
+                                     uint64_t delivered, enum wait_reason why, const bool quick)
+{
+	if (!quick && !c->alone)
+		return pipe_allocate_paired(c, p, parts, entries, delivered, why);
+	uint64_t t = c->alloc + (c->slots >= c->width);
+	if (quick) { /* nobody asks what it waited for */
+		t = max_cycle(max_cycle(t, delivered), c->barrier);
+		t = max_cycle(t, c->rob[c->rob_at] + 1);
+		if (parts & PART_LOAD)
+			t = max_cycle(t, c->lb[c->lb_at] + 1);
+		if (parts & PART_STA)
+			t = max_cycle(t, c->sb[c->sb_at] + 1);
+	} else {
+		c->wait_reason = WAIT_NONE;
+		if (delivered > t || c->barrier > t || c->rob[c->rob_at] >= t ||
+		    (parts & PART_LOAD && c->lb[c->lb_at] >= t) || (parts & PART_STA && c->sb[c->sb_at] >= t))
+			t = pipe_wait(c, parts, delivered, why);
+	}
+	if (entries) {
+		pipe_rs_catch_up(c, t);
+		if (c->rs_in_use + entries > c->rs_size && c->rs_in_use) {
+			t = pipe_rs_wait_near(c, entries, c->alloc + (c->slots != 0), t, quick);
+			if (!quick)
+				c->wait_reason = WAIT_ALLOCATE;
+		}
+	}
+	if (c->register_reads && parts && !pipe_reads_fit(c, p, parts, t))
+		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+	pipe_allocated(c, t, entries);
+	return t;
+}
+
+static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong, const bool quick)
+{
+	if (quick) {
+		signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
+		return;
+	}
+	if (!signal_heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
+		return;
+	unsigned n = part_count(parts);
+	signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
+	signal_pulse_often(c->signals, SIG_UOPS_ISSUED_UNFUSED, t, n);
+	if (n > 1)
+		signal_pulse(c->signals, SIG_UOPS_ISSUED_MICROFUSED, t, 1);
+	if (wrong)
+		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
+}
+
+/* Whether some store to these bytes' pieces is in flight at `cycle`. */
+static PIPE_INLINE bool pipe_meets_store(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle)
+{
+	const struct store *s;
+	for (uint64_t g = va >> 3, last = (va + bytes - 1) >> 3; g <= last; g++)
+		if (store_in_flight(c, g, cycle, &s))
+			return true;
+	return false;
+}
+
+/* As core_load, and short for a load on one line that no store in flight can have to do with. */
+static PIPE_INLINE enum status pipe_load_now(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                                         struct load_result *r)
+{
+	if (va % 64 + bytes > 64 || (c->last_commit > cycle && (c->address_known > cycle || pipe_meets_store(c, va, bytes, cycle))))
+		return core_load(c, ip, va, bytes, cycle, r);
+	struct data_reply reply;
+	const enum status s = memory_load(c->memory, c->core, c->thread, ip, va, bytes, cycle, &reply);
+	if (s != ST_OK)
+		return s;
+	*r = (struct load_result){ .ready = reply.ready + c->m->exec[UC_LOAD].latency, .translated = max_cycle(cycle, reply.translated),
+	                           .source = reply.source, .dtlb_level = reply.level };
+	return ST_OK;
+}
+
+static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
+                                         struct load_result *r)
+{
+	return __builtin_expect(c->tape != NULL, 0) ? memo_load(c, ip, va, bytes, cycle, r) : pipe_load_now(c, ip, va, bytes, cycle, r);
+}
+
+/* As core_store, and short for a store on one line of the caches. */
+static PIPE_INLINE enum status pipe_store_now(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
+                                          uint64_t data_cycle, uint64_t retire, uint64_t *commit, bool *walked)
+{
+	if (in->nontemporal || va % 64 + bytes > 64)
+		return core_store(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit, walked);
+	struct data_reply reply;
+	const enum status s = memory_store(c->memory, c->core, c->thread, ip, va, bytes, retire + 1, &reply);
+	if (s != ST_OK)
+		return s;
+	*walked = reply.level == 3;
+	*commit = max_cycle(max_cycle(retire + 1, c->last_commit + 1), max_cycle(reply.ready, reply.translated));
+	store_remember(c, va, bytes, address_cycle, data_cycle, *commit);
+	return ST_OK;
+}
+
+static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
+                                          uint64_t data_cycle, uint64_t retire, uint64_t *commit, bool *walked)
+{
+	if (__builtin_expect(c->tape != NULL, 0))
+		return memo_store(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit);
+	return pipe_store_now(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit, walked);
+}
+
+/* Whether stall cycles are to be put down to something, when a group completes in `done`. */
+static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t done)
+{
+	return done > c->retire + 1 && signal_heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
+}
+
+/* Retires one group that completes in `done`; the cycle. */
+static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const bool quick)
+{
+	const bool later = done > c->retire;
+	const uint32_t slots = later ? 1 : c->retire_slots + 1;
+	const bool full = slots > c->retire_width;
+	const uint64_t r = (later ? done : c->retire) + full;
+	c->retire = r;
+	c->retire_slots = full ? 1 : slots;
+	c->rob[c->rob_at] = r;
+	if (++c->rob_at >= c->rob_size)
+		c->rob_at = 0;
+	signal_pulse_often(c->signals, SIG_UOPS_RETIRED_FUSED, r, 1);
+	signal_pulse_often(c->signals, SIG_UOPS_RETIRED_UNFUSED, r, part_count(parts));
+	if (!quick) {
+		signal_level(c->signals, SIG_ROB_OCCUPANCY, allocated, r, 1);
+		if ((parts & (PART_LOAD | PART_MAIN)) == (PART_LOAD | PART_MAIN))
+			signal_pulse(c->signals, SIG_UOPS_RETIRED_LOAD_FUSED, r, 1);
+		if ((parts & (PART_STA | PART_STD)) == (PART_STA | PART_STD))
+			signal_pulse(c->signals, SIG_UOPS_RETIRED_STORE_FUSED, r, 1);
+	}
+	return r;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* pmu/sim/counters/counter.h: the simulated PMU's registers, bit by bit as the processor has them.
+ *
+ * Written from the SDM and the vendor's event files, never from the drivers above the backend:
+ * the two must not share encode or decode code. What hardware faults on, faults; what it
+ * ignores or counts wrongly is recorded as a finding (struct sim_finding). */
+#ifndef SIM_COUNTER_H
+#define SIM_COUNTER_H
+
+#include "pmu/base.h"
+#include "pmu/sim/core/core.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/sim/counters/signal.h"
+
+enum finding_kind { FIND_FAULT, FIND_RESERVED, FIND_WRONG_COUNTER, FIND_IGNORED, FIND_UNMODELLED, FIND_NO_LATCH, FIND_COUNT };
+struct sim_finding { enum finding_kind kind; unsigned thread; uint32_t address; uint64_t value; const char *why; };
+
+struct counters; /* the register file of one hardware thread; counter.c */
+
+/* What the register file needs from the machine around it; any member may be NULL. */
+struct counters_env {
+	void *self;
+	/* Host pointer to `bytes` bytes of simulated memory at a window address that lie in one
+	 * mapping: the DS area and the PEBS buffer. NULL = not mapped. */
+	void *(*memory)(void *self, uint64_t va, unsigned bytes, bool write);
+	/* The core's prefetcher switches were written: memory_prefetchers' mask, 1 = off. */
+	void (*prefetchers)(void *self, unsigned off_mask);
+	/* MSR 0x620 was written: whether the uncore clock stays at the machine's ratio. */
+	void (*uncore_steady)(void *self, bool steady);
+	/* Core cycles of this thread since the machine was opened, parked time included. */
+	uint64_t (*cycle)(void *self);
+};
+
+size_t counters_bytes(const struct machine *m);
+struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals);
+/* Where taps of counters with AnyThread go when the core has two threads; `both` is shared by them. `first` is its first thread's
+ * register file (p itself of that thread): NetBurst's counters are those of both. */
+void counters_pair(struct counters *p, struct counters *first, struct signals *both);
+/* Connects the register file to the machine; *env is copied. Before that there is no memory and
+ * time stands at 0. Tells the machine the prefetcher switches of reset at once. */
+void counters_connect(struct counters *p, const struct counters_env *env);
+
+/* ST_FAULT where the processor raises #GP; ST_MISSING where this room does not own the address
+ * (the caller asks the next room, and faults when none does). *finding is set when the access
+ * is worth a word, else its `why` is NULL. */
+MUST_CHECK enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *finding);
+MUST_CHECK enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *finding);
+MUST_CHECK enum status counters_rdpmc(struct counters *p, uint32_t index, uint64_t *value);
+/* Time stamp counter, as RDTSC and MSR 0x10 read it. */
+uint64_t counters_rdtsc(struct counters *p);
+/* What CPUID answers on this thread; changes with MISC_ENABLE (limited leaves). out: EAX EBX ECX EDX. */
+void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+/* The thread slept (parked, or away in SMM) for so many of env's cycles: APERF and MPERF stood still. */
+void counters_halted(struct counters *p, uint64_t cycles);
+/* An SMI was taken. */
+void counters_smi(struct counters *p);
+/* A retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
+void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
+/* Whether a counter's interrupt is to be taken behind the instruction that retired in `cycle`; asked once an instruction,
+ * after counters_retired, where somebody takes interrupts. NetBurst's counters alone ask for any. */
+bool counters_interrupt(struct counters *p, uint64_t cycle);
+/* True while counters_retired has to be called. */
+bool counters_want_retired(const struct counters *p);
+
+#endif

@@ -1,0 +1,433 @@
+/* pmu/sim/counters/counter_pebs.c: debug store area, PEBS records, load-latency facility, last-branch records.
+ *
+ * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record
+ * layouts: 0x90 bytes (format 0), 0xB0 (1), 0xC0 (2), 0xC8 (3). A counter under PEBS counts retired
+ * instructions that meet its event, in program order. When it overflows, PEBS is armed; the first
+ * occurrence pmu.pebs_shadow_cycles later leaves the record, and the counter is reloaded.
+ * Of the loads one in about pmu.load_latency_tag_every, drawn by a fixed generator, is tagged.
+ *
+ * Not modelled: branch trace store, the time a record takes to write and the lines that it evicts,
+ * records of one assist for several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of
+ * versions up to 4), TSX and HLE fields (written as 0), the call-stack mode of the LBR. */
+#include "pmu/sim/counters/counter_state.h"
+
+#define MSR_LBR_SELECT   0x1C8
+#define MSR_LBR_TOS      0x1C9
+#define MSR_DEBUGCTL     0x1D9
+#define MSR_LBR_FROM     0x680 /* Nehalem and later; Core 2: 0x40, 0x60 */
+#define MSR_LBR_TO       0x6C0
+#define MSR_LBR_INFO     0xDC0 /* LBR format 5 */
+#define MSR_PEBS_ENABLE  0x3F1
+#define MSR_PEBS_LD_LAT  0x3F6
+#define MSR_DS_AREA      0x600
+#define MSR_OFFCORE_RSP0 0x1A6
+
+#define DS_PEBS_BASE      0x20
+#define DS_PEBS_INDEX     0x28
+#define DS_PEBS_MAXIMUM   0x30
+#define DS_PEBS_THRESHOLD 0x38
+#define DS_PEBS_RESET     0x40
+#define STATUS_OVFBUF     (1ull << 62)
+#define DEBUGCTL_LBR      1u
+#define LBR_FORMAT_INFO   5
+#define LATENCY_LEAST     3 /* SDM: the smallest threshold of MSR_PEBS_LD_LAT */
+
+static bool has_pebs(const struct counters *p)
+{
+	return p->m->pmu_pebs_format != 255;
+}
+
+/* Counters that PEBS can serve: counter 0 on Core 2, counters 0 to 3 later. */
+static uint64_t pebs_counters(const struct counters *p)
+{
+	uint64_t n = p->m->pmu_pebs_format == 0 ? 1 : p->m->pmu_general < 4 ? p->m->pmu_general : 4;
+	return mask_of(n);
+}
+
+bool counter_has_pebs(const struct counters *p, unsigned n)
+{
+	return has_pebs(p) && (p->pebs_enable & pebs_counters(p)) >> n & 1;
+}
+
+bool counters_want_retired(const struct counters *p)
+{
+	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs)
+		return true;
+	for (unsigned n = 0; n < p->m->pmu_general; n++)
+		if (p->general[n].retired)
+			return true;
+	return netburst_sim_wants_retired(p);
+}
+
+bool counters_interrupt(struct counters *p, uint64_t cycle)
+{
+	bool due = p->netburst_thread.interrupt_cycle && cycle >= p->netburst_thread.interrupt_cycle;
+	if (due)
+		p->netburst_thread.interrupt_cycle = 0;
+	return due;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static uint64_t *word_at(struct counters *p, uint64_t va, bool write)
+{
+	return p->env.memory ? p->env.memory(p->env.self, va, 8, write) : NULL;
+}
+
+static bool ds_read(struct counters *p, unsigned offset, uint64_t *value)
+{
+	uint64_t *at = word_at(p, p->ds_area + offset, false);
+	if (at)
+		memcpy(value, at, 8);
+	return at != NULL;
+}
+
+static void late(struct counters *p, const char *why)
+{
+	if (!p->late.why)
+		p->late = (struct sim_finding){ FIND_IGNORED, p->thread, MSR_DS_AREA, p->ds_area, why };
+}
+
+/* Data-source field by who answered: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and
+ * the Linux driver's tables of the same name). The model does not tell shared from exclusive
+ * memory answers: Nehalem and Haswell show "exclusive". */
+static uint64_t data_source(const struct counters *p, const struct retired *r)
+{
+	static const uint8_t codes[3][SRC_NONE + 1] = {
+		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 5,
+		  [SRC_L3_OTHER_MODIFIED] = 6, [SRC_REMOTE_CLEAN] = 8, [SRC_REMOTE_MODIFIED] = 9,
+		  [SRC_LOCAL_DRAM] = 0xC, [SRC_REMOTE_DRAM] = 0xD, [SRC_UNCACHED] = 0xF },
+		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 6,
+		  [SRC_L3_OTHER_MODIFIED] = 7, [SRC_REMOTE_CLEAN] = 8, [SRC_REMOTE_MODIFIED] = 9,
+		  [SRC_LOCAL_DRAM] = 0xC, [SRC_REMOTE_DRAM] = 0xD, [SRC_UNCACHED] = 0xF },
+		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 6,
+		  [SRC_L3_OTHER_MODIFIED] = 7, [SRC_REMOTE_CLEAN] = 0xC, [SRC_REMOTE_MODIFIED] = 0xD,
+		  [SRC_LOCAL_DRAM] = 0xA, [SRC_REMOTE_DRAM] = 0xB, [SRC_UNCACHED] = 0xF },
+	};
+	unsigned format = p->m->pmu_pebs_format < 1 ? 0 : (unsigned)p->m->pmu_pebs_format - 1;
+	uint64_t v = codes[format][r->source];
+	if (format > 0) {
+		v |= (uint64_t)(r->dtlb_level == 3) << 4; /* missed the second-level TLB */
+		v |= (uint64_t)r->insn->lock << 5;
+	}
+	return v ^ p->m->fault_data_source_flip;
+}
+
+/* Linux 6.12 events/intel/ds.c: Core 2 hangs at the write of GLOBAL_CTRL when the buffer is larger than a page. */
+bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl)
+{
+	uint64_t base, maximum;
+	return p->m->pmu_pebs_format == 0 && (global_ctrl & p->pebs_enable) && ds_read(p, DS_PEBS_BASE, &base) && ds_read(p, DS_PEBS_MAXIMUM, &maximum) &&
+		maximum - base > 4096;
+}
+
+static void write_record(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
+{
+	static const uint16_t sizes[4] = { 0x90, 0xB0, 0xC0, 0xC8 };
+	/* RAX RBX RCX RDX RSI RDI RBP RSP R8 ..: the record's order, as numbers of the encoding. */
+	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+	unsigned format = (unsigned)p->m->pmu_pebs_format, bytes = sizes[format];
+	uint64_t index, maximum, threshold;
+	if (!ds_read(p, DS_PEBS_INDEX, &index) || !ds_read(p, DS_PEBS_MAXIMUM, &maximum) ||
+	    !ds_read(p, DS_PEBS_THRESHOLD, &threshold)) {
+		late(p, "PEBS: the DS area is not mapped, the record is lost");
+		return;
+	}
+	if (index + bytes > maximum) {
+		p->global_status |= STATUS_OVFBUF;
+		return;
+	}
+	p->pebs_written++;
+	if (p->m->fault_pebs_drop_every && p->pebs_written % p->m->fault_pebs_drop_every == 0)
+		return;
+	uint64_t *record = p->env.memory(p->env.self, index, bytes, true);
+	uint64_t *index_at = word_at(p, p->ds_area + DS_PEBS_INDEX, true);
+	if (!record || !index_at) {
+		late(p, "PEBS: the buffer is not mapped, the record is lost");
+		return;
+	}
+	uint64_t w[25] = { g->rflags, r->next_ip };
+	for (unsigned i = 0; i < 16; i++)
+		w[2 + i] = g->gpr[order[i]];
+	if (format >= 1) {
+		w[18] = format >= 3 ? 1ull << n : p->global_status | 1ull << n;
+		if (p->general[n].tagged || format >= 2) {
+			w[19] = r->insn->load ? r->effects->load_va : r->insn->store ? r->effects->store_va : 0;
+			w[20] = r->insn->load ? data_source(p, r) : 0;
+			w[21] = p->general[n].tagged ? r->load_latency : 0;
+		}
+	}
+	if (format >= 2)
+		w[22] = r->ip;
+	if (format >= 3)
+		w[24] = counters_rdtsc(p);
+	memcpy(record, w, bytes);
+	index += bytes;
+	memcpy(index_at, &index, 8);
+	if (index >= threshold)
+		p->global_status |= STATUS_OVFBUF;
+}
+
+/* ---- counting at retirement ----------------------------------------------------------------- */
+
+static bool is_source(const struct retired *r, uint64_t first, uint64_t last)
+{
+	return r->insn->load && r->source >= first && r->source <= last;
+}
+
+/* How often a precise condition holds for one retired instruction. */
+static unsigned occurrences(enum precise what, const struct retired *r)
+{
+	const struct insn *in = r->insn;
+	switch (what) {
+	case PRECISE_INSTRUCTIONS: return 1;
+	case PRECISE_UOPS_UNFUSED: return r->uops_unfused;
+	case PRECISE_UOPS_FUSED: return r->uops_fused;
+	case PRECISE_BRANCHES: return in->branch;
+	case PRECISE_BRANCH_COND: return in->branch && in->conditional;
+	case PRECISE_CALL: return in->call;
+	case PRECISE_RETURN: return in->ret;
+	case PRECISE_TAKEN: return in->branch && r->effects->taken;
+	case PRECISE_MISPREDICTED: return in->branch && r->mispredicted;
+	case PRECISE_MISPREDICTED_COND: return in->branch && in->conditional && r->mispredicted;
+	case PRECISE_MISPREDICTED_CALL: return in->call && r->mispredicted;
+	case PRECISE_LOADS: case PRECISE_LATENCY: return in->load;
+	case PRECISE_STORES: return in->store;
+	case PRECISE_L1: return is_source(r, SRC_L1, SRC_L1);
+	case PRECISE_LFB: return is_source(r, SRC_LFB, SRC_LFB);
+	case PRECISE_L2: return is_source(r, SRC_L2, SRC_L2);
+	case PRECISE_L3_UNSHARED: return is_source(r, SRC_L3_UNSHARED, SRC_L3_UNSHARED);
+	case PRECISE_L3_CLEAN: return is_source(r, SRC_L3_OTHER_CLEAN, SRC_L3_OTHER_CLEAN);
+	case PRECISE_L3_MODIFIED: return is_source(r, SRC_L3_OTHER_MODIFIED, SRC_L3_OTHER_MODIFIED);
+	case PRECISE_L3_OTHER: return is_source(r, SRC_L3_OTHER_CLEAN, SRC_L3_OTHER_MODIFIED);
+	case PRECISE_L3_ANY: return is_source(r, SRC_L3_UNSHARED, SRC_L3_OTHER_MODIFIED);
+	case PRECISE_L3_MISS: return is_source(r, SRC_REMOTE_CLEAN, SRC_REMOTE_DRAM);
+	case PRECISE_L2_MISS: return is_source(r, SRC_L3_UNSHARED, SRC_REMOTE_DRAM);
+	case PRECISE_L1_MISS: return is_source(r, SRC_L2, SRC_REMOTE_DRAM);
+	case PRECISE_L1_MISS_LFB: return is_source(r, SRC_LFB, SRC_REMOTE_DRAM);
+	case PRECISE_REMOTE_CACHE: return is_source(r, SRC_REMOTE_CLEAN, SRC_REMOTE_MODIFIED);
+	case PRECISE_REMOTE_CLEAN: return is_source(r, SRC_REMOTE_CLEAN, SRC_REMOTE_CLEAN);
+	case PRECISE_REMOTE_MODIFIED: return is_source(r, SRC_REMOTE_MODIFIED, SRC_REMOTE_MODIFIED);
+	case PRECISE_LOCAL_DRAM: return is_source(r, SRC_LOCAL_DRAM, SRC_LOCAL_DRAM);
+	case PRECISE_REMOTE_DRAM: return is_source(r, SRC_REMOTE_DRAM, SRC_REMOTE_DRAM);
+	case PRECISE_LOAD_WALK: return in->load && r->dtlb_level == 3;
+	case PRECISE_STORE_WALK: return in->store && r->store_dtlb_walk;
+	case PRECISE_LOCKED: return in->lock;
+	case PRECISE_FP_ASSIST: return r->effects->fp_assist;
+	case PRECISE_NO: case PRECISE_COUNT: break;
+	}
+	return 0;
+}
+
+static void count_one(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g, unsigned times)
+{
+	struct counter *c = &p->general[n];
+	uint64_t width = p->m->pmu_width;
+	if (counter_has_pebs(p, n) && c->armed && r->cycle >= c->armed_cycle) {
+		uint64_t reset = 0;
+		write_record(p, n, r, g);
+		c->armed = false;
+		if (ds_read(p, DS_PEBS_RESET + 8 * n, &reset))
+			c->base = reset & mask_of(width);
+		return;
+	}
+	if (c->thousandths != 1000)
+		times = times * c->thousandths / 1000;
+	uint64_t total = c->base + times;
+	c->base = total & mask_of(width);
+	if (!(total >> width))
+		return;
+	if (counter_has_pebs(p, n)) {
+		c->armed = true;
+		c->armed_cycle = r->cycle + p->m->pmu_pebs_shadow_cycles;
+	} else {
+		p->global_status |= 1ull << n;
+	}
+}
+
+/* Every cycle is an event: what has passed since the last retirement is counted now. The record is that of
+ * the first instruction that retires once PEBS is armed; the counter starts anew in that cycle. */
+static void count_cycles(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
+{
+	struct counter *c = &p->general[n];
+	uint64_t from = c->counted_cycle > c->start_cycle ? c->counted_cycle : c->start_cycle;
+	uint64_t passed = r->cycle > from ? r->cycle - from : 0, left = mask_of(p->m->pmu_width) - c->base + 1, reset;
+	c->counted_cycle = r->cycle;
+	if (!c->armed && passed >= left) {
+		c->armed = true;
+		c->armed_cycle = from + left + p->m->pmu_pebs_shadow_cycles;
+	}
+	c->base = (c->base + passed) & mask_of(p->m->pmu_width);
+	if (!c->armed || r->cycle < c->armed_cycle)
+		return;
+	write_record(p, n, r, g);
+	c->armed = false;
+	if (ds_read(p, DS_PEBS_RESET + 8 * n, &reset))
+		c->base = reset & mask_of(p->m->pmu_width);
+}
+
+/* Whether the load-latency facility has tagged this load and its latency is above the threshold. */
+static bool tagged_above(struct counters *p, const struct retired *r)
+{
+	if (!r->insn->load)
+		return false;
+	p->tag_state = p->tag_state * 1664525u + 1013904223u; /* Numerical Recipes' generator */
+	if ((p->tag_state >> 16) % p->m->pmu_load_latency_tag_every)
+		return false;
+	uint64_t threshold = p->load_latency < LATENCY_LEAST ? LATENCY_LEAST : p->load_latency;
+	return r->load_latency > threshold;
+}
+
+static void last_branch(struct counters *p, const struct retired *r)
+{
+	const struct insn *in = r->insn;
+	unsigned kind = in->ret ? 5 : in->call ? (in->indirect ? 4 : 3) : in->conditional ? 2 : in->indirect ? 6 : 7;
+	/* MSR_LBR_SELECT: bit 0 leaves out what happens at CPL 0, 2 to 8 a kind of branch each. */
+	if (p->m->pmu_lbr_select && (p->lbr_select & (1u | 1u << kind)))
+		return;
+	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
+	uint64_t sign = (uint64_t)((int64_t)(r->ip << 16) >> 16);
+	bool info = p->m->pmu_lbr_format == LBR_FORMAT_INFO;
+	p->lbr_from[p->lbr_tos] = info ? sign : (sign & ~(1ull << 63)) | (uint64_t)r->mispredicted << 63;
+	p->lbr_to[p->lbr_tos] = (uint64_t)((int64_t)(r->next_ip << 16) >> 16);
+	uint64_t cycles = r->cycle - p->lbr_last_cycle;
+	p->lbr_info[p->lbr_tos] = (uint64_t)r->mispredicted << 63 | (cycles > 0xFFFF ? 0xFFFF : cycles);
+	p->lbr_last_cycle = r->cycle;
+}
+
+void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs)
+{
+	bool tagged = false, drawn = false;
+	for (unsigned n = 0; n < p->m->pmu_general; n++) {
+		struct counter *c = &p->general[n];
+		if (!c->retired)
+			continue;
+		if (c->every_cycle) {
+			count_cycles(p, n, r, regs);
+			continue;
+		}
+		if (c->tagged && !drawn) {
+			tagged = tagged_above(p, r);
+			drawn = true;
+		}
+		unsigned times = 0;
+		for (uint64_t left = c->precise; left; left &= left - 1)
+			times += occurrences((enum precise)__builtin_ctzll(left), r);
+		if (times && (!c->tagged || tagged))
+			count_one(p, n, r, regs, times);
+	}
+	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs && r->insn->branch && r->effects->taken)
+		last_branch(p, r);
+	if (netburst_sim(p))
+		netburst_sim_retired(p, r, regs);
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+/* The place of a last-branch register; NULL when this machine has none at that address. */
+static uint64_t *lbr_register(struct counters *p, uint32_t msr)
+{
+	uint32_t n = (uint32_t)p->m->pmu_lbr_pairs;
+	uint32_t from = n > 8 ? MSR_LBR_FROM : 0x40, to = n > 8 ? MSR_LBR_TO : 0x60;
+	if (msr - from < n)
+		return &p->lbr_from[msr - from];
+	if (msr - to < n)
+		return &p->lbr_to[msr - to];
+	if (p->m->pmu_lbr_format == LBR_FORMAT_INFO && msr - MSR_LBR_INFO < n)
+		return &p->lbr_info[msr - MSR_LBR_INFO];
+	if (msr == MSR_LBR_TOS && n)
+		return &p->lbr_tos;
+	if (msr == MSR_LBR_SELECT && n && p->m->pmu_lbr_select)
+		return &p->lbr_select;
+	return NULL;
+}
+
+static uint64_t *plain_register(struct counters *p, uint32_t msr)
+{
+	if (msr == MSR_DEBUGCTL && p->m->pmu_version)
+		return &p->debugctl;
+	if (msr == MSR_DS_AREA && has_pebs(p))
+		return &p->ds_area;
+	if (msr == MSR_PEBS_ENABLE && has_pebs(p))
+		return &p->pebs_enable;
+	if (msr == MSR_PEBS_LD_LAT && p->m->pmu_load_latency)
+		return &p->load_latency;
+	if (msr - MSR_OFFCORE_RSP0 < p->m->pmu_offcore_msrs)
+		return &p->offcore[msr - MSR_OFFCORE_RSP0];
+	return lbr_register(p, msr);
+}
+
+enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value)
+{
+	const uint64_t *at = plain_register(p, msr);
+	if (!at)
+		return ST_MISSING;
+	*value = *at;
+	return ST_OK;
+}
+
+static uint64_t debugctl_mask(const struct counters *p)
+{
+	uint64_t legal = 0x1 | 0x2 | 0x7C0; /* LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR */
+	if (p->m->pmu_version >= 2)
+		legal |= 0x1800; /* FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI */
+	if (p->m->pmu_version == 3)
+		legal |= 0x2000; /* ENABLE_UNCORE_PMI */
+	if (p->m->pmu_freeze_smm)
+		legal |= 0x4000;
+	return legal;
+}
+
+static bool canonical(uint64_t va)
+{
+	return (uint64_t)((int64_t)(va << 16) >> 16) == va;
+}
+
+/* Bits of a register that may be written; the rest raises #GP. */
+static uint64_t legal_bits(const struct counters *p, uint32_t msr)
+{
+	switch (msr) {
+	case MSR_DEBUGCTL: return debugctl_mask(p);
+	case MSR_PEBS_ENABLE: return pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0);
+	case MSR_PEBS_LD_LAT: return 0xFFFF;
+	case MSR_LBR_SELECT: return p->m->pmu_lbr_format >= 4 ? 0x3FF : 0x1FF;
+	case MSR_LBR_TOS: return p->m->pmu_lbr_pairs - 1;
+	case MSR_OFFCORE_RSP0: case MSR_OFFCORE_RSP0 + 1:
+		/* The masks that the Linux driver lets through. */
+		return p->m->pmu_offcore_msrs == 1 ? 0xFFFF : 0x3FFFFF8FFFull;
+	}
+	return ~0ull;
+}
+
+/* Bits 35:32 of PEBS_ENABLE: load latency on counters 0 to 3. */
+static bool latency_on(const struct counters *p, uint64_t enable)
+{
+	return enable >> 32 & pebs_counters(p);
+}
+
+enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	uint64_t *at = plain_register(p, msr);
+	if (!at)
+		return ST_MISSING;
+	uint64_t reserved = value & ~legal_bits(p, msr);
+	if (reserved) {
+		find(p, f, FIND_RESERVED, msr, reserved, "reserved bits raise #GP");
+		return ST_FAULT;
+	}
+	if (msr == MSR_DS_AREA && !canonical(value)) {
+		find(p, f, FIND_FAULT, msr, value, "DS_AREA takes a canonical address");
+		return ST_FAULT;
+	}
+	/* 0 is what the register holds after reset: only with the facility on is it a mistake. */
+	if (msr == MSR_PEBS_LD_LAT && value < LATENCY_LEAST && (value || latency_on(p, p->pebs_enable)))
+		find(p, f, FIND_IGNORED, msr, value, "the smallest threshold is 3");
+	if (msr == MSR_PEBS_ENABLE && latency_on(p, value) && p->load_latency < LATENCY_LEAST)
+		find(p, f, FIND_IGNORED, msr, value, "load latency without a threshold: the smallest is 3");
+	if (msr == MSR_DEBUGCTL && (value & 0xC0))
+		find(p, f, FIND_UNMODELLED, msr, value, "branch trace messages and branch trace store");
+	*at = value;
+	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2)
+		counters_program(p, f, msr);
+	return ST_OK;
+}

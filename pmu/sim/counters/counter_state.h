@@ -1,0 +1,120 @@
+/* pmu/sim/counters/counter_state.h: inside of the register file, shared by counter*.c and cpuid.c only. */
+#ifndef SIM_COUNTER_STATE_H
+#define SIM_COUNTER_STATE_H
+
+#include "pmu/sim/counters/counter.h"
+#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/counters/netburst.h"
+
+#define GENERAL_MAX 18
+#define FIXED_MAX   7
+#define LBR_MAX     32
+#define MTRR_VARIABLE 8
+#define MTRR_FIXED    11
+
+enum counter_unit { UNIT_ONE, UNIT_TSC, UNIT_BUS };
+
+/* One counter, general or fixed. While a tap runs, the value is base + what the tap counted. */
+struct counter {
+	uint64_t base;         /* value when the tap was set */
+	uint64_t wraps;        /* of the value since then that are already in the status register */
+	uint64_t start_cycle;  /* when the tap was set */
+	bool tapped;           /* signals count for it */
+	bool any;              /* ... those of both threads of the core (AnyThread) */
+	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
+	bool tagged;           /* ... and only loads that the load-latency facility has tagged */
+	bool by_retirement;    /* its event is only known at retirement */
+	bool every_cycle;      /* PEBS on a condition that is true in every cycle (TOTAL_CYCLES) */
+	uint64_t counted_cycle; /* ... counted up to here, by the clock of retirement */
+	bool armed;            /* PEBS: overflowed, the next occurrence from armed_cycle leaves a record */
+	enum counter_unit unit;
+	uint32_t thousandths;  /* counted for each 1000 that happen: 1000, or a fault of the machine */
+	uint64_t precise;      /* mask of enum precise */
+	uint64_t armed_cycle;
+};
+
+struct counters {
+	const struct machine *m;
+	struct signals *signals;
+	struct signals *both;    /* what both threads of the core say; NULL: one thread a core */
+	struct counters_env env;
+	unsigned thread;
+
+	struct counter general[GENERAL_MAX], fixed[FIXED_MAX];
+	uint64_t evtsel[GENERAL_MAX];
+	uint64_t fixed_ctrl, global_ctrl, global_status;
+	bool started;            /* the start-up sequence of AAK100 has run, or is not needed */
+	bool starting;           /* ... its counters are on */
+
+	uint64_t ds_area, pebs_enable, load_latency, debugctl, lbr_select;
+	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
+	uint64_t lbr_last_cycle;
+	uint64_t offcore[2];
+	uint64_t pebs_written;   /* records since reset, for fault.pebs_drop_every */
+	uint32_t tag_state;      /* generator that tags loads */
+
+	uint64_t misc_enable, prefetch, perf_ctl, clock_modulation, therm_interrupt, energy_bias, power_ctl, pkg_cst;
+	uint64_t pat, mtrr_default, mtrr_variable[2 * MTRR_VARIABLE], mtrr_fixed[MTRR_FIXED];
+	uint64_t apic_base, uncore_limit;
+	int64_t tsc_offset;
+	uint64_t aperf_base, mperf_base; /* value written minus the clock at that time */
+	uint64_t halted;
+	uint64_t clock_cycle, clock_ticks; /* where the clock last began or ceased to change by itself */
+	bool clock_steady;
+	uint64_t heat_cleared;             /* times that it had been too hot when the log was cleared */
+	uint32_t smis;
+
+	struct sim_netburst netburst_own, *netburst; /* where the machine has that instead: its own, or of its core's first thread */
+	struct sim_netburst_thread netburst_thread;
+	struct sim_finding late; /* found while running; told with the next access */
+};
+
+/* a * b / c without a wider integer; c is small. */
+static inline uint64_t counters_scale(uint64_t a, uint64_t b, uint64_t c)
+{
+	return a / c * b + a % c * b / c;
+}
+
+static inline uint64_t mask_of(uint64_t width)
+{
+	return width >= 64 ? ~0ull : (1ull << width) - 1;
+}
+
+/* Notes a finding when the caller can take one. */
+static inline void find(struct counters *p, struct sim_finding *f, enum finding_kind kind, uint32_t address,
+                        uint64_t value, const char *why)
+{
+	if (f)
+		*f = (struct sim_finding){ kind, p->thread, address, value, why };
+}
+
+/* counter.c: brings values and overflow bits up to date; puts taps as the registers say. */
+void counters_sync(struct counters *p);
+void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
+
+/* counter_clock.c: now, in core cycles, parked ones too; in core cycles awake; in TSC ticks awake. */
+uint64_t counters_now(const struct counters *p);
+uint64_t counters_aperf(const struct counters *p);
+uint64_t counters_mperf(const struct counters *p);
+/* TSC ticks that `cycles` core cycles last, from the machine's start. */
+uint64_t counters_ticks(const struct counters *p, uint64_t cycles);
+/* After a write to what switches turbo: the clock may change by itself from now on, or no more. */
+void counters_clock_set(struct counters *p);
+uint64_t counters_ratio_now(const struct counters *p);
+
+/* counter_msr.c: registers beside the counters. ST_MISSING: not here. */
+void counter_msr_reset(struct counters *p);
+/* Tells the machine which prefetchers are off. */
+void counter_msr_prefetchers(struct counters *p);
+MUST_CHECK enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
+MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+
+/* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not here. */
+MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);
+MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+/* Record format 0 (Core 2): the counters cannot be switched on with a PEBS buffer of more than one 4 KiB page. */
+bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl);
+/* Whether PEBS is on for general counter n. */
+bool counter_has_pebs(const struct counters *p, unsigned n);
+
+#endif

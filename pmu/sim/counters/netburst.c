@@ -1,0 +1,415 @@
+/* pmu/sim/counters/netburst.c: registers and counts of NetBurst's performance monitoring; what it leaves out stands in the header.
+ *
+ * Sources: SDM volume 3, performance monitoring of the Pentium 4: layouts of ESCR and CCCR, and the table of counters with the
+ * ESCR that each value of a CCCR's ESCR select stands for; Sprunt 2002 for threshold, complement and edge; Linux p4.c for
+ * counter 1, erratum N15 and the metrics of replays (facts only). */
+#include "pmu/sim/counters/netburst_state.h"
+#include "pmu/text.h"
+
+/* The unit that an ESCR select stands for, in each block of counters; 0: none. */
+static const uint16_t selects[4][8] = {
+	{ UNIT_BPU, UNIT_IS, UNIT_MOB, UNIT_ITLB, UNIT_PMH, UNIT_IX, UNIT_FSB, UNIT_BSU },
+	{ UNIT_MS, UNIT_TC, UNIT_TBPU },
+	{ UNIT_FLAME, UNIT_FIRM, UNIT_SAAT, UNIT_U2L, 0, UNIT_DAC },
+	{ 0, UNIT_ALF, UNIT_RAT, UNIT_SSU, UNIT_CRU0, UNIT_CRU2, UNIT_CRU4 }
+};
+
+#define DETECT_SIGNALS 4
+struct detect { uint16_t unit; uint8_t select, bit, signal_count; uint16_t signals[DETECT_SIGNALS]; const char *name; };
+/* Conditions of a cycle, true of it once whatever the number of threads of which they are. */
+enum { PULSE, LEVEL };
+static const bool is_condition[SIG_COUNT] = {
+#define SIGNAL(name, kind, what) kind == LEVEL,
+#include "pmu/sim/counters/signals.def"
+#undef SIGNAL
+};
+#define DETECT(u, sel, b, text, ...) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text, .signals = { __VA_ARGS__ }, \
+	.signal_count = sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t) },
+#define DETECT_NOT(u, sel, b, text) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text },
+static const struct detect detects[] = {
+#include "pmu/sim/counters/events_netburst.def"
+};
+
+/* What replay_event counts under a metric: retired loads and stores by where they found their data. */
+#define METRIC_SIGNALS 10
+static const struct metric { uint32_t enable, vert; uint8_t signal_count; uint16_t signals[METRIC_SIGNALS]; } metrics[] = {
+#define METRIC(e, v, ...) { e, v, sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), { __VA_ARGS__ } }
+#define BEYOND_L2 SIG_LOAD_L3_UNSHARED, SIG_LOAD_L3_OTHER_CLEAN, SIG_LOAD_L3_OTHER_MODIFIED, SIG_LOAD_REMOTE_CACHE_CLEAN, \
+	SIG_LOAD_REMOTE_CACHE_MODIFIED, SIG_LOAD_LOCAL_DRAM, SIG_LOAD_REMOTE_DRAM
+	METRIC(0x1, 1, SIG_LOAD_LFB_HIT, SIG_LOAD_L2_HIT, BEYOND_L2),
+	METRIC(0x2, 1, BEYOND_L2),
+	METRIC(0x4, 1, SIG_LOAD_DTLB_MISS),
+	METRIC(0x4, 2, SIG_DTLB_STORE_MISS),
+	METRIC(0x4, 3, SIG_LOAD_DTLB_MISS, SIG_DTLB_STORE_MISS),
+	METRIC(0x18000, 0x10, SIG_BRANCHES_MISPREDICTED),
+	METRIC(0x200, 1, SIG_LOAD_BLOCK_OVERLAP),
+	METRIC(0x400, 1, SIG_SPLIT_LOADS),
+	METRIC(0x400, 2, SIG_SPLIT_STORES)
+};
+
+bool netburst_sim(const struct counters *p)
+{
+	return str_equal(p->m->pmu_events, "netburst");
+}
+
+static bool escr_exists(uint32_t msr)
+{
+	uint32_t unit = msr & ~1u;
+	if (msr == UNIT_SSU + 1)
+		return false;
+	for (unsigned b = 0; b < 4; b++)
+		for (unsigned s = 0; s < 8; s++)
+			if (selects[b][s] == unit)
+				return true;
+	return false;
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+static unsigned block_of(unsigned c)
+{
+	return c < 12 ? c / 4 : 3;
+}
+
+/* The ESCR that counter c sees: of its block's unit the first or the second. */
+uint32_t netburst_sim_escr_of(unsigned c, uint32_t cccr)
+{
+	unsigned second = c < 12 ? c / 2 & 1 : c == 14 || c == 15 || c == 17;
+	uint32_t unit = selects[block_of(c)][cccr >> 13 & 7];
+	return unit ? unit + second : 0;
+}
+
+unsigned netburst_sim_threads(uint32_t escr)
+{
+	return (escr & ESCR_T0_OS ? 1 : 0) | (escr & ESCR_T1_OS ? 2 : 0);
+}
+
+void netburst_sim_pair(struct counters *p, struct counters *first, struct signals *both)
+{
+	p->netburst = first->netburst;
+	p->netburst->home[p != first] = p->signals;
+	p->netburst->thread[p != first] = p;
+	p->netburst->home[2] = both;
+}
+
+static uint64_t tap_value(struct counters *p, unsigned c)
+{
+	const struct sim_netburst *n = p->netburst;
+	if (!n->counter[c].tapped)
+		return 0;
+	if (n->home[2])
+		signal_idle(n->home[2], counters_now(p));
+	return signals_tap_get(n->home[n->counter[c].home], c)->value;
+}
+
+static uint64_t count(struct counters *p, unsigned c)
+{
+	uint64_t n = tap_value(p, c), total = p->netburst->counter[c].base + n, wraps = total >> COUNTER_BITS;
+	if (wraps > p->netburst->counter[c].wraps || (n && p->netburst->cccr[c] & CCCR_FORCE_OVF))
+		p->netburst->cccr[c] |= CCCR_OVF;
+	p->netburst->counter[c].wraps = wraps;
+	return total & mask_of(COUNTER_BITS);
+}
+
+static void listen(struct tap *t, const uint16_t *signals, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		t->listen[signals[i] / 64] |= 1ull << signals[i] % 64;
+}
+
+static bool replays(const struct counters *p, struct tap *t, const char **why)
+{
+	uint32_t enable = p->netburst->pebs_enable & METRIC_BITS;
+	if (!(p->netburst->pebs_enable & PEBS_UOP_TAG)) {
+		*why = "replay_event: IA32_PEBS_ENABLE bit 24 is 0: no uop is tagged";
+		return false;
+	}
+	for (unsigned i = 0; i < COUNT_OF(metrics); i++)
+		if (metrics[i].enable == enable && metrics[i].vert == p->netburst->matrix_vert) {
+			listen(t, metrics[i].signals, metrics[i].signal_count);
+			return true;
+		}
+	*why = "replay_event: IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT are no metric";
+	return false;
+}
+
+/* Uops that an upstream ESCR tags. */
+static bool front_end(const struct counters *p, struct tap *t, const char **why)
+{
+	for (unsigned n = 0; n < 2; n++) {
+		uint32_t escr = p->netburst->escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
+		for (unsigned i = 0; escr & ESCR_TAG && i < COUNT_OF(detects); i++)
+			if (detects[i].unit == UNIT_RAT && detects[i].select == (escr >> 25 & 0x3F) && escr >> (9 + detects[i].bit) & 1) {
+				listen(t, detects[i].signals, detects[i].signal_count);
+				t->from &= (uint8_t)netburst_sim_threads(escr);
+				*why = t->from ? NULL : "front_end_event: the threads whose uops are tagged are not those that are counted";
+				return t->from != 0;
+			}
+	}
+	*why = "front_end_event: no ESCR tags uops";
+	return false;
+}
+
+/* What a mask of a unit's event listens to; false with *why: not in the map, or known by name alone. */
+static bool detect(uint32_t at, uint32_t select, uint32_t mask, struct tap *t, const char **why)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < COUNT_OF(detects); i++) {
+		const struct detect *d = &detects[i];
+		if (d->unit != (at & ~1u) || d->select != select || !(mask >> d->bit & 1))
+			continue;
+		if (!d->signal_count) {
+			*why = d->name;
+			return false;
+		}
+		listen(t, d->signals, d->signal_count);
+		found |= 1u << d->bit;
+	}
+	if (!mask || found != mask)
+		*why = "no event of this code and mask is in the machine's map: counts nothing";
+	return mask && found == mask;
+}
+
+bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t escr)
+{
+	struct tap t = { .on = true };
+	const char *why = NULL;
+	const uint32_t select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
+	if (netburst_sim_is_bus(escr_msr, escr))
+		return netburst_sim_bus(m, escr_msr, escr, &t, &why);
+	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x06 || select == 0x0C)) /* at retirement: netburst_retired.c */
+		return mask && !(mask & ~15u);
+	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x08 || select == 0x09))
+		return mask == 1;
+	return detect(escr_msr, select, mask, &t, &why);
+}
+
+/* Of the states of a core's threads (bit 0: the first is awake, bit 1: the second) those that a CCCR counts in: no thread active,
+ * a single one, both, any (SDM: "active thread"). */
+static const uint8_t active[4] = { 1 << 0, 1 << 1 | 1 << 2, 1 << 3, 1 << 1 | 1 << 2 | 1 << 3 };
+
+/* SDM table of thread-independent events: page walks, data on the bus. What they count is no thread's alone. */
+static bool independent(uint32_t at, uint32_t select)
+{
+	return ((at & ~1u) == UNIT_PMH && select == 0x01) || ((at & ~1u) == UNIT_FSB && select == 0x17);
+}
+
+/* On a core of two threads: where the tap of counter c is, and whom and when it hears there. What is one thread's and counted
+ * whenever that is awake stands with it; all that must be told apart by the cycle with the pair. */
+static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
+{
+	const unsigned mode = cccr >> 16 & 3;
+	if (condition && !t->cmask)
+		t->cmask = t->from == 3 ? 1 : 0;
+	if (mode == 3 && t->from != 3 && !t->inv) {
+		const uint8_t own = t->from == 2;
+		t->from = 0;
+		return own;
+	}
+	t->awake = active[mode];
+	return 2;
+}
+
+/* What counter c listens to. false: nothing; *why says it where that is worth a word. */
+static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
+{
+	uint32_t cccr = p->netburst->cccr[c], at = netburst_sim_escr_of(c, cccr);
+	*kind = FIND_IGNORED;
+	*t = (struct tap){ .on = true };
+	if (!(cccr & CCCR_ENABLE)) {
+		return false; /* with CASCADE another's overflow switches it on */
+	}
+	if (c == 1) {
+		*why = "the enable bit of CCCR 1 does not work: counter 1 stands still";
+		return false;
+	}
+	if ((cccr >> 16 & 3) != 3 && !p->netburst->home[2]) {
+		*why = "active threads: without Hyper-Threading they must be 3, any";
+		return false;
+	}
+	if (!at) {
+		*kind = FIND_WRONG_COUNTER;
+		*why = "no ESCR stands behind this select of this counter";
+		return false;
+	}
+	uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR], select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
+	const unsigned exist = p->netburst->home[2] ? 3 : 1;
+	t->from = (uint8_t)(netburst_sim_threads(escr) & exist);
+	if (!t->from) {
+		*why = exist == 1 ? "all code runs at CPL 0 of thread 0: without T0_OS nothing is counted" :
+			"all code runs at CPL 0: without T0_OS and T1_OS nothing is counted";
+		return false;
+	}
+	if (independent(at, select))
+		t->from = (uint8_t)exist;
+	*kind = FIND_UNMODELLED;
+	*why = netburst_sim_not_by_retirement(p, c);
+	if (netburst_sim_by_retirement(p, c)) {
+		*why = NULL;
+		t->on = false;
+		return true;
+	}
+	if (*why && (cccr >> 16 & 3) != 3)
+		return false;
+	if (!*why)
+		*kind = FIND_IGNORED;
+	if ((at & ~1u) == UNIT_CRU2 && (select == 0x09 || select == 0x08)) {
+		if (mask != 1) {
+			*kind = FIND_UNMODELLED;
+			*why = "tagged uops that never retire";
+			return false;
+		}
+		if (!(select == 0x09 ? replays(p, t, why) : front_end(p, t, why)))
+			return false;
+	} else if (netburst_sim_is_bus(at, escr)) {
+		*why = netburst_sim_bus_misuse(p, at);
+		if (*why)
+			return false;
+		*kind = FIND_UNMODELLED;
+		if (!netburst_sim_bus(p->m, at, escr, t, why))
+			return false;
+	} else if (!detect(at, select, mask, t, why)) {
+		*kind = FIND_UNMODELLED;
+		return false;
+	}
+	if (cccr & CCCR_COMPARE) {
+		t->cmask = (uint8_t)((cccr >> 20 & 15) + 1); /* above the threshold; with complement not above it */
+		t->inv = (cccr & CCCR_COMPLEMENT) != 0;
+		t->edge = (cccr & CCCR_EDGE) != 0;
+	}
+	bool condition = !netburst_sim_is_bus(at, escr);
+	for (unsigned s = 0; s < SIG_COUNT; s++)
+		condition = condition && (!(t->listen[s / 64] >> s % 64 & 1) || is_condition[s]);
+	p->netburst->counter[c].home = exist == 3 ? home_of(t, cccr, condition) : 0;
+	if (exist == 1)
+		t->from = 0;
+	return true;
+}
+
+/* Puts the tap of counter c as the registers say; its value goes on from where it is. */
+static void program(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	struct tap t;
+	enum finding_kind kind;
+	const char *why = NULL;
+	uint64_t now = count(p, c);
+	const uint8_t was = p->netburst->counter[c].home;
+	bool on = wanted(p, c, &t, &kind, &why);
+	if (why && address == CCCR_0 + c)
+		find(p, f, kind, address, value, why);
+	p->netburst->counter[c].base = now;
+	p->netburst->counter[c].wraps = 0;
+	p->netburst->counter[c].retired = on && !t.on;
+	p->netburst->counter[c].tapped = on && t.on;
+	if (was != p->netburst->counter[c].home)
+		signals_tap(p->netburst->home[was], c, NULL);
+	signals_tap(p->netburst->home[p->netburst->counter[c].home], c, on && t.on ? &t : NULL);
+}
+
+void netburst_sim_program(struct counters *p, unsigned c)
+{
+	program(p, c, NULL, 0, 0);
+}
+
+static void program_all(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
+		program(p, c, f, address, value);
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+static bool in(uint32_t msr, uint32_t first, uint32_t n)
+{
+	return msr >= first && msr - first < n;
+}
+
+/* IA32_PEBS_ENABLE of this thread for thread 0, or the other way round: bits 25 and 26 are "my" and "the other thread's" records. */
+static uint32_t as_seen(const struct counters *p, uint32_t enable)
+{
+	const uint32_t both = PEBS_T0 | PEBS_T0 << 1;
+	return netburst_sim_own(p) ? (enable & ~both) | (enable >> 1 & PEBS_T0) | (enable & PEBS_T0) << 1 : enable;
+}
+
+enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value)
+{
+	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
+		(void)count(p, c);
+	if (in(msr, COUNTER_0, NETBURST_SIM_COUNTERS))
+		*value = count(p, msr - COUNTER_0);
+	else if (in(msr, CCCR_0, NETBURST_SIM_COUNTERS))
+		*value = p->netburst->cccr[msr - CCCR_0];
+	else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr))
+		*value = p->netburst->escr[msr - NETBURST_SIM_ESCR];
+	else if (msr == PEBS_ENABLE)
+		*value = as_seen(p, p->netburst->pebs_enable);
+	else if (msr == MATRIX_VERT)
+		*value = p->netburst->matrix_vert;
+	else
+		return ST_MISSING;
+	return ST_OK;
+}
+
+static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t msr, uint64_t bits, const char *why)
+{
+	find(p, f, FIND_RESERVED, msr, bits, why);
+	return ST_FAULT;
+}
+
+/* Erratum N15: a counter may not take a write; here it never takes the first, and always the second of the same value. */
+static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
+{
+	if (!p->netburst->counter[c].written) {
+		find(p, f, FIND_NO_LATCH, COUNTER_0 + c, value, "erratum N15: a counter takes only the second write");
+		p->netburst->counter[c].written = true;
+		return;
+	}
+	p->netburst->counter[c].written = false;
+	p->netburst->counter[c].base = value & mask_of(COUNTER_BITS);
+	p->netburst->counter[c].tapped = false;
+	p->netburst->counter[c].armed = p->netburst->counter[c].next = false;
+	program(p, c, f, COUNTER_0 + c, value);
+}
+
+enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	if (in(msr, COUNTER_0, NETBURST_SIM_COUNTERS)) {
+		if (value >> COUNTER_BITS)
+			find(p, f, FIND_IGNORED, msr, value, "counters have 40 bits");
+		write_counter(p, msr - COUNTER_0, value, f);
+		return ST_OK;
+	}
+	if (in(msr, CCCR_0, NETBURST_SIM_COUNTERS)) {
+		if (value & ~(uint64_t)(uint32_t)~CCCR_RESERVED)
+			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~CCCR_RESERVED, "CCCR: reserved bits");
+		(void)count(p, msr - CCCR_0);
+		p->netburst->cccr[msr - CCCR_0] = (uint32_t)value;
+	} else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr)) {
+		if (value & ~(uint64_t)(uint32_t)~ESCR_RESERVED)
+			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~ESCR_RESERVED, "ESCR: reserved bits");
+		p->netburst->escr[msr - NETBURST_SIM_ESCR] = (uint32_t)value;
+	} else if (msr == PEBS_ENABLE) {
+		if (value & ~(uint64_t)PEBS_BITS)
+			return reserved(p, f, msr, value & ~(uint64_t)PEBS_BITS, "IA32_PEBS_ENABLE: reserved bits");
+		if (value >> 26 & 1 && !p->netburst->home[2])
+			find(p, f, FIND_UNMODELLED, msr, value, "PEBS records of the other thread");
+		p->netburst->pebs_enable = as_seen(p, (uint32_t)value);
+	} else if (msr == MATRIX_VERT) {
+		if (value & ~0x1Full)
+			return reserved(p, f, msr, value & ~0x1Full, "MSR_PEBS_MATRIX_VERT: reserved bits");
+		p->netburst->matrix_vert = (uint32_t)value;
+	} else {
+		return ST_MISSING;
+	}
+	program_all(p, f, msr, value);
+	return ST_OK;
+}
+
+enum status netburst_sim_rdpmc(struct counters *p, uint32_t index, uint64_t *value)
+{
+	index &= ~(1u << 31); /* the fast read of the low half: as fast as the other here */
+	if (index >= NETBURST_SIM_COUNTERS)
+		return ST_FAULT;
+	*value = count(p, index);
+	return ST_OK;
+}

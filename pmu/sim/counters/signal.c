@@ -1,0 +1,563 @@
+/* pmu/sim/counters/signal.c: taps on per-cycle activity. See signal.h for what a tap means.
+ *
+ * What plain taps count is summed by signal, and handed out when taps change or are looked at. Every
+ * other tap has a lane: a bitmap of the cycles in which anything is. For a tap of one or more (or of none)
+ * that is all: a count of bits. Another has a ring of cycles beside it, each with what was pulsed in it and
+ * by how much the level changes at it, and the bitmap says where these are. Closing goes along the bitmap,
+ * so stretches without a change cost one step per 64 cycles.
+ *
+ * Not modelled: cycles SIGNAL_RING or more behind the oldest open one; what happens there is counted in the last. */
+#include "pmu/sim/counters/signal.h"
+
+#define RING_MASK (SIGNAL_RING - 1)
+#define RING_WORDS (SIGNAL_RING / 64)
+
+struct lane_cycle { int16_t pulses, change; };
+
+struct lane {
+	uint64_t *active;      /* [RING_WORDS] */
+	struct lane_cycle *at; /* [SIGNAL_RING]; NULL: a bitmap alone */
+};
+
+struct tap_state {
+	int32_t level;    /* after the last closed cycle */
+	int32_t least;    /* condition: count >= least */
+	bool before;      /* the condition in the last closed cycle */
+};
+
+/* Who listens to a signal. */
+struct route {
+	uint32_t plain;  /* bit t: tap t just adds */
+	uint32_t bits;   /* bit t: tap t wants to know in which cycles anything happens */
+	uint32_t counts; /* bit t: tap t wants to know how much in which cycle */
+};
+
+struct signals_all {
+	struct signals head;
+	struct route routes[SIG_COUNT];
+	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to close */
+	uint32_t awake_on;           /* bit t: ... and counts only while certain threads are awake */
+	uint32_t hears[2];           /* of a pair: bit t: tap t hears that thread */
+	bool attached, starved;
+	struct signal_room room;
+	struct lane lanes[TAPS_MAX];
+	struct tap taps[TAPS_MAX];
+	struct tap_state state[TAPS_MAX];
+};
+
+static struct signals_all *all(struct signals *s) { return (struct signals_all *)s; }
+
+size_t signals_bytes(void) { return sizeof(struct signals_all); }
+#define BITS_BYTES (RING_WORDS * sizeof(uint64_t))
+#define COUNTS_BYTES (SIGNAL_RING * sizeof(struct lane_cycle))
+size_t signals_ring_bytes(void) { return TAPS_MAX * (BITS_BYTES + COUNTS_BYTES); }
+
+struct signals *signals_init(void *memory)
+{
+	memset(memory, 0, sizeof(struct signals_all));
+	return memory;
+}
+
+bool signals_attached(const struct signals *s) { return ((const struct signals_all *)s)->attached; }
+bool signals_starved(const struct signals *s) { return ((const struct signals_all *)s)->starved; }
+
+bool signals_any(const struct signals *s)
+{
+	uint64_t any = 0;
+	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
+		any |= s->listening[w];
+	return any != 0;
+}
+
+static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge && !t->from && !t->awake; }
+/* Whether it needs to know how much there was in a cycle, and whether it adds that up. */
+static bool adds(const struct tap *t) { return !t->cmask && !t->edge; }
+static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 || adds(t)); }
+
+/* What has been summed goes to the plain taps. */
+static void hand_out(struct signals_all *a)
+{
+	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
+		for (uint64_t heard = a->head.listening[w]; heard; heard &= heard - 1) {
+			const unsigned g = w * 64 + (unsigned)__builtin_ctzll(heard);
+			const uint64_t sum = a->head.hearer[g].sum;
+			a->head.hearer[g].sum = 0;
+			if (!sum)
+				continue;
+			for (uint32_t bits = a->routes[g].plain; bits; bits &= bits - 1)
+				a->taps[__builtin_ctz(bits)].value += sum;
+		}
+}
+
+/* Which signals go the short way. */
+static void choose_ways(struct signals_all *a)
+{
+	a->head.version++;
+	memset(a->head.listening, 0, sizeof(a->head.listening));
+	uint64_t called[SIGNAL_WORDS] = { 0 }, seldom = 0; /* called: signal.c must see it; the others need sum and bits alone */
+	for (unsigned g = 0; g < SIG_COUNT; g++) {
+		const struct route *r = &a->routes[g];
+		const uint64_t bit = 1ull << (g % 64);
+		const bool one = r->bits && !(r->bits & (r->bits - 1));
+		a->head.hearer[g].bits = a->attached && one ? a->lanes[__builtin_ctz(r->bits)].active : NULL;
+		if (r->plain | r->bits | r->counts)
+			a->head.listening[g / 64] |= bit;
+		if (r->counts || (r->bits && !one))
+			called[g / 64] |= bit;
+	}
+	for (unsigned w = 0; a->head.both && w < SIGNAL_WORDS; w++) {
+		a->head.listening[w] |= a->head.both->listening[w];
+		called[w] |= a->head.both->listening[w];
+	}
+	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
+		seldom |= a->head.listening[w] & a->head.seldom[w];
+	a->head.any_seldom = seldom != 0;
+	a->head.any_lines = signal_heard_any(&a->head, SIG_L1D_REPLACED, SIG_L3_MISS) ||
+		signal_heard_any(&a->head, SIG_L1D_REPLACED_MODIFIED, (enum signal)(SIG_COUNT - 1));
+	for (unsigned g = 0; g < SIG_COUNT; g++) {
+		struct signal_hearer *h = &a->head.hearer[g];
+		if (called[g / 64] >> (g % 64) & 1)
+			h->bits = NULL;
+		h->near = h->bits ? SIGNAL_RING : 0;
+		h->more = h->bits || called[g / 64] >> (g % 64) & 1;
+	}
+	for (unsigned i = 0; a->head.half[0] && i < 2; i++)
+		choose_ways(all(a->head.half[i]));
+}
+
+void signals_seldom(struct signals *s, const uint64_t seldom[SIGNAL_WORDS])
+{
+	memcpy(s->seldom, seldom, sizeof(s->seldom));
+	choose_ways(all(s));
+}
+
+void signals_pair(struct signals *both, struct signals *one, struct signals *other)
+{
+	both->half[0] = one;
+	both->half[1] = other;
+	one->both = other->both = both;
+	one->asleep = other->asleep = true;
+}
+
+static void *room_get(struct signals_all *a, size_t bytes)
+{
+	void *at = a->room.get ? a->room.get(a->room.self, bytes) : NULL;
+	a->starved |= !at;
+	return at;
+}
+
+/* Whether a tap that is not plain has what it needs. */
+static bool has_room(struct signals_all *a, unsigned t)
+{
+	struct lane *l = &a->lanes[t];
+	if (!l->active)
+		l->active = room_get(a, BITS_BYTES);
+	const bool deep = is_deep(&a->taps[t]);
+	if (!l->at && deep)
+		l->at = room_get(a, COUNTS_BYTES);
+	return l->active && (l->at || !deep);
+}
+
+void signals_attach(struct signals *s, void *ring)
+{
+	struct signals_all *a = all(s);
+	uint8_t *at = ring;
+	for (unsigned t = 0; t < TAPS_MAX; t++, at += BITS_BYTES + COUNTS_BYTES)
+		a->lanes[t] = (struct lane){ (uint64_t *)(void *)at, (struct lane_cycle *)(void *)(at + BITS_BYTES) };
+	a->attached = true;
+	choose_ways(a);
+}
+
+void signals_attach_room(struct signals *s, const struct signal_room *room)
+{
+	struct signals_all *a = all(s);
+	a->room = *room;
+	a->attached = true;
+	for (unsigned t = 0; t < TAPS_MAX; t++) { /* those that came before */
+		const struct tap tap = a->taps[t];
+		if (tap.on && !is_plain(&tap))
+			signals_tap(s, t, &tap);
+	}
+	choose_ways(a);
+}
+
+void signals_detach(struct signals *s)
+{
+	struct signals_all *a = all(s);
+	if (!a->attached)
+		return;
+	for (unsigned t = 0; t < TAPS_MAX; t++)
+		signals_tap(s, t, NULL);
+	for (unsigned t = 0; t < TAPS_MAX && a->room.put; t++) {
+		if (a->lanes[t].active)
+			a->room.put(a->room.self, a->lanes[t].active, BITS_BYTES);
+		if (a->lanes[t].at)
+			a->room.put(a->room.self, a->lanes[t].at, COUNTS_BYTES);
+	}
+	memset(a->lanes, 0, sizeof(a->lanes));
+	a->attached = false;
+	choose_ways(a);
+}
+
+/* Empties a lane: open cycles only can hold anything, but a tap may be replaced when all are open. */
+static void lane_clear(struct lane *l, bool counts)
+{
+	for (unsigned w = 0; w < RING_WORDS; w++) {
+		uint64_t bits = counts ? l->active[w] : 0;
+		for (; bits; bits &= bits - 1)
+			l->at[w * 64 + (unsigned)__builtin_ctzll(bits)] = (struct lane_cycle){ 0, 0 };
+		l->active[w] = 0;
+	}
+}
+
+void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
+{
+	struct signals_all *a = all(s);
+	if (t >= TAPS_MAX)
+		return;
+	hand_out(a);
+	if (a->attached && a->lanes[t].active && (a->bits_on | a->counts_on) >> t & 1)
+		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+	a->bits_on &= ~(1u << t);
+	a->counts_on &= ~(1u << t);
+	a->awake_on &= ~(1u << t);
+	a->taps[t] = tap ? *tap : (struct tap){ .on = false };
+	tap = &a->taps[t];
+	const bool hears = tap->on && (is_plain(tap) || !a->attached || has_room(a, t));
+	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
+	for (unsigned g = 0; g < SIG_COUNT; g++) {
+		struct route *r = &a->routes[g];
+		if (!signal_heard(s, (enum signal)g))
+			s->hearer[g].sum = 0;
+		r->plain &= ~(1u << t);
+		r->bits &= ~(1u << t);
+		r->counts &= ~(1u << t);
+		if (hears && tap->listen[g / 64] >> (g % 64) & 1)
+			*(is_plain(tap) ? &r->plain : is_deep(tap) ? &r->counts : &r->bits) |= 1u << t;
+	}
+	if (hears && !is_plain(tap)) {
+		*(is_deep(tap) ? &a->counts_on : &a->bits_on) |= 1u << t;
+		a->awake_on |= (uint32_t)(tap->awake != 0) << t;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		a->hears[i] = (a->hears[i] & ~(1u << t)) | (uint32_t)(!tap->from || tap->from >> i & 1) << t;
+	choose_ways(a);
+}
+
+struct tap *signals_tap_get(struct signals *s, unsigned t)
+{
+	if (t >= TAPS_MAX)
+		return NULL;
+	hand_out(all(s));
+	return &all(s)->taps[t];
+}
+
+/* The cycle, brought into the open stretch. */
+static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
+{
+	if (cycle < a->head.open)
+		return a->head.open;
+	return cycle - a->head.open >= SIGNAL_RING ? a->head.open + SIGNAL_RING - 1 : cycle;
+}
+
+/* Of the pair's taps those that hear a thread. */
+static uint32_t pair_hears(const struct signals *half)
+{
+	return ((const struct signals_all *)half->both)->hears[half->both->half[1] == half];
+}
+
+static void pulse_to(struct signals_all *a, enum signal sig, uint64_t cycle, unsigned n, uint32_t taps)
+{
+	const uint32_t counts = a->routes[sig].counts & taps, any = counts | (a->routes[sig].bits & taps);
+	a->head.hearer[sig].sum += n;
+	if (!a->attached || !n || !any)
+		return;
+	const unsigned i = brought_in(a, cycle) & RING_MASK;
+	for (uint32_t bits = any; bits; bits &= bits - 1)
+		a->lanes[__builtin_ctz(bits)].active[i / 64] |= 1ull << (i % 64);
+	for (uint32_t bits = counts; bits; bits &= bits - 1)
+		a->lanes[__builtin_ctz(bits)].at[i].pulses += (int16_t)n;
+}
+
+static void note(struct signal_tape *t, const struct signal_said *said)
+{
+	if (t->count < t->most)
+		t->said[t->count] = *said;
+	t->count++;
+}
+
+void signals_note(struct signals *s, const struct signals *like, struct signal_tape *tape)
+{
+	memset(s, 0, sizeof(*s));
+	memcpy(s->listening, like->listening, sizeof(s->listening));
+	s->open = like->open;
+	s->tape = tape;
+	for (unsigned g = 0; g < SIG_COUNT; g++)
+		s->hearer[g].more = signal_heard(s, (enum signal)g);
+}
+
+void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+{
+	if (s->tape) {
+		note(s->tape, &(struct signal_said){ .from = cycle, .n = n, .sig = (uint8_t)sig });
+		return;
+	}
+	pulse_to(all(s), sig, cycle, n, ~0u);
+	if (s->both && signal_heard(s->both, sig))
+		pulse_to(all(s->both), sig, cycle, n, pair_hears(s));
+}
+
+/* Sets the bits of the cycles from .. to - 1, fewer than the ring has. */
+static void bits_set(struct lane *l, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		const unsigned at = from % 64, n = to - from < 64 - at ? (unsigned)(to - from) : 64 - at;
+		l->active[(from & RING_MASK) / 64] |= ~0ull >> (64 - n) << at;
+		from += n;
+	}
+}
+
+static void level_to(struct signals_all *a, enum signal sig, uint64_t from, uint64_t to, unsigned n, uint32_t taps)
+{
+	const uint32_t some = a->routes[sig].bits & taps, counts = a->routes[sig].counts & taps;
+	a->head.hearer[sig].sum += (to - from) * n;
+	if (!a->attached || !n || !(some | counts))
+		return;
+	from = brought_in(a, from);
+	to = brought_in(a, to);
+	if (from == to)
+		return;
+	for (uint32_t bits = some; bits; bits &= bits - 1)
+		bits_set(&a->lanes[__builtin_ctz(bits)], from, to);
+	const unsigned i = from & RING_MASK, j = to & RING_MASK;
+	for (uint32_t bits = counts; bits; bits &= bits - 1) {
+		struct lane *l = &a->lanes[__builtin_ctz(bits)];
+		l->at[i].change += (int16_t)n;
+		l->at[j].change -= (int16_t)n;
+		l->active[i / 64] |= 1ull << (i % 64);
+		l->active[j / 64] |= 1ull << (j % 64);
+	}
+}
+
+void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
+{
+	if (to <= from)
+		return;
+	if (s->tape) {
+		note(s->tape, &(struct signal_said){ from, to, n, (uint8_t)sig, true });
+		return;
+	}
+	level_to(all(s), sig, from, to, n, ~0u);
+	if (s->both && signal_heard(s->both, sig))
+		level_to(all(s->both), sig, from, to, n, pair_hears(s));
+}
+
+/* Set bits of a word, by halves (no instruction for it can be counted on). */
+static unsigned bits_in(uint64_t x)
+{
+	x -= x >> 1 & 0x5555555555555555ull;
+	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+	x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Full;
+	return (unsigned)(x * 0x0101010101010101ull >> 56);
+}
+
+/* The cycles from .. to - 1 of one word of the bitmap; returns how many count. */
+static uint64_t word_close(struct lane *l, bool inv, bool edge, uint64_t *before, uint64_t from, uint64_t to)
+{
+	const unsigned at = from % 64, n = (unsigned)(to - from);
+	uint64_t *word = &l->active[(from & RING_MASK) / 64];
+	const uint64_t span = ~0ull >> (64 - n);
+	uint64_t now = *word >> at & span;
+	*word &= ~(span << at);
+	if (inv)
+		now ^= span;
+	if (edge) {
+		const uint64_t starts = now & ~(now << 1 | *before);
+		*before = now >> (n - 1) & 1;
+		now = starts;
+	}
+	return bits_in(now);
+}
+
+static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
+{
+	const bool inv = tap->cmask && tap->inv, edge = tap->edge;
+	uint64_t before = state->before, value = 0;
+	const uint64_t first = (from + 63) & ~63ull, last = to & ~63ull;
+	if (from < first) {
+		const uint64_t end = to < first ? to : first;
+		value += word_close(l, inv, edge, &before, from, end);
+		from = end;
+	}
+	if (edge) {
+		for (; from < last; from += 64)
+			value += word_close(l, inv, edge, &before, from, from + 64);
+	} else if (from < last) { /* whole words: most are empty, or a stretch of them full */
+		uint64_t some = 0;
+		for (uint64_t at = from; at < last;) { /* up to the ring's end, and on from its beginning */
+			uint64_t *word = &l->active[(at & RING_MASK) / 64], *end = l->active + RING_WORDS;
+			if ((last - at) / 64 < (uint64_t)(end - word))
+				end = word + (last - at) / 64;
+			at += (uint64_t)(end - word) * 64;
+			for (; word < end; word++) {
+				const uint64_t now = *word;
+				*word = 0;
+				some += now != 0;
+				if (now & (now - 1)) /* no question whether there is one: that could not be foreseen */
+					some += now == ~0ull ? 63 : bits_in(now) - 1;
+			}
+		}
+		value += inv ? last - from - some : some;
+		from = last;
+	}
+	if (from < to)
+		value += word_close(l, inv, edge, &before, from, to);
+	tap->value += value;
+	state->before = before;
+}
+
+static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
+{
+	int32_t level = state->level, least = state->least;
+	const int32_t most = tap->exact ? least : INT32_MAX;
+	bool before = state->before, inv = tap->cmask && tap->inv, edge = tap->edge;
+	const bool sum = adds(tap);
+	uint64_t value = 0;
+	while (from < to) {
+		unsigned i = from & RING_MASK;
+		uint64_t bits = l->active[i / 64] >> (i % 64);
+		uint64_t idle = bits ? (unsigned)__builtin_ctzll(bits) : 64 - i % 64;
+		if (idle) {
+			bool now = (level >= least && level <= most) != inv;
+			if (idle > to - from)
+				idle = to - from;
+			if (sum)
+				value += idle * (uint64_t)level;
+			else if (now)
+				value += !edge ? idle : !before;
+			before = now;
+			from += idle;
+			continue;
+		}
+		level += l->at[i].change;
+		const int32_t count = level + l->at[i].pulses;
+		bool now = (count >= least && count <= most) != inv;
+		l->at[i] = (struct lane_cycle){ 0, 0 };
+		l->active[i / 64] &= ~(1ull << (i % 64));
+		value += sum ? (uint64_t)count : now && !(edge && before);
+		before = now;
+		from++;
+	}
+	tap->value += value;
+	state->level = level;
+	state->before = before;
+}
+
+static const struct signals *other_half(const struct signals *s)
+{
+	return s->both->half[s->both->half[0] == s];
+}
+
+/* Closes the lanes of these taps as far as `to`; of those that do not count then, nothing stays. */
+static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint32_t quiet)
+{
+	for (uint32_t bits = a->attached ? (a->bits_on | a->counts_on) & taps : 0; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		const uint64_t value = a->taps[t].value;
+		(a->counts_on >> t & 1 ? lane_close : bits_close)(&a->lanes[t], &a->taps[t], &a->state[t], a->head.open, to);
+		if (quiet >> t & 1) {
+			a->taps[t].value = value;
+			a->state[t].before = false;
+		}
+	}
+}
+
+/* Which of a pair's threads are awake in a cycle, a bit each; *until: no longer than to this cycle. */
+static unsigned awake_in(const struct signals *both, uint64_t cycle, uint64_t *until)
+{
+	unsigned awake = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct signals *h = both->half[i];
+		if (h->woke > cycle)
+			*until = h->woke < *until ? h->woke : *until;
+		else if (!h->asleep || h->slept > cycle)
+			awake |= 1u << i;
+		if (h->asleep && h->slept > cycle)
+			*until = h->slept < *until ? h->slept : *until;
+	}
+	return awake;
+}
+
+/* Of the taps that count only while certain threads are awake those that do not in this state. */
+static uint32_t quiet_in(const struct signals_all *a, unsigned awake)
+{
+	uint32_t quiet = 0;
+	for (uint32_t bits = a->awake_on; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		quiet |= (uint32_t)!(a->taps[t].awake >> awake & 1) << t;
+	}
+	return quiet;
+}
+
+void signal_close(struct signals *s, uint64_t cycle)
+{
+	struct signals_all *a = all(s);
+	if (cycle <= s->open)
+		return;
+	while (a->awake_on && s->open < cycle) {
+		uint64_t until = cycle;
+		const uint32_t quiet = quiet_in(a, awake_in(s, s->open, &until));
+		lanes_close(a, until, ~0u, quiet);
+		s->open = until;
+	}
+	if (s->open < cycle)
+		lanes_close(a, cycle, ~0u, 0);
+	s->open = cycle;
+	if (s->both) {
+		const struct signals *o = other_half(s);
+		signal_close(s->both, o->asleep || o->open > cycle ? cycle : o->open);
+	}
+}
+
+void signal_idle(struct signals *both, uint64_t cycle)
+{
+	struct signals_all *a = all(both);
+	if (!both->half[0]->asleep || !both->half[1]->asleep || cycle <= both->open || !a->attached)
+		return;
+	lanes_close(a, cycle, a->awake_on, quiet_in(a, 0));
+	for (uint32_t bits = (a->bits_on | a->counts_on) & ~a->awake_on; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+		a->state[t].before = false;
+	}
+	both->open = cycle;
+}
+
+void signal_sleep(struct signals *s)
+{
+	s->asleep = true;
+	s->slept = s->open;
+	if (s->both && other_half(s)->asleep)
+		signal_close(s->both, s->open > other_half(s)->open ? s->open : other_half(s)->open);
+}
+
+void signal_skip(struct signals *s, uint64_t cycle)
+{
+	struct signals_all *a = all(s);
+	for (uint32_t bits = a->attached ? a->bits_on | a->counts_on : 0; bits; bits &= bits - 1) {
+		const unsigned t = (unsigned)__builtin_ctz(bits);
+		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+		a->state[t].level = 0;
+		a->state[t].before = a->state[t].before && cycle == s->open;
+	}
+	if (cycle > s->open)
+		s->open = cycle;
+	if (s->both && other_half(s)->asleep) {
+		if (s->asleep)
+			signal_idle(s->both, cycle);
+		signal_skip(s->both, cycle);
+	}
+	if (s->asleep)
+		s->woke = s->open;
+	s->asleep = false;
+}

@@ -1,0 +1,104 @@
+/* pmu/sim/memory/bus.c: the front-side bus of a machine without an L3, or with the events of a processor that has such a bus: who did what on it.
+ *
+ * Each socket has a bus of its own to memory. Whoever misses the last cache is a transaction there: a line read, a line read for
+ * ownership, a line invalidated elsewhere, a line written back, a non-temporal store's line or the parts of one. Data takes
+ * eight bytes four times a bus clock, a whole line so two clocks, a part one at least. A line that another cache of the
+ * socket sends, and memory takes at the same time, is one transfer.
+ *
+ * How long transactions take is the business of coherence.c and dram.c: the memory channels of a node stand for what its
+ * bus can carry.
+ *
+ * Requests and data have clocks of the bus to themselves, the first that are free from the request and from the line's arrival on;
+ * only who listens to the bus' own signals (IOQ, FSB, BSQ) sees them. The other counts are said with the request.
+ *
+ * Not modelled: whose lines an L3 writes back, I/O and deferred transactions, retries, snoop stalls, arbitration, the snoops of another socket's transactions,
+ * lock cycles, how long writes stay in the queue. */
+#include "pmu/sim/memory/memory_state.h"
+
+#define LINE_CLOCKS 2 /* 64 bytes, eight at a time, four times a clock: Intel 5400 chipset memory controller hub datasheet */
+#define PART_CLOCKS 1
+
+_Static_assert(SIG_BUS_WRITE_PART == SIG_BUS_READ + BUS_WRITE_PART, "signals in the order of enum bus_kind");
+_Static_assert(SIG_BUS_ALL_READ == SIG_BUS_READ + 9 && SIG_BUS_ALL_DATA_OUT == SIG_BUS_DATA_OUT + 9, "both rows alike");
+
+#define REQUEST_CLOCKS 2 /* request phase: two bus clocks */
+#define ASSERTED_CYCLES 2 /* SDM, FSB_data_activity: two processor clocks in each */
+#define ENTRY_CYCLES 4    /* from one entry of the bus sequence queue to the next: its events are edges too (SDM, BSQ_allocation) */
+
+void bus_init(const struct memory *s, struct socket *k)
+{
+	lane_init(&k->bus_requests, s->m->clock_core_ratio * REQUEST_CLOCKS << 16);
+	lane_init(&k->bus_data, s->m->clock_core_ratio << 16);
+	lane_init(&k->bus_entries, ENTRY_CYCLES << 16);
+}
+
+/* The core cycle in which the first free slot of the bus from t on begins. */
+static uint64_t slot(const struct memory *s, struct lane *l, uint64_t t)
+{
+	const uint64_t ratio = s->m->clock_core_ratio;
+
+	return lane_take(l, (t + ratio - 1) / ratio * ratio);
+}
+
+static void assert_to(struct signals *g, enum signal sig, uint64_t t)
+{
+	signal_level(g, sig, t, t + ASSERTED_CYCLES, 1);
+}
+
+/* A transaction as the bus' own signals show it: requests and what goes to or from a core to the thread whose they are, data of
+ * all agents to one thread of each core. */
+static void show(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data, unsigned clocks)
+{
+	const unsigned a_core = (unsigned)s->m->topology_threads, a_socket = s->cores / s->sockets * a_core;
+	const unsigned of_socket = thread - thread % a_socket;
+	struct socket *k = &s->socket[thread / a_socket];
+	const bool read = kind <= BUS_INVALIDATE;
+
+	assert_to(s->signals[thread], read ? SIG_IOQ_READ : kind == BUS_WRITE_BACK ? SIG_IOQ_WRITE_BACK : SIG_IOQ_WRITE_COMBINED,
+	          slot(s, &k->bus_requests, t));
+	if (read && data > t)
+		signal_level(s->signals[thread], SIG_IOQ_READ_ENTRIES, t, data, 1);
+	assert_to(s->signals[thread], queued, lane_take(&k->bus_entries, (t + ENTRY_CYCLES - 1) / ENTRY_CYCLES * ENTRY_CYCLES));
+	if (queued == SIG_BSQ_READ && data > t)
+		signal_level(s->signals[thread], SIG_BSQ_READ_ENTRIES, t, data, 1);
+	for (unsigned i = 0; i < clocks; i++) {
+		const uint64_t at = slot(s, &k->bus_data, data);
+
+		assert_to(s->signals[thread], read ? SIG_FSB_DATA_READ : SIG_FSB_DATA_WRITTEN, at);
+		for (unsigned n = of_socket; n < of_socket + a_socket; n += a_core)
+			assert_to(s->signals[n], SIG_FSB_DATA, at);
+	}
+}
+
+void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data_at)
+{
+	const unsigned a_socket = s->cores / s->sockets * (unsigned)s->m->topology_threads, first = thread - thread % a_socket;
+	const enum signal data = kind <= BUS_RFO ? SIG_BUS_DATA_IN : SIG_BUS_DATA_OUT;
+	const unsigned clocks = kind == BUS_INVALIDATE ? 0 : kind == BUS_WRITE_PART ? PART_CLOCKS : LINE_CLOCKS;
+	bool shown = false;
+
+	signal_pulse(s->signals[thread], (enum signal)(SIG_BUS_READ + kind), t, 1);
+	signal_pulse(s->signals[thread], data, t, clocks);
+	for (unsigned i = first; i < first + a_socket; i++) {
+		shown = shown || signal_heard_any(s->signals[i], SIG_IOQ_READ, SIG_BSQ_READ_ENTRIES);
+		if (!signal_heard_any(s->signals[i], SIG_BUS_ALL_READ, SIG_BUS_ALL_DATA_OUT))
+			continue;
+		signal_pulse(s->signals[i], (enum signal)(SIG_BUS_ALL_READ + kind), t, 1);
+		signal_pulse(s->signals[i], (enum signal)(data + (SIG_BUS_ALL_READ - SIG_BUS_READ)), t, clocks);
+	}
+	if (shown)
+		show(s, thread, kind, queued, t, data_at, clocks);
+}
+
+void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready)
+{
+	static const enum bus_kind kind[] = { [ASK_LOAD] = BUS_READ, [ASK_RFO] = BUS_RFO, [ASK_IFETCH] = BUS_IFETCH, [ASK_WALK] = BUS_READ,
+	                                      [ASK_PREFETCH] = BUS_READ, [ASK_PREFETCH_RFO] = BUS_READ };
+	static const enum signal queued[] = { [ASK_LOAD] = SIG_BSQ_READ, [ASK_RFO] = SIG_BSQ_RFO, [ASK_IFETCH] = SIG_BSQ_READ, [ASK_WALK] = SIG_BSQ_READ,
+	                                      [ASK_PREFETCH] = SIG_BSQ_PREFETCH, [ASK_PREFETCH_RFO] = SIG_BSQ_RFO_PREFETCH };
+	if (!s->bus || (s->m->l3_bytes && (source == SRC_L3_UNSHARED || source == SRC_L3_OTHER_CLEAN || source == SRC_L3_OTHER_MODIFIED)))
+		return;
+	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], upgrade ? SIG_BSQ_INVALIDATE : queued[q->kind], t, ready);
+	if (kind[q->kind] == BUS_READ)
+		signal_level(s->signals[q->thread], SIG_BUS_OUTSTANDING, t, ready, 1);
+}

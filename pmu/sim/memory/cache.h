@@ -1,0 +1,354 @@
+/* pmu/sim/memory/cache.h: a set-associative array: tags, states, ready times, replacement.
+ *
+ * It holds line numbers (physical address / 64; the model limits physical memory to 2^32
+ * lines), no data. TLBs and paging-structure caches are such arrays too.
+ *
+ * All that a set has lies together in one block, so that a lookup touches few lines (and pages) of the
+ * host's memory: a word for the replacement policy, a byte of each line's hash (eight of them are compared at
+ * once), tags, ready times, what the owner keeps with each entry, states. An entry's index is
+ * its block's offset in units of 64 bytes, then seven bits for the way.
+ *
+ * Ready times are kept in 32 bits, from an epoch on that follows them at a distance of at least 2^31 cycles: what was
+ * ready before counts as ready at the epoch. No request lags so far behind another. */
+#ifndef SIM_CACHE_H
+#define SIM_CACHE_H
+
+#include "pmu/base.h"
+
+#define CACHE_NONE UINT32_MAX /* no line; no entry */
+
+enum line_state { LINE_I, LINE_S, LINE_F, LINE_E, LINE_M, LINE_STATES };
+#define LINE_STATE 7u       /* the state's bits of a state byte */
+#define LINE_PREFETCHED 8u  /* brought by a prefetcher, not yet asked for */
+
+enum replacement { REPLACE_LRU, REPLACE_TREE, REPLACE_RANDOM };
+
+#define CACHE_NIBBLE_WAYS 16u /* LRU of up to so many ways: their order in one word */
+
+struct cache {
+	uint32_t sets, ways;
+	uint32_t step;               /* between the indices of way 0 of a set and of the next set */
+	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
+	uint32_t slices, sets_per_slice;
+	uint32_t slice_bits;         /* log2 of slices, where they and a slice's sets are powers of two; else UINT32_MAX */
+	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
+	bool hash;                   /* slices are chosen by a hash of the line */
+	bool nibbles;                /* LRU with the order in one word */
+	uint8_t policy;
+	uint8_t last_nibble;         /* bit at which the order's last way stands */
+	uint64_t order_bits;         /* of the word, the order's */
+	uint32_t used;               /* lines held */
+	uint32_t block_bytes;
+	uint32_t tags_at, ready_at, stamps_at, extra_at, states_at; /* in a block; before the tags: policy word, hash bytes */
+	uint32_t extra_bytes;        /* of an entry, for the owner */
+	uint8_t *blocks;
+	int64_t newest, oldest;      /* LRU by stamps: the last one given to what was used, to what was dropped */
+	uint64_t random;
+	uint64_t epoch;              /* ready times are counted from here */
+};
+
+/* Memory for arrays. With at == NULL it only counts. */
+struct arena { uint8_t *at; size_t used; };
+void *arena_get(struct arena *a, size_t bytes);
+
+/* sets * ways entries; 0 sets: an array that never hits. `hash` and slices: see cache_slice. extra_bytes: a
+ * power of two up to 8, of each entry, zeroed; 0: none. */
+void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
+                enum replacement policy, unsigned extra_bytes);
+
+/* n / d, by d's inverse: exact for d > 1. */
+static inline uint32_t cache_divided(uint32_t n, uint64_t inverse)
+{
+	return (uint32_t)((unsigned __int128)n * inverse >> 64);
+}
+
+/* Slice of a line. Consecutive lines go round the slices; with the hash each round starts at
+ * a slice given by the upper bits (of round n x ^ x / 2^5 where x = n ^ n / 2^7 ^ n / 2^13), so that every aligned run of
+ * `slices` lines meets each once. */
+static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
+{
+	if (c->slices == 1)
+		return 0;
+	const uint32_t group = cache_divided(line, c->slices_inverse);
+	uint32_t turn = 0;
+	if (c->hash) {
+		turn = group ^ (group >> 7) ^ (group >> 13);
+		turn ^= turn >> 5;
+		turn -= cache_divided(turn, c->slices_inverse) * c->slices;
+	}
+	turn += line - group * c->slices;
+	return turn < c->slices ? turn : turn - c->slices;
+}
+
+/* Slice and set at once: the slow one divides. */
+uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t *slice);
+static inline __attribute__((always_inline)) uint32_t cache_slice_and_set(const struct cache *c, uint32_t line, uint32_t *slice)
+{
+	*slice = 0;
+	if (c->mask)
+		return line & c->mask;
+	if (c->slice_bits < 32) {
+		const uint32_t many = line >> c->slice_bits;
+		uint32_t from = 0;
+		if (c->hash) {
+			from = many ^ (many >> 7) ^ (many >> 13);
+			from ^= from >> 5;
+		}
+		*slice = (from + line) & (c->slices - 1);
+		return *slice * c->sets_per_slice + (many & (c->sets_per_slice - 1));
+	}
+	return cache_slice_and_set_slow(c, line, slice);
+}
+
+static inline uint32_t cache_set(const struct cache *c, uint32_t line)
+{
+	uint32_t slice;
+	return cache_slice_and_set(c, line, &slice);
+}
+
+#define CACHE_WAY_BITS 7
+static inline uint32_t cache_first(const struct cache *c, uint32_t set) { return set * c->step; }
+static inline uint32_t cache_way_at(uint32_t index) { return index & ((1u << CACHE_WAY_BITS) - 1); }
+static inline uint8_t *cache_block_at(const struct cache *c, uint32_t index)
+{
+	return c->blocks + ((size_t)(index >> CACHE_WAY_BITS) << 6);
+}
+
+/* Usual arrays: `w` ways, 8 or 16 with one byte of the owner's for each entry; sets by the line's low bits, the ways' order in
+ * one word. Functions with a w are compiled for these without questions; 0: they ask the array. */
+#define CACHE_INLINE static inline __attribute__((always_inline))
+CACHE_INLINE uint32_t cache_ways(const struct cache *c, const unsigned w) { return w ? w : c->ways; }
+CACHE_INLINE uint32_t cache_tags_at(const struct cache *c, const unsigned w) { return w ? 8 + w : c->tags_at; }
+CACHE_INLINE uint32_t cache_ready_at(const struct cache *c, const unsigned w) { return w ? 8 + w + 4 * w : c->ready_at; }
+CACHE_INLINE uint32_t cache_extra_at(const struct cache *c, const unsigned w) { return w ? 8 + w + 8 * w : c->extra_at; }
+CACHE_INLINE uint32_t cache_states_at(const struct cache *c, const unsigned w) { return w == 16 ? 8 + 10 * w : w ? 8 + 9 * w : c->states_at; }
+CACHE_INLINE uint32_t cache_block_bytes(const struct cache *c, const unsigned w) { return w == 16 ? 192 : w ? 128 : c->block_bytes; }
+static inline bool cache_is_usual(const struct cache *c, const unsigned w)
+{
+	return c->mask && c->nibbles && c->ways == w && c->extra_bytes == (w == 16) && c->tags_at == cache_tags_at(c, w) &&
+		c->ready_at == cache_ready_at(c, w) && (w == 8 || c->extra_at == cache_extra_at(c, w)) && c->states_at == cache_states_at(c, w) &&
+		c->block_bytes == cache_block_bytes(c, w);
+}
+
+/* What an entry has. */
+static inline uint32_t *cache_tag(const struct cache *c, uint32_t i)
+{
+	return (uint32_t *)(void *)(cache_block_at(c, i) + c->tags_at) + cache_way_at(i);
+}
+
+CACHE_INLINE uint32_t *cache_tags_in(const struct cache *c, uint8_t *block, const unsigned w)
+{
+	return (uint32_t *)(void *)(block + cache_tags_at(c, w));
+}
+CACHE_INLINE uint8_t *cache_states_in(const struct cache *c, uint8_t *block, const unsigned w) { return block + cache_states_at(c, w); }
+
+/* When its fill is there. */
+CACHE_INLINE uint32_t *cache_ready_in(const struct cache *c, uint8_t *block, const unsigned w)
+{
+	return (uint32_t *)(void *)(block + cache_ready_at(c, w));
+}
+static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
+{
+	return c->epoch + cache_ready_in(c, cache_block_at(c, i), 0)[cache_way_at(i)];
+}
+
+/* What is kept of a time that does not lie within 2^32 cycles from the epoch. */
+uint32_t cache_new_epoch(struct cache *c, uint64_t ready);
+CACHE_INLINE void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready, const unsigned w)
+{
+	const uint64_t since = ready - c->epoch;
+	cache_ready_in(c, block, w)[way] = __builtin_expect(since >> 32 != 0, 0) ? cache_new_epoch(c, ready) : (uint32_t)since;
+}
+static inline void cache_set_ready(struct cache *c, uint32_t i, uint64_t ready)
+{
+	cache_set_ready_way(c, cache_block_at(c, i), cache_way_at(i), ready, 0);
+}
+
+static inline uint8_t *cache_state(const struct cache *c, uint32_t i)
+{
+	return cache_block_at(c, i) + c->states_at + cache_way_at(i);
+}
+
+static inline void *cache_extra(const struct cache *c, uint32_t i)
+{
+	return cache_block_at(c, i) + c->extra_at + (size_t)cache_way_at(i) * c->extra_bytes;
+}
+
+#define CACHE_BYTES 0x0101010101010101ull
+static inline uint8_t cache_hash(uint32_t line) { return (uint8_t)(line * 0x9E3779B1u >> 24); /* 2^32 / golden ratio */ }
+
+/* Which of n tags, with the bytes of their hashes, is that; CACHE_NONE: none. Hashes and what may be read as tags reach to a
+ * multiple of 8. */
+static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
+{
+	const uint64_t want = cache_hash(tag) * CACHE_BYTES;
+	for (uint32_t at = 0; at < n; at += 8) {
+		const uint64_t differs = *hashes++ ^ want;
+		/* bytes that are equal, and some that are not */
+		for (uint64_t marks = (differs - CACHE_BYTES) & ~differs & CACHE_BYTES << 7; marks; marks &= marks - 1) {
+			const uint32_t i = at + (uint32_t)__builtin_ctzll(marks) / 8;
+			if (tags[i] == tag && i < n)
+				return i;
+		}
+	}
+	return CACHE_NONE;
+}
+
+/* As cache_among of 16, where most are asked for in vain: one question. */
+CACHE_INLINE uint32_t cache_among_16(const uint64_t *hashes, const uint32_t *tags, uint32_t tag)
+{
+	const uint64_t want = cache_hash(tag) * CACHE_BYTES, a = hashes[0] ^ want, b = hashes[1] ^ want;
+	uint64_t low = (a - CACHE_BYTES) & ~a & CACHE_BYTES << 7, high = (b - CACHE_BYTES) & ~b & CACHE_BYTES << 7;
+	for (; low | high; low ? (low &= low - 1) : (high &= high - 1)) {
+		const uint32_t i = low ? (uint32_t)__builtin_ctzll(low) / 8 : 8 + (uint32_t)__builtin_ctzll(high) / 8;
+		if (tags[i] == tag)
+			return i;
+	}
+	return CACHE_NONE;
+}
+
+/* The line's way in its set, CACHE_NONE if it is not held. Changes nothing. */
+CACHE_INLINE uint32_t cache_find_way(const struct cache *c, const uint8_t *block, uint32_t line, const unsigned w)
+{
+	const uint64_t *const hashes = (const uint64_t *)(const void *)block + 1;
+	const uint32_t *const tags = (const uint32_t *)(const void *)(block + cache_tags_at(c, w));
+	return w == 16 ? cache_among_16(hashes, tags, line) : cache_among(hashes, tags, cache_ways(c, w), line);
+}
+
+/* Index of the line's entry in the set whose way 0 is `first`, CACHE_NONE likewise. */
+static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, uint32_t line)
+{
+	const uint32_t way = cache_find_way(c, cache_block_at(c, first), line, 0);
+	return way == CACHE_NONE ? CACHE_NONE : first | way;
+}
+
+CACHE_INLINE uint8_t *cache_block(const struct cache *c, uint32_t set, const unsigned w)
+{
+	return c->blocks + (size_t)set * cache_block_bytes(c, w);
+}
+/* That of the line's set. */
+CACHE_INLINE uint8_t *cache_block_of(const struct cache *c, uint32_t line, const unsigned w)
+{
+	return cache_block(c, w || c->mask ? line & c->mask : cache_set(c, line), w);
+}
+
+static inline __attribute__((always_inline)) uint32_t cache_find(const struct cache *c, uint32_t line)
+{
+	if (!c->used)
+		return CACHE_NONE;
+	const uint32_t set = c->mask ? line & c->mask : cache_set(c, line);
+	const uint32_t way = cache_find_way(c, cache_block(c, set, 0), line, 0);
+	return way == CACHE_NONE ? CACHE_NONE : cache_first(c, set) | way;
+}
+
+/* Brings what this program looks at for a line into the host's caches, with pair for the other one of its aligned pair too. */
+CACHE_INLINE void cache_near(const struct cache *c, uint32_t line, bool pair, const unsigned w)
+{
+	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair, w);
+	for (uint32_t at = 0; at < cache_block_bytes(c, w); at += 64)
+		__builtin_prefetch(block + at);
+	if (!pair)
+		return;
+	block = w || c->mask ? block + cache_block_bytes(c, w) : cache_block_of(c, line | 1, 0);
+	for (uint32_t at = 0; at < cache_block_bytes(c, w); at += 64)
+		__builtin_prefetch(block + at);
+}
+
+/* Waits for all of what cache_near brings, at once: where prefetches do nothing one line after the other would be waited for. */
+CACHE_INLINE void cache_wait_near(const struct cache *c, uint32_t line, const unsigned w)
+{
+	const uint8_t *const block = cache_block_of(c, line & ~1u, w);
+	for (uint32_t at = 0; at < 2 * cache_block_bytes(c, w); at += 64)
+		(void)*(const volatile uint64_t *)(const void *)(block + at);
+}
+
+/* As cache_touch_way, of another policy than an order in one word. */
+void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way);
+
+#define CACHE_NIBBLES 0x1111111111111111ull
+
+/* Moves `way` to the front of an order of ways, 4 bits each: what stood before it moves back by one. */
+static inline uint64_t cache_front(uint64_t order, uint32_t way)
+{
+	const uint64_t differs = order ^ way * CACHE_NIBBLES;
+	const uint64_t mark = (differs - CACHE_NIBBLES) & ~differs & CACHE_NIBBLES << 3;
+	const uint64_t moved = mark ^ (mark - 1); /* up to the lowest mark, which is right: the top bit of its four */
+	return (order & ~moved) | (order << 4 & moved) | way;
+}
+
+/* Way `way` of a set has been used: tells the replacement policy. */
+CACHE_INLINE void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way, const unsigned w)
+{
+	uint64_t *order = (uint64_t *)(void *)block;
+	if (!w && __builtin_expect(!c->nibbles, 0))
+		cache_touch_slow(c, block, way);
+	else if ((*order & 15) != way)
+		*order = cache_front(*order, way);
+}
+
+static inline __attribute__((always_inline)) void cache_touch(struct cache *c, uint32_t index)
+{
+	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index), 0);
+}
+
+/* The way that a new line takes: an empty one, else the policy's victim. Its tag is the
+ * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
+uint32_t cache_victim_slow(struct cache *c, const uint8_t *block);
+CACHE_INLINE uint32_t cache_victim_way(struct cache *c, const uint8_t *block, const unsigned w)
+{
+	if (w)
+		return (uint32_t)(*(const uint64_t *)(const void *)block >> 4 * (w - 1) & 15);
+	if (__builtin_expect(c->nibbles, 1))
+		return (uint32_t)(*(const uint64_t *)(const void *)block >> c->last_nibble & 15);
+	return cache_victim_slow(c, block);
+}
+
+/* The same as an entry, in the set whose way 0 is `first`. */
+static inline uint32_t cache_victim_from(struct cache *c, uint32_t first)
+{
+	return first | cache_victim_way(c, cache_block_at(c, first), 0);
+}
+
+static inline uint32_t cache_victim(struct cache *c, uint32_t line)
+{
+	return cache_victim_from(c, cache_first(c, cache_set(c, line)));
+}
+
+/* All but the replacement policy. old: what the way had. */
+CACHE_INLINE void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
+{
+	uint8_t *const state_at = cache_states_in(c, block, w) + way;
+	cache_tags_in(c, block, w)[way] = line;
+	cache_set_ready_way(c, block, way, ready, w);
+	if (old == CACHE_NONE)
+		c->used++;
+	block[8 + way] = cache_hash(line); /* bytes last: they might be anything's, so that all must be read anew */
+	*state_at = state;
+}
+
+/* Where the way is the one that cache_victim_way has just given. */
+CACHE_INLINE void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
+{
+	uint64_t *order = (uint64_t *)(void *)block;
+	if (w == 16) /* the last comes first */
+		*order = *order << 4 | *order >> 60;
+	else if (w == 8)
+		*order = *order >> 32 << 32 | (uint32_t)((uint32_t)*order << 4 | (uint32_t)*order >> 28);
+	else if (__builtin_expect(c->nibbles, 1))
+		*order ^= (*order ^ (*order << 4 | way)) & c->order_bits;
+	else
+		cache_touch_slow(c, block, way);
+	cache_put_into(c, block, way, old, line, ready, state, w);
+}
+
+static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uint64_t ready, uint8_t state)
+{
+	const uint32_t way = cache_way_at(index);
+	uint8_t *block = cache_block_at(c, index);
+	cache_touch_way(c, block, way, 0);
+	cache_put_into(c, block, way, *cache_tag(c, index), line, ready, state, 0);
+}
+
+void cache_drop(struct cache *c, uint32_t index);
+
+#endif

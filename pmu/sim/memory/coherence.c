@@ -1,0 +1,298 @@
+/* pmu/sim/memory/coherence.c: beyond the L2: requests to the L3, MESIF among cores and sockets.
+ *
+ * Two levels. Among sockets each line has a MESIF state: M and E say that only this socket has
+ * it, of several sharers one has F and forwards. Within a socket a mask says which clusters
+ * (an L2 and its cores) may hold the line. Clean lines leave the private caches of an inclusive
+ * L3 without a word, so its mask may say too much.
+ *
+ * A read that finds the line in the socket:
+ *   no other socket has it and the mask is exactly one other cluster -> that one, which may have
+ *   it in E or M, is snooped: modified there -> written back to
+ *   the L3, L3_OTHER_MODIFIED; clean there -> L3_OTHER_CLEAN; gone -> L3_UNSHARED, but the
+ *   snoop's time is spent; any other mask -> L3_UNSHARED, no snoop (without a copy in the L3,
+ *   which is then not inclusive, a sharer forwards: L3_OTHER_CLEAN and the clean snoop's time).
+ * A read that does not: another socket's modified line (link.modified_as_dram: written back to
+ * its home, which answers), else another socket's line in E or F, else the home's DRAM. The
+ * modified line is written to its home in either case; its old owner keeps it shared.
+ * A read for ownership invalidates every other copy; a modified one moves without a write.
+ *
+ * Not modelled: races between requests to one line (requests are atomic in the order in which
+ * they come), capacity of the directory, conflicts and retries, snoop filters at the home. */
+#include "pmu/sim/memory/coherence.h"
+
+void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
+{
+	static const enum uncore_signal sig[] = { UNC_CORE_SNOOP_MISS, UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_CLEAN,
+	                                          UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_MODIFIED };
+	uncore_pulse(s, socket, socket_slice(&s->socket[socket], line), sig[had], t);
+}
+
+/* ---- into the L3 ----------------------------------------------------------------------------- */
+
+uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready,
+                                                     enum line_state state, uint64_t t)
+{
+	struct socket *k = &s->socket[socket];
+	return first | put(s, socket, k, cache_block_at(&k->l3, first), line, ready, state, 0, t, NULL, 0);
+}
+
+bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t)
+{
+	return socket_lower(s, socket, mask, line, LINE_I, t, 0) == LINE_M;
+}
+
+/* ---- the line is in the socket -------------------------------------------------------------- */
+
+struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
+{
+	struct fill f;
+	struct socket *k = c->here;
+	uint64_t mask = socket_holders(s, k, p);
+	enum line_state state = socket_state(s, k, p);
+	f.source = SRC_L3_UNSHARED;
+	f.ready = t + s->lat.l3;
+	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
+		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
+		if (s->sink.pulse)
+			tell_core_snoop(s, c->socket, line, had, t);
+		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
+		if (had == LINE_M) {
+			f.source = SRC_L3_OTHER_MODIFIED;
+			state = LINE_M;
+			if (p.l3 != CACHE_NONE) {
+				*cache_state(&k->l3, p.l3) = LINE_M;
+			} else if (k->l3.sets) {
+				p.l3 = socket_put(s, c->socket, p.set, line, f.ready, LINE_M, t);
+			} else {
+				(void)dram_write(s, c->socket, line, t, 1, true);
+				state = LINE_E;
+			}
+		} else if (had == LINE_I) {
+			mask = 0;
+		} else {
+			f.source = SRC_L3_OTHER_CLEAN;
+		}
+	} else if (p.l3 == CACHE_NONE) {
+		f.source = SRC_L3_OTHER_CLEAN;
+		f.ready = t + s->lat.clean;
+	}
+	if (p.l3 != CACHE_NONE)
+		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
+	const bool alone = !(mask & ~c->bit);
+	f.state = alone && state >= LINE_E ? LINE_E : LINE_S;
+	socket_hold(s, k, p, line, state, mask | c->bit);
+	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
+		if (state == LINE_M)
+			f.state = LINE_M;
+		cache_drop(&k->l3, p.l3);
+	} else if (p.l3 != CACHE_NONE) {
+		cache_touch(&k->l3, p.l3);
+	}
+	return f;
+}
+
+/* A socket's answer to another one's snoop. */
+static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum line_state was, bool own, uint64_t t)
+{
+	static const enum uncore_signal sig[2][5] = {
+		{ UNC_SNOOP_LOCAL_I, UNC_SNOOP_LOCAL_S, UNC_SNOOP_LOCAL_FORWARD_S, UNC_SNOOP_LOCAL_FORWARD_I, UNC_SNOOP_LOCAL_WRITE_BACK },
+		{ UNC_SNOOP_REMOTE_I, UNC_SNOOP_REMOTE_S, UNC_SNOOP_REMOTE_FORWARD_S, UNC_SNOOP_REMOTE_FORWARD_I, UNC_SNOOP_REMOTE_WRITE_BACK },
+	};
+	static const enum uncore_signal became[2][5] = {
+		{ UNC_COUNT, UNC_SNOOP_S_TO_S, UNC_SNOOP_F_TO_S, UNC_SNOOP_E_TO_S, UNC_SNOOP_M_TO_S },
+		{ UNC_COUNT, UNC_SNOOP_S_TO_I, UNC_SNOOP_F_TO_I, UNC_SNOOP_E_TO_I, UNC_SNOOP_M_TO_I },
+	};
+	static const enum uncore_signal to_home[5] = {
+		UNC_COUNT, UNC_COUNT, UNC_HOME_REMOTE_FORWARD_S, UNC_HOME_REMOTE_FORWARD_I, UNC_HOME_REMOTE_WRITE_BACK
+	};
+	const unsigned slice = socket_slice(&s->socket[socket], line), home = home_of(line);
+	const unsigned answer = was == LINE_I ? 0 : was == LINE_S ? (own ? 0 : 1) : own ? 3 : was == LINE_M ? 4 : 2;
+	uncore_pulse(s, socket, 0, sig[home != socket][answer], t);
+	if (home != socket && to_home[answer] != UNC_COUNT)
+		uncore_pulse(s, home, 0, to_home[answer], t);
+	if (was != LINE_I)
+		uncore_pulse(s, socket, 0, became[own][was], t);
+	uncore_pulse(s, socket, slice, was == LINE_I ? UNC_L3_MISS_PROBE : UNC_L3_HIT_PROBE, t);
+	uncore_pulse(s, socket, 0, UNC_PEER_INSERT, t);
+	uncore_level(s, socket, 0, UNC_PEER_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
+}
+
+struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+{
+	struct snooped r = { .sender = s->sockets };
+	for (unsigned i = 0; i < s->sockets; i++) {
+		struct socket *k = &s->socket[i];
+		if (i == asker || !can_answer(s, k))
+			continue;
+		const struct place p = socket_find(k, line);
+		enum line_state was = LINE_I;
+		if (place_is(p)) {
+			was = socket_state(s, k, p);
+			if (own || was >= LINE_E) {
+				const uint64_t mask = socket_holders(s, k, p);
+				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t, 0);
+				if (mask && s->sink.pulse)
+					tell_core_snoop(s, i, line, had, t);
+				was = had == LINE_M ? LINE_M : was;
+			}
+			r.any = true;
+			if (was == LINE_M)
+				r.modified = true;
+			if (was >= LINE_F)
+				r.sender = i;
+			if (!own) {
+				socket_set_state(s, k, p, LINE_S);
+			} else {
+				if (p.l3 != CACHE_NONE)
+					cache_drop(&k->l3, p.l3);
+				socket_release(s, k, p);
+			}
+		}
+		if (asker < s->sockets && s->sink.pulse) {
+			uncore_pulse(s, asker, link_unit(s, asker, i, line), UNC_LINK_SNOOP, t);
+			uncore_pulse(s, i, link_unit(s, i, asker, line), UNC_LINK_RESPONSE, t);
+			tell_peer(s, i, line, was, own, t);
+		}
+	}
+	return r;
+}
+
+struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
+{
+	struct fill f;
+	struct socket *k = c->here;
+	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
+	const enum line_state state = socket_state(s, k, p);
+	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
+	if (others && s->sink.pulse)
+		tell_core_snoop(s, c->socket, line, had, t);
+	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
+	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
+	if (state == LINE_S || state == LINE_F) {
+		const struct snooped r = snoop_sockets(s, c->socket, line, true, t);
+		f.ready = later(f.ready, t + s->lat.invalidate);
+		if (r.any && f.source == SRC_L3_UNSHARED)
+			f.source = SRC_REMOTE_CLEAN;
+	}
+	if (p.l3 != CACHE_NONE)
+		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
+	f.state = LINE_M;
+	/* the cluster's own state says that it is modified; what the L3 had modified stays so */
+	if (s->inclusive) {
+		*cache_state(&k->l3, p.l3) = state == LINE_M || had == LINE_M ? LINE_M : LINE_E;
+		cache_touch(&k->l3, p.l3);
+	} else if (p.l3 != CACHE_NONE) {
+		cache_drop(&k->l3, p.l3);
+	}
+	socket_hold(s, k, p, line, LINE_E, c->bit);
+	return f;
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
+                      const struct fill *f)
+{
+	static const enum uncore_signal lookup[] = { UNC_L3_LOOKUP_I, UNC_L3_LOOKUP_S, UNC_L3_LOOKUP_F, UNC_L3_LOOKUP_E, UNC_L3_LOOKUP_M };
+	const struct machine *m = s->m;
+	const unsigned slice = socket_slice(&s->socket[socket], q->line);
+	const uint64_t n = m->l3_uncore_cycles, taken = f->ready - t;
+	uint64_t more = 0, unloaded = s->lat.l3;
+	if (f->source == SRC_L3_OTHER_MODIFIED) {
+		more = m->l3_modified_uncore_cycles;
+		unloaded = s->lat.modified;
+	} else if (f->source == SRC_L3_OTHER_CLEAN) {
+		more = m->l3_clean_uncore_cycles;
+		unloaded = s->lat.clean;
+	}
+	const uint64_t beyond = taken > unloaded ? taken - unloaded : 0;
+	uncore_pulse(s, socket, slice, lookup[state], t);
+	uncore_pulse(s, socket, slice, UNC_READ_INSERT, t);
+	uncore_level(s, socket, slice, UNC_READ_OCCUPANCY, t, 0, n + more, beyond);
+	uncore_pulse(s, socket, slice, UNC_READ_RESPONSE_INSERT, t);
+	uncore_level(s, socket, slice, UNC_READ_RESPONSE_OCCUPANCY, t, 0, n, 0);
+	static const enum uncore_signal tor[] = { /* of the four that follow: line here or not, home here or not */
+		[ASK_LOAD] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_WALK] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_PREFETCH] = UNC_TOR_DRD_HIT_LOCAL_INSERT,
+		[ASK_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_PREFETCH_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_IFETCH] = UNC_TOR_CRD_HIT_LOCAL_INSERT,
+	};
+	const unsigned which = tor[q->kind] + 2 * (state == LINE_I) + (home_of(q->line) != socket);
+	uncore_pulse(s, socket, slice, (enum uncore_signal)which, t);
+	uncore_level(s, socket, slice, (enum uncore_signal)(which + 4), t, 0, n + more, beyond);
+	if (state != LINE_I) {
+		uncore_pulse(s, socket, slice, UNC_L3_HIT_READ, t);
+		return;
+	}
+	const bool local = home_of(q->line) == socket;
+	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
+	uncore_pulse(s, socket, slice, UNC_READ_MISS_INSERT, t);
+	uncore_level(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond);
+	uncore_pulse(s, socket, slice, local ? UNC_READ_MISS_LOCAL_INSERT : UNC_READ_MISS_REMOTE_INSERT, t);
+	uncore_level(s, socket, slice, local ? UNC_READ_MISS_LOCAL_OCCUPANCY : UNC_READ_MISS_REMOTE_OCCUPANCY, t, n, 0, beyond);
+}
+
+uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line)
+{
+	if (place_is(socket_find(&s->socket[k->socket], line)))
+		return s->lat.l3;
+	return s->lat.dram[home_of(line) != k->socket];
+}
+
+static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+{
+	uncore_read(s, c, q, t, f, q->line, ask_owns(q), true, 0);
+}
+
+OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+{
+	if (__builtin_expect(s->plain, 1))
+		uncore_read(s, c, q, t, f, q->line, ask_owns(q), true, 1);
+	else
+		read_wholly(s, c, q, t, f);
+}
+
+struct fill miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r)
+{
+	struct fill f;
+	miss_after(s, c, p, block, t, r, &f, q.line, ask_owns(&q), 0);
+	return f;
+}
+
+void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)
+{
+	struct socket *k = &s->socket[c->socket];
+	const struct place p = socket_find(k, line);
+	if (s->inclusive ? !dirty || p.l3 == CACHE_NONE : p.dir == CACHE_NONE)
+		return; /* clean lines leave without a word */
+	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);
+	const uint64_t mask = socket_holders(s, k, p) & ~(gone ? c->bit : 0);
+	const unsigned slice = socket_slice(k, line);
+	/* while it waits to be written, who asks for it is answered from the write-back buffer; nor does what makes room for it wait: no core is
+	 * held up by that buffer, so reads would run ahead of the writes that they cause, without end */
+	const uint64_t given_up = t;
+	if (k->l3.sets) {
+		const uint64_t taken = t = lane_take(&k->slices[slice], t);
+		t = pool_start(&k->write_tracker, t, s->lat.l3, 0);
+		pool_add(&k->write_tracker, t, t + s->lat.l3, line, SRC_NONE);
+		uncore_pulse(s, c->socket, slice, UNC_WRITE_INSERT, t);
+		uncore_level(s, c->socket, slice, UNC_WRITE_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
+		uncore_pulse(s, c->socket, slice, p.l3 != CACHE_NONE ? UNC_L3_HIT_WRITE : UNC_L3_MISS_WRITE, t);
+		if (p.l3 != CACHE_NONE) {
+			*cache_state(&k->l3, p.l3) = (uint8_t)state;
+			if (!s->inclusive)
+				cache_touch(&k->l3, p.l3);
+		} else {
+			(void)socket_put(s, c->socket, p.set, line, given_up, state, taken);
+		}
+	} else if (dirty) {
+		(void)dram_write(s, c->socket, line, t, 1, true);
+	}
+	if (s->inclusive || mask)
+		socket_hold(s, k, p, line, k->l3.sets ? state : dirty ? LINE_E : state, mask);
+	else
+		socket_release(s, k, p);
+}
+
+bool uncore_purge(struct memory *s, uint32_t line, uint64_t t)
+{
+	return snoop_sockets(s, s->sockets, line, true, t).modified;
+}

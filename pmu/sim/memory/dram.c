@@ -1,0 +1,132 @@
+/* pmu/sim/memory/dram.c: memory channels of each node.
+ *
+ * Lines go round the channels of their home node. A channel moves one line at a time in
+ * 64 / channel_bytes_per_second, reads and writes alike; the unloaded latency contains that
+ * time. With dram.open_page each bank keeps its last row open: the same row again is a page
+ * hit (latency - page_hit_ps), a bank whose rows are all closed is page empty (the latency of
+ * the formulas), another row is a page miss (latency + page_miss_ps). Without it every access
+ * is page empty.
+ *
+ * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between
+ * reads and writes, priorities of the scheduler. */
+#include "pmu/sim/memory/dram.h"
+
+#define ROW_CLOSED UINT32_MAX
+
+uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second)
+{
+	/* 64 * core_hz / rate in 1/65536 cycles, in whole numbers that do not overflow */
+	const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio * 64, rate3 = bytes_per_second * 3;
+	return (hz3 / rate3 << 16) + (hz3 % rate3 << 16) / rate3;
+}
+
+void dram_init(struct memory *s, struct socket *k, struct arena *a)
+{
+	const struct machine *m = s->m;
+	const uint64_t period = lane_period(m, m->dram_channel_bytes_per_second);
+	for (unsigned c = 0; c < m->dram_channels; c++) {
+		uint32_t *row = arena_get(a, m->dram_banks * sizeof(uint32_t));
+		if (!a->at)
+			continue;
+		k->channels[c].row = row;
+		memset(row, 0xFF, m->dram_banks * sizeof(uint32_t));
+		lane_init(&k->channels[c].lane, period);
+	}
+}
+
+unsigned dram_channel(const struct memory *s, uint32_t line)
+{
+	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
+}
+
+uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(&s->links[from * s->sockets + to], t); }
+
+#define BANKED_CHANNELS 8
+
+/* Which bank of its channel a line moves to or from, for those who ask. */
+static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal first, uint64_t t)
+{
+	const enum uncore_signal sig = (enum uncore_signal)(first + unit);
+	if (unit < BANKED_CHANNELS && uncore_heard(s, sig))
+		uncore_pulse_heard(s, home, at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks, sig, t);
+}
+
+int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
+{
+	struct channel *c = &s->socket[home].channels[unit];
+	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
+	const uint32_t bank = page % (uint32_t)s->m->dram_banks, row = page / (uint32_t)s->m->dram_banks;
+	const uint32_t before = c->row[bank];
+	if (before == row) {
+		uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_HIT, t);
+		return -(int64_t)s->page_hit_cycles;
+	}
+	c->row[bank] = row;
+	uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+	if (read)
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
+	if (before == ROW_CLOSED)
+		return 0;
+	uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_MISS, t);
+	return (int64_t)s->page_miss_cycles;
+}
+
+void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
+{
+	const unsigned home = home_of(line);
+	const bool local = home == from;
+	uint32_t at, unit;
+	const uint64_t moving = dram_channel_of(s, line, &at, &unit)->lane.period >> 16;
+	if (!local) {
+		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
+		uncore_pulse(s, home, link_unit(s, home, from, line), UNC_LINK_DATA, sent);
+	}
+	if (!s->m->dram_open_page) {
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
+	}
+	uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
+	uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
+	tell_bank(s, home, unit, at, UNC_MEMORY_READ_BANKS_0, start);
+	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
+	uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
+}
+
+static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full,
+                           enum uncore_signal told)
+{
+	const unsigned home = home_of(line);
+	const bool local = home == from;
+	uint32_t at, unit;
+	struct channel *c = dram_channel_of(s, line, &at, &unit);
+	uint64_t start = t, sent = t;
+	if (!local) {
+		sent = lane_take(&s->links[from * s->sockets + home], t);
+		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
+		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_DATA, sent);
+	}
+	if (s->m->dram_open_page)
+		(void)dram_change_row(s, home, unit, at, t, false);
+	else
+		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
+	for (unsigned i = 0; i < transfers; i++) {
+		start = lane_take(&c->lane, sent);
+		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);
+	}
+	uncore_pulse(s, home, unit, told, t);
+	uncore_pulse(s, home, unit, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
+	tell_bank(s, home, unit, at, UNC_MEMORY_WRITE_BANKS_0, start);
+	return start - t;
+}
+
+uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
+{
+	return write_line(s, from, line, t, transfers, full, home_of(line) == from ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
+}
+
+uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
+{
+	const unsigned home = home_of(line);
+	uncore_pulse(s, home, dram_channel(s, line), home == from ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
+	return write_line(s, from, line, t, transfers, full, home == from ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
+}

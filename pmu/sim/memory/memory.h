@@ -1,0 +1,95 @@
+/* pmu/sim/memory/memory.h: the simulated memory hierarchy: TLBs, caches, fill buffers, coherence,
+ * prefetchers, interconnect, DRAM. Timestamps in, timestamps out.
+ *
+ * Time is in core cycles (all cores of a machine share one core clock); latencies beyond the
+ * core are kept in ticks of the machine's common clock and rounded up to the core cycle on the
+ * way back. Requests come in program order of each core, so their times need not be monotonic:
+ * every shared resource is a reservation calendar with back-fill, and every line carries the
+ * time its fill is ready. */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include "pmu/base.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/sim/counters/signal.h"
+
+enum mem_kind {
+	MEM_LOAD, MEM_RFO,        /* demand data: read; read for ownership (a store at the head of its queue) */
+	MEM_IFETCH, MEM_WALK,     /* instruction line; page-walk entry (cached in L1D like a load) */
+	MEM_PREFETCH_T0, MEM_PREFETCH_T1, MEM_PREFETCH_T2, MEM_PREFETCH_NTA, MEM_PREFETCH_W,
+	MEM_NT_STORE, MEM_FLUSH,  /* one store into a write-combining buffer; CLFLUSH of a line */
+	MEM_DRAIN_NT              /* SFENCE, MFENCE: all write-combining buffers out */
+};
+
+/* Who answered. */
+enum mem_source {
+	SRC_L1, SRC_LFB, SRC_L2, SRC_L3_UNSHARED, SRC_L3_OTHER_CLEAN, SRC_L3_OTHER_MODIFIED,
+	SRC_REMOTE_CLEAN, SRC_REMOTE_MODIFIED, SRC_LOCAL_DRAM, SRC_REMOTE_DRAM, SRC_UNCACHED, SRC_NONE
+};
+
+struct mem_request {
+	enum mem_kind kind;
+	unsigned core;     /* physical core, for the private caches */
+	unsigned thread;   /* logical processor, for signals */
+	uint64_t va, pa;
+	uint8_t bytes;     /* within one line; the core splits line-crossing accesses itself */
+	uint64_t ip;       /* of the instruction, for the stride prefetcher */
+	uint64_t cycle;    /* when the request leaves the load or store pipe */
+	bool wrong_path;
+};
+
+struct mem_reply {
+	uint64_t ready;    /* first cycle in which a dependent uop can start; stores: when globally done;
+	                      prefetches: when the line is there (the instruction waits for lfb_from only) */
+	uint64_t lfb_from; /* when a fill buffer was had (>= request cycle): until then the request waited */
+	enum mem_source source;
+};
+
+struct tlb_reply {
+	uint64_t pa;
+	uint64_t ready;      /* request cycle when the first level hit */
+	uint64_t walk_from, walk_to; /* a page walk ran in these cycles; equal if none */
+	uint8_t level;       /* 1 first-level hit, 2 second-level hit, 3 walked, or waited for the page's walk under way */
+};
+
+/* One page of the address space, as the walker finds it. */
+struct page_info { uint64_t pa; uint64_t page_bytes; unsigned node; bool executable; };
+
+struct memory;
+
+/* `pages` answers a walk: false = not mapped. `signals[thread]` is told what happens.
+ * The caller gives bytes at `at` (memory_bytes of them) and keeps machine and pages alive. */
+size_t memory_bytes(const struct machine *m);
+struct memory *memory_init(void *at, const struct machine *m, struct signals **signals,
+                           bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self);
+
+void memory_access(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+/* Translation and access together, of a load or a store within a line, and short when the page is the one that was
+ * found last and the L1D has the line. ready and source are those of the access, level and translated (not before
+ * the request) those of the translation. ST_FAULT: no such page. */
+struct data_reply { uint64_t ready, translated; enum mem_source source; uint8_t level; };
+MUST_CHECK enum status memory_load(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
+                                   uint64_t cycle, struct data_reply *r);
+MUST_CHECK enum status memory_store(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
+                                    uint64_t cycle, struct data_reply *r);
+/* Whether the core's L1I has the line of that address. */
+bool memory_has_code(const struct memory *s, unsigned core, uint64_t pa);
+/* Where it says whether the core's last load went beyond its L2. */
+const bool *memory_went_beyond(const struct memory *s, unsigned core);
+/* Brings the model's own data for a line near; changes nothing of the model. pa may be any. */
+/* The first cycle from t on with a fill buffer for one more line. */
+uint64_t memory_room(const struct memory *s, unsigned core, uint64_t t);
+void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa);
+/* ST_FAULT: no such page. Tells the DTLB_ and ITLB_ signals. */
+enum translate_for { FOR_LOAD = 0, FOR_CODE = 1, FOR_STORE = 2 };
+MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va,
+                                        enum translate_for what, uint64_t cycle, struct tlb_reply *r);
+/* MSR 0x1A4-style switches, one bit a prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
+/* Where fault.uncore_float_ratio lets the uncore clock wander: it stays at the machine's ratio from `core_cycle` on, or
+ * wanders again. */
+void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle);
+void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
+/* Forgets translations of a range (unmapped) or of everything (bytes = 0). */
+void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);
+
+#endif

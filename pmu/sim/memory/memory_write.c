@@ -1,0 +1,257 @@
+/* pmu/sim/memory/memory_write.c: write-combining buffers and non-temporal stores, CLFLUSH, set-up.
+ *
+ * A non-temporal store opens a buffer for its line, or writes into the one that is open; an
+ * open buffer is one of the core's line fill buffers. Opening takes the line out of every cache.
+ * A buffer whose 64 bytes are all written goes out at once as one transfer; one that must make
+ * room, or is open at a fence, goes out with what it has, as wc.partial_transfers. It is held
+ * until memory has taken it: P(wc.drain_ps) after it went out when nothing else is going on,
+ * later when the channel (or the link to another socket) is busy. A fence waits for all.
+ * So a stream of full lines goes at lfb.entries lines per hold time (from the first store until
+ * memory has the line) or as the channels allow; one of lines not filled leaves wc.buffers open
+ * and goes at lfb.entries - wc.buffers + 1 lines per P(wc.drain_ps) + wc.partial_transfers - 1
+ * transfers of one channel.
+ * CLFLUSH takes the line out of every cache; it is done after an L3 hit's time, with several
+ * sockets after L + P(link.invalidate_ps); a modified line is written to its home, and it waits for link and channel.
+ *
+ * Not modelled: uncacheable and write-combining memory types, ordering of buffers. */
+#include "pmu/sim/memory/memory_state.h"
+#include "pmu/text.h"
+
+/* The buffer goes out at cycle t. */
+static void wc_close(struct memory *s, struct private_core *c, unsigned thread, unsigned i, uint64_t t)
+{
+	const struct wc b = c->wc[i];
+	if (b.from > t) /* the other thread's, which is ahead in time: nobody closes it before it was opened */
+		t = b.from;
+	const bool full = b.bytes == UINT64_MAX;
+	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
+	const uint64_t end = t + s->nt_cycles + delay;
+	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->socket ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
+	             SIG_OFFCORE_OTHER_REMOTE_DRAM, t, 1);
+	for (unsigned part = full ? 1 : (unsigned)s->m->wc_partial_transfers; part; part--)
+		bus_tell(s, thread, full ? BUS_WRITE_LINE : BUS_WRITE_PART, t);
+	for (unsigned j = i; j + 1 < c->wc_open; j++)
+		c->wc[j] = c->wc[j + 1];
+	c->wc_open--;
+	pool_add(&c->lfb, b.from, end, CACHE_NONE, SRC_NONE);
+	if (end > c->wc_done)
+		c->wc_done = end;
+}
+
+void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+{
+	for (unsigned i = 0; i < c->wc_open; i++)
+		if (c->wc[i].line == line) {
+			wc_close(s, c, thread, i, t);
+			return;
+		}
+}
+
+void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+{
+	struct private_core *c = &s->core[q->core];
+	const uint32_t line = line_of(s, q->pa);
+	const unsigned offset = q->pa & 63, most = s->wc_most;
+	const uint64_t bytes = (q->bytes >= 64 ? UINT64_MAX : ((1ull << q->bytes) - 1)) << offset;
+	unsigned i = 0;
+	uint64_t t = q->cycle;
+	while (i < c->wc_open && c->wc[i].line != line)
+		i++;
+	if (i == c->wc_open) {
+		if (c->wc_open == most)
+			wc_close(s, c, q->thread, 0, t);
+		t = pool_start(&c->lfb, t, s->nt_cycles, c->wc_open);
+		if (uncore_purge(s, line, q->cycle)) {
+			(void)dram_write(s, c->cluster->socket, line, t, 1, true);
+			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+		}
+		i = c->wc_open++;
+		c->wc[i] = (struct wc){ .line = line, .bytes = 0, .from = t };
+	}
+	c->wc[i].bytes |= bytes;
+	r->lfb_from = t;
+	r->ready = t + 1;
+	r->source = SRC_UNCACHED;
+	if (c->wc[i].bytes == UINT64_MAX)
+		wc_close(s, c, q->thread, i, r->ready);
+}
+
+void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+{
+	struct private_core *c = &s->core[q->core];
+	while (c->wc_open)
+		wc_close(s, c, q->thread, 0, q->cycle);
+	r->lfb_from = q->cycle;
+	r->ready = c->wc_done > q->cycle ? c->wc_done : q->cycle;
+	r->source = SRC_NONE;
+}
+
+void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+{
+	struct private_core *c = &s->core[q->core];
+	const uint32_t line = line_of(s, q->pa);
+	wc_give_up(s, c, q->thread, line, q->cycle);
+	uint64_t delay = 0;
+	if (uncore_purge(s, line, q->cycle)) {
+		delay = dram_write(s, c->cluster->socket, line, q->cycle, 1, true);
+		bus_tell(s, q->thread, BUS_WRITE_BACK, q->cycle);
+	}
+	r->lfb_from = q->cycle;
+	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3) + delay;
+	r->source = SRC_NONE;
+}
+
+/* ---- set-up --------------------------------------------------------------------------------- */
+
+/* Core cycles of n uncore cycles at an uncore ratio, rounded up. */
+static uint64_t cycles_at(const struct machine *m, uint64_t n, uint64_t ratio)
+{
+	return (n * m->clock_core_ratio + ratio - 1) / ratio;
+}
+
+static void latencies_at(const struct machine *m, uint64_t ratio, struct latencies *l)
+{
+	l->l3 = m->l3_bytes ? m->l3_core_cycles + cycles_at(m, m->l3_uncore_cycles, ratio) :
+		m->l2_bytes ? m->l2_cycles : m->l1d_cycles;
+	const uint64_t core = m->l3_bytes ? m->l3_core_cycles : l->l3, uncore = m->l3_bytes ? m->l3_uncore_cycles : 0;
+	l->clean = core + cycles_at(m, uncore + m->l3_clean_uncore_cycles, ratio);
+	l->modified = core + cycles_at(m, uncore + m->l3_modified_uncore_cycles, ratio);
+	l->dram[0] = l->l3 + cycles_of_ps(m, m->dram_local_ps);
+	l->dram[1] = l->l3 + cycles_of_ps(m, m->dram_remote_ps);
+	l->remote_clean = l->l3 + cycles_of_ps(m, m->link_clean_ps);
+	l->remote_modified = l->l3 + cycles_of_ps(m, m->link_modified_ps);
+	l->invalidate = l->l3 + cycles_of_ps(m, m->link_invalidate_ps);
+}
+
+static void latencies(struct memory *s)
+{
+	const struct machine *m = s->m;
+	latencies_at(m, m->clock_uncore_ratio, &s->lat_of[0]);
+	s->lat = s->lat_of[0];
+	if (m->fault_uncore_float_ratio) {
+		latencies_at(m, m->fault_uncore_float_ratio, &s->lat_of[1]);
+		s->float_cycles = m->core_hz / 1000000 * m->fault_uncore_float_us;
+	}
+	s->page_hit_cycles = cycles_of_ps(m, m->dram_page_hit_ps);
+	s->page_miss_cycles = cycles_of_ps(m, m->dram_page_miss_ps);
+	s->channel_inverse = ((1ull << 33) + m->dram_channels - 1) / m->dram_channels;
+	s->nt_cycles = cycles_of_ps(m, m->wc_drain_ps);
+	s->wc_most = (unsigned)(m->wc_buffers < m->lfb_entries ? m->wc_buffers : m->lfb_entries);
+	if (s->wc_most > WC_MAX)
+		s->wc_most = WC_MAX;
+}
+
+static void core_init_memory(struct memory *s, struct private_core *c, struct arena *a)
+{
+	const struct machine *m = s->m;
+	cache_init(&c->l1d, a, (uint32_t)(m->l1d_bytes / (64 * m->l1d_ways)), (uint32_t)m->l1d_ways, 1, false,
+	           (enum replacement)m->l1d_policy, 0);
+	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU, 0);
+	const uint32_t entries = (uint32_t)m->lfb_entries, ahead = core_asks_ahead(m);
+	struct pool_use *use = arena_get(a, pool_bytes(entries, ahead));
+	if (a->at)
+		pool_init(&c->lfb, entries, ahead, use);
+	tlb_init(s, c, a);
+}
+
+static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
+{
+	const struct machine *m = s->m;
+	cache_init(&k->l2, a, (uint32_t)(m->l2_bytes / (64 * m->l2_ways)), (uint32_t)m->l2_ways, 1, false,
+	           (enum replacement)m->l2_policy, 0);
+	const uint32_t entries = (uint32_t)m->sq_entries, ahead = core_asks_ahead(m) * (uint32_t)m->l2_cores;
+	struct pool_use *use = arena_get(a, pool_bytes(entries, ahead));
+	if (!a->at)
+		return;
+	pool_init(&k->sq, entries, ahead, use);
+	lane_init(&k->port, m->l2_busy_cycles << 16);
+}
+
+/* Lays everything out; with at == NULL it only counts, on one instance of each part. */
+static size_t lay_out(struct memory *s, void *at)
+{
+	const struct machine *m = s->m;
+	struct arena a = { .at = at, .used = at ? sizeof(*s) : 0 };
+	if (!at)
+		(void)arena_get(&a, sizeof(*s));
+	s->sockets = (unsigned)m->topology_sockets;
+	s->cores = (unsigned)(m->topology_sockets * m->topology_cores);
+	s->clusters = s->cores / (unsigned)m->l2_cores;
+	s->clusters_per_socket = s->clusters / s->sockets;
+	s->holder_bytes = s->clusters_per_socket <= 8 ? 1 : s->clusters_per_socket <= 16 ? 2 : s->clusters_per_socket <= 32 ? 4 : 8;
+	s->inclusive = m->l3_bytes && m->l3_inclusive;
+	/* Xeon 7400: a Core 2 with an L3 between the L2s and the bus */
+	s->bus = !m->l3_bytes || str_equal(m->pmu_events, "core2") || str_equal(m->pmu_events, "netburst");
+	struct private_core *core = arena_get(&a, s->cores * sizeof(*core));
+	struct cluster *cluster = arena_get(&a, s->clusters * sizeof(*cluster));
+	struct socket *socket = arena_get(&a, s->sockets * sizeof(*socket));
+	struct lane *link = arena_get(&a, s->sockets * s->sockets * sizeof(*link));
+	/* while counting nothing is written: these stand for any core and cluster */
+	static const struct private_core no_core;
+	static const struct cluster no_cluster;
+	if (at) {
+		s->core = core;
+		s->cluster = cluster;
+		s->socket = socket;
+		s->links = link;
+		latencies(s);
+		memset(core, 0, s->cores * sizeof(*core));
+		memset(cluster, 0, s->clusters * sizeof(*cluster));
+		memset(socket, 0, s->sockets * sizeof(*socket));
+		for (unsigned i = 0; i < s->sockets * s->sockets; i++)
+			lane_init(&link[i], lane_period(m, m->link_bytes_per_second));
+	}
+	for (unsigned i = 0; i < s->cores; i++) {
+		struct private_core *c = at ? &core[i] : (struct private_core *)(uintptr_t)&no_core;
+		if (at) {
+			c->cluster = &cluster[i / m->l2_cores];
+			c->last_miss = CACHE_NONE;
+			c->code_first = UINT32_MAX;
+			c->prefetchers = (uint8_t)m->prefetch_present;
+			pages_forget(c);
+		}
+		core_init_memory(s, c, &a);
+	}
+	for (unsigned i = 0; i < s->clusters; i++) {
+		struct cluster *k = at ? &cluster[i] : (struct cluster *)(uintptr_t)&no_cluster;
+		if (at) {
+			k->socket = i / s->clusters_per_socket;
+			k->here = &socket[k->socket];
+			k->peer = s->sockets == 2 ? &socket[!k->socket] : NULL;
+			k->bit = 1ull << (i % s->clusters_per_socket);
+			k->first_core = i * (unsigned)m->l2_cores;
+			k->first = &core[k->first_core];
+			k->cores = (unsigned)m->l2_cores;
+			for (unsigned j = 0; j < STREAMS; j++)
+				k->stream_page[j] = CACHE_NONE;
+			k->stream_count[cache_hash(CACHE_NONE)] = STREAMS;
+		}
+		cluster_init(s, k, &a);
+	}
+	for (unsigned i = 0; i < s->sockets; i++) {
+		socket_init(s, at ? &socket[i] : NULL, &a);
+		if (at)
+			bus_init(s, &socket[i]);
+	}
+	return a.used;
+}
+
+size_t memory_bytes(const struct machine *m)
+{
+	struct memory s = { .m = m };
+	return lay_out(&s, NULL);
+}
+
+struct memory *memory_init(void *at, const struct machine *m, struct signals **signals,
+                           bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self)
+{
+	struct memory *s = at;
+	memset(s, 0, sizeof(*s));
+	s->m = m;
+	s->signals = signals;
+	s->pages = pages;
+	s->self = self;
+	(void)lay_out(s, at);
+	memory_plain(s);
+	return s;
+}

@@ -1,0 +1,83 @@
+/* pmu/sim/uncore/box.c: the table of uncore boxes, and who answers to an address.
+ *
+ * Not modelled: boxes that appear or move while the machine runs, accesses of other widths than the box's own. */
+#include "pmu/sim/uncore/box.h"
+#include "pmu/text.h"
+
+#define BOX(name) &box_##name,
+static const struct box_kind *const kinds[] = {
+#include "pmu/sim/uncore/boxes.def"
+};
+#undef BOX
+
+struct boxes {
+	struct uncore_taps *taps;
+	void *box[COUNT_OF(kinds)]; /* NULL: not in this machine */
+};
+
+static size_t rounded(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
+static bool has(const struct machine *m, const struct box_kind *k) { return str_equal(m->pmu_uncore, k->name); }
+
+size_t boxes_bytes(const struct machine *m)
+{
+	size_t bytes = rounded(sizeof(struct boxes)) + rounded(uncore_taps_bytes());
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
+		if (has(m, kinds[i]))
+			bytes += rounded(kinds[i]->bytes(m));
+	return bytes;
+}
+
+struct boxes *boxes_init(void *at, const struct machine *m, struct memory *memory, const struct uncore_tap_env *env)
+{
+	struct boxes *b = at;
+	uint8_t *next = (uint8_t *)at + rounded(sizeof(*b));
+	memset(b, 0, sizeof(*b));
+	b->taps = uncore_taps_init(next, m, memory, env);
+	next += rounded(uncore_taps_bytes());
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
+		if (has(m, kinds[i])) {
+			b->box[i] = next;
+			kinds[i]->init(next, m, b->taps);
+			next += rounded(kinds[i]->bytes(m));
+		}
+	return b;
+}
+
+void boxes_close(struct boxes *b) { uncore_taps_close(b->taps); }
+
+enum status boxes_rdmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f)
+{
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
+		if (b->box[i] && kinds[i]->rdmsr)
+			st = kinds[i]->rdmsr(b->box[i], thread, msr, value, f);
+	return st;
+}
+
+enum status boxes_wrmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
+		if (b->box[i] && kinds[i]->wrmsr)
+			st = kinds[i]->wrmsr(b->box[i], thread, msr, value, f);
+	return st;
+}
+
+enum status boxes_pci_read32(struct boxes *b, struct pci_address at, uint32_t *value, struct sim_finding *f)
+{
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
+		if (b->box[i] && kinds[i]->pci_read32)
+			st = kinds[i]->pci_read32(b->box[i], at, value, f);
+	return st;
+}
+
+enum status boxes_pci_write32(struct boxes *b, struct pci_address at, uint32_t value, struct sim_finding *f)
+{
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
+		if (b->box[i] && kinds[i]->pci_write32)
+			st = kinds[i]->pci_write32(b->box[i], at, value, f);
+	return st;
+}

@@ -1,0 +1,433 @@
+/* pmu/sim/uncore/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes, their counters and what their registers do. Where the registers
+ * are is uncore_hsx_msr.c's and uncore_hsx_pci.c's.
+ *
+ * Sources: manual 331051-002 (tables 1-2, 1-3, 2-1 to 2-233) as Linux 6.12 (uncore_snbep.c, hswep_*) and lspci listings of
+ * such machines correct it: device ids of the memory channels, SBox stride and first writes, IRP's counters and bus.
+ *
+ * A counter runs while its select is on and neither its box nor the socket is frozen. Box control: 0 clears the selects, 1
+ * the counters, 8 freezes; written, never read. Overflow sets the box's status, with ov_en also the socket's, and stops the
+ * socket: here when its registers are next looked at, not in that cycle. SBo, R2PCIe and R3QPI take an event only at the
+ * second write of it; an SBo raises #GP when more than one bit of its control comes new in one write.
+ *
+ * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
+ * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
+#include "pmu/sim/uncore/uncore_hsx_state.h"
+
+#define SEL_RESET  (1u << 17)
+#define SEL_EDGE   (1u << 18)
+#define SEL_TID    (1u << 19)
+#define SEL_OV_EN  (1u << 20)
+#define SEL_EN     (1u << 22)
+#define SEL_INVERT (1u << 23)
+#define SEL_EVENT  0x20FFFFu /* code, unit mask, extended */
+#define FIXED_RESET (1u << 19)
+
+#define BOX_RESET_SELECTS  1u
+#define BOX_RESET_COUNTERS 2u
+#define BOX_FREEZE         (1u << 8)
+#define BOX_RESERVED_ONE   0x30000u
+
+/* What the kinds differ in. `legal`: bits of a select. */
+static const struct kind {
+	uint32_t legal;
+	uint8_t counters, status_bits, filters;
+	bool fixed, overflow, twice, must_one; /* ov_en exists; selects latch twice; bits 17:16 of the control must be 1 */
+	uint8_t global_bit;                    /* of the first box in the socket's status */
+	uint32_t filter_legal[HSX_FILTERS];
+} kinds[HSX_KINDS] = {
+	[HSX_UBOX] = { 0x1FD6FFFF, 2, 2, 1, true, true, false, false, 1, { 0x3F } },
+	[HSX_CBO] = { 0xFFCEFFFF, 4, 4, 2, false, false, false, true, 0, { 0xFE03FF, 0xDFF0FFFF } },
+	[HSX_SBO] = { 0xFFCEFFFF, 4, 4, 0, false, false, true, true, 0, { 0 } },
+	[HSX_PCU] = { 0xDFF6C0FF, 4, 4, 1, false, true, false, true, 2, { 0xFFFFFFFF } },
+	[HSX_HA] = { 0xFFD6FFFF, 4, 4, 3, false, true, false, true, 21, { 0xFFFFFFC0, 0x3FFF, 0x3F } },
+	[HSX_IMC] = { 0xFFD6FFFF, 4, 5, 0, true, true, false, true, 23, { 0 } },
+	[HSX_IRP] = { 0xFFD6FFFF, 4, 4, 0, false, true, false, true, 34, { 0 } },
+	[HSX_QPI] = { 0xFFF6FFFF, 4, 4, 4, false, true, false, true, 25, { 0x8003FFF8, 0xF000F, 0x8003FFF8, 0xF000F } },
+	[HSX_R2] = { 0xFFD6FFFF, 4, 4, 0, false, true, true, false, 29, { 0 } },
+	[HSX_R3] = { 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
+};
+
+/* ---- findings --------------------------------------------------------------------------------- */
+
+void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
+{
+	if (a && a->f && !a->f->why)
+		*a->f = (struct sim_finding){ .kind = kind, .address = a->address, .value = value, .why = why };
+}
+
+/* ---- counting --------------------------------------------------------------------------------- */
+
+static unsigned width_of(const struct hsx *u, const struct box *b, unsigned n)
+{
+	const bool narrow = (b->kind == HSX_UBOX && n != HSX_FIXED) || b->kind == HSX_SBO || b->kind == HSX_R3;
+	return narrow ? (unsigned)u->m->uncore_narrow_width : 48;
+}
+
+static uint64_t mask_of(const struct hsx *u, const struct box *b, unsigned n) { return (1ull << width_of(u, b, n)) - 1; }
+
+static uint64_t sum_of(const struct hsx *u, unsigned socket, const struct hsx_group *g)
+{
+	uint64_t sum = 0;
+	for (unsigned s = 0; s < u->m->topology_sockets; s++) {
+		if (g->received ? s == socket : s != socket)
+			continue;
+		for (unsigned w = 0; w < HSX_SIGNAL_WORDS; w++)
+			for (uint64_t left = g->signals[w]; left; left &= left - 1)
+				sum += uncore_total(u->taps, s, (enum uncore_signal)(w * 64 + (unsigned)__builtin_ctzll(left)), g->units);
+	}
+	return sum * g->times;
+}
+
+/* n uncore cycles in cycles of a box's clock; split so that it does not overflow. */
+static uint64_t cycles_at(const struct machine *m, uint64_t n, uint64_t hz)
+{
+	return hz == m->uncore_hz ? n : n / m->uncore_hz * hz + n % m->uncore_hz * (hz / 1000) / (m->uncore_hz / 1000);
+}
+
+static uint64_t value_of(const struct hsx *u, unsigned s, const struct box *b, unsigned n)
+{
+	const struct counter *c = &b->counter[n];
+	if (!c->on || c->dead)
+		return c->base;
+	if (c->meaning.how == HSX_CLOCK) {
+		const uint64_t hz = hsx_clock_hz(u->m, (enum hsx_kind)b->kind, n == HSX_FIXED);
+		return c->base + c->meaning.rate * cycles_at(u->m, uncore_taps_now(u->taps) - c->start, hz);
+	}
+	if (c->tap >= 0)
+		return c->base + uncore_tap_value(u->taps, s, (unsigned)c->tap);
+	uint64_t value = c->base;
+	for (unsigned g = 0; g < c->meaning.groups; g++)
+		value += sum_of(u, s, &c->meaning.group[g]) - c->before[g];
+	return value;
+}
+
+static void want(struct hsx *u, unsigned socket, const struct hsx_meaning *k, int change, bool *none)
+{
+	for (unsigned g = 0; g < k->groups; g++)
+		for (unsigned s = 0; s < u->m->topology_sockets; s++) {
+			if (k->group[g].received ? s == socket : s != socket)
+				continue;
+			for (unsigned w = 0; w < HSX_SIGNAL_WORDS; w++)
+				for (uint64_t left = k->group[g].signals[w]; left; left &= left - 1)
+					if (uncore_total_want(u->taps, s, (enum uncore_signal)(w * 64 + (unsigned)__builtin_ctzll(left)), change) != ST_OK)
+						*none = true;
+		}
+}
+
+/* A threshold needs a tap: cycle by cycle, of the own socket's signals. NULL: it has one; else why not. */
+static const char *take_tap(struct hsx *u, unsigned s, struct counter *c)
+{
+	struct hsx_socket *k = &u->socket[s];
+	struct uncore_tap tap = { .cmask = (uint8_t)(c->select >> 24), .inv = c->select & SEL_INVERT, .edge = c->select & SEL_EDGE };
+	unsigned n = 0;
+	while (n < UNCORE_TAPS && k->taps >> n & 1)
+		n++;
+	if (n == UNCORE_TAPS)
+		return "more counters with a threshold than the model keeps";
+	if (c->meaning.groups != 1 || c->meaning.group[0].received || c->meaning.group[0].times != 1)
+		return "a threshold over flits";
+	for (unsigned w = 0; w < HSX_SIGNAL_WORDS; w++)
+		for (uint64_t left = c->meaning.group[0].signals[w]; left; left &= left - 1) {
+			if (tap.term_count == UNCORE_TERMS)
+				return "a threshold over more signals than the model adds up";
+			tap.terms[tap.term_count++] = (struct uncore_term){ (uint16_t)(w * 64 + (unsigned)__builtin_ctzll(left)), c->meaning.group[0].units };
+		}
+	if (uncore_tap_set(u->taps, s, n, &tap) != ST_OK)
+		return "no memory for its cycles";
+	k->taps |= 1u << n;
+	c->tap = (int8_t)n;
+	return NULL;
+}
+
+/* What a counter that goes on counts; NULL, or why nothing. */
+static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, enum finding_kind *kind)
+{
+	struct counter *c = &b->counter[n];
+	const char *name;
+	bool none = false;
+	*kind = FIND_UNMODELLED;
+	if (n == HSX_FIXED) {
+		c->meaning = (struct hsx_meaning){ .how = HSX_CLOCK, .rate = 1 };
+		return NULL;
+	}
+	const uint8_t counters = hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)c->latched, c->latched >> 21 & 1, &name);
+	/* the IRP is two sets of two, each with the counters that the event may have */
+	if (counters && !(counters >> (b->kind == HSX_IRP ? n & 1 : n) & 1)) {
+		*kind = FIND_WRONG_COUNTER;
+		return "this counter cannot count the event";
+	}
+	if (!counters)
+		return "no such event code in this box";
+	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, s, c->latched, &b->filter, &c->meaning);
+	bool threshold = c->select >> 24;
+	if (c->meaning.how == HSX_OF_COUNTER_0) {
+		if (n == 0 || !b->counter[0].on || b->counter[0].dead)
+			return "counter 0 counts nothing that this one could see";
+		c->meaning = b->counter[0].meaning;
+	}
+	if (c->meaning.how == HSX_UNMODELLED)
+		return c->meaning.why;
+	if (b->kind != HSX_PCU && c->select & SEL_TID)
+		return "requests by thread";
+	if (b->kind == HSX_HA && (c->latched & 0xFF) == 0x03 && !threshold) { /* cycles not empty */
+		c->select |= 1u << 24;
+		const char *why = take_tap(u, s, c);
+		c->select &= 0xFFFFFF;
+		return why;
+	}
+	if (c->meaning.how == HSX_CLOCK && (c->select >> 24 > 1 || c->select & (SEL_EDGE | SEL_INVERT)))
+		return "the clock has no threshold in this model";
+	if (c->meaning.how == HSX_ADD && threshold)
+		return take_tap(u, s, c);
+	if (c->meaning.how == HSX_ADD) {
+		want(u, s, &c->meaning, 1, &none);
+		for (unsigned g = 0; g < c->meaning.groups; g++)
+			c->before[g] = sum_of(u, s, &c->meaning.group[g]);
+	}
+	return none ? "no memory for its sums" : NULL;
+}
+
+static bool wanted(const struct hsx_socket *k, const struct box *b, unsigned n)
+{
+	return !k->frozen && !b->frozen && b->counter[n].select & SEL_EN && (n < kinds[b->kind].counters || (n == HSX_FIXED && kinds[b->kind].fixed));
+}
+
+static void go_off(struct hsx *u, unsigned s, struct box *b, unsigned n)
+{
+	struct counter *c = &b->counter[n];
+	bool none;
+	if (!c->on)
+		return;
+	c->base = value_of(u, s, b, n) & mask_of(u, b, n);
+	c->wraps = 0;
+	c->on = false;
+	if (c->tap >= 0) {
+		(void)!uncore_tap_set(u->taps, s, (unsigned)c->tap, NULL);
+		u->socket[s].taps &= ~(1u << c->tap);
+	} else if (!c->dead && c->meaning.how == HSX_ADD) {
+		want(u, s, &c->meaning, -1, &none);
+	}
+	c->tap = -1;
+}
+
+static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const struct access_to *a)
+{
+	struct counter *c = &b->counter[n];
+	enum finding_kind kind;
+	c->on = true;
+	c->tap = -1;
+	c->start = uncore_taps_now(u->taps);
+	const char *why = begin(u, s, b, n, &kind);
+	c->dead = why || c->meaning.how == HSX_NEVER;
+	if (why)
+		hsx_say(a, kind, c->select, why);
+}
+
+/* Counters as the registers say. `again`: what their events depend on changed. */
+static void program_box(struct hsx *u, unsigned s, struct box *b, bool again, const struct access_to *a)
+{
+	for (unsigned n = 0; n <= HSX_FIXED; n++) {
+		const bool on = wanted(&u->socket[s], b, n);
+		if (b->counter[n].on && (!on || again))
+			go_off(u, s, b, n);
+		if (on && !b->counter[n].on)
+			go_on(u, s, b, n, a);
+	}
+}
+
+void hsx_program(struct hsx *u, unsigned s, const struct access_to *a)
+{
+	for (unsigned i = 0; i < u->socket[s].boxes; i++)
+		program_box(u, s, &u->socket[s].box[i], false, a);
+}
+
+static uint64_t global_bit(const struct box *b)
+{
+	if (b->kind == HSX_R3 && b->instance == 2)
+		return 0;
+	if (b->kind == HSX_QPI && b->instance == 2)
+		return 0;
+	if (b->kind == HSX_IMC)
+		return 1ull << (kinds[b->kind].global_bit + (b->instance >= 4));
+	return 1ull << (kinds[b->kind].global_bit + b->instance);
+}
+
+/* Brings the overflow bits up to date; one with ov_en stops the socket. */
+void hsx_sync(struct hsx *u, unsigned s)
+{
+	struct hsx_socket *k = &u->socket[s];
+	bool stop = false;
+	for (unsigned i = 0; i < k->boxes; i++) {
+		struct box *b = &k->box[i];
+		for (unsigned n = 0; n <= HSX_FIXED; n++) {
+			struct counter *c = &b->counter[n];
+			const uint64_t wraps = c->on ? value_of(u, s, b, n) >> width_of(u, b, n) : 0;
+			if (!c->on || wraps == c->wraps)
+				continue;
+			c->wraps = wraps;
+			const bool fixed_ubox = b->kind == HSX_UBOX && n == HSX_FIXED;
+			const bool told = c->select & SEL_OV_EN && kinds[b->kind].overflow;
+			const uint64_t bit = fixed_ubox ? 1 : global_bit(b);
+			if (!fixed_ubox)
+				b->status |= 1u << (b->kind == HSX_IMC ? (n == HSX_FIXED ? 0 : n + 1) : n);
+			stop |= told && !(k->status & bit); /* nothing stops again until the bit is cleared */
+			if (fixed_ubox || told)
+				k->status |= bit;
+		}
+	}
+	if (stop && !k->frozen) {
+		k->frozen = true;
+		hsx_program(u, s, NULL);
+	}
+}
+
+/* ---- registers of a box ----------------------------------------------------------------------- */
+
+static bool stuck(const struct hsx *u, const struct box *b) { return u->m->fault_uncore_stuck == b->kind + 1u; }
+
+enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value)
+{
+	uint64_t v = 0;
+	switch (reg) {
+	case REG_SELECT: v = b->counter[n].select; break;
+	case REG_COUNTER: case REG_COUNTER_HIGH:
+		v = stuck(u, b) ? 0 : value_of(u, s, b, n) & mask_of(u, b, n);
+		if (!msr)
+			v = reg == REG_COUNTER ? v & UINT32_MAX : v >> 32;
+		break;
+	case REG_FILTER: v = b->filter.value[n]; break;
+	case REG_STATUS: hsx_sync(u, s); v = b->status; break;
+	default: break; /* the control's bits are written alone */
+	}
+	*value = v;
+	return ST_OK;
+}
+
+static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint64_t value, const struct access_to *a)
+{
+	const struct kind *k = &kinds[b->kind];
+	if (value & ~(uint64_t)(BOX_RESET_SELECTS | BOX_RESET_COUNTERS | BOX_FREEZE | BOX_RESERVED_ONE))
+		hsx_say(a, FIND_RESERVED, value, "reserved bits of a box control");
+	const uint64_t fresh = value & ~(uint64_t)b->last_control;
+	if (b->kind == HSX_SBO && fresh & (fresh - 1)) {
+		hsx_say(a, FIND_FAULT, value, "more than one new bit in an SBox control raises #GP");
+		return ST_FAULT;
+	}
+	if (k->must_one && b->kind != HSX_SBO && (value & BOX_RESERVED_ONE) != BOX_RESERVED_ONE)
+		hsx_say(a, FIND_RESERVED, value, "bits 17:16 of a box control must be written 1");
+	b->last_control = (uint32_t)value;
+	b->frozen = value & BOX_FREEZE;
+	for (unsigned n = 0; n <= HSX_FIXED; n++) {
+		struct counter *c = &b->counter[n];
+		go_off(u, s, b, n);
+		if (value & BOX_RESET_SELECTS)
+			c->select = c->latched = 0;
+		if (value & BOX_RESET_COUNTERS)
+			c->base = 0;
+	}
+	program_box(u, s, b, false, a);
+	return ST_OK;
+}
+
+static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsigned n, uint64_t value, bool msr, const struct access_to *a)
+{
+	const struct kind *k = &kinds[b->kind];
+	struct counter *c = &b->counter[n];
+	const uint32_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
+	if (value & ~(uint64_t)legal) {
+		hsx_say(a, FIND_RESERVED, value & ~(uint64_t)legal, "reserved bits of a select");
+		if (msr && value >> 32)
+			return ST_FAULT;
+		value &= legal;
+	}
+	go_off(u, s, b, n);
+	if (value & (n == HSX_FIXED ? FIXED_RESET : SEL_RESET))
+		c->base = 0;
+	if (n == HSX_FIXED || b->kind != HSX_QPI) /* a QPI's stays 1 until it is written 0, and holds the counter at 0 */
+		value &= ~(uint64_t)(n == HSX_FIXED ? FIXED_RESET : SEL_RESET);
+	if (!k->twice || (value & SEL_EVENT) == (c->select & SEL_EVENT) || n == HSX_FIXED)
+		c->latched = value & SEL_EVENT;
+	else if (value & SEL_EN)
+		hsx_say(a, FIND_NO_LATCH, value, "an event that was not written twice: the one before it counts");
+	c->select = (uint32_t)value;
+	program_box(u, s, b, n == 0, a); /* others may see counter 0 */
+	return ST_OK;
+}
+
+enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t value, const struct access_to *a)
+{
+	const struct kind *k = &kinds[b->kind];
+	uint64_t now;
+	switch (reg) {
+	case REG_CONTROL: return write_control(u, s, b, value, a);
+	case REG_SELECT: return write_select(u, s, b, n, value, msr, a);
+	case REG_COUNTER: case REG_COUNTER_HIGH:
+		now = value_of(u, s, b, n);
+		go_off(u, s, b, n);
+		if (msr)
+			now = value;
+		else
+			now = reg == REG_COUNTER ? (now & ~(uint64_t)UINT32_MAX) | value : (now & UINT32_MAX) | value << 32;
+		b->counter[n].base = now & mask_of(u, b, n);
+		program_box(u, s, b, false, a);
+		return ST_OK;
+	case REG_FILTER:
+		if (value & ~(uint64_t)k->filter_legal[n])
+			hsx_say(a, FIND_RESERVED, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter");
+		b->filter.value[n] = (uint32_t)value & k->filter_legal[n];
+		program_box(u, s, b, true, a);
+		return ST_OK;
+	default:
+		if (value >> k->status_bits)
+			hsx_say(a, FIND_RESERVED, value, "reserved bits of a box's status");
+		hsx_sync(u, s);
+		b->status &= ~(uint32_t)value;
+		return ST_OK;
+	}
+}
+
+unsigned hsx_counters(enum hsx_kind kind) { return kinds[kind].counters; }
+
+struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance)
+{
+	for (unsigned i = 0; i < k->boxes; i++)
+		if (k->box[i].kind == kind && k->box[i].instance == instance)
+			return &k->box[i];
+	return NULL;
+}
+
+/* ---- set-up ----------------------------------------------------------------------------------- */
+
+static size_t hsx_bytes(const struct machine *m)
+{
+	(void)m;
+	return sizeof(struct hsx);
+}
+
+static void hsx_init(void *box, const struct machine *m, struct uncore_taps *taps)
+{
+	struct hsx *u = box;
+	memset(u, 0, sizeof(*u));
+	u->m = m;
+	u->taps = taps;
+	for (unsigned s = 0; s < m->topology_sockets && s < SOCKETS_MAX; s++) {
+		struct hsx_socket *k = &u->socket[s];
+		k->config = (uint32_t)m->l3_slices;
+		for (unsigned kind = 0; kind < HSX_KINDS; kind++)
+			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < BOXES_MAX; i++)
+				k->box[k->boxes++] = (struct box){ .kind = (uint8_t)kind, .instance = (uint8_t)i };
+		for (unsigned i = 0; i < k->boxes; i++) {
+			struct box *b = &k->box[i];
+			for (unsigned n = 0; n <= HSX_FIXED; n++)
+				b->counter[n].tap = -1;
+			if (m->fault_firmware_counting && (b->kind == HSX_CBO || b->kind == HSX_IMC)) { /* clocks, left on */
+				b->counter[1].select = SEL_EN;
+				b->counter[1].base = 0x1234;
+			}
+		}
+		hsx_program(u, s, NULL);
+	}
+}
+
+const struct box_kind box_haswell = { .name = "haswell", .bytes = hsx_bytes, .init = hsx_init, .rdmsr = hsx_rdmsr, .wrmsr = hsx_wrmsr,
+	.pci_read32 = hsx_pci_read32, .pci_write32 = hsx_pci_write32 };

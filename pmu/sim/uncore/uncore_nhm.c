@@ -1,0 +1,433 @@
+/* pmu/sim/uncore/uncore_nhm.c: the uncore PMU of Nehalem, one a socket: eight general counters and a fixed one.
+ *
+ * Registers: SDM volume 3B (2016), 18.8.2 and table 35-11 of Nehalem's MSRs; guide, tables 28 and 37. All
+ * logical processors of a socket see the same registers.
+ *   391 global control: 7:0 counters, 32 fixed counter, 51:48 cores to interrupt, 63 freeze on interrupt
+ *   392 status, read only   393 write 1 to clear: 7:0, 32, 61 interrupt, 63 changed
+ *   394 fixed counter   395 its control: 0 on, 2 interrupt   396 address and opcode matcher: 39:3, 47:40, 63:61
+ *   3B0-3B7 counters   3C0-3C7 selects: 7:0 event, 15:8 umask, 17 empty the queue's occupancy (reads 0), 18 edge,
+ *   20 interrupt, 22 on, 23 invert, 31:24 cmask   301 snoop transitions, 7:0
+ *
+ * A queue's occupancy is right only after the queue was empty while the event stood in the select: after a
+ * bus lock (guide, after table 21) or a 1 written to bit 17. Until then it is one entry too high here.
+ *
+ * Not modelled: interrupts on overflow (the bits are kept), the freeze that comes with them, matches of
+ * addresses and of opcodes other than the guide's three, and what the map flags. */
+#include "pmu/sim/uncore/uncore_nhm.h"
+
+#define GENERAL 8
+#define SOCKETS_MAX 8
+
+#define MSR_GQ_SNOOP      0x301
+#define MSR_GLOBAL_CTRL   0x391
+#define MSR_GLOBAL_STATUS 0x392
+#define MSR_OVF_CTRL      0x393
+#define MSR_FIXED         0x394
+#define MSR_FIXED_CTRL    0x395
+#define MSR_MATCH         0x396
+#define MSR_PMC           0x3B0
+#define MSR_SELECT        0x3C0
+
+#define GLOBAL_LEGAL  0x800F0001000000FFull
+#define OVF_LEGAL     0xA0000001000000FFull
+#define MATCH_LEGAL   0xE000FFFFFFFFFFF8ull
+#define SELECT_LEGAL  0xFFD6FFFFull /* not 16, 19, 21 */
+#define WIDTH_MASK    0xFFFFFFFFFFFFull
+
+#define SELECT_RESET  (1u << 17)
+#define SELECT_EDGE   (1u << 18)
+#define SELECT_PMI    (1u << 20)
+#define SELECT_EN     (1u << 22)
+#define SELECT_INV    (1u << 23)
+#define FIXED_ON      (1ull << 32)
+
+enum { OF_READ = -1, OF_WRITE = -2, OF_PEER = -3 };
+
+struct unit { /* a counter */
+	uint64_t base;     /* value when it went on */
+	uint64_t start;    /* uncore cycle of that */
+	uint64_t wraps;    /* since then, in the status register already */
+	uint64_t locks;    /* bus locks at the time its select was written */
+	bool on, clock, dead; /* dead: on, and counts nothing */
+	bool occupancy, emptied;
+};
+
+struct uncore_socket {
+	struct unit general[GENERAL], fixed;
+	uint64_t select[GENERAL], global, status, fixed_control, match, snoop;
+};
+
+struct uncore_nhm {
+	const struct machine *m;
+	struct uncore_taps *taps;
+	struct uncore_socket socket[SOCKETS_MAX];
+};
+
+/* ---- the map ---------------------------------------------------------------------------------- */
+
+#define T(name) { UNC_##name, UNITS_ALL }
+#define C(name, channel) { UNC_##name, 1u << channel }
+#define UNCORE_EVENT(sel, um, what, lowest, text, ...) \
+	{ .select = sel, .umask = um, .kind = UNCORE_##what, .least = lowest, .name = text, .terms = { __VA_ARGS__ }, \
+	  .term_count = sizeof((struct uncore_term[]){ { 0, 0 }, ##__VA_ARGS__ }) / sizeof(struct uncore_term) - 1 },
+static const struct uncore_event_row map[] = {
+#include "pmu/sim/uncore/events_nehalem_uncore.def"
+};
+#undef UNCORE_EVENT
+#undef T
+#undef C
+
+const struct uncore_event_row *uncore_nhm_map(unsigned *n)
+{
+	*n = COUNT_OF(map);
+	return map;
+}
+
+static const struct uncore_event_row *row_of(uint8_t select, uint8_t umask)
+{
+	for (unsigned i = 0; i < COUNT_OF(map); i++)
+		if (map[i].select == select && map[i].umask == umask)
+			return &map[i];
+	return NULL;
+}
+
+/* Rows whose umask bits may stand together: the queue or channel adds them up. */
+static bool combines(const struct uncore_event_row *e)
+{
+	return e->kind == UNCORE_ADD || e->kind == UNCORE_OCCUPANCY || e->kind == UNCORE_OPEN_PAGE || e->kind == UNCORE_CLOSED_PAGE ||
+	       e->kind == UNCORE_NEVER || e->kind == UNCORE_UNMODELLED;
+}
+
+unsigned uncore_nhm_find(uint8_t select, uint8_t umask, const struct uncore_event_row *rows[8])
+{
+	unsigned n = 0;
+	rows[0] = row_of(select, umask);
+	if (rows[0])
+		return 1;
+	for (unsigned bit = 0; bit < 8; bit++) {
+		if (!(umask >> bit & 1))
+			continue;
+		const struct uncore_event_row *e = row_of(select, (uint8_t)(1u << bit));
+		if (!e || !combines(e))
+			return 0;
+		rows[n++] = e;
+	}
+	return n;
+}
+
+/* ---- findings --------------------------------------------------------------------------------- */
+
+static void say(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
+{
+	if (f && !f->why)
+		*f = (struct sim_finding){ .kind = kind, .address = msr, .value = value, .why = why };
+}
+
+static enum status fault(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
+{
+	say(f, kind, msr, value, why);
+	return ST_FAULT;
+}
+
+/* ---- counting --------------------------------------------------------------------------------- */
+
+static uint64_t value_of(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c)
+{
+	if (!c->on || c->dead)
+		return c->base;
+	const uint64_t passed = uncore_taps_now(u->taps) - c->start;
+	if (c->clock)
+		return c->base + passed;
+	if (c->occupancy && !c->emptied)
+		return c->base + uncore_tap_value(u->taps, s, n) + passed;
+	return c->base + uncore_tap_value(u->taps, s, n);
+}
+
+/* Brings the status register up to date. */
+static void sync(struct uncore_nhm *u, unsigned s)
+{
+	struct uncore_socket *k = &u->socket[s];
+	for (unsigned n = 0; n <= GENERAL; n++) {
+		struct unit *c = n < GENERAL ? &k->general[n] : &k->fixed;
+		const uint64_t wraps = value_of(u, s, n, c) >> 48;
+		if (wraps != c->wraps)
+			k->status |= n < GENERAL ? 1ull << n : FIXED_ON;
+		c->wraps = wraps;
+	}
+}
+
+static uint8_t least_of(const struct machine *m, int least)
+{
+	uint64_t v = least == OF_READ ? m->gq_read : least == OF_WRITE ? m->gq_write : least == OF_PEER ? m->gq_peer : (uint64_t)least;
+	return v > 255 ? 255 : (uint8_t)v;
+}
+
+/* The terms that MSR 0x301 lets through: bit first + i stands for term i. */
+static void add_snoops(const struct uncore_socket *k, const struct uncore_event_row *e, struct uncore_tap *tap)
+{
+	for (unsigned i = 0; i < e->term_count; i++)
+		if (k->snoop >> (e->least + (int)i) & 1)
+			tap->terms[tap->term_count++] = e->terms[i];
+}
+
+/* What the matcher lets through: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode alone (63:61 = 010). */
+static bool add_match(const struct uncore_socket *k, const struct uncore_event_row *e, struct uncore_tap *tap)
+{
+	const uint64_t opcode = k->match >> 40 & 0xFF, how = k->match >> 61;
+	const unsigned i = opcode == 0x19 ? 0 : opcode == 0x1A ? 1 : opcode == 0x1D ? 2 : 3;
+	if (how == 0)
+		return true; /* the matcher is off: nothing matches */
+	if (how != 2 || i == 3)
+		return false;
+	tap->terms[tap->term_count++] = e->terms[i];
+	return true;
+}
+
+/* Fills *tap from a select. NULL: it does; else why the model cannot count it. */
+static const char *make_tap(struct uncore_nhm *u, const struct uncore_socket *k, uint64_t select, struct unit *c, struct uncore_tap *tap)
+{
+	const struct uncore_event_row *rows[8];
+	const unsigned n = uncore_nhm_find((uint8_t)select, (uint8_t)(select >> 8), rows);
+	*tap = (struct uncore_tap){ .cmask = (uint8_t)(select >> 24), .inv = select & SELECT_INV, .edge = select & SELECT_EDGE };
+	if (!n)
+		return "no such event code in this uncore";
+	for (unsigned r = 0; r < n; r++) {
+		const struct uncore_event_row *e = rows[r];
+		switch ((enum uncore_kind)e->kind) {
+		case UNCORE_UNMODELLED:
+			return "the model has no such signal";
+		case UNCORE_NEVER:
+			break;
+		case UNCORE_CLOCK:
+			c->clock = true;
+			if (tap->cmask || tap->edge)
+				return "the clock has no threshold in this model";
+			break;
+		case UNCORE_SNOOP:
+			add_snoops(k, e, tap);
+			break;
+		case UNCORE_MATCH:
+			if (!add_match(k, e, tap))
+				return "the model matches three opcodes and no addresses";
+			break;
+		case UNCORE_CYCLES:
+			if (tap->cmask > 1)
+				return "a threshold over a count that is 0 or 1";
+			tap->cmask = least_of(u->m, e->least);
+			/* fall through */
+		default:
+			if ((e->kind == UNCORE_OPEN_PAGE && !u->m->dram_open_page) || (e->kind == UNCORE_CLOSED_PAGE && u->m->dram_open_page))
+				break;
+			for (unsigned i = 0; i < e->term_count; i++) {
+				if (tap->term_count == UNCORE_TERMS)
+					return "more sub-events together than the model adds up";
+				tap->terms[tap->term_count++] = e->terms[i];
+			}
+		}
+	}
+	return NULL;
+}
+
+static bool is_occupancy(uint64_t select)
+{
+	const struct uncore_event_row *rows[8];
+	return uncore_nhm_find((uint8_t)select, (uint8_t)(select >> 8), rows) && rows[0]->kind == UNCORE_OCCUPANCY;
+}
+
+static bool wanted(const struct uncore_socket *k, unsigned n)
+{
+	if (n == GENERAL)
+		return (k->global & FIXED_ON) && (k->fixed_control & 1);
+	return (k->global >> n & 1) && (k->select[n] & SELECT_EN);
+}
+
+static void go_off(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c)
+{
+	if (!c->on)
+		return;
+	c->base = value_of(u, s, n, c) & WIDTH_MASK;
+	c->wraps = 0;
+	c->on = false;
+	if (n < GENERAL && !c->clock && !c->dead)
+		(void)!uncore_tap_set(u->taps, s, n, NULL);
+}
+
+static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
+{
+	struct uncore_socket *k = &u->socket[s];
+	struct uncore_tap tap;
+	const char *why;
+	c->on = true;
+	c->start = uncore_taps_now(u->taps);
+	c->clock = n == GENERAL;
+	c->dead = false;
+	if (n == GENERAL)
+		return;
+	c->emptied |= uncore_taps_bus_locks(u->taps) != c->locks;
+	if (c->occupancy && !c->emptied)
+		say(f, FIND_NO_LATCH, msr, k->select[n], "an occupancy counts without a bus lock since its event was selected: it is too high");
+	why = make_tap(u, k, k->select[n], c, &tap);
+	if (why) {
+		say(f, FIND_UNMODELLED, msr, k->select[n], why);
+		c->dead = true;
+	} else if (!c->clock && uncore_tap_set(u->taps, s, n, &tap) != ST_OK) {
+		say(f, FIND_UNMODELLED, msr, k->select[n], "no memory for its cycles");
+		c->dead = true;
+	}
+}
+
+/* Puts each counter as the registers say. `again`: the registers that its event depends on changed. */
+static void program(struct uncore_nhm *u, unsigned s, bool again, struct sim_finding *f, uint32_t msr)
+{
+	struct uncore_socket *k = &u->socket[s];
+	for (unsigned n = 0; n <= GENERAL; n++) {
+		struct unit *c = n < GENERAL ? &k->general[n] : &k->fixed;
+		const bool want = wanted(k, n);
+		if (c->on && (!want || again))
+			go_off(u, s, n, c);
+		if (want && !c->on)
+			go_on(u, s, n, c, f, msr);
+	}
+}
+
+/* ---- registers -------------------------------------------------------------------------------- */
+
+static size_t nhm_bytes(const struct machine *m)
+{
+	(void)m;
+	return sizeof(struct uncore_nhm);
+}
+
+static void nhm_init(void *box, const struct machine *m, struct uncore_taps *taps)
+{
+	struct uncore_nhm *u = box;
+	*u = (struct uncore_nhm){ .m = m, .taps = taps };
+	if (m->fault_firmware_counting) /* cycles of the read tracker, left on */
+		for (unsigned s = 0; s < SOCKETS_MAX && s < m->topology_sockets; s++) {
+			u->socket[s].select[0] = SELECT_EN | 0x0103;
+			u->socket[s].global = 1;
+			program(u, s, false, NULL, 0);
+		}
+}
+
+static unsigned socket_of(const struct uncore_nhm *u, unsigned thread)
+{
+	return thread / (unsigned)(u->m->topology_threads * u->m->topology_cores);
+}
+
+static struct unit *counter_at(struct uncore_socket *k, uint32_t msr, unsigned *n)
+{
+	if (msr == MSR_FIXED) {
+		*n = GENERAL;
+		return &k->fixed;
+	}
+	*n = msr - MSR_PMC;
+	return *n < GENERAL ? &k->general[*n] : NULL;
+}
+
+static enum status nhm_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f)
+{
+	struct uncore_nhm *u = box;
+	const unsigned s = socket_of(u, thread);
+	struct uncore_socket *k = &u->socket[s];
+	unsigned n;
+	struct unit *c = counter_at(k, msr, &n);
+	if (c)
+		*value = value_of(u, s, n, c) & WIDTH_MASK;
+	else if (msr - MSR_SELECT < GENERAL)
+		*value = k->select[msr - MSR_SELECT];
+	else
+		switch (msr) {
+		case MSR_GQ_SNOOP: *value = k->snoop; break;
+		case MSR_GLOBAL_CTRL: *value = k->global; break;
+		case MSR_GLOBAL_STATUS: sync(u, s); *value = k->status; break;
+		case MSR_OVF_CTRL: *value = 0; break;
+		case MSR_FIXED_CTRL: *value = k->fixed_control; break;
+		case MSR_MATCH: *value = k->match; break;
+		default: return ST_MISSING;
+		}
+	if (f)
+		f->why = NULL;
+	return ST_OK;
+}
+
+static enum status write_counter(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, uint64_t value, struct sim_finding *f, uint32_t msr)
+{
+	if (value & ~WIDTH_MASK)
+		return fault(f, FIND_RESERVED, msr, value, "uncore counters have 48 bits: more raise #GP");
+	go_off(u, s, n, c);
+	c->base = value;
+	c->wraps = 0;
+	program(u, s, false, f, msr);
+	return ST_OK;
+}
+
+static enum status write_select(struct uncore_nhm *u, unsigned s, unsigned n, uint64_t value, struct sim_finding *f, uint32_t msr)
+{
+	struct uncore_socket *k = &u->socket[s];
+	struct unit *c = &k->general[n];
+	if (value & ~(uint64_t)SELECT_LEGAL)
+		return fault(f, FIND_RESERVED, msr, value & ~(uint64_t)SELECT_LEGAL, "reserved bits of an uncore select raise #GP");
+	go_off(u, s, n, c);
+	c->occupancy = is_occupancy(value);
+	if ((k->select[n] ^ value) & 0xFFFF || !(value & SELECT_EN)) { /* another queue, or none: the next one starts anew */
+		c->emptied = false;
+		c->locks = uncore_taps_bus_locks(u->taps);
+	}
+	if (c->occupancy)
+		uncore_taps_watch_locks(u->taps);
+	if (value & SELECT_RESET)
+		c->emptied = true;
+	if (value & SELECT_PMI)
+		say(f, FIND_UNMODELLED, msr, value, "interrupts of the uncore");
+	k->select[n] = value & ~(uint64_t)SELECT_RESET;
+	program(u, s, false, f, msr);
+	return ST_OK;
+}
+
+static enum status write_plain(struct uncore_nhm *u, unsigned s, uint64_t *at, uint64_t legal, uint64_t value, struct sim_finding *f, uint32_t msr)
+{
+	if (value & ~legal)
+		return fault(f, FIND_RESERVED, msr, value & ~legal, "reserved bits raise #GP");
+	sync(u, s);
+	*at = value;
+	program(u, s, msr == MSR_GQ_SNOOP || msr == MSR_MATCH, f, msr);
+	return ST_OK;
+}
+
+static enum status nhm_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	struct uncore_nhm *u = box;
+	const unsigned s = socket_of(u, thread);
+	struct uncore_socket *k = &u->socket[s];
+	unsigned n;
+	struct unit *c = counter_at(k, msr, &n);
+	const bool ours = c || msr - MSR_SELECT < GENERAL || msr == MSR_GQ_SNOOP || (msr >= MSR_GLOBAL_CTRL && msr <= MSR_MATCH);
+	if (!ours)
+		return ST_MISSING;
+	if (f)
+		f->why = NULL;
+	if (c)
+		return write_counter(u, s, n, c, value, f, msr);
+	if (msr - MSR_SELECT < GENERAL)
+		return write_select(u, s, msr - MSR_SELECT, value, f, msr);
+	switch (msr) {
+	case MSR_GQ_SNOOP: return write_plain(u, s, &k->snoop, 0xFF, value, f, msr);
+	case MSR_FIXED_CTRL: return write_plain(u, s, &k->fixed_control, 5, value, f, msr);
+	case MSR_MATCH: return write_plain(u, s, &k->match, MATCH_LEGAL, value, f, msr);
+	case MSR_GLOBAL_CTRL:
+		if (value >> 48 & 0xF || value >> 63)
+			say(f, FIND_UNMODELLED, msr, value, "interrupts of the uncore");
+		return write_plain(u, s, &k->global, GLOBAL_LEGAL, value, f, msr);
+	case MSR_OVF_CTRL:
+		if (value & ~OVF_LEGAL)
+			return fault(f, FIND_RESERVED, msr, value & ~OVF_LEGAL, "reserved bits raise #GP");
+		sync(u, s);
+		k->status &= ~value;
+		return ST_OK;
+	default:
+		return fault(f, FIND_FAULT, msr, value, "the uncore's status is read-only");
+	}
+}
+
+const struct box_kind box_nehalem = { .name = "nehalem", .bytes = nhm_bytes, .init = nhm_init, .rdmsr = nhm_rdmsr, .wrmsr = nhm_wrmsr };

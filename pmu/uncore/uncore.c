@@ -1,0 +1,402 @@
+/* pmu/uncore/uncore.c: one engine for uncore boxes: those that a global register switches on by counter, and those with a control
+ * each that a global register, or their own, stops.
+ *
+ * Order of programming and bus lock of the first: guide, after table 21; SDM volume 3B, 18.8.2. Of the second: manual
+ * 331051-002, 2.1.1 (freeze, reset, filters, selects, unfreeze). Selects and counters are zeroed one by one before a box is
+ * reset, so that the guarded backend has seen what was in them. */
+#include "pmu/uncore/uncore.h"
+#include "asm/kernel.h"
+#include "pmu/text.h"
+
+static unsigned index_of(const struct uncore *u, const struct uncore_box *b) { return (unsigned)(b - u->cpu->processor->boxes); }
+
+/* Instances of box b on a socket, as a loop: i runs over those that are there. */
+#define EACH_INSTANCE(i, u, socket, b) \
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++) \
+		if ((u)->present[socket][index_of(u, b)] >> i & 1)
+
+static struct uncore_at at_of(const struct uncore_box *b, unsigned socket, unsigned i)
+{
+	return (struct uncore_at){ b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
+}
+
+static enum status wr(const struct access *a, const struct uncore *u, unsigned socket, uint32_t msr, uint64_t value)
+{
+	return a->ops->wrmsr(a->self, u->speaker[socket], msr, value);
+}
+
+static enum status rd(const struct access *a, const struct uncore *u, unsigned socket, uint32_t msr, uint64_t *value)
+{
+	return a->ops->rdmsr(a->self, u->speaker[socket], msr, value);
+}
+
+static bool in_run(const struct uncore_plan *plan, unsigned run, const struct uncore_box *b)
+{
+	for (unsigned i = 0; i < plan->count; i++)
+		if (plan->slots[i].run == run && plan->slots[i].box == b)
+			return true;
+	return false;
+}
+
+/* --- the bus lock ------------------------------------------------------------------------------ */
+
+static const struct kernel *kernel_named(const char *name)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, name))
+			return k;
+	return NULL;
+}
+
+enum status uncore_bus_lock(const struct access *a, unsigned core, uint64_t va)
+{
+	const struct kernel *wrapper = kernel_named("k_measure"), *lock = kernel_named("k_split_lock");
+	struct measure_block *block = a->ops->control(a->self, core);
+	if (!wrapper || !lock || !block)
+		return ST_BROKEN;
+	memset(block, 0, sizeof(*block));
+	block->kernel = WINDOW_CODE + lock->offset;
+	block->argument[0] = va;
+	block->argument[1] = 1;
+	struct job job = { .core = core, .entry = WINDOW_CODE + wrapper->offset, .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
+	return a->ops->run(a->self, &job, 1, 0);
+}
+
+/* --- stop and go ------------------------------------------------------------------------------- */
+
+/* A box's own control: bits set one after the other where more at once may fault. */
+static enum status write_box(const struct access *a, const struct uncore *u, struct uncore_at at, uint64_t value)
+{
+	const struct uncore_box *b = at.box;
+	enum status s = ST_OK;
+	uint64_t so_far = 0;
+	if (b->box_steps)
+		for (uint64_t rest = value; rest & (rest - 1) && s == ST_OK; rest &= rest - 1) {
+			so_far |= rest & -rest;
+			s = uncore_reg_write(a, u, at, b->box_control, so_far);
+		}
+	return s == ST_OK ? uncore_reg_write(a, u, at, b->box_control, value) : s;
+}
+
+/* Boxes of a run that the global control stops, or each by its own. Once where several share the register. */
+static enum status stop_go(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                           unsigned socket, bool stop)
+{
+	const struct processor *p = u->cpu->processor;
+	uint32_t written = 0;
+	enum status s = ST_OK;
+	for (unsigned n = 0; n < p->box_count && s == ST_OK; n++) {
+		const struct uncore_box *b = &p->boxes[n];
+		if (!b->global_freeze || !in_run(plan, run, b))
+			continue;
+		if (!u->box_freeze) {
+			if (b->global_control != written)
+				s = wr(a, u, socket, b->global_control, stop ? b->global_freeze : b->global_unfreeze);
+			written = b->global_control;
+		} else if (b->box_control) {
+			EACH_INSTANCE(i, u, socket, b)
+				if (s == ST_OK)
+					s = write_box(a, u, at_of(b, socket, i), b->box_keep | (stop ? b->box_freeze : 0));
+		}
+	}
+	return s;
+}
+
+enum status uncore_freeze(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                          unsigned socket, bool freeze)
+{
+	return run >= plan->runs || socket >= u->sockets ? ST_RANGE : stop_go(a, u, plan, run, socket, freeze);
+}
+
+/* All selects of a box off, all of its instances. */
+static enum status selects_off(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	enum status s = b->global_control && !b->global_freeze ? wr(a, u, socket, b->global_control, 0) : ST_OK;
+	EACH_INSTANCE(i, u, socket, b) {
+		for (unsigned c = 0; c < b->counters && s == ST_OK; c++)
+			s = uncore_write_select(a, u, at_of(b, socket, i), c, 0);
+		if (s == ST_OK && b->fixed_control)
+			s = uncore_reg_write(a, u, at_of(b, socket, i), b->fixed_control, 0);
+	}
+	return s;
+}
+
+/* --- widths ------------------------------------------------------------------------------------ */
+
+/* What counter 0 of the first instance keeps of all ones; its select is off. */
+static enum status probe_width(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	const uint64_t ones = b->width >= 64 ? UINT64_MAX : (1ull << b->width) - 1;
+	const unsigned n = index_of(u, b);
+	uint64_t kept = 0;
+	if (u->width[n])
+		return ST_OK;
+	EACH_INSTANCE(i, u, socket, b) {
+		const struct uncore_at at = at_of(b, socket, i);
+		enum status s = uncore_write_counter(a, u, at, b->counter, ones);
+		if (s == ST_OK)
+			s = uncore_read_counter(a, u, at, b->counter, &kept);
+		if (s != ST_OK)
+			return s;
+		break;
+	}
+	if (kept & (kept + 1) || kept < UINT32_MAX) {
+		u->box_absent[n] = "its counters do not keep what is written";
+		return ST_UNSUPPORTED;
+	}
+	for (; kept; kept >>= 1)
+		u->width[n]++;
+	return ST_OK;
+}
+
+uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint64_t before, uint64_t after)
+{
+	const unsigned probed = u->width[index_of(u, s->box)], width = probed ? probed : s->box->width;
+	return (after - before) & (width >= 64 ? UINT64_MAX : (1ull << width) - 1);
+}
+
+/* --- programming ------------------------------------------------------------------------------- */
+
+/* Overflow bits that stand from before, back to 0. */
+enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	uint64_t status;
+	enum status s = ST_OK;
+	EACH_INSTANCE(i, u, socket, b)
+		if (b->box_status && s == ST_OK)
+			s = uncore_reg_write(a, u, at_of(b, socket, i), b->box_status, b->box_status_mask);
+	const uint32_t from = b->global_status ? b->global_status : b->status, to = b->global_status ? b->global_status : b->clear;
+	if (!from || !to || s != ST_OK)
+		return s;
+	s = rd(a, u, socket, from, &status);
+	status &= b->global_status ? b->global_status_mask : b->global_counters | b->global_fixed;
+	return s == ST_OK && status ? wr(a, u, socket, to, status) : s;
+}
+
+/* A box off, at zero, and reset where it has a control of its own. */
+static enum status prepare(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	enum status s = selects_off(a, u, socket, b);
+	if (s == ST_OK && b->global_freeze)
+		s = probe_width(a, u, socket, b);
+	EACH_INSTANCE(i, u, socket, b) {
+		const struct uncore_at at = at_of(b, socket, i);
+		if (!b->global_freeze)
+			break; /* the counters that are used are zeroed last, behind the bus lock */
+		for (unsigned c = 0; c < b->counters && s == ST_OK; c++)
+			s = uncore_write_counter(a, u, at, b->counter + c * b->counter_stride, 0);
+		if (s == ST_OK && b->fixed_counter)
+			s = uncore_write_counter(a, u, at, b->fixed_counter, 0);
+		if (s == ST_OK && b->box_control)
+			s = write_box(a, u, at, b->box_keep | b->box_reset | (u->box_freeze ? b->box_freeze : 0));
+	}
+	return s == ST_OK ? uncore_clear_overflow(a, u, socket, b) : s;
+}
+
+/* Filters of a box: each register once, its fields as the run's slots want them, 0 where none does. */
+static enum status write_filters(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                                 unsigned socket, const struct uncore_box *b)
+{
+	enum status s = ST_OK;
+	uint64_t value[UNCORE_FILTERS_MAX] = { 0 };
+	uint8_t used = 0;
+	for (unsigned i = 0; i < plan->count; i++) {
+		const struct uncore_slot *slot = &plan->slots[i];
+		for (unsigned f = 0; slot->run == run && slot->box == b && f < b->filter_count; f++)
+			if (slot->used >> f & 1) {
+				value[f] = slot->filter[f];
+				used |= (uint8_t)(1u << f);
+			}
+	}
+	for (unsigned f = 0; f < b->filter_count; f++) {
+		const struct uncore_filter *k = &b->filters[f];
+		uint64_t fields = 0, bits = 0;
+		bool first = true, wanted = false;
+		for (unsigned g = 0; g < b->filter_count; g++) {
+			const struct uncore_filter *o = &b->filters[g];
+			if (o->reg != k->reg || o->function != k->function)
+				continue;
+			first &= g >= f;
+			wanted |= used >> g & 1;
+			fields |= ((2ull << o->high) - 1) & ~((1ull << o->low) - 1);
+			bits |= value[g] << o->low;
+		}
+		if (!first || !wanted)
+			continue;
+		EACH_INSTANCE(i, u, socket, b) {
+			struct uncore_at at = at_of(b, socket, i);
+			uint64_t found = 0;
+			at.function = k->function;
+			if (s == ST_OK)
+				s = uncore_reg_read(a, u, at, k->reg, &found);
+			if (s == ST_OK)
+				s = uncore_reg_write(a, u, at, k->reg, (found & ~fields) | bits);
+		}
+	}
+	return s;
+}
+
+static uint64_t control_of(const struct uncore_slot *s)
+{
+	const uint8_t threshold = s->threshold ? s->threshold : s->event->cmask;
+	uint64_t v = s->event->select | (uint64_t)s->event->umask << 8 | (uint64_t)s->edge << 18 | (uint64_t)s->event->extended << 21 |
+	             (uint64_t)s->invert << 23 | (uint64_t)threshold << 24 | s->box->enable;
+	for (unsigned f = 0; f < s->box->filter_count; f++)
+		if (s->used >> f & 1)
+			v |= s->box->filters[f].select;
+	return v;
+}
+
+static uint64_t global_bit(const struct uncore_slot *s)
+{
+	const uint64_t all = s->box->global_counters;
+	return s->event->fixed ? s->box->global_fixed : (all & -all) << s->counter & all;
+}
+
+static enum status select_event(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_slot *slot)
+{
+	const struct uncore_box *b = slot->box;
+	enum status s = ST_OK;
+	if (slot->event->extra_msr)
+		s = wr(a, u, socket, slot->event->extra_msr, slot->event->extra_value);
+	EACH_INSTANCE(i, u, socket, b) {
+		const struct uncore_at at = at_of(b, socket, i);
+		if (s == ST_OK && slot->event->fixed && b->fixed_reset)
+			s = uncore_reg_write(a, u, at, b->fixed_control, b->fixed_reset | b->fixed_enable);
+		if (s == ST_OK)
+			s = slot->event->fixed ? uncore_reg_write(a, u, at, b->fixed_control, b->fixed_enable)
+			                       : uncore_write_select(a, u, at, slot->counter, control_of(slot));
+	}
+	return s;
+}
+
+static enum status zero_counter(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_slot *slot)
+{
+	const struct uncore_box *b = slot->box;
+	enum status s = ST_OK;
+	EACH_INSTANCE(i, u, socket, b)
+		if (s == ST_OK)
+			s = uncore_write_counter(a, u, at_of(b, socket, i),
+			                         slot->event->fixed ? b->fixed_counter : b->counter + slot->counter * b->counter_stride, 0);
+	return s;
+}
+
+enum status uncore_start(const struct access *a, struct uncore *u, const struct uncore_plan *plan, unsigned run, unsigned socket,
+                         uint64_t lock_va)
+{
+	const struct processor *p = u->cpu->processor;
+	enum status s = ST_OK;
+	bool queue = false;
+	if (u->absent)
+		return ST_UNSUPPORTED;
+	if (run >= plan->runs || socket >= u->sockets)
+		return ST_RANGE;
+	s = stop_go(a, u, plan, run, socket, true);
+	if (s == ST_FAULT && !u->box_freeze) { /* no global control: the boxes' own, where they have one */
+		u->box_freeze = true;
+		s = stop_go(a, u, plan, run, socket, true);
+	}
+	for (unsigned b = 0; b < p->box_count && s == ST_OK; b++)
+		if (in_run(plan, run, &p->boxes[b])) {
+			s = prepare(a, u, socket, &p->boxes[b]);
+			if (s == ST_OK)
+				s = write_filters(a, u, plan, run, socket, &p->boxes[b]);
+		}
+	for (unsigned i = 0; i < plan->count && s == ST_OK; i++)
+		if (plan->slots[i].run == run) {
+			s = select_event(a, u, socket, &plan->slots[i]);
+			queue |= plan->slots[i].event->queue;
+		}
+	if (s == ST_OK && queue)
+		s = uncore_bus_lock(a, u->speaker[socket], lock_va);
+	for (unsigned i = 0; i < plan->count && s == ST_OK; i++)
+		if (plan->slots[i].run == run && !plan->slots[i].box->global_freeze)
+			s = zero_counter(a, u, socket, &plan->slots[i]);
+	for (unsigned b = 0; b < p->box_count && s == ST_OK; b++) {
+		uint64_t on = 0;
+		for (unsigned i = 0; i < plan->count; i++)
+			if (plan->slots[i].run == run && plan->slots[i].box == &p->boxes[b])
+				on |= global_bit(&plan->slots[i]);
+		if (on && p->boxes[b].global_control)
+			s = wr(a, u, socket, p->boxes[b].global_control, on);
+	}
+	/* Also after a failure: what was stopped goes on. */
+	const enum status go = stop_go(a, u, plan, run, socket, false);
+	return s == ST_OK ? go : s;
+}
+
+enum status uncore_stop(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run, unsigned socket)
+{
+	const struct processor *p = u->cpu->processor;
+	if (run >= plan->runs || socket >= u->sockets)
+		return ST_RANGE;
+	enum status first = stop_go(a, u, plan, run, socket, true), s;
+	for (unsigned b = 0; b < p->box_count; b++) {
+		if (!in_run(plan, run, &p->boxes[b]))
+			continue;
+		s = selects_off(a, u, socket, &p->boxes[b]);
+		first = first == ST_OK ? s : first;
+	}
+	s = stop_go(a, u, plan, run, socket, false);
+	return first == ST_OK ? s : first;
+}
+
+/* --- reading ----------------------------------------------------------------------------------- */
+
+enum status uncore_instance_values(const struct access *a, const struct uncore *u, const struct uncore_slot *s, unsigned socket,
+                                   uint64_t values[UNCORE_INSTANCES_MAX])
+{
+	const struct uncore_box *b = s->box;
+	const uint32_t reg = s->event->fixed ? b->fixed_counter : b->counter + s->counter * b->counter_stride;
+	enum status st = ST_OK;
+	if (socket >= u->sockets)
+		return ST_RANGE;
+	memset(values, 0, UNCORE_INSTANCES_MAX * sizeof(values[0]));
+	EACH_INSTANCE(i, u, socket, b)
+		if (st == ST_OK)
+			st = uncore_read_counter(a, u, at_of(b, socket, i), reg, &values[i]);
+	return st;
+}
+
+enum status uncore_values(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                        unsigned socket, uint64_t *values)
+{
+	enum status s = ST_OK;
+	if (run >= plan->runs || socket >= u->sockets)
+		return ST_RANGE;
+	for (unsigned i = 0; i < plan->count && s == ST_OK; i++) {
+		uint64_t each[UNCORE_INSTANCES_MAX];
+		if (plan->slots[i].run != run)
+			continue;
+		s = uncore_instance_values(a, u, &plan->slots[i], socket, each);
+		values[i] = 0;
+		for (unsigned n = 0; n < UNCORE_INSTANCES_MAX && s == ST_OK; n++)
+			values[i] += each[n];
+	}
+	return s;
+}
+
+enum status uncore_overflows(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                             unsigned socket, uint32_t *slots)
+{
+	enum status s = ST_OK;
+	*slots = 0;
+	if (run >= plan->runs || socket >= u->sockets)
+		return ST_RANGE;
+	for (unsigned n = 0; n < plan->count && s == ST_OK; n++) {
+		const struct uncore_slot *slot = &plan->slots[n];
+		const struct uncore_box *b = slot->box;
+		/* In configuration space a fixed counter has bit 0 and moves the others up. */
+		const unsigned first = b->fixed_counter && b->space == UNCORE_PCI;
+		if (slot->run != run || !b->box_status || (slot->event->fixed && !first))
+			continue;
+		EACH_INSTANCE(i, u, socket, b) {
+			uint64_t bits = 0;
+			if (s == ST_OK)
+				s = uncore_reg_read(a, u, at_of(b, socket, i), b->box_status, &bits);
+			if (bits >> (slot->event->fixed ? 0 : first + slot->counter) & 1)
+				*slots |= 1u << n;
+		}
+	}
+	return s;
+}

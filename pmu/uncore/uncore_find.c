@@ -1,0 +1,241 @@
+/* pmu/uncore/uncore_find.c: sockets, their buses, and which boxes each one has.
+ *
+ * Buses: manual 331051-002, 1.6.1, with the shift by three bits an entry that its sample lacks: the node id of a bus's
+ * UBox function stands in the map at the socket that it belongs to. A bus of devices belongs to the socket of the next
+ * higher bus with that function (Linux 6.12, uncore_snbep.c, snbep_pci2phy_map_init with reverse). */
+#include "pmu/uncore/uncore.h"
+
+#define PCI_VENDOR_INTEL 0x8086u
+#define PCI_BUSES        256
+#define PCI_SEGMENTS     4  /* looked at; a segment that no backend reaches ends the search */
+#define MAP_ENTRIES      8
+#define MAP_BITS         3
+
+/* --- sockets ----------------------------------------------------------------------------------- */
+
+/* The package part of a logical processor's APIC id: what is above the bits that leaf 0xB's core level spans,
+ * or, without that leaf, above those that count leaf 1's logical processors (SDM volume 3A, 8.9). */
+static enum status package_of(const struct access *a, unsigned core, uint32_t *package)
+{
+	struct cpuid_regs r;
+	enum status s = a->ops->cpuid(a->self, core, 0, 0, &r);
+	if (s != ST_OK)
+		return s;
+	if (r.eax >= 0xB) {
+		unsigned shift = 0;
+		bool told = false;
+		for (unsigned level = 0; level < 8; level++) {
+			s = a->ops->cpuid(a->self, core, 0xB, level, &r);
+			if (s != ST_OK)
+				return s;
+			if (!(r.ecx >> 8 & 0xFF))
+				break;
+			shift = r.eax & 0x1F;
+			told = true;
+		}
+		if (told) {
+			*package = r.edx >> shift;
+			return ST_OK;
+		}
+	}
+	s = a->ops->cpuid(a->self, core, 1, 0, &r);
+	if (s != ST_OK)
+		return s;
+	unsigned shift = 0;
+	while (r.edx >> 28 & 1 && 1u << shift < (r.ebx >> 16 & 0xFF))
+		shift++;
+	*package = r.ebx >> 24 >> shift;
+	return ST_OK;
+}
+
+enum status uncore_socket(const struct access *a, const struct uncore *u, unsigned core, unsigned *socket)
+{
+	uint32_t wanted, package;
+	enum status s = package_of(a, core, &wanted);
+	for (unsigned i = 0; i < u->sockets && s == ST_OK; i++) {
+		s = package_of(a, u->speaker[i], &package);
+		if (s == ST_OK && package == wanted) {
+			*socket = i;
+			return ST_OK;
+		}
+	}
+	return s == ST_OK ? ST_MISSING : s;
+}
+
+enum status uncore_socket_of_node(const struct access *a, const struct uncore *u, unsigned node, unsigned *socket)
+{
+	for (unsigned i = 0; a->core_node && i < a->cores; i++)
+		if (a->core_node[i] == node)
+			return uncore_socket(a, u, i, socket);
+	return ST_MISSING;
+}
+
+unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, unsigned socket)
+{
+	return socket < u->sockets ? bit_count(u->present[socket][box - u->cpu->processor->boxes]) : 0;
+}
+
+static enum status find_sockets(const struct access *a, struct uncore *u)
+{
+	for (unsigned core = 0; core < a->cores && u->sockets < UNCORE_SOCKETS_MAX; core++) {
+		unsigned known;
+		const enum status s = uncore_socket(a, u, core, &known);
+		if (s == ST_MISSING) /* else of a socket that is known, or it does not answer */
+			u->speaker[u->sockets++] = (uint16_t)core;
+	}
+	return u->sockets ? ST_OK : ST_MISSING;
+}
+
+/* --- buses ------------------------------------------------------------------------------------- */
+
+static bool device_is(const struct access *a, struct pci_address at, const struct uncore_device *d, bool *answers)
+{
+	uint32_t id;
+	at.device = d->device, at.function = d->function, at.reg = 0;
+	*answers = a->ops->pci_read32(a->self, at, &id) == ST_OK;
+	return *answers && id == ((uint32_t)d->id << 16 | PCI_VENDOR_INTEL);
+}
+
+/* The package whose uncore bus this is. */
+static enum status package_of_bus(const struct access *a, const struct uncore_buses *k, struct pci_address at, uint32_t *package)
+{
+	uint32_t node, map;
+	at.device = k->device.device, at.function = k->device.function, at.reg = (uint16_t)k->node_id;
+	enum status s = a->ops->pci_read32(a->self, at, &node);
+	at.reg = (uint16_t)k->node_map;
+	if (s == ST_OK)
+		s = a->ops->pci_read32(a->self, at, &map);
+	if (s != ST_OK)
+		return s;
+	for (unsigned i = 0; i < MAP_ENTRIES; i++)
+		if ((map >> MAP_BITS * i & ((1u << MAP_BITS) - 1)) == (node & k->node_id_mask)) {
+			*package = i;
+			return ST_OK;
+		}
+	return ST_MISSING;
+}
+
+static const struct uncore_device *io_device(const struct processor *p)
+{
+	for (unsigned b = 0; b < p->box_count; b++)
+		if (p->boxes[b].io_bus)
+			return &p->boxes[b].devices[0];
+	return NULL;
+}
+
+/* Buses downwards, so that the last uncore bus seen is the next higher one. */
+static void find_buses(const struct access *a, struct uncore *u)
+{
+	const struct processor *p = u->cpu->processor;
+	const struct uncore_device *io = io_device(p);
+	bool answers = true;
+	if (!p->buses.device.id)
+		return;
+	for (unsigned segment = 0; segment < PCI_SEGMENTS; segment++) {
+		unsigned above = UNCORE_SOCKETS_MAX; /* socket of the next higher uncore bus */
+		for (unsigned n = PCI_BUSES; n-- > 0;) {
+			const struct pci_address at = { .segment = (uint16_t)segment, .bus = (uint8_t)n };
+			const struct uncore_bus here = { (uint16_t)segment, (uint8_t)n, true };
+			uint32_t package, other;
+			if (device_is(a, at, &p->buses.device, &answers)) {
+				above = UNCORE_SOCKETS_MAX;
+				if (package_of_bus(a, &p->buses, at, &package) != ST_OK)
+					continue;
+				for (unsigned i = 0; i < u->sockets; i++)
+					if (package_of(a, u->speaker[i], &other) == ST_OK && other == package)
+						above = i;
+				if (above < UNCORE_SOCKETS_MAX)
+					u->bus[above] = here;
+			} else if (io && above < UNCORE_SOCKETS_MAX && device_is(a, at, io, &answers)) {
+				u->io_bus[above] = here;
+			}
+			if (!answers)
+				return;
+		}
+	}
+}
+
+/* --- boxes ------------------------------------------------------------------------------------- */
+
+/* How many instances the socket says that it has; those of the table where it says nothing. */
+static enum status count_of(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b, unsigned *n)
+{
+	const struct uncore_bus *bus = &u->bus[socket];
+	*n = b->instances;
+	if (b->count_msr) {
+		uint64_t value;
+		const enum status s = a->ops->rdmsr(a->self, u->speaker[socket], b->count_msr, &value);
+		if (s == ST_OK && (value & b->count_mask) < *n)
+			*n = (unsigned)(value & b->count_mask);
+		return s;
+	}
+	if (b->count_device.id) {
+		struct pci_address at = { .segment = bus->segment, .bus = bus->bus };
+		uint32_t value;
+		bool answers;
+		if (!bus->known || !device_is(a, at, &b->count_device, &answers))
+			return ST_MISSING;
+		at.device = b->count_device.device, at.function = b->count_device.function, at.reg = (uint16_t)b->count_offset;
+		const enum status s = a->ops->pci_read32(a->self, at, &value);
+		const unsigned told = value & b->count_mask ? b->count_other : b->count_zero;
+		if (s == ST_OK && told < *n)
+			*n = told;
+		return s;
+	}
+	return ST_OK;
+}
+
+static uint32_t find_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	const struct uncore_bus *bus = b->io_bus ? &u->io_bus[socket] : &u->bus[socket];
+	uint32_t present = 0;
+	unsigned n;
+	if (count_of(a, u, socket, b, &n) != ST_OK)
+		return 0;
+	for (unsigned i = 0; i < n && i < UNCORE_INSTANCES_MAX; i++) {
+		const struct uncore_at at = { b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
+		uint64_t value;
+		bool answers;
+		if (b->space == UNCORE_PCI) {
+			if (bus->known && device_is(a, (struct pci_address){ .segment = bus->segment, .bus = bus->bus }, &b->devices[i], &answers))
+				present |= 1u << i;
+		} else if (uncore_reg_read(a, u, at, b->control, &value) == ST_OK && uncore_reg_read(a, u, at, b->counter, &value) == ST_OK) {
+			present |= 1u << i;
+		}
+	}
+	return present;
+}
+
+enum status uncore_find(const struct access *a, const struct cpu *cpu, struct uncore *u)
+{
+	const struct processor *p = cpu->processor;
+	unsigned absent = 0;
+	*u = (struct uncore){ .cpu = cpu };
+	if (!p->box_count) {
+		u->absent = "no uncore counters are known of this processor";
+		return ST_OK;
+	}
+	if (cpu->hypervisor && a->kind == ACCESS_HW) {
+		u->absent = "a virtual machine has no uncore counters";
+		return ST_OK;
+	}
+	if (p->box_count > UNCORE_BOXES_MAX)
+		return ST_RANGE;
+	enum status s = find_sockets(a, u);
+	if (s != ST_OK)
+		return s;
+	find_buses(a, u);
+	for (unsigned b = 0; b < p->box_count; b++) {
+		uint32_t any = 0;
+		for (unsigned socket = 0; socket < u->sockets; socket++)
+			any |= u->present[socket][b] = find_boxes(a, u, socket, &p->boxes[b]);
+		if (any)
+			continue;
+		u->box_absent[b] = p->boxes[b].space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off"
+		                                                    : "its registers do not answer";
+		absent++;
+	}
+	if (absent == p->box_count)
+		u->absent = "the uncore's registers do not answer";
+	return ST_OK;
+}

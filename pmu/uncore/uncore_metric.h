@@ -1,0 +1,30 @@
+/* pmu/uncore/uncore_metric.h: derived metrics of the uncore (tables/metrics): which events one needs, and its value.
+ *
+ * An expression has + - * / and parentheses over whole numbers, events (as uncore_plan takes them, suffixes included), and
+ * terms from outside: $INSTRUCTIONS, $CORE_CYCLES, $TSC (ticks of the interval), $TSC_MHZ, $BOXES (of the event's box in the
+ * sockets counted). In an event's name {rank} is a rank's number, {node:N} is N with the node's id from bit 13 on, where a
+ * link's match register has it. */
+#ifndef PMU_UNCORE_METRIC_H
+#define PMU_UNCORE_METRIC_H
+
+#include "pmu/uncore/uncore.h"
+
+#define METRIC_EVENTS_MAX 12
+#define METRIC_NAME_BYTES 96
+
+struct metric_terms { uint64_t instructions, core_cycles, tsc, tsc_mhz, boxes; unsigned rank, node; };
+
+struct metric_events {
+	char name[METRIC_EVENTS_MAX][METRIC_NAME_BYTES]; /* each once, in the order of the expression */
+	const char *list[METRIC_EVENTS_MAX];             /* the same, for uncore_plan */
+	unsigned count;
+};
+
+/* The events of a metric. ST_UNSUPPORTED: the processor lacks one (m->lacks); ST_SYNTAX, ST_FULL: a mistake of the table. */
+MUST_CHECK enum status metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct metric_events *out);
+/* Its value in thousandths of m->unit, of the counts of those events in the same order. ST_RANGE: divided by nothing, or a value
+ * beyond 64 bits. */
+MUST_CHECK enum status metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct metric_events *e,
+                                    const uint64_t *counts, int64_t *milli);
+
+#endif

@@ -1,0 +1,149 @@
+/* pmu/uncore/uncore_plan.c: events of uncore boxes into as few runs as their counters, filters and registers allow. */
+#include "pmu/text.h"
+#include "pmu/uncore/uncore.h"
+
+static size_t name_length(const char *name)
+{
+	size_t n = 0;
+	while (name[n] && name[n] != ':')
+		n++;
+	return n;
+}
+
+const struct uncore_event *uncore_event_find(const struct processor *p, const char *name, const struct uncore_box **box)
+{
+	const size_t n = name_length(name);
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
+			const char *known = p->boxes[b].events[i].name;
+			if (str_length(known) == n && !memcmp(known, name, n)) {
+				*box = &p->boxes[b];
+				return &p->boxes[b].events[i];
+			}
+		}
+	return NULL;
+}
+
+static bool is(const char *at, size_t n, const char *word) { return str_length(word) == n && !memcmp(at, word, n); }
+
+/* One `KEY` or `KEY=VALUE`. */
+static enum status suffix(struct uncore_slot *s, const char *at, size_t n)
+{
+	size_t key = 0;
+	uint64_t value = 0;
+	while (key < n && at[key] != '=')
+		key++;
+	const bool given = key < n;
+	if (given && parse_u64(at + key + 1, n - key - 1, &value) != ST_OK)
+		return ST_SYNTAX;
+	if (!given && is(at, key, "edge")) {
+		s->edge = true;
+		return ST_OK;
+	}
+	if (!given && is(at, key, "invert")) {
+		s->invert = true;
+		return ST_OK;
+	}
+	if (given && is(at, key, "thresh")) {
+		/* selectable tells how many bits of 31:24 the box has */
+		if (!value || (value << 24 & ~s->box->selectable))
+			return ST_RANGE;
+		s->threshold = (uint8_t)value;
+		return ST_OK;
+	}
+	for (unsigned f = 0; given && f < s->box->filter_count; f++) {
+		const struct uncore_filter *k = &s->box->filters[f];
+		if (!is(at, key, k->name))
+			continue;
+		if (value >> (k->high - k->low + 1))
+			return ST_RANGE;
+		s->filter[f] = (uint32_t)value;
+		s->used |= (uint8_t)(1u << f);
+		return ST_OK;
+	}
+	return ST_SYNTAX;
+}
+
+/* What stands behind the event's name. */
+static enum status suffixes(struct uncore_slot *s, const char *name)
+{
+	enum status st = ST_OK;
+	name += name_length(name);
+	while (*name == ':' && st == ST_OK) {
+		const size_t n = name_length(++name);
+		st = suffix(s, name, n);
+		name += n;
+	}
+	if (st != ST_OK)
+		return st;
+	/* edge and invert act on the comparison, which a threshold of 0 does not make (manual 331051-002, 1.5) */
+	if ((s->edge || s->invert) && !s->threshold && !s->event->cmask)
+		return ST_SYNTAX;
+	return s->event->filters & ~s->used ? ST_SYNTAX : ST_OK;
+}
+
+static bool filters_clash(const struct uncore_slot *s, const struct uncore_slot *o)
+{
+	for (unsigned f = 0; f < UNCORE_FILTERS_MAX; f++)
+		if ((s->used & o->used) >> f & 1 && s->filter[f] != o->filter[f])
+			return true;
+	return false;
+}
+
+/* The counter for slot s in a run, -1 when it does not fit beside those before it. */
+static int place(const struct uncore_plan *plan, const struct uncore_slot *s, unsigned run)
+{
+	uint32_t free = s->event->counter_mask;
+	for (unsigned i = 0; i < plan->count; i++) {
+		const struct uncore_slot *o = &plan->slots[i];
+		if (o->run != run)
+			continue;
+		if (s->event->extra_msr && o->event->extra_msr == s->event->extra_msr && o->event->extra_value != s->event->extra_value)
+			return -1;
+		if (o->box == s->box && filters_clash(s, o))
+			return -1;
+		if (o->box == s->box && s->event->fixed && o->event->fixed)
+			return -1;
+		if (o->box == s->box && !o->event->fixed)
+			free &= ~(1u << o->counter);
+	}
+	if (s->event->fixed)
+		return 0;
+	for (int c = 0; c < s->box->counters; c++)
+		if (free >> c & 1)
+			return c;
+	return -1;
+}
+
+enum status uncore_plan(const struct uncore *u, const char *const *names, unsigned n, struct uncore_plan *plan, const char **problem)
+{
+	const struct processor *p = u->cpu->processor;
+	memset(plan, 0, sizeof(*plan));
+	plan->runs = 1;
+	for (unsigned i = 0; i < n; i++) {
+		struct uncore_slot s = { 0 };
+		int counter = -1;
+		*problem = names[i];
+		s.event = uncore_event_find(p, names[i], &s.box);
+		if (!s.event)
+			return ST_MISSING;
+		const enum status st = suffixes(&s, names[i]);
+		if (st != ST_OK)
+			return st;
+		if (!u->absent && u->box_absent[s.box - p->boxes])
+			return ST_UNSUPPORTED;
+		if (plan->count == UNCORE_EVENTS_MAX)
+			return ST_FULL;
+		for (s.run = 0; counter < 0 && s.run < UNCORE_EVENTS_MAX; s.run++)
+			counter = place(plan, &s, s.run);
+		s.run--;
+		if (counter < 0)
+			return ST_UNSUPPORTED;
+		s.counter = (uint8_t)counter;
+		plan->slots[plan->count++] = s;
+		if (s.run >= plan->runs)
+			plan->runs = (uint8_t)(s.run + 1);
+	}
+	*problem = "";
+	return ST_OK;
+}

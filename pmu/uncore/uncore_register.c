@@ -1,0 +1,72 @@
+/* pmu/uncore/uncore_register.c: one register of an uncore box, in whichever space its type has them. */
+#include "pmu/uncore/uncore.h"
+
+#define READS_MOST 8 /* of a counter whose high half changes in between: it carries once in 2^32 events */
+
+static enum status place(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
+{
+	const struct uncore_bus *bus = at.box->io_bus ? &u->io_bus[at.socket] : &u->bus[at.socket];
+	const struct uncore_device *d = &at.box->devices[at.instance];
+	if (!bus->known)
+		return ST_UNSUPPORTED;
+	*out = (struct pci_address){ bus->segment, bus->bus, d->device, at.function == UNCORE_OWN ? d->function : at.function, (uint16_t)reg };
+	return ST_OK;
+}
+
+enum status uncore_reg_write(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value)
+{
+	struct pci_address pci;
+	if (at.box->space == UNCORE_MSR)
+		return a->ops->wrmsr(a->self, u->speaker[at.socket], reg + at.instance * at.box->stride, value);
+	const enum status s = place(u, at, reg, &pci);
+	return s == ST_OK ? a->ops->pci_write32(a->self, pci, (uint32_t)value) : s;
+}
+
+enum status uncore_reg_read(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value)
+{
+	struct pci_address pci;
+	uint32_t word = 0;
+	if (at.box->space == UNCORE_MSR)
+		return a->ops->rdmsr(a->self, u->speaker[at.socket], reg + at.instance * at.box->stride, value);
+	enum status s = place(u, at, reg, &pci);
+	if (s == ST_OK)
+		s = a->ops->pci_read32(a->self, pci, &word);
+	*value = word;
+	return s;
+}
+
+enum status uncore_write_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value)
+{
+	enum status s = uncore_reg_write(a, u, at, reg, value);
+	if (s == ST_OK && at.box->space == UNCORE_PCI)
+		s = uncore_reg_write(a, u, at, reg + 4, value >> 32);
+	return s;
+}
+
+enum status uncore_read_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value)
+{
+	uint64_t low, high, again;
+	if (at.box->space == UNCORE_MSR)
+		return uncore_reg_read(a, u, at, reg, value);
+	enum status s = uncore_reg_read(a, u, at, reg + 4, &high);
+	for (unsigned i = 0; i < READS_MOST && s == ST_OK; i++, high = again) {
+		s = uncore_reg_read(a, u, at, reg, &low);
+		if (s == ST_OK)
+			s = uncore_reg_read(a, u, at, reg + 4, &again);
+		if (s == ST_OK && again == high) {
+			*value = high << 32 | low;
+			return ST_OK;
+		}
+	}
+	return s == ST_OK ? ST_IO : s;
+}
+
+enum status uncore_write_select(const struct access *a, const struct uncore *u, struct uncore_at at, unsigned counter, uint64_t value)
+{
+	const struct uncore_box *b = at.box;
+	const uint32_t reg = b->control + counter * b->control_stride;
+	enum status s = ST_OK;
+	if (b->select_writes > 1)
+		s = uncore_reg_write(a, u, at, reg, value & ~b->enable);
+	return s == ST_OK ? uncore_reg_write(a, u, at, reg, value) : s;
+}

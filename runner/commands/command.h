@@ -1,0 +1,65 @@
+/* runner/commands/command.h: the host command's subcommands and what they share. */
+#ifndef RUNNER_COMMAND_H
+#define RUNNER_COMMAND_H
+
+#include <stdio.h>
+
+#include "pmu/base.h"
+
+/* Exit statuses of the host command, of runner/run.sh and of `make run`; README lists them. */
+enum exit_status {
+	EXIT_GOOD = 0,
+	EXIT_ROWS = 1,      /* a row, comparison or finding is not as expected */
+	EXIT_BAD_INPUT = 2, /* refused before anything ran; one line said why */
+	EXIT_BROKEN = 3,    /* nothing could be run, or results could not be kept */
+	EXIT_STOPPED = 4,   /* the user stopped it; what was written is valid */
+};
+
+/* One option of a subcommand. `target` is what `kind` says; it keeps its value when not given. */
+enum option_kind {
+	OPTION_SWITCH, /* bool: no value, true when given */
+	OPTION_TEXT,   /* const char *: any text, not empty */
+	OPTION_NUMBER, /* uint64_t: least .. most */
+	OPTION_MARK,   /* int: no value, how many operands stand before it */
+	OPTION_CHOICE, /* const char *: one of `choices`, separated by '|' */
+};
+struct option {
+	const char *name;    /* "--seed" */
+	enum option_kind kind;
+	void *target;
+	const char *value;   /* what the value is called in the help, "N" */
+	const char *choices;
+	uint64_t least, most;
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *operands; /* as the usage line shows them, "" if there are none */
+	const char *summary;  /* one line */
+	const char *more;     /* paragraphs of --help below the options, "" if none */
+	/* Fills the option list, at most `most` of them. */
+	unsigned (*options)(struct option *list, unsigned most);
+	/* Runs it with the options' targets filled; returns the exit status. */
+	int (*run)(const struct command *c, int operands, char **operand);
+};
+
+#define COMMAND(name) extern const struct command command_##name;
+#include "runner/commands/commands.def"
+#undef COMMAND
+
+/* Parses argv after the subcommand's name. Options are --name VALUE or --name=VALUE, "--" ends them.
+ * ST_OK; ST_SYNTAX after one line on stderr that says what is wrong and what is allowed; ST_STOPPED after
+ * --help was printed. What is no option is moved to the front of argv, *operands of them. */
+MUST_CHECK enum status options_parse(const struct command *c, const struct option *list, unsigned n, int argc,
+                                     char **argv, int *operands);
+void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n);
+
+/* One line on stderr, "stallmeter run: ...". */
+void complain(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct results;
+/* results_read, and says on standard error why it failed, or what is missing of them. False: nothing is to be freed. */
+MUST_CHECK bool results_open(const struct command *c, struct results *r, const char *path);
+
+#endif

@@ -1,0 +1,236 @@
+/* runner/commands/export.c: `stallmeter export`: results in formats that other tools read. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/workloads/user_account.h"
+#include "pmu/text.h"
+#include "runner/commands/command.h"
+#include "runner/commands/export.h"
+#include "runner/data/reader.h"
+
+static unsigned export_options(struct option *list, unsigned most)
+{
+	(void)list, (void)most;
+	return 0;
+}
+
+double export_number(const struct doc_node *n)
+{
+	return (double)n->milli / 1000;
+}
+
+bool export_measured(const struct document *d, const struct doc_node *row)
+{
+	const char *status = doc_string(d, row, "status");
+	return (!strcmp(status, "ok") || !strcmp(status, "noisy")) && doc_get(d, row, "value")->type == DOC_NUMBER;
+}
+
+const struct doc_node *export_rows(const struct document *d)
+{
+	return doc_begin(d, doc_get(d, doc_root(d), "rows"));
+}
+
+/* RFC 4180. */
+void export_csv_text(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"')
+			putchar('"');
+		putchar(*s);
+	}
+	putchar('"');
+}
+
+static void csv_number(const struct doc_node *n)
+{
+	putchar(',');
+	if (n->type == DOC_NUMBER)
+		fputs(n->string, stdout);
+}
+
+/* --- csv --------------------------------------------------------------------------------------- */
+
+static enum status export_csv(const struct export *e)
+{
+	static const char *const numbers[] = {"value", "spread", "cycles", "ns", "samples", "rejected", "revision"};
+	fputs("name,kind,unit,status,value,spread,cycles,ns,samples,rejected,revision,backend,simulated,reason,proof\r\n", stdout);
+	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
+		printf("%s,%s,%s,%s", doc_string(e->d, row, "name"), doc_string(e->d, row, "kind"), doc_string(e->d, row, "unit"), doc_string(e->d, row, "status"));
+		for (size_t i = 0; i < COUNT_OF(numbers); i++)
+			csv_number(doc_get(e->d, row, numbers[i]));
+		putchar(',');
+		export_csv_text(doc_string(e->d, doc_root(e->d), "backend"));
+		printf(",%s,", doc_true(e->d, row, "simulated") ? "true" : "false");
+		export_csv_text(doc_string(e->d, row, "reason"));
+		putchar(',');
+		export_csv_text(doc_string(e->d, row, "proof"));
+		fputs("\r\n", stdout);
+	}
+	complain(e->c, "not held by this format: histograms, the other methods, matrices, the machine");
+	return ST_OK;
+}
+
+/* --- core to core ------------------------------------------------------------------------------ */
+
+static enum status export_core_to_core(const struct export *e)
+{
+	unsigned printed = 0;
+	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
+		const char *name = doc_string(e->d, row, "name");
+		const struct doc_node *cells = doc_get(e->d, doc_get(e->d, row, "matrix"), "cells");
+		if (strncmp(name, "core_to_core.", 13) || !export_measured(e->d, row))
+			continue;
+		if (!printed && cells->count)
+			fputs("state,owner,reader,median_cycles,p10_cycles,p90_cycles,low_cycles,high_cycles\r\n", stdout);
+		for (const struct doc_node *cell = doc_begin(e->d, cells); cell; cell = doc_next(e->d, cell), printed++) {
+			printf("%.*s", (int)strcspn(name + 13, "_"), name + 13);
+			for (const struct doc_node *v = doc_begin(e->d, cell); v; v = doc_next(e->d, v))
+				csv_number(v);
+			fputs("\r\n", stdout);
+		}
+	}
+	if (!printed)
+		complain(e->c, "these results have no measured pair of cores");
+	return printed ? ST_OK : ST_MISSING;
+}
+
+/* --- curves ------------------------------------------------------------------------------------ */
+
+/* One line a number: rows have different columns. */
+static unsigned curve_of(const struct export *e, const struct doc_node *row, const char *key)
+{
+	const struct doc_node *series = doc_get(e->d, row, key), *columns = doc_get(e->d, series, "columns"), *points = doc_get(e->d, series, "points");
+	unsigned index = 0;
+	for (const struct doc_node *p = columns->type == DOC_LIST ? doc_begin(e->d, points) : NULL; p; p = doc_next(e->d, p), index++) {
+		const struct doc_node *name = doc_begin(e->d, columns);
+		for (const struct doc_node *v = doc_begin(e->d, p); v && name; v = doc_next(e->d, v), name = doc_next(e->d, name)) {
+			printf("%s,%u,%s", doc_string(e->d, row, "name"), index, name->string);
+			csv_number(v);
+			fputs("\r\n", stdout);
+		}
+	}
+	return index;
+}
+
+static enum status export_curve(const struct export *e)
+{
+	unsigned points = 0;
+	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
+		if (!export_measured(e->d, row) || (doc_get(e->d, row, "series")->type != DOC_OBJECT && doc_get(e->d, row, "curve")->type != DOC_OBJECT))
+			continue;
+		if (!points)
+			fputs("row,point,column,value\r\n", stdout);
+		points += curve_of(e, row, "series") + curve_of(e, row, "curve");
+	}
+	if (!points)
+		complain(e->c, "these results have no proved row with a curve");
+	return points ? ST_OK : ST_MISSING;
+}
+
+/* --- JUnit ------------------------------------------------------------------------------------- */
+
+static void xml_text(const char *s)
+{
+	for (; *s; s++)
+		switch (*s) {
+		case '<': fputs("&lt;", stdout); break;
+		case '>': fputs("&gt;", stdout); break;
+		case '&': fputs("&amp;", stdout); break;
+		case '"': fputs("&quot;", stdout); break;
+		default: putchar((unsigned char)*s < ' ' && *s != '\t' && *s != '\n' ? '?' : *s); /* XML 1.0 has no other control bytes */
+		}
+}
+
+static enum status export_junit(const struct export *e)
+{
+	unsigned tests = 0, skipped = 0, failed = 0;
+	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
+		const char *status = doc_string(e->d, row, "status");
+		tests++;
+		skipped += !strcmp(status, "unsupported");
+		failed += strcmp(status, "ok") && strcmp(status, "unsupported");
+	}
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stallmeter ", stdout);
+	xml_text(doc_string(e->d, doc_root(e->d), "backend"));
+	printf("\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\">\n", tests, failed, skipped);
+	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
+		const char *status = doc_string(e->d, row, "status"), *name = doc_string(e->d, row, "name");
+		printf("<testcase classname=\"stallmeter.");
+		xml_text(doc_string(e->d, row, "kind"));
+		printf("\" name=\"");
+		xml_text(name);
+		printf("\">");
+		if (!strcmp(status, "unsupported") || strcmp(status, "ok")) {
+			printf("<%s message=\"", strcmp(status, "unsupported") ? "failure" : "skipped");
+			xml_text(status);
+			fputs(": ", stdout);
+			xml_text(doc_string(e->d, row, "reason"));
+			printf("\"/>");
+		}
+		printf("<system-out>");
+		if (doc_get(e->d, row, "value")->type == DOC_NUMBER)
+			printf("%s %s, spread %s; ", doc_get(e->d, row, "value")->string, doc_string(e->d, row, "unit"), doc_get(e->d, row, "spread")->string);
+		xml_text(doc_string(e->d, row, "proof"));
+		fputs("</system-out></testcase>\n", stdout);
+	}
+	fputs("</testsuite>\n", stdout);
+	complain(e->c, "JUnit holds verdicts; values stand in each case's output");
+	return ST_OK;
+}
+
+/* --- the command ------------------------------------------------------------------------------- */
+
+static const struct { const char *name, *what; enum status (*write)(const struct export *e); } formats[] = {
+	{"csv", "all rows, plain", export_csv},
+	{"core-to-core", "CSV of pairs of cores", export_core_to_core},
+	{"curve", "CSV of all rows that are curves or matrices of nodes", export_curve},
+	{"junit", "JUnit XML, for CI", export_junit},
+	{"retire-latency", "JSON that perfmon's scripts and toplev --ret-latency read", export_retire_latency},
+	{"pmu-tools", "cost constants as pmu-tools' ratio files have them", export_pmu_tools},
+	{"perf-metrics", "metrics as perf's and perfmon's JSON files have them", export_perf_metrics},
+	{"likwid", "a performance group", export_likwid},
+	{"hmat", "latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them, and the difference from the firmware's", export_hmat},
+};
+
+static int export_command(const struct command *c, int operands, char **operand)
+{
+	static struct results r;
+	if (operands != 2) {
+		complain(c, "a format and a run are expected; stallmeter export --help lists the formats");
+		return EXIT_BAD_INPUT;
+	}
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		if (strcmp(formats[i].name, operand[0]))
+			continue;
+		if (!results_open(c, &r, operand[1]))
+			return EXIT_BAD_INPUT;
+		if (doc_true(&r.d, doc_root(&r.d), "simulated"))
+			complain(c, "SIMULATED machine: these numbers say nothing about real hardware");
+		enum status st = formats[i].write(&(struct export){c, &r.d});
+		results_free(&r);
+		return st == ST_OK ? EXIT_GOOD : EXIT_ROWS;
+	}
+	char names[256] = "";
+	for (size_t i = 0; i < COUNT_OF(formats); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "", formats[i].name);
+	complain(c, "\"%.40s\": no such format; allowed: %s", operand[0], names);
+	return EXIT_BAD_INPUT;
+}
+
+const struct command command_export = {
+	"export", "FORMAT RUN", "Writes a run's results in another tool's format, to standard output.",
+	"csv             all rows, plain\n"
+	"core-to-core    CSV of all pairs of cores\n"
+	"curve           CSV of all rows that are curves or matrices of nodes: row,point,column,value\n"
+	"junit           JUnit XML: a case a row\n"
+	"retire-latency  JSON for perfmon's scripts and `toplev --ret-latency`; only of machines with timed PEBS\n"
+	"pmu-tools       cost constants as its *_ratios.py files have them\n"
+	"perf-metrics    JSON metrics for perf and perfmon\n"
+	"likwid          a performance group for likwid-perfctr -g\n"
+	"hmat            latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them,\n                and the difference from the firmware's own\n\n"
+	"What a format cannot hold is said on standard error. Exit status 1: these results have nothing for it, and why.\n",
+	export_options, export_command,
+};

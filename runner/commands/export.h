@@ -1,0 +1,25 @@
+/* runner/commands/export.h: the formats of `stallmeter export`. */
+#ifndef RUNNER_EXPORT_H
+#define RUNNER_EXPORT_H
+
+#include "bench/results/document.h"
+#include "runner/commands/command.h"
+
+struct export { const struct command *c; const struct document *d; };
+
+/* Each writes to standard output and says on standard error what its format does not hold. ST_MISSING: these results have
+ * nothing for it; one line said why, nothing was written. */
+enum status export_retire_latency(const struct export *e);
+enum status export_pmu_tools(const struct export *e);
+enum status export_perf_metrics(const struct export *e);
+enum status export_likwid(const struct export *e);
+enum status export_hmat(const struct export *e);
+
+double export_number(const struct doc_node *n);
+/* Proved, perhaps noisy, with a value. */
+bool export_measured(const struct document *d, const struct doc_node *row);
+const struct doc_node *export_rows(const struct document *d);
+/* A quoted CSV field. */
+void export_csv_text(const char *s);
+
+#endif

@@ -1,0 +1,183 @@
+/* runner/commands/export_tools.c: penalties in the formats of perfmon, pmu-tools, perf and likwid. */
+#include <ctype.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "bench/workloads/user_account.h"
+#include "runner/commands/export.h"
+#include "tables/processor.h"
+
+static const struct doc_node *proved(const struct export *e, const char *name)
+{
+	const struct doc_node *row = doc_row(e->d, name);
+	return name[0] && row->type == DOC_OBJECT && export_measured(e->d, row) ? row : NULL;
+}
+
+static const struct processor *processor_of(const struct export *e)
+{
+	const char *name = doc_string(e->d, doc_get(e->d, doc_root(e->d), "machine"), "descriptor");
+	for (unsigned i = 0; i < processor_count; i++)
+		if (!strcmp(processors[i].name, name))
+			return &processors[i];
+	return NULL;
+}
+
+/* The alternative of an accounting's event that this processor has. */
+static const char *event_of(const struct processor *p, const char *events)
+{
+	for (const char *at = events; p && *at;) {
+		size_t n = strcspn(at, "|");
+		for (unsigned i = 0; i < p->event_count; i++)
+			if (strlen(p->events[i].name) == n && !strncmp(p->events[i].name, at, n))
+				return p->events[i].name;
+		at += n + (at[n] == '|');
+	}
+	return NULL;
+}
+
+/* --- retire latency ---------------------------------------------------------------------------- */
+
+/* Of results with a section "retire_latency": a list of event, count, min, mean and max, core cycles between the retirement of
+ * an instruction and of the one before it, as timed PEBS records hold them. No load-to-use latency is put in its place. */
+enum status export_retire_latency(const struct export *e)
+{
+	const struct doc_node *list = doc_get(e->d, doc_root(e->d), "retire_latency");
+	json_t *data = json_object();
+	for (const struct doc_node *n = doc_begin(e->d, list); n; n = doc_next(e->d, n)) {
+		if (doc_whole(e->d, n, "count") < 1 || !doc_string(e->d, n, "event")[0])
+			continue;
+		json_object_set_new(data, doc_string(e->d, n, "event"), json_pack("{s:I, s:f, s:I}", "MIN", (json_int_t)doc_whole(e->d, n, "min"), "MEAN",
+		                                                              export_number(doc_get(e->d, n, "mean")), "MAX", (json_int_t)doc_whole(e->d, n, "max")));
+	}
+	if (!json_object_size(data)) {
+		json_decref(data);
+		complain(e->c, "refused: no retirement latencies in these results, which only timed PEBS gives; load-to-use latency is not retirement latency");
+		return ST_MISSING;
+	}
+	json_t *j = json_pack("{s:s, s:o}", "Platform", doc_string(e->d, doc_get(e->d, doc_root(e->d), "machine"), "descriptor"), "Data", data);
+	json_dumpf(j, stdout, JSON_INDENT(4) | JSON_REAL_PRECISION(12));
+	putchar('\n');
+	json_decref(j);
+	complain(e->c, "not held by this format: spread, n of each event, data sources");
+	return ST_OK;
+}
+
+/* --- pmu-tools --------------------------------------------------------------------------------- */
+
+enum status export_pmu_tools(const struct export *e)
+{
+	static const struct { const char *name, *row; } constants[] = {
+		{"Mem_STLB_Hit_Cost", "tlb.dtlb_4k.penalty"}, {"BAClear_Cost", "frontend.baclear.penalty"}, {"MS_Switches_Cost", "exec.microcode_switch.penalty"},
+	};
+	unsigned printed = 0;
+	for (size_t i = 0; i < COUNT_OF(constants); i++)
+		printed += proved(e, constants[i].row) != NULL;
+	if (!printed) {
+		complain(e->c, "these results have no proved row for any constant");
+		return ST_MISSING;
+	}
+	for (size_t i = 0; i < COUNT_OF(constants); i++) {
+		const struct doc_node *row = proved(e, constants[i].row);
+		if (row)
+			printf("%s = %s # %s, spread %s, n %s\n", constants[i].name, doc_get(e->d, row, "value")->string, constants[i].row,
+			       doc_get(e->d, row, "spread")->string, doc_get(e->d, row, "samples")->string);
+		else
+			printf("# %s: %s is not proved in these results\n", constants[i].name, constants[i].row);
+	}
+	fputs("# Mem_L2_Store_Cost: no row measures it\n# Mem_L3_Weight: a weight and no cost\n# Avg_Assist_Cost: counted in issue slots, not in cycles\n", stdout);
+	complain(e->c, "not held by this format: spread, verdict, proof (they stand in comments); constants in slots or weights are left out");
+	return ST_OK;
+}
+
+/* --- perf -------------------------------------------------------------------------------------- */
+
+static json_t *metric(const char *name, const char *expression, const char *brief, const char *title)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "MetricName", name, "MetricExpr", expression, "MetricGroup", "Stallmeter", "ScaleUnit", "100%",
+	                 "BriefDescription", title, "PublicDescription", brief);
+}
+
+enum status export_perf_metrics(const struct export *e)
+{
+	const struct processor *p = processor_of(e);
+	const char *cycles = event_of(p, ACCOUNT_CYCLES_EVENT);
+	json_t *list = json_array();
+	for (unsigned i = 0; cycles && i < account_sources_count; i++) {
+		const struct account_source *s = &account_sources[i];
+		const char *event = event_of(p, s->events), *minus = event && !strncmp(event, s->events, strlen(event)) ? event_of(p, s->minus) : NULL;
+		const struct doc_node *row = proved(e, s->penalty);
+		char name[64], expression[400], brief[300];
+		if (!event || (s->penalty[0] && !row))
+			continue;
+		const char *price = row ? doc_get(e->d, row, "value")->string : "1";
+		snprintf(name, sizeof(name), "stallmeter_%s", s->key);
+		if (minus)
+			snprintf(expression, sizeof(expression), "%s * (%s - %s) / %s", price, event, minus, cycles);
+		else
+			snprintf(expression, sizeof(expression), "%s * %s / %s", price, event, cycles);
+		snprintf(brief, sizeof(brief), "Share of cycles that this costs when nothing hides it: %s cycles each%s%s.", price, row ? ", measured by " : "", row ? s->penalty : "");
+		json_array_append_new(list, metric(name, expression, brief, s->title));
+	}
+	bool any = json_array_size(list) > 0;
+	if (any) {
+		json_dumpf(list, stdout, JSON_INDENT(4));
+		putchar('\n');
+		complain(e->c, "not held by this format: the overlapped end of each range, the program's clock, spread and proof");
+	} else
+		complain(e->c, "no event of the accounting is in the tables of this processor, or no penalty is proved");
+	json_decref(list);
+	return any ? ST_OK : ST_MISSING;
+}
+
+/* --- likwid ------------------------------------------------------------------------------------ */
+
+/* likwid's spelling (src/includes/perfmon_*_events.txt of likwid 5) where it is not the manual's with '_'; NULL: it lacks the event. */
+static const char *likwid_event(const char *event, char *to, size_t capacity)
+{
+	static const char *const other[][2] = {
+		{"MEM_LOAD_RETIRED.LLC_UNSHARED_HIT", "MEM_LOAD_RETIRED_L3_UNSHARED_HIT"}, {"STORE_BLOCKS.AT_RET", "STORE_BLOCK_AT_RET"},
+		{"MEM_UOPS_RETIRED.LOCK_LOADS", "MEM_UOPS_RETIRED_LOADS_LOCK"}, {"MEM_LOAD_L3_MISS_RETIRED.REMOTE_DRAM", NULL},
+	};
+	if (!event)
+		return NULL;
+	for (size_t i = 0; i < COUNT_OF(other); i++)
+		if (!strcmp(event, other[i][0]))
+			return other[i][1];
+	snprintf(to, capacity, "%s", event);
+	for (char *p = to; *p; p++)
+		if (*p == '.')
+			*p = '_';
+	return to;
+}
+
+/* likwid's groups are limited by the counters: the first sources that fit, in the order of the accounting. */
+enum status export_likwid(const struct export *e)
+{
+	const struct processor *p = processor_of(e);
+	int64_t counters = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "general");
+	unsigned used[16], n = 0, left = 0;
+	char name[96];
+	for (unsigned i = 0; i < account_sources_count; i++) {
+		const struct account_source *s = &account_sources[i];
+		if (!likwid_event(event_of(p, s->events), name, sizeof(name)) || s->minus[0] || !proved(e, s->penalty))
+			continue;
+		if (n < COUNT_OF(used) && (int64_t)n < counters)
+			used[n++] = i;
+		else
+			left++;
+	}
+	if (!n) {
+		complain(e->c, "no counters, no event of the accounting in the tables of this processor, or no penalty is proved");
+		return ST_MISSING;
+	}
+	fputs("SHORT Stall cycles by source\n\nEVENTSET\nFIXC0 INSTR_RETIRED_ANY\nFIXC1 CPU_CLK_UNHALTED_CORE\nFIXC2 CPU_CLK_UNHALTED_REF\n", stdout);
+	for (unsigned i = 0; i < n; i++)
+		printf("PMC%u %s\n", i, likwid_event(event_of(p, account_sources[used[i]].events), name, sizeof(name)));
+	fputs("\nMETRICS\nRuntime (RDTSC) [s] time\nCPI FIXC1/FIXC0\n", stdout);
+	for (unsigned i = 0; i < n; i++)
+		printf("Share of cycles, %s PMC%u*%s/FIXC1\n", account_sources[used[i]].title, i, doc_get(e->d, proved(e, account_sources[used[i]].penalty), "value")->string);
+	fputs("\nLONG\nEach share is the count times the penalty that was measured on this machine, of all core cycles:\n"
+	      "what it costs when nothing hides it.\n", stdout);
+	complain(e->c, "%u sources left out: no more counters. Not held by this format: ranges, spread, proof. Events are spelt as in likwid 5", left);
+	return ST_OK;
+}

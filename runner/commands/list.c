@@ -1,0 +1,286 @@
+/* runner/commands/list.c: what there is to choose from. */
+#include "bench/results/inventory.h"
+#include "bench/catalogue/row.h"
+#include "pmu/core/counters.h"
+#include "pmu/netburst/netburst.h"
+#include "pmu/uncore/uncore_metric.h"
+#include "pmu/sim/machine/machine.h"
+#include "runner/commands/command.h"
+#include "runner/data/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/processor.h"
+
+static bool machines, row_names, confirmed;
+static const char *events_of, *profiles_of, *metrics_of, *identify;
+
+static unsigned list_options(struct option *list, unsigned most)
+{
+	const struct option all[] = {
+		{"--machines", OPTION_SWITCH, &machines, NULL, NULL, 0, 0, "the simulated machines that are built in"},
+		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
+		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
+		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
+		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
+		{"--confirmed", OPTION_SWITCH, &confirmed, NULL, NULL, 0, 0, "README's table: which descriptors published results of real hardware confirm"},
+		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
+	};
+	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
+		list[i] = all[i];
+	return COUNT_OF(all);
+}
+
+/* What a descriptor for it would begin with is what CPUID tells; the rest is the makers' documents. */
+static int list_identify(const struct command *c)
+{
+	static struct machine_read m;
+	struct cpu cpu;
+	char *text, problem[512];
+	size_t bytes;
+	if (file_read(identify, MACHINE_TEXT_BYTES, &text, &bytes, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "--identify %s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	enum status s = machine_text_read(&m, text, bytes, problem, sizeof(problem));
+	free(text);
+	if (s == ST_OK) {
+		s = cpu_identify(&m.access, &cpu);
+		snprintf(problem, sizeof(problem), "%s", status_name(s));
+	}
+	if (s != ST_OK) {
+		complain(c, "--identify %s: %s", identify, problem);
+		return EXIT_BAD_INPUT;
+	}
+	printf("%s\nvendor %s, family %u, model 0x%X, stepping %u, %u logical processors%s\n", cpu.brand[0] ? cpu.brand : cpu.vendor, cpu.vendor,
+	       cpu.family, cpu.model, cpu.stepping, m.cores, m.hybrid_types >> 16 ? ", of several types (hybrid)" : "");
+	if (m.pci_functions)
+		printf("%u PCI functions\n", m.pci_functions);
+	printf("descriptor %s (%s), confirmed: %s\n", cpu.processor->name, cpu.processor->title, cpu.processor->confirmed);
+	if (cpu.processor->family == FAMILY_ANY)
+		puts("no descriptor of its own: generic rows, and what CPUID enumerates; tables/FORMAT.md says what a new one needs");
+	printf("performance monitoring version %u: %u general counters of %u bits, %u fixed of %u%s%s\n", cpu.pmu_version, cpu.general_counters,
+	       cpu.general_width, cpu.fixed_counters, cpu.fixed_width, cpu.pmu_absent ? "; not used: " : "", cpu.pmu_absent ? cpu.pmu_absent : "");
+	for (unsigned i = 0; i < cpu.cache_count; i++)
+		printf("L%u%c %llu bytes, %u ways, lines of %u, shared by %u\n", cpu.caches[i].level, cpu.caches[i].type,
+		       (unsigned long long)cpu.caches[i].bytes, cpu.caches[i].ways, cpu.caches[i].line_bytes, cpu.caches[i].shared_by);
+	return EXIT_GOOD;
+}
+
+/* Select register, without the bits that switch a counter on; extra register; the counters that can count it. */
+static void print_event(const char *name, uint32_t code, uint32_t msr, uint64_t value, unsigned fixed, uint32_t counters, const char *what)
+{
+	char extra[40] = "", where[24];
+	if (msr)
+		snprintf(extra, sizeof(extra), "0x%X=0x%llX", msr, (unsigned long long)value);
+	if (fixed)
+		snprintf(where, sizeof(where), "fixed %u", fixed - 1);
+	else
+		snprintf(where, sizeof(where), "0x%X", counters);
+	printf("%-58s 0x%08X  %-24s %-8s %s\n", name, code, extra, where, what);
+}
+
+/* The fields that must be set beside the select; the register of an event of its own goes where a core's does. */
+static void print_filters(const struct uncore_box *b, const struct uncore_event *e)
+{
+	if (!e->filters)
+		return;
+	printf("%-58s ", "");
+	for (unsigned f = 0; f < b->filter_count; f++)
+		if (e->filters >> f & 1)
+			printf(" needs %s: 0x%X[%u:%u]%s", b->filters[f].name, b->filters[f].reg, b->filters[f].high, b->filters[f].low,
+			       b->filters[f].function == UNCORE_OWN ? "" : " of another function");
+	putchar('\n');
+}
+
+static void print_boxes(const struct processor *p)
+{
+	unsigned codes = 0, events = 0;
+	for (unsigned n = 0; n < p->box_count; n++) {
+		const struct uncore_box *b = &p->boxes[n];
+		printf("\nevent of box %s\n", b->name);
+		for (unsigned i = 0; i < b->event_count; i++) {
+			const struct uncore_event *e = &b->events[i];
+			print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->extended << 21 | (uint32_t)e->cmask << 24, e->extra_msr,
+			            e->extra_value, e->fixed, e->counter_mask, e->what);
+			print_filters(b, e);
+		}
+		codes += b->code_count;
+		events += b->event_count;
+	}
+	if (p->box_count)
+		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
+}
+
+/* One line a unit: what the ESCR and the CCCR hold when thread 0 counts it at the highest privilege. */
+static void print_detectors(const struct processor *p)
+{
+	unsigned units = 0;
+	if (p->detector_count)
+		printf("\n%-44s %-10s %-10s %-30s %s\n", "event of a detector", "ESCR", "CCCR", "ESCRs and their counters", "what");
+	for (unsigned i = 0; i < p->detector_count; i++) {
+		const struct netburst_event *e = &p->detectors[i];
+		char where[64] = "";
+		for (unsigned side = 0; side < 2; side++) {
+			if (!e->escr[side])
+				continue;
+			snprintf(where + strlen(where), sizeof(where) - strlen(where), "%s0x%X:", *where ? " " : "", e->escr[side]);
+			for (unsigned n = 0, more = 0; n < NETBURST_COUNTERS; n++)
+				if (e->counters[side] >> n & 1)
+					snprintf(where + strlen(where), sizeof(where) - strlen(where), "%s%u", more++ ? "," : "", n);
+		}
+		for (unsigned u = 0; u < e->unit_count; u++, units++) {
+			struct netburst_want w = { .event = e, .mask = (uint16_t)(1u << e->units[u].bit), .threads = NETBURST_T0_OS,
+			                           .active = NETBURST_ANY, .after = -1 };
+			printf("%s.%-*s 0x%08X 0x%08X %-30s %s\n", e->name, (int)(43 - strlen(e->name)), e->units[u].name, netburst_escr_value(&w),
+			       netburst_cccr_value(&w), where, e->what);
+		}
+	}
+	if (p->metric_count)
+		printf("\n%-44s %-10s %-10s %s\n", "metric of replay_event.NBOGUS", "0x3F1", "0x3F2", "what");
+	for (unsigned i = 0; i < p->metric_count; i++)
+		printf("%-44s 0x%08X 0x%08X %s\n", p->metrics[i].name, p->metrics[i].pebs_enable | NETBURST_UOP_TAG, p->metrics[i].matrix_vert,
+		       p->metrics[i].what);
+	if (p->detector_count)
+		printf("\n%u events, %u with their units, and %u metrics of replays\n", p->detector_count, units, p->metric_count);
+}
+
+static const struct processor *processor_named(const struct command *c, const char *option, const char *name)
+{
+	char known[256] = "";
+	for (unsigned i = 0; i < processor_count; i++) {
+		if (!strcmp(processors[i].name, name))
+			return &processors[i];
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", processors[i].name);
+	}
+	complain(c, "%s: no processor \"%s\"; known: %s", option, name, known);
+	return NULL;
+}
+
+static int list_profiles(const struct command *c)
+{
+	const struct processor *p = processor_named(c, "--profiles", profiles_of);
+	if (!p)
+		return EXIT_BAD_INPUT;
+	if (!p->profile_count)
+		printf("%s has no profiles; --profile takes names of events too\n", p->name);
+	for (unsigned i = 0; i < p->profile_count; i++) {
+		const struct profile *l = &p->profiles[i];
+		printf("%s%s: %s (%s)\n", i ? "\n" : "", l->name, l->title, l->source);
+		for (unsigned e = 0; e < l->event_count; e++)
+			printf("  %s\n", l->events[e]);
+		if (l->lbr_select)
+			printf("  last-branch records with filter 0x%X\n", l->lbr_select);
+	}
+	return EXIT_GOOD;
+}
+
+/* Of NetBurst: what the event's ESCR and CCCR hold on thread 0, and whether another ESCR must detect something beside it. */
+static void print_use(const struct processor *p, const struct event *e)
+{
+	const struct cpu cpu = { .processor = p };
+	struct netburst_want w[2];
+	const unsigned n = netburst_wants_of(&cpu, e, 0, w);
+	const struct netburst_want *own = &w[n - 1];
+	char cccr[40], said[400];
+	snprintf(cccr, sizeof(cccr), "0x%08X%s", netburst_cccr_value(own), n > 1 ? " with another" : "");
+	snprintf(said, sizeof(said), "%s%s", e->what, e->netburst->threads != 1 || e->netburst->active != NETBURST_ANY ? " (needs two threads a core)" : "");
+	printf("%-58s 0x%08X  %-24s 0x%-6X %s\n", e->name, netburst_escr_value(own), cccr, own->event->counters[0] | own->event->counters[1], said);
+}
+
+static int list_events(const struct command *c)
+{
+	const struct processor *p = processor_named(c, "--events", events_of);
+	if (!p)
+		return EXIT_BAD_INPUT;
+	if (p->event_count)
+		printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", p->detector_count ? "ESCR" : "select", p->detector_count ? "CCCR" : "register",
+		       "counters", "what");
+	for (unsigned i = 0; i < p->event_count; i++) {
+		const struct event *e = &p->events[i];
+		if (e->netburst) {
+			print_use(p, e);
+			continue;
+		}
+		const struct quirk *q = event_overcounts(p, e->name);
+		char said[400];
+		snprintf(said, sizeof(said), "%s%s%s%s", e->what, q ? "; counts too much (" : "", q ? q->erratum : "", q ? ")" : "");
+		print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->edge << 18 | (uint32_t)e->any << 21 | (uint32_t)e->inv << 23 |
+		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, said);
+	}
+	print_detectors(p);
+	print_boxes(p);
+	return EXIT_GOOD;
+}
+
+/* How many runs the events of a metric take in each box, as the planner packs them; 0: none can be had. */
+static unsigned runs_of(const struct processor *p, const struct uncore_metric *m)
+{
+	static const struct metric_terms terms = {0};
+	const struct cpu cpu = {.processor = p};
+	const struct uncore u = {.cpu = &cpu};
+	struct metric_events e;
+	struct uncore_plan plan;
+	const char *problem;
+	if (metric_events(m, &terms, &e) != ST_OK || uncore_plan(&u, e.list, e.count, &plan, &problem) != ST_OK)
+		return 0;
+	return plan.runs;
+}
+
+static int list_metrics(const struct command *c)
+{
+	const struct processor *p = processor_named(c, "--metrics", metrics_of);
+	unsigned there = 0;
+	if (!p)
+		return EXIT_BAD_INPUT;
+	printf("%-44s %-8s %-6s %s\n", "metric", "unit", "runs", "what");
+	for (unsigned i = 0; i < p->derived_count; i++) {
+		const struct uncore_metric *m = &p->derived[i];
+		const unsigned runs = runs_of(p, m);
+		char text[16] = "-";
+		if (runs)
+			snprintf(text, sizeof(text), "%u", runs);
+		printf("%-44s %-8s %-6s %s\n%-44s = %s\n", m->name, m->unit, text, m->what, "", m->lacks[0] ? m->lacks : m->expression);
+		there += runs > 0;
+	}
+	printf("\n%u metrics of the uncore, %u of them can be had\n", p->derived_count, there);
+	return EXIT_GOOD;
+}
+
+static int list_run(const struct command *c, int operands, char **operand)
+{
+	(void)operands, (void)operand;
+	bool all = !machines && !row_names;
+	if (identify)
+		return list_identify(c);
+	if (confirmed) {
+		puts("| descriptor | processors | confirmed by |\n|---|---|---|");
+		for (unsigned i = 0; i < processor_count; i++)
+			printf("| `%s` | %s | %s |\n", processors[i].name, processors[i].title, processors[i].confirmed);
+		return EXIT_GOOD;
+	}
+	if (!!events_of + !!profiles_of + !!metrics_of > 1) {
+		complain(c, "--events, --profiles and --metrics: one of them");
+		return EXIT_BAD_INPUT;
+	}
+	if (metrics_of)
+		return list_metrics(c);
+	if (events_of)
+		return list_events(c);
+	if (profiles_of)
+		return list_profiles(c);
+	if (all)
+		puts("Simulated machines:");
+	for (unsigned i = 0; (all || machines) && i < machine_files_count; i++)
+		printf("%s%s\n", all ? "  " : "", machine_files[i].name);
+	if (all)
+		puts("Rows (q: in the quick suite too):");
+	for (unsigned i = 0; (all || row_names) && i < rows_count; i++)
+		printf("%s%-30s %s  %s\n", all ? "  " : "", rows[i].name, rows[i].suites & SUITE_QUICK ? "q" : " ", rows[i].asks);
+	return EXIT_GOOD;
+}
+
+const struct command command_list = {
+	"list", "", "Lists machines and rows.", "Without an option: everything.\n", list_options, list_run,
+};

@@ -1,0 +1,16 @@
+/* runner/commands/operand.c: a run that a subcommand was given. */
+#include "runner/commands/command.h"
+#include "runner/data/reader.h"
+
+bool results_open(const struct command *c, struct results *r, const char *path)
+{
+	char problem[1600];
+
+	if (results_read(r, path, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		return false;
+	}
+	if (r->note[0])
+		complain(c, "%s: %s", r->path, r->note);
+	return true;
+}

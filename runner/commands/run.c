@@ -1,0 +1,393 @@
+/* runner/commands/run.c: `stallmeter run`: the suite on this machine or on a simulated one. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/suite/listing.h"
+#include "bench/measure/reduce.h"
+#include "bench/suite/suite.h"
+#include "pmu/core/cpu.h"
+#include "pmu/backend/msr_guard.h"
+#include "runner/host/backend.h"
+#include "runner/commands/command.h"
+#include "runner/data/file.h"
+#include "runner/data/rundir.h"
+
+#define EXPECT_MOST      (1u << 20)
+#define LABEL_MOST       255u /* as in stallmeter.ini */
+#define ENVIRONMENT_MOST 16
+
+static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
+                  *out = "out/run";
+static uint64_t repetitions, seed;
+
+static unsigned run_options(struct option *list, unsigned most)
+{
+	const struct option all[] = {
+		{"--backend", OPTION_CHOICE, &backend_name, "sim|native", "sim|native", 0, 0,
+		 "a simulated machine, or this one without its PMU (default: native)"},
+		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0,
+		 "which simulated machine: a built-in name, see `stallmeter list`, or a machine file"},
+		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
+		 "quick, full, or row names and patterns separated by commas (default: quick)"},
+		{"--only", OPTION_TEXT, &only, "GLOB", NULL, 0, 0,
+		 "of the full suite (or of --suite) only the rows whose name matches"},
+		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
+		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels"},
+		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "which cores rows of several may use, such as 0-3,8 (default: all)"},
+		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "which memory nodes (default: all)"},
+		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
+		 "samples of each row, 0: the row's own"},
+		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
+		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of yours that the results carry"},
+		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
+		 "statuses to expect, lines `ROW = STATUS|STATUS...`"},
+		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0,
+		 "every access to a register, in a form that `stallmeter replay` takes (not natively)"},
+		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the run's directory is made (default: out/run)"},
+	};
+	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
+		list[i] = all[i];
+	return COUNT_OF(all);
+}
+
+static volatile sig_atomic_t stop_asked;
+
+static void on_interrupt(int number)
+{
+	stop_asked = 1;
+	signal(number, SIG_DFL); /* the second time ends at once */
+}
+
+/* What the suite calls: files of the run's directory, the table, the user's wish to stop. */
+struct surroundings {
+	struct rundir directory;
+	bool terminal; /* progress is shown */
+	FILE *trace;   /* --trace; NULL: none */
+	struct trace layer;
+	struct listing listing;
+};
+
+static void trace_text(struct surroundings *p, const char *line)
+{
+	fputs(line, p->trace);
+}
+
+static void trace_access(void *self, const struct trace_entry *e)
+{
+	struct surroundings *p = self;
+	char line[512];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	if (listing_trace_line(&p->listing, &t, e))
+		trace_text(p, line);
+}
+
+static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct surroundings *p = self;
+	return rundir_append(&p->directory, name, bytes, n);
+}
+
+static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct surroundings *p = self;
+	return rundir_write(&p->directory, name, bytes, n);
+}
+
+static void place_progress(void *self, const struct progress *p)
+{
+	struct surroundings *place = self;
+	const char *name = progress_name(p);
+	if (place->terminal)
+		fprintf(stderr, "\r\033[K[%u/%u] %s", p->done < p->total ? p->done + 1 : p->total, p->total, name);
+	if (place->trace)
+		fprintf(place->trace, "# %s\n", name);
+}
+
+static void print_text(void (*write)(struct text *t, const void *self), const void *self)
+{
+	char line[4096];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	write(&t, self);
+	fputs(line, stdout);
+	fflush(stdout);
+}
+
+static void write_line(struct text *t, const void *result)
+{
+	suite_table_line(t, result);
+}
+
+static void place_row_done(void *self, const struct row_result *r)
+{
+	const struct surroundings *place = self;
+	if (place->terminal)
+		fputs("\r\033[K", stderr);
+	print_text(write_line, r);
+}
+
+static void place_say(void *self, const char *lines)
+{
+	const struct surroundings *place = self;
+	if (place->terminal)
+		fputs("\r\033[K", stderr);
+	fputs(lines, stdout);
+	fflush(stdout);
+}
+
+static bool place_stop(void *self)
+{
+	(void)self;
+	return stop_asked;
+}
+
+/* The environment block: what differs between places of running and is not the measured machine itself. */
+struct environment {
+	struct environment_line lines[ENVIRONMENT_MOST];
+	char values[ENVIRONMENT_MOST][160];
+	unsigned count;
+};
+
+static void environment_add(struct environment *e, const char *key, const char *value)
+{
+	if (e->count == ENVIRONMENT_MOST)
+		return;
+	str_copy(e->values[e->count], sizeof(e->values[0]), value);
+	e->lines[e->count] = (struct environment_line){key, e->values[e->count]};
+	e->count++;
+}
+
+static void environment_fill(struct environment *e, bool native)
+{
+	static const char *const dmi[][2] = {
+		{"sys_vendor", "system_vendor"}, {"product_name", "product"}, {"board_name", "board"},
+		{"bios_vendor", "firmware_vendor"}, {"bios_version", "firmware_version"}, {"bios_date", "firmware_date"},
+	};
+	struct utsname u;
+	char text[160];
+	environment_add(e, "place", "linux");
+	if (!uname(&u)) {
+		snprintf(text, sizeof(text), "%.60s %.90s", u.sysname, u.release);
+		environment_add(e, "system", text);
+	}
+	time_t now = time(NULL);
+	struct tm utc;
+	if (gmtime_r(&now, &utc) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc))
+		environment_add(e, "started", text);
+	for (unsigned i = 0; native && i < COUNT_OF(dmi); i++)
+		if (backend_dmi(dmi[i][0], text, sizeof(text)))
+			environment_add(e, dmi[i][1], text);
+}
+
+/* --only: the names of the full suite's rows, or of --suite's, that match, as a list. */
+static enum status select_only(const struct command *c, struct suite_settings *s)
+{
+	static char names[8192];
+	struct text t;
+	struct suite_settings all = *s;
+	if (!suite)
+		all.suite = "full";
+	text_init(&t, names, sizeof(names));
+	for (unsigned i = 0; i < rows_count; i++)
+		if (str_glob(only, rows[i].name) && suite_selects(&all, &rows[i]))
+			text_fmt(&t, "%s%s", t.length ? "," : "", rows[i].name);
+	if (!t.length) {
+		complain(c, "--only \"%s\": matches no row of %s; stallmeter list shows them", only, all.suite);
+		return ST_MISSING;
+	}
+	s->suite = names;
+	return t.full ? ST_FULL : ST_OK;
+}
+
+struct sheet { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; };
+
+static void write_head(struct text *t, const void *self)
+{
+	const struct sheet *s = self;
+	suite_table_title(t, s->a, s->cpu);
+	if (!profile)
+		suite_table_head(t);
+}
+
+static void write_summary(struct text *t, const void *self)
+{
+	const struct sheet *s = self;
+	suite_table_summary(t, s->a, s->summary);
+}
+
+static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
+{
+	static struct guard_saved saved[GUARD_SAVED_MAX];
+	static struct guard guard;
+	static struct environment environment;
+	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO)};
+	struct suite_summary summary;
+	struct cpu cpu;
+	char problem[512];
+
+	enum status s = cpu_identify(b->access, &cpu);
+	if (s != ST_OK) {
+		complain(c, "the processor could not be identified: %s", status_name(s));
+		return EXIT_BROKEN;
+	}
+	if (suite_check_processor(&cpu, settings, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	if (suite_check_places(b->access, settings, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "--%s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	const struct access *machine = b->access;
+	if (trace_file) {
+		listing_init(&place.listing, cpu.processor);
+		trace_init(&place.layer, b->access, NULL, 0);
+		place.layer.sink = trace_access;
+		place.layer.sink_self = &place;
+		machine = &place.layer.access;
+		place.trace = fopen(trace_file, "we");
+		if (!place.trace) {
+			complain(c, "--trace %s: cannot be written", trace_file);
+			return EXIT_BAD_INPUT;
+		}
+		trace_text(&place, "# before the first row\n");
+		s = cpu_identify(machine, &cpu);
+	}
+	guard_init(&guard, machine, cpu.processor, saved, GUARD_SAVED_MAX);
+	environment_fill(&environment, b->native);
+	struct suite_host host = {
+		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
+		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put,
+		.environment = environment.lines, .environment_lines = environment.count,
+	};
+	enum status files = rundir_make(&place.directory, out, b->stem, problem, sizeof(problem));
+	if (files != ST_OK) {
+		complain(c, "no results will be kept: %s", problem);
+		host.append = NULL;
+		host.write = NULL;
+	}
+	struct sheet sheet = {&guard.access, &cpu, &summary};
+	print_text(write_head, &sheet);
+	if (s == ST_OK)
+		s = suite_run(&guard.access, &cpu, settings, &host, &summary);
+	if (place.trace)
+		trace_text(&place, "# at the end\n");
+	place.listing.restoring = true;
+	enum status restored = guard_restore(&guard);
+	rundir_close(&place.directory);
+	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {
+		complain(c, "--trace %s: could not be written to its end", trace_file);
+		files = ST_IO;
+	}
+	if (s != ST_OK) {
+		complain(c, "nothing could be run: %s", status_name(s));
+		return EXIT_BROKEN;
+	}
+	print_text(write_summary, &sheet);
+	if (files == ST_OK)
+		printf("results: %s\n", place.directory.path);
+	if (restored != ST_OK)
+		complain(c, "a register could not be put back: %s", status_name(restored));
+	if (files != ST_OK || summary.files != ST_OK || restored != ST_OK)
+		return EXIT_BROKEN;
+	if (summary.stopped)
+		return EXIT_STOPPED;
+	return summary.unexpected ? EXIT_ROWS : EXIT_GOOD;
+}
+
+static bool has_controls(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7F)
+			return true;
+	return false;
+}
+
+static int run_run(const struct command *c, int operands, char **operand)
+{
+	static struct machine machine;
+	bool simulated = !strcmp(backend_name, "sim");
+	char problem[512], *expect = NULL;
+	size_t bytes;
+	(void)operands, (void)operand;
+
+	struct suite_settings settings = {
+		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
+	};
+	if (strlen(label) > LABEL_MOST || has_controls(label)) {
+		complain(c, "--label: at most %u bytes without control characters", LABEL_MOST);
+		return EXIT_BAD_INPUT;
+	}
+	if (!simulated && trace_file) {
+		complain(c, "--trace: only with --backend sim");
+		return EXIT_BAD_INPUT;
+	}
+	if (!simulated && machine_name) {
+		complain(c, "--machine \"%s\": only with --backend sim", machine_name);
+		return EXIT_BAD_INPUT;
+	}
+	if (simulated && !machine_name)
+		machine_name = "nehalem-ep";
+	if (simulated && backend_machine(machine_name, &machine, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	if (suite_check(&settings, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	if (expect_file) {
+		if (file_read(expect_file, EXPECT_MOST, &expect, &bytes, problem, sizeof(problem)) != ST_OK) {
+			complain(c, "--expect %s", problem);
+			return EXIT_BAD_INPUT;
+		}
+		settings.expect = expect;
+		if (strlen(expect) != bytes) {
+			complain(c, "--expect %s: no text: byte %zu is 0; expected lines `ROW = STATUS|STATUS...`", expect_file, strlen(expect));
+			free(expect);
+			return EXIT_BAD_INPUT;
+		}
+	}
+	if (expect && suite_check(&settings, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s: %s", expect_file, problem);
+		free(expect);
+		return EXIT_BAD_INPUT;
+	}
+	if (only && select_only(c, &settings) != ST_OK) {
+		free(expect);
+		return EXIT_BAD_INPUT;
+	}
+
+	struct backend backend;
+	if (backend_open(&backend, simulated ? &machine : NULL, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
+		free(expect);
+		return EXIT_BROKEN;
+	}
+	struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	int status = run_on(c, &backend, &settings);
+	backend_close(&backend);
+	free(expect);
+	return status;
+}
+
+const struct command command_run = {
+	"run", "", "Runs benchmarks and writes what they gave.",
+	"Each run has a directory of its own below --out, named PRODUCT-ID-NUMBER, with journal.jsonl (a line\n"
+	"as each row ends), results.json and penalties.csv; results/SCHEMA.md describes them. Nothing is ever\n"
+	"overwritten. Ctrl-C ends after the current row with valid files.\n"
+	"\n"
+	"On a simulated machine every row must be ok, or unsupported because that machine lacks what the row is\n"
+	"about; else the exit status is 1. Natively the rows' statuses are shown and change nothing, unless\n"
+	"--expect says otherwise.\n"
+	"\n"
+	"Exit status: 0 as expected, 1 a row is not, 2 bad input, 3 nothing could be run or kept, 4 stopped.\n",
+	run_options, run_run,
+};

@@ -1,0 +1,247 @@
+/* runner/data/counts.c: counts of a user's program from perf stat. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pmu/text.h"
+#include "runner/data/counts.h"
+
+#define WHOLE_RUNS "%s:%u: counts of a part of the run or of the machine: perf stat without -A, -I, --per-* and --summary is expected"
+
+struct fields { const char *value, *event, *percent; };
+
+/* perf's generic names, perf-list(1); what they are on Intel's processors: arch/x86/events/intel/core.c, intel_perfmon_event_map. */
+static const char *manual_name(const char *event)
+{
+	static const char *const names[][2] = {
+		{"cycles", "CPU_CLK_UNHALTED.THREAD"}, {"cpu-cycles", "CPU_CLK_UNHALTED.THREAD"}, {"instructions", "INST_RETIRED.ANY"},
+		{"ref-cycles", "CPU_CLK_UNHALTED.REF"}, {"branches", "BR_INST_RETIRED.ALL_BRANCHES"},
+		{"branch-instructions", "BR_INST_RETIRED.ALL_BRANCHES"}, {"branch-misses", "BR_MISP_RETIRED.ALL_BRANCHES"},
+		{"cpu_clk_unhalted.ref_tsc", "CPU_CLK_UNHALTED.REF"},
+	};
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (!strcasecmp(names[i][0], event))
+			return names[i][1];
+	return event;
+}
+
+/* The length of the PMU's name that an event in perf's own syntax begins with, "cpu/event=1,umask=2/u": 0 if it is no such event. */
+static size_t pmu_length(const char *event)
+{
+	size_t n = strspn(event, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	return n && event[n] == '/' && strchr(event + n + 1, '/') ? n : 0;
+}
+
+/* "mem_load_retired.l2_hit:u", "cpu/event=0xcb,umask=0x2,name=X/u" as the manual spells it. What other PMUs count, or an event with
+ * terms of its own, keeps all of its name: it is not the event of that name alone. */
+static bool event_name(const char *from, char *to, size_t capacity)
+{
+	const char *name = strstr(from, "name=");
+	size_t pmu = pmu_length(from), n;
+	char plain[96];
+	if (name) {
+		from = name + 5;
+		n = strcspn(from, ":,/");
+	} else if (pmu) {
+		bool core = !strncmp(from, "cpu/", 4) || !strncmp(from, "cpu_core/", 9);
+		n = (size_t)(strchr(from + pmu + 1, '/') - from);
+		from += core ? pmu + 1 : 0;
+		n -= core ? pmu + 1 : 0;
+	} else
+		n = strcspn(from, ":,/");
+	if (!n || n >= sizeof(plain))
+		return false;
+	memcpy(plain, from, n);
+	plain[n] = 0;
+	const char *manual = manual_name(plain);
+	for (n = 0; manual[n]; n++) {
+		char ch = (char)toupper((unsigned char)manual[n]);
+		if (!isalnum((unsigned char)ch) && !strchr("._-/=,", ch))
+			return false;
+		if (n + 1 >= capacity)
+			return false;
+		to[n] = ch;
+	}
+	to[n] = 0;
+	return true;
+}
+
+/* A count: digits, perhaps ".000000" as perf -j writes. */
+static bool whole(const char *s, int64_t *value)
+{
+	char *end;
+	if (!isdigit((unsigned char)*s))
+		return false;
+	unsigned long long v = strtoull(s, &end, 10);
+	if (*end == '.')
+		end += 1 + strspn(end + 1, "0");
+	if (*end || v > INT64_MAX / 1000)
+		return false;
+	*value = (int64_t)v;
+	return true;
+}
+
+static enum status add(struct counts *c, const struct fields *f, const char *name, unsigned line, char *problem, size_t capacity)
+{
+	struct count one = {.state = COUNT_GOOD};
+	double percent = f->percent && f->percent[0] ? strtod(f->percent, NULL) : 100;
+	if (!event_name(f->event, one.event, sizeof(one.event))) {
+		snprintf(problem, capacity, "%s:%u: no event's name in the third field", name, line);
+		return ST_SYNTAX;
+	}
+	if (f->value[0] == '<') /* <not counted>, <not supported> */
+		one.state = COUNT_MISSING;
+	else if (!whole(f->value, &one.value)) {
+		snprintf(problem, capacity, "%s:%u: %s: not a count from 0 to %lld", name, line, one.event, (long long)(INT64_MAX / 1000));
+		return ST_RANGE;
+	} else if (!(percent >= 0 && percent <= 100.5)) {
+		snprintf(problem, capacity, "%s:%u: %s: counted for a share of the time that cannot be", name, line, one.event);
+		return ST_RANGE;
+	} else if (percent < 99.99)
+		one.state = COUNT_MULTIPLEXED;
+	for (unsigned i = 0; i < c->n; i++)
+		if (!strcmp(c->list[i].event, one.event)) {
+			snprintf(problem, capacity, "%s:%u: %s stands there twice", name, line, one.event);
+			return ST_RANGE;
+		}
+	if (c->n == COUNTS_MOST) {
+		snprintf(problem, capacity, "%s:%u: more than %d events", name, line, COUNTS_MOST);
+		return ST_FULL;
+	}
+	c->list[c->n++] = one;
+	return ST_OK;
+}
+
+/* perf-stat(1), CSV FORMAT: value, unit, event, with -r a variance in %, run time, percentage, metric, ... Lines of a metric alone
+ * have neither value nor event. A list of EVENT,COUNT is taken too. */
+static enum status csv_line(struct counts *c, char *line, char separator, const char *name, unsigned number, char *problem, size_t capacity)
+{
+	char *field[8] = {NULL};
+	unsigned n = 0, percent = 4;
+	for (char *at = line; at && n < COUNT_OF(field); n++) {
+		field[n] = at;
+		/* an event in perf's own syntax, cpu/event=1,umask=2/, holds commas */
+		size_t pmu = n == 0 || n == 2 ? pmu_length(at) : 0;
+		at = strchr(pmu ? strchr(at + pmu + 1, '/') : at, separator);
+		if (at)
+			*at++ = 0;
+	}
+	if (n == 2)
+		return add(c, &(struct fields){field[1], field[0], NULL}, name, number, problem, capacity);
+	if (n < 3) {
+		snprintf(problem, capacity, "%s:%u: neither a line of perf stat -x, nor EVENT,COUNT", name, number);
+		return ST_SYNTAX;
+	}
+	if (isdigit((unsigned char)field[1][0]) || field[1][0] == '<') { /* the count: before it stands a time, or a processor */
+		snprintf(problem, capacity, WHOLE_RUNS, name, number);
+		return ST_SYNTAX;
+	}
+	if (field[1][0] || (!field[0][0] && !field[2][0])) /* a unit, msec or Joules: no count of events; or a metric */
+		return ST_OK;
+	if (n > 3 && strchr(field[3], '%'))
+		percent++;
+	return add(c, &(struct fields){field[0], field[2], n > percent ? field[percent] : NULL}, name, number, problem, capacity);
+}
+
+static const char *text_of(json_t *j, char *room, size_t capacity)
+{
+	if (json_is_string(j))
+		return json_string_value(j);
+	if (json_is_integer(j))
+		snprintf(room, capacity, "%" JSON_INTEGER_FORMAT, json_integer_value(j));
+	else if (json_is_real(j))
+		snprintf(room, capacity, "%f", json_real_value(j));
+	else
+		return NULL;
+	return room;
+}
+
+static enum status json_line(struct counts *c, const char *line, const char *name, unsigned number, char *problem, size_t capacity)
+{
+	json_error_t error;
+	char value[400], percent[400];
+	json_t *j = json_loads(line, JSON_REJECT_DUPLICATES, &error);
+	if (!j) {
+		snprintf(problem, capacity, "%s:%u:%d: %.120s", name, number, error.column, error.text);
+		return ST_SYNTAX;
+	}
+	static const char *const parts[] = {"interval", "cpu", "core", "die", "cache", "cluster", "socket", "node", "thread", "cgroup"};
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
+		if (json_object_get(j, parts[i])) {
+			snprintf(problem, capacity, WHOLE_RUNS, name, number);
+			json_decref(j);
+			return ST_SYNTAX;
+		}
+	struct fields f = {text_of(json_object_get(j, "counter-value"), value, sizeof(value)), json_string_value(json_object_get(j, "event")),
+		text_of(json_object_get(j, "pcnt-running"), percent, sizeof(percent))};
+	const char *unit = json_string_value(json_object_get(j, "unit"));
+	enum status st = ST_OK;
+	if (f.value && f.event && unit && unit[0]) /* msec or Joules: no count of events */
+		;
+	else if (f.value && f.event)
+		st = add(c, &f, name, number, problem, capacity);
+	else if (!json_object_get(j, "metric-value")) { /* a line of a metric alone has no event */
+		snprintf(problem, capacity, "%s:%u: no \"counter-value\" and \"event\" as perf stat -j writes them", name, number);
+		st = ST_SYNTAX;
+	}
+	json_decref(j);
+	return st;
+}
+
+enum status counts_parse(struct counts *c, const char *text, size_t bytes, const char *name, char *problem, size_t capacity)
+{
+	unsigned number = 0;
+	char separator = ',';
+	enum status st = ST_OK;
+	c->n = 0;
+	for (const char *at = text, *end = text + bytes; at < end && st == ST_OK;) {
+		char line[2048];
+		size_t n = 0;
+		const char *feed = memchr(at, '\n', (size_t)(end - at));
+		n = (size_t)((feed ? feed : end) - at);
+		number++;
+		if (n >= sizeof(line) || memchr(at, 0, n)) {
+			snprintf(problem, capacity, "%s:%u: no line of text, or too long", name, number);
+			return ST_SYNTAX;
+		}
+		memcpy(line, at, n);
+		at += n + 1;
+		while (n && isspace((unsigned char)line[n - 1]))
+			n--;
+		line[n] = 0;
+		char *start = line + strspn(line, " \t");
+		if (!*start || *start == '#')
+			continue;
+		/* no event's name and no number has one of these, also where a comma stands before the decimals */
+		const char *other = *start == '{' ? NULL : strpbrk(start, ";\t|");
+		separator = other ? *other : ',';
+		st = *start == '{' ? json_line(c, start, name, number, problem, capacity) : csv_line(c, start, separator, name, number, problem, capacity);
+	}
+	if (st == ST_OK && !c->n) {
+		snprintf(problem, capacity, "%s: no event; expected what perf stat -x, or perf stat -j writes", name);
+		return ST_SYNTAX;
+	}
+	if (st != ST_OK)
+		str_one_line(problem);
+	return st;
+}
+
+static enum account_count get(const void *self, const char *event, size_t length, int64_t *count)
+{
+	const struct counts *c = self;
+	for (unsigned i = 0; i < c->n; i++)
+		if (strlen(c->list[i].event) == length && !strncasecmp(c->list[i].event, event, length)) {
+			*count = c->list[i].value;
+			return c->list[i].state;
+		}
+	return COUNT_MISSING;
+}
+
+struct account_counts counts_of(const struct counts *c)
+{
+	return (struct account_counts){c, get};
+}

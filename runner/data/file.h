@@ -1,0 +1,12 @@
+/* runner/data/file.h: whole files in. */
+#ifndef RUNNER_FILE_H
+#define RUNNER_FILE_H
+
+#include "pmu/base.h"
+
+/* Reads a whole file of at most `most` bytes; *text is terminated and the caller's to free().
+ * `problem` gets one line, "FILE: why", when it cannot be had. */
+MUST_CHECK enum status file_read(const char *path, size_t most, char **text, size_t *bytes, char *problem,
+                                 size_t capacity);
+
+#endif

@@ -1,0 +1,363 @@
+/* runner/data/reader.c: results and journals from files into memory. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/catalogue/row.h"
+#include "pmu/text.h"
+#include "runner/data/file.h"
+#include "runner/data/reader.h"
+
+#define DEPTH_MOST 64
+#define LINES_MOST 1000000
+
+/* --- a tree of libjansson's as a document ------------------------------------------------------ */
+
+static enum status count_tree(json_t *j, unsigned depth, uint32_t *nodes, size_t *bytes)
+{
+	const char *key;
+	json_t *child;
+	size_t i;
+	enum status st = ST_OK;
+	if (depth > DEPTH_MOST)
+		return ST_RANGE;
+	++*nodes;
+	*bytes += json_is_string(j) ? json_string_length(j) + 1 : 40;
+	if (json_is_object(j))
+		json_object_foreach(j, key, child) {
+			*bytes += strlen(key) + 1;
+			if ((st = count_tree(child, depth + 1, nodes, bytes)) != ST_OK)
+				return st;
+		}
+	else if (json_is_array(j))
+		json_array_foreach(j, i, child)
+			if ((st = count_tree(child, depth + 1, nodes, bytes)) != ST_OK)
+				return st;
+	return st;
+}
+
+static int64_t milli_of_real(double v)
+{
+	if (v >= 9.2e15)
+		return INT64_MAX;
+	if (v <= -9.2e15)
+		return INT64_MIN;
+	return (int64_t)(v * 1000 + (v < 0 ? -0.5 : 0.5));
+}
+
+static enum status fill_number(struct document *d, struct doc_node *n, const json_t *j)
+{
+	char text[40];
+	n->type = DOC_NUMBER;
+	if (json_is_integer(j)) {
+		json_int_t v = json_integer_value(j);
+		if (__builtin_mul_overflow((int64_t)v, (int64_t)1000, &n->milli))
+			n->milli = v < 0 ? INT64_MIN : INT64_MAX;
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, v);
+	} else {
+		n->milli = milli_of_real(json_real_value(j));
+		snprintf(text, sizeof(text), "%.3f", json_real_value(j) > 1e20 ? 1e20 : json_real_value(j) < -1e20 ? -1e20 : json_real_value(j));
+	}
+	n->string = document_keep(d, text, strlen(text));
+	return n->string ? ST_OK : ST_FULL;
+}
+
+static enum status fill(struct document *d, uint32_t parent, uint32_t *last, const char *key, json_t *j)
+{
+	uint32_t self = 0, child_last = 0;
+	json_t *child;
+	size_t i;
+	enum status st = document_add(d, parent, last, DOC_NULL, key, strlen(key), &self);
+	struct doc_node *n = &d->nodes[self];
+	if (st != ST_OK)
+		return st;
+	switch (json_typeof(j)) {
+	case JSON_STRING:
+		n->type = DOC_STRING;
+		n->string = document_keep(d, json_string_value(j), json_string_length(j));
+		return n->string ? ST_OK : ST_FULL;
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return fill_number(d, n, j);
+	case JSON_TRUE:
+	case JSON_FALSE:
+		n->type = DOC_BOOL;
+		n->truth = json_is_true(j);
+		return ST_OK;
+	case JSON_NULL:
+		return ST_OK;
+	case JSON_OBJECT:
+		n->type = DOC_OBJECT;
+		json_object_foreach(j, key, child)
+			if ((st = fill(d, self, &child_last, key, child)) != ST_OK)
+				return st;
+		return ST_OK;
+	case JSON_ARRAY:
+		n->type = DOC_LIST;
+		json_array_foreach(j, i, child)
+			if ((st = fill(d, self, &child_last, "", child)) != ST_OK)
+				return st;
+		return ST_OK;
+	}
+	return ST_BROKEN;
+}
+
+static enum status document_of(struct results *r, json_t *root)
+{
+	uint32_t nodes = 2, last = 0;
+	size_t bytes = 16;
+	enum status st = count_tree(root, 0, &nodes, &bytes);
+	if (st != ST_OK)
+		return st;
+	r->nodes = calloc(nodes, sizeof(struct doc_node));
+	r->strings = malloc(bytes);
+	if (!r->nodes || !r->strings)
+		return ST_FULL;
+	document_init(&r->d, r->nodes, nodes, r->strings, bytes);
+	return fill(&r->d, 0, &last, "", root);
+}
+
+/* --- texts ------------------------------------------------------------------------------------- */
+
+static bool of_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/* One value. An integer that no json_int_t holds (a seed may have 64 bits) is kept as a string of its digits. */
+static json_t *load(const char *text, size_t bytes, json_error_t *error)
+{
+	json_t *j = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, error);
+	char *copy = NULL;
+	for (unsigned tries = 0; !j && tries < 8 && json_error_code(error) == json_error_numeric_overflow; tries++) {
+		size_t end = (size_t)error->position < bytes ? (size_t)error->position : bytes, start;
+		char *more = malloc(bytes + 2);
+		const char *from = copy ? copy : text;
+		if (!more)
+			break;
+		while (end && !of_number(from[end - 1])) /* the position is behind the number, or behind what follows it */
+			end--;
+		for (start = end; start && of_number(from[start - 1]); start--)
+			;
+		memcpy(more, from, start);
+		more[start] = '"';
+		memcpy(more + start + 1, from + start, end - start);
+		more[end + 1] = '"';
+		memcpy(more + end + 2, from + end, bytes - end);
+		free(copy);
+		copy = more;
+		bytes += 2;
+		j = json_loadb(copy, bytes, JSON_REJECT_DUPLICATES, error);
+	}
+	free(copy);
+	return j;
+}
+
+/* libjansson's message, on one line, printable. */
+static void say_syntax(char *problem, size_t capacity, const char *name, int line, const json_error_t *error)
+{
+	snprintf(problem, capacity, "%s:%d:%d: %s", name, line, error->column, error->text);
+	str_one_line(problem);
+}
+
+/* A row whose start is the journal's last word on it. */
+static json_t *crashed_row(const char *name, bool simulated)
+{
+	const struct row *row = NULL;
+	for (unsigned i = 0; i < rows_count && !row; i++)
+		if (!strcmp(rows[i].name, name))
+			row = &rows[i];
+	const char *kind = !row || row->kind == KIND_LATENCY ? "latency" : row->kind == KIND_PENALTY ? "penalty" :
+	                   row->kind == KIND_INTERVAL ? "interval" : row->kind == KIND_SIZE ? "size" :
+	                   row->kind == KIND_SAMPLED ? "sampled" : "throughput";
+	return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:i, s:b}",
+	                 "name", name, "kind", kind, "unit", row && row->unit == UNIT_BYTES_PER_SECOND ? "bytes/s" : row && row->unit == UNIT_ENTRIES ? "entries" :
+	                 row && row->unit == UNIT_INSTRUCTIONS ? "instructions" : row && row->unit == UNIT_LINES ? "lines" : "cycles",
+	                 "value", "spread", "cycles", "ns", "status", "crashed", "reason",
+	                 "the journal has its start and nothing after it", "proof", "", "noise", "none", "samples", 0, "rejected", 0,
+	                 "asks", row ? row->asks : "", "source", row ? row->source : "", "confirmed_by",
+	                 row ? row->confirmed_by : "", "kernel", "", "revision", row ? (int)row->revision : 1, "simulated", simulated);
+}
+
+struct journal {
+	json_t *root, *rows;
+	char started[128];  /* the row that is under way, "" none */
+	bool ended;
+	int torn;           /* a line that a crash cut, before the next boot went on: its number, 0 none */
+};
+
+static enum status journal_line(struct journal *g, json_t *line, const char **why)
+{
+	json_t *event = json_object_get(line, "event"), *name;
+	const char *what = json_string_value(event);
+	*why = "no \"event\"";
+	if (!what)
+		return ST_MISSING;
+	if (!strcmp(what, "run")) {
+		*why = "a second run";
+		if (g->root)
+			return ST_RANGE;
+		g->root = json_incref(line);
+		json_object_del(g->root, "event");
+		json_object_del(g->root, "key");
+		g->rows = json_array();
+		return json_object_set_new(g->root, "rows", g->rows) ? ST_FULL : ST_OK;
+	}
+	*why = "the first line is not \"run\"";
+	if (!g->root)
+		return ST_MISSING;
+	if (!strcmp(what, "start")) {
+		*why = "no \"name\"";
+		if (!json_is_string(name = json_object_get(line, "name")) || json_string_length(name) >= sizeof(g->started))
+			return ST_MISSING;
+		strcpy(g->started, json_string_value(name));
+		return ST_OK;
+	}
+	*why = "not what its event says";
+	if (!strcmp(what, "row")) {
+		g->started[0] = 0;
+		return json_array_append(g->rows, json_object_get(line, "row")) ? ST_MISSING : ST_OK;
+	}
+	if (!strcmp(what, "end")) {
+		g->ended = true;
+		return json_object_set(g->root, "summary", json_object_get(line, "summary")) ? ST_MISSING : ST_OK;
+	}
+	if (!strcmp(what, "study") && !strcmp(g->started, "study"))
+		g->started[0] = 0;
+	/* environment, study, and every section that later versions add: under their own name */
+	if (!strcmp(what, "profile") || !strcmp(what, "accounting")) { /* a line for each row's kernel, or workload */
+		g->started[0] = 0;
+		json_t *list = json_object_get(g->root, what);
+		if (!list && json_object_set_new(g->root, what, list = json_array()))
+			return ST_FULL;
+		return json_array_append(list, json_object_get(line, what)) ? ST_MISSING : ST_OK;
+	}
+	if (json_object_get(line, what))
+		return json_object_set(g->root, what, json_object_get(line, what)) ? ST_FULL : ST_OK;
+	return ST_OK;
+}
+
+/* Whether the line at `at` says that another boot went on: then what stands before it may be half a line. */
+static bool boot_follows(const char *at, const char *end)
+{
+	static const char begins[] = "{\"event\": \"boot\"";
+	return (size_t)(end - at) >= sizeof(begins) - 1 && !memcmp(at, begins, sizeof(begins) - 1);
+}
+
+static enum status journal_tree(struct results *r, const char *text, size_t bytes, const char *name, json_t **root,
+                                char *problem, size_t capacity)
+{
+	struct journal g = {0};
+	json_error_t error;
+	size_t at = 0;
+	int number = 0;
+	enum status st = ST_OK;
+	while (at < bytes && st == ST_OK) {
+		const char *end = memchr(text + at, '\n', bytes - at), *why = "";
+		if (!end)
+			break; /* what a power cut left of a line */
+		number++;
+		json_t *line = load(text + at, (size_t)(end - text) - at, &error);
+		if (!line && boot_follows(end + 1, text + bytes)) {
+			g.torn = number;
+		} else if (!line) {
+			say_syntax(problem, capacity, name, number, &error);
+			st = ST_SYNTAX;
+		} else if ((st = journal_line(&g, line, &why)) != ST_OK)
+			snprintf(problem, capacity, "%s:%d: %s", name, number, why);
+		json_decref(line);
+		at = (size_t)(end - text) + 1;
+	}
+	if (st == ST_OK && !g.root) {
+		snprintf(problem, capacity, "%s: no whole line of a journal", name);
+		st = ST_MISSING;
+	}
+	/* what follows the rows is begun as a row is, and is none */
+	if (st == ST_OK && g.started[0] && strcmp(g.started, "study") && strncmp(g.started, "account.", 8) && strcmp(g.started, "trust") &&
+	    json_array_append_new(g.rows, crashed_row(g.started, json_is_true(json_object_get(g.root, "simulated")))))
+		st = ST_FULL;
+	if (st != ST_OK) {
+		json_decref(g.root);
+		return st;
+	}
+	if (!g.ended || at < bytes) {
+		r->cut = true;
+		snprintf(r->note, sizeof(r->note), "cut short: read up to line %d, byte %zu of %zu, its last whole line%s%.60s", number, at,
+		         bytes, g.started[0] ? "; the machine stopped in " : "", g.started);
+	}
+	str_one_line(r->note); /* a row's name stands in it */
+	if (!r->cut && g.torn)
+		snprintf(r->note, sizeof(r->note), "line %d was cut by a crash, after which the run went on", g.torn);
+	*root = g.root;
+	return ST_OK;
+}
+
+enum status results_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
+                          char *problem, size_t capacity)
+{
+	json_error_t error;
+	json_t *root = NULL;
+	char reason[512];
+	memset(r, 0, sizeof(*r));
+	r->journal = journal;
+	snprintf(r->path, sizeof(r->path), "%s", name);
+	if (journal) {
+		enum status st = journal_tree(r, text, bytes, name, &root, problem, capacity);
+		if (st != ST_OK)
+			return st;
+	} else if (!(root = load(text, bytes, &error))) {
+		say_syntax(problem, capacity, name, error.line, &error);
+		return ST_SYNTAX;
+	}
+	enum status st = document_of(r, root);
+	json_decref(root);
+	if (st != ST_OK)
+		snprintf(problem, capacity, "%s: %s", name, st == ST_RANGE ? "nested too deeply" : "no memory");
+	else if ((st = results_check(&r->d, reason, sizeof(reason))) != ST_OK)
+		snprintf(problem, capacity, "%s: %s", name, reason);
+	if (st != ST_OK)
+		results_free(r);
+	return st;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+enum status results_read(struct results *r, const char *path, char *problem, size_t capacity)
+{
+	struct stat about;
+	char file[1024];
+	char *text = NULL;
+	size_t bytes = 0;
+	memset(r, 0, sizeof(*r));
+	snprintf(file, sizeof(file), "%s", path);
+	if (!stat(path, &about) && S_ISDIR(about.st_mode)) {
+		snprintf(file, sizeof(file), "%.1000s/results.json", path);
+		if (stat(file, &about))
+			snprintf(file, sizeof(file), "%.1000s/journal.jsonl", path);
+		if (stat(file, &about)) {
+			snprintf(problem, capacity, "%s: no run's directory: neither results.json nor journal.jsonl is in it", path);
+			return ST_MISSING;
+		}
+	}
+	enum status st = file_read(file, RESULTS_BYTES_MOST, &text, &bytes, problem, capacity);
+	if (st != ST_OK)
+		return st;
+	st = results_parse(r, text, bytes, ends_with(file, ".jsonl"), file, problem, capacity);
+	free(text);
+	return st;
+}
+
+void results_free(struct results *r)
+{
+	free(r->nodes);
+	free(r->strings);
+	r->nodes = r->strings = NULL;
+	document_init(&r->d, NULL, 0, NULL, 0);
+}

@@ -1,0 +1,12 @@
+/* runner/data/samples.h: sample-after values of a profile's events, from penalties that a run measured. */
+#ifndef RUNNER_SAMPLES_H
+#define RUNNER_SAMPLES_H
+
+#include "bench/results/document.h"
+#include "runner/commands/command.h"
+#include "tables/processor.h"
+
+/* A list for `perf record -e` to standard output; where each value comes from to standard error. Returns the exit status. */
+int samples_print(const struct command *c, const struct document *d, const struct processor *p, const char *profile);
+
+#endif

@@ -1,0 +1,46 @@
+/* runner/data/statistics.h: whether numbers of several boots differ. Host only: floating point. */
+#ifndef RUNNER_STATISTICS_H
+#define RUNNER_STATISTICS_H
+
+#include "pmu/base.h"
+
+/* Of a whole table of equal runs, the probability that any row of it is called changed. */
+#define CHANGE_ALPHA 0.005
+
+enum change {
+	CHANGE_NONE,           /* within the spread */
+	CHANGE_REAL,           /* more than the spread between boots */
+	CHANGE_ONE_BOOT,       /* more than the spread within its boot; that between boots is not known */
+	CHANGE_NOT_COMPARABLE, /* the method has another revision */
+	CHANGE_STATUS,         /* measured and proved on one side only */
+	CHANGE_MISSING         /* on one side only */
+};
+
+/* A row's value in each boot of one side, and its median absolute deviation within each. */
+struct boots { unsigned n; const double *value, *spread; const unsigned *samples; };
+
+struct difference {
+	double a, b;      /* means over the boots */
+	double relative;  /* (b - a) / a; against the larger of both when a is nearly 0 */
+	double error;     /* standard error of b - a */
+	double p;         /* two-sided, of no change; 1 when nothing can be said */
+	enum change change;
+};
+
+/* Two-sided probability that Student's t of `freedom` degrees is as large as |t| (incomplete beta function by
+ * Lentz's continued fraction; Press et al., Numerical Recipes, 6.4). */
+double student_p(double t, double freedom);
+/* Standard error of a median of n windows with this median absolute deviation, were they normal:
+ * 1.2533 * 1.4826 * mad / sqrt(n). */
+double median_error(double mad, unsigned n);
+/* Means, their difference and p of one row. The variance is the pooled one between the boots of a side, and never less than
+ * what the windows within the boots give. One boot a side: that alone. */
+void difference_of(const struct boots *a, const struct boots *b, struct difference *out);
+/* Decides for a whole table (Holm's step-down over all rows that can be compared): sets `change` of those whose change is
+ * CHANGE_NONE on entry. `one_boot`: what is found is only CHANGE_ONE_BOOT. */
+void differences_decide(struct difference *const *rows, unsigned n, bool one_boot);
+/* Median of v (which it sorts), n > 0; median absolute deviation from it. */
+double median_of(double *v, unsigned n);
+double deviation_of(const double *v, unsigned n, double median, double *work);
+
+#endif

@@ -1,0 +1,126 @@
+/* runner/host/backend.c: simulated machines and this one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench/suite/suite.h"
+#include "pmu/text.h"
+#include "runner/host/backend.h"
+#include "runner/data/file.h"
+
+#define MACHINE_FILE_MOST (1u << 20)
+
+/* Larger blocks start at a multiple of 2 MiB and ask for pages of that size: a simulator that walks through its
+ * tables and through buffers at random spends much of its time on the host's own page walks otherwise. */
+#define HUGE_BYTES ((size_t)2 << 20)
+#define SPARSE_BYTES ((size_t)1 << 30) /* beyond it, a line here and there is used: pages of that size would take all of it */
+
+void *backend_pages_get(void *self, size_t bytes)
+{
+	(void)self;
+	const size_t more = bytes >= HUGE_BYTES ? HUGE_BYTES : 0;
+	uint8_t *at = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED || !more)
+		return at == MAP_FAILED ? NULL : at;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) & ~(page - 1);
+	const size_t before = (size_t)(-(uintptr_t)at & (HUGE_BYTES - 1)), end = (bytes + more + page - 1) & ~(page - 1);
+	if (before)
+		munmap(at, before);
+	at += before;
+	if (end - before > whole)
+		munmap(at + whole, end - before - whole);
+	(void)madvise(at, whole, whole > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE); /* a wish: without it everything works, only slower */
+	return at;
+}
+
+void backend_pages_put(void *self, void *at, size_t bytes)
+{
+	(void)self;
+	if (at)
+		munmap(at, bytes);
+}
+
+enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity)
+{
+	const struct machine_file *builtin = machine_builtin(name);
+	if (builtin)
+		return machine_read(builtin->name, builtin->text, builtin->bytes, m, problem, capacity);
+	if (!strpbrk(name, "/.") && access(name, F_OK)) {
+		struct text t;
+		text_init(&t, problem, capacity);
+		text_fmt(&t, "no such machine or file: \"%s\"; built in:", name);
+		for (unsigned i = 0; i < machine_files_count; i++)
+			text_fmt(&t, " %s", machine_files[i].name);
+		return ST_MISSING;
+	}
+	char *text;
+	size_t bytes;
+	enum status s = file_read(name, MACHINE_FILE_MOST, &text, &bytes, problem, capacity);
+	if (s != ST_OK)
+		return s;
+	s = machine_read(name, text, bytes, m, problem, capacity);
+	free(text);
+	return s;
+}
+
+bool backend_dmi(const char *what, char *to, size_t capacity)
+{
+	char path[96];
+	snprintf(path, sizeof(path), "/sys/class/dmi/id/%s", what);
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(to, (int)capacity, f);
+	if (f)
+		fclose(f);
+	for (size_t n = ok ? strlen(to) : 0; n && (to[n - 1] == '\n' || to[n - 1] == ' '); n--)
+		to[n - 1] = 0;
+	return ok && to[0];
+}
+
+/* This machine's id: its SMBIOS UUID where we may read it, else the installation's. Only a hash is used. */
+static uint64_t this_machine_id(void)
+{
+	char line[128] = "";
+	if (!backend_dmi("product_uuid", line, sizeof(line))) {
+		FILE *f = fopen("/etc/machine-id", "re");
+		if (f && !fgets(line, sizeof(line), f))
+			line[0] = 0;
+		if (f)
+			fclose(f);
+	}
+	return fnv1a64(FNV1A64_START, line, strlen(line));
+}
+
+enum status backend_open(struct backend *b, const struct machine *m, char *problem, size_t capacity)
+{
+	memset(b, 0, sizeof(*b));
+	if (m) {
+		const struct sim_memory memory = {NULL, backend_pages_get, backend_pages_put};
+		enum status s = sim_open(m, &memory, &b->sim);
+		if (s != ST_OK) {
+			snprintf(problem, capacity, "the simulated machine %s could not be built: %s", m->name, status_name(s));
+			return s;
+		}
+		b->access = sim_access(b->sim);
+		suite_run_name(b->stem, sizeof(b->stem), b->access->name, m->text_hash);
+		return ST_OK;
+	}
+	char product[64];
+	enum status s = native_open(&b->native, problem, capacity);
+	if (s != ST_OK)
+		return s;
+	if (!backend_dmi("product_name", product, sizeof(product)))
+		str_copy(product, sizeof(product), "machine");
+	b->access = native_access(b->native);
+	suite_run_name(b->stem, sizeof(b->stem), product, this_machine_id());
+	return ST_OK;
+}
+
+void backend_close(struct backend *b)
+{
+	if (b->native)
+		native_close(b->native);
+	if (b->sim)
+		sim_close(b->sim);
+}

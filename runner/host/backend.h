@@ -1,0 +1,32 @@
+/* runner/host/backend.h: opens what a subcommand measures on. */
+#ifndef RUNNER_BACKEND_H
+#define RUNNER_BACKEND_H
+
+#include "pmu/access.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/sim/machine/sim.h"
+#include "runner/host/native.h"
+
+/* A simulated machine by built-in name or by file (whatever has a '/' or '.' in it, or is no built-in name but
+ * a file). `problem` gets one line when there is none, or when the file is wrong. */
+MUST_CHECK enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity);
+
+struct backend {
+	const struct access *access;
+	struct native *native; /* one of the two */
+	struct sim *sim;
+	char stem[64];         /* what a run directory on it is called: product and a short machine id */
+};
+
+/* m: the simulated machine, NULL for this one. `problem` gets one line on failure. */
+MUST_CHECK enum status backend_open(struct backend *b, const struct machine *m, char *problem, size_t capacity);
+void backend_close(struct backend *b);
+
+/* Zeroed pages of this process, sparse; what the suite and the simulator work in. */
+void *backend_pages_get(void *self, size_t bytes);
+void backend_pages_put(void *self, void *at, size_t bytes);
+
+/* One line of /sys/class/dmi/id/WHAT, trimmed; false if there is none. */
+bool backend_dmi(const char *what, char *to, size_t capacity);
+
+#endif

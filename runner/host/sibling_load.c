@@ -1,0 +1,74 @@
+/* runner/host/sibling_load.c: see company.h.
+ *
+ * Why: on an idle virtual machine of two processors values of an L2 spread by 6 to 10 %, beside work on its other processor by
+ * 0.1 % (docs/decisions.md): while a virtual processor sleeps, its host runs somebody else there, who shares caches with the
+ * one that measures. */
+#include "runner/host/sibling_load.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runner/host/topology.h"
+
+struct company {
+	atomic_bool over;
+	struct topology topology;
+	unsigned count;
+	pthread_t thread[TOPOLOGY_CORES_MAX];
+};
+
+/* A chain of square roots: hardly any of a core's slots (two virtual processors may be threads of one core: beside a chain of
+ * multiplications dependent adds took 1.2 cycles), no memory, and none of PAUSE or HLT, which a hypervisor takes for idleness. */
+static void *keep_awake(void *self)
+{
+	const struct company *c = self;
+	const struct sched_param none = {.sched_priority = 0};
+	double x = 3;
+
+	if (sched_setscheduler(0, SCHED_IDLE, &none)) /* of this thread */
+		return NULL; /* at any other priority it would take time from those who want it */
+	while (!atomic_load_explicit(&c->over, memory_order_relaxed))
+		__asm__ volatile(".rept 64\n\tsqrtsd %0, %0\n\t.endr" : "+x"(x));
+	return NULL;
+}
+
+static enum status keep_awake_on(struct company *c, int cpu)
+{
+	pthread_attr_t attributes;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (pthread_attr_init(&attributes))
+		return ST_FULL;
+	bool good = !pthread_attr_setaffinity_np(&attributes, sizeof(set), &set) &&
+		!pthread_create(&c->thread[c->count], &attributes, keep_awake, c);
+	pthread_attr_destroy(&attributes);
+	c->count += good;
+	return good ? ST_OK : ST_FULL;
+}
+
+enum status company_begin(struct company **out)
+{
+	struct company *c = calloc(1, sizeof(*c));
+	enum status st = c ? topology_read(&c->topology) : ST_FULL;
+
+	for (unsigned i = 1; st == ST_OK && i < c->topology.cores; i++)
+		st = keep_awake_on(c, c->topology.cpu[i]);
+	if (st != ST_OK)
+		company_end(c);
+	*out = st == ST_OK ? c : NULL;
+	return st;
+}
+
+void company_end(struct company *c)
+{
+	if (!c)
+		return;
+	atomic_store(&c->over, true);
+	for (unsigned i = 0; i < c->count; i++)
+		pthread_join(c->thread[i], NULL);
+	free(c);
+}

@@ -1,0 +1,24 @@
+/* runner/host/topology.h: the cores and memory nodes of this Linux machine that this process may use. */
+#ifndef RUNNER_TOPOLOGY_H
+#define RUNNER_TOPOLOGY_H
+
+#include "pmu/base.h"
+
+#define TOPOLOGY_CORES_MAX 512
+#define TOPOLOGY_NODES_MAX 64
+
+struct topology {
+	unsigned cores;                          /* one logical processor of each physical core */
+	int cpu[TOPOLOGY_CORES_MAX];             /* Linux's number of it */
+	uint8_t core_node[TOPOLOGY_CORES_MAX];   /* index into node_id[] */
+	unsigned nodes;                          /* with memory */
+	int node_id[TOPOLOGY_NODES_MAX];         /* Linux's number */
+	uint8_t distance[TOPOLOGY_NODES_MAX * TOPOLOGY_NODES_MAX]; /* [nodes * nodes], 10 = local */
+};
+
+/* From the process's affinity and /sys/devices/system (Documentation/ABI/stable/sysfs-devices-node and
+ * sysfs-devices-system-cpu of Linux). What /sys does not tell is taken as one node, one thread a core.
+ * ST_MISSING when the affinity cannot be had. */
+MUST_CHECK enum status topology_read(struct topology *t);
+
+#endif

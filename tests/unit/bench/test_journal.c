@@ -1,0 +1,211 @@
+/* A journal read back: runs that stopped at any byte go on to the same results; whole files are rebuilt to the byte;
+ * damage of any kind costs the damaged line and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/results/journal.h"
+#include "tests/unit/support/closed_loop.h"
+
+#define SUITE "load.l1.latency,load.l2.latency,load.l2.penalty"
+
+static struct loop_run whole;
+static char *journal, *results, *csv;
+
+static int run_whole(void **state)
+{
+	(void)state;
+	loop_open(&whole, loop_built_in("nehalem-ep"));
+	loop_suite(&whole, SUITE);
+	journal = strdup(memory_host_file(&whole.host, "journal.jsonl"));
+	results = strdup(memory_host_file(&whole.host, "results.json"));
+	csv = strdup(memory_host_file(&whole.host, "penalties.csv"));
+	loop_close(&whole);
+	return 0;
+}
+
+static int drop_whole(void **state)
+{
+	(void)state;
+	free(journal), free(results), free(csv);
+	return 0;
+}
+
+static void test_journal_json_values(void **state)
+{
+	(void)state;
+	static const char *const good[] = { "{}", "[]", "{\"a\": [1, -2.50, null, true, \"x\\n\\u00e9\"]}", "0", "\"\"" };
+	static const char *const bad[] = { "", "{", "{\"a\"}", "{\"a\": 1,}", "[1 2]", "1.", "\"a\nb\"", "{} {}", "nul", "\"\\", "{\"a\": }", "-",
+		"01", "-012", "\"\\q\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\u\"" };
+	char deep[80];
+	for (unsigned i = 0; i < COUNT_OF(good); i++)
+		assert_true(json_valid((struct json){ good[i], strlen(good[i]) }));
+	for (unsigned i = 0; i < COUNT_OF(bad); i++)
+		assert_false(json_valid((struct json){ bad[i], strlen(bad[i]) }));
+	memset(deep, '[', 40), memset(deep + 40, ']', 40);
+	assert_false(json_valid((struct json){ deep, 80 }));
+	assert_true(json_valid((struct json){ deep + 20, 40 }));
+
+	static const char text[] = "{\"a\": -1.5, \"b\": {\"a\": 7}, \"c\\\"\": \"x\\\"\\u0007\\\\\", \"d\": \"plain\"}";
+	struct json object = { text, sizeof(text) - 1 }, v;
+	int64_t milli;
+	char at[16];
+	struct text t;
+	assert_true(json_get(object, "a", &v) && json_milli(v, &milli) && milli == -1500);
+	assert_true(json_get(object, "b", &v) && json_get(v, "a", &v) && json_milli(v, &milli) && milli == 7000);
+	assert_true(json_get(object, "d", &v) && json_is(v, "plain") && !json_is(v, "plai") && !json_milli(v, &milli));
+	assert_false(json_get(object, "e", &v));
+	text_init(&t, at, sizeof(at));
+	assert_true(json_get(object, "c\\\"", &v));
+	json_string_of(&t, v);
+	assert_string_equal(at, "x\"\a\\");
+}
+
+/* Goes on from the first `bytes` of the journal, as the next boot does: half a line is cut. */
+static void go_on(struct loop_run *r, const char *text, size_t bytes)
+{
+	struct journal j;
+	struct journal_line line;
+	char *kept = malloc(bytes + 1);
+	journal_open(&j, text, bytes);
+	while (journal_next(&j, &line))
+		;
+	memcpy(kept, text, bytes);
+	loop_open(r, loop_built_in("nehalem-ep"));
+	if (j.whole_bytes)
+		assert_int_equal(r->host.host.append(&r->host, "journal.jsonl", kept, j.whole_bytes), ST_OK);
+	r->host.host.journal = kept;
+	r->host.host.journal_bytes = j.whole_bytes;
+	loop_suite(r, SUITE);
+	r->host.host.journal = NULL;
+	free(kept);
+}
+
+/* Rows of results.json, each on a line of its own, that stand in `like` with the same value, spread, proof and all else up
+ * to the sampled records: how many of those a burst catches goes by what the machine did before. */
+static unsigned rows_like(const char *mine, const char *like, unsigned *same)
+{
+	unsigned n = 0;
+	*same = 0;
+	for (const char *at = strstr(mine, "\n{\"name\""); at; at = strstr(at + 1, "\n{\"name\"")) {
+		size_t length = strcspn(at + 1, "\n") + 1;
+		char *row = strndup(at, length), *sampled = strstr(row, "\"latency_event\"");
+		if (sampled) /* damage may have hit the key itself: then the row is another one */
+			*sampled = 0;
+		*same += strstr(like, row) != NULL;
+		n++;
+		free(row);
+	}
+	return n;
+}
+
+static void test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	size_t run = strcspn(journal, "\n") + 1, all = strlen(journal);
+	unsigned crashes = 0, told = 0;
+	for (size_t cut = run, step = (all - run) / 41; cut < all; cut += step) {
+		unsigned same, crashed = 0;
+		go_on(&r, journal, cut);
+		const char *now = memory_host_file(&r.host, "results.json");
+		crashed = r.sum.by_status[ROW_CRASHED];
+		crashes += crashed;
+		assert_null(json_problem(now));
+		assert_in_range(crashed, 0, 1);
+		assert_int_equal(rows_like(now, results, &same), 3);
+		assert_int_equal(same, 3 - crashed);
+		assert_int_equal(r.sum.boots, 2);
+		assert_int_equal(r.sum.unexpected, crashed);
+		/* windows of both boots; those of the row that the machine stopped in are lost with it */
+		assert_in_range(r.sum.disturbances.windows, crashed ? 1 : whole.sum.disturbances.windows, whole.sum.disturbances.windows - crashed);
+		unsigned long counted = 0;
+		for (const char *at = journal; (at = strstr(at, "\"windows\": [")) && at < journal + cut && memchr(at, '\n', (size_t)(journal + cut - at)); at++)
+			counted = strtoul(at + 12, NULL, 10);
+		assert_true(r.sum.disturbances.windows >= counted);
+		told += counted > 0;
+		/* the head is the first boot's, to the byte */
+		assert_memory_equal(now, results, (size_t)(strstr(results, "\"rows\"") - results));
+		loop_close(&r);
+	}
+	assert_true(crashes > 10);
+	assert_true(told > 5);
+}
+
+static void test_journal_whole_files_are_rebuilt_to_the_byte(void **state)
+{
+	(void)state;
+	struct memory_host h;
+	memory_host_init(&h);
+	assert_int_equal(suite_rebuild(journal, strlen(journal), &h.host), ST_OK);
+	assert_string_equal(memory_host_file(&h, "results.json"), results);
+	assert_string_equal(memory_host_file(&h, "penalties.csv"), csv);
+	assert_int_equal(h.taken, 0);
+	memory_host_free(&h);
+	/* also those of a run that was resumed */
+	static struct loop_run r;
+	go_on(&r, journal, strlen(journal) * 3 / 4);
+	memory_host_init(&h);
+	const char *text = memory_host_file(&r.host, "journal.jsonl");
+	assert_int_equal(suite_rebuild(text, strlen(text), &h.host), ST_OK);
+	assert_string_equal(memory_host_file(&h, "results.json"), memory_host_file(&r.host, "results.json"));
+	assert_string_equal(memory_host_file(&h, "penalties.csv"), memory_host_file(&r.host, "penalties.csv"));
+	memory_host_free(&h);
+	loop_close(&r);
+}
+
+static void test_journal_without_its_end_is_not_rebuilt(void **state)
+{
+	(void)state;
+	struct memory_host h;
+	memory_host_init(&h);
+	assert_int_equal(suite_rebuild(journal, strlen(journal) - 2, &h.host), ST_MISSING);
+	assert_int_equal(suite_rebuild(journal + 1, strlen(journal) - 1, &h.host), ST_MISSING);
+	assert_int_equal(suite_rebuild("", 0, &h.host), ST_MISSING);
+	assert_null(memory_host_file(&h, "results.json"));
+	assert_int_equal(h.taken, 0);
+	memory_host_free(&h);
+}
+
+/* Damage anywhere behind the first line: the run goes on, with results that parse and have each row once. */
+static void test_journal_damage_costs_its_line(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	uint64_t seed = 20260107, hit = 0;
+	size_t all = strlen(journal), run = strcspn(journal, "\n") + 1;
+	for (unsigned i = 0; i < 60; i++) {
+		char *text = strdup(journal);
+		unsigned same;
+		for (unsigned k = 0; k < 1 + i % 3; k++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			text[run + (seed >> 33) % (all - run)] = (char)(seed >> 25);
+		}
+		go_on(&r, text, all);
+		const char *now = memory_host_file(&r.host, "results.json");
+		assert_null(json_problem(now));
+		assert_int_equal(rows_like(now, results, &same), 3);
+		hit += same < 3;
+		loop_close(&r);
+		free(text);
+	}
+	assert_true(hit > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_journal_json_values),
+		cmocka_unit_test(test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results),
+		cmocka_unit_test(test_journal_whole_files_are_rebuilt_to_the_byte),
+		cmocka_unit_test(test_journal_without_its_end_is_not_rebuilt),
+		cmocka_unit_test(test_journal_damage_costs_its_line),
+	};
+	return cmocka_run_group_tests(tests, run_whole, drop_whole);
+}

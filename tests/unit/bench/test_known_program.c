@@ -1,0 +1,201 @@
+/* bench/workloads/known_program.c on the simulated machine, against what k_study is known to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/measure.h"
+#include "bench/sampling/pebs_address.h"
+#include "tests/unit/support/memory_host.h"
+#include "tests/unit/support/sampling_rig.h"
+
+static struct sampling_rig rig;
+static struct memory_host host;
+static struct bench bench;
+static struct study_result study;
+
+static void run_study(void (*change)(struct machine *m))
+{
+	sampling_open(&rig, change, 0);
+	memory_host_init(&host);
+	bench_init(&bench, rig.a, &rig.cpu, &host.host, 0, 5);
+	study_run(&bench, &study);
+}
+
+static void end(void)
+{
+	assert_int_equal(host.taken, 0);
+	memory_host_free(&host);
+	sampling_close(&rig);
+}
+
+static const uint8_t *study_code(void)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (!strcmp(k->name, "k_study"))
+			return kernel_code + k->offset;
+	return NULL;
+}
+
+static void test_study_of_a_known_program(void **state)
+{
+	(void)state;
+	struct sim_totals before, after;
+	sampling_open(&rig, NULL, 0);
+	memory_host_init(&host);
+	bench_init(&bench, rig.a, &rig.cpu, &host.host, 0, 5);
+	sim_totals(rig.sim, &before);
+	study_run(&bench, &study);
+	sim_totals(rig.sim, &after);
+	char text[2048];
+	struct text t;
+	text_init(&t, text, sizeof(text));
+	study_lines(&t, &study);
+	fputs(text, stderr);
+	for (unsigned p = 0; p < STUDY_PARTS; p++)
+		if (p != STUDY_THREADS && study.parts[p].status != ST_OK)
+			fail_msg("%s: %s", study_part_name(p), study.parts[p].reason);
+	assert_int_equal(study.parts[STUDY_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
+	assert_string_equal(study.parts[STUDY_THREADS].reason, "one thread a core");
+
+	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: means are 2.5, by turns 3, by what the shadow hides more */
+	assert_int_equal(study.loop_count, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct study_values *v = &study.loops[i].trips;
+		assert_true(v->count > 30);
+		assert_in_range(v->mean_milli, 2000, 3900);
+		assert_true(v->least >= 1 && v->most == 4);
+	}
+	/* the argument is c */
+	assert_in_range(study.argument.count, 200, 300);
+	assert_in_range(study.argument.mean_milli, 1300, 1700);
+	assert_int_equal(study.argument.least, 0);
+	assert_int_equal(study.argument.most, 3);
+
+	/* blocks: five turns of the two loops together in each turn of the outer one, and one call */
+	assert_in_range(study.turns, 50, 128);
+	unsigned loops = 0, routine = 0, ret = 0;
+	for (unsigned i = 0; i < study.block_count; i++) {
+		const uint8_t *at = study_code() + study.blocks[i].start;
+		if (at[0] == 0x49 && at[1] == 0x83 && at[2] == 0xC2) /* add r10, 1 */
+			loops += study.blocks[i].executions;
+		if (at[0] == 0x48 && at[1] == 0x01 && at[2] == 0xC8) { /* add rax, rcx */
+			routine = study.blocks[i].executions;
+			ret++;
+		}
+	}
+	assert_int_equal(loops, 5 * study.turns);
+	assert_int_equal(ret, 1);
+	assert_int_equal(routine, study.turns);
+	unsigned even = 0, back = 0;
+	for (unsigned i = 0; i < study.branch_count; i++) {
+		const struct study_branch *b = &study.branches[i];
+		uint8_t op = study_code()[b->at];
+		if (op == 0x74) { /* jz .even */
+			assert_int_equal(b->taken + b->passed, study.turns);
+			assert_in_range(b->taken, study.turns / 4, study.turns * 3 / 4);
+			even++;
+		} else if (op == 0x75) { /* jnz .loop */
+			assert_int_equal(b->taken, study.turns);
+			back++;
+		} else if (op == 0x72) { /* ends once a turn */
+			assert_int_equal(b->passed, study.turns);
+		}
+	}
+	assert_int_equal(even + back, 2);
+	assert_in_range(study.calls, 8, 16);
+	assert_int_equal(study.call_sites, 1);
+	/* precise cycles: the shadow of 8 cycles and the wait for a retirement are all that is missing */
+	assert_true(study.cycle_records > 40);
+	assert_in_range(study.cycles_milli, 950, 1001);
+	assert_true(study.cycle_records_inside * 10 >= study.cycle_records * 9);
+	assert_true(study.addresses > 50);
+	assert_int_equal(study.addresses_right, study.addresses);
+	assert_int_equal(study.nt_lines_stored, 4096);
+	assert_in_range(study.nt_lines[0], 4096, 4100);
+	assert_int_equal(study.nt_lines[1] + study.read_lines[1], 0);
+	assert_in_range(study.read_lines[0], 8000, 8400);
+	assert_true(study.loads > 10000);
+	assert_int_equal(study.loads, study.sources);
+	assert_true(after.instructions - before.instructions < 2000000);
+	end();
+}
+
+static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
+static void no_lbr(struct machine *m) { m->pmu_lbr_pairs = 0; m->pmu_lbr_select = 0; }
+static void hits_overcounted(struct machine *m)
+{
+	m->fault_overcount_event = 0x01CB; /* MEM_LOAD_RETIRED.L1D_HIT */
+	m->fault_overcount_thousandths = 1100;
+}
+
+static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
+{
+	(void)state;
+	run_study(no_pebs);
+	assert_int_equal(study.parts[STUDY_TRIPS].status, ST_UNSUPPORTED);
+	assert_string_equal(study.parts[STUDY_TRIPS].reason, "no precise event based sampling (PEBS)");
+	assert_int_equal(study.parts[STUDY_CYCLES].status, ST_UNSUPPORTED);
+	assert_int_equal(study.parts[STUDY_BLOCKS_PART].status, ST_OK);
+	assert_int_equal(study.parts[STUDY_LOADS].status, ST_OK);
+	end();
+	run_study(no_lbr);
+	assert_int_equal(study.parts[STUDY_TRIPS].status, ST_OK);
+	assert_int_equal(study.parts[STUDY_BLOCKS_PART].status, ST_UNSUPPORTED);
+	assert_int_equal(study.parts[STUDY_CALLS].status, ST_UNSUPPORTED);
+	end();
+}
+
+/* Forms of loads; one that overwrote its address; none. */
+static void test_study_operands(void **state)
+{
+	(void)state;
+	static const struct { uint8_t code[10]; unsigned n; enum status status; uint64_t address; unsigned bytes, reg; } cases[] = {
+		{ { 0x48, 0x8B, 0x03 }, 3, ST_OK, 0x3000, 8, 0 },                        /* mov rax, [rbx] */
+		{ { 0x48, 0x8B, 0x00 }, 3, ST_REFUSED, 0, 0, 0 },                        /* mov rax, [rax] */
+		{ { 0x0F, 0xB6, 0x4C, 0x37, 0xFF }, 5, ST_OK, 0xDFFF, 1, 1 },            /* movzx ecx, byte [rdi + rsi - 1] */
+		{ { 0x4C, 0x8B, 0x94, 0xD3, 0x00, 0x01, 0, 0 }, 8, ST_OK, 0x3000 + 8 * 0x2000 + 256, 8, 10 }, /* mov r10, [rbx + rdx*8 + 256] */
+		{ { 0x8B, 0x45, 0xF8 }, 3, ST_OK, 0x4FF8, 4, 0 },                        /* mov eax, [rbp - 8] */
+		{ { 0x48, 0x63, 0x0B }, 3, ST_OK, 0x3000, 4, 1 },                        /* movsxd rcx, dword [rbx] */
+		{ { 0x49, 0x8B, 0x0C, 0x24 }, 4, ST_OK, 0xC000, 8, 1 },                  /* mov rcx, [r12] */
+		{ { 0xE8, 1, 2, 3, 4 }, 5, ST_OK, 0x4400 - 8, 8, 16 },                   /* behind a call: a return */
+		{ { 0x48, 0x89, 0xC8 }, 3, ST_SYNTAX, 0, 0, 0 },                         /* mov rax, rcx */
+		{ { 0x90 }, 1, ST_SYNTAX, 0, 0, 0 },
+	};
+	const uint64_t gpr[16] = { 0x1111, 0x1000, 0x2000, 0x3000, 0x4400, 0x5000, 0x6000, 0x8000, 0, 0, 0, 0, 0xC000 };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		struct operand o;
+		assert_int_equal(operand_before(cases[i].code, cases[i].n, cases[i].n, gpr, &o), cases[i].status);
+		if (cases[i].status != ST_OK)
+			continue;
+		assert_int_equal(o.address, cases[i].address);
+		assert_int_equal(o.bytes, cases[i].bytes);
+		assert_int_equal(o.destination, cases[i].reg);
+	}
+}
+
+/* The standing check sees an event that counts too much. */
+static void test_study_loads_that_do_not_add_up_are_told(void **state)
+{
+	(void)state;
+	run_study(hits_overcounted);
+	assert_int_equal(study.parts[STUDY_LOADS].status, ST_BROKEN);
+	assert_true(study.sources > study.loads);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_study_of_a_known_program),
+		cmocka_unit_test(test_study_what_is_missing_is_said_in_its_part_alone),
+		cmocka_unit_test(test_study_operands),
+		cmocka_unit_test(test_study_loads_that_do_not_add_up_are_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

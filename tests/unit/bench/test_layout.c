@@ -1,0 +1,293 @@
+/* Working sets: one cycle through all nodes, sizes that aim at one level, reasons when there is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/layout.h"
+
+/* Nehalem-EP's caches and TLBs. */
+static struct cpu nehalem(void)
+{
+	struct cpu c = { .cache_count = 3, .tlb = { .dtlb_4k = 64, .dtlb_2m = 32, .stlb_4k = 512 } };
+	c.caches[0] = (struct cpu_cache){ 1, 'D', 8, 64, 32768, 2, false };
+	c.caches[1] = (struct cpu_cache){ 2, 'U', 8, 64, 262144, 2, false };
+	c.caches[2] = (struct cpu_cache){ 3, 'U', 16, 64, 8388608, 16, true };
+	return c;
+}
+
+static const struct row *row(const char *name)
+{
+	for (unsigned i = 0; i < rows_count; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+/* Follows the chain from the first node: how many steps until it is back there. */
+static uint32_t cycle_length(const struct mapping *m, uint64_t start)
+{
+	uint64_t at = start;
+	uint32_t steps = 0;
+	do {
+		assert_true(at >= m->va && at < m->va + m->bytes && at % 64 == 0);
+		at = *(uint64_t *)((uint8_t *)m->host + (at - m->va));
+		steps++;
+	} while (at != start && steps < 1u << 24);
+	return steps;
+}
+
+static void test_layout_every_chase_is_one_cycle(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	for (unsigned i = 0; i < rows_count; i++) {
+		struct shape s;
+		char why[128];
+		struct random random;
+		if (rows[i].order == ORDER_STREAMS || rows[i].order == ORDER_PAIR || rows[i].order == ORDER_CURVE || rows[i].page_bytes == PAGE_1G) /* nothing to link, by itself, too much */
+			continue;
+		assert_int_equal(shape_of_test(&rows[i], &cpu, &s, why, sizeof(why)), ST_OK);
+		for (uint64_t seed = 1; seed <= (s.nodes < 10000 ? 20 : 1); seed++) {
+			struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+			uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes);
+			uint64_t first = 0;
+			random_init(&random, seed);
+			shape_link(&s, &m, &random, work);
+			while (!*(uint64_t *)((uint8_t *)m.host + first))
+				first += 64;
+			assert_int_equal(cycle_length(&m, m.va + first), s.nodes);
+			free(work);
+			free(m.host);
+		}
+	}
+}
+
+static void test_layout_cycle_is_sattolo_for_all_sizes(void **state)
+{
+	(void)state;
+	struct random random;
+	random_init(&random, 7);
+	for (uint32_t n = 2; n < 200; n++) {
+		uint32_t next[200], at = 0, steps = 0;
+		random_cycle(&random, next, n);
+		do {
+			at = next[at];
+			steps++;
+		} while (at != 0 && steps <= n);
+		assert_int_equal(steps, n);
+	}
+}
+
+/* Group order: between two uses of a line of page-table entries lie exactly all other groups. */
+static void test_layout_page_groups_return_after_all_others(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	struct random random;
+	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes), last[4096] = { 0 };
+	random_init(&random, 3);
+	shape_link(&s, &m, &random, work);
+	uint64_t at = m.va;
+	for (uint32_t step = 1; step <= 2 * s.nodes; step++) {
+		uint32_t group = (uint32_t)((at - m.va) / 4096 / 8);
+		if (last[group])
+			assert_int_equal(step - last[group], s.nodes / 8);
+		last[group] = step;
+		at = *(uint64_t *)((uint8_t *)m.host + (at - m.va));
+	}
+	free(work);
+	free(m.host);
+}
+
+/* Pages of 2 MiB that a second level holds too: twice as many, each visited once; the eight whose entries share a line of the
+ * page table one after the other, and no set of the L2 holds more than half its ways. */
+static void test_layout_large_pages_exceed_both_levels(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	struct random random;
+	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.nodes, 2 * cpu.tlb.dtlb_2m);
+	cpu.tlb.stlb_2m = 1024;
+	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.nodes, 2 * 1024);
+	assert_int_equal(s.span_bytes, s.nodes * PAGE_2M);
+	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes,
+	                     .host = mmap(NULL, s.span_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) };
+	assert_ptr_not_equal(m.host, MAP_FAILED);
+	assert_int_equal(madvise(m.host, m.bytes, MADV_NOHUGEPAGE), 0);
+	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes), neighbours = 0;
+	unsigned in_set[512] = { 0 };
+	bool seen[2048] = { false };
+	random_init(&random, 3);
+	shape_link(&s, &m, &random, work);
+	uint64_t at = m.va, group = 0;
+	for (uint32_t step = 0; step < s.nodes; step++) {
+		uint64_t page = (at - m.va) / PAGE_2M;
+		assert_false(seen[page]);
+		seen[page] = true;
+		assert_true(++in_set[at / 64 % 512] <= 4);
+		neighbours += step && page / 8 == group;
+		group = page / 8;
+		at = *(uint64_t *)((uint8_t *)m.host + (at - m.va));
+	}
+	assert_int_equal(at, m.va);
+	assert_in_range(neighbours, s.nodes / 8 * 7 - 1, s.nodes / 8 * 7);
+	free(work);
+	munmap(m.host, m.bytes);
+	cpu.tlb.stlb_2m = 4096;
+	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "one line a page would not stay in the L2");
+}
+
+static void test_layout_footprints_follow_the_caches(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s, base;
+	char why[128];
+	assert_int_equal(shape_of_test(row("load.l1.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 20000, 32768 / 3 * 2);
+	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 2 * 32768, 262144 / 3 * 2);
+	assert_int_equal(shape_of_test(row("load.l3.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 2 * 262144, 8388608 / 3 * 2);
+	assert_int_equal(shape_of_test(row("load.dram_local_big.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 6 * 8388608 - 1024, 6 * 8388608);
+	assert_int_equal(shape_of_test(row("tlb.dtlb_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.nodes, 2 * 64, 512 / 2);
+	assert_int_equal(shape_of_baseline(row("tlb.dtlb_4k.penalty"), &cpu, &s, &base, why, sizeof(why)), ST_OK);
+	assert_int_equal(base.nodes, s.nodes);
+	assert_int_equal(base.span_bytes, s.nodes * 64);
+	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.nodes, 2 * 512, 4 * 512);
+	assert_int_equal(shape_of_test(row("triad.l2.bandwidth"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 2 * 32768, 262144 / 4 * 3);
+	assert_int_equal(s.array_bytes & (s.array_bytes - 1), 0);
+	assert_int_equal(shape_of_test(row("triad.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_true(s.bytes >= 6 * 8388608);
+}
+
+static void test_layout_an_l2_of_two_ways_gives_two_thirds(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s, base;
+	char why[128];
+	cpu.caches[1].ways = 2; /* eight times the L1 */
+	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_in_range(s.bytes, 5 * 32768, 262144 / 3 * 2);
+	/* the baseline's ring meets one line of the test's in its sets, not two */
+	assert_int_equal(shape_of_test(row("load.l2.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(shape_of_baseline(row("load.l2.penalty"), &cpu, &s, &base, why, sizeof(why)), ST_OK);
+	assert_int_equal(base.start_bytes, s.bytes - 131072);
+	assert_int_equal(base.bytes, 4096);
+	assert_int_equal(base.span_bytes, base.start_bytes + base.bytes);
+	struct random random = { 0 };
+	assert_int_equal(shape_node(&base, 1, &random), base.start_bytes + 64);
+	cpu.caches[1].bytes = 16 * 32768; /* half is enough */
+	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.bytes, 6 * 32768);
+}
+
+/* Windows twice as long as a large L1 is, 24 pairs of them and what fills the last level before: no array begins anew. */
+static void test_layout_arrays_in_memory_outlast_the_windows(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	cpu.cache_count = 2;
+	cpu.caches[0].bytes = 131072;
+	cpu.caches[1].bytes = 524288;
+	assert_int_equal(shape_of_test(row("write.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_true(s.array_bytes >= 24 * (2 * 2 * 131072 + 1024 * 256) + 5 * 524288 / 3 * 4);
+}
+
+/* Lines for an L1 of 8 KiB, however many loads a window has. */
+static void test_layout_threads_of_a_core_share_few_lines(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	assert_int_equal(shape_of_test(row("core_to_core.clean_same_core.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.bytes, 4096);
+	assert_int_equal(s.nodes, 64);
+}
+
+/* One line a page: no set of the L1 (DTLB row) or of the L2 (walk row) holds more than half its ways. */
+static void test_layout_page_lines_spread_over_the_sets(void **state)
+{
+	(void)state;
+	static const struct { const char *name; unsigned sets, most; } cases[] = {
+		{ "tlb.dtlb_4k.penalty", 64, 4 }, { "tlb.stlb_walk_4k.penalty", 512, 4 },
+	};
+	struct cpu cpu = nehalem();
+	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
+		struct shape s;
+		char why[128];
+		struct random random;
+		unsigned in_set[512] = { 0 };
+		random_init(&random, 1);
+		assert_int_equal(shape_of_test(row(cases[c].name), &cpu, &s, why, sizeof(why)), ST_OK);
+		for (uint32_t i = 0; i < s.nodes; i++) {
+			unsigned set = (unsigned)(shape_node(&s, i, &random) / 64 % cases[c].sets);
+			in_set[set]++;
+			assert_true(in_set[set] <= cases[c].most);
+		}
+	}
+}
+
+static void test_layout_missing_levels_have_reasons(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	cpu.cache_count = 2;
+	assert_int_equal(shape_of_test(row("load.l3.latency"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "no L3 cache");
+	assert_int_equal(shape_of_test(row("load.dram_local.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	cpu.tlb.stlb_4k = 0;
+	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "no second-level TLB known");
+	cpu.tlb.dtlb_4k = 0;
+	assert_int_equal(shape_of_test(row("tlb.dtlb_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_MISSING);
+	cpu.caches[1].bytes = 49152;
+	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "the level is not some three times as large as the one below");
+	cpu.cache_count = 0;
+	assert_int_equal(shape_of_test(row("load.l1.latency"), &cpu, &s, why, sizeof(why)), ST_MISSING);
+	assert_int_equal(shape_of_test(row("triad.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_MISSING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout_every_chase_is_one_cycle),
+		cmocka_unit_test(test_layout_cycle_is_sattolo_for_all_sizes),
+		cmocka_unit_test(test_layout_page_groups_return_after_all_others),
+		cmocka_unit_test(test_layout_large_pages_exceed_both_levels),
+		cmocka_unit_test(test_layout_footprints_follow_the_caches),
+		cmocka_unit_test(test_layout_page_lines_spread_over_the_sets),
+		cmocka_unit_test(test_layout_an_l2_of_two_ways_gives_two_thirds),
+		cmocka_unit_test(test_layout_arrays_in_memory_outlast_the_windows),
+		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
+		cmocka_unit_test(test_layout_missing_levels_have_reasons),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* Each row with a proof, its lines left in a neighbouring level or in another state: counted, not believed. Rows of pairs
+ * have their own test (test_catalogue). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/multicore/matrix.h"
+#include "bench/measure/measure.h"
+#include "tests/unit/support/closed_loop.h"
+
+/* Changes the row in one thing that its proof is about. False: nothing of it can be changed. */
+static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
+{
+	switch (r->order) {
+	case ORDER_PAIR:
+		return false; /* test_catalogue swaps their kernels */
+	case ORDER_PAGES:
+	case ORDER_PAGE_GROUPS:
+		r->order = ORDER_LINES;
+		r->place = PLACE_L2;
+		r->page_bytes = PAGE_2M;
+		return true;
+	case ORDER_CURVE:
+		if (r->place == PLACE_STLB)
+			r->page_bytes = PAGE_2M; /* few pages, which the TLB holds */
+		else
+			r->prepare = r->prepare == PREPARE_FLUSH ? PREPARE_WARM : PREPARE_FLUSH;
+		return true;
+	case ORDER_GATHER:
+		r->prepare = PREPARE_WARM;
+		return true;
+	case ORDER_STAIRS: /* a chase that goes a sixteenth of the way */
+		kernels[0] = "k_touch_chain";
+		r->kernels = kernels;
+		return true;
+	case ORDER_LOADED:
+		r->node = 1;
+		return true;
+	case ORDER_LINE:
+		r->place = PLACE_L1;
+		return true;
+	case ORDER_MATRIX:
+		r->prepare = r->prepare == PREPARE_EXCLUSIVE ? PREPARE_MODIFIED : PREPARE_EXCLUSIVE;
+		return true;
+	case ORDER_STREAMS:
+		if (r->pair && r->proofs) { /* stores: the kernel of the baseline */
+			*pair = *r->pair;
+			kernels[0] = pair->base;
+			pair->base = r->kernels[0];
+			r->kernels = kernels;
+			r->pair = pair;
+			return true;
+		}
+		break;
+	case ORDER_NODES:
+		if (str_glob("k_write_nt_*", r->kernels[0]))
+			break;
+		r->node = !r->node; /* the other node's memory */
+		return true;
+	default:
+		break;
+	}
+	if (str_glob("k_write_nt_*", r->kernels[0])) { /* goes past every level: the kernel that does not */
+		kernels[0] = "k_write_sse2";
+		r->kernels = kernels;
+	} else if (r->place == PLACE_OTHER_CORE || r->place == PLACE_OTHER_SOCKET) {
+		r->prepare = r->prepare == PREPARE_EXCLUSIVE ? PREPARE_MODIFIED : PREPARE_EXCLUSIVE;
+	} else if (r->node) {
+		r->node = 0;
+	} else if (r->place == PLACE_DRAM) {
+		r->place = PLACE_L3;
+		r->order = r->order == ORDER_STREAMS || r->order == ORDER_CROWD ? r->order : ORDER_LINES;
+		r->baseline = r->baseline == BASELINE_ROWS ? BASELINE_L1 : r->baseline;
+		r->prepare = PREPARE_WARM;
+	} else {
+		r->place = r->place == PLACE_L1 ? PLACE_L2 : r->place == PLACE_L2 ? PLACE_L1 : PLACE_L2;
+	}
+	return true;
+}
+
+/* Of rows whose order `from` .. `to` takes in, none is believed. */
+static void astray_rows(unsigned from, unsigned to, unsigned least)
+{
+	static struct loop_run run;
+	static struct bench bench;
+	unsigned tried = 0, believed = 0;
+
+	loop_open(&run, loop_built_in("nehalem-ep"));
+	bench_init(&bench, &run.guard.access, &run.cpu, &run.host.host, 0, 20090330);
+	for (unsigned i = 0; i < rows_count; i++) {
+		struct row row = rows[i];
+		struct row_pair pair;
+		static struct row_result result;
+		const char *kernels[2] = { NULL, NULL };
+
+		if (!row.proofs || (unsigned)row.order < from || (unsigned)row.order > to || !astray(&row, &pair, kernels))
+			continue;
+		bench_row(&bench, &row, &result);
+		if (result.matrix)
+			run.host.host.put(run.host.host.self, result.matrix, matrix_bytes(&bench));
+		if (result.status == ROW_UNSUPPORTED && result.absent)
+			continue;
+		tried++;
+		if (result.status != ROW_UNPROVEN) {
+			print_error("%s astray: %s, %s%s\n", row.name, row_status_name(result.status), result.proof, result.reason);
+			believed++;
+		}
+	}
+	loop_close(&run);
+	print_message("%u rows\n", tried);
+	assert_int_equal(believed, 0);
+	assert_true(tried >= least);
+}
+
+static void test_neighbour_levels_of_one_core_are_unproven(void **state) { (void)state; astray_rows(ORDER_LINES, ORDER_PAIR, 25); }
+static void test_neighbour_states_of_other_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_ROWS, ORDER_MATRIX, 4); }
+static void test_neighbour_levels_of_all_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_CROWD, ORDER_LINE, 26); }
+static void test_neighbour_curves_and_tables_are_unproven(void **state) { (void)state; astray_rows(ORDER_CURVE, ORDER_GATHER, 8); }
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_neighbour_levels_of_one_core_are_unproven),
+		cmocka_unit_test(test_neighbour_states_of_other_cores_are_unproven),
+		cmocka_unit_test(test_neighbour_levels_of_all_cores_are_unproven),
+		cmocka_unit_test(test_neighbour_curves_and_tables_are_unproven),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* Samples to a value: slopes, medians, deviations, the noise verdict, the proof. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/measure.h"
+
+static void test_reduce_mul_div_rounds_and_saturates(void **state)
+{
+	(void)state;
+	assert_int_equal(mul_div(7, 1, 2), 4);
+	assert_int_equal(mul_div(-7, 1, 2), -4);
+	assert_int_equal(mul_div(1, 1, 3), 0);
+	assert_int_equal(mul_div(2, 1, 3), 1);
+	/* a product beyond 64 bits: 768e9 * 3e9 / 25e6 */
+	assert_int_equal(mul_div(768000000000, 3000000000, 25000000), 92160000000000);
+	assert_int_equal(mul_div(INT64_MAX, 1000, 1), INT64_MAX);
+	assert_int_equal(mul_div(INT64_MIN + 1, 1000, 1), INT64_MIN);
+}
+
+static void test_reduce_median_and_deviation(void **state)
+{
+	(void)state;
+	int64_t odd[] = { 9, 1, 5 }, even[] = { 4, 1, 3, 2 }, values[] = { 1, 2, 3, 4, 100 }, work[5];
+	assert_int_equal(samples_median(odd, 3), 5);
+	assert_int_equal(samples_median(even, 4), 3); /* 2.5, half up */
+	assert_int_equal(samples_mad(values, 5, 3, work), 1);
+}
+
+/* Windows of 10 cycles a unit and 500 of overhead; of ten pairs one has its shorter and one its longer
+ * window hit by something long. */
+static void make_pairs(struct pair *p, unsigned n, int64_t units, int64_t hit)
+{
+	for (unsigned i = 0; i < n; i++) {
+		p[i].shorter = 500 + 10 * units + (i % 10 == 1 ? hit : 0);
+		p[i].longer = 500 + 20 * units + (i % 10 == 2 ? hit : 0);
+	}
+}
+
+static void test_reduce_slope_drops_overhead_and_outliers(void **state)
+{
+	(void)state;
+	struct pair p[20];
+	struct slope s;
+	make_pairs(p, 20, 1000, 50000);
+	assert_int_equal(slope_of(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(s.spread_micro, 0);
+	assert_int_equal(s.samples, 20);
+	assert_int_equal(slope_of(p, 20, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+}
+
+/* Streams in memory go in one rhythm or another: what such a row says is their mean, whichever more windows fall into. */
+static void test_reduce_mean_is_between_rhythms(void **state)
+{
+	(void)state;
+	struct pair p[16];
+	struct slope s;
+	for (unsigned i = 0; i < 16; i++)
+		p[i] = (struct pair){ 500, 500 + (i % 4 ? 10000 : 14000) };
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10666667); /* two of the four and two of the twelve are left out */
+	assert_false(slope_is_sure(p, 16, 23)); /* 1732 / root 15 of 11000, times 2.13 / 1.96 */
+	assert_true(slope_is_sure(p, 16, 22));
+	assert_false(slope_is_sure(p, 4, 7)); /* 1000 of 11000, times 3.18 / 1.96 */
+	assert_true(slope_is_sure(p, 4, 6));
+	p[3].longer += 1000000; /* hit by something long */
+	p[5].shorter += 1000000;
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 11000000);
+	assert_false(slope_is_sure(p, 16, 22));
+	for (unsigned i = 0; i < 16; i++)
+		p[i] = (struct pair){ 500, 10500 };
+	assert_true(slope_is_sure(p, 2, 1000));
+	assert_false(slope_is_sure(p, 1, 1000));
+	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	p[0].longer = 0;
+	p[1].longer = 0;
+	assert_false(slope_is_sure(p, 2, 1000));
+}
+
+/* The minimum of the pairs' slopes would be far too low, or negative: a slow shorter window. */
+static void test_reduce_minimum_is_not_the_least_ratio(void **state)
+{
+	(void)state;
+	struct pair p[20];
+	struct slope s;
+	make_pairs(p, 20, 1000, 9500);
+	assert_int_equal(slope_of(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+}
+
+/* One window that was too fast must not decide on a shared level. */
+static void test_reduce_median_ignores_a_lucky_window(void **state)
+{
+	(void)state;
+	struct pair p[MINIMUM_PAIRS_LEAST];
+	struct slope s;
+	make_pairs(p, MINIMUM_PAIRS_LEAST, 1000, 0);
+	p[4].longer -= 8000;
+	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 2000000);
+}
+
+/* Nor among few, where the least of both lengths need not be of a kind. */
+static void test_reduce_few_windows_have_no_minimum(void **state)
+{
+	(void)state;
+	struct pair p[MINIMUM_PAIRS_LEAST - 1];
+	struct slope s;
+	make_pairs(p, MINIMUM_PAIRS_LEAST - 1, 1000, 0);
+	p[4].longer -= 8000;
+	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST - 1, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+}
+
+static void test_reduce_spread_shows_scatter(void **state)
+{
+	(void)state;
+	struct pair p[9];
+	struct slope s;
+	make_pairs(p, 9, 1000, 0);
+	for (int i = 0; i < 9; i++)
+		p[i].longer += (i - 4) * 1000;
+	assert_int_equal(slope_of(p, 9, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(s.spread_micro, 2000000); /* deviations 0 1 1 2 2 3 3 4 4 */
+}
+
+/* A core whose frequency wanders between rounds: test and clock are slow together. */
+static void test_reduce_by_clock_follows_the_frequency(void **state)
+{
+	(void)state;
+	struct pair test[50], clock[50];
+	struct slope s;
+	for (int i = 0; i < 50; i++) {
+		const int64_t percent = 80 + i; /* ticks of a constant clock in 100 cycles */
+		test[i] = (struct pair){ 300 + 40 * percent, 300 + 80 * percent }; /* 1000 units of 4 cycles */
+		clock[i] = (struct pair){ 200 + 20 * percent, 200 + 40 * percent };
+	}
+	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+	assert_int_equal(s.spread_micro, 0);
+	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+	assert_int_equal(s.samples, 50);
+	assert_int_equal(slope_of(test, 50, 1000, STAT_MINIMUM, &s), ST_OK); /* the least is the frequency's, too */
+	assert_int_equal(s.value_micro, 3200000);
+}
+
+/* Two rounds of five have something else in a window, of whichever length and kernel. */
+static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
+{
+	(void)state;
+	struct pair test[50], clock[50];
+	struct slope s;
+	for (int i = 0; i < 50; i++) {
+		test[i] = (struct pair){ 4300, 8300 };
+		clock[i] = (struct pair){ 2200, 4200 };
+		if (i % 5 == 1)
+			*(i % 2 ? &test[i].longer : &test[i].shorter) += 150 * i;
+		if (i % 5 == 3)
+			*(i % 2 ? &clock[i].longer : &clock[i].shorter) += 30 * i;
+	}
+	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+}
+
+/* Two rounds of three have, more or less of it, what another program's use of the level costs. */
+static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(void **state)
+{
+	(void)state;
+	struct pair test[90], clock[90];
+	struct slope s;
+	for (int i = 0; i < 90; i++) {
+		test[i] = (struct pair){ 0, 4000 + i / 3 % 2 + (i % 3 ? 20 * i : 0) };
+		clock[i] = (struct pair){ 0, 2000 };
+	}
+	assert_int_equal(slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_in_range(s.value_micro, 3999000, 4002000);
+	assert_in_range(s.apart_micro, 1000, 4000); /* of the undisturbed alone */
+	for (int i = 0; i < 90; i++) /* none is another's: spread evenly, their middle */
+		test[i].longer = 4000 + 10 * (i * 7 % 90);
+	assert_int_equal(slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_in_range(s.value_micro, 4200000, 4300000);
+	assert_in_range(s.apart_micro, 400000, 500000);
+}
+
+static void test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for(void **state)
+{
+	(void)state;
+	struct pair test[64], clock[64];
+	struct slope s;
+	for (int i = 0; i < 64; i++) { /* 4.005 cycles a unit, ticks of 32 */
+		test[i] = (struct pair){ 0, (4005 + i % 32) / 32 * 32 };
+		clock[i] = (struct pair){ 0, 2048 };
+	}
+	assert_int_equal(slope_by_clock(test, clock, 64, 1000, 2048, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(s.value_micro, 4000000);
+	assert_int_equal(slope_by_clock(test, clock, 64, 1000, 2048, STAT_MINIMUM, &s), ST_OK);
+	assert_in_range(s.value_micro, 3999000, 4008000);
+}
+
+static void test_reduce_by_clock_that_stands_still_is_a_range_error(void **state)
+{
+	(void)state;
+	const struct pair test[3] = { { 100, 200 }, { 100, 200 }, { 100, 300 } };
+	struct pair clock[3] = { { 50, 50 }, { 60, 50 }, { 50, 150 } };
+	struct slope s;
+	assert_int_equal(slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_OK); /* the third alone */
+	assert_int_equal(s.value_micro, 20000000);
+	assert_int_equal(s.samples, 1);
+	clock[2].longer = 50;
+	assert_int_equal(slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
+	assert_int_equal(slope_by_clock(test, clock, 0, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
+}
+
+static void test_reduce_nothing_is_a_range_error(void **state)
+{
+	(void)state;
+	struct pair p = { 1, 2 };
+	struct slope s;
+	assert_int_equal(slope_of(&p, 0, 1000, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(slope_of(&p, 1, 0, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(slope_of(&p, SAMPLES_MAX + 1, 1, STAT_MEDIAN, &s), ST_RANGE);
+}
+
+static void test_reduce_noise_verdict(void **state)
+{
+	(void)state;
+	const char *why;
+	assert_false(is_noisy(200, 10000, 5, STAT_MINIMUM, &why));
+	assert_string_equal(why, "");
+	assert_true(is_noisy(201, 10000, 5, STAT_MINIMUM, &why));
+	assert_false(is_noisy(1000, 10000, 5, STAT_MEDIAN, &why));
+	assert_true(is_noisy(1001, 10000, 5, STAT_MEDIAN, &why));
+	assert_true(is_noisy(0, 10000, 2, STAT_MEDIAN, &why));
+	assert_non_null(strstr(why, "3 samples"));
+	assert_true(is_noisy(0, 0, 5, STAT_MEDIAN, &why));
+}
+
+static void test_reduce_proof_holds_only_within_bounds(void **state)
+{
+	(void)state;
+	static const struct row_proof proofs[] = { { "HITS", 990, 1010, false }, { "MISSES", -10, 10, false } };
+	static const struct { int64_t hits, misses; bool holds; } cases[] = {
+		{ 1000, 0, true }, { 990, 10, true }, { 1010, -10, true },
+		{ 989, 0, false }, { 1011, 0, false }, { 1000, 11, false }, { 0, 0, false },
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char at[160];
+		struct text t;
+		int64_t counts[] = { cases[i].hits, cases[i].misses };
+		text_init(&t, at, sizeof(at));
+		assert_int_equal(proof_holds(proofs, 2, counts, "load", &t), cases[i].holds);
+		if (i == 0)
+			assert_string_equal(at, "HITS 1.000 per load, MISSES 0.000 per load");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reduce_mul_div_rounds_and_saturates),
+		cmocka_unit_test(test_reduce_median_and_deviation),
+		cmocka_unit_test(test_reduce_slope_drops_overhead_and_outliers),
+		cmocka_unit_test(test_reduce_mean_is_between_rhythms),
+		cmocka_unit_test(test_reduce_minimum_is_not_the_least_ratio),
+		cmocka_unit_test(test_reduce_few_windows_have_no_minimum),
+		cmocka_unit_test(test_reduce_median_ignores_a_lucky_window),
+		cmocka_unit_test(test_reduce_spread_shows_scatter),
+		cmocka_unit_test(test_reduce_by_clock_follows_the_frequency),
+		cmocka_unit_test(test_reduce_by_clock_leaves_disturbed_rounds_out),
+		cmocka_unit_test(test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not),
+		cmocka_unit_test(test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for),
+		cmocka_unit_test(test_reduce_by_clock_that_stands_still_is_a_range_error),
+		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
+		cmocka_unit_test(test_reduce_noise_verdict),
+		cmocka_unit_test(test_reduce_proof_holds_only_within_bounds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* The benchmark table: its rows are complete, and a changed method has a changed revision. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/measure/measure.h"
+
+static void test_rows_are_complete(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < rows_count; i++) {
+		const struct row *r = &rows[i];
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(r->name, rows[k].name);
+		assert_true(strlen(r->name) < 48);
+		assert_true(r->asks[0] && r->source[0] && r->budget && r->revision && r->suites && r->window);
+		assert_non_null(r->kernels[0]);
+		for (const char *const *k = r->kernels; *k; k++)
+			assert_non_null(kernel_find(*k));
+		assert_true(r->order == ORDER_PAIR ? r->pair != NULL : !r->pair || r->order == ORDER_STREAMS);
+		if (r->pair) { /* of a stream, the kernel of its baseline */
+			assert_int_equal(r->window % r->pair->events, 0);
+			assert_true(!r->pair->base || kernel_find(r->pair->base));
+			assert_true(!r->pair->counted || r->proofs);
+		} else if (r->order != ORDER_STREAMS && r->order != ORDER_CROWD && r->order != ORDER_NODES && r->order != ORDER_CURVE && r->order != ORDER_GATHER && r->kind != KIND_SAMPLED)
+			assert_int_equal(r->window % kernel_find(r->kernels[0])->loads, 0);
+		assert_int_equal(r->kind == KIND_PENALTY, r->baseline != BASELINE_NONE);
+		assert_int_equal(r->order == ORDER_CURVE, r->curve != NULL);
+		assert_int_equal(r->kind == KIND_SIZE, r->unit == UNIT_ENTRIES);
+		assert_int_equal(r->kind == KIND_SAMPLED, r->unit == UNIT_INSTRUCTIONS || r->unit == UNIT_LINES);
+		assert_int_equal(r->kind == KIND_THROUGHPUT, r->unit == UNIT_BYTES_PER_SECOND);
+		if (r->confirmed_by[0]) {
+			bool found = false;
+			for (unsigned k = 0; k < rows_count; k++)
+				found = found || !strcmp(rows[k].name, r->confirmed_by);
+			assert_true(found);
+		}
+	}
+}
+
+/* What a whole suite may cost on a simulated Nehalem-EP: it runs at 0.5 to 1 million instructions a
+ * second under QEMU's TCG. */
+static void test_rows_budgets_keep_to_the_suites(void **state)
+{
+	(void)state;
+	uint64_t quick = 0, full = 0;
+	for (unsigned i = 0; i < rows_count; i++) {
+		quick += rows[i].suites & SUITE_QUICK ? rows[i].budget : 0;
+		full += rows[i].suites & SUITE_FULL ? rows[i].budget : 0;
+	}
+	assert_true(quick <= 9000000);
+	assert_true(full <= 120000000);
+}
+
+/* tests/methods.txt: "name revision fingerprint" a row. */
+static void test_rows_changed_method_has_changed_revision(void **state)
+{
+	(void)state;
+	FILE *f = fopen("tests/methods.txt", "r");
+	char name[64];
+	unsigned revision, bad = 0;
+	unsigned long long print;
+	bool seen[256] = { false };
+
+	assert_non_null(f);
+	while (fscanf(f, "%63s %u %llx", name, &revision, &print) == 3)
+		for (unsigned i = 0; i < rows_count; i++)
+			if (!strcmp(rows[i].name, name) && rows[i].revision == revision) {
+				seen[i] = true;
+				if (print != row_fingerprint(&rows[i])) {
+					print_error("%s: kernel or parameters have changed: raise its revision, and add\n%s %u %016llx\n",
+					            name, name, revision + 1, (unsigned long long)row_fingerprint(&rows[i]));
+					bad++;
+				}
+			}
+	fclose(f);
+	for (unsigned i = 0; i < rows_count; i++)
+		if (!seen[i]) {
+			print_error("tests/methods.txt lacks this line:\n%s %u %016llx\n", rows[i].name, rows[i].revision,
+			            (unsigned long long)row_fingerprint(&rows[i]));
+			bad++;
+		}
+	assert_int_equal(bad, 0);
+}
+
+static void test_rows_fingerprint_sees_every_parameter(void **state)
+{
+	(void)state;
+	static const struct row_proof_set other[] = { { { { "SOMETHING", 1, 2, false } } }, { { { "", 0, 0, false } } } };
+	const struct row *base = &rows[0];
+	uint64_t print = row_fingerprint(base);
+	struct row r = *base;
+	r.window *= 2;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.order = ORDER_PAGES;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.prepare = PREPARE_FLUSH;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.statistic = STAT_MEDIAN;
+	assert_true(row_fingerprint(&r) != print);
+	r = *base, r.proofs = other;
+	assert_true(row_fingerprint(&r) != print);
+	static const struct row_pair pair = { .base = "k_nop", .events = 1, .iterations = 1 }, wider = { .base = "k_nop", .events = 2, .iterations = 1 };
+	r = *base, r.pair = &pair;
+	print = row_fingerprint(&r);
+	r.pair = &wider;
+	assert_true(row_fingerprint(&r) != print);
+	print = row_fingerprint(base);
+	r = *base, r.asks = "another wording";
+	assert_true(row_fingerprint(&r) == print);
+}
+
+static bool has_all(const struct processor *p, const struct row_proof_set *set)
+{
+	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++)
+		if (!event_find(p, set->proofs[i].event))
+			return false;
+	return true;
+}
+
+/* tables/unprovable.csv: each line names a row that has proofs, none of which its processor has. */
+static void test_rows_unprovable_ones_lack_every_proof(void **state)
+{
+	(void)state;
+	unsigned bad = 0;
+
+	assert_true(unprovable_count >= 8);
+	for (unsigned i = 0; i < unprovable_count; i++) {
+		const struct unprovable *u = &unprovable[i];
+		const struct processor *p = NULL;
+		const struct row *r = NULL;
+
+		for (unsigned k = 0; k < processor_count; k++)
+			p = strcmp(processors[k].name, u->processor) ? p : &processors[k];
+		for (unsigned k = 0; k < rows_count; k++)
+			r = strcmp(rows[k].name, u->row) ? r : &rows[k];
+		if (!p || !r || !r->proofs) {
+			print_error("%s, %s: no such row, or it needs no proof\n", u->processor, u->row);
+			bad++;
+			continue;
+		}
+		for (const struct row_proof_set *set = r->proofs; set->proofs[0].event[0]; set++)
+			if (has_all(p, set)) {
+				print_error("%s, %s: %s proves it\n", u->processor, u->row, set->proofs[0].event);
+				bad++;
+			}
+	}
+	assert_int_equal(bad, 0);
+}
+
+/* Whether a paragraph's title, "**name, name.**" at the start of a line, has the name or all of it but the kind. */
+static bool titled(const char *page, const char *name)
+{
+	char stem[64];
+	snprintf(stem, sizeof(stem), "%s", name);
+	*strrchr(stem, '.') = 0;
+	for (const char *at = page; (at = strstr(at, "\n**")); at++) {
+		const char *end = strstr(at + 3, "**");
+		for (const char *in = at; end && (in = strstr(in, stem)) && in < end; in++) {
+			const char *behind = in + strlen(stem);
+			bool whole = !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", in[-1]) && !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", *behind);
+			if (whole && (*behind != '.' || !strncmp(in, name, strlen(name)) || behind[1] == '*'))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* docs/penalties.md: what each row asks, how, and what distorts it; and its four columns. */
+static void test_rows_each_has_its_paragraph(void **state)
+{
+	(void)state;
+	FILE *f = fopen("docs/penalties.md", "r");
+	static char page[1 << 18];
+	unsigned bad = 0;
+
+	assert_non_null(f);
+	page[fread(page, 1, sizeof(page) - 1, f)] = 0;
+	fclose(f);
+	assert_false(titled(page, "load.l9.latency"));
+	for (unsigned i = 0; i < rows_count; i++) {
+		char line[80];
+		snprintf(line, sizeof(line), "\n| %s |", rows[i].name);
+		if (!titled(page, rows[i].name) || !strstr(page, line)) {
+			print_error("%s: docs/penalties.md has no %s\n", rows[i].name, strstr(page, line) ? "paragraph" : "line in its table (make penalties)");
+			bad++;
+		}
+	}
+	assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_complete),
+		cmocka_unit_test(test_rows_budgets_keep_to_the_suites),
+		cmocka_unit_test(test_rows_changed_method_has_changed_revision),
+		cmocka_unit_test(test_rows_fingerprint_sees_every_parameter),
+		cmocka_unit_test(test_rows_unprovable_ones_lack_every_proof),
+		cmocka_unit_test(test_rows_each_has_its_paragraph),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

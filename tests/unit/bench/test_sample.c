@@ -1,0 +1,209 @@
+/* bench/sampling/sample.c: the load-latency event beside the chase, on whole and on broken machines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/sampling/sample.h"
+#include "bench/suite/suite.h"
+#include "tests/unit/support/memory_host.h"
+#include "tests/unit/support/sampling_rig.h"
+
+static struct sampling_rig rig;
+static struct memory_host host;
+static struct suite_summary summary;
+
+static void run_suite(void (*change)(struct machine *m), const char *suite)
+{
+	struct suite_settings s = { .suite = suite };
+	sampling_open(&rig, change, 0);
+	memory_host_init(&host);
+	assert_int_equal(suite_run(rig.a, &rig.cpu, &s, &host.host, &summary), ST_OK);
+}
+
+static void end(void)
+{
+	assert_int_equal(host.taken, 0);
+	memory_host_free(&host);
+	sampling_close(&rig);
+}
+
+static const struct row_result *row(const char *name)
+{
+	const struct row_result *r = memory_host_result(&host, name);
+	assert_non_null(r);
+	return r;
+}
+
+/* Every record names the row's source and a true address; the values are within 2 % of the chases'. */
+static void test_sample_latency_event_agrees_with_each_chase(void **state)
+{
+	(void)state;
+	static const struct { const char *row; unsigned code; } cases[] = {
+		{ "load.l1.latency", 1 }, { "load.l2.latency", 3 }, { "load.l3.latency", 4 }, { "load.dram_local.latency", 12 } };
+	run_suite(NULL, "load.*.latency");
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const struct row_result *r = row(cases[i].row);
+		const struct sample_result *s = &r->sample;
+		assert_int_equal(r->status, ROW_OK);
+		assert_int_equal(s->verdict, SAMPLE_AGREES);
+		assert_in_range(s->records, 150, 700);
+		assert_int_equal(s->sources[cases[i].code].count, s->records);
+		assert_int_equal(s->wrong_address, 0);
+		assert_true(s->outside < 8);
+		assert_in_range(s->difference_milli + 20, 0, 40);
+		assert_true(s->lost_known);
+		assert_int_equal(s->lost, 0);
+		assert_false(s->full);
+		/* one load in three is tagged */
+		assert_in_range(s->fraction_milli, 310, 360);
+		/* only loads of 4 cycles fall into a shadow of 8 */
+		if (i > 0)
+			assert_true(s->shadow_milli < 20);
+		else
+			assert_in_range(s->shadow_milli, 100, 700);
+	}
+	const char *json = memory_host_file(&host, "results.json");
+	assert_null(json_problem(json));
+	assert_non_null(strstr(json, "\"latency_event\": {\"verdict\": \"agrees\""));
+	assert_non_null(strstr(json, "\"sources\": {\"L2_HIT\": {\"count\": "));
+	end();
+}
+
+/* No row takes the code that its own becomes: 5 would make another socket's modified line of LOCAL_DRAM_EXCLUSIVE. */
+static void other_sources(struct machine *m) { m->fault_data_source_flip = 7; }
+static void drop(struct machine *m) { m->fault_pebs_drop_every = 4; }
+static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
+static void no_threshold(struct machine *m) { m->fault_msr_missing = 0x3F6; }
+
+static void test_sample_wrong_data_source_leaves_no_row_ok(void **state)
+{
+	(void)state;
+	run_suite(other_sources, "load.*.latency");
+	unsigned tables = 0;
+	for (unsigned i = 0; i < host.result_count; i++) {
+		if (host.results[i].row->order == ORDER_STAIRS) { /* a chase of each size: none is sampled */
+			tables++;
+			continue;
+		}
+		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
+		assert_int_equal(host.results[i].sample.verdict, SAMPLE_UNPROVEN);
+		assert_non_null(strstr(host.results[i].reason, "latency event: 0 of "));
+	}
+	assert_int_equal(summary.unexpected, summary.rows - tables);
+	end();
+}
+
+static void test_sample_dropped_records_are_counted_and_said(void **state)
+{
+	(void)state;
+	run_suite(drop, "load.l2.latency,load.l3.latency");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct sample_result *s = &host.results[i].sample;
+		char line[1024], lost[32];
+		struct text t;
+		/* a quarter lost may all be of one kind: the row is no longer ok */
+		assert_int_equal(s->verdict, SAMPLE_UNPROVEN);
+		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
+		assert_non_null(strstr(host.results[i].reason, "records were lost"));
+		assert_true(s->lost_known);
+		assert_in_range(3 * s->lost, s->records + s->outside - 4, s->records + s->outside + 4); /* every fourth */
+		text_init(&t, line, sizeof(line));
+		suite_table_line(&t, &host.results[i]);
+		snprintf(lost, sizeof(lost), "; %u lost", s->lost);
+		assert_non_null(strstr(line, lost));
+	}
+	end();
+}
+
+/* What is missing costs the sampling alone. */
+static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state)
+{
+	(void)state;
+	run_suite(no_pebs, "load.*.latency");
+	for (unsigned i = 0; i < host.result_count; i++) {
+		assert_int_equal(host.results[i].status, ROW_OK);
+		if (host.results[i].row->order == ORDER_STAIRS)
+			continue;
+		assert_int_equal(host.results[i].sample.verdict, SAMPLE_UNSUPPORTED);
+		assert_string_equal(host.results[i].sample.reason, "no precise event based sampling (PEBS)");
+	}
+	end();
+	run_suite(no_threshold, "load.l2.latency");
+	assert_int_equal(host.results[0].status, ROW_OK);
+	assert_int_equal(host.results[0].sample.verdict, SAMPLE_FAULT);
+	assert_string_equal(host.results[0].sample.reason, "a register could not be written");
+	end();
+}
+
+/* A machine whose loads a backend maps to other addresses than it records: told by each record. */
+static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint64_t limit)
+{
+	struct guard *g = self;
+	enum status s = g->under->ops->run(g->under->self, jobs, n, limit);
+	uint8_t *ds = g->under->ops->ds(g->under->self, 0);
+	uint64_t base, index;
+	memcpy(&base, ds + 0x20, 8);
+	memcpy(&index, ds + 0x28, 8);
+	for (uint64_t at = base; base && at < index; at += 0xB0)
+		ds[at - (WINDOW_DS) + 0x98] ^= 0x40; /* the line beside */
+	return s;
+}
+
+static void test_sample_wrong_addresses_are_unproven(void **state)
+{
+	(void)state;
+	struct suite_settings s = { .suite = "load.l2.latency" };
+	sampling_open(&rig, NULL, 0);
+	memory_host_init(&host);
+	struct access_ops ops = *rig.a->ops;
+	ops.run = run_then_forge;
+	rig.guard.access.ops = &ops;
+	assert_int_equal(suite_run(rig.a, &rig.cpu, &s, &host.host, &summary), ST_OK);
+	assert_int_equal(host.results[0].sample.verdict, SAMPLE_UNPROVEN);
+	assert_int_equal(host.results[0].sample.wrong_address, host.results[0].sample.records);
+	assert_int_equal(host.results[0].status, ROW_UNPROVEN);
+	end();
+}
+
+static void test_sample_statistics(void **state)
+{
+	(void)state;
+	struct sample_source s;
+	uint32_t v[100], one = 7;
+	for (unsigned i = 0; i < 100; i++)
+		v[i] = (i * 37 + 11) % 100 + 1; /* 1 .. 100, shuffled */
+	sample_describe(v, 100, &s);
+	assert_int_equal(s.count, 100);
+	assert_int_equal(s.mean_milli, 50500);
+	assert_int_equal(s.median, 50);
+	assert_int_equal(s.p10, 10);
+	assert_int_equal(s.p90, 90);
+	assert_int_equal(s.p99, 99);
+	static const uint32_t expected[8] = { 1, 2, 4, 8, 16, 32, 37, 0 };
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(s.histogram[i], expected[i]);
+	sample_describe(&one, 1, &s);
+	assert_int_equal(s.p10, 7);
+	assert_int_equal(s.p99, 7);
+	sample_describe(v, 0, &s);
+	assert_int_equal(s.count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sample_latency_event_agrees_with_each_chase),
+		cmocka_unit_test(test_sample_wrong_data_source_leaves_no_row_ok),
+		cmocka_unit_test(test_sample_dropped_records_are_counted_and_said),
+		cmocka_unit_test(test_sample_without_pebs_is_unsupported_with_the_reason),
+		cmocka_unit_test(test_sample_wrong_addresses_are_unproven),
+		cmocka_unit_test(test_sample_statistics),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

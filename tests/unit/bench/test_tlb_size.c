@@ -1,0 +1,77 @@
+/* The TLB's levels are measured where CPUID does not enumerate it: rows about pages are right whatever its size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+
+/* Rows about pages on a built-in machine with so many entries are as expected, `least` of them judged. */
+static void rows_are_right(const char *machine, const char *entries, unsigned least)
+{
+	static struct loop_run r;
+	char *text = loop_changed(loop_built_in(machine), "stlb", "entries", entries);
+	unsigned missed, met;
+
+	loop_open(&r, text);
+	loop_suite(&r, "tlb.*,frontend.itlb_walk.*");
+	met = loop_meets(&r, text, &missed);
+	assert_int_equal(missed, 0);
+	assert_true(met >= least);
+	loop_close(&r);
+	free(text);
+}
+
+static void test_second_level_of_any_size_is_found(void **state)
+{
+	(void)state;
+	rows_are_right("nehalem-ep", "256", 6);
+	rows_are_right("nehalem-ep", "1024", 6);
+	rows_are_right("core2", "512", 6);
+}
+
+static void test_second_level_that_is_not_there_is_not_measured(void **state)
+{
+	(void)state;
+	rows_are_right("nehalem-ep", "0", 6);
+	rows_are_right("skylake-sp", "0", 6);
+}
+
+/* A first level of another size than the descriptor has: rows about pages and loads from memory are as expected. */
+static void first_level(const char *machine, const char *key, const char *entries)
+{
+	static struct loop_run r;
+	char *text = loop_changed(loop_built_in(machine), "dtlb", key, entries);
+	unsigned missed, met;
+
+	loop_open(&r, text);
+	loop_suite(&r, "load.dram_local.latency,load.fill_buffer.latency,tlb.dtlb_4k.penalty,tlb.walk_2m.penalty");
+	met = loop_meets(&r, text, &missed);
+	assert_int_equal(missed, 0);
+	assert_int_equal(met, 4);
+	for (unsigned i = 0; i < r.host.result_count; i++)
+		assert_true(r.host.results[i].status == ROW_OK || r.host.results[i].absent);
+	loop_close(&r);
+	free(text);
+}
+
+static void test_first_level_of_any_size_is_found(void **state)
+{
+	(void)state;
+	first_level("nehalem-ep", "large_entries", "8");
+	first_level("nehalem-ep", "large_entries", "64");
+	first_level("nehalem-ep", "entries", "128");
+	first_level("haswell-ep", "large_entries", "8");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_second_level_of_any_size_is_found),
+		cmocka_unit_test(test_first_level_of_any_size_is_found),
+		cmocka_unit_test(test_second_level_that_is_not_there_is_not_measured),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

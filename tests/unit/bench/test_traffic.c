@@ -1,0 +1,122 @@
+/* Bytes by channel of memory and by link between sockets, beside the rows of streams, on simulated Haswell-EP machines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+
+static struct loop_run r;
+
+/* `total` bytes a second evenly over n places within 1 %; where there are none, less than a hundredth of the row's own. */
+static void shared(const struct row_result *row, const char *what, const int64_t *bytes, unsigned n, int64_t total)
+{
+	const int64_t slack = (total ? total : row->value_milli / 1000) / 100 / n;
+	for (unsigned i = 0; i < n; i++)
+		if (bytes[i] < total / n - slack || bytes[i] > total / n + slack)
+			fail_msg("%s: %s %u: %lld bytes/s, not %lld", row->name, what, i, (long long)bytes[i], (long long)total / n);
+}
+
+struct moved { int64_t read, written, received, sent; };
+
+static void socket_moved(const struct row_result *row, unsigned at, unsigned channels, unsigned links, struct moved m)
+{
+	const struct traffic_socket *s = &row->traffic.at[at];
+	assert_int_equal(s->channels, channels);
+	assert_int_equal(s->links, links);
+	shared(row, "read from channel", &s->bytes[TRAFFIC_READ], channels, m.read);
+	shared(row, "written to channel", &s->bytes[TRAFFIC_WRITE], channels, m.written);
+	shared(row, "received by link", &s->bytes[TRAFFIC_RECEIVED], links, m.received);
+	shared(row, "sent by link", &s->bytes[TRAFFIC_SENT], links, m.sent);
+}
+
+static const struct row_result *result(const char *name)
+{
+	const struct row_result *row = memory_host_result(&r.host, name);
+	assert_non_null(row);
+	if (row->status != ROW_OK)
+		fail_msg("%s: %s", name, row->reason);
+	return row;
+}
+
+/* What the kernel reads and writes of each 3 parts of its bytes: the asking socket's links bring and take what the other
+ * socket's channels give and get; nothing else moves. */
+static void from_node_to_node(unsigned channels, unsigned links)
+{
+	static const struct { const char *name; unsigned reads, writes; } streams[] = {
+		{ "read.node_remote.bandwidth", 1, 0 }, { "write.node_remote_nt.bandwidth", 0, 1 },
+		{ "copy.node_remote_nt.bandwidth", 1, 1 }, { "triad.node_remote_nt.bandwidth", 2, 1 },
+	};
+	loop_suite(&r, "*.node_remote*");
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		const struct row_result *row = result(streams[i].name);
+		const int64_t part = row->value_milli / 1000 / (streams[i].reads + streams[i].writes), in = part * streams[i].reads, out = part * streams[i].writes;
+		assert_int_equal(row->traffic.sockets, 2);
+		assert_int_not_equal(row->traffic.at[0].socket, row->traffic.at[1].socket);
+		socket_moved(row, 0, channels, links, (struct moved){ .received = in, .sent = out });
+		socket_moved(row, 1, channels, links, (struct moved){ .read = in, .written = out, .received = out, .sent = in });
+		print_message("# %s: %lld MB/s read, %lld written, over %u links\n", row->name, (long long)in / 1000000, (long long)out / 1000000, links);
+	}
+}
+
+static void test_traffic_between_nodes_by_channel_and_link(void **state)
+{
+	(void)state;
+	loop_open(&r, loop_built_in("haswell-ep"));
+	from_node_to_node(4, 2);
+	loop_close(&r);
+}
+
+static void test_traffic_over_one_link(void **state)
+{
+	(void)state;
+	char *one = loop_changed(loop_built_in("haswell-ep"), "uncore", "qpi_links", "1");
+	loop_open(&r, one);
+	from_node_to_node(4, 1);
+	loop_close(&r);
+	free(one);
+}
+
+/* Each core in memory of its own node: half of all bytes a socket, none over a link. One core: those of its socket alone. */
+static void test_traffic_within_nodes_stays_off_the_links(void **state)
+{
+	(void)state;
+	loop_open(&r, loop_built_in("haswell-ep"));
+	loop_suite(&r, "read.dram_all.bandwidth,read.dram.bandwidth");
+	const struct row_result *all = result("read.dram_all.bandwidth"), *one = result("read.dram.bandwidth");
+	assert_int_equal(all->traffic.sockets, 2);
+	for (unsigned i = 0; i < 2; i++)
+		socket_moved(all, i, 4, 2, (struct moved){ .read = all->value_milli / 2000 });
+	assert_int_equal(one->traffic.sockets, 1);
+	socket_moved(one, 0, 4, 2, (struct moved){ .read = one->value_milli / 1000 });
+	loop_close(&r);
+}
+
+/* A processor whose uncore does not tell links still tells channels, of both sockets. */
+static void test_traffic_without_link_events(void **state)
+{
+	(void)state;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	loop_suite(&r, "read.node_remote.bandwidth");
+	const struct row_result *row = result("read.node_remote.bandwidth");
+	assert_int_equal(row->traffic.sockets, 2);
+	assert_int_equal(row->traffic.at[0].links + row->traffic.at[1].links, 0);
+	assert_int_equal(row->traffic.at[1].channels, 3);
+	shared(row, "read from channel", &row->traffic.at[1].bytes[TRAFFIC_READ], 3, row->value_milli / 1000);
+	shared(row, "read from own channel", &row->traffic.at[0].bytes[TRAFFIC_READ], 3, 0);
+	loop_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_traffic_between_nodes_by_channel_and_link),
+		cmocka_unit_test(test_traffic_over_one_link),
+		cmocka_unit_test(test_traffic_within_nodes_stays_off_the_links),
+		cmocka_unit_test(test_traffic_without_link_events),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

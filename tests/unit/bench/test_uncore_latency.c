@@ -1,0 +1,149 @@
+/* Latency taken apart on simulated Haswell-EP machines: time in the table of requests beside the chase, for hits, local and
+ * remote misses, and whether the parts of a load add up to it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+
+static const char *const rows_wanted[] = {
+	"load.l3.latency", "load.l3_clean_other_core.latency", "load.l3_modified_other_core.latency", "load.remote_l3_clean.latency",
+	"load.dram_local.latency", "load.dram_remote.latency",
+};
+#define ROWS_WANTED "load.l3.latency,load.l3_clean_other_core.latency,load.l3_modified_other_core.latency,load.remote_l3_clean.latency," \
+	"load.dram_local.latency,load.dram_remote.latency"
+
+static struct loop_run r;
+
+static void within(const char *row, const char *how, int64_t milli, int64_t expect)
+{
+	if (milli < expect * 95 / 100 || milli > expect * 105 / 100)
+		fail_msg("%s: %s %lld, expected %lld within 5 %%", row, how, (long long)milli, (long long)expect);
+}
+
+/* Uncore cycles in core cycles, at the clocks that the row measured. */
+static int64_t core_milli(const struct row_result *row, int64_t uncore_milli)
+{
+	return (int64_t)((__int128)uncore_milli * (int64_t)row->core_hz / (int64_t)row->queue.uncore_hz);
+}
+
+/* By boxes: every load had one entry, of its own kind, held as long as the queue method says; its page in memory, if that is
+ * where it went; eight flits of data, if it came over a link. */
+static void by_boxes(const struct row_result *row)
+{
+	const struct apart_result *a = &row->queue.apart;
+	const bool remote_memory = strstr(row->name, "dram_remote"), other_socket = strstr(row->name, "remote_l3"), memory = strstr(row->name, "dram");
+	const enum apart_answer of = remote_memory ? APART_REMOTE : memory || other_socket ? APART_LOCAL : APART_HIT;
+	assert_true(a->there);
+	fprintf(stderr, "%36s ingress %lld, held", "", (long long)a->ingress_milli);
+	for (unsigned i = 0; i < APART_ANSWERS; i++)
+		fprintf(stderr, " %lld of %lld", (long long)a->held_milli[i], (long long)a->entries_milli[i]);
+	fprintf(stderr, ", pages %lld %lld %lld, flits %lld\n", (long long)a->pages_milli[0], (long long)a->pages_milli[1],
+	        (long long)a->pages_milli[2], (long long)a->flits_milli);
+	for (unsigned i = 0; i < APART_ANSWERS; i++)
+		if (i == of) {
+			within(row->name, "entries are", a->entries_milli[i], 1000);
+			within(row->name, "an entry is held", a->held_milli[i], row->queue.uncore_milli);
+		} else {
+			assert_in_range(a->entries_milli[i], 0, 50);
+		}
+	assert_in_range(a->ingress_milli, 0, 1000); /* one load at a time waits for nobody */
+	if (memory)
+		within(row->name, "pages found are", a->pages_milli[APART_PAGE_HIT] + a->pages_milli[APART_PAGE_EMPTY] + a->pages_milli[APART_PAGE_MISS], 1000);
+	if (remote_memory || other_socket)
+		within(row->name, "flits are", a->flits_milli, 8000);
+	else
+		assert_in_range(a->flits_milli, 0, 100);
+}
+
+static void taken_apart(const char *what, const char *text)
+{
+	char *format = loop_format();
+	loop_open(&r, text);
+	loop_suite(&r, ROWS_WANTED);
+	const struct row_result *l3 = memory_host_result(&r.host, "load.l3.latency");
+	assert_non_null(l3);
+	fprintf(stderr, "%s, core cycles\n%-36s %10s %10s %10s %10s %10s\n", what, "", "chase", "TOR", "core + L3", "home", "sum");
+	for (size_t i = 0; i < sizeof(rows_wanted) / sizeof(rows_wanted[0]); i++) {
+		const struct row_result *row = memory_host_result(&r.host, rows_wanted[i]);
+		struct expectation q;
+		assert_non_null(row);
+		if (row->status != ROW_OK || row->queue.verdict != QUEUE_OK)
+			fail_msg("%s: %s; queue %s %s", row->name, row->reason, queue_verdict_name(row->queue.verdict), row->queue.reason);
+		assert_int_equal(expect_queue(text, format, row->name, &q), ST_OK);
+		if (row->queue.uncore_milli < q.least_milli || row->queue.uncore_milli > q.most_milli)
+			fail_msg("%s in the TOR: %lld, expected %lld to %lld uncore cycles", row->name, (long long)row->queue.uncore_milli,
+			         (long long)q.least_milli, (long long)q.most_milli);
+		fprintf(stderr, "%-36s %10.3f %10.3f", row->name, (double)row->cycles_milli / 1000, (double)row->queue.cycles_milli / 1000);
+		if (!strstr(row->name, "dram")) {
+			fprintf(stderr, "\n");
+			by_boxes(row);
+			continue;
+		}
+		/* A load from memory is one that the L3 answers, whose line its home has to bring first. Each part is measured by
+		 * other counters or in another row: the chase through the L3; the tracker of the home agent, of that socket. */
+		assert_true(row->queue.home_milli > 0);
+		const int64_t home = core_milli(row, row->queue.home_milli), parts = l3->cycles_milli + home;
+		fprintf(stderr, " %10.3f %10.3f %10.3f\n", (double)l3->cycles_milli / 1000, (double)home / 1000, (double)parts / 1000);
+		by_boxes(row);
+		within(row->name, "the parts are", parts, row->cycles_milli);
+		within(row->name, "TOR and way to it are", row->queue.cycles_milli + l3->queue.offset_milli, row->cycles_milli);
+	}
+	loop_close(&r);
+	free(format);
+}
+
+static void test_uncore_latency_taken_apart(void **state)
+{
+	(void)state;
+	taken_apart("haswell-ep", loop_built_in("haswell-ep"));
+}
+
+/* Another truth of memory and of the uncore's clock is found as well. */
+static void test_uncore_latency_of_another_machine(void **state)
+{
+	(void)state;
+	char *far = loop_changed(loop_built_in("haswell-ep"), "dram", "remote_ps", "161000");
+	char *slow = loop_changed(far, "clock", "uncore_ratio", "17");
+	char *other = loop_changed(slow, "uncore", "reverse", "1");
+	taken_apart("remote memory 161 ns, uncore at 1.7 GHz, buses the other way round", other);
+	free(far);
+	free(slow);
+	free(other);
+}
+
+/* Pages as memory finds them: the next load of the same page finds it open, one at random does not. */
+static void test_uncore_latency_tells_pages(void **state)
+{
+	(void)state;
+	char *first = loop_changed(loop_built_in("haswell-ep"), "dram", "open_page", "1");
+	char *open = loop_changed(first, "dram", "page_hit_ps", "12000");
+	char *text = loop_changed(open, "dram", "page_miss_ps", "15000");
+	loop_open(&r, text);
+	loop_suite(&r, "load.dram_local.latency,load.dram_page_hit.latency");
+	const struct row_result *random = memory_host_result(&r.host, "load.dram_local.latency"), *hit = memory_host_result(&r.host, "load.dram_page_hit.latency");
+	assert_true(random && hit && random->queue.apart.there && hit->queue.apart.there);
+	fprintf(stderr, "pages open, empty, other: at random %lld %lld %lld, in order %lld %lld %lld\n", (long long)random->queue.apart.pages_milli[0],
+	        (long long)random->queue.apart.pages_milli[1], (long long)random->queue.apart.pages_milli[2], (long long)hit->queue.apart.pages_milli[0],
+	        (long long)hit->queue.apart.pages_milli[1], (long long)hit->queue.apart.pages_milli[2]);
+	assert_true(random->queue.apart.pages_milli[APART_PAGE_MISS] > 900);
+	assert_true(hit->queue.apart.pages_milli[APART_PAGE_HIT] > 900);
+	loop_close(&r);
+	free(first);
+	free(open);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uncore_latency_taken_apart),
+		cmocka_unit_test(test_uncore_latency_of_another_machine),
+		cmocka_unit_test(test_uncore_latency_tells_pages),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

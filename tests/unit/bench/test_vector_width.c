@@ -1,0 +1,126 @@
+/* Which width of vectors a stream is run with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/multicore/vector_width.h"
+#include "tests/unit/support/closed_loop.h"
+
+static const struct kernel *named(const char *name)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (!strcmp(k->name, name))
+			return k;
+	fail_msg("no kernel %s", name);
+	return NULL;
+}
+
+/* Three tries of the widest at `wide` ticks and of a narrower one at `narrow`, each with one that was disturbed. */
+static const char *fastest(int64_t wide, int64_t narrow)
+{
+	struct trial t = { .kernel = { named("k_triad_avx"), named("k_triad_sse2") }, .count = 2, .tries = 3,
+		.ticks = { { wide, wide, 9 * wide }, { 9 * narrow, narrow, narrow } } };
+
+	return width_fastest(&t)->name;
+}
+
+static void test_width_equals_stay_the_widest(void **state)
+{
+	(void)state;
+	assert_string_equal(fastest(1000, 1000), "k_triad_avx");
+	assert_string_equal(fastest(1000, 995), "k_triad_avx");
+	assert_string_equal(fastest(1000, 1100), "k_triad_avx");
+}
+
+static void test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth(void **state)
+{
+	(void)state;
+	assert_string_equal(fastest(1000, 985), "k_triad_sse2");
+	assert_string_equal(fastest(1000, 500), "k_triad_sse2");
+}
+
+static void test_width_the_fastest_of_three(void **state)
+{
+	(void)state;
+	struct trial t = { .kernel = { named("k_triad_avx512"), named("k_triad_avx"), named("k_triad_sse2") }, .count = 3, .tries = 1,
+		.ticks = { { 1000 }, { 900 }, { 899 } } };
+
+	assert_string_equal(width_fastest(&t)->name, "k_triad_sse2");
+}
+
+static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_CROWD || r->order == ORDER_NODES); }
+
+static void test_width_kernels_of_a_row_move_the_same(void **state)
+{
+	(void)state;
+	unsigned several = 0;
+
+	for (unsigned i = 0; i < rows_count; i++)
+		for (const char *const *name = rows[i].kernels; stream(&rows[i]) && name[0] && name[1]; name++, several++) {
+			const struct kernel *wider = named(name[0]), *narrower = named(name[1]);
+
+			if (wider->data_bytes != narrower->data_bytes || wider->step_bytes != narrower->step_bytes || wider->count_argument != narrower->count_argument)
+				fail_msg("%s: %s and %s", rows[i].name, wider->name, narrower->name);
+			assert_true(wider->instructions < narrower->instructions); /* the widest first */
+		}
+	assert_in_range(several, 60, 200);
+}
+
+static struct loop_run run;
+static struct bench bench;
+
+/* The kernel of a row that lists the narrower one first, on a simulated Haswell of two cores, where that is slower; as what kind of machine it is treated. */
+static const char *taken(const char *name, enum access_kind kind)
+{
+	static const char *const narrow_first[] = { "k_triad_sse2", "k_triad_avx", NULL };
+	static struct row_result out;
+	char *cores = loop_changed(loop_built_in("haswell-ep"), "topology", "cores", "2"), *text = loop_changed(cores, "topology", "sockets", "1");
+	struct access a;
+
+	loop_open(&run, text);
+	a = run.guard.access;
+	a.kind = kind;
+	bench_init(&bench, &a, &run.cpu, &run.host.host, 3, 1);
+	struct row row = *row_find(name);
+	row.kernels = narrow_first;
+	bench_row(&bench, &row, &out);
+	if (out.status != ROW_OK)
+		fail_msg("%s: %s", name, out.reason);
+	loop_close(&run);
+	free(text);
+	free(cores);
+	return out.kernel;
+}
+
+static void test_width_is_tried_on_a_real_processor(void **state)
+{
+	(void)state;
+	assert_string_equal(taken("triad.l1.bandwidth", ACCESS_HW), "k_triad_avx");
+	assert_string_equal(taken("triad.l1_all.bandwidth", ACCESS_HW), "k_triad_avx");
+}
+
+static void test_width_is_the_first_on_a_simulated_one(void **state)
+{
+	(void)state;
+	assert_string_equal(taken("triad.l1.bandwidth", ACCESS_SIM), "k_triad_sse2");
+	assert_string_equal(taken("triad.l1_all.bandwidth", ACCESS_SIM), "k_triad_sse2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_width_equals_stay_the_widest),
+		cmocka_unit_test(test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth),
+		cmocka_unit_test(test_width_the_fastest_of_three),
+		cmocka_unit_test(test_width_kernels_of_a_row_move_the_same),
+		cmocka_unit_test(test_width_is_tried_on_a_real_processor),
+		cmocka_unit_test(test_width_is_the_first_on_a_simulated_one),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

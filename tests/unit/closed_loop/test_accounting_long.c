@@ -1,0 +1,296 @@
+/* Cycle accounting on simulated machines: the identities hold to the cycle, and the sum of penalties times counts is held
+ * against what the machine itself puts each cycle without retirement down to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/workloads/workload_account.h"
+#include "tests/unit/support/closed_loop.h"
+
+/* What the machine puts cycles without retirement down to; some together, for there are as many taps as there are. */
+static const struct { const char *name; enum signal first, second; } causes[] = {
+	{ "front end", SIG_STALL_BY_FETCH, SIG_STALL_BY_DECODE }, { "mispredict", SIG_STALL_BY_MISPREDICT, SIG_STALL_BY_MISPREDICT },
+	{ "clear", SIG_STALL_BY_CLEAR, SIG_STALL_BY_ASSIST }, { "allocate", SIG_STALL_BY_ALLOCATE, SIG_STALL_BY_STORE_BUFFER },
+	{ "dispatch", SIG_STALL_BY_DISPATCH, SIG_STALL_BY_DISPATCH }, { "execute", SIG_STALL_BY_EXECUTE, SIG_STALL_BY_EXECUTE },
+	{ "divide", SIG_STALL_BY_DIVIDE, SIG_STALL_BY_DIVIDE }, { "l1", SIG_STALL_BY_L1, SIG_STALL_BY_L1 },
+	{ "l2", SIG_STALL_BY_L2, SIG_STALL_BY_L2 }, { "l3", SIG_STALL_BY_L3, SIG_STALL_BY_L3 },
+	{ "remote cache", SIG_STALL_BY_REMOTE_CACHE, SIG_STALL_BY_REMOTE_CACHE }, { "local dram", SIG_STALL_BY_LOCAL_DRAM, SIG_STALL_BY_LOCAL_DRAM },
+	{ "remote dram", SIG_STALL_BY_REMOTE_DRAM, SIG_STALL_BY_REMOTE_DRAM }, { "dtlb", SIG_STALL_BY_DTLB, SIG_STALL_BY_DTLB },
+	{ "forward", SIG_STALL_BY_FORWARD, SIG_STALL_BY_FORWARD }, { "fence", SIG_STALL_BY_FENCE, SIG_STALL_BY_FENCE },
+};
+#define CAUSES COUNT_OF(causes)
+#define FIRST_TAP (TAPS_MAX - CAUSES - 1) /* above those of the counters: three fixed ones and four */
+
+static struct loop_run r;
+static struct bench bench;
+static int64_t penalties[512];
+
+/* What the machine puts cycles down to in the windows of a workload, longer ones minus shorter ones. */
+static struct {
+	struct access_ops ops;
+	uint64_t before[CAUSES + 1], iterations;
+	int64_t sum[CAUSES + 1]; /* the last: cycles without retirement */
+	unsigned shorter, longer;
+} truth;
+
+static uint64_t tapped(unsigned i)
+{
+	return signals_tap_get(sim_signals(r.sim, 0), FIRST_TAP + i)->value;
+}
+
+static void tap(unsigned i, enum signal sig, enum signal too, uint8_t cmask, bool inv)
+{
+	struct tap t = { .on = true, .cmask = cmask, .inv = inv };
+	t.listen[sig / 64] |= 1ull << sig % 64;
+	t.listen[too / 64] |= 1ull << too % 64;
+	signals_tap(sim_signals(r.sim, 0), FIRST_TAP + i, &t);
+}
+
+/* Gated windows alone are looked at. The taps count the wrapper too, which costs the shorter window as much as the longer. */
+static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64_t limit)
+{
+	struct guard *g = self;
+	const struct measure_block *b = r.guard.access.ops->control(self, jobs[0].core);
+	bool gated = b->gate != 0;
+	uint64_t iterations = b->argument[kernel_find("k_chase")->count_argument];
+
+	for (unsigned i = 0; i <= CAUSES && gated; i++)
+		truth.before[i] = tapped(i);
+	enum status st = g->under->ops->run(g->under->self, jobs, n, limit);
+	if (!gated)
+		return st;
+	for (unsigned k = 0; k < 6; k++) /* the count is where the kernel has it; it is one of two */
+		if (b->argument[k] == truth.iterations || b->argument[k] == 2 * truth.iterations)
+			iterations = b->argument[k];
+	for (unsigned i = 0; i <= CAUSES; i++)
+		truth.sum[i] += (int64_t)(tapped(i) - truth.before[i]) * (iterations == truth.iterations ? -1 : 1);
+	*(iterations == truth.iterations ? &truth.shorter : &truth.longer) += 1;
+	return st;
+}
+
+static void open_machine(const char *text)
+{
+	loop_open(&r, text);
+	truth.ops = *r.guard.access.ops;
+	truth.ops.run = run_and_look;
+}
+
+/* Penalties by the rows, in this machine's own run. */
+static void measure_penalties(void)
+{
+	char names[1024] = "";
+	struct suite_settings s = { .suite = names };
+	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) {
+		strcat(names, i && account_terms[i].row[0] ? "," : "");
+		strcat(names, account_terms[i].row);
+	}
+	assert_true(rows_count <= COUNT_OF(penalties));
+	for (unsigned i = 0; i < rows_count; i++)
+		penalties[i] = -1;
+	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
+	for (unsigned i = 0; i < r.host.result_count; i++)
+		if (r.host.results[i].status == ROW_OK)
+			penalties[r.host.results[i].row - rows] = r.host.results[i].value_milli;
+}
+
+static void account(enum work_kind kind, struct account_result *out)
+{
+	const struct account_penalties p = { penalties };
+	const struct access_ops *kept = r.guard.access.ops;
+	memset(truth.sum, 0, sizeof(truth.sum));
+	truth.shorter = truth.longer = 0;
+	truth.iterations = work_iterations(kind);
+	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, 1);
+	if (FIRST_TAP >= r.machine.pmu_fixed + r.machine.pmu_general) {
+		for (unsigned i = 0; i < CAUSES; i++)
+			tap(i + 1, causes[i].first, causes[i].second, 0, false);
+		tap(0, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1, true);
+	}
+	r.guard.access.ops = &truth.ops;
+	account_run(&bench, kind, &p, out);
+	r.guard.access.ops = kept;
+}
+
+static int64_t formula(const struct account_result *a, const char *name)
+{
+	int64_t milli = INT64_MIN;
+	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++)
+		if (!strcmp(account_formulas[i].name, name) && account_formulas[i].threads >> (a->threads - 1) & 1)
+			assert_true(account_value(a, &account_formulas[i], &milli));
+	assert_true(milli != INT64_MIN);
+	return milli;
+}
+
+/* Stalled and active cycles are all cycles, at each of the three points, to the cycle. */
+static void adds_up(const struct account_result *a)
+{
+	static const unsigned pairs[3][2] = { { Q_ISSUE_STALL, Q_ISSUE_ACTIVE }, { Q_EXECUTE_STALL, Q_EXECUTE_ACTIVE },
+		{ Q_RETIRE_STALL, Q_RETIRE_ACTIVE } };
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(a->known[pairs[i][0]] && a->known[pairs[i][1]]);
+		assert_true(a->value[pairs[i][0]] > 0 && a->value[pairs[i][1]] > 0);
+		assert_int_equal(a->bundle_cycles[pairs[i][0]], a->bundle_cycles[pairs[i][1]]);
+		assert_int_equal(a->value[pairs[i][0]] + a->value[pairs[i][1]], a->bundle_cycles[pairs[i][0]]);
+	}
+}
+
+static void machine_with(unsigned threads)
+{
+	char number[8];
+	snprintf(number, sizeof(number), "%u", threads);
+	char *text = loop_changed(loop_built_in("nehalem-ep"), "topology", "threads", number);
+	open_machine(text);
+	free(text);
+	measure_penalties();
+}
+
+static int64_t error_milli(const struct account_result *a, int64_t *all)
+{
+	*all = 0;
+	for (unsigned i = 1; i <= CAUSES; i++)
+		*all += truth.sum[i];
+	*all /= truth.longer;
+	return (a->sum - *all) * 100000 / *all;
+}
+
+static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void **state)
+{
+	(void)state;
+	for (unsigned threads = 1; threads <= 2; threads++) {
+		machine_with(threads);
+		for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
+			static struct account_result a;
+			static char said[16384];
+			struct text t;
+			int64_t all, error, caused = 0;
+			account(kind, &a);
+			assert_int_equal(a.status, ROW_OK);
+			assert_int_equal(a.threads, threads);
+			adds_up(&a);
+			assert_int_equal(truth.shorter, truth.longer);
+			assert_true(truth.shorter > 0);
+			error = error_milli(&a, &all);
+			for (unsigned i = 1; i <= CAUSES; i++)
+				caused += truth.sum[i];
+			text_init(&t, said, sizeof(said));
+			account_lines(&t, &a);
+			fprintf(stderr, "%sput down by the machine: %lld cycles (", said, (long long)all);
+			for (unsigned i = 1; i <= CAUSES; i++)
+				if (truth.sum[i] / truth.longer)
+					fprintf(stderr, " %s %lld", causes[i - 1].name, (long long)truth.sum[i] / truth.longer);
+			fprintf(stderr, " ); the sum differs by %lld.%03lld %%\n", (long long)error / 1000, (long long)llabs(error) % 1000);
+			/* each cycle without retirement has one cause; where a window ends, waiting for the other thread is no uop's */
+			assert_true(llabs(caused - truth.sum[0]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
+			if (kind == WORK_LATENCY)
+				assert_true(llabs(error) < 3000);
+		}
+		loop_close(&r);
+	}
+}
+
+/* What is known of the chase: no branch is foreseen wrongly, nothing is wasted, one uop a load and a turn's two more. */
+static void test_account_of_a_chase_is_what_the_chase_does(void **state)
+{
+	(void)state;
+	static struct account_result a;
+	int64_t ilp[ACCOUNT_ILP], sum = 0, uops = 0;
+	machine_with(1);
+	account(WORK_LATENCY, &a);
+	assert_int_equal(formula(&a, "wasted_work.thread"), 0);
+	assert_int_equal(formula(&a, "wasted_work.core"), 0);
+	assert_int_equal(a.value[Q_RETIRED_UOPS], 64 * 18);
+	assert_true(account_ilp(&a, ilp));
+	for (unsigned i = 0; i < ACCOUNT_ILP; i++) {
+		sum += ilp[i];
+		uops += (int64_t)i * ilp[i];
+	}
+	assert_int_equal(sum, a.bundle_cycles[Q_ILP_1]);
+	assert_int_equal(uops, 64 * 18);
+	/* one miss after the other: never more than one on its way */
+	assert_int_equal(formula(&a, "l1d_misses.mean_depth"), 1000);
+	loop_close(&r);
+}
+
+/* An event that the processor lacks leaves its term open, and says so. */
+static void test_account_without_an_event_leaves_the_term_open(void **state)
+{
+	(void)state;
+	static struct account_result a;
+	static char said[32768];
+	struct text t;
+	open_machine(loop_built_in("haswell-ep"));
+	measure_penalties();
+	account(WORK_LATENCY, &a);
+	adds_up(&a);
+	text_init(&t, said, sizeof(said));
+	account_json(&t, &a);
+	assert_false(t.full);
+	assert_null(json_problem(said));
+	assert_non_null(strstr(said, "{\"name\": \"branch_return\", \"row\": \"branch.return.penalty\", \"event\": null"));
+	assert_non_null(strstr(said, "\"open\": \"this processor has no event for it\"}"));
+	assert_non_null(strstr(said, "\"wasted_work.thread\": {\"value\": null}"));
+	loop_close(&r);
+	/* counters without one switch for all: as far as they go (test_netburst_account.c) */
+	open_machine(loop_built_in("pentium4"));
+	account(WORK_LATENCY, &a);
+	assert_int_equal(a.status, ROW_OK);
+	assert_true(a.known[Q_RETIRE_STALL] && !a.known[Q_ISSUE_STALL] && !a.known[Q_EXECUTE_STALL]);
+	loop_close(&r);
+	/* counters that are there and may not be used: nothing */
+	open_machine(loop_built_in("pentium4"));
+	r.cpu.pmu_absent = "switched off";
+	account(WORK_LATENCY, &a);
+	assert_int_equal(a.status, ROW_UNSUPPORTED);
+	assert_string_equal(a.reason, "switched off");
+	loop_close(&r);
+}
+
+/* In a suite: by its name it brings the rows that feed it; its journal alone gives the results again. */
+static void test_account_is_part_of_the_results(void **state)
+{
+	(void)state;
+	struct suite_settings s = { .suite = "account.branchy" };
+	struct sim_totals before, after;
+	unsigned with_row = 0;
+	open_machine(loop_built_in("nehalem-ep"));
+	measure_penalties();
+	sim_totals(r.sim, &before);
+	for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
+		static struct account_result a;
+		account(kind, &a);
+	}
+	sim_totals(r.sim, &after);
+	fprintf(stderr, "%llu instructions for all four workloads\n", (unsigned long long)(after.instructions - before.instructions));
+	assert_true(after.instructions - before.instructions < 10000000);
+	loop_close(&r);
+	open_machine(loop_built_in("nehalem-ep"));
+	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
+	for (unsigned i = 0; i < ACCOUNT_TERMS; i++)
+		with_row += account_terms[i].row[0] != 0;
+	assert_int_equal(r.sum.rows, with_row);
+	assert_int_equal(r.sum.unexpected, 0);
+	char *json = strdup(memory_host_file(&r.host, "results.json")), *journal = strdup(memory_host_file(&r.host, "journal.jsonl"));
+	assert_null(json_problem(json));
+	assert_non_null(strstr(json, "\"accounting\": [\n{\"workload\": \"branchy\", \"status\": \"ok\""));
+	assert_null(strstr(json, "its row gave no penalty in this run"));
+	assert_int_equal(suite_rebuild(journal, strlen(journal), &r.host.host), ST_OK);
+	assert_string_equal(memory_host_file(&r.host, "results.json"), json);
+	free(json);
+	free(journal);
+	loop_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_account_identities_hold_and_the_error_of_the_sum_is_known),
+		cmocka_unit_test(test_account_of_a_chase_is_what_the_chase_does),
+		cmocka_unit_test(test_account_without_an_event_leaves_the_term_open),
+		cmocka_unit_test(test_account_is_part_of_the_results),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

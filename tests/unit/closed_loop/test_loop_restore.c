@@ -1,0 +1,321 @@
+/* Whatever happens in a run, every register of the machine has its value from before at the end, but those that stand on
+ * the reviewed list tables/reviewed/not_restored.csv. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+
+#define MSRS     0x1000u   /* all that a simulated Intel machine has lie below, but EFER */
+#define CORES    8u
+/* Rows with prefetchers, counters, PEBS, uncore, helpers on other cores of both sockets. */
+struct subject { const char *machine, *row, *rows, *profile; };
+static struct subject nehalem = { "nehalem-ep", "load.l3.latency", "load.l1.latency,load.l3.latency,load.l3_modified_other_core.latency,"
+	"load.remote_l3_clean.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "client-analysis" };
+static struct subject core2 = { "core2", "load.l1.latency,load.l2.latency,load.dram_local.latency", "load.l1.latency,load.l2.latency,load.dram_local.latency,"
+	"core_to_core.clean_same_socket.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "second-level" };
+#define NEVER    0xFFFFFFFFu
+
+struct register_file { bool there[CORES][MSRS]; uint64_t value[CORES][MSRS]; };
+static struct register_file before, after;
+static struct { unsigned first, last; } excused[64];
+static unsigned excused_count;
+
+static struct loop_run r;
+
+/* Between the guard and the machine: what goes wrong, and when. */
+static struct trouble {
+	struct access access;
+	const struct access *under;
+	struct access_ops ops;
+	unsigned writes, runs;
+	unsigned fault_at;      /* the write that faults, from 1 */
+	unsigned timeout_at;    /* the run that does not end in time */
+	unsigned lost_at;       /* the run from which on core 1 does not answer */
+} t;
+
+static bool lost(unsigned core) { return core == 1 && t.lost_at && t.runs >= t.lost_at; }
+
+static enum status trouble_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	(void)self;
+	if (lost(core))
+		return ST_TIMEOUT;
+	if (++t.writes == t.fault_at)
+		return ST_FAULT;
+	return t.under->ops->wrmsr(t.under->self, core, msr, value);
+}
+
+static enum status trouble_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
+{
+	(void)self;
+	return lost(core) ? ST_TIMEOUT : t.under->ops->rdmsr(t.under->self, core, msr, value);
+}
+
+static enum status trouble_run(void *self, struct job *jobs, unsigned n, uint64_t limit)
+{
+	(void)self;
+	t.runs++;
+	for (unsigned i = 0; i < n; i++)
+		if (t.runs == t.timeout_at || lost(jobs[i].core))
+			return jobs[i].status = ST_TIMEOUT;
+	return t.under->ops->run(t.under->self, jobs, n, limit);
+}
+
+static void read_excused(void)
+{
+	char line[512];
+	FILE *f = fopen("tables/reviewed/not_restored.csv", "r");
+	assert_non_null(f);
+	excused_count = 0;
+	while (fgets(line, sizeof(line), f) && excused_count < COUNT_OF(excused))
+		if (sscanf(line, "%x,%x,", &excused[excused_count].first, &excused[excused_count].last) == 2 && !strstr(line, "netburst"))
+			excused_count++;
+	fclose(f);
+	assert_true(excused_count >= 12);
+}
+
+static bool is_excused(unsigned msr)
+{
+	for (unsigned i = 0; i < excused_count; i++)
+		if (msr >= excused[i].first && msr <= excused[i].last)
+			return true;
+	return false;
+}
+
+static void take(struct register_file *f)
+{
+	const struct access *a = sim_access(r.sim);
+	memset(f, 0, sizeof(*f));
+	assert_true(a->cores <= CORES);
+	for (unsigned core = 0; core < a->cores; core++)
+		for (uint32_t msr = 0; msr < MSRS; msr++)
+			f->there[core][msr] = a->ops->rdmsr(a->self, core, msr, &f->value[core][msr]) == ST_OK;
+}
+
+/* Values that are not those of a reset, so that putting back zeros would show. What the machine does not take stays. */
+static void unusual(const struct access *a)
+{
+	static const struct { uint32_t msr; uint64_t value; } values[] = {
+		{ 0x186, 0x1000C0 }, { 0x187, 0x10003C }, { 0x188, 0x1001C2 }, { 0x189, 0x1004C4 }, { 0x1A4, 0x2 }, { 0x1A6, 0x1111 },
+		{ 0x1C8, 0x5 }, { 0x1D9, 0x4000 }, { 0x301, 0x3 }, { 0x38D, 0x0 }, { 0x38F, 0x5 }, { 0x391, 0x3 }, { 0x396, 0x8 },
+		{ 0x3C0, 0x101 }, { 0x3C7, 0x203 }, { 0x3F6, 0x40 }, { 0x600, 0x200000 },
+	};
+	for (unsigned core = 0; core < a->cores; core++)
+		for (unsigned i = 0; i < COUNT_OF(values); i++)
+			(void)(a->ops->wrmsr(a->self, core, values[i].msr, values[i].value) == ST_OK);
+}
+
+static void begin(const char *text)
+{
+	loop_open(&r, text);
+	unusual(sim_access(r.sim));
+	t = (struct trouble){ .access = *sim_access(r.sim), .under = sim_access(r.sim), .ops = *sim_access(r.sim)->ops };
+	t.ops.wrmsr = trouble_wrmsr;
+	t.ops.rdmsr = trouble_rdmsr;
+	t.ops.run = trouble_run;
+	t.access.ops = &t.ops;
+	guard_init(&r.guard, &t.access, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+	take(&before);
+}
+
+/* Puts back and compares; `gone`: a core that cannot be reached any more, NEVER none. Returns registers compared. */
+static unsigned end(const char *what, unsigned gone)
+{
+	unsigned compared = 0, changed = 0;
+	enum status st = guard_restore(&r.guard);
+	if (gone == NEVER)
+		assert_int_equal(st, ST_OK);
+	take(&after);
+	for (unsigned core = 0; core < sim_access(r.sim)->cores; core++)
+		for (unsigned msr = 0; msr < MSRS && core != gone; msr++) {
+			if (is_excused(msr) || !before.there[core][msr])
+				continue;
+			compared++;
+			if (after.there[core][msr] && after.value[core][msr] == before.value[core][msr])
+				continue;
+			fprintf(stderr, "%s: core %u 0x%X: 0x%llx before, 0x%llx after\n", what, core, msr,
+			        (unsigned long long)before.value[core][msr], (unsigned long long)after.value[core][msr]);
+			changed++;
+		}
+	assert_int_equal(changed, 0);
+	assert_int_equal(r.guard.refused, 0);
+	assert_true(compared > 40 * (CORES - 1));
+	memory_host_free(&r.host);
+	sim_close(r.sim);
+	free(r.saved);
+	return compared;
+}
+
+static int prepare(void **state)
+{
+	(void)state;
+	read_excused();
+	return 0;
+}
+
+static void test_restore_after_a_run(void **state)
+{
+	const struct subject *on = *state;
+	begin(loop_built_in(on->machine));
+	loop_suite(&r, on->rows);
+	assert_int_equal(r.sum.by_status[ROW_OK], 6);
+	unsigned written = r.guard.count;
+	assert_true(written > 30);
+	fprintf(stderr, "%u registers looked at, %u had been written\n", end("a run", NEVER), written);
+}
+
+static void test_restore_after_the_full_suite(void **state)
+{
+	(void)state;
+	begin(loop_built_in("nehalem-ep"));
+	loop_suite(&r, "full");
+	assert_int_equal(r.sum.unexpected, 0);
+	fprintf(stderr, "%llu simulated instructions\n", (unsigned long long)r.sum.instructions);
+	assert_true(r.sum.instructions == r.instructions && r.instructions > 1000000);
+	assert_true(r.instructions <= 120000000); /* so that a guest can carry them out */
+	end("the full suite", NEVER);
+}
+
+static void test_restore_after_a_profile(void **state)
+{
+	const struct subject *on = *state;
+	const struct suite_settings s = { .suite = on->row, .profile = on->profile };
+	begin(loop_built_in(on->machine));
+	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
+	end("a profile", NEVER);
+}
+
+static void test_restore_after_esc(void **state)
+{
+	const struct subject *on = *state;
+	begin(loop_built_in(on->machine));
+	r.host.stop_after = 2;
+	loop_suite(&r, on->rows);
+	assert_true(r.sum.stopped);
+	assert_int_equal(r.sum.rows, 2);
+	end("Esc", NEVER);
+}
+
+/* A fault in any write: each of the row's is tried in turn, in steps. */
+static void test_restore_after_a_fault_in_a_write(void **state)
+{
+	const struct subject *on = *state;
+	char what[64];
+	begin(loop_built_in(on->machine));
+	loop_suite(&r, on->row);
+	unsigned writes = t.writes, tried = 0;
+	end("no fault", NEVER);
+	assert_true(writes > (on == &nehalem ? 100 : 40));
+	for (unsigned n = 1; n <= writes; n += 7, tried++) {
+		begin(loop_built_in(on->machine));
+		t.fault_at = n;
+		loop_suite(&r, on->row);
+		snprintf(what, sizeof(what), "a fault in write %u of %u", n, writes);
+		end(what, NEVER);
+	}
+	fprintf(stderr, "%u faults in turn among %u writes\n", tried, writes);
+}
+
+static void test_restore_after_a_time_out(void **state)
+{
+	const struct subject *on = *state;
+	char what[64];
+	begin(loop_built_in(on->machine));
+	loop_suite(&r, on->row);
+	unsigned runs = t.runs;
+	end("no time-out", NEVER);
+	for (unsigned n = 1; n <= runs; n += 5) {
+		begin(loop_built_in(on->machine));
+		t.timeout_at = n;
+		loop_suite(&r, on->row);
+		snprintf(what, sizeof(what), "a time-out in run %u of %u", n, runs);
+		end(what, NEVER);
+	}
+}
+
+/* A core that answers no more: its own registers cannot be reached, those of all others are put back. */
+static void test_restore_after_a_lost_core(void **state)
+{
+	(void)state;
+	static const unsigned at[] = { 1, 40, 90, 150 };
+	for (unsigned i = 0; i < COUNT_OF(at); i++) {
+		begin(loop_built_in("nehalem-ep"));
+		t.lost_at = at[i];
+		loop_suite(&r, "load.l3_modified_other_core.latency,core_to_core.modified_same_socket.latency,load.l2.latency");
+		assert_true(r.sum.by_status[ROW_FAULT] > 0);
+		assert_int_equal(memory_host_result(&r.host, "load.l2.latency")->status, ROW_OK);
+		end("a lost core", 1);
+	}
+}
+
+#define NUMBER(section, key, ...) { #section, #key },
+#define TEXT(section, key, ...) { #section, #key },
+static const char *const fault_fields[][2] = {
+#include "pmu/sim/machine/machine.def"
+};
+#undef NUMBER
+#undef TEXT
+
+/* The fault switches of machine files (FORMAT.md, section fault). */
+static void test_restore_with_each_fault_switch(void **state)
+{
+	(void)state;
+	static const char *const faults[][2][2] = {
+		{ { "msr_missing", "0x1A4" } }, { { "msr_missing", "0x38F" } }, { { "msr_missing", "0x3F6" } }, { { "msr_missing", "0x391" } },
+		{ { "counter_stuck", "1" } }, { { "overcount_event", "0x01CB" }, { "overcount_thousandths", "1020" } },
+		{ { "pebs_drop_every", "3" } }, { { "data_source_flip", "7" } }, { { "smi_period_us", "5" }, { "smi_us", "20" } },
+		{ { "ratio_period_us", "30" }, { "ratio_other", "16" } }, { { "uncore_float_ratio", "12" } },
+		{ { "prefetch_ignored", "15" } }, { { "firmware_counting", "1" } }, { { "dead_core", "2" } },
+		{ { "prefetch_locked", "2" } }, { { "busy_core", "2" }, { "busy_us", "30" } },
+		{ { "uncore_float_us", "10" }, { "uncore_float_ratio", "14" } }, { { "uncore_float_range", "1" }, { "uncore_float_ratio", "14" } },
+		{ { "ratio_turbo", "1" }, { "ratio_period_us", "30" } }, { { "turbo_locked", "1" } },
+		{ { "heat_period_us", "50" }, { "heat_us", "10" } }, { { "duty_cycle", "1" } }, { { "uncore_hidden", "1" } }, { { "uncore_stuck", "1" } },
+	};
+	unsigned known = 0;
+	for (unsigned k = 0; k < COUNT_OF(fault_fields); k++) {
+		bool here = strcmp(fault_fields[k][0], "fault") != 0;
+		for (unsigned i = 0; i < COUNT_OF(faults) && !here; i++)
+			here = !strcmp(faults[i][0][0], fault_fields[k][1]) || (faults[i][1][0] && !strcmp(faults[i][1][0], fault_fields[k][1]));
+		if (!here)
+			fail_msg("fault switch %s is not tried", fault_fields[k][1]);
+		known += !strcmp(fault_fields[k][0], "fault");
+	}
+	assert_true(known >= 18);
+	for (unsigned i = 0; i < COUNT_OF(faults); i++) {
+		char *text = strdup(loop_built_in("nehalem-ep"));
+		for (unsigned k = 0; k < 2 && faults[i][k][0]; k++) {
+			char *more = loop_changed(text, "fault", faults[i][k][0], faults[i][k][1]);
+			free(text);
+			text = more;
+		}
+		begin(text);
+		loop_suite(&r, "load.l1.latency,load.l3.latency,load.l3_modified_other_core.latency");
+		end(faults[i][0][0], NEVER);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{ "test_restore_after_a_run", test_restore_after_a_run, prepare, NULL, &nehalem },
+		{ "test_restore_after_a_run_on_core2", test_restore_after_a_run, NULL, NULL, &core2 },
+		{ "test_restore_after_a_profile", test_restore_after_a_profile, NULL, NULL, &nehalem },
+		{ "test_restore_after_a_profile_on_core2", test_restore_after_a_profile, NULL, NULL, &core2 },
+		{ "test_restore_after_esc", test_restore_after_esc, NULL, NULL, &nehalem },
+		{ "test_restore_after_esc_on_core2", test_restore_after_esc, NULL, NULL, &core2 },
+		{ "test_restore_after_a_fault_in_a_write", test_restore_after_a_fault_in_a_write, NULL, NULL, &nehalem },
+		{ "test_restore_after_a_fault_in_a_write_on_core2", test_restore_after_a_fault_in_a_write, NULL, NULL, &core2 },
+		{ "test_restore_after_a_time_out", test_restore_after_a_time_out, NULL, NULL, &nehalem },
+		{ "test_restore_after_a_time_out_on_core2", test_restore_after_a_time_out, NULL, NULL, &core2 },
+		cmocka_unit_test(test_restore_after_a_lost_core),
+		cmocka_unit_test(test_restore_with_each_fault_switch),
+		cmocka_unit_test(test_restore_after_the_full_suite),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

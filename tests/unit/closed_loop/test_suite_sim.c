@@ -1,0 +1,287 @@
+/* The closed loop: the suite finds on a simulated machine what its file says, and nothing when it should not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+
+static unsigned meets_expectations(const struct loop_run *r, const char *text)
+{
+	unsigned missed, met = loop_meets(r, text, &missed);
+	assert_int_equal(missed, 0);
+	return met;
+}
+
+/* --- the tests --------------------------------------------------------------------------------- */
+
+static void test_sim_quick_suite_finds_the_machine_again(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const char *text = loop_built_in("nehalem-ep");
+	loop_open(&r, text);
+	loop_suite(&r, "quick");
+	loop_print(&r);
+	fprintf(stderr, "%llu instructions\n", (unsigned long long)r.instructions);
+	assert_int_equal(r.sum.unexpected, 0);
+	assert_int_equal(r.sum.by_status[ROW_OK], r.sum.rows);
+	assert_true(meets_expectations(&r, text) == r.sum.rows);
+	assert_true(r.instructions <= 8000000);
+	loop_keeps_to_budgets(&r);
+	loop_close(&r);
+}
+
+/* One truth moved at a time: the rows that depend on it move, and no other. */
+static void test_sim_one_truth_moves_only_its_rows(void **state)
+{
+	(void)state;
+	static const struct { const char *section, *key, *value, *moves; } cases[] = {
+		{ "l1d", "cycles", "5", "load.l1.latency load.*.penalty tlb.stlb_walk_4k.penalty tlb.walk_*" },
+		{ "l2", "cycles", "14", "load.l2.latency load.l2.penalty tlb.walk_concurrency.*" },
+		{ "l3", "core_cycles", "20", "load.l3* load.dram_local.* load.remote_* load.dram_remote.*" },
+		{ "dram", "local_ps", "71000", "load.dram_local.*" },
+		{ "stlb", "cycles", "9", "tlb.*" },
+		{ "walk", "cycles", "15", "tlb.stlb_walk_4k.penalty tlb.walk_*" },
+	};
+	static struct loop_run base, moved;
+	const char *text = loop_built_in("nehalem-ep");
+	loop_open(&base, text);
+	loop_suite(&base, "load.*latency,load.*penalty,tlb.*");
+	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
+		char *other = loop_changed(text, cases[c].section, cases[c].key, cases[c].value);
+		loop_open(&moved, other);
+		loop_suite(&moved, "load.l?.latency,load.dram_local.latency,load.*penalty,tlb.*");
+		meets_expectations(&moved, other);
+		for (unsigned i = 0; i < moved.host.result_count; i++) {
+			const struct row_result *m = &moved.host.results[i], *b = memory_host_result(&base.host, m->name);
+			bool may = str_glob("load.dram_loaded.*", m->name); /* what the other cores' streams take depends on all */
+			char list[128], *save = NULL;
+			strcpy(list, cases[c].moves);
+			for (char *p = strtok_r(list, " ", &save); p; p = strtok_r(NULL, " ", &save))
+				may = may || str_glob(p, m->name);
+			/* A few loads of the wrapper itself, after the kernel, come from further away after the longer
+			 * window: less than a tenth of a cycle a load. */
+			if (!may && llabs(m->value_milli - b->value_milli) >= 100)
+				fail_msg("%s.%s moved %s from %lld to %lld", cases[c].section, cases[c].key, m->name,
+				         (long long)b->value_milli, (long long)m->value_milli);
+		}
+		loop_close(&moved);
+		free(other);
+	}
+	loop_close(&base);
+}
+
+/* A suite that believes in larger caches chases beyond the real one: counted, not believed. */
+static void test_sim_wrong_footprint_is_unproven(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	for (unsigned i = 0; i < r.cpu.cache_count; i++)
+		if (r.cpu.caches[i].level <= 2)
+			r.cpu.caches[i].bytes *= 4;
+	loop_suite(&r, "load.l2.latency");
+	assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
+	assert_non_null(strstr(r.host.results[0].reason, "MEM_LOAD_RETIRED.L2_HIT"));
+	assert_int_equal(r.sum.unexpected, 1);
+	loop_close(&r);
+}
+
+/* Broken machines: each fault leaves no row `ok` that it touches, and what it does not touch is still found. */
+static void test_sim_faults_leave_no_false_ok(void **state)
+{
+	(void)state;
+	static const struct { const char *key, *value, *rows; } cases[] = {
+		{ "counter_stuck", "1", "load.l1.latency,load.l3.latency,load.dram_local.latency,tlb.dtlb_4k.penalty,triad.l1.bandwidth" },
+		{ "overcount_event", "715", "load.l2.latency,load.l2.penalty" }, /* 0x02CB, MEM_LOAD_RETIRED.L2_HIT */
+		{ "prefetch_locked", "15", "load.l1.latency,load.l2.latency,load.l3.latency" },
+	};
+	static struct loop_run r;
+	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
+		char *other = loop_changed(loop_built_in("nehalem-ep"), "fault", cases[c].key, cases[c].value), *more = NULL;
+		if (!strcmp(cases[c].key, "overcount_event"))
+			more = loop_changed(other, "fault", "overcount_thousandths", "1500");
+		loop_open(&r, more ? more : other);
+		loop_suite(&r, cases[c].rows);
+		for (unsigned i = 0; i < r.host.result_count; i++)
+			if (r.host.results[i].status == ROW_OK)
+				fail_msg("%s: %s is ok", cases[c].key, r.host.results[i].name);
+		assert_int_equal(r.sum.unexpected, r.sum.rows);
+		loop_close(&r);
+		free(more);
+		free(other);
+	}
+}
+
+/* A counter of SMIs that moves now and then: those windows are thrown away and counted, the rest gives the truth. */
+static enum status rdmsr_with_smis(void *self, unsigned core, uint32_t msr, uint64_t *value)
+{
+	struct guard *g = self;
+	static unsigned reads;
+	if (msr != 0x34)
+		return g->under->ops->rdmsr(g->under->self, core, msr, value);
+	*value = ++reads / 9; /* two reads a window: some see it move */
+	return ST_OK;
+}
+
+static void test_sim_windows_hit_by_smis_are_rejected_and_counted(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const char *text = loop_built_in("nehalem-ep");
+	struct access_ops ops;
+	loop_open(&r, text);
+	ops = *r.guard.access.ops;
+	ops.rdmsr = rdmsr_with_smis;
+	r.guard.access.ops = &ops;
+	loop_suite(&r, "load.l3.latency,load.dram_local.latency");
+	assert_int_equal(meets_expectations(&r, text), 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(r.host.results[i].rejected > 0);
+		assert_int_equal(r.host.results[i].samples, 5);
+	}
+	loop_close(&r);
+}
+
+/* The third method on the machine as it is: both rows have it. With a clock that wanders, no row beyond the L2 is ok. */
+static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const char *text = loop_built_in("nehalem-ep");
+	loop_open(&r, text);
+	loop_suite(&r, "load.l3.latency,load.dram_local.latency");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct queue_result *q = &r.host.results[i].queue;
+		const int64_t core = (int64_t)r.machine.l3_core_cycles * 1000; /* what is not in the queue */
+		assert_int_equal(q->verdict, QUEUE_OK);
+		/* whole cycles of two clocks are counted, there, in memory and back: a chase in step with both meets the same roundings each time */
+		assert_true(q->offset_milli >= core - 1100 && q->offset_milli <= core + 3000);
+	}
+	loop_close(&r);
+	char *other = loop_changed(loop_built_in("nehalem-ep"), "fault", "uncore_float_ratio", "16");
+	loop_open(&r, other);
+	loop_suite(&r, "load.l2.latency,load.l3.*,load.dram_local.latency,load.dram_local.penalty");
+	assert_int_equal(r.sum.rows, 5);
+	for (unsigned i = 0; i < r.sum.rows; i++) {
+		const struct row_result *row = &r.host.results[i];
+		if (!strcmp(row->name, "load.l2.latency")) {
+			assert_int_equal(row->status, ROW_OK);
+			continue;
+		}
+		assert_int_equal(row->status, ROW_UNPROVEN);
+		assert_non_null(strstr(row->reason, "the uncore clock moved"));
+	}
+	loop_close(&r);
+	free(other);
+}
+
+/* Of 192 bytes that the triad asks for, 3 lines are read and 1 is written, without caches 2 and 1: so the channels say. */
+static void test_sim_channels_move_what_a_stream_asks_for(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	loop_suite(&r, "triad.dram.bandwidth,triad.dram_nt.bandwidth");
+	assert_int_equal(r.sum.rows, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct row_result *row = &r.host.results[i];
+		const bool nt = !strcmp(row->name, "triad.dram_nt.bandwidth");
+		int64_t moved[2] = { 0, 0 }, asked = row->value_milli / 1000;
+		assert_true(row->traffic.sockets == 1 && row->traffic.at[0].channels == 3);
+		for (unsigned c = 0; c < row->traffic.at[0].channels; c++)
+			moved[0] += row->traffic.at[0].bytes[TRAFFIC_READ + c], moved[1] += row->traffic.at[0].bytes[TRAFFIC_WRITE + c];
+		print_message("# %s: %lld MB/s asked for, %lld read, %lld written\n", row->name, (long long)asked / 1000000,
+		              (long long)moved[0] / 1000000, (long long)moved[1] / 1000000);
+		const int64_t truth[2] = { nt ? asked * 2 / 3 : asked, asked / 3 };
+		for (unsigned w = 0; w < 2; w++)
+			assert_true(moved[w] >= truth[w] * 97 / 100 && moved[w] <= truth[w] * 103 / 100);
+	}
+	loop_close(&r);
+}
+
+/* Without performance counters cycles come from windows of dependent adds: the values are right, unproven. */
+static void test_sim_without_pmu_values_are_right_and_unproven(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const char *text = loop_built_in("nehalem-ep");
+	loop_open(&r, text);
+	r.cpu.pmu_version = r.cpu.general_counters = 0;
+	loop_suite(&r, "load.l?.latency,load.dram_local.latency,tlb.*_4k.*,tlb.itlb.*,tlb.walk_2m.*");
+	for (unsigned i = 0; i < r.host.result_count; i++) {
+		struct row_result *row = &r.host.results[i];
+		assert_int_equal(row->status, ROW_UNPROVEN);
+		assert_string_equal(row->reason, "no performance counters");
+		row->status = ROW_OK; /* the value alone is judged here */
+	}
+	assert_int_equal(meets_expectations(&r, text), r.sum.rows);
+	loop_close(&r);
+}
+
+/* A machine without second-level TLB and L3: the rows say why, and that is expected. */
+static void test_sim_missing_levels_are_expected_unsupported(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	r.cpu.tlb.stlb_4k = 0;
+	loop_suite(&r, "tlb.*_4k.*,tlb.itlb.*");
+	assert_int_equal(r.sum.by_status[ROW_UNSUPPORTED], r.sum.rows);
+	assert_int_equal(r.sum.unexpected, 0);
+	loop_close(&r);
+}
+
+/* The chase through six times the L3 agrees with the small one made cold by CLFLUSH. */
+static void test_sim_confirming_row_agrees(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const char *text = loop_built_in("nehalem-ep");
+	loop_open(&r, text);
+	loop_suite(&r, "load.dram_local_big.latency");
+	loop_print(&r);
+	assert_int_equal(r.sum.by_status[ROW_OK], 1);
+	assert_int_equal(meets_expectations(&r, text), 1);
+	loop_keeps_to_budgets(&r);
+	loop_close(&r);
+}
+
+static void test_sim_two_runs_are_identical(void **state)
+{
+	(void)state;
+	static struct loop_run a, b;
+	loop_open(&a, loop_built_in("nehalem-ep"));
+	loop_open(&b, loop_built_in("nehalem-ep"));
+	loop_suite(&a, "load.l?.latency,load.dram_local.latency,tlb.*");
+	loop_suite(&b, "load.l?.latency,load.dram_local.latency,tlb.*");
+	static const char *const files[] = { "results.json", "journal.jsonl", "penalties.csv" };
+	for (unsigned i = 0; i < COUNT_OF(files); i++)
+		assert_string_equal(memory_host_file(&a.host, files[i]), memory_host_file(&b.host, files[i]));
+	loop_close(&a);
+	loop_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sim_quick_suite_finds_the_machine_again),
+		cmocka_unit_test(test_sim_one_truth_moves_only_its_rows),
+		cmocka_unit_test(test_sim_wrong_footprint_is_unproven),
+		cmocka_unit_test(test_sim_faults_leave_no_false_ok),
+		cmocka_unit_test(test_sim_windows_hit_by_smis_are_rejected_and_counted),
+		cmocka_unit_test(test_sim_queue_method_finds_the_interval_and_a_floating_clock),
+		cmocka_unit_test(test_sim_channels_move_what_a_stream_asks_for),
+		cmocka_unit_test(test_sim_without_pmu_values_are_right_and_unproven),
+		cmocka_unit_test(test_sim_missing_levels_are_expected_unsupported),
+		cmocka_unit_test(test_sim_confirming_row_agrees),
+		cmocka_unit_test(test_sim_two_runs_are_identical),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

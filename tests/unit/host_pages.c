@@ -1,6 +1,0 @@
-/* tests/unit/host_pages.c: see host_pages.h. */
-#include "tests/unit/host_pages.h"
-
-#include "runner/backend.h"
-
-const struct sim_memory host_pages = { NULL, backend_pages_get, backend_pages_put };

@@ -1,0 +1,282 @@
+/* pmu/core/counters.c: exact register sequences, on an array of registers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pmu/core/counters.h"
+#include "pmu/core/offcore.h"
+#include "pmu/backend/msr_guard.h"
+#include "pmu/text.h"
+#include "tests/unit/support/fake_access.h"
+
+static const struct processor *descriptor(const char *name)
+{
+	for (unsigned i = 0; i < processor_count; i++)
+		if (str_equal(processors[i].name, name))
+			return &processors[i];
+	fail_msg("no descriptor %s", name);
+	return NULL;
+}
+
+struct bench { struct fake fake; struct cpu cpu; struct guard guard; struct guard_saved saved[64]; };
+
+static struct bench *nehalem(void)
+{
+	static struct bench b;
+	fake_init(&b.fake, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		fake_msr(&b.fake, 0, 0x186 + i, i == 2 ? 0x5300C0 : 0);
+		fake_msr(&b.fake, 0, 0xC1 + i, 77 + i);
+	}
+	for (uint32_t m = 0x309; m <= 0x30B; m++)
+		fake_msr(&b.fake, 0, m, 5);
+	fake_msr(&b.fake, 0, 0x1A6, 0);
+	fake_msr(&b.fake, 0, 0x1D9, 1);
+	fake_msr(&b.fake, 0, 0x38D, 0);
+	fake_msr(&b.fake, 0, 0x38E, 0x2000000200000005ull);
+	fake_msr(&b.fake, 0, 0x38F, 0xF);
+	fake_msr(&b.fake, 0, 0x390, 0);
+	fake_msr(&b.fake, 0, 0x3F1, 0);
+	fake_msr(&b.fake, 0, 0x3F6, 0);
+	b.cpu = (struct cpu){ .pmu_version = 3, .general_counters = 4, .general_width = 48, .general_mask = 0xF,
+	                      .fixed_counters = 3, .fixed_width = 48, .fixed_mask = 7, .pebs = true, .processor = descriptor("nehalem-ep") };
+	guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
+	return &b;
+}
+
+static void plan_of(struct bench *b, struct plan *plan, const char *const *names, unsigned n)
+{
+	const struct event *events[PLAN_EVENTS_MAX];
+	const char *problem;
+	for (unsigned i = 0; i < n; i++) {
+		events[i] = event_find(b->cpu.processor, names[i]);
+		assert_non_null(events[i]);
+	}
+	assert_int_equal(plan_events(&b->cpu, events, n, plan, &problem), ST_OK);
+}
+
+static void expect_writes(const struct fake *f, const struct msr_value *want, unsigned n)
+{
+	for (unsigned i = 0; i < n && i < f->log_count; i++) {
+		if (f->log[i].msr != want[i].msr || f->log[i].value != want[i].value)
+			fail_msg("write %u is %x = %llx, must be %x = %llx", i, f->log[i].msr, (unsigned long long)f->log[i].value,
+			         want[i].msr, (unsigned long long)want[i].value);
+	}
+	assert_int_equal(f->log_count, n);
+}
+
+/* Off, the sequence of erratum AAK100 (written out here from the specification update), selects
+ * off, overflow cleared, fixed zeroed, events, all on. */
+static void test_counters_start_on_nehalem_is_this_sequence(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	struct plan plan;
+	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "MEM_LOAD_RETIRED.L2_HIT", "L1D.REPL" };
+	static const struct msr_value want[] = {
+		{ 0x3F1, 0 }, { 0x38F, 0 },
+		{ 0x186, 0x4300B5 }, { 0x187, 0x4300D2 }, { 0x188, 0x4300B1 }, { 0x189, 0x4300B1 },
+		{ 0xC1, 0 }, { 0xC2, 0 }, { 0xC3, 0 }, { 0xC4, 0 }, { 0x38F, 0xF }, { 0x38F, 0 },
+		{ 0x186, 0 }, { 0xC1, 0 }, { 0x187, 0 }, { 0xC2, 0 }, { 0x188, 0 }, { 0xC3, 0 }, { 0x189, 0 }, { 0xC4, 0 },
+		{ 0x186, 0 }, { 0x187, 0 }, { 0x188, 0 }, { 0x189, 0 }, { 0x38D, 0 },
+		{ 0x390, 0x200000005ull },
+		{ 0x309, 0 }, { 0x30A, 0 }, { 0x30B, 0 },
+		{ 0xC1, 0 }, { 0x186, 0x4202CB }, { 0xC2, 0 }, { 0x187, 0x420151 },
+		{ 0x38D, 0x111 }, { 0x38F, 0x700000003ull },
+	};
+	plan_of(b, &plan, names, 3);
+	assert_int_equal(plan.runs, 1);
+	assert_true(plan.slots[0].fixed);
+	assert_int_equal(plan.slots[0].rdpmc_index, 0x40000001);
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	expect_writes(&b->fake, want, COUNT_OF(want));
+	assert_int_equal(b->guard.refused, 0);
+}
+
+static void test_counters_stop_and_restore_leave_what_was_found(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	struct plan plan;
+	static const char *const names[] = { "UOPS_ISSUED.ANY" };
+	static const struct msr_value off[] = {
+		{ 0x3F1, 0 }, { 0x38F, 0 }, { 0x186, 0 }, { 0x187, 0 }, { 0x188, 0 }, { 0x189, 0 }, { 0x38D, 0 },
+	};
+	plan_of(b, &plan, names, 1);
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	b->fake.log_count = 0;
+	assert_int_equal(counters_stop(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	expect_writes(&b->fake, off, COUNT_OF(off));
+	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x188), 0x5300C0);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
+}
+
+static void test_counters_leave_smm_out_where_the_processor_can(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	struct plan plan;
+	static const char *const names[] = { "UOPS_ISSUED.ANY" };
+	b->cpu.perf_capabilities = 1u << 12;
+	fake_msr(&b->fake, 0, 0x1D9, 0x1801);
+	plan_of(b, &plan, names, 1);
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x1D9), 0x4801);
+}
+
+static void test_counter_write_respects_what_a_legacy_write_can_do(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 0x7FFFFFFF), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0xC2), 0x7FFFFFFF);
+	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 0xFFFF80000000ull), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0xC2), 0x80000000); /* the processor copies bit 31 upwards */
+	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 0x80000000), ST_RANGE);
+	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 1ull << 48), ST_RANGE);
+	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 4, 0), ST_RANGE);
+	b->cpu.perf_capabilities = 1u << 13;
+	b->cpu.processor = descriptor("intel");
+	guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
+	fake_msr(&b->fake, 0, 0x4C2, 0);
+	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 0x80000000), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x4C2), 0x80000000);
+}
+
+/* Version 1 has no global control: the enable bit alone starts and stops. */
+static void test_counters_version_1_touches_no_global_register(void **state)
+{
+	(void)state;
+	static struct bench b;
+	struct plan plan;
+	static const char *const names[] = { "INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD" };
+	static const struct msr_value on[] = {
+		{ 0x186, 0 }, { 0x187, 0 }, { 0xC1, 0 }, { 0x186, 0x4200C0 }, { 0xC2, 0 }, { 0x187, 0x42003C },
+	};
+	fake_init(&b.fake, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		fake_msr(&b.fake, 0, 0x186 + i, 0);
+		fake_msr(&b.fake, 0, 0xC1 + i, 0);
+	}
+	b.cpu = (struct cpu){ .pmu_version = 1, .general_counters = 2, .general_width = 40, .general_mask = 3,
+	                      .processor = descriptor("intel") };
+	guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
+	plan_of(&b, &plan, names, 2);
+	assert_int_equal(counters_start(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);
+	expect_writes(&b.fake, on, COUNT_OF(on));
+	assert_int_equal(counters_stop(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);
+	assert_int_equal(fake_value(&b.fake, 0, 0x186), 0);
+	assert_int_equal(fake_value(&b.fake, 0, 0x187), 0);
+}
+
+static void test_counters_without_a_pmu_say_so(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	struct plan plan = { .runs = 1 };
+	b->cpu.pmu_version = 0;
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	plan.count = 1;
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_UNSUPPORTED);
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 1, 0), ST_RANGE);
+	assert_int_equal(b->fake.log_count, 0);
+}
+
+static void test_counters_pass_on_a_fault(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	struct plan plan;
+	static const char *const names[] = { "UOPS_ISSUED.ANY" };
+	plan_of(b, &plan, names, 1);
+	for (unsigned n = 1; n < 33; n++) {
+		b = nehalem();
+		b->fake.fault_after = n;
+		assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_FAULT);
+		b->fake.fault_after = 0;
+		assert_int_equal(guard_restore(&b->guard), ST_OK);
+		assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
+		assert_int_equal(fake_value(&b->fake, 0, 0x188), 0x5300C0);
+	}
+}
+
+static void test_counters_that_firmware_left_on_are_found_and_excluded(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];
+	unsigned n;
+	fake_msr(&b->fake, 0, 0x38D, 0x0B0);
+	assert_int_equal(counters_firmware_check(&b->guard.access, &b->cpu, 0, list, &n), ST_OK);
+	assert_int_equal(n, 2);
+	assert_false(list[0].fixed);
+	assert_int_equal(list[0].counter, 2);
+	assert_int_equal(list[0].control, 0x5300C0);
+	assert_true(list[1].fixed);
+	assert_int_equal(list[1].counter, 1);
+	assert_int_equal(list[1].control, 3);
+	assert_int_equal(fake_value(&b->fake, 0, 0x188), 0);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38D), 0);
+	fake_msr(&b->fake, 0, 0x188, 0x5300C0); /* somebody sets it again */
+	assert_int_equal(counters_firmware_recheck(&b->guard.access, &b->cpu, 0, list, n), ST_OK);
+	assert_true(list[0].returned);
+	assert_false(list[1].returned);
+	assert_int_equal(b->cpu.general_mask, 0xB);
+	assert_int_equal(b->cpu.fixed_mask, 7);
+}
+
+static void test_counters_that_keep_no_value_are_not_used(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.general_mask, 0xF);
+	fake_find(&b->fake, 0, 0xC3)->stuck = true;
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.general_mask, 0xB);
+	assert_int_equal(b->cpu.pmu_version, 3);
+	for (uint32_t i = 0; i < 4; i++)
+		fake_find(&b->fake, 0, 0xC1 + i)->stuck = true;
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.pmu_version, 0);
+	assert_non_null(b->cpu.pmu_absent);
+}
+
+static void test_counters_count_no_event_whose_register_does_not_answer(void **state)
+{
+	(void)state;
+	struct bench *b = nehalem();
+	const struct event *beyond = offcore_find(b->cpu.processor, "DATA_IFETCH", "LOCAL_DRAM");
+	struct plan plan;
+	const char *problem;
+	assert_non_null(beyond);
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.extras_absent[0], 0);
+	assert_int_equal(plan_events(&b->cpu, &beyond, 1, &plan, &problem), ST_OK);
+	fake_find(&b->fake, 0, 0x1A6)->number = 0x7FFF;
+	assert_int_equal(counters_verify(&b->guard.access, &b->cpu, 0), ST_OK);
+	assert_int_equal(b->cpu.extras_absent[0], 0x1A6);
+	assert_int_equal(b->cpu.extras_absent[1], 0);
+	assert_int_equal(plan_events(&b->cpu, &beyond, 1, &plan, &problem), ST_UNSUPPORTED);
+	assert_string_equal(problem, beyond->name);
+	assert_true(plan_extra_absent(&b->cpu, beyond));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counters_start_on_nehalem_is_this_sequence),
+		cmocka_unit_test(test_counters_stop_and_restore_leave_what_was_found),
+		cmocka_unit_test(test_counters_leave_smm_out_where_the_processor_can),
+		cmocka_unit_test(test_counter_write_respects_what_a_legacy_write_can_do),
+		cmocka_unit_test(test_counters_version_1_touches_no_global_register),
+		cmocka_unit_test(test_counters_without_a_pmu_say_so),
+		cmocka_unit_test(test_counters_pass_on_a_fault),
+		cmocka_unit_test(test_counters_that_firmware_left_on_are_found_and_excluded),
+		cmocka_unit_test(test_counters_that_keep_no_value_are_not_used),
+		cmocka_unit_test(test_counters_count_no_event_whose_register_does_not_answer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* The tables of uncore events against libpfm4 and against perfmon's (tests/oracle), filters included.
+ *
+ * Each event is asked of libpfm4 under the name that ours gives (A.B is pmu::A:B), with a value for each filter that
+ * it needs, or under the name of tables/reviewed; the codes must be equal and the filter's bits must come out where
+ * our table has them, or the reviewed list must say why not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pmu/text.h"
+#include "tables/processor.h"
+#include "tests/unit/support/reviewed.h"
+
+/* Bits of a select that make an event what it is: select, umask, edge, extended, inv, threshold. */
+#define MEANING 0xFFA4FFFFu
+
+static const struct processor *processor(const char *name)
+{
+	for (unsigned i = 0; i < processor_count; i++)
+		if (str_equal(processors[i].name, name))
+			return &processors[i];
+	fail_msg("no processor %s", name);
+	return NULL;
+}
+
+static uint64_t our_code(const struct uncore_event *e)
+{
+	return e->select | (uint64_t)e->umask << 8 | (uint64_t)e->extended << 21 | (uint64_t)e->cmask << 24;
+}
+
+/* A value for each filter in libpfm4's words, and what it must become in which of its codes: [1] filter 0, [2] filter 1 of a
+ * CBo; [1] the filter of the PCU. */
+static const struct { const char *filter, *attribute; unsigned code; uint64_t value; } asked[] = {
+	{ "opc", ":OPC_DRD", 2, 0x182 }, { "nid", ":nf=0x3", 2, 3 }, { "state", ":STATE_M", 1, 8 },
+	{ "band0", ":ff=16", 1, 16 }, { "band1", ":ff=16", 1, 16 }, { "band2", ":ff=16", 1, 16 }, { "band3", ":ff=16", 1, 16 },
+};
+
+static void name_of(const char *pmu, const struct uncore_box *b, const struct uncore_event *e, char *out, size_t capacity)
+{
+	const char *dot = strchr(e->name, '.');
+	size_t n = (size_t)snprintf(out, capacity, "%s::%.*s%s", pmu, dot ? (int)(dot - e->name) : (int)strlen(e->name), e->name, dot ? ":" : "");
+	for (const char *c = dot ? dot + 1 : ""; *c; c++)
+		out[n++] = *c == '.' ? '_' : *c;
+	out[n] = 0;
+	for (unsigned f = 0; f < b->filter_count; f++)
+		for (unsigned i = 0; e->filters >> f & 1 && i < sizeof(asked) / sizeof(asked[0]); i++)
+			if (str_equal(asked[i].filter, b->filters[f].name))
+				n += (size_t)snprintf(out + n, capacity - n, "%s", asked[i].attribute);
+}
+
+static bool filters_agree(const struct uncore_box *b, const struct uncore_event *e, const uint64_t codes[3])
+{
+	uint64_t want[3] = { 0 };
+	bool any = false;
+	for (unsigned f = 0; f < b->filter_count; f++)
+		for (unsigned i = 0; e->filters >> f & 1 && i < sizeof(asked) / sizeof(asked[0]); i++)
+			if (str_equal(asked[i].filter, b->filters[f].name)) {
+				want[asked[i].code] |= asked[i].value << b->filters[f].low;
+				any = true;
+			}
+	return !any || (codes[1] == want[1] && codes[2] == want[2]);
+}
+
+static void compare_box(const char *pmu, const struct uncore_box *b)
+{
+	for (unsigned i = 0; i < b->event_count; i++) {
+		const struct uncore_event *e = &b->events[i];
+		const struct review *r = reviewed_find(e->name);
+		uint64_t codes[3];
+		char name[512];
+		name_of(pmu, b, e, name, sizeof(name));
+		if (r && r->oracle[0])
+			str_copy(name, sizeof(name), r->oracle);
+		const bool known = reviewed_ask_libpfm(name, codes, 3);
+		const bool same = (codes[0] & MEANING) == our_code(e) && filters_agree(b, e, codes);
+		reviewed_judge(r, e->name, name, known, same, our_code(e), codes[0] & MEANING);
+	}
+}
+
+static void test_uncore_events_of_nehalem_agree_with_libpfm4(void **state)
+{
+	(void)state;
+	reviewed_read("nehalem-uncore");
+	compare_box("nhm_unc", &processor("nehalem-ep")->boxes[0]);
+	const struct reviewed_counts sum = reviewed_sum("nehalem-ep uncore", "libpfm4");
+	reviewed_check_stale();
+	assert_int_equal(sum.bad, 0);
+	assert_true(sum.agree >= 130);
+}
+
+static void test_uncore_events_of_haswell_ep_agree_with_libpfm4(void **state)
+{
+	(void)state;
+	static const struct { const char *box, *pmu; } pmus[] = {
+		{ "ubox", "hswep_unc_ubo" }, { "cbo", "hswep_unc_cbo0" }, { "sbo", "hswep_unc_sbo0" }, { "pcu", "hswep_unc_pcu" },
+		{ "ha", "hswep_unc_ha0" }, { "imc", "hswep_unc_imc0" }, { "irp", "hswep_unc_irp" }, { "qpi", "hswep_unc_qpi0" },
+		{ "r2pcie", "hswep_unc_r2pcie" }, { "r3qpi", "hswep_unc_r3qpi0" },
+	};
+	const struct processor *p = processor("haswell-ep");
+	unsigned codes = 0;
+	reviewed_read("haswell-ep-uncore");
+	for (unsigned n = 0; n < p->box_count; n++) {
+		bool found = false;
+		for (unsigned i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++)
+			if (str_equal(pmus[i].box, p->boxes[n].name)) {
+				compare_box(pmus[i].pmu, &p->boxes[n]);
+				found = true;
+			}
+		assert_true(found);
+		codes += p->boxes[n].code_count;
+	}
+	const struct reviewed_counts sum = reviewed_sum("haswell-ep uncore", "libpfm4");
+	reviewed_check_stale();
+	assert_int_equal(codes, 311); /* the manual's tables "Ordered By Code" */
+	assert_int_equal(sum.bad, 0);
+	assert_true(sum.agree >= 1000);
+}
+
+/* --- perfmon ----------------------------------------------------------------------------------- */
+
+struct row { char unit[16], name[96], filter[96]; unsigned code, umask, extended, counters; };
+
+static unsigned read_perfmon(struct row *rows, unsigned most)
+{
+	char line[256];
+	unsigned n = 0;
+	FILE *f = fopen("tests/oracle/haswellx_uncore.csv", "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct row r = { 0 };
+		line[strcspn(line, "\n")] = 0;
+		if (line[0] == '#' || !strncmp(line, "unit,", 5))
+			continue;
+		assert_true(sscanf(line, "%15[^,],%95[^,],%x,%x,%x,%x,%95s", r.unit, r.name, &r.code, &r.umask, &r.extended, &r.counters, r.filter) >= 6);
+		assert_true(n < most);
+		rows[n++] = r;
+	}
+	fclose(f);
+	return n;
+}
+
+/* perfmon's words for the filters of the boxes. */
+static bool filter_named(const char *text, const char *filter)
+{
+	static const struct { const char *filter, *word; } words[] = {
+		{ "opc", "CBoFilter1[28:20]" }, { "nid", "CBoFilter1[15:0]" }, { "state", "CBoFilter0[" }, { "address", "HA_AddrMatch0" },
+		{ "addresshigh", "HA_AddrMatch1[13:0]" }, { "opcode", "HA_OpcodeMatch[5:0]" }, { "band0", "PCUFilter[7:0]" },
+		{ "band1", "PCUFilter[15:8]" }, { "band2", "PCUFilter[23:16]" }, { "band3", "PCUFilter[31:24]" }, { "match", "QPIMatch0" },
+		{ "match1", "QPIMatch1" }, { "mask", "QPIMask0" }, { "mask1", "QPIMask1" },
+	};
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_equal(words[i].filter, filter))
+			return strstr(text, words[i].word);
+	return false;
+}
+
+static void test_uncore_events_of_haswell_ep_agree_with_perfmon(void **state)
+{
+	(void)state;
+	static struct row rows[1400];
+	const unsigned n = read_perfmon(rows, 1400);
+	const struct processor *p = processor("haswell-ep");
+	reviewed_read("haswell-ep-uncore-perfmon");
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
+			const struct uncore_event *e = &p->boxes[b].events[i];
+			const struct review *r = reviewed_find(e->name);
+			const struct row *row = NULL;
+			for (unsigned k = 0; k < n && !row; k++)
+				if (str_equal(rows[k].name, r && r->oracle[0] ? r->oracle : e->name))
+					row = &rows[k];
+			const uint64_t theirs = row ? row->code | (uint64_t)row->umask << 8 | (uint64_t)row->extended << 21 : 0;
+			bool same = row && theirs == our_code(e) && row->counters == e->counter_mask;
+			for (unsigned f = 0; same && f < p->boxes[b].filter_count; f++)
+				same = filter_named(row->filter, p->boxes[b].filters[f].name) == (e->filters >> f & 1);
+			reviewed_judge(r, e->name, row ? row->name : "", row, same, our_code(e), theirs);
+		}
+	const struct reviewed_counts sum = reviewed_sum("haswell-ep uncore", "perfmon");
+	reviewed_check_stale();
+	assert_int_equal(sum.bad, 0);
+	assert_true(sum.agree >= 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uncore_events_of_nehalem_agree_with_libpfm4),
+		cmocka_unit_test(test_uncore_events_of_haswell_ep_agree_with_libpfm4),
+		cmocka_unit_test(test_uncore_events_of_haswell_ep_agree_with_perfmon),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* Clocks are kept where they are: what is written, what keeps its value, what is put back; and rows on machines whose clocks
+ * move only while they are allowed to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmu/core/freq_lock.h"
+#include "tests/unit/support/closed_loop.h"
+
+#define PERF_CTL     0x199u
+#define MISC_ENABLE  0x1A0u
+#define UNCORE_LIMIT 0x620u
+#define ROWS "load.l1.latency,load.l2.latency,load.l3.latency"
+
+static struct loop_run r;
+
+static uint64_t msr(unsigned core, uint32_t address)
+{
+	const struct access *a = sim_access(r.sim);
+	uint64_t value = 0;
+	assert_int_equal(a->ops->rdmsr(a->self, core, address, &value), ST_OK);
+	return value;
+}
+
+/* A built-in machine with [SECTION] KEY = VALUE changed, "section.key=value,...". */
+static char *changed(const char *machine, const char *list)
+{
+	char copy[200], *save = NULL, *out = strdup(loop_built_in(machine));
+	snprintf(copy, sizeof(copy), "%s", list);
+	for (char *one = strtok_r(copy, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		char *key = strchr(one, '.'), *value = strchr(one, '='), *more;
+		*key++ = 0, *value++ = 0;
+		more = loop_changed(out, one, key, value);
+		free(out);
+		out = more;
+	}
+	return out;
+}
+
+static const struct pinned *pinned(const struct pins *p, const char *name, uint32_t address)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		if (!strcmp(p->list[i].pin->name, name) && p->list[i].pin->msr == address)
+			return &p->list[i];
+	fail_msg("no %s in 0x%x", name, address);
+	return NULL;
+}
+
+static void test_pin_writes_reads_back_and_puts_back(void **state)
+{
+	(void)state;
+	static struct pins p;
+	static uint64_t before[3][512];
+	static const uint32_t registers[] = { MISC_ENABLE, PERF_CTL, UNCORE_LIMIT };
+	char *text = changed("haswell-ep", "fault.uncore_float_ratio=12,fault.uncore_float_range=1");
+	loop_open(&r, text);
+	unsigned cores = sim_access(r.sim)->cores;
+	for (unsigned i = 0; i < COUNT_OF(registers); i++)
+		for (unsigned core = 0; core < cores; core++)
+			before[i][core] = msr(core, registers[i]);
+	assert_int_equal(before[2][0], 12 << 8 | 23);
+	pin_clocks(&r.guard.access, &r.cpu, &p);
+	assert_int_equal(p.count, 4);
+	assert_false(p.hwp);
+	for (unsigned core = 0; core < cores; core++) {
+		assert_true(msr(core, MISC_ENABLE) >> 38 & 1);
+		assert_int_equal(msr(core, PERF_CTL), 1ull << 32 | 23 << 8);
+		assert_int_equal(msr(core, UNCORE_LIMIT), 23 << 8 | 23);
+	}
+	assert_int_equal(pinned(&p, "turbo", MISC_ENABLE)->set, cores);
+	assert_int_equal(pinned(&p, "turbo", PERF_CTL)->set, cores);
+	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->already, cores);
+	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->wanted, 23);
+	assert_int_equal(pinned(&p, "uncore_ratio", UNCORE_LIMIT)->found, 12);
+	assert_int_equal(pinned(&p, "uncore_ratio", UNCORE_LIMIT)->set, cores);
+	assert_int_equal(r.guard.refused, 0);
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	for (unsigned i = 0; i < COUNT_OF(registers); i++)
+		for (unsigned core = 0; core < cores; core++)
+			assert_int_equal(msr(core, registers[i]), before[i][core]);
+	loop_close(&r);
+	free(text);
+}
+
+/* A ratio that firmware left low is raised, and comes back. */
+static void test_pin_asks_for_the_base_ratio(void **state)
+{
+	(void)state;
+	static struct pins p;
+	loop_open(&r, loop_built_in("skylake-sp"));
+	const struct access *a = sim_access(r.sim);
+	for (unsigned core = 0; core < a->cores; core++)
+		assert_int_equal(a->ops->wrmsr(a->self, core, PERF_CTL, 12 << 8), ST_OK);
+	pin_clocks(&r.guard.access, &r.cpu, &p);
+	assert_int_equal(msr(3, PERF_CTL) >> 8 & 0xFF, 25);
+	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->found, 12);
+	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->set, a->cores);
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr(3, PERF_CTL), 12 << 8);
+	loop_close(&r);
+}
+
+/* Each of the rows has this status, and `ok` has the machine's true value. */
+static void all_rows(const char *machine, const char *changes, const char *which, enum row_status status)
+{
+	char *text = changed(machine, changes);
+	unsigned missed = 0;
+	loop_open(&r, text);
+	loop_suite(&r, which);
+	for (unsigned i = 0; i < r.sum.rows; i++)
+		if (r.host.results[i].status != status)
+			fail_msg("%s, %s: %s is %s: %s", machine, changes, r.host.results[i].name, row_status_name(r.host.results[i].status), r.host.results[i].reason);
+	assert_true(r.sum.rows > 0);
+	if (status == ROW_OK) {
+		assert_int_equal(loop_meets(&r, text, &missed), r.sum.rows);
+		assert_int_equal(r.sum.disturbances.clock, 0);
+	}
+	free(text);
+}
+
+static void test_pin_turbo_off_keeps_the_clock(void **state)
+{
+	(void)state;
+	static const char turbo[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1";
+	static const char locked[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1,fault.turbo_locked=1";
+	all_rows("nehalem-ep", turbo, ROWS, ROW_OK);
+	assert_int_equal(pinned(&r.sum.pins, "turbo", MISC_ENABLE)->set, 8);
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"),
+		"\"hwp\": false, \"pinned\": [{\"name\": \"turbo\", \"msr\": \"0x1a0\", \"bits\": [38, 38], \"found\": 0, \"wanted\": 1, "
+		"\"already\": 0, \"set\": 8, \"refused\": 0}"));
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr(0, MISC_ENABLE) >> 38 & 1, 0);
+	loop_close(&r);
+	/* Firmware that has locked it: the clock moves, no row is ok, and the results say that nothing could be done. */
+	all_rows("nehalem-ep", locked, ROWS, ROW_NOISY);
+	assert_int_equal(pinned(&r.sum.pins, "turbo", MISC_ENABLE)->refused, 8);
+	assert_int_equal(pinned(&r.sum.pins, "turbo", PERF_CTL)->refused, 8);
+	assert_true(r.sum.disturbances.clock > 0);
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	loop_close(&r);
+}
+
+static void test_pin_uncore_limits_keep_the_uncore_clock(void **state)
+{
+	(void)state;
+	static const char range[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1";
+	static const char missing[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1,fault.msr_missing=0x620";
+	static const char unwatched[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1,fault.msr_missing=0x620,pmu.uncore=none";
+	all_rows("haswell-ep", range, "load.l3.latency", ROW_OK);
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr(0, UNCORE_LIMIT), 12 << 8 | 23);
+	loop_close(&r);
+	/* The uncore's own clock counter sees it wander; where there is none, nobody knows. */
+	static const struct { const char *what, *reason; } unpinned[] = { { missing, "the uncore clock moved" }, { unwatched, "could not be pinned" } };
+	for (unsigned i = 0; i < COUNT_OF(unpinned); i++) {
+		char *text = changed("haswell-ep", unpinned[i].what);
+		loop_open(&r, text);
+		loop_suite(&r, "load.l3.latency");
+		assert_int_equal(pinned(&r.sum.pins, "uncore_ratio", UNCORE_LIMIT)->refused, sim_access(r.sim)->cores);
+		assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
+		assert_non_null(strstr(r.host.results[0].reason, unpinned[i].reason));
+		loop_close(&r);
+		free(text);
+	}
+}
+
+static void test_pin_leaves_a_processor_without_turbo_alone(void **state)
+{
+	(void)state;
+	static struct pins p;
+	char *text = changed("nehalem-ep", "control.turbo_ratio=0");
+	loop_open(&r, text);
+	pin_clocks(&r.guard.access, &r.cpu, &p);
+	assert_int_equal(p.count, 2);
+	assert_non_null(p.list[0].absent);
+	assert_non_null(p.list[1].absent);
+	assert_int_equal(r.guard.count, 0);
+	loop_close(&r);
+	free(text);
+	loop_open(&r, loop_built_in("core2"));
+	pin_clocks(&r.guard.access, &r.cpu, &p);
+	assert_int_equal(p.count, 0);
+	loop_close(&r);
+}
+
+/* --- HWP: shown by CPUID, switched on by firmware or not; writes are noted ------------------------------------------ */
+static const struct access *under;
+static uint64_t pm_enable;
+static unsigned hwp_writes;
+
+static enum status hwp_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+	enum status s = under->ops->cpuid(self, core, leaf, subleaf, out);
+	if (leaf == 6)
+		out->eax |= 1 << 7;
+	return s;
+}
+
+static enum status hwp_rdmsr(void *self, unsigned core, uint32_t address, uint64_t *value)
+{
+	if (address != 0x770)
+		return under->ops->rdmsr(self, core, address, value);
+	*value = pm_enable;
+	return ST_OK;
+}
+
+static enum status hwp_wrmsr(void *self, unsigned core, uint32_t address, uint64_t value)
+{
+	hwp_writes += address >= 0x770 && address <= 0x777;
+	return under->ops->wrmsr(self, core, address, value);
+}
+
+static void test_pin_never_touches_hwp(void **state)
+{
+	(void)state;
+	static struct pins p;
+	for (pm_enable = 0; pm_enable < 2; pm_enable++) {
+		loop_open(&r, loop_built_in("skylake-sp"));
+		under = sim_access(r.sim);
+		struct access_ops ops = *under->ops;
+		struct access between = *under;
+		ops.cpuid = hwp_cpuid, ops.rdmsr = hwp_rdmsr, ops.wrmsr = hwp_wrmsr;
+		between.ops = &ops;
+		guard_init(&r.guard, &between, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+		pin_clocks(&r.guard.access, &r.cpu, &p);
+		assert_int_equal(p.hwp, pm_enable);
+		assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->absent != NULL, pm_enable);
+		assert_int_equal(pinned(&p, "turbo", MISC_ENABLE)->set, under->cores);
+		/* and no descriptor lets them be written */
+		for (uint32_t address = 0x770; address <= 0x777; address++)
+			assert_int_equal(r.guard.access.ops->wrmsr(r.guard.access.self, 0, address, 1), ST_REFUSED);
+		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(hwp_writes, 0);
+		loop_close(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pin_writes_reads_back_and_puts_back),
+		cmocka_unit_test(test_pin_asks_for_the_base_ratio),
+		cmocka_unit_test(test_pin_turbo_off_keeps_the_clock),
+		cmocka_unit_test(test_pin_uncore_limits_keep_the_uncore_clock),
+		cmocka_unit_test(test_pin_leaves_a_processor_without_turbo_alone),
+		cmocka_unit_test(test_pin_never_touches_hwp),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* pmu/core/lbr.c on the simulated machine: trajectories against a kernel whose branches are known exactly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmu/core/lbr.h"
+#include "tests/unit/support/sampling_rig.h"
+
+#define TURNS 12u
+
+static struct sampling_rig rig;
+static struct lbr lbr;
+static struct lbr_pair pairs[LBR_PAIRS_MAX];
+static unsigned count;
+static const char *why;
+static const uint8_t choices[TURNS] = { 3, 0, 2, 1, 1, 3, 0, 2, 2, 1, 3, 0 };
+
+static void open_rig(void (*change)(struct machine *m))
+{
+	sampling_open(&rig, change, PAGE_2M);
+	memcpy(rig.map.host, choices, sizeof(choices));
+	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
+}
+
+/* Runs k_study for so many turns under a filter and reads the frozen stack. */
+static void study(uint32_t filter, unsigned turns)
+{
+	assert_int_equal(lbr_start(&lbr, filter), ST_OK);
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < turns; i++)
+		sum += choices[i] + (choices[i] & 1 ? 3 : 1);
+	assert_int_equal(sampling_run(&rig, "k_study", WINDOW_DATA, turns, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
+	assert_int_equal(lbr_stop(&lbr, pairs, &count), ST_OK);
+}
+
+static const struct kernel *kernel(const char *name)
+{
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (!strcmp(k->name, name))
+			return k;
+	fail_msg("no kernel %s", name);
+	return NULL;
+}
+
+static uint8_t opcode(uint64_t ip) { return kernel_code[ip - WINDOW_CODE]; }
+
+/* The newest records, one by one, as the choices of the last turns make them. */
+static void test_lbr_trajectory_is_the_kernels(void **state)
+{
+	(void)state;
+	open_rig(NULL);
+	study(0, TURNS);
+	assert_int_equal(count, 16);
+	const struct kernel *k = kernel("k_study");
+	uint64_t base = WINDOW_CODE + k->offset;
+	/* 0xEB jmp, 0xE8 call, 0xC3 ret, 0x72 jb, 0x74 jz, 0x75 jnz; newest first. At the end the jns over the write
+	 * is not taken. */
+	uint8_t expected[64];
+	unsigned n = 0;
+	for (unsigned turn = 0; turn < 3; turn++) {
+		if (turn)
+			expected[n++] = 0x75;
+		expected[n++] = 0xC3;
+		expected[n++] = 0xE8;
+		expected[n++] = choices[turn] & 1 ? 0xEB : 0x74;
+		for (unsigned i = 0; i < 3; i++)
+			expected[n++] = 0x72; /* 3 - c of the second loop, c of the first: a jump less than turns */
+	}
+	for (unsigned i = 0; i < count; i++) {
+		assert_in_range(pairs[i].from - base, 0, k->bytes);
+		assert_in_range(pairs[i].to - base, 0, k->bytes);
+		assert_int_equal(opcode(pairs[i].from), expected[i]);
+	}
+	/* turns of each loop by the targets: the two jb of a turn have two targets */
+	for (unsigned turn = 0, at = 0; turn < 2; turn++) {
+		unsigned first = 0, second = 0;
+		uint64_t target = 0;
+		at += turn ? 4 : 3;
+		for (unsigned i = 0; i < 3; i++, at++) {
+			if (!target)
+				target = pairs[at].to;
+			/* newest first: the second loop's jumps, of higher addresses, come before the first loop's */
+			if (pairs[at].to == target && (3u - choices[turn]) > second)
+				second++;
+			else
+				first++;
+		}
+		assert_int_equal(first, choices[turn]);
+		assert_int_equal(second, 3 - choices[turn]);
+	}
+	sampling_close(&rig);
+}
+
+/* Each filter of table 7 leaves its kind out, and no other. */
+static void test_lbr_filters_leave_their_kind_out(void **state)
+{
+	(void)state;
+	static const struct { uint32_t filter; uint8_t gone[4]; } cases[] = {
+		{ LBR_JCC, { 0x72, 0x74, 0x75 } }, { LBR_NEAR_REL_CALL, { 0xE8 } }, { LBR_NEAR_RET, { 0xC3 } },
+		{ LBR_NEAR_REL_JMP, { 0xEB } }, { LBR_NEAR_INDIRECT_CALL, { 0xFF } }, { LBR_NEAR_INDIRECT_JMP, { 0xFF } },
+		{ LBR_CPL_NEQ_0, { 0 } }, { LBR_FAR_BRANCH, { 0 } } };
+	open_rig(NULL);
+	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
+		unsigned kinds[256] = { 0 };
+		study(cases[c].filter, TURNS);
+		assert_int_equal(count, 16);
+		for (unsigned i = 0; i < count; i++)
+			kinds[opcode(pairs[i].from)]++;
+		for (unsigned g = 0; g < 4 && cases[c].gone[g]; g++)
+			assert_int_equal(kinds[cases[c].gone[g]], 0);
+		if (cases[c].filter != LBR_JCC)
+			assert_true(kinds[0x75] > 0);
+		if (cases[c].filter != LBR_NEAR_RET)
+			assert_true(kinds[0xC3] > 0);
+	}
+	study(LBR_CPL_EQ_0, TURNS);
+	assert_int_equal(count, 0);
+	for (unsigned bit = 0; bit < 9; bit++)
+		assert_non_null(lbr_filter_name(bit));
+	assert_string_equal(lbr_filter_name(2), "JCC");
+	assert_null(lbr_filter_name(9));
+	/* calls alone: as many as were made, all from one place to one place */
+	study(LBR_FILTER_ALL & ~(uint32_t)(LBR_CPL_EQ_0 | LBR_NEAR_REL_CALL), 7);
+	assert_int_equal(count, 7);
+	for (unsigned i = 0; i < count; i++) {
+		assert_int_equal(opcode(pairs[i].from), 0xE8);
+		assert_true(pairs[i].from == pairs[0].from && pairs[i].to == pairs[0].to);
+	}
+	sampling_close(&rig);
+}
+
+static void no_lbr(struct machine *m) { m->pmu_lbr_pairs = 0; m->pmu_lbr_select = 0; }
+
+static void test_lbr_missing_is_unsupported_with_the_reason(void **state)
+{
+	(void)state;
+	sampling_open(&rig, no_lbr, PAGE_2M);
+	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_UNSUPPORTED);
+	assert_string_equal(why, "the registers of the last-branch records do not answer");
+	sampling_close(&rig);
+	open_rig(NULL);
+	assert_int_equal(lbr_start(&lbr, 0x200), ST_RANGE);
+	lbr.can_filter = false;
+	assert_int_equal(lbr_start(&lbr, LBR_JCC), ST_UNSUPPORTED);
+	sampling_close(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lbr_trajectory_is_the_kernels),
+		cmocka_unit_test(test_lbr_filters_leave_their_kind_out),
+		cmocka_unit_test(test_lbr_missing_is_unsupported_with_the_reason),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* pmu/backend/msr_guard.c: what is not listed is refused, what was changed comes back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pmu/backend/msr_guard.h"
+#include "tests/unit/support/fake_access.h"
+
+static const struct writable_msr msrs[] = {
+	{ 0x186, 0x189, 0xFFFFFFFF, 1, "select", "test" },
+	{ 0x1A4, 0x1A4, 0xF, 1, "prefetch", "test" },
+	{ 0x390, 0x390, 0xF, 0, "write 1 to clear", "test" },
+	{ 0x38F, 0x38F, 0xFF, 1, "global", "test" },
+};
+static const struct processor processor = { .name = "test", .msrs = msrs, .msr_count = COUNT_OF(msrs) };
+
+struct bench { struct fake fake; struct guard guard; struct guard_saved saved[8]; };
+
+static enum status wr(struct bench *b, unsigned core, uint32_t msr, uint64_t value)
+{
+	return b->guard.access.ops->wrmsr(b->guard.access.self, core, msr, value);
+}
+
+static int setup(void **state)
+{
+	static struct bench b;
+	fake_init(&b.fake, 2);
+	for (unsigned core = 0; core < 2; core++) {
+		fake_msr(&b.fake, core, 0x186, 0x4300C0);
+		fake_msr(&b.fake, core, 0x187, 0);
+		fake_msr(&b.fake, core, 0x1A4, 0x30);
+		fake_msr(&b.fake, core, 0x390, 0);
+		fake_msr(&b.fake, core, 0x38F, 0xF);
+		fake_msr(&b.fake, core, 0x1A0, 0x850089);
+	}
+	guard_init(&b.guard, &b.fake.access, &processor, b.saved, COUNT_OF(b.saved));
+	*state = &b;
+	return 0;
+}
+
+static void test_guard_refuses_what_is_not_listed(void **state)
+{
+	struct bench *b = *state;
+	assert_int_equal(wr(b, 0, 0x1A0, 0x850089), ST_REFUSED);
+	assert_int_equal(b->guard.access.ops->pci_write32(b->guard.access.self, (struct pci_address){ 0 }, 1), ST_REFUSED);
+	assert_int_equal(b->guard.access.ops->mmio_write(b->guard.access.self, 0xFED00000, 4, 1), ST_REFUSED);
+	assert_int_equal(b->guard.refused, 3);
+	assert_int_equal(b->fake.log_count, 0);
+}
+
+static void test_guard_refuses_bits_outside_the_mask(void **state)
+{
+	struct bench *b = *state;
+	assert_int_equal(wr(b, 0, 0x1A4, 0xF), ST_REFUSED);         /* would clear bits 4 and 5 as found */
+	assert_int_equal(wr(b, 0, 0x1A4, 0x7F), ST_REFUSED);        /* would set bit 6 */
+	assert_int_equal(wr(b, 0, 0x390, 0x10), ST_REFUSED);
+	assert_int_equal(b->guard.refused, 3);
+	assert_int_equal(b->fake.log_count, 0);
+	assert_int_equal(b->guard.count, 0);                        /* nothing changed, nothing to put back */
+	assert_int_equal(wr(b, 0, 0x1A4, 0x3F), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x1A4), 0x3F);
+}
+
+static void test_guard_restores_newest_first_and_leaves_counts_alone(void **state)
+{
+	struct bench *b = *state;
+	assert_int_equal(wr(b, 0, 0x38F, 0), ST_OK);
+	assert_int_equal(wr(b, 0, 0x390, 0xF), ST_OK);
+	assert_int_equal(wr(b, 0, 0x186, 0x420001), ST_OK);
+	assert_int_equal(wr(b, 1, 0x186, 0x420002), ST_OK);
+	assert_int_equal(wr(b, 0, 0x186, 0x420003), ST_OK);
+	b->fake.log_count = 0;
+	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(b->fake.log_count, 3);
+	assert_int_equal(b->fake.log[0].msr, 0x186);
+	assert_int_equal(b->fake.log[0].core, 1);
+	assert_int_equal(b->fake.log[1].msr, 0x186);
+	assert_int_equal(b->fake.log[1].core, 0);
+	assert_int_equal(b->fake.log[2].msr, 0x38F);
+	assert_int_equal(fake_value(&b->fake, 0, 0x186), 0x4300C0);
+	assert_int_equal(fake_value(&b->fake, 1, 0x186), 0x4300C0);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
+	b->fake.log_count = 0;
+	assert_int_equal(guard_restore(&b->guard), ST_OK); /* nothing is left to do */
+	assert_int_equal(b->fake.log_count, 0);
+}
+
+static void test_guard_restores_after_a_fault_in_the_middle(void **state)
+{
+	struct bench *b = *state;
+	assert_int_equal(wr(b, 0, 0x38F, 0), ST_OK);
+	b->fake.fault_after = 1;
+	assert_int_equal(wr(b, 0, 0x186, 0x420001), ST_FAULT);
+	b->fake.fault_after = 0;
+	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
+	assert_int_equal(fake_value(&b->fake, 0, 0x186), 0x4300C0);
+}
+
+static void test_guard_goes_on_after_a_register_that_does_not_come_back(void **state)
+{
+	struct bench *b = *state;
+	assert_int_equal(wr(b, 0, 0x38F, 0), ST_OK);
+	assert_int_equal(wr(b, 0, 0x1A4, 0x3F), ST_OK);
+	fake_find(&b->fake, 0, 0x1A4)->stuck = true;
+	assert_int_equal(guard_restore(&b->guard), ST_BROKEN);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
+	assert_int_equal(b->guard.count, 1);
+	fake_find(&b->fake, 0, 0x1A4)->stuck = false;
+	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x1A4), 0x30);
+}
+
+static void test_guard_writes_nothing_it_cannot_remember(void **state)
+{
+	struct bench *b = *state;
+	b->guard.capacity = 1;
+	assert_int_equal(wr(b, 0, 0x38F, 0), ST_OK);
+	assert_int_equal(wr(b, 0, 0x186, 1), ST_FULL);
+	assert_int_equal(wr(b, 0, 0x38F, 1), ST_OK);
+	assert_int_equal(b->fake.log_count, 2);
+	assert_int_equal(wr(b, 0, 0x188, 1), ST_FULL);
+	b->guard.capacity = COUNT_OF(b->saved);
+	assert_int_equal(wr(b, 0, 0x188, 1), ST_FAULT);
+	assert_int_equal(b->guard.count, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_guard_refuses_what_is_not_listed, setup),
+		cmocka_unit_test_setup(test_guard_refuses_bits_outside_the_mask, setup),
+		cmocka_unit_test_setup(test_guard_restores_newest_first_and_leaves_counts_alone, setup),
+		cmocka_unit_test_setup(test_guard_restores_after_a_fault_in_the_middle, setup),
+		cmocka_unit_test_setup(test_guard_goes_on_after_a_register_that_does_not_come_back, setup),
+		cmocka_unit_test_setup(test_guard_writes_nothing_it_cannot_remember, setup),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,356 @@
+/* pmu/uncore/uncore.c: plans, the exact sequence of register accesses, what
+ * known traffic counts, derived quantities, and that everything is as before afterwards. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "asm/kernel.h"
+#include "pmu/backend/msr_guard.h"
+#include "pmu/sim/machine/sim.h"
+#include "pmu/backend/trace.h"
+#include "pmu/uncore/uncore.h"
+#include "tests/unit/support/core_bench.h"
+#include "tests/unit/support/host_pages.h"
+
+#define LOCK_VA (WINDOW_DATA + 2 * PAGE_1G)
+#define TRACE_MAX 512
+
+struct rig {
+	struct sim *sim;
+	struct cpu cpu;
+	struct trace trace;
+	struct guard guard;
+	struct trace_entry entries[TRACE_MAX];
+	struct guard_saved saved[256];
+	const struct access *a;
+	struct uncore u;
+	struct mapping data, lock;
+};
+
+static void rig_open(struct rig *r, const struct machine *m)
+{
+	memset(r, 0, sizeof(*r));
+	assert_int_equal(sim_open(m, &host_pages, &r->sim), ST_OK);
+	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
+	trace_init(&r->trace, sim_access(r->sim), r->entries, TRACE_MAX);
+	guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, COUNT_OF(r->saved));
+	r->a = &r->guard.access;
+	r->data = (struct mapping){ .va = WINDOW_DATA, .bytes = 32 * PAGE_2M, .page_bytes = PAGE_2M };
+	r->lock = (struct mapping){ .va = LOCK_VA, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	assert_int_equal(r->a->ops->map(r->a->self, &r->data), ST_OK);
+	assert_int_equal(r->a->ops->map(r->a->self, &r->lock), ST_OK);
+	assert_int_equal(uncore_find(r->a, &r->cpu, &r->u), ST_OK);
+}
+
+static void rig_close(struct rig *r)
+{
+	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(r->guard.refused, 0);
+	sim_close(r->sim);
+}
+
+static void run(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	struct measure_block *b = r->a->ops->control(r->a->self, 0);
+	struct job j = { .argument = WINDOW_CONTROL };
+	memset(b, 0, sizeof(*b));
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
+		if (!strcmp(k->name, kernel))
+			b->kernel = WINDOW_CODE + k->offset;
+		if (!strcmp(k->name, "k_measure"))
+			j.entry = WINDOW_CODE + k->offset;
+	}
+	assert_true(b->kernel && j.entry);
+	b->argument[0] = a0, b->argument[1] = a1, b->argument[2] = a2;
+	assert_int_equal(r->a->ops->run(r->a->self, &j, 1, 0), ST_OK);
+}
+
+static uint64_t msr(struct rig *r, unsigned core, uint32_t address)
+{
+	uint64_t v;
+	assert_int_equal(sim_access(r->sim)->ops->rdmsr(sim_access(r->sim)->self, core, address, &v), ST_OK);
+	return v;
+}
+
+static const struct processor *nehalem(void)
+{
+	for (unsigned i = 0; i < processor_count; i++)
+		if (!strcmp(processors[i].name, "nehalem-ep"))
+			return &processors[i];
+	fail_msg("no nehalem-ep");
+	return NULL;
+}
+
+/* --- discovery and plans ----------------------------------------------------------------------- */
+
+static void test_uncore_finds_sockets_and_says_why_there_is_nothing(void **state)
+{
+	(void)state;
+	static struct rig r;
+	struct machine m = core_bench_machine("nehalem-ep");
+	unsigned socket;
+	rig_open(&r, &m);
+	assert_null(r.u.absent);
+	assert_int_equal(r.u.sockets, 2);
+	assert_int_equal(r.u.speaker[1], 4);
+	assert_int_equal(uncore_socket(r.a, &r.u, 6, &socket), ST_OK);
+	assert_int_equal(socket, 1);
+	rig_close(&r);
+	strcpy(m.pmu_uncore, "none"); /* registers that do not answer */
+	rig_open(&r, &m);
+	assert_string_equal(r.u.absent, "the uncore's registers do not answer");
+	struct uncore_plan plan;
+	const char *problem, *const one[1] = { "UNC_GQ_ALLOC.RT" };
+	assert_int_equal(uncore_plan(&r.u, one, 1, &plan, &problem), ST_OK);
+	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_UNSUPPORTED);
+	rig_close(&r);
+}
+
+static void test_uncore_plans_pack_and_name_what_cannot_be(void **state)
+{
+	(void)state;
+	const struct cpu cpu = { .processor = nehalem() };
+	const struct uncore u = { .cpu = &cpu, .sockets = 1 };
+	struct uncore_plan plan;
+	const char *problem;
+	static const char *const ten[10] = { "UNC_LLC_HITS.READ", "UNC_LLC_HITS.WRITE", "UNC_LLC_HITS.PROBE", "UNC_LLC_MISS.READ", "UNC_LLC_MISS.WRITE",
+		"UNC_LLC_MISS.PROBE", "UNC_GQ_ALLOC.RT", "UNC_GQ_ALLOC.WT", "UNC_GQ_ALLOC.PPT", "UNC_CLK_UNHALTED.REF" };
+	assert_int_equal(uncore_plan(&u, ten, 10, &plan, &problem), ST_OK);
+	assert_int_equal(plan.runs, 2);
+	assert_int_equal(plan.slots[8].run, 1);
+	assert_int_equal(plan.slots[9].run, 0); /* the fixed counter is free in the first run */
+	static const char *const snoops[4] = { "UNC_GQ_SNOOP.GOTO_S_HIT_M", "UNC_GQ_SNOOP.GOTO_S_HIT_E", "UNC_GQ_SNOOP.GOTO_S", "UNC_GQ_SNOOP.GOTO_S_HIT_M" };
+	assert_int_equal(uncore_plan(&u, snoops, 4, &plan, &problem), ST_OK);
+	assert_int_equal(plan.runs, 2); /* one value of MSR 0x301 a run */
+	assert_int_equal(plan.slots[1].run, 1);
+	assert_int_equal(plan.slots[2].run, 0);
+	assert_int_equal(plan.slots[3].run, 0);
+	static const char *const wrong[2] = { "UNC_GQ_ALLOC.RT", "UNC_GQ_ALLOC.NOTHING" };
+	assert_int_equal(uncore_plan(&u, wrong, 2, &plan, &problem), ST_MISSING);
+	assert_string_equal(problem, "UNC_GQ_ALLOC.NOTHING");
+}
+
+/* --- the exact sequence ------------------------------------------------------------------------ */
+
+static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **state)
+{
+	(void)state;
+	/* wrmsr only, in order: all off, selects, bus lock (a run), zero, start; stop; then the guard's restoration */
+	static const char *const golden[] = {
+		"wrmsr 4 0x391 0x0", "wrmsr 4 0x3c0 0x0", "wrmsr 4 0x3c1 0x0", "wrmsr 4 0x3c2 0x0", "wrmsr 4 0x3c3 0x0", "wrmsr 4 0x3c4 0x0",
+		"wrmsr 4 0x3c5 0x0", "wrmsr 4 0x3c6 0x0", "wrmsr 4 0x3c7 0x0", "wrmsr 4 0x395 0x0", "wrmsr 4 0x393 0x1",
+		"wrmsr 4 0x3c0 0x400102", "wrmsr 4 0x3c1 0x400103", "wrmsr 4 0x301 0x10", "wrmsr 4 0x3c2 0x40080c", "wrmsr 4 0x395 0x1",
+		"run", "wrmsr 4 0x3b0 0x0", "wrmsr 4 0x3b1 0x0", "wrmsr 4 0x3b2 0x0", "wrmsr 4 0x394 0x0", "wrmsr 4 0x391 0x100000007",
+		"wrmsr 4 0x391 0x0", "wrmsr 4 0x3c0 0x0", "wrmsr 4 0x3c1 0x0", "wrmsr 4 0x3c2 0x0", "wrmsr 4 0x3c3 0x0", "wrmsr 4 0x3c4 0x0",
+		"wrmsr 4 0x3c5 0x0", "wrmsr 4 0x3c6 0x0", "wrmsr 4 0x3c7 0x0", "wrmsr 4 0x395 0x0",
+	};
+	static const char *const names[4] = { "UNC_GQ_TRACKER_OCCUP.RT", "UNC_GQ_ALLOC.RT", "UNC_GQ_SNOOP.GOTO_I_HIT_M", "UNC_CLK_UNHALTED.REF" };
+	static const uint32_t kept[] = { 0x301, 0x391, 0x395, 0x396, 0x3C0, 0x3C1, 0x3C2, 0x3C3, 0x3C4, 0x3C5, 0x3C6, 0x3C7 };
+	static struct rig r;
+	struct machine m = core_bench_machine("nehalem-ep");
+	struct uncore_plan plan;
+	const char *problem;
+	uint64_t before[COUNT_OF(kept)], values[UNCORE_EVENTS_MAX];
+	m.fault_firmware_counting = 1; /* a counter is on already, and has overflowed */
+	rig_open(&r, &m);
+	assert_int_equal(sim_access(r.sim)->ops->wrmsr(sim_access(r.sim)->self, 4, 0x3B0, 0xFFFFFFFFFFFFull), ST_OK);
+	struct job j = { .core = 4, .argument = WINDOW_CONTROL + 4 * CONTROL_BYTES };
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (!strcmp(k->name, "k_measure"))
+			j.entry = WINDOW_CODE + k->offset;
+	struct measure_block *b = r.a->ops->control(r.a->self, 4);
+	memset(b, 0, sizeof(*b));
+	b->kernel = WINDOW_CODE + kernel_table->offset; /* anything: its own code comes from memory */
+	(void)!r.a->ops->run(r.a->self, &j, 1, 1000000);
+	assert_int_equal(msr(&r, 4, 0x392) & 1, 1);
+	for (unsigned i = 0; i < COUNT_OF(kept); i++)
+		before[i] = msr(&r, 4, kept[i]);
+	assert_int_equal(uncore_plan(&r.u, names, 4, &plan, &problem), ST_OK);
+	r.trace.count = 0;
+	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 1, LOCK_VA), ST_OK);
+	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 1, values), ST_OK);
+	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 1), ST_OK);
+	unsigned at = 0;
+	for (unsigned i = 0; i < r.trace.count; i++) {
+		char line[160];
+		struct text t;
+		text_init(&t, line, sizeof(line));
+		trace_line(&t, &r.entries[i]);
+		if (r.entries[i].op == TRACE_RUN)
+			line[3] = 0;
+		else if (r.entries[i].op != TRACE_WRMSR)
+			continue;
+		for (char *c = line; *c; c++)
+			if (*c >= 'A' && *c <= 'Z')
+				*c += 'a' - 'A';
+		if (at >= COUNT_OF(golden) || strcmp(line, golden[at]))
+			fail_msg("access %u is \"%s\", must be \"%s\"", at, line, at < COUNT_OF(golden) ? golden[at] : "none");
+		at++;
+	}
+	assert_int_equal(at, COUNT_OF(golden));
+	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	for (unsigned i = 0; i < COUNT_OF(kept); i++)
+		if (msr(&r, 4, kept[i]) != before[i])
+			fail_msg("%x is not as before", kept[i]);
+	rig_close(&r);
+}
+
+static void test_uncore_is_restored_after_a_fault_in_the_middle(void **state)
+{
+	(void)state;
+	static struct rig r;
+	struct machine m = core_bench_machine("nehalem-ep");
+	static const char *const names[2] = { "UNC_GQ_TRACKER_OCCUP.RT", "UNC_GQ_SNOOP.GOTO_I_HIT_M" };
+	static const uint32_t missing[] = { 0x301, 0x3B0, 0x391, 0x3C1 };
+	for (unsigned i = 0; i < COUNT_OF(missing); i++) {
+		struct uncore_plan plan;
+		const char *problem;
+		m.fault_msr_missing = missing[i];
+		m.fault_firmware_counting = 1;
+		rig_open(&r, &m);
+		r.u.absent = r.u.box_absent[0] = NULL; /* as if the register had failed only later */
+		r.u.present[0][0] = 1;
+		const uint64_t select = msr(&r, 0, 0x3C0), fixed = msr(&r, 0, 0x395);
+		assert_int_equal(uncore_plan(&r.u, names, 2, &plan, &problem), ST_OK);
+		assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_FAULT);
+		(void)!uncore_stop(r.a, &r.u, &plan, 0, 0);
+		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr(&r, 0, 0x3C0), select);
+		assert_int_equal(msr(&r, 0, 0x395), fixed);
+		rig_close(&r);
+	}
+}
+
+/* --- known traffic ----------------------------------------------------------------------------- */
+
+static uint64_t value_of(const struct uncore_plan *plan, const uint64_t *values, const char *name)
+{
+	for (unsigned i = 0; i < plan->count; i++)
+		if (!strcmp(plan->slots[i].event->name, name))
+			return values[i];
+	fail_msg("%s is not counted", name);
+	return 0;
+}
+
+static void near_percent(const char *what, uint64_t value, uint64_t truth)
+{
+	if (value * 100 < truth * 99 || value * 100 > truth * 101)
+		fail_msg("%s: %llu, the kernel makes %llu", what, (unsigned long long)value, (unsigned long long)truth);
+}
+
+/* N lines read, made dirty and flushed: reads, lookups and full writes of each channel, within 1 %. */
+static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **state)
+{
+	(void)state;
+	enum { LINES = 6000 };
+	static struct rig r;
+	struct machine m = core_bench_machine("nehalem-ep");
+	static const char *const names[8] = { "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
+		"UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2", "UNC_LLC_MISS.READ", "UNC_QHL_REQUESTS.LOCAL_WRITES" };
+	struct uncore_plan plan;
+	uint64_t v[UNCORE_EVENTS_MAX];
+	const char *problem;
+	rig_open(&r, &m);
+	assert_int_equal(r.a->ops->wrmsr(r.a->self, 0, 0x1A4, 0xF), ST_OK);
+	assert_int_equal(uncore_plan(&r.u, names, 8, &plan, &problem), ST_OK);
+	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_OK);
+	run(&r, "k_dirty", WINDOW_DATA, LINES, 64);
+	run(&r, "k_flush", WINDOW_DATA, LINES, 64);
+	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
+	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
+	for (unsigned c = 0; c < 3; c++) {
+		near_percent(names[c], v[c], LINES / 3);
+		near_percent(names[3 + c], v[3 + c], LINES / 3);
+	}
+	near_percent(names[6], v[6], LINES);
+	near_percent(names[7], v[7], LINES);
+	/* the derived rates of the three channels are those lines by the clock */
+	int64_t rate;
+	assert_int_equal(uncore_derive(&(struct uncore_derived){ .kind = DERIVED_RATE }, (uint64_t[2]){ 2000, 0 }, 1000000, 2666666666u, &rate), ST_OK);
+	assert_int_equal(rate, 5333333ll * 64);
+	rig_close(&r);
+}
+
+/* Lines written past the caches are the difference that the guide computes. */
+static void test_uncore_uncached_writes_are_the_difference(void **state)
+{
+	(void)state;
+	enum { ITERATIONS = 256 }; /* of 256 bytes of each array: 4 lines written past the caches, 8 read */
+	static struct rig r;
+	struct machine m = core_bench_machine("nehalem-ep");
+	static const char *const names[6] = { "UNC_QHL_REQUESTS.LOCAL_READS", "UNC_QHL_REQUESTS.REMOTE_READS", "UNC_IMC_NORMAL_READS.ANY",
+		"UNC_IMC_WRITES.FULL.ANY", "UNC_QHL_REQUESTS.LOCAL_WRITES", "UNC_CLK_UNHALTED" };
+	struct uncore_plan plan;
+	uint64_t v[UNCORE_EVENTS_MAX];
+	const char *problem;
+	const struct kernel *k = kernel_table;
+	rig_open(&r, &m);
+	while (strcmp(k->name, "k_triad_nt_sse2"))
+		k++;
+	assert_int_equal(r.a->ops->wrmsr(r.a->self, 0, 0x1A4, 0xF), ST_OK);
+	assert_int_equal(uncore_plan(&r.u, names, 6, &plan, &problem), ST_OK);
+	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_OK);
+	struct measure_block *b = r.a->ops->control(r.a->self, 0);
+	struct job j = { .argument = WINDOW_CONTROL };
+	memset(b, 0, sizeof(*b));
+	b->kernel = WINDOW_CODE + k->offset;
+	for (const struct kernel *w = kernel_table; w < kernel_table_end; w++)
+		if (!strcmp(w->name, "k_measure"))
+			j.entry = WINDOW_CODE + w->offset;
+	b->argument[0] = WINDOW_DATA, b->argument[1] = WINDOW_DATA + 8 * PAGE_2M, b->argument[2] = WINDOW_DATA + 16 * PAGE_2M;
+	b->argument[3] = ITERATIONS, b->argument[4] = PAGE_2M - 1, b->argument[5] = 0;
+	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
+	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
+	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
+	for (unsigned i = 0; i < uncore_derived_count; i++) {
+		const struct uncore_derived *d = &uncore_derived[i];
+		int64_t value;
+		if (d->kind != DERIVED_DIFFERENCE)
+			continue;
+		const uint64_t over[2] = { value_of(&plan, v, d->over[0]), value_of(&plan, v, d->over[1]) };
+		assert_int_equal(uncore_derive(d, over, value_of(&plan, v, d->under), m.uncore_hz, &value), ST_OK);
+		near_percent(d->name, (uint64_t)value / 1000, 4 * ITERATIONS);
+	}
+	near_percent("full writes", value_of(&plan, v, "UNC_IMC_WRITES.FULL.ANY"), 4 * ITERATIONS);
+	assert_in_range(value_of(&plan, v, "UNC_QHL_REQUESTS.LOCAL_WRITES"), 0, 10); /* cached lines only */
+	assert_true(value_of(&plan, v, "UNC_CLK_UNHALTED") > 1000);
+	rig_close(&r);
+}
+
+static void test_uncore_derived_name_events_that_the_processor_has(void **state)
+{
+	(void)state;
+	const struct uncore_box *box;
+	int64_t link, value;
+	for (unsigned i = 0; i < uncore_derived_count; i++) {
+		assert_non_null(uncore_event_find(nehalem(), uncore_derived[i].over[0], &box));
+		assert_non_null(uncore_event_find(nehalem(), uncore_derived[i].under, &box));
+		if (uncore_derived[i].over[1])
+			assert_non_null(uncore_event_find(nehalem(), uncore_derived[i].over[1], &box));
+	}
+	assert_int_equal(uncore_derive(&uncore_derived[0], (uint64_t[2]){ 1000, 0 }, 0, 1, &value), ST_RANGE);
+	assert_int_equal(uncore_derive(&uncore_derived[0], (uint64_t[2]){ 2405, 77 }, 100, 1, &value), ST_OK);
+	assert_int_equal(value, 24050);
+	/* half of the misses at the home's 120 cycles, half over the link's 300, after a response of 24 */
+	assert_int_equal(uncore_link_latency(24000 + 60000 + 150000, 24000, 120000, 500, 500, &link), ST_OK);
+	assert_int_equal(link, 300000);
+	assert_int_equal(uncore_link_latency(1, 1, 1, 1000, 0, &link), ST_RANGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uncore_finds_sockets_and_says_why_there_is_nothing),
+		cmocka_unit_test(test_uncore_plans_pack_and_name_what_cannot_be),
+		cmocka_unit_test(test_uncore_programs_the_golden_sequence_and_all_is_restored),
+		cmocka_unit_test(test_uncore_is_restored_after_a_fault_in_the_middle),
+		cmocka_unit_test(test_uncore_counts_the_lines_that_a_kernel_reads_and_writes),
+		cmocka_unit_test(test_uncore_uncached_writes_are_the_difference),
+		cmocka_unit_test(test_uncore_derived_name_events_that_the_processor_has),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

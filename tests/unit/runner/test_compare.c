@@ -1,0 +1,170 @@
+/* The statistics of comparisons: known quantiles, tables of equal runs, planted changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "runner/data/statistics.h"
+
+enum { ROWS = 100, BOOTS = 5, WINDOWS = 9, TABLES = 1000 };
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return ((double)(random_state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* One boot of a row: its windows lie around what this boot makes of the true value; median and deviation as the suite's. */
+static void boot(double truth, double between, double within, double *value, double *spread)
+{
+	double windows[WINDOWS], sorted[WINDOWS], work[WINDOWS], centre = truth * (1 + between * normal());
+	for (unsigned i = 0; i < WINDOWS; i++)
+		sorted[i] = windows[i] = centre * (1 + within * normal());
+	*value = median_of(sorted, WINDOWS);
+	*spread = deviation_of(windows, WINDOWS, *value, work);
+	*value = floor(*value * 1000 + 0.5) / 1000;
+}
+
+struct table { double a[ROWS][BOOTS], b[ROWS][BOOTS], sa[ROWS][BOOTS], sb[ROWS][BOOTS]; struct difference d[ROWS]; };
+
+/* Half of the rows are of the core alone (boots differ by 0.02 %, windows by 0.05 %), half of shared levels (0.3 %, 0.5 %).
+ * `planted` of row k is a change of side B. Returns how many rows were called changed. */
+static unsigned compare(struct table *t, unsigned boots, unsigned k, double planted)
+{
+	static const unsigned samples[BOOTS] = {WINDOWS, WINDOWS, WINDOWS, WINDOWS, WINDOWS};
+	struct difference *all[ROWS];
+	unsigned changed = 0;
+	for (unsigned r = 0; r < ROWS; r++) {
+		double truth = 1 + 400 * uniform(), between = r % 2 ? 0.003 : 0.0002, within = r % 2 ? 0.005 : 0.0005;
+		for (unsigned i = 0; i < boots; i++) {
+			boot(truth, between, within, &t->a[r][i], &t->sa[r][i]);
+			boot(r == k ? truth * (1 + planted) : truth, between, within, &t->b[r][i], &t->sb[r][i]);
+		}
+		struct boots a = {boots, t->a[r], t->sa[r], samples}, b = {boots, t->b[r], t->sb[r], samples};
+		difference_of(&a, &b, &t->d[r]);
+		all[r] = &t->d[r];
+	}
+	differences_decide(all, ROWS, boots == 1);
+	for (unsigned r = 0; r < ROWS; r++)
+		changed += t->d[r].change != CHANGE_NONE;
+	return changed;
+}
+
+static void test_compare_equal_tables_show_no_change(void **state)
+{
+	(void)state;
+	static struct table t;
+	unsigned wrong = 0;
+	random_state = 1;
+	for (unsigned i = 0; i < TABLES; i++)
+		wrong += compare(&t, BOOTS, ROWS, 0) > 0;
+	print_message("# %u of %u comparisons of equal tables called a change\n", wrong, TABLES);
+	assert_true(wrong <= TABLES / 100);
+}
+
+static void test_compare_three_boots_of_equal_tables(void **state)
+{
+	(void)state;
+	static struct table t;
+	unsigned wrong = 0;
+	random_state = 2;
+	for (unsigned i = 0; i < TABLES; i++)
+		wrong += compare(&t, 3, ROWS, 0) > 0;
+	assert_true(wrong <= TABLES / 100);
+}
+
+/* A change of 3 % of one row, up or down, core or shared: found, and nothing else with it. */
+static void test_compare_finds_a_planted_change(void **state)
+{
+	(void)state;
+	static struct table t;
+	unsigned found = 0, others = 0;
+	random_state = 3;
+	for (unsigned i = 0; i < TABLES; i++) {
+		unsigned k = i % ROWS, changed = compare(&t, BOOTS, k, i & 2 ? 0.03 : -0.03);
+		bool hit = t.d[k].change == CHANGE_REAL && (t.d[k].relative > 0) == ((i & 2) != 0);
+		found += hit;
+		others += changed - (t.d[k].change != CHANGE_NONE) > 0;
+	}
+	print_message("# %u of %u planted changes found, %u comparisons with another\n", found, TABLES, others);
+	assert_true(found >= TABLES * 99 / 100);
+	assert_true(others <= TABLES / 100);
+}
+
+static void test_compare_of_one_boot_says_so(void **state)
+{
+	(void)state;
+	static struct table t;
+	random_state = 4;
+	(void)compare(&t, 1, 0, 0.5);
+	assert_int_equal(t.d[0].change, CHANGE_ONE_BOOT);
+}
+
+/* Equal values of a simulated machine have no spread at all: the last digit is no change, 1 % is. */
+static void test_compare_without_spread(void **state)
+{
+	(void)state;
+	const double a[] = {10, 10, 10}, b[] = {10.001, 10.001, 10.001}, c[] = {10.1, 10.1, 10.1}, none[] = {0, 0, 0};
+	const unsigned n[] = {5, 5, 5};
+	struct boots x = {3, a, none, n}, y = {3, b, none, n}, z = {3, c, none, n};
+	struct difference d, *one = &d;
+	difference_of(&x, &y, &d);
+	differences_decide(&one, 1, false);
+	assert_int_equal(d.change, CHANGE_NONE);
+	difference_of(&x, &z, &d);
+	differences_decide(&one, 1, false);
+	assert_int_equal(d.change, CHANGE_REAL);
+}
+
+/* From tables of Student's t: two-sided 5 %, 1 % and 0.1 %. */
+static void test_compare_student_quantiles(void **state)
+{
+	(void)state;
+	static const struct { double freedom, t, p; } known[] = {
+		{1, 12.706, 0.05}, {1, 63.657, 0.01}, {2, 4.303, 0.05}, {4, 2.776, 0.05}, {4, 8.610, 0.001}, {8, 2.306, 0.05}, {8, 3.355, 0.01},
+		{8, 5.041, 0.001}, {30, 2.042, 0.05}, {120, 3.373, 0.001},
+	};
+	for (unsigned i = 0; i < COUNT_OF(known); i++) {
+		double p = student_p(known[i].t, known[i].freedom);
+		if (fabs(p / known[i].p - 1) > 0.01)
+			fail_msg("t %.3f of %.0f degrees: %.5f instead of %.5f", known[i].t, known[i].freedom, p, known[i].p);
+	}
+	assert_true(student_p(0, 5) > 0.999);
+	assert_true(student_p(1e9, 5) < 1e-30);
+}
+
+static void test_compare_median_of_even_and_odd(void **state)
+{
+	(void)state;
+	double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2}, v[] = {1, 2, 9}, work[3];
+	assert_true(median_of(odd, 3) == 2);
+	assert_true(median_of(even, 4) == 2.5);
+	assert_true(deviation_of(v, 3, 2, work) == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_compare_student_quantiles),
+		cmocka_unit_test(test_compare_median_of_even_and_odd),
+		cmocka_unit_test(test_compare_without_spread),
+		cmocka_unit_test(test_compare_of_one_boot_says_so),
+		cmocka_unit_test(test_compare_equal_tables_show_no_change),
+		cmocka_unit_test(test_compare_three_boots_of_equal_tables),
+		cmocka_unit_test(test_compare_finds_a_planted_change),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

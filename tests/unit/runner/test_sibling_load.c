@@ -1,0 +1,67 @@
+/* Company on the other cores: one thread each at the lowest priority, and none is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runner/host/sibling_load.h"
+#include "runner/host/topology.h"
+
+/* Threads of this process, and how many of them are idle company that is bound to one processor; *own: one is bound to `not`. */
+static unsigned threads(unsigned *idle, int not, bool *own)
+{
+	unsigned n = 0;
+	DIR *d = opendir("/proc/self/task");
+	assert_non_null(d);
+	*idle = 0;
+	*own = false;
+	for (const struct dirent *e; (e = readdir(d));) {
+		const pid_t thread = (pid_t)atoi(e->d_name);
+		cpu_set_t set;
+		if (!thread)
+			continue;
+		n++;
+		if (sched_getscheduler(thread) != SCHED_IDLE || sched_getaffinity(thread, sizeof(set), &set) || CPU_COUNT(&set) != 1)
+			continue;
+		++*idle;
+		*own |= CPU_ISSET(not, &set);
+	}
+	closedir(d);
+	return n;
+}
+
+static void test_company_is_idle_and_elsewhere(void **state)
+{
+	(void)state;
+	static struct topology t;
+	struct company *c;
+	unsigned idle = 0, looks = 0;
+	bool own;
+	assert_int_equal(topology_read(&t), ST_OK);
+	const unsigned before = threads(&idle, t.cpu[0], &own);
+	assert_int_equal(idle, 0);
+	assert_int_equal(company_begin(&c), ST_OK);
+	do { /* a thread gives up its priority when it first runs */
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+		assert_int_equal(threads(&idle, t.cpu[0], &own), before + t.cores - 1);
+	} while (idle < t.cores - 1 && ++looks < 1000);
+	assert_int_equal(idle, t.cores - 1);
+	assert_false(own);
+	company_end(c);
+	assert_int_equal(threads(&idle, t.cpu[0], &own), before);
+	company_end(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_company_is_idle_and_elsewhere),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

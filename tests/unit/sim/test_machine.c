@@ -1,0 +1,183 @@
+/* pmu/sim/machine/machine.c: built-in machines, one-line problems, FORMAT.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pmu/sim/machine/machine.h"
+
+/* The least text that is a machine. */
+#define LEAST "[cpuid]\nfamily = 6\nmodel = 26\n[clock]\nbus_hz_times_3 = 400000000\ncore_ratio = 22\nuncore_ratio = 20\ntsc_ratio = 22\n"
+
+static enum status read_text(const char *text, struct machine *m, char *problem, size_t capacity)
+{
+	return machine_read("dir/my-machine.machine", text, strlen(text), m, problem, capacity);
+}
+
+static void test_machine_built_in_files_are_valid_and_complete(void **state)
+{
+	(void)state;
+	assert_true(machine_files_count >= 1);
+	for (unsigned i = 0; i < machine_files_count; i++) {
+		static struct machine m;
+		char problem[512] = "";
+		enum status st = machine_read(machine_files[i].name, machine_files[i].text, machine_files[i].bytes,
+		                              &m, problem, sizeof(problem));
+		assert_string_equal(problem, "");
+		assert_int_equal(st, ST_OK);
+		assert_string_equal(m.name, machine_files[i].name);
+		assert_ptr_equal(machine_builtin(m.name), &machine_files[i]);
+	}
+	assert_null(machine_builtin("no-such-machine"));
+}
+
+static void test_machine_presets_clocks_and_name(void **state)
+{
+	(void)state;
+	static struct machine m;
+	char problem[512] = "";
+	enum status st = read_text(LEAST "[exec]\nfp_div64 = 22 0 22\nint=1 015 1\nnop = 0 - 0\n[l1d]\ncycles = unknown\n", &m, problem, sizeof(problem));
+	assert_string_equal(problem, "");
+	assert_int_equal(st, ST_OK);
+	assert_string_equal(m.name, "my-machine");
+	assert_int_equal(m.l1d_cycles, 4);
+	assert_int_equal(m.exec[UC_FP_DIV64].busy, 22);
+	assert_int_equal(m.exec[UC_INT].port_mask, 0x23);
+	assert_int_equal(m.exec[UC_NOP].port_mask, 0);
+	/* lcm(22, 20, 22) = 220 ticks a bus clock */
+	assert_int_equal(m.tick_per_core_cycle, 10);
+	assert_int_equal(m.tick_per_uncore_cycle, 11);
+	assert_int_equal(m.tick_per_tsc, 10);
+	assert_int_equal(m.core_hz, 2933333333u);
+	assert_int_equal(m.uncore_hz, 2666666666u);
+}
+
+static void test_machine_each_error_names_line_key_and_what_is_allowed(void **state)
+{
+	(void)state;
+	/* LEAST has 8 lines */
+	static const struct { const char *text; enum status st; const char *problem; } rows[] = {
+		{ LEAST "[l1d]\nbytes = 1\n", ST_RANGE, ":10: l1d.bytes: '1' is not a number from 1024 to 1048576 nor 'unknown'" },
+		{ LEAST "[l1d]\nbytes = 32K\n", ST_SYNTAX, ":10: l1d.bytes: '32K' is not a number from 1024" },
+		{ LEAST "[l1d]\nbytes =\n", ST_SYNTAX, ":10: l1d.bytes: '' is not a number" },
+		{ LEAST "[l1d]\nsize = 1\n", ST_MISSING, ":10: l1d.size: no such key; known are bytes ways cycles" },
+		{ LEAST "[level]\nsize = 1\n", ST_MISSING, ":10: [level]: no such section; known are exec machine cpuid" },
+		{ "size = 1\n" LEAST, ST_MISSING, ":1: []: no such section; known are exec" },
+		{ LEAST "[l1d]\nways = 8\n\nways = 8\n", ST_SYNTAX, ":12: l1d.ways: given twice, first in line 10" },
+		{ LEAST "nonsense\n", ST_SYNTAX, ":9: a line reads key = value" },
+		{ LEAST "[nonsense\n", ST_SYNTAX, ":9: a section reads [name]" },
+		{ LEAST "[l1d]\nways = 7\n", ST_RANGE, "l1d.bytes: bytes / (64 * ways), the number of sets, is a power of two" },
+		{ LEAST "[l2]\nbytes = 16384\n", ST_RANGE, ":10: l2.bytes: larger than l1d.bytes" },
+		{ LEAST "[l2]\ncycles = 4\n", ST_RANGE, ":10: l2.cycles: more than l1d.cycles" },
+		{ LEAST "[l3]\nbytes = 262144\n", ST_RANGE, ":10: l3.bytes: larger than l2.bytes" },
+		{ LEAST "[l3]\nbytes = 524288\n[topology]\ncores=4\n", ST_RANGE, ":10: l3.bytes: an inclusive L3 holds the L2s" },
+		{ LEAST "[l3]\nbytes = 3145728\n", ST_RANGE, ":10: l3.bytes: bytes / (64 * ways * slices)" },
+		{ LEAST "[topology]\nsockets=8\ncores=64\nthreads=2\n", ST_RANGE, ":11: topology.cores: sockets * cores * threads is at most 512" },
+		{ LEAST "[core]\nrs = 200\n", ST_RANGE, ":10: core.rs: at most core.rob" },
+		{ LEAST "[core]\nports = 3\n", ST_RANGE, ":10: exec.int: is not given and its preset needs a port beyond core.ports, ports are 0 to 2" },
+		{ LEAST "[exec]\nint = 1 7 1\n", ST_RANGE, ":10: exec.int: names a port beyond core.ports, ports are 0 to 5" },
+		{ LEAST "[exec]\nint = 1 10 1\n", ST_SYNTAX, ":10: exec.int: '1 10 1' is not 'LATENCY PORTS BUSY'" },
+		{ LEAST "[exec]\nint = 1 0 1 1\n", ST_SYNTAX, ":10: exec.int: '1 0 1 1' is not 'LATENCY PORTS BUSY'" },
+		{ LEAST "[exec]\nint = 1 0\n", ST_SYNTAX, ":10: exec.int: '1 0' is not 'LATENCY PORTS BUSY'" },
+		{ LEAST "[exec]\nfpdiv = 1 0 1\n", ST_MISSING, ":10: exec.fpdiv: no such class; known are nop int shift" },
+		{ LEAST "[exec]\nint = 1 0 1\nint = 1 0 1\n", ST_SYNTAX, ":11: exec.int: given twice, first in line 10" },
+		{ "[cpuid]\nfamily = 6\nmodel = 26\n", ST_MISSING, ":3: clock.bus_hz_times_3: must be given, a number from 1 to 3000000000" },
+		{ "[cpuid]\nfamily = unknown\n", ST_RANGE, ":2: cpuid.family: must be known" },
+		{ LEAST "[cpuid]\nvendor = Intel\n", ST_RANGE, ":10: cpuid.vendor: CPUID vendor has exactly 12 letters" },
+		{ LEAST "[machine]\nbrand = 0123456789012345678901234567890123456789012345678\n", ST_RANGE, ":10: machine.brand: a CPUID brand string has at most 47 letters" },
+		{ LEAST "[machine]\nbrand = 01234567890123456789012345678901234567890123456789012345678901234\n", ST_RANGE, ":10: machine.brand: too long, at most 63 bytes" },
+		{ LEAST "[machine]\nbrand = caf\xc3\xa9\n", ST_SYNTAX, ":10: machine.brand: byte 4 is not printable ASCII" },
+		{ LEAST "[pmu]\nversion = 0\n", ST_RANGE, "pmu.general: 0 where pmu.version is 0" },
+		{ LEAST "[pmu]\npebs_format = 4\n", ST_RANGE, ":10: pmu.pebs_format: 0, 1, 2, 3 or 255" },
+		{ LEAST "[pmu]\nload_latency = 1\n", ST_RANGE, ":10: pmu.load_latency: needs PEBS record format 1 or later" },
+		{ LEAST "[pmu]\nevents = zen\n", ST_RANGE, ":10: pmu.events: architectural, core2, nehalem, haswell, skylake or netburst" },
+		{ LEAST "[fault]\ncounter_stuck = 5\n", ST_RANGE, ":10: fault.counter_stuck: at most pmu.general" },
+		{ LEAST "[fault]\ndead_core = 1\n", ST_RANGE, ":10: fault.dead_core: " },
+		{ LEAST "[dram]\nremote_ps = 50000\n[topology]\nsockets = 2\n", ST_RANGE, ":10: dram.remote_ps: at least dram.local_ps" },
+		{ LEAST "[front]\ndecode_bytes = 24\n", ST_RANGE, ":10: front.decode_bytes: a power of two" },
+		{ LEAST "[predictor]\nentries = 1000\n", ST_RANGE, ":10: predictor.entries: a power of two" },
+		{ LEAST "[itlb]\nentries = 48\n", ST_RANGE, ":10: itlb.entries: entries / ways, the number of sets, is a power of two" },
+		{ LEAST "[dtlb]\nlarge_entries = 33\n", ST_RANGE, ":10: dtlb.large_entries: entries / ways, the number of sets, is a power of two" },
+		{ LEAST "[dram]\npage_bytes = 100\n", ST_RANGE, ":10: dram.page_bytes: a multiple of 64" },
+		{ LEAST "[dram]\nopen_page = 1\npage_hit_ps = 60001\n", ST_RANGE, ":11: dram.page_hit_ps: at most dram.local_ps" },
+		{ LEAST "[l3]\nbytes = 8388608\ncore_cycles = 4\nuncore_cycles = 5\n", ST_RANGE, ":11: l3.core_cycles: with l3.uncore_cycles in core cycles more than l2.cycles" },
+		{ LEAST "[control]\nturbo_ratio = 21\n", ST_RANGE, ":10: control.turbo_ratio: 0 or at least clock.core_ratio" },
+	};
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		static struct machine m;
+		char problem[1024] = "";
+		enum status st = read_text(rows[i].text, &m, problem, sizeof(problem));
+		if (!strstr(problem, rows[i].problem) || strncmp(problem, "dir/my-machine.machine:", 23) || strchr(problem, '\n'))
+			fail_msg("row %u: \"%s\" has not \"%s\"", i, problem, rows[i].problem);
+		assert_int_equal(st, rows[i].st);
+	}
+}
+
+static void test_machine_every_class_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (unsigned c = 0; c < UC_COUNT; c++) {
+		assert_non_null(machine_class_name(c));
+		for (unsigned d = 0; d < c; d++)
+			assert_string_not_equal(machine_class_name(c), machine_class_name(d));
+	}
+	assert_null(machine_class_name(UC_COUNT));
+}
+
+static void test_machine_format_page_lists_every_field(void **state)
+{
+	(void)state;
+	FILE *f = fopen("tables/machines/FORMAT.md", "r");
+	assert_non_null(f);
+	static char page[1 << 16];
+	size_t n = fread(page, 1, sizeof(page) - 1, f);
+	fclose(f);
+	page[n] = 0;
+	unsigned fields = 0, rows = 0;
+	char row[512], preset[32];
+#define NUMBER(section, name, low, high, pre, what) \
+	snprintf(preset, sizeof(preset), "%llu", (unsigned long long)(pre)); \
+	snprintf(row, sizeof(row), "| %s | %s | %llu | %llu | %s | %s |\n", #section, #name, (unsigned long long)(low), \
+	         (unsigned long long)(high), (uint64_t)(pre) == REQUIRED ? "must be given" : preset, what); \
+	if (!strstr(page, row)) \
+		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
+	fields++;
+#define TEXT(section, name, pre, what) \
+	snprintf(row, sizeof(row), "| %s | %s | text | text | %s | %s |\n", #section, #name, pre, what); \
+	if (!strstr(page, row)) \
+		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
+	fields++;
+#include "pmu/sim/machine/machine.def"
+#undef NUMBER
+#undef TEXT
+	static const char digits[] = "0123456789abcdef";
+#define CLASS(id, name, latency, mask, busy) { \
+	char ports[17] = ""; \
+	for (unsigned i = 0, at = 0; i < 16; i++) \
+		if ((mask) >> i & 1) \
+			ports[at++] = digits[i]; \
+	snprintf(row, sizeof(row), "| %s | %d %s %d |\n", #name, latency, (mask) ? ports : "-", busy); \
+	if (!strstr(page, row)) \
+		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
+	fields++; \
+}
+#include "pmu/sim/machine/machine_class.def"
+#undef CLASS
+	for (const char *s = page; (s = strstr(s, "\n| ")) != NULL; s++)
+		rows++;
+	assert_int_equal(rows, fields + 2); /* and the heads of the tables */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_machine_built_in_files_are_valid_and_complete),
+		cmocka_unit_test(test_machine_presets_clocks_and_name),
+		cmocka_unit_test(test_machine_each_error_names_line_key_and_what_is_allowed),
+		cmocka_unit_test(test_machine_every_class_has_a_name_of_its_own),
+		cmocka_unit_test(test_machine_format_page_lists_every_field),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* tests/unit/support/closed_loop.c: the suite on a simulated machine, and its rows against tests/expect/. */
+#include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/host_pages.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A machine file's text with lines "section.key = value" moved or added. */
+char *loop_changed(const char *text, const char *section, const char *key, const char *value)
+{
+	struct ini ini;
+	size_t n = strlen(text);
+	char *out = malloc(n + 256), *at = out;
+	const char *from = text, *head;
+
+	ini_init(&ini, text, n);
+	while (ini_next(&ini) == ST_OK)
+		if (ini.section_length == strlen(section) && !memcmp(ini.section, section, ini.section_length) &&
+		    ini.key_length == strlen(key) && !memcmp(ini.key, key, ini.key_length)) {
+			at += sprintf(at, "%.*s%s", (int)(ini.value - text), text, value);
+			from = ini.value + ini.value_length;
+			strcpy(at, from);
+			return out;
+		}
+	char header[64];
+	snprintf(header, sizeof(header), "[%s]\n", section);
+	head = strstr(text, header);
+	if (head) {
+		head += strlen(header);
+		sprintf(at, "%.*s%s = %s\n%s", (int)(head - text), text, key, value, head);
+	} else {
+		sprintf(at, "%s\n[%s]\n%s = %s\n", text, section, key, value);
+	}
+	return out;
+}
+
+const char *loop_built_in(const char *name)
+{
+	for (unsigned i = 0; i < machine_files_count; i++)
+		if (!strcmp(machine_files[i].name, name)) {
+			static char copy[65536];
+			assert_true(machine_files[i].bytes < sizeof(copy));
+			memcpy(copy, machine_files[i].text, machine_files[i].bytes);
+			copy[machine_files[i].bytes] = 0;
+			return copy;
+		}
+	fail_msg("no machine %s", name);
+	return NULL;
+}
+
+char *loop_format(void)
+{
+	FILE *f = fopen("tables/machines/FORMAT.md", "r");
+	char *text = calloc(1, 1 << 18);
+	assert_non_null(f);
+	assert_true(fread(text, 1, (1 << 18) - 1, f) > 1000);
+	fclose(f);
+	return text;
+}
+
+/* --- a run ------------------------------------------------------------------------------------- */
+
+
+/* Notes what each row cost. */
+static void row_done(void *self, const struct row_result *row)
+{
+	struct memory_host *h = self;
+	struct loop_run *r = (struct loop_run *)((char *)h - offsetof(struct loop_run, host));
+	struct sim_totals now;
+	sim_totals(r->sim, &now);
+	r->cost[h->result_count] = now.instructions - r->counted;
+	r->counted = now.instructions;
+	r->row_done(self, row);
+}
+
+void loop_open(struct loop_run *r, const char *text)
+{
+	char problem[256] = "";
+	memset(r, 0, sizeof(*r));
+	if (machine_read("test.machine", text, strlen(text), &r->machine, problem, sizeof(problem)) != ST_OK)
+		fail_msg("%s", problem);
+	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
+	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
+	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
+	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	memory_host_init(&r->host);
+	r->row_done = r->host.host.row_done;
+	r->host.host.row_done = row_done;
+}
+
+void loop_suite(struct loop_run *r, const char *suite)
+{
+	struct suite_settings s = { .suite = suite };
+	struct sim_totals before, after;
+	sim_totals(r->sim, &before);
+	assert_int_equal(suite_run(&r->guard.access, &r->cpu, &s, &r->host.host, &r->sum), ST_OK);
+	sim_totals(r->sim, &after);
+	r->instructions = after.instructions - before.instructions;
+}
+
+void loop_print(const struct loop_run *r)
+{
+	char line[512];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	suite_table_head(&t);
+	fputs(line, stderr);
+	for (unsigned i = 0; i < r->host.result_count; i++) {
+		text_init(&t, line, sizeof(line));
+		suite_table_line(&t, &r->host.results[i]);
+		fputs(line, stderr);
+	}
+}
+
+/* No row may cost more than it declares. */
+void loop_keeps_to_budgets(const struct loop_run *r)
+{
+	for (unsigned i = 0; i < r->host.result_count; i++)
+		if (r->cost[i] > r->host.results[i].row->budget)
+			fail_msg("%s: %llu instructions, declared %u", r->host.results[i].name, (unsigned long long)r->cost[i],
+			         r->host.results[i].row->budget);
+}
+
+void loop_close(struct loop_run *r)
+{
+	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(r->host.taken, 0);
+	memory_host_free(&r->host);
+	sim_close(r->sim);
+	free(r->saved);
+}
+
+/* The third method, where the machine has uncore counters. */
+static bool queue_meets(const struct row_result *row, const char *text, const char *format)
+{
+	const struct queue_result *q = &row->queue;
+	struct expectation e;
+	if (expect_queue(text, format, row->name, &e) != ST_OK || q->verdict == QUEUE_UNSUPPORTED ||
+	    (q->verdict == QUEUE_OK && q->uncore_milli >= e.least_milli && q->uncore_milli <= e.most_milli))
+		return true;
+	fprintf(stderr, "%s in the queue: %s, %lld, expected %lld to %lld; %s\n", row->name, queue_verdict_name(q->verdict),
+	        (long long)q->uncore_milli, (long long)e.least_milli, (long long)e.most_milli, q->reason);
+	return false;
+}
+
+bool loop_row_meets(const struct row_result *row, const char *text, const char *format, bool *judged)
+{
+	struct expectation e = { 1, 0 };
+	enum status st = expect_row(text, format, row->name, &e);
+	/* Without an event that proves the row on this processor, the value alone is judged. */
+	bool counts = row->status == ROW_OK || (row->status == ROW_UNPROVEN && strstr(row->reason, "no event that proves it")) ||
+		(row->status == ROW_UNPROVEN && !strncmp(row->reason, "no performance counters", 23));
+	*judged = st != ST_MISSING;
+	if (st == ST_MISSING)
+		return true;
+	/* Nor does a register that the machine file leaves out change the value. */
+	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "its ratios could not be pinned") || strstr(row->reason, " does not answer"));
+	/* Nor has a penalty of nothing anything to count. */
+	counts |= row->status == ROW_UNPROVEN && e.least_milli <= 0 && e.most_milli >= 0 && !strncmp(row->reason, "counted ", 8);
+	if (st == ST_OK && row->status == ROW_UNSUPPORTED && row->absent && expect_may_hide(text, format, row->name))
+		return true;
+	if (st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :
+	    st == ST_OK && counts && row->value_milli >= e.least_milli && row->value_milli <= e.most_milli)
+		return queue_meets(row, text, format);
+	fprintf(stderr, "%s: %s, %lld, expected %lld to %lld (%s); %s\n", row->name, row_status_name(row->status),
+	        (long long)row->value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st), row->reason);
+	return false;
+}
+
+unsigned loop_meets(const struct loop_run *r, const char *text, unsigned *missed)
+{
+	char *format = loop_format();
+	unsigned met = 0;
+	*missed = 0;
+	for (unsigned i = 0; i < r->host.result_count; i++) {
+		bool judged, meets = loop_row_meets(&r->host.results[i], text, format, &judged);
+		met += judged && meets;
+		*missed += !meets;
+	}
+	free(format);
+	return met;
+}

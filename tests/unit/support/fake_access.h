@@ -1,0 +1,34 @@
+/* tests/unit/support/fake_access.h: a backend that is nothing but arrays: MSRs, CPUID leaves, a log. */
+#ifndef TESTS_UNIT_FAKE_ACCESS_H
+#define TESTS_UNIT_FAKE_ACCESS_H
+
+#include "pmu/access.h"
+
+#define FAKE_MSRS 512
+#define FAKE_LOG  512
+
+struct fake_msr { uint32_t number; unsigned core; uint64_t value; bool stuck; };
+struct fake_leaf { uint32_t leaf, subleaf; struct cpuid_regs regs; };
+struct fake_write { unsigned core; uint32_t msr; uint64_t value; };
+
+struct fake {
+	struct access access;
+	struct fake_msr msrs[FAKE_MSRS];
+	unsigned msr_count;
+	const struct fake_leaf *leaves; /* CPUID; a leaf that is not here reads as zeros */
+	unsigned leaf_count;
+	struct fake_write log[FAKE_LOG]; /* every WRMSR that reached this backend, in order */
+	unsigned log_count;
+	unsigned fault_after;            /* that many more writes succeed, then all fault; 0: never */
+	uint8_t ds[DS_BYTES];            /* of every core */
+	bool (*cpuid_hook)(struct fake *f, uint32_t leaf, struct cpuid_regs *out);
+};
+
+void fake_init(struct fake *f, unsigned cores);
+/* Makes a register exist on a core. Registers that do not exist fault. */
+void fake_msr(struct fake *f, unsigned core, uint32_t number, uint64_t value);
+struct fake_msr *fake_find(struct fake *f, unsigned core, uint32_t number);
+/* Value of a register that must exist. */
+uint64_t fake_value(struct fake *f, unsigned core, uint32_t number);
+
+#endif

@@ -1,0 +1,9 @@
+/* tests/unit/support/host_pages.h: memory for simulated machines of tests, page by page as it is touched. */
+#ifndef TESTS_HOST_PAGES_H
+#define TESTS_HOST_PAGES_H
+
+#include "pmu/sim/machine/sim.h"
+
+extern const struct sim_memory host_pages;
+
+#endif

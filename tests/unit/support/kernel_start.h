@@ -1,0 +1,28 @@
+/* tests/unit/support/kernel_start.h: with which arguments and memory tests call each kernel. A new kernel needs a line
+ * in kernel_start.c. */
+#ifndef TESTS_KERNEL_START_H
+#define TESTS_KERNEL_START_H
+
+#include "asm/kernel.h"
+#include "pmu/base.h"
+
+#define START_ARRAY 0x10000u           /* one array or chain each: a, b, c */
+#define START_BYTES (4 * START_ARRAY)  /* the memory at WINDOW_DATA */
+
+/* Which arguments a kernel gets; the number of iterations goes where its record says. */
+enum kernel_start {
+	START_UNKNOWN, START_NONE, START_CHASE, START_CHASE4, START_STEP, START_STREAMS,
+	START_COUNT,    /* nothing but the number of iterations */
+	START_BUFFER,   /* a buffer that starts on a page, of any contents */
+	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */
+	START_CHASE_STOP, START_SHARE, START_INJECT, /* with a flag that never has the token */
+	START_MIXED                 /* a chase, and bytes 0 .. 3 */
+};
+
+/* START_UNKNOWN for a kernel without a line. */
+enum kernel_start kernel_start_find(const char *kernel);
+/* START_BYTES of memory before a call: chains in the first array, numbers in the others. */
+void kernel_start_fill(uint8_t *memory);
+void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uint64_t iterations, uint64_t a[6]);
+
+#endif

@@ -1,0 +1,266 @@
+/* tests/unit/support/machine_random.c: machine files drawn at random.
+ *
+ * Every figure is drawn on its own where machine.def lets it, else within what is left: a larger level is
+ * larger and slower than the one below, sets are powers of two. Sizes stop where a test would take long.
+ *
+ * Not drawn, for no chase finds there what the formulas say: tree-PLRU over a number of ways that is no power of
+ * two (lines of the part with more ways are never given up while others of it are used), an L2 less than eight
+ * times an L1 that does not replace the oldest (which keeps some lines of any ring that fits the L2), an L3 that is not
+ * inclusive in processors whose events cannot tell a line that a sharer forwards from one that was snooped. */
+#include "tests/unit/support/machine_random.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "pmu/base.h"
+
+struct draw { uint64_t state; char *at; size_t left; };
+
+static uint64_t next(struct draw *d)
+{
+	/* splitmix64 (Steele, Lea, Flood 2014) */
+	uint64_t z = d->state += 0x9E3779B97F4A7C15ull;
+
+	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+	z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+	return z ^ z >> 31;
+}
+
+static uint64_t between(struct draw *d, uint64_t low, uint64_t high)
+{
+	return low + next(d) % (high - low + 1);
+}
+
+static bool one_in(struct draw *d, unsigned n) { return next(d) % n == 0; }
+
+static void say(struct draw *d, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	int n = vsnprintf(d->at, d->left, format, list);
+	va_end(list);
+	if (n > 0 && (size_t)n < d->left) {
+		d->at += n;
+		d->left -= (size_t)n;
+	}
+}
+
+static void field(struct draw *d, const char *key, uint64_t value)
+{
+	say(d, "%s = %llu\n", key, (unsigned long long)value);
+}
+
+/* Processors whose events the driver and the register model both know. */
+static const struct identity { unsigned family, model; const char *events; unsigned pebs_format, version, general; bool msr, forwards; } identities[] = {
+	{ 6, 0x1A, "nehalem", 1, 3, 4, true, false },
+	{ 6, 0x3F, "haswell", 2, 3, 8, true, false },
+	{ 6, 0x55, "skylake", 3, 4, 8, true, true },
+	{ 6, 0x17, "core2", 0, 2, 2, false, true },
+};
+
+static void draw_core(struct draw *d)
+{
+	uint64_t width = between(d, 2, 8), rob = between(d, 32, 512);
+
+	say(d, "[core]\n");
+	field(d, "issue_width", width);
+	field(d, "retire_width", between(d, width, 10));
+	field(d, "rob", rob);
+	field(d, "rs", between(d, 16, rob < 128 ? rob : 128));
+	field(d, "load_buffers", between(d, 16, rob));
+	field(d, "store_buffers", between(d, 12, rob));
+	field(d, "mispredict_cycles", between(d, 8, 30));
+	field(d, "dispatch_cycles", between(d, 1, 6));
+	field(d, "macrofusion", between(d, 0, 2));
+	field(d, "zero_idioms", between(d, 0, 2));
+	field(d, "move_elimination", between(d, 0, 1));
+	field(d, "clear_cycles", between(d, 5, 60));
+	if (one_in(d, 2)) {
+		field(d, "ports", 8);
+		say(d, "[exec]\nint = 1 0156 1\nload = 0 23 1\nsta = 1 237 1\nstd = 1 4 1\nlea = 1 15 1\nbranch = 1 06 1\n"
+		    "fp_add = %u 01 1\nfp_mul = %u 01 1\n", (unsigned)between(d, 2, 6), (unsigned)between(d, 2, 7));
+	}
+	say(d, "[front]\n");
+	field(d, "decode_width", between(d, 2, 8));
+	field(d, "loop_uops", one_in(d, 3) ? 0 : between(d, 16, 96));
+	if (one_in(d, 2))
+		field(d, "uop_cache", 1536);
+	say(d, "[store]\n");
+	field(d, "forward_cycles", between(d, 3, 9));
+}
+
+static uint64_t draw_cache(struct draw *d, const char *name, uint64_t least, uint64_t most, unsigned ways_most,
+                           unsigned slices, unsigned *policy)
+{
+	uint64_t ways, sets, bytes;
+	unsigned sets_log2_most = 14;
+
+	*policy = (unsigned)between(d, 0, 2);
+	ways = ways_most;
+	while (*policy == 1 && ways & (ways - 1))
+		ways &= ways - 1;
+	while ((ways << sets_log2_most) * 64 * slices < least)
+		sets_log2_most++;
+	do {
+		ways = between(d, 2, ways_most);
+		sets = 1ull << between(d, 3, sets_log2_most);
+		bytes = ways * sets * 64 * slices;
+	} while (bytes < least || bytes > most || (*policy == 1 && (ways & (ways - 1))));
+	say(d, "[%s]\n", name);
+	field(d, "bytes", bytes);
+	field(d, "ways", ways);
+	field(d, "policy", *policy);
+	return bytes;
+}
+
+static void draw_caches(struct draw *d, unsigned cores, bool forwards)
+{
+	unsigned slices = (unsigned)between(d, 1, 6), policy;
+	uint64_t l1 = draw_cache(d, "l1d", 8192, 131072, 16, 1, &policy), l1_cycles = between(d, 2, 8), l2, l2_cycles, sharing;
+	uint64_t least = (policy ? 8 : 4) * l1;
+
+	field(d, "cycles", l1_cycles);
+	say(d, "[lfb]\n");
+	field(d, "entries", between(d, 4, 24));
+	l2 = draw_cache(d, "l2", least > 65536 ? least : 65536, 4194304, 24, 1, &policy);
+	l2_cycles = l1_cycles + between(d, 2, 20);
+	sharing = one_in(d, 4) && cores % 2 == 0 ? 2 : 1;
+	field(d, "cores", sharing);
+	field(d, "cycles", l2_cycles);
+	field(d, "busy_cycles", between(d, 0, 4));
+	say(d, "[sq]\n");
+	field(d, "entries", between(d, 8, 48));
+	if (!one_in(d, 5)) {
+		least = 12 * l2;
+		if (least < l2 * cores)
+			least = l2 * cores;
+		draw_cache(d, "l3", least, least * 8, 24, slices, &policy);
+		field(d, "slices", slices);
+		field(d, "hash", between(d, 0, 1));
+		field(d, "core_cycles", l2_cycles + between(d, 1, 20));
+		field(d, "uncore_cycles", between(d, 0, 60));
+		field(d, "busy_uncore_cycles", between(d, 0, 4));
+		field(d, "inclusive", between(d, 0, 1) || !forwards);
+	}
+}
+
+static void draw_tlbs(struct draw *d)
+{
+	uint64_t ways = 1ull << between(d, 1, 3), sets = 1ull << between(d, 2, 5), second;
+
+	say(d, "[dtlb]\n");
+	field(d, "entries", ways * sets);
+	field(d, "ways", ways);
+	field(d, "large_entries", 1ull << between(d, 4, 6));
+	field(d, "large_ways", 4);
+	second = one_in(d, 6) ? 0 : between(d, 4, 12) * (1ull << between(d, 5, 7));
+	say(d, "[stlb]\n");
+	if (second) {
+		while (second & (second - 1))
+			second &= second - 1;
+		field(d, "entries", second);
+		field(d, "ways", 1ull << between(d, 2, 3));
+		field(d, "cycles", between(d, 1, 14));
+		field(d, "large", between(d, 0, 1));
+	} else {
+		field(d, "entries", 0);
+	}
+	say(d, "[walk]\n");
+	field(d, "cycles", between(d, 0, 30));
+	field(d, "walkers", between(d, 1, 3));
+	field(d, "pde_entries", between(d, 8, 48));
+}
+
+static uint64_t draw_memory(struct draw *d, unsigned sockets, const struct identity *who)
+{
+	uint64_t local = between(d, 30000, 150000);
+
+	say(d, "[dram]\n");
+	field(d, "local_ps", local);
+	field(d, "remote_ps", local + between(d, 0, 100000));
+	const uint64_t channels = between(d, 1, 8);
+	field(d, "channels", channels);
+	field(d, "channel_bytes_per_second", between(d, 2000000000, 30000000000));
+	field(d, "open_page", between(d, 0, 1));
+	field(d, "banks", 1ull << between(d, 2, 6));
+	field(d, "page_bytes", 1024ull << between(d, 0, 4));
+	field(d, "page_hit_ps", between(d, 0, 20000));
+	field(d, "page_miss_ps", between(d, 0, 20000));
+	if (sockets > 1) {
+		say(d, "[link]\n");
+		field(d, "bytes_per_second", between(d, 5000000000, 40000000000));
+		field(d, "clean_ps", between(d, 20000, 120000));
+		field(d, "modified_ps", between(d, 40000, 200000));
+		field(d, "modified_as_dram", who->pebs_format == 1); /* as its events count it */
+	}
+	say(d, "[prefetch]\n");
+	field(d, "present", between(d, 0, 15));
+	field(d, "streamer_lines", between(d, 2, 32));
+	return channels;
+}
+
+/* Haswell's uncore boxes, where the channels can be shared among one or two home agents. */
+static void draw_uncore(struct draw *d, uint64_t channels)
+{
+	if (channels > 4 && channels % 2)
+		return;
+	say(d, "[pmu]\nuncore = haswell\n[uncore]\n");
+	field(d, "sbos", 2 * between(d, 1, 2));
+	field(d, "home_agents", channels > 4 ? 2 : 1);
+	field(d, "qpi_links", between(d, 1, 3));
+	field(d, "bus", between(d, 1, 63));
+	field(d, "bus_step", between(d, 2, 64));
+	field(d, "reverse", between(d, 0, 1));
+	field(d, "narrow_width", between(d, 44, 48));
+}
+
+static void draw_pmu(struct draw *d, const struct identity *who)
+{
+	say(d, "[pmu]\n");
+	field(d, "version", who->version);
+	field(d, "general", who->general);
+	field(d, "fixed", 3);
+	field(d, "width", between(d, 40, 48));
+	field(d, "fixed_width", between(d, 40, 48));
+	say(d, "events = %s\n", who->events);
+	field(d, "pebs_format", who->pebs_format);
+	field(d, "full_width", who->pebs_format >= 2);
+	field(d, "offcore_msrs", who->pebs_format < 2 ? who->pebs_format : 2); /* 0x1A6, then 0x1A7 too, as processors with these events have them */
+	say(d, "[control]\n");
+	field(d, who->msr ? "prefetch_msr" : "prefetch_misc", 1);
+	field(d, "smi_count", who->msr ? between(d, 0, 1) : 0);
+	field(d, "aperf_mperf", between(d, 0, 1));
+	field(d, "uncore_ratio_msr", who->pebs_format >= 2); /* as processors with these events have it */
+}
+
+void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)
+{
+	struct draw drawing = { seed * 0x2545F4914F6CDD1Dull + number, text, capacity }, *d = &drawing;
+	static const uint64_t buses[] = { 300000000, 400000000, 600000000, 800000000 };
+	static const unsigned isa[] = { 0x701, 0x701 | 1 << 1, 0x70F, 0x71F, 0 };
+	const struct identity *who = &identities[between(d, 0, COUNT_OF(identities) - 1)];
+	unsigned sockets = (unsigned)(one_in(d, 3) ? between(d, 2, 4) : 1), cores = (unsigned)between(d, 1, 6);
+	uint64_t core_ratio = between(d, 6, 40);
+
+	text[0] = 0;
+	say(d, "# machine %u of series %llu\n[cpuid]\n", number, (unsigned long long)seed);
+	field(d, "family", who->family);
+	field(d, "model", who->model);
+	field(d, "isa", isa[between(d, 0, COUNT_OF(isa) - 1)]);
+	say(d, "[clock]\n");
+	field(d, "bus_hz_times_3", buses[between(d, 0, COUNT_OF(buses) - 1)]);
+	field(d, "core_ratio", core_ratio);
+	field(d, "uncore_ratio", between(d, 4, core_ratio + 4));
+	field(d, "tsc_ratio", one_in(d, 3) ? between(d, 6, 40) : core_ratio);
+	say(d, "[topology]\n");
+	field(d, "sockets", sockets);
+	field(d, "cores", cores);
+	field(d, "threads", one_in(d, 3) ? 2 : 1);
+	draw_core(d);
+	draw_caches(d, cores, who->forwards);
+	draw_tlbs(d);
+	const uint64_t channels = draw_memory(d, sockets, who);
+	draw_pmu(d, who);
+	if (!who->forwards && who->pebs_format == 2)
+		draw_uncore(d, channels);
+}
