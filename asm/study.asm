@@ -1,7 +1,7 @@
 ; asm/study.asm: a small program whose loops, branches and calls are known exactly, to be looked at through
 ; PEBS records and last-branch records.
 
-; uint64_t k_study(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */, uint64_t frozen /* rdx */)
+; uint64_t k_known_program(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */, uint64_t frozen /* rdx */)
 ;   for each iteration, c = choices[iteration] in 0 .. 3:
 ;     a counted loop of c + 1 turns, one of 4 - c turns; rax += c odd ? 3 : 1; call a routine with c in rcx,
 ;     which does rax += c
@@ -9,7 +9,7 @@
 ; 30 instructions an iteration whatever c is. The write freezes the last-branch records where they are (bit 0 of
 ; 0x1D9 off): whatever ran before the caller could write the register would push the loop's records out. It
 ; needs ring 0; the caller has put the register on its list of those to restore. Uses 8 bytes of stack.
-KERNEL k_study, 0, 30, 2, 1, 17, 5, 1
+KERNEL k_known_program, 0, 30, 2, 1, 17, 5, 1
 	xor eax, eax
 	LOOP_ALIGN
 .loop:
@@ -52,4 +52,4 @@ align 64, db 0xCC
 .routine:
 	add rax, rcx
 	ret
-ENDKERNEL k_study
+ENDKERNEL k_known_program

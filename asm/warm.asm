@@ -1,29 +1,29 @@
 ; asm/warm.asm: streams that touch one word of each line: they bring arrays into the state that the streams of
 ; asm/stream.asm and asm/bandwidth.asm leave them in, by the fewest instructions.
 ;
-; uint64_t k_visit_read(const void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
-; uint64_t k_visit_write(void *a /* rdi */, -, -, iterations, mask, at)
-; uint64_t k_visit_copy(void *a /* rdi */, const void *b /* rsi */, -, iterations, mask, at)
-; uint64_t k_visit_triad(void *a /* rdi */, const void *b /* rsi */, const void *c /* rdx */, iterations, mask, at)
+; uint64_t k_warm_read(const void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
+; uint64_t k_warm_write(void *a /* rdi */, -, -, iterations, mask, at)
+; uint64_t k_warm_copy(void *a /* rdi */, const void *b /* rsi */, -, iterations, mask, at)
+; uint64_t k_warm_triad(void *a /* rdi */, const void *b /* rsi */, const void *c /* rdx */, iterations, mask, at)
 ;   for each iteration, the 16 lines from byte offset `at`: load a word of the line of b and of c; store 0 to a word of the
-;   line of a (k_visit_read: load it); at = (at + 1024) & mask; return at
+;   line of a (k_warm_read: load it); at = (at + 1024) & mask; return at
 ; Arrays as in asm/stream.asm, of at least 1024 bytes; `at` is a multiple of 1024.
 %assign STREAM_STEP 1024
 
 ; What is done with a line of each array.
-%macro VISIT_READ 0
+%macro WARM_READ 0
 	mov rax, [rdi + r9 + step]
 %endmacro
-%macro VISIT_WRITE 0
+%macro WARM_WRITE 0
 	mov [rdi + r9 + step], r10
 %endmacro
-%macro VISIT_COPY 0
+%macro WARM_COPY 0
 	mov rax, [rsi + r9 + step]
-	VISIT_WRITE
+	WARM_WRITE
 %endmacro
-%macro VISIT_TRIAD 0
+%macro WARM_TRIAD 0
 	mov rax, [rdx + r9 + step]
-	VISIT_COPY
+	WARM_COPY
 %endmacro
 
 ; %1 name, %2 loads a line, %3 stores a line, %4 a line
@@ -42,9 +42,9 @@ KERNEL %1, 0, 16 * (%2 + %3) + 4, 16 * %2, 16 * %3, 128 * (%2 + %3), 4, 3
 	ret
 ENDKERNEL %1
 %endmacro
-VISIT k_visit_read, 1, 0, VISIT_READ
-VISIT k_visit_write, 0, 1, VISIT_WRITE
-VISIT k_visit_copy, 1, 1, VISIT_COPY
-VISIT k_visit_triad, 2, 1, VISIT_TRIAD
+VISIT k_warm_read, 1, 0, WARM_READ
+VISIT k_warm_write, 0, 1, WARM_WRITE
+VISIT k_warm_copy, 1, 1, WARM_COPY
+VISIT k_warm_triad, 2, 1, WARM_TRIAD
 
 %assign STREAM_STEP 0

@@ -13,12 +13,12 @@
 /* The numbers below go into fingerprints: they stay. */
 
 /* What a row aims at: where its loads are answered, or what they miss. */
-enum place { PLACE_L1, PLACE_L2, PLACE_L3, PLACE_DRAM, PLACE_DTLB, PLACE_STLB,
-	PLACE_CORE, /* nowhere: what happens within the core */
-	PLACE_OTHER_CORE = 16, /* lines in the caches of other cores that share the L3 */
-	PLACE_OTHER_SOCKET, /* lines in the caches of a core of another socket */
-	PLACE_SAME_CORE, /* lines that another thread of the core brought in */
-	PLACE_SAME_CLUSTER /* lines that another core with the same L2 brought in */ };
+enum target { TARGET_L1, TARGET_L2, TARGET_L3, TARGET_DRAM, TARGET_DTLB, TARGET_STLB,
+	TARGET_CORE, /* nowhere: what happens within the core */
+	TARGET_OTHER_CORE = 16, /* lines in the caches of other cores that share the L3 */
+	TARGET_OTHER_SOCKET, /* lines in the caches of a core of another socket */
+	TARGET_SAME_CORE, /* lines that another thread of the core brought in */
+	TARGET_SAME_CLUSTER /* lines that another core with the same L2 brought in */ };
 /* How the working set is laid out and in which order it is visited. Chases are one cycle through
  * all nodes (a node is a line); the seed decides which. */
 enum order {
@@ -29,9 +29,9 @@ enum order {
 	                      in a fixed random order: the entries are always as old when used again */
 	ORDER_STREAMS,     /* three arrays of a power of two of bytes, ascending */
 	ORDER_PAIR,        /* struct row_pair: kernels over one buffer with stated contents, or none */
-	ORDER_ROWS = 16,   /* the lines of a page in random order, then the next page's: most find their DRAM page open */
+	ORDER_OPEN_PAGES = 16,   /* the lines of a page in random order, then the next page's: most find their DRAM page open */
 	ORDER_MATRIX,      /* a few hundred lines at random, once for each pair of cores that stand to each other as `place` says */
-	ORDER_CROWD = 32,  /* streams, one a core, on 1, 2, 4 ... and all cores at once */
+	ORDER_MULTICORE = 32,  /* streams, one a core, on 1, 2, 4 ... and all cores at once */
 	ORDER_NODES,       /* streams of all cores of a node in memory of a node: each pair of nodes that stand to each other as `node` says */
 	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
 	ORDER_LINE,        /* one line that two cores store to */
@@ -59,7 +59,7 @@ enum baseline {
 	BASELINE_L1,    /* a ring that stays in the L1 data cache */
 	BASELINE_PACKED, /* as many lines in consecutive lines: few pages, the same cache level */
 	BASELINE_PAIR,   /* what struct row_pair says */
-	BASELINE_ROWS = 16 /* lines whose DRAM page the load before opened, flushed as the test's */
+	BASELINE_OPEN_PAGES = 16 /* lines whose DRAM page the load before opened, flushed as the test's */
 };
 /* Which statistic of the windows: the minimum where only this core's work counts, the median where
  * others share the level, so that a lucky window is no result. */
@@ -122,7 +122,7 @@ struct row {
 	enum row_kind kind;
 	enum row_unit unit;
 	const char *const *kernels;  /* the first whose instruction set is there; NULL at the end */
-	enum place place;
+	enum target target;
 	enum order order;
 	uint64_t page_bytes;         /* PAGE_2M falls back to PAGE_4K with a remark */
 	enum prepare prepare;
@@ -169,7 +169,7 @@ struct row_result {
 	char reason[128];          /* why it is not ok, "" if it is */
 	int64_t value_milli;       /* in `unit`, thousandths */
 	int64_t spread_milli;      /* median absolute deviation, same unit */
-	int64_t apart_milli;       /* of a latency without a cycle counter: how far apart the rounds lie whose mean the value is; else 0 */
+	int64_t range_milli;       /* of a latency without a cycle counter: how far apart the rounds lie whose mean the value is; else 0 */
 	int64_t cycles_milli;      /* shared levels: core cycles as well, else -1 */
 	int64_t ns_milli;          /* nanoseconds as well, else -1 */
 	uint32_t samples, rejected;
@@ -184,10 +184,10 @@ struct row_result {
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
-	struct series series;      /* ORDER_CROWD, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: what was measured at each point */
+	struct series series;      /* ORDER_MULTICORE, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: what was measured at each point */
 	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
-	struct queue_result queue;   /* the same loads in the uncore's queue */
+	struct uncore_latency_result queue;   /* the same loads in the uncore's queue */
 	struct traffic_result traffic; /* streams from memory: by channel and link */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
 };

@@ -146,61 +146,61 @@ static const struct row_proof_set proof_stream_dram_nt[] = {
 
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
-	  PLACE_L1, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
+	  TARGET_L1, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
 	  "own L1 data cache", proof_l1, "", 200000, 2, BOTH, NULL, NULL },
 	{ "load.l2.latency", "load to use, line in the L2 cache", LATENCY, k_chase,
-	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
+	  TARGET_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
 	  "own L2 cache", proof_l2, "", 200000, 4, BOTH, NULL, NULL },
 	{ "load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", LATENCY, k_chase,
-	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
+	  TARGET_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "", 250000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local.latency", "load to use, line in memory of this node only", LATENCY, k_chase,
-	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
+	  TARGET_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
 	  "memory of this node", proof_dram_local, "load.dram_local_big.latency", 250000, 2, BOTH, NULL, NULL },
 	{ "load.dram_local_big.latency", "the same by a chase through six times the last-level cache", LATENCY, k_chase,
-	  PLACE_DRAM, ORDER_REGIONS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 8192,
+	  TARGET_DRAM, ORDER_REGIONS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_OFF, 0, 8192,
 	  "memory of this node", proof_dram_local_big, "load.dram_local.latency", 4000000, 5, SUITE_FULL, NULL, NULL },
 
 	{ "load.l2.penalty", "what a load costs more when the L2 answers, not the L1", PENALTY, k_chase,
-	  PLACE_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
+	  TARGET_L2, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
 	  "own L2 cache", proof_l2, "load.l2.latency", 250000, 5, BOTH, NULL, NULL },
 	{ "load.l3.penalty", "what a load costs more when the L3 answers, not the L1", PENALTY, k_chase,
-	  PLACE_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
+	  TARGET_L3, ORDER_LINES, PAGE_2M, PREPARE_WARM, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 4096,
 	  "own L3 cache, unshared", proof_l3, "load.l3.latency", 400000, 1, BOTH, NULL, NULL },
 	{ "load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", PENALTY, k_chase,
-	  PLACE_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
+	  TARGET_DRAM, ORDER_SPARSE, PAGE_2M, PREPARE_FLUSH, BASELINE_L1, STAT_MEDIAN, PREFETCH_OFF, 0, 1024,
 	  "memory of this node", proof_dram_local, "load.dram_local.latency", 250000, 2, BOTH, NULL, NULL },
 
 	{ "tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", PENALTY, k_chase,
-	  PLACE_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  TARGET_DTLB, ORDER_PAGES, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
 	  "own L1 data cache", proof_stlb_hit, "", 200000, 2, BOTH, NULL, NULL },
 	{ "tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", PENALTY, k_chase,
-	  PLACE_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
+	  TARGET_STLB, ORDER_PAGE_GROUPS, PAGE_4K, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 4096,
 	  "own L2 cache", proof_walk, "", 320000, 6, BOTH, NULL, NULL },
 
 	{ "tlb.walk_2m.penalty", "a load whose page of 2 MiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
-	  PLACE_STLB, ORDER_PAGES, PAGE_2M, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  TARGET_STLB, ORDER_PAGES, PAGE_2M, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
 	  "own L1 data cache", proof_walk, "", 250000, 5, SUITE_FULL, NULL, NULL },
 	{ "tlb.walk_1g.penalty", "a load whose page of 1 GiB the DTLB does not hold: a walk with its entries cached", PENALTY, k_chase,
-	  PLACE_STLB, ORDER_PAGES, PAGE_1G, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
+	  TARGET_STLB, ORDER_PAGES, PAGE_1G, PREPARE_WARM, BASELINE_PACKED, STAT_MINIMUM, PREFETCH_OFF, 0, 2048,
 	  "own L1 data cache", proof_walk, "", 250000, 5, SUITE_FULL, NULL, NULL },
 
 	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
 	 * not counted; the non-temporal row shows what it costs. */
 	{ "triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", RATE, k_triad,
-	  PLACE_L1, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
+	  TARGET_L1, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
 	  "own L1 data cache", proof_stream_l1, "", 500000, 9, BOTH, NULL, NULL },
 	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
-	  PLACE_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
+	  TARGET_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
 	  "own L2 cache", proof_stream_l2, "", 500000, 11, BOTH, NULL, NULL },
 	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
-	  PLACE_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
+	  TARGET_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
 	  "own L3 cache", proof_stream_l3, "", 850000, 10, BOTH, NULL, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
-	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
+	  TARGET_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
 	  "memory of this node", proof_stream_dram, "", 2300000, 15, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
-	  PLACE_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
+	  TARGET_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
 	  "memory of this node", proof_stream_dram_nt, "", 2300000, 15, BOTH, NULL, NULL },
 #include "bench/catalogue/pairs.def"
 #include "bench/catalogue/curves.def"
@@ -251,11 +251,11 @@ static uint64_t mix_curve(uint64_t hash, const struct row *r)
 
 uint64_t row_fingerprint(const struct row *r)
 {
-	const uint64_t numbers[] = { r->kind, r->unit, r->place, r->order, r->page_bytes, r->prepare, r->baseline,
+	const uint64_t numbers[] = { r->kind, r->unit, r->target, r->order, r->page_bytes, r->prepare, r->baseline,
 		r->statistic, r->prefetch, r->node, r->window };
 	uint64_t hash = mix_kernel(0xCBF29CE484222325ull, "k_measure");
 
-	if ((r->order == ORDER_CROWD || r->order == ORDER_NODES) && (r->prepare == PREPARE_FLUSH || r->place == PLACE_L3))
+	if ((r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && (r->prepare == PREPARE_FLUSH || r->target == TARGET_L3))
 		hash = mix_kernel(hash, "k_measure_cold");
 	hash = mix(hash, numbers, sizeof(numbers));
 	for (const char *const *k = r->kernels; *k; k++)
@@ -285,13 +285,13 @@ uint64_t row_fingerprint(const struct row *r)
 		hash = mix_kernel(hash, "k_touch_chain");
 	if (r->prepare == PREPARE_MODIFIED)
 		hash = mix_kernel(hash, "k_dirty_chain");
-	if (r->order == ORDER_CROWD || r->order == ORDER_NODES || (r->order == ORDER_STREAMS && r->place == PLACE_DRAM && r->prepare != PREPARE_FLUSH))
-		hash = mix_kernel(hash, "k_visit_flush");
-	else if ((r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS) || (r->order >= ORDER_CROWD && r->place == PLACE_DRAM))
+	if (r->order == ORDER_MULTICORE || r->order == ORDER_NODES || (r->order == ORDER_STREAMS && r->target == TARGET_DRAM && r->prepare != PREPARE_FLUSH))
+		hash = mix_kernel(hash, "k_warm_flush");
+	else if ((r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS) || (r->order >= ORDER_MULTICORE && r->target == TARGET_DRAM))
 		hash = mix_kernel(hash, "k_flush");
 	else if ((r->prepare == PREPARE_FLUSH && r->order != ORDER_GATHER) || r->prepare >= PREPARE_EXCLUSIVE)
 		hash = mix_kernel(hash, "k_flush_chain");
-	if ((r->order == ORDER_STREAMS || r->order == ORDER_CROWD || r->order == ORDER_NODES) && r->prepare != PREPARE_FLUSH)
+	if ((r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && r->prepare != PREPARE_FLUSH)
 		for (const char *const *k = r->kernels; *k; k++)
 			hash = mix_kernel(hash, window_visitor(r, kernel_find(*k)));
 	if (r->order == ORDER_LOADED || r->order == ORDER_LINE)

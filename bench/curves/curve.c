@@ -147,14 +147,14 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		/* A turn ahead of each: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
 		const bool ahead = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_SPREAD;
 
-		disturbance_before(p->b);
+		noise_check_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
 			if (ahead)
 				st = window(p, code, 1, &w[longer], &cycles[longer]);
 			if (st == ST_OK)
 				st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
 		}
-		if (disturbance_after(p->b)) {
+		if (noise_check_after(p->b)) {
 			p->out->rejected++;
 			continue;
 		}
@@ -298,7 +298,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
 	p->turns = p->curve->what == CURVE_PAIRS && p->b->a->kind == ACCESS_SIM ? PAIR_TURNS_SIMULATED : TURNS;
 	w->shape.nodes = 2 * p->turns;
-	if (p->row->place == PLACE_STLB) { /* a page for each load */
+	if (p->row->target == TARGET_STLB) { /* a page for each load */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
 		w->shape.nodes = walk_pages(p) / p->curve->most;
 		/* The whole ring: which lines of it the L1 has does not decide. Twice, where sets of the L2 have no room for its lines and
@@ -308,7 +308,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		const bool full = sets && (walk_pages(p) + sets - 1) / sets + WALKS_BESIDE > l2->ways;
 
 		p->turns = w->shape.nodes << full;
-	} else if (p->row->place == PLACE_L3) {
+	} else if (p->row->target == TARGET_L3) {
 		p->turns = TURNS_SPREAD; /* of fewer, a round more or less of the loads that go at a time would decide */
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
 	} else if (p->curve->what == CURVE_TWICE) {
@@ -361,37 +361,37 @@ static enum status set_up(struct pass *p, struct row_result *out)
 	const struct cpu_cache *l2 = cpu_cache(p->b->cpu, 2);
 	enum status st = ST_OK;
 
-	if ((p->row->place == PLACE_L3 && !p->b->cpu->cache_count) || (p->row->place == PLACE_STLB && !p->b->cpu->tlb.dtlb_4k)) {
-		str_copy(out->reason, sizeof(out->reason), p->row->place == PLACE_L3 ? "the caches are not known" : "size of the DTLB is not known");
+	if ((p->row->target == TARGET_L3 && !p->b->cpu->cache_count) || (p->row->target == TARGET_STLB && !p->b->cpu->tlb.dtlb_4k)) {
+		str_copy(out->reason, sizeof(out->reason), p->row->target == TARGET_L3 ? "the caches are not known" : "size of the DTLB is not known");
 		return ST_MISSING;
 	}
-	if (p->row->place == PLACE_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
+	if (p->row->target == TARGET_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
 		str_copy(out->reason, sizeof(out->reason), "no L3 cache");
 		return ST_UNSUPPORTED;
 	}
-	if (p->row->place == PLACE_L3 && L3_FACTOR * l2->bytes > cpu_cache(p->b->cpu, 3)->bytes / 4 * 3) {
+	if (p->row->target == TARGET_L3 && L3_FACTOR * l2->bytes > cpu_cache(p->b->cpu, 3)->bytes / 4 * 3) {
 		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
 		return ST_UNSUPPORTED;
 	}
 	const bool stays = l2 && (uint64_t)walk_pages(p) * LINE <= l2->bytes / 2;
-	if (p->row->place == PLACE_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
+	if (p->row->target == TARGET_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
 		str_copy(out->reason, sizeof(out->reason), p->b->cpu->tlb.stlb_4k ? "one line a page would not stay in the L2" : "no second-level TLB known");
 		return ST_UNSUPPORTED;
 	}
-	p->lines = p->row->place == PLACE_L3 ? L3_LINES : DRAM_LINES;
+	p->lines = p->row->target == TARGET_L3 ? L3_LINES : DRAM_LINES;
 	w->kernel = kernel_find(p->row->kernels[0]);
 	shape_ring(p, w, l2);
 	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
 	if (!w->kernel)
 		return ST_BROKEN;
-	if (p->row->place != PLACE_CORE) {
+	if (p->row->target != TARGET_CORE) {
 		st = window_set_up(p->b, w, 0, out);
 		out->footprint_bytes = w->shape.bytes;
 		out->page_bytes = w->map.page_bytes;
 	} else {
 		w->shape.bytes = 0;
 	}
-	return st == ST_OK && p->row->place == PLACE_L3 ? settle(p, w) : st;
+	return st == ST_OK && p->row->target == TARGET_L3 ? settle(p, w) : st;
 }
 
 /* Whether the events say that lines came from where the row wants them. */

@@ -56,7 +56,7 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 		struct window w[2];
 		int64_t cycles[2];
 
-		disturbance_before(p->b);
+		noise_check_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
 			uint64_t arguments[6] = { 0 };
 
@@ -66,7 +66,7 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 			p->loop.sets[0].at = w[longer].result;
 			cycles[longer] = c->on ? (int64_t)w[longer].counts[0] * 1000 : mul_div((int64_t)w[longer].tsc, p->tick_micro, 1000);
 		}
-		if (disturbance_after(p->b)) {
+		if (noise_check_after(p->b)) {
 			p->out->rejected++;
 			p->disturbed |= spoilt == SAMPLES;
 			if (spoilt++ < SAMPLES) {

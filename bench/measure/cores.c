@@ -99,7 +99,7 @@ enum status cores_choose(const struct bench *b, unsigned to, enum relation relat
 
 	for (unsigned pass = 0; pass <= beyond; pass++)
 		for (unsigned i = 0; i < count; i++) {
-			if (!b->places.core[i] || cores_relation(&b->groups, to, i) != relation || (beyond && other_node(b->a, to, i) == (pass == 1)))
+			if (!b->cpuset.core[i] || cores_relation(&b->groups, to, i) != relation || (beyond && other_node(b->a, to, i) == (pass == 1)))
 				continue;
 			if (n-- == 0) {
 				*core = i;
@@ -114,7 +114,7 @@ unsigned cores_node(const struct bench *b, unsigned which)
 	unsigned own = b->a->core_node ? b->a->core_node[b->core] : 0;
 
 	for (unsigned node = 0; which && node < b->a->nodes && node < NODES_MAX; node++)
-		if (node != own && b->places.node[node])
+		if (node != own && b->cpuset.node[node])
 			return node;
 	return own;
 }
@@ -123,12 +123,12 @@ unsigned cores_node(const struct bench *b, unsigned which)
 
 bool cores_wanted(const struct row *r)
 {
-	return r->order != ORDER_MATRIX && (r->place == PLACE_OTHER_CORE || r->place == PLACE_OTHER_SOCKET);
+	return r->order != ORDER_MATRIX && (r->target == TARGET_OTHER_CORE || r->target == TARGET_OTHER_SOCKET);
 }
 
 static enum relation relation_of(const struct row *r)
 {
-	return r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET;
+	return r->target == TARGET_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET;
 }
 
 /* The n-th helper: one of each L2, since what two helpers bring in must be in two places. */
@@ -153,7 +153,7 @@ enum status cores_there(const struct bench *b, const struct row *r, char *reason
 
 	if (choose_helper(b, relation_of(r), helpers - 1, &helper) == ST_OK)
 		return ST_OK;
-	str_copy(reason, capacity, b->a->cores < 2 ? "one core" : r->place == PLACE_OTHER_SOCKET ? "one socket" :
+	str_copy(reason, capacity, b->a->cores < 2 ? "one core" : r->target == TARGET_OTHER_SOCKET ? "one socket" :
 	         helpers > 1 ? "fewer than three cores share the L3" : "no other core shares the L3");
 	return ST_UNSUPPORTED;
 }

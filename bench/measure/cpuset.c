@@ -50,7 +50,7 @@ static bool all(const char *list)
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-enum status places_choose(const struct access *a, const struct suite_settings *s, struct places *p, char *problem, size_t capacity)
+enum status cpuset_choose(const struct access *a, const struct suite_settings *s, struct cpuset *p, char *problem, size_t capacity)
 {
 	const unsigned cores = least(a->cores, CORES_MAX), nodes = least(a->nodes ? a->nodes : 1, NODES_MAX);
 	const unsigned own = a->core_node ? a->core_node[0] : 0;
@@ -74,9 +74,9 @@ enum status places_choose(const struct access *a, const struct suite_settings *s
 	return ST_OK;
 }
 
-enum status suite_check_places(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity)
+enum status suite_check_cpuset(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity)
 {
-	struct places p;
+	struct cpuset p;
 
-	return places_choose(a, s, &p, problem, capacity);
+	return cpuset_choose(a, s, &p, problem, capacity);
 }

@@ -165,7 +165,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		}
 		out->value_milli = mul_div(value, 1, 1000);
 		out->spread_milli = mul_div(spread_micro, 1, 1000);
-		out->apart_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].apart_micro, 1, 1000);
+		out->range_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].latency_breakdown_micro, 1, 1000);
 		out->cycles_milli = out->value_milli;
 		out->ns_milli = mul_div(ticks, 1000000, hz);
 		scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
@@ -190,7 +190,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 			if (st != ST_OK)
 				return st;
 			per_unit_milli[i] = mul_div(count.value_micro, 1, 1000);
-			if (r->baseline == BASELINE_ROWS) { /* whose loads memory must answer too, not a prefetcher */
+			if (r->baseline == BASELINE_OPEN_PAGES) { /* whose loads memory must answer too, not a prefetcher */
 				struct slope base;
 
 				st = slope_of(b->counts[1][1 + i], l->pairs, l->sets[1].window, STAT_MEDIAN, &base);

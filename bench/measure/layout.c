@@ -123,7 +123,7 @@ static uint64_t tlb_reach(const struct cpu *cpu)
 static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
                                char *reason, size_t capacity)
 {
-	unsigned level = r->place == PLACE_L1 ? 1 : r->place == PLACE_L2 ? 2 : 3;
+	unsigned level = r->target == TARGET_L1 ? 1 : r->target == TARGET_L2 ? 2 : 3;
 	const struct cpu_cache *c = cpu_cache(cpu, level), *below = cpu_cache(cpu, level - 1);
 	uint64_t most, least, enough, bytes;
 
@@ -208,7 +208,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		s->bytes = (uint64_t)s->nodes * s->line_bytes;
 		s->span_bytes = pages * PAGE_2M;
 		return ST_OK;
-	case ORDER_ROWS:
+	case ORDER_OPEN_PAGES:
 		shape_lines(s, 2ull * r->window * s->line_bytes);
 		return ST_OK;
 	case ORDER_STREAMS:
@@ -287,7 +287,7 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		return unsupported(reason, capacity, "no second-level TLB known");
 	if (!l1 || !l1->bytes)
 		return unknown(reason, capacity, "no L1 data cache known");
-	if (r->place == PLACE_DTLB) {
+	if (r->target == TARGET_DTLB) {
 		pages = 3 * first < second / 2 ? 3 * first : second / 2;
 		if (pages < 2 * first)
 			return unsupported(reason, capacity, "the second-level TLB is not four times the first");
@@ -345,22 +345,22 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	if (r->order == ORDER_STREAMS)
 		stream_kernel(r, s);
 	if (r->order == ORDER_MATRIX) { /* for an L1 lines that meet in none of its sets by chance */
-		shape_lines(s, (r->place == PLACE_SAME_CORE ? MATRIX_L1_LINES : MATRIX_LINES) * s->line_bytes);
+		shape_lines(s, (r->target == TARGET_SAME_CORE ? MATRIX_L1_LINES : MATRIX_LINES) * s->line_bytes);
 		return ST_OK;
 	}
-	switch (r->place) {
-	case PLACE_L1: case PLACE_L2: case PLACE_L3:
+	switch (r->target) {
+	case TARGET_L1: case TARGET_L2: case TARGET_L3:
 		return shape_level(r, cpu, s, reason, capacity);
-	case PLACE_DRAM:
+	case TARGET_DRAM:
 		return shape_dram(r, cpu, s, reason, capacity);
-	case PLACE_DTLB: case PLACE_STLB:
+	case TARGET_DTLB: case TARGET_STLB:
 		return r->page_bytes > PAGE_4K ? shape_large(r, cpu, s, reason, capacity) : shape_tlb(r, cpu, s, reason, capacity);
-	case PLACE_CORE:
+	case TARGET_CORE:
 		if (!r->pair)
 			return ST_BROKEN;
 		s->bytes = s->span_bytes = r->pair->bytes;
 		return ST_OK;
-	case PLACE_OTHER_CORE: case PLACE_OTHER_SOCKET: case PLACE_SAME_CORE: case PLACE_SAME_CLUSTER:
+	case TARGET_OTHER_CORE: case TARGET_OTHER_SOCKET: case TARGET_SAME_CORE: case TARGET_SAME_CLUSTER:
 		return shape_helped(r, cpu, s, reason, capacity);
 	}
 	return ST_BROKEN;
@@ -379,15 +379,15 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	s->order = ORDER_LINES;
 	s->page_bytes = r->page_bytes;
 	s->line_bytes = test->line_bytes;
-	if (r->baseline == BASELINE_ROWS) {
-		s->order = ORDER_ROWS;
+	if (r->baseline == BASELINE_OPEN_PAGES) {
+		s->order = ORDER_OPEN_PAGES;
 		shape_lines(s, 2ull * r->window * s->line_bytes);
 		return ST_OK;
 	}
 	if (r->baseline == BASELINE_PACKED) {
 		/* few pages, and a page's lines together: no DTLB is so small that it misses */
 		s->page_bytes = PAGE_2M;
-		s->order = ORDER_ROWS;
+		s->order = ORDER_OPEN_PAGES;
 		shape_lines(s, test->bytes);
 		return ST_OK;
 	}
@@ -403,7 +403,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	/* One line of each set: it stays, whatever the replacement policy. In the level above it lies behind the test's ring, which
 	 * has one way more in use before that. */
 	shape_lines(s, cpu_cache_way_bytes(l1) >= CHASE_LOADS * s->line_bytes ? cpu_cache_way_bytes(l1) : most_of(l1));
-	const uint64_t way = r->place == PLACE_L2 ? cpu_cache_way_bytes(cpu_cache(cpu, 2)) : 0, behind = way ? test->bytes % way : 0;
+	const uint64_t way = r->target == TARGET_L2 ? cpu_cache_way_bytes(cpu_cache(cpu, 2)) : 0, behind = way ? test->bytes % way : 0;
 	if (way <= s->page_bytes && behind + s->bytes <= way) {
 		s->start_bytes = behind;
 		s->span_bytes += behind;
@@ -507,7 +507,7 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 	}
 	if (s->order == ORDER_PAGES && s->region_nodes)
 		shuffle_groups(random, at, n, s->region_nodes);
-	if (s->order == ORDER_ROWS)
+	if (s->order == ORDER_OPEN_PAGES)
 		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
 	else if (s->region_nodes)
 		cycle_by_regions(random, next, n, s->region_nodes);

@@ -7,7 +7,7 @@
 #include "bench/uncore/uncore_latency.h"
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
-#define WITNESS_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
+#define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
 #define ADDS_PER_ITERATION 16u       /* of k_add_chain */
 
 struct working_set {
@@ -34,15 +34,15 @@ struct counting {
 	bool on;
 };
 
-enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK, WHAT_WITNESS };
+enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK, WHAT_SMT_PROBE };
 
 /* The uncore's counters beside a row: queue.c. */
-struct queue_loop {
-	const struct queue_method *method;
+struct uncore_latency_loop {
+	const struct uncore_latency_method *method;
 	const struct traffic_method *streams;
 	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
 	struct mapping lock;       /* where the bus lock is made */
-	uint64_t before[QUEUE_EVENTS];
+	uint64_t before[UNCORE_LATENCY_EVENTS];
 	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* of queue.c's list, of each slot */
 	unsigned socket, home;     /* whose registers */
 	uint32_t counted;          /* bit e: event e of queue.c's list is counted */
@@ -56,7 +56,7 @@ struct loop {
 	struct working_set sets[2];
 	unsigned set_count;
 	struct counting counting;
-	struct queue_loop queue;
+	struct uncore_latency_loop queue;
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
 	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
@@ -118,7 +118,7 @@ bool window_may_forget(const struct bench *b);
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
 /* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
 const char *window_visitor(const struct row *r, const struct kernel *k);
-/* What that kernel, or k_visit_flush, is called with for what so many iterations of the stream come to from w->at on: whole iterations of its own. */
+/* What that kernel, or k_warm_flush, is called with for what so many iterations of the stream come to from w->at on: whole iterations of its own. */
 void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6]);
 /* Where cycles are not counted: *tick_micro is cycles a TSC tick, in millionths, from two windows of dependent adds. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
@@ -138,7 +138,7 @@ MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, uns
 
 /* Before the first row about pages: sets b->own.tlb to what rings of pages show, where CPUID does not enumerate it and counters
  * are there; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
-void second_level_look(struct bench *b, const struct row *r);
+void tlb_size_look(struct bench *b, const struct row *r);
 
 /* --- evidence.c -------------------------------------------------------------------------------- */
 

@@ -86,12 +86,12 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
 		b->uncore.absent = "the sockets could not be told apart";
 	cores_find(a, cpu, &b->groups);
-	memset(&b->places, true, sizeof(b->places));
+	memset(&b->cpuset, true, sizeof(b->cpuset));
 	if (a->kind != ACCESS_NATIVE)
 		look_at_counters(b);
 	if (counters_exist(b->cpu))
 		b->cycles = find_cycles(b->cpu);
-	disturbance_find(b);
+	noise_check_find(b);
 }
 
 /* --- the loop ---------------------------------------------------------------------------------- */
@@ -102,13 +102,13 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	struct bench *b = l->b;
 	enum status st;
 
-	if (what == WHAT_CLOCK || what == WHAT_WITNESS) {
+	if (what == WHAT_CLOCK || what == WHAT_SMT_PROBE) {
 		const struct kernel *k = kernel_find(what == WHAT_CLOCK ? "k_add_chain" : "k_nop");
-		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / ADDS_PER_ITERATION : WITNESS_NOPS) << longer };
+		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / ADDS_PER_ITERATION : SMT_PROBE_NOPS) << longer };
 
 		if (!k)
 			return ST_BROKEN;
-		disturbance_before(b);
+		noise_check_before(b);
 		st = window_run(b, k, arguments, NULL, 0, out, &l->job);
 	} else {
 		struct working_set *w = &l->sets[what];
@@ -117,14 +117,14 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 		st = window_prepare(b, l->row, w, what == WHAT_TEST, units, &l->job);
 		if (st != ST_OK)
 			return st;
-		disturbance_before(b);
+		noise_check_before(b);
 		if (what == WHAT_TEST && run == 0)
-			queue_before(l);
+			uncore_latency_before(l);
 		st = window_units(b, w, units, &l->counting, run, out, &l->job);
 		if (what == WHAT_TEST && run == 0 && st == ST_OK)
-			queue_after(l, keep, longer);
+			uncore_latency_after(l, keep, longer);
 	}
-	if (st == ST_OK && disturbance_after(b))
+	if (st == ST_OK && noise_check_after(b))
 		*disturbed = true;
 	return st;
 }
@@ -173,7 +173,7 @@ static unsigned sieve(struct loop *l, unsigned n)
 	bool keep[SAMPLES_MAX];
 	unsigned kept = 0;
 
-	(void)witness_keep(b->witness, b->clock, n, &b->witness_least_micro, keep);
+	(void)smt_probe_keep(b->witness, b->clock, n, &b->smt_probe_least_micro, keep);
 	for (unsigned i = 0; i < n; i++) {
 		if (!keep[i])
 			continue;
@@ -340,7 +340,7 @@ static bool fills_l2(const struct loop *l, const struct working_set *w)
 {
 	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
 
-	return l->row->place == PLACE_L3 && l2 && (uint64_t)(w->shorter + w->window) * w->kernel->data_bytes > l2->bytes / 4 * 3;
+	return l->row->target == TARGET_L3 && l2 && (uint64_t)(w->shorter + w->window) * w->kernel->data_bytes > l2->bytes / 4 * 3;
 }
 
 /* Whether the shorter window of a stream from beyond the L1 pushes out of it what the wrapper needs, as the longer one does, and out of the L2 where
@@ -349,7 +349,7 @@ static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 {
 	const struct cpu_cache *from = cpu_cache(l->b->cpu, fills_l2(l, w) ? 2 : 1);
 
-	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->place == PLACE_L1 || !from ||
+	return l->row->order != ORDER_STREAMS || l->row->kind != KIND_THROUGHPUT || l->row->target == TARGET_L1 || !from ||
 		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
 }
 
@@ -358,7 +358,7 @@ static bool fills_sets(const struct loop *l, const struct working_set *w)
 {
 	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
 
-	return l->row->place == PLACE_L2 && w->shape.order == ORDER_LINES && l2 && w->shape.bytes > l2->bytes - cpu_cache_way_bytes(l2);
+	return l->row->target == TARGET_L2 && w->shape.order == ORDER_LINES && l2 && w->shape.bytes > l2->bytes - cpu_cache_way_bytes(l2);
 }
 
 static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
@@ -382,7 +382,7 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	/* n and 2n; of streams from the L3 the shorter one alone is longer where it has to push the L2's lines out, since both cost much */
 	if (mean)
 		w->shorter += MEAN_ASTRAY;
-	else if (l->row->place != PLACE_L3)
+	else if (l->row->target != TARGET_L3)
 		w->window = w->shorter;
 	w->pair = pair;
 	if (pair) {
@@ -413,7 +413,7 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 		st = set_up(l, s, out);
 	out->page_bytes = l->sets[0].map.page_bytes;
 	if (st == ST_OK) {
-		if ((st = width_choose(l, out)) == ST_OK)
+		if ((st = vector_width_choose(l, out)) == ST_OK)
 			return true;
 		row_failed(out, st, &l->job, "trying the kernels");
 		loop_end(l, out);
@@ -482,13 +482,13 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	if (!row_begin(b, r, out))
 		return;
-	second_level_look(b, r);
+	tlb_size_look(b, r);
 	if (r->order == ORDER_MATRIX) {
 		matrix_row(b, r, out);
 		return;
 	}
-	if (r->order == ORDER_CROWD || r->order == ORDER_NODES) {
-		crowd_row(b, r, out);
+	if (r->order == ORDER_MULTICORE || r->order == ORDER_NODES) {
+		multicore_row(b, r, out);
 		return;
 	}
 	if (r->order == ORDER_LOADED || r->order == ORDER_LINE) {
@@ -518,15 +518,15 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	out->reason[0] = 0;
 	if (switched)
 		quiet = switched = bench_prefetchers_off(b, &found);
-	queue_begin(&l, out);
+	uncore_latency_begin(&l, out);
 	failed = measure_until_there(&l, out, &st);
 	if (failed)
 		row_failed(out, st, &l.job, failed);
 	else
 		sample_row(&l, out);
-	queue_end(&l, out);
-	queue_bus(&l, out);
-	apart_row(&l, out);
+	uncore_latency_end(&l, out);
+	uncore_latency_bus(&l, out);
+	latency_breakdown_row(&l, out);
 	if (switched && !bench_prefetchers_back(b, found))
 		quiet = false;
 	/* In order, lines come by prefetches too, and misses of the last level are counted with theirs. */

@@ -13,7 +13,7 @@
 #define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
 
 /* Events of the uncore's queue, queue.c. */
-#define QUEUE_EVENTS 32
+#define UNCORE_LATENCY_EVENTS 32
 
 /* Logical processors told apart; those beyond take no part. */
 #define CORES_MAX 1024
@@ -23,9 +23,9 @@ struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], p
 
 /* Which of them, and of the memory nodes, rows of several may use. */
 #define NODES_MAX 256
-struct places { bool core[CORES_MAX], node[NODES_MAX]; };
+struct cpuset { bool core[CORES_MAX], node[NODES_MAX]; };
 /* From the settings, whose lists are checked against what there is: ST_RANGE, and one line in `problem`. */
-MUST_CHECK enum status places_choose(const struct access *a, const struct suite_settings *s, struct places *p, char *problem, size_t capacity);
+MUST_CHECK enum status cpuset_choose(const struct access *a, const struct suite_settings *s, struct cpuset *p, char *problem, size_t capacity);
 
 struct bench {
 	const struct access *a;
@@ -37,17 +37,17 @@ struct bench {
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
 	uint64_t seed;         /* of the run */
 	struct random random;
-	struct disturbance disturbance;
+	struct noise_check disturbance;
 	struct uncore uncore;
 	bool uncore_wandered;  /* a row of this run has seen its clock move, or away from where it is pinned */
 	bool uncore_looked;    /* whether it moves within windows */
 	uint64_t uncore_hz;    /* what it was at first, 0 = not known yet */
 	struct core_groups groups;
-	struct places places;
+	struct cpuset cpuset;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
 	unsigned last_asked;   /* how often the last level has been looked at */
 	bool last_forgets;     /* that it does not replace the oldest */
-	int64_t witness_least_micro; /* bench/measure/smt_probe.h */
+	int64_t smt_probe_least_micro; /* bench/measure/smt_probe.h */
 	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
 	bool first_level_looked;  /* the same of its first level for 2 MiB pages */
 	bool second_level_looked; /* own.tlb has the second level as it was found, not as the descriptor has it */
@@ -55,7 +55,7 @@ struct bench {
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */
 	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
-	struct pair queue[QUEUE_EVENTS][SAMPLES_MAX];
+	struct pair queue[UNCORE_LATENCY_EVENTS][SAMPLES_MAX];
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
 };
 

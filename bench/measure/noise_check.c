@@ -65,7 +65,7 @@ static bool shows_uncore_ratio(const struct bench *b)
 /* Windows are not thrown away for it: a row of the core alone is right at any. */
 static void look_at_uncore(struct bench *b)
 {
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 	uint64_t value;
 
 	if (!d->uncore_known || b->core != d->uncore_core)
@@ -77,10 +77,10 @@ static void look_at_uncore(struct bench *b)
 		b->uncore_wandered = true;
 }
 
-void disturbance_find(struct bench *b)
+void noise_check_find(struct bench *b)
 {
 	const struct access *a = b->a;
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 	struct cpuid_regs r;
 	uint64_t value;
 
@@ -105,9 +105,9 @@ static bool counts_cycles(const struct bench *b, const struct counting *c, unsig
 	return c && c->on && b->cycles && c->plan.slots[0].event == b->cycles && c->plan.slots[0].run == run;
 }
 
-void disturbance_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run)
+void noise_check_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run)
 {
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
 	struct window least[2] = { { .tsc = UINT64_MAX }, { .tsc = UINT64_MAX } }; /* SMIs and a slower clock only add ticks */
 
@@ -132,9 +132,9 @@ void disturbance_look_at_elapsed(struct bench *b, const struct counting *c, unsi
 	d->elapsed_more = (int64_t)least[0].counts[0] - mul_div((int64_t)least[0].tsc, d->elapsed_micro, 1000000);
 }
 
-void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w)
+void noise_check_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w)
 {
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 
 	if (!d->elapsed_micro || !counts_cycles(b, c, run))
 		return;
@@ -144,19 +144,19 @@ void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run
 	d->lost |= magnitude(more) > ((int64_t)w->counts[0] - more) / ELAPSED_PART + outside;
 }
 
-bool disturbance_smi(const struct bench *b, uint64_t *count)
+bool noise_check_smi(const struct bench *b, uint64_t *count)
 {
 	return b->disturbance.smi_known && read_msr(b, MSR_SMI_COUNT, count);
 }
 
-void disturbance_before(struct bench *b)
+void noise_check_before(struct bench *b)
 {
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 
 	d->lost = false;
 	look_at_uncore(b);
 	if (d->smi_known)
-		d->smi_known = disturbance_smi(b, &d->smi);
+		d->smi_known = noise_check_smi(b, &d->smi);
 	if (d->ratio_known)
 		d->ratio_known = read_msr(b, IA32_MPERF, &d->mperf) && read_msr(b, IA32_APERF, &d->aperf);
 	if (d->sibling_known)
@@ -173,7 +173,7 @@ void disturbance_before(struct bench *b)
 /* Heat or a limit held the clock down, or a duty cycle does. */
 static bool clock_held_down(struct bench *b)
 {
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 	uint64_t status, modulation;
 	bool held = false;
 
@@ -191,7 +191,7 @@ static bool clock_held_down(struct bench *b)
 }
 
 /* Whether the clock moved, in the window or since another one of the run. */
-static bool clock_moved(struct disturbance *d, uint64_t mperf, uint64_t aperf)
+static bool clock_moved(struct noise_check *d, uint64_t mperf, uint64_t aperf)
 {
 	const int64_t last = d->last_ratio_micro, ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));
 	const bool agrees = last && magnitude(ratio - last) <= RATIO_TOLERANCE_MICRO;
@@ -207,16 +207,16 @@ static bool clock_moved(struct disturbance *d, uint64_t mperf, uint64_t aperf)
 	return true;
 }
 
-bool disturbance_after(struct bench *b)
+bool noise_check_after(struct bench *b)
 {
-	struct disturbance *d = &b->disturbance;
+	struct noise_check *d = &b->disturbance;
 	uint64_t smi, aperf, mperf, awake;
 	bool disturbed = d->lost;
 
 	d->counts.windows++;
 	d->counts.clock += d->lost;
 	look_at_uncore(b);
-	if (disturbance_smi(b, &smi)) {
+	if (noise_check_smi(b, &smi)) {
 		uint32_t met = (uint32_t)smi - (uint32_t)d->smi;
 
 		d->counts.smi[met < SMI_BINS ? met : SMI_BINS - 1]++;
@@ -231,19 +231,19 @@ bool disturbance_after(struct bench *b)
 	return clock_held_down(b) || disturbed;
 }
 
-void disturbance_before_crowd(struct bench *b, unsigned core)
+void noise_check_before_multicore(struct bench *b, unsigned core)
 {
 	const unsigned own = b->core;
 	const bool sibling = b->disturbance.sibling_known;
 
 	b->core = core;
 	b->disturbance.sibling_known = false;
-	disturbance_before(b);
+	noise_check_before(b);
 	b->disturbance.sibling_known = sibling;
 	b->core = own;
 }
 
-bool disturbance_after_crowd(struct bench *b, unsigned core)
+bool noise_check_after_multicore(struct bench *b, unsigned core)
 {
 	const unsigned own = b->core;
 	const bool sibling = b->disturbance.sibling_known;
@@ -251,7 +251,7 @@ bool disturbance_after_crowd(struct bench *b, unsigned core)
 
 	b->core = core;
 	b->disturbance.sibling_known = false;
-	disturbed = disturbance_after(b);
+	disturbed = noise_check_after(b);
 	b->disturbance.sibling_known = sibling;
 	b->core = own;
 	return disturbed;

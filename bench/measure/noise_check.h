@@ -5,7 +5,7 @@
 #include "bench/suite/suite.h"
 
 /* What happened in a window that may spoil it: SMIs and the clock of the core. */
-struct disturbance {
+struct noise_check {
 	bool smi_known, ratio_known, thermal_known;
 	bool log_stays;           /* of heat: it may not be cleared here */
 	uint64_t smi, aperf, mperf, thermal;
@@ -22,7 +22,7 @@ struct disturbance {
 	bool elapsed_looked;
 	int64_t elapsed_micro;    /* cycles that are counted a TSC tick where nothing disturbs, 0 = not known, or other registers tell all */
 	int64_t elapsed_more;     /* cycles that such a window counts before its first tick and behind its last one */
-	bool lost;                /* a window since disturbance_before has counted others */
+	bool lost;                /* a window since noise_check_before has counted others */
 };
 
 struct bench;
@@ -30,19 +30,19 @@ struct counting;
 struct window;
 
 /* Finds which of them can be seen on b->core of this machine; its processor and groups of cores are known. */
-void disturbance_find(struct bench *b);
+void noise_check_find(struct bench *b);
 /* Around a window; true when the window just run is to be thrown away. */
-void disturbance_before(struct bench *b);
-bool disturbance_after(struct bench *b);
+void noise_check_before(struct bench *b);
+bool noise_check_after(struct bench *b);
 /* The same around windows of several cores, of which `core` is one: the threads beside it may be at work too. */
-void disturbance_before_crowd(struct bench *b, unsigned core);
-bool disturbance_after_crowd(struct bench *b, unsigned core);
+void noise_check_before_multicore(struct bench *b, unsigned core);
+bool noise_check_after_multicore(struct bench *b, unsigned core);
 /* Where SMIs or the ratio of the clock can be read nowhere: how many cycles a TSC tick windows count that are too short for either to
  * come to many of them; once a run. b->core counts `run` of c. */
-void disturbance_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run);
+void noise_check_look_at_elapsed(struct bench *b, const struct counting *c, unsigned run);
 /* Holds a window of b->core, as it was read, against that. */
-void disturbance_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w);
+void noise_check_elapsed(struct bench *b, const struct counting *c, unsigned run, const struct window *w);
 /* SMIs since reset; false where they are not counted. */
-bool disturbance_smi(const struct bench *b, uint64_t *count);
+bool noise_check_smi(const struct bench *b, uint64_t *count);
 
 #endif

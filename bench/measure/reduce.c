@@ -116,7 +116,7 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 	int64_t centre = samples_median(work, n);
 
 	out->spread_micro = samples_mad(each, n, centre, work);
-	out->apart_micro = 0;
+	out->latency_breakdown_micro = 0;
 	out->samples = n;
 	return ST_OK;
 }
@@ -174,8 +174,8 @@ enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, u
 	memcpy(sorted, each, good * sizeof(each[0]));
 	const int64_t centre = samples_median(sorted, good);
 
-	out->apart_micro = 0;
-	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->apart_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
+	out->latency_breakdown_micro = 0;
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->latency_breakdown_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
 	out->spread_micro = samples_mad(each, good, centre, work);
 	out->samples = good;
 	return ST_OK;

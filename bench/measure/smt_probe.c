@@ -17,7 +17,7 @@ static int64_t densest(const int64_t *v, unsigned n, unsigned holds)
 	return v[best] + (v[best + holds - 1] - v[best]) / 2;
 }
 
-unsigned witness_keep(const struct pair *nops, const struct pair *clock, unsigned n, int64_t *least_micro, bool *keep)
+unsigned smt_probe_keep(const struct pair *nops, const struct pair *clock, unsigned n, int64_t *least_micro, bool *keep)
 {
 	int64_t each[SAMPLES_MAX], sorted[SAMPLES_MAX];
 	unsigned kept = 0, known = 0;

@@ -14,6 +14,6 @@
  * interval that holds an eighth of the quotients NOPs : clock (what is undisturbed is alike, what is disturbed is not). *least_micro:
  * the least such quotient ever found, 0 when there was none yet; where the densest is over a 32th above it, the core has been
  * shared all the time. Returns how many are kept, keep[] says which; n <= SAMPLES_MAX. */
-unsigned witness_keep(const struct pair *nops, const struct pair *clock, unsigned n, int64_t *least_micro, bool *keep);
+unsigned smt_probe_keep(const struct pair *nops, const struct pair *clock, unsigned n, int64_t *least_micro, bool *keep);
 
 #endif

@@ -123,17 +123,17 @@ static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *siz
 /* Loads from memory go round as many 2 MiB pages as the first level holds twice. */
 static bool is_of_large_pages(const struct row *r)
 {
-	return r->page_bytes == PAGE_2M && !r->pair && (r->place == PLACE_STLB || (r->place == PLACE_DRAM && r->order != ORDER_STREAMS && r->order < ORDER_CROWD));
+	return r->page_bytes == PAGE_2M && !r->pair && (r->target == TARGET_STLB || (r->target == TARGET_DRAM && r->order != ORDER_STREAMS && r->order < ORDER_MULTICORE));
 }
 
-void second_level_look(struct bench *b, const struct row *r)
+void tlb_size_look(struct bench *b, const struct row *r)
 {
 	const struct random kept = b->random;
 	const struct row *by = row_find("tlb.stlb_walk_4k.penalty");
 	uint16_t entries;
 	struct counting c;
 	enum status st;
-	bool of_pages = r->place == PLACE_DTLB || r->place == PLACE_STLB;
+	bool of_pages = r->target == TARGET_DTLB || r->target == TARGET_STLB;
 
 	if (r->pair)
 		of_pages |= r->pair->code == CODE_PAGES_ITLB || r->pair->code == CODE_PAGES_WALK;

@@ -87,7 +87,7 @@ void window_read(struct bench *b, unsigned core, const struct counting *c, unsig
 		n++;
 	}
 	if (core == b->core)
-		disturbance_elapsed(b, c, run, out);
+		noise_check_elapsed(b, c, run, out);
 }
 
 enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
@@ -96,7 +96,7 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
 	enum status st;
 
 	if (core == b->core)
-		disturbance_look_at_elapsed(b, c, run);
+		noise_check_look_at_elapsed(b, c, run);
 	st = window_load(b, core, k, arguments, c, run, job);
 	if (st == ST_OK)
 		st = b->a->ops->run(b->a->self, job, 1, 0);
@@ -177,8 +177,8 @@ const char *window_visitor(const struct row *r, const struct kernel *k)
 	const unsigned arrays = k->step_bytes ? k->data_bytes / k->step_bytes : 0;
 
 	if (r->prepare == PREPARE_READ)
-		return "k_visit_read";
-	return arrays == 3 ? "k_visit_triad" : arrays == 2 ? "k_visit_copy" : k->loads ? "k_visit_read" : "k_visit_write";
+		return "k_warm_read";
+	return arrays == 3 ? "k_warm_triad" : arrays == 2 ? "k_warm_copy" : k->loads ? "k_warm_read" : "k_warm_write";
 }
 
 void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6])
@@ -218,7 +218,7 @@ static enum status visit_stream(struct bench *b, const struct row *r, struct wor
 /* What so many iterations of a stream come to leaves the caches, but for an array that is written past them. */
 static enum status flush_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
-	const struct kernel *flush = kernel_find("k_visit_flush");
+	const struct kernel *flush = kernel_find("k_warm_flush");
 	uint64_t arguments[6];
 	enum status st = flush ? ST_OK : ST_BROKEN;
 
@@ -234,7 +234,7 @@ static enum status flush_stream(struct bench *b, const struct row *r, struct wor
 enum status window_leave(struct bench *b, const struct row *r, struct working_set *w, struct job *job)
 {
 	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
-	const struct kernel *flush = kernel_find("k_visit_flush");
+	const struct kernel *flush = kernel_find("k_warm_flush");
 	const uint32_t arrays = w->shape.arrays, step = w->shape.step_bytes;
 	uint64_t arguments[6], held = w->shape.array_bytes;
 	struct window ignored;
@@ -245,7 +245,7 @@ enum status window_leave(struct bench *b, const struct row *r, struct working_se
 		return ST_OK;
 	if (!flush)
 		return ST_BROKEN;
-	if (last && !b->last_forgets && r->place == PLACE_DRAM) {
+	if (last && !b->last_forgets && r->target == TARGET_DRAM) {
 		const uint64_t room = (last->bytes + (below && last->level > 2 && !last->inclusive ? below->bytes : 0)) / arrays;
 
 		held = room < held ? (room + step - 1) / step * step : held;
@@ -383,21 +383,21 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 		return cores_prepare(b, r, w, units, job);
 	if (w->shape.order == ORDER_STREAMS)
 		return prepare_stream(b, r, w, test, job);
-	if ((test || r->baseline == BASELINE_ROWS) && r->prepare == PREPARE_FLUSH) {
+	if ((test || r->baseline == BASELINE_OPEN_PAGES) && r->prepare == PREPARE_FLUSH) {
 		uint64_t arguments[6] = { w->at, units };
 		enum status st = flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
 
 		/* The second time all of them come from memory: rows are open as these lines leave them, whatever a cache had lost of
 		 * them or another window opened. */
-		if (st == ST_OK && w->shape.order == ORDER_ROWS)
+		if (st == ST_OK && w->shape.order == ORDER_OPEN_PAGES)
 			st = window_run(b, flush, arguments, NULL, 0, &ignored, job);
 		return st;
 	}
 	if (w->shape.order == ORDER_PAIR)
 		return prepare_pair(b, w, job);
-	if (test && r->place == PLACE_DRAM)
+	if (test && r->target == TARGET_DRAM)
 		return ST_OK;
-	if (r->place == PLACE_STLB) { /* the L2 has both rings, and chance which lines of the one the other's have pushed out of it */
+	if (r->target == TARGET_STLB) { /* the L2 has both rings, and chance which lines of the one the other's have pushed out of it */
 		uint64_t before = 0;
 
 		return visit_until_there(b, w, r, w->shape.nodes, &before, job);
@@ -420,11 +420,11 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 
 	if (w->shape.order == ORDER_PAIR)
 		return ST_OK;
-	if ((test || r->baseline == BASELINE_ROWS) && (r->prepare == PREPARE_FLUSH || cores_wanted(r)))
+	if ((test || r->baseline == BASELINE_OPEN_PAGES) && (r->prepare == PREPARE_FLUSH || cores_wanted(r)))
 		return ST_OK;
 	if (w->shape.order != ORDER_STREAMS)
 		/* A chase beyond all caches needs no visit: what preparing it left cached is its oldest part. */
-		units = r->place == PLACE_DRAM && test ? 0 : w->shape.nodes;
+		units = r->target == TARGET_DRAM && test ? 0 : w->shape.nodes;
 	else if (r->prepare == PREPARE_FILL)
 		/* 4/3 of the last level: from then on it gives back a modified line for each that comes in. What the level below keeps from
 		 * one that takes what that one gives up comes on top. */
@@ -435,7 +435,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		units = w->shape.array_bytes / w->shape.step_bytes;
 	if (!units)
 		return ST_OK;
-	if (w->shape.order == ORDER_STREAMS && r->place == PLACE_DRAM) {
+	if (w->shape.order == ORDER_STREAMS && r->target == TARGET_DRAM) {
 		const uint64_t lap = w->shape.array_bytes / w->shape.step_bytes, again = r->prepare == PREPARE_READ ? units / 3 + (below && !last->inclusive ? below->bytes / read : 0) : 0;
 		const unsigned asked = b->last_asked;
 		unsigned more = 0;
@@ -461,7 +461,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	}
 	st = visit_until_there(b, w, r, units, &before, job);
 	/* What the windows themselves bring in pushes lines of the stream out of a level that does not replace the oldest. */
-	if (w->shape.order == ORDER_STREAMS && r->place != PLACE_L1 && st == ST_OK && (st = window_units(b, w, w->window, NULL, 0, &ignored, job)) == ST_OK)
+	if (w->shape.order == ORDER_STREAMS && r->target != TARGET_L1 && st == ST_OK && (st = window_units(b, w, w->window, NULL, 0, &ignored, job)) == ST_OK)
 		st = visit_until_there(b, w, r, units, &before, job);
 	return st;
 }
@@ -574,7 +574,7 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 	b->host->put(b->host->self, work, bytes);
 	/* Any node is on the cycle; the first line of consecutive nodes is one. */
 	w->at = w->map.va + w->shape.start_bytes;
-	if (w->shape.order == ORDER_ROWS && w->shape.bytes > PAGE_4K)
+	if (w->shape.order == ORDER_OPEN_PAGES && w->shape.bytes > PAGE_4K)
 		go_to_first_page(w);
 	/* Its beginning may be what an earlier row left in a large L3, its end what linking it did: from a region's first node the
 	 * cycle goes on into the next region, here into the middle one. */

@@ -25,7 +25,7 @@
 static const uint32_t delays[] = { 86, 22, 6, 1 };
 
 struct loaded {
-	struct crowd crowd;
+	struct multicore crowd;
 	struct mapping page;      /* flag, shared line */
 	bool page_mapped;
 	uint32_t token;
@@ -66,7 +66,7 @@ static unsigned wanted_rounds(const struct bench *b)
 /* The measuring core's window of so many loads, with n - 1 others at work. *rate: bytes a second that these read. */
 static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, uint64_t loads, bool *together, int64_t *rate)
 {
-	struct crowd *c = &l->crowd;
+	struct multicore *c = &l->crowd;
 	struct member *m = &c->members[0];
 	const struct kernel *flush = kernel_find("k_flush_chain");
 	const uint64_t arguments[6] = { m->set.at, loads };
@@ -103,7 +103,7 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	m->arguments[3] = l->token;
 	m->arguments[4] = WINDOW_CONTROL + m->core * CONTROL_BYTES;
 	if (st == ST_OK)
-		st = crowd_run(c, n, c->counting.on, together);
+		st = multicore_run(c, n, c->counting.on, together);
 	*rate = 0;
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
 		const uint64_t most = c->members[i].set.shape.array_bytes / c->members[i].set.shape.step_bytes, turns = c->members[i].window.result;
@@ -133,7 +133,7 @@ static void never_together(const struct loaded *l, struct row_result *out)
 static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bool light, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
                                 unsigned *samples)
 {
-	struct crowd *c = &l->crowd;
+	struct multicore *c = &l->crowd;
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
 	int64_t rates[SAMPLES_MAX];
@@ -180,13 +180,13 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 /* The first member chases; the others are the cores of its socket, but for its own threads. */
 static enum status loaded_members(struct loaded *l, struct row_result *out)
 {
-	struct crowd *c = &l->crowd;
+	struct multicore *c = &l->crowd;
 	const struct bench *b = c->b;
 	struct row chase = *c->row;
 	unsigned n = 1;
 	enum status st;
 
-	crowd_everybody(c);
+	multicore_everybody(c);
 	for (unsigned i = 0; i < c->count; i++)
 		if (b->groups.package[c->members[i].core] == b->groups.package[b->core] && b->groups.core[c->members[i].core] != b->groups.core[b->core])
 			c->members[n++].core = c->members[i].core;
@@ -210,7 +210,7 @@ static enum status loaded_members(struct loaded *l, struct row_result *out)
 		                     .page_bytes = PAGE_2M, .array_bytes = INJECTED_BYTES * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 		s->bytes = s->span_bytes = s->array_bytes;
 		c->members[i].units = s->array_bytes / s->step_bytes; /* whatever wrote it last: flushed whole once */
-		st = crowd_map(c, i, cores_node(b, 0), out);
+		st = multicore_map(c, i, cores_node(b, 0), out);
 	}
 	return st;
 }
@@ -313,7 +313,7 @@ static enum status loaded(struct loaded *l, struct row_result *out)
 /* A locked addition of the measuring core while another core makes such to the same line, or to another one. */
 static enum status shared_window(struct loaded *l, bool apart, uint64_t additions, bool *together)
 {
-	struct crowd *c = &l->crowd;
+	struct multicore *c = &l->crowd;
 
 	l->token++;
 	if (!stopped_by_flag(l, &c->members[0], "k_share_add") || !stopped_by_flag(l, &c->members[1], "k_share_until"))
@@ -323,12 +323,12 @@ static enum status shared_window(struct loaded *l, bool apart, uint64_t addition
 	c->members[0].arguments[1] = additions / c->members[0].kernel->loads;
 	c->members[1].arguments[1] = cap_of(c->b);
 	c->members[0].arguments[3] = c->members[1].arguments[3] = l->token;
-	return crowd_run(c, 2, c->counting.on, together);
+	return multicore_run(c, 2, c->counting.on, together);
 }
 
 static enum status shared(struct loaded *l, struct row_result *out)
 {
-	struct crowd *c = &l->crowd;
+	struct multicore *c = &l->crowd;
 	struct bench *b = c->b;
 	unsigned wanted = wanted_rounds(b), good = 0;
 	struct slope cycles[2], count[2];
@@ -346,7 +346,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		for (unsigned which = 0; which < 4; which++) {
 			bool apart = which & 1, longer = which >> 1, this_one;
 
-			st = shared_window(l, apart || c->row->place == PLACE_L1, /* there the line is nobody else's */ (uint64_t)l->window << (which >> 1), &this_one);
+			st = shared_window(l, apart || c->row->target == TARGET_L1, /* there the line is nobody else's */ (uint64_t)l->window << (which >> 1), &this_one);
 			if (st != ST_OK)
 				return st;
 			together = together && this_one;
@@ -387,7 +387,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 
 static enum status with_counters(struct loaded *l, struct row_result *out)
 {
-	struct crowd *c = &l->crowd;
+	struct multicore *c = &l->crowd;
 	struct bench *b = c->b;
 	uint64_t found = 0;
 	bool switched = bench_prefetchers_off(b, &found);
@@ -407,7 +407,7 @@ void loaded_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct loaded l = { .window = r->window * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 	const struct access *a = b->a;
-	enum status st = crowd_begin(&l.crowd, b, r), ended;
+	enum status st = multicore_begin(&l.crowd, b, r), ended;
 
 	evidence_plan(b, r, &l.crowd.counting);
 	if (l.crowd.counting.on && l.crowd.counting.plan.runs > 1)
@@ -426,11 +426,11 @@ void loaded_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->absent = true;
 		out->series.points = 0;
 	} else if (st != ST_OK) {
-		crowd_failed(&l.crowd, st, out);
+		multicore_failed(&l.crowd, st, out);
 	}
 	ended = l.page_mapped ? a->ops->unmap(a->self, &l.page) : ST_OK;
-	if (crowd_end(&l.crowd) != ST_OK)
+	if (multicore_end(&l.crowd) != ST_OK)
 		ended = ST_BROKEN;
 	if (ended != ST_OK && out->status == ROW_OK)
-		crowd_failed(&l.crowd, ended, out);
+		multicore_failed(&l.crowd, ended, out);
 }

@@ -38,7 +38,7 @@ bool matrix_bimodal(const int64_t *v, unsigned n, int64_t *low, int64_t *high)
 
 static enum relation relation_of(const struct row *r)
 {
-	return r->place == PLACE_SAME_CORE ? RELATION_SAME_CORE : r->place == PLACE_SAME_CLUSTER ? RELATION_SAME_CLUSTER : r->place == PLACE_OTHER_CORE ? RELATION_SAME_SOCKET :
+	return r->target == TARGET_SAME_CORE ? RELATION_SAME_CORE : r->target == TARGET_SAME_CLUSTER ? RELATION_SAME_CLUSTER : r->target == TARGET_OTHER_CORE ? RELATION_SAME_SOCKET :
 		RELATION_OTHER_SOCKET;
 }
 
@@ -98,13 +98,13 @@ static enum status one_cell(struct pass *p, unsigned owner)
 		struct window w[2];
 		enum status st;
 
-		disturbance_before_crowd(p->b, p->b->core);
+		noise_check_before_multicore(p->b, p->b->core);
 		st = one_window(p, owner, loads, &w[0], &shorter);
 		if (st == ST_OK)
 			st = one_window(p, owner, 2 * loads, &w[1], &longer);
 		if (st != ST_OK)
 			return st;
-		if (disturbance_after_crowd(p->b, p->b->core)) {
+		if (noise_check_after_multicore(p->b, p->b->core)) {
 			p->rejected++;
 			p->disturbed |= spoilt == n;
 			if (spoilt++ < n) {
@@ -249,7 +249,7 @@ static enum status measure(struct pass *p, const char *kernel, struct row_result
 	p->disturbed = false;
 	st = p->set.kernel ? ST_OK : ST_BROKEN;
 	for (b->core = 0; b->core < count && st == ST_OK; b->core++)
-		if (b->places.core[b->core] && cores_choose(b, b->core, relation, 0, &(unsigned){ 0 }) == ST_OK)
+		if (b->cpuset.core[b->core] && cores_choose(b, b->core, relation, 0, &(unsigned){ 0 }) == ST_OK)
 			st = one_reader(p, relation);
 	b->core = core;
 	if (st == ST_OK)
@@ -266,7 +266,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 
 	out->kernel = r->kernels[0];
 	text_init(&reason, out->reason, sizeof(out->reason));
-	for (b->core = 0; b->core < count && (!b->places.core[b->core] || cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) != ST_OK); b->core++)
+	for (b->core = 0; b->core < count && (!b->cpuset.core[b->core] || cores_choose(b, b->core, relation_of(r), 0, &(unsigned){ 0 }) != ST_OK); b->core++)
 		;
 	if (b->core == count) {
 		b->core = core;

@@ -6,17 +6,17 @@
  * by much the same each time: in a quarter of all pairs two cores would be as far from each other as in another one. */
 #define SCATTER 0x9E3779B97F4A7C15ull
 
-enum status crowd_begin(struct crowd *c, struct bench *b, const struct row *r)
+enum status multicore_begin(struct multicore *c, struct bench *b, const struct row *r)
 {
 	memset(c, 0, sizeof(*c));
 	c->b = b;
 	c->row = r;
-	c->members = b->host->get(b->host->self, CROWD_MAX * sizeof(*c->members));
-	c->jobs = b->host->get(b->host->self, CROWD_MAX * sizeof(*c->jobs));
+	c->members = b->host->get(b->host->self, MULTICORE_MAX * sizeof(*c->members));
+	c->jobs = b->host->get(b->host->self, MULTICORE_MAX * sizeof(*c->jobs));
 	return c->members && c->jobs ? ST_OK : ST_FULL;
 }
 
-static enum status run_jobs(struct crowd *c, unsigned n)
+static enum status run_jobs(struct multicore *c, unsigned n)
 {
 	enum status st = c->b->a->ops->run(c->b->a->self, c->jobs, n, 0);
 
@@ -30,14 +30,14 @@ static enum status run_jobs(struct crowd *c, unsigned n)
 	return st;
 }
 
-enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
+enum status multicore_run(struct multicore *c, unsigned n, bool counted, bool *together)
 {
 	uint64_t first = UINT64_MAX, last = 0;
 	bool disturbed = false;
 	enum status st = ST_OK;
 
 	if (counted && c->members[0].core == c->b->core)
-		disturbance_look_at_elapsed(c->b, &c->counting, 0);
+		noise_check_look_at_elapsed(c->b, &c->counting, 0);
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
 		struct member *m = &c->members[i];
 		uint64_t arguments[6];
@@ -51,7 +51,7 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 			st = window_cold(&c->jobs[i]);
 	}
 	if (st == ST_OK) {
-		disturbance_before_crowd(c->b, c->members[0].core);
+		noise_check_before_multicore(c->b, c->members[0].core);
 		st = run_jobs(c, n);
 	}
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
@@ -66,17 +66,17 @@ enum status crowd_run(struct crowd *c, unsigned n, bool counted, bool *together)
 		last = m->window.began > last ? m->window.began : last;
 	}
 	if (st == ST_OK) {
-		disturbed = disturbance_after_crowd(c->b, c->members[0].core);
+		disturbed = noise_check_after_multicore(c->b, c->members[0].core);
 		c->disturbed += disturbed;
 	}
-	*together = st == ST_OK && !disturbed && last - first <= crowd_ticks(c, n) / TOGETHER_PART;
+	*together = st == ST_OK && !disturbed && last - first <= multicore_ticks(c, n) / TOGETHER_PART;
 	return st;
 }
 
 /* Flushes so many bytes of each array of the first n members' streams, from byte offset `from` of each: whole iterations of the kernel. */
-static enum status flush(struct crowd *c, unsigned n, const uint64_t *from, const uint64_t *bytes)
+static enum status flush(struct multicore *c, unsigned n, const uint64_t *from, const uint64_t *bytes)
 {
-	const struct kernel *kernel = kernel_find("k_visit_flush");
+	const struct kernel *kernel = kernel_find("k_warm_flush");
 	enum status st = kernel ? ST_OK : ST_BROKEN;
 
 	for (unsigned array = 0, jobs = 1; jobs && st == ST_OK; array++) {
@@ -98,9 +98,9 @@ static enum status flush(struct crowd *c, unsigned n, const uint64_t *from, cons
 	return st;
 }
 
-enum status crowd_flush(struct crowd *c, unsigned n)
+enum status multicore_flush(struct multicore *c, unsigned n)
 {
-	uint64_t from[CROWD_MAX], bytes[CROWD_MAX];
+	uint64_t from[MULTICORE_MAX], bytes[MULTICORE_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
 		struct member *m = &c->members[i];
@@ -115,26 +115,26 @@ enum status crowd_flush(struct crowd *c, unsigned n)
 	return flush(c, n, from, bytes);
 }
 
-uint64_t crowd_place(const struct crowd *c, unsigned member, unsigned pair)
+uint64_t start_offset(const struct multicore *c, unsigned member, unsigned pair)
 {
 	const struct shape *s = &c->members[member].set.shape;
-	const uint64_t part = c->places_bytes / CROWD_PLACES;
-	uint32_t order[CROWD_PLACES];
+	const uint64_t part = c->places_bytes / START_OFFSETS;
+	uint32_t order[START_OFFSETS];
 	struct random r;
 
-	random_init(&r, ((uint64_t)(pair + 1) * CROWD_MAX + member) * SCATTER);
+	random_init(&r, ((uint64_t)(pair + 1) * MULTICORE_MAX + member) * SCATTER);
 	if (!part)
 		return (uint64_t)random_below(&r, (uint32_t)((s->array_bytes - c->pair_bytes) / s->line_bytes)) * s->line_bytes;
 	const uint64_t page = random_below(&r, (uint32_t)((part - c->pair_bytes) / PAGE_4K)) + 1;
 
 	random_init(&r, (member + 1) * SCATTER);
-	random_shuffle(&r, order, CROWD_PLACES);
-	return s->array_bytes - c->places_bytes + order[pair % CROWD_PLACES] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
+	random_shuffle(&r, order, START_OFFSETS);
+	return s->array_bytes - c->places_bytes + order[pair % START_OFFSETS] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
 }
 
 /* Of a member's arrays, what a cache may still hold: what was visited, and where the last level replaces the oldest no more than it and
  * the level that it takes lines from have room for. */
-static uint64_t still_held(const struct crowd *c, const struct member *m)
+static uint64_t still_held(const struct multicore *c, const struct member *m)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
 	const uint64_t most = last ? (last->bytes + (below && !last->inclusive ? below->bytes : 0)) / m->set.shape.arrays : m->visited_bytes;
@@ -143,26 +143,26 @@ static uint64_t still_held(const struct crowd *c, const struct member *m)
 	return held < m->set.shape.array_bytes ? held : m->set.shape.array_bytes;
 }
 
-enum status crowd_give_back(struct crowd *c)
+enum status multicore_give_back(struct multicore *c)
 {
 	const struct access *a = c->b->a;
-	uint64_t from[CROWD_MAX], bytes[CROWD_MAX];
+	uint64_t from[MULTICORE_MAX], bytes[MULTICORE_MAX];
 	unsigned pair = 0;
 	enum status st = ST_OK;
 
 	do {
-		for (unsigned i = 0; i < CROWD_MAX; i++) {
+		for (unsigned i = 0; i < MULTICORE_MAX; i++) {
 			const struct member *m = &c->members[i];
 			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && (m->visited_bytes || pair < c->pairs);
 
 			bytes[i] = !stream ? 0 : pair < c->pairs ? c->pair_bytes : still_held(c, m);
-			from[i] = !stream ? 0 : pair < c->pairs ? crowd_place(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
+			from[i] = !stream ? 0 : pair < c->pairs ? start_offset(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
 		}
 		if (!c->in_kernel) /* a core that failed once is not asked again */
 			st = flush(c, c->count, from, bytes);
 	} while (pair++ < c->pairs && st == ST_OK);
 	c->pairs = 0;
-	for (unsigned i = 0; i < CROWD_MAX; i++) {
+	for (unsigned i = 0; i < MULTICORE_MAX; i++) {
 		struct member *m = &c->members[i];
 
 		if (m->set.mapped && a->ops->unmap(a->self, &m->set.map) != ST_OK && st == ST_OK)
@@ -172,19 +172,19 @@ enum status crowd_give_back(struct crowd *c)
 	return st;
 }
 
-enum status crowd_end(struct crowd *c)
+enum status multicore_end(struct multicore *c)
 {
 	const struct suite_host *host = c->b->host;
-	const enum status st = c->members && c->jobs ? crowd_give_back(c) : ST_OK;
+	const enum status st = c->members && c->jobs ? multicore_give_back(c) : ST_OK;
 
 	if (c->members)
-		host->put(host->self, c->members, CROWD_MAX * sizeof(*c->members));
+		host->put(host->self, c->members, MULTICORE_MAX * sizeof(*c->members));
 	if (c->jobs)
-		host->put(host->self, c->jobs, CROWD_MAX * sizeof(*c->jobs));
+		host->put(host->self, c->jobs, MULTICORE_MAX * sizeof(*c->jobs));
 	return st;
 }
 
-uint64_t crowd_ticks(const struct crowd *c, unsigned n)
+uint64_t multicore_ticks(const struct multicore *c, unsigned n)
 {
 	uint64_t most = 0;
 
@@ -193,7 +193,7 @@ uint64_t crowd_ticks(const struct crowd *c, unsigned n)
 	return most;
 }
 
-enum status crowd_map(struct crowd *c, unsigned member, unsigned node, struct row_result *out)
+enum status multicore_map(struct multicore *c, unsigned member, unsigned node, struct row_result *out)
 {
 	const struct access *a = c->b->a;
 	struct working_set *w = &c->members[member].set;
@@ -226,7 +226,7 @@ static unsigned thread_of(const struct bench *b, unsigned core)
 	return n;
 }
 
-void crowd_everybody(struct crowd *c)
+void multicore_everybody(struct multicore *c)
 {
 	const struct bench *b = c->b;
 	unsigned cores = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX, threads = 1;
@@ -238,12 +238,12 @@ void crowd_everybody(struct crowd *c)
 				unsigned own = thread_of(b, i);
 
 				threads = own >= threads ? own + 1 : threads;
-				if (b->places.core[i] && own == thread && (b->groups.package[i] != b->groups.package[b->core]) == other && c->count < CROWD_MAX)
+				if (b->cpuset.core[i] && own == thread && (b->groups.package[i] != b->groups.package[b->core]) == other && c->count < MULTICORE_MAX)
 					c->members[c->count++].core = i;
 			}
 }
 
-void crowd_failed(const struct crowd *c, enum status st, struct row_result *out)
+void multicore_failed(const struct multicore *c, enum status st, struct row_result *out)
 {
 	struct text reason;
 

@@ -36,22 +36,22 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 }
 
 /* The rate of the first n members; t counts beside them. */
-static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struct point *p)
+static enum status measure(struct multicore *c, unsigned n, struct traffic *t, struct point *p)
 {
 	struct bench *b = c->b;
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
-	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->place != PLACE_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
+	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
 	const enum statistic statistic = c->moves ? STAT_MEAN : c->row->statistic;
 	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
-	const unsigned before = aside || visited ? 0 : 1, times = crowd_times(c->row);
-	const uint64_t window = crowd_window(c), units = window * (times - 1);
+	const unsigned before = aside || visited ? 0 : 1, times = multicore_times(c->row);
+	const uint64_t window = multicore_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
 	struct slope slope, count;
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
-	c->cold = crowd_pushes_wrapper(c, n);
+	c->cold = multicore_pushes_wrapper(c, n);
 	c->pair_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : c->pair_bytes;
 	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
 		const unsigned windows = c->moves && round < before ? 1 : 2; /* warm-up is for code alone then */
@@ -63,25 +63,25 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 			bool this_one;
 
 			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
-				c->members[i].set.at = crowd_place(c, i, pair);
-			if (c->places_bytes && !longer && (st = crowd_lead(c, n)) != ST_OK)
+				c->members[i].set.at = start_offset(c, i, pair);
+			if (c->places_bytes && !longer && (st = multicore_lead(c, n)) != ST_OK)
 				return st;
 			for (unsigned i = 0; i < n; i++)
 				c->members[i].units = longer ? window * times : window;
-			if (c->row->place == PLACE_DRAM) /* other cores may still hold lines from before */
-				st = crowd_flush(c, n);
+			if (c->row->target == TARGET_DRAM) /* other cores may still hold lines from before */
+				st = multicore_flush(c, n);
 			traffic_before(t, b);
 			if (st == ST_OK)
-				st = crowd_run(c, n, c->counting.on, &this_one);
+				st = multicore_run(c, n, c->counting.on, &this_one);
 			if (st != ST_OK)
 				return st;
 			traffic_after(t, b, p->good, longer);
 			for (unsigned i = 0; i < n && cold; i++)
-				c->members[i].set.at = crowd_place(c, i, pair);
-			if (cold && crowd_gives_up(c))
-				st = crowd_flush(c, n);
+				c->members[i].set.at = start_offset(c, i, pair);
+			if (cold && multicore_gives_up(c))
+				st = multicore_flush(c, n);
 			together = together && this_one;
-			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)crowd_ticks(c, n);
+			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)multicore_ticks(c, n);
 			for (unsigned e = 0; c->counting.on && e < c->counting.events; e++)
 				*(longer ? &b->counts[0][e][p->good].longer : &b->counts[0][e][p->good].shorter) =
 					(int64_t)c->members[0].window.counts[e];
@@ -118,16 +118,16 @@ static enum status measure(struct crowd *c, unsigned n, struct traffic *t, struc
 }
 
 /* Of arrays in memory, the sockets of the first n members and those whose memory it is. */
-static void want_sockets(const struct crowd *c, unsigned n, struct traffic *t)
+static void want_sockets(const struct multicore *c, unsigned n, struct traffic *t)
 {
 	traffic_init(t, c->b);
-	for (unsigned i = 0; i < n && c->row->place == PLACE_DRAM; i++) {
+	for (unsigned i = 0; i < n && c->row->target == TARGET_DRAM; i++) {
 		traffic_want_core(t, c->b, c->members[i].core);
 		traffic_want_node(t, c->b, c->members[i].set.map.node);
 	}
 }
 
-static enum status counted(struct crowd *c, unsigned n, struct point *p)
+static enum status counted(struct multicore *c, unsigned n, struct point *p)
 {
 	const unsigned core = c->members[0].core;
 	struct traffic t;
@@ -149,7 +149,7 @@ static enum status counted(struct crowd *c, unsigned n, struct point *p)
 }
 
 /* Whether the counts of a point are those of arrays that have come into their level. */
-static bool all_there(const struct crowd *c, const struct point *p)
+static bool all_there(const struct multicore *c, const struct point *p)
 {
 	char ignored[160];
 	struct text t;
@@ -159,7 +159,7 @@ static bool all_there(const struct crowd *c, const struct point *p)
 }
 
 /* The value of a row is one of its points. */
-static void take(const struct crowd *c, const struct point *p, struct row_result *out)
+static void take(const struct multicore *c, const struct point *p, struct row_result *out)
 {
 	const char *noise = "";
 	struct text proof, reason;
@@ -191,7 +191,7 @@ static unsigned node_of(const struct bench *b, unsigned core)
 }
 
 /* The next number of cores: twice as many, but also all of the first socket, then all. */
-static unsigned next_point(const struct crowd *c, unsigned n)
+static unsigned next_point(const struct multicore *c, unsigned n)
 {
 	const uint32_t *package = c->b->groups.package;
 	unsigned socket = 0;
@@ -204,25 +204,25 @@ static unsigned next_point(const struct crowd *c, unsigned n)
 }
 
 /* Members from..n-1, which begin when n are at work, get arrays as long as that number wants; they keep them when more are. */
-static enum status join(struct crowd *c, unsigned from, unsigned n, struct row_result *out)
+static enum status join(struct multicore *c, unsigned from, unsigned n, struct row_result *out)
 {
 	struct shape s;
-	enum status st = crowd_shape(c, n, &s, out);
+	enum status st = multicore_shape(c, n, &s, out);
 
 	for (unsigned i = from; i < n && st == ST_OK; i++) {
 		struct working_set *w = &c->members[i].set;
 
 		w->shape = s;
 		w->kernel = kernel_choose(c->row, c->b->cpu);
-		crowd_set_apart(c, i, crowd_sharers(c, c->count, PLACE_DRAM), w);
-		st = crowd_map(c, i, node_of(c->b, c->members[i].core), out);
+		multicore_set_apart(c, i, multicore_sharers(c, c->count, TARGET_DRAM), w);
+		st = multicore_map(c, i, node_of(c->b, c->members[i].core), out);
 		out->footprint_bytes += w->shape.bytes;
 	}
 	return st;
 }
 
 /* The first n members at work, all warmed up. */
-static enum status point(struct crowd *c, unsigned n, struct point *p)
+static enum status point(struct multicore *c, unsigned n, struct point *p)
 {
 	enum status st;
 
@@ -231,14 +231,14 @@ static enum status point(struct crowd *c, unsigned n, struct point *p)
 	/* not all there: no level that replaces the oldest, so all visit theirs until they are */
 	if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, p)) {
 		c->settles = true;
-		st = crowd_warm_up(c, 0, n);
+		st = multicore_warm_up(c, 0, n);
 		if (st == ST_OK)
 			st = counted(c, n, p);
 	}
 	return st;
 }
 
-static enum status curve(struct crowd *c, struct row_result *out)
+static enum status curve(struct multicore *c, struct row_result *out)
 {
 	static const char *const columns[] = { "cores", "bytes_per_second" };
 	struct point p = { 0 }, value = { 0 };
@@ -248,8 +248,8 @@ static enum status curve(struct crowd *c, struct row_result *out)
 
 	out->series.columns = columns;
 	out->series.column_count = 2;
-	crowd_everybody(c);
-	crowd_places(c);
+	multicore_everybody(c);
+	start_offsets(c);
 	if (c->count < 2) {
 		str_copy(out->reason, sizeof(out->reason), "one core");
 		return ST_UNSUPPORTED;
@@ -261,10 +261,10 @@ static enum status curve(struct crowd *c, struct row_result *out)
 			break;
 	}
 	for (unsigned i = 0; st == ST_OK && i < count; i++)
-		st = crowd_warm_up(c, i ? points[i - 1] : 0, points[i]);
+		st = multicore_warm_up(c, i ? points[i - 1] : 0, points[i]);
 	if (st == ST_OK) {
 		c->at_once = c->count;
-		st = width_choose_crowd(c, c->count, out);
+		st = vector_width_choose_multicore(c, c->count, out);
 	}
 	/* all at once first: while each has gone as far as the others, all come through the last level's sets in turn */
 	for (unsigned i = count; st == ST_OK && i-- > 0;) {
@@ -282,44 +282,44 @@ static enum status curve(struct crowd *c, struct row_result *out)
 }
 
 /* All cores of a node in memory of one node. */
-static enum status pair_of_nodes(struct crowd *c, unsigned from, unsigned to, struct point *p, struct row_result *out)
+static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to, struct point *p, struct row_result *out)
 {
 	const struct access *a = c->b->a;
 	enum status st = ST_OK;
 
 	c->count = c->at_once = 0;
 	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++)
-		c->at_once += c->b->places.core[i] && node_of(c->b, i) == from;
-	for (unsigned i = 0; i < a->cores && i < CORES_MAX && c->count < CROWD_MAX && st == ST_OK; i++) {
+		c->at_once += c->b->cpuset.core[i] && node_of(c->b, i) == from;
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX && c->count < MULTICORE_MAX && st == ST_OK; i++) {
 		struct member *m = &c->members[c->count];
 
-		if (!c->b->places.core[i] || node_of(c->b, i) != from)
+		if (!c->b->cpuset.core[i] || node_of(c->b, i) != from)
 			continue;
 		m->core = i;
 		m->set.kernel = c->stream ? c->stream : kernel_choose(c->row, c->b->cpu);
 		m->set.at = 0;
-		st = crowd_shape(c, 1, &m->set.shape, out);
+		st = multicore_shape(c, 1, &m->set.shape, out);
 		if (st == ST_OK)
-			crowd_set_apart(c, c->count, c->at_once, &m->set);
+			multicore_set_apart(c, c->count, c->at_once, &m->set);
 		if (st == ST_OK)
-			st = crowd_map(c, c->count, to, out);
+			st = multicore_map(c, c->count, to, out);
 		out->footprint_bytes = m->set.shape.bytes;
 		c->count++;
 	}
-	crowd_places(c);
+	start_offsets(c);
 	if (st == ST_OK && c->count)
-		st = crowd_warm_up(c, 0, c->count);
+		st = multicore_warm_up(c, 0, c->count);
 	if (st == ST_OK && c->count)
-		st = width_choose_crowd(c, c->count, out);
+		st = vector_width_choose_multicore(c, c->count, out);
 	if (st == ST_OK && c->count)
 		st = counted(c, c->count, p);
-	const enum status ended = crowd_give_back(c);
+	const enum status ended = multicore_give_back(c);
 
 	return st == ST_OK ? ended : st;
 }
 
 /* The row's value is its least point, as measured. */
-static enum status nodes(struct crowd *c, struct row_result *out)
+static enum status nodes(struct multicore *c, struct row_result *out)
 {
 	static const char *const columns[] = { "cores_node", "memory_node", "bytes_per_second" };
 	unsigned count = c->b->a->nodes < NODES_MOST ? c->b->a->nodes : NODES_MOST;
@@ -336,7 +336,7 @@ static enum status nodes(struct crowd *c, struct row_result *out)
 		str_copy(out->remark, sizeof(out->remark), "the first 8 nodes alone");
 	for (unsigned from = 0; from < count; from++)
 		for (unsigned to = 0; to < count && st == ST_OK; to++) {
-			if ((from != to) != c->row->node || !c->b->places.node[from] || !c->b->places.node[to])
+			if ((from != to) != c->row->node || !c->b->cpuset.node[from] || !c->b->cpuset.node[to])
 				continue;
 			st = pair_of_nodes(c, from, to, &p, out);
 			if (st != ST_OK || !c->count) /* a node without cores */
@@ -352,10 +352,10 @@ static enum status nodes(struct crowd *c, struct row_result *out)
 	return st;
 }
 
-void crowd_row(struct bench *b, const struct row *r, struct row_result *out)
+void multicore_row(struct bench *b, const struct row *r, struct row_result *out)
 {
-	struct crowd c;
-	enum status st = crowd_begin(&c, b, r), ended;
+	struct multicore c;
+	enum status st = multicore_begin(&c, b, r), ended;
 
 	evidence_plan(b, r, &c.counting);
 	if (c.counting.on && c.counting.plan.runs > 1) {
@@ -373,9 +373,9 @@ void crowd_row(struct bench *b, const struct row *r, struct row_result *out)
 		out->status = ROW_UNSUPPORTED;
 		out->series.points = 0;
 	} else if (st != ST_OK) {
-		crowd_failed(&c, st, out);
+		multicore_failed(&c, st, out);
 	}
-	ended = crowd_end(&c);
+	ended = multicore_end(&c);
 	if (ended != ST_OK && out->status == ROW_OK)
-		crowd_failed(&c, ended, out);
+		multicore_failed(&c, ended, out);
 }

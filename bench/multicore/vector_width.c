@@ -16,7 +16,7 @@
 static void trial_begin(struct trial *t, const struct bench *b, const struct row *r)
 {
 	memset(t, 0, sizeof(*t));
-	if (b->a->kind == ACCESS_SIM || r->prefetch != PREFETCH_AS_FOUND || (r->order != ORDER_STREAMS && r->order != ORDER_CROWD && r->order != ORDER_NODES))
+	if (b->a->kind == ACCESS_SIM || r->prefetch != PREFETCH_AS_FOUND || (r->order != ORDER_STREAMS && r->order != ORDER_MULTICORE && r->order != ORDER_NODES))
 		return;
 	for (const char *const *name = r->kernels; *name && t->count < WIDTHS_MOST; name++) {
 		const struct kernel *k = kernel_find(*name);
@@ -52,7 +52,7 @@ const struct kernel *width_fastest(struct trial *t)
 	return t->kernel[best];
 }
 
-enum status width_choose(struct loop *l, struct row_result *out)
+enum status vector_width_choose(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	struct working_set *w = &l->sets[0];
@@ -82,19 +82,19 @@ enum status width_choose(struct loop *l, struct row_result *out)
 	return ST_OK;
 }
 
-enum status width_choose_crowd(struct crowd *c, unsigned n, struct row_result *out)
+enum status vector_width_choose_multicore(struct multicore *c, unsigned n, struct row_result *out)
 {
-	const uint64_t units = (uint64_t)crowd_window(c) * crowd_times(c->row);
+	const uint64_t units = (uint64_t)multicore_window(c) * multicore_times(c->row);
 	enum status st = ST_OK;
 	struct trial t;
 
 	trial_begin(&t, c->b, c->row);
 	if (!t.wanted || c->stream)
 		return ST_OK;
-	c->cold = crowd_pushes_wrapper(c, n);
+	c->cold = multicore_pushes_wrapper(c, n);
 	if (c->row->prepare == PREPARE_FLUSH)
 		c->pair_bytes = units * c->members[0].set.shape.step_bytes;
-	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* crowd_give_back flushes that */
+	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* multicore_give_back flushes that */
 	for (; st == ST_OK && trial_goes_on(&t, c->b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const unsigned whose = whose_turn(&t, i);
@@ -104,13 +104,13 @@ enum status width_choose_crowd(struct crowd *c, unsigned n, struct row_result *o
 				c->members[m].set.kernel = t.kernel[whose];
 				c->members[m].units = units;
 				if (c->moves)
-					c->members[m].set.at = crowd_place(c, m, 0);
+					c->members[m].set.at = start_offset(c, m, 0);
 			}
-			if (c->row->place == PLACE_DRAM)
-				st = crowd_flush(c, n);
+			if (c->row->target == TARGET_DRAM)
+				st = multicore_flush(c, n);
 			if (st == ST_OK)
-				st = crowd_run(c, n, false, &together);
-			t.ticks[whose][t.tries] = (int64_t)crowd_ticks(c, n);
+				st = multicore_run(c, n, false, &together);
+			t.ticks[whose][t.tries] = (int64_t)multicore_ticks(c, n);
 		}
 	if (st != ST_OK)
 		return st;

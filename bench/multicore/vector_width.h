@@ -19,8 +19,8 @@ struct trial {
 const struct kernel *width_fastest(struct trial *t);
 /* Of a stream whose row has kernels of several widths, on a real processor: they run by turns in the loop's mapped arrays, the fastest is the
  * loop's from then on, and *out names it. Else nothing is done. */
-MUST_CHECK enum status width_choose(struct loop *l, struct row_result *out);
+MUST_CHECK enum status vector_width_choose(struct loop *l, struct row_result *out);
 /* The same of the first n members, warmed up, once a row. */
-MUST_CHECK enum status width_choose_crowd(struct crowd *c, unsigned n, struct row_result *out);
+MUST_CHECK enum status vector_width_choose_multicore(struct multicore *c, unsigned n, struct row_result *out);
 
 #endif

@@ -9,26 +9,26 @@
 
 /* --- the table --------------------------------------------------------------------------------- */
 
-static unsigned rows_a_page(const struct pages *p)
+static unsigned rows_a_page(const struct screen_pages *p)
 {
 	return p->lines > HEAD_LINES + 1 ? p->lines - HEAD_LINES : 1;
 }
 
-static unsigned table_pages(const struct pages *p)
+static unsigned table_pages(const struct screen_pages *p)
 {
 	unsigned all = doc_get(p->d, doc_root(p->d), "rows")->count;
 
 	return (all + rows_a_page(p) - 1) / rows_a_page(p);
 }
 
-unsigned pages_count(const struct pages *p)
+unsigned screen_pages_count(const struct screen_pages *p)
 {
 	struct staircase s;
 
 	return table_pages(p) + (staircase_of(p->d, &s) ? 1 : 0);
 }
 
-void pages_title(const struct pages *p, unsigned page, struct text *t)
+void screen_pages_title(const struct screen_pages *p, unsigned page, struct text *t)
 {
 	unsigned all = doc_get(p->d, doc_root(p->d), "rows")->count, a_page = rows_a_page(p), first = page * a_page;
 
@@ -59,7 +59,7 @@ static void head_line(struct text *t)
 /* Where row_line writes the verdict. */
 #define VERDICT_AT (NAME_COLUMNS + 1 + 11 + 1 + 6 + 2)
 
-static void row_line(const struct pages *p, const struct doc_node *row, struct text *t)
+static void row_line(const struct screen_pages *p, const struct doc_node *row, struct text *t)
 {
 	const struct document *d = p->d;
 	bool rate = str_equal(doc_string(d, row, "unit"), "bytes/s");
@@ -75,7 +75,7 @@ static void row_line(const struct pages *p, const struct doc_node *row, struct t
 }
 
 /* Rows of the page one after the other; the row before the first is found each time, tables are short. */
-static const struct doc_node *row_at(const struct pages *p, unsigned index)
+static const struct doc_node *row_at(const struct screen_pages *p, unsigned index)
 {
 	const struct doc_node *r = doc_begin(p->d, doc_get(p->d, doc_root(p->d), "rows"));
 
@@ -89,7 +89,7 @@ static uint32_t verdict_colour(const char *status)
 	return str_equal(status, "ok") ? COLOUR_OK : str_equal(status, "fault") || str_equal(status, "crashed") ? COLOUR_BAD : COLOUR_WARN;
 }
 
-static void table_draw(const struct pages *p, unsigned page, struct canvas *c, unsigned top)
+static void table_draw(const struct screen_pages *p, unsigned page, struct canvas *c, unsigned top)
 {
 	char at[512];
 	struct text t;
@@ -111,7 +111,7 @@ static void table_draw(const struct pages *p, unsigned page, struct canvas *c, u
 }
 
 /* A line cut at the page's edge, without blanks at its end. */
-static void cut_line(const struct pages *p, const char *line, struct text *t)
+static void cut_line(const struct screen_pages *p, const char *line, struct text *t)
 {
 	size_t n = str_length(line);
 
@@ -122,7 +122,7 @@ static void cut_line(const struct pages *p, const char *line, struct text *t)
 	text_char(t, '\n');
 }
 
-static void table_text(const struct pages *p, unsigned page, struct text *t)
+static void table_text(const struct screen_pages *p, unsigned page, struct text *t)
 {
 	char at[512];
 	struct text line;
@@ -167,7 +167,7 @@ static unsigned between(int64_t value, int64_t low, int64_t high, unsigned lengt
 	return value >= high ? length : (unsigned)((value - low) * length / (high - low));
 }
 
-static void stairs_text(const struct pages *p, struct text *t)
+static void stairs_text(const struct screen_pages *p, struct text *t)
 {
 	struct staircase s;
 	const struct stair *stairs = s.stairs;
@@ -212,7 +212,7 @@ static void stairs_text(const struct pages *p, struct text *t)
 	}
 }
 
-struct plot pages_plot(const struct canvas *c, unsigned top, unsigned bottom)
+struct plot screen_pages_plot(const struct canvas *c, unsigned top, unsigned bottom)
 {
 	unsigned w = canvas_column(c), h = canvas_line(c);
 
@@ -256,11 +256,11 @@ static void axes(struct canvas *c, const struct plot *g, int64_t end, int64_t to
 	}
 }
 
-static void stairs_draw(const struct pages *p, struct canvas *c, unsigned from, unsigned to)
+static void stairs_draw(const struct screen_pages *p, struct canvas *c, unsigned from, unsigned to)
 {
 	struct staircase all;
 	unsigned w = canvas_column(c), h = canvas_line(c);
-	struct plot g = pages_plot(c, from, to);
+	struct plot g = screen_pages_plot(c, from, to);
 
 	if (!staircase_of(p->d, &all) || g.bottom <= g.top + 4 * h || g.right <= g.left + 20 * w)
 		return;
@@ -301,7 +301,7 @@ static void stairs_draw(const struct pages *p, struct canvas *c, unsigned from, 
 
 /* --- either ------------------------------------------------------------------------------------ */
 
-void pages_text(const struct pages *p, unsigned page, struct text *t)
+void screen_pages_text(const struct screen_pages *p, unsigned page, struct text *t)
 {
 	if (page < table_pages(p))
 		table_text(p, page, t);
@@ -309,7 +309,7 @@ void pages_text(const struct pages *p, unsigned page, struct text *t)
 		stairs_text(p, t);
 }
 
-void pages_draw(const struct pages *p, unsigned page, struct canvas *c, unsigned top, unsigned bottom)
+void screen_pages_draw(const struct screen_pages *p, unsigned page, struct canvas *c, unsigned top, unsigned bottom)
 {
 	if (page < table_pages(p))
 		table_draw(p, page, c, top);

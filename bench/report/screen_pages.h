@@ -7,7 +7,7 @@
 #include "bench/results/document.h"
 #include "pmu/text.h"
 
-struct pages {
+struct screen_pages {
 	const struct document *d;
 	unsigned columns, lines;   /* of characters, that a page may have: at least 40 and 8 */
 };
@@ -16,13 +16,13 @@ struct pages {
  * one cycle; both axes are logarithmic. */
 struct plot { unsigned left, right, top, bottom; };
 
-unsigned pages_count(const struct pages *p);
+unsigned screen_pages_count(const struct screen_pages *p);
 /* "Penalty table, rows 1 to 40 of 160". */
-void pages_title(const struct pages *p, unsigned page, struct text *t);
+void screen_pages_title(const struct screen_pages *p, unsigned page, struct text *t);
 /* The page as lines of at most `columns` characters. */
-void pages_text(const struct pages *p, unsigned page, struct text *t);
+void screen_pages_text(const struct screen_pages *p, unsigned page, struct text *t);
 /* Draws the page between the pixel lines top and bottom of the canvas, which are ground before. */
-void pages_draw(const struct pages *p, unsigned page, struct canvas *c, unsigned top, unsigned bottom);
-struct plot pages_plot(const struct canvas *c, unsigned top, unsigned bottom);
+void screen_pages_draw(const struct screen_pages *p, unsigned page, struct canvas *c, unsigned top, unsigned bottom);
+struct plot screen_pages_plot(const struct canvas *c, unsigned top, unsigned bottom);
 
 #endif

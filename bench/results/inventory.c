@@ -45,7 +45,7 @@ static void text_core(struct text *t, const struct access *a, unsigned core, uin
 	text_fmt(t, "%u = %u, node %u, 0x%x\n", core, apic_id, a->core_node ? a->core_node[core] : 0, type);
 }
 
-void machine_text(struct text *t, const struct access *a, const struct cpu *cpu)
+void inventory_text(struct text *t, const struct access *a, const struct cpu *cpu)
 {
 	struct cpuid_regs r = { 0, 0, 0, 0 };
 	uint64_t value;
@@ -77,7 +77,7 @@ void machine_text(struct text *t, const struct access *a, const struct cpu *cpu)
 
 static enum status read_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t sub, struct cpuid_regs *out)
 {
-	const struct machine_read *m = self;
+	const struct inventory_read *m = self;
 
 	(void)core;
 	*out = (struct cpuid_regs){ 0, 0, 0, 0 };
@@ -89,7 +89,7 @@ static enum status read_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t
 
 static enum status read_msr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
-	const struct machine_read *m = self;
+	const struct inventory_read *m = self;
 
 	(void)core;
 	for (unsigned i = 0; i < m->msr_count; i++)
@@ -122,7 +122,7 @@ static bool next_number(const char **at, const char *end, char separator, uint64
 	return true;
 }
 
-static const char *take_line(struct machine_read *m, const struct ini *r)
+static const char *take_line(struct inventory_read *m, const struct ini *r)
 {
 	const char *key = r->key, *key_end = key + r->key_length, *value = r->value, *end = value + r->value_length;
 	uint64_t v[6];
@@ -136,14 +136,14 @@ static const char *take_line(struct machine_read *m, const struct ini *r)
 			return "expected LEAF.SUBLEAF = EAX EBX ECX EDX";
 		if (m->leaf_count == MACHINE_LEAVES_MAX)
 			return "more leaves than there can be";
-		m->leaves[m->leaf_count++] = (struct machine_leaf){ (uint32_t)v[0], (uint32_t)v[1],
+		m->leaves[m->leaf_count++] = (struct inventory_leaf){ (uint32_t)v[0], (uint32_t)v[1],
 			{ (uint32_t)v[2], (uint32_t)v[3], (uint32_t)v[4], (uint32_t)v[5] } };
 	} else if (r->section_length == 3 && !memcmp(r->section, "msr", 3)) {
 		if (!next_number(&key, key_end, ' ', UINT32_MAX, &v[0]) || !next_number(&value, end, ' ', UINT64_MAX, &v[1]) || value != end)
 			return "expected REGISTER = VALUE";
 		if (m->msr_count == MACHINE_MSRS_MAX)
 			return "more registers than there can be";
-		m->msrs[m->msr_count++] = (struct machine_msr){ (uint32_t)v[0], v[1] };
+		m->msrs[m->msr_count++] = (struct inventory_msr){ (uint32_t)v[0], v[1] };
 	} else if (r->section_length == 4 && !memcmp(r->section, "core", 4)) {
 		const char *last = end;
 
@@ -167,7 +167,7 @@ static const char *take_line(struct machine_read *m, const struct ini *r)
 	return NULL;
 }
 
-enum status machine_text_read(struct machine_read *m, const char *text, size_t bytes, char *problem, size_t capacity)
+enum status inventory_text_read(struct inventory_read *m, const char *text, size_t bytes, char *problem, size_t capacity)
 {
 	struct text t;
 	struct ini r;

@@ -15,18 +15,18 @@
 #define MACHINE_LEAVES_MAX 1024
 #define MACHINE_MSRS_MAX   64
 
-void machine_text(struct text *t, const struct access *a, const struct cpu *cpu);
+void inventory_text(struct text *t, const struct access *a, const struct cpu *cpu);
 
 /* machine.txt read back, and a backend that answers cpuid and rdmsr from it, for cpu_identify. */
-struct machine_leaf { uint32_t leaf, sub; struct cpuid_regs r; };
-struct machine_msr { uint32_t msr; uint64_t value; };
-struct machine_read {
-	struct machine_leaf leaves[MACHINE_LEAVES_MAX];
-	struct machine_msr msrs[MACHINE_MSRS_MAX];
+struct inventory_leaf { uint32_t leaf, sub; struct cpuid_regs r; };
+struct inventory_msr { uint32_t msr; uint64_t value; };
+struct inventory_read {
+	struct inventory_leaf leaves[MACHINE_LEAVES_MAX];
+	struct inventory_msr msrs[MACHINE_MSRS_MAX];
 	unsigned leaf_count, msr_count, cores, hybrid_types, pci_functions;
 	struct access access;
 };
 /* ST_OK, or one line in `problem`: "line N: what is wrong, what is expected". */
-MUST_CHECK enum status machine_text_read(struct machine_read *m, const char *text, size_t bytes, char *problem, size_t capacity);
+MUST_CHECK enum status inventory_text_read(struct inventory_read *m, const char *text, size_t bytes, char *problem, size_t capacity);
 
 #endif

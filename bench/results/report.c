@@ -275,7 +275,7 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	text_fmt(t, ", \"latency_event\": ");
 	sample_json(t, &r->sample, r->latency_sources);
 	text_fmt(t, ", \"uncore_queue\": ");
-	queue_json(t, &r->queue);
+	uncore_latency_json(t, &r->queue);
 	text_fmt(t, ", \"memory_channels\": ");
 	traffic_channels_json(t, &r->traffic);
 	text_fmt(t, ", \"socket_links\": ");
@@ -416,12 +416,12 @@ void suite_table_line(struct text *t, const struct row_result *r)
 	table_lines(t, &r->curve);
 	sample_table_line(t, &r->sample, r->latency_sources);
 	traffic_table_lines(t, &r->traffic);
-	queue_table_line(t, &r->queue);
+	uncore_latency_table_line(t, &r->queue);
 }
 
 void suite_table_summary(struct text *t, const struct access *a, const struct suite_summary *s)
 {
-	study_lines(t, &s->study);
+	known_program_lines(t, &s->study);
 	boxes_table_lines(t, &s->boxes);
 	text_fmt(t, "%u rows:", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)

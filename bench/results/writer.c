@@ -109,7 +109,7 @@ void write_head(struct writer *w, const struct cpu *cpu, const struct suite_sett
 		text_fmt(&line, "}\n");
 		journal(w, &line);
 		text_init(&line, at, MACHINE_TEXT_BYTES);
-		machine_text(&line, w->a, cpu);
+		inventory_text(&line, w->a, cpu);
 		file_failed(w, line.full ? ST_FULL : w->host->write ? w->host->write(w->host->self, "machine.txt", line.at, line.length) : ST_OK);
 		w->host->put(w->host->self, at, TEXT_BYTES);
 	}
@@ -243,14 +243,14 @@ void writer_part(struct writer *w, unsigned part, struct json json)
 	text_bytes(&w->accounting, json.at, json.bytes);
 }
 
-void write_study(struct writer *w, unsigned odd)
+void write_known_program(struct writer *w, unsigned odd)
 {
 	char at[LINE_BYTES];
 	struct text line;
 
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"study\", \"unexpected\": %u, \"study\": ", odd);
-	study_json(&line, &w->out->study);
+	known_program_json(&line, &w->out->study);
 	text_fmt(&line, "}\n");
 	journal(w, &line);
 }
@@ -292,7 +292,7 @@ static void write_whole(struct writer *w, struct json summary)
 	if (w->study.bytes)
 		text_bytes(&w->json, w->study.at, w->study.bytes);
 	else
-		study_json(&w->json, &w->out->study);
+		known_program_json(&w->json, &w->out->study);
 	if (w->accounting.length)
 		text_fmt(&w->json, ",\n\"accounting\": [%s\n]", w->accounting.at);
 	if (w->trust.length)
@@ -375,12 +375,12 @@ static void take_start(struct writer *w, struct json line)
 
 	if (!json_get(line, "name", &name))
 		return;
-	w->study_begun = w->study_begun || json_is(name, STUDY_NAME);
+	w->known_program_begun = w->known_program_begun || json_is(name, KNOWN_PROGRAM_NAME);
 	for (unsigned i = 0; i < rows_count; i++)
 		if (w->earlier[i] == EARLIER_NOTHING && json_is(name, rows[i].name))
 			w->earlier[i] = EARLIER_BEGUN;
-	for (unsigned i = 0; i < SUITE_PARTS; i++)
-		if (w->part_earlier[i] == EARLIER_NOTHING && json_is(name, part_name(i)))
+	for (unsigned i = 0; i < SUITE_SECTIONS; i++)
+		if (w->part_earlier[i] == EARLIER_NOTHING && json_is(name, suite_section_name(i)))
 			w->part_earlier[i] = EARLIER_BEGUN;
 }
 
@@ -465,7 +465,7 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 		case JOURNAL_ACCOUNTING: take_accounting(w, line.object); break;
 		case JOURNAL_TRUST: take_trust(w, line.object); break;
 		case JOURNAL_BOOT: w->out->boots++; break;
-		case JOURNAL_STUDY:
+		case JOURNAL_KNOWN_PROGRAM:
 			if (!w->study.bytes)
 				w->out->unexpected += count_of(line.object, "unexpected");
 			(void)json_get(line.object, "study", &w->study);

@@ -6,10 +6,10 @@
 #include "bench/results/report.h"
 #include "bench/workloads/work.h"
 
-#define STUDY_NAME "study" /* in the journal's start line; no row is called so */
+#define KNOWN_PROGRAM_NAME "study" /* in the journal's start line; no row is called so */
 
 #define PART_TRUST WORK_KINDS
-#define SUITE_PARTS (WORK_KINDS + 1) /* what runs beside rows: bench/suite/suite_sections.h */
+#define SUITE_SECTIONS (WORK_KINDS + 1) /* what runs beside rows: bench/suite/suite_sections.h */
 
 enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
 
@@ -26,8 +26,8 @@ struct writer {
 	uint8_t *earlier;        /* enum earlier of each row of the table */
 	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
 	struct text accounting, trust; /* as they go into results.json */
-	uint8_t part_earlier[SUITE_PARTS];
-	bool study_begun;
+	uint8_t part_earlier[SUITE_SECTIONS];
+	bool known_program_begun;
 	struct json study;       /* of the journal, bytes = 0: none yet */
 	struct json environment;
 };
@@ -46,7 +46,7 @@ void write_start(struct writer *w, const char *name);
 /* `odd`: the row is not as expected. */
 void write_row(struct writer *w, const struct row_result *r, bool odd);
 void write_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
-void write_study(struct writer *w, unsigned odd);
+void write_known_program(struct writer *w, unsigned odd);
 void write_end(struct writer *w);
 /* For parts.c: notes a failure; appends a line to the journal; takes a part's JSON into the whole file. */
 void writer_failed(struct writer *w, enum status st);

@@ -58,7 +58,7 @@ static bool take_apart(const uint8_t *at, unsigned length, struct parts *p)
 	return p->length == length;
 }
 
-enum status operand_before(const uint8_t *code, uint32_t bytes, uint32_t next, const uint64_t gpr[16], struct operand *out)
+enum status pebs_address_before(const uint8_t *code, uint32_t bytes, uint32_t next, const uint64_t gpr[16], struct operand *out)
 {
 	struct parts p, found = { .length = 0 };
 	*out = (struct operand){ .destination = NO_REGISTER };

@@ -17,7 +17,7 @@ struct operand {
 /* The load that ended right before offset `next` of a piece of code. ST_OK with the operand; ST_REFUSED: the load
  * overwrote its own address; ST_SYNTAX: no load, or none of the forms known here: MOV, MOVZX, MOVSXD and ADD of
  * a general register with memory, and a near return to behind a call. */
-MUST_CHECK enum status operand_before(const uint8_t *code, uint32_t bytes, uint32_t next, const uint64_t gpr[16],
+MUST_CHECK enum status pebs_address_before(const uint8_t *code, uint32_t bytes, uint32_t next, const uint64_t gpr[16],
                                       struct operand *out);
 
 #endif

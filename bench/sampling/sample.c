@@ -240,7 +240,7 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 	st = prepare_burst(s, loads);
 	if (st != ST_OK)
 		return st;
-	smi = disturbance_smi(b, &before);
+	smi = noise_check_smi(b, &before);
 	st = pebs_start(&s->pebs, &q, 1, &why);
 	if (st != ST_OK) {
 		if (why)
@@ -251,7 +251,7 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 	stopped = pebs_stop(&s->pebs);
 	if (st != ST_OK || stopped != ST_OK)
 		return st != ST_OK ? st : stopped;
-	*good = !(smi && disturbance_smi(b, &after) && (uint32_t)before != (uint32_t)after);
+	*good = !(smi && noise_check_smi(b, &after) && (uint32_t)before != (uint32_t)after);
 	if (!*good) {
 		s->out->rejected++;
 		return ST_OK;

@@ -3,12 +3,12 @@
 #include "bench/results/journal.h"
 #include "bench/measure/reduce.h"
 
-void boots_add(struct boots *b, const char *run, const char *journal, size_t bytes)
+void boot_variance_add(struct boot_variance *b, const char *run, const char *journal, size_t bytes)
 {
 	struct journal j;
 	struct journal_line line;
 
-	if (b->run_count == BOOTS_RUNS)
+	if (b->run_count == BOOT_VARIANCE_RUNS)
 		return;
 	str_copy(b->runs[b->run_count], sizeof(b->runs[0]), run);
 	b->run_count++;
@@ -20,7 +20,7 @@ void boots_add(struct boots *b, const char *run, const char *journal, size_t byt
 		if (line.event != JOURNAL_ROW || !json_get(line.object, "row", &row) || !json_get(row, "name", &name) ||
 		    !json_get(row, "value", &value) || !json_get(row, "status", &status) || !json_milli(value, &milli))
 			continue;
-		for (unsigned i = 0; i < rows_count && i < BOOTS_ROWS; i++)
+		for (unsigned i = 0; i < rows_count && i < BOOT_VARIANCE_ROWS; i++)
 			if (json_is(name, rows[i].name) && b->rows[i].count < b->run_count) {
 				b->rows[i].ok += json_is(status, row_status_name(ROW_OK));
 				b->rows[i].values[b->rows[i].count++] = milli;
@@ -30,9 +30,9 @@ void boots_add(struct boots *b, const char *run, const char *journal, size_t byt
 
 struct spread { int64_t median, mad, least, most; };
 
-static struct spread spread_of(const struct boots *b, unsigned row)
+static struct spread spread_of(const struct boot_variance *b, unsigned row)
 {
-	int64_t values[BOOTS_RUNS], work[BOOTS_RUNS];
+	int64_t values[BOOT_VARIANCE_RUNS], work[BOOT_VARIANCE_RUNS];
 	unsigned n = b->rows[row].count;
 	struct spread s;
 
@@ -50,7 +50,7 @@ static void member(struct text *t, const char *key, int64_t milli)
 	text_fixed(t, milli, 3);
 }
 
-void boots_json(struct text *t, const struct boots *b)
+void boot_variance_json(struct text *t, const struct boot_variance *b)
 {
 	bool comma = false;
 
@@ -61,7 +61,7 @@ void boots_json(struct text *t, const struct boots *b)
 		text_char(t, '"');
 	}
 	text_fmt(t, "],\n\"rows\": [");
-	for (unsigned i = 0; i < rows_count && i < BOOTS_ROWS; i++) {
+	for (unsigned i = 0; i < rows_count && i < BOOT_VARIANCE_ROWS; i++) {
 		if (!b->rows[i].count)
 			continue;
 		struct spread s = spread_of(b, i);
@@ -77,10 +77,10 @@ void boots_json(struct text *t, const struct boots *b)
 	text_fmt(t, "\n]\n}\n");
 }
 
-void boots_csv(struct text *t, const struct boots *b)
+void boot_variance_csv(struct text *t, const struct boot_variance *b)
 {
 	text_fmt(t, "name,unit,values,ok,median,spread,least,most\r\n");
-	for (unsigned i = 0; i < rows_count && i < BOOTS_ROWS; i++) {
+	for (unsigned i = 0; i < rows_count && i < BOOT_VARIANCE_ROWS; i++) {
 		if (!b->rows[i].count)
 			continue;
 		struct spread s = spread_of(b, i);

@@ -113,9 +113,9 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 {
 	const struct processor *p = l->processor;
 	const char *source = NULL, *event;
-	struct guard_pci r;
+	struct msr_guard_pci r;
 
-	if (!guard_pci_listed(p, e->pci, &r)) {
+	if (!msr_guard_pci_listed(p, e->pci, &r)) {
 		text_fmt(t, "not on the list of registers that may be written");
 		return;
 	}
@@ -194,9 +194,9 @@ bool listing_trace_line(struct listing *l, struct text *t, const struct trace_en
 struct planner {
 	const struct suite_host *host;
 	struct suite_host own;              /* what the suite calls */
-	struct dry dry;
+	struct dry_run dry;
 	struct trace trace;
-	struct guard guard;
+	struct msr_guard guard;
 	struct cpu cpu;
 	struct suite_summary summary;
 	struct suite_plan_summary *out;
@@ -208,8 +208,8 @@ struct planner {
 	unsigned writes;                    /* of this section */
 	uint32_t stays[256];                /* registers that are not put back, said in this section */
 	unsigned stay_count;
-	struct guard_saved saves[GUARD_SAVED_MAX];
-	struct dry_register registers[REGISTERS_MAX];
+	struct msr_guard_saved saves[MSR_GUARD_SAVED_MAX];
+	struct dry_run_register registers[REGISTERS_MAX];
 };
 
 static void say(struct planner *p, const struct text *t)
@@ -231,7 +231,7 @@ static void close_section(struct planner *p)
 	struct text t;
 
 	for (; p->saved < p->guard.count; p->saved++) {
-		const struct guard_saved *s = &p->guard.saved[p->saved];
+		const struct msr_guard_saved *s = &p->guard.saved[p->saved];
 
 		text_init(&t, line, sizeof(line));
 		if (s->pci)
@@ -347,7 +347,7 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 	p->sink = sink;
 	p->sink_self = sink_self;
 	p->own = (struct suite_host){ .self = p, .progress = planned_progress, .stop = planned_stop, .get = planned_get, .put = planned_put };
-	dry_init(&p->dry, a, p->registers, REGISTERS_MAX);
+	dry_run_init(&p->dry, a, p->registers, REGISTERS_MAX);
 	/* The first look at the processor tells which registers have names. */
 	st = cpu_identify(&p->dry.access, &p->cpu);
 	if (st == ST_OK)
@@ -355,7 +355,7 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 	if (st == ST_OK) {
 		listing_init(&p->listing, p->cpu.processor);
 		listing_init(&p->trace_listing, p->cpu.processor);
-		dry_init(&p->dry, a, p->registers, REGISTERS_MAX);
+		dry_run_init(&p->dry, a, p->registers, REGISTERS_MAX);
 		trace_init(&p->trace, &p->dry.access, NULL, 0);
 		p->trace.sink = take_entry;
 		p->trace.sink_self = p;
@@ -363,11 +363,11 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 		st = cpu_identify(&p->trace.access, &p->cpu);
 	}
 	if (st == ST_OK) {
-		guard_init(&p->guard, &p->trace.access, p->cpu.processor, p->saves, GUARD_SAVED_MAX);
+		msr_guard_init(&p->guard, &p->trace.access, p->cpu.processor, p->saves, MSR_GUARD_SAVED_MAX);
 		st = suite_run(&p->guard.access, &p->cpu, s, &p->own, &p->summary);
 		open_section(p, "at the end");
 		p->listing.restoring = p->trace_listing.restoring = true;
-		restored = guard_restore(&p->guard);
+		restored = msr_guard_restore(&p->guard);
 		p->saved = p->guard.count;
 		if (st == ST_OK)
 			st = restored;

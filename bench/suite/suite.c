@@ -72,7 +72,7 @@ bool suite_selects_name(const struct suite_settings *s, const char *name, unsign
 
 bool suite_selects(const struct suite_settings *s, const struct row *r)
 {
-	return suite_selects_name(s, r->name, r->suites) || (!s->profile && part_wants_row(s, r));
+	return suite_selects_name(s, r->name, r->suites) || (!s->profile && suite_section_wants_row(s, r));
 }
 
 /* --- what is expected -------------------------------------------------------------------------- */
@@ -157,8 +157,8 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 
 		for (unsigned i = 0; i < rows_count && !known; i++)
 			known = piece_matches(piece, n, &rows[i]);
-		for (unsigned i = 0; i < SUITE_PARTS && !known && !s->profile; i++)
-			known = piece_matches_name(piece, n, part_name(i), SUITE_FULL);
+		for (unsigned i = 0; i < SUITE_SECTIONS && !known && !s->profile; i++)
+			known = piece_matches_name(piece, n, suite_section_name(i), SUITE_FULL);
 		if (!known) {
 			text_fmt(&t, "suite: \"%.*s\" is neither quick, full nor the name or pattern of a row", (int)n, piece);
 			return ST_MISSING;
@@ -382,7 +382,7 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 		p.work_done += rows[i].budget;
 	}
 	if (!profile)
-		parts_run(w, b, s);
+		suite_sections_run(w, b, s);
 }
 
 static bool asks_for_all(const struct suite_settings *s)
@@ -397,33 +397,33 @@ static bool asks_for_all(const struct suite_settings *s)
 }
 
 /* Behind the rows of the full suite. On a simulated machine all of it must work that the machine has. */
-static void run_study(struct writer *w, struct bench *b, const struct suite_settings *s)
+static void run_known_program(struct writer *w, struct bench *b, const struct suite_settings *s)
 {
 	unsigned odd = 0;
 
 	if (!asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || w->study.bytes)
 		return;
-	if (w->study_begun) {
+	if (w->known_program_begun) {
 		w->out->study.ran = true;
-		for (unsigned p = 0; p < STUDY_PARTS; p++) {
+		for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++) {
 			w->out->study.parts[p].status = ST_STOPPED;
 			str_copy(w->out->study.parts[p].reason, sizeof(w->out->study.parts[p].reason), "the machine stopped in the study");
 		}
 	} else {
 		struct progress p = progress_of(s);
 
-		write_start(w, STUDY_NAME);
+		write_start(w, KNOWN_PROGRAM_NAME);
 		p.done = p.total;
 		p.work_done = p.work_total;
 		if (w->host->progress)
 			w->host->progress(w->host->self, &p);
-		study_run(b, &w->out->study);
+		known_program_run(b, &w->out->study);
 	}
-	for (unsigned p = 0; w->a->kind == ACCESS_SIM && p < STUDY_PARTS; p++)
+	for (unsigned p = 0; w->a->kind == ACCESS_SIM && p < KNOWN_PROGRAM_PARTS; p++)
 		if (w->out->study.parts[p].status != ST_OK && w->out->study.parts[p].status != ST_UNSUPPORTED)
 			odd++;
 	w->out->unexpected += odd;
-	write_study(w, odd);
+	write_known_program(w, odd);
 }
 
 static uint64_t seed_of(const struct suite_settings *s)
@@ -460,14 +460,14 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		if (!host->journal || !write_earlier(&w))
 			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
-		pin_clocks(a, cpu, &out->pins);
+		freq_lock_clocks(a, cpu, &out->pins);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		b->disturbance.counts = out->disturbances; /* of earlier boots */
-		st = places_choose(a, s, &b->places, problem, sizeof(problem));
+		st = cpuset_choose(a, s, &b->cpuset, problem, sizeof(problem));
 		if (st == ST_OK)
 			run_rows(&w, b, s, s->profile ? &profile : NULL);
 		if (!s->profile)
-			run_study(&w, b, s);
+			run_known_program(&w, b, s);
 		if (a->instructions)
 			out->instructions = a->instructions(a->counts_self) - before;
 		out->disturbances = b->disturbance.counts;

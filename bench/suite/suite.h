@@ -79,7 +79,7 @@ struct suite_summary {
 	bool stopped;             /* by the user; the files are valid */
 	uint64_t instructions;    /* simulated ones of this boot, 0 on a real machine */
 	unsigned boots;           /* it took: 1, and one for each time that it was resumed */
-	struct study_result study; /* of the full suite, where there is a PMU */
+	struct known_program_result study; /* of the full suite, where there is a PMU */
 	enum status files;        /* ST_OK, or why results could not be written */
 };
 
@@ -88,7 +88,7 @@ MUST_CHECK enum status suite_check(const struct suite_settings *s, char *problem
 /* The same for what the processor must be able to count: ST_OK, or the name and the reason in `problem`. */
 MUST_CHECK enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity);
 /* The same for cores and nodes that the machine must have. */
-MUST_CHECK enum status suite_check_places(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity);
+MUST_CHECK enum status suite_check_cpuset(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity);
 /* The rows that were asked for, as a list: s->suite or what stands for it. */
 const char *suite_rows(const struct suite_settings *s);
 /* Whether these settings take in the row. */

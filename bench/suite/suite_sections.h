@@ -7,11 +7,11 @@
 #include "bench/workloads/workload_account.h"
 #include "bench/results/writer.h"
 
-/* "account.latency_bound", ... of SUITE_PARTS */
-const char *part_name(unsigned part);
+/* "account.latency_bound", ... of SUITE_SECTIONS */
+const char *suite_section_name(unsigned part);
 /* Whether an accounting was asked for by its own name: then the rows that feed it are measured as well. */
-bool part_wants_row(const struct suite_settings *s, const struct row *r);
+bool suite_section_wants_row(const struct suite_settings *s, const struct row *r);
 /* Runs those that were asked for, behind the rows. */
-void parts_run(struct writer *w, struct bench *b, const struct suite_settings *s);
+void suite_sections_run(struct writer *w, struct bench *b, const struct suite_settings *s);
 
 #endif

@@ -73,16 +73,16 @@ static enum status home_of(const struct loop *l, unsigned own, unsigned *socket)
 	return l->row->node ? uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), socket) : ST_OK;
 }
 
-void apart_row(struct loop *l, struct row_result *out)
+void latency_breakdown_row(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
-	struct apart_result *r = &out->queue.apart;
+	struct latency_breakdown_result *r = &out->queue.apart;
 	const struct uncore_box *box;
 	struct mapping lock = { .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	uint64_t v[OF_READER] = { 0 }, h[OF_HOME] = { 0 };
 	unsigned socket = 0, home = 0;
 
-	if (out->queue.verdict != QUEUE_OK || !uncore_event_find(b->cpu->processor, of_reader[ALL], &box) ||
+	if (out->queue.verdict != UNCORE_LATENCY_OK || !uncore_event_find(b->cpu->processor, of_reader[ALL], &box) ||
 	    uncore_socket(b->a, &b->uncore, b->core, &socket) != ST_OK || b->a->ops->map(b->a->self, &lock) != ST_OK)
 		return;
 	const bool table = count(l, of_reader, OF_TABLE, socket, lock.va, v) == ST_OK;
@@ -94,23 +94,23 @@ void apart_row(struct loop *l, struct row_result *out)
 	r->there = true;
 	r->uncore_hz = out->queue.uncore_hz;
 	r->ingress_milli = held(l, v[INGRESS], v[INGRESS_INSERTS]);
-	r->entries_milli[APART_LOCAL] = each(l, v[LOCAL_INSERTS]);
-	r->entries_milli[APART_REMOTE] = each(l, v[REMOTE_INSERTS]);
-	r->entries_milli[APART_HIT] = less(each(l, v[ALL_INSERTS]), r->entries_milli[APART_LOCAL] + r->entries_milli[APART_REMOTE]);
-	r->held_milli[APART_LOCAL] = held(l, v[LOCAL], v[LOCAL_INSERTS]);
-	r->held_milli[APART_REMOTE] = held(l, v[REMOTE], v[REMOTE_INSERTS]);
-	r->held_milli[APART_HIT] = held(l, (uint64_t)less((int64_t)v[ALL], (int64_t)(v[LOCAL] + v[REMOTE])),
+	r->entries_milli[BREAKDOWN_LOCAL] = each(l, v[LOCAL_INSERTS]);
+	r->entries_milli[BREAKDOWN_REMOTE] = each(l, v[REMOTE_INSERTS]);
+	r->entries_milli[BREAKDOWN_HIT] = less(each(l, v[ALL_INSERTS]), r->entries_milli[BREAKDOWN_LOCAL] + r->entries_milli[BREAKDOWN_REMOTE]);
+	r->held_milli[BREAKDOWN_LOCAL] = held(l, v[LOCAL], v[LOCAL_INSERTS]);
+	r->held_milli[BREAKDOWN_REMOTE] = held(l, v[REMOTE], v[REMOTE_INSERTS]);
+	r->held_milli[BREAKDOWN_HIT] = held(l, (uint64_t)less((int64_t)v[ALL], (int64_t)(v[LOCAL] + v[REMOTE])),
 	                                (uint64_t)less((int64_t)v[ALL_INSERTS], (int64_t)(v[LOCAL_INSERTS] + v[REMOTE_INSERTS])));
-	r->pages_milli[APART_PAGE_HIT] = pages ? each(l, (uint64_t)less((int64_t)h[READS], (int64_t)h[OPENED])) : -1;
-	r->pages_milli[APART_PAGE_EMPTY] = pages ? each(l, (uint64_t)less((int64_t)h[OPENED], (int64_t)h[CLOSED])) : -1;
-	r->pages_milli[APART_PAGE_MISS] = pages ? each(l, h[CLOSED]) : -1;
+	r->pages_milli[BREAKDOWN_PAGE_HIT] = pages ? each(l, (uint64_t)less((int64_t)h[READS], (int64_t)h[OPENED])) : -1;
+	r->pages_milli[BREAKDOWN_PAGE_EMPTY] = pages ? each(l, (uint64_t)less((int64_t)h[OPENED], (int64_t)h[CLOSED])) : -1;
+	r->pages_milli[BREAKDOWN_PAGE_MISS] = pages ? each(l, h[CLOSED]) : -1;
 	r->flits_milli = links ? each(l, v[FLITS]) : -1;
 }
 
 /* --- what is written --------------------------------------------------------------------------- */
 
-static const char *const answers[APART_ANSWERS] = { "hit", "local_miss", "remote_miss" };
-static const char *const page_names[APART_PAGES] = { "hit", "empty", "miss" };
+static const char *const answers[BREAKDOWN_ANSWERS] = { "hit", "local_miss", "remote_miss" };
+static const char *const page_names[BREAKDOWN_PAGES] = { "hit", "empty", "miss" };
 
 static void milli_or_null(struct text *t, int64_t milli)
 {
@@ -130,7 +130,7 @@ static void json_group(struct text *t, const char *key, const char *const *names
 	text_char(t, '}');
 }
 
-void apart_json(struct text *t, const struct apart_result *r)
+void latency_breakdown_json(struct text *t, const struct latency_breakdown_result *r)
 {
 	if (!r->there) {
 		text_fmt(t, "null");
@@ -138,16 +138,16 @@ void apart_json(struct text *t, const struct apart_result *r)
 	}
 	text_fmt(t, "{\"ingress\": ");
 	milli_or_null(t, r->ingress_milli);
-	json_group(t, "held", answers, r->held_milli, APART_ANSWERS);
-	json_group(t, "entries", answers, r->entries_milli, APART_ANSWERS);
-	json_group(t, "pages", page_names, r->pages_milli, APART_PAGES);
+	json_group(t, "held", answers, r->held_milli, BREAKDOWN_ANSWERS);
+	json_group(t, "entries", answers, r->entries_milli, BREAKDOWN_ANSWERS);
+	json_group(t, "pages", page_names, r->pages_milli, BREAKDOWN_PAGES);
 	text_fmt(t, ", \"data_flits\": ");
 	milli_or_null(t, r->flits_milli);
 	text_char(t, '}');
 }
 
 /* Uncore cycles and what they take. */
-static void table_time(struct text *t, const struct apart_result *r, const char *what, int64_t milli)
+static void table_time(struct text *t, const struct latency_breakdown_result *r, const char *what, int64_t milli)
 {
 	if (milli < 0)
 		return;
@@ -161,18 +161,18 @@ static void table_time(struct text *t, const struct apart_result *r, const char 
 	text_fmt(t, ", ");
 }
 
-void apart_table_line(struct text *t, const struct apart_result *r)
+void latency_breakdown_table_line(struct text *t, const struct latency_breakdown_result *r)
 {
-	static const char *const held_in[APART_ANSWERS] = { "table, hit", "table, local miss", "table, remote miss" };
+	static const char *const held_in[BREAKDOWN_ANSWERS] = { "table, hit", "table, local miss", "table, remote miss" };
 
 	if (!r->there)
 		return;
 	text_fmt(t, "  by boxes, uncore cycles: ");
 	table_time(t, r, "ingress", r->ingress_milli);
-	for (unsigned i = 0; i < APART_ANSWERS; i++)
+	for (unsigned i = 0; i < BREAKDOWN_ANSWERS; i++)
 		table_time(t, r, held_in[i], r->held_milli[i]);
 	text_fmt(t, "a load's pages");
-	for (unsigned i = 0; i < APART_PAGES; i++) {
+	for (unsigned i = 0; i < BREAKDOWN_PAGES; i++) {
 		text_fmt(t, " %s ", page_names[i]);
 		milli_or_null(t, r->pages_milli[i]);
 	}

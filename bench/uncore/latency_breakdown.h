@@ -8,15 +8,15 @@
 
 /* Where a read that the table of requests holds is answered: in this socket, in this node's memory or by another socket for
  * it, in another node. */
-enum apart_answer { APART_HIT, APART_LOCAL, APART_REMOTE, APART_ANSWERS };
-enum apart_page { APART_PAGE_HIT, APART_PAGE_EMPTY, APART_PAGE_MISS, APART_PAGES };
+enum latency_breakdown_answer { BREAKDOWN_HIT, BREAKDOWN_LOCAL, BREAKDOWN_REMOTE, BREAKDOWN_ANSWERS };
+enum latency_breakdown_page { BREAKDOWN_PAGE_HIT, BREAKDOWN_PAGE_EMPTY, BREAKDOWN_PAGE_MISS, BREAKDOWN_PAGES };
 
-struct apart_result {
+struct latency_breakdown_result {
 	bool there;
 	int64_t ingress_milli;                /* uncore cycles before the table's entry is taken; -1 unknown */
-	int64_t held_milli[APART_ANSWERS];    /* uncore cycles in the table; -1: fewer than one load in twenty */
-	int64_t entries_milli[APART_ANSWERS]; /* for each load */
-	int64_t pages_milli[APART_PAGES];     /* accesses of memory at the home, for each load; -1 unknown */
+	int64_t held_milli[BREAKDOWN_ANSWERS];    /* uncore cycles in the table; -1: fewer than one load in twenty */
+	int64_t entries_milli[BREAKDOWN_ANSWERS]; /* for each load */
+	int64_t pages_milli[BREAKDOWN_PAGES];     /* accesses of memory at the home, for each load; -1 unknown */
 	int64_t flits_milli;                  /* of data that this socket's links brought, for each load; -1 unknown */
 	uint64_t uncore_hz;
 };
@@ -25,10 +25,10 @@ struct loop;
 struct row_result;
 /* Runs windows of a row whose value is in *out and whose queue method is ok; else, or where the boxes cannot be had, it leaves
  * out->queue.apart as it is. Before the loop's working sets are given back. */
-void apart_row(struct loop *l, struct row_result *out);
+void latency_breakdown_row(struct loop *l, struct row_result *out);
 
 /* The object of results.json, null if there is none; the line of the table. */
-void apart_json(struct text *t, const struct apart_result *r);
-void apart_table_line(struct text *t, const struct apart_result *r);
+void latency_breakdown_json(struct text *t, const struct latency_breakdown_result *r);
+void latency_breakdown_table_line(struct text *t, const struct latency_breakdown_result *r);
 
 #endif

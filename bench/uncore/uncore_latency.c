@@ -14,12 +14,12 @@
 /* A chase counts all up to the clock, a stream from memory the clock and what follows, other rows beyond the L2 the clock. */
 enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TICKS /* of the TSC, read beside it */, TRAFFIC,
        EVENTS = TRAFFIC + TRAFFIC_COUNTS };
-_Static_assert((unsigned)EVENTS == QUEUE_EVENTS, "a pair of windows holds them all");
+_Static_assert((unsigned)EVENTS == UNCORE_LATENCY_EVENTS, "a pair of windows holds them all");
 
 /* How a kind of uncore names them (TICKS have no name), in one run; NULL: it has none, or not beside the others. The first whose events the
  * processor has is used. `remote`: HOME and what follows, of a home in another socket. */
-struct queue_method { const char *names[TRAFFIC], *remote[2]; };
-static const struct queue_method methods[] = {
+struct uncore_latency_method { const char *names[TRAFFIC], *remote[2]; };
+static const struct uncore_latency_method methods[] = {
 	{ .names = {
 		[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
 		[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
@@ -33,13 +33,13 @@ static const struct queue_method methods[] = {
 	  .remote = { "UNC_H_TRACKER_OCCUPANCY.READS_REMOTE", "UNC_H_REQUESTS.READS_REMOTE" } },
 };
 
-const char *queue_verdict_name(enum queue_verdict v)
+const char *uncore_latency_verdict_name(enum uncore_latency_verdict v)
 {
 	static const char *const texts[] = { "none", "ok", "unproven", "unsupported", "fault" };
 	return (unsigned)v < COUNT_OF(texts) ? texts[v] : "?";
 }
 
-static void give_up(struct row_result *out, enum queue_verdict verdict, const char *why)
+static void give_up(struct row_result *out, enum uncore_latency_verdict verdict, const char *why)
 {
 	out->queue.verdict = verdict;
 	str_copy(out->queue.reason, sizeof(out->queue.reason), why);
@@ -47,13 +47,13 @@ static void give_up(struct row_result *out, enum queue_verdict verdict, const ch
 
 static bool beyond_l2(const struct row *r)
 {
-	return r->place == PLACE_L3 || r->place == PLACE_DRAM || cores_wanted(r) || (r->pair && r->pair->code == CODE_LINES_L3);
+	return r->target == TARGET_L3 || r->target == TARGET_DRAM || cores_wanted(r) || (r->pair && r->pair->code == CODE_LINES_L3);
 }
 
 /* Of the other rows beyond the L2 only the clock is watched. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
 
-static const struct queue_method *method_of(const struct processor *p)
+static const struct uncore_latency_method *method_of(const struct processor *p)
 {
 	const struct uncore_box *box;
 
@@ -72,7 +72,7 @@ static bool has_box(const struct bench *b, const char *name, unsigned socket)
 }
 
 /* The events first .. last that the method has, in one run. */
-static bool plan_one_run(struct queue_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
+static bool plan_one_run(struct uncore_latency_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
 {
 	const char *names[UNCORE_EVENTS_MAX];
 	unsigned n = 0;
@@ -150,24 +150,24 @@ static enum status look_closely(struct loop *l)
 	return ST_OK;
 }
 
-void queue_begin(struct loop *l, struct row_result *out)
+void uncore_latency_begin(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
-	struct queue_loop *q = &l->queue;
+	struct uncore_latency_loop *q = &l->queue;
 	const char *problem = "";
 	enum status st;
 
 	memset(q, 0, sizeof(*q));
-	out->queue = (struct queue_result){ .response_milli = -1, .miss_milli = -1, .home_milli = -1 };
+	out->queue = (struct uncore_latency_result){ .response_milli = -1, .miss_milli = -1, .home_milli = -1 };
 	if (!beyond_l2(l->row))
 		return;
 	q->chase = has_method(l->row);
 	if (b->uncore.absent) {
 		if (q->chase)
-			give_up(out, QUEUE_UNSUPPORTED, b->uncore.absent);
+			give_up(out, UNCORE_LATENCY_UNSUPPORTED, b->uncore.absent);
 		return;
 	}
-	const bool streams = l->row->place == PLACE_DRAM && l->row->order == ORDER_STREAMS;
+	const bool streams = l->row->target == TARGET_DRAM && l->row->order == ORDER_STREAMS;
 	const bool elsewhere = l->row->node != 0;
 
 	q->method = method_of(b->cpu->processor);
@@ -178,14 +178,14 @@ void queue_begin(struct loop *l, struct row_result *out)
 		q->home = q->socket;
 	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->remote[0], &problem)) {
 		if (q->chase)
-			give_up(out, QUEUE_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
+			give_up(out, UNCORE_LATENCY_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
 		return;
 	}
 	q->lock = (struct mapping){ .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	if (st == ST_OK)
 		st = b->a->ops->map(b->a->self, &q->lock);
 	if (st != ST_OK) {
-		give_up(out, QUEUE_FAULT, "no page for the bus lock");
+		give_up(out, UNCORE_LATENCY_FAULT, "no page for the bus lock");
 		return;
 	}
 	st = uncore_start(b->a, &b->uncore, &q->plan, 0, q->socket, q->lock.va);
@@ -199,7 +199,7 @@ void queue_begin(struct loop *l, struct row_result *out)
 
 static enum status read_all(const struct loop *l, uint64_t *values)
 {
-	const struct queue_loop *q = &l->queue;
+	const struct uncore_latency_loop *q = &l->queue;
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < q->plan.count && st == ST_OK; i++)
@@ -209,9 +209,9 @@ static enum status read_all(const struct loop *l, uint64_t *values)
 	return st;
 }
 
-void queue_before(struct loop *l)
+void uncore_latency_before(struct loop *l)
 {
-	struct queue_loop *q = &l->queue;
+	struct uncore_latency_loop *q = &l->queue;
 
 	if (q->on && q->status == ST_OK)
 		q->status = read_all(l, q->before);
@@ -219,7 +219,7 @@ void queue_before(struct loop *l)
 
 static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
 {
-	const struct queue_loop *q = &l->queue;
+	const struct uncore_latency_loop *q = &l->queue;
 	const unsigned places = event >= TRAFFIC ? traffic_places(q->streams, event - TRAFFIC) : 1;
 
 	for (unsigned e = event; e < event + places; e++) {
@@ -235,9 +235,9 @@ static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned 
 	}
 }
 
-void queue_after(struct loop *l, unsigned keep, bool longer)
+void uncore_latency_after(struct loop *l, unsigned keep, bool longer)
 {
-	struct queue_loop *q = &l->queue;
+	struct uncore_latency_loop *q = &l->queue;
 	uint64_t after[EVENTS] = { 0 };
 
 	if (!q->on || q->status != ST_OK)
@@ -326,7 +326,7 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 
 static void judge(struct loop *l, bool moved, struct row_result *out)
 {
-	struct queue_result *q = &out->queue;
+	struct uncore_latency_result *q = &out->queue;
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
 	int64_t micro[CLOCK + 1];
 	struct slope tsc;
@@ -336,12 +336,12 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 		if (!(l->queue.counted >> e & 1)) {
 			micro[e] = 0;
 		} else if (slope(l, e, &micro[e]) != ST_OK) {
-			give_up(out, QUEUE_UNPROVEN, "no window was left");
+			give_up(out, UNCORE_LATENCY_UNPROVEN, "no window was left");
 			return;
 		}
 	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) != ST_OK || tsc.value_micro <= 0 ||
 	    micro[CLOCK] <= 0 || micro[INSERTS] <= 0 || !out->core_hz) {
-		give_up(out, QUEUE_UNPROVEN, "nothing was counted");
+		give_up(out, UNCORE_LATENCY_UNPROVEN, "nothing was counted");
 		return;
 	}
 	q->samples = l->pairs;
@@ -353,11 +353,11 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	q->response_milli = residence(micro, RESPONSE, RESPONSE_INSERTS);
 	q->miss_milli = residence(micro, MISS, MISS_INSERTS);
 	q->home_milli = residence(micro, HOME, HOME_INSERTS);
-	q->verdict = QUEUE_OK;
+	q->verdict = UNCORE_LATENCY_OK;
 	if (moved) {
-		give_up(out, QUEUE_UNPROVEN, "the uncore clock moved");
+		give_up(out, UNCORE_LATENCY_UNPROVEN, "the uncore clock moved");
 	} else if (q->inserts_milli < INSERTS_LEAST || q->inserts_milli > INSERTS_MOST) {
-		q->verdict = QUEUE_UNPROVEN;
+		q->verdict = UNCORE_LATENCY_UNPROVEN;
 		text_init(&reason, q->reason, sizeof(q->reason));
 		text_fixed(&reason, q->inserts_milli, 3);
 		text_fmt(&reason, " entries a load: other traffic, or loads that did not come so far");
@@ -368,7 +368,7 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 static void traffic(struct loop *l, struct row_result *out)
 {
 	static const struct uncore_derived rate = { .kind = DERIVED_RATE };
-	const struct queue_loop *q = &l->queue;
+	const struct uncore_latency_loop *q = &l->queue;
 	struct traffic_socket *s = &out->traffic.at[0];
 	int64_t clock, units, ticks = 0;
 	struct slope tsc;
@@ -397,10 +397,10 @@ static void traffic(struct loop *l, struct row_result *out)
 	out->traffic.sockets = s->channels > 0;
 }
 
-void queue_end(struct loop *l, struct row_result *out)
+void uncore_latency_end(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
-	struct queue_loop *q = &l->queue;
+	struct uncore_latency_loop *q = &l->queue;
 	enum status st;
 
 	if (!q->on)
@@ -417,16 +417,16 @@ void queue_end(struct loop *l, struct row_result *out)
 	if (q->status == ST_OK)
 		q->status = st;
 	if (q->status == ST_UNSUPPORTED) {
-		give_up(out, QUEUE_UNSUPPORTED, "a box of it does not keep what is written");
+		give_up(out, UNCORE_LATENCY_UNSUPPORTED, "a box of it does not keep what is written");
 		return;
 	}
 	if (q->status != ST_OK) {
-		give_up(out, QUEUE_FAULT, "a register of the uncore failed");
+		give_up(out, UNCORE_LATENCY_FAULT, "a register of the uncore failed");
 		return;
 	}
 	if (out->status == ROW_FAULT || l->pairs == 0) {
 		if (q->chase)
-			give_up(out, QUEUE_UNPROVEN, "the row has no value");
+			give_up(out, UNCORE_LATENCY_UNPROVEN, "the row has no value");
 		return;
 	}
 	const bool moved = clock_moved(l, out);
@@ -439,7 +439,7 @@ void queue_end(struct loop *l, struct row_result *out)
 
 /* --- what is written --------------------------------------------------------------------------- */
 
-static bool has_numbers(const struct queue_result *q) { return q->samples > 0; }
+static bool has_numbers(const struct uncore_latency_result *q) { return q->samples > 0; }
 
 static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
 {
@@ -447,15 +447,15 @@ static void json_milli(struct text *t, const char *key, int64_t milli, bool ther
 	text_fixed_or_null(t, milli, 3, there);
 }
 
-void queue_json(struct text *t, const struct queue_result *q)
+void uncore_latency_json(struct text *t, const struct uncore_latency_result *q)
 {
 	const bool there = has_numbers(q);
 
-	if (q->verdict == QUEUE_NONE) {
+	if (q->verdict == UNCORE_LATENCY_NONE) {
 		text_fmt(t, "null");
 		return;
 	}
-	text_fmt(t, "{\"verdict\": \"%s\", \"reason\": \"", queue_verdict_name(q->verdict));
+	text_fmt(t, "{\"verdict\": \"%s\", \"reason\": \"", uncore_latency_verdict_name(q->verdict));
 	text_json(t, q->reason);
 	text_fmt(t, "\"");
 	json_milli(t, "uncore_cycles", q->uncore_milli, there);
@@ -466,24 +466,24 @@ void queue_json(struct text *t, const struct queue_result *q)
 	json_milli(t, "miss", q->miss_milli, there && q->miss_milli >= 0);
 	json_milli(t, "home", q->home_milli, there && q->home_milli >= 0);
 	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u, \"parts\": ", (unsigned long long)q->uncore_hz, q->samples);
-	apart_json(t, &q->apart);
+	latency_breakdown_json(t, &q->apart);
 	text_char(t, '}');
 }
 
-void queue_table_line(struct text *t, const struct queue_result *q)
+void uncore_latency_table_line(struct text *t, const struct uncore_latency_result *q)
 {
 	char number[32];
 	struct text n;
 
-	if (q->verdict == QUEUE_NONE || q->verdict == QUEUE_UNSUPPORTED)
+	if (q->verdict == UNCORE_LATENCY_NONE || q->verdict == UNCORE_LATENCY_UNSUPPORTED)
 		return;
 	text_init(&n, number, sizeof(number));
 	if (has_numbers(q))
 		text_fixed(&n, q->cycles_milli, 3);
 	else
 		text_char(&n, '-');
-	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", queue_verdict_name(q->verdict));
-	if (q->verdict != QUEUE_OK) {
+	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", uncore_latency_verdict_name(q->verdict));
+	if (q->verdict != UNCORE_LATENCY_OK) {
 		text_fmt(t, "%s\n", q->reason);
 		return;
 	}
@@ -504,5 +504,5 @@ void queue_table_line(struct text *t, const struct queue_result *q)
 	text_fmt(t, ", core to queue and back ");
 	text_fixed(t, q->offset_milli, 3);
 	text_fmt(t, " cycles\n");
-	apart_table_line(t, &q->apart);
+	latency_breakdown_table_line(t, &q->apart);
 }

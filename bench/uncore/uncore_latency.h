@@ -11,17 +11,17 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
-enum queue_verdict {
-	QUEUE_NONE,        /* not a row of loads served beyond the L2 */
-	QUEUE_OK,
-	QUEUE_UNPROVEN,    /* the counts are not those of the row's loads, or the clock moved */
-	QUEUE_UNSUPPORTED, /* no uncore counters with these events here */
-	QUEUE_FAULT        /* a register failed */
+enum uncore_latency_verdict {
+	UNCORE_LATENCY_NONE,        /* not a row of loads served beyond the L2 */
+	UNCORE_LATENCY_OK,
+	UNCORE_LATENCY_UNPROVEN,    /* the counts are not those of the row's loads, or the clock moved */
+	UNCORE_LATENCY_UNSUPPORTED, /* no uncore counters with these events here */
+	UNCORE_LATENCY_FAULT        /* a register failed */
 };
-const char *queue_verdict_name(enum queue_verdict v);
+const char *uncore_latency_verdict_name(enum uncore_latency_verdict v);
 
-struct queue_result {
-	enum queue_verdict verdict;
+struct uncore_latency_result {
+	enum uncore_latency_verdict verdict;
 	char reason[96];
 	int64_t uncore_milli;      /* residence, uncore cycles */
 	int64_t cycles_milli;      /* the same in core cycles */
@@ -32,24 +32,24 @@ struct queue_result {
 	int64_t home_milli;        /* reads of this socket held by its home; -1 none */
 	uint64_t uncore_hz;
 	unsigned samples;
-	bool bus;                  /* the in-order queue of a front-side bus, in processor clocks: queue_bus.c */
-	struct apart_result apart; /* the same loads by each box on their way */
+	bool bus;                  /* the in-order queue of a front-side bus, in processor clocks: uncore_latency_bus.c */
+	struct latency_breakdown_result apart; /* the same loads by each box on their way */
 };
 
-/* The object of results.json: null for QUEUE_NONE. Lines below the row's own in the table. */
-void queue_json(struct text *t, const struct queue_result *q);
-void queue_table_line(struct text *t, const struct queue_result *q);
+/* The object of results.json: null for UNCORE_LATENCY_NONE. Lines below the row's own in the table. */
+void uncore_latency_json(struct text *t, const struct uncore_latency_result *q);
+void uncore_latency_table_line(struct text *t, const struct uncore_latency_result *q);
 
 struct loop;
 struct row_result;
 /* Plans and starts the counters for a row, on the socket of the bench's core. What cannot be is in out->queue. */
-void queue_begin(struct loop *l, struct row_result *out);
+void uncore_latency_begin(struct loop *l, struct row_result *out);
 /* Around a window of the test; pair number `keep` of the row. */
-void queue_before(struct loop *l);
-void queue_after(struct loop *l, unsigned keep, bool longer);
+void uncore_latency_before(struct loop *l);
+void uncore_latency_after(struct loop *l, unsigned keep, bool longer);
 /* Stops, reduces, and takes `ok` from a row whose uncore clock moved. The row's own value must be in *out. */
-void queue_end(struct loop *l, struct row_result *out);
-/* queue_bus.c: where queue_begin found no uncore but the processor counts its bus' queue, by windows of its own. */
-void queue_bus(struct loop *l, struct row_result *out);
+void uncore_latency_end(struct loop *l, struct row_result *out);
+/* uncore_latency_bus.c: where uncore_latency_begin found no uncore but the processor counts its bus' queue, by windows of its own. */
+void uncore_latency_bus(struct loop *l, struct row_result *out);
 
 #endif

@@ -22,12 +22,12 @@ static enum status count_pairs(struct loop *l, struct counting *c, struct pair p
 			struct window out;
 			enum status st = window_prepare(l->b, l->row, w, true, units, &l->job);
 
-			disturbance_before(l->b);
+			noise_check_before(l->b);
 			if (st == ST_OK)
 				st = window_units(l->b, w, units, c, 0, &out, &l->job);
 			if (st != ST_OK)
 				return st;
-			disturbed = disturbance_after(l->b) || disturbed;
+			disturbed = noise_check_after(l->b) || disturbed;
 			for (unsigned e = 0; e < COUNTS; e++)
 				*(longer ? &pairs[e][*kept].longer : &pairs[e][*kept].shorter) = (int64_t)out.counts[e];
 		}
@@ -36,10 +36,10 @@ static enum status count_pairs(struct loop *l, struct counting *c, struct pair p
 	return *kept ? ST_OK : ST_MISSING;
 }
 
-void queue_bus(struct loop *l, struct row_result *out)
+void uncore_latency_bus(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
-	struct queue_result *q = &out->queue;
+	struct uncore_latency_result *q = &out->queue;
 	const struct event *events[COUNTS] = { event_find(b->cpu->processor, "IOQ.READ_ENTRIES"), event_find(b->cpu->processor, "IOQ.READS") };
 	struct counting c = { .events = COUNTS, .on = true };
 	struct pair pairs[COUNTS][PAIRS];
@@ -48,7 +48,7 @@ void queue_bus(struct loop *l, struct row_result *out)
 	struct text reason;
 	unsigned kept = 0;
 
-	if (q->verdict != QUEUE_UNSUPPORTED || !events[ENTRIES] || !events[READS] || out->status == ROW_FAULT || !l->pairs ||
+	if (q->verdict != UNCORE_LATENCY_UNSUPPORTED || !events[ENTRIES] || !events[READS] || out->status == ROW_FAULT || !l->pairs ||
 	    plan_events(b->cpu, events, COUNTS, &c.plan, &problem) != ST_OK || c.plan.runs != 1)
 		return;
 	enum status st = counters_start(b->a, b->cpu, &c.plan, 0, b->core);
@@ -62,7 +62,7 @@ void queue_bus(struct loop *l, struct row_result *out)
 		st = slope_of(pairs[e], kept, l->sets[0].window, STAT_MEDIAN, &slope[e]);
 	q->reason[0] = 0;
 	if (st != ST_OK || slope[READS].value_micro <= 0) {
-		q->verdict = st == ST_OK || st == ST_MISSING ? QUEUE_UNPROVEN : QUEUE_FAULT;
+		q->verdict = st == ST_OK || st == ST_MISSING ? UNCORE_LATENCY_UNPROVEN : UNCORE_LATENCY_FAULT;
 		str_copy(q->reason, sizeof(q->reason), st == ST_OK ? "nothing was counted" : st == ST_MISSING ? "every window was disturbed" :
 		         "counting the bus' queue failed");
 		return;
@@ -73,15 +73,15 @@ void queue_bus(struct loop *l, struct row_result *out)
 	q->inserts_milli = mul_div(slope[READS].value_micro, 1, 1000);
 	q->uncore_milli = q->cycles_milli = mul_div(slope[ENTRIES].value_micro, 1000, slope[READS].value_micro);
 	q->offset_milli = out->value_milli - q->cycles_milli;
-	q->verdict = QUEUE_OK;
+	q->verdict = UNCORE_LATENCY_OK;
 	text_init(&reason, q->reason, sizeof(q->reason));
 	if (q->inserts_milli < INSERTS_LEAST || q->inserts_milli > INSERTS_MOST) {
-		q->verdict = QUEUE_UNPROVEN;
+		q->verdict = UNCORE_LATENCY_UNPROVEN;
 		text_fixed(&reason, q->inserts_milli, 3);
 		text_fmt(&reason, " reads a load: other traffic, or loads that did not come so far");
 	} else if (q->cycles_milli < out->value_milli / 2 || q->cycles_milli > out->value_milli * 2) {
 		/* what clock the entries are summed over no document says */
-		q->verdict = QUEUE_UNPROVEN;
+		q->verdict = UNCORE_LATENCY_UNPROVEN;
 		text_fixed(&reason, q->cycles_milli, 3);
 		text_fmt(&reason, " clocks a read are not the load's time: of another clock?");
 	}

@@ -6,25 +6,25 @@
 #include "pmu/core/pebs.h"
 
 #define CHOICES_MOST  3u
-#define STEADY_TURNS  4000u     /* of k_study under PEBS */
+#define STEADY_TURNS  4000u     /* of k_known_program under PEBS */
 #define WORDS         4096u     /* visited by the loads whose addresses are put together */
 #define REGISTER_RCX  1u
 
-const char *study_part_name(enum study_part p)
+const char *known_program_part_name(enum known_program_part p)
 {
-	static const char *const names[STUDY_PARTS] = { "trip counts", "call arguments", "load addresses", "basic blocks",
+	static const char *const names[KNOWN_PROGRAM_PARTS] = { "trip counts", "call arguments", "load addresses", "basic blocks",
 		"call counts", "precise cycles", "loads by source", "memory traffic", "two threads" };
 
-	return (unsigned)p < STUDY_PARTS ? names[p] : "?";
+	return (unsigned)p < KNOWN_PROGRAM_PARTS ? names[p] : "?";
 }
 
-void study_failed(struct study *s, enum study_part part, enum status st, const char *why)
+void known_program_failed(struct study *s, enum known_program_part part, enum status st, const char *why)
 {
 	s->out->parts[part].status = st;
 	str_copy(s->out->parts[part].reason, sizeof(s->out->parts[part].reason), why ? why : status_name(st));
 }
 
-enum status study_call(struct study *s, const char *name, uint64_t a0, uint64_t a1, uint64_t a2)
+enum status known_program_call(struct study *s, const char *name, uint64_t a0, uint64_t a1, uint64_t a2)
 {
 	const struct kernel *k = kernel_find(name);
 	uint64_t arguments[6] = { a0, a1, a2 };
@@ -33,9 +33,9 @@ enum status study_call(struct study *s, const char *name, uint64_t a0, uint64_t 
 	return k ? window_run(s->b, k, arguments, NULL, 0, &ignored, &s->job) : ST_BROKEN;
 }
 
-static void add_value(struct study_values *v, uint64_t value)
+static void add_value(struct known_program_values *v, uint64_t value)
 {
-	v->bins[value < STUDY_BINS ? value : STUDY_BINS - 1]++;
+	v->bins[value < KNOWN_PROGRAM_BINS ? value : KNOWN_PROGRAM_BINS - 1]++;
 	if (v->count == 0 || value < v->least)
 		v->least = value;
 	if (v->count == 0 || value > v->most)
@@ -44,7 +44,7 @@ static void add_value(struct study_values *v, uint64_t value)
 	v->count++;
 }
 
-static void finish_values(struct study_values *v)
+static void finish_values(struct known_program_values *v)
 {
 	if (v->count)
 		v->mean_milli = mul_div(v->mean_milli, 1000, v->count);
@@ -71,7 +71,7 @@ static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out
 
 /* Samples one event of s->kernel, called with `start` and the numbers behind it. The records are read by the
  * caller. */
-static bool sample(struct study *s, enum study_part part, struct pebs *p, struct pebs_request *q, const char *event,
+static bool sample(struct study *s, enum known_program_part part, struct pebs *p, struct pebs_request *q, const char *event,
                    uint64_t start, uint64_t turns, uint64_t step)
 {
 	const char *why = NULL;
@@ -79,31 +79,31 @@ static bool sample(struct study *s, enum study_part part, struct pebs *p, struct
 
 	q->event = event_find(s->b->cpu->processor, event);
 	if (!q->event) {
-		study_failed(s, part, ST_UNSUPPORTED, "this processor has no such precise event");
+		known_program_failed(s, part, ST_UNSUPPORTED, "this processor has no such precise event");
 		return false;
 	}
 	st = pebs_open(p, s->b->a, s->b->cpu, s->b->core, &why);
 	if (st == ST_OK)
 		st = pebs_start(p, q, 1, &why);
 	if (st != ST_OK) {
-		study_failed(s, part, st, why);
+		known_program_failed(s, part, st, why);
 		return false;
 	}
-	st = study_call(s, s->kernel->name, start, turns, step);
+	st = known_program_call(s, s->kernel->name, start, turns, step);
 	stopped = pebs_stop(p);
 	if (st == ST_OK)
 		st = stopped;
 	if (st != ST_OK)
-		study_failed(s, part, st, NULL);
+		known_program_failed(s, part, st, NULL);
 	return st == ST_OK;
 }
 
 /* Of the two registers that a loop compares, the one with the larger mean is the trip count (guide). Its values
  * are those of the records: a loop shows as often as its branch was sampled, a long one more often than a
  * short one. */
-static void study_one_loop(struct study *s, const struct pebs *p, const struct counted *c)
+static void known_program_one_loop(struct study *s, const struct pebs *p, const struct counted *c)
 {
-	struct study_loop *loop = &s->out->loops[s->out->loop_count];
+	struct known_program_loop *loop = &s->out->loops[s->out->loop_count];
 	uint64_t base = WINDOW_CODE + s->kernel->offset, sums[2] = { 0, 0 };
 	struct pebs_record r;
 
@@ -123,52 +123,52 @@ static void study_one_loop(struct study *s, const struct pebs *p, const struct c
 	s->out->loop_count++;
 }
 
-static void study_trips(struct study *s)
+static void known_program_trips(struct study *s)
 {
 	struct pebs p;
 	struct pebs_request q = { .period = 71 };
 	struct counted c;
 
-	if (!sample(s, STUDY_TRIPS, &p, &q, "BR_INST_RETIRED.CONDITIONAL", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_TRIPS, &p, &q, "BR_INST_RETIRED.CONDITIONAL", s->map.va, STEADY_TURNS, 0))
 		return;
-	for (uint32_t i = 0; i + 5 <= s->kernel->bytes && s->out->loop_count < STUDY_LOOPS; i++)
-		if (counted_loop(study_code(s) + i, i, &c))
-			study_one_loop(s, &p, &c);
+	for (uint32_t i = 0; i + 5 <= s->kernel->bytes && s->out->loop_count < KNOWN_PROGRAM_LOOPS; i++)
+		if (counted_loop(known_program_code(s) + i, i, &c))
+			known_program_one_loop(s, &p, &c);
 }
 
-static void study_arguments(struct study *s)
+static void known_program_arguments(struct study *s)
 {
 	struct pebs p;
 	struct pebs_request q = { .period = 13 };
 	struct pebs_record r;
 
-	if (!sample(s, STUDY_ARGUMENTS, &p, &q, "BR_INST_RETIRED.NEAR_CALL", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_ARGUMENTS, &p, &q, "BR_INST_RETIRED.NEAR_CALL", s->map.va, STEADY_TURNS, 0))
 		return;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
-		if (study_inside(s, r.ip) && study_offset(s, r.ip)) /* the wrapper's call enters at 0 */
+		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* the wrapper's call enters at 0 */
 			add_value(&s->out->argument, r.gpr[REGISTER_RCX]);
 	finish_values(&s->out->argument);
 }
 
 /* The linear addresses of plain loads, from the registers; each must be where what the load brought lies. So
  * the words that k_touch visits hold numbers that are nowhere else. */
-static void study_addresses(struct study *s)
+static void known_program_addresses(struct study *s)
 {
 	const struct kernel *known = s->kernel;
 	struct pebs p;
 	struct pebs_request q = { .period = 31 };
 	struct pebs_record r;
 	struct operand o;
-	uint64_t *word = (uint64_t *)(void *)((uint8_t *)s->map.host + STUDY_CHOICES_BYTES);
+	uint64_t *word = (uint64_t *)(void *)((uint8_t *)s->map.host + KNOWN_PROGRAM_CHOICES_BYTES);
 
 	s->kernel = kernel_find("k_touch");
 	for (unsigned i = 0; i < WORDS; i++)
 		word[i] = (uint64_t)i << 32 | random_below(&s->b->random, UINT32_MAX);
-	if (s->kernel && sample(s, STUDY_ADDRESSES, &p, &q, "MEM_INST_RETIRED.LOADS", s->map.va + STUDY_CHOICES_BYTES, WORDS, sizeof(*word))) {
+	if (s->kernel && sample(s, KNOWN_PROGRAM_ADDRESSES, &p, &q, "MEM_INST_RETIRED.LOADS", s->map.va + KNOWN_PROGRAM_CHOICES_BYTES, WORDS, sizeof(*word))) {
 		for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++) {
 			uint64_t there = 0;
 
-			if (!study_inside(s, r.ip) || operand_before(study_code(s), s->kernel->bytes, study_offset(s, r.ip), r.gpr, &o) != ST_OK)
+			if (!known_program_inside(s, r.ip) || pebs_address_before(known_program_code(s), s->kernel->bytes, known_program_offset(s, r.ip), r.gpr, &o) != ST_OK)
 				continue; /* the wrapper's */
 			s->out->addresses++;
 			if (o.destination > 15 || o.address - s->map.va > s->map.bytes - o.bytes)
@@ -177,61 +177,61 @@ static void study_addresses(struct study *s)
 			s->out->addresses_right += there == r.gpr[o.destination];
 		}
 		if (!s->out->addresses || s->out->addresses_right != s->out->addresses)
-			study_failed(s, STUDY_ADDRESSES, ST_BROKEN, "addresses from registers are not those of the loads");
+			known_program_failed(s, KNOWN_PROGRAM_ADDRESSES, ST_BROKEN, "addresses from registers are not those of the loads");
 	}
 	memset(word, 0, WORDS * sizeof(*word)); /* numbers again for the triad */
 	s->kernel = known;
 }
 
-static void study_cycles(struct study *s)
+static void known_program_cycles(struct study *s)
 {
 	struct pebs p;
 	struct pebs_request q = { .period = 499, .companion = true };
 	struct pebs_record r;
 
-	if (!sample(s, STUDY_CYCLES, &p, &q, "INST_RETIRED.TOTAL_CYCLES", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_CYCLES, &p, &q, "INST_RETIRED.TOTAL_CYCLES", s->map.va, STEADY_TURNS, 0))
 		return;
 	s->out->cycle_records = p.records;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
-		s->out->cycle_records_inside += study_inside(s, r.ip);
+		s->out->cycle_records_inside += known_program_inside(s, r.ip);
 	if (q.has_companion && q.events)
 		s->out->cycles_milli = mul_div((int64_t)(p.records * (q.period + 1) + q.since), 1000, (int64_t)q.events);
 	if (p.full)
-		study_failed(s, STUDY_CYCLES, ST_FULL, "the buffer filled");
+		known_program_failed(s, KNOWN_PROGRAM_CYCLES, ST_FULL, "the buffer filled");
 	else if (!p.records)
-		study_failed(s, STUDY_CYCLES, ST_UNSUPPORTED, "the event left no record");
+		known_program_failed(s, KNOWN_PROGRAM_CYCLES, ST_UNSUPPORTED, "the event left no record");
 }
 
 /* --- all of it --------------------------------------------------------------------------------- */
 
-void study_run(struct bench *b, struct study_result *out)
+void known_program_run(struct bench *b, struct known_program_result *out)
 {
-	struct study s = { .b = b, .out = out, .kernel = kernel_find("k_study") };
+	struct study s = { .b = b, .out = out, .kernel = kernel_find("k_known_program") };
 	enum status st;
 
 	memset(out, 0, sizeof(*out));
 	s.map.va = WINDOW_DATA;
 	s.map.page_bytes = PAGE_4K;
-	s.map.bytes = STUDY_BUFFER_BYTES;
+	s.map.bytes = KNOWN_PROGRAM_BUFFER_BYTES;
 	out->ran = true;
 	st = s.kernel ? b->a->ops->map(b->a->self, &s.map) : ST_BROKEN;
 	if (st != ST_OK) {
-		for (unsigned p = 0; p < STUDY_PARTS; p++)
-			study_failed(&s, (enum study_part)p, st, NULL);
+		for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++)
+			known_program_failed(&s, (enum known_program_part)p, st, NULL);
 		return;
 	}
-	for (unsigned i = 0; i < STUDY_CHOICES_BYTES; i++)
+	for (unsigned i = 0; i < KNOWN_PROGRAM_CHOICES_BYTES; i++)
 		((uint8_t *)s.map.host)[i] = (uint8_t)random_below(&b->random, CHOICES_MOST + 1);
-	study_trips(&s);
-	study_arguments(&s);
-	study_addresses(&s);
-	study_blocks(&s);
-	study_calls(&s);
-	study_cycles(&s);
-	study_loads(&s);
-	study_traffic(&s);
-	study_threads(&s);
+	known_program_trips(&s);
+	known_program_arguments(&s);
+	known_program_addresses(&s);
+	known_program_blocks(&s);
+	known_program_calls(&s);
+	known_program_cycles(&s);
+	known_program_loads(&s);
+	known_program_traffic(&s);
+	known_program_threads(&s);
 	st = b->a->ops->unmap(b->a->self, &s.map);
 	if (st != ST_OK)
-		study_failed(&s, STUDY_LOADS, st, "unmapping the buffer");
+		known_program_failed(&s, KNOWN_PROGRAM_LOADS, st, "unmapping the buffer");
 }

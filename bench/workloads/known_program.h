@@ -1,5 +1,5 @@
 /* bench/workloads/known_program.h: what precise sampling and last-branch records say of a small program whose loops, branches and
- * calls are known (k_study), two checks of the events themselves, and what two threads of a core leave each other.
+ * calls are known (k_known_program), two checks of the events themselves, and what two threads of a core leave each other.
  *
  * Levinthal's guide: "Loop Tripcounts", "Call Counts and Function Arguments", "LBRs and Basic Block Execution
  * Counts", "Precise Execution Events", and "The sum of all the MEM_LOAD_RETIRED events will equal the
@@ -11,46 +11,46 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
-#define STUDY_BINS   8   /* values 0 .. 6, and 7 and above */
-#define STUDY_LOOPS  4
-#define STUDY_BLOCKS 24
+#define KNOWN_PROGRAM_BINS   8   /* values 0 .. 6, and 7 and above */
+#define KNOWN_PROGRAM_LOOPS  4
+#define KNOWN_PROGRAM_BLOCKS 24
 
 /* Values that records showed. */
-struct study_values { uint32_t count; int64_t mean_milli; uint64_t least, most; uint32_t bins[STUDY_BINS]; };
+struct known_program_values { uint32_t count; int64_t mean_milli; uint64_t least, most; uint32_t bins[KNOWN_PROGRAM_BINS]; };
 
-enum study_part { STUDY_TRIPS, STUDY_ARGUMENTS, STUDY_ADDRESSES, STUDY_BLOCKS_PART, STUDY_CALLS, STUDY_CYCLES, STUDY_LOADS,
-	STUDY_TRAFFIC, STUDY_THREADS, STUDY_PARTS };
-const char *study_part_name(enum study_part p);
+enum known_program_part { KNOWN_PROGRAM_TRIPS, KNOWN_PROGRAM_ARGUMENTS, KNOWN_PROGRAM_ADDRESSES, KNOWN_PROGRAM_BLOCKS_PART, KNOWN_PROGRAM_CALLS, KNOWN_PROGRAM_CYCLES, KNOWN_PROGRAM_LOADS,
+	KNOWN_PROGRAM_TRAFFIC, KNOWN_PROGRAM_THREADS, KNOWN_PROGRAM_PARTS };
+const char *known_program_part_name(enum known_program_part p);
 
-struct study_loop {
+struct known_program_loop {
 	uint32_t branch;            /* offset of the loop's branch in the kernel */
-	struct study_values trips;  /* the trip count as its register had it when the branch was sampled */
+	struct known_program_values trips;  /* the trip count as its register had it when the branch was sampled */
 };
 
 /* A basic block: from a target, or from behind a branch, to the next branch or block. */
-struct study_block { uint32_t start; uint32_t executions; int64_t per_turn_milli; };
+struct known_program_block { uint32_t start; uint32_t executions; int64_t per_turn_milli; };
 /* A conditional branch that was taken at least once. */
-struct study_branch { uint32_t at, taken, passed; };
+struct known_program_branch { uint32_t at, taken, passed; };
 
 /* A thread of a core: uops retired a cycle in millionths, L1 misses an iteration in thousandths, and what the same counters say of
  * the other thread's uops in these cycles, where there are such events. */
-struct study_pace { int64_t uops_micro, misses_milli, other_micro; bool other_known; };
+struct known_program_pace { int64_t uops_micro, misses_milli, other_micro; bool other_known; };
 /* A kernel on one thread of a core, and on both at once. */
-struct study_contest { const char *name, *kernel; struct study_pace alone, together[2]; };
-#define STUDY_CONTESTS 2
+struct known_program_contest { const char *name, *kernel; struct known_program_pace alone, together[2]; };
+#define KNOWN_PROGRAM_CONTESTS 2
 /* Of both threads together: what the counters of one say of both in its windows, the mean of the two; else each one's own. */
-int64_t study_together_micro(const struct study_contest *c);
+int64_t known_program_together_micro(const struct known_program_contest *c);
 
-struct study_result {
+struct known_program_result {
 	bool ran;
-	struct { enum status status; char reason[80]; } parts[STUDY_PARTS];
-	struct study_loop loops[STUDY_LOOPS];
+	struct { enum status status; char reason[80]; } parts[KNOWN_PROGRAM_PARTS];
+	struct known_program_loop loops[KNOWN_PROGRAM_LOOPS];
 	uint32_t loop_count;
-	struct study_values argument;       /* RCX at the entry of the routine that is called */
+	struct known_program_values argument;       /* RCX at the entry of the routine that is called */
 	uint32_t turns;                     /* whole turns of the outer loop in all trajectories */
-	struct study_block blocks[STUDY_BLOCKS];
+	struct known_program_block blocks[KNOWN_PROGRAM_BLOCKS];
 	uint32_t block_count;
-	struct study_branch branches[STUDY_BLOCKS];
+	struct known_program_branch branches[KNOWN_PROGRAM_BLOCKS];
 	uint32_t branch_count;
 	uint32_t calls, call_sites;         /* calls recorded, from how many places */
 	uint32_t cycle_records;             /* of the precise cycle event, all and those within the kernel */
@@ -61,15 +61,15 @@ struct study_result {
 	uint32_t addresses_right;           /* ... and where what was loaded lies */
 	uint64_t read_lines[2], nt_lines[2];/* lines from memory of this node and of others: read, written non-temporally */
 	uint64_t nt_lines_stored;           /* what the loop stored */
-	struct study_contest contests[STUDY_CONTESTS];
+	struct known_program_contest contests[KNOWN_PROGRAM_CONTESTS];
 };
 
 struct bench;
 /* Runs all parts. What cannot be done has its status and reason in its part. */
-void study_run(struct bench *b, struct study_result *out);
+void known_program_run(struct bench *b, struct known_program_result *out);
 /* As the value of key "study" of the results. */
-void study_json(struct text *t, const struct study_result *s);
+void known_program_json(struct text *t, const struct known_program_result *s);
 /* Lines for below the table. */
-void study_lines(struct text *t, const struct study_result *s);
+void known_program_lines(struct text *t, const struct known_program_result *s);
 
 #endif

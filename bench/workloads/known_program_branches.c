@@ -4,7 +4,7 @@
 
 #define SNAPSHOTS  64u
 #define RANGES_MAX 1024u
-/* Records that hold a whole turn of k_study: of its inner loops 3 branches, one of if and else, call, return, and the outer
+/* Records that hold a whole turn of k_known_program: of its inner loops 3 branches, one of if and else, call, return, and the outer
  * loop's before and behind it. */
 #define TURN_RECORDS 8u
 
@@ -25,18 +25,18 @@ static bool is_conditional(const uint8_t *at)
 	return (at[0] & 0xF0) == 0x70 || (at[0] == 0x0F && (at[1] & 0xF0) == 0x80);
 }
 
-/* One run of k_study that freezes the stack at its end. */
+/* One run of k_known_program that freezes the stack at its end. */
 static enum status snapshot(struct study *s, uint32_t filter, struct lbr_pair *pairs, unsigned *n, const char **why)
 {
 	struct lbr l;
-	uint32_t turns = 8 + random_below(&s->b->random, 8), start = random_below(&s->b->random, STUDY_CHOICES_BYTES / 2);
+	uint32_t turns = 8 + random_below(&s->b->random, 8), start = random_below(&s->b->random, KNOWN_PROGRAM_CHOICES_BYTES / 2);
 	enum status stopped, st = lbr_open(&l, s->b->a, s->b->cpu, s->b->core, why);
 
 	if (st == ST_OK)
 		st = lbr_start(&l, filter);
 	if (st != ST_OK)
 		return st;
-	st = study_call(s, "k_study", s->map.va + start, turns, lbr_frozen(&l) | 1ull << 63);
+	st = known_program_call(s, "k_known_program", s->map.va + start, turns, lbr_frozen(&l) | 1ull << 63);
 	stopped = lbr_stop(&l, pairs, n);
 	return st == ST_OK ? stopped : st;
 }
@@ -47,8 +47,8 @@ static uint64_t back_edge(const struct study *s, const struct lbr_pair *pairs, u
 	uint64_t best = 0, span = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		if (study_inside(s, pairs[i].from) && pairs[i].from > pairs[i].to && pairs[i].from - pairs[i].to > span &&
-		    is_conditional(study_code(s) + study_offset(s, pairs[i].from))) {
+		if (known_program_inside(s, pairs[i].from) && pairs[i].from > pairs[i].to && pairs[i].from - pairs[i].to > span &&
+		    is_conditional(known_program_code(s) + known_program_offset(s, pairs[i].from))) {
 			best = pairs[i].from;
 			span = pairs[i].from - pairs[i].to;
 		}
@@ -66,45 +66,45 @@ static void keep_turns(struct study *s, const struct lbr_pair *pairs, unsigned n
 		if (pairs[i].from != edge)
 			continue;
 		for (unsigned k = newest; k < i && s->range_count < RANGES_MAX; k++)
-			if (study_inside(s, pairs[k + 1].to) && study_inside(s, pairs[k].from))
-				s->ranges[s->range_count++] = (struct study_range){ study_offset(s, pairs[k + 1].to), study_offset(s, pairs[k].from) };
+			if (known_program_inside(s, pairs[k + 1].to) && known_program_inside(s, pairs[k].from))
+				s->ranges[s->range_count++] = (struct known_program_range){ known_program_offset(s, pairs[k + 1].to), known_program_offset(s, pairs[k].from) };
 		if (newest < n)
 			s->out->turns++;
 		newest = i;
 	}
 }
 
-static void add_block(struct study_result *out, uint32_t start)
+static void add_block(struct known_program_result *out, uint32_t start)
 {
 	unsigned at = out->block_count;
 
 	for (unsigned i = 0; i < out->block_count; i++)
 		if (out->blocks[i].start == start)
 			return;
-	if (at == STUDY_BLOCKS)
+	if (at == KNOWN_PROGRAM_BLOCKS)
 		return;
 	for (; at > 0 && out->blocks[at - 1].start > start; at--)
 		out->blocks[at] = out->blocks[at - 1];
-	out->blocks[at] = (struct study_block){ .start = start };
+	out->blocks[at] = (struct known_program_block){ .start = start };
 	out->block_count++;
 }
 
-static void add_branch(struct study_result *out, uint32_t at)
+static void add_branch(struct known_program_result *out, uint32_t at)
 {
 	for (unsigned i = 0; i < out->branch_count; i++)
 		if (out->branches[i].at == at)
 			return;
-	if (out->branch_count < STUDY_BLOCKS)
-		out->branches[out->branch_count++] = (struct study_branch){ .at = at };
+	if (out->branch_count < KNOWN_PROGRAM_BLOCKS)
+		out->branches[out->branch_count++] = (struct known_program_branch){ .at = at };
 }
 
 /* All blocks of a stretch ran once; its last branch was taken, those before it were not. */
 static void count_blocks(struct study *s)
 {
-	struct study_result *out = s->out;
+	struct known_program_result *out = s->out;
 
 	for (unsigned i = 0; i < s->range_count; i++) {
-		const uint8_t *last = study_code(s) + s->ranges[i].to;
+		const uint8_t *last = known_program_code(s) + s->ranges[i].to;
 
 		add_block(out, s->ranges[i].from);
 		if (is_conditional(last)) {
@@ -113,7 +113,7 @@ static void count_blocks(struct study *s)
 		}
 	}
 	for (unsigned i = 0; i < s->range_count; i++) {
-		const struct study_range *r = &s->ranges[i];
+		const struct known_program_range *r = &s->ranges[i];
 
 		for (unsigned k = 0; k < out->block_count; k++)
 			out->blocks[k].executions += out->blocks[k].start >= r->from && out->blocks[k].start <= r->to;
@@ -126,7 +126,7 @@ static void count_blocks(struct study *s)
 		out->blocks[k].per_turn_milli = mul_div(out->blocks[k].executions, 1000, out->turns);
 }
 
-void study_blocks(struct study *s)
+void known_program_blocks(struct study *s)
 {
 	struct lbr_pair pairs[LBR_PAIRS_MAX];
 	const char *why = NULL;
@@ -139,30 +139,30 @@ void study_blocks(struct study *s)
 		why = "the stack of records is shorter than a turn of the loop";
 	}
 	if (opened != ST_OK) {
-		study_failed(s, STUDY_BLOCKS_PART, opened, why);
+		known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, opened, why);
 		return;
 	}
 	s->ranges = s->b->host->get(s->b->host->self, RANGES_MAX * sizeof(*s->ranges));
 	if (!s->ranges) {
-		study_failed(s, STUDY_BLOCKS_PART, ST_FULL, "no memory");
+		known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, ST_FULL, "no memory");
 		return;
 	}
 	for (unsigned i = 0; i < SNAPSHOTS; i++) {
 		enum status st = snapshot(s, 0, pairs, &n, &why);
 
 		if (st != ST_OK) {
-			study_failed(s, STUDY_BLOCKS_PART, st, why);
+			known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, st, why);
 			break;
 		}
 		keep_turns(s, pairs, n);
 	}
 	count_blocks(s);
-	if (s->out->parts[STUDY_BLOCKS_PART].status == ST_OK && !s->out->turns)
-		study_failed(s, STUDY_BLOCKS_PART, ST_MISSING, "no trajectory holds a whole turn of the loop");
+	if (s->out->parts[KNOWN_PROGRAM_BLOCKS_PART].status == ST_OK && !s->out->turns)
+		known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, ST_MISSING, "no trajectory holds a whole turn of the loop");
 	s->b->host->put(s->b->host->self, s->ranges, RANGES_MAX * sizeof(*s->ranges));
 }
 
-void study_calls(struct study *s)
+void known_program_calls(struct study *s)
 {
 	struct lbr_pair pairs[LBR_PAIRS_MAX];
 	uint64_t sites[LBR_PAIRS_MAX];
@@ -171,11 +171,11 @@ void study_calls(struct study *s)
 	enum status st = snapshot(s, LBR_FILTER_ALL & ~(uint32_t)(LBR_CPL_EQ_0 | LBR_NEAR_REL_CALL), pairs, &n, &why);
 
 	if (st != ST_OK) {
-		study_failed(s, STUDY_CALLS, st, why ? why : st == ST_UNSUPPORTED ? "no filter of last-branch records" : NULL);
+		known_program_failed(s, KNOWN_PROGRAM_CALLS, st, why ? why : st == ST_UNSUPPORTED ? "no filter of last-branch records" : NULL);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		if (!study_inside(s, pairs[i].from))
+		if (!known_program_inside(s, pairs[i].from))
 			continue;
 		s->out->calls++;
 		for (known = 0; known < s->out->call_sites && sites[known] != pairs[i].from; known++)

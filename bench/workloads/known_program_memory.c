@@ -6,10 +6,10 @@
 static enum status loads_window(struct study *s, const struct counting *c, struct window *sum)
 {
 	static const struct { uint32_t bytes, step; } passes[] = {
-		{ STUDY_BUFFER_BYTES, 64 }, { STUDY_BUFFER_BYTES, 64 }, { STUDY_BUFFER_BYTES / 8, 64 },
-		{ STUDY_BUFFER_BYTES / 8, 64 }, { STUDY_BUFFER_BYTES / 64, 16 }, { STUDY_BUFFER_BYTES / 64, 16 } };
+		{ KNOWN_PROGRAM_BUFFER_BYTES, 64 }, { KNOWN_PROGRAM_BUFFER_BYTES, 64 }, { KNOWN_PROGRAM_BUFFER_BYTES / 8, 64 },
+		{ KNOWN_PROGRAM_BUFFER_BYTES / 8, 64 }, { KNOWN_PROGRAM_BUFFER_BYTES / 64, 16 }, { KNOWN_PROGRAM_BUFFER_BYTES / 64, 16 } };
 	const struct kernel *touch = kernel_find("k_touch");
-	enum status st = study_call(s, "k_flush", s->map.va, STUDY_BUFFER_BYTES / 64, 64);
+	enum status st = known_program_call(s, "k_flush", s->map.va, KNOWN_PROGRAM_BUFFER_BYTES / 64, 64);
 
 	memset(sum, 0, sizeof(*sum));
 	for (unsigned i = 0; i < COUNT_OF(passes) && st == ST_OK; i++) {
@@ -23,7 +23,7 @@ static enum status loads_window(struct study *s, const struct counting *c, struc
 	return st;
 }
 
-void study_loads(struct study *s)
+void known_program_loads(struct study *s)
 {
 	static const char *const groups[2][4] = {
 		{ "MEM_INST_RETIRED.LOADS", "MEM_LOAD_RETIRED.L1D_HIT", "MEM_LOAD_RETIRED.HIT_LFB", "MEM_LOAD_RETIRED.L2_HIT" },
@@ -40,7 +40,7 @@ void study_loads(struct study *s)
 
 		for (unsigned e = 0; e < 4; e++)
 			if (!(events[e] = event_find(b->cpu->processor, groups[g][e]))) {
-				study_failed(s, STUDY_LOADS, ST_UNSUPPORTED, "this processor has no such events");
+				known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_UNSUPPORTED, "this processor has no such events");
 				return;
 			}
 		st = plan_events(b->cpu, events, 4, &c.plan, &problem);
@@ -54,14 +54,14 @@ void study_loads(struct study *s)
 			st = st == ST_OK ? stopped : st;
 		}
 		if (st != ST_OK) {
-			study_failed(s, STUDY_LOADS, st, problem ? problem : "no four counters for them");
+			known_program_failed(s, KNOWN_PROGRAM_LOADS, st, problem ? problem : "no four counters for them");
 			return;
 		}
 		s->out->loads = sum.counts[0];
 		s->out->sources += sum.counts[1] + sum.counts[2] + sum.counts[3];
 	}
 	if (s->out->loads != s->out->sources)
-		study_failed(s, STUDY_LOADS, ST_BROKEN, "the sources do not add up to the loads");
+		known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_BROKEN, "the sources do not add up to the loads");
 }
 
 /* --- lines by memory ----------------------------------------------------------------------------- */
@@ -71,12 +71,12 @@ static enum status traffic_of(struct study *s, const struct event *e, uint64_t *
 {
 	struct counting c = { .events = 1, .on = true };
 	struct bench *b = s->b;
-	uint64_t array = STUDY_BUFFER_BYTES / 4, arguments[6] = { s->map.va, s->map.va + array, s->map.va + 2 * array,
+	uint64_t array = KNOWN_PROGRAM_BUFFER_BYTES / 4, arguments[6] = { s->map.va, s->map.va + array, s->map.va + 2 * array,
 		array / 256, array - 1, 0 };
 	const struct kernel *triad = kernel_find("k_triad_nt_sse2");
 	const char *problem;
 	struct window w;
-	enum status stopped, st = study_call(s, "k_flush", s->map.va, STUDY_BUFFER_BYTES / 64, 64);
+	enum status stopped, st = known_program_call(s, "k_flush", s->map.va, KNOWN_PROGRAM_BUFFER_BYTES / 64, 64);
 
 	if (st == ST_OK)
 		st = plan_events(b->cpu, &e, 1, &c.plan, &problem);
@@ -92,14 +92,14 @@ static enum status traffic_of(struct study *s, const struct event *e, uint64_t *
 	return st == ST_OK ? stopped : st;
 }
 
-void study_traffic(struct study *s)
+void known_program_traffic(struct study *s)
 {
 	struct offcore_traffic t;
-	struct study_result *out = s->out;
+	struct known_program_result *out = s->out;
 	enum status st = offcore_traffic(s->b->cpu->processor, &t);
 
 	if (st != ST_OK) {
-		study_failed(s, STUDY_TRAFFIC, st, "this processor has no such events");
+		known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, "this processor has no such events");
 		return;
 	}
 	st = traffic_of(s, t.read_local, &out->read_lines[0]);
@@ -110,5 +110,5 @@ void study_traffic(struct study *s)
 	if (st == ST_OK)
 		st = traffic_of(s, t.nt_remote, &out->nt_lines[1]);
 	if (st != ST_OK)
-		study_failed(s, STUDY_TRAFFIC, st, NULL);
+		known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, NULL);
 }

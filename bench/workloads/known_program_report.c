@@ -2,30 +2,30 @@
 #include "bench/measure/reduce.h"
 #include "bench/workloads/known_program.h"
 
-static bool good(const struct study_result *s, enum study_part p)
+static bool good(const struct known_program_result *s, enum known_program_part p)
 {
 	return s->parts[p].status == ST_OK;
 }
 
-static void json_values(struct text *t, const struct study_values *v)
+static void json_values(struct text *t, const struct known_program_values *v)
 {
 	text_fmt(t, "{\"count\": %u, \"mean\": ", v->count);
 	text_fixed(t, v->mean_milli, 3);
 	text_fmt(t, ", \"least\": %llu, \"most\": %llu, \"values\": [", (unsigned long long)v->least, (unsigned long long)v->most);
-	for (unsigned i = 0; i < STUDY_BINS; i++)
+	for (unsigned i = 0; i < KNOWN_PROGRAM_BINS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", v->bins[i]);
 	text_fmt(t, "]}");
 }
 
-int64_t study_together_micro(const struct study_contest *c)
+int64_t known_program_together_micro(const struct known_program_contest *c)
 {
-	const struct study_pace *p = c->together;
+	const struct known_program_pace *p = c->together;
 	const int64_t own = p[0].uops_micro + p[1].uops_micro;
 
 	return p[0].other_known && p[1].other_known ? (own + p[0].other_micro + p[1].other_micro) / 2 : own;
 }
 
-static void json_pace(struct text *t, const struct study_pace *p)
+static void json_pace(struct text *t, const struct known_program_pace *p)
 {
 	text_fmt(t, "{\"uops_per_cycle\": ");
 	text_fixed(t, p->uops_micro, 6);
@@ -38,11 +38,11 @@ static void json_pace(struct text *t, const struct study_pace *p)
 	text_fmt(t, "}");
 }
 
-static void json_contests(struct text *t, const struct study_result *s)
+static void json_contests(struct text *t, const struct known_program_result *s)
 {
 	text_fmt(t, ", \"threads\": [");
-	for (unsigned i = 0; i < STUDY_CONTESTS && good(s, STUDY_THREADS); i++) {
-		const struct study_contest *c = &s->contests[i];
+	for (unsigned i = 0; i < KNOWN_PROGRAM_CONTESTS && good(s, KNOWN_PROGRAM_THREADS); i++) {
+		const struct known_program_contest *c = &s->contests[i];
 
 		text_fmt(t, "%s{\"name\": \"%s\", \"kernel\": \"%s\", \"alone\": ", i ? ", " : "", c->name, c->kernel);
 		json_pace(t, &c->alone);
@@ -51,21 +51,21 @@ static void json_contests(struct text *t, const struct study_result *s)
 		text_fmt(t, ", ");
 		json_pace(t, &c->together[1]);
 		text_fmt(t, "], \"together_uops_per_cycle\": ");
-		text_fixed(t, study_together_micro(c), 6);
+		text_fixed(t, known_program_together_micro(c), 6);
 		text_fmt(t, "}");
 	}
 	text_fmt(t, "]");
 }
 
-void study_json(struct text *t, const struct study_result *s)
+void known_program_json(struct text *t, const struct known_program_result *s)
 {
 	if (!s->ran) {
 		text_fmt(t, "null");
 		return;
 	}
 	text_fmt(t, "{\"parts\": {");
-	for (unsigned p = 0; p < STUDY_PARTS; p++) {
-		text_fmt(t, "%s\"%s\": {\"status\": \"%s\", \"reason\": \"", p ? ", " : "", study_part_name((enum study_part)p),
+	for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++) {
+		text_fmt(t, "%s\"%s\": {\"status\": \"%s\", \"reason\": \"", p ? ", " : "", known_program_part_name((enum known_program_part)p),
 		         status_name(s->parts[p].status));
 		text_json(t, s->parts[p].reason);
 		text_fmt(t, "\"}");
@@ -102,9 +102,9 @@ void study_json(struct text *t, const struct study_result *s)
 }
 
 /* Uops a cycle of a kernel alone, of both threads with it, and L1 misses an iteration of each. */
-static void contest_line(struct text *t, const struct study_contest *c)
+static void contest_line(struct text *t, const struct known_program_contest *c)
 {
-	const int64_t both = study_together_micro(c);
+	const int64_t both = known_program_together_micro(c);
 
 	text_fmt(t, "%s ", c->name);
 	text_fixed(t, (c->alone.uops_micro + 500) / 1000, 3);
@@ -121,11 +121,11 @@ static void contest_line(struct text *t, const struct study_contest *c)
 	text_fmt(t, " an iteration");
 }
 
-static void part_line(struct text *t, const struct study_result *s, enum study_part p)
+static void part_line(struct text *t, const struct known_program_result *s, enum known_program_part p)
 {
-	text_fmt(t, "  %-16s ", study_part_name(p));
+	text_fmt(t, "  %-16s ", known_program_part_name(p));
 	switch (p) {
-	case STUDY_TRIPS:
+	case KNOWN_PROGRAM_TRIPS:
 		for (unsigned i = 0; i < s->loop_count; i++) {
 			text_fmt(t, "%smean ", i ? ", " : "");
 			text_fixed(t, s->loops[i].trips.mean_milli, 3);
@@ -133,33 +133,33 @@ static void part_line(struct text *t, const struct study_result *s, enum study_p
 			         (unsigned long long)s->loops[i].trips.most, s->loops[i].trips.count);
 		}
 		break;
-	case STUDY_ARGUMENTS:
+	case KNOWN_PROGRAM_ARGUMENTS:
 		text_fmt(t, "mean ");
 		text_fixed(t, s->argument.mean_milli, 3);
 		text_fmt(t, " (%llu to %llu, %u records)", (unsigned long long)s->argument.least,
 		         (unsigned long long)s->argument.most, s->argument.count);
 		break;
-	case STUDY_ADDRESSES:
+	case KNOWN_PROGRAM_ADDRESSES:
 		text_fmt(t, "%u from registers, %u where the value lies", s->addresses, s->addresses_right);
 		break;
-	case STUDY_TRAFFIC:
+	case KNOWN_PROGRAM_TRAFFIC:
 		text_fmt(t, "lines read %llu + %llu, stored non-temporally %llu + %llu of %llu (this node + others)",
 		         (unsigned long long)s->read_lines[0], (unsigned long long)s->read_lines[1], (unsigned long long)s->nt_lines[0],
 		         (unsigned long long)s->nt_lines[1], (unsigned long long)s->nt_lines_stored);
 		break;
-	case STUDY_BLOCKS_PART:
+	case KNOWN_PROGRAM_BLOCKS_PART:
 		text_fmt(t, "%u blocks and %u branches in %u turns of the loop", s->block_count, s->branch_count, s->turns);
 		break;
-	case STUDY_CALLS:
+	case KNOWN_PROGRAM_CALLS:
 		text_fmt(t, "%u calls from %u place%s", s->calls, s->call_sites, s->call_sites == 1 ? "" : "s");
 		break;
-	case STUDY_CYCLES:
+	case KNOWN_PROGRAM_CYCLES:
 		text_fmt(t, "%u records stand for ", s->cycle_records);
 		text_fixed(t, s->cycles_milli, 3);
 		text_fmt(t, " of the cycles");
 		break;
-	case STUDY_THREADS:
-		for (unsigned i = 0; i < STUDY_CONTESTS; i++) {
+	case KNOWN_PROGRAM_THREADS:
+		for (unsigned i = 0; i < KNOWN_PROGRAM_CONTESTS; i++) {
 			text_fmt(t, "%s", i ? "; " : "");
 			contest_line(t, &s->contests[i]);
 		}
@@ -170,15 +170,15 @@ static void part_line(struct text *t, const struct study_result *s, enum study_p
 	text_fmt(t, "\n");
 }
 
-void study_lines(struct text *t, const struct study_result *s)
+void known_program_lines(struct text *t, const struct known_program_result *s)
 {
 	if (!s->ran)
 		return;
 	text_fmt(t, "precise sampling and last-branch records of k_study:\n");
-	for (unsigned p = 0; p < STUDY_PARTS; p++)
-		if (good(s, (enum study_part)p))
-			part_line(t, s, (enum study_part)p);
+	for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++)
+		if (good(s, (enum known_program_part)p))
+			part_line(t, s, (enum known_program_part)p);
 		else
-			text_fmt(t, "  %-16s %s: %s\n", study_part_name((enum study_part)p), status_name(s->parts[p].status),
+			text_fmt(t, "  %-16s %s: %s\n", known_program_part_name((enum known_program_part)p), status_name(s->parts[p].status),
 			         s->parts[p].reason);
 }

@@ -163,12 +163,12 @@ static enum status one_pair(struct loop *l, struct profile_run *run, struct prof
 		enum status st = window_prepare(l->b, l->row, w, true, units, &l->job);
 
 		if (st == ST_OK) {
-			disturbance_before(l->b);
+			noise_check_before(l->b);
 			st = window_units(l->b, w, units, &run->counting, 0, &out, &l->job);
 		}
 		if (st != ST_OK)
 			return st;
-		if (disturbance_after(l->b))
+		if (noise_check_after(l->b))
 			*disturbed = true;
 		for (unsigned e = 0; e < run->counting.events; e++)
 			*(longer ? &work->pairs[e][keep].longer : &work->pairs[e][keep].shorter) = (int64_t)out.counts[e];

@@ -54,7 +54,7 @@ static bool choose_events(struct contest *c)
 	if (events[EVENT_CYCLES] && events[EVENT_UOPS] && events[EVENT_MISSES])
 		st = plan_events(c->s->b->cpu, events, c->counting.events, &c->counting.plan, &problem);
 	if (st != ST_OK || c->counting.plan.runs != 1) {
-		study_failed(c->s, STUDY_THREADS, ST_UNSUPPORTED, "no events of cycles, uops and L1 misses that can be counted together");
+		known_program_failed(c->s, KNOWN_PROGRAM_THREADS, ST_UNSUPPORTED, "no events of cycles, uops and L1 misses that can be counted together");
 		return false;
 	}
 	return true;
@@ -102,9 +102,9 @@ static enum status one_window(struct contest *c, unsigned threads, unsigned who,
 	}
 	if (st != ST_OK)
 		return st;
-	disturbance_before(b);
+	noise_check_before(b);
 	st = b->a->ops->run(b->a->self, jobs, threads, 0);
-	*disturbed = disturbance_after(b) || *disturbed;
+	*disturbed = noise_check_after(b) || *disturbed;
 	if (st == ST_OK)
 		window_read(b, c->cores[who], &c->counting, 0, out);
 	return st;
@@ -150,7 +150,7 @@ static enum status measure(struct contest *c, unsigned threads, unsigned who, ui
 	return ST_BROKEN;
 }
 
-static enum status take(struct contest *c, unsigned threads, unsigned who, struct study_pace *out)
+static enum status take(struct contest *c, unsigned threads, unsigned who, struct known_program_pace *out)
 {
 	struct bench *b = c->s->b;
 	const bool sibling = b->disturbance.sibling_known;
@@ -190,7 +190,7 @@ static enum status open_buffers(struct contest *c)
 	return st;
 }
 
-static void contest_run(struct contest *c, struct study_contest *out)
+static void contest_run(struct contest *c, struct known_program_contest *out)
 {
 	enum status st = c->kernel ? open_buffers(c) : ST_BROKEN;
 
@@ -206,17 +206,17 @@ static void contest_run(struct contest *c, struct study_contest *out)
 			st = closed;
 	}
 	if (st != ST_OK)
-		study_failed(c->s, STUDY_THREADS, st, c->disturbed ? "every window was disturbed" : NULL);
+		known_program_failed(c->s, KNOWN_PROGRAM_THREADS, st, c->disturbed ? "every window was disturbed" : NULL);
 }
 
-void study_threads(struct study *s)
+void known_program_threads(struct study *s)
 {
 	const struct cpu_cache *l1 = cpu_cache(s->b->cpu, 1), *l2 = cpu_cache(s->b->cpu, 2);
 	const uint64_t of_l2 = l2 ? l2->bytes / LINE / 8 : 0;
 	struct contest c = { .s = s, .cores = { s->b->core, 0 } };
 
 	if (cores_choose(s->b, s->b->core, RELATION_SAME_CORE, 0, &c.cores[1]) != ST_OK) {
-		study_failed(s, STUDY_THREADS, ST_UNSUPPORTED, "one thread a core");
+		known_program_failed(s, KNOWN_PROGRAM_THREADS, ST_UNSUPPORTED, "one thread a core");
 		return;
 	}
 	if (!choose_events(&c))
@@ -225,10 +225,10 @@ void study_threads(struct study *s)
 	c.shorter = ADD_ITERATIONS;
 	s->out->contests[0].name = "fp_add_latency";
 	contest_run(&c, &s->out->contests[0]);
-	if (s->out->parts[STUDY_THREADS].status != ST_OK)
+	if (s->out->parts[KNOWN_PROGRAM_THREADS].status != ST_OK)
 		return;
 	if (!l1 || !l1->bytes) {
-		study_failed(s, STUDY_THREADS, ST_UNSUPPORTED, "the size of the L1 is not known");
+		known_program_failed(s, KNOWN_PROGRAM_THREADS, ST_UNSUPPORTED, "the size of the L1 is not known");
 		return;
 	}
 	c.kernel = kernel_find("k_touch");

@@ -301,12 +301,12 @@ static enum status one_window(struct gated *g, const struct ask_run *run, uint64
 	enum status st = g->gated ? read_all(g->b, run, &before) : ST_OK;
 
 	if (st == ST_OK) {
-		disturbance_before(g->b);
+		noise_check_before(g->b);
 		st = run_window(g, run, iterations);
 	}
 	if (st != ST_OK)
 		return st;
-	*disturbed = disturbance_after(g->b) || *disturbed;
+	*disturbed = noise_check_after(g->b) || *disturbed;
 	if (!g->gated)
 		return read_window(g->b, run, out);
 	st = read_all(g->b, run, out);
@@ -344,7 +344,7 @@ static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t
 /* A sibling that works for the row disturbs nothing. */
 static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
 {
-	struct disturbance *d = &g->b->disturbance;
+	struct noise_check *d = &g->b->disturbance;
 	const bool sibling = d->sibling_known;
 
 	d->sibling_known = sibling && g->threads < 2;

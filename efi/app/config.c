@@ -142,7 +142,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 		c->resume = is("yes", value, n);
 	} else if (is("boots", key, key_length)) {
 		number = c->boots;
-		take_number(c, from, "boots", value, n, BOOTS_MAX, &number);
+		take_number(c, from, "boots", value, n, BOOT_VARIANCE_MAX, &number);
 		c->boots = (unsigned)number;
 	} else if (is("watchdog", key, key_length)) {
 		number = c->watchdog_s;

@@ -11,7 +11,7 @@ enum end_action { END_MENU, END_RETURN, END_REBOOT, END_SHUTDOWN, END_EXIT };
 /* Where a value came from, for messages: "\stallmeter\stallmeter.ini:3". */
 struct origin { const char *file; unsigned line; };
 
-#define BOOTS_MAX      99
+#define BOOT_VARIANCE_MAX      99
 #define WATCHDOG_S     300  /* a row of the full suite takes less, also on a simulated machine under an emulator */
 #define WATCHDOG_S_MAX 600
 #define CONFIG_TEXT 256

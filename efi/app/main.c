@@ -20,7 +20,7 @@ struct app {
 	struct state state;
 	struct watchdog watchdog;
 	struct screen screen;
-	struct kept kept;
+	struct saved_results kept;
 	char directory[64];        /* the last run's, before its number */
 	bool prepared;             /* the machine has been looked at: a run again needs not */
 	bool ran;                  /* there is a menu to a run, not only to a refusal */
@@ -141,7 +141,7 @@ static enum end_action run_and_ask(struct app *app, enum exit_status *status)
 		struct menu menu = { .kept = app->ran ? &app->kept : NULL, .files = &app->files, .prefix = app->directory, .screen = console.drawn,
 			.other = other_suite(app), .may_run = app->ran && app->may_return, .may_return = app->may_return };
 		enum menu_choice choice = menu_ask(&menu);
-		kept_put(&app->kept);
+		saved_results_put(&app->kept);
 		switch (choice) {
 		case MENU_OTHER:
 			str_copy(app->config.suite, sizeof(app->config.suite), menu.other);
@@ -172,7 +172,7 @@ static EFI_STATUS EFIAPI run_in_firmware_abi(void)
 		end = run_and_ask(app, &status);
 		may_return = app->may_return;
 		files_close(&app->files);
-		kept_put(&app->kept);
+		saved_results_put(&app->kept);
 		if (end == END_RETURN)
 			screen_close(&app->screen);
 		if (may_return && console.drawn == NULL) /* a lost processor may still look at its tables */

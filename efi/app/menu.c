@@ -17,7 +17,7 @@ static void keys_text(const struct menu *m, unsigned page, unsigned pages, struc
 	text_fmt(t, "R reboot, S shut down%s: ", m->may_return ? ", F back to the firmware" : "");
 }
 
-static void show_page(const struct menu *m, const struct pages *p, unsigned page, unsigned count)
+static void show_page(const struct menu *m, const struct screen_pages *p, unsigned page, unsigned count)
 {
 	char at[TEXT_BYTES], keys[200];
 	struct text t;
@@ -30,9 +30,9 @@ static void show_page(const struct menu *m, const struct pages *p, unsigned page
 	}
 	text_init(&t, at, sizeof(at));
 	text_char(&t, '\n');
-	pages_title(p, page, &t);
+	screen_pages_title(p, page, &t);
 	text_char(&t, '\n');
-	pages_text(p, page, &t);
+	screen_pages_text(p, page, &t);
 	print_text(at);
 	print_text(keys);
 }
@@ -42,7 +42,7 @@ static void save(const struct menu *m)
 	char line[RUN_PATH_MAX + 40];
 	struct text t;
 
-	enum status s = kept_save(m->kept, m->files, m->prefix);
+	enum status s = saved_results_save(m->kept, m->files, m->prefix);
 	text_init(&t, line, sizeof(line));
 	if (s == ST_OK)
 		text_fmt(&t, "saved: %s", m->files->run_path);
@@ -60,14 +60,14 @@ enum menu_choice menu_ask(struct menu *m)
 {
 	char keys[200];
 	struct text t;
-	struct pages p = { .columns = TEXT_COLUMNS, .lines = TEXT_LINES };
+	struct screen_pages p = { .columns = TEXT_COLUMNS, .lines = TEXT_LINES };
 	unsigned page = 0, count = 0;
 
-	if (m->kept != NULL && kept_open(m->kept)) {
+	if (m->kept != NULL && saved_results_open(m->kept)) {
 		p.d = &m->kept->document;
 		if (m->screen != NULL)
 			screen_page_size(m->screen, &p);
-		count = pages_count(&p);
+		count = screen_pages_count(&p);
 	}
 	if (count != 0 && m->screen != NULL) {
 		show_page(m, &p, 0, count);

@@ -9,7 +9,7 @@
 enum menu_choice { MENU_REBOOT, MENU_SHUTDOWN, MENU_RETURN, MENU_AGAIN, MENU_OTHER };
 
 struct menu {
-	struct kept *kept;         /* NULL: there is nothing to show or save */
+	struct saved_results *kept;         /* NULL: there is nothing to show or save */
 	struct files *files;       /* to save to, with `prefix` */
 	const char *prefix;
 	struct screen *screen;     /* its pages are drawn there; NULL: they are text */

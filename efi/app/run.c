@@ -64,7 +64,7 @@ struct here {
 	struct state *state;
 	const struct watchdog *watchdog;
 	struct serial serial;
-	struct kept *kept;
+	struct saved_results *kept;
 	bool unkept;              /* there is no run directory: the serial line has it all */
 	const struct clock *clock;
 	uint64_t started;         /* TSC */
@@ -94,7 +94,7 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
-	kept_append(&p->kept->journal, bytes, n);
+	saved_results_append(&p->kept->journal, bytes, n);
 	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, bytes, n));
 	serial_journal(&p->serial, bytes, n); /* behind the file: what is seen there is on the medium */
 	return s;
@@ -106,10 +106,10 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 	watchdog_feed(p->watchdog);
 	if (str_equal(name, "machine.txt")) {
 		serial_file(&p->serial, 'm', bytes, n);
-		kept_write(&p->kept->machine, bytes, n);
+		saved_results_write(&p->kept->machine, bytes, n);
 	}
 	if (str_equal(name, "results.json"))
-		kept_write(&p->kept->results, bytes, n);
+		saved_results_write(&p->kept->results, bytes, n);
 	if (p->unkept)
 		return ST_OK;
 	enum status s = told(p, name, files_write(p->files, name, bytes, n));
@@ -243,8 +243,8 @@ static void end_series(struct run *r, uint64_t key)
 	state_end(r->state, r->files);
 }
 
-static enum exit_status run_guarded(struct guard *g, const struct access *a, const struct cpu *cpu,
-                                    struct guard_saved *saved, struct run *r)
+static enum exit_status run_guarded(struct msr_guard *g, const struct access *a, const struct cpu *cpu,
+                                    struct msr_guard_saved *saved, struct run *r)
 {
 	char line[LINE_BYTES];
 	struct text t;
@@ -259,7 +259,7 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	};
 
 	memset(&summary, 0, sizeof(summary));
-	guard_init(g, a, cpu->processor, saved, GUARD_SAVED_MAX);
+	msr_guard_init(g, a, cpu->processor, saved, MSR_GUARD_SAVED_MAX);
 	uint64_t key = suite_key(&g->access, cpu, r->settings);
 	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
 	enum status files = begin(r, &place, &resume, &earlier);
@@ -267,7 +267,7 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 		print("no results will be kept: %s\n", reason(files));
 	}
 	if (resume != RESUME_NEW)
-		kept_append(&r->kept->journal, earlier.journal, earlier.bytes);
+		saved_results_append(&r->kept->journal, earlier.journal, earlier.bytes);
 	if (resume == RESUME_FILES) {
 		enum status s = suite_rebuild(earlier.journal, earlier.bytes, &host);
 		resume_put(&earlier);
@@ -287,7 +287,7 @@ static enum exit_status run_guarded(struct guard *g, const struct access *a, con
 	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
 	resume_put(&earlier);
 	clear_status(&place);
-	enum status restored = guard_restore(g);
+	enum status restored = msr_guard_restore(g);
 	if (s == ST_OK) {
 		text_init(&t, line, sizeof(line));
 		suite_table_summary(&t, &g->access, &summary);
@@ -353,8 +353,8 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 
 enum exit_status run_suite(const struct access *a, struct run *r)
 {
-	struct guard *g = pages_get(sizeof(*g));
-	struct guard_saved *saved = pages_get(GUARD_SAVED_MAX * sizeof(*saved));
+	struct msr_guard *g = pages_get(sizeof(*g));
+	struct msr_guard_saved *saved = pages_get(MSR_GUARD_SAVED_MAX * sizeof(*saved));
 	struct cpu *cpu = pages_get(sizeof(*cpu));
 	enum exit_status result = EXIT_BROKEN;
 	char problem[400];
@@ -364,7 +364,7 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 	else if (suite_check_processor(cpu, r->settings, problem, sizeof(problem)) != ST_OK) {
 		print("%s:%u: %s\n", r->config->profile_from.file, r->config->profile_from.line, problem);
 		result = EXIT_BAD_INPUT;
-	} else if (suite_check_places(a, r->settings, problem, sizeof(problem)) != ST_OK) {
+	} else if (suite_check_cpuset(a, r->settings, problem, sizeof(problem)) != ST_OK) {
 		const struct origin *from = problem[0] == 'c' ? &r->config->cores_from : &r->config->nodes_from;
 
 		print("%s:%u: %s\n", from->file, from->line, problem);
@@ -374,7 +374,7 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 	else
 		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
 	pages_put(cpu, sizeof(*cpu));
-	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
+	pages_put(saved, MSR_GUARD_SAVED_MAX * sizeof(*saved));
 	pages_put(g, sizeof(*g));
 	return result;
 }

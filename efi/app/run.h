@@ -19,7 +19,7 @@ struct run {
 	const struct environment *environment;
 	struct state *state;
 	struct watchdog *watchdog;
-	struct kept *kept;        /* what is written goes there too */
+	struct saved_results *kept;        /* what is written goes there too */
 	char directory[64];       /* of the results, before its number */
 	bool again;               /* out: another boot of a series is to follow */
 };

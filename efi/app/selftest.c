@@ -294,12 +294,12 @@ static void test_msr_guard(struct tap *t, struct hw *h)
 	struct let_through l = { 0, FNV1A64_START };
 	const struct access_ops ops = { .rdmsr = no_read, .wrmsr = count_write };
 	const struct access a = { .ops = &ops, .self = &l, .kind = ACCESS_HW, .name = "none", .cores = 1 };
-	struct guard *g = pages_get(sizeof(*g));
-	struct guard_saved *saved = pages_get(GUARD_SAVED_MAX * sizeof(*saved));
+	struct msr_guard *g = pages_get(sizeof(*g));
+	struct msr_guard_saved *saved = pages_get(MSR_GUARD_SAVED_MAX * sizeof(*saved));
 	struct cpu *cpu = pages_get(sizeof(*cpu));
 	if (!check(t, g != NULL && saved != NULL && cpu != NULL && cpu_identify(&h->access, cpu) == ST_OK, "processor identified"))
 		return;
-	guard_init(g, &a, cpu->processor, saved, GUARD_SAVED_MAX);
+	msr_guard_init(g, &a, cpu->processor, saved, MSR_GUARD_SAVED_MAX);
 	unsigned refused = 0, listed = 0;
 	for (unsigned i = 0; i < cpu->processor->msr_count; i++)
 		listed += cpu->processor->msrs[i].last - cpu->processor->msrs[i].first + 1;
@@ -309,7 +309,7 @@ static void test_msr_guard(struct tap *t, struct hw *h)
 	print("# %s: %u registers may be written, sum %016lx\n", cpu->processor->name, l.count, (unsigned long)l.hash);
 	check(t, l.count == listed && refused == 0x4000 - listed && g->refused == refused, "all but the descriptor's %u are refused", listed);
 	pages_put(cpu, sizeof(*cpu));
-	pages_put(saved, GUARD_SAVED_MAX * sizeof(*saved));
+	pages_put(saved, MSR_GUARD_SAVED_MAX * sizeof(*saved));
 	pages_put(g, sizeof(*g));
 }
 

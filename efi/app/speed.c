@@ -26,8 +26,8 @@ struct room {
 	struct cpu cpu;
 	struct plan plan;
 	struct simulated sim;
-	struct guard guard;
-	struct guard_saved saved[GUARD_SAVED_MAX];
+	struct msr_guard guard;
+	struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 };
 
 static enum status prepare(struct room *r)
@@ -46,7 +46,7 @@ static enum status prepare(struct room *r)
 		st = speed_plan(&r->cpu, &r->plan);
 	if (st != ST_OK)
 		return st;
-	guard_init(&r->guard, r->sim.access, r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	msr_guard_init(&r->guard, r->sim.access, r->cpu.processor, r->saved, MSR_GUARD_SAVED_MAX);
 	return ST_OK;
 }
 

@@ -108,7 +108,7 @@ void screen_progress(struct screen *s, const char *line, unsigned permille)
 	show(s, 0, 2 * h);
 }
 
-void screen_page_size(const struct screen *s, struct pages *p)
+void screen_page_size(const struct screen *s, struct screen_pages *p)
 {
 	p->columns = s->canvas.width / canvas_column(&s->canvas);
 	p->lines = s->canvas.height / canvas_line(&s->canvas) - 4; /* title, keys, and an empty line at each */
@@ -132,7 +132,7 @@ void screen_clear(struct screen *s)
 	show(s, 0, s->canvas.height);
 }
 
-void screen_page(struct screen *s, const struct pages *p, unsigned page, const char *keys)
+void screen_page(struct screen *s, const struct screen_pages *p, unsigned page, const char *keys)
 {
 	unsigned h = canvas_line(&s->canvas), last = (s->canvas.height / h - 1) * h;
 	char title[160];
@@ -140,9 +140,9 @@ void screen_page(struct screen *s, const struct pages *p, unsigned page, const c
 
 	canvas_fill(&s->canvas, 0, 0, s->canvas.width, s->canvas.height, COLOUR_GROUND);
 	text_init(&t, title, sizeof(title));
-	pages_title(p, page, &t);
+	screen_pages_title(p, page, &t);
 	(void)canvas_text(&s->canvas, 0, 0, COLOUR_MARK, title, sizeof(title));
-	pages_draw(p, page, &s->canvas, 2 * h, last - h);
+	screen_pages_draw(p, page, &s->canvas, 2 * h, last - h);
 	(void)canvas_text(&s->canvas, 0, last, COLOUR_MARK, keys, (size_t)-1);
 	show(s, 0, s->canvas.height);
 	/* what is printed next begins a new log */

@@ -28,12 +28,12 @@ void screen_text(struct screen *s, const char *text);
 /* The line above the log, and how much of the work is done. */
 void screen_progress(struct screen *s, const char *line, unsigned permille);
 /* A page of results with its title and, at the lower edge, what keys do. */
-void screen_page(struct screen *s, const struct pages *p, unsigned page, const char *keys);
+void screen_page(struct screen *s, const struct screen_pages *p, unsigned page, const char *keys);
 /* A line of its own on the page, above the keys. */
 void screen_note(struct screen *s, const char *line);
 /* Empty, for the next run. */
 void screen_clear(struct screen *s);
 /* How large such a page may be. */
-void screen_page_size(const struct screen *s, struct pages *p);
+void screen_page_size(const struct screen *s, struct screen_pages *p);
 
 #endif

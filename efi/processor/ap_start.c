@@ -34,7 +34,7 @@
 
 extern const uint8_t trampoline[], trampoline_protected[], trampoline_long[], trampoline_end[];
 
-struct __attribute__((packed)) wake_parameters {
+struct __attribute__((packed)) ap_start_parameters {
 	volatile uint32_t ticket;                       /* 1: the next processor may take it */
 	uint32_t cr3, cr4, efer;
 	uint16_t gdt_limit; uint32_t gdt_base; uint16_t pad0;
@@ -47,9 +47,9 @@ struct __attribute__((packed)) wake_parameters {
 	uint64_t cr4_64;
 	uint64_t gdt[4];
 };
-_Static_assert(offsetof(struct wake_parameters, far32) == 24 && offsetof(struct wake_parameters, stack) == 40 &&
-               offsetof(struct wake_parameters, gdt64) == 64 && offsetof(struct wake_parameters, idt64) == 80 &&
-               offsetof(struct wake_parameters, cs64) == 96 && offsetof(struct wake_parameters, cr4_64) == 104,
+_Static_assert(offsetof(struct ap_start_parameters, far32) == 24 && offsetof(struct ap_start_parameters, stack) == 40 &&
+               offsetof(struct ap_start_parameters, gdt64) == 64 && offsetof(struct ap_start_parameters, idt64) == 80 &&
+               offsetof(struct ap_start_parameters, cs64) == 96 && offsetof(struct ap_start_parameters, cr4_64) == 104,
                "efi/processor/trampoline.asm knows these offsets");
 
 /* --- memory types ------------------------------------------------------------------------------------------------ */
@@ -67,7 +67,7 @@ struct wake {
 	bool forget_types;               /* a test's: as a processor that the firmware never started */
 	bool x2;
 	void (*loop)(struct core *);
-	struct wake_parameters *to;
+	struct ap_start_parameters *to;
 };
 
 static void types_read(struct memory_types *m)
@@ -134,7 +134,7 @@ static void woken(struct core *c)
 }
 
 /* --- on the boot processor ------------------------------------------------------------------------------------------ */
-void wake_enumerate(struct hw *h)
+void ap_start_enumerate(struct hw *h)
 {
 	const struct acpi *a = h->acpi;
 	for (unsigned i = 0; i < a->madt_count && h->started < HW_CORES_MAX; i++) {
@@ -177,7 +177,7 @@ static uint32_t make_tables(uint64_t *t, bool la57)
 	return (uint32_t)(la57 ? at : at + 4096);
 }
 
-static void fill(struct wake_parameters *p, uint8_t *page, uint64_t *tables)
+static void fill(struct ap_start_parameters *p, uint8_t *page, uint64_t *tables)
 {
 	uint32_t at = (uint32_t)(uintptr_t)page;
 	uint64_t cr4;
@@ -192,7 +192,7 @@ static void fill(struct wake_parameters *p, uint8_t *page, uint64_t *tables)
 	p->gdt[2] = 0x00CF92000000FFFFull;
 	p->gdt[3] = 0x00AF9A000000FFFFull;
 	p->gdt_limit = sizeof(p->gdt) - 1;
-	p->gdt_base = at + PARAMETERS + (uint32_t)offsetof(struct wake_parameters, gdt);
+	p->gdt_base = at + PARAMETERS + (uint32_t)offsetof(struct ap_start_parameters, gdt);
 	p->far32 = at + (uint32_t)(trampoline_protected - trampoline);
 	p->far32_selector = 8;
 	p->far64 = at + (uint32_t)(trampoline_long - trampoline);
@@ -206,7 +206,7 @@ static void pause_us(const struct hw *h, uint64_t us)
 		relax();
 }
 
-static bool taken(const struct hw *h, const struct wake_parameters *p, uint64_t us)
+static bool taken(const struct hw *h, const struct ap_start_parameters *p, uint64_t us)
 {
 	for (uint64_t from = read_tsc(); p->ticket != 0; relax())
 		if (read_tsc() - from > us * h->tsc_per_ms / 1000)
@@ -216,7 +216,7 @@ static bool taken(const struct hw *h, const struct wake_parameters *p, uint64_t 
 
 static bool start(struct hw *h, struct core *c, unsigned vector)
 {
-	struct wake_parameters *p = h->wake->to;
+	struct ap_start_parameters *p = h->wake->to;
 	p->stack = (uint64_t)(uintptr_t)c->stack + STACK_BYTES;
 	p->argument = (uint64_t)(uintptr_t)c;
 	__asm__ volatile("mfence" : : : "memory");
@@ -235,7 +235,7 @@ static bool start(struct hw *h, struct core *c, unsigned vector)
 	return true;
 }
 
-enum status wake_all(struct hw *h, void (*loop)(struct core *))
+enum status ap_start_all(struct hw *h, void (*loop)(struct core *))
 {
 	char without[32];
 	uint8_t *page = NULL;
@@ -254,7 +254,7 @@ enum status wake_all(struct hw *h, void (*loop)(struct core *))
 		return ST_FULL;
 	}
 	memcpy(page, trampoline, (size_t)(trampoline_end - trampoline));
-	h->wake->to = (struct wake_parameters *)(page + PARAMETERS);
+	h->wake->to = (struct ap_start_parameters *)(page + PARAMETERS);
 	h->wake->loop = loop;
 	h->wake->x2 = apic_is_x2();
 	h->wake->forget_types = fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK && str_equal(without, "mp-services,memory-types");
@@ -273,7 +273,7 @@ enum status wake_all(struct hw *h, void (*loop)(struct core *))
 	return ST_OK;
 }
 
-void wake_stop(struct hw *h)
+void ap_start_stop(struct hw *h)
 {
 	for (unsigned i = 1; i < h->started; i++)
 		apic_send_init(h->all[i]->apic_id);

@@ -311,7 +311,7 @@ static bool enumerate(struct hw *h, struct mp_services *mp)
 /* By start-up messages to h->all[1..]. */
 static bool start_by_messages(struct hw *h)
 {
-	enum status s = wake_all(h, loop);
+	enum status s = ap_start_all(h, loop);
 	if (s == ST_OK)
 		h->started_by = STARTED_BY_SIPI;
 	else
@@ -355,7 +355,7 @@ static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 /* The firmware has no MP services: by start-up messages to whom the MADT names. */
 static bool start_ourselves(struct hw *h)
 {
-	wake_enumerate(h);
+	ap_start_enumerate(h);
 	if (h->started < 2) {
 		print("processors: no MP services, and the MADT names no others; only the boot processor is used\n");
 		return true;
@@ -429,7 +429,7 @@ bool cores_stop(struct hw *h)
 	}
 	quiet_leave(b);
 	if (h->started_by == STARTED_BY_SIPI) {
-		wake_stop(h);
+		ap_start_stop(h);
 		return all && !h->taken_away;
 	}
 	/* The firmware counts them back by a timer of its own. */

@@ -2,7 +2,7 @@
 ; names, IP 0 (SDM vol. 3, 8.4.4). efi/processor/ap_start.c copies these bytes to the start of a page below 1 MiB and fills in the
 ; parameters behind them. By way of protected mode to 64-bit mode (SDM vol. 3, 9.8.5) and to a routine of ours.
 
-; struct wake_parameters, efi/processor/ap_start.c: at this offset of the page
+; struct ap_start_parameters, efi/processor/ap_start.c: at this offset of the page
 %define P       0x400
 %define TICKET  P + 0
 %define CR3     P + 4

@@ -23,7 +23,7 @@ static enum status take(struct state *s, const struct ini *r)
 		for (size_t at = 0, from = 0; at <= r->value_length && st == ST_OK; at++) {
 			if (at < r->value_length && r->value[at] != ',')
 				continue;
-			st = s->done == BOOTS_MAX ? ST_RANGE : parse_u64(r->value + from, at - from, &v);
+			st = s->done == BOOT_VARIANCE_MAX ? ST_RANGE : parse_u64(r->value + from, at - from, &v);
 			if (st == ST_OK)
 				s->series[s->done++] = (unsigned)v;
 			from = at + 1;
@@ -201,8 +201,8 @@ void resume_put(struct earlier_run *e)
 
 enum status series_write(const struct state *s, struct files *files, const char *prefix)
 {
-	struct boots *b = pages_get(sizeof(*b));
-	char *json = pages_get(BOOTS_TEXT), *csv = pages_get(BOOTS_TEXT), name[FILE_NAME_MAX];
+	struct boot_variance *b = pages_get(sizeof(*b));
+	char *json = pages_get(BOOT_VARIANCE_TEXT), *csv = pages_get(BOOT_VARIANCE_TEXT), name[FILE_NAME_MAX];
 	struct text jt, ct, t;
 	enum status st = b != NULL && json != NULL && csv != NULL ? ST_OK : ST_FULL;
 	for (unsigned i = 0; i < s->done && st == ST_OK; i++) {
@@ -212,20 +212,20 @@ enum status series_write(const struct state *s, struct files *files, const char 
 		if (journal_read(files, name, &run) != ST_OK)
 			print("boots: %s cannot be read and is left out\n", name);
 		else
-			boots_add(b, name, run.journal, run.bytes);
+			boot_variance_add(b, name, run.journal, run.bytes);
 		resume_put(&run);
 	}
 	if (st == ST_OK) {
-		text_init(&jt, json, BOOTS_TEXT);
-		text_init(&ct, csv, BOOTS_TEXT);
-		boots_json(&jt, b);
-		boots_csv(&ct, b);
+		text_init(&jt, json, BOOT_VARIANCE_TEXT);
+		text_init(&ct, csv, BOOT_VARIANCE_TEXT);
+		boot_variance_json(&jt, b);
+		boot_variance_csv(&ct, b);
 		st = jt.full || ct.full ? ST_FULL : files_write(files, "boots.json", json, jt.length);
 	}
 	if (st == ST_OK)
 		st = files_write(files, "boots.csv", csv, ct.length);
-	pages_put(csv, BOOTS_TEXT);
-	pages_put(json, BOOTS_TEXT);
+	pages_put(csv, BOOT_VARIANCE_TEXT);
+	pages_put(json, BOOT_VARIANCE_TEXT);
 	pages_put(b, sizeof(*b));
 	return st;
 }

@@ -13,7 +13,7 @@
 struct state {
 	unsigned starts;
 	uint64_t key;
-	unsigned series[BOOTS_MAX], done; /* runs of the series so far */
+	unsigned series[BOOT_VARIANCE_MAX], done; /* runs of the series so far */
 	bool kept;                        /* the file could be written last time */
 };
 

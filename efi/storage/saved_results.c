@@ -4,7 +4,7 @@
 
 #define FIRST_BYTES 0x40000u
 
-void kept_append(struct kept_text *t, const void *bytes, size_t n)
+void saved_results_append(struct saved_results_text *t, const void *bytes, size_t n)
 {
 	if (t->lost)
 		return;
@@ -28,13 +28,13 @@ void kept_append(struct kept_text *t, const void *bytes, size_t n)
 	t->bytes += n;
 }
 
-void kept_write(struct kept_text *t, const void *bytes, size_t n)
+void saved_results_write(struct saved_results_text *t, const void *bytes, size_t n)
 {
 	t->bytes = 0;
-	kept_append(t, bytes, n);
+	saved_results_append(t, bytes, n);
 }
 
-bool kept_open(struct kept *k)
+bool saved_results_open(struct saved_results *k)
 {
 	if (k->document.count > 1)
 		return true;
@@ -60,14 +60,14 @@ bool kept_open(struct kept *k)
 	return false;
 }
 
-static void put_text(struct kept_text *t)
+static void put_text(struct saved_results_text *t)
 {
 	if (t->at != NULL)
 		pages_put(t->at, t->pages_bytes);
 	memset(t, 0, sizeof(*t));
 }
 
-void kept_put(struct kept *k)
+void saved_results_put(struct saved_results *k)
 {
 	if (k->document.nodes != NULL) {
 		pages_put(k->document.strings, k->string_bytes);
@@ -96,7 +96,7 @@ static void save_put(void *self, void *at, size_t bytes)
 	pages_put(at, bytes);
 }
 
-enum status kept_save(struct kept *k, struct files *files, const char *prefix)
+enum status saved_results_save(struct saved_results *k, struct files *files, const char *prefix)
 {
 	struct suite_host host = { .self = files, .write = save_write, .get = save_get, .put = save_put };
 	enum status s;

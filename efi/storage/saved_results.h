@@ -6,22 +6,22 @@
 #include "bench/report/screen_pages.h"
 #include "efi/storage/files.h"
 
-struct kept_text { char *at; size_t bytes, pages_bytes; bool lost; };
+struct saved_results_text { char *at; size_t bytes, pages_bytes; bool lost; };
 
-struct kept {
-	struct kept_text journal, machine, results;
+struct saved_results {
+	struct saved_results_text journal, machine, results;
 	struct document document;          /* of `results`; count 0: none */
 	size_t node_bytes, string_bytes;
 };
 
 /* Memory that is short loses what is kept, and nothing else. */
-void kept_append(struct kept_text *t, const void *bytes, size_t n);
-void kept_write(struct kept_text *t, const void *bytes, size_t n);
+void saved_results_append(struct saved_results_text *t, const void *bytes, size_t n);
+void saved_results_write(struct saved_results_text *t, const void *bytes, size_t n);
 /* Reads the results, to be shown. False: there are none. */
-bool kept_open(struct kept *k);
-void kept_put(struct kept *k);
+bool saved_results_open(struct saved_results *k);
+void saved_results_put(struct saved_results *k);
 /* All files of the run into a new directory PREFIX-NNNN of the volume that is there now. ST_MISSING: nothing whole was
  * kept, or there is no volume. */
-MUST_CHECK enum status kept_save(struct kept *k, struct files *files, const char *prefix);
+MUST_CHECK enum status saved_results_save(struct saved_results *k, struct files *files, const char *prefix);
 
 #endif

@@ -4,7 +4,7 @@
 #define IA32_MISC_ENABLE 0x1A0u
 #define CPUID_POWER      6u
 
-static struct dry_register *find(struct dry *d, unsigned core, uint32_t msr)
+static struct dry_run_register *find(struct dry_run *d, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < d->count; i++)
 		if (!d->registers[i].pci && d->registers[i].msr == msr && d->registers[i].core == core)
@@ -12,7 +12,7 @@ static struct dry_register *find(struct dry *d, unsigned core, uint32_t msr)
 	return NULL;
 }
 
-static struct dry_register *find_pci(struct dry *d, struct pci_address at)
+static struct dry_run_register *find_pci(struct dry_run *d, struct pci_address at)
 {
 	for (unsigned i = 0; i < d->count; i++) {
 		const struct pci_address *r = &d->registers[i].at;
@@ -23,105 +23,105 @@ static struct dry_register *find_pci(struct dry *d, struct pci_address at)
 	return NULL;
 }
 
-static enum status dry_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+static enum status dry_run_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
-	struct dry *d = self;
-	const struct dry_register *r = leaf == CPUID_POWER ? find(d, core, IA32_MISC_ENABLE) : NULL;
+	struct dry_run *d = self;
+	const struct dry_run_register *r = leaf == CPUID_POWER ? find(d, core, IA32_MISC_ENABLE) : NULL;
 	enum status s = d->under->ops->cpuid(d->under->self, core, leaf, subleaf, out);
 	if (r && (r->value >> 38 & 1) != 0) /* SDM 14.3.2.1: turbo off is no turbo in EAX[1] */
 		out->eax &= ~2u;
 	return s;
 }
 
-static enum status dry_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
+static enum status dry_run_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
-	struct dry *d = self;
-	const struct dry_register *r = find(d, core, msr);
+	struct dry_run *d = self;
+	const struct dry_run_register *r = find(d, core, msr);
 	if (!r)
 		return d->under->ops->rdmsr(d->under->self, core, msr, value);
 	*value = r->value;
 	return ST_OK;
 }
 
-static enum status dry_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+static enum status dry_run_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
-	struct dry *d = self;
-	struct dry_register *r = find(d, core, msr);
+	struct dry_run *d = self;
+	struct dry_run_register *r = find(d, core, msr);
 	if (core >= d->under->cores)
 		return ST_RANGE;
 	if (!r) {
 		if (d->count == d->capacity)
 			return ST_FULL;
 		r = &d->registers[d->count++];
-		*r = (struct dry_register){ .msr = msr, .core = (uint16_t)core };
+		*r = (struct dry_run_register){ .msr = msr, .core = (uint16_t)core };
 	}
 	r->value = value;
 	return ST_OK;
 }
 
-static enum status dry_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
+static enum status dry_run_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->rdpmc(u->self, core, index, value);
 }
 
-static enum status dry_rdtsc(void *self, unsigned core, uint64_t *value)
+static enum status dry_run_rdtsc(void *self, unsigned core, uint64_t *value)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->rdtsc(u->self, core, value);
 }
 
-static enum status dry_pci_read32(void *self, struct pci_address at, uint32_t *value)
+static enum status dry_run_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
-	struct dry *d = self;
-	const struct dry_register *r = find_pci(d, at);
+	struct dry_run *d = self;
+	const struct dry_run_register *r = find_pci(d, at);
 	if (!r)
 		return d->under->ops->pci_read32(d->under->self, at, value);
 	*value = (uint32_t)r->value;
 	return ST_OK;
 }
 
-static enum status dry_pci_write32(void *self, struct pci_address at, uint32_t value)
+static enum status dry_run_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
-	struct dry *d = self;
-	struct dry_register *r = find_pci(d, at);
+	struct dry_run *d = self;
+	struct dry_run_register *r = find_pci(d, at);
 	if (!r) {
 		if (d->count == d->capacity)
 			return ST_FULL;
 		r = &d->registers[d->count++];
-		*r = (struct dry_register){ .pci = true, .at = at };
+		*r = (struct dry_run_register){ .pci = true, .at = at };
 	}
 	r->value = value;
 	return ST_OK;
 }
 
-static enum status dry_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
+static enum status dry_run_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->mmio_read(u->self, address, width_bytes, value);
 }
 
-static enum status dry_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
+static enum status dry_run_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
 {
 	(void)self, (void)address, (void)width_bytes, (void)value;
 	return ST_OK;
 }
 
-static enum status dry_map(void *self, struct mapping *m)
+static enum status dry_run_map(void *self, struct mapping *m)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->map(u->self, m);
 }
 
-static enum status dry_unmap(void *self, struct mapping *m)
+static enum status dry_run_unmap(void *self, struct mapping *m)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->unmap(u->self, m);
 }
 
 static enum status dry_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	(void)limit_tsc;
 	for (unsigned i = 0; i < n; i++)
 		jobs[i].status = jobs[i].core < u->cores ? ST_OK : ST_RANGE;
@@ -131,27 +131,27 @@ static enum status dry_run(void *self, struct job *jobs, unsigned n, uint64_t li
 	return ST_OK;
 }
 
-static void *dry_control(void *self, unsigned core)
+static void *dry_run_control(void *self, unsigned core)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->control(u->self, core);
 }
 
-static void *dry_ds(void *self, unsigned core)
+static void *dry_run_ds(void *self, unsigned core)
 {
-	const struct access *u = ((struct dry *)self)->under;
+	const struct access *u = ((struct dry_run *)self)->under;
 	return u->ops->ds ? u->ops->ds(u->self, core) : NULL;
 }
 
-static const struct access_ops dry_ops = {
-	.cpuid = dry_cpuid, .rdmsr = dry_rdmsr, .wrmsr = dry_wrmsr, .rdpmc = dry_rdpmc, .rdtsc = dry_rdtsc,
-	.pci_read32 = dry_pci_read32, .pci_write32 = dry_pci_write32, .mmio_read = dry_mmio_read, .mmio_write = dry_mmio_write,
-	.map = dry_map, .unmap = dry_unmap, .run = dry_run, .control = dry_control, .ds = dry_ds,
+static const struct access_ops dry_run_ops = {
+	.cpuid = dry_run_cpuid, .rdmsr = dry_run_rdmsr, .wrmsr = dry_run_wrmsr, .rdpmc = dry_run_rdpmc, .rdtsc = dry_run_rdtsc,
+	.pci_read32 = dry_run_pci_read32, .pci_write32 = dry_run_pci_write32, .mmio_read = dry_run_mmio_read, .mmio_write = dry_run_mmio_write,
+	.map = dry_run_map, .unmap = dry_run_unmap, .run = dry_run, .control = dry_run_control, .ds = dry_run_ds,
 };
 
-void dry_init(struct dry *d, const struct access *under, struct dry_register *registers, unsigned capacity)
+void dry_run_init(struct dry_run *d, const struct access *under, struct dry_run_register *registers, unsigned capacity)
 {
-	*d = (struct dry){ .access = *under, .under = under, .registers = registers, .capacity = capacity };
-	d->access.ops = &dry_ops;
+	*d = (struct dry_run){ .access = *under, .under = under, .registers = registers, .capacity = capacity };
+	d->access.ops = &dry_run_ops;
 	d->access.self = d;
 }

@@ -9,15 +9,15 @@
 #include "pmu/access.h"
 
 /* An MSR of a core, or with `pci` a doubleword of configuration space. */
-struct dry_register { uint32_t msr; uint16_t core; bool pci; uint64_t value; struct pci_address at; };
+struct dry_run_register { uint32_t msr; uint16_t core; bool pci; uint64_t value; struct pci_address at; };
 
-struct dry {
+struct dry_run {
 	struct access access;          /* hand this to the rooms above */
 	const struct access *under;
-	struct dry_register *registers; /* of `capacity`, given by the caller */
+	struct dry_run_register *registers; /* of `capacity`, given by the caller */
 	unsigned capacity, count;
 };
 
-void dry_init(struct dry *d, const struct access *under, struct dry_register *registers, unsigned capacity);
+void dry_run_init(struct dry_run *d, const struct access *under, struct dry_run_register *registers, unsigned capacity);
 
 #endif

@@ -1,7 +1,7 @@
 /* pmu/backend/msr_guard.c: refuses writes that the processor's description does not list; saves and restores. */
 #include "pmu/backend/msr_guard.h"
 
-static const struct writable_msr *listed(const struct guard *g, uint32_t msr)
+static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr)
 {
 	for (unsigned i = 0; i < g->processor->msr_count; i++)
 		if (msr >= g->processor->msrs[i].first && msr <= g->processor->msrs[i].last)
@@ -13,20 +13,20 @@ static const struct writable_msr *listed(const struct guard *g, uint32_t msr)
 
 /* One register of a function; more than one may lie at the same place (fields of filters). */
 static void take(struct pci_address at, uint32_t reg, uint64_t bits, bool restore, const struct uncore_device *d, const char *what,
-                 struct guard_pci *out)
+                 struct msr_guard_pci *out)
 {
 	if (at.reg == reg)
-		*out = (struct guard_pci){ .mask = out->mask | (uint32_t)bits, .restore = restore, .device = d, .what = what };
+		*out = (struct msr_guard_pci){ .mask = out->mask | (uint32_t)bits, .restore = restore, .device = d, .what = what };
 }
 
 static void take_counter(struct pci_address at, uint32_t reg, const struct uncore_box *b, const struct uncore_device *d,
-                         struct guard_pci *out)
+                         struct msr_guard_pci *out)
 {
 	take(at, reg, UINT32_MAX, true, d, "counter, low half", out);
 	take(at, reg + 4, b->width >= 64 ? UINT32_MAX : (1ull << (b->width - 32)) - 1, true, d, "counter, high half", out);
 }
 
-static void take_own(struct pci_address at, const struct uncore_box *b, const struct uncore_device *d, struct guard_pci *out)
+static void take_own(struct pci_address at, const struct uncore_box *b, const struct uncore_device *d, struct msr_guard_pci *out)
 {
 	for (unsigned c = 0; c < b->counters; c++) {
 		take(at, b->control + c * b->control_stride, b->selectable, true, d, "select of a counter", out);
@@ -42,9 +42,9 @@ static void take_own(struct pci_address at, const struct uncore_box *b, const st
 		take(at, b->box_status, b->box_status_mask, false, d, "overflow bits, cleared by writing 1", out);
 }
 
-bool guard_pci_listed(const struct processor *p, struct pci_address at, struct guard_pci *out)
+bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, struct msr_guard_pci *out)
 {
-	*out = (struct guard_pci){ 0 };
+	*out = (struct msr_guard_pci){ 0 };
 	for (unsigned n = 0; n < p->box_count; n++) {
 		const struct uncore_box *b = &p->boxes[n];
 		for (unsigned i = 0; b->space == UNCORE_PCI && i < b->instances; i++) {
@@ -64,7 +64,7 @@ bool guard_pci_listed(const struct processor *p, struct pci_address at, struct g
 	return out->device != NULL;
 }
 
-static struct guard_saved *find_saved(struct guard *g, unsigned core, uint32_t msr)
+static struct msr_guard_saved *find_saved(struct msr_guard *g, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < g->count; i++)
 		if (!g->saved[i].pci && g->saved[i].msr == msr && g->saved[i].core == core)
@@ -72,22 +72,22 @@ static struct guard_saved *find_saved(struct guard *g, unsigned core, uint32_t m
 	return NULL;
 }
 
-static enum status refuse(struct guard *g)
+static enum status refuse(struct msr_guard *g)
 {
 	g->refused++;
 	return ST_REFUSED;
 }
 
 /* The register's value from before the first write, read now if this is the first. */
-static enum status save(struct guard *g, unsigned core, uint32_t msr, struct guard_saved **out)
+static enum status save(struct msr_guard *g, unsigned core, uint32_t msr, struct msr_guard_saved **out)
 {
 	*out = find_saved(g, core, msr);
 	if (*out)
 		return ST_OK;
 	if (g->count == g->capacity)
 		return ST_FULL;
-	struct guard_saved *s = &g->saved[g->count];
-	*s = (struct guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true };
+	struct msr_guard_saved *s = &g->saved[g->count];
+	*s = (struct msr_guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true };
 	enum status status = g->under->ops->rdmsr(g->under->self, core, msr, &s->value);
 	if (status != ST_OK)
 		return status;
@@ -97,7 +97,7 @@ static enum status save(struct guard *g, unsigned core, uint32_t msr, struct gua
 }
 
 /* A stop of all boxes of a socket, which no register shows: what lets them go on is due at the end. */
-static enum status note_freeze(struct guard *g, unsigned core, uint32_t msr, uint64_t value)
+static enum status note_freeze(struct msr_guard *g, unsigned core, uint32_t msr, uint64_t value)
 {
 	for (unsigned b = 0; b < g->processor->box_count; b++) {
 		const struct uncore_box *box = &g->processor->boxes[b];
@@ -105,17 +105,17 @@ static enum status note_freeze(struct guard *g, unsigned core, uint32_t msr, uin
 			continue;
 		if (g->count == g->capacity)
 			return ST_FULL;
-		g->saved[g->count++] = (struct guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true, .thaw = true,
+		g->saved[g->count++] = (struct msr_guard_saved){ .msr = msr, .core = (uint16_t)core, .restore = true, .thaw = true,
 		                                             .value = box->global_unfreeze };
 	}
 	return ST_OK;
 }
 
-static enum status guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
-	struct guard *g = self;
+	struct msr_guard *g = self;
 	const struct writable_msr *m = listed(g, msr);
-	struct guard_saved *s;
+	struct msr_guard_saved *s;
 	if (!m || core > UINT16_MAX)
 		return refuse(g);
 	if (m->restore) {
@@ -145,7 +145,7 @@ static enum status guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t
 }
 
 /* Whether the function at that place is the one that the description means: its id, read once a function. */
-static enum status identify(struct guard *g, struct pci_address at, const struct uncore_device *device, bool *good)
+static enum status identify(struct msr_guard *g, struct pci_address at, const struct uncore_device *device, bool *good)
 {
 	uint32_t id;
 	at.function = device->function;
@@ -162,7 +162,7 @@ static enum status identify(struct guard *g, struct pci_address at, const struct
 	return s;
 }
 
-static struct guard_saved *find_saved_pci(struct guard *g, struct pci_address at)
+static struct msr_guard_saved *find_saved_pci(struct msr_guard *g, struct pci_address at)
 {
 	for (unsigned i = 0; i < g->count; i++) {
 		const struct pci_address *s = &g->saved[i].at;
@@ -173,12 +173,12 @@ static struct guard_saved *find_saved_pci(struct guard *g, struct pci_address at
 	return NULL;
 }
 
-static enum status guard_pci_write32(void *self, struct pci_address at, uint32_t value)
+static enum status msr_guard_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
-	struct guard *g = self;
-	struct guard_pci r;
+	struct msr_guard *g = self;
+	struct msr_guard_pci r;
 	bool good;
-	if (!guard_pci_listed(g->processor, at, &r))
+	if (!msr_guard_pci_listed(g->processor, at, &r))
 		return refuse(g);
 	enum status status = identify(g, at, r.device, &good);
 	if (status != ST_OK)
@@ -187,7 +187,7 @@ static enum status guard_pci_write32(void *self, struct pci_address at, uint32_t
 		return refuse(g);
 	if (!r.restore)
 		return value & ~r.mask ? refuse(g) : g->under->ops->pci_write32(g->under->self, at, value);
-	struct guard_saved *s = find_saved_pci(g, at);
+	struct msr_guard_saved *s = find_saved_pci(g, at);
 	const bool fresh = !s;
 	if (fresh) {
 		uint32_t found;
@@ -197,7 +197,7 @@ static enum status guard_pci_write32(void *self, struct pci_address at, uint32_t
 		if (status != ST_OK)
 			return status;
 		s = &g->saved[g->count];
-		*s = (struct guard_saved){ .pci = true, .at = at, .restore = true, .value = found };
+		*s = (struct msr_guard_saved){ .pci = true, .at = at, .restore = true, .value = found };
 	}
 	if ((value ^ s->value) & ~(uint64_t)r.mask)
 		return refuse(g); /* bits outside the mask stay as they were found */
@@ -206,99 +206,99 @@ static enum status guard_pci_write32(void *self, struct pci_address at, uint32_t
 	return g->under->ops->pci_write32(g->under->self, at, value);
 }
 
-static enum status guard_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
+static enum status msr_guard_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
 {
 	(void)address, (void)width_bytes, (void)value;
 	return refuse(self); /* no description lists one yet */
 }
 
-static enum status guard_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+static enum status msr_guard_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->cpuid(u->self, core, leaf, subleaf, out);
 }
 
-static enum status guard_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
+static enum status msr_guard_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->rdmsr(u->self, core, msr, value);
 }
 
-static enum status guard_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
+static enum status msr_guard_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->rdpmc(u->self, core, index, value);
 }
 
-static enum status guard_rdtsc(void *self, unsigned core, uint64_t *value)
+static enum status msr_guard_rdtsc(void *self, unsigned core, uint64_t *value)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->rdtsc(u->self, core, value);
 }
 
-static enum status guard_pci_read32(void *self, struct pci_address at, uint32_t *value)
+static enum status msr_guard_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->pci_read32(u->self, at, value);
 }
 
-static enum status guard_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
+static enum status msr_guard_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->mmio_read(u->self, address, width_bytes, value);
 }
 
-static enum status guard_map(void *self, struct mapping *m)
+static enum status msr_guard_map(void *self, struct mapping *m)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->map(u->self, m);
 }
 
-static enum status guard_unmap(void *self, struct mapping *m)
+static enum status msr_guard_unmap(void *self, struct mapping *m)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->unmap(u->self, m);
 }
 
-static enum status guard_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
+static enum status msr_guard_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->run(u->self, jobs, n, limit_tsc);
 }
 
-static void *guard_control(void *self, unsigned core)
+static void *msr_guard_control(void *self, unsigned core)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->control(u->self, core);
 }
 
-static void *guard_ds(void *self, unsigned core)
+static void *msr_guard_ds(void *self, unsigned core)
 {
-	const struct access *u = ((struct guard *)self)->under;
+	const struct access *u = ((struct msr_guard *)self)->under;
 	return u->ops->ds ? u->ops->ds(u->self, core) : NULL;
 }
 
-static const struct access_ops guard_ops = {
-	.cpuid = guard_cpuid, .rdmsr = guard_rdmsr, .wrmsr = guard_wrmsr, .rdpmc = guard_rdpmc, .rdtsc = guard_rdtsc,
-	.pci_read32 = guard_pci_read32, .pci_write32 = guard_pci_write32,
-	.mmio_read = guard_mmio_read, .mmio_write = guard_mmio_write,
-	.map = guard_map, .unmap = guard_unmap, .run = guard_run, .control = guard_control, .ds = guard_ds,
+static const struct access_ops msr_guard_ops = {
+	.cpuid = msr_guard_cpuid, .rdmsr = msr_guard_rdmsr, .wrmsr = msr_guard_wrmsr, .rdpmc = msr_guard_rdpmc, .rdtsc = msr_guard_rdtsc,
+	.pci_read32 = msr_guard_pci_read32, .pci_write32 = msr_guard_pci_write32,
+	.mmio_read = msr_guard_mmio_read, .mmio_write = msr_guard_mmio_write,
+	.map = msr_guard_map, .unmap = msr_guard_unmap, .run = msr_guard_run, .control = msr_guard_control, .ds = msr_guard_ds,
 };
 
-void guard_init(struct guard *g, const struct access *under, const struct processor *p,
-                struct guard_saved *saved, unsigned capacity)
+void msr_guard_init(struct msr_guard *g, const struct access *under, const struct processor *p,
+                struct msr_guard_saved *saved, unsigned capacity)
 {
-	*g = (struct guard){ .access = *under, .under = under, .processor = p, .saved = saved, .capacity = capacity };
-	g->access.ops = &guard_ops;
+	*g = (struct msr_guard){ .access = *under, .under = under, .processor = p, .saved = saved, .capacity = capacity };
+	g->access.ops = &msr_guard_ops;
 	g->access.self = g;
 }
 
-static enum status put_back_pci(struct guard *g, const struct guard_saved *s)
+static enum status put_back_pci(struct msr_guard *g, const struct msr_guard_saved *s)
 {
 	const struct access *u = g->under;
-	struct guard_pci r = { .mask = UINT32_MAX };
+	struct msr_guard_pci r = { .mask = UINT32_MAX };
 	uint32_t now;
-	(void)guard_pci_listed(g->processor, s->at, &r);
+	(void)msr_guard_pci_listed(g->processor, s->at, &r);
 	enum status status = u->ops->pci_write32(u->self, s->at, (uint32_t)s->value);
 	if (status == ST_OK)
 		status = u->ops->pci_read32(u->self, s->at, &now);
@@ -307,7 +307,7 @@ static enum status put_back_pci(struct guard *g, const struct guard_saved *s)
 	return status;
 }
 
-static enum status put_back(struct guard *g, const struct guard_saved *s)
+static enum status put_back(struct msr_guard *g, const struct msr_guard_saved *s)
 {
 	const struct access *u = g->under;
 	if (s->pci)
@@ -324,7 +324,7 @@ static enum status put_back(struct guard *g, const struct guard_saved *s)
 	return status;
 }
 
-enum status guard_restore(struct guard *g)
+enum status msr_guard_restore(struct msr_guard *g)
 {
 	enum status first = ST_OK;
 	unsigned kept = 0;

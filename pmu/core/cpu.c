@@ -451,11 +451,11 @@ static enum status read_basics(struct probe *p)
 }
 
 /* Firmware can hide the leaves above 3. Shows them for as long as we look; the guard puts it back. */
-static bool unlimit(struct probe *p, struct guard *g, struct guard_saved *saved, unsigned capacity)
+static bool unlimit(struct probe *p, struct msr_guard *g, struct msr_guard_saved *saved, unsigned capacity)
 {
 	uint64_t value;
 	struct cpuid_regs r;
-	guard_init(g, p->a, p->cpu->processor, saved, capacity);
+	msr_guard_init(g, p->a, p->cpu->processor, saved, capacity);
 	if (!p->intel || p->basic_max > 3 || !rdmsr(p, MSR_MISC_ENABLE, &value) || !(value & MISC_ENABLE_LIMIT))
 		return false;
 	if (g->access.ops->wrmsr(g->access.self, 0, MSR_MISC_ENABLE, value & ~MISC_ENABLE_LIMIT) != ST_OK)
@@ -468,8 +468,8 @@ static bool unlimit(struct probe *p, struct guard *g, struct guard_saved *saved,
 enum status cpu_identify(const struct access *a, struct cpu *cpu)
 {
 	struct probe p = { .a = a, .cpu = cpu };
-	struct guard g;
-	struct guard_saved saved[1];
+	struct msr_guard g;
+	struct msr_guard_saved saved[1];
 	struct cpuid_regs r;
 	uint64_t value;
 	*cpu = (struct cpu){ 0 };
@@ -494,7 +494,7 @@ enum status cpu_identify(const struct access *a, struct cpu *cpu)
 	cpu->physical_address_bits = 36;
 	if (leaf(&p, 0x80000008u, 0, &r) && bits(r.eax, 7, 0) >= 32 && bits(r.eax, 7, 0) <= 52)
 		cpu->physical_address_bits = (uint8_t)bits(r.eax, 7, 0);
-	return changed ? guard_restore(&g) : ST_OK;
+	return changed ? msr_guard_restore(&g) : ST_OK;
 }
 
 const struct cpu_cache *cpu_cache(const struct cpu *cpu, unsigned level)

@@ -58,7 +58,7 @@ static void pin_one(const struct access *a, unsigned core, struct pinned *r)
 		r->refused++;
 }
 
-void pin_clocks(const struct access *a, const struct cpu *cpu, struct pins *out)
+void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins *out)
 {
 	const struct processor *p = cpu->processor;
 	struct cpuid_regs power = { 0 }, top;

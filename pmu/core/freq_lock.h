@@ -24,6 +24,6 @@ struct pins {
 
 /* Sets what the descriptor lists on every logical processor and reads it back. A register that faults or keeps its value
  * is counted; nothing here ends a run. */
-void pin_clocks(const struct access *a, const struct cpu *cpu, struct pins *out);
+void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins *out);
 
 #endif

@@ -176,7 +176,7 @@ static void compare_row(const struct side *a, const struct side *b, struct line 
 		if (!x.n && !y.n)
 			l->why[0] = 0;
 	} else {
-		struct boots p = {x.n, x.value, x.spread, x.samples}, q = {y.n, y.value, y.spread, y.samples};
+		struct boot_variance p = {x.n, x.value, x.spread, x.samples}, q = {y.n, y.value, y.spread, y.samples};
 		difference_of(&p, &q, &l->d);
 	}
 }

@@ -35,7 +35,7 @@ static unsigned list_options(struct option *list, unsigned most)
 /* What a descriptor for it would begin with is what CPUID tells; the rest is the makers' documents. */
 static int list_identify(const struct command *c)
 {
-	static struct machine_read m;
+	static struct inventory_read m;
 	struct cpu cpu;
 	char *text, problem[512];
 	size_t bytes;
@@ -43,7 +43,7 @@ static int list_identify(const struct command *c)
 		complain(c, "--identify %s", problem);
 		return EXIT_BAD_INPUT;
 	}
-	enum status s = machine_text_read(&m, text, bytes, problem, sizeof(problem));
+	enum status s = inventory_text_read(&m, text, bytes, problem, sizeof(problem));
 	free(text);
 	if (s == ST_OK) {
 		s = cpu_identify(&m.access, &cpu);

@@ -222,8 +222,8 @@ static void write_summary(struct text *t, const void *self)
 
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
 {
-	static struct guard_saved saved[GUARD_SAVED_MAX];
-	static struct guard guard;
+	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
+	static struct msr_guard guard;
 	static struct environment environment;
 	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO)};
 	struct suite_summary summary;
@@ -239,7 +239,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;
 	}
-	if (suite_check_places(b->access, settings, problem, sizeof(problem)) != ST_OK) {
+	if (suite_check_cpuset(b->access, settings, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "--%s", problem);
 		return EXIT_BAD_INPUT;
 	}
@@ -258,7 +258,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		trace_text(&place, "# before the first row\n");
 		s = cpu_identify(machine, &cpu);
 	}
-	guard_init(&guard, machine, cpu.processor, saved, GUARD_SAVED_MAX);
+	msr_guard_init(&guard, machine, cpu.processor, saved, MSR_GUARD_SAVED_MAX);
 	environment_fill(&environment, b->native);
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
@@ -278,7 +278,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	if (place.trace)
 		trace_text(&place, "# at the end\n");
 	place.listing.restoring = true;
-	enum status restored = guard_restore(&guard);
+	enum status restored = msr_guard_restore(&guard);
 	rundir_close(&place.directory);
 	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {
 		complain(c, "--trace %s: could not be written to its end", trace_file);

@@ -14,7 +14,7 @@
 #include "runner/host/sibling_load.h"
 
 #define PATIENCE 10 /* a run takes up to 3 s where others share the core nearly all the time */
-#define APART_PART 100 /* of the value: undisturbed rounds of an L1 or L2 lie 0.1 to 1 % apart, those that shared the level 3 to 10 % */
+#define BREAKDOWN_PART 100 /* of the value: undisturbed rounds of an L1 or L2 lie 0.1 to 1 % apart, those that shared the level 3 to 10 % */
 #define AGAIN 3        /* times as many runs as were asked for: so many more, at most */
 #define WARM_UP_NS 3000000000ull /* until the host of a virtual machine has noticed that no processor of it sleeps any more */
 
@@ -98,7 +98,7 @@ static bool one_row(struct bench *b, const struct row *r)
 			printf("%-27s %s: %s\n", r->name, row_status_name(result.status), result.reason);
 			return false;
 		}
-		if (result.value_milli > 0 && result.apart_milli > result.value_milli / APART_PART) { /* somebody shared the level meanwhile */
+		if (result.value_milli > 0 && result.range_milli > result.value_milli / BREAKDOWN_PART) { /* somebody shared the level meanwhile */
 			if (again++ < AGAIN * runs)
 				i--;
 			continue;
@@ -139,7 +139,7 @@ static int steady_run(const struct command *c, int operands, char **operand)
 	static struct bench bench;
 	const struct suite_settings settings = { .suite = rows_wanted };
 	const struct suite_host host = { .get = backend_pages_get, .put = backend_pages_put };
-	struct company *company = NULL;
+	struct sibling_load *company = NULL;
 	struct backend b;
 	struct cpu cpu;
 	char problem[512];
@@ -156,14 +156,14 @@ static int steady_run(const struct command *c, int operands, char **operand)
 	}
 	bench_init(&bench, b.access, &cpu, &host, 0, 20090330);
 	bench.patience = PATIENCE;
-	if (cpu.hypervisor && company_begin(&company) != ST_OK)
+	if (cpu.hypervisor && sibling_load_begin(&company) != ST_OK)
 		printf("the other processors could not be kept awake: the host of this virtual machine may lend them to others\n");
 	if (company)
 		warm_up(&bench);
 	for (unsigned i = 0; i < rows_count; i++)
 		if (suite_selects(&settings, &rows[i]))
 			steady = one_row(&bench, &rows[i]) && steady;
-	company_end(company);
+	sibling_load_end(company);
 	backend_close(&b);
 	return steady ? EXIT_GOOD : EXIT_ROWS;
 }

@@ -61,7 +61,7 @@ static double mean_of(const double *v, unsigned n)
 }
 
 /* Sum of squares around the mean; adds what the windows give to *within. */
-static double squares(const struct boots *s, double mean, double *within)
+static double squares(const struct boot_variance *s, double mean, double *within)
 {
 	double sum = 0;
 	for (unsigned i = 0; i < s->n; i++) {
@@ -72,7 +72,7 @@ static double squares(const struct boots *s, double mean, double *within)
 	return sum;
 }
 
-void difference_of(const struct boots *a, const struct boots *b, struct difference *out)
+void difference_of(const struct boot_variance *a, const struct boot_variance *b, struct difference *out)
 {
 	unsigned boots = a->n + b->n;
 	double within = 0;

@@ -17,7 +17,7 @@ enum change {
 };
 
 /* A row's value in each boot of one side, and its median absolute deviation within each. */
-struct boots { unsigned n; const double *value, *spread; const unsigned *samples; };
+struct boot_variance { unsigned n; const double *value, *spread; const unsigned *samples; };
 
 struct difference {
 	double a, b;      /* means over the boots */
@@ -35,7 +35,7 @@ double student_p(double t, double freedom);
 double median_error(double mad, unsigned n);
 /* Means, their difference and p of one row. The variance is the pooled one between the boots of a side, and never less than
  * what the windows within the boots give. One boot a side: that alone. */
-void difference_of(const struct boots *a, const struct boots *b, struct difference *out);
+void difference_of(const struct boot_variance *a, const struct boot_variance *b, struct difference *out);
 /* Decides for a whole table (Holm's step-down over all rows that can be compared): sets `change` of those whose change is
  * CHANGE_NONE on entry. `one_boot`: what is found is only CHANGE_ONE_BOOT. */
 void differences_decide(struct difference *const *rows, unsigned n, bool one_boot);

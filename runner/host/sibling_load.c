@@ -12,7 +12,7 @@
 
 #include "runner/host/topology.h"
 
-struct company {
+struct sibling_load {
 	atomic_bool over;
 	struct topology topology;
 	unsigned count;
@@ -23,7 +23,7 @@ struct company {
  * multiplications dependent adds took 1.2 cycles), no memory, and none of PAUSE or HLT, which a hypervisor takes for idleness. */
 static void *keep_awake(void *self)
 {
-	const struct company *c = self;
+	const struct sibling_load *c = self;
 	const struct sched_param none = {.sched_priority = 0};
 	double x = 3;
 
@@ -34,7 +34,7 @@ static void *keep_awake(void *self)
 	return NULL;
 }
 
-static enum status keep_awake_on(struct company *c, int cpu)
+static enum status keep_awake_on(struct sibling_load *c, int cpu)
 {
 	pthread_attr_t attributes;
 	cpu_set_t set;
@@ -50,20 +50,20 @@ static enum status keep_awake_on(struct company *c, int cpu)
 	return good ? ST_OK : ST_FULL;
 }
 
-enum status company_begin(struct company **out)
+enum status sibling_load_begin(struct sibling_load **out)
 {
-	struct company *c = calloc(1, sizeof(*c));
+	struct sibling_load *c = calloc(1, sizeof(*c));
 	enum status st = c ? topology_read(&c->topology) : ST_FULL;
 
 	for (unsigned i = 1; st == ST_OK && i < c->topology.cores; i++)
 		st = keep_awake_on(c, c->topology.cpu[i]);
 	if (st != ST_OK)
-		company_end(c);
+		sibling_load_end(c);
 	*out = st == ST_OK ? c : NULL;
 	return st;
 }
 
-void company_end(struct company *c)
+void sibling_load_end(struct sibling_load *c)
 {
 	if (!c)
 		return;

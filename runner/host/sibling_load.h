@@ -4,12 +4,12 @@
 
 #include "pmu/base.h"
 
-struct company;
+struct sibling_load;
 
 /* Starts a loop without memory accesses on each core but the first that this process may use, at the lowest of all priorities
  * (SCHED_IDLE: whatever else wants the core has it). ST_FULL: no memory or no thread. */
-MUST_CHECK enum status company_begin(struct company **out);
+MUST_CHECK enum status sibling_load_begin(struct sibling_load **out);
 /* Ends them and gives back what it holds; NULL is nothing to do. */
-void company_end(struct company *c);
+void sibling_load_end(struct sibling_load *c);
 
 #endif

@@ -19,11 +19,11 @@ int main(int argc, char **argv)
 	static struct machine machine;
 	static struct bench bench;
 	static struct row_result result;
-	static struct guard_saved saved[GUARD_SAVED_MAX];
+	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 	static char text[TEXT_BYTES];
 	const struct suite_host host = { .get = backend_pages_get, .put = backend_pages_put };
 	const struct sim_memory memory = { NULL, backend_pages_get, backend_pages_put };
-	struct guard guard;
+	struct msr_guard guard;
 	struct cpu cpu;
 	struct sim *sim;
 	char problem[256] = "";
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", problem);
 		return 2;
 	}
-	guard_init(&guard, sim_access(sim), cpu.processor, saved, GUARD_SAVED_MAX);
+	msr_guard_init(&guard, sim_access(sim), cpu.processor, saved, MSR_GUARD_SAVED_MAX);
 	bench_init(&bench, &guard.access, &cpu, &host, 0, 20090330);
 	const struct access *a = &guard.access;
 	for (unsigned i = 0; i < rows_count; i++) {
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		fflush(stdout);
 	}
 	printf("all rows of the matrix over %u cores: %.6f s of the machine's time (limit %s)\n", a->cores, (double)all_ns / 1e9, argv[2]);
-	if (guard_restore(&guard) != ST_OK)
+	if (msr_guard_restore(&guard) != ST_OK)
 		bad++;
 	sim_close(sim);
 	return bad || (double)all_ns / 1e9 > atof(argv[2]);

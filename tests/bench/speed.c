@@ -118,11 +118,11 @@ int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : FLOOR_MACHINE;
 	const uint64_t least_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 200) * 1000000;
-	static struct guard_saved saved[GUARD_SAVED_MAX];
+	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 	static struct machine m;
 	struct meter meter = { { NULL, backend_pages_get, backend_pages_put }, 0, 0 };
 	const struct sim_memory memory = { &meter, meter_get, meter_put };
-	struct guard guard;
+	struct msr_guard guard;
 	struct cpu cpu;
 	struct plan plan;
 	struct sim *sim;
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	}
 	if (sim_open(&m, &memory, &sim) != ST_OK || cpu_identify(sim_access(sim), &cpu) != ST_OK || speed_plan(&cpu, &plan) != ST_OK)
 		return 3;
-	guard_init(&guard, sim_access(sim), cpu.processor, saved, GUARD_SAVED_MAX);
+	msr_guard_init(&guard, sim_access(sim), cpu.processor, saved, MSR_GUARD_SAVED_MAX);
 	printf("simulated %s, %u counters armed:", name, plan.count);
 	for (unsigned i = 0; i < plan.count; i++)
 		printf(" %s", plan.slots[i].event->name);
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	}
 	if (below)
 		printf("%u figures below the floor (%u thousand, %u beyond the L2)\n", below, FLOOR_CORE, FLOOR_BEYOND);
-	if (guard_restore(&guard) != ST_OK)
+	if (msr_guard_restore(&guard) != ST_OK)
 		below++;
 	sim_close(sim);
 	return below != 0;

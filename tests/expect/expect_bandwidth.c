@@ -207,7 +207,7 @@ static void fill_arrays(struct machine_text *t, const struct stream *s, uint64_t
 	f->skew_bytes = FOLLOW_APART_BYTES + (way - f->array_bytes % way) % way;
 }
 
-/* All cores of `nodes` nodes; between: in memory of another one. The cores of one socket are followed together (expect_crowd.c); sockets do not
+/* All cores of `nodes` nodes; between: in memory of another one. The cores of one socket are followed together (expect_multicore.c); sockets do not
  * keep each other waiting: one's link to the other carries what it reads one way, and what the other reads the other way. */
 static enum status crowd(struct machine_text *t, const struct stream *s, unsigned level, uint64_t nodes, unsigned turns, bool between, struct expectation *out)
 {
@@ -242,7 +242,7 @@ static enum status crowd(struct machine_text *t, const struct stream *s, unsigne
 	return ST_OK;
 }
 
-static enum status expect_crowd(struct machine_text *t, const char *row, struct expectation *out)
+static enum status expect_multicore(struct machine_text *t, const char *row, struct expectation *out)
 {
 	static const struct stream streams[] = {
 		{ "read", FOLLOW_READ, 1, 1, 0, false }, { "write", FOLLOW_WRITE, 1, 0, 1, false }, { "copy", FOLLOW_COPY, 2, 1, 1, false }, { "triad", FOLLOW_TRIAD, 3, 2, 1, false },
@@ -296,7 +296,7 @@ enum status expect_bandwidth(const char *machine, const char *format, const char
 		{ "store.nt.penalty", whole_least - (uint64_t)owned_most, whole_most - (uint64_t)owned_least },
 		{ "store.nt_partial.penalty", partial_least - whole_most, partial_most - whole_least },
 	};
-	enum status st = expect_crowd(&t, row, out);
+	enum status st = expect_multicore(&t, row, out);
 
 	for (size_t i = 0; st == ST_MISSING && i < sizeof(formulas) / sizeof(formulas[0]); i++)
 		if (!strcmp(formulas[i].row, row)) {

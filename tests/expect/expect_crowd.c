@@ -1,4 +1,4 @@
-/* tests/expect/expect_crowd.c: one core or several of a socket that run a stream, from where and how long, and what is looked at.
+/* tests/expect/expect_multicore.c: one core or several of a socket that run a stream, from where and how long, and what is looked at.
  *
  * Which port an operation takes in turn, how far ahead a prefetcher is and whose row is open may go on for good as they began, so it is done from
  * several starts. Instructions go as expect_follow.c says, always that of the core whose next one asks first. */
@@ -31,7 +31,7 @@
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-void follow_crowd_close(struct crowd *w)
+void follow_multicore_close(struct multicore *w)
 {
 	for (unsigned i = 0; i < w->f.cores; i++) {
 		if (w->core[i] && w->core[i]->lines)
@@ -42,7 +42,7 @@ void follow_crowd_close(struct crowd *w)
 }
 
 /* Where the arrays of core i begin in memory, in lines. In memory all cores' lie in large pages behind each other. */
-static uint64_t crowd_place(const struct crowd *w, unsigned arrays, unsigned i)
+static uint64_t start_offset(const struct multicore *w, unsigned arrays, unsigned i)
 {
 	const uint64_t pages = ((arrays - 1) * w->distance + w->f.array_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
@@ -51,10 +51,10 @@ static uint64_t crowd_place(const struct crowd *w, unsigned arrays, unsigned i)
 	return w->start * LINES_APART + i * (1 + (w->start % 2 ? CORE_LINES_SAME : CORE_LINES)); /* 1: other slices and channels */
 }
 
-struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_cores *f, uint64_t first, unsigned start)
+struct multicore *follow_multicore_open(struct machine_text *t, const struct follow_cores *f, uint64_t first, unsigned start)
 {
 	const unsigned arrays = follow_arrays(f->stream);
-	struct crowd *w = calloc(1, sizeof(*w));
+	struct multicore *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
@@ -65,13 +65,13 @@ struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_core
 	for (unsigned i = 0; i < f->cores; i++) {
 		const struct lines_shape shape = { .level = f->level, .arrays = arrays, .cores = f->cores, .stored = f->stream != FOLLOW_READ,
 			.nontemporal = f->nontemporal, .remote = f->remote, .cold = f->turns && !f->filled, .array_bytes = f->array_bytes, .distance = w->distance, .base = i * CORE_BYTES,
-			.first = first, .begins = crowd_place(w, arrays, i) };
+			.first = first, .begins = start_offset(w, arrays, i) };
 
 		w->core[i] = follow_core_of(t, follow_loop(t, f->stream));
 		if (w->core[i] && !t->missing)
 			w->core[i]->lines = lines_open(t, &shape, i ? w->core[i - 1]->lines : NULL, f->of_l2 && i % f->of_l2);
 		if (!w->core[i] || !w->core[i]->lines) {
-			follow_crowd_close(w);
+			follow_multicore_close(w);
 			return NULL;
 		}
 		w->core[i]->above = ~0u << start;
@@ -80,7 +80,7 @@ struct crowd *follow_crowd_open(struct machine_text *t, const struct follow_core
 }
 
 /* That whose next instruction asks first, of those that have not done so many iterations; who asks in the same cycle as another goes on. As many as there are: all have. */
-static unsigned crowd_next(const struct crowd *w, unsigned turns)
+static unsigned multicore_next(const struct multicore *w, unsigned turns)
 {
 	unsigned next = w->f.cores;
 
@@ -91,7 +91,7 @@ static unsigned crowd_next(const struct crowd *w, unsigned turns)
 }
 
 /* Before which cycle none of those asks for anything that have not done so many iterations. */
-static uint64_t crowd_behind(const struct crowd *w, unsigned turns)
+static uint64_t multicore_behind(const struct multicore *w, unsigned turns)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -102,13 +102,13 @@ static uint64_t crowd_behind(const struct crowd *w, unsigned turns)
 }
 
 /* The next instruction of core i, of an iteration at byte `at` of its arrays, of so many. Returns whether it was the iteration's last one. */
-static bool crowd_step(struct crowd *w, unsigned i, uint64_t at, unsigned turns)
+static bool multicore_step(struct multicore *w, unsigned i, uint64_t at, unsigned turns)
 {
 	struct core *c = w->core[i];
 
 	w->last = i;
 	if (!w->at[i]) {
-		lines_forget(c->lines, c->alloc, crowd_behind(w, turns));
+		lines_forget(c->lines, c->alloc, multicore_behind(w, turns));
 		front_turn(&c->front);
 	}
 	follow_step(c, &w->ops[w->at[i]], w->f.nontemporal, at, i * CORE_BYTES, w->distance, follow_vector_bytes(c->t));
@@ -141,7 +141,7 @@ static unsigned followed(struct machine_text *t, const struct follow_cores *f, u
 	const uint64_t first = start * 5 + (f->level == 4 ? round / 2 : f->level == 3 ? start * round / STARTS : near);
 	/* nor is it certain that the caches hold the lines just before */
 	const uint64_t before = f->level == 4 && start % 8 >= 4 ? f->array_bytes / 1024 : 0;
-	struct crowd *w = follow_crowd_open(t, f, 4 * first - before, start);
+	struct multicore *w = follow_multicore_open(t, f, 4 * first - before, start);
 	unsigned i;
 
 	if (!w)
@@ -149,18 +149,18 @@ static unsigned followed(struct machine_text *t, const struct follow_cores *f, u
 	memset(marks, 0, MARKS_MOST * sizeof(*marks));
 	for (i = 0; i < f->cores; i++)
 		w->asks[i] = w->core[i]->alloc = start * CYCLES_APART; /* in other cycles of a turn of slices and channels */
-	while ((i = crowd_next(w, TURNS_BEFORE + turns)) < f->cores) {
+	while ((i = multicore_next(w, TURNS_BEFORE + turns)) < f->cores) {
 		struct core *c = w->core[i];
 
 		c->late = w->done[i] < TURNS_APART ? 2 * start * (f->level > 2 ? 16 : 1) : 0;
 		/* a large store buffer holds some hundred iterations */
-		if (crowd_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes, TURNS_BEFORE + turns) && w->done[i] >= TURNS_BEFORE && w->done[i] % TURNS_MARK == 0) {
+		if (multicore_step(w, i, 256ull * (first + w->done[i]) % f->array_bytes, TURNS_BEFORE + turns) && w->done[i] >= TURNS_BEFORE && w->done[i] % TURNS_MARK == 0) {
 			uint64_t *mark = &marks[(w->done[i] - TURNS_BEFORE) / TURNS_MARK];
 
 			*mark = later(*mark, later(c->retire, c->commit));
 		}
 	}
-	follow_crowd_close(w);
+	follow_multicore_close(w);
 	return turns / TURNS_MARK;
 }
 
@@ -189,7 +189,7 @@ static void of_windows(struct machine_text *t, const struct follow_cores *f, uns
 	}
 }
 
-uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uint64_t t)
+uint64_t follow_multicore_window(struct multicore *w, uint64_t from, unsigned turns, uint64_t t)
 {
 	uint64_t end = t;
 	unsigned i;
@@ -202,9 +202,9 @@ uint64_t follow_crowd_window(struct crowd *w, uint64_t from, unsigned turns, uin
 		if (w->f.turns && !w->f.filled)
 			lines_flush(w->core[i]->lines);
 	}
-	while ((i = crowd_next(w, turns)) < w->f.cores) {
+	while ((i = multicore_next(w, turns)) < w->f.cores) {
 		w->core[i]->late = !w->f.turns && w->done[i] < TURNS_TOGETHER / 4 ? w->start / 2 * 16 : 0;
-		if (crowd_step(w, i, (w->place[i] + 256 * (from + w->done[i])) % w->f.array_bytes, turns) && w->done[i] == turns)
+		if (multicore_step(w, i, (w->place[i] + 256 * (from + w->done[i])) % w->f.array_bytes, turns) && w->done[i] == turns)
 			end = later(end, later(later(w->core[i]->retire, w->core[i]->commit), lines_past_done(w->core[i]->lines)));
 	}
 	return end + BETWEEN_CYCLES;
@@ -215,14 +215,14 @@ static uint64_t once_together(struct machine_text *t, const struct follow_cores 
 {
 	const unsigned n = TURNS_TOGETHER;
 	const uint64_t first = start * 5;
-	struct crowd *w = follow_crowd_open(t, f, 4 * first, start);
+	struct multicore *w = follow_multicore_open(t, f, 4 * first, start);
 
 	if (!w)
 		return 0;
-	const uint64_t before = follow_crowd_window(w, first, n / 2, BETWEEN_CYCLES), middle = follow_crowd_window(w, first + n / 2, n, before);
-	const uint64_t end = follow_crowd_window(w, first + n / 2 + n, 2 * n, middle);
+	const uint64_t before = follow_multicore_window(w, first, n / 2, BETWEEN_CYCLES), middle = follow_multicore_window(w, first + n / 2, n, before);
+	const uint64_t end = follow_multicore_window(w, first + n / 2 + n, 2 * n, middle);
 
-	follow_crowd_close(w);
+	follow_multicore_close(w);
 	return 1000 * ((end - middle) - (middle - before)) / n;
 }
 

@@ -3,7 +3,7 @@
  * Where a window, a reservation station, buffers and ports all hold a loop up, none of them alone says what it takes. So some
  * hundred iterations go through the rules at the head of pmu/sim/core/core.c and core_memory.c: allocation, dispatch in program
  * order, retirement, stores written one a cycle. Lines are asked for as expect_lines.c says; how many times, from where and on how many
- * cores, as expect_crowd.c says; loops of pairs, as expect_turn.c. Not seen here: what none of them has, as wrong guesses, divides, stores whose bytes are loaded, and misses of the TLB. */
+ * cores, as expect_multicore.c says; loops of pairs, as expect_turn.c. Not seen here: what none of them has, as wrong guesses, divides, stores whose bytes are loaded, and misses of the TLB. */
 #include "tests/expect/expect_follow.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@
 #define SLICES 64
 #define CHANNELS 16
 #define BANKS_MOST 256
-#define APART_CYCLES 1000000 /* from window to window: nothing is under way any more */
+#define BREAKDOWN_CYCLES 1000000 /* from window to window: nothing is under way any more */
 
 struct ring {
 	struct machine_text *t;
@@ -175,7 +175,7 @@ static uint64_t comes(struct ring *r, uint64_t line, uint64_t t)
 /* A window of so many turns of x loads: until the last line has come. */
 static uint64_t ring_window(struct ring *r, uint64_t x, uint64_t turns)
 {
-	const uint64_t begin = r->now += APART_CYCLES;
+	const uint64_t begin = r->now += BREAKDOWN_CYCLES;
 	uint64_t known = begin, sent = begin, sent_now = 0, last = begin, load = 0;
 
 	for (uint64_t i = 0; i < r->places; i++)

@@ -20,14 +20,14 @@
 #define PARTS 16u            /* of what is for windows where caches are full: none gets a pair twice, which has room in one of them */
 #define PAGE_BYTES 4096u
 
-static uint64_t at_random(struct crowd *w, uint64_t below)
+static uint64_t at_random(struct multicore *w, uint64_t below)
 {
 	w->random = w->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
 	return (w->random >> 33) % below;
 }
 
 /* Each core's window begins with any line of its arrays that leaves room for the longer one. */
-static void cold_places(struct crowd *w)
+static void cold_places(struct multicore *w)
 {
 	const uint64_t lines = (w->f.array_bytes - 256ull * TIMES * w->f.turns) / 64;
 
@@ -38,23 +38,23 @@ static void cold_places(struct crowd *w)
 /* Windows of n and 4n iterations from the same places, each until the last core has ended; memory's rows are as windows elsewhere left them. */
 static bool cold_start(struct machine_text *t, const struct follow_cores *f, unsigned start, uint64_t *shorter, uint64_t *longer)
 {
-	struct crowd *w = follow_crowd_open(t, f, 0, start);
+	struct multicore *w = follow_multicore_open(t, f, 0, start);
 
 	if (!w)
 		return false;
 	w->random = start + 1;
 	cold_places(w);
-	const uint64_t begin = follow_crowd_window(w, 0, f->turns, BETWEEN_CYCLES);
+	const uint64_t begin = follow_multicore_window(w, 0, f->turns, BETWEEN_CYCLES);
 
 	cold_places(w);
-	*shorter = follow_crowd_window(w, 0, f->turns, begin) - begin;
-	*longer = follow_crowd_window(w, 0, TIMES * f->turns, begin + *shorter) - begin - *shorter;
-	follow_crowd_close(w);
+	*shorter = follow_multicore_window(w, 0, f->turns, begin) - begin;
+	*longer = follow_multicore_window(w, 0, TIMES * f->turns, begin + *shorter) - begin - *shorter;
+	follow_multicore_close(w);
 	return true;
 }
 
 /* A pair of the rows' windows behind each other, in the part whose turn it is and from any page that leaves room. */
-static void filled_pair(struct crowd *w, unsigned pair, uint64_t *shorter, uint64_t *longer)
+static void filled_pair(struct multicore *w, unsigned pair, uint64_t *shorter, uint64_t *longer)
 {
 	const uint64_t part = w->f.places_bytes / PARTS, pages = (part - 256ull * (LEAD_TURNS + (1 + TIMES) * w->f.turns)) / PAGE_BYTES;
 	uint64_t middle;
@@ -74,22 +74,22 @@ static void filled_pair(struct crowd *w, unsigned pair, uint64_t *shorter, uint6
 	w->random = pair + w->start * PARTS + 2;
 	for (unsigned i = 0; i < w->f.cores; i++)
 		w->place[i] += at_random(w, pages) * PAGE_BYTES;
-	w->time = follow_crowd_window(w, 0, LEAD_TURNS, w->time);
-	middle = follow_crowd_window(w, LEAD_TURNS, w->f.turns, w->time);
+	w->time = follow_multicore_window(w, 0, LEAD_TURNS, w->time);
+	middle = follow_multicore_window(w, LEAD_TURNS, w->f.turns, w->time);
 	*shorter = middle - w->time;
-	w->time = follow_crowd_window(w, LEAD_TURNS + w->f.turns, TIMES * w->f.turns, middle);
+	w->time = follow_multicore_window(w, LEAD_TURNS + w->f.turns, TIMES * w->f.turns, middle);
 	*longer = w->time - middle;
 }
 
 /* One after the other on the same cores, until all parts have had one; then on others. *w: the cores, NULL at first. */
-static bool filled_start(struct machine_text *t, const struct follow_cores *f, unsigned n, struct crowd **w, uint64_t *shorter, uint64_t *longer)
+static bool filled_start(struct machine_text *t, const struct follow_cores *f, unsigned n, struct multicore **w, uint64_t *shorter, uint64_t *longer)
 {
 	const unsigned pair = 1 + n % (PARTS - 1);
 
 	if (pair == 1) {
 		if (*w)
-			follow_crowd_close(*w);
-		*w = follow_crowd_open(t, f, (f->array_bytes - f->places_bytes) / 64, n / (PARTS - 1));
+			follow_multicore_close(*w);
+		*w = follow_multicore_open(t, f, (f->array_bytes - f->places_bytes) / 64, n / (PARTS - 1));
 		if (!*w)
 			return false;
 		(*w)->time = BETWEEN_CYCLES;
@@ -144,7 +144,7 @@ bool places_milli(struct machine_text *t, const struct follow_cores *f, uint64_t
 	const uint64_t turns = (TIMES - 1) * f->turns;
 	/* each of the row's windows is one of every socket, of which the slowest counts: what one in ten does, these must meet, too */
 	const unsigned few = PLACES_LEAST * f->sockets < PLACES_MOST ? PLACES_LEAST * f->sockets : PLACES_MOST;
-	struct crowd *w = NULL;
+	struct multicore *w = NULL;
 	unsigned n = 0;
 
 	for (bool sure = false; n < PLACES_MOST && !sure;) {
@@ -165,7 +165,7 @@ bool places_milli(struct machine_text *t, const struct follow_cores *f, uint64_t
 		sure = n >= few && squares / n / n <= mean * mean / PLACES_SURE / PLACES_SURE;
 	}
 	if (w)
-		follow_crowd_close(w);
+		follow_multicore_close(w);
 	const uint64_t deviation = last_deviation(shorter, longer, n, f->sockets, turns), much = mean / ROW_SURE, row_most = f->filled ? ROW_MOST_FILLED : ROW_MOST_COLD;
 	const uint64_t at_least = deviation * 1000 / follow_root(row_most * 1000000), at_most = deviation * 1000 / follow_root(ROW_LEAST * 1000000);
 	const uint64_t error = ROW_ERRORS * (at_least > much ? at_least : at_most < much ? at_most : much);

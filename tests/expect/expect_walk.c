@@ -227,8 +227,8 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 /* --- walks at a time ----------------------------------------------------------------------------- */
 
 #define LOADS 8u                 /* a turn */
-#define NODE_BYTES (LOADS * APART_BYTES)
-#define APART_BYTES (4096u + 64u) /* from one load to the next: on by a page and a line */
+#define NODE_BYTES (LOADS * BREAKDOWN_BYTES)
+#define BREAKDOWN_BYTES (4096u + 64u) /* from one load to the next: on by a page and a line */
 #define SAMPLES 4u               /* the first one warms up */
 #define VISITS 3u
 #define QUIET_CYCLES 100000u     /* between windows */
@@ -274,7 +274,7 @@ static unsigned walkers_loop(struct machine_text *t, struct op *ops)
 	ops[n++] = (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = INT, .reads = { POINTER, NO_REG }, .writes = POINTER + 1, .free = free_copies };
 	for (unsigned i = 0; i < LOADS; i++)
 		ops[n++] = (struct op){ .kind = 'l', .length = i ? 7 : 3, .slots = 1, .what = KINDS, .reads = { NO_REG, NO_REG }, .writes = i ? VECTOR : POINTER,
-			.array = i ? 1 : 0, .offset = i * APART_BYTES };
+			.array = i ? 1 : 0, .offset = i * BREAKDOWN_BYTES };
 	ops[n++] = (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = INT, .reads = { POINTER, NO_REG }, .writes = VECTOR + 1, .free = free_copies };
 	ops[n++] = (struct op){ .kind = 'a', .length = 3, .slots = 1, .what = BRANCH, .reads = { CONSTANT, NO_REG }, .writes = NO_REG };
 	ops[n++] = (struct op){ .kind = 'd', .length = 3, .slots = 1, .what = fuses ? BRANCH : INT, .reads = { COUNTER, NO_REG }, .writes = COUNTER };

@@ -32,7 +32,7 @@ static int64_t mean_of(const struct slopes *s, int64_t *error)
 
 /* One window of the stream, which goes on where the last one ended. The wrapper loads its arguments just before, so what the first addresses need comes as
  * late as that, or is there where its call is predicted wrongly; which of them is had first is a matter of ports. */
-static uint64_t window(struct crowd *w, uint64_t *from, unsigned turns, unsigned start)
+static uint64_t window(struct multicore *w, uint64_t *from, unsigned turns, unsigned start)
 {
 	struct core *c = w->core[0];
 	const uint64_t ready = w->time + (start % 2 ? 0 : c->l1_cycles);
@@ -40,7 +40,7 @@ static uint64_t window(struct crowd *w, uint64_t *from, unsigned turns, unsigned
 	c->ready[AT] = ready;
 	for (unsigned i = 0; i < follow_arrays(w->f.stream); i++)
 		c->ready[BASE + i] = ready + (start / 2 % 2 ? i : 0);
-	const uint64_t end = follow_crowd_window(w, *from, turns, w->time), took = end - w->time;
+	const uint64_t end = follow_multicore_window(w, *from, turns, w->time), took = end - w->time;
 
 	*from += turns;
 	w->time = lines_wrapper(c->lines, start, end) + BETWEEN_CYCLES;
@@ -48,7 +48,7 @@ static uint64_t window(struct crowd *w, uint64_t *from, unsigned turns, unsigned
 }
 
 /* So many pairs of windows, and one before that does not count. */
-static void pairs_of(struct crowd *w, uint64_t *from, unsigned shorter, unsigned more, unsigned start, unsigned pairs, struct slopes *s)
+static void pairs_of(struct multicore *w, uint64_t *from, unsigned shorter, unsigned more, unsigned start, unsigned pairs, struct slopes *s)
 {
 	s->n = 0;
 	for (unsigned pair = 0; pair <= pairs; pair++) {
@@ -68,7 +68,7 @@ static void pairs_of(struct crowd *w, uint64_t *from, unsigned shorter, unsigned
 static bool from_start(struct machine_text *t, const struct follow_cores *f, unsigned start, int64_t *least, int64_t *most)
 {
 	const uint64_t moved = 256 * follow_arrays(f->stream), l1_bytes = machine_field(t, "l1d", "bytes");
-	struct crowd *w = follow_crowd_open(t, f, 0, 0);
+	struct multicore *w = follow_multicore_open(t, f, 0, 0);
 	unsigned shorter = WINDOW_TURNS, longer = 0;
 	uint64_t from = 0;
 	struct slopes s;
@@ -92,7 +92,7 @@ static bool from_start(struct machine_text *t, const struct follow_cores *f, uns
 		*least = s.milli[i] < *least ? s.milli[i] : *least;
 		*most = s.milli[i] > *most ? s.milli[i] : *most;
 	}
-	follow_crowd_close(w);
+	follow_multicore_close(w);
 	return true;
 }
 

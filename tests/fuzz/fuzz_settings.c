@@ -77,7 +77,7 @@ static void use(const struct config *c, const char *expect)
 		one_line(problem);
 	if (suite_check_processor(&cpu, &s, problem, sizeof(problem)) != ST_OK)
 		one_line(problem);
-	if (suite_check_places(&a, &s, problem, sizeof(problem)) != ST_OK)
+	if (suite_check_cpuset(&a, &s, problem, sizeof(problem)) != ST_OK)
 		one_line(problem);
 }
 

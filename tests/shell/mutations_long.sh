@@ -12,13 +12,14 @@ trap 'rm -rf "$copy"' EXIT
 cp -a ./* "$copy/" || exit 2
 rm -rf "$copy/$out/log"
 n=0 survived=0
-programs=$(for t in $tests; do echo "$out/tests/unit/$t"; done)
+program() { local source; source=$(ls tests/unit/*/"$1".c) && echo "$out/${source%.c}"; }
+programs=$(for t in $tests; do program "$t"; done)
 
 build() { (cd "$copy" && make -j2 OUT="$out" "$@" >"$copy/build.log" 2>&1); }
 # The copy as it is must be whole, or every mutation would seem to be found.
 if ! build $programs; then echo "Bail out! the copy does not build"; tail -20 "$copy/build.log" >&2; exit 1; fi
 for t in $tests; do
-	(cd "$copy" && OUT="$out" timeout 300 "$out/tests/unit/$t" >"$copy/test.log" 2>&1) && continue
+	(cd "$copy" && OUT="$out" timeout 300 "$(program "$t")" >"$copy/test.log" 2>&1) && continue
 	echo "Bail out! $t fails without a mutation"
 	exit 1
 done
@@ -37,8 +38,8 @@ for file in tests/mutations/*.sed; do
 		cat "$copy/build.log" >&2
 	else
 		for t in $tests; do
-			build "$out/tests/unit/$t" || break
-			if ! (cd "$copy" && OUT="$out" timeout 300 "$out/tests/unit/$t" >"$copy/test.log" 2>&1); then found=$t; break; fi
+			build "$(program "$t")" || break
+			if ! (cd "$copy" && OUT="$out" timeout 300 "$(program "$t")" >"$copy/test.log" 2>&1); then found=$t; break; fi
 		done
 	fi
 	if [ -n "$found" ]; then

@@ -209,7 +209,7 @@ static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
 		struct row row = rows[i];
 		struct row_result r;
 
-		if (!row.curve || !row.proofs || row.place == PLACE_STLB)
+		if (!row.curve || !row.proofs || row.target == TARGET_STLB)
 			continue;
 		row.prepare = row.prepare == PREPARE_FLUSH ? PREPARE_WARM : PREPARE_FLUSH;
 		bench_row(&c.bench, &row, &r);

@@ -1,4 +1,4 @@
-/* bench/workloads/known_program.c on the simulated machine, against what k_study is known to do. */
+/* bench/workloads/known_program.c on the simulated machine, against what k_known_program is known to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,14 +17,14 @@
 static struct sampling_rig rig;
 static struct memory_host host;
 static struct bench bench;
-static struct study_result study;
+static struct known_program_result study;
 
-static void run_study(void (*change)(struct machine *m))
+static void run_known_program(void (*change)(struct machine *m))
 {
 	sampling_open(&rig, change, 0);
 	memory_host_init(&host);
 	bench_init(&bench, rig.a, &rig.cpu, &host.host, 0, 5);
-	study_run(&bench, &study);
+	known_program_run(&bench, &study);
 }
 
 static void end(void)
@@ -34,10 +34,10 @@ static void end(void)
 	sampling_close(&rig);
 }
 
-static const uint8_t *study_code(void)
+static const uint8_t *known_program_code(void)
 {
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, "k_study"))
+		if (!strcmp(k->name, "k_known_program"))
 			return kernel_code + k->offset;
 	return NULL;
 }
@@ -50,23 +50,23 @@ static void test_study_of_a_known_program(void **state)
 	memory_host_init(&host);
 	bench_init(&bench, rig.a, &rig.cpu, &host.host, 0, 5);
 	sim_totals(rig.sim, &before);
-	study_run(&bench, &study);
+	known_program_run(&bench, &study);
 	sim_totals(rig.sim, &after);
 	char text[2048];
 	struct text t;
 	text_init(&t, text, sizeof(text));
-	study_lines(&t, &study);
+	known_program_lines(&t, &study);
 	fputs(text, stderr);
-	for (unsigned p = 0; p < STUDY_PARTS; p++)
-		if (p != STUDY_THREADS && study.parts[p].status != ST_OK)
-			fail_msg("%s: %s", study_part_name(p), study.parts[p].reason);
-	assert_int_equal(study.parts[STUDY_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
-	assert_string_equal(study.parts[STUDY_THREADS].reason, "one thread a core");
+	for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++)
+		if (p != KNOWN_PROGRAM_THREADS && study.parts[p].status != ST_OK)
+			fail_msg("%s: %s", known_program_part_name(p), study.parts[p].reason);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
+	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 
 	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: means are 2.5, by turns 3, by what the shadow hides more */
 	assert_int_equal(study.loop_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		const struct study_values *v = &study.loops[i].trips;
+		const struct known_program_values *v = &study.loops[i].trips;
 		assert_true(v->count > 30);
 		assert_in_range(v->mean_milli, 2000, 3900);
 		assert_true(v->least >= 1 && v->most == 4);
@@ -81,7 +81,7 @@ static void test_study_of_a_known_program(void **state)
 	assert_in_range(study.turns, 50, 128);
 	unsigned loops = 0, routine = 0, ret = 0;
 	for (unsigned i = 0; i < study.block_count; i++) {
-		const uint8_t *at = study_code() + study.blocks[i].start;
+		const uint8_t *at = known_program_code() + study.blocks[i].start;
 		if (at[0] == 0x49 && at[1] == 0x83 && at[2] == 0xC2) /* add r10, 1 */
 			loops += study.blocks[i].executions;
 		if (at[0] == 0x48 && at[1] == 0x01 && at[2] == 0xC8) { /* add rax, rcx */
@@ -94,8 +94,8 @@ static void test_study_of_a_known_program(void **state)
 	assert_int_equal(routine, study.turns);
 	unsigned even = 0, back = 0;
 	for (unsigned i = 0; i < study.branch_count; i++) {
-		const struct study_branch *b = &study.branches[i];
-		uint8_t op = study_code()[b->at];
+		const struct known_program_branch *b = &study.branches[i];
+		uint8_t op = known_program_code()[b->at];
 		if (op == 0x74) { /* jz .even */
 			assert_int_equal(b->taken + b->passed, study.turns);
 			assert_in_range(b->taken, study.turns / 4, study.turns * 3 / 4);
@@ -137,17 +137,17 @@ static void hits_overcounted(struct machine *m)
 static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
 {
 	(void)state;
-	run_study(no_pebs);
-	assert_int_equal(study.parts[STUDY_TRIPS].status, ST_UNSUPPORTED);
-	assert_string_equal(study.parts[STUDY_TRIPS].reason, "no precise event based sampling (PEBS)");
-	assert_int_equal(study.parts[STUDY_CYCLES].status, ST_UNSUPPORTED);
-	assert_int_equal(study.parts[STUDY_BLOCKS_PART].status, ST_OK);
-	assert_int_equal(study.parts[STUDY_LOADS].status, ST_OK);
+	run_known_program(no_pebs);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_TRIPS].status, ST_UNSUPPORTED);
+	assert_string_equal(study.parts[KNOWN_PROGRAM_TRIPS].reason, "no precise event based sampling (PEBS)");
+	assert_int_equal(study.parts[KNOWN_PROGRAM_CYCLES].status, ST_UNSUPPORTED);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_OK);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_LOADS].status, ST_OK);
 	end();
-	run_study(no_lbr);
-	assert_int_equal(study.parts[STUDY_TRIPS].status, ST_OK);
-	assert_int_equal(study.parts[STUDY_BLOCKS_PART].status, ST_UNSUPPORTED);
-	assert_int_equal(study.parts[STUDY_CALLS].status, ST_UNSUPPORTED);
+	run_known_program(no_lbr);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_TRIPS].status, ST_OK);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_UNSUPPORTED);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_CALLS].status, ST_UNSUPPORTED);
 	end();
 }
 
@@ -170,7 +170,7 @@ static void test_study_operands(void **state)
 	const uint64_t gpr[16] = { 0x1111, 0x1000, 0x2000, 0x3000, 0x4400, 0x5000, 0x6000, 0x8000, 0, 0, 0, 0, 0xC000 };
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		struct operand o;
-		assert_int_equal(operand_before(cases[i].code, cases[i].n, cases[i].n, gpr, &o), cases[i].status);
+		assert_int_equal(pebs_address_before(cases[i].code, cases[i].n, cases[i].n, gpr, &o), cases[i].status);
 		if (cases[i].status != ST_OK)
 			continue;
 		assert_int_equal(o.address, cases[i].address);
@@ -183,8 +183,8 @@ static void test_study_operands(void **state)
 static void test_study_loads_that_do_not_add_up_are_told(void **state)
 {
 	(void)state;
-	run_study(hits_overcounted);
-	assert_int_equal(study.parts[STUDY_LOADS].status, ST_BROKEN);
+	run_known_program(hits_overcounted);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_LOADS].status, ST_BROKEN);
 	assert_true(study.sources > study.loads);
 	end();
 }

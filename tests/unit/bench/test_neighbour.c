@@ -23,11 +23,11 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 	case ORDER_PAGES:
 	case ORDER_PAGE_GROUPS:
 		r->order = ORDER_LINES;
-		r->place = PLACE_L2;
+		r->target = TARGET_L2;
 		r->page_bytes = PAGE_2M;
 		return true;
 	case ORDER_CURVE:
-		if (r->place == PLACE_STLB)
+		if (r->target == TARGET_STLB)
 			r->page_bytes = PAGE_2M; /* few pages, which the TLB holds */
 		else
 			r->prepare = r->prepare == PREPARE_FLUSH ? PREPARE_WARM : PREPARE_FLUSH;
@@ -43,7 +43,7 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 		r->node = 1;
 		return true;
 	case ORDER_LINE:
-		r->place = PLACE_L1;
+		r->target = TARGET_L1;
 		return true;
 	case ORDER_MATRIX:
 		r->prepare = r->prepare == PREPARE_EXCLUSIVE ? PREPARE_MODIFIED : PREPARE_EXCLUSIVE;
@@ -69,17 +69,17 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 	if (str_glob("k_write_nt_*", r->kernels[0])) { /* goes past every level: the kernel that does not */
 		kernels[0] = "k_write_sse2";
 		r->kernels = kernels;
-	} else if (r->place == PLACE_OTHER_CORE || r->place == PLACE_OTHER_SOCKET) {
+	} else if (r->target == TARGET_OTHER_CORE || r->target == TARGET_OTHER_SOCKET) {
 		r->prepare = r->prepare == PREPARE_EXCLUSIVE ? PREPARE_MODIFIED : PREPARE_EXCLUSIVE;
 	} else if (r->node) {
 		r->node = 0;
-	} else if (r->place == PLACE_DRAM) {
-		r->place = PLACE_L3;
-		r->order = r->order == ORDER_STREAMS || r->order == ORDER_CROWD ? r->order : ORDER_LINES;
-		r->baseline = r->baseline == BASELINE_ROWS ? BASELINE_L1 : r->baseline;
+	} else if (r->target == TARGET_DRAM) {
+		r->target = TARGET_L3;
+		r->order = r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE ? r->order : ORDER_LINES;
+		r->baseline = r->baseline == BASELINE_OPEN_PAGES ? BASELINE_L1 : r->baseline;
 		r->prepare = PREPARE_WARM;
 	} else {
-		r->place = r->place == PLACE_L1 ? PLACE_L2 : r->place == PLACE_L2 ? PLACE_L1 : PLACE_L2;
+		r->target = r->target == TARGET_L1 ? TARGET_L2 : r->target == TARGET_L2 ? TARGET_L1 : TARGET_L2;
 	}
 	return true;
 }
@@ -119,8 +119,8 @@ static void astray_rows(unsigned from, unsigned to, unsigned least)
 }
 
 static void test_neighbour_levels_of_one_core_are_unproven(void **state) { (void)state; astray_rows(ORDER_LINES, ORDER_PAIR, 25); }
-static void test_neighbour_states_of_other_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_ROWS, ORDER_MATRIX, 4); }
-static void test_neighbour_levels_of_all_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_CROWD, ORDER_LINE, 26); }
+static void test_neighbour_states_of_other_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_OPEN_PAGES, ORDER_MATRIX, 4); }
+static void test_neighbour_levels_of_all_cores_are_unproven(void **state) { (void)state; astray_rows(ORDER_MULTICORE, ORDER_LINE, 26); }
 static void test_neighbour_curves_and_tables_are_unproven(void **state) { (void)state; astray_rows(ORDER_CURVE, ORDER_GATHER, 8); }
 
 int main(void)

@@ -83,7 +83,7 @@ static void test_netburst_accounting_is_what_its_events_carry(void **state)
 			assert_true(a.value[Q_QUEUED_UOPS] - a.value[Q_RETIRED_UOPS] > a.value[Q_RETIRED_UOPS] / 5);
 		}
 	}
-	assert_int_equal(guard_restore(&rig.run.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&rig.run.guard), ST_OK);
 	for (unsigned i = 0; i < REGISTERS; i++) /* as after a reset */
 		if (under->ops->rdmsr(under->self, 0, 0x360 + i, &now) == ST_OK && now)
 			fail_msg("0x%X: 0x%llx", 0x360 + i, (unsigned long long)now);

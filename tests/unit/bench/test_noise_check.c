@@ -45,7 +45,7 @@ static void run(uint64_t status_then, unsigned every_then, uint64_t modulation_t
 	ops.rdmsr = rdmsr;
 	between = *under;
 	between.ops = &ops;
-	guard_init(&r.guard, &between, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+	msr_guard_init(&r.guard, &between, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
 	loop_suite(&r, "load.l2.latency");
 }
 
@@ -168,7 +168,7 @@ static void test_disturbance_registers_are_as_they_were_under_each_switch(void *
 		loop_open(&r, text);
 		unsigned n = registers(before, COUNT_OF(before));
 		loop_suite(&r, "load.l1.latency,load.l2.latency,load.dram_local.latency");
-		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 		assert_int_equal(registers(after, COUNT_OF(after)), n);
 		assert_true(n > 50);
 		for (unsigned k = 0; k < n; k++)

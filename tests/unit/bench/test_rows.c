@@ -28,7 +28,7 @@ static void test_rows_are_complete(void **state)
 			assert_int_equal(r->window % r->pair->events, 0);
 			assert_true(!r->pair->base || kernel_find(r->pair->base));
 			assert_true(!r->pair->counted || r->proofs);
-		} else if (r->order != ORDER_STREAMS && r->order != ORDER_CROWD && r->order != ORDER_NODES && r->order != ORDER_CURVE && r->order != ORDER_GATHER && r->kind != KIND_SAMPLED)
+		} else if (r->order != ORDER_STREAMS && r->order != ORDER_MULTICORE && r->order != ORDER_NODES && r->order != ORDER_CURVE && r->order != ORDER_GATHER && r->kind != KIND_SAMPLED)
 			assert_int_equal(r->window % kernel_find(r->kernels[0])->loads, 0);
 		assert_int_equal(r->kind == KIND_PENALTY, r->baseline != BASELINE_NONE);
 		assert_int_equal(r->order == ORDER_CURVE, r->curve != NULL);

@@ -144,7 +144,7 @@ static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state
 /* A machine whose loads a backend maps to other addresses than it records: told by each record. */
 static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
-	struct guard *g = self;
+	struct msr_guard *g = self;
 	enum status s = g->under->ops->run(g->under->self, jobs, n, limit);
 	uint8_t *ds = g->under->ops->ds(g->under->self, 0);
 	uint64_t base, index;

@@ -11,7 +11,7 @@
 #include "tests/expect/expect_threads.h"
 #include "tests/unit/support/closed_loop.h"
 
-static struct study_result study;
+static struct known_program_result study;
 
 static void run(const char *text)
 {
@@ -19,17 +19,17 @@ static void run(const char *text)
 	static struct bench bench;
 	loop_open(&r, text);
 	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, 1);
-	study_run(&bench, &study);
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	known_program_run(&bench, &study);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	loop_close(&r);
 }
 
 static void is_as_expected(const char *text, const char *what)
 {
 	char *format = loop_format();
-	for (unsigned i = 0; i < STUDY_CONTESTS; i++) {
-		const struct study_contest *c = &study.contests[i];
-		const int64_t both = study_together_micro(c);
+	for (unsigned i = 0; i < KNOWN_PROGRAM_CONTESTS; i++) {
+		const struct known_program_contest *c = &study.contests[i];
+		const int64_t both = known_program_together_micro(c);
 		struct expectation alone, together;
 		assert_int_equal(expect_threads(text, format, c->name, false, &alone), ST_OK);
 		assert_int_equal(expect_threads(text, format, c->name, true, &together), ST_OK);
@@ -42,7 +42,7 @@ static void is_as_expected(const char *text, const char *what)
 		/* in the windows of each: both threads are at work, and none has much more of it than half */
 		assert_int_equal(c->alone.other_micro, 0);
 		for (unsigned k = 0; k < 2; k++) {
-			const struct study_pace *p = &c->together[k];
+			const struct known_program_pace *p = &c->together[k];
 			assert_true(p->other_known);
 			assert_in_range((p->uops_micro + p->other_micro) * 100, both * 97, both * 103);
 			assert_in_range(p->uops_micro * 100 / (p->uops_micro + p->other_micro), 40, 60);
@@ -65,8 +65,8 @@ static void test_study_threads_share_what_the_machine_has_once(void **state)
 		char *text = i ? loop_changed(two, moved[i].section, moved[i].key, moved[i].value) : strdup(two);
 		snprintf(what, sizeof(what), "%s.%s = %s", moved[i].section, moved[i].key, moved[i].value);
 		run(text);
-		if (study.parts[STUDY_THREADS].status != ST_OK)
-			fail_msg("%s", study.parts[STUDY_THREADS].reason);
+		if (study.parts[KNOWN_PROGRAM_THREADS].status != ST_OK)
+			fail_msg("%s", study.parts[KNOWN_PROGRAM_THREADS].reason);
 		is_as_expected(text, what);
 		free(text);
 		free(two);
@@ -77,8 +77,8 @@ static void test_study_threads_needs_two(void **state)
 {
 	(void)state;
 	run(loop_built_in("pentium4"));
-	assert_int_equal(study.parts[STUDY_THREADS].status, ST_UNSUPPORTED);
-	assert_string_equal(study.parts[STUDY_THREADS].reason, "one thread a core");
+	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED);
+	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 }
 
 /* Where each thread has counters of its own there are no events of the other. */
@@ -90,11 +90,11 @@ static void test_study_threads_of_other_processors(void **state)
 		char *text = loop_changed(loop_built_in(names[i]), "topology", "threads", "2");
 		run(text);
 		free(text);
-		if (study.parts[STUDY_THREADS].status != ST_OK)
-			fail_msg("%s: %s", names[i], study.parts[STUDY_THREADS].reason);
-		for (unsigned k = 0; k < STUDY_CONTESTS; k++) {
-			const struct study_contest *c = &study.contests[k];
-			const int64_t both = study_together_micro(c);
+		if (study.parts[KNOWN_PROGRAM_THREADS].status != ST_OK)
+			fail_msg("%s: %s", names[i], study.parts[KNOWN_PROGRAM_THREADS].reason);
+		for (unsigned k = 0; k < KNOWN_PROGRAM_CONTESTS; k++) {
+			const struct known_program_contest *c = &study.contests[k];
+			const int64_t both = known_program_together_micro(c);
 			print_message("%s, %s: %lld alone, %lld + %lld together; misses %lld, %lld %lld\n", names[i], c->name, (long long)c->alone.uops_micro,
 			              (long long)c->together[0].uops_micro, (long long)c->together[1].uops_micro, (long long)c->alone.misses_milli,
 			              (long long)c->together[0].misses_milli, (long long)c->together[1].misses_milli);

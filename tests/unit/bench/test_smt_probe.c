@@ -31,7 +31,7 @@ static void test_witness_keeps_a_core_of_ones_own(void **state)
 	int64_t least = 0;
 	for (unsigned i = 0; i < ROUNDS; i++)
 		make(nops, clock, i, 500 + i % 3);
-	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
+	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
 	assert_in_range(least, 500000, 502000);
 }
 
@@ -44,7 +44,7 @@ static void test_witness_leaves_out_rounds_of_a_shared_core(void **state)
 	int64_t least = 0;
 	for (unsigned i = 0; i < ROUNDS; i++)
 		make(nops, clock, i, i % 5 ? 560 + 7 * i : 500 + i % 2);
-	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS / 5);
+	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), ROUNDS / 5);
 	for (unsigned i = 0; i < ROUNDS; i++)
 		assert_int_equal(keep[i], i % 5 == 0);
 }
@@ -60,7 +60,7 @@ static void test_witness_leaves_out_rounds_whose_clock_was_slow(void **state)
 	clock[7].longer += 3000;
 	clock[9].longer += 1000;
 	clock[11].longer = clock[11].shorter;
-	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS - 2);
+	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), ROUNDS - 2);
 	assert_false(keep[7]);
 	assert_true(keep[9]); /* a hundredth */
 	assert_false(keep[11]);
@@ -74,12 +74,12 @@ static void test_witness_knows_a_core_that_is_shared_all_the_time(void **state)
 	bool keep[ROUNDS];
 	int64_t least = 500000;
 	make_alike(nops, clock, 600);
-	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), 0);
+	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), 0);
 	assert_int_equal(least, 500000);
 	least = 590000;
-	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
+	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
 	make_alike(nops, clock, 480);
-	assert_int_equal(witness_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
+	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), ROUNDS);
 	assert_int_equal(least, 480000);
 }
 
@@ -91,8 +91,8 @@ static void test_witness_of_two_rounds_knows_nothing(void **state)
 	int64_t least = 0;
 	make(nops, clock, 0, 500);
 	make(nops, clock, 1, 500);
-	assert_int_equal(witness_keep(nops, clock, 2, &least, keep), 0);
-	assert_int_equal(witness_keep(nops, clock, 0, &least, keep), 0);
+	assert_int_equal(smt_probe_keep(nops, clock, 2, &least, keep), 0);
+	assert_int_equal(smt_probe_keep(nops, clock, 0, &least, keep), 0);
 	assert_int_equal(least, 0);
 }
 

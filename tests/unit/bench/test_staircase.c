@@ -72,11 +72,11 @@ static void test_staircase_dots_are_at_their_pixels(void **state)
 	(void)state;
 	static uint32_t pixels[W * H];
 	struct canvas c;
-	struct pages p = { .d = &d, .columns = 100, .lines = 30 };
+	struct screen_pages p = { .d = &d, .columns = 100, .lines = 30 };
 	read_results(true);
 	canvas_init(&c, pixels, W, H);
-	pages_draw(&p, pages_count(&p) - 1, &c, 0, H);
-	struct plot g = pages_plot(&c, 0, H);
+	screen_pages_draw(&p, screen_pages_count(&p) - 1, &c, 0, H);
+	struct plot g = screen_pages_plot(&c, 0, H);
 	for (unsigned i = 0; i < COUNT_OF(wanted); i++) {
 		double x = on((double)wanted[i].bytes, STAIRCASE_FROM, 8388608, g.left, g.right), y = on((double)wanted[i].cycles_milli, 1000, 512000, g.bottom, g.top);
 		assert_int_equal(pixels[(unsigned)lround(y) * W + (unsigned)lround(x)], COLOUR_OK);
@@ -91,10 +91,10 @@ static void test_staircase_text_has_the_sizes(void **state)
 	(void)state;
 	char at[8192];
 	struct text t;
-	struct pages p = { .d = &d, .columns = 100, .lines = 30 };
+	struct screen_pages p = { .d = &d, .columns = 100, .lines = 30 };
 	read_results(true);
 	text_init(&t, at, sizeof(at));
-	pages_text(&p, pages_count(&p) - 1, &t);
+	screen_pages_text(&p, screen_pages_count(&p) - 1, &t);
 	assert_non_null(strstr(at, "Measured, in cycles: 4 KiB 4.0, 64 KiB 11.5"));
 	assert_non_null(strstr(at, "8 MiB 300.0\n"));
 }

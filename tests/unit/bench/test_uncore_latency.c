@@ -35,16 +35,16 @@ static int64_t core_milli(const struct row_result *row, int64_t uncore_milli)
  * where it went; eight flits of data, if it came over a link. */
 static void by_boxes(const struct row_result *row)
 {
-	const struct apart_result *a = &row->queue.apart;
+	const struct latency_breakdown_result *a = &row->queue.apart;
 	const bool remote_memory = strstr(row->name, "dram_remote"), other_socket = strstr(row->name, "remote_l3"), memory = strstr(row->name, "dram");
-	const enum apart_answer of = remote_memory ? APART_REMOTE : memory || other_socket ? APART_LOCAL : APART_HIT;
+	const enum latency_breakdown_answer of = remote_memory ? BREAKDOWN_REMOTE : memory || other_socket ? BREAKDOWN_LOCAL : BREAKDOWN_HIT;
 	assert_true(a->there);
 	fprintf(stderr, "%36s ingress %lld, held", "", (long long)a->ingress_milli);
-	for (unsigned i = 0; i < APART_ANSWERS; i++)
+	for (unsigned i = 0; i < BREAKDOWN_ANSWERS; i++)
 		fprintf(stderr, " %lld of %lld", (long long)a->held_milli[i], (long long)a->entries_milli[i]);
 	fprintf(stderr, ", pages %lld %lld %lld, flits %lld\n", (long long)a->pages_milli[0], (long long)a->pages_milli[1],
 	        (long long)a->pages_milli[2], (long long)a->flits_milli);
-	for (unsigned i = 0; i < APART_ANSWERS; i++)
+	for (unsigned i = 0; i < BREAKDOWN_ANSWERS; i++)
 		if (i == of) {
 			within(row->name, "entries are", a->entries_milli[i], 1000);
 			within(row->name, "an entry is held", a->held_milli[i], row->queue.uncore_milli);
@@ -53,7 +53,7 @@ static void by_boxes(const struct row_result *row)
 		}
 	assert_in_range(a->ingress_milli, 0, 1000); /* one load at a time waits for nobody */
 	if (memory)
-		within(row->name, "pages found are", a->pages_milli[APART_PAGE_HIT] + a->pages_milli[APART_PAGE_EMPTY] + a->pages_milli[APART_PAGE_MISS], 1000);
+		within(row->name, "pages found are", a->pages_milli[BREAKDOWN_PAGE_HIT] + a->pages_milli[BREAKDOWN_PAGE_EMPTY] + a->pages_milli[BREAKDOWN_PAGE_MISS], 1000);
 	if (remote_memory || other_socket)
 		within(row->name, "flits are", a->flits_milli, 8000);
 	else
@@ -72,8 +72,8 @@ static void taken_apart(const char *what, const char *text)
 		const struct row_result *row = memory_host_result(&r.host, rows_wanted[i]);
 		struct expectation q;
 		assert_non_null(row);
-		if (row->status != ROW_OK || row->queue.verdict != QUEUE_OK)
-			fail_msg("%s: %s; queue %s %s", row->name, row->reason, queue_verdict_name(row->queue.verdict), row->queue.reason);
+		if (row->status != ROW_OK || row->queue.verdict != UNCORE_LATENCY_OK)
+			fail_msg("%s: %s; queue %s %s", row->name, row->reason, uncore_latency_verdict_name(row->queue.verdict), row->queue.reason);
 		assert_int_equal(expect_queue(text, format, row->name, &q), ST_OK);
 		if (row->queue.uncore_milli < q.least_milli || row->queue.uncore_milli > q.most_milli)
 			fail_msg("%s in the TOR: %lld, expected %lld to %lld uncore cycles", row->name, (long long)row->queue.uncore_milli,
@@ -130,8 +130,8 @@ static void test_uncore_latency_tells_pages(void **state)
 	fprintf(stderr, "pages open, empty, other: at random %lld %lld %lld, in order %lld %lld %lld\n", (long long)random->queue.apart.pages_milli[0],
 	        (long long)random->queue.apart.pages_milli[1], (long long)random->queue.apart.pages_milli[2], (long long)hit->queue.apart.pages_milli[0],
 	        (long long)hit->queue.apart.pages_milli[1], (long long)hit->queue.apart.pages_milli[2]);
-	assert_true(random->queue.apart.pages_milli[APART_PAGE_MISS] > 900);
-	assert_true(hit->queue.apart.pages_milli[APART_PAGE_HIT] > 900);
+	assert_true(random->queue.apart.pages_milli[BREAKDOWN_PAGE_MISS] > 900);
+	assert_true(hit->queue.apart.pages_milli[BREAKDOWN_PAGE_HIT] > 900);
 	loop_close(&r);
 	free(first);
 	free(open);

@@ -54,7 +54,7 @@ static void test_width_the_fastest_of_three(void **state)
 	assert_string_equal(width_fastest(&t)->name, "k_triad_sse2");
 }
 
-static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_CROWD || r->order == ORDER_NODES); }
+static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES); }
 
 static void test_width_kernels_of_a_row_move_the_same(void **state)
 {

@@ -53,7 +53,7 @@ static void tap(unsigned i, enum signal sig, enum signal too, uint8_t cmask, boo
 /* Gated windows alone are looked at. The taps count the wrapper too, which costs the shorter window as much as the longer. */
 static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
-	struct guard *g = self;
+	struct msr_guard *g = self;
 	const struct measure_block *b = r.guard.access.ops->control(self, jobs[0].core);
 	bool gated = b->gate != 0;
 	uint64_t iterations = b->argument[kernel_find("k_chase")->count_argument];

@@ -53,7 +53,7 @@ static void tap(unsigned i, enum signal first, enum signal last, uint8_t cmask)
 
 static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
-	struct guard *g = self;
+	struct msr_guard *g = self;
 	const struct measure_block *b = rig.run.guard.access.ops->control(self, jobs[0].core);
 	const bool gated = b->gate != 0;
 	bool shorter = false;
@@ -175,7 +175,7 @@ static unsigned written;
 
 static enum status count_writes(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
-	struct guard *g = self;
+	struct msr_guard *g = self;
 	written++;
 	return g->under->ops->wrmsr(g->under->self, core, msr, value);
 }

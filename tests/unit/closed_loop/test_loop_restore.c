@@ -119,7 +119,7 @@ static void begin(const char *text)
 	t.ops.rdmsr = trouble_rdmsr;
 	t.ops.run = trouble_run;
 	t.access.ops = &t.ops;
-	guard_init(&r.guard, &t.access, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+	msr_guard_init(&r.guard, &t.access, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
 	take(&before);
 }
 
@@ -127,7 +127,7 @@ static void begin(const char *text)
 static unsigned end(const char *what, unsigned gone)
 {
 	unsigned compared = 0, changed = 0;
-	enum status st = guard_restore(&r.guard);
+	enum status st = msr_guard_restore(&r.guard);
 	if (gone == NEVER)
 		assert_int_equal(st, ST_OK);
 	take(&after);

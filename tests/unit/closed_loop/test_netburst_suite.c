@@ -99,14 +99,14 @@ static void run_and_compare(const char *text, const char *rows_of_it, const char
 	trouble.writes = trouble.runs = 0;
 	trouble.fault_at = fault_at;
 	trouble.timeout_at = timeout_at;
-	guard_init(&r.guard, &trouble.access, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+	msr_guard_init(&r.guard, &trouble.access, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
 	for (unsigned c = 0; c < a->cores; c++)
 		for (unsigned i = 0; i < REGISTERS + 2; i++)
 			there[c][i] = a->ops->rdmsr(a->self, c, register_at(i), &before[c][i]) == ST_OK;
 	r.host.stop_after = stop_after;
 	loop_suite(&r, rows_of_it);
 	trouble.fault_at = 0;
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	for (unsigned c = 0; c < a->cores; c++)
 		for (unsigned i = 0x12; i < REGISTERS + 2; i++) { /* below: the counters, which count */
 			uint64_t now;

@@ -295,7 +295,7 @@ static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 }
 
 /* All rows of several cores end beside a core that never answers: none hangs, those that need it say which it was. */
-static void test_cores_dead_core_ends_every_crowd(void **state)
+static void test_cores_dead_core_ends_every_multicore(void **state)
 {
 	(void)state;
 	static const char *const dead[][3] = { { "fault", "dead_core", "4" } };
@@ -352,7 +352,7 @@ static void test_cores_arrays_beyond_memory_are_told(void **state)
 static void test_cores_lists_are_kept_to(void **state)
 {
 	(void)state;
-	static struct places p;
+	static struct cpuset p;
 	static const struct { const char *cores, *nodes, *problem; } bad[] = {
 		{ "0,8", NULL, "cores: no core 8 in \"0,8\"; there are 0 to 7" }, { NULL, "0-9", "nodes: no node 2 in \"0-9\"; there are 0 to 1" },
 		{ "1", NULL, "cores: \"1\" lacks core 0, which measures" }, { NULL, "1", "nodes: \"1\" lacks node 0, which is that of core 0" },
@@ -363,11 +363,11 @@ static void test_cores_lists_are_kept_to(void **state)
 	run_on(&r, text, "load.l1.latency");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		const struct suite_settings s = { .cores = bad[i].cores, .nodes = bad[i].nodes };
-		assert_int_equal(places_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_RANGE);
+		assert_int_equal(cpuset_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_RANGE);
 		assert_string_equal(problem, bad[i].problem);
 	}
 	const struct suite_settings s = { .cores = "0,2-3,7", .nodes = "0" };
-	assert_int_equal(places_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_OK);
+	assert_int_equal(cpuset_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_OK);
 	assert_true(p.core[0] && !p.core[1] && p.core[2] && p.core[3] && !p.core[6] && p.core[7] && p.node[0] && !p.node[1]);
 	close_run(&r);
 	free(text);
@@ -425,24 +425,24 @@ static void test_cores_relations_follow_the_topology(void **state)
 
 /* Who meets whom in memory's banks hangs on how far two cores are from each other: that is another distance for each pair of windows, as of
  * places drawn independently (64 lines of 16384: one in 128). */
-static void test_cores_places_of_a_crowd_are_independent(void **state)
+static void test_cores_places_of_a_multicore_are_independent(void **state)
 {
 	(void)state;
 	enum { MEMBERS = 36, LINES = 16384, NEAR = 64 };
 	static struct member members[MEMBERS];
-	const struct crowd c = { .members = members, .pair_bytes = 64 * 640 };
+	const struct multicore c = { .members = members, .pair_bytes = 64 * 640 };
 	unsigned distances = 0, near = 0;
 
 	for (unsigned i = 0; i < MEMBERS; i++)
 		members[i].set.shape = (struct shape){ .array_bytes = 64 * LINES, .line_bytes = 64 };
 	for (unsigned i = 0; i < MEMBERS; i++)
 		for (unsigned k = 0; k < i; k++)
-			for (unsigned pair = 0; pair < CROWD_PLACES; pair++)
+			for (unsigned pair = 0; pair < START_OFFSETS; pair++)
 				for (unsigned before = 0; before < pair; before++) {
-					const int64_t distance = (int64_t)(crowd_place(&c, i, pair) - crowd_place(&c, k, pair));
-					const int64_t other = (int64_t)(crowd_place(&c, i, before) - crowd_place(&c, k, before));
+					const int64_t distance = (int64_t)(start_offset(&c, i, pair) - start_offset(&c, k, pair));
+					const int64_t other = (int64_t)(start_offset(&c, i, before) - start_offset(&c, k, before));
 
-					assert_true(crowd_place(&c, i, pair) <= 64 * LINES - c.pair_bytes);
+					assert_true(start_offset(&c, i, pair) <= 64 * LINES - c.pair_bytes);
 					distances++;
 					near += distance - other < 64 * NEAR && other - distance < 64 * NEAR;
 				}
@@ -452,7 +452,7 @@ static void test_cores_places_of_a_crowd_are_independent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cores_places_of_a_crowd_are_independent),
+		cmocka_unit_test(test_cores_places_of_a_multicore_are_independent),
 		cmocka_unit_test(test_cores_loads_find_the_machines),
 		cmocka_unit_test(test_cores_matrix_has_every_pair),
 		cmocka_unit_test(test_cores_rows_while_others_work),
@@ -464,7 +464,7 @@ int main(void)
 		cmocka_unit_test(test_cores_forwarded_modified_lines_are_unproven),
 		cmocka_unit_test(test_cores_small_machines_lack_the_rows),
 		cmocka_unit_test(test_cores_dead_helper_fails_its_rows_alone),
-		cmocka_unit_test(test_cores_dead_core_ends_every_crowd),
+		cmocka_unit_test(test_cores_dead_core_ends_every_multicore),
 		cmocka_unit_test(test_cores_arrays_beyond_memory_are_told),
 		cmocka_unit_test(test_cores_lists_are_kept_to),
 		cmocka_unit_test(test_cores_windows_beside_a_busy_thread_are_rejected),

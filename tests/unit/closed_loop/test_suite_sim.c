@@ -122,7 +122,7 @@ static void test_sim_faults_leave_no_false_ok(void **state)
 /* A counter of SMIs that moves now and then: those windows are thrown away and counted, the rest gives the truth. */
 static enum status rdmsr_with_smis(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
-	struct guard *g = self;
+	struct msr_guard *g = self;
 	static unsigned reads;
 	if (msr != 0x34)
 		return g->under->ops->rdmsr(g->under->self, core, msr, value);
@@ -158,9 +158,9 @@ static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void *
 	loop_open(&r, text);
 	loop_suite(&r, "load.l3.latency,load.dram_local.latency");
 	for (unsigned i = 0; i < 2; i++) {
-		const struct queue_result *q = &r.host.results[i].queue;
+		const struct uncore_latency_result *q = &r.host.results[i].queue;
 		const int64_t core = (int64_t)r.machine.l3_core_cycles * 1000; /* what is not in the queue */
-		assert_int_equal(q->verdict, QUEUE_OK);
+		assert_int_equal(q->verdict, UNCORE_LATENCY_OK);
 		/* whole cycles of two clocks are counted, there, in memory and back: a chase in step with both meets the same roundings each time */
 		assert_true(q->offset_milli >= core - 1100 && q->offset_milli <= core + 3000);
 	}

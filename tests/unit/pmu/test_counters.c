@@ -19,7 +19,7 @@ static const struct processor *descriptor(const char *name)
 	return NULL;
 }
 
-struct bench { struct fake fake; struct cpu cpu; struct guard guard; struct guard_saved saved[64]; };
+struct bench { struct fake fake; struct cpu cpu; struct msr_guard guard; struct msr_guard_saved saved[64]; };
 
 static struct bench *nehalem(void)
 {
@@ -41,7 +41,7 @@ static struct bench *nehalem(void)
 	fake_msr(&b.fake, 0, 0x3F6, 0);
 	b.cpu = (struct cpu){ .pmu_version = 3, .general_counters = 4, .general_width = 48, .general_mask = 0xF,
 	                      .fixed_counters = 3, .fixed_width = 48, .fixed_mask = 7, .pebs = true, .processor = descriptor("nehalem-ep") };
-	guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
+	msr_guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
 	return &b;
 }
 
@@ -108,7 +108,7 @@ static void test_counters_stop_and_restore_leave_what_was_found(void **state)
 	b->fake.log_count = 0;
 	assert_int_equal(counters_stop(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
 	expect_writes(&b->fake, off, COUNT_OF(off));
-	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
 	assert_int_equal(fake_value(&b->fake, 0, 0x188), 0x5300C0);
 	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
 }
@@ -139,7 +139,7 @@ static void test_counter_write_respects_what_a_legacy_write_can_do(void **state)
 	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 4, 0), ST_RANGE);
 	b->cpu.perf_capabilities = 1u << 13;
 	b->cpu.processor = descriptor("intel");
-	guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
+	msr_guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
 	fake_msr(&b->fake, 0, 0x4C2, 0);
 	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 0x80000000), ST_OK);
 	assert_int_equal(fake_value(&b->fake, 0, 0x4C2), 0x80000000);
@@ -162,7 +162,7 @@ static void test_counters_version_1_touches_no_global_register(void **state)
 	}
 	b.cpu = (struct cpu){ .pmu_version = 1, .general_counters = 2, .general_width = 40, .general_mask = 3,
 	                      .processor = descriptor("intel") };
-	guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
+	msr_guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
 	plan_of(&b, &plan, names, 2);
 	assert_int_equal(counters_start(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);
 	expect_writes(&b.fake, on, COUNT_OF(on));
@@ -196,7 +196,7 @@ static void test_counters_pass_on_a_fault(void **state)
 		b->fake.fault_after = n;
 		assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_FAULT);
 		b->fake.fault_after = 0;
-		assert_int_equal(guard_restore(&b->guard), ST_OK);
+		assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
 		assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
 		assert_int_equal(fake_value(&b->fake, 0, 0x188), 0x5300C0);
 	}

@@ -123,12 +123,12 @@ static void test_driver_programs_every_nehalem_event_without_a_finding(void **st
 	(void)state;
 	struct rig r;
 	struct cpu cpu;
-	static struct guard_saved saved[GUARD_SAVED_MAX];
-	struct guard g;
+	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
+	struct msr_guard g;
 	uint64_t before[128], after[128];
 	rig_open(&r, "nehalem-ep", false);
 	assert_int_equal(cpu_identify(&r.access, &cpu), ST_OK);
-	guard_init(&g, &r.access, cpu.processor, saved, COUNT_OF(saved));
+	msr_guard_init(&g, &r.access, cpu.processor, saved, COUNT_OF(saved));
 	unsigned n = snapshot(&r, cpu.processor, before, COUNT_OF(before));
 	r.first[0] = 0;
 	for (unsigned i = 0; i < cpu.processor->event_count; i++) {
@@ -144,7 +144,7 @@ static void test_driver_programs_every_nehalem_event_without_a_finding(void **st
 	print_message("# %u events programmed, %u accesses without a model in the machine\n", cpu.processor->event_count,
 	              r.findings[FIND_UNMODELLED]);
 	assert_int_equal(g.refused, 0);
-	assert_int_equal(guard_restore(&g), ST_OK);
+	assert_int_equal(msr_guard_restore(&g), ST_OK);
 	assert_int_equal(snapshot(&r, cpu.processor, after, COUNT_OF(after)), n);
 	assert_memory_equal(before, after, n * sizeof(before[0]));
 	rig_close(&r);
@@ -155,13 +155,13 @@ static void test_driver_finds_counters_that_firmware_left_on(void **state)
 	(void)state;
 	struct rig r;
 	struct cpu cpu;
-	struct guard g;
-	struct guard_saved saved[64];
+	struct msr_guard g;
+	struct msr_guard_saved saved[64];
 	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];
 	unsigned n;
 	rig_open(&r, "nehalem-ep", true);
 	assert_int_equal(cpu_identify(&r.access, &cpu), ST_OK);
-	guard_init(&g, &r.access, cpu.processor, saved, COUNT_OF(saved));
+	msr_guard_init(&g, &r.access, cpu.processor, saved, COUNT_OF(saved));
 	assert_int_equal(counters_firmware_check(&g.access, &cpu, 0, list, &n), ST_OK);
 	assert_int_equal(n, 3); /* general 0, fixed 0 and 1 */
 	assert_false(list[0].fixed);
@@ -171,7 +171,7 @@ static void test_driver_finds_counters_that_firmware_left_on(void **state)
 	assert_false(list[0].returned || list[1].returned || list[2].returned);
 	assert_int_equal(counters_verify(&g.access, &cpu, 0), ST_OK);
 	assert_int_equal(cpu.general_mask, 0xF);
-	assert_int_equal(guard_restore(&g), ST_OK);
+	assert_int_equal(msr_guard_restore(&g), ST_OK);
 	rig_close(&r);
 }
 

@@ -65,7 +65,7 @@ static void test_pin_writes_reads_back_and_puts_back(void **state)
 		for (unsigned core = 0; core < cores; core++)
 			before[i][core] = msr(core, registers[i]);
 	assert_int_equal(before[2][0], 12 << 8 | 23);
-	pin_clocks(&r.guard.access, &r.cpu, &p);
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_int_equal(p.count, 4);
 	assert_false(p.hwp);
 	for (unsigned core = 0; core < cores; core++) {
@@ -80,7 +80,7 @@ static void test_pin_writes_reads_back_and_puts_back(void **state)
 	assert_int_equal(pinned(&p, "uncore_ratio", UNCORE_LIMIT)->found, 12);
 	assert_int_equal(pinned(&p, "uncore_ratio", UNCORE_LIMIT)->set, cores);
 	assert_int_equal(r.guard.refused, 0);
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	for (unsigned i = 0; i < COUNT_OF(registers); i++)
 		for (unsigned core = 0; core < cores; core++)
 			assert_int_equal(msr(core, registers[i]), before[i][core]);
@@ -97,11 +97,11 @@ static void test_pin_asks_for_the_base_ratio(void **state)
 	const struct access *a = sim_access(r.sim);
 	for (unsigned core = 0; core < a->cores; core++)
 		assert_int_equal(a->ops->wrmsr(a->self, core, PERF_CTL, 12 << 8), ST_OK);
-	pin_clocks(&r.guard.access, &r.cpu, &p);
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_int_equal(msr(3, PERF_CTL) >> 8 & 0xFF, 25);
 	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->found, 12);
 	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->set, a->cores);
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(msr(3, PERF_CTL), 12 << 8);
 	loop_close(&r);
 }
@@ -134,7 +134,7 @@ static void test_pin_turbo_off_keeps_the_clock(void **state)
 	assert_non_null(strstr(memory_host_file(&r.host, "results.json"),
 		"\"hwp\": false, \"pinned\": [{\"name\": \"turbo\", \"msr\": \"0x1a0\", \"bits\": [38, 38], \"found\": 0, \"wanted\": 1, "
 		"\"already\": 0, \"set\": 8, \"refused\": 0}"));
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(msr(0, MISC_ENABLE) >> 38 & 1, 0);
 	loop_close(&r);
 	/* Firmware that has locked it: the clock moves, no row is ok, and the results say that nothing could be done. */
@@ -142,7 +142,7 @@ static void test_pin_turbo_off_keeps_the_clock(void **state)
 	assert_int_equal(pinned(&r.sum.pins, "turbo", MISC_ENABLE)->refused, 8);
 	assert_int_equal(pinned(&r.sum.pins, "turbo", PERF_CTL)->refused, 8);
 	assert_true(r.sum.disturbances.clock > 0);
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	loop_close(&r);
 }
 
@@ -153,7 +153,7 @@ static void test_pin_uncore_limits_keep_the_uncore_clock(void **state)
 	static const char missing[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1,fault.msr_missing=0x620";
 	static const char unwatched[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1,fault.msr_missing=0x620,pmu.uncore=none";
 	all_rows("haswell-ep", range, "load.l3.latency", ROW_OK);
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(msr(0, UNCORE_LIMIT), 12 << 8 | 23);
 	loop_close(&r);
 	/* The uncore's own clock counter sees it wander; where there is none, nobody knows. */
@@ -176,7 +176,7 @@ static void test_pin_leaves_a_processor_without_turbo_alone(void **state)
 	static struct pins p;
 	char *text = changed("nehalem-ep", "control.turbo_ratio=0");
 	loop_open(&r, text);
-	pin_clocks(&r.guard.access, &r.cpu, &p);
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_int_equal(p.count, 2);
 	assert_non_null(p.list[0].absent);
 	assert_non_null(p.list[1].absent);
@@ -184,7 +184,7 @@ static void test_pin_leaves_a_processor_without_turbo_alone(void **state)
 	loop_close(&r);
 	free(text);
 	loop_open(&r, loop_built_in("core2"));
-	pin_clocks(&r.guard.access, &r.cpu, &p);
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_int_equal(p.count, 0);
 	loop_close(&r);
 }
@@ -227,15 +227,15 @@ static void test_pin_never_touches_hwp(void **state)
 		struct access between = *under;
 		ops.cpuid = hwp_cpuid, ops.rdmsr = hwp_rdmsr, ops.wrmsr = hwp_wrmsr;
 		between.ops = &ops;
-		guard_init(&r.guard, &between, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
-		pin_clocks(&r.guard.access, &r.cpu, &p);
+		msr_guard_init(&r.guard, &between, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
+		freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 		assert_int_equal(p.hwp, pm_enable);
 		assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->absent != NULL, pm_enable);
 		assert_int_equal(pinned(&p, "turbo", MISC_ENABLE)->set, under->cores);
 		/* and no descriptor lets them be written */
 		for (uint32_t address = 0x770; address <= 0x777; address++)
 			assert_int_equal(r.guard.access.ops->wrmsr(r.guard.access.self, 0, address, 1), ST_REFUSED);
-		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 		assert_int_equal(hwp_writes, 0);
 		loop_close(&r);
 	}

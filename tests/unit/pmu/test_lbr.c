@@ -27,14 +27,14 @@ static void open_rig(void (*change)(struct machine *m))
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
 }
 
-/* Runs k_study for so many turns under a filter and reads the frozen stack. */
+/* Runs k_known_program for so many turns under a filter and reads the frozen stack. */
 static void study(uint32_t filter, unsigned turns)
 {
 	assert_int_equal(lbr_start(&lbr, filter), ST_OK);
 	uint64_t sum = 0;
 	for (unsigned i = 0; i < turns; i++)
 		sum += choices[i] + (choices[i] & 1 ? 3 : 1);
-	assert_int_equal(sampling_run(&rig, "k_study", WINDOW_DATA, turns, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
+	assert_int_equal(sampling_run(&rig, "k_known_program", WINDOW_DATA, turns, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
 	assert_int_equal(lbr_stop(&lbr, pairs, &count), ST_OK);
 }
 
@@ -56,7 +56,7 @@ static void test_lbr_trajectory_is_the_kernels(void **state)
 	open_rig(NULL);
 	study(0, TURNS);
 	assert_int_equal(count, 16);
-	const struct kernel *k = kernel("k_study");
+	const struct kernel *k = kernel("k_known_program");
 	uint64_t base = WINDOW_CODE + k->offset;
 	/* 0xEB jmp, 0xE8 call, 0xC3 ret, 0x72 jb, 0x74 jz, 0x75 jnz; newest first. At the end the jns over the write
 	 * is not taken. */

@@ -15,7 +15,7 @@ static const struct writable_msr msrs[] = {
 };
 static const struct processor processor = { .name = "test", .msrs = msrs, .msr_count = COUNT_OF(msrs) };
 
-struct bench { struct fake fake; struct guard guard; struct guard_saved saved[8]; };
+struct bench { struct fake fake; struct msr_guard guard; struct msr_guard_saved saved[8]; };
 
 static enum status wr(struct bench *b, unsigned core, uint32_t msr, uint64_t value)
 {
@@ -34,7 +34,7 @@ static int setup(void **state)
 		fake_msr(&b.fake, core, 0x38F, 0xF);
 		fake_msr(&b.fake, core, 0x1A0, 0x850089);
 	}
-	guard_init(&b.guard, &b.fake.access, &processor, b.saved, COUNT_OF(b.saved));
+	msr_guard_init(&b.guard, &b.fake.access, &processor, b.saved, COUNT_OF(b.saved));
 	*state = &b;
 	return 0;
 }
@@ -71,7 +71,7 @@ static void test_guard_restores_newest_first_and_leaves_counts_alone(void **stat
 	assert_int_equal(wr(b, 1, 0x186, 0x420002), ST_OK);
 	assert_int_equal(wr(b, 0, 0x186, 0x420003), ST_OK);
 	b->fake.log_count = 0;
-	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
 	assert_int_equal(b->fake.log_count, 3);
 	assert_int_equal(b->fake.log[0].msr, 0x186);
 	assert_int_equal(b->fake.log[0].core, 1);
@@ -82,7 +82,7 @@ static void test_guard_restores_newest_first_and_leaves_counts_alone(void **stat
 	assert_int_equal(fake_value(&b->fake, 1, 0x186), 0x4300C0);
 	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
 	b->fake.log_count = 0;
-	assert_int_equal(guard_restore(&b->guard), ST_OK); /* nothing is left to do */
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK); /* nothing is left to do */
 	assert_int_equal(b->fake.log_count, 0);
 }
 
@@ -93,7 +93,7 @@ static void test_guard_restores_after_a_fault_in_the_middle(void **state)
 	b->fake.fault_after = 1;
 	assert_int_equal(wr(b, 0, 0x186, 0x420001), ST_FAULT);
 	b->fake.fault_after = 0;
-	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
 	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
 	assert_int_equal(fake_value(&b->fake, 0, 0x186), 0x4300C0);
 }
@@ -104,11 +104,11 @@ static void test_guard_goes_on_after_a_register_that_does_not_come_back(void **s
 	assert_int_equal(wr(b, 0, 0x38F, 0), ST_OK);
 	assert_int_equal(wr(b, 0, 0x1A4, 0x3F), ST_OK);
 	fake_find(&b->fake, 0, 0x1A4)->stuck = true;
-	assert_int_equal(guard_restore(&b->guard), ST_BROKEN);
+	assert_int_equal(msr_guard_restore(&b->guard), ST_BROKEN);
 	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF);
 	assert_int_equal(b->guard.count, 1);
 	fake_find(&b->fake, 0, 0x1A4)->stuck = false;
-	assert_int_equal(guard_restore(&b->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
 	assert_int_equal(fake_value(&b->fake, 0, 0x1A4), 0x30);
 }
 

@@ -74,11 +74,11 @@ static void test_sources_by_three_methods_side_by_side(void **state)
 		within(row->name, "the latency event", row->sample.value_milli, &e);
 		fprintf(stderr, "%-36s %10.3f %10.3f", row->name, (double)row->cycles_milli / 1000, (double)row->sample.value_milli / 1000);
 		if (!sources[i].queue) {
-			assert_int_equal(row->queue.verdict, QUEUE_NONE);
+			assert_int_equal(row->queue.verdict, UNCORE_LATENCY_NONE);
 			fprintf(stderr, " %10s   makes no entry of its own in the uncore\n", "none");
 			continue;
 		}
-		assert_int_equal(row->queue.verdict, QUEUE_OK);
+		assert_int_equal(row->queue.verdict, UNCORE_LATENCY_OK);
 		assert_int_equal(expect_queue(text, format, row->name, &q), ST_OK);
 		assert_true((q.most_milli - q.least_milli) * 10 <= q.most_milli + q.least_milli); /* 5 % either side */
 		within(row->name, "the queue", row->queue.uncore_milli, &q);

@@ -23,9 +23,9 @@ struct rig {
 	struct sim *sim;
 	struct cpu cpu;
 	struct trace trace;
-	struct guard guard;
+	struct msr_guard guard;
 	struct trace_entry entries[TRACE_MAX];
-	struct guard_saved saved[256];
+	struct msr_guard_saved saved[256];
 	const struct access *a;
 	struct uncore u;
 	struct mapping data, lock;
@@ -37,7 +37,7 @@ static void rig_open(struct rig *r, const struct machine *m)
 	assert_int_equal(sim_open(m, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	trace_init(&r->trace, sim_access(r->sim), r->entries, TRACE_MAX);
-	guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, COUNT_OF(r->saved));
+	msr_guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, COUNT_OF(r->saved));
 	r->a = &r->guard.access;
 	r->data = (struct mapping){ .va = WINDOW_DATA, .bytes = 32 * PAGE_2M, .page_bytes = PAGE_2M };
 	r->lock = (struct mapping){ .va = LOCK_VA, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
@@ -48,7 +48,7 @@ static void rig_open(struct rig *r, const struct machine *m)
 
 static void rig_close(struct rig *r)
 {
-	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r->guard), ST_OK);
 	assert_int_equal(r->guard.refused, 0);
 	sim_close(r->sim);
 }
@@ -192,7 +192,7 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 		at++;
 	}
 	assert_int_equal(at, COUNT_OF(golden));
-	assert_int_equal(guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	for (unsigned i = 0; i < COUNT_OF(kept); i++)
 		if (msr(&r, 4, kept[i]) != before[i])
 			fail_msg("%x is not as before", kept[i]);
@@ -218,7 +218,7 @@ static void test_uncore_is_restored_after_a_fault_in_the_middle(void **state)
 		assert_int_equal(uncore_plan(&r.u, names, 2, &plan, &problem), ST_OK);
 		assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_FAULT);
 		(void)!uncore_stop(r.a, &r.u, &plan, 0, 0);
-		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 		assert_int_equal(msr(&r, 0, 0x3C0), select);
 		assert_int_equal(msr(&r, 0, 0x395), fixed);
 		rig_close(&r);

@@ -110,7 +110,7 @@ static void test_golden_each_box(void **state)
 		uncore_rig_start(&r, &plan, g->names, events_of(g), 0);
 		assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
 		assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
-		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 		FILE *f = open_memstream(&text, &bytes);
 		assert_non_null(f);
 		write_trace(&r, from, f);
@@ -209,7 +209,7 @@ static void test_golden_all_is_as_found_after_every_kind_of_end(void **state)
 	const struct machine m = small();
 	unsigned ends = 0;
 	uncore_rig_open(&r, &m);
-	assert_int_equal(guard_restore(&r.guard), ST_OK); /* what the rig changed */
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK); /* what the rig changed */
 	const struct access *sim = sim_access(r.sim);
 	f = (struct faulty){ .access = *sim, .under = sim, .ops = { .wrmsr = faulty_wrmsr, .rdmsr = faulty_rdmsr, .pci_read32 = faulty_pci_read32,
 	                     .pci_write32 = faulty_pci_write32 } };
@@ -226,7 +226,7 @@ static void test_golden_all_is_as_found_after_every_kind_of_end(void **state)
 			enum status st;
 			f.writes = 0;
 			f.fail = end < 2 ? 0 : end - 1;
-			guard_init(&r.guard, &f.access, r.cpu.processor, r.saved, GUARD_SAVED_MAX);
+			msr_guard_init(&r.guard, &f.access, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
 			memset(r.u.width, 0, sizeof(r.u.width));
 			r.u.box_freeze = false;
 			st = uncore_start(&r.guard.access, &r.u, &plan, 0, 0, r.lock.va);
@@ -241,7 +241,7 @@ static void test_golden_all_is_as_found_after_every_kind_of_end(void **state)
 			if (end == 0)
 				writes = f.writes + 2;
 			f.fail = 0;
-			assert_int_equal(guard_restore(&r.guard), ST_OK);
+			assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 			assert_int_equal(r.guard.refused, 0);
 			if (f.global == 0x80000000)
 				fail_msg("%s, end %u: the socket's boxes are still stopped", golden[i].box, end);

@@ -53,7 +53,7 @@ static unsigned compare(struct table *t, unsigned boots, unsigned k, double plan
 			boot(truth, between, within, &t->a[r][i], &t->sa[r][i]);
 			boot(r == k ? truth * (1 + planted) : truth, between, within, &t->b[r][i], &t->sb[r][i]);
 		}
-		struct boots a = {boots, t->a[r], t->sa[r], samples}, b = {boots, t->b[r], t->sb[r], samples};
+		struct boot_variance a = {boots, t->a[r], t->sa[r], samples}, b = {boots, t->b[r], t->sb[r], samples};
 		difference_of(&a, &b, &t->d[r]);
 		all[r] = &t->d[r];
 	}
@@ -119,7 +119,7 @@ static void test_compare_without_spread(void **state)
 	(void)state;
 	const double a[] = {10, 10, 10}, b[] = {10.001, 10.001, 10.001}, c[] = {10.1, 10.1, 10.1}, none[] = {0, 0, 0};
 	const unsigned n[] = {5, 5, 5};
-	struct boots x = {3, a, none, n}, y = {3, b, none, n}, z = {3, c, none, n};
+	struct boot_variance x = {3, a, none, n}, y = {3, b, none, n}, z = {3, c, none, n};
 	struct difference d, *one = &d;
 	difference_of(&x, &y, &d);
 	differences_decide(&one, 1, false);

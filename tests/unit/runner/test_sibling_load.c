@@ -40,22 +40,22 @@ static void test_company_is_idle_and_elsewhere(void **state)
 {
 	(void)state;
 	static struct topology t;
-	struct company *c;
+	struct sibling_load *c;
 	unsigned idle = 0, looks = 0;
 	bool own;
 	assert_int_equal(topology_read(&t), ST_OK);
 	const unsigned before = threads(&idle, t.cpu[0], &own);
 	assert_int_equal(idle, 0);
-	assert_int_equal(company_begin(&c), ST_OK);
+	assert_int_equal(sibling_load_begin(&c), ST_OK);
 	do { /* a thread gives up its priority when it first runs */
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 		assert_int_equal(threads(&idle, t.cpu[0], &own), before + t.cores - 1);
 	} while (idle < t.cores - 1 && ++looks < 1000);
 	assert_int_equal(idle, t.cores - 1);
 	assert_false(own);
-	company_end(c);
+	sibling_load_end(c);
 	assert_int_equal(threads(&idle, t.cpu[0], &own), before);
-	company_end(NULL);
+	sibling_load_end(NULL);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static void test_topology_beyond_255_processors(void **state)
 {
 	(void)state;
 	static struct loop_run r;
-	static struct machine_read m;
+	static struct inventory_read m;
 	static char problem[200];
 	static bool seen[4096];
 	char number[8], *sockets, *text;
@@ -34,7 +34,7 @@ static void test_topology_beyond_255_processors(void **state)
 	assert_int_equal(r.host.results[0].status, ROW_OK);
 	const char *file = memory_host_file(&r.host, "machine.txt");
 	assert_non_null(file);
-	assert_int_equal(machine_text_read(&m, file, strlen(file), problem, sizeof(problem)), ST_OK);
+	assert_int_equal(inventory_text_read(&m, file, strlen(file), problem, sizeof(problem)), ST_OK);
 	assert_int_equal(m.cores, SOCKETS * CORES);
 	/* each id once, some beyond what the xAPIC's 8 bits tell; the last socket's cores on the last node */
 	unsigned beyond = 0, core = 0;

@@ -111,9 +111,9 @@ static void test_netburst_queue_stands_beside_the_chase(void **state)
 	static struct loop_run run;
 	loop_open(&run, loop_built_in("pentium4"));
 	loop_suite(&run, "load.l2.latency,load.dram_local.latency");
-	assert_int_equal(run.host.results[0].queue.verdict, QUEUE_NONE);
+	assert_int_equal(run.host.results[0].queue.verdict, UNCORE_LATENCY_NONE);
 	const struct row_result *row = &run.host.results[1];
-	assert_int_equal(row->queue.verdict, QUEUE_OK);
+	assert_int_equal(row->queue.verdict, UNCORE_LATENCY_OK);
 	assert_in_range(row->queue.inserts_milli, 999, 1001);
 	assert_in_range(row->queue.cycles_milli, 320000, 336000);
 	assert_true(llabs(row->queue.cycles_milli + row->queue.offset_milli - row->value_milli) <= 1);
@@ -122,7 +122,7 @@ static void test_netburst_queue_stands_beside_the_chase(void **state)
 	loop_open(&run, text);
 	loop_suite(&run, "load.dram_local.latency");
 	assert_int_equal(run.host.results[0].status, ROW_OK);
-	assert_int_equal(run.host.results[0].queue.verdict, QUEUE_FAULT);
+	assert_int_equal(run.host.results[0].queue.verdict, UNCORE_LATENCY_FAULT);
 	assert_true(run.host.results[0].queue.reason[0]);
 	loop_close(&run);
 	free(text);

@@ -343,7 +343,7 @@ static void test_netburst_threads_by_name(void **state)
 		/* the other thread counts after it, and both are given back */
 		assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, !on), ST_OK);
 		assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, !on), ST_OK);
-		assert_int_equal(guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 		for (unsigned i = 0; i < COUNT_OF(registers); i++)
 			if (get(0, registers[i]) != before[i])
 				fail_msg("0x%X: 0x%llx, was 0x%llx", registers[i], (unsigned long long)get(0, registers[i]), (unsigned long long)before[i]);

@@ -45,12 +45,12 @@ static uint64_t entry(const char *name)
 	return 0;
 }
 
-struct all { struct meter meter; struct sim *sim; struct guard guard; struct cpu cpu; struct plan plan; };
+struct all { struct meter meter; struct sim *sim; struct msr_guard guard; struct cpu cpu; struct plan plan; };
 
 static void open_machine(struct all *x, const char *name)
 {
 	static struct machine m;
-	static struct guard_saved saved[GUARD_SAVED_MAX];
+	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 	char problem[400] = "";
 	memset(x, 0, sizeof(*x));
 	x->meter.left = SIZE_MAX;
@@ -59,12 +59,12 @@ static void open_machine(struct all *x, const char *name)
 	assert_int_equal(sim_open(&m, &memory, &x->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(x->sim), &x->cpu), ST_OK);
 	assert_int_equal(speed_plan(&x->cpu, &x->plan), ST_OK);
-	guard_init(&x->guard, sim_access(x->sim), x->cpu.processor, saved, GUARD_SAVED_MAX);
+	msr_guard_init(&x->guard, sim_access(x->sim), x->cpu.processor, saved, MSR_GUARD_SAVED_MAX);
 }
 
 static void close_machine(struct all *x)
 {
-	assert_int_equal(guard_restore(&x->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&x->guard), ST_OK);
 	sim_close(x->sim);
 	assert_int_equal(x->meter.now, 0); /* all of it is given back */
 }

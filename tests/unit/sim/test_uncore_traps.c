@@ -42,7 +42,7 @@ static void believe(void)
 
 static void close_rig(void)
 {
-	(void)!guard_restore(&r.guard); /* a wrong reading may not come back */
+	(void)!msr_guard_restore(&r.guard); /* a wrong reading may not come back */
 	r.guard.refused = 0;
 	r.guard.count = 0;
 	uncore_rig_close(&r);

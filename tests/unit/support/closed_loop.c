@@ -86,8 +86,8 @@ void loop_open(struct loop_run *r, const char *text)
 		fail_msg("%s", problem);
 	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
-	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
-	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	r->saved = calloc(MSR_GUARD_SAVED_MAX, sizeof(*r->saved));
+	msr_guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, MSR_GUARD_SAVED_MAX);
 	memory_host_init(&r->host);
 	r->row_done = r->host.host.row_done;
 	r->host.host.row_done = row_done;
@@ -128,7 +128,7 @@ void loop_keeps_to_budgets(const struct loop_run *r)
 
 void loop_close(struct loop_run *r)
 {
-	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r->guard), ST_OK);
 	assert_int_equal(r->host.taken, 0);
 	memory_host_free(&r->host);
 	sim_close(r->sim);
@@ -136,14 +136,14 @@ void loop_close(struct loop_run *r)
 }
 
 /* The third method, where the machine has uncore counters. */
-static bool queue_meets(const struct row_result *row, const char *text, const char *format)
+static bool uncore_latency_meets(const struct row_result *row, const char *text, const char *format)
 {
-	const struct queue_result *q = &row->queue;
+	const struct uncore_latency_result *q = &row->queue;
 	struct expectation e;
-	if (expect_queue(text, format, row->name, &e) != ST_OK || q->verdict == QUEUE_UNSUPPORTED ||
-	    (q->verdict == QUEUE_OK && q->uncore_milli >= e.least_milli && q->uncore_milli <= e.most_milli))
+	if (expect_queue(text, format, row->name, &e) != ST_OK || q->verdict == UNCORE_LATENCY_UNSUPPORTED ||
+	    (q->verdict == UNCORE_LATENCY_OK && q->uncore_milli >= e.least_milli && q->uncore_milli <= e.most_milli))
 		return true;
-	fprintf(stderr, "%s in the queue: %s, %lld, expected %lld to %lld; %s\n", row->name, queue_verdict_name(q->verdict),
+	fprintf(stderr, "%s in the queue: %s, %lld, expected %lld to %lld; %s\n", row->name, uncore_latency_verdict_name(q->verdict),
 	        (long long)q->uncore_milli, (long long)e.least_milli, (long long)e.most_milli, q->reason);
 	return false;
 }
@@ -166,7 +166,7 @@ bool loop_row_meets(const struct row_result *row, const char *text, const char *
 		return true;
 	if (st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :
 	    st == ST_OK && counts && row->value_milli >= e.least_milli && row->value_milli <= e.most_milli)
-		return queue_meets(row, text, format);
+		return uncore_latency_meets(row, text, format);
 	fprintf(stderr, "%s: %s, %lld, expected %lld to %lld (%s); %s\n", row->name, row_status_name(row->status),
 	        (long long)row->value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st), row->reason);
 	return false;

@@ -15,8 +15,8 @@
 struct loop_run {
 	struct machine machine;
 	struct sim *sim;
-	struct guard guard;
-	struct guard_saved *saved;
+	struct msr_guard guard;
+	struct msr_guard_saved *saved;
 	struct cpu cpu;
 	struct memory_host host;
 	struct suite_summary sum;

@@ -45,7 +45,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	 { "k_run_code", START_CODE },
 	{ "k_read_ports", START_COUNT }, { "k_read_ports_base", START_COUNT },
 	{ "k_branch_conditional", START_CHOICES }, { "k_branch_indirect", START_CHOICES },
-	{ "k_study", START_CHOICES }, { "k_work_branchy", START_CHOICES }, { "k_work_mixed", START_MIXED },
+	{ "k_known_program", START_CHOICES }, { "k_work_branchy", START_CHOICES }, { "k_work_mixed", START_MIXED },
 	{ "k_read_sse2", START_STREAMS }, { "k_write_sse2", START_STREAMS }, { "k_write_nt_sse2", START_STREAMS }, { "k_copy_sse2", START_STREAMS }, { "k_copy_nt_sse2", START_STREAMS },
 	{ "k_read_avx", START_STREAMS }, { "k_write_avx", START_STREAMS }, { "k_write_nt_avx", START_STREAMS }, { "k_copy_avx", START_STREAMS }, { "k_copy_nt_avx", START_STREAMS },
 	{ "k_read_avx512", START_STREAMS }, { "k_write_avx512", START_STREAMS }, { "k_write_nt_avx512", START_STREAMS }, { "k_copy_avx512", START_STREAMS }, { "k_copy_nt_avx512", START_STREAMS },
@@ -61,8 +61,8 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_fsqrt_indep_easy", START_BUFFER }, { "k_fsqrt_indep_hard", START_BUFFER },
 	{ "k_microcode_switch", START_COUNT }, { "k_microcode_switch_base", START_COUNT },
 	{ "k_avx_transition", START_COUNT }, { "k_avx_transition_base", START_COUNT }, { "k_fp_assist_flushed", START_BUFFER },
-	{ "k_visit_read", START_STREAMS }, { "k_visit_write", START_STREAMS }, { "k_visit_copy", START_STREAMS }, { "k_visit_triad", START_STREAMS },
-	{ "k_chase_cold", START_CHASE }, { "k_visit_flush", START_STREAMS }, { "k_run_code_cold", START_CODE }, { "k_chase_open", START_CHASE },
+	{ "k_warm_read", START_STREAMS }, { "k_warm_write", START_STREAMS }, { "k_warm_copy", START_STREAMS }, { "k_warm_triad", START_STREAMS },
+	{ "k_chase_cold", START_CHASE }, { "k_warm_flush", START_STREAMS }, { "k_run_code_cold", START_CODE }, { "k_chase_open", START_CHASE },
 	{ "k_chase_stop_cold", START_CHASE_STOP },
 };
 

@@ -32,8 +32,8 @@ void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), ui
 		change(&r->machine);
 	assert_int_equal(sim_open(&r->machine, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
-	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
-	guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	r->saved = calloc(MSR_GUARD_SAVED_MAX, sizeof(*r->saved));
+	msr_guard_init(&r->guard, sim_access(r->sim), r->cpu.processor, r->saved, MSR_GUARD_SAVED_MAX);
 	r->a = &r->guard.access;
 	for (unsigned core = 0; core < 2; core++)
 		for (unsigned i = 0; i < COUNT_OF(watched); i++) {
@@ -89,7 +89,7 @@ void sampling_chase(struct sampling_rig *r, unsigned loads)
 
 void sampling_close(struct sampling_rig *r)
 {
-	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r->guard), ST_OK);
 	assert_int_equal(r->guard.refused, 0);
 	for (unsigned core = 0; core < 2; core++)
 		for (unsigned i = 0; i < COUNT_OF(watched); i++) {

@@ -9,8 +9,8 @@
 struct sampling_rig {
 	struct machine machine;
 	struct sim *sim;
-	struct guard guard;
-	struct guard_saved *saved;
+	struct msr_guard guard;
+	struct msr_guard_saved *saved;
 	struct cpu cpu;
 	const struct access *a;  /* the guarded backend */
 	struct mapping map;      /* of the ring, at WINDOW_DATA */

@@ -15,12 +15,12 @@ void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
 	memset(r, 0, sizeof(*r));
 	r->machine = *m;
 	r->entries = calloc(RIG_TRACE_MAX, sizeof(*r->entries));
-	r->saved = calloc(GUARD_SAVED_MAX, sizeof(*r->saved));
+	r->saved = calloc(MSR_GUARD_SAVED_MAX, sizeof(*r->saved));
 	assert_true(r->entries && r->saved);
 	assert_int_equal(sim_open(m, &host_pages, &r->sim), ST_OK);
 	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
 	trace_init(&r->trace, sim_access(r->sim), r->entries, RIG_TRACE_MAX);
-	guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, GUARD_SAVED_MAX);
+	msr_guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, MSR_GUARD_SAVED_MAX);
 	r->a = &r->guard.access;
 	for (unsigned node = 0; node < 2 && node < r->a->nodes; node++) {
 		r->array[node] = (struct mapping){ .va = RIG_ARRAY(node), .bytes = RIG_BYTES, .page_bytes = PAGE_2M, .node = node };
@@ -34,7 +34,7 @@ void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
 
 void uncore_rig_close(struct uncore_rig *r)
 {
-	assert_int_equal(guard_restore(&r->guard), ST_OK);
+	assert_int_equal(msr_guard_restore(&r->guard), ST_OK);
 	assert_int_equal(r->guard.refused, 0);
 	sim_close(r->sim);
 	free(r->entries);

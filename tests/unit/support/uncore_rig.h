@@ -17,9 +17,9 @@ struct uncore_rig {
 	struct sim *sim;
 	struct cpu cpu;
 	struct trace trace;
-	struct guard guard;
+	struct msr_guard guard;
 	struct trace_entry *entries;
-	struct guard_saved *saved;
+	struct msr_guard_saved *saved;
 	const struct access *a;
 	struct uncore u;
 	struct mapping array[2], lock;
