@@ -36,7 +36,7 @@ static void finds(const char *machine, const char *suite, unsigned least)
 
 static void test_bandwidth_nehalem_ep_is_found(void **state) { (void)state; finds("nehalem-ep", CACHES ",*.dram.bandwidth,*.dram_nt.bandwidth," STORES, 20); }
 static void test_bandwidth_haswell_ep_is_found(void **state) { (void)state; finds("haswell-ep", CACHES "," STORES, 13); }
-/* Without streams from memory: more lines are on their way there than the super queue has entries, see docs/decisions.md. */
+/* Streams from memory are left out here. */
 static void test_bandwidth_skylake_sp_is_found(void **state) { (void)state; finds("skylake-sp", CACHES "," STORES, 13); }
 
 /* What a row says does not depend on which rows ran before it: what they left modified in the caches, which rows of memory are
