@@ -37,7 +37,7 @@ static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, un
 	} else if (!strcmp(k->name, "k_store_wait") || !strcmp(k->name, "k_store_rfo")) {
 		if (!e)
 			memcpy(a, &left, 8);
-	} else if (!strncmp(k->name, "k_warm", 7) && k->stores) {
+	} else if (!strncmp(k->name, "k_warm", 6) && k->stores) {
 		if (e % 64 == 0) /* a word of each line */
 			*a = 0;
 	} else if (!strncmp(k->name, "k_store", 7) && e < k->data_bytes) {
