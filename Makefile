@@ -37,7 +37,7 @@ endif
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
-TABLE_TEXTS   := $(wildcard tables/*.py tables/*.txt tables/*.csv tables/*/*.txt tables/*/*.csv)
+TABLE_TEXTS   := $(shell find tables/processors -type f) $(wildcard tables/*.py tables/*.csv)
 LIB_SOURCES   := $(sort $(shell find pmu bench -name '*.c'))
 EFI_SOURCES   := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.c')))
 EFI_ASM       := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.asm')))

@@ -1,4 +1,4 @@
-"""Types of uncore boxes: uncore/*.txt and the events that they name. The formats are in FORMAT.md."""
+"""Types of uncore boxes: uncore.txt and the events that it names. The formats are in FORMAT.md."""
 import os
 import re
 
@@ -10,9 +10,9 @@ UNIT_COLUMNS = ["box", "event", "select", "extended", "counters", "increment", "
 EMPTY = {"cmask": 0, "extended": 0, "queue": 0, "fixed": 0, "filters": [], "increment": 0, "extra_msr": 0, "extra_value": 0}
 
 
-def read_flat_events(p, folder, name):
+def read_flat_events(p, folder, path):
     """One event a row, with the registers it needs."""
-    rows = read_csv(p, folder, "events/%s.csv" % name, FLAT_COLUMNS)
+    rows = read_csv(p, folder, path, FLAT_COLUMNS)
     for r in rows or []:
         e = r.event = dict(EMPTY, name=r["name"], **{k: number(p, r, k, 0, 255, 0) for k in ("select", "umask")})
         e["cmask"] = number(p, r, "cmask", 0, 255, 0)
@@ -41,9 +41,9 @@ def units_of(p, r, sets):
     return units
 
 
-def read_unit_events(p, folder, name, box, prefix):
+def read_unit_events(p, folder, path, box, prefix):
     """One event code a row, with its unit masks: an event each."""
-    rows = read_csv(p, folder, "events/%s.csv" % name, UNIT_COLUMNS)
+    rows = read_csv(p, folder, path, UNIT_COLUMNS)
     if rows is None:
         return None
     out, sets = [], {}
@@ -58,7 +58,7 @@ def read_unit_events(p, folder, name, box, prefix):
             e.event = dict(base, name=e["name"], umask=umask, filters=filters)
             out.append(e)
     if not out:
-        p.add(("tables/events/%s.csv" % name, 1), "box", "no event of box %s" % box)
+        p.add(("tables/" + path, 1), "box", "no event of box %s" % box)
     return out
 
 
@@ -93,6 +93,10 @@ def read_filters(p, r):
     if len(out) > 8:
         p.add(r.where, "filters", "at most 8")
     return out
+
+
+def beside(path, name):
+    return "%s/%s.csv" % (os.path.dirname(path), name)
 
 
 class Uncore:
@@ -166,12 +170,10 @@ def global_msrs(boxes):
     return rows
 
 
-def read_uncore(p, folder, name):
-    """Types of uncore boxes, each with its events. None: no such file."""
-    if not os.path.exists(os.path.join(folder, "uncore", name + ".txt")):
-        return None
+def read_uncore(p, folder, path):
+    """Types of uncore boxes, each with its events, whose files stand beside this one."""
     uncore = Uncore()
-    for r in read_ini(p, folder, "uncore/%s.txt" % name, NAMED + NUMBERS + BUSES):
+    for r in read_ini(p, folder, path, NAMED + NUMBERS + BUSES):
         words(p, r, "source")
         r.value = {k: number(p, r, k, 0, BITS64, 0) for k in NUMBERS + BUSES[1:]}
         if "bus_device" in r:
@@ -202,8 +204,8 @@ def read_uncore(p, folder, name):
             p.add(r.where, "stride", "is missing")
         if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x100:
             p.add(r.where, "control", "lies beyond the 256 bytes that every access reaches")
-        r.events = (read_unit_events(p, folder, r["unit_events"], r["name"], r.get("prefix", "")) if "unit_events" in r
-                    else read_flat_events(p, folder, words(p, r, "events")))
+        r.events = (read_unit_events(p, folder, beside(path, r["unit_events"]), r["name"], r.get("prefix", "")) if "unit_events" in r
+                    else read_flat_events(p, folder, beside(path, words(p, r, "events"))))
         if r.events is None:
             p.add(r.where, "events", "no such file")
             r.events = []
@@ -261,10 +263,10 @@ METRIC_COLUMNS = ["name", "unit", "expression", "lacks", "what", "source"]
 METRIC_TERMS = ["$INSTRUCTIONS", "$CORE_CYCLES", "$TSC_MHZ", "$TSC", "$BOXES"]
 
 
-def read_metrics(p, folder, name):
+def read_metrics(p, folder, path):
     """Derived metrics: an expression over events, or what event is lacking for it."""
-    rows = read_csv(p, folder, "metrics/%s.csv" % name, METRIC_COLUMNS)
-    for r in rows or []:
+    rows = read_csv(p, folder, path, METRIC_COLUMNS)
+    for r in rows:
         for k in ("name", "unit", "what", "source"):
             words(p, r, k)
         if not re.fullmatch(r"[a-z0-9]+\.[A-Za-z0-9_]+", r["name"]) or sum(x["name"] == r["name"] for x in rows) > 1:

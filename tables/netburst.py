@@ -1,4 +1,4 @@
-"""Event detectors of NetBurst: netburst/*.csv. The formats are in FORMAT.md."""
+"""Event detectors of NetBurst: netburst-*.csv. The formats are in FORMAT.md."""
 import re
 
 from reader import c_name, c_text, number, read_csv, words
@@ -58,9 +58,9 @@ def named(p, r, key, text, rows):
     return 0, 1
 
 
-def read_uses(p, folder, name, n):
+def read_uses(p, folder, path, n):
     """Events by the names that rows and users call them."""
-    for r in read_csv(p, folder, "netburst/%s-events.csv" % name, USE_COLUMNS) or []:
+    for r in read_csv(p, folder, path.replace("-detectors", "-events"), USE_COLUMNS) or []:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]):
             p.add(r.where, r["name"], "is no event name; capitals, digits, _ and .")
         detector, _, metric = r["detector"].partition(":")
@@ -89,10 +89,8 @@ def read_uses(p, folder, name, n):
         n.uses.append(r)
 
 
-def read_netburst(p, folder, name):
-    rows = read_csv(p, folder, "netburst/%s.csv" % name, EVENT_COLUMNS)
-    if rows is None:
-        return None
+def read_netburst(p, folder, path):
+    rows = read_csv(p, folder, path, EVENT_COLUMNS)
     n, by_name = Netburst(), {}
     for r in rows:
         if not re.fullmatch(r"[A-Za-z0-9_]+", r["event"]) or r["event"] in by_name:
@@ -106,7 +104,7 @@ def read_netburst(p, folder, name):
         if not any(counters for _, counters in r.sides):
             p.add(r.where, r["event"], "no counter can count it")
     n.events = rows
-    n.metrics = read_csv(p, folder, "netburst/%s-metrics.csv" % name, METRIC_COLUMNS) or []
+    n.metrics = read_csv(p, folder, path.replace("-detectors", "-metrics"), METRIC_COLUMNS) or []
     for m in n.metrics:
         words(p, m, "name"), words(p, m, "what"), words(p, m, "source")
         m.enable, m.vert = number(p, m, "pebs_enable", 1, METRIC_BITS), number(p, m, "matrix_vert", 1, 0x1F)
@@ -115,7 +113,7 @@ def read_netburst(p, folder, name):
         m.also = (-1, 0)
         if m["also"]:
             m.also = named(p, m, "also", m["also"], rows)
-    read_uses(p, folder, name, n)
+    read_uses(p, folder, path, n)
     return n
 
 

@@ -100,6 +100,27 @@ def read_ini(p, folder, name, keys):
     return sections
 
 
+def read_keys(p, folder, name, title, keys):
+    """A "key = value" file without sections: one row of that title."""
+    row = Row(name=title)
+    row.where = (os.path.join("tables", name), 1)
+    with open(os.path.join(folder, name), encoding="ascii", errors="surrogateescape") as f:
+        for n, line in enumerate(f, 1):
+            key, sep, value = (x.strip() for x in line.partition("="))
+            where = (row.where[0], n)
+            if not key or key.startswith("#"):
+                continue
+            if not sep:
+                p.add(where, key, "expected key = value")
+            elif key not in keys:
+                p.add(where, key, "unknown key; known: %s" % ", ".join(keys))
+            elif key in row:
+                p.add(where, key, "stands twice")
+            else:
+                row[key] = value
+    return row
+
+
 def c_text(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

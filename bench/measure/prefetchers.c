@@ -1,6 +1,6 @@
 /* bench/measure/prefetchers.c: a core's prefetchers off, all or all but one, and back as they were found.
  *
- * Which bits switch them, and in which register, the processor's row says (tables/processors.txt). */
+ * Which bits switch them, and in which register, the processor's row says (processor.txt). */
 #include "bench/measure/loop.h"
 
 static bool prefetch_bits(const struct bench *b, uint64_t *value)

@@ -1,6 +1,6 @@
 /* bench/workloads/profile.h: counts a list of events over the kernels of rows.
  *
- * A profile is a named list of tables/profiles (the guide's appendix 1), or names of events separated by commas.
+ * A profile is a named list of the processor's profiles.txt (the guide's appendix 1), or names of events separated by commas.
  * The planner packs it into the fewest runs; in each, pairs of windows of n and 2n units of the row's work are
  * counted, and the slope drops what lies outside the kernel. Instructions and cycles are counted in every run, where
  * fixed counters give them, so that events of different runs can be compared by the instruction. */

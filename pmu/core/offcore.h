@@ -1,7 +1,7 @@
 /* pmu/core/offcore.h: OFFCORE_RESPONSE_0, the matrix of requests beyond the L2 by who answered.
  *
  * Source: Levinthal's guide, tables 9 and the two after it, "Errata" and "Bandwidth per core". The named
- * combinations are events of the processor's table (tables/offcore); the planner gives each value of the
+ * combinations are events of the processor's table (offcore.csv); the planner gives each value of the
  * register a run of its own. */
 #ifndef PMU_OFFCORE_H
 #define PMU_OFFCORE_H

@@ -1,4 +1,4 @@
-/* pmu/uncore/uncore_metric.h: derived metrics of the uncore (tables/metrics): which events one needs, and its value.
+/* pmu/uncore/uncore_metric.h: derived metrics of the uncore (uncore-metrics.csv): which events one needs, and its value.
  *
  * An expression has + - * / and parentheses over whole numbers, events (as uncore_plan takes them, suffixes included), and
  * terms from outside: $INSTRUCTIONS, $CORE_CYCLES, $TSC (ticks of the interval), $TSC_MHZ, $BOXES (of the event's box in the

@@ -15,7 +15,7 @@ kept() { # kept STATUS FOUND PATTERN [DEBUGGER'S ARGUMENT]...
 	local status=$1 want=$2 pattern=$3
 	shift 3
 	found=0
-	debugged "backend=hw suite=$rows repetitions=1" --model --not-restored tables/reviewed/not_restored.csv "$@" tests/golden/start.txt
+	debugged "backend=hw suite=$rows repetitions=1" --model --not-restored tables/not_restored.csv "$@" tests/golden/start.txt
 	cat "$work/debugger" "$work/qemu"
 	tail -n 20 "$work/q/debugcon.log"
 	[ "$rc" -eq "$status" ] || { echo "end status $rc, not $status"; return 1; }

@@ -5,7 +5,7 @@
 #   DIR/start.txt    everything before the first row, the same for all profiles: identification, registers as found
 #   DIR/PROFILE.txt  from the row to the end, what is put back included; one row, one pair of windows a run
 # On the simulated machine, whose accesses are those of a real one. A comment behind each write says what it is for.
-# What is read from registers that run on by themselves (tables/reviewed/not_restored.csv: kind free, and the last-branch
+# What is read from registers that run on by themselves (tables/not_restored.csv: kind free, and the last-branch
 # records) is written as 0.
 # `make golden` records into tests/golden/ itself: look at the difference before it goes in.
 set -u
@@ -18,7 +18,7 @@ if [ "${ROWS:-}" ]; then
 else
 	"$out/stallmeter" list --profiles "$machine" | sed -n 's/^\([a-z-]*\): .*/\1/p' >"$work/names"
 fi
-awk -F, '$4 == "free" || /LASTBRANCH/ { print $1, $2 }' tables/reviewed/not_restored.csv >"$work/free"
+awk -F, '$4 == "free" || /LASTBRANCH/ { print $1, $2 }' tables/not_restored.csv >"$work/free"
 # settled: the accesses of a trace. Runs of kernels are no accesses, and how many there are before the first window
 # depends on the machine.
 settled() {

@@ -4,12 +4,12 @@ cd "$(dirname "$0")/../.." || exit 2
 out=${OUT:-out} n=0
 say() { n=$((n + 1)); if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi; }
 list=$("$out/stallmeter" list --events nehalem-ep); say $? "list --events nehalem-ep ends well"
-for table in nehalem nehalem-uncore; do
+for table in nehalem-ep/events nehalem-ep/uncore-events; do
 	missing=0
 	while IFS=, read -r name select umask _; do
 		grep -Eq "^$name +0x....${umask#0x}${select#0x} " <<<"$list" || { missing=1; echo "# $name ($umask$select) is not listed"; }
-	done < <(grep -Ev '^(#|name,|$)' "tables/events/$table.csv")
-	say $missing "every event of tables/events/$table.csv is listed with its code"
+	done < <(grep -Ev '^(#|name,|$)' "tables/processors/$table.csv")
+	say $missing "every event of tables/processors/$table.csv is listed with its code"
 done
 [ "$(grep -c '^L1D_CACHE_L[DO].*; counts too much (guide, note before table 16)$' <<<"$list")" -eq 9 ] && ! grep -v '^L1D_CACHE_L[DO]' <<<"$list" | grep -q 'counts too much'
 say $? "events that an erratum makes count too much say so"
@@ -20,8 +20,8 @@ while IFS=, read -r event _ _ _ _ _ _ _ _ units _; do
 	for unit in $units; do
 		grep -q "^$event\.${unit%%=*} " <<<"$list" || { missing=1; echo "# $event.${unit%%=*} is not listed"; }
 	done
-done < <(grep -Ev '^(#|event,|$)' tables/netburst/pentium4.csv)
-say $missing "every event of tables/netburst/pentium4.csv is listed"
+done < <(grep -Ev '^(#|event,|$)' tables/processors/pentium4/netburst-detectors.csv)
+say $missing "every event of tables/processors/pentium4/netburst-detectors.csv is listed"
 metrics=$("$out/stallmeter" list --metrics haswell-ep)
 [ "$(grep -c '^ *= ' <<<"$metrics")" -eq 93 ] && tail -n 1 <<<"$metrics" | grep -q '^93 metrics of the uncore, 90 of them can be had$'
 say $? "list --metrics haswell-ep has 93 metrics, and says of three what is lacking"

@@ -1,5 +1,5 @@
 /* Whatever happens in a run, every register of the machine has its value from before at the end, but those that stand on
- * the reviewed list tables/reviewed/not_restored.csv. */
+ * the reviewed list tables/not_restored.csv. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static enum status trouble_run(void *self, struct job *jobs, unsigned n, uint64_
 static void read_excused(void)
 {
 	char line[512];
-	FILE *f = fopen("tables/reviewed/not_restored.csv", "r");
+	FILE *f = fopen("tables/not_restored.csv", "r");
 	assert_non_null(f);
 	excused_count = 0;
 	while (fgets(line, sizeof(line), f) && excused_count < COUNT_OF(excused))

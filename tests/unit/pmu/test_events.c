@@ -1,7 +1,7 @@
 /* The event tables against libpfm4, which is no source of theirs where the documents have the event.
  *
  * Each event of a processor is asked of libpfm4 under the name that the table's name gives
- * (A.B is pmu::A:B), or under the name that tables/reviewed/PROCESSOR.csv gives. The codes must be
+ * (A.B is pmu::A:B), or under the name that tables/processors/PROCESSOR/reviewed.csv gives. The codes must be
  * equal, or the reviewed list must say why they are not. A reviewed line that says `differs` or
  * `unknown` of an event that agrees is a failure too: the list holds nothing stale. */
 #include <setjmp.h>
@@ -70,7 +70,9 @@ static void compare_all(const char *processor, const char *pmu, unsigned least)
 		if (str_equal(processors[i].name, processor))
 			p = &processors[i];
 	assert_non_null(p);
-	reviewed_read(processor);
+	char list[64];
+	snprintf(list, sizeof(list), "%s/reviewed", processor);
+	reviewed_read(list);
 	for (unsigned i = 0; i < p->event_count; i++)
 		compare(pmu, &p->events[i]);
 	const struct reviewed_counts sum = reviewed_sum(processor, "libpfm4");

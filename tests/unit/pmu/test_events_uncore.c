@@ -1,7 +1,7 @@
 /* The tables of uncore events against libpfm4 and against perfmon's (tests/oracle), filters included.
  *
  * Each event is asked of libpfm4 under the name that ours gives (A.B is pmu::A:B), with a value for each filter that
- * it needs, or under the name of tables/reviewed; the codes must be equal and the filter's bits must come out where
+ * it needs, or under the name of its processor's reviewed-uncore*.csv; the codes must be equal and the filter's bits must come out where
  * our table has them, or the reviewed list must say why not. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static void compare_box(const char *pmu, const struct uncore_box *b)
 static void test_uncore_events_of_nehalem_agree_with_libpfm4(void **state)
 {
 	(void)state;
-	reviewed_read("nehalem-uncore");
+	reviewed_read("nehalem-ep/reviewed-uncore");
 	compare_box("nhm_unc", &processor("nehalem-ep")->boxes[0]);
 	const struct reviewed_counts sum = reviewed_sum("nehalem-ep uncore", "libpfm4");
 	reviewed_check_stale();
@@ -101,7 +101,7 @@ static void test_uncore_events_of_haswell_ep_agree_with_libpfm4(void **state)
 	};
 	const struct processor *p = processor("haswell-ep");
 	unsigned codes = 0;
-	reviewed_read("haswell-ep-uncore");
+	reviewed_read("haswell-ep/reviewed-uncore");
 	for (unsigned n = 0; n < p->box_count; n++) {
 		bool found = false;
 		for (unsigned i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++)
@@ -163,7 +163,7 @@ static void test_uncore_events_of_haswell_ep_agree_with_perfmon(void **state)
 	static struct row rows[1400];
 	const unsigned n = read_perfmon(rows, 1400);
 	const struct processor *p = processor("haswell-ep");
-	reviewed_read("haswell-ep-uncore-perfmon");
+	reviewed_read("haswell-ep/reviewed-uncore-perfmon");
 	for (unsigned b = 0; b < p->box_count; b++)
 		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
 			const struct uncore_event *e = &p->boxes[b].events[i];

@@ -1,4 +1,4 @@
-/* pmu/uncore/uncore_metric.c and tables/metrics: every metric's events exist and are planned; what the evaluator makes of known
+/* pmu/uncore/uncore_metric.c and uncore-metrics.csv: every metric's events exist and are planned; what the evaluator makes of known
  * counts; values of known traffic on the simulated machine. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -30,7 +30,7 @@ static void next_field(char **at, char *to, size_t capacity)
 void reviewed_read(const char *list)
 {
 	char line[800];
-	snprintf(list_path, sizeof(list_path), "tables/reviewed/%s.csv", list);
+	snprintf(list_path, sizeof(list_path), "tables/processors/%s.csv", list);
 	FILE *f = fopen(list_path, "r");
 	review_count = 0;
 	memset(&counts, 0, sizeof(counts));

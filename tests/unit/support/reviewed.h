@@ -1,4 +1,4 @@
-/* tests/unit/support/reviewed.h: lists of reviewed differences between our tables and an oracle (tables/reviewed/NAME.csv).
+/* tests/unit/support/reviewed.h: lists of reviewed differences between our tables and an oracle (tables/processors/NAME/reviewed*.csv).
  * kind: same (only another name), differs, unknown (to the oracle), absent (from our table on purpose). */
 #ifndef TESTS_REVIEWED_H
 #define TESTS_REVIEWED_H
@@ -8,7 +8,7 @@
 
 struct review { char name[96], kind[16], oracle[256], reason[256]; bool used; };
 
-/* Reads a list; a file that is not there is an empty list. The test fails on a line without a reason. */
+/* Reads tables/processors/`list`.csv ("nehalem-ep/reviewed"); a file that is not there is an empty list. The test fails on a line without a reason. */
 void reviewed_read(const char *list);
 /* The first line whose pattern fits the name, marked as used; NULL if there is none. */
 struct review *reviewed_find(const char *name);

@@ -1,0 +1,119 @@
+"""Lists that belong to no processor: descriptors of CPUID leaf 2, watchdogs, and the reviewed list of registers that are not put back."""
+from processors import TLB_KEYS
+from reader import c_text, number, read_csv, words
+
+
+TLB_COLUMNS = ["code"] + TLB_KEYS + ["source"]
+
+
+def read_tlb_descriptors(p, folder):
+    rows = read_csv(p, folder, "tlb_descriptors.csv", TLB_COLUMNS) or []
+    seen = set()
+    for r in rows:
+        words(p, r, "source")
+        r.values = [number(p, r, "code", 1, 0xFE)] + [number(p, r, k, 0, 0x8000, 0) for k in TLB_COLUMNS[1:-1]]
+        if r.values[0] in seen:
+            p.add(r.where, r["code"], "stands twice")
+        if not any(r.values[1:]):
+            p.add(r.where, r["code"], "gives no entries")
+        seen.add(r.values[0])
+    return rows
+
+
+def write_tlb_descriptors(out, rows):
+    out.write("\nconst struct tlb_descriptor tlb_descriptors[] = {\n")
+    for r in rows:
+        out.write("\t{ 0x%02X, { %d, %d, %d, %d, %d, %d, %d } },\n" % tuple(r.values))
+    out.write("};\nconst uint16_t tlb_descriptor_count = %d;\n" % len(rows))
+
+
+WATCHDOG_COLUMNS = ["vendor", "first", "last", "kind", "name", "source"]
+WATCHDOG_KINDS = {"tco2": "WATCHDOG_TCO2", "i6300esb": "WATCHDOG_I6300ESB"}
+
+
+def read_watchdogs(p, folder):
+    rows, spans = read_csv(p, folder, "watchdogs.csv", WATCHDOG_COLUMNS) or [], []
+    for r in rows:
+        words(p, r, "name")
+        words(p, r, "source")
+        r.values = [number(p, r, k, 1, 0xFFFE) for k in WATCHDOG_COLUMNS[:3]]
+        if r["kind"] not in WATCHDOG_KINDS:
+            p.add(r.where, "kind", "'%s' must be one of %s" % (r["kind"], ", ".join(sorted(WATCHDOG_KINDS))))
+        if r.values[1] > r.values[2]:
+            p.add(r.where, "last", "lies before first")
+        for vendor, first, last in spans:
+            if vendor == r.values[0] and first <= r.values[2] and r.values[1] <= last:
+                p.add(r.where, "first", "these devices stand twice")
+        spans.append(tuple(r.values))
+    return rows
+
+
+def write_watchdogs(out, rows):
+    out.write('\n#include "tables/watchdog.h"\nconst struct watchdog_chip watchdog_chips[] = {\n')
+    for r in rows:
+        out.write("\t{ 0x%04X, 0x%04X, 0x%04X, %s, %s, %s },\n" % (*r.values, WATCHDOG_KINDS[r["kind"]], c_text(r["name"]), c_text(r["source"])))
+    out.write("};\nconst uint16_t watchdog_chip_count = %d;\n" % len(rows))
+
+
+NOT_RESTORED = "not_restored.csv"
+KINDS_WRITTEN, KINDS_READ = ["counts", "clears", "record"], ["status", "free"]
+
+
+def check_not_restored(p, folder, sets):
+    """What is not put back at exit stands on a reviewed list, and nothing else does. `sets`: rows of the files msrs.csv by PROCESSOR or common/NAME."""
+    rows = read_csv(p, folder, NOT_RESTORED, ["first", "last", "msrs", "kind", "reason"])
+    if rows is None:
+        p.add(("tables/" + NOT_RESTORED, 1), "first", "is missing")
+        return
+    for r in rows:
+        r.range = (number(p, r, "first", 1, (1 << 32) - 1), number(p, r, "last", 1, (1 << 32) - 1))
+        words(p, r, "reason")
+        if r["kind"] not in KINDS_WRITTEN + KINDS_READ:
+            p.add(r.where, r["first"], "kind must be one of %s" % ", ".join(KINDS_WRITTEN + KINDS_READ))
+        r.unused = set(r["msrs"].split()) if r["kind"] in KINDS_WRITTEN else set()
+        if r["kind"] in KINDS_READ and r["msrs"] != "-":
+            p.add(r.where, r["first"], "is never written: msrs must be -")
+    for name, m in ((name, m) for name, msrs in sets.items() for m in msrs):
+        first, last = m.msr["first"], m.msr["last"]
+        near = [r for r in rows if r.range[0] <= last and first <= r.range[1] and (name in r["msrs"].split() or r["msrs"] == "-")]
+        if m.msr["restore"] and near:
+            p.add(near[0].where, near[0]["first"], "is put back at exit: %s:%d" % m.where)
+        elif not m.msr["restore"] and not any(r.range[0] <= first and last <= r.range[1] and r["kind"] in KINDS_WRITTEN for r in near):
+            p.add(m.where, m["first"], "is not put back at exit and not on the list %s" % NOT_RESTORED)
+        for r in near:
+            r.unused.discard(name)
+    for r in rows:
+        if r.unused:
+            p.add(r.where, r["first"], "no register that may be written is so in %s" % ", ".join(sorted(r.unused)))
+
+
+UNPROVABLE_COLUMNS = ["processor", "row", "why", "source"]
+WHY_MOST = 64  # it stands behind other words in a reason of 128 characters
+
+
+def check_row_of(p, r, names, seen):
+    """A row of a table by processor and row of the catalogue: a known processor, and each pair once."""
+    if r["processor"] not in names:
+        p.add(r.where, "processor", "'%s' is no processor" % r["processor"])
+    if (r["processor"], r["row"]) in seen:
+        p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
+    seen.add((r["processor"], r["row"]))
+
+
+def read_unprovable(p, folder, processors):
+    rows, seen = read_csv(p, folder, "unprovable.csv", UNPROVABLE_COLUMNS) or [], set()
+    names = {r["name"] for r in processors}
+    for r in rows:
+        for key in ("row", "why", "source"):
+            words(p, r, key)
+        check_row_of(p, r, names, seen)
+        if len(r["why"]) > WHY_MOST:
+            p.add(r.where, "why", "has %d characters, at most %d" % (len(r["why"]), WHY_MOST))
+    return rows
+
+
+def write_unprovable(out, rows):
+    out.write("\nconst struct unprovable unprovable[] = {\n")
+    for r in rows:
+        out.write("\t{ %s, %s, %s },\n" % (c_text(r["processor"]), c_text(r["row"]), c_text(r["why"])))
+    out.write("};\nconst uint16_t unprovable_count = %d;\n" % len(rows))
