@@ -1,7 +1,7 @@
 # Stallmeter. One Makefile, not recursive; everything it makes lies under $(OUT).
 #
 #   make run      build, boot in QEMU/OVMF on the simulated machine, print the penalty table
-#   make check    every test; closes with "N passed, N failed"
+#   make check    every test; closes with "N passed, N failed";  make check-quick  the layers and each short unit program
 #   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it; with SIGN_KEY= and SIGN_CERT= signed
 #   make usb-update DEV=/dev/sdX  only the application of a stick
 #   make bench    all speeds
@@ -33,19 +33,25 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: machine-format all host efi image usb usb-update run check check-fast check-long fuzz-short fuzz-long bench clean
+.PHONY: machine-format all host efi image usb usb-update run check check-quick check-fast check-long unit judges libraries fuzz-short fuzz-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
 TABLE_TEXTS   := $(shell find tables/processors -type f) $(wildcard tables/*.py tables/*.csv)
-LIB_SOURCES   := $(sort $(shell find pmu bench -name '*.c'))
+SIM_SOURCES   := $(sort $(shell find pmu/sim -name '*.c'))
+PMU_SOURCES   := $(filter-out $(SIM_SOURCES),$(sort $(shell find pmu -name '*.c')))
+BENCH_SOURCES := $(sort $(shell find bench -name '*.c'))
+LIB_SOURCES   := $(PMU_SOURCES) $(SIM_SOURCES) $(BENCH_SOURCES)
 EFI_SOURCES   := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.c')))
 EFI_ASM       := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.asm')))
 HOST_SOURCES  := $(sort $(shell find runner -name '*.c'))
 UNIT_SOURCES  := $(wildcard tests/unit/*/test_*.c)
 UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*/*.c tests/expect/*.c tests/reference/*.c))
 
-LIB_OBJECTS   := $(LIB_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o $(OUT)/gen/machines.o $(OUT)/gen/font.o
+PMU_OBJECTS   := $(PMU_SOURCES:%.c=$(OUT)/%.o) $(OUT)/asm/blob.o $(OUT)/gen/tables.o
+SIM_OBJECTS   := $(SIM_SOURCES:%.c=$(OUT)/%.o) $(OUT)/gen/machines.o
+BENCH_OBJECTS := $(BENCH_SOURCES:%.c=$(OUT)/%.o) $(OUT)/gen/font.o
+LIB_OBJECTS   := $(PMU_OBJECTS) $(SIM_OBJECTS) $(BENCH_OBJECTS)
 EFI_OBJECTS   := $(EFI_SOURCES:%.c=$(OUT)/%.o) $(EFI_ASM:%.asm=$(OUT)/%.asm.o)
 HOST_OBJECTS  := $(HOST_SOURCES:%.c=$(OUT)/%.o)
 HOST_LIBRARY  := $(filter-out $(OUT)/runner/commands/main.o,$(HOST_OBJECTS))
@@ -101,19 +107,26 @@ $(OUT)/efi/%.asm.o: efi/%.asm efi/processor/vectors.inc
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -I. -o $@ $<
 
-$(OUT)/libstallmeter.a: $(LIB_OBJECTS)
-	@rm -f $@
-	ar rcsD $@ $^
-
-# The host command's rooms without its main: what unit tests link.
+# One library a layer, in the order in which a linker needs them. Thin: they name their objects, so making one costs nothing.
+LAYERS  := $(OUT)/libbench.a $(OUT)/libsim.a $(OUT)/libpmu.a
+RUNNER  := $(OUT)/librunner.a $(LAYERS)
+SUPPORT := $(OUT)/libsupport.a
+libraries: $(RUNNER)
+$(OUT)/libpmu.a: $(PMU_OBJECTS)
+$(OUT)/libsim.a: $(SIM_OBJECTS)
+$(OUT)/libbench.a: $(BENCH_OBJECTS)
+# The host command's rooms without its main.
 $(OUT)/librunner.a: $(HOST_LIBRARY)
+# What several tests use: rigs, closed forms of tests/expect, the reference of tests/reference.
+$(OUT)/libsupport.a: $(UNIT_SUPPORT:%.c=$(OUT)/%.o)
+$(RUNNER) $(SUPPORT):
 	@rm -f $@
-	ar rcsD $@ $^
+	ar rcsDT $@ $^
 
 # --- the host command --------------------------------------------------------------------------
 host: $(OUT)/stallmeter
-$(OUT)/stallmeter: $(HOST_OBJECTS) $(OUT)/libstallmeter.a
-	$(CC) $(SANFLAGS) -pie -o $@ $(HOST_OBJECTS) $(OUT)/libstallmeter.a -ljansson -lm -lpthread
+$(OUT)/stallmeter: $(HOST_OBJECTS) $(LAYERS)
+	$(CC) $(SANFLAGS) -pie -o $@ $^ -ljansson -lm -lpthread
 
 # --- the UEFI application ----------------------------------------------------------------------
 efi: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin
@@ -185,9 +198,13 @@ run:
 	@OUT=$(OUT) runner/run.sh "$(MACHINE)" "$(SUITE)"
 
 # --- tests -------------------------------------------------------------------------------------
-$(UNIT_PROGRAMS): $(OUT)/%: %.c $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a
+$(UNIT_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(UNIT_SUPPORT:%.c=$(OUT)/%.o) $(OUT)/librunner.a $(OUT)/libstallmeter.a -lcmocka -ljansson -lpfm -lm -lpthread $(LIBS_$(notdir $@))
+	$(CC) $(HOSTED) $(SANFLAGS) -c -o $@ $<
+# A program is linked again when one of the objects that it took out of the libraries changes: the linker's trace names them.
+$(UNIT_PROGRAMS): $(OUT)/%: $(OUT)/%.o | $(SUPPORT) $(RUNNER)
+	$(CC) $(SANFLAGS) -pie -o $@ $< $(SUPPORT) $(RUNNER) -lcmocka -ljansson -lpfm -lm -lpthread $(LIBS_$(notdir $@)) -Wl,--trace >$@.trace
+	@awk -v program=$@ 'index($$0, "$(OUT)/") == 1 && /\.o$$/ { print program ": " $$0 "\n" $$0 ":" }' $@.trace >$@.linked.d
 LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
 LIBS_test_reference_pair := $(LIBS_test_reference)
 unit: $(UNIT_PROGRAMS)
@@ -205,12 +222,12 @@ $(OUT)/tests/bios/loader: tests/bios/loader.c $(addprefix efi/bios/,memory.c par
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
 
 # The judges of the simulated machine: the host's part, and a guest of its own for QEMU's icount.
-$(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/support/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a
+$(OUT)/tests/judge/judge: tests/judge/judge.c tests/judge/ring.c $(OUT)/tests/unit/support/kernel_start.o $(RUNNER)
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/support/kernel_start.o $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
-$(OUT)/tests/judge/stream: tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< tests/judge/ring.c $(OUT)/tests/unit/support/kernel_start.o $(RUNNER) -ljansson -lm -lpthread
+$(OUT)/tests/judge/stream: tests/judge/stream.c tests/judge/ring.c $(LAYERS)
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) -o $@ tests/judge/stream.c tests/judge/ring.c $(OUT)/libstallmeter.a
+	$(CC) $(HOSTED) -o $@ tests/judge/stream.c tests/judge/ring.c $(LAYERS)
 $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/judge/judge.lds $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -ffreestanding -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables -mno-red-zone -mgeneral-regs-only \
@@ -234,13 +251,13 @@ $(OUT)/tests/boot/writes: tests/boot/writes.c
 judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
 # --- speeds ------------------------------------------------------------------------------------
-$(OUT)/tests/bench/speed: tests/bench/speed.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+$(OUT)/tests/bench/speed: tests/bench/speed.c $(RUNNER)
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(RUNNER) -ljansson -lm -lpthread
 # What the core-to-core matrix costs a simulated machine of many cores.
-$(OUT)/tests/bench/matrix: tests/bench/matrix.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
+$(OUT)/tests/bench/matrix: tests/bench/matrix.c $(RUNNER)
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(OUT)/librunner.a $(OUT)/libstallmeter.a -ljansson -lm -lpthread
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(RUNNER) -ljansson -lm -lpthread
 # Built for the machine at hand, as a user of gcc would; nothing of it is shipped.
 $(OUT)/tests/bench/race: tests/bench/race.c $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
@@ -250,8 +267,8 @@ bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/benc
 	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
 	@OUT=$(OUT) tests/bench/bench.sh
 
-check-fast: host unit
-	OUT=$(OUT) tests/run.sh fast
+check-fast check-quick: host unit
+	OUT=$(OUT) tests/run.sh $(@:check-%=%)
 check check-long:
 	@runner/setup.sh test
 	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/boot/debugger
@@ -274,9 +291,9 @@ readme: host
 
 # docs/penalties.md: measured against expected on four simulated machines.
 EXPECT_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/expect/*.c))
-$(OUT)/tests/penalties/expected: tests/penalties/expected.c $(EXPECT_OBJECTS) $(OUT)/libstallmeter.a
+$(OUT)/tests/penalties/expected: tests/penalties/expected.c $(EXPECT_OBJECTS) $(LAYERS)
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(EXPECT_OBJECTS) $(OUT)/libstallmeter.a
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(EXPECT_OBJECTS) $(LAYERS)
 .PHONY: penalties
 penalties: host $(OUT)/tests/penalties/expected
 	OUT=$(OUT) tests/penalties/table.sh
@@ -288,11 +305,11 @@ FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/f
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/counter_events.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/machine/replay.c
-FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/document.c pmu/text.c $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_counts := runner/data/counts.c bench/workloads/user_account.c bench/results/document.c pmu/text.c $(OUT)/librunner.a $(OUT)/libstallmeter.a
-FUZZ_SOURCES_fuzz_settings := efi/app/config.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(OUT)/libstallmeter.a
+FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(RUNNER)
+FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(RUNNER)
+FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/document.c pmu/text.c $(LAYERS)
+FUZZ_SOURCES_fuzz_counts := runner/data/counts.c bench/workloads/user_account.c bench/results/document.c pmu/text.c $(RUNNER)
+FUZZ_SOURCES_fuzz_settings := efi/app/config.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)

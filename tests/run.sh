@@ -1,10 +1,13 @@
 #!/bin/bash
-# Runs tests and counts: tests/run.sh fast|all|long [PATTERN]
-#   fast  unit programs and the layer check    all  + shell and boot tests    long  + *_long.sh
+# Runs tests and counts: tests/run.sh quick|fast|all|long [PATTERN]
+#   quick  the layer check and unit programs that tests/slow.txt does not list    fast  every unit program
+#   all    + shell and boot tests    long  + *_long.sh
+# Each line ends with the seconds that passed and those of processor time.
 # Every test program speaks TAP (cmocka writes it when asked); "# SKIP" results are named and counted.
 # Two lanes at once where there are two processors: the guests' tests are one, all others the other.
 # The last line is "N passed, N failed", with ", N skipped" when there are any.
 cd "$(dirname "$0")/.." || exit 2
+case ${1:-all} in quick | fast | all | long) ;; *) echo "usage: tests/run.sh quick|fast|all|long [PATTERN]" >&2; exit 2;; esac
 mode=${1:-all} pattern=${2:-} out=${OUT:-out}
 mkdir -p "$out/log"
 tally=$(mktemp -d) || exit 2
@@ -13,8 +16,9 @@ trap 'rm -rf "$tally"' EXIT
 # A test is one command; its TAP lines are counted, and a command that dies or says nothing is one failure.
 run_one() {
 	local name=$1; shift
-	local log="$out/log/$name.tap" rc=0 start=$SECONDS
-	CMOCKA_MESSAGE_OUTPUT=TAP OUT="$out" "$@" >"$log" 2>"$log.err" || rc=$?
+	local log="$out/log/$name.tap" rc=0 start=$SECONDS used TIMEFORMAT='%U %S'
+	{ time CMOCKA_MESSAGE_OUTPUT=TAP OUT="$out" "$@" >"$log" 2>"$log.err"; } 2>"$tally/used.$lane" || rc=$?
+	used=$(awk '{ print $1 + $2 }' "$tally/used.$lane")
 	local p f s
 	s=$(grep -cE '^ok .*# SKIP' "$log"); p=$(grep -cE '^ok' "$log"); f=$(grep -cE '^not ok' "$log"); p=$((p - s))
 	grep -E '^not ok' "$log" | sed "s/^/$name: /" >>"$tally/failed.$lane"
@@ -23,7 +27,8 @@ run_one() {
 	if [ $((p + f + s)) -eq 0 ]; then f=1; echo "$name: no test ran" >>"$tally/failed.$lane"; fi
 	echo "$p $f $s" >>"$tally/counts.$lane"
 	{
-		printf '%-40s %4d passed %3d failed %3d skipped  %4d s\n' "$name" "$p" "$f" "$s" $((SECONDS - start))
+		printf '%-40s %4d passed %3d failed %3d skipped  %4d s %7.1f s\n' "$name" "$p" "$f" "$s" $((SECONDS - start)) "$used"
+		if [ "$mode" = quick ] && awk -v used="$used" 'BEGIN { exit !(used > 2) }'; then echo "$name: more than 2 s of processor time: for tests/slow.txt"; fi
 		if [ "$f" -ne 0 ]; then grep -hE -A12 '^not ok' "$log" | head -60; tail -n 15 "$log.err"; fi
 	} >"$tally/said.$lane"
 	cat "$tally/said.$lane"
@@ -31,10 +36,27 @@ run_one() {
 
 want() { [ -z "$pattern" ] || [[ "$1" == *$pattern* ]]; }
 
+slow() { grep -q "^$1 " tests/slow.txt; }
+
+# What tests/slow.txt names is there, or the name of a program that was renamed would keep a long one in quick.
+slow_list() {
+	local n=0 bad=0 name
+	while read -r name _; do
+		[[ $name == \#* ]] && continue
+		n=$((n + 1))
+		ls tests/unit/*/"$name".c >/dev/null 2>&1 && continue
+		echo "tests/slow.txt: no tests/unit/*/$name.c" >&2
+		bad=1
+	done <tests/slow.txt
+	[ "$n" -gt 0 ] && [ "$bad" -eq 0 ] && echo "ok 1 - slow_list"
+}
+
 units() {
+	if want slow_list; then run_one slow_list slow_list; fi
 	if want layers; then run_one layers sh -c 'tests/layers.sh && echo "ok 1 - layers"'; fi
 	for t in "$out"/tests/unit/*/test_*; do
 		[ -x "$t" ] && [ -f "${t#"$out/"}.c" ] || continue
+		if [ "$mode" = quick ] && slow "$(basename "$t")"; then continue; fi
 		want "$(basename "$t")" && run_one "$(basename "$t")" "$t"
 	done
 }
@@ -46,7 +68,7 @@ scripts() { # scripts FOLDER
 	done
 }
 
-if [ "$mode" = fast ]; then
+if [ "$mode" = fast ] || [ "$mode" = quick ]; then
 	lane=host; units
 elif [ "$(nproc)" -lt 2 ]; then
 	lane=host; units; scripts shell; scripts boot

@@ -33,7 +33,7 @@ for file in tests/mutations/*.sed; do
 	found="" why="no test fails"
 	if cmp -s "$source" "$copy/$source"; then
 		why="it does not apply any more"
-	elif ! build "$out/libstallmeter.a"; then
+	elif ! build libraries; then
 		why="it does not compile"
 		cat "$copy/build.log" >&2
 	else

@@ -11,6 +11,7 @@
 
 #include "bench/measure/measure.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 struct catalogue {
 	struct loop_run run;

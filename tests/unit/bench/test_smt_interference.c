@@ -10,6 +10,7 @@
 #include "bench/measure/measure.h"
 #include "tests/expect/expect_threads.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 static struct known_program_result study;
 

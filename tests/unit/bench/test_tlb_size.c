@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 /* Rows about pages on a built-in machine with so many entries are as expected, `least` of them judged. */
 static void rows_are_right(const char *machine, const char *entries, unsigned least)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 static const char *const rows_wanted[] = {
 	"load.l3.latency", "load.l3_clean_other_core.latency", "load.l3_modified_other_core.latency", "load.remote_l3_clean.latency",

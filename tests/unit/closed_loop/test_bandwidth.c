@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 #define CACHES "read.l?.*,write.l?.*,copy.l?.*"
 #define STORES "store.rfo.*,store.nt*"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 #define ROWS "load.*,core_to_core.*,tlb.*,store.forward.latency,exec.addsd*,exec.mulsd*,exec.divsd*,exec.sqrtsd*,exec.div64*,exec.fdiv*," \
 	"triad.l?.bandwidth,triad.dram.bandwidth,triad.dram_nt.bandwidth"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 static const char *const names[] = { "load.l1.latency", "load.l2.latency", "load.l3.latency", "load.dram_local.latency",
 	"tlb.dtlb_4k.penalty", "triad.l2.bandwidth" };

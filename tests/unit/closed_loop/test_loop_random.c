@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 #include "tests/unit/support/machine_random.h"
 
 #define SEED_PRESET 20090330

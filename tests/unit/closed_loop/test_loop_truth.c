@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 #define ROWS "load.l?.*,load.dram_local.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,triad.l1.bandwidth"
 /* A few loads of the wrapper itself, after the kernel, come from further away after the longer window: less than a

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 #define INSTRUCTIONS_MOST 120000000u /* simulated, the whole suite */
 

@@ -12,6 +12,7 @@
 #include "bench/multicore/multicore.h"
 #include "bench/multicore/matrix.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 #include "tests/unit/support/host_pages.h"
 
 #define LOADS "load.l3_shared.*,load.l3_*_other_core.*,load.remote_l3_*,load.dram_remote.*,load.dram_page_*"

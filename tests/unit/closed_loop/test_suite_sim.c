@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 static unsigned meets_expectations(const struct loop_run *r, const char *text)
 {

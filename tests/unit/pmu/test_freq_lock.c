@@ -12,6 +12,7 @@
 
 #include "pmu/core/freq_lock.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 #define PERF_CTL     0x199u
 #define MISC_ENABLE  0x1A0u

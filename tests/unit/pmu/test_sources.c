@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
 
 /* Levinthal's table 2, and the caches before it. `code`: what each record must name, as the guide's table 5 numbers
  * them. `queue`: the loads come as far as the uncore. */

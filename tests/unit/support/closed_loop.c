@@ -1,4 +1,4 @@
-/* tests/unit/support/closed_loop.c: the suite on a simulated machine, and its rows against tests/expect/. */
+/* tests/unit/support/closed_loop.c: the suite on a simulated machine. */
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/host_pages.h"
 
@@ -51,16 +51,6 @@ const char *loop_built_in(const char *name)
 		}
 	fail_msg("no machine %s", name);
 	return NULL;
-}
-
-char *loop_format(void)
-{
-	FILE *f = fopen("tables/machines/FORMAT.md", "r");
-	char *text = calloc(1, 1 << 18);
-	assert_non_null(f);
-	assert_true(fread(text, 1, (1 << 18) - 1, f) > 1000);
-	fclose(f);
-	return text;
 }
 
 /* --- a run ------------------------------------------------------------------------------------- */
@@ -133,55 +123,4 @@ void loop_close(struct loop_run *r)
 	memory_host_free(&r->host);
 	sim_close(r->sim);
 	free(r->saved);
-}
-
-/* The third method, where the machine has uncore counters. */
-static bool uncore_latency_meets(const struct row_result *row, const char *text, const char *format)
-{
-	const struct uncore_latency_result *q = &row->queue;
-	struct expectation e;
-	if (expect_queue(text, format, row->name, &e) != ST_OK || q->verdict == UNCORE_LATENCY_UNSUPPORTED ||
-	    (q->verdict == UNCORE_LATENCY_OK && q->uncore_milli >= e.least_milli && q->uncore_milli <= e.most_milli))
-		return true;
-	fprintf(stderr, "%s in the queue: %s, %lld, expected %lld to %lld; %s\n", row->name, uncore_latency_verdict_name(q->verdict),
-	        (long long)q->uncore_milli, (long long)e.least_milli, (long long)e.most_milli, q->reason);
-	return false;
-}
-
-bool loop_row_meets(const struct row_result *row, const char *text, const char *format, bool *judged)
-{
-	struct expectation e = { 1, 0 };
-	enum status st = expect_row(text, format, row->name, &e);
-	/* Without an event that proves the row on this processor, the value alone is judged. */
-	bool counts = row->status == ROW_OK || (row->status == ROW_UNPROVEN && strstr(row->reason, "no event that proves it")) ||
-		(row->status == ROW_UNPROVEN && !strncmp(row->reason, "no performance counters", 23));
-	*judged = st != ST_MISSING;
-	if (st == ST_MISSING)
-		return true;
-	/* Nor does a register that the machine file leaves out change the value. */
-	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "its ratios could not be pinned") || strstr(row->reason, " does not answer"));
-	/* Nor has a penalty of nothing anything to count. */
-	counts |= row->status == ROW_UNPROVEN && e.least_milli <= 0 && e.most_milli >= 0 && !strncmp(row->reason, "counted ", 8);
-	if (st == ST_OK && row->status == ROW_UNSUPPORTED && row->absent && expect_may_hide(text, format, row->name))
-		return true;
-	if (st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :
-	    st == ST_OK && counts && row->value_milli >= e.least_milli && row->value_milli <= e.most_milli)
-		return uncore_latency_meets(row, text, format);
-	fprintf(stderr, "%s: %s, %lld, expected %lld to %lld (%s); %s\n", row->name, row_status_name(row->status),
-	        (long long)row->value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st), row->reason);
-	return false;
-}
-
-unsigned loop_meets(const struct loop_run *r, const char *text, unsigned *missed)
-{
-	char *format = loop_format();
-	unsigned met = 0;
-	*missed = 0;
-	for (unsigned i = 0; i < r->host.result_count; i++) {
-		bool judged, meets = loop_row_meets(&r->host.results[i], text, format, &judged);
-		met += judged && meets;
-		*missed += !meets;
-	}
-	free(format);
-	return met;
 }

@@ -1,4 +1,4 @@
-/* tests/unit/support/closed_loop.h: the suite on a simulated machine, and its rows against tests/expect/.
+/* tests/unit/support/closed_loop.h: the suite on a simulated machine.
  *
  * Failures of the machine itself (a file that does not read, memory) fail the running cmocka test. */
 #ifndef TESTS_CLOSED_LOOP_H
@@ -9,7 +9,6 @@
 
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/machine/sim.h"
-#include "tests/expect/expect.h"
 #include "tests/unit/support/memory_host.h"
 
 struct loop_run {
@@ -30,8 +29,6 @@ struct loop_run {
 char *loop_changed(const char *text, const char *section, const char *key, const char *value);
 /* Text of a built-in machine; valid until the next call. */
 const char *loop_built_in(const char *name);
-/* Text of tables/machines/FORMAT.md, to be freed. */
-char *loop_format(void);
 
 void loop_open(struct loop_run *r, const char *text);
 /* Runs rows (a comma list of names and patterns); their results are in r->host. */
@@ -40,10 +37,5 @@ void loop_print(const struct loop_run *r);
 /* No row may cost more instructions than it declares. */
 void loop_keeps_to_budgets(const struct loop_run *r);
 void loop_close(struct loop_run *r);
-
-/* Whether a row meets its formula; without one, *judged is false. Says on stderr where it does not. */
-bool loop_row_meets(const struct row_result *row, const char *text, const char *format, bool *judged);
-/* All rows of a run: how many have a formula and meet it, and how many do not. */
-unsigned loop_meets(const struct loop_run *r, const char *text, unsigned *missed);
 
 #endif
