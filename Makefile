@@ -267,7 +267,10 @@ bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/benc
 	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
 	@OUT=$(OUT) tests/bench/bench.sh
 
-check-fast check-quick: host unit
+SLOW := $(shell sed -n 's/^\(test_[a-z0-9_]*\) .*/\1/p' tests/slow.txt)
+check-quick: $(foreach p,$(UNIT_PROGRAMS),$(if $(filter $(notdir $(p)),$(SLOW)),,$(p)))
+check-fast: host unit
+check-quick check-fast:
 	OUT=$(OUT) tests/run.sh $(@:check-%=%)
 check check-long:
 	@runner/setup.sh test
