@@ -1,81 +1,76 @@
-/* pmu/sim/core/core.c: allocation, dispatch, completion and retirement. This text is the model's law; a
- * reference that goes cycle by cycle can be written from it.
+/* pmu/sim/core/core.c: allocation, dispatch, completion and retirement. This comment is the law of the model: a
+ * cycle-by-cycle reference can be written from it.
  *
- * Time is an integer count of core cycles. Instructions come in program order. Each is split into
- * parts (core_plan.c), joined into allocation slots called groups, in the order load, operation, store
- * address, store data, then `extra` uops of one slot each.
+ * Time is an integer count of core cycles. Instructions are processed in program order. Each is split into parts
+ * (core_plan.c), which are joined into allocation slots called groups, in the order load, operation, store address, store
+ * data, followed by `extra` uops of one slot each.
  *
- * Allocation. Groups are allocated in program order, core.issue_width a cycle. A group is allocated in
- * the first cycle a, no earlier than the one before it, in which
- *   1. the front end has delivered its instruction (core_front.c) and no barrier is in force;
- *   2. a ROB entry is free: the group that lies core.rob groups before it retired in a cycle < a;
- *   3. with a load part: the load that lies core.load_buffers loads before it retired in a cycle < a;
- *      with a store address part: the store that lies core.store_buffers before committed in a cycle < a;
- *   4. fewer than core.rs groups are allocated in a cycle <= a and have not left the reservation station
- *      in a cycle < a (a group leaves when its last part dispatches; groups that need no port never
- *      enter; with core.rs_unfused each part counts for itself);
- *   5. no more than core.register_reads different registers are read in this cycle from outside the ROB
- *      (the register's last writer retired in a cycle < a); 0: no limit.
+ * Allocation. Groups are allocated in program order, core.issue_width a cycle. A group is allocated in the first cycle a,
+ * no earlier than the group before it, in which
+ * 1. the front end has delivered its instruction (core_front.c) and no barrier is in force;
+ * 2. a ROB entry is free: the group core.rob groups before it retired in a cycle < a;
+ * 3. with a load part: the load core.load_buffers loads before it retired in a cycle < a;
+ *    with a store address part: the store core.store_buffers before it committed in a cycle < a;
+ * 4. fewer than core.rs groups are allocated in a cycle <= a and have not left the reservation station
+ *    in a cycle < a (a group leaves when its last part dispatches; groups that need no port never
+ *    enter; with core.rs_unfused each part counts for itself);
+ * 5. no more than core.register_reads different registers are read in this cycle from outside the ROB
+ *    (the register's last writer retired in a cycle < a); 0: no limit.
  *
- * Dispatch. A part dispatches in the first cycle d >= a + core.dispatch_cycles in which its sources are
- * ready and a port that it can use is free; one part a port and cycle. Parts reserve their cycles in
- * program order: an older part has priority, a younger one takes what is left, also when that lies
- * before cycles that older parts have reserved. Of several free ports the next one in turn is taken.
- * A part that blocks its port for b > 1 cycles needs all of them free. Divides and square roots take
- * their port for one cycle and need the divider free for b cycles from d on. Sources: of a load and a
- * store address, the address registers; of an operation, its registers and its load; of store data,
- * the operation, or its registers if there is none.
+ * Dispatch. A part dispatches in the first cycle d >= a + core.dispatch_cycles in which its sources are ready and a port
+ * that can execute it is free; one part per port and cycle. Parts reserve their cycles in program order: an older part has
+ * priority, and a younger one takes what is left, even before cycles that older parts have reserved. Of several free ports
+ * the next in rotation is taken. A part that blocks its port for b > 1 cycles needs all of them free. Divides and square
+ * roots take their port for one cycle and need the divider free for b cycles from d on. Sources: for a load or store
+ * address, the address registers; for an operation, its registers and its load; for store data, the operation, or its
+ * registers if there is none.
  *
- * Completion. An operation completes in d + latency, a load as core_memory.c says, store address and
- * data in d + latency. A register is ready for others in the completion cycle of what writes it, plus
- * core.bypass_cycles when the value goes from vector integer to floating point operations or back.
- * Extra uops form a chain behind the operation: they dispatch when they can on the ports of class
- * `microcode` and the instruction completes no earlier than the last of them, but its result is not
+ * Completion. An operation completes in d + latency, a load as core_memory.c says, store address and data in d + latency. A
+ * register is ready for others in the completion cycle of its writer, plus core.bypass_cycles if the value moves between
+ * vector integer and floating-point operations. Extra uops form a chain behind the operation: they dispatch when they can
+ * on the ports of class `microcode`, and the instruction completes no earlier than the last of them, but its result is not
  * delayed.
  *
- * Retirement. Groups retire in program order, core.retire_width a cycle, in the first cycle >= their
- * completion. Stores commit afterwards (core_memory.c).
+ * Retirement. Groups retire in program order, core.retire_width a cycle, in the first cycle >= their completion. Stores
+ * commit afterwards (core_memory.c).
  *
- * Branches resolve in their completion cycle. After a mispredicted one the front end has delivered
- * uops of the wrong path: they are allocated by the rules above from the branch's allocation on in
- * cycles < resolution, dispatch in cycles < resolution (their loads take the L1D's latency and ask no
- * cache), and then vanish with their ROB and RS entries. The first group of the right path is allocated
- * core.mispredict_cycles after resolution at the earliest.
+ * Branches resolve in their completion cycle. After a mispredicted one the front end has delivered uops of the wrong path:
+ * they are allocated by the rules above from the branch's allocation on in cycles < resolution, dispatch in cycles <
+ * resolution (their loads take the L1D's latency and access no cache), and then vanish with their ROB and RS entries. The
+ * first group of the right path is allocated core.mispredict_cycles after resolution at the earliest.
  *
- * Machine clears (a load that passed a store to its bytes, floating-point assists, stores to code):
- * allocation goes on core.clear_cycles (or the cause's own number) after the retirement.
+ * Machine clears (a load that passed a store to its bytes, floating-point assists, stores to code): allocation resumes
+ * core.clear_cycles (or the cause's own number) after the retirement.
  *
- * Serialising: LFENCE dispatches when all older instructions have completed, and nothing behind it is
- * allocated before it retires. MFENCE, locked operations and serialising instructions wait for all
- * older stores to commit as well; loads behind them dispatch after they complete.
+ * Serialising: LFENCE dispatches when all older instructions have completed, and nothing younger is allocated before it
+ * retires. MFENCE, locked operations and serialising instructions also wait for all older stores to commit; younger loads
+ * dispatch after they complete.
  *
- * Two threads on a core: ROB, load and store buffers are halved (rounded down) while both run, the
- * reservation station, ports and divider are shared, and a cycle's allocation belongs to one thread: of
- * the two the one whose number has the cycle's parity, the other when that one has no group to
- * allocate in it. Rule 4 counts the groups of both; in all else "before" and "older" is of the same
- * thread, but a part that was allocated first has priority at a port over those of both threads.
- * Fetch and decoders each thread has for itself (core_pair.c).
+ * Two threads on a core: ROB, load and store buffers are halved (rounded down) while both run; the reservation station,
+ * ports and divider are shared; a cycle's allocation belongs to one thread, to the one whose number has the cycle's parity,
+ * or to the other if that one has no group to allocate in it. Rule 4 counts the groups of both; otherwise "before" and
+ * "older" refer to the same thread, except that at a port a part that was allocated first has priority over those of both
+ * threads. Each thread has its own fetch and decoders (core_pair.c).
  *
- * Stall attribution: cycles without retirement are put down to what the oldest uop waits for then:
- * what kept it from being allocated, then from being dispatched, then its execution by kind.
+ * Stall attribution: a cycle without retirement is attributed to what the oldest uop waits for in it: what delays its
+ * allocation, then its dispatch, then its execution by kind.
  *
- * A locked operation completes `latency` cycles after its load dispatches, core.split_lock_cycles later when it lies on
- * two cache lines, and its store commits then; nothing behind one on two lines is allocated before its load dispatches.
- * A string instruction shows the memory one load and one store and costs uops.microcode further uops
- * an iteration. A floating-point assist: the result is ready, and allocation goes on,
- * core.fp_assist_cycles after the operation retired; its core.fp_assist_uops are issued and retired at
- * full width in the last of these cycles.
+ * A locked operation completes `latency` cycles after its load dispatches, core.split_lock_cycles later if it spans two
+ * cache lines, and its store commits then; nothing younger than one that spans two lines is allocated before its load
+ * dispatches. A string instruction shows the memory one load and one store and costs uops.microcode further uops per
+ * iteration. After a floating-point assist the result is ready and allocation resumes core.fp_assist_cycles after the
+ * operation retired; its core.fp_assist_uops are issued and retired at full width in the last of these cycles.
  *
- * SSE code while upper halves of vector registers are dirty, and VEX code after that: allocation stands still for
+ * SSE code while upper halves of vector registers are dirty, and VEX code after that, stop allocation for
  * core.avx_transition_cycles. VZEROUPPER makes them clean, VEX code of more than 16 bytes dirty.
  *
- * Not modelled: other cores waiting for a bus lock, replays, ports bound at allocation, write-back port conflicts, cycles further than
- * CORE_RING beyond the oldest open one (ports count as free there). */
+ * Not modelled: other cores waiting for a bus lock, replays, ports bound at allocation, write-back port conflicts, cycles
+ * further than CORE_RING beyond the oldest open one (ports count as free there). */
 #include "pmu/sim/core/core_pipe.h"
 
 static inline bool crosses_line(uint64_t va, unsigned bytes) { return va % 64 + bytes > 64; }
 
-/* simple: nothing but registers that take read ports, and flags, are written. */
+/* simple: writes nothing but flags and registers that take read ports. */
 static PIPE_INLINE void write_registers(struct core_thread *c, const struct core_plan *p, uint64_t ready, uint64_t retired, const bool simple)
 {
 	unsigned i = 0;
@@ -99,7 +94,7 @@ static inline unsigned shape_parts(enum plan_shape shape)
 	return parts[shape];
 }
 
-/* One group, of one body, compiled for each shape. */
+/* One group; the same body is compiled for each shape. */
 static PIPE_INLINE enum status account_group(struct core_thread *c, const struct insn *in,
 	const struct core_plan *p, const struct effects *e, uint64_t ip, const unsigned parts, const enum plan_shape shape,
 	const bool quick, struct load_result *load, struct core_progress *w)
@@ -170,7 +165,7 @@ static PIPE_INLINE enum status account_group(struct core_thread *c, const struct
 	}
 	if (parts & PART_STD) {
 		uint64_t at = max_cycle(from, w->result);
-		if (p->class == UC_LOCK) /* the write is in its latency */
+		if (p->class == UC_LOCK) /* the latency contains the write */
 			at = max_cycle(from, w->result - m->exec[UC_STD].latency);
 		if (p->class == UC_NOP)
 			at = pipe_sources_ready(c, p, at);
@@ -221,7 +216,7 @@ static PIPE_INLINE void account_extra(struct core_thread *c, const struct core_p
 	w->retired = pipe_retire(c, PART_MAIN, allocated, done, false);
 }
 
-/* Behind the last of its slots. */
+/* After the last of its slots. */
 static PIPE_INLINE enum status account_end(struct core_thread *c, const struct insn *in,
 	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick,
 	struct load_result *load, struct core_progress *w)
@@ -236,7 +231,7 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 	/* stores leave after retirement */
 	if (shape == SHAPE_STORE || (!simple && in->store)) {
 		uint64_t commit;
-		/* a locked operation asks to own the line as its load goes, and is over when it is written: that is in its latency */
+		/* a locked operation requests ownership when its load dispatches, and its latency contains the write */
 		uint64_t written = p->class == UC_LOCK ? w->load_dispatch - 1 : w->retired;
 		const enum status s = pipe_store(c, in, ip, e->store_va, e->store_bytes, w->address_done, w->data_done, written, &commit, &walked);
 		if (s != ST_OK)
@@ -367,7 +362,7 @@ enum status core_go_on(struct core_thread *c)
 	return s == ST_OK ? account_end(c, &r->insn, &r->plan, &r->effects, r->ip, SHAPE_ANY, false, &r->load, &r->progress) : s;
 }
 
-/* With questions that are seldom asked, and two threads. */
+/* With rarely needed checks, and for two threads. */
 static __attribute__((noinline)) enum status account_slowly(struct core_thread *c, const struct insn *in, const struct core_plan *p,
                                                             const struct effects *e, uint64_t ip, unsigned shape)
 {

@@ -1,10 +1,10 @@
 /* pmu/sim/core/core_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c.
  *
- * Not modelled: physical registers that run out, checkpoints of the renamer, entries of the station set aside for a
- * thread or bound to a port. */
+ * Not modelled: running out of physical registers, checkpoints of the renamer, entries of the station reserved for a thread
+ * or bound to a port. */
 #include "pmu/sim/core/core_pipe.h"
 
-/* The departures of the eight cycles that `cycle` is one of, a byte each. */
+/* The departures of the eight cycles around `cycle`, one byte each. */
 static uint64_t *leave_word(const struct core_thread *c, uint64_t cycle)
 {
 	return (uint64_t *)(uintptr_t)&c->leave[cycle & CORE_RING_MASK & ~7u];
@@ -45,7 +45,7 @@ static __attribute__((noinline)) uint64_t rs_next_slow(const struct core_thread 
 	return at < first + CORE_RING ? at : first + CORE_RING;
 }
 
-/* The next cycle from `first` on in which an entry is left; CORE_RING further when there is none. */
+/* The next cycle from `first` on in which an entry leaves; CORE_RING later if there is none. */
 static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 {
 	uint64_t word;
@@ -54,7 +54,7 @@ static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 	__builtin_memcpy(&word, &c->leave[first & CORE_RING_MASK], sizeof(word));
 	if (word)
 		return first + (unsigned)__builtin_ctzll(word) / 8;
-	for (uint64_t n = first / LEAVE_STRETCH; n * LEAVE_STRETCH < first + CORE_RING;) { /* marks tell where others may be */
+	for (uint64_t n = first / LEAVE_STRETCH; n * LEAVE_STRETCH < first + CORE_RING;) { /* marks show where others may be */
 		uint64_t *const marks = &c->leaving[n / 64 % COUNT_OF(c->leaving)];
 		const uint64_t some = *marks >> n % 64;
 		if (!some) {
@@ -65,9 +65,9 @@ static inline uint64_t rs_next(struct core_thread *c, const uint64_t first)
 		word = *leave_word(c, n * LEAVE_STRETCH);
 		if (word) {
 			const uint64_t next = n * LEAVE_STRETCH + (unsigned)__builtin_ctzll(word) / 8;
-			return next - first < CORE_RING ? next : rs_next_slow(c, first); /* else it stands before `first`, a ring later */
+			return next - first < CORE_RING ? next : rs_next_slow(c, first); /* otherwise it stands before `first`, a ring later */
 		}
-		*marks ^= 1ull << n % 64; /* all that it told of is gone */
+		*marks ^= 1ull << n % 64; /* all entries that it marked have left */
 		n++;
 	}
 	return rs_next_slow(c, first);
@@ -84,7 +84,7 @@ void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t 
 	signal_level(c->signals, sig >= SIG_RESOURCE_STALL_ANY ? SIG_RESOURCE_STALL_ANY : SIG_RAT_STALL_ANY, from, to, 1);
 }
 
-/* One more read port for a register that is read from outside the ROB and is not in the set; puts it there. */
+/* Adds a register that is read from outside the ROB to the set; returns 1 if it needs another read port. */
 static inline unsigned read_outside(const struct core_thread *c, unsigned r, uint64_t t, uint64_t *set)
 {
 	const unsigned more = (c->written[r] < t) & ~(unsigned)(*set >> r % 64);
@@ -113,7 +113,7 @@ bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsig
 	return fit;
 }
 
-/* The next departure is taken off, if it is one that a mark tells of; false: it lies nearer, or there is none. */
+/* Subtracts the next departure if it has a mark; false: it is nearer, or there is none. */
 static inline bool rs_leave_marked(struct core_thread *c)
 {
 	const uint64_t first = c->rs_at;
@@ -130,7 +130,7 @@ static inline bool rs_leave_marked(struct core_thread *c)
 		}
 		n += (unsigned)__builtin_ctzll(some);
 		uint64_t *const at = leave_word(c, n * LEAVE_STRETCH), word = *at;
-		if (!word) { /* all that it told of is gone */
+		if (!word) { /* all entries that it marked have left */
 			*marks ^= 1ull << n % 64;
 			n++;
 			continue;
@@ -140,7 +140,7 @@ static inline bool rs_leave_marked(struct core_thread *c)
 		if (next - first >= CORE_RING) /* it stands before `first`, a ring later */
 			return false;
 		c->rs_in_use -= word >> bit & 0xFF;
-		*at = left; /* the word, for words are read: of a byte the host would have to wait for it */
+		*at = left; /* store the word, because words are read: after a byte the host would stall on store forwarding */
 		if (!left)
 			*marks ^= 1ull << n % 64;
 		c->rs_at = next + 1;
@@ -151,7 +151,7 @@ static inline bool rs_leave_marked(struct core_thread *c)
 
 static inline bool rs_is_full(const struct core_thread *c, unsigned entries) { return c->rs_in_use + entries > c->rs_size && c->rs_in_use; }
 
-/* As pipe_rs_wait, from any state on; the stall began at `from`. */
+/* As pipe_rs_wait, from any state; the stall began at `from`. */
 static __attribute__((noinline)) uint64_t rs_wait_slow(struct core_thread *c, unsigned entries, uint64_t from)
 {
 	while (rs_is_full(c, entries))
@@ -171,7 +171,7 @@ uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, u
 uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why)
 {
 	uint64_t t = c->alloc + (c->slots >= c->width);
-	const uint64_t first = c->alloc + (c->slots != 0); /* cycles from here on are lost when it waits */
+	const uint64_t first = c->alloc + (c->slots != 0); /* cycles from here on are lost while it waits */
 	enum wait_reason reason = WAIT_NONE;
 	if (c->barrier > t) {
 		if (c->barrier_signal)
@@ -223,7 +223,7 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 		}
 		if (!c->m->core_register_reads || !parts || pipe_reads_fit(c, p, parts, t))
 			break;
-		pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each uop refused, also behind others */
+		pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each refused uop, also behind others */
 		t++;
 	}
 	pipe_allocated(c, t, entries);

@@ -1,6 +1,6 @@
 /* pmu/sim/core/core_branch.c: branches. The rules stand in core.c.
  *
- * Not modelled: allocation that waits until a mispredicted branch has retired (Core 2: longer than mispredict_cycles
+ * Not modelled: allocation that waits until a mispredicted branch has retired (on Core 2 longer than mispredict_cycles,
  * behind a load from memory; RESOURCE_STALL_BRANCH ends with them). */
 #include "pmu/sim/core/core_pipe.h"
 

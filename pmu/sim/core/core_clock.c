@@ -1,6 +1,6 @@
-/* pmu/sim/core/core_clock.c: a thread's life, its clock, the closing of cycles.
+/* pmu/sim/core/core_clock.c: start and end of a thread, its clock, and the closing of cycles.
  *
- * Not modelled: sleep states and what waking from them costs, clocks that differ between the threads of a core. */
+ * Not modelled: sleep states and the cost of waking from them, clocks that differ between the threads of a core. */
 #include "pmu/sim/core/core_pipe.h"
 
 static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
@@ -104,10 +104,10 @@ void core_want_retired(struct core_thread *c, bool on) { c->want_retired = on; }
 _Static_assert(offsetof(struct core_thread, alloc) == 0, "core_clock takes it from there");
 uint64_t core_uops(const struct core_thread *c) { return c->uops; }
 
-/* Two words at once: a call of memset for so little costs more than what it does. */
+/* Two words at once: for so little, calling memset costs more than the clearing. */
 typedef uint64_t cycles16 __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Reservations below every thread's allocation can be asked for no more. */
+/* Reservations below the allocation of every thread can no longer be requested. */
 static OWN_PAGE void clear_rings(struct core_shared *s, uint64_t below)
 {
 	const uint64_t to = below & ~63ull, bits_end = s->bits_end < to ? s->bits_end : to;
@@ -172,7 +172,7 @@ static void meet(struct core_thread *c, uint64_t cycle)
 	c->found = c->full_from = c->full_to = 0;
 	c->next = c->alone ? 0 : cycle;
 	if (c->alone)
-		pipe_rs_take_off(c, cycle); /* the other thread may have yet to come to the cycles before */
+		pipe_rs_take_off(c, cycle); /* the other thread may still reach the cycles before */
 }
 
 uint64_t core_serialise(struct core_thread *c)
@@ -199,7 +199,7 @@ void core_resume(struct core_thread *c, uint64_t cycle, bool alone)
 	c->whole_from = 0;
 	c->next = c->alone ? 0 : cycle;
 	if (!c->alone && o->next == UINT64_MAX)
-		o->next = cycle; /* it is awake: its cycles are its own, whatever it does */
+		o->next = cycle; /* it is awake, and its cycles belong to it whatever it does */
 	clear_rings(c->shared, c->alone || o->alloc > cycle ? cycle : o->alloc);
 }
 

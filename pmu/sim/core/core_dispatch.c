@@ -1,7 +1,7 @@
 /* pmu/sim/core/core_dispatch.c: ports and the divider. The rules stand in core.c.
  *
- * Not modelled: ports bound at allocation, uops sent again because their data did not come, conflicts at write-back,
- * dividers of their own for integers and floating point. */
+ * Not modelled: ports bound at allocation, replays of uops whose data did not arrive, write-back conflicts, separate
+ * dividers for integers and floating point. */
 #include "pmu/sim/core/core_pipe.h"
 
 static bool divider_free(const struct core_shared *s, uint64_t from, unsigned n, uint64_t *busy_until)
@@ -40,7 +40,7 @@ static void divider_take(struct core_shared *s, uint64_t from, unsigned n)
 	s->bits_end = max_cycle(s->bits_end, from + n);
 }
 
-/* As dispatch, for parts that hold their port or the divider for several cycles. */
+/* As pipe_dispatch, for parts that hold their port or the divider for several cycles. */
 uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end)
 {
 	struct core_shared *s = c->shared;

@@ -1,30 +1,28 @@
 /* pmu/sim/core/core_front.c: fetch, decode, loop buffer, branch prediction.
  *
- * Time here is the cycle in which an instruction's uops could be allocated: the depth of the pipeline
- * shows only after a re-steer, where predictor and machine clear costs contain it.
+ * Time here is the cycle in which an instruction's uops could be allocated: the depth of the pipeline shows only after a
+ * re-steer, where the costs of mispredictions and machine clears contain it.
  *
- * - Fetch brings one aligned group of front.decode_bytes a cycle, at most FETCH_AHEAD cycles ahead of
- *   decode. A new 64-byte line asks the ITLB and the L1I; a miss stalls fetch until the line is there.
- * - Decode takes front.decode_width instructions a cycle in order, an instruction of several uops only
- *   as the first of a cycle, a microcoded one alone, front.microcode_width uops a cycle.
- * - The uop cache, where there is one, holds what the decoders made of windows of
- *   front.uop_cache_window bytes. An instruction in a window that it has comes from there, at most
- *   front.uop_cache_width uops a cycle and of one window, without fetch, decoders and L1I. A window is
- *   entered when the decoders leave it, if it had no more than front.uop_cache_window_uops uops; what
- *   it had when it was left counts for all of it. From the cache back to the decoders fetch loses
- *   front.uop_cache_switch_cycles.
- * - When microcode comes after an instruction that is none, decode waits front.microcode_switch_cycles.
- * - A length-changing prefix stalls fetch by front.lcp_cycles, once an instruction.
+ * - Fetch brings one aligned group of front.decode_bytes a cycle, at most FETCH_AHEAD cycles ahead of decode. A new 64-byte
+ *   line is looked up in the ITLB and the L1I; a miss stalls fetch until the line arrives.
+ * - Decode takes front.decode_width instructions a cycle in order, an instruction of several uops only as the first of a
+ *   cycle, a microcoded one alone, at front.microcode_width uops a cycle.
+ * - The uop cache, if there is one, holds decoded windows of front.uop_cache_window bytes. An instruction in such a window
+ *   is delivered without fetch, decoders and L1I, at most front.uop_cache_width uops a cycle and from one window. A window
+ *   enters the cache when the decoders leave it, if it had no more than front.uop_cache_window_uops uops by then; all of it
+ *   counts as cached. Switching from the cache back to the decoders costs fetch front.uop_cache_switch_cycles.
+ * - When microcode follows an instruction that is not microcoded, decode waits front.microcode_switch_cycles.
+ * - A length-changing prefix stalls fetch by front.lcp_cycles per instruction.
  * - At most front.queue uops wait between decode and allocation.
- * - The loop buffer streams when the same backward branch was taken LOOP_TURNS times in a row, nothing
- *   else was taken in between, and the turn has no more than front.loop_uops uops: then the front end
- *   costs nothing. Any other taken branch, or the end of the loop, ends that.
- * - Prediction: two-bit counters by address and global history; targets by address; indirect targets by
- *   address and history; returns from a stack. All learn at once, in program order. A taken branch that
- *   the target buffer does not know costs front.baclear_cycles of fetch.
+ * - The loop buffer streams once the same backward branch was taken LOOP_TURNS times in a row with no other taken branch in
+ *   between and an iteration of no more than front.loop_uops uops; the front end then costs nothing. Any other taken
+ *   branch, or the end of the loop, ends that.
+ * - Prediction: two-bit counters by address and global history; targets by address; indirect targets by address and
+ *   history; returns from a stack. All learn at once, in program order. A taken branch that the target buffer does not know
+ *   costs front.baclear_cycles of fetch.
  *
- * Not modelled: loop-count prediction, aliasing of the target buffer by partial tags, the depth of the
- * instruction queue before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
+ * Not modelled: loop-count prediction, aliasing of the target buffer by partial tags, the depth of the instruction queue
+ * before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
 #include "pmu/sim/core/core_memo.h"
 
 #define LOOP_TURNS 2
@@ -51,7 +49,7 @@ enum status front_fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle
 	return ST_OK;
 }
 
-/* Brings the fetch groups up to the one with the instruction's last byte, which is not the last that came. */
+/* Fetches up to the group with the instruction's last byte, which is not the last group fetched. */
 static __attribute__((noinline)) enum status fetch_groups(struct core_thread *c, uint64_t ip, uint64_t last, bool wrong_path)
 {
 	struct front *f = &c->front;
@@ -75,7 +73,7 @@ static __attribute__((noinline)) enum status fetch_groups(struct core_thread *c,
 	return ST_OK;
 }
 
-/* The window's lines in its set, marked as used; false when it has none. */
+/* Marks the window's lines in its set as used; false if it is not cached. */
 static bool cache_find(struct core_thread *c, uint64_t window)
 {
 	struct uop_line *set = &c->uop_lines[(window & (c->uop_sets - 1)) * c->m->front_uop_cache_ways];
@@ -100,7 +98,7 @@ static void cache_enter(struct core_thread *c, uint64_t window, unsigned uops)
 		for (unsigned w = 1; w < m->front_uop_cache_ways; w++)
 			if (set[w].used < set[oldest].used)
 				oldest = w;
-		/* a window goes as a whole */
+		/* a window is evicted as a whole */
 		uint64_t gone = set[oldest].window;
 		for (unsigned w = 0; w < m->front_uop_cache_ways; w++)
 			if (set[w].window == gone)
@@ -125,7 +123,7 @@ void front_forget_line(struct core_thread *c, uint64_t va)
 	}
 }
 
-/* Whether the instruction comes from the uop cache; then *cycle is when. */
+/* Whether the uop cache delivers the instruction; *cycle is then when. */
 static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle)
 {
 	struct front *f = &c->front;

@@ -1,21 +1,23 @@
-/* pmu/sim/core/core_memo.c: pipeline states that came before are not worked out again.
+/* pmu/sim/core/core_memo.c: recalls pipeline states that occurred before, after FastSim.
  *
- * Code is gone through in pieces: up to the next branch, or MEMO_INSTRUCTIONS. What the pipeline does in a piece follows from
- * its state at the beginning (core_snapshot.c), the code, and what comes from beyond it: when loads, stores and lines of code
- * are there, where a branch goes, what the predictor makes of it and of the branches behind a wrong guess. So the first time
- * the steps of core.c are gone through, and these answers are noted, with what was said to signals and the state in the
- * end. When the same state comes again, instructions are executed and the same questions are asked again, in the
- * same order and at the same distance in time: as long as the answers are those that were noted, the rest is as it was then,
- * only later. Another answer: the state at the beginning is restored, the piece is gone through again with the answers had so far
- * (which are not asked for twice), and what follows is noted as a branch of the piece.
+ * Code is processed in pieces: up to the next branch, or MEMO_INSTRUCTIONS. What the pipeline does in a piece follows from
+ * its initial state (core_snapshot.c), the code, and the answers from outside the pipeline: when loads, stores and lines of
+ * code complete, where a branch goes, and what the predictor says of it and of the branches on a wrong path. The first
+ * time, the steps of core.c are executed, and these answers are recorded together with the emitted signals and the final
+ * state. When the same state recurs, the instructions are executed and the same questions are put again, in the same order
+ * and at the same distances in time; while the answers equal the recorded ones, all else is as it was, only later. After a
+ * different answer the initial state is restored, the piece is computed again with the answers obtained so far (which are
+ * not requested twice), and the rest is recorded as an alternative of the piece.
  *
- * Caches, TLBs, prefetchers, predictor and stores in flight are therefore always the live ones; nothing of them is in a state.
+ * Caches, TLBs, prefetchers, predictor and stores in flight are therefore always live and never part of a state.
  *
- * Not repeated: instructions that are not one plain group (core_plan.c), two threads of a core, what signals of pipe_seldom ask for. */
+ * Not modelled here, but computed the regular way: instructions that are not one plain group (core_plan.c), two threads on
+ * a core, subscriptions to the signals of pipe_seldom, machines with a uop cache. Recalling changes no count and no time
+ * (test_memo). */
 #include "pmu/sim/core/core_memo.h"
 #include "pmu/sim/core/core_pipe.h"
 
-#define FAILURE (-4096)       /* instructions: noting has cost so much more than it gave */
+#define FAILURE (-4096)       /* instructions: recording has cost that much more than it saved */
 #define GAIN_MOST 65536
 #define OTHERS_MOST 24u       /* answers to one question */
 #define PAUSE_FIRST 4096u     /* branches */
@@ -25,7 +27,7 @@
 void memo_forget(struct memo *m)
 {
 	memset(m->bucket, 0, sizeof(m->bucket));
-	m->nodes = m->ops = m->says = m->words = 1; /* number 0 of each is none */
+	m->nodes = m->ops = m->says = m->words = 1; /* number 0 of each means none */
 }
 
 static uint64_t hash_of(const uint16_t *words, uint32_t n)
@@ -103,8 +105,8 @@ static inline const struct memo_op *other_op(const struct memo *m, const struct 
 
 enum play_end { PLAY_NODE, PLAY_LEAVE, PLAY_MIDWAY };
 
-/* Repeats pieces from `*node` on. The pipeline's state is restored in the end. PLAY_NODE: *node, at *at, is not known further;
- * PLAY_MIDWAY: *done was carried out of it. */
+/* Replays pieces from `*node` on. The pipeline's state is restored at the end. PLAY_NODE: *node, at *at, has no known
+ * successor; PLAY_MIDWAY: *done of it was executed. */
 static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t *number, uint64_t *at, struct memo_midway *done)
 {
 	struct hart_regs *const regs = r->regs;
@@ -148,7 +150,7 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 					*r->running = entry;
 				s = exec(regs, &entry->insn, r->env, e, &r->vector);
 				if (__builtin_expect(s != ST_OK, 0))
-					goto unknown; /* carried out once more, with the same end */
+					goto unknown; /* executed once more, with the same end */
 				m->ran[ran++] = entry;
 				if (__builtin_expect(e->fp_assist || (op->stores && *r->code_stored), 0))
 					goto unknown;

@@ -1,53 +1,54 @@
-/* pmu/sim/core/core_memo.h: pipeline states that came before, for core*.c and sim_run.c alone. What it does stands in core_memo.c. */
+/* pmu/sim/core/core_memo.h: recalled pipeline states, for core*.c and sim_run.c only. core_memo.c explains them. */
 #ifndef SIM_CORE_MEMO_H
 #define SIM_CORE_MEMO_H
 
 #include "pmu/sim/core/core_state.h"
 
-#define MEMO_REACH 16384u     /* cycles: what lies further from allocation is in no state that is kept */
-#define MEMO_INSTRUCTIONS 64u /* of a piece of code */
-#define MEMO_EVENTS 512u      /* of it: what comes from beyond the pipeline */
+#define MEMO_REACH 16384u     /* cycles: a state with anything further from allocation than this is not kept */
+#define MEMO_INSTRUCTIONS 64u /* per piece of code */
+#define MEMO_EVENTS 512u      /* per piece: answers from outside the pipeline */
 #define MEMO_SAID 2048u       /* signals said by it */
 #define MEMO_NODES 8192u
 #define MEMO_BUCKETS 16384u   /* a power of two */
 #define MEMO_OPS 131072u
 #define MEMO_SAYS 65536u
 #define MEMO_WORDS 1048576u
-#define MEMO_STATE 1024u      /* words of a state at most */
+#define MEMO_STATE 1024u      /* words of a state, at most */
 
 enum memo_kind { MEMO_EXEC, MEMO_EXEC_LOAD, MEMO_OP_LOAD, MEMO_OP_STORE, MEMO_OP_FETCH, MEMO_OP_BRANCH, MEMO_OP_GUESS, MEMO_END };
 
-/* A step of a piece of code. Cycles are counted from its state's. */
+/* A step of a piece of code. Cycles count from its state's base. */
 struct memo_op {
 	uint8_t kind;
 	bool stores, pointer;    /* MEMO_EXEC: as insn and struct code_entry */
 	bool miss, known;
-	uint32_t alt;            /* the same with another outcome; 0: none */
+	uint32_t alt;            /* the same step with a different outcome; 0: none */
 	union {
-		/* MEMO_EXEC; with the load that the instruction begins with; a line of code at an address. `from`: what load_from says */
+		/* MEMO_EXEC; the load of the instruction; a line of code at an address. `from`: memo_load_from */
 		struct { union { const struct code_entry *entry; uint64_t line; }; int32_t at, ready; uint32_t from; } load;
 		struct { uint16_t address, data, retire; uint32_t commit; } store;
-		struct { uint64_t next, predicted; } branch;                   /* where it went; where the front end would have */
-		struct { uint64_t ip, next; } guess;                           /* the same of a branch on a wrong path */
-		struct { uint32_t node, says; uint16_t cycles, slots, uops, retired; } end; /* the state behind it, and how far away; see struct memo */
+		struct { uint64_t next, predicted; } branch;                   /* where it went; where the front end would have gone */
+		struct { uint64_t ip, next; } guess;                           /* the same for a branch on a wrong path */
+		struct { uint32_t node, says; uint16_t cycles, slots, uops, retired; } end; /* the state after it, and its distance;
+		                                                                               see struct memo */
 	};
 };
 
-/* What a piece says to signals. */
+/* Signals that a piece emits. */
 enum memo_say_kind { MEMO_SAY_END, MEMO_SAY_SUM, MEMO_SAY_BITS, MEMO_SAY_PULSE, MEMO_SAY_LEVEL };
 struct memo_say { uint64_t x; int32_t at; uint32_t n; uint8_t sig, kind; };
 
-/* A state: its words, and what was seen to follow from it. */
+/* A state: its words, and the steps that followed it. */
 struct memo_node { uint64_t hash; uint32_t words_at, words, ops, next; };
 
 struct memo {
-	const struct core_thread *of; /* whose states these are, ... */
-	uint64_t version;             /* ... while it hears these signals */
+	const struct core_thread *of; /* the thread whose states these are, ... */
+	uint64_t version;             /* ... and the version of its subscriptions */
 	uint32_t rob_size;
-	uint32_t wait, pause;         /* branches until it is looked at again; the same after the next failure */
+	uint32_t wait, pause;         /* branches until recalling is tried again; the same after the next failure */
 	uint64_t recalled;            /* instructions so far */
-	int32_t gain;                 /* instructions repeated, less what noting costs */
-	uint32_t nodes, ops, says, words; /* in use; number 0 of each is none */
+	int32_t gain;                 /* instructions replayed, minus the cost of recording */
+	uint32_t nodes, ops, says, words; /* in use; number 0 of each means none */
 	struct signals noted;
 	struct signal_tape tape;
 	struct signal_said said[MEMO_SAID];
@@ -61,24 +62,24 @@ struct memo {
 	uint16_t word[MEMO_WORDS];
 };
 
-/* What comes from beyond the pipeline while a piece is gone through for the first time. */
+/* Answers from outside the pipeline while a piece is computed for the first time. */
 struct memo_tape {
 	struct memo *memo;
 	struct signals *signals; /* the thread's own */
 	uint64_t base;
-	uint32_t replay, at;     /* so many are known already: memo->path[]; so many of them are used up */
+	uint32_t replay, at;     /* number of answers known already (memo->path[]); number of them used */
 	uint32_t events;
 	bool failed;
-	bool fresh;              /* the last step noted is this piece's */
+	bool fresh;              /* the last recorded step belongs to this piece */
 };
 
-/* What core_memo needs beside the thread. */
+/* What core_memo needs besides the thread. */
 struct memo_run {
 	struct hart_regs *regs;
 	const struct exec_env *env;
 	uint64_t until;                    /* nothing is allocated beyond */
-	const struct code_entry **running; /* says which instruction is in progress */
-	uint64_t *code_stored;             /* where the instruction in progress stored to code; 0 nowhere */
+	const struct code_entry **running; /* reports which instruction is in progress */
+	uint64_t *code_stored;             /* where the instruction in progress stored to code; 0: nowhere */
 	const bool *beyond;                /* memory_went_beyond */
 	void *self;
 	void (*look_ahead)(void *self, const struct code_entry *loaded);
@@ -86,45 +87,46 @@ struct memo_run {
 	uint8_t vector;                    /* out: as exec's */
 };
 
-/* Carries out code from an instruction boundary on for as long as it is known, or can be noted. ST_FAULT as of exec,
- * whose instruction is then not carried out, or of core_account. */
+/* Executes code from an instruction boundary on for as long as it is known or can be recorded. ST_FAULT from exec, whose
+ * instruction is then not executed, or from core_account. */
 MUST_CHECK enum status core_memo(struct core_thread *c, struct memo *m, struct memo_run *r);
-/* Nothing is known any more: code was changed. */
+/* Forgets everything: code was changed. */
 void memo_forget(struct memo *m);
 
-/* Where going through a known piece has ended: so many instructions are carried out, the last of them perhaps in part. */
+/* Where replaying a known piece ended: number of instructions executed, the last of them perhaps in part. */
 struct memo_midway {
 	uint32_t ran, answers;  /* memo->ran[], memo->path[] */
-	uint32_t alt;           /* the step whose answer was another; 0: none of them */
-	struct memo_op other;   /* that answer; it is the last of path[] too */
+	uint32_t alt;           /* the step with another answer; 0: none */
+	struct memo_op other;   /* that answer, which is also the last of path[] */
 	struct effects effects; /* of the last instruction */
 };
 
-/* The number of the thread's state now, before instruction `ip`, and the cycle that it is counted from; 0: it cannot be kept. */
+/* The number of the thread's present state, before instruction `ip`, and the cycle from which it counts; 0: it cannot be kept. */
 uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
 
 /* --- core_note.c --- */
-/* Goes through the piece at `node`, of which so much has been done (NULL: nothing; the pipeline's state is the piece's in any
- * case), and notes it. *next, *at: the state behind it, 0: not kept. *stop: the next instruction is none for this room. */
+/* Computes the piece at `node`, of which `done` has been executed (NULL: nothing; the pipeline's state is the piece's
+ * initial one in any case), and records it. *next, *at: the state after it, 0: not kept. *stop: the next instruction cannot
+ * be recorded. */
 MUST_CHECK enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t node, uint64_t base,
                                  const struct memo_midway *done, uint32_t *next, uint64_t *at, bool *stop);
 
 /* --- core_snapshot.c --- */
-/* The state of a pipeline from which instruction `ip` comes next, by all that its future can depend on: words at m->state,
- * their number, and the cycle that cycles in it are counted from. 0: it cannot be kept. */
+/* A canonical key of a pipeline's state before instruction `ip`, in words at m->state; returns their number, and in *base
+ * the cycle from which cycles in it count. 0: it cannot be kept. */
 uint32_t snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
-/* Makes the pipeline's state that one, at that cycle. */
+/* Sets the pipeline's state to that one, at that cycle. */
 void snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base);
-/* Takes what a state that has just been taken or restored holds of the rings away. */
+/* Removes from the rings what a state that was just taken or restored holds. */
 void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base);
 
-/* Where a load came from: enum mem_source, dtlb_level, violation. */
+/* Origin of a load: enum mem_source, dtlb_level, violation. */
 static inline uint32_t memo_load_from(const struct load_result *r)
 {
 	return (uint32_t)r->source | (uint32_t)r->dtlb_level << 8 | (uint32_t)r->violation << 16;
 }
 
-/* The step of a load that was asked for in `cycle`, of a branch; whether another answer is that one. */
+/* The step of a load requested in `cycle`, or of a branch; whether another answer equals it. */
 static inline struct memo_op memo_load_op(uint64_t base, uint64_t cycle, const struct load_result *r)
 {
 	return (struct memo_op){ .kind = MEMO_OP_LOAD, .load = { .at = (int32_t)(cycle - base), .ready = (int32_t)(r->ready - base), .from = memo_load_from(r) } };

@@ -1,25 +1,24 @@
 /* pmu/sim/core/core_memory.c: loads and stores between the pipeline and the memory hierarchy.
  *
  * Loads. A load dispatched in cycle d
- * - waits for the addresses of all older stores, unless the disambiguation predictor lets it go ahead
- *   (256 counters by address; one is allowed after store.disambiguation_limit harmless loads in a row
- *   that had an older unknown address before them, and reset by a harmful one);
- * - looks for the youngest older store in flight (commit > d) that overlaps its bytes. If that store
- *   holds all of them, the value is ready store.forward_cycles after the later of d and the store's
- *   data; if it holds some, store.forward_fail_cycles after its commit;
- * - a load that went ahead of a store to its own bytes gets the value as if it had waited, and the
- *   machine is cleared when it retires;
- * - else, if an older store in flight with a known address overlaps it in address bits 11:0 only, it
- *   is delayed by store.alias_cycles;
- * - is translated and asks the L1D at d, or when its translation is there. A load that crosses a line
- *   asks for both parts in the same cycle and adds load.split_cycles, across a page
- *   load.page_split_cycles too.
- * Stores commit in program order, one a cycle, no earlier than the cycle after they retire and than
- * their line is owned; they are translated and ownership is asked for in the cycle after they retire,
- * and the answer, when the L1D has the line so, takes one cycle.
+ * - waits for the addresses of all older stores, unless the disambiguation predictor lets it pass (256 counters by address;
+ *   a load is allowed after store.disambiguation_limit harmless loads in a row that had an older unknown address before
+ *   them, and a harmful one resets the counter);
+ * - is compared with the youngest older store in flight (commit > d) that overlaps its bytes. If that store holds all of
+ *   them, the value is ready store.forward_cycles after the later of d and the store's data; if it holds some,
+ *   store.forward_fail_cycles after its commit;
+ * - if it passed a store to its own bytes, gets the value as if it had waited, and the machine is cleared when it retires;
+ * - else, if an older store in flight with a known address overlaps it in address bits 11:0 only, is delayed by
+ *   store.alias_cycles;
+ * - is translated and accesses the L1D at d, or when its translation is there. A load that crosses a line accesses both
+ *   parts in the same cycle and adds load.split_cycles, across a page load.page_split_cycles too.
  *
- * Not modelled: bank conflicts, memory renaming, forwarding restricted by alignment, a load that
- * takes some bytes from a store and others from the cache without waiting. */
+ * Stores commit in program order, one a cycle, no earlier than the cycle after they retire and than their line is owned.
+ * They are translated and request ownership in the cycle after they retire, and the answer takes one cycle if the L1D owns
+ * the line.
+ *
+ * Not modelled: bank conflicts, memory renaming, forwarding restricted by alignment, a load that takes some bytes from a
+ * store and others from the cache without waiting. */
 #include "pmu/sim/core/core_state.h"
 #include "pmu/sim/isa/ops.h"
 #include "pmu/sim/uncore/uncore.h"
@@ -40,13 +39,13 @@ static bool aliases(uint64_t a, unsigned an, uint64_t b, unsigned bn)
 
 struct conflict { const struct store *overlap; const struct store *alias; };
 
-/* The youngest older store in flight at `cycle` that overlaps, and the youngest that only seems to. */
+/* The youngest older store in flight at `cycle` that overlaps, and the youngest that only aliases. */
 static inline void find_conflict(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle, struct conflict *x)
 {
 	bool some = false;
 	const struct store *s;
 	*x = (struct conflict){ NULL, NULL };
-	if (va % 8 + bytes <= 8) { /* in one piece: no younger store than the last to it can overlap or seem to */
+	if (va % 8 + bytes <= 8) { /* within one piece: no store younger than the last one to it can overlap or alias */
 		if (!store_in_flight(c, va >> 3, cycle, &s))
 			return;
 		if (overlaps(s->va, s->bytes, va, bytes)) {
@@ -120,7 +119,7 @@ static enum status read_cache(struct core_thread *c, uint64_t ip, uint64_t va, u
 	return s;
 }
 
-/* An older store's address is unknown in `cycle`: waits, or goes ahead. Returns when the load goes. */
+/* An older store's address is unknown in `cycle`: the load waits or passes. Returns when it goes on. */
 static uint64_t pass_unknown(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle, bool *violation)
 {
 	uint8_t *counter = &c->disambiguation[(ip ^ ip >> 8) % DISAMBIGUATION_ENTRIES];
@@ -216,7 +215,7 @@ enum status core_store(struct core_thread *c, const struct insn *in, uint64_t ip
 	uint64_t ready = max_cycle(retire + 1, c->last_commit + 1), asked = retire + 1;
 	unsigned within = (unsigned)(LINE - va % LINE);
 	enum mem_kind kind = in->nontemporal ? MEM_NT_STORE : MEM_RFO;
-	/* A write-combining buffer is filled in order: the store is sent when its turn to commit has come. */
+	/* A write-combining buffer is filled in order: the store is sent when it may commit. */
 	if (in->nontemporal)
 		asked = ready;
 	enum status s;
@@ -249,7 +248,7 @@ enum status core_flush(struct core_thread *c, uint64_t ip, uint64_t va, uint64_t
 	return s;
 }
 
-/* *accepted: a fill buffer was had; the instruction waits for no more. */
+/* *accepted: it got a fill buffer, and the instruction waits no longer. */
 enum status core_prefetch(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, uint64_t cycle, uint64_t *accepted)
 {
 	enum mem_kind kind = in->op == OP_PREFETCHT0 ? MEM_PREFETCH_T0 : in->op == OP_PREFETCHT1 ? MEM_PREFETCH_T1 :

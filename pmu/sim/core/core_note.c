@@ -1,11 +1,11 @@
-/* pmu/sim/core/core_note.c: a piece of code is gone through for the first time, or on from where it is known, and noted. What a piece is
- * stands in core_memo.c.
+/* pmu/sim/core/core_note.c: computes a piece of code for the first time, or on from where it is known, and records it.
+ * core_memo.c explains pieces.
  *
- * Not noted: pieces in which an operand needs a floating-point assist, or which store to code. */
+ * Not recorded: pieces in which an operand needs a floating-point assist, or which store to code. */
 #include "pmu/sim/core/core_memo.h"
 #include "pmu/sim/core/core_pipe.h"
 
-#define NOTE_COSTS 3 /* of an instruction, in instructions */
+#define NOTE_COSTS 3 /* cost of recording an instruction, in instructions */
 
 /* --- what comes from beyond the pipeline ----------------------------------------------------- */
 
@@ -17,14 +17,14 @@ static void note_op(struct memo_tape *t, const struct memo_op *op)
 		m->op[m->ops++] = *op;
 }
 
-/* A cycle counted from the piece's. */
+/* A cycle relative to the piece's base. */
 static int32_t from_base(struct memo_tape *t, uint64_t cycle)
 {
 	t->failed |= cycle - t->base >= MEMO_REACH;
 	return (int32_t)(cycle - t->base);
 }
 
-/* The answer, where it is known already. */
+/* The answer, if it is known already. */
 static const struct memo_op *known_answer(struct memo_tape *t)
 {
 	return t->at < t->replay ? t->memo->path[t->at++] : NULL;
@@ -129,7 +129,7 @@ uint64_t memo_guess(struct core_thread *c, const struct core_plan *p, uint64_t i
 
 /* --- noting ---------------------------------------------------------------------------------- */
 
-/* What was noted goes to the taps. */
+/* Emits what was recorded to the taps. */
 static void say_noted(struct signals *s, const struct memo *m)
 {
 	for (uint32_t i = 0; i < m->tape.count; i++) {
@@ -143,7 +143,7 @@ static void say_noted(struct signals *s, const struct memo *m)
 
 static void add_say(struct memo *m, const struct memo_say *say) { m->say[m->says++] = *say; }
 
-/* The same in short, for later: counts by signal, cycles by 64. There is room. */
+/* Records the emitted signals in compact form: counts by signal, cycles by 64. There is space for them. */
 static uint32_t note_says(struct memo *m, const struct signals *s, uint64_t base)
 {
 	const uint32_t first = m->says;
@@ -252,7 +252,7 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 		*stop = true;
 		return s;
 	}
-	*stop |= *r->beyond; /* in a chase beyond the L2 latencies are others each time: no state comes again */
+	*stop |= *r->beyond; /* in a chase beyond the L2 latencies differ each time, and no state recurs */
 	*next = t.failed ? 0 : memo_node_of(c, m, r->regs->rip, at);
 	if (*next && *at - base < MEMO_REACH && m->says + 2 * m->tape.count + 2 < MEMO_SAYS) {
 		const uint32_t said = note_says(m, c->signals, base);

@@ -1,12 +1,14 @@
 /* pmu/sim/core/core_pair.c: two threads on a core. The rules stand in core.c.
  *
- * A cycle's allocation belongs to one thread, and the station's entries and the ports are had by who is allocated first. So
- * slots of both threads are accounted in the order in which they are allocated, an instruction of several in several steps
- * (core_go_on): core_expect says when the next one can be, core_turn whose turn it is, and who is not its owner takes a cycle
- * when the other thread's next slot comes later.
+ * A cycle's allocation belongs to one thread, and entries of the station and ports go to the part that is allocated first.
+ * So slots of both threads are accounted in the order of their allocation, an instruction of several slots in several steps
+ * (core_go_on): core_expect computes when the next slot can be allocated, core_turn which thread is next, and a thread
+ * takes the other's cycle if the other's next slot comes later. By the last allocation, one instruction at a time, a thread
+ * could not see which cycles the other would leave free (5.7 % too slow over random pairs); so all is equal to the
+ * reference in every cycle.
  *
- * Not modelled: fetch and decoders that are shared, each thread has them for itself; what the other thread does between the
- * groups of a wrong path, which are accounted at once (it counts as taking the cycles that are its own from its next group's on). */
+ * Not modelled: shared fetch and decoders (each thread has its own); what the other thread does between the groups of a
+ * wrong path, which are accounted at once (it is assumed to use its own cycles from its next group on). */
 #include "pmu/sim/core/core_pipe.h"
 
 static struct core_thread *other_of(const struct core_thread *c) { return c->shared->threads[!c->own]; }
@@ -20,7 +22,7 @@ static unsigned rs_held(const struct core_thread *c, uint64_t cycle)
 	return n;
 }
 
-/* The first cycle from t on with so many entries left. */
+/* The first cycle from t on with that many entries free. */
 static uint64_t rs_room(struct core_thread *c, unsigned entries, uint64_t t)
 {
 	struct core_thread *o = other_of(c);
@@ -31,7 +33,7 @@ static uint64_t rs_room(struct core_thread *c, unsigned entries, uint64_t t)
 	return t;
 }
 
-/* Whether some thread has allocated in that cycle already. */
+/* Whether a thread has allocated in that cycle already. */
 static bool is_taken(const struct core_thread *c, uint64_t t)
 {
 	const struct core_shared *s = c->shared;
@@ -45,7 +47,7 @@ static bool may_take(const struct core_thread *c, uint64_t t)
 	return !is_taken(c, t) && ((t & 1) == c->own || other_of(c)->next > t);
 }
 
-/* As pipe_wait, and nothing is said: without the station and read ports. */
+/* As pipe_wait, without station and read ports, and without emitting signals. */
 static uint64_t least_cycle(const struct core_thread *c, unsigned parts, uint64_t delivered)
 {
 	uint64_t t = max_cycle(c->alloc + (c->slots >= c->width), max_cycle(delivered, c->barrier));
@@ -62,8 +64,8 @@ static bool reads_fit(struct core_thread *c, const struct core_plan *p, unsigned
 	return !c->register_reads || !parts || pipe_reads_fit(c, p, parts, t);
 }
 
-/* Half a buffer becomes a whole one in that cycle: who had the entries in between has left before the oldest of these was allocated.
- * What waited for the half until then finds that the next entry becomes free with it. */
+/* Half a buffer becomes a whole one in that cycle: the holder of the entries in between left before the oldest of these was
+ * allocated. What waited for the half until then finds that the next entry becomes free with it. */
 static void grow(uint64_t *ring, uint32_t *at, uint32_t *size, uint32_t whole, uint64_t cycle)
 {
 	uint64_t was[COUNT_OF(((struct core_thread *)0)->rob)];
@@ -79,7 +81,7 @@ static void grow(uint64_t *ring, uint32_t *at, uint32_t *size, uint32_t whole, u
 
 void pipe_part(struct core_thread *c, uint64_t cycle) { c->whole_from = cycle; }
 
-/* The thread has come to where it is alone. */
+/* The thread has reached the point from which it is alone. */
 static void be_whole(struct core_thread *c)
 {
 	grow(c->rob, &c->rob_at, &c->rob_size, (uint32_t)c->m->core_rob, c->whole_from);
@@ -89,9 +91,9 @@ static void be_whole(struct core_thread *c)
 	c->whole_from = c->next = c->found = c->full_from = c->full_to = 0;
 }
 
-/* Goes on from c->found to the first cycle with room in the station and read ports that the thread may have: with `takes` the
- * other thread is asked whether it can use it, else it is enough that nobody has it yet. Cycles that have been passed are not
- * looked at again: the other thread has gone on since. */
+/* Continues from c->found to the first cycle with room in the station and read ports that the thread may have: with `takes`
+ * the other thread is asked whether it can use it, otherwise it suffices that it is still free. Cycles that were passed are
+ * not examined again, since the other thread has gone on. */
 static void find_cycle(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries, bool takes)
 {
 	const uint64_t first = c->alloc + (c->slots != 0);
@@ -105,7 +107,7 @@ static void find_cycle(struct core_thread *c, const struct core_plan *p, unsigne
 			c->full_to = c->found = room;
 		}
 		if (!reads_fit(c, p, parts, c->found))
-			pipe_stall(c, SIG_RAT_STALL_READ_PORT, c->found, c->found + 1); /* counted for each uop refused, also behind others */
+			pipe_stall(c, SIG_RAT_STALL_READ_PORT, c->found, c->found + 1); /* counted for each refused uop, also behind others */
 		else if (takes ? may_take(c, c->found) : (c->found == c->alloc && c->slots) || !is_taken(c, c->found))
 			return;
 	}
@@ -137,7 +139,7 @@ uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, 
 	return t;
 }
 
-/* When the slot can be allocated that these parts stand for, none for a uop beyond the parts: c->next. */
+/* When a slot with these parts can be allocated (none: a uop beyond the parts): c->next. */
 static void expect_slot(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t delivered)
 {
 	const unsigned buffers = parts && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
@@ -170,7 +172,7 @@ void core_expect(struct core_thread *c, const struct core_plan *p, uint64_t ip)
 		if (p->vector)
 			pipe_vector_transition(c, p);
 	}
-	if (!c->fused_before && c->expected_status == ST_OK) /* a branch that fused needs no slot */
+	if (!c->fused_before && c->expected_status == ST_OK) /* a fused branch needs no slot */
 		expect_slot(c, p, p->group[0], c->delivered);
 }
 

@@ -1,13 +1,13 @@
-/* pmu/sim/core/core_pipe.h: the steps of the pipeline, for core*.c alone. What they do stands in core.c. */
+/* pmu/sim/core/core_pipe.h: the steps of the pipeline, for core*.c only. core.c states what they do. */
 #ifndef SIM_CORE_PIPE_H
 #define SIM_CORE_PIPE_H
 
 #include "pmu/sim/core/core_memo.h"
 
-/* A step of a uop's way: each is compiled into each shape's body, where most of its questions have an answer. */
+/* A step of the pipeline, compiled into each shape's body, where most of its conditions are constant. */
 #define PIPE_INLINE inline __attribute__((always_inline))
 
-/* What an instruction's parts did, for retirement and the stall attribution. */
+/* Cycles of an instruction's parts, for retirement and stall attribution. */
 struct flight {
 	uint64_t load_dispatch, main_dispatch, main_done, address_done, data_done;
 	struct load_result load;
@@ -16,38 +16,38 @@ struct flight {
 };
 
 /* --- core_allocate.c --- */
-/* Allocates one slot: the cycle. `entries` is what it takes of the reservation station. */
+/* Allocates one slot; returns the cycle. `entries`: reservation station entries that it takes. */
 uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                uint64_t delivered, enum wait_reason why);
-/* The first cycle from this thread's next slot on in which nothing but the reservation station and read ports are in
- * the way; says the stalls until then, and in wait_reason what the last of them was. */
+/* The first cycle from this thread's next slot on in which only the reservation station and read ports can prevent
+ * allocation. Emits the stalls until then; wait_reason is the cause of the last. */
 uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why);
-/* A resource stall or one of the RAT, in these cycles. */
+/* Emits a resource or RAT stall in these cycles. */
 void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to);
-/* Whether cycle t has register read ports left for this group; then they are taken. */
+/* Whether cycle t has register read ports left for this group; takes them if so. */
 bool pipe_reads_fit_some(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t);
-/* Reservation station full in cycle t: the first cycle with room for `entries`; says the stall from `first` on. */
+/* The reservation station is full in cycle t: the first cycle with room for `entries`. Emits the stall from `first` on. */
 uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t);
-/* Reservation station: departures before `cycle` are taken off. */
+/* Subtracts departures from the reservation station before `cycle`. */
 void pipe_rs_take_off(struct core_thread *c, uint64_t cycle);
-/* The next cycle from rs_at on in which an entry is left; CORE_RING further when there is none. */
+/* The next cycle from rs_at on in which an entry leaves; CORE_RING later if there is none. */
 uint64_t pipe_rs_next(struct core_thread *c);
-/* The same from a cycle on that does not lie before rs_at. */
+/* The same from a cycle on that is not before rs_at. */
 uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first);
-/* No allocation before `until`; sig: the stall signal that says so, 0 = none. */
+/* No allocation before `until`; sig: the stall signal to emit, 0: none. */
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 
 /* --- core_pair.c --- */
 /* As pipe_allocate, while the other thread of the core runs. */
 uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                               uint64_t delivered, enum wait_reason why);
-/* As pipe_deliver, for an instruction that core_expect may have been asked about. */
+/* As pipe_deliver, for an instruction that core_expect may have examined. */
 MUST_CHECK enum status pipe_deliver_paired(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle, enum wait_reason *why);
-/* The other thread's run is over in that cycle. */
+/* The other thread's run ends in that cycle. */
 void pipe_part(struct core_thread *c, uint64_t cycle);
 
 /* --- core_special.c --- */
-/* Whether it reads a flag that another group of flags was written after. */
+/* Whether it reads a flag after another group of flags was written (a partial-flag stall). */
 static inline bool pipe_reads_old_carry(const struct core_thread *c, const struct core_plan *p)
 {
 	return p->reads_carry && c->flags_number[0] < c->flags_number[RN_ZAPSO - RN_CF];
@@ -63,48 +63,48 @@ void pipe_vector_transition(struct core_thread *c, const struct core_plan *p);
 /* When the main uop of a special class can dispatch, given its sources. */
 uint64_t pipe_special_ready(struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip, uint64_t ready);
 void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_t done, uint64_t retired, uint64_t ip);
-/* Latency and divider cycles of this divide: in step with its result's significant bits. */
+/* Latency and divider cycles of this divide, proportional to the significant bits of its result. */
 unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e);
-/* Microcode takes over for a denormal. */
+/* A microcode assist for a denormal. */
 void pipe_assist(struct core_thread *c, uint64_t retired);
 void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired);
-/* The x87 stack moves: what was slot i + pop is slot i. */
+/* Rotates the x87 stack: slot i becomes what slot i + pop was. */
 void pipe_turn_x87(struct core_thread *c, int pop);
 
 /* --- core_dispatch.c --- */
-/* As pipe_dispatch, in `ready`, which is `end` or lies beyond the ring, where ports are free. */
+/* As pipe_dispatch for `ready` at or beyond the ring's `end`, where ports are free. */
 uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end);
 void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t);
 /* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
 uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
 
 /* --- core_retire.c --- */
-/* Puts the cycles from .. end - 1, in which nothing retired, down to what this group waited for. */
+/* Attributes the cycles from .. end - 1, in which nothing retired, to what this group waited for. */
 void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end);
 void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r);
 void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired, uint64_t cycles);
 
 /* --- core_branch.c --- */
-/* Behind a retired branch: prediction, the wrong path, the re-steer. */
+/* After a retired branch: prediction, wrong path, re-steer. */
 MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
 
 /* --- core_wrong.c --- */
-/* What is allocated from ip on, behind a branch that was foreseen wrongly, before the branch resolves. */
+/* Allocates the code from ip on, behind a mispredicted branch, until the branch resolves. */
 MUST_CHECK enum status pipe_wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved);
 
 /* --- core_clock.c --- */
-/* Closes the cycles that nothing can happen in any more. */
+/* Closes the cycles in which nothing can happen any more. */
 void pipe_close_some(struct core_thread *c);
 
-/* Whether the thread is alone on its core and nobody listens to what pipe_seldom names: then the steps of the
- * pipeline are compiled without these questions (`quick`). */
+/* Whether the thread is alone on its core and nobody subscribes to a signal of pipe_seldom: the steps of the pipeline are
+ * then compiled without these conditions (`quick`). */
 extern const uint64_t pipe_seldom[SIGNAL_WORDS];
 static PIPE_INLINE bool pipe_is_quick(const struct core_thread *c)
 {
 	return c->alone && !c->signals->any_seldom;
 }
 
-/* As front_deliver, and short while the loop buffer streams or the decoders go straight on. fused: c->fused_before. */
+/* As front_deliver, with a fast path while the loop buffer streams or the decoders go straight on. fused: c->fused_before. */
 static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip,
                                        bool wrong_path, bool fused, const bool quick, uint64_t *cycle, enum wait_reason *why)
 {
@@ -113,7 +113,7 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 	if (!fused)
 		f->loop_uops += p->fused;
 	if (f->streaming) {
-		*cycle = f->cycle; /* the branch that began it has been decoded */
+		*cycle = f->cycle; /* the branch that started the loop has been decoded */
 		if (!quick) {
 			*why = WAIT_DECODE;
 			signal_pulse_often(c->signals, SIG_LSD_UOPS, c->alloc, p->fused);
@@ -162,7 +162,7 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 	return ST_OK;
 }
 
-/* In the stretch of a cycle reservation station entries may be left. */
+/* Reservation station entries may leave in the stretch of this cycle. */
 static PIPE_INLINE void pipe_rs_mark(struct core_thread *c, uint64_t cycle)
 {
 	c->leaving[(cycle & CORE_RING_MASK) / LEAVE_STRETCH / 64] |= 1ull << cycle / LEAVE_STRETCH % 64;
@@ -175,7 +175,7 @@ static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, uns
 			cycle = c->rs_at + CORE_RING - 1;
 		pipe_rs_mark(c, cycle);
 	}
-	/* a whole station of 256 entries or more can end in one cycle, with a wrong path: what a byte cannot hold leaves in the next */
+	/* a wrong path can free 256 entries or more in one cycle: what a byte cannot hold leaves in the next cycle */
 	while (c->leave[cycle & CORE_RING_MASK] + n > UINT8_MAX) {
 		n -= UINT8_MAX - (unsigned)c->leave[cycle & CORE_RING_MASK];
 		c->leave[cycle++ & CORE_RING_MASK] = UINT8_MAX;
@@ -190,16 +190,16 @@ static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, 
 		pipe_say_executed_heard(c, port, t);
 }
 
-/* The first cycle >= ready with a port of the mask free; UINT64_MAX when none below `end`. */
+/* The first cycle >= ready with a free port of the mask; UINT64_MAX if there is none below `end`. */
 static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end, const bool quick)
 {
 	struct core_shared *s = c->shared;
 	const uint64_t limit = s->cleared + CORE_RING, stop = end < limit ? end : limit;
 	uint64_t t = ready;
-	unsigned all = 0; /* of the ports, those that are free in cycle t */
+	unsigned all = 0; /* ports of the mask that are free in cycle t */
 	if (t < stop)
 		all = ports & ~(unsigned)s->busy[t & CORE_RING_MASK];
-	if (!all && t < stop) /* a wrong path's cycle may be the last there is */
+	if (!all && t < stop) /* a wrong path's cycle may be the last one */
 		for (t++; t < stop; t = (t | 3) + 1) { /* four cycles at a time */
 			const uint64_t four = *(const uint64_t *)(const void *)&s->busy[t & CORE_RING_MASK & ~3u];
 			const uint64_t open = (~four & ports * 0x0001000100010001ull) >> t % 4 * 16;
@@ -242,7 +242,7 @@ static PIPE_INLINE uint64_t pipe_address_ready(const struct core_thread *c, cons
 	return max_cycle(from, max_cycle(c->ready[p->address[0]], c->ready[p->address[1]]));
 }
 
-/* As pipe_reads_fit_some, and short when a group reads nothing from outside the ROB. */
+/* As pipe_reads_fit_some, with a fast path for groups that read nothing from outside the ROB. */
 static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_plan *p, unsigned parts, uint64_t t)
 {
 	bool outside = c->read_full == t;
@@ -256,7 +256,7 @@ static PIPE_INLINE bool pipe_reads_fit(struct core_thread *c, const struct core_
 	return !outside || pipe_reads_fit_some(c, p, parts, t);
 }
 
-/* As pipe_rs_wait, and short when room comes with the next departure, and that lies near. */
+/* As pipe_rs_wait, with a fast path if the next departure makes room and is near. */
 static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t, const bool quick)
 {
 	const unsigned at = c->rs_at & CORE_RING_MASK;
@@ -273,7 +273,7 @@ static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned en
 	return c->rs_at;
 }
 
-/* Departures before t are taken off. */
+/* Subtracts departures before t. */
 static PIPE_INLINE void pipe_rs_catch_up(struct core_thread *c, uint64_t t)
 {
 	uint64_t at = c->rs_at;
@@ -293,7 +293,7 @@ static PIPE_INLINE void pipe_rs_catch_up(struct core_thread *c, uint64_t t)
 	c->rs_at = t;
 }
 
-/* One slot of cycle t is taken. */
+/* Takes one slot of cycle t. */
 static PIPE_INLINE void pipe_allocated(struct core_thread *c, uint64_t t, unsigned entries)
 {
 	c->slots = (t != c->alloc ? 0 : c->slots) + 1;
@@ -302,26 +302,26 @@ static PIPE_INLINE void pipe_allocated(struct core_thread *c, uint64_t t, unsign
 	c->front_ring[c->uop_number++ & (FRONT_RING - 1)] = t;
 }
 
-/* Allocation slots of an instruction, those of all iterations of a string instruction included. */
+/* Allocation slots of an instruction, including all iterations of a string instruction. */
 static PIPE_INLINE unsigned pipe_slots(const struct machine *m, const struct core_plan *p, const struct effects *e)
 {
 	return (unsigned)p->groups + p->extra + (e->repeat > 1 ? (e->repeat - 1) * (unsigned)m->uops_microcode : 0);
 }
 
-/* Entries of the reservation station that a group takes. */
+/* Reservation station entries that a group takes. */
 static PIPE_INLINE unsigned pipe_entries(const struct machine *m, const struct core_plan *p, unsigned parts)
 {
 	return parts == PART_MAIN && !p->ports ? 0 : m->core_rs_unfused ? part_count(parts) : 1;
 }
 
-/* As pipe_allocate_waiting, and short when nothing is in the way. */
+/* As pipe_allocate_waiting, with a fast path if nothing delays it. */
 static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                      uint64_t delivered, enum wait_reason why, const bool quick)
 {
 	if (!quick && !c->alone)
 		return pipe_allocate_paired(c, p, parts, entries, delivered, why);
 	uint64_t t = c->alloc + (c->slots >= c->width);
-	if (quick) { /* nobody asks what it waited for */
+	if (quick) { /* nobody subscribes to what it waited for */
 		t = max_cycle(max_cycle(t, delivered), c->barrier);
 		t = max_cycle(t, c->rob[c->rob_at] + 1);
 		if (parts & PART_LOAD)
@@ -365,7 +365,7 @@ static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, u
 		signal_pulse(c->signals, SIG_UOPS_ISSUED_WRONG_PATH, t, 1);
 }
 
-/* Whether some store to these bytes' pieces is in flight at `cycle`. */
+/* Whether a store to these bytes' pieces is in flight at `cycle`. */
 static PIPE_INLINE bool pipe_meets_store(const struct core_thread *c, uint64_t va, unsigned bytes, uint64_t cycle)
 {
 	const struct store *s;
@@ -375,7 +375,7 @@ static PIPE_INLINE bool pipe_meets_store(const struct core_thread *c, uint64_t v
 	return false;
 }
 
-/* As core_load, and short for a load on one line that no store in flight can have to do with. */
+/* As core_load, with a fast path for a load within one line that no store in flight can affect. */
 static PIPE_INLINE enum status pipe_load_now(struct core_thread *c, uint64_t ip, uint64_t va, unsigned bytes, uint64_t cycle,
                                          struct load_result *r)
 {
@@ -396,7 +396,7 @@ static PIPE_INLINE enum status pipe_load(struct core_thread *c, uint64_t ip, uin
 	return __builtin_expect(c->tape != NULL, 0) ? memo_load(c, ip, va, bytes, cycle, r) : pipe_load_now(c, ip, va, bytes, cycle, r);
 }
 
-/* As core_store, and short for a store on one line of the caches. */
+/* As core_store, with a fast path for a cached store within one line. */
 static PIPE_INLINE enum status pipe_store_now(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
                                           uint64_t data_cycle, uint64_t retire, uint64_t *commit, bool *walked)
 {
@@ -420,13 +420,13 @@ static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct in
 	return pipe_store_now(c, in, ip, va, bytes, address_cycle, data_cycle, retire, commit, walked);
 }
 
-/* Whether stall cycles are to be put down to something, when a group completes in `done`. */
+/* Whether stall cycles have to be attributed when a group completes in `done`. */
 static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t done)
 {
 	return done > c->retire + 1 && signal_heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
 }
 
-/* Retires one group that completes in `done`; the cycle. */
+/* Retires one group that completes in `done`; returns the cycle. */
 static PIPE_INLINE uint64_t pipe_retire(struct core_thread *c, unsigned parts, uint64_t allocated, uint64_t done, const bool quick)
 {
 	const bool later = done > c->retire;

@@ -1,11 +1,11 @@
-/* pmu/sim/core/core_plan.c: what an instruction costs on a machine, worked out once per decoded address.
+/* pmu/sim/core/core_plan.c: the cost of an instruction on a machine, computed once per decoded address.
  *
- * Parts: a load (PART_LOAD), the operation (PART_MAIN), a store's address (PART_STA) and data
- * (PART_STD). Micro-fusion joins load with operation, and address with data, into one allocation
- * slot. Microcoded instructions have `extra` further uops, one slot each.
+ * Parts: a load (PART_LOAD), the operation (PART_MAIN), a store's address (PART_STA) and data (PART_STD). Micro-fusion
+ * joins load with operation, and address with data, into one allocation slot. Microcoded instructions have `extra` further
+ * uops, one slot each.
  *
- * Not modelled: costs that depend on values (but divides' and assists'), pairs of micro-fusion that some operands
- * forbid (but indexed addresses), zero idioms other than those decode.c marks. */
+ * Not modelled: costs that depend on values (except divides' and assists'), operands that prevent micro-fusion (except
+ * indexed addresses), zero idioms other than those that decode.c marks. */
 #include "pmu/sim/core/core.h"
 
 static bool is_vector_int(unsigned c)
@@ -116,7 +116,7 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 				p->narrow_more = 1u << w;
 		}
 		if (!flags && !p->write_count)
-			p->write_count = 1; /* PLAN_SINK: writes[0] is a register's place */
+			p->write_count = 1; /* PLAN_SINK: writes[0] is a register's index */
 		if (!flags)
 			p->register_writes = p->write_count;
 	}
@@ -140,8 +140,8 @@ static void plan_registers(const struct machine *m, const struct insn *in, struc
 			p->narrow_kept &= ~(1u << p->writes[i]);
 }
 
-/* What they read or write is asked for at the core's own clock: all cursors come together first (core_serialise), which nothing that is
- * recalled or done in a short way expects. */
+/* What they read or write needs the core's own clock: all cursors are joined first (core_serialise), which neither recalled
+ * states nor fast paths allow for. RDTSC of a single uop (uops.rdtsc = 1) is therefore as special as one of many. */
 static bool serialises(const struct insn *in)
 {
 	return in->class == UC_RDTSC || in->class == UC_RDPMC || in->class == UC_CPUID || in->class == UC_MICROCODE;
@@ -197,7 +197,7 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 
 	unsigned class = in->lock ? UC_LOCK : p->fuses_next ? UC_BRANCH : in->class;
 	bool main = class != UC_NOP && class != UC_LOAD && class != UC_STA && class != UC_STD;
-	/* The store does the work of these; what the class costs is what the whole costs. */
+	/* The store does the work of these; the class gives the cost of the whole. */
 	if (class == UC_CLFLUSH || class == UC_PREFETCH)
 		main = true;
 	p->class = (uint8_t)class;

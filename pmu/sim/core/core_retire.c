@@ -1,7 +1,7 @@
-/* pmu/sim/core/core_retire.c: retirement, machine clears, what stall cycles are put down to. The rules stand in core.c.
+/* pmu/sim/core/core_retire.c: retirement, machine clears, stall attribution. The rules stand in core.c.
  *
- * Not modelled: interrupts, machine clears because another core took a line that a load had read early; a stall
- * has one cause at a time, the oldest uop's. */
+ * Not modelled: interrupts; machine clears because another core took a line that a load had read early; several causes of a
+ * stall at once (the oldest uop's is attributed). */
 #include "pmu/sim/core/core_pipe.h"
 
 static void put_down(struct core_thread *c, enum signal sig, uint64_t *from, uint64_t to, uint64_t end)
@@ -26,7 +26,7 @@ static enum signal stall_of_source(enum mem_source s)
 	}
 }
 
-/* Puts the cycles from .. end - 1, in which nothing retired, down to what this group waited for. */
+/* Attributes the cycles from .. end - 1, in which nothing retired, to what this group waited for. */
 void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end)
 {
 	static const uint8_t front[] = {

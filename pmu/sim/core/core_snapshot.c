@@ -1,16 +1,16 @@
-/* pmu/sim/core/core_snapshot.c: the state of a thread's pipeline as words that two states share exactly when nothing that the
- * pipeline does from there on can differ but by when it happens.
+/* pmu/sim/core/core_snapshot.c: a canonical key of a thread's pipeline state: equal keys have equal futures, up to a shift
+ * in time.
  *
- * No group is allocated before the base: the cycle of the last allocation, or the barrier where that lies behind it. So a
- * time that is only ever held against cycles from the base on (or so many before it) is cut to that: which cycle it was
- * before makes no difference. What is asked by address (predictor, stores in flight, caches) is no part of it: that is
- * looked up anew each time, and its answers are checked.
+ * No group is allocated before the base: the cycle of the last allocation, or a barrier after it. A time that is only
+ * compared with cycles from the base on is therefore clipped to the base. What is looked up by address (predictor, stores
+ * in flight, caches) is not part of the key: it is looked up again each time, and its answers are compared.
  *
- * Not kept: states of machines with a uop cache, dividers in use, times MEMO_REACH cycles or more away. */
+ * Not modelled, so never recalled: states of machines with a uop cache, busy dividers, times MEMO_REACH cycles or more
+ * away. */
 #include "pmu/sim/core/core_memo.h"
 #include "pmu/sim/core/core_pipe.h"
 
-#define LOOP_TURNS_KNOWN 2u /* turns that the loop buffer tells apart: core_front.c */
+#define LOOP_TURNS_KNOWN 2u /* iterations that the loop buffer distinguishes: core_front.c */
 
 struct out { uint16_t *at, *end; bool good; };
 
@@ -29,7 +29,7 @@ static inline void put64(struct out *o, uint64_t x)
 		put(o, x >> 16 * i & 0xFFFF);
 }
 
-/* A cycle, by how far it lies behind `floor`; what does not is all the same. */
+/* A cycle's distance from `floor`; 0 for all cycles up to it. */
 static inline uint64_t behind(struct out *o, uint64_t cycle, uint64_t floor)
 {
 	if (cycle <= floor)
@@ -48,7 +48,7 @@ static inline uint64_t take64(const uint16_t **at)
 	return x;
 }
 
-/* Entries of a ring that are held from base on: its last ones, for they are in order of time. */
+/* Entries of a ring from base on: its last ones, since they are in order of time. */
 static void put_ring(struct out *o, const uint64_t *ring, uint32_t at, uint32_t size, uint64_t floor)
 {
 	uint16_t *const count = o->at;
@@ -86,7 +86,7 @@ static void put_front(struct out *o, const struct core_thread *c, uint64_t base)
 {
 	const struct front *f = &c->front;
 	const uint64_t far = base - MEMO_REACH;
-	/* while the loop buffer streams, and when the next fetch starts anew, a decoder that is behind fetch is as good as idle */
+	/* while the loop buffer streams, and when the next fetch is a re-steer, a decoder behind fetch is equivalent to an idle one */
 	uint64_t window_cycle = f->window_cycle, cycle = f->cycle, floor = far;
 	if (f->streaming) {
 		floor = base - 1;
@@ -134,7 +134,7 @@ static const uint16_t *take_front(struct core_thread *c, const uint16_t *at, uin
 	return at;
 }
 
-/* Departures from the reservation station, then ports, of each cycle that has any. */
+/* Departures from the reservation station, then ports, for each cycle that has any. */
 static void put_rings(struct out *o, struct core_thread *c, uint64_t base)
 {
 	const struct core_shared *s = c->shared;
@@ -232,7 +232,7 @@ uint32_t snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint6
 	return o.good ? (uint32_t)(o.at - m->state) : 0;
 }
 
-/* The words up to the rings of cycles, which it leaves alone. */
+/* The words up to the rings of cycles, which it leaves unread. */
 static const uint16_t *restore(struct core_thread *c, const uint16_t *at, uint64_t base)
 {
 	const uint64_t before = base - 1;
@@ -280,7 +280,7 @@ static const uint16_t *restore(struct core_thread *c, const uint16_t *at, uint64
 	return at;
 }
 
-/* on: the rings get what the state holds; else that is taken away. */
+/* on: fills the rings with what the state holds; otherwise removes it. */
 static void turn_rings(struct core_thread *c, const uint16_t *at, uint64_t base, bool on)
 {
 	for (uint64_t n = take(&at); n; n--) {

@@ -1,5 +1,5 @@
-/* pmu/sim/core/core_special.c: what few instructions do: partial registers and flags, upper halves of vector registers, fences, locks,
- * divides, assists. The rules stand in core.c. */
+/* pmu/sim/core/core_special.c: rare instructions: partial registers and flags, upper halves of vector registers, fences,
+ * locks, divides, assists. The rules stand in core.c. */
 #include "pmu/sim/core/core_pipe.h"
 
 void pipe_partial_stalls(struct core_thread *c, const struct core_plan *p)
@@ -33,7 +33,7 @@ void pipe_turn_x87(struct core_thread *c, int pop)
 	}
 }
 
-/* Upper halves of vector registers: clean, written by VEX code, or saved since SSE code came. */
+/* Upper halves of vector registers: clean, written by VEX code, or saved because SSE code followed. */
 enum upper_state { UPPER_CLEAN, UPPER_DIRTY, UPPER_SAVED };
 
 void pipe_vector_transition(struct core_thread *c, const struct core_plan *p)
@@ -101,7 +101,7 @@ unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, 
 	return least + ((p->latency - least) * (bits < all ? bits : all) + all - 1) / all;
 }
 
-/* Microcode takes over for a denormal: its uops are the last thing that happens before allocation goes on. */
+/* A microcode assist for a denormal: its uops are the last thing before allocation resumes. */
 void pipe_assist(struct core_thread *c, uint64_t retired)
 {
 	const struct machine *m = c->m;

@@ -1,13 +1,14 @@
-/* pmu/sim/core/core_wrong.c: the wrong path, the code behind a wrong guess until the branch resolves. The rules stand in core.c.
+/* pmu/sim/core/core_wrong.c: the wrong path: code behind a mispredicted branch until it resolves. The rules stand in
+ * core.c.
  *
- * Not modelled: caches, TLBs and faults met on a wrong path, branches of it that resolve before the first one does. */
+ * Not modelled: cache and TLB accesses and faults of a wrong path; branches on it that resolve before the first one does. */
 #include "pmu/sim/core/core_pipe.h"
 
-/* One group of the wrong path; false: it comes too late, and so does what lies behind it. */
+/* One group of the wrong path; false: it comes too late, and so does all that follows. */
 static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, const bool ported, uint64_t delivered,
                                     enum wait_reason why, uint64_t resolved, const bool quick)
 {
-	/* a look first: a group that would come too late changes nothing */
+	/* check first: a group that would come too late changes nothing */
 	uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
 	if (t >= resolved || c->rob[c->rob_at] >= resolved)
 		return false;
@@ -49,7 +50,7 @@ static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_pla
 	return true;
 }
 
-/* All groups of an instruction of the wrong path; *left: ROB entries that it may still fill. */
+/* All groups of an instruction of the wrong path; *left: ROB entries that it may still take. */
 static __attribute__((noinline)) bool wrong_groups(struct core_thread *c, const struct core_plan *p, uint64_t delivered, enum wait_reason why,
                                                    uint64_t resolved, uint32_t *left, bool quick)
 {
@@ -72,18 +73,18 @@ static __attribute__((noinline)) bool wrong_groups(struct core_thread *c, const 
 	return true;
 }
 
-/* The short way of groups that take one entry of the reservation station or none. All entries of a wrong path are left
- * before the branch resolves, and nothing of the right path is allocated earlier: so as long as the station cannot be
- * full, when they are left is only remembered here, and in the end forgotten. */
+/* The fast path for groups that take at most one entry of the reservation station. All entries of a wrong path leave before
+ * the branch resolves, and nothing of the right path is allocated earlier. So while the station cannot be full, departures
+ * are only remembered here, and forgotten at the end. */
 #define LEFT_MOST 128
 struct wrong {
 	uint64_t resolved;
-	uint64_t looked;           /* allocation cycle in which `most` was worked out */
-	uint64_t said, more;       /* cycle of the last group, and the groups in it that no signal has said yet */
+	uint64_t looked;           /* allocation cycle for which `most` was computed */
+	uint64_t said, more;       /* cycle of the last group, and its groups that no signal has reported yet */
 	uint32_t most;             /* entries in use at most */
 	uint32_t count;            /* of left[] */
 	uint64_t left[LEFT_MOST];
-	bool exact;                /* the station can be full, or what else there is: the long way from here on */
+	bool exact;                /* the station can be full, or similar: the slow path from here on */
 };
 
 static void wrong_look(struct core_thread *c, struct wrong *w, uint64_t t)
@@ -114,7 +115,7 @@ static PIPE_INLINE void wrong_say(struct core_thread *c, struct wrong *w)
 
 enum wrong_came { WRONG_DONE, WRONG_LATE, WRONG_OTHER };
 
-/* One group, of one of these shapes. WRONG_LATE: it comes too late; WRONG_OTHER: it has to go the long way. */
+/* One group of one of these shapes. WRONG_LATE: it comes too late; WRONG_OTHER: it needs the slow path. */
 static PIPE_INLINE enum wrong_came wrong_short(struct core_thread *c, struct wrong *w, const struct core_plan *p, const enum plan_shape shape,
                                                uint64_t delivered)
 {
@@ -164,7 +165,7 @@ static PIPE_INLINE enum wrong_came wrong_short(struct core_thread *c, struct wro
 	return WRONG_DONE;
 }
 
-/* One instruction; false: it comes too late, and so does what lies behind it. */
+/* One instruction; false: it comes too late, and so does all that follows. */
 static PIPE_INLINE bool wrong_instruction(struct core_thread *c, struct wrong *w, const struct core_plan *p, uint64_t delivered, enum wait_reason why,
                                           uint32_t *left, const bool quick)
 {
@@ -184,7 +185,7 @@ static PIPE_INLINE bool wrong_instruction(struct core_thread *c, struct wrong *w
 	return wrong_groups(c, p, delivered, why, w->resolved, left, quick);
 }
 
-/* What is at ip, which nobody has executed yet; NULL: nothing. */
+/* The plan of the code at ip, which has not been executed yet; NULL: none. */
 static __attribute__((noinline)) const struct core_plan *plan_at(const struct core_thread *c, uint64_t ip)
 {
 	const struct insn *in;
@@ -192,7 +193,7 @@ static __attribute__((noinline)) const struct core_plan *plan_at(const struct co
 	return c->hooks->code && c->hooks->code(c->hooks->self, ip, &in, &p) ? p : NULL;
 }
 
-/* Allocates and dispatches what lies behind a wrong guess until the branch resolves. */
+/* Allocates and dispatches what follows a mispredicted branch until it resolves. */
 static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip, uint64_t resolved, const bool quick)
 {
 	uint64_t ready[PLAN_NAMES];
@@ -208,7 +209,7 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	front_redirect(c, c->front.window_cycle + 1);
 	w.resolved = resolved;
 	w.said = w.more = w.count = 0;
-	w.exact = !quick || resolved - c->rs_at >= CORE_RING / 2; /* further ahead the station's ring is at its end */
+	w.exact = !quick || resolved - c->rs_at >= CORE_RING / 2; /* further ahead the station's ring ends */
 	if (!w.exact)
 		wrong_look(c, &w, max_cycle(c->alloc + (c->slots >= c->width), c->barrier));
 	while (ip && left) {
@@ -239,7 +240,7 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	memcpy(c->ready, ready, sizeof(ready));
 	c->rob_at = rob_at;
 	c->front.streaming = streaming;
-	/* of the window that the wrong path was in only a part was decoded */
+	/* only a part of the window that the wrong path was in was decoded */
 	c->front.cache_window = window;
 	c->front.window_uops = window_uops;
 	c->front.from_cache = from_cache;
