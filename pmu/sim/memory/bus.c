@@ -1,18 +1,19 @@
-/* pmu/sim/memory/bus.c: the front-side bus of a machine without an L3, or with the events of a processor that has such a bus: who did what on it.
+/* pmu/sim/memory/bus.c: the front-side bus of a machine without an L3, or with the events of a processor that has such a
+ * bus: its transactions and who made them.
  *
- * Each socket has a bus of its own to memory. Whoever misses the last cache is a transaction there: a line read, a line read for
- * ownership, a line invalidated elsewhere, a line written back, a non-temporal store's line or the parts of one. Data takes
- * eight bytes four times a bus clock, a whole line so two clocks, a part one at least. A line that another cache of the
- * socket sends, and memory takes at the same time, is one transfer.
+ * Each socket has its own bus to memory. Every miss of the last cache is a transaction there: a line read, a line read for
+ * ownership, a line invalidated elsewhere, a line written back, a non-temporal store's full or partial line. Data moves
+ * eight bytes four times a bus clock, so a whole line takes two clocks, a partial one at least one. A line that another
+ * cache of the socket sends while memory takes it too is one transfer.
  *
- * How long transactions take is the business of coherence.c and dram.c: the memory channels of a node stand for what its
- * bus can carry.
+ * coherence.c and dram.c decide how long transactions take: the memory channels of a node stand for the capacity of its
+ * bus.
  *
- * Requests and data have clocks of the bus to themselves, the first that are free from the request and from the line's arrival on;
- * only who listens to the bus' own signals (IOQ, FSB, BSQ) sees them. The other counts are said with the request.
+ * Requests and data get bus clocks of their own, the first free ones from the request and from the line's arrival on; only
+ * the bus's own signals (IOQ, FSB, BSQ) show them. The other counts are emitted with the request.
  *
- * Not modelled: whose lines an L3 writes back, I/O and deferred transactions, retries, snoop stalls, arbitration, the snoops of another socket's transactions,
- * lock cycles, how long writes stay in the queue. */
+ * Not modelled: the core whose line an L3 writes back, I/O and deferred transactions, retries, snoop stalls, arbitration,
+ * snoops for other sockets' transactions, lock cycles, the time of writes in the queue. */
 #include "pmu/sim/memory/memory_state.h"
 
 #define LINE_CLOCKS 2 /* 64 bytes, eight at a time, four times a clock: Intel 5400 chipset memory controller hub datasheet */
@@ -32,7 +33,7 @@ void bus_init(const struct memory *s, struct socket *k)
 	lane_init(&k->bus_entries, ENTRY_CYCLES << 16);
 }
 
-/* The core cycle in which the first free slot of the bus from t on begins. */
+/* The core cycle in which the first free bus slot from t on begins. */
 static uint64_t slot(const struct memory *s, struct lane *l, uint64_t t)
 {
 	const uint64_t ratio = s->m->clock_core_ratio;
@@ -45,8 +46,8 @@ static void assert_to(struct signals *g, enum signal sig, uint64_t t)
 	signal_level(g, sig, t, t + ASSERTED_CYCLES, 1);
 }
 
-/* A transaction as the bus' own signals show it: requests and what goes to or from a core to the thread whose they are, data of
- * all agents to one thread of each core. */
+/* A transaction as the bus's own signals show it: requests, and data to or from a core, go to the requesting thread; data
+ * of all agents goes to one thread of each core. */
 static void show(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data, unsigned clocks)
 {
 	const unsigned a_core = (unsigned)s->m->topology_threads, a_socket = s->cores / s->sockets * a_core;

@@ -1,11 +1,11 @@
 /* pmu/sim/memory/cache.c: replacement and filling of a set-associative array.
  *
- * LRU keeps the ways of a set in order of last use: up to 16 ways as a list in one word, more by stamps that
- * rise with each use; one that is dropped comes last. Tree-PLRU keeps one bit a node of a binary
- * tree over the next power of two of ways; a branch without ways is never taken. Random is a
- * deterministic xorshift generator of each array. An empty way is always filled first.
+ * LRU keeps the ways of a set in order of last use: up to 16 ways as a list in one word, more by stamps that rise with each
+ * use; an invalidated way becomes the last. Tree-PLRU keeps one bit per node of a binary tree over the next power of two of
+ * ways; a branch without ways is never taken. Random uses one deterministic xorshift generator per array. An empty way is
+ * always filled first.
  *
- * Not modelled: data, parity, ways set aside, policies that adapt (sets that duel, ages). */
+ * Not modelled: data, parity, reserved ways, adaptive policies (set dueling, ages). */
 #include "pmu/sim/memory/cache.h"
 
 void *arena_get(struct arena *a, size_t bytes)
@@ -159,7 +159,7 @@ void cache_drop(struct cache *c, uint32_t index)
 	block[c->states_at + way] = LINE_I;
 	if (c->policy != REPLACE_LRU)
 		return;
-	if (c->ways > CACHE_NIBBLE_WAYS) { /* the next to be filled */
+	if (c->ways > CACHE_NIBBLE_WAYS) { /* the next way to be filled */
 		((int64_t *)(void *)(block + c->stamps_at))[way] = --c->oldest;
 		return;
 	}

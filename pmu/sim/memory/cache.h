@@ -1,15 +1,14 @@
 /* pmu/sim/memory/cache.h: a set-associative array: tags, states, ready times, replacement.
  *
- * It holds line numbers (physical address / 64; the model limits physical memory to 2^32
- * lines), no data. TLBs and paging-structure caches are such arrays too.
+ * It holds line numbers (physical address / 64; the model limits physical memory to 2^32 lines) and no data. TLBs and
+ * paging-structure caches are such arrays too.
  *
- * All that a set has lies together in one block, so that a lookup touches few lines (and pages) of the
- * host's memory: a word for the replacement policy, a byte of each line's hash (eight of them are compared at
- * once), tags, ready times, what the owner keeps with each entry, states. An entry's index is
- * its block's offset in units of 64 bytes, then seven bits for the way.
+ * A set is one block, so that a lookup touches few lines and pages of the host's memory: a word for the replacement policy,
+ * one hash byte per line (eight are compared at once), tags, ready times, the owner's bytes per entry, states. An entry's
+ * index is its block's offset in units of 64 bytes, followed by seven bits for the way.
  *
- * Ready times are kept in 32 bits, from an epoch on that follows them at a distance of at least 2^31 cycles: what was
- * ready before counts as ready at the epoch. No request lags so far behind another. */
+ * Ready times have 32 bits and count from an epoch that follows at a distance of at least 2^31 cycles: what was ready
+ * before counts as ready at the epoch. No request lags that far behind another. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
@@ -19,40 +18,41 @@
 
 enum line_state { LINE_I, LINE_S, LINE_F, LINE_E, LINE_M, LINE_STATES };
 #define LINE_STATE 7u       /* the state's bits of a state byte */
-#define LINE_PREFETCHED 8u  /* brought by a prefetcher, not yet asked for */
+#define LINE_PREFETCHED 8u  /* brought by a prefetcher and not yet requested */
 
 enum replacement { REPLACE_LRU, REPLACE_TREE, REPLACE_RANDOM };
 
-#define CACHE_NIBBLE_WAYS 16u /* LRU of up to so many ways: their order in one word */
+#define CACHE_NIBBLE_WAYS 16u /* up to this many ways, LRU keeps their order in one word */
 
 struct cache {
 	uint32_t sets, ways;
-	uint32_t step;               /* between the indices of way 0 of a set and of the next set */
+	uint32_t step;               /* distance between the indices of way 0 of a set and of the next set */
 	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
 	uint32_t slices, sets_per_slice;
-	uint32_t slice_bits;         /* log2 of slices, where they and a slice's sets are powers of two; else UINT32_MAX */
+	uint32_t slice_bits;         /* log2 of slices if they and a slice's sets are powers of two, else UINT32_MAX */
 	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
-	bool hash;                   /* slices are chosen by a hash of the line */
+	bool hash;                   /* a hash of the line selects the slice */
 	bool nibbles;                /* LRU with the order in one word */
 	uint8_t policy;
-	uint8_t last_nibble;         /* bit at which the order's last way stands */
-	uint64_t order_bits;         /* of the word, the order's */
+	uint8_t last_nibble;         /* bit position of the last way in the order */
+	uint64_t order_bits;         /* bits of that word that hold the order */
 	uint32_t used;               /* lines held */
 	uint32_t block_bytes;
-	uint32_t tags_at, ready_at, stamps_at, extra_at, states_at; /* in a block; before the tags: policy word, hash bytes */
-	uint32_t extra_bytes;        /* of an entry, for the owner */
+	uint32_t tags_at, ready_at, stamps_at, extra_at, states_at; /* offsets in a block; the policy word and the hash bytes
+	                                                               come before the tags */
+	uint32_t extra_bytes;        /* per entry, for the owner */
 	uint8_t *blocks;
-	int64_t newest, oldest;      /* LRU by stamps: the last one given to what was used, to what was dropped */
+	int64_t newest, oldest;      /* LRU by stamps: the last stamp given to a used way, and to a dropped one */
 	uint64_t random;
-	uint64_t epoch;              /* ready times are counted from here */
+	uint64_t epoch;              /* origin of ready times */
 };
 
-/* Memory for arrays. With at == NULL it only counts. */
+/* Memory for arrays. With at == NULL it only counts bytes. */
 struct arena { uint8_t *at; size_t used; };
 void *arena_get(struct arena *a, size_t bytes);
 
-/* sets * ways entries; 0 sets: an array that never hits. `hash` and slices: see cache_slice. extra_bytes: a
- * power of two up to 8, of each entry, zeroed; 0: none. */
+/* sets * ways entries; 0 sets: an array that never hits. `hash` and slices: see cache_slice. extra_bytes per entry: a power
+ * of two up to 8, zeroed; 0: none. */
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
                 enum replacement policy, unsigned extra_bytes);
 
@@ -62,9 +62,9 @@ static inline uint32_t cache_divided(uint32_t n, uint64_t inverse)
 	return (uint32_t)((unsigned __int128)n * inverse >> 64);
 }
 
-/* Slice of a line. Consecutive lines go round the slices; with the hash each round starts at
- * a slice given by the upper bits (of round n x ^ x / 2^5 where x = n ^ n / 2^7 ^ n / 2^13), so that every aligned run of
- * `slices` lines meets each once. */
+/* Slice of a line. Consecutive lines alternate between the slices; with the hash each round starts at a slice given by the
+ * upper bits (of round n: x ^ x / 2^5 where x = n ^ n / 2^7 ^ n / 2^13), so that every aligned run of `slices` lines uses
+ * each once. */
 static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 {
 	if (c->slices == 1)
@@ -80,7 +80,7 @@ static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 	return turn < c->slices ? turn : turn - c->slices;
 }
 
-/* Slice and set at once: the slow one divides. */
+/* Slice and set together; the slow variant divides. */
 uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t *slice);
 static inline __attribute__((always_inline)) uint32_t cache_slice_and_set(const struct cache *c, uint32_t line, uint32_t *slice)
 {
@@ -114,8 +114,8 @@ static inline uint8_t *cache_block_at(const struct cache *c, uint32_t index)
 	return c->blocks + ((size_t)(index >> CACHE_WAY_BITS) << 6);
 }
 
-/* Usual arrays: `w` ways, 8 or 16 with one byte of the owner's for each entry; sets by the line's low bits, the ways' order in
- * one word. Functions with a w are compiled for these without questions; 0: they ask the array. */
+/* The usual arrays have `w` ways, 8 or 16, with one owner's byte per entry, sets selected by the line's low bits, and the
+ * ways' order in one word. Functions with a parameter w are compiled for these; 0: they read the array's layout. */
 #define CACHE_INLINE static inline __attribute__((always_inline))
 CACHE_INLINE uint32_t cache_ways(const struct cache *c, const unsigned w) { return w ? w : c->ways; }
 CACHE_INLINE uint32_t cache_tags_at(const struct cache *c, const unsigned w) { return w ? 8 + w : c->tags_at; }
@@ -142,7 +142,7 @@ CACHE_INLINE uint32_t *cache_tags_in(const struct cache *c, uint8_t *block, cons
 }
 CACHE_INLINE uint8_t *cache_states_in(const struct cache *c, uint8_t *block, const unsigned w) { return block + cache_states_at(c, w); }
 
-/* When its fill is there. */
+/* When its fill arrives. */
 CACHE_INLINE uint32_t *cache_ready_in(const struct cache *c, uint8_t *block, const unsigned w)
 {
 	return (uint32_t *)(void *)(block + cache_ready_at(c, w));
@@ -152,7 +152,7 @@ static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
 	return c->epoch + cache_ready_in(c, cache_block_at(c, i), 0)[cache_way_at(i)];
 }
 
-/* What is kept of a time that does not lie within 2^32 cycles from the epoch. */
+/* Stored form of a time that is not within 2^32 cycles of the epoch. */
 uint32_t cache_new_epoch(struct cache *c, uint64_t ready);
 CACHE_INLINE void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready, const unsigned w)
 {
@@ -177,14 +177,14 @@ static inline void *cache_extra(const struct cache *c, uint32_t i)
 #define CACHE_BYTES 0x0101010101010101ull
 static inline uint8_t cache_hash(uint32_t line) { return (uint8_t)(line * 0x9E3779B1u >> 24); /* 2^32 / golden ratio */ }
 
-/* Which of n tags, with the bytes of their hashes, is that; CACHE_NONE: none. Hashes and what may be read as tags reach to a
- * multiple of 8. */
+/* Which of n tags, with the bytes of their hashes, equals `line`; CACHE_NONE: none. Hashes, and what may be read as tags,
+ * extend to a multiple of 8. */
 static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
 {
 	const uint64_t want = cache_hash(tag) * CACHE_BYTES;
 	for (uint32_t at = 0; at < n; at += 8) {
 		const uint64_t differs = *hashes++ ^ want;
-		/* bytes that are equal, and some that are not */
+		/* marks bytes that are equal, and a few that are not */
 		for (uint64_t marks = (differs - CACHE_BYTES) & ~differs & CACHE_BYTES << 7; marks; marks &= marks - 1) {
 			const uint32_t i = at + (uint32_t)__builtin_ctzll(marks) / 8;
 			if (tags[i] == tag && i < n)
@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t
 	return CACHE_NONE;
 }
 
-/* As cache_among of 16, where most are asked for in vain: one question. */
+/* As cache_among of 16, for lookups that mostly miss: one comparison. */
 CACHE_INLINE uint32_t cache_among_16(const uint64_t *hashes, const uint32_t *tags, uint32_t tag)
 {
 	const uint64_t want = cache_hash(tag) * CACHE_BYTES, a = hashes[0] ^ want, b = hashes[1] ^ want;
@@ -215,7 +215,7 @@ CACHE_INLINE uint32_t cache_find_way(const struct cache *c, const uint8_t *block
 	return w == 16 ? cache_among_16(hashes, tags, line) : cache_among(hashes, tags, cache_ways(c, w), line);
 }
 
-/* Index of the line's entry in the set whose way 0 is `first`, CACHE_NONE likewise. */
+/* Index of the line's entry in the set whose way 0 is `first`; CACHE_NONE if it is not held. */
 static inline uint32_t cache_find_from(const struct cache *c, uint32_t first, uint32_t line)
 {
 	const uint32_t way = cache_find_way(c, cache_block_at(c, first), line, 0);
@@ -226,7 +226,7 @@ CACHE_INLINE uint8_t *cache_block(const struct cache *c, uint32_t set, const uns
 {
 	return c->blocks + (size_t)set * cache_block_bytes(c, w);
 }
-/* That of the line's set. */
+/* The block of the line's set. */
 CACHE_INLINE uint8_t *cache_block_of(const struct cache *c, uint32_t line, const unsigned w)
 {
 	return cache_block(c, w || c->mask ? line & c->mask : cache_set(c, line), w);
@@ -241,7 +241,7 @@ static inline __attribute__((always_inline)) uint32_t cache_find(const struct ca
 	return way == CACHE_NONE ? CACHE_NONE : cache_first(c, set) | way;
 }
 
-/* Brings what this program looks at for a line into the host's caches, with pair for the other one of its aligned pair too. */
+/* Prefetches on the host what the simulator reads for a line; with `pair` also for the other line of its aligned pair. */
 CACHE_INLINE void cache_near(const struct cache *c, uint32_t line, bool pair, const unsigned w)
 {
 	const uint8_t *block = cache_block_of(c, line & ~(uint32_t)pair, w);
@@ -254,7 +254,7 @@ CACHE_INLINE void cache_near(const struct cache *c, uint32_t line, bool pair, co
 		__builtin_prefetch(block + at);
 }
 
-/* Waits for all of what cache_near brings, at once: where prefetches do nothing one line after the other would be waited for. */
+/* Waits for all that cache_near prefetches at once: where prefetches have no effect, the lines would be waited for one by one. */
 CACHE_INLINE void cache_wait_near(const struct cache *c, uint32_t line, const unsigned w)
 {
 	const uint8_t *const block = cache_block_of(c, line & ~1u, w);
@@ -262,21 +262,21 @@ CACHE_INLINE void cache_wait_near(const struct cache *c, uint32_t line, const un
 		(void)*(const volatile uint64_t *)(const void *)(block + at);
 }
 
-/* As cache_touch_way, of another policy than an order in one word. */
+/* As cache_touch_way, for policies other than an order in one word. */
 void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way);
 
 #define CACHE_NIBBLES 0x1111111111111111ull
 
-/* Moves `way` to the front of an order of ways, 4 bits each: what stood before it moves back by one. */
+/* Moves `way` to the front of an order of ways, 4 bits each: those before it move back by one. */
 static inline uint64_t cache_front(uint64_t order, uint32_t way)
 {
 	const uint64_t differs = order ^ way * CACHE_NIBBLES;
 	const uint64_t mark = (differs - CACHE_NIBBLES) & ~differs & CACHE_NIBBLES << 3;
-	const uint64_t moved = mark ^ (mark - 1); /* up to the lowest mark, which is right: the top bit of its four */
+	const uint64_t moved = mark ^ (mark - 1); /* up to the lowest mark, which is exact: the top bit of its four */
 	return (order & ~moved) | (order << 4 & moved) | way;
 }
 
-/* Way `way` of a set has been used: tells the replacement policy. */
+/* Tells the replacement policy that way `way` of a set was used. */
 CACHE_INLINE void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way, const unsigned w)
 {
 	uint64_t *order = (uint64_t *)(void *)block;
@@ -291,8 +291,8 @@ static inline __attribute__((always_inline)) void cache_touch(struct cache *c, u
 	cache_touch_way(c, cache_block_at(c, index), cache_way_at(index), 0);
 }
 
-/* The way that a new line takes: an empty one, else the policy's victim. Its tag is the
- * victim's line, or CACHE_NONE. The caller notes the victim, then calls cache_put. */
+/* The way for a new line: an empty one, or the policy's victim. Its tag is the victim's line, or CACHE_NONE. The caller
+ * handles the victim, then calls cache_put. */
 uint32_t cache_victim_slow(struct cache *c, const uint8_t *block);
 CACHE_INLINE uint32_t cache_victim_way(struct cache *c, const uint8_t *block, const unsigned w)
 {
@@ -303,7 +303,7 @@ CACHE_INLINE uint32_t cache_victim_way(struct cache *c, const uint8_t *block, co
 	return cache_victim_slow(c, block);
 }
 
-/* The same as an entry, in the set whose way 0 is `first`. */
+/* The same as an entry index, in the set whose way 0 is `first`. */
 static inline uint32_t cache_victim_from(struct cache *c, uint32_t first)
 {
 	return first | cache_victim_way(c, cache_block_at(c, first), 0);
@@ -314,7 +314,7 @@ static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 	return cache_victim_from(c, cache_first(c, cache_set(c, line)));
 }
 
-/* All but the replacement policy. old: what the way had. */
+/* All but the replacement policy. old: the way's previous content. */
 CACHE_INLINE void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
 {
 	uint8_t *const state_at = cache_states_in(c, block, w) + way;
@@ -322,11 +322,12 @@ CACHE_INLINE void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, 
 	cache_set_ready_way(c, block, way, ready, w);
 	if (old == CACHE_NONE)
 		c->used++;
-	block[8 + way] = cache_hash(line); /* bytes last: they might be anything's, so that all must be read anew */
+	block[8 + way] = cache_hash(line); /* byte stores last: to the compiler they may alias anything, so that everything
+	                                      would be read again */
 	*state_at = state;
 }
 
-/* Where the way is the one that cache_victim_way has just given. */
+/* For a way that cache_victim_way has just returned. */
 CACHE_INLINE void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
 {
 	uint64_t *order = (uint64_t *)(void *)block;

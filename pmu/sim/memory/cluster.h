@@ -1,5 +1,5 @@
-/* pmu/sim/memory/cluster.h: what the private caches of a cluster, the cores that share an L2, hold of a line.
- * For cluster.c, socket.h and memory.c alone. */
+/* pmu/sim/memory/cluster.h: what the private caches of a cluster (the cores that share an L2) hold of a line. For
+ * cluster.c, socket.h and memory.c only. */
 #ifndef SIM_CLUSTER_H
 #define SIM_CLUSTER_H
 
@@ -13,7 +13,7 @@ static inline enum line_state state_in(const struct cache *c, uint32_t line)
 
 static inline enum line_state higher(enum line_state a, enum line_state b) { return a > b ? a : b; }
 
-/* Whether the line lies between the first and the last that the core fetched code from: no other is in its L1I. */
+/* Whether the line lies between the first and the last line that the core fetched code from: no other can be in its L1I. */
 static inline bool may_be_code(const struct private_core *c, uint32_t line) { return line >= c->code_first && line <= c->code_last; }
 
 /* Highest state of the line in the L1s of a cluster. */
@@ -29,7 +29,7 @@ static inline enum line_state l1s_state(const struct memory *s, const struct clu
 	return highest;
 }
 
-/* Whether the caches of a cluster may have the line: false is certain. w: as in cache.h, of a machine that is `quick`. */
+/* Whether the caches of a cluster may hold the line: false is certain. w: as in cache.h, of a `quick` machine. */
 static inline __attribute__((always_inline)) bool cluster_has(const struct cluster *k, uint32_t line, const unsigned w)
 {
 	const struct private_core *c = k->first;
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) bool cluster_has(const struct clust
 		cache_find_way(&c->l1d, cache_block_of(&c->l1d, line, w), line, w) != CACHE_NONE || __builtin_expect(may_be_code(c, line), 0);
 }
 
-/* Lowers (to S) or removes (I) a copy; returns what it was. */
+/* Lowers (to S) or removes (I) a copy; returns its previous state. */
 static inline enum line_state lower_in(struct cache *c, uint32_t line, enum line_state to)
 {
 	const uint32_t i = cache_find(c, line);
@@ -56,7 +56,7 @@ static inline enum line_state lower_code(struct private_core *c, uint32_t line, 
 	return may_be_code(c, line) ? lower_in(&c->l1i, line, to) : LINE_I;
 }
 
-/* The L1s of a cluster but for the L1D of core `but`. */
+/* All L1s of a cluster except the L1D of core `but`. */
 static inline enum line_state l1s_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to,
                                  const struct private_core *but)
 {

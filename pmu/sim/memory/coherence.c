@@ -1,23 +1,24 @@
 /* pmu/sim/memory/coherence.c: beyond the L2: requests to the L3, MESIF among cores and sockets.
  *
- * Two levels. Among sockets each line has a MESIF state: M and E say that only this socket has
- * it, of several sharers one has F and forwards. Within a socket a mask says which clusters
- * (an L2 and its cores) may hold the line. Clean lines leave the private caches of an inclusive
- * L3 without a word, so its mask may say too much.
+ * Two levels. Among sockets each line has a MESIF state: M and E mean that only this socket has it; of several sharers one
+ * has F and forwards. Within a socket a mask tells which clusters (an L2 and its cores) may hold the line. Clean lines
+ * leave the private caches of an inclusive L3 silently, so its mask may name too many.
  *
  * A read that finds the line in the socket:
- *   no other socket has it and the mask is exactly one other cluster -> that one, which may have
- *   it in E or M, is snooped: modified there -> written back to
- *   the L3, L3_OTHER_MODIFIED; clean there -> L3_OTHER_CLEAN; gone -> L3_UNSHARED, but the
- *   snoop's time is spent; any other mask -> L3_UNSHARED, no snoop (without a copy in the L3,
- *   which is then not inclusive, a sharer forwards: L3_OTHER_CLEAN and the clean snoop's time).
- * A read that does not: another socket's modified line (link.modified_as_dram: written back to
- * its home, which answers), else another socket's line in E or F, else the home's DRAM. The
- * modified line is written to its home in either case; its old owner keeps it shared.
+ * no other socket has it and the mask is exactly one other cluster -> that cluster, which may have
+ * it in E or M, is snooped: modified there -> written back to
+ * the L3, L3_OTHER_MODIFIED; clean there -> L3_OTHER_CLEAN; gone -> L3_UNSHARED, but the
+ * snoop's time is spent; any other mask -> L3_UNSHARED, no snoop (without a copy in the L3,
+ * which is then not inclusive, a sharer forwards: L3_OTHER_CLEAN and the clean snoop's time).
+ *
+ * A read that does not: another socket's modified line (link.modified_as_dram: written back to its home, which answers),
+ * else another socket's line in E or F, else the home's DRAM. The modified line is written to its home in either case; its
+ * old owner keeps it shared.
+ *
  * A read for ownership invalidates every other copy; a modified one moves without a write.
  *
- * Not modelled: races between requests to one line (requests are atomic in the order in which
- * they come), capacity of the directory, conflicts and retries, snoop filters at the home. */
+ * Not modelled: races between requests to one line (requests are atomic in the order in which they are made), capacity of
+ * the directory, conflicts and retries, snoop filters at the home. */
 #include "pmu/sim/memory/coherence.h"
 
 void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
@@ -81,7 +82,7 @@ struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place
 	const bool alone = !(mask & ~c->bit);
 	f.state = alone && state >= LINE_E ? LINE_E : LINE_S;
 	socket_hold(s, k, p, line, state, mask | c->bit);
-	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache gives the line away */
+	if (!s->inclusive && p.l3 != CACHE_NONE && alone) { /* a victim cache hands the line over */
 		if (state == LINE_M)
 			f.state = LINE_M;
 		cache_drop(&k->l3, p.l3);
@@ -91,7 +92,7 @@ struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place
 	return f;
 }
 
-/* A socket's answer to another one's snoop. */
+/* A socket's answer to another socket's snoop. */
 static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum line_state was, bool own, uint64_t t)
 {
 	static const enum uncore_signal sig[2][5] = {
@@ -177,7 +178,7 @@ struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 	if (p.l3 != CACHE_NONE)
 		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
 	f.state = LINE_M;
-	/* the cluster's own state says that it is modified; what the L3 had modified stays so */
+	/* the cluster's own state says that it is modified; what the L3 held modified stays modified */
 	if (s->inclusive) {
 		*cache_state(&k->l3, p.l3) = state == LINE_M || had == LINE_M ? LINE_M : LINE_E;
 		cache_touch(&k->l3, p.l3);
@@ -211,7 +212,7 @@ void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line
 	uncore_level(s, socket, slice, UNC_READ_OCCUPANCY, t, 0, n + more, beyond);
 	uncore_pulse(s, socket, slice, UNC_READ_RESPONSE_INSERT, t);
 	uncore_level(s, socket, slice, UNC_READ_RESPONSE_OCCUPANCY, t, 0, n, 0);
-	static const enum uncore_signal tor[] = { /* of the four that follow: line here or not, home here or not */
+	static const enum uncore_signal tor[] = { /* index: line here or elsewhere, home here or elsewhere */
 		[ASK_LOAD] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_WALK] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_PREFETCH] = UNC_TOR_DRD_HIT_LOCAL_INSERT,
 		[ASK_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_PREFETCH_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_IFETCH] = UNC_TOR_CRD_HIT_LOCAL_INSERT,
 	};
@@ -262,12 +263,12 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 	struct socket *k = &s->socket[c->socket];
 	const struct place p = socket_find(k, line);
 	if (s->inclusive ? !dirty || p.l3 == CACHE_NONE : p.dir == CACHE_NONE)
-		return; /* clean lines leave without a word */
+		return; /* clean lines leave silently */
 	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);
 	const uint64_t mask = socket_holders(s, k, p) & ~(gone ? c->bit : 0);
 	const unsigned slice = socket_slice(k, line);
-	/* while it waits to be written, who asks for it is answered from the write-back buffer; nor does what makes room for it wait: no core is
-	 * held up by that buffer, so reads would run ahead of the writes that they cause, without end */
+	/* a request for a line that waits to be written is answered from the write-back buffer, and the fill that displaced it
+	 * does not wait either: the buffer has no end and delays no core, so reads may run ahead of the writes that they cause */
 	const uint64_t given_up = t;
 	if (k->l3.sets) {
 		const uint64_t taken = t = lane_take(&k->slices[slice], t);

@@ -1,29 +1,29 @@
-/* pmu/sim/memory/coherence.h: the way of each line from beyond the L2; coherence.c says what it means.
- * For memory.c and coherence.c alone.
+/* pmu/sim/memory/coherence.h: the path of each line from beyond the L2; coherence.c states the rules. For memory.c and
+ * coherence.c only.
  *
- * One text, compiled for what memory_plain says (`plain`: an inclusive L3, two sockets at most, nobody listens beyond the cores)
- * without the questions that it answers, and wholly. */
+ * The text is compiled twice: once in full, and once without the conditions that `plain` decides (memory_plain: an
+ * inclusive L3, at most two sockets, no subscriber beyond the cores). */
 #ifndef SIM_COHERENCE_H
 #define SIM_COHERENCE_H
 
 #include "pmu/sim/memory/dram.h"
 #include "pmu/sim/memory/socket.h"
 
-/* What the snoop of a cluster's caches found, to the sink that there is. */
+/* Emits to the sink what the snoop of a cluster's caches found. */
 void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
-/* What the read tracker and the L3's lookup show. */
+/* Emits the read tracker's and the L3 lookup's signals. */
 void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
-/* As `put` of a line that nobody holds. */
+/* As `put`, for a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
-/* A line that is asked for to be written and is in the socket. */
+/* A request for ownership of a line that is in the socket. */
 struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* ---- into the L3 ----------------------------------------------------------------------------- */
 
-/* A line that leaves an inclusive L3 leaves the caches of the clusters in `mask`: whether one had it modified. c: the cluster that
- * is looked at first, and most often alone; NULL: none. */
+/* A line that leaves an inclusive L3 also leaves the caches of the clusters in `mask`; returns whether one had it modified.
+ * c: the cluster that is examined first, and is most often the only one; NULL: none. */
 bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t);
 static inline __attribute__((always_inline)) bool leave_all(struct memory *s, unsigned socket, const struct cluster *c, uint64_t mask, uint32_t line,
                                                             uint64_t t, const unsigned w)
@@ -33,17 +33,17 @@ static inline __attribute__((always_inline)) bool leave_all(struct memory *s, un
 	return false;
 }
 
-/* Makes room in a set of the socket's L3 and puts the line there (with these holders, where it is inclusive); returns its
- * way. c: for leave_all. plain: what memory_plain says: 1: `plain`; 2: `quick` is 2; else 0. */
+/* Makes room in a set of the socket's L3 and puts the line there (with these holders, if it is inclusive); returns its way.
+ * c: for leave_all. plain: 1: `plain`; 2: `quick` is 2; else 0. */
 static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, struct socket *k, uint8_t *const block, uint32_t line,
 	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const struct cluster *c, const unsigned plain)
 {
-	const unsigned w2 = plain == 2 ? 8 : 0, w3 = plain == 2 ? 16 : 0; /* of the private caches and of the L3 */
+	const unsigned w2 = plain == 2 ? 8 : 0, w3 = plain == 2 ? 16 : 0; /* ways of the private caches and of the L3, or 0 */
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct cache *l3 = &k->l3;
 	const uint32_t way = cache_victim_way(l3, block, w3), old = cache_tags_in(l3, block, w3)[way];
-	const unsigned slice = !plain && s->sink.pulse ? socket_slice(k, line) : 0; /* wanted for the sink alone */
+	const unsigned slice = !plain && s->sink.pulse ? socket_slice(k, line) : 0; /* only the sink needs it */
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];
 		if (plain || s->inclusive) {
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
-/* A line that is asked for to be read and that one other cluster of the socket may have in E or M, or that no inclusive L3 has. */
+/* A read of a line that one other cluster of the socket may have in E or M, or that no inclusive L3 holds. */
 struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
 
 /* Way `way` of a set of the L3; CACHE_NONE: none. */
@@ -102,9 +102,9 @@ static inline __attribute__((always_inline)) void hit_read(struct memory *s, str
 
 /* ---- nobody in the socket has it ------------------------------------------------------------ */
 
-/* The snoop of all other sockets: what they had, who sends the data (s->sockets: nobody). */
+/* The snoop of all other sockets: what they held, and who sends the data (s->sockets: nobody). */
 struct snooped { bool any, modified; unsigned sender; };
-/* Else it has no line at all. */
+/* Otherwise it does not hold the line. */
 static inline bool can_answer(const struct memory *s, const struct socket *k)
 {
 	return k->l3.used || k->directory.entries || s->sink.pulse;
@@ -118,7 +118,7 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 	return (struct snooped){ .sender = s->sockets };
 }
 
-/* r: what the snoop of the other sockets said. */
+/* r: the result of snooping the other sockets. */
 static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, struct place p, uint8_t *block,
 	uint64_t t, const struct snooped r, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 			uncore_level(s, home, dram_channel(s, line), home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
 			             f->ready - asked);
 	}
-	if (r.modified && !own) /* behind the answer, which it must not hold up */
+	if (r.modified && !own) /* after the answer, which it must not delay */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
 	f->state = own ? LINE_M : r.any ? LINE_S : LINE_E;
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 		socket_hold(s, c->here, p, line, state, c->bit);
 }
 
-/* The same, where another socket has the line. */
+/* The same, if another socket has the line. */
 struct fill miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r);
 
 static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint32_t set, uint8_t *block,
@@ -165,8 +165,8 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 		miss_after(s, c, p, block, t, nothing, f, line, own, plain);
 }
 
-/* Cluster c misses the line or has not enough right to it, at cycle t. line, own: q's, and whether it asks for ownership; first: no other
- * request is known to have come right before. */
+/* Cluster c misses the line, or lacks the right to it, at cycle t. line, own: q's, and whether it requests ownership;
+ * first: no other request is known to have come immediately before. */
 static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
                                                           const uint32_t line, const bool own, const bool first, const unsigned plain)
 {
@@ -194,8 +194,8 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	t = pool_start(&k->read_tracker, t, 1, 0);
 	if (!plain && s->sink.pulse)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
-	/* a line that only the asking cluster has: its writer has the data, while a reader cannot
-	 * get them, for it is in the instruction cache */
+	/* a line that only the requesting cluster has: a writer has its data, but a reader has only the instruction cache's
+	 * copy and cannot get the data from there */
 	const bool here = way != CACHE_NONE || (!plain && (own ? p.dir != CACHE_NONE : (socket_holders(s, k, p) & ~c->bit) != 0));
 	const enum line_state state = here && !plain ? socket_state(s, k, p) : LINE_I;
 	if (!here)

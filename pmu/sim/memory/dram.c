@@ -1,21 +1,20 @@
 /* pmu/sim/memory/dram.c: memory channels of each node.
  *
- * Lines go round the channels of their home node. A channel moves one line at a time in
- * 64 / channel_bytes_per_second, reads and writes alike; the unloaded latency contains that
- * time. With dram.open_page each bank keeps its last row open: the same row again is a page
- * hit (latency - page_hit_ps), a bank whose rows are all closed is page empty (the latency of
- * the formulas), another row is a page miss (latency + page_miss_ps). Without it every access
- * is page empty.
+ * Consecutive lines alternate between the channels of their home node. A channel moves one line at a time in 64 /
+ * channel_bytes_per_second, reads and writes alike; the unloaded latency contains that time. With dram.open_page each bank
+ * keeps its last DRAM row open: the same row again is a page hit (latency - page_hit_ps), a bank with no open row is page
+ * empty (the latency of the formulas), another row is a page miss (latency + page_miss_ps). Without it every access is page
+ * empty.
  *
- * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between
- * reads and writes, priorities of the scheduler. */
+ * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between reads and writes, priorities of
+ * the scheduler. */
 #include "pmu/sim/memory/dram.h"
 
 #define ROW_CLOSED UINT32_MAX
 
 uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second)
 {
-	/* 64 * core_hz / rate in 1/65536 cycles, in whole numbers that do not overflow */
+	/* 64 * core_hz / rate in 1/65536 cycles, in integers that do not overflow */
 	const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio * 64, rate3 = bytes_per_second * 3;
 	return (hz3 / rate3 << 16) + (hz3 % rate3 << 16) / rate3;
 }
@@ -43,7 +42,7 @@ uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { r
 
 #define BANKED_CHANNELS 8
 
-/* Which bank of its channel a line moves to or from, for those who ask. */
+/* Emits the bank of its channel that a line moves to or from, if someone subscribes. */
 static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal first, uint64_t t)
 {
 	const enum uncore_signal sig = (enum uncore_signal)(first + unit);

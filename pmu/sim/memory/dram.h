@@ -1,19 +1,19 @@
-/* pmu/sim/memory/dram.h: a line read from its home, the way that each line from memory takes; dram.c says what it means.
- * For dram.c and coherence.c alone. */
+/* pmu/sim/memory/dram.h: a line read from its home: the path of each line from memory; dram.c states the rules. For dram.c
+ * and coherence.c only. */
 #ifndef SIM_DRAM_H
 #define SIM_DRAM_H
 
 #include "pmu/sim/memory/memory_state.h"
 
-/* Opens the line's row where rows stay open; returns the difference to the page-empty latency. */
+/* Opens the line's DRAM row if rows stay open; returns the difference from the page-empty latency. */
 int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read);
-/* What the sink is told of a read. sent: when it came to the channel; start: when the line moves. */
+/* Emits a read to the sink. sent: when the request reached the channel; start: when the line moves. */
 void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start);
 
-/* When a line that is to go over a link at t goes. */
+/* When a line that is to cross a link at t is sent. */
 uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t);
 
-/* home: the line's; at: its place in its channel. */
+/* home: of the line; at: its position in its channel. */
 static inline __attribute__((always_inline)) struct channel *dram_channel_in(const struct memory *s, struct socket *home, uint32_t line, uint32_t *at, uint32_t *unit)
 {
 	const uint32_t n = (uint32_t)s->m->dram_channels, offset = line & (NODE_LINES - 1);
@@ -26,7 +26,7 @@ static inline struct channel *dram_channel_of(struct memory *s, uint32_t line, u
 	return dram_channel_in(s, &s->socket[home_of(line)], line, at, unit);
 }
 
-/* A socket reads a line at its home: by how many cycles it comes later (or, with page hits, earlier) than t + the
+/* A socket reads a line at its home: how many cycles later (or, with page hits, earlier) the line arrives than t + the
  * unloaded page-empty latency; t: the L3 has missed. unheard: there is no sink. here: socket `from`. */
 static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s, struct socket *here, unsigned from, uint32_t line, uint64_t t,
                                                                const bool unheard)
@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s,
 	const unsigned home = home_of(line);
 	uint32_t at, unit;
 	struct channel *c = dram_channel_in(s, home == from ? here : &s->socket[home], line, &at, &unit);
-	const uint64_t sent = home == from ? t : dram_sent(s, home, from, t); /* it comes over the link */
+	const uint64_t sent = home == from ? t : dram_sent(s, home, from, t); /* it crosses the link */
 	const int64_t page = s->m->dram_open_page ? dram_change_row(s, home, unit, at, t, true) : 0;
 	const uint64_t start = lane_take(&c->lane, sent);
 	if (!unheard && __builtin_expect(s->sink.pulse != NULL, 0))

@@ -1,32 +1,28 @@
-/* pmu/sim/memory/memory.c: the private caches of the cores; the way of a request through them.
+/* pmu/sim/memory/memory.c: the private caches of the cores, and the path of a request through them.
  *
- * Latencies of a single request on an idle machine, load to use, in core cycles; t is the cycle
- * of the request, up(x) is x rounded up to a whole core cycle, U(n) = up(n uncore cycles),
- * P(n) = up(n ps):
+ * Latencies of a single request on an idle machine, load to use, in core cycles; t is the cycle of the request, up(x) is x
+ * rounded up to a whole core cycle, U(n) = up(n uncore cycles), P(n) = up(n ps):
  *   L1            l1d.cycles
  *   L2            l2.cycles
  *   L3            L = l3.core_cycles + U(l3.uncore_cycles)
  *   L3, snooped   l3.core_cycles + U(l3.uncore_cycles + l3.clean_uncore_cycles or l3.modified_uncore_cycles)
  *   local DRAM    L + P(dram.local_ps), remote DRAM L + P(dram.remote_ps)
  *   remote cache  L + P(link.clean_ps) or L + P(link.modified_ps)
- * where L is l2.cycles (l1d.cycles) on a machine without an L3 (and without an L2).
- * A line that is on its way comes to later requests when it comes to the first, but not before
- * l1d.cycles (in the L1) or l2.cycles (in the L2) after them: LFB hits, late prefetches.
- * A store that finds its line in M or E takes 1 cycle, else what a load would take. A line in S
- * has to be asked for again: the L3's latency, with invalidations in other cores that of a clean
- * snoop, in other sockets at least L + P(link.invalidate_ps).
+ * where L is l2.cycles (l1d.cycles) on a machine without an L3 (and without an L2). A later request to a line in flight is
+ * answered when the line arrives, but not before l1d.cycles (in the L1) or l2.cycles (in the L2) after the request: LFB
+ * hits, late prefetches. A store that finds its line in M or E takes 1 cycle, otherwise as long as a load. A line in S has
+ * to be requested again: the L3's latency, with invalidations in other cores that of a clean snoop, in other sockets at
+ * least L + P(link.invalidate_ps).
  *
- * Throughput: lfb.entries lines on their way to an L1D; sq.entries of a cluster that missed the
- * L2; a line from or to the L2 keeps it for l2.busy_cycles, a slice of the L3 for
- * l3.busy_uncore_cycles, a link between sockets for 64 bytes / link.bytes_per_second, a channel
- * of memory for 64 bytes / dram.channel_bytes_per_second. Lines that are written back take
- * these too, from the cycle in which the line that displaces them was asked for; who asks for one that
- * still waits for them does not wait for it. Lines to the L3 wait for an entry of the write tracker,
- * too, but nothing waits for these.
+ * Throughput: lfb.entries lines in flight to an L1D; sq.entries of a cluster that missed the L2; a line to or from the L2
+ * occupies it for l2.busy_cycles, a slice of the L3 for l3.busy_uncore_cycles, a link between sockets for 64 bytes /
+ * link.bytes_per_second, a channel of memory for 64 bytes / dram.channel_bytes_per_second. Write-backs occupy these too,
+ * from the cycle in which the displacing line was requested; a request for a line that still waits to be written does not
+ * wait for it. Lines to the L3 also wait for an entry of the write tracker, but nothing waits for these.
  *
- * Not modelled: banks and ports of the L1 (the core has them), a write-back buffer with an end,
- * data errors, cacheability other than write-back, and whatever the other files of this room
- * name. States change when a request is made, not when its data comes. */
+ * Not modelled: banks and ports of the L1 (the core has them), a bounded write-back buffer, data errors, cacheability other
+ * than write-back, and what the other files of this folder name. States change when a request is made, not when its data
+ * arrives. */
 #include "pmu/sim/memory/memory_l2.h"
 
 uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
@@ -41,7 +37,7 @@ uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
 
 /* ---- lines into the L1 ----------------------------------------------------------------------- */
 
-/* Deals with a line that had to leave an L1D, unless it is clean and in an inclusive L3. */
+/* Handles the victim of an L1D, unless it is clean and in an inclusive L3. */
 static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_core *c, struct ask q, uint32_t old, bool dirty, uint64_t t)
 {
 	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
@@ -69,8 +65,8 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 		l2_put(s, k, &q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, ask_demands(&q), 0);
 }
 
-/* Brings a line into the L1D of a core, waiting for a fill buffer; returns when it was had. held: the L1D had the line, without
- * the right that is asked for; kind: q's; room: there is a fill buffer at t. */
+/* Brings a line into the L1D of a core, waiting for a fill buffer; returns when one was allocated. held: the L1D has the
+ * line without the requested right; kind: q's; room: a fill buffer is free at t. */
 static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held,
                                                               const enum ask_kind kind, const bool room, const unsigned quick, uint64_t t, struct fill *f)
 {
@@ -97,7 +93,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	}
 	struct cache *const l1 = &c->l1d;
 	const uint8_t state = (uint8_t)(f->state | (kind_demands(kind) ? 0 : LINE_PREFETCHED));
-	const uint32_t i = held ? cache_find(l1, q->line) : CACHE_NONE; /* there in S, when asked for ownership */
+	const uint32_t i = held ? cache_find(l1, q->line) : CACHE_NONE; /* held in S when ownership is requested */
 	uint32_t old = CACHE_NONE;
 	bool dirty = false;
 	if (i == CACHE_NONE) {
@@ -114,7 +110,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	} else {
 		cache_put(l1, i, q->line, f->ready, state);
 	}
-	/* only now: what follows may throw the new line out of the L2 and must see it here */
+	/* only now: what follows may evict the new line from the L2, and must find it here */
 	if (old != CACHE_NONE && (dirty || (!quick && !s->inclusive)))
 		l1_evict(s, c, *q, old, dirty, start);
 	if (kind_owns(kind))
@@ -131,7 +127,7 @@ void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-/* Demand accesses to the L1D, by the state of the line when they come. */
+/* Demand accesses to the L1D, by the state of the line at the access. */
 static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum mem_kind kind, unsigned thread, uint64_t t, enum line_state had)
 {
 	static const uint8_t load[] = { SIG_L1D_LOAD_I, SIG_L1D_LOAD_S, SIG_L1D_LOAD_S, SIG_L1D_LOAD_E, SIG_L1D_LOAD_M };
@@ -143,7 +139,8 @@ static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum
 		signal_pulse(g, (enum signal)store[had], t, 1);
 }
 
-/* A data request at cycle t that is not a plain hit. block, way: the line's set and way in the L1D, CACHE_NONE if it has none. */
+/* A data request at cycle t that is not a plain hit. block, way: the line's set and way in the L1D, CACHE_NONE if it is not
+ * held. */
 static inline __attribute__((always_inline)) void data_slow_as(struct memory *s, struct private_core *c, enum mem_kind kind, unsigned thread,
 	uint64_t t, uint32_t line, uint8_t *block, uint32_t way, const unsigned quick, struct mem_reply *r)
 {
@@ -155,7 +152,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 	if (way != CACHE_NONE && (!own || (cache_states_in(l1, block, w)[way] & LINE_STATE) >= LINE_E)) {
 		uint8_t *const at = cache_states_in(l1, block, w) + way;
 		const uint8_t state = *at;
-		/* there, or on its way */
+		/* present or in flight */
 		const uint64_t ready = l1->epoch + cache_ready_in(l1, block, w)[way];
 		const struct pool_use *u = ready > t ? pool_find(&c->lfb, t, line) : NULL;
 		const bool first = state & LINE_PREFETCHED;
@@ -167,7 +164,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 		r->lfb_from = t;
 		r->source = ready > t ? SRC_LFB : SRC_L1;
 		r->ready = ready > least ? ready : least;
-		if (u && u->from > t) { /* asked for by an older instruction, but later in time */
+		if (u && u->from > t) { /* requested by an older instruction, but later in time */
 			r->source = (enum mem_source)u->source;
 			r->ready = t + (u->to - u->from);
 			cache_set_ready_way(l1, block, way, r->ready, w);
@@ -179,7 +176,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 		return;
 	}
 	tell_l1(s, kind, thread, t, way == CACHE_NONE ? LINE_I : LINE_S);
-	if (way == CACHE_NONE && !own) { /* displaced before it came: the fill buffer still has it */
+	if (way == CACHE_NONE && !own) { /* evicted before it arrived: the fill buffer still has it */
 		const struct pool_use *u = pool_find(&c->lfb, t, line);
 		if (u && u->from <= t) {
 			r->lfb_from = t;
@@ -204,7 +201,8 @@ static __attribute__((noinline)) void data_slow(struct memory *s, struct private
 	data_slow_as(s, c, kind, thread, t, line, block, way, 0, r);
 }
 
-/* The plain hit: whether it is one. block: of the line's set in the L1D; *in: its way, if it has one. w: as in cache.h. */
+/* Whether the access is a plain hit, which it then completes. block: of the line's set in the L1D; *in: its way, if held.
+ * w: as in cache.h. */
 static inline __attribute__((always_inline)) bool data_near(struct memory *s, struct private_core *c, enum mem_kind kind,
 	unsigned thread, uint64_t ip, uint64_t va, uint64_t t, uint32_t line, bool own, uint8_t *block, uint32_t *in, const unsigned w)
 {
@@ -227,7 +225,7 @@ static inline __attribute__((always_inline)) bool data_near(struct memory *s, st
 static inline __attribute__((always_inline)) void data(struct memory *s, const struct mem_request *q, bool own, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
-	/* walks give a line of node 0 above what it maps */
+	/* page walks access node 0, above the memory that it maps */
 	const uint32_t line = q->kind == MEM_WALK ? (uint32_t)(q->pa >> 6) : line_of(s, q->pa);
 	uint32_t way;
 	uint8_t *const block = cache_block_of(&c->l1d, line, 0);
@@ -240,7 +238,7 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 	data_slow(s, c, q->kind, q->thread, q->cycle, line, block, way, r);
 }
 
-/* The page has to be looked for. */
+/* The page has to be looked up. */
 static __attribute__((noinline)) enum status data_far(struct memory *s, struct mem_request *q, struct data_reply *r)
 {
 	const bool own = q->kind == MEM_RFO;
@@ -258,7 +256,7 @@ static __attribute__((noinline)) enum status data_far(struct memory *s, struct m
 	return ST_OK;
 }
 
-/* The page is known, the line has to be looked for; block, way: as in data_slow. */
+/* The page is known, the line has to be looked up; block, way: as in data_slow. */
 static inline __attribute__((always_inline)) enum status data_beyond_as(struct memory *s, struct private_core *c, const bool own, unsigned thread,
 	uint64_t t, uint32_t line, uint8_t *block, uint32_t way, const unsigned quick, struct data_reply *r)
 {
@@ -279,7 +277,7 @@ static __attribute__((noinline)) enum status data_beyond_wholly(struct memory *s
 	return data_beyond_as(s, c, own, thread, t, line, block, way, 0, r);
 }
 
-/* miss: the line is not there. */
+/* miss: the line is not held. */
 #define BEYOND(name, own, miss, quick) \
 	static OWN_PAGE enum status name(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line, uint8_t *block, \
 	                                 uint32_t way, struct data_reply *r) \
@@ -325,7 +323,7 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	return ST_OK;
 }
 
-/* Of a machine with another L1D than most. */
+/* For a machine with an unusual L1D. */
 static __attribute__((noinline)) enum status data_wholly(struct memory *s, unsigned core, unsigned thread, uint64_t ip, uint64_t va, unsigned bytes,
                                                          uint64_t cycle, bool own, struct data_reply *r)
 {
@@ -382,7 +380,7 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	r->source = f.source;
 }
 
-/* A software prefetch into the L2: T1, T2. It takes a fill buffer on its way. */
+/* A software prefetch into the L2 (T1, T2). It takes a fill buffer. */
 static void software_l2(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
@@ -436,7 +434,7 @@ static __attribute__((noinline)) void look_ahead_wholly(const struct memory *s, 
 	const uint32_t line = line_of(s, pa);
 	const struct private_core *c = &s->core[core];
 	const struct socket *here = c->cluster->here, *peer = c->cluster->peer;
-	if (here->l3.used) /* nothing to look at but what is filled */
+	if (here->l3.used) /* only levels that hold anything */
 		cache_near(&here->l3, line, c->prefetchers & 2, 0);
 	if (peer && peer->l3.used)
 		cache_near(&peer->l3, line, c->prefetchers & 2, 0);

@@ -1,4 +1,4 @@
-/* pmu/sim/memory/memory_l2.c: what a cluster's L2 is asked for; latencies and limits stand in memory.c. */
+/* pmu/sim/memory/memory_l2.c: requests to a cluster's L2; latencies and limits stand in memory.c. */
 #include "pmu/sim/memory/memory_l2.h"
 
 __attribute__((noinline)) void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
@@ -23,7 +23,7 @@ __attribute__((noinline)) void tell_l2(struct memory *s, const struct ask *q, en
 		signal_pulse(g, rfo[had], t, 1);
 }
 
-/* Who answered beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources. */
+/* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources. */
 __attribute__((noinline)) void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
 {
 	static const uint8_t row[] = { [ASK_LOAD] = 0, [ASK_RFO] = 1, [ASK_IFETCH] = 2, [ASK_WALK] = 0, [ASK_PREFETCH] = 4,

@@ -1,14 +1,14 @@
-/* pmu/sim/memory/memory_l2.h: a cluster's L2, for memory*.c alone. */
+/* pmu/sim/memory/memory_l2.h: a cluster's L2, for memory*.c only. */
 #ifndef SIM_MEMORY_L2_H
 #define SIM_MEMORY_L2_H
 
 #include "pmu/sim/memory/coherence.h"
 
-/* One text for what misses the L1D, compiled three times: for each `quick` of the memory, while nobody listens to lines on their
- * way, without these questions, and wholly. */
+/* What misses the L1D is compiled three times: without the conditions that each `quick` of the memory decides (while nobody
+ * subscribes to lines in flight), and in full. */
 static inline unsigned how_quick(const struct memory *s, unsigned thread) { return s->signals[thread]->any_lines ? 0 : s->quick; }
 
-/* What the L2 was asked and had, where somebody listens; `had` is LINE_I for a miss. */
+/* Emits requests to the L2 and their result, if someone subscribes; `had` is LINE_I for a miss. */
 void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t);
 /* Who answered beyond it. */
 void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t);
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 	}
 }
 
-/* block, way: the line's set and way in the L2, CACHE_NONE if it has none. train: what is asked for is a prefetcher's business.
+/* block, way: the line's set and way in the L2, CACHE_NONE if it is not held. train: the request trains the prefetchers.
  * room: the super queue has an entry for it at t. kind: q's. */
 static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint8_t *block, uint32_t way,
                                                              uint64_t t, const enum ask_kind kind, const bool train, const bool room, const unsigned quick,
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	const uint32_t line = q->line;
 	enum line_state beside = LINE_I;
 	if (quick || k->l2.sets)
-		t = lane_take_as(&k->port, t, train); /* a prefetch comes right behind another request */
+		t = lane_take_as(&k->port, t, train); /* a prefetch immediately follows another request */
 	if (!quick && k->cores > 1) { /* the other cores of a shared L2 */
 		beside = l1s_lower(s, k, line, own ? LINE_I : LINE_S, c);
 		if (beside == LINE_M) {
@@ -105,11 +105,11 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 				signal_level(heard, SIG_SQ_FULL, t, from, 1);
 			signal_level(heard, SIG_SQ_OCCUPANCY, from, f->ready, 1);
 		}
-		/* for a writer the L1 has, or will have, the modified copy */
+		/* for a writer, the L1 has or will have the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
-		if (own && way != CACHE_NONE) /* an inclusive L3 may have taken other lines away, not this one */
+		if (own && way != CACHE_NONE) /* an inclusive L3 may have removed other lines, not this one */
 			way = cache_find_way(l2, block, line, w);
-		if (own && way != CACHE_NONE) /* who only reads a line misses none that is there */
+		if (own && way != CACHE_NONE) /* a reader misses no line that is held */
 			cache_states_in(l2, block, w)[way] = (uint8_t)mine;
 		else
 			l2_put(s, k, q, block, line, f->ready, mine, from, demand, quick);

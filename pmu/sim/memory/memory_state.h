@@ -1,5 +1,5 @@
-/* pmu/sim/memory/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, socket.c,
- * uncore.c, tlb.c, dram.c and prefetch.c alone. */
+/* pmu/sim/memory/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, socket.c, uncore.c, tlb.c, dram.c
+ * and prefetch.c only. */
 #ifndef SIM_MEMORY_STATE_H
 #define SIM_MEMORY_STATE_H
 
@@ -8,24 +8,24 @@
 #include "pmu/sim/memory/memory.h"
 #include "pmu/sim/uncore/uncore.h"
 
-/* So many lines or translations can a core have asked for whose time has not come: those of loads between allocation and retirement,
- * and of stores until they are written. */
+/* Upper bound of a core's requests for lines or translations that lie ahead in time: loads between allocation and
+ * retirement, and stores until they are written. */
 static inline uint32_t core_asks_ahead(const struct machine *m)
 {
 	return (uint32_t)(m->core_load_buffers + m->core_store_buffers);
 }
 
-/* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of which 32 GiB each
- * are told apart; what lies above aliases. The page tables lie in node 0 from 30 GiB on. */
+/* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of 32 GiB each; what lies above aliases. The page
+ * tables are in node 0 from 30 GiB on. */
 #define NODE_SHIFT 29
 #define NODE_LINES (1u << NODE_SHIFT)
 #define SLICES_MAX 64
 #define CHANNELS_MAX 16
 
-/* A translation array: the tags are page numbers, the pages' physical addresses are the entries' extra bytes. */
+/* A translation array: the tags are page numbers, the entries' extra bytes the pages' physical addresses. */
 struct tlb { struct cache c; };
 
-/* A page as a first level found it. last: bytes - 1; tag_at: where that has its tag, as long as it is there, in way `way` of
+/* A page as found in a first level. last: bytes - 1; tag_at: where its tag is, as long as it is held, in way `way` of
  * `block`; line: of its first byte. One line of the host. */
 struct recent_page {
 	_Alignas(64) uint64_t va;
@@ -50,16 +50,16 @@ struct cluster {
 	struct lane port;
 	struct pool sq;
 	unsigned socket;
-	struct socket *here, *peer; /* that one; the other one of two, else NULL */
+	struct socket *here, *peer; /* this cluster's socket; the other one of two, else NULL */
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
 	struct private_core *first;
 	uint32_t stream_page[STREAMS];              /* page of each */
 	uint64_t stream_hashes[STREAMS / 8];        /* cache_hash of each */
 	struct stream streams[STREAMS];
-	uint8_t stream_count[256];                  /* how many have a page with that hash */
-	uint32_t stream_last;   /* the one that was found last */
-	unsigned stream_next;   /* the one that is given up next */
+	uint8_t stream_count[256];                  /* number of streams whose page has that hash */
+	uint32_t stream_last;   /* the one matched last */
+	unsigned stream_next;   /* the next to be replaced */
 };
 
 struct private_core {
@@ -68,22 +68,22 @@ struct private_core {
 	struct cluster *cluster;
 	struct tlb dtlb, dtlb_large, dtlb_huge, itlb, itlb_large, stlb, stlb_huge;
 	struct tlb pml4, pdpte, pde;
-	const struct recent_page *latest;        /* what was found last in the data arrays, so of its set the newest */
+	const struct recent_page *latest;        /* found last in the data arrays, hence the most recently used of its set */
 	unsigned page_shift;                     /* log2 of its bytes */
-	struct recent_page pages[RECENT_PAGES];  /* by the page number's lowest bits */
+	struct recent_page pages[RECENT_PAGES];  /* indexed by the page number's lowest bits */
 	struct recent_page code;                 /* found last in the code arrays */
 	uint32_t no_tag;                         /* CACHE_NONE */
-	uint32_t code_first, code_last; /* the L1I never had a line outside of these */
-	bool beyond;            /* the last load found its line in neither L1D nor L2 */
-	uint8_t prefetchers;    /* that are there and on, bits as in MSR 0x1A4 */
+	uint32_t code_first, code_last; /* the L1I never held a line outside of these */
+	bool beyond;            /* the last load missed L1D and L2 */
+	uint8_t prefetchers;    /* present and enabled, bits as in MSR 0x1A4 */
 	uint32_t last_miss;     /* L1 next line */
 	struct stride strides[STRIDES];
 	struct wc wc[WC_MAX];   /* open write-combining buffers, oldest first */
 	unsigned wc_open;
-	uint64_t wc_done;       /* when the last of the closed ones is at its memory */
+	uint64_t wc_done;       /* when the last of the closed ones has reached memory */
 };
 
-/* Which clusters of a socket hold a line, where no inclusive L3 says it: open addressing. */
+/* Which clusters of a socket hold a line, if no inclusive L3 tells: open addressing. */
 struct directory {
 	uint32_t entries;       /* 0: there is none */
 	uint32_t *line;
@@ -93,18 +93,19 @@ struct directory {
 struct channel { struct lane lane; uint32_t *row; };
 
 struct socket {
-	struct cache l3;        /* states are those of the socket among sockets */
-	uint8_t *holders;       /* [directory entries] * holder_bytes: clusters that may hold it. An inclusive L3 has them in its entries */
+	struct cache l3;        /* states are the socket's among sockets */
+	uint8_t *holders;       /* [directory entries] * holder_bytes: clusters that may hold the line. An inclusive L3 has
+	                           them in its entries */
 	struct directory directory;
 	struct lane slices[SLICES_MAX];
 	struct pool read_tracker, write_tracker, peer_tracker;
 	struct channel channels[CHANNELS_MAX];
 	struct lane bus_requests, bus_data; /* of a front-side bus: a request takes two of its clocks, data one at a time */
-	struct lane bus_entries;            /* of what enters the queue before it */
+	struct lane bus_entries;            /* of the queue in front of it */
 };
 
 /* Core cycles of unloaded loads, load to use. */
-struct latencies { uint64_t l3, clean, modified, dram[2] /* of one's own node, of another */, remote_clean, remote_modified, invalidate; };
+struct latencies { uint64_t l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate; };
 
 struct memory {
 	const struct machine *m;
@@ -113,16 +114,16 @@ struct memory {
 	void *self;
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
-	bool plain;             /* an inclusive L3, an uncore clock that stays, and no sink: see memory_plain */
-	bool usual;             /* the L1D is as cache_is_usual says of 8 ways */
-	uint8_t quick;          /* 1: plain and usual, and an L2 of such kind for each core; 2: and the L3 is so of 16 ways; else 0 */
+	bool plain;             /* an inclusive L3, a constant uncore clock, and no sink: memory_plain */
+	bool usual;             /* the L1D is usual (cache_is_usual) with 8 ways */
+	uint8_t quick;          /* 1: plain and usual, with a usual L2 for each core; 2: the L3 is usual with 16 ways too; else 0 */
 	struct latencies lat;
-	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, at the other one */
-	uint64_t float_cycles;      /* core cycles for which the uncore clock stays; 0: for ever */
-	uint64_t uncore_ahead;      /* uncore cycles by which its clock is ahead of what its ratio gives, modulo 2^64 */
+	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, and at the other one */
+	uint64_t float_cycles;      /* core cycles until the uncore clock changes; 0: never */
+	uint64_t uncore_ahead;      /* uncore cycles by which its clock is ahead of its ratio, modulo 2^64 */
 	uint64_t channel_inverse; /* 2^33 / dram.channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
-	unsigned wc_most;       /* open write-combining buffers of a core */
+	unsigned wc_most;       /* most open write-combining buffers of a core */
 	struct private_core *core;
 	struct cluster *cluster;
 	struct socket *socket;
@@ -140,10 +141,10 @@ static inline uint32_t line_of(const struct memory *s, uint64_t pa)
 	return node << NODE_SHIFT | ((uint32_t)(pa >> 6) & (NODE_LINES - 1));
 }
 
-/* A line of a page, by an address in it. */
+/* The line at an address within a page. */
 static inline uint32_t page_line(const struct recent_page *p, uint64_t va) { return p->line + (uint32_t)((va - p->va) >> 6); }
 
-/* The page of a load or store, as the first level would find it in `cycle`; NULL: ask memory_translate. */
+/* The page of a load or store, as the first level would find it in `cycle`; NULL: call memory_translate. */
 static inline const struct recent_page *page_known(struct private_core *c, uint64_t va, uint64_t cycle)
 {
 	const struct recent_page *p = c->latest;
@@ -162,7 +163,7 @@ void pages_forget(struct private_core *c);
 
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
 
-/* A line asked for beyond the L1, and by whom. */
+/* A line requested beyond the L1, and by whom. */
 enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFETCH_RFO };
 struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
 
@@ -174,16 +175,16 @@ static inline bool ask_demands(const struct ask *q) { return kind_demands(q->kin
 /* What comes back. */
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
 
-/* memory.c: brings a line into the L1D of a core, for which there is a fill buffer at t. */
+/* memory.c: brings a line into the L1D of a core; a fill buffer is free at t. */
 void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
-/* When a line that is asked for at t gets its entry of the super queue, its line fill buffer. */
+/* When a request at t gets its entry of the super queue, its line fill buffer. */
 uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
 static inline uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
 	return pool_has_any(&k->sq, t) ? t : sq_start_slow(s, k, line, t);
 }
 uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
-/* Whether lfb_start, sq_start would give a later time. */
+/* Whether lfb_start, sq_start would return a later time. */
 static inline bool sq_is_full(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
 	return !pool_has_any(&k->sq, t) && (pool_is_full_at(&k->sq, t, k->sq.entries) || sq_start_slow(s, k, line, t) > t);
@@ -199,20 +200,20 @@ static inline uint64_t lfb_start(const struct memory *s, struct private_core *c,
 }
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
-/* For a prefetcher of the L2; false: there is no entry of the super queue free at t; true: there, on its way, or brought. */
+/* For a prefetcher of the L2; false: no entry of the super queue is free at t; true: the line is held, in flight, or brought. */
 bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 /* cluster.c: highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
 enum line_state cluster_state(const struct memory *s, const struct cluster *k, uint32_t line);
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);
 
-/* memory_write.c: a line's open write-combining buffer goes out, if there is one. */
+/* memory_write.c: flushes a line's open write-combining buffer, if there is one. */
 void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 
-/* prefetch.c: told of each load's address (stride), of each line that a load missed in the L1D
- * or found prefetched (next line), of each line that the L2 was asked for by the L1s. */
+/* prefetch.c: informed of each load's address (stride), of each line that a load missed in the L1D or found prefetched
+ * (next line), and of each line that the L1s requested from the L2. */
 void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t);
 void prefetch_next_line_sure(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line);
 static inline void prefetch_next_line(struct memory *s, struct private_core *c, unsigned thread, uint64_t t, uint32_t line)
@@ -223,10 +224,10 @@ static inline void prefetch_next_line(struct memory *s, struct private_core *c, 
 		prefetch_next_line_sure(s, c, thread, t, line);
 }
 #define PAGE_LINES 64u
-/* A request in a page that has a stream; in a page whose hash some stream has. */
+/* A request in a page with a stream; in a page whose hash a stream has. */
 void stream_goes_on(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, struct stream *e, uint64_t t);
 void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
-/* The oldest stream gives its place to a page. */
+/* The oldest stream is replaced by one for a page. */
 static inline void stream_begins(struct cluster *k, uint32_t page, int8_t at, uint8_t hash)
 {
 	const uint32_t next = k->stream_next;
@@ -238,7 +239,7 @@ static inline void stream_begins(struct cluster *k, uint32_t page, int8_t at, ui
 	k->stream_next = (next + 1) % STREAMS;
 }
 
-/* The two of the L2: the streamer. Inline, for most requests of a chase begin a stream. */
+/* The L2's two prefetchers: the streamer. Inline, because most requests of a chase begin a stream. */
 static inline __attribute__((always_inline)) void prefetch_streamer(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
@@ -256,14 +257,13 @@ static inline __attribute__((always_inline)) void prefetch_streamer(struct memor
 	}
 }
 
-/* coherence.c: how long a line from beyond the L2 takes when nothing else is going on. */
+/* coherence.c: unloaded time of a line from beyond the L2. */
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);
-/* coherence.h's uncore_read, whatever memory_plain says. */
+/* coherence.h's uncore_read, compiled in full. */
 void uncore_read_some(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
-/* The L2 of a cluster (or a core, where there is no L2) gives up a line; gone: no other cache of
- * the cluster holds it. */
+/* The L2 of a cluster (or a core, if there is no L2) evicts a line; gone: no other cache of the cluster holds it. */
 void uncore_evict(struct memory *s, struct cluster *k, uint32_t line, bool dirty, bool gone, uint64_t t);
-/* Takes the line out of every cache of the machine; true if some copy was modified. */
+/* Removes the line from every cache of the machine; true if a copy was modified. */
 bool uncore_purge(struct memory *s, uint32_t line, uint64_t t);
 
 /* socket.c, beside socket.h. */
@@ -274,7 +274,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a);
 void dram_init(struct memory *s, struct socket *k, struct arena *a);
 void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
 
-/* bus.c: what a thread does on its socket's front-side bus, at cycle t; nothing where there is none. bus_tell: writes. */
+/* bus.c: a thread's transaction on its socket's front-side bus at cycle t; nothing if there is none. bus_tell: writes. */
 enum bus_kind { BUS_READ, BUS_IFETCH, BUS_RFO, BUS_INVALIDATE, BUS_WRITE_BACK, BUS_WRITE_LINE, BUS_WRITE_PART };
 /* queued: the signal of its entry in the bus sequence queue. */
 void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data);
@@ -284,15 +284,15 @@ static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kin
 		bus_tell_some(s, thread, kind, (enum signal)(SIG_BSQ_WRITE_BACK + (kind - BUS_WRITE_BACK)), t, t);
 }
 void bus_init(const struct memory *s, struct socket *k);
-/* A line that was asked for and came from there; upgrade: the L2 had it shared, and only the right to write it was asked for. */
+/* A requested line that arrived over the bus; upgrade: the L2 had it shared, and only the right to write was requested. */
 void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready);
 
-/* dram.c, beside dram.h: a socket writes a line at its home: by how many cycles it waits for link and channel; transfers: of
- * the channel's bandwidth; full: all 64 bytes. */
+/* dram.c, beside dram.h: a socket writes a line at its home: cycles that it waits for link and channel; transfers: of the
+ * channel's bandwidth; full: all 64 bytes. */
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 /* The channel of its home that a line is on. */
 unsigned dram_channel(const struct memory *s, uint32_t line);
-/* The same for a line that was never in a cache: its home is first asked for the right to write it. */
+/* The same for a line that was never cached: its home is first asked for the right to write it. */
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 
 #define STRIDE_MOST 2048
@@ -313,8 +313,8 @@ static inline void prefetch_stride(struct memory *s, struct private_core *c, uns
 		prefetch_stride_line(s, c, thread, line + (uint32_t)(next >> 6) - (uint32_t)(va >> 6), t);
 }
 
-/* uncore.c: looks whether what is asked of the L3 may go the way that is compiled without the questions of `plain`, and what misses
- * the L1D the one without those of `quick`. */
+/* uncore.c: decides whether requests to the L3 may take the path without the conditions of `plain`, and L1D misses the one
+ * without those of `quick`. */
 void memory_plain(struct memory *s);
 
 /* uncore.c: an inline test, then the sink. t in core cycles. */
@@ -330,9 +330,9 @@ static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit
 	if (__builtin_expect(uncore_heard(s, sig), 0))
 		uncore_pulse_heard(s, socket, unit, sig, t);
 }
-/* Which of its two ratios a wandering uncore clock has at core cycle t. */
+/* Whether a wandering uncore clock has its other ratio at core cycle t. */
 static inline bool uncore_is_other(const struct memory *s, uint64_t t) { return t / s->float_cycles & 1; }
-/* From skip_uncore uncore cycles after t on, for uncore_cycles and core_cycles together. */
+/* A level from skip_uncore uncore cycles after t on, for uncore_cycles plus core_cycles. */
 static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
                                 uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)
 {
@@ -340,16 +340,16 @@ static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit
 		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles);
 }
 
-/* The LINK unit of a message about a line: two sockets share all their links line by line, more have one to each other. */
+/* The link of a message about a line: two sockets share all their links line by line, more have one per pair. */
 static inline unsigned link_unit(const struct memory *s, unsigned from, unsigned to, uint32_t line)
 {
 	const unsigned links = (unsigned)s->m->uncore_qpi_links;
 	return to * 4 + (s->sockets == 2 ? line : (to + s->sockets - from) % s->sockets - 1) % links;
 }
 
-/* Core cycles that n ps take, rounded up. */
+/* Core cycles of n ps, rounded up. */
 uint64_t cycles_of_ps(const struct machine *m, uint64_t ps);
-/* Period of a lane that moves one line of 64 bytes at a rate. */
+/* Period of a lane that moves 64-byte lines at a rate. */
 uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second);
 
 #endif

@@ -1,27 +1,26 @@
 /* pmu/sim/memory/memory_write.c: write-combining buffers and non-temporal stores, CLFLUSH, set-up.
  *
- * A non-temporal store opens a buffer for its line, or writes into the one that is open; an
- * open buffer is one of the core's line fill buffers. Opening takes the line out of every cache.
- * A buffer whose 64 bytes are all written goes out at once as one transfer; one that must make
- * room, or is open at a fence, goes out with what it has, as wc.partial_transfers. It is held
- * until memory has taken it: P(wc.drain_ps) after it went out when nothing else is going on,
- * later when the channel (or the link to another socket) is busy. A fence waits for all.
- * So a stream of full lines goes at lfb.entries lines per hold time (from the first store until
- * memory has the line) or as the channels allow; one of lines not filled leaves wc.buffers open
- * and goes at lfb.entries - wc.buffers + 1 lines per P(wc.drain_ps) + wc.partial_transfers - 1
- * transfers of one channel.
- * CLFLUSH takes the line out of every cache; it is done after an L3 hit's time, with several
- * sockets after L + P(link.invalidate_ps); a modified line is written to its home, and it waits for link and channel.
+ * A non-temporal store opens a buffer for its line, or writes into the open one; an open buffer is one of the core's line
+ * fill buffers. Opening removes the line from every cache. A buffer with all 64 bytes written is sent at once as one
+ * transfer; one that has to make room, or is open at a fence, is sent partially, as wc.partial_transfers. It is held until
+ * memory has taken it: P(wc.drain_ps) after it was sent on an idle machine, later if the channel (or the link to another
+ * socket) is busy. A fence waits for all. So a stream of full lines proceeds at lfb.entries lines per hold time (from the
+ * first store until memory has the line) or as the channels allow; one of partial lines leaves wc.buffers open and proceeds
+ * at lfb.entries - wc.buffers + 1 lines per P(wc.drain_ps) + wc.partial_transfers - 1 transfers of one channel.
+ *
+ * CLFLUSH removes the line from every cache; it completes after an L3 hit's time, with several sockets after L +
+ * P(link.invalidate_ps). A modified line is written to its home, and CLFLUSH waits for link and channel: a loop of flushes
+ * would otherwise reserve a slow channel far ahead, and later requests would find it free.
  *
  * Not modelled: uncacheable and write-combining memory types, ordering of buffers. */
 #include "pmu/sim/memory/memory_state.h"
 #include "pmu/text.h"
 
-/* The buffer goes out at cycle t. */
+/* Sends the buffer at cycle t. */
 static void wc_close(struct memory *s, struct private_core *c, unsigned thread, unsigned i, uint64_t t)
 {
 	const struct wc b = c->wc[i];
-	if (b.from > t) /* the other thread's, which is ahead in time: nobody closes it before it was opened */
+	if (b.from > t) /* the other thread's, which is ahead in time: it cannot be closed before it was opened */
 		t = b.from;
 	const bool full = b.bytes == UINT64_MAX;
 	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
@@ -167,7 +166,7 @@ static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
 	lane_init(&k->port, m->l2_busy_cycles << 16);
 }
 
-/* Lays everything out; with at == NULL it only counts, on one instance of each part. */
+/* Lays out all parts; with at == NULL it only counts bytes, on one instance of each part. */
 static size_t lay_out(struct memory *s, void *at)
 {
 	const struct machine *m = s->m;
@@ -186,7 +185,7 @@ static size_t lay_out(struct memory *s, void *at)
 	struct cluster *cluster = arena_get(&a, s->clusters * sizeof(*cluster));
 	struct socket *socket = arena_get(&a, s->sockets * sizeof(*socket));
 	struct lane *link = arena_get(&a, s->sockets * s->sockets * sizeof(*link));
-	/* while counting nothing is written: these stand for any core and cluster */
+	/* nothing is written while counting: these stand for any core and cluster */
 	static const struct private_core no_core;
 	static const struct cluster no_cluster;
 	if (at) {

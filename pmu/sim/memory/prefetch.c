@@ -1,20 +1,20 @@
-/* pmu/sim/memory/prefetch.c: the four hardware prefetchers of Nehalem's kind.
+/* pmu/sim/memory/prefetch.c: four hardware prefetchers like Nehalem's.
  *
- * Bit 3, L1 stride: a table of 256 entries by the low bits of the load's address in the code.
- *   When a load's step (other than 0, at most STRIDE_MOST bytes) equals its step before, the line of
- *   the next address is brought into the L1D, within the 4 KiB page.
- * Bit 2, L1 next line: a load that misses the L1D on the line after the one that a load missed
- *   last brings the line after it. The first use of a line that was brought so counts as a miss.
- * Bit 1, L2 adjacent line: a demand request that misses the L2 brings the other line of its
- *   aligned pair into the L2.
- * Bit 0, L2 streamer: 32 streams, one a 4 KiB page, the oldest given up first. From the second
- *   step in one direction on each request to the L2 within the page brings up to two lines into
- *   the L2, at most prefetch.streamer_lines ahead of the request, within the page.
- * A prefetch that finds no fill buffer (L1) or no super queue entry (L2) free is dropped; the
- * streamer tries again with its next request.
+ * - Bit 3, L1 stride: a table of 256 entries indexed by the low bits of the load's code address. When a load's step (not 0,
+ *   at most STRIDE_MOST bytes) equals its previous step, the line of the next address is brought into the L1D, within the 4
+ *   KiB page.
+ * - Bit 2, L1 next line: a load that misses the L1D on the line after the one last missed brings the line after it. The
+ *   first use of such a line counts as a miss.
+ * - Bit 1, L2 adjacent line: a demand request that misses the L2 brings the other line of its aligned pair into the L2.
+ * - Bit 0, L2 streamer: 32 streams, one per 4 KiB page, replaced oldest first. From the second step in one direction on,
+ *   each request to the L2 within the page brings up to two lines into the L2, at most prefetch.streamer_lines ahead of the
+ *   request, within the page.
  *
- * Not modelled: throttling by bandwidth, prefetches into the L3 only, instruction prefetch,
- * confidence that fades, stepping over pages. */
+ * A prefetch that finds no free fill buffer (L1) or super queue entry (L2) is dropped; the streamer tries again at its next
+ * request.
+ *
+ * Not modelled: throttling by bandwidth, prefetches into the L3 only, instruction prefetch, confidence that fades, crossing
+ * pages. */
 #include "pmu/sim/memory/memory_state.h"
 
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask)
@@ -47,7 +47,7 @@ void prefetch_next_line_sure(struct memory *s, struct private_core *c, unsigned 
 	into_l1(s, c, thread, line + 1, t);
 }
 
-/* A request in a page that has a stream. */
+/* A request in a page with a stream. */
 __attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, struct stream *e, uint64_t t)
 {
 	const uint32_t page = line / PAGE_LINES;
@@ -71,7 +71,7 @@ __attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_c
 	}
 }
 
-/* A request in a page whose hash some stream has. */
+/* A request in a page whose hash a stream has. */
 __attribute__((noinline)) void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;

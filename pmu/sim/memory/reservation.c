@@ -1,8 +1,8 @@
-/* pmu/sim/memory/reservation.c: the rings of a pool and of a lane, the search for room in a pool. What is
- * not modelled stands in calendar.h; of a lane, what lies LANE_SLOTS / 2 slots before the newest counts as free. */
+/* pmu/sim/memory/reservation.c: the rings of pools and lanes, and the search for a free stretch in a pool. reservation.h
+ * states what is not modelled; in a lane, slots more than LANE_SLOTS / 2 before the newest count as free. */
 #include "pmu/sim/memory/reservation.h"
 
-/* From which cycle on and for how many a slot is remembered. */
+/* The first cycle that the slots cover, and how many. */
 static void remember(struct lane *l)
 {
 	const uint64_t end = ((l->base + LANE_SLOTS) * l->period + 65535) >> 16, last = end < l->exact ? end : l->exact;
@@ -16,8 +16,8 @@ void lane_init(struct lane *l, uint64_t period_65536)
 	l->period = period_65536;
 	if (period_65536 <= 1u << 15 || period_65536 >> 32)
 		return;
-	/* t 2^16 / period = t (2^79 / period) / 2^63. With inverse * period above 2^79 by `more` that is too large by t more / period / 2^63,
-	 * which never reaches the next slot as long as t more < 2^63. */
+	/* t 2^16 / period = t (2^79 / period) / 2^63. With inverse * period above 2^79 by `more`, that is too large by t more /
+	 * period / 2^63, which never reaches the next slot as long as t more < 2^63. */
 	const uint64_t high = (1ull << 47) / period_65536, rest = ((1ull << 47) % period_65536) << 32, left = rest % period_65536;
 	const uint64_t more = left ? period_65536 - left : 0;
 	l->inverse = (high << 32) + rest / period_65536 + (left != 0);
@@ -25,7 +25,7 @@ void lane_init(struct lane *l, uint64_t period_65536)
 	remember(l);
 }
 
-/* Slot k lies behind all that are remembered: the oldest half, at the least, is forgotten. */
+/* Slot k lies beyond all that are remembered: at least the oldest half is forgotten. */
 static void forget_slots(struct lane *l, uint64_t k)
 {
 	const uint64_t base = (k - LANE_SLOTS / 2) & ~63ull;
@@ -36,8 +36,8 @@ static void forget_slots(struct lane *l, uint64_t k)
 	remember(l);
 }
 
-/* Not among the slots that are remembered; or without a limit, with a period that has no inverse of 64 bits, or after more cycles
- * than its inverse is good for. */
+/* Not among the remembered slots; or without a limit, with a period whose inverse exceeds 64 bits, or after more cycles
+ * than its inverse is exact for. */
 uint64_t lane_take_late(struct lane *l, uint64_t t)
 {
 	if (!l->period)
@@ -74,7 +74,7 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 	p->last = p->settled = use + p->history;
 }
 
-/* Of those that are now forgotten the last to end: no search goes beyond it. */
+/* The latest end of those that are forgotten now: no search goes back beyond it. */
 static void forget(struct pool *p)
 {
 	struct pool_use *forgotten = p->last - p->history;
@@ -101,17 +101,18 @@ void pool_move(struct pool *p)
 	forget(p);
 	const struct pool_use *from = p->last - p->history;
 	const size_t back = (size_t)(from - p->use);
-	memcpy(p->use, from, (p->history + 1) * sizeof(*from)); /* there are POOL_ROOM times as many: they lie apart */
+	memcpy(p->use, from, (p->history + 1) * sizeof(*from)); /* there is room for POOL_ROOM times as many: they do not overlap */
 	p->last -= back;
-	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back; /* what is forgotten begins for nobody */
+	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back; /* what is forgotten no longer begins for
+	                                                                                   anybody */
 }
 
-/* Goes through the beginnings and ends of uses in the order of time. */
+/* Walks through the beginnings and ends of uses in the order of time. */
 static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
-	uint64_t begins[POOL_HISTORY_MOST + 1], *begin = begins; /* later than t, the earliest one last */
+	uint64_t begins[POOL_HISTORY_MOST + 1], *begin = begins; /* later than t, the earliest last */
 	const struct pool_use *end = p->last;
-	uint32_t held = 0, soon = 0; /* at t; from then on, before so many cycles are over */
+	uint32_t held = 0, soon = 0; /* held at t; beginning before `cycles` are over */
 	const uint64_t over = t + cycles;
 	*begin = UINT64_MAX;
 	for (; end->to > t; end--) {
@@ -130,7 +131,7 @@ static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32
 		return t;
 	uint64_t start = t;
 	bool room = held < n;
-	end++; /* the next one to end */
+	end++; /* the next to end */
 	for (; begin > begins; begin--) {
 		const uint64_t from = *begin;
 		for (; end->to <= from; end++)
@@ -145,8 +146,9 @@ static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32
 	return room ? start : end[held - n].to;
 }
 
-/* More uses make a full pool no emptier: what searches found stays true, and a search begins where that ends. Requests for
- * different times and lengths take turns, so several such stretches are kept. */
+/* Further uses make a full pool no emptier, so results of searches stay true and a search begins where the last one ended.
+ * Requests for different times and lengths alternate, so several such stretches are kept. Otherwise the searches were a
+ * fifth of the simulator's instructions in streams of eight cores. */
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
 	pool_settle(p);

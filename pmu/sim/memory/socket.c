@@ -1,10 +1,9 @@
-/* pmu/sim/memory/socket.c: what a socket holds: its L3, and who inside may have a line.
+/* pmu/sim/memory/socket.c: what a socket holds: its L3, and which clusters may hold a line.
  *
- * With an inclusive L3 the mask of holders stands with the L3's entry. Otherwise a directory
- * has exactly the lines that private caches of the socket hold; where a line is in both, the
- * directory's state counts.
+ * With an inclusive L3 the mask of holders is part of the L3's entry. Otherwise a directory has exactly the lines that
+ * private caches of the socket hold; if a line is in both, the directory's state counts.
  *
- * Not modelled: a directory that runs full or takes time, lines set aside for a core or a class of service. */
+ * Not modelled: a directory with a limited size or a lookup time, lines reserved for a core or a class of service. */
 #include "pmu/sim/memory/socket.h"
 
 uint64_t holders_get_wide(const struct memory *s, const void *at)
@@ -31,7 +30,7 @@ static uint32_t dir_hash(const struct directory *d, uint32_t line)
 
 static uint32_t dir_next(const struct directory *d, uint32_t i) { return i + 1 < d->entries ? i + 1 : 0; }
 
-/* Steps from one entry on to another. */
+/* Distance from one entry to another. */
 static uint32_t dir_steps(const struct directory *d, uint32_t from, uint32_t to)
 {
 	return to >= from ? to - from : to + d->entries - from;
@@ -56,14 +55,14 @@ uint32_t directory_add(struct directory *d, uint32_t line)
 	return i;
 }
 
-/* Removes entry i and moves back those that were pushed on because of it. */
+/* Removes entry i and moves back those that were displaced because of it. */
 static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 {
 	struct directory *d = &k->directory;
 	for (uint32_t j = dir_next(d, i); d->line[j] != CACHE_NONE; j = dir_next(d, j)) {
 		const uint32_t want = dir_hash(d, d->line[j]);
 		if (dir_steps(d, want, j) < dir_steps(d, i, j))
-			continue; /* its own place lies behind the gap: it stays */
+			continue; /* its home position lies behind the gap: it stays */
 		d->line[i] = d->line[j];
 		d->state[i] = d->state[j];
 		set_holders(s, k, i, holders(s, k, j));
@@ -95,7 +94,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	uint32_t n = 0;
 	if (!s->inclusive) {
 		const uint64_t lines = (m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores) / 64 * s->clusters_per_socket;
-		n = (uint32_t)(lines * 4 / 3) + 64; /* a quarter stays empty, so that a look for a line ends soon */
+		n = (uint32_t)(lines * 4 / 3) + 64; /* a quarter stays empty, so that lookups end soon */
 	}
 	uint32_t *line = arena_get(a, n * sizeof(*line));
 	uint8_t *state = arena_get(a, n);

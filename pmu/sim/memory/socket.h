@@ -1,11 +1,11 @@
-/* pmu/sim/memory/socket.h: the looks at what a socket holds that each line from beyond the L2 takes; socket.c says what they mean.
- * For memory*.c, coherence.c and socket.c alone. */
+/* pmu/sim/memory/socket.h: lookups in a socket that each line from beyond the L2 needs; socket.c states the rules. For
+ * memory*.c, coherence.c and socket.c only. */
 #ifndef SIM_SOCKET_H
 #define SIM_SOCKET_H
 
 #include "pmu/sim/memory/cluster.h"
 
-/* A mask as it is kept, in holder_bytes; one is usual (`one`: known to be so), the others are socket.c's. */
+/* A mask as stored, in holder_bytes. One byte is usual (`one`: known to be so); socket.c has the others. */
 uint64_t holders_get_wide(const struct memory *s, const void *at);
 void holders_set_wide(const struct memory *s, void *at, uint64_t mask);
 static inline __attribute__((always_inline)) uint64_t holders_get(const struct memory *s, const void *at, const bool one)
@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) void holders_set(const struct memor
 		holders_set_wide(s, at, mask);
 }
 
-/* Where the mask of an entry of the L3, or of the directory, stands. */
+/* Address of the mask of an entry of the L3, or of the directory. */
 static inline void *holders_at(const struct memory *s, const struct socket *k, uint32_t i)
 {
 	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
@@ -34,7 +34,7 @@ static inline void set_holders(const struct memory *s, struct socket *k, uint32_
 	holders_set(s, holders_at(s, k, i), mask, false);
 }
 
-/* The same of way `way` of a set of an inclusive L3; w: as in cache.h. */
+/* The same for way `way` of a set of an inclusive L3; w: as in cache.h. */
 static inline __attribute__((always_inline)) void *holders_in(const struct socket *k, uint8_t *block, uint32_t way, const unsigned w)
 {
 	return block + cache_extra_at(&k->l3, w) + way * (w ? 1 : k->l3.extra_bytes);
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void *holders_in(const struct socke
 uint32_t directory_find(const struct directory *d, uint32_t line);
 uint32_t directory_add(struct directory *d, uint32_t line);
 
-/* A line as its socket has it: entry in the L3, entry in the directory of private lines where no inclusive L3 says it
+/* A line as its socket has it: entry in the L3; entry in the directory of private lines, if no inclusive L3 tells
  * (CACHE_NONE: none); set: way 0 of the line's set in the L3. */
 struct place { uint32_t l3, dir, set; };
 static inline struct place socket_find(const struct socket *k, uint32_t line)
@@ -82,7 +82,7 @@ static inline uint64_t socket_holders(const struct memory *s, const struct socke
 	return i == CACHE_NONE ? 0 : holders(s, k, i);
 }
 
-/* Records state (not inclusive) and holders of a line that clusters hold; makes the directory's entry. */
+/* Records state (not inclusive) and holders of a line that clusters hold; creates the directory's entry. */
 static inline void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state,
                                uint64_t mask)
 {
@@ -96,9 +96,9 @@ static inline void socket_hold(const struct memory *s, struct socket *k, struct 
 	set_holders(s, k, p.dir, mask);
 }
 
-/* The directory's entry goes: no cluster of the socket holds the line any more. */
+/* Removes the directory's entry: no cluster of the socket holds the line any more. */
 void socket_release(const struct memory *s, struct socket *k, struct place p);
-/* Copies of the clusters in `mask`, lowered or removed; returns the highest state that one had. w: as in cluster_has. */
+/* Lowers or removes the copies of the clusters in `mask`; returns the highest state that one had. w: as in cluster_has. */
 static inline __attribute__((always_inline)) enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
                                            uint64_t t, const unsigned w)
 {

@@ -1,23 +1,18 @@
-/* pmu/sim/memory/tlb.c: address translation: first and second level TLBs, paging-structure caches,
- * page walks.
+/* pmu/sim/memory/tlb.c: address translation: first and second level TLBs, paging-structure caches, page walks.
  *
- * First-level hit: no added time. Second-level hit: stlb.cycles later. Walk: stlb.cycles for
- * the lookup (0 without a second level), walk.cycles, then one load after the other for each
- * level that no paging-structure cache covers: with the PDE cached only the PTE, and so on up
- * to four (4 KiB pages), three (2 MiB), two (1 GiB). Each is a load through the L1D, at least
- * l1d.cycles. At most walk.walkers walks run at a time. Requests to a page whose walk is under
- * way wait for that walk.
+ * A first-level hit adds no time, a second-level hit stlb.cycles. A walk takes stlb.cycles for the lookup (0 without a
+ * second level), walk.cycles, then one load after the other for each level that no paging-structure cache covers: with the
+ * PDE cached only the PTE, and so on up to four (4 KiB pages), three (2 MiB), two (1 GiB). Each is a load through the L1D,
+ * at least l1d.cycles. At most walk.walkers walks run at a time. Requests to a page whose walk is in flight wait for that
+ * walk.
  *
- * A page whose size has no array of its own is kept as a piece of the next smaller size. The
- * second level holds 4 KiB pages, with stlb.large also 2 MiB pages; 1 GiB pages only in
- * stlb.huge_entries.
+ * A page whose size has no array of its own is kept as a piece of the next smaller size. The second level holds 4 KiB
+ * pages, with stlb.large also 2 MiB pages; 1 GiB pages only in stlb.huge_entries.
  *
- * The tables are where a dense linear layout puts them: entry n of a level lies at the level's
- * base + 8 * n, n counted from the start of the 512 GiB that one top-level entry maps; all in
- * node 0, above what the model can map there.
+ * The tables have a dense linear layout: entry n of a level is at the level's base + 8 * n, n counted from the start of the
+ * 512 GiB that one top-level entry maps; all in node 0, above what the model can map there.
  *
- * Not modelled: accessed and dirty bits, nested paging, process tags, the next-page prefetcher,
- * replacement other than LRU. */
+ * Not modelled: accessed and dirty bits, nested paging, process tags, the next-page prefetcher, replacement other than LRU. */
 #include "pmu/sim/memory/memory_state.h"
 
 /* Physical addresses of the tables, in the line numbers of node 0: 30 GiB and up. */
@@ -58,10 +53,10 @@ void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
 static uint32_t page_tag(uint64_t va, unsigned shift) { return (uint32_t)(va >> shift) & 0x7FFFFFFFu; }
 #define TAG_LARGE 0x80000000u
 
-/* The physical address of an entry's page. */
+/* Physical address of an entry's page. */
 static uint64_t *page_address(const struct tlb *t, uint32_t i) { return cache_extra(&t->c, i); }
 
-/* Its entry; CACHE_NONE: there is no such array. */
+/* The new entry; CACHE_NONE: there is no such array. */
 static uint32_t tlb_put(struct tlb *t, uint32_t tag, uint64_t pa, uint64_t ready)
 {
 	if (!t->c.sets)
@@ -85,7 +80,7 @@ static struct level first_level(struct private_core *c, enum translate_for what)
 
 static bool has(const struct tlb *t) { return t && t->c.sets; }
 
-/* Where a first level has a page. */
+/* Position of a page in a first level. */
 struct found { struct tlb *in; uint32_t i; unsigned shift; };
 
 /* Puts the page that holds va into a first level; pa: of va. */
@@ -125,13 +120,13 @@ static void remember(struct memory *s, struct private_core *c, enum translate_fo
 	struct recent_page *p = what == FOR_CODE ? &c->code : &c->pages[va >> f.shift & (RECENT_PAGES - 1)];
 	*p = (struct recent_page){ .va = va & ~(uint64_t)last, .pa = pa & ~(uint64_t)last, .last = last, .ready = ready, .tag = page_tag(va, f.shift), .tag_at = &c->no_tag };
 	p->line = line_of(s, p->pa);
-	if (f.i != CACHE_NONE) { /* a machine may have no such array */
+	if (f.i != CACHE_NONE) { /* a machine may lack this array */
 		p->array = &f.in->c;
 		p->block = cache_block_at(p->array, f.i);
 		p->way = cache_way_at(f.i);
 		p->tag_at = cache_tag(p->array, f.i);
 	}
-	if ((p->line & (NODE_LINES - 1)) + (last >> 6) >= NODE_LINES) /* its lines alias others: they are not in a row */
+	if ((p->line & (NODE_LINES - 1)) + (last >> 6) >= NODE_LINES) /* its line numbers wrap: they are not consecutive */
 		p->va = UINT64_MAX;
 	if (what == FOR_CODE)
 		return;
@@ -143,14 +138,14 @@ void pages_forget(struct private_core *c)
 {
 	memset(c->pages, 0, sizeof(c->pages));
 	for (unsigned i = 0; i < RECENT_PAGES; i++)
-		c->pages[i].va = UINT64_MAX; /* no va lies at most 0 above it */
+		c->pages[i].va = UINT64_MAX; /* no va is less than 1 above it */
 	c->code = c->pages[0];
 	c->latest = &c->pages[0];
 	c->page_shift = 12;
 	c->no_tag = CACHE_NONE;
 }
 
-/* Runs the walk from cycle t on; returns when it is done. */
+/* Runs the walk from cycle t on; returns when it completes. */
 static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t va, uint64_t page_bytes,
                      enum translate_for what, uint64_t t)
 {
@@ -199,14 +194,14 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 	const struct level l = first_level(c, what);
 	struct found f;
 	uint64_t ready;
-	/* a page is in one of them: first where the last one was */
+	/* a page is in one of them: try the one that hit last first */
 	const bool large = what == FOR_CODE ? c->code.last == (1ull << 21) - 1 : c->page_shift == 21;
 	if ((large && look_first(l.large, va, 21, &f, &ready)) || look_first(l.small, va, 12, &f, &ready) ||
 	    (!large && look_first(l.large, va, 21, &f, &ready)) || look_first(l.huge, va, 30, &f, &ready)) {
 		const uint64_t pa = *page_address(f.in, f.i) + (va & ((1ull << f.shift) - 1));
 		r->pa = pa;
 		remember(s, c, what, va, pa, f, ready);
-		if (ready > cycle) { /* its walk is under way */
+		if (ready > cycle) { /* its walk is in flight */
 			r->ready = ready;
 			r->level = 3;
 			signal_pulse(s->signals[thread], miss[what], cycle, 1);
