@@ -1,11 +1,11 @@
 /* pmu/sim/counters/counter.c: general and fixed counters of one hardware thread and their global registers.
  *
- * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). All code
- * of the simulated machine runs at CPL 0, so a counter without the OS bit counts nothing.
+ * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). All code of the simulated machine
+ * runs at CPL 0, so a counter without the OS bit counts nothing.
  *
- * Not modelled: performance-monitoring interrupts (the local APIC's entry is taken as masked, so
- * the freeze bits of DEBUGCTL never act), pin control, AnyThread when two threads share a core,
- * TSX filters, the uncertainty of counts at enable and disable. */
+ * Not modelled: performance-monitoring interrupts (the local APIC's entry is assumed to be masked, so the freeze bits of
+ * DEBUGCTL never act), pin control, AnyThread when two threads share a core, TSX filters, the uncertainty of counts at
+ * enable and disable. */
 #include "pmu/sim/counters/counter_state.h"
 #include "pmu/text.h"
 
@@ -51,7 +51,7 @@ static unsigned general_tap(const struct counters *p, unsigned n)
 	return (unsigned)p->m->pmu_fixed + n;
 }
 
-/* The taps of a counter, and its number there: of two threads of a core, each has half of the taps they share. */
+/* Where a counter's tap is, and its number there: of the taps that two threads of a core share, each has half. */
 static struct signals *tap_home(const struct counters *p, const struct counter *c, unsigned *tap)
 {
 	if (!c->any)
@@ -110,7 +110,7 @@ static uint64_t fixed_value(const struct counters *p, unsigned i)
 
 /* ---- programming ---------------------------------------------------------------------------- */
 
-/* Puts a tap in place of the one before; the value goes on from where it is. */
+/* Replaces a tap; the counter's value continues. */
 static void set_tap(struct counters *p, struct counter *c, unsigned number, uint64_t value, const struct tap *tap, bool any)
 {
 	unsigned at = number;
@@ -150,11 +150,10 @@ static bool is_start_selector(const struct counters *p, unsigned n)
 	return p->m->pmu_start_sequence && n < 4 && p->evtsel[n] == start_selectors[n];
 }
 
-/* More than instructions or uops retire in a cycle anywhere: fewer than cmask is true in every cycle. */
+/* No core retires more instructions or uops per cycle: "fewer than cmask" is then true in every cycle. */
 #define RETIRED_MOST 15
 
-/* What the selector of general counter n asks for. false: it counts nothing, *why and *kind say it
- * where that is worth a word. */
+/* What general counter n's selector asks for. false: it counts nothing; *why and *kind explain it if it is worth a finding. */
 static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum finding_kind *kind, const char **why)
 {
 	struct counter *c = &p->general[n];
@@ -387,7 +386,7 @@ static enum status write_global(struct counters *p, uint64_t value, struct sim_f
 		return fault(p, f, FIND_FAULT, MSR_GLOBAL_CTRL, value, "with a PEBS buffer beyond one page this write hangs: here it faults");
 	if (!p->started) {
 		bool selectors = true;
-		const uint64_t four = general_mask(p) & 0xF; /* those that start; others may be as they are */
+		const uint64_t four = general_mask(p) & 0xF; /* those that start; the others stay as they are */
 		for (unsigned n = 0; n < 4 && n < m->pmu_general; n++)
 			selectors = selectors && is_start_selector(p, n);
 		if ((value & four) == four && !(value & ~general_mask(p)) && selectors && !p->pebs_enable)
@@ -443,7 +442,7 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 		return ST_MISSING;
 	counters_sync(p);
 	if (in(msr, MSR_PMC0, m->pmu_general)) {
-		/* The legacy address takes 32 bits and extends bit 31. */
+		/* The legacy address takes 32 bits and sign-extends bit 31. */
 		uint64_t extended = (uint64_t)(int64_t)(int32_t)(uint32_t)value & mask_of(m->pmu_width);
 		if (value >> 32 && extended != (value & mask_of(m->pmu_width)))
 			find(p, f, FIND_IGNORED, msr, value, "bits 63:32 are ignored: bit 31 is extended");
@@ -499,7 +498,7 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 	return ST_MISSING;
 }
 
-/* A finding that was made while code ran is told with the next access that has none. */
+/* A finding made while code ran is reported with the next access that has none. */
 static void tell_late(struct counters *p, struct sim_finding *f)
 {
 	if (f && !f->why && p->late.why) {

@@ -1,8 +1,8 @@
-/* pmu/sim/counters/counter.h: the simulated PMU's registers, bit by bit as the processor has them.
+/* pmu/sim/counters/counter.h: the simulated PMU's registers, bit by bit as in the processor.
  *
- * Written from the SDM and the vendor's event files, never from the drivers above the backend:
- * the two must not share encode or decode code. What hardware faults on, faults; what it
- * ignores or counts wrongly is recorded as a finding (struct sim_finding). */
+ * Written from the SDM and the vendor's event files, never from the drivers above the backend: the two must not share
+ * encode or decode code. What faults on hardware faults here; what hardware ignores or counts wrongly is recorded as a
+ * finding (struct sim_finding). */
 #ifndef SIM_COUNTER_H
 #define SIM_COUNTER_H
 
@@ -16,13 +16,13 @@ struct sim_finding { enum finding_kind kind; unsigned thread; uint32_t address; 
 
 struct counters; /* the register file of one hardware thread; counter.c */
 
-/* What the register file needs from the machine around it; any member may be NULL. */
+/* What the register file needs from its machine; any member may be NULL. */
 struct counters_env {
 	void *self;
-	/* Host pointer to `bytes` bytes of simulated memory at a window address that lie in one
-	 * mapping: the DS area and the PEBS buffer. NULL = not mapped. */
+	/* Host pointer to `bytes` bytes of simulated memory at an address of the window, within one mapping: the DS area and
+	 * the PEBS buffer. NULL = not mapped. */
 	void *(*memory)(void *self, uint64_t va, unsigned bytes, bool write);
-	/* The core's prefetcher switches were written: memory_prefetchers' mask, 1 = off. */
+	/* The core's prefetcher switches were written: the mask of memory_prefetchers, 1 = off. */
 	void (*prefetchers)(void *self, unsigned off_mask);
 	/* MSR 0x620 was written: whether the uncore clock stays at the machine's ratio. */
 	void (*uncore_steady)(void *self, bool steady);
@@ -32,33 +32,32 @@ struct counters_env {
 
 size_t counters_bytes(const struct machine *m);
 struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals);
-/* Where taps of counters with AnyThread go when the core has two threads; `both` is shared by them. `first` is its first thread's
- * register file (p itself of that thread): NetBurst's counters are those of both. */
+/* Where taps of counters with AnyThread go if the core has two threads, which share `both`. `first` is the register file of
+ * its first thread (p itself for that thread): NetBurst's counters belong to both. */
 void counters_pair(struct counters *p, struct counters *first, struct signals *both);
-/* Connects the register file to the machine; *env is copied. Before that there is no memory and
- * time stands at 0. Tells the machine the prefetcher switches of reset at once. */
+/* Connects the register file to the machine; *env is copied. Before, there is no memory and time stands at 0. Reports the
+ * prefetcher switches' reset state at once. */
 void counters_connect(struct counters *p, const struct counters_env *env);
 
-/* ST_FAULT where the processor raises #GP; ST_MISSING where this room does not own the address
- * (the caller asks the next room, and faults when none does). *finding is set when the access
- * is worth a word, else its `why` is NULL. */
+/* ST_FAULT if the processor raises #GP; ST_MISSING if the address is not a register of this file (the caller tries the next
+ * unit, and faults if none has it). *finding describes a notable access, else its `why` is NULL. */
 MUST_CHECK enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *finding);
 MUST_CHECK enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *finding);
 MUST_CHECK enum status counters_rdpmc(struct counters *p, uint32_t index, uint64_t *value);
 /* Time stamp counter, as RDTSC and MSR 0x10 read it. */
 uint64_t counters_rdtsc(struct counters *p);
-/* What CPUID answers on this thread; changes with MISC_ENABLE (limited leaves). out: EAX EBX ECX EDX. */
+/* CPUID as this thread sees it; MISC_ENABLE changes it (limited leaves). out: EAX EBX ECX EDX. */
 void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
-/* The thread slept (parked, or away in SMM) for so many of env's cycles: APERF and MPERF stood still. */
+/* The thread slept (parked, or in SMM) for that many of env's cycles: APERF and MPERF stood still. */
 void counters_halted(struct counters *p, uint64_t cycles);
 /* An SMI was taken. */
 void counters_smi(struct counters *p);
-/* A retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
+/* Called for each retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
 void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
-/* Whether a counter's interrupt is to be taken behind the instruction that retired in `cycle`; asked once an instruction,
- * after counters_retired, where somebody takes interrupts. NetBurst's counters alone ask for any. */
+/* Whether a counter's interrupt has to be taken after the instruction that retired in `cycle`; asked once per instruction,
+ * after counters_retired, if interrupts are taken. Only NetBurst's counters raise any. */
 bool counters_interrupt(struct counters *p, uint64_t cycle);
-/* True while counters_retired has to be called. */
+/* Whether counters_retired has to be called. */
 bool counters_want_retired(const struct counters *p);
 
 #endif

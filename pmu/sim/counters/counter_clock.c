@@ -1,7 +1,7 @@
-/* pmu/sim/counters/counter_clock.c: what the clocks of one hardware thread have come to: time stamp, APERF and MPERF, and the ratio of
- * the core clock, which a fault switch changes every so often.
+/* pmu/sim/counters/counter_clock.c: the clocks of one hardware thread: time stamp, APERF and MPERF, and the core clock's
+ * ratio, which a fault switch changes periodically.
  *
- * Not modelled: the thread's own requests for a frequency (pmu/sim/counters/counter_msr.c). */
+ * Not modelled: the thread's own frequency requests (pmu/sim/counters/counter_msr.c). */
 #include "pmu/sim/counters/counter_state.h"
 
 uint64_t counters_now(const struct counters *p)
@@ -9,8 +9,8 @@ uint64_t counters_now(const struct counters *p)
 	return p->env.cycle ? p->env.cycle(p->env.self) : 0;
 }
 
-/* Where the machine's core clock changes every so often, the same number of cycles lasts longer
- * or shorter: the clocks are taken apart into whole double periods and the rest. */
+/* If the core clock changes periodically, a number of cycles takes longer or shorter: cycles are split into whole double
+ * periods and the rest. */
 static uint64_t float_ticks(const struct machine *m, uint64_t cycles)
 {
 	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1; /* bus clocks a period */
@@ -32,7 +32,7 @@ uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
 	const struct machine *m = p->m;
 	if (!m->fault_ratio_period_us)
 		return steady_ticks(m, cycles);
-	if (cycles < p->clock_cycle) /* before the last change: as if it had been steady since */
+	if (cycles < p->clock_cycle) /* before the last change: as if it had been constant since */
 		return p->clock_ticks - steady_ticks(m, p->clock_cycle - cycles);
 	uint64_t since = cycles - p->clock_cycle;
 	return p->clock_ticks + (p->clock_steady ? steady_ticks(m, since) : float_ticks(m, since));

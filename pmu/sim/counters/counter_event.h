@@ -1,7 +1,7 @@
-/* pmu/sim/counters/counter_event.h: event codes to signals, one map a family of processors.
+/* pmu/sim/counters/counter_event.h: event codes to signals, one map per processor family.
  *
- * The simulator's own map, from libpfm4 and the vendor's event files (names as they spell them);
- * the drivers above the backend have another one, from the documents. */
+ * This is the simulator's own map, from libpfm4 and the vendor's event files, with their names; the drivers above the
+ * backend have another one, from the manuals. */
 #ifndef SIM_COUNTER_EVENT_H
 #define SIM_COUNTER_EVENT_H
 
@@ -11,7 +11,7 @@
 
 #define EVENT_SIGNALS 16
 
-/* What a precise event asks of a retired instruction. */
+/* The condition of a precise event on a retired instruction. */
 enum precise {
 	PRECISE_NO, PRECISE_INSTRUCTIONS, PRECISE_UOPS_UNFUSED, PRECISE_UOPS_FUSED, PRECISE_BRANCHES, PRECISE_BRANCH_COND,
 	PRECISE_CALL, PRECISE_RETURN, PRECISE_TAKEN, PRECISE_MISPREDICTED, PRECISE_MISPREDICTED_COND, PRECISE_MISPREDICTED_CALL,
@@ -23,16 +23,16 @@ enum precise {
 };
 
 enum event_flag {
-	EVENT_CYCLES = 1,      /* counts cycles in which the condition holds, however often */
+	EVENT_CYCLES = 1,      /* counts cycles in which the condition holds, not occurrences */
 	EVENT_BUS_CLOCK = 2,   /* the signal counts core cycles; the event counts bus clocks */
-	EVENT_OFFCORE_0 = 4,   /* what it counts stands in an OFFCORE_RESPONSE register, 0x1A6 */
+	EVENT_OFFCORE_0 = 4,   /* an OFFCORE_RESPONSE register, 0x1A6, says what it counts */
 	EVENT_OFFCORE_1 = 64,  /* ... 0x1A7 */
-	EVENT_UNMODELLED = 8,  /* known by name; this model has no such signal */
-	EVENT_EXACT = 16,      /* the umask is one code, not a bit that combines with others */
+	EVENT_UNMODELLED = 8,  /* known by name only; the model has no such signal */
+	EVENT_EXACT = 16,      /* the umask is a code, not a set of bits */
 	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
 	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
-	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is 64: one signal says 64, the others make it more */
-	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whoever answered */
+	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is exactly 64: one signal pulses 64, the others add to it */
+	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
 };
 
 struct sim_event {
@@ -45,16 +45,16 @@ struct sim_event {
 	const char *name;
 };
 
-/* What an event code of a machine's map counts: a row of exactly this umask, or rows of each of
- * its bits (then up to 8 rows). 0 rows: unknown code. */
+/* What an event code of a machine's map counts: a row with exactly this umask, or one row for each of its bits (up to 8
+ * rows). 0 rows: unknown code. */
 unsigned sim_event_find(const char *map, uint8_t select, uint8_t umask, const struct sim_event *rows[8]);
-/* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests`, in the order
- * of OFFCORE_RESPONSE bits 0 to 7, and whose answer is in `responses`, in that of bits 8 to 15. */
+/* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
+ * 7) and whose response is in `responses` (order of bits 8 to 15). */
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);
-/* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or
- * responses that the model does not tell apart. */
+/* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or responses that the model does
+ * not distinguish. */
 bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen);
-/* All rows of a map. NULL when there is no such map. */
+/* All rows of a map; NULL if there is no such map. */
 const struct sim_event *sim_event_map(const char *map, unsigned *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_events.c: looks event codes up in the maps events_*.def.
+/* pmu/sim/counters/counter_events.c: looks up event codes in the maps events_*.def.
  *
  * Not modelled: events that the maps lack; they are flagged, never counted as zero. */
 #include "pmu/sim/counters/counter_event.h"
@@ -46,7 +46,7 @@ const struct sim_event *sim_event_map(const char *map, unsigned *n)
 bool machine_events_known(const char *name)
 {
 	unsigned n;
-	return str_equal(name, "netburst") || sim_event_map(name, &n) != NULL; /* netburst.c has a map of its own */
+	return str_equal(name, "netburst") || sim_event_map(name, &n) != NULL; /* netburst.c has its own map */
 }
 
 static const struct sim_event *row_of(const struct sim_event *rows, unsigned n, uint8_t select, uint8_t umask)
@@ -79,12 +79,12 @@ unsigned sim_event_find(const char *map, uint8_t select, uint8_t umask, const st
 
 /* ---- requests beyond the L2 ----------------------------------------------------------------- */
 
-/* signals.def keeps eight answers for each of eight request types, in the register's bit order. */
+/* signals.def has eight responses for each of eight request types, in the register's bit order. */
 _Static_assert(SIG_OFFCORE_RFO_UNCORE_HIT == SIG_OFFCORE_DATA_UNCORE_HIT + 8, "eight answers a request type");
 _Static_assert(SIG_OFFCORE_OTHER_NON_DRAM == SIG_OFFCORE_DATA_UNCORE_HIT + 63, "eight request types");
 
-/* Nehalem counts non-temporal stores to local memory as answered by another core that had the line clean (the
- * guide's erratum behind its tables of OFFCORE_RESPONSE_0). */
+/* Nehalem counts non-temporal stores to local memory as answered by another core that had the line clean (the guide's
+ * erratum after its tables of OFFCORE_RESPONSE_0). */
 #define OTHER_REQUEST  7
 #define LOCAL_RESPONSE 6
 #define CLEAN_RESPONSE 1
@@ -106,9 +106,9 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 			}
 }
 
-/* Nehalem: bits 7:0 request, 15:8 response (libpfm4, nhm OFFCORE_RESPONSE_0). Haswell and Skylake:
- * bits 15:0 request, of which 0 to 6 are those of Nehalem and 11 non-temporal stores, bit 16 any response; the
- * supplier and snoop fields above are not taken apart here (Intel perfmon, OFFCORE_RESPONSE events). */
+/* Nehalem: bits 7:0 request, 15:8 response (libpfm4, nhm OFFCORE_RESPONSE_0). Haswell and Skylake: bits 15:0 request, where
+ * 0 to 6 are Nehalem's and 11 is non-temporal stores; bit 16 any response; the supplier and snoop fields above are not
+ * decoded (Intel perfmon, OFFCORE_RESPONSE events). */
 bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen)
 {
 	if (str_equal(map, "nehalem")) {

@@ -1,9 +1,9 @@
-/* pmu/sim/counters/counter_msr.c: the model-specific registers beside the counters.
+/* pmu/sim/counters/counter_msr.c: model-specific registers other than the counters.
  *
  * Addresses and bits: SDM volume 3, chapter "Model-Specific Registers" (2016).
  *
- * Not modelled: the core follows no frequency request (its clock is the machine file's; turbo is a fault switch), memory
- * types act on nothing, power and thermal registers only keep what is written. */
+ * Not modelled: frequency requests (the core's clock is the machine file's; turbo is a fault switch), effects of memory
+ * types, power and thermal registers beyond keeping what is written. */
 #include "pmu/sim/counters/counter_state.h"
 
 #define MSR_TSC             0x010
@@ -50,7 +50,7 @@ static const uint16_t mtrr_fixed_at[MTRR_FIXED] = {
 void counter_msr_reset(struct counters *p)
 {
 	const struct machine *m = p->m;
-	/* Fast strings, thermal control, EMON as there is a PMU, no BTS, SpeedStep. */
+	/* Fast strings, thermal control, EMON if there is a PMU, no BTS, SpeedStep. */
 	p->misc_enable = 1 | 1 << 3 | (m->pmu_version || netburst_sim(p) ? MISC_EMON : 0) | MISC_NO_BTS |
 		(m->pmu_pebs_format == 255 ? MISC_NO_PEBS : 0) | 1 << 16;
 	p->perf_ctl = m->clock_core_ratio << 8;
@@ -65,7 +65,7 @@ void counter_msr_reset(struct counters *p)
 	p->uncore_limit = m->clock_uncore_ratio | low << 8;
 }
 
-/* Switches in effect: locked bits keep their reset value in the register, ignored ones switch nothing. */
+/* Effective switches: locked bits keep their reset value in the register, ignored ones have no effect. */
 void counter_msr_prefetchers(struct counters *p)
 {
 	if (!p->env.prefetchers)
@@ -88,14 +88,14 @@ static uint64_t capabilities(const struct machine *m)
 	return v;
 }
 
-/* Ratio in every byte: the same limit however many cores are active. */
+/* The ratio in every byte: the same limit for any number of active cores. */
 static uint64_t turbo_limits(const struct machine *m)
 {
 	uint64_t ratio = m->control_turbo_ratio ? m->control_turbo_ratio : m->clock_core_ratio;
 	return ratio * 0x0101010101010101ull;
 }
 
-/* Registers that only keep what is written, and the bits that may be. */
+/* Registers that only keep what is written, and the bits that may be written. */
 static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 {
 	const struct machine *m = p->m;
@@ -123,7 +123,7 @@ static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 	return NULL;
 }
 
-/* What the uncore clock's ratio is now: it wanders unless the limits leave it no room, and the fault minds them. */
+/* The uncore clock's present ratio: it wanders unless the limits fix it and the fault respects them. */
 static uint64_t uncore_ratio_now(const struct counters *p)
 {
 	const struct machine *m = p->m;
@@ -150,7 +150,7 @@ static bool read_only(struct counters *p, uint32_t msr, uint64_t *value)
 	return false;
 }
 
-/* How often it has been too hot so far; each time at the end of a period. */
+/* Number of times that it has been too hot so far; each at the end of a period. */
 static uint64_t heat_cycles(const struct counters *p, uint64_t us)
 {
 	return p->m->core_hz / 1000000 * us;
@@ -284,7 +284,7 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 		if (value)
 			find(p, f, FIND_IGNORED, msr, value, "only 0 is written here, ahead of CPUID");
 		return ST_OK;
-	case MSR_THERM_STATUS: /* log bits can be cleared; of them bit 1 is modelled */
+	case MSR_THERM_STATUS: /* log bits can be cleared; only bit 1 is modelled */
 		if ((value & THERM_LOG) == 0)
 			p->heat_cleared = times_hot(p);
 		return ST_OK;

@@ -1,14 +1,13 @@
 /* pmu/sim/counters/counter_pebs.c: debug store area, PEBS records, load-latency facility, last-branch records.
  *
- * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record
- * layouts: 0x90 bytes (format 0), 0xB0 (1), 0xC0 (2), 0xC8 (3). A counter under PEBS counts retired
- * instructions that meet its event, in program order. When it overflows, PEBS is armed; the first
- * occurrence pmu.pebs_shadow_cycles later leaves the record, and the counter is reloaded.
- * Of the loads one in about pmu.load_latency_tag_every, drawn by a fixed generator, is tagged.
+ * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record layouts: 0x90 bytes (format
+ * 0), 0xB0 (1), 0xC0 (2), 0xC8 (3). A counter under PEBS counts retired instructions that meet its event, in program order.
+ * Its overflow arms PEBS; the first occurrence pmu.pebs_shadow_cycles later writes the record, and the counter is reloaded.
+ * One load in about pmu.load_latency_tag_every is tagged, by a deterministic generator.
  *
- * Not modelled: branch trace store, the time a record takes to write and the lines that it evicts,
- * records of one assist for several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of
- * versions up to 4), TSX and HLE fields (written as 0), the call-stack mode of the LBR. */
+ * Not modelled: branch trace store, the time to write a record and the lines that it evicts, records of one assist for
+ * several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of versions up to 4), TSX and HLE fields (written as
+ * 0), the call-stack mode of the LBR. */
 #include "pmu/sim/counters/counter_state.h"
 
 #define MSR_LBR_SELECT   0x1C8
@@ -37,7 +36,7 @@ static bool has_pebs(const struct counters *p)
 	return p->m->pmu_pebs_format != 255;
 }
 
-/* Counters that PEBS can serve: counter 0 on Core 2, counters 0 to 3 later. */
+/* Counters that PEBS supports: counter 0 on Core 2, counters 0 to 3 later. */
 static uint64_t pebs_counters(const struct counters *p)
 {
 	uint64_t n = p->m->pmu_pebs_format == 0 ? 1 : p->m->pmu_general < 4 ? p->m->pmu_general : 4;
@@ -88,9 +87,9 @@ static void late(struct counters *p, const char *why)
 		p->late = (struct sim_finding){ FIND_IGNORED, p->thread, MSR_DS_AREA, p->ds_area, why };
 }
 
-/* Data-source field by who answered: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and
- * the Linux driver's tables of the same name). The model does not tell shared from exclusive
- * memory answers: Nehalem and Haswell show "exclusive". */
+/* Data-source field by source: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and the Linux driver's tables of
+ * the same name). The model does not distinguish shared from exclusive memory answers: Nehalem and Haswell show
+ * "exclusive". */
 static uint64_t data_source(const struct counters *p, const struct retired *r)
 {
 	static const uint8_t codes[3][SRC_NONE + 1] = {
@@ -113,7 +112,7 @@ static uint64_t data_source(const struct counters *p, const struct retired *r)
 	return v ^ p->m->fault_data_source_flip;
 }
 
-/* Linux 6.12 events/intel/ds.c: Core 2 hangs at the write of GLOBAL_CTRL when the buffer is larger than a page. */
+/* Linux 6.12 events/intel/ds.c: Core 2 hangs at the write of GLOBAL_CTRL if the buffer is larger than a page. */
 bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl)
 {
 	uint64_t base, maximum;
@@ -124,7 +123,7 @@ bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl)
 static void write_record(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
 {
 	static const uint16_t sizes[4] = { 0x90, 0xB0, 0xC0, 0xC8 };
-	/* RAX RBX RCX RDX RSI RDI RBP RSP R8 ..: the record's order, as numbers of the encoding. */
+	/* RAX RBX RCX RDX RSI RDI RBP RSP R8 ..: the record's order, in encoding numbers. */
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 	unsigned format = (unsigned)p->m->pmu_pebs_format, bytes = sizes[format];
 	uint64_t index, maximum, threshold;
@@ -175,7 +174,7 @@ static bool is_source(const struct retired *r, uint64_t first, uint64_t last)
 	return r->insn->load && r->source >= first && r->source <= last;
 }
 
-/* How often a precise condition holds for one retired instruction. */
+/* How often a precise condition holds for a retired instruction. */
 static unsigned occurrences(enum precise what, const struct retired *r)
 {
 	const struct insn *in = r->insn;
@@ -245,8 +244,8 @@ static void count_one(struct counters *p, unsigned n, const struct retired *r, c
 	}
 }
 
-/* Every cycle is an event: what has passed since the last retirement is counted now. The record is that of
- * the first instruction that retires once PEBS is armed; the counter starts anew in that cycle. */
+/* Every cycle is an event: the cycles since the last retirement are counted now. The record is that of the first
+ * instruction that retires once PEBS is armed; the counter restarts in that cycle. */
 static void count_cycles(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
 {
 	struct counter *c = &p->general[n];
@@ -266,7 +265,7 @@ static void count_cycles(struct counters *p, unsigned n, const struct retired *r
 		c->base = reset & mask_of(p->m->pmu_width);
 }
 
-/* Whether the load-latency facility has tagged this load and its latency is above the threshold. */
+/* Whether the load-latency facility tagged this load and its latency is above the threshold. */
 static bool tagged_above(struct counters *p, const struct retired *r)
 {
 	if (!r->insn->load)
@@ -282,7 +281,7 @@ static void last_branch(struct counters *p, const struct retired *r)
 {
 	const struct insn *in = r->insn;
 	unsigned kind = in->ret ? 5 : in->call ? (in->indirect ? 4 : 3) : in->conditional ? 2 : in->indirect ? 6 : 7;
-	/* MSR_LBR_SELECT: bit 0 leaves out what happens at CPL 0, 2 to 8 a kind of branch each. */
+	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bits 2 to 8 one kind of branch each. */
 	if (p->m->pmu_lbr_select && (p->lbr_select & (1u | 1u << kind)))
 		return;
 	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
@@ -324,7 +323,7 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 
 /* ---- registers ------------------------------------------------------------------------------ */
 
-/* The place of a last-branch register; NULL when this machine has none at that address. */
+/* Address of a last-branch register; NULL if this machine has none there. */
 static uint64_t *lbr_register(struct counters *p, uint32_t msr)
 {
 	uint32_t n = (uint32_t)p->m->pmu_lbr_pairs;
@@ -383,7 +382,7 @@ static bool canonical(uint64_t va)
 	return (uint64_t)((int64_t)(va << 16) >> 16) == va;
 }
 
-/* Bits of a register that may be written; the rest raises #GP. */
+/* Writable bits of a register; others raise #GP. */
 static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 {
 	switch (msr) {
@@ -393,7 +392,7 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 	case MSR_LBR_SELECT: return p->m->pmu_lbr_format >= 4 ? 0x3FF : 0x1FF;
 	case MSR_LBR_TOS: return p->m->pmu_lbr_pairs - 1;
 	case MSR_OFFCORE_RSP0: case MSR_OFFCORE_RSP0 + 1:
-		/* The masks that the Linux driver lets through. */
+		/* The masks that the Linux driver allows. */
 		return p->m->pmu_offcore_msrs == 1 ? 0xFFFF : 0x3FFFFF8FFFull;
 	}
 	return ~0ull;
@@ -419,7 +418,7 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 		find(p, f, FIND_FAULT, msr, value, "DS_AREA takes a canonical address");
 		return ST_FAULT;
 	}
-	/* 0 is what the register holds after reset: only with the facility on is it a mistake. */
+	/* 0 is the value after reset: it is a mistake only while the facility is on. */
 	if (msr == MSR_PEBS_LD_LAT && value < LATENCY_LEAST && (value || latency_on(p, p->pebs_enable)))
 		find(p, f, FIND_IGNORED, msr, value, "the smallest threshold is 3");
 	if (msr == MSR_PEBS_ENABLE && latency_on(p, value) && p->load_latency < LATENCY_LEAST)

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_state.h: inside of the register file, shared by counter*.c and cpuid.c only. */
+/* pmu/sim/counters/counter_state.h: inside of the register file, for counter*.c and cpuid.c only. */
 #ifndef SIM_COUNTER_STATE_H
 #define SIM_COUNTER_STATE_H
 
@@ -14,21 +14,21 @@
 
 enum counter_unit { UNIT_ONE, UNIT_TSC, UNIT_BUS };
 
-/* One counter, general or fixed. While a tap runs, the value is base + what the tap counted. */
+/* One counter, general or fixed. While its tap runs, the value is base + the tap's count. */
 struct counter {
 	uint64_t base;         /* value when the tap was set */
-	uint64_t wraps;        /* of the value since then that are already in the status register */
+	uint64_t wraps;        /* wraps since then that the status register already shows */
 	uint64_t start_cycle;  /* when the tap was set */
 	bool tapped;           /* signals count for it */
-	bool any;              /* ... those of both threads of the core (AnyThread) */
+	bool any;              /* ... the signals of both threads of the core (AnyThread) */
 	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
-	bool tagged;           /* ... and only loads that the load-latency facility has tagged */
+	bool tagged;           /* ... and only loads tagged by the load-latency facility */
 	bool by_retirement;    /* its event is only known at retirement */
-	bool every_cycle;      /* PEBS on a condition that is true in every cycle (TOTAL_CYCLES) */
+	bool every_cycle;      /* PEBS on a condition that holds in every cycle (TOTAL_CYCLES) */
 	uint64_t counted_cycle; /* ... counted up to here, by the clock of retirement */
-	bool armed;            /* PEBS: overflowed, the next occurrence from armed_cycle leaves a record */
+	bool armed;            /* PEBS: overflowed; the next occurrence from armed_cycle on writes a record */
 	enum counter_unit unit;
-	uint32_t thousandths;  /* counted for each 1000 that happen: 1000, or a fault of the machine */
+	uint32_t thousandths;  /* counted per 1000 occurrences: 1000, or a fault of the machine */
 	uint64_t precise;      /* mask of enum precise */
 	uint64_t armed_cycle;
 };
@@ -36,7 +36,7 @@ struct counter {
 struct counters {
 	const struct machine *m;
 	struct signals *signals;
-	struct signals *both;    /* what both threads of the core say; NULL: one thread a core */
+	struct signals *both;    /* signals of both threads of the core; NULL: one thread per core */
 	struct counters_env env;
 	unsigned thread;
 
@@ -59,14 +59,15 @@ struct counters {
 	int64_t tsc_offset;
 	uint64_t aperf_base, mperf_base; /* value written minus the clock at that time */
 	uint64_t halted;
-	uint64_t clock_cycle, clock_ticks; /* where the clock last began or ceased to change by itself */
+	uint64_t clock_cycle, clock_ticks; /* where the clock last started or stopped changing by itself */
 	bool clock_steady;
-	uint64_t heat_cleared;             /* times that it had been too hot when the log was cleared */
+	uint64_t heat_cleared;             /* number of overheats when the log was cleared */
 	uint32_t smis;
 
-	struct sim_netburst netburst_own, *netburst; /* where the machine has that instead: its own, or of its core's first thread */
+	struct sim_netburst netburst_own, *netburst; /* on NetBurst machines instead: this thread's, or that of its core's
+	                                                first thread */
 	struct sim_netburst_thread netburst_thread;
-	struct sim_finding late; /* found while running; told with the next access */
+	struct sim_finding late; /* found while code ran; reported with the next access */
 };
 
 /* a * b / c without a wider integer; c is small. */
@@ -80,7 +81,7 @@ static inline uint64_t mask_of(uint64_t width)
 	return width >= 64 ? ~0ull : (1ull << width) - 1;
 }
 
-/* Notes a finding when the caller can take one. */
+/* Records a finding if the caller can take one. */
 static inline void find(struct counters *p, struct sim_finding *f, enum finding_kind kind, uint32_t address,
                         uint64_t value, const char *why)
 {
@@ -88,31 +89,31 @@ static inline void find(struct counters *p, struct sim_finding *f, enum finding_
 		*f = (struct sim_finding){ kind, p->thread, address, value, why };
 }
 
-/* counter.c: brings values and overflow bits up to date; puts taps as the registers say. */
+/* counter.c: brings values and overflow bits up to date; sets taps as the registers say. */
 void counters_sync(struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
 
-/* counter_clock.c: now, in core cycles, parked ones too; in core cycles awake; in TSC ticks awake. */
+/* counter_clock.c: now, in core cycles including parked ones; in core cycles awake; in TSC ticks awake. */
 uint64_t counters_now(const struct counters *p);
 uint64_t counters_aperf(const struct counters *p);
 uint64_t counters_mperf(const struct counters *p);
-/* TSC ticks that `cycles` core cycles last, from the machine's start. */
+/* TSC ticks of `cycles` core cycles from the machine's start on. */
 uint64_t counters_ticks(const struct counters *p, uint64_t cycles);
-/* After a write to what switches turbo: the clock may change by itself from now on, or no more. */
+/* After a write that enables or disables turbo: the clock may change by itself from now on, or no longer. */
 void counters_clock_set(struct counters *p);
 uint64_t counters_ratio_now(const struct counters *p);
 
-/* counter_msr.c: registers beside the counters. ST_MISSING: not here. */
+/* counter_msr.c: registers other than the counters. ST_MISSING: not one of them. */
 void counter_msr_reset(struct counters *p);
-/* Tells the machine which prefetchers are off. */
+/* Reports to the machine which prefetchers are off. */
 void counter_msr_prefetchers(struct counters *p);
 MUST_CHECK enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
 MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 
-/* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not here. */
+/* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not one of them. */
 MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);
 MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
-/* Record format 0 (Core 2): the counters cannot be switched on with a PEBS buffer of more than one 4 KiB page. */
+/* Record format 0 (Core 2): the counters cannot be enabled with a PEBS buffer of more than one 4 KiB page. */
 bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl);
 /* Whether PEBS is on for general counter n. */
 bool counter_has_pebs(const struct counters *p, unsigned n);

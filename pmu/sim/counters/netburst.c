@@ -1,12 +1,13 @@
-/* pmu/sim/counters/netburst.c: registers and counts of NetBurst's performance monitoring; what it leaves out stands in the header.
+/* pmu/sim/counters/netburst.c: registers and counts of NetBurst's performance monitoring; netburst.h states what is not
+ * modelled.
  *
- * Sources: SDM volume 3, performance monitoring of the Pentium 4: layouts of ESCR and CCCR, and the table of counters with the
- * ESCR that each value of a CCCR's ESCR select stands for; Sprunt 2002 for threshold, complement and edge; Linux p4.c for
- * counter 1, erratum N15 and the metrics of replays (facts only). */
+ * Sources: SDM volume 3, performance monitoring of the Pentium 4: layouts of ESCR and CCCR, and the table of counters with
+ * the ESCR that each value of a CCCR's ESCR select stands for; Sprunt 2002 for threshold, complement and edge; Linux p4.c
+ * for counter 1, erratum N15 and the metrics of replays (facts only). */
 #include "pmu/sim/counters/netburst_state.h"
 #include "pmu/text.h"
 
-/* The unit that an ESCR select stands for, in each block of counters; 0: none. */
+/* The unit that an ESCR select selects, per block of counters; 0: none. */
 static const uint16_t selects[4][8] = {
 	{ UNIT_BPU, UNIT_IS, UNIT_MOB, UNIT_ITLB, UNIT_PMH, UNIT_IX, UNIT_FSB, UNIT_BSU },
 	{ UNIT_MS, UNIT_TC, UNIT_TBPU },
@@ -16,7 +17,7 @@ static const uint16_t selects[4][8] = {
 
 #define DETECT_SIGNALS 4
 struct detect { uint16_t unit; uint8_t select, bit, signal_count; uint16_t signals[DETECT_SIGNALS]; const char *name; };
-/* Conditions of a cycle, true of it once whatever the number of threads of which they are. */
+/* LEVEL: a condition of a cycle, counted once however many threads meet it. */
 enum { PULSE, LEVEL };
 static const bool is_condition[SIG_COUNT] = {
 #define SIGNAL(name, kind, what) kind == LEVEL,
@@ -30,7 +31,7 @@ static const struct detect detects[] = {
 #include "pmu/sim/counters/events_netburst.def"
 };
 
-/* What replay_event counts under a metric: retired loads and stores by where they found their data. */
+/* What replay_event counts under a metric: retired loads and stores by source of their data. */
 #define METRIC_SIGNALS 10
 static const struct metric { uint32_t enable, vert; uint8_t signal_count; uint16_t signals[METRIC_SIGNALS]; } metrics[] = {
 #define METRIC(e, v, ...) { e, v, sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), { __VA_ARGS__ } }
@@ -71,7 +72,7 @@ static unsigned block_of(unsigned c)
 	return c < 12 ? c / 4 : 3;
 }
 
-/* The ESCR that counter c sees: of its block's unit the first or the second. */
+/* The ESCR of counter c: the first or second of the unit selected in its block. */
 uint32_t netburst_sim_escr_of(unsigned c, uint32_t cccr)
 {
 	unsigned second = c < 12 ? c / 2 & 1 : c == 14 || c == 15 || c == 17;
@@ -133,7 +134,7 @@ static bool replays(const struct counters *p, struct tap *t, const char **why)
 	return false;
 }
 
-/* Uops that an upstream ESCR tags. */
+/* Uops tagged by an upstream ESCR. */
 static bool front_end(const struct counters *p, struct tap *t, const char **why)
 {
 	for (unsigned n = 0; n < 2; n++) {
@@ -150,7 +151,7 @@ static bool front_end(const struct counters *p, struct tap *t, const char **why)
 	return false;
 }
 
-/* What a mask of a unit's event listens to; false with *why: not in the map, or known by name alone. */
+/* The signals of a mask of a unit's event; false with *why: not in the map, or known by name only. */
 static bool detect(uint32_t at, uint32_t select, uint32_t mask, struct tap *t, const char **why)
 {
 	unsigned found = 0;
@@ -184,18 +185,18 @@ bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t es
 	return detect(escr_msr, select, mask, &t, &why);
 }
 
-/* Of the states of a core's threads (bit 0: the first is awake, bit 1: the second) those that a CCCR counts in: no thread active,
- * a single one, both, any (SDM: "active thread"). */
+/* States of a core's threads (bit 0: the first is awake, bit 1: the second) in which a CCCR counts: no thread active, a
+ * single one, both, any (SDM: "active thread"). */
 static const uint8_t active[4] = { 1 << 0, 1 << 1 | 1 << 2, 1 << 3, 1 << 1 | 1 << 2 | 1 << 3 };
 
-/* SDM table of thread-independent events: page walks, data on the bus. What they count is no thread's alone. */
+/* SDM table of thread-independent events: page walks, data on the bus. Their counts belong to no thread. */
 static bool independent(uint32_t at, uint32_t select)
 {
 	return ((at & ~1u) == UNIT_PMH && select == 0x01) || ((at & ~1u) == UNIT_FSB && select == 0x17);
 }
 
-/* On a core of two threads: where the tap of counter c is, and whom and when it hears there. What is one thread's and counted
- * whenever that is awake stands with it; all that must be told apart by the cycle with the pair. */
+/* On a core of two threads: where the tap of counter c is, and which thread it subscribes to and when. What belongs to one
+ * thread and counts whenever that is awake is a tap of the thread; all that depends on the cycle is a tap of the pair. */
 static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
 {
 	const unsigned mode = cccr >> 16 & 3;
@@ -210,14 +211,14 @@ static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
 	return 2;
 }
 
-/* What counter c listens to. false: nothing; *why says it where that is worth a word. */
+/* What counter c subscribes to. false: nothing; *why explains it if it is worth a finding. */
 static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
 {
 	uint32_t cccr = p->netburst->cccr[c], at = netburst_sim_escr_of(c, cccr);
 	*kind = FIND_IGNORED;
 	*t = (struct tap){ .on = true };
 	if (!(cccr & CCCR_ENABLE)) {
-		return false; /* with CASCADE another's overflow switches it on */
+		return false; /* with CASCADE, another counter's overflow enables it */
 	}
 	if (c == 1) {
 		*why = "the enable bit of CCCR 1 does not work: counter 1 stands still";
@@ -286,7 +287,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	return true;
 }
 
-/* Puts the tap of counter c as the registers say; its value goes on from where it is. */
+/* Sets the tap of counter c as the registers say; its value continues. */
 static void program(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
 {
 	struct tap t;
@@ -324,7 +325,7 @@ static bool in(uint32_t msr, uint32_t first, uint32_t n)
 	return msr >= first && msr - first < n;
 }
 
-/* IA32_PEBS_ENABLE of this thread for thread 0, or the other way round: bits 25 and 26 are "my" and "the other thread's" records. */
+/* IA32_PEBS_ENABLE of this thread as thread 0 has it, or the reverse: bits 25 and 26 are "my" and "the other thread's" records. */
 static uint32_t as_seen(const struct counters *p, uint32_t enable)
 {
 	const uint32_t both = PEBS_T0 | PEBS_T0 << 1;
@@ -356,7 +357,7 @@ static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t 
 	return ST_FAULT;
 }
 
-/* Erratum N15: a counter may not take a write; here it never takes the first, and always the second of the same value. */
+/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second of the same value. */
 static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
 {
 	if (!p->netburst->counter[c].written) {
@@ -407,7 +408,7 @@ enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value,
 
 enum status netburst_sim_rdpmc(struct counters *p, uint32_t index, uint64_t *value)
 {
-	index &= ~(1u << 31); /* the fast read of the low half: as fast as the other here */
+	index &= ~(1u << 31); /* the fast read of the low half: not faster here */
 	if (index >= NETBURST_SIM_COUNTERS)
 		return ST_FAULT;
 	*value = count(p, index);

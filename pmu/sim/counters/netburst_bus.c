@@ -1,15 +1,15 @@
-/* pmu/sim/counters/netburst_bus.c: NetBurst's events of the front-side bus and of the queue before it (BSQ): the mask does not add up. That
- * of the bus filters, each of its fields; that of the BSQ is what a request is, all of it.
+/* pmu/sim/counters/netburst_bus.c: NetBurst's events of the front-side bus and of the queue in front of it (BSQ). Their
+ * mask bits are no sum: each field of the bus's mask is a filter; the BSQ's mask is the complete description of a request.
  *
- * Source: SDM volume 3, events of NetBurst not at retirement: IOQ_allocation (of models from 2 on: a request type, and reads or
- * writes, and a memory type, and an agent), IOQ_active_entries (detected beside an IOQ_allocation of the same mask in ESCR0),
- * FSB_data_activity; BSQ_allocation and BSQ_active_entries (detected beside a BSQ_allocation of the same mask in ESCR0): fields of
- * request type, length, attributes and memory type.
+ * Source: SDM volume 3, events of NetBurst not at retirement: IOQ_allocation (from model 2 on: a request type, and reads or
+ * writes, and a memory type, and an agent), IOQ_active_entries (detected beside an IOQ_allocation of the same mask in
+ * ESCR0), FSB_data_activity; BSQ_allocation and BSQ_active_entries (detected beside a BSQ_allocation of the same mask in
+ * ESCR0): fields of request type, length, attributes and memory type.
  *
- * Not modelled: of the BSQ the second sector that some models ask for with the first, requests that the L2 answers, I/O, locks,
- * splits, ordered requests, entries but of demand reads; on the bus requests by type, those that prefetchers ask for apart from the others, other agents' requests, how long writes
- * stay in the queue, memory types but write-back and, of non-temporal stores, write-combining; data busy; edges of what two
- * transactions keep asserted. */
+ * Not modelled: in the BSQ the second sector that some models request with the first, requests that the L2 answers, I/O,
+ * locks, splits, ordered requests, entries other than of demand reads; on the bus requests by type, prefetches apart from
+ * other reads, other agents' requests, the time of writes in the queue, memory types other than write-back and, for
+ * non-temporal stores, write-combining; data busy; edges of what two transactions keep asserted. */
 #include "pmu/sim/counters/netburst_state.h"
 
 #define SELECT_ALLOCATION 0x03u
@@ -23,7 +23,7 @@ enum { DRDY_DRV = 1, DRDY_OWN = 2, DRDY_OTHER = 4, DBSY = 7 << 3 };
 #define SELECT_BSQ_ALLOCATION 0x05u
 #define SELECT_BSQ_ACTIVE     0x06u
 
-/* A request's attributes as the BSQ's mask has them: type in bits 1:0 (read, read and invalidate, write, write-back), length in
+/* A request's attributes as in the BSQ's mask: type in bits 1:0 (read, read and invalidate, write, write-back), length in
  * 3:2 (none, one chunk of 8 bytes, eight), 7 cacheable, 9 on demand, memory type in 13:11 (1 WC, 6 WB). */
 enum { BSQ_ONE = 1 << 2, BSQ_EIGHT = 3 << 2, BSQ_CACHEABLE = 1 << 7, BSQ_DEMAND = 1 << 9, BSQ_WC = 1 << 11, BSQ_WB = 6 << 11 | BSQ_CACHEABLE };
 static const struct { uint16_t mask, sig; } requests[] = {

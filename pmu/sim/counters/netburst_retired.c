@@ -1,16 +1,16 @@
-/* pmu/sim/counters/netburst_retired.c: NetBurst's counters of what retires: tags, PEBS records, interrupts, cascades.
+/* pmu/sim/counters/netburst_retired.c: NetBurst's counters of retired instructions: tags, PEBS records, interrupts,
+ * cascades.
  *
- * Sprunt 2002 and SDM volume 3: an event at retirement is counted as its instruction retires, in program order. Tags: a uop of
- * a kind that an ESCR with tag enable detects (front end: loads and stores; execution: arithmetic, four tags), or one that was
- * replayed for what IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT choose. Under PEBS the first tagged uop behind an overflow leaves
- * a record in the debug-store area and the counter is reloaded. OVF_PMI asks for an interrupt with the event that follows the
- * overflow, FORCE_OVF overflows with each event; the interrupt comes pmu.pmi_cycles later. An overflow switches on the
- * counter of the block's other pair whose CCCR has CASCADE and not ENABLE.
+ * Sprunt 2002 and SDM volume 3: an event at retirement is counted as its instruction retires, in program order. A uop is
+ * tagged if it is of a kind that an ESCR with tag enable detects (front end: loads and stores; execution: arithmetic, four
+ * tags), or if it was replayed for what IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT select. Under PEBS the first tagged uop
+ * after an overflow writes a record into the debug-store area, and the counter is reloaded. OVF_PMI raises an interrupt
+ * with the event that follows the overflow, FORCE_OVF overflows with each event; the interrupt arrives pmu.pmi_cycles
+ * later. An overflow enables the counter of the block's other pair whose CCCR has CASCADE and not ENABLE.
  *
- * Not modelled: sampling, interrupts and cascades of events that are not known at retirement, and such events of any kind under
- * active threads other than any; uops of the execution tags but
- * arithmetic (ADDPS to CMPSD in their four forms, x87), one an instruction; the extended cascade of IQ's fifth and sixth
- * counter; the time a record or a handler takes. */
+ * Not modelled: sampling, interrupts and cascades of events that are not known at retirement, and of any event under active
+ * threads other than any; uops of the execution tags other than arithmetic (ADDPS to CMPSD in their four forms, x87), one
+ * per instruction; the extended cascade of IQ's fifth and sixth counter; the time that a record or a handler takes. */
 #include "pmu/sim/counters/netburst_state.h"
 #include "pmu/sim/isa/ops.h"
 
@@ -57,7 +57,7 @@ static bool replayed(const struct counters *p, const struct retired *r)
 	return false;
 }
 
-/* MOB_load_replay_retired is the one metric that retirement does not show. */
+/* MOB_load_replay_retired is the only metric that retirement does not show. */
 static bool replay_is_known(const struct counters *p)
 {
 	uint32_t metric = p->netburst->pebs_enable & METRIC_BITS;
@@ -99,7 +99,7 @@ static unsigned tags_of_execution(const struct counters *p, const struct retired
 	return tags;
 }
 
-/* How often counter c's event happens with a retired instruction. */
+/* How often counter c's event occurs with a retired instruction. */
 static unsigned times(const struct counters *p, unsigned c, const struct retired *r)
 {
 	uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), escr = escr_at(p, at), mask = MASK(escr);
@@ -123,7 +123,7 @@ static unsigned times(const struct counters *p, unsigned c, const struct retired
 
 /* ---- which counters ------------------------------------------------------------------------- */
 
-/* The counter that c's overflow may switch on; c itself where there is none. */
+/* The counter that c's overflow may enable; c itself if there is none. */
 static unsigned cascaded(unsigned c)
 {
 	return c < 16 ? (c & ~3u) + (c + 2) % 4 : c;
@@ -141,7 +141,7 @@ static bool cascades(const struct counters *p, unsigned c)
 	return other != c && (p->netburst->cccr[other] & CCCR_CASCADE || p->netburst->cccr[c] & CCCR_CASCADE);
 }
 
-/* only: the event is known at retirement alone. */
+/* only: the event is known only at retirement. */
 static bool known(const struct counters *p, unsigned c, bool *only)
 {
 	uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), escr, mask;
@@ -209,7 +209,7 @@ static void lost(struct counters *p, const char *why)
 		p->late = (struct sim_finding){ FIND_IGNORED, p->thread, 0x600, p->ds_area, why };
 }
 
-/* Interrupts the threads that a CCCR names. */
+/* Raises interrupts on the threads that a CCCR names. */
 static void ask(struct counters *p, uint32_t cccr, const struct retired *r)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -297,7 +297,7 @@ void netburst_sim_retired(struct counters *p, const struct retired *r, const str
 	unsigned n[NETBURST_SIM_COUNTERS] = { 0 };
 	memcpy(after, regs->gpr, sizeof(regs->gpr));
 	after[16] = regs->rflags;
-	/* what an overflow of this instruction switches on begins with the next */
+	/* a counter enabled by an overflow of this instruction starts with the next */
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
 		n[c] = p->netburst->counter[c].retired ? times(p, c, r) : 0;
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)

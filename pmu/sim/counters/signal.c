@@ -1,12 +1,11 @@
-/* pmu/sim/counters/signal.c: taps on per-cycle activity. See signal.h for what a tap means.
+/* pmu/sim/counters/signal.c: taps on per-cycle activity; signal.h explains taps.
  *
- * What plain taps count is summed by signal, and handed out when taps change or are looked at. Every
- * other tap has a lane: a bitmap of the cycles in which anything is. For a tap of one or more (or of none)
- * that is all: a count of bits. Another has a ring of cycles beside it, each with what was pulsed in it and
- * by how much the level changes at it, and the bitmap says where these are. Closing goes along the bitmap,
- * so stretches without a change cost one step per 64 cycles.
+ * Plain taps are summed by signal; the sums are distributed when taps change or are read. Every other tap has a lane: a
+ * bitmap of the cycles in which anything happens. For a threshold of one (or none) a count of bits suffices. Other taps
+ * also have a ring of cycles with what was pulsed in each and by how much the level changes there; the bitmap tells which
+ * entries are in use. Closing follows the bitmap, so idle stretches cost one step per 64 cycles.
  *
- * Not modelled: cycles SIGNAL_RING or more behind the oldest open one; what happens there is counted in the last. */
+ * Not modelled: cycles SIGNAL_RING or more after the oldest open one; what happens there is counted in the last. */
 #include "pmu/sim/counters/signal.h"
 
 #define RING_MASK (SIGNAL_RING - 1)
@@ -16,7 +15,7 @@ struct lane_cycle { int16_t pulses, change; };
 
 struct lane {
 	uint64_t *active;      /* [RING_WORDS] */
-	struct lane_cycle *at; /* [SIGNAL_RING]; NULL: a bitmap alone */
+	struct lane_cycle *at; /* [SIGNAL_RING]; NULL: only a bitmap */
 };
 
 struct tap_state {
@@ -25,19 +24,19 @@ struct tap_state {
 	bool before;      /* the condition in the last closed cycle */
 };
 
-/* Who listens to a signal. */
+/* The taps of a signal. */
 struct route {
-	uint32_t plain;  /* bit t: tap t just adds */
-	uint32_t bits;   /* bit t: tap t wants to know in which cycles anything happens */
-	uint32_t counts; /* bit t: tap t wants to know how much in which cycle */
+	uint32_t plain;  /* bit t: tap t only adds */
+	uint32_t bits;   /* bit t: tap t needs the cycles in which anything happens */
+	uint32_t counts; /* bit t: tap t needs the count of each cycle */
 };
 
 struct signals_all {
 	struct signals head;
 	struct route routes[SIG_COUNT];
-	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to close */
+	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to be closed */
 	uint32_t awake_on;           /* bit t: ... and counts only while certain threads are awake */
-	uint32_t hears[2];           /* of a pair: bit t: tap t hears that thread */
+	uint32_t hears[2];           /* of a pair: bit t: tap t subscribes to that thread */
 	bool attached, starved;
 	struct signal_room room;
 	struct lane lanes[TAPS_MAX];
@@ -70,11 +69,11 @@ bool signals_any(const struct signals *s)
 }
 
 static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge && !t->from && !t->awake; }
-/* Whether it needs to know how much there was in a cycle, and whether it adds that up. */
+/* Whether it needs the count of a cycle; whether it sums the counts. */
 static bool adds(const struct tap *t) { return !t->cmask && !t->edge; }
 static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 || adds(t)); }
 
-/* What has been summed goes to the plain taps. */
+/* Distributes the sums to the plain taps. */
 static void hand_out(struct signals_all *a)
 {
 	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
@@ -89,12 +88,13 @@ static void hand_out(struct signals_all *a)
 		}
 }
 
-/* Which signals go the short way. */
+/* Selects the signals that take the fast path. */
 static void choose_ways(struct signals_all *a)
 {
 	a->head.version++;
 	memset(a->head.listening, 0, sizeof(a->head.listening));
-	uint64_t called[SIGNAL_WORDS] = { 0 }, seldom = 0; /* called: signal.c must see it; the others need sum and bits alone */
+	uint64_t called[SIGNAL_WORDS] = { 0 }, seldom = 0; /* called: signal.c must see each pulse; the others need only a
+	                                                      sum and bits */
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		const struct route *r = &a->routes[g];
 		const uint64_t bit = 1ull << (g % 64);
@@ -146,7 +146,7 @@ static void *room_get(struct signals_all *a, size_t bytes)
 	return at;
 }
 
-/* Whether a tap that is not plain has what it needs. */
+/* Whether a tap that is not plain has the memory that it needs. */
 static bool has_room(struct signals_all *a, unsigned t)
 {
 	struct lane *l = &a->lanes[t];
@@ -199,7 +199,7 @@ void signals_detach(struct signals *s)
 	choose_ways(a);
 }
 
-/* Empties a lane: open cycles only can hold anything, but a tap may be replaced when all are open. */
+/* Empties a lane: only open cycles can hold anything, but a tap may be replaced while all are open. */
 static void lane_clear(struct lane *l, bool counts)
 {
 	for (unsigned w = 0; w < RING_WORDS; w++) {
@@ -252,7 +252,7 @@ struct tap *signals_tap_get(struct signals *s, unsigned t)
 	return &all(s)->taps[t];
 }
 
-/* The cycle, brought into the open stretch. */
+/* The cycle, clipped to the open stretch. */
 static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
 {
 	if (cycle < a->head.open)
@@ -260,7 +260,7 @@ static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
 	return cycle - a->head.open >= SIGNAL_RING ? a->head.open + SIGNAL_RING - 1 : cycle;
 }
 
-/* Of the pair's taps those that hear a thread. */
+/* The taps of the pair that subscribe to a thread. */
 static uint32_t pair_hears(const struct signals *half)
 {
 	return ((const struct signals_all *)half->both)->hears[half->both->half[1] == half];
@@ -352,7 +352,7 @@ void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint6
 		level_to(all(s->both), sig, from, to, n, pair_hears(s));
 }
 
-/* Set bits of a word, by halves (no instruction for it can be counted on). */
+/* Number of set bits, without a popcount instruction, which the host may lack. */
 static unsigned bits_in(uint64_t x)
 {
 	x -= x >> 1 & 0x5555555555555555ull;
@@ -392,7 +392,7 @@ static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state,
 	if (edge) {
 		for (; from < last; from += 64)
 			value += word_close(l, inv, edge, &before, from, from + 64);
-	} else if (from < last) { /* whole words: most are empty, or a stretch of them full */
+	} else if (from < last) { /* whole words: most are empty, or part of a full stretch */
 		uint64_t some = 0;
 		for (uint64_t at = from; at < last;) { /* up to the ring's end, and on from its beginning */
 			uint64_t *word = &l->active[(at & RING_MASK) / 64], *end = l->active + RING_WORDS;
@@ -403,7 +403,7 @@ static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state,
 				const uint64_t now = *word;
 				*word = 0;
 				some += now != 0;
-				if (now & (now - 1)) /* no question whether there is one: that could not be foreseen */
+				if (now & (now - 1)) /* without testing whether there is one, which the host could not predict */
 					some += now == ~0ull ? 63 : bits_in(now) - 1;
 			}
 		}
@@ -458,7 +458,7 @@ static const struct signals *other_half(const struct signals *s)
 	return s->both->half[s->both->half[0] == s];
 }
 
-/* Closes the lanes of these taps as far as `to`; of those that do not count then, nothing stays. */
+/* Closes the lanes of these taps up to `to`; taps that do not count then keep nothing. */
 static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint32_t quiet)
 {
 	for (uint32_t bits = a->attached ? (a->bits_on | a->counts_on) & taps : 0; bits; bits &= bits - 1) {
@@ -472,7 +472,7 @@ static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint3
 	}
 }
 
-/* Which of a pair's threads are awake in a cycle, a bit each; *until: no longer than to this cycle. */
+/* Which of a pair's threads are awake in a cycle, one bit each; *until: at most up to this cycle. */
 static unsigned awake_in(const struct signals *both, uint64_t cycle, uint64_t *until)
 {
 	unsigned awake = 0;
@@ -488,7 +488,7 @@ static unsigned awake_in(const struct signals *both, uint64_t cycle, uint64_t *u
 	return awake;
 }
 
-/* Of the taps that count only while certain threads are awake those that do not in this state. */
+/* Of the taps that count only while certain threads are awake, those that do not count in this state. */
 static uint32_t quiet_in(const struct signals_all *a, unsigned awake)
 {
 	uint32_t quiet = 0;

@@ -1,23 +1,22 @@
-/* pmu/sim/counters/signal.h: per-cycle activity and the taps that counters put on it.
+/* pmu/sim/counters/signal.h: per-cycle activity, and the taps by which counters subscribe to it.
  *
- * The model says what happened in which cycle, in any order that its timestamps come in; a tap
- * sees each cycle once, complete and in order, and applies cmask, inv and edge to the count of
- * that cycle. A cycle is closed only when it lies below every cursor of the core (allocate,
- * retire, RS drain), which the core says by signal_close. Only signals that a tap listens to
- * cost anything: signal_pulse and signal_level inline to the test of one bit.
+ * The model emits what happened in which cycle, in the order of its timestamps' computation; a tap sees each cycle once,
+ * complete and in order, and applies cmask, inv and edge to the count of that cycle. A cycle is closed (signal_close) only
+ * when it lies below every cursor of the core (allocate, retire, RS drain). Only subscribed signals cost anything:
+ * signal_pulse and signal_level inline to the test of one bit.
  *
- * A plain tap (no cmask, no edge) does not care in which cycle things happen: they are summed by
- * signal at once, and the tap gets the sums when it is looked at. Its value is therefore exact
- * whenever the core is serialised, and runs ahead of the closed cycles in between by what is in
- * flight. The other taps keep a ring of SIGNAL_RING cycles; what comes to lie further ahead of the
- * oldest open cycle is counted in the ring's last cycle, and what lies before that cycle in the
- * oldest open one. A tap that asks no more than whether anything happened (cmask 1, or edge alone)
- * keeps one bit a cycle.
+ * A plain tap (no cmask, no edge) does not depend on the cycle: occurrences are summed by signal at once, and the tap gets
+ * the sum when it is read. Its value is exact whenever the core is serialised, and in between ahead of the closed cycles by
+ * what is in flight. The other taps keep a ring of SIGNAL_RING cycles; what lies further ahead of the oldest open cycle is
+ * counted in the ring's last cycle, and what lies before it in the oldest open one. A tap that only needs to know whether
+ * anything happened (cmask 1, or edge alone) keeps one bit a cycle.
  *
- * AnyThread: a pair of threads has signals of its own, to which what either says is passed on. A tap there may hear one of
- * them alone, and count only while so many are awake: it sees each cycle when both threads have closed it.
+ * AnyThread: a pair of threads has signals of its own, to which both threads' are forwarded. A tap there may subscribe to
+ * one of them, and count only while given threads are awake: it sees each cycle when both threads have closed it.
  *
- * Encodings are not known here: counter.c turns register values into taps. */
+ * Encodings are not known here: counter.c turns register values into taps.
+ *
+ * Not modelled: cycles further than SIGNAL_RING ahead of the oldest open one. */
 #ifndef SIM_SIGNAL_H
 #define SIM_SIGNAL_H
 
@@ -34,57 +33,57 @@ enum signal {
 
 struct tap {
 	bool on;
-	uint64_t listen[(SIG_COUNT + 63) / 64]; /* the signals whose sum is the cycle's count */
+	uint64_t listen[(SIG_COUNT + 63) / 64]; /* subscribed signals; their sum is the cycle's count */
 	uint8_t cmask;  /* 0: add the count; else one for each cycle with count >= cmask */
 	bool inv;       /* with cmask: count < cmask; without it: nothing */
 	bool exact;     /* with cmask: count == cmask */
-	bool edge;      /* only cycles whose condition was false in the cycle before; without cmask: of >= 1 */
-	uint8_t from;   /* of a pair: bit i: hears thread i; 0: both */
-	uint8_t awake;  /* of a pair: bit s: counts in cycles in which the threads that are awake, one bit each, are s; 0: in all.
-	                   Beyond these cycles the condition is false. */
-	uint64_t value; /* what has been counted in closed cycles; the owner wraps it to its width */
+	bool edge;      /* only cycles whose condition was false in the previous cycle; without cmask: of >= 1 */
+	uint8_t from;   /* of a pair: bit i: subscribes to thread i; 0: both */
+	uint8_t awake;  /* of a pair: bit s: counts in cycles in which the set of awake threads, one bit each, is s; 0: in
+	                   all. In other cycles the condition is false. */
+	uint64_t value; /* counted in closed cycles; the owner wraps it to its width */
 };
 
-#define SIGNAL_RING 32768u /* cycles that may be open at a time; a power of two */
+#define SIGNAL_RING 32768u /* cycles that may be open at once; a power of two */
 
 #define SIGNAL_WORDS ((SIG_COUNT + 63) / 64)
 
-/* One a hardware thread. The rest of it is signal.c's; the head stands here for the inline ways. */
+/* One per hardware thread. signal.c owns the rest; the head is here for the inline paths. */
 struct signals {
-	uint64_t listening[SIGNAL_WORDS]; /* signals that some tap listens to */
-	uint64_t seldom[SIGNAL_WORDS];    /* signals that the owner says on a longer way alone */
-	bool any_seldom;                  /* some tap listens to one of these */
-	bool any_lines;                   /* some tap listens to a signal of lines on their way, SIG_L1D_REPLACED to SIG_L3_MISS or from
-	                                     SIG_L1D_REPLACED_MODIFIED on */
+	uint64_t listening[SIGNAL_WORDS]; /* signals that a tap subscribes to */
+	uint64_t seldom[SIGNAL_WORDS];    /* signals that the owner emits only on its slow path */
+	bool any_seldom;                  /* a tap subscribes to one of these */
+	bool any_lines;                   /* a tap subscribes to a signal of lines in flight, SIG_L1D_REPLACED to SIG_L3_MISS
+	                                     or from SIG_L1D_REPLACED_MODIFIED on */
 	uint64_t open;                    /* oldest cycle that is not closed */
-	uint64_t version;                 /* another number whenever other signals are heard, or otherwise */
-	struct signal_tape *tape;         /* what is said is only noted there; NULL: taps count it */
-	struct signals *both;             /* of a thread: what its core's threads say together; NULL: it is alone */
+	uint64_t version;                 /* changes whenever the subscriptions change */
+	struct signal_tape *tape;         /* what is emitted is only recorded there; NULL: taps count it */
+	struct signals *both;             /* of a thread: the signals of its core's pair; NULL: it is alone */
 	struct signals *half[2];          /* of such a pair: the threads */
-	bool asleep;                      /* of a thread: it says nothing */
-	uint64_t woke, slept;             /* ... the cycle since when it does, and since when not */
+	bool asleep;                      /* of a thread: it emits nothing */
+	uint64_t woke, slept;             /* ... the cycles in which it last woke and fell asleep */
 	struct signal_hearer {
-		uint64_t sum;             /* what was said and no plain tap has got yet; anything while nobody listens */
-		uint64_t *bits;           /* a bit a cycle, where there is one tap that wants that; else NULL */
-		uint32_t near;            /* so many cycles from `open` on have their bit there; 0: signal.c must see it */
+		uint64_t sum;             /* emitted and not yet distributed to plain taps; undefined without subscribers */
+		uint64_t *bits;           /* a bit a cycle, if one tap needs that; else NULL */
+		uint32_t near;            /* that many cycles from `open` on have their bit there; 0: signal.c must see it */
 		bool more;                /* a sum is not enough */
 	} hearer[SIG_COUNT];
 };
 
-/* What was said, in turn: a pulse in cycle `from`, or with `level` a level from there to `to`. Beyond `most` only counted. */
+/* What was emitted, in order: a pulse in cycle `from`, or with `level` a level from there to `to`. Beyond `most` only counted. */
 struct signal_said { uint64_t from, to; uint32_t n; uint8_t sig; bool level; };
 struct signal_tape { uint32_t count, most; struct signal_said *said; };
-/* Makes *s, which need not be initialised, hear what `like` hears, and note it. Not for signal_close and taps. */
+/* Makes *s, which need not be initialised, subscribe to what `like` subscribes to, and record it. Not for signal_close and taps. */
 void signals_note(struct signals *s, const struct signals *like, struct signal_tape *tape);
 
-/* Bytes that signals_init needs at `memory`, and those that signals_attach needs at `ring`. */
+/* Bytes that signals_init needs at `memory`, and signals_attach at `ring`. */
 size_t signals_bytes(void);
 size_t signals_ring_bytes(void);
 struct signals *signals_init(void *memory);
-/* Gives the taps their ring (zeroed). Before, as on a thread that never ran, only plain taps count. */
+/* Gives the taps their ring (zeroed). Before that, as on a thread that never ran, only plain taps count. */
 void signals_attach(struct signals *s, void *ring);
-/* The same, each tap's part when it is needed: a bit a cycle for cmask 1 and edge, counts a cycle beside it for more (zeroed;
- * kept). Without room a tap counts nothing and signals_starved says so from then on. */
+/* The same on demand: a bit a cycle for cmask 1 and edge, counts a cycle as well for more (zeroed; kept). Without memory a
+ * tap counts nothing, and signals_starved says so from then on. */
 struct signal_room {
 	void *self;
 	void *(*get)(void *self, size_t bytes);
@@ -92,23 +91,23 @@ struct signal_room {
 };
 void signals_attach_room(struct signals *s, const struct signal_room *room);
 bool signals_starved(const struct signals *s);
-/* Gives back what was got; nothing counts any more. */
+/* Frees what was allocated; nothing counts any more. */
 void signals_detach(struct signals *s);
 bool signals_attached(const struct signals *s);
 
-/* Makes `both` what two threads say together: for taps that AnyThread puts there. Both threads are asleep until
- * signal_skip. Its cycles are closed as far as those of each thread that is awake. */
+/* Makes `both` the signals of two threads together, for taps with AnyThread. Both threads are asleep until signal_skip. Its
+ * cycles are closed as far as those of each thread that is awake. */
 void signals_pair(struct signals *both, struct signals *one, struct signals *other);
-/* Which signals count as seldom listened to: any_seldom says whether one is. */
+/* Which signals count as seldom subscribed to; any_seldom tells whether one is. */
 void signals_seldom(struct signals *s, const uint64_t seldom[SIGNAL_WORDS]);
 /* Whether any tap listens. */
 bool signals_any(const struct signals *s);
-/* Both threads of a pair have been asleep below `cycle`; nothing where one is awake. */
+/* Both threads of a pair were asleep below `cycle`; no effect if one is awake. */
 void signal_idle(struct signals *both, uint64_t cycle);
-/* The thread says no more until signal_skip. */
+/* The thread emits nothing more until signal_skip. */
 void signal_sleep(struct signals *s);
 
-/* Replaces tap number t, from the oldest open cycle on. NULL switches it off. */
+/* Replaces tap number t, from the oldest open cycle on. NULL removes it. */
 void signals_tap(struct signals *s, unsigned t, const struct tap *tap);
 struct tap *signals_tap_get(struct signals *s, unsigned t);
 
@@ -120,7 +119,7 @@ static inline bool signal_heard(const struct signals *s, enum signal sig)
 	return s->listening[sig / 64] >> (sig % 64) & 1;
 }
 
-/* Whether any of the signals first .. last is heard; both are constants. */
+/* Whether any of the signals first .. last is subscribed to; both are constants. */
 static inline __attribute__((always_inline)) bool signal_heard_any(const struct signals *s, enum signal first, enum signal last)
 {
 	uint64_t sum = 0;
@@ -135,14 +134,14 @@ static inline __attribute__((always_inline)) bool signal_heard_any(const struct 
 	return sum != 0;
 }
 
-/* n things happened in `cycle`, which is not closed. */
+/* n occurrences in `cycle`, which is not closed. */
 static inline void signal_pulse(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
 	if (__builtin_expect(signal_heard(s, sig), 0))
 		signal_pulse_heard(s, sig, cycle, n);
 }
 
-/* The same for what happens with every uop: short when no count by the cycle is wanted. */
+/* The same for what occurs with every uop: fast if no count per cycle is needed. */
 static inline __attribute__((always_inline)) void signal_pulse_often(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
 	struct signal_hearer *h = &s->hearer[sig];
@@ -157,7 +156,7 @@ static inline __attribute__((always_inline)) void signal_pulse_often(struct sign
 	h->sum += n;
 }
 
-/* During from <= cycle < to the level of the signal was higher by n. */
+/* During from <= cycle < to the level of the signal is higher by n. */
 static inline void signal_level(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
 {
 	if (__builtin_expect(signal_heard(s, sig), 0))
@@ -166,8 +165,8 @@ static inline void signal_level(struct signals *s, enum signal sig, uint64_t fro
 
 /* All cycles below `cycle` are complete. */
 void signal_close(struct signals *s, uint64_t cycle);
-/* As signal_close, and what was said to lie at or beyond `cycle` or is in progress is forgotten:
- * the thread sleeps. Nothing is counted of the cycles below `cycle` that were not yet closed. */
+/* As signal_close, and forgets what was emitted at or beyond `cycle` or is in progress: the thread sleeps. Cycles below
+ * `cycle` that were not closed are not counted. */
 void signal_skip(struct signals *s, uint64_t cycle);
 
 #endif

@@ -1,8 +1,8 @@
-/* pmu/sim/uncore/box.h: uncore boxes of the simulated machine: registers that no core owns.
+/* pmu/sim/uncore/box.h: uncore boxes of the simulated machine: registers that belong to no core.
  *
- * sim.c asks them for every address that the core's register file does not have. A kind of box is
- * one line of the table in box.c: whether the machine has it, its state, and what it answers to
- * model-specific registers and to PCI configuration space. ST_MISSING: not this box's address. */
+ * sim.c tries them for every address that the core's register file lacks. A kind of box is one line of the table in box.c:
+ * whether the machine has it, its state, and its answers to MSR and PCI configuration accesses. ST_MISSING: not this box's
+ * address. */
 #ifndef SIM_BOX_H
 #define SIM_BOX_H
 

@@ -1,6 +1,6 @@
-/* pmu/sim/uncore/uncore.c: tells the sink what happened beyond the cores, in uncore cycles.
+/* pmu/sim/uncore/uncore.c: reports to the sink what happened beyond the cores, in uncore cycles.
  *
- * Not modelled: cycles of the uncore in which a request only waits to enter a queue. */
+ * Not modelled: uncore cycles in which a request only waits to enter a queue. */
 #include "pmu/sim/memory/memory_state.h"
 
 void memory_uncore(struct memory *s, const struct uncore_sink *sink)

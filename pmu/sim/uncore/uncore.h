@@ -1,7 +1,7 @@
-/* pmu/sim/uncore/uncore.h: what the memory beyond the cores tells, for uncore counters.
+/* pmu/sim/uncore/uncore.h: what the memory beyond the cores reports to uncore counters.
  *
- * The model calls the sink with uncore cycles, in the order of requests, not of time. Only
- * signals that the sink listens to cost anything. */
+ * The model calls the sink with uncore cycles, in the order of requests, not of time. Only signals that the sink subscribes
+ * to cost anything. */
 #ifndef SIM_UNCORE_H
 #define SIM_UNCORE_H
 
@@ -17,12 +17,12 @@ enum uncore_signal {
 struct uncore_sink {
 	void *self;
 	uint64_t listen[(UNC_COUNT + 63) / 64]; /* bit n: signal n */
-	/* n things happened in an uncore cycle; during from <= cycle < to there were n more. */
+	/* n occurrences in an uncore cycle; during from <= cycle < to the level is higher by n. */
 	void (*pulse)(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n);
 	void (*level)(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n);
 };
 
-/* From now on; the sink is copied. NULL: nobody listens. */
+/* From now on; the sink is copied. NULL: no subscriber. */
 void memory_uncore(struct memory *s, const struct uncore_sink *sink);
 /* A locked operation on two lines locks the whole machine at a core cycle. */
 void memory_bus_lock(struct memory *s, uint64_t core_cycle);

@@ -1,13 +1,13 @@
-/* pmu/sim/uncore/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes, their counters and what their registers do. Where the registers
- * are is uncore_hsx_msr.c's and uncore_hsx_pci.c's.
+/* pmu/sim/uncore/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes, their counters and the effects of their registers.
+ * uncore_hsx_msr.c and uncore_hsx_pci.c know the addresses.
  *
- * Sources: manual 331051-002 (tables 1-2, 1-3, 2-1 to 2-233) as Linux 6.12 (uncore_snbep.c, hswep_*) and lspci listings of
- * such machines correct it: device ids of the memory channels, SBox stride and first writes, IRP's counters and bus.
+ * Sources: manual 331051-002 (tables 1-2, 1-3, 2-1 to 2-233) as corrected by Linux 6.12 (uncore_snbep.c, hswep_*) and lspci
+ * listings of such machines: device ids of the memory channels, SBox stride and first writes, IRP's counters and bus.
  *
- * A counter runs while its select is on and neither its box nor the socket is frozen. Box control: 0 clears the selects, 1
- * the counters, 8 freezes; written, never read. Overflow sets the box's status, with ov_en also the socket's, and stops the
- * socket: here when its registers are next looked at, not in that cycle. SBo, R2PCIe and R3QPI take an event only at the
- * second write of it; an SBo raises #GP when more than one bit of its control comes new in one write.
+ * A counter runs while its select is enabled and neither its box nor the socket is frozen. Box control: 0 clears the
+ * selects, 1 the counters, 8 freezes; write only. An overflow sets the box's status, with ov_en also the socket's, and
+ * stops the socket: here when its registers are next accessed, not in that cycle. SBo, R2PCIe and R3QPI latch an event only
+ * at its second write; an SBo raises #GP if one write sets more than one new bit of its control.
  *
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
  * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
@@ -27,7 +27,7 @@
 #define BOX_FREEZE         (1u << 8)
 #define BOX_RESERVED_ONE   0x30000u
 
-/* What the kinds differ in. `legal`: bits of a select. */
+/* What distinguishes the kinds. `legal`: bits of a select. */
 static const struct kind {
 	uint32_t legal;
 	uint8_t counters, status_bits, filters;
@@ -114,7 +114,7 @@ static void want(struct hsx *u, unsigned socket, const struct hsx_meaning *k, in
 		}
 }
 
-/* A threshold needs a tap: cycle by cycle, of the own socket's signals. NULL: it has one; else why not. */
+/* A threshold needs a tap: per cycle, on the own socket's signals. NULL: it has one; else why not. */
 static const char *take_tap(struct hsx *u, unsigned s, struct counter *c)
 {
 	struct hsx_socket *k = &u->socket[s];
@@ -139,7 +139,7 @@ static const char *take_tap(struct hsx *u, unsigned s, struct counter *c)
 	return NULL;
 }
 
-/* What a counter that goes on counts; NULL, or why nothing. */
+/* What an enabled counter counts; NULL, or why nothing. */
 static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, enum finding_kind *kind)
 {
 	struct counter *c = &b->counter[n];
@@ -223,7 +223,7 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 		hsx_say(a, kind, c->select, why);
 }
 
-/* Counters as the registers say. `again`: what their events depend on changed. */
+/* Sets counters as the registers say. `again`: what their events depend on has changed. */
 static void program_box(struct hsx *u, unsigned s, struct box *b, bool again, const struct access_to *a)
 {
 	for (unsigned n = 0; n <= HSX_FIXED; n++) {
@@ -270,7 +270,7 @@ void hsx_sync(struct hsx *u, unsigned s)
 			const uint64_t bit = fixed_ubox ? 1 : global_bit(b);
 			if (!fixed_ubox)
 				b->status |= 1u << (b->kind == HSX_IMC ? (n == HSX_FIXED ? 0 : n + 1) : n);
-			stop |= told && !(k->status & bit); /* nothing stops again until the bit is cleared */
+			stop |= told && !(k->status & bit); /* the socket stops again only after the bit was cleared */
 			if (fixed_ubox || told)
 				k->status |= bit;
 		}
@@ -297,7 +297,7 @@ enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg,
 		break;
 	case REG_FILTER: v = b->filter.value[n]; break;
 	case REG_STATUS: hsx_sync(u, s); v = b->status; break;
-	default: break; /* the control's bits are written alone */
+	default: break; /* only the control's bits are written */
 	}
 	*value = v;
 	return ST_OK;
@@ -350,7 +350,7 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 	else if (value & SEL_EN)
 		hsx_say(a, FIND_NO_LATCH, value, "an event that was not written twice: the one before it counts");
 	c->select = (uint32_t)value;
-	program_box(u, s, b, n == 0, a); /* others may see counter 0 */
+	program_box(u, s, b, n == 0, a); /* others may depend on counter 0 */
 	return ST_OK;
 }
 

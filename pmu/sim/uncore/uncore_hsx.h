@@ -16,7 +16,7 @@ enum hsx_kind { HSX_UBOX, HSX_CBO, HSX_SBO, HSX_PCU, HSX_HA, HSX_IMC, HSX_IRP, H
 
 _Static_assert(UNC_COUNT <= 64 * HSX_SIGNAL_WORDS, "a group's signals fit");
 
-/* Signals that are added up: of the units of the own socket, or with `received` what other sockets send to it. */
+/* Signals that are added: of the own socket's units, or with `received` what other sockets send to it. */
 struct hsx_group {
 	uint64_t signals[HSX_SIGNAL_WORDS];
 	uint32_t units;
@@ -25,7 +25,7 @@ struct hsx_group {
 };
 
 enum hsx_how { HSX_ADD, HSX_CLOCK, HSX_NEVER, HSX_OF_COUNTER_0, HSX_UNMODELLED };
-/* What a select counts. HSX_CLOCK: `rate` things each cycle of the box's clock. */
+/* What a select counts. HSX_CLOCK: `rate` per cycle of the box's clock. */
 struct hsx_meaning {
 	enum hsx_how how;
 	uint32_t rate;
@@ -37,14 +37,14 @@ struct hsx_meaning {
 /* The registers that an event's meaning depends on. */
 struct hsx_filters { uint32_t value[HSX_FILTERS]; };
 
-/* What the low 16 bits of a select and bit 21 ask of box number `instance` of a kind. */
+/* What the low 16 bits of a select and bit 21 mean for box number `instance` of a kind. */
 void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance, unsigned socket, uint32_t select,
                  const struct hsx_filters *filters, struct hsx_meaning *out);
 /* Counters that can count a code; 0: no such code. */
 uint8_t hsx_code_counters(enum hsx_kind kind, uint8_t code, bool extended, const char **name);
 /* The box's clock. */
 uint64_t hsx_clock_hz(const struct machine *m, enum hsx_kind kind, bool fixed);
-/* How many boxes of a kind a socket has. */
+/* Number of boxes of a kind per socket. */
 unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind);
 
 #endif

@@ -1,15 +1,16 @@
 /* pmu/sim/uncore/uncore_hsx_map.c: what the event codes of Haswell-EP's uncore count, in signals of the memory model.
  *
- * Codes and unit masks: libpfm4 (hswep_unc_*) and perfmon HSX V29. A line that moves over a link is one header flit and
- * eight of data; requests, snoops and answers without data are one flit each. A link carries two flits a cycle of its clock,
+ * Codes and unit masks: libpfm4 (hswep_unc_*) and perfmon HSX V29. A line that crosses a link is one header flit and eight
+ * data flits; requests, snoops and answers without data are one flit each. A link carries two flits per cycle of its clock,
  * an eighth of its transfers.
  *
- * What counts 0 here because it never happens: I/O; credits that run out, and what waits for them or is refused for want of
- * them (queues have room, or their requests wait for it where they come from); errors of a link and of memory; throttled or
- * sleeping memory. Not modelled, and flagged when it is asked for: rings, how many credits are in use, refresh, modes and
- * queues of the memory controller, banks beyond the 32nd of a channel, why a row was closed, directory and HitMe cache, conflicts, all but the TOR's entries of reads and write-backs of
- * cores, states of a lookup for write-backs and snoops, matches of addresses and messages, transitions of power states
- * (cores and package are always awake, at one frequency). */
+ * These count 0 because they never happen here: I/O; exhausted credits, and what waits or is refused for lack of them
+ * (queues have room, or their requests wait at their origin); errors of links and memory; throttled or sleeping memory.
+ *
+ * Not modelled, and flagged when requested: rings, credits in use, refresh, modes and queues of the memory controller,
+ * banks beyond the 32nd of a channel, why a DRAM row was closed, directory and HitMe cache, conflicts, TOR entries other
+ * than the cores' reads and write-backs, states of a lookup for write-backs and snoops, matches of addresses and messages,
+ * transitions of power states (cores and package are always awake, at one frequency). */
 #include "pmu/sim/uncore/uncore_hsx.h"
 
 #define CODE_EXTENDED 0x100u
@@ -95,7 +96,7 @@ static enum uncore_signal tor_of(unsigned opcode, bool occupancy)
 	}
 }
 
-/* Opcodes of requests that nothing here makes: prefetches into the L3 alone, I/O (manual, table 2-20). */
+/* Opcodes of requests that nothing makes here: prefetches into the L3 only, I/O (manual, table 2-20). */
 static bool never_made(unsigned opcode)
 {
 	return (opcode >= 0x190 && opcode <= 0x19E) || (opcode >= 0x1E4 && opcode <= 0x1E6) || opcode == 0x187 || opcode == 0x18F;
@@ -175,7 +176,7 @@ static void lookup(uint32_t units, uint8_t umask, const struct hsx_filters *f, s
 		if (umask == LOOKUP_READ)
 			return;
 	}
-	/* what the other requests found is not told state by state */
+	/* the lookups of other requests are not known by state */
 	if (found && (state & STATE_ALL_BUT_I) != STATE_ALL_BUT_I) {
 		unmodelled(o, "states of lookups other than of all reads");
 		return;
@@ -276,7 +277,7 @@ static void ha(const struct machine *m, unsigned instance, unsigned code, uint8_
 	case 0x15: case 0x16: case 0x18: case 0x19: case 0x22: case 0x6C: o->how = HSX_NEVER; return; /* no credit left */
 	case 0x01:
 		bits(units, umask, requests, o);
-		if (umask & 4) /* lines written past the caches are writes here, too */
+		if (umask & 4) /* non-temporal stores are writes here, too */
 			add(&o->group[0], UNC_HOME_UNCACHED_LOCAL);
 		return;
 	case 0x03: bits(units, umask, not_empty, o); return; /* the caller compares with 1 */
@@ -315,7 +316,7 @@ static void imc(const struct machine *m, unsigned instance, unsigned code, uint8
 	case 0x00: o->how = HSX_CLOCK; return;
 	case 0x01:
 		if (umask != 0x01 && umask != 0x0B && umask != 0x03)
-			break; /* for a write alone, past the queues alone */
+			break; /* only for writes, only bypassing the queues */
 		add(group(o, units, 1), umask == 0x01 ? UNC_MEMORY_OPEN_READ : UNC_MEMORY_OPEN);
 		return;
 	case 0x02:
@@ -325,7 +326,7 @@ static void imc(const struct machine *m, unsigned instance, unsigned code, uint8
 		return;
 	case 0x04:
 		if (umask & 0x30 || (umask & 0x0C && (umask & 0x0C) != 0x0C) || (umask & 3) == 2 || !umask)
-			break; /* by major mode, underfills alone */
+			break; /* only by major mode, only underfills */
 		g = group(o, units, 1);
 		if (umask & 1)
 			add(g, UNC_MEMORY_READ);
@@ -349,7 +350,7 @@ static void imc(const struct machine *m, unsigned instance, unsigned code, uint8
 
 enum { FLIT_SNP = 0x01, FLIT_HOM_REQ = 0x02, FLIT_HOM_OTHER = 0x04, FLIT_DRS_DATA = 0x08, FLIT_DRS_HEADER = 0x10 };
 
-/* Units of the LINK_ signals: other socket * 4 + link. What is received has this socket's number there instead. */
+/* Units of the LINK_ signals: other socket * 4 + link; for received data with this socket's number instead. */
 static uint32_t link_units(unsigned link, unsigned socket, bool received)
 {
 	return received ? 1u << (socket * 4 + link) : 0x11111111u << link;
@@ -450,11 +451,11 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 		return;
 	case HSX_R3:
 		out->how = HSX_CLOCK;
-		if (code == 0x11 && !(umask & ~0x3Fu)) { /* HOM, SNP, NDR, DRS, NCB, NCS of what the link brings */
+		if (code == 0x11 && !(umask & ~0x3Fu)) { /* HOM, SNP, NDR, DRS, NCB, NCS received over the link */
 			flits(instance, socket, true, (umask & 1 ? (unsigned)(FLIT_HOM_REQ | FLIT_HOM_OTHER) : 0) | (umask & 2 ? (unsigned)FLIT_SNP : 0) |
 			      (umask & 8 ? (unsigned)FLIT_DRS_HEADER : 0), out);
 		} else if ((code >= 0x1F && code <= 0x22) || (code >= 0x2C && code <= 0x2F) || code == 0x34 || code == 0x37 || code == 0x39)
-			out->how = HSX_NEVER; /* no credit left, or refused for want of one */
+			out->how = HSX_NEVER; /* no credit left, or refused for lack of one */
 		else if (code != 0x01)
 			unmodelled(out, "the model has no such signal");
 		return;

@@ -1,7 +1,7 @@
-/* pmu/sim/uncore/uncore_hsx_msr.c: model-specific registers of the simulated Haswell-EP uncore: the socket's global control, status and
- * configuration, and where UBox, CBo, SBo and PCU have theirs (manual 331051-002, tables 2-1 to 2-6).
+/* pmu/sim/uncore/uncore_hsx_msr.c: model-specific registers of the simulated Haswell-EP uncore: the socket's global
+ * control, status and configuration, and the registers of UBox, CBo, SBo and PCU (manual 331051-002, tables 2-1 to 2-6).
  *
- * Not modelled: interrupts, and waking cores for them: the cores that the control names are kept and get nothing. */
+ * Not modelled: interrupts, and waking cores for them: the cores named in the control are stored and receive nothing. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
 
 #define GLOBAL_CTL    0x700
@@ -13,7 +13,7 @@
 #define GLOBAL_CORES    0x3FFFFu
 #define GLOBAL_STATUS_BITS 0xC3FE00007ull
 
-/* Offset in a run of registers of a box; counts selects, filters, counters as the layout has them. */
+/* Offset in a run of a box's registers; the layout has selects, filters and counters. */
 static struct box *msr_box(struct hsx_socket *k, uint32_t msr, enum reg *reg, unsigned *n)
 {
 	*reg = REG_NONE;

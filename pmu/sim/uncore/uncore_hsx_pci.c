@@ -1,9 +1,10 @@
-/* pmu/sim/uncore/uncore_hsx_pci.c: where the boxes of Haswell-EP's uncore are in configuration space: buses, functions with their
- * device ids, registers; the functions that tell sockets and boxes apart.
+/* pmu/sim/uncore/uncore_hsx_pci.c: the boxes of Haswell-EP's uncore in configuration space: buses, functions with their
+ * device ids, registers, and the functions that identify sockets and boxes.
  *
- * Sources: manual 331051-002, tables 1-3 and 2-60 to 2-233, as Linux 6.12 (uncore_snbep.c, hswep_*) and lspci listings of such
- * machines correct it: device ids of the memory channels, IRP's counters and bus, the UBox function. What a function has
- * beside these registers reads as 0. */
+ * Sources: manual 331051-002, tables 1-3 and 2-60 to 2-233, as corrected by Linux 6.12 (uncore_snbep.c, hswep_*) and lspci
+ * listings of such machines: device ids of the memory channels, IRP's counters and bus, the UBox function.
+ *
+ * Not modelled: the other registers of these functions, which read as 0, and all other functions of such a chipset. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
 
 enum role { ROLE_PMON, ROLE_MATCH, ROLE_RATE, ROLE_UBOX, ROLE_CAPABILITY };
@@ -31,14 +32,14 @@ static unsigned bus_of(const struct machine *m, unsigned socket)
 	return (unsigned)(m->uncore_bus + place * m->uncore_bus_step);
 }
 
-/* A socket's devices are on the bus behind the uncore of the one below, or on bus 0. */
+/* A socket's I/O devices are on the bus after the uncore bus of the previous socket, or on bus 0. */
 static unsigned io_bus_of(const struct machine *m, unsigned socket)
 {
 	const unsigned bus = bus_of(m, socket);
 	return bus == m->uncore_bus ? 0 : (unsigned)(bus - m->uncore_bus_step + 1);
 }
 
-/* Number of the socket's box that a place in its sequence of devices stands for: channels fill up agent by agent. */
+/* Number of the socket's box at a position in its sequence of devices: channels are filled agent by agent. */
 static bool instance_of(const struct machine *m, const struct function *f, unsigned *instance)
 {
 	*instance = f->instance;
@@ -101,7 +102,7 @@ static enum reg pci_reg(const struct function *f, uint16_t at, unsigned *n)
 	return REG_NONE;
 }
 
-/* Node ids count from the other end where the machine's file says so; the map has the node of each socket. */
+/* Node ids count from the other end if the machine's file says so; the map has the node of each socket. */
 static uint32_t node_id(const struct machine *m, unsigned socket)
 {
 	return m->uncore_reverse ? (uint32_t)m->topology_sockets - 1 - socket : socket;
@@ -114,7 +115,7 @@ static uint32_t read_other(const struct hsx *u, const struct function *f, unsign
 	if (f->role == ROLE_UBOX && reg == 0x40)
 		return node_id(m, socket);
 	if (f->role == ROLE_UBOX && reg == 0x54) {
-		for (unsigned s = 0; s < 8; s++) /* sockets that are not there have a node id that nobody has */
+		for (unsigned s = 0; s < 8; s++) /* absent sockets have a node id that nobody uses */
 			map |= (s < m->topology_sockets ? node_id(m, s) : 7u) << 3 * s;
 		return map;
 	}

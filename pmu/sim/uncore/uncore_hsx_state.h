@@ -1,4 +1,4 @@
-/* pmu/sim/uncore/uncore_hsx_state.h: what uncore_hsx.c, uncore_hsx_msr.c and uncore_hsx_pci.c share. */
+/* pmu/sim/uncore/uncore_hsx_state.h: shared by uncore_hsx.c, uncore_hsx_msr.c and uncore_hsx_pci.c. */
 #ifndef SIM_UNCORE_HSX_STATE_H
 #define SIM_UNCORE_HSX_STATE_H
 
@@ -8,18 +8,18 @@
 #define BOXES_MAX   48
 
 struct counter {
-	uint64_t base, start, wraps;  /* as it went on: value, uncore cycle; carries already in the status */
-	uint64_t before[HSX_GROUPS];  /* sums as it went on */
+	uint64_t base, start, wraps;  /* when it was enabled: value, uncore cycle; carries that the status shows already */
+	uint64_t before[HSX_GROUPS];  /* sums when it was enabled */
 	struct hsx_meaning meaning;
-	uint32_t select, latched;     /* as read; the event that was taken */
-	int8_t tap;                   /* of the socket, -1 none */
-	bool on, dead;                /* dead: on, and counts nothing */
+	uint32_t select, latched;     /* as read; the latched event */
+	int8_t tap;                   /* of the socket, -1: none */
+	bool on, dead;                /* dead: enabled, and counts nothing */
 };
 
 struct box {
 	uint8_t kind, instance;
 	bool frozen;
-	uint32_t last_control;        /* what its control was last written with */
+	uint32_t last_control;        /* the last value written to its control */
 	uint32_t status;
 	struct hsx_filters filter;
 	struct counter counter[HSX_COUNTERS + 1];
@@ -40,7 +40,7 @@ struct hsx {
 	struct hsx_socket socket[SOCKETS_MAX];
 };
 
-/* Where an access goes, and who is told what is worth a word. */
+/* Target of an access, and where a notable one is reported. */
 struct access_to { struct sim_finding *f; uint32_t address; };
 void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why);
 
@@ -48,10 +48,11 @@ enum reg { REG_CONTROL, REG_SELECT, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, R
 /* A box of a socket; NULL: it has none. */
 struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance);
 unsigned hsx_counters(enum hsx_kind kind);
-/* Counters of a socket on and off as its registers say; its overflow bits up to date, and stopped where they say so. */
+/* Enables and disables counters of a socket as its registers say; brings its overflow bits up to date, and stops it if they
+ * say so. */
 void hsx_program(struct hsx *u, unsigned s, const struct access_to *a);
 void hsx_sync(struct hsx *u, unsigned s);
-/* Register number n of its sort; msr: of 64 bits, else a doubleword. */
+/* Register number n of its kind; msr: 64 bits, else a doubleword. */
 MUST_CHECK enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value);
 MUST_CHECK enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t value,
                                      const struct access_to *a);

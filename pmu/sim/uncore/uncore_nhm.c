@@ -1,18 +1,18 @@
-/* pmu/sim/uncore/uncore_nhm.c: the uncore PMU of Nehalem, one a socket: eight general counters and a fixed one.
+/* pmu/sim/uncore/uncore_nhm.c: the uncore PMU of Nehalem, one per socket: eight general counters and a fixed one.
  *
- * Registers: SDM volume 3B (2016), 18.8.2 and table 35-11 of Nehalem's MSRs; guide, tables 28 and 37. All
- * logical processors of a socket see the same registers.
+ * Registers: SDM volume 3B (2016), 18.8.2 and table 35-11 of Nehalem's MSRs; guide, tables 28 and 37. All logical
+ * processors of a socket see the same registers.
  *   391 global control: 7:0 counters, 32 fixed counter, 51:48 cores to interrupt, 63 freeze on interrupt
  *   392 status, read only   393 write 1 to clear: 7:0, 32, 61 interrupt, 63 changed
  *   394 fixed counter   395 its control: 0 on, 2 interrupt   396 address and opcode matcher: 39:3, 47:40, 63:61
  *   3B0-3B7 counters   3C0-3C7 selects: 7:0 event, 15:8 umask, 17 empty the queue's occupancy (reads 0), 18 edge,
  *   20 interrupt, 22 on, 23 invert, 31:24 cmask   301 snoop transitions, 7:0
  *
- * A queue's occupancy is right only after the queue was empty while the event stood in the select: after a
- * bus lock (guide, after table 21) or a 1 written to bit 17. Until then it is one entry too high here.
+ * A queue's occupancy is right only if the queue was empty while the event was selected: after a bus lock (guide, after
+ * table 21) or a 1 written to bit 17. Until then it is one entry too high here.
  *
- * Not modelled: interrupts on overflow (the bits are kept), the freeze that comes with them, matches of
- * addresses and of opcodes other than the guide's three, and what the map flags. */
+ * Not modelled: interrupts on overflow (the bits are kept), the freeze that comes with them, matches of addresses and of
+ * opcodes other than the guide's three, and what the map flags. */
 #include "pmu/sim/uncore/uncore_nhm.h"
 
 #define GENERAL 8
@@ -44,11 +44,11 @@
 enum { OF_READ = -1, OF_WRITE = -2, OF_PEER = -3 };
 
 struct unit { /* a counter */
-	uint64_t base;     /* value when it went on */
+	uint64_t base;     /* value when it was enabled */
 	uint64_t start;    /* uncore cycle of that */
-	uint64_t wraps;    /* since then, in the status register already */
+	uint64_t wraps;    /* wraps since then that the status register shows already */
 	uint64_t locks;    /* bus locks at the time its select was written */
-	bool on, clock, dead; /* dead: on, and counts nothing */
+	bool on, clock, dead; /* dead: enabled, and counts nothing */
 	bool occupancy, emptied;
 };
 
@@ -91,7 +91,7 @@ static const struct uncore_event_row *row_of(uint8_t select, uint8_t umask)
 	return NULL;
 }
 
-/* Rows whose umask bits may stand together: the queue or channel adds them up. */
+/* Rows whose umask bits may be combined: the queue or channel adds them. */
 static bool combines(const struct uncore_event_row *e)
 {
 	return e->kind == UNCORE_ADD || e->kind == UNCORE_OCCUPANCY || e->kind == UNCORE_OPEN_PAGE || e->kind == UNCORE_CLOSED_PAGE ||
@@ -162,7 +162,7 @@ static uint8_t least_of(const struct machine *m, int least)
 	return v > 255 ? 255 : (uint8_t)v;
 }
 
-/* The terms that MSR 0x301 lets through: bit first + i stands for term i. */
+/* The terms that MSR 0x301 enables: bit first + i stands for term i. */
 static void add_snoops(const struct uncore_socket *k, const struct uncore_event_row *e, struct uncore_tap *tap)
 {
 	for (unsigned i = 0; i < e->term_count; i++)
@@ -170,7 +170,7 @@ static void add_snoops(const struct uncore_socket *k, const struct uncore_event_
 			tap->terms[tap->term_count++] = e->terms[i];
 }
 
-/* What the matcher lets through: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode alone (63:61 = 010). */
+/* What the matcher passes: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode only (63:61 = 010). */
 static bool add_match(const struct uncore_socket *k, const struct uncore_event_row *e, struct uncore_tap *tap)
 {
 	const uint64_t opcode = k->match >> 40 & 0xFF, how = k->match >> 61;
@@ -183,7 +183,7 @@ static bool add_match(const struct uncore_socket *k, const struct uncore_event_r
 	return true;
 }
 
-/* Fills *tap from a select. NULL: it does; else why the model cannot count it. */
+/* Fills *tap from a select. NULL: done; else why the model cannot count it. */
 static const char *make_tap(struct uncore_nhm *u, const struct uncore_socket *k, uint64_t select, struct unit *c, struct uncore_tap *tap)
 {
 	const struct uncore_event_row *rows[8];
@@ -276,7 +276,7 @@ static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, 
 	}
 }
 
-/* Puts each counter as the registers say. `again`: the registers that its event depends on changed. */
+/* Sets each counter as the registers say. `again`: registers that its event depends on have changed. */
 static void program(struct uncore_nhm *u, unsigned s, bool again, struct sim_finding *f, uint32_t msr)
 {
 	struct uncore_socket *k = &u->socket[s];

@@ -18,8 +18,8 @@ struct uncore_event_row {
 	const char *name;
 };
 
-/* What a code counts: a row of exactly this umask, or rows of each of its bits where these add up
- * (then up to 8 rows). 0: unknown code. */
+/* What a code counts: a row with exactly this umask, or one row for each of its bits if they add up (up to 8 rows). 0:
+ * unknown code. */
 unsigned uncore_nhm_find(uint8_t select, uint8_t umask, const struct uncore_event_row *rows[8]);
 const struct uncore_event_row *uncore_nhm_map(unsigned *n);
 

@@ -1,8 +1,8 @@
 /* pmu/sim/uncore/uncore_tap.c: taps of uncore boxes, on the rings of signal.c: a tap is a signal of its own there.
  *
- * Cycles are closed up to the slowest running core's clock, which no later request can precede; work that
- * is put off for more than SIGNAL_RING uncore cycles (writes behind a channel that is never free) is counted
- * in the ring's last cycle, so its sum stays right and its cmask does not.
+ * Cycles are closed up to the slowest running core's clock, which no later request can precede. Work that is delayed for
+ * more than SIGNAL_RING uncore cycles (writes to a channel that is never free) is counted in the ring's last cycle, so its
+ * sum is right and its cmask is not.
  *
  * Not modelled: different clocks of a socket's boxes. */
 #include "pmu/sim/uncore/uncore_tap.h"
@@ -18,8 +18,8 @@ struct socket_taps {
 	uint32_t listening[UNC_COUNT]; /* bit n: tap n */
 	struct uncore_tap taps[UNCORE_TAPS];
 	uint64_t closed;               /* uncore cycle */
-	uint64_t (*total)[UNITS];      /* [UNC_COUNT]; NULL until one is wanted */
-	uint16_t wanted[UNC_COUNT];    /* counters that want the total */
+	uint64_t (*total)[UNITS];      /* [UNC_COUNT]; NULL until one is needed */
+	uint16_t wanted[UNC_COUNT];    /* number of counters that need the total */
 };
 
 struct uncore_taps {
@@ -101,7 +101,7 @@ static void hear_level(void *self, unsigned socket, unsigned unit, enum uncore_s
 	}
 }
 
-/* The memory tells only what some tap wants to know, and bus locks. */
+/* The memory reports only what a tap subscribes to, and bus locks. */
 static void tell_memory(struct uncore_taps *t)
 {
 	struct uncore_sink sink = { .self = t, .pulse = hear_pulse, .level = hear_level };
