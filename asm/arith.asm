@@ -1,4 +1,4 @@
-; asm/arith.asm: long operations, dependent and independent, with easy and hard operands, and what
+; asm/arith.asm: long operations, dependent and independent, with easy and hard operands, and whatever
 ; disturbs the execution units. Operands are immediate: no buffer.
 
 %define ONE        0x3FF0000000000000 ; 1.0
@@ -51,8 +51,8 @@ CHAIN_SQRT k_sqrtsd_chain_easy, ONE
 
 ; uint64_t k_sqrtsd_chain_hard(uint64_t iterations /* rdi */)
 ;   x = pi; for each iteration: 8 times: x = sqrt(x), then x = x AND 0 OR pi
-; Roots of roots end at 1.0, so each begins anew; the two logic operations keep it waiting for the one
-; before. 26 instructions.
+; Repeated roots converge to 1.0, so each starts afresh; the two logic operations make it depend on the
+; previous one. 26 instructions.
 KERNEL k_sqrtsd_chain_hard, 0, 26, 0, 0, 0, 6, 0
 	mov rax, PI
 	movq xmm0, rax
@@ -70,7 +70,7 @@ KERNEL k_sqrtsd_chain_hard, 0, 26, 0, 0, 0, 6, 0
 	ret
 ENDKERNEL k_sqrtsd_chain_hard
 
-; %1 name, %2 operation, %3 and %4 operands: 8 operations an iteration whose results nobody waits for.
+; %1 name, %2 operation, %3 and %4 operands: 8 independent operations an iteration.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ; 18 instructions: each operation starts from a fresh copy.
 %macro INDEPENDENT_SD 4
@@ -95,8 +95,8 @@ ENDKERNEL %1
 INDEPENDENT_SD k_divsd_indep_easy, divsd, ONE, ONE
 INDEPENDENT_SD k_divsd_indep_hard, divsd, PI, NEAR_ONE
 INDEPENDENT_SD k_sqrtsd_indep_hard, sqrtsd, ONE, PI
-; A product below the smallest normal number: each needs the microcode's help where denormals are kept.
-; The baseline's product is an ordinary number.
+; A product below the smallest normal number: each needs a microcode assist unless denormals are flushed.
+; The baseline's product is a normal number.
 INDEPENDENT_SD k_fp_assist, mulsd, SMALLEST, HALF
 INDEPENDENT_SD k_fp_assist_base, mulsd, ONE, HALF
 
@@ -126,7 +126,7 @@ CHAIN_DIV64 k_div64_chain_hard, 0x7FFFFFFFFFFFFFFF, 3
 
 ; uint64_t k_fdiv_chain(uint64_t iterations /* rdi */)
 ;   x = log2(e), y = pi; for each iteration: 8 times: x = y / x
-; x87, dependent; both values that x takes in turn have long quotients. Leaves the x87 stack empty.
+; x87, dependent; both values that x alternates between have long quotients. Leaves the x87 stack empty.
 ; 10 instructions.
 KERNEL k_fdiv_chain, 0, 10, 0, 0, 0, 6, 0
 	fldpi
@@ -146,7 +146,7 @@ ENDKERNEL k_fdiv_chain
 ; %1 name, %2 instruction before the ADC.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 8 times: r8 -= 1, keeping the carry (DEC) or not (SUB); rax += carry
-; DEC writes all flags but the carry; the ADC after it needs two producers' flags. 18 instructions.
+; DEC writes all flags but the carry, so the following ADC reads flags of two producers. 18 instructions.
 %macro PARTIAL_FLAGS 2+
 KERNEL %1, 0, 18, 0, 0, 0, 4, 0
 	xor eax, eax
@@ -168,8 +168,8 @@ PARTIAL_FLAGS k_partial_flags_base, sub r8, 1
 ; %1 name, %2 to %5 pairs of registers.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 4 times: four comparisons of two registers each
-; No register but the counter is ever written: their values are in the register file. Eight of them in four
-; comparisons need more read ports than processors before Sandy Bridge have, two do not. 18 instructions.
+; No register but the counter is ever written, so all values are read from the register file. Four comparisons of eight
+; registers need more read ports than processors before Sandy Bridge have, of two registers not. 18 instructions.
 %macro READ_PORTS 5
 KERNEL %1, 0, 18, 0, 0, 0, 2, 0
 	LOOP_ALIGN
@@ -212,8 +212,8 @@ PARTIAL_REGISTER k_partial_register_base, mov eax, 1
 ; %1 name, %2 logic instruction.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 8 times: x = x + 0.0; x = x | 0, or + 0 as integers
-; Addition works in the floating-point domain; PADDD (of zeros) in the integer one, ORPS in the former's.
-; What the chain takes longer with PADDD is two crossings. 18 instructions.
+; The addition works in the floating-point domain, PADDD (of zeros) in the integer domain, ORPS in the former.
+; The difference per operation is two domain crossings. 18 instructions.
 %macro BYPASS 2
 KERNEL %1, 0, 18, 0, 0, 0, 5, 0
 	xorps xmm0, xmm0
@@ -233,10 +233,10 @@ ENDKERNEL %1
 BYPASS k_bypass_delay, paddd
 BYPASS k_bypass_delay_base, orps
 
-; %1 name, %2 distance of the second control word from the first, %3 instruction, %4 how to store.
+; %1 name, %2 offset of the second control word, %3 load instruction, %4 store instruction.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   buffer[0] = control word; buffer[4] = the same, rounding toward zero; for each iteration: 4 times: load
-;   buffer[0], load buffer[%2]; at the end load buffer[0] again, so that the word is as found
+;   buffer[0], load buffer[%2]; finally load buffer[0] again, which restores the word
 ; 10 instructions.
 %macro CONTROL_WORD 5
 KERNEL %1, 0, 10, 8, 0, %5, 7, 1
@@ -263,7 +263,7 @@ CONTROL_WORD k_fpcw_same, 0, fldcw, fnstcw, 16
 
 ; uint64_t k_control_base(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 4 times: load 4 bytes at buffer[4], load 4 bytes at buffer[0]
-; The baseline of the four above: as many loads that nobody waits for. 10 instructions.
+; The baseline of the four above: as many independent loads. 10 instructions.
 KERNEL k_control_base, 0, 10, 8, 0, 32, 2, 1
 	LOOP_ALIGN
 .loop:

@@ -1,4 +1,4 @@
-; asm/bandwidth.asm: reading, writing and copying arrays; stores to one line after the other.
+; asm/bandwidth.asm: reading, writing and copying arrays; stores to consecutive lines.
 ;
 ; uint64_t k_read_*(const double *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */,
 ;                   uint64_t at /* r9 */)
@@ -103,7 +103,7 @@ COPY k_copy_nt_avx512, ISA_AVX512, vmovapd, vmovntpd, zmm, 64, 5, 1, 1
 ; %1 name, %2 instructions an iteration, %3 stores, %4 bytes stored, %5 fixed instructions, %6 end, %7 the stores
 ; uint64_t %1(void *lines /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: store to the line at lines + at; at = (at + 64) & mask; return at
-; k_store_wait waits until each store is written. Line stores fill it, partial ones leave its last 16 bytes.
+; k_store_wait waits until each store is written. Full-line stores fill the line, partial ones leave its last 16 bytes.
 %assign STREAM_STEP 64
 %macro STORE_LINES 7+
 KERNEL %1, 0, %2, 0, %3, %4, %5, 3

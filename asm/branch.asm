@@ -1,11 +1,10 @@
-; asm/branch.asm: branches that are foreseen and branches that are not. Test and baseline are the same
-; kernel over other contents of the buffer.
+; asm/branch.asm: predicted and mispredicted branches. Test and baseline are the same kernel over
+; different contents of the buffer.
 
 ; uint64_t k_branch_conditional(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: if (choices[iteration]) rax += 1 else rax += 1, by a branch
-; Random choices mispredict every second time, constant ones never. Both arms are as long. The count of
-; instructions is that of either arm. 8 or 7 instructions: the arm that is jumped to has one jump less;
-; so it has a NOP more.
+; Random choices mispredict every second time, constant ones never. Both arms have the same number of
+; instructions, 8 or 7: the arm that is jumped to has one jump less and a NOP more.
 KERNEL k_branch_conditional, 0, 8, 1, 0, 1, 3, 1
 	xor eax, eax
 	LOOP_ALIGN
@@ -52,10 +51,10 @@ align 16, db 0xCC
 	ret
 ENDKERNEL k_branch_indirect
 
-; %1 name, %2 number of NOPs between a call and where its routine returns to.
+; %1 name, %2 number of NOPs between a call and the address that its routine returns to.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: call a routine that returns to .back
-; Where .back follows the call, the return stack foresees it; one NOP further it does not. Uses 8
+; If .back follows the call, the return stack predicts the return; one NOP further it does not. Uses 8
 ; bytes of stack beyond its own return. 6 instructions.
 %macro BRANCH_RETURN 2
 KERNEL %1, 0, 6, 1, 2, 24, 4, 0

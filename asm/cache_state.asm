@@ -1,9 +1,9 @@
 ; asm/cache_state.asm: kernels that bring lines into a state: cached, modified, flushed.
-; Only kernels prepare cache state, never C code: so it is the same in every backend.
+; Only kernels prepare cache state, never C code, so it is the same in every backend.
 
 ; uint64_t k_touch(const void *from /* rdi */, uint64_t iterations /* rsi */, uint64_t step /* rdx */)
 ;   for each iteration: load 8 bytes at from; from += step
-; Brings one line a step in, clean. 4 instructions, 1 load an iteration. Returns the last word read.
+; Brings one line per step into the caches, clean. 4 instructions, 1 load an iteration. Returns the last word read.
 KERNEL k_touch, 0, 4, 1, 0, 8, 2, 1
 	LOOP_ALIGN
 .loop:
@@ -16,7 +16,7 @@ ENDKERNEL k_touch
 
 ; uint64_t k_dirty(void *from /* rdi */, uint64_t iterations /* rsi */, uint64_t step /* rdx */)
 ;   for each iteration: *from = *from; from += step
-; Brings one line a step in, modified, and leaves its contents. 5 instructions, 1 load, 1 store.
+; Brings one line per step into the caches, modified with unchanged contents. 5 instructions, 1 load, 1 store.
 KERNEL k_dirty, 0, 5, 1, 1, 16, 2, 1
 	LOOP_ALIGN
 .loop:
@@ -45,7 +45,7 @@ ENDKERNEL k_flush
 
 ; uint64_t k_flush_chain(void *start /* rdi */, uint64_t iterations /* rsi */)
 ;   p = start; for each iteration: next = *p; CLFLUSH p; p = next;  MFENCE; return p
-; Flushes the nodes that a k_chase of iterations / 16 turns will visit, and leaves their pages in the
+; Flushes the nodes that a k_chase of iterations / 16 iterations will visit, and leaves their pages in the
 ; TLB. 5 instructions, 1 load an iteration.
 KERNEL k_flush_chain, 0, 5, 1, 0, 8, 4, 1
 	mov rax, rdi

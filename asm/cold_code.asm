@@ -1,9 +1,9 @@
-; asm/cold_code.asm: code that is written at run time, in windows that begin and end cold.
+; asm/cold_code.asm: code written at run time, in samples that begin and end with a cold wrapper.
 
 ; uint64_t k_run_code_cold(const void *code /* rdi */, uint64_t iterations /* rsi */, void *pointer /* rdx */, struct measure_block *block /* rcx */)
 ;   CLFLUSH the line of the return address and those of the block up to the first counts before; MFENCE; then as k_run_code; LFENCE
-; For curves through memory, as k_chase_cold for chases: lines of the wrapper's that the longer of two windows alone pushes
-; out of a small last level come from memory behind it, which is a turn more in 32.
+; For curves through memory, as k_chase_cold for chases: lines of the wrapper that only the longer run evicts from a small last
+; level would come from memory after it, which adds an iteration's time in 32.
 KERNEL k_run_code_cold, 0, 4, 0, 0, 0, 12, 1
 %assign step 0
 %rep 6

@@ -1,12 +1,12 @@
-; asm/core_misc.asm: more of what a core does by itself: divides of other units, denormals flushed, microcode between
-; ordinary instructions, code that mixes SSE and AVX. Macros and operands of arith.asm.
+; asm/core_misc.asm: more core-internal work: divides of other units, flushed denormals, microcode between
+; ordinary instructions, code that mixes SSE and AVX. Uses macros and operands of arith.asm.
 
 INDEPENDENT_SD k_sqrtsd_indep_easy, sqrtsd, ONE, ONE
 
 ; uint64_t k_fp_assist_flushed(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   buffer[0] = MXCSR; MXCSR |= FTZ (bit 15), DAZ (bit 6); for each iteration: 8 times x = smallest normal number / 2;
 ;   MXCSR = buffer[0]
-; The products of k_fp_assist, whose results are zero now. 18 instructions.
+; The products of k_fp_assist, which are now zero. 18 instructions.
 KERNEL k_fp_assist_flushed, 0, 18, 0, 0, 0, 12, 1
 	stmxcsr [rdi]
 	mov eax, [rdi]
@@ -56,7 +56,7 @@ CHAIN_DIV32 k_div32_chain_easy, 1, 1
 CHAIN_DIV32 k_div32_chain_hard, 0x7FFFFFFF, 3
 
 ; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 divisions an iteration,
-; each of fresh operands: MOV, since not every core knows that XOR of a register with itself needs no value of it.
+; each of fresh operands: MOV, because not every core knows that XOR of a register with itself does not depend on it.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ; 14 instructions.
 %macro INDEPENDENT_DIV 6
@@ -98,10 +98,10 @@ KERNEL k_fdiv_chain_easy, 0, 10, 0, 0, 0, 6, 0
 	ret
 ENDKERNEL k_fdiv_chain_easy
 
-; %1 name, %2 what loads the constant, %3 operation on st0.
+; %1 name, %2 load of the constant, %3 operation on st0.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   buffer[0] = the constant; for each iteration: 8 times: load buffer[0], operate, store to buffer[1] and pop
-; The copy comes from memory and goes there: on the stack both would take the port that the operation needs.
+; The copy is loaded from and stored to memory: stack moves would take the port that the operation needs.
 ; 26 instructions.
 %macro INDEPENDENT_X87 3+
 KERNEL %1, 0, 26, 8, 8, 128, 4, 1
@@ -122,7 +122,7 @@ ENDKERNEL %1
 INDEPENDENT_X87 k_fsqrt_indep_easy, fld1, fsqrt
 INDEPENDENT_X87 k_fsqrt_indep_hard, fldpi, fsqrt
 
-; %1 name, %2 what loads the dividend, %3 the divisor.
+; %1 name, %2 load of the dividend, %3 of the divisor.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   buffer[0] = x, y on the stack; for each iteration: 8 times: load x, y / x, store to buffer[1] and pop
 ; Leaves the x87 stack empty. 26 instructions.
@@ -165,7 +165,7 @@ ENDKERNEL k_fsqrt_chain_easy
 
 ; uint64_t k_fsqrt_chain_hard(uint64_t iterations /* rdi */)
 ;   x = pi; for each iteration: 8 times: x = sqrt(x), x = x * x
-; The square brings the next root's operand back near pi. Leaves the x87 stack empty. 18 instructions.
+; The square brings the operand of the next root back to about pi. Leaves the x87 stack empty. 18 instructions.
 KERNEL k_fsqrt_chain_hard, 0, 18, 0, 0, 0, 4, 0
 	fldpi
 	LOOP_ALIGN
@@ -183,7 +183,7 @@ ENDKERNEL k_fsqrt_chain_hard
 ; %1 name, %2 instruction.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 8 times: %2, three NOPs
-; CLD is microcode on all processors of the Core family, and changes nothing here. 34 instructions.
+; CLD is microcode on all processors of the Core family, and has no effect here. 34 instructions.
 %macro MICROCODE 2
 KERNEL %1, 0, 34, 0, 0, 0, 2, 0
 	LOOP_ALIGN
@@ -202,11 +202,11 @@ ENDKERNEL %1
 MICROCODE k_microcode_switch, cld
 MICROCODE k_microcode_switch_base, nop
 
-; %1 name, %2 how the second of each two instructions is encoded.
+; %1 name, %2 encoding of every second instruction.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 4 times: an OR of 32 bytes, an OR of 16 bytes
-; With the old encoding the processor goes from dirty upper halves to saved ones and back: two transitions. With the
-; new one none. 10 instructions.
+; With the legacy encoding the processor alternates between dirty and saved upper halves: two transitions. With VEX
+; none. 10 instructions.
 %macro TRANSITION 2+
 KERNEL %1, ISA_AVX, 10, 0, 0, 0, 3, 0
 	LOOP_ALIGN

@@ -8,9 +8,9 @@
 ;   serialise; tsc_after = rdtsc
 ;   for i in 0..counters: after[i] = rdpmc(index[i])
 ;
-; It uses callee-saved RBX, RBP, R12 and saves them on the stack: it is called, unlike kernels, from C.
-; LFENCE waits until all earlier instructions have completed (SDM vol. 2, LFENCE); where that is not
-; so (Pentium 4, Core 2 before its LFENCE was documented to), CPUID serialises (SDM vol. 3, 8.3).
+; It uses callee-saved RBX, RBP, R12 and saves them on the stack: unlike kernels, it is called from C.
+; LFENCE waits until all earlier instructions have completed (SDM vol. 2, LFENCE); where it is not documented to
+; (Pentium 4, early Core 2), CPUID serialises (SDM vol. 3, 8.3).
 
 %define MB_KERNEL     0
 %define MB_ARGUMENT   8
@@ -53,7 +53,7 @@
 	jb %%next
 %endmacro
 
-; What comes before the call of the kernel, its arguments in place, and what comes behind it.
+; The code before the call of the kernel, with its arguments in place, and the code after it.
 %macro MEASURE_BEGIN 0
 	push rbx
 	push rbp

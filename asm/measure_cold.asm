@@ -1,9 +1,9 @@
-; asm/measure_cold.asm: the wrapper of windows that begin and end cold.
+; asm/measure_cold.asm: the wrapper of samples whose wrapper lines are cold.
 
 ; uint64_t k_measure_cold(struct measure_block *block /* rdi */)
-;   as k_measure, but the line of the kernel's return address and those of the block up to the first counts before are flushed on the way
-;   into the kernel
-; For streams through memory: the longer of two windows pushes these lines out of a small last level, the shorter one does not. Uses R10 as
+;   as k_measure, but the line of the kernel's return address and those of the block up to the first counts before are flushed
+;   on the way into the kernel
+; For streams through memory: the longer run evicts these lines from a small last level, the shorter one does not. Uses R10, as
 ; kernels do; a kernel's arguments are read before the flush.
 KERNEL k_measure_cold, 0, 0, 0, 0, 0, 0, 0
 	MEASURE_BEGIN

@@ -2,8 +2,8 @@
 
 ; uint64_t k_measure_recorded(struct measure_block *block /* rdi */)
 ;   result = kernel(argument[0..5]); MSR 0x1D9 (IA32_DEBUGCTL) = gate
-; The write freezes the last-branch records where they are: the way back to the driver would push them out. It needs ring
-; 0; the caller has started the records by the same register, which is on its list of those to restore.
+; The write freezes the last-branch records: without it the way back to the driver would push them out. It needs ring 0;
+; the caller has started recording by the same register, which is on its list of registers to restore.
 KERNEL k_measure_recorded, 0, 0, 0, 0, 0, 0, 0
 	push rbx
 	push rbp

@@ -1,9 +1,9 @@
-; asm/store.asm: stores and the loads that meet them. Pairs of kernels with as many uops each: the
-; test, and its baseline of the same name with _base. buffer: at least two pages, the first 4 KiB aligned.
+; asm/store.asm: stores and the loads that depend on them. Pairs of kernels with the same number of uops: the
+; test, and its baseline of the same name with _base. buffer: at least two pages, 4 KiB aligned.
 
 ; uint64_t k_store_forward(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 8 times: *buffer = rax; rax = *buffer
-; A chain through memory: cycles a pair are the store-to-load latency. 18 instructions.
+; A chain through memory: cycles per pair are the store-to-load latency. 18 instructions.
 KERNEL k_store_forward, 0, 18, 8, 8, 128, 3, 1
 	xor eax, eax
 	LOOP_ALIGN
@@ -17,11 +17,11 @@ KERNEL k_store_forward, 0, 18, 8, 8, 128, 3, 1
 	ret
 ENDKERNEL k_store_forward
 
-; %1 name, %2 where the second store goes.
+; %1 name, %2 offset of the second store.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 4 times: store 8 bytes at buffer; store 4 bytes at buffer + %2; rax = load 8 at buffer
-; With %2 = 4 the load needs bytes of two stores and no forwarding can serve it: it waits until both
-; have been written. With %2 = 64 the first store forwards. 14 instructions.
+; With %2 = 4 the load needs bytes of two stores, which no forwarding can serve: it waits until both
+; are written. With %2 = 64 the first store forwards. 14 instructions.
 %macro FORWARD_FAIL 2
 KERNEL %1, 0, 14, 4, 8, 80, 3, 1
 	xor eax, eax
@@ -42,8 +42,8 @@ FORWARD_FAIL k_forward_fail_base, 64
 
 ; %1 name, %2 store (destination given as an offset), %3 the same for the baseline, %4 load.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
-;   for each iteration: 4 times: store to buffer; load from buffer, which the next store waits for
-; The baseline stores what the load loads, bytes and place. 10 instructions.
+;   for each iteration: 4 times: store to buffer; load from buffer, which the next store depends on
+; The baseline stores exactly the bytes that are loaded. 10 instructions.
 %macro FORWARD 5
 KERNEL %1, 0, 10, 4, 4, %5, 4, 1
 	xor eax, eax
@@ -59,7 +59,7 @@ KERNEL %1, 0, 10, 4, 4, %5, 4, 1
 	ret
 ENDKERNEL %1
 %endmacro
-; Named by bytes stored, bytes loaded, and where the load begins in the store, or the store in the load (m).
+; Names: bytes stored, bytes loaded, and the load's offset in the store, or the store's in the load (m).
 %macro FORWARD_PAIR 6
 FORWARD k_forward_%1, {%2}, 0, {%4}, %5
 FORWARD k_forward_%1_base, {%3}, 0, {%4}, %6
@@ -76,11 +76,11 @@ FORWARD_PAIR 8_8_4, {ST8(0)}, {ST8(4)}, {mov rax, [rdi + 4]}, 64, 64
 FORWARD_PAIR 8_16_0, {movq [rdi], xmm0}, {movups [rdi], xmm0}, {movups xmm0, [rdi]}, 96, 128
 FORWARD_PAIR 16_16_8, {movups [rdi], xmm0}, {movups [rdi + 8], xmm0}, {movups xmm0, [rdi + 8]}, 128, 128
 
-; %1 name, %2 distance of the load from the store.
+; %1 name, %2 distance between load and store.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   p = buffer + %2; *p = p; for each iteration: 8 times: *(uint64_t *)buffer = 0; p = *p
-; The loads chain; each follows a store. At a distance of 4096 the low twelve address bits agree and the
-; load is taken for a dependent one until the whole address is compared. 18 instructions.
+; The loads form a chain; each follows a store. At a distance of 4096 the low twelve address bits agree, and the
+; load is treated as dependent until the whole address is compared. 18 instructions.
 %macro ALIAS_4K 2
 KERNEL %1, 0, 18, 8, 8, 128, 6, 1
 	lea rax, [rdi + %2]
@@ -101,13 +101,13 @@ ENDKERNEL %1
 ALIAS_4K k_alias_4k, 4096
 ALIAS_4K k_alias_4k_base, 4096 + 64
 
-; %1 name, %2 register whose product with zero the store's address is computed from.
+; %1 name, %2 register whose product with zero enters the store's address.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   p = buffer + 64; *p = p; for each iteration:
-;     offset = (iterations & 7) * 8 + 0 * %2, late by two multiplications; *(uint64_t *)(buffer + 64 + offset) = p; p = *p
-; Each eighth store hits the load, so that loads are never predicted to be independent: each waits for the
-; address of the store before it. That is known late, after the load before (rax), or at once (r8). The
-; value stored at p is p itself. 9 instructions.
+;     offset = (iterations & 7) * 8 + 0 * %2, delayed by two multiplications; *(uint64_t *)(buffer + 64 + offset) = p; p = *p
+; Every eighth store hits the load, so loads are never predicted to be independent: each waits for the address
+; of the store before it. That is known late, after the previous load (rax), or at once (r8). The value
+; stored at p is p itself. 9 instructions.
 %macro UNKNOWN_ADDRESS 2
 KERNEL %1, 0, 9, 1, 1, 16, 6, 1
 	lea rax, [rdi + 64]
@@ -135,10 +135,10 @@ UNKNOWN_ADDRESS k_unknown_address_base, r8
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   zero = 0; for each iteration: i = iterations & 31; *(uint64_t *)(buffer + 8 i + zero + %2) = iterations;
 ;     rax += *(uint64_t *)buffer; eight times: zero *= zero
-; With %2 = 0 one iteration in 32 stores, when the products are there, to where the next load has already read: the load
-; was predicted not to depend and must be done again (a machine clear). The baseline never does. The chain of products is
-; what the loop is bound by: loads that wait until the predictor trusts them again, allocation and ports have ample time
-; beside it, and what the chain loses is the clear. 15 instructions.
+; With %2 = 0 one iteration in 32 stores, once the products are computed, to the address that the next load has already read:
+; the load was predicted to be independent and is repeated (a machine clear). The baseline never does that. The loop is bound by the
+; chain of products: waiting for the predictor's confidence, allocation and ports fit beside it, so the chain loses exactly the
+; clear. 15 instructions.
 %macro DISAMBIGUATION 2
 KERNEL %1, 0, 15, 1, 1, 16, 4, 1
 	xor r10d, r10d
@@ -164,8 +164,8 @@ DISAMBIGUATION k_disambiguation_clear_base, 8
 ; %1 name, %2 displacement of an 8-byte load.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   *(buffer + %2) = buffer; p = buffer; for each iteration: 16 times: p = *(p + %2)
-; From a line's first byte 56 lies in the line and 60 crosses into the next; 4088 and 4092 likewise for
-; the page. 18 instructions.
+; Counted from a line's first byte, offset 56 is within the line and 60 crosses into the next; likewise 4088 and 4092
+; for the page. 18 instructions.
 %macro LOAD_AT 2
 KERNEL %1, 0, 18, 16, 0, 128, 5, 1
 	mov rax, rdi
@@ -189,7 +189,7 @@ LOAD_AT k_split_page_base, 4088
 ; %1 name, %2 displacement of an 8-byte store.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 16 times: *(uint64_t *)(buffer + %2) = iterations
-; Independent stores: what each costs the store buffer. 18 instructions.
+; Independent stores: the cost of each for the store buffer. 18 instructions.
 %macro STORE_AT 2
 KERNEL %1, 0, 18, 0, 16, 128, 2, 1
 	LOOP_ALIGN

@@ -4,8 +4,8 @@
 ;                    uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: 32 elements: a[i] = b[i] + 3.0 * c[i], i from byte offset `at`;
 ;   at = (at + 256) & mask; return at
-; Arrays of a power of two of bytes, at least 256, mask = bytes - 1, aligned to 64 bytes: the loop goes
-; round them without a second loop, and the next call goes on where this one ended.
+; Arrays are a power of two of bytes, at least 256, mask = bytes - 1, aligned to 64 bytes: the loop wraps around
+; without a second loop, and the next call continues where this one ended.
 ; An iteration moves 256 bytes of each array used. Pointers are formed once an iteration, since
 ; indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
 ; Non-temporal variants end with SFENCE; their stores come in groups of whole lines, after the loads of the group, so that

@@ -1,14 +1,14 @@
-; asm/study.asm: a small program whose loops, branches and calls are known exactly, to be looked at through
+; asm/study.asm: a small program whose loops, branches and calls are known exactly, observed through
 ; PEBS records and last-branch records.
 
 ; uint64_t k_known_program(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */, uint64_t frozen /* rdx */)
 ;   for each iteration, c = choices[iteration] in 0 .. 3:
-;     a counted loop of c + 1 turns, one of 4 - c turns; rax += c odd ? 3 : 1; call a routine with c in rcx,
+;     a counted loop of c + 1 iterations, one of 4 - c; rax += c odd ? 3 : 1; call a routine with c in rcx,
 ;     which does rax += c
 ;   if (frozen bit 63) MSR 0x1D9 = frozen bits 31:0
-; 30 instructions an iteration whatever c is. The write freezes the last-branch records where they are (bit 0 of
-; 0x1D9 off): whatever ran before the caller could write the register would push the loop's records out. It
-; needs ring 0; the caller has put the register on its list of those to restore. Uses 8 bytes of stack.
+; 30 instructions an iteration for every c. The write freezes the last-branch records (bit 0 of
+; 0x1D9 off): the code that returns to the caller would otherwise push the loop's records out. It
+; needs ring 0; the caller has put the register on its list of registers to restore. Uses 8 bytes of stack.
 KERNEL k_known_program, 0, 30, 2, 1, 17, 5, 1
 	xor eax, eax
 	LOOP_ALIGN

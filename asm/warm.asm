@@ -1,5 +1,5 @@
-; asm/warm.asm: streams that touch one word of each line: they bring arrays into the state that the streams of
-; asm/stream.asm and asm/bandwidth.asm leave them in, by the fewest instructions.
+; asm/warm.asm: streams that touch one word of each line: they bring arrays into the state in which the streams of
+; asm/stream.asm and asm/bandwidth.asm leave them, in few instructions.
 ;
 ; uint64_t k_warm_read(const void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ; uint64_t k_warm_write(void *a /* rdi */, -, -, iterations, mask, at)
@@ -10,7 +10,7 @@
 ; Arrays as in asm/stream.asm, of at least 1024 bytes; `at` is a multiple of 1024.
 %assign STREAM_STEP 1024
 
-; What is done with a line of each array.
+; The access to a line of each array.
 %macro WARM_READ 0
 	mov rax, [rdi + r9 + step]
 %endmacro

@@ -1,9 +1,10 @@
-; asm/work.asm: workloads of the cycle accounting that no row has, and the wrapper that counts them.
+; asm/work.asm: workloads of the cycle accounting without a row of their own, and the wrapper that counts them.
 
 ; uint64_t k_work_branchy(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration, c = choices[iteration]: sum = sum * 3 + c; sum += c odd ? 5 : 7, by a branch;
 ;   if (c & 2) sum ^= iteration, by another
-; Both arms of each branch are as long, and have no NOPs, which retire and never execute. 16 instructions an iteration; random choices mispredict one branch of each.
+; Both arms of each branch have the same number of instructions and no NOPs, which retire without executing. 16 instructions
+; an iteration; random choices mispredict one branch in each.
 KERNEL k_work_branchy, 0, 16, 1, 0, 1, 3, 1
 	xor eax, eax
 	LOOP_ALIGN
@@ -39,7 +40,7 @@ ENDKERNEL k_work_branchy
 ; uint64_t k_work_mixed(void *start /* rdi */, uint64_t iterations /* rsi */, uint8_t *choices /* rdx */)
 ;   p = start; for each iteration: p = *p; c = choices[iteration]; sum += c odd ? 5 : 7, by a branch; four
 ;   additions of sums; choices[iteration] = c; return p
-; 17 instructions, 2 loads and 1 store an iteration. What it returns is where the next call goes on.
+; 17 instructions, 2 loads and 1 store an iteration. The next call continues at the returned address.
 KERNEL k_work_mixed, 0, 17, 2, 1, 10, 4, 1
 	mov rax, rdi
 	xor r8d, r8d
@@ -72,8 +73,8 @@ ENDKERNEL k_work_mixed
 
 ; uint64_t k_measure_gated(struct measure_block *block /* rdi */)
 ;   serialise; MSR 0x38F (IA32_PERF_GLOBAL_CTRL) = gate; result = kernel(argument[0..5]); serialise; MSR 0x38F = 0
-; All counters of a run count the same cycles, to the cycle: one write starts them, one stops them. It needs ring 0;
-; the caller has put the register on its list of those to restore, stopped the counters, and reads them afterwards.
+; All counters of a run count exactly the same cycles: one write starts them, one stops them. It needs ring 0;
+; the caller has put the register on its list of registers to restore, stopped the counters, and reads them afterwards.
 KERNEL k_measure_gated, 0, 0, 0, 0, 0, 0, 0
 	push rbx
 	push rbp
