@@ -31,6 +31,7 @@ kernel_code:
 %include "asm/cold_code.asm"
 %include "asm/cold_cores.asm"
 %include "asm/measure_cold.asm"
+%include "asm/measure_sampled.asm"
 
 section .kernels
 global kernel_code_end

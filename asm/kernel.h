@@ -60,6 +60,7 @@ extern const uint8_t kernel_code_end[];
  * measurement is in flight while the kernel runs. What the measurement itself costs is the
  * same for n and for 2n iterations and drops out of the slope. */
 #define MEASURE_COUNTERS_MAX 24
+#define MEASURE_GATES_MAX 4
 struct measure_block {
 	uint64_t kernel;                         /* window address of the kernel */
 	uint64_t argument[6];
@@ -71,6 +72,9 @@ struct measure_block {
 	uint64_t before[MEASURE_COUNTERS_MAX];   /* out */
 	uint64_t after[MEASURE_COUNTERS_MAX];    /* out */
 	uint64_t gate;                           /* what k_measure_gated starts all counters by (asm/work.asm), k_measure_recorded ends the records by (asm/measure_lbr.asm) */
+	/* Registers that k_measure_sampled writes before and behind the kernel (asm/measure_sampled.asm); ticks that it waits then. */
+	uint64_t gates, settle_tsc;
+	struct { uint64_t msr, on, off; } gate_list[MEASURE_GATES_MAX];
 };
 
 #endif

@@ -69,11 +69,15 @@ static inline void *mapping_at(const struct mapping *m, uint64_t offset)
 	return (uint8_t *)m->host + (m->repeats ? offset % m->page_bytes : offset);
 }
 
+struct sampling_gate; /* pmu/core/sampling_gate.h */
+
 /* One call on one core: entry(argument) on the core's own stack, quiet. */
 struct job {
 	unsigned core;
 	uint64_t entry;    /* window address of a routine of asm/, normally MEASURE */
 	uint64_t argument; /* passed in RDI: window address of a struct measure_block */
+	uint64_t undo;     /* called likewise, before anything else runs on the core, when the job did not come to its end; 0: nothing is */
+	const struct sampling_gate *gate; /* registers that the routine itself writes, so that layers know them; NULL: none */
 	enum status status; /* out: ST_OK, ST_FAULT, ST_TIMEOUT */
 	uint8_t vector;     /* out: exception vector with ST_FAULT */
 	uint64_t ip;        /* out: where it faulted, or was when time ran out */

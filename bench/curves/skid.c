@@ -149,7 +149,9 @@ static enum status sample(struct skid *k, const struct event *event, const char 
 		st = netburst_sample_start(&k->sample, event, periods[p], why);
 		if (st != ST_OK)
 			break;
+		k->b->gate = &k->sample.gate;
 		st = run(k, turns);
+		k->b->gate = NULL;
 		stopped = netburst_sample_stop(&k->sample);
 		st = st == ST_OK ? stopped : st;
 		k->due += turns / (periods[p] + 1);

@@ -2,6 +2,7 @@
  * brought into, always by kernels. */
 #include "bench/measure/codegen.h"
 #include "bench/measure/cores.h"
+#include "pmu/core/sampling_gate.h"
 
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
 #define VISITS_MAX 16u               /* of a working set before the first window, at most */
@@ -35,7 +36,8 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
                         const struct counting *c, unsigned run, struct job *job)
 {
 	struct measure_block *block = b->a->ops->control(b->a->self, core);
-	const struct kernel *wrapper = kernel_find("k_measure");
+	const struct sampling_gate *gate = core == b->core ? b->gate : NULL;
+	const struct kernel *wrapper = kernel_find(gate ? "k_measure_sampled" : "k_measure");
 
 	if (!block || !wrapper)
 		return ST_BROKEN;
@@ -51,6 +53,11 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 	memset(job, 0, sizeof(*job));
 	job->core = core;
 	job->entry = WINDOW_CODE + wrapper->offset;
+	if (gate) {
+		sampling_gate_load(gate, block);
+		job->gate = gate;
+		job->undo = WINDOW_CODE + kernel_find("k_measure_off")->offset;
+	}
 	job->argument = WINDOW_CONTROL + core * CONTROL_BYTES;
 	return ST_OK;
 }

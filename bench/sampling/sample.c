@@ -247,7 +247,9 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 			str_copy(s->out->reason, sizeof(s->out->reason), why);
 		return st;
 	}
+	b->gate = &s->pebs.gate;
 	st = run_burst(s, loads);
+	b->gate = NULL;
 	stopped = pebs_stop(&s->pebs);
 	if (st != ST_OK || stopped != ST_OK)
 		return st != ST_OK ? st : stopped;

@@ -89,7 +89,9 @@ static bool sample(struct study *s, enum known_program_part part, struct pebs *p
 		known_program_failed(s, part, st, why);
 		return false;
 	}
+	s->b->gate = &p->gate;
 	st = known_program_call(s, s->kernel->name, start, turns, step);
+	s->b->gate = NULL;
 	stopped = pebs_stop(p);
 	if (st == ST_OK)
 		st = stopped;

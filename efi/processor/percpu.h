@@ -53,6 +53,7 @@ struct core {
 	/* mailbox: written by the boot processor, then `posted` is counted up */
 	_Alignas(64) volatile uint64_t posted;
 	uint64_t entry, argument, stack_top;
+	uint64_t undo;            /* called when that faults or is called off; 0: nothing is */
 	uint64_t go_at;           /* wait until hw->go has reached this */
 	bool leave;               /* end the loop instead */
 	/* answers */

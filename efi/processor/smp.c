@@ -52,6 +52,18 @@ static void park(const struct hw *h, struct core *c)
 	}
 }
 
+/* A job and, when it does not come to its end, what undoes it, still under our page tables: sampling that stayed on would write
+ * through the firmware's. */
+static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top)
+{
+	uint64_t faulted = guarded_call(c, entry, argument, stack_top), vector = c->vector, ip = c->ip;
+	if (faulted != 0 && undo != 0 && guarded_call(c, undo, argument, stack_top) != 0)
+		print("processors: what a job had left on could not be undone\n");
+	c->vector = vector;
+	c->ip = ip;
+	return faulted;
+}
+
 /* Comes back with our tables still loaded. */
 static void loop(struct core *c)
 {
@@ -69,7 +81,7 @@ static void loop(struct core *c)
 		c->ready = n;
 		while (h->go < c->go_at && *(volatile uint64_t *)&c->abandon == 0)
 			relax();
-		c->faulted = h->go < c->go_at ? 2 : guarded_call(c, c->entry, c->argument, c->stack_top);
+		c->faulted = h->go < c->go_at ? 2 : guarded_job(c, c->entry, c->undo, c->argument, c->stack_top);
 		__asm__ volatile("" : : : "memory");
 		c->done = n;
 	}
@@ -113,9 +125,10 @@ enum status core_make(struct hw *h, uint32_t apic_id, struct core **out)
 	return c->idt && c->gdt && c->tss && c->fault_stacks && c->stack ? ST_OK : ST_FULL;
 }
 
-static void post(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top, uint64_t go_at)
+static void post(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top, uint64_t go_at)
 {
 	c->entry = entry;
+	c->undo = undo;
 	c->argument = argument;
 	c->stack_top = stack_top;
 	c->go_at = go_at;
@@ -189,7 +202,7 @@ enum status core_call(struct hw *h, unsigned core, void (*entry)(struct register
 	if (core == 0) {
 		s = outcome(b, guarded_call(b, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0));
 	} else {
-		post(c, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0, 0);
+		post(c, (uint64_t)(uintptr_t)entry, 0, (uint64_t)(uintptr_t)op, 0, 0);
 		if (wait_ready(h, c) && wait_done(h, c, read_tsc(), READY_MS * h->tsc_per_ms))
 			s = outcome(c, c->faulted);
 		else
@@ -243,7 +256,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 		if (jobs[i].core == 0)
 			own = &jobs[i];
 		else if (jobs[i].status == ST_OK)
-			post(c, jobs[i].entry, jobs[i].argument, job_stack(c), h->generation);
+			post(c, jobs[i].entry, jobs[i].undo, jobs[i].argument, job_stack(c), h->generation);
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (jobs[i].core != 0 && jobs[i].status == ST_OK && !wait_ready(h, h->cores[jobs[i].core]))
@@ -252,7 +265,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 	h->go = h->generation;
 	if (own != NULL) {
 		bool timed = quiet_deadline_arm(b, (limit_tsc >> QUIET_WINDOW_SHIFT) * h->timer_per_window + h->timer_per_window);
-		faulted = guarded_call(b, own->entry, own->argument, job_stack(b));
+		faulted = guarded_job(b, own->entry, own->undo, own->argument, job_stack(b));
 		if (timed)
 			quiet_deadline_disarm(b);
 	}
@@ -419,7 +432,7 @@ bool cores_stop(struct hw *h)
 		if (c->lost)
 			continue;
 		c->leave = true;
-		post(c, 0, 0, 0, 0);
+		post(c, 0, 0, 0, 0, 0);
 		while (c->answered != 2 && read_tsc() - from < LEAVE_MS * h->tsc_per_ms) {
 			kick(h, c);
 			for (unsigned k = 0; k < 1000 && c->answered != 2; k++)

@@ -1,5 +1,6 @@
 /* pmu/backend/msr_guard.c: refuses writes that the processor's description does not list; saves and restores. */
 #include "pmu/backend/msr_guard.h"
+#include "pmu/core/sampling_gate.h"
 
 static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr)
 {
@@ -260,9 +261,35 @@ static enum status msr_guard_unmap(void *self, struct mapping *m)
 	return u->ops->unmap(u->self, m);
 }
 
+/* What a job writes itself is held to the same list, and put back like what is written here. */
+static enum status look_at_gate(struct msr_guard *g, unsigned core, const struct sampling_gate *gate)
+{
+	for (unsigned i = 0; gate && i < gate->count; i++) {
+		const struct writable_msr *m = listed(g, gate->list[i].msr);
+		struct msr_guard_saved *s;
+		uint64_t kept = 0;
+		if (!m || core > UINT16_MAX)
+			return refuse(g);
+		if (m->restore) {
+			enum status status = save(g, core, gate->list[i].msr, &s);
+			if (status != ST_OK)
+				return status;
+			kept = s->value;
+		}
+		if (((gate->list[i].on ^ kept) | (gate->list[i].off ^ kept)) & ~m->mask)
+			return refuse(g);
+	}
+	return ST_OK;
+}
+
 static enum status msr_guard_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	const struct access *u = ((struct msr_guard *)self)->under;
+	for (unsigned i = 0; i < n; i++) {
+		enum status status = look_at_gate(self, jobs[i].core, jobs[i].gate);
+		if (status != ST_OK)
+			return status;
+	}
 	return u->ops->run(u->self, jobs, n, limit_tsc);
 }
 

@@ -1,5 +1,6 @@
 /* pmu/backend/trace.c: records accesses; see trace.h. */
 #include "pmu/backend/trace.h"
+#include "pmu/core/sampling_gate.h"
 
 /* A place for the next entry; when the list is full, one that is thrown away. */
 static void record(struct trace *t, struct trace_entry e, enum status status)
@@ -107,10 +108,18 @@ static enum status trace_unmap(void *self, struct mapping *m)
 static enum status trace_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	struct trace *t = self;
-	enum status s = t->under->ops->run(t->under->self, jobs, n, limit_tsc);
 	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; jobs[i].gate && k < jobs[i].gate->count; k++)
+			record(t, (struct trace_entry){ .op = TRACE_WRMSR, .core = (uint16_t)jobs[i].core, .address = jobs[i].gate->list[k].msr,
+			                                .value = jobs[i].gate->list[k].on }, ST_OK);
+	enum status s = t->under->ops->run(t->under->self, jobs, n, limit_tsc);
+	for (unsigned i = 0; i < n; i++) {
 		record(t, (struct trace_entry){ .op = TRACE_RUN, .core = (uint16_t)jobs[i].core, .address = jobs[i].entry,
 		                                .value = jobs[i].argument }, jobs[i].status);
+		for (unsigned k = jobs[i].gate ? jobs[i].gate->count : 0; k-- > 0;)
+			record(t, (struct trace_entry){ .op = TRACE_WRMSR, .core = (uint16_t)jobs[i].core, .address = jobs[i].gate->list[k].msr,
+			                                .value = jobs[i].gate->list[k].off }, ST_OK);
+	}
 	return s;
 }
 

@@ -4,6 +4,7 @@
 #define IA32_PMC0                 0xC1
 #define IA32_PERFEVTSEL0          0x186
 #define IA32_PERF_GLOBAL_STATUS   0x38E
+#define IA32_PERF_GLOBAL_CTRL     0x38F
 #define IA32_PERF_GLOBAL_OVF_CTRL 0x390
 #define IA32_PEBS_ENABLE          0x3F1
 #define IA32_DS_AREA              0x600
@@ -20,7 +21,6 @@
 
 #define EVENT_LATENCY 3           /* struct event.pebs: the load-latency event */
 #define QUIET_PER_SECOND 1000000u /* a record may still land for a while: 1 us (SDM: "quiescent period") */
-#define QUIET_LOOKS 100000u       /* at the clock, at most */
 
 /* Formats 0 (Core 2; SDM figure 18-18), 1 (Nehalem; table 18-23), 2 (Haswell; table 18-46) and 3 (Skylake;
  * table 18-58). On Core 2 a buffer beyond one page hangs the processor (quirk core2-pebs-page). */
@@ -165,7 +165,7 @@ static void fill_area(struct pebs *p)
 static enum status start(struct pebs *p)
 {
 	static const struct plan nothing = { .runs = 1 };
-	uint64_t counters = 0, sampling = 0, status;
+	uint64_t counters = 0, sampling = 0, held = 0, status;
 	/* Everything off, quirks, what stood from before cleared; then again off, for ours are not set yet. */
 	enum status s = counters_start(p->a, p->cpu, &nothing, 0, p->core);
 	if (s == ST_OK)
@@ -190,9 +190,13 @@ static enum status start(struct pebs *p)
 		s = rd(p, IA32_PERF_GLOBAL_STATUS, &status);
 	if (s == ST_OK)
 		s = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, status & (counters | STATUS_OVF_BUFFER));
-	if (s == ST_OK)
-		s = wr(p, IA32_PEBS_ENABLE, sampling);
-	return s == ST_OK ? counters_global(p->a, p->cpu, p->core, counters) : s;
+	if (s == ST_OK && p->cpu->unlisted) /* counters that are not ours stay as they are */
+		s = rd(p, IA32_PERF_GLOBAL_CTRL, &held);
+	held &= p->cpu->unlisted;
+	p->gate = (struct sampling_gate){ .settle_tsc = p->a->tsc_hz / QUIET_PER_SECOND };
+	sampling_gate_add(&p->gate, IA32_PEBS_ENABLE, sampling, 0);
+	sampling_gate_add(&p->gate, IA32_PERF_GLOBAL_CTRL, counters | held, held);
+	return s == ST_OK ? wr(p, IA32_PEBS_ENABLE, 0) : s;
 }
 
 enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
@@ -219,22 +223,6 @@ enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n
 
 /* --- stop and read ----------------------------------------------------------------------------- */
 
-/* Serialises, then waits: records that were under way land. */
-static enum status settle(struct pebs *p)
-{
-	struct cpuid_regs ignored;
-	uint64_t from, now;
-	enum status s = p->a->ops->cpuid(p->a->self, p->core, 0, 0, &ignored);
-	if (s == ST_OK)
-		s = p->a->ops->rdtsc(p->a->self, p->core, &from);
-	for (unsigned i = 0; s == ST_OK && i < QUIET_LOOKS; i++) {
-		s = p->a->ops->rdtsc(p->a->self, p->core, &now);
-		if (s == ST_OK && now - from > p->a->tsc_hz / QUIET_PER_SECOND)
-			return ST_OK;
-	}
-	return s == ST_OK ? ST_TIMEOUT : s;
-}
-
 static enum status count_events(struct pebs *p)
 {
 	enum status s = ST_OK;
@@ -257,12 +245,12 @@ enum status pebs_stop(struct pebs *p)
 {
 	uint64_t status = 0, base = p->va + DS_BUFFER;
 	/* Each step is tried whatever the one before gave: sampling must end. */
-	enum status steps[7] = {
-		counters_global(p->a, p->cpu, p->core, 0), wr(p, IA32_PEBS_ENABLE, 0), settle(p), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
+	enum status steps[6] = {
+		counters_global(p->a, p->cpu, p->core, 0), wr(p, IA32_PEBS_ENABLE, 0), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
 		ST_OK, count_events(p), ST_OK,
 	};
-	if (steps[3] == ST_OK && status & STATUS_OVF_BUFFER)
-		steps[4] = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, STATUS_OVF_BUFFER);
+	if (steps[2] == ST_OK && status & STATUS_OVF_BUFFER)
+		steps[3] = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, STATUS_OVF_BUFFER);
 	for (unsigned i = 0; i < p->count; i++) {
 		const struct pebs_request *r = &p->requests[i];
 		enum status s = wr(p, IA32_PERFEVTSEL0 + r->counter, 0);
@@ -271,7 +259,7 @@ enum status pebs_stop(struct pebs *p)
 		if (s == ST_OK && r->has_beside)
 			s = wr(p, IA32_PERFEVTSEL0 + r->beside_counter, 0);
 		if (s != ST_OK)
-			steps[6] = s;
+			steps[5] = s;
 	}
 	p->records = 0;
 	for (unsigned i = 0; i < COUNT_OF(steps); i++)

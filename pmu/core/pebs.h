@@ -2,7 +2,8 @@
  *
  * Sources: SDM volume 3B, "Precise Event Based Sampling" and "Load Latency Performance Monitoring
  * Facility"; Levinthal's guide, "Precise Memory Access Events". Records are taken in bursts that are
- * smaller than the buffer: start, run, stop, read. No interrupt is ever asked for.
+ * smaller than the buffer: start, run, stop, read. No interrupt is ever asked for. The job that is run begins and ends
+ * the sampling itself (sampling_gate.h).
  *
  * A counter under PEBS overflows after `period` events; the first event after the hardware is armed
  * leaves a record, and the counter starts anew. Of the events between two records, `period` lead to the
@@ -13,6 +14,7 @@
 #define PMU_PEBS_H
 
 #include "pmu/core/counters.h"
+#include "pmu/core/sampling_gate.h"
 
 #define PEBS_COUNTERS_MAX 4 /* record formats 0 to 3 know no more */
 
@@ -59,6 +61,7 @@ struct pebs {
 	uint8_t *ds;            /* the core's DS area, as C code sees it */
 	uint64_t va;            /* the same as the processor sees it */
 	unsigned capacity;      /* records */
+	struct sampling_gate gate; /* out, of pebs_start: what the job that is sampled writes */
 	struct pebs_request *requests;
 	unsigned count;         /* of requests while sampling, else 0 */
 	unsigned records;       /* of the last burst */
@@ -71,11 +74,11 @@ const struct pebs_layout *pebs_layout(unsigned format);
  * that is not described, a backend without DS areas. Nothing is written. */
 MUST_CHECK enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *cpu, unsigned core,
                                  const char **why);
-/* Gives each request a counter and starts sampling. The load-latency event samples alone (SDM). The
+/* Gives each request a counter and prepares sampling, which p->gate begins and ends. The load-latency event samples alone (SDM). The
  * requests must live until pebs_stop, which fills in what they counted.
  * ST_UNSUPPORTED with *why: an event that is not precise, or no counter left for it. */
 MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why);
-/* Stops, waits until the last records have landed, and finds how many there are. */
+/* Stops what the job may have left on, and finds how many records there are. */
 MUST_CHECK enum status pebs_stop(struct pebs *p);
 /* Record i of the last burst, i < p->records. */
 MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);

@@ -11,6 +11,7 @@
 #define NETBURST_COUNTERS 18
 #define NETBURST_WANTS_MAX 24
 #define NETBURST_COUNTER_BITS 40
+#define NETBURST_CCCR_OFF (3u << 16) /* active threads must be 3 on parts without Hyper-Threading, off or on */
 #define NETBURST_PEBS_COUNTER 16 /* IQ_COUNTER4; 17 for thread 1 */
 #define NETBURST_UOP_TAG (1u << 24) /* IA32_PEBS_ENABLE: replays tag uops */
 

@@ -9,7 +9,6 @@
 #define PEBS_ENABLE 0x3F1u
 #define MATRIX_VERT 0x3F2u
 #define CCCR_ENABLE (1u << 12)
-#define CCCR_OFF    (3u << 16) /* active threads must be 3 on parts without Hyper-Threading, off or on */
 #define TAG         1          /* the one value that front-end tagging uses */
 #define REASON_BYTES 256
 
@@ -189,7 +188,7 @@ enum status netburst_stop(const struct access *a, const struct cpu *cpu, unsigne
 	enum status s = ST_OK;
 	for (unsigned c = 0; c < NETBURST_COUNTERS && s == ST_OK; c++)
 		if (cpu->general_mask >> c & 1)
-			s = wr(a, core, netburst_cccr_msr(c), CCCR_OFF);
+			s = wr(a, core, netburst_cccr_msr(c), NETBURST_CCCR_OFF);
 	return s == ST_OK ? wr(a, core, PEBS_ENABLE, 0) : s;
 }
 

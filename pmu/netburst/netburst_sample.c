@@ -16,6 +16,7 @@
 #define DS_PEBS_RESET     0x40
 #define DS_BUFFER         PAGE_4K /* ours lies behind the first page */
 #define RECORD_BYTES      144u
+#define QUIET_PER_SECOND 1000000u /* a record may still land for 1 us, as on later processors */
 #define CAPACITY          ((unsigned)((DS_BYTES - DS_BUFFER) / RECORD_BYTES))
 
 static enum status wr(const struct netburst_sample *s, uint32_t msr, uint64_t value)
@@ -108,8 +109,10 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	}
 	if (st == ST_OK && own->metric)
 		st = wr(s, MATRIX_VERT, own->metric->matrix_vert);
-	if (st == ST_OK && enable)
-		st = wr(s, PEBS_ENABLE, enable);
+	s->gate = (struct sampling_gate){ .settle_tsc = s->precise ? s->a->tsc_hz / QUIET_PER_SECOND : 0 };
+	if (enable)
+		sampling_gate_add(&s->gate, PEBS_ENABLE, enable, 0);
+	sampling_gate_add(&s->gate, netburst_cccr_msr(place->counter), place->cccr_value, NETBURST_CCCR_OFF);
 	if (st == ST_OK)
 		st = netburst_write(s->a, s->cpu, s->core, place->counter, start_of(period));
 	if (st == ST_OK && !s->precise) {
@@ -124,8 +127,6 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 		}
 		st = s->a->interrupts(s->a->counts_self, s->core, &s->taken);
 	}
-	if (st == ST_OK)
-		st = wr(s, netburst_cccr_msr(place->counter), place->cccr_value);
 	if (st == ST_OK)
 		return ST_OK;
 	*why = "a register could not be written";

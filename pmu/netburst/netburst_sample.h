@@ -6,6 +6,7 @@
 #ifndef PMU_NETBURST_SAMPLE_H
 #define PMU_NETBURST_SAMPLE_H
 
+#include "pmu/core/sampling_gate.h"
 #include "pmu/netburst/netburst.h"
 
 struct netburst_record {
@@ -19,13 +20,14 @@ struct netburst_sample {
 	unsigned core;
 	bool precise;
 	uint8_t *ds;                /* the DS area as C code sees it */
+	struct sampling_gate gate;  /* out, of netburst_sample_start: what the job that is sampled writes */
 	struct interrupts taken;    /* the caller gives records and capacity where it samples by interrupts */
 	unsigned records;           /* of the last burst */
 	bool full;                  /* some did not fit */
 };
 
-/* Begins to sample an event of the processor's list every `period` events (1 to 2^31 - 1), by records or by interrupts.
- * *s must stay until netburst_sample_stop. ST_UNSUPPORTED with *why before anything is written: no PEBS, a debug store of
+/* Prepares to sample an event of the processor's list every `period` events (1 to 2^31 - 1), by records or by interrupts.
+ * s->gate begins and ends it. *s must stay until netburst_sample_stop. ST_UNSUPPORTED with *why before anything is written: no PEBS, a debug store of
  * 32 bits, an event that PEBS cannot record or IQ_COUNTER4 not count, a backend that takes no interrupts; ST_RANGE. */
 MUST_CHECK enum status netburst_sample_start(struct netburst_sample *s, const struct event *event, uint64_t period, const char **why);
 /* Stops and finds how many records there are. */

@@ -11,7 +11,9 @@
 #include "pmu/sim/machine/machine.h"
 #include "pmu/sim/counters/signal.h"
 
-enum finding_kind { FIND_FAULT, FIND_RESERVED, FIND_WRONG_COUNTER, FIND_IGNORED, FIND_UNMODELLED, FIND_NO_LATCH, FIND_COUNT };
+enum finding_kind { FIND_FAULT, FIND_RESERVED, FIND_WRONG_COUNTER, FIND_IGNORED, FIND_UNMODELLED, FIND_NO_LATCH,
+	FIND_UNMAPPED, /* the processor writes where nothing is mapped: on metal a page fault in the firmware, a dead machine */
+	FIND_COUNT };
 struct sim_finding { enum finding_kind kind; unsigned thread; uint32_t address; uint64_t value; const char *why; };
 
 struct counters; /* the register file of one hardware thread; counter.c */
@@ -57,6 +59,8 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 /* Whether a counter's interrupt has to be taken after the instruction that retired in `cycle`; asked once per instruction,
  * after counters_retired, if interrupts are taken. Only NetBurst's counters raise any. */
 bool counters_interrupt(struct counters *p, uint64_t cycle);
+/* Whether the next event of some counter may leave a record in the debug store. */
+bool counters_armed(const struct counters *p);
 /* Whether counters_retired has to be called. */
 bool counters_want_retired(const struct counters *p);
 

@@ -48,6 +48,11 @@ bool counter_has_pebs(const struct counters *p, unsigned n)
 	return has_pebs(p) && (p->pebs_enable & pebs_counters(p)) >> n & 1;
 }
 
+bool counters_armed(const struct counters *p)
+{
+	return netburst_sim(p) ? netburst_sim_armed(p) : has_pebs(p) && (p->global_ctrl & p->pebs_enable & pebs_counters(p)) != 0;
+}
+
 bool counters_want_retired(const struct counters *p)
 {
 	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs)
@@ -84,7 +89,7 @@ static bool ds_read(struct counters *p, unsigned offset, uint64_t *value)
 static void late(struct counters *p, const char *why)
 {
 	if (!p->late.why)
-		p->late = (struct sim_finding){ FIND_IGNORED, p->thread, MSR_DS_AREA, p->ds_area, why };
+		p->late = (struct sim_finding){ FIND_UNMAPPED, p->thread, MSR_DS_AREA, p->ds_area, why };
 }
 
 /* Data-source field by source: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and the Linux driver's tables of

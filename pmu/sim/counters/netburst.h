@@ -53,6 +53,8 @@ struct retired;
 struct hart_regs;
 void netburst_sim_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
 bool netburst_sim_wants_retired(const struct counters *p);
+/* counters_armed's answer. */
+bool netburst_sim_armed(const struct counters *p);
 /* Whether everything that an ESCR of this value asks for is counted. */
 bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t escr);
 /* Makes p share the register file of its core's first thread. */

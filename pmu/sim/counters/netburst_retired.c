@@ -135,6 +135,12 @@ static bool has_pebs(const struct counters *p, unsigned c)
 		p->m->pmu_pebs_format != 255;
 }
 
+bool netburst_sim_armed(const struct counters *p)
+{
+	const unsigned c = PEBS_AT + netburst_sim_own(p);
+	return has_pebs(p, c) && p->netburst->cccr[c] & CCCR_ENABLE;
+}
+
 static bool cascades(const struct counters *p, unsigned c)
 {
 	unsigned other = cascaded(c);
@@ -203,10 +209,10 @@ static bool ds_get(struct counters *p, const struct form *f, unsigned offset, un
 	return at != NULL;
 }
 
-static void lost(struct counters *p, const char *why)
+static void lost(struct counters *p, enum finding_kind kind, const char *why)
 {
 	if (!p->late.why)
-		p->late = (struct sim_finding){ FIND_IGNORED, p->thread, 0x600, p->ds_area, why };
+		p->late = (struct sim_finding){ kind, p->thread, 0x600, p->ds_area, why };
 }
 
 /* Raises interrupts on the threads that a CCCR names. */
@@ -229,11 +235,11 @@ static void write_record(struct counters *p, unsigned c, const struct retired *r
 	uint64_t index, maximum, threshold;
 	if (!ds_get(p, f, f->index, f->word, &index) || !ds_get(p, f, f->maximum, f->word, &maximum) ||
 	    !ds_get(p, f, f->threshold, f->word, &threshold)) {
-		lost(p, "PEBS: the DS area is not mapped, the record is lost");
+		lost(p, FIND_UNMAPPED, "PEBS: the DS area is not mapped, the record is lost");
 		return;
 	}
 	if (index + bytes > maximum) {
-		lost(p, "PEBS: the buffer is full, the record is lost");
+		lost(p, FIND_IGNORED, "PEBS: the buffer is full, the record is lost");
 		return;
 	}
 	p->pebs_written++;
@@ -241,7 +247,7 @@ static void write_record(struct counters *p, unsigned c, const struct retired *r
 		return;
 	uint8_t *record = p->env.memory(p->env.self, index, bytes, true), *at = p->env.memory(p->env.self, p->ds_area + f->index, f->word, true);
 	if (!record || !at) {
-		lost(p, "PEBS: the buffer is not mapped, the record is lost");
+		lost(p, FIND_UNMAPPED, "PEBS: the buffer is not mapped, the record is lost");
 		return;
 	}
 	uint64_t w[18] = { g[16], p->m->pmu_pebs_before ? r->ip : r->next_ip };

@@ -7,6 +7,7 @@ enum status replay_run(struct sim *s, const struct replay_access *a, struct repl
 	static const enum replay_verdict of_finding[FIND_COUNT] = {
 		[FIND_FAULT] = REPLAY_FAULTS, [FIND_RESERVED] = REPLAY_RESERVED, [FIND_WRONG_COUNTER] = REPLAY_WRONG_COUNTER,
 		[FIND_IGNORED] = REPLAY_IGNORED, [FIND_UNMODELLED] = REPLAY_UNMODELLED, [FIND_NO_LATCH] = REPLAY_NO_LATCH,
+		[FIND_UNMAPPED] = REPLAY_FAULTS,
 	};
 	const struct access *m = sim_access(s);
 	const struct sim_finding *last;

@@ -10,7 +10,7 @@
 
 #define READ_CYCLES 40 /* what one look at the clock from outside takes, so that waiting loops end */
 
-static void record(struct sim *s, unsigned thread, const struct sim_finding *f)
+void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f)
 {
 	if (!f->why)
 		return;
@@ -20,6 +20,7 @@ static void record(struct sim *s, unsigned thread, const struct sim_finding *f)
 		s->finding_count++;
 	}
 	s->finding_total++;
+	s->found[f->kind]++;
 	s->last_finding = *f;
 	s->last_finding.thread = thread;
 }
@@ -46,7 +47,7 @@ static enum status op_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *v
 	enum status st = counters_rdmsr(s->harts[core].counters, msr, value, &f);
 	if (st == ST_MISSING)
 		st = boxes_rdmsr(s->boxes, core, msr, value, &f);
-	record(s, core, &f);
+	sim_record(s, core, &f);
 	return st == ST_MISSING ? ST_FAULT : st;
 }
 
@@ -59,7 +60,7 @@ static enum status op_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t va
 	enum status st = counters_wrmsr(s->harts[core].counters, msr, value, &f);
 	if (st == ST_MISSING)
 		st = boxes_wrmsr(s->boxes, core, msr, value, &f);
-	record(s, core, &f);
+	sim_record(s, core, &f);
 	return st == ST_MISSING ? ST_FAULT : st;
 }
 
@@ -84,7 +85,7 @@ static enum status op_pci_read32(void *self, struct pci_address at, uint32_t *va
 	struct sim *s = self;
 	struct sim_finding f = { .address = at.reg };
 	enum status st = boxes_pci_read32(s->boxes, at, value, &f);
-	record(s, 0, &f);
+	sim_record(s, 0, &f);
 	if (st == ST_MISSING)
 		*value = 0xFFFFFFFF; /* no such function */
 	return st == ST_MISSING ? ST_OK : st;
@@ -95,7 +96,7 @@ static enum status op_pci_write32(void *self, struct pci_address at, uint32_t va
 	struct sim *s = self;
 	struct sim_finding f = { .address = at.reg, .value = value };
 	enum status st = boxes_pci_write32(s->boxes, at, value, &f);
-	record(s, 0, &f);
+	sim_record(s, 0, &f);
 	return st == ST_MISSING ? ST_OK : st; /* goes nowhere, as on a bus without that function */
 }
 
@@ -305,6 +306,8 @@ uint64_t sim_findings(const struct sim *s, const struct sim_finding **list, unsi
 	*n = s->finding_count;
 	return s->finding_total;
 }
+
+uint64_t sim_found(const struct sim *s, enum finding_kind kind) { return s->found[kind]; }
 
 uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
 {

@@ -28,6 +28,8 @@ const struct access *sim_access(struct sim *s);
 /* What the registers' rooms found worth a word so far (the first SIM_FINDINGS), and how many in all. */
 #define SIM_FINDINGS 256
 uint64_t sim_findings(const struct sim *s, const struct sim_finding **list, unsigned *n);
+/* How many of a kind. */
+uint64_t sim_found(const struct sim *s, enum finding_kind kind);
 /* How many in all, and the latest of them (of no meaning while there is none). */
 uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last);
 

@@ -109,13 +109,16 @@ static enum status env_rdtsc(void *self, uint64_t *value)
 	return ST_OK;
 }
 
-/* A kernel that freezes the last-branch records behind its loop. */
+/* A wrapper that starts and stops counters, sampling or the last-branch records round its kernel. */
 static enum status env_wrmsr(void *self, uint32_t msr, uint64_t value)
 {
 	struct hart *h = self;
-	struct sim_finding ignored = { .address = msr };
+	struct sim_finding f = { .address = msr, .value = value };
 	h->now = core_serialise(h->core);
-	return counters_wrmsr(h->counters, msr, value, &ignored);
+	enum status st = counters_wrmsr(h->counters, msr, value, &f);
+	sim_record(h->sim, h->thread, &f);
+	core_want_retired(h->core, counters_want_retired(h->counters));
+	return st;
 }
 
 static enum status env_cpuid(void *self, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -174,6 +177,9 @@ void *sim_bytes(void *self, uint64_t va, unsigned bytes, bool write)
 	struct hart *h = self;
 	const struct mapping *m = sim_find(h->sim, va, bytes);
 	(void)write;
+	/* The debug store is mapped in the job's page tables alone, not in those that the firmware goes on with. */
+	if (!h->job && va - WINDOW_DS < h->sim->threads * DS_BYTES)
+		return NULL;
 	return m ? (uint8_t *)m->host + (va - m->va) : NULL;
 }
 

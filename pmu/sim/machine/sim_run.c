@@ -15,6 +15,7 @@
 #define LIMIT_TSC_PRESET (1ull << 33)
 #define RECALL_WAIT 64u  /* branches of a run before it is worth while */
 #define RECALL_BEYOND 16u /* ... and until it is looked at again after loads from beyond the L2: see memo_note */
+#define UNDO_CYCLES 1000000u /* that what undoes a job may take at least */
 #define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
 
 uint64_t sim_slowest(void *sim)
@@ -56,6 +57,14 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 	return ST_OK;
 }
 
+/* A record that comes while no job runs goes through the firmware's page tables. */
+static void look_at_sampling(struct sim *s, const struct hart *h, const char *why)
+{
+	const struct sim_finding f = { FIND_UNMAPPED, h->thread, 0x600, WINDOW_DS + h->thread * DS_BYTES, why };
+	if (counters_armed(h->counters))
+		sim_record(s, h->thread, &f);
+}
+
 static enum status hart_start(struct sim *s, struct hart *h, struct job *j)
 {
 	uint64_t rsp = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
@@ -63,6 +72,7 @@ static enum status hart_start(struct sim *s, struct hart *h, struct job *j)
 	if (!top)
 		return ST_BROKEN;
 	*top = END_IP;
+	look_at_sampling(s, h, "PEBS is armed as a job begins: no DS area is mapped before");
 	exec_reset(&h->regs);
 	h->regs.gpr[RN_RDI] = j->argument;
 	h->regs.gpr[RN_RSP] = rsp;
@@ -75,13 +85,46 @@ static enum status hart_start(struct sim *s, struct hart *h, struct job *j)
 	return ST_OK;
 }
 
+static bool never_sleeps(const struct sim *s, const struct hart *h)
+{
+	return s->m.fault_busy_core == h->thread + 1;
+}
+
+/* A job that did not come to its end: what it left on is undone before anything else runs. */
+static bool undo(struct sim *s, struct hart *h)
+{
+	const struct hart *o = sibling(s, h);
+	uint64_t *top = sim_bytes(h, WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8, 8, true);
+	if (!h->job->undo || h->undoing || !top)
+		return false;
+	*top = END_IP;
+	exec_reset(&h->regs);
+	h->regs.gpr[RN_RDI] = h->job->argument;
+	h->regs.gpr[RN_RSP] = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
+	h->regs.rip = h->job->undo;
+	h->undoing = true;
+	core_park(h->core);
+	core_resume(h->core, h->now, !(o && (o->job || never_sleeps(s, o))));
+	core_want_retired(h->core, counters_want_retired(h->counters));
+	if (s->limit_cycle < h->now + UNDO_CYCLES)
+		s->limit_cycle = h->now + UNDO_CYCLES;
+	return true;
+}
+
 static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vector)
 {
-	h->job->status = st;
-	h->job->vector = vector;
-	h->job->ip = h->regs.rip;
+	if (!h->undoing) {
+		h->job->status = st;
+		h->job->vector = vector;
+		h->job->ip = h->regs.rip;
+	}
 	h->now = core_serialise(h->core);
+	h->running = NULL;
+	if (st != ST_OK && undo(s, h))
+		return;
 	core_park(h->core);
+	look_at_sampling(s, h, "PEBS is armed as a job ends: no DS area is mapped behind it");
+	h->undoing = false;
 	h->job = NULL;
 	h->running = NULL;
 	if (h->now > s->now)
@@ -142,11 +185,6 @@ static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *i
 		return true;
 	signal_close(s->both[h->thread / 2], h->now);
 	return false;
-}
-
-static bool never_sleeps(const struct sim *s, const struct hart *h)
-{
-	return s->m.fault_busy_core == h->thread + 1;
 }
 
 /* Cycles of the first n in which a core sleeps that is awake and asleep in turn, for so many each. */

@@ -22,6 +22,7 @@ struct hart {
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */
+	bool undoing;                  /* it did not come to its end; what it left is being undone */
 	struct interrupts *interrupts; /* taken there; NULL: masked */
 	const bool *beyond;            /* its core's last load went beyond the L2 */
 	uint64_t code_stored;          /* where the instruction in progress stored to code; 0 nowhere */
@@ -55,7 +56,7 @@ struct sim {
 	uint64_t range_pa[EXEC_RANGES]; /* physical address of each */
 	struct sim_finding findings[SIM_FINDINGS];
 	unsigned finding_count;
-	uint64_t finding_total;
+	uint64_t finding_total, found[FIND_COUNT]; /* of each kind */
 	struct sim_finding last_finding;
 	char problem[PROBLEM_TEXT];
 	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
@@ -63,6 +64,10 @@ struct sim {
 	bool recall_off, no_look_ahead; /* see sim_recall, sim_look_ahead */
 	size_t memory_bytes;           /* of `memory`, for giving it back */
 };
+
+/* --- sim.c --- */
+/* Notes a finding, if it is one. */
+void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f);
 
 /* --- sim_map.c: the address space --- */
 MUST_CHECK enum status sim_map(struct sim *s, struct mapping *m, bool own);

@@ -205,9 +205,10 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	block->kernel = WINDOW_CODE + work.kernel->offset;
 	block->serialise = 1;
 	work_arguments(&work, turns, block->argument);
-	run.entry = WINDOW_CODE + kernel_find("k_measure")->offset;
+	run.entry = WINDOW_CODE + kernel_find("k_measure_sampled")->offset;
 	run.argument = WINDOW_CONTROL;
 	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
+	sampling_gate_load(&pebs.gate, block);
 	assert_int_equal(q.counter, 0);
 	assert_int_equal(rig.run.guard.access.ops->run(rig.run.guard.access.self, &run, 1, 0), ST_OK);
 	assert_int_equal(pebs_stop(&pebs), ST_OK);
@@ -252,9 +253,19 @@ static void test_core2_buffer_beyond_a_page_hangs(void **state)
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x600, WINDOW_DS), ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x186, 0x4208CB), ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
-		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x3F1, 1), ST_OK);
-		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 1), over ? ST_FAULT : ST_OK);
-		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
+		/* in a job: its page tables alone have the area that the processor looks at */
+		struct sampling_gate gate = { .count = 0 };
+		struct measure_block *block = a->ops->control(a->self, 0);
+		struct job job = { .entry = WINDOW_CODE + kernel_find("k_measure_sampled")->offset, .undo = WINDOW_CODE + kernel_find("k_measure_off")->offset,
+		                   .argument = WINDOW_CONTROL };
+		sampling_gate_add(&gate, 0x3F1, 1, 0);
+		sampling_gate_add(&gate, 0x38F, 1, 0);
+		memset(block, 0, sizeof(*block));
+		block->kernel = WINDOW_CODE + kernel_find("k_nop")->offset;
+		block->argument[kernel_find("k_nop")->count_argument] = 1;
+		block->serialise = 1;
+		sampling_gate_load(&gate, block);
+		assert_int_equal(a->ops->run(a->self, &job, 1, 0), over ? ST_FAULT : ST_OK);
 	}
 	assert_true(sim_last_finding(rig.run.sim, &last) > 0);
 	/* counter 1 cannot sample: the bit is reserved */

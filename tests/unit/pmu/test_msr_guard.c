@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "pmu/backend/msr_guard.h"
+#include "pmu/core/sampling_gate.h"
 #include "tests/unit/support/fake_access.h"
 
 static const struct writable_msr msrs[] = {
@@ -60,6 +61,27 @@ static void test_guard_refuses_bits_outside_the_mask(void **state)
 	assert_int_equal(b->guard.count, 0);                        /* nothing changed, nothing to put back */
 	assert_int_equal(wr(b, 0, 0x1A4, 0x3F), ST_OK);
 	assert_int_equal(fake_value(&b->fake, 0, 0x1A4), 0x3F);
+}
+
+/* Registers that a job writes itself are held to the list before it runs, and come back. */
+static void test_guard_knows_what_a_job_writes(void **state)
+{
+	struct bench *b = *state;
+	struct sampling_gate gate = { .count = 0 };
+	struct job job = { .gate = &gate };
+	sampling_gate_add(&gate, 0x38F, 0x1F, 0);
+	assert_int_not_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED); /* what lies below runs nothing */
+	assert_int_equal(b->guard.count, 1);
+	fake_msr(&b->fake, 0, 0x38F, 0x1F); /* as a job that ended early leaves it */
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
+	uint64_t value = 0;
+	assert_int_equal(b->guard.access.ops->rdmsr(b->guard.access.self, 0, 0x38F, &value), ST_OK);
+	assert_int_equal(value, 0xF);
+	gate.list[0].on = 0x10F; /* a bit that is not ours */
+	assert_int_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED);
+	gate.list[0].on = 0xF;
+	gate.list[0].msr = 0x1A0; /* nobody lists it */
+	assert_int_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED);
 }
 
 static void test_guard_restores_newest_first_and_leaves_counts_alone(void **state)
@@ -131,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_guard_refuses_what_is_not_listed, setup),
 		cmocka_unit_test_setup(test_guard_refuses_bits_outside_the_mask, setup),
+		cmocka_unit_test_setup(test_guard_knows_what_a_job_writes, setup),
 		cmocka_unit_test_setup(test_guard_restores_newest_first_and_leaves_counts_alone, setup),
 		cmocka_unit_test_setup(test_guard_restores_after_a_fault_in_the_middle, setup),
 		cmocka_unit_test_setup(test_guard_goes_on_after_a_register_that_does_not_come_back, setup),

@@ -26,10 +26,10 @@ static const struct event *event(const char *name)
 	return e;
 }
 
-static uint32_t measure_offset(void)
+static uint32_t offset_of(const char *name)
 {
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, "k_measure"))
+		if (!strcmp(k->name, name))
 			return k->offset;
 	return 0;
 }
@@ -38,7 +38,9 @@ static uint32_t measure_offset(void)
 static void burst(struct pebs_request *requests, unsigned n, unsigned loads)
 {
 	assert_int_equal(pebs_start(&pebs, requests, n, &why), ST_OK);
+	rig.gate = &pebs.gate;
 	sampling_chase(&rig, loads);
+	rig.gate = NULL;
 	assert_int_equal(pebs_stop(&pebs), ST_OK);
 }
 
@@ -178,7 +180,8 @@ static void test_pebs_lost_records_are_counted(void **state)
 	pebs_balance(&bursts[0], &bursts[1], &b);
 	fprintf(stderr, "due %u, came %u, lost %u\n", (unsigned)due, (unsigned)(bursts[0].records + bursts[1].records), b.lost);
 	assert_true(b.known);
-	assert_int_equal(b.lost, due / 5);
+	/* Each burst loses a fifth to the nearest record: one more or less of the shorter moves the slope by as much as two of both. */
+	assert_in_range(b.lost, due / 5 - 2, due / 5 + 2);
 	sampling_close(&rig);
 }
 
@@ -208,26 +211,47 @@ static void test_pebs_full_buffer_is_told(void **state)
 	sampling_close(&rig);
 }
 
-/* A kernel that faults in a burst: stopping works, and without it the guard alone puts all back (sampling_close). */
+/* A kernel that faults in a burst: what undoes the job disarms; without that the machine says what metal would do. Stopping
+ * works, and without it the guard alone puts all back (sampling_close). */
 static void test_pebs_fault_in_a_burst_leaves_nothing_on(void **state)
 {
 	(void)state;
-	for (unsigned stopped = 0; stopped < 2; stopped++) {
+	for (unsigned stopped = 0; stopped < 4; stopped++) {
 		uint64_t value;
 		open_l2(NULL);
 		struct pebs_request q = { .event = event("MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_8"), .period = 3, .companion = true };
 		assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
 		struct measure_block *b = rig.a->ops->control(rig.a->self, 0);
 		b->argument[0] = 0x1000; /* no page: b still names k_chase */
-		struct job job = { .entry = WINDOW_CODE + measure_offset(), .argument = WINDOW_CONTROL };
+		sampling_gate_load(&pebs.gate, b);
+		struct job job = { .entry = WINDOW_CODE + offset_of("k_measure_sampled"), .argument = WINDOW_CONTROL };
+		job.undo = stopped & 2 ? WINDOW_CODE + offset_of("k_measure_off") : 0;
 		assert_int_equal(rig.a->ops->run(rig.a->self, &job, 1, 0), ST_FAULT);
 		assert_int_equal(job.vector, 14);
-		if (stopped)
+		assert_int_equal(sim_found(rig.sim, FIND_UNMAPPED) != 0, !(stopped & 2));
+		if (stopped & 1)
 			assert_int_equal(pebs_stop(&pebs), ST_OK);
 		assert_int_equal(rig.a->ops->rdmsr(rig.a->self, 0, 0x3F1, &value), ST_OK);
-		assert_int_equal(value == 0, stopped);
+		assert_int_equal(value == 0, stopped != 0);
 		sampling_close(&rig);
 	}
+}
+
+/* Armed by writes of the driver, as it once was: what runs between that and the job writes through the firmware's page tables. */
+static void test_pebs_armed_outside_a_job_is_found(void **state)
+{
+	(void)state;
+	open_l2(NULL);
+	struct pebs_request q = { .event = event("MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4"), .period = 3 };
+	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
+	assert_int_equal(pebs.gate.count, 2);
+	for (unsigned i = 0; i < pebs.gate.count; i++)
+		assert_int_equal(rig.a->ops->wrmsr(rig.a->self, 0, pebs.gate.list[i].msr, pebs.gate.list[i].on), ST_OK);
+	assert_int_equal(sim_found(rig.sim, FIND_UNMAPPED), 0);
+	sampling_chase(&rig, NODES);
+	assert_true(sim_found(rig.sim, FIND_UNMAPPED) >= 2); /* as the job began and as it ended */
+	assert_int_equal(pebs_stop(&pebs), ST_OK);
+	sampling_close(&rig);
 }
 
 static void test_pebs_what_cannot_be_sampled_is_refused_with_the_reason(void **state)
@@ -318,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_pebs_lost_records_are_counted),
 		cmocka_unit_test(test_pebs_shadow_is_measured),
 		cmocka_unit_test(test_pebs_full_buffer_is_told),
+		cmocka_unit_test(test_pebs_armed_outside_a_job_is_found),
 		cmocka_unit_test(test_pebs_fault_in_a_burst_leaves_nothing_on),
 		cmocka_unit_test(test_pebs_what_cannot_be_sampled_is_refused_with_the_reason),
 		cmocka_unit_test(test_pebs_record_layouts),

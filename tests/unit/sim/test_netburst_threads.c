@@ -375,7 +375,9 @@ static void test_netburst_threads_sample_their_own(void **state)
 				block->argument[0] = m.va + i * (m.bytes / 2);
 				block->argument[1] = (i + 1) * 2000;
 				block->argument[2] = 64;
-				jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + kernel_find("k_measure")->offset, .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+				jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + kernel_find(i == on ? "k_measure_sampled" : "k_measure")->offset, .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+				if (i == on)
+					sampling_gate_load(&s.gate, block);
 			}
 			assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_OK);
 			assert_int_equal(netburst_sample_stop(&s), ST_OK);

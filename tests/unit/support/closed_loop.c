@@ -118,6 +118,7 @@ void loop_keeps_to_budgets(const struct loop_run *r)
 
 void loop_close(struct loop_run *r)
 {
+	assert_int_equal(sim_found(r->sim, FIND_UNMAPPED), 0);
 	assert_int_equal(msr_guard_restore(&r->guard), ST_OK);
 	assert_int_equal(r->host.taken, 0);
 	memory_host_free(&r->host);

@@ -65,7 +65,7 @@ uint64_t sampling_run(struct sampling_rig *r, const char *kernel, uint64_t a0, u
 	for (const struct kernel *i = kernel_table; i < kernel_table_end; i++) {
 		if (!strcmp(i->name, kernel))
 			k = i;
-		if (!strcmp(i->name, "k_measure"))
+		if (!strcmp(i->name, r->gate ? "k_measure_sampled" : "k_measure"))
 			wrapper = i;
 	}
 	assert_non_null(k);
@@ -75,6 +75,8 @@ uint64_t sampling_run(struct sampling_rig *r, const char *kernel, uint64_t a0, u
 	b->argument[1] = a1;
 	b->argument[2] = a2;
 	b->argument[3] = a3;
+	if (r->gate)
+		sampling_gate_load(r->gate, b);
 	struct job job = { .core = 0, .entry = WINDOW_CODE + wrapper->offset, .argument = WINDOW_CONTROL };
 	enum status s = r->a->ops->run(r->a->self, &job, 1, 0);
 	if (s != ST_OK)

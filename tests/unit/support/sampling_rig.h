@@ -4,6 +4,7 @@
 
 #include "asm/kernel.h"
 #include "pmu/backend/msr_guard.h"
+#include "pmu/core/sampling_gate.h"
 #include "pmu/sim/machine/sim.h"
 
 struct sampling_rig {
@@ -14,6 +15,7 @@ struct sampling_rig {
 	struct cpu cpu;
 	const struct access *a;  /* the guarded backend */
 	struct mapping map;      /* of the ring, at WINDOW_DATA */
+	const struct sampling_gate *gate; /* what runs begin and end; NULL nothing */
 	uint64_t at;             /* node where the next run goes on */
 };
 

@@ -1,0 +1,92 @@
+; asm/measure_sampled.asm: the wrapper of kernels whose events are sampled into the debug store.
+
+%define MB_GATES      (MB_GATE + 8)
+%define MB_SETTLE_TSC (MB_GATE + 16)
+%define MB_GATE_LIST  (MB_GATE + 24) ; register, value on, value off: 24 bytes each
+
+; %1: 8 the value on, 16 the value off; RCX: offset of the entry in the list.
+%macro WRITE_GATE 1
+	mov eax, [rbp + rcx + MB_GATE_LIST + %1]
+	mov edx, [rbp + rcx + MB_GATE_LIST + %1 + 4]
+	mov ecx, [rbp + rcx + MB_GATE_LIST]
+	wrmsr
+%endmacro
+
+; Registers off, the last one first; then records that are still under way land (SDM vol. 3, "PEBS": quiescent period).
+%macro GATES_OFF 0
+	SERIALISE
+	mov r12, [rbp + MB_GATES]
+	jmp %%test
+%%next:
+	dec r12
+	lea rcx, [r12 + r12 * 2]
+	shl rcx, 3
+	WRITE_GATE 16
+%%test:
+	test r12, r12
+	jnz %%next
+	SERIALISE
+	rdtsc
+	shl rdx, 32
+	or rax, rdx
+	mov r12, rax
+%%wait:
+	rdtsc
+	shl rdx, 32
+	or rax, rdx
+	sub rax, r12
+	cmp rax, [rbp + MB_SETTLE_TSC]
+	jb %%wait
+%endmacro
+
+; uint64_t k_measure_sampled(struct measure_block *block /* rdi */)
+;   serialise; for each gate: MSR = on; result = kernel(argument[0..5]); serialise; for each gate, the last one first: MSR = off; wait
+; The debug store is mapped while a job runs and at no other time: a record that the processor writes before or after
+; goes to an address that the firmware's page tables do not have. It needs ring 0; the caller has put the registers on its list of
+; those to restore, and has them off before and reads counts afterwards.
+KERNEL k_measure_sampled, 0, 0, 0, 0, 0, 0, 0
+	push rbx
+	push rbp
+	push r12
+	mov rbp, rdi
+	SERIALISE
+	xor r12d, r12d
+	jmp .test
+.next:
+	lea rcx, [r12 + r12 * 2]
+	shl rcx, 3
+	WRITE_GATE 8
+	inc r12
+.test:
+	cmp r12, [rbp + MB_GATES]
+	jb .next
+	mov rdi, [rbp + MB_ARGUMENT]
+	mov rsi, [rbp + MB_ARGUMENT + 8]
+	mov rdx, [rbp + MB_ARGUMENT + 16]
+	mov rcx, [rbp + MB_ARGUMENT + 24]
+	mov r8,  [rbp + MB_ARGUMENT + 32]
+	mov r9,  [rbp + MB_ARGUMENT + 40]
+	call [rbp + MB_KERNEL]
+	mov [rbp + MB_RESULT], rax
+	GATES_OFF
+	mov rax, [rbp + MB_RESULT]
+	pop r12
+	pop rbp
+	pop rbx
+	ret
+ENDKERNEL k_measure_sampled
+
+; uint64_t k_measure_off(struct measure_block *block /* rdi */)
+;   for each gate, the last one first: MSR = off; wait
+; What a job of k_measure_sampled that did not come to its end has left on.
+KERNEL k_measure_off, 0, 0, 0, 0, 0, 0, 0
+	push rbx
+	push rbp
+	push r12
+	mov rbp, rdi
+	GATES_OFF
+	pop r12
+	pop rbp
+	pop rbx
+	ret
+ENDKERNEL k_measure_off

@@ -1,0 +1,39 @@
+/* pmu/core/sampling_gate.h: registers by which sampling into the debug store begins and ends.
+ *
+ * The processor writes a record whenever an armed event retires, to the address in IA32_DS_AREA, which is mapped while a job
+ * runs and at no other time. So drivers prepare all other registers, and the job itself writes these: on ahead of the
+ * kernel in the list's order, off behind it in the opposite one (asm/measure_sampled.asm, k_measure_sampled). A job that does not
+ * come to its end has k_measure_off called for it (struct job, `undo`). */
+#ifndef PMU_SAMPLING_GATE_H
+#define PMU_SAMPLING_GATE_H
+
+#include "asm/kernel.h"
+#include "pmu/access.h"
+
+struct sampling_gate {
+	unsigned count;
+	struct { uint32_t msr; uint64_t on, off; } list[MEASURE_GATES_MAX];
+	uint64_t settle_tsc;    /* how long records may still land after that */
+};
+
+/* Adds a register; count stays below MEASURE_GATES_MAX. */
+static inline void sampling_gate_add(struct sampling_gate *g, uint32_t msr, uint64_t on, uint64_t off)
+{
+	g->list[g->count].msr = msr;
+	g->list[g->count].on = on;
+	g->list[g->count++].off = off;
+}
+
+/* Puts the gate into the block of a job whose entry is k_measure_sampled. */
+static inline void sampling_gate_load(const struct sampling_gate *g, struct measure_block *block)
+{
+	block->gates = g->count;
+	block->settle_tsc = g->settle_tsc;
+	for (unsigned i = 0; i < g->count; i++) {
+		block->gate_list[i].msr = g->list[i].msr;
+		block->gate_list[i].on = g->list[i].on;
+		block->gate_list[i].off = g->list[i].off;
+	}
+}
+
+#endif
