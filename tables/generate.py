@@ -9,6 +9,7 @@ and fails with one line a fault: "FILE:LINE: KEY: what is wrong, what is allowed
 import sys
 
 sys.dont_write_bytecode = True  # the tables' folder may be read-only
+from concept import read_concepts, write_concepts
 from lists import (check_not_restored, read_tlb_descriptors, read_unprovable, read_watchdogs, write_tlb_descriptors, write_unprovable,
                    write_watchdogs)
 from processors import read_processors
@@ -18,7 +19,8 @@ from write import write_processors
 
 def main(folder, target):
     p = Problems()
-    processors, sets = read_processors(p, folder)
+    concepts = read_concepts(p, folder)
+    processors, sets = read_processors(p, folder, concepts)
     check_not_restored(p, folder, sets["msrs"])
     tlbs = read_tlb_descriptors(p, folder)
     without = read_unprovable(p, folder, processors)
@@ -28,6 +30,7 @@ def main(folder, target):
         return 1
     with open(target, "w", encoding="ascii") as out:
         write_processors(out, processors, sets)
+        write_concepts(out, concepts)
         write_tlb_descriptors(out, tlbs)
         write_unprovable(out, without)
         write_watchdogs(out, dogs)

@@ -22,6 +22,29 @@ struct event {
 	const char *source;    /* where the row comes from */
 };
 
+/* What an event can mean: what rows, stall terms, checks and samples ask for. */
+struct concept { const char *name, *unit, *what; };
+extern const struct concept concepts[]; /* sorted by name */
+extern const uint16_t concept_count;
+
+/* How well an expression means its concept. SUPERSET counts more, SUBSET less, CYCLES the cycles that it lasts instead of how often it comes. */
+enum exactness { EXACTNESS_NONE, EXACTNESS_EXACT, EXACTNESS_SUPERSET, EXACTNESS_SUBSET, EXACTNESS_CYCLES };
+struct expression_term {
+	const struct event *event; /* with the modifiers of the expression: not always one of processor.events */
+	int8_t sign;               /* 1, -1 */
+};
+/* What a processor counts for a concept: the sum of its terms. */
+struct expression {
+	const char *concept;
+	const char *text;          /* as the table has it, e.g. "A-B" */
+	uint8_t exactness;         /* enum exactness; EXACTNESS_NONE has no terms */
+	uint8_t term_count;        /* at most EXPRESSION_TERMS_MAX */
+	const struct expression_term *terms;
+	const char *why;           /* why there is none, or what it counts more, less or instead; "" if exact */
+	const char *source;
+};
+#define EXPRESSION_TERMS_MAX 4
+
 /* A register that may be written on this processor, and what happens to it at exit. */
 struct writable_msr {
 	uint32_t first, last;  /* inclusive range */
@@ -239,6 +262,8 @@ struct processor {
 	uint8_t box_count;
 	const struct uncore_metric *derived;
 	uint16_t derived_count;
+	const struct expression *expressions; /* sorted by concept: each there is, or none where no event is known */
+	uint16_t expression_count;
 	struct uncore_buses buses;
 	const struct netburst_event *detectors;
 	uint8_t detector_count;

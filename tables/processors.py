@@ -3,6 +3,7 @@ import os
 import re
 
 from boxes import check_boxes, check_metrics, read_metrics, read_uncore
+from concept import read_expressions, resolve
 from core import read_events, read_msrs, read_offcore, read_pins, read_profiles, read_quirks, read_sources
 from netburst import check_netburst, read_netburst
 from reader import number, read_csv, read_keys, words
@@ -12,7 +13,7 @@ TLB_KEYS = ["dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "stlb_2m", "s
 # Kinds of parts: key of processor.txt, file in the processor's folder, reader of it.
 PARTS = [("events", "events.csv", read_events), ("offcore", "offcore.csv", read_offcore), ("msrs", "msrs.csv", read_msrs),
          ("latency_sources", "sources.csv", read_sources), ("profiles", "profiles.txt", read_profiles), ("uncore", "uncore.txt", read_uncore),
-         ("derived", "uncore-metrics.csv", read_metrics), ("netburst", "netburst-detectors.csv", read_netburst), ("pins", "pins.csv", read_pins)]
+         ("derived", "uncore-metrics.csv", read_metrics), ("netburst", "netburst-detectors.csv", read_netburst), ("pins", "pins.csv", read_pins), ("concepts", "concepts.csv", read_expressions)]
 QUIRKS, PUBLISHED = "quirks.txt", "published.csv"
 OTHER_FILES = ["processor.txt", QUIRKS, PUBLISHED, "uncore-events.csv", "netburst-metrics.csv", "netburst-events.csv"]
 REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
@@ -110,7 +111,7 @@ def check_files(p, folder, name):
             p.add(("tables/processors/%s/%s" % (name, f), 1), f, "is no file of a processor; known: %s" % ", ".join(known))
 
 
-def read_processors(p, folder):
+def read_processors(p, folder, concepts):
     """All processors, most specific first; the parts that they share, by kind and name."""
     sets, processors = {key: {} for key, _, _ in PARTS}, []
     shared = read_quirks(p, folder, "processors/common/" + QUIRKS)
@@ -126,6 +127,7 @@ def read_processors(p, folder):
         read_own_quirks(p, folder, r, shared)
         r.published = read_published(p, folder, r)
         check_processor(p, r)
+        resolve(p, r, concepts)
         processors.append(r)
     return in_order(p, processors), sets
 

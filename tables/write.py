@@ -1,5 +1,6 @@
 """Writes processors as the const data of processor.h."""
 from boxes import write_boxes, write_metrics
+from concept import write_expressions
 from netburst import use_of, write_netburst
 from processors import TLB_KEYS
 from reader import c_name, c_text
@@ -68,7 +69,7 @@ def write_descriptor(out, r):
     for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                               ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
                               ("boxes", r.uncore, "box_count"), ("pins", r.pins, "pin_count"),
-                              ("derived", r.derived, "derived_count"),
+                              ("derived", r.derived, "derived_count"), ("expressions", r.expressions, "expression_count"),
                               ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
         out.write("\t\t.%s = %s, .%s = %d,\n" % (
             kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
@@ -102,7 +103,7 @@ def write_processors(out, processors, sets):
             out.write("\t{ %s, %s, %s },\n" % (r["code"], c_text(r["name"]), c_text(r["what"])))
         out.write("};\n")
     for r in processors:
-        for write in (write_events, write_quirks, write_profiles, write_pins, write_boxes, write_metrics):
+        for write in (write_events, write_expressions, write_quirks, write_profiles, write_pins, write_boxes, write_metrics):
             write(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (

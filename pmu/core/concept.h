@@ -1,0 +1,43 @@
+/* pmu/core/concept.h: what a processor counts for a concept ("load.hit.l2"): tables/concepts.csv and each processor's concepts.csv.
+ *
+ * Who wants counts asks for the expression, plans its events with those of others, and takes its value from their counts:
+ *
+ *     const struct expression *x = concept_find(cpu->processor, "load.hit.l2");
+ *     n = expression_events(x, events, n, COUNT_OF(events));     // false: no room
+ *     plan_events(cpu, events, n, &plan, &problem);  ...
+ *     expression_value(x, events, n, counts, &value);
+ */
+#ifndef PMU_CONCEPT_H
+#define PMU_CONCEPT_H
+
+#include "pmu/base.h"
+#include "tables/processor.h"
+
+/* The concept of that name; NULL: there is none. */
+const struct concept *concept_known(const char *name);
+
+/* What the processor counts for a concept. NULL: no such concept, or a processor without counters that these tables know.
+ * An expression of EXACTNESS_NONE has no terms and says why. */
+const struct expression *concept_find(const struct processor *p, const char *name);
+
+/* The same where it can be counted: NULL as well for EXACTNESS_NONE. */
+const struct expression *concept_counted(const struct processor *p, const char *name);
+
+/* Adds to a list of *count events those of the expression that it does not hold yet. ST_FULL: no room for them, the list is as it was. */
+MUST_CHECK enum status expression_events(const struct expression *x, const struct event **events, unsigned *count, unsigned capacity);
+
+/* The expression's value of the counts of a list of events, in the counts' own unit (of a kernel, a unit of work ...).
+ * ST_MISSING: the list lacks one of its events. */
+MUST_CHECK enum status expression_value(const struct expression *x, const struct event *const *events, unsigned count, const int64_t *counts,
+                                        int64_t *value);
+
+/* Whether a count of it can show that the concept came between low and high times a unit of work: an exact one always; a superset
+ * that it did not come (low is not above 0); a subset that it came at least so often; cycles that it came at all (high is
+ * CONCEPT_ANY_NUMBER or above). */
+#define CONCEPT_ANY_NUMBER 1000000
+bool expression_proves(const struct expression *x, int64_t low_milli, int64_t high_milli);
+
+/* "exact", "superset", "subset", "cycles", "none". */
+const char *exactness_name(unsigned exactness);
+
+#endif

@@ -1,0 +1,151 @@
+"""Concepts: what events can mean (concepts.csv), and which expression over a processor's events means each. The formats are in FORMAT.md."""
+import re
+
+from reader import Row, c_name, c_text, read_csv, words
+
+CONCEPT_COLUMNS = ["concept", "unit", "what"]
+EXPRESSION_COLUMNS = ["concept", "expression", "exactness", "why", "source"]
+EXACTNESS = ["none", "exact", "superset", "subset", "cycles"]  # enum exactness of processor.h
+TERMS_MOST = 4
+WHY_MOST = 64  # it stands behind other words in a reason of 128 characters
+MODIFIERS = {"cmask": 255, "inv": 1, "edge": 1, "any": 1}
+OTHERS = "*"
+
+
+def read_concepts(p, folder):
+    """All concepts by name."""
+    concepts = {}
+    for r in read_csv(p, folder, "concepts.csv", CONCEPT_COLUMNS) or []:
+        words(p, r, "unit"), words(p, r, "what")
+        if not re.fullmatch(r"[a-z0-9]+([._][a-z0-9]+)*", r["concept"]) or r["concept"] in concepts:
+            p.add(r.where, r["concept"], "is no name of a concept, lower case with dots; or stands twice")
+        concepts[r["concept"]] = r
+    return concepts
+
+
+def read_terms(p, r):
+    """EVENT[:cmask=N][:inv][:edge][:any], joined by + and -: (sign, event, modifiers) each."""
+    terms = []
+    for sign, text in re.findall(r"([+-]?)([^+-]+)", r["expression"].replace(" ", "")):
+        name, *suffixes = text.split(":")
+        given = {}
+        for s in suffixes:
+            key, _, value = s.partition("=")
+            if key not in MODIFIERS or (key == "cmask") != bool(value) or (value and (not value.isdigit() or not 0 < int(value) <= 255)):
+                p.add(r.where, r["concept"], "'%s' is no modifier; cmask=1..255, inv, edge or any" % s)
+                continue
+            given[key] = int(value or 1)
+        terms.append((-1 if sign == "-" else 1, name, given))
+    return terms
+
+
+def read_expressions(p, folder, path):
+    """concepts.csv of a processor, or a file that several share."""
+    rows = read_csv(p, folder, path, EXPRESSION_COLUMNS)
+    for r in rows:
+        words(p, r, "source")
+        r.terms = read_terms(p, r)
+        if r["exactness"] not in EXACTNESS:
+            p.add(r.where, r["concept"], "'%s' must be one of %s" % (r["exactness"], ", ".join(EXACTNESS)))
+        if bool(r.terms) == (r["exactness"] == "none"):
+            p.add(r.where, r["concept"], "either an expression, or none and why")
+        if len(r.terms) > TERMS_MOST:
+            p.add(r.where, r["concept"], "has %d events, at most %d" % (len(r.terms), TERMS_MOST))
+        if r["exactness"] != "exact" and not r["why"]:
+            p.add(r.where, r["concept"], "is %s without a reason" % r["exactness"])
+        if len(r["why"]) > WHY_MOST:
+            p.add(r.where, r["concept"], "why has %d characters, at most %d" % (len(r["why"]), WHY_MOST))
+        if r["concept"] == OTHERS and "/common/" not in path:
+            p.add(r.where, r["concept"], "only a file of processors/common may speak of all others")
+    return rows
+
+
+def modified(event, given):
+    """The event as a counter is programmed for it."""
+    e = dict(event)
+    e.update(given)
+    e["name"] = event["name"] + "".join(":%s=%d" % (k, v) if k == "cmask" else ":" + k for k, v in given.items())
+    if given:
+        e["fixed"] = e["arch"] = 0
+    return e
+
+
+def resolve(p, processor, concepts):
+    """processor.expressions: a row for each concept, its own file before what it shares. Each must be expressed or declared none."""
+    rows, others, by_name = {}, None, {x["name"]: x.event for x in processor.events}
+    parts = processor.parts.get("concepts", [])
+    processor.expressions, processor.modified = [], []
+    if not parts:
+        if processor.events:
+            p.add(processor.where, "concepts", "%s says of none of its events what they mean" % processor["name"])
+        return
+    for _, part in reversed(parts):  # the folder's own first
+        seen = set()
+        for r in part:
+            if r["concept"] in seen:
+                p.add(r.where, r["concept"], "stands twice")
+            seen.add(r["concept"])
+            if r["concept"] == OTHERS:
+                others = others or r
+            elif r["concept"] not in concepts:
+                p.add(r.where, r["concept"], "is no concept of tables/concepts.csv")
+            else:
+                rows.setdefault(r["concept"], r)
+    for name in sorted(concepts):
+        r = rows.get(name, others)
+        if r is None:
+            p.add(parts[-1][1][0].where if parts[-1][1] else processor.where, name, "%s neither expresses it nor declares it none" % processor["name"])
+            continue
+        x = Row(r, concept=name)
+        x.terms = []
+        for sign, event, given in r.terms:
+            if event not in by_name:
+                p.add(r.where, name, "%s has no event '%s'" % (processor["name"], event))
+                continue
+            e = modified(by_name[event], given)
+            if given and processor.uses:
+                p.add(r.where, name, "NetBurst's events have no modifiers")
+            if (e["inv"] or e["edge"]) and not e["cmask"]:
+                p.add(r.where, name, "inv or edge without cmask has no effect")
+            if given and e["counters"] == 0:
+                p.add(r.where, name, "a fixed counter has no modifiers")
+            if given and e not in processor.modified:
+                processor.modified.append(e)
+            x.terms.append((sign, e, bool(given)))
+        processor.expressions.append(x)
+
+
+def write_concepts(out, concepts):
+    out.write("\nconst struct concept concepts[] = {\n")
+    for name, r in sorted(concepts.items()):
+        out.write("\t{ %s, %s, %s },\n" % (c_text(name), c_text(r["unit"]), c_text(r["what"])))
+    out.write("};\nconst uint16_t concept_count = %d;\n" % len(concepts))
+
+
+def write_expressions(out, r):
+    """Of one processor, whose events are written. Sorted by the concept's name."""
+    if not r.expressions:
+        return
+    names = [x["name"] for x in r.events]
+    if r.modified:
+        out.write("static const struct event %s[] = {\n" % c_name("modified", r["name"]))
+        for e in r.modified:
+            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull, 0, %s, %s },\n" % (
+                c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["inv"], e["edge"], e["any"], e["pebs"], e["fixed"], e["arch"],
+                e["counters"], e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
+        out.write("};\n")
+    out.write("static const struct expression_term %s[] = {\n" % c_name("terms", r["name"]))
+    at = []
+    count = 0
+    for x in r.expressions:
+        at.append(count)
+        for sign, e, changed in x.terms:
+            place = (c_name("modified", r["name"]), r.modified.index(e)) if changed else (c_name("events", r["name"]), names.index(e["name"]))
+            out.write("\t{ &%s[%d], %d },\n" % (*place, sign))
+            count += 1
+    out.write("\t{ 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("expressions", r["name"]))
+    for x, start in zip(r.expressions, at):
+        out.write("\t{ %s, %s, EXACTNESS_%s, %d, %s + %d, %s, %s },\n" % (
+            c_text(x["concept"]), c_text(x["expression"]), x["exactness"].upper(), len(x.terms), c_name("terms", r["name"]), start,
+            c_text(x["why"]), c_text(x["source"])))
+    out.write("};\n")

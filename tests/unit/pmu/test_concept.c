@@ -1,0 +1,90 @@
+/* pmu/core/concept.c and the concepts of every processor: looked up, planned and summed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "pmu/core/concept.h"
+#include "pmu/core/counters.h"
+
+static const struct processor *processor(const char *name)
+{
+	for (unsigned i = 0; i < processor_count; i++)
+		if (!strcmp(processors[i].name, name))
+			return &processors[i];
+	fail_msg("no processor %s", name);
+	return NULL;
+}
+
+static void test_concept_of_every_processor_is_expressed_or_none_with_a_reason(void **state)
+{
+	(void)state;
+	for (unsigned p = 0; p < processor_count; p++) {
+		assert_int_equal(processors[p].expression_count, processors[p].event_count ? concept_count : 0);
+		for (unsigned i = 0; i < concept_count && processors[p].event_count; i++) {
+			const struct expression *x = concept_find(&processors[p], concepts[i].name);
+
+			assert_non_null(x);
+			assert_string_equal(x->concept, concepts[i].name);
+			assert_true(x->term_count ? x->exactness != EXACTNESS_NONE : x->why[0] != 0);
+			assert_ptr_equal(concept_counted(&processors[p], concepts[i].name), x->term_count ? x : NULL);
+			for (unsigned t = 0; t < x->term_count; t++)
+				assert_non_null(x->terms[t].event);
+		}
+	}
+	assert_null(concept_known("load.hit.l9"));
+	assert_null(concept_find(processor("nehalem-ep"), "load.hit.l9"));
+	assert_string_equal(concept_known("load.hit.l2")->unit, "loads");
+	assert_null(concept_find(processor("x86-64"), "load.hit.l2"));
+}
+
+static void test_expression_is_the_sum_of_its_terms(void **state)
+{
+	(void)state;
+	const struct processor *p = processor("core2");
+	const struct expression *l2 = concept_find(p, "load.hit.l2"), *miss = concept_find(p, "load.miss.llc");
+	const struct event *events[3];
+	const int64_t counts[] = { 1000, 70 };
+	unsigned n = 0;
+	int64_t value;
+
+	assert_int_equal(expression_events(l2, events, &n, 1), ST_FULL);
+	assert_int_equal(n, 0);
+	assert_int_equal(expression_events(l2, events, &n, 3), ST_OK);
+	assert_int_equal(expression_events(miss, events, &n, 3), ST_OK); /* shares an event */
+	assert_int_equal(n, 2);
+	assert_ptr_equal(events[0], event_find(p, "MEM_LOAD_RETIRED.L1D_LINE_MISS"));
+	assert_int_equal(expression_value(l2, events, n, counts, &value), ST_OK);
+	assert_int_equal(value, 930);
+	assert_int_equal(expression_value(miss, events, n, counts, &value), ST_OK);
+	assert_int_equal(value, 70);
+	assert_int_equal(expression_value(l2, events, 1, counts, &value), ST_MISSING);
+}
+
+static void test_expression_proves_what_its_exactness_allows(void **state)
+{
+	(void)state;
+	static const struct { unsigned exactness; int64_t low, high; bool proves; } cases[] = {
+		{ EXACTNESS_EXACT, 990, 1010, true }, { EXACTNESS_EXACT, -10, 10, true }, { EXACTNESS_SUPERSET, 990, 1010, false },
+		{ EXACTNESS_SUPERSET, -10, 10, true }, { EXACTNESS_SUBSET, 990, 1010, true }, { EXACTNESS_SUBSET, -10, 10, false },
+		{ EXACTNESS_CYCLES, 900, CONCEPT_ANY_NUMBER, true }, { EXACTNESS_CYCLES, 990, 1010, false }, { EXACTNESS_NONE, 0, CONCEPT_ANY_NUMBER, false },
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const struct expression x = { .exactness = (uint8_t)cases[i].exactness };
+
+		if (expression_proves(&x, cases[i].low, cases[i].high) != cases[i].proves)
+			fail_msg("%s, %d to %d", exactness_name(cases[i].exactness), (int)cases[i].low, (int)cases[i].high);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_concept_of_every_processor_is_expressed_or_none_with_a_reason),
+		cmocka_unit_test(test_expression_is_the_sum_of_its_terms),
+		cmocka_unit_test(test_expression_proves_what_its_exactness_allows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
