@@ -6,6 +6,8 @@
 #   make usb-update DEV=/dev/sdX  only the application of a stick
 #   make bench    all speeds
 #   make host     only out/stallmeter, the host command;  make efi  only the UEFI application, and the loader for a PC BIOS
+#   make install  PREFIX=/usr/local DESTDIR=: host command, manual pages, completion, disk image;  make uninstall
+#   make release  reproducible artefacts in out/release;  make deb  Debian packages in out/deb
 
 OUT     ?= out
 SAN     ?=
@@ -27,13 +29,13 @@ FREE    := $(COMMON) -ffreestanding -fpic -fvisibility=hidden -fshort-wchar -fno
 EFI     := $(FREE) -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
 # The second stage of the BIOS route: at fixed addresses, before anybody saves vector registers.
 BIOS    := $(filter-out -fpic -O2 -g,$(EFI)) -Os -fno-pic -mgeneral-regs-only
-HOSTED  := $(COMMON) -fPIE -D_GNU_SOURCE
+HOSTED  := $(COMMON) -fPIE -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS)
 ifneq ($(SAN),)
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: machine-format all host efi image usb usb-update run check check-quick check-fast check-long unit judges libraries fuzz-short fuzz-long bench clean
+.PHONY: machine-format all host efi man install uninstall release deb image usb usb-update run check check-quick check-fast check-long unit judges libraries fuzz-short fuzz-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
@@ -80,13 +82,22 @@ $(OUT)/gen/font.o: $(OUT)/gen/font.c
 machine-format:
 	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def tables/machines/FORMAT.md
 
-# The build id goes into every results file: the commit, "-dirty" when the tree differs from it.
-BUILD_ID := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+# The build id goes into every results file: the tag, if there is one, and the commit; "-dirty" when the tree differs from it.
+# Sources without git have it in packaging/commit.txt, which git archive fills; git above this folder is not ours.
+COMMIT   := $(shell sed -n 's/^\([0-9a-f]\{12\}\)[0-9a-f]*$$/\1/p' packaging/commit.txt)
+BUILD_ID := $(shell GIT_CEILING_DIRECTORIES="$(abspath $(CURDIR)/..)" git describe --always --long --dirty --abbrev=12 2>/dev/null || echo $(or $(COMMIT),unknown))
+# The version is that of the newest entry of the change log.
+VERSION  := $(shell sed -n '/^\#\# [0-9]/{s/^\#\# \([0-9.]*\).*/\1/p;q}' CHANGELOG.md)
 $(OUT)/gen/bench/build.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define BUILD_ID "$(BUILD_ID)"' | cmp -s - $@ || echo '#define BUILD_ID "$(BUILD_ID)"' >$@
+$(OUT)/gen/runner/version.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define STALLMETER_VERSION "$(VERSION)"\n#define STALLMETER_BUILD "$(BUILD_ID)"\n' >$@.new
+	@cmp -s $@.new $@ || cp $@.new $@
 FORCE:
 $(OUT)/bench/results/report.o: $(OUT)/gen/bench/build.h
+$(OUT)/runner/commands/version.o $(OUT)/runner/commands/manual.o: $(OUT)/gen/runner/version.h
 
 # --- objects -----------------------------------------------------------------------------------
 $(LIB_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
@@ -126,7 +137,7 @@ $(RUNNER) $(SUPPORT):
 # --- the host command --------------------------------------------------------------------------
 host: $(OUT)/stallmeter
 $(OUT)/stallmeter: $(HOST_OBJECTS) $(LAYERS)
-	$(CC) $(SANFLAGS) -pie -o $@ $^ -ljansson -lm -lpthread
+	$(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ -ljansson -lm -lpthread
 
 # --- the UEFI application ----------------------------------------------------------------------
 efi: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin
@@ -190,6 +201,43 @@ usb-update:
 	@runner/setup.sh image $(if $(SIGN_KEY)$(SIGN_CERT),sign)
 	@$(MAKE) --no-print-directory $(IMAGE)
 	@runner/usb.sh --update "$(DEV)" $(IMAGE)
+
+# --- what is installed, and what is given away -------------------------------------------------
+# Manual pages have the texts of --help.
+COMMANDS  := $(shell sed -n 's/^COMMAND(\(.*\))$$/\1/p' runner/commands/commands.def)
+MAN_PAGES := $(OUT)/man/stallmeter.1 $(COMMANDS:%=$(OUT)/man/stallmeter-%.1)
+man: $(MAN_PAGES) $(OUT)/man/completion
+$(OUT)/man/stallmeter.1: $(OUT)/stallmeter
+	@mkdir -p $(@D)
+	$< --man >$@
+$(OUT)/man/stallmeter-%.1: $(OUT)/stallmeter
+	@mkdir -p $(@D)
+	$< --man $* >$@
+$(OUT)/man/completion: $(OUT)/stallmeter
+	@mkdir -p $(@D)
+	$< --completion >$@
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+INSTALLED_TEXTS := README.md CHANGELOG.md LICENSE docs/accounting.md docs/reading.md results/SCHEMA.md results/schema.json
+install: $(OUT)/stallmeter $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/doc/stallmeter $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(OUT)/stallmeter $(DESTDIR)$(PREFIX)/bin/stallmeter
+	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(OUT)/man/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stallmeter
+	install -m 644 $(INSTALLED_TEXTS) $(DESTDIR)$(PREFIX)/share/doc/stallmeter/
+	cp --sparse=always $(OUT)/stallmeter.img $(DESTDIR)$(PREFIX)/share/stallmeter/stallmeter.img
+	chmod 644 $(DESTDIR)$(PREFIX)/share/stallmeter/stallmeter.img
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/stallmeter $(patsubst $(OUT)/man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(MAN_PAGES)) \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stallmeter
+	rm -rf $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/doc/stallmeter
+
+release: $(OUT)/stallmeter $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img $(if $(SIGN_KEY)$(SIGN_CERT),$(OUT)/signed/stallmeter.img)
+	@OUT=$(OUT) packaging/release.sh "$(VERSION)" "$(BUILD_ID)" "$(SIGN_KEY)$(SIGN_CERT)"
+deb:
+	@OUT=$(OUT) packaging/deb.sh "$(VERSION)"
 
 # --- from boot to results ----------------------------------------------------------------------
 run:

@@ -47,6 +47,26 @@ struct command {
 #define COMMAND(name) extern const struct command command_##name;
 #include "runner/commands/commands.def"
 #undef COMMAND
+/* In the order of --help. */
+extern const struct command *const commands[];
+extern const unsigned commands_count;
+
+/* What stands above the list of commands in --help and on the manual page, and below it. */
+#define PRODUCT_SUMMARY "Measures what every kind of processor stall costs."
+#define PRODUCT_ABOUT \
+	"Measures what every kind of processor stall costs. This is the host command; the\n" \
+	"application that boots a machine by itself is made by `make image`.\n"
+#define PRODUCT_STATUSES \
+	"Exit status: 0 well; 1 a row or finding is not as expected; 2 bad input, said in one line\n" \
+	"before anything ran; 3 nothing could be run or results could not be kept; 4 stopped by\n" \
+	"Ctrl-C, what was written is valid.\n"
+
+/* runner/commands/version.c: version, build and the versions of the formats. */
+void version_print(FILE *to);
+/* runner/commands/manual.c: the manual page of a subcommand in man(7) form, from the texts of its --help; of the whole command with c NULL. */
+void manual_page(FILE *to, const struct command *c);
+/* Completion for bash, of the subcommands and their options. */
+void manual_completion(FILE *to);
 
 /* Parses argv after the subcommand's name. Options are --name VALUE or --name=VALUE, "--" ends them.
  * ST_OK; ST_SYNTAX after one line on stderr that says what is wrong and what is allowed; ST_STOPPED after
