@@ -235,7 +235,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/doc/stallmeter
 
 release: $(OUT)/stallmeter $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img $(if $(SIGN_KEY)$(SIGN_CERT),$(OUT)/signed/stallmeter.img)
-	@OUT=$(OUT) packaging/release.sh "$(VERSION)" "$(BUILD_ID)" "$(SIGN_KEY)$(SIGN_CERT)"
+	@OUT=$(OUT) packaging/release.sh "$(VERSION)" "$(BUILD_ID)" $(if $(SIGN_KEY)$(SIGN_CERT),"$(SIGN_KEY)" "$(SIGN_CERT)")
 deb:
 	@OUT=$(OUT) packaging/deb.sh "$(VERSION)"
 
