@@ -137,6 +137,9 @@ struct access {
 	/* Whether the machine counts the event that an IA32_PERFEVTSEL value selects: a simulated one knows some by name
 	 * only, and such a count is not 0 but unknown. NULL: all that there are. Layers pass it on with its own self. */
 	bool (*counts)(void *counts_self, uint64_t select); /* NetBurst: an ESCR's value, its address in bits 63:32 */
+	/* How many events, of cores and uncore boxes, were switched on so far that a simulated machine knows by name alone: they
+	 * count nothing, and their 0 is no count. NULL: a real machine. */
+	uint64_t (*unmodelled)(void *counts_self);
 	/* Instructions that a simulated machine has carried out since it was opened, on all cores; NULL: a real one. */
 	uint64_t (*instructions)(void *counts_self);
 	/* Takes the interrupts of a core's counters while jobs run there, from now until called with NULL. *i stays the backend's

@@ -20,7 +20,9 @@ struct event {
 	const struct netburst_use *netburst; /* NetBurst's counters count it, so; NULL: PERFEVTSEL does */
 	const char *what;      /* what it counts, in our own words */
 	const char *source;    /* where the row comes from */
+	uint8_t privilege;     /* EVENT_USER, EVENT_KERNEL: at which levels it counts; 0 as EVENT_KERNEL, where the kernels run */
 };
+enum { EVENT_USER = 1, EVENT_KERNEL = 2 };
 
 /* What an event can mean: what rows, stall terms, checks and samples ask for. */
 struct concept { const char *name, *unit, *what; };

@@ -11,7 +11,7 @@ def write_events(out, r):
     if r.events:
         out.write("static const struct event %s[] = {\n" % c_name("events", r["name"]))
         for e in (x.event for x in r.events):
-            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull, %s,\n\t  %s, %s },\n" % (
+            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull, %s,\n\t  %s, %s, 0 },\n" % (
                 c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["inv"], e["edge"], e["any"], e["pebs"],
                 e["fixed"], e["arch"], e["counters"], e["extra_msr"], e["extra_value"], use_of(r, e),
                 c_text(e["what"]), c_text(e["source"])))

@@ -18,6 +18,7 @@
 #define IA32_PEBS_ENABLE       0x3F1
 #define IA32_A_PMC0            0x4C1
 
+#define EVTSEL_USR   (1ull << 16)
 #define EVTSEL_OS    (1ull << 17)
 #define EVTSEL_EDGE  (1ull << 18)
 #define EVTSEL_ANY   (1ull << 21)
@@ -58,7 +59,8 @@ static uint64_t all_counters(const struct cpu *cpu)
 
 uint64_t counter_select(const struct event *e)
 {
-	return e->select | (uint64_t)e->umask << 8 | EVTSEL_OS | EVTSEL_EN | (uint64_t)e->cmask << 24 |
+	const uint64_t levels = (e->privilege & EVENT_USER ? EVTSEL_USR : 0) | (e->privilege == EVENT_USER ? 0 : EVTSEL_OS);
+	return e->select | (uint64_t)e->umask << 8 | levels | EVTSEL_EN | (uint64_t)e->cmask << 24 |
 	       (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
 }
 

@@ -220,6 +220,11 @@ static bool sim_counts(void *self, uint64_t select)
 	return n > 0;
 }
 
+static uint64_t sim_unmodelled(void *self)
+{
+	return ((const struct sim *)self)->found[FIND_UNMODELLED];
+}
+
 enum status sim_open(const struct machine *m, const struct sim_memory *memory, struct sim **out)
 {
 	unsigned threads = (unsigned)(m->topology_sockets * m->topology_cores * m->topology_threads);
@@ -239,7 +244,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	text_fmt(&t, "sim:%s", m->name);
 	s->access = (struct access){ .ops = &s->ops, .self = s, .kind = ACCESS_SIM, .name = s->name, .cores = threads,
 		.nodes = (unsigned)m->topology_sockets, .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance,
-		.counts = sim_counts, .instructions = sim_instructions, .interrupts = sim_interrupts, .counts_self = s };
+		.counts = sim_counts, .unmodelled = sim_unmodelled, .instructions = sim_instructions, .interrupts = sim_interrupts, .counts_self = s };
 	for (unsigned i = 0; i < threads; i++) {
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));

@@ -1,0 +1,497 @@
+/* bench/counting/request.c: names of events into what the planners take. */
+#include "bench/counting/request.h"
+#include "bench/counting/names.h"
+
+#define PEBS_LD_LAT 0x3F6u /* MSR_PEBS_LD_LAT_THRESHOLD (SDM vol. 3, load-latency facility) */
+#define LDLAT_LEAST 3u     /* the least threshold that it takes (ibid.) */
+
+void request_init(struct request_list *l, const struct processor *p)
+{
+	memset(l, 0, sizeof(*l));
+	l->processor = p;
+}
+
+/* --- words ------------------------------------------------------------------------------------- */
+
+/* One name of LIST and what stands behind its first colon. */
+struct word { const char *at; size_t length, name; };
+
+/* The next piece between commas, without blanks at its ends; false: there is none. */
+static bool next_word(const char **list, struct word *w)
+{
+	while (**list == ',' || **list == ' ')
+		(*list)++;
+	if (!**list)
+		return false;
+	w->at = *list;
+	for (w->length = 0; **list && **list != ','; (*list)++)
+		w->length++;
+	while (w->length && w->at[w->length - 1] == ' ')
+		w->length--;
+	for (w->name = 0; w->name < w->length && w->at[w->name] != ':'; w->name++)
+		;
+	return true;
+}
+
+/* The next KEY or KEY=VALUE behind a colon. */
+struct modifier { const char *at; size_t length, key; uint64_t value; bool given; };
+
+static bool next_modifier(const struct word *w, size_t *from, struct modifier *m, enum status *st)
+{
+	size_t end;
+
+	*st = ST_OK;
+	if (*from >= w->length)
+		return false;
+	m->at = w->at + ++*from;
+	for (end = *from; end < w->length && w->at[end] != ':'; end++)
+		;
+	m->length = end - *from;
+	*from = end;
+	for (m->key = 0; m->key < m->length && m->at[m->key] != '='; m->key++)
+		;
+	m->given = m->key < m->length;
+	if (m->given)
+		*st = parse_u64(m->at + m->key + 1, m->length - m->key - 1, &m->value);
+	return true;
+}
+
+static bool is(const struct modifier *m, const char *key, bool given)
+{
+	return m->given == given && names_equal(m->at, m->key, key);
+}
+
+/* --- core -------------------------------------------------------------------------------------- */
+
+static enum status core_modifier(struct event *e, const struct modifier *m)
+{
+	if (is(m, "inv", false))
+		e->inv = 1;
+	else if (is(m, "edge", false))
+		e->edge = 1;
+	else if (is(m, "any", false))
+		e->any = 1;
+	else if (is(m, "u", false))
+		e->privilege |= EVENT_USER;
+	else if (is(m, "k", false))
+		e->privilege |= EVENT_KERNEL;
+	else if (is(m, "cmask", true) && m->value <= 0xFF)
+		e->cmask = (uint8_t)m->value;
+	else if (is(m, "ldlat", true) && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
+		e->extra_value = m->value;
+	else
+		return m->given && (is(m, "cmask", true) || is(m, "ldlat", true)) ? ST_RANGE : ST_SYNTAX;
+	return ST_OK;
+}
+
+/* Of NetBurst: the CCCR's comparison; cmask=N counts cycles with at least N, threshold N - 1 (SDM, CCCR MSRs). */
+static enum status netburst_modifier(struct netburst_use *u, const struct modifier *m)
+{
+	if (is(m, "cmask", true) && m->value >= 1 && m->value <= 16) {
+		u->compare = 1;
+		u->threshold = (uint8_t)(m->value - 1);
+	} else if (is(m, "thresh", true) && m->value <= 15) {
+		u->compare = 1;
+		u->threshold = (uint8_t)m->value;
+	} else if (is(m, "inv", false) || is(m, "complement", false)) {
+		u->compare = u->complement = 1;
+	} else if (is(m, "edge", false)) {
+		u->compare = u->edge = 1;
+	} else if (is(m, "any", false)) {
+		u->threads = 3;
+	} else {
+		return m->given && (is(m, "cmask", true) || is(m, "thresh", true)) ? ST_RANGE : ST_SYNTAX;
+	}
+	return ST_OK;
+}
+
+static enum status apply_modifiers(struct request *r, const struct word *w, size_t from, struct text *problem)
+{
+	struct modifier m = { 0 };
+	enum status st;
+
+	while (next_modifier(w, &from, &m, &st)) {
+		if (st == ST_OK && r->event.netburst)
+			st = netburst_modifier(&r->use, &m);
+		else if (st == ST_OK)
+			st = core_modifier(&r->event, &m);
+		if (st != ST_OK) {
+			text_fmt(problem, "\"%.*s\": %.*s %s", (int)w->length, w->at, (int)m.length, m.at, st == ST_RANGE ? "is out of range" :
+			         r->event.netburst ? "is no modifier here: cmask=N, thresh=N, inv, edge, any" :
+			         "is no modifier of this event: u, k, cmask=N, inv, edge, any, and ldlat=N of the load-latency event");
+			return st;
+		}
+	}
+	/* edge and inv act on the comparison that cmask makes (SDM vol. 3, 18.2.1.1) */
+	if (!r->event.netburst && (r->event.inv || r->event.edge) && !r->event.cmask)
+		r->event.cmask = 1;
+	return ST_OK;
+}
+
+/* What was asked for differs from the table's event: no fixed counter counts it then. */
+static void name_core(struct request *r, const struct event *e, const struct word *w, size_t from)
+{
+	struct text t;
+
+	text_init(&t, r->name, sizeof(r->name));
+	text_fmt(&t, "%s%.*s", e->name, (int)(w->length - from), w->at + from);
+	r->event.name = r->name;
+	if (w->length > from && r->event.counter_mask)
+		r->event.fixed = 0;
+}
+
+static bool whole_or_colon(const struct word *w, const char *known, size_t *from)
+{
+	const size_t n = str_length(known);
+
+	*from = n;
+	return n <= w->length && (n == w->length || w->at[n] == ':') && names_equal(w->at, n, known);
+}
+
+static enum status take_core(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	const struct event *best = NULL;
+	size_t from = 0, n;
+
+	/* names of NetBurst have colons of their own: the longest that fits */
+	for (unsigned i = 0; i < p->event_count; i++)
+		if (whole_or_colon(w, p->events[i].name, &n) && n > from) {
+			best = &p->events[i];
+			from = n;
+		}
+	*found = best != NULL;
+	if (!best)
+		return ST_OK;
+	r->kind = REQUEST_CORE;
+	r->event = *best;
+	if (best->netburst)
+		r->use = *best->netburst;
+	enum status st = apply_modifiers(r, w, from, problem);
+	if (st == ST_OK)
+		name_core(r, best, w, from);
+	return st;
+}
+
+static int hex_of(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* rHHHH: bits of PERFEVTSEL. */
+static enum status take_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	uint32_t v = 0;
+
+	*found = w->name > 1 && w->name <= 9 && (w->at[0] == 'r' || w->at[0] == 'R');
+	for (size_t i = 1; i < w->name && *found; i++) {
+		*found = hex_of(w->at[i]) >= 0;
+		v = v << 4 | (uint32_t)hex_of(w->at[i]);
+	}
+	if (!*found)
+		return ST_OK;
+	if (p->detector_count) {
+		text_fmt(problem, "\"%.*s\": a raw code is a PERFEVTSEL value, which this processor has not; name a detector's unit", (int)w->length, w->at);
+		return ST_UNSUPPORTED;
+	}
+	if (v & ~0xFFA4FFFFu) {
+		text_fmt(problem, "\"%.*s\": of a raw code bits 31:23, 21, 18 and 15:0 may be set: cmask, inv, any, edge, umask, event", (int)w->length, w->at);
+		return ST_RANGE;
+	}
+	r->kind = REQUEST_CORE;
+	r->event = (struct event){ .select = (uint8_t)v, .umask = (uint8_t)(v >> 8), .edge = v >> 18 & 1, .any = v >> 21 & 1, .inv = v >> 23 & 1,
+	                           .cmask = (uint8_t)(v >> 24), .counter_mask = UINT32_MAX, .what = "raw code", .source = "the user" };
+	enum status st = apply_modifiers(r, w, w->name, problem);
+	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
+	r->event.name = r->name;
+	return st;
+}
+
+/* EVENT.UNIT+UNIT of a detector, which needs no event of the list. */
+static enum status take_detector(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	size_t at = 0, end;
+
+	*found = false;
+	while (at < w->name && w->at[at] != '.')
+		at++;
+	for (unsigned d = 0; d < p->detector_count && !*found; d++) {
+		const struct netburst_event *e = &p->detectors[d];
+		uint16_t mask = 0;
+
+		if (!names_equal(w->at, at, e->name))
+			continue;
+		for (size_t from = at + 1; from <= w->name; from = end + 1) {
+			unsigned u = 0;
+
+			for (end = from; end < w->name && w->at[end] != '+'; end++)
+				;
+			while (u < e->unit_count && !names_equal(w->at + from, end - from, e->units[u].name))
+				u++;
+			if (u == e->unit_count) {
+				text_fmt(problem, "\"%.*s\": %s has no unit \"%.*s\"; it has", (int)w->length, w->at, e->name, (int)(end - from), w->at + from);
+				for (u = 0; u < e->unit_count; u++)
+					text_fmt(problem, "%s %s", u ? "," : "", e->units[u].name);
+				return ST_MISSING;
+			}
+			mask |= (uint16_t)(1u << e->units[u].bit);
+		}
+		*found = true;
+		r->kind = REQUEST_CORE;
+		r->use = (struct netburst_use){ .event = (uint8_t)d, .mask = mask, .metric = -1, .threads = 1, .active = 3, .upstream = -1 };
+		r->event = (struct event){ .counter_mask = e->counters[0] | e->counters[1], .netburst = &r->use, .what = e->what, .source = "the detectors' table" };
+	}
+	if (!*found)
+		return ST_OK;
+	size_t from = w->name;
+	/* replay_event.UNIT:METRIC */
+	for (unsigned m = 0; m < p->metric_count; m++) {
+		const size_t n = str_length(p->metrics[m].name);
+
+		if (from < w->length && from + 1 + n <= w->length && (from + 1 + n == w->length || w->at[from + 1 + n] == ':') &&
+		    names_equal(w->at + from + 1, n, p->metrics[m].name)) {
+			r->use.metric = (int8_t)m;
+			from += 1 + n;
+			break;
+		}
+	}
+	enum status st = apply_modifiers(r, w, from, problem);
+	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
+	r->event.name = r->name;
+	return st;
+}
+
+/* --- uncore ------------------------------------------------------------------------------------ */
+
+/* Vendors begin names of uncore events by a prefix that names the box again (UNC_C_): it may be left out behind BOX. */
+static bool short_name(const char *at, size_t n, const char *known)
+{
+	if (names_equal(at, n, known))
+		return true;
+	if (!str_starts(known, "UNC_"))
+		return false;
+	for (known += 4; *known && *known != '_'; known++)
+		;
+	return *known && names_equal(at, n, known + 1);
+}
+
+static const struct uncore_event *uncore_named(const struct processor *p, const struct word *w, struct request *r)
+{
+	size_t dot = 0, open = 0, name;
+	uint64_t number = 0;
+
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
+			if (names_equal(w->at, w->name, p->boxes[b].events[i].name)) {
+				r->box = &p->boxes[b];
+				return &p->boxes[b].events[i];
+			}
+	while (dot < w->name && w->at[dot] != '.')
+		dot++;
+	for (open = 0; open < dot && w->at[open] != '['; open++)
+		;
+	if (open < dot && (w->at[dot - 1] != ']' || parse_u64(w->at + open + 1, dot - open - 2, &number) != ST_OK))
+		return NULL;
+	name = dot + 1;
+	for (unsigned b = 0; b < p->box_count && name < w->name; b++)
+		for (unsigned i = 0; names_equal(w->at, open, p->boxes[b].name) && i < p->boxes[b].event_count; i++)
+			if (short_name(w->at + name, w->name - name, p->boxes[b].events[i].name)) {
+				r->box = &p->boxes[b];
+				r->instance = open < dot ? (int16_t)number : -1;
+				return number < p->boxes[b].instances ? &p->boxes[b].events[i] : NULL;
+			}
+	return NULL;
+}
+
+static enum status take_uncore(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	const struct cpu cpu = { .processor = p };
+	const struct uncore nowhere = { .cpu = &cpu };
+	struct uncore_plan plan;
+	const char *list[1] = { r->planned }, *which;
+	const struct uncore_event *e;
+	struct text t;
+
+	r->instance = -1;
+	e = uncore_named(p, w, r);
+	*found = e != NULL;
+	if (!e)
+		return ST_OK;
+	r->kind = REQUEST_UNCORE;
+	text_init(&t, r->planned, sizeof(r->planned));
+	text_fmt(&t, "%s%.*s", e->name, (int)(w->length - w->name), w->at + w->name);
+	text_init(&t, r->name, sizeof(r->name));
+	if (r->instance >= 0)
+		text_fmt(&t, "%s[%d].", r->box->name, r->instance);
+	text_fmt(&t, "%s", r->planned);
+	enum status st = uncore_plan(&nowhere, list, 1, &plan, &which);
+	if (st == ST_SYNTAX || st == ST_RANGE) {
+		text_fmt(problem, "\"%.*s\": %s; box %s takes thresh=N, edge, invert", (int)w->length, w->at,
+		         st == ST_RANGE ? "a value does not fit" : "a modifier is none, or a filter that the event needs is missing", r->box->name);
+		for (unsigned f = 0; f < r->box->filter_count; f++)
+			text_fmt(problem, ", %s=N%s", r->box->filters[f].name, e->filters >> f & 1 ? " (needed)" : "");
+	}
+	return st;
+}
+
+/* --- lists ------------------------------------------------------------------------------------- */
+
+static enum status unknown(const struct processor *p, const struct word *w, struct text *problem)
+{
+	struct nearest near;
+
+	nearest_init(&near, w->at, w->name);
+	for (unsigned i = 0; i < p->event_count; i++)
+		nearest_try(&near, "", p->events[i].name);
+	for (unsigned d = 0; d < p->detector_count; d++)
+		for (unsigned u = 0; u < p->detectors[d].unit_count; u++) {
+			char prefix[64];
+			struct text t;
+
+			text_init(&t, prefix, sizeof(prefix));
+			text_fmt(&t, "%s.", p->detectors[d].name);
+			nearest_try(&near, prefix, p->detectors[d].units[u].name);
+		}
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
+			nearest_try(&near, "", p->boxes[b].events[i].name);
+	text_fmt(problem, "\"%.*s\": %s has no event of that name", (int)w->length, w->at, p->name);
+	nearest_say(&near, problem);
+	return ST_MISSING;
+}
+
+static bool same(const struct request *a, const struct request *b)
+{
+	return a->kind == b->kind && str_equal(a->name, b->name);
+}
+
+/* The number of the request, added if it is new. */
+static enum status add(struct request_list *l, const struct word *w, bool hidden, unsigned *number, struct text *problem)
+{
+	struct request *r = &l->list[l->count];
+	bool found = false;
+	enum status st;
+
+	if (l->count == REQUESTS_MAX) {
+		text_fmt(problem, "\"%.*s\": at most %u events at once", (int)w->length, w->at, REQUESTS_MAX);
+		return ST_FULL;
+	}
+	memset(r, 0, sizeof(*r));
+	st = take_core(l->processor, w, r, problem, &found);
+	if (!found)
+		st = take_detector(l->processor, w, r, problem, &found);
+	if (!found && st == ST_OK)
+		st = take_uncore(l->processor, w, r, problem, &found);
+	if (!found && st == ST_OK)
+		st = take_raw(l->processor, w, r, problem, &found);
+	if (!found && st == ST_OK)
+		return unknown(l->processor, w, problem);
+	if (st != ST_OK)
+		return st;
+	if (r->event.netburst)
+		r->event.netburst = &r->use;
+	for (unsigned i = 0; i < l->count; i++)
+		if (same(&l->list[i], r)) {
+			l->list[i].hidden = l->list[i].hidden && hidden;
+			*number = i;
+			return ST_OK;
+		}
+	r->hidden = hidden;
+	*number = l->count++;
+	return ST_OK;
+}
+
+enum status request_events(struct request_list *l, const char *list, struct text *problem)
+{
+	struct word w;
+	unsigned ignored;
+	enum status st = ST_OK;
+
+	while (st == ST_OK && next_word(&list, &w))
+		st = add(l, &w, false, &ignored, problem);
+	return st;
+}
+
+static enum status metric_modifiers(struct request_metric *m, const struct word *w, struct text *problem)
+{
+	struct modifier k = { 0 };
+	size_t from = w->name;
+	enum status st;
+
+	m->terms.node = 1; /* the link to the next node */
+	while (next_modifier(w, &from, &k, &st)) {
+		if (st == ST_OK && is(&k, "rank", true) && k.value < 8)
+			m->terms.rank = (unsigned)k.value;
+		else if (st == ST_OK && is(&k, "node", true) && k.value < 8)
+			m->terms.node = (unsigned)k.value;
+		else {
+			text_fmt(problem, "\"%.*s\": a metric takes rank=N and node=N, 0 to 7", (int)w->length, w->at);
+			return ST_SYNTAX;
+		}
+	}
+	return ST_OK;
+}
+
+static enum status add_metric(struct request_list *l, const struct uncore_metric *metric, const struct word *w, struct text *problem)
+{
+	struct request_metric *m = &l->metrics[l->metric_count];
+	enum status st;
+
+	if (l->metric_count == REQUEST_METRICS_MAX) {
+		text_fmt(problem, "metric %s: at most %u at once", metric->name, REQUEST_METRICS_MAX);
+		return ST_FULL;
+	}
+	memset(m, 0, sizeof(*m));
+	m->metric = metric;
+	if ((st = metric_modifiers(m, w, problem)) != ST_OK)
+		return st;
+	if ((st = metric_events(metric, &m->terms, &m->events)) != ST_OK) {
+		text_fmt(problem, "metric %s: %s", metric->name, st == ST_UNSUPPORTED ? metric->lacks : status_name(st));
+		return st;
+	}
+	for (unsigned i = 0; i < m->events.count; i++) {
+		const char *name = m->events.name[i];
+		struct word event;
+		unsigned number = 0;
+
+		(void)next_word(&name, &event);
+		if ((st = add(l, &event, true, &number, problem)) != ST_OK)
+			return st;
+		m->request[i] = (uint16_t)number;
+	}
+	l->metric_count++;
+	return ST_OK;
+}
+
+enum status request_metrics(struct request_list *l, const char *list, struct text *problem)
+{
+	const struct processor *p = l->processor;
+	enum status st = ST_OK;
+	struct word w;
+
+	if (!p->derived_count) {
+		text_fmt(problem, "%s has no metrics", p->name);
+		return ST_MISSING;
+	}
+	while (st == ST_OK && next_word(&list, &w)) {
+		const bool all = names_equal(w.at, w.name, "all");
+		bool found = all;
+
+		for (unsigned i = 0; i < p->derived_count && st == ST_OK; i++) {
+			if (all ? p->derived[i].lacks[0] != 0 : !names_equal(w.at, w.name, p->derived[i].name))
+				continue;
+			found = true;
+			st = add_metric(l, &p->derived[i], &w, problem);
+		}
+		if (!found) {
+			struct nearest near;
+
+			nearest_init(&near, w.at, w.name);
+			for (unsigned i = 0; i < p->derived_count; i++)
+				nearest_try(&near, "", p->derived[i].name);
+			text_fmt(problem, "\"%.*s\": %s has no metric of that name", (int)w.length, w.at, p->name);
+			nearest_say(&near, problem);
+			return ST_MISSING;
+		}
+	}
+	return st;
+}

@@ -1,0 +1,443 @@
+/* bench/counting/stat.c: see stat.h. */
+#include "bench/counting/stat.h"
+
+#include "pmu/netburst/netburst.h"
+
+#define LOCK_SLOT 9            /* the GiB of the data window whose page the bus lock uses */
+#define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: what fixed counters 0 and 1 count */
+#define FIXED_CYCLES 1
+#define METRIC_HZ 1000000u     /* $TSC_MHZ */
+
+/* --- packing ----------------------------------------------------------------------------------- */
+
+static enum status pack_core(struct stat_core_batch *batch, const struct stat_plan *p, const struct cpu *cpu, struct text *problem)
+{
+	const struct event *events[PLAN_EVENTS_MAX];
+	const char *name = NULL;
+	enum status st;
+
+	for (unsigned i = 0; i < batch->count; i++)
+		events[i] = &p->requests->list[batch->request[i]].event;
+	st = plan_events(cpu, events, batch->count, &batch->plan, &name);
+	for (unsigned i = 0; i < batch->count && st != ST_OK; i++)
+		if (!name || str_equal(name, events[i]->name)) {
+			const char *lacks = events[i]->netburst ? netburst_lacks(cpu, events[i]) : NULL;
+
+			text_fmt(problem, "%s: ", events[i]->name);
+			if (plan_extra_absent(cpu, events[i]))
+				text_fmt(problem, "register 0x%x does not answer", events[i]->extra_msr);
+			else
+				text_fmt(problem, "%s", lacks ? lacks : st == ST_UNSUPPORTED ? "no counter of this processor can count it" : status_name(st));
+			return st;
+		}
+	return st;
+}
+
+/* Whether a box that was asked for by its number is in any socket; else the problem says which there are. */
+static bool box_there(const struct request *q, const struct bench *b, struct text *problem)
+{
+	const unsigned type = (unsigned)(q->box - b->cpu->processor->boxes);
+	uint32_t present = 0;
+	unsigned said = 0;
+
+	for (unsigned s = 0; s < b->uncore.sockets; s++)
+		present |= b->uncore.present[s][type];
+	if (q->instance < 0 || present >> q->instance & 1)
+		return true;
+	text_fmt(problem, "%s: no such box here; there are", q->name);
+	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++)
+		if (present >> i & 1)
+			text_fmt(problem, "%s %u", said++ ? "," : "", i);
+	return false;
+}
+
+static enum status pack_uncore(struct stat_uncore_batch *batch, const struct stat_plan *p, const struct bench *b, struct text *problem)
+{
+	const char *names[UNCORE_EVENTS_MAX], *name = "";
+	enum status st;
+
+	if (b->uncore.absent) {
+		text_fmt(problem, "%s: %s", p->requests->list[batch->request[0]].name, b->uncore.absent);
+		return ST_UNSUPPORTED;
+	}
+	for (unsigned i = 0; i < batch->count; i++) {
+		names[i] = p->requests->list[batch->request[i]].planned;
+		if (!box_there(&p->requests->list[batch->request[i]], b, problem))
+			return ST_UNSUPPORTED;
+	}
+	st = uncore_plan(&b->uncore, names, batch->count, &batch->plan, &name);
+	if (st != ST_OK) {
+		const struct uncore_box *box = NULL;
+		const char *why = uncore_event_find(b->cpu->processor, name, &box) && box ? b->uncore.box_absent[box - b->cpu->processor->boxes] : NULL;
+
+		text_fmt(problem, "%s: %s", name, why ? why : status_name(st));
+	}
+	return st;
+}
+
+enum status stat_plan(struct stat_plan *p, struct request_list *requests, const struct bench *b, struct text *problem)
+{
+	unsigned core_runs = 0, uncore_runs = 0;
+	enum status st = ST_OK;
+
+	memset(p, 0, sizeof(*p));
+	p->requests = requests;
+	for (unsigned i = 0; i < requests->count; i++) {
+		const bool core = requests->list[i].kind == REQUEST_CORE;
+		unsigned *batches = core ? &p->core_batches : &p->uncore_batches;
+		unsigned full = core ? PLAN_EVENTS_MAX : UNCORE_EVENTS_MAX;
+		unsigned *count = !*batches ? NULL : core ? &p->core[*batches - 1].count : &p->uncore[*batches - 1].count;
+
+		if (!count || *count == full) {
+			if (*batches == STAT_BATCHES_MAX)
+				return ST_FULL;
+			count = core ? &p->core[*batches].count : &p->uncore[*batches].count;
+			++*batches;
+		}
+		*(core ? &p->core[*batches - 1].request[(*count)++] : &p->uncore[*batches - 1].request[(*count)++]) = (uint16_t)i;
+	}
+	if (p->core_batches && !counters_exist(b->cpu)) {
+		text_fmt(problem, "no performance counters here%s%s", b->cpu->pmu_absent ? ": " : "", b->cpu->pmu_absent ? b->cpu->pmu_absent : "");
+		return ST_UNSUPPORTED;
+	}
+	for (unsigned i = 0; i < p->core_batches && st == ST_OK; i++) {
+		st = pack_core(&p->core[i], p, b->cpu, problem);
+		core_runs += p->core[i].plan.runs;
+	}
+	for (unsigned i = 0; i < p->uncore_batches && st == ST_OK; i++) {
+		st = pack_uncore(&p->uncore[i], p, b, problem);
+		uncore_runs += p->uncore[i].plan.runs;
+	}
+	p->runs = core_runs > uncore_runs ? core_runs : uncore_runs;
+	if (st == ST_OK && !p->runs) {
+		text_fmt(problem, "nothing to count");
+		st = ST_SYNTAX;
+	}
+	return st;
+}
+
+/* --- one run ----------------------------------------------------------------------------------- */
+
+struct run {
+	struct stat_plan *plan;
+	struct stat_workload *w;
+	const struct stat_core_batch *core;     /* NULL: none in this run */
+	const struct stat_uncore_batch *uncore;
+	unsigned core_run, uncore_run;
+	struct counting counting;
+	uint16_t request[WINDOW_EVENTS_MAX];    /* of each of its events */
+	unsigned instructions, cycles;          /* where in it, WINDOW_EVENTS_MAX: nowhere */
+	struct mapping lock;
+	uint64_t before[UNCORE_SOCKETS_MAX][UNCORE_EVENTS_MAX][UNCORE_INSTANCES_MAX];
+};
+
+static unsigned add_fixed(const struct cpu *cpu, struct counting *c, unsigned counter)
+{
+	if (!(cpu->fixed_mask >> counter & 1) || c->events == WINDOW_EVENTS_MAX)
+		return WINDOW_EVENTS_MAX;
+	c->plan.slots[c->events] = (struct plan_slot){ .fixed = true, .counter = (uint8_t)counter, .rdpmc_index = 1u << 30 | counter };
+	return c->events++;
+}
+
+/* Which batches' runs the n-th run of the whole consists of, and what the wrapper reads in it. */
+static void select_run(struct run *r, unsigned n)
+{
+	const struct cpu *cpu = r->w->b->cpu;
+	struct counting *c = &r->counting;
+	unsigned core = n, uncore = n;
+
+	r->core = NULL;
+	r->uncore = NULL;
+	for (unsigned i = 0; i < r->plan->core_batches && !r->core; i++) {
+		const unsigned runs = r->plan->core[i].plan.runs;
+
+		if (core < runs)
+			r->core = &r->plan->core[i];
+		core -= core < runs ? 0 : runs;
+	}
+	for (unsigned i = 0; i < r->plan->uncore_batches && !r->uncore; i++) {
+		const unsigned runs = r->plan->uncore[i].plan.runs;
+
+		if (uncore < runs)
+			r->uncore = &r->plan->uncore[i];
+		uncore -= uncore < runs ? 0 : runs;
+	}
+	r->core_run = core;
+	r->uncore_run = uncore;
+	memset(c, 0, sizeof(*c));
+	c->plan.runs = 1;
+	for (unsigned i = 0; r->core && i < r->core->count && c->events < WINDOW_EVENTS_MAX - 2; i++)
+		if (r->core->plan.slots[i].run == r->core_run || r->core->plan.slots[i].fixed) {
+			r->request[c->events] = r->core->request[i];
+			c->plan.slots[c->events] = r->core->plan.slots[i];
+			c->plan.slots[c->events++].run = 0;
+		}
+	r->instructions = add_fixed(cpu, c, FIXED_INSTRUCTIONS);
+	r->cycles = add_fixed(cpu, c, FIXED_CYCLES);
+	c->on = c->events > 0;
+}
+
+static enum status start_cores(const struct run *r, bool on)
+{
+	static const struct plan nothing = { .runs = 1 }; /* fixed counters count in any run */
+	const struct bench *b = r->w->b;
+	const struct plan *plan = r->core ? &r->core->plan : &nothing;
+	const unsigned run = r->core ? r->core_run : 0;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < r->w->count && counters_exist(b->cpu); i++) {
+		const enum status one = on ? counters_start(b->a, b->cpu, plan, run, r->w->cores[i]) : counters_stop(b->a, b->cpu, plan, run, r->w->cores[i]);
+
+		if (st == ST_OK)
+			st = one;
+		if (on && st != ST_OK)
+			return st;
+	}
+	return st;
+}
+
+/* Which of the run's events a simulated machine knows by name alone: each is switched on alone. */
+static enum status find_unmodelled(struct run *r, struct stat_result *out)
+{
+	struct bench *b = r->w->b;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < r->uncore->count && st == ST_OK; i++) {
+		const char *names[1] = { r->plan->requests->list[r->uncore->request[i]].planned }, *ignored;
+		struct uncore_plan one;
+		uint64_t before;
+
+		if (r->uncore->plan.slots[i].run != r->uncore_run || uncore_plan(&b->uncore, names, 1, &one, &ignored) != ST_OK)
+			continue;
+		before = b->a->unmodelled(b->a->counts_self);
+		st = uncore_start(b->a, &b->uncore, &one, 0, 0, r->lock.va);
+		if (st == ST_OK)
+			st = uncore_stop(b->a, &b->uncore, &one, 0, 0);
+		out->values[r->uncore->request[i]].unmodelled = b->a->unmodelled(b->a->counts_self) != before;
+	}
+	return st;
+}
+
+static enum status start_uncore(struct run *r, bool on, struct stat_result *out)
+{
+	struct bench *b = r->w->b;
+	enum status st = ST_OK;
+
+	if (on && r->uncore && b->a->unmodelled)
+		st = find_unmodelled(r, out);
+	if (st != ST_OK)
+		return st;
+
+	for (unsigned s = 0; r->uncore && s < b->uncore.sockets; s++) {
+		const enum status one = on ? uncore_start(b->a, &b->uncore, &r->uncore->plan, r->uncore_run, s, r->lock.va) :
+		                             uncore_stop(b->a, &b->uncore, &r->uncore->plan, r->uncore_run, s);
+
+		if (st == ST_OK)
+			st = one;
+		if (on && st != ST_OK)
+			return st;
+	}
+	return st;
+}
+
+/* Reads every box of the run. `out` NULL: what later readings are taken from. */
+static enum status read_uncore(struct run *r, struct stat_result *out)
+{
+	struct bench *b = r->w->b;
+	uint64_t now[UNCORE_INSTANCES_MAX] = { 0 };
+
+	for (unsigned s = 0; r->uncore && s < b->uncore.sockets; s++)
+		for (unsigned i = 0; i < r->uncore->count; i++) {
+			const struct uncore_slot *slot = &r->uncore->plan.slots[i];
+			const struct request *q = &r->plan->requests->list[r->uncore->request[i]];
+			struct stat_value *v = out ? &out->values[r->uncore->request[i]] : NULL;
+
+			if (slot->run != r->uncore_run)
+				continue;
+			const enum status st = uncore_instance_values(b->a, &b->uncore, slot, s, now);
+			if (st != ST_OK)
+				return st;
+			for (unsigned k = 0; k < UNCORE_INSTANCES_MAX; k++) {
+				if (v && (q->instance < 0 || (unsigned)q->instance == k)) {
+					const uint64_t moved = uncore_moved(&b->uncore, slot, r->before[s][i][k], now[k]);
+
+					v->by_box[s][k] += moved;
+					v->value += moved;
+				}
+				r->before[s][i][k] = now[k];
+			}
+			if (v)
+				v->counted = true;
+		}
+	return ST_OK;
+}
+
+static bool unmodelled(const struct bench *b, const struct counting *c, unsigned e)
+{
+	const struct plan_slot *s = &c->plan.slots[e];
+
+	return b->a->counts && !s->fixed && !b->a->counts(b->a->counts_self, s->event->netburst ? netburst_select(b->cpu, s->event) : counter_select(s->event));
+}
+
+static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
+{
+	const struct stat_workload *w = r->w;
+	struct stat_run *run = &out->runs[n];
+
+	for (unsigned i = 0; i < w->count; i++) {
+		for (unsigned e = 0; e < r->counting.events; e++) {
+			const uint64_t count = w->windows[i].counts[e];
+
+			if (e == r->instructions)
+				run->instructions += count;
+			else if (e == r->cycles)
+				run->cycles += count;
+			else {
+				struct stat_value *v = &out->values[r->request[e]];
+
+				/* a fixed counter counts in every run: the first one's are taken */
+				if (v->counted && v->run != n)
+					continue;
+				v->counted = true;
+				v->run = (uint16_t)n;
+				v->unmodelled = unmodelled(w->b, &r->counting, e);
+				v->value += count;
+				v->by_core[i] += count;
+			}
+		}
+		run->units += w->units;
+	}
+	run->known = r->instructions < WINDOW_EVENTS_MAX && r->cycles < WINDOW_EVENTS_MAX;
+	run->windows++;
+	run->ticks += stat_workload_ticks(w);
+	for (unsigned i = 0; r->uncore && i < r->uncore->count; i++)
+		if (r->uncore->plan.slots[i].run == r->uncore_run)
+			out->values[r->uncore->request[i]].run = (uint16_t)n;
+}
+
+/* --- metrics ----------------------------------------------------------------------------------- */
+
+/* Boxes of the kind of the metric's first event, in the sockets counted. */
+static uint64_t boxes_of(const struct stat_result *r, const struct request_metric *m)
+{
+	const struct uncore *u = &r->workload->b->uncore;
+	uint64_t n = 0;
+
+	for (unsigned s = 0; m->events.count && s < u->sockets; s++)
+		n += uncore_instances(u, r->plan->requests->list[m->request[0]].box, s);
+	return n;
+}
+
+static void evaluate(struct stat_result *r, unsigned n)
+{
+	const struct request_metric *m = &r->plan->requests->metrics[n];
+	struct metric_terms terms = m->terms;
+	uint64_t counts[METRIC_EVENTS_MAX] = { 0 };
+	struct stat_metric *out = &r->metrics[n];
+	const struct stat_run *run;
+
+	out->known = false;
+	out->why = "";
+	for (unsigned i = 0; i < m->events.count; i++) {
+		const struct stat_value *v = &r->values[m->request[i]];
+
+		if (!v->counted || v->unmodelled) {
+			out->why = v->unmodelled ? "not modelled by this simulated machine" : "not counted";
+			return;
+		}
+		counts[i] = v->value;
+	}
+	run = &r->runs[m->events.count ? r->values[m->request[0]].run : 0];
+	terms.instructions = run->instructions;
+	terms.core_cycles = run->cycles;
+	terms.tsc = run->ticks;
+	terms.tsc_mhz = r->workload->b->a->tsc_hz / METRIC_HZ;
+	terms.boxes = boxes_of(r, m);
+	out->known = metric_value(m->metric, &terms, &m->events, counts, &out->milli) == ST_OK;
+	if (!out->known)
+		out->why = "divided by nothing";
+}
+
+static void evaluate_all(struct stat_result *r)
+{
+	for (unsigned i = 0; i < r->plan->requests->metric_count; i++)
+		evaluate(r, i);
+}
+
+/* --- the whole --------------------------------------------------------------------------------- */
+
+static void forget(struct stat_result *r)
+{
+	memset(r->runs, 0, sizeof(r->runs));
+	for (unsigned i = 0; i < REQUESTS_MAX; i++) /* what is not modelled stays so */
+		r->values[i] = (struct stat_value){ .unmodelled = r->values[i].unmodelled };
+}
+
+static enum status one_run(struct run *r, unsigned n, const struct stat_settings *s, struct stat_result *out)
+{
+	uint64_t windows = 0, ticks = 0;
+	enum status st = start_cores(r, true);
+
+	if (st == ST_OK)
+		st = start_uncore(r, true, out);
+	while (st == ST_OK && (s->windows ? windows < s->windows : !windows || ticks < s->ticks) && !(s->stop && s->stop(s->self))) {
+		st = stat_workload_prepare(r->w);
+		if (st == ST_OK)
+			st = read_uncore(r, NULL);
+		if (st == ST_OK)
+			st = stat_workload_window(r->w, &r->counting);
+		if (st == ST_OK)
+			st = read_uncore(r, out);
+		if (st != ST_OK)
+			break;
+		take_cores(r, n, out);
+		windows++;
+		ticks += stat_workload_ticks(r->w);
+		out->since_ticks = ticks;
+		if (s->interval_ticks && out->runs[n].ticks >= s->interval_ticks) {
+			evaluate_all(out);
+			s->interval(s->self, out);
+			out->interval++;
+			forget(out);
+		}
+	}
+	const enum status uncore = start_uncore(r, false, NULL), cores = start_cores(r, false);
+
+	return st != ST_OK ? st : uncore != ST_OK ? uncore : cores;
+}
+
+enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct stat_settings *s, struct stat_result *out, struct text *problem)
+{
+	const struct suite_host *host = w->b->host;
+	struct run *r = host->get(host->self, sizeof(*r));
+	enum status st = r ? ST_OK : ST_FULL;
+
+	memset(out, 0, sizeof(*out));
+	out->plan = p;
+	out->workload = w;
+	if (s->interval_ticks && p->runs > 1) {
+		text_fmt(problem, "these events take %u runs, an interval has one: ask for fewer at once", p->runs);
+		st = ST_RANGE;
+	}
+	if (st == ST_OK) {
+		r->plan = p;
+		r->w = w;
+		r->lock = (struct mapping){ .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+		if (p->uncore_batches)
+			st = w->b->a->ops->map(w->b->a->self, &r->lock);
+		const bool mapped = st == ST_OK && p->uncore_batches;
+
+		for (unsigned n = 0; n < p->runs && st == ST_OK; n++) {
+			select_run(r, n);
+			st = one_run(r, n, s, out);
+		}
+		if (mapped && w->b->a->ops->unmap(w->b->a->self, &r->lock) != ST_OK && st == ST_OK)
+			st = ST_BROKEN;
+		if (st != ST_OK && !problem->length)
+			text_fmt(problem, "counting %s: %s", w->name, status_name(st));
+		evaluate_all(out);
+	}
+	if (r)
+		host->put(host->self, r, sizeof(*r));
+	return st;
+}

@@ -1,0 +1,241 @@
+/* bench/counting/stat_output.c: see stat_output.h. Values are whole or fixed-point with three decimals. */
+#include "bench/counting/stat_output.h"
+
+#include "bench/measure/reduce.h"
+
+/* Printed as text, then padded on the left. */
+static void column(struct text *t, unsigned width, const char *s)
+{
+	const size_t n = str_length(s);
+
+	for (size_t i = n; i < width; i++)
+		text_char(t, ' ');
+	text_fmt(t, "%s", s);
+}
+
+static void fixed(char *to, size_t capacity, int64_t milli, bool known)
+{
+	struct text t;
+
+	text_init(&t, to, capacity);
+	if (known)
+		text_fixed(&t, milli, 3);
+	else
+		text_char(&t, '-');
+}
+
+/* Per second in the thousands that make it short: "12.345 M". */
+static void rate(char *to, size_t capacity, uint64_t value, uint64_t ticks, uint64_t hz)
+{
+	static const char *const prefixes[] = { "", " k", " M", " G", " T" };
+	int64_t a_second = ticks ? mul_div((int64_t)value, (int64_t)hz, (int64_t)ticks) : 0, part = a_second;
+	unsigned p = 0;
+	struct text t;
+
+	text_init(&t, to, capacity);
+	if (!ticks) {
+		text_char(&t, '-');
+		return;
+	}
+	while (part >= 1000000 && p + 2 < COUNT_OF(prefixes))
+		part /= 1000, p++;
+	if (part >= 1000) {
+		text_fixed(&t, part, 3);
+		text_fmt(&t, "%s", prefixes[p + 1]);
+	} else {
+		text_fmt(&t, "%lld", (long long)a_second);
+	}
+}
+
+static const struct stat_run *run_of(const struct stat_result *r, const struct stat_value *v)
+{
+	return &r->runs[v->run];
+}
+
+/* What is counted of one event in one place. */
+struct figure { const char *where; const struct request *q; const struct stat_value *v; uint64_t value; };
+
+static void text_line(struct text *t, const struct stat_result *r, const struct figure *f)
+{
+	const struct stat_run *run = run_of(r, f->v);
+	char number[32];
+	struct text n;
+
+	text_init(&n, number, sizeof(number));
+	text_fmt(&n, "%llu", (unsigned long long)f->value);
+	column(t, 16, number);
+	fixed(number, sizeof(number), run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, run->units != 0);
+	column(t, 14, number);
+	fixed(number, sizeof(number), run->known && run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, run->known && run->cycles);
+	column(t, 11, number);
+	rate(number, sizeof(number), f->value, run->ticks, r->workload->b->a->tsc_hz);
+	column(t, 12, number);
+	text_fmt(t, " %3u  %s%s\n", f->v->run, f->q->name, f->where);
+}
+
+static void csv_line(struct text *t, const struct stat_result *r, const struct figure *f, bool intervals)
+{
+	const struct stat_run *run = run_of(r, f->v);
+	char number[32];
+
+	if (intervals) {
+		text_fixed(t, mul_div((int64_t)r->since_ticks, 1000000000, (int64_t)r->workload->b->a->tsc_hz), 9);
+		text_char(t, ',');
+	}
+	text_fmt(t, "\"%s\",\"%s\",%llu,%s,", f->q->name, f->where, (unsigned long long)f->value, r->workload->unit);
+	fixed(number, sizeof(number), run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, run->units != 0);
+	text_fmt(t, "%s,", number);
+	fixed(number, sizeof(number), run->known && run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, run->known && run->cycles);
+	text_fmt(t, "%s,%lld,%u\n", number, run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL,
+	         f->v->run);
+}
+
+static void json_figure(struct text *t, const struct stat_result *r, const struct figure *f)
+{
+	const struct stat_run *run = run_of(r, f->v);
+
+	text_fmt(t, "{\"event\": \"");
+	text_json(t, f->q->name);
+	text_fmt(t, "\", \"where\": \"%s\", \"value\": %llu, \"run\": %u, \"ticks\": %llu, \"units\": %llu, \"per_unit\": ", f->where,
+	         (unsigned long long)f->value, f->v->run, (unsigned long long)run->ticks, (unsigned long long)run->units);
+	text_fixed_or_null(t, run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, 3, run->units != 0);
+	text_fmt(t, ", \"per_cycle\": ");
+	text_fixed_or_null(t, run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, 3, run->known && run->cycles);
+	text_fmt(t, ", \"per_second\": %lld}", run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL);
+}
+
+struct output { struct text *t; const struct stat_result *r; enum stat_format format; bool intervals, more; };
+
+static void figure(struct output *o, const struct figure *f)
+{
+	if (o->format == STAT_TEXT) {
+		text_line(o->t, o->r, f);
+	} else if (o->format == STAT_CSV) {
+		csv_line(o->t, o->r, f, o->intervals);
+	} else {
+		text_fmt(o->t, "%s", o->more ? ", " : "");
+		json_figure(o->t, o->r, f);
+	}
+	o->more = true;
+}
+
+static void places(struct output *o, const struct request *q, const struct stat_value *v, enum stat_detail d)
+{
+	const struct bench *b = o->r->workload->b;
+	char where[32];
+	struct text t;
+
+	for (unsigned i = 0; q->kind == REQUEST_CORE && d == STAT_BY_BOX && o->r->workload->count > 1 && i < o->r->workload->count; i++) {
+		text_init(&t, where, sizeof(where));
+		text_fmt(&t, " core %u", o->r->workload->cores[i]);
+		figure(o, &(struct figure){ where, q, v, v->by_core[i] });
+	}
+	for (unsigned s = 0; q->kind == REQUEST_UNCORE && d != STAT_SUM && s < b->uncore.sockets; s++) {
+		const uint32_t present = b->uncore.present[s][q->box - b->cpu->processor->boxes];
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++) {
+			sum += v->by_box[s][i];
+			if (d != STAT_BY_BOX || !(present >> i & 1) || (q->instance >= 0 && (unsigned)q->instance != i))
+				continue;
+			text_init(&t, where, sizeof(where));
+			text_fmt(&t, " socket %u box %u", s, i);
+			figure(o, &(struct figure){ where, q, v, v->by_box[s][i] });
+		}
+		text_init(&t, where, sizeof(where));
+		text_fmt(&t, " socket %u", s);
+		if (d == STAT_BY_SOCKET)
+			figure(o, &(struct figure){ where, q, v, sum });
+	}
+}
+
+static void uncounted(struct output *o, const struct request *q, const struct stat_value *v)
+{
+	const char *why = v->unmodelled ? "not modelled by this simulated machine" : "not counted";
+
+	if (o->format == STAT_TEXT)
+		text_fmt(o->t, "%16s%41s  %s: %s\n", "-", "", q->name, why);
+	else if (o->format == STAT_CSV)
+		text_fmt(o->t, "%s\"%s\",\"%s\",,,,,,\n", o->intervals ? "," : "", q->name, why);
+	else
+		text_fmt(o->t, "%s{\"event\": \"%s\", \"value\": null, \"why\": \"%s\"}", o->more ? ", " : "", q->name, why);
+	o->more = true;
+}
+
+static void metrics(struct output *o)
+{
+	const struct request_list *l = o->r->plan->requests;
+
+	for (unsigned i = 0; i < l->metric_count; i++) {
+		const struct stat_metric *m = &o->r->metrics[i];
+		const struct uncore_metric *of = l->metrics[i].metric;
+		char number[32];
+
+		fixed(number, sizeof(number), m->milli, m->known);
+		if (o->format == STAT_TEXT) {
+			column(o->t, 16, number);
+			text_fmt(o->t, "  %-12s %s%s%s\n", m->known ? of->unit : "", of->name, m->known ? "" : ": ", m->known ? "" : m->why);
+		} else if (o->format == STAT_CSV) {
+			if (o->intervals)
+				text_fixed(o->t, mul_div((int64_t)o->r->since_ticks, 1000000000, (int64_t)o->r->workload->b->a->tsc_hz), 9);
+			text_fmt(o->t, "%s\"%s\",\"%s\",%s,%s,,,,\n", o->intervals ? "," : "", of->name, m->known ? "metric" : m->why, m->known ? number : "", of->unit);
+		} else {
+			text_fmt(o->t, "%s{\"metric\": \"%s\", \"unit\": \"%s\", \"value\": ", i ? ", " : "", of->name, of->unit);
+			text_fixed_or_null(o->t, m->milli, 3, m->known);
+			text_fmt(o->t, "%s%s%s}", m->known ? "" : ", \"why\": \"", m->known ? "" : m->why, m->known ? "" : "\"");
+		}
+	}
+}
+
+void stat_head(struct text *t, const struct stat_plan *p, const struct stat_workload *w, enum stat_format f, bool intervals)
+{
+	char per[24];
+	struct text n;
+
+	if (f == STAT_CSV)
+		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run\n", intervals ? "time_s," : "");
+	if (f != STAT_TEXT)
+		return;
+	text_fmt(t, "%s%s: %s on %u core%s, %s; %u run%s%s\n", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name, w->name, w->count, w->count == 1 ? "" : "s",
+	         w->result.kernel ? w->result.kernel : "", p->runs, p->runs == 1 ? "" : "s", p->runs == 1 ? "" : " of the same workload, one after the other");
+	column(t, 16, "value");
+	text_init(&n, per, sizeof(per));
+	text_fmt(&n, "per %s", w->unit);
+	column(t, 14, per);
+	text_fmt(t, "  per cycle    a second run  event\n");
+}
+
+void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f, enum stat_detail d, bool intervals)
+{
+	const struct request_list *l = r->plan->requests;
+	struct output o = { t, r, f, intervals, false };
+
+	if (f == STAT_JSON) {
+		text_fmt(t, "{\"machine\": \"");
+		text_json(t, r->workload->b->a->name);
+		text_fmt(t, "\", \"simulated\": %s, \"workload\": \"%s\", \"unit\": \"%s\", \"cores\": %u, \"runs\": %u, \"tsc_hz\": %llu, \"since_ticks\": %llu, \"events\": [",
+		         r->workload->b->a->kind == ACCESS_SIM ? "true" : "false", r->workload->name, r->workload->unit, r->workload->count, r->plan->runs,
+		         (unsigned long long)r->workload->b->a->tsc_hz, (unsigned long long)r->since_ticks);
+	} else if (f == STAT_TEXT && intervals) {
+		text_fmt(t, "after ");
+		text_fixed(t, mul_div((int64_t)r->since_ticks, 1000000, (int64_t)r->workload->b->a->tsc_hz), 3);
+		text_fmt(t, " ms\n");
+	}
+	for (unsigned i = 0; i < l->count; i++) {
+		const struct stat_value *v = &r->values[i];
+
+		if (l->list[i].hidden)
+			continue;
+		if (!v->counted || v->unmodelled) {
+			uncounted(&o, &l->list[i], v);
+			continue;
+		}
+		figure(&o, &(struct figure){ "", &l->list[i], v, v->value });
+		places(&o, &l->list[i], v, d);
+	}
+	if (f == STAT_JSON)
+		text_fmt(t, "], \"metrics\": [");
+	metrics(&o);
+	if (f == STAT_JSON)
+		text_fmt(t, "]}\n");
+}
