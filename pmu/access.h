@@ -1,19 +1,18 @@
-/* pmu/access.h: the backend interface. All that touches a processor goes through here.
+/* pmu/access.h: the backend interface. Every access to a processor goes through here.
  *
- * One table of operations, several implementations, chosen at run time in one binary:
+ * One table of operations with several implementations, chosen at run time in one binary:
  *   efi/      the machine at hand, from ring 0              (backend=hw)
  *   pmu/sim/  the simulated machine                         (backend=sim:NAME, sim:FILE)
  *   runner/   kernels on this Linux machine, no PMU         (--backend native)
- * and layers that wrap another one: pmu/backend/msr_guard.c (refuses what the processor's description
- * does not list, saves and restores), pmu/backend/trace.c (records).
+ * and layers that wrap another one: pmu/backend/msr_guard.c (refuses what the processor's description does not list, saves
+ * and restores), pmu/backend/trace.c (records).
  *
- * Cores are logical processors, numbered from 0 = the one that runs the program.
+ * Cores are logical processors; number 0 runs the program.
  *
- * The address window. Every buffer, the kernels' code, the control blocks and the DS areas
- * lie at fixed virtual addresses, the same in the guest, on Linux and in the simulator. So
- * stored pointers, branch targets and PEBS records are the same everywhere. 32 TiB is free
- * in Linux processes (also with AddressSanitizer, whose shadow ends below) and above any
- * physical memory that the firmware maps one to one. */
+ * The address window. Every buffer, the kernels' code, the control blocks and the DS areas lie at fixed virtual addresses,
+ * the same in the guest, on Linux and in the simulator, so stored pointers, branch targets and PEBS records are the same
+ * everywhere. 32 TiB is free in Linux processes (also with AddressSanitizer, whose shadow ends below) and above any
+ * physical memory that firmware identity-maps. */
 #ifndef PMU_ACCESS_H
 #define PMU_ACCESS_H
 
@@ -44,7 +43,7 @@ struct pci_function {
 	struct pci_address at;
 	uint32_t id;       /* [15:0] vendor, [31:16] device */
 	uint32_t kind;     /* [31:8] class code, [7:0] revision */
-	bool reached;      /* its bus is the first of its segment's, or a bridge leads to it */
+	bool reached;      /* its bus is its segment's first, or reached through a bridge */
 };
 
 /* A range of the window. The caller fills the first group, map() the second. */
@@ -54,12 +53,12 @@ struct mapping {
 	uint64_t page_bytes; /* PAGE_4K, PAGE_2M or PAGE_1G: exactly this, or ST_UNSUPPORTED */
 	unsigned node;       /* memory node, 0 .. access.nodes - 1 */
 	bool executable;
-	bool repeats;        /* every page may be the same memory, for what lies at another place in each: as many pages in a TLB
-	                        for one page of memory. map() clears it where each has memory of its own */
+	bool repeats;        /* all pages may map the same memory, for content at a different offset in each: many TLB
+	                        entries for one page of memory. map() clears it if each page has its own */
 
 	void *host;          /* where C code of this program reads and writes the bytes;
 	                        zeroed by map(). Never prepares cache state: kernels do that. */
-	uint64_t pa;         /* physical address of the first page, as far as known; else 0 */
+	uint64_t pa;         /* physical address of the first page, 0 if unknown */
 	void *owner;         /* the backend's own */
 };
 
@@ -80,7 +79,7 @@ struct job {
 	const struct sampling_gate *gate; /* registers that the routine itself writes, so that layers know them; NULL: none */
 	enum status status; /* out: ST_OK, ST_FAULT, ST_TIMEOUT */
 	uint8_t vector;     /* out: exception vector with ST_FAULT */
-	uint64_t ip;        /* out: where it faulted, or was when time ran out */
+	uint64_t ip;        /* out: address of the fault, or where the time limit hit */
 };
 
 struct access_ops {
@@ -95,9 +94,9 @@ struct access_ops {
 	enum status (*mmio_write)(void *self, uint64_t address, unsigned width_bytes, uint64_t value);
 	enum status (*map)(void *self, struct mapping *m);
 	enum status (*unmap)(void *self, struct mapping *m);
-	/* Starts all jobs together, one a core, and returns when all have ended or the limit
-	 * (in TSC ticks; 0 = the backend's own) has run out. Caches keep their state between
-	 * runs. ST_OK when every job ended well, else the first job's status that did not. */
+	/* Starts all jobs together, one per core, and returns when all have ended or the limit (in TSC ticks; 0 = the backend's
+	 * own) has expired. Caches keep their state between runs. ST_OK if every job ended well, else the status of the first
+	 * job that did not. */
 	enum status (*run)(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc);
 	/* Where C code of this program reads and writes the control area of a core, which lies at
 	 * WINDOW_CONTROL + core * CONTROL_BYTES: the measure block first. NULL: no such core. Every
@@ -108,13 +107,13 @@ struct access_ops {
 	void *(*ds)(void *self, unsigned core);
 };
 
-/* Where counter interrupts were taken: the instruction that was next, and the registers (RAX RCX RDX RBX ..) at that time. */
+/* Where counter interrupts were taken: address of the next instruction, and the registers (RAX RCX RDX RBX ..) then. */
 #define INTERRUPT_WRITES 4
 struct interrupts {
 	struct { uint64_t ip, gpr[16]; } *records; /* the caller's */
-	unsigned capacity, count;    /* count, out: records; what comes when all are full is dropped */
+	unsigned capacity, count;    /* count, out: records; interrupts beyond the capacity are dropped */
 	uint32_t dropped;
-	/* What the handler writes so that the next one can come: registers that were written through wrmsr before. */
+	/* What the handler writes to re-arm the interrupt: registers that were written through wrmsr before. */
 	struct { uint32_t msr; uint64_t value; } again[INTERRUPT_WRITES];
 	unsigned writes;
 };
@@ -129,21 +128,21 @@ struct access {
 	unsigned cores;    /* logical processors that answer */
 	unsigned nodes;    /* memory nodes */
 	uint64_t tsc_hz;   /* as calibrated (hw, native) or known (sim) */
-	/* Where the firmware says a core and a node are; NULL where nobody knows. */
+	/* Locality of cores and nodes as reported by the firmware; NULL if unknown. */
 	const uint8_t *core_node;  /* [cores]: node of each core */
 	const uint8_t *distance;   /* [nodes * nodes], SLIT style, 10 = local */
-	const struct pci_function *pci; /* functions that were found; NULL where nobody looked */
+	const struct pci_function *pci; /* functions that were found; NULL if nobody searched */
 	unsigned pci_count;
-	/* Whether the machine counts the event that an IA32_PERFEVTSEL value selects: a simulated one knows some by name
-	 * only, and such a count is not 0 but unknown. NULL: all that there are. Layers pass it on with its own self. */
+	/* Whether the machine counts the event of an IA32_PERFEVTSEL value: a simulated one knows some by name only, and such a
+	 * count is not 0 but unknown. NULL: it counts all. Layers pass it on with its own self. */
 	bool (*counts)(void *counts_self, uint64_t select); /* NetBurst: an ESCR's value, its address in bits 63:32 */
 	/* How many events, of cores and uncore boxes, were switched on so far that a simulated machine knows by name alone: they
 	 * count nothing, and their 0 is no count. NULL: a real machine. */
 	uint64_t (*unmodelled)(void *counts_self);
 	/* Instructions that a simulated machine has carried out since it was opened, on all cores; NULL: a real one. */
 	uint64_t (*instructions)(void *counts_self);
-	/* Takes the interrupts of a core's counters while jobs run there, from now until called with NULL. *i stays the backend's
-	 * until then. NULL: this backend takes none; they stay masked. */
+	/* Takes the interrupts of a core's counters while jobs run there, until called with NULL. The backend owns *i until
+	 * then. NULL: this backend takes none, and they stay masked. */
 	enum status (*interrupts)(void *counts_self, unsigned core, struct interrupts *i);
 	void *counts_self;
 };

@@ -1,8 +1,7 @@
-/* pmu/base.h: what every floor needs: integer types, statuses, a few helpers.
+/* pmu/base.h: what every layer needs: integer types, statuses, a few helpers.
  *
- * The rooms below efi/ and runner/ know no operating system and no C library:
- * they are compiled freestanding, once, and the same objects are linked into
- * the UEFI application and into the host command. */
+ * The rooms below efi/ and runner/ know no operating system and no C library: they are compiled freestanding, once, and the
+ * same objects are linked into the UEFI application and the host command. */
 #ifndef PMU_BASE_H
 #define PMU_BASE_H
 
@@ -17,11 +16,11 @@ enum status {
 	ST_TIMEOUT,     /* a limit ran out; a core did not answer */
 	ST_UNSUPPORTED, /* this machine or backend has no such thing */
 	ST_REFUSED,     /* a register or address that the description does not list */
-	ST_RANGE,       /* a number outside what is allowed */
+	ST_RANGE,       /* a number outside the allowed range */
 	ST_SYNTAX,      /* a text that does not parse */
-	ST_FULL,        /* no room: buffer, file system, table */
-	ST_IO,          /* a device or file did not do what was asked */
-	ST_MISSING,     /* a name that nothing answers to */
+	ST_FULL,        /* no space: buffer, file system, table */
+	ST_IO,          /* a device or file failed to do what was requested */
+	ST_MISSING,     /* a name that does not exist */
 	ST_BROKEN,      /* an invariant of our own does not hold */
 	ST_STOPPED,     /* the user asked to stop */
 	ST_COUNT
@@ -39,8 +38,8 @@ void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 
-/* An emulator goes on from one piece of translated code to another without a search only within a page (QEMU,
- * translator_use_goto_tb): what each simulated instruction or line goes through begins on one of its own. */
+/* An emulator continues from one piece of translated code to another without a lookup only within a page (QEMU,
+ * translator_use_goto_tb), so what each simulated instruction or line runs through begins on its own page. */
 #define OWN_PAGE __attribute__((noinline, aligned(4096)))
 
 #endif

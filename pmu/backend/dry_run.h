@@ -1,8 +1,8 @@
-/* pmu/backend/dry_run.h: a layer over any backend that changes nothing: what would be written is kept beside the machine and read
- * from there afterwards, and nothing is run. Reads of what was not written pass, as do CPUID, the TSC and memory. So
- * the code above makes the accesses that it would make, and the machine stays as it is.
+/* pmu/backend/dry_run.h: a layer over any backend that changes nothing: writes are kept beside the machine and read back
+ * from there, and no kernel runs. Reads of what was not written pass, as do CPUID, the TSC and memory. So the code above
+ * makes the accesses that it would make, and the machine stays as it is.
  *
- * Not modelled: what a write does to other registers (write 1 to clear), counting, faults of writes. */
+ * Not modelled: effects of a write on other registers (write 1 to clear), counting, faults of writes. */
 #ifndef PMU_DRY_H
 #define PMU_DRY_H
 
@@ -12,7 +12,7 @@
 struct dry_run_register { uint32_t msr; uint16_t core; bool pci; uint64_t value; struct pci_address at; };
 
 struct dry_run {
-	struct access access;          /* hand this to the rooms above */
+	struct access access;          /* for the code above */
 	const struct access *under;
 	struct dry_run_register *registers; /* of `capacity`, given by the caller */
 	unsigned capacity, count;

@@ -12,7 +12,7 @@ static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr
 
 #define PCI_VENDOR_INTEL 0x8086u
 
-/* One register of a function; more than one may lie at the same place (fields of filters). */
+/* One register of a function; several entries may share a register (fields of filters). */
 static void take(struct pci_address at, uint32_t reg, uint64_t bits, bool restore, const struct uncore_device *d, const char *what,
                  struct msr_guard_pci *out)
 {
@@ -97,7 +97,7 @@ static enum status save(struct msr_guard *g, unsigned core, uint32_t msr, struct
 	return ST_OK;
 }
 
-/* A stop of all boxes of a socket, which no register shows: what lets them go on is due at the end. */
+/* A freeze of all boxes of a socket, which no register shows: at the end they have to be released. */
 static enum status note_freeze(struct msr_guard *g, unsigned core, uint32_t msr, uint64_t value)
 {
 	for (unsigned b = 0; b < g->processor->box_count; b++) {
@@ -124,7 +124,7 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 		enum status status = save(g, core, msr, &s);
 		if (status != ST_OK)
 			return status;
-		/* Bits outside the mask stay as they were found. */
+		/* Bits outside the mask stay as found. */
 		if ((value ^ s->value) & ~m->mask) {
 			if (fresh)
 				g->count--; /* nothing was changed */
@@ -139,13 +139,13 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 			return status;
 		status = g->under->ops->wrmsr(g->under->self, core, msr, value);
 		if (status == ST_FAULT)
-			g->count = before; /* nothing stopped: nothing to let go on */
+			g->count = before; /* nothing was frozen: nothing to release */
 		return status;
 	}
 	return g->under->ops->wrmsr(g->under->self, core, msr, value);
 }
 
-/* Whether the function at that place is the one that the description means: its id, read once a function. */
+/* Whether the function at that place is the described one: compares its id, read once per function. */
 static enum status identify(struct msr_guard *g, struct pci_address at, const struct uncore_device *device, bool *good)
 {
 	uint32_t id;
@@ -201,7 +201,7 @@ static enum status msr_guard_pci_write32(void *self, struct pci_address at, uint
 		*s = (struct msr_guard_saved){ .pci = true, .at = at, .restore = true, .value = found };
 	}
 	if ((value ^ s->value) & ~(uint64_t)r.mask)
-		return refuse(g); /* bits outside the mask stay as they were found */
+		return refuse(g); /* bits outside the mask stay as found */
 	if (fresh)
 		g->count++;
 	return g->under->ops->pci_write32(g->under->self, at, value);
@@ -362,7 +362,7 @@ enum status msr_guard_restore(struct msr_guard *g)
 		else if (first == ST_OK)
 			first = s;
 	}
-	/* What could not be put back stays on the list: another call tries again. */
+	/* What could not be restored stays on the list: another call tries again. */
 	for (unsigned i = 0; i < g->count; i++)
 		if (g->saved[i].restore)
 			g->saved[kept++] = g->saved[i];

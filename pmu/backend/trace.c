@@ -2,7 +2,7 @@
 #include "pmu/backend/trace.h"
 #include "pmu/core/sampling_gate.h"
 
-/* A place for the next entry; when the list is full, one that is thrown away. */
+/* The next entry; a scratch entry if the list is full. */
 static void record(struct trace *t, struct trace_entry e, enum status status)
 {
 	e.status = (uint8_t)status;

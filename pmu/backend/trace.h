@@ -1,16 +1,15 @@
-/* pmu/backend/trace.h: a layer over any backend that records every access to a register, and writes the
- * record as text, one access a line:
+/* pmu/backend/trace.h: a layer over any backend that records every access to a register, and writes the record as text, one
+ * access per line:
  *
  *   cpuid CORE LEAF SUBLEAF EAX EBX ECX EDX
  *   rdmsr CORE MSR VALUE            wrmsr CORE MSR VALUE
  *   rdpmc CORE INDEX VALUE          rdtsc CORE
  *   pci_read32 SSSS:BB:DD.F+REG VALUE    pci_write32 SSSS:BB:DD.F+REG VALUE
  *   mmio_read ADDRESS WIDTH VALUE        mmio_write ADDRESS WIDTH VALUE
- *   run CORE ENTRY ARGUMENT         one line a job
+ *   run CORE ENTRY ARGUMENT         one line per job
  *
- * Cores are decimal, all else is hexadecimal with 0x. A value that was read is what was answered. An
- * access that did not end well has its status as one more word: `fault`, `refused`, ... The TSC's value is left
- * out, for it differs from run to run. */
+ * Cores are decimal, all else is hexadecimal with 0x. A read shows the value that was returned. An access that failed has
+ * its status as one more word: `fault`, `refused`, ... The TSC's value is left out, since it differs between runs. */
 #ifndef PMU_TRACE_H
 #define PMU_TRACE_H
 
@@ -35,12 +34,12 @@ struct trace_entry {
 };
 
 struct trace {
-	struct access access;          /* hand this to the rooms above */
+	struct access access;          /* for the code above */
 	const struct access *under;
 	struct trace_entry *entries;   /* of `capacity`, given by the caller */
 	unsigned capacity, count;
-	unsigned dropped;              /* accesses after the list was full: they were made, not recorded */
-	/* When set, each entry goes there as it comes, and none is kept. */
+	unsigned dropped;              /* accesses that were made but not recorded, because the list was full */
+	/* If set, each entry is passed on immediately, and none is kept. */
 	void (*sink)(void *self, const struct trace_entry *e);
 	void *sink_self;
 };

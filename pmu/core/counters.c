@@ -1,8 +1,7 @@
 /* pmu/core/counters.c: programs the core PMU of Intel processors, architectural versions 1 to 5.
  *
- * Source: SDM volume 3B chapter 18.2; bit layout also in appendix II of the Nehalem guide. The
- * program runs at privilege level 0, so every event counts there (OS bit); no interrupt is asked
- * for. Version 6 keeps the addresses below as aliases. */
+ * Source: SDM volume 3B chapter 18.2; bit layout also in appendix II of the Nehalem guide. The program runs at privilege
+ * level 0, so every event counts there (OS bit); no interrupt is requested. Version 6 keeps the addresses below as aliases. */
 #include "pmu/core/counters.h"
 
 #include "pmu/netburst/netburst.h"
@@ -41,7 +40,7 @@ static enum status wr(const struct access *a, unsigned core, uint32_t msr, uint6
 	return a->ops->wrmsr(a->self, core, msr, value);
 }
 
-/* Family 15 has counters of another kind: netburst.h. */
+/* Family 15 has different counters: netburst.h. */
 static bool is_netburst(const struct cpu *cpu)
 {
 	return cpu->processor->detector_count != 0 && cpu->general_mask != 0;
@@ -88,8 +87,8 @@ enum status counters_global(const struct access *a, const struct cpu *cpu, unsig
 	return wr(a, core, IA32_PERF_GLOBAL_CTRL, enable | (now & cpu->unlisted));
 }
 
-/* Everything off: precise sampling first, for the global control does not stop it on all
- * processors; then all counters at once, then one by one. */
+/* Everything off: precise sampling first, since the global control does not stop it on all processors; then all counters at
+ * once, then one by one. */
 static enum status all_off(const struct access *a, const struct cpu *cpu, unsigned core)
 {
 	enum status s = ST_OK;
@@ -111,7 +110,7 @@ static enum status selects_off(const struct access *a, const struct cpu *cpu, un
 	return s;
 }
 
-/* Overflow bits that stand from before, back to 0. */
+/* Clears overflow bits left from before. */
 static enum status clear_overflow(const struct access *a, const struct cpu *cpu, unsigned core)
 {
 	uint64_t status, ours = all_counters(cpu) | STATUS_OVF_BUFFER | STATUS_COND_CHANGED;
@@ -123,7 +122,7 @@ static enum status clear_overflow(const struct access *a, const struct cpu *cpu,
 	return s == ST_OK ? wr(a, core, IA32_PERF_GLOBAL_OVF_CTRL, status & ours) : s;
 }
 
-/* Whether it is a register of a general counter that is not there: fewer of them than such processors have. */
+/* Whether it is a register of an absent general counter: other such processors have more. */
 static bool of_absent_counter(const struct cpu *cpu, uint32_t msr)
 {
 	const uint32_t first = msr >= IA32_PERFEVTSEL0 ? IA32_PERFEVTSEL0 : IA32_PMC0;
@@ -143,7 +142,7 @@ static enum status quirk_writes(const struct access *a, const struct cpu *cpu, u
 	return s;
 }
 
-/* System management mode is left out of the counts where the processor can do that. */
+/* Excludes system management mode from the counts if the processor can. */
 static enum status leave_smm_out(const struct access *a, const struct cpu *cpu, unsigned core)
 {
 	uint64_t value;
@@ -164,7 +163,7 @@ static enum status zero_fixed(const struct access *a, const struct cpu *cpu, uns
 	return s;
 }
 
-/* One event into its counter, with its extra register. Two slots of one event share a counter. */
+/* Sets one event in its counter, with its extra register. Two slots of one event share a counter. */
 static enum status set_event(const struct access *a, const struct cpu *cpu, unsigned core, const struct plan_slot *slot)
 {
 	enum status s = ST_OK;
@@ -272,7 +271,7 @@ void counters_answer(const struct access *a, struct cpu *cpu, unsigned core)
 		use_none(cpu, "IA32_PERF_GLOBAL_CTRL (0x38F) does not answer");
 	else if (!answers(a, core, IA32_PERF_GLOBAL_STATUS))
 		use_none(cpu, "IA32_PERF_GLOBAL_STATUS (0x38E) does not answer");
-	else if (wr(a, core, IA32_PERF_GLOBAL_OVF_CTRL, 0) == ST_FAULT) /* not every processor lets it be read */
+	else if (wr(a, core, IA32_PERF_GLOBAL_OVF_CTRL, 0) == ST_FAULT) /* not every processor allows reading it */
 		use_none(cpu, "IA32_PERF_GLOBAL_OVF_CTRL (0x390) does not answer");
 }
 
@@ -323,7 +322,7 @@ enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned co
 	return cpu->pmu_version ? find_absent_extras(a, cpu, core) : ST_OK;
 }
 
-/* What keeps a counter on: the event select with its enable bit, or the nibble of the fixed control. */
+/* What enables a counter: the event select with its enable bit, or the nibble of the fixed control. */
 static enum status control_of(const struct access *a, const struct cpu *cpu, unsigned core, bool fixed, unsigned counter, uint64_t *control)
 {
 	if (is_netburst(cpu))
@@ -332,7 +331,7 @@ static enum status control_of(const struct access *a, const struct cpu *cpu, uns
 	if (s != ST_OK)
 		return s;
 	if (fixed)
-		*control = *control >> 4 * counter & 3; /* which privilege levels count; 0 is off */
+		*control = *control >> 4 * counter & 3; /* the privilege levels that count; 0 is off */
 	else if (!(*control & EVTSEL_EN))
 		*control = 0;
 	return ST_OK;

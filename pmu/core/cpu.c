@@ -1,5 +1,5 @@
-/* pmu/core/cpu.c: identification from CPUID and a few MSRs. Sources: SDM volume 2A "CPUID", AMD APM
- * volume 3 appendix E. A leaf that makes no sense is left out: the field stays 0. */
+/* pmu/core/cpu.c: identification from CPUID and a few MSRs. Sources: SDM volume 2A "CPUID", AMD APM volume 3 appendix E. A
+ * nonsensical leaf is ignored: the field stays 0. */
 #include "pmu/core/cpu.h"
 
 #include "asm/kernel.h"
@@ -208,7 +208,7 @@ static void read_tlbs_enumerated(struct probe *p)
 	}
 }
 
-/* Leaf 2: one byte a descriptor; the bytes' meaning is tables/tlb_descriptors.csv. */
+/* Leaf 2: one descriptor per byte; tables/tlb_descriptors.csv has their meaning. */
 static void read_tlbs_described(struct probe *p)
 {
 	struct tlb_facts *t = &p->cpu->tlb;
@@ -270,7 +270,7 @@ static void read_tlbs(struct probe *p)
 		read_tlbs_enumerated(p);
 	p->cpu->tlb_enumerated = t->dtlb_4k && !p->amd;
 	if (p->cpu->tlb_enumerated)
-		return; /* enumerated: what is not among them is not there */
+		return; /* enumerated: what is not listed is absent */
 	if (t->dtlb_4k == 0)
 		read_tlbs_described(p);
 	fill(&t->dtlb_4k, known->dtlb_4k);
@@ -282,9 +282,9 @@ static void read_tlbs(struct probe *p)
 	fill(&t->stlb_1g, known->stlb_1g);
 }
 
-/* Whether the system has switched on state components `mask`: XCR0 cannot be read through a backend,
- * but leaf 0xD EBX is the size of what XCR0 enables. A component counts as enabled when that area
- * reaches to its end; wrong only where a higher component is enabled and this one is not. */
+/* Whether the system has enabled state components `mask`: XCR0 cannot be read through a backend, but leaf 0xD EBX is the
+ * size of what XCR0 enables. A component counts as enabled if that area extends to its end; this is wrong only if a higher
+ * component is enabled and this one is not. */
 static bool state_enabled(struct probe *p, uint32_t mask)
 {
 	struct cpuid_regs all, one;
@@ -322,7 +322,7 @@ static void read_isa(struct probe *p)
 	p->cpu->isa = isa;
 }
 
-/* Leaf 0x1F, else 0xB: how many logical processors share a core and a package. */
+/* Leaf 0x1F, else 0xB: number of logical processors that share a core and a package. */
 static void read_topology(struct probe *p)
 {
 	struct cpuid_regs r;
@@ -340,7 +340,7 @@ static void read_topology(struct probe *p)
 	}
 }
 
-/* Of the counters from `first` on, those that the descriptor lists: the guard lets nobody use others. */
+/* Of the counters from `first` on, those that the descriptor lists: the guard allows no others. */
 static uint32_t listed(const struct processor *p, uint32_t first, uint32_t mask)
 {
 	uint32_t found = 0;
@@ -366,7 +366,7 @@ static void read_pmu(struct probe *p)
 			cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
 			return;
 		}
-		if (!cpu->threads_per_core) { /* neither leaf: the logical processors of a package over its cores */
+		if (!cpu->threads_per_core) { /* neither leaf: logical processors per package divided by its cores */
 			struct cpuid_regs four = { 0 };
 			const uint32_t logical = bits(p->one.edx, 28, 28) ? bits(p->one.ebx, 23, 16) : 1;
 			const uint32_t cores = logical > 1 && leaf(p, 4, 0, &four) && bits(four.eax, 4, 0) ? bits(four.eax, 31, 26) + 1 : 1;
@@ -382,7 +382,7 @@ static void read_pmu(struct probe *p)
 		cpu->pmu_absent = "CPUID leaf 0xA shows no architectural PMU";
 		return;
 	}
-	/* Bit 7 is read-only and 1 wherever counters can be used; a processor without the register has them. */
+	/* Bit 7 is read-only and 1 wherever counters are usable; a processor without the register has them. */
 	bool readable = rdmsr(p, MSR_MISC_ENABLE, &enable);
 	if (readable && !(enable & MISC_ENABLE_PERFMON)) {
 		cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
@@ -403,7 +403,7 @@ static void read_pmu(struct probe *p)
 	cpu->fixed_mask = (uint32_t)((1ull << fixed) - 1);
 	if (version >= 5)
 		cpu->fixed_mask |= r.ecx & 0xFFFF;
-	/* Leaf 0x23 subleaf 1 gives the counters as bitmaps, with gaps where there are some. */
+	/* Leaf 0x23 subleaf 1 enumerates the counters as bitmaps, which may have gaps. */
 	struct cpuid_regs seven;
 	if (leaf(p, 7, 1, &seven) && bits(seven.eax, 8, 8) && leaf(p, 0x23, 0, &more) && bits(more.eax, 1, 1) &&
 	    leaf(p, 0x23, 1, &more) && more.eax != 0) {
@@ -417,7 +417,7 @@ static void read_pmu(struct probe *p)
 	cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
 	cpu->fixed_counters = (uint8_t)bit_count(cpu->fixed_mask);
 	cpu->pebs = cpu->processor->pebs_format != 255 && bits(p->one.edx, 21, 21) && !(enable & MISC_ENABLE_NO_PEBS);
-	/* EBX bits beyond the vector's length say nothing: such an event is not there. */
+	/* EBX bits beyond the vector's length are undefined: such an event does not exist. */
 	uint32_t length = bits(r.eax, 31, 24);
 	cpu->arch_events_missing = length < 32 ? r.ebx | ~0u << length : r.ebx;
 	if (bits(p->one.ecx, 15, 15) && !rdmsr(p, MSR_PERF_CAPABILITIES, &cpu->perf_capabilities))
@@ -426,7 +426,7 @@ static void read_pmu(struct probe *p)
 		cpu->perf_capabilities &= ~CAPABILITY_FW_WRITE;
 }
 
-/* Leaves 0, 1 and the extended limit; all that choosing a descriptor needs. */
+/* Leaves 0, 1 and the extended limit: all that choosing a descriptor needs. */
 static enum status read_basics(struct probe *p)
 {
 	struct cpu *cpu = p->cpu;
@@ -450,7 +450,7 @@ static enum status read_basics(struct probe *p)
 	return ST_OK;
 }
 
-/* Firmware can hide the leaves above 3. Shows them for as long as we look; the guard puts it back. */
+/* Firmware can hide the leaves above 3. Unhides them while they are read; the guard restores the setting. */
 static bool unlimit(struct probe *p, struct msr_guard *g, struct msr_guard_saved *saved, unsigned capacity)
 {
 	uint64_t value;

@@ -1,4 +1,4 @@
-/* pmu/core/cpu.h: what the processor at hand is, as discovered through a backend. */
+/* pmu/core/cpu.h: the processor at hand, as discovered through a backend. */
 #ifndef PMU_CPU_H
 #define PMU_CPU_H
 
@@ -29,17 +29,17 @@ struct cpu {
 	uint32_t microcode;       /* MSR 0x8B [63:32], 0 unknown */
 	struct cpu_cache caches[CPU_CACHES_MAX];
 	uint8_t cache_count;
-	struct tlb_facts tlb;     /* CPUID where it tells, else the descriptor's */
-	bool tlb_enumerated;      /* by CPUID, as it is: what is not in `tlb` is not there */
+	struct tlb_facts tlb;     /* from CPUID if enumerated, else from the descriptor */
+	bool tlb_enumerated;      /* CPUID enumerates them: what is not in `tlb` is absent */
 	/* architectural PMU, CPUID 0xA */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
 	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */
-	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of counters that exist and that no descriptor lists */
-	const char *pmu_absent;       /* why there is no PMU to use, NULL if there is one */
-	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that an event needs beside its select and that do not answer; 0 ends the list */
+	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of existing counters that no descriptor lists */
+	const char *pmu_absent;       /* why no PMU is usable, NULL if one is */
+	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that an event needs beside its select and that do not answer; terminated by 0 */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
-	bool pebs;                    /* debug store shown, not switched off, record format known */
+	bool pebs;                    /* debug store present, not disabled, record format known */
 	uint8_t physical_address_bits;
 	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, of NetBurst 1 and 4; 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
@@ -54,12 +54,12 @@ static inline unsigned bit_count(uint32_t value)
 	return n;
 }
 
-/* Fills *cpu from core 0 of the backend. Bounds-checks every leaf: a nonsensical one is left
- * out, not believed. ST_OK also for a processor that only the generic rows describe. */
+/* Fills *cpu from core 0 of the backend. Checks every leaf: a nonsensical one is ignored. ST_OK also for a processor that
+ * only the generic rows describe. */
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
 /* The data (or unified) cache of a level; NULL if there is none. */
 const struct cpu_cache *cpu_cache(const struct cpu *cpu, unsigned level);
-/* Lines that lie so many bytes apart share a set of the cache; 0 when that is not known (NULL, no or every way). */
+/* Lines at this distance share a set of the cache; 0 if unknown (NULL, fully associative or no associativity reported). */
 uint64_t cpu_cache_way_bytes(const struct cpu_cache *c);
 /* Level of the last cache, 0 if none is known. */
 unsigned cpu_last_level(const struct cpu *cpu);

@@ -1,4 +1,4 @@
-/* pmu/core/freq_lock.c: one field after the other, on one logical processor after the other. */
+/* pmu/core/freq_lock.c: locks one field after the other, on one logical processor after the other. */
 #include "pmu/core/freq_lock.h"
 #include "pmu/text.h"
 
@@ -20,7 +20,7 @@ static bool read_msr(const struct access *a, unsigned core, uint32_t msr, uint64
 	return a->ops->rdmsr(a->self, core, msr, value) == ST_OK;
 }
 
-/* What the field shall be when the register is `now`. */
+/* The value that the field should have when the register is `now`. */
 static bool wanted(const struct access *a, unsigned core, const struct pin *p, uint64_t now, uint64_t *value)
 {
 	*value = p->value;
@@ -71,7 +71,7 @@ void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins
 	if (a->ops->cpuid(a->self, 0, 0, 0, &top) == ST_OK && top.eax >= CPUID_POWER &&
 	    a->ops->cpuid(a->self, 0, CPUID_POWER, 0, &power) != ST_OK)
 		power.eax = 0;
-	/* Off already, or there to be switched off. */
+	/* Disabled already, or present and to be disabled. */
 	turbo = (power.eax >> 1 & 1) != 0 || (read_msr(a, 0, IA32_MISC_ENABLE, &value) && (value >> MISC_TURBO_OFF & 1) != 0);
 	out->hwp = (power.eax >> 7 & 1) != 0 && read_msr(a, 0, IA32_PM_ENABLE, &value) && (value & 1) != 0;
 	for (unsigned i = 0; i < p->pin_count && out->count < PINS_MAX; i++) {

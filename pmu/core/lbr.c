@@ -102,7 +102,7 @@ enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n)
 	enum status s = wr(l, IA32_DEBUGCTL, lbr_frozen(l));
 	if (s == ST_OK)
 		s = rd(l, MSR_LBR_TOS, &tos);
-	/* Always in the same order, wherever the newest is: so the accesses of two runs are equal. */
+	/* Always in the same order, wherever the newest is, so that the accesses of two runs are equal. */
 	for (unsigned i = 0; i < l->pairs && s == ST_OK; i++) {
 		s = rd(l, l->from_msr + i, &from[i]);
 		if (s == ST_OK)
@@ -112,7 +112,7 @@ enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n)
 		const unsigned at = (unsigned)(tos + l->pairs - i) % l->pairs;
 		if (!from[at] && !to[at])
 			continue;
-		/* Bit 63 tells a misprediction where it is no copy of the sign (formats 3 and 4). */
+		/* Bit 63 marks a misprediction unless it copies the sign (formats 3 and 4). */
 		out[(*n)++] = (struct lbr_pair){ linear(from[at]), linear(to[at]), (from[at] >> 63) != (linear(from[at]) >> 63) };
 	}
 	return s;

@@ -11,7 +11,7 @@
 
 #define LBR_PAIRS_MAX 32
 
-/* Bits of MSR_LBR_SELECT: what is left out (guide, table 7). */
+/* Bits of MSR_LBR_SELECT: what is suppressed (guide, table 7). */
 enum lbr_filter {
 	LBR_CPL_EQ_0 = 1 << 0,          /* ring 0 */
 	LBR_CPL_NEQ_0 = 1 << 1,         /* other rings */
@@ -24,7 +24,7 @@ enum lbr_filter {
 	LBR_FAR_BRANCH = 1 << 8,
 	LBR_FILTER_ALL = 0x1FF
 };
-/* Name of a single bit as the guide has it, NULL if it is none. */
+/* Name of a single bit as in the guide, NULL if there is none. */
 const char *lbr_filter_name(unsigned bit);
 
 struct lbr_pair { uint64_t from, to; bool mispredicted; };
@@ -38,15 +38,14 @@ struct lbr {
 	uint64_t debugctl;     /* what IA32_DEBUGCTL holds while recording */
 };
 
-/* ST_UNSUPPORTED with *why: no last-branch records on this processor, or no PMU to speak of. */
+/* ST_UNSUPPORTED with *why: no last-branch records on this processor, or no PMU. */
 MUST_CHECK enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cpu, unsigned core, const char **why);
-/* Clears the stack and starts recording all taken branches but those of `filter` (enum lbr_filter bits).
- * ST_UNSUPPORTED: a filter on a processor that has none; ST_RANGE: bits that are no filter's. */
+/* Clears the stack and starts recording all taken branches except those of `filter` (enum lbr_filter bits). ST_UNSUPPORTED:
+ * a filter on a processor that has none; ST_RANGE: bits that are no filter's. */
 MUST_CHECK enum status lbr_start(struct lbr *l, uint32_t filter);
-/* The value of IA32_DEBUGCTL that freezes the stack: what the code under study writes. */
+/* The value of IA32_DEBUGCTL that freezes the stack: the code under study writes it. */
 uint64_t lbr_frozen(const struct lbr *l);
-/* Stops recording and reads the stack, newest pair first; empty entries are left out. `out` has
- * LBR_PAIRS_MAX entries. */
+/* Stops recording and reads the stack, newest pair first, without empty entries. `out` has LBR_PAIRS_MAX entries. */
 MUST_CHECK enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n);
 
 #endif

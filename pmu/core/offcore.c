@@ -27,7 +27,7 @@ static bool has_quirk(const struct processor *p, const char *name)
 	return false;
 }
 
-/* The least event of the table that asks for `value` and nothing that is not local. */
+/* The smallest event of the table that includes `value` and nothing that is not local. */
 static const struct event *with_value(const struct processor *p, uint64_t value)
 {
 	const struct event *best = NULL;
@@ -46,7 +46,7 @@ bool offcore_misses_nt_stores(const struct processor *p, const struct event *e, 
 	if (!has_quirk(p, "nehalem-nt-store-source") || e->extra_msr != MSR_OFFCORE || !(e->extra_value & OTHER) ||
 	    !(e->extra_value & LOCAL_DRAM) || e->extra_value & OTHER_CORE_HIT)
 		return false;
-	/* With other requests in it, the wider response would also count lines that other cores really had. */
+	/* With other requests in it, the wider response would also count lines that other cores held. */
 	if ((e->extra_value & REQUESTS) == OTHER)
 		*instead = with_value(p, e->extra_value | OTHER_CORE_HIT);
 	return true;

@@ -17,7 +17,7 @@
 #define DS_PEBS_MAXIMUM   0x30
 #define DS_PEBS_THRESHOLD 0x38
 #define DS_PEBS_RESET     0x40
-#define DS_BUFFER         PAGE_4K /* our buffer lies behind the first page */
+#define DS_BUFFER         PAGE_4K /* our buffer starts after the first page */
 
 #define EVENT_LATENCY 3           /* struct event.pebs: the load-latency event */
 #define QUIET_PER_SECOND 1000000u /* a record may still land for a while: 1 us (SDM: "quiescent period") */
@@ -69,7 +69,7 @@ const struct pebs_layout *pebs_layout(unsigned format)
 
 enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *cpu, unsigned core, const char **why)
 {
-	/* IA32_PERF_CAPABILITIES[11:8] where it is there: it reads with bit 6 set wherever PEBS is (SDM 18.6.1.1). */
+	/* IA32_PERF_CAPABILITIES[11:8] if present: bit 6 is set wherever PEBS is (SDM 18.6.1.1). */
 	unsigned format = cpu->perf_capabilities ? (unsigned)(cpu->perf_capabilities >> 8 & 15) : cpu->processor->pebs_format;
 	*why = NULL;
 	*p = (struct pebs){ .a = a, .cpu = cpu, .core = core, .va = WINDOW_DS + core * DS_BYTES };
@@ -129,8 +129,8 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 			if (*why)
 				return ST_UNSUPPORTED;
 		}
-	/* The latency event's counter is bound by tools, not by hardware, which counts it on all (Linux 6.12 ds.c,
-	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): its companion may be any. */
+	/* The latency event is bound to its counter by tools, not by hardware, which counts it on all (Linux 6.12 ds.c,
+	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): its companion may use any. */
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY ? p->cpu->general_mask :
 			requests[i].event->counter_mask & p->cpu->general_mask;
@@ -149,7 +149,7 @@ static enum status set_counter(struct pebs *p, const struct event *e, unsigned c
 	return s == ST_OK ? wr(p, IA32_PERFEVTSEL0 + counter, counter_select(e)) : s;
 }
 
-/* The buffer empty, its threshold where no index comes: nobody is to be told. */
+/* An empty buffer, with a threshold that is never reached: nobody is to be interrupted. */
 static void fill_area(struct pebs *p)
 {
 	uint64_t base = p->va + DS_BUFFER, maximum = base + (uint64_t)p->capacity * p->layout->bytes;
@@ -215,7 +215,7 @@ enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n
 	if (s == ST_OK)
 		return s;
 	*why = "a register could not be written";
-	/* What was already on goes off; the first failure is the one to tell. */
+	/* Disables what was enabled; the first failure is reported. */
 	enum status off = pebs_stop(p);
 	p->count = 0;
 	return off == ST_FAULT ? off : s;
@@ -315,7 +315,7 @@ static int64_t milli(int64_t a, int64_t b)
 	return (a * 1000 + (a < 0 ? -b / 2 : b / 2)) / b;
 }
 
-/* Records due in a burst whose overflows each take period + 1 + shadow events, to the nearest. */
+/* Records due in a burst whose overflows take period + 1 + shadow events each, rounded to nearest. */
 static uint64_t due(const struct pebs_burst *b, int64_t shadow_milli)
 {
 	int64_t each = (int64_t)(b->period + 1) * 1000 + shadow_milli, used = (int64_t)(b->events - b->since) * 1000;
@@ -333,7 +333,7 @@ void pebs_balance(const struct pebs_burst *a, const struct pebs_burst *b, struct
 	/* 1 / (1 - f), and the line's value at period -1, in thousandths. */
 	int64_t slope = milli(per_b - per_a, ((int64_t)b->period - (int64_t)a->period) * 1000);
 	if (slope < 1000)
-		slope = 1000; /* noise: no fewer than none were lost */
+		slope = 1000; /* noise: a loss cannot be negative */
 	int64_t shadow = milli(per_a, slope) - (int64_t)(a->period + 1) * 1000;
 	out->shadow_milli = shadow > 0 ? shadow : 0;
 	uint64_t all = due(a, out->shadow_milli) + due(b, out->shadow_milli), came = a->records + b->records;

@@ -5,18 +5,17 @@
  * smaller than the buffer: start, run, stop, read. No interrupt is ever asked for. The job that is run begins and ends
  * the sampling itself (sampling_gate.h).
  *
- * A counter under PEBS overflows after `period` events; the first event after the hardware is armed
- * leaves a record, and the counter starts anew. Of the events between two records, `period` lead to the
- * overflow, one leaves the record, and what falls into the time until PEBS is armed (the shadow) leaves
- * nothing. So records alone do not say how many were lost. A companion, another counter that counts the
- * same event without PEBS, tells how many events there were. */
+ * A counter under PEBS overflows after `period` events; the first event after the hardware is armed writes a record, and
+ * the counter restarts. Between two records, `period` events lead to the overflow, one writes the record, and those that
+ * fall into the time until PEBS is armed (the shadow) write nothing. So records alone do not tell how many were lost. A
+ * companion, another counter of the same event without PEBS, tells how many events there were. */
 #ifndef PMU_PEBS_H
 #define PMU_PEBS_H
 
 #include "pmu/core/counters.h"
 #include "pmu/core/sampling_gate.h"
 
-#define PEBS_COUNTERS_MAX 4 /* record formats 0 to 3 know no more */
+#define PEBS_COUNTERS_MAX 4 /* record formats 0 to 3 have no more */
 
 /* Record layout of a format: offsets in bytes, 0 = this format has no such field (flags are at 0). */
 struct pebs_layout {
@@ -29,9 +28,9 @@ struct pebs_layout {
 /* A record in one form. What the format does not have is 0. */
 struct pebs_record {
 	uint64_t flags;
-	uint64_t ip;            /* of the instruction behind the one that caused the record */
+	uint64_t ip;            /* of the instruction after the one that caused the record */
 	uint64_t gpr[16];       /* after that instruction, numbered as instructions encode them: RAX RCX RDX RBX RSP ... */
-	uint64_t status;        /* IA32_PERF_GLOBAL_STATUS, from format 3 on the counters that the record is for */
+	uint64_t status;        /* IA32_PERF_GLOBAL_STATUS; from format 3 on the counters that caused the record */
 	uint64_t address;       /* linear address of the load or store */
 	uint64_t source;        /* data source, as recorded */
 	uint64_t latency;       /* cycles, load-latency event only */
@@ -41,9 +40,9 @@ struct pebs_record {
 /* One event to sample. */
 struct pebs_request {
 	const struct event *event;
-	uint64_t period;        /* events to an overflow, 1 .. 2^31 - 1; use primes, so that no loop falls into step */
+	uint64_t period;        /* events per overflow, 1 .. 2^31 - 1; use primes, so that no loop synchronises with it */
 	bool companion;         /* count the same event on another counter too */
-	const struct event *beside; /* another event to be counted at the same time, NULL none */
+	const struct event *beside; /* another event to count at the same time, NULL: none */
 	/* out, of pebs_start */
 	uint8_t counter, companion_counter, beside_counter;
 	bool has_companion, has_beside; /* a counter was free for it */
@@ -58,14 +57,14 @@ struct pebs {
 	const struct cpu *cpu;
 	unsigned core;
 	const struct pebs_layout *layout;
-	uint8_t *ds;            /* the core's DS area, as C code sees it */
-	uint64_t va;            /* the same as the processor sees it */
+	uint8_t *ds;            /* the core's DS area, as C code addresses it */
+	uint64_t va;            /* the same as the processor addresses it */
 	unsigned capacity;      /* records */
 	struct sampling_gate gate; /* out, of pebs_start: what the job that is sampled writes */
 	struct pebs_request *requests;
 	unsigned count;         /* of requests while sampling, else 0 */
 	unsigned records;       /* of the last burst */
-	bool full;              /* the buffer was: later records are missing */
+	bool full;              /* the buffer filled up: later records are missing */
 };
 
 /* Layout of a record format, NULL if it is none of 0 to 3. */
@@ -82,15 +81,15 @@ MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests,
 MUST_CHECK enum status pebs_stop(struct pebs *p);
 /* Record i of the last burst, i < p->records. */
 MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);
-/* Which request a record is for, from its status. ST_MISSING: it does not say (formats before 3 may show
- * none or several counters); with one request it is always that one. */
+/* Which request a record belongs to, from its status. ST_MISSING: unknown (formats before 3 may show none or several
+ * counters); with one request it is always that one. */
 MUST_CHECK enum status pebs_owner(const struct pebs *p, const struct pebs_record *r, unsigned *request);
 
-/* What is missing between events and records, found from two bursts with different periods: with a
- * share f of records lost and s events in the mean shadow, events / records = (period + 1 + s) / (1 - f). */
+/* The balance of events and records from two bursts with different periods: if a share f of records is lost and the mean
+ * shadow has s events, events / records = (period + 1 + s) / (1 - f). */
 struct pebs_balance {
-	bool known;             /* two periods with records and companions were there */
-	uint32_t lost;          /* records that were due and did not come, of both bursts */
+	bool known;             /* there were two periods with records and companions */
+	uint32_t lost;          /* records that were due and not written, in both bursts */
 	int64_t shadow_milli;   /* events in the shadow of one overflow */
 };
 struct pebs_burst { uint64_t period, events, since, records; };

@@ -1,11 +1,10 @@
 /* pmu/core/plan.c: packs events into the fewest runs.
  *
- * An event that a fixed counter counts goes there. The others are matched to slots, one a counter
- * and run: with R runs, each event may take any slot whose counter is in its mask, so a matching
- * by augmenting paths is exact. Events that need an extra MSR (0x1A6, 0x3F6) are first given runs
- * by a search, for a run can hold one value of each such register; then all are matched. R grows
- * from the least that can be until that succeeds. The search is cut after SEARCH_STEPS steps: then
- * one run more is tried, and the plan may not be the shortest. */
+ * An event that a fixed counter counts goes there. The others are matched to slots, one per counter and run: with R runs,
+ * each event may take any slot whose counter is in its mask, so a matching by augmenting paths is exact. Events that need
+ * an extra MSR (0x1A6, 0x3F6) are first assigned to runs by a search, since a run can hold one value of each such register;
+ * then all are matched. R grows from its lower bound until that succeeds. The search is limited to SEARCH_STEPS steps: then
+ * one more run is tried, and the plan may not be the shortest. */
 #include "pmu/core/counters.h"
 
 #include "pmu/netburst/netburst.h"
@@ -64,7 +63,7 @@ static bool may_take(const struct packing *k, unsigned e, unsigned run, unsigned
 	return (k->run_fixed[e] == NOBODY || k->run_fixed[e] == run) && k->mask[e] >> counter & 1 && !k->seen[run][counter];
 }
 
-/* The first slot from (*run, *counter) on that event e may take; with `empty`, one that nobody has. */
+/* The first slot from (*run, *counter) on that event e may take; with `empty`, one that is free. */
 static bool next_slot(const struct packing *k, unsigned e, bool empty, uint8_t *run, uint8_t *counter)
 {
 	for (unsigned r = *run, c = *counter; r < k->runs; r++, c = 0)
@@ -77,8 +76,8 @@ static bool next_slot(const struct packing *k, unsigned e, bool empty, uint8_t *
 	return false;
 }
 
-/* One augmenting path from event e: depth-first with a stack of its own, for the path may be as
- * long as there are events and stacks here are small. */
+/* One augmenting path from event e: depth-first with an explicit stack, since the path may be as long as there are events
+ * and stacks here are small. */
 static bool augment(struct packing *k, unsigned e)
 {
 	struct { uint8_t event, run, counter; } path[PLAN_EVENTS_MAX + 1];
@@ -93,7 +92,7 @@ static bool augment(struct packing *k, unsigned e)
 			path[depth].counter = c;
 			break;
 		}
-		/* every slot it may take has an owner: ask the next of them to move */
+		/* every slot that it may take is owned: ask the next owner to move */
 		if (!next_slot(k, path[depth].event, false, &path[depth].run, &path[depth].counter)) {
 			if (depth-- == 0)
 				return false;
@@ -110,7 +109,7 @@ static bool augment(struct packing *k, unsigned e)
 	return true;
 }
 
-/* Matches the events of `which` (all, or only those that have a run) under the runs given so far. */
+/* Matches the events of `which` (all, or only those assigned to a run) under the runs assigned so far. */
 static bool match(struct packing *k, bool all)
 {
 	memset(k->owner, NOBODY, sizeof(k->owner));
@@ -125,7 +124,7 @@ static bool conflict(const struct event *a, const struct event *b)
 	return a->extra_msr && a->extra_msr == b->extra_msr && a->extra_value != b->extra_value;
 }
 
-/* Whether event e may go to run r beside those with an extra MSR that are there. */
+/* Whether event e may join the events with an extra MSR in run r. */
 static bool fits(const struct packing *k, unsigned e, unsigned r)
 {
 	for (unsigned i = 0; i < k->count; i++)
@@ -142,8 +141,8 @@ static bool run_empty(const struct packing *k, unsigned r)
 	return true;
 }
 
-/* Gives each event with an extra MSR a run, first fit with backtracking; then all must match.
- * Runs that hold no such event yet are alike: only the first of them is tried. */
+/* Assigns a run to each event with an extra MSR, first fit with backtracking; then all must match. Runs without such an
+ * event are equivalent: only the first of them is tried. */
 static bool search(struct packing *k)
 {
 	uint8_t order[PLAN_EVENTS_MAX], next_run[PLAN_EVENTS_MAX];
@@ -219,7 +218,7 @@ static unsigned add_event(struct packing *k, const struct event *e, uint32_t mas
 	return k->count++;
 }
 
-/* No plan is shorter: all events over all counters that any of them can use. */
+/* Lower bound of any plan: all events over all counters that any of them can use. */
 static uint8_t least_runs(const struct packing *k)
 {
 	uint32_t any = 0;
@@ -259,7 +258,7 @@ enum status plan_events(const struct cpu *cpu, const struct event *const *events
 			break;
 	}
 	if (!done)
-		return ST_BROKEN; /* as many runs as events always do */
+		return ST_BROKEN; /* as many runs as events always suffice */
 	plan->count = (uint8_t)n;
 	plan->runs = k.count ? k.runs : 1;
 	for (unsigned i = 0; i < n; i++) {
