@@ -1,8 +1,8 @@
-/* pmu/netburst/netburst.c: places events on NetBurst's ESCRs and counters.
+/* pmu/netburst/netburst.c: assigns events to NetBurst's ESCRs and counters.
  *
- * The four blocks of counters share no ESCR, and none has more than six: a search block by block that gives each event in turn
- * every (ESCR, counter) pair it may have is exact and short. What collides is found by leaving out every event that is not needed
- * for the collision. */
+ * The four blocks of counters share no ESCR, and none has more than six counters: a search block by block that tries every
+ * allowed (ESCR, counter) pair for each event in turn is exact and short. To report a collision, every event that is not
+ * needed for it is left out. */
 #include "pmu/netburst/netburst.h"
 
 #define ESCR_FIRST 0x3A0u
@@ -19,7 +19,7 @@ uint32_t netburst_escr_value(const struct netburst_want *w)
 }
 
 /* CCCR: 30 cascade, 27 26 OVF_PMI, 25 FORCE_OVF, 24 edge, 23:20 threshold, 19 complement, 18 compare, 17:16 active threads,
- * 15:13 ESCR select, 12 enable: left off in a counter that a cascade starts. */
+ * 15:13 ESCR select, 12 enable: off in a counter that a cascade starts. */
 uint32_t netburst_cccr_value(const struct netburst_want *w)
 {
 	uint32_t v = (uint32_t)w->event->escr_select << 13 | (uint32_t)w->active << 16;
@@ -105,7 +105,7 @@ static unsigned block_of(const struct netburst_want *w)
 	return counters < 1u << 4 ? 0 : counters < 1u << 8 ? 1 : counters < 1u << 12 ? 2 : 3;
 }
 
-/* What one want must obey whatever the others are; the text says which bit does not fit. */
+/* Rules for a single want, whatever the others are; the text names the bit that violates one. */
 static const char *unlawful(const struct netburst_want *wants, unsigned n, unsigned i)
 {
 	const struct netburst_want *w = &wants[i];
@@ -157,7 +157,7 @@ static uint32_t reach(const struct search *k, const struct netburst_want *w, uns
 	return counters;
 }
 
-/* Whether the want's ESCR can detect it beside what it detects already. */
+/* Whether the want's ESCR can detect it in addition to what it already detects. */
 static bool escr_fits(const struct search *k, unsigned slot, uint32_t value)
 {
 	return !k->users[slot] || k->escr[slot] == value;
@@ -168,7 +168,7 @@ static bool skipped(const struct search *k, unsigned i)
 	return k->left_out >> i & 1 || block_of(&k->wants[i]) != k->block;
 }
 
-/* Whether counter c may go to want i as far as cascades with wants placed before it go. */
+/* Whether counter c may take want i, given the cascades with wants placed before it. */
 static bool cascade_fits(const struct search *k, unsigned i, unsigned c)
 {
 	for (unsigned j = 0; j < i; j++) {
@@ -260,7 +260,7 @@ static void say_collision(struct search *k, struct text *why)
 	const char *before = "";
 	for (unsigned i = 0; i < k->n; i++) {
 		k->left_out |= 1u << i;
-		for (unsigned j = 0; j < k->n; j++) /* what a cascade starts goes with what starts it */
+		for (unsigned j = 0; j < k->n; j++) /* a want started by a cascade is left out together with the one that starts it */
 			if (k->wants[j].after == (int)i && !(k->left_out >> j & 1))
 				k->left_out &= ~(1u << i);
 		if (k->left_out >> i & 1 && placed(k))

@@ -1,4 +1,5 @@
-/* pmu/netburst/netburst.h: NetBurst's counters (family 15): 18 counters, their CCCRs, and the ESCRs through which each sees events.
+/* pmu/netburst/netburst.h: NetBurst's counters (family 15): 18 counters, their CCCRs, and the ESCRs that feed them with
+ * events.
  *
  * Sources: Sprunt, Pentium 4 Performance-Monitoring Features, IEEE Micro 2002; SDM volume 3, debugging and performance
  * monitoring of NetBurst; Linux arch/x86/events/intel/p4.c and libpfm4 for codes and bindings (facts only). */
@@ -15,12 +16,12 @@
 #define NETBURST_PEBS_COUNTER 16 /* IQ_COUNTER4; 17 for thread 1 */
 #define NETBURST_UOP_TAG (1u << 24) /* IA32_PEBS_ENABLE: replays tag uops */
 
-/* Which thread's events at which privilege an ESCR detects: bits 3:0 of it. */
+/* Threads and privilege levels whose events an ESCR detects: its bits 3:0. */
 enum { NETBURST_T0_OS = 8, NETBURST_T0_USR = 4, NETBURST_T1_OS = 2, NETBURST_T1_USR = 1 };
-/* How many threads must be active for a counter to count: CCCR[17:16]. */
+/* Number of active threads with which a counter counts: CCCR[17:16]. */
 enum netburst_active { NETBURST_NONE, NETBURST_SINGLE, NETBURST_BOTH, NETBURST_ANY };
 
-/* What is asked of one counter. */
+/* A request for one counter. */
 struct netburst_want {
 	const struct netburst_event *event;
 	uint16_t mask;          /* event mask: bits of event->units, at least one */
@@ -31,8 +32,8 @@ struct netburst_want {
 	bool complement, edge;  /* both need compare */
 	uint8_t threshold;      /* 0 to 15 */
 	bool force_overflow, pmi0, pmi1;
-	bool upstream;          /* detected for its tags alone: takes an ESCR and no counter */
-	bool pebs;              /* records: counter 16, for thread 1 17, and an event that counts tagged uops */
+	bool upstream;          /* detected only to tag uops: takes an ESCR and no counter */
+	bool pebs;              /* records: counter 16, for thread 1 counter 17, and an event that counts tagged uops */
 	int8_t after;           /* index of the want whose overflow starts this one (cascade), -1: starts by itself */
 	const struct netburst_metric *metric; /* replay_event: which uops are tagged; NULL otherwise */
 };
@@ -49,7 +50,7 @@ struct netburst_place {
 uint32_t netburst_counter_msr(unsigned counter);
 uint32_t netburst_cccr_msr(unsigned counter);
 
-/* What the ESCR and the CCCR of a want hold. */
+/* Contents of the ESCR and the CCCR of a want. */
 uint32_t netburst_escr_value(const struct netburst_want *w);
 uint32_t netburst_cccr_value(const struct netburst_want *w);
 
@@ -57,29 +58,29 @@ uint32_t netburst_cccr_value(const struct netburst_want *w);
  * ST_MISSING: no such event, unit or metric; ST_SYNTAX. *problem is the part that is not known, text in `name`. */
 MUST_CHECK enum status netburst_parse(const struct processor *p, const char *name, struct netburst_want *want, const char **problem);
 
-/* Places each of n wants on an ESCR and one of the `usable` counters. One ESCR detects one event with one mask, tag and choice
- * of threads, for any of its counters; one replay metric holds for all.
- * ST_RANGE: a want is no lawful one; ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` gets
- * one line that names the events and the registers; nothing is placed then. */
+/* Assigns each of n wants to an ESCR and one of the `usable` counters. One ESCR detects one event with one mask, tag and
+ * choice of threads, for any of its counters; one replay metric applies to all. ST_RANGE: a want violates a rule;
+ * ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` is one line that names the events and
+ * the registers; nothing is assigned then. */
 MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n,
                                       struct netburst_place *places, struct text *why);
 
 /* Counters that the processor's quirks leave. */
 uint32_t netburst_usable(const struct processor *p);
 
-/* The wants of an event of the processor's list: its own last and, before it, what must be detected beside it; their number, at
- * most 2. For thread 0 or 1 of its core, CPL 0. */
+/* The wants of an event of the processor's list: its own last and, before it, what must be detected with it; returns their
+ * number, at most 2. For thread 0 or 1 of its core, CPL 0. */
 unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigned thread, struct netburst_want *out);
-/* Which of its core's threads a logical processor is: 0 or 1, as ESCRs name them; 0 where a core has one. */
+/* Number of a logical processor within its core, 0 or 1, as ESCRs name them; 0 if the core has one thread. */
 MUST_CHECK enum status netburst_thread(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread);
 
-/* What a processor lacks for an event of its list, or NULL. */
+/* Why a processor cannot count an event of its list, or NULL. */
 const char *netburst_lacks(const struct cpu *cpu, const struct event *e);
 
-/* For access.counts: what the event's own ESCR holds, its address in bits 63:32. */
+/* For access.counts: the content of the event's own ESCR, with its address in bits 63:32. */
 uint64_t netburst_select(const struct cpu *cpu, const struct event *e);
 
-/* The same for what rows and users name (netburst_drive.c): counters.h's functions go here on such a processor. */
+/* The same for events named by rows and users (netburst_drive.c): counters.h's functions call these on such a processor. */
 MUST_CHECK enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan,
                                      const char **problem);
 MUST_CHECK enum status netburst_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core);

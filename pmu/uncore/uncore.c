@@ -1,16 +1,16 @@
-/* pmu/uncore/uncore.c: one engine for uncore boxes: those that a global register switches on by counter, and those with a control
- * each that a global register, or their own, stops.
+/* pmu/uncore/uncore.c: one engine for uncore boxes, for those whose counters a global register enables and for those with a
+ * control each that a global register, or their own, freezes.
  *
- * Order of programming and bus lock of the first: guide, after table 21; SDM volume 3B, 18.8.2. Of the second: manual
+ * Order of programming and bus lock of the former: guide, after table 21; SDM volume 3B, 18.8.2. Of the latter: manual
  * 331051-002, 2.1.1 (freeze, reset, filters, selects, unfreeze). Selects and counters are zeroed one by one before a box is
- * reset, so that the guarded backend has seen what was in them. */
+ * reset, so that the guarded backend has seen their contents. */
 #include "pmu/uncore/uncore.h"
 #include "asm/kernel.h"
 #include "pmu/text.h"
 
 static unsigned index_of(const struct uncore *u, const struct uncore_box *b) { return (unsigned)(b - u->cpu->processor->boxes); }
 
-/* Instances of box b on a socket, as a loop: i runs over those that are there. */
+/* Instances of box b on a socket, as a loop: i takes the numbers of those present. */
 #define EACH_INSTANCE(i, u, socket, b) \
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++) \
 		if ((u)->present[socket][index_of(u, b)] >> i & 1)
@@ -64,7 +64,7 @@ enum status uncore_bus_lock(const struct access *a, unsigned core, uint64_t va)
 
 /* --- stop and go ------------------------------------------------------------------------------- */
 
-/* A box's own control: bits set one after the other where more at once may fault. */
+/* A box's own control: sets bits one after the other where setting several at once may fault. */
 static enum status write_box(const struct access *a, const struct uncore *u, struct uncore_at at, uint64_t value)
 {
 	const struct uncore_box *b = at.box;
@@ -78,7 +78,7 @@ static enum status write_box(const struct access *a, const struct uncore *u, str
 	return s == ST_OK ? uncore_reg_write(a, u, at, b->box_control, value) : s;
 }
 
-/* Boxes of a run that the global control stops, or each by its own. Once where several share the register. */
+/* Freezes or releases the boxes of a run, by the global control or each by its own; once if several share the register. */
 static enum status stop_go(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                            unsigned socket, bool stop)
 {
@@ -157,7 +157,7 @@ uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint6
 
 /* --- programming ------------------------------------------------------------------------------- */
 
-/* Overflow bits that stand from before, back to 0. */
+/* Clears overflow bits left from before. */
 enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	uint64_t status;
@@ -173,7 +173,7 @@ enum status uncore_clear_overflow(const struct access *a, const struct uncore *u
 	return s == ST_OK && status ? wr(a, u, socket, to, status) : s;
 }
 
-/* A box off, at zero, and reset where it has a control of its own. */
+/* Disables, zeroes and, if it has a control of its own, resets a box. */
 static enum status prepare(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	enum status s = selects_off(a, u, socket, b);
@@ -182,7 +182,7 @@ static enum status prepare(const struct access *a, struct uncore *u, unsigned so
 	EACH_INSTANCE(i, u, socket, b) {
 		const struct uncore_at at = at_of(b, socket, i);
 		if (!b->global_freeze)
-			break; /* the counters that are used are zeroed last, behind the bus lock */
+			break; /* the counters in use are zeroed last, after the bus lock */
 		for (unsigned c = 0; c < b->counters && s == ST_OK; c++)
 			s = uncore_write_counter(a, u, at, b->counter + c * b->counter_stride, 0);
 		if (s == ST_OK && b->fixed_counter)
@@ -193,7 +193,7 @@ static enum status prepare(const struct access *a, struct uncore *u, unsigned so
 	return s == ST_OK ? uncore_clear_overflow(a, u, socket, b) : s;
 }
 
-/* Filters of a box: each register once, its fields as the run's slots want them, 0 where none does. */
+/* Filters of a box: writes each register once, with its fields as the run's slots need them, 0 otherwise. */
 static enum status write_filters(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                  unsigned socket, const struct uncore_box *b)
 {
@@ -292,7 +292,7 @@ enum status uncore_start(const struct access *a, struct uncore *u, const struct 
 	if (run >= plan->runs || socket >= u->sockets)
 		return ST_RANGE;
 	s = stop_go(a, u, plan, run, socket, true);
-	if (s == ST_FAULT && !u->box_freeze) { /* no global control: the boxes' own, where they have one */
+	if (s == ST_FAULT && !u->box_freeze) { /* no global control: use the boxes' own if they have one */
 		u->box_freeze = true;
 		s = stop_go(a, u, plan, run, socket, true);
 	}
@@ -320,7 +320,7 @@ enum status uncore_start(const struct access *a, struct uncore *u, const struct 
 		if (on && p->boxes[b].global_control)
 			s = wr(a, u, socket, p->boxes[b].global_control, on);
 	}
-	/* Also after a failure: what was stopped goes on. */
+	/* Also after a failure: what was frozen is released. */
 	const enum status go = stop_go(a, u, plan, run, socket, false);
 	return s == ST_OK ? go : s;
 }
@@ -386,7 +386,7 @@ enum status uncore_overflows(const struct access *a, const struct uncore *u, con
 	for (unsigned n = 0; n < plan->count && s == ST_OK; n++) {
 		const struct uncore_slot *slot = &plan->slots[n];
 		const struct uncore_box *b = slot->box;
-		/* In configuration space a fixed counter has bit 0 and moves the others up. */
+		/* In configuration space a fixed counter has bit 0, and the others follow. */
 		const unsigned first = b->fixed_counter && b->space == UNCORE_PCI;
 		if (slot->run != run || !b->box_status || (slot->event->fixed && !first))
 			continue;

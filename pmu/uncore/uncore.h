@@ -1,9 +1,8 @@
-/* pmu/uncore/uncore.h: the uncore PMU driver: boxes of a socket, found, programmed, read, derived.
+/* pmu/uncore/uncore.h: the uncore PMU driver: finds, programs and reads the boxes of a socket, and derives values.
  *
- * Boxes are described in the tables (struct uncore_box); this engine knows no processor. A type of box has
- * instances, of which discovery says which are there. A socket's registers are reached through one of its
- * logical processors, the speaker, and through configuration space on the socket's buses. All writes go
- * through a guarded backend, which puts back what was there. */
+ * The tables describe boxes (struct uncore_box); this engine knows no processor. A type of box has instances, and discovery
+ * tells which are present. A socket's registers are reached through one of its logical processors, the speaker, and through
+ * configuration space on the socket's buses. All writes go through a guarded backend, which restores what was there. */
 #ifndef PMU_UNCORE_H
 #define PMU_UNCORE_H
 
@@ -24,14 +23,14 @@ struct uncore {
 	struct uncore_bus bus[UNCORE_SOCKETS_MAX];    /* of the uncore's functions */
 	struct uncore_bus io_bus[UNCORE_SOCKETS_MAX]; /* of the socket's devices */
 	uint32_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
-	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0 not yet */
+	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
 	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can */
-	bool box_freeze;     /* the global control does not answer: each box is stopped by its own */
-	const char *absent;  /* why there is nothing to count with, NULL if there is */
+	bool box_freeze;     /* the global control does not answer: each box is frozen by its own */
+	const char *absent;  /* why nothing can count, NULL if something can */
 };
 
-/* Finds the sockets (CPUID leaf 0xB or 1 of each logical processor), their buses and the boxes that each has; reads
- * only. ST_OK also when there is no uncore PMU: u->absent says why, u->box_absent of a type. */
+/* Finds the sockets (CPUID leaf 0xB or 1 of each logical processor), their buses and boxes; only reads. ST_OK also if there
+ * is no uncore PMU: u->absent says why, u->box_absent for a type. */
 MUST_CHECK enum status uncore_find(const struct access *a, const struct cpu *cpu, struct uncore *u);
 /* The socket of a logical processor as uncore_find numbered it: sockets in the order of their first one. */
 MUST_CHECK enum status uncore_socket(const struct access *a, const struct uncore *u, unsigned core, unsigned *socket);
@@ -40,69 +39,69 @@ MUST_CHECK enum status uncore_socket_of_node(const struct access *a, const struc
 /* Boxes of a type in a socket. */
 unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, unsigned socket);
 
-/* Finds an event by name and its box; NULL if the processor has none of that name. What follows a colon is no part of it. */
+/* Finds an event by name, and its box; NULL if the processor has none of that name. A colon and what follows are not part of it. */
 const struct uncore_event *uncore_event_find(const struct processor *p, const char *name, const struct uncore_box **box);
 
 struct uncore_slot {
 	const struct uncore_event *event;
 	const struct uncore_box *box;
 	uint8_t run;
-	uint8_t counter;   /* general counter; fixed ones as event->fixed says */
+	uint8_t counter;   /* general counter; for fixed ones see event->fixed */
 	uint8_t threshold; /* 0: the event's own */
 	bool edge, invert;
-	uint8_t used;      /* bit f: filter f of the box is wanted with */
+	uint8_t used;      /* bit f: filter f of the box is needed with */
 	uint32_t filter[UNCORE_FILTERS_MAX];
 };
 struct uncore_plan {
 	struct uncore_slot slots[UNCORE_EVENTS_MAX]; /* in the order asked for */
 	uint8_t count, runs;
 };
-/* Packs events into runs, each into the first run with a free counter that can count it and with no other value wanted
- * of its extra register or filters. A name may be followed by `:FILTER=VALUE` of its box, `:thresh=N`, `:edge` and
- * `:invert`. ST_MISSING, ST_SYNTAX (a suffix that is none, a filter that the event needs is not given), ST_RANGE (more than
- * the filter holds), ST_FULL, ST_UNSUPPORTED (no such box here): *problem names the event. */
+/* Packs events into runs, each into the first run with a free counter that can count it and without a different value for
+ * its extra register or filters. A name may be followed by `:FILTER=VALUE` of its box, `:thresh=N`, `:edge` and `:invert`.
+ * ST_MISSING, ST_SYNTAX (an unknown suffix, or a missing filter that the event needs), ST_RANGE (more than the filter
+ * holds), ST_FULL, ST_UNSUPPORTED (no such box here): *problem names the event. */
 MUST_CHECK enum status uncore_plan(const struct uncore *u, const char *const *names, unsigned n, struct uncore_plan *plan,
                                    const char **problem);
 
-/* Programs a run of the plan on a socket: stop, selects and counters 0, boxes reset, overflow bits cleared, extra registers
- * and filters, selects, a bus lock if one of the events is a queue's occupancy, start. Counter widths are probed the first
- * time. `lock_va` is a mapped window address of two lines that may be changed, used for the bus lock only.
+/* Programs a run of the plan on a socket: freeze, selects and counters 0, boxes reset, overflow bits cleared, extra
+ * registers and filters, selects, a bus lock if one of the events is a queue's occupancy, release. Counter widths are
+ * probed the first time. `lock_va` is a mapped address of two lines that may be changed, used only for the bus lock.
  * ST_UNSUPPORTED: a box does not keep what is written; u->box_absent says so from then on. */
 MUST_CHECK enum status uncore_start(const struct access *a, struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                     unsigned socket, uint64_t lock_va);
-/* Stops the boxes of a run and switches their selects off; the socket's global control is as uncore_start found it by
- * then. Values stay readable. */
+/* Freezes the boxes of a run and disables their selects; afterwards the socket's global control is as uncore_start found
+ * it. Values stay readable. */
 MUST_CHECK enum status uncore_stop(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                    unsigned socket);
-/* Stops and restarts all boxes of the run without a change of their counts: all values are of one moment in between. */
+/* Freezes or releases all boxes of the run without changing their counts: all values are from one moment in between. */
 MUST_CHECK enum status uncore_freeze(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                      unsigned socket, bool freeze);
-/* Reads the events of a run into values[slot], summed over the boxes; other slots are left alone. */
+/* Reads the events of a run into values[slot], summed over the boxes; does not change other slots. */
 MUST_CHECK enum status uncore_values(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                    unsigned socket, uint64_t *values);
-/* The boxes of one slot apart: values[i] of instance i, 0 of those that are not there. */
+/* The boxes of one slot separately: values[i] of instance i, 0 for absent ones. */
 MUST_CHECK enum status uncore_instance_values(const struct access *a, const struct uncore *u, const struct uncore_slot *s,
                                               unsigned socket, uint64_t values[UNCORE_INSTANCES_MAX]);
-/* Which slots of a run overflowed since it was started, a bit each, by their boxes' status. */
+/* Which slots of a run overflowed since it was started, one bit each, by their boxes' status. */
 MUST_CHECK enum status uncore_overflows(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                         unsigned socket, uint32_t *slots);
-/* Overflow bits of a type's boxes, and of their socket, back to 0. */
+/* Clears the overflow bits of a type's boxes, and of their socket. */
 MUST_CHECK enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b);
-/* Sampling (uncore_interval.c). A run that stops when one of a slot's boxes has counted `events`: their counters begin at
- * 2^width - events, all others of the run at 0. pmi_cores: cores of the socket that are sent an interrupt then, a bit each;
- * 0 none, and the only choice while interrupts are masked. ST_RANGE: more events than a counter holds; ST_UNSUPPORTED: the
- * processor's boxes cannot be stopped together. */
+/* Sampling (uncore_interval.c). A run that stops when one of a slot's boxes has counted `events`: their counters start at
+ * 2^width - events, all others of the run at 0. pmi_cores: cores of the socket to interrupt then, one bit each; 0: none,
+ * the only choice while interrupts are masked. ST_RANGE: more events than a counter holds; ST_UNSUPPORTED: the processor's
+ * boxes cannot be frozen together. */
 struct uncore_interval { uint8_t slot; uint32_t pmi_cores; uint64_t events; };
 MUST_CHECK enum status uncore_interval_start(const struct access *a, struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                              unsigned socket, uint64_t lock_va, const struct uncore_interval *k);
-/* Whether it is over; then all boxes of the run stand still, and values are of one moment. CBo and SBo, and all where the
- * global control does not answer, stop only when they are looked at here. */
+/* Whether it is over; if so, all boxes of the run are frozen, and values are from one moment. CBo and SBo, and all if the
+ * global control does not answer, are frozen only when this function finds the overflow. */
 MUST_CHECK enum status uncore_interval_over(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                             unsigned socket, const struct uncore_interval *k, bool *over);
-/* The next interval: the slot's counters are loaded again, overflow bits cleared, and all goes on; the others' counts stay. */
+/* The next interval: reloads the slot's counters, clears overflow bits and releases all; the others' counts continue. */
 MUST_CHECK enum status uncore_interval_again(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                              unsigned socket, const struct uncore_interval *k);
-/* What a counter, or a sum of a slot's counters, moved by from one reading to the next. */
+/* Difference of a counter, or of a sum of a slot's counters, between two readings. */
 uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint64_t before, uint64_t after);
 
 /* Empties all queues: one locked operation on two lines, on a core, through the measuring wrapper. */
@@ -110,22 +109,22 @@ MUST_CHECK enum status uncore_bus_lock(const struct access *a, unsigned core, ui
 
 /* --- one register of a box (uncore_register.c) --------------------------------------------------- */
 
-/* Instance `i` of a box on a socket; `reg` as the table has it for instance 0, function UNCORE_OWN or another one. Counters
- * have up to 64 bits: in configuration space two reads, and a third that shows whether the first still holds. */
+/* Instance `i` of a box on a socket; `reg` as in the table for instance 0, function UNCORE_OWN or another one. Counters
+ * have up to 64 bits: in configuration space two reads, and a third that shows whether the first is still valid. */
 struct uncore_at { const struct uncore_box *box; uint16_t socket, instance; uint8_t function; };
 MUST_CHECK enum status uncore_reg_write(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value);
 MUST_CHECK enum status uncore_reg_read(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
 MUST_CHECK enum status uncore_write_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value);
 MUST_CHECK enum status uncore_read_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
-/* A select, as often as the type wants it written. */
+/* A select, written as often as the type needs. */
 MUST_CHECK enum status uncore_write_select(const struct access *a, const struct uncore *u, struct uncore_at at, unsigned counter, uint64_t value);
 
 /* --- derived quantities (tables/uncore_derived) ------------------------------------------------ */
 enum derived_kind {
-	DERIVED_RESIDENCE, /* uncore cycles an entry is held: occupancy / inserts. Never a penalty: entries of several
-	                      cores overlap and each core waits its own full time (guide, after table 23) */
+	DERIVED_RESIDENCE, /* uncore cycles that an entry is held: occupancy / inserts. Never a penalty: entries of several
+	                      cores overlap, and each core waits its own full time (guide, after table 23) */
 	DERIVED_BUSY,      /* busy cycles / requests */
-	DERIVED_RATE,      /* 64 bytes * count * uncore clock / uncore cycles: bytes a second */
+	DERIVED_RATE,      /* 64 bytes * count * uncore clock / uncore cycles: bytes per second */
 	DERIVED_DIFFERENCE /* over[0] + over[1] - under */
 };
 struct uncore_derived {
@@ -137,13 +136,13 @@ struct uncore_derived {
 };
 extern const struct uncore_derived uncore_derived[];
 extern const unsigned uncore_derived_count;
-/* Value in thousandths (rate: bytes a second, whole) of the counts of its events. ST_RANGE: divided by nothing. */
+/* Value in thousandths (rate: whole bytes per second) from the counts of its events. ST_RANGE: division by zero. */
 MUST_CHECK enum status uncore_derive(const struct uncore_derived *d, const uint64_t over[2], uint64_t under, uint64_t uncore_hz,
                                      int64_t *value);
 
-/* The guide's decomposition of a miss: miss = response + m_qhl * qhl + m_qpi * qpi. Given all but the part of the
- * link, gives that; latencies in thousandths of uncore cycles, shares in thousandths of the misses.
- * ST_RANGE: no miss was answered over the link. */
+/* The guide's decomposition of a miss: miss = response + m_qhl * qhl + m_qpi * qpi. Given all but the link's part, returns
+ * that; latencies in thousandths of uncore cycles, shares in thousandths of the misses. ST_RANGE: no miss was answered over
+ * the link. */
 MUST_CHECK enum status uncore_link_latency(int64_t miss_milli, int64_t response_milli, int64_t qhl_milli, int64_t local_milli,
                                            int64_t remote_milli, int64_t *link_milli);
 

@@ -1,4 +1,4 @@
-/* pmu/uncore/uncore_derived.c: what the uncore's counts say together. */
+/* pmu/uncore/uncore_derived.c: values derived from several uncore counts. */
 #include "pmu/uncore/uncore.h"
 
 #define LINE_BYTES 64

@@ -1,13 +1,13 @@
-/* pmu/uncore/uncore_find.c: sockets, their buses, and which boxes each one has.
+/* pmu/uncore/uncore_find.c: sockets, their buses, and their boxes.
  *
- * Buses: manual 331051-002, 1.6.1, with the shift by three bits an entry that its sample lacks: the node id of a bus's
- * UBox function stands in the map at the socket that it belongs to. A bus of devices belongs to the socket of the next
- * higher bus with that function (Linux 6.12, uncore_snbep.c, snbep_pci2phy_map_init with reverse). */
+ * Buses: manual 331051-002, 1.6.1, with the shift by three bits per entry that its sample lacks: the position in the map of
+ * the node id of a bus's UBox function is the bus's socket. A bus of devices belongs to the socket of the next higher bus
+ * with that function (Linux 6.12, uncore_snbep.c, snbep_pci2phy_map_init with reverse). */
 #include "pmu/uncore/uncore.h"
 
 #define PCI_VENDOR_INTEL 0x8086u
 #define PCI_BUSES        256
-#define PCI_SEGMENTS     4  /* looked at; a segment that no backend reaches ends the search */
+#define PCI_SEGMENTS     4  /* searched; a segment that no backend reaches ends the search */
 #define MAP_ENTRIES      8
 #define MAP_BITS         3
 
@@ -80,7 +80,7 @@ static enum status find_sockets(const struct access *a, struct uncore *u)
 	for (unsigned core = 0; core < a->cores && u->sockets < UNCORE_SOCKETS_MAX; core++) {
 		unsigned known;
 		const enum status s = uncore_socket(a, u, core, &known);
-		if (s == ST_MISSING) /* else of a socket that is known, or it does not answer */
+		if (s == ST_MISSING) /* otherwise of a known socket, or it does not answer */
 			u->speaker[u->sockets++] = (uint16_t)core;
 	}
 	return u->sockets ? ST_OK : ST_MISSING;
@@ -96,7 +96,7 @@ static bool device_is(const struct access *a, struct pci_address at, const struc
 	return *answers && id == ((uint32_t)d->id << 16 | PCI_VENDOR_INTEL);
 }
 
-/* The package whose uncore bus this is. */
+/* The package of an uncore bus. */
 static enum status package_of_bus(const struct access *a, const struct uncore_buses *k, struct pci_address at, uint32_t *package)
 {
 	uint32_t node, map;
@@ -123,7 +123,7 @@ static const struct uncore_device *io_device(const struct processor *p)
 	return NULL;
 }
 
-/* Buses downwards, so that the last uncore bus seen is the next higher one. */
+/* Buses in descending order, so that the last uncore bus seen is the next higher one. */
 static void find_buses(const struct access *a, struct uncore *u)
 {
 	const struct processor *p = u->cpu->processor;
@@ -157,7 +157,7 @@ static void find_buses(const struct access *a, struct uncore *u)
 
 /* --- boxes ------------------------------------------------------------------------------------- */
 
-/* How many instances the socket says that it has; those of the table where it says nothing. */
+/* Number of instances according to the socket, or to the table if it does not tell. */
 static enum status count_of(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b, unsigned *n)
 {
 	const struct uncore_bus *bus = &u->bus[socket];

@@ -1,14 +1,14 @@
-/* pmu/uncore/uncore_interval.c: a counter is loaded so that it overflows after a stated number of events (manual 331051-002, 2.1.1
- * and 2.1.4; its example of it leaves out bit 20 of the select, which lets the overflow out).
+/* pmu/uncore/uncore_interval.c: a counter is loaded so that it overflows after a given number of events (manual 331051-002,
+ * 2.1.1 and 2.1.4, whose example omits bit 20 of the select, which signals the overflow).
  *
- * At the overflow of a box that can tell it all boxes of the socket stop. CBo and SBo have no such bit, though the manual's
- * prose says that they stop, and a socket whose global control does not answer stops nothing: there the counters are looked
- * at, and the boxes stopped by hand. */
+ * An overflow in a box that can signal it freezes all boxes of the socket. CBo and SBo have no such bit, although the
+ * manual's prose says that they freeze, and a socket whose global control does not answer freezes nothing: there the
+ * counters are polled and the boxes frozen one by one. */
 #include "pmu/uncore/uncore.h"
 
 #define OVERFLOW_ENABLE (1ull << 20)
 
-/* The UBox's fixed counter has its bit in the socket's status alone: it is looked at, too. */
+/* The UBox's fixed counter has only a bit in the socket's status, which is read too. */
 static bool tells(const struct uncore *u, const struct uncore_slot *s)
 {
 	const bool own_bit = !s->event->fixed || s->box->space == UNCORE_PCI;
@@ -22,7 +22,7 @@ static uint32_t counter_of(const struct uncore_slot *s)
 	return s->event->fixed ? s->box->fixed_counter : s->box->counter + s->counter * s->box->counter_stride;
 }
 
-/* The counter of every instance of a slot's box to a value; with `tell`, its overflow is let out. */
+/* Sets the counter of every instance of a slot's box; with `tell`, its overflow is signalled. */
 static enum status load(const struct access *a, const struct uncore *u, const struct uncore_slot *s, unsigned socket, uint64_t value, bool tell)
 {
 	const uint32_t present = u->present[socket][s->box - u->cpu->processor->boxes];
@@ -44,7 +44,7 @@ static enum status load(const struct access *a, const struct uncore *u, const st
 	return st;
 }
 
-/* Overflow bits back to 0, of the boxes of the run and of the socket: until then nothing stops again. */
+/* Clears overflow bits, of the boxes of the run and of the socket: until then nothing freezes again. */
 static enum status clear(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run, unsigned socket)
 {
 	const struct processor *p = u->cpu->processor;
@@ -53,7 +53,7 @@ static enum status clear(const struct access *a, const struct uncore *u, const s
 		if (plan->slots[i].run == run)
 			st = uncore_clear_overflow(a, u, socket, plan->slots[i].box);
 	for (unsigned b = 0; b < p->box_count && st == ST_OK && !u->box_freeze; b++)
-		if (p->boxes[b].global_status) /* the type that the table gives the socket's status to */
+		if (p->boxes[b].global_status) /* the type to which the table assigns the socket's status */
 			return uncore_clear_overflow(a, u, socket, &p->boxes[b]);
 	return st;
 }

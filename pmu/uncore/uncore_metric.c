@@ -1,5 +1,5 @@
-/* pmu/uncore/uncore_metric.c: see uncore_metric.h. Values are fractions of 64-bit integers; where one does not fit both halves lose
- * their low bits, a part in 2^20 at most. */
+/* pmu/uncore/uncore_metric.c: see uncore_metric.h. Values are fractions of 64-bit integers; one that does not fit loses the
+ * low bits of both halves, at most a part in 2^20. */
 #include "pmu/uncore/uncore_metric.h"
 #include "pmu/text.h"
 
@@ -12,7 +12,7 @@ struct reader {
 	const char *at;
 	const struct metric_terms *terms;
 	struct metric_events *events;
-	const uint64_t *counts; /* NULL: only the events are wanted */
+	const uint64_t *counts; /* NULL: only the events are needed */
 	enum status status;
 	unsigned depth;
 };
@@ -41,7 +41,7 @@ static struct fraction reduced(struct fraction f)
 
 #define UNDER_LEAST (1 << 20)
 
-/* The lowest bit of both halves goes; false: too few are left. */
+/* Drops the lowest bit of both halves; false: too few are left. */
 static bool coarser(struct fraction *f)
 {
 	if (f->under < UNDER_LEAST)
@@ -56,7 +56,7 @@ static struct fraction times(struct reader *r, struct fraction a, struct fractio
 	struct fraction v;
 	a = reduced(a);
 	b = reduced(b);
-	/* across, so that products stay small */
+	/* crosswise, so that products stay small */
 	const struct fraction ab = reduced((struct fraction){ a.over, b.under }), ba = reduced((struct fraction){ b.over, a.under });
 	a = (struct fraction){ ab.over, ba.under };
 	b = (struct fraction){ ba.over, ab.under };
@@ -110,7 +110,7 @@ static bool starts(const char *at, const char *word)
 	return !letter(at[n]);
 }
 
-/* {rank} or {node:NUMBER}, the braces included. */
+/* {rank} or {node:NUMBER}, including the braces. */
 static void placeholder(struct reader *r, struct text *t)
 {
 	const char *end = r->at, *colon = NULL;

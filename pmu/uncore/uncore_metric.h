@@ -1,9 +1,9 @@
-/* pmu/uncore/uncore_metric.h: derived metrics of the uncore (uncore-metrics.csv): which events one needs, and its value.
+/* pmu/uncore/uncore_metric.h: derived metrics of the uncore (uncore-metrics.csv): the events that one needs, and its value.
  *
- * An expression has + - * / and parentheses over whole numbers, events (as uncore_plan takes them, suffixes included), and
- * terms from outside: $INSTRUCTIONS, $CORE_CYCLES, $TSC (ticks of the interval), $TSC_MHZ, $BOXES (of the event's box in the
- * sockets counted). In an event's name {rank} is a rank's number, {node:N} is N with the node's id from bit 13 on, where a
- * link's match register has it. */
+ * An expression has + - * / and parentheses over integers, events (as uncore_plan takes them, suffixes included), and
+ * external terms: $INSTRUCTIONS, $CORE_CYCLES, $TSC (ticks of the interval), $TSC_MHZ, $BOXES (of the event's box in the
+ * sockets counted). In an event's name {rank} is a rank's number, {node:N} is N with the node's id from bit 13 on, as in a
+ * link's match register. */
 #ifndef PMU_UNCORE_METRIC_H
 #define PMU_UNCORE_METRIC_H
 
@@ -20,10 +20,10 @@ struct metric_events {
 	unsigned count;
 };
 
-/* The events of a metric. ST_UNSUPPORTED: the processor lacks one (m->lacks); ST_SYNTAX, ST_FULL: a mistake of the table. */
+/* The events of a metric. ST_UNSUPPORTED: the processor lacks one (m->lacks); ST_SYNTAX, ST_FULL: an error of the table. */
 MUST_CHECK enum status metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct metric_events *out);
-/* Its value in thousandths of m->unit, of the counts of those events in the same order. ST_RANGE: divided by nothing, or a value
- * beyond 64 bits. */
+/* Its value in thousandths of m->unit, from the counts of those events in the same order. ST_RANGE: division by zero, or a
+ * value beyond 64 bits. */
 MUST_CHECK enum status metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct metric_events *e,
                                     const uint64_t *counts, int64_t *milli);
 

@@ -1,4 +1,4 @@
-/* pmu/uncore/uncore_plan.c: events of uncore boxes into as few runs as their counters, filters and registers allow. */
+/* pmu/uncore/uncore_plan.c: packs events of uncore boxes into as few runs as their counters, filters and registers allow. */
 #include "pmu/text.h"
 #include "pmu/uncore/uncore.h"
 
@@ -64,7 +64,7 @@ static enum status suffix(struct uncore_slot *s, const char *at, size_t n)
 	return ST_SYNTAX;
 }
 
-/* What stands behind the event's name. */
+/* What follows the event's name. */
 static enum status suffixes(struct uncore_slot *s, const char *name)
 {
 	enum status st = ST_OK;
@@ -76,7 +76,7 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 	}
 	if (st != ST_OK)
 		return st;
-	/* edge and invert act on the comparison, which a threshold of 0 does not make (manual 331051-002, 1.5) */
+	/* edge and invert apply to the comparison, which a threshold of 0 does not make (manual 331051-002, 1.5) */
 	if ((s->edge || s->invert) && !s->threshold && !s->event->cmask)
 		return ST_SYNTAX;
 	return s->event->filters & ~s->used ? ST_SYNTAX : ST_OK;
@@ -90,7 +90,7 @@ static bool filters_clash(const struct uncore_slot *s, const struct uncore_slot 
 	return false;
 }
 
-/* The counter for slot s in a run, -1 when it does not fit beside those before it. */
+/* The counter for slot s in a run, -1 if it does not fit with those before it. */
 static int place(const struct uncore_plan *plan, const struct uncore_slot *s, unsigned run)
 {
 	uint32_t free = s->event->counter_mask;

@@ -1,7 +1,7 @@
-/* pmu/uncore/uncore_register.c: one register of an uncore box, in whichever space its type has them. */
+/* pmu/uncore/uncore_register.c: one register of an uncore box, in the address space of its type. */
 #include "pmu/uncore/uncore.h"
 
-#define READS_MOST 8 /* of a counter whose high half changes in between: it carries once in 2^32 events */
+#define READS_MOST 8 /* of a counter whose high half changes in between: it carries once per 2^32 events */
 
 static enum status place(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
 {
