@@ -1,5 +1,5 @@
-/* efi/app/config.c: strict reading of the settings. Every problem is one line: file, line, what was
- * expected; nothing is guessed and nothing runs before all of it is right. */
+/* efi/app/config.c: strict reading of the settings. Every problem is one line: file, line, and what was expected. Nothing
+ * is guessed, and nothing runs before all settings are valid. */
 #include "efi/app/config.h"
 #include "bench/measure/reduce.h"
 #include "efi/firmware/console.h"
@@ -42,7 +42,7 @@ static void take_text(struct config *c, const struct origin *from, const char *k
 	to[n] = 0;
 }
 
-/* Built-in machines go by their name; anything with a path's or an extension's sign is a file. */
+/* Built-in machines are given by name; anything that looks like a path or has an extension is a file. */
 static bool looks_like_file(const char *s)
 {
 	for (; *s != 0; s++)
@@ -99,7 +99,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	};
 	uint64_t number = c->repetitions;
 
-	/* values go into messages and the journal, which are lines; a quoted load option may hold anything */
+	/* values end up in messages and in the journal, which are lines; a quoted load option may contain anything */
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)value[i] < ' ' || value[i] == 127) {
 			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
@@ -222,7 +222,7 @@ static void read_words(struct config *c, const char *file, char *text, bool prog
 			config_problem(c, &from, "expected a closing quote in \"%.*s\"", (int)(to - word), word);
 		else if (equals != NULL)
 			take(c, &from, word, (size_t)(equals - word), equals + 1, (size_t)(to - equals - 1));
-		else if (!first) /* the UEFI shell puts the program's own name first */
+		else if (!first) /* the UEFI shell passes the program's own name first */
 			config_problem(c, &from, "expected key=value, found \"%.*s\"", (int)(to - word), word);
 		first = false;
 	}
@@ -233,7 +233,7 @@ static void read_load_options(struct config *c)
 	char text[OPTIONS_BYTES];
 	if (uefi.loaded == NULL || uefi.loaded->LoadOptions == NULL || uefi.loaded->LoadOptionsSize < 4)
 		return;
-	/* Boot managers put data of their own there, such as a GUID: only printable text is meant for us. */
+	/* Boot managers put their own data there, such as a GUID: only printable text is meant for this program. */
 	if (uefi.loaded->LoadOptionsSize > 2 * (OPTIONS_BYTES - 1) ||
 	    !uefi_ascii(uefi.loaded->LoadOptions, uefi.loaded->LoadOptionsSize / 2, text, sizeof(text)) || text[0] == 0)
 		return;
@@ -260,7 +260,7 @@ void config_read(struct config *c, struct files *files)
 	read_file(c, files);
 	read_load_options(c);
 	read_fwcfg(c);
-	/* Nobody is there to see a hang when nobody is to be asked at the end. */
+	/* Nobody notices a hang if nobody is asked at the end. */
 	if (!c->watchdog_given && c->end != END_MENU)
 		c->watchdog_s = WATCHDOG_S;
 }

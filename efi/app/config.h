@@ -1,5 +1,5 @@
-/* efi/app/config.h: what the user wants: \stallmeter\stallmeter.ini, then the UEFI load options,
- * then fw_cfg's opt/stallmeter/options; the later wins. */
+/* efi/app/config.h: the user's settings: \stallmeter\stallmeter.ini, then the UEFI load options, then fw_cfg's
+ * opt/stallmeter/options; the later takes precedence. */
 #ifndef EFI_CONFIG_H
 #define EFI_CONFIG_H
 
@@ -8,11 +8,11 @@
 enum backend_kind { BACKEND_AUTO, BACKEND_HW, BACKEND_SIM };
 enum end_action { END_MENU, END_RETURN, END_REBOOT, END_SHUTDOWN, END_EXIT };
 
-/* Where a value came from, for messages: "\stallmeter\stallmeter.ini:3". */
+/* Origin of a value, for messages: "\stallmeter\stallmeter.ini:3". */
 struct origin { const char *file; unsigned line; };
 
 #define BOOT_VARIANCE_MAX      99
-#define WATCHDOG_S     300  /* a row of the full suite takes less, also on a simulated machine under an emulator */
+#define WATCHDOG_S     300  /* more than any row of the full suite takes, even on a simulated machine under an emulator */
 #define WATCHDOG_S_MAX 600
 #define CONFIG_TEXT 256
 struct config {
@@ -32,18 +32,18 @@ struct config {
 	char expect[CONFIG_TEXT];  /* path of a file, "" if none */
 	struct origin expect_from;
 	enum end_action end;
-	bool resume;               /* go on with a run that a crash broke off */
-	unsigned boots;            /* repeat the run over so many boots; 0 and 1: once */
+	bool resume;               /* continue a run that a crash interrupted */
+	unsigned boots;            /* repeat the run over that many boots; 0 and 1: once */
 	unsigned watchdog_s;       /* 0: none */
 	bool watchdog_given;
-	char problem[512];         /* the first thing that is wrong, one line; "" if nothing is */
+	char problem[512];         /* the first problem, one line; "" if there is none */
 };
 
 #define CONFIG_FILE "\\stallmeter\\stallmeter.ini"
 
-/* Reads all three places to the end, so that `end` is known also when something is wrong. */
+/* Reads all three sources to the end, so that `end` is known even if something is wrong. */
 void config_read(struct config *c, struct files *files);
-/* "ORIGIN: what is wrong" into c->problem, unless there is an earlier one. */
+/* "ORIGIN: what is wrong" into c->problem, unless that has an earlier one. */
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -5,7 +5,7 @@
 
 static void leave_qemu(enum exit_status status)
 {
-	/* On a real machine the port may be anything (the old coprocessor's): not touched there. */
+	/* On a real machine the port may be anything (the old coprocessor's): it is not touched there. */
 	if (console.hypervisor)
 		out8(EXIT_PORT, (uint8_t)(EXIT_PORT_BASE + status));
 }

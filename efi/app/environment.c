@@ -1,4 +1,4 @@
-/* efi/app/environment.c: who we run on and under, for the environment block of the results. */
+/* efi/app/environment.c: machine and firmware, for the environment block of the results. */
 #include "efi/app/environment.h"
 #include "efi/firmware/console.h"
 #include "efi/platform/hmat.h"
@@ -66,7 +66,7 @@ static void add_smbios(struct environment *e, const struct smbios *s)
 	}
 }
 
-#define MATRIX_NODES 8u        /* of more nodes the matrices are left out: a line a node is too much */
+#define MATRIX_NODES 8u        /* with more nodes the matrices are omitted: one line per node is too much */
 
 /* "slit_0 = 10 21": distances from node 0; "hmat_access_latency_0 = 5000 9000" in ps, bandwidths in MB/s; '-' is unknown. */
 static void add_matrices(struct environment *e, const struct acpi *a)
@@ -109,8 +109,8 @@ static const char *park_name(enum park p)
 	return p == PARK_MWAIT ? "mwait" : p == PARK_HLT ? "hlt" : "pause";
 }
 
-/* Processors of one package on several nodes: cluster on die, sub-NUMA clustering. CPUID 0xB says how many bits of the
- * APIC id lie below the package's. */
+/* Processors of one package on several nodes: cluster on die, sub-NUMA clustering. CPUID 0xB tells how many bits of the
+ * APIC id are below the package's. */
 static bool clusters(const struct hw *hw)
 {
 	uint32_t top[4], r[4], shift = 0;

@@ -1,4 +1,4 @@
-/* efi/app/environment.h: the environment block: facts about the place of running, as text. */
+/* efi/app/environment.h: the environment block: facts about the place of the run, as text. */
 #ifndef EFI_ENVIRONMENT_H
 #define EFI_ENVIRONMENT_H
 

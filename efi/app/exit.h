@@ -1,17 +1,17 @@
-/* efi/app/exit.h: how a run of the application ends, for scripts that started it.
+/* efi/app/exit.h: how a run of the application ends, for the scripts that started it.
  *
- * The last line on every console is "stallmeter: end status N"; 0 to 4 mean what they mean for
- * the host command. With `end = exit` the application then writes EXIT_PORT_BASE + N to QEMU's
- * isa-debug-exit port, and QEMU ends with (value << 1) | 1: always odd and never 1, so that neither
- * a shutdown nor a triple fault (both 0), nor a QEMU that did not start (1), looks like success.
+ * The last line on every console is "stallmeter: end status N"; 0 to 4 have the meaning of the host command's exit status.
+ * With `end = exit` the application then writes EXIT_PORT_BASE + N to QEMU's isa-debug-exit port, and QEMU ends with (value
+ * << 1) | 1: always odd and never 1, so that neither a shutdown nor a triple fault (both 0), nor a QEMU that did not start
+ * (1), looks like success.
  *
  *   N  meaning                                              exit status of QEMU
  *   0  every row ended as expected                          33
- *   1  a row ended otherwise than expected                  35
+ *   1  a row did not end as expected                        35
  *   2  bad configuration; nothing was run                   37
  *   3  nothing could be run, or results could not be kept   39
  *   4  the user stopped it; what was written is valid       41
- *   5  a fault outside every recovery; the run broke off    43 */
+ *   5  a fault that nothing recovers; the run ended         43 */
 #ifndef EFI_EXIT_H
 #define EFI_EXIT_H
 

@@ -22,11 +22,11 @@ struct app {
 	struct screen screen;
 	struct saved_results kept;
 	char directory[64];        /* the last run's, before its number */
-	bool prepared;             /* the machine has been looked at: a run again needs not */
-	bool ran;                  /* there is a menu to a run, not only to a refusal */
+	bool prepared;             /* the machine has been identified: running again need not repeat it */
+	bool ran;                  /* a run has a menu, a refusal has none */
 	bool may_return;
-	bool again;                /* another boot of a series is to follow */
-	bool refused;              /* the last starts came to nothing */
+	bool again;                /* another boot of a series follows */
+	bool refused;              /* the last starts completed nothing */
 };
 
 static enum exit_status on_machine(struct app *app, struct run *r, const char *test)
@@ -68,7 +68,7 @@ static enum exit_status on_simulated(struct app *app, struct run *r)
 	return result;
 }
 
-/* What the machine is, once; then a run of what the settings say. */
+/* Identifies the machine, once; then runs what the settings say. */
 static enum exit_status run_app(struct app *app)
 {
 	struct suite_settings settings;
@@ -88,7 +88,7 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
 		test[0] = 0;
-	if (str_equal(test, "debugger")) { /* who answers the accesses to registers itself: tests/boot/debugger.c */
+	if (str_equal(test, "debugger")) { /* it answers register accesses itself: tests/boot/debugger.c */
 		print("waiting for a debugger\n");
 		debugger_wait();
 		test[0] = 0;
@@ -121,13 +121,13 @@ static enum exit_status run_app(struct app *app)
 	return result;
 }
 
-/* The suite that is not the one that ran; NULL with a profile, which has rows of its own. */
+/* The suite that did not run; NULL with a profile, which has rows of its own. */
 static const char *other_suite(const struct app *app)
 {
 	return app->config.profile[0] != 0 ? NULL : str_equal(app->config.suite, "full") ? "quick" : "full";
 }
 
-/* Runs as often as the user wants. What is to be done at last. */
+/* Runs as often as the user wants; returns what to do at the end. */
 static enum end_action run_and_ask(struct app *app, enum exit_status *status)
 {
 	for (;;) {
@@ -135,7 +135,7 @@ static enum end_action run_and_ask(struct app *app, enum exit_status *status)
 		if (app->again)
 			return END_REBOOT;
 		if (app->refused && app->config.end == END_REBOOT)
-			return END_SHUTDOWN; /* else it would go round for ever */
+			return END_SHUTDOWN; /* otherwise it would loop forever */
 		if (app->config.end != END_MENU)
 			return app->config.end;
 		struct menu menu = { .kept = app->ran ? &app->kept : NULL, .files = &app->files, .prefix = app->directory, .screen = console.drawn,
@@ -175,15 +175,15 @@ static EFI_STATUS EFIAPI run_in_firmware_abi(void)
 		saved_results_put(&app->kept);
 		if (end == END_RETURN)
 			screen_close(&app->screen);
-		if (may_return && console.drawn == NULL) /* a lost processor may still look at its tables */
+		if (may_return && console.drawn == NULL) /* a lost processor may still use its tables */
 			pages_put(app, sizeof(*app));
 	}
 	end_run(end, status, may_return);
 	return EFI_SUCCESS;
 }
 
-/* gnu-efi's start code calls this in the System V ABI; run_in_firmware_abi saves XMM6-15,
- * which kernels use and the firmware expects to find again. */
+/* gnu-efi's start code calls this in the System V ABI; run_in_firmware_abi saves XMM6-15, which kernels use and the
+ * firmware expects to be preserved. */
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
 	uefi_init(image, system);

@@ -1,4 +1,4 @@
-/* efi/app/run.c: what suite_run needs from its place. */
+/* efi/app/run.c: what suite_run needs from the UEFI application. */
 #include "efi/app/run.h"
 #include "bench/suite/listing.h"
 #include "efi/firmware/console.h"
@@ -14,7 +14,7 @@
 #define STATUS_COLUMNS   72
 #define PLAN_BYTES_MAX   0x800000u
 
-/* What a refusal of the firmware means for the user. */
+/* A refusal of the firmware in the user's terms. */
 static const char *reason(enum status s)
 {
 	switch (s) {
@@ -32,7 +32,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 	size_t bytes, pages_bytes;
 	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .seed = c->seed, .label = c->label,
 		.cores = c->cores, .nodes = c->nodes, .profile = c->profile[0] != 0 ? c->profile : NULL };
-	if (s->profile != NULL && c->suite_from.line == 0) /* not asked for: a profile has rows of its own */
+	if (s->profile != NULL && c->suite_from.line == 0) /* not given: a profile has rows of its own */
 		s->suite = "";
 	enum status result = suite_check(s, problem, sizeof(problem));
 	if (result != ST_OK) {
@@ -65,12 +65,12 @@ struct here {
 	const struct watchdog *watchdog;
 	struct serial serial;
 	struct saved_results *kept;
-	bool unkept;              /* there is no run directory: the serial line has it all */
+	bool unkept;              /* there is no run directory: only the serial line has everything */
 	const struct clock *clock;
 	uint64_t started;         /* TSC */
-	uint64_t last_file;       /* TSC when the last whole file was there */
+	uint64_t last_file;       /* TSC when the last complete file was written */
 	enum status said;         /* the last reason that was printed */
-	bool status_line;         /* a passing line stands on the screen */
+	bool status_line;         /* a transient line is on the screen */
 };
 
 static void clear_status(struct here *p)
@@ -96,7 +96,7 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 	watchdog_feed(p->watchdog);
 	saved_results_append(&p->kept->journal, bytes, n);
 	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, bytes, n));
-	serial_journal(&p->serial, bytes, n); /* behind the file: what is seen there is on the medium */
+	serial_journal(&p->serial, bytes, n); /* after the file: what appears there is on the medium */
 	return s;
 }
 
@@ -131,7 +131,7 @@ static void place_progress(void *self, const struct progress *p)
 	unsigned permille = 0;
 	text_init(&t, left, sizeof(left));
 	if (p->work_done != 0 && p->work_total >= p->work_done) {
-		/* In thousandths, so that nothing overflows however long it takes. */
+		/* In thousandths, so that nothing overflows for any duration. */
 		uint64_t part = p->work_done / (p->work_total / 1000 + 1);
 		permille = (unsigned)part;
 		if (part > 0)
@@ -195,7 +195,7 @@ static enum exit_status end_of(enum status run, enum status restored, enum statu
 	return s->unexpected != 0 ? EXIT_ROWS : EXIT_GOOD;
 }
 
-/* The last line that the medium had when the machine stopped may not have reached the serial line. */
+/* The last line on the medium when the machine stopped may not have reached the serial line. */
 static void begin_serial(struct here *p, const char *name, const struct earlier_run *e)
 {
 	size_t last = 0;
@@ -210,7 +210,7 @@ static void begin_serial(struct here *p, const char *name, const struct earlier_
 		serial_journal(&p->serial, e->journal + last, e->bytes - last);
 }
 
-/* Opens the run's directory: the one that a crash broke off, or a new one. */
+/* Opens the run's directory: the interrupted run's, or a new one. */
 static enum status begin(struct run *r, struct here *place, enum resume *resume, const struct earlier_run *e)
 {
 	enum status s = *resume == RESUME_NEW ? ST_MISSING : files_continue_run(r->files, e->name, e->bytes);
@@ -323,7 +323,7 @@ static bool planned_stop(void *self)
 	return console_stop_pressed();
 }
 
-/* The plan on the console and, where results go, in plan.txt. */
+/* Prints the plan on the console and, if results are written, into plan.txt. */
 static enum exit_status run_plan(const struct access *a, struct run *r)
 {
 	struct text file = { NULL, 0, 0, false };

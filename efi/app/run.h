@@ -1,4 +1,4 @@
-/* efi/app/run.h: the suite in the guest: results to the boot volume, table and progress to the console. */
+/* efi/app/run.h: the suite in the UEFI application: results to the boot volume, table and progress to the console. */
 #ifndef EFI_RUN_H
 #define EFI_RUN_H
 
@@ -19,13 +19,13 @@ struct run {
 	const struct environment *environment;
 	struct state *state;
 	struct watchdog *watchdog;
-	struct saved_results *kept;        /* what is written goes there too */
+	struct saved_results *kept;        /* also receives what is written */
 	char directory[64];       /* of the results, before its number */
-	bool again;               /* out: another boot of a series is to follow */
+	bool again;               /* out: another boot of a series follows */
 };
 
-/* Fills the settings and checks them against the tables; a problem is a line in c->problem. The
- * text of the `expect` file stays where s->expect points. */
+/* Fills in the settings and checks them against the tables; a problem is a line in c->problem. The text of the `expect`
+ * file stays where s->expect points. */
 MUST_CHECK enum status run_settings(struct config *c, struct files *files, struct suite_settings *s);
 /* Identifies the processor, runs the suite under the guard, prints the table, restores. */
 enum exit_status run_suite(const struct access *a, struct run *r);

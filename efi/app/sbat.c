@@ -1,5 +1,5 @@
-/* efi/app/sbat.c: the section by which shim tells generations of an application apart (UEFI shim, SBAT.md). A security fix
- * counts the second line's number up. */
+/* efi/app/sbat.c: the section by which shim distinguishes generations of an application (UEFI shim, SBAT.md). A security
+ * fix increments the number in the second line. */
 #include "pmu/base.h"
 
 extern const char sbat[];

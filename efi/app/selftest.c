@@ -1,5 +1,5 @@
-/* efi/app/selftest.c: faults, limits, memory and processors, through the same operations that the
- * suite uses. Prints TAP: one check a line, its number counted, the plan at the end. */
+/* efi/app/selftest.c: faults, limits, memory and processors, through the same operations that the suite uses. Prints TAP:
+ * one check per line, numbered, the plan at the end. */
 #include "efi/app/selftest.h"
 #include "asm/kernel.h"
 #include "efi/processor/apic.h"
@@ -40,9 +40,9 @@ static const struct fault_case faults[] = {
 	{ "#DE by a division by zero", 0, 4, { 0x31, 0xC0, 0xF7, 0xF0 } },
 	/* std; ud2: the direction flag must be clear afterwards */
 	{ "#UD with the direction flag set", 6, 3, { 0xFD, 0x0F, 0x0B } },
-	/* push rax 8 times, then ud2: the stack is given up as well */
+	/* push rax 8 times, then ud2: the stack is abandoned as well */
 	{ "#UD with a changed stack", 6, 10, { 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x50, 0x0F, 0x0B } },
-	/* xor esp, esp; push rax: no stack to push to, and none for the exception's frame */
+	/* xor esp, esp; push rax: no stack to push to, and none for the exception frame */
 	{ "#PF by a lost stack", 14, 4, { 0x31, 0xE4, 0x50, 0xC3 } },
 };
 /* jmp $ */
@@ -134,7 +134,7 @@ static void test_limits(struct tap *t, struct hw *h)
 		struct job job;
 		enum status s = ST_TIMEOUT;
 		job.ip = 0;
-		/* An emulator may keep a core waiting until after the limit: some try must find it in the job. */
+		/* An emulator may delay a core beyond the limit: one of several tries must find it in the job. */
 		for (unsigned tries = 0; tries < 5 && s == ST_TIMEOUT && job.ip != WINDOW_SCRATCH; tries++) {
 			job = (struct job){ .core = core, .entry = WINDOW_SCRATCH };
 			s = a->ops->run(a->self, &job, 1, 100 * h->tsc_per_ms);
@@ -162,7 +162,7 @@ static void test_together(struct tap *t, struct hw *h)
 		b->argument[0] = 8000000;
 		jobs[i] = (struct job){ .core = i, .entry = measure_entry(), .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
 	}
-	/* An emulator with fewer host processors than cores may keep one waiting: some try must see all at work. */
+	/* An emulator with fewer host processors than cores may delay one: one of several tries must see all running. */
 	enum status s = ST_OK;
 	for (unsigned tries = 0; tries < 5 && s == ST_OK && latest >= first_end; tries++) {
 		latest = 0;
@@ -229,8 +229,8 @@ static void test_memory(struct tap *t, struct hw *h)
 	check(t, a->ops->map(a->self, &far) == ST_RANGE, "a node that does not exist is refused");
 }
 
-/* Memory types decide what a load costs: they must be the same on each processor that we started. Where MP services did, they
- * are the firmware's: OVMF, started from USB, left them off on all but the boot processor (seen). */
+/* Memory types determine the cost of a load: they must be equal on all processors that this program started. Those started
+ * by MP services have the firmware's: OVMF, booted from USB, left them disabled on all but the boot processor (observed). */
 static void test_types(struct tap *t, struct hw *h)
 {
 	/* PAT; MTRRs: default type, two of the fixed ranges, the first variable one (SDM vol. 3, 11.11.2, 11.12.2). */
@@ -251,7 +251,7 @@ static void test_types(struct tap *t, struct hw *h)
 	}
 }
 
-/* The last processor is put to sleep behind our back: a status, and no return to the firmware. */
+/* The last processor is put to sleep without telling the backend: the result is a status, and no return to the firmware. */
 static void test_lost(struct tap *t, struct hw *h)
 {
 	const struct access *a = &h->access;
@@ -269,8 +269,8 @@ static void test_lost(struct tap *t, struct hw *h)
 	      "each job has its own status");
 }
 
-/* Which registers the guard lets through on this processor: all are tried, none is written. Tests compare the sum with
- * and without files on the boot volume that would like to add some. */
+/* Which registers the guard allows on this processor: all are tried, none is written. Tests compare the sum with and
+ * without files on the boot volume that try to add some. */
 static enum status no_read(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	(void)self, (void)core, (void)msr;
@@ -313,7 +313,7 @@ static void test_msr_guard(struct tap *t, struct hw *h)
 	pages_put(g, sizeof(*g));
 }
 
-/* No vector table and no way to deliver what follows: the processor shuts down (SDM vol. 3, 6.15). */
+/* Without a vector table the following exception cannot be delivered: the processor shuts down (SDM vol. 3, 6.15). */
 static void test_triple(struct tap *t, struct hw *h)
 {
 	struct descriptor_table none = { 0, 0 };
@@ -325,7 +325,7 @@ static void test_triple(struct tap *t, struct hw *h)
 unsigned selftest_run(const char *name, struct hw *h)
 {
 	struct tap t = { 0, 0 };
-	/* "all" leaves out what cannot be gone on after. */
+	/* "all" omits the tests that end the program. */
 	bool all = str_equal(name, "all"), known = all;
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
 		{ "faults", true, test_faults }, { "limits", true, test_limits }, { "together", true, test_together },

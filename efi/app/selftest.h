@@ -1,13 +1,12 @@
-/* efi/app/selftest.h: tests of this room that only run inside a booted machine. */
+/* efi/app/selftest.h: tests of efi/ that only run on a booted machine. */
 #ifndef EFI_SELFTEST_H
 #define EFI_SELFTEST_H
 
 #include "efi/processor/hw.h"
 
-/* Runs the test that fw_cfg's opt/stallmeter/test names and prints TAP. Returns how many checks
- * failed; an unknown name is one failure. Names: faults (exceptions on every processor), limits
- * (endless jobs), together (all processors at once), memory (page sizes and nodes), all of these;
- * lost (a processor that never answers; the end then is a reboot). */
+/* Runs the test that fw_cfg's opt/stallmeter/test names and prints TAP. Returns the number of failed checks; an unknown
+ * name is one failure. Names: faults (exceptions on every processor), limits (endless jobs), together (all processors at
+ * once), memory (page sizes and nodes), all of these; lost (a processor that never answers; the end is then a reboot). */
 unsigned selftest_run(const char *name, struct hw *h);
 
 #endif

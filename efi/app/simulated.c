@@ -51,9 +51,10 @@ static enum status find_machine(struct config *c, struct files *files, struct ma
 	return result;
 }
 
-/* The firmware's handler of its clock's 100 interrupts a second writes CR3, and an emulator then forgets every address that it
- * has translated: a third of a simulated chase through memory went into finding them again (QEMU 7.2, OVMF 2022.11). Nor does
- * the table of addresses grow then to what a simulated machine uses (accel/tcg/cputlb.c, tlb_mmu_resize_locked). */
+/* The firmware's timer handler writes CR3 100 times a second, upon which an emulator forgets every address that it has
+ * translated: finding them again took a third of a simulated chase through memory (QEMU 7.2, OVMF 2022.11). Nor does the
+ * table of addresses grow then to the size that a simulated machine uses (accel/tcg/cputlb.c, tlb_mmu_resize_locked). So
+ * runs mask interrupts. */
 static enum status run_uninterrupted(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	uint64_t flags;
@@ -64,7 +65,7 @@ static enum status run_uninterrupted(void *self, struct job *jobs, unsigned n, u
 	return result;
 }
 
-/* QEMU's translator leaves prefetches out, and what is worked out for them then costs a twentieth of a chase through memory. */
+/* QEMU's translator omits prefetches, and computing their addresses would cost a twentieth of a chase through memory. */
 static bool prefetches_count(void)
 {
 	uint32_t r[4];

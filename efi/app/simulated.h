@@ -1,4 +1,4 @@
-/* efi/app/simulated.h: a simulated machine as the backend, in the guest. */
+/* efi/app/simulated.h: a simulated machine as the backend of the UEFI application. */
 #ifndef EFI_SIMULATED_H
 #define EFI_SIMULATED_H
 
@@ -7,17 +7,17 @@
 #include "pmu/sim/machine/sim.h"
 
 struct simulated {
-	const struct access *access; /* to `own` below: the sim's, with runs that nothing interrupts */
+	const struct access *access; /* points to `own` below: the simulator's, with uninterrupted runs */
 	struct access own;
 	struct access_ops ops;
 	struct sim *sim;
 	uint64_t identity; /* of the machine file's text */
 };
 
-/* The machine of a file that was read. *s must stay where it is. ST_FULL: memory ran out. */
+/* Builds the machine of a file that was read. *s must not move. ST_FULL: out of memory. */
 MUST_CHECK enum status simulated_build(struct simulated *s, const struct machine *m);
-/* The machine that the settings name: built in, or a file on the boot volume. On failure a line is
- * in c->problem (the text is wrong: ST_SYNTAX, ST_MISSING), or memory ran out (ST_FULL). */
+/* Builds the machine that the settings name: built in, or a file on the boot volume. On failure c->problem has a line (the
+ * text is wrong: ST_SYNTAX, ST_MISSING), or memory ran out (ST_FULL). */
 MUST_CHECK enum status simulated_open(struct simulated *s, struct config *c, struct files *files);
 void simulated_close(struct simulated *s);
 

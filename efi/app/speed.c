@@ -11,7 +11,7 @@
 #define FLOOR_CORE   1000u /* thousand instructions a second */
 #define FLOOR_BEYOND 500u
 #define LEAST_NS     400000000ull
-#define RUNS         5 /* the TSC goes on while the host has something else to do */
+#define RUNS         5 /* the TSC continues while the host runs something else */
 
 static uint64_t tsc_ns(void *self)
 {
@@ -20,7 +20,7 @@ static uint64_t tsc_ns(void *self)
 	return t / khz * 1000000 + t % khz * 1000000 / khz;
 }
 
-/* What is too large for a stack. */
+/* What is too large for the stack. */
 struct room {
 	struct machine machine;
 	struct cpu cpu;

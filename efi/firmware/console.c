@@ -1,6 +1,6 @@
-/* efi/firmware/console.c: output through the firmware's console while it may be called, else through the
- * UART and QEMU's debug port directly. A firmware console that already goes to a serial line
- * (its ConOut variable names a UART) is not doubled. */
+/* efi/firmware/console.c: output through the firmware's console while it may be called, otherwise directly through the UART
+ * and QEMU's debug port. A firmware console that already writes to a serial line (its ConOut variable names a UART) is not
+ * duplicated. */
 #include "efi/firmware/console.h"
 #include "efi/firmware/screen.h"
 #include "efi/firmware/uefi.h"
@@ -87,7 +87,7 @@ static void raw_bytes(const char *s, bool uart)
 	}
 }
 
-/* The table wants some 120 columns: the text mode with the most, where the firmware has several. */
+/* The table is some 120 columns wide: selects the widest text mode. */
 static void widest_mode(void)
 {
 	SIMPLE_TEXT_OUTPUT_INTERFACE *out = uefi.system->ConOut;
@@ -126,7 +126,7 @@ void console_open(void)
 
 void print_raw(const char *s)
 {
-	/* The UART is the firmware's or ours; either may take bytes while nobody else runs. */
+	/* The UART is the firmware's or ours; either accepts bytes while nobody else runs. */
 	raw_bytes(s, console.com1 || console.firmware_serial);
 }
 
@@ -156,7 +156,7 @@ static void firmware_text(const char *s)
 
 void console_log(const char *s)
 {
-	/* The firmware's console would write the screen that we draw: then its serial line is ours. */
+	/* The firmware's console would write to the screen that we draw: its serial line is then ours. */
 	raw_bytes(s, console.com1 || (console.drawn != NULL && console.firmware_serial));
 	if (console.drawn == NULL)
 		firmware_text(s);

@@ -1,20 +1,20 @@
-/* efi/firmware/fwcfg.h: switches that tests give to one and the same image through QEMU's fw_cfg. */
+/* efi/firmware/fwcfg.h: switches that tests pass to an unmodified image through QEMU's fw_cfg. */
 #ifndef EFI_FWCFG_H
 #define EFI_FWCFG_H
 
 #include "pmu/base.h"
 
-/* opt/stallmeter/options: words "key=value" as in the UEFI load options; they win over those.
+/* opt/stallmeter/options: words "key=value" as in the UEFI load options, over which they take precedence.
  * opt/stallmeter/test: the name of a self test to run instead of a suite, e.g. "faults". */
 #define FWCFG_OPTIONS "opt/stallmeter/options"
 #define FWCFG_TEST    "opt/stallmeter/test"
 /* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none, with
- * "mp-services,memory-types" other processors come without MTRRs besides; "mp-start" as if MP services refused to start
- * one, "mp-answer" as if they started nobody; "processors" as if nobody named another one; "watchdog" as if the chipset
- * had none. */
+ * "mp-services,memory-types" other processors also start without MTRRs; "mp-start" as if MP services refused to start a
+ * processor, "mp-answer" as if they started none; "processors" as if no table named another one; "watchdog" as if the
+ * chipset had none. */
 #define FWCFG_WITHOUT "opt/stallmeter/without"
 
-/* opt/stallmeter/crash: "KIND:ROW,...": when the row has begun, the machine hangs with interrupts off ("hang") or on
+/* opt/stallmeter/crash: "KIND:ROW,...": once the row has begun, the machine hangs with interrupts off ("hang") or on
  * ("idle"), shuts down by a triple fault ("triple") or resets ("reset"). */
 #define FWCFG_CRASH "opt/stallmeter/crash"
 

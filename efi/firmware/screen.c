@@ -1,5 +1,5 @@
-/* efi/firmware/screen.c: see screen.h. Lines of the screen from above: progress, its bar, one empty, then the log; a page has its
- * title, one empty, the page, and the keys last. */
+/* efi/firmware/screen.c: see screen.h. Lines from the top: progress, its bar, an empty one, then the log; a page has its
+ * title, an empty line, the page, and the keys last. */
 #include "efi/firmware/screen.h"
 #include "efi/firmware/console.h"
 
@@ -14,7 +14,7 @@ static void show(struct screen *s, unsigned y, unsigned height)
 	if (y >= s->canvas.height)
 		return;
 	height = height > s->canvas.height - y ? s->canvas.height - y : height;
-	/* what the firmware answers changes nothing: the same text is on the serial line and in the files */
+	/* a failure changes nothing: the same text is on the serial line and in the files */
 	(void)s->output->Blt(s->output, (EFI_GRAPHICS_OUTPUT_BLT_PIXEL *)(void *)s->canvas.at, EfiBltBufferToVideo, 0, y, 0, y,
 	                     s->canvas.width, height, (UINTN)s->canvas.width * sizeof(uint32_t));
 }
@@ -111,7 +111,7 @@ void screen_progress(struct screen *s, const char *line, unsigned permille)
 void screen_page_size(const struct screen *s, struct screen_pages *p)
 {
 	p->columns = s->canvas.width / canvas_column(&s->canvas);
-	p->lines = s->canvas.height / canvas_line(&s->canvas) - 4; /* title, keys, and an empty line at each */
+	p->lines = s->canvas.height / canvas_line(&s->canvas) - 4; /* title, keys, and an empty line next to each */
 }
 
 void screen_note(struct screen *s, const char *line)
@@ -145,7 +145,7 @@ void screen_page(struct screen *s, const struct screen_pages *p, unsigned page, 
 	screen_pages_draw(p, page, &s->canvas, 2 * h, last - h);
 	(void)canvas_text(&s->canvas, 0, last, COLOUR_MARK, keys, (size_t)-1);
 	show(s, 0, s->canvas.height);
-	/* what is printed next begins a new log */
+	/* the next output begins a new log */
 	s->column = 0;
 	s->y = last;
 	s->shown_permille = 1001;

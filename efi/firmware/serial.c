@@ -13,7 +13,7 @@ static void part(uint32_t tag, char file, unsigned line, unsigned number, unsign
 	text_fmt(&t, "%08x %c %u %u %u", tag, file, line, number, parts);
 	uint64_t h = fnv1a64(fnv1a64(fnv1a64(FNV1A64_START, head, t.length), " ", 1), bytes, n);
 	text_init(&t, at, sizeof(at));
-	/* A passing line of the console may stand there. */
+	/* A transient line of the console may be there. */
 	text_fmt(&t, "\r\n@sm %s %08x ", head, (unsigned)(h ^ h >> 32));
 	text_bytes(&t, bytes, n);
 	text_fmt(&t, "\r\n");

@@ -1,10 +1,10 @@
-/* efi/firmware/serial.h: the lines of a run's files on the serial line, so that a log of it is a copy of the run.
+/* efi/firmware/serial.h: the lines of a run's files on the serial line, so that its log is a complete copy of the run.
  *
  *   @sm TAG FILE LINE PART PARTS SUM TEXT
  *
- * TAG: 8 hex digits, a hash of the run's name, the same for all of its lines; FILE: n (one line, the run's directory),
- * j (journal.jsonl) or m (machine.txt); LINE from 1; a long line comes in PARTS, PART from 1; SUM: 8 hex digits over
- * all from TAG to PARTS, a blank and TEXT (fnv1a64, both halves xored). runner/commands/fetch.c reads it. */
+ * TAG: 8 hex digits, a hash of the run's name, the same for all of its lines; FILE: n (one line, the run's directory), j
+ * (journal.jsonl) or m (machine.txt); LINE from 1; a long line is split into PARTS, PART from 1; SUM: 8 hex digits over
+ * everything from TAG to PARTS, a blank and TEXT (fnv1a64, both halves xored). runner/commands/fetch.c reads it. */
 #ifndef EFI_SERIAL_H
 #define EFI_SERIAL_H
 
@@ -12,9 +12,9 @@
 
 struct serial { uint32_t tag; unsigned journal_line; };
 
-/* A run begins or goes on: its name, and how many lines its journal has. */
+/* A run begins or continues: its name, and the number of lines in its journal. */
 void serial_begin(struct serial *s, const char *run, unsigned journal_lines);
-/* Bytes that were added to the journal, whole lines. */
+/* Bytes appended to the journal, complete lines. */
 void serial_journal(struct serial *s, const char *bytes, size_t n);
 /* All lines of another file. */
 void serial_file(const struct serial *s, char file, const char *bytes, size_t n);

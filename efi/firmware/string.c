@@ -1,5 +1,5 @@
-/* efi/firmware/string.c: what gcc may call by itself and the firmware does not have. By words of 8 bytes: an emulated processor takes
- * one element of a string instruction at a time, and longer for it than for a store. */
+/* efi/firmware/string.c: functions that gcc may call by itself and the firmware lacks. In words of 8 bytes: an emulator
+ * executes a string instruction element by element, each slower than a store. */
 #include "pmu/base.h"
 
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)

@@ -54,7 +54,7 @@ static bool is_memory(uint32_t type)
 	return type != EfiUnusableMemory && type != EfiMemoryMappedIO && type != EfiMemoryMappedIOPortSpace && type < EfiMaxMemoryType;
 }
 
-/* The memory map, to be given back with pages_put(map, *held); *size bytes of descriptors, *step each. NULL: none. */
+/* The memory map, to be freed with pages_put(map, *held); *size bytes of descriptors, *step each. NULL: none. */
 static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *held)
 {
 	UINTN key;
@@ -63,7 +63,7 @@ static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *held)
 	*step = 0;
 	if (uefi.boot->GetMemoryMap(size, NULL, &key, step, &version) != EFI_BUFFER_TOO_SMALL || *step == 0)
 		return NULL;
-	*size += 16 * *step; /* the map grows by what holds it */
+	*size += 16 * *step; /* the map grows by the memory that holds it */
 	*held = *size;
 	uint8_t *map = pages_get(*held);
 	if (map != NULL && uefi.boot->GetMemoryMap(size, (EFI_MEMORY_DESCRIPTOR *)map, &key, step, &version) != EFI_SUCCESS)
@@ -77,7 +77,7 @@ bool uefi_memory_holds(uint64_t at, uint64_t bytes)
 	uint8_t *map = at == 0 || bytes == 0 || at + bytes < at ? NULL : memory_map(&size, &step, &held);
 	if (map == NULL)
 		return false;
-	/* Ranges may lie side by side, in any order: each pass moves `at` on. */
+	/* Ranges may be adjacent, in any order: each pass advances `at`. */
 	uint64_t end = at + bytes;
 	for (bool moved = true; moved && at < end;) {
 		moved = false;
@@ -101,7 +101,7 @@ bool uefi_memory_is_ram(uint64_t at, uint64_t bytes)
 	bool found = false;
 	for (UINTN i = 0; map != NULL && i + step <= size && !found; i += step) {
 		const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + i);
-		/* Firmware lists ECAM itself as reserved: that is none of these. */
+		/* Firmware lists ECAM itself as reserved: that does not count as memory. */
 		found = is_memory(d->Type) && d->Type != EfiReservedMemoryType && d->PhysicalStart < at + bytes &&
 		        at < d->PhysicalStart + (d->NumberOfPages << 12);
 	}

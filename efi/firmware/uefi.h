@@ -1,4 +1,4 @@
-/* efi/firmware/uefi.h: the firmware's services as the other files of this room use them. */
+/* efi/firmware/uefi.h: the firmware's services as used by efi/. */
 #ifndef EFI_UEFI_H
 #define EFI_UEFI_H
 
@@ -9,12 +9,12 @@ struct uefi {
 	EFI_HANDLE image;
 	EFI_SYSTEM_TABLE *system;
 	EFI_BOOT_SERVICES *boot;
-	EFI_LOADED_IMAGE *loaded; /* NULL if the firmware will not say */
+	EFI_LOADED_IMAGE *loaded; /* NULL if the firmware does not tell */
 };
 extern struct uefi uefi;
 
 void uefi_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
-/* What a firmware status means in ours. */
+/* A firmware status as one of ours. */
 enum status uefi_status(EFI_STATUS s);
 /* The one instance of a protocol, NULL if there is none. */
 void *uefi_locate(const EFI_GUID *guid);
@@ -22,11 +22,11 @@ void *uefi_locate(const EFI_GUID *guid);
 void *uefi_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
 /* The vendor table of the configuration table, NULL if there is none. */
 const void *uefi_table(const EFI_GUID *guid);
-/* Whether the firmware's memory map says that all these bytes are memory: an address out of a damaged table is not read. */
+/* Whether the firmware's memory map says that all these bytes are memory: an address from a damaged table is not dereferenced. */
 bool uefi_memory_holds(uint64_t at, uint64_t bytes);
-/* Whether one of these bytes lies in what the firmware's memory map calls usable memory: then no device is there. */
+/* Whether one of these bytes is usable memory in the firmware's map: then no device is there. */
 bool uefi_memory_is_ram(uint64_t at, uint64_t bytes);
-/* Zeroed pages for `bytes` bytes, NULL when memory is short. */
+/* Zeroed pages for `bytes` bytes, NULL if out of memory. */
 void *pages_get(size_t bytes);
 void pages_put(void *at, size_t bytes);
 /* ASCII of a UCS-2 text of at most `units` units, zero-terminated; others become '?'.

@@ -1,6 +1,6 @@
-/* efi/platform/acpi.c: ACPI tables by the ACPI specification 6.4: RSDP 5.2.5, SRAT 5.2.16, SLIT 5.2.17,
- * FADT 5.2.9; MCFG by the PCI firmware specification 3.3, 4.1.2. Lengths are checked before
- * anything behind them is read; a table whose checksum is wrong is hashed but not believed. */
+/* efi/platform/acpi.c: ACPI tables by the ACPI specification 6.4: RSDP 5.2.5, SRAT 5.2.16, SLIT 5.2.17, FADT 5.2.9; MCFG by
+ * the PCI firmware specification 3.3, 4.1.2. Lengths are checked before anything behind them is read; a table with a wrong
+ * checksum is hashed but not used. */
 #include "efi/platform/acpi.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/uefi.h"
@@ -76,7 +76,7 @@ static void read_mcfg(struct acpi *a)
 	for (uint32_t at = 44; t != NULL && at + 16 <= t->bytes && a->ecam_count < ECAM_MAX; at += 16) {
 		const uint8_t *p = t->at + at;
 		uint64_t last = ((uint64_t)p[11] + 1) << 20;
-		/* No bus there, or addresses that no processor has (52 bits): not to be believed. */
+		/* No bus, or addresses that no processor has (52 bits): ignored. */
 		if (p[11] < p[10] || u64_at(p) == 0 || (u64_at(p) & 0xFFFFF) != 0 || u64_at(p) >> 52 != 0 || (u64_at(p) + last) >> 52 != 0) {
 			print("acpi: a range of MCFG is damaged and left out\n");
 			continue;
@@ -117,7 +117,7 @@ static void add_cpu(struct acpi *a, uint32_t apic_id, uint32_t domain)
 	a->cpus[a->cpu_count++].domain = domain;
 }
 
-/* What the SRAT says beside where memory is. */
+/* The SRAT's contents other than memory ranges. */
 static void count_nodes(struct acpi *a)
 {
 	for (unsigned n = 0; n < a->nodes; n++) {
@@ -189,7 +189,7 @@ static void read_madt(struct acpi *a)
 			a->madt_processors++;
 			if ((u32_at(p + (wide ? 8 : 4)) & 1) != 0) {
 				a->madt_enabled++;
-				/* 255 addresses all processors at once, the other value all x2APICs. */
+				/* 255 and the other value are broadcast addresses. */
 				if (id != (wide ? UINT32_MAX : 0xFF) && a->madt_count < LOCAL_CPUS_MAX)
 					a->madt_ids[a->madt_count++] = id;
 				a->madt_highest = id > a->madt_highest ? id : a->madt_highest;
@@ -291,7 +291,7 @@ unsigned acpi_core_node(const struct acpi *a, uint32_t apic_id)
 			continue;
 		if (node_of_domain(a, a->cpus[i].domain, &node))
 			return node;
-		/* A domain of processors alone: its nearest memory by the SLIT's row of that domain. */
+		/* A domain with processors only: its nearest memory by the SLIT's row of that domain. */
 		const struct acpi_table *t = a->slit ? find(a, "SLIT", 44) : NULL;
 		uint64_t n = t != NULL ? u64_at(t->at + 36) : 0;
 		uint8_t best = 255;

@@ -17,7 +17,7 @@ struct node_range { uint64_t from, to; unsigned node; };
 struct acpi {
 	struct acpi_table tables[ACPI_TABLES_MAX];
 	unsigned table_count;
-	/* SRAT; without one there is one node that holds everything. */
+	/* without an SRAT there is one node that holds everything */
 	bool srat, slit;
 	unsigned nodes;                   /* memory nodes: proximity domains that have memory */
 	uint32_t node_domain[NODES_MAX];
@@ -31,11 +31,11 @@ struct acpi {
 	/* MADT: APIC ids of processors that are enabled */
 	uint32_t madt_ids[LOCAL_CPUS_MAX];
 	unsigned madt_count;
-	/* Recorded, whether a row uses it or not. */
+	/* Recorded whether or not a row uses it. */
 	unsigned madt_processors, madt_enabled;  /* entries of the MADT; those that are enabled */
 	uint32_t madt_highest;                   /* APIC id */
 	unsigned nodes_without_processors, domains_without_memory;
-	unsigned holes;                          /* between the ranges of one node */
+	unsigned holes;                          /* gaps between the ranges of a node */
 	unsigned hotplug_ranges, nonvolatile_ranges, generic_initiators;
 	unsigned hmat[3];                        /* structures by type: attributes, latencies and bandwidths, caches of memory */
 	bool hmat_there, cxl;                    /* CXL: a CEDT */
@@ -44,10 +44,10 @@ struct acpi {
 	uint8_t pm_timer_bits;
 };
 
-/* Tests damage tables by a switch (FWCFG_ACPI) before they are read. */
+/* Tests corrupt tables by a switch (FWCFG_ACPI) before they are read. */
 void acpi_damage(struct acpi *a);
-/* Reads everything; what is missing or damaged is left out and said once. */
+/* Reads everything; what is missing or damaged is ignored and reported once. */
 void acpi_open(struct acpi *a);
-/* The memory node of a processor: its own domain, else the nearest that has memory; 0 if unknown. */
+/* The memory node of a processor: its own domain, else the nearest with memory; 0 if unknown. */
 unsigned acpi_core_node(const struct acpi *a, uint32_t apic_id);
 #endif

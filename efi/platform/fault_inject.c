@@ -1,5 +1,6 @@
-/* efi/platform/fault_inject.c: a test's switch: one ACPI table of this boot, or SMBIOS (SMBI), is cut short or filled with noise before anything reads it.
- * FWCFG_ACPI: "SIGNATURE:cut:SEED" or "SIGNATURE:noise:SEED"; with an odd seed its checksum is made right again. */
+/* efi/platform/fault_inject.c: a switch for tests: one ACPI table of this boot, or SMBIOS (SMBI), is truncated or filled
+ * with noise before anything reads it. FWCFG_ACPI: "SIGNATURE:cut:SEED" or "SIGNATURE:noise:SEED"; with an odd seed its
+ * checksum is corrected. */
 #include "efi/platform/acpi.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
@@ -35,7 +36,7 @@ static void damage(struct acpi_table *t, bool cut, uint64_t seed)
 	print("# %s is %s now, %u bytes\n", t->signature, cut ? "cut" : "noise", t->bytes);
 }
 
-/* The switch: which table, how, from which seed. */
+/* The switch: the table, the kind of damage, the seed. */
 struct wish { char signature[5]; bool cut; uint64_t seed; };
 
 static bool wished(struct wish *w)
@@ -62,7 +63,7 @@ void acpi_damage(struct acpi *a)
 			damage(&a->tables[i], w.cut, w.seed);
 }
 
-/* Noise leaves some of the structures whole, or nothing of it would be read. */
+/* Noise spares some of the structures, otherwise nothing would be read. */
 void smbios_damage(const uint8_t **at, uint32_t *bytes)
 {
 	struct wish w;

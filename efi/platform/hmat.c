@@ -1,6 +1,7 @@
-/* efi/platform/hmat.c: see hmat.h. ACPI 6.5, 5.2.29.4: structure type 1; flags (8): hierarchy in bits 0-3, 0 is memory; data type (9);
- * numbers of initiators (12) and of targets (16); entry base unit (24), 64 bits; from 32 on domains of initiators, domains of
- * targets (32 bits each), entries of 16 bits, row by row. An entry of 0 says nothing, 0xFFFF cannot be reached. */
+/* efi/platform/hmat.c: see hmat.h. ACPI 6.5, 5.2.29.4: structure type 1; flags (8): hierarchy in bits 0-3, 0 is memory;
+ * data type (9); number of initiators (12) and of targets (16); entry base unit (24), 64 bits; from 32 on domains of
+ * initiators, domains of targets (32 bits each), entries of 16 bits, row by row. Entry 0: no information, 0xFFFF:
+ * unreachable. */
 #include "efi/platform/hmat.h"
 #include "pmu/text.h"
 
@@ -14,7 +15,7 @@ static uint32_t get(const uint8_t *p, unsigned bytes)
 	return v;
 }
 
-/* Index of a domain in a list of n, n if it is not there. */
+/* Index of a domain in a list of n, n if absent. */
 static uint32_t index_of(const uint8_t *list, uint32_t n, uint32_t domain)
 {
 	uint32_t i = 0;

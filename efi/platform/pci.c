@@ -1,8 +1,8 @@
-/* efi/platform/pci.c: which functions there are, and how their configuration space is reached.
+/* efi/platform/pci.c: the PCI functions of the machine, and access to their configuration space.
  *
- * Ranges of MCFG are believed when they are no memory, can be read, and show the same host bridge as ports 0xCF8 and 0xCFC
- * do. All functions of all buses are asked, also where no bridge leads and where function 0 is hidden: that is where the
- * uncore's boxes are. Not done: nothing is numbered or switched on. */
+ * An MCFG range is used if it is not memory, can be read, and shows the same host bridge as ports 0xCF8 and 0xCFC. All
+ * functions of all buses are probed, including buses that no bridge leads to and those with a hidden function 0, since the
+ * uncore's boxes are there. Nothing is numbered or enabled. */
 #include "efi/platform/pci.h"
 #include "efi/firmware/console.h"
 #include "efi/processor/hw.h"
@@ -12,7 +12,7 @@
 #define HEADER_TYPE     0x0Cu /* PCI 3.0, 6.1: [22:16] of this word: 1 is a bridge */
 #define BUS_NUMBERS     0x18u /* [15:8] secondary, [23:16] subordinate bus */
 
-/* What one guarded call does on the processor that it is for: a whole bus. */
+/* The work of one guarded call on its processor: a whole bus. */
 struct bus_scan {
 	uint64_t base;  /* ECAM of the bus; 0: by ports */
 	unsigned bus;
@@ -54,7 +54,7 @@ bool pci_ecam_address(const struct hw *h, struct pci_address at, uint64_t *addre
 	for (unsigned i = 0; i < h->ecam_count; i++) {
 		const struct ecam *e = &h->ecam[i];
 		if (e->segment == at.segment && at.bus >= e->bus_first && at.bus <= e->bus_last) {
-			/* The base is that of bus 0, whether the range has it or not (PCI firmware specification 3.3, 4.1.2). */
+			/* The base is that of bus 0, whether or not the range includes it (PCI firmware specification 3.3, 4.1.2). */
 			*address = e->base + ((uint64_t)at.bus << 20 | (uint64_t)at.device << 15 |
 			                      (uint64_t)at.function << 12 | at.reg);
 			return true;
@@ -79,7 +79,7 @@ static void note(struct hw *h, const struct bus_scan *s, uint16_t segment, bool 
 		uint32_t id = s->at[f].id;
 		if ((id & 0xFFFF) == 0xFFFF || id == 0 || h->access.pci_count == PCI_FUNCTIONS_MAX)
 			continue;
-		/* A function that does not decode its number answers for all eight: only the first is one. */
+		/* A function that does not decode its number answers as all eight: only the first exists. */
 		if ((f & 7) != 0 && (s->at[f & ~7u].header >> 23 & 1) == 0 && id == s->at[f & ~7u].id)
 			continue;
 		h->pci[h->access.pci_count++] = (struct pci_function){

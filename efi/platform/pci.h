@@ -1,5 +1,5 @@
-/* efi/platform/pci.h: PCI configuration space: by ECAM where MCFG says how, else by ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2):
- * segment 0, the first 256 bytes. */
+/* efi/platform/pci.h: PCI configuration space, by ECAM if MCFG describes it, else by ports 0xCF8 and 0xCFC (PCI 3.0,
+ * 3.2.2.3.2): segment 0, the first 256 bytes. */
 #ifndef EFI_PCI_H
 #define EFI_PCI_H
 
@@ -7,12 +7,12 @@
 
 struct hw;
 struct pci_address;
-/* Finds the ranges of MCFG that can be believed (h->ecam) and all functions (h->access.pci). Says once what there is. */
+/* Finds the usable ranges of MCFG (h->ecam) and all functions (h->access.pci). Reports once what there is. */
 void pci_open(struct hw *h);
-/* Where a register is by ECAM. False: no range covers its bus. */
+/* Address of a register in ECAM. False: no range covers its bus. */
 bool pci_ecam_address(const struct hw *h, struct pci_address at, uint64_t *address);
 
-/* The firmware's timer callbacks use the same pair of ports: no interrupt in between. */
+/* The firmware's timer callbacks use the same ports: no interrupt may come in between. */
 static inline uint64_t pci_port_select(unsigned bus, unsigned device, unsigned function, unsigned reg)
 {
 	uint64_t flags;
@@ -42,7 +42,7 @@ static inline void pci_port_write32(unsigned bus, unsigned device, unsigned func
 	pci_port_done(flags);
 }
 
-/* Registers of two bytes and of one that share a word with others. */
+/* Registers of two bytes and of one, which share a dword with others. */
 static inline void pci_port_write16(unsigned bus, unsigned device, unsigned function, unsigned reg, uint16_t v)
 {
 	uint64_t flags = pci_port_select(bus, device, function, reg);

@@ -20,7 +20,7 @@ static uint64_t number(const struct structure *s, unsigned offset, unsigned byte
 	return v;
 }
 
-/* String number at `offset` of the formatted part: 1 is the first of the set behind it. */
+/* String number at `offset` of the formatted part: 1 is the first of the following set. */
 static void string(const struct structure *s, unsigned offset, char *to)
 {
 	uint64_t n = number(s, offset, 1);
@@ -106,7 +106,7 @@ void smbios_open(struct smbios *m)
 	}
 	if (address == 0 || bytes == 0 || bytes > TABLE_BYTES_MAX)
 		return;
-	/* SMBIOS 3 gives the most that it may be (5.2.2): less may be there. */
+	/* SMBIOS 3 gives an upper bound (5.2.2): the structures may be shorter. */
 	while (bytes > 0 && !uefi_memory_holds(address, bytes))
 		bytes /= 2;
 	m->found = true;

@@ -1,4 +1,4 @@
-/* efi/platform/smbios.h: what the firmware calls this machine, and its memory modules. */
+/* efi/platform/smbios.h: the firmware's names of this machine, and its memory modules. */
 #ifndef EFI_SMBIOS_H
 #define EFI_SMBIOS_H
 
@@ -21,11 +21,11 @@ struct smbios {
 	unsigned module_count;
 };
 
-/* Tests damage the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */
+/* Tests corrupt the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */
 void smbios_damage(const uint8_t **at, uint32_t *bytes);
 /* Strings are printable ASCII; what is missing is "". */
 void smbios_open(struct smbios *s);
-/* A hash of what stays the same on one machine: UUID, serial, maker, product, board. */
+/* A hash of what identifies a machine: UUID, serial number, maker, product, board. */
 uint64_t smbios_identity(const struct smbios *s);
 
 #endif

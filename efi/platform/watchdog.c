@@ -1,5 +1,5 @@
-/* efi/platform/watchdog.c: the firmware's watchdog, and those of chipsets that tables/watchdogs.csv lists. A timer that is locked,
- * already runs for somebody else or does not keep what is written is not used, and left as it was found. */
+/* efi/platform/watchdog.c: the firmware's watchdog, and those of chipsets listed in tables/watchdogs.csv. A timer that is
+ * locked, already runs for someone else or does not keep what is written is not used, and stays as found. */
 #include "efi/platform/watchdog.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
@@ -30,7 +30,7 @@
 #define ESB_TIMER1   0x00
 #define ESB_TIMER2   0x04
 #define ESB_RELOAD   0x0C
-#define ESB_TICKS_SHIFT 9 /* half of a second's 2^10: two timers run one after the other */
+#define ESB_TICKS_SHIFT 9 /* half of a second's 2^10: two timers run in sequence */
 
 static inline uint16_t in16(uint16_t port)
 {
@@ -147,7 +147,7 @@ static const struct watchdog_chip *listed(uint32_t id)
 	return NULL;
 }
 
-/* Bus 0 has the south bridge; a 6300ESB's timer, and whatever is plugged in, lies there too. */
+/* Bus 0 has the south bridge; a 6300ESB's timer, also as an add-in, is there too. */
 static void chip_arm(struct watchdog *w)
 {
 	char without[32];

@@ -1,7 +1,7 @@
-/* efi/platform/watchdog.h: resets the machine when nothing goes on.
+/* efi/platform/watchdog.h: resets the machine when nothing makes progress.
  *
- * Two at once, where both are: the firmware's (UEFI 2.10, 7.5, SetWatchdogTimer), which runs on the firmware's own timer
- * and so cannot fire while interrupts are off, and one of the chipset, of those that tables/watchdogs.csv lists. */
+ * Two at once, if both exist: the firmware's (UEFI 2.10, 7.5, SetWatchdogTimer), which runs on the firmware's own timer and
+ * so cannot fire while interrupts are off, and one of the chipset, from tables/watchdogs.csv. */
 #ifndef EFI_WATCHDOG_H
 #define EFI_WATCHDOG_H
 
@@ -10,16 +10,16 @@
 
 struct watchdog {
 	unsigned seconds;                 /* 0: none */
-	const struct watchdog_chip *chip; /* NULL: none that is known and free to use */
+	const struct watchdog_chip *chip; /* NULL: none that is known and free */
 	uint64_t base;                    /* of its registers */
-	uint64_t saved[WATCHDOG_SAVED];   /* what it changed, in the kind's own order */
+	uint64_t saved[WATCHDOG_SAVED];   /* what it changed, in the order of its kind */
 };
 
-/* Arms what there is and says in one line what that is; seconds 0 does nothing and says nothing. */
+/* Arms what there is and reports it in one line; seconds 0: no effect, no report. */
 void watchdog_arm(struct watchdog *w, unsigned seconds);
 /* The time starts over. */
 void watchdog_feed(const struct watchdog *w);
-/* Stops both and puts the chip's registers back. */
+/* Stops both and restores the chip's registers. */
 void watchdog_disarm(struct watchdog *w);
 
 #endif

@@ -1,8 +1,10 @@
-/* efi/processor/ap_start.c: INIT, 10 ms, start-up message, 200 us, another one (SDM vol. 3, 8.4.4.1), processor after processor.
+/* efi/processor/ap_start.c: INIT, 10 ms, start-up message, 200 us, another one (SDM vol. 3, 8.4.4.1), one processor after
+ * the other.
  *
- * A started processor gets the boot processor's descriptor tables, CR4, local APIC mode, memory types (SDM vol. 3,
- * 11.11.8) and, until it enters the bracket, page tables that are the firmware's with the first GiB one to one and
- * executable. Not given: what else firmware sets on each processor (microcode, MISC_ENABLE). */
+ * A started processor gets the boot processor's descriptor tables, CR4, local APIC mode, memory types (SDM vol. 3, 11.11.8)
+ * and, until it is isolated, page tables that are the firmware's with the first GiB identity-mapped and executable. It does
+ * not get what else firmware sets on each processor (microcode, MISC_ENABLE). Each has a ticket: one that answers too late
+ * waits for another INIT and takes no other's stack. */
 #include "efi/processor/ap_start.h"
 #include "efi/processor/apic.h"
 #include "efi/firmware/console.h"
@@ -12,11 +14,11 @@
 
 #define INIT_MS       10u
 #define SECOND_US     200u
-#define TAKEN_MS      1000u  /* from the second message to the first instruction; an emulator may be busy elsewhere */
+#define TAKEN_MS      1000u  /* from the second message to the first instruction; an emulator may be delayed */
 #define ANSWER_MS     5000u  /* from there to the loop */
 #define ALL_MS        30000u
 #define PARAMETERS    0x400u /* efi/processor/trampoline.asm */
-#define LOW_LIMIT     0x9FFFFull /* video memory begins behind; vectors A0 to BF are reserved anyway (SDM vol. 3, 10.6.1) */
+#define LOW_LIMIT     0x9FFFFull /* video memory follows; vectors A0 to BF are reserved anyway (SDM vol. 3, 10.6.1) */
 
 #define PRESENT_RW    3ull
 #define PAGE_2M_BIT   0x80ull
@@ -64,7 +66,7 @@ struct memory_types {
 
 struct wake {
 	struct memory_types types;
-	bool forget_types;               /* a test's: as a processor that the firmware never started */
+	bool forget_types;               /* for tests: as on a processor that the firmware never started */
 	bool x2;
 	void (*loop)(struct core *);
 	struct ap_start_parameters *to;
@@ -122,7 +124,7 @@ static void woken(struct core *c)
 {
 	struct wake *w = c->hw->wake;
 	apic_match(w->x2);
-	if (apic_own_id() == c->apic_id) { /* else one that comes in another's place: it is left out */
+	if (apic_own_id() == c->apic_id) { /* otherwise a late one answers in place of another: it is left out */
 		if (w->forget_types)
 			msr_write(MSR_MTRR_TYPE, 0);
 		types_write(&w->types);
@@ -138,7 +140,7 @@ void ap_start_enumerate(struct hw *h)
 {
 	const struct acpi *a = h->acpi;
 	for (unsigned i = 0; i < a->madt_count && h->started < HW_CORES_MAX; i++) {
-		bool seen = false; /* the same may stand there as APIC and as x2APIC */
+		bool seen = false; /* the same processor may be listed as APIC and as x2APIC */
 		for (unsigned k = 0; k < h->started; k++)
 			seen = seen || h->all[k]->apic_id == a->madt_ids[i];
 		if (!seen && core_make(h, a->madt_ids[i], &h->all[h->started]) == ST_OK)
@@ -155,7 +157,7 @@ static void *pages_below(uint64_t limit, EFI_MEMORY_TYPE type, unsigned pages)
 	return (void *)(uintptr_t)at;
 }
 
-/* The firmware's tables, but the first GiB: whether it may be executed there is not the firmware's to say. */
+/* The firmware's tables, except for the first GiB, which the firmware may have made non-executable. */
 #define TABLE_PAGES 4u
 static uint32_t make_tables(uint64_t *t, bool la57)
 {
@@ -227,7 +229,7 @@ static bool start(struct hw *h, struct core *c, unsigned vector)
 		uint32_t mine = 0;
 		__asm__ volatile("xchg %0, %1" : "+r"(mine), "+m"(p->ticket) : : "memory");
 		if (mine != 0)
-			return false; /* nobody has it and nobody will */
+			return false; /* unowned, now and later */
 	}
 	for (uint64_t from = read_tsc(); c->answered == 0; relax())
 		if (read_tsc() - from > ANSWER_MS * h->tsc_per_ms)
@@ -267,7 +269,7 @@ enum status ap_start_all(struct hw *h, void (*loop)(struct core *))
 		if (read_tsc() - from > ALL_MS * h->tsc_per_ms || !start(h, h->all[i], (unsigned)((uintptr_t)page >> 12)))
 			apic_send_init(h->all[i]->apic_id); /* not later either */
 	pause_us(h, INIT_MS * 1000);
-	/* Each processor is in the bracket now, with page and descriptor tables of its own. */
+	/* Each processor is isolated now, with its own page and descriptor tables. */
 	pages_put(page, 4096);
 	pages_put(tables, TABLE_PAGES << 12);
 	return ST_OK;

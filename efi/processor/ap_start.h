@@ -4,13 +4,13 @@
 
 #include "efi/processor/hw.h"
 
-/* Lists the MADT's enabled processors in h->all[], but for the one that calls, and adds them to h->started. */
+/* Lists the MADT's enabled processors except the calling one in h->all[], and counts them in h->started. */
 void ap_start_enumerate(struct hw *h);
-/* Starts each of h->all[1..]; they run loop(core), which comes back when core->leave is set and our interrupt table is
- * still loaded. core->answered tells who came. A page below 1 MiB and some below 4 GiB are taken and given back.
- * ST_FULL: no such page; ST_UNSUPPORTED: no local APIC. Each wait is bounded, and all together by half a minute. */
+/* Starts each of h->all[1..]; they run loop(core), which returns when core->leave is set, with our interrupt table still
+ * loaded. core->answered tells which ones came. Takes a page below 1 MiB and some below 4 GiB, and frees them. ST_FULL: no
+ * such page; ST_UNSUPPORTED: no local APIC. Each wait is bounded, and all together by half a minute. */
 MUST_CHECK enum status ap_start_all(struct hw *h, void (*loop)(struct core *));
-/* Back to where an INIT leaves a processor: waiting for a start-up message, as an operating system expects it. */
+/* Puts the processors back to the state after INIT: waiting for a start-up message, as an operating system expects. */
 void ap_start_stop(struct hw *h);
 
 #endif

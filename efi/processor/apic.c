@@ -53,8 +53,8 @@ static bool send(uint32_t apic_id, uint32_t command)
 	if (apic_id > 0xFE)
 		return false;
 	for (unsigned i = 0; i < 100000 && (apic_read(APIC_ICR_LOW) >> 12 & 1) != 0; i++)
-		relax(); /* the last one is still on its way */
-	/* The firmware's interrupts may send messages of their own: not between the two halves. */
+		relax(); /* the previous one has not been sent yet */
+	/* The firmware's interrupt handlers may send messages: not between the two halves. */
 	uint64_t flags;
 	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
 	apic_write(APIC_ICR_HIGH, apic_id << 24);
@@ -82,7 +82,7 @@ bool apic_send_startup(uint32_t apic_id, unsigned page)
 void apic_match(bool x2)
 {
 	uint64_t base = msr_read(MSR_APIC_BASE);
-	/* From off to x2APIC leads through xAPIC (SDM vol. 3, 10.12.5). */
+	/* From disabled to x2APIC leads through xAPIC (SDM vol. 3, 10.12.5). */
 	if ((base & BASE_ENABLED) == 0)
 		msr_write(MSR_APIC_BASE, base |= BASE_ENABLED);
 	if (x2 && (base & BASE_X2) == 0)

@@ -1,4 +1,4 @@
-/* efi/processor/apic.h: the local APIC of the processor that calls, as xAPIC or x2APIC. */
+/* efi/processor/apic.h: the local APIC of the calling processor, as xAPIC or x2APIC. */
 #ifndef EFI_APIC_H
 #define EFI_APIC_H
 
@@ -13,7 +13,7 @@ enum apic_register {
 };
 #define APIC_MASKED 0x10000u /* of a local vector table entry */
 
-/* False: no local APIC, or switched off. */
+/* False: no local APIC, or it is disabled. */
 bool apic_there(void);
 bool apic_is_x2(void);
 uint64_t apic_eoi_address(void); /* 0 for x2APIC */
@@ -21,13 +21,13 @@ uint32_t apic_read(enum apic_register r);
 void apic_write(enum apic_register r, uint32_t value);
 /* An NMI to one other processor. False: its id cannot be reached from xAPIC mode. */
 bool apic_send_nmi(uint32_t apic_id);
-/* An INIT: the processor waits for a start-up message and answers nothing else. */
+/* An INIT: the processor then waits for a start-up message and answers nothing else. */
 void apic_send_init(uint32_t apic_id);
-/* A start-up message: a processor that waits for one begins at page << 12, in real mode. False: as apic_send_nmi. */
+/* A start-up message: a waiting processor begins at page << 12, in real mode. False: as apic_send_nmi. */
 bool apic_send_startup(uint32_t apic_id, unsigned page);
-/* Switches this processor's local APIC on, to x2APIC mode if the others are in it. */
+/* Enables this processor's local APIC, in x2APIC mode if the others are in it. */
 void apic_match(bool x2);
-/* The id of the processor that calls: CPUID 0xB (32 bits), else CPUID 1 (8 bits). */
+/* The id of the calling processor: CPUID 0xB (32 bits), else CPUID 1 (8 bits). */
 uint32_t apic_own_id(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* efi/processor/faults.c: our interrupt table, and what is left to do for a fault that nothing recovers. */
+/* efi/processor/faults.c: our interrupt table, and the end of a fault that nothing recovers. */
 #include "efi/firmware/console.h"
 #include "efi/processor/percpu.h"
 #include "efi/app/end.h"
@@ -16,7 +16,7 @@ _Static_assert(offsetof(struct core, recover) == 8 && offsetof(struct core, vect
 #define TYPE_TSS_FREE 0x89ull /* present, DPL 0, available 64-bit TSS; bit 1 set: busy */
 #define BUSY          (2ull << 40)
 
-/* Which interrupt stack: what may come while a fault is being taken has one of its own. */
+/* The interrupt stack: vectors that may occur while a fault is being taken have their own. */
 static unsigned stack_of(unsigned vector)
 {
 	return vector == VECTOR_NMI ? 2 : vector == 18 ? 3 : 1;
@@ -35,13 +35,13 @@ static void fill_idt(uint64_t *idt)
 	}
 }
 
-/* The firmware's segments stay valid under the same selectors; one more entry is ours. */
+/* The firmware's segments stay valid under the same selectors, with one entry of ours added. */
 static uint16_t fill_gdt(struct core *c)
 {
 	unsigned bytes = ((unsigned)c->saved.gdt.limit + 1 + 7) & ~7u;
 	uint64_t at = (uint64_t)(uintptr_t)c->tss;
 	if (bytes > GDT_BYTES - 16)
-		bytes = GDT_BYTES - 16; /* entries so far out are not in use in long mode */
+		bytes = GDT_BYTES - 16; /* long mode does not use entries that far out */
 	memcpy(c->gdt, (const void *)(uintptr_t)c->saved.gdt.base, bytes);
 	c->gdt[bytes / 8] = (TSS_BYTES - 1) | (at & 0xFFFFFF) << 16 | TYPE_TSS_FREE << 40 | (at >> 24 & 0xFF) << 56;
 	c->gdt[bytes / 8 + 1] = at >> 32;
@@ -65,8 +65,8 @@ void faults_enter(struct core *c)
 void faults_leave(struct core *c)
 {
 	__asm__ volatile("lidt %0; lgdt %1" : : "m"(c->saved.idt), "m"(c->saved.gdt) : "memory");
-	/* A task register that was empty cannot be emptied again: then ours stays, outside the firmware's
-	 * table, and nobody uses it. */
+	/* An empty task register cannot be emptied again: ours then stays loaded, outside the firmware's table, where nobody
+	 * uses it. */
 	if ((c->saved.tr & 0xFFF8) != 0 && (c->saved.tr | 7u) <= c->saved.gdt.limit) {
 		uint64_t *entry = (uint64_t *)(uintptr_t)(c->saved.gdt.base + (c->saved.tr & 0xFFF8u));
 		*entry &= ~BUSY;

@@ -1,5 +1,5 @@
-/* efi/processor/hw.c: struct access_ops on the machine at hand. Every operation that can fault runs as a
- * guarded call in the quiet bracket, on the core it is for. */
+/* efi/processor/hw.c: struct access_ops on the machine at hand. Every operation that can fault runs as a guarded call,
+ * isolated, on its core. */
 #include "efi/processor/hw.h"
 #include "asm/kernel.h"
 #include "efi/firmware/console.h"
@@ -129,7 +129,7 @@ static enum status hw_map(void *self, struct mapping *m)
 		physical_put(pa, memory_bytes(m));
 		return s;
 	}
-	m->host = (void *)(uintptr_t)pa; /* the firmware maps memory one to one */
+	m->host = (void *)(uintptr_t)pa; /* the firmware identity-maps memory */
 	m->pa = pa;
 	m->owner = h;
 	return ST_OK;

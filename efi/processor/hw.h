@@ -20,35 +20,35 @@ struct hw {
 	const struct acpi *acpi;
 	const struct clock *clock;
 	struct window window;
-	struct core *cores[HW_CORES_MAX]; /* those that answered; 0: the boot processor */
-	struct core *all[HW_CORES_MAX];   /* those that we tried to start; 0 as above */
+	struct core *cores[HW_CORES_MAX]; /* processors that answered; 0: the boot processor */
+	struct core *all[HW_CORES_MAX];   /* processors that were to be started; 0 as above */
 	unsigned started;                 /* length of all[] */
 	uint8_t core_node[HW_CORES_MAX];
 	volatile uint64_t go;             /* barrier: the generation that may start */
 	uint64_t generation;
 	enum park park;
 	enum started_by started_by;
-	struct wake *wake;                /* efi/processor/ap_start.c's, while it may still be needed */
+	struct wake *wake;                /* of efi/processor/ap_start.c, while it may still be needed */
 	unsigned lost;                    /* processors that did not answer in time */
 	uint64_t tsc_per_ms;
 	uint64_t timer_per_window;        /* quiet_timer_rate; 0: no limit for the boot processor's own jobs */
-	struct ecam ecam[ECAM_MAX];       /* of MCFG, those that can be believed */
+	struct ecam ecam[ECAM_MAX];       /* usable ranges of MCFG */
 	unsigned ecam_count;
 	struct pci_function *pci;
 	void *ap_event;                   /* the firmware's, for the end */
-	bool taken_away;                  /* processors that its MP services think theirs were started by INIT */
+	bool taken_away;                  /* processors that MP services started and that were then restarted by INIT */
 };
 
 /* Starts the processors and maps code, control and DS areas. ST_FULL: no memory. */
 MUST_CHECK enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock);
-/* Sends the processors back to the firmware. False: one did not go; do not return to it. */
+/* Returns the processors to the firmware. False: one did not go; do not return to it. */
 bool hw_close(struct hw *h);
 
 /* efi/processor/smp.c */
 void cores_start(struct hw *h);
 bool cores_stop(struct hw *h);
 MUST_CHECK enum status core_make(struct hw *h, uint32_t apic_id, struct core **out);
-/* Runs entry(argument) guarded on one core, in the bracket, on the core's own C stack. */
+/* Runs entry(argument) guarded and isolated on one core, on the core's own C stack. */
 MUST_CHECK enum status core_call(struct hw *h, unsigned core, void (*entry)(struct register_op *), struct register_op *op);
 enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit_tsc);
 

@@ -9,7 +9,7 @@
 #define ADDRESS_MASK  0x000FFFFFFFFFF000ull
 #define CR4_LA57      (1ull << 12)
 #define MSR_EFER      0xC0000080u
-#define LOW_LIMIT     0x1000000ull /* below 16 MiB live the firmware's legacy ranges and fixed MTRRs */
+#define LOW_LIMIT     0x1000000ull /* the firmware's legacy ranges and the fixed MTRRs are below 16 MiB */
 
 #define WINDOW_ENTRY  (WINDOW_BASE >> 39 & 511)
 
@@ -41,7 +41,7 @@ void window_refresh(struct window *w)
 	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
 	const uint64_t *theirs = (const uint64_t *)(uintptr_t)(cr3 & ADDRESS_MASK);
 	if (w->level5 != NULL) {
-		/* Everything below 256 TiB hangs on entry 0; there our own level 4 goes in. */
+		/* Entry 0 covers everything below 256 TiB; our own level 4 goes in there. */
 		for (unsigned i = 1; i < 512; i++)
 			if (w->level5[i] != theirs[i])
 				w->level5[i] = theirs[i];
@@ -58,7 +58,7 @@ static unsigned leaf_level(uint64_t page)
 	return page == PAGE_1G ? 3 : page == PAGE_2M ? 2 : 1;
 }
 
-/* The entry of `va` at `level`, tables above it made on demand; NULL: no memory, or a large page is in the way. */
+/* The entry of `va` at `level`, with tables above it created on demand; NULL: no memory, or a large page is in the way. */
 static uint64_t *entry_of(struct window *w, uint64_t va, unsigned level, bool make)
 {
 	uint64_t *table = w->level4;
@@ -77,7 +77,7 @@ static uint64_t *entry_of(struct window *w, uint64_t va, unsigned level, bool ma
 	return &table[va >> (12 + 9 * (level - 1)) & 511];
 }
 
-/* A table that earlier, smaller pages left behind empty makes room for a large page. */
+/* An empty table left by earlier, smaller pages makes way for a large page. */
 static bool make_way(uint64_t *e)
 {
 	uint64_t *below = (uint64_t *)(uintptr_t)(*e & ADDRESS_MASK);
@@ -149,17 +149,17 @@ static void read_mtrrs(struct mtrrs *m)
 	}
 }
 
-/* Is the whole of [from, to) write-back? Ranges that MTRRs cut are not. */
+/* Is all of [from, to) write-back? Ranges that MTRRs split are not. */
 static bool all_write_back(const struct mtrrs *m, uint64_t from, uint64_t to)
 {
 	bool covered = false;
 	if (!m->on)
-		return true; /* nothing says otherwise: page attributes alone decide, or nobody does */
+		return true; /* nothing else applies: only page attributes decide, or nothing does */
 	for (unsigned i = 0; i < m->count; i++) {
 		if ((m->mask[i] >> 11 & 1) == 0)
 			continue;
 		uint64_t mask = m->mask[i] & m->address_mask, base = m->base[i] & mask;
-		uint64_t size = (~mask & m->address_mask) + 0x1000; /* contiguous masks, as all firmware writes */
+		uint64_t size = (~mask & m->address_mask) + 0x1000; /* contiguous masks, as all firmware uses */
 		if (to <= base || from >= base + size)
 			continue;
 		if (from < base || to > base + size || (m->base[i] & 0xFF) != TYPE_WB)
@@ -170,7 +170,7 @@ static bool all_write_back(const struct mtrrs *m, uint64_t from, uint64_t to)
 }
 
 /* --- physical memory ----------------------------------------------------------------------------- */
-/* Tries to take `bytes` from [from, to), highest place first. */
+/* Tries to take `bytes` from [from, to), from the top down. */
 static bool take_from(const struct mtrrs *m, uint64_t from, uint64_t to, uint64_t bytes, uint64_t align, uint64_t *pa)
 {
 	if (to < bytes)
@@ -200,7 +200,7 @@ enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align
 	read_mtrrs(&mtrrs);
 	if (uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL)
 		return ST_IO;
-	size += 16 * step; /* the map grows by what holds it */
+	size += 16 * step; /* the map grows by the memory that holds it */
 	size_t held = size;
 	uint8_t *map = pages_get(held);
 	if (map == NULL)

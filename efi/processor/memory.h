@@ -1,11 +1,11 @@
-/* efi/processor/memory.h: own page tables with the window of pmu/access.h, and physical memory by node. */
+/* efi/processor/memory.h: our page tables with the range of pmu/access.h, and physical memory by node. */
 #ifndef EFI_MEMORY_H
 #define EFI_MEMORY_H
 
 #include "efi/platform/acpi.h"
 #include "pmu/access.h"
 
-/* The firmware's address space, taken over entry by entry, with the window's entry ours. */
+/* The firmware's address space, copied entry by entry, with our entry for the range. */
 struct window {
 	uint64_t cr3;        /* of our tables */
 	uint64_t *level5;    /* with 57-bit addresses, else NULL */
@@ -16,15 +16,14 @@ struct window {
 };
 
 MUST_CHECK enum status window_open(struct window *w, const struct acpi *acpi);
-/* Follows the firmware's top-level entries; called before each bracket of the boot processor. */
+/* Copies the firmware's top-level entries; called each time before the boot processor is isolated. */
 void window_refresh(struct window *w);
-/* Maps [va, va + bytes) to pa with pages of exactly `page` bytes. ST_FULL: no memory for tables;
- * ST_BROKEN: something is mapped there. */
+/* Maps [va, va + bytes) to pa with pages of exactly `page` bytes. ST_FULL: no memory for tables; ST_BROKEN: something is
+ * mapped there. */
 MUST_CHECK enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable);
 void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page);
 
-/* `bytes` of conventional memory of one MTRR type, write-back, in one piece, aligned, on a node;
- * zeroed. ST_FULL: there is none. */
+/* `bytes` of conventional memory of one MTRR type, write-back, contiguous, aligned, on a node; zeroed. ST_FULL: there is none. */
 MUST_CHECK enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa);
 void physical_put(uint64_t pa, uint64_t bytes);
 

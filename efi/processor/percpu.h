@@ -1,5 +1,5 @@
-/* efi/processor/percpu.h: one logical processor while it works for us: its recovery from faults, its quiet
- * bracket, its mailbox. The first fields are known to efi/processor/vectors.asm by offset. */
+/* efi/processor/percpu.h: one logical processor while it works for the application: recovery from faults, isolation,
+ * mailbox. efi/processor/vectors.asm knows the first fields by offset. */
 #ifndef EFI_CORE_H
 #define EFI_CORE_H
 
@@ -7,11 +7,11 @@
 
 #define VECTOR_NMI      2
 #define VECTOR_PF       14
-#define VECTOR_DEADLINE 0xF1 /* our own: local APIC timer, a job's time is up */
+#define VECTOR_DEADLINE 0xF1 /* ours: the local APIC's timer, a job's time limit */
 
 struct __attribute__((packed)) descriptor_table { uint16_t limit; uint64_t base; };
 
-/* What quiet_enter changes and quiet_leave puts back. */
+/* What quiet_enter changes and quiet_leave restores. */
 struct quiet_saved {
 	uint64_t cr3, cr4, cr8, efer, gs_base, xcr0, tsc_deadline, flags;
 	struct descriptor_table idt, gdt;
@@ -24,33 +24,33 @@ struct quiet_saved {
 
 struct core {
 	uint64_t self;            /*  0: own address, read through GS */
-	uint64_t recover;         /*  8: RSP to return to when the guarded call faults; 0: none runs */
+	uint64_t recover;         /* 8: RSP to return to if the guarded call faults; 0: none is running */
 	uint64_t vector;          /* 16: of the fault that ended the last guarded call */
 	uint64_t error;           /* 24: its error code */
 	uint64_t ip;              /* 32: where */
 	uint64_t address;         /* 40: CR2 */
 	uint64_t result;          /* 48: RAX of the last guarded call that returned */
 	uint64_t nmis;            /* 56: NMIs seen */
-	uint64_t abandon;         /* 64: an NMI shall end the running call */
-	uint64_t interrupts;      /* 72: others that came through, none are expected */
+	uint64_t abandon;         /* 64: an NMI is to end the running call */
+	uint64_t interrupts;      /* 72: other interrupts that arrived; none are expected */
 	uint64_t eoi;             /* 80: address of the xAPIC's EOI register, 0: x2APIC */
 	uint64_t has_apic;        /* 88 */
 
 	unsigned number;
 	uint32_t apic_id;
 	unsigned node;
-	bool lost;                /* did not answer; never asked again */
+	bool lost;                /* did not answer; never used again */
 	volatile uint32_t answered; /* 1: in our loop; 2: back in the firmware */
 	struct quiet_saved saved;
 	uint64_t *idt;            /* 256 gates of 16 bytes */
-	uint64_t *gdt;            /* the firmware's, with our task state at its end; GDT_BYTES */
+	uint64_t *gdt;            /* the firmware's, with our task state appended; GDT_BYTES */
 	uint8_t *tss;             /* task state: only its interrupt stacks are used */
 	uint8_t *fault_stacks;    /* three of FAULT_STACK_BYTES: faults, NMI, machine check */
 	void *stack;              /* of its loop, STACK_BYTES */
-	void *control, *ds;       /* its areas of the window, as C code sees them */
+	void *control, *ds;       /* its areas of the window, as C code addresses them */
 	struct hw *hw;
 
-	/* mailbox: written by the boot processor, then `posted` is counted up */
+	/* mailbox: written by the boot processor, which then increments `posted` */
 	_Alignas(64) volatile uint64_t posted;
 	uint64_t entry, argument, stack_top;
 	uint64_t undo;            /* called when that faults or is called off; 0: nothing is */
@@ -59,15 +59,15 @@ struct core {
 	/* answers */
 	_Alignas(64) volatile uint64_t ready;
 	volatile uint64_t done;
-	uint64_t faulted;         /* of the call that `done` counts: 1 it faulted, 2 it was called off */
+	uint64_t faulted;         /* for the call counted by `done`: 1: it faulted, 2: it was aborted */
 };
 
 #define STACK_BYTES       0x4000u
 #define FAULT_STACK_BYTES 0x1000u
 #define GDT_BYTES         0x10000u
 
-/* efi/processor/vectors.asm: calls entry(argument) on `stack_top` (0: the stack it is on) with faults
- * recovered. 0: it returned, core->result holds RAX. 1: it faulted; vector, error, ip, address. */
+/* efi/processor/vectors.asm: calls entry(argument) on `stack_top` (0: the present stack), recovering from faults. 0: it
+ * returned, core->result holds RAX. 1: it faulted; vector, error, ip, address. */
 uint64_t guarded_call(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top);
 /* function(argument) on another stack. */
 void call_on_stack(uint64_t stack_top, void (*function)(void *), void *argument);
@@ -75,15 +75,15 @@ extern const uint8_t vector_entries[]; /* 256 entries of 16 bytes */
 
 /* A fault outside every guarded call. */
 __attribute__((noreturn)) void fault_panic(const struct core *c, const uint64_t *frame);
-/* Loads our interrupt table, with stacks of its own for faults, so that also a job that has lost its
- * stack ends as a status. Saves what was loaded; faults_leave puts it back. */
+/* Loads our interrupt table, with separate stacks for faults, so that even a job that has lost its stack ends with a
+ * status. Saves what was loaded; faults_leave restores it. */
 void faults_enter(struct core *c);
 void faults_leave(struct core *c);
 
-/* Until a debugger sets RAX to something else than 0. */
+/* Waits until a debugger sets RAX to a value other than 0. */
 void debugger_wait(void);
 
-/* Instructions that may fault, as guarded entries. Arguments: address of a struct register_op. */
+/* Instructions that may fault, as entries of guarded calls. Argument: address of a struct register_op. */
 struct register_op { uint64_t index, value, subindex, more; };
 void op_rdmsr(struct register_op *);  /* value = MSR index */
 void op_wrmsr(struct register_op *);

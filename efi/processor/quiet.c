@@ -1,5 +1,5 @@
-/* efi/processor/quiet.c: enter and leave. Order matters: first nobody may interrupt, then addresses change,
- * then faults are ours; leaving goes the other way round. */
+/* efi/processor/quiet.c: isolation, enter and leave. Order matters: first interrupts are masked, then addresses change,
+ * then faults are ours; leaving reverses it. */
 #include "efi/processor/quiet.h"
 #include "efi/processor/apic.h"
 #include "efi/firmware/uefi.h"
@@ -11,13 +11,13 @@
 #define CR4_OSFXSR       (1u << 9)
 #define CR4_OSXMMEXCPT   (1u << 10)
 #define CR4_OSXSAVE      (1u << 18)
-#define CR4_CET          (1u << 23) /* a recovered fault skips returns, which a shadow stack would refuse */
+#define CR4_CET          (1u << 23) /* recovering from a fault skips returns, which a shadow stack would refuse */
 /* x87, SSE, AVX, AVX-512 (opmask, ZMM_Hi256, Hi16_ZMM): SDM vol. 1, 13.1. */
 #define XCR0_WANTED      0xE7u
 #define DIVIDE_128       0xAu
 #define TIMER_DEADLINE_MODE (2u << 17)
 #define TPR_ALL          15u
-#define TPR_DEADLINE     14u /* lets vectors 0xF0 and up pass */
+#define TPR_DEADLINE     14u /* passes vectors 0xF0 and above */
 
 static const enum apic_register lvts[7] = {
 	APIC_LVT_TIMER, APIC_LVT_LINT0, APIC_LVT_LINT1, APIC_LVT_ERROR, APIC_LVT_PERF, APIC_LVT_THERMAL, APIC_LVT_CMCI
@@ -140,7 +140,7 @@ void quiet_leave(struct core *c)
 		__asm__ volatile("sti" : : : "memory");
 }
 
-/* Still masked; the firmware's own count starts over with a whole period. */
+/* Still masked; the firmware's count restarts with a full period. */
 static void put_timer_back(const struct core *c)
 {
 	apic_write(APIC_TIMER_INITIAL, 0);
@@ -181,7 +181,7 @@ bool quiet_deadline_arm(struct core *c, uint64_t timer_ticks)
 void quiet_deadline_disarm(struct core *c)
 {
 	apic_write(APIC_LVT_TIMER, APIC_MASKED | VECTOR_DEADLINE);
-	/* One that is already under way must come now, while our table is there to take it. */
+	/* An interrupt in flight must arrive now, while our table is loaded. */
 	__asm__ volatile("sti; nop; nop; cli" : : : "memory");
 	write_cr8(TPR_ALL);
 	put_timer_back(c);

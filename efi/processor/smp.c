@@ -1,8 +1,8 @@
-/* efi/processor/smp.c: all processors: started once, each in a mailbox loop of ours until the end.
+/* efi/processor/smp.c: all processors: started once, each in our mailbox loop until the end.
  *
- * The firmware's time-out is not used: it would reset a processor that is at work. An idle one
- * waits by MWAIT on its mailbox's line; under a hypervisor by HLT and an NMI wakes it (a simulated
- * MWAIT is often a busy loop); without a local APIC by PAUSE. */
+ * The firmware's time-out is not used: it would reset a processor that is working. An idle one waits by MWAIT on its
+ * mailbox's line; under a hypervisor, where MWAIT is often a busy loop, by HLT, from which an NMI wakes it; without a local
+ * APIC by PAUSE. */
 #include "efi/processor/apic.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
@@ -13,10 +13,10 @@
 #include "efi/processor/ap_start.h"
 #include "pmu/text.h"
 
-#define START_MS   5000u  /* for the first answer; includes what an emulator needs */
+#define START_MS   5000u  /* until the first answer; allows for emulators */
 #define READY_MS   2000u  /* from a posted call to its processor's answer */
-#define LIMIT_MS   60000u /* of a job when the caller names none */
-#define ABANDON_MS 500u   /* from the NMI that ends a call to its end */
+#define LIMIT_MS   60000u /* of a job if the caller gives none */
+#define ABANDON_MS 500u   /* from the NMI that aborts a call to its end */
 #define LEAVE_MS   3000u
 
 static const EFI_GUID mp_services = MP_SERVICES_GUID;
@@ -76,7 +76,7 @@ static void loop(struct core *c)
 			park(h, c);
 		if (c->leave)
 			break;
-		/* Buffers may have come and gone: the boot processor's change of CR3 forgot them too. */
+		/* Mappings may have changed: flush the TLB, as the boot processor's write of CR3 does. */
 		__asm__ volatile("mov %0, %%cr3" : : "r"(h->window.cr3) : "memory");
 		c->ready = n;
 		while (h->go < c->go_at && *(volatile uint64_t *)&c->abandon == 0)
@@ -137,7 +137,7 @@ static void post(struct core *c, uint64_t entry, uint64_t undo, uint64_t argumen
 	c->posted = c->posted + 1;
 }
 
-/* Waits until *word is `value`. One that sleeps without looking is woken by an NMI each ms. */
+/* Waits until *word is `value`. An NMI every ms wakes one that sleeps without looking. */
 static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word, uint64_t value, uint64_t ms, bool at_once)
 {
 	uint64_t from = read_tsc(), kicked = from, now;
@@ -165,7 +165,7 @@ static bool wait_ready(struct hw *h, struct core *c)
 	return false;
 }
 
-/* Until `deadline` (TSC), then an NMI ends the call. False: not even that; the core is lost. */
+/* Waits until `deadline` (TSC), then ends the call by an NMI. False: even that failed; the core is lost. */
 static bool wait_done(struct hw *h, struct core *c, uint64_t from, uint64_t limit)
 {
 	while (c->done != c->posted && read_tsc() - from < limit)
@@ -332,7 +332,7 @@ static bool start_by_messages(struct hw *h)
 	return s == ST_OK;
 }
 
-/* True once one of them has answered. */
+/* Whether one of them has answered. */
 static bool anybody(const struct hw *h)
 {
 	for (uint64_t from = read_tsc(); read_tsc() - from < START_MS * h->tsc_per_ms; relax())
@@ -342,8 +342,9 @@ static bool anybody(const struct hw *h)
 	return false;
 }
 
-/* Without a firmware time-out, not waiting for the end; the event is signalled when all are back. Where the firmware refuses, or
- * nobody comes, start-up messages do it: an INIT takes the processors from the firmware, which must not get control again. */
+/* Without a firmware time-out and without waiting for the end; the event is signalled when all are back. If the firmware
+ * refuses, or nobody comes, start-up messages do it: an INIT takes the processors from the firmware, which must not get
+ * them back. */
 static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 {
 	EFI_EVENT event = NULL;
@@ -365,7 +366,7 @@ static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 	return start_by_messages(h);
 }
 
-/* The firmware has no MP services: by start-up messages to whom the MADT names. */
+/* The firmware has no MP services: start-up messages to the processors that the MADT lists. */
 static bool start_ourselves(struct hw *h)
 {
 	ap_start_enumerate(h);
@@ -445,7 +446,7 @@ bool cores_stop(struct hw *h)
 		ap_start_stop(h);
 		return all && !h->taken_away;
 	}
-	/* The firmware counts them back by a timer of its own. */
+	/* The firmware notices their return by a timer of its own. */
 	for (unsigned i = 0; all && i < LEAVE_MS / 10; i++) {
 		if (uefi.boot->CheckEvent(h->ap_event) == EFI_SUCCESS) {
 			uefi.boot->CloseEvent(h->ap_event);

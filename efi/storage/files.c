@@ -1,15 +1,15 @@
 /* efi/storage/files.c: files of the boot volume through EFI_SIMPLE_FILE_SYSTEM_PROTOCOL.
  *
- * FAT has no atomic replacement and its firmware driver refuses to rename over an existing file. EDK II's writes the
- * allocation table before the directory (FatPkg, FatVolumeFlushCache): what gives clusters back, and power goes between
- * the two, leaves a name on free clusters, which the next file takes. So no file that has clusters is ever deleted: a
- * whole file is written under the extension .tmp, flushed, and renamed; what has another content and that name already gets
- * the extension .old first. Handles may die with the medium at any time; every call's status is looked at. */
+ * FAT has no atomic replacement, and its firmware driver refuses to rename over an existing file. EDK II's driver writes
+ * the allocation table before the directory (FatPkg, FatVolumeFlushCache): if power fails between the two while clusters
+ * are freed, a name is left on free clusters, which the next file takes. So no file with clusters is ever deleted: a
+ * complete file is written with the extension .tmp, flushed, and renamed; a file of that name with other contents first
+ * gets the extension .old. Handles may die with the medium at any time; the status of every call is checked. */
 #include "efi/storage/files.h"
 #include "pmu/text.h"
 
 #define RUN_NUMBER_MAX 9999u
-#define ASIDE_MAX      9u /* names of files in the making, or replaced, beside a file */
+#define ASIDE_MAX      9u /* names of temporary or replaced files, beside a file */
 #define INFO_BYTES (SIZE_OF_EFI_FILE_INFO + 2 * 260) /* FAT long names have up to 255 units */
 
 static const EFI_GUID file_system = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
@@ -47,7 +47,7 @@ static enum status size_of(EFI_FILE_HANDLE file, uint64_t *size)
 	return s;
 }
 
-/* What lies behind so many bytes goes. */
+/* Cuts a file to that many bytes. */
 static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
 {
 	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
@@ -63,7 +63,7 @@ static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
 
 void files_close(struct files *f)
 {
-	/* Closing writes too; a medium that is gone would hold us up. Its driver forgets the handles. */
+	/* Closing writes too, and a medium that is gone would delay us. Its driver forgets the handles. */
 	if (f->state != ST_IO) {
 		if (f->journal != NULL) {
 			cut(f->journal, f->journal_bytes);
@@ -125,7 +125,7 @@ enum status files_read(struct files *f, const char *path, size_t most, char **te
 	return s;
 }
 
-/* The folder `name`, made when it is missing. */
+/* The folder `name`, created if missing. */
 static EFI_STATUS folder_get(EFI_FILE_HANDLE in, const char *name, EFI_FILE_HANDLE *out)
 {
 	EFI_STATUS s = open_in(in, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, out);
@@ -135,7 +135,7 @@ static EFI_STATUS folder_get(EFI_FILE_HANDLE in, const char *name, EFI_FILE_HAND
 	return s;
 }
 
-/* Lower case for comparing: FAT knows no difference. */
+/* Case-insensitive comparison, as in FAT. */
 static bool same_letter(char a, char b)
 {
 	if (a >= 'A' && a <= 'Z')
@@ -178,8 +178,8 @@ static enum status highest_run(EFI_FILE_HANDLE results, const char *prefix, unsi
 	}
 }
 
-/* Room for the folders and a first file. EDK II's FAT driver, asked for a folder on a full volume, leaves an
- * entry without a cluster behind, which file system checkers take for damage. */
+/* Space for the folders and a first file. EDK II's FAT driver, asked for a folder on a full volume, leaves an entry without
+ * a cluster, which file system checkers report as damage. */
 static enum status room_for_run(struct files *f)
 {
 	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
@@ -216,7 +216,7 @@ enum status files_begin_run(struct files *f, const char *prefix)
 		}
 		text_init(&t, name, sizeof(name));
 		text_fmt(&t, "%s-%04u", prefix, number);
-		/* Open with CREATE would open what exists: look first. */
+		/* Opening with CREATE would open an existing file: check first. */
 		EFI_STATUS s = open_in(results, name, EFI_FILE_MODE_READ, 0, &there);
 		if (s == EFI_SUCCESS) {
 			there->Close(there);
@@ -291,10 +291,11 @@ enum status files_continue_run(struct files *f, const char *name, uint64_t journ
 static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
 {
 	UINTN done = n;
-	/* The protocol's Write takes a pointer to non-const and only reads. */
+	/* The protocol's Write takes a pointer to non-const, and only reads. */
 	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
-	/* Power that went between the writes of the allocation table and of the directory left clusters behind the file's
-	 * end. EDK II's driver refuses to add to such a file, but frees them at that (FatPkg, FatGrowEof). */
+	/* If power failed between the writes of allocation table and directory, there are clusters behind the file's end. EDK
+	 * II's driver refuses to append to such a file, but frees the clusters in doing so (FatPkg, FatGrowEof), so one retry
+	 * succeeds. */
 	if (s == EFI_VOLUME_CORRUPTED) {
 		done = n;
 		s = file->Write(file, &done, (void *)(uintptr_t)bytes);
@@ -306,8 +307,8 @@ static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t
 	return uefi_status(s);
 }
 
-/* Half a line that an earlier boot left, or a full volume, is written over by what comes next: to cut it off would give
- * clusters back. What is still behind the last line when the file is closed is cut off then. */
+/* An incomplete line left by an earlier boot, or by a full volume, is overwritten by the next one: cutting it off would
+ * free clusters. What is still behind the last line when the file is closed is cut off then. */
 static enum status append(struct files *f, const void *bytes, size_t n)
 {
 	enum status s = ST_OK;
@@ -326,7 +327,7 @@ static enum status append(struct files *f, const void *bytes, size_t n)
 	return s;
 }
 
-/* Remembers a medium that is gone, so that it is not waited for again and again. */
+/* Remembers that a medium is gone, so that it is not waited for again and again. */
 static enum status remember(struct files *f, enum status s)
 {
 	if (s == ST_IO || s == ST_TIMEOUT)
@@ -356,7 +357,7 @@ static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
 	return uefi_status(file->SetInfo(file, &guid, size, info));
 }
 
-/* ST_OK: `file` holds these bytes and no others; ST_MISSING: it does not, or there is no memory to see. */
+/* ST_OK: `file` holds exactly these bytes; ST_MISSING: it does not, or there is no memory to compare. */
 static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *bytes, size_t n)
 {
 	if (size != n)
@@ -372,8 +373,8 @@ static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *b
 	return s;
 }
 
-/* NAME with another extension: ".tmp" for 1, ".tm2" for 2, ... A name of 8.3 letters takes one entry of a directory, and the
- * final one no more room than is free there then: a rename stays within one sector, which a medium writes as a whole. */
+/* NAME with another extension: ".tmp" for 1, ".tm2" for 2, ... An 8.3 name takes one directory entry, and the final name no
+ * more space than is free there then: a rename stays within one sector, which a medium writes atomically. */
 static enum status numbered(char *to, const char *name, const char *extension, unsigned number)
 {
 	struct text t;
@@ -389,7 +390,7 @@ static enum status numbered(char *to, const char *name, const char *extension, u
 	return t.full ? ST_RANGE : ST_OK;
 }
 
-/* What has the name already keeps its clusters under another extension. */
+/* A file that has the name already keeps its clusters under another extension. */
 static enum status rename_old(EFI_FILE_HANDLE folder, EFI_FILE_HANDLE file, const char *name)
 {
 	char old[FILE_NAME_MAX];
@@ -411,7 +412,7 @@ static enum status rename_old(EFI_FILE_HANDLE folder, EFI_FILE_HANDLE file, cons
 	return ST_FULL;
 }
 
-/* A file to write n bytes into: a new one, or what an end in the middle of such a writing left, if that is no longer. */
+/* A file for writing n bytes: a new one, or what an interrupted write left, if that is not longer. */
 static enum status open_temporary(EFI_FILE_HANDLE folder, const char *name, size_t n, EFI_FILE_HANDLE *file)
 {
 	char temporary[FILE_NAME_MAX];
@@ -449,7 +450,7 @@ static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const v
 		s = open_temporary(folder, name, n, &file);
 	if (s == ST_OK) {
 		s = write_flushed(file, bytes, n);
-		/* On a full volume nothing of it was kept: a file without clusters can be deleted, which closes it. */
+		/* On a full volume nothing of it was kept: a file without clusters can be deleted, which also closes it. */
 		if (s == ST_FULL && size_of(file, &size) == ST_OK && size == 0)
 			file->Delete(file);
 		else {
@@ -459,7 +460,7 @@ static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const v
 				s = rename_to(file, name);
 			if (s == ST_OK)
 				s = uefi_status(file->Flush(file));
-			if (s != ST_IO && s != ST_TIMEOUT) /* closing a medium that is gone would hold us up */
+			if (s != ST_IO && s != ST_TIMEOUT) /* closing a medium that is gone would delay us */
 				file->Close(file);
 		}
 	}
@@ -475,9 +476,9 @@ enum status files_write(struct files *f, const char *name, const void *bytes, si
 	return remember(f, write_whole(f->run, name, bytes, n));
 }
 
-/* In place, one sector that never changes its length: no cluster is taken or given back. EDK II's FAT driver writes the
- * allocation table before the directory, so that a deletion that power cuts short leaves a name on a free cluster, which
- * the next file takes. */
+/* In place, one sector that never changes its length: no cluster is allocated or freed. EDK II's FAT driver writes the
+ * allocation table before the directory, so that a deletion interrupted by a power cut leaves a name on a free cluster,
+ * which the next file takes. */
 static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
 {
 	char sector[FILES_KEPT_BYTES];

@@ -15,31 +15,31 @@ struct files {
 	EFI_FILE_HANDLE run;         /* this run's directory, NULL until files_begin_run */
 	char run_path[RUN_PATH_MAX]; /* "\stallmeter\results\NAME" */
 	EFI_FILE_HANDLE journal;     /* NULL until the first line of a new run */
-	uint64_t journal_bytes;      /* of whole lines; half a line may be behind them */
-	enum status state;           /* why results cannot be written, ST_OK if they can. A medium that
-	                                failed once is not asked again: each try can take a minute */
+	uint64_t journal_bytes;      /* of complete lines; an incomplete one may follow */
+	enum status state;           /* why results cannot be written, ST_OK if they can. A medium that failed once is not
+	                                tried again: each attempt can take a minute */
 };
 
 /* Opens the volume of the loaded image. ST_MISSING: none, or no file system on it. */
 MUST_CHECK enum status files_open(struct files *f);
 void files_close(struct files *f);
-/* The whole of a file of at most `most` bytes, in pages that the caller puts back (*pages_bytes).
- * ST_MISSING, ST_FULL (too long or no memory), ST_IO. An empty file is ST_OK with *bytes = 0. */
+/* A whole file of at most `most` bytes, in pages that the caller frees (*pages_bytes). ST_MISSING, ST_FULL (too long or no
+ * memory), ST_IO. An empty file is ST_OK with *bytes = 0. */
 MUST_CHECK enum status files_read(struct files *f, const char *path, size_t most, char **text, size_t *bytes,
                                   size_t *pages_bytes);
-/* Makes \stallmeter\results\PREFIX-NNNN with the next free number; nothing that is there is touched. */
+/* Creates \stallmeter\results\PREFIX-NNNN with the next free number; touches nothing existing. */
 MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
 /* Name of the run PREFIX-NNNN with the highest number. ST_MISSING: there is none. */
 MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity);
-/* Goes on in a run that is there; the next line of its journal goes behind so many bytes. */
+/* Continues an existing run; its journal continues after that many bytes. */
 MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
-/* A text of at most FILES_KEPT_BYTES in a file of ours in \stallmeter, which is as long, filled up with line feeds; also
- * before a run. ST_RANGE: it is longer. */
+/* A text of at most FILES_KEPT_BYTES in a file in \stallmeter of constant length, padded with line feeds; also before a
+ * run. ST_RANGE: it is longer. */
 #define FILES_KEPT_BYTES 512u
 MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
-/* Into the run's directory. files_append: to journal.jsonl, flushed before it returns. files_write: the whole file,
- * with the extension .tmp first, flushed, then renamed: what has the name is whole. A file of that name and content stays as
- * it is, one of another content has the extension .old (or .ol2, ...) from then on. */
+/* Into the run's directory. files_append: to journal.jsonl, flushed before it returns. files_write: a complete file,
+ * written with the extension .tmp, flushed, then renamed: a file with the final name is complete. An existing file with the
+ * same content stays, one with other content gets the extension .old (or .ol2, ...). */
 MUST_CHECK enum status files_append(struct files *f, const void *bytes, size_t n);
 MUST_CHECK enum status files_write(struct files *f, const char *name, const void *bytes, size_t n);
 

@@ -1,27 +1,27 @@
-/* efi/storage/resume.h: what earlier boots left: a run that broke off, starts that came to nothing, a series of boots.
+/* efi/storage/resume.h: what earlier boots left: an interrupted run, starts that completed nothing, a series of boots.
  *
- * \stallmeter\state.txt holds `starts`, how many starts in succession did not end a single row, and, while a run is
- * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). It may be missing or damaged:
- * then all of it is none. */
+ * \stallmeter\state.txt holds `starts`, the number of consecutive starts that did not complete a row, and, while a run is
+ * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). If it is missing or damaged, there is
+ * no state. */
 #ifndef EFI_RESUME_H
 #define EFI_RESUME_H
 
 #include "efi/app/config.h"
 
-#define STARTS_MAX 3u /* a start that follows so many that came to nothing does not run */
+#define STARTS_MAX 3u /* after this many starts that completed nothing, the next one does not run */
 
 struct state {
 	unsigned starts;
 	uint64_t key;
 	unsigned series[BOOT_VARIANCE_MAX], done; /* runs of the series so far */
-	bool kept;                        /* the file could be written last time */
+	bool kept;                        /* the last write of the file succeeded */
 };
 
-/* Reads the state and counts this start. False: there were too many in succession; the count starts anew. */
+/* Reads the state and counts this start. False: too many consecutive ones; the count starts over. */
 bool state_begin(struct state *s, struct files *files);
-/* A row has ended: this start has come to something. */
+/* A row has ended: this start has completed something. */
 void state_progress(struct state *s, struct files *files);
-/* Notes a run of a series of `boots` and whether another boot is to follow. */
+/* Records a run of a series of `boots`; returns whether another boot follows. */
 bool state_series(struct state *s, struct files *files, uint64_t key, unsigned boots);
 
 /* The series is over. */
@@ -33,12 +33,12 @@ struct earlier_run {
 	char *journal;            /* whole lines */
 	size_t bytes, pages_bytes;
 };
-/* Looks at the last run of the prefix: RESUME_ROWS, it is of this key and has no end; RESUME_FILES, it has its end but
- * not all its files; else RESUME_NEW. What is damaged is told in one line. resume_put gives the memory back. */
+/* Examines the last run of the prefix: RESUME_ROWS: it has this key and no end; RESUME_FILES: it has its end but not all
+ * its files; else RESUME_NEW. Damage is reported in one line. resume_put frees the memory. */
 enum resume resume_find(struct files *files, const char *prefix, uint64_t key, struct earlier_run *out);
 void resume_put(struct earlier_run *e);
 
-/* Spread between the boots of a series, into the run's directory: boots.json and boots.csv. */
+/* Writes the spread between the boots of a series into the run's directory: boots.json and boots.csv. */
 MUST_CHECK enum status series_write(const struct state *s, struct files *files, const char *prefix);
 
 #endif

@@ -1,4 +1,4 @@
-/* efi/storage/saved_results.h: what a run wrote, kept in memory: to be shown, and to be saved once more (on another stick, or on one that
+/* efi/storage/saved_results.h: a run's files, kept in memory to be shown and saved again (on another stick, or on one that
  * was write-protected). */
 #ifndef EFI_KEPT_H
 #define EFI_KEPT_H
@@ -14,14 +14,14 @@ struct saved_results {
 	size_t node_bytes, string_bytes;
 };
 
-/* Memory that is short loses what is kept, and nothing else. */
+/* If memory is short, only the kept copy is lost. */
 void saved_results_append(struct saved_results_text *t, const void *bytes, size_t n);
 void saved_results_write(struct saved_results_text *t, const void *bytes, size_t n);
-/* Reads the results, to be shown. False: there are none. */
+/* Reads the results, to show them. False: there are none. */
 bool saved_results_open(struct saved_results *k);
 void saved_results_put(struct saved_results *k);
-/* All files of the run into a new directory PREFIX-NNNN of the volume that is there now. ST_MISSING: nothing whole was
- * kept, or there is no volume. */
+/* Saves all files of the run into a new directory PREFIX-NNNN of the present volume. ST_MISSING: nothing complete was kept,
+ * or there is no volume. */
 MUST_CHECK enum status saved_results_save(struct saved_results *k, struct files *files, const char *prefix);
 
 #endif
