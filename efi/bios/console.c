@@ -1,7 +1,7 @@
-/* efi/bios/console.c: text of 80 columns and 25 lines (the BIOS' video mode 3), COM1, and keys of the keyboard controller and of
- * COM1. The application writes COM1 itself: EFI_SIMPLE_TEXT_OUTPUT_PROTOCOL (12.4) goes to the screen alone.
+/* efi/bios/console.c: text of 80 columns and 25 lines (the BIOS's video mode 3), COM1, and keys from the keyboard
+ * controller and COM1. The application writes COM1 itself: EFI_SIMPLE_TEXT_OUTPUT_PROTOCOL (12.4) goes to the screen only.
  *
- * Not there: keys of a USB keyboard that the BIOS does not show as one of the controller's. */
+ * Not supported: USB keyboards that the BIOS does not emulate as the controller's. */
 #include "efi/bios/loader.h"
 #include "efi/app/exit.h"
 #include "pmu/text.h"
@@ -97,7 +97,7 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* The last line stays on the screen; in QEMU it ends with its own status (efi/app/exit.h). */
+/* The last line stays on the screen; QEMU ends with its own status (efi/app/exit.h). */
 static _Noreturn void stop(enum exit_status status)
 {
 	uint32_t r[4];
@@ -222,7 +222,7 @@ static const struct { uint8_t code, ansi; uint16_t scan; } arrows[] = {
 	{ 0x49, '5', SCAN_PAGE_UP }, { 0x51, '6', SCAN_PAGE_DOWN },
 };
 
-/* A byte of the controller: true when it makes a key. */
+/* A byte of the controller; true if it makes a key. */
 static bool key_of_code(uint8_t code, EFI_INPUT_KEY *key)
 {
 	bool far = extended;
@@ -279,7 +279,7 @@ static EFI_STATUS EFIAPI in_key(SIMPLE_INPUT_INTERFACE *in, EFI_INPUT_KEY *key)
 {
 	(void)in;
 	memset(key, 0, sizeof(*key));
-	/* A port where nothing is reads as all ones. */
+	/* An absent port reads as all ones. */
 	for (unsigned i = 0; i < 64; i++) {
 		uint8_t state = in8(KEYBOARD + 4);
 		if (state == 0xFF || (state & 1) == 0)

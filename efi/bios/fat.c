@@ -1,5 +1,5 @@
-/* efi/bios/fat.c: FAT32 by Microsoft's FAT specification 1.03: boot sector ("Boot Sector and BPB Structure"), allocation table,
- * folders, long names. Read only. Every chain has an end: no more clusters are followed than the volume has. */
+/* efi/bios/fat.c: FAT32 by Microsoft's FAT specification 1.03: boot sector ("Boot Sector and BPB Structure"), allocation
+ * table, folders, long names. Read only. Every chain ends: no more clusters are followed than the volume has. */
 #include "efi/bios/loader.h"
 #include "pmu/text.h"
 
@@ -77,7 +77,7 @@ static enum status seek(struct fat *f, struct fat_file *file, uint32_t number)
 	return ST_OK;
 }
 
-/* How many clusters, `most` at most, lie behind each other from where the file stands; it then stands on the last. */
+/* Number of consecutive clusters, at most `most`, from the file's position, which moves to the last of them. */
 static enum status together(struct fat *f, struct fat_file *file, uint32_t most, uint32_t *clusters)
 {
 	*clusters = 1;
@@ -168,7 +168,7 @@ static void long_part(const uint8_t *e, char *name, unsigned part)
 enum status fat_next(struct fat *f, struct fat_file *folder, char name[FAT_NAME], struct fat_file *out)
 {
 	uint8_t e[ENTRY_BYTES], sum = 0;
-	unsigned part = 0; /* of the long name, the last that was read; 0: none is under way */
+	unsigned part = 0; /* of the long name, the last that was read; 0: none pending */
 	bool whole = false;
 	/* Folders have at most 65536 entries ("Directory Structure"). */
 	while (folder->at < 65536ull * ENTRY_BYTES) {

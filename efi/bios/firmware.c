@@ -1,5 +1,5 @@
-/* efi/bios/firmware.c: the system table (UEFI 4.3), boot services (4.4, 7) and runtime services (4.5, 8) as far as the application
- * calls them. Three handles: the image, the volume that it came from, and the screen. */
+/* efi/bios/firmware.c: the system table (UEFI 4.3), boot services (4.4, 7) and runtime services (4.5, 8), as far as the
+ * application calls them. Three handles: the image, its volume, and the screen. */
 #include "efi/bios/loader.h"
 
 static const EFI_GUID loaded_image_guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
@@ -62,7 +62,7 @@ static EFI_STATUS EFIAPI locate_protocol(EFI_GUID *guid, VOID *registration, VOI
 	return *out != NULL ? EFI_SUCCESS : EFI_NOT_FOUND;
 }
 
-/* Nothing interrupts here: every level is the same. */
+/* There are no interrupts: every level is the same. */
 static EFI_TPL EFIAPI raise_tpl(EFI_TPL level)
 {
 	(void)level;
@@ -100,7 +100,7 @@ static void finish(EFI_TABLE_HEADER *h, uint64_t signature, size_t bytes)
 	h->CRC32 = crc32(h, bytes);
 }
 
-/* Every service of a table answers, those that are not there with EFI_UNSUPPORTED. */
+/* Every service of a table answers, missing ones with EFI_UNSUPPORTED. */
 static void fill(void *table, size_t bytes)
 {
 	EFI_STATUS(EFIAPI *no)(VOID) = unsupported;

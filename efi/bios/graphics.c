@@ -1,6 +1,7 @@
-/* efi/bios/graphics.c: EFI_GRAPHICS_OUTPUT_PROTOCOL (UEFI 12.9) on a linear framebuffer (VBE 3.0, 4.3 to 4.5: INT 10h AX=4F00h to
- * 4F02h): one mode, of 32 bits a pixel and at most 1024 x 768, which monitors of that time show. The mode is set when the first
- * picture comes, so that lines before it are seen as text. Blt only from a buffer, and filling. */
+/* efi/bios/graphics.c: EFI_GRAPHICS_OUTPUT_PROTOCOL (UEFI 12.9) on a linear framebuffer (VBE 3.0, 4.3 to 4.5: INT 10h
+ * AX=4F00h to 4F02h): one mode, with 32 bits per pixel and at most 1024 x 768, which monitors of that time support. The
+ * mode is set with the first picture, so that earlier lines appear as text. Blt supports only buffer to screen, and
+ * filling. */
 #include "efi/bios/loader.h"
 
 #define VIDEO        0x10
@@ -110,7 +111,7 @@ EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics_protocol(void)
 	memcpy(&vbe_info, buffer, sizeof(vbe_info));
 	if (memcmp(vbe_info.signature, "VESA", 4) != 0 || vbe_info.version < 0x200)
 		return NULL;
-	/* The list may lie in the buffer: it is copied first. */
+	/* The list may be in the buffer: it is copied first. */
 	const uint8_t *list = (const uint8_t *)((uintptr_t)vbe_info.modes_segment * 16 + vbe_info.modes);
 	for (; count < MODES_MOST && u16_at(list + 2 * count) != 0xFFFF; count++)
 		modes[count] = u16_at(list + 2 * count);

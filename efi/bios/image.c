@@ -1,5 +1,5 @@
-/* efi/bios/image.c: a PE32+ file laid out in memory (PE format: "COFF File Header", "Optional Header", "Section Table", "The
- * .reloc Section"; UEFI 2.1.1). Its certificates are not looked at: a BIOS has no list of owners to hold them against. */
+/* efi/bios/image.c: loads a PE32+ file (PE format: "COFF File Header", "Optional Header", "Section Table", "The .reloc
+ * Section"; UEFI 2.1.1). Its certificates are not checked: a BIOS has no list of keys. */
 #include "efi/bios/loader.h"
 
 #define MACHINE_X64     0x8664u
@@ -41,7 +41,7 @@ static bool relocate(uint8_t *base, uint32_t image_bytes, uint32_t at, uint32_t 
 	return true;
 }
 
-/* Sections and relocations of a file whose head is good. */
+/* Sections and relocations of a file with a valid header. */
 static bool lay_out(const uint8_t *file, uint64_t bytes, uint64_t table, const uint8_t *optional, uint8_t *base, uint32_t image_bytes)
 {
 	const uint8_t *head = optional - OPTIONAL_AT, *relocations = optional + DIRECTORIES + 8 * RELOCATIONS;

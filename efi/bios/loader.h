@@ -1,7 +1,8 @@
-/* efi/bios/loader.h: the second stage of the legacy BIOS route: loads \EFI\BOOT\BOOTX64.EFI of the disk that it came from and
- * gives it the UEFI services that the application calls (UEFI specification 2.10; the section stands with each).
+/* efi/bios/loader.h: the second stage of the legacy BIOS route: loads \EFI\BOOT\BOOTX64.EFI from the boot disk and provides
+ * the UEFI services that the application calls (UEFI specification 2.10; each cites its section).
  *
- * One processor, interrupts off, memory mapped one to one. What the application does not call answers EFI_UNSUPPORTED. */
+ * One processor, interrupts off, memory identity-mapped. Services that the application does not call return
+ * EFI_UNSUPPORTED. */
 #ifndef EFI_BIOS_LOADER_H
 #define EFI_BIOS_LOADER_H
 
@@ -26,7 +27,7 @@ extern const struct bios_range bios_map[];
 extern const uint32_t bios_map_entries;
 extern const uint16_t bios_low_kib; /* INT 12h: memory below the extended BIOS data area */
 extern const uint8_t exception_entries[];
-/* An interrupt of the BIOS in real mode with bios_registers; its AX and flags are there afterwards. loader_bios wraps it. */
+/* Calls an interrupt of the BIOS in real mode with bios_registers, which then hold its AX and flags. loader_bios wraps it. */
 void bios_call(uint8_t number);
 void loader_main(void);
 void loader_exception(const uint64_t *frame);
@@ -34,7 +35,7 @@ void loader_exception(const uint64_t *frame);
 /* --- console.c: text on the screen and on COM1 -------------------------------------------------------------------------- */
 void console_init(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* One line, "Stallmeter: ...; nothing was started", and the end. */
+/* Prints one line, "Stallmeter: ...; nothing was started", and ends. */
 __attribute__((noreturn, format(printf, 1, 2))) void loader_fail(const char *format, ...);
 extern SIMPLE_TEXT_OUTPUT_INTERFACE console_out;
 extern SIMPLE_INPUT_INTERFACE console_in;
@@ -45,9 +46,9 @@ EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics_protocol(void);
 void graphics_leave(void);
 
 /* --- memory.c: the memory map ------------------------------------------------------------------------------------------- */
-/* From the BIOS' map. ST_FULL: more ranges than there is room for. */
+/* From the BIOS's map. ST_FULL: more ranges than fit. */
 MUST_CHECK enum status memory_init(void);
-/* Maps what lies above 4 GiB. ST_FULL: no memory for page tables. */
+/* Maps the memory above 4 GiB. ST_FULL: no memory for page tables. */
 MUST_CHECK enum status memory_map_all(void);
 EFI_STATUS EFIAPI memory_allocate_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE type, UINTN pages, EFI_PHYSICAL_ADDRESS *at);
 EFI_STATUS EFIAPI memory_free_pages(EFI_PHYSICAL_ADDRESS at, UINTN pages);
@@ -56,11 +57,13 @@ EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID *
 EFI_STATUS EFIAPI memory_free_pool(VOID *at);
 
 /* --- disk.c, partition.c: the BIOS' interrupts; blocks of 512 bytes of the drive that we came from; its partition table -------------------------- */
-/* bios_call with the interrupt controllers as the BIOS left them; masked afterwards: nobody else takes what they send. */
+/* bios_call with the interrupt controllers' masks as the BIOS left them; masked again afterwards, since nobody else handles
+ * interrupts. */
 void loader_bios(uint8_t number);
 MUST_CHECK enum status disk_read(uint64_t block, uint64_t blocks, void *to);
 struct partition { uint64_t first, blocks; };
-/* The EFI system partition number *index or behind it; *index becomes the next number. ST_MISSING: no more; ST_SYNTAX: no GPT. */
+/* The first EFI system partition with a number >= *index; *index becomes the number after it. ST_MISSING: no more;
+ * ST_SYNTAX: no GPT. */
 MUST_CHECK enum status disk_system_partition(unsigned *index, struct partition *p);
 
 /* --- fat.c: FAT32, read only ---------------------------------------------------------------------------------------------- */
@@ -71,7 +74,7 @@ struct fat {
 	uint32_t entries[BLOCK_BYTES / 4];
 	uint8_t block[BLOCK_BYTES];
 };
-/* A file or folder, and how far it has been read. Copies read on by themselves. */
+/* A file or folder, and the position in it. Copies have positions of their own. */
 struct fat_file {
 	uint32_t first;             /* cluster; 0: no bytes */
 	uint32_t bytes;             /* of a folder: 0 */
@@ -83,16 +86,16 @@ struct fat_file {
 /* ST_SYNTAX: no FAT32 of 512-byte blocks; ST_IO. */
 MUST_CHECK enum status fat_open(struct fat *f, const struct partition *p);
 struct fat_file fat_root(const struct fat *f);
-/* `path`, parts divided by backslashes, seen from `in`. ST_MISSING, ST_IO, ST_BROKEN: the volume is damaged. */
+/* `path`, parts separated by backslashes, relative to `in`. ST_MISSING, ST_IO, ST_BROKEN: the volume is damaged. */
 MUST_CHECK enum status fat_find(struct fat *f, const struct fat_file *in, const char *path, struct fat_file *out);
 /* The next entry of a folder: its name in ASCII, others '?'. ST_MISSING: no more. */
 MUST_CHECK enum status fat_next(struct fat *f, struct fat_file *folder, char name[FAT_NAME], struct fat_file *out);
-/* At most *bytes from where the file stands; *bytes becomes what was read: less only at its end. */
+/* Reads at most *bytes from the file's position; *bytes becomes what was read, less only at its end. */
 MUST_CHECK enum status fat_read(struct fat *f, struct fat_file *file, void *to, uint64_t *bytes);
 
 /* --- image.c: a PE32+ application in memory --------------------------------------------------------------------------------- */
 struct image { uint64_t base, bytes; EFI_STATUS(EFIAPI *entry)(EFI_HANDLE, EFI_SYSTEM_TABLE *); };
-/* Lays it out and relocates it. ST_SYNTAX: no such application; ST_FULL: no memory. */
+/* Loads and relocates it. ST_SYNTAX: not such an application; ST_FULL: no memory. */
 MUST_CHECK enum status image_load(const uint8_t *file, uint64_t bytes, struct image *out);
 
 /* --- firmware.c, volume.c, machine.c: what the application gets ----------------------------------------------------------- */

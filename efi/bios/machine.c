@@ -1,5 +1,5 @@
-/* efi/bios/machine.c: what a PC has without asking its firmware: tables found by their signatures, time by the interval timer
- * (8254) and the clock chip (MC146818), a reset, and the way to switch off that ACPI's tables name. */
+/* efi/bios/machine.c: what a PC provides without its firmware: tables found by their signatures, time from the interval
+ * timer (8254) and the RTC (MC146818), reset, and power off as ACPI's tables describe it. */
 #include "efi/bios/loader.h"
 
 /* --- tables --------------------------------------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ EFI_STATUS EFIAPI machine_get_time(EFI_TIME *now, EFI_TIME_CAPABILITIES *can)
 #define HEADER     36u
 #define TABLE_MOST 0x1000000u
 
-/* The table of this signature under RSDT or XSDT, NULL if there is none; all of it lies below 4 GiB here. */
+/* The table of this signature under RSDT or XSDT, NULL if there is none; all of it is below 4 GiB here. */
 static const uint8_t *acpi_table(const char *signature)
 {
 	const uint8_t *rsdp = machine_find_acpi();

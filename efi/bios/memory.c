@@ -1,19 +1,19 @@
-/* efi/bios/memory.c: the memory map, from the BIOS' (ACPI 6.4, 15.1 and table 15.374), and the services on it (UEFI 7.2).
+/* efi/bios/memory.c: the memory map, from the BIOS's (ACPI 6.4, 15.1 and table 15.374), and the services on it (UEFI 7.2).
  *
- * The BIOS' ranges may overlap and come in any order: memory is painted first, then everything else over it. Places are given
- * from above, below 512 GiB; memory behind that is not shown. */
+ * The BIOS's ranges may overlap and come in any order: memory is entered first, everything else over it. Allocation is
+ * top-down, below 512 GiB; memory above is not shown. */
 #include "efi/bios/loader.h"
 
 #define RANGES_MAX  1024u
 #define MAPPED_TO   (512ull << 30) /* one entry of level 4 */
 #define MAPPED_FROM (4ull << 30)   /* efi/bios/start.asm maps what lies below */
 #define VIDEO_FROM  0xA0000ull
-#define ROM_FROM    0xE0000ull     /* the BIOS' own, whether its map has it or not */
+#define ROM_FROM    0xE0000ull     /* the BIOS's own, whether or not its map lists it */
 #define ROM_TO      0x100000ull
 #define NOTHING     UINT32_MAX
 #define PAGE        4096ull
 
-/* Sorted by address; neighbours of one type are one range. NOTHING: no memory, not in the map. */
+/* Sorted by address; adjacent ranges of one type are merged. NOTHING: no memory, not in the map. */
 static struct range { uint64_t from, to; uint32_t type; } ranges[RANGES_MAX];
 static unsigned count;
 static uint64_t key_now;
@@ -45,7 +45,7 @@ static void split(uint64_t address)
 		}
 }
 
-/* The ranges cover [0, MAPPED_TO) without holes. False: no room. */
+/* The ranges cover [0, MAPPED_TO) without holes. False: no space. */
 static bool paint(uint64_t from, uint64_t to, uint32_t type)
 {
 	if (to > MAPPED_TO)

@@ -1,5 +1,5 @@
-/* efi/bios/partition.c: EFI system partitions of a GUID partition table (UEFI 5.3). The second table, at the disk's end, is not
- * looked at. */
+/* efi/bios/partition.c: EFI system partitions of a GUID partition table (UEFI 5.3). The backup table at the disk's end is
+ * not read. */
 #include "efi/bios/loader.h"
 #include <efigpt.h>
 

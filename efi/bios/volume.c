@@ -1,5 +1,5 @@
-/* efi/bios/volume.c: the boot volume through EFI_SIMPLE_FILE_SYSTEM_PROTOCOL and EFI_FILE_PROTOCOL (UEFI 13.4, 13.5), read only:
- * what would write answers EFI_WRITE_PROTECTED. Files have no times. */
+/* efi/bios/volume.c: the boot volume through EFI_SIMPLE_FILE_SYSTEM_PROTOCOL and EFI_FILE_PROTOCOL (UEFI 13.4, 13.5), read
+ * only: writing services return EFI_WRITE_PROTECTED. Files have no times. */
 #include "efi/bios/loader.h"
 
 static const EFI_GUID file_info = EFI_FILE_INFO_ID;

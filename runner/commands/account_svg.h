@@ -6,8 +6,8 @@
 
 #include "bench/workloads/user_account.h"
 
-/* A stack: retiring, wasted, then the stalls by source at their exposed cost, scaled down together when their sum is more than
- * the stalls, and the rest. A file of its own: title, description and colours are in it. */
+/* A stack: retiring, wasted, then the stalls by source at their exposed cost, scaled down together if their sum exceeds the
+ * stalls, and the rest. A self-contained file with title, description and colours. */
 void account_svg(FILE *to, const struct account *a);
 
 #endif

@@ -22,7 +22,7 @@ static unsigned collect_options(struct option *list, unsigned most)
 	return 0;
 }
 
-/* FAT has no case: the folder's entry of that name, in whatever letters. */
+/* FAT is case-insensitive: the folder's entry of that name in any case. */
 static bool entry(const char *folder, const char *name, char *to, size_t capacity)
 {
 	DIR *d = opendir(folder);
@@ -48,7 +48,7 @@ static bool same_file(const char *a, const char *b)
 	return same;
 }
 
-/* Whether DEST has a run with the same journal already, under whatever number. */
+/* Whether DEST already has a run with the same journal, under any number. */
 static bool is_there(const char *run, const char *dest)
 {
 	char journal[2048], other[2048];
@@ -109,7 +109,7 @@ static void take_run(const struct command *c, const char *run, const char *dest,
 			complain(c, "%s: %s", r.path, r.note);
 		results_free(&r);
 	}
-	/* the number at the end is rundir_make's to give */
+	/* rundir_make assigns the number at the end */
 	snprintf(name, sizeof(name), "%.200s", strrchr(run, '/') + 1);
 	char *dash = strrchr(name, '-');
 	if (dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1))

@@ -15,19 +15,19 @@ enum exit_status {
 	EXIT_STOPPED = 4,   /* the user stopped it; what was written is valid */
 };
 
-/* One option of a subcommand. `target` is what `kind` says; it keeps its value when not given. */
+/* One option of a subcommand. `target` is of the type that `kind` says; it keeps its value if the option is not given. */
 enum option_kind {
 	OPTION_SWITCH, /* bool: no value, true when given */
 	OPTION_TEXT,   /* const char *: any text, not empty */
 	OPTION_NUMBER, /* uint64_t: least .. most */
-	OPTION_MARK,   /* int: no value, how many operands stand before it */
+	OPTION_MARK,   /* int: no value, number of operands before it */
 	OPTION_CHOICE, /* const char *: one of `choices`, separated by '|' */
 };
 struct option {
 	const char *name;    /* "--seed" */
 	enum option_kind kind;
 	void *target;
-	const char *value;   /* what the value is called in the help, "N" */
+	const char *value;   /* placeholder of the value in the help, "N" */
 	const char *choices;
 	uint64_t least, most;
 	const char *help;
@@ -35,7 +35,7 @@ struct option {
 
 struct command {
 	const char *name;
-	const char *operands; /* as the usage line shows them, "" if there are none */
+	const char *operands; /* as shown in the usage line, "" if there are none */
 	const char *summary;  /* one line */
 	const char *more;     /* paragraphs of --help below the options, "" if none */
 	/* Fills the option list, at most `most` of them. */
@@ -68,18 +68,18 @@ void manual_page(FILE *to, const struct command *c);
 /* Completion for bash, of the subcommands and their options. */
 void manual_completion(FILE *to);
 
-/* Parses argv after the subcommand's name. Options are --name VALUE or --name=VALUE, "--" ends them.
- * ST_OK; ST_SYNTAX after one line on stderr that says what is wrong and what is allowed; ST_STOPPED after
- * --help was printed. What is no option is moved to the front of argv, *operands of them. */
+/* Parses argv after the subcommand's name. Options are --name VALUE or --name=VALUE, "--" ends them. ST_OK; ST_SYNTAX after
+ * one line on stderr that says what is wrong and what is allowed; ST_STOPPED after --help was printed. Operands are moved
+ * to the front of argv, *operands of them. */
 MUST_CHECK enum status options_parse(const struct command *c, const struct option *list, unsigned n, int argc,
                                      char **argv, int *operands);
 void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n);
 
-/* One line on stderr, "stallmeter run: ...". */
+/* Prints one line on stderr, "stallmeter run: ...". */
 void complain(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct results;
-/* results_read, and says on standard error why it failed, or what is missing of them. False: nothing is to be freed. */
+/* results_read; on failure, or for incomplete results, prints why on standard error. False: nothing to free. */
 MUST_CHECK bool results_open(const struct command *c, struct results *r, const char *path);
 
 #endif

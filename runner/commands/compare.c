@@ -10,7 +10,7 @@
 
 #define RUNS_MOST 512
 
-static int versus = -1;       /* how many operands stand before --vs */
+static int versus = -1;       /* number of operands before --vs */
 static uint64_t fail_over = UINT64_MAX;
 static bool all_rows;
 
@@ -51,7 +51,7 @@ static const struct doc_node *section_of(const struct results *r, const char *se
 	return section[0] ? doc_get(&r->d, doc_root(&r->d), section) : doc_root(&r->d);
 }
 
-/* All values that a side's runs have for a key, each once, in the order of the runs. Control bytes become '?'. */
+/* All distinct values that a side's runs have for a key, in the order of the runs. Control bytes become '?'. */
 static void side_values(const struct side *s, const char *section, const char *key, char *to, size_t capacity)
 {
 	struct text t;
@@ -73,7 +73,7 @@ static void side_values(const struct side *s, const char *section, const char *k
 	}
 }
 
-/* What belongs to the day and not to the machine. */
+/* What belongs to the day, not to the machine. */
 static bool of_the_day(const char *key)
 {
 	static const char *const keys[] = {"started", "finished", "label", "rows", "summary", "study", "cpuid", "machine", "registers",
@@ -216,7 +216,7 @@ static void print_line(const struct line *l)
 	       l->d.a > 0 ? 100 * l->d.error / l->d.a : 0, verdicts[l->d.change]);
 }
 
-/* Prints what changed; how many rows are beyond --fail-over. */
+/* Prints what changed; returns the number of rows beyond --fail-over. */
 static unsigned print_rows(struct line *lines, unsigned n, bool one_boot)
 {
 	unsigned beyond = 0, changed = 0, compared = 0;
@@ -271,8 +271,8 @@ static int compare_sides(const struct side *a, const struct side *b)
 
 /* --- a fleet ----------------------------------------------------------------------------------- */
 
-/* A machine is outlying where it lies five deviations (as of a normal distribution), of the fleet and of the windows within
- * a run, and 2 % from the median. */
+/* A machine is an outlier if it is five standard deviations, of the fleet and of the samples within a run, and 2 % from the
+ * median. */
 static unsigned fleet_row(const struct side *s, const struct line *l)
 {
 	double values[RUNS_MOST], sorted[RUNS_MOST], work[RUNS_MOST], spread = 0;

@@ -99,7 +99,7 @@ static enum status export_core_to_core(const struct export *e)
 
 /* --- curves ------------------------------------------------------------------------------------ */
 
-/* One line a number: rows have different columns. */
+/* One line per number: rows have different columns. */
 static unsigned curve_of(const struct export *e, const struct doc_node *row, const char *key)
 {
 	const struct doc_node *series = doc_get(e->d, row, key), *columns = doc_get(e->d, series, "columns"), *points = doc_get(e->d, series, "points");

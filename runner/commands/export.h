@@ -7,8 +7,8 @@
 
 struct export { const struct command *c; const struct document *d; };
 
-/* Each writes to standard output and says on standard error what its format does not hold. ST_MISSING: these results have
- * nothing for it; one line said why, nothing was written. */
+/* Each writes to standard output and reports on standard error what its format cannot hold. ST_MISSING: these results have
+ * nothing for it; one line says why, nothing is written. */
 enum status export_retire_latency(const struct export *e);
 enum status export_pmu_tools(const struct export *e);
 enum status export_perf_metrics(const struct export *e);

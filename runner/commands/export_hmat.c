@@ -1,9 +1,10 @@
-/* runner/commands/export_hmat.c: matrices of nodes as ACPI's tables have them, and how far the firmware's own are from them.
+/* runner/commands/export_hmat.c: matrices of nodes in the form of ACPI's tables, and how far the firmware's own deviate.
  *
- * Latencies and bandwidths as the entries of HMAT's system locality latency and bandwidth structures (ACPI 6.5, 5.2.29.4: ps
- * and MB/s), distances as SLIT's (5.2.17: 10 is local). With one local and one remote row of latencies every remote node has
- * the same figure; bandwidths are of each pair that read.node_local and read.node_remote measured. The firmware's are in the
- * environment of results that were measured on a machine: "slit_0", "hmat_read_latency_0" and so on, a row of the matrix each. */
+ * Latencies and bandwidths are entries of HMAT's system locality latency and bandwidth structures (ACPI 6.5, 5.2.29.4: ps
+ * and MB/s), distances are SLIT's (5.2.17: 10 is local). With one local and one remote latency row, every remote node has
+ * the same figure; bandwidths are those of each pair that read.node_local and read.node_remote measured. The firmware's are
+ * in the environment of results that were measured on a machine: "slit_0", "hmat_read_latency_0" and so on, one row of the
+ * matrix each. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void bandwidths(const struct export *e, const char *name, struct matrix *
 	}
 }
 
-/* A matrix of the firmware's out of the environment; false: it has none. */
+/* A matrix of the firmware from the environment; false: it has none. */
 static bool firmware(const struct export *e, const char *name, struct matrix *m)
 {
 	const struct doc_node *environment = doc_get(e->d, doc_root(e->d), "environment");
@@ -74,7 +75,7 @@ static json_t *entries(const struct matrix *m)
 	return list;
 }
 
-/* In per cent of what was measured: +100 is a firmware that says twice as much. */
+/* In per cent of the measured value: +100 if the firmware says twice as much. */
 static json_t *difference(const struct matrix *measured, const struct matrix *said)
 {
 	json_t *list = json_array();
@@ -88,7 +89,7 @@ static json_t *difference(const struct matrix *measured, const struct matrix *sa
 	return list;
 }
 
-/* The firmware's matrix by any of the names, beside the measured one. */
+/* The firmware's matrix under any of the names, beside the measured one. */
 static bool compared(const struct export *e, json_t *into, const struct matrix *measured, const char *const *names)
 {
 	for (; *names; names++) {

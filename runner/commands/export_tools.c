@@ -37,8 +37,8 @@ static const char *event_of(const struct processor *p, const char *events)
 
 /* --- retire latency ---------------------------------------------------------------------------- */
 
-/* Of results with a section "retire_latency": a list of event, count, min, mean and max, core cycles between the retirement of
- * an instruction and of the one before it, as timed PEBS records hold them. No load-to-use latency is put in its place. */
+/* From results with a section "retire_latency": a list of event, count, min, mean and max, core cycles between the
+ * retirement of an instruction and of the previous one, from timed PEBS records. A load-to-use latency is no substitute. */
 enum status export_retire_latency(const struct export *e)
 {
 	const struct doc_node *list = doc_get(e->d, doc_root(e->d), "retire_latency");

@@ -1,5 +1,6 @@
-/* runner/commands/fetch.c: `stallmeter fetch --serial LOG`: runs rebuilt from a log of the serial line (efi/firmware/serial.h has the
- * lines). Only what arrived whole is believed; a run is rebuilt to the byte, or what it lacks is named. */
+/* runner/commands/fetch.c: `stallmeter fetch --serial LOG`: runs rebuilt from a log of the serial line
+ * (efi/firmware/serial.h describes the lines). Only intact lines are used; a run is rebuilt to the byte, or what is missing
+ * is named. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #define LOG_BYTES   (1u << 30)
 #define LINES_MOST  1000000u
 #define PARTS_MOST  100000u
-#define NAMED_MOST  40u /* gaps that are named one by one */
+#define NAMED_MOST  40u /* gaps that are listed individually */
 
 static const char *log_file, *out = "out/run";
 
@@ -50,7 +51,7 @@ static bool number_at(const char **at, const char *end, int base, unsigned most,
 	return true;
 }
 
-/* What stands behind the prefix, up to the line's end. */
+/* The text after the prefix, up to the line's end. */
 static bool part_read(const char *at, const char *end, struct part *p)
 {
 	const char *head = at, *head_end;
@@ -101,7 +102,7 @@ static enum status log_read(const char *text, size_t bytes, struct parts *all)
 	return ST_OK;
 }
 
-/* Of the same part sent twice, the later comes last. */
+/* If the same part was sent twice, the later one comes last. */
 static int part_order(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
@@ -116,7 +117,7 @@ static int part_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* A file put together from its sorted parts; lines with a gap are left out and counted. */
+/* A file assembled from its sorted parts; lines with a gap are left out and counted. */
 struct whole { char *text; size_t bytes; unsigned lines, gaps; };
 
 static void gap(const struct command *c, struct whole *w, const char *run, const char *file, unsigned from, unsigned to)

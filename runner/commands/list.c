@@ -1,4 +1,4 @@
-/* runner/commands/list.c: what there is to choose from. */
+/* runner/commands/list.c: what can be selected. */
 #include "bench/results/inventory.h"
 #include "bench/catalogue/row.h"
 #include "pmu/core/counters.h"
@@ -32,7 +32,7 @@ static unsigned list_options(struct option *list, unsigned most)
 	return COUNT_OF(all);
 }
 
-/* What a descriptor for it would begin with is what CPUID tells; the rest is the makers' documents. */
+/* CPUID yields the beginning of a descriptor; the rest comes from the vendor's documents. */
 static int list_identify(const struct command *c)
 {
 	static struct inventory_read m;
@@ -81,7 +81,7 @@ static void print_event(const char *name, uint32_t code, uint32_t msr, uint64_t 
 	printf("%-58s 0x%08X  %-24s %-8s %s\n", name, code, extra, where, what);
 }
 
-/* The fields that must be set beside the select; the register of an event of its own goes where a core's does. */
+/* The fields that must be set in addition to the select; the register of an event of its own is printed where a core event's is. */
 static void print_filters(const struct uncore_box *b, const struct uncore_event *e)
 {
 	if (!e->filters)
@@ -113,7 +113,7 @@ static void print_boxes(const struct processor *p)
 		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
 }
 
-/* One line a unit: what the ESCR and the CCCR hold when thread 0 counts it at the highest privilege. */
+/* One line per unit: contents of the ESCR and CCCR when thread 0 counts it at the highest privilege. */
 static void print_detectors(const struct processor *p)
 {
 	unsigned units = 0;
@@ -176,7 +176,7 @@ static int list_profiles(const struct command *c)
 	return EXIT_GOOD;
 }
 
-/* Of NetBurst: what the event's ESCR and CCCR hold on thread 0, and whether another ESCR must detect something beside it. */
+/* For NetBurst: contents of the event's ESCR and CCCR on thread 0, and whether another ESCR has to detect something with it. */
 static void print_use(const struct processor *p, const struct event *e)
 {
 	const struct cpu cpu = { .processor = p };
@@ -214,7 +214,7 @@ static int list_events(const struct command *c)
 	return EXIT_GOOD;
 }
 
-/* How many runs the events of a metric take in each box, as the planner packs them; 0: none can be had. */
+/* Number of runs that the events of a metric need in each box, as the planner packs them; 0: impossible. */
 static unsigned runs_of(const struct processor *p, const struct uncore_metric *m)
 {
 	static const struct metric_terms terms = {0};

@@ -1,4 +1,4 @@
-/* runner/commands/operand.c: a run that a subcommand was given. */
+/* runner/commands/operand.c: the run given to a subcommand. */
 #include "runner/commands/command.h"
 #include "runner/data/reader.h"
 

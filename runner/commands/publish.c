@@ -1,7 +1,7 @@
-/* runner/commands/publish.c: `stallmeter publish`: a copy of a run that names no machine of anybody's.
+/* runner/commands/publish.c: `stallmeter publish`: a copy of a run that identifies no machine.
  *
- * Taken out are keys that hold serial numbers, UUIDs, asset tags, host names and MAC addresses, and whatever looks like a UUID
- * or a MAC address in any other string. What was taken out is listed, by key, never by value. */
+ * Keys with serial numbers, UUIDs, asset tags, host names and MAC addresses are removed, and whatever looks like a UUID or
+ * a MAC address in any other string. The removed keys are listed, never their values. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static bool names_a_machine(const char *key)
 	return !strcasecmp(key, "mac") || !strcasecmp(key, "0x4f") || !strcasecmp(key, "ppin");
 }
 
-/* How many characters at s are of the form of `pattern`: 'h' a hexadecimal digit, '-' either separator; 0 if they are not. */
+/* Number of characters at s that match `pattern`: 'h' a hexadecimal digit, '-' either separator; 0 if they do not. */
 static size_t shaped(const char *s, const char *pattern)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
-/* runner/commands/steady.c: `stallmeter steady`: rows of private caches run again and again on this machine; how far the runs'
- * values lie apart, and what else ran meanwhile. */
+/* runner/commands/steady.c: `stallmeter steady`: repeats rows of private caches on this machine, and reports how far the
+ * runs' values differ and what else ran meanwhile. */
 #include "runner/commands/steady.h"
 
 #include <math.h>
@@ -13,10 +13,12 @@
 #include "runner/commands/command.h"
 #include "runner/host/sibling_load.h"
 
-#define PATIENCE 10 /* a run takes up to 3 s where others share the core nearly all the time */
-#define BREAKDOWN_PART 100 /* of the value: undisturbed rounds of an L1 or L2 lie 0.1 to 1 % apart, those that shared the level 3 to 10 % */
-#define AGAIN 3        /* times as many runs as were asked for: so many more, at most */
-#define WARM_UP_NS 3000000000ull /* until the host of a virtual machine has noticed that no processor of it sleeps any more */
+#define PATIENCE 10 /* a run takes up to 3 s if others share the core nearly all the time */
+#define BREAKDOWN_PART 100 /* of the value: undisturbed rounds of an L1 or L2 differ by 0.1 to 1 %, those with a shared
+                              level by 3 to 10 %. The median absolute deviation does not separate them: it is 0.1 to 9 %
+                              for undisturbed runs */
+#define AGAIN 3        /* repeats at most this many times the requested runs */
+#define WARM_UP_NS 3000000000ull /* until a virtual machine's host has noticed that none of its processors sleep any more */
 
 static uint64_t runs = 10;
 static const char *rows_wanted = "load.l1.latency,load.l2.latency";
@@ -82,7 +84,7 @@ static uint64_t clock_ns(clockid_t which)
 	return clock_gettime(which, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* True when the row is steady. */
+/* True if the row is steady. */
 static bool one_row(struct bench *b, const struct row *r)
 {
 	static struct row_result result;
@@ -91,7 +93,7 @@ static bool one_row(struct bench *b, const struct row *r)
 	struct steady verdict;
 	const uint64_t busy = busy_ns(), own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), from = clock_ns(CLOCK_MONOTONIC);
 
-	bench_row(b, r, &result); /* how fast the core is alone becomes known: bench/measure/smt_probe.h */
+	bench_row(b, r, &result); /* determines the speed of the core when alone: bench/measure/smt_probe.h */
 	for (unsigned i = 0; i < runs; i++) {
 		bench_row(b, r, &result);
 		if (result.status == ROW_UNSUPPORTED || result.status == ROW_FAULT) {

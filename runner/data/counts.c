@@ -36,8 +36,8 @@ static size_t pmu_length(const char *event)
 	return n && event[n] == '/' && strchr(event + n + 1, '/') ? n : 0;
 }
 
-/* "mem_load_retired.l2_hit:u", "cpu/event=0xcb,umask=0x2,name=X/u" as the manual spells it. What other PMUs count, or an event with
- * terms of its own, keeps all of its name: it is not the event of that name alone. */
+/* "mem_load_retired.l2_hit:u", "cpu/event=0xcb,umask=0x2,name=X/u" in the manual's spelling. Events of other PMUs, or with
+ * terms of their own, keep their whole name: they are not the event of that name. */
 static bool event_name(const char *from, char *to, size_t capacity)
 {
 	const char *name = strstr(from, "name=");
@@ -116,8 +116,8 @@ static enum status add(struct counts *c, const struct fields *f, const char *nam
 	return ST_OK;
 }
 
-/* perf-stat(1), CSV FORMAT: value, unit, event, with -r a variance in %, run time, percentage, metric, ... Lines of a metric alone
- * have neither value nor event. A list of EVENT,COUNT is taken too. */
+/* perf-stat(1), CSV FORMAT: value, unit, event, with -r a variance in %, run time, percentage, metric, ... Lines with only
+ * a metric have neither value nor event. A list of EVENT,COUNT is accepted too. */
 static enum status csv_line(struct counts *c, char *line, char separator, const char *name, unsigned number, char *problem, size_t capacity)
 {
 	char *field[8] = {NULL};
@@ -136,7 +136,7 @@ static enum status csv_line(struct counts *c, char *line, char separator, const 
 		snprintf(problem, capacity, "%s:%u: neither a line of perf stat -x, nor EVENT,COUNT", name, number);
 		return ST_SYNTAX;
 	}
-	if (isdigit((unsigned char)field[1][0]) || field[1][0] == '<') { /* the count: before it stands a time, or a processor */
+	if (isdigit((unsigned char)field[1][0]) || field[1][0] == '<') { /* the count: a time or a processor precedes it */
 		snprintf(problem, capacity, WHOLE_RUNS, name, number);
 		return ST_SYNTAX;
 	}

@@ -1,4 +1,4 @@
-/* runner/data/counts.h: what `perf stat -x,` and `perf stat -j` write, and plain EVENT,COUNT lines. */
+/* runner/data/counts.h: reads the output of `perf stat -x,` and `perf stat -j`, and plain EVENT,COUNT lines. */
 #ifndef RUNNER_COUNTS_H
 #define RUNNER_COUNTS_H
 
@@ -9,9 +9,9 @@
 struct count { char event[96]; int64_t value; enum account_count state; };
 struct counts { struct count list[COUNTS_MOST]; unsigned n; };
 
-/* Reads the text. Lines that begin with '#' and blank lines are left out. The separator is the character behind the first
- * field of the first line: ',' or ';'. An event's modifiers (:u) are dropped, generic names (cycles, instructions, ref-cycles)
- * become the manual's. ST_SYNTAX, ST_RANGE, ST_FULL with one line in `problem`: "NAME:LINE: why". */
+/* Reads the text. Lines that begin with '#' and blank lines are ignored. The separator is the character after the first
+ * field of the first line: ',' or ';'. An event's modifiers (:u) are dropped, generic names (cycles, instructions,
+ * ref-cycles) become the manual's. ST_SYNTAX, ST_RANGE, ST_FULL with one line in `problem`: "NAME:LINE: why". */
 MUST_CHECK enum status counts_parse(struct counts *c, const char *text, size_t bytes, const char *name, char *problem, size_t capacity);
 struct account_counts counts_of(const struct counts *c);
 

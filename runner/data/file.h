@@ -4,8 +4,8 @@
 
 #include "pmu/base.h"
 
-/* Reads a whole file of at most `most` bytes; *text is terminated and the caller's to free().
- * `problem` gets one line, "FILE: why", when it cannot be had. */
+/* Reads a whole file of at most `most` bytes; *text is terminated, and the caller frees it. On failure `problem` gets one
+ * line, "FILE: why". */
 MUST_CHECK enum status file_read(const char *path, size_t most, char **text, size_t *bytes, char *problem,
                                  size_t capacity);
 

@@ -163,7 +163,7 @@ static void say_syntax(char *problem, size_t capacity, const char *name, int lin
 	str_one_line(problem);
 }
 
-/* A row whose start is the journal's last word on it. */
+/* A row whose start is the last the journal has of it. */
 static json_t *crashed_row(const char *name, bool simulated)
 {
 	const struct row *row = NULL;
@@ -184,9 +184,9 @@ static json_t *crashed_row(const char *name, bool simulated)
 
 struct journal {
 	json_t *root, *rows;
-	char started[128];  /* the row that is under way, "" none */
+	char started[128];  /* the row in progress, "": none */
 	bool ended;
-	int torn;           /* a line that a crash cut, before the next boot went on: its number, 0 none */
+	int torn;           /* number of a line truncated by a crash before the next boot continued, 0: none */
 };
 
 static enum status journal_line(struct journal *g, json_t *line, const char **why)
@@ -240,7 +240,7 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 	return ST_OK;
 }
 
-/* Whether the line at `at` says that another boot went on: then what stands before it may be half a line. */
+/* Whether the line at `at` shows that another boot continued: the line before it may then be incomplete. */
 static bool boot_follows(const char *at, const char *end)
 {
 	static const char begins[] = "{\"event\": \"boot\"";
@@ -258,7 +258,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 	while (at < bytes && st == ST_OK) {
 		const char *end = memchr(text + at, '\n', bytes - at), *why = "";
 		if (!end)
-			break; /* what a power cut left of a line */
+			break; /* an incomplete line after a power cut */
 		number++;
 		json_t *line = load(text + at, (size_t)(end - text) - at, &error);
 		if (!line && boot_follows(end + 1, text + bytes)) {

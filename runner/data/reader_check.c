@@ -1,4 +1,4 @@
-/* runner/data/reader_check.c: which results can be and which cannot. */
+/* runner/data/reader_check.c: possible and impossible results. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void whole(struct check *c, const struct doc_node *n, const char *key, in
 		wrong(c, ST_RANGE, "\"%s\" is %.40s, must be a whole number of at least %" PRId64, key, found->string, least);
 }
 
-/* What can never be below zero, whichever section it stands in: counts, sizes, frequencies, latencies. */
+/* What can never be negative, in any section: counts, sizes, frequencies, latencies. */
 static bool never_negative(const char *key)
 {
 	static const char *const keys[] = {"spread", "samples", "rejected", "count", "records", "outside", "lost", "revision",
@@ -80,7 +80,7 @@ static bool never_negative(const char *key)
 	return false;
 }
 
-/* Every number of the document, sections that are not known too. */
+/* Every number of the document, also in unknown sections. */
 static void walk(struct check *c, const struct doc_node *n, const char *key)
 {
 	if (c->status != ST_OK)

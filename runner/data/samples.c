@@ -7,10 +7,10 @@
 #include "pmu/core/counters.h"
 #include "runner/data/samples.h"
 
-/* Core 2 paper: cycles are sampled each two million, an event as often as its penalty makes the same cycles. */
+/* Core 2 paper: cycles are sampled every two million, an event as often as its penalty makes the same number of cycles. */
 #define CYCLES_A_SAMPLE 2000000
 
-/* The row that measured what one of an event costs, and that in thousandths of a cycle; 1 cycle and "" where there is none. */
+/* The row that measured the penalty of an event, and the penalty in thousandths of a cycle; 1 cycle and "" if there is none. */
 static int64_t penalty_of(const struct document *d, const char *event, const char **row)
 {
 	*row = "";

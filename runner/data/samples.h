@@ -6,7 +6,8 @@
 #include "runner/commands/command.h"
 #include "tables/processor.h"
 
-/* A list for `perf record -e` to standard output; where each value comes from to standard error. Returns the exit status. */
+/* Prints a list for `perf record -e` on standard output, and the origin of each value on standard error. Returns the exit
+ * status. */
 int samples_print(const struct command *c, const struct document *d, const struct processor *p, const char *profile);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "runner/data/statistics.h"
 
-/* A value cannot be told from another below this share of it: results have three digits, clocks some 100 ppm. */
+/* Values that differ by a smaller share cannot be distinguished: results have three digits, clocks some 100 ppm. */
 #define RESOLUTION 0.0005
 
 static double beta_fraction(double a, double b, double x)
@@ -60,7 +60,7 @@ static double mean_of(const double *v, unsigned n)
 	return sum / n;
 }
 
-/* Sum of squares around the mean; adds what the windows give to *within. */
+/* Sum of squares around the mean; adds the samples' part to *within. */
 static double squares(const struct boot_variance *s, double mean, double *within)
 {
 	double sum = 0;
@@ -83,7 +83,7 @@ void difference_of(const struct boot_variance *a, const struct boot_variance *b,
 	double between = squares(a, out->a, &within) + squares(b, out->b, &within);
 	double least = RESOLUTION * scale > 0.001 ? RESOLUTION * scale : 0.001;
 	double variance = fmax(within / boots, least * least);
-	double freedom = 4; /* of one boot a side: some windows each, whose deviation is itself an estimate */
+	double freedom = 4; /* with one boot per side: a few samples each, whose deviation is itself an estimate */
 	if (boots > 2) {
 		freedom = boots - 2;
 		variance = fmax(variance, between / freedom);

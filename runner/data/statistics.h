@@ -1,16 +1,16 @@
-/* runner/data/statistics.h: whether numbers of several boots differ. Host only: floating point. */
+/* runner/data/statistics.h: whether values of several boots differ. Host only: floating point. */
 #ifndef RUNNER_STATISTICS_H
 #define RUNNER_STATISTICS_H
 
 #include "pmu/base.h"
 
-/* Of a whole table of equal runs, the probability that any row of it is called changed. */
+/* For a whole table of equal runs, the probability that any row is called changed. */
 #define CHANGE_ALPHA 0.005
 
 enum change {
 	CHANGE_NONE,           /* within the spread */
 	CHANGE_REAL,           /* more than the spread between boots */
-	CHANGE_ONE_BOOT,       /* more than the spread within its boot; that between boots is not known */
+	CHANGE_ONE_BOOT,       /* more than the spread within its boot; the spread between boots is unknown */
 	CHANGE_NOT_COMPARABLE, /* the method has another revision */
 	CHANGE_STATUS,         /* measured and proved on one side only */
 	CHANGE_MISSING         /* on one side only */
@@ -23,7 +23,7 @@ struct difference {
 	double a, b;      /* means over the boots */
 	double relative;  /* (b - a) / a; against the larger of both when a is nearly 0 */
 	double error;     /* standard error of b - a */
-	double p;         /* two-sided, of no change; 1 when nothing can be said */
+	double p;         /* two-sided, of no change; 1 if nothing can be said */
 	enum change change;
 };
 
@@ -34,10 +34,10 @@ double student_p(double t, double freedom);
  * 1.2533 * 1.4826 * mad / sqrt(n). */
 double median_error(double mad, unsigned n);
 /* Means, their difference and p of one row. The variance is the pooled one between the boots of a side, and never less than
- * what the windows within the boots give. One boot a side: that alone. */
+ * the samples within the boots give; with one boot per side it is the latter. */
 void difference_of(const struct boot_variance *a, const struct boot_variance *b, struct difference *out);
-/* Decides for a whole table (Holm's step-down over all rows that can be compared): sets `change` of those whose change is
- * CHANGE_NONE on entry. `one_boot`: what is found is only CHANGE_ONE_BOOT. */
+/* Decides for a whole table (Holm's step-down over all comparable rows): sets `change` of those whose change is CHANGE_NONE
+ * on entry. `one_boot`: a change found is only CHANGE_ONE_BOOT. */
 void differences_decide(struct difference *const *rows, unsigned n, bool one_boot);
 /* Median of v (which it sorts), n > 0; median absolute deviation from it. */
 double median_of(double *v, unsigned n);

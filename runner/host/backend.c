@@ -12,10 +12,10 @@
 
 #define MACHINE_FILE_MOST (1u << 20)
 
-/* Larger blocks start at a multiple of 2 MiB and ask for pages of that size: a simulator that walks through its
- * tables and through buffers at random spends much of its time on the host's own page walks otherwise. */
+/* Larger blocks start at a multiple of 2 MiB and request pages of that size: a simulator that accesses its tables and
+ * buffers at random otherwise spends much of its time on the host's own page walks. */
 #define HUGE_BYTES ((size_t)2 << 20)
-#define SPARSE_BYTES ((size_t)1 << 30) /* beyond it, a line here and there is used: pages of that size would take all of it */
+#define SPARSE_BYTES ((size_t)1 << 30) /* larger blocks are used sparsely: pages of that size would take all of the memory */
 
 void *backend_pages_get(void *self, size_t bytes)
 {
@@ -31,7 +31,8 @@ void *backend_pages_get(void *self, size_t bytes)
 	at += before;
 	if (end - before > whole)
 		munmap(at + whole, end - before - whole);
-	(void)madvise(at, whole, whole > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE); /* a wish: without it everything works, only slower */
+	(void)madvise(at, whole, whole > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE); /* only a hint: without it everything
+	                                                                                     works, but slower */
 	return at;
 }
 
@@ -78,7 +79,7 @@ bool backend_dmi(const char *what, char *to, size_t capacity)
 	return ok && to[0];
 }
 
-/* This machine's id: its SMBIOS UUID where we may read it, else the installation's. Only a hash is used. */
+/* This machine's id: its SMBIOS UUID if readable, else the installation's. Only a hash is used. */
 static uint64_t this_machine_id(void)
 {
 	char line[128] = "";

@@ -7,15 +7,15 @@
 #include "pmu/sim/machine/sim.h"
 #include "runner/host/native.h"
 
-/* A simulated machine by built-in name or by file (whatever has a '/' or '.' in it, or is no built-in name but
- * a file). `problem` gets one line when there is none, or when the file is wrong. */
+/* A simulated machine by built-in name or by file (anything with a '/' or '.', or that is a file and no built-in name).
+ * `problem` gets one line if there is none, or if the file is wrong. */
 MUST_CHECK enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity);
 
 struct backend {
 	const struct access *access;
 	struct native *native; /* one of the two */
 	struct sim *sim;
-	char stem[64];         /* what a run directory on it is called: product and a short machine id */
+	char stem[64];         /* name of a run directory on it: product and a short machine id */
 };
 
 /* m: the simulated machine, NULL for this one. `problem` gets one line on failure. */

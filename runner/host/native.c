@@ -1,10 +1,10 @@
 /* runner/host/native.c: the backend that runs kernels on this Linux machine.
  *
- * One thread a core, pinned, waits for work. A job runs on the stack at the top of the core's control
- * area; a fault in it is caught as a signal and becomes a status, and so does the end of its time.
+ * One thread per core, pinned, waits for work. A job runs on the stack at the top of the core's control area; a fault is
+ * caught as a signal and becomes a status, and so does a time-out.
  *
- * Not quiet as hardware under the application is: interrupts, other processes and the hypervisor go on,
- * and no counter is there to see them. The measuring loop above takes account of that. */
+ * This is not as quiet as hardware under the application: interrupts, other processes and the hypervisor continue, and no
+ * counter reveals them. The measuring loop above allows for that. */
 #include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ struct native {
 	sem_t done;
 	atomic_uint arrived; /* jobs of this run whose core is ready */
 	unsigned expected;
-	atomic_bool late;    /* the time is over: those who wait for others give up */
+	atomic_bool late;    /* time is over: threads that wait for others give up */
 	struct mapping code, control, ds;
 	struct sigaction before[5];
 	unsigned handlers;
@@ -65,7 +65,7 @@ struct native {
 
 static const int signals_caught[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGNAL_TIME_OUT};
 
-/* The core whose thread this is; signal handlers have no other way to know. */
+/* The core of this thread; signal handlers have no other way to know. */
 static __thread struct native_core *current;
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -76,7 +76,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (!c || !c->in_job) {
 		if (number == SIGNAL_TIME_OUT)
 			return; /* the job ended just then */
-		signal(number, SIG_DFL); /* our own fault: it comes again, and ends the program */
+		signal(number, SIG_DFL); /* our own fault: it recurs and ends the program */
 		return;
 	}
 	c->in_job = 0;
@@ -85,8 +85,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	siglongjmp(c->recovery, number == SIGNAL_TIME_OUT ? 2 : 1);
 }
 
-/* Calls entry(argument) on another stack. All registers that the System V ABI gives to the called are
- * lost, and so is RBX, which keeps our own stack. */
+/* Calls entry(argument) on another stack. All caller-saved registers of the System V ABI are lost, and so is RBX, which
+ * holds our own stack. */
 static void call_on_stack(uint64_t entry, uint64_t argument, uint64_t stack)
 {
 	__asm__ volatile("movq %%rsp, %%rbx\n\t"
@@ -132,7 +132,7 @@ static void do_job(struct native_core *c)
 		break;
 	}
 	job->ip = c->ip;
-	/* What the kernel left half done: an x87 stack that is not empty, masks of its own. */
+	/* What an interrupted kernel left: a non-empty x87 stack, its own masks. */
 	__asm__ volatile("fninit");
 	_mm_setcsr(0x1F80); /* the value after reset, SDM vol. 1, 10.2.3 */
 }
@@ -200,7 +200,7 @@ static enum status native_rdtsc(void *self, unsigned core, uint64_t *value)
 	return ST_OK;
 }
 
-/* Registers, counters and devices are out of reach for a process. */
+/* A process cannot access registers, counters and devices. */
 static enum status native_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	(void)self, (void)core, (void)msr, (void)value;
@@ -296,7 +296,7 @@ static enum status native_run(void *self, struct job *jobs, unsigned count, uint
 		if (!sem_clockwait(&n->done, CLOCK_MONOTONIC, &until)) {
 			ended++;
 		} else if (errno == ETIMEDOUT) {
-			/* Again and again: the signal is ignored by a core that is not yet in its job. */
+			/* Repeatedly: a core that is not yet in its job ignores the signal. */
 			atomic_store(&n->late, true);
 			for (unsigned i = 0; i < count; i++)
 				pthread_kill(n->core[jobs[i].core].thread, SIGNAL_TIME_OUT);
@@ -316,7 +316,7 @@ static const struct access_ops native_ops = {
 	.run = native_run, .control = native_control, .ds = native_ds,
 };
 
-/* TSC and clock read together: of 32 tries the one with the least in between. */
+/* TSC and clock read together: of 32 tries the one with the shortest gap. */
 static void read_both(uint64_t *tsc, uint64_t *ns)
 {
 	uint64_t least = UINT64_MAX;

@@ -6,8 +6,8 @@
 
 struct native;
 
-/* Maps code, control and DS areas at the window, starts one pinned thread for each core, calibrates the
- * TSC. Only one can be open at a time: the window is one. `problem` tells what failed. */
+/* Maps code, control and DS areas at their addresses, starts one pinned thread per core, calibrates the TSC. Only one can
+ * be open at a time, since there is one address range. `problem` tells what failed. */
 MUST_CHECK enum status native_open(struct native **out, char *problem, size_t capacity);
 void native_close(struct native *n);
 

@@ -1,10 +1,9 @@
-/* runner/host/native_map.c: pages at the window.
+/* runner/host/native_map.c: pages in the address window.
  *
- * 4 KiB pages are kept small by MADV_NOHUGEPAGE. 2 MiB and 1 GiB pages come from the reserved pool
- * (MAP_HUGETLB); where it is empty, 2 MiB ones come from transparent huge pages, and /proc/self/smaps must
- * then say that the whole range has them. Pages that may repeat are one page of a file in memory, mapped again and
- * again: for 12 GiB of which each page has one line in use, 2 MiB are cleared.
- * Not seen: a hypervisor that maps our huge pages by small ones. */
+ * 4 KiB pages are kept small by MADV_NOHUGEPAGE. 2 MiB and 1 GiB pages come from the reserved pool (MAP_HUGETLB); if that
+ * is empty, 2 MiB pages come from transparent huge pages, and /proc/self/smaps has to confirm the whole range. Pages that
+ * may repeat are one page of a file in memory, mapped repeatedly: for 12 GiB with one line in use per page, 2 MiB are
+ * cleared. Not seen: a hypervisor that maps our huge pages by small ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
@@ -28,7 +27,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-/* Memory that could be had without swapping, from /proc/meminfo; UINT64_MAX if it does not tell. */
+/* Memory available without swapping, from /proc/meminfo; UINT64_MAX if unknown. */
 static uint64_t available_bytes(void)
 {
 	char line[128];
@@ -42,7 +41,7 @@ static uint64_t available_bytes(void)
 	return kib * 1024;
 }
 
-/* Bytes of transparent huge pages in the kernel's areas that lie wholly in the range. */
+/* Bytes of transparent huge pages in the kernel's areas within the range. */
 static uint64_t huge_bytes(uint64_t va, uint64_t bytes)
 {
 	char line[512];
@@ -87,8 +86,8 @@ static enum status bind_to_node(void *at, uint64_t bytes, int node)
 	return syscall(SYS_mbind, at, bytes, MPOL_BIND, mask, sizeof(mask) * 8, 0) ? ST_UNSUPPORTED : ST_OK;
 }
 
-/* Touches every page. MADV_POPULATE_WRITE fails where a touch would end the program: an empty pool of the
- * node, a limit. A kernel before 5.14 does not have it; then only what cannot fail so is touched. */
+/* Touches every page. MADV_POPULATE_WRITE fails where a touch would kill the program: the node's pool is empty, a limit.
+ * Kernels before 5.14 lack it; only memory for which that cannot happen is then touched. */
 static enum status make_present(void *at, uint64_t bytes, int node, int flags)
 {
 	if (!madvise(at, bytes, MADV_POPULATE_WRITE))
@@ -117,7 +116,7 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 		s = ST_UNSUPPORTED;
 	if (s == ST_OK)
 		s = make_present(at, m->bytes, node, flags);
-	/* Pages that came small are put together where the kernel can (since 6.1); smaps tells whether it did. */
+	/* Small pages are collapsed if the kernel can (since 6.1); smaps tells whether it did. */
 	if (s == ST_OK && advice == MADV_HUGEPAGE && huge_bytes(m->va, m->bytes) != m->bytes &&
 	    (madvise(at, m->bytes, MADV_COLLAPSE) || huge_bytes(m->va, m->bytes) != m->bytes))
 		s = ST_UNSUPPORTED;
@@ -130,7 +129,7 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 	return ST_OK;
 }
 
-/* One page of a file at `at`, present; the first of them decides where its memory is and how large its page. */
+/* One page of a file at `at`, present; the first one determines the memory's node and page size. */
 static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, int node, bool pool)
 {
 	const bool first = at == m->va;
@@ -143,7 +142,7 @@ static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, i
 	if (s == ST_OK && first)
 		s = bind_to_node(got, m->page_bytes, node);
 	if (s == ST_OK && first && !pool)
-		(void)madvise(got, m->page_bytes, MADV_HUGEPAGE); /* as far as shmem_enabled lets it; else it is put together */
+		(void)madvise(got, m->page_bytes, MADV_HUGEPAGE); /* as far as shmem_enabled allows; otherwise it is collapsed */
 	if (s == ST_OK)
 		s = make_present(got, m->page_bytes, first ? node : -1, 1);
 	if (s == ST_OK && first && !pool && huge_bytes(at, m->page_bytes) != m->page_bytes && madvise(got, m->page_bytes, MADV_COLLAPSE))
@@ -153,7 +152,7 @@ static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, i
 	return s;
 }
 
-/* All pages the same one, from the reserved pool or, of 2 MiB, a transparent one. ST_UNSUPPORTED where it cannot be had so. */
+/* All pages the same one, from the reserved pool or, for 2 MiB, a transparent one. ST_UNSUPPORTED if impossible. */
 static enum status try_repeated(struct mapping *m, int node, bool pool)
 {
 	const unsigned order = m->page_bytes == PAGE_1G ? 30 : 21;

@@ -20,8 +20,8 @@ struct sibling_load {
 	pthread_t thread[TOPOLOGY_CORES_MAX];
 };
 
-/* A chain of square roots: hardly any of a core's slots (two virtual processors may be threads of one core: beside a chain of
- * multiplications dependent adds took 1.2 cycles), no memory, and none of PAUSE or HLT, which a hypervisor takes for idleness. */
+/* A chain of square roots: it uses hardly any of a core's slots, no memory, and neither PAUSE nor HLT, which a hypervisor
+ * takes for idleness. */
 static void *keep_awake(void *self)
 {
 	const struct sibling_load *c = self;
@@ -29,7 +29,7 @@ static void *keep_awake(void *self)
 	double x = 3;
 
 	if (sched_setscheduler(0, SCHED_IDLE, &none)) /* of this thread */
-		return NULL; /* at any other priority it would take time from those who want it */
+		return NULL; /* at any other priority it would take time from processes that need it */
 	while (!atomic_load_explicit(&c->over, memory_order_relaxed))
 		__asm__ volatile(".rept 64\n\tsqrtsd %0, %0\n\t.endr" : "+x"(x));
 	return NULL;

@@ -6,10 +6,10 @@
 
 struct sibling_load;
 
-/* Starts a loop without memory accesses on each core but the first that this process may use, at the lowest of all priorities
- * (SCHED_IDLE: whatever else wants the core has it). ST_FULL: no memory or no thread. */
+/* Starts a loop without memory accesses on each core that this process may use except the first, at the lowest priority
+ * (SCHED_IDLE: anything else has precedence). ST_FULL: no memory or no thread. */
 MUST_CHECK enum status sibling_load_begin(struct sibling_load **out);
-/* Ends them and gives back what it holds; NULL is nothing to do. */
+/* Ends the loops and frees what it holds; NULL: no effect. */
 void sibling_load_end(struct sibling_load *c);
 
 #endif

@@ -56,8 +56,8 @@ static void read_nodes(struct topology *t)
 		t->node_id[0] = 0;
 	}
 	for (unsigned i = 0; i < t->nodes; i++) {
-		/* A row has a figure for each online node, memory or not, in ascending order; online ids are
-		 * taken as dense up to the highest, and a figure that is not there stays at the default. */
+		/* A row has a figure for each online node, with or without memory, in ascending order; online ids are assumed dense
+		 * up to the highest, and a missing figure keeps the default. */
 		uint8_t *row = t->distance + (size_t)i * t->nodes;
 		for (unsigned j = 0; j < t->nodes; j++)
 			row[j] = i == j ? 10 : 20;

@@ -17,8 +17,8 @@ struct topology {
 };
 
 /* From the process's affinity and /sys/devices/system (Documentation/ABI/stable/sysfs-devices-node and
- * sysfs-devices-system-cpu of Linux). What /sys does not tell is taken as one node, one thread a core.
- * ST_MISSING when the affinity cannot be had. */
+ * sysfs-devices-system-cpu of Linux). Where /sys has nothing, one node and one thread per core are assumed. ST_MISSING if
+ * the affinity is unknown. */
 MUST_CHECK enum status topology_read(struct topology *t);
 
 #endif
