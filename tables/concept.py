@@ -130,7 +130,7 @@ def write_expressions(out, r):
     if r.modified:
         out.write("static const struct event %s[] = {\n" % c_name("modified", r["name"]))
         for e in r.modified:
-            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull, 0, %s, %s },\n" % (
+            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, %d, %d, %d, 0x%X, 0x%X, 0x%Xull, 0, %s, %s, 0 },\n" % (
                 c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["inv"], e["edge"], e["any"], e["pebs"], e["fixed"], e["arch"],
                 e["counters"], e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
         out.write("};\n")
