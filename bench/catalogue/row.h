@@ -3,10 +3,6 @@
 #define BENCH_ROW_H
 
 #include "asm/kernel.h"
-#include "bench/uncore/uncore_latency.h"
-#include "bench/uncore/traffic.h"
-#include "bench/sampling/sample.h"
-#include "bench/curves/series.h"
 #include "pmu/base.h"
 #include "pmu/text.h"
 
@@ -72,10 +68,8 @@ enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* fr
 	KIND_SIZE /* of a buffer of the core */,
 	KIND_SAMPLED /* what samples show */ };
 enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES };
-enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
 /* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */
 const char *row_unit_name(enum row_unit u);
-const char *row_status_name(enum row_status s);
 
 /* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
  * row.window counts, or, in a stream, a load or store of its kernel: how many an iteration has depends on the kernel.
@@ -116,6 +110,48 @@ struct row_pair {
 	bool counted;              /* chance decides how many events there are: the first proof's count divides */
 };
 
+/* A row whose value is found along a curve (bench/curves/curve.h).
+ * Each point is a piece of code of its own, written at run time, which k_run_code runs over a ring of nodes: a node's first
+ * 8 bytes are the address of the next (k_run_code_cold, where lines are many: it flushes those of the wrapper). At a node
+ *   CURVE_OVERLAP  the load of the next address and x - 1 loads of other lines of the node start together
+ *   CURVE_WALKS    as CURVE_OVERLAP, each load in a page of its own that no TLB level holds
+ *   CURVE_TWICE    one line of the node is loaded, and in the same cycle the next address from the same line (x is 1)
+ *   CURVE_WINDOW   the next address is loaded (A), then come x fillers, then a load of another line of the node (B), and the
+ *                  next node waits for both: as long as B enters the core before A is there, both misses overlap (Wong,
+ *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x is doubled from 1 until a turn is nearer to one of CURVE_SERIAL
+ *                  than to what it takes by what fillers took so far, then the last x before that is searched by
+ *                  bisection. Where no step is there to be seen the row says so.
+ *   CURVE_SERIAL   as CURVE_WINDOW, but B's address needs the value that frees what B waits for: A's, or that of a filler that misses, which may
+ *                  find A's DRAM page open and be there before A
+ *   CURVE_SPREAD   as CURVE_OVERLAP, each load in a region of memory of its own, so that no two are of one DRAM page: what a
+ *                  miss costs does not hang on which rows other loads have opened
+ *   CURVE_PAIRS    lines of x entries of the super queue start together: half as many loads, the other line of each one's pair brought by
+ *                  the prefetcher that does that, and for an odd x a load whose pair's other line the L2 has. Then the
+ *                  other lines are loaded: what was not brought, since no entry was free, comes from memory now. The
+ *                  value is the last x at which they do not take half of a load from memory.
+ *   CURVE_CHAINS   no ring: x dependent additions a turn, turns independent of each other; the value is of one addition */
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS, CURVE_SERIAL };
+/* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
+enum filler {
+	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */
+	FILLER_WAITING, /* reservation station: waits for the first load's value */
+	FILLER_LOAD,    /* load buffer: a line in the L1 */
+	FILLER_STORE,   /* store buffer: likewise */
+	FILLER_MISS     /* fill buffers: each another line that misses, B's as well in a region of its own, as with CURVE_SPREAD. CURVE_PAIRS: the other lines are loaded; any other: they are not */
+};
+/* How a curve becomes the row's value. */
+enum curve_value { VALUE_FLAT /* the first that none undercuts by more than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */ };
+
+#define CURVE_REGIONS 24u        /* of CURVE_SPREAD: as many loads a node at most */
+
+struct row_curve {
+	enum curve_what what;
+	enum filler filler;
+	enum curve_value value;
+	uint16_t most;  /* the largest x that is tried */
+	uint8_t both;   /* of the two loads of CURVE_WINDOW, how many take an entry beside the fillers */
+};
+
 struct row {
 	const char *name;            /* what.where.kind */
 	const char *asks;            /* the question it answers */
@@ -144,52 +180,7 @@ struct row {
 extern const struct row rows[];
 extern const unsigned rows_count;
 
-/* Fingerprint of all that makes a row's method: its kernel's bytes and every parameter (FNV-1a, 64 bit).
- * Equal revisions with different fingerprints are a mistake that a test finds. */
-uint64_t row_fingerprint(const struct row *r);
 /* The row of that name (name.kind); NULL: there is none. */
 const struct row *row_find(const char *name);
-
-struct matrix;
-
-/* Points that a row's value was found from, in the order in which they were measured. */
-#define CURVE_POINTS_MAX 96
-struct curve {
-	const char *x, *y;  /* what both coordinates are; y NULL: there is one */
-	const char *unit;   /* what the values are, in thousandths */
-	unsigned count;
-	struct { uint32_t x, y; int64_t milli; } points[CURVE_POINTS_MAX];
-};
-struct row_result {
-	const struct row *row;
-	const char *name;          /* "load.l2.latency" */
-	enum row_kind kind;
-	enum row_unit unit;
-	enum row_status status;
-	char reason[128];          /* why it is not ok, "" if it is */
-	int64_t value_milli;       /* in `unit`, thousandths */
-	int64_t spread_milli;      /* median absolute deviation, same unit */
-	int64_t range_milli;       /* of a latency without a cycle counter: how far apart the rounds lie whose mean the value is; else 0 */
-	int64_t cycles_milli;      /* shared levels: core cycles as well, else -1 */
-	int64_t ns_milli;          /* nanoseconds as well, else -1 */
-	uint32_t samples, rejected;
-	char proof[160];           /* "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
-	uint32_t revision;         /* of the method */
-	const char *kernel;        /* the one that ran, "" if none */
-	uint64_t footprint_bytes;  /* of the test's working set */
-	uint64_t page_bytes;       /* as mapped */
-	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
-	bool absent;               /* unsupported since the machine itself lacks what the row is about */
-	bool unprovable;           /* unproven since no event of this processor proves the row (tables/unprovable.csv) */
-	bool noisy;                /* the noise verdict, also under another status */
-	char remark[96];           /* what a reader should know, "" if nothing */
-	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
-	struct series series;      /* ORDER_MULTICORE, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: what was measured at each point */
-	struct curve curve;        /* count 0: the row has none */
-	struct sample_result sample; /* the same loads by the load-latency event */
-	struct uncore_latency_result queue;   /* the same loads in the uncore's queue */
-	struct traffic_result traffic; /* streams from memory: by channel and link */
-	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
-};
 
 #endif

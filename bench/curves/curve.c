@@ -453,7 +453,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 		str_copy(out->reason, sizeof(out->reason), noise);
 }
 
-void curve_row(struct bench *b, const struct row *r, struct row_result *out)
+void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, struct row_result *out)
 {
 	struct pass p = { .b = b, .row = r, .curve = r->curve, .out = out };
 	bool wanted = r->prefetch != PREFETCH_AS_FOUND && bench_has_prefetch(b), switched = false, quiet = true;
@@ -498,7 +498,7 @@ void curve_row(struct bench *b, const struct row *r, struct row_result *out)
 		text_fmt(&reason, "the fill buffers are full first: at least %u entries", (unsigned)(value / 1000));
 	} else if (st == ST_OK) {
 		judge(&p, value, quiet, out);
-		sample_curve(&p.loop, p.loop.sets[0].code_map.va, out);
+		hooks->value(&p.loop, p.loop.sets[0].code_map.va, out);
 	} else if (st == ST_UNSUPPORTED && r->curve->what == CURVE_PAIRS && quiet) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;

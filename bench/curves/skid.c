@@ -1,5 +1,6 @@
 /* bench/curves/skid.c: see skid.h. */
 #include "bench/curves/skid.h"
+#include "bench/measure/series.h"
 
 #include "pmu/netburst/netburst_sample.h"
 

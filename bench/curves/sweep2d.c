@@ -196,7 +196,7 @@ static enum status stairs(struct table *p)
 
 /* --- a gather ------------------------------------------------------------------------------------ */
 
-uint32_t gather_code(uint32_t work, uint32_t distance, uint8_t *code)
+uint32_t sweep2d_gather_code(uint32_t work, uint32_t distance, uint8_t *code)
 {
 	static const uint8_t fresh[] = { 0x0F, 0x57, 0xD2 };             /* xorps xmm2, xmm2: no denormal ever */
 	static const uint8_t ahead[] = { 0x8B, 0x82 };                   /* mov eax, [rdx + 4 * distance] */
@@ -252,7 +252,7 @@ static enum status gather_write(struct table *p, uint32_t work, uint32_t distanc
 	st = a->ops->map(a->self, &w->code_map);
 	w->code_mapped = st == ST_OK;
 	if (st == ST_OK)
-		(void)gather_code(work, distance, w->code_map.host);
+		(void)sweep2d_gather_code(work, distance, w->code_map.host);
 	return st;
 }
 
@@ -349,12 +349,12 @@ static void table_row(struct bench *b, const struct row *r, struct row_result *o
 	loop_end(&p.loop, out);
 }
 
-void stairs_row(struct bench *b, const struct row *r, struct row_result *out)
+void sweep2d_stairs_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	table_row(b, r, out, b->a->kind == ACCESS_SIM ? NODES_SIMULATED : NODES_MACHINE);
 }
 
-void gather_row(struct bench *b, const struct row *r, struct row_result *out)
+void sweep2d_gather_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	table_row(b, r, out, GATHER_LINES);
 }
@@ -377,7 +377,7 @@ static unsigned columns_of(const struct curve *c, uint32_t ys[CURVE_POINTS_MAX])
 	return columns;
 }
 
-void table_lines(struct text *t, const struct curve *c)
+void sweep2d_table_lines(struct text *t, const struct curve *c)
 {
 	uint32_t ys[CURVE_POINTS_MAX];
 	unsigned columns = columns_of(c, ys), at = 0;

@@ -12,13 +12,13 @@
 #include "bench/measure/loop.h"
 
 /* Measures the row. Everything is in *out. */
-void stairs_row(struct bench *b, const struct row *r, struct row_result *out);
-void gather_row(struct bench *b, const struct row *r, struct row_result *out);
+void sweep2d_stairs_row(struct bench *b, const struct row *r, struct row_result *out);
+void sweep2d_gather_row(struct bench *b, const struct row *r, struct row_result *out);
 /* Code of a gather, run by k_run_code: RDX goes over offsets of 4 bytes, R9 is the data. Returns its length. */
-uint32_t gather_code(uint32_t work, uint32_t distance, uint8_t *code);
+uint32_t sweep2d_gather_code(uint32_t work, uint32_t distance, uint8_t *code);
 #define GATHER_CODE_BYTES 4096u
 
 /* The points as a table with a line for each x, for screen and log; nothing for a curve of one quantity. */
-void table_lines(struct text *t, const struct curve *c);
+void sweep2d_table_lines(struct text *t, const struct curve *c);
 
 #endif

@@ -50,7 +50,7 @@ static bool all(const char *list)
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-enum status cpuset_choose(const struct access *a, const struct suite_settings *s, struct cpuset *p, char *problem, size_t capacity)
+enum status cpuset_choose(const struct access *a, const char *core_list, const char *node_list, struct cpuset *p, char *problem, size_t capacity)
 {
 	const unsigned cores = least(a->cores, CORES_MAX), nodes = least(a->nodes ? a->nodes : 1, NODES_MAX);
 	const unsigned own = a->core_node ? a->core_node[0] : 0;
@@ -59,24 +59,17 @@ enum status cpuset_choose(const struct access *a, const struct suite_settings *s
 	text_init(&t, problem, capacity);
 	memset(p->core, true, sizeof(p->core));
 	memset(p->node, true, sizeof(p->node));
-	if (!all(s->cores) && !parse(s->cores, cores, "core", p->core, &t))
+	if (!all(core_list) && !parse(core_list, cores, "core", p->core, &t))
 		return ST_RANGE;
-	if (!all(s->nodes) && !parse(s->nodes, nodes, "node", p->node, &t))
+	if (!all(node_list) && !parse(node_list, nodes, "node", p->node, &t))
 		return ST_RANGE;
 	if (!p->core[0]) {
-		text_fmt(&t, "cores: \"%s\" lacks core 0, which measures", s->cores);
+		text_fmt(&t, "cores: \"%s\" lacks core 0, which measures", core_list);
 		return ST_RANGE;
 	}
 	if (own < nodes && !p->node[own]) {
-		text_fmt(&t, "nodes: \"%s\" lacks node %u, which is that of core 0", s->nodes, own);
+		text_fmt(&t, "nodes: \"%s\" lacks node %u, which is that of core 0", node_list, own);
 		return ST_RANGE;
 	}
 	return ST_OK;
-}
-
-enum status suite_check_cpuset(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity)
-{
-	struct cpuset p;
-
-	return cpuset_choose(a, s, &p, problem, capacity);
 }

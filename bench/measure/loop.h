@@ -4,7 +4,6 @@
 #define BENCH_LOOP_H
 
 #include "bench/measure/measure.h"
-#include "bench/uncore/uncore_latency.h"
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
 #define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
@@ -36,18 +35,14 @@ struct counting {
 
 enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK, WHAT_SMT_PROBE };
 
-/* The uncore's counters beside a row: queue.c. */
-struct uncore_latency_loop {
-	const struct uncore_latency_method *method;
-	const struct traffic_method *streams;
-	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
-	struct mapping lock;       /* where the bus lock is made */
-	uint64_t before[UNCORE_LATENCY_EVENTS];
-	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* of queue.c's list, of each slot */
-	unsigned socket, home;     /* whose registers */
-	uint32_t counted;          /* bit e: event e of queue.c's list is counted */
-	enum status status;        /* the first that was not ST_OK */
-	bool on, chase;            /* chase: all of the method, else the clock and what a stream has */
+struct loop;
+/* What other methods do around the windows of a row; each may be NULL. bench/suite/execute.c says which there are. */
+struct loop_hooks {
+	void (*begin)(struct loop *l, struct row_result *out); /* before the first window */
+	void (*before)(struct loop *l);                        /* a window of the test in which its cycles are counted */
+	void (*after)(struct loop *l, unsigned keep, bool longer); /* it: of pair number `keep` the shorter or the longer one */
+	void (*value)(struct loop *l, uint64_t code, struct row_result *out); /* the row has a value; of a curve, where its code lies, else 0 */
+	void (*end)(struct loop *l, struct row_result *out);   /* behind the last window; the working sets are still mapped */
 };
 
 struct loop {
@@ -56,7 +51,8 @@ struct loop {
 	struct working_set sets[2];
 	unsigned set_count;
 	struct counting counting;
-	struct uncore_latency_loop queue;
+	const struct loop_hooks *hooks; /* NULL: none */
+	void *beside;       /* what the hooks keep of this row */
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
 	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
@@ -67,6 +63,9 @@ struct loop {
 
 /* --- measure.c --------------------------------------------------------------------------------- */
 
+/* Measures a row that row_begin has named, on b->core, with what `hooks` do beside it; `beside` is theirs. Whatever happens is in *out: a fault, a
+ * missing event, a spread. */
+void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, void *beside, struct row_result *out);
 /* Names the row in *out and chooses its kernel; false: there is none, and *out says so. */
 bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
 /* ROW_FAULT with what happened where; `job`, if given, has the fault's vector and address. */

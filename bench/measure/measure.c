@@ -3,13 +3,9 @@
  * Pairs of windows of n and 2n units of work, test, baseline and clock interleaved in an order drawn from
  * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
  * kernels. The first round is a warm-up. */
-#include "bench/multicore/multicore.h"
-#include "bench/curves/curve.h"
-#include "bench/curves/skid.h"
-#include "bench/curves/sweep2d.h"
-#include "bench/multicore/matrix.h"
-#include "bench/multicore/vector_width.h"
+#include "bench/measure/cores.h"
 #include "bench/measure/smt_probe.h"
+#include "bench/measure/vector_width.h"
 
 #define REPETITIONS_SIMULATED 5
 #define STREAMS_SIMULATED 7          /* of a bandwidth: a line that a level whose ways are chosen at random has lost is in half of three windows */
@@ -118,11 +114,13 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 		if (st != ST_OK)
 			return st;
 		noise_check_before(b);
-		if (what == WHAT_TEST && run == 0)
-			uncore_latency_before(l);
+		const bool looked_at = what == WHAT_TEST && run == 0 && l->hooks;
+
+		if (looked_at && l->hooks->before)
+			l->hooks->before(l);
 		st = window_units(b, w, units, &l->counting, run, out, &l->job);
-		if (what == WHAT_TEST && run == 0 && st == ST_OK)
-			uncore_latency_after(l, keep, longer);
+		if (looked_at && l->hooks->after && st == ST_OK)
+			l->hooks->after(l, keep, longer);
 	}
 	if (st == ST_OK && noise_check_after(b))
 		*disturbed = true;
@@ -255,17 +253,6 @@ static enum status measure(struct loop *l, bool warm)
 }
 
 /* --- a row ------------------------------------------------------------------------------------- */
-
-const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu)
-{
-	for (const char *const *name = r->kernels; *name; name++) {
-		const struct kernel *k = kernel_find(*name);
-
-		if (k && (k->isa & ~cpu->isa) == 0)
-			return k;
-	}
-	return NULL;
-}
 
 void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where)
 {
@@ -471,7 +458,7 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 	}
 }
 
-void bench_row(struct bench *b, const struct row *r, struct row_result *out)
+void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, void *beside, struct row_result *out)
 {
 	const char *failed;
 	struct loop l;
@@ -480,53 +467,24 @@ void bench_row(struct bench *b, const struct row *r, struct row_result *out)
 	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && bench_has_prefetch(b);
 	uint64_t found = 0;
 
-	if (!row_begin(b, r, out))
-		return;
-	tlb_size_look(b, r);
-	if (r->order == ORDER_MATRIX) {
-		matrix_row(b, r, out);
-		return;
-	}
-	if (r->order == ORDER_MULTICORE || r->order == ORDER_NODES) {
-		multicore_row(b, r, out);
-		return;
-	}
-	if (r->order == ORDER_LOADED || r->order == ORDER_LINE) {
-		loaded_row(b, r, out);
-		return;
-	}
-	if (r->order == ORDER_CURVE) {
-		curve_row(b, r, out);
-		return;
-	}
-	if (r->order == ORDER_STAIRS) {
-		stairs_row(b, r, out);
-		return;
-	}
-	if (r->order == ORDER_GATHER) {
-		gather_row(b, r, out);
-		return;
-	}
-	if (r->order >= ORDER_SKID_PRECISE) {
-		skid_row(b, r, out);
-		return;
-	}
 	if (!loop_begin(&l, b, r, true, out))
 		return;
+	l.hooks = hooks;
+	l.beside = beside;
 	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, &l.counting);
 	out->reason[0] = 0;
 	if (switched)
 		quiet = switched = bench_prefetchers_off(b, &found);
-	uncore_latency_begin(&l, out);
+	if (hooks->begin)
+		hooks->begin(&l, out);
 	failed = measure_until_there(&l, out, &st);
 	if (failed)
 		row_failed(out, st, &l.job, failed);
-	else
-		sample_row(&l, out);
-	uncore_latency_end(&l, out);
-	uncore_latency_bus(&l, out);
-	latency_breakdown_row(&l, out);
+	else if (hooks->value)
+		hooks->value(&l, 0, out);
+	if (hooks->end)
+		hooks->end(&l, out);
 	if (switched && !bench_prefetchers_back(b, found))
 		quiet = false;
 	/* In order, lines come by prefetches too, and misses of the last level are counted with theirs. */

@@ -2,18 +2,19 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
-#include "bench/measure/noise_check.h"
+#include "bench/catalogue/kernel.h"
+#include "bench/measure/host.h"
 #include "bench/measure/layout.h"
+#include "bench/measure/noise_check.h"
 #include "bench/measure/reduce.h"
-#include "bench/suite/suite.h"
 #include "pmu/core/counters.h"
 #include "pmu/uncore/uncore.h"
 
 /* One cycle counter and the events of a proof. */
 #define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
 
-/* Events of the uncore's queue, queue.c. */
-#define UNCORE_LATENCY_EVENTS 32
+/* Counts that a method beside the loop's own counters may keep of each pair of windows. */
+#define BESIDE_COUNTS_MOST 32
 
 /* Logical processors told apart; those beyond take no part. */
 #define CORES_MAX 1024
@@ -25,7 +26,7 @@ struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], p
 #define NODES_MAX 256
 struct cpuset { bool core[CORES_MAX], node[NODES_MAX]; };
 /* From the settings, whose lists are checked against what there is: ST_RANGE, and one line in `problem`. */
-MUST_CHECK enum status cpuset_choose(const struct access *a, const struct suite_settings *s, struct cpuset *p, char *problem, size_t capacity);
+MUST_CHECK enum status cpuset_choose(const struct access *a, const char *core_list, const char *node_list, struct cpuset *p, char *problem, size_t capacity);
 
 struct bench {
 	const struct access *a;
@@ -56,7 +57,7 @@ struct bench {
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */
 	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
-	struct pair queue[UNCORE_LATENCY_EVENTS][SAMPLES_MAX];
+	struct pair beside[BESIDE_COUNTS_MOST][SAMPLES_MAX];
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
 };
 
@@ -64,14 +65,6 @@ struct bench {
  * simulated machine, which has no noise of its own, else 201 for a minimum and 51 for a median. */
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
                 unsigned repetitions, uint64_t seed);
-
-/* Measures one row. Whatever happens is in *out: a fault, a missing event, a spread. */
-void bench_row(struct bench *b, const struct row *r, struct row_result *out);
-
-/* The kernel of a name, NULL if there is none. The name may be that of k_measure too. */
-const struct kernel *kernel_find(const char *name);
-/* The first of the row's kernels whose instructions the processor has; NULL: none. */
-const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu);
 
 /* Judges what the events of a proof counted per unit of work (thousandths): true when each lies within
  * its bounds. Writes "EVENT 1.000 per load, ..." into `text`. */

@@ -2,7 +2,15 @@
 #ifndef BENCH_DISTURBANCE_H
 #define BENCH_DISTURBANCE_H
 
-#include "bench/suite/suite.h"
+#include "pmu/base.h"
+
+/* What happened in the windows of all rows of the run; of earlier boots up to the last row that ended. Those that an SMI, a change of the clock, heat or a modulated
+ * clock touched were thrown away; one may have been touched by several. */
+#define SMI_BINS 8
+struct disturbances {
+	uint32_t windows, clock, thermal, modulated;
+	uint32_t smi[SMI_BINS]; /* windows by how many SMIs they met, the last without end; all 0 where SMIs are not counted */
+};
 
 /* What happened in a window that may spoil it: SMIs and the clock of the core. */
 struct noise_check {

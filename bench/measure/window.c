@@ -16,14 +16,6 @@
 #define ROUNDS_OF_WINDOWS 24u        /* about as many */
 #define FILLS_MORE 4u                /* of one that does not: e^-5 of what it held before is left */
 
-const struct kernel *kernel_find(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (str_equal(k->name, name))
-			return k;
-	return NULL;
-}
-
 /* --- one run of one kernel --------------------------------------------------------------------- */
 
 enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],

@@ -3,6 +3,7 @@
  * Those others run a kernel that ends when the measuring core's has written a token to a flag, another one each time;
  * it also ends after so many iterations, lest a core that is lost hang the rest. */
 #include "bench/multicore/multicore.h"
+#include "bench/measure/series.h"
 
 #define ROUNDS_SIMULATED 3u
 #define ROUNDS 15u
@@ -403,7 +404,7 @@ static enum status with_counters(struct loaded *l, struct row_result *out)
 	return st;
 }
 
-void loaded_row(struct bench *b, const struct row *r, struct row_result *out)
+void loaded_latency_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct loaded l = { .window = r->window * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 	const struct access *a = b->a;

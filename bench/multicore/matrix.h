@@ -4,15 +4,6 @@
 
 #include "bench/measure/cores.h"
 
-/* A pair: `owner` prepared the lines, `reader` loaded them. Thousandths of a cycle a load. */
-struct matrix_cell {
-	uint16_t owner, reader;
-	uint16_t counts[ROW_PROOFS_MAX]; /* of the proof's events in so many loads as the shorter window has, medians */
-	int64_t median_milli, p10_milli, p90_milli;
-	int64_t low_milli, high_milli; /* medians of the two groups of a bimodal result, -1 when there is one group */
-};
-struct matrix { unsigned cells; struct matrix_cell cell[]; };
-
 /* Splits sorted samples at their widest gap. True, and the medians of both groups, when each has at least a fifth
  * of the samples and the gap is more than a tenth of the median and more than either group is wide. */
 bool matrix_bimodal(const int64_t *sorted, unsigned n, int64_t *low, int64_t *high);

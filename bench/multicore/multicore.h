@@ -70,6 +70,6 @@ void multicore_failed(const struct multicore *c, enum status st, struct row_resu
 /* Measures a row of ORDER_MULTICORE, ORDER_NODES. */
 void multicore_row(struct bench *b, const struct row *r, struct row_result *out);
 /* Measures a row of ORDER_LOADED, ORDER_LINE. */
-void loaded_row(struct bench *b, const struct row *r, struct row_result *out);
+void loaded_latency_row(struct bench *b, const struct row *r, struct row_result *out);
 
 #endif

@@ -5,7 +5,9 @@
  * before and on simulated machines from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that
  * it begins in, so such a rate is a mean over places. */
 #include "bench/multicore/multicore_buffers.h"
-#include "bench/multicore/vector_width.h"
+#include "bench/measure/vector_width.h"
+#include "bench/measure/series.h"
+#include "bench/uncore/traffic.h"
 
 #define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
 #define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to */
@@ -264,7 +266,7 @@ static enum status curve(struct multicore *c, struct row_result *out)
 		st = multicore_warm_up(c, i ? points[i - 1] : 0, points[i]);
 	if (st == ST_OK) {
 		c->at_once = c->count;
-		st = vector_width_choose_multicore(c, c->count, out);
+		st = multicore_width_choose(c, c->count, out);
 	}
 	/* all at once first: while each has gone as far as the others, all come through the last level's sets in turn */
 	for (unsigned i = count; st == ST_OK && i-- > 0;) {
@@ -310,7 +312,7 @@ static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to
 	if (st == ST_OK && c->count)
 		st = multicore_warm_up(c, 0, c->count);
 	if (st == ST_OK && c->count)
-		st = vector_width_choose_multicore(c, c->count, out);
+		st = multicore_width_choose(c, c->count, out);
 	if (st == ST_OK && c->count)
 		st = counted(c, c->count, p);
 	const enum status ended = multicore_give_back(c);

@@ -31,4 +31,9 @@ MUST_CHECK enum status multicore_warm_up(struct multicore *c, unsigned from, uns
  * out other arrays' lines than it does later on. */
 MUST_CHECK enum status multicore_lead(struct multicore *c, unsigned n);
 
+/* --- multicore_width.c -------------------------------------------------------------------------- */
+
+/* The kernel of the first n members, warmed up, once a row: bench/measure/vector_width.h. */
+MUST_CHECK enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out);
+
 #endif

@@ -6,6 +6,7 @@
 #ifndef BENCH_HTML_H
 #define BENCH_HTML_H
 
+#include "bench/measure/host.h"
 #include "bench/results/document.h"
 #include "pmu/text.h"
 
@@ -14,6 +15,9 @@
 /* Draws the report into at[capacity]. `note` is what the reader should know of the file ("cut short ..."), "" if
  * nothing. Results that lack a section give a report without it. ST_FULL: it does not fit. */
 MUST_CHECK enum status html_report(const struct document *d, const char *note, char *at, size_t capacity, size_t *bytes);
+
+/* Draws report.html from the bytes of results.json, and has the host write it. */
+MUST_CHECK enum status html_file(const struct suite_host *host, const char *json, size_t json_bytes);
 
 /* --- for the files that draw its parts ---------------------------------------------------------- */
 

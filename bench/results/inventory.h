@@ -9,7 +9,9 @@
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
-#include "bench/suite/suite.h"
+#include "pmu/access.h"
+#include "pmu/core/cpu.h"
+#include "pmu/text.h"
 
 #define MACHINE_TEXT_BYTES (256u << 10)
 #define MACHINE_LEAVES_MAX 1024

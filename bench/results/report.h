@@ -3,9 +3,28 @@
 #define BENCH_REPORT_H
 
 #include "bench/results/journal.h"
-#include "bench/suite/suite.h"
+#include "bench/measure/host.h"
+#include "bench/measure/noise_check.h"
+#include "bench/results/settings.h"
+#include "bench/uncore/boxes.h"
+#include "bench/workloads/known_program.h"
+#include "pmu/core/freq_lock.h"
 
 #define RESULTS_VERSION 1
+
+/* What a run came to. */
+struct suite_summary {
+	struct disturbances disturbances;
+	struct pins pins;         /* clocks that were kept where they are */
+	struct box_types boxes;   /* of the uncore, as the rows found them */
+	unsigned rows, by_status[ROW_STATUS_COUNT];
+	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
+	bool stopped;             /* by the user; the files are valid */
+	uint64_t instructions;    /* simulated ones of this boot, 0 on a real machine */
+	unsigned boots;           /* it took: 1, and one for each time that it was resumed */
+	struct known_program_result study; /* of the full suite, where there is a PMU */
+	enum status files;        /* ST_OK, or why results could not be written */
+};
 
 /* The items of the results object that describe the run: schema, machine, settings, CPUID, registers.
  * One item a line, no braces around, no comma at the end. Reads registers: call it before the first write. */

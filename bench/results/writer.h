@@ -10,6 +10,8 @@
 
 #define PART_TRUST WORK_KINDS
 #define SUITE_SECTIONS (WORK_KINDS + 1) /* what runs beside rows: bench/suite/suite_sections.h */
+/* As its start line in the journal and --suite name it: "account.latency_bound", "trust". */
+const char *writer_section_name(unsigned section);
 
 enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
 
@@ -39,18 +41,26 @@ MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, con
                                    size_t profile_bytes);
 void writer_close(struct writer *w);
 /* A new run: head of the results, first lines of the journal. Reads registers. */
-void write_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key);
+void writer_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key);
 /* A resumed one: takes what host->journal has, and notes this boot in it. False: its first line is damaged. */
-bool write_earlier(struct writer *w);
-void write_start(struct writer *w, const char *name);
+bool writer_earlier(struct writer *w);
+void writer_start(struct writer *w, const char *name);
 /* `odd`: the row is not as expected. */
-void write_row(struct writer *w, const struct row_result *r, bool odd);
-void write_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
-void write_known_program(struct writer *w, unsigned odd);
-void write_end(struct writer *w);
-/* For parts.c: notes a failure; appends a line to the journal; takes a part's JSON into the whole file. */
+void writer_row(struct writer *w, const struct row_result *r, bool odd);
+void writer_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
+void writer_known_program(struct writer *w, unsigned odd);
+void writer_end(struct writer *w);
+/* results.json and penalties.csv from a whole journal, as the run wrote them. ST_MISSING: it lacks its beginning or its end; ST_SYNTAX: a
+ * damaged line. Files that cannot be written: w->out->files. */
+MUST_CHECK enum status writer_rebuild(struct writer *w, const char *journal, size_t bytes);
+
+/* For suite_sections.c and writer_resume.c: notes a failure; appends a line to the journal; takes into the whole files a section, a row, the
+ * workload of a profile; writes the whole files behind the last row, with the summary as it is. */
 void writer_failed(struct writer *w, enum status st);
 void writer_journal(struct writer *w, const struct text *line);
 void writer_part(struct writer *w, unsigned part, struct json json);
+void writer_add_row(struct writer *w, struct json row);
+void writer_add_profile(struct writer *w, struct json workload);
+void writer_whole(struct writer *w, struct json summary);
 
 #endif

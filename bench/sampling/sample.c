@@ -437,16 +437,9 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 	b->host->put(b->host->self, s.records, bytes);
 }
 
-void sample_row(struct loop *l, struct row_result *row)
+void sample_row(struct loop *l, uint64_t code, struct row_result *row)
 {
 	row->sample.event = row->sample.beside = "";
-	if (l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))
-		sample_loads(l, 0, 0, row);
-}
-
-void sample_curve(struct loop *l, uint64_t code, struct row_result *row)
-{
-	row->sample.event = row->sample.beside = "";
-	if (l->row->curve->what == CURVE_TWICE)
-		sample_loads(l, code, 1, row);
+	if (l->row->curve ? l->row->curve->what == CURVE_TWICE : l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))
+		sample_loads(l, code, l->row->curve ? 1 : 0, row);
 }

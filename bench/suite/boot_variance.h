@@ -2,7 +2,7 @@
 #ifndef BENCH_BOOTS_H
 #define BENCH_BOOTS_H
 
-#include "bench/catalogue/row.h"
+#include "bench/catalogue/result.h"
 
 #define BOOT_VARIANCE_RUNS 99
 #define BOOT_VARIANCE_ROWS 512

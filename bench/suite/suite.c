@@ -1,5 +1,7 @@
 /* bench/suite/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
 #include "bench/multicore/matrix.h"
+#include "bench/report/html.h"
+#include "bench/suite/execute.h"
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/profile.h"
 #include "bench/results/report.h"
@@ -54,14 +56,9 @@ static bool piece_matches(const char *piece, size_t n, const struct row *r)
 	return piece_matches_name(piece, n, r->name, r->suites);
 }
 
-const char *suite_rows(const struct suite_settings *s)
-{
-	return s->suite && s->suite[0] ? s->suite : s->profile ? PROFILE_ROWS : "quick";
-}
-
 bool suite_selects_name(const struct suite_settings *s, const char *name, unsigned suites)
 {
-	const char *at = suite_rows(s), *piece;
+	const char *at = settings_rows(s), *piece;
 	size_t n;
 
 	while (next_piece(&at, &piece, &n))
@@ -147,7 +144,7 @@ static enum status check_expect(const char *expect, struct text *problem)
 
 enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity)
 {
-	const char *at = suite_rows(s), *piece;
+	const char *at = settings_rows(s), *piece;
 	struct text t;
 	size_t n;
 
@@ -158,7 +155,7 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 		for (unsigned i = 0; i < rows_count && !known; i++)
 			known = piece_matches(piece, n, &rows[i]);
 		for (unsigned i = 0; i < SUITE_SECTIONS && !known && !s->profile; i++)
-			known = piece_matches_name(piece, n, suite_section_name(i), SUITE_FULL);
+			known = piece_matches_name(piece, n, writer_section_name(i), SUITE_FULL);
 		if (!known) {
 			text_fmt(&t, "suite: \"%.*s\" is neither quick, full nor the name or pattern of a row", (int)n, piece);
 			return ST_MISSING;
@@ -176,6 +173,13 @@ enum status suite_check_processor(const struct cpu *cpu, const struct suite_sett
 	struct profile_plan plan;
 
 	return s->profile ? profile_find(cpu, s->profile, &plan, problem, capacity) : ST_OK;
+}
+
+enum status suite_check_cpuset(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity)
+{
+	struct cpuset p;
+
+	return cpuset_choose(a, s->cores, s->nodes, &p, problem, capacity);
 }
 
 /* --- running ----------------------------------------------------------------------------------- */
@@ -218,7 +222,7 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 		memset(&r, 0, sizeof(r));
 		crashed(row, b->cpu, &r.row);
 	} else {
-		write_start(w, row->name);
+		writer_start(w, row->name);
 		if (w->host->progress)
 			w->host->progress(w->host->self, p);
 		profile_row(b, plan, row, &r);
@@ -228,7 +232,7 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	odd = unexpected(w->a, s, &r.row);
 	w->out->unexpected += odd;
 	w->out->disturbances = b->disturbance.counts;
-	write_profile(w, plan, &r, odd);
+	writer_profile(w, plan, &r, odd);
 }
 
 /* Whether what others share is part of a row. Events within the core are not, but lines of code from the L3. */
@@ -325,10 +329,10 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 	if (begun) {
 		crashed(row, b->cpu, &r);
 	} else {
-		write_start(w, row->name);
+		writer_start(w, row->name);
 		if (w->host->progress)
 			w->host->progress(w->host->self, p);
-		bench_row(b, row, &r);
+		execute_row(b, row, &r);
 		judge_pins(&w->out->pins, &r);
 		judge_core_clock(b, &w->out->pins, &r);
 		judge_uncore_clock(b, &w->out->pins, &r);
@@ -340,7 +344,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 	if (r.kind == KIND_PENALTY && (r.status == ROW_OK || r.status == ROW_NOISY))
 		w->penalty_milli[row - rows] = r.value_milli;
 	w->out->disturbances = b->disturbance.counts;
-	write_row(w, &r, odd);
+	writer_row(w, &r, odd);
 	if (w->host->row_done)
 		w->host->row_done(w->host->self, &r);
 	if (r.matrix)
@@ -387,7 +391,7 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 
 static bool asks_for_all(const struct suite_settings *s)
 {
-	const char *at = suite_rows(s), *piece;
+	const char *at = settings_rows(s), *piece;
 	size_t n;
 
 	while (next_piece(&at, &piece, &n))
@@ -412,7 +416,7 @@ static void run_known_program(struct writer *w, struct bench *b, const struct su
 	} else {
 		struct progress p = progress_of(s);
 
-		write_start(w, KNOWN_PROGRAM_NAME);
+		writer_start(w, KNOWN_PROGRAM_NAME);
 		p.done = p.total;
 		p.work_done = p.work_total;
 		if (w->host->progress)
@@ -423,7 +427,7 @@ static void run_known_program(struct writer *w, struct bench *b, const struct su
 		if (w->out->study.parts[p].status != ST_OK && w->out->study.parts[p].status != ST_UNSUPPORTED)
 			odd++;
 	w->out->unexpected += odd;
-	write_known_program(w, odd);
+	writer_known_program(w, odd);
 }
 
 static uint64_t seed_of(const struct suite_settings *s)
@@ -433,7 +437,7 @@ static uint64_t seed_of(const struct suite_settings *s)
 
 uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s)
 {
-	const char *const texts[] = { a->name, report_build(), suite_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
+	const char *const texts[] = { a->name, report_build(), settings_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
 		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
 	const uint64_t numbers[] = { seed_of(s), s->repetitions, cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
@@ -441,6 +445,13 @@ uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct s
 	for (unsigned i = 0; i < COUNT_OF(texts); i++)
 		h = fnv1a64(h, texts[i], str_length(texts[i]) + 1);
 	return fnv1a64(h, numbers, sizeof(numbers));
+}
+
+/* Results without a report are results: what fails here is told, and loses nothing else. */
+static void write_report(struct writer *w)
+{
+	if (w->host->write && !w->json.full)
+		writer_failed(w, html_file(w->host, w->json.at, w->json.length));
 }
 
 enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
@@ -457,13 +468,13 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 	if (st == ST_OK)
 		st = b ? writer_open(&w, a, host, out, s->profile ? PROFILE_BYTES : 0) : ST_FULL;
 	if (st == ST_OK) {
-		if (!host->journal || !write_earlier(&w))
-			write_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
+		if (!host->journal || !writer_earlier(&w))
+			writer_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
 		freq_lock_clocks(a, cpu, &out->pins);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		b->disturbance.counts = out->disturbances; /* of earlier boots */
-		st = cpuset_choose(a, s, &b->cpuset, problem, sizeof(problem));
+		st = cpuset_choose(a, s->cores, s->nodes, &b->cpuset, problem, sizeof(problem));
 		if (st == ST_OK)
 			run_rows(&w, b, s, s->profile ? &profile : NULL);
 		if (!s->profile)
@@ -472,10 +483,40 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 			out->instructions = a->instructions(a->counts_self) - before;
 		out->disturbances = b->disturbance.counts;
 		boxes_note(&b->uncore, &out->boxes);
-		write_end(&w);
+		writer_end(&w);
+		write_report(&w);
 		writer_close(&w);
 	}
 	if (b)
 		host->put(host->self, b, sizeof(*b));
 	return st;
+}
+
+void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity)
+{
+	char name[41];
+	struct text t;
+
+	str_file_name(name, sizeof(name), product);
+	text_init(&t, to, capacity);
+	text_fmt(&t, "%s-%04x", name, (unsigned)(identity & 0xFFFF));
+}
+
+enum status suite_rebuild(const char *journal, size_t bytes, const struct suite_host *host)
+{
+	static const struct access none = { .name = "" };
+	struct suite_summary out;
+	struct writer w;
+	struct suite_host sized = *host;
+
+	memset(&out, 0, sizeof(out));
+	sized.journal_bytes = bytes;
+	enum status st = writer_open(&w, &none, &sized, &out, 0);
+	if (st != ST_OK)
+		return st;
+	st = writer_rebuild(&w, journal, bytes);
+	if (st == ST_OK)
+		write_report(&w);
+	writer_close(&w);
+	return st != ST_OK ? st : out.files;
 }

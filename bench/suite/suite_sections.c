@@ -4,19 +4,12 @@
 
 #define LINE_BYTES (24u << 10) /* an accounting as JSON, and as lines */
 
-const char *suite_section_name(unsigned part)
-{
-	static const char *const names[SUITE_SECTIONS] = { "account.latency_bound", "account.bandwidth_bound", "account.branchy", "account.mixed", "trust" };
-
-	return names[part];
-}
-
 bool suite_section_wants_row(const struct suite_settings *s, const struct row *r)
 {
 	if (!account_feeds(r))
 		return false;
 	for (unsigned part = 0; part < WORK_KINDS; part++)
-		if (suite_selects_name(s, suite_section_name(part), 0))
+		if (suite_selects_name(s, writer_section_name(part), 0))
 			return true;
 	return false;
 }
@@ -63,7 +56,7 @@ static void run_account(struct writer *w, struct bench *b, enum work_kind kind)
 		r->status = ROW_CRASHED;
 		str_copy(r->reason, sizeof(r->reason), "the machine stopped in it; it was not tried again");
 	} else {
-		write_start(w, suite_section_name(kind));
+		writer_start(w, writer_section_name(kind));
 		account_run(b, kind, &p, r);
 	}
 	odd = w->a->kind == ACCESS_SIM && r->status != ROW_OK && r->status != ROW_UNSUPPORTED;
@@ -84,7 +77,7 @@ static void run_trust(struct writer *w, struct bench *b)
 	if (!at || !r) {
 		writer_failed(w, ST_FULL);
 	} else {
-		write_start(w, suite_section_name(PART_TRUST));
+		writer_start(w, writer_section_name(PART_TRUST));
 		if (!crashed)
 			trust_run(b, r);
 		for (unsigned i = 0; i < TRUST_ENTRIES && !crashed; i++)
@@ -119,9 +112,9 @@ static void run_trust(struct writer *w, struct bench *b)
 void suite_sections_run(struct writer *w, struct bench *b, const struct suite_settings *s)
 {
 	for (unsigned part = 0; part < SUITE_SECTIONS && !w->out->stopped; part++) {
-		struct progress p = { .part = suite_section_name(part) };
+		struct progress p = { .part = writer_section_name(part) };
 
-		if (!suite_selects_name(s, suite_section_name(part), SUITE_FULL) || w->part_earlier[part] == EARLIER_DONE)
+		if (!suite_selects_name(s, writer_section_name(part), SUITE_FULL) || w->part_earlier[part] == EARLIER_DONE)
 			continue;
 		if (w->host->stop && w->host->stop(w->host->self)) {
 			w->out->stopped = true;

@@ -4,11 +4,10 @@
 #ifndef BENCH_PARTS_H
 #define BENCH_PARTS_H
 
-#include "bench/workloads/workload_account.h"
 #include "bench/results/writer.h"
+#include "bench/suite/suite.h"
+#include "bench/workloads/workload_account.h"
 
-/* "account.latency_bound", ... of SUITE_SECTIONS */
-const char *suite_section_name(unsigned part);
 /* Whether an accounting was asked for by its own name: then the rows that feed it are measured as well. */
 bool suite_section_wants_row(const struct suite_settings *s, const struct row *r);
 /* Runs those that were asked for, behind the rows. */

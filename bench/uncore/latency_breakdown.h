@@ -3,23 +3,7 @@
 #ifndef BENCH_APART_H
 #define BENCH_APART_H
 
-#include "pmu/base.h"
-#include "pmu/text.h"
-
-/* Where a read that the table of requests holds is answered: in this socket, in this node's memory or by another socket for
- * it, in another node. */
-enum latency_breakdown_answer { BREAKDOWN_HIT, BREAKDOWN_LOCAL, BREAKDOWN_REMOTE, BREAKDOWN_ANSWERS };
-enum latency_breakdown_page { BREAKDOWN_PAGE_HIT, BREAKDOWN_PAGE_EMPTY, BREAKDOWN_PAGE_MISS, BREAKDOWN_PAGES };
-
-struct latency_breakdown_result {
-	bool there;
-	int64_t ingress_milli;                /* uncore cycles before the table's entry is taken; -1 unknown */
-	int64_t held_milli[BREAKDOWN_ANSWERS];    /* uncore cycles in the table; -1: fewer than one load in twenty */
-	int64_t entries_milli[BREAKDOWN_ANSWERS]; /* for each load */
-	int64_t pages_milli[BREAKDOWN_PAGES];     /* accesses of memory at the home, for each load; -1 unknown */
-	int64_t flits_milli;                  /* of data that this socket's links brought, for each load; -1 unknown */
-	uint64_t uncore_hz;
-};
+#include "bench/catalogue/result.h"
 
 struct loop;
 struct row_result;

@@ -5,26 +5,8 @@
 #ifndef BENCH_TRAFFIC_H
 #define BENCH_TRAFFIC_H
 
-#include "pmu/base.h"
-#include "pmu/text.h"
+#include "bench/catalogue/result.h"
 #include "pmu/uncore/uncore.h"
-
-#define TRAFFIC_SOCKETS  4 /* of a row, at most: the first that take part */
-#define TRAFFIC_CHANNELS 8 /* of a socket's memory, at most */
-#define TRAFFIC_LINKS    3 /* of a socket, at most (manual 331051-002, 2.9) */
-
-/* Counts of a socket: full lines of each channel, then flits of data of each link. */
-enum {
-	TRAFFIC_READ, TRAFFIC_WRITE = TRAFFIC_READ + TRAFFIC_CHANNELS, TRAFFIC_RECEIVED = TRAFFIC_WRITE + TRAFFIC_CHANNELS,
-	TRAFFIC_SENT = TRAFFIC_RECEIVED + TRAFFIC_LINKS, TRAFFIC_COUNTS = TRAFFIC_SENT + TRAFFIC_LINKS
-};
-
-struct traffic_socket {
-	unsigned socket;               /* as uncore_find numbered it */
-	unsigned channels, links;      /* that it has; those that cannot be counted: 0 */
-	int64_t bytes[TRAFFIC_COUNTS]; /* a second */
-};
-struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKETS]; }; /* sockets 0: nothing was counted */
 
 /* How a kind of uncore names the counts, NULL: it has no such event. `each`: one event of as many boxes as there are channels or
  * links stands at the first of its places. */

@@ -1,4 +1,6 @@
 /* bench/uncore/uncore_latency.c: the third method: residence of a chase's loads in the uncore's read tracker. */
+#include "bench/uncore/uncore_latency.h"
+
 #include "bench/measure/cores.h"
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
@@ -97,15 +99,16 @@ static bool plan_one_run(struct uncore_latency_loop *q, const struct bench *b, u
 	return uncore_plan(&b->uncore, q->method->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
 }
 
-/* What a slot's event counts, at its place in queue.c's list; one whose boxes are channels or links has a place for each. */
+/* What a slot's event counts, at its place in the list above; one whose boxes are channels or links has a place for each. */
 static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
 {
 	const struct bench *b = l->b;
+	const struct uncore_latency_loop *counted = l->beside;
 	uint64_t each[UNCORE_INSTANCES_MAX];
 	enum status st;
 
 	if (event >= TRAFFIC)
-		return traffic_read(b->a, &b->uncore, l->queue.streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
+		return traffic_read(b->a, &b->uncore, counted->streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
 	st = event == CLOCK ? b->a->ops->rdtsc(b->a->self, b->core, &values[TICKS]) : ST_OK;
 	if (st == ST_OK)
 		st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
@@ -120,6 +123,7 @@ static enum status read_slot(const struct loop *l, const struct uncore_slot *slo
 static enum status look_closely(struct loop *l)
 {
 	struct bench *b = l->b;
+	const struct uncore_latency_loop *q = l->beside;
 	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
 	uint64_t arguments[6] = { CLOSE_ITERATIONS * (b->a->kind == ACCESS_SIM ? 1 : CLOSE_FACTOR) }, values[EVENTS] = { 0 }, clock[2], ticks[2];
 	int64_t hz[CLOSE_WINDOWS];
@@ -130,9 +134,9 @@ static enum status look_closely(struct loop *l)
 		for (unsigned end = 0; end < 2 && st == ST_OK; end++) {
 			if (end)
 				st = window_run(b, divides, arguments, NULL, 0, &w, &l->job);
-			for (unsigned s = 0; s < l->queue.plan.count && st == ST_OK; s++)
-				if (l->queue.event[s] == CLOCK)
-					st = read_slot(l, &l->queue.plan.slots[s], l->queue.socket, CLOCK, values);
+			for (unsigned s = 0; s < q->plan.count && st == ST_OK; s++)
+				if (q->event[s] == CLOCK)
+					st = read_slot(l, &q->plan.slots[s], q->socket, CLOCK, values);
 			clock[end] = values[CLOCK];
 			ticks[end] = values[TICKS];
 		}
@@ -153,7 +157,7 @@ static enum status look_closely(struct loop *l)
 void uncore_latency_begin(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
-	struct uncore_latency_loop *q = &l->queue;
+	struct uncore_latency_loop *q = l->beside;
 	const char *problem = "";
 	enum status st;
 
@@ -199,7 +203,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 
 static enum status read_all(const struct loop *l, uint64_t *values)
 {
-	const struct uncore_latency_loop *q = &l->queue;
+	const struct uncore_latency_loop *q = l->beside;
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < q->plan.count && st == ST_OK; i++)
@@ -211,7 +215,7 @@ static enum status read_all(const struct loop *l, uint64_t *values)
 
 void uncore_latency_before(struct loop *l)
 {
-	struct uncore_latency_loop *q = &l->queue;
+	struct uncore_latency_loop *q = l->beside;
 
 	if (q->on && q->status == ST_OK)
 		q->status = read_all(l, q->before);
@@ -219,17 +223,17 @@ void uncore_latency_before(struct loop *l)
 
 static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
 {
-	const struct uncore_latency_loop *q = &l->queue;
+	const struct uncore_latency_loop *q = l->beside;
 	const unsigned places = event >= TRAFFIC ? traffic_places(q->streams, event - TRAFFIC) : 1;
 
 	for (unsigned e = event; e < event + places; e++) {
 		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, slot, q->before[e], after[e]);
-		struct pair *p = &l->b->queue[e][keep];
+		struct pair *p = &l->b->beside[e][keep];
 
 		*(longer ? &p->longer : &p->shorter) = moved;
 	}
 	if (event == CLOCK) {
-		struct pair *p = &l->b->queue[TICKS][keep];
+		struct pair *p = &l->b->beside[TICKS][keep];
 
 		*(longer ? &p->longer : &p->shorter) = (int64_t)(after[TICKS] - q->before[TICKS]);
 	}
@@ -237,7 +241,7 @@ static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned 
 
 void uncore_latency_after(struct loop *l, unsigned keep, bool longer)
 {
-	struct uncore_latency_loop *q = &l->queue;
+	struct uncore_latency_loop *q = l->beside;
 	uint64_t after[EVENTS] = { 0 };
 
 	if (!q->on || q->status != ST_OK)
@@ -254,7 +258,7 @@ void uncore_latency_after(struct loop *l, unsigned keep, bool longer)
 static enum status slope(const struct loop *l, unsigned event, int64_t *micro)
 {
 	struct slope s;
-	enum status st = slope_of(l->b->queue[event], l->pairs, l->sets[0].window, STAT_MEDIAN, &s);
+	enum status st = slope_of(l->b->beside[event], l->pairs, l->sets[0].window, STAT_MEDIAN, &s);
 
 	*micro = st == ST_OK ? s.value_micro : 0;
 	return st;
@@ -290,7 +294,7 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 	int64_t cycles = 0, all = 0;
 
 	for (unsigned i = 0; i < l->pairs; i++) { /* what is read beside a window is in both of a pair */
-		cycles += l->b->queue[CLOCK][i].longer - l->b->queue[CLOCK][i].shorter;
+		cycles += l->b->beside[CLOCK][i].longer - l->b->beside[CLOCK][i].shorter;
 		all += l->b->tsc[0][i].longer - l->b->tsc[0][i].shorter;
 	}
 	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
@@ -301,7 +305,7 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
 
 		for (unsigned i = 0; i < l->pairs; i++) {
-			const struct pair *clock = &l->b->queue[CLOCK][i], *tsc = &l->b->queue[TICKS][i];
+			const struct pair *clock = &l->b->beside[CLOCK][i], *tsc = &l->b->beside[TICKS][i];
 			const int64_t ticks = longer ? tsc->longer : tsc->shorter;
 			const int64_t ratio = ticks > 0 ? mul_div(longer ? clock->longer : clock->shorter, 1000000, ticks) : 0;
 
@@ -327,13 +331,14 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 static void judge(struct loop *l, bool moved, struct row_result *out)
 {
 	struct uncore_latency_result *q = &out->queue;
+	const struct uncore_latency_loop *counted = l->beside;
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
 	int64_t micro[CLOCK + 1];
 	struct slope tsc;
 	struct text reason;
 
 	for (unsigned e = 0; e <= CLOCK; e++)
-		if (!(l->queue.counted >> e & 1)) {
+		if (!(counted->counted >> e & 1)) {
 			micro[e] = 0;
 		} else if (slope(l, e, &micro[e]) != ST_OK) {
 			give_up(out, UNCORE_LATENCY_UNPROVEN, "no window was left");
@@ -368,7 +373,7 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 static void traffic(struct loop *l, struct row_result *out)
 {
 	static const struct uncore_derived rate = { .kind = DERIVED_RATE };
-	const struct uncore_latency_loop *q = &l->queue;
+	const struct uncore_latency_loop *q = l->beside;
 	struct traffic_socket *s = &out->traffic.at[0];
 	int64_t clock, units, ticks = 0;
 	struct slope tsc;
@@ -400,7 +405,7 @@ static void traffic(struct loop *l, struct row_result *out)
 void uncore_latency_end(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
-	struct uncore_latency_loop *q = &l->queue;
+	struct uncore_latency_loop *q = l->beside;
 	enum status st;
 
 	if (!q->on)

@@ -7,41 +7,33 @@
 #ifndef BENCH_QUEUE_H
 #define BENCH_QUEUE_H
 
+#include "bench/measure/loop.h"
 #include "bench/uncore/latency_breakdown.h"
-#include "pmu/base.h"
-#include "pmu/text.h"
+#include "bench/uncore/traffic.h"
 
-enum uncore_latency_verdict {
-	UNCORE_LATENCY_NONE,        /* not a row of loads served beyond the L2 */
-	UNCORE_LATENCY_OK,
-	UNCORE_LATENCY_UNPROVEN,    /* the counts are not those of the row's loads, or the clock moved */
-	UNCORE_LATENCY_UNSUPPORTED, /* no uncore counters with these events here */
-	UNCORE_LATENCY_FAULT        /* a register failed */
-};
 const char *uncore_latency_verdict_name(enum uncore_latency_verdict v);
-
-struct uncore_latency_result {
-	enum uncore_latency_verdict verdict;
-	char reason[96];
-	int64_t uncore_milli;      /* residence, uncore cycles */
-	int64_t cycles_milli;      /* the same in core cycles */
-	int64_t offset_milli;      /* load to use minus that: core to queue and back, core cycles */
-	int64_t inserts_milli;     /* entries taken for each load */
-	int64_t response_milli;    /* until the L3 had answered, uncore cycles; -1 unknown */
-	int64_t miss_milli;        /* of the L3's misses: from the miss to the fill; -1 none */
-	int64_t home_milli;        /* reads of this socket held by its home; -1 none */
-	uint64_t uncore_hz;
-	unsigned samples;
-	bool bus;                  /* the in-order queue of a front-side bus, in processor clocks: uncore_latency_bus.c */
-	struct latency_breakdown_result apart; /* the same loads by each box on their way */
-};
 
 /* The object of results.json: null for UNCORE_LATENCY_NONE. Lines below the row's own in the table. */
 void uncore_latency_json(struct text *t, const struct uncore_latency_result *q);
 void uncore_latency_table_line(struct text *t, const struct uncore_latency_result *q);
 
-struct loop;
-struct row_result;
+/* Events that are counted; a pair of windows holds them all. */
+#define UNCORE_LATENCY_EVENTS BESIDE_COUNTS_MOST
+
+/* The uncore's counters beside the row of a loop, whose l->beside it is. */
+struct uncore_latency_loop {
+	const struct uncore_latency_method *method;
+	const struct traffic_method *streams;
+	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
+	struct mapping lock;       /* where the bus lock is made */
+	uint64_t before[UNCORE_LATENCY_EVENTS];
+	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* of uncore_latency.c's list, of each slot */
+	unsigned socket, home;     /* whose registers */
+	uint32_t counted;          /* bit e: event e of uncore_latency.c's list is counted */
+	enum status status;        /* the first that was not ST_OK */
+	bool on, chase;            /* chase: all of the method, else the clock and what a stream has */
+};
+
 /* Plans and starts the counters for a row, on the socket of the bench's core. What cannot be is in out->queue. */
 void uncore_latency_begin(struct loop *l, struct row_result *out);
 /* Around a window of the test; pair number `keep` of the row. */

@@ -2,7 +2,7 @@
  *
  * NetBurst (Optimization manual, table B-1): reads underway over reads. Their two ESCRs are those of the cycles too, so they are
  * counted in windows of their own behind the row's. */
-#include "bench/measure/cores.h"
+#include "bench/uncore/uncore_latency.h"
 
 #define PAIRS 5u
 #define INSERTS_LEAST 950

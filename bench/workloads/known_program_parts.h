@@ -4,6 +4,7 @@
 #define BENCH_STUDY_PARTS_H
 
 #include "bench/measure/loop.h"
+#include "bench/workloads/known_program.h"
 
 #define KNOWN_PROGRAM_CHOICES_BYTES 4096u       /* at the start of the buffer: what k_known_program is called with */
 #define KNOWN_PROGRAM_BUFFER_BYTES  (1u << 20)  /* the buffer: twice Nehalem's L2 and more */

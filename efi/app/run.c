@@ -155,7 +155,7 @@ static void place_row_done(void *self, const struct row_result *r)
 	struct here *p = self;
 	clear_status(p);
 	text_init(&t, line, sizeof(line));
-	suite_table_line(&t, r);
+	table_line(&t, r);
 	print_text(line);
 	if (!p->unkept)
 		state_progress(p->state, p->files);
@@ -280,9 +280,9 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		host.journal_bytes = earlier.bytes;
 	}
 	text_init(&t, line, sizeof(line));
-	suite_table_title(&t, &g->access, cpu);
+	table_title(&t, &g->access, cpu);
 	if (r->settings->profile == NULL)
-		suite_table_head(&t);
+		table_head(&t);
 	print_text(line);
 	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
 	resume_put(&earlier);
@@ -290,7 +290,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	enum status restored = msr_guard_restore(g);
 	if (s == ST_OK) {
 		text_init(&t, line, sizeof(line));
-		suite_table_summary(&t, &g->access, &summary);
+		table_summary(&t, &g->access, &summary);
 		print_text(line);
 	} else {
 		print("nothing could be run: %s\n", status_name(s));

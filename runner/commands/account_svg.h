@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "bench/workloads/user_account.h"
+#include "bench/report/user_account.h"
 
 /* A stack: retiring, wasted, then the stalls by source at their exposed cost, scaled down together if their sum exceeds the
  * stalls, and the rest. A self-contained file with title, description and colours. */

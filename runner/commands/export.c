@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workloads/user_account.h"
+#include "bench/report/user_account.h"
 #include "pmu/text.h"
 #include "runner/commands/command.h"
 #include "runner/commands/export.h"

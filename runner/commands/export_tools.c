@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "bench/workloads/user_account.h"
+#include "bench/report/user_account.h"
 #include "runner/commands/export.h"
 #include "tables/processor.h"
 

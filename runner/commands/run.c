@@ -120,7 +120,7 @@ static void print_text(void (*write)(struct text *t, const void *self), const vo
 
 static void write_line(struct text *t, const void *result)
 {
-	suite_table_line(t, result);
+	table_line(t, result);
 }
 
 static void place_row_done(void *self, const struct row_result *r)
@@ -209,15 +209,15 @@ struct sheet { const struct access *a; const struct cpu *cpu; const struct suite
 static void write_head(struct text *t, const void *self)
 {
 	const struct sheet *s = self;
-	suite_table_title(t, s->a, s->cpu);
+	table_title(t, s->a, s->cpu);
 	if (!profile)
-		suite_table_head(t);
+		table_head(t);
 }
 
 static void write_summary(struct text *t, const void *self)
 {
 	const struct sheet *s = self;
-	suite_table_summary(t, s->a, s->summary);
+	table_summary(t, s->a, s->summary);
 }
 
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)

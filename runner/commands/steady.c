@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/measure/measure.h"
+#include "bench/suite/execute.h"
+#include "bench/suite/suite.h"
 #include "runner/host/backend.h"
 #include "runner/commands/command.h"
 #include "runner/host/sibling_load.h"
@@ -93,9 +94,9 @@ static bool one_row(struct bench *b, const struct row *r)
 	struct steady verdict;
 	const uint64_t busy = busy_ns(), own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), from = clock_ns(CLOCK_MONOTONIC);
 
-	bench_row(b, r, &result); /* determines the speed of the core when alone: bench/measure/smt_probe.h */
+	execute_row(b, r, &result); /* determines the speed of the core when alone: bench/measure/smt_probe.h */
 	for (unsigned i = 0; i < runs; i++) {
-		bench_row(b, r, &result);
+		execute_row(b, r, &result);
 		if (result.status == ROW_UNSUPPORTED || result.status == ROW_FAULT) {
 			printf("%-27s %s: %s\n", r->name, row_status_name(result.status), result.reason);
 			return false;
@@ -133,7 +134,7 @@ static void warm_up(struct bench *b)
 	const uint64_t from = clock_ns(CLOCK_MONOTONIC);
 
 	for (unsigned i = 0; i < STEADY_RUNS_MAX && clock_ns(CLOCK_MONOTONIC) - from < WARM_UP_NS; i++)
-		bench_row(b, &rows[0], &result);
+		execute_row(b, &rows[0], &result);
 }
 
 static int steady_run(const struct command *c, int operands, char **operand)

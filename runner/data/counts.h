@@ -2,7 +2,7 @@
 #ifndef RUNNER_COUNTS_H
 #define RUNNER_COUNTS_H
 
-#include "bench/workloads/user_account.h"
+#include "bench/report/user_account.h"
 
 #define COUNTS_MOST 512
 

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 			continue;
 		if (a->ops->rdtsc(a->self, 0, &before) != ST_OK)
 			return 2;
-		bench_row(&bench, &rows[i], &result);
+		execute_row(&bench, &rows[i], &result);
 		if (a->ops->rdtsc(a->self, 0, &after) != ST_OK)
 			return 2;
 		if (result.matrix)

@@ -1,6 +1,6 @@
 /* tests/bench/race.c: the triad kernels against a C loop: `race WHO BYTES THREADS regular|nt GB`
  *
- * Ours is the width of vectors that is the fastest here, as bench/multicore/vector_width.c takes it for a row: found by passes of each by turns, not timed.
+ * Ours is the width of vectors that is the fastest here, as bench/measure/vector_width.c takes it for a row: found by passes of each by turns, not timed.
  * WHO is ours or gcc; three arrays of BYTES each a thread (a power of two). Prints GB/s of 24 bytes an element, as
  * likwid-bench counts its stream kernels, over the passes that move GB a thread. As there, all threads spin at one barrier
  * before these passes and at one behind them, and nothing sleeps in between; the pass before them, which brings pages and

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/measure/measure.h"
+#include "bench/suite/execute.h"
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/loop_meets.h"
 
@@ -52,7 +53,7 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 		if (!rows[i].pair && !rows[i].curve && !str_glob("tlb.walk_*", rows[i].name))
 			continue;
 		sim_totals(c->run.sim, &before);
-		bench_row(&c->bench, &rows[i], &r);
+		execute_row(&c->bench, &rows[i], &r);
 		sim_totals(c->run.sim, &after);
 		*instructions += after.instructions - before.instructions;
 		if (must_be_ok && after.instructions - before.instructions > rows[i].budget) { /* declared for Nehalem-EP */
@@ -140,7 +141,7 @@ static void swap_kernels(const char *machine)
 		pair.base_code = row.pair->code;
 		row.kernels = kernels;
 		row.pair = &pair;
-		bench_row(&c.bench, &row, &r);
+		execute_row(&c.bench, &row, &r);
 		swapped++;
 		if (r.status == ROW_UNSUPPORTED && r.absent)
 			continue;
@@ -186,7 +187,7 @@ static void test_catalogue_other_rows_kernels_are_unproven(void **state)
 		row.proofs = rows[i].proofs;
 		row.kind = rows[i].kind;
 		row.baseline = rows[i].baseline;
-		bench_row(&c.bench, &row, &r);
+		execute_row(&c.bench, &row, &r);
 		tried++;
 		if (r.status != ROW_UNPROVEN || !strncmp(r.reason, "no performance", 14)) {
 			print_error("%s: %s with another row's kernel, %s%s\n", r.name, row_status_name(r.status), r.proof, r.reason);
@@ -213,7 +214,7 @@ static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
 		if (!row.curve || !row.proofs || row.target == TARGET_STLB)
 			continue;
 		row.prepare = row.prepare == PREPARE_FLUSH ? PREPARE_WARM : PREPARE_FLUSH;
-		bench_row(&c.bench, &row, &r);
+		execute_row(&c.bench, &row, &r);
 		wrong++;
 		if (r.status != ROW_UNPROVEN)
 			fail_msg("%s: %s", r.name, row_status_name(r.status));

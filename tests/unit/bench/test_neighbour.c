@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "bench/multicore/matrix.h"
 #include "bench/measure/measure.h"
+#include "bench/multicore/matrix.h"
+#include "bench/suite/execute.h"
 #include "tests/unit/support/closed_loop.h"
 
 /* Changes the row in one thing that its proof is about. False: nothing of it can be changed. */
@@ -101,7 +102,7 @@ static void astray_rows(unsigned from, unsigned to, unsigned least)
 
 		if (!row.proofs || (unsigned)row.order < from || (unsigned)row.order > to || !astray(&row, &pair, kernels))
 			continue;
-		bench_row(&bench, &row, &result);
+		execute_row(&bench, &row, &result);
 		if (result.matrix)
 			run.host.host.put(run.host.host.self, result.matrix, matrix_bytes(&bench));
 		if (result.status == ROW_UNSUPPORTED && result.absent)

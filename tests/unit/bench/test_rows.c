@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/measure/measure.h"
+#include "bench/suite/fingerprint.h"
 
 static void test_rows_are_complete(void **state)
 {
@@ -73,9 +74,9 @@ static void test_rows_changed_method_has_changed_revision(void **state)
 		for (unsigned i = 0; i < rows_count; i++)
 			if (!strcmp(rows[i].name, name) && rows[i].revision == revision) {
 				seen[i] = true;
-				if (print != row_fingerprint(&rows[i])) {
+				if (print != fingerprint_row(&rows[i])) {
 					print_error("%s: kernel or parameters have changed: raise its revision, and add\n%s %u %016llx\n",
-					            name, name, revision + 1, (unsigned long long)row_fingerprint(&rows[i]));
+					            name, name, revision + 1, (unsigned long long)fingerprint_row(&rows[i]));
 					bad++;
 				}
 			}
@@ -83,7 +84,7 @@ static void test_rows_changed_method_has_changed_revision(void **state)
 	for (unsigned i = 0; i < rows_count; i++)
 		if (!seen[i]) {
 			print_error("tests/methods.txt lacks this line:\n%s %u %016llx\n", rows[i].name, rows[i].revision,
-			            (unsigned long long)row_fingerprint(&rows[i]));
+			            (unsigned long long)fingerprint_row(&rows[i]));
 			bad++;
 		}
 	assert_int_equal(bad, 0);
@@ -94,26 +95,26 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	(void)state;
 	static const struct row_proof_set other[] = { { { { "SOMETHING", 1, 2, false } } }, { { { "", 0, 0, false } } } };
 	const struct row *base = &rows[0];
-	uint64_t print = row_fingerprint(base);
+	uint64_t print = fingerprint_row(base);
 	struct row r = *base;
 	r.window *= 2;
-	assert_true(row_fingerprint(&r) != print);
+	assert_true(fingerprint_row(&r) != print);
 	r = *base, r.order = ORDER_PAGES;
-	assert_true(row_fingerprint(&r) != print);
+	assert_true(fingerprint_row(&r) != print);
 	r = *base, r.prepare = PREPARE_FLUSH;
-	assert_true(row_fingerprint(&r) != print);
+	assert_true(fingerprint_row(&r) != print);
 	r = *base, r.statistic = STAT_MEDIAN;
-	assert_true(row_fingerprint(&r) != print);
+	assert_true(fingerprint_row(&r) != print);
 	r = *base, r.proofs = other;
-	assert_true(row_fingerprint(&r) != print);
+	assert_true(fingerprint_row(&r) != print);
 	static const struct row_pair pair = { .base = "k_nop", .events = 1, .iterations = 1 }, wider = { .base = "k_nop", .events = 2, .iterations = 1 };
 	r = *base, r.pair = &pair;
-	print = row_fingerprint(&r);
+	print = fingerprint_row(&r);
 	r.pair = &wider;
-	assert_true(row_fingerprint(&r) != print);
-	print = row_fingerprint(base);
+	assert_true(fingerprint_row(&r) != print);
+	print = fingerprint_row(base);
 	r = *base, r.asks = "another wording";
-	assert_true(row_fingerprint(&r) == print);
+	assert_true(fingerprint_row(&r) == print);
 }
 
 static bool has_all(const struct processor *p, const struct row_proof_set *set)

@@ -114,7 +114,7 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 		assert_true(s->lost_known);
 		assert_in_range(3 * s->lost, s->records + s->outside - 4, s->records + s->outside + 4); /* every fourth */
 		text_init(&t, line, sizeof(line));
-		suite_table_line(&t, &host.results[i]);
+		table_line(&t, &host.results[i]);
 		snprintf(lost, sizeof(lost), "; %u lost", s->lost);
 		assert_non_null(strstr(line, lost));
 	}

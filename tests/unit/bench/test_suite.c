@@ -125,7 +125,7 @@ static void test_suite_goes_on_when_files_fail(void **state)
 	assert_int_equal(h.result_count, 1);
 	assert_int_equal(sum.files, ST_FULL); /* the first failure */
 	text_init(&t, line, sizeof(line));
-	suite_table_summary(&t, &backend, &sum);
+	table_summary(&t, &backend, &sum);
 	assert_non_null(strstr(line, "could not be written"));
 	close_native();
 }

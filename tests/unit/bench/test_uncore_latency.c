@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "bench/uncore/uncore_latency.h"
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/loop_meets.h"
 

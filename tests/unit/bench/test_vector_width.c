@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "bench/multicore/vector_width.h"
+#include "bench/measure/vector_width.h"
+#include "bench/suite/execute.h"
 #include "tests/unit/support/closed_loop.h"
 
 static const struct kernel *named(const char *name)
@@ -27,7 +28,7 @@ static const char *fastest(int64_t wide, int64_t narrow)
 	struct trial t = { .kernel = { named("k_triad_avx"), named("k_triad_sse2") }, .count = 2, .tries = 3,
 		.ticks = { { wide, wide, 9 * wide }, { 9 * narrow, narrow, narrow } } };
 
-	return width_fastest(&t)->name;
+	return vector_width_fastest(&t)->name;
 }
 
 static void test_width_equals_stay_the_widest(void **state)
@@ -51,7 +52,7 @@ static void test_width_the_fastest_of_three(void **state)
 	struct trial t = { .kernel = { named("k_triad_avx512"), named("k_triad_avx"), named("k_triad_sse2") }, .count = 3, .tries = 1,
 		.ticks = { { 1000 }, { 900 }, { 899 } } };
 
-	assert_string_equal(width_fastest(&t)->name, "k_triad_sse2");
+	assert_string_equal(vector_width_fastest(&t)->name, "k_triad_sse2");
 }
 
 static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES); }
@@ -89,7 +90,7 @@ static const char *taken(const char *name, enum access_kind kind)
 	bench_init(&bench, &a, &run.cpu, &run.host.host, 3, 1);
 	struct row row = *row_find(name);
 	row.kernels = narrow_first;
-	bench_row(&bench, &row, &out);
+	execute_row(&bench, &row, &out);
 	if (out.status != ROW_OK)
 		fail_msg("%s: %s", name, out.reason);
 	loop_close(&run);

@@ -364,11 +364,11 @@ static void test_cores_lists_are_kept_to(void **state)
 	run_on(&r, text, "load.l1.latency");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		const struct suite_settings s = { .cores = bad[i].cores, .nodes = bad[i].nodes };
-		assert_int_equal(cpuset_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_RANGE);
+		assert_int_equal(cpuset_choose(sim_access(r.sim), s.cores, s.nodes, &p, problem, sizeof(problem)), ST_RANGE);
 		assert_string_equal(problem, bad[i].problem);
 	}
 	const struct suite_settings s = { .cores = "0,2-3,7", .nodes = "0" };
-	assert_int_equal(cpuset_choose(sim_access(r.sim), &s, &p, problem, sizeof(problem)), ST_OK);
+	assert_int_equal(cpuset_choose(sim_access(r.sim), s.cores, s.nodes, &p, problem, sizeof(problem)), ST_OK);
 	assert_true(p.core[0] && !p.core[1] && p.core[2] && p.core[3] && !p.core[6] && p.core[7] && p.node[0] && !p.node[1]);
 	close_run(&r);
 	free(text);

@@ -37,18 +37,18 @@ static void test_suite_native_quick_gives_values(void **state)
 	memory_host_init(&h);
 	assert_int_equal(suite_run(a, &cpu, &s, &h.host, &sum), ST_OK);
 	text_init(&t, line, sizeof(line));
-	suite_table_title(&t, a, &cpu);
-	suite_table_head(&t);
+	table_title(&t, a, &cpu);
+	table_head(&t);
 	fputs(line, stderr);
 	for (unsigned i = 0; i < h.result_count; i++) {
 		text_init(&t, line, sizeof(line));
-		suite_table_line(&t, &h.results[i]);
+		table_line(&t, &h.results[i]);
 		fputs(line, stderr);
 		if (h.results[i].remark[0])
 			fprintf(stderr, "    %s\n", h.results[i].remark);
 	}
 	text_init(&t, line, sizeof(line));
-	suite_table_summary(&t, a, &sum);
+	table_summary(&t, a, &sum);
 	fputs(line, stderr);
 	assert_int_equal(h.taken, 0);
 	assert_int_equal(sum.files, ST_OK);

@@ -1,5 +1,7 @@
 /* tests/unit/support/closed_loop.c: the suite on a simulated machine. */
 #include "tests/unit/support/closed_loop.h"
+
+#include "bench/uncore/uncore_latency.h"
 #include "tests/unit/support/host_pages.h"
 
 #include <setjmp.h>
@@ -98,11 +100,11 @@ void loop_print(const struct loop_run *r)
 	char line[512];
 	struct text t;
 	text_init(&t, line, sizeof(line));
-	suite_table_head(&t);
+	table_head(&t);
 	fputs(line, stderr);
 	for (unsigned i = 0; i < r->host.result_count; i++) {
 		text_init(&t, line, sizeof(line));
-		suite_table_line(&t, &r->host.results[i]);
+		table_line(&t, &r->host.results[i]);
 		fputs(line, stderr);
 	}
 }

@@ -1,7 +1,7 @@
-/* bench/workloads/user_account.h: cycle accounting after Levinthal's guide: total = retired + wasted + stalled cycles, and
+/* bench/report/user_account.h: cycle accounting after Levinthal's guide: total = retired + wasted + stalled cycles, and
  * Counted_Stall_Cycles = sum(P_i * N_i) with the rest that it does not explain.
  *
- * The sources of stalls are bench/workloads/user_account.def; penalties are those of a run's results. Integers: cycles and events are whole,
+ * The sources of stalls are bench/report/user_account.def; penalties are those of a run's results. Integers: cycles and events are whole,
  * penalties in thousandths of a core cycle. An event that was not counted leaves its term open; nothing is guessed. */
 #ifndef BENCH_ACCOUNTING_H
 #define BENCH_ACCOUNTING_H

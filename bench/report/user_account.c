@@ -1,5 +1,5 @@
-/* bench/workloads/user_account.c: the identities and the sum of penalties. */
-#include "bench/workloads/user_account.h"
+/* bench/report/user_account.c: the identities and the sum of penalties. */
+#include "bench/report/user_account.h"
 #include "bench/measure/reduce.h"
 #include "pmu/text.h"
 
@@ -8,7 +8,7 @@
 const struct account_source account_sources[] = {
 #define ACCOUNT_TERM(key, title, events, minus, penalty, overlap, latency) { key, title, events, minus, penalty, overlap, latency },
 #define ACCOUNT_CYCLES(key, title, events) { key, title, events, "", "", "", "" },
-#include "bench/workloads/user_account.def"
+#include "bench/report/user_account.def"
 };
 const unsigned account_sources_count = COUNT_OF(account_sources);
 _Static_assert(COUNT_OF(account_sources) <= ACCOUNT_SOURCES_MAX, "ACCOUNT_SOURCES_MAX");

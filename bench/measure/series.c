@@ -1,6 +1,6 @@
-/* bench/curves/series.c: a row that is more than one number, as text. */
+/* bench/measure/series.c: a row that is more than one number, as text. */
 #include "bench/measure/reduce.h"
-#include "bench/curves/series.h"
+#include "bench/measure/series.h"
 
 void series_add(struct series *s, const int64_t *milli)
 {

@@ -1,0 +1,13 @@
+/* bench/catalogue/kernel.h: the kernels of a row, by name and by instruction set. */
+#ifndef BENCH_KERNEL_H
+#define BENCH_KERNEL_H
+
+#include "bench/catalogue/row.h"
+#include "pmu/core/cpu.h"
+
+/* The kernel of a name, NULL if there is none. The name may be that of k_measure too. */
+const struct kernel *kernel_find(const char *name);
+/* The first of the row's kernels whose instructions the processor has; NULL: none. */
+const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu);
+
+#endif

@@ -1,0 +1,42 @@
+/* bench/multicore/multicore_width.c: which width of vectors several cores together are fastest with: bench/measure/vector_width.h. */
+#include "bench/measure/vector_width.h"
+#include "bench/multicore/multicore_buffers.h"
+
+enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out)
+{
+	const uint64_t units = (uint64_t)multicore_window(c) * multicore_times(c->row);
+	enum status st = ST_OK;
+	struct trial t;
+
+	vector_width_begin(&t, c->b, c->row);
+	if (!t.wanted || c->stream)
+		return ST_OK;
+	c->cold = multicore_pushes_wrapper(c, n);
+	if (c->row->prepare == PREPARE_FLUSH)
+		c->pair_bytes = units * c->members[0].set.shape.step_bytes;
+	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* multicore_give_back flushes that */
+	for (; st == ST_OK && vector_width_goes_on(&t, c->b); t.tries++)
+		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
+			const unsigned whose = vector_width_turn(&t, i);
+			bool together; /* one that did not begin so is one of many */
+
+			for (unsigned m = 0; m < n; m++) {
+				c->members[m].set.kernel = t.kernel[whose];
+				c->members[m].units = units;
+				if (c->moves)
+					c->members[m].set.at = start_offset(c, m, 0);
+			}
+			if (c->row->target == TARGET_DRAM)
+				st = multicore_flush(c, n);
+			if (st == ST_OK)
+				st = multicore_run(c, n, false, &together);
+			t.ticks[whose][t.tries] = (int64_t)multicore_ticks(c, n);
+		}
+	if (st != ST_OK)
+		return st;
+	c->stream = vector_width_fastest(&t);
+	for (unsigned m = 0; m < n; m++)
+		c->members[m].set.kernel = c->stream;
+	out->kernel = c->stream->name;
+	return ST_OK;
+}

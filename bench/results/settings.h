@@ -1,0 +1,21 @@
+/* bench/results/settings.h: what a run was asked for; stands at the head of its results. */
+#ifndef BENCH_SETTINGS_H
+#define BENCH_SETTINGS_H
+
+#include "pmu/base.h"
+
+/* Settings, from stallmeter.ini, UEFI load options or the command line. */
+struct suite_settings {
+	const char *suite;        /* "quick", "full", or a comma list of row names and globs */
+	unsigned repetitions;     /* 0: the row's own */
+	uint64_t seed;            /* 0: a fixed one, printed */
+	const char *label;        /* the user's word for this run, "" if none */
+	const char *expect;       /* text of an --expect file, NULL if none: "row = status" lines */
+	const char *cores, *nodes; /* of rows of several: lists such as "0-3,8"; NULL or "": all */
+	const char *profile;      /* a profile or a list of events: the rows' kernels are counted, not measured; NULL none */
+};
+
+/* The rows that were asked for, as a list: s->suite or what stands for it. */
+const char *settings_rows(const struct suite_settings *s);
+
+#endif

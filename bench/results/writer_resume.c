@@ -1,0 +1,205 @@
+/* bench/results/writer_resume.c: a journal read back into the files of its run: what an earlier boot left, or all of it. */
+#include "bench/results/writer.h"
+
+/* Of a line of an earlier boot; a list that is not whole numbers, or not so many, says nothing. */
+static void take_windows(struct writer *w, struct json line)
+{
+	struct disturbances d;
+	uint32_t *const to[] = { &d.windows, &d.clock, &d.thermal, &d.modulated };
+	struct json list;
+	unsigned n = 0;
+
+	if (!json_get(line, "windows", &list) || list.bytes < 2 || list.at[0] != '[')
+		return;
+	for (size_t at = 1, from = 1; at < list.bytes; at++) {
+		uint64_t v;
+
+		if (list.at[at] != ',' && list.at[at] != ']')
+			continue;
+		while (from < at && list.at[from] == ' ')
+			from++;
+		if (n == COUNT_OF(to) + SMI_BINS || parse_u64(list.at + from, at - from, &v) != ST_OK || v > UINT32_MAX)
+			return;
+		*(n < COUNT_OF(to) ? to[n] : &d.smi[n - COUNT_OF(to)]) = (uint32_t)v;
+		n++;
+		from = at + 1;
+	}
+	if (n == COUNT_OF(to) + SMI_BINS)
+		w->out->disturbances = d;
+}
+
+static bool begins_with(struct json text, const char *prefix)
+{
+	size_t n = str_length(prefix);
+
+	return text.bytes >= n && memcmp(text.at, prefix, n) == 0;
+}
+
+/* The head of results.json has one member of the run's line on each of its lines, but what is the journal's own. */
+static void take_run(struct writer *w, struct json run)
+{
+	struct json member, value;
+	size_t at = 0;
+	struct text name;
+
+	text_fmt(&w->json, "{\n");
+	while (json_member(run, &at, &member))
+		if (!begins_with(member, "\"event\"") && !begins_with(member, "\"key\"")) {
+			text_bytes(&w->json, member.at, member.bytes);
+			text_fmt(&w->json, ",\n");
+		}
+	text_fmt(&w->json, "\"rows\": [");
+	report_csv_head(&w->csv);
+	text_init(&name, w->backend, sizeof(w->backend));
+	if (json_get(run, "backend", &value))
+		json_string_of(&name, value);
+}
+
+static unsigned count_of(struct json object, const char *key)
+{
+	struct json value;
+	int64_t milli;
+
+	return json_get(object, key, &value) && json_milli(value, &milli) && milli >= 0 ? (unsigned)(milli / 1000) : 0;
+}
+
+static void take_start(struct writer *w, struct json line)
+{
+	struct json name;
+
+	if (!json_get(line, "name", &name))
+		return;
+	w->known_program_begun = w->known_program_begun || json_is(name, KNOWN_PROGRAM_NAME);
+	for (unsigned i = 0; i < rows_count; i++)
+		if (w->earlier[i] == EARLIER_NOTHING && json_is(name, rows[i].name))
+			w->earlier[i] = EARLIER_BEGUN;
+	for (unsigned i = 0; i < SUITE_SECTIONS; i++)
+		if (w->part_earlier[i] == EARLIER_NOTHING && json_is(name, writer_section_name(i)))
+			w->part_earlier[i] = EARLIER_BEGUN;
+}
+
+/* The accounting of a workload. */
+static void take_accounting(struct writer *w, struct json line)
+{
+	struct json accounting, name;
+
+	if (!json_get(line, "accounting", &accounting) || !json_get(accounting, "workload", &name))
+		return;
+	for (unsigned i = 0; i < WORK_KINDS; i++)
+		if (w->part_earlier[i] != EARLIER_DONE && json_is(name, work_name((enum work_kind)i))) {
+			w->out->unexpected += count_of(line, "unexpected");
+			writer_part(w, i, accounting);
+		}
+}
+
+static void take_trust(struct writer *w, struct json line)
+{
+	struct json trust;
+
+	if (w->part_earlier[PART_TRUST] == EARLIER_DONE || !json_get(line, "trust", &trust))
+		return;
+	w->out->unexpected += count_of(line, "unexpected");
+	writer_part(w, PART_TRUST, trust);
+}
+
+/* Penalties feed the accounting also when an earlier boot measured them. */
+static void take_penalty(struct writer *w, unsigned i, struct json row, enum row_status status)
+{
+	struct json value;
+	int64_t milli;
+
+	if (rows[i].kind == KIND_PENALTY && (status == ROW_OK || status == ROW_NOISY) && json_get(row, "value", &value) && json_milli(value, &milli))
+		w->penalty_milli[i] = milli;
+}
+
+/* Rows that this build does not know, or that stand there twice, are left out. `profile`: a row's kernel under one. */
+static void take_row(struct writer *w, struct json line, bool profile)
+{
+	struct json row, name, status;
+
+	take_windows(w, line);
+	if (!json_get(line, profile ? "profile" : "row", &row) || !json_get(row, profile ? "row" : "name", &name) ||
+	    !json_get(row, "status", &status))
+		return;
+	for (unsigned i = 0; i < rows_count; i++) {
+		if (w->earlier[i] == EARLIER_DONE || !json_is(name, rows[i].name))
+			continue;
+		for (unsigned s = 0; s < ROW_STATUS_COUNT; s++)
+			if (json_is(status, row_status_name((enum row_status)s))) {
+				w->earlier[i] = EARLIER_DONE;
+				w->out->by_status[s]++;
+				w->out->rows++;
+				w->out->unexpected += count_of(line, "unexpected");
+				if (profile)
+					writer_add_profile(w, row);
+				else
+					writer_add_row(w, row);
+				if (!profile)
+					take_penalty(w, i, row, (enum row_status)s);
+			}
+	}
+}
+
+/* Takes all lines. `summary` of the end line, bytes = 0 without one. False: it does not begin with its run. */
+static bool take_journal(struct writer *w, const char *text, size_t bytes, struct json *summary, unsigned *damaged)
+{
+	struct journal j;
+	struct journal_line line;
+
+	*summary = (struct json){ "", 0 };
+	journal_open(&j, text, bytes);
+	if (!journal_next(&j, &line) || line.event != JOURNAL_RUN)
+		return false;
+	take_run(w, line.object);
+	while (journal_next(&j, &line))
+		switch (line.event) {
+		case JOURNAL_START: take_start(w, line.object); break;
+		case JOURNAL_ROW: take_row(w, line.object, false); break;
+		case JOURNAL_PROFILE: take_row(w, line.object, true); break;
+		case JOURNAL_ACCOUNTING: take_accounting(w, line.object); break;
+		case JOURNAL_TRUST: take_trust(w, line.object); break;
+		case JOURNAL_BOOT: w->out->boots++; break;
+		case JOURNAL_KNOWN_PROGRAM:
+			if (!w->study.bytes)
+				w->out->unexpected += count_of(line.object, "unexpected");
+			(void)json_get(line.object, "study", &w->study);
+			break;
+		case JOURNAL_ENVIRONMENT:
+			if (!w->environment.bytes)
+				(void)json_get(line.object, "environment", &w->environment);
+			break;
+		case JOURNAL_END: (void)json_get(line.object, "summary", summary); break;
+		default: break;
+		}
+	*damaged = j.damaged;
+	return true;
+}
+
+bool writer_earlier(struct writer *w)
+{
+	struct json summary;
+	unsigned damaged = 0;
+	char at[96];
+	struct text line;
+
+	if (!take_journal(w, w->host->journal, w->host->journal_bytes, &summary, &damaged))
+		return false;
+	w->out->boots++;
+	text_init(&line, at, sizeof(at));
+	text_fmt(&line, "{\"event\": \"boot\", \"boot\": %u, \"damaged_lines\": %u}\n", w->out->boots, damaged);
+	writer_journal(w, &line);
+	return true;
+}
+
+enum status writer_rebuild(struct writer *w, const char *text, size_t bytes)
+{
+	struct json summary;
+	unsigned damaged = 0;
+
+	if (!take_journal(w, text, bytes, &summary, &damaged) || !summary.bytes)
+		return ST_MISSING;
+	if (damaged)
+		return ST_SYNTAX;
+	writer_whole(w, summary);
+	return ST_OK;
+}

@@ -1,0 +1,55 @@
+/* bench/suite/execute.c: see execute.h. The measuring loop knows no other method: those that run beside it are given to it here. */
+#include "bench/suite/execute.h"
+
+#include "bench/curves/curve.h"
+#include "bench/curves/skid.h"
+#include "bench/curves/sweep2d.h"
+#include "bench/multicore/matrix.h"
+#include "bench/multicore/multicore.h"
+#include "bench/sampling/sample.h"
+#include "bench/uncore/uncore_latency.h"
+
+static void end(struct loop *l, struct row_result *out)
+{
+	uncore_latency_end(l, out);
+	uncore_latency_bus(l, out);
+	latency_breakdown_row(l, out);
+}
+
+static const struct loop_hooks hooks = {
+	.begin = uncore_latency_begin, .before = uncore_latency_before, .after = uncore_latency_after, .value = sample_row, .end = end
+};
+
+void execute_row(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct uncore_latency_loop beside;
+
+	if (!row_begin(b, r, out))
+		return;
+	tlb_size_look(b, r);
+	switch (r->order) {
+	case ORDER_MATRIX:
+		matrix_row(b, r, out);
+		return;
+	case ORDER_MULTICORE: case ORDER_NODES:
+		multicore_row(b, r, out);
+		return;
+	case ORDER_LOADED: case ORDER_LINE:
+		loaded_latency_row(b, r, out);
+		return;
+	case ORDER_CURVE:
+		curve_row(b, r, &hooks, out);
+		return;
+	case ORDER_STAIRS:
+		sweep2d_stairs_row(b, r, out);
+		return;
+	case ORDER_GATHER:
+		sweep2d_gather_row(b, r, out);
+		return;
+	case ORDER_SKID_PRECISE: case ORDER_SKID_INTERRUPT: case ORDER_SKID_ADDRESSES:
+		skid_row(b, r, out);
+		return;
+	default:
+		measure_row(b, r, &hooks, &beside, out);
+	}
+}

@@ -1,0 +1,94 @@
+/* bench/suite/fingerprint.c: see fingerprint.h. */
+#include "bench/suite/fingerprint.h"
+
+#include "bench/catalogue/kernel.h"
+#include "bench/curves/curve.h"
+#include "bench/curves/skid.h"
+#include "bench/curves/sweep2d.h"
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001B3ull; /* FNV-1a */
+	return hash;
+}
+
+static uint64_t mix_kernel(uint64_t hash, const char *name)
+{
+	hash = mix(hash, name, str_length(name));
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+		if (str_equal(k->name, name))
+			hash = mix(hash, kernel_code + k->offset, k->bytes);
+	return hash;
+}
+
+/* What it is, and the code of some points. */
+static uint64_t mix_curve(uint64_t hash, const struct row *r)
+{
+	static const uint8_t points[] = { 1, 2, 7, 33 };
+	const struct row_curve *c = r->curve;
+	const uint64_t more[] = { c->what, c->filler, c->value, c->most, c->both };
+	uint8_t code[CURVE_CODE_BYTES];
+
+	hash = mix(hash, more, sizeof(more));
+	for (unsigned i = 0; i < COUNT_OF(points); i++)
+		hash = mix(hash, code, curve_code(c, points[i], 64, code));
+	return mix_kernel(mix_kernel(hash, "k_flush"), "k_touch");
+}
+
+uint64_t fingerprint_row(const struct row *r)
+{
+	const uint64_t numbers[] = { r->kind, r->unit, r->target, r->order, r->page_bytes, r->prepare, r->baseline,
+		r->statistic, r->prefetch, r->node, r->window };
+	uint64_t hash = mix_kernel(0xCBF29CE484222325ull, "k_measure");
+
+	if ((r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && (r->prepare == PREPARE_FLUSH || r->target == TARGET_L3))
+		hash = mix_kernel(hash, "k_measure_cold");
+	hash = mix(hash, numbers, sizeof(numbers));
+	for (const char *const *k = r->kernels; *k; k++)
+		hash = mix_kernel(hash, *k);
+	if (r->pair) {
+		const uint64_t more[] = { r->pair->fill, r->pair->base_fill, r->pair->bytes, r->pair->events,
+			r->pair->iterations, r->pair->code, r->pair->base_code, r->pair->counted };
+
+		hash = mix(hash, more, sizeof(more));
+		if (r->pair->base)
+			hash = mix_kernel(hash, r->pair->base);
+	}
+	if (r->curve)
+		hash = mix_curve(hash, r);
+	if (r->order == ORDER_GATHER) {
+		uint8_t code[GATHER_CODE_BYTES];
+
+		hash = mix_kernel(mix(hash, code, sweep2d_gather_code(64, 8, code)), "k_flush");
+	}
+	if (r->order >= ORDER_SKID_PRECISE) {
+		uint8_t code[SKID_CODE_BYTES];
+		uint32_t load;
+
+		hash = mix(hash, code, skid_code(code, &load));
+	}
+	if (r->prepare == PREPARE_EXCLUSIVE || r->prepare == PREPARE_SHARED)
+		hash = mix_kernel(hash, "k_touch_chain");
+	if (r->prepare == PREPARE_MODIFIED)
+		hash = mix_kernel(hash, "k_dirty_chain");
+	if (r->order == ORDER_MULTICORE || r->order == ORDER_NODES || (r->order == ORDER_STREAMS && r->target == TARGET_DRAM && r->prepare != PREPARE_FLUSH))
+		hash = mix_kernel(hash, "k_warm_flush");
+	else if ((r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS) || (r->order >= ORDER_MULTICORE && r->target == TARGET_DRAM))
+		hash = mix_kernel(hash, "k_flush");
+	else if ((r->prepare == PREPARE_FLUSH && r->order != ORDER_GATHER) || r->prepare >= PREPARE_EXCLUSIVE)
+		hash = mix_kernel(hash, "k_flush_chain");
+	if ((r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && r->prepare != PREPARE_FLUSH)
+		for (const char *const *k = r->kernels; *k; k++)
+			hash = mix_kernel(hash, window_visitor(r, kernel_find(*k)));
+	if (r->order == ORDER_LOADED || r->order == ORDER_LINE)
+		hash = mix_kernel(hash, r->order == ORDER_LOADED ? "k_inject" : "k_share_until");
+	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)
+		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++) {
+			hash = mix(hash, set->proofs[i].event, str_length(set->proofs[i].event) + 1);
+			hash = mix(hash, &set->proofs[i].low_milli, sizeof(set->proofs[i].low_milli));
+			hash = mix(hash, &set->proofs[i].high_milli, sizeof(set->proofs[i].high_milli));
+			hash = mix(hash, &set->proofs[i].per, sizeof(set->proofs[i].per));
+		}
+	return hash;
+}
