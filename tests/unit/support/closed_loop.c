@@ -1,7 +1,6 @@
 /* tests/unit/support/closed_loop.c: the suite on a simulated machine. */
 #include "tests/unit/support/closed_loop.h"
 
-#include "bench/uncore/uncore_latency.h"
 #include "tests/unit/support/host_pages.h"
 
 #include <setjmp.h>

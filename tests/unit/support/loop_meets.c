@@ -1,4 +1,5 @@
 /* tests/unit/support/loop_meets.c: rows of a simulated machine against tests/expect/. */
+#include "bench/uncore/uncore_latency.h"
 #include "tests/unit/support/loop_meets.h"
 
 #include <setjmp.h>
