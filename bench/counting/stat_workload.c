@@ -2,7 +2,7 @@
 #include "bench/counting/stat_workload.h"
 #include "bench/counting/names.h"
 #include "bench/multicore/multicore_buffers.h"
-#include "bench/multicore/vector_width.h"
+#include "bench/measure/vector_width.h"
 
 #define IDLE_ITERATIONS 65536u
 #define SLOT_OF_OTHERS  16u    /* GiB of the data window of the second core's working set: loop_begin has 0 and 1, the bus lock 9 */
@@ -146,7 +146,7 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 	if (st == ST_OK)
 		st = multicore_warm_up(c, 0, c->count);
 	if (st == ST_OK)
-		st = vector_width_choose_multicore(c, c->count, &w->result);
+		st = multicore_width_choose(c, c->count, &w->result);
 	if (st == ST_OK) {
 		w->units = (uint64_t)multicore_window(c) * multicore_times(w->row);
 		c->pair_bytes = c->moves ? w->units * c->members[0].set.shape.step_bytes : c->pair_bytes;
@@ -160,7 +160,6 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 
 static enum status choose_cores(struct stat_workload *w, const char *cores, struct text *problem)
 {
-	const struct suite_settings s = { .cores = cores };
 	char why[160];
 	struct cpuset set;
 
@@ -169,7 +168,7 @@ static enum status choose_cores(struct stat_workload *w, const char *cores, stru
 		w->count = 1;
 		return ST_OK;
 	}
-	if (cpuset_choose(w->b->a, &s, &set, why, sizeof(why)) != ST_OK) {
+	if (cpuset_choose(w->b->a, cores, NULL, &set, why, sizeof(why)) != ST_OK) {
 		text_fmt(problem, "%s", why);
 		return ST_RANGE;
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/multicore/matrix.h"
-#include "bench/measure/measure.h"
+#include "bench/suite/execute.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/machine/sim.h"
 #include "runner/host/backend.h"
