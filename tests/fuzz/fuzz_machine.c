@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char problem[256] = "";
 	char *copy = malloc(size ? size : 1); /* exactly as long: a read beyond it is seen */
 	memcpy(copy, data, size);
-	enum status st = inventory_read("fuzz.machine", copy, size, &m, problem, sizeof(problem));
+	enum status st = machine_read("fuzz.machine", copy, size, &m, problem, sizeof(problem));
 	if ((st == ST_OK) != !problem[0] || strchr(problem, '\n'))
 		abort();
 	if (st == ST_OK && (!m.tick_per_core_cycle || !m.tick_per_tsc || m.l1d_ways < 1 || m.topology_cores > 64))
