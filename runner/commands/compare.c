@@ -7,6 +7,7 @@
 #include "runner/commands/command.h"
 #include "runner/data/reader.h"
 #include "runner/data/statistics.h"
+#include "runner/data/surroundings.h"
 
 #define RUNS_MOST 512
 
@@ -30,27 +31,6 @@ struct side { struct results **runs; unsigned n; };
 
 /* --- what differs in the machines -------------------------------------------------------------- */
 
-static void value_text(struct text *t, const struct document *d, const struct doc_node *n)
-{
-	if (n->type == DOC_LIST || n->type == DOC_OBJECT) {
-		bool first = true;
-		text_char(t, '(');
-		for (const struct doc_node *c = doc_begin(d, n); c; c = doc_next(d, c), first = false) {
-			text_fmt(t, "%s%s%s", first ? "" : ", ", c->key, c->key[0] ? " " : "");
-			value_text(t, d, c);
-		}
-		text_char(t, ')');
-	} else if (n->type == DOC_BOOL)
-		text_fmt(t, "%s", n->truth ? "yes" : "no");
-	else
-		text_fmt(t, "%s", n->type == DOC_NULL ? "-" : n->string);
-}
-
-static const struct doc_node *section_of(const struct results *r, const char *section)
-{
-	return section[0] ? doc_get(&r->d, doc_root(&r->d), section) : doc_root(&r->d);
-}
-
 /* All distinct values that a side's runs have for a key, in the order of the runs. Control bytes become '?'. */
 static void side_values(const struct side *s, const char *section, const char *key, char *to, size_t capacity)
 {
@@ -60,12 +40,12 @@ static void side_values(const struct side *s, const char *section, const char *k
 		char one[512], seen = 0;
 		struct text u;
 		text_init(&u, one, sizeof(one));
-		value_text(&u, &s->runs[i]->d, doc_get(&s->runs[i]->d, section_of(s->runs[i], section), key));
+		surroundings_value(&u, &s->runs[i]->d, doc_get(&s->runs[i]->d, surroundings_section(&s->runs[i]->d, section), key));
 		str_one_line(one);
 		for (unsigned k = 0; k < i && !seen; k++) {
 			char other[512];
 			text_init(&u, other, sizeof(other));
-			value_text(&u, &s->runs[k]->d, doc_get(&s->runs[k]->d, section_of(s->runs[k], section), key));
+			surroundings_value(&u, &s->runs[k]->d, doc_get(&s->runs[k]->d, surroundings_section(&s->runs[k]->d, section), key));
 			seen = !strcmp(one, other);
 		}
 		if (!seen)
@@ -73,26 +53,15 @@ static void side_values(const struct side *s, const char *section, const char *k
 	}
 }
 
-/* What belongs to the day, not to the machine. */
-static bool of_the_day(const char *key)
-{
-	static const char *const keys[] = {"started", "finished", "label", "rows", "summary", "study", "cpuid", "machine", "registers",
-		"environment", "settings", "seed", "schema"};
-	for (unsigned i = 0; i < COUNT_OF(keys); i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return strstr(key, "time") || strstr(key, "date_of_run");
-}
-
 static unsigned differing_keys(const struct side *a, const struct side *b, const char *section, const struct side *from, const struct side *skip)
 {
 	unsigned found = 0;
 	const struct document *d = &from->runs[0]->d;
-	for (const struct doc_node *n = doc_begin(d, section_of(from->runs[0], section)); n; n = doc_next(d, n)) {
+	for (const struct doc_node *n = doc_begin(d, surroundings_section(d, section)); n; n = doc_next(d, n)) {
 		char x[1024], y[1024];
-		if (of_the_day(n->key) || (!section[0] && (n->type == DOC_LIST || n->type == DOC_OBJECT)))
+		if (surroundings_of_the_day(n->key) || (!section[0] && (n->type == DOC_LIST || n->type == DOC_OBJECT)))
 			continue;
-		if (skip && doc_get(&skip->runs[0]->d, section_of(skip->runs[0], section), n->key) != &skip->runs[0]->d.nodes[0])
+		if (skip && doc_get(&skip->runs[0]->d, surroundings_section(&skip->runs[0]->d, section), n->key) != &skip->runs[0]->d.nodes[0])
 			continue; /* was looked at from there */
 		side_values(a, section, n->key, x, sizeof(x));
 		side_values(b, section, n->key, y, sizeof(y));
@@ -106,12 +75,11 @@ static unsigned differing_keys(const struct side *a, const struct side *b, const
 
 static void print_surroundings(const struct side *a, const struct side *b)
 {
-	static const char *const sections[] = {"", "machine", "environment", "registers", "settings"};
 	unsigned found = 0;
 	puts("What differs around the measurements:");
-	for (unsigned i = 0; i < COUNT_OF(sections); i++) {
-		found += differing_keys(a, b, sections[i], a, NULL);
-		found += differing_keys(a, b, sections[i], b, a);
+	for (unsigned i = 0; i < surroundings_sections_count; i++) {
+		found += differing_keys(a, b, surroundings_sections[i], a, NULL);
+		found += differing_keys(a, b, surroundings_sections[i], b, a);
 	}
 	if (!found)
 		puts("  nothing");

@@ -197,7 +197,11 @@ static const struct { const char *name, *what; enum status (*write)(const struct
 
 static int export_command(const struct command *c, int operands, char **operand)
 {
+	static const char *const tables[] = {"ndjson", "sql", "sql-copy"};
 	static struct results r;
+	for (size_t i = 0; i < COUNT_OF(tables) && operands >= 2; i++)
+		if (!strcmp(tables[i], operand[0]))
+			return export_table(c, tables[i], operands - 1, operand + 1);
 	if (operands != 2) {
 		complain(c, "a format and a run are expected; stallmeter export --help lists the formats");
 		return EXIT_BAD_INPUT;
@@ -215,13 +219,15 @@ static int export_command(const struct command *c, int operands, char **operand)
 	}
 	char names[256] = "";
 	for (size_t i = 0; i < COUNT_OF(formats); i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "", formats[i].name);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s, ", formats[i].name);
+	for (size_t i = 0; i < COUNT_OF(tables); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "", tables[i]);
 	complain(c, "\"%.40s\": no such format; allowed: %s", operand[0], names);
 	return EXIT_BAD_INPUT;
 }
 
 const struct command command_export = {
-	"export", "FORMAT RUN", "Writes a run's results in another tool's format, to standard output.",
+	"export", "FORMAT RUN...", "Writes a run's results in another tool's format, to standard output.",
 	"csv             all rows, plain\n"
 	"core-to-core    CSV of all pairs of cores\n"
 	"curve           CSV of all rows that are curves or matrices of nodes: row,point,column,value\n"
@@ -230,7 +236,10 @@ const struct command command_export = {
 	"pmu-tools       cost constants as its *_ratios.py files have them\n"
 	"perf-metrics    JSON metrics for perf and perfmon\n"
 	"likwid          a performance group for likwid-perfctr -g\n"
-	"hmat            latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them,\n                and the difference from the firmware's own\n\n"
+	"hmat            latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them,\n                and the difference from the firmware's own\n"
+	"ndjson          of runs or folders of runs: a JSON object a row of a run\n"
+	"sql             of runs or folders of runs: tables and INSERTs, for sqlite3 and PostgreSQL\n"
+	"sql-copy        the same with PostgreSQL's COPY\n\n"
 	"What a format cannot hold is said on standard error. Exit status 1: these results have nothing for it, and why.\n",
 	export_options, export_command,
 };

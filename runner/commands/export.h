@@ -15,6 +15,9 @@ enum status export_perf_metrics(const struct export *e);
 enum status export_likwid(const struct export *e);
 enum status export_hmat(const struct export *e);
 
+/* Formats of many runs, "ndjson", "sql" and "sql-copy": the operands are runs or folders of them. The exit status. */
+int export_table(const struct command *c, const char *format, int operands, char **operand);
+
 double export_number(const struct doc_node *n);
 /* Proved, perhaps noisy, with a value. */
 bool export_measured(const struct document *d, const struct doc_node *row);
