@@ -207,7 +207,7 @@ void html_trust(struct html *h, const struct doc_node *list)
 		return;
 	html_section(h, "trust", "Which events count right",
 	             "Kernels whose true counts are known, and what the processor's events counted over them. Right is within 1 %.");
-	html_table(h, "Events against kernels of known counts", "event|verdict|#ratio|#counted|#expected|for each|row|why not");
+	html_table(h, "Events against kernels of known counts", "event|verdict|#ratio|#counted|#expected|#at most|for each|row|why not");
 	for (const struct doc_node *e = doc_begin(h->d, list); e; e = doc_next(h->d, e)) {
 		text_fmt(&h->t, "<tr><th scope=\"row\">");
 		html_text(h, doc_string(h->d, e, "event"));
@@ -217,6 +217,7 @@ void html_trust(struct html *h, const struct doc_node *list)
 		html_cell_node(h, doc_get(h->d, e, "ratio"), 3);
 		html_cell_node(h, doc_get(h->d, e, "counted"), 3);
 		html_cell_node(h, doc_get(h->d, e, "expected"), 3);
+		html_cell_node(h, doc_get(h->d, e, "expected_most"), 3);
 		html_cell(h, doc_string(h->d, e, "unit"));
 		html_cell(h, doc_string(h->d, e, "row"));
 		html_cell(h, doc_string(h->d, e, "reason"));

@@ -6,8 +6,8 @@
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
 #define LINE_BYTES 10752u       /* a row with all sixteen data sources of its records, taken apart by boxes */
 #define CELL_BYTES 80u          /* of a matrix, as text */
-#define TRUST_BYTES (16u << 10)
-#define ACCOUNTING_BYTES (96u << 10) /* of all workloads, and that */
+#define TRUST_BYTES (48u << 10)
+#define ACCOUNTING_BYTES (128u << 10) /* of all workloads, and that */
 #define PROFILE_LINE_BYTES (32u << 10) /* a row's kernel under 64 events */
 
 const char *writer_section_name(unsigned section)

@@ -2,7 +2,7 @@
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/trust.h"
 
-#define LINE_BYTES (24u << 10) /* an accounting as JSON, and as lines */
+#define LINE_BYTES (64u << 10) /* an accounting or the trust table as JSON, and as lines */
 
 bool suite_section_wants_row(const struct suite_settings *s, const struct row *r)
 {

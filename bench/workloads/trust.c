@@ -1,11 +1,17 @@
 /* bench/workloads/trust.c: see trust.h. */
 #include "bench/workloads/trust.h"
+#include "pmu/core/concept.h"
 
 #define TOLERANCE_MILLI 10
 
 const struct trust_facts trust_table[TRUST_ENTRIES] = {
-#define TRUST(row, base, milli, ...) { row, TRUST_##base, milli, { __VA_ARGS__ } },
+#define EXACT(row, base, milli, concept) { row, TRUST_##base, milli, milli, concept },
+#define RANGE(row, base, least, most, concept) { row, TRUST_##base, least, most, concept },
+#define UNFIXED(concept, why)
 #include "bench/workloads/trust.def"
+#undef EXACT
+#undef RANGE
+#undef UNFIXED
 };
 
 const char *trust_verdict_name(enum trust_verdict v)
@@ -15,13 +21,15 @@ const char *trust_verdict_name(enum trust_verdict v)
 	return (unsigned)v < TRUST_VERDICTS ? names[v] : "?";
 }
 
-/* What a unit of the row's work must count, in thousandths. */
-static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k)
+/* What a unit of the row's work must count, in thousandths, of `milli` thousandths of the base. */
+static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t cycles_milli, uint32_t milli)
 {
 	int64_t base = 0, iterations = 1, units = 1; /* so many iterations make so many units */
 
 	if (f->base == TRUST_ONE)
-		return f->milli;
+		return milli;
+	if (f->base == TRUST_CYCLES)
+		return mul_div(cycles_milli, milli, 1000);
 	if (r->pair) {
 		iterations = r->pair->iterations;
 		units = r->pair->events;
@@ -34,16 +42,98 @@ static int64_t expected(const struct trust_facts *f, const struct row *r, const 
 	case TRUST_STORES: base = k->stores; break;
 	default: base = 1;
 	}
-	return mul_div(base * iterations, f->milli, units);
+	return mul_div(base * iterations, milli, units);
+}
+
+static int64_t ratio(int64_t counted, int64_t expected_milli)
+{
+	return expected_milli ? mul_div(counted, 1000, expected_milli) : 0;
 }
 
 static void judge(struct trust_entry *e)
 {
-	int64_t off;
+	const int64_t of_least = ratio(e->counted_milli, e->least_milli), of_most = ratio(e->counted_milli, e->most_milli);
 
-	e->ratio_milli = e->expected_milli ? mul_div(e->counted_milli, 1000, e->expected_milli) : 0;
-	off = e->ratio_milli - 1000;
-	e->verdict = off > TOLERANCE_MILLI ? TRUST_OVER : off < -TOLERANCE_MILLI ? TRUST_UNDER : TRUST_RIGHT;
+	e->ratio_milli = e->least_milli == e->most_milli || of_least < 1000 ? of_least : of_most > 1000 ? of_most : 1000;
+	e->verdict = e->ratio_milli > 1000 + TOLERANCE_MILLI ? TRUST_OVER : e->ratio_milli < 1000 - TOLERANCE_MILLI ? TRUST_UNDER : TRUST_RIGHT;
+}
+
+/* --- one row ----------------------------------------------------------------------------------- */
+
+/* What is counted beside one row: the expressions of the concepts that its kernel fixes, and the core cycles. */
+struct counted {
+	const struct event *events[PLAN_EVENTS_MAX];
+	unsigned count;
+	const struct expression *cycles, *of[TRUST_ENTRIES];
+};
+
+/* Why an expression's count cannot be held against a known one; NULL: it can. */
+static const char *not_comparable(const struct expression *x, const struct trust_facts *f)
+{
+	if (!x || x->exactness == EXACTNESS_NONE)
+		return x ? x->why : "no events of this processor are known";
+	return x->exactness == EXACTNESS_EXACT || (x->exactness == EXACTNESS_CYCLES && f->least != f->most) ? NULL : x->why;
+}
+
+static void choose(const struct processor *p, const char *row, struct counted *c, struct trust_result *out)
+{
+	c->cycles = concept_counted(p, "cycles");
+	c->count = 0;
+	if (c->cycles && expression_events(c->cycles, c->events, &c->count, PLAN_EVENTS_MAX) != ST_OK)
+		c->cycles = NULL;
+	for (unsigned i = 0; i < TRUST_ENTRIES; i++) {
+		const struct trust_facts *f = &trust_table[i];
+		const struct expression *x = concept_find(p, f->concept);
+		const char *why;
+
+		c->of[i] = NULL;
+		if (!str_equal(f->row, row))
+			continue;
+		out->entries[i].event = x && x->exactness != EXACTNESS_NONE ? x->text : NULL;
+		why = not_comparable(x, f);
+		if (!why && (expression_events(x, c->events, &c->count, PLAN_EVENTS_MAX) != ST_OK || (f->base == TRUST_CYCLES && !c->cycles)))
+			why = "too many events for one plan, or no cycles";
+		if (why)
+			str_copy(out->entries[i].reason, sizeof(out->entries[i].reason), why);
+		else
+			c->of[i] = x;
+	}
+}
+
+static bool uncounted(const struct expression *x, const struct counted *c, const struct profile_result *r)
+{
+	for (unsigned t = 0; t < x->term_count; t++)
+		for (unsigned e = 0; e < c->count; e++)
+			if (c->events[e] == x->terms[t].event && r->events[e].uncounted)
+				return true;
+	return false;
+}
+
+static void take(struct trust_entry *e, const struct trust_facts *f, const struct expression *x, const struct counted *c, const struct row *row,
+                 const struct profile_result *r)
+{
+	const struct kernel *k = r->row.status == ROW_OK ? kernel_find(r->row.kernel) : NULL;
+	int64_t counts[PLAN_EVENTS_MAX], cycles = 0;
+
+	if (!k || r->count < c->count) {
+		str_copy(e->reason, sizeof(e->reason), r->row.reason);
+		return;
+	}
+	for (unsigned i = 0; i < c->count; i++)
+		counts[i] = r->events[i].unit_milli;
+	if (expression_value(x, c->events, c->count, counts, &e->counted_milli) != ST_OK ||
+	    (c->cycles && expression_value(c->cycles, c->events, c->count, counts, &cycles) != ST_OK)) {
+		str_copy(e->reason, sizeof(e->reason), "an event was not counted");
+		return;
+	}
+	e->kernel = k->name;
+	e->unit = r->unit;
+	e->least_milli = expected(f, row, k, cycles, f->least);
+	e->most_milli = expected(f, row, k, cycles, f->most);
+	if (uncounted(x, c, r) || (f->base == TRUST_CYCLES && uncounted(c->cycles, c, r)))
+		str_copy(e->reason, sizeof(e->reason), "not modelled by this simulated machine");
+	else
+		judge(e);
 }
 
 /* All entries of one row, from the first on. */
@@ -51,54 +141,24 @@ static void run_row(struct bench *b, unsigned first, struct profile_result *resu
 {
 	const char *name = trust_table[first].row, *problem;
 	const struct row *row = row_find(name);
-	const struct event *events[TRUST_ENTRIES];
-	unsigned entry[TRUST_ENTRIES], n = 0;
 	struct profile_plan plan = { .name = "trust", .title = "" };
+	struct counted c;
+	bool any = false;
 	enum status st;
 
-	for (unsigned i = first; i < TRUST_ENTRIES; i++) {
-		struct trust_entry *e = &out->entries[i];
-		const struct event *found = NULL;
-
-		if (!str_equal(trust_table[i].row, name))
-			continue;
-		for (unsigned k = 0; k < TRUST_NAMES && trust_table[i].names[k] && !found; k++)
-			found = event_find(b->cpu->processor, trust_table[i].names[k]);
-		if (!found) {
-			str_copy(e->reason, sizeof(e->reason), "this processor has no event for it");
-			continue;
-		}
-		e->event = found->name;
-		events[n] = found;
-		entry[n++] = i;
-	}
-	if (!n || !row)
+	choose(b->cpu->processor, name, &c, out);
+	for (unsigned i = 0; i < TRUST_ENTRIES; i++)
+		any = any || c.of[i];
+	if (!any || !row)
 		return;
-	st = plan_events(b->cpu, events, n, &plan.plan, &problem);
+	st = plan_events(b->cpu, c.events, c.count, &plan.plan, &problem);
 	if (st == ST_OK)
 		profile_row(b, &plan, row, result);
-	for (unsigned i = 0; i < n; i++) {
-		struct trust_entry *e = &out->entries[entry[i]];
-		const struct kernel *k = st == ST_OK ? kernel_find(result->row.kernel) : NULL;
-
-		if (st != ST_OK) {
-			str_copy(e->reason, sizeof(e->reason), "its events do not fit into a plan");
-			continue;
-		}
-		if (result->row.status != ROW_OK || i >= result->count || !k) {
-			str_copy(e->reason, sizeof(e->reason), result->row.reason);
-			continue;
-		}
-		e->kernel = k->name;
-		e->unit = result->unit;
-		e->expected_milli = expected(&trust_table[entry[i]], row, k);
-		if (result->events[i].uncounted) {
-			str_copy(e->reason, sizeof(e->reason), "not modelled by this simulated machine");
-			continue;
-		}
-		e->counted_milli = result->events[i].unit_milli;
-		judge(e);
-	}
+	for (unsigned i = 0; i < TRUST_ENTRIES; i++)
+		if (c.of[i] && st == ST_OK)
+			take(&out->entries[i], &trust_table[i], c.of[i], &c, row, result);
+		else if (c.of[i])
+			str_copy(out->entries[i].reason, sizeof(out->entries[i].reason), "its events do not fit into a plan");
 }
 
 void trust_run(struct bench *b, struct trust_result *out)
@@ -113,7 +173,7 @@ void trust_run(struct bench *b, struct trust_result *out)
 		struct trust_entry *e = &out->entries[i];
 		bool before = false;
 
-		if (b->a->kind == ACCESS_NATIVE || b->cpu->pmu_version == 0 || !result) {
+		if (b->a->kind == ACCESS_NATIVE || !counters_exist(b->cpu) || !result) {
 			str_copy(e->reason, sizeof(e->reason), !result ? "no memory" : b->a->kind == ACCESS_NATIVE ? "this backend has no counters" :
 			         b->cpu->pmu_absent ? b->cpu->pmu_absent : "no performance counters");
 			continue;
@@ -127,6 +187,12 @@ void trust_run(struct bench *b, struct trust_result *out)
 		b->host->put(b->host->self, result, sizeof(*result));
 }
 
+static void milli_or_null(struct text *t, const char *key, int64_t milli, bool known)
+{
+	text_fmt(t, ", \"%s\": ", key);
+	text_fixed_or_null(t, milli, 3, known);
+}
+
 void trust_json(struct text *t, const struct trust_result *r)
 {
 	text_fmt(t, "[");
@@ -134,22 +200,13 @@ void trust_json(struct text *t, const struct trust_result *r)
 		const struct trust_entry *e = &r->entries[i];
 		bool known = e->verdict != TRUST_UNKNOWN;
 
-		text_fmt(t, "%s{\"event\": \"%s\", \"row\": \"%s\", \"kernel\": \"%s\", \"unit\": \"%s\", \"expected\": ", i ? ", " : "",
-		         e->event ? e->event : trust_table[i].names[0], trust_table[i].row, e->kernel ? e->kernel : "", e->unit ? e->unit : "");
-		if (e->kernel)
-			text_fixed(t, e->expected_milli, 3);
-		else
-			text_fmt(t, "null");
-		text_fmt(t, ", \"counted\": ");
-		if (known)
-			text_fixed(t, e->counted_milli, 3);
-		else
-			text_fmt(t, "null");
-		text_fmt(t, ", \"ratio\": ");
-		if (known)
-			text_fixed(t, e->ratio_milli, 3);
-		else
-			text_fmt(t, "null");
+		text_fmt(t, "%s{\"concept\": \"%s\", \"event\": \"%s\", \"row\": \"%s\", \"kernel\": \"%s\", \"unit\": \"%s\"", i ? ", " : "",
+		         trust_table[i].concept, e->event ? e->event : "", trust_table[i].row, e->kernel ? e->kernel : "", e->unit ? e->unit : "");
+		milli_or_null(t, "expected", e->least_milli, e->kernel);
+		if (trust_table[i].least != trust_table[i].most)
+			milli_or_null(t, "expected_most", e->most_milli, e->kernel);
+		milli_or_null(t, "counted", e->counted_milli, known);
+		milli_or_null(t, "ratio", e->ratio_milli, known);
 		text_fmt(t, ", \"verdict\": \"%s\", \"reason\": \"", trust_verdict_name(e->verdict));
 		text_json(t, e->reason);
 		text_fmt(t, "\"}");
@@ -175,7 +232,11 @@ void trust_lines(struct text *t, const struct trust_result *r)
 		}
 		text_fixed(t, e->counted_milli, 3);
 		text_fmt(t, " of ");
-		text_fixed(t, e->expected_milli, 3);
+		text_fixed(t, e->least_milli, 3);
+		if (trust_table[i].least != trust_table[i].most) {
+			text_fmt(t, " to ");
+			text_fixed(t, e->most_milli, 3);
+		}
 		text_fmt(t, " per %s, ratio ", e->unit);
 		text_fixed(t, e->ratio_milli, 3);
 		text_fmt(t, " %s\n", trust_verdict_name(e->verdict));

@@ -1,25 +1,26 @@
-/* bench/workloads/trust.h: which events of this processor count right: each event whose true count a row's kernel fixes, measured
- * against expected. The expectations are rows of trust.def. */
+/* bench/workloads/trust.h: which events of this processor count right: each concept whose true count a row's kernel fixes, as this
+ * processor's events express it, against that count. The counts are rows of trust.def; a processor needs no list of its own. */
 #ifndef BENCH_TRUST_H
 #define BENCH_TRUST_H
 
 #include "bench/workloads/profile.h"
 
-#define TRUST_ENTRIES 27
-#define TRUST_NAMES   4
+#define TRUST_ENTRIES 100
 
-enum trust_base { TRUST_ONE, TRUST_ITERATION, TRUST_INSTRUCTIONS, TRUST_LOADS, TRUST_STORES };
+enum trust_base { TRUST_ONE, TRUST_ITERATION, TRUST_INSTRUCTIONS, TRUST_LOADS, TRUST_STORES, TRUST_CYCLES };
 enum trust_verdict { TRUST_RIGHT, TRUST_OVER, TRUST_UNDER, TRUST_UNKNOWN, TRUST_VERDICTS };
 const char *trust_verdict_name(enum trust_verdict v);
 
-struct trust_facts { const char *row; enum trust_base base; uint32_t milli; const char *names[TRUST_NAMES]; };
+/* least, most: thousandths of the base; equal where the count is exact. */
+struct trust_facts { const char *row; enum trust_base base; uint32_t least, most; const char *concept; };
 extern const struct trust_facts trust_table[TRUST_ENTRIES];
 
 struct trust_entry {
-	const char *event;           /* NULL: this processor has none of the names */
+	const char *event;           /* the processor's expression of the concept; NULL: it has none */
 	const char *kernel, *unit;
 	enum trust_verdict verdict;  /* right: within 1 % */
-	int64_t expected_milli, counted_milli, ratio_milli; /* a unit; a ratio */
+	int64_t least_milli, most_milli, counted_milli; /* a unit */
+	int64_t ratio_milli;         /* of what was counted to what is expected; to the nearer end of a range, 1000 within */
 	char reason[80];             /* why it is unknown */
 };
 
