@@ -66,7 +66,7 @@ $(OUT)/gen/tables.c: $(TABLE_TEXTS)
 $(OUT)/gen/tables.o: $(OUT)/gen/tables.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 
-MACHINE_FILES := $(wildcard tables/machines/*.machine)
+MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map)
 $(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
 	@mkdir -p $(@D)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)
@@ -78,9 +78,10 @@ $(OUT)/gen/font.c: tables/font.py tables/fonts/spleen-8x16.txt
 	$(PYTHON) tables/font.py $@ tables/fonts/spleen-8x16.txt
 $(OUT)/gen/font.o: $(OUT)/gen/font.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
-# After a change of machine.def or machine_class.def: rewrites the lists in tables/machines/FORMAT.md.
+# After a change of fields, classes, signals, conditions or units: rewrites the lists in tables/machines/FORMAT.md.
 machine-format:
-	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def tables/machines/FORMAT.md
+	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def pmu/sim/counters/signals.def \
+	    pmu/sim/counters/counter_event.h pmu/sim/counters/netburst_units.def tables/machines/FORMAT.md
 
 # The build id goes into every results file: the tag, if there is one, and the commit; "-dirty" when the tree differs from it.
 # Sources without git have it in packaging/commit.txt, which git archive fills; git above this folder is not ours.
@@ -354,7 +355,8 @@ penalties: host $(OUT)/tests/penalties/expected
 # every kind of text, and no tracing of comparisons, which takes half of the time.
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
-FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/counter_events.c $(OUT)/gen/machines.c
+FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/event_map.c $(OUT)/gen/machines.c
+FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/counters/event_map.c
 FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/machine/replay.c
 FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(RUNNER)
@@ -363,6 +365,7 @@ FUZZ_SOURCES_fuzz_counts := runner/data/counts.c bench/report/user_account.c ben
 FUZZ_SOURCES_fuzz_settings := efi/app/config.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)
+FUZZ_FLAGS_fuzz_map      := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_resume   := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_counts   := $(FUZZ_FLAGS_fuzz_results)

@@ -20,6 +20,8 @@ if [ -f "$machine" ]; then
 	cp --sparse=always "$image" "$work/with-machine.img"
 	image=$work/with-machine.img
 	mcopy -o -i "$image@@1M" "$machine" "::/stallmeter/$(basename "$machine")" || exit 3
+	map=$(sed -n 's/^[ \t]*events[ \t]*=[ \t]*\([A-Za-z0-9._-]*\).*/\1/p' "$machine").map # an event map beside it
+	[ ! -f "$(dirname "$machine")/$map" ] || mcopy -o -i "$image@@1M" "$(dirname "$machine")/$map" "::/stallmeter/$map" || exit 3
 	backend="sim:\\stallmeter\\$(basename "$machine")"
 fi
 

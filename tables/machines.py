@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Machine files as C data, and the list of their fields in FORMAT.md.
 
-machines.py embed TARGET FILE...        writes TARGET: machine_files[] of pmu/sim/machine/machine.h
-machines.py format DEF CLASSES FORMAT_MD   rewrites the tables between the marks of FORMAT.md from machine.def
-                                           and machine_class.def
+machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.machine) and machine_maps[] (of *.map) of
+                                        pmu/sim/machine/machine.h
+machines.py format DEF CLASSES SIGNALS EVENTS UNITS FORMAT_MD
+                                        rewrites the tables between the marks of FORMAT.md from machine.def,
+                                        machine_class.def, signals.def, counter_event.h and netburst_units.def
 """
 import os
 import re
@@ -11,6 +13,8 @@ import sys
 
 FIELDS = "<!-- fields -->", "<!-- end of fields -->"
 CLASSES = "<!-- classes -->", "<!-- end of classes -->"
+SIGNALS = "<!-- signals -->", "<!-- end of signals -->"
+WORDS = "<!-- words -->", "<!-- end of words -->"
 
 
 def c_string(data):
@@ -21,18 +25,23 @@ def c_string(data):
     return "\n".join(out)
 
 
+def embed_kind(out, kind, prefix, files):
+    rows = []
+    for i, path in enumerate(sorted(files)):
+        with open(path, encoding="ascii") as f:
+            data = f.read()
+        out.write("static const char %s_%d[] =\n%s;\n" % (prefix, i, c_string(data)))
+        name = os.path.basename(path).rsplit(".", 1)[0]
+        rows.append('\t{ "%s", %s_%d, sizeof(%s_%d) - 1 },\n' % (name, prefix, i, prefix, i))
+    out.write("const struct machine_file %s[] = {\n%s};\n" % (kind, "".join(rows)))
+    out.write("const unsigned %s_count = %d;\n" % (kind, len(rows)))
+
+
 def embed(target, files):
     with open(target, "w", encoding="ascii") as out:
         out.write('#include "pmu/sim/machine/machine.h"\n')
-        rows = []
-        for i, path in enumerate(sorted(files)):
-            with open(path, encoding="ascii") as f:
-                data = f.read()
-            out.write("static const char text_%d[] =\n%s;\n" % (i, c_string(data)))
-            name = os.path.basename(path).rsplit(".", 1)[0]
-            rows.append('\t{ "%s", text_%d, sizeof(text_%d) - 1 },\n' % (name, i, i))
-        out.write("const struct machine_file machine_files[] = {\n%s};\n" % "".join(rows))
-        out.write("const unsigned machine_files_count = %d;\n" % len(rows))
+        embed_kind(out, "machine_files", "text", [f for f in files if f.endswith(".machine")])
+        embed_kind(out, "machine_maps", "map", [f for f in files if f.endswith(".map")])
 
 
 def field_rows(definition):
@@ -64,21 +73,58 @@ def class_rows(definition):
     return rows
 
 
+def signal_rows(definition):
+    """SIGNAL lines, those within a row macro multiplied by the macro's uses."""
+    with open(definition, encoding="ascii") as f:
+        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S).replace("\\\n", " ")
+    rows, macros = ["| signal | kind | what |", "|---|---|---|"], {}
+    for line in text.split("\n"):
+        m = re.match(r"#define (\w+)\((\w+), what\)(.*)", line)
+        if m:
+            macros[m.group(1)] = (m.group(2), re.findall(r'SIGNAL\(([\w#]+), (\w+), what "(.*?)"\)', m.group(3)))
+            continue
+        m = re.match(r'SIGNAL\((\w+), (PULSE|LEVEL), "(.*)"\)', line)
+        if m:
+            rows.append("| %s | %s | %s |" % (m.group(1), m.group(2).lower(), m.group(3)))
+            continue
+        m = re.match(r'(\w+)\((\w+), "(.*)"\)', line)
+        if m and m.group(1) in macros:
+            argument, of_macro = macros[m.group(1)]
+            for name, kind, what in of_macro:
+                name = "".join(m.group(2) if part == argument else part for part in name.split("##"))
+                rows.append("| %s | %s | %s%s |" % (name, kind.lower(), m.group(3), what))
+        elif line.startswith("SIGNAL"):
+            sys.exit("%s: not understood: %s" % (definition, line))
+    return rows
+
+
+def word_rows(events, units):
+    with open(events, encoding="ascii") as f:
+        conditions = re.search(r"#define PRECISE_CONDITIONS\(X\)((?:.*\\\n)*.*)", f.read()).group(1)
+    with open(units, encoding="ascii") as f:
+        names = re.findall(r"^NETBURST_UNIT\((\w+), \w+\)$", f.read(), re.M)
+    return ["Conditions: " + ", ".join("`%s`" % n.lower() for n in re.findall(r"X\((\w+)\)", conditions)) + ".", "",
+            "Units: " + ", ".join("`%s`" % n for n in names) + "."]
+
+
 def between(text, marks, rows):
     head, rest = text.split(marks[0])
     return head + marks[0] + "\n" + "\n".join(rows) + "\n" + marks[1] + rest.split(marks[1])[1]
 
 
-def rewrite_format(definition, classes, page):
+def rewrite_format(definition, classes, signals, events, units, page):
     with open(page, encoding="ascii") as f:
         text = f.read()
+    text = between(text, CLASSES, class_rows(classes))
+    text = between(text, FIELDS, field_rows(definition))
+    text = between(text, SIGNALS, signal_rows(signals))
     with open(page, "w", encoding="ascii") as f:
-        f.write(between(between(text, CLASSES, class_rows(classes)), FIELDS, field_rows(definition)))
+        f.write(between(text, WORDS, word_rows(events, units)))
 
 
 if sys.argv[1:2] == ["embed"] and len(sys.argv) > 3:
     embed(sys.argv[2], sys.argv[3:])
-elif sys.argv[1:2] == ["format"] and len(sys.argv) == 5:
-    rewrite_format(sys.argv[2], sys.argv[3], sys.argv[4])
+elif sys.argv[1:2] == ["format"] and len(sys.argv) == 8:
+    rewrite_format(*sys.argv[2:])
 else:
     sys.exit(__doc__)

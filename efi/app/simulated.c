@@ -23,30 +23,57 @@ static void put(void *self, void *at, size_t bytes)
 
 static const struct sim_memory memory = { NULL, get, put };
 
+/* The event map beside a machine file. */
+struct map_text {
+	struct files *files;
+	const char *machine;
+	char path[CONFIG_TEXT];
+	char *text;
+	size_t bytes, pages_bytes;
+};
+
+static bool map_find(void *self, const char *name, struct machine_file *map)
+{
+	struct map_text *t = self;
+	size_t folder = 0;
+	struct text path;
+	for (size_t i = 0; t->machine[i] != 0; i++)
+		if (t->machine[i] == '/' || t->machine[i] == '\\')
+			folder = i + 1;
+	text_init(&path, t->path, sizeof(t->path));
+	text_fmt(&path, "%.*s%s.map", (int)folder, t->machine, name);
+	if (path.full || files_read(t->files, t->path, MACHINE_FILE_MAX, &t->text, &t->bytes, &t->pages_bytes) != ST_OK)
+		return false;
+	*map = (struct machine_file){ t->path, t->text, t->bytes };
+	return true;
+}
+
 static enum status read_machine(struct config *c, const char *file, const char *text, size_t bytes,
-                                struct machine *m)
+                                const struct machine_beside *beside, struct machine *m)
 {
 	char problem[400];
-	enum status result = machine_read(file, text, bytes, m, problem, sizeof(problem));
+	enum status result = machine_read_beside(file, text, bytes, beside, m, problem, sizeof(problem));
 	if (result != ST_OK && c->problem[0] == 0)
 		str_copy(c->problem, sizeof(c->problem), problem);
 	return result;
 }
 
-static enum status find_machine(struct config *c, struct files *files, struct machine *m)
+static enum status find_machine(struct config *c, struct files *files, struct map_text *map, struct machine *m)
 {
 	char *text;
 	size_t bytes, pages_bytes;
 	for (unsigned i = 0; i < machine_files_count; i++)
 		if (str_equal(machine_files[i].name, c->machine))
-			return read_machine(c, machine_files[i].name, machine_files[i].text, machine_files[i].bytes, m);
+			return read_machine(c, machine_files[i].name, machine_files[i].text, machine_files[i].bytes, NULL, m);
 	enum status result = files_read(files, c->machine, MACHINE_FILE_MAX, &text, &bytes, &pages_bytes);
 	if (result != ST_OK) {
 		config_problem(c, &c->backend_from, "backend: file \"%s\" cannot be read (%s); expected a machine file of at most %u bytes",
 		               c->machine, status_name(result), MACHINE_FILE_MAX);
 		return ST_MISSING;
 	}
-	result = read_machine(c, c->machine, text, bytes, m);
+	*map = (struct map_text){ .files = files, .machine = c->machine };
+	const struct machine_beside beside = { map, map_find };
+	result = read_machine(c, c->machine, text, bytes, &beside, m);
 	pages_put(text, pages_bytes);
 	return result;
 }
@@ -97,9 +124,12 @@ enum status simulated_open(struct simulated *s, struct config *c, struct files *
 	enum status result = ST_FULL;
 	if (m == NULL)
 		return ST_FULL;
-	result = find_machine(c, files, m);
+	struct map_text map = { .text = NULL };
+	result = find_machine(c, files, &map, m);
 	if (result == ST_OK)
 		result = simulated_build(s, m);
+	if (map.text != NULL)
+		pages_put(map.text, map.pages_bytes);
 	pages_put(m, sizeof(*m));
 	return result;
 }

@@ -1,4 +1,5 @@
 /* runner/host/backend.c: simulated machines and this one. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,26 @@ void backend_pages_put(void *self, void *at, size_t bytes)
 		munmap(at, bytes);
 }
 
+/* An event map beside the machine file *self; it stays until the program ends. */
+static bool beside_find(void *self, const char *name, struct machine_file *map)
+{
+	const char *machine = *(const char **)self, *slash = strrchr(machine, '/');
+	char path[PATH_MAX], problem[80], *text;
+	size_t bytes;
+	if (strchr(name, '/') || snprintf(path, sizeof(path), "%.*s%s.map", slash ? (int)(slash - machine) + 1 : 0, machine, name) >= PATH_MAX ||
+	    access(path, F_OK) || file_read(path, MACHINE_FILE_MOST, &text, &bytes, problem, sizeof(problem)) != ST_OK)
+		return false;
+	const size_t path_bytes = strlen(path) + 1;
+	char *kept = backend_pages_get(NULL, path_bytes + bytes + 1);
+	if (kept) {
+		memcpy(kept, path, path_bytes);
+		memcpy(kept + path_bytes, text, bytes);
+		*map = (struct machine_file){ kept, kept + path_bytes, bytes };
+	}
+	free(text);
+	return kept != NULL;
+}
+
 enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity)
 {
 	const struct machine_file *builtin = machine_builtin(name);
@@ -61,7 +82,8 @@ enum status backend_machine(const char *name, struct machine *m, char *problem, 
 	enum status s = file_read(name, MACHINE_FILE_MOST, &text, &bytes, problem, capacity);
 	if (s != ST_OK)
 		return s;
-	s = machine_read(name, text, bytes, m, problem, capacity);
+	const struct machine_beside beside = { &name, beside_find };
+	s = machine_read_beside(name, text, bytes, &beside, m, problem, capacity);
 	free(text);
 	return s;
 }

@@ -8,6 +8,7 @@
 #include "runner/host/native.h"
 
 /* A simulated machine by built-in name or by file (anything with a '/' or '.', or that is a file and no built-in name).
+ * The event map that it names may be a file beside it, which stays in memory until the program ends.
  * `problem` gets one line if there is none, or if the file is wrong. */
 MUST_CHECK enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity);
 

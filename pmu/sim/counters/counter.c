@@ -166,7 +166,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	*t = (struct tap){ .on = true, .cmask = (uint8_t)(sel >> 24), .inv = (sel & SEL_INV) != 0, .edge = (sel & SEL_EDGE) != 0 };
 	if (!(sel & SEL_EN) || is_start_selector(p, n))
 		return false;
-	unsigned count = sim_event_find(p->m->pmu_events, (uint8_t)sel, (uint8_t)(sel >> 8), rows);
+	unsigned count = sim_event_find(p->m->events, (uint8_t)sel, (uint8_t)(sel >> 8), rows);
 	if (!count) {
 		*kind = FIND_UNMODELLED;
 		*why = "no event of this code is in the machine's map: counts nothing";
@@ -205,7 +205,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			c->by_retirement = true;
 		if (e->flags & (EVENT_OFFCORE_0 | EVENT_OFFCORE_1)) {
 			unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
-			if (!sim_offcore_signals(p->m->pmu_events, p->offcore[msr], t->listen)) {
+			if (!sim_offcore_signals(p->m, p->offcore[msr], t->listen)) {
 				*kind = FIND_UNMODELLED;
 				*why = "OFFCORE_RESPONSE asks for requests or responses that this model does not tell apart";
 				return false;

@@ -1,7 +1,7 @@
-/* pmu/sim/counters/counter_event.h: event codes to signals, one map per processor family.
+/* pmu/sim/counters/counter_event.h: event codes to signals, as a machine's event map has them (tables/machines/maps/).
  *
- * This is the simulator's own map, from libpfm4 and the vendor's event files, with their names; the drivers above the
- * backend have another one, from the manuals. */
+ * These are the simulator's own maps, from libpfm4 and the vendor's event files, with their names; the drivers above the
+ * backend have others, from the manuals. */
 #ifndef SIM_COUNTER_EVENT_H
 #define SIM_COUNTER_EVENT_H
 
@@ -11,14 +11,17 @@
 
 #define EVENT_SIGNALS 16
 
-/* The condition of a precise event on a retired instruction. */
+/* The condition of a precise event on a retired instruction; a map writes its name in lower case. */
+#define PRECISE_CONDITIONS(X) \
+	X(NO) X(INSTRUCTIONS) X(UOPS_UNFUSED) X(UOPS_FUSED) X(BRANCHES) X(BRANCH_COND) X(CALL) X(RETURN) X(TAKEN) \
+	X(MISPREDICTED) X(MISPREDICTED_COND) X(MISPREDICTED_CALL) X(LOADS) X(STORES) X(LATENCY) X(L1) X(LFB) X(L2) \
+	X(L3_UNSHARED) X(L3_CLEAN) X(L3_MODIFIED) X(L3_OTHER) X(L3_ANY) X(L3_MISS) X(L2_MISS) X(L1_MISS) X(L1_MISS_LFB) \
+	X(REMOTE_CACHE) X(REMOTE_CLEAN) X(REMOTE_MODIFIED) X(LOCAL_DRAM) X(REMOTE_DRAM) X(LOAD_WALK) X(STORE_WALK) X(LOCKED) \
+	X(FP_ASSIST)
 enum precise {
-	PRECISE_NO, PRECISE_INSTRUCTIONS, PRECISE_UOPS_UNFUSED, PRECISE_UOPS_FUSED, PRECISE_BRANCHES, PRECISE_BRANCH_COND,
-	PRECISE_CALL, PRECISE_RETURN, PRECISE_TAKEN, PRECISE_MISPREDICTED, PRECISE_MISPREDICTED_COND, PRECISE_MISPREDICTED_CALL,
-	PRECISE_LOADS, PRECISE_STORES, PRECISE_LATENCY, PRECISE_L1, PRECISE_LFB, PRECISE_L2, PRECISE_L3_UNSHARED,
-	PRECISE_L3_CLEAN, PRECISE_L3_MODIFIED, PRECISE_L3_OTHER, PRECISE_L3_ANY, PRECISE_L3_MISS, PRECISE_L2_MISS, PRECISE_L1_MISS, PRECISE_L1_MISS_LFB,
-	PRECISE_REMOTE_CACHE, PRECISE_REMOTE_CLEAN, PRECISE_REMOTE_MODIFIED, PRECISE_LOCAL_DRAM, PRECISE_REMOTE_DRAM,
-	PRECISE_LOAD_WALK, PRECISE_STORE_WALK, PRECISE_LOCKED, PRECISE_FP_ASSIST,
+#define X(name) PRECISE_##name,
+	PRECISE_CONDITIONS(X)
+#undef X
 	PRECISE_COUNT
 };
 
@@ -36,7 +39,8 @@ enum event_flag {
 };
 
 struct sim_event {
-	uint8_t select, umask;
+	uint16_t unit;         /* NetBurst: first ESCR of the unit that detects it; else 0 */
+	uint8_t select, umask; /* NetBurst: umask is the number of the mask's bit */
 	uint8_t counters;      /* mask of general counters 0-3 (and 4-7 as 0-3) that can count it */
 	uint16_t flags;        /* enum event_flag */
 	uint8_t precise;       /* enum precise */
@@ -45,16 +49,31 @@ struct sim_event {
 	const char *name;
 };
 
-/* What an event code of a machine's map counts: a row with exactly this umask, or one row for each of its bits (up to 8
- * rows). 0 rows: unknown code. */
-unsigned sim_event_find(const char *map, uint8_t select, uint8_t umask, const struct sim_event *rows[8]);
+/* A machine's event map. */
+struct event_map {
+	unsigned count;
+	bool units; /* of NetBurst: its rows name units */
+	const struct sim_event *rows;
+};
+
+/* Reads and checks the text of an event map. `at`: event_map_bytes() of it for the rows, aligned as a pointer, which *out
+ * then refers to; NULL: it is checked alone. On failure `problem` (capacity bytes) is one line,
+ * "FILE:LINE: column: what is wrong, what is allowed". */
+size_t event_map_bytes(const char *text, size_t bytes);
+MUST_CHECK enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
+                                      char *problem, size_t capacity);
+/* Bytes that a machine's map needs; reads it, places it there and connects it: m->events. `m` is as machine_read left it. */
+size_t event_map_place_bytes(const struct machine *m);
+MUST_CHECK enum status event_map_place(struct machine *m, void *at);
+
+/* What an event code counts: a row with exactly this umask, or one row for each of its bits (up to 8 rows). 0 rows: unknown
+ * code. */
+unsigned sim_event_find(const struct event_map *map, uint8_t select, uint8_t umask, const struct sim_event *rows[8]);
 /* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
  * 7) and whose response is in `responses` (order of bits 8 to 15). */
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);
 /* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or responses that the model does
  * not distinguish. */
-bool sim_offcore_signals(const char *map, uint64_t value, uint64_t *listen);
-/* All rows of a map; NULL if there is no such map. */
-const struct sim_event *sim_event_map(const char *map, unsigned *n);
+bool sim_offcore_signals(const struct machine *m, uint64_t value, uint64_t *listen);
 
 #endif

@@ -15,20 +15,12 @@ static const uint16_t selects[4][8] = {
 	{ 0, UNIT_ALF, UNIT_RAT, UNIT_SSU, UNIT_CRU0, UNIT_CRU2, UNIT_CRU4 }
 };
 
-#define DETECT_SIGNALS 4
-struct detect { uint16_t unit; uint8_t select, bit, signal_count; uint16_t signals[DETECT_SIGNALS]; const char *name; };
 /* LEVEL: a condition of a cycle, counted once however many threads meet it. */
 enum { PULSE, LEVEL };
 static const bool is_condition[SIG_COUNT] = {
 #define SIGNAL(name, kind, what) kind == LEVEL,
 #include "pmu/sim/counters/signals.def"
 #undef SIGNAL
-};
-#define DETECT(u, sel, b, text, ...) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text, .signals = { __VA_ARGS__ }, \
-	.signal_count = sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t) },
-#define DETECT_NOT(u, sel, b, text) { .unit = UNIT_##u, .select = sel, .bit = b, .name = text },
-static const struct detect detects[] = {
-#include "pmu/sim/counters/events_netburst.def"
 };
 
 /* What replay_event counts under a metric: retired loads and stores by source of their data. */
@@ -50,7 +42,7 @@ static const struct metric { uint32_t enable, vert; uint8_t signal_count; uint16
 
 bool netburst_sim(const struct counters *p)
 {
-	return str_equal(p->m->pmu_events, "netburst");
+	return p->m->pmu_netburst;
 }
 
 static bool escr_exists(uint32_t msr)
@@ -139,32 +131,34 @@ static bool front_end(const struct counters *p, struct tap *t, const char **why)
 {
 	for (unsigned n = 0; n < 2; n++) {
 		uint32_t escr = p->netburst->escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
-		for (unsigned i = 0; escr & ESCR_TAG && i < COUNT_OF(detects); i++)
-			if (detects[i].unit == UNIT_RAT && detects[i].select == (escr >> 25 & 0x3F) && escr >> (9 + detects[i].bit) & 1) {
-				listen(t, detects[i].signals, detects[i].signal_count);
+		for (unsigned i = 0; escr & ESCR_TAG && i < p->m->events->count; i++) {
+			const struct sim_event *e = &p->m->events->rows[i];
+			if (e->unit == UNIT_RAT && e->select == (escr >> 25 & 0x3F) && escr >> (9 + e->umask) & 1) {
+				listen(t, e->signals, e->signal_count);
 				t->from &= (uint8_t)netburst_sim_threads(escr);
 				*why = t->from ? NULL : "front_end_event: the threads whose uops are tagged are not those that are counted";
 				return t->from != 0;
 			}
+		}
 	}
 	*why = "front_end_event: no ESCR tags uops";
 	return false;
 }
 
 /* The signals of a mask of a unit's event; false with *why: not in the map, or known by name only. */
-static bool detect(uint32_t at, uint32_t select, uint32_t mask, struct tap *t, const char **why)
+static bool detect(const struct event_map *map, uint32_t at, uint32_t select, uint32_t mask, struct tap *t, const char **why)
 {
 	unsigned found = 0;
-	for (unsigned i = 0; i < COUNT_OF(detects); i++) {
-		const struct detect *d = &detects[i];
-		if (d->unit != (at & ~1u) || d->select != select || !(mask >> d->bit & 1))
+	for (unsigned i = 0; i < map->count; i++) {
+		const struct sim_event *e = &map->rows[i];
+		if (e->unit != (at & ~1u) || e->select != select || !(mask >> e->umask & 1))
 			continue;
-		if (!d->signal_count) {
-			*why = d->name;
+		if (e->flags & EVENT_UNMODELLED) {
+			*why = e->name;
 			return false;
 		}
-		listen(t, d->signals, d->signal_count);
-		found |= 1u << d->bit;
+		listen(t, e->signals, e->signal_count);
+		found |= 1u << e->umask;
 	}
 	if (!mask || found != mask)
 		*why = "no event of this code and mask is in the machine's map: counts nothing";
@@ -182,7 +176,7 @@ bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t es
 		return mask && !(mask & ~15u);
 	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x08 || select == 0x09))
 		return mask == 1;
-	return detect(escr_msr, select, mask, &t, &why);
+	return detect(m->events, escr_msr, select, mask, &t, &why);
 }
 
 /* States of a core's threads (bit 0: the first is awake, bit 1: the second) in which a CCCR counts: no thread active, a
@@ -269,7 +263,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		*kind = FIND_UNMODELLED;
 		if (!netburst_sim_bus(p->m, at, escr, t, why))
 			return false;
-	} else if (!detect(at, select, mask, t, why)) {
+	} else if (!detect(p->m->events, at, select, mask, t, why)) {
 		*kind = FIND_UNMODELLED;
 		return false;
 	}

@@ -29,10 +29,9 @@
 
 /* Units that detect events, by the first of their two ESCRs; IQ's belong to other models. */
 enum unit {
-	UNIT_BSU = 0x3A0, UNIT_FSB = 0x3A2, UNIT_FIRM = 0x3A4, UNIT_FLAME = 0x3A6, UNIT_DAC = 0x3A8, UNIT_MOB = 0x3AA, UNIT_PMH = 0x3AC,
-	UNIT_SAAT = 0x3AE, UNIT_U2L = 0x3B0, UNIT_BPU = 0x3B2, UNIT_IS = 0x3B4, UNIT_ITLB = 0x3B6, UNIT_CRU0 = 0x3B8, UNIT_RAT = 0x3BC,
-	UNIT_SSU = 0x3BE, UNIT_MS = 0x3C0, UNIT_TBPU = 0x3C2, UNIT_TC = 0x3C4, UNIT_IX = 0x3C8, UNIT_ALF = 0x3CA, UNIT_CRU2 = 0x3CC,
-	UNIT_CRU4 = 0x3E0
+#define NETBURST_UNIT(name, msr) UNIT_##name = msr,
+#include "pmu/sim/counters/netburst_units.def"
+#undef NETBURST_UNIT
 };
 
 /* netburst.c: the ESCR that counter c reads through its CCCR, 0: none. */

@@ -6,6 +6,7 @@
  * Not modelled: whether figures fit each other as those of a machine that somebody built; only what the model cannot
  * do without is checked. */
 #include "pmu/sim/machine/machine.h"
+#include "pmu/sim/counters/counter_event.h"
 #include "pmu/text.h"
 
 #define LINE_BYTES 64
@@ -337,7 +338,7 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->pmu_fixed, "fixed counters came with version 2");
 	if (m->pmu_pebs_format > 3 && m->pmu_pebs_format != 255)
 		return wrong(r, &m->pmu_pebs_format, "0, 1, 2, 3 or 255");
-	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !str_equal(m->pmu_events, "netburst"))
+	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !m->pmu_netburst)
 		return wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
 	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)
 		return wrong(r, &m->pmu_pebs_format, "formats above 0 are told by pmu.capabilities = 1");
@@ -361,8 +362,8 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->fault_dead_core, "at most the number of logical processors");
 	if (m->fault_dead_core == 1)
 		return wrong(r, &m->fault_dead_core, "core 0 runs the program: 0 or 2 and above");
-	if (str_equal(m->pmu_events, "netburst") && m->pmu_version)
-		return wrong(r, &m->pmu_version, "0 with the event map netburst");
+	if (m->pmu_netburst && m->pmu_version)
+		return wrong(r, &m->pmu_version, "0 with pmu.netburst");
 	if (!uncore_known(m->pmu_uncore))
 		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, nehalem or haswell");
 	if (str_equal(m->pmu_uncore, "haswell")) {
@@ -375,8 +376,31 @@ static enum status check_pmu(struct reading *r)
 		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
 			return wrong(r, &m->dram_channels, "with the uncore of haswell up to 4 a home agent, as many for each");
 	}
-	return machine_events_known(m->pmu_events) ? ST_OK :
-		wrong(r, (const uint64_t *)(const void *)m->pmu_events, "architectural, core2, nehalem, haswell, skylake or netburst");
+	return ST_OK;
+}
+
+static enum status check_map(struct reading *r, const struct machine_beside *beside)
+{
+	struct machine *m = r->m;
+	struct event_map map;
+	bool found = beside && beside->find(beside->self, m->pmu_events, &m->map);
+	if (found)
+		m->text_hash = fnv1a64(m->text_hash, m->map.text, m->map.bytes);
+	for (unsigned i = 0; !found && i < machine_maps_count; i++)
+		if (str_equal(machine_maps[i].name, m->pmu_events)) {
+			m->map = machine_maps[i];
+			found = true;
+		}
+	if (!found) {
+		enum status st = wrong(r, (const uint64_t *)(const void *)m->pmu_events, "no such map beside this file; built in are");
+		for (unsigned i = 0; i < machine_maps_count; i++)
+			text_fmt(&r->problem, " %s", machine_maps[i].name);
+		return st;
+	}
+	enum status st = event_map_read(m->map.name, m->map.text, m->map.bytes, NULL, &map, r->problem.at, r->problem.capacity);
+	if (st == ST_OK && map.units != (m->pmu_netburst != 0))
+		return wrong(r, (const uint64_t *)(const void *)m->pmu_events, map.units ? "a map with units needs pmu.netburst = 1" : "with pmu.netburst = 1 a map that names units");
+	return st;
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -420,6 +444,12 @@ static void name_of(const char *file, char *to, size_t capacity)
 enum status machine_read(const char *file_name, const char *text, size_t bytes, struct machine *out,
                          char *problem, size_t capacity)
 {
+	return machine_read_beside(file_name, text, bytes, NULL, out, problem, capacity);
+}
+
+enum status machine_read_beside(const char *file_name, const char *text, size_t bytes, const struct machine_beside *beside,
+                                struct machine *out, char *problem, size_t capacity)
+{
 	struct reading r = { .file = file_name, .m = out };
 	text_init(&r.problem, problem, capacity);
 	memset(out, 0, sizeof(*out));
@@ -459,6 +489,8 @@ enum status machine_read(const char *file_name, const char *text, size_t bytes, 
 		st = check_tables(&r);
 	if (!st)
 		st = check_pmu(&r);
+	if (!st)
+		st = check_map(&r, beside);
 	if (!st)
 		derive(out);
 	return st;

@@ -17,9 +17,15 @@
  * e.g. `fp_div64 = 22 0 22`: 22 cycles, port 0, which is blocked for 22; `int = 1 015 1`. */
 struct exec_cost { uint16_t latency; uint16_t port_mask; uint16_t busy; };
 
+/* A file's text, built in or read; it stays where it is. */
+struct machine_file { const char *name; const char *text; size_t bytes; };
+
+struct event_map;
 struct machine {
 	char name[MACHINE_TEXT];
-	uint64_t text_hash;       /* fnv1a64 of the file's text */
+	uint64_t text_hash;       /* fnv1a64 of the file's text, and of its event map's if that is not built in */
+	struct machine_file map;  /* the event map that pmu.events names: checked */
+	const struct event_map *events; /* what it says, once event_map_place has read it: sim_open does */
 #define NUMBER(section, name, low, high, preset, what) uint64_t section##_##name;
 #define TEXT(section, name, preset, what) char section##_##name[MACHINE_TEXT];
 #include "pmu/sim/machine/machine.def"
@@ -31,20 +37,26 @@ struct machine {
 	uint64_t core_hz, uncore_hz, tsc_hz;
 };
 
-/* Reads and checks a machine file. On failure `problem` (capacity bytes) is one line:
- * "FILE:LINE: key: what is wrong, what is allowed". */
+/* Finds the event map `name` (without ".map") beside a machine file: true, and *map, whose text and name stay until the
+ * machine is opened. */
+struct machine_beside {
+	void *self;
+	bool (*find)(void *self, const char *name, struct machine_file *map);
+};
+
+/* Reads and checks a machine file, and the event map that it names: one beside it before one built in; `beside` may be
+ * NULL. On failure `problem` (capacity bytes) is one line: "FILE:LINE: key: what is wrong, what is allowed". */
+MUST_CHECK enum status machine_read_beside(const char *file_name, const char *text, size_t bytes, const struct machine_beside *beside,
+                                           struct machine *out, char *problem, size_t capacity);
 MUST_CHECK enum status machine_read(const char *file_name, const char *text, size_t bytes, struct machine *out,
                                     char *problem, size_t capacity);
 
 /* Name of a timing class as an [exec] line writes it; NULL beyond UC_COUNT. */
 const char *machine_class_name(unsigned uop_class);
-/* Whether `name` is an event map that counter_events.c has. */
-bool machine_events_known(const char *name);
 
-/* The machines built into the program: tables/machines/, by name without ".machine". */
-struct machine_file { const char *name; const char *text; size_t bytes; };
-extern const struct machine_file machine_files[];
-extern const unsigned machine_files_count;
+/* The machines and event maps built into the program: tables/machines/, by name without ".machine" and ".map". */
+extern const struct machine_file machine_files[], machine_maps[];
+extern const unsigned machine_files_count, machine_maps_count;
 /* NULL when no built-in machine has that name. */
 const struct machine_file *machine_builtin(const char *name);
 

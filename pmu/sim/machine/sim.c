@@ -178,7 +178,7 @@ static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63
 static size_t small_bytes(const struct machine *m, unsigned threads)
 {
 	return sizeof(struct sim) + 64 + threads * (sizeof(struct hart) + sizeof(struct core_hooks) + counters_stride(m) +
-	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + boxes_bytes(m) + 320 + CODE_ENTRIES * sizeof(struct code_entry);
+	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + boxes_bytes(m) + event_map_place_bytes(m) + 384 + CODE_ENTRIES * sizeof(struct code_entry);
 }
 
 static void *carve(uint8_t **at, size_t bytes)
@@ -211,9 +211,9 @@ static bool sim_counts(void *self, uint64_t select)
 {
 	const struct sim *s = self;
 	const struct sim_event *found[8];
-	if (str_equal(s->m.pmu_events, "netburst"))
+	if (s->m.pmu_netburst)
 		return netburst_sim_counts(&s->m, (uint32_t)(select >> 32), (uint32_t)select);
-	unsigned n = sim_event_find(s->m.pmu_events, (uint8_t)select, (uint8_t)(select >> 8), found);
+	unsigned n = sim_event_find(s->m.events, (uint8_t)select, (uint8_t)(select >> 8), found);
 	for (unsigned i = 0; i < n; i++)
 		if (found[i]->flags & EVENT_UNMODELLED)
 			return false;
@@ -239,6 +239,10 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	s->harts = carve(&at, threads * sizeof(struct hart));
 	s->hooks = carve(&at, threads * sizeof(struct core_hooks));
 	s->code = carve(&at, CODE_ENTRIES * sizeof(struct code_entry));
+	if (event_map_place(&s->m, carve(&at, event_map_place_bytes(m)))) { /* not what machine_read left */
+		memory->put(memory->self, s, small_bytes(m, threads) + 1024);
+		return ST_BROKEN;
+	}
 	struct text t;
 	text_init(&t, s->name, sizeof(s->name));
 	text_fmt(&t, "sim:%s", m->name);

@@ -170,7 +170,7 @@ static void take_smis(struct sim *s, struct hart *h, bool running)
 /* NetBurst's counters are both threads'; others may count what both do (AnyThread). */
 static bool counts_are_shared(const struct sim *s, const struct hart *h)
 {
-	return signals_any(s->both[h->thread / 2]) || (str_equal(s->m.pmu_events, "netburst") && signals_any(s->signals[h->thread ^ 1]));
+	return signals_any(s->both[h->thread / 2]) || (s->m.pmu_netburst && signals_any(s->signals[h->thread ^ 1]));
 }
 
 /* Counters of both threads are read or written: whether this thread's sibling has yet to come to the cycle in which

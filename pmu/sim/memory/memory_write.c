@@ -179,8 +179,7 @@ static size_t lay_out(struct memory *s, void *at)
 	s->clusters_per_socket = s->clusters / s->sockets;
 	s->holder_bytes = s->clusters_per_socket <= 8 ? 1 : s->clusters_per_socket <= 16 ? 2 : s->clusters_per_socket <= 32 ? 4 : 8;
 	s->inclusive = m->l3_bytes && m->l3_inclusive;
-	/* Xeon 7400: a Core 2 with an L3 between the L2s and the bus */
-	s->bus = !m->l3_bytes || str_equal(m->pmu_events, "core2") || str_equal(m->pmu_events, "netburst");
+	s->bus = m->pmu_bus == 2 ? !m->l3_bytes : m->pmu_bus; /* Xeon 7400: an L3 between the L2s and the bus */
 	struct private_core *core = arena_get(&a, s->cores * sizeof(*core));
 	struct cluster *cluster = arena_get(&a, s->clusters * sizeof(*cluster));
 	struct socket *socket = arena_get(&a, s->sockets * sizeof(*socket));

@@ -10,12 +10,14 @@
 #include "pmu/core/counters.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/counters/counter.h"
+#include "pmu/sim/counters/counter_event.h"
 #include "pmu/text.h"
 
 struct rig {
 	struct machine machine;
 	struct signals *signals;
 	struct counters *counters;
+	void *map;
 	struct access access;
 	unsigned findings[FIND_COUNT];
 	char first[160]; /* of the findings that are no event without a model */
@@ -72,6 +74,7 @@ static void rig_open(struct rig *r, const char *name, bool firmware_counting)
 			                              sizeof(problem)), ST_OK);
 	assert_true(r->machine.pmu_version > 0);
 	r->machine.fault_firmware_counting = firmware_counting;
+	assert_int_equal(event_map_place(&r->machine, r->map = calloc(1, event_map_place_bytes(&r->machine))), ST_OK);
 	r->signals = signals_init(calloc(1, signals_bytes()));
 	r->counters = counters_init(calloc(1, counters_bytes(&r->machine)), &r->machine, 0, r->signals);
 	r->access = (struct access){ .ops = &rig_ops, .self = r, .kind = ACCESS_SIM, .name = "registers", .cores = 1, .nodes = 1 };
@@ -81,6 +84,7 @@ static void rig_close(struct rig *r)
 {
 	free(r->counters);
 	free(r->signals);
+	free(r->map);
 }
 
 /* Every register of the descriptor's restore list that the machine has. */

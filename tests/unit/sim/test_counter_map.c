@@ -1,5 +1,5 @@
-/* pmu/sim/counters/counter_events.c against libpfm4: every event of its Nehalem PMU has a row, and every row
- * of the maps is well formed. */
+/* pmu/sim/counters/event_map.c and counter_events.c: the built-in maps against libpfm4, and what each bad line of a map is
+ * answered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,25 @@
 
 static unsigned encoded, modelled;
 
-static void hold(const char *name, const char *map)
+/* A built-in map, read; freed by the caller through *at. */
+static struct event_map built_in(const char *name, void **at)
+{
+	struct event_map map;
+	char problem[256] = "";
+	for (unsigned i = 0; i < machine_maps_count; i++)
+		if (!strcmp(machine_maps[i].name, name)) {
+			*at = malloc(event_map_bytes(machine_maps[i].text, machine_maps[i].bytes));
+			assert_non_null(*at);
+			enum status st = event_map_read(name, machine_maps[i].text, machine_maps[i].bytes, *at, &map, problem, sizeof(problem));
+			assert_string_equal(problem, "");
+			assert_int_equal(st, ST_OK);
+			return map;
+		}
+	fail_msg("no map %s", name);
+	return (struct event_map){ 0 };
+}
+
+static void hold(const char *name, const struct event_map *map)
 {
 	pfm_pmu_encode_arg_t arg = { .size = sizeof(arg) };
 	if (pfm_get_os_event_encoding(name, PFM_PLM0, PFM_OS_NONE, &arg) != PFM_SUCCESS)
@@ -29,8 +47,10 @@ static void hold(const char *name, const char *map)
 	free(arg.codes);
 }
 
-static void hold_pmu(const char *pmu, const char *map)
+static void hold_pmu(const char *pmu, const char *map_name)
 {
+	void *at;
+	const struct event_map map = built_in(map_name, &at);
 	encoded = modelled = 0;
 	for (int i = 0; i < PFM_PMU_MAX; i++) {
 		pfm_pmu_info_t info = { .size = sizeof(info) };
@@ -48,13 +68,14 @@ static void hold_pmu(const char *pmu, const char *map)
 					continue;
 				umasks++;
 				snprintf(name, sizeof(name), "%s::%s:%s", pmu, event.name, attr.name);
-				hold(name, map);
+				hold(name, &map);
 			}
 			snprintf(name, sizeof(name), "%s::%s", pmu, event.name);
 			if (!umasks)
-				hold(name, map);
+				hold(name, &map);
 		}
 	}
+	free(at);
 }
 
 static void test_event_map_covers_libpfm_nehalem_and_core2(void **state)
@@ -67,46 +88,126 @@ static void test_event_map_covers_libpfm_nehalem_and_core2(void **state)
 	assert_true(encoded > 300);
 }
 
-static void test_event_maps_are_well_formed(void **state)
+static void test_event_maps_built_in_are_read_as_they_are_written(void **state)
 {
 	(void)state;
-	static const char *const maps[] = { "architectural", "core2", "nehalem", "haswell", "skylake" };
-	for (unsigned m = 0; m < COUNT_OF(maps); m++) {
-		unsigned n;
-		const struct sim_event *rows = sim_event_map(maps[m], &n);
-		assert_non_null(rows);
-		for (unsigned i = 0; i < n; i++) {
-			const struct sim_event *e = &rows[i];
-			for (unsigned k = 0; k < i; k++)
-				if (rows[k].select == e->select && rows[k].umask == e->umask)
-					fail_msg("%s: %02x/%02x twice", maps[m], e->select, e->umask);
-			bool special = e->flags & (EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED);
-			if (!special && !e->signal_count)
-				fail_msg("%s: %s counts nothing and does not say so", maps[m], e->name);
+	assert_true(machine_maps_count >= 6);
+	for (unsigned m = 0; m < machine_maps_count; m++) {
+		void *at;
+		const struct event_map map = built_in(machine_maps[m].name, &at);
+		unsigned lines = 0;
+		for (const char *s = machine_maps[m].text; *s; s = strchr(s, '\n') + 1)
+			lines += *s != '#';
+		assert_int_equal(map.count + 1, lines); /* the columns' names are one */
+		assert_int_equal(map.units, !strcmp(machine_maps[m].name, "netburst"));
+		for (unsigned i = 0; i < map.count; i++) {
+			const struct sim_event *e = &map.rows[i];
 			for (unsigned s = 0; s < e->signal_count && !(e->flags & EVENT_REQUESTS); s++)
 				assert_in_range(e->signals[s], 0, SIG_COUNT - 1);
-			if ((e->flags & (EVENT_TAGGED | EVENT_RETIREMENT)) && !e->precise)
-				fail_msg("%s: %s is counted at retirement by no condition", maps[m], e->name);
+			assert_true(e->name[0]);
 		}
+		free(at);
 	}
-	assert_null(sim_event_map("zen", &(unsigned){ 0 }));
+}
+
+#define COLUMNS "# a map\nselect,umask,counters,flags,condition,name,signals\n"
+#define UNITS "unit,select,bit,flags,name,signals\n"
+static const struct { const char *text, *problem; } bad[] = {
+	{ "", "bad.map:1: no line names the columns" },
+	{ "select,umask,code\n", "bad.map:1: 'code': no such column; columns are unit select" },
+	{ "select,umask,select\n", "bad.map:1: 'select': this column is there twice" },
+	{ "select,umask\n", "bad.map:1: the columns are select" },
+	{ COLUMNS "0x01,0x01,0xF,exact,,A\n", "bad.map:3: fewer cells" },
+	{ COLUMNS "0x01,0x01,0xF,exact,,A,CYCLES,\n", "bad.map:3: more cells" },
+	{ COLUMNS "0x100,0x01,0xF,exact,,A,CYCLES\n", "bad.map:3: select: '0x100' is not a number from 0 to 0xFF" },
+	{ COLUMNS "0x01,x,0xF,exact,,A,CYCLES\n", "bad.map:3: umask: 'x' is not a number" },
+	{ COLUMNS "0x01,0x01,0x1F,exact,,A,CYCLES\n", "bad.map:3: counters: '0x1F' is not a mask" },
+	{ COLUMNS "0x01,0x01,0xF,exakt,,A,CYCLES\n", "bad.map:3: flags: 'exakt' is not a name" },
+	{ COLUMNS "0x01,0x01,0xF,,load,A,CYCLES\n", "bad.map:3: condition: 'load' is not a name" },
+	{ COLUMNS "0x01,0x01,0xF,,,A,CYCLE\n", "bad.map:3: signals: 'CYCLE' is not a name" },
+	{ COLUMNS "0x01,0x01,0xF,,,A,CYCLES  BACLEAR\n", "bad.map:3: signals: '' is not a name" },
+	{ COLUMNS "0x01,0x01,0xF,,,,CYCLES\n", "bad.map:3: name: missing" },
+	{ COLUMNS "0x01,0x01,0xF,,,A,\n", "bad.map:3: signals: none" },
+	{ COLUMNS "0x01,0x01,0xF,retirement,,A,\n", "bad.map:3: condition: missing" },
+	{ COLUMNS "0x01,0x01,0xF,requests,,A,0x100\n", "bad.map:3: signals: '0x100' is not a mask of request types" },
+	{ COLUMNS "0x01,0x01,0xF,,,A,CYCLES\n\n# the same\n1,1,0xF,,,B,CYCLES\n", "bad.map:6: an earlier line has the same code" },
+	{ UNITS "CRU1,0x01,0,,A,CYCLES\n", "bad.map:2: unit: 'CRU1' is not a name" },
+	{ UNITS "CRU0,0x01,16,,A,CYCLES\n", "bad.map:2: bit: '16' is not the number of a mask's bit" },
+	{ UNITS "CRU0,0x40,0,,A,CYCLES\n", "bad.map:2: select: more than 0x3F" },
+};
+
+static void test_event_map_bad_lines_name_line_column_and_what_is_allowed(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
+		char problem[256] = "";
+		enum status st = event_map_read("bad.map", bad[i].text, strlen(bad[i].text), NULL, NULL, problem, sizeof(problem));
+		if (!st || !strstr(problem, bad[i].problem))
+			fail_msg("%u: '%s', not '%s'", i, problem, bad[i].problem);
+	}
+}
+
+static void test_event_map_good_lines_may_end_in_cr_and_without_newline(void **state)
+{
+	(void)state;
+	static const char text[] = "select,umask,counters,flags,condition,name,signals\r\n0x0B,0x10,0x7,tagged cycles,latency,A.B,\r\n"
+		"12,3,0xF,,,C,L1I_HIT L1I_MISS";
+	struct event_map map;
+	char problem[256] = "";
+	void *at = malloc(event_map_bytes(text, sizeof(text) - 1));
+	assert_int_equal(event_map_read("good.map", text, sizeof(text) - 1, at, &map, problem, sizeof(problem)), ST_OK);
+	assert_int_equal(map.count, 2);
+	assert_int_equal(map.rows[0].select, 0x0B);
+	assert_int_equal(map.rows[0].umask, 0x10);
+	assert_int_equal(map.rows[0].counters, 7);
+	assert_int_equal(map.rows[0].flags, EVENT_TAGGED | EVENT_CYCLES);
+	assert_int_equal(map.rows[0].precise, PRECISE_LATENCY);
+	assert_string_equal(map.rows[0].name, "A.B");
+	assert_int_equal(map.rows[0].signal_count, 0);
+	assert_int_equal(map.rows[1].select, 12);
+	assert_int_equal(map.rows[1].signal_count, 2);
+	assert_int_equal(map.rows[1].signals[0], SIG_L1I_HIT);
+	assert_int_equal(map.rows[1].signals[1], SIG_L1I_MISS);
+	assert_string_equal(map.rows[1].name, "C");
+	free(at);
 }
 
 static void test_event_find_takes_umasks_apart_where_bits_combine(void **state)
 {
 	(void)state;
+	void *at;
 	const struct sim_event *rows[8];
-	assert_int_equal(sim_event_find("nehalem", 0xCB, 0x03, rows), 2);
+	const struct event_map map = built_in("nehalem", &at);
+	assert_int_equal(sim_event_find(&map, 0xCB, 0x03, rows), 2);
 	assert_string_equal(rows[0]->name, "MEM_LOAD_RETIRED.L1D_HIT");
 	assert_string_equal(rows[1]->name, "MEM_LOAD_RETIRED.L2_HIT");
-	assert_int_equal(sim_event_find("nehalem", 0x24, 0xAA, rows), 4);
-	assert_int_equal(sim_event_find("nehalem", 0xA2, 0x06, rows), 0); /* cycles of two conditions do not add */
-	assert_int_equal(sim_event_find("nehalem", 0xFF, 0x01, rows), 0);
+	assert_int_equal(sim_event_find(&map, 0x24, 0xAA, rows), 4);
+	assert_int_equal(sim_event_find(&map, 0xA2, 0x06, rows), 0); /* cycles of two conditions do not add */
+	assert_int_equal(sim_event_find(&map, 0xFF, 0x01, rows), 0);
+	free(at);
+}
+
+static void listens(const struct machine *m, uint64_t value, unsigned only)
+{
 	uint64_t listen[(SIG_COUNT + 63) / 64] = { 0 };
-	assert_true(sim_offcore_signals("nehalem", 0x4001, listen)); /* demand data from local memory */
+	assert_true(sim_offcore_signals(m, value, listen));
 	for (unsigned s = 0; s < SIG_COUNT; s++)
-		assert_int_equal(listen[s / 64] >> s % 64 & 1, s == SIG_OFFCORE_DATA_LOCAL_DRAM);
-	assert_false(sim_offcore_signals("haswell", 0x400001, listen));
+		assert_int_equal(listen[s / 64] >> s % 64 & 1, s == only);
+}
+
+static void test_offcore_response_follows_the_machines_fields(void **state)
+{
+	(void)state;
+	static struct machine m; /* pmu.offcore_format = 0 */
+	uint64_t listen[(SIG_COUNT + 63) / 64] = { 0 };
+	listens(&m, 0x4001, SIG_OFFCORE_DATA_LOCAL_DRAM);
+	listens(&m, 0x4080, SIG_OFFCORE_OTHER_LOCAL_DRAM);
+	m.pmu_offcore_nt_clean = 1;
+	listens(&m, 0x4001, SIG_OFFCORE_DATA_LOCAL_DRAM);
+	listens(&m, 0x4080, SIG_OFFCORE_OTHER_OTHER_CORE_HIT);
+	m.pmu_offcore_format = 1;
+	assert_false(sim_offcore_signals(&m, 0x400001, listen));
+	assert_true(sim_offcore_signals(&m, 0x10001, listen));
 }
 
 int main(void)
@@ -116,8 +217,11 @@ int main(void)
 		return 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event_map_covers_libpfm_nehalem_and_core2),
-		cmocka_unit_test(test_event_maps_are_well_formed),
+		cmocka_unit_test(test_event_maps_built_in_are_read_as_they_are_written),
+		cmocka_unit_test(test_event_map_bad_lines_name_line_column_and_what_is_allowed),
+		cmocka_unit_test(test_event_map_good_lines_may_end_in_cr_and_without_newline),
 		cmocka_unit_test(test_event_find_takes_umasks_apart_where_bits_combine),
+		cmocka_unit_test(test_offcore_response_follows_the_machines_fields),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

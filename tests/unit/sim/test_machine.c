@@ -92,7 +92,9 @@ static void test_machine_each_error_names_line_key_and_what_is_allowed(void **st
 		{ LEAST "[pmu]\nversion = 0\n", ST_RANGE, "pmu.general: 0 where pmu.version is 0" },
 		{ LEAST "[pmu]\npebs_format = 4\n", ST_RANGE, ":10: pmu.pebs_format: 0, 1, 2, 3 or 255" },
 		{ LEAST "[pmu]\nload_latency = 1\n", ST_RANGE, ":10: pmu.load_latency: needs PEBS record format 1 or later" },
-		{ LEAST "[pmu]\nevents = zen\n", ST_RANGE, ":10: pmu.events: architectural, core2, nehalem, haswell, skylake or netburst" },
+		{ LEAST "[pmu]\nevents = zen\n", ST_RANGE, ":10: pmu.events: no such map beside this file; built in are architectural core2" },
+		{ LEAST "[pmu]\nevents = netburst\n", ST_RANGE, ":10: pmu.events: a map with units needs pmu.netburst = 1" },
+		{ LEAST "[pmu]\nversion = 0\ngeneral = 0\nfixed = 0\nnetburst = 1\n", ST_RANGE, ": pmu.events: with pmu.netburst = 1 a map that names units" },
 		{ LEAST "[fault]\ncounter_stuck = 5\n", ST_RANGE, ":10: fault.counter_stuck: at most pmu.general" },
 		{ LEAST "[fault]\ndead_core = 1\n", ST_RANGE, ":10: fault.dead_core: " },
 		{ LEAST "[dram]\nremote_ps = 50000\n[topology]\nsockets = 2\n", ST_RANGE, ":10: dram.remote_ps: at least dram.local_ps" },
@@ -115,6 +117,39 @@ static void test_machine_each_error_names_line_key_and_what_is_allowed(void **st
 	}
 }
 
+/* A folder with one map. */
+static bool find_map(void *self, const char *name, struct machine_file *map)
+{
+	const struct machine_file *one = self;
+	*map = *one;
+	return !strcmp(name, one->name);
+}
+
+static void test_machine_event_map_beside_comes_before_the_built_in_one(void **state)
+{
+	(void)state;
+	static const char good[] = "select,umask,counters,flags,condition,name,signals\n0x3C,0x00,0xF,,,CORE_CYCLES,CYCLES\n";
+	static const char wrong[] = "select,umask,counters,flags,condition,name,signals\n0x3C,0x00,0xF,,,CORE_CYCLES,CLOCKS\n";
+	static const char text[] = LEAST "[pmu]\nevents = nehalem\n";
+	static struct machine built_in, m;
+	char problem[256] = "";
+	assert_int_equal(machine_read("m.machine", text, sizeof(text) - 1, &built_in, problem, sizeof(problem)), ST_OK);
+	struct machine_file file = { "nehalem", good, sizeof(good) - 1 };
+	const struct machine_beside beside = { &file, find_map };
+	assert_int_equal(machine_read_beside("m.machine", text, sizeof(text) - 1, &beside, &m, problem, sizeof(problem)), ST_OK);
+	assert_ptr_equal(m.map.text, good);
+	assert_true(m.text_hash != built_in.text_hash); /* another machine, then */
+	file.text = wrong;
+	file.bytes = sizeof(wrong) - 1;
+	assert_int_equal(machine_read_beside("m.machine", text, sizeof(text) - 1, &beside, &m, problem, sizeof(problem)), ST_SYNTAX);
+	assert_non_null(strstr(problem, "nehalem:2: signals: 'CLOCKS' is not a name"));
+	problem[0] = 0;
+	file.name = "other";
+	assert_int_equal(machine_read_beside("m.machine", text, sizeof(text) - 1, &beside, &m, problem, sizeof(problem)), ST_OK);
+	assert_ptr_equal(m.map.text, built_in.map.text);
+	assert_int_equal(m.text_hash, built_in.text_hash);
+}
+
 static void test_machine_every_class_has_a_name_of_its_own(void **state)
 {
 	(void)state;
@@ -131,7 +166,7 @@ static void test_machine_format_page_lists_every_field(void **state)
 	(void)state;
 	FILE *f = fopen("tables/machines/FORMAT.md", "r");
 	assert_non_null(f);
-	static char page[1 << 16];
+	static char page[1 << 17];
 	size_t n = fread(page, 1, sizeof(page) - 1, f);
 	fclose(f);
 	page[n] = 0;
@@ -165,9 +200,16 @@ static void test_machine_format_page_lists_every_field(void **state)
 }
 #include "pmu/sim/machine/machine_class.def"
 #undef CLASS
+#define SIGNAL(name, kind, what) \
+	snprintf(row, sizeof(row), "| %s | %s | %s |\n", #name, #kind[0] == 'P' ? "pulse" : "level", what); \
+	if (!strstr(page, row)) \
+		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
+	fields++;
+#include "pmu/sim/counters/signals.def"
+#undef SIGNAL
 	for (const char *s = page; (s = strstr(s, "\n| ")) != NULL; s++)
 		rows++;
-	assert_int_equal(rows, fields + 2); /* and the heads of the tables */
+	assert_int_equal(rows, fields + 3); /* and the heads of the tables */
 }
 
 int main(void)
@@ -176,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_machine_built_in_files_are_valid_and_complete),
 		cmocka_unit_test(test_machine_presets_clocks_and_name),
 		cmocka_unit_test(test_machine_each_error_names_line_key_and_what_is_allowed),
+		cmocka_unit_test(test_machine_event_map_beside_comes_before_the_built_in_one),
 		cmocka_unit_test(test_machine_every_class_has_a_name_of_its_own),
 		cmocka_unit_test(test_machine_format_page_lists_every_field),
 	};

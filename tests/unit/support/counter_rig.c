@@ -5,6 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "pmu/sim/counters/counter_event.h"
 #include "tests/unit/support/counter_rig.h"
 
 static void *rig_memory(void *self, uint64_t va, unsigned bytes, bool write)
@@ -40,6 +41,8 @@ void pmu_open(struct counter_rig *r, const char *machine, const char *extra)
 	free(text);
 	r->at = calloc(1, signals_bytes());
 	r->ring = calloc(1, signals_ring_bytes());
+	r->map = calloc(1, event_map_place_bytes(&r->m));
+	assert_int_equal(event_map_place(&r->m, r->map), ST_OK);
 	r->file = calloc(1, counters_bytes(&r->m));
 	r->signals = signals_init(r->at);
 	signals_attach(r->signals, r->ring);
@@ -54,6 +57,7 @@ void pmu_close(struct counter_rig *r)
 	free(r->at);
 	free(r->ring);
 	free(r->file);
+	free(r->map);
 }
 
 void pmu_run(struct counter_rig *r, uint64_t cycles, unsigned retired)

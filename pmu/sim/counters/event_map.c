@@ -1,0 +1,307 @@
+/* pmu/sim/counters/event_map.c: reads the event map of a machine: comma-separated text whose first line names the columns.
+ *
+ * Not modelled: cmask, inv and edge as part of a row; the counter's own fields are applied to the sum of its signals. */
+#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/counters/netburst_state.h"
+#include "pmu/text.h"
+
+#define SHOWN 48 /* bytes of a bad value in a message */
+
+enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_BIT, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_COUNT };
+static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "bit", "counters", "flags", "condition", "name", "signals" };
+
+struct name { const char *name; uint16_t value; };
+
+static const struct name signals[] = {
+#define SIGNAL(name, kind, what) { #name, SIG_##name },
+#include "pmu/sim/counters/signals.def"
+#undef SIGNAL
+};
+static const struct name units[] = {
+#define NETBURST_UNIT(name, msr) { #name, msr },
+#include "pmu/sim/counters/netburst_units.def"
+#undef NETBURST_UNIT
+};
+static const struct name conditions[] = {
+#define X(name) { #name, PRECISE_##name },
+	PRECISE_CONDITIONS(X)
+#undef X
+};
+static const struct name flags[] = {
+	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
+	{ "unmodelled", EVENT_UNMODELLED }, { "exact", EVENT_EXACT }, { "tagged", EVENT_TAGGED }, { "retirement", EVENT_RETIREMENT },
+	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS },
+};
+
+struct cell { const char *at; size_t length; };
+
+struct reading {
+	const char *file, *at, *end;
+	unsigned line;
+	struct text problem;
+	uint8_t column[COL_COUNT]; /* what the n-th column of a line is */
+	unsigned columns;
+	unsigned given;            /* mask of columns that the map has */
+	uint64_t seen[0x10000 / 64]; /* codes of earlier rows */
+};
+
+static enum status wrong(struct reading *r, enum column c, const struct cell *cell, const char *allowed)
+{
+	text_fmt(&r->problem, "%s:%u: %s: '%.*s' is not %s", r->file, r->line, columns[c],
+	         (int)(cell->length < SHOWN ? cell->length : SHOWN), cell->at, allowed);
+	str_one_line(r->problem.at);
+	return ST_SYNTAX;
+}
+
+static enum status says(struct reading *r, const char *what)
+{
+	text_fmt(&r->problem, "%s:%u: %s", r->file, r->line, what);
+	return ST_SYNTAX;
+}
+
+static bool same(const char *a, size_t n, const char *b, bool any_case)
+{
+	for (size_t i = 0; i < n; i++) {
+		char c = any_case && b[i] >= 'A' && b[i] <= 'Z' ? (char)(b[i] - 'A' + 'a') : b[i];
+		if (!b[i] || a[i] != c)
+			return false;
+	}
+	return !b[n];
+}
+
+static const struct name *find_name(const struct name *list, unsigned n, const char *at, size_t length, bool any_case)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (same(at, length, list[i].name, any_case))
+			return &list[i];
+	return NULL;
+}
+
+/* The next line that is neither blank nor a comment. */
+static bool next_line(struct reading *r, struct cell *line)
+{
+	while (r->at < r->end) {
+		const char *start = r->at;
+		while (r->at < r->end && *r->at != '\n')
+			r->at++;
+		*line = (struct cell){ start, (size_t)(r->at - start) };
+		r->at += r->at < r->end;
+		r->line++;
+		while (line->length && (line->at[line->length - 1] == '\r' || line->at[line->length - 1] == ' '))
+			line->length--;
+		if (line->length && *line->at != '#')
+			return true;
+	}
+	return false;
+}
+
+/* The next of a line's cells, without the separator. */
+static struct cell cut(struct cell *rest, char separator)
+{
+	struct cell c = { rest->at, 0 };
+	while (c.length < rest->length && c.at[c.length] != separator)
+		c.length++;
+	const size_t used = c.length + (c.length < rest->length);
+	rest->at += used;
+	rest->length -= used;
+	return c;
+}
+
+static enum status read_header(struct reading *r)
+{
+	struct cell line;
+	if (!next_line(r, &line)) {
+		r->line = r->line ? r->line : 1;
+		return says(r, "no line names the columns");
+	}
+	while (line.length) {
+		const struct cell c = cut(&line, ',');
+		unsigned i = 0;
+		while (i < COL_COUNT && !same(c.at, c.length, columns[i], false))
+			i++;
+		if (i == COL_COUNT || r->given >> i & 1) {
+			text_fmt(&r->problem, "%s:%u: '%.*s': %s; columns are", r->file, r->line, (int)(c.length < SHOWN ? c.length : SHOWN), c.at,
+			         i == COL_COUNT ? "no such column" : "this column is there twice");
+			for (unsigned k = 0; k < COL_COUNT; k++)
+				text_fmt(&r->problem, " %s", columns[k]);
+			str_one_line(r->problem.at);
+			return ST_SYNTAX;
+		}
+		r->column[r->columns++] = (uint8_t)i;
+		r->given |= 1u << i;
+	}
+	const unsigned always = 1u << COL_SELECT | 1u << COL_NAME | 1u << COL_SIGNALS | 1u << COL_FLAGS;
+	const unsigned general = 1u << COL_UMASK | 1u << COL_COUNTERS | 1u << COL_CONDITION, netburst = 1u << COL_UNIT | 1u << COL_BIT;
+	if (r->given != (always | general) && r->given != (always | netburst))
+		return says(r, "the columns are select, umask, counters, flags, condition, name, signals; or unit, select, bit, flags, name, signals");
+	return ST_OK;
+}
+
+static enum status read_number(struct reading *r, enum column c, const struct cell *cell, uint64_t most, const char *allowed, uint64_t *v)
+{
+	return parse_u64(cell->at, cell->length, v) == ST_OK && *v <= most ? ST_OK : wrong(r, c, cell, allowed);
+}
+
+/* One of a list's names. */
+static enum status read_name(struct reading *r, enum column c, const struct cell *cell, const struct name *list, unsigned n,
+                             bool any_case, uint16_t *value)
+{
+	const struct name *found = find_name(list, n, cell->at, cell->length, any_case);
+	if (!found)
+		return wrong(r, c, cell, "a name of the list in tables/machines/FORMAT.md");
+	*value = found->value;
+	return ST_OK;
+}
+
+static enum status read_signals(struct reading *r, struct cell cell, struct sim_event *e)
+{
+	while (cell.length) {
+		const struct cell one = cut(&cell, ' ');
+		if (e->signal_count == EVENT_SIGNALS)
+			return says(r, "signals: more than 16");
+		if (e->flags & EVENT_REQUESTS) {
+			uint64_t mask;
+			enum status st = read_number(r, COL_SIGNALS, &one, 0xFF, "a mask of request types, 1 to 0xFF", &mask);
+			if (st)
+				return st;
+			e->signals[e->signal_count++] = (uint16_t)mask;
+			continue;
+		}
+		enum status st = read_name(r, COL_SIGNALS, &one, signals, COUNT_OF(signals), false, &e->signals[e->signal_count++]);
+		if (st)
+			return st;
+	}
+	return ST_OK;
+}
+
+/* One cell of a row; signals wait until the flags are known. */
+static enum status read_cell(struct reading *r, enum column c, struct cell cell, struct sim_event *e, struct cell *name)
+{
+	uint64_t v = 0;
+	uint16_t value = 0;
+	enum status st = ST_OK;
+	switch (c) {
+	case COL_UNIT:
+		return read_name(r, c, &cell, units, COUNT_OF(units), false, &e->unit);
+	case COL_SELECT:
+		st = read_number(r, c, &cell, 0xFF, "a number from 0 to 0xFF", &v);
+		e->select = (uint8_t)v;
+		return st;
+	case COL_UMASK:
+		st = read_number(r, c, &cell, 0xFF, "a number from 0 to 0xFF", &v);
+		e->umask = (uint8_t)v;
+		return st;
+	case COL_BIT:
+		st = read_number(r, c, &cell, 15, "the number of a mask's bit, 0 to 15", &v);
+		e->umask = (uint8_t)v;
+		return st;
+	case COL_COUNTERS:
+		st = read_number(r, c, &cell, 0xF, "a mask of counters, 0 to 0xF", &v);
+		e->counters = (uint8_t)v;
+		return st;
+	case COL_FLAGS:
+		while (cell.length && !st) {
+			const struct cell one = cut(&cell, ' ');
+			st = read_name(r, c, &one, flags, COUNT_OF(flags), false, &value);
+			e->flags |= value;
+		}
+		return st;
+	case COL_CONDITION:
+		if (cell.length)
+			st = read_name(r, c, &cell, conditions, COUNT_OF(conditions), true, &value);
+		e->precise = (uint8_t)value;
+		return st;
+	case COL_NAME:
+		for (size_t i = 0; i < cell.length; i++)
+			if (cell.at[i] < ' ' || cell.at[i] > '~')
+				return wrong(r, c, &cell, "printable ASCII");
+		*name = cell;
+		return cell.length ? ST_OK : says(r, "name: missing");
+	default:
+		return ST_BROKEN;
+	}
+}
+
+static enum status read_row(struct reading *r, struct cell line, struct sim_event *e, struct cell *name)
+{
+	struct cell of_signals = { line.at, 0 };
+	*e = (struct sim_event){ .counters = 0xF };
+	unsigned cells = 1;
+	for (size_t i = 0; i < line.length; i++)
+		cells += line.at[i] == ',';
+	if (cells != r->columns)
+		return says(r, cells < r->columns ? "fewer cells than columns" : "more cells than columns");
+	for (unsigned i = 0; i < r->columns; i++) {
+		const struct cell c = cut(&line, ',');
+		enum status st = ST_OK;
+		if (r->column[i] == COL_SIGNALS)
+			of_signals = c;
+		else
+			st = read_cell(r, r->column[i], c, e, name);
+		if (st)
+			return st;
+	}
+	enum status st = read_signals(r, of_signals, e);
+	if (st)
+		return st;
+	const unsigned elsewhere = EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED;
+	if (!(e->flags & elsewhere) && !e->signal_count)
+		return says(r, "signals: none, and no flag says what it counts instead");
+	if ((e->flags & (EVENT_TAGGED | EVENT_RETIREMENT)) && !e->precise)
+		return says(r, "condition: missing, though it is counted at retirement");
+	if (e->unit && e->select > 0x3F)
+		return says(r, "select: more than 0x3F, which an ESCR cannot hold");
+	const unsigned code = e->unit ? (e->unit - (unsigned)NETBURST_SIM_ESCR) / 2 << 10 | (unsigned)e->select << 4 | e->umask :
+		(unsigned)e->select << 8 | e->umask;
+	if (r->seen[code / 64] >> code % 64 & 1)
+		return says(r, "an earlier line has the same code");
+	r->seen[code / 64] |= 1ull << code % 64;
+	return ST_OK;
+}
+
+size_t event_map_bytes(const char *text, size_t bytes)
+{
+	size_t lines = 1;
+	for (size_t i = 0; i < bytes; i++)
+		lines += text[i] == '\n';
+	return lines * (sizeof(struct sim_event) + 1) + bytes;
+}
+
+enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
+                           char *problem, size_t capacity)
+{
+	struct reading r = { .file = file_name, .at = text, .end = text + bytes };
+	text_init(&r.problem, problem, capacity);
+	struct sim_event *rows = at, one;
+	char *names = at ? (char *)at + (event_map_bytes(text, bytes) - bytes) : NULL;
+	struct cell line, name = { text, 0 };
+	unsigned count = 0;
+	enum status st = read_header(&r);
+	while (!st && next_line(&r, &line)) {
+		struct sim_event *e = rows ? &rows[count] : &one;
+		st = read_row(&r, line, e, &name);
+		if (!st && names) {
+			e->name = names;
+			memcpy(names, name.at, name.length);
+			names[name.length] = 0;
+			names += name.length + 1;
+		}
+		count++;
+	}
+	if (!st && out)
+		*out = (struct event_map){ .count = count, .units = r.given >> COL_UNIT & 1, .rows = rows };
+	return st;
+}
+
+size_t event_map_place_bytes(const struct machine *m)
+{
+	return sizeof(struct event_map) + event_map_bytes(m->map.text, m->map.bytes);
+}
+
+enum status event_map_place(struct machine *m, void *at)
+{
+	struct event_map *map = at;
+	char problem[160];
+	m->events = map;
+	return event_map_read(m->map.name, m->map.text, m->map.bytes, map + 1, map, problem, sizeof(problem));
+}
