@@ -7,15 +7,17 @@ KERNEL k_empty, 0, 0, 0, 0, 0, 2, 0
 ENDKERNEL k_empty
 
 ; uint64_t k_add_chain(uint64_t iterations /* rdi */)
-;   for each iteration: 16 dependent adds to rax
-; An add takes one cycle on every x86-64 core so far: the chain is a clock of core cycles where there is no
-; cycle counter. 18 instructions an iteration, no memory.
-KERNEL k_add_chain, 0, 18, 0, 0, 0, 3, 0
+;   for each iteration: 16 times rax += rcx, each waiting for the one before
+; An add of two registers takes one cycle on every x86-64 core so far: the chain is a clock of core cycles where
+; there is no cycle counter. An add of a constant would not do: from Golden Cove on rename folds six of them into
+; a cycle (InstLatx64: ADD r64,imm8 0.17, ADD r64,r64 1.0). 18 instructions an iteration, no memory.
+KERNEL k_add_chain, 0, 18, 0, 0, 0, 4, 0
 	xor eax, eax
+	mov ecx, 1
 	LOOP_ALIGN
 .loop:
 %rep 16
-	add rax, 1
+	add rax, rcx
 %endrep
 	dec rdi
 	jnz .loop

@@ -173,9 +173,10 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->noisy = !p->sure && is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
 	out->status = ROW_UNPROVEN;
-	if (!p->good) {
+	if (!p->good) { /* nothing was measured at the point that the row is about */
 		out->status = ROW_NOISY;
 		out->noisy = true;
+		out->samples = 0;
 		text_fmt(&reason, c->disturbed ? "every run was disturbed" : "the cores never began together");
 	} else if (!c->counting.proof_count) {
 		evidence_lacking(c->b, &c->counting, &reason);
@@ -277,7 +278,8 @@ static enum status curve(struct multicore *c, struct row_result *out)
 		out->samples += p.good;
 	}
 	for (unsigned i = 0; st == ST_OK && i < count; i++)
-		series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
+		if (rates[i]) /* a point without a good window is none */
+			series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
 	if (st == ST_OK)
 		take(c, &value, out);
 	return st;
@@ -345,7 +347,8 @@ static enum status nodes(struct multicore *c, struct row_result *out)
 				continue;
 			out->rejected += p.rejected;
 			out->samples += p.good;
-			series_add(&out->series, (int64_t[]){ (int64_t)from * 1000, (int64_t)to * 1000, p.rate_milli });
+			if (p.good)
+				series_add(&out->series, (int64_t[]){ (int64_t)from * 1000, (int64_t)to * 1000, p.rate_milli });
 			if (p.rate_milli < least.rate_milli)
 				least = p;
 		}

@@ -242,11 +242,11 @@ void journal_open(struct journal *j, const char *text, size_t bytes)
 static bool known_event(struct json object, enum journal_event *event)
 {
 	static const char *const names[] = { [JOURNAL_RUN] = "run", [JOURNAL_ENVIRONMENT] = "environment", [JOURNAL_BOOT] = "boot",
-		[JOURNAL_START] = "start", [JOURNAL_ROW] = "row", [JOURNAL_PROFILE] = "profile", [JOURNAL_KNOWN_PROGRAM] = "study", [JOURNAL_ACCOUNTING] = "accounting", [JOURNAL_TRUST] = "trust",
+		[JOURNAL_START] = "start", [JOURNAL_ROW] = "row", [JOURNAL_VERDICT] = "verdict", [JOURNAL_PROFILE] = "profile", [JOURNAL_KNOWN_PROGRAM] = "study", [JOURNAL_ACCOUNTING] = "accounting", [JOURNAL_TRUST] = "trust",
 		[JOURNAL_END] = "end" };
 	/* what each is about, besides */
 	static const char *const keys[] = { [JOURNAL_RUN] = "schema", [JOURNAL_ENVIRONMENT] = "environment", [JOURNAL_BOOT] = "boot",
-		[JOURNAL_START] = "name", [JOURNAL_ROW] = "row", [JOURNAL_PROFILE] = "profile", [JOURNAL_KNOWN_PROGRAM] = "study", [JOURNAL_ACCOUNTING] = "accounting", [JOURNAL_TRUST] = "trust",
+		[JOURNAL_START] = "name", [JOURNAL_ROW] = "row", [JOURNAL_VERDICT] = "reason", [JOURNAL_PROFILE] = "profile", [JOURNAL_KNOWN_PROGRAM] = "study", [JOURNAL_ACCOUNTING] = "accounting", [JOURNAL_TRUST] = "trust",
 		[JOURNAL_END] = "summary" };
 	struct json value;
 

@@ -23,7 +23,7 @@ bool json_milli(struct json value, int64_t *milli);
 /* The inside of a string with the escapes that text_json writes undone; other escapes stay as they are. */
 void json_string_of(struct text *t, struct json value);
 
-enum journal_event { JOURNAL_RUN, JOURNAL_ENVIRONMENT, JOURNAL_BOOT, JOURNAL_START, JOURNAL_ROW, JOURNAL_PROFILE, JOURNAL_KNOWN_PROGRAM, JOURNAL_ACCOUNTING, JOURNAL_TRUST, JOURNAL_END,
+enum journal_event { JOURNAL_RUN, JOURNAL_ENVIRONMENT, JOURNAL_BOOT, JOURNAL_START, JOURNAL_ROW, JOURNAL_VERDICT, JOURNAL_PROFILE, JOURNAL_KNOWN_PROGRAM, JOURNAL_ACCOUNTING, JOURNAL_TRUST, JOURNAL_END,
 	JOURNAL_EVENTS };
 
 struct journal_line {

@@ -49,10 +49,11 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 	csv = host->get(host->self, TEXT_BYTES);
 	w->earlier = host->get(host->self, rows_count);
 	w->penalty_milli = host->get(host->self, rows_count * sizeof(*w->penalty_milli));
+	w->notes = host->get(host->self, rows_count * sizeof(*w->notes));
 	accounting = host->get(host->self, ACCOUNTING_BYTES);
 	if (w->profile_bytes)
 		profile = host->get(host->self, w->profile_bytes);
-	if (!json || !csv || !accounting || !w->penalty_milli || !w->earlier || (w->profile_bytes && !profile)) {
+	if (!json || !csv || !accounting || !w->penalty_milli || !w->notes || !w->earlier || (w->profile_bytes && !profile)) {
 		if (profile)
 			host->put(host->self, profile, w->profile_bytes);
 		if (json)
@@ -63,6 +64,8 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 			host->put(host->self, w->earlier, rows_count);
 		if (w->penalty_milli)
 			host->put(host->self, w->penalty_milli, rows_count * sizeof(*w->penalty_milli));
+		if (w->notes)
+			host->put(host->self, w->notes, rows_count * sizeof(*w->notes));
 		if (accounting)
 			host->put(host->self, accounting, ACCOUNTING_BYTES);
 		return ST_FULL;
@@ -70,6 +73,7 @@ enum status writer_open(struct writer *w, const struct access *a, const struct s
 	text_init(&w->json, json, w->json_bytes);
 	text_init(&w->accounting, accounting, ACCOUNTING_BYTES - TRUST_BYTES);
 	text_init(&w->trust, accounting + ACCOUNTING_BYTES - TRUST_BYTES, TRUST_BYTES);
+	memset(w->notes, 0, rows_count * sizeof(*w->notes));
 	for (unsigned i = 0; i < rows_count; i++)
 		w->penalty_milli[i] = -1;
 	text_init(&w->csv, csv, TEXT_BYTES);
@@ -84,6 +88,7 @@ void writer_close(struct writer *w)
 		w->host->put(w->host->self, w->profile.at, w->profile_bytes);
 	w->host->put(w->host->self, w->earlier, rows_count);
 	w->host->put(w->host->self, w->penalty_milli, rows_count * sizeof(*w->penalty_milli));
+	w->host->put(w->host->self, w->notes, rows_count * sizeof(*w->notes));
 	w->host->put(w->host->self, w->accounting.at, ACCOUNTING_BYTES);
 	w->host->put(w->host->self, w->csv.at, TEXT_BYTES);
 	w->host->put(w->host->self, w->json.at, w->json_bytes);
@@ -97,7 +102,6 @@ void writer_head(struct writer *w, const struct cpu *cpu, const struct suite_set
 
 	text_fmt(&w->json, "{\n");
 	report_head(&w->json, w->a, cpu, s, seed);
-	report_csv_head(&w->csv);
 	if (!at) {
 		writer_failed(w, ST_FULL);
 	} else {
@@ -130,12 +134,35 @@ void writer_start(struct writer *w, const char *name)
 	writer_journal(w, &line);
 }
 
+/* Rows that this build does not know have no note. */
+static void note_row(struct writer *w, struct json row)
+{
+	struct json name, status, value;
+
+	if (!json_get(row, "name", &name) || !json_get(row, "status", &status))
+		return;
+	for (unsigned i = 0; i < rows_count; i++) {
+		struct writer_note *n = &w->notes[i];
+
+		if (!json_is(name, rows[i].name))
+			continue;
+		n->at = w->json.length;
+		n->bytes = row.bytes;
+		for (unsigned s = 0; s < ROW_STATUS_COUNT; s++)
+			if (json_is(status, row_status_name((enum row_status)s)))
+				n->status = (enum row_status)s;
+		n->has_value = json_get(row, "value", &value) && json_milli(value, &n->value_milli);
+		if (!json_get(row, "spread", &value) || !json_milli(value, &n->spread_milli))
+			n->spread_milli = 0;
+	}
+}
+
 void writer_add_row(struct writer *w, struct json row)
 {
 	text_fmt(&w->json, "%s\n", w->comma ? "," : "");
+	note_row(w, row);
 	text_bytes(&w->json, row.at, row.bytes);
 	w->comma = true;
-	report_csv_row(&w->csv, w->backend, row);
 }
 
 /* What happened in all windows of the run so far, so that the next boot goes on counting. */
@@ -164,10 +191,12 @@ void writer_row(struct writer *w, const struct row_result *r, bool odd)
 	struct json row = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
 	writer_journal(w, &line);
-	if (line.full)
+	if (line.full) {
 		writer_failed(w, ST_FULL);
-	else
+	} else {
 		writer_add_row(w, row);
+		w->notes[r->row - rows].odd = odd;
+	}
 	if (large)
 		w->host->put(w->host->self, large, bytes);
 }
@@ -228,8 +257,26 @@ void writer_known_program(struct writer *w, unsigned odd)
 	writer_journal(w, &line);
 }
 
+/* penalties.csv: a line for each row, in the order of results.json. */
+static void write_csv(struct writer *w)
+{
+	report_csv_head(&w->csv);
+	for (size_t behind = 0;;) {
+		const struct writer_note *next = NULL;
+
+		for (unsigned i = 0; i < rows_count; i++)
+			if (w->notes[i].bytes && w->notes[i].at >= behind && (!next || w->notes[i].at < next->at))
+				next = &w->notes[i];
+		if (!next)
+			return;
+		report_csv_row(&w->csv, w->backend, (struct json){ w->json.at + next->at, next->bytes });
+		behind = next->at + next->bytes;
+	}
+}
+
 void writer_whole(struct writer *w, struct json summary)
 {
+	write_csv(w);
 	text_fmt(&w->json, "\n],\n\"summary\": ");
 	text_bytes(&w->json, summary.at, summary.bytes);
 	text_fmt(&w->json, ",\n\"study\": ");

@@ -15,6 +15,16 @@ const char *writer_section_name(unsigned section);
 
 enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
 
+/* What the run keeps of a row that is written. */
+struct writer_note {
+	size_t at, bytes;        /* its text within `json`; bytes = 0: not written */
+	int64_t value_milli, spread_milli;
+	bool has_value;          /* ok, noisy or unproven, with a value */
+	bool amended;
+	bool odd;                /* not as expected */
+	enum row_status status;
+};
+
 struct writer {
 	const struct access *a;
 	const struct suite_host *host;
@@ -27,6 +37,7 @@ struct writer {
 	/* of earlier boots */
 	uint8_t *earlier;        /* enum earlier of each row of the table */
 	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
+	struct writer_note *notes; /* of each row of the table */
 	struct text accounting, trust; /* as they go into results.json */
 	uint8_t part_earlier[SUITE_SECTIONS];
 	bool known_program_begun;
@@ -48,6 +59,9 @@ void writer_start(struct writer *w, const char *name);
 /* `odd`: the row is not as expected. */
 void writer_row(struct writer *w, const struct row_result *r, bool odd);
 void writer_profile(struct writer *w, const struct profile_plan *plan, const struct profile_result *r, bool odd);
+/* Gives a row that is written another status and reason, once, in the journal, in what results.json and penalties.csv will be, and in the
+ * summary; says so. The first amendment of a row stays. `odd`: it is not as expected now. */
+void writer_amend(struct writer *w, unsigned row, enum row_status status, const char *reason, bool odd);
 void writer_known_program(struct writer *w, unsigned odd);
 void writer_end(struct writer *w);
 /* results.json and penalties.csv from a whole journal, as the run wrote them. ST_MISSING: it lacks its beginning or its end; ST_SYNTAX: a
@@ -60,6 +74,8 @@ void writer_failed(struct writer *w, enum status st);
 void writer_journal(struct writer *w, const struct text *line);
 void writer_part(struct writer *w, unsigned part, struct json json);
 void writer_add_row(struct writer *w, struct json row);
+/* As writer_amend, but for what is written to the journal and said: of a line that the journal has. False: no such row, or amended before. */
+bool writer_take_amendment(struct writer *w, unsigned row, enum row_status status, struct json reason, bool odd);
 void writer_add_profile(struct writer *w, struct json workload);
 void writer_whole(struct writer *w, struct json summary);
 

@@ -49,7 +49,6 @@ static void take_run(struct writer *w, struct json run)
 			text_fmt(&w->json, ",\n");
 		}
 	text_fmt(&w->json, "\"rows\": [");
-	report_csv_head(&w->csv);
 	text_init(&name, w->backend, sizeof(w->backend));
 	if (json_get(run, "backend", &value))
 		json_string_of(&name, value);
@@ -130,14 +129,27 @@ static void take_row(struct writer *w, struct json line, bool profile)
 				w->out->by_status[s]++;
 				w->out->rows++;
 				w->out->unexpected += count_of(line, "unexpected");
-				if (profile)
+				if (profile) {
 					writer_add_profile(w, row);
-				else
+				} else {
 					writer_add_row(w, row);
-				if (!profile)
+					w->notes[i].odd = count_of(line, "unexpected") != 0;
 					take_penalty(w, i, row, (enum row_status)s);
+				}
 			}
 	}
+}
+
+static void take_verdict(struct writer *w, struct json line)
+{
+	struct json name, status, reason;
+
+	if (!json_get(line, "name", &name) || !json_get(line, "status", &status) || !json_get(line, "reason", &reason) || reason.at[0] != '"')
+		return;
+	for (unsigned i = 0; i < rows_count; i++)
+		for (unsigned s = 0; json_is(name, rows[i].name) && s < ROW_STATUS_COUNT; s++)
+			if (json_is(status, row_status_name((enum row_status)s)))
+				(void)writer_take_amendment(w, i, (enum row_status)s, reason, count_of(line, "unexpected") != 0);
 }
 
 /* Takes all lines. `summary` of the end line, bytes = 0 without one. False: it does not begin with its run. */
@@ -155,6 +167,7 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 		switch (line.event) {
 		case JOURNAL_START: take_start(w, line.object); break;
 		case JOURNAL_ROW: take_row(w, line.object, false); break;
+		case JOURNAL_VERDICT: take_verdict(w, line.object); break;
 		case JOURNAL_PROFILE: take_row(w, line.object, true); break;
 		case JOURNAL_ACCOUNTING: take_accounting(w, line.object); break;
 		case JOURNAL_TRUST: take_trust(w, line.object); break;

@@ -1,6 +1,7 @@
 /* bench/suite/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
 #include "bench/multicore/matrix.h"
 #include "bench/report/html.h"
+#include "bench/suite/cross_check.h"
 #include "bench/suite/execute.h"
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/profile.h"
@@ -183,6 +184,17 @@ enum status suite_check_cpuset(const struct access *a, const struct suite_settin
 }
 
 /* --- running ----------------------------------------------------------------------------------- */
+
+/* Of a row that another one contradicts. */
+struct expectation { const struct access *a; const struct suite_settings *s; };
+
+static bool unexpected_now(const void *self, unsigned row, enum row_status status)
+{
+	const struct expectation *e = self;
+	unsigned allowed = expected_statuses(e->s->expect, &rows[row]);
+
+	return allowed ? !(allowed & 1u << status) : e->a->kind == ACCESS_SIM;
+}
 
 static bool unexpected(const struct access *a, const struct suite_settings *s, const struct row_result *r)
 {
@@ -385,8 +397,10 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 		p.done++;
 		p.work_done += rows[i].budget;
 	}
-	if (!profile)
+	if (!profile) {
+		cross_check_run(w, unexpected_now, &(struct expectation){ w->a, s });
 		suite_sections_run(w, b, s);
+	}
 }
 
 static bool asks_for_all(const struct suite_settings *s)

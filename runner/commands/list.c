@@ -1,6 +1,7 @@
 /* runner/commands/list.c: what can be selected. */
 #include "bench/results/inventory.h"
 #include "bench/catalogue/row.h"
+#include "bench/suite/cross_check.h"
 #include "pmu/core/counters.h"
 #include "pmu/netburst/netburst.h"
 #include "pmu/uncore/uncore_metric.h"
@@ -13,7 +14,7 @@
 
 #include "tables/processor.h"
 
-static bool machines, row_names, confirmed;
+static bool machines, row_names, confirmed, relations;
 static const char *events_of, *profiles_of, *metrics_of, *identify;
 
 static unsigned list_options(struct option *list, unsigned most)
@@ -24,6 +25,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
+		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "what rows of a run are held against each other: who breaks it is unproven"},
 		{"--confirmed", OPTION_SWITCH, &confirmed, NULL, NULL, 0, 0, "README's table: which descriptors published results of real hardware confirm"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
 	};
@@ -248,12 +250,24 @@ static int list_metrics(const struct command *c)
 	return EXIT_GOOD;
 }
 
+static int list_relations(void)
+{
+	char text[8192];
+	struct text t;
+	text_init(&t, text, sizeof(text));
+	cross_check_list(&t);
+	fputs(text, stdout);
+	return EXIT_GOOD;
+}
+
 static int list_run(const struct command *c, int operands, char **operand)
 {
 	(void)operands, (void)operand;
 	bool all = !machines && !row_names;
 	if (identify)
 		return list_identify(c);
+	if (relations)
+		return list_relations();
 	if (confirmed) {
 		puts("| descriptor | processors | confirmed by |\n|---|---|---|");
 		for (unsigned i = 0; i < processor_count; i++)

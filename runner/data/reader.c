@@ -182,6 +182,20 @@ static json_t *crashed_row(const char *name, bool simulated)
 	                 row ? row->confirmed_by : "", "kernel", "", "revision", row ? (int)row->revision : 1, "simulated", simulated);
 }
 
+/* Another verdict of a row that stands above: the last of that name has it from here on. */
+static enum status take_verdict(json_t *rows_so_far, json_t *line)
+{
+	json_t *name = json_object_get(line, "name"), *status = json_object_get(line, "status"), *reason = json_object_get(line, "reason");
+	if (!json_is_string(name) || !json_is_string(status) || !json_is_string(reason))
+		return ST_MISSING;
+	for (size_t i = json_array_size(rows_so_far); i-- > 0;) {
+		json_t *row = json_array_get(rows_so_far, i);
+		if (json_equal(json_object_get(row, "name"), name))
+			return json_object_set(row, "status", status) || json_object_set(row, "reason", reason) ? ST_FULL : ST_OK;
+	}
+	return ST_MISSING;
+}
+
 struct journal {
 	json_t *root, *rows;
 	char started[128];  /* the row in progress, "": none */
@@ -221,6 +235,8 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 		g->started[0] = 0;
 		return json_array_append(g->rows, json_object_get(line, "row")) ? ST_MISSING : ST_OK;
 	}
+	if (!strcmp(what, "verdict"))
+		return take_verdict(g->rows, line);
 	if (!strcmp(what, "end")) {
 		g->ended = true;
 		return json_object_set(g->root, "summary", json_object_get(line, "summary")) ? ST_MISSING : ST_OK;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "bench/results/journal.h"
+#include "runner/data/reader.h"
 #include "tests/unit/support/closed_loop.h"
 
 #define SUITE "load.l1.latency,load.l2.latency,load.l2.penalty"
@@ -160,6 +161,62 @@ static void test_journal_whole_files_are_rebuilt_to_the_byte(void **state)
 	loop_close(&r);
 }
 
+/* A row of an earlier boot gets another value: the journal's next boot finds that it and what it belongs to contradict each other. */
+static void test_journal_rows_that_contradict_become_unproven(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	static const struct { const char *row, *was, *is, *contradicted; } planted[] = {
+		{ "load.l2.penalty", "\"value\": 6.000", "\"value\": 9.000", "load.l2.latency" },   /* not the latency less the L1's */
+		{ "load.l1.latency", "\"value\": 4.000", "\"value\": 9.000", "load.l2.latency" },   /* so is the penalty, and first */
+		{ "load.l2.latency", "\"value\": 10.000", "\"value\": 4.000 ", "load.l2.penalty" }, /* less than its own penalty */
+	};
+	for (unsigned i = 0; i < COUNT_OF(planted); i++) {
+		char *text = strdup(journal), name[64], verdict[96], problem[256] = "";
+		struct memory_host h;
+		struct results read;
+
+		snprintf(name, sizeof(name), "{\"name\": \"%s\"", planted[i].row);
+		char *at = strstr(strstr(text, name), planted[i].was);
+		memcpy(at, planted[i].is, strlen(planted[i].is));
+		go_on(&r, text, (size_t)(strstr(text, "{\"event\": \"end\"") - text));
+		const char *now = memory_host_file(&r.host, "results.json"), *lines = memory_host_file(&r.host, "journal.jsonl");
+		assert_null(json_problem(now));
+		assert_true(r.sum.by_status[ROW_UNPROVEN] >= 2);
+		assert_int_equal(r.sum.by_status[ROW_OK] + r.sum.by_status[ROW_UNPROVEN], 3);
+		assert_int_equal(r.sum.unexpected, r.sum.by_status[ROW_UNPROVEN]);
+		snprintf(verdict, sizeof(verdict), "{\"event\": \"verdict\", \"name\": \"%s\", \"status\": \"unproven\"", planted[i].contradicted);
+		assert_non_null(strstr(lines, verdict));
+		/* what is written beside: rebuilt, and read from the journal, it is the same */
+		memory_host_init(&h);
+		assert_int_equal(suite_rebuild(lines, strlen(lines), &h.host), ST_OK);
+		assert_string_equal(memory_host_file(&h, "results.json"), now);
+		assert_string_equal(memory_host_file(&h, "penalties.csv"), memory_host_file(&r.host, "penalties.csv"));
+		memory_host_free(&h);
+		assert_int_equal(results_parse(&read, lines, strlen(lines), true, "j", problem, sizeof(problem)), ST_OK);
+		const struct doc_node *row = doc_row(&read.d, planted[i].contradicted);
+		assert_string_equal(doc_string(&read.d, row, "status"), "unproven");
+		assert_non_null(strstr(doc_string(&read.d, row, "reason"), "contradicts load.l"));
+		results_free(&read);
+		loop_close(&r);
+		free(text);
+	}
+}
+
+/* Within what clocks and windows differ by, nothing is said. */
+static void test_journal_rows_that_agree_stay(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	char *text = strdup(journal), *at = strstr(strstr(text, "{\"name\": \"load.l2.penalty\""), "\"value\": 6.000");
+	memcpy(at, "\"value\": 6.400", 14);
+	go_on(&r, text, (size_t)(strstr(text, "{\"event\": \"end\"") - text));
+	assert_int_equal(r.sum.by_status[ROW_OK], 3);
+	assert_null(strstr(memory_host_file(&r.host, "journal.jsonl"), "\"event\": \"verdict\""));
+	loop_close(&r);
+	free(text);
+}
+
 static void test_journal_without_its_end_is_not_rebuilt(void **state)
 {
 	(void)state;
@@ -204,6 +261,8 @@ int main(void)
 		cmocka_unit_test(test_journal_json_values),
 		cmocka_unit_test(test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results),
 		cmocka_unit_test(test_journal_whole_files_are_rebuilt_to_the_byte),
+		cmocka_unit_test(test_journal_rows_that_contradict_become_unproven),
+		cmocka_unit_test(test_journal_rows_that_agree_stay),
 		cmocka_unit_test(test_journal_without_its_end_is_not_rebuilt),
 		cmocka_unit_test(test_journal_damage_costs_its_line),
 	};

@@ -1,0 +1,129 @@
+/* bench/suite/cross_check.c: a relation is found by names, and held against the values that the writer noted. */
+#include "bench/suite/cross_check.h"
+#include "bench/catalogue/row.h"
+
+enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL };
+
+struct relation {
+	enum relation_kind kind;
+	const char *row, *other, *base; /* base: of a difference */
+	const char *reads;
+};
+
+static const struct relation relations[] = {
+#define AT_MOST(low, high, why) { .kind = RELATION_AT_MOST, .row = low, .other = high, .reads = why },
+#define DIFFERENCE(part, whole, less, why) { .kind = RELATION_DIFFERENCE, .row = part, .other = whole, .base = less, .reads = why },
+#define EQUAL(a, b, why) { .kind = RELATION_EQUAL, .row = a, .other = b, .reads = why },
+#include "bench/catalogue/relations.def"
+#undef AT_MOST
+#undef DIFFERENCE
+#undef EQUAL
+};
+
+#define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ by their clocks and by what else works */
+#define ALLOWED_SPREADS 3    /* of both rows */
+#define ALLOWED_MILLI 500    /* half a cycle: what the last digit of a short latency is worth */
+
+/* The text that a pattern's * stands for in a name. False: the name is not of that form. */
+static bool star_of(const char *pattern, const char *name, const char **star, size_t *bytes)
+{
+	size_t before = 0, after, length = str_length(name);
+
+	while (pattern[before] && pattern[before] != '*')
+		before++;
+	*star = "";
+	*bytes = 0;
+	if (!pattern[before])
+		return str_equal(pattern, name);
+	after = str_length(pattern) - before - 1;
+	if (length < before + after || memcmp(pattern, name, before) || memcmp(pattern + before + 1, name + length - after, after))
+		return false;
+	*star = name + before;
+	*bytes = length - before - after;
+	return true;
+}
+
+/* The row that a pattern names with that text for its *; rows_count: there is none. */
+static unsigned row_named(const char *pattern, const char *star, size_t bytes)
+{
+	char name[96];
+	struct text t;
+
+	text_init(&t, name, sizeof(name));
+	for (const char *p = pattern; *p; p++)
+		if (*p == '*')
+			text_bytes(&t, star, bytes);
+		else
+			text_char(&t, *p);
+	for (unsigned i = 0; i < rows_count; i++)
+		if (!t.full && str_equal(rows[i].name, name))
+			return i;
+	return rows_count;
+}
+
+static int64_t allowed(const struct writer_note *a, const struct writer_note *b)
+{
+	const int64_t larger = a->value_milli > b->value_milli ? a->value_milli : b->value_milli;
+
+	return larger / 1000 * ALLOWED_PERMILLE + larger % 1000 * ALLOWED_PERMILLE / 1000 + ALLOWED_SPREADS * (a->spread_milli + b->spread_milli) +
+	       ALLOWED_MILLI;
+}
+
+static bool comparable(const struct writer_note *a, const struct writer_note *b)
+{
+	return a->has_value && b->has_value && (a->status == ROW_OK) == (b->status == ROW_OK);
+}
+
+static bool broken(const struct relation *r, const struct writer_note *a, const struct writer_note *b, int64_t base_milli)
+{
+	const int64_t over = a->value_milli - b->value_milli;
+
+	switch (r->kind) {
+	case RELATION_AT_MOST: return over > allowed(a, b);
+	case RELATION_DIFFERENCE: return over + base_milli > allowed(a, b) || -over - base_milli > allowed(a, b);
+	default: return over > allowed(a, b) || -over > allowed(a, b);
+	}
+}
+
+static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_milli, const char *reads,
+                  bool (*odd)(const void *self, unsigned row, enum row_status status), const void *self)
+{
+	char reason[128];
+	struct text t;
+
+	text_init(&t, reason, sizeof(reason));
+	text_fmt(&t, "contradicts %s (", rows[other].name);
+	text_fixed(&t, other_milli, 3);
+	text_fmt(&t, "): %s", reads);
+	writer_amend(w, row, ROW_UNPROVEN, reason, odd(self, row, ROW_UNPROVEN));
+}
+
+void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned row, enum row_status status), const void *self)
+{
+	for (unsigned n = 0; n < COUNT_OF(relations); n++)
+		for (unsigned i = 0; i < rows_count; i++) {
+			const struct relation *r = &relations[n];
+			const char *star;
+			size_t bytes;
+
+			if (!star_of(r->row, rows[i].name, &star, &bytes))
+				continue;
+			unsigned other = row_named(r->other, star, bytes), base = r->base ? row_named(r->base, star, bytes) : other;
+			if (other == rows_count || base == rows_count || !comparable(&w->notes[i], &w->notes[other]) || !comparable(&w->notes[i], &w->notes[base]) ||
+			    !broken(r, &w->notes[i], &w->notes[other], r->base ? w->notes[base].value_milli : 0))
+				continue;
+			amend(w, i, other, w->notes[other].value_milli, r->reads, odd, self);
+			amend(w, other, i, w->notes[i].value_milli, r->reads, odd, self);
+		}
+}
+
+void cross_check_list(struct text *t)
+{
+	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals" };
+
+	for (unsigned n = 0; n < COUNT_OF(relations); n++) {
+		const struct relation *r = &relations[n];
+
+		text_fmt(t, "%s %s %s%s%s   %s\n", r->row, words[r->kind], r->other, r->base ? " less " : "", r->base ? r->base : "", r->reads);
+	}
+}
