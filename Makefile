@@ -264,6 +264,12 @@ $(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/platform/acpi.c efi/platform/s
 	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
 
+# Parts of efi/ that need no firmware, likewise.
+$(OUT)/tests/firmware/parts: $(wildcard tests/firmware/*.c) efi/platform/clock_choose.c pmu/text.c $(wildcard efi/*/*.h tests/firmware/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
+	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
+
 # What the BIOS loader reads, likewise.
 $(OUT)/tests/bios/loader: tests/bios/loader.c $(addprefix efi/bios/,memory.c partition.c fat.c volume.c image.c) pmu/text.c efi/bios/loader.h
 	@mkdir -p $(@D)
@@ -297,6 +303,14 @@ $(OUT)/tests/boot/picture: tests/boot/picture.c
 $(OUT)/tests/boot/writes: tests/boot/writes.c
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -o $@ $<
+# Firmware as it is met: started in place of the application, which it starts.
+HOSTILE_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/boot/hostile/*.c)) $(OUT)/efi/firmware/uefi.o $(OUT)/efi/firmware/string.o
+$(filter $(OUT)/tests/boot/hostile/%,$(HOSTILE_OBJECTS)): $(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(EFI) -c -o $@ $<
+$(OUT)/tests/boot/hostile.efi: efi/app.lds $(HOSTILE_OBJECTS)
+	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T efi/app.lds /usr/lib/crt0-efi-x86_64.o $(HOSTILE_OBJECTS) -o $@.so /usr/lib/libgnuefi.a
+	objcopy -S -j .text -j .reloc -j .data -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $@.so $@
 judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
 
 # --- speeds ------------------------------------------------------------------------------------
@@ -323,7 +337,7 @@ check-quick check-fast:
 	OUT=$(OUT) tests/run.sh $(@:check-%=%)
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/boot/debugger
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/firmware/parts $(OUT)/tests/boot/debugger $(OUT)/tests/boot/hostile.efi
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # What each profile does to the registers, to be looked at before it goes in.

@@ -10,6 +10,7 @@
 #   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
 #   --limit SECONDS       before QEMU is killed (600)
 #   --cpu MODEL           QEMU's name of a processor (max)
+#   --second              the image is second in the order of boots: an ARGUMENT names a disk with bootindex=0
 #   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
 #   --crash KIND:ROW,...  stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/firmware/fwcfg.h)
@@ -23,7 +24,7 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios=
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
@@ -45,6 +46,7 @@ while [ $# -gt 0 ]; do
 	--crash) crash=$2; shift 2;;
 	--empty-node) with=0; shift;;
 	--bios) bios=yes; shift;;
+	--second) order=1; shift;;
 	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
 	--in-place) in_place=yes; shift;;
 	--reboots) no_reboot=; shift;;
@@ -78,11 +80,11 @@ printf '%s' "$options" >"$work/options.txt"
 printf '%s' "$test" >"$work/test.txt"
 
 case $device in
-virtio) disk=(-device "virtio-blk-pci,drive=disk,bootindex=0");;
-usb)    disk=(-device qemu-xhci -device "usb-storage,drive=disk,bootindex=0,removable=on,id=stick");;
-ide)    disk=(-device "ide-hd,drive=disk,bootindex=0"); machine=pc${machine#q35};;
-ahci)   disk=(-device "ide-hd,drive=disk,bootindex=0");;
-nvme)   disk=(-device "nvme,drive=disk,serial=1,bootindex=0");;
+virtio) disk=(-device "virtio-blk-pci,drive=disk,bootindex=$order");;
+usb)    disk=(-device qemu-xhci -device "usb-storage,drive=disk,bootindex=$order,removable=on,id=stick");;
+ide)    disk=(-device "ide-hd,drive=disk,bootindex=$order"); machine=pc${machine#q35};;
+ahci)   disk=(-device "ide-hd,drive=disk,bootindex=$order");;
+nvme)   disk=(-device "nvme,drive=disk,serial=1,bootindex=$order");;
 *) bad "--device \"$device\": unknown; allowed: virtio usb ahci nvme ide";;
 esac
 

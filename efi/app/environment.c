@@ -162,7 +162,9 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	add(e, "here_tsc_hz", "%lu", (unsigned long)clock->tsc_hz);
 	add(e, "here_tsc_from", "%s", clock->method);
 	add(e, "here_tsc_spread_ppm", "%u", clock->spread_ppm);
+	add(e, "here_tsc_timer_hz", "%lu", (unsigned long)clock->timer_hz);
 	add(e, "here_tsc_cpuid_hz", "%lu", (unsigned long)clock->cpuid_hz);
+	add(e, "here_tsc_stall_hz", "%lu", (unsigned long)clock->stall_hz);
 	add(e, "here_tsc_invariant", "%s", clock->invariant ? "yes" : "no");
 	if (hw == NULL)
 		return;

@@ -1,4 +1,5 @@
 /* efi/app/main.c: entry of the UEFI application: settings, backend, suite, end. */
+#include "efi/firmware/boot_next.h"
 #include "efi/firmware/console.h"
 #include "efi/app/end.h"
 #include "efi/firmware/fwcfg.h"
@@ -97,8 +98,12 @@ static enum exit_status run_app(struct app *app)
 		app->refused = true;
 		return EXIT_BROKEN;
 	}
-	if (test[0] == 0)
+	if (test[0] == 0) {
+		s = boot_next_set();
+		if (s != ST_OK && s != ST_UNSUPPORTED) /* a PC BIOS has no such thing */
+			print("boot: the firmware does not take this medium as its next one (%s): after a reset its own order decides\n", status_name(s));
 		watchdog_arm(&app->watchdog, app->config.watchdog_s);
+	}
 	if (!app->prepared) {
 		acpi_open(&app->acpi);
 		smbios_open(&app->smbios);
@@ -118,6 +123,8 @@ static enum exit_status run_app(struct app *app)
 	app->ran = test[0] == 0;
 	app->again = r.again;
 	watchdog_disarm(&app->watchdog);
+	if (!app->again)
+		boot_next_clear();
 	return result;
 }
 

@@ -1,4 +1,4 @@
-/* efi/platform/clock.c: TSC calibration. The ACPI timer counts at 3.579545 MHz (ACPI 6.4, 4.8.2.1). */
+/* efi/platform/clock.c: TSC calibration; which of its results is taken: clock_choose.c. The ACPI timer counts at 3.579545 MHz (ACPI 6.4, 4.8.2.1). */
 #include "efi/platform/clock.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/uefi.h"
@@ -6,24 +6,28 @@
 #define PM_HZ     3579545ull
 #define ROUNDS    3u
 #define ROUND_TICKS (PM_HZ / 50) /* 20 ms */
+/* A read of a port takes 0.1 us at the least, so a round that lasts longer is one of a timer that stands still, or nearly. */
+#define READS_MAX 2000000u
+#define STALL_US  50000u
 
-/* TSC ticks of one round, 0 if the timer does not move. */
+/* TSC ticks of one round, 0 if the timer does not move, or takes ten times too long. */
 static uint64_t pm_round(const struct acpi *a)
 {
 	uint32_t mask = a->pm_timer_bits == 32 ? 0xFFFFFFFFu : 0xFFFFFFu;
 	uint32_t first = in32(a->pm_timer_port) & mask, now = first;
 	uint64_t from, to;
 	/* Start on an edge. */
-	for (unsigned i = 0; now == first; i++) {
-		if (i == 1000000)
+	unsigned reads = 0;
+	for (; now == first; now = in32(a->pm_timer_port) & mask)
+		if (++reads == READS_MAX)
 			return 0;
-		now = in32(a->pm_timer_port) & mask;
-	}
 	from = read_tsc();
 	first = now;
 	do {
 		now = in32(a->pm_timer_port) & mask;
 		to = read_tsc();
+		if (++reads >= READS_MAX)
+			return 0;
 	} while (((now - first) & mask) < ROUND_TICKS);
 	return (to - from) * PM_HZ / ((now - first) & mask);
 }
@@ -39,11 +43,12 @@ static void sort3(uint64_t v[3])
 			}
 }
 
-static bool by_pm_timer(struct clock *c, const struct acpi *a)
+/* The median of three rounds, 0 if the timer is of no use. */
+static uint64_t by_pm_timer(struct clock *c, const struct acpi *a)
 {
 	uint64_t hz[ROUNDS];
 	if (a->pm_timer_port == 0)
-		return false;
+		return 0;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t flags;
 		__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
@@ -51,14 +56,12 @@ static bool by_pm_timer(struct clock *c, const struct acpi *a)
 		if ((flags & 0x200) != 0)
 			__asm__ volatile("sti");
 		if (hz[i] == 0)
-			return false;
+			return 0;
 	}
 	sort3(hz);
-	c->tsc_hz = hz[1];
 	uint64_t far = hz[2] - hz[1] > hz[1] - hz[0] ? hz[2] - hz[1] : hz[1] - hz[0];
 	c->spread_ppm = (uint32_t)(far * 1000000 / hz[1]);
-	c->method = "acpi-pm-timer";
-	return true;
+	return hz[1];
 }
 
 /* SDM vol. 3, 19.7.3: TSC = crystal * EBX / EAX; the crystal may be unnamed, then CPUID 0x16's
@@ -80,6 +83,19 @@ static uint64_t cpuid_hz(void)
 	return (uint64_t)(f[0] & 0xFFFF) * 1000000;
 }
 
+/* The least of three: a Stall may last longer than asked for, never less. */
+static uint64_t stall_hz(void)
+{
+	uint64_t least = UINT64_MAX;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		uint64_t from = read_tsc();
+		uefi.boot->Stall(STALL_US);
+		uint64_t hz = (read_tsc() - from) * (1000000 / STALL_US);
+		least = hz < least ? hz : least;
+	}
+	return least;
+}
+
 void clock_open(struct clock *c, const struct acpi *acpi)
 {
 	uint32_t r[4];
@@ -90,21 +106,16 @@ void clock_open(struct clock *c, const struct acpi *acpi)
 		c->invariant = (r[3] >> 8 & 1) != 0;
 	}
 	c->cpuid_hz = cpuid_hz();
-	if (by_pm_timer(c, acpi))
-		return;
-	print("clock: no ACPI timer that moves; ");
-	if (c->cpuid_hz != 0) {
-		c->tsc_hz = c->cpuid_hz;
-		c->method = "cpuid-15h";
-	} else {
-		uint64_t from = read_tsc();
-		uefi.boot->Stall(100000);
-		c->tsc_hz = (read_tsc() - from) * 10;
-		c->method = "firmware-stall";
-	}
-	if (c->tsc_hz == 0)
-		c->tsc_hz = 1;
-	print("the TSC's frequency comes from %s\n", c->method);
+	c->stall_hz = stall_hz();
+	c->timer_hz = by_pm_timer(c, acpi);
+	if (c->timer_hz == 0)
+		print("clock: no ACPI timer that moves at its rate\n");
+	clock_choose(c);
+	if (c->timer_hz == 0)
+		print("clock: the TSC's frequency comes from %s\n", c->method);
+	else if (c->alone)
+		print("clock: ACPI timer, CPUID and firmware say %lu, %lu and %lu Hz of the TSC; taken from %s\n", (unsigned long)c->timer_hz,
+		      (unsigned long)c->cpuid_hz, (unsigned long)c->stall_hz, c->method);
 }
 
 uint64_t clock_ticks(const struct clock *c, uint64_t ms)

@@ -6,6 +6,8 @@
 #include "pmu/text.h"
 
 #define TABLE_BYTES_MAX 0x100000u
+#define BIOS_AREA       0xF0000u
+#define BIOS_AREA_END   0x100000u
 
 static const EFI_GUID smbios3 = SMBIOS3_TABLE_GUID;
 static const EFI_GUID smbios2 = SMBIOS_TABLE_GUID;
@@ -91,23 +93,30 @@ static void take(struct smbios *m, const struct structure *s)
 	}
 }
 
+/* Firmware leaves the entry point, and sometimes the structures, in the BIOS area, where DSP0134 5.2.1 has it searched for, and
+ * which the memory map need not list. */
+static bool readable(uint64_t at, uint64_t bytes)
+{
+	return (at >= BIOS_AREA && at + bytes <= BIOS_AREA_END) || uefi_memory_holds(at, bytes);
+}
+
 void smbios_open(struct smbios *m)
 {
 	const uint8_t *entry, *at = NULL;
 	uint64_t address = 0;
 	uint32_t bytes = 0;
 	memset(m, 0, sizeof(*m));
-	if ((entry = uefi_table(&smbios3)) != NULL && uefi_memory_holds((uintptr_t)entry, 24) && memcmp(entry, "_SM3_", 5) == 0) {
+	if ((entry = uefi_table(&smbios3)) != NULL && readable((uintptr_t)entry, 24) && memcmp(entry, "_SM3_", 5) == 0) {
 		memcpy(&bytes, entry + 12, 4);
 		memcpy(&address, entry + 16, 8);
-	} else if ((entry = uefi_table(&smbios2)) != NULL && uefi_memory_holds((uintptr_t)entry, 31) && memcmp(entry, "_SM_", 4) == 0) {
+	} else if ((entry = uefi_table(&smbios2)) != NULL && readable((uintptr_t)entry, 31) && memcmp(entry, "_SM_", 4) == 0) {
 		memcpy(&bytes, entry + 0x16, 2);
 		memcpy(&address, entry + 0x18, 4);
 	}
 	if (address == 0 || bytes == 0 || bytes > TABLE_BYTES_MAX)
 		return;
 	/* SMBIOS 3 gives an upper bound (5.2.2): the structures may be shorter. */
-	while (bytes > 0 && !uefi_memory_holds(address, bytes))
+	while (bytes > 0 && !readable(address, bytes))
 		bytes /= 2;
 	m->found = true;
 	at = (const uint8_t *)(uintptr_t)address;

@@ -1,0 +1,11 @@
+/* tests/firmware/parts.h: the parts, and how they tell what they found. */
+#ifndef TESTS_FIRMWARE_PARTS_H
+#define TESTS_FIRMWARE_PARTS_H
+
+#include <stdbool.h>
+
+void claim(bool good, const char *name);
+
+void clock_parts(void);
+
+#endif
