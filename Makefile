@@ -375,7 +375,7 @@ FUZZ_SOURCES_fuzz_replay := pmu/text.c pmu/sim/machine/replay.c
 FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/writer_resume.c bench/results/document.c pmu/text.c $(LAYERS)
-FUZZ_SOURCES_fuzz_counts := runner/data/counts.c bench/report/user_account.c bench/results/document.c pmu/text.c $(RUNNER)
+FUZZ_SOURCES_fuzz_counts := runner/data/counts.c runner/data/perf_event.c bench/report/user_account.c bench/workloads/stall_model.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_settings := efi/app/config.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)

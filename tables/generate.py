@@ -14,13 +14,15 @@ from lists import (check_not_restored, read_tlb_descriptors, read_unprovable, re
                    write_watchdogs)
 from processors import read_processors
 from reader import Problems
+from stall import read_stalls, write_stall_terms
 from write import write_processors
 
 
 def main(folder, target):
     p = Problems()
     concepts = read_concepts(p, folder)
-    processors, sets = read_processors(p, folder, concepts)
+    stalls = read_stalls(p, folder, concepts)
+    processors, sets = read_processors(p, folder, concepts, stalls)
     check_not_restored(p, folder, sets["msrs"])
     tlbs = read_tlb_descriptors(p, folder)
     without = read_unprovable(p, folder, processors)
@@ -31,6 +33,7 @@ def main(folder, target):
     with open(target, "w", encoding="ascii") as out:
         write_processors(out, processors, sets)
         write_concepts(out, concepts)
+        write_stall_terms(out, stalls)
         write_tlb_descriptors(out, tlbs)
         write_unprovable(out, without)
         write_watchdogs(out, dogs)

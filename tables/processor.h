@@ -47,6 +47,19 @@ struct expression {
 };
 #define EXPRESSION_TERMS_MAX 4
 
+/* A source of stalls of the cycle accounting. What a processor counts for it is processor.stalls, in the same order. */
+enum stall_bound { STALL_BY_STALLS, STALL_BY_MISSES, STALL_BY_FRONT_END }; /* what the terms of one bound cannot exceed together, see stall_model.h */
+struct stall_term {
+	const char *key, *title;
+	const char *count;         /* concepts, as the table has them */
+	const char *penalty, *overlap, *latency; /* rows; penalty "": the count is of cycles */
+	uint8_t bound;             /* enum stall_bound */
+	const char *source;
+};
+extern const struct stall_term stall_terms[];
+extern const uint8_t stall_term_count; /* at most STALL_TERMS_MAX */
+#define STALL_TERMS_MAX 32
+
 /* A register that may be written on this processor, and what happens to it at exit. */
 struct writable_msr {
 	uint32_t first, last;  /* inclusive range */
@@ -266,6 +279,7 @@ struct processor {
 	uint16_t derived_count;
 	const struct expression *expressions; /* sorted by concept: each there is, or none where no event is known */
 	uint16_t expression_count;
+	const struct expression *stalls; /* for each of stall_terms, named by its key; NULL: no event is known */
 	struct uncore_buses buses;
 	const struct netburst_event *detectors;
 	uint8_t detector_count;

@@ -7,6 +7,7 @@ from concept import read_expressions, resolve
 from core import read_events, read_msrs, read_offcore, read_pins, read_profiles, read_quirks, read_sources
 from netburst import check_netburst, read_netburst
 from reader import number, read_csv, read_keys, words
+from stall import resolve_stalls
 
 COMMON = "common"
 TLB_KEYS = ["dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "stlb_2m", "stlb_1g"]  # in the order of struct tlb_facts
@@ -111,7 +112,7 @@ def check_files(p, folder, name):
             p.add(("tables/processors/%s/%s" % (name, f), 1), f, "is no file of a processor; known: %s" % ", ".join(known))
 
 
-def read_processors(p, folder, concepts):
+def read_processors(p, folder, concepts, stalls):
     """All processors, most specific first; the parts that they share, by kind and name."""
     sets, processors = {key: {} for key, _, _ in PARTS}, []
     shared = read_quirks(p, folder, "processors/common/" + QUIRKS)
@@ -128,6 +129,7 @@ def read_processors(p, folder, concepts):
         r.published = read_published(p, folder, r)
         check_processor(p, r)
         resolve(p, r, concepts)
+        resolve_stalls(p, r, stalls, concepts)
         processors.append(r)
     return in_order(p, processors), sets
 

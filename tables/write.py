@@ -4,6 +4,7 @@ from concept import write_expressions
 from netburst import use_of, write_netburst
 from processors import TLB_KEYS
 from reader import c_name, c_text
+from stall import write_stalls
 
 
 def write_events(out, r):
@@ -73,6 +74,7 @@ def write_descriptor(out, r):
                               ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
         out.write("\t\t.%s = %s, .%s = %d,\n" % (
             kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
+    out.write("\t\t.stalls = %s,\n" % (c_name("stalls", r["name"]) if r.stalls else "0"))
     for b in r.buses:
         out.write("\t\t.buses = { { %s }, 0x%X, 0x%X, 0x%X },\n" % (
             b.device, b.value["node_id"], b.value["node_id_mask"], b.value["node_map"]))
@@ -103,7 +105,7 @@ def write_processors(out, processors, sets):
             out.write("\t{ %s, %s, %s },\n" % (r["code"], c_text(r["name"]), c_text(r["what"])))
         out.write("};\n")
     for r in processors:
-        for write in (write_events, write_expressions, write_quirks, write_profiles, write_pins, write_boxes, write_metrics):
+        for write in (write_events, write_expressions, write_stalls, write_quirks, write_profiles, write_pins, write_boxes, write_metrics):
             write(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (

@@ -61,14 +61,10 @@ static void piece(struct html *h, const struct stack *s, const char *class, unsi
 		text_fmt(&h->t, "<text x=\"%u\" y=\"%u\">%s</text>", x, y - 3, word);
 }
 
+/* What is charged to both threads of the core, as the sum is. */
 static int64_t term_cycles(struct html *h, const struct doc_node *term)
 {
-	const struct doc_node *cycles = doc_get(h->d, term, "cycles");
-
-	if (cycles->type != DOC_NUMBER || cycles->milli <= 0)
-		return 0;
-	/* both threads of the core, as the sum is */
-	return clip(mul_div(doc_whole(h->d, term, "core_count"), doc_milli(h->d, term, "penalty"), 1000));
+	return clip(doc_whole(h->d, term, "core_cycles"));
 }
 
 static void draw_stack(struct html *h, const struct doc_node *workload, unsigned y)

@@ -5,42 +5,24 @@
 
 #define LINE_BYTES 64
 
-const struct account_source account_sources[] = {
-#define ACCOUNT_TERM(key, title, events, minus, penalty, overlap, latency) { key, title, events, minus, penalty, overlap, latency },
-#define ACCOUNT_CYCLES(key, title, events) { key, title, events, "", "", "", "" },
-#include "bench/report/user_account.def"
-};
-const unsigned account_sources_count = COUNT_OF(account_sources);
-_Static_assert(COUNT_OF(account_sources) <= ACCOUNT_SOURCES_MAX, "ACCOUNT_SOURCES_MAX");
-
-/* The first alternative that was counted at all. */
-static enum account_count count_of(const struct account_counts *counts, const char *events, const char **event, size_t *length, int64_t *count)
+const struct processor *account_processor(const struct document *results)
 {
-	*event = "";
-	*length = 0;
-	*count = 0;
-	while (*events) {
-		size_t n = 0;
+	const char *name = doc_string(results, doc_get(results, doc_root(results), "machine"), "descriptor");
 
-		while (events[n] && events[n] != '|')
-			n++;
-		enum account_count got = counts->get(counts->self, events, n, count);
-		if (got != COUNT_MISSING) {
-			*event = events;
-			*length = n;
-			return got;
-		}
-		events += n + (events[n] == '|');
-	}
-	return COUNT_MISSING;
+	for (unsigned i = 0; i < processor_count; i++)
+		if (str_equal(processors[i].name, name))
+			return &processors[i];
+	return NULL;
 }
 
-static bool whole_count(const struct account_counts *counts, const char *events, int64_t *count)
+/* False: it was not counted, or for a part of the time only. */
+static bool identity(const struct account *a, const struct account_counts *counts, enum stall_identity i, int64_t *count)
 {
-	const char *event;
-	size_t length;
+	const struct event *e = stall_identity_event(a->processor, i);
+	int64_t ignored;
 
-	return count_of(counts, events, &event, &length, count) == COUNT_GOOD;
+	*count = 0;
+	return e && counts->get(counts->self, a->processor, e, count, &ignored) == COUNT_GOOD;
 }
 
 /* A row that may be used: proved, and with a value. */
@@ -95,7 +77,7 @@ static int64_t rescale(int64_t milli, int64_t uncore_milli, int64_t clock)
 	return milli - uncore_milli + mul_div(uncore_milli, clock, 1000);
 }
 
-static void price(const struct document *d, const struct account_source *s, int64_t cycles, int64_t ref, struct account_term *t)
+static void price(const struct document *d, const struct stall_term *s, int64_t cycles, int64_t ref, struct account_term *t)
 {
 	const struct doc_node *row = proved(d, s->penalty);
 	int64_t low = 0;
@@ -126,61 +108,106 @@ static void price(const struct document *d, const struct account_source *s, int6
 	t->rescaled = true;
 }
 
-static void term_of(const struct document *d, const struct account_counts *counts, const struct account_source *s, int64_t cycles, int64_t ref,
-                    struct account_term *t)
+/* The count of a term: the worst state of its events, and their sum. */
+static enum account_state count_of(const struct account *a, const struct account_counts *counts, struct account_term *t)
 {
-	enum account_count got = count_of(counts, s->events, &t->event, &t->event_length, &t->count);
-	int64_t minus = 0;
+	int64_t sum = 0;
 
-	/* `minus` belongs to the first alternative: other generations count disjoint events */
-	if (got == COUNT_GOOD && s->minus[0] && t->event == s->events) {
-		got = counts->get(counts->self, s->minus, str_length(s->minus), &minus);
-		t->count = t->count > minus ? t->count - minus : 0;
+	if (!t->count_of || t->count_of->exactness == EXACTNESS_NONE)
+		return ACCOUNT_NO_CONCEPT;
+	for (unsigned i = 0; i < t->count_of->term_count; i++) {
+		int64_t count = 0, of = 0;
+
+		switch (counts->get(counts->self, a->processor, t->count_of->terms[i].event, &count, &of)) {
+		case COUNT_MISSING: return ACCOUNT_NO_EVENT;
+		case COUNT_MULTIPLEXED: return ACCOUNT_MULTIPLEXED;
+		default: sum += t->count_of->terms[i].sign * count;
+		}
+		t->of = i ? t->of : of;
 	}
-	t->state = got == COUNT_GOOD ? ACCOUNT_GOOD : got == COUNT_MULTIPLEXED ? ACCOUNT_MULTIPLEXED : ACCOUNT_NO_EVENT;
-	if (t->state != ACCOUNT_GOOD)
-		return;
-	price(d, s, cycles, ref, t);
-	t->low = mul_div(t->count, t->low_milli, 1000);
-	t->high = mul_div(t->count, t->high_milli, 1000);
+	t->count = sum > 0 ? sum : 0; /* counters of other runs may disagree by a little */
+	return ACCOUNT_GOOD;
+}
+
+/* Total, stalls, what retired and what was wasted, and what bounds the terms. */
+static void identities(const struct account_counts *counts, struct account *a, int64_t *ref)
+{
+	int64_t issued, pairs, retired, retired_pairs, no_issue, resource;
+	int64_t retire;
+
+	a->has_total = identity(a, counts, STALL_CYCLES, &a->total);
+	a->has_stalls = identity(a, counts, STALL_EXECUTE, &a->stalls);
+	a->at_retirement = identity(a, counts, STALL_RETIRE, &retire);
+	if (!a->has_stalls && a->at_retirement) { /* all that a processor counts whose dispatch is not counted */
+		a->has_stalls = true;
+		a->stalls = retire;
+	}
+	a->bounds = (struct stall_bounds){ -1, -1, -1 };
+	if (!identity(a, counts, STALL_REFERENCE, ref))
+		*ref = 0;
+	if (!identity(a, counts, STALL_MISSES, &a->bounds.misses))
+		a->bounds.misses = -1;
+	a->bounds.stalls = a->at_retirement ? retire : a->has_stalls ? a->stalls : a->has_total ? a->total : -1;
+	const bool uops = identity(a, counts, STALL_ISSUED, &issued) && identity(a, counts, STALL_RETIRED, &retired);
+
+	(void)identity(a, counts, STALL_ISSUED_PAIRS, &pairs);
+	(void)identity(a, counts, STALL_RETIRED_PAIRS, &retired_pairs);
+	issued += pairs;
+	/* where dispatch is counted, both uops of a pair that retires as one were dispatched */
+	retired += retired_pairs;
+	if (a->has_total && a->has_stalls) {
+		/* counters of other runs may disagree by a little: no identity has a negative term */
+		const int64_t active = a->total > a->stalls ? a->total - a->stalls : 0;
+
+		a->has_waste = uops && issued > 0;
+		a->retired = a->has_waste && retired < issued ? mul_div(active, retired, issued) : active;
+		a->wasted = active - a->retired;
+	}
+	if (a->has_total && uops && identity(a, counts, STALL_NO_ISSUE, &no_issue) && identity(a, counts, STALL_RESOURCE, &resource))
+		a->bounds.front_end = stall_front_end(no_issue > resource ? no_issue - resource : 0, a->total > no_issue ? a->total - no_issue : 0, issued, retired);
+}
+
+static void settle(struct account *a)
+{
+	struct stall_charge charges[STALL_TERMS_MAX];
+
+	for (unsigned i = 0; i < stall_term_count; i++)
+		charges[i] = (struct stall_charge){ a->terms[i].state == ACCOUNT_GOOD, a->terms[i].high, 0 };
+	stall_settle(&a->bounds, charges);
+	for (unsigned i = 0; i < stall_term_count; i++) {
+		a->terms[i].charged = charges[i].charged;
+		a->charged += charges[i].charged;
+	}
 }
 
 enum status account_of(const struct document *results, const struct account_counts *counts, struct account *out)
 {
-	int64_t issued, fused, retired_uops, ref = 0;
+	int64_t ref = 0;
 
 	memset(out, 0, sizeof(*out));
-	out->has_total = whole_count(counts, ACCOUNT_CYCLES_EVENT, &out->total);
-	out->has_stalls = whole_count(counts, ACCOUNT_STALL_EVENT, &out->stalls);
+	out->processor = account_processor(results);
+	if (!out->processor)
+		return ST_UNSUPPORTED;
+	identities(counts, out, &ref);
 	if (!out->has_total && !out->has_stalls)
 		return ST_MISSING;
-	if (!whole_count(counts, ACCOUNT_REF_EVENT, &ref))
-		ref = 0;
-	if (out->has_total && out->has_stalls) {
-		/* counters of other runs may disagree by a little: no identity has a negative term */
-		int64_t active = out->total > out->stalls ? out->total - out->stalls : 0;
-
-		out->retired = active;
-		if (whole_count(counts, ACCOUNT_ISSUED_EVENT, &issued) && whole_count(counts, ACCOUNT_RETIRED_EVENT, &retired_uops)) {
-			if (whole_count(counts, ACCOUNT_FUSED_EVENT, &fused))
-				issued += fused;
-			out->has_waste = issued > 0;
-			if (out->has_waste && retired_uops < issued)
-				out->retired = mul_div(active, retired_uops, issued);
-			out->wasted = active - out->retired;
-		}
-	}
-	for (unsigned i = 0; i < account_sources_count; i++) {
+	for (unsigned i = 0; i < stall_term_count; i++) {
 		struct account_term *t = &out->terms[i];
 
-		term_of(results, counts, &account_sources[i], out->total, ref, t);
+		t->count_of = stall_count(out->processor, i);
+		t->state = count_of(out, counts, t);
+		if (t->state == ACCOUNT_GOOD)
+			price(results, &stall_terms[i], out->total, ref, t);
 		if (t->state != ACCOUNT_GOOD) {
 			out->open++;
 			continue;
 		}
+		t->low = mul_div(t->count, t->low_milli, 1000);
+		t->high = mul_div(t->count, t->high_milli, 1000);
 		out->low += t->low;
 		out->high += t->high;
 	}
+	settle(out);
 	const struct doc_node *any = proved(results, "load.l1.latency");
 	out->clock_milli = any ? clock_milli(results, any, out->total, ref) : 0;
 	return ST_OK;

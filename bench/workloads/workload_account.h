@@ -1,43 +1,42 @@
 /* bench/workloads/workload_account.h: cycle accounting of the workloads of bench/workloads/work.h: where the cycles went at issue, execution and
  * retirement, what was wasted, and the stall cycles as a sum of penalties times counts.
  *
- * Levinthal's guide, "Cycle Accounting and Uop Flow" to "Measuring Penalties". The penalties P_i are those that rows of
- * this very run measured; the counts N_i are disjoint. What is counted, what is made of it and what feeds the sum are
- * rows of account.def.
+ * Levinthal's guide, "Cycle Accounting and Uop Flow" to "Measuring Penalties". The penalties P_i are those that rows of this very run measured; the
+ * counts N_i are disjoint (tables/stall_terms.csv); what of P_i * N_i is charged says bench/workloads/stall_model.h. What else is counted, and what is
+ * made of it, are rows of workload_account.def.
  *
  * The counters of a run start and stop by one write each, so that they count the same cycles; those of NetBurst, which has no such
  * register, are read at both ends of the window. Runs of n and 2n iterations are subtracted. Of two threads a core the first is counted while the second runs the same workload. */
 #ifndef BENCH_ACCOUNT_H
 #define BENCH_ACCOUNT_H
 
+#include "bench/workloads/stall_model.h"
 #include "bench/workloads/work.h"
 
 enum account_quantity {
-#define QUANTITY(id, bundle, cmask, inv, edge, any, ...) Q_##id,
+#define QUANTITY(id, bundle, cmask, inv, edge, any, concept) Q_##id,
 #include "bench/workloads/workload_account.def"
 	ACCOUNT_QUANTITIES, Q_CYCLES = ACCOUNT_QUANTITIES, Q_NOTHING
 };
 
-#define ACCOUNT_TERMS 21
 #define ACCOUNT_SUM_MAX 5
 #define ACCOUNT_ILP 8 /* cycles with 0 .. 6, and with 7 and more uops */
-#define ACCOUNT_FORMULAS 16
+#define ACCOUNT_FORMULAS 15
 
+/* How a formula is meant, beside bits 0 and 1: it holds with one, with two threads a core. */
+enum { ACCOUNT_WHERE_COUNTED = 4, ACCOUNT_NOT_NEGATIVE = 8 };
+#define ACCOUNT_IF_ANY 64 /* added to the number of a quantity in `sum`: it counts where there is any */
 struct account_formula {
 	const char *name, *source;
-	uint8_t threads, divisor, equals;  /* bits 0, 1: with one, with two threads a core, 2: said only where counted; enum account_quantity */
+	uint8_t threads, divisor, equals;  /* bits above; enum account_quantity */
 	int8_t sum[ACCOUNT_SUM_MAX];       /* quantity + 1, negative: taken off; 0 ends */
 };
 extern const struct account_formula account_formulas[ACCOUNT_FORMULAS];
 
-/* row "": the event counts cycles. Where the event is one of `gross`, the count of the term `less` is taken off. */
-struct account_term_facts { const char *name, *row, *gross, *less; const char *events[5]; };
-extern const struct account_term_facts account_terms[ACCOUNT_TERMS];
-
 /* A penalty that a row of this run measured, in thousandths of a cycle; -1: not known. */
 struct account_penalties { const int64_t *row_milli; /* by the index of bench/catalogue/rows.c */ };
 
-struct account_level { const char *name; int64_t stalls; bool known; }; /* what the sum is held against */
+struct account_level { const char *name; int64_t stalls, cycles; bool known; }; /* what the sum is held against, and the cycles of its run */
 #define ACCOUNT_LEVELS 3
 
 struct account_result {
@@ -52,14 +51,16 @@ struct account_result {
 	int64_t value[ACCOUNT_QUANTITIES];
 	int64_t bundle_cycles[ACCOUNT_QUANTITIES]; /* of the run that a quantity was counted in */
 	bool known[ACCOUNT_QUANTITIES];
-	const char *event[ACCOUNT_QUANTITIES]; /* what counted it */
-	struct {
-		const char *event;        /* NULL: this processor has none */
+	const char *event[ACCOUNT_QUANTITIES]; /* what counts it; NULL: this processor has none */
+	struct workload_term {
+		const char *count_of;     /* what counts it, "A-B"; NULL: this processor has none */
 		int64_t count, core_count, penalty_milli;
-		bool known, core_known;   /* both P_i and N_i */
-		const char *open;         /* why it is not */
-	} terms[ACCOUNT_TERMS];
-	int64_t sum, core_sum;        /* of P_i * N_i, in cycles */
+		int64_t cycles;           /* of the run that it was counted in, for percentages */
+		struct stall_charge thread, core;
+		const char *open;         /* why it is not known */
+	} terms[STALL_TERMS_MAX];
+	int64_t sum, core_sum;        /* of what is charged */
+	int64_t overlap;              /* of the thread: what the bounds took off */
 };
 
 /* Whether the row feeds a term. */
@@ -70,6 +71,8 @@ void account_run(struct bench *b, enum work_kind kind, const struct account_pena
 bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli);
 /* Stall cycles at the points that the sum may be held against: execution of the core and of the thread, retirement. */
 void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
+/* What the sum of the thread, or of its core, is bounded by. */
+void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out);
 /* Cycles in which so many uops started, 0 .. ACCOUNT_ILP - 1. False: not counted. */
 bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
 

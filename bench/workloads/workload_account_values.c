@@ -9,27 +9,65 @@ static int64_t value_of(const struct account_result *r, unsigned q)
 	return q == Q_CYCLES ? r->cycles : r->value[q];
 }
 
+/* Quantity number i of a formula; -1: no more. */
+static int quantity_of(const struct account_formula *f, unsigned i, bool *minus, bool *if_any)
+{
+	int q = i < ACCOUNT_SUM_MAX ? f->sum[i] : 0;
+
+	*minus = q < 0;
+	q = q < 0 ? -q : q;
+	*if_any = q >= ACCOUNT_IF_ANY;
+	return q % ACCOUNT_IF_ANY - 1;
+}
+
 bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli)
 {
 	int64_t sum = 0;
+	bool minus, if_any;
 
 	if (!(f->threads >> (r->threads - 1) & 1) || (f->divisor != Q_NOTHING && (!r->known[f->divisor] || r->value[f->divisor] <= 0)))
 		return false;
-	for (unsigned i = 0; i < ACCOUNT_SUM_MAX && f->sum[i]; i++) {
-		unsigned q = (unsigned)(f->sum[i] < 0 ? -f->sum[i] : f->sum[i]) - 1;
+	for (unsigned i = 0; quantity_of(f, i, &minus, &if_any) >= 0; i++) {
+		unsigned q = (unsigned)quantity_of(f, i, &minus, &if_any);
 
-		if (q != Q_CYCLES && !r->known[q])
+		if (q != Q_CYCLES && !r->known[q]) {
+			if (if_any && !r->event[q])
+				continue;
 			return false;
-		sum += f->sum[i] < 0 ? -value_of(r, q) : value_of(r, q);
+		}
+		sum += minus ? -value_of(r, q) : value_of(r, q);
 	}
+	if (f->threads & ACCOUNT_NOT_NEGATIVE && sum < 0)
+		sum = 0;
 	*milli = f->divisor == Q_NOTHING ? sum * 1000 : mul_div(sum, 1000, r->value[f->divisor]);
 	return true;
 }
 
-/* Whether a formula is said at all: it holds for so many threads, and is no matter of other processors' events alone. */
+/* Whether a formula is said at all: it holds for so many threads, and is no matter of other processors' events. */
 static bool is_said(const struct account_result *r, const struct account_formula *f)
 {
-	return f->threads >> (r->threads - 1) & 1 && (!(f->threads & 4) || r->event[f->sum[0] - 1]);
+	bool minus, if_any;
+
+	for (unsigned i = 0; f->threads & ACCOUNT_WHERE_COUNTED && quantity_of(f, i, &minus, &if_any) >= 0; i++)
+		if (!r->event[quantity_of(f, i, &minus, &if_any)])
+			return false;
+	return f->threads >> (r->threads - 1) & 1;
+}
+
+void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out)
+{
+	/* retirement has the thread's stalls, execution those of both threads; alone on its core the thread's are the core's */
+	const bool both = core && r->threads > 1;
+	const unsigned level = !both && r->known[Q_RETIRE_STALL] ? Q_RETIRE_STALL : Q_EXECUTE_STALL;
+	const int64_t starved = r->value[Q_ISSUE_STALL] - r->value[Q_RESOURCE_STALL];
+
+	out->stalls = r->known[level] ? r->value[level] : -1;
+	out->misses = r->known[Q_QUEUE_BUSY] ? r->value[Q_QUEUE_BUSY] : -1;
+	out->front_end = -1;
+	/* beside a second thread that includes waiting for its turns: still a bound */
+	if (!both && r->known[Q_ISSUE_STALL] && r->known[Q_RESOURCE_STALL] && r->known[Q_ISSUE_ACTIVE] && r->known[Q_ISSUED_UOPS] && r->known[Q_RETIRED_UOPS])
+		out->front_end = stall_front_end(starved > 0 ? starved : 0, r->value[Q_ISSUE_ACTIVE], r->value[Q_ISSUED_UOPS] + r->value[Q_ISSUED_FUSED],
+		                                 r->value[Q_RETIRED_UOPS]);
 }
 
 bool account_master(const struct account_result *r, struct account_master *out)
@@ -43,8 +81,9 @@ bool account_master(const struct account_result *r, struct account_master *out)
 
 	if (dispatched <= 0)
 		return false;
-	out->retired = mul_div(active, used, dispatched);
-	out->wasted = mul_div(active, dispatched - used, dispatched);
+	/* uops that retire without having been dispatched, those of assists, are no work less than none */
+	out->retired = used < dispatched ? mul_div(active, used, dispatched) : active;
+	out->wasted = active - out->retired;
 	out->stalls = r->value[Q_EXECUTE_STALL];
 	return true;
 }
@@ -74,7 +113,7 @@ void account_levels(const struct account_result *r, struct account_level levels[
 	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 		unsigned q = r->threads > 1 ? at[i].q : at[i].alone; /* alone on its core, the thread's stalls are the core's (guide) */
 
-		levels[i] = (struct account_level){ at[i].name, r->value[q], r->known[q] };
+		levels[i] = (struct account_level){ at[i].name, r->value[q], r->bundle_cycles[q], r->known[q] };
 	}
 }
 
@@ -99,7 +138,7 @@ bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP])
 /* --- results.json ------------------------------------------------------------------------------ */
 
 static const char *const quantity_names[ACCOUNT_QUANTITIES] = {
-#define QUANTITY(id, bundle, cmask, inv, edge, any, ...) #id,
+#define QUANTITY(id, bundle, cmask, inv, edge, any, concept) #id,
 #include "bench/workloads/workload_account.def"
 };
 
@@ -174,14 +213,21 @@ static void json_bus(struct text *t, const struct account_result *r)
 static void json_terms(struct text *t, const struct account_result *r)
 {
 	text_fmt(t, ", \"terms\": [");
-	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) {
-		text_fmt(t, "%s{\"name\": \"%s\", \"row\": \"%s\", \"event\": ", i ? ", " : "", account_terms[i].name, account_terms[i].row);
-		text_fmt(t, r->terms[i].event ? "\"%s\"" : "null", r->terms[i].event);
-		text_fmt(t, ", \"count\": %lld, \"core_count\": %lld, \"penalty\": ", (long long)r->terms[i].count, (long long)r->terms[i].core_count);
-		text_fixed_or_null(t, r->terms[i].penalty_milli, 3, r->terms[i].penalty_milli >= 0);
+	for (unsigned i = 0; i < stall_term_count; i++) {
+		const struct workload_term *term = &r->terms[i];
+
+		text_fmt(t, "%s{\"name\": \"%s\", \"title\": \"%s\", \"row\": \"%s\", \"event\": ", i ? ", " : "", stall_terms[i].key, stall_terms[i].title,
+		         stall_terms[i].penalty);
+		text_fmt(t, term->count_of ? "\"%s\"" : "null", term->count_of);
+		text_fmt(t, ", \"count\": %lld, \"core_count\": %lld, \"penalty\": ", (long long)term->count, (long long)term->core_count);
+		text_fixed_or_null(t, term->penalty_milli, 3, term->penalty_milli >= 0);
+		text_fmt(t, ", \"alone\": ");
+		text_fixed_or_null(t, mul_div(term->count, term->penalty_milli, 1), 3, term->thread.known);
 		text_fmt(t, ", \"cycles\": ");
-		text_fixed_or_null(t, mul_div(r->terms[i].count, r->terms[i].penalty_milli, 1), 3, r->terms[i].known);
-		text_fmt(t, ", \"open\": \"%s\"}", r->terms[i].open ? r->terms[i].open : "");
+		text_fixed_or_null(t, term->thread.charged * 1000, 3, term->thread.known);
+		text_fmt(t, ", \"core_cycles\": ");
+		text_fixed_or_null(t, term->core.charged * 1000, 3, term->core.known);
+		text_fmt(t, ", \"open\": \"%s\"}", term->open ? term->open : "");
 	}
 	text_fmt(t, "]");
 }
@@ -201,7 +247,7 @@ void account_json(struct text *t, const struct account_result *r)
 		json_master(t, r);
 		json_bus(t, r);
 		json_terms(t, r);
-		text_fmt(t, ", \"sum\": %lld, \"core_sum\": %lld, \"levels\": {", (long long)r->sum, (long long)r->core_sum);
+		text_fmt(t, ", \"sum\": %lld, \"core_sum\": %lld, \"overlap\": %lld, \"levels\": {", (long long)r->sum, (long long)r->core_sum, (long long)r->overlap);
 		account_levels(r, levels);
 		for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 			text_fmt(t, "%s\"%s\": {\"stalls\": ", i ? ", " : "", levels[i].name);
@@ -286,46 +332,56 @@ static void bus_lines(struct text *t, const struct account_result *r)
 	text_fmt(t, " %% of its clocks\n");
 }
 
+static void open_lines(struct text *t, const struct account_result *r)
+{
+	for (unsigned i = 0; i < stall_term_count; i++) { /* a line for each reason */
+		const char *why = r->terms[i].open;
+		bool said = !why;
+
+		for (unsigned k = 0; k < i && !said; k++)
+			said = r->terms[k].open && str_equal(r->terms[k].open, why);
+		if (said)
+			continue;
+		text_fmt(t, "  left open, since %s:", why);
+		for (unsigned k = i; k < stall_term_count; k++)
+			if (r->terms[k].open && str_equal(r->terms[k].open, why))
+				text_fmt(t, " %s", stall_terms[k].key);
+		text_char(t, '\n');
+	}
+}
+
 static void sum_lines(struct text *t, const struct account_result *r)
 {
 	struct account_level levels[ACCOUNT_LEVELS];
 
-	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) {
-		if (!r->terms[i].known || !r->terms[i].count)
+	for (unsigned i = 0; i < stall_term_count; i++) {
+		const struct workload_term *term = &r->terms[i];
+
+		if (!term->thread.known || !term->count)
 			continue;
-		text_fmt(t, "  %-24s", account_terms[i].name);
-		part(t, mul_div(r->terms[i].count, r->terms[i].penalty_milli, 1000), r->cycles);
-		text_fmt(t, "  %lld x ", (long long)r->terms[i].count);
-		text_fixed(t, r->terms[i].penalty_milli, 3);
+		text_fmt(t, "  %-24s", stall_terms[i].key);
+		part(t, term->thread.charged, term->cycles);
+		text_fmt(t, "  %lld x ", (long long)term->count);
+		text_fixed(t, term->penalty_milli, 3);
+		if (term->thread.charged < term->thread.alone)
+			text_fmt(t, ", less %lld that overlap", (long long)(term->thread.alone - term->thread.charged));
 		text_char(t, '\n');
 	}
-	text_fmt(t, "  %-24s", "sum of P x N");
+	text_fmt(t, "  %-24s", "sum");
 	part(t, r->sum, r->cycles);
+	text_fmt(t, "  of P x N %lld, overlapped %lld", (long long)(r->sum + r->overlap), (long long)r->overlap);
 	if (r->threads > 1)
-		text_fmt(t, "  both threads %lld", (long long)r->core_sum);
+		text_fmt(t, ", both threads %lld", (long long)r->core_sum);
 	text_char(t, '\n');
 	account_levels(r, levels);
 	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 		if (!levels[i].known)
 			continue;
 		text_fmt(t, "  stalls %-17s", levels[i].name);
-		part(t, levels[i].stalls, r->cycles);
+		part(t, levels[i].stalls, levels[i].cycles);
 		text_fmt(t, "  unaccounted %lld\n", (long long)(levels[i].stalls - (i ? r->sum : r->core_sum)));
 	}
-	for (unsigned i = 0; i < ACCOUNT_TERMS; i++) { /* a line for each reason */
-		const char *why = r->terms[i].open;
-		bool said = r->terms[i].known;
-
-		for (unsigned k = 0; k < i && !said; k++)
-			said = !r->terms[k].known && r->terms[k].open == why;
-		if (said)
-			continue;
-		text_fmt(t, "  left open, since %s:", why ? why : "it was not counted");
-		for (unsigned k = i; k < ACCOUNT_TERMS; k++)
-			if (!r->terms[k].known && r->terms[k].open == why)
-				text_fmt(t, " %s", account_terms[k].name);
-		text_char(t, '\n');
-	}
+	open_lines(t, r);
 }
 
 void account_lines(struct text *t, const struct account_result *r)

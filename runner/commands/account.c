@@ -8,6 +8,7 @@
 #include "runner/commands/command.h"
 #include "runner/data/counts.h"
 #include "runner/data/file.h"
+#include "runner/data/perf_event.h"
 #include "runner/data/reader.h"
 #include "runner/data/samples.h"
 #include "tables/processor.h"
@@ -28,9 +29,16 @@ static unsigned account_options(struct option *list, unsigned most)
 
 static const char *why_open(const struct account_term *t)
 {
-	return t->state == ACCOUNT_NO_EVENT ? "event not counted: left open" : t->state == ACCOUNT_MULTIPLEXED ? "event multiplexed: left open" :
-	       t->state == ACCOUNT_NO_PENALTY ? "no proved penalty in these results: left open" :
-	       t->needs_clock ? "uncore part not rescaled: reference cycles or the uncore's residence are missing" : "";
+	static char none[160];
+	switch (t->state) {
+	case ACCOUNT_NO_EVENT: return "event not counted: left open";
+	case ACCOUNT_MULTIPLEXED: return "event multiplexed: left open";
+	case ACCOUNT_NO_PENALTY: return "no proved penalty in these results: left open";
+	case ACCOUNT_NO_CONCEPT:
+		snprintf(none, sizeof(none), "this processor counts none: %s", t->count_of ? t->count_of->why : "its events are not known");
+		return none;
+	default: return t->needs_clock ? "uncore part not rescaled: reference cycles or the uncore's residence are missing" : "";
+	}
 }
 
 static double percent(int64_t part, int64_t total)
@@ -45,7 +53,8 @@ static void print_share(const char *name, int64_t cycles, int64_t total)
 
 static void print_table(const struct account *a)
 {
-	const int64_t all = a->has_stalls ? a->stalls : a->total;
+	const bool stalls = a->has_stalls || a->at_retirement;
+	const int64_t all = stalls ? a->bounds.stalls : a->total;
 	if (a->has_total)
 		print_share("cycles", a->total, a->total);
 	else
@@ -58,41 +67,50 @@ static void print_table(const struct account *a)
 		print_share("  stalled at execution", a->stalls, a->total);
 	else
 		puts("  stalled at execution: not counted");
-	printf("\n%-50s %14s %19s %23s %s\n", "source of stalls", "count", "cycles each", "cycles", a->has_stalls ? "of all stalls" : "of all cycles");
-	for (unsigned i = 0; i < account_sources_count; i++) {
+	if (a->at_retirement)
+		print_share("stalled at retirement, which the sources explain", a->bounds.stalls, a->total);
+	printf("\n%-50s %14s %19s %23s %10s %s\n", "source of stalls", "count", "cycles each", "cycles", "charged", stalls ? "of all stalls" : "of all cycles");
+	for (unsigned i = 0; i < stall_term_count; i++) {
 		const struct account_term *t = &a->terms[i];
-		const struct account_source *s = &account_sources[i];
+		const char *title = stall_terms[i].title;
 		if (t->state != ACCOUNT_GOOD) {
-			printf("%-50s %14s %s\n", s->title, "-", why_open(t));
+			printf("%-50s %14s %s\n", title, "-", why_open(t));
 			continue;
 		}
-		printf("%-50s %14" PRId64 " %8.2f to %7.2f %10" PRId64 " to %9" PRId64 "  %.1f to %.1f %%%s%s\n", s->title, t->count,
-		       (double)t->low_milli / 1000, (double)t->high_milli / 1000, t->low, t->high, percent(t->low, all), percent(t->high, all),
-		       why_open(t)[0] ? "; " : "", why_open(t));
+		printf("%-50s %14" PRId64 " %8.2f to %7.2f %10" PRId64 " to %9" PRId64 " %10" PRId64 "  %.1f %%%s%s\n", title, t->count, (double)t->low_milli / 1000,
+		       (double)t->high_milli / 1000, t->low, t->high, t->charged, percent(t->charged, all), why_open(t)[0] ? "; " : "", why_open(t));
 	}
-	printf("%-50s %14s %19s %10" PRId64 " to %9" PRId64 "  %.1f to %.1f %%\n", "sum", "", "overlapped, exposed", a->low, a->high,
-	       percent(a->low, all), percent(a->high, all));
-	if (a->has_stalls)
-		printf("%-50s %14s %19s %10" PRId64 " to %9" PRId64 "%s\n", "unaccounted rest", "", "", a->stalls - a->high, a->stalls - a->low,
-		       a->stalls < a->high ? "  (negative: exposed costs overlapped each other)" : "");
+	printf("%-50s %14s %19s %10" PRId64 " to %9" PRId64 " %10" PRId64 "  %.1f %%\n", "sum", "", "overlapped, exposed", a->low, a->high, a->charged,
+	       percent(a->charged, all));
+	if (a->high > a->charged)
+		printf("%-50s %14s %19s %23s %10" PRId64 "  costs that overlapped: not charged\n", "overlap", "", "", "", a->high - a->charged);
+	if (stalls)
+		printf("%-50s %14s %19s %23s %10" PRId64 "  %.1f %%\n", "unaccounted rest", "", "", "", all - a->charged, percent(all - a->charged, all));
+	if (a->bounds.misses >= 0)
+		printf("loads that miss are charged at most the %" PRId64 " cycles with a miss in flight\n", a->bounds.misses);
+	if (a->bounds.front_end >= 0)
+		printf("the front end is charged at most the %" PRId64 " cycles that it delivered nothing or work that was wasted\n", a->bounds.front_end);
 	if (a->open)
 		printf("%u terms are open: the rest holds whatever they cost\n", a->open);
 	if (a->clock_milli)
 		printf("core clock of the program: %.3f of that of the results\n", (double)a->clock_milli / 1000);
 }
 
-static json_t *term_json(const struct account_source *s, const struct account_term *t)
+static json_t *term_json(const struct stall_term *s, const struct account_term *t)
 {
-	static const char *const states[] = {"ok", "not counted", "multiplexed", "no penalty"};
+	static const char *const states[] = {"ok", "not counted", "multiplexed", "no penalty", "no event"};
 	json_t *j = json_pack("{s:s, s:s, s:s}", "source", s->key, "title", s->title, "state", states[t->state]);
-	if (t->event_length)
-		json_object_set_new(j, "event", json_stringn(t->event, t->event_length));
+	if (t->state == ACCOUNT_NO_CONCEPT)
+		json_object_set_new(j, "why", json_string(why_open(t)));
+	else
+		json_object_set_new(j, "event", json_string(t->count_of->text));
 	if (t->state == ACCOUNT_GOOD) {
 		json_object_set_new(j, "count", json_integer(t->count));
 		json_object_set_new(j, "overlapped_each", json_real((double)t->low_milli / 1000));
 		json_object_set_new(j, "exposed_each", json_real((double)t->high_milli / 1000));
 		json_object_set_new(j, "overlapped_cycles", json_integer(t->low));
 		json_object_set_new(j, "exposed_cycles", json_integer(t->high));
+		json_object_set_new(j, "charged_cycles", json_integer(t->charged));
 		json_object_set_new(j, "overlap_measured", json_boolean(t->overlap_known));
 		json_object_set_new(j, "rescaled", json_boolean(t->rescaled));
 	}
@@ -107,8 +125,8 @@ static json_t *whole_or_null(bool there, int64_t v)
 static void print_json(const struct account *a)
 {
 	json_t *list = json_array(), *j = json_object();
-	for (unsigned i = 0; i < account_sources_count; i++)
-		json_array_append_new(list, term_json(&account_sources[i], &a->terms[i]));
+	for (unsigned i = 0; i < stall_term_count; i++)
+		json_array_append_new(list, term_json(&stall_terms[i], &a->terms[i]));
 	json_object_set_new(j, "schema", json_string("stallmeter-account"));
 	json_object_set_new(j, "version", json_integer(1));
 	json_object_set_new(j, "cycles", whole_or_null(a->has_total, a->total));
@@ -118,8 +136,13 @@ static void print_json(const struct account *a)
 	json_object_set_new(j, "terms", list);
 	json_object_set_new(j, "sum_overlapped", json_integer(a->low));
 	json_object_set_new(j, "sum_exposed", json_integer(a->high));
-	json_object_set_new(j, "rest_least", whole_or_null(a->has_stalls, a->stalls - a->high));
-	json_object_set_new(j, "rest_most", whole_or_null(a->has_stalls, a->stalls - a->low));
+	json_object_set_new(j, "sum_charged", json_integer(a->charged));
+	json_object_set_new(j, "overlap", json_integer(a->high - a->charged));
+	json_object_set_new(j, "rest", whole_or_null(a->has_stalls || a->at_retirement, a->bounds.stalls - a->charged));
+	json_object_set_new(j, "rest_of", json_string(a->at_retirement ? "retirement" : "execution"));
+	json_object_set_new(j, "stalls_explained", whole_or_null(a->has_stalls || a->at_retirement, a->bounds.stalls));
+	json_object_set_new(j, "cycles_with_misses", whole_or_null(a->bounds.misses >= 0, a->bounds.misses));
+	json_object_set_new(j, "front_end_cycles", whole_or_null(a->bounds.front_end >= 0, a->bounds.front_end));
 	json_object_set_new(j, "open_terms", json_integer(a->open));
 	json_object_set_new(j, "clock_of_the_results", a->clock_milli ? json_real((double)a->clock_milli / 1000) : json_null());
 	json_dumpf(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
@@ -145,6 +168,8 @@ static int account_run(const struct command *c, int operands, char **operand)
 	if (file_read(operand[1], COUNTS_BYTES_MOST, &text, &bytes, problem, sizeof(problem)) != ST_OK ||
 	    counts_parse(&counts, text, bytes, operand[1], problem, sizeof(problem)) != ST_OK)
 		complain(c, "%s", problem);
+	else if (!account_processor(&r.d))
+		complain(c, "%s: no table of the events of \"%.40s\"", r.path, doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor"));
 	else if (account_of(&r.d, &get, &a) != ST_OK)
 		complain(c, "%s: neither cycles nor execution stalls were counted; stallmeter events lists what to count", operand[1]);
 	else {
@@ -171,49 +196,57 @@ const struct command command_account = {
 
 /* --- events ------------------------------------------------------------------------------------ */
 
-static const struct event *event_find(const struct processor *p, const char *name, size_t length)
-{
-	for (unsigned i = 0; i < p->event_count; i++)
-		if (strlen(p->events[i].name) == length && !strncmp(p->events[i].name, name, length))
-			return &p->events[i];
-	return NULL;
-}
+#define EVENTS_MOST 128u
 
-/* perf's own syntax for an event of the tables, perf-list(1): "cpu/event=0xcb,umask=0x2,name=MEM_LOAD_RETIRED.L2_HIT/". */
-static void print_event(const struct event *e, unsigned *printed)
-{
-	if ((*printed)++)
-		putchar(',');
-	if (!strcmp(e->name, "CPU_CLK_UNHALTED.THREAD") || !strcmp(e->name, "CPU_CLK_UNHALTED.CORE"))
-		fputs("cycles", stdout);
-	else if (!strcmp(e->name, "CPU_CLK_UNHALTED.REF") || !strcmp(e->name, "CPU_CLK_UNHALTED.REF_TSC"))
-		fputs("ref-cycles", stdout);
-	else {
-		printf("cpu/event=0x%x,umask=0x%x", e->select, e->umask);
-		if (e->cmask)
-			printf(",cmask=%u", e->cmask);
-		if (e->inv)
-			fputs(",inv=1", stdout);
-		if (e->edge)
-			fputs(",edge=1", stdout);
-		if (e->any)
-			fputs(",any=1", stdout);
-		printf(",name=%s/", e->name);
-	}
-}
+struct event_list { const struct event *events[EVENTS_MOST]; unsigned n; };
 
-static void print_first(const struct processor *p, const char *events, unsigned *printed, unsigned *missing)
+static void add_event(struct event_list *l, const struct event *e)
 {
-	for (const char *at = events; *at;) {
-		size_t n = strcspn(at, "|");
-		const struct event *e = event_find(p, at, n);
-		if (e) {
-			print_event(e, printed);
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->events[i] == e)
 			return;
-		}
-		at += n + (at[n] == '|');
+	if (e && l->n < EVENTS_MOST)
+		l->events[l->n++] = e;
+}
+
+/* What the accounting asks this processor for, identities first. Returns the number of terms that it counts nothing for. */
+static unsigned account_events(const struct processor *p, struct event_list *l)
+{
+	unsigned missing = 0;
+	for (unsigned i = 0; i < STALL_IDENTITIES; i++)
+		add_event(l, stall_identity_event(p, i));
+	for (unsigned t = 0; t < stall_term_count; t++) {
+		const struct expression *x = stall_count(p, t);
+		missing += !x || !x->term_count;
+		for (unsigned i = 0; x && i < x->term_count; i++)
+			add_event(l, x->terms[i].event);
 	}
-	++*missing;
+	return missing;
+}
+
+static int print_events(const struct command *c, const struct processor *p)
+{
+	struct event_list l = {.n = 0};
+	const unsigned missing = account_events(p, &l);
+	unsigned printed = 0;
+	for (unsigned i = 0; i < l.n; i++) {
+		char text[256];
+		const char *why = "it is too long";
+		if (perf_event_text(p, l.events[i], 0, text, sizeof(text), &why) != ST_OK) {
+			complain(c, "%s is left out: %s", l.events[i]->name, why);
+			continue;
+		}
+		printf("%s%s", printed++ ? "," : "", text);
+	}
+	if (!printed) {
+		complain(c, "perf can program no event of the accounting on %s", p->title);
+		return EXIT_ROWS;
+	}
+	putchar('\n');
+	if (missing)
+		complain(c, "%u terms of the accounting stay open: %s has no event for them", missing, p->title);
+	complain(c, "more events than counters: count them in several runs of a few events each, so that none is multiplexed");
+	return EXIT_GOOD;
 }
 
 static const char *events_profile;
@@ -237,37 +270,12 @@ static int events_run(const struct command *c, int operands, char **operand)
 	}
 	if (!results_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
-	static const char *const identities[] = {ACCOUNT_CYCLES_EVENT, ACCOUNT_REF_EVENT, ACCOUNT_STALL_EVENT, ACCOUNT_ISSUED_EVENT, ACCOUNT_FUSED_EVENT,
-		ACCOUNT_RETIRED_EVENT};
-	const char *name = doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor");
-	const struct processor *p = NULL;
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, name))
-			p = &processors[i];
+	const struct processor *p = account_processor(&r.d);
 	int status = EXIT_BAD_INPUT;
-	unsigned printed = 0, missing = 0;
 	if (!p)
-		complain(c, "%s: no table of the events of \"%.40s\"", r.path, name);
-	else if (events_profile)
-		status = samples_print(c, &r.d, p, events_profile);
-	else {
-		for (size_t i = 0; i < COUNT_OF(identities); i++)
-			print_first(p, identities[i], &printed, &missing);
-		for (unsigned i = 0; i < account_sources_count; i++) {
-			print_first(p, account_sources[i].events, &printed, &missing);
-			/* its second event, unless another line counts it anyway */
-			bool counted = !account_sources[i].minus[0];
-			for (unsigned k = 0; k < account_sources_count && !counted; k++)
-				counted = !strncmp(account_sources[k].events, account_sources[i].minus, strlen(account_sources[i].minus));
-			if (!counted)
-				print_first(p, account_sources[i].minus, &printed, &missing);
-		}
-		putchar('\n');
-		if (missing)
-			complain(c, "%u events of the accounting do not exist on %s: their terms stay open", missing, p->title);
-		complain(c, "more events than counters: count them in several runs of a few events each, so that none is multiplexed");
-		status = EXIT_GOOD;
-	}
+		complain(c, "%s: no table of the events of \"%.40s\"", r.path, doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor"));
+	else
+		status = events_profile ? samples_print(c, &r.d, p, events_profile) : print_events(c, p);
 	results_free(&r);
 	return status;
 }

@@ -27,18 +27,21 @@ static void piece(struct stack *s, const char *name, double cycles, const char *
 void account_svg(FILE *to, const struct account *a)
 {
 	struct stack s = {.to = to, .y = 20, .label = 8, .total = a->has_total ? a->total : a->stalls};
-	double scale = a->high > a->stalls && a->high > 0 ? (double)a->stalls / (double)a->high : 1;
 	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"t d\" font-family=\"sans-serif\" "
 	        "font-size=\"12\"><title id=\"t\">Where the cycles went</title><desc id=\"d\">%" PRId64 " cycles: %" PRId64 " retiring, %" PRId64
 	        " wasted, %" PRId64 " stalled.</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, STACK + 260, s.total, a->retired, a->wasted,
 	        a->stalls);
-	piece(&s, a->has_waste ? "retiring" : "not stalled", (double)a->retired, "#9aa0a6");
-	piece(&s, "wasted", (double)a->wasted, "#d7b4b4");
-	for (unsigned i = 0; i < account_sources_count; i++)
+	if (a->at_retirement)
+		piece(&s, "uops retire", (double)(s.total - a->bounds.stalls), "#9aa0a6"); /* what is wasted stalls retirement */
+	else {
+		piece(&s, a->has_waste ? "retiring" : "not stalled", (double)a->retired, "#9aa0a6");
+		piece(&s, "wasted", (double)a->wasted, "#d7b4b4");
+	}
+	for (unsigned i = 0; i < stall_term_count; i++)
 		if (a->terms[i].state == ACCOUNT_GOOD)
-			piece(&s, account_sources[i].title, (double)a->terms[i].high * scale, colours[i % COUNT_OF(colours)]);
-	piece(&s, "unaccounted", (double)a->stalls - (double)a->high * scale, "#e8e2c8");
-	if (scale < 1)
-		fprintf(to, "<text x=\"20\" y=\"%d\">Exposed costs are %.2f times the stalls: they overlapped, and are drawn smaller.</text>\n", STACK + 245, 1 / scale);
+			piece(&s, stall_terms[i].title, (double)a->terms[i].charged, colours[i % COUNT_OF(colours)]);
+	piece(&s, "unaccounted", (double)(a->bounds.stalls - a->charged), "#e8e2c8");
+	if (a->high > a->charged)
+		fprintf(to, "<text x=\"20\" y=\"%d\">Costs of %" PRId64 " cycles overlapped, of %" PRId64 " in all: they are not drawn.</text>\n", STACK + 245, a->high - a->charged, a->high);
 	fputs("</svg>\n", to);
 }

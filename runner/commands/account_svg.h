@@ -6,8 +6,7 @@
 
 #include "bench/report/user_account.h"
 
-/* A stack: retiring, wasted, then the stalls by source at their exposed cost, scaled down together if their sum exceeds the
- * stalls, and the rest. A self-contained file with title, description and colours. */
+/* A stack: retiring, wasted, then the stalls by source as they are charged, and the rest. A self-contained file with title, description and colours. */
 void account_svg(FILE *to, const struct account *a);
 
 #endif

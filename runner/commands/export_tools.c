@@ -13,26 +13,11 @@ static const struct doc_node *proved(const struct export *e, const char *name)
 	return name[0] && row->type == DOC_OBJECT && export_measured(e->d, row) ? row : NULL;
 }
 
-static const struct processor *processor_of(const struct export *e)
+/* What this processor counts for a term, if its penalty is proved; NULL: nothing, or none. */
+static const struct expression *counted(const struct export *e, const struct processor *p, unsigned term)
 {
-	const char *name = doc_string(e->d, doc_get(e->d, doc_root(e->d), "machine"), "descriptor");
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, name))
-			return &processors[i];
-	return NULL;
-}
-
-/* The alternative of an accounting's event that this processor has. */
-static const char *event_of(const struct processor *p, const char *events)
-{
-	for (const char *at = events; p && *at;) {
-		size_t n = strcspn(at, "|");
-		for (unsigned i = 0; i < p->event_count; i++)
-			if (strlen(p->events[i].name) == n && !strncmp(p->events[i].name, at, n))
-				return p->events[i].name;
-		at += n + (at[n] == '|');
-	}
-	return NULL;
+	const struct expression *x = p ? stall_count(p, term) : NULL;
+	return x && x->term_count && (!stall_terms[term].penalty[0] || proved(e, stall_terms[term].penalty)) ? x : NULL;
 }
 
 /* --- retire latency ---------------------------------------------------------------------------- */
@@ -97,24 +82,42 @@ static json_t *metric(const char *name, const char *expression, const char *brie
 	                 "BriefDescription", title, "PublicDescription", brief);
 }
 
+/* An event in a metric's expression: perf-list(1) and pmu-events/README: "EVENT", "cpu@EVENT\\,cmask\\=1@". */
+static void metric_event(const char *name, char *to, size_t capacity)
+{
+	size_t n = 0;
+	bool modified = strchr(name, ':') != NULL;
+	n += (size_t)snprintf(to, capacity, "%s", modified ? "cpu@" : "");
+	for (; *name && n + 4 < capacity; name++) {
+		if (*name == ':' || *name == '=')
+			to[n++] = '\\';
+		to[n++] = *name == ':' ? ',' : *name;
+	}
+	to[n] = 0;
+	if (modified)
+		strcat(to, "@");
+}
+
 enum status export_perf_metrics(const struct export *e)
 {
-	const struct processor *p = processor_of(e);
-	const char *cycles = event_of(p, ACCOUNT_CYCLES_EVENT);
+	const struct processor *p = account_processor(e->d);
+	const struct event *cycles = p ? stall_event(p, "cycles") : NULL;
 	json_t *list = json_array();
-	for (unsigned i = 0; cycles && i < account_sources_count; i++) {
-		const struct account_source *s = &account_sources[i];
-		const char *event = event_of(p, s->events), *minus = event && !strncmp(event, s->events, strlen(event)) ? event_of(p, s->minus) : NULL;
+	for (unsigned i = 0; cycles && i < stall_term_count; i++) {
+		const struct stall_term *s = &stall_terms[i];
+		const struct expression *x = counted(e, p, i);
 		const struct doc_node *row = proved(e, s->penalty);
-		char name[64], expression[400], brief[300];
-		if (!event || (s->penalty[0] && !row))
+		char name[64], expression[500], brief[300], one[96], sum[400] = "";
+		if (!x)
 			continue;
+		for (unsigned k = 0; k < x->term_count; k++) {
+			metric_event(x->terms[k].event->name, one, sizeof(one) - 2);
+			size_t n = strlen(sum);
+			snprintf(sum + n, sizeof(sum) - n, "%s%s", k ? (x->terms[k].sign < 0 ? " - " : " + ") : "", one);
+		}
 		const char *price = row ? doc_get(e->d, row, "value")->string : "1";
 		snprintf(name, sizeof(name), "stallmeter_%s", s->key);
-		if (minus)
-			snprintf(expression, sizeof(expression), "%s * (%s - %s) / %s", price, event, minus, cycles);
-		else
-			snprintf(expression, sizeof(expression), "%s * %s / %s", price, event, cycles);
+		snprintf(expression, sizeof(expression), x->term_count > 1 ? "%s * (%s) / %s" : "%s * %s / %s", price, sum, cycles->name);
 		snprintf(brief, sizeof(brief), "Share of cycles that this costs when nothing hides it: %s cycles each%s%s.", price, row ? ", measured by " : "", row ? s->penalty : "");
 		json_array_append_new(list, metric(name, expression, brief, s->title));
 	}
@@ -153,13 +156,14 @@ static const char *likwid_event(const char *event, char *to, size_t capacity)
 /* likwid's groups are limited by the counters: the first sources that fit, in the order of the accounting. */
 enum status export_likwid(const struct export *e)
 {
-	const struct processor *p = processor_of(e);
+	const struct processor *p = account_processor(e->d);
 	int64_t counters = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "general");
 	unsigned used[16], n = 0, left = 0;
 	char name[96];
-	for (unsigned i = 0; i < account_sources_count; i++) {
-		const struct account_source *s = &account_sources[i];
-		if (!likwid_event(event_of(p, s->events), name, sizeof(name)) || s->minus[0] || !proved(e, s->penalty))
+	for (unsigned i = 0; i < stall_term_count; i++) {
+		const struct expression *x = counted(e, p, i);
+		/* a counter of a group is one event, and a metric has one price */
+		if (!x || x->term_count > 1 || strchr(x->text, ':') || !stall_terms[i].penalty[0] || !likwid_event(x->text, name, sizeof(name)))
 			continue;
 		if (n < COUNT_OF(used) && (int64_t)n < counters)
 			used[n++] = i;
@@ -172,10 +176,10 @@ enum status export_likwid(const struct export *e)
 	}
 	fputs("SHORT Stall cycles by source\n\nEVENTSET\nFIXC0 INSTR_RETIRED_ANY\nFIXC1 CPU_CLK_UNHALTED_CORE\nFIXC2 CPU_CLK_UNHALTED_REF\n", stdout);
 	for (unsigned i = 0; i < n; i++)
-		printf("PMC%u %s\n", i, likwid_event(event_of(p, account_sources[used[i]].events), name, sizeof(name)));
+		printf("PMC%u %s\n", i, likwid_event(counted(e, p, used[i])->text, name, sizeof(name)));
 	fputs("\nMETRICS\nRuntime (RDTSC) [s] time\nCPI FIXC1/FIXC0\n", stdout);
 	for (unsigned i = 0; i < n; i++)
-		printf("Share of cycles, %s PMC%u*%s/FIXC1\n", account_sources[used[i]].title, i, doc_get(e->d, proved(e, account_sources[used[i]].penalty), "value")->string);
+		printf("Share of cycles, %s PMC%u*%s/FIXC1\n", stall_terms[used[i]].title, i, doc_get(e->d, proved(e, stall_terms[used[i]].penalty), "value")->string);
 	fputs("\nLONG\nEach share is the count times the penalty that was measured on this machine, of all core cycles:\n"
 	      "what it costs when nothing hides it.\n", stdout);
 	complain(e->c, "%u sources left out: no more counters. Not held by this format: ranges, spread, proof. Events are spelt as in likwid 5", left);

@@ -9,25 +9,11 @@
 
 #include "pmu/text.h"
 #include "runner/data/counts.h"
+#include "runner/data/perf_event.h"
 
 #define WHOLE_RUNS "%s:%u: counts of a part of the run or of the machine: perf stat without -A, -I, --per-* and --summary is expected"
 
 struct fields { const char *value, *event, *percent; };
-
-/* perf's generic names, perf-list(1); what they are on Intel's processors: arch/x86/events/intel/core.c, intel_perfmon_event_map. */
-static const char *manual_name(const char *event)
-{
-	static const char *const names[][2] = {
-		{"cycles", "CPU_CLK_UNHALTED.THREAD"}, {"cpu-cycles", "CPU_CLK_UNHALTED.THREAD"}, {"instructions", "INST_RETIRED.ANY"},
-		{"ref-cycles", "CPU_CLK_UNHALTED.REF"}, {"branches", "BR_INST_RETIRED.ALL_BRANCHES"},
-		{"branch-instructions", "BR_INST_RETIRED.ALL_BRANCHES"}, {"branch-misses", "BR_MISP_RETIRED.ALL_BRANCHES"},
-		{"cpu_clk_unhalted.ref_tsc", "CPU_CLK_UNHALTED.REF"},
-	};
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (!strcasecmp(names[i][0], event))
-			return names[i][1];
-	return event;
-}
 
 /* The length of the PMU's name that an event in perf's own syntax begins with, "cpu/event=1,umask=2/u": 0 if it is no such event. */
 static size_t pmu_length(const char *event)
@@ -51,22 +37,29 @@ static bool event_name(const char *from, char *to, size_t capacity)
 		n = (size_t)(strchr(from + pmu + 1, '/') - from);
 		from += core ? pmu + 1 : 0;
 		n -= core ? pmu + 1 : 0;
-	} else
-		n = strcspn(from, ":,/");
+	} else {
+		n = strcspn(from, ",/");
+		/* modifiers of the event itself stay, perf's letters for who is counted go */
+		const char *colon = memchr(from, ':', n);
+		if (colon && strncasecmp(colon, ":cmask", 6) && strncasecmp(colon, ":inv", 4) && strncasecmp(colon, ":edge", 5) && strncasecmp(colon, ":any", 4))
+			n = (size_t)(colon - from);
+	}
 	if (!n || n >= sizeof(plain))
 		return false;
 	memcpy(plain, from, n);
 	plain[n] = 0;
-	const char *manual = manual_name(plain);
-	for (n = 0; manual[n]; n++) {
-		char ch = (char)toupper((unsigned char)manual[n]);
-		if (!isalnum((unsigned char)ch) && !strchr("._-/=,", ch))
+	const char *generic = perf_event_generic(plain);
+	for (n = 0; plain[n]; n++) {
+		char ch = (char)toupper((unsigned char)plain[n]);
+		if (!isalnum((unsigned char)ch) && !strchr("._-/=,:", ch))
 			return false;
 		if (n + 1 >= capacity)
 			return false;
 		to[n] = ch;
 	}
 	to[n] = 0;
+	if (generic && strlen(generic) < capacity) /* two names of one count are one */
+		strcpy(to, generic);
 	return true;
 }
 
@@ -230,12 +223,13 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 	return st;
 }
 
-static enum account_count get(const void *self, const char *event, size_t length, int64_t *count)
+static enum account_count get(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles)
 {
 	const struct counts *c = self;
 	for (unsigned i = 0; i < c->n; i++)
-		if (strlen(c->list[i].event) == length && !strncasecmp(c->list[i].event, event, length)) {
+		if (perf_event_is(p, e, c->list[i].event)) {
 			*count = c->list[i].value;
+			*cycles = 0;
 			return c->list[i].state;
 		}
 	return COUNT_MISSING;

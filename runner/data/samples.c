@@ -3,28 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/workloads/workload_account.h"
+#include "bench/workloads/stall_model.h"
 #include "pmu/core/counters.h"
+#include "runner/data/perf_event.h"
 #include "runner/data/samples.h"
 
 /* Core 2 paper: cycles are sampled every two million, an event as often as its penalty makes the same number of cycles. */
 #define CYCLES_A_SAMPLE 2000000
 
 /* The row that measured the penalty of an event, and the penalty in thousandths of a cycle; 1 cycle and "" if there is none. */
-static int64_t penalty_of(const struct document *d, const char *event, const char **row)
+static int64_t penalty_of(const struct document *d, const struct processor *p, const struct event *e, const char **row)
 {
 	*row = "";
-	for (unsigned t = 0; t < ACCOUNT_TERMS; t++)
-		for (unsigned i = 0; i < COUNT_OF(account_terms[t].events) && account_terms[t].events[i]; i++) {
-			const struct doc_node *measured = doc_row(d, account_terms[t].row);
-			if (strcmp(account_terms[t].events[i], event) || strcmp(doc_string(d, measured, "status"), "ok"))
-				continue;
-			const int64_t milli = doc_milli(d, measured, "value");
-			if (milli > 1000) {
-				*row = account_terms[t].row;
-				return milli;
-			}
+	for (unsigned t = 0; t < stall_term_count; t++) {
+		const struct expression *x = stall_count(p, t);
+		const struct doc_node *measured = doc_row(d, stall_terms[t].penalty);
+		if (!x || !x->term_count || x->terms[0].event != e || strcmp(doc_string(d, measured, "status"), "ok"))
+			continue;
+		const int64_t milli = doc_milli(d, measured, "value");
+		if (milli > 1000) {
+			*row = stall_terms[t].penalty;
+			return milli;
 		}
+	}
 	return 1000;
 }
 
@@ -38,24 +39,26 @@ int samples_print(const struct command *c, const struct document *d, const struc
 		complain(c, "--profile: %s has no profile \"%.40s\"; `stallmeter list --profiles %s` names them", p->title, profile, p->name);
 		return EXIT_BAD_INPUT;
 	}
-	unsigned printed = 0;
+	unsigned printed = 0, refused = 0;
 	for (unsigned i = 0; i < f->event_count; i++) {
 		const struct event *e = event_find(p, f->events[i]);
-		const char *row;
-		const int64_t milli = penalty_of(d, f->events[i], &row), after = CYCLES_A_SAMPLE * INT64_C(1000) / milli;
-		printf("%s", printed++ ? "," : "");
-		if (!strcmp(e->name, "CPU_CLK_UNHALTED.CORE") || !strcmp(e->name, "CPU_CLK_UNHALTED.THREAD"))
-			printf("cycles/period=%" PRId64 "/", after);
-		else {
-			printf("cpu/event=0x%x,umask=0x%x", e->select, e->umask);
-			if (e->cmask)
-				printf(",cmask=%u", e->cmask);
-			printf("%s,period=%" PRId64 ",name=%s/%s", e->inv ? ",inv=1" : "", after, e->name, e->pebs ? "p" : "");
+		const char *row, *why = "";
+		const int64_t milli = penalty_of(d, p, e, &row), after = CYCLES_A_SAMPLE * INT64_C(1000) / milli;
+		char text[256];
+		if (perf_event_text(p, e, after, text, sizeof(text), &why) != ST_OK) {
+			complain(c, "%s is left out: %s", e->name, why);
+			refused++;
+			continue;
 		}
+		printf("%s%s", printed++ ? "," : "", text);
 		if (row[0])
 			fprintf(stderr, "%-32s each %9" PRId64 ", for %.3f cycles: %s\n", e->name, after, (double)milli / 1000, row);
 		else
 			fprintf(stderr, "%-32s each %9" PRId64 ", as cycles: no row of these results has a penalty for it\n", e->name, after);
+	}
+	if (!printed) {
+		complain(c, "perf can program none of the %u events of \"%s\" on %s", refused, profile, p->title);
+		return EXIT_ROWS;
 	}
 	putchar('\n');
 	return EXIT_GOOD;

@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	struct account_counts get = counts_of(&counts);
 	if (st == ST_OK && account_of(&r.d, &get, &a) == ST_OK)
-		for (unsigned i = 0; i < account_sources_count; i++)
-			if (a.terms[i].low > a.terms[i].high || a.terms[i].low < 0 || a.retired < 0 || a.wasted < 0)
+		for (unsigned i = 0; i < stall_term_count; i++)
+			if (a.terms[i].low > a.terms[i].high || a.terms[i].low < 0 || a.terms[i].charged > a.terms[i].high || a.terms[i].charged < 0 || a.retired < 0 || a.wasted < 0)
 				abort();
 	free(copy);
 	return 0;

@@ -42,14 +42,11 @@ static void account(const char *text, enum work_kind kind)
 
 static int64_t count_of(const char *term)
 {
-	for (unsigned t = 0; t < ACCOUNT_TERMS; t++)
-		if (!strcmp(account_terms[t].name, term)) {
-			if (!a.terms[t].known)
-				fail_msg("%s: %s", term, a.terms[t].open ? a.terms[t].open : "not counted");
-			return a.terms[t].count;
-		}
-	fail_msg("no term %s", term);
-	return 0;
+	const unsigned t = stall_find(term);
+	assert_true(t < stall_term_count);
+	if (!a.terms[t].thread.known)
+		fail_msg("%s: %s", term, a.terms[t].open ? a.terms[t].open : "not counted");
+	return a.terms[t].count;
 }
 
 static void test_netburst_accounting_is_what_its_events_carry(void **state)
@@ -65,23 +62,23 @@ static void test_netburst_accounting_is_what_its_events_carry(void **state)
 			fail_msg("%s: %s", work_name(kind), a.reason);
 		const int64_t stalled = a.value[Q_RETIRE_STALL], active = a.value[Q_RETIRE_ACTIVE], cycles = a.bundle_cycles[Q_RETIRE_STALL];
 		print_message("%s: %lld stalled + %lld active of %lld cycles, %lld uops queued, %lld retired; sum %lld\n", work_name(kind), (long long)stalled,
-		              (long long)active, (long long)cycles, (long long)a.value[Q_QUEUED_UOPS], (long long)a.value[Q_RETIRED_UOPS], (long long)a.sum);
-		assert_true(a.known[Q_RETIRE_STALL] && a.known[Q_RETIRE_ACTIVE] && a.known[Q_QUEUED_UOPS] && a.known[Q_RETIRED_UOPS]);
+		              (long long)active, (long long)cycles, (long long)a.value[Q_ISSUED_UOPS], (long long)a.value[Q_RETIRED_UOPS], (long long)a.sum);
+		assert_true(a.known[Q_RETIRE_STALL] && a.known[Q_RETIRE_ACTIVE] && a.known[Q_ISSUED_UOPS] && a.known[Q_RETIRED_UOPS]);
 		assert_true(cycles > 10000 && llabs(stalled + active - cycles) * 1000 <= cycles);
 		/* no event of NetBurst says what is issued or dispatched in a cycle */
 		assert_false(a.known[Q_ISSUE_STALL] || a.known[Q_EXECUTE_STALL]);
-		for (unsigned t = 0; t < ACCOUNT_TERMS; t++)
-			if (!a.terms[t].known)
+		for (unsigned t = 0; t < stall_term_count; t++)
+			if (!a.terms[t].thread.known)
 				assert_non_null(a.terms[t].open);
 		if (kind == WORK_LATENCY) {
 			/* of sixteen loads one finds the line of the load before; nothing overlaps */
 			const int64_t loads = 64 * 15;
-			assert_true(llabs(count_of("l2") + count_of("dram_local") - loads) <= loads / 100);
+			assert_true(llabs(count_of("l2") + count_of("local_dram") - loads) <= loads / 100);
 			assert_true(llabs(a.sum - stalled) * 100 <= stalled * 3);
 		}
 		if (kind == WORK_BRANCHY) { /* two random bits an iteration: half of them are guessed wrong */
 			assert_in_range(count_of("branch_conditional"), 950, 1200);
-			assert_true(a.value[Q_QUEUED_UOPS] - a.value[Q_RETIRED_UOPS] > a.value[Q_RETIRED_UOPS] / 5);
+			assert_true(a.value[Q_ISSUED_UOPS] - a.value[Q_RETIRED_UOPS] > a.value[Q_RETIRED_UOPS] / 5);
 		}
 	}
 	assert_int_equal(msr_guard_restore(&rig.run.guard), ST_OK);
@@ -105,12 +102,10 @@ static void test_netburst_accounting_beside_a_second_thread(void **state)
 	assert_true(llabs(a.value[Q_RETIRE_STALL] + a.value[Q_RETIRE_ACTIVE] - cycles) * 100 <= cycles);
 	assert_in_range(count_of("branch_conditional"), 950, 1200);
 	/* the other thread does as much in these windows */
-	for (unsigned t = 0; t < ACCOUNT_TERMS; t++)
-		if (!strcmp(account_terms[t].name, "branch_conditional")) {
-			print_message("of both threads %lld mispredicted branches\n", (long long)a.terms[t].core_count);
-			assert_true(a.terms[t].core_known);
-			assert_in_range(a.terms[t].core_count, a.terms[t].count * 17 / 10, a.terms[t].count * 23 / 10);
-		}
+	const unsigned t = stall_find("branch_conditional");
+	print_message("of both threads %lld mispredicted branches\n", (long long)a.terms[t].core_count);
+	assert_true(a.terms[t].core.known);
+	assert_in_range(a.terms[t].core_count, a.terms[t].count * 17 / 10, a.terms[t].count * 23 / 10);
 	work_rig_close(&rig);
 	free(text);
 }
