@@ -9,12 +9,8 @@
 #include "pmu/base.h"
 #include "pmu/sim/core/core.h"
 #include "pmu/sim/machine/machine.h"
+#include "pmu/sim/counters/finding.h"
 #include "pmu/sim/counters/signal.h"
-
-enum finding_kind { FIND_FAULT, FIND_RESERVED, FIND_WRONG_COUNTER, FIND_IGNORED, FIND_UNMODELLED, FIND_NO_LATCH,
-	FIND_UNMAPPED, /* the processor writes where nothing is mapped: on metal a page fault in the firmware, a dead machine */
-	FIND_COUNT };
-struct sim_finding { enum finding_kind kind; unsigned thread; uint32_t address; uint64_t value; const char *why; };
 
 struct counters; /* the register file of one hardware thread; counter.c */
 

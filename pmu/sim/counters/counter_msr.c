@@ -5,6 +5,7 @@
  * Not modelled: frequency requests (the core's clock is the machine file's; turbo is a fault switch), effects of memory
  * types, power and thermal registers beyond keeping what is written. */
 #include "pmu/sim/counters/counter_state.h"
+#include "pmu/sim/counters/register.h"
 
 #define MSR_TSC             0x010
 #define MSR_PLATFORM_ID     0x017
@@ -172,6 +173,15 @@ static uint64_t heat(const struct counters *p)
 	return (hot ? THERM_HOT : 0) | (hot || times_hot(p) != p->heat_cleared ? THERM_LOG : 0);
 }
 
+static enum status no_register(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	if (sim_register_find(p->m, msr))
+		find(p, f, FIND_FAULT, msr, value, "this processor has no such register");
+	else
+		find(p, f, FIND_OUTSIDE, msr, value, "no register of performance monitoring, and none that the simulated machine has");
+	return ST_MISSING;
+}
+
 enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f)
 {
 	uint64_t legal;
@@ -194,8 +204,7 @@ enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, 
 		*value = msr == MSR_MPERF ? counters_mperf(p) + p->mperf_base : counters_aperf(p) + p->aperf_base;
 		return ST_OK;
 	}
-	find(p, f, FIND_FAULT, msr, 0, "no such register in this model");
-	return ST_MISSING;
+	return no_register(p, msr, 0, f);
 }
 
 static bool memory_types_legal(uint64_t v)
@@ -256,11 +265,11 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 			value ^= PERF_CTL_NO_TURBO;
 		}
 		if (msr == MSR_PERF_CTL && (value >> 8 & 0xFF) != m->clock_core_ratio)
-			find(p, f, FIND_UNMODELLED, msr, value, "the core stays at the machine's ratio");
+			find(p, f, FIND_SIMULATOR, msr, value, "the core stays at the machine's ratio");
 		if (msr == MSR_CLOCK_MOD && (value & 0x10))
-			find(p, f, FIND_UNMODELLED, msr, value, "clock modulation");
+			find(p, f, FIND_SIMULATOR, msr, value, "clock modulation");
 		if (msr == MSR_UNCORE_LIMIT && (value & 0x7F) != m->clock_uncore_ratio)
-			find(p, f, FIND_UNMODELLED, msr, value, "the uncore stays at the machine's ratio");
+			find(p, f, FIND_SIMULATOR, msr, value, "the uncore stays at the machine's ratio");
 		*at = value;
 		if (msr == MSR_PREFETCH)
 			counter_msr_prefetchers(p);
@@ -289,7 +298,7 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 			p->heat_cleared = times_hot(p);
 		return ST_OK;
 	case MSR_EFER:
-		find(p, f, FIND_UNMODELLED, msr, value, "EFER does not change");
+		find(p, f, FIND_SIMULATOR, msr, value, "EFER does not change");
 		return ST_OK;
 	case MSR_MPERF: case MSR_APERF:
 		if (!m->control_aperf_mperf)
@@ -300,6 +309,5 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 			p->aperf_base = value - counters_aperf(p);
 		return ST_OK;
 	}
-	find(p, f, FIND_FAULT, msr, value, "no such register in this model");
-	return ST_MISSING;
+	return no_register(p, msr, value, f);
 }

@@ -89,7 +89,7 @@ static bool ds_read(struct counters *p, unsigned offset, uint64_t *value)
 static void late(struct counters *p, const char *why)
 {
 	if (!p->late.why)
-		p->late = (struct sim_finding){ FIND_UNMAPPED, p->thread, MSR_DS_AREA, p->ds_area, why };
+		p->late = (struct sim_finding){ .kind = FIND_UNMAPPED, .thread = p->thread, .address = MSR_DS_AREA, .value = p->ds_area, .why = why };
 }
 
 /* Data-source field by source: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and the Linux driver's tables of
@@ -403,12 +403,6 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 	return ~0ull;
 }
 
-/* Bits 35:32 of PEBS_ENABLE: load latency on counters 0 to 3. */
-static bool latency_on(const struct counters *p, uint64_t enable)
-{
-	return enable >> 32 & pebs_counters(p);
-}
-
 enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
 {
 	uint64_t *at = plain_register(p, msr);
@@ -423,13 +417,8 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 		find(p, f, FIND_FAULT, msr, value, "DS_AREA takes a canonical address");
 		return ST_FAULT;
 	}
-	/* 0 is the value after reset: it is a mistake only while the facility is on. */
-	if (msr == MSR_PEBS_LD_LAT && value < LATENCY_LEAST && (value || latency_on(p, p->pebs_enable)))
-		find(p, f, FIND_IGNORED, msr, value, "the smallest threshold is 3");
-	if (msr == MSR_PEBS_ENABLE && latency_on(p, value) && p->load_latency < LATENCY_LEAST)
-		find(p, f, FIND_IGNORED, msr, value, "load latency without a threshold: the smallest is 3");
 	if (msr == MSR_DEBUGCTL && (value & 0xC0))
-		find(p, f, FIND_UNMODELLED, msr, value, "branch trace messages and branch trace store");
+		find(p, f, FIND_SIMULATOR, msr, value, "branch trace messages and branch trace store");
 	*at = value;
 	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2)
 		counters_program(p, f, msr);

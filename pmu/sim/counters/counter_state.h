@@ -67,6 +67,7 @@ struct counters {
 	struct sim_netburst netburst_own, *netburst; /* on NetBurst machines instead: this thread's, or that of its core's
 	                                                first thread */
 	struct sim_netburst_thread netburst_thread;
+	uint32_t lint_told[GENERAL_MAX]; /* rules of counter_lint.c that each counter breaks, and that have been told */
 	struct sim_finding late; /* found while code ran; reported with the next access */
 };
 
@@ -85,13 +86,24 @@ static inline uint64_t mask_of(uint64_t width)
 static inline void find(struct counters *p, struct sim_finding *f, enum finding_kind kind, uint32_t address,
                         uint64_t value, const char *why)
 {
-	if (f)
-		*f = (struct sim_finding){ kind, p->thread, address, value, why };
+	const struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = value, .why = why };
+	sim_finding_add(f, &one);
 }
 
-/* counter.c: brings values and overflow bits up to date; sets taps as the registers say. */
+/* counter.c: a counter's value; masks of the counters that exist, general ones and all, as GLOBAL_CTRL has them; whether a select
+ * is one of AAK100's start-up sequence. */
+uint64_t counter_general_value(const struct counters *p, unsigned n);
+uint64_t counter_fixed_value(const struct counters *p, unsigned i);
+uint64_t counter_general_mask(const struct counters *p);
+uint64_t counter_enable_mask(const struct counters *p);
+bool counter_is_start_selector(const struct counters *p, unsigned n);
+/* Brings values and overflow bits up to date; sets taps as the registers say. */
 void counters_sync(struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
+
+/* counter_lint.c: mistakes in several registers together, after a write to `address`; the name of a counter's event, or NULL. */
+void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value);
+const char *counter_event_name(const struct counters *p, unsigned n);
 
 /* counter_clock.c: now, in core cycles including parked ones; in core cycles awake; in TSC ticks awake. */
 uint64_t counters_now(const struct counters *p);

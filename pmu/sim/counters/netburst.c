@@ -231,8 +231,15 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	const unsigned exist = p->netburst->home[2] ? 3 : 1;
 	t->from = (uint8_t)(netburst_sim_threads(escr) & exist);
 	if (!t->from) {
-		*why = exist == 1 ? "all code runs at CPL 0 of thread 0: without T0_OS nothing is counted" :
-			"all code runs at CPL 0: without T0_OS and T1_OS nothing is counted";
+		const unsigned users = (escr & ESCR_T0_USR ? 1 : 0) | (escr & ESCR_T1_USR ? 2 : 0);
+		if (!escr && p->netburst->escr[(at ^ 1) - NETBURST_SIM_ESCR]) {
+			*why = "the other ESCR of this pair is programmed: this counter reads the one that is 0";
+		} else if (users & exist) {
+			*kind = FIND_SIMULATOR;
+			*why = "all code of the simulated machine runs at CPL 0: without T0_OS or T1_OS nothing is counted here";
+		} else {
+			*why = exist == 1 ? "without T0_OS and T0_USR nothing is counted" : "without T0_OS, T0_USR, T1_OS and T1_USR nothing is counted";
+		}
 		return false;
 	}
 	if (independent(at, select))
@@ -267,6 +274,10 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		*kind = FIND_UNMODELLED;
 		return false;
 	}
+	if (!(cccr & CCCR_COMPARE) && cccr & (CCCR_EDGE | CCCR_COMPLEMENT)) {
+		*kind = FIND_IGNORED; /* and it counts as if they were 0 */
+		*why = "edge or complement without compare: they act on the comparison's result";
+	}
 	if (cccr & CCCR_COMPARE) {
 		t->cmask = (uint8_t)((cccr >> 20 & 15) + 1); /* above the threshold; with complement not above it */
 		t->inv = (cccr & CCCR_COMPLEMENT) != 0;
@@ -281,6 +292,30 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	return true;
 }
 
+/* Tells what is wrong with counter c: when its CCCR is written, and when another register makes it so while it is enabled. */
+static void tell(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why)
+{
+	const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
+	struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = value, .why = why, .clash = at,
+		.cite = "SDM 18.18" };
+	sim_finding_where(&one, "counter", c);
+	if (f && why && (address == CCCR_0 + c || p->netburst->counter[c].told != why)) {
+		if (at == address)
+			one.clash = CCCR_0 + c;
+		sim_finding_add(f, &one);
+	}
+	p->netburst->counter[c].told = why;
+	if (f && p->netburst->counter[c].written && p->netburst->cccr[c] & CCCR_ENABLE && address != COUNTER_0 + c &&
+	    !p->netburst->counter[c].told_once) {
+		one.kind = FIND_NO_LATCH;
+		one.clash = COUNTER_0 + c;
+		one.why = "erratum N15: the counter's value was written once, and a counter may take only the second write";
+		one.cite = "specification update of the Pentium 4, N15";
+		p->netburst->counter[c].told_once = true;
+		sim_finding_add(f, &one);
+	}
+}
+
 /* Sets the tap of counter c as the registers say; its value continues. */
 static void program(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
 {
@@ -290,8 +325,7 @@ static void program(struct counters *p, unsigned c, struct sim_finding *f, uint3
 	uint64_t now = count(p, c);
 	const uint8_t was = p->netburst->counter[c].home;
 	bool on = wanted(p, c, &t, &kind, &why);
-	if (why && address == CCCR_0 + c)
-		find(p, f, kind, address, value, why);
+	tell(p, c, f, address, value, kind, why);
 	p->netburst->counter[c].base = now;
 	p->netburst->counter[c].wraps = 0;
 	p->netburst->counter[c].retired = on && !t.on;
@@ -351,12 +385,13 @@ static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t 
 	return ST_FAULT;
 }
 
-/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second of the same value. */
+/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second, and
+ * says so when the counter is used after one. */
 static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
 {
 	if (!p->netburst->counter[c].written) {
-		find(p, f, FIND_NO_LATCH, COUNTER_0 + c, value, "erratum N15: a counter takes only the second write");
 		p->netburst->counter[c].written = true;
+		p->netburst->counter[c].told_once = false;
 		return;
 	}
 	p->netburst->counter[c].written = false;
@@ -397,6 +432,7 @@ enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value,
 		return ST_MISSING;
 	}
 	program_all(p, f, msr, value);
+	netburst_sim_lint(p, f, msr, value);
 	return ST_OK;
 }
 

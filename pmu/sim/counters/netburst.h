@@ -28,6 +28,8 @@ struct sim_netburst {
 		bool tapped;
 		uint8_t home;
 		bool written;         /* by the first of the two writes that it takes (erratum N15) */
+		bool told_once;       /* ... and that the second is missing has been told */
+		const char *told;     /* what has been told of it since it was enabled */
 		bool retired;         /* counts as instructions retire: netburst_retired.c */
 		bool armed, next;     /* overflowed: the next event writes a record; raises an interrupt */
 	} counter[NETBURST_SIM_COUNTERS];

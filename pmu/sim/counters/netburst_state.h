@@ -13,6 +13,8 @@
 #define ESCR_RESERVED 0x80000000u
 #define ESCR_T0_OS    (1u << 3)
 #define ESCR_T1_OS    (1u << 1)
+#define ESCR_T0_USR   (1u << 2)
+#define ESCR_T1_USR   (1u << 0)
 #define ESCR_TAG      (1u << 4)
 #define CCCR_RESERVED 0x30000FFFu
 #define CCCR_ENABLE   (1u << 12)
@@ -52,6 +54,8 @@ const char *netburst_sim_bus_misuse(const struct counters *p, uint32_t escr_msr)
 /* netburst_retired.c. Whether counter c counts as instructions retire: it samples, raises interrupts or takes part in a
  * cascade, or its event is known in no other way. */
 bool netburst_sim_by_retirement(const struct counters *p, unsigned c);
+/* After a write: whether records are asked for of a counter that cannot write any. */
+void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value);
 /* What prevents sampling and cascades of counter c; NULL: nothing. */
 const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c);
 

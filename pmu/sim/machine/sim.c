@@ -10,10 +10,8 @@
 
 #define READ_CYCLES 40 /* what one look at the clock from outside takes, so that waiting loops end */
 
-void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f)
+static void record_one(struct sim *s, unsigned thread, const struct sim_finding *f)
 {
-	if (!f->why)
-		return;
 	if (s->finding_count < SIM_FINDINGS) {
 		s->findings[s->finding_count] = *f;
 		s->findings[s->finding_count].thread = thread;
@@ -23,6 +21,23 @@ void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f)
 	s->found[f->kind]++;
 	s->last_finding = *f;
 	s->last_finding.thread = thread;
+}
+
+void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f)
+{
+	if (!f->why)
+		return;
+	record_one(s, thread, f);
+	for (unsigned i = 0; f->more && i < f->more->n; i++)
+		record_one(s, thread, &f->more->at[i]);
+}
+
+/* Where an access puts what it finds. */
+static struct sim_finding *fresh(struct sim *s)
+{
+	s->latest = (struct sim_finding){ .more = &s->more };
+	sim_finding_none(&s->latest);
+	return &s->latest;
 }
 
 static enum status op_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
@@ -41,13 +56,13 @@ static enum status op_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *v
 	struct sim *s = self;
 	if (core >= s->threads)
 		return ST_RANGE;
-	struct sim_finding f = { .address = msr };
+	struct sim_finding *f = fresh(s);
 	if (s->m.topology_threads > 1 && !s->harts[core].job) /* the other thread may ask meanwhile */
 		sim_slept(s, &s->harts[core], s->now);
-	enum status st = counters_rdmsr(s->harts[core].counters, msr, value, &f);
+	enum status st = counters_rdmsr(s->harts[core].counters, msr, value, f);
 	if (st == ST_MISSING)
-		st = boxes_rdmsr(s->boxes, core, msr, value, &f);
-	sim_record(s, core, &f);
+		st = boxes_rdmsr(s->boxes, core, msr, value, f);
+	sim_record(s, core, f);
 	return st == ST_MISSING ? ST_FAULT : st;
 }
 
@@ -56,17 +71,18 @@ static enum status op_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t va
 	struct sim *s = self;
 	if (core >= s->threads)
 		return ST_RANGE;
-	struct sim_finding f = { .address = msr, .value = value };
-	enum status st = counters_wrmsr(s->harts[core].counters, msr, value, &f);
+	struct sim_finding *f = fresh(s);
+	enum status st = counters_wrmsr(s->harts[core].counters, msr, value, f);
 	if (st == ST_MISSING)
-		st = boxes_wrmsr(s->boxes, core, msr, value, &f);
-	sim_record(s, core, &f);
+		st = boxes_wrmsr(s->boxes, core, msr, value, f);
+	sim_record(s, core, f);
 	return st == ST_MISSING ? ST_FAULT : st;
 }
 
 static enum status op_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
 {
 	struct sim *s = self;
+	(void)fresh(s);
 	return core < s->threads ? counters_rdpmc(s->harts[core].counters, index, value) : ST_RANGE;
 }
 
@@ -83,9 +99,9 @@ static enum status op_rdtsc(void *self, unsigned core, uint64_t *value)
 static enum status op_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
 	struct sim *s = self;
-	struct sim_finding f = { .address = at.reg };
-	enum status st = boxes_pci_read32(s->boxes, at, value, &f);
-	sim_record(s, 0, &f);
+	struct sim_finding *f = fresh(s);
+	enum status st = boxes_pci_read32(s->boxes, at, value, f);
+	sim_record(s, 0, f);
 	if (st == ST_MISSING)
 		*value = 0xFFFFFFFF; /* no such function */
 	return st == ST_MISSING ? ST_OK : st;
@@ -94,9 +110,9 @@ static enum status op_pci_read32(void *self, struct pci_address at, uint32_t *va
 static enum status op_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
 	struct sim *s = self;
-	struct sim_finding f = { .address = at.reg, .value = value };
-	enum status st = boxes_pci_write32(s->boxes, at, value, &f);
-	sim_record(s, 0, &f);
+	struct sim_finding *f = fresh(s);
+	enum status st = boxes_pci_write32(s->boxes, at, value, f);
+	sim_record(s, 0, f);
 	return st == ST_MISSING ? ST_OK : st; /* goes nowhere, as on a bus without that function */
 }
 
@@ -322,6 +338,13 @@ uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
 {
 	*last = &s->last_finding;
 	return s->finding_total;
+}
+
+const struct sim_finding *sim_latest(const struct sim *s, unsigned n)
+{
+	if (!s->latest.why || n > s->more.n)
+		return NULL;
+	return n ? &s->more.at[n - 1] : &s->latest;
 }
 
 const char *sim_problem(const struct sim *s) { return s->problem; }

@@ -33,6 +33,9 @@ uint64_t sim_found(const struct sim *s, enum finding_kind kind);
 /* How many in all, and the latest of them (of no meaning while there is none). */
 uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last);
 
+/* Finding n of the latest access through rdmsr, wrmsr, rdpmc, pci_*: NULL when there are no more. */
+const struct sim_finding *sim_latest(const struct sim *s, unsigned n);
+
 /* Why the last run ended as it did when it did not end well, in words: an instruction outside the
  * subset with its bytes, an address without a page. "" after a run that did. */
 const char *sim_problem(const struct sim *s);

@@ -58,6 +58,8 @@ struct sim {
 	unsigned finding_count;
 	uint64_t finding_total, found[FIND_COUNT]; /* of each kind */
 	struct sim_finding last_finding;
+	struct sim_finding latest;     /* of the latest access, and further ones of it */
+	struct sim_more more;
 	char problem[PROBLEM_TEXT];
 	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
 	uint32_t recall_wait;          /* branches until it is looked at */

@@ -51,8 +51,8 @@ static const struct kind {
 
 void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
 {
-	if (a && a->f && !a->f->why)
-		*a->f = (struct sim_finding){ .kind = kind, .address = a->address, .value = value, .why = why };
+	const struct sim_finding one = { .kind = kind, .address = a ? a->address : 0, .value = value, .why = why };
+	sim_finding_add(a ? a->f : NULL, &one);
 }
 
 /* ---- counting --------------------------------------------------------------------------------- */

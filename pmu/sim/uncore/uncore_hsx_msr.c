@@ -69,8 +69,7 @@ enum status hsx_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value,
 		if (st != ST_OK)
 			return st;
 	}
-	if (f)
-		f->why = NULL;
+	sim_finding_none(f);
 	return ST_OK;
 }
 
@@ -85,8 +84,7 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 	struct box *b = msr - GLOBAL_CTL < 3 ? NULL : msr_box(k, msr, &reg, &n);
 	if (msr - GLOBAL_CTL >= 3 && (!b || reg == REG_NONE))
 		return ST_MISSING;
-	if (f)
-		f->why = NULL;
+	sim_finding_none(f);
 	if (b)
 		return hsx_write_box(u, s, b, reg, n, true, value, &a);
 	if (msr == GLOBAL_STATUS) {

@@ -134,8 +134,7 @@ enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, st
 	uint64_t v = 0;
 	if (!f)
 		return ST_MISSING;
-	if (finding)
-		finding->why = NULL;
+	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (at.reg == 0)
 		v = (uint32_t)f->id << 16 | 0x8086;
@@ -155,8 +154,7 @@ enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, st
 	const struct access_to a = { finding, (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg };
 	if (!f)
 		return ST_MISSING;
-	if (finding)
-		finding->why = NULL;
+	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (reg == REG_NONE) {
 		hsx_say(&a, FIND_IGNORED, value, "no register of a counter");

@@ -119,8 +119,8 @@ unsigned uncore_nhm_find(uint8_t select, uint8_t umask, const struct uncore_even
 
 static void say(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
 {
-	if (f && !f->why)
-		*f = (struct sim_finding){ .kind = kind, .address = msr, .value = value, .why = why };
+	const struct sim_finding one = { .kind = kind, .address = msr, .value = value, .why = why };
+	sim_finding_add(f, &one);
 }
 
 static enum status fault(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
@@ -265,7 +265,7 @@ static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, 
 		return;
 	c->emptied |= uncore_taps_bus_locks(u->taps) != c->locks;
 	if (c->occupancy && !c->emptied)
-		say(f, FIND_NO_LATCH, msr, k->select[n], "an occupancy counts without a bus lock since its event was selected: it is too high");
+		say(f, FIND_SIMULATOR, msr, k->select[n], "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
 	why = make_tap(u, k, k->select[n], c, &tap);
 	if (why) {
 		say(f, FIND_UNMODELLED, msr, k->select[n], why);
@@ -346,8 +346,7 @@ static enum status nhm_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 		case MSR_MATCH: *value = k->match; break;
 		default: return ST_MISSING;
 		}
-	if (f)
-		f->why = NULL;
+	sim_finding_none(f);
 	return ST_OK;
 }
 
@@ -379,7 +378,7 @@ static enum status write_select(struct uncore_nhm *u, unsigned s, unsigned n, ui
 	if (value & SELECT_RESET)
 		c->emptied = true;
 	if (value & SELECT_PMI)
-		say(f, FIND_UNMODELLED, msr, value, "interrupts of the uncore");
+		say(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
 	k->select[n] = value & ~(uint64_t)SELECT_RESET;
 	program(u, s, false, f, msr);
 	return ST_OK;
@@ -405,8 +404,7 @@ static enum status nhm_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	const bool ours = c || msr - MSR_SELECT < GENERAL || msr == MSR_GQ_SNOOP || (msr >= MSR_GLOBAL_CTRL && msr <= MSR_MATCH);
 	if (!ours)
 		return ST_MISSING;
-	if (f)
-		f->why = NULL;
+	sim_finding_none(f);
 	if (c)
 		return write_counter(u, s, n, c, value, f, msr);
 	if (msr - MSR_SELECT < GENERAL)
@@ -417,7 +415,7 @@ static enum status nhm_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	case MSR_MATCH: return write_plain(u, s, &k->match, MATCH_LEGAL, value, f, msr);
 	case MSR_GLOBAL_CTRL:
 		if (value >> 48 & 0xF || value >> 63)
-			say(f, FIND_UNMODELLED, msr, value, "interrupts of the uncore");
+			say(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
 		return write_plain(u, s, &k->global, GLOBAL_LEGAL, value, f, msr);
 	case MSR_OVF_CTRL:
 		if (value & ~OVF_LEGAL)

@@ -1,0 +1,115 @@
+/* pmu/sim/counters/counter_lint.c: mistakes that lie in several registers of a thread together.
+ *
+ * They are looked for after each write and told once, at the write that makes a counter live with them, whatever the order of writes;
+ * again after they were put right in between. A counter is live while its select, the global control and a privilege level are on.
+ *
+ * Not checked: the contents of the debug store area, which the write need not find mapped. */
+#include "pmu/sim/counters/counter_state.h"
+
+#define SEL_USR_OS (3u << 16)
+#define SEL_EDGE   (1u << 18)
+#define SEL_ANY    (1u << 21)
+#define SEL_EN     (1u << 22)
+#define SEL_INV    (1u << 23)
+
+#define MSR_OFFCORE_RSP0  0x1A6
+#define MSR_GLOBAL_STATUS 0x38E
+#define MSR_PERFEVTSEL0   0x186
+#define MSR_PEBS_ENABLE   0x3F1
+#define MSR_PEBS_LD_LAT   0x3F6
+#define MSR_DS_AREA       0x600
+
+#define STATUS_CTR_FRZ (1ull << 59)
+#define LATENCY_LEAST  3
+
+enum lint {
+#define LINT(name, kind, why, cite) LINT_##name,
+#include "pmu/sim/counters/lint_rules.def"
+#undef LINT
+	LINT_RULES
+};
+static const struct { enum finding_kind kind; const char *why, *cite; } rules[LINT_RULES] = {
+#define LINT(name, kind, why, cite) { kind, why, cite },
+#include "pmu/sim/counters/lint_rules.def"
+#undef LINT
+};
+_Static_assert(LINT_RULES <= 32, "a mask has a bit for every rule");
+
+/* What a counter's event is: one that can be sampled, that of load latency, one that an OFFCORE_RESPONSE register describes. */
+struct event { const char *name; bool known, precise, latency; unsigned offcore; };
+
+static struct event event_of(const struct counters *p, uint64_t sel)
+{
+	const struct sim_event *rows[8];
+	const unsigned n = sim_event_find(p->m->pmu_events, (uint8_t)sel, (uint8_t)(sel >> 8), rows);
+	struct event e = { .known = n > 0, .name = n ? rows[0]->name : NULL };
+	for (unsigned i = 0; i < n; i++) {
+		e.precise |= rows[i]->precise != PRECISE_NO;
+		e.latency |= (rows[i]->flags & EVENT_TAGGED) != 0;
+		e.offcore |= rows[i]->flags & EVENT_OFFCORE_0 ? 1 : rows[i]->flags & EVENT_OFFCORE_1 ? 2 : 0;
+	}
+	return e;
+}
+
+static bool live(const struct counters *p, unsigned n)
+{
+	return (p->evtsel[n] & SEL_EN) && (p->evtsel[n] & SEL_USR_OS) && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1));
+}
+
+const char *counter_event_name(const struct counters *p, unsigned n)
+{
+	return event_of(p, p->evtsel[n]).name;
+}
+
+/* The rules that counter n breaks, as a mask; *clash gets the other register of each. */
+static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT_RULES])
+{
+	const uint64_t sel = p->evtsel[n];
+	const struct event e = event_of(p, sel);
+	const bool pebs = counter_has_pebs(p, n), latency = p->m->pmu_load_latency && (p->pebs_enable >> (32 + n) & 1);
+	uint32_t mask = 0;
+	if (!live(p, n))
+		return 0;
+#define BREAKS(rule, condition, other) do { if (condition) { mask |= 1u << LINT_##rule; clash[LINT_##rule] = other; } } while (0)
+	BREAKS(FROZEN, p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ), MSR_GLOBAL_STATUS);
+	/* "Fewer than 16 a cycle" holds in every cycle: the documented way to sample cycles. */
+	const bool cycles = (sel & SEL_INV) && sel >> 24 >= 16 && !(sel & SEL_EDGE);
+	BREAKS(PEBS_THRESHOLD, (pebs || e.latency) && !cycles && (sel >> 24 & 0xFF || sel & (SEL_INV | SEL_EDGE)), MSR_PEBS_ENABLE);
+	BREAKS(PEBS_ANY, (pebs || e.latency) && sel & SEL_ANY, MSR_PEBS_ENABLE);
+	BREAKS(PEBS_IMPRECISE, pebs && e.known && !e.precise, MSR_PEBS_ENABLE);
+	BREAKS(PEBS_NO_AREA, pebs && !p->ds_area, MSR_DS_AREA);
+	BREAKS(LATENCY_NO_PEBS, latency && !pebs, MSR_PEBS_ENABLE);
+	BREAKS(LATENCY_NO_ENABLE, pebs && e.latency && !latency, MSR_PEBS_ENABLE);
+	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, MSR_PERFEVTSEL0 + n);
+	BREAKS(LATENCY_THRESHOLD, latency && e.latency && p->load_latency < LATENCY_LEAST, MSR_PEBS_LD_LAT);
+	for (unsigned other = 0; other < p->m->pmu_general; other++)
+		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && other != n && counter_has_pebs(p, other) && live(p, other), MSR_PERFEVTSEL0 + other);
+	if (e.offcore) {
+		const uint64_t asks = p->offcore[e.offcore - 1];
+		const uint64_t requests = p->m->pmu_offcore_msrs == 1 ? 0xFF : 0xFFFF; /* bits 7:0 of Nehalem's, 15:0 later */
+		BREAKS(OFFCORE_EMPTY, !(asks & requests) || !(asks & ~requests), MSR_OFFCORE_RSP0 + e.offcore - 1);
+	}
+#undef BREAKS
+	return mask;
+}
+
+void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	uint32_t clash[LINT_RULES];
+	if (!p->m->pmu_version)
+		return;
+	for (unsigned n = 0; n < p->m->pmu_general; n++) {
+		const uint32_t mask = broken(p, n, clash);
+		for (uint32_t left = mask & ~p->lint_told[n]; left; left &= left - 1) {
+			const unsigned rule = (unsigned)__builtin_ctz(left);
+			struct sim_finding one = { .kind = rules[rule].kind, .thread = p->thread, .address = address, .value = value,
+				.why = rules[rule].why, .cite = rules[rule].cite, .event = counter_event_name(p, n),
+				.clash = clash[rule] == address ? MSR_PERFEVTSEL0 + n : clash[rule] };
+			sim_finding_where(&one, "counter", n);
+			if (one.clash == address)
+				one.clash = 0;
+			sim_finding_add(f, &one);
+		}
+		p->lint_told[n] = mask;
+	}
+}

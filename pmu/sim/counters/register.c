@@ -1,0 +1,41 @@
+/* pmu/sim/counters/register.c: see register.h. */
+#include "pmu/sim/counters/register.h"
+
+enum on { ARCHITECTURAL, VERSION_4, NETBURST, NEHALEM_UNCORE, HASWELL_UNCORE };
+enum { VARIES, HOLDS };
+static const struct row { struct sim_register r; enum on on; } rows[] = {
+#define REGISTER(first, last, on, holds, name) { { first, last, holds == HOLDS, name }, on },
+#include "pmu/sim/counters/registers.def"
+#undef REGISTER
+};
+
+static bool on_machine(const struct machine *m, enum on on)
+{
+	switch (on) {
+	case ARCHITECTURAL: return m->pmu_version > 0;
+	case VERSION_4: return m->pmu_version >= 4;
+	case NETBURST: return str_equal(m->pmu_events, "netburst");
+	case NEHALEM_UNCORE: return str_equal(m->pmu_uncore, "nehalem");
+	case HASWELL_UNCORE: return str_equal(m->pmu_uncore, "haswell");
+	}
+	return false;
+}
+
+const struct sim_register *sim_register_find(const struct machine *m, uint32_t msr)
+{
+	for (unsigned i = 0; i < COUNT_OF(rows); i++)
+		if (msr >= rows[i].r.first && msr <= rows[i].r.last && on_machine(m, rows[i].on))
+			return &rows[i].r;
+	return NULL;
+}
+
+void sim_register_name(struct text *out, const struct machine *m, uint32_t msr)
+{
+	const struct sim_register *r = sim_register_find(m, msr);
+	if (!r)
+		text_fmt(out, "register 0x%x", (unsigned)msr);
+	else if (r->first == r->last)
+		text_fmt(out, "%s (0x%x)", r->name, (unsigned)msr);
+	else
+		text_fmt(out, "%s%u (0x%x)", r->name, (unsigned)(msr - r->first), (unsigned)msr);
+}

@@ -1,0 +1,21 @@
+/* pmu/sim/counters/register.h: names of the registers of performance monitoring, and which of them a trace can be held against. */
+#ifndef SIM_REGISTER_H
+#define SIM_REGISTER_H
+
+#include "pmu/base.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/text.h"
+
+struct sim_register {
+	uint32_t first, last;
+	bool holds;       /* reads as it was written; else it changes by itself */
+	const char *name; /* numbered from 0 if there are several */
+};
+
+/* The register of performance monitoring at an address of a machine of this kind, whether or not the machine has it; NULL: the address
+ * is none of these. */
+const struct sim_register *sim_register_find(const struct machine *m, uint32_t msr);
+/* "IA32_PERFEVTSEL1 (0x187)"; of others only the address. */
+void sim_register_name(struct text *out, const struct machine *m, uint32_t msr);
+
+#endif
