@@ -30,7 +30,7 @@ struct sim_finding {
 	const char *event;      /* its name, or NULL */
 	uint32_t clash;         /* the other register that it clashes with; 0: none */
 	char where[28];         /* "counter 1", "CBo 3 counter 1", or "" */
-	struct sim_more *more;  /* where further findings of the same access go; NULL: nobody wants them */
+	struct sim_more *more;  /* where further findings of the same access go; NULL: nobody wants them. The caller's: set before an access */
 };
 
 /* Further findings of one access. */

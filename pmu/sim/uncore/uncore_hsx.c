@@ -12,6 +12,7 @@
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
  * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
+#include "pmu/text.h"
 
 #define SEL_RESET  (1u << 17)
 #define SEL_EDGE   (1u << 18)
@@ -29,22 +30,23 @@
 
 /* What distinguishes the kinds. `legal`: bits of a select. */
 static const struct kind {
+	const char *name;
 	uint32_t legal;
 	uint8_t counters, status_bits, filters;
-	bool fixed, overflow, twice, must_one; /* ov_en exists; selects latch twice; bits 17:16 of the control must be 1 */
+	bool fixed, overflow, twice, must_one; /* ov_en exists; selects latch twice; bit 16 or 17:16 of the control must be 1 */
 	uint8_t global_bit;                    /* of the first box in the socket's status */
 	uint32_t filter_legal[HSX_FILTERS];
 } kinds[HSX_KINDS] = {
-	[HSX_UBOX] = { 0x1FD6FFFF, 2, 2, 1, true, true, false, false, 1, { 0x3F } },
-	[HSX_CBO] = { 0xFFCEFFFF, 4, 4, 2, false, false, false, true, 0, { 0xFE03FF, 0xDFF0FFFF } },
-	[HSX_SBO] = { 0xFFCEFFFF, 4, 4, 0, false, false, true, true, 0, { 0 } },
-	[HSX_PCU] = { 0xDFF6C0FF, 4, 4, 1, false, true, false, true, 2, { 0xFFFFFFFF } },
-	[HSX_HA] = { 0xFFD6FFFF, 4, 4, 3, false, true, false, true, 21, { 0xFFFFFFC0, 0x3FFF, 0x3F } },
-	[HSX_IMC] = { 0xFFD6FFFF, 4, 5, 0, true, true, false, true, 23, { 0 } },
-	[HSX_IRP] = { 0xFFD6FFFF, 4, 4, 0, false, true, false, true, 34, { 0 } },
-	[HSX_QPI] = { 0xFFF6FFFF, 4, 4, 4, false, true, false, true, 25, { 0x8003FFF8, 0xF000F, 0x8003FFF8, 0xF000F } },
-	[HSX_R2] = { 0xFFD6FFFF, 4, 4, 0, false, true, true, false, 29, { 0 } },
-	[HSX_R3] = { 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
+	[HSX_UBOX] = { "UBox", 0x1FD6FFFF, 2, 2, 1, true, true, false, false, 1, { 0x3F } },
+	[HSX_CBO] = { "CBo", 0xFFCEFFFF, 4, 4, 2, false, false, false, true, 0, { 0xFE003F, 0xDFF0FFFF } },
+	[HSX_SBO] = { "SBo", 0xFFCEFFFF, 4, 4, 0, false, false, true, true, 0, { 0 } },
+	[HSX_PCU] = { "PCU", 0xDFF6C0FF, 4, 4, 1, false, true, false, true, 2, { 0xFFFFFFFF } },
+	[HSX_HA] = { "HA", 0xFFD6FFFF, 4, 4, 3, false, true, false, true, 21, { 0xFFFFFFC0, 0x3FFF, 0x3F } },
+	[HSX_IMC] = { "iMC channel", 0xFFD6FFFF, 4, 5, 0, true, true, false, true, 23, { 0 } },
+	[HSX_IRP] = { "IRP", 0xFFD6FFFF, 4, 4, 0, false, true, false, true, 34, { 0 } },
+	[HSX_QPI] = { "QPI port", 0xFFF6FFFF, 4, 4, 4, false, true, false, true, 25, { 0x8003FFF8, 0xF000F, 0x8003FFF8, 0xF000F } },
+	[HSX_R2] = { "R2PCIe", 0xFFD6FFFF, 4, 4, 0, false, true, true, false, 29, { 0 } },
+	[HSX_R3] = { "R3QPI link", 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
 };
 
 /* ---- findings --------------------------------------------------------------------------------- */
@@ -53,6 +55,35 @@ void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, 
 {
 	const struct sim_finding one = { .kind = kind, .address = a ? a->address : 0, .value = value, .why = why };
 	sim_finding_add(a ? a->f : NULL, &one);
+}
+
+/* Where the select of counter n is; PCI boxes: in the function that is accessed. 0: elsewhere. */
+static uint32_t select_address(const struct access_to *a, const struct box *b, unsigned n)
+{
+	switch ((enum hsx_kind)b->kind) {
+	case HSX_CBO: return 0xE01 + 0x10u * b->instance + n;
+	case HSX_SBO: return 0x721 + 10u * b->instance + n;
+	case HSX_PCU: return 0x711 + n;
+	case HSX_UBOX: return n == HSX_FIXED ? 0x703 : 0x705 + n;
+	default: return a->address < 0x10000 ? 0 : (a->address & ~0xFFFu) | (n == HSX_FIXED ? 0xF0 : 0xD8 + 4 * n);
+	}
+}
+
+void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite)
+{
+	struct text t;
+	struct sim_finding one = { .kind = kind, .value = b->counter[n].select, .why = why, .cite = cite };
+	if (!a)
+		return;
+	one.address = a->address;
+	one.clash = select_address(a, b, n);
+	if (one.clash == a->address)
+		one.clash = 0;
+	if (n != HSX_FIXED)
+		(void)hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)b->counter[n].latched, b->counter[n].latched >> 21 & 1, &one.event);
+	text_init(&t, one.where, sizeof(one.where));
+	text_fmt(&t, n == HSX_FIXED ? "%s %u fixed counter" : "%s %u counter %u", kinds[b->kind].name, b->instance, n);
+	sim_finding_add(a->f, &one);
 }
 
 /* ---- counting --------------------------------------------------------------------------------- */
@@ -219,8 +250,12 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 	c->start = uncore_taps_now(u->taps);
 	const char *why = begin(u, s, b, n, &kind);
 	c->dead = why || c->meaning.how == HSX_NEVER;
+	c->ran = true;
 	if (why)
-		hsx_say(a, kind, c->select, why);
+		hsx_say_of(a, kind, b, n, why, kind == FIND_WRONG_COUNTER ? "331051, performance monitoring events of the box" : NULL);
+	const unsigned threshold = c->select >> 24 & (b->kind == HSX_PCU ? 0x1F : 0xFF);
+	if (n != HSX_FIXED && !threshold && c->select & (SEL_EDGE | SEL_INVERT))
+		hsx_say_of(a, FIND_IGNORED, b, n, "invert or edge with a threshold of 0: they act on the comparison's result", "331051, counter control, .invert and .edge_det");
 }
 
 /* Sets counters as the registers say. `again`: what their events depend on has changed. */
@@ -285,12 +320,17 @@ void hsx_sync(struct hsx *u, unsigned s)
 
 static bool stuck(const struct hsx *u, const struct box *b) { return u->m->fault_uncore_stuck == b->kind + 1u; }
 
-enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value)
+enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value,
+                         const struct access_to *a)
 {
 	uint64_t v = 0;
+	const struct counter *c = &b->counter[n > HSX_FIXED ? 0 : n];
 	switch (reg) {
 	case REG_SELECT: v = b->counter[n].select; break;
 	case REG_COUNTER: case REG_COUNTER_HIGH:
+		if (reg == REG_COUNTER && c->select & SEL_EN && !c->ran)
+			hsx_say_of(a, FIND_IGNORED, b, n, u->socket[s].frozen ? "the socket has been frozen since this counter was enabled: it has counted nothing" :
+				"its box has been frozen since this counter was enabled: it has counted nothing", "331051, box control, .frz");
 		v = stuck(u, b) ? 0 : value_of(u, s, b, n) & mask_of(u, b, n);
 		if (!msr)
 			v = reg == REG_COUNTER ? v & UINT32_MAX : v >> 32;
@@ -307,14 +347,14 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 {
 	const struct kind *k = &kinds[b->kind];
 	if (value & ~(uint64_t)(BOX_RESET_SELECTS | BOX_RESET_COUNTERS | BOX_FREEZE | BOX_RESERVED_ONE))
-		hsx_say(a, FIND_RESERVED, value, "reserved bits of a box control");
+		hsx_say(a, FIND_RESERVED_IGNORED, value, "reserved bits of a box control");
 	const uint64_t fresh = value & ~(uint64_t)b->last_control;
 	if (b->kind == HSX_SBO && fresh & (fresh - 1)) {
 		hsx_say(a, FIND_FAULT, value, "more than one new bit in an SBox control raises #GP");
 		return ST_FAULT;
 	}
-	if (k->must_one && b->kind != HSX_SBO && (value & BOX_RESERVED_ONE) != BOX_RESERVED_ONE)
-		hsx_say(a, FIND_RESERVED, value, "bits 17:16 of a box control must be written 1");
+	if (k->must_one && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
+		hsx_say(a, FIND_RESERVED_IGNORED, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do");
 	b->last_control = (uint32_t)value;
 	b->frozen = value & BOX_FREEZE;
 	for (unsigned n = 0; n <= HSX_FIXED; n++) {
@@ -333,14 +373,17 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 {
 	const struct kind *k = &kinds[b->kind];
 	struct counter *c = &b->counter[n];
+	bool latch = true;
 	const uint32_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
 	if (value & ~(uint64_t)legal) {
-		hsx_say(a, FIND_RESERVED, value & ~(uint64_t)legal, "reserved bits of a select");
-		if (msr && value >> 32)
+		const bool faults = msr && value >> 32;
+		hsx_say(a, faults ? FIND_RESERVED : FIND_RESERVED_IGNORED, value & ~(uint64_t)legal, "reserved bits of a select");
+		if (faults)
 			return ST_FAULT;
 		value &= legal;
 	}
 	go_off(u, s, b, n);
+	c->ran = false;
 	if (value & (n == HSX_FIXED ? FIXED_RESET : SEL_RESET))
 		c->base = 0;
 	if (n == HSX_FIXED || b->kind != HSX_QPI) /* a QPI's stays 1 until it is written 0, and holds the counter at 0 */
@@ -348,8 +391,10 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 	if (!k->twice || (value & SEL_EVENT) == (c->select & SEL_EVENT) || n == HSX_FIXED)
 		c->latched = value & SEL_EVENT;
 	else if (value & SEL_EN)
-		hsx_say(a, FIND_NO_LATCH, value, "an event that was not written twice: the one before it counts");
+		latch = false;
 	c->select = (uint32_t)value;
+	if (!latch)
+		hsx_say_of(a, FIND_NO_LATCH, b, n, "an event that was not written twice: the one before it counts", "331051, SBo, R2PCIe and R3QPI control");
 	program_box(u, s, b, n == 0, a); /* others may depend on counter 0 */
 	return ST_OK;
 }
@@ -373,13 +418,13 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 		return ST_OK;
 	case REG_FILTER:
 		if (value & ~(uint64_t)k->filter_legal[n])
-			hsx_say(a, FIND_RESERVED, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter");
+			hsx_say(a, FIND_RESERVED_IGNORED, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter");
 		b->filter.value[n] = (uint32_t)value & k->filter_legal[n];
 		program_box(u, s, b, true, a);
 		return ST_OK;
 	default:
 		if (value >> k->status_bits)
-			hsx_say(a, FIND_RESERVED, value, "reserved bits of a box's status");
+			hsx_say(a, FIND_RESERVED_IGNORED, value, "reserved bits of a box's status");
 		hsx_sync(u, s);
 		b->status &= ~(uint32_t)value;
 		return ST_OK;

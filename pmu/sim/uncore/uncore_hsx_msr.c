@@ -59,17 +59,18 @@ enum status hsx_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value,
 	enum reg reg;
 	unsigned n;
 	if (msr - GLOBAL_CTL < 3) {
+		sim_finding_none(f);
 		hsx_sync(u, s);
 		*value = msr == GLOBAL_CTL ? k->global : msr == GLOBAL_STATUS ? k->status : k->config;
 	} else {
 		struct box *b = msr_box(k, msr, &reg, &n);
 		if (!b || reg == REG_NONE)
 			return ST_MISSING;
-		const enum status st = hsx_read_box(u, s, b, reg, n, true, value);
+		sim_finding_none(f);
+		const enum status st = hsx_read_box(u, s, b, reg, n, true, value, &(const struct access_to){ f, msr });
 		if (st != ST_OK)
 			return st;
 	}
-	sim_finding_none(f);
 	return ST_OK;
 }
 
@@ -89,7 +90,7 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 		return hsx_write_box(u, s, b, reg, n, true, value, &a);
 	if (msr == GLOBAL_STATUS) {
 		if (value & ~GLOBAL_STATUS_BITS)
-			hsx_say(&a, FIND_RESERVED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
+			hsx_say(&a, FIND_RESERVED_IGNORED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
 		hsx_sync(u, s);
 		k->status &= ~value;
 		return ST_OK;
@@ -103,7 +104,7 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 		return ST_FAULT;
 	}
 	if (value & (GLOBAL_WAKE | GLOBAL_CORES))
-		hsx_say(&a, FIND_UNMODELLED, value, "interrupts of the uncore");
+		hsx_say(&a, FIND_SIMULATOR, value, "interrupts of the uncore");
 	hsx_sync(u, s);
 	k->global = value & (GLOBAL_WAKE | GLOBAL_CORES);
 	if (value & GLOBAL_FREEZE)

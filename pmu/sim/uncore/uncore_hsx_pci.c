@@ -126,6 +126,12 @@ static uint32_t read_other(const struct hsx *u, const struct function *f, unsign
 	return 0;
 }
 
+/* As findings name a register of configuration space: above any MSR. */
+static uint32_t pci_encoded(struct pci_address at)
+{
+	return (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg;
+}
+
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding)
 {
 	struct hsx *u = box;
@@ -141,7 +147,8 @@ enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, st
 	else if (reg == REG_NONE)
 		v = read_other(u, f, socket, at.reg);
 	else
-		(void)!hsx_read_box(u, socket, hsx_find_box(&u->socket[socket], (enum hsx_kind)f->kind, instance), reg, n, false, &v);
+		(void)!hsx_read_box(u, socket, hsx_find_box(&u->socket[socket], (enum hsx_kind)f->kind, instance), reg, n, false, &v,
+		                    &(const struct access_to){ finding, pci_encoded(at) });
 	*value = (uint32_t)v;
 	return ST_OK;
 }
@@ -151,13 +158,13 @@ enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, st
 	struct hsx *u = box;
 	unsigned socket, instance, n;
 	const struct function *f = find_function(u, at, &socket, &instance);
-	const struct access_to a = { finding, (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg };
+	const struct access_to a = { finding, pci_encoded(at) };
 	if (!f)
 		return ST_MISSING;
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (reg == REG_NONE) {
-		hsx_say(&a, FIND_IGNORED, value, "no register of a counter");
+		hsx_say(&a, FIND_OUTSIDE, value, "no register of a counter: this function's others are not modelled");
 		return ST_OK;
 	}
 	return hsx_write_box(u, socket, hsx_find_box(&u->socket[socket], (enum hsx_kind)f->kind, instance), reg, n, false, value, &a);

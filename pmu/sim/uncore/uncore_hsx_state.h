@@ -14,6 +14,7 @@ struct counter {
 	uint32_t select, latched;     /* as read; the latched event */
 	int8_t tap;                   /* of the socket, -1: none */
 	bool on, dead;                /* dead: enabled, and counts nothing */
+	bool ran;                     /* it has been on since its select was written */
 };
 
 struct box {
@@ -43,6 +44,8 @@ struct hsx {
 /* Target of an access, and where a notable one is reported. */
 struct access_to { struct sim_finding *f; uint32_t address; };
 void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why);
+/* The same about counter n of a box; names the counter, its event and, unless it is the one that is accessed, its select. */
+void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite);
 
 enum reg { REG_CONTROL, REG_SELECT, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, REG_STATUS, REG_NONE };
 /* A box of a socket; NULL: it has none. */
@@ -53,7 +56,8 @@ unsigned hsx_counters(enum hsx_kind kind);
 void hsx_program(struct hsx *u, unsigned s, const struct access_to *a);
 void hsx_sync(struct hsx *u, unsigned s);
 /* Register number n of its kind; msr: 64 bits, else a doubleword. */
-MUST_CHECK enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value);
+MUST_CHECK enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t *value,
+                                    const struct access_to *a);
 MUST_CHECK enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg, unsigned n, bool msr, uint64_t value,
                                      const struct access_to *a);
 

@@ -25,7 +25,7 @@ static struct hart_regs regs;
 
 static void put(uint32_t msr, uint64_t value)
 {
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	assert_int_equal(counters_wrmsr(rig.p, msr, value, &f), ST_OK);
 	if (f.why && f.kind != FIND_NO_LATCH)
 		fail_msg("wrmsr %x: %s", msr, f.why);

@@ -125,14 +125,19 @@ static void test_pebs_shadow_threshold_and_full_buffer(void **state)
 static void test_pebs_unmapped_area_and_wrong_events_are_told(void **state)
 {
 	(void)state;
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	open_pebs("nehalem-ep", "", 4, 0xB0, (uint64_t)-1);
 	pmu_write(&rig, 0x600, 0x1000);
 	pmu_write(&rig, 0xC1, 0xFFFFFFFF);
 	pmu_write(&rig, 0x3F1, 1);
+	pmu_write(&rig, 0x38F, 0);
 	assert_int_equal(counters_wrmsr(rig.p, 0x186, EN_OS | 0x3C, &f), ST_OK); /* cycles are not precise */
-	assert_int_equal(f.kind, FIND_IGNORED);
+	assert_null(f.why);
+	assert_int_equal(counters_wrmsr(rig.p, 0x38F, 1, &f), ST_OK); /* now it is live */
 	assert_non_null(f.why);
+	assert_int_equal(f.kind, FIND_IGNORED);
+	assert_int_equal(f.clash, 0x3F1);
+	assert_string_equal(f.where, "counter 0");
 	pmu_write(&rig, 0x186, EN_OS | 0x01CB);
 	pmu_write(&rig, 0x38F, 1);
 	for (unsigned i = 0; i < 4; i++)

@@ -32,7 +32,7 @@ static void test_counter_registers_take_their_bits_and_fault_on_others(void **st
 	for (unsigned i = 0; i < COUNT_OF(layout); i++)
 		for (unsigned bit = 0; bit < 64; bit++) {
 			uint64_t before = pmu_read(&rig, layout[i].msr), v = 1ull << bit;
-			struct sim_finding f;
+			struct sim_finding f = { 0 };
 			enum status st = counters_wrmsr(rig.p, layout[i].msr, v, &f);
 			if (layout[i].writable >> bit & 1) {
 				if (st != ST_OK || pmu_read(&rig, layout[i].msr) != v)
@@ -59,7 +59,7 @@ static void test_counter_read_only_and_absent_registers(void **state)
 	};
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
 		uint64_t v;
-		struct sim_finding f;
+		struct sim_finding f = { 0 };
 		if (counters_rdmsr(rig.p, rows[i].msr, &v, &f) != rows[i].rd || counters_wrmsr(rig.p, rows[i].msr, 0, &f) != rows[i].wr)
 			fail_msg("msr %x", rows[i].msr);
 	}
@@ -73,7 +73,7 @@ static void test_counter_read_only_and_absent_registers(void **state)
 static void test_counter_start_sequence_is_needed_and_flagged(void **state)
 {
 	(void)state;
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	pmu_open(&rig, "nehalem-ep", "");
 	pmu_write(&rig, 0x38F, 0);
 	pmu_write(&rig, 0x186, EN_OS | 0xC0);
@@ -134,13 +134,14 @@ static void test_counter_selectors_that_count_nothing_are_flagged(void **state)
 	pmu_start_sequence(&rig);
 	pmu_write(&rig, 0x38F, 0xF);
 	static const struct { unsigned n; uint64_t sel; enum finding_kind kind; } rows[] = {
-		{ 0, 0x410000 | 0xC0, FIND_IGNORED },          /* USR alone: nothing runs there */
+		{ 0, 0x410000 | 0xC0, FIND_SIMULATOR },        /* USR alone: nothing runs there */
+		{ 0, 0x400000 | 0xC0, FIND_IGNORED },          /* neither USR nor OS */
 		{ 2, EN_OS | 0x0151, FIND_WRONG_COUNTER },     /* L1D.REPL: counters 0 and 1 */
 		{ 0, EN_OS | 0x01D4, FIND_UNMODELLED },        /* SEG_RENAME_STALLS */
 		{ 0, EN_OS | 0x01FF, FIND_UNMODELLED },        /* no event at all */
 	};
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-		struct sim_finding f;
+		struct sim_finding f = { 0 };
 		assert_int_equal(counters_wrmsr(rig.p, 0x186 + rows[i].n, rows[i].sel, &f), ST_OK);
 		assert_non_null(f.why);
 		assert_int_equal(f.kind, rows[i].kind);
@@ -203,7 +204,7 @@ static void test_counter_clocks_and_their_writes(void **state)
 static void test_counter_machine_faults_act(void **state)
 {
 	(void)state;
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	uint64_t v;
 	pmu_open(&rig, "nehalem-ep", "[fault]\nmsr_missing = 0x1A4\ncounter_stuck = 2\novercount_event = 0xC0\n"
 	         "overcount_thousandths = 1500\nratio_period_us = 1\nratio_other = 11\n");
@@ -258,7 +259,7 @@ static void test_cpuid_tells_what_the_machine_file_says(void **state)
 	counters_cpuid(rig.p, 0xB, 1, r);
 	assert_int_equal(r[1], 4);
 	/* limited to leaf 3 by MISC_ENABLE bit 22: leaf 0xA answers as the highest leaf does */
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	assert_int_equal(counters_wrmsr(rig.p, 0x1A0, pmu_read(&rig, 0x1A0) | 1 << 22, &f), ST_OK);
 	counters_cpuid(rig.p, 0, 0, r);
 	assert_int_equal(r[0], 3);

@@ -130,7 +130,7 @@ static void test_netburst_queue_stands_beside_the_chase(void **state)
 
 static void finds(struct counter_rig *on, uint32_t msr, uint64_t value, enum finding_kind kind, const char *words)
 {
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	assert_int_equal(counters_wrmsr(on->p, msr, value, &f), ST_OK);
 	if (!f.why || f.kind != kind || !strstr(f.why, words))
 		fail_msg("0x%X = 0x%llx: \"%s\" instead of \"%s\"", msr, (unsigned long long)value, f.why ? f.why : "", words);
@@ -142,7 +142,7 @@ static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void
 {
 	(void)state;
 	struct counter_rig regs;
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	static const struct { uint32_t escr; const char *words; } bad[] = {
 		{ 0xE860, "by their type" }, { 0x2861, "those of prefetchers" }, { 0x8861, "other agents" }, { 0xA001, "all that this mask" } };
 	pmu_open(&regs, "pentium4", "");

@@ -298,7 +298,7 @@ static void test_netburst_threads_what_counts_nothing_is_said(void **state)
 	(void)state;
 	const struct sim_finding *last;
 	static const struct { uint32_t escr, cccr; const char *words; } bad[] = {
-		{ T0_USR | T1_USR, MODE(ANY), "without T0_OS and T1_OS" }, { 0, MODE(SINGLE), "without T0_OS and T1_OS" } };
+		{ T0_USR | T1_USR, MODE(ANY), "without T0_OS or T1_OS" }, { 0, MODE(SINGLE), "without T0_OS, T0_USR" } };
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		put(CCCR + 12, 0);
 		put(CRU_ESCR0, INSTRUCTIONS | bad[i].escr);

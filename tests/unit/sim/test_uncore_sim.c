@@ -193,7 +193,7 @@ static void test_occupancy_without_a_bus_lock_is_wrong_and_flagged(void **state)
 	set(&r, 0, 0x3C0, 0x400102);
 	set(&r, 0, 0x391, 1);
 	assert_non_null(last_finding(&r, &kind));
-	assert_int_equal(kind, FIND_NO_LATCH);
+	assert_int_equal(kind, FIND_SIMULATOR);
 	run(&r, 0, "k_flush_chain", WINDOW_DATA, 64);
 	set(&r, 0, 0x3B0, 0);
 	run(&r, 0, "k_chase", WINDOW_DATA, 4);

@@ -72,7 +72,7 @@ void pmu_run(struct counter_rig *r, uint64_t cycles, unsigned retired)
 
 void pmu_write(struct counter_rig *r, uint32_t msr, uint64_t value)
 {
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	enum status st = counters_wrmsr(r->p, msr, value, &f);
 	if (st != ST_OK || f.why)
 		fail_msg("wrmsr %x = %llx: status %d, %s", msr, (unsigned long long)value, st, f.why ? f.why : "no finding");
@@ -81,7 +81,7 @@ void pmu_write(struct counter_rig *r, uint32_t msr, uint64_t value)
 uint64_t pmu_read(struct counter_rig *r, uint32_t msr)
 {
 	uint64_t v = 0;
-	struct sim_finding f;
+	struct sim_finding f = { 0 };
 	enum status st = counters_rdmsr(r->p, msr, &v, &f);
 	if (st != ST_OK)
 		fail_msg("rdmsr %x: status %d", msr, st);
