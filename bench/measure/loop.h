@@ -133,11 +133,14 @@ MUST_CHECK enum status window_leave(struct bench *b, const struct row *r, struct
 /* Maps a working set, the slot-th of its row, and fills it. */
 MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out);
 
-/* --- second_level.c ---------------------------------------------------------------------------- */
+/* --- tlb_size.c, tlb_time.c -------------------------------------------------------------------- */
 
-/* Before the first row about pages: sets b->own.tlb to what rings of pages show, where CPUID does not enumerate it and counters
- * are there; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
+/* Before the first row about pages: sets b->own.tlb to what rings of pages show, by counts where CPUID does not enumerate it, by time
+ * where there is no counter of cycles; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
 void tlb_size_look(struct bench *b, const struct row *r);
+/* tlb_time.c: pages of 4 KiB that both levels hold, by time, and how many are more than the second holds; *second 0: no such level was
+ * seen. `r`: whose kernel chases. ST_MISSING: no ring took longer for its pages. */
+MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first, uint32_t *second, uint32_t *beyond);
 
 /* --- evidence.c -------------------------------------------------------------------------------- */
 

@@ -52,6 +52,7 @@ struct bench {
 	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
 	bool first_level_looked;  /* the same of its first level for 2 MiB pages */
 	bool second_level_looked; /* own.tlb has the second level as it was found, not as the descriptor has it */
+	bool tlb_timed;           /* sizes of pages of 4 KiB in own.tlb are found by time */
 	const struct sampling_gate *gate; /* while sampling: what windows of `core` begin and end; else NULL */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */

@@ -126,6 +126,26 @@ static bool is_of_large_pages(const struct row *r)
 	return r->page_bytes == PAGE_2M && !r->pair && (r->target == TARGET_STLB || (r->target == TARGET_DRAM && r->order != ORDER_STREAMS && r->order < ORDER_MULTICORE));
 }
 
+/* What the counters would tell, by time. A size that CPUID tells stays where the rings agree with it. Rows that want walks need more pages
+ * than the second level holds, so its size is taken as the ring that is too large. */
+static void look_by_time(struct bench *b)
+{
+	const struct random kept = b->random;
+	const struct row *by = row_find("tlb.dtlb_4k.penalty");
+	struct tlb_facts *tlb = &b->own.tlb;
+	uint32_t first, second, beyond;
+	enum status st = by ? tlb_time_sizes(b, by, &first, &second, &beyond) : ST_MISSING;
+
+	b->random = kept;
+	if (st != ST_OK)
+		return;
+	if (tlb->dtlb_4k < first || tlb->dtlb_4k >= larger_ring(first))
+		tlb->dtlb_4k = (uint16_t)first;
+	if (second && (tlb->stlb_4k < second || tlb->stlb_4k > beyond))
+		tlb->stlb_4k = (uint16_t)beyond;
+	b->tlb_timed = true;
+}
+
 void tlb_size_look(struct bench *b, const struct row *r)
 {
 	const struct random kept = b->random;
@@ -137,6 +157,10 @@ void tlb_size_look(struct bench *b, const struct row *r)
 
 	if (r->pair)
 		of_pages |= r->pair->code == CODE_PAGES_ITLB || r->pair->code == CODE_PAGES_WALK;
+	if (!b->cycles && of_pages && !b->second_level_looked) {
+		b->second_level_looked = true;
+		look_by_time(b);
+	}
 	if (b->cpu->tlb_enumerated || !b->cycles || !b->cpu->tlb.dtlb_4k || !b->own.tlb.stlb_4k)
 		return;
 	if (is_of_large_pages(r) && !b->first_level_looked) {

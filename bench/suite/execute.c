@@ -20,6 +20,17 @@ static const struct loop_hooks hooks = {
 	.begin = uncore_latency_begin, .before = uncore_latency_before, .after = uncore_latency_after, .value = sample_row, .end = end
 };
 
+/* Where the sizes that a row's pages go by come from, unless CPUID or the tables told them. */
+static void remark_tlb(const struct bench *b, struct row_result *out)
+{
+	struct text t;
+
+	if (!b->tlb_timed || out->remark[0] || !(out->row->target == TARGET_DTLB || out->row->target == TARGET_STLB))
+		return;
+	text_init(&t, out->remark, sizeof(out->remark));
+	text_fmt(&t, "the DTLB holds %u pages of 4 KiB, its second level at most %u: found by time", b->own.tlb.dtlb_4k, b->own.tlb.stlb_4k);
+}
+
 void execute_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct uncore_latency_loop beside;
@@ -51,5 +62,6 @@ void execute_row(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	default:
 		measure_row(b, r, &hooks, &beside, out);
+		remark_tlb(b, out);
 	}
 }

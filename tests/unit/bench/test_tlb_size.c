@@ -67,11 +67,43 @@ static void test_first_level_of_any_size_is_found(void **state)
 	first_level("haswell-ep", "large_entries", "8");
 }
 
+/* Without counters both levels are found by time: rings of 16, 24, 32, 48 ... pages, so that 96 entries are found as they are. */
+static void by_time(const char *machine, const char *entries, const char *second_entries, const char *remark, int64_t penalty_milli)
+{
+	static struct loop_run r;
+	const char *const fields[][3] = { { "pmu", "version", "0" }, { "pmu", "general", "0" }, { "pmu", "fixed", "0" }, { "pmu", "pebs_format", "unknown" },
+		{ "pmu", "load_latency", "0" }, { "dtlb", "entries", entries }, { "stlb", "entries", second_entries } };
+	char *text = strdup(loop_built_in(machine));
+
+	for (unsigned i = 0; i < COUNT_OF(fields); i++) {
+		char *changed = loop_changed(text, fields[i][0], fields[i][1], fields[i][2]);
+		free(text);
+		text = changed;
+	}
+	loop_open(&r, text);
+	loop_suite(&r, "tlb.dtlb_4k.penalty");
+	assert_int_equal(r.host.result_count, 1);
+	assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
+	assert_string_equal(r.host.results[0].remark, remark);
+	assert_in_range(r.host.results[0].value_milli, penalty_milli - 100, penalty_milli + 100);
+	loop_close(&r);
+	free(text);
+}
+
+static void test_levels_are_found_by_time_without_counters(void **state)
+{
+	(void)state;
+	by_time("nehalem-ep", "64", "512", "the DTLB holds 64 pages of 4 KiB, its second level at most 512: found by time", 7000);
+	by_time("nehalem-ep", "32", "1024", "the DTLB holds 32 pages of 4 KiB, its second level at most 1536: found by time", 7000);
+	by_time("nehalem-ep", "96", "2048", "the DTLB holds 96 pages of 4 KiB, its second level at most 3072: found by time", 7000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_second_level_of_any_size_is_found),
 		cmocka_unit_test(test_first_level_of_any_size_is_found),
+		cmocka_unit_test(test_levels_are_found_by_time_without_counters),
 		cmocka_unit_test(test_second_level_that_is_not_there_is_not_measured),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,95 @@
+/* bench/measure/tlb_time.c: how many pages of 4 KiB the levels of the TLB hold, found by time alone: where no counter tells misses, and CPUID
+ * says nothing or, as under some hypervisors, something else.
+ *
+ * A ring of one line a page is held against one of as many lines in consecutive lines, which needs few pages: what it takes longer is the
+ * TLB's. Rings grow by a third or a half. What else works on the machine only lengthens a visit, and no ring takes less a load than a smaller
+ * one: so each is worth the least of its own visits and of those of all larger ones. The largest that takes no longer for its pages is what
+ * the first level holds; the largest on the plateau behind it what the second does.
+ * Not found: sizes between two rings, of which the smaller is taken; other page sizes; the code's TLB. Another thread of the core that works
+ * has its share of both levels: then what is left is found. */
+#include "bench/measure/loop.h"
+
+#define PAGES_LEAST 16u
+#define PAGES_MOST 6144u   /* Zen 5's second level has 4096 entries */
+#define RINGS_MOST 20u
+#define VISITS_FIRST 2u    /* bring the ring in */
+#define VISITS 12u
+#define LOADS_LEAST 2048u  /* of a visit, so that its beginning and end count for nothing */
+#define FIRST_MILLI 1500   /* cycles a load: Core 2's second level costs 2, Nehalem's and Zen's 7 */
+#define SECOND_MILLI 4000  /* a walk whose tables are cached costs 10 and more over a hit of the second level */
+
+/* Least cycles a load of a visit of so many lines, in as many pages or in consecutive lines. */
+static enum status least_cycles(struct bench *b, const struct row *r, uint32_t lines, bool in_pages, int64_t tick_micro, int64_t *milli)
+{
+	const uint64_t loads = lines < LOADS_LEAST ? (LOADS_LEAST + lines - 1) / lines * lines : lines;
+	struct row_result ignored = { .row = r };
+	struct working_set w = { .kernel = kernel_find(r->kernels[0]) };
+	struct window out = { 0 };
+	uint64_t least = UINT64_MAX;
+	struct job job;
+	enum status st, back;
+
+	w.shape = (struct shape){ .order = in_pages ? ORDER_PAGES : ORDER_LINES, .nodes = lines, .line_bytes = 64, .page_bytes = PAGE_4K,
+	                          .spread_pages = in_pages, .bytes = lines * 64ull, .span_bytes = lines * (in_pages ? PAGE_4K : 64ull) };
+	st = w.kernel ? window_set_up(b, &w, 0, &ignored) : ST_BROKEN;
+	if (st == ST_OK && w.map.page_bytes != PAGE_4K)
+		st = ST_UNSUPPORTED;
+	for (unsigned i = 0; i < VISITS && st == ST_OK; i++) {
+		st = window_units(b, &w, loads, NULL, 0, &out, &job);
+		if (i >= VISITS_FIRST && out.tsc < least)
+			least = out.tsc;
+	}
+	*milli = mul_div((int64_t)least, tick_micro, (int64_t)loads * 1000);
+	back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
+	return st == ST_OK ? back : st;
+}
+
+/* No ring is worth more than a larger one. */
+static void even_out(int64_t *milli, unsigned count)
+{
+	for (unsigned i = count; i-- > 1;)
+		if (milli[i - 1] > milli[i])
+			milli[i - 1] = milli[i];
+}
+
+enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first, uint32_t *second, uint32_t *beyond)
+{
+	uint32_t rings[RINGS_MOST];
+	int64_t in_pages[RINGS_MOST], packed[RINGS_MOST], tick_micro;
+	unsigned count = 0, holds = 0, plateau, walked;
+	struct job job;
+	enum status st = window_clock(b, &job, &tick_micro);
+
+	*first = *second = *beyond = 0;
+	for (uint32_t pages = PAGES_LEAST; pages <= PAGES_MOST && count < RINGS_MOST && st == ST_OK; pages += bit_count(pages) == 1 ? pages / 2 : pages / 3) {
+		rings[count] = pages;
+		st = least_cycles(b, r, pages, true, tick_micro, &in_pages[count]);
+		if (st == ST_OK)
+			st = least_cycles(b, r, pages, false, tick_micro, &packed[count]);
+		count++;
+	}
+	if (st != ST_OK)
+		return st;
+	even_out(in_pages, count);
+	even_out(packed, count);
+	for (unsigned i = 0; i < count; i++) {
+		in_pages[i] -= packed[i];
+		if (in_pages[i] < in_pages[0] + FIRST_MILLI)
+			holds = i;
+	}
+	if (holds + 1 >= count)
+		return ST_MISSING;
+	*first = rings[holds];
+	/* a ring of twice the first level lies on the second one's plateau, if there is one */
+	for (plateau = holds + 1; plateau + 1 < count && rings[plateau] < 2 * *first;)
+		plateau++;
+	const int64_t over = in_pages[plateau], most = over + (over > SECOND_MILLI ? over : SECOND_MILLI);
+
+	for (walked = plateau; walked < count && in_pages[walked] <= most;)
+		walked++;
+	if (walked < count) {
+		*second = rings[walked - 1];
+		*beyond = rings[walked];
+	}
+	return ST_OK;
+}
