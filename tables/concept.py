@@ -94,7 +94,9 @@ def resolve(p, processor, concepts):
     for name in sorted(concepts):
         r = rows.get(name, others)
         if r is None:
-            p.add(parts[-1][1][0].where if parts[-1][1] else processor.where, name, "%s neither expresses it nor declares it none" % processor["name"])
+            own = parts[-1][1][0].where if parts[-1][1] else processor.where
+            p.add(own, name, "%s neither expresses it nor declares it none; no row in %s" % (
+                processor["name"], ", ".join(n if "/" in n else "its concepts.csv" for n, _ in reversed(parts))))
             continue
         x = Row(r, concept=name)
         x.terms = []

@@ -24,7 +24,7 @@
 #define EVTSEL_EN    (1ull << 22)
 #define EVTSEL_INV   (1ull << 23)
 #define FIXED_OS     1ull
-#define FIXED_WANTED 0x7u /* instructions, core cycles, reference cycles */
+#define FIXED_ALWAYS 0x7u /* instructions, core cycles, reference cycles: counted in every run */
 
 #define CAPABILITY_FREEZE_WHILE_SMM (1ull << 12)
 #define CAPABILITY_FW_WRITE         (1ull << 13)
@@ -154,11 +154,21 @@ static enum status leave_smm_out(const struct access *a, const struct cpu *cpu, 
 	return wr(a, core, IA32_DEBUGCTL, (value & ~DEBUGCTL_BTS_AND_FREEZE) | DEBUGCTL_FREEZE_WHILE_SMM);
 }
 
-static enum status zero_fixed(const struct access *a, const struct cpu *cpu, unsigned core)
+/* The fixed counters that count while the plan runs: those beyond the third only where the plan asks for them. */
+static uint32_t fixed_wanted(const struct cpu *cpu, const struct plan *plan)
+{
+	uint32_t wanted = FIXED_ALWAYS;
+	for (unsigned i = 0; i < plan->count; i++)
+		if (plan->slots[i].fixed)
+			wanted |= 1u << plan->slots[i].counter;
+	return wanted & cpu->fixed_mask & 0xFFFF;
+}
+
+static enum status zero_fixed(const struct access *a, unsigned core, uint32_t wanted)
 {
 	enum status s = ST_OK;
-	for (unsigned f = 0; f < 32 && s == ST_OK; f++)
-		if (cpu->fixed_mask & FIXED_WANTED & 1u << f)
+	for (unsigned f = 0; f < 16 && s == ST_OK; f++)
+		if (wanted >> f & 1)
 			s = wr(a, core, IA32_FIXED_CTR0 + f, 0);
 	return s;
 }
@@ -185,6 +195,7 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 		return netburst_start(a, cpu, plan, run, core);
 	if (cpu->pmu_version == 0)
 		return plan->count ? ST_UNSUPPORTED : ST_OK;
+	const uint32_t wanted = fixed_wanted(cpu, plan);
 	enum status s = all_off(a, cpu, core);
 	if (s == ST_OK)
 		s = quirk_writes(a, cpu, core);
@@ -195,7 +206,7 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 	if (s == ST_OK)
 		s = leave_smm_out(a, cpu, core);
 	if (s == ST_OK)
-		s = zero_fixed(a, cpu, core);
+		s = zero_fixed(a, core, wanted);
 	for (unsigned i = 0; i < plan->count && s == ST_OK; i++) {
 		const struct plan_slot *slot = &plan->slots[i];
 		if (slot->fixed || slot->run != run || enable >> slot->counter & 1)
@@ -205,8 +216,8 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 	}
 	if (s != ST_OK || cpu->pmu_version < 2)
 		return s;
-	for (unsigned f = 0; f < 3; f++)
-		if (cpu->fixed_mask >> f & 1) {
+	for (unsigned f = 0; f < 16; f++)
+		if (wanted >> f & 1) {
 			fixed_control |= FIXED_OS << 4 * f;
 			enable |= 1ull << (32 + f);
 		}
@@ -258,7 +269,7 @@ void counters_answer(const struct access *a, struct cpu *cpu, unsigned core)
 	for (unsigned c = 0; c < 32; c++) {
 		if ((cpu->general_mask >> c & 1) && !(answers(a, core, IA32_PERFEVTSEL0 + c) && answers(a, core, IA32_PMC0 + c)))
 			cpu->general_mask &= ~(1u << c);
-		if ((cpu->fixed_mask & FIXED_WANTED & 1u << c) && !answers(a, core, IA32_FIXED_CTR0 + c))
+		if ((cpu->fixed_mask & 0xFFFF & 1u << c) && !answers(a, core, IA32_FIXED_CTR0 + c))
 			cpu->fixed_mask &= ~(1u << c);
 	}
 	if (cpu->fixed_mask && !answers(a, core, IA32_FIXED_CTR_CTRL))

@@ -58,7 +58,7 @@ check "tables_refuse_unknown_key" bad processors/nehalem-ep/processor.txt 's/^lb
 check "tables_refuse_key_twice" bad processors/nehalem-ep/processor.txt '/^stlb_4k = 512/{p}' "stlb_4k: stands twice"
 check "tables_refuse_overcounts_of_no_event" bad processors/nehalem-ep/quirks.txt 's/L1D_CACHE_LOCK\./L1D_CACHE_LCK./' "overcounts: nehalem-ep has no event that begins with 'L1D_CACHE_LCK.'"
 check "tables_refuse_unknown_quirk" bad processors/skylake-sp/processor.txt 's/tsx-force-abort/tsx/' "quirks: no quirk 'tsx'"
-check "tables_refuse_unknown_event_file" bad processors/haswell/processor.txt 's,common/architectural$,common/architektural,' "events: no file 'tables/processors/common/events/architektural.csv'"
+check "tables_refuse_unknown_event_file" bad processors/intel/processor.txt 's,common/architectural$,common/architektural,' "events: no file 'tables/processors/common/events/architektural.csv'"
 check "tables_refuse_an_unprovable_row_of_no_processor" bad unprovable.csv 's/^haswell-ep,exec.partial_flags/haswel-ep,exec.partial_flags/' "processor: 'haswel-ep' is no processor"
 check "tables_refuse_an_unprovable_row_twice" bad unprovable.csv '/^haswell-ep,exec.partial_flags/{p}' "exec.partial_flags.penalty: stands twice for haswell-ep"
 check "tables_refuse_an_unprovable_row_without_reason" bad unprovable.csv 's/,none counts merges of dirty upper halves,/,,/' "why: is missing"

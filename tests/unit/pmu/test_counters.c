@@ -126,6 +126,32 @@ static void test_counters_leave_smm_out_where_the_processor_can(void **state)
 	assert_int_equal(fake_value(&b->fake, 0, 0x1D9), 0x4801);
 }
 
+/* Ice Lake's fourth fixed counter counts slots: it is zeroed and enabled where the plan has its event, and left alone elsewhere. */
+static void test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks(void **state)
+{
+	(void)state;
+	static const char *const slots[] = { "TOPDOWN.SLOTS", "INST_RETIRED.ANY" }, *const other[] = { "INST_RETIRED.ANY" };
+	struct bench *b = nehalem();
+	struct plan plan;
+	b->cpu.processor = descriptor("ice-lake-sp");
+	b->cpu.pmu_version = 5;
+	b->cpu.fixed_mask = 0xF;
+	msr_guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
+	fake_msr(&b->fake, 0, 0x30C, 5);
+	plan_of(b, &plan, slots, 2);
+	assert_int_equal(plan.slots[0].rdpmc_index, 0x40000003);
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x30C), 0);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38D), 0x1111);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0xF00000000ull);
+	fake_msr(&b->fake, 0, 0x30C, 5);
+	plan_of(b, &plan, other, 1);
+	assert_int_equal(counters_start(&b->guard.access, &b->cpu, &plan, 0, 0), ST_OK);
+	assert_int_equal(fake_value(&b->fake, 0, 0x30C), 5);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38D), 0x111);
+	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0x700000000ull);
+}
+
 static void test_counter_write_respects_what_a_legacy_write_can_do(void **state)
 {
 	(void)state;
@@ -270,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_counters_start_on_nehalem_is_this_sequence),
 		cmocka_unit_test(test_counters_stop_and_restore_leave_what_was_found),
 		cmocka_unit_test(test_counters_leave_smm_out_where_the_processor_can),
+		cmocka_unit_test(test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks),
 		cmocka_unit_test(test_counter_write_respects_what_a_legacy_write_can_do),
 		cmocka_unit_test(test_counters_version_1_touches_no_global_register),
 		cmocka_unit_test(test_counters_without_a_pmu_say_so),

@@ -15,6 +15,7 @@
 static struct review reviews[600];
 static unsigned review_count;
 static char list_path[128];
+static char pmu_named[32];
 static struct reviewed_counts counts;
 
 static void next_field(char **at, char *to, size_t capacity)
@@ -33,6 +34,7 @@ void reviewed_read(const char *list)
 	snprintf(list_path, sizeof(list_path), "tables/processors/%s.csv", list);
 	FILE *f = fopen(list_path, "r");
 	review_count = 0;
+	pmu_named[0] = 0;
 	memset(&counts, 0, sizeof(counts));
 	if (!f)
 		return;
@@ -57,8 +59,17 @@ void reviewed_read(const char *list)
 		strcpy(r->reason, at);
 		if (strlen(r->reason) < 10)
 			fail_msg("%s: %s has no reason", list_path, r->name);
+		if (str_equal(r->kind, "pmu")) {
+			str_copy(pmu_named, sizeof(pmu_named), r->oracle);
+			review_count--;
+		}
 	}
 	fclose(f);
+}
+
+const char *reviewed_pmu(void)
+{
+	return pmu_named;
 }
 
 struct review *reviewed_find(const char *name)
@@ -104,15 +115,20 @@ struct reviewed_counts reviewed_sum(const char *what, const char *oracle)
 	return counts;
 }
 
-bool reviewed_ask_libpfm(const char *name, uint64_t *codes, unsigned most)
+static void start_libpfm(void)
 {
 	static bool ready;
+	if (ready)
+		return;
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* encode for processors that this machine is not */
+	assert_int_equal(pfm_initialize(), PFM_SUCCESS);
+	ready = true;
+}
+
+bool reviewed_ask_libpfm(const char *name, uint64_t *codes, unsigned most)
+{
 	pfm_pmu_encode_arg_t a;
-	if (!ready) {
-		setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* encode for processors that this machine is not */
-		assert_int_equal(pfm_initialize(), PFM_SUCCESS);
-		ready = true;
-	}
+	start_libpfm();
 	memset(&a, 0, sizeof(a));
 	a.size = sizeof(a);
 	memset(codes, 0, most * sizeof(*codes));
@@ -122,4 +138,38 @@ bool reviewed_ask_libpfm(const char *name, uint64_t *codes, unsigned most)
 		codes[i] = a.codes[i];
 	free(a.codes);
 	return true;
+}
+
+static void ask_and_call(const char *name, void (*each)(const char *name, const uint64_t codes[2]))
+{
+	uint64_t codes[2];
+	if (reviewed_ask_libpfm(name, codes, 2))
+		each(name, codes);
+}
+
+void reviewed_walk_libpfm(const char *pmu, void (*each)(const char *name, const uint64_t codes[2]))
+{
+	pfm_pmu_info_t p;
+	start_libpfm();
+	for (int k = 0; k < PFM_PMU_MAX; k++) {
+		memset(&p, 0, sizeof(p));
+		p.size = sizeof(p);
+		if (pfm_get_pmu_info((pfm_pmu_t)k, &p) != PFM_SUCCESS || !str_equal(p.name, pmu))
+			continue;
+		for (int e = p.first_event; e != -1; e = pfm_get_event_next(e)) {
+			pfm_event_info_t event = { .size = sizeof(event) };
+			char name[256];
+			if (pfm_get_event_info(e, PFM_OS_NONE, &event) != PFM_SUCCESS)
+				continue;
+			snprintf(name, sizeof(name), "%s::%s", pmu, event.name);
+			ask_and_call(name, each);
+			for (int i = 0; i < event.nattrs; i++) {
+				pfm_event_attr_info_t unit = { .size = sizeof(unit) };
+				if (pfm_get_event_attr_info(e, i, PFM_OS_NONE, &unit) != PFM_SUCCESS || unit.type != PFM_ATTR_UMASK)
+					continue;
+				snprintf(name, sizeof(name), "%s::%s:%s", pmu, event.name, unit.name);
+				ask_and_call(name, each);
+			}
+		}
+	}
 }
