@@ -128,6 +128,20 @@ static bool clusters(const struct hw *hw)
 	return false;
 }
 
+/* Straight into the block: some ten bytes for each processor. */
+static void add_ids(struct environment *e, const struct hw *hw)
+{
+	struct text t;
+	const char *key = keep(e, "apic_id_and_node");
+	text_init(&t, e->bytes + e->used, sizeof(e->bytes) - e->used);
+	for (unsigned i = 0; i < hw->access.cores; i++)
+		text_fmt(&t, "%s%u:%u", i == 0 ? "" : " ", hw->cores[i]->apic_id, hw->cores[i]->node);
+	if (key == NULL || t.full || e->count == ENVIRONMENT_LINES)
+		return;
+	e->lines[e->count++] = (struct environment_line){ key, e->bytes + e->used };
+	e->used += t.length + 1;
+}
+
 void environment_fill(struct environment *e, const struct smbios *smbios, const struct acpi *acpi,
                       const struct clock *clock, const struct hw *hw)
 {
@@ -168,11 +182,7 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	add(e, "here_tsc_invariant", "%s", clock->invariant ? "yes" : "no");
 	if (hw == NULL)
 		return;
-	char ids[256];
-	text_init(&t, ids, sizeof(ids));
-	for (unsigned i = 0; i < hw->access.cores; i++)
-		text_fmt(&t, "%s%u:%u", i == 0 ? "" : " ", hw->cores[i]->apic_id, hw->cores[i]->node);
-	add(e, "apic_id_and_node", "%s", ids);
+	add_ids(e, hw);
 	add(e, "clusters_on_die", "%s", clusters(hw) ? "yes" : "no");
 	add(e, "processors_started", "%u", hw->started);
 	add(e, "processors_started_by", "%s", hw->started_by == STARTED_BY_SIPI ? "start-up messages" :

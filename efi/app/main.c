@@ -34,7 +34,7 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 {
 	struct hw *hw;
 	enum exit_status result;
-	if (hw_open(&hw, &app->acpi, &app->clock) != ST_OK) {
+	if (hw_open(&hw, &app->acpi, &app->clock, &app->may_return) != ST_OK) {
 		print("no memory for page tables, code and stacks\n");
 		return EXIT_BROKEN;
 	}
@@ -106,6 +106,7 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (!app->prepared) {
 		acpi_open(&app->acpi);
+		console_serial_port(app->acpi.serial_port);
 		smbios_open(&app->smbios);
 		clock_open(&app->clock, &app->acpi);
 		app->prepared = true;

@@ -66,6 +66,9 @@ struct here {
 	struct serial serial;
 	struct saved_results *kept;
 	bool unkept;              /* there is no run directory: only the serial line has everything */
+	enum status unwritten;    /* why the last lines of the journal are not on the medium, ST_OK if they are */
+	unsigned tries, wait;     /* attempts that failed in a row; lines before the next */
+	bool file_lost;           /* a complete file could not be written */
 	const struct clock *clock;
 	uint64_t started;         /* TSC */
 	uint64_t last_file;       /* TSC when the last complete file was written */
@@ -90,14 +93,39 @@ static enum status told(struct here *p, const char *name, enum status s)
 	return s;
 }
 
+/* Brings the medium's journal up to what has been said. A failure is tried again with the next line, then with the second, the
+ * fourth, ... after it, and at the end (`now`): an attempt may take a minute. */
+static enum status journal_write(struct here *p, bool now)
+{
+	const struct saved_results_text *j = &p->kept->journal;
+	if (p->unkept || j->lost)
+		return ST_OK;
+	if (p->unwritten != ST_OK && !now && p->wait > 0) {
+		p->wait--;
+		return p->unwritten;
+	}
+	enum status s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
+	if (s == ST_OK)
+		s = files_append(p->files, j->at + p->files->journal_bytes, j->bytes - p->files->journal_bytes);
+	if (s == ST_OK && p->unwritten != ST_OK) {
+		clear_status(p);
+		print("journal.jsonl: written again, nothing is missing\n");
+		p->said = ST_OK;
+	}
+	p->tries = s == ST_OK ? 0 : p->tries + 1;
+	p->wait = s == ST_OK ? 0 : (1u << (p->tries < 10 ? p->tries : 10)) / 2 - 1;
+	return p->unwritten = s;
+}
+
 static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
 	saved_results_append(&p->kept->journal, bytes, n);
-	enum status s = p->unkept ? ST_OK : told(p, name, files_append(p->files, bytes, n));
+	enum status s = p->kept->journal.lost && !p->unkept ? files_append(p->files, bytes, n) : journal_write(p, false);
+	(void)told(p, name, s);
 	serial_journal(&p->serial, bytes, n); /* after the file: what appears there is on the medium */
-	return s;
+	return p->kept->journal.lost ? s : ST_OK; /* what is in memory will be tried again; settle() tells how that ended */
 }
 
 static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
@@ -112,14 +140,36 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 		saved_results_write(&p->kept->results, bytes, n);
 	if (p->unkept)
 		return ST_OK;
-	enum status s = told(p, name, files_write(p->files, name, bytes, n));
+	enum status s = files_write(p->files, name, bytes, n);
 	uint64_t now = read_tsc();
-	if (s == ST_OK) {
+	p->file_lost = p->file_lost || s != ST_OK;
+	if (told(p, name, s) == ST_OK) {
 		clear_status(p);
 		print("written: %s, %zu bytes, %lu ms\n", name, n, p->last_file ? (unsigned long)clock_ms(p->clock, now - p->last_file) : 0ul);
 	}
 	p->last_file = now;
-	return s;
+	return ST_OK; /* settle() */
+}
+
+/* At the end everything that is not on the medium is tried once more. The status is that of the results as a whole. */
+static enum status settle(struct here *p, const struct suite_host *host)
+{
+	if (p->unkept || (p->unwritten == ST_OK && !p->file_lost))
+		return ST_OK;
+	watchdog_feed(p->watchdog);
+	enum status s = journal_write(p, true);
+	if (s == ST_OK && p->file_lost && !p->kept->journal.lost) {
+		p->file_lost = false;
+		p->said = ST_OK;
+		s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
+		if (s == ST_OK && p->kept->machine.bytes != 0 && !p->kept->machine.lost)
+			s = place_write(p, "machine.txt", p->kept->machine.at, p->kept->machine.bytes);
+		if (s == ST_OK)
+			s = suite_rebuild(p->kept->journal.at, p->kept->journal.bytes, host);
+		if (s == ST_OK && p->file_lost)
+			s = ST_IO;
+	}
+	return told(p, "the run", s);
 }
 
 static void place_progress(void *self, const struct progress *p)
@@ -221,6 +271,12 @@ static enum status begin(struct run *r, struct here *place, enum resume *resume,
 	}
 	*resume = RESUME_NEW;
 	s = files_begin_run(r->files, r->directory);
+	if (s == ST_IO) { /* once more: a single failure must not cost the whole run */
+		files_close(r->files);
+		s = files_open(r->files);
+		if (s == ST_OK)
+			s = files_begin_run(r->files, r->directory);
+	}
 	place->unkept = s != ST_OK;
 	const char *name = r->directory;
 	for (const char *c = r->files->run_path; s == ST_OK && *c != 0; c++)
@@ -285,6 +341,9 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		table_head(&t);
 	print_text(line);
 	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
+	enum status kept = settle(&place, &host);
+	if (summary.files == ST_OK)
+		summary.files = kept;
 	resume_put(&earlier);
 	clear_status(&place);
 	enum status restored = msr_guard_restore(g);

@@ -6,7 +6,10 @@
 #include "efi/firmware/uefi.h"
 #include "pmu/text.h"
 
-#define COM1       0x3F8 /* the PC's first serial port */
+#define LINE_STATUS 5     /* of a UART's registers */
+#define READY       0x20u /* its transmitter takes a byte */
+#define READS_MAX   1000000u /* about a second; at 1200 baud a byte takes 9 ms */
+#define STUCK_MAX   3u
 #define DEBUG_PORT 0xE9  /* QEMU -debugcon; reads back 0xE9 where it exists */
 #define CTRL_C     0x03
 
@@ -15,22 +18,31 @@ struct console console;
 static const EFI_GUID global_variable = EFI_GLOBAL_VARIABLE;
 static const EFI_GUID graphics_output = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
 
-/* Does a list of device paths (a variable's value) name a UART (type 3, subtype 14)? */
-static bool names_uart(const uint8_t *at, size_t bytes)
+/* The PC's serial ports, by the number that ACPI gives them. */
+static const uint16_t ports[4] = { 0x3F8, 0x2F8, 0x3E8, 0x2E8 };
+
+/* Does a list of device paths (a variable's value) name a UART (type 3, subtype 14)? *port is that of an ACPI device PNP0501
+ * (type 2, subtype 1) which is its parent, 0 for another parent. */
+static bool names_uart(const uint8_t *at, size_t bytes, uint16_t *port)
 {
+	static const uint8_t pnp0501[4] = { 0xD0, 0x41, 0x01, 0x05 };
 	size_t i = 0;
+	*port = 0;
 	while (i + 4 <= bytes) {
 		size_t length = at[i + 2] | (size_t)at[i + 3] << 8;
 		if (at[i] == 3 && at[i + 1] == 14)
 			return true;
 		if (length < 4)
 			return false;
+		*port = 0;
+		if (at[i] == 2 && at[i + 1] == 1 && length >= 12 && i + 12 <= bytes && memcmp(at + i + 4, pnp0501, 4) == 0 && at[i + 8] < COUNT_OF(ports))
+			*port = ports[at[i + 8]];
 		i += length;
 	}
 	return false;
 }
 
-static bool firmware_serial(void)
+static bool firmware_serial(uint16_t *port)
 {
 	uint8_t value[2048];
 	UINTN bytes = sizeof(value);
@@ -39,39 +51,51 @@ static bool firmware_serial(void)
 	uefi_ucs2("ConOut", name, COUNT_OF(name));
 	if (uefi.system->RuntimeServices->GetVariable(name, &guid, NULL, &bytes, value) != EFI_SUCCESS)
 		return false;
-	return names_uart(value, bytes);
+	return names_uart(value, bytes, port);
 }
 
 /* A UART keeps what is written to its scratch register (offset 7). */
-static bool uart_answers(void)
+static bool uart_answers(uint16_t port)
 {
-	uint8_t old = in8(COM1 + 7), a, b;
-	out8(COM1 + 7, 0x5A);
-	a = in8(COM1 + 7);
-	out8(COM1 + 7, 0xA5);
-	b = in8(COM1 + 7);
-	out8(COM1 + 7, old);
+	uint8_t old = in8(port + 7), a, b;
+	out8(port + 7, 0x5A);
+	a = in8(port + 7);
+	out8(port + 7, 0xA5);
+	b = in8(port + 7);
+	out8(port + 7, old);
 	return a == 0x5A && b == 0xA5;
 }
 
 /* 115200 8N1, no interrupts, FIFO on (16550 data sheet: LCR 3, DLL/DLM 0/1, IER 1, FCR 2). */
-static void uart_init(void)
+static void uart_init(uint16_t port)
 {
-	out8(COM1 + 1, 0);
-	out8(COM1 + 3, 0x80);
-	out8(COM1 + 0, 1);
-	out8(COM1 + 1, 0);
-	out8(COM1 + 3, 0x03);
-	out8(COM1 + 2, 0x07);
-	out8(COM1 + 4, 0x03);
+	out8(port + 1, 0);
+	out8(port + 3, 0x80);
+	out8(port + 0, 1);
+	out8(port + 1, 0);
+	out8(port + 3, 0x03);
+	out8(port + 2, 0x07);
+	out8(port + 4, 0x03);
 }
 
+/* Bounded: a dead line must not hang the run, nor make it crawl. After a byte that was not taken nothing waits until the line
+ * takes one, and after three such times never again. */
 static void uart_byte(uint8_t c)
 {
-	/* LSR bit 5: transmitter empty. Bounded: a dead line must not hang the run. */
-	for (unsigned i = 0; i < 100000 && (in8(COM1 + 5) & 0x20) == 0; i++)
+	unsigned most = console.stuck ? 1 : READS_MAX, i = 0;
+	if (console.stuck_times == STUCK_MAX)
+		return;
+	while (i < most && (in8(console.port + LINE_STATUS) & READY) == 0) {
 		relax();
-	out8(COM1, c);
+		i++;
+	}
+	if (i == most) {
+		console.stuck_times += !console.stuck;
+		console.stuck = true;
+		return;
+	}
+	console.stuck = false;
+	out8(console.port, c);
 }
 
 static void raw_bytes(const char *s, bool uart)
@@ -106,28 +130,45 @@ static void widest_mode(void)
 void console_open(void)
 {
 	uint32_t r[4];
-	bool uart = uart_answers();
+	uint16_t theirs = 0;
 	cpuid_raw(1, 0, r);
 	console.hypervisor = (r[2] >> 31) != 0;
 	console.debug_port = console.hypervisor && in8(DEBUG_PORT) == DEBUG_PORT;
 	console.screen = uefi_locate(&graphics_output) != NULL;
-	console.firmware_serial = uefi.system->ConOut != NULL && firmware_serial();
-	console.uart = uart;
-	console.com1 = uart && !console.firmware_serial;
-	if (console.com1)
-		uart_init();
+	console.firmware_serial = uefi.system->ConOut != NULL && firmware_serial(&theirs);
+	const uint16_t choices[] = { theirs, ports[0], ports[1] };
+	for (unsigned i = 0; i < COUNT_OF(choices) && !console.uart; i++) {
+		console.port = choices[i];
+		console.uart = choices[i] != 0 && uart_answers(choices[i]);
+	}
+	console.own_serial = console.uart && !console.firmware_serial;
+	if (console.own_serial)
+		uart_init(console.port);
 	if (uefi.system->ConOut != NULL)
 		widest_mode();
 	if (!console.screen)
 		print("console: no framebuffer; output goes to the firmware's text console and serial\n");
-	if (!console.com1 && !console.firmware_serial)
-		print("console: no serial port at 0x3F8; the log is on the screen alone\n");
+	if (!console.own_serial && !console.firmware_serial)
+		print("console: no serial port; the log is on the screen alone\n");
+}
+
+/* At the rate that the firmware has set there. */
+void console_serial_port(uint16_t port)
+{
+	if (port == 0 || port == console.port || !uart_answers(port))
+		return;
+	console.port = port;
+	console.uart = true;
+	console.own_serial = !console.firmware_serial;
+	console.stuck = false;
+	console.stuck_times = 0;
+	print("console: the serial line is at 0x%x, as the firmware's SPCR says\n", port);
 }
 
 void print_raw(const char *s)
 {
 	/* The UART is the firmware's or ours; either accepts bytes while nobody else runs. */
-	raw_bytes(s, console.com1 || console.firmware_serial);
+	raw_bytes(s, console.own_serial || console.firmware_serial);
 }
 
 void console_uart(const char *s)
@@ -157,7 +198,7 @@ static void firmware_text(const char *s)
 void console_log(const char *s)
 {
 	/* The firmware's console would write to the screen that we draw: its serial line is then ours. */
-	raw_bytes(s, console.com1 || (console.drawn != NULL && console.firmware_serial));
+	raw_bytes(s, console.own_serial || (console.drawn != NULL && console.firmware_serial));
 	if (console.drawn == NULL)
 		firmware_text(s);
 }

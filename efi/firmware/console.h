@@ -7,8 +7,11 @@
 struct console {
 	bool screen;      /* there is a graphics or text display */
 	bool firmware_serial; /* the firmware's console already writes to a serial line */
-	bool com1;        /* a UART answers at 0x3F8, and we write to it directly */
-	bool uart;        /* a UART answers at 0x3F8, whoever writes to it */
+	uint16_t port;    /* of the serial line: where the firmware's console has it, else the first of the PC's that answers */
+	bool own_serial;  /* we alone write to it */
+	bool uart;        /* a UART answers there, whoever writes to it */
+	bool stuck;       /* it did not take the last byte */
+	uint8_t stuck_times;
 	bool debug_port;  /* QEMU's port 0xE9 */
 	bool hypervisor;  /* CPUID 1 ECX[31] */
 	struct screen *drawn; /* we draw the screen ourselves (efi/firmware/screen.h), and the firmware's console is not
@@ -18,6 +21,8 @@ extern struct console console;
 
 /* Determines where output goes and reports once what is missing. */
 void console_open(void);
+/* The port of a serial console by another source; ignored where no UART answers. */
+void console_serial_port(uint16_t port);
 /* Prints a line or part of one to all outputs; at most 1,000 bytes. LF becomes CR LF where needed. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_text(const char *s);

@@ -27,7 +27,10 @@ static unsigned log_top(const struct screen *s)
 enum status screen_open(struct screen *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->output = uefi_locate(&graphics_output);
+	/* With two adapters the first one found may be dark: the console's is the one that somebody looks at. */
+	s->output = uefi.system->ConsoleOutHandle != NULL ? uefi_protocol(uefi.system->ConsoleOutHandle, &graphics_output) : NULL;
+	if (s->output == NULL)
+		s->output = uefi_locate(&graphics_output);
 	if (s->output == NULL || s->output->Mode == NULL || s->output->Mode->Info == NULL)
 		return ST_MISSING;
 	unsigned width = s->output->Mode->Info->HorizontalResolution, height = s->output->Mode->Info->VerticalResolution;

@@ -70,6 +70,14 @@ static void read_fadt(struct acpi *a)
 	a->pm_timer_bits = (u32_at(t->at + 112) >> 8 & 1) != 0 ? 32 : 24;
 }
 
+/* Microsoft, Serial Port Console Redirection Table, 1.08: base address at 40 as a generic address (address space 1 = I/O). */
+static void read_spcr(struct acpi *a)
+{
+	const struct acpi_table *t = find(a, "SPCR", 52);
+	if (t != NULL && t->at[40] == 1 && u64_at(t->at + 44) < 0x10000)
+		a->serial_port = (uint16_t)u64_at(t->at + 44);
+}
+
 static void read_mcfg(struct acpi *a)
 {
 	const struct acpi_table *t = find(a, "MCFG", 44);
@@ -266,6 +274,7 @@ void acpi_open(struct acpi *a)
 		read_root(a, rsdp);
 	acpi_damage(a);
 	read_fadt(a);
+	read_spcr(a);
 	read_mcfg(a);
 	read_madt(a);
 	read_srat(a);

@@ -42,6 +42,7 @@ struct acpi {
 	/* FADT: the power-management timer's port, 0 if there is none, and its width */
 	uint16_t pm_timer_port;
 	uint8_t pm_timer_bits;
+	uint16_t serial_port;             /* SPCR: of the firmware's serial console, 0 if it does not say */
 };
 
 /* Tests corrupt tables by a switch (FWCFG_ACPI) before they are read. */

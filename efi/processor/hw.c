@@ -201,7 +201,7 @@ static enum status map_areas(struct hw *h)
 	return s;
 }
 
-enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock)
+enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, bool *may_return)
 {
 	struct hw *h = pages_get(sizeof(*h));
 	*out = NULL;
@@ -224,6 +224,8 @@ enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock
 	pci_open(h);
 	if (s == ST_OK)
 		*out = h;
+	else
+		*may_return = cores_stop(h);
 	return s;
 }
 

@@ -36,11 +36,13 @@ struct hw {
 	unsigned ecam_count;
 	struct pci_function *pci;
 	void *ap_event;                   /* the firmware's, for the end */
+	volatile bool go_home;            /* the parked processors may go back to the firmware */
 	bool taken_away;                  /* processors that MP services started and that were then restarted by INIT */
 };
 
-/* Starts the processors and maps code, control and DS areas. ST_FULL: no memory. */
-MUST_CHECK enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock);
+/* Starts the processors and maps code, control and DS areas. ST_FULL: no memory; the processors are back in the firmware, or
+ * *may_return is false as of hw_close. */
+MUST_CHECK enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, bool *may_return);
 /* Returns the processors to the firmware. False: one did not go; do not return to it. */
 bool hw_close(struct hw *h);
 

@@ -74,8 +74,12 @@ static void loop(struct core *c)
 		uint64_t n;
 		while ((n = c->posted) == c->done)
 			park(h, c);
-		if (c->leave)
+		if (c->leave) {
+			/* An NMI on its way still meets our table: the firmware's would stop the processor for good. */
+			for (c->ready = n; !h->go_home;)
+				relax();
 			break;
+		}
 		/* Mappings may have changed: flush the TLB, as the boot processor's write of CR3 does. */
 		__asm__ volatile("mov %0, %%cr3" : : "r"(h->window.cr3) : "memory");
 		c->ready = n;
@@ -424,7 +428,6 @@ bool cores_stop(struct hw *h)
 {
 	struct core *b = h->cores[0];
 	bool all = h->lost == 0;
-	uint64_t from = read_tsc();
 	if (h->started < 2)
 		return true;
 	quiet_enter(b, h->window.cr3, h->window.nx);
@@ -434,12 +437,16 @@ bool cores_stop(struct hw *h)
 			continue;
 		c->leave = true;
 		post(c, 0, 0, 0, 0, 0);
-		while (c->answered != 2 && read_tsc() - from < LEAVE_MS * h->tsc_per_ms) {
-			kick(h, c);
-			for (unsigned k = 0; k < 1000 && c->answered != 2; k++)
-				relax();
-		}
-		all = all && c->answered == 2;
+		all = wait_for(h, c, &c->ready, c->posted, LEAVE_MS, h->park == PARK_HLT) && all;
+	}
+	for (uint64_t from = read_tsc(); read_tsc() - from < h->tsc_per_ms;) /* until the last NMI has arrived */
+		relax();
+	h->go_home = true;
+	for (unsigned i = 1; i < h->access.cores; i++) {
+		struct core *c = h->cores[i];
+		for (uint64_t from = read_tsc(); !c->lost && c->answered != 2 && read_tsc() - from < LEAVE_MS * h->tsc_per_ms;)
+			relax();
+		all = all && !c->lost && c->answered == 2;
 	}
 	quiet_leave(b);
 	if (h->started_by == STARTED_BY_SIPI) {

@@ -230,7 +230,7 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	if (f->state == ST_OK) {
 		text_init(&t, f->run_path, sizeof(f->run_path));
 		text_fmt(&t, FILES_FOLDER "\\results\\%s", name);
-		f->state = uefi_status(f->run->Flush(f->run));
+		(void)f->run->Flush(f->run); /* some firmware refuses this for a folder; the journal's first line will tell */
 	}
 	if (results != NULL)
 		results->Close(results);
@@ -286,6 +286,27 @@ enum status files_continue_run(struct files *f, const char *name, uint64_t journ
 		f->journal = NULL;
 	f->journal_bytes = journal_bytes;
 	return f->state;
+}
+
+/* The handles of before are left alone: they may be of a driver that has ended with the medium, or be broken by the failure. */
+enum status files_again(struct files *f)
+{
+	struct files before = *f;
+	char name[FILE_NAME_MAX];
+	size_t from = str_length(before.run_path);
+	while (from > 0 && before.run_path[from - 1] != '\\')
+		from--;
+	str_copy(name, sizeof(name), before.run_path + from);
+	enum status s = files_open(f);
+	if (s == ST_OK)
+		s = files_continue_run(f, name, before.journal_bytes);
+	if (s == ST_MISSING && f->run != NULL && before.journal_bytes == 0)
+		s = f->state = ST_OK; /* its first line was the one that failed */
+	if (s != ST_OK) {
+		*f = before;
+		f->state = ST_IO;
+	}
+	return s;
 }
 
 static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)

@@ -16,8 +16,8 @@ struct files {
 	char run_path[RUN_PATH_MAX]; /* "\stallmeter\results\NAME" */
 	EFI_FILE_HANDLE journal;     /* NULL until the first line of a new run */
 	uint64_t journal_bytes;      /* of complete lines; an incomplete one may follow */
-	enum status state;           /* why results cannot be written, ST_OK if they can. A medium that failed once is not
-	                                tried again: each attempt can take a minute */
+	enum status state;           /* why results cannot be written, ST_OK if they can. A medium that failed is not tried
+	                                again before files_again: each attempt can take a minute */
 };
 
 /* Opens the volume of the loaded image. ST_MISSING: none, or no file system on it. */
@@ -33,6 +33,8 @@ MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
 MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity);
 /* Continues an existing run; its journal continues after that many bytes. */
 MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
+/* Opens volume, run and journal anew after a failure; the journal continues after the lines that it has. */
+MUST_CHECK enum status files_again(struct files *f);
 /* A text of at most FILES_KEPT_BYTES in a file in \stallmeter of constant length, padded with line feeds; also before a
  * run. ST_RANGE: it is longer. */
 #define FILES_KEPT_BYTES 512u

@@ -30,6 +30,11 @@ hostile() {
 		"$(grep -E "$said" "$work/log" | head -n 1)" "$measured" "$rc" >>"$work/table"
 }
 also() { [ -n "${ONLY:-}" ] && [[ $1 != $ONLY* ]] || { shift; check "$@"; }; } # also SWITCH, then as check
+whole_run() { # results of both rows, and a journal that they can be made of again
+	local run=${results%/*}
+	[ "$(jq '.rows | length' "$results")" -eq 2 ] && [ -s "$run/report.html" ] && [ -s "$run/machine.txt" ] && "$out/stallmeter" report "$run" &&
+		[ "$(jq -s '[.[] | select(.event == "end")] | length' "$run/journal.jsonl")" -eq 1 ]
+}
 two=load.l1.latency,load.l2.latency
 sim="backend=sim:pentium4 suite=$two"
 
@@ -39,5 +44,32 @@ also ap-fewer "hostile_fewer_processors_are_counted" jq -e '.machine.cores == 3 
 hostile smbios-low 0 2 '^results: .*Standard-PC' "suite=$two" --
 hostile pm-timer=112 0 2 '^clock: no ACPI timer that moves at its rate' "suite=$two" --
 hostile timer 0 2 '^2 rows: ' "suite=$two" --
+# Every write and flush of a run in turn may fail once: the first ones make folder and state, the last ones the report.
+for n in 2 3 4 6 9 12 15 18 20; do
+	hostile write-fails=$n 0 2 "^hostile: (write|flush) $n fails" "$sim" --
+	also write-fails "hostile_failed_write_${n}_leaves_a_whole_run" whole_run
+done
+hostile flush-refused 0 2 '^results: ' "$sim" --
+also flush-refused hostile_refused_flush_leaves_a_whole_run whole_run
+hostile volume-gone=10 3 2 '^results could not be written: i.o error' "$sim" --
+hostile memory=6 0 0 '^no memory for page tables, code and stacks' "end=return suite=$two" --smp 4 --
+also memory "hostile_refused_memory_gives_the_processors_back" grep '^hostile: 3 processors answer the firmware' "$log"
+hostile nmi 0 2 '^hostile: 0 NMIs reached the firmware' "end=return suite=$two" --smp 8 --
+also nmi "hostile_firmware_has_its_processors_back" grep '^hostile: 7 processors answer the firmware' "$log"
+hostile gop-none 0 2 '^console: no framebuffer' "suite=$two" -- -device VGA
+hostile gop-two 0 2 '^hostile: 0 pictures went to the screen that is not' "end=return suite=$two" -- -device VGA
+hostile gop-blt 0 2 '^2 rows: ' "suite=$two" -- -device VGA
+
+# The serial line on the second port: as ConOut has it, or SPCR; and one whose other end takes nothing.
+second=(-device VGA -serial "file:$work/second.log")
+for switch in conout=1 spcr=760; do
+	hostile $switch 0 2 '^2 rows: ' "suite=$two" -- "${second[@]}"
+	also ${switch%=*} "hostile_${switch%=*}_second_port_has_the_run" "$out/stallmeter" fetch --serial "$work/second.log" --out "$work/from-$switch"
+done
+mkfifo "$work/stuck.in" "$work/stuck.out"
+exec 7<>"$work/stuck.out"
+dd if=/dev/zero bs=4096 count=16 >&7 2>/dev/null # full
+hostile none,serial-stuck 0 2 '^2 rows: ' "$sim" -- -device VGA -chardev "pipe,id=stuck,path=$work/stuck" -serial chardev:stuck
+exec 7>&-
 cat "$work/table"
 tap_end

@@ -4,6 +4,8 @@
  *   gop-blt      the console's graphics output has no frame buffer, as virtio-gpu's
  *   watchdog     SetWatchdogTimer counts, and how long it was not called
  *   timer        an event each millisecond that moves much memory
+ *   conout=UID   the firmware's console is said to be on that serial port
+ *   memory=N     from the N-th on no memory at a given address is to be had
  *   nmi          NMIs that reach the firmware's own table are counted */
 #include "tests/boot/hostile/hostile.h"
 
@@ -50,6 +52,39 @@ static EFI_STATUS EFIAPI watchdog_ours(UINTN seconds, UINT64 code, UINTN bytes, 
 	return set_watchdog(seconds, code, bytes, data);
 }
 
+static EFI_STATUS (EFIAPI *allocate)(EFI_ALLOCATE_TYPE, EFI_MEMORY_TYPE, UINTN, EFI_PHYSICAL_ADDRESS *);
+static uint64_t allocations;
+
+static EFI_STATUS EFIAPI allocate_ours(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE type, UINTN pages, EFI_PHYSICAL_ADDRESS *at)
+{
+	uint64_t from = 0;
+	(void)wanted("memory", &from);
+	if (how != AllocateAddress || ++allocations < from)
+		return allocate(how, type, pages, at);
+	if (allocations == from)
+		tell("memory is refused from allocation % on\n", from);
+	return EFI_OUT_OF_RESOURCES;
+}
+
+static void move_console(uint64_t uid)
+{
+	static const uint8_t pnp0501[4] = { 0xD0, 0x41, 0x01, 0x05 };
+	EFI_GUID global = EFI_GLOBAL_VARIABLE;
+	UINT32 attributes;
+	uint8_t value[2048];
+	UINTN bytes = sizeof(value);
+	CHAR16 name[8];
+	uefi_ucs2("ConOut", name, COUNT_OF(name));
+	if (host.system->RuntimeServices->GetVariable(name, &global, &attributes, &bytes, value) != EFI_SUCCESS)
+		return;
+	for (UINTN i = 0; i + 8 < bytes; i++)
+		if (memcmp(value + i, pnp0501, 4) == 0) {
+			value[i + 4] = (uint8_t)uid;
+			tell("the console is on serial port %\n", uid);
+		}
+	(void)host.system->RuntimeServices->SetVariable(name, &global, attributes, bytes, value);
+}
+
 static VOID EFIAPI timer_event(EFI_EVENT event, VOID *context)
 {
 	(void)event, (void)context;
@@ -74,7 +109,7 @@ static void count_nmis(void)
 
 void devices(void)
 {
-	uint64_t from = read_tsc();
+	uint64_t number, from = read_tsc();
 	host.boot->Stall(10000);
 	ticks_per_ms = (read_tsc() - from) / 10;
 	if (wanted("gop-none", NULL) || wanted("gop-two", NULL)) {
@@ -107,6 +142,12 @@ void devices(void)
 	}
 	if (wanted("nmi", NULL))
 		count_nmis();
+	if (wanted("conout", &number))
+		move_console(number);
+	if (wanted("memory", NULL)) {
+		allocate = host.boot->AllocatePages;
+		host.boot->AllocatePages = allocate_ours;
+	}
 }
 
 void leave(void)
@@ -121,5 +162,6 @@ void leave(void)
 		tell("% timer events\n", timer_events);
 	if (wanted("nmi", NULL))
 		tell("% NMIs reached the firmware\n", nmis);
+	processors_left();
 	out8(0xF4, 0x10);
 }

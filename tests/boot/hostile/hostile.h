@@ -22,6 +22,7 @@ void *protocol(const EFI_GUID *guid);
 
 void other_system(void);          /* another.c: "other": another operating system, first in the boot order */
 void processors(void);            /* processors.c: MP services */
+void processors_left(void);       /* whether the firmware has its processors back */
 void volume(EFI_HANDLE image);    /* volume.c: the file system */
 void tables(void);                /* tables.c: ACPI, SMBIOS */
 void memory(void);                /* tables.c: memory types */

@@ -38,6 +38,24 @@ static EFI_STATUS EFIAPI start(struct mp_services *self, mp_procedure procedure,
 	return startup_all(self, procedure, one_by_one, event, timeout_us, argument, failed);
 }
 
+static volatile uint64_t answers;
+
+static VOID EFIAPI answer(VOID *argument)
+{
+	(void)argument;
+	__asm__ volatile("lock incq %0" : "+m"(answers));
+}
+
+void processors_left(void)
+{
+	static const EFI_GUID guid = MP_SERVICES_GUID;
+	struct mp_services *mp = protocol(&guid);
+	if (mp == NULL || startup_all == NULL)
+		return;
+	(void)startup_all(mp, answer, FALSE, NULL, 2000000, NULL, NULL);
+	tell("% processors answer the firmware\n", answers);
+}
+
 void processors(void)
 {
 	static const EFI_GUID guid = MP_SERVICES_GUID;
