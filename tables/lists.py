@@ -85,35 +85,3 @@ def check_not_restored(p, folder, sets):
     for r in rows:
         if r.unused:
             p.add(r.where, r["first"], "no register that may be written is so in %s" % ", ".join(sorted(r.unused)))
-
-
-UNPROVABLE_COLUMNS = ["processor", "row", "why", "source"]
-WHY_MOST = 64  # it stands behind other words in a reason of 128 characters
-
-
-def check_row_of(p, r, names, seen):
-    """A row of a table by processor and row of the catalogue: a known processor, and each pair once."""
-    if r["processor"] not in names:
-        p.add(r.where, "processor", "'%s' is no processor" % r["processor"])
-    if (r["processor"], r["row"]) in seen:
-        p.add(r.where, r["row"], "stands twice for %s" % r["processor"])
-    seen.add((r["processor"], r["row"]))
-
-
-def read_unprovable(p, folder, processors):
-    rows, seen = read_csv(p, folder, "unprovable.csv", UNPROVABLE_COLUMNS) or [], set()
-    names = {r["name"] for r in processors}
-    for r in rows:
-        for key in ("row", "why", "source"):
-            words(p, r, key)
-        check_row_of(p, r, names, seen)
-        if len(r["why"]) > WHY_MOST:
-            p.add(r.where, "why", "has %d characters, at most %d" % (len(r["why"]), WHY_MOST))
-    return rows
-
-
-def write_unprovable(out, rows):
-    out.write("\nconst struct unprovable unprovable[] = {\n")
-    for r in rows:
-        out.write("\t{ %s, %s, %s },\n" % (c_text(r["processor"]), c_text(r["row"]), c_text(r["why"])))
-    out.write("};\nconst uint16_t unprovable_count = %d;\n" % len(rows))

@@ -249,11 +249,6 @@ struct published {
 extern const struct published published[];
 extern const uint16_t published_count;
 
-/* A row that no event of a processor proves, and why: its event lists were read through for one. */
-struct unprovable { const char *processor, *row, *why; };
-extern const struct unprovable unprovable[];
-extern const uint16_t unprovable_count;
-
 #define FAMILY_ANY 0xFFFF
 
 struct processor {

@@ -137,7 +137,7 @@ struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKE
 /* A pair: `owner` prepared the lines, `reader` loaded them. Thousandths of a cycle a load. */
 struct matrix_cell {
 	uint16_t owner, reader;
-	uint16_t counts[ROW_PROOFS_MAX]; /* of the proof's events in so many loads as the shorter window has, medians */
+	uint16_t counts[ROW_PROOFS_MAX]; /* for each concept of the proof in so many loads as the shorter window has, medians */
 	int64_t median_milli, p10_milli, p90_milli;
 	int64_t low_milli, high_milli; /* medians of the two groups of a bimodal result, -1 when there is one group */
 };
@@ -158,14 +158,14 @@ struct row_result {
 	int64_t cycles_milli;      /* shared levels: core cycles as well, else -1 */
 	int64_t ns_milli;          /* nanoseconds as well, else -1 */
 	uint32_t samples, rejected;
-	char proof[160];           /* "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
+	char proof[256];           /* what the processor counted for each concept of its proof: "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
 	uint32_t revision;         /* of the method */
 	const char *kernel;        /* the one that ran, "" if none */
 	uint64_t footprint_bytes;  /* of the test's working set */
 	uint64_t page_bytes;       /* as mapped */
 	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
 	bool absent;               /* unsupported since the machine itself lacks what the row is about */
-	bool unprovable;           /* unproven since no event of this processor proves the row (tables/unprovable.csv) */
+	bool unprovable;           /* unproven since no event of this processor proves the row: its concepts.csv says why */
 	bool noisy;                /* the noise verdict, also under another status */
 	char remark[96];           /* what a reader should know, "" if nothing */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */

@@ -71,15 +71,14 @@ enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_
 /* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */
 const char *row_unit_name(enum row_unit u);
 
-/* An event whose count per unit of work must lie within [low, high], in thousandths. The unit is what
+/* A concept of tables/concepts.csv whose count per unit of work must lie within [low, high], in thousandths. The unit is what
  * row.window counts, or, in a stream, a load or store of its kernel: how many an iteration has depends on the kernel.
  * Of a pair it is what the test counts more than the baseline. */
 #define ROW_PROOFS_MAX 4
-enum { PER_UNIT, PER_LOAD, PER_STORE };
-struct row_proof { const char *event; int32_t low_milli, high_milli; uint8_t per; };
-/* Events that together prove a row, all of which the processor must have. Generations name their
- * events differently: a row lists several sets, the first complete one is used. */
-#define ROW_PROOF_SETS_MAX 8
+enum proof_unit { PER_UNIT, PER_LOAD, PER_STORE };
+struct row_proof { const char *concept; int32_t low_milli, high_milli; enum proof_unit per; };
+/* Concepts that together prove a row; the first without a name ends them. A row lists several sets where processors can tell
+ * different things: the first set is used each of whose concepts the processor counts well enough (expression_proves). */
 struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; };
 
 /* What a buffer holds. Random contents are drawn anew before each window: no predictor learns them. */
@@ -168,7 +167,7 @@ struct row {
 	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
 	uint32_t window;             /* units of work in the shorter window: loads, kernel iterations, events of a pair */
 	const char *source;          /* who answers, in words */
-	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no processor has an event for it */
+	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no concept means it */
 	const char *confirmed_by;    /* another row with an independent method, "" if none yet */
 	uint32_t budget;             /* instructions that the row may cost on a simulated Nehalem-EP */
 	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */

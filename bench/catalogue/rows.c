@@ -1,6 +1,7 @@
 /* bench/catalogue/rows.c: the benchmark table. A new benchmark is one row, or one row and one kernel. */
 #include "bench/catalogue/row.h"
 #include "pmu/access.h"
+#include "pmu/core/concept.h"
 
 static const char *const k_chase[] = { "k_chase", NULL };
 static const char *const k_chase_cold[] = { "k_chase_cold", NULL };
@@ -18,120 +19,12 @@ static const char *const k_run_code_cold[] = { "k_run_code_cold", NULL };
 static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx", "k_triad_sse2", NULL };
 static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx", "k_triad_nt_sse2", NULL };
 
-/* Proofs: one count a load within 1 %, and none of a neighbour's beyond 1 %. Names are those of the
- * vendor's event lists, one set a generation; LONGEST_LAT_CACHE are the architectural events of CPUID 0xA
- * (SDM vol. 3, 18.2.1): they prove what the last of three levels did, and nothing about the others. */
-#define ONCE 990, 1010, false
-#define NEVER -10, 10, false
-#define SELDOM -20, 20, false  /* of penalties, which are told to half a cycle: one line in 50 from the L3 */
-#define MOSTLY 900, 1010, false /* a last level that still holds some of six times its size */
-#define ONCE_A_LOAD 990, 1010, true
-
-static const struct row_proof_set proof_l1[] = {
-	{ { { "MEM_LOAD_RETIRED.L1D_HIT", ONCE } } },
-	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE } } },
-	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE } } },
-	{ { { "INST_RETIRED.LOADS", ONCE }, { "MEM_LOAD_RETIRED.L1D_LINE_MISS", NEVER } } },
-	{ { { "LOADS_RETIRED", ONCE }, { "L1_LOAD_MISS_RETIRED", NEVER } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_l2[] = {
-	{ { { "MEM_LOAD_RETIRED.L2_HIT", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
-	{ { { "MEM_LOAD_RETIRED.L2_HIT", ONCE } } },
-	{ { { "MEM_LOAD_UOPS_RETIRED.L2_HIT", ONCE } } },
-	{ { { "MEM_LOAD_RETIRED.L1D_LINE_MISS", ONCE }, { "MEM_LOAD_RETIRED.L2_LINE_MISS", NEVER } } },
-	{ { { "L1_LOAD_MISS_RETIRED", ONCE }, { "L2_LOAD_MISS_RETIRED", NEVER } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_l3[] = {
-	{ { { "MEM_LOAD_RETIRED.LLC_UNSHARED_HIT", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
-	{ { { "MEM_LOAD_UOPS_RETIRED.L3_HIT", ONCE } } },
-	{ { { "MEM_LOAD_RETIRED.L3_HIT", ONCE } } },
-	{ { { "LONGEST_LAT_CACHE.REFERENCE", ONCE }, { "LONGEST_LAT_CACHE.MISS", NEVER } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_dram_local[] = {
-	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", ONCE }, { "DTLB_LOAD_MISSES.ANY", NEVER } } },
-	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", ONCE } } },
-	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", ONCE } } },
-	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", ONCE } } },
-	{ { { "LONGEST_LAT_CACHE.MISS", ONCE } } },
-	{ { { "L2_LOAD_MISS_RETIRED", ONCE } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_dram_local_big[] = {
-	{ { { "MEM_UNCORE_RETIRED.LOCAL_DRAM", MOSTLY }, { "DTLB_LOAD_MISSES.WALK_COMPLETED", NEVER } } },
-	{ { { "MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", MOSTLY } } },
-	{ { { "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", MOSTLY } } },
-	{ { { "MEM_LOAD_RETIRED.L2_LINE_MISS", MOSTLY } } },
-	{ { { "LONGEST_LAT_CACHE.MISS", MOSTLY } } },
-	{ { { "L2_LOAD_MISS_RETIRED", MOSTLY } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_stlb_hit[] = {
-	{ { { "DTLB_LOAD_MISSES.STLB_HIT", ONCE }, { "DTLB_LOAD_MISSES.WALK_COMPLETED", NEVER } } },
-	{ { { "DTLB_MISSES.L0_MISS_LD", ONCE }, { "DTLB_MISSES.MISS_LD", NEVER } } },
-	{ { { "", 0, 0, false } } }
-};
-/* What else comes into the L2 than the pages' lines pushes entries out of it: prefetchers that only seem to be off. */
-static const struct row_proof_set proof_walk[] = {
-	{ { { "DTLB_LOAD_MISSES.WALK_COMPLETED", ONCE }, { "L2_LINES_IN.ALL", SELDOM } } },
-	{ { { "DTLB_LOAD_MISSES.WALK_COMPLETED", ONCE }, { "L2_LINES_IN.ANY", SELDOM } } },
-	{ { { "DTLB_MISSES.MISS_LD", ONCE }, { "L2_LINES_IN.SELF.ANY", SELDOM } } },
-	{ { { "DTLB_LOAD_MISSES.WALK_COMPLETED", ONCE } } },
-	{ { { "DTLB_MISSES.MISS_LD", ONCE } } },
-	{ { { "DTLB_LOAD_MISS_RETIRED", ONCE } } },
-	{ { { "", 0, 0, false } } }
-};
-
-/* Streams touch 12 lines an iteration, 8 of them by non-temporal loops' loads. They must come into the level
- * below the aimed-at one, within 10 % (prefetchers may bring a line twice), and none from beyond it. */
-#define NO_LINE -120, 120, false
-#define LINES_12 10800, 13200, false
-#define LINES_8 7200, 8800, false
-
-static const struct row_proof_set proof_stream_l1[] = {
-	{ { { "MEM_LOAD_RETIRED.L1D_HIT", ONCE_A_LOAD }, { "L1D.REPL", NO_LINE } } },
-	{ { { "MEM_LOAD_UOPS_RETIRED.L1_HIT", ONCE_A_LOAD }, { "L1D.REPLACEMENT", NO_LINE } } },
-	{ { { "MEM_LOAD_RETIRED.L1_HIT", ONCE_A_LOAD }, { "L1D.REPLACEMENT", NO_LINE } } },
-	{ { { "INST_RETIRED.LOADS", ONCE_A_LOAD }, { "L1D_REPL", NO_LINE } } },
-	{ { { "LOADS_RETIRED", ONCE_A_LOAD }, { "BSQ.L2_READ", NO_LINE } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_stream_l2[] = {
-	{ { { "L1D.REPL", LINES_12 }, { "L2_LINES_IN.ANY", NO_LINE } } },
-	{ { { "L1D.REPLACEMENT", LINES_12 }, { "L2_LINES_IN.ALL", NO_LINE } } },
-	{ { { "L1D_REPL", LINES_12 }, { "L2_LINES_IN.SELF.DEMAND", NO_LINE }, { "L2_LINES_IN.SELF.PREFETCH", NO_LINE } } },
-	{ { { "BSQ.L2_READ", LINES_12 }, { "BSQ.L2_READ_MISS", NO_LINE } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_stream_l3[] = {
-	{ { { "L2_LINES_IN.ANY", LINES_12 }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } },
-	{ { { "L2_LINES_IN.ALL", LINES_12 }, { "LONGEST_LAT_CACHE.MISS", NO_LINE } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_stream_dram[] = {
-	{ { { "L2_LINES_IN.ANY", LINES_12 }, { "LONGEST_LAT_CACHE.MISS", LINES_12 } } },
-	{ { { "LONGEST_LAT_CACHE.MISS", LINES_12 } } },
-	{ { { "BSQ.L2_READ_MISS", LINES_12 } } },
-	{ { { "", 0, 0, false } } }
-};
-static const struct row_proof_set proof_stream_dram_nt[] = {
-	{ { { "L2_LINES_IN.ANY", LINES_8 }, { "LONGEST_LAT_CACHE.MISS", LINES_8 } } },
-	{ { { "LONGEST_LAT_CACHE.MISS", LINES_8 } } },
-	{ { { "BSQ.L2_READ_MISS", LINES_8 } } },
-	{ { { "", 0, 0, false } } }
-};
-
 #define LATENCY KIND_LATENCY, UNIT_CYCLES
 #define PENALTY KIND_PENALTY, UNIT_CYCLES
 #define RATE    KIND_THROUGHPUT, UNIT_BYTES_PER_SECOND
 #define BOTH    (SUITE_QUICK | SUITE_FULL)
 
-/* Penalties within the core: two kernels, or one over two contents. */
-#include "bench/catalogue/pair_proofs.h"
-#include "bench/catalogue/cores_proofs.h"
-#include "bench/catalogue/bandwidth_proofs.h"
+#include "bench/catalogue/proofs.h"
 
 const struct row rows[] = {
 	{ "load.l1.latency", "load to use, line in the L1 data cache", LATENCY, k_chase,
@@ -181,16 +74,16 @@ const struct row rows[] = {
 	  "own L1 data cache", proof_stream_l1, "", 500000, 9, BOTH, NULL, NULL },
 	{ "triad.l2.bandwidth", "the same, arrays in the L2 cache", RATE, k_triad,
 	  TARGET_L2, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MINIMUM, PREFETCH_AS_FOUND, 0, 256,
-	  "own L2 cache", proof_stream_l2, "", 500000, 11, BOTH, NULL, NULL },
+	  "own L2 cache", proof_12_lines_l2, "", 500000, 11, BOTH, NULL, NULL },
 	{ "triad.l3.bandwidth", "the same, arrays in the L3 cache", RATE, k_triad,
 	  TARGET_L3, ORDER_STREAMS, PAGE_2M, PREPARE_WARM, BASELINE_NONE, STAT_MEDIAN, PREFETCH_AS_FOUND, 0, 512,
-	  "own L3 cache", proof_stream_l3, "", 850000, 10, BOTH, NULL, NULL },
+	  "own L3 cache", proof_12_lines_l3, "", 850000, 10, BOTH, NULL, NULL },
 	{ "triad.dram.bandwidth", "the same, arrays in memory of this node", RATE, k_triad,
 	  TARGET_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_FILL, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
-	  "memory of this node", proof_stream_dram, "", 2300000, 15, BOTH, NULL, NULL },
+	  "memory of this node", proof_12_lines_dram, "", 2300000, 15, BOTH, NULL, NULL },
 	{ "triad.dram_nt.bandwidth", "the same with non-temporal stores", RATE, k_triad_nt,
 	  TARGET_DRAM, ORDER_STREAMS, PAGE_2M, PREPARE_READ, BASELINE_NONE, STAT_MEAN, PREFETCH_AS_FOUND, 0, 768,
-	  "memory of this node", proof_stream_dram_nt, "", 2300000, 15, BOTH, NULL, NULL },
+	  "memory of this node", proof_8_lines_dram, "", 2300000, 15, BOTH, NULL, NULL },
 #include "bench/catalogue/pairs.def"
 #include "bench/catalogue/curves.def"
 #include "bench/catalogue/sweeps.def"

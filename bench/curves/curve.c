@@ -142,7 +142,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 
 	for (unsigned try = 0; try < TRIES && st == ST_OK; try++) {
 		struct window w[2];
-		int64_t cycles[2];
+		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
 		/* A turn ahead of each: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
 		const bool ahead = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_SPREAD;
@@ -163,8 +163,11 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		*turn_milli = (cycles[1] - cycles[0]) / (int64_t)p->turns;
 		if (!counts)
 			return ST_OK;
-		for (unsigned e = 0; p->loop.counting.on && e < p->loop.counting.proof_count; e++)
-			p->counts[e] += (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+		for (unsigned e = 0; p->loop.counting.on && e < p->loop.counting.events; e++)
+			of_events[e] = (int64_t)(w[1].counts[e] - w[0].counts[e]);
+		evidence_values(&p->loop.counting, of_events, values);
+		for (unsigned i = 0; i < p->loop.counting.proof_count; i++)
+			p->counts[i] += values[i];
 		p->units += (int64_t)p->turns * units_of(p->curve, x);
 		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
 		p->cycles_milli += cycles[1] - cycles[0];
@@ -402,7 +405,7 @@ static bool proof_of(const struct pass *p, struct text *proof)
 
 	for (unsigned e = 0; e < c->proof_count; e++)
 		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
-	return proof_holds(c->proofs, c->proof_count, each, "line", proof);
+	return evidence_holds(c, each, "line", proof);
 }
 
 /* On this machine what stands between two loads takes as long as they do: if the lines did come from memory. */
@@ -439,7 +442,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 	if (p->b->cycles && !p->row->proofs)
 		text_fmt(&proof, "no processor has an event for it");
 	else if (!c->proof_count)
-		evidence_lacking(p->b, c, &reason);
+		out->unprovable = evidence_lacking(p->b, c, &reason);
 	else if (!proof_of(p, &proof))
 		str_copy(out->reason, sizeof(out->reason), out->proof);
 	if (out->reason[0])
@@ -477,9 +480,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 		return;
 	}
 	text_init(&reason, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &p.loop.counting);
-	if (p.loop.counting.plan.runs > 1)
-		p.loop.counting.proof_count = 0;
+	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
 	if (st == ST_OK && wanted)
 		quiet = switched = r->prefetch == PREFETCH_PAIR ? bench_prefetchers_pair(b, &found) : bench_prefetchers_off(b, &found);

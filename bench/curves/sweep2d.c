@@ -54,7 +54,7 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 	memset(p->counts, 0, sizeof(p->counts));
 	for (unsigned i = 0; i <= SAMPLES && st == ST_OK; i++) { /* the first one warms up */
 		struct window w[2];
-		int64_t cycles[2];
+		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
 		noise_check_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
@@ -79,8 +79,11 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 		samples[i - 1] = (cycles[1] - cycles[0]) / (int64_t)n;
 		p->tsc += (int64_t)(w[0].tsc + w[1].tsc);
 		p->cycles_milli += cycles[0] + cycles[1];
-		for (unsigned e = 0; c->on && e < c->proof_count; e++)
-			p->counts[e] += (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+		for (unsigned e = 0; c->on && e < c->events; e++)
+			of_events[e] = (int64_t)(w[1].counts[e] - w[0].counts[e]);
+		evidence_values(c, of_events, values);
+		for (unsigned e = 0; e < c->proof_count; e++)
+			p->counts[e] += values[e];
 	}
 	if (st != ST_OK)
 		return st;
@@ -121,8 +124,8 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = ROW_UNPROVEN;
 	if (!c->proof_count)
-		evidence_lacking(p->b, c, &reason);
-	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
+		out->unprovable = evidence_lacking(p->b, c, &reason);
+	else if (!evidence_holds(c, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
 	else {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
@@ -327,9 +330,7 @@ static void table_row(struct bench *b, const struct row *r, struct row_result *o
 	p.order = b->host->get(b->host->self, bytes);
 	st = p.order && p.loop.sets[0].kernel ? ST_OK : ST_FULL;
 	text_init(&reason, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &p.loop.counting);
-	if (p.loop.counting.plan.runs > 1)
-		p.loop.counting.proof_count = 0;
+	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
 	if (st == ST_OK && wanted)
 		switched = bench_prefetchers_off(b, &found);

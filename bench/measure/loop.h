@@ -4,10 +4,12 @@
 #define BENCH_LOOP_H
 
 #include "bench/measure/measure.h"
+#include "pmu/core/concept.h"
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
 #define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
 #define ADDS_PER_ITERATION 16u       /* of k_add_chain */
+#define RUNS_ANY PLAN_RUNS_MAX        /* of a plan */
 
 struct working_set {
 	const struct kernel *kernel;
@@ -27,9 +29,15 @@ struct working_set {
 
 struct counting {
 	struct plan plan;
+	const struct event *list[ROW_EVENTS_MAX]; /* in the plan's order: the cycles, then those of the proof's concepts */
+	unsigned events;
 	const struct row_proof *proofs;
-	unsigned proof_count, events; /* events = proofs + 1 for the cycles */
-	const struct event *uncounted; /* one that would prove the row, and that no counter of this machine counts */
+	const struct expression *expressions[ROW_PROOFS_MAX]; /* what the processor counts for each proof's concept */
+	unsigned proof_count;
+	/* why there are none, each NULL or false if that is not why */
+	const struct event *uncounted;     /* one that would prove the row, and that no counter of this machine counts */
+	const struct expression *unproving; /* what this processor has for a concept: none, or what counts another thing too */
+	bool crowded;                      /* the events that would prove it do not go into so few runs */
 	bool on;
 };
 
@@ -144,12 +152,17 @@ MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint
 
 /* --- evidence.c -------------------------------------------------------------------------------- */
 
-/* Chooses the first proof set whose events the processor has, and plans it together with cycles. */
-void evidence_plan(struct bench *b, const struct row *r, struct counting *c);
-/* Why nothing proves a row that has a proof elsewhere: c->proof_count is 0. */
-void evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
-/* Why no event of this processor proves the row, as tables/unprovable.csv has it; NULL: it does not stand there. */
-const char *evidence_unprovable(const struct bench *b, const struct row *r);
+/* Chooses the first set of a row's proofs that the processor can count, and plans its events together with cycles into at most
+ * `runs` runs. */
+void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c);
+/* The same for one set. False: it cannot be counted so, and *c says why. */
+bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c);
+/* Why nothing proves a row: c->proof_count is 0. True: no machine with this processor could. */
+bool evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
+/* The values of the proofs' concepts of what each event of c->list counted. */
+void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values);
+/* Whether values per unit of work, in thousandths, lie within the proofs' bounds. Writes "EVENT 1.000 per load, ..." into *text. */
+bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text);
 /* Samples to value, spread, proof and status. */
 MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);
 

@@ -31,11 +31,11 @@
 
 static const struct event *find_cycles(const struct cpu *cpu)
 {
-	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.CORE",
-		"CPU_CLK_UNHALTED.THREAD_P", "CPU_CLK_UNHALTED.CORE_P", "CYCLES_RUNNING" };
+	static const char *const names[] = { "cycles", "cycles.general" };
 
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
-		const struct event *e = event_find(cpu->processor, names[i]);
+		const struct expression *x = concept_counted(cpu->processor, names[i]);
+		const struct event *e = x && x->term_count == 1 ? x->terms[0].event : NULL;
 
 		if (e && (!e->fixed || cpu->fixed_mask >> (e->fixed - 1) & 1 || e->counter_mask & cpu->general_mask))
 			return e;
@@ -472,7 +472,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 	l.hooks = hooks;
 	l.beside = beside;
 	text_init(&reason, out->reason, sizeof(out->reason));
-	evidence_plan(b, r, &l.counting);
+	evidence_plan(b, r, RUNS_ANY, &l.counting);
 	out->reason[0] = 0;
 	if (switched)
 		quiet = switched = bench_prefetchers_off(b, &found);

@@ -10,8 +10,8 @@
 #include "pmu/core/counters.h"
 #include "pmu/uncore/uncore.h"
 
-/* One cycle counter and the events of a proof. */
-#define ROW_EVENTS_MAX (1 + ROW_PROOFS_MAX)
+/* One cycle counter and the events of a proof's concepts. */
+#define ROW_EVENTS_MAX 12
 
 /* Counts that a method beside the loop's own counters may keep of each pair of windows. */
 #define BESIDE_COUNTS_MOST 32
@@ -66,10 +66,5 @@ struct bench {
  * simulated machine, which has no noise of its own, else 201 for a minimum and 51 for a median. */
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
                 unsigned repetitions, uint64_t seed);
-
-/* Judges what the events of a proof counted per unit of work (thousandths): true when each lies within
- * its bounds. Writes "EVENT 1.000 per load, ..." into `text`. */
-bool proof_holds(const struct row_proof *proofs, unsigned n, const int64_t *per_unit_milli, const char *unit,
-                 struct text *text);
 
 #endif

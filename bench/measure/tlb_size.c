@@ -12,12 +12,16 @@
 #define FIRST_LEAST 4u    /* pages of a first level */
 #define FIRST_MOST 512u
 
-/* Cycles and misses of one visit: what the row's events counted together. */
+static const struct row_proof_set first_level_misses = { { { "dtlb.load.miss", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
+static const struct row_proof_set all_levels_miss = { { { "dtlb.load.walk", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
+
+/* Cycles and misses of one visit: what the set's one concept counted. */
 static enum status visit(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
 {
 	struct row_result ignored = { .row = r };
 	struct working_set w = { .kernel = kernel_find(r->kernels[0]) };
 	struct window out = { 0 };
+	int64_t counts[ROW_EVENTS_MAX], counted;
 	struct job job;
 	enum status st, back;
 
@@ -29,7 +33,10 @@ static enum status visit(struct bench *b, const struct row *r, const struct coun
 	for (unsigned i = 0; i <= VISITS && st == ST_OK; i++)
 		st = window_units(b, &w, pages, i == VISITS ? c : NULL, 0, &out, &job);
 	*cycles = out.counts[0];
-	*misses = out.counts[1] + (c->proof_count > 1 ? out.counts[2] : 0);
+	for (unsigned e = 0; e < c->events; e++)
+		counts[e] = (int64_t)out.counts[e];
+	evidence_values(c, counts, &counted);
+	*misses = counted > 0 ? (uint64_t)counted : 0;
 	back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
 	return st == ST_OK ? back : st;
 }
@@ -92,16 +99,11 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 	return ST_OK;
 }
 
-/* Counts a row's first events for what is looked for, not those that prove what else it needs; false: this processor has not all of them. */
-static bool begin(struct bench *b, const struct row *by, unsigned events, struct counting *c)
+/* Counts what a level misses; false: this processor does not. */
+static bool begin(struct bench *b, const struct row *by, const struct row_proof_set *misses, struct counting *c)
 {
-	if (!by)
-		return false;
-	evidence_plan(b, by, c);
-	if (!c->on || c->proof_count < events || c->plan.runs != 1)
-		return false;
-	c->proof_count = events;
-	return counters_start(b->a, b->cpu, &c->plan, 0, b->core) == ST_OK;
+	memset(c, 0, sizeof(*c));
+	return by && evidence_plan_set(b, misses, 1, c) && counters_start(b->a, b->cpu, &c->plan, 0, b->core) == ST_OK;
 }
 
 static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *size)
@@ -112,7 +114,7 @@ static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *siz
 	struct counting c;
 	enum status st;
 
-	if (!entries || !begin(b, by, 2, &c))
+	if (!entries || !begin(b, by, &first_level_misses, &c))
 		return;
 	st = look_first(b, by, &c, page_bytes, &entries);
 	b->random = kept; /* rows are laid out as without */
@@ -172,7 +174,7 @@ void tlb_size_look(struct bench *b, const struct row *r)
 	b->second_level_looked = true;
 	first_level_look(b, PAGE_4K, &b->own.tlb.dtlb_4k);
 	entries = b->own.tlb.stlb_4k;
-	if (!begin(b, by, 1, &c))
+	if (!begin(b, by, &all_levels_miss, &c))
 		return;
 	st = look(b, by, &c, &entries);
 	b->random = kept;

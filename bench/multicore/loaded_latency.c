@@ -137,7 +137,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	struct multicore *c = &l->crowd;
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
-	int64_t rates[SAMPLES_MAX];
+	int64_t rates[SAMPLES_MAX], of_events[ROW_EVENTS_MAX] = { 0 };
 	const unsigned rounds = wanted_rounds(b), wanted = light ? (rounds + LIGHT_TIMES - 1) / LIGHT_TIMES * LIGHT_TIMES : rounds, times = light ? LIGHT_TIMES : 2;
 	const unsigned most = light && !b->repetitions && wanted * LIGHT_MOST <= SAMPLES_MAX ? wanted * LIGHT_MOST : wanted;
 	unsigned good = 0;
@@ -171,10 +171,12 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	*latency = mul_div(slope.value_micro, 1, 1000);
 	*spread = mul_div(slope.spread_micro, 1, 1000);
 	*rate_milli = samples_median(rates, good);
-	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
-		st = slope_of(b->counts[0][1 + e], good, l->window * (times - 1), STAT_MEDIAN, &slope);
-		counts[e] = mul_div(slope.value_micro, 1, 1000);
+	for (unsigned e = 1; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
+		st = slope_of(b->counts[0][e], good, l->window * (times - 1), STAT_MEDIAN, &slope);
+		of_events[e] = mul_div(slope.value_micro, 1, 1000);
 	}
+	if (st == ST_OK)
+		evidence_values(&c->counting, of_events, counts);
 	return st;
 }
 
@@ -230,8 +232,8 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 	out->rejected = (uint32_t)l->rejected;
 	out->status = ROW_UNPROVEN;
 	if (!c->proof_count)
-		evidence_lacking(l->crowd.b, c, &reason);
-	else if (!proof_holds(c->proofs, c->proof_count, counts, unit, &proof))
+		out->unprovable = evidence_lacking(l->crowd.b, c, &reason);
+	else if (!evidence_holds(c, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
 	else {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
@@ -333,7 +335,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 	struct bench *b = c->b;
 	unsigned wanted = wanted_rounds(b), good = 0;
 	struct slope cycles[2], count[2];
-	int64_t counts[ROW_PROOFS_MAX] = { 0 };
+	int64_t counts[ROW_PROOFS_MAX] = { 0 }, of_events[ROW_EVENTS_MAX] = { 0 };
 	enum status st;
 
 	c->members[0].core = b->core;
@@ -366,13 +368,13 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		never_together(l, out);
 		return ST_OK;
 	}
-	for (unsigned e = 0; e < 1 + c->counting.proof_count; e++) {
+	for (unsigned e = 0; e < (c->counting.on ? c->counting.events : 1); e++) {
 		for (unsigned apart = 0; apart < 2; apart++)
 			if ((st = slope_of(b->counts[apart][e], good, l->window, STAT_MEDIAN, e ? &count[apart] : &cycles[apart])) != ST_OK)
 				return st;
-		if (e)
-			counts[e - 1] = mul_div(count[0].value_micro - count[1].value_micro, 1, 1000);
+		of_events[e] = e ? mul_div(count[0].value_micro - count[1].value_micro, 1, 1000) : 0;
 	}
+	evidence_values(&c->counting, of_events, counts);
 	out->value_milli = mul_div(cycles[0].value_micro - cycles[1].value_micro, 1, 1000);
 	if (c->counting.proof_count && counts[0] > 0) /* each line lost, not each addition */
 		out->value_milli = mul_div(out->value_milli, 1000, counts[0]);
@@ -410,9 +412,7 @@ void loaded_latency_row(struct bench *b, const struct row *r, struct row_result 
 	const struct access *a = b->a;
 	enum status st = multicore_begin(&l.crowd, b, r), ended;
 
-	evidence_plan(b, r, &l.crowd.counting);
-	if (l.crowd.counting.on && l.crowd.counting.plan.runs > 1)
-		l.crowd.counting = (struct counting){ .on = false };
+	evidence_plan(b, r, 1, &l.crowd.counting);
 	out->reason[0] = 0;
 	l.page = (struct mapping){ .va = WINDOW_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
 	if (st == ST_OK)

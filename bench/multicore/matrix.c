@@ -116,9 +116,13 @@ static enum status one_cell(struct pass *p, unsigned owner)
 			continue;
 		samples[i - 1] = (longer - shorter) / loads;
 		bool proves = true;
+		int64_t of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
+		for (unsigned e = 0; p->counting.on && e < p->counting.events; e++)
+			of_events[e] = (int64_t)(w[1].counts[e] - w[0].counts[e]);
+		evidence_values(&p->counting, of_events, values);
 		for (unsigned e = 0; p->counting.on && e < p->counting.proof_count; e++) {
-			const int64_t count = counts[e][i - 1] = (int64_t)(w[1].counts[1 + e] - w[0].counts[1 + e]);
+			const int64_t count = counts[e][i - 1] = values[e];
 
 			proves = proves && count * 1000 >= p->counting.proofs[e].low_milli * loads && count * 1000 <= p->counting.proofs[e].high_milli * loads;
 		}
@@ -195,12 +199,8 @@ static void reduce(struct pass *p, struct row_result *out)
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = ROW_UNPROVEN;
 	if (!p->counting.proof_count) {
-		const char *why = evidence_unprovable(p->b, p->row);
-
-		evidence_lacking(p->b, &p->counting, &reason);
-		out->unprovable = why != NULL;
-		text_fmt(&reason, "%s%s", why ? ": " : "", why ? why : "");
-	} else if (proof_holds(p->counting.proofs, p->counting.proof_count, per_load, "load", &proof)) {
+		out->unprovable = evidence_lacking(p->b, &p->counting, &reason);
+	} else if (evidence_holds(&p->counting, per_load, "load", &proof)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	} else {
 		text_fmt(&reason, "counted %s, over all pairs", out->proof);
@@ -282,9 +282,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	b->core = core;
 	if (st == ST_OK)
 		st = window_set_up(b, &p.set, 0, out);
-	evidence_plan(b, r, &p.counting);
-	if (p.counting.plan.runs > 1)
-		p.counting.proof_count = 0;
+	evidence_plan(b, r, 1, &p.counting);
 	if (st == ST_OK)
 		st = measure(&p, r->kernels[0], out);
 	/* Of 16 loads one of the wrapper's that a small L1 has lost is too many. Where it keeps them, what memory takes for these would be in the

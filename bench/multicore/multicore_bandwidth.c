@@ -50,6 +50,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	const uint64_t window = multicore_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
 	struct slope slope, count;
+	int64_t of_events[ROW_EVENTS_MAX] = { 0 };
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
@@ -110,12 +111,15 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
 		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
 	}
-	for (unsigned e = 0; st == ST_OK && e < c->counting.proof_count; e++) {
-		st = slope_of(b->counts[0][1 + e], p->good, (int64_t)units, STAT_MEDIAN, &count);
-		p->counts[e] = mul_div(count.value_micro, 1, 1000);
-		if (c->counting.proofs[e].per != PER_UNIT)
-			p->counts[e] = mul_div(p->counts[e], 1, c->counting.proofs[e].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
+	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
+		st = slope_of(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
+		of_events[e] = mul_div(count.value_micro, 1, 1000);
 	}
+	if (st == ST_OK)
+		evidence_values(&c->counting, of_events, p->counts);
+	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
+		if (c->counting.proofs[i].per != PER_UNIT)
+			p->counts[i] = mul_div(p->counts[i], 1, c->counting.proofs[i].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
 	return st;
 }
 
@@ -157,7 +161,7 @@ static bool all_there(const struct multicore *c, const struct point *p)
 	struct text t;
 
 	text_init(&t, ignored, sizeof(ignored));
-	return p->good && c->counting.proof_count && proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &t);
+	return p->good && c->counting.proof_count && evidence_holds(&c->counting, p->counts, "iteration", &t);
 }
 
 /* The value of a row is one of its points. */
@@ -179,8 +183,8 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 		out->samples = 0;
 		text_fmt(&reason, c->disturbed ? "every run was disturbed" : "the cores never began together");
 	} else if (!c->counting.proof_count) {
-		evidence_lacking(c->b, &c->counting, &reason);
-	} else if (!proof_holds(c->counting.proofs, c->counting.proof_count, p->counts, "iteration", &proof)) {
+		out->unprovable = evidence_lacking(c->b, &c->counting, &reason);
+	} else if (!evidence_holds(&c->counting, p->counts, "iteration", &proof)) {
 		text_fmt(&reason, "counted %s", out->proof);
 	} else {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
@@ -362,11 +366,7 @@ void multicore_row(struct bench *b, const struct row *r, struct row_result *out)
 	struct multicore c;
 	enum status st = multicore_begin(&c, b, r), ended;
 
-	evidence_plan(b, r, &c.counting);
-	if (c.counting.on && c.counting.plan.runs > 1) {
-		c.counting.proof_count = 0;
-		c.counting.on = false;
-	}
+	evidence_plan(b, r, 1, &c.counting);
 	out->reason[0] = 0;
 	if (st == ST_OK)
 		st = r->order == ORDER_NODES ? nodes(&c, out) : curve(&c, out);

@@ -424,7 +424,7 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 		return;
 	}
 	if (l->counting.proof_count > proof && l->counting.proofs[proof].per == PER_UNIT)
-		s.beside = event_find(b->cpu->processor, l->counting.proofs[proof].event);
+		s.beside = l->counting.expressions[proof]->terms[0].event; /* what others take away, the row has proven not to come */
 	s.capacity = s.pebs.capacity * PERIODS * BURSTS_REAL;
 	bytes = each * s.capacity;
 	s.records = b->host->get(b->host->self, bytes);

@@ -83,12 +83,12 @@ uint64_t fingerprint_row(const struct row *r)
 			hash = mix_kernel(hash, window_visitor(r, kernel_find(*k)));
 	if (r->order == ORDER_LOADED || r->order == ORDER_LINE)
 		hash = mix_kernel(hash, r->order == ORDER_LOADED ? "k_inject" : "k_share_until");
-	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].event[0]; set++)
-		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].event; i++) {
-			hash = mix(hash, set->proofs[i].event, str_length(set->proofs[i].event) + 1);
-			hash = mix(hash, &set->proofs[i].low_milli, sizeof(set->proofs[i].low_milli));
-			hash = mix(hash, &set->proofs[i].high_milli, sizeof(set->proofs[i].high_milli));
-			hash = mix(hash, &set->proofs[i].per, sizeof(set->proofs[i].per));
+	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
+		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
+			const struct row_proof *p = &set->proofs[i];
+			const int64_t bounds[] = { p->low_milli, p->high_milli, p->per };
+
+			hash = mix(mix(hash, p->concept, str_length(p->concept) + 1), bounds, sizeof(bounds));
 		}
 	return hash;
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "bench/measure/measure.h"
+#include "bench/measure/loop.h"
 
 static void test_reduce_mul_div_rounds_and_saturates(void **state)
 {
@@ -249,10 +249,12 @@ static void test_reduce_noise_verdict(void **state)
 	assert_true(is_noisy(0, 0, 5, STAT_MEDIAN, &why));
 }
 
-static void test_reduce_proof_holds_only_within_bounds(void **state)
+static void test_evidence_holds_only_within_bounds(void **state)
 {
 	(void)state;
-	static const struct row_proof proofs[] = { { "HITS", 990, 1010, false }, { "MISSES", -10, 10, false } };
+	static const struct row_proof proofs[] = { { "load.hit.l2", 990, 1010, PER_UNIT }, { "load.miss.llc", -10, 10, PER_UNIT } };
+	static const struct expression hits = { .text = "HITS" }, misses = { .text = "MISSES" };
+	static const struct counting counting = { .proofs = proofs, .expressions = { &hits, &misses }, .proof_count = 2 };
 	static const struct { int64_t hits, misses; bool holds; } cases[] = {
 		{ 1000, 0, true }, { 990, 10, true }, { 1010, -10, true },
 		{ 989, 0, false }, { 1011, 0, false }, { 1000, 11, false }, { 0, 0, false },
@@ -262,7 +264,7 @@ static void test_reduce_proof_holds_only_within_bounds(void **state)
 		struct text t;
 		int64_t counts[] = { cases[i].hits, cases[i].misses };
 		text_init(&t, at, sizeof(at));
-		assert_int_equal(proof_holds(proofs, 2, counts, "load", &t), cases[i].holds);
+		assert_int_equal(evidence_holds(&counting, counts, "load", &t), cases[i].holds);
 		if (i == 0)
 			assert_string_equal(at, "HITS 1.000 per load, MISSES 0.000 per load");
 	}
@@ -286,7 +288,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_by_clock_that_stands_still_is_a_range_error),
 		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
 		cmocka_unit_test(test_reduce_noise_verdict),
-		cmocka_unit_test(test_reduce_proof_holds_only_within_bounds),
+		cmocka_unit_test(test_evidence_holds_only_within_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void test_loop_nehalem_ep_is_found_again(void **state) { (void)state; fin
 static void test_loop_haswell_ep_is_found_again(void **state) { (void)state; finds_again("haswell-ep", ROWS, 40); }
 static void test_loop_skylake_sp_is_found_again(void **state) { (void)state; finds_again("skylake-sp", ROWS, 40); }
 
-/* The whole suite: each row proved and right, or the reason why not stands in tables/unprovable.csv, or the machine lacks the
+/* The whole suite: each row proved and right, or the reason why not stands in concepts.csv of its processor, or the machine lacks the
  * thing; accounting, trust and study as expected; within the instructions that an emulated guest has the time for. */
 static void test_loop_core2_full_suite_is_as_expected(void **state)
 {

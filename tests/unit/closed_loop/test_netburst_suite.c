@@ -23,7 +23,7 @@ static void test_netburst_suite_is_proven_where_it_can_be(void **state)
 	for (unsigned i = 0; i < r.host.result_count; i++) {
 		const struct row_result *row = &r.host.results[i];
 		bool as_said = row->status == ROW_UNSUPPORTED ? row->absent :
-			row->unprovable ? row->status == ROW_UNPROVEN && row->reason[0] : row->status == ROW_OK; /* tables/unprovable.csv */
+			row->unprovable ? row->status == ROW_UNPROVEN && row->reason[0] : row->status == ROW_OK; /* concepts.csv of its processor */
 		ok += row->status == ROW_OK;
 		unproven += row->status == ROW_UNPROVEN;
 		unsupported += row->status == ROW_UNSUPPORTED;
