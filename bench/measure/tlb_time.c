@@ -18,6 +18,16 @@
 #define FIRST_MILLI 1500   /* cycles a load: Core 2's second level costs 2, Nehalem's and Zen's 7 */
 #define SECOND_MILLI 4000  /* a walk whose tables are cached costs 10 and more over a hit of the second level */
 
+/* After how many pages the line within a page moves on: for all sets of the cache that holds the ring to have their share. */
+static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
+
+	if (!l1 || !l2 || !l2->ways || lines * 64ull <= l1->bytes || l2->bytes / l2->ways <= PAGE_4K)
+		return 1;
+	return (uint32_t)(l2->bytes / l2->ways / PAGE_4K);
+}
+
 /* Least cycles a load of a visit of so many lines, in as many pages or in consecutive lines. */
 static enum status least_cycles(struct bench *b, const struct row *r, uint32_t lines, bool in_pages, int64_t tick_micro, int64_t *milli)
 {
@@ -30,7 +40,7 @@ static enum status least_cycles(struct bench *b, const struct row *r, uint32_t l
 	enum status st, back;
 
 	w.shape = (struct shape){ .order = in_pages ? ORDER_PAGES : ORDER_LINES, .nodes = lines, .line_bytes = 64, .page_bytes = PAGE_4K,
-	                          .spread_pages = in_pages, .bytes = lines * 64ull, .span_bytes = lines * (in_pages ? PAGE_4K : 64ull) };
+	                          .spread_pages = in_pages ? spread_of(b->cpu, lines) : 0, .bytes = lines * 64ull, .span_bytes = lines * (in_pages ? PAGE_4K : 64ull) };
 	st = w.kernel ? window_set_up(b, &w, 0, &ignored) : ST_BROKEN;
 	if (st == ST_OK && w.map.page_bytes != PAGE_4K)
 		st = ST_UNSUPPORTED;
