@@ -1,29 +1,28 @@
-/* bench/curves/curve.c: rows whose value is found along a curve. What the points are stands in curve.h. */
+/* bench/curves/curve.c: rows whose value is found along a curve; curve.h says what the points are. */
 #include "bench/curves/curve_pass.h"
 
-#define TURNS 8u                  /* in the shorter window */
-#define TURNS_TWICE 512u          /* of CURVE_TWICE, and */
-#define TURNS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: rows of DRAM that happen to be open must not decide */
-#define PAIR_TURNS_SIMULATED 2u   /* of CURVE_PAIRS: whole nodes are flushed before each window */
-#define TWICE_NODES 2048u         /* of CURVE_TWICE: as many turns are sampled */
-#define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, seldom */
+#define TURNS 8u                  /* iterations of the shorter window */
+#define TURNS_TWICE 512u          /* iterations of CURVE_TWICE, and */
+#define TURNS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
+#define PAIR_TURNS_SIMULATED 2u   /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
+#define TWICE_NODES 2048u         /* of CURVE_TWICE: as many iterations are sampled */
+#define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, rarely */
 #define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
-#define SPREAD_STEP 11u           /* lines from node to node: a region's go round any number of channels up to ten */
-#define WALKS_BESIDE 4u           /* lines of a set of the L2 that a ring of CURVE_WALKS leaves to entries of pages and to the wrapper */
+#define SPREAD_STEP 11u           /* lines from node to node: a region's lines alternate over any number of channels up to ten */
+#define WALKS_BESIDE 4u           /* of an L2 set: left by a ring of CURVE_WALKS to page-table lines and the wrapper */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
-#define TRIES 3u                  /* for each sample that a disturbance spoilt */
+#define TRIES 3u                  /* for each sample that was disturbed */
 #define LINE 64u
 #define DRAM_LINES (CURVE_NODE_BYTES / LINE)
-#define L3_LINES 16u              /* a node in a ring that fills a level */
-#define HOT_OFFSET (9 * LINE)     /* of the fillers' line: other low address bits than a node's lines have */
-#define VISITS_MAX 16u            /* of a ring in the L3 before the first point, at most */
-#define FRESH_PART 3u             /* of such a ring points may go through so much until all of it is visited again: e^-5.3 of that is in an L2 that
-                                     replaces at random */
-#define SETTLED_PART 2000u        /* until a visit is not shorter by such a part than the one before */
-#define L3_FACTOR 8u              /* of the L2 */
+#define L3_LINES 16u              /* of a node in a ring that fills a cache level */
+#define HOT_OFFSET (9 * LINE)     /* of the fillers' line: its low address bits differ from those of a node's lines */
+#define VISITS_MAX 16u            /* passes over an L3 ring before the first point, at most */
+#define FRESH_PART 3u             /* part of such a ring that points may use before all of it is visited again: an L2 with random replacement keeps e^-5.3 of that */
+#define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
+#define L3_FACTOR 8u              /* size of an L3 ring, in L2s */
 
-/* Lines that come from where the row aims, a turn; without a ring, turns. */
+/* Lines per iteration from the row's level; without a ring, iterations. */
 static uint32_t units_of(const struct row_curve *c, uint32_t x)
 {
 	switch (c->what) {
@@ -48,8 +47,8 @@ static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t 
 	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
 }
 
-/* From one region to the next, in lines: one more than a multiple of what most numbers of channels divide, so that a node's
- * lines go round them. */
+/* Distance between regions, in lines: one more than a multiple of what most numbers of channels divide, so that a node's lines alternate over
+ * the channels. */
 static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
 {
 	static const uint32_t multiples[] = { 2520, 840, 120, 24, 1 };
@@ -61,14 +60,14 @@ static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
 	return 1;
 }
 
-/* As above, of a ring in regions. The nodes of a size's row lie regions apart, too: close together they found each other's rows of DRAM open,
- * the fewer the more regions a turn came to. */
+/* The same for a ring in regions. A size row's nodes are whole regions apart as well: closer nodes hit each other's open DRAM pages, less often
+ * the more regions an iteration uses. */
 static uint32_t region_lines(const struct row_curve *c, uint64_t bytes)
 {
 	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
 }
 
-/* All lines of all regions at once, when the window would come to nodes that were visited since. */
+/* Flushes all lines of all regions at once, if the window would reach nodes visited since the last flush. */
 static enum status prepare_spread(struct loop *l, uint64_t turns)
 {
 	struct working_set *w = &l->sets[0];
@@ -99,12 +98,12 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 		return prepare_spread(l, turns);
 	if (l->row->prepare == PREPARE_FLUSH)
 		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
-	/* the other line of a pair of which one alone is to miss: both come, then that one goes */
+	/* one line of the pair is to miss: both arrive, then that one is flushed */
 	if (st == ST_OK && c->what == CURVE_PAIRS)
 		st = run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
 	if (st == ST_OK && c->what == CURVE_PAIRS && l->row->prepare == PREPARE_FLUSH)
 		st = run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
-	/* without fillers nothing asks for their line, whose page may be one more than the TLB holds */
+	/* without fillers nothing loads their line, and its page may be one more than the TLB holds */
 	return st == ST_OK && c->what != CURVE_OVERLAP ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
 }
 
@@ -124,7 +123,7 @@ enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct w
 	return turns_of(l, code, turns, NULL, out);
 }
 
-/* One window of so many turns of the code at `code`. */
+/* One window of so many iterations of the code at `code`. */
 static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct window *out, int64_t *cycles_milli)
 {
 	enum status st = curve_prepare(&p->loop, turns);
@@ -135,7 +134,7 @@ static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct 
 	return st;
 }
 
-/* A pair of windows: thousandths of a cycle a turn. */
+/* A pair of windows: thousandths of a cycle per iteration. */
 static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts, int64_t *turn_milli)
 {
 	enum status st = ST_OK;
@@ -144,7 +143,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		struct window w[2];
 		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
-		/* A turn ahead of each: what a level that replaces at random has lost of the code's and the wrapper's lines since comes back. */
+		/* one iteration ahead of each window brings back lines of code and wrapper that a level with random replacement has lost */
 		const bool ahead = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_SPREAD;
 
 		noise_check_before(p->b);
@@ -178,14 +177,14 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 	return st == ST_OK ? ST_TIMEOUT : st;
 }
 
-/* Whether a point is a whole turn, not one of x parts of it. */
+/* Whether a point's value is a whole iteration, not one of its x parts. */
 static bool a_turn(const struct row_curve *c)
 {
 	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS;
 }
 
-/* Maps room for the code anew and writes that of a point: what a processor may have fetched of it before it was written,
- * on a wrong path, is nowhere any more. */
+/* Maps the room for the code anew and writes a point's code: no processor then holds bytes that it prefetched, on a wrong path, before they were
+ * written. */
 static enum status write_code(struct pass *p, uint32_t x)
 {
 	struct working_set *w = &p->loop.sets[0];
@@ -202,7 +201,7 @@ static enum status write_code(struct pass *p, uint32_t x)
 	return curve_code(p->curve, x, p->lines, w->code_map.host) ? ST_OK : ST_FULL;
 }
 
-/* Whole turns round the ring, until one gets no shorter: what the level above keeps then comes last in the points' own order. */
+/* Passes over the ring until one gets no shorter: the level above then holds lines in the points' own order. */
 static enum status go_round(struct pass *p, unsigned visits)
 {
 	struct working_set *w = &p->loop.sets[0];
@@ -275,7 +274,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	}
 	if (st != ST_OK)
 		return st;
-	/* Not where one step gives nothing: a step may meet a bank or a slice that is in use, and the next one not. */
+	/* The curve must stay flat: a single step may meet a busy bank or slice, and the next one not. */
 	while (p->curve->value == VALUE_FLAT ? c->points[at].milli - c->points[at].milli / 100 > least : at + 1 < c->count)
 		at++;
 	*value_milli = c->points[at].milli;
@@ -283,7 +282,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	return ST_OK;
 }
 
-/* Twice as many as either level of the TLB holds. */
+/* Twice the entries of either level of the TLB. */
 static uint32_t walk_pages(const struct pass *p)
 {
 	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k;
@@ -304,15 +303,15 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	if (p->row->target == TARGET_STLB) { /* a page for each load */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
 		w->shape.nodes = walk_pages(p) / p->curve->most;
-		/* The whole ring: which lines of it the L1 has does not decide. Twice, where sets of the L2 have no room for its lines and
-		 * those beside: these push some of it out, which it misses once a window, and while the last of them came the shorter
-		 * window would fetch what ends it. */
+		/* One pass over the ring, so that it does not matter which lines the L1 holds. Two passes if L2 sets have no room for its lines,
+		 * page-table lines and the wrapper together: some lines are then evicted and missed once a window, and the last of these misses
+		 * would still be in flight when a shorter window ends. */
 		const uint64_t sets = cpu_cache_way_bytes(l2) / LINE;
 		const bool full = sets && (walk_pages(p) + sets - 1) / sets + WALKS_BESIDE > l2->ways;
 
 		p->turns = w->shape.nodes << full;
 	} else if (p->row->target == TARGET_L3) {
-		p->turns = TURNS_SPREAD; /* of fewer, a round more or less of the loads that go at a time would decide */
+		p->turns = TURNS_SPREAD; /* with fewer, one more or one less group of parallel loads would show */
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
 	} else if (p->curve->what == CURVE_TWICE) {
 		p->turns = TURNS_TWICE;
@@ -329,7 +328,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	} else if (curve_regions(p->curve)) {
 		p->lines = region_lines(p->curve, memory);
 		w->shape.nodes = FILLED_NODES;
-		/* of 24 m + 1 lines 13 m + 1: no two nodes share a line, and few a row of DRAM that is still open */
+		/* 13 m + 1 of 24 m + 1 lines: no two nodes share a line, and few share a DRAM page that is still open */
 		w->shape.line_bytes = (p->lines / 24 * 13 + 1) * LINE;
 		w->shape.bytes = memory;
 		return;
@@ -338,8 +337,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
 }
 
-/* Visits until one gets no shorter, as window_warm_up does: a level that does not replace the oldest gives up what it held
- * before in the course of several. */
+/* Passes until one gets no shorter, as window_warm_up does: a level that is not LRU takes several passes to evict its earlier lines. */
 static enum status settle(struct pass *p, const struct working_set *w)
 {
 	const struct kernel *touch = kernel_find("k_touch");

@@ -1,17 +1,17 @@
-/* bench/curves/curve_knee.c: see curve_pass.h. */
+/* bench/curves/curve_knee.c: the knee of a curve: the last point at which misses still overlap; curve_pass.h. */
 #include "bench/curves/curve_pass.h"
 
-#define TURN_LINES 16u /* channels, or slices, at most */
-#define WAITS_BACK 14u /* so many lines before the last one are looked at */
-#define CLEAR_PART 5 /* of a miss: a step of less is none */
+#define TURN_LINES 16u /* most channels, or slices */
+#define WAITS_BACK 14u /* lines before the last one that are checked */
+#define CLEAR_PART 5 /* of a miss: a smaller step is noise */
 
-/* What point x takes while both misses overlap: the fillers between them take as long each as below. */
+/* Expected time of point x while both misses overlap: each filler between them takes as long as at the points below. */
 static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_t x)
 {
 	return below > 1 ? first + (at_below - first) * (int64_t)(x - 1) / (int64_t)(below - 1) : first;
 }
 
-/* Late is what lies beyond the middle between that and a turn beyond the knee: two misses, one after the other. */
+/* A point is late if it lies nearer to two serial misses than to the expected time. */
 static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t turn, int64_t serial)
 {
 	const int64_t expected = foreseen(first, below, at_below, x);
@@ -19,7 +19,7 @@ static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x,
 	return turn - expected > (serial - expected) / 2;
 }
 
-/* A point of another curve of the same ring; noted and counted nowhere but in *brought, if that is given: lines that came. */
+/* Measures a point of another curve on the same ring without recording it. *brought, if given: lines that arrived. */
 static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *turn_milli, int64_t *brought)
 {
 	const struct pass own = *p;
@@ -39,7 +39,7 @@ static enum status other_point(struct pass *p, const struct row_curve *curve, ui
 	return st;
 }
 
-/* A turn of a point that was measured before, or is now. */
+/* The time of a point's iteration, measured now unless it was before. */
 static enum status measured(struct pass *p, uint32_t x, int64_t *turn_milli)
 {
 	const struct curve *c = &p->out->curve;
@@ -52,9 +52,9 @@ static enum status measured(struct pass *p, uint32_t x, int64_t *turn_milli)
 	return curve_point(p, x, turn_milli);
 }
 
-/* Whether the step behind point `below` may be one of those that a slow channel or slice makes whenever one more line is its turn: as large a
- * one came a few lines before, or comes when as many more lines are under way as had room; beyond a full buffer none does. A line that has to
- * wait makes a turn longer than each with fewer lines: one that was shorter than a turn of fewer happened to find rows of DRAM open, and is no measure. */
+/* Whether the step behind point `below` may come from a slow channel or slice, which adds one each time it gets another line. Such a step also
+ * occurred a few lines earlier, or recurs as many lines later; beyond a full buffer there is none. Only points longer than all with fewer lines
+ * count: a shorter one met open DRAM pages. */
 static enum status may_be_a_turn(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
 {
 	const int64_t step = at_above - at_below, grown = at_below - first;
@@ -88,7 +88,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 		st = other_point(p, &one_by_one, 1, &late, NULL);
 	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
-		/* the fillers alone take as long as a miss: nearer, then, or nothing can be told */
+		/* the fillers alone take as long as a miss: a nearer point, or no result */
 		while (late - foreseen(first, below, at_below, x) < first / CLEAR_PART && x > below + 1)
 			x = (below + x) / 2;
 		if (late - foreseen(first, below, at_below, x) < first / CLEAR_PART)
@@ -119,7 +119,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	*value_milli = (int64_t)(below + p->curve->both) * 1000;
 	if (st != ST_OK)
 		return st;
-	/* no step, only what fillers take, one of which may keep memory busy for long */
+	/* no step: only the fillers' time, any of which may keep memory busy for long */
 	const int64_t expected = foreseen(first, below, at_below, above);
 
 	if (at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
@@ -133,7 +133,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	return st == ST_OK && a_turn ? ST_RANGE : st;
 }
 
-/* The same turn without the loads of the other lines; *brought: lines that came. */
+/* The same iteration without the loads of the pairs' other lines; *brought: lines that arrived. */
 static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli, int64_t *brought)
 {
 	struct row_curve without = *p->curve;
@@ -142,9 +142,9 @@ static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli, 
 	return other_point(p, &without, x, turn_milli, brought);
 }
 
-/* Whether one load of point x waits for a fill buffer, so that its pair's other line comes in time all the same: told without
- * the prefetcher, whose lines would keep memory busy, by what the last load adds more than the one before it, or that one more than
- * the one before, and so on: beyond the first that waits each may add little. *brought: lines then. */
+/* Whether one load of point x waits for a fill buffer, in which case its pair's other line arrives in time anyway. Measured without the
+ * prefetcher, whose lines would keep memory busy: some load among the last ones adds more time than the one before it. Loads after the first
+ * that waits may add little. *brought: lines that arrived. */
 static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, int64_t *brought)
 {
 	int64_t took[3] = { 0, 0, 0 };
@@ -166,8 +166,8 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 	return st;
 }
 
-/* The last x at which the other lines of all pairs come together with the first ones; p->at_least: at which the first ones
- * need not wait for each other. Its own counts are the row's. */
+/* The last x at which the other lines of all pairs arrive with the first ones; with p->at_least, at which the first ones do not wait for each
+ * other. That point's counts are the row's. */
 static enum status pairs(struct pass *p, int64_t *value_milli)
 {
 	struct pass good = *p;
@@ -181,7 +181,7 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 		memset(p->counts, 0, sizeof(p->counts));
 		p->units = 0;
 		st = curve_point(p, x, &turn);
-		/* it takes long because lines come late, or because they are many: the first ones tell */
+		/* long because lines are late, or because there are many: the first lines alone decide */
 		if (st == ST_OK && (!below || turn > one + one / 2)) {
 			st = first_lines(p, x, &first, NULL);
 			one = below ? one : first;
@@ -204,8 +204,7 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 	}
 	*p = good;
 	*value_milli = (int64_t)below * 1000;
-	/* half of the lines keep memory busy for nearly as long as a load, or longer: a fill buffer, or an entry, is free again before a
-	 * line more could come */
+	/* half of the lines occupy memory for nearly a load's latency: a buffer or an entry is free again before another line could arrive */
 	if (below >= 6 && (in_time - one) / 2 > one / 4 * 3)
 		return ST_RANGE;
 	if (!p->at_least && below >= 6) {
@@ -218,7 +217,7 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 		if (st == ST_OK)
 			st = first_lines(p, below, &first, &with);
 		p->pair_stays = p->loop.counting.proof_count && !wait && without * 4 > with * 3;
-		/* a line more is late by a load from memory, not by its place in the channels' queues */
+		/* one more line must be late by a DRAM latency, not by its position in the channels' queues */
 		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
 	}
 	return ST_OK;

@@ -1,16 +1,16 @@
-/* bench/curves/sweep2d.c: tables of two quantities: the staircase of latency, a gather with prefetch. See tables.h. */
+/* bench/curves/sweep2d.c: two-dimensional sweeps: the latency staircase, a gather with prefetch; sweep2d.h. */
 #include "bench/curves/sweep2d.h"
 
 #define LINE 64u
 #define SAMPLES 3u
 #define STAIRS_LEAST 0x1000ull
 #define STAIRS_MOST 0x20000000ull
-#define STAIRS_FEWEST 16u          /* nodes: an iteration of k_chase */
-#define NODES_SIMULATED 4096u      /* the most of a point, so that the row keeps to its budget there */
-#define NODES_MACHINE 0x100000u    /* and so that all points take less than 5 s elsewhere */
+#define STAIRS_FEWEST 16u          /* nodes: one iteration of k_chase */
+#define NODES_SIMULATED 4096u      /* of a point at most, within the row's budget */
+#define NODES_MACHINE 0x100000u    /* on real machines: all points together take less than 5 s */
 #define WINDOW_SIMULATED 512u      /* loads of a window, at most */
 #define WINDOW_MACHINE 16384u
-#define VISITS 2u                  /* of a point's nodes before its first window */
+#define VISITS 2u                  /* passes over a point's nodes before its first window */
 #define GATHER_LINES 256u
 #define GATHER_WINDOW 64u          /* elements of the shorter window */
 
@@ -22,13 +22,13 @@ struct table {
 	struct bench *b;
 	struct loop loop;
 	struct row_result *out;
-	int64_t tick_micro;     /* cycles a TSC tick, in millionths, without a cycle counter */
-	int64_t counts[ROW_PROOFS_MAX]; /* of all kept windows of the last point */
+	int64_t tick_micro;     /* core cycles per TSC tick, in millionths, if there is no cycle counter */
+	int64_t counts[ROW_PROOFS_MAX]; /* sum over the last point's windows */
 	int64_t spread_milli;   /* of the last point */
-	int64_t tsc, cycles_milli; /* of all kept windows of the row */
-	uint32_t *order;        /* work memory for a permutation */
+	int64_t tsc, cycles_milli; /* sums over all windows of the row */
+	uint32_t *order;        /* scratch for a permutation */
 	uint32_t nodes_most;
-	bool disturbed;         /* again and again */
+	bool disturbed;         /* every attempt was */
 };
 
 static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
@@ -40,7 +40,7 @@ static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t
 	return k ? window_run(p->b, k, arguments, NULL, 0, &ignored, &p->loop.job) : ST_BROKEN;
 }
 
-/* What a window of `units` does first, and its arguments. */
+/* Prepares a window of `units`, and its arguments. */
 typedef enum status before_window(struct table *p, uint64_t units, uint64_t arguments[6]);
 
 /* Windows of n and 2n units: thousandths of a cycle a unit, and what was counted. */
@@ -154,7 +154,7 @@ static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride
 	w->at = w->map.va;
 	for (unsigned visit = 0; visit < VISITS && st == ST_OK; visit++)
 		st = run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
-	/* The first point is the row's value: its windows are long, so that how one ends is nothing, whichever of the two a wrong guess is in. */
+	/* The first point is the row's value: its windows are long enough to hide one mispredicted exit. */
 	if (st == ST_OK)
 		st = measure(p, w->kernel, stairs_before, nodes < most && p->out->curve.count ? nodes : most, milli);
 	if (st == ST_OK)
@@ -172,7 +172,7 @@ static enum status stairs(struct table *p)
 	p->out->curve.y = "stride_bytes";
 	p->out->curve.unit = "cycles";
 	w->shape = (struct shape){ .order = ORDER_STREAMS, .page_bytes = p->loop.row->page_bytes, .line_bytes = LINE };
-	/* as much as there is */
+	/* up to the memory that there is */
 	for (uint64_t bytes = STAIRS_MOST; bytes >= STAIRS_LEAST && (st == ST_FULL || st == ST_MISSING); bytes /= 2) {
 		w->shape.bytes = w->shape.span_bytes = bytes;
 		st = window_set_up(p->b, w, 0, p->out);
@@ -225,7 +225,7 @@ uint32_t sweep2d_gather_code(uint32_t work, uint32_t distance, uint8_t *code)
 	return n;
 }
 
-/* All lines of the data go out of all caches; the offsets stay near. */
+/* Flushes all lines of the data; the offsets stay in the caches. */
 static enum status gather_before(struct table *p, uint64_t units, uint64_t arguments[6])
 {
 	const struct working_set *w = &p->loop.sets[0];
@@ -241,7 +241,7 @@ static enum status gather_before(struct table *p, uint64_t units, uint64_t argum
 	return st;
 }
 
-/* Code mapped anew for each point: what was fetched of it before it was written is nowhere any more. */
+/* Maps the code anew for each point: no processor then holds bytes prefetched before they were written. */
 static enum status gather_write(struct table *p, uint32_t work, uint32_t distance)
 {
 	struct working_set *w = &p->loop.sets[0];

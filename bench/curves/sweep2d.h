@@ -1,11 +1,11 @@
-/* bench/curves/sweep2d.h: rows that are a table of two quantities, each point measured by itself.
+/* bench/curves/sweep2d.h: rows that sweep two quantities; each point is measured on its own.
  *
  * ORDER_STAIRS   latency of a chase over the size of its working set and the stride between its nodes: 4 KiB to 512 MiB,
- *                each doubled, by strides of a line up to 128 KiB. Nodes are visited in random order; points of more
- *                nodes than there is time for are left out. The row's value is the first step: 4 KiB, every line.
- * ORDER_GATHER   a gather from memory, the line that an element a distance ahead needs asked for by PREFETCHT0, and floating-point work
- *                beside it: multiplications by distance. Distance 0 is without prefetch. The value is an element with
- *                the most work at its best distance: memory has gone, the work remains (Levinthal, the Core 2 paper). */
+ *                doubling, by strides of a line up to 128 KiB. Nodes are visited in random order; points with too many
+ *                nodes for the budget are left out. The row's value is the first step: 4 KiB, every line.
+ * ORDER_GATHER   a gather from memory that prefetches (PREFETCHT0) the line of an element some distance ahead, with floating-point work beside
+ *                it: multiplications by distance. Distance 0: no prefetch. The value is the time of an element with the most work at
+ *                its best distance: the memory latency is hidden, the work remains (Levinthal, the Core 2 paper). */
 #ifndef BENCH_TABLES_H
 #define BENCH_TABLES_H
 
@@ -18,7 +18,7 @@ void sweep2d_gather_row(struct bench *b, const struct row *r, struct row_result 
 uint32_t sweep2d_gather_code(uint32_t work, uint32_t distance, uint8_t *code);
 #define GATHER_CODE_BYTES 4096u
 
-/* The points as a table with a line for each x, for screen and log; nothing for a curve of one quantity. */
+/* The points as a table with a line for each x, for screen and log; nothing for a one-dimensional curve. */
 void sweep2d_table_lines(struct text *t, const struct curve *c);
 
 #endif

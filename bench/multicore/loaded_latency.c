@@ -1,40 +1,41 @@
-/* bench/multicore/loaded_latency.c: one core measures while others keep on until it has ended: latency under load, false sharing.
+/* bench/multicore/loaded_latency.c: one core measures while others work until it has finished: loaded latency, false sharing.
  *
- * Those others run a kernel that ends when the measuring core's has written a token to a flag, another one each time;
- * it also ends after so many iterations, lest a core that is lost hang the rest. */
+ * The others' kernel ends when the measuring core has written a new token to a flag, and after a fixed number of iterations in any case, so that
+ * a lost core cannot hang the rest. */
 #include "bench/multicore/multicore.h"
 #include "bench/measure/series.h"
 
 #define ROUNDS_SIMULATED 3u
 #define ROUNDS 15u
-#define LIGHT_TIMES 4u            /* the longer window in shorter ones, where loads wait seldom, and so by chance: the whole ring, of which each round's
-                                   * shorter window takes the next part off, so that as many rounds have each node as often, alone and under load */
-#define LIGHT_MOST 8u             /* times as many rounds at most, until */
-#define LIGHT_SURE 400            /* the standard error of their mean is such a part of it: of some hundred cycles about LEAST_MILLI, which a value may be off by */
+/* Under light load a load rarely waits, and by chance. The longer window covers the whole ring, and each round's shorter one skips the next part, so
+ * that every node counts equally often, alone and loaded. */
+#define LIGHT_TIMES 4u            /* longer window over shorter one */
+#define LIGHT_MOST 8u             /* rounds at most, as a multiple, until */
+#define LIGHT_SURE 400            /* the mean's standard error is one part in so many: of some hundred cycles about LEAST_MILLI, the tolerance of the value */
 #define ROUNDS_FACTOR 2u
-#define WINDOW_SCALE 16u          /* of real cores, which take some hundred ns to begin together */
-#define INJECTED_BYTES 0x100000u  /* of each other core's array, on a simulated machine: more than it reads in a window */
-#define CAP_ITERATIONS 0x1000000u /* of those that are to be stopped; of simulated ones fewer */
+#define WINDOW_SCALE 16u          /* real cores take some hundred ns to start together */
+#define INJECTED_BYTES 0x100000u  /* of each other core's array on a simulated machine: more than it reads in a window */
+#define CAP_ITERATIONS 0x1000000u /* of kernels that a flag stops; fewer on a simulated machine */
 #define CAP_SIMULATED 0x10000u
-#define SPECULATED 32u            /* turns of k_inject: as many as a reorder buffer may have begun beyond its last */
-#define LEAST_MILLI 500           /* what a value may be off by */
+#define SPECULATED 32u            /* iterations of k_inject that a reorder buffer may have begun beyond the last */
+#define LEAST_MILLI 500           /* tolerance of a value */
 #define LINE_SLOT_BYTES PAGE_4K
-#define FLAG_AT 1024u             /* in the page of flag and shared line */
-#define APART 512u                /* a line that is not the shared one */
+#define FLAG_AT 1024u             /* in the page that holds flag and shared line */
+#define APART 512u                /* another line than the shared one */
 
-/* Turns of some 12 cycles each of k_inject's delay between 256 bytes of the other cores; the first point is without them. */
+/* Iterations of k_inject's delay, some 12 cycles each, between 256 bytes of the other cores; the first point has no other cores. */
 static const uint32_t delays[] = { 86, 22, 6, 1 };
 
 struct loaded {
-	struct multicore crowd;
-	struct mapping page;      /* flag, shared line */
+	struct multicore cores;
+	struct mapping page;      /* holds flag and shared line */
 	bool page_mapped;
 	uint32_t token;
 	uint32_t window;
-	int64_t tick_micro;       /* cycles a TSC tick, in millionths, without a cycle counter */
+	int64_t tick_micro;       /* core cycles per TSC tick, in millionths, if there is no cycle counter */
 	uint64_t rejected;
-	bool came_round;          /* others read lines a second time in a window */
-	const char *chase;        /* the measuring core's kernel */
+	bool came_round;          /* others wrapped round their arrays within a window */
+	const char *chase;        /* kernel of the measuring core */
 };
 
 static const struct kernel *stopped_by_flag(struct loaded *l, struct member *m, const char *kernel)
@@ -49,12 +50,12 @@ static uint64_t cap_of(const struct bench *b)
 	return b->a->kind == ACCESS_SIM ? CAP_SIMULATED : CAP_ITERATIONS;
 }
 
-/* Cycles of the first member's last window. */
+/* Cycles of the first member's latest window. */
 static int64_t cycles_of(const struct loaded *l)
 {
-	const struct window *w = &l->crowd.members[0].window;
+	const struct window *w = &l->cores.members[0].window;
 
-	return l->crowd.counting.on ? (int64_t)w->counts[0] : mul_div((int64_t)w->tsc, l->tick_micro, 1000000);
+	return l->cores.counting.on ? (int64_t)w->counts[0] : mul_div((int64_t)w->tsc, l->tick_micro, 1000000);
 }
 
 static unsigned wanted_rounds(const struct bench *b)
@@ -67,7 +68,7 @@ static unsigned wanted_rounds(const struct bench *b)
 /* The measuring core's window of so many loads, with n - 1 others at work. *rate: bytes a second that these read. */
 static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, uint64_t loads, bool *together, int64_t *rate)
 {
-	struct multicore *c = &l->crowd;
+	struct multicore *c = &l->cores;
 	struct member *m = &c->members[0];
 	const struct kernel *flush = kernel_find("k_flush_chain");
 	const uint64_t arguments[6] = { m->set.at, loads };
@@ -77,8 +78,8 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	l->token++;
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
 		struct working_set *w = &c->members[i].set;
-		const uint64_t visited = c->members[i].units * w->shape.step_bytes; /* since it was flushed */
-		/* it begins anywhere in its array: in step through the same banks of memory, or not, would be chance that all windows share */
+		const uint64_t visited = c->members[i].units * w->shape.step_bytes; /* bytes read since the flush */
+		/* a random start: walking the same DRAM banks in step, or not, would be chance that all windows share */
 		const uint64_t from = c->members[i].arguments[5], upto = w->shape.array_bytes - from < visited ? w->shape.array_bytes - from : visited;
 		const uint64_t again[2][6] = { { w->map.va + from, upto / w->shape.line_bytes, w->shape.line_bytes },
 		                               { w->map.va, (visited - upto) / w->shape.line_bytes, w->shape.line_bytes } };
@@ -120,21 +121,21 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	return st;
 }
 
-/* No window could be used: not a core that failed, but nothing to say either. */
+/* No window was usable. No core failed, so the row is noisy. */
 static void never_together(const struct loaded *l, struct row_result *out)
 {
 	out->status = ROW_NOISY;
 	out->noisy = true;
 	out->rejected = (uint32_t)l->rejected;
 	out->series.points = 0;
-	str_copy(out->reason, sizeof(out->reason), l->crowd.disturbed ? "every run was disturbed" : "the cores never began together");
+	str_copy(out->reason, sizeof(out->reason), l->cores.disturbed ? "every run was disturbed" : "the cores never began together");
 }
 
-/* One point: latency in thousandths of a cycle and its deviation. *samples 0: no window in which the cores began together. */
+/* One point: latency in thousandths of a cycle, and its deviation. *samples 0: in no window did the cores start together. */
 static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bool light, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
                                 unsigned *samples)
 {
-	struct multicore *c = &l->crowd;
+	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
 	int64_t rates[SAMPLES_MAX], of_events[ROW_EVENTS_MAX] = { 0 };
@@ -144,7 +145,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	struct slope slope;
 	enum status st = ST_OK;
 
-	/* more where it is unsure, as often round the ring as they begin */
+	/* further rounds while the mean is unsure, each covering the ring equally */
 	for (unsigned round = 0; round < 1 + most * ROUNDS_FACTOR && (good < wanted || (good < most && (good % LIGHT_TIMES || !slope_is_sure(cycles, good, LIGHT_SURE)))); round++) {
 		bool together = true;
 
@@ -180,10 +181,10 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	return st;
 }
 
-/* The first member chases; the others are the cores of its socket, but for its own threads. */
+/* The first member chases; the others are the cores of its socket other than its own threads. */
 static enum status loaded_members(struct loaded *l, struct row_result *out)
 {
-	struct multicore *c = &l->crowd;
+	struct multicore *c = &l->cores;
 	const struct bench *b = c->b;
 	struct row chase = *c->row;
 	unsigned n = 1;
@@ -212,7 +213,7 @@ static enum status loaded_members(struct loaded *l, struct row_result *out)
 		*s = (struct shape){ .order = ORDER_STREAMS, .arrays = 1, .step_bytes = 256, .line_bytes = c->members[0].set.shape.line_bytes,
 		                     .page_bytes = PAGE_2M, .array_bytes = INJECTED_BYTES * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 		s->bytes = s->span_bytes = s->array_bytes;
-		c->members[i].units = s->array_bytes / s->step_bytes; /* whatever wrote it last: flushed whole once */
+		c->members[i].units = s->array_bytes / s->step_bytes; /* flushed whole once, whoever wrote it last */
 		st = multicore_map(c, i, cores_node(b, 0), out);
 	}
 	return st;
@@ -220,7 +221,7 @@ static enum status loaded_members(struct loaded *l, struct row_result *out)
 
 static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t *counts, const char *unit, struct row_result *out)
 {
-	const struct counting *c = &l->crowd.counting;
+	const struct counting *c = &l->cores.counting;
 	const char *noise = "";
 	struct text proof, reason;
 
@@ -232,7 +233,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 	out->rejected = (uint32_t)l->rejected;
 	out->status = ROW_UNPROVEN;
 	if (!c->proof_count)
-		out->unprovable = evidence_lacking(l->crowd.b, c, &reason);
+		out->unprovable = evidence_lacking(l->cores.b, c, &reason);
 	else if (!evidence_holds(c, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
 	else {
@@ -241,7 +242,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 	}
 }
 
-/* All points, by that kernel. */
+/* All points, with that kernel. */
 static enum status loaded_by(struct loaded *l, const char *chase, struct row_result *out)
 {
 	int64_t latency = 0, alone = 0, spread = 0, rate = 0, counts[ROW_PROOFS_MAX] = { 0 };
@@ -256,7 +257,7 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 		uint32_t delay = p ? delays[p - 1] : 0;
 		const bool light = p == COUNT_OF(delays) && latency < 2 * alone; /* at the point that gives the value */
 
-		st = loaded_point(l, p ? l->crowd.count : 1, delay, light, &latency, &spread, &rate, counts, &samples);
+		st = loaded_point(l, p ? l->cores.count : 1, delay, light, &latency, &spread, &rate, counts, &samples);
 		if (st == ST_OK && !samples) {
 			never_together(l, out);
 			return ST_OK;
@@ -277,8 +278,8 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 		return st;
 	out->value_milli = latency - alone;
 	out->samples = samples;
-	out->footprint_bytes = l->crowd.members[0].set.shape.bytes;
-	out->page_bytes = l->crowd.members[0].set.map.page_bytes;
+	out->footprint_bytes = l->cores.members[0].set.shape.bytes;
+	out->page_bytes = l->cores.members[0].set.map.page_bytes;
 	judge(l, spread, latency, counts, "load", out);
 	return ST_OK;
 }
@@ -286,16 +287,16 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 static enum status loaded(struct loaded *l, struct row_result *out)
 {
 	static const char *const columns[] = { "delay_turns", "bytes_per_second", "cycles" };
-	const char *const *kernels = l->crowd.row->kernels;
+	const char *const *kernels = l->cores.row->kernels;
 	enum status st = loaded_members(l, out);
 
 	out->series.columns = columns;
 	out->series.column_count = 3;
 	if (st == ST_OK)
 		st = loaded_by(l, kernels[0], out);
-	/* Of 32 loads one of the wrapper's that others pushed out of the longer window's last level is too many. Where they do not, what memory takes
-	 * for these would be in the windows for nothing. */
-	if (st == ST_OK && out->status == ROW_UNPROVEN && l->crowd.counting.proof_count && kernels[1])
+	/* One wrapper's line that the others have evicted from the last level is too much among 32 loads: the cold wrapper. Where they evict none, it
+	 * would only add DRAM accesses to the windows. */
+	if (st == ST_OK && out->status == ROW_UNPROVEN && l->cores.counting.proof_count && kernels[1])
 		st = loaded_by(l, kernels[1], out);
 	if (st != ST_OK)
 		return st;
@@ -313,10 +314,10 @@ static enum status loaded(struct loaded *l, struct row_result *out)
 
 /* --- two cores that store to one line ------------------------------------------------------------ */
 
-/* A locked addition of the measuring core while another core makes such to the same line, or to another one. */
+/* A locked addition on the measuring core while another core does the same on that line, or on another line. */
 static enum status shared_window(struct loaded *l, bool apart, uint64_t additions, bool *together)
 {
-	struct multicore *c = &l->crowd;
+	struct multicore *c = &l->cores;
 
 	l->token++;
 	if (!stopped_by_flag(l, &c->members[0], "k_share_add") || !stopped_by_flag(l, &c->members[1], "k_share_until"))
@@ -331,7 +332,7 @@ static enum status shared_window(struct loaded *l, bool apart, uint64_t addition
 
 static enum status shared(struct loaded *l, struct row_result *out)
 {
-	struct multicore *c = &l->crowd;
+	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	unsigned wanted = wanted_rounds(b), good = 0;
 	struct slope cycles[2], count[2];
@@ -349,7 +350,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		for (unsigned which = 0; which < 4; which++) {
 			bool apart = which & 1, longer = which >> 1, this_one;
 
-			st = shared_window(l, apart || c->row->target == TARGET_L1, /* there the line is nobody else's */ (uint64_t)l->window << (which >> 1), &this_one);
+			st = shared_window(l, apart || c->row->target == TARGET_L1, /* that line is nobody else's */ (uint64_t)l->window << (which >> 1), &this_one);
 			if (st != ST_OK)
 				return st;
 			together = together && this_one;
@@ -376,7 +377,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 	}
 	evidence_values(&c->counting, of_events, counts);
 	out->value_milli = mul_div(cycles[0].value_micro - cycles[1].value_micro, 1, 1000);
-	if (c->counting.proof_count && counts[0] > 0) /* each line lost, not each addition */
+	if (c->counting.proof_count && counts[0] > 0) /* each loss of the line, not each addition */
 		out->value_milli = mul_div(out->value_milli, 1000, counts[0]);
 	else
 		str_copy(out->remark, sizeof(out->remark), "for each addition: nothing counts how often the line was lost");
@@ -390,7 +391,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 
 static enum status with_counters(struct loaded *l, struct row_result *out)
 {
-	struct multicore *c = &l->crowd;
+	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	uint64_t found = 0;
 	bool switched = bench_prefetchers_off(b, &found);
@@ -410,9 +411,9 @@ void loaded_latency_row(struct bench *b, const struct row *r, struct row_result 
 {
 	struct loaded l = { .window = r->window * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 	const struct access *a = b->a;
-	enum status st = multicore_begin(&l.crowd, b, r), ended;
+	enum status st = multicore_begin(&l.cores, b, r), ended;
 
-	evidence_plan(b, r, 1, &l.crowd.counting);
+	evidence_plan(b, r, 1, &l.cores.counting);
 	out->reason[0] = 0;
 	l.page = (struct mapping){ .va = WINDOW_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
 	if (st == ST_OK)
@@ -427,11 +428,11 @@ void loaded_latency_row(struct bench *b, const struct row *r, struct row_result 
 		out->absent = true;
 		out->series.points = 0;
 	} else if (st != ST_OK) {
-		multicore_failed(&l.crowd, st, out);
+		multicore_failed(&l.cores, st, out);
 	}
 	ended = l.page_mapped ? a->ops->unmap(a->self, &l.page) : ST_OK;
-	if (multicore_end(&l.crowd) != ST_OK)
+	if (multicore_end(&l.cores) != ST_OK)
 		ended = ST_BROKEN;
 	if (ended != ST_OK && out->status == ROW_OK)
-		multicore_failed(&l.crowd, ended, out);
+		multicore_failed(&l.cores, ended, out);
 }

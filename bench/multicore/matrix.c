@@ -1,14 +1,14 @@
-/* bench/multicore/matrix.c: one measurement for each pair of cores: what a line costs that another core holds.
+/* bench/multicore/matrix.c: a measurement for each pair of cores: the cost of a line that another core holds.
  *
- * For each reader, and each owner that stands to it as the row says: the lines are flushed, read or written by
- * the owner, and chased by the reader, in windows of n and 2n loads, other lines each time; the slope is one
- * sample. A pair costs the same on any machine, their number grows with the square of the cores. */
+ * For each reader and each owner in the row's relation to it, the lines are flushed, the owner reads or writes them, and the reader chases them
+ * in windows of n and 2n loads over different lines; the slope is one sample. The time of a pair is the same on all machines; the number of
+ * pairs grows with the square of the cores. */
 #include "bench/multicore/matrix.h"
 
 #define MATRIX_SAMPLES_SIMULATED 3u
 #define MATRIX_SAMPLES 21u
-#define ASTRAY_PART 4u            /* so many samples that do not prove the row are not chance: of all, such a part */
-#define SHARE_LEAST 5u            /* a mode has at least one in so many samples */
+#define ASTRAY_PART 4u            /* more unproven samples than this part of all are not chance */
+#define SHARE_LEAST 5u            /* a mode has at least one sample in so many */
 
 size_t matrix_bytes(const struct bench *b)
 {
@@ -49,16 +49,16 @@ struct pass {
 	struct counting counting;
 	struct job job;
 	struct matrix *matrix;
-	int64_t tick_micro;                  /* cycles a TSC tick, in millionths, without a cycle counter */
-	int64_t loads, tsc, cycles_milli;    /* of all samples */
+	int64_t tick_micro;                  /* core cycles per TSC tick, in millionths, if there is no cycle counter */
+	int64_t loads, tsc, cycles_milli;    /* sums over all samples */
 	uint32_t rejected;
-	uint32_t samples, astray;            /* of all pairs; and those that by themselves do not prove the row */
-	bool disturbed;                      /* a pair of cores had no windows that nothing disturbed */
+	uint32_t samples, astray;            /* of all pairs; and those that do not prove the row on their own */
+	bool disturbed;                      /* some pair had no undisturbed windows */
 };
 
-/* What stands for counts of so many loads each: the median, since a small L1 loses a line of the wrapper's or keeps one of these now and
- * then, which is one load more or fewer; the lower quartile where that proves too little by more than one load, since windows without their
- * loads are in the median of cycles. */
+/* The count that represents samples of so many loads: the median, because a small L1 now and then evicts a wrapper's line or keeps a chased one,
+ * which is one load more or fewer. If the median falls short of the proof by more than one load: the lower quartile, because the median of cycles
+ * includes windows without their loads. */
 static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const struct row_proof *proof)
 {
 	const int64_t median = samples_median(counts, n), quartile = counts[n / 4];
@@ -66,7 +66,7 @@ static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const stru
 	return (quartile + 1) * 1000 < proof->low_milli * loads ? quartile : median;
 }
 
-/* What a window took on b->core, in thousandths of a cycle, after `owner` had prepared its lines. */
+/* Cycles of a window on b->core, in thousandths, after `owner` has prepared its lines. */
 static enum status one_window(struct pass *p, unsigned owner, uint64_t loads, struct window *w, int64_t *cycles_milli)
 {
 	const struct kernel *flush = kernel_find("k_flush_chain");
@@ -233,7 +233,7 @@ void matrix_json(struct text *t, const struct matrix *m)
 	text_fmt(t, "]}");
 }
 
-/* All pairs of cores, by that kernel. */
+/* All pairs of cores, with that kernel. */
 static enum status measure(struct pass *p, const char *kernel, struct row_result *out)
 {
 	struct bench *b = p->b;
@@ -285,8 +285,8 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	evidence_plan(b, r, 1, &p.counting);
 	if (st == ST_OK)
 		st = measure(&p, r->kernels[0], out);
-	/* Of 16 loads one of the wrapper's that a small L1 has lost is too many. Where it keeps them, what memory takes for these would be in the
-	 * windows for nothing. */
+	/* One wrapper's line that a small L1 has evicted is too much among 16 loads: the cold wrapper. Where the L1 keeps them, that wrapper would only
+	 * add DRAM accesses to the windows. */
 	if (st == ST_OK && p.counting.proof_count && (out->status == ROW_UNPROVEN || p.astray * ASTRAY_PART > p.samples) && r->kernels[1])
 		st = measure(&p, r->kernels[1], out);
 	if (st == ST_OK)

@@ -1,9 +1,9 @@
-/* bench/multicore/multicore.c: several cores at work at once: runs, and who takes part. */
+/* bench/multicore/multicore.c: several cores at work at once: starting them together, and choosing them. */
 #include "bench/multicore/multicore.h"
 
-#define TOGETHER_PART 8u /* of a run: within its first eighth all windows have begun */
-/* Seeds that are close come far apart (2^64 over the golden ratio: Knuth, volume 3, 6.4). xorshift adds without a carry, so numbers of close seeds differ
- * by much the same each time: in a quarter of all pairs two cores would be as far from each other as in another one. */
+#define TOGETHER_PART 8u /* of a run: all windows have begun within its first eighth */
+/* Spreads close seeds apart (2^64 over the golden ratio: Knuth, volume 3, 6.4). xorshift adds without carry, so streams of close seeds differ by
+ * nearly constants: in a quarter of all pairs of windows two cores would keep their distance of another pair. */
 #define SCATTER 0x9E3779B97F4A7C15ull
 
 enum status multicore_begin(struct multicore *c, struct bench *b, const struct row *r)
@@ -73,7 +73,7 @@ enum status multicore_run(struct multicore *c, unsigned n, bool counted, bool *t
 	return st;
 }
 
-/* Flushes so many bytes of each array of the first n members' streams, from byte offset `from` of each: whole iterations of the kernel. */
+/* Flushes so many bytes of each array of the first n members' streams, from byte offset `from`: whole iterations of the kernel. */
 static enum status flush(struct multicore *c, unsigned n, const uint64_t *from, const uint64_t *bytes)
 {
 	const struct kernel *kernel = kernel_find("k_warm_flush");
@@ -132,8 +132,8 @@ uint64_t start_offset(const struct multicore *c, unsigned member, unsigned pair)
 	return s->array_bytes - c->places_bytes + order[pair % START_OFFSETS] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
 }
 
-/* Of a member's arrays, what a cache may still hold: what was visited, and where the last level replaces the oldest no more than it and
- * the level that it takes lines from have room for. */
+/* Bytes of a member's arrays that a cache may still hold: those visited, and under an LRU last level no more than that level and the one whose
+ * victims it takes can hold. */
 static uint64_t still_held(const struct multicore *c, const struct member *m)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
@@ -158,7 +158,7 @@ enum status multicore_give_back(struct multicore *c)
 			bytes[i] = !stream ? 0 : pair < c->pairs ? c->pair_bytes : still_held(c, m);
 			from[i] = !stream ? 0 : pair < c->pairs ? start_offset(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
 		}
-		if (!c->in_kernel) /* a core that failed once is not asked again */
+		if (!c->in_kernel) /* a core that failed once gets no further job */
 			st = flush(c, c->count, from, bytes);
 	} while (pair++ < c->pairs && st == ST_OK);
 	c->pairs = 0;
@@ -216,7 +216,7 @@ enum status multicore_map(struct multicore *c, unsigned member, unsigned node, s
 	return st;
 }
 
-/* How many cores with lower numbers are threads of the same core. */
+/* Cores with lower numbers that are threads of the same core. */
 static unsigned thread_of(const struct bench *b, unsigned core)
 {
 	unsigned n = 0;

@@ -1,34 +1,34 @@
-/* bench/multicore/multicore_bandwidth.c: bandwidth of several cores at once, and from node to node.
+/* bench/multicore/multicore_bandwidth.c: bandwidth of several cores at once, and between nodes.
  *
- * All cores run the same stream, each in arrays of its own in memory of its own node (or of the node that is asked
- * for). Rates are all bytes over the slope of the runs' lengths, n and 2n iterations. In memory n and 4n, where lines are flushed
- * before and on simulated machines from any place: who meets whom in memory's banks is chance, and a window keeps the rhythm that
- * it begins in, so such a rate is a mean over places. */
+ * All cores run the same stream, each in its own arrays in memory of its own node or of the node that the row names. The rate is all bytes over
+ * the slope of two run lengths, n and 2n iterations. DRAM rows take n and 4n. Where lines are flushed first, and on simulated machines, each
+ * pair of DRAM windows starts at a random offset: which banks the cores meet in is chance, and a window keeps the pattern it starts with, so
+ * the value is a mean over offsets. */
 #include "bench/multicore/multicore_buffers.h"
 #include "bench/measure/vector_width.h"
 #include "bench/measure/series.h"
 #include "bench/uncore/traffic.h"
 
-#define ROUNDS_SIMULATED 3u   /* of the row's value, behind one that is not counted but where visits of an L2 or L3 have run; of other points one */
-#define MOVED_LEAST 4u        /* where each begins elsewhere, and the value is their mean: until it is sure to */
-#define MOVED_SURE 300        /* one in so many, its standard error */
-#define COLD_MOST 16u         /* where lines are flushed, too; */
-#define WIDE_MOST 64u         /* and where places differ so much that a spread would be called noise; then the mean */
-#define WIDE_SURE 40          /* is as good if its standard error is one in so many */
-#define FILL_MOST 8u          /* where lines are not flushed, windows are twice as long */
+#define ROUNDS_SIMULATED 3u   /* for the row's value, after one uncounted round (none after passes over an L2 or L3); one for other points */
+#define MOVED_LEAST 4u        /* with start offsets: rounds until the mean's standard error */
+#define MOVED_SURE 300        /* is below one part in so many */
+#define COLD_MOST 16u         /* rounds at most where lines are flushed */
+#define WIDE_MOST 64u         /* and where offsets differ so much that their spread would be called noise; then */
+#define WIDE_SURE 40          /* the mean is good enough if its standard error is below one part in so many */
+#define FILL_MOST 8u          /* rounds at most where lines are not flushed: windows are twice as long there */
 #define ROUNDS 15u
-#define ROUNDS_FACTOR 2u      /* runs that did not begin together are repeated, up to as many again */
-#define POINTS_MOST 32u       /* twice as many cores each time */
-#define NODES_MOST 8u         /* as many nodes' pairs go into a series */
+#define ROUNDS_FACTOR 2u      /* runs that did not start together are repeated, up to as many again */
+#define POINTS_MOST 32u       /* points of the curve: the number of cores doubles */
+#define NODES_MOST 8u         /* nodes whose pairs the series can hold */
 
 struct point {
 	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
 	unsigned good, rejected;
-	bool sure; /* the mean is known, though places differ (WIDE_SURE) */
+	bool sure; /* the mean is known although offsets differ (WIDE_SURE) */
 	struct traffic_result traffic;
 };
 
-/* Whether windows differ by more than those of a row that is quiet. */
+/* Whether windows differ by more than a quiet row's do. */
 static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 {
 	const char *why;
@@ -37,12 +37,12 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 	return slope_of(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
 }
 
-/* The rate of the first n members; t counts beside them. */
+/* Measures the rate of the first n members; `t` counts traffic meanwhile. */
 static enum status measure(struct multicore *c, unsigned n, struct traffic *t, struct point *p)
 {
 	struct bench *b = c->b;
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
-	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short windows in the L1 have yet to bring what the wrapper needs */
+	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short L1 windows have yet to bring in the wrapper's lines */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
 	const enum statistic statistic = c->moves ? STAT_MEAN : c->row->statistic;
 	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
@@ -57,7 +57,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	c->cold = multicore_pushes_wrapper(c, n);
 	c->pair_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : c->pair_bytes;
 	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
-		const unsigned windows = c->moves && round < before ? 1 : 2; /* warm-up is for code alone then */
+		const unsigned windows = c->moves && round < before ? 1 : 2; /* here the uncounted round warms up code alone */
 		const unsigned pair = !cold ? c->pairs : round < before ? 0 : round - before;
 		bool together = true;
 
@@ -71,7 +71,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 				return st;
 			for (unsigned i = 0; i < n; i++)
 				c->members[i].units = longer ? window * times : window;
-			if (c->row->target == TARGET_DRAM) /* other cores may still hold lines from before */
+			if (c->row->target == TARGET_DRAM) /* other cores may still hold lines of an earlier row */
 				st = multicore_flush(c, n);
 			traffic_before(t, b);
 			if (st == ST_OK)
@@ -90,7 +90,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 					(int64_t)c->members[0].window.counts[e];
 		}
 		if (round < before)
-			continue; /* warm-up */
+			continue; /* uncounted */
 		if (together)
 			p->good++;
 		else
@@ -123,7 +123,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	return st;
 }
 
-/* Of arrays in memory, the sockets of the first n members and those whose memory it is. */
+/* For arrays in memory: the sockets of the first n members, and those that own the memory. */
 static void want_sockets(const struct multicore *c, unsigned n, struct traffic *t)
 {
 	traffic_init(t, c->b);
@@ -147,14 +147,14 @@ static enum status counted(struct multicore *c, unsigned n, struct point *p)
 	traffic_start(&t, c->b);
 	st = measure(c, n, &t, p);
 	traffic_stop(&t, c->b);
-	if (t.status != ST_OK) /* the rate stands without */
+	if (t.status != ST_OK) /* the rate is valid without */
 		p->traffic.sockets = 0;
 	if (c->counting.on && (stopped = counters_stop(c->b->a, c->b->cpu, &c->counting.plan, 0, core)) != ST_OK && st == ST_OK)
 		st = stopped;
 	return st;
 }
 
-/* Whether the counts of a point are those of arrays that have come into their level. */
+/* Whether a point's counts show that its arrays are in their level. */
 static bool all_there(const struct multicore *c, const struct point *p)
 {
 	char ignored[160];
@@ -164,7 +164,7 @@ static bool all_there(const struct multicore *c, const struct point *p)
 	return p->good && c->counting.proof_count && evidence_holds(&c->counting, p->counts, "iteration", &t);
 }
 
-/* The value of a row is one of its points. */
+/* Takes the row's value from one of its points. */
 static void take(const struct multicore *c, const struct point *p, struct row_result *out)
 {
 	const char *noise = "";
@@ -197,7 +197,7 @@ static unsigned node_of(const struct bench *b, unsigned core)
 	return b->a->core_node ? b->a->core_node[core] : 0;
 }
 
-/* The next number of cores: twice as many, but also all of the first socket, then all. */
+/* The next number of cores: twice as many, with stops at all of the first socket and at all cores. */
 static unsigned next_point(const struct multicore *c, unsigned n)
 {
 	const uint32_t *package = c->b->groups.package;
@@ -210,7 +210,7 @@ static unsigned next_point(const struct multicore *c, unsigned n)
 	return 2 * n < c->count ? 2 * n : c->count;
 }
 
-/* Members from..n-1, which begin when n are at work, get arrays as long as that number wants; they keep them when more are. */
+/* Members from..n-1 join when n are at work; they get arrays sized for n and keep them as more join. */
 static enum status join(struct multicore *c, unsigned from, unsigned n, struct row_result *out)
 {
 	struct shape s;
@@ -228,14 +228,14 @@ static enum status join(struct multicore *c, unsigned from, unsigned n, struct r
 	return st;
 }
 
-/* The first n members at work, all warmed up. */
+/* Measures the first n members, which are warmed up. */
 static enum status point(struct multicore *c, unsigned n, struct point *p)
 {
 	enum status st;
 
 	c->at_once = n;
 	st = counted(c, n, p);
-	/* not all there: no level that replaces the oldest, so all visit theirs until they are */
+	/* not resident: the level is not LRU, so all make passes until they are */
 	if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, p)) {
 		c->settles = true;
 		st = multicore_warm_up(c, 0, n);
@@ -273,7 +273,7 @@ static enum status curve(struct multicore *c, struct row_result *out)
 		c->at_once = c->count;
 		st = multicore_width_choose(c, c->count, out);
 	}
-	/* all at once first: while each has gone as far as the others, all come through the last level's sets in turn */
+	/* most cores first: while all have run equally far, they walk through the last level's sets in step */
 	for (unsigned i = count; st == ST_OK && i-- > 0;) {
 		st = point(c, points[i], &p);
 		value = i == count - 1 ? p : value;
@@ -289,7 +289,7 @@ static enum status curve(struct multicore *c, struct row_result *out)
 	return st;
 }
 
-/* All cores of a node in memory of one node. */
+/* All cores of one node on memory of one node. */
 static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to, struct point *p, struct row_result *out)
 {
 	const struct access *a = c->b->a;
@@ -326,7 +326,7 @@ static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to
 	return st == ST_OK ? ended : st;
 }
 
-/* The row's value is its least point, as measured. */
+/* The row's value is its lowest point. */
 static enum status nodes(struct multicore *c, struct row_result *out)
 {
 	static const char *const columns[] = { "cores_node", "memory_node", "bytes_per_second" };

@@ -1,26 +1,27 @@
-/* bench/multicore/multicore_buffers.c: the arrays of streams of several cores: how long, where, and in which caches when a window begins.
+/* bench/multicore/multicore_buffers.c: arrays of multicore streams: their length, their address, and the caches that hold them when a window
+ * begins.
  *
- * Not seen: which physical pages they lie in, beyond what a large page promises; hashes of the last level's sets. */
+ * Not modelled: physical addresses beyond what a large page guarantees; hashes of the last level's sets. */
 #include "bench/multicore/multicore_buffers.h"
 
-#define WINDOW_SCALE 16u      /* real cores take some hundred ns to begin together: longer windows there */
-#define VISITS 2u             /* of arrays that are to stay in a cache, by a core that is new; on a simulated machine one fewer */
-#define VISITS_MAX 24u        /* of a level that does not replace the oldest, at most */
-#define SETTLED_PART 2000u    /* until a visit is not shorter by such a part than the one before */
-#define FILLS 4u               /* of a last level that may not replace the oldest, at most: e^-5 of what a random one held before is left */
-#define LAST_FACTOR 6u        /* as many times the last level: all arrays in memory */
-#define MANY_CORES 8u         /* beyond: twice as long windows of all cores */
-#define VALUE_WINDOWS 64u     /* of a row, in which all cores are at work */
-#define FILL_ROOM 2u          /* where these begin at places of their own, each has so many times the room that it needs, */
-#define LEAD_UNITS 32u        /* some iterations ahead of them included that are not counted */
-#define SOCKET_CORES 12u      /* for which windows in memory are meant */
-#define COLD_TIMES 4u         /* the longer window of those in memory: the slope loses little of it */
-#define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, where that is COLD_PLACES times what such a window goes through: it may */
-#define EMPTY_TIMES 2u        /* an L2 is gone through that is to hold nothing */
-#define COLD_PLACES 4u        /* begin anywhere there, and so in any of memory's rows and at any distance from where the others are */
+#define WINDOW_SCALE 16u      /* real cores take some hundred ns to start together: longer windows there */
+#define VISITS 2u             /* passes by a new core over arrays that are to stay in a cache; one fewer on a simulated machine */
+#define VISITS_MAX 24u        /* at most, for a level whose replacement is not LRU */
+#define SETTLED_PART 2000u    /* settled: a pass is shorter than the one before by less than one part in so many */
+#define FILLS 4u               /* passes over a last level that may not be LRU, at most: a random one keeps e^-5 of its earlier lines */
+#define LAST_FACTOR 6u        /* DRAM: all arrays together exceed the last level by this factor */
+#define MANY_CORES 8u         /* with more cores, windows of all cores are twice as long */
+#define VALUE_WINDOWS 64u     /* of a row's value, with all cores running */
+#define FILL_ROOM 2u          /* with start offsets, each window's room exceeds its need by this factor, */
+#define LEAD_UNITS 32u        /* including some uncounted iterations that run ahead */
+#define SOCKET_CORES 12u      /* cores of a socket that DRAM windows are sized for */
+#define COLD_TIMES 4u         /* longer DRAM window over shorter one: the slope loses little to the shorter */
+#define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, provided it exceeds such a window COLD_PLACES times: the window may */
+#define EMPTY_TIMES 2u        /* passes over an L2 to evict all of it */
+#define COLD_PLACES 4u        /* start anywhere in it, hence in any DRAM row and at any distance from the other cores */
 
-/* Few cores of a socket go through few pages in a window of many: where prefetchers begin anew must not decide, nor how long the last
- * core is behind the others. So their windows are so many times as long. */
+/* With few cores a socket each touches few pages per window, so the prefetchers' restart at page ends and the slowest core's tail weigh more.
+ * Such windows are longer by this factor. */
 static unsigned times_of_few(const struct multicore *c)
 {
 	const uint32_t *package = c->b->groups.package;
@@ -34,9 +35,9 @@ static unsigned times_of_few(const struct multicore *c)
 	return cores && cores < SOCKET_CORES ? (SOCKET_CORES + cores - 1) / cores : 1;
 }
 
-/* Of many in memory the longest window ends later than the others by a part that is another each time; in a row's value that must not
- * decide either, where lines go as well as come; nor how a last level that takes what the L2s give up has them mixed. Out of a private
- * cache beyond the L1 the shorter window too pushes the wrapper's lines out of the L1: four of them were a fiftieth of 64 iterations. */
+/* With many cores the slowest finishes late by a varying amount. Long windows keep that tail, and the interleaving of dirty victims in a
+ * victim last level, below the tolerance. A window from a private cache beyond the L1 evicts the wrapper's lines from the L1 even when it is
+ * short: four such lines were a fiftieth of 64 iterations. */
 static uint32_t window_of(const struct multicore *c, unsigned at_once)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -56,7 +57,7 @@ uint32_t multicore_window(const struct multicore *c) { return window_of(c, c->at
 void start_offsets(struct multicore *c)
 {
 	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
-	const bool filled = c->row->prepare == PREPARE_FILL && c->b->a->kind == ACCESS_SIM; /* real cores do not stay in step */
+	const bool filled = c->row->prepare == PREPARE_FILL && c->b->a->kind == ACCESS_SIM; /* real cores drift out of step */
 
 	c->moves = c->row->prepare == PREPARE_FLUSH || filled;
 	if (!filled || !k)
@@ -83,7 +84,7 @@ static const uint32_t *groups_of(const struct bench *b, enum target place)
 	return place == TARGET_L2 || cpu_last_level(b->cpu) < 3 ? b->groups.l2 : b->groups.last;
 }
 
-/* How many of the first n members share a level with member i. */
+/* Members among the first n that share a level with member i. */
 static unsigned sharing(const struct multicore *c, unsigned n, unsigned i, enum target place)
 {
 	const uint32_t *group = groups_of(c->b, place);
@@ -113,7 +114,7 @@ static void set_arrays(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
-/* How many iterations fill the level below the last one. */
+/* Iterations that fill the level below the last one. */
 static uint64_t level_below(const struct multicore *c, const struct kernel *k)
 {
 	const struct cpu_cache *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
@@ -128,8 +129,8 @@ uint64_t multicore_below(const struct multicore *c, const struct kernel *k)
 	return below && !last->inclusive ? level_below(c, k) : 0;
 }
 
-/* How many iterations member i makes of the 4/3 of a last level that all who share it go through: whole ways of its array, since a
- * part of a way would leave other sets than those as they were, which the windows come to next. */
+/* Iterations of member i's part of 4/3 of the last level, which all its sharers fill together. They cover whole ways of its array: a partial
+ * way would leave some sets unfilled, which the windows then meet. */
 static uint64_t fill_of(const struct multicore *c, unsigned n, unsigned i, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -139,7 +140,7 @@ static uint64_t fill_of(const struct multicore *c, unsigned n, unsigned i, const
 	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
 }
 
-/* The most bytes of an array that one of the first n members fills the last level from, as often as it may have to. */
+/* The most bytes of an array that any of the first n members needs to fill the last level, all passes included. */
 static uint64_t filled(const struct multicore *c, unsigned n, const struct kernel *k)
 {
 	const uint64_t fills = window_may_forget(c->b) ? FILLS : 1;
@@ -153,13 +154,13 @@ static uint64_t filled(const struct multicore *c, unsigned n, const struct kerne
 	return most;
 }
 
-/* The bytes of an array that windows go through. */
+/* Bytes of an array that windows use. */
 static uint64_t of_windows(const struct multicore *c, uint64_t step_bytes)
 {
 	return c->places_bytes ? c->places_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * step_bytes;
 }
 
-/* What is to lie between arrays of so many bytes, so that they go through the last level's sets together. */
+/* The gap between arrays of so many bytes that walk through the last level's sets in step. */
 static uint64_t apart_in_last(const struct multicore *c, uint64_t array_bytes)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -168,7 +169,7 @@ static uint64_t apart_in_last(const struct multicore *c, uint64_t array_bytes)
 	return rest ? way - rest : 0;
 }
 
-/* Bytes of an array whose lines push others out of the level that gives lines to the last one; 0: that takes none. */
+/* Bytes of an array that evict everything from the level whose victims the last one takes; 0: the last level is no victim cache. */
 static uint64_t emptied(const struct multicore *c)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
@@ -209,9 +210,9 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 	if (st != ST_OK || alone.prepare == PREPARE_FLUSH)
 		return st;
 	if (alone.target == TARGET_DRAM) {
-		least = 8ull * alone.window * s->step_bytes; /* no window goes round, nor one of twice the length */
-		/* nor does what fills the last level: the windows' lines would be in it; where all are to come through its sets in turn, both
-		 * together, for beyond its end an array begins in other sets */
+		least = 8ull * alone.window * s->step_bytes; /* neither a window nor one of twice its length wraps round */
+		/* Neither does the filling pass, or the windows' lines would be part of it. Where cores are to walk through the last level's sets in step,
+		 * pass and window together do not wrap: past its end an array starts in other sets. */
 		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + of_windows(c, s->step_bytes);
 
 		least = fills > least ? fills : least;
@@ -251,7 +252,7 @@ void multicore_set_apart(const struct multicore *c, unsigned i, unsigned all, st
 	s->span_bytes += s->start_bytes;
 }
 
-/* One visit of all members. */
+/* One pass of all members. */
 static enum status visit(struct multicore *c, unsigned n)
 {
 	bool ignored;
@@ -270,7 +271,8 @@ static enum status visit(struct multicore *c, unsigned n)
 	return st;
 }
 
-/* Arrays that are to stay: by a visit or two, of caches that hold nothing of an earlier row of many cores; or until one gets no shorter. */
+/* Arrays that are to stay in a cache: one or two passes if the caches hold nothing of an earlier multicore row, else until a pass gets no
+ * shorter. */
 static enum status settle(struct multicore *c, unsigned n)
 {
 	const unsigned most = c->settles ? VISITS_MAX : c->b->a->kind == ACCESS_SIM ? VISITS - 1 : VISITS;
@@ -286,7 +288,7 @@ static enum status settle(struct multicore *c, unsigned n)
 	return st;
 }
 
-/* One visit of member i alone. */
+/* One pass of member i alone. */
 static enum status visit_alone(struct multicore *c, unsigned i, uint64_t units, const struct kernel *visitor)
 {
 	struct member *const members = c->members;
@@ -301,8 +303,8 @@ static enum status visit_alone(struct multicore *c, unsigned i, uint64_t units, 
 	return st;
 }
 
-/* Members from..n-1 of caches that none before them fills go through as much as fills the last level, one after another: where two come through a
- * set at a time, lines of equal arrays lie side by side there, and what windows push out is modified more or less often than its share. */
+/* Members from..n-1 whose caches no earlier member fills run the filling pass one after another. In parallel, lines of equal arrays would
+ * alternate within a set, and the windows' victims would be dirty more or less often than their share. */
 static enum status fill(struct multicore *c, unsigned from, unsigned n, const struct kernel *visitor)
 {
 	enum status st = ST_OK;
@@ -312,8 +314,8 @@ static enum status fill(struct multicore *c, unsigned from, unsigned n, const st
 	return st;
 }
 
-/* An inclusive last level takes from the others' caches what it gives up, so these are filled behind that: an empty one gives nothing to the
- * last level, whose slices have less to do. */
+/* An inclusive last level invalidates lines in inner caches when it evicts them. Those caches are therefore filled after it: an empty one
+ * returns no victims, and its slices would have less to do. */
 static enum status fill_below(struct multicore *c, unsigned from, const struct kernel *visitor)
 {
 	const struct kernel *k = c->members->set.kernel;
@@ -325,8 +327,8 @@ static enum status fill_below(struct multicore *c, unsigned from, const struct k
 	return st;
 }
 
-/* How many more fills end before what is for windows, at most `wanted`: where these find lines of a fill, and flush them, they leave room
- * in the last level, and what they bring in pushes nothing out. */
+/* Passes, of `wanted` at most, that end before the windows' part. Windows that met and flushed a pass' lines would leave free ways in the last
+ * level, and their own lines would evict nothing. */
 static unsigned fills_with_room(const struct multicore *c, unsigned from, unsigned n, const struct kernel *k, unsigned wanted)
 {
 	for (unsigned i = from; i < n; i++) {
@@ -338,9 +340,8 @@ static unsigned fills_with_room(const struct multicore *c, unsigned from, unsign
 	return wanted;
 }
 
-/* Brings the last levels that are new into the row's state. While the first member has filled its own alone it is looked whether that replaces the
- * oldest. One that goes by a tree gives up lines in the order in which they came only once it has been filled twice; one that replaces the oldest
- * has to give up what was looked at, which came out of its turn. */
+/* Brings last levels that are new into the row's state. The replacement policy is probed while the first member alone has filled its own. A
+ * tree-PLRU level evicts in the order of arrival only after a second pass; an LRU one must evict the probe's lines, which came out of turn. */
 static enum status fill_last(struct multicore *c, unsigned from, unsigned n, const struct kernel *visitor)
 {
 	const struct kernel *k = c->members->set.kernel;
@@ -353,7 +354,7 @@ static enum status fill_last(struct multicore *c, unsigned from, unsigned n, con
 
 	if (st == ST_OK)
 		st = window_fills(c->b, c->row, &first->set, n == 1 ? fill_of(c, n, 0, k) : 0, 0, &more, &job);
-	first->visited_bytes += first->set.at - at; /* no fill has come to the end of an array */
+	first->visited_bytes += first->set.at - at; /* no pass has reached the end of an array */
 	more = c->b->last_asked != asked && !more ? 1 : more < FILLS ? more : FILLS - 1;
 	for (more = fills_with_room(c, from, n, k, more); more && st == ST_OK; more--)
 		st = fill(c, from, n, visitor);
@@ -376,8 +377,8 @@ enum status multicore_lead(struct multicore *c, unsigned n)
 	return st;
 }
 
-/* What the first core's L2 holds of rows that it ran alone would take the last level's time when windows push it out, as long as there is any:
- * lines of the row's own do that now, and are flushed. */
+/* Evicts what the first core's L2 holds of single-core rows. As victims of the windows' lines, those lines would occupy the last level for as long
+ * as they last; from now on the victims are the row's own lines, which are flushed. */
 static enum status empty(struct multicore *c)
 {
 	struct member *m = &c->members[0];

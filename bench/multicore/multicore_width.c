@@ -1,4 +1,4 @@
-/* bench/multicore/multicore_width.c: which width of vectors several cores together are fastest with: bench/measure/vector_width.h. */
+/* bench/multicore/multicore_width.c: the vector width with which several cores together are fastest: bench/measure/vector_width.h. */
 #include "bench/measure/vector_width.h"
 #include "bench/multicore/multicore_buffers.h"
 
@@ -14,11 +14,11 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	c->cold = multicore_pushes_wrapper(c, n);
 	if (c->row->prepare == PREPARE_FLUSH)
 		c->pair_bytes = units * c->members[0].set.shape.step_bytes;
-	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* multicore_give_back flushes that */
+	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* multicore_give_back flushes those */
 	for (; st == ST_OK && vector_width_goes_on(&t, c->b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const unsigned whose = vector_width_turn(&t, i);
-			bool together; /* one that did not begin so is one of many */
+			bool together; /* one run in many that did not start together counts as well */
 
 			for (unsigned m = 0; m < n; m++) {
 				c->members[m].set.kernel = t.kernel[whose];
