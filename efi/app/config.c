@@ -9,7 +9,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, cores, nodes, repetitions, label, seed, end, expect, resume, boots, watchdog"
+#define KEYS "backend, suite, mode, profile, cores, nodes, processors, repetitions, label, seed, end, expect, resume, boots, watchdog"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -97,6 +97,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 		[END_MENU] = "menu", [END_RETURN] = "return", [END_REBOOT] = "reboot",
 		[END_SHUTDOWN] = "shutdown", [END_EXIT] = "exit",
 	};
+	static const char *const starts[] = { [START_AUTO] = "auto", [START_SIPI] = "sipi", [START_ONE] = "one" };
 	uint64_t number = c->repetitions;
 
 	/* values end up in messages and in the journal, which are lines; a quoted load option may contain anything */
@@ -126,6 +127,13 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	} else if (is("nodes", key, key_length)) {
 		c->nodes_from = *from;
 		take_text(c, from, "nodes", c->nodes, value, n);
+	} else if (is("processors", key, key_length)) {
+		for (unsigned i = 0; i < COUNT_OF(starts); i++)
+			if (is(starts[i], value, n)) {
+				c->processors = (enum start)i;
+				return;
+			}
+		config_problem(c, from, "processors: expected auto, sipi or one, found \"%.*s\"", (int)n, value);
 	} else if (is("repetitions", key, key_length)) {
 		take_number(c, from, "repetitions", value, n, SAMPLES_MAX, &number);
 		c->repetitions = (unsigned)number;

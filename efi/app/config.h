@@ -3,6 +3,7 @@
 #ifndef EFI_CONFIG_H
 #define EFI_CONFIG_H
 
+#include "efi/processor/start.h"
 #include "efi/storage/files.h"
 
 enum backend_kind { BACKEND_AUTO, BACKEND_HW, BACKEND_SIM };
@@ -26,6 +27,7 @@ struct config {
 	struct origin profile_from;
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
 	struct origin cores_from, nodes_from;
+	enum start processors;     /* how the other processors are started */
 	unsigned repetitions;
 	uint64_t seed;
 	char label[CONFIG_TEXT];

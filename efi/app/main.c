@@ -34,7 +34,11 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 {
 	struct hw *hw;
 	enum exit_status result;
-	if (hw_open(&hw, &app->acpi, &app->clock, &app->may_return) != ST_OK) {
+	enum start how = test[0] == 0 ? state_start(&app->state, &app->files, app->config.processors) : app->config.processors;
+	enum status s = hw_open(&hw, &app->acpi, &app->clock, how, &app->may_return);
+	if (test[0] == 0)
+		state_started(&app->state, &app->files);
+	if (s != ST_OK) {
 		print("no memory for page tables, code and stacks\n");
 		return EXIT_BROKEN;
 	}

@@ -201,7 +201,7 @@ static enum status map_areas(struct hw *h)
 	return s;
 }
 
-enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, bool *may_return)
+enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, enum start how, bool *may_return)
 {
 	struct hw *h = pages_get(sizeof(*h));
 	*out = NULL;
@@ -215,7 +215,7 @@ enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock
 	enum status s = window_open(&h->window, acpi);
 	if (s != ST_OK)
 		return s;
-	cores_start(h);
+	cores_start(h, how);
 	if (h->access.cores == 0)
 		return ST_FULL;
 	for (unsigned i = 0; i < h->access.cores; i++)

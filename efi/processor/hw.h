@@ -6,6 +6,7 @@
 #include "efi/platform/clock.h"
 #include "efi/processor/percpu.h"
 #include "efi/processor/memory.h"
+#include "efi/processor/start.h"
 #include "pmu/access.h"
 
 #define HW_CORES_MAX 1024
@@ -36,18 +37,19 @@ struct hw {
 	unsigned ecam_count;
 	struct pci_function *pci;
 	void *ap_event;                   /* the firmware's, for the end */
+	volatile uint32_t began;          /* 1: MP services came back to the boot processor; 2: they did not, and nobody stays */
 	volatile bool go_home;            /* the parked processors may go back to the firmware */
 	bool taken_away;                  /* processors that MP services started and that were then restarted by INIT */
 };
 
 /* Starts the processors and maps code, control and DS areas. ST_FULL: no memory; the processors are back in the firmware, or
  * *may_return is false as of hw_close. */
-MUST_CHECK enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, bool *may_return);
+MUST_CHECK enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, enum start how, bool *may_return);
 /* Returns the processors to the firmware. False: one did not go; do not return to it. */
 bool hw_close(struct hw *h);
 
 /* efi/processor/smp.c */
-void cores_start(struct hw *h);
+void cores_start(struct hw *h, enum start how);
 bool cores_stop(struct hw *h);
 MUST_CHECK enum status core_make(struct hw *h, uint32_t apic_id, struct core **out);
 /* Runs entry(argument) guarded and isolated on one core, on the core's own C stack. */

@@ -99,12 +99,21 @@ static void loop_and_leave(void *argument)
 	c->answered = 2;
 }
 
+/* Some MP services wait for the procedure's end, event or not: then the boot processor never comes to give work. */
+static bool begins(struct hw *h)
+{
+	for (uint64_t from = read_tsc(); h->began == 0; relax())
+		if (read_tsc() - from > START_MS * h->tsc_per_ms)
+			(void)__sync_val_compare_and_swap(&h->began, 0u, 2u);
+	return h->began == 1;
+}
+
 static VOID EFIAPI ap_procedure(VOID *argument)
 {
 	struct hw *h = argument;
 	uint32_t id = apic_own_id();
 	for (unsigned i = 1; i < h->started; i++)
-		if (h->all[i]->apic_id == id) {
+		if (h->all[i]->apic_id == id && begins(h)) {
 			call_on_stack((uint64_t)(uintptr_t)h->all[i]->stack + STACK_BYTES, loop_and_leave, h->all[i]);
 			return;
 		}
@@ -346,6 +355,14 @@ static bool anybody(const struct hw *h)
 	return false;
 }
 
+/* By start-up messages to processors that MP services know, and must not get back. */
+static bool start_taken(struct hw *h)
+{
+	h->started_by = STARTED_BY_NOBODY;
+	h->taken_away = true;
+	return start_by_messages(h);
+}
+
 /* Without a firmware time-out and without waiting for the end; the event is signalled when all are back. If the firmware
  * refuses, or nobody comes, start-up messages do it: an INIT takes the processors from the firmware, which must not get
  * them back. */
@@ -359,15 +376,16 @@ static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 		s = mp->startup_all(mp, ap_procedure, FALSE, event, 0, h, NULL);
 	h->ap_event = event;
 	h->started_by = STARTED_BY_MP_SERVICES;
-	if (s == EFI_SUCCESS && anybody(h))
+	bool waited = !__sync_bool_compare_and_swap(&h->began, 0u, 1u);
+	if (s == EFI_SUCCESS && !waited && anybody(h))
 		return true;
-	if (s == EFI_SUCCESS)
+	if (waited)
+		print("processors: the firmware's MP services wait for the end of what they start; INIT and start-up messages are tried\n");
+	else if (s == EFI_SUCCESS)
 		print("processors: the firmware's MP services start nobody; INIT and start-up messages are tried\n");
 	else
 		print("processors: the firmware cannot start them (status %lx); INIT and start-up messages are tried\n", (unsigned long)(s & ~EFI_ERROR_MASK));
-	h->started_by = STARTED_BY_NOBODY;
-	h->taken_away = true;
-	return start_by_messages(h);
+	return start_taken(h);
 }
 
 /* The firmware has no MP services: start-up messages to the processors that the MADT lists. */
@@ -382,13 +400,13 @@ static bool start_ourselves(struct hw *h)
 	return start_by_messages(h);
 }
 
-void cores_start(struct hw *h)
+void cores_start(struct hw *h, enum start how)
 {
 	char without[32] = "";
 	struct mp_services *mp = uefi_locate(&mp_services);
-	bool alone = false;
+	bool alone = how == START_ONE;
 	if (fwcfg_read(FWCFG_WITHOUT, without, sizeof(without)) == ST_OK) {
-		alone = str_equal(without, "processors");
+		alone = alone || str_equal(without, "processors");
 		if (alone || str_starts(without, "mp-services"))
 			mp = NULL;
 	} else {
@@ -403,9 +421,15 @@ void cores_start(struct hw *h)
 	h->timer_per_window = quiet_timer_rate(h->cores[0]);
 	quiet_leave(h->cores[0]);
 
-	bool started = alone ? false : enumerate(h, mp) ? h->started < 2 || start_all(h, mp, without) : start_ourselves(h);
+	bool started = false;
 	if (alone)
-		print("processors: no MP services; only the boot processor is used\n");
+		print("processors: only the boot processor is used\n");
+	else if (!enumerate(h, mp))
+		started = start_ourselves(h);
+	else if (h->started < 2)
+		started = true;
+	else
+		started = how == START_SIPI ? start_taken(h) : start_all(h, mp, without);
 	if (!started)
 		h->started = 1;
 	uint64_t from = read_tsc();

@@ -30,11 +30,15 @@ static enum status take(struct state *s, const struct ini *r)
 		}
 		return st;
 	}
-	if (!is(r, "starts") && !is(r, "key"))
+	if (!is(r, "starts") && !is(r, "key") && !is(r, "processors") && !is(r, "starting"))
 		return ST_SYNTAX;
 	st = parse_u64(r->value, r->value_length, &v);
 	if (st == ST_OK && is(r, "starts"))
 		s->starts = v > STARTS_MAX ? STARTS_MAX : (unsigned)v;
+	else if (st == ST_OK && is(r, "processors"))
+		s->processors = v > START_ONE ? START_ONE : (enum start)v;
+	else if (st == ST_OK && is(r, "starting"))
+		s->starting = v != 0;
 	else if (st == ST_OK)
 		s->key = v;
 	return st;
@@ -67,6 +71,8 @@ static void state_keep(struct state *s, struct files *files)
 	struct text t;
 	text_init(&t, at, sizeof(at));
 	text_fmt(&t, "# Stallmeter's own; it may be deleted.\nstarts = %u\n", s->starts);
+	if (s->processors != START_AUTO || s->starting)
+		text_fmt(&t, "processors = %u\nstarting = %u\n", (unsigned)s->processors, s->starting);
 	if (s->done != 0) {
 		text_fmt(&t, "key = 0x%llx\nseries = ", (unsigned long long)s->key);
 		for (unsigned i = 0; i < s->done; i++)
@@ -92,6 +98,33 @@ void state_progress(struct state *s, struct files *files)
 	if (s->starts == 0)
 		return;
 	s->starts = 0;
+	state_keep(s, files);
+}
+
+enum start state_start(struct state *s, struct files *files, enum start wish)
+{
+	static const char *const ways[] = { "by MP services", "by INIT and start-up messages", "not at all" };
+	if (s->starting && s->processors < START_ONE)
+		s->processors++;
+	const enum start how = wish > s->processors ? wish : s->processors;
+	if (how != wish)
+		print("processors: their start hung in an earlier boot; they are started %s (without %s\\%s all is tried again)\n", ways[how], FILES_FOLDER, STATE_FILE);
+	s->processors = how == wish ? s->processors : how;
+	s->starting = how != START_ONE;
+	if (s->starting) {
+		const enum start known = s->processors;
+		s->processors = how;
+		state_keep(s, files);
+		s->processors = known;
+	}
+	return how;
+}
+
+void state_started(struct state *s, struct files *files)
+{
+	if (!s->starting)
+		return;
+	s->starting = false;
 	state_keep(s, files);
 }
 

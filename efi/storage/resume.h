@@ -1,7 +1,8 @@
 /* efi/storage/resume.h: what earlier boots left: an interrupted run, starts that completed nothing, a series of boots.
  *
  * \stallmeter\state.txt holds `starts`, the number of consecutive starts that did not complete a row, and, while a run is
- * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). If it is missing or damaged, there is
+ * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). `processors` is the first way of starting
+ * the other processors that is known to come back, `starting` that one is under way. If the file is missing or damaged, there is
  * no state. */
 #ifndef EFI_RESUME_H
 #define EFI_RESUME_H
@@ -14,6 +15,8 @@ struct state {
 	unsigned starts;
 	uint64_t key;
 	unsigned series[BOOT_VARIANCE_MAX], done; /* runs of the series so far */
+	enum start processors;            /* the first way that is still to be tried */
+	bool starting;
 	bool kept;                        /* the last write of the file succeeded */
 };
 
@@ -21,6 +24,9 @@ struct state {
 bool state_begin(struct state *s, struct files *files);
 /* A row has ended: this start has completed something. */
 void state_progress(struct state *s, struct files *files);
+/* How the processors are to be started, at least as `wish` says, and recorded before it is done. state_started: it came back. */
+enum start state_start(struct state *s, struct files *files, enum start wish);
+void state_started(struct state *s, struct files *files);
 /* Records a run of a series of `boots`; returns whether another boot follows. */
 bool state_series(struct state *s, struct files *files, uint64_t key, unsigned boots);
 

@@ -41,6 +41,14 @@ sim="backend=sim:pentium4 suite=$two"
 hostile none 0 2 '^2 rows: ' "suite=$two" --
 hostile ap-fewer 0 2 '^processors: APIC id 1 did not answer and is left out' "suite=$two" --smp 4 --
 also ap-fewer "hostile_fewer_processors_are_counted" jq -e '.machine.cores == 3 and .environment.processors_lost == "1"' "$results"
+hostile ap-blocks 0 2 '^processors: .* wait for the end of what they start; INIT and start-up messages are tried' "suite=$two" --smp 4 --
+also ap-blocks "hostile_waiting_start_has_all_processors" jq -e '.machine.cores == 4 and .environment.processors_lost == "0"' "$results"
+hostile ap-dead 0 2 '^processors: their start hung in an earlier boot; they are started by INIT and start-up messages' "suite=$two watchdog=12" --smp 4 --reboots -- \
+	-global ICH9-LPC.noreboot=false
+also ap-dead "hostile_hanging_start_has_all_processors" jq -e '.machine.cores == 4 and .environment.processors_started_by == "start-up messages"' "$results"
+hostile none,one 0 2 '^processors: only the boot processor is used' "suite=$two processors=one" --smp 4 --
+hostile none,sipi 0 2 '^2 rows: ' "suite=$two processors=sipi" --smp 4 --
+also none,sipi "hostile_messages_by_setting" jq -e '.machine.cores == 4 and .environment.processors_started_by == "start-up messages"' "$results"
 hostile smbios-low 0 2 '^results: .*Standard-PC' "suite=$two" --
 hostile pm-timer=112 0 2 '^clock: no ACPI timer that moves at its rate' "suite=$two" --
 hostile timer 0 2 '^2 rows: ' "suite=$two" --

@@ -1,0 +1,12 @@
+/* efi/processor/start.h: ways of starting the other processors. Each needs less of the firmware than the one before. */
+#ifndef EFI_START_H
+#define EFI_START_H
+
+enum start {
+	START_AUTO, /* MP services; without them, or when they start nobody, as START_SIPI */
+	START_SIPI, /* INIT and start-up messages */
+	START_ONE,  /* none is started: the boot processor alone */
+	START_COUNT
+};
+
+#endif
