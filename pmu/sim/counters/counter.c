@@ -3,17 +3,23 @@
  * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). All code of the simulated machine
  * runs at CPL 0, so a counter without the OS bit counts nothing.
  *
- * Not modelled: performance-monitoring interrupts (the local APIC's entry is assumed to be masked, so the freeze bits of
- * DEBUGCTL never act), pin control, AnyThread when two threads share a core, TSX filters, the uncertainty of counts at
+ * Not modelled: performance-monitoring interrupts; the freeze that comes with one acts when the registers are next accessed, that of
+ * last-branch records at the next branch, not in the cycle of the overflow. Pin control, AnyThread when two threads share a core, TSX filters, the uncertainty of counts at
  * enable and disable. */
 #include "pmu/sim/counters/counter_state.h"
 #include "pmu/text.h"
+
+#define DEBUGCTL_FREEZE_LBRS    (1u << 11)
+#define DEBUGCTL_FREEZE_PERFMON (1u << 12)
+#define STATUS_LBR_FRZ (1ull << 58)
+#define STATUS_CTR_FRZ (1ull << 59)
 
 #define MSR_PERFEVTSEL0     0x186
 #define SEL_USR  (1u << 16)
 #define SEL_OS   (1u << 17)
 #define SEL_EDGE (1u << 18)
 #define SEL_ANY  (1u << 21)
+#define SEL_INT  (1u << 20)
 #define SEL_EN   (1u << 22)
 #define SEL_INV  (1u << 23)
 
@@ -67,12 +73,47 @@ static void sync_one(struct counters *p, struct counter *c, unsigned tap, uint64
 	c->wraps = wraps;
 }
 
+bool counters_frozen(const struct counters *p) { return p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ); }
+bool counters_lbr_frozen(const struct counters *p) { return p->m->pmu_version >= 4 && (p->global_status & STATUS_LBR_FRZ); }
+
+/* Counters whose overflow asks for an interrupt. */
+static uint64_t interrupting(const struct counters *p)
+{
+	uint64_t mask = 0;
+	for (unsigned i = 0; i < p->m->pmu_fixed; i++)
+		mask |= (p->fixed_ctrl >> (4 * i + 3) & 1) << (32 + i);
+	for (unsigned n = 0; n < p->m->pmu_general; n++)
+		mask |= (uint64_t)((p->evtsel[n] & SEL_INT) != 0) << n;
+	return mask;
+}
+
+/* FREEZE_PERFMON_ON_PMI and FREEZE_LBRS_ON_PMI: up to version 3 the enable bits are cleared, later the status shows it (SDM
+ * 17.4.1, 18.2.4). */
+static void freeze(struct counters *p, uint64_t overflowed)
+{
+	const bool later = p->m->pmu_version >= 4;
+	if (p->m->pmu_version < 2 || !(overflowed & interrupting(p)))
+		return;
+	if (p->debugctl & DEBUGCTL_FREEZE_LBRS) {
+		p->global_status |= later ? STATUS_LBR_FRZ : 0;
+		p->debugctl &= later ? ~0ull : ~1ull;
+	}
+	if (p->debugctl & DEBUGCTL_FREEZE_PERFMON) {
+		p->global_status |= later ? STATUS_CTR_FRZ : 0;
+		p->global_ctrl &= later ? ~0ull : 0;
+		counters_program(p, NULL, 0);
+	}
+}
+
 void counters_sync(struct counters *p)
 {
+	const uint64_t before = p->global_status;
 	for (unsigned i = 0; i < p->m->pmu_fixed; i++)
 		sync_one(p, &p->fixed[i], i, p->m->pmu_fixed_width, 32 + i);
 	for (unsigned n = 0; n < p->m->pmu_general; n++)
 		sync_one(p, &p->general[n], general_tap(p, n), p->m->pmu_width, n);
+	if (p->global_status & ~before && p->debugctl & (DEBUGCTL_FREEZE_LBRS | DEBUGCTL_FREEZE_PERFMON))
+		freeze(p, p->global_status & ~before);
 }
 
 static uint64_t value_of(const struct counters *p, const struct counter *c, unsigned tap, uint64_t width)
@@ -123,7 +164,7 @@ static void program_fixed(struct counters *p, unsigned i)
 {
 	struct counter *c = &p->fixed[i];
 	uint64_t value = counter_fixed_value(p, i);
-	bool on = (p->fixed_ctrl >> 4 * i & 1) && (p->global_ctrl >> (32 + i) & 1) && i < 3;
+	bool on = (p->fixed_ctrl >> 4 * i & 1) && (p->global_ctrl >> (32 + i) & 1) && !counters_frozen(p) && i < 3;
 	struct tap t = { .on = true };
 	c->unit = i == 2 ? UNIT_TSC : UNIT_ONE;
 	listen(&t, i == 0 ? SIG_INSTRUCTIONS_RETIRED : SIG_CYCLES);
@@ -200,6 +241,11 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			}
 		}
 	}
+	if (sel >> 32 & 1) {
+		*kind = FIND_SIMULATOR;
+		*why = "IN_TX: the simulated machine runs no transactions, and counts nothing here";
+		return false;
+	}
 	if (!(sel & SEL_OS)) {
 		*kind = sel & SEL_USR ? FIND_SIMULATOR : FIND_IGNORED;
 		*why = sel & SEL_USR ? "all code of the simulated machine runs at CPL 0: without the OS bit nothing is counted here" :
@@ -229,7 +275,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	enum finding_kind kind = FIND_UNMODELLED;
 	const char *why;
 	bool good = select_tap(p, n, &t, &kind, &why);
-	bool on = good && p->started && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1));
+	bool on = good && p->started && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1)) && !counters_frozen(p);
 	if (why && address == MSR_PERFEVTSEL0 + n) {
 		struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = p->evtsel[n], .why = why,
 			.event = counter_event_name(p, n) };
@@ -263,6 +309,7 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 	p->m = m;
 	p->signals = signals;
 	p->thread = thread;
+	p->first = p;
 	p->netburst = &p->netburst_own;
 	p->netburst->home[0] = signals;
 	p->netburst->thread[0] = p;
@@ -286,6 +333,7 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 void counters_pair(struct counters *p, struct counters *first, struct signals *both)
 {
 	p->both = both;
+	p->first = first;
 	if (both)
 		netburst_sim_pair(p, first, both);
 }

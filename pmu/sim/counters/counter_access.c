@@ -13,6 +13,8 @@
 #define MSR_GLOBAL_SET      0x391 /* architectural version 4 and later; Nehalem has uncore registers there */
 #define MSR_GLOBAL_INUSE    0x392
 #define MSR_A_PMC0          0x4C1
+#define SEL_IN_TX   (1ull << 32)
+#define SEL_IN_TXCP (1ull << 33)
 #define SEL_ANY  (1u << 21)
 #define SEL_EN   (1u << 22)
 #define STATUS_OVFBUF  (1ull << 62)
@@ -77,6 +79,8 @@ static enum status read_pmu(struct counters *p, uint32_t msr, uint64_t *value)
 static enum status write_selector(struct counters *p, unsigned n, uint64_t value, struct sim_finding *f)
 {
 	uint64_t reserved = 0xFFFFFFFF00000000ull;
+	if (p->m->pmu_tsx)
+		reserved &= ~(SEL_IN_TX | (n == 2 ? SEL_IN_TXCP : 0)); /* SDM 18.11.5: IN_TXCP on counter 2 alone */
 	if (p->m->pmu_version < 3 || p->m->pmu_version >= 5)
 		reserved |= SEL_ANY;
 	if (value & reserved)
@@ -195,6 +199,7 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 		if (value & ~status_mask(p))
 			return fault(p, f, FIND_RESERVED, msr, value & ~status_mask(p), "OVF_CTRL: reserved bits raise #GP");
 		p->global_status &= ~value;
+		counters_program(p, f, msr); /* which may end a freeze */
 		return ST_OK;
 	case MSR_GLOBAL_SET:
 		if (m->pmu_version < 4)
@@ -202,6 +207,7 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 		if (value & ~(status_mask(p) & ~STATUS_CHANGED))
 			return fault(p, f, FIND_RESERVED, msr, value & ~status_mask(p), "STATUS_SET: reserved bits raise #GP");
 		p->global_status |= value;
+		counters_program(p, f, msr);
 		return ST_OK;
 	case MSR_GLOBAL_INUSE:
 		return m->pmu_version < 4 ? ST_MISSING : fault(p, f, FIND_FAULT, msr, value, "GLOBAL_INUSE is read-only");

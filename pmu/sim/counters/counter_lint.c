@@ -61,15 +61,13 @@ const char *counter_event_name(const struct counters *p, unsigned n)
 	return event_of(p, p->evtsel[n]).name;
 }
 
-/* The rules that counter n breaks, as a mask; *clash gets the other register of each. */
+/* The rules that counter n breaks or would break if it were live, as a mask; *clash gets the other register of each. */
 static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT_RULES])
 {
 	const uint64_t sel = p->evtsel[n];
 	const struct event e = event_of(p, sel);
 	const bool pebs = counter_has_pebs(p, n), latency = p->m->pmu_load_latency && (p->pebs_enable >> (32 + n) & 1);
 	uint32_t mask = 0;
-	if (!live(p, n))
-		return 0;
 #define BREAKS(rule, condition, other) do { if (condition) { mask |= 1u << LINT_##rule; clash[LINT_##rule] = other; } } while (0)
 	BREAKS(FROZEN, p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ), MSR_GLOBAL_STATUS);
 	/* "Fewer than 16 a cycle" holds in every cycle: the documented way to sample cycles. */
@@ -83,10 +81,10 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, MSR_PERFEVTSEL0 + n);
 	BREAKS(LATENCY_THRESHOLD, latency && e.latency && p->load_latency < LATENCY_LEAST, MSR_PEBS_LD_LAT);
 	for (unsigned other = 0; other < p->m->pmu_general; other++)
-		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && other != n && counter_has_pebs(p, other) && live(p, other), MSR_PERFEVTSEL0 + other);
+		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && other != n && counter_has_pebs(p, other) && p->evtsel[other] & SEL_EN, MSR_PERFEVTSEL0 + other);
 	if (e.offcore) {
 		const uint64_t asks = p->offcore[e.offcore - 1];
-		const uint64_t requests = p->m->pmu_offcore_msrs == 1 ? 0xFF : 0xFFFF; /* bits 7:0 of Nehalem's, 15:0 later */
+		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF : 0xFF; /* bits 7:0 of Nehalem's, 15:0 later */
 		BREAKS(OFFCORE_EMPTY, !(asks & requests) || !(asks & ~requests), MSR_OFFCORE_RSP0 + e.offcore - 1);
 	}
 #undef BREAKS
@@ -100,7 +98,8 @@ void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, u
 		return;
 	for (unsigned n = 0; n < p->m->pmu_general; n++) {
 		const uint32_t mask = broken(p, n, clash);
-		for (uint32_t left = mask & ~p->lint_told[n]; left; left &= left - 1) {
+		const bool on = live(p, n);
+		for (uint32_t left = on ? mask & ~p->lint_told[n] : 0; left; left &= left - 1) {
 			const unsigned rule = (unsigned)__builtin_ctz(left);
 			struct sim_finding one = { .kind = rules[rule].kind, .thread = p->thread, .address = address, .value = value,
 				.why = rules[rule].why, .cite = rules[rule].cite, .event = counter_event_name(p, n),
@@ -110,6 +109,6 @@ void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, u
 				one.clash = 0;
 			sim_finding_add(f, &one);
 		}
-		p->lint_told[n] = mask;
+		p->lint_told[n] = on ? mask : p->lint_told[n] & mask;
 	}
 }

@@ -71,7 +71,7 @@ void counter_msr_prefetchers(struct counters *p)
 {
 	if (!p->env.prefetchers)
 		return;
-	unsigned off = (unsigned)p->prefetch & 0xF;
+	unsigned off = (unsigned)p->first->prefetch & 0xF;
 	if (p->m->control_prefetch_misc) {
 		/* MISC_ENABLE: 9 hardware prefetcher, 19 adjacent line, 37 DCU, 39 IP. */
 		off = (unsigned)((p->misc_enable >> 9 & 1) | (p->misc_enable >> 19 & 1) << 1 |
@@ -108,7 +108,7 @@ static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 	case MSR_ENERGY_BIAS: *legal = 0xF; return m->control_platform_info ? &p->energy_bias : NULL;
 	case MSR_POWER_CTL: return m->control_platform_info ? &p->power_ctl : NULL;
 	case MSR_PKG_CST: return m->control_platform_info ? &p->pkg_cst : NULL;
-	case MSR_PREFETCH: *legal = 0xF; return m->control_prefetch_msr ? &p->prefetch : NULL;
+	case MSR_PREFETCH: *legal = 0xF; return m->control_prefetch_msr ? &p->first->prefetch : NULL;
 	case MSR_PAT: *legal = 0x0707070707070707ull; return &p->pat;
 	case MSR_MTRR_DEFAULT: *legal = 0xCFF; return &p->mtrr_default;
 	case MSR_APIC_BASE: *legal = mask_of(m->control_physical_bits) & ~0x2FFull; return &p->apic_base;

@@ -28,6 +28,7 @@
 #define DS_PEBS_RESET     0x40
 #define STATUS_OVFBUF     (1ull << 62)
 #define DEBUGCTL_LBR      1u
+#define DEBUGCTL_FREEZE_LBRS (1u << 11)
 #define LBR_FORMAT_INFO   5
 #define LATENCY_LEAST     3 /* SDM: the smallest threshold of MSR_PEBS_LD_LAT */
 
@@ -154,6 +155,7 @@ static void write_record(struct counters *p, unsigned n, const struct retired *r
 	for (unsigned i = 0; i < 16; i++)
 		w[2 + i] = g->gpr[order[i]];
 	if (format >= 1) {
+		counters_sync(p); /* the overflows of the others */
 		w[18] = format >= 3 ? 1ull << n : p->global_status | 1ull << n;
 		if (p->general[n].tagged || format >= 2) {
 			w[19] = r->insn->load ? r->effects->load_va : r->insn->store ? r->effects->store_va : 0;
@@ -287,7 +289,7 @@ static void last_branch(struct counters *p, const struct retired *r)
 	const struct insn *in = r->insn;
 	unsigned kind = in->ret ? 5 : in->call ? (in->indirect ? 4 : 3) : in->conditional ? 2 : in->indirect ? 6 : 7;
 	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bits 2 to 8 one kind of branch each. */
-	if (p->m->pmu_lbr_select && (p->lbr_select & (1u | 1u << kind)))
+	if (p->m->pmu_lbr_select && (p->first->lbr_select & (1u | 1u << kind)))
 		return;
 	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
 	uint64_t sign = (uint64_t)((int64_t)(r->ip << 16) >> 16);
@@ -320,8 +322,12 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		if (times && (!c->tagged || tagged))
 			count_one(p, n, r, regs, times);
 	}
-	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs && r->insn->branch && r->effects->taken)
-		last_branch(p, r);
+	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs && r->insn->branch && r->effects->taken) {
+		if (p->debugctl & DEBUGCTL_FREEZE_LBRS)
+			counters_sync(p);
+		if (p->debugctl & DEBUGCTL_LBR && !counters_lbr_frozen(p))
+			last_branch(p, r);
+	}
 	if (netburst_sim(p))
 		netburst_sim_retired(p, r, regs);
 }
@@ -342,7 +348,7 @@ static uint64_t *lbr_register(struct counters *p, uint32_t msr)
 	if (msr == MSR_LBR_TOS && n)
 		return &p->lbr_tos;
 	if (msr == MSR_LBR_SELECT && n && p->m->pmu_lbr_select)
-		return &p->lbr_select;
+		return &p->first->lbr_select;
 	return NULL;
 }
 

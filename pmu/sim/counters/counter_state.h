@@ -43,6 +43,7 @@ struct counters {
 	struct counter general[GENERAL_MAX], fixed[FIXED_MAX];
 	uint64_t evtsel[GENERAL_MAX];
 	uint64_t fixed_ctrl, global_ctrl, global_status;
+	struct counters *first;  /* of the core's first thread: it has the registers that a core has once, p->first->prefetch and lbr_select */
 	bool started;            /* the start-up sequence of AAK100 has run, or is not needed */
 	bool starting;           /* ... its counters are on */
 
@@ -99,6 +100,9 @@ uint64_t counter_enable_mask(const struct counters *p);
 bool counter_is_start_selector(const struct counters *p, unsigned n);
 /* Brings values and overflow bits up to date; sets taps as the registers say. */
 void counters_sync(struct counters *p);
+/* Version 4 and later: counters, last-branch records stand still since an overflow froze them. */
+bool counters_frozen(const struct counters *p);
+bool counters_lbr_frozen(const struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
 
 /* counter_lint.c: mistakes in several registers together, after a write to `address`; the name of a counter's event, or NULL. */

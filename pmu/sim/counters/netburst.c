@@ -247,7 +247,11 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	*kind = FIND_UNMODELLED;
 	*why = netburst_sim_not_by_retirement(p, c);
 	if (netburst_sim_by_retirement(p, c)) {
+		struct tap known = { .on = true };
 		*why = NULL;
+		*kind = FIND_IGNORED;
+		if ((at & ~1u) == UNIT_CRU2 && select == 0x09 && !replays(p, &known, why))
+			return false;
 		t->on = false;
 		return true;
 	}
@@ -261,8 +265,10 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 			*why = "tagged uops that never retire";
 			return false;
 		}
-		if (!(select == 0x09 ? replays(p, t, why) : front_end(p, t, why)))
+		if (!(select == 0x09 ? replays(p, t, why) : front_end(p, t, why))) {
+			*kind = FIND_IGNORED;
 			return false;
+		}
 	} else if (netburst_sim_is_bus(at, escr)) {
 		*why = netburst_sim_bus_misuse(p, at);
 		if (*why)
@@ -385,12 +391,13 @@ static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t 
 	return ST_FAULT;
 }
 
-/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second, and
+/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second of the same value, and
  * says so when the counter is used after one. */
 static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
 {
-	if (!p->netburst->counter[c].written) {
+	if (!p->netburst->counter[c].written || p->netburst->counter[c].pending != value) {
 		p->netburst->counter[c].written = true;
+		p->netburst->counter[c].pending = value;
 		p->netburst->counter[c].told_once = false;
 		return;
 	}

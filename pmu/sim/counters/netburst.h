@@ -28,6 +28,7 @@ struct sim_netburst {
 		bool tapped;
 		uint8_t home;
 		bool written;         /* by the first of the two writes that it takes (erratum N15) */
+		uint64_t pending;     /* ... which had this value */
 		bool told_once;       /* ... and that the second is missing has been told */
 		const char *told;     /* what has been told of it since it was enabled */
 		bool retired;         /* counts as instructions retire: netburst_retired.c */
