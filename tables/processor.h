@@ -264,6 +264,7 @@ struct processor {
 	const struct writable_msr *msrs;
 	uint16_t msr_count;
 	const struct latency_source *latency_sources; /* 16 rows or NULL */
+	const struct event *latency_auxiliary; /* must be counted beside the load-latency event; NULL: none */
 	const struct quirk *quirks;
 	uint8_t quirk_count;
 	const struct profile *profiles;

@@ -18,7 +18,7 @@ PARTS = [("events", "events.csv", read_events), ("offcore", "offcore.csv", read_
 QUIRKS, PUBLISHED = "quirks.txt", "published.csv"
 OTHER_FILES = ["processor.txt", QUIRKS, PUBLISHED, "uncore-events.csv", "netburst-metrics.csv", "netburst-events.csv"]
 REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
-KEYS = ["title", "vendor", "family", "models", "steppings", "quirks", "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off",
+KEYS = ["title", "latency_auxiliary", "vendor", "family", "models", "steppings", "quirks", "pebs_format", "lbr_pairs", "serialise_cpuid", "prefetch_msr", "prefetch_off",
         "prefetch_pair", "confirmed", "source"] + [key for key, _, _ in PARTS] + TLB_KEYS
 FAMILY_ANY = 0xFFFF
 
@@ -191,6 +191,8 @@ def check_processor(p, r):
         for msr, value in q.writes:
             if not allowed(msr, value):
                 p.add(q.where, "0x%X" % msr, "is not writable with this value on %s" % r["name"])
+    if r.get("latency_auxiliary") and r["latency_auxiliary"] not in seen:
+        p.add(r.where, "latency_auxiliary", "%s has no event '%s'" % (r["name"], r["latency_auxiliary"]))
     check_switches(p, r, allowed)
 
 

@@ -79,6 +79,9 @@ def write_descriptor(out, r):
         out.write("\t\t.buses = { { %s }, 0x%X, 0x%X, 0x%X },\n" % (
             b.device, b.value["node_id"], b.value["node_id_mask"], b.value["node_map"]))
     out.write("\t\t.latency_sources = %s,\n" % (c_name("sources", r.sources) if r.sources else "0"))
+    names = [x["name"] for x in r.events]
+    if r.get("latency_auxiliary"):
+        out.write("\t\t.latency_auxiliary = &%s[%d],\n" % (c_name("events", r["name"]), names.index(r["latency_auxiliary"])))
     out.write("\t\t.tlb = { %s },\n" % tlb)
     out.write("\t\t.pebs_format = %s, .lbr_pairs = %s, .serialise_cpuid = %s,\n" % (
         r.get("pebs_format", "255"), r.get("lbr_pairs", "0"), r.get("serialise_cpuid", "0")))

@@ -1,4 +1,5 @@
-/* pmu/core/pebs.c: see pebs.h. Register addresses and bits: SDM volume 3B chapter 18 and volume 4. */
+/* pmu/core/pebs.c: see pebs.h. Register addresses and bits: SDM volume 3B chapter 18 and volume 4; adaptive records and the auxiliary
+ * event: Linux 6.12 events/intel/ds.c and core.c (facts only). */
 #include "pmu/core/pebs.h"
 
 #define IA32_PMC0                 0xC1
@@ -7,8 +8,11 @@
 #define IA32_PERF_GLOBAL_CTRL     0x38F
 #define IA32_PERF_GLOBAL_OVF_CTRL 0x390
 #define IA32_PEBS_ENABLE          0x3F1
+#define MSR_PEBS_DATA_CFG         0x3F2
 #define IA32_DS_AREA              0x600
 #define STATUS_OVF_BUFFER         (1ull << 62)
+#define EVTSEL_ADAPTIVE           (1ull << 34) /* the counter's records have all groups that MSR_PEBS_DATA_CFG asks for */
+#define CAPABILITY_BASELINE       (1ull << 14) /* IA32_PERF_CAPABILITIES: records are adaptive */
 #define LL_EN                     32 /* IA32_PEBS_ENABLE: load latency on counter 0; SDM figure 18-27 */
 
 /* The debug-store management area in its 64-bit form, SDM figure 17-8. */
@@ -22,19 +26,30 @@
 #define EVENT_LATENCY 3           /* struct event.pebs: the load-latency event */
 #define QUIET_PER_SECOND 1000000u /* a record may still land for a while: 1 us (SDM: "quiescent period") */
 
-/* Formats 0 (Core 2; SDM figure 18-18), 1 (Nehalem; table 18-23), 2 (Haswell; table 18-46) and 3 (Skylake;
- * table 18-58). On Core 2 a buffer beyond one page hangs the processor (quirk core2-pebs-page). */
+/* Groups of an adaptive record beside the basic one: address, source and latency; flags, instruction pointer and general registers. */
+#define GROUP_MEMORY    1u
+#define GROUP_REGISTERS 2u
+
+#define OLD_RECORD     .ip = 0x08, .gpr = 0x10, .latency_mask = ~0ull
+#define MEMORY_RECORD  OLD_RECORD, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .counters = 0xF, \
+	.buffer_bytes = DS_BYTES - DS_BUFFER
+#define ADAPTIVE_RECORD .bytes = 0xD0, .eventing_ip = 0x08, .status = 0x10, .tsc = 0x18, .address = 0x20, .source = 0x28, .latency = 0x30, \
+	.flags = 0x40, .ip = 0x48, .gpr = 0x50, .counters = 0xFF, .buffer_bytes = DS_BYTES - DS_BUFFER, .groups = GROUP_MEMORY | GROUP_REGISTERS
+
+/* Formats 0 (Core 2; SDM figure 18-18), 1 (Nehalem; table 18-23), 2 (Haswell; table 18-46), 3 (Skylake; table 18-58), 4 (Ice Lake), 5
+ * (Golden Cove, whose latency field has the time of the cache beside that of the instruction) and 6 (Lion Cove). On Core 2 a buffer beyond
+ * one page hangs the processor (quirk core2-pebs-page). */
 static const struct pebs_layout layouts[] = {
-	{ .bytes = 0x90, .counters = 0x1, .buffer_bytes = PAGE_4K },
-	{ .bytes = 0xB0, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .counters = 0xF,
-	  .buffer_bytes = DS_BYTES - DS_BUFFER },
-	{ .bytes = 0xC0, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .eventing_ip = 0xB0, .counters = 0xF,
-	  .buffer_bytes = DS_BYTES - DS_BUFFER },
-	{ .bytes = 0xC8, .status = 0x90, .address = 0x98, .source = 0xA0, .latency = 0xA8, .eventing_ip = 0xB0, .tsc = 0xC0,
-	  .counters = 0xF, .buffer_bytes = DS_BYTES - DS_BUFFER },
+	{ .bytes = 0x90, OLD_RECORD, .counters = 0x1, .buffer_bytes = PAGE_4K },
+	{ .bytes = 0xB0, MEMORY_RECORD },
+	{ .bytes = 0xC0, MEMORY_RECORD, .eventing_ip = 0xB0 },
+	{ .bytes = 0xC8, MEMORY_RECORD, .eventing_ip = 0xB0, .tsc = 0xC0 },
+	{ ADAPTIVE_RECORD, .latency_mask = ~0ull },
+	{ ADAPTIVE_RECORD, .latency_mask = 0xFFFF },
+	{ ADAPTIVE_RECORD, .latency_mask = 0xFFFF },
 };
 
-/* The record's registers RAX RBX RCX RDX RSI RDI RBP RSP R8 .. R15, as instructions number them. */
+/* The registers RAX RBX RCX RDX RSI RDI RBP RSP R8 .. R15 of records that are not adaptive, as instructions number them. */
 static const uint8_t register_order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 static enum status wr(const struct pebs *p, uint32_t msr, uint64_t value)
@@ -77,7 +92,7 @@ enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *
 		*why = cpu->pmu_absent ? cpu->pmu_absent : "no counters that sample";
 	else if (!cpu->pebs)
 		*why = "no precise event based sampling (PEBS)";
-	else if (!(p->layout = pebs_layout(format)))
+	else if (!(p->layout = pebs_layout(format)) || (p->layout->groups && !(cpu->perf_capabilities & CAPABILITY_BASELINE)))
 		*why = "PEBS records of a format that is not described";
 	else if (!a->ops->ds || !(p->ds = a->ops->ds(a->self, core)))
 		*why = "no debug-store area on this backend";
@@ -101,12 +116,8 @@ static bool take_counter(uint32_t mask, uint32_t *taken, uint8_t *counter)
 	return false;
 }
 
-/* Events that few counters can count choose first. */
-static enum status choose_counters(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
+static enum status check_requests(const struct pebs *p, const struct pebs_request *requests, unsigned n, const char **why)
 {
-	uint32_t taken = 0, can = p->layout->counters & p->cpu->general_mask;
-	if (n == 0 || n > PEBS_COUNTERS_MAX)
-		return ST_RANGE;
 	for (unsigned i = 0; i < n; i++) {
 		const struct event *e = requests[i].event;
 		if (!e->pebs || e->any || (requests[i].period == 0 || requests[i].period > 0x7FFFFFFF))
@@ -119,6 +130,18 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 		if (*why)
 			return ST_UNSUPPORTED;
 	}
+	return ST_OK;
+}
+
+/* Events that few counters can count choose first. */
+static enum status choose_counters(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
+{
+	uint32_t taken = 0, can = p->layout->counters & p->cpu->general_mask;
+	if (n == 0 || n > PEBS_COUNTERS_MAX)
+		return ST_RANGE;
+	enum status s = check_requests(p, requests, n, why);
+	if (s != ST_OK)
+		return s;
 	for (unsigned width = 1; width <= 32; width++)
 		for (unsigned i = 0; i < n; i++) {
 			uint32_t mask = requests[i].event->counter_mask & can;
@@ -129,6 +152,11 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 			if (*why)
 				return ST_UNSUPPORTED;
 		}
+	p->auxiliary = requests[0].event->pebs == EVENT_LATENCY ? p->cpu->processor->latency_auxiliary : NULL;
+	if (p->auxiliary && !take_counter(p->auxiliary->counter_mask & p->cpu->general_mask, &taken, &p->auxiliary_counter)) {
+		*why = "no counter is left for the auxiliary event of the load-latency event";
+		return ST_UNSUPPORTED;
+	}
 	/* The latency event is bound to its counter by tools, not by hardware, which counts it on all (Linux 6.12 ds.c,
 	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): its companion may use any. */
 	for (unsigned i = 0; i < n; i++) {
@@ -141,12 +169,12 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 	return ST_OK;
 }
 
-static enum status set_counter(struct pebs *p, const struct event *e, unsigned counter, uint64_t value)
+static enum status set_counter(struct pebs *p, const struct event *e, unsigned counter, uint64_t value, uint64_t more)
 {
 	enum status s = e->extra_msr ? wr(p, e->extra_msr, e->extra_value) : ST_OK;
 	if (s == ST_OK)
 		s = counter_write(p->a, p->cpu, p->core, counter, value);
-	return s == ST_OK ? wr(p, IA32_PERFEVTSEL0 + counter, counter_select(e)) : s;
+	return s == ST_OK ? wr(p, IA32_PERFEVTSEL0 + counter, counter_select(e) | more) : s;
 }
 
 /* An empty buffer, with a threshold that is never reached: nobody is to be interrupted. */
@@ -170,17 +198,25 @@ static enum status start(struct pebs *p)
 	enum status s = counters_start(p->a, p->cpu, &nothing, 0, p->core);
 	if (s == ST_OK)
 		s = counters_global(p->a, p->cpu, p->core, 0);
+	if (s == ST_OK && p->layout->groups)
+		s = wr(p, MSR_PEBS_DATA_CFG, p->layout->groups);
+	if (s == ST_OK && p->auxiliary) { /* ahead of the event that needs it */
+		s = set_counter(p, p->auxiliary, p->auxiliary_counter, 0, 0);
+		counters |= 1ull << p->auxiliary_counter;
+	}
 	for (unsigned i = 0; i < p->count && s == ST_OK; i++) {
 		struct pebs_request *r = &p->requests[i];
-		s = set_counter(p, r->event, r->counter, (0 - r->period) & width_mask(p));
+		s = set_counter(p, r->event, r->counter, (0 - r->period) & width_mask(p), p->layout->groups ? EVTSEL_ADAPTIVE : 0);
 		counters |= 1ull << r->counter;
-		sampling |= 1ull << r->counter | (r->event->pebs == EVENT_LATENCY ? 1ull << (LL_EN + r->counter) : 0);
+		/* adaptive records: bits from 32 on are of the fixed counters, and the latency event needs none */
+		const bool enabled_apart = r->event->pebs == EVENT_LATENCY && !p->layout->groups;
+		sampling |= 1ull << r->counter | (enabled_apart ? 1ull << (LL_EN + r->counter) : 0);
 		if (s == ST_OK && r->has_companion) {
-			s = set_counter(p, r->event, r->companion_counter, 0);
+			s = set_counter(p, r->event, r->companion_counter, 0, 0);
 			counters |= 1ull << r->companion_counter;
 		}
 		if (s == ST_OK && r->has_beside) {
-			s = set_counter(p, r->beside, r->beside_counter, 0);
+			s = set_counter(p, r->beside, r->beside_counter, 0, 0);
 			counters |= 1ull << r->beside_counter;
 		}
 	}
@@ -251,6 +287,8 @@ enum status pebs_stop(struct pebs *p)
 	};
 	if (steps[2] == ST_OK && status & STATUS_OVF_BUFFER)
 		steps[3] = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, STATUS_OVF_BUFFER);
+	if (p->auxiliary && p->count)
+		steps[5] = wr(p, IA32_PERFEVTSEL0 + p->auxiliary_counter, 0);
 	for (unsigned i = 0; i < p->count; i++) {
 		const struct pebs_request *r = &p->requests[i];
 		enum status s = wr(p, IA32_PERFEVTSEL0 + r->counter, 0);
@@ -287,13 +325,17 @@ enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out)
 		return ST_RANGE;
 	const struct pebs_layout *l = p->layout;
 	const uint8_t *record = p->ds + DS_BUFFER + (size_t)i * l->bytes;
-	*out = (struct pebs_record){ .ip = field(record, 8), .status = field(record, l->status),
-		.address = field(record, l->address), .source = field(record, l->source), .latency = field(record, l->latency),
+	*out = (struct pebs_record){ .ip = field(record, l->ip), .status = field(record, l->status),
+		.address = field(record, l->address), .source = field(record, l->source), .latency = field(record, l->latency) & l->latency_mask,
 		.eventing_ip = field(record, l->eventing_ip), .tsc = field(record, l->tsc) };
-	memcpy(&out->flags, record, sizeof(out->flags));
+	memcpy(&out->flags, record + l->flags, sizeof(out->flags));
 	for (unsigned k = 0; k < 16; k++)
-		out->gpr[register_order[k]] = field(record, 16 + 8 * k);
-	return ST_OK;
+		out->gpr[l->groups ? k : register_order[k]] = field(record, l->gpr + 8 * k);
+	if (!l->groups)
+		return ST_OK;
+	uint64_t format; /* groups 31:0, bytes 63:48 */
+	memcpy(&format, record, sizeof(format));
+	return (uint32_t)format == l->groups && format >> 48 == l->bytes ? ST_OK : ST_BROKEN;
 }
 
 enum status pebs_owner(const struct pebs *p, const struct pebs_record *r, unsigned *request)

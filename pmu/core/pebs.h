@@ -15,14 +15,17 @@
 #include "pmu/core/counters.h"
 #include "pmu/core/sampling_gate.h"
 
-#define PEBS_COUNTERS_MAX 4 /* record formats 0 to 3 have no more */
+#define PEBS_COUNTERS_MAX 4 /* sampled at once: record formats 0 to 3 have no more, and nobody asks for more */
 
-/* Record layout of a format: offsets in bytes, 0 = this format has no such field (flags are at 0). */
+/* Record layout of a format: offsets in bytes, 0 = this format has no such field. */
 struct pebs_layout {
 	uint16_t bytes;         /* of a record */
+	uint16_t flags, ip, gpr; /* flags may be at 0; gpr: the first of 16 */
 	uint16_t status, address, source, latency, eventing_ip, tsc;
-	uint8_t counters;       /* mask of general counters that can sample */
+	uint32_t counters;      /* mask of general counters that can sample */
 	uint16_t buffer_bytes;  /* at most */
+	uint64_t latency_mask;  /* bits of the latency field that hold it */
+	uint32_t groups;        /* adaptive records: what MSR_PEBS_DATA_CFG asks for, which each record repeats; 0: not adaptive */
 };
 
 /* A record in one form. What the format does not have is 0. */
@@ -60,6 +63,8 @@ struct pebs {
 	uint8_t *ds;            /* the core's DS area, as C code addresses it */
 	uint64_t va;            /* the same as the processor addresses it */
 	unsigned capacity;      /* records */
+	const struct event *auxiliary; /* out, of pebs_start: counted beside the load-latency event, which is wrong without it; NULL: none */
+	uint8_t auxiliary_counter;
 	struct sampling_gate gate; /* out, of pebs_start: what the job that is sampled writes */
 	struct pebs_request *requests;
 	unsigned count;         /* of requests while sampling, else 0 */
@@ -67,7 +72,7 @@ struct pebs {
 	bool full;              /* the buffer filled up: later records are missing */
 };
 
-/* Layout of a record format, NULL if it is none of 0 to 3. */
+/* Layout of a record format, NULL if it is none of 0 to 6. */
 const struct pebs_layout *pebs_layout(unsigned format);
 /* Prepares sampling on a core. ST_UNSUPPORTED with the reason in *why: no debug store, a record format
  * that is not described, a backend without DS areas. Nothing is written. */
@@ -79,7 +84,7 @@ MUST_CHECK enum status pebs_open(struct pebs *p, const struct access *a, const s
 MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why);
 /* Stops what the job may have left on, and finds how many records there are. */
 MUST_CHECK enum status pebs_stop(struct pebs *p);
-/* Record i of the last burst, i < p->records. */
+/* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record of other groups than were asked for. */
 MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);
 /* Which request a record belongs to, from its status. ST_MISSING: unknown (formats before 3 may show none or several
  * counters); with one request it is always that one. */

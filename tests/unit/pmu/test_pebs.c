@@ -315,6 +315,95 @@ static void test_pebs_record_layouts(void **state)
 	sampling_close(&rig);
 }
 
+/* An adaptive record of Ice Lake and of Golden Cove, written out by hand in the order of its groups: basic (format and size, eventing IP,
+ * counters, TSC), memory (address, source, latency, TSX), registers. */
+static void test_pebs_adaptive_records(void **state)
+{
+	(void)state;
+	static struct fake fake;
+	struct cpu cpu;
+	fake_init(&fake, 1);
+	sampling_open(&rig, NULL, PAGE_2M);
+	cpu = rig.cpu;
+	for (unsigned format = 4; format <= 6; format++) {
+		struct pebs_record r;
+		uint64_t *record = (uint64_t *)(void *)(fake.ds + PAGE_4K + 208);
+		cpu.perf_capabilities = format << 8 | 1;
+		assert_int_equal(pebs_open(&pebs, &fake.access, &cpu, 0, &why), ST_UNSUPPORTED);
+		assert_string_equal(why, "PEBS records of a format that is not described");
+		cpu.perf_capabilities |= 1 << 14;
+		assert_int_equal(pebs_open(&pebs, &fake.access, &cpu, 0, &why), ST_OK);
+		for (unsigned i = 0; i < 26; i++)
+			record[i] = 100 + i;
+		record[0] = 208ull << 48 | 77ull << 32 | 3;
+		record[6] = 500ull << 32 | 106;
+		pebs.records = 2;
+		assert_int_equal(pebs_read(&pebs, 1, &r), ST_OK);
+		assert_int_equal(r.eventing_ip, 101);
+		assert_int_equal(r.status, 102);
+		assert_int_equal(r.tsc, 103);
+		assert_int_equal(r.address, 104);
+		assert_int_equal(r.source, 105);
+		assert_int_equal(r.latency, format == 4 ? 500ull << 32 | 106 : 106);
+		assert_int_equal(r.flags, 108);
+		assert_int_equal(r.ip, 109);
+		for (unsigned i = 0; i < 16; i++) /* RAX RCX RDX RBX RSP RBP RSI RDI R8 .. R15 */
+			assert_int_equal(r.gpr[i], 110 + i);
+		record[0] = 208ull << 48 | 7; /* another group than was asked for */
+		assert_int_equal(pebs_read(&pebs, 1, &r), ST_BROKEN);
+		record[0] = 464ull << 48 | 3;
+		assert_int_equal(pebs_read(&pebs, 1, &r), ST_BROKEN);
+		assert_true(pebs.capacity * 208 <= DS_BYTES - PAGE_4K);
+	}
+	sampling_close(&rig);
+}
+
+static const struct processor *descriptor(const char *name)
+{
+	for (unsigned i = 0; i < processor_count; i++)
+		if (!strcmp(processors[i].name, name))
+			return &processors[i];
+	fail_msg("no descriptor %s", name);
+	return NULL;
+}
+
+/* The load-latency event of a core with adaptive records: which registers its sampling leaves, and what the gate enables. */
+static void start_adaptive(struct fake *fake, struct cpu *cpu, const char *name, unsigned format)
+{
+	static struct pebs_request q;
+	fake_init(fake, 1);
+	*cpu = (struct cpu){ .pmu_version = 5, .general_counters = 8, .general_width = 48, .general_mask = 0xFF, .fixed_mask = 0xF,
+		.pebs = true, .processor = descriptor(name), .perf_capabilities = format << 8 | 1 << 14 };
+	for (uint32_t i = 0; i < 8; i++) {
+		fake_msr(fake, 0, 0x186 + i, 0);
+		fake_msr(fake, 0, 0xC1 + i, 0);
+	}
+	static const uint32_t others[] = { 0x309, 0x30A, 0x30B, 0x30C, 0x38D, 0x38E, 0x38F, 0x390, 0x3F1, 0x3F2, 0x3F6, 0x600 };
+	for (unsigned i = 0; i < COUNT_OF(others); i++)
+		fake_msr(fake, 0, others[i], 0);
+	assert_int_equal(pebs_open(&pebs, &fake->access, cpu, 0, &why), ST_OK);
+	q = (struct pebs_request){ .event = event_find(cpu->processor, "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8"), .period = 5 };
+	assert_non_null(q.event);
+	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
+}
+
+static void test_pebs_of_ice_lake_asks_for_adaptive_records(void **state)
+{
+	(void)state;
+	static struct fake fake;
+	struct cpu cpu;
+	start_adaptive(&fake, &cpu, "ice-lake-sp", 4);
+	assert_null(pebs.auxiliary);
+	assert_int_equal(fake_value(&fake, 0, 0x3F2), 3);
+	assert_int_equal(fake_value(&fake, 0, 0x3F6), 8);
+	assert_int_equal(fake_value(&fake, 0, 0x186), 0x4004201CDull); /* EN, OS, adaptive record */
+	assert_int_equal(pebs.gate.list[0].msr, 0x3F1);
+	assert_int_equal(pebs.gate.list[0].on, 1); /* no enable of its own for the latency event */
+	assert_int_equal(pebs.gate.list[1].on, 1);
+	assert_int_equal(pebs_stop(&pebs), ST_OK);
+	assert_int_equal(fake_value(&fake, 0, 0x186), 0);
+}
+
 /* Two bursts in which every eighth record is lost and 2.5 events fall into each shadow. */
 static void test_pebs_balance_tells_loss_from_shadow(void **state)
 {
@@ -346,6 +435,8 @@ int main(void)
 		cmocka_unit_test(test_pebs_fault_in_a_burst_leaves_nothing_on),
 		cmocka_unit_test(test_pebs_what_cannot_be_sampled_is_refused_with_the_reason),
 		cmocka_unit_test(test_pebs_record_layouts),
+		cmocka_unit_test(test_pebs_adaptive_records),
+		cmocka_unit_test(test_pebs_of_ice_lake_asks_for_adaptive_records),
 		cmocka_unit_test(test_pebs_balance_tells_loss_from_shadow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
