@@ -276,6 +276,18 @@ def read_metrics(p, folder, path):
     return rows
 
 
+def check_suffixes(p, where, key, box, event, suffixes):
+    """Filters behind an event's name: of its box, and those that it needs among them."""
+    given = [s.split("=")[0] for s in suffixes]
+    known = [f[0] for f in box.filters]
+    for g in given:
+        if g not in known + ["thresh", "edge", "invert"]:
+            p.add(where, key, "box %s has no filter %s" % (box["name"], g))
+    for f in event["filters"]:
+        if f not in given:
+            p.add(where, key, "%s needs filter %s" % (event["name"], f))
+
+
 def check_metrics(p, r):
     """Every event of an expression is one of the processor's boxes, with filters of its box, those that it needs among them."""
     events = {e["name"]: (b, e.event) for b in r.uncore for e in b.events}
@@ -287,14 +299,7 @@ def check_metrics(p, r):
                 p.add(m.where, m["name"], "'%s' is no event of %s" % (name, r["name"]))
                 continue
             box, event = events[name]
-            given = [s.split("=")[0] for s in suffixes]
-            known = [f[0] for f in box.filters]
-            for g in given:
-                if g not in known + ["thresh", "edge", "invert"]:
-                    p.add(m.where, m["name"], "box %s has no filter %s" % (box["name"], g))
-            for f in event["filters"]:
-                if f not in given:
-                    p.add(m.where, m["name"], "%s needs filter %s" % (name, f))
+            check_suffixes(p, m.where, m["name"], box, event, suffixes)
         rest = re.sub(r"UNC_[A-Za-z0-9_.:=]+", "", rest)
         for term in METRIC_TERMS:
             rest = rest.replace(term, "")

@@ -1,6 +1,7 @@
 """Concepts: what events can mean (concepts.csv), and which expression over a processor's events means each. The formats are in FORMAT.md."""
 import re
 
+from boxes import check_suffixes
 from reader import Row, c_name, c_text, read_csv, words
 
 CONCEPT_COLUMNS = ["concept", "unit", "what"]
@@ -23,20 +24,25 @@ def read_concepts(p, folder):
     return concepts
 
 
-def read_terms(p, r):
-    """EVENT[:cmask=N][:inv][:edge][:any], joined by + and -: (sign, event, modifiers) each."""
+def read_terms(r):
+    """EVENT[:SUFFIX ...], joined by + and -: (sign, event, suffixes) each."""
     terms = []
     for sign, text in re.findall(r"([+-]?)([^+-]+)", r["expression"].replace(" ", "")):
         name, *suffixes = text.split(":")
-        given = {}
-        for s in suffixes:
-            key, _, value = s.partition("=")
-            if key not in MODIFIERS or (key == "cmask") != bool(value) or (value and (not value.isdigit() or not 0 < int(value) <= 255)):
-                p.add(r.where, r["concept"], "'%s' is no modifier; cmask=1..255, inv, edge or any" % s)
-                continue
-            given[key] = int(value or 1)
-        terms.append((-1 if sign == "-" else 1, name, given))
+        terms.append((-1 if sign == "-" else 1, name, suffixes))
     return terms
+
+
+def modifiers(p, r, suffixes):
+    """Of an event of the core: cmask=N, inv, edge, any."""
+    given = {}
+    for s in suffixes:
+        key, _, value = s.partition("=")
+        if key not in MODIFIERS or (key == "cmask") != bool(value) or (value and (not value.isdigit() or not 0 < int(value) <= 255)):
+            p.add(r.where, r["concept"], "'%s' is no modifier; cmask=1..255, inv, edge or any" % s)
+            continue
+        given[key] = int(value or 1)
+    return given
 
 
 def read_expressions(p, folder, path):
@@ -44,7 +50,7 @@ def read_expressions(p, folder, path):
     rows = read_csv(p, folder, path, EXPRESSION_COLUMNS)
     for r in rows:
         words(p, r, "source")
-        r.terms = read_terms(p, r)
+        r.terms = read_terms(r)
         if r["exactness"] not in EXACTNESS:
             p.add(r.where, r["concept"], "'%s' must be one of %s" % (r["exactness"], ", ".join(EXACTNESS)))
         if bool(r.terms) == (r["exactness"] == "none"):
@@ -73,6 +79,7 @@ def modified(event, given):
 def resolve(p, processor, concepts):
     """processor.expressions: a row for each concept, its own file before what it shares. Each must be expressed or declared none."""
     rows, others, by_name = {}, None, {x["name"]: x.event for x in processor.events}
+    uncore = {e["name"]: (b, e.event) for b in processor.uncore for e in b.events}
     parts = processor.parts.get("concepts", [])
     processor.expressions, processor.modified = [], []
     if not parts:
@@ -99,22 +106,47 @@ def resolve(p, processor, concepts):
                 processor["name"], ", ".join(n if "/" in n else "its concepts.csv" for n, _ in reversed(parts))))
             continue
         x = Row(r, concept=name)
-        x.terms = []
-        for sign, event, given in r.terms:
-            if event not in by_name:
-                p.add(r.where, name, "%s has no event '%s'" % (processor["name"], event))
-                continue
-            e = modified(by_name[event], given)
-            if given and processor.uses:
-                p.add(r.where, name, "NetBurst's events have no modifiers")
-            if (e["inv"] or e["edge"]) and not e["cmask"]:
-                p.add(r.where, name, "inv or edge without cmask has no effect")
-            if given and e["counters"] == 0:
-                p.add(r.where, name, "a fixed counter has no modifiers")
-            if given and e not in processor.modified:
-                processor.modified.append(e)
-            x.terms.append((sign, e, bool(given)))
+        x.terms = [t for t in (core_term(p, r, name, processor, by_name, term) or uncore_term(p, r, name, uncore, term) for term in r.terms) if t]
+        if len(x.terms) < len(r.terms):
+            p.add(r.where, name, "%s has no event '%s'" % (processor["name"], next(e for _, e, _ in r.terms if e not in by_name and e not in uncore)))
+        if len({bool(t.uncore) for t in x.terms}) > 1:
+            p.add(r.where, name, "has events of the core and of the uncore, which no one program counts together")
+        if any(t.uncore and t.sign < 0 for t in x.terms):
+            p.add(r.where, name, "an expression over the uncore has no minus: its terms are places")
         processor.expressions.append(x)
+
+
+class Term:
+    """One event of an expression: of the core (event, of its own if it has modifiers), or of a box (uncore: as the planner takes it)."""
+
+    def __init__(self, sign, event=None, changed=False, uncore=""):
+        self.sign, self.event, self.changed, self.uncore = sign, event, changed, uncore
+
+
+def core_term(p, r, name, processor, by_name, term):
+    sign, event, suffixes = term
+    if event not in by_name:
+        return None
+    given = modifiers(p, r, suffixes)
+    e = modified(by_name[event], given)
+    if given and processor.uses:
+        p.add(r.where, name, "NetBurst's events have no modifiers")
+    if (e["inv"] or e["edge"]) and not e["cmask"]:
+        p.add(r.where, name, "inv or edge without cmask has no effect")
+    if given and e["counters"] == 0:
+        p.add(r.where, name, "a fixed counter has no modifiers")
+    if given and e not in processor.modified:
+        processor.modified.append(e)
+    return Term(sign, e, bool(given))
+
+
+def uncore_term(p, r, name, uncore, term):
+    sign, event, suffixes = term
+    if event not in uncore:
+        return None
+    box, e = uncore[event]
+    check_suffixes(p, r.where, name, box, e, suffixes)
+    return Term(sign, uncore=":".join([event] + suffixes))
 
 
 def write_concepts(out, concepts):
@@ -141,11 +173,14 @@ def write_expressions(out, r):
     count = 0
     for x in r.expressions:
         at.append(count)
-        for sign, e, changed in x.terms:
-            place = (c_name("modified", r["name"]), r.modified.index(e)) if changed else (c_name("events", r["name"]), names.index(e["name"]))
-            out.write("\t{ &%s[%d], %d },\n" % (*place, sign))
+        for t in x.terms:
             count += 1
-    out.write("\t{ 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("expressions", r["name"]))
+            if t.uncore:
+                out.write("\t{ 0, %s, %d },\n" % (c_text(t.uncore), t.sign))
+                continue
+            place = (c_name("modified", r["name"]), r.modified.index(t.event)) if t.changed else (c_name("events", r["name"]), names.index(t.event["name"]))
+            out.write("\t{ &%s[%d], 0, %d },\n" % (*place, t.sign))
+    out.write("\t{ 0, 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("expressions", r["name"]))
     for x, start in zip(r.expressions, at):
         out.write("\t{ %s, %s, EXACTNESS_%s, %d, %s + %d, %s, %s },\n" % (
             c_text(x["concept"]), c_text(x["expression"]), x["exactness"].upper(), len(x.terms), c_name("terms", r["name"]), start,

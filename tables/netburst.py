@@ -98,7 +98,7 @@ def read_netburst(p, folder, path):
         by_name[r["event"]] = r
         r.select, r.escr_select = number(p, r, "select", 0, 0x3F), number(p, r, "escr_select", 0, 7)
         r.sides = [read_side(p, r, s) for s in (0, 1)]
-        r.shared, r.tags = number(p, r, "shared", 0, 1), number(p, r, "tags", 0, 2)
+        r.shared, r.tags = number(p, r, "shared", 0, 1), number(p, r, "tags", 0, 3)
         r.units = read_units(p, r)
         words(p, r, "what"), words(p, r, "source")
         if not any(counters for _, counters in r.sides):

@@ -32,7 +32,8 @@ extern const uint16_t concept_count;
 /* How well an expression means its concept. SUPERSET counts more, SUBSET less, CYCLES the cycles that it lasts instead of how often it comes. */
 enum exactness { EXACTNESS_NONE, EXACTNESS_EXACT, EXACTNESS_SUPERSET, EXACTNESS_SUBSET, EXACTNESS_CYCLES };
 struct expression_term {
-	const struct event *event; /* with the modifiers of the expression: not always one of processor.events */
+	const struct event *event; /* with the modifiers of the expression: not always one of processor.events; NULL: of a box */
+	const char *uncore;        /* ... whose event this is, as uncore_plan takes it: all terms of an expression or none */
 	int8_t sign;               /* 1, -1 */
 };
 /* What a processor counts for a concept: the sum of its terms. */
@@ -191,7 +192,7 @@ struct netburst_event {
 	uint16_t escr[2];        /* MSRs; 0: the event has only the other */
 	uint32_t counters[2];    /* that each reaches, bit c for counter c of 0 to 17 */
 	uint8_t shared;          /* 1: it cannot be told which thread caused it */
-	uint8_t tags;            /* 1: its ESCR can tag the uops; 2: counts tagged uops at retirement */
+	uint8_t tags;            /* 1: its ESCR can tag the uops; 2: counts tagged uops at retirement; 3: those that its metric tags */
 	uint8_t unit_count;
 	const struct netburst_unit *units;
 	const char *what;

@@ -2,9 +2,9 @@
 #include "bench/curves/skid.h"
 #include "bench/measure/series.h"
 
+#include "pmu/core/concept.h"
 #include "pmu/netburst/netburst_sample.h"
 
-#define EVENT     "L1_LOAD_MISS_RETIRED"
 #define HIT_AT    1024u      /* of the line that hits, behind the last of the others: another set of the L1 */
 #define LINES_MOST 64u
 #define RECORDS   96u        /* of a burst */
@@ -268,7 +268,7 @@ static const char *absent(struct skid *k)
 void skid_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct skid *k = b->host->get(b->host->self, sizeof(*k));
-	const struct event *event = event_find(b->cpu->processor, EVENT);
+	const struct event *event = concept_event(b->cpu->processor, "load.miss.l1");
 	uint64_t found = 0;
 	bool wanted = bench_has_prefetch(b), switched = false;
 	const char *why;

@@ -4,6 +4,7 @@
 #include "bench/suite/speed.h"
 #include "asm/kernel.h"
 #include "bench/measure/layout.h"
+#include "pmu/core/concept.h"
 
 #define CHOICES_BYTES PAGE_2M   /* of a branch kernel: one byte an iteration */
 #define FIRST_ITERATIONS 256u
@@ -34,14 +35,12 @@ static const struct kernel *find(const char *name)
 
 enum status speed_plan(const struct cpu *cpu, struct plan *plan)
 {
-	static const char *const names[] = { "UOPS_RETIRED.ANY", "UOPS_RETIRED.STALL_CYCLES", "UOPS_ISSUED.STALL_CYCLES",
-	                                     "MEM_LOAD_RETIRED.L1D_HIT", "UOPS_ISSUED.ANY", "BR_INST_RETIRED.ALL_BRANCHES",
-	                                     "LONGEST_LAT_CACHE.MISS", "INST_RETIRED.ANY_P" };
+	static const char *const names[] = { "uops.retired", "retire.stall", "alloc.stall", "load.hit.l1", "uops.issued", "branch.retired", "llc.miss", "instructions" };
 	const struct event *events[4];
 	unsigned n = 0;
 	memset(plan, 0, sizeof(*plan));
 	for (unsigned i = 0; i < COUNT_OF(names) && n < COUNT_OF(events) && n < bit_count(cpu->general_mask); i++) {
-		const struct event *e = event_find(cpu->processor, names[i]);
+		const struct event *e = concept_event(cpu->processor, names[i]);
 		const char *problem;
 		if (!e)
 			continue;
@@ -140,7 +139,7 @@ static enum status run(const struct access *a, const struct cpu *cpu, const stru
 		const struct measure_block *b = a->ops->control(a->self, i);
 		sets[i].at = b->result;
 		for (unsigned n = 0; n < plan->count && i == 0; n++)
-			if (str_equal(plan->slots[n].event->name, "UOPS_RETIRED.ANY") && b->after[n] == b->before[n])
+			if (plan->slots[n].event == concept_event(cpu->processor, "uops.retired") && b->after[n] == b->before[n])
 				st = ST_BROKEN; /* the counters were not armed: not the speed that is asked for */
 	}
 	return st;

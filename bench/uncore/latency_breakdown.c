@@ -7,35 +7,41 @@
 #include "bench/uncore/latency_breakdown.h"
 
 #include "bench/measure/cores.h"
+#include "pmu/core/concept.h"
 
-#define LOCK_SLOT 9        /* as queue.c, which has given it back */
+#define LOCK_SLOT 9        /* as uncore_latency.c, which has given it back */
 #define FEW_MILLI 50       /* entries for each load, thousandths */
 
 enum { INGRESS, INGRESS_INSERTS, ALL, ALL_INSERTS, LOCAL, LOCAL_INSERTS, REMOTE, REMOTE_INSERTS, OF_TABLE, FLITS = OF_TABLE, OF_READER };
 enum { READS, OPENED, CLOSED, OF_HOME };
 
 static const char *const of_reader[OF_READER] = {
-	[INGRESS] = "UNC_C_RXR_OCCUPANCY.IRQ", [INGRESS_INSERTS] = "UNC_C_RXR_INSERTS.IRQ",
-	[ALL] = "UNC_C_TOR_OCCUPANCY.OPCODE:opc=0x182", [ALL_INSERTS] = "UNC_C_TOR_INSERTS.OPCODE:opc=0x182",
-	[LOCAL] = "UNC_C_TOR_OCCUPANCY.MISS_LOCAL_OPCODE:opc=0x182", [LOCAL_INSERTS] = "UNC_C_TOR_INSERTS.MISS_LOCAL_OPCODE:opc=0x182",
-	[REMOTE] = "UNC_C_TOR_OCCUPANCY.MISS_REMOTE_OPCODE:opc=0x182", [REMOTE_INSERTS] = "UNC_C_TOR_INSERTS.MISS_REMOTE_OPCODE:opc=0x182",
-	[FLITS] = "UNC_Q_RXL_FLITS_G1.DRS_DATA",
+	[INGRESS] = "queue.ingress.occupancy", [INGRESS_INSERTS] = "queue.ingress.inserts",
+	[ALL] = "queue.read.occupancy", [ALL_INSERTS] = "queue.read.inserts",
+	[LOCAL] = "queue.read.miss.local.occupancy", [LOCAL_INSERTS] = "queue.read.miss.local.inserts",
+	[REMOTE] = "queue.read.miss.remote.occupancy", [REMOTE_INSERTS] = "queue.read.miss.remote.inserts",
+	[FLITS] = "link.data.received",
 };
 static const char *const of_home[OF_HOME] = {
-	[READS] = "UNC_M_CAS_COUNT.RD", [OPENED] = "UNC_M_ACT_COUNT.RD", [CLOSED] = "UNC_M_PRE_COUNT.PAGE_MISS",
+	[READS] = "channel.read", [OPENED] = "channel.activate.read", [CLOSED] = "channel.precharge.page_miss",
 };
 
-/* One group of events on one socket, each run of its plan beside a window; values in the order of the names. */
-static enum status count(struct loop *l, const char *const *names, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
+/* One group of concepts on one socket, each run of its plan beside a window; values in their order. */
+static enum status count(struct loop *l, const char *const *concept, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
 {
 	struct bench *b = l->b;
 	struct uncore_plan plan;
-	const char *problem;
+	const char *problem, *names[OF_READER];
 	uint64_t before[UNCORE_EVENTS_MAX] = { 0 }, after[UNCORE_EVENTS_MAX] = { 0 };
 	struct window w;
-	enum status st = uncore_plan(&b->uncore, names, n, &plan, &problem);
+	enum status st = ST_OK;
 
-	for (unsigned run = 0; run < plan.runs && st == ST_OK; run++) {
+	for (unsigned i = 0; i < n && st == ST_OK; i++) {
+		names[i] = concept_uncore(b->cpu->processor, concept[i], 0);
+		st = names[i] ? ST_OK : ST_UNSUPPORTED;
+	}
+	st = st == ST_OK ? uncore_plan(&b->uncore, names, n, &plan, &problem) : st;
+	for (unsigned run = 0; st == ST_OK && run < plan.runs; run++) {
 		st = uncore_start(b->a, &b->uncore, &plan, run, socket, lock_va);
 		if (st == ST_OK)
 			st = window_prepare(b, l->row, &l->sets[0], true, l->sets[0].window, &l->job);
@@ -77,12 +83,11 @@ void latency_breakdown_row(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	struct latency_breakdown_result *r = &out->queue.apart;
-	const struct uncore_box *box;
 	struct mapping lock = { .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	uint64_t v[OF_READER] = { 0 }, h[OF_HOME] = { 0 };
 	unsigned socket = 0, home = 0;
 
-	if (out->queue.verdict != UNCORE_LATENCY_OK || !uncore_event_find(b->cpu->processor, of_reader[ALL], &box) ||
+	if (out->queue.verdict != UNCORE_LATENCY_OK || !concept_uncore(b->cpu->processor, of_reader[LOCAL], 0) ||
 	    uncore_socket(b->a, &b->uncore, b->core, &socket) != ST_OK || b->a->ops->map(b->a->self, &lock) != ST_OK)
 		return;
 	const bool table = count(l, of_reader, OF_TABLE, socket, lock.va, v) == ST_OK;

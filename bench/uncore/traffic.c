@@ -5,24 +5,22 @@
 #include "bench/uncore/traffic.h"
 
 #include "bench/measure/measure.h"
+#include "pmu/core/concept.h"
 
 #define PAIRS_BYTES (TRAFFIC_SOCKETS * TRAFFIC_COUNTS * SAMPLES_MAX * sizeof(struct pair))
 
-static const struct traffic_method methods[] = {
-	{ .names = { [TRAFFIC_READ] = "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
-	             [TRAFFIC_WRITE] = "UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2" } },
-	{ .names = { [TRAFFIC_READ] = "UNC_M_CAS_COUNT.RD", [TRAFFIC_WRITE] = "UNC_M_CAS_COUNT.WR",
-	             [TRAFFIC_RECEIVED] = "UNC_Q_RXL_FLITS_G1.DRS_DATA", [TRAFFIC_SENT] = "UNC_Q_TXL_FLITS_G1.DRS_DATA" }, .each = true },
-};
-
-const struct traffic_method *traffic_method_of(const struct processor *p)
+bool traffic_method_of(const struct processor *p, struct traffic_method *out)
 {
-	const struct uncore_box *box;
+	static const struct { const char *concept; unsigned first, places; } kinds[] = {
+		{ "channel.read", TRAFFIC_READ, TRAFFIC_CHANNELS }, { "channel.write", TRAFFIC_WRITE, TRAFFIC_CHANNELS },
+		{ "link.data.received", TRAFFIC_RECEIVED, TRAFFIC_LINKS }, { "link.data.sent", TRAFFIC_SENT, TRAFFIC_LINKS } };
 
-	for (unsigned i = 0; i < COUNT_OF(methods); i++)
-		if (uncore_event_find(p, methods[i].names[TRAFFIC_READ], &box))
-			return &methods[i];
-	return NULL;
+	memset(out, 0, sizeof(*out));
+	for (unsigned k = 0; k < COUNT_OF(kinds); k++)
+		for (unsigned i = 0; i < kinds[k].places; i++)
+			out->names[kinds[k].first + i] = concept_uncore(p, kinds[k].concept, i);
+	out->each = !out->names[TRAFFIC_READ + 1];
+	return out->names[TRAFFIC_READ] != NULL;
 }
 
 unsigned traffic_places(const struct traffic_method *m, unsigned count)
@@ -81,7 +79,7 @@ void traffic_init(struct traffic *t, struct bench *b)
 {
 	memset(t, 0, sizeof(*t));
 	if (!b->uncore.absent)
-		t->method = traffic_method_of(b->cpu->processor);
+		t->there = traffic_method_of(b->cpu->processor, &t->method);
 }
 
 static void want(struct traffic *t, unsigned socket)
@@ -97,7 +95,7 @@ void traffic_want_core(struct traffic *t, struct bench *b, unsigned core)
 {
 	unsigned socket;
 
-	if (t->method && uncore_socket(b->a, &b->uncore, core, &socket) == ST_OK)
+	if (t->there && uncore_socket(b->a, &b->uncore, core, &socket) == ST_OK)
 		want(t, socket); /* what is in no known socket is left out */
 }
 
@@ -105,7 +103,7 @@ void traffic_want_node(struct traffic *t, struct bench *b, unsigned node)
 {
 	unsigned socket;
 
-	if (t->method && uncore_socket_of_node(b->a, &b->uncore, node, &socket) == ST_OK)
+	if (t->there && uncore_socket_of_node(b->a, &b->uncore, node, &socket) == ST_OK)
 		want(t, socket);
 }
 
@@ -117,11 +115,11 @@ static bool plan_socket(struct traffic *t, const struct bench *b, unsigned i)
 
 	t->counted[i] = 0;
 	for (unsigned c = 0; c < TRAFFIC_COUNTS; c++) {
-		if (!t->method->names[c] || !uncore_event_find(b->cpu->processor, t->method->names[c], &box) ||
+		if (!t->method.names[c] || !uncore_event_find(b->cpu->processor, t->method.names[c], &box) ||
 		    !uncore_instances(&b->uncore, box, t->socket[i]))
 			continue;
 		t->count[i][n] = (uint8_t)c;
-		names[n++] = t->method->names[c];
+		names[n++] = t->method.names[c];
 		t->counted[i] |= 1u << c;
 	}
 	return n && uncore_plan(&b->uncore, names, n, &t->plan[i], &problem) == ST_OK && t->plan[i].runs == 1;
@@ -147,7 +145,7 @@ void traffic_start(struct traffic *t, struct bench *b)
 static void read_socket(struct traffic *t, const struct bench *b, unsigned i, uint64_t *values)
 {
 	for (unsigned s = 0; s < t->plan[i].count && t->status == ST_OK; s++)
-		t->status = traffic_read(b->a, &b->uncore, t->method, &t->plan[i].slots[s], t->socket[i], t->count[i][s], values);
+		t->status = traffic_read(b->a, &b->uncore, &t->method, &t->plan[i].slots[s], t->socket[i], t->count[i][s], values);
 }
 
 void traffic_before(struct traffic *t, const struct bench *b)
@@ -168,7 +166,7 @@ void traffic_after(struct traffic *t, const struct bench *b, unsigned keep, bool
 
 		read_socket(t, b, i, after);
 		for (unsigned s = 0; s < t->plan[i].count && t->status == ST_OK; s++) {
-			const unsigned first = t->count[i][s], places = traffic_places(t->method, first);
+			const unsigned first = t->count[i][s], places = traffic_places(&t->method, first);
 
 			for (unsigned c = first; c < first + places; c++) {
 				const int64_t moved = (int64_t)uncore_moved(&b->uncore, &t->plan[i].slots[s], t->before[i][c], after[c]);
@@ -189,9 +187,9 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 	for (unsigned i = 0; i < t->sockets; i++) {
 		struct traffic_socket *s = &out->at[i];
 
-		traffic_boxes(&b->uncore, t->method, t->socket[i], t->counted[i], s);
+		traffic_boxes(&b->uncore, &t->method, t->socket[i], t->counted[i], s);
 		for (unsigned n = 0; n < t->plan[i].count; n++) {
-			const unsigned first = t->count[i][n], places = traffic_places(t->method, first);
+			const unsigned first = t->count[i][n], places = traffic_places(&t->method, first);
 
 			for (unsigned c = first; c < first + places; c++) {
 				struct slope moved;

@@ -8,11 +8,11 @@
 #include "bench/catalogue/result.h"
 #include "pmu/uncore/uncore.h"
 
-/* How a kind of uncore names the counts, NULL: it has no such event. `each`: one event of as many boxes as there are channels or
- * links stands at the first of its places. */
+/* What a processor counts at each place, as uncore_plan takes it; NULL: it has no such event. `each`: one event of as many boxes as there are
+ * channels or links stands at the first of its places. */
 struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; };
-/* The first whose events of channels the processor has; NULL if it has none. */
-const struct traffic_method *traffic_method_of(const struct processor *p);
+/* By the processor's expressions of the concepts. false: lines of channels cannot be counted. */
+bool traffic_method_of(const struct processor *p, struct traffic_method *out);
 /* How many places, from `count` on, a slot's event fills. */
 unsigned traffic_places(const struct traffic_method *m, unsigned count);
 /* A slot's values on a socket at their places from values[count] on; places without a box are 0. */
@@ -27,17 +27,18 @@ unsigned traffic_bytes(unsigned count);
 struct bench;
 struct pair;
 struct traffic {
-	const struct traffic_method *method;
+	struct traffic_method method;
 	unsigned sockets, socket[TRAFFIC_SOCKETS];
 	struct uncore_plan plan[TRAFFIC_SOCKETS];
 	uint8_t count[TRAFFIC_SOCKETS][UNCORE_EVENTS_MAX]; /* of each slot: its first place */
 	uint32_t counted[TRAFFIC_SOCKETS];
+	bool there;         /* the processor counts channels, and here is an uncore */
 	bool on[TRAFFIC_SOCKETS];
 	enum status status; /* the first that was not ST_OK: nothing is said then */
 	uint64_t before[TRAFFIC_SOCKETS][TRAFFIC_COUNTS];
 	struct pair *pairs; /* SAMPLES_MAX of each count of each socket */
 };
-/* Nobody is wanted yet. */
+/* Nobody is wanted yet; nobody is taken where the processor does not count channels. */
 void traffic_init(struct traffic *t, struct bench *b);
 /* The socket of a core; the socket whose memory a node is. */
 void traffic_want_core(struct traffic *t, struct bench *b, unsigned core);

@@ -2,6 +2,7 @@
 #include "bench/uncore/uncore_latency.h"
 
 #include "bench/measure/cores.h"
+#include "pmu/core/concept.h"
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
@@ -18,28 +19,16 @@ enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME,
        EVENTS = TRAFFIC + TRAFFIC_COUNTS };
 _Static_assert((unsigned)EVENTS == UNCORE_LATENCY_EVENTS, "a pair of windows holds them all");
 
-/* How a kind of uncore names them (TICKS have no name), in one run; NULL: it has none, or not beside the others. The first whose events the
- * processor has is used. `remote`: HOME and what follows, of a home in another socket. */
-struct uncore_latency_method { const char *names[TRAFFIC], *remote[2]; };
-static const struct uncore_latency_method methods[] = {
-	{ .names = {
-		[OCCUPANCY] = "UNC_GQ_TRACKER_OCCUP.RT", [INSERTS] = "UNC_GQ_ALLOC.RT",
-		[RESPONSE] = "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP", [RESPONSE_INSERTS] = "UNC_GQ_ALLOC.RT_TO_LLC_RESP",
-		[MISS] = "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", [MISS_INSERTS] = "UNC_GQ_ALLOC.RT_LLC_MISS",
-		[HOME] = "UNC_QHL_OCCUPANCY.LOCAL", [HOME_INSERTS] = "UNC_QHL_REQUESTS.LOCAL_READS", [CLOCK] = "UNC_CLK_UNHALTED.REF" } },
-	/* The TOR's occupancy has one counter: that of misses apart would be another run. */
-	{ .names = {
-		[OCCUPANCY] = "UNC_C_TOR_OCCUPANCY.OPCODE:opc=0x182", [INSERTS] = "UNC_C_TOR_INSERTS.OPCODE:opc=0x182",
-		[HOME] = "UNC_H_TRACKER_OCCUPANCY.READS_LOCAL", [HOME_INSERTS] = "UNC_H_REQUESTS.READS_LOCAL",
-		[CLOCK] = "UNC_U_CLOCKTICKS.FIXED" },
-	  .remote = { "UNC_H_TRACKER_OCCUPANCY.READS_REMOTE", "UNC_H_REQUESTS.READS_REMOTE" } },
+/* The concepts that they are (TICKS is none): the processor's events of them must fit into one run. Parts of a load's time beside the whole
+ * (RESPONSE, MISS) are left out where they do not. */
+static const char *const concept_of[TRAFFIC] = {
+	[OCCUPANCY] = "queue.read.occupancy", [INSERTS] = "queue.read.inserts",
+	[RESPONSE] = "queue.read.answer.occupancy", [RESPONSE_INSERTS] = "queue.read.answer.inserts",
+	[MISS] = "queue.read.miss.occupancy", [MISS_INSERTS] = "queue.read.miss.inserts",
+	[HOME] = "home.read.local.occupancy", [HOME_INSERTS] = "home.read.local.inserts", [CLOCK] = "uncore.cycles",
 };
-
-const char *uncore_latency_verdict_name(enum uncore_latency_verdict v)
-{
-	static const char *const texts[] = { "none", "ok", "unproven", "unsupported", "fault" };
-	return (unsigned)v < COUNT_OF(texts) ? texts[v] : "?";
-}
+/* HOME and what follows, of a home in another socket. */
+static const char *const remote_concept_of[2] = { "home.read.remote.occupancy", "home.read.remote.inserts" };
 
 static void give_up(struct row_result *out, enum uncore_latency_verdict verdict, const char *why)
 {
@@ -55,14 +44,14 @@ static bool beyond_l2(const struct row *r)
 /* Of the other rows beyond the L2 only the clock is watched. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
 
-static const struct uncore_latency_method *method_of(const struct processor *p)
+static void choose_events(struct uncore_latency_loop *q, const struct processor *p)
 {
-	const struct uncore_box *box;
-
-	for (unsigned i = 0; i < COUNT_OF(methods); i++)
-		if (uncore_event_find(p, methods[i].names[OCCUPANCY], &box))
-			return &methods[i];
-	return NULL;
+	for (unsigned e = 0; e < TRAFFIC; e++)
+		q->names[e] = concept_of[e] ? concept_uncore(p, concept_of[e], 0) : NULL;
+	for (unsigned e = 0; e < COUNT_OF(q->remote); e++)
+		q->remote[e] = concept_uncore(p, remote_concept_of[e], 0);
+	for (unsigned c = 0; traffic_method_of(p, &q->streams) && c < TRAFFIC_COUNTS; c++)
+		q->names[TRAFFIC + c] = q->streams.names[c];
 }
 
 /* Whether a socket has the boxes of an event: the home's may be hidden, the table of requests counts all the same. */
@@ -73,30 +62,41 @@ static bool has_box(const struct bench *b, const char *name, unsigned socket)
 	return uncore_event_find(b->cpu->processor, name, &box) && uncore_instances(&b->uncore, box, socket) > 0;
 }
 
-/* The events first .. last that the method has, in one run. */
-static bool plan_one_run(struct uncore_latency_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
+/* The events first .. last that there are, in one run. */
+static bool plan_events_of(struct uncore_latency_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
 {
 	const char *names[UNCORE_EVENTS_MAX];
 	unsigned n = 0;
 
+	q->counted = 0;
 	for (unsigned e = first; e <= last; e++) {
 		const bool home = e == HOME || e == HOME_INSERTS;
 
-		const char *const name = e < TRAFFIC ? q->method->names[e] : q->streams ? q->streams->names[e - TRAFFIC] : NULL;
-
-		if (!name || (home && home_elsewhere) || ((home || e >= TRAFFIC + TRAFFIC_RECEIVED) && !has_box(b, name, q->socket)))
+		if (!q->names[e] || (home && home_elsewhere) || ((home || e >= TRAFFIC + TRAFFIC_RECEIVED) && !has_box(b, q->names[e], q->socket)))
 			continue;
 		q->event[n] = (uint8_t)e;
-		names[n++] = name;
+		names[n++] = q->names[e];
 		q->counted |= 1u << e;
 	}
-	if (uncore_plan(&b->uncore, names, n, &q->plan, problem) != ST_OK || q->plan.runs != 1)
+	return uncore_plan(&b->uncore, names, n, &q->plan, problem) == ST_OK && q->plan.runs == 1;
+}
+
+static bool plan_one_run(struct uncore_latency_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
+{
+	static const uint8_t optional[] = { MISS, RESPONSE };
+	bool fits = plan_events_of(q, b, first, last, home_elsewhere, problem);
+
+	for (unsigned i = 0; i < COUNT_OF(optional) && !fits; i++) {
+		q->names[optional[i]] = q->names[optional[i] + 1] = NULL;
+		fits = plan_events_of(q, b, first, last, home_elsewhere, problem);
+	}
+	if (!fits)
 		return false;
-	if (!home_elsewhere || q->home == q->socket || !q->method->remote[0] || !has_box(b, q->method->remote[0], q->home))
+	if (!home_elsewhere || q->home == q->socket || !has_box(b, q->remote[0], q->home))
 		return true;
 	q->home_event[0] = HOME, q->home_event[1] = HOME_INSERTS;
 	q->counted |= 1u << HOME | 1u << HOME_INSERTS;
-	return uncore_plan(&b->uncore, q->method->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
+	return uncore_plan(&b->uncore, q->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
 }
 
 /* What a slot's event counts, at its place in the list above; one whose boxes are channels or links has a place for each. */
@@ -108,7 +108,7 @@ static enum status read_slot(const struct loop *l, const struct uncore_slot *slo
 	enum status st;
 
 	if (event >= TRAFFIC)
-		return traffic_read(b->a, &b->uncore, counted->streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
+		return traffic_read(b->a, &b->uncore, &counted->streams, slot, socket, event - TRAFFIC, &values[TRAFFIC]);
 	st = event == CLOCK ? b->a->ops->rdtsc(b->a->self, b->core, &values[TICKS]) : ST_OK;
 	if (st == ST_OK)
 		st = uncore_instance_values(b->a, &b->uncore, slot, socket, each);
@@ -174,13 +174,13 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 	const bool streams = l->row->target == TARGET_DRAM && l->row->order == ORDER_STREAMS;
 	const bool elsewhere = l->row->node != 0;
 
-	q->method = method_of(b->cpu->processor);
-	q->streams = traffic_method_of(b->cpu->processor);
+	choose_events(q, b->cpu->processor);
 	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
 	q->home = q->socket;
 	if (elsewhere && uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), &q->home) != ST_OK)
 		q->home = q->socket;
-	if (!q->method || !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->method->remote[0], &problem)) {
+	if (!q->names[OCCUPANCY] || !q->names[INSERTS] || !q->names[CLOCK] ||
+	    !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->remote[0] && q->remote[1], &problem)) {
 		if (q->chase)
 			give_up(out, UNCORE_LATENCY_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
 		return;
@@ -224,7 +224,7 @@ void uncore_latency_before(struct loop *l)
 static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
 {
 	const struct uncore_latency_loop *q = l->beside;
-	const unsigned places = event >= TRAFFIC ? traffic_places(q->streams, event - TRAFFIC) : 1;
+	const unsigned places = event >= TRAFFIC ? traffic_places(&q->streams, event - TRAFFIC) : 1;
 
 	for (unsigned e = event; e < event + places; e++) {
 		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, slot, q->before[e], after[e]);
@@ -372,7 +372,6 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 /* Bytes a second of each channel and link, lines and flits by the clock of the uncore. */
 static void traffic(struct loop *l, struct row_result *out)
 {
-	static const struct uncore_derived rate = { .kind = DERIVED_RATE };
 	const struct uncore_latency_loop *q = l->beside;
 	struct traffic_socket *s = &out->traffic.at[0];
 	int64_t clock, units, ticks = 0;
@@ -385,7 +384,7 @@ static void traffic(struct loop *l, struct row_result *out)
 	if (ticks <= 0)
 		return;
 	out->queue.uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
-	traffic_boxes(&l->b->uncore, q->streams, q->socket, q->counted >> TRAFFIC, s);
+	traffic_boxes(&l->b->uncore, &q->streams, q->socket, q->counted >> TRAFFIC, s);
 	for (unsigned c = 0; c < TRAFFIC_COUNTS; c++) {
 		const bool link = c >= TRAFFIC_RECEIVED;
 		const unsigned first = c < TRAFFIC_WRITE ? TRAFFIC_READ : !link ? TRAFFIC_WRITE : c < TRAFFIC_SENT ? TRAFFIC_RECEIVED : TRAFFIC_SENT;
@@ -395,9 +394,9 @@ static void traffic(struct loop *l, struct row_result *out)
 		if (slope(l, TRAFFIC + c, &units) != ST_OK)
 			return;
 		units = link && units < 0 ? 0 : units; /* nothing of the row's own came over the links */
-		if (units < 0 || uncore_derive(&rate, (uint64_t[2]){ (uint64_t)units, 0 }, (uint64_t)clock, out->queue.uncore_hz, &s->bytes[c]) != ST_OK)
+		if (units < 0)
 			return;
-		s->bytes[c] = s->bytes[c] * traffic_bytes(c) / 64; /* of DERIVED_RATE */
+		s->bytes[c] = mul_div(units, (int64_t)out->queue.uncore_hz, clock) * traffic_bytes(c);
 	}
 	out->traffic.sockets = s->channels > 0;
 }
@@ -440,74 +439,4 @@ void uncore_latency_end(struct loop *l, struct row_result *out)
 		judge(l, moved, out);
 	else if (q->counted >> TRAFFIC & 1)
 		traffic(l, out);
-}
-
-/* --- what is written --------------------------------------------------------------------------- */
-
-static bool has_numbers(const struct uncore_latency_result *q) { return q->samples > 0; }
-
-static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
-{
-	text_fmt(t, ", \"%s\": ", key);
-	text_fixed_or_null(t, milli, 3, there);
-}
-
-void uncore_latency_json(struct text *t, const struct uncore_latency_result *q)
-{
-	const bool there = has_numbers(q);
-
-	if (q->verdict == UNCORE_LATENCY_NONE) {
-		text_fmt(t, "null");
-		return;
-	}
-	text_fmt(t, "{\"verdict\": \"%s\", \"reason\": \"", uncore_latency_verdict_name(q->verdict));
-	text_json(t, q->reason);
-	text_fmt(t, "\"");
-	json_milli(t, "uncore_cycles", q->uncore_milli, there);
-	json_milli(t, "cycles", q->cycles_milli, there);
-	json_milli(t, "core_to_queue", q->offset_milli, there);
-	json_milli(t, "inserts", q->inserts_milli, there);
-	json_milli(t, "l3_response", q->response_milli, there && q->response_milli >= 0);
-	json_milli(t, "miss", q->miss_milli, there && q->miss_milli >= 0);
-	json_milli(t, "home", q->home_milli, there && q->home_milli >= 0);
-	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u, \"parts\": ", (unsigned long long)q->uncore_hz, q->samples);
-	latency_breakdown_json(t, &q->apart);
-	text_char(t, '}');
-}
-
-void uncore_latency_table_line(struct text *t, const struct uncore_latency_result *q)
-{
-	char number[32];
-	struct text n;
-
-	if (q->verdict == UNCORE_LATENCY_NONE || q->verdict == UNCORE_LATENCY_UNSUPPORTED)
-		return;
-	text_init(&n, number, sizeof(number));
-	if (has_numbers(q))
-		text_fixed(&n, q->cycles_milli, 3);
-	else
-		text_char(&n, '-');
-	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", uncore_latency_verdict_name(q->verdict));
-	if (q->verdict != UNCORE_LATENCY_OK) {
-		text_fmt(t, "%s\n", q->reason);
-		return;
-	}
-	text_fixed(t, q->uncore_milli, 3);
-	text_fmt(t, q->bus ? " clocks from entry to deallocation" : " uncore cycles from entry to deallocation");
-	if (q->home_milli >= 0 && q->miss_milli < 0) {
-		text_fmt(t, " (home ");
-		text_fixed(t, q->home_milli, 3);
-		text_fmt(t, ")");
-	}
-	if (q->miss_milli >= 0) {
-		text_fmt(t, " (L3 ");
-		text_fixed(t, q->response_milli, 3);
-		text_fmt(t, ", beyond ");
-		text_fixed(t, q->miss_milli, 3);
-		text_fmt(t, ")");
-	}
-	text_fmt(t, ", core to queue and back ");
-	text_fixed(t, q->offset_milli, 3);
-	text_fmt(t, " cycles\n");
-	latency_breakdown_table_line(t, &q->apart);
 }

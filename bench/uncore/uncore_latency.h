@@ -13,7 +13,7 @@
 
 const char *uncore_latency_verdict_name(enum uncore_latency_verdict v);
 
-/* The object of results.json: null for UNCORE_LATENCY_NONE. Lines below the row's own in the table. */
+/* --- uncore_latency_report.c: the object of results.json: null for UNCORE_LATENCY_NONE. Lines below the row's own in the table. */
 void uncore_latency_json(struct text *t, const struct uncore_latency_result *q);
 void uncore_latency_table_line(struct text *t, const struct uncore_latency_result *q);
 
@@ -22,8 +22,8 @@ void uncore_latency_table_line(struct text *t, const struct uncore_latency_resul
 
 /* The uncore's counters beside the row of a loop, whose l->beside it is. */
 struct uncore_latency_loop {
-	const struct uncore_latency_method *method;
-	const struct traffic_method *streams;
+	const char *names[UNCORE_LATENCY_EVENTS], *remote[2]; /* of uncore_latency.c's list, as uncore_plan takes them; NULL: there is none */
+	struct traffic_method streams;
 	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
 	struct mapping lock;       /* where the bus lock is made */
 	uint64_t before[UNCORE_LATENCY_EVENTS];
@@ -31,7 +31,7 @@ struct uncore_latency_loop {
 	unsigned socket, home;     /* whose registers */
 	uint32_t counted;          /* bit e: event e of uncore_latency.c's list is counted */
 	enum status status;        /* the first that was not ST_OK */
-	bool on, chase;            /* chase: all of the method, else the clock and what a stream has */
+	bool on, chase;            /* chase: all of it, else the clock and what a stream has */
 };
 
 /* Plans and starts the counters for a row, on the socket of the bench's core. What cannot be is in out->queue. */

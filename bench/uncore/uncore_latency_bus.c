@@ -3,6 +3,7 @@
  * NetBurst (Optimization manual, table B-1): reads underway over reads. Their two ESCRs are those of the cycles too, so they are
  * counted in windows of their own behind the row's. */
 #include "bench/uncore/uncore_latency.h"
+#include "pmu/core/concept.h"
 
 #define PAIRS 5u
 #define INSERTS_LEAST 950
@@ -40,7 +41,8 @@ void uncore_latency_bus(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	struct uncore_latency_result *q = &out->queue;
-	const struct event *events[COUNTS] = { event_find(b->cpu->processor, "IOQ.READ_ENTRIES"), event_find(b->cpu->processor, "IOQ.READS") };
+	const struct event *events[COUNTS] = { concept_event(b->cpu->processor, "bus.read.occupancy"),
+		concept_event(b->cpu->processor, "bus.read.inserts") };
 	struct counting c = { .events = COUNTS, .on = true };
 	struct pair pairs[COUNTS][PAIRS];
 	struct slope slope[COUNTS];

@@ -1,8 +1,9 @@
-/* bench/workloads/known_program.c: see study.h. Its PEBS parts: trip counts, arguments, addresses, cycles. */
+/* bench/workloads/known_program.c: see known_program.h. Its PEBS parts: trip counts, arguments, addresses, cycles. */
 #include "bench/workloads/known_program.h"
 
 #include "bench/sampling/pebs_address.h"
 #include "bench/workloads/known_program_parts.h"
+#include "pmu/core/concept.h"
 #include "pmu/core/pebs.h"
 
 #define CHOICES_MOST  3u
@@ -69,16 +70,16 @@ static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out
 
 /* --- trip counts, arguments, addresses, cycles ------------------------------------------------------- */
 
-/* Samples one event of s->kernel, called with `start` and the numbers behind it. The records are read by the
+/* Samples the event that means a concept, of s->kernel called with `start` and the numbers behind it. The records are read by the
  * caller. */
-static bool sample(struct study *s, enum known_program_part part, struct pebs *p, struct pebs_request *q, const char *event,
+static bool sample(struct study *s, enum known_program_part part, struct pebs *p, struct pebs_request *q, const char *concept,
                    uint64_t start, uint64_t turns, uint64_t step)
 {
 	const char *why = NULL;
 	enum status st, stopped;
 
-	q->event = event_find(s->b->cpu->processor, event);
-	if (!q->event) {
+	q->event = concept_event(s->b->cpu->processor, concept);
+	if (!q->event || !q->event->pebs) {
 		known_program_failed(s, part, ST_UNSUPPORTED, "this processor has no such precise event");
 		return false;
 	}
@@ -131,7 +132,7 @@ static void known_program_trips(struct study *s)
 	struct pebs_request q = { .period = 71 };
 	struct counted c;
 
-	if (!sample(s, KNOWN_PROGRAM_TRIPS, &p, &q, "BR_INST_RETIRED.CONDITIONAL", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_TRIPS, &p, &q, "branch.retired.cond", s->map.va, STEADY_TURNS, 0))
 		return;
 	for (uint32_t i = 0; i + 5 <= s->kernel->bytes && s->out->loop_count < KNOWN_PROGRAM_LOOPS; i++)
 		if (counted_loop(known_program_code(s) + i, i, &c))
@@ -144,7 +145,7 @@ static void known_program_arguments(struct study *s)
 	struct pebs_request q = { .period = 13 };
 	struct pebs_record r;
 
-	if (!sample(s, KNOWN_PROGRAM_ARGUMENTS, &p, &q, "BR_INST_RETIRED.NEAR_CALL", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_ARGUMENTS, &p, &q, "branch.retired.call", s->map.va, STEADY_TURNS, 0))
 		return;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
 		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* the wrapper's call enters at 0 */
@@ -166,7 +167,7 @@ static void known_program_addresses(struct study *s)
 	s->kernel = kernel_find("k_touch");
 	for (unsigned i = 0; i < WORDS; i++)
 		word[i] = (uint64_t)i << 32 | random_below(&s->b->random, UINT32_MAX);
-	if (s->kernel && sample(s, KNOWN_PROGRAM_ADDRESSES, &p, &q, "MEM_INST_RETIRED.LOADS", s->map.va + KNOWN_PROGRAM_CHOICES_BYTES, WORDS, sizeof(*word))) {
+	if (s->kernel && sample(s, KNOWN_PROGRAM_ADDRESSES, &p, &q, "load.retired", s->map.va + KNOWN_PROGRAM_CHOICES_BYTES, WORDS, sizeof(*word))) {
 		for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++) {
 			uint64_t there = 0;
 
@@ -191,7 +192,7 @@ static void known_program_cycles(struct study *s)
 	struct pebs_request q = { .period = 499, .companion = true };
 	struct pebs_record r;
 
-	if (!sample(s, KNOWN_PROGRAM_CYCLES, &p, &q, "INST_RETIRED.TOTAL_CYCLES", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_CYCLES, &p, &q, "cycles.precise", s->map.va, STEADY_TURNS, 0))
 		return;
 	s->out->cycle_records = p.records;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)

@@ -2,8 +2,8 @@
  * calls are known (k_known_program), two checks of the events themselves, and what two threads of a core leave each other.
  *
  * Levinthal's guide: "Loop Tripcounts", "Call Counts and Function Arguments", "LBRs and Basic Block Execution
- * Counts", "Precise Execution Events", and "The sum of all the MEM_LOAD_RETIRED events will equal the
- * MEM_INST_RETIRED.LOADS count".
+ * Counts", "Precise Execution Events", and that the retired loads by source add up to all
+ * retired loads.
  * Sprunt, IEEE Micro 2002: fp_add_latency and l1_miss on one and on two threads. */
 #ifndef BENCH_STUDY_H
 #define BENCH_STUDY_H

@@ -1,4 +1,4 @@
-/* bench/workloads/known_program_branches.c: last-branch records of a known program: blocks, branches, calls. See study.h. */
+/* bench/workloads/known_program_branches.c: last-branch records of a known program: blocks, branches, calls. See known_program.h. */
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/lbr.h"
 

@@ -1,6 +1,6 @@
-/* bench/workloads/known_program_memory.c: loads by source, which must add up, and lines by memory. See study.h. */
+/* bench/workloads/known_program_memory.c: loads by source, which must add up, and lines by memory. See known_program.h. */
 #include "bench/workloads/known_program_parts.h"
-#include "pmu/core/offcore.h"
+#include "pmu/core/concept.h"
 
 /* Lines of memory, of the L3, the L2 and the L1, several loads a line, with and without time between them. */
 static enum status loads_window(struct study *s, const struct counting *c, struct window *sum)
@@ -23,42 +23,65 @@ static enum status loads_window(struct study *s, const struct counting *c, struc
 	return st;
 }
 
+/* Sources that between them answer every load: each is one's alone. */
+static const char *const sources[] = { "load.hit.l1", "load.hit.lfb", "load.hit.l2", "load.hit.l3", "load.miss.llc" };
+
+/* All loads and some of the sources, in one run: their sum is added up. */
+static enum status count_sources(struct study *s, const char *const *names, unsigned n, const char **problem)
+{
+	struct bench *b = s->b;
+	const struct processor *p = b->cpu->processor;
+	const struct event *events[WINDOW_EVENTS_MAX];
+	struct counting c = { .on = true };
+	struct window sum;
+	int64_t counts[WINDOW_EVENTS_MAX], value = 0;
+	const struct expression *loads = concept_counted(p, "load.retired");
+	enum status st = loads ? expression_events(loads, events, &c.events, WINDOW_EVENTS_MAX) : ST_UNSUPPORTED, stopped;
+
+	for (unsigned i = 0; i < n && st == ST_OK; i++)
+		st = expression_events(concept_counted(p, names[i]), events, &c.events, WINDOW_EVENTS_MAX);
+	if (st == ST_OK)
+		st = plan_events(b->cpu, events, c.events, &c.plan, problem);
+	if (st == ST_OK && c.plan.runs != 1)
+		st = ST_UNSUPPORTED;
+	if (st == ST_OK)
+		st = counters_start(b->a, b->cpu, &c.plan, 0, b->core);
+	if (st != ST_OK)
+		return st;
+	st = loads_window(s, &c, &sum);
+	stopped = counters_stop(b->a, b->cpu, &c.plan, 0, b->core);
+	st = st == ST_OK ? stopped : st;
+	for (unsigned e = 0; e < c.events; e++)
+		counts[e] = (int64_t)sum.counts[e];
+	if (st == ST_OK)
+		st = expression_value(loads, events, c.events, counts, &value);
+	s->out->loads = (uint64_t)value;
+	for (unsigned i = 0; i < n && st == ST_OK; i++) {
+		st = expression_value(concept_counted(p, names[i]), events, c.events, counts, &value);
+		s->out->sources += (uint64_t)value;
+	}
+	return st;
+}
+
 void known_program_loads(struct study *s)
 {
-	static const char *const groups[2][4] = {
-		{ "MEM_INST_RETIRED.LOADS", "MEM_LOAD_RETIRED.L1D_HIT", "MEM_LOAD_RETIRED.HIT_LFB", "MEM_LOAD_RETIRED.L2_HIT" },
-		{ "MEM_INST_RETIRED.LOADS", "MEM_LOAD_RETIRED.LLC_UNSHARED_HIT", "MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM", "MEM_LOAD_RETIRED.LLC_MISS" },
-	};
-	struct bench *b = s->b;
+	const struct processor *p = s->b->cpu->processor;
+	const unsigned half = 3; /* four counters have room for so many and the loads */
 
-	for (unsigned g = 0; g < COUNT_OF(groups); g++) {
-		const struct event *events[4];
-		struct counting c = { .events = 4, .on = true };
-		struct window sum;
-		const char *problem = NULL;
-		enum status st = ST_OK, stopped;
-
-		for (unsigned e = 0; e < 4; e++)
-			if (!(events[e] = event_find(b->cpu->processor, groups[g][e]))) {
-				known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_UNSUPPORTED, "this processor has no such events");
-				return;
-			}
-		st = plan_events(b->cpu, events, 4, &c.plan, &problem);
-		if (st == ST_OK && c.plan.runs != 1)
-			st = ST_UNSUPPORTED;
-		if (st == ST_OK)
-			st = counters_start(b->a, b->cpu, &c.plan, 0, b->core);
-		if (st == ST_OK) {
-			st = loads_window(s, &c, &sum);
-			stopped = counters_stop(b->a, b->cpu, &c.plan, 0, b->core);
-			st = st == ST_OK ? stopped : st;
+	for (unsigned i = 0; i < COUNT_OF(sources); i++)
+		if (!concept_counted(p, sources[i])) {
+			known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_UNSUPPORTED, "this processor has no such events");
+			return;
 		}
+	for (unsigned from = 0; from < COUNT_OF(sources); from += half) {
+		const char *problem = NULL;
+		const unsigned n = COUNT_OF(sources) - from < half ? COUNT_OF(sources) - from : half;
+		const enum status st = count_sources(s, &sources[from], n, &problem);
+
 		if (st != ST_OK) {
 			known_program_failed(s, KNOWN_PROGRAM_LOADS, st, problem ? problem : "no four counters for them");
 			return;
 		}
-		s->out->loads = sum.counts[0];
-		s->out->sources += sum.counts[1] + sum.counts[2] + sum.counts[3];
 	}
 	if (s->out->loads != s->out->sources)
 		known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_BROKEN, "the sources do not add up to the loads");
@@ -94,21 +117,20 @@ static enum status traffic_of(struct study *s, const struct event *e, uint64_t *
 
 void known_program_traffic(struct study *s)
 {
-	struct offcore_traffic t;
+	const struct processor *p = s->b->cpu->processor;
 	struct known_program_result *out = s->out;
-	enum status st = offcore_traffic(s->b->cpu->processor, &t);
+	const struct { const char *concept; uint64_t *lines; } counts[] = {
+		{ "line.dram.local", &out->read_lines[0] }, { "line.dram.remote", &out->read_lines[1] },
+		{ "store.nt.local", &out->nt_lines[0] }, { "store.nt.remote", &out->nt_lines[1] } };
+	enum status st = ST_OK;
 
-	if (st != ST_OK) {
-		known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, "this processor has no such events");
-		return;
-	}
-	st = traffic_of(s, t.read_local, &out->read_lines[0]);
-	if (st == ST_OK)
-		st = traffic_of(s, t.read_remote, &out->read_lines[1]);
-	if (st == ST_OK)
-		st = traffic_of(s, t.nt_local, &out->nt_lines[0]);
-	if (st == ST_OK)
-		st = traffic_of(s, t.nt_remote, &out->nt_lines[1]);
+	for (unsigned i = 0; i < COUNT_OF(counts); i++)
+		if (!concept_event(p, counts[i].concept)) {
+			known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, ST_UNSUPPORTED, "this processor has no such events");
+			return;
+		}
+	for (unsigned i = 0; i < COUNT_OF(counts) && st == ST_OK; i++)
+		st = traffic_of(s, concept_event(p, counts[i].concept), counts[i].lines);
 	if (st != ST_OK)
 		known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, NULL);
 }

@@ -3,10 +3,10 @@
  * Levinthal's guide, "Last Branch Record (LBR)" and its profile of branches: with all but near calls left out the records
  * are the last sixteen calls and where they came from; of as many calls as were counted each place has its records' share. */
 #include "bench/workloads/profile.h"
+#include "pmu/core/concept.h"
 #include "pmu/core/lbr.h"
 
 #define SNAPSHOTS 4u
-#define CALLS "BR_INST_RETIRED.NEAR_CALL"
 
 /* An address in the row's kernel, or in code that was written for it, as an offset there. */
 static uint64_t place_of(const struct working_set *w, uint64_t address, bool *inside)
@@ -68,12 +68,14 @@ static enum status window(struct loop *l, uint64_t units, uint64_t frozen)
 	return st;
 }
 
-static int64_t calls_counted(const struct profile_result *r)
+static int64_t calls_counted(const struct processor *p, const struct profile_result *r)
 {
+	const struct event *calls = concept_event(p, "branch.retired.call");
+
 	for (unsigned i = 0; i < PLAN_EVENTS_MAX; i++) {
 		const struct profile_event *e = &r->events[i];
 
-		if (e->slot && e->slot->event && str_equal(e->slot->event->name, CALLS))
+		if (e->slot && calls && e->slot->event == calls)
 			return e->uncounted ? -1 : e->unit_milli;
 	}
 	return -1;
@@ -90,7 +92,7 @@ void profile_branches_take(struct loop *l, const struct profile_plan *p, struct 
 	unsigned n = 0;
 	enum status st = lbr_open(&lbr, b->a, b->cpu, b->core, &why);
 
-	out->calls_milli = calls_counted(r);
+	out->calls_milli = calls_counted(b->cpu->processor, r);
 	for (unsigned i = 0; i < SNAPSHOTS && st == ST_OK; i++) {
 		const uint64_t units = w->window * (1 + i % 2);
 		enum status stopped;

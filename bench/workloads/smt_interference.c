@@ -6,6 +6,7 @@
  * The shorter window is short since two threads that want the same do not fall into the same step each time. */
 #include "bench/measure/cores.h"
 #include "bench/workloads/known_program_parts.h"
+#include "pmu/core/concept.h"
 #include "pmu/core/counters.h"
 
 #define ADD_ITERATIONS   100u
@@ -30,22 +31,12 @@ struct contest {
 	struct counting counting;
 };
 
-static const struct event *first_of(const struct processor *p, const char *const *names)
-{
-	const struct event *e = NULL;
-
-	for (; *names && !e; names++)
-		e = event_find(p, *names);
-	return e;
-}
-
 /* What is counted; false: the part says what is missing. */
 static bool choose_events(struct contest *c)
 {
-	static const char *const uops[] = { "UOPS_RETIRED", "UOPS_RETIRED.ANY", "UOPS_RETIRED.RETIRE_SLOTS", NULL };
-	static const char *const misses[] = { "L1_LOAD_MISS_RETIRED", "L1D.REPL", "L1D.REPLACEMENT", NULL };
 	const struct processor *p = c->s->b->cpu->processor;
-	const struct event *events[EVENTS] = { c->s->b->cycles, first_of(p, uops), first_of(p, misses), event_find(p, "UOPS_RETIRED.OTHER") };
+	const struct event *misses = concept_event(p, "load.miss.l1"), *events[EVENTS] = { c->s->b->cycles, concept_event(p, "uops.retired"),
+		misses ? misses : concept_event(p, "line.in.l1d"), concept_event(p, "uops.retired.other_thread") };
 	const char *problem = NULL;
 	enum status st = ST_UNSUPPORTED;
 

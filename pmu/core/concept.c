@@ -55,6 +55,27 @@ const struct expression *concept_counted(const struct processor *p, const char *
 	return x && x->exactness != EXACTNESS_NONE ? x : NULL;
 }
 
+static const struct expression *exact(const struct processor *p, const char *name)
+{
+	const struct expression *x = concept_find(p, name);
+
+	return x && x->exactness == EXACTNESS_EXACT ? x : NULL;
+}
+
+const struct event *concept_event(const struct processor *p, const char *name)
+{
+	const struct expression *x = exact(p, name);
+
+	return x && x->term_count == 1 ? x->terms[0].event : NULL;
+}
+
+const char *concept_uncore(const struct processor *p, const char *name, unsigned place)
+{
+	const struct expression *x = exact(p, name);
+
+	return x && place < x->term_count ? x->terms[place].uncore : NULL;
+}
+
 static unsigned place_of(const struct event *e, const struct event *const *events, unsigned count)
 {
 	unsigned i = 0;
@@ -69,6 +90,8 @@ enum status expression_events(const struct expression *x, const struct event **e
 	unsigned n = *count;
 
 	for (unsigned t = 0; t < x->term_count; t++) {
+		if (!x->terms[t].event)
+			return ST_UNSUPPORTED;
 		if (place_of(x->terms[t].event, events, n) < n)
 			continue;
 		if (n >= capacity)

@@ -23,7 +23,15 @@ const struct expression *concept_find(const struct processor *p, const char *nam
 /* The same where it can be counted: NULL as well for EXACTNESS_NONE. */
 const struct expression *concept_counted(const struct processor *p, const char *name);
 
-/* Adds to a list of *count events those of the expression that it does not hold yet. ST_FULL: no room for them, the list is as it was. */
+/* The one event of the core that counts it exactly; NULL: there is none, or it takes several. */
+const struct event *concept_event(const struct processor *p, const char *name);
+
+/* Of an exact expression over the uncore the event of one place, as uncore_plan takes it: of the only one, or of the channel that it counts.
+ * NULL: there is none, or no such place. */
+const char *concept_uncore(const struct processor *p, const char *name, unsigned place);
+
+/* Adds to a list of *count events those of the expression that it does not hold yet. ST_FULL: no room for them; ST_UNSUPPORTED: they are of the
+ * uncore. The list is as it was. */
 MUST_CHECK enum status expression_events(const struct expression *x, const struct event **events, unsigned *count, unsigned capacity);
 
 /* The expression's value of the counts of a list of events, in the counts' own unit (of a kernel, a unit of work ...).

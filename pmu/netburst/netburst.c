@@ -105,6 +105,8 @@ static unsigned block_of(const struct netburst_want *w)
 	return counters < 1u << 4 ? 0 : counters < 1u << 8 ? 1 : counters < 1u << 12 ? 2 : 3;
 }
 
+enum { TAGS_COUNTED = 2, TAGS_COUNTED_BY_METRIC }; /* of netburst_event.tags */
+
 /* Rules for a single want, whatever the others are; the text names the bit that violates one. */
 static const char *unlawful(const struct netburst_want *wants, unsigned n, unsigned i)
 {
@@ -117,17 +119,17 @@ static const char *unlawful(const struct netburst_want *wants, unsigned n, unsig
 	if (!w->threads || w->threads > 15)
 		return "it must detect at least one of T0_OS T0_USR T1_OS T1_USR";
 	if (w->tag > 15 || (w->tag && w->event->tags != 1))
-		return "only uop_type and the uops of the floating-point and SIMD units can be tagged, by 1 to 15";
+		return "only uops by type and those of the floating-point and SIMD units can be tagged, by 1 to 15";
 	if (w->upstream && !w->tag && w->event->tags)
 		return "detected for its tags alone, it must have a tag";
 	if ((w->complement || w->edge || w->threshold) && !w->compare)
 		return "complement, edge and threshold need compare";
 	if (w->threshold > 15 || w->active > NETBURST_ANY)
 		return "the threshold must be 0 to 15, active threads 0 to 3";
-	if (w->metric && (w->event->tags != 2 || !str_equal(w->event->name, "replay_event")))
-		return "only replay_event has metrics";
-	if (w->pebs && w->event->tags != 2)
-		return "PEBS records front_end_event, execution_event and replay_event alone";
+	if (w->metric && (w->event->tags != TAGS_COUNTED_BY_METRIC))
+		return "only the detector of replayed uops has metrics";
+	if (w->pebs && w->event->tags < TAGS_COUNTED)
+		return "PEBS records tagged uops that retire alone";
 	if (w->pebs && w->upstream)
 		return "PEBS needs a counter";
 	if (w->after >= 0 && ((unsigned)w->after >= n || (unsigned)w->after == i || wants[w->after].upstream || wants[w->after].after >= 0))

@@ -1,4 +1,4 @@
-/* pmu/uncore/uncore.h: the uncore PMU driver: finds, programs and reads the boxes of a socket, and derives values.
+/* pmu/uncore/uncore.h: the uncore PMU driver: finds, programs and reads the boxes of a socket.
  *
  * The tables describe boxes (struct uncore_box); this engine knows no processor. A type of box has instances, and discovery
  * tells which are present. A socket's registers are reached through one of its logical processors, the speaker, and through
@@ -118,32 +118,5 @@ MUST_CHECK enum status uncore_write_counter(const struct access *a, const struct
 MUST_CHECK enum status uncore_read_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
 /* A select, written as often as the type needs. */
 MUST_CHECK enum status uncore_write_select(const struct access *a, const struct uncore *u, struct uncore_at at, unsigned counter, uint64_t value);
-
-/* --- derived quantities (tables/uncore_derived) ------------------------------------------------ */
-enum derived_kind {
-	DERIVED_RESIDENCE, /* uncore cycles that an entry is held: occupancy / inserts. Never a penalty: entries of several
-	                      cores overlap, and each core waits its own full time (guide, after table 23) */
-	DERIVED_BUSY,      /* busy cycles / requests */
-	DERIVED_RATE,      /* 64 bytes * count * uncore clock / uncore cycles: bytes per second */
-	DERIVED_DIFFERENCE /* over[0] + over[1] - under */
-};
-struct uncore_derived {
-	const char *name;
-	enum derived_kind kind;
-	const char *over[2];  /* added up */
-	const char *under;    /* RATE: the clock */
-	const char *source;
-};
-extern const struct uncore_derived uncore_derived[];
-extern const unsigned uncore_derived_count;
-/* Value in thousandths (rate: whole bytes per second) from the counts of its events. ST_RANGE: division by zero. */
-MUST_CHECK enum status uncore_derive(const struct uncore_derived *d, const uint64_t over[2], uint64_t under, uint64_t uncore_hz,
-                                     int64_t *value);
-
-/* The guide's decomposition of a miss: miss = response + m_qhl * qhl + m_qpi * qpi. Given all but the link's part, returns
- * that; latencies in thousandths of uncore cycles, shares in thousandths of the misses. ST_RANGE: no miss was answered over
- * the link. */
-MUST_CHECK enum status uncore_link_latency(int64_t miss_milli, int64_t response_milli, int64_t qhl_milli, int64_t local_milli,
-                                           int64_t remote_milli, int64_t *link_milli);
 
 #endif

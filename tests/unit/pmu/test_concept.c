@@ -31,7 +31,7 @@ static void test_concept_of_every_processor_is_expressed_or_none_with_a_reason(v
 			assert_true(x->term_count ? x->exactness != EXACTNESS_NONE : x->why[0] != 0);
 			assert_ptr_equal(concept_counted(&processors[p], concepts[i].name), x->term_count ? x : NULL);
 			for (unsigned t = 0; t < x->term_count; t++)
-				assert_non_null(x->terms[t].event);
+				assert_true(!x->terms[t].event == (x->terms[t].uncore != NULL));
 		}
 	}
 	assert_null(concept_known("load.hit.l9"));
@@ -63,6 +63,25 @@ static void test_expression_is_the_sum_of_its_terms(void **state)
 	assert_int_equal(expression_value(l2, events, 1, counts, &value), ST_MISSING);
 }
 
+static void test_concept_of_the_uncore_has_a_place_for_each_channel(void **state)
+{
+	(void)state;
+	const struct processor *nehalem = processor("nehalem-ep"), *haswell = processor("haswell-ep");
+	const struct event *events[4];
+	unsigned n = 0;
+
+	assert_string_equal(concept_uncore(nehalem, "channel.read", 2), "UNC_IMC_NORMAL_READS.CH2");
+	assert_null(concept_uncore(nehalem, "channel.read", 3));
+	assert_string_equal(concept_uncore(haswell, "queue.read.inserts", 0), "UNC_C_TOR_INSERTS.OPCODE:opc=0x182");
+	assert_null(concept_uncore(haswell, "channel.read", 1)); /* one event of every channel's box */
+	assert_null(concept_uncore(nehalem, "load.hit.l2", 0));
+	assert_null(concept_event(nehalem, "channel.read"));
+	assert_int_equal(expression_events(concept_find(nehalem, "channel.read"), events, &n, 4), ST_UNSUPPORTED);
+	assert_ptr_equal(concept_event(nehalem, "load.hit.l2"), event_find(nehalem, "MEM_LOAD_RETIRED.L2_HIT"));
+	assert_null(concept_event(nehalem, "load.hit.l3"));  /* takes two */
+	assert_null(concept_event(nehalem, "rename.stall")); /* a superset */
+}
+
 static void test_expression_proves_what_its_exactness_allows(void **state)
 {
 	(void)state;
@@ -84,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_concept_of_every_processor_is_expressed_or_none_with_a_reason),
 		cmocka_unit_test(test_expression_is_the_sum_of_its_terms),
+		cmocka_unit_test(test_concept_of_the_uncore_has_a_place_for_each_channel),
 		cmocka_unit_test(test_expression_proves_what_its_exactness_allows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

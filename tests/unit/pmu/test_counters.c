@@ -5,7 +5,6 @@
 #include <cmocka.h>
 
 #include "pmu/core/counters.h"
-#include "pmu/core/offcore.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 #include "tests/unit/support/fake_access.h"
@@ -274,7 +273,7 @@ static void test_counters_count_no_event_whose_register_does_not_answer(void **s
 {
 	(void)state;
 	struct bench *b = nehalem();
-	const struct event *beyond = offcore_find(b->cpu.processor, "DATA_IFETCH", "LOCAL_DRAM");
+	const struct event *beyond = event_find(b->cpu.processor, "OFFCORE_RESPONSE_0.DATA_IFETCH.LOCAL_DRAM");
 	struct plan plan;
 	const char *problem;
 	assert_non_null(beyond);

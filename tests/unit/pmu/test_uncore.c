@@ -12,7 +12,7 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/machine/sim.h"
 #include "pmu/backend/trace.h"
-#include "pmu/uncore/uncore.h"
+#include "pmu/uncore/uncore_metric.h"
 #include "tests/unit/support/core_bench.h"
 #include "tests/unit/support/host_pages.h"
 
@@ -236,6 +236,27 @@ static uint64_t value_of(const struct uncore_plan *plan, const uint64_t *values,
 	return 0;
 }
 
+/* A metric of the processor, in thousandths, from what the plan counted. */
+static int64_t metric(const struct uncore_plan *plan, const uint64_t *values, const char *name)
+{
+	static const struct metric_terms terms = { .tsc_mhz = 1000, .tsc = 1000 };
+	struct metric_events e;
+	uint64_t counts[METRIC_EVENTS_MAX];
+	int64_t milli;
+
+	for (unsigned i = 0; i < nehalem()->derived_count; i++) {
+		if (strcmp(nehalem()->derived[i].name, name))
+			continue;
+		assert_int_equal(metric_events(&nehalem()->derived[i], &terms, &e), ST_OK);
+		for (unsigned k = 0; k < e.count; k++)
+			counts[k] = value_of(plan, values, e.list[k]);
+		assert_int_equal(metric_value(&nehalem()->derived[i], &terms, &e, counts, &milli), ST_OK);
+		return milli;
+	}
+	fail_msg("no metric %s", name);
+	return 0;
+}
+
 static void near_percent(const char *what, uint64_t value, uint64_t truth)
 {
 	if (value * 100 < truth * 99 || value * 100 > truth * 101)
@@ -268,10 +289,6 @@ static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 	}
 	near_percent(names[6], v[6], LINES);
 	near_percent(names[7], v[7], LINES);
-	/* the derived rates of the three channels are those lines by the clock */
-	int64_t rate;
-	assert_int_equal(uncore_derive(&(struct uncore_derived){ .kind = DERIVED_RATE }, (uint64_t[2]){ 2000, 0 }, 1000000, 2666666666u, &rate), ST_OK);
-	assert_int_equal(rate, 5333333ll * 64);
 	rig_close(&r);
 }
 
@@ -306,39 +323,27 @@ static void test_uncore_uncached_writes_are_the_difference(void **state)
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
 	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
 	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
-	for (unsigned i = 0; i < uncore_derived_count; i++) {
-		const struct uncore_derived *d = &uncore_derived[i];
-		int64_t value;
-		if (d->kind != DERIVED_DIFFERENCE)
-			continue;
-		const uint64_t over[2] = { value_of(&plan, v, d->over[0]), value_of(&plan, v, d->over[1]) };
-		assert_int_equal(uncore_derive(d, over, value_of(&plan, v, d->under), m.uncore_hz, &value), ST_OK);
-		near_percent(d->name, (uint64_t)value / 1000, 4 * ITERATIONS);
-	}
+	near_percent("uncached writes", (uint64_t)metric(&plan, v, "imc.UNCACHED_WRITES") / 1000, 4 * ITERATIONS);
 	near_percent("full writes", value_of(&plan, v, "UNC_IMC_WRITES.FULL.ANY"), 4 * ITERATIONS);
 	assert_in_range(value_of(&plan, v, "UNC_QHL_REQUESTS.LOCAL_WRITES"), 0, 10); /* cached lines only */
 	assert_true(value_of(&plan, v, "UNC_CLK_UNHALTED") > 1000);
 	rig_close(&r);
 }
 
-static void test_uncore_derived_name_events_that_the_processor_has(void **state)
+/* Half of the misses at the home's 120 cycles, half over the link's 300, after a response of 24. */
+static void test_uncore_metric_of_the_link_is_what_the_home_leaves(void **state)
 {
 	(void)state;
+	static const char *const names[] = { "UNC_GQ_TRACKER_OCCUP.RT_LLC_MISS", "UNC_GQ_ALLOC.RT_LLC_MISS", "UNC_GQ_TRACKER_OCCUP.RT_TO_LLC_RESP",
+		"UNC_GQ_ALLOC.RT_TO_LLC_RESP", "UNC_QHL_OCCUPANCY.LOCAL", "UNC_QHL_REQUESTS.LOCAL_READS" };
+	static const uint64_t v[] = { 1000 * (24 + 60 + 150), 1000, 2000 * 24, 2000, 500 * 120, 500 };
+	struct uncore_plan plan = { .count = COUNT_OF(names) };
 	const struct uncore_box *box;
-	int64_t link, value;
-	for (unsigned i = 0; i < uncore_derived_count; i++) {
-		assert_non_null(uncore_event_find(nehalem(), uncore_derived[i].over[0], &box));
-		assert_non_null(uncore_event_find(nehalem(), uncore_derived[i].under, &box));
-		if (uncore_derived[i].over[1])
-			assert_non_null(uncore_event_find(nehalem(), uncore_derived[i].over[1], &box));
-	}
-	assert_int_equal(uncore_derive(&uncore_derived[0], (uint64_t[2]){ 1000, 0 }, 0, 1, &value), ST_RANGE);
-	assert_int_equal(uncore_derive(&uncore_derived[0], (uint64_t[2]){ 2405, 77 }, 100, 1, &value), ST_OK);
-	assert_int_equal(value, 24050);
-	/* half of the misses at the home's 120 cycles, half over the link's 300, after a response of 24 */
-	assert_int_equal(uncore_link_latency(24000 + 60000 + 150000, 24000, 120000, 500, 500, &link), ST_OK);
-	assert_int_equal(link, 300000);
-	assert_int_equal(uncore_link_latency(1, 1, 1, 1000, 0, &link), ST_RANGE);
+
+	for (unsigned i = 0; i < COUNT_OF(names); i++)
+		plan.slots[i].event = uncore_event_find(nehalem(), names[i], &box);
+	assert_int_equal(metric(&plan, v, "gq.READ_LINK"), 300000);
+	assert_int_equal(metric(&plan, v, "gq.READ_MISS"), 234000);
 }
 
 int main(void)
@@ -350,7 +355,7 @@ int main(void)
 		cmocka_unit_test(test_uncore_is_restored_after_a_fault_in_the_middle),
 		cmocka_unit_test(test_uncore_counts_the_lines_that_a_kernel_reads_and_writes),
 		cmocka_unit_test(test_uncore_uncached_writes_are_the_difference),
-		cmocka_unit_test(test_uncore_derived_name_events_that_the_processor_has),
+		cmocka_unit_test(test_uncore_metric_of_the_link_is_what_the_home_leaves),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
