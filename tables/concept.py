@@ -122,6 +122,9 @@ class Term:
     def __init__(self, sign, event=None, changed=False, uncore=""):
         self.sign, self.event, self.changed, self.uncore = sign, event, changed, uncore
 
+    def __iter__(self):  # of the core
+        return iter((self.sign, self.event, self.changed))
+
 
 def core_term(p, r, name, processor, by_name, term):
     sign, event, suffixes = term

@@ -127,6 +127,16 @@ def read_quirks(p, folder, path):
 PIN_NAMES = ["turbo", "core_ratio", "uncore_ratio"]
 
 
+def read_likwid(p, folder, path):
+    """Events that likwid spells otherwise than the manual, or lacks."""
+    rows = read_csv(p, folder, path, ["event", "likwid", "source"])
+    for r in rows:
+        words(p, r, "source")
+        if r["likwid"] == r["event"].replace(".", "_"):
+            p.add(r.where, r["event"], "is likwid's spelling of every event")
+    return rows
+
+
 def read_pins(p, folder, path):
     """Fields of registers that keep clocks where they are."""
     rows = read_csv(p, folder, path, ["name", "msr", "low", "high", "to", "what", "source"])

@@ -250,6 +250,9 @@ struct published {
 extern const struct published published[];
 extern const uint16_t published_count;
 
+/* likwid's name of an event where it is not the manual's with '_'; "": it has none. */
+struct likwid_name { const char *event, *name; };
+
 #define FAMILY_ANY 0xFFFF
 
 struct processor {
@@ -289,6 +292,8 @@ struct processor {
 	uint32_t prefetch_msr;   /* 0 none */
 	uint64_t prefetch_off;   /* bits to set to switch all of them off */
 	uint64_t prefetch_pair;  /* of these the bit of the one that brings the other line of a pair; 0 not known */
+	const struct likwid_name *likwid; /* events that likwid spells otherwise than the manual */
+	uint8_t likwid_count;
 	const struct pin *pins;
 	uint8_t pin_count;
 	const char *confirmed;   /* "none" or the published results that confirm this row */

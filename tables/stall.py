@@ -37,6 +37,8 @@ def why_not(processor, term, x):
         return "its event counts no cycles"
     if term["penalty"] and x["exactness"] == "cycles":
         return "its event counts cycles"
+    if any(t.uncore for t in x.terms):
+        return "its event is of the uncore"
     for q in processor.quirks:
         for _, e, _ in x.terms:
             if any(e["name"].startswith(start) for start in q.overcounts):
@@ -118,9 +120,9 @@ def write_stalls(out, r):
         at.append(count)
         for sign, e, changed in x.terms:
             place = (c_name("modified", r["name"]), r.modified.index(e)) if changed else (c_name("events", r["name"]), names.index(e["name"]))
-            out.write("\t{ &%s[%d], %d },\n" % (*place, sign))
+            out.write("\t{ &%s[%d], 0, %d },\n" % (*place, sign))
             count += 1
-    out.write("\t{ 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("stalls", r["name"]))
+    out.write("\t{ 0, 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("stalls", r["name"]))
     for x, start in zip(r.stalls, at):
         out.write("\t{ %s, %s, EXACTNESS_%s, %d, %s + %d, %s, %s },\n" % (
             c_text(x["concept"]), c_text(x["expression"]), x["exactness"].upper(), len(x.terms), c_name("stall_events", r["name"]), start,

@@ -134,22 +134,16 @@ enum status export_perf_metrics(const struct export *e)
 
 /* --- likwid ------------------------------------------------------------------------------------ */
 
-/* likwid's spelling (src/includes/perfmon_*_events.txt of likwid 5) where it is not the manual's with '_'; NULL: it lacks the event. */
-static const char *likwid_event(const char *event, char *to, size_t capacity)
+/* likwid's spelling: the manual's with '_', but where the processor's table says another. NULL: likwid lacks the event. */
+static const char *likwid_event(const struct processor *p, const char *event, char *to, size_t capacity)
 {
-	static const char *const other[][2] = {
-		{"MEM_LOAD_RETIRED.LLC_UNSHARED_HIT", "MEM_LOAD_RETIRED_L3_UNSHARED_HIT"}, {"STORE_BLOCKS.AT_RET", "STORE_BLOCK_AT_RET"},
-		{"MEM_UOPS_RETIRED.LOCK_LOADS", "MEM_UOPS_RETIRED_LOADS_LOCK"}, {"MEM_LOAD_L3_MISS_RETIRED.REMOTE_DRAM", NULL},
-	};
-	if (!event)
-		return NULL;
-	for (size_t i = 0; i < COUNT_OF(other); i++)
-		if (!strcmp(event, other[i][0]))
-			return other[i][1];
+	for (unsigned i = 0; i < p->likwid_count; i++)
+		if (!strcmp(event, p->likwid[i].event))
+			return p->likwid[i].name[0] ? p->likwid[i].name : NULL;
 	snprintf(to, capacity, "%s", event);
-	for (char *p = to; *p; p++)
-		if (*p == '.')
-			*p = '_';
+	for (char *at = to; *at; at++)
+		if (*at == '.')
+			*at = '_';
 	return to;
 }
 
@@ -163,7 +157,7 @@ enum status export_likwid(const struct export *e)
 	for (unsigned i = 0; i < stall_term_count; i++) {
 		const struct expression *x = counted(e, p, i);
 		/* a counter of a group is one event, and a metric has one price */
-		if (!x || x->term_count > 1 || strchr(x->text, ':') || !stall_terms[i].penalty[0] || !likwid_event(x->text, name, sizeof(name)))
+		if (!x || x->term_count > 1 || strchr(x->text, ':') || !stall_terms[i].penalty[0] || !likwid_event(p, x->text, name, sizeof(name)))
 			continue;
 		if (n < COUNT_OF(used) && (int64_t)n < counters)
 			used[n++] = i;
@@ -176,7 +170,7 @@ enum status export_likwid(const struct export *e)
 	}
 	fputs("SHORT Stall cycles by source\n\nEVENTSET\nFIXC0 INSTR_RETIRED_ANY\nFIXC1 CPU_CLK_UNHALTED_CORE\nFIXC2 CPU_CLK_UNHALTED_REF\n", stdout);
 	for (unsigned i = 0; i < n; i++)
-		printf("PMC%u %s\n", i, likwid_event(counted(e, p, used[i])->text, name, sizeof(name)));
+		printf("PMC%u %s\n", i, likwid_event(p, counted(e, p, used[i])->text, name, sizeof(name)));
 	fputs("\nMETRICS\nRuntime (RDTSC) [s] time\nCPI FIXC1/FIXC0\n", stdout);
 	for (unsigned i = 0; i < n; i++)
 		printf("Share of cycles, %s PMC%u*%s/FIXC1\n", stall_terms[used[i]].title, i, doc_get(e->d, proved(e, stall_terms[used[i]].penalty), "value")->string);

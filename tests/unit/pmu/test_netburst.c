@@ -373,7 +373,7 @@ static void test_netburst_says_what_collides(void **state)
 	refused(two, 2, ST_UNSUPPORTED, "front_end_event, replay_event need ESCR 0x3CC, ESCR 0x3CD and counter 16");
 	two[0] = want("instr_retired.NBOGUSNTAG");
 	two[0].pebs = true;
-	refused(two, 1, ST_RANGE, "instr_retired: PEBS records front_end_event, execution_event and replay_event alone");
+	refused(two, 1, ST_RANGE, "instr_retired: PEBS records tagged uops that retire alone");
 	two[0] = want("instr_retired.NBOGUSNTAG");
 	two[0].threshold = 1;
 	refused(two, 1, ST_RANGE, "need compare");
