@@ -1,0 +1,125 @@
+/* The cycle accounting by causal test: one truth of the simulated machine is moved at a time, and the term that it belongs to moves by
+ * as many cycles as the kernel does, the others do not. Kernels run in turn, in random shares, are accounted for by their sums.
+ *
+ * Each machine is measured like real ones: penalties by its own rows, counts by its own events. With an argument "long", all
+ * terms on all machines; else those of one machine that take a second each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/stall_rig.h"
+
+static bool all;
+
+/* A term, the kernel that it is moved in, and the field that says what one costs, or how long it lasts. */
+struct cause { const char *term, *row, *section, *key, *values[3]; bool quick; };
+static const struct cause causes[] = {
+	{ "l2", "load.l2.latency", "l2", "cycles", { "10", "14", "22" }, true },
+	{ "l3", "load.l3.latency", "l3", "uncore_cycles", { "24", "36", "60" }, false },
+	{ "other_core_clean", "load.l3_clean_other_core.latency", "l3", "clean_uncore_cycles", { "14", "24", "44" }, false },
+	{ "other_core_modified", "load.l3_modified_other_core.latency", "l3", "modified_uncore_cycles", { "14", "24", "44" }, false },
+	{ "remote_cache", "load.remote_l3_clean.latency", "link", "clean_ps", { "30000", "40000", "60000" }, false },
+	{ "remote_modified", "load.remote_l3_modified.latency", "link", "modified_ps", { "30000", "40000", "60000" }, false },
+	{ "local_dram", "load.dram_local.latency", "dram", "local_ps", { "46000", "56000", "76000" }, false },
+	{ "remote_dram", "load.dram_remote.latency", "dram", "remote_ps", { "86000", "100000", "130000" }, false },
+	{ "stlb_hit", "tlb.dtlb_4k.penalty", "stlb", "cycles", { "7", "10", "16" }, false },
+	{ "walk", "tlb.stlb_walk_4k.penalty", "walk", "cycles", { "20", "30", "50" }, false },
+	{ "forward_fail", "store.forward_fail.penalty", "store", "forward_fail_cycles", { "12", "16", "24" }, true },
+	{ "alias_4k", "store.alias_4k.penalty", "store", "alias_cycles", { "5", "8", "14" }, true },
+	{ "unknown_address", "store.unknown_address.penalty", "exec", "imul", { "3 1 1", "4 1 1", "6 1 1" }, false },
+	{ "split_load", "split.load_line.penalty", "load", "split_cycles", { "5", "8", "14" }, false },
+	{ "branch_conditional", "branch.conditional.penalty", "core", "mispredict_cycles", { "10", "17", "30" }, true },
+	{ "branch_indirect", "branch.indirect.penalty", "core", "mispredict_cycles", { "10", "17", "30" }, false },
+	{ "branch_return", "branch.return.penalty", "core", "mispredict_cycles", { "10", "17", "30" }, false },
+	{ "branch_unknown_target", "frontend.baclear.penalty", "front", "baclear_cycles", { "8", "12", "20" }, false },
+	{ "code_l2", "frontend.l1i_l2.penalty", "l2", "cycles", { "10", "14", "22" }, false },
+	{ "code_l3", "frontend.l1i_l3.penalty", "l3", "uncore_cycles", { "24", "36", "60" }, false },
+	{ "lcp", "frontend.lcp.penalty", "front", "lcp_cycles", { "6", "9", "15" }, true },
+	{ "memory_order", "store.disambiguation_clear.penalty", "core", "clear_cycles", { "20", "30", "50" }, false },
+	{ "smc", "sync.self_modifying_code.penalty", "core", "smc_cycles", { "100", "150", "250" }, false },
+	{ "fp_assist", "exec.fp_assist.penalty", "core", "fp_assist_cycles", { "150", "200", "300" }, false },
+	{ "lock", "sync.lock.penalty", "exec", "lock", { "18 5 1", "24 5 1", "36 5 1" }, false },
+	{ "registers", "exec.partial_flags.penalty", "core", "partial_flags_cycles", { "7", "10", "16" }, true },
+	{ "divide", "exec.divsd_hard.interval", "exec", "fp_div64", { "22 0 22", "30 0 30", "46 0 46" }, true },
+};
+
+/* Cycles a thousand units, of the kernel, of the term and of the other terms. */
+struct effect { int64_t cycles, term, others; };
+
+/* False: this machine cannot run the kernel, or counts nothing for the term. */
+static bool effect_of(const char *machine, const struct cause *c, const char *value, struct effect *e)
+{
+	static struct stall_rig g;
+	static struct stall_counts counts;
+	static struct account a;
+	const unsigned t = stall_find(c->term);
+	char *text = loop_changed(loop_built_in(machine), c->section, c->key, value);
+	assert_true(t < stall_term_count);
+	stall_rig_open(&g, text, NULL);
+	free(text);
+	const bool runs = stall_rig_count(&g, c->row, &counts);
+	if (runs)
+		stall_rig_account(&g, &counts, &a);
+	stall_rig_close(&g);
+	if (!runs || a.terms[t].state != ACCOUNT_GOOD) {
+		print_message("%s: %s in %s: %s\n", machine, c->term, c->row, !runs ? "does not run" : a.terms[t].state == ACCOUNT_NO_CONCEPT ? "no event" :
+		              a.terms[t].state == ACCOUNT_NO_EVENT ? "not modelled" : "no penalty");
+		return false;
+	}
+	*e = (struct effect){ a.total / 1000, a.terms[t].charged / 1000, (a.charged - a.terms[t].charged) / 1000 };
+	print_message("%s: %s.%s %s: %lld cycles, %s charged %lld, others %lld, rest %lld of %lld stalls\n", machine, c->section, c->key, value, (long long)e->cycles,
+	              c->term, (long long)e->term, (long long)e->others, (long long)(a.bounds.stalls - a.charged) / 1000, (long long)a.bounds.stalls / 1000);
+	return true;
+}
+
+/* Within a twentieth of what the kernel moves by. */
+static unsigned moves(const char *machine, const struct cause *c, unsigned *tried)
+{
+	struct effect e[3];
+	unsigned wrong = 0;
+
+	for (unsigned k = 0; k < 3; k++)
+		if (!effect_of(machine, c, c->values[k], &e[k]))
+			return 0;
+	++*tried;
+	for (unsigned k = 1; k < 3; k++) {
+		const int64_t moved = e[k].cycles - e[0].cycles, term = e[k].term - e[0].term, others = e[k].others - e[0].others;
+		if (moved < 500 || llabs(term - moved) * 20 > moved || llabs(others) * 20 > moved) {
+			print_message("%s: %s WRONG: moves by %lld where the kernel moves by %lld; others by %lld\n", machine, c->term, (long long)term, (long long)moved,
+			              (long long)others);
+			wrong++;
+		}
+	}
+	return wrong;
+}
+
+static void test_stall_term_moves_as_the_machine_does(void **state)
+{
+	(void)state;
+	/* and how many of the terms each counts and can move */
+	static const struct { const char *name; unsigned least; } machines[] = { { "nehalem-ep", 25 }, { "core2", 12 }, { "haswell-ep", 20 }, { "skylake-sp", 20 }, { "pentium4", 4 } };
+	unsigned wrong = 0;
+	for (unsigned m = 0; m < (all ? COUNT_OF(machines) : 1); m++) {
+		unsigned tried = 0;
+		for (unsigned i = 0; i < COUNT_OF(causes); i++)
+			if (all || causes[i].quick)
+				wrong += moves(machines[m].name, &causes[i], &tried);
+		print_message("%s: %u terms moved\n", machines[m].name, tried);
+		if (all && tried < machines[m].least)
+			fail_msg("%s: only %u terms moved", machines[m].name, tried);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+int main(int argc, char **argv)
+{
+	all = argc > 1 && !strcmp(argv[1], "long");
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stall_term_moves_as_the_machine_does),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
