@@ -49,7 +49,7 @@ struct expression {
 #define EXPRESSION_TERMS_MAX 4
 
 /* A source of stalls of the cycle accounting. What a processor counts for it is processor.stalls, in the same order. */
-enum stall_bound { STALL_BY_STALLS, STALL_BY_MISSES, STALL_BY_FRONT_END }; /* what the terms of one bound cannot exceed together, see stall_model.h */
+enum stall_bound { STALL_BY_STALLS, STALL_BY_MISSES, STALL_BY_FRONT_END, STALL_BY_LAST }; /* what the terms of one bound cannot exceed together, see stall_model.h */
 struct stall_term {
 	const char *key, *title;
 	const char *count;         /* concepts, as the table has them */

@@ -5,7 +5,7 @@ from concept import TERMS_MOST, WHY_MOST
 from reader import Row, c_name, c_text, read_csv, words
 
 COLUMNS = ["key", "title", "count", "penalty", "overlap", "latency", "bound", "source"]
-BOUNDS = ["stalls", "misses", "front_end"]  # enum stall_bound of processor.h
+BOUNDS = ["stalls", "misses", "front_end", "last"]  # enum stall_bound of processor.h
 TERMS_ALL = 32                              # STALL_TERMS_MAX of processor.h
 
 

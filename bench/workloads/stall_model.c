@@ -74,14 +74,17 @@ static void shrink(struct stall_charge *charges, unsigned bounds, int64_t limit)
 void stall_settle(const struct stall_bounds *b, struct stall_charge *charges)
 {
 	const unsigned misses = 1u << STALL_BY_MISSES, front_end = 1u << STALL_BY_FRONT_END, others = front_end | 1u << STALL_BY_STALLS;
+	const unsigned last = 1u << STALL_BY_LAST;
 
 	for (unsigned t = 0; t < stall_term_count; t++)
 		charges[t].charged = charges[t].known && charges[t].alone > 0 ? charges[t].alone : 0;
 	shrink(charges, misses, b->misses);
 	shrink(charges, misses, b->stalls);
 	shrink(charges, front_end, b->front_end);
-	if (b->stalls >= 0)
-		shrink(charges, others, b->stalls - sum_of(charges, misses));
+	if (b->stalls < 0)
+		return;
+	shrink(charges, others, b->stalls - sum_of(charges, misses));
+	shrink(charges, last, b->stalls - sum_of(charges, misses | others));
 }
 
 int64_t stall_front_end(int64_t starved, int64_t active, int64_t issued, int64_t retired)

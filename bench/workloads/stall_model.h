@@ -7,7 +7,8 @@
  *   front end   cycles without issue though no resource was missing (instruction starvation), and cycles spent on issuing what
  *               never retired: mispredicted branches and fetches cannot cost more
  *   stalls      cycles without progress: all terms together cannot exceed them. What happens while a miss is in flight is hidden
- *               by it, so loads that miss are charged first and the others share what they leave.
+ *               by it, so loads that miss are charged first and the others share what they leave. A load behind a store whose
+ *               address is late waits as long as that is late: such waits are counted, their length is not, so they come last
  * The terms of one bound shrink by the same factor. What the bounds take off is overlap, which the reports print.
  *
  * Not modelled: misses that are hidden by other work while the core is stalled for another reason; they are charged all the same. */

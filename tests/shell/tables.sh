@@ -83,7 +83,7 @@ check "tables_refuse_all_others_in_a_processors_own_file" bad $xs 's/^load.hit.l
 check "tables_refuse_stall_terms_that_count_the_same" bad stall_terms.csv 's/,load.dram.remote,load.dram_remote.penalty,/,load.dram.local,load.dram_remote.penalty,/' "remote_dram: .*: counts .*, which local_dram counts too; take it off"
 check "tables_refuse_a_stall_term_of_no_concept" bad stall_terms.csv 's/,load.dram.remote,load/,load.dram.far,load/' "remote_dram: 'load.dram.far' is no concept"
 check "tables_refuse_a_stall_term_twice" bad stall_terms.csv '/^walk,/p' "walk: is no name, lower case; or stands twice"
-check "tables_refuse_a_stall_term_without_a_bound" bad stall_terms.csv '/^walk,/s/,stalls,/,,/' "walk: bound must be one of stalls, misses, front_end"
+check "tables_refuse_a_stall_term_without_a_bound" bad stall_terms.csv '/^walk,/s/,stalls,/,,/' "walk: bound must be one of stalls, misses, front_end, last"
 check "tables_refuse_a_list_without_a_last_resort" bad processors/x86-64/processor.txt 's/^models = any/models = 0x01/' "processors: one folder must match any processor"
 check "tables_refuse_offcore_part" bad processors/nehalem-ep/offcore.csv 's/^request,OTHER/reqest,OTHER/' "part: 'reqest' must be request or response"
 check "tables_refuse_profile_of_unknown_event" bad processors/nehalem-ep/profiles.txt 's/LOAD_HIT_PRE/LOAD_HIT_POST/' "events: LOAD_HIT_POST: nehalem-ep has no such event"

@@ -121,6 +121,13 @@ static void test_stall_settle_charges_all_that_the_bounds_leave(void **state)
 	stall_settle(&(struct stall_bounds){ 125, 90, 20 }, c);
 	assert_int_equal(c[stall_find("branch_conditional")].charged, 10);
 	assert_int_equal(c[stall_find("fp_assist")].charged, 25);
+	/* waits whose length is not known get what is left */
+	alone(c, "unknown_address", 40);
+	stall_settle(&(struct stall_bounds){ 200, 90, 20 }, c);
+	assert_int_equal(c[stall_find("unknown_address")].charged, 200 - 90 - 20 - 50);
+	stall_settle(&(struct stall_bounds){ 125, 90, 20 }, c);
+	assert_int_equal(c[stall_find("unknown_address")].charged, 0);
+	assert_int_equal(c[stall_find("fp_assist")].charged, 25);
 	/* a branch beneath a miss costs nothing, and the sum is never more than the stalls */
 	stall_settle(&(struct stall_bounds){ 71, 90, 20 }, c);
 	for (unsigned t = 0; t < stall_term_count; t++)

@@ -185,8 +185,14 @@ static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void 
 			fprintf(stderr, " ); the sum differs by %lld.%03lld %%\n", (long long)error / 1000, (long long)llabs(error) % 1000);
 			/* each cycle without retirement has one cause; where a window ends, waiting for the other thread is no uop's */
 			assert_true(llabs(caused - truth.sum[0]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
-			if (kind == WORK_LATENCY)
-				assert_true(llabs(error) < 3000);
+			/* within a twentieth of what the machine says; beside a second thread the branches of the runs, drawn anew in each, differ by that alone.
+			 * Never more than the cycles without retirement. */
+			if (llabs(error) >= (threads == 1 ? 5000 : 8000))
+				fail_msg("%s, %u threads: the sum differs by %lld.%03lld %%", work_name(kind), threads, (long long)error / 1000, (long long)llabs(error) % 1000);
+			assert_true(a.sum <= a.value[Q_RETIRE_STALL] && a.sum <= a.cycles);
+			/* a branch that is foreseen wrongly beneath a miss costs nothing */
+			if (kind == WORK_MIXED)
+				assert_true(a.terms[stall_find("branch_conditional")].count > 100 && a.terms[stall_find("branch_conditional")].thread.charged * 20 < a.cycles);
 		}
 		loop_close(&r);
 	}

@@ -25,7 +25,7 @@ static const struct cause causes[] = {
 	{ "remote_cache", "load.remote_l3_clean.latency", "link", "clean_ps", { "30000", "40000", "60000" }, false },
 	{ "remote_modified", "load.remote_l3_modified.latency", "link", "modified_ps", { "30000", "40000", "60000" }, false },
 	{ "local_dram", "load.dram_local.latency", "dram", "local_ps", { "46000", "56000", "76000" }, false },
-	{ "remote_dram", "load.dram_remote.latency", "dram", "remote_ps", { "86000", "100000", "130000" }, false },
+	{ "remote_dram", "load.dram_remote.latency", "dram", "remote_ps", { "86000", "100000", "115000" }, false },
 	{ "stlb_hit", "tlb.dtlb_4k.penalty", "stlb", "cycles", { "7", "10", "16" }, false },
 	{ "walk", "tlb.stlb_walk_4k.penalty", "walk", "cycles", { "20", "30", "50" }, false },
 	{ "forward_fail", "store.forward_fail.penalty", "store", "forward_fail_cycles", { "12", "16", "24" }, true },
@@ -57,9 +57,12 @@ static bool effect_of(const char *machine, const struct cause *c, const char *va
 	static struct stall_counts counts;
 	static struct account a;
 	const unsigned t = stall_find(c->term);
-	char *text = loop_changed(loop_built_in(machine), c->section, c->key, value);
+	/* a hundred waiting loads of remote memory are further ahead of retirement than the signals' ring of cycles (pmu/sim/counters/signal.h) */
+	char *small = loop_changed(loop_built_in(machine), "core", "rs", "36");
+	char *text = loop_changed(strcmp(machine, "skylake-sp") ? loop_built_in(machine) : small, c->section, c->key, value);
 	assert_true(t < stall_term_count);
 	stall_rig_open(&g, text, NULL);
+	free(small);
 	free(text);
 	const bool runs = stall_rig_count(&g, c->row, &counts);
 	if (runs)
@@ -101,7 +104,7 @@ static void test_stall_term_moves_as_the_machine_does(void **state)
 {
 	(void)state;
 	/* and how many of the terms each counts and can move */
-	static const struct { const char *name; unsigned least; } machines[] = { { "nehalem-ep", 25 }, { "core2", 12 }, { "haswell-ep", 20 }, { "skylake-sp", 20 }, { "pentium4", 4 } };
+	static const struct { const char *name; unsigned least; } machines[] = { { "nehalem-ep", 25 }, { "core2", 19 }, { "haswell-ep", 23 }, { "skylake-sp", 25 }, { "pentium4", 9 } };
 	unsigned wrong = 0;
 	for (unsigned m = 0; m < (all ? COUNT_OF(machines) : 1); m++) {
 		unsigned tried = 0;
@@ -115,10 +118,65 @@ static void test_stall_term_moves_as_the_machine_does(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* --- mixtures ---------------------------------------------------------------------------------- */
+
+/* Kernels that a program may be made of: misses alone and in streams, branches, fetches, walks, divisions, assists. What no event counts, the
+ * latency of loads that hit the L1 and of arithmetic, is a part of several and left out where it is most of a kernel (a chase in the L1, in
+ * which a split costs one cycle more than four). */
+static const char *const kernels[] = { "load.l2.latency", "load.l3.latency", "load.dram_local.latency", "load.dram_remote.latency", "triad.l2.bandwidth",
+	"triad.dram.bandwidth", "read.dram.bandwidth", "branch.conditional.penalty", "branch.indirect.penalty", "branch.return.penalty", "frontend.l1i_l2.penalty",
+	"frontend.lcp.penalty", "tlb.dtlb_4k.penalty", "tlb.stlb_walk_4k.penalty", "store.forward_fail.penalty", "store.alias_4k.penalty",
+	"exec.divsd_hard.interval", "exec.fp_assist.penalty" };
+#define MIXTURES 20u
+#define PARTS 4u  /* kernels of a mixture */
+#define PART_CYCLES INT64_C(10000000000) /* a kernel's counts are of 1e6 to 1e9 cycles */
+
+static uint64_t draw(uint64_t *seed, uint64_t below)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (*seed >> 33) % below;
+}
+
+static void test_stall_mixtures_are_explained(void **state)
+{
+	(void)state;
+	static struct stall_rig g;
+	static struct stall_counts counts[COUNT_OF(kernels)], sum;
+	static struct account a;
+	static const char *const machines[] = { "nehalem-ep", "haswell-ep" };
+	uint64_t seed = 1;
+	for (unsigned m = 0; m < (all ? COUNT_OF(machines) : 1); m++) {
+		unsigned wrong = 0;
+		stall_rig_open(&g, loop_built_in(machines[m]), NULL);
+		for (unsigned i = 0; i < COUNT_OF(kernels); i++)
+			if (!stall_rig_count(&g, kernels[i], &counts[i]))
+				fail_msg("%s cannot run %s", machines[m], kernels[i]);
+		for (unsigned n = 0; n < COUNT_OF(kernels) + MIXTURES; n++) {
+			char made[256] = "";
+			memset(&sum, 0, sizeof(sum));
+			for (unsigned k = 0; k < (n < COUNT_OF(kernels) ? 1 : PARTS); k++) {
+				const unsigned which = n < COUNT_OF(kernels) ? n : (unsigned)draw(&seed, COUNT_OF(kernels));
+				const int64_t part = (int64_t)draw(&seed, 9) + 1; /* of the time */
+				stall_rig_account(&g, &counts[which], &a);
+				stall_rig_add(&sum, &counts[which], part * PART_CYCLES / a.total);
+				snprintf(made + strlen(made), sizeof(made) - strlen(made), "%s%lld %s", k ? ", " : "", (long long)part, kernels[which]);
+			}
+			stall_rig_account(&g, &sum, &a);
+			const int64_t share = stall_rig_explained(&a) * 1000 / a.total;
+			print_message("%s: %lld.%lld %% of the cycles of %s\n", machines[m], (long long)share / 10, (long long)share % 10, made);
+			if (n >= COUNT_OF(kernels))
+				wrong += share < 800 || share > 1050;
+		}
+		stall_rig_close(&g);
+		assert_int_equal(wrong, 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	all = argc > 1 && !strcmp(argv[1], "long");
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stall_mixtures_are_explained),
 		cmocka_unit_test(test_stall_term_moves_as_the_machine_does),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
