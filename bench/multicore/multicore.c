@@ -5,6 +5,8 @@
 /* Spreads close seeds apart (2^64 over the golden ratio: Knuth, volume 3, 6.4). xorshift adds without carry, so streams of close seeds differ by
  * nearly constants: in a quarter of all pairs of windows two cores would keep their distance of another pair. */
 #define SCATTER 0x9E3779B97F4A7C15ull
+#define PAIR_SEEDS 256u  /* seeds of one pair of windows; members beyond share them with another pair's */
+#define FIRST_SLOT 16u   /* of the data window, in GiB: those before belong to what runs beside */
 
 enum status multicore_begin(struct multicore *c, struct bench *b, const struct row *r)
 {
@@ -122,7 +124,7 @@ uint64_t start_offset(const struct multicore *c, unsigned member, unsigned pair)
 	uint32_t order[START_OFFSETS];
 	struct random r;
 
-	random_init(&r, ((uint64_t)(pair + 1) * MULTICORE_MAX + member) * SCATTER);
+	random_init(&r, ((uint64_t)(pair + 1) * PAIR_SEEDS + member) * SCATTER);
 	if (!part)
 		return (uint64_t)random_below(&r, (uint32_t)((s->array_bytes - c->pair_bytes) / s->line_bytes)) * s->line_bytes;
 	const uint64_t page = random_below(&r, (uint32_t)((part - c->pair_bytes) / PAGE_4K)) + 1;
@@ -193,15 +195,28 @@ uint64_t multicore_ticks(const struct multicore *c, unsigned n)
 	return most;
 }
 
+/* Each core's part of the data window: a GiB, or as many halvings of it as let all processors in. */
+static uint64_t member_bytes(const struct access *a)
+{
+	uint64_t bytes = PAGE_1G;
+
+	while (FIRST_SLOT * PAGE_1G + a->cores * bytes > WINDOW_END - WINDOW_DATA)
+		bytes /= 2;
+	return bytes;
+}
+
 enum status multicore_map(struct multicore *c, unsigned member, unsigned node, struct row_result *out)
 {
 	const struct access *a = c->b->a;
 	struct working_set *w = &c->members[member].set;
+	const uint64_t part = member_bytes(a);
 	uint64_t page = w->shape.page_bytes;
 	enum status st;
 
+	if (w->shape.span_bytes > part)
+		return ST_FULL;
 	for (;;) {
-		w->map = (struct mapping){ .va = WINDOW_DATA + (16 + member) * PAGE_1G, .page_bytes = page, .node = node,
+		w->map = (struct mapping){ .va = WINDOW_DATA + FIRST_SLOT * PAGE_1G + member * part, .page_bytes = page, .node = node,
 		                           .bytes = (w->shape.span_bytes + page - 1) / page * page };
 		st = a->ops->map(a->self, &w->map);
 		if (st != ST_UNSUPPORTED || page == PAGE_4K)

@@ -8,7 +8,7 @@
 #include "bench/measure/cores.h"
 
 #define START_OFFSETS 16u /* pairs of windows that find room in an array */
-#define MULTICORE_MAX 256u /* cores: each has a GiB of the data window */
+#define MULTICORE_MAX CORES_MAX /* each has a part of the data window: multicore_map */
 
 struct member {
 	unsigned core;

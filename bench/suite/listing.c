@@ -5,7 +5,8 @@
 #include "pmu/backend/dry_run.h"
 #include "pmu/backend/msr_guard.h"
 
-#define REGISTERS_MAX 8192u
+#define REGISTERS_REST 4096u /* of the uncore and of PCI functions */
+#define REGISTERS_CORE 128u  /* of a logical processor that a run may touch, at most */
 #define LINE_BYTES    512u
 
 void listing_init(struct listing *l, const struct processor *p)
@@ -208,8 +209,10 @@ struct planner {
 	unsigned writes;                    /* of this section */
 	uint32_t stays[256];                /* registers that are not put back, said in this section */
 	unsigned stay_count;
-	struct msr_guard_saved saves[MSR_GUARD_SAVED_MAX];
-	struct dry_run_register registers[REGISTERS_MAX];
+	struct msr_guard_saved *saves;      /* of `capacity` entries */
+	unsigned capacity;
+	struct dry_run_register *registers; /* of `register_capacity` */
+	unsigned register_capacity;
 };
 
 static void say(struct planner *p, const struct text *t)
@@ -346,16 +349,21 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 	p->out = out;
 	p->sink = sink;
 	p->sink_self = sink_self;
+	p->capacity = msr_guard_capacity(a);
+	p->saves = host->get(host->self, p->capacity * sizeof(*p->saves));
+	p->register_capacity = REGISTERS_REST + a->cores * REGISTERS_CORE;
+	p->registers = host->get(host->self, p->register_capacity * sizeof(*p->registers));
 	p->own = (struct suite_host){ .self = p, .progress = planned_progress, .stop = planned_stop, .get = planned_get, .put = planned_put };
-	dry_run_init(&p->dry, a, p->registers, REGISTERS_MAX);
+	if (p->registers)
+		dry_run_init(&p->dry, a, p->registers, p->register_capacity);
 	/* The first look at the processor tells which registers have names. */
-	st = cpu_identify(&p->dry.access, &p->cpu);
+	st = p->saves && p->registers ? cpu_identify(&p->dry.access, &p->cpu) : ST_FULL;
 	if (st == ST_OK)
 		st = suite_check_processor(&p->cpu, s, problem, capacity);
 	if (st == ST_OK) {
 		listing_init(&p->listing, p->cpu.processor);
 		listing_init(&p->trace_listing, p->cpu.processor);
-		dry_run_init(&p->dry, a, p->registers, REGISTERS_MAX);
+		dry_run_init(&p->dry, a, p->registers, p->register_capacity);
 		trace_init(&p->trace, &p->dry.access, NULL, 0);
 		p->trace.sink = take_entry;
 		p->trace.sink_self = p;
@@ -363,7 +371,7 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 		st = cpu_identify(&p->trace.access, &p->cpu);
 	}
 	if (st == ST_OK) {
-		msr_guard_init(&p->guard, &p->trace.access, p->cpu.processor, p->saves, MSR_GUARD_SAVED_MAX);
+		msr_guard_init(&p->guard, &p->trace.access, p->cpu.processor, p->saves, p->capacity);
 		st = suite_run(&p->guard.access, &p->cpu, s, &p->own, &p->summary);
 		open_section(p, "at the end");
 		p->listing.restoring = p->trace_listing.restoring = true;
@@ -374,6 +382,10 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 		close_section(p);
 		out->refused = p->guard.refused;
 	}
+	if (p->saves)
+		host->put(host->self, p->saves, p->capacity * sizeof(*p->saves));
+	if (p->registers)
+		host->put(host->self, p->registers, p->register_capacity * sizeof(*p->registers));
 	host->put(host->self, p, sizeof(*p));
 	return st;
 }

@@ -315,7 +315,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	};
 
 	memset(&summary, 0, sizeof(summary));
-	msr_guard_init(g, a, cpu->processor, saved, MSR_GUARD_SAVED_MAX);
+	msr_guard_init(g, a, cpu->processor, saved, msr_guard_capacity(a));
 	uint64_t key = suite_key(&g->access, cpu, r->settings);
 	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
 	enum status files = begin(r, &place, &resume, &earlier);
@@ -413,7 +413,7 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 enum exit_status run_suite(const struct access *a, struct run *r)
 {
 	struct msr_guard *g = pages_get(sizeof(*g));
-	struct msr_guard_saved *saved = pages_get(MSR_GUARD_SAVED_MAX * sizeof(*saved));
+	struct msr_guard_saved *saved = pages_get(msr_guard_capacity(a) * sizeof(*saved));
 	struct cpu *cpu = pages_get(sizeof(*cpu));
 	enum exit_status result = EXIT_BROKEN;
 	char problem[400];
@@ -433,7 +433,7 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 	else
 		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
 	pages_put(cpu, sizeof(*cpu));
-	pages_put(saved, MSR_GUARD_SAVED_MAX * sizeof(*saved));
+	pages_put(saved, msr_guard_capacity(a) * sizeof(*saved));
 	pages_put(g, sizeof(*g));
 	return result;
 }

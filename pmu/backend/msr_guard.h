@@ -6,7 +6,15 @@
 #include "pmu/access.h"
 #include "pmu/core/cpu.h"
 
-#define MSR_GUARD_SAVED_MAX 4096
+#define MSR_GUARD_SAVED_MAX 4096   /* enough for 60 logical processors: what tests use */
+#define MSR_GUARD_SAVED_CORE 64u   /* registers of a logical processor that a run changes, at most */
+#define MSR_GUARD_SAVED_REST 1024u /* and of the uncore and the PCI functions */
+
+/* Entries that the guard of a machine needs. */
+static inline unsigned msr_guard_capacity(const struct access *a)
+{
+	return MSR_GUARD_SAVED_REST + a->cores * MSR_GUARD_SAVED_CORE;
+}
 
 /* A register as it was found: an MSR of a core, or with `pci` a doubleword of a function's configuration space. */
 struct msr_guard_saved {

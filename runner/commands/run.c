@@ -222,7 +222,6 @@ static void write_summary(struct text *t, const void *self)
 
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
 {
-	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 	static struct msr_guard guard;
 	static struct environment environment;
 	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO)};
@@ -258,7 +257,13 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		trace_text(&place, "# before the first row\n");
 		s = cpu_identify(machine, &cpu);
 	}
-	msr_guard_init(&guard, machine, cpu.processor, saved, MSR_GUARD_SAVED_MAX);
+	const unsigned capacity = msr_guard_capacity(machine);
+	struct msr_guard_saved *saved = calloc(capacity, sizeof(*saved));
+	if (!saved) {
+		complain(c, "no memory for the registers' former values");
+		return EXIT_BROKEN;
+	}
+	msr_guard_init(&guard, machine, cpu.processor, saved, capacity);
 	environment_fill(&environment, b->native);
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
@@ -279,6 +284,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		trace_text(&place, "# at the end\n");
 	place.listing.restoring = true;
 	enum status restored = msr_guard_restore(&guard);
+	free(saved);
 	rundir_close(&place.directory);
 	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {
 		complain(c, "--trace %s: could not be written to its end", trace_file);

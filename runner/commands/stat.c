@@ -72,7 +72,6 @@ static bool microseconds(const struct command *c, const char *option, const char
 
 static int stat_on(const struct command *c, struct backend *b, const struct session_settings *s)
 {
-	static struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 	static struct msr_guard guard;
 	const struct suite_host host = {.say = say, .stop = stopped, .get = backend_pages_get, .put = backend_pages_put};
 	struct session_summary sum;
@@ -84,9 +83,16 @@ static int stat_on(const struct command *c, struct backend *b, const struct sess
 		complain(c, "the processor could not be identified: %s", status_name(st));
 		return EXIT_BROKEN;
 	}
-	msr_guard_init(&guard, b->access, cpu.processor, saved, MSR_GUARD_SAVED_MAX);
+	const unsigned capacity = msr_guard_capacity(b->access);
+	struct msr_guard_saved *saved = calloc(capacity, sizeof(*saved));
+	if (!saved) {
+		complain(c, "no memory for the registers' former values");
+		return EXIT_BROKEN;
+	}
+	msr_guard_init(&guard, b->access, cpu.processor, saved, capacity);
 	st = session_run(&guard.access, &cpu, s, &host, &sum, problem, sizeof(problem));
 	const enum status restored = msr_guard_restore(&guard);
+	free(saved);
 	if (st != ST_OK)
 		complain(c, "%s", problem);
 	if (restored != ST_OK)

@@ -6,7 +6,7 @@
 #include "pmu/sim/core/core_memo.h"
 #include "pmu/sim/machine/sim.h"
 
-#define MAPPINGS_MAX 384 /* a gibibyte of the data window for each of 256 cores, and what else is mapped */
+#define MAPPINGS_MAX 640 /* a part of the data window for each of 512 logical processors, and what else is mapped */
 #define PROBLEM_TEXT 160
 
 /* A hardware thread. */
