@@ -10,7 +10,8 @@ import sys
 
 sys.dont_write_bytecode = True  # the tables' folder may be read-only
 from concept import read_concepts, write_concepts
-from lists import check_not_restored, read_tlb_descriptors, read_watchdogs, write_tlb_descriptors, write_watchdogs
+from lists import (check_not_restored, read_cache_descriptors, read_tlb_descriptors, read_watchdogs, write_cache_descriptors, write_tlb_descriptors,
+                   write_watchdogs)
 from processors import read_processors
 from reader import Problems
 from stall import read_stalls, write_stall_terms
@@ -24,6 +25,7 @@ def main(folder, target):
     processors, sets = read_processors(p, folder, concepts, stalls)
     check_not_restored(p, folder, sets["msrs"])
     tlbs = read_tlb_descriptors(p, folder)
+    caches = read_cache_descriptors(p, folder)
     dogs = read_watchdogs(p, folder)
     if p.lines:
         print("\n".join(dict.fromkeys(p.lines)), file=sys.stderr)
@@ -33,6 +35,7 @@ def main(folder, target):
         write_concepts(out, concepts)
         write_stall_terms(out, stalls)
         write_tlb_descriptors(out, tlbs)
+        write_cache_descriptors(out, caches)
         write_watchdogs(out, dogs)
     return 0
 

@@ -27,6 +27,31 @@ def write_tlb_descriptors(out, rows):
     out.write("};\nconst uint16_t tlb_descriptor_count = %d;\n" % len(rows))
 
 
+CACHE_COLUMNS = ["code", "level", "type", "kib", "ways", "line_bytes", "source"]
+
+
+def read_cache_descriptors(p, folder):
+    rows = read_csv(p, folder, "cache_descriptors.csv", CACHE_COLUMNS) or []
+    seen = set()
+    for r in rows:
+        words(p, r, "source")
+        r.values = [number(p, r, "code", 1, 0xFE), number(p, r, "level", 1, 3), r["type"], number(p, r, "kib", 1, 1 << 20), number(p, r, "ways", 1, 255),
+                    number(p, r, "line_bytes", 16, 1024)]
+        if r["type"] not in ("D", "I", "U"):
+            p.add(r.where, "type", "'%s' must be D, I or U" % r["type"])
+        if r.values[0] in seen:
+            p.add(r.where, r["code"], "stands twice")
+        seen.add(r.values[0])
+    return rows
+
+
+def write_cache_descriptors(out, rows):
+    out.write("\nconst struct cache_descriptor cache_descriptors[] = {\n")
+    for r in rows:
+        out.write("\t{ 0x%02X, %d, '%s', %d, %d, %d },\n" % tuple(r.values))
+    out.write("};\nconst uint16_t cache_descriptor_count = %d;\n" % len(rows))
+
+
 WATCHDOG_COLUMNS = ["vendor", "first", "last", "kind", "name", "source"]
 WATCHDOG_KINDS = {"tco2": "WATCHDOG_TCO2", "i6300esb": "WATCHDOG_I6300ESB"}
 

@@ -239,6 +239,10 @@ struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k, stlb_2m
 struct tlb_descriptor { uint8_t code; struct tlb_facts entries; };
 extern const struct tlb_descriptor tlb_descriptors[];
 extern const uint16_t tlb_descriptor_count;
+/* The same for caches: type 'D', 'I' or 'U'. */
+struct cache_descriptor { uint8_t code, level; char type; uint32_t kib; uint8_t ways; uint16_t line_bytes; };
+extern const struct cache_descriptor cache_descriptors[];
+extern const uint16_t cache_descriptor_count;
 
 /* What others published of a processor: not what is expected, only what stands beside the measured figure. */
 struct published {

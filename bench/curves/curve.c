@@ -498,10 +498,11 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	} else if (st == ST_OK) {
 		judge(&p, value, quiet, out);
 		hooks->value(&p.loop, p.loop.sets[0].code_map.va, out);
-	} else if (st == ST_UNSUPPORTED && r->curve->what == CURVE_PAIRS && quiet) {
+	} else if (st == ST_UNSUPPORTED && r->curve->what == CURVE_PAIRS) {
 		out->status = ROW_UNSUPPORTED;
-		out->absent = true;
-		str_copy(out->reason, sizeof(out->reason), "no prefetcher brings the other line of a pair");
+		out->absent = quiet;
+		str_copy(out->reason, sizeof(out->reason), quiet ? "no prefetcher brings the other line of a pair"
+			: "no prefetcher that brings the other line of a pair shows through the noise");
 	} else if (st == ST_RANGE && r->curve->value == VALUE_KNEE) {
 		no_knee(&p, quiet, out);
 	} else if (st == ST_MISSING) {

@@ -259,8 +259,10 @@ void row_failed(struct row_result *out, enum status st, const struct job *job, c
 	struct text reason;
 
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->status = ROW_FAULT;
-	if (job && st == ST_TIMEOUT)
+	out->status = st == ST_UNSUPPORTED || st == ST_FULL ? ROW_UNSUPPORTED : ROW_FAULT;
+	if (st == ST_FULL)
+		text_fmt(&reason, "%s: no memory for it", where);
+	else if (job && st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", job->core);
 	else if (job && st == ST_FAULT && job->status != ST_FAULT)
 		text_fmt(&reason, "a register could not be read or written");

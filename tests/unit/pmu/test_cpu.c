@@ -40,6 +40,36 @@ static enum status identify(struct fake *f, const struct fake_leaf *leaves, unsi
 	return cpu_identify(&f->access, cpu);
 }
 
+/* Pentium 4 "Prescott" with IA32_MISC_ENABLE[22] set: leaf 4 is hidden, leaf 2 tells caches and TLBs. */
+static const struct fake_leaf prescott_limited[] = {
+	{ 0, 0, { 3, INTEL } },
+	{ 1, 0, { 0x00000F41, 0x00010800, 0x0000659D, 0xBFEBFBFF } },
+	{ 2, 0, { 0x605B5001, 0x00000000, 0x00000000, 0x007D7040 } },
+	{ 0x80000000u, 0, { 0x80000008u, 0, 0, 0 } },
+};
+
+static void test_cpu_caches_of_leaf_2_where_leaf_4_is_hidden(void **state)
+{
+	(void)state;
+	struct fake f;
+	struct cpu cpu;
+	fake_init(&f, 1);
+	fake_msr(&f, 0, 0x1A0, 0x400081);
+	assert_int_equal(identify(&f, prescott_limited, COUNT_OF(prescott_limited), &cpu), ST_OK);
+	assert_int_equal(cpu.cache_count, 2);
+	assert_int_equal(cpu.caches[0].level, 1);
+	assert_int_equal(cpu.caches[0].type, 'D');
+	assert_int_equal(cpu.caches[0].bytes, 16 * 1024);
+	assert_int_equal(cpu.caches[0].line_bytes, 64);
+	assert_int_equal(cpu.caches[1].level, 2);
+	assert_int_equal(cpu.caches[1].bytes, 2048 * 1024);
+	assert_int_equal(cpu.caches[1].ways, 8);
+	assert_int_equal(cpu.tlb.dtlb_4k, 64);
+	/* and registers that no emulator has are no counters */
+	assert_int_equal(cpu.general_counters, 0);
+	assert_non_null(strstr(cpu.pmu_absent, "do not answer"));
+}
+
 static void test_cpu_nehalem_ep_is_identified(void **state)
 {
 	(void)state;
@@ -438,6 +468,7 @@ static void test_cpu_nonsense_is_left_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cpu_caches_of_leaf_2_where_leaf_4_is_hidden),
 		cmocka_unit_test(test_cpu_nehalem_ep_is_identified),
 		cmocka_unit_test(test_cpu_counters_that_no_descriptor_lists_are_not_used),
 		cmocka_unit_test(test_cpu_microcode_and_pmu_need_no_msr),
