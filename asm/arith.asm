@@ -20,6 +20,7 @@ KERNEL %1, 0, 10, 0, 0, 0, 6, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	%2 xmm0, xmm1
 %endrep
 	dec rdi
@@ -40,6 +41,7 @@ KERNEL %1, 0, 10, 0, 0, 0, 4, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	sqrtsd xmm0, xmm0
 %endrep
 	dec rdi
@@ -61,6 +63,7 @@ KERNEL k_sqrtsd_chain_hard, 0, 26, 0, 0, 0, 6, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	sqrtsd xmm0, xmm0
 	andps xmm0, xmm2
 	orps xmm0, xmm1
@@ -83,6 +86,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 6, 0
 .loop:
 %assign %%i 0
 %rep 8
+	UNIT
 	movapd xmm %+ %%i, xmm8
 	%2 xmm %+ %%i, xmm9
 %assign %%i %%i + 1
@@ -112,6 +116,7 @@ KERNEL %1, 0, 14, 0, 0, 0, 5, 0
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	or rax, r8
 	xor edx, edx
 	div rcx
@@ -134,6 +139,7 @@ KERNEL k_fdiv_chain, 0, 10, 0, 0, 0, 6, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	fdivr st0, st1
 %endrep
 	dec rdi
@@ -154,6 +160,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 4, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	%2
 	adc rax, 0
 %endrep
@@ -175,9 +182,13 @@ KERNEL %1, 0, 18, 0, 0, 0, 2, 0
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	cmp %2
+	UNIT
 	cmp %3
+	UNIT
 	cmp %4
+	UNIT
 	cmp %5
 %endrep
 	dec rdi
@@ -198,6 +209,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 3, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	%2
 	mov ecx, eax
 %endrep
@@ -222,7 +234,9 @@ KERNEL %1, 0, 18, 0, 0, 0, 5, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	addps xmm0, xmm1
+	UNIT
 	%2 xmm0, xmm2
 %endrep
 	dec rdi
@@ -247,7 +261,9 @@ KERNEL %1, 0, 10, 8, 0, %5, 7, 1
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	%3 [rdi + 4]
+	UNIT
 	%3 [rdi]
 %endrep
 	dec rsi
@@ -268,7 +284,9 @@ KERNEL k_control_base, 0, 10, 8, 0, 32, 2, 1
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	mov eax, [rdi + 4]
+	UNIT
 	mov ecx, [rdi]
 %endrep
 	dec rsi

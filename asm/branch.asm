@@ -62,6 +62,7 @@ KERNEL %1, 0, 6, 1, 2, 24, 4, 0
 	lea rdx, [.back]
 	LOOP_ALIGN
 .loop:
+	UNIT
 	call .routine
 %rep %2
 	nop

@@ -21,6 +21,7 @@ KERNEL k_fp_assist_flushed, 0, 18, 0, 0, 0, 12, 1
 .loop:
 %assign product 0
 %rep 8
+	UNIT
 	movapd xmm %+ product, xmm8
 	mulsd xmm %+ product, xmm9
 %assign product product + 1
@@ -43,6 +44,7 @@ KERNEL %1, 0, 14, 0, 0, 0, 5, 0
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	or eax, r8d
 	xor edx, edx
 	div ecx
@@ -66,6 +68,7 @@ KERNEL %1, 0, 14, 0, 0, 0, 4, 0
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	mov %2, %3
 	mov edx, 0
 	div %4
@@ -89,6 +92,7 @@ KERNEL k_fdiv_chain_easy, 0, 10, 0, 0, 0, 6, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	fdivr st0, st1
 %endrep
 	dec rdi
@@ -110,6 +114,7 @@ KERNEL %1, 0, 26, 8, 8, 128, 4, 1
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	fld qword [rdi]
 	%3
 	fstp qword [rdi + 8]
@@ -134,6 +139,7 @@ KERNEL %1, 0, 26, 8, 8, 128, 6, 1
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	fld qword [rdi]
 	fdivr st0, st1
 	fstp qword [rdi + 8]
@@ -155,6 +161,7 @@ KERNEL k_fsqrt_chain_easy, 0, 10, 0, 0, 0, 4, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	fsqrt
 %endrep
 	dec rdi
@@ -171,6 +178,7 @@ KERNEL k_fsqrt_chain_hard, 0, 18, 0, 0, 0, 4, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	fsqrt
 	fmul st0, st0
 %endrep
@@ -189,6 +197,7 @@ KERNEL %1, 0, 34, 0, 0, 0, 2, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	%2
 	nop
 	nop
@@ -212,7 +221,9 @@ KERNEL %1, ISA_AVX, 10, 0, 0, 0, 3, 0
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	vorps ymm0, ymm1, ymm1
+	UNIT
 	%2
 %endrep
 	dec rdi

@@ -34,6 +34,7 @@ ENDKERNEL k_dirty_chain
 	LOOP_ALIGN
 .loop:
 %rep 16
+	UNIT
 	mov rax, [rax]
 	lfence
 %endrep
@@ -94,6 +95,7 @@ KERNEL k_share_add, 0, 10, 8, 8, 128, 3, 1
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	lock add qword [rdi], 1
 %endrep
 	dec rsi

@@ -9,6 +9,7 @@ KERNEL k_store_forward, 0, 18, 8, 8, 128, 3, 1
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	mov [rdi], rax
 	mov rax, [rdi]
 %endrep
@@ -28,6 +29,7 @@ KERNEL %1, 0, 14, 4, 8, 80, 3, 1
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	mov [rdi], rax
 	mov [rdi + %2], eax
 	mov rax, [rdi]
@@ -51,6 +53,7 @@ KERNEL %1, 0, 10, 4, 4, %5, 4, 1
 	LOOP_ALIGN
 .loop:
 %rep 4
+	UNIT
 	%2
 	%4
 %endrep
@@ -90,6 +93,7 @@ KERNEL %1, 0, 18, 8, 8, 128, 6, 1
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	mov [rdi], rcx
 	mov rax, [rax]
 %endrep
@@ -122,6 +126,7 @@ KERNEL %1, 0, 9, 1, 1, 16, 6, 1
 	imul rdx, rdx
 	add rdx, rdi
 	mov [rdx + rcx * 8 + 64], rax
+	UNIT
 	mov rax, [rax]
 	dec rsi
 	jnz .loop
@@ -174,6 +179,7 @@ KERNEL %1, 0, 18, 16, 0, 128, 5, 1
 	LOOP_ALIGN
 .loop:
 %rep 16
+	UNIT
 	mov rax, [rax + %2]
 %endrep
 	dec rsi
@@ -195,6 +201,7 @@ KERNEL %1, 0, 18, 0, 16, 128, 2, 1
 	LOOP_ALIGN
 .loop:
 %rep 16
+	UNIT
 	mov [rdi + %2], rsi
 %endrep
 	dec rsi

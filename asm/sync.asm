@@ -9,6 +9,7 @@ KERNEL %1, 0, 10, 8, 8, 128, 2, 1
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	%2
 %endrep
 	dec rsi
@@ -28,6 +29,7 @@ KERNEL %1, 0, 10, 0, 0, 0, 2, 0
 	LOOP_ALIGN
 .loop:
 %rep 8
+	UNIT
 	%2
 %endrep
 	dec rdi

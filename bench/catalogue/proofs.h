@@ -142,6 +142,8 @@ PROOF(proof_mispredict_return, SET({ "branch.misp.return", ONCE }), SET({ "branc
 
 /* --- execution --------------------------------------------------------------------------------- */
 PROOF(proof_divider, SET({ "divider.busy", SOME_CYCLES }));
+/* An addition each, and six that begin and end a turn. */
+PROOF(proof_chains, SET({ "instructions", 1000, 1150, PER_UNIT }));
 PROOF(proof_assist, SET({ "assist.fp", ONCE }));
 PROOF(proof_no_assist, SET({ "assist.fp", NEVER }));
 PROOF(proof_microcode, SET({ "microcode.switch", ONCE }), SET({ "uops.microcode", SOME_CYCLES }), SET({ "insn.decoded.complex", ONCE }));

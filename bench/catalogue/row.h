@@ -167,7 +167,7 @@ struct row {
 	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
 	uint32_t window;             /* units of work in the shorter window: loads, kernel iterations, events of a pair */
 	const char *source;          /* who answers, in words */
-	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no concept means it */
+	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no concept means it, the instructions of its code are all that is counted */
 	const char *confirmed_by;    /* another row with an independent method, "" if none yet */
 	uint32_t budget;             /* instructions that the row may cost on a simulated Nehalem-EP */
 	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */

@@ -24,6 +24,7 @@ struct table {
 	struct row_result *out;
 	int64_t tick_micro;     /* core cycles per TSC tick, in millionths, if there is no cycle counter */
 	int64_t counts[ROW_PROOFS_MAX]; /* sum over the last point's windows */
+	int64_t events_micro[ROW_EVENTS_MAX]; /* the same of each event, a unit of work */
 	int64_t spread_milli;   /* of the last point */
 	int64_t tsc, cycles_milli; /* sums over all windows of the row */
 	uint32_t *order;        /* scratch for a permutation */
@@ -52,6 +53,7 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 	unsigned spoilt = 0;
 
 	memset(p->counts, 0, sizeof(p->counts));
+	memset(p->events_micro, 0, sizeof(p->events_micro));
 	for (unsigned i = 0; i <= SAMPLES && st == ST_OK; i++) { /* the first one warms up */
 		struct window w[2];
 		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
@@ -84,6 +86,8 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 		evidence_values(c, of_events, values);
 		for (unsigned e = 0; e < c->proof_count; e++)
 			p->counts[e] += values[e];
+		for (unsigned e = 0; c->on && e < c->events; e++)
+			p->events_micro[e] += of_events[e];
 	}
 	if (st != ST_OK)
 		return st;
@@ -91,6 +95,8 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 	p->spread_milli = samples_mad(samples, SAMPLES, *unit_milli, work);
 	for (unsigned e = 0; e < c->proof_count; e++)
 		p->counts[e] = mul_div(p->counts[e], 1000, (int64_t)(n * SAMPLES));
+	for (unsigned e = 0; e < c->events; e++)
+		p->events_micro[e] = mul_div(p->events_micro[e], 1000000, (int64_t)(n * SAMPLES));
 	return ST_OK;
 }
 
@@ -109,6 +115,7 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 {
 	struct row_result *out = p->out;
 	const struct counting *c = &p->loop.counting;
+	const struct working_set done = { .kernel = p->loop.sets[0].kernel }; /* whose unit is a load, not an iteration */
 	struct text proof, reason;
 	const char *noise = "";
 
@@ -127,7 +134,7 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 		out->unprovable = evidence_lacking(p->b, c, &reason);
 	else if (!evidence_holds(c, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
-	else {
+	else if (evidence_work_holds(c, &done, p->events_micro, unit, out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 	}

@@ -1,6 +1,8 @@
 /* bench/measure/codegen.c: code that rows run and no assembler can write. */
 #include "bench/measure/codegen.h"
 
+#include "bench/catalogue/kernel.h"
+
 #define LINE 64u
 #define NOP 0x90u
 #define SET_SPACING 1024u /* bytes from one set of CODE_LINES_L2 to the next */
@@ -353,6 +355,33 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 		put_end(at + SMC_OFFSET + 1);
 		break;
 	}
+}
+
+struct code_work code_work(enum code code)
+{
+	const uint32_t loop = kernel_find("k_run_code") ? kernel_find("k_run_code")->instructions : 0; /* with the jump back, the last of each code */
+
+	switch (code) {
+	case CODE_LCP: case CODE_COMPARES_PLAIN:
+		return (struct code_work){ CODE_COMPARES, CODE_COMPARES + loop };
+	case CODE_NOPS_LONG:
+		return (struct code_work){ CODE_NOPS * 8 / LINE, CODE_NOPS + loop };
+	case CODE_TARGETS: /* its move and jump ahead, and the end of each turn */
+		return (struct code_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 + loop };
+	case CODE_TARGETS_BASE:
+		return (struct code_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 * (CODE_JUMPS / BASE_JUMPS) + loop };
+	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_BASE: case CODE_LINES_FAR_BASE: /* a jump each, of the last one back */
+		return (struct code_work){ lines_of(code), lines_of(code) - 1 + loop };
+	case CODE_PAGES_ITLB: case CODE_PAGES_ITLB_BASE:
+		return (struct code_work){ CODE_ITLB_PAGES, CODE_ITLB_PAGES - 1 + loop };
+	case CODE_PAGES_WALK: case CODE_PAGES_WALK_BASE:
+		return (struct code_work){ CODE_WALK_PAGES, CODE_WALK_PAGES - 1 + loop };
+	case CODE_SMC: case CODE_SMC_BASE: /* a store of three bytes, then NOPs */
+		return (struct code_work){ 1, 1 + SMC_OFFSET + 1 - 3 + loop };
+	case CODE_NONE:
+		break;
+	}
+	return (struct code_work){ 0, 0 };
 }
 
 uint64_t code_start(enum code code, uint64_t code_va)

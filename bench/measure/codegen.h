@@ -24,6 +24,9 @@ MUST_CHECK enum status code_span(enum code code, const struct cpu *cpu, uint64_t
 void code_write(enum code code, const struct cpu *cpu, const struct mapping *m);
 /* Where the lines of CODE_LINES_L3 in one set of the L2 lie, sets from 0: *count of them, *step apart. False: no such set, or other code. */
 bool code_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step);
+/* What one pass of it under k_run_code is: how many of the operations that it is about, and how many instructions. */
+struct code_work { uint32_t units, instructions; };
+struct code_work code_work(enum code code);
 /* Where it begins. */
 uint64_t code_start(enum code code, uint64_t code_va);
 /* What k_run_code passes in RDX: where the code stores, if it does: its own line, or the buffer. */

@@ -34,6 +34,7 @@ struct counting {
 	const struct row_proof *proofs;
 	const struct expression *expressions[ROW_PROOFS_MAX]; /* what the processor counts for each proof's concept */
 	unsigned proof_count;
+	unsigned instructions;             /* where in the list those retired are; 0: not counted */
 	/* why there are none, each NULL or false if that is not why */
 	const struct event *uncounted;     /* one that would prove the row, and that no counter of this machine counts */
 	const struct expression *unproving; /* what this processor has for a concept: none, or what counts another thing too */
@@ -163,6 +164,13 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values);
 /* Whether values per unit of work, in thousandths, lie within the proofs' bounds. Writes "EVENT 1.000 per load, ..." into *text. */
 bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text);
+/* Whether the instructions retired per unit of work, in millionths, are those of the kernel or code that a working set runs, as its author
+ * counted them: then as many operations were done as the row divides by. */
+enum work_check { WORK_UNKNOWN /* not counted, or chance decides how many units an iteration has */, WORK_AGREES, WORK_DIFFERS };
+enum work_check evidence_work(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, int64_t *expected_micro);
+/* Judges the windows of a working set for a row that is proved otherwise, or that has no proof and *out its counts. False: *out says why the row
+ * is unproven. */
+bool evidence_work_holds(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, const char *unit, struct row_result *out);
 /* Samples to value, spread, proof and status. */
 MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);
 

@@ -33,6 +33,7 @@ struct loaded {
 	uint32_t token;
 	uint32_t window;
 	int64_t tick_micro;       /* core cycles per TSC tick, in millionths, if there is no cycle counter */
+	int64_t events_micro[ROW_EVENTS_MAX]; /* of the last point, a load or an addition */
 	uint64_t rejected;
 	bool came_round;          /* others wrapped round their arrays within a window */
 	const char *chase;        /* kernel of the measuring core */
@@ -138,7 +139,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
-	int64_t rates[SAMPLES_MAX], of_events[ROW_EVENTS_MAX] = { 0 };
+	int64_t rates[SAMPLES_MAX];
 	const unsigned rounds = wanted_rounds(b), wanted = light ? (rounds + LIGHT_TIMES - 1) / LIGHT_TIMES * LIGHT_TIMES : rounds, times = light ? LIGHT_TIMES : 2;
 	const unsigned most = light && !b->repetitions && wanted * LIGHT_MOST <= SAMPLES_MAX ? wanted * LIGHT_MOST : wanted;
 	unsigned good = 0;
@@ -174,10 +175,12 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	*rate_milli = samples_median(rates, good);
 	for (unsigned e = 1; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
 		st = slope_of(b->counts[0][e], good, l->window * (times - 1), STAT_MEDIAN, &slope);
-		of_events[e] = mul_div(slope.value_micro, 1, 1000);
+		l->events_micro[e] = slope.value_micro;
 	}
 	if (st == ST_OK)
-		evidence_values(&c->counting, of_events, counts);
+		evidence_values(&c->counting, l->events_micro, counts);
+	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
+		counts[i] = mul_div(counts[i], 1, 1000);
 	return st;
 }
 
@@ -222,6 +225,7 @@ static enum status loaded_members(struct loaded *l, struct row_result *out)
 static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t *counts, const char *unit, struct row_result *out)
 {
 	const struct counting *c = &l->cores.counting;
+	const struct working_set done = { .kernel = l->cores.members[0].kernel };
 	const char *noise = "";
 	struct text proof, reason;
 
@@ -236,7 +240,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 		out->unprovable = evidence_lacking(l->cores.b, c, &reason);
 	else if (!evidence_holds(c, counts, unit, &proof))
 		text_fmt(&reason, "counted %s", out->proof);
-	else {
+	else if (evidence_work_holds(c, &done, l->events_micro, unit, out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 	}
@@ -374,6 +378,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 			if ((st = slope_of(b->counts[apart][e], good, l->window, STAT_MEDIAN, e ? &count[apart] : &cycles[apart])) != ST_OK)
 				return st;
 		of_events[e] = e ? mul_div(count[0].value_micro - count[1].value_micro, 1, 1000) : 0;
+		l->events_micro[e] = e ? count[0].value_micro : 0;
 	}
 	evidence_values(&c->counting, of_events, counts);
 	out->value_milli = mul_div(cycles[0].value_micro - cycles[1].value_micro, 1, 1000);

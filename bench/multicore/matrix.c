@@ -51,6 +51,7 @@ struct pass {
 	struct matrix *matrix;
 	int64_t tick_micro;                  /* core cycles per TSC tick, in millionths, if there is no cycle counter */
 	int64_t loads, tsc, cycles_milli;    /* sums over all samples */
+	int64_t instructions;                /* likewise, where they are counted */
 	uint32_t rejected;
 	uint32_t samples, astray;            /* of all pairs; and those that do not prove the row on their own */
 	bool disturbed;                      /* some pair had no undisturbed windows */
@@ -127,6 +128,7 @@ static enum status one_cell(struct pass *p, unsigned owner)
 			proves = proves && count * 1000 >= p->counting.proofs[e].low_milli * loads && count * 1000 <= p->counting.proofs[e].high_milli * loads;
 		}
 		p->samples++;
+		p->instructions += p->counting.instructions ? of_events[p->counting.instructions] : 0;
 		p->astray += !proves;
 		p->loads += loads;
 		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
@@ -201,7 +203,11 @@ static void reduce(struct pass *p, struct row_result *out)
 	if (!p->counting.proof_count) {
 		out->unprovable = evidence_lacking(p->b, &p->counting, &reason);
 	} else if (evidence_holds(&p->counting, per_load, "load", &proof)) {
-		out->status = out->noisy ? ROW_NOISY : ROW_OK;
+		int64_t micro[ROW_EVENTS_MAX] = { 0 };
+
+		micro[p->counting.instructions] = mul_div(p->instructions, 1000000, p->loads);
+		if (evidence_work_holds(&p->counting, &p->set, micro, "load", out))
+			out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	} else {
 		text_fmt(&reason, "counted %s, over all pairs", out->proof);
 	}
@@ -244,7 +250,7 @@ static enum status measure(struct pass *p, const char *kernel, struct row_result
 	out->kernel = kernel;
 	p->set.kernel = kernel_find(kernel);
 	p->matrix->cells = 0;
-	p->loads = p->tsc = p->cycles_milli = 0;
+	p->loads = p->tsc = p->cycles_milli = p->instructions = 0;
 	p->rejected = p->samples = p->astray = 0;
 	p->disturbed = false;
 	st = p->set.kernel ? ST_OK : ST_BROKEN;

@@ -23,6 +23,7 @@
 
 struct point {
 	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
+	int64_t events_micro[ROW_EVENTS_MAX]; /* an iteration */
 	unsigned good, rejected;
 	bool sure; /* the mean is known although offsets differ (WIDE_SURE) */
 	struct traffic_result traffic;
@@ -113,10 +114,13 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	}
 	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
 		st = slope_of(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
-		of_events[e] = mul_div(count.value_micro, 1, 1000);
+		of_events[e] = count.value_micro;
 	}
 	if (st == ST_OK)
 		evidence_values(&c->counting, of_events, p->counts);
+	memcpy(p->events_micro, of_events, sizeof(p->events_micro));
+	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
+		p->counts[i] = mul_div(p->counts[i], 1, 1000);
 	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
 		if (c->counting.proofs[i].per != PER_UNIT)
 			p->counts[i] = mul_div(p->counts[i], 1, c->counting.proofs[i].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
@@ -186,7 +190,7 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 		out->unprovable = evidence_lacking(c->b, &c->counting, &reason);
 	} else if (!evidence_holds(&c->counting, p->counts, "iteration", &proof)) {
 		text_fmt(&reason, "counted %s", out->proof);
-	} else {
+	} else if (evidence_work_holds(&c->counting, &c->members[0].set, p->events_micro, "iteration", out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 	}

@@ -28,6 +28,8 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 		r->page_bytes = PAGE_2M;
 		return true;
 	case ORDER_CURVE:
+		if (r->target == TARGET_CORE)
+			return false; /* it loads no lines */
 		if (r->target == TARGET_STLB)
 			r->page_bytes = PAGE_2M; /* few pages, which the TLB holds */
 		else

@@ -1,0 +1,198 @@
+/* bench/measure/evidence_reduce.c: what a row's samples mean: value, spread, verdict. */
+#include "bench/measure/loop.h"
+
+#define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
+#define PENALTY_QUIET_MILLI 100 /* penalties are told to half a cycle: what they spread by less is none */
+
+/* What each event counts per unit of work in the windows of one of the row's working sets: medians of slopes, in millionths. */
+static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *micro)
+{
+	for (unsigned e = 0; e < l->counting.events; e++) {
+		struct slope count;
+		enum status st = slope_of(l->b->counts[set][e], l->pairs, l->sets[set].window, STAT_MEDIAN, &count);
+
+		if (st != ST_OK)
+			return st;
+		micro[e] = count.value_micro;
+	}
+	return ST_OK;
+}
+
+/* The proofs' values per unit of work, in thousandths, of what each event counted in the windows of each working set. */
+static void values_of(const struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], int64_t *milli)
+{
+	const struct counting *c = &l->counting;
+	const struct kernel *k = l->sets[0].kernel;
+	int64_t values[2][ROW_PROOFS_MAX] = { { 0 } };
+
+	for (unsigned s = 0; s < l->set_count; s++)
+		evidence_values(c, micro[s], values[s]);
+	for (unsigned i = 0; i < c->proof_count; i++) {
+		milli[i] = mul_div(values[0][i], 1, 1000);
+		if (l->row->pair && l->set_count > 1)
+			milli[i] = mul_div(values[0][i] - values[1][i], 1, 1000);
+		if (l->row->pair)
+			continue;
+		/* whose loads memory must answer too, not a prefetcher */
+		if (l->row->baseline == BASELINE_OPEN_PAGES && mul_div(values[1][i], 1, 1000) < c->proofs[i].low_milli)
+			milli[i] = mul_div(values[1][i], 1, 1000);
+		if (c->proofs[i].per != PER_UNIT && l->row->order == ORDER_STREAMS)
+			milli[i] = mul_div(milli[i], 1, c->proofs[i].per == PER_LOAD ? k->loads : k->stores);
+	}
+}
+
+/* Whether the first proof is counted in the windows that cycles are. */
+static bool counted_with_cycles(const struct counting *c)
+{
+	for (unsigned e = 1; e < c->events; e++)
+		for (unsigned t = 0; t < c->expressions[0]->term_count; t++)
+			if (c->expressions[0]->terms[t].event == c->list[e] && c->plan.slots[e].run != c->plan.slots[0].run)
+				return false;
+	return true;
+}
+
+/* Where chance decides how many events there are, cycles and events of the same windows belong together: all
+ * extra cycles by all events. *spread is the median deviation of the pairs' own quotients. */
+static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *value_micro, int64_t *spread_micro)
+{
+	const struct pair *cycles = l->b->counts[0][0];
+	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX], extra = 0, count = 0, window = l->sets[0].window;
+
+	for (unsigned i = 0; i < l->pairs; i++) {
+		int64_t c = (cycles[i].longer - cycles[i].shorter) * 1000 - mul_div(base_micro, window, 1000);
+		int64_t counts[ROW_EVENTS_MAX], n[ROW_PROOFS_MAX];
+
+		for (unsigned e = 0; e < l->counting.events; e++)
+			counts[e] = l->b->counts[0][e][i].longer - l->b->counts[0][e][i].shorter;
+		evidence_values(&l->counting, counts, n);
+		each[i] = n[0] > 0 ? mul_div(c, 1000, n[0]) : 0;
+		extra += c;
+		count += n[0];
+	}
+	*value_micro = count > 0 ? mul_div(extra, 1000, count) : 0;
+	*spread_micro = samples_mad(each, l->pairs, *value_micro, work);
+}
+
+/* Value and spread of the slopes of TSC and cycles; *scale_milli is what the noise is a part of. */
+static void value_of(const struct loop *l, const struct slope *tsc, const struct slope *cycles, struct row_result *out, int64_t *scale_milli)
+{
+	const struct row *r = l->row;
+	const int64_t hz = (int64_t)l->b->a->tsc_hz;
+	int64_t value = cycles[0].value_micro, ticks = tsc[0].value_micro, spread_micro = cycles[0].spread_micro;
+
+	if (ticks > 0)
+		out->core_hz = (uint64_t)mul_div(hz, value, ticks);
+	if (r->kind == KIND_THROUGHPUT) {
+		out->value_milli = mul_div((int64_t)l->sets[0].kernel->data_bytes * 1000000000, hz, ticks > 0 ? ticks : 1);
+		out->spread_milli = mul_div(out->value_milli, tsc[0].spread_micro, ticks > 0 ? ticks : 1);
+		*scale_milli = ticks > 0 ? out->value_milli : 0;
+		return;
+	}
+	if (l->set_count > 1) {
+		value -= cycles[1].value_micro;
+		ticks -= tsc[1].value_micro;
+		spread_micro += cycles[1].spread_micro;
+	}
+	if (r->pair && r->pair->counted && l->set_count > 1 && l->counting.proof_count && counted_with_cycles(&l->counting)) {
+		int64_t before = value;
+
+		divide_by_count(l, cycles[1].value_micro, &value, &spread_micro);
+		ticks = before ? mul_div(ticks, value, before > 0 ? before : -before) : 0;
+	}
+	out->value_milli = mul_div(value, 1, 1000);
+	out->spread_milli = mul_div(spread_micro, 1, 1000);
+	out->range_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].latency_breakdown_micro, 1, 1000);
+	out->cycles_milli = out->value_milli;
+	out->ns_milli = mul_div(ticks, 1000000, hz);
+	*scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
+}
+
+/* What the processor confirmed: the concepts of its proof, or, where no concept means it, as many operations as the row divides by. False: *out
+ * says why not. */
+static enum status confirmed(struct loop *l, struct row_result *out, bool *proven)
+{
+	const struct row *r = l->row;
+	const char *unit = r->pair ? "event" : r->order == ORDER_STREAMS ? "iteration" : "load";
+	int64_t micro[2][ROW_EVENTS_MAX] = { { 0 } }, milli[ROW_PROOFS_MAX], expected_micro;
+	bool work = l->counting.instructions != 0;
+	struct text proof, reason;
+
+	text_init(&proof, out->proof, sizeof(out->proof));
+	text_init(&reason, out->reason, sizeof(out->reason));
+	*proven = false;
+	for (unsigned s = 0; l->counting.on && s < l->set_count; s++) {
+		enum status st = counts_of_set(l, s, micro[s]);
+
+		if (st != ST_OK)
+			return st;
+		work = work && evidence_work(&l->counting, &l->sets[s], micro[s], &expected_micro) == WORK_AGREES;
+	}
+	if (l->counting.proof_count) {
+		values_of(l, micro, milli);
+		*proven = evidence_holds(&l->counting, milli, unit, &proof);
+		if (!*proven)
+			text_fmt(&reason, "counted %s", out->proof);
+	} else if (!r->proofs && work) {
+		text_fmt(&proof, "%s ", l->counting.list[l->counting.instructions]->name);
+		text_fixed(&proof, mul_div(micro[0][l->counting.instructions], 1, 1000), 3);
+		text_fmt(&proof, " per %s, as its code has", unit);
+		*proven = true;
+	} else if (!r->proofs && l->b->cycles) {
+		text_fmt(&reason, "no event means it, and its instructions are not counted");
+		out->unprovable = !l->counting.instructions;
+	} else {
+		out->unprovable = evidence_lacking(l->b, &l->counting, &reason);
+	}
+	for (unsigned s = 0; *proven && s < l->set_count; s++)
+		*proven = evidence_work_holds(&l->counting, &l->sets[s], micro[s], unit, out);
+	return ST_OK;
+}
+
+enum status evidence_reduce(struct loop *l, struct row_result *out)
+{
+	struct bench *b = l->b;
+	const struct row *r = l->row;
+	const enum statistic statistic = l->unsure ? STAT_MEAN : r->statistic;
+	struct slope tsc[2], cycles[2];
+	int64_t noise_milli, scale_milli;
+	const char *noise = "";
+	enum status st = ST_OK;
+	bool proven = false;
+
+	out->samples = l->pairs;
+	out->rejected = l->rejected;
+	if (l->pairs == 0) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		str_copy(out->reason, sizeof(out->reason), l->witnessed ? "every window was disturbed, or the core was shared" : "every window was disturbed");
+		return ST_OK;
+	}
+	for (unsigned s = 0; s < l->set_count; s++) {
+		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, statistic, &tsc[s]);
+		if (st != ST_OK)
+			return st;
+		st = b->cycles ? slope_of(b->counts[s][0], l->pairs, l->sets[s].window, statistic, &cycles[s]) :
+		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, statistic, &cycles[s]);
+		if (st != ST_OK)
+			return st;
+	}
+	value_of(l, tsc, cycles, out, &scale_milli);
+	/* Windows of pairs are short: a mispredicted branch more or less at their ends is no noise of the event. */
+	noise_milli = out->spread_milli - (r->pair ? WINDOW_END_CYCLES * 1000 / (int64_t)r->window : 0);
+	if (r->kind == KIND_PENALTY && noise_milli <= PENALTY_QUIET_MILLI)
+		noise_milli = 0;
+	out->noisy = is_noisy(noise_milli, scale_milli, l->pairs, statistic, &noise);
+
+	st = confirmed(l, out, &proven);
+	if (st != ST_OK)
+		return st;
+	out->status = !proven ? ROW_UNPROVEN : out->noisy ? ROW_NOISY : ROW_OK;
+	if (proven) {
+		str_copy(out->reason, sizeof(out->reason), out->noisy ? noise : "");
+	} else if (out->noisy) {
+		struct text reason = { .at = out->reason, .capacity = sizeof(out->reason), .length = str_length(out->reason) };
+
+		text_fmt(&reason, "; noisy: %s", noise);
+	}
+	return ST_OK;
+}
