@@ -26,6 +26,7 @@ static const struct work_facts facts[WORK_KINDS] = {
 
 const char *work_name(enum work_kind k) { return facts[k].name; }
 const char *work_says(enum work_kind k) { return facts[k].says; }
+const char *work_kernel(enum work_kind k) { return facts[k].kernel; }
 uint64_t work_iterations(enum work_kind k) { return facts[k].iterations; }
 
 static uint64_t l3_at(void) { return SPREAD_BYTES; }

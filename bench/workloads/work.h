@@ -24,6 +24,8 @@ struct work {
 const char *work_name(enum work_kind k);
 /* What it does, in words. */
 const char *work_says(enum work_kind k);
+/* The name of its kernel. */
+const char *work_kernel(enum work_kind k);
 /* Kernel iterations in the shorter window; a working set lasts for four times as many. */
 uint64_t work_iterations(enum work_kind k);
 /* Maps and fills a working set for a core; slot 0 or 1 tells those of two threads apart. After a failure too, work_close. */

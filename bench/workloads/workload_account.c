@@ -354,5 +354,7 @@ void account_run(struct bench *b, enum work_kind kind, const struct account_pena
 	if (!out->pairs) {
 		out->status = ROW_NOISY;
 		str_copy(out->reason, sizeof(out->reason), "every window of a run was disturbed");
+	} else if (account_contradicted(out, out->reason, sizeof(out->reason))) {
+		out->status = ROW_UNPROVEN;
 	}
 }

@@ -69,6 +69,10 @@ bool account_feeds(const struct row *r);
 void account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out);
 /* A formula's value in thousandths. False: it does not hold for so many threads, or something was not counted. */
 bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli);
+/* The value of the formula of that name, whole; -1: there is none. */
+int64_t account_named(const struct account_result *r, const char *name);
+/* Whether the counts contradict what the workload is known to do; `reason` names the event and both figures. */
+bool account_contradicted(const struct account_result *r, char *reason, size_t capacity);
 /* Stall cycles at the points that the sum may be held against: execution of the core and of the thread, retirement. */
 void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
 /* What the sum of the thread, or of its core, is bounded by. */

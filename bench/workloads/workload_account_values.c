@@ -54,6 +54,16 @@ static bool is_said(const struct account_result *r, const struct account_formula
 	return f->threads >> (r->threads - 1) & 1;
 }
 
+int64_t account_named(const struct account_result *r, const char *name)
+{
+	int64_t milli;
+
+	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++)
+		if (str_equal(account_formulas[i].name, name) && account_value(r, &account_formulas[i], &milli))
+			return milli / 1000;
+	return -1;
+}
+
 void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out)
 {
 	/* retirement has the thread's stalls, execution those of both threads; alone on its core the thread's are the core's */
@@ -241,7 +251,7 @@ void account_json(struct text *t, const struct account_result *r)
 	text_json(t, r->reason);
 	text_fmt(t, "\", \"threads\": %u, \"iterations\": %llu, \"runs\": %u, \"pairs\": %u, \"cycles\": %lld", r->threads,
 	         (unsigned long long)r->iterations, r->runs, r->pairs, (long long)r->cycles);
-	if (r->status == ROW_OK) {
+	if (r->status == ROW_OK || r->status == ROW_UNPROVEN) {
 		json_counts(t, r);
 		json_formulas(t, r);
 		json_master(t, r);
@@ -391,9 +401,10 @@ void account_lines(struct text *t, const struct account_result *r)
 	text_fmt(t, "account.%s (%s), %u thread%s a core", work_name(r->kind), work_says(r->kind), r->threads, r->threads == 1 ? "" : "s");
 	if (r->status != ROW_OK) {
 		text_fmt(t, ": %s: %s\n", row_status_name(r->status), r->reason);
-		return;
+		if (r->status != ROW_UNPROVEN)
+			return;
 	}
-	text_fmt(t, ", %lld cycles, %u runs\n", (long long)r->cycles, r->runs);
+	text_fmt(t, "%s%lld cycles, %u runs\n", r->status == ROW_OK ? ", " : "  ", (long long)r->cycles, r->runs);
 	formula_lines(t, r);
 	master_lines(t, r);
 	bus_lines(t, r);
