@@ -32,6 +32,7 @@ kernel_code:
 %include "asm/cold_cores.asm"
 %include "asm/measure_cold.asm"
 %include "asm/measure_sampled.asm"
+%include "asm/measure_ahead.asm"
 
 section .kernels
 global kernel_code_end

@@ -112,8 +112,11 @@ static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const
 {
 	struct working_set *w = &l->sets[0];
 	uint64_t arguments[6] = { code, turns, w->at, WINDOW_CONTROL + l->b->core * CONTROL_BYTES, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
-	enum status st = window_run(l->b, w->kernel, arguments, c, 0, out, &l->job);
+	enum status st;
 
+	l->b->ahead = w->mapped && l->row->target == TARGET_DRAM ? &w->map : NULL;
+	st = window_run(l->b, w->kernel, arguments, c, 0, out, &l->job);
+	l->b->ahead = NULL;
 	if (st == ST_OK && w->mapped)
 		w->at = out->result;
 	return st;

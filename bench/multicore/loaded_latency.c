@@ -105,8 +105,10 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	m->arguments[1] = loads / m->set.kernel->loads;
 	m->arguments[3] = l->token;
 	m->arguments[4] = WINDOW_CONTROL + m->core * CONTROL_BYTES;
+	c->b->ahead = &m->set.map; /* on all cores, which thus begin together */
 	if (st == ST_OK)
 		st = multicore_run(c, n, c->counting.on, together);
+	c->b->ahead = NULL;
 	*rate = 0;
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
 		const uint64_t most = c->members[i].set.shape.array_bytes / c->members[i].set.shape.step_bytes, turns = c->members[i].window.result;

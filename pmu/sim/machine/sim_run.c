@@ -4,7 +4,8 @@
  * as that is known beforehand (core_asks): else a core would have its turns of what all share for all that it holds, and who asks
  * in between would wait behind these.
  *
- * A job starts with empty pipelines and the caches as they were; it ends when its routine returns to
+ * A job starts with empty pipelines, without translations, since the load of CR3 that enters it has emptied TLBs and paging-structure
+ * caches, and with the caches as they were; it ends when its routine returns to
  * END_IP, which lies outside the window. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
  * an SMI does to caches and that counters of some processors go on in it. */
 #include "pmu/sim/machine/sim_state.h"
@@ -422,6 +423,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		struct hart *h = running[i], *o = sibling(s, h);
 		if (s->m.fault_smi_period_us)
 			take_smis(s, h, false);
+		memory_cr3_load(s->memory, h->physical);
 		core_resume(h->core, start, !(o && (o->job || never_sleeps(s, o))));
 		sim_slept(s, h, start);
 		core_want_retired(h->core, counters_want_retired(h->counters));

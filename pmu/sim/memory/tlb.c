@@ -17,10 +17,10 @@
 
 /* Physical addresses of the tables, in the line numbers of node 0: 30 GiB and up. */
 #define TABLES   0x780000000ull
-#define PTE_AT   (TABLES)
-#define PDE_AT   (PTE_AT + (1ull << 30))
-#define PDPTE_AT (PDE_AT + (1ull << 21))
-#define PML4_AT  (PDPTE_AT + (1ull << 12))
+#define PTE_AT   (TABLES + 0x3000) /* pages of their own: the first entries of all levels are not in one set of an L2 */
+#define PDE_AT   (TABLES + (1ull << 30) + 0xA000)
+#define PDPTE_AT (TABLES + (1ull << 30) + (2ull << 20) + 0x11000)
+#define PML4_AT  (TABLES + (1ull << 30) + (4ull << 20) + 0x16000)
 
 static void tlb_array(struct tlb *t, struct arena *a, uint64_t entries, uint64_t ways)
 {
@@ -294,4 +294,24 @@ void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes)
 		tlb_flush(&c->pml4, va, bytes, 39, 0, 0);
 		pages_forget(c);
 	}
+}
+
+static void tlb_empty(struct tlb *t)
+{
+	for (uint32_t set = 0; set < t->c.sets; set++)
+		for (uint32_t w = 0; w < t->c.ways; w++) {
+			const uint32_t i = cache_first(&t->c, set) | w;
+			if (*cache_tag(&t->c, i) != CACHE_NONE)
+				cache_drop(&t->c, i);
+		}
+}
+
+void memory_cr3_load(struct memory *s, unsigned core)
+{
+	struct private_core *c = &s->core[core];
+	struct tlb *const all[] = { &c->dtlb, &c->dtlb_large, &c->dtlb_huge, &c->itlb, &c->itlb_large, &c->stlb, &c->stlb_huge, &c->pde,
+	                            &c->pdpte, &c->pml4 };
+	for (unsigned i = 0; i < COUNT_OF(all); i++)
+		tlb_empty(all[i]);
+	pages_forget(c);
 }

@@ -97,6 +97,33 @@ static void test_sim_map_checks_what_it_is_given(void **state)
 	sim_close(r.sim);
 }
 
+static void test_sim_a_job_begins_without_translations(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	struct rig r = rig_open(&m);
+	for (unsigned core = 0; core < 2; core++) {
+		const unsigned thread = core * (unsigned)m.topology_threads;
+		struct tap walks = { .on = true };
+		walks.listen[SIG_DTLB_WALK_COMPLETED / 64] = 1ull << SIG_DTLB_WALK_COMPLETED % 64;
+		*(uint64_t *)r.data.host = WINDOW_DATA;
+		(void)measure(&r, thread, "k_chase", WINDOW_DATA, 10, NULL);
+		struct signals *s = sim_signals(r.sim, thread);
+		signals_tap(s, TAPS_MAX - 1, &walks);
+		uint64_t walked[3] = { 0 };
+		for (unsigned job = 0; job < 3; job++) {
+			const uint64_t before = signals_tap_get(s, TAPS_MAX - 1)->value;
+			(void)measure(&r, thread, "k_chase", WINDOW_DATA, 10 << job, NULL);
+			walked[job] = signals_tap_get(s, TAPS_MAX - 1)->value - before;
+		}
+		assert_int_equal(walked[0], 2); /* the page of the data, that of the wrapper's block: each time, and once however long the job */
+		assert_int_equal(walked[1], 2);
+		assert_int_equal(walked[2], 2);
+		signals_tap(s, TAPS_MAX - 1, NULL);
+	}
+	sim_close(r.sim);
+}
+
 static void test_sim_measures_chains_and_loads_by_the_clock(void **state)
 {
 	(void)state;
@@ -323,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sim_map_checks_what_it_is_given),
+		cmocka_unit_test(test_sim_a_job_begins_without_translations),
 		cmocka_unit_test(test_sim_measures_chains_and_loads_by_the_clock),
 		cmocka_unit_test(test_sim_unknown_instruction_is_named_by_its_bytes),
 		cmocka_unit_test(test_sim_faults_and_endless_loops_are_statuses),

@@ -1,0 +1,20 @@
+; asm/measure_ahead.asm: what a job does ahead of its wrapper.
+
+%define MB_AHEAD          (MB_GATE + 24 + 24 * 4) ; behind the list of gates
+%define MB_AHEAD_ARGUMENT (MB_AHEAD + 8)
+%define MB_WRAPPER        (MB_AHEAD + 32)
+
+; uint64_t k_measure_ahead(struct measure_block *block /* rdi */)
+;   ahead(ahead_argument[0..2]); return wrapper(block)
+; A job begins without translations: the load of CR3 has emptied the TLBs. What brings those of its working set in has to
+; belong to the same job.
+KERNEL k_measure_ahead, 0, 0, 0, 0, 0, 0, 0
+	push rdi
+	mov rax, rdi
+	mov rdi, [rax + MB_AHEAD_ARGUMENT]
+	mov rsi, [rax + MB_AHEAD_ARGUMENT + 8]
+	mov rdx, [rax + MB_AHEAD_ARGUMENT + 16]
+	call [rax + MB_AHEAD]
+	pop rdi
+	jmp [rdi + MB_WRAPPER]
+ENDKERNEL k_measure_ahead
