@@ -26,7 +26,7 @@ struct curve {
 	const char *x, *y;  /* what both coordinates are; y NULL: there is one */
 	const char *unit;   /* what the values are, in thousandths */
 	unsigned count;
-	struct { uint32_t x, y; int64_t milli; } points[CURVE_POINTS_MAX];
+	struct { uint32_t x, y; int64_t milli; bool noisy; /* measured again, and never sure */ } points[CURVE_POINTS_MAX];
 };
 
 /* --- loads sampled by the load-latency event: bench/sampling/sample.h */

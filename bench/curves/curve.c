@@ -540,5 +540,10 @@ void curve_json(struct text *t, const struct curve *c)
 		text_fixed(t, c->points[i].milli, 3);
 		text_char(t, ']');
 	}
+	unsigned noisy = 0;
+
+	for (unsigned i = 0; i < c->count; i++)
+		if (c->points[i].noisy)
+			text_fmt(t, "%s%u", noisy++ ? ", " : "], \"noisy\": [", i);
 	text_fmt(t, "]}");
 }

@@ -3,6 +3,9 @@
 
 #define LINE 64u
 #define SAMPLES 3u
+#define ATTEMPTS 4u                /* at a point, until it is sure */
+#define SURE_PART 20               /* a sure point's deviation is at most such a part of it */
+#define STEP_PART 10               /* a larger working set is faster by such a part at most */
 #define STAIRS_LEAST 0x1000ull
 #define STAIRS_MOST 0x20000000ull
 #define STAIRS_FEWEST 16u          /* nodes: one iteration of k_chase */
@@ -30,6 +33,7 @@ struct table {
 	uint32_t *order;        /* scratch for a permutation */
 	uint32_t nodes_most;
 	bool disturbed;         /* every attempt was */
+	bool noisy;             /* the last point is not sure */
 };
 
 static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
@@ -45,7 +49,7 @@ static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t
 typedef enum status before_window(struct table *p, uint64_t units, uint64_t arguments[6]);
 
 /* Windows of n and 2n units: thousandths of a cycle a unit, and what was counted. */
-static enum status measure(struct table *p, const struct kernel *k, before_window *before, uint64_t n, int64_t *unit_milli)
+static enum status attempt(struct table *p, const struct kernel *k, before_window *before, uint64_t n, int64_t *unit_milli)
 {
 	int64_t samples[SAMPLES], work[SAMPLES];
 	struct counting *c = &p->loop.counting;
@@ -100,12 +104,38 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 	return ST_OK;
 }
 
+/* Attempts until one is sure; else the quietest of those above 0, and p->noisy. *unit_milli 0: none was. */
+static enum status measure(struct table *p, const struct kernel *k, before_window *before, uint64_t n, int64_t *unit_milli)
+{
+	int64_t counts[ROW_PROOFS_MAX] = { 0 }, value = 0, spread = 0;
+
+	p->noisy = true;
+	for (unsigned i = 0; i < ATTEMPTS && p->noisy; i++) {
+		const enum status st = attempt(p, k, before, n, unit_milli);
+
+		if (st != ST_OK)
+			return st;
+		if (*unit_milli <= 0 || (value && p->spread_milli >= spread))
+			continue;
+		value = *unit_milli;
+		spread = p->spread_milli;
+		memcpy(counts, p->counts, sizeof(counts));
+		p->noisy = spread > value / SURE_PART;
+	}
+	*unit_milli = value;
+	p->spread_milli = spread;
+	memcpy(p->counts, counts, sizeof(counts));
+	return ST_OK;
+}
+
+/* A time of 0 or less is none. */
 static void note(struct table *p, uint32_t x, uint32_t y, int64_t milli)
 {
 	struct curve *c = &p->out->curve;
 
-	if (c->count == CURVE_POINTS_MAX)
+	if (c->count == CURVE_POINTS_MAX || milli <= 0)
 		return;
+	c->points[c->count].noisy = p->noisy;
 	c->points[c->count].x = x;
 	c->points[c->count].y = y;
 	c->points[c->count++].milli = milli;
@@ -121,7 +151,7 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 
 	out->value_milli = out->cycles_milli = value_milli;
 	out->spread_milli = spread_milli;
-	out->samples = SAMPLES;
+	out->samples = value_milli > 0 ? SAMPLES : 0;
 	out->noisy = is_noisy(spread_milli, value_milli, SAMPLES, STAT_MEDIAN, &noise) || p->disturbed;
 	if (p->disturbed)
 		noise = "windows were disturbed again and again";
@@ -149,7 +179,8 @@ static enum status stairs_before(struct table *p, uint64_t units, uint64_t argum
 	return ST_OK;
 }
 
-static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, int64_t *milli)
+/* `first`: the row's value. */
+static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, bool first, int64_t *milli)
 {
 	struct working_set *w = &p->loop.sets[0];
 	const uint32_t nodes = (uint32_t)(bytes / stride), most = p->b->a->kind == ACCESS_SIM ? WINDOW_SIMULATED : WINDOW_MACHINE;
@@ -161,11 +192,31 @@ static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride
 	w->at = w->map.va;
 	for (unsigned visit = 0; visit < VISITS && st == ST_OK; visit++)
 		st = run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
-	/* The first point is the row's value: its windows are long enough to hide one mispredicted exit. */
-	if (st == ST_OK)
-		st = measure(p, w->kernel, stairs_before, nodes < most && p->out->curve.count ? nodes : most, milli);
-	if (st == ST_OK)
-		note(p, (uint32_t)(bytes >> 10), stride, *milli);
+	/* The first point's windows are long enough to hide one mispredicted exit. */
+	return st == ST_OK ? measure(p, w->kernel, stairs_before, nodes < most && !first ? nodes : most, milli) : st;
+}
+
+/* Points that a larger working set of the same stride beats are measured again, the largest first: neighbours lengthen, and nothing shortens. */
+static enum status stairs_again(struct table *p)
+{
+	struct curve *c = &p->out->curve;
+	enum status st = ST_OK;
+
+	for (unsigned i = c->count; i-- > 0 && st == ST_OK;) {
+		int64_t least = INT64_MAX, milli = 0;
+
+		for (unsigned k = i + 1; k < c->count; k++)
+			if (c->points[k].y == c->points[i].y && !c->points[k].noisy && c->points[k].milli < least)
+				least = c->points[k].milli;
+		for (unsigned t = 0; t < ATTEMPTS && st == ST_OK && c->points[i].milli - c->points[i].milli / STEP_PART > least; t++) {
+			st = stairs_point(p, (uint64_t)c->points[i].x << 10, c->points[i].y, false, &milli);
+			if (st == ST_OK && milli > 0 && milli < c->points[i].milli) {
+				c->points[i].milli = milli;
+				c->points[i].noisy = p->noisy;
+			}
+		}
+		c->points[i].noisy |= c->points[i].milli - c->points[i].milli / STEP_PART > least;
+	}
 	return st;
 }
 
@@ -192,13 +243,19 @@ static enum status stairs(struct table *p)
 		for (unsigned s = 0; s < COUNT_OF(strides) && st == ST_OK; s++) {
 			if (bytes / strides[s] < STAIRS_FEWEST || bytes / strides[s] > p->nodes_most)
 				continue;
-			st = stairs_point(p, bytes, strides[s], &milli);
-			if (p->out->curve.count != 1)
+			const bool value = bytes == STAIRS_LEAST && s == 0;
+
+			st = stairs_point(p, bytes, strides[s], value, &milli);
+			if (st == ST_OK)
+				note(p, (uint32_t)(bytes >> 10), strides[s], milli);
+			if (!value)
 				continue;
 			first = milli;
 			spread = p->spread_milli;
 			memcpy(counts, p->counts, sizeof(counts));
 		}
+	if (st == ST_OK)
+		st = stairs_again(p);
 	if (st == ST_OK)
 		judge(p, first, spread, counts, "load");
 	return st;
@@ -402,7 +459,7 @@ void sweep2d_table_lines(struct text *t, const struct curve *c)
 		text_fmt(t, "  %10u", x);
 		for (unsigned k = 0; k < columns; k++)
 			if (at < c->count && c->points[at].x == x && c->points[at].y == ys[k]) {
-				text_fmt(t, " %6lld.%lld", (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
+				text_fmt(t, " %s%*lld.%lld", c->points[at].noisy ? "~" : "", c->points[at].noisy ? 5 : 6, (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
 				at++;
 			} else {
 				text_fmt(t, " %8s", "");

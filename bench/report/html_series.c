@@ -172,23 +172,34 @@ static void draw_curve(struct html *h, const struct doc_node *row, const struct 
 	text_fmt(&h->t, ").</figcaption></figure>\n");
 }
 
+/* Whether the point of that index is one of those that stayed unsure. */
+static bool is_noisy_point(struct html *h, const struct doc_node *series, int64_t index)
+{
+	for (const struct doc_node *n = doc_begin(h->d, doc_get(h->d, series, "noisy")); n; n = doc_next(h->d, n))
+		if (n->type == DOC_NUMBER && n->milli == index * 1000)
+			return true;
+	return false;
+}
+
 static void points_table(struct html *h, const struct doc_node *series)
 {
+	int64_t index = 0;
 	const struct doc_node *columns = doc_get(h->d, series, "columns"), *points = doc_get(h->d, series, "points");
 
-	text_fmt(&h->t, "<details><summary>Its points</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Points\"><table><caption>Measured points</caption><thead><tr>");
+	text_fmt(&h->t, "<details><summary>Its points</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Points\"><table><caption>Measured points%s</caption><thead><tr>", doc_get(h->d, series, "noisy")->count ? "; ~ measured again and not sure" : "");
 	for (const struct doc_node *c = doc_begin(h->d, columns); c; c = doc_next(h->d, c)) {
 		text_fmt(&h->t, "<th scope=\"col\" class=\"n\">");
 		column_name(h, c->string);
 		text_fmt(&h->t, "</th>");
 	}
 	text_fmt(&h->t, "</tr></thead><tbody>\n");
-	for (const struct doc_node *p = doc_begin(h->d, points); p; p = doc_next(h->d, p)) {
+	for (const struct doc_node *p = doc_begin(h->d, points); p; p = doc_next(h->d, p), index++) {
 		const struct doc_node *c = doc_begin(h->d, columns);
+		const bool noisy = is_noisy_point(h, series, index);
 
 		text_fmt(&h->t, "<tr>");
 		for (const struct doc_node *v = doc_begin(h->d, p); v && c; v = doc_next(h->d, v), c = doc_next(h->d, c)) {
-			text_fmt(&h->t, "<td class=\"n\">");
+			text_fmt(&h->t, "<td class=\"n\">%s", noisy && !doc_next(h->d, v) ? "~ " : "");
 			if (v->type == DOC_NUMBER)
 				column_value(h, c->string, v->milli);
 			text_fmt(&h->t, "</td>");

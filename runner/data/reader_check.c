@@ -68,7 +68,7 @@ static void whole(struct check *c, const struct doc_node *n, const char *key, in
 static bool never_negative(const char *key)
 {
 	static const char *const keys[] = {"spread", "samples", "rejected", "count", "records", "outside", "lost", "revision",
-		"threshold", "executions", "turns", "median", "p10", "p90", "p99", "low", "high", "inserts", "histogram"};
+		"threshold", "executions", "turns", "median", "p10", "p90", "p99", "low", "high", "inserts", "histogram", "points"};
 	static const char *const ends[] = {"_hz", "_bytes"};
 	size_t n = strlen(key);
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
