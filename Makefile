@@ -46,7 +46,7 @@ BENCH_SOURCES := $(sort $(shell find bench -name '*.c'))
 LIB_SOURCES   := $(PMU_SOURCES) $(SIM_SOURCES) $(BENCH_SOURCES)
 EFI_SOURCES   := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.c')))
 EFI_ASM       := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.asm')))
-HOST_SOURCES  := $(sort $(shell find runner -name '*.c'))
+HOST_SOURCES  := $(filter-out runner/shim/%,$(sort $(shell find runner -name '*.c')))
 UNIT_SOURCES  := $(wildcard tests/unit/*/test_*.c)
 UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*/*.c tests/expect/*.c tests/reference/*.c))
 
@@ -136,9 +136,25 @@ $(RUNNER) $(SUPPORT):
 	ar rcsDT $@ $^
 
 # --- the host command --------------------------------------------------------------------------
-host: $(OUT)/stallmeter
+host: $(OUT)/stallmeter $(OUT)/libstallmeter_shim.so
 $(OUT)/stallmeter: $(HOST_OBJECTS) $(LAYERS)
 	$(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ -ljansson -lm -lpthread
+
+# What stallmeter simulate loads before a program.
+$(OUT)/libstallmeter_shim.so: runner/shim/shim.c runner/shim/request.h
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(COMMON)) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -shared $(LDFLAGS) -o $@ $< -ldl
+
+# --- the library of the simulated machine ------------------------------------------------------
+# One object, in which the names of its header alone are to be seen.
+$(OUT)/libstallmeter_sim.a: $(OUT)/runner/library/stallmeter_sim.o $(SIM_OBJECTS) $(OUT)/pmu/text.o $(OUT)/asm/blob.o
+	ld -r -o $(OUT)/stallmeter_sim.o $^
+	objcopy --wildcard --keep-global-symbol='stallmeter_sim_*' $(OUT)/stallmeter_sim.o
+	@rm -f $@
+	ar rcsD $@ $(OUT)/stallmeter_sim.o
+$(OUT)/stallmeter_sim.pc: FORCE
+	@mkdir -p $(@D)
+	@printf 'prefix=%s\nName: stallmeter_sim\nDescription: a simulated processor with its performance monitoring\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lstallmeter_sim\n' '$(PREFIX)' '$(VERSION)' >$@
 
 # --- the UEFI application ----------------------------------------------------------------------
 efi: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin
@@ -220,10 +236,16 @@ $(OUT)/man/completion: $(OUT)/stallmeter
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-INSTALLED_TEXTS := README.md CHANGELOG.md LICENSE docs/accounting.md docs/reading.md results/SCHEMA.md results/schema.json
-install: $(OUT)/stallmeter $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img
+INSTALLED_TEXTS := README.md CHANGELOG.md LICENSE docs/accounting.md docs/reading.md docs/replay.md docs/lint.md docs/library.c results/SCHEMA.md results/schema.json
+install: $(OUT)/stallmeter $(OUT)/libstallmeter_shim.so $(OUT)/libstallmeter_sim.a $(OUT)/stallmeter_sim.pc $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/man/man1 \
-	  $(DESTDIR)$(PREFIX)/share/doc/stallmeter $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	  $(DESTDIR)$(PREFIX)/share/doc/stallmeter $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/man/man3 \
+	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/stallmeter
+	install -m 644 $(OUT)/libstallmeter_sim.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(OUT)/libstallmeter_shim.so $(DESTDIR)$(PREFIX)/lib/stallmeter/
+	install -m 644 $(OUT)/stallmeter_sim.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 runner/library/stallmeter_sim.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 runner/library/stallmeter_sim.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	install -m 755 $(OUT)/stallmeter $(DESTDIR)$(PREFIX)/bin/stallmeter
 	install -m 644 $(MAN_PAGES) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(OUT)/man/completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stallmeter
@@ -233,7 +255,9 @@ install: $(OUT)/stallmeter $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/stallmeter $(patsubst $(OUT)/man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(MAN_PAGES)) \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stallmeter
-	rm -rf $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/doc/stallmeter
+	rm -f $(DESTDIR)$(PREFIX)/lib/libstallmeter_sim.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/stallmeter_sim.pc $(DESTDIR)$(PREFIX)/include/stallmeter_sim.h \
+	  $(DESTDIR)$(PREFIX)/share/man/man3/stallmeter_sim.3
+	rm -rf $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/doc/stallmeter $(DESTDIR)$(PREFIX)/lib/stallmeter
 
 release: $(OUT)/stallmeter $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img $(if $(SIGN_KEY)$(SIGN_CERT),$(OUT)/signed/stallmeter.img)
 	@OUT=$(OUT) packaging/release.sh "$(VERSION)" "$(BUILD_ID)" $(if $(SIGN_KEY)$(SIGN_CERT),"$(SIGN_KEY)" "$(SIGN_CERT)")

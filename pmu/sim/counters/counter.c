@@ -164,7 +164,7 @@ static void program_fixed(struct counters *p, unsigned i)
 {
 	struct counter *c = &p->fixed[i];
 	uint64_t value = counter_fixed_value(p, i);
-	bool on = (p->fixed_ctrl >> 4 * i & 1) && (p->global_ctrl >> (32 + i) & 1) && !counters_frozen(p) && i < 3;
+	bool on = (p->fixed_ctrl >> (4 * i + p->user) & 1) && (p->global_ctrl >> (32 + i) & 1) && !counters_frozen(p) && i < 3;
 	struct tap t = { .on = true };
 	c->unit = i == 2 ? UNIT_TSC : UNIT_ONE;
 	listen(&t, i == 0 ? SIG_INSTRUCTIONS_RETIRED : SIG_CYCLES);
@@ -246,9 +246,10 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 		*why = "IN_TX: the simulated machine runs no transactions, and counts nothing here";
 		return false;
 	}
-	if (!(sel & SEL_OS)) {
-		*kind = sel & SEL_USR ? FIND_SIMULATOR : FIND_IGNORED;
+	if (!(sel & (p->user ? SEL_USR : SEL_OS))) {
+		*kind = sel & (SEL_USR | SEL_OS) ? FIND_SIMULATOR : FIND_IGNORED;
 		*why = sel & SEL_USR ? "all code of the simulated machine runs at CPL 0: without the OS bit nothing is counted here" :
+			sel & SEL_OS ? "all code of the simulated machine runs at CPL 3: without the USR bit nothing is counted here" :
 			"neither USR nor OS: nothing is counted";
 		return false;
 	}
@@ -336,6 +337,12 @@ void counters_pair(struct counters *p, struct counters *first, struct signals *b
 	p->first = first;
 	if (both)
 		netburst_sim_pair(p, first, both);
+}
+
+void counters_user(struct counters *p, bool user)
+{
+	p->user = user;
+	counters_program(p, NULL, 0);
 }
 
 void counters_connect(struct counters *p, const struct counters_env *env)

@@ -37,6 +37,9 @@ void counters_pair(struct counters *p, struct counters *first, struct signals *b
  * prefetcher switches' reset state at once. */
 void counters_connect(struct counters *p, const struct counters_env *env);
 
+/* The code that runs is at CPL 3, not at CPL 0 as to begin with: which of a counter's USR and OS bits count. Not for NetBurst. */
+void counters_user(struct counters *p, bool user);
+
 /* ST_FAULT if the processor raises #GP; ST_MISSING if the address is not a register of this file (the caller tries the next
  * unit, and faults if none has it). *finding describes a notable access, else its `why` is NULL. */
 MUST_CHECK enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *finding);

@@ -129,7 +129,7 @@ static enum status write_fixed_ctrl(struct counters *p, uint64_t value, struct s
 	if (value & ~legal)
 		return fault(p, f, FIND_RESERVED, MSR_FIXED_CTR_CTRL, value & ~legal, "FIXED_CTR_CTRL: reserved bits raise #GP");
 	for (unsigned i = 0; i < p->m->pmu_fixed; i++)
-		if ((value >> 4 * i & 3) == 2)
+		if (!p->user && (value >> 4 * i & 3) == 2)
 			find(p, f, FIND_SIMULATOR, MSR_FIXED_CTR_CTRL, value,
 			     "all code of the simulated machine runs at CPL 0: without the OS bit nothing is counted here");
 	p->fixed_ctrl = value;

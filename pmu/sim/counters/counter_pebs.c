@@ -288,8 +288,8 @@ static void last_branch(struct counters *p, const struct retired *r)
 {
 	const struct insn *in = r->insn;
 	unsigned kind = in->ret ? 5 : in->call ? (in->indirect ? 4 : 3) : in->conditional ? 2 : in->indirect ? 6 : 7;
-	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bits 2 to 8 one kind of branch each. */
-	if (p->m->pmu_lbr_select && (p->first->lbr_select & (1u | 1u << kind)))
+	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bit 1 others, bits 2 to 8 one kind of branch each. */
+	if (p->m->pmu_lbr_select && (p->first->lbr_select & ((p->user ? 2u : 1u) | 1u << kind)))
 		return;
 	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
 	uint64_t sign = (uint64_t)((int64_t)(r->ip << 16) >> 16);

@@ -44,6 +44,7 @@ struct counters {
 	uint64_t evtsel[GENERAL_MAX];
 	uint64_t fixed_ctrl, global_ctrl, global_status;
 	struct counters *first;  /* of the core's first thread: it has the registers that a core has once, p->first->prefetch and lbr_select */
+	bool user;               /* code runs at CPL 3 */
 	bool started;            /* the start-up sequence of AAK100 has run, or is not needed */
 	bool starting;           /* ... its counters are on */
 

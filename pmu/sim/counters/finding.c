@@ -2,6 +2,13 @@
 #include "pmu/sim/counters/finding.h"
 #include "pmu/text.h"
 
+const char *sim_finding_kind_name(enum finding_kind k)
+{
+	static const char *const names[FIND_COUNT] = { "faults", "reserved, faults", "reserved, ignored", "wrong counter", "ignored", "undefined",
+		"unmodelled", "missing latch", "unmapped", "simulator", "unmodelled" };
+	return k < FIND_COUNT ? names[k] : "?";
+}
+
 void sim_finding_none(struct sim_finding *f)
 {
 	if (!f)

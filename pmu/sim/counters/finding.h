@@ -37,6 +37,9 @@ struct sim_finding {
 #define SIM_MORE 32
 struct sim_more { unsigned n; struct sim_finding at[SIM_MORE]; };
 
+/* "faults", "reserved, faults", "reserved, ignored", "wrong counter", "ignored", "undefined", "unmodelled", "missing latch", "unmapped",
+ * "simulator". */
+const char *sim_finding_kind_name(enum finding_kind k);
 /* Before an access: nothing has been found. f may be NULL. */
 void sim_finding_none(struct sim_finding *f);
 /* Adds a finding to those of an access, if the caller takes any. */

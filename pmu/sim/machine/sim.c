@@ -340,6 +340,15 @@ uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
 	return s->finding_total;
 }
 
+enum status sim_user(struct sim *s, bool user)
+{
+	if (str_equal(s->m.pmu_events, "netburst"))
+		return ST_UNSUPPORTED;
+	for (unsigned i = 0; i < s->threads; i++)
+		counters_user(s->harts[i].counters, user);
+	return ST_OK;
+}
+
 const struct sim_finding *sim_latest(const struct sim *s, unsigned n)
 {
 	if (!s->latest.why || n > s->more.n)

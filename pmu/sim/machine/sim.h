@@ -33,6 +33,9 @@ uint64_t sim_found(const struct sim *s, enum finding_kind kind);
 /* How many in all, and the latest of them (of no meaning while there is none). */
 uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last);
 
+/* Whether the code of jobs runs at CPL 3 from now on, where counters of user mode count, instead of at CPL 0. ST_UNSUPPORTED: NetBurst. */
+MUST_CHECK enum status sim_user(struct sim *s, bool user);
+
 /* Finding n of the latest access through rdmsr, wrmsr, rdpmc, pci_*: NULL when there are no more. */
 const struct sim_finding *sim_latest(const struct sim *s, unsigned n);
 

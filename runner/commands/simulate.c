@@ -1,0 +1,267 @@
+/* runner/commands/simulate.c: `stallmeter simulate`: runs a program whose accesses to registers go to a simulated machine. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner/commands/command.h"
+#include "runner/library/stallmeter_sim.h"
+#include "runner/shim/request.h"
+
+#define INSTRUCTIONS_MOST 100000000000ull
+
+static const char *machine_name = "haswell-ep", *kernel = "", *trace_name = "";
+static uint64_t instructions = 1000000, cpu, threads;
+static bool kernel_mode;
+
+static unsigned simulate_options(struct option *list, unsigned most)
+{
+	const struct option all[] = {
+		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine"},
+		{"--threads", OPTION_NUMBER, &threads, "N", NULL, 1, 2, "logical processors a core (as the machine's file says)"},
+		{"--cpl0", OPTION_SWITCH, &kernel_mode, NULL, NULL, 0, 0, "kernels run at CPL 0, not at CPL 3"},
+		{"--trace", OPTION_TEXT, &trace_name, "FILE", NULL, 0, 0, "the accesses, in a form that stallmeter replay takes"},
+		{"--run", OPTION_TEXT, &kernel, "KERNEL", NULL, 0, 0, "within such a program: run a kernel on the simulated machine"},
+		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, INSTRUCTIONS_MOST, "about how many of them"},
+		{"--cpu", OPTION_NUMBER, &cpu, "N", NULL, 0, 511, "on which logical processor"},
+	};
+	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
+		list[i] = all[i];
+	return COUNT_OF(all);
+}
+
+static socklen_t name_of(struct sockaddr_un *a, const char *name)
+{
+	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s", name);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(a->sun_path + 1));
+}
+
+static bool whole(int fd, void *at, size_t bytes)
+{
+	size_t got = 0;
+	ssize_t n = 1;
+	while (got < bytes && (n = read(fd, (char *)at + got, bytes - got)) > 0)
+		got += (size_t)n;
+	return got == bytes;
+}
+
+/* ---- within: a kernel's turn ------------------------------------------------------------------ */
+
+static int run_kernel(const struct command *c)
+{
+	const char *socket_name = getenv(SHIM_SOCKET);
+	struct shim_request q = { .op = SHIM_RUN, .cpu = (uint32_t)cpu, .value = instructions };
+	struct shim_answer a;
+	struct sockaddr_un server;
+	if (!socket_name) {
+		complain(c, "--run: only within a program that stallmeter simulate started");
+		return EXIT_BAD_INPUT;
+	}
+	snprintf(q.name, sizeof(q.name), "%s", kernel);
+	const socklen_t bytes = name_of(&server, socket_name);
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const bool good = fd >= 0 && connect(fd, (struct sockaddr *)&server, bytes) == 0 && write(fd, &q, sizeof(q)) == (ssize_t)sizeof(q) && whole(fd, &a, sizeof(a));
+	if (fd >= 0)
+		close(fd);
+	if (!good || a.status) {
+		complain(c, !good ? "the simulated machine does not answer" : a.status == STALLMETER_SIM_MISSING ? "no such kernel or processor" : "the kernel did not come to its end");
+		return good && a.status == STALLMETER_SIM_MISSING ? EXIT_BAD_INPUT : EXIT_BROKEN;
+	}
+	printf("%" PRIu64 " instructions, %" PRIu64 " cycles\n", a.value[0], a.value[1]);
+	return EXIT_GOOD;
+}
+
+/* ---- the machine's side ----------------------------------------------------------------------- */
+
+static struct stallmeter_sim_pci function_at(uint64_t address)
+{
+	return (struct stallmeter_sim_pci){ (uint16_t)(address >> 28), (uint8_t)(address >> 20), address >> 15 & 31, address >> 12 & 7 };
+}
+
+/* The first function from an address on. */
+static bool next_function(struct stallmeter_sim *s, uint64_t from, uint64_t value[2])
+{
+	for (uint64_t at = from & ~0xFFFull; at < 1ull << 28; at += 0x1000) {
+		uint32_t id;
+		if (stallmeter_sim_pci_read32(s, function_at(at), 0, &id) != STALLMETER_SIM_OK || id == 0xFFFFFFFF)
+			continue;
+		value[0] = at;
+		value[1] = id;
+		return true;
+	}
+	return false;
+}
+
+static void note(FILE *trace, const struct shim_request *q, const struct shim_answer *a)
+{
+	const char *end = a->status ? " fault" : "";
+	switch (q->op) {
+	case SHIM_RDMSR: fprintf(trace, "rdmsr %u 0x%" PRIx64 " 0x%" PRIx64 "%s\n", q->cpu, q->address, a->value[0], end); break;
+	case SHIM_WRMSR: fprintf(trace, "wrmsr %u 0x%" PRIx64 " 0x%" PRIx64 "%s\n", q->cpu, q->address, q->value, end); break;
+	case SHIM_RDPMC: fprintf(trace, "rdpmc %u 0x%" PRIx64 " 0x%" PRIx64 "%s\n", q->cpu, q->address, a->value[0], end); break;
+	case SHIM_PCI_READ32: case SHIM_PCI_WRITE32:
+		fprintf(trace, "pci_%s %04x:%02x:%02x.%u+%x 0x%" PRIx64 "%s\n", q->op == SHIM_PCI_READ32 ? "read32" : "write32", (unsigned)(q->address >> 28),
+		        (unsigned)(q->address >> 20 & 0xFF), (unsigned)(q->address >> 15 & 31), (unsigned)(q->address >> 12 & 7),
+		        (unsigned)(q->address & 0xFFC), q->op == SHIM_PCI_READ32 ? a->value[0] : q->value, end);
+		break;
+	case SHIM_RUN: fprintf(trace, "run %u 0x0 0x0\n", q->cpu); break;
+	default: break;
+	}
+}
+
+static struct shim_answer answer(struct stallmeter_sim *s, const struct shim_request *q)
+{
+	struct shim_answer a = { 0 };
+	uint32_t r[4] = { 0 };
+	struct stallmeter_sim_done done = { 0, 0 };
+	switch (q->op) {
+	case SHIM_CPUID:
+		a.status = stallmeter_sim_cpuid(s, q->cpu, (uint32_t)q->address, (uint32_t)q->value, r);
+		a.value[0] = r[0] | (uint64_t)r[1] << 32;
+		a.value[1] = r[2] | (uint64_t)r[3] << 32;
+		break;
+	case SHIM_RDMSR: a.status = stallmeter_sim_rdmsr(s, q->cpu, (uint32_t)q->address, &a.value[0]); break;
+	case SHIM_WRMSR: a.status = stallmeter_sim_wrmsr(s, q->cpu, (uint32_t)q->address, q->value); break;
+	case SHIM_RDPMC: a.status = stallmeter_sim_rdpmc(s, q->cpu, (uint32_t)q->address, &a.value[0]); break;
+	case SHIM_PCI_READ32:
+		a.status = stallmeter_sim_pci_read32(s, function_at(q->address), q->address & 0xFFC, r);
+		a.value[0] = r[0];
+		break;
+	case SHIM_PCI_WRITE32: a.status = stallmeter_sim_pci_write32(s, function_at(q->address), q->address & 0xFFC, (uint32_t)q->value); break;
+	case SHIM_PCI_NEXT: a.status = !next_function(s, q->address, a.value); break;
+	case SHIM_CPUS: a.value[0] = stallmeter_sim_cpus(s); break;
+	case SHIM_RUN:
+		a.status = stallmeter_sim_run(s, q->cpu, q->name, q->value, 1 << 20, &done);
+		a.value[0] = done.instructions;
+		a.value[1] = done.cycles;
+		break;
+	default: a.status = STALLMETER_SIM_UNSUPPORTED;
+	}
+	return a;
+}
+
+/* Answers until the program has ended; its wait status. */
+static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trace)
+{
+	int ended = 0;
+	while (waitpid(child, &ended, WNOHANG) == 0) {
+		struct pollfd p = { .fd = listener, .events = POLLIN };
+		struct shim_request q;
+		if (poll(&p, 1, 20) <= 0)
+			continue;
+		const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (whole(fd, &q, sizeof(q))) {
+			q.name[sizeof(q.name) - 1] = 0;
+			const struct shim_answer a = answer(s, &q);
+			if (trace)
+				note(trace, &q, &a);
+			if (write(fd, &a, sizeof(a)) != (ssize_t)sizeof(a))
+				perror("stallmeter simulate");
+		}
+		close(fd);
+	}
+	return ended;
+}
+
+/* The library to be loaded before: beside this program, or where make install puts it. */
+static bool shim_path(char *to, size_t capacity)
+{
+	static const char *const places[] = { "libstallmeter_shim.so", "../lib/stallmeter/libstallmeter_shim.so" };
+	char self[4000];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
+	for (unsigned i = 0; slash && i < COUNT_OF(places); i++) {
+		slash[1] = 0;
+		if ((size_t)snprintf(to, capacity, "%s%s", self, places[i]) < capacity && access(to, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int simulate(const struct command *c, struct stallmeter_sim *s, char **program)
+{
+	char shim[4096], name[64];
+	struct sockaddr_un address;
+	int result = EXIT_BROKEN;
+	FILE *trace = trace_name[0] ? fopen(trace_name, "we") : NULL;
+	if (trace_name[0] && !trace) {
+		complain(c, "%s: %s", trace_name, strerror(errno));
+		return EXIT_BROKEN;
+	}
+	snprintf(name, sizeof(name), "stallmeter-%d", (int)getpid());
+	const socklen_t bytes = name_of(&address, name);
+	const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (!shim_path(shim, sizeof(shim))) {
+		complain(c, "libstallmeter_shim.so lies neither beside this program nor in ../lib/stallmeter");
+	} else if (listener < 0 || bind(listener, (struct sockaddr *)&address, bytes) || listen(listener, 64)) {
+		complain(c, "no socket: %s", strerror(errno));
+	} else {
+		const pid_t child = fork();
+		if (child == 0) {
+			setenv(SHIM_SOCKET, name, 1);
+			setenv("LD_PRELOAD", shim, 1);
+			execvp(program[0], program);
+			complain(c, "%s: %s", program[0], strerror(errno));
+			_exit(127);
+		}
+		signal(SIGPIPE, SIG_IGN);
+		const int ended = child > 0 ? serve(s, listener, child, trace) : 0;
+		result = child < 0 ? EXIT_BROKEN : WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+	}
+	if (listener >= 0)
+		close(listener);
+	if (trace && fclose(trace))
+		result = EXIT_BROKEN;
+	return result;
+}
+
+static int simulate_command(const struct command *c, int operands, char **operand)
+{
+	char problem[512];
+	if (kernel[0] && operands) {
+		complain(c, "--run takes no program");
+		return EXIT_BAD_INPUT;
+	}
+	if (kernel[0])
+		return run_kernel(c);
+	if (!operands) {
+		complain(c, "a program is wanted, as in: stallmeter simulate -- rdmsr 0x38f");
+		return EXIT_BAD_INPUT;
+	}
+	struct stallmeter_sim *s = stallmeter_sim_open(machine_name, (unsigned)threads, problem, sizeof(problem));
+	if (!s) {
+		complain(c, "%s", problem);
+		return EXIT_BAD_INPUT;
+	}
+	if (!kernel_mode && stallmeter_sim_user(s, 1) != STALLMETER_SIM_OK)
+		complain(c, "%s runs all code at CPL 0", machine_name);
+	char **program = calloc((size_t)operands + 1, sizeof(*program)); /* ends in NULL */
+	int result = EXIT_BROKEN;
+	if (program) {
+		memcpy(program, operand, (size_t)operands * sizeof(*program));
+		result = simulate(c, s, program);
+	}
+	free(program);
+	stallmeter_sim_close(s);
+	return result;
+}
+
+const struct command command_simulate = {
+	"simulate", "-- PROGRAM [ARGUMENT...]", "Runs a program whose register accesses go to a simulated machine.",
+	"What PROGRAM and the programs that it starts do with /dev/cpu/N/msr, /dev/cpu/N/cpuid and PCI configuration space (/proc/bus/pci,\n"
+	"/sys/bus/pci), and their CPUID and RDPMC instructions, go to the simulated machine: rdmsr, wrmsr, likwid-perfctr and pcm run as they are.\n"
+	"Within it, `stallmeter simulate --run KERNEL` lets the machine run a kernel, which its counters count, and prints what was truly retired:\n"
+	"    stallmeter simulate -- likwid-perfctr -C 0 -g BRANCH stallmeter simulate --run k_add_chain\n"
+	"Kernels: k_add_chain, k_chase and others without data of their own. The exit status is the program's.\n",
+	simulate_options, simulate_command,
+};
