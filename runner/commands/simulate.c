@@ -26,7 +26,7 @@ static unsigned simulate_options(struct option *list, unsigned most)
 	const struct option all[] = {
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine"},
 		{"--threads", OPTION_NUMBER, &threads, "N", NULL, 1, 2, "logical processors a core (as the machine's file says)"},
-		{"--cpl0", OPTION_SWITCH, &kernel_mode, NULL, NULL, 0, 0, "kernels run at CPL 0, not at CPL 3"},
+		{"--kernel-mode", OPTION_SWITCH, &kernel_mode, NULL, NULL, 0, 0, "kernels run at CPL 0, not at CPL 3"},
 		{"--trace", OPTION_TEXT, &trace_name, "FILE", NULL, 0, 0, "the accesses, in a form that stallmeter replay takes"},
 		{"--run", OPTION_TEXT, &kernel, "KERNEL", NULL, 0, 0, "within such a program: run a kernel on the simulated machine"},
 		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, INSTRUCTIONS_MOST, "about how many of them"},
@@ -210,6 +210,7 @@ static int simulate(const struct command *c, struct stallmeter_sim *s, char **pr
 		if (child == 0) {
 			setenv(SHIM_SOCKET, name, 1);
 			setenv("LD_PRELOAD", shim, 1);
+			setenv("PCM_NO_PERF", "1", 1); /* pcm programs the registers itself, not through Linux */
 			execvp(program[0], program);
 			complain(c, "%s: %s", program[0], strerror(errno));
 			_exit(127);

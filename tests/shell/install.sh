@@ -60,6 +60,21 @@ check "make_install" make_ install PREFIX=/opt/it DESTDIR="$work/root"
 check "installed_command_runs" says 0 "load.l1.latency" "$work/root/opt/it/bin/stallmeter" run --backend sim --suite load.l1.latency --out "$work/run"
 check "installed_image_is_the_image" cmp "$out/stallmeter.img" "$work/root/opt/it/share/stallmeter/stallmeter.img"
 check "installed_manual_is_found" sh -c 'MANPATH="$1" man -w stallmeter-account' - "$work/root/opt/it/share/man"
+check "installed_manual_of_the_library_renders" sh -c 'MANWIDTH=80 LC_ALL=C man --warnings -E ascii -l "$1" 2>&1 >/dev/null | grep . && exit 1 || exit 0' - "$work/root/opt/it/share/man/man3/stallmeter_sim.3"
+# The example builds against what is installed, and drives a PMU.
+example() {
+	cp "$work/root/opt/it/share/doc/stallmeter/library.c" "$work/example.c" && [ "$(wc -l <"$work/example.c")" -le 40 ] || return 1
+	(cd "$work" && cc -Wall -Wextra -Werror -o example example.c $(PKG_CONFIG_SYSROOT_DIR=$work/root PKG_CONFIG_PATH=$work/root/opt/it/lib/pkgconfig \
+		pkg-config --cflags --libs stallmeter_sim)) || return 1
+	"$work/example" >"$work/told" && cat "$work/told"
+	awk '/^instructions/ { gsub(",", ""); if ($2 != $4 || $4 < 990000 || $7 < 0.88 * $2 * 16 / 18) exit 1; counted = 1 } /^wrmsr 0x38f: unmapped: counter 0/ { told = 1 }
+		END { exit !(counted && told) }' "$work/told"
+}
+if command -v pkg-config >/dev/null; then check "library_example_builds_and_runs" example; else skip "library_example_builds_and_runs" "no pkg-config"; fi
+only_its_names() { nm -g --defined-only "$work/root/opt/it/lib/libstallmeter_sim.a" | awk 'NF == 3 { print $3 }' | grep -v '^stallmeter_sim_' && return 1; return 0; }
+check "library_shows_the_names_of_its_header_alone" only_its_names
+check "installed_command_simulates" says 0 '^c43[0-9a-f]{13}$' "$work/root/opt/it/bin/stallmeter" simulate -- python3 -c \
+	'import os; print(os.pread(os.open("/dev/cpu/0/msr", os.O_RDONLY), 8, 0x345).hex())'
 check "make_uninstall" make_ uninstall PREFIX=/opt/it DESTDIR="$work/root"
 nothing_left() { find "$work/root" -type f | grep . && return 1; return 0; }
 check "uninstall_leaves_no_file" nothing_left
