@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pmu/sim/machine/replay.h"
+#include "runner/data/trace_replay.h"
 #include "tests/unit/support/core_bench.h"
 #include "tests/unit/support/uncore_rig.h"
 
@@ -66,27 +66,39 @@ static void write_trace(const struct uncore_rig *r, unsigned from, FILE *f)
 static void replays(const struct golden *g, const char *path)
 {
 	static struct uncore_rig r;
-	const struct machine m = small();
+	struct machine m = small();
 	char line[256];
-	unsigned accepted = 0, unmodelled = 0;
+	unsigned accepted = 0, unmodelled = 0, number = 0;
+	struct trace_replay *replay;
+	struct trace_cpus cpus;
 	FILE *f = fopen(path, "re");
 	assert_non_null(f);
 	uncore_rig_open(&r, &m);
+	trace_cpus_init(&cpus);
+	for (unsigned i = 0; i < sim_access(r.sim)->cores; i++)
+		assert_int_equal(trace_cpus_see(&cpus, i, false), ST_OK);
+	assert_int_equal(trace_cpus_settle(&cpus, &m), ST_OK);
+	assert_int_equal(trace_replay_open(&replay, r.sim, &m, &cpus), ST_OK);
 	while (fgets(line, sizeof(line), f)) {
-		struct replay_access a;
-		struct replay_result result;
+		struct traced a;
+		struct trace_verdict v;
 		const char *problem = "";
-		const enum status st = replay_parse(line, strcspn(line, "\n"), &a, &problem);
+		const enum status st = trace_text_read(line, strcspn(line, "\n"), &a, &problem);
+		number++;
 		if (st == ST_MISSING)
 			continue;
 		if (st != ST_OK)
 			fail_msg("%s: %s: %s", path, line, problem);
-		assert_int_equal(replay_run(r.sim, &a, &result), ST_OK);
-		accepted += result.verdict == REPLAY_ACCEPTED;
-		unmodelled += result.verdict == REPLAY_UNMODELLED;
-		if (result.verdict != REPLAY_ACCEPTED && result.verdict != REPLAY_UNMODELLED)
-			fail_msg("%s: %s: %s: %s", path, line, replay_verdict_name(result.verdict), result.why);
+		assert_int_equal(trace_replay_step(replay, number, &a, &v), ST_OK);
+		accepted += v.count == 0;
+		for (unsigned i = 0; i < v.count; i++) {
+			const struct trace_finding *w = &v.finding[i];
+			if (w->class != TRACE_UNMODELLED)
+				fail_msg("%s: %s: %s: %s", path, line, trace_class_name(w->class), w->text);
+			unmodelled++;
+		}
 	}
+	trace_replay_close(replay);
 	fclose(f);
 	assert_true(accepted > 20);
 	assert_int_equal(unmodelled > 0, g->unmodelled);
