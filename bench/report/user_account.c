@@ -15,14 +15,24 @@ const struct processor *account_processor(const struct document *results)
 	return NULL;
 }
 
+/* A count at the cycles of the run that counted the total. */
+static enum account_count count_at(const struct account *a, const struct account_counts *counts, const struct event *e, int64_t *count)
+{
+	int64_t cycles = 0;
+	const enum account_count got = counts->get(counts->self, a->processor, e, count, &cycles);
+
+	if (got == COUNT_GOOD && cycles > 0 && a->has_total && cycles != a->total)
+		*count = mul_div(*count, a->total, cycles);
+	return got;
+}
+
 /* False: it was not counted, or for a part of the time only. */
 static bool identity(const struct account *a, const struct account_counts *counts, enum stall_identity i, int64_t *count)
 {
 	const struct event *e = stall_identity_event(a->processor, i);
-	int64_t ignored;
 
 	*count = 0;
-	return e && counts->get(counts->self, a->processor, e, count, &ignored) == COUNT_GOOD;
+	return e && count_at(a, counts, e, count) == COUNT_GOOD;
 }
 
 /* A row that may be used: proved, and with a value. */
@@ -116,14 +126,13 @@ static enum account_state count_of(const struct account *a, const struct account
 	if (!t->count_of || t->count_of->exactness == EXACTNESS_NONE)
 		return ACCOUNT_NO_CONCEPT;
 	for (unsigned i = 0; i < t->count_of->term_count; i++) {
-		int64_t count = 0, of = 0;
+		int64_t count = 0;
 
-		switch (counts->get(counts->self, a->processor, t->count_of->terms[i].event, &count, &of)) {
+		switch (count_at(a, counts, t->count_of->terms[i].event, &count)) {
 		case COUNT_MISSING: return ACCOUNT_NO_EVENT;
 		case COUNT_MULTIPLEXED: return ACCOUNT_MULTIPLEXED;
 		default: sum += t->count_of->terms[i].sign * count;
 		}
-		t->of = i ? t->of : of;
 	}
 	t->count = sum > 0 ? sum : 0; /* counters of other runs may disagree by a little */
 	return ACCOUNT_GOOD;

@@ -10,7 +10,8 @@
 #include "bench/results/document.h"
 #include "bench/workloads/stall_model.h"
 
-/* Counts by event. `cycles` is of the run that counted it, 0 not known. */
+/* Counts by event. `cycles` is of the run that counted it, 0 not known: counts of several runs of a program are brought to the cycles of the
+ * run that counted the total, so that each has its share of the cycles of its own run. */
 enum account_count { COUNT_MISSING, COUNT_MULTIPLEXED, COUNT_GOOD };
 struct account_counts {
 	const void *self;
@@ -28,7 +29,6 @@ struct account_term {
 	enum account_state state;
 	const struct expression *count_of; /* what it is the count of; NULL: no event of the processor is known */
 	int64_t count;
-	int64_t of;              /* cycles of the run that it was counted in, 0 not known */
 	int64_t low_milli, high_milli;  /* cycles each, overlapped and exposed, at the program's clock */
 	int64_t low, high;              /* cycles in all */
 	int64_t charged;         /* of high, what the bounds leave */

@@ -150,24 +150,37 @@ static void print_json(const struct account *a)
 	json_decref(j);
 }
 
+static enum status read_counts(const struct command *c, struct counts *counts, const char *file)
+{
+	char problem[1600], *text = NULL;
+	size_t bytes;
+	enum status st = file_read(file, COUNTS_BYTES_MOST, &text, &bytes, problem, sizeof(problem));
+	if (st == ST_OK)
+		st = counts_parse(counts, text, bytes, file, problem, sizeof(problem));
+	if (st != ST_OK)
+		complain(c, "%s", problem);
+	free(text);
+	return st;
+}
+
 static int account_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
 	static struct counts counts;
 	static struct account a;
-	char problem[1600], *text = NULL;
-	size_t bytes;
-	if (operands != 2) {
-		complain(c, "two files are expected: a run's results, and what perf stat -x, or perf stat -j wrote");
+	enum status st = ST_OK;
+	if (operands < 2) {
+		complain(c, "files are expected: a run's results, and what perf stat -x, or perf stat -j wrote, one file a run of your program");
 		return EXIT_BAD_INPUT;
 	}
 	if (!results_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
 	int status = EXIT_BAD_INPUT;
 	struct account_counts get = counts_of(&counts);
-	if (file_read(operand[1], COUNTS_BYTES_MOST, &text, &bytes, problem, sizeof(problem)) != ST_OK ||
-	    counts_parse(&counts, text, bytes, operand[1], problem, sizeof(problem)) != ST_OK)
-		complain(c, "%s", problem);
+	for (int i = 1; i < operands && st == ST_OK; i++)
+		st = read_counts(c, &counts, operand[i]);
+	if (st != ST_OK)
+		;
 	else if (!account_processor(&r.d))
 		complain(c, "%s: no table of the events of \"%.40s\"", r.path, doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor"));
 	else if (account_of(&r.d, &get, &a) != ST_OK)
@@ -181,16 +194,17 @@ static int account_run(const struct command *c, int operands, char **operand)
 		else
 			print_table(&a);
 	}
-	free(text);
 	results_free(&r);
 	return status;
 }
 
 const struct command command_account = {
-	"account", "RESULTS COUNTS", "Says where the cycles of your program went, with the penalties of a run.",
+	"account", "RESULTS COUNTS...", "Says where the cycles of your program went, with the penalties of a run.",
 	"COUNTS is what `perf stat -x, -o FILE -e LIST` or `perf stat -j -o FILE -e LIST` wrote; `stallmeter events RESULTS`\n"
-	"prints the LIST. Each source of stalls is a range, from what it costs when such events overlap to what one costs\n"
-	"alone. Events that were not counted, or for a part of the time only, leave their term open.\n",
+	"prints the LIST. Several files are of several runs of the program: their counts are brought to the cycles of the first.\n"
+	"Each source of stalls is a range, from what it costs when such events overlap to what one costs alone; charged is what\n"
+	"the stalls, the cycles with a miss in flight and those of a starved front end leave of it. Events that were not counted,\n"
+	"or for a part of the time only, leave their term open.\n",
 	account_options, account_run,
 };
 
@@ -224,28 +238,78 @@ static unsigned account_events(const struct processor *p, struct event_list *l)
 	return missing;
 }
 
+/* Without those that perf cannot program, which are named. */
+static void drop_unprogrammable(const struct command *c, const struct processor *p, struct event_list *l)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < l->n; i++) {
+		char text[256];
+		const char *why = "it is too long";
+		if (perf_event_text(p, l->events[i], 0, text, sizeof(text), &why) == ST_OK)
+			l->events[n++] = l->events[i];
+		else
+			complain(c, "%s is left out: %s", l->events[i]->name, why);
+	}
+	l->n = n;
+}
+
+static void print_list(const struct processor *p, const struct event *const *events, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char text[256];
+		const char *why;
+		if (perf_event_text(p, events[i], 0, text, sizeof(text), &why) == ST_OK)
+			printf("%s%s", i ? "," : "", text);
+	}
+}
+
+/* Lines for `perf stat`, each with the cycles and as many of the others as so many counters take. */
+static void print_groups(const struct processor *p, struct event_list *l, unsigned counters)
+{
+	const struct event *cycles = stall_identity_event(p, STALL_CYCLES);
+	bool printed[EVENTS_MOST] = {false};
+	for (unsigned n = 1, left = 1; left; n++) {
+		const struct event *group[EVENTS_MOST] = {cycles};
+		unsigned size = 1;
+		left = 0;
+		for (unsigned i = 0; i < l->n; i++) {
+			if (printed[i] || l->events[i] == cycles)
+				continue;
+			group[size] = l->events[i];
+			if (perf_events_fit(group, size + 1, counters)) {
+				printed[i] = true;
+				size++;
+			} else
+				left++;
+		}
+		if (size == 1)
+			break; /* what is left needs more counters than there are */
+		printf("perf stat -x, -o counts.%u.csv -e ", n);
+		print_list(p, group, size);
+		puts(" -- PROGRAM");
+	}
+}
+
+static uint64_t events_groups;
+
 static int print_events(const struct command *c, const struct processor *p)
 {
 	struct event_list l = {.n = 0};
 	const unsigned missing = account_events(p, &l);
-	unsigned printed = 0;
-	for (unsigned i = 0; i < l.n; i++) {
-		char text[256];
-		const char *why = "it is too long";
-		if (perf_event_text(p, l.events[i], 0, text, sizeof(text), &why) != ST_OK) {
-			complain(c, "%s is left out: %s", l.events[i]->name, why);
-			continue;
-		}
-		printf("%s%s", printed++ ? "," : "", text);
-	}
-	if (!printed) {
+	drop_unprogrammable(c, p, &l);
+	if (!l.n) {
 		complain(c, "perf can program no event of the accounting on %s", p->title);
 		return EXIT_ROWS;
 	}
-	putchar('\n');
 	if (missing)
 		complain(c, "%u terms of the accounting stay open: %s has no event for them", missing, p->title);
-	complain(c, "more events than counters: count them in several runs of a few events each, so that none is multiplexed");
+	if (events_groups) {
+		print_groups(p, &l, (unsigned)events_groups);
+		return EXIT_GOOD;
+	}
+	print_list(p, l.events, l.n);
+	putchar('\n');
+	complain(c, "more events than counters: --groups N prints them in groups for N counters, so that none is multiplexed");
 	return EXIT_GOOD;
 }
 
@@ -255,6 +319,7 @@ static unsigned events_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--profile", OPTION_TEXT, &events_profile, "NAME", NULL, 0, 0, "the events of a profile to sample, with sample-after values"},
+		{"--groups", OPTION_NUMBER, &events_groups, "N", NULL, 1, 16, "lines of perf stat for N general counters, each a run of the program"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];

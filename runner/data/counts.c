@@ -80,7 +80,7 @@ static bool whole(const char *s, int64_t *value)
 
 static enum status add(struct counts *c, const struct fields *f, const char *name, unsigned line, char *problem, size_t capacity)
 {
-	struct count one = {.state = COUNT_GOOD};
+	struct count one = {.state = COUNT_GOOD, .file = c->files};
 	double percent = f->percent && f->percent[0] ? strtod(f->percent, NULL) : 100;
 	if (!event_name(f->event, one.event, sizeof(one.event))) {
 		snprintf(problem, capacity, "%s:%u: no event's name in the third field", name, line);
@@ -97,7 +97,7 @@ static enum status add(struct counts *c, const struct fields *f, const char *nam
 	} else if (percent < 99.99)
 		one.state = COUNT_MULTIPLEXED;
 	for (unsigned i = 0; i < c->n; i++)
-		if (!strcmp(c->list[i].event, one.event)) {
+		if (c->list[i].file == one.file && !strcmp(c->list[i].event, one.event)) {
 			snprintf(problem, capacity, "%s:%u: %s stands there twice", name, line, one.event);
 			return ST_RANGE;
 		}
@@ -190,7 +190,8 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 	unsigned number = 0;
 	char separator = ',';
 	enum status st = ST_OK;
-	c->n = 0;
+	const unsigned before = c->n;
+	c->files++;
 	for (const char *at = text, *end = text + bytes; at < end && st == ST_OK;) {
 		char line[2048];
 		size_t n = 0;
@@ -214,7 +215,7 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 		separator = other ? *other : ',';
 		st = *start == '{' ? json_line(c, start, name, number, problem, capacity) : csv_line(c, start, separator, name, number, problem, capacity);
 	}
-	if (st == ST_OK && !c->n) {
+	if (st == ST_OK && c->n == before) {
 		snprintf(problem, capacity, "%s: no event; expected what perf stat -x, or perf stat -j writes", name);
 		return ST_SYNTAX;
 	}
@@ -223,16 +224,25 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 	return st;
 }
 
+static const struct count *find(const struct counts *c, const struct processor *p, const struct event *e, unsigned file)
+{
+	const struct count *best = NULL;
+	for (unsigned i = 0; e && i < c->n; i++)
+		if ((!file || c->list[i].file == file) && perf_event_is(p, e, c->list[i].event) && (!best || c->list[i].state > best->state))
+			best = &c->list[i];
+	return best;
+}
+
 static enum account_count get(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles)
 {
 	const struct counts *c = self;
-	for (unsigned i = 0; i < c->n; i++)
-		if (perf_event_is(p, e, c->list[i].event)) {
-			*count = c->list[i].value;
-			*cycles = 0;
-			return c->list[i].state;
-		}
-	return COUNT_MISSING;
+	const struct count *one = find(c, p, e, 0);
+	if (!one)
+		return COUNT_MISSING;
+	const struct count *own = find(c, p, stall_identity_event(p, STALL_CYCLES), one->file);
+	*count = one->value;
+	*cycles = own && own->state == COUNT_GOOD ? own->value : 0;
+	return one->state;
 }
 
 struct account_counts counts_of(const struct counts *c)

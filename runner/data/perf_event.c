@@ -57,6 +57,35 @@ bool perf_event_is(const struct processor *p, const struct event *e, const char 
 	return same_name(name, e->name);
 }
 
+/* Finds event i a counter, moving earlier ones (augmenting paths); taken[counter] is the event that has it, plus one. */
+static bool place(const struct event *const *events, unsigned i, unsigned counters, unsigned *taken, uint32_t *seen)
+{
+	for (unsigned k = 0; k < counters && k < 32; k++) {
+		if (!(events[i]->counter_mask >> k & 1) || *seen >> k & 1)
+			continue;
+		*seen |= 1u << k;
+		if (!taken[k] || place(events, taken[k] - 1, counters, taken, seen)) {
+			taken[k] = i + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool perf_events_fit(const struct event *const *events, unsigned n, unsigned counters)
+{
+	unsigned taken[32] = {0};
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t seen = 0;
+		if (!events[i]->fixed && !place(events, i, counters, taken, &seen))
+			return false;
+		for (unsigned k = 0; k < i && events[i]->extra_msr; k++)
+			if (events[k]->extra_msr == events[i]->extra_msr && events[k]->extra_value != events[i]->extra_value)
+				return false;
+	}
+	return true;
+}
+
 static const char *generic_of(const struct processor *p, const struct event *e)
 {
 	for (size_t i = 0; i < COUNT_OF(generic); i++)

@@ -14,6 +14,10 @@
  * perf cannot program it, *why says why. ST_FULL: it does not fit. */
 MUST_CHECK enum status perf_event_text(const struct processor *p, const struct event *e, int64_t period, char *to, size_t capacity, const char **why);
 
+/* Whether `counters` general counters count all these events in one run: each on a counter that can, and no two with other values of
+ * one register. Events of fixed counters need none. */
+bool perf_events_fit(const struct event *const *events, unsigned n, unsigned counters);
+
 /* Whether `name`, as perf or a user spelt it, is this event: perf's generic names too ("cycles"), case aside, modifiers as
  * ".cmask1" or ":cmask=1". */
 bool perf_event_is(const struct processor *p, const struct event *e, const char *name);

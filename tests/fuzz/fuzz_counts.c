@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	char *copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);
+	counts.n = counts.files = 0;
 	enum status st = counts_parse(&counts, copy, size, "f", problem, sizeof(problem));
 	if (st != ST_OK && (!problem[0] || strchr(problem, '\n')))
 		abort();
