@@ -64,7 +64,7 @@ static enum status choose(struct stat_workload *w, const char *name, struct text
 	w->name = w->row->name;
 	w->kind = w->row->order == ORDER_MULTICORE ? STAT_STREAMS : STAT_ROW;
 	w->unit = w->row->order == ORDER_STREAMS || w->kind == STAT_STREAMS ? "iteration" : w->row->pair ? "event" : "load";
-	if (w->kind == STAT_STREAMS || w->row->order < ORDER_MATRIX)
+	if (w->kind == STAT_STREAMS || row_is_of_loop(w->row))
 		return ST_OK;
 	text_fmt(problem, "workload %s: %s", w->name, w->row->order == ORDER_CURVE ? "each point of a curve has code of its own" :
 	         "its points are several kernels, or pairs of cores");

@@ -58,6 +58,8 @@ static void put_filler(struct writer *w, enum filler filler, uint32_t j, uint32_
 	case FILLER_MISS:
 		put_load(w, (j + 1) * lines * LINE);
 		break;
+	case FILLER_COUNT:
+		break;
 	}
 }
 

@@ -150,6 +150,8 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 	case CODE_SMC: case CODE_SMC_BASE:
 		*bytes = PAGE_4K;
 		return ST_OK;
+	case CODE_COUNT:
+		break;
 	}
 	return ST_BROKEN;
 }
@@ -317,7 +319,7 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 	char ignored[64];
 
 	switch (code) {
-	case CODE_NONE:
+	case CODE_NONE: case CODE_COUNT:
 		break;
 	case CODE_LCP: case CODE_COMPARES_PLAIN:
 		write_compares(at, code == CODE_LCP);
@@ -378,7 +380,7 @@ struct code_work code_work(enum code code)
 		return (struct code_work){ CODE_WALK_PAGES, CODE_WALK_PAGES - 1 + loop };
 	case CODE_SMC: case CODE_SMC_BASE: /* a store of three bytes, then NOPs */
 		return (struct code_work){ 1, 1 + SMC_OFFSET + 1 - 3 + loop };
-	case CODE_NONE:
+	case CODE_NONE: case CODE_COUNT:
 		break;
 	}
 	return (struct code_work){ 0, 0 };

@@ -362,6 +362,8 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 		return ST_OK;
 	case TARGET_OTHER_CORE: case TARGET_OTHER_SOCKET: case TARGET_SAME_CORE: case TARGET_SAME_CLUSTER:
 		return shape_helped(r, cpu, s, reason, capacity);
+	case TARGET_COUNT:
+		break;
 	}
 	return ST_BROKEN;
 }

@@ -126,7 +126,7 @@ static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *siz
 /* Loads from memory go round as many 2 MiB pages as the first level holds twice. */
 static bool is_of_large_pages(const struct row *r)
 {
-	return r->page_bytes == PAGE_2M && !r->pair && (r->target == TARGET_STLB || (r->target == TARGET_DRAM && r->order != ORDER_STREAMS && r->order < ORDER_MULTICORE));
+	return r->page_bytes == PAGE_2M && !r->pair && (r->target == TARGET_STLB || (r->target == TARGET_DRAM && (r->order == ORDER_SPARSE || r->order == ORDER_OPEN_PAGES)));
 }
 
 /* What the counters would tell, by time. A size that CPUID tells stays where the rings agree with it. Rows that want walks need more pages

@@ -11,12 +11,6 @@
 #include "bench/uncore/traffic.h"
 #include "bench/uncore/uncore_latency.h"
 
-static const char *kind_name(enum row_kind k)
-{
-	return k == KIND_LATENCY ? "latency" : k == KIND_PENALTY ? "penalty" : k == KIND_INTERVAL ? "interval" : k == KIND_SIZE ? "size" :
-		k == KIND_SAMPLED ? "sampled" : "throughput";
-}
-
 static const char *backend_kind(const struct access *a)
 {
 	return a->kind == ACCESS_SIM ? "true" : "false";
@@ -232,7 +226,7 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 
 	text_fmt(t, "{");
 	json_string(t, "name", r->name);
-	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", kind_name(r->kind), row_unit_name(r->unit));
+	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", row_kind_name(r->kind), row_unit_name(r->unit));
 	json_fixed(t, "value", r->value_milli, there);
 	json_fixed(t, "spread", r->spread_milli, there);
 	json_fixed(t, "cycles", r->cycles_milli, there && r->unit == UNIT_CYCLES);
@@ -245,9 +239,9 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	         r->samples, r->rejected);
 	json_string(t, "asks", r->row->asks);
 	text_fmt(t, ", ");
-	json_string(t, "source", r->row->source);
+	json_string(t, "source", row_source_name(r->row->source));
 	text_fmt(t, ", ");
-	json_string(t, "confirmed_by", r->row->confirmed_by);
+	json_string(t, "confirmed_by", r->row->confirmed_by ? r->row->confirmed_by : "");
 	text_fmt(t, ", ");
 	json_string(t, "kernel", r->kernel);
 	text_fmt(t, ", \"revision\": %u, \"footprint_bytes\": %llu, \"page_bytes\": %llu, \"core_hz\": %llu, ", r->revision,

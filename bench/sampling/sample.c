@@ -21,21 +21,21 @@
 
 static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
 
-/* Which data sources a row's words stand for. */
-static const struct { const char *source, *codes[3]; } meanings[] = {
-	{ "own L1 data cache", { "L1_HIT" } },
-	{ "own L2 cache", { "L2_HIT" } },
-	{ "a fill buffer", { "LFB_HIT" } },
-	{ "own L3 cache, unshared", { "L3_UNSHARED", "L3_NO_SNOOP" } },
+/* Which data sources of the latency facility are a row's, by the names in the processor's sources.csv. */
+static const struct { enum source source; const char *codes[3]; } meanings[] = {
+	{ SOURCE_L1, { "L1_HIT" } },
+	{ SOURCE_L2, { "L2_HIT" } },
+	{ SOURCE_FILL_BUFFER, { "LFB_HIT" } },
+	{ SOURCE_L3_UNSHARED, { "L3_UNSHARED", "L3_NO_SNOOP" } },
 	/* an L3 without a copy of its own has one of them forward the line */
-	{ "L3 cache, shared by other cores", { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN" } },
-	{ "L3 cache, clean in another core", { "L3_OTHER_CORE_CLEAN" } },
-	{ "L3 cache, modified in another core", { "L3_OTHER_CORE_MODIFIED" } },
-	{ "cache of another socket", { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
+	{ SOURCE_L3_SHARED, { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN" } },
+	{ SOURCE_L3_CLEAN, { "L3_OTHER_CORE_CLEAN" } },
+	{ SOURCE_L3_MODIFIED, { "L3_OTHER_CORE_MODIFIED" } },
+	{ SOURCE_REMOTE_CLEAN, { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
 	/* Nehalem writes the line back and names its home's memory */
-	{ "modified in another socket", { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
-	{ "memory of this node", { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
-	{ "memory of another node", { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE" } },
+	{ SOURCE_REMOTE_MODIFIED, { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
+	{ SOURCE_DRAM_LOCAL, { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
+	{ SOURCE_DRAM_REMOTE, { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE" } },
 };
 
 const char *sample_verdict_name(enum sample_verdict v)
@@ -143,12 +143,12 @@ static void set_reason(struct sample_result *out, enum sample_verdict v, const c
 }
 
 /* The codes of a row's sources on this processor, as bits; 0 when it has none of that meaning. */
-static uint32_t codes_of(const struct processor *p, const char *source)
+static uint32_t codes_of(const struct processor *p, enum source source)
 {
 	uint32_t codes = 0;
 
 	for (unsigned i = 0; i < COUNT_OF(meanings); i++)
-		for (unsigned k = 0; p->latency_sources && str_equal(meanings[i].source, source) && k < 3 && meanings[i].codes[k]; k++)
+		for (unsigned k = 0; p->latency_sources && meanings[i].source == source && k < 3 && meanings[i].codes[k]; k++)
 			for (unsigned c = 0; c < SAMPLE_SOURCES; c++)
 				if (str_equal(p->latency_sources[c].name, meanings[i].codes[k]))
 					codes |= 1u << p->latency_sources[c].code;

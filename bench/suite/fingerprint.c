@@ -13,6 +13,13 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 	return hash;
 }
 
+static uint64_t mix_name(uint64_t hash, enum row_field field, unsigned value)
+{
+	const char *name = row_value_name(field, value);
+
+	return name ? mix(hash, name, str_length(name) + 1) : hash;
+}
+
 static uint64_t mix_kernel(uint64_t hash, const char *name)
 {
 	hash = mix(hash, name, str_length(name));
@@ -27,9 +34,10 @@ static uint64_t mix_curve(uint64_t hash, const struct row *r)
 {
 	static const uint8_t points[] = { 1, 2, 7, 33 };
 	const struct row_curve *c = r->curve;
-	const uint64_t more[] = { c->what, c->filler, c->value, c->most, c->both };
+	const uint64_t more[] = { c->most, c->both };
 	uint8_t code[CURVE_CODE_BYTES];
 
+	hash = mix_name(mix_name(mix_name(hash, FIELD_CURVE, c->what), FIELD_FILLER, c->filler), FIELD_VALUE, c->value);
 	hash = mix(hash, more, sizeof(more));
 	for (unsigned i = 0; i < COUNT_OF(points); i++)
 		hash = mix(hash, code, curve_code(c, points[i], 64, code));
@@ -38,19 +46,24 @@ static uint64_t mix_curve(uint64_t hash, const struct row *r)
 
 uint64_t fingerprint_row(const struct row *r)
 {
-	const uint64_t numbers[] = { r->kind, r->unit, r->target, r->order, r->page_bytes, r->prepare, r->baseline,
-		r->statistic, r->prefetch, r->node, r->window };
+	const struct { enum row_field field; unsigned value; } names[] = {
+		{ FIELD_KIND, r->kind }, { FIELD_UNIT, r->unit }, { FIELD_TARGET, r->target }, { FIELD_ORDER, r->order }, { FIELD_PREPARE, r->prepare },
+		{ FIELD_BASELINE, r->baseline }, { FIELD_STATISTIC, r->statistic }, { FIELD_PREFETCH, r->prefetch } };
+	const uint64_t numbers[] = { r->page_bytes, r->node, r->window };
 	uint64_t hash = mix_kernel(0xCBF29CE484222325ull, "k_measure");
 
 	if ((r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && (r->prepare == PREPARE_FLUSH || r->target == TARGET_L3))
 		hash = mix_kernel(hash, "k_measure_cold");
+	for (unsigned i = 0; i < COUNT_OF(names); i++)
+		hash = mix_name(hash, names[i].field, names[i].value);
 	hash = mix(hash, numbers, sizeof(numbers));
 	for (const char *const *k = r->kernels; *k; k++)
 		hash = mix_kernel(hash, *k);
 	if (r->pair) {
-		const uint64_t more[] = { r->pair->fill, r->pair->base_fill, r->pair->bytes, r->pair->events,
-			r->pair->iterations, r->pair->code, r->pair->base_code, r->pair->counted };
+		const uint64_t more[] = { r->pair->bytes, r->pair->events, r->pair->iterations, r->pair->counted };
 
+		hash = mix_name(mix_name(hash, FIELD_FILL, r->pair->fill), FIELD_FILL, r->pair->base_fill);
+		hash = mix_name(mix_name(hash, FIELD_CODE, r->pair->code), FIELD_CODE, r->pair->base_code);
 		hash = mix(hash, more, sizeof(more));
 		if (r->pair->base)
 			hash = mix_kernel(hash, r->pair->base);
@@ -62,7 +75,7 @@ uint64_t fingerprint_row(const struct row *r)
 
 		hash = mix_kernel(mix(hash, code, sweep2d_gather_code(64, 8, code)), "k_flush");
 	}
-	if (r->order >= ORDER_SKID_PRECISE) {
+	if (r->kind == KIND_SAMPLED) {
 		uint8_t code[SKID_CODE_BYTES];
 		uint32_t load;
 
@@ -74,9 +87,9 @@ uint64_t fingerprint_row(const struct row *r)
 		hash = mix_kernel(hash, "k_dirty_chain");
 	if (r->order == ORDER_MULTICORE || r->order == ORDER_NODES || (r->order == ORDER_STREAMS && r->target == TARGET_DRAM && r->prepare != PREPARE_FLUSH))
 		hash = mix_kernel(hash, "k_warm_flush");
-	else if ((r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS) || (r->order >= ORDER_MULTICORE && r->target == TARGET_DRAM))
+	else if ((r->prepare == PREPARE_FLUSH && r->order == ORDER_STREAMS) || (r->target == TARGET_DRAM && (r->curve || r->order == ORDER_LOADED || r->order == ORDER_LINE || r->order == ORDER_GATHER)))
 		hash = mix_kernel(hash, "k_flush");
-	else if ((r->prepare == PREPARE_FLUSH && r->order != ORDER_GATHER) || r->prepare >= PREPARE_EXCLUSIVE)
+	else if ((r->prepare == PREPARE_FLUSH && r->order != ORDER_GATHER) || r->prepare == PREPARE_EXCLUSIVE || r->prepare == PREPARE_MODIFIED || r->prepare == PREPARE_SHARED)
 		hash = mix_kernel(hash, "k_flush_chain");
 	if ((r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && r->prepare != PREPARE_FLUSH)
 		for (const char *const *k = r->kernels; *k; k++)
@@ -86,9 +99,9 @@ uint64_t fingerprint_row(const struct row *r)
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
 			const struct row_proof *p = &set->proofs[i];
-			const int64_t bounds[] = { p->low_milli, p->high_milli, p->per };
+			const int64_t bounds[] = { p->low_milli, p->high_milli };
 
-			hash = mix(mix(hash, p->concept, str_length(p->concept) + 1), bounds, sizeof(bounds));
+			hash = mix_name(mix(mix(hash, p->concept, str_length(p->concept) + 1), bounds, sizeof(bounds)), FIELD_PER, p->per);
 		}
 	return hash;
 }

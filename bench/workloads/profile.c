@@ -273,7 +273,7 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	out->instructions_milli = out->cycles_milli = -1;
 	if (!row_begin(b, r, &out->row))
 		return;
-	if (r->order >= ORDER_MATRIX) { /* and all that several cores do at once */
+	if (!row_is_of_loop(r)) {
 		out->row.status = ROW_UNSUPPORTED;
 		out->row.absent = true;
 		str_copy(out->row.reason, sizeof(out->row.reason), r->order == ORDER_CURVE ? "each point of a curve has code of its own" :

@@ -178,8 +178,8 @@ static json_t *crashed_row(const char *name, bool simulated)
 	                 row && row->unit == UNIT_INSTRUCTIONS ? "instructions" : row && row->unit == UNIT_LINES ? "lines" : "cycles",
 	                 "value", "spread", "cycles", "ns", "status", "crashed", "reason",
 	                 "the journal has its start and nothing after it", "proof", "", "noise", "none", "samples", 0, "rejected", 0,
-	                 "asks", row ? row->asks : "", "source", row ? row->source : "", "confirmed_by",
-	                 row ? row->confirmed_by : "", "kernel", "", "revision", row ? (int)row->revision : 1, "simulated", simulated);
+	                 "asks", row ? row->asks : "", "source", row ? row_source_name(row->source) : "", "confirmed_by",
+	                 row && row->confirmed_by ? row->confirmed_by : "", "kernel", "", "revision", row ? (int)row->revision : 1, "simulated", simulated);
 }
 
 /* Another verdict of a row that stands above: the last of that name has it from here on. */

@@ -21,7 +21,7 @@ static void test_rows_are_complete(void **state)
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(r->name, rows[k].name);
 		assert_true(strlen(r->name) < 48);
-		assert_true(r->asks[0] && r->source[0] && r->budget && r->revision && r->suites && r->window);
+		assert_true(r->asks[0] && r->source < SOURCE_COUNT && r->budget && r->revision && r->suites && r->window);
 		assert_non_null(r->kernels[0]);
 		for (const char *const *k = r->kernels; *k; k++)
 			assert_non_null(kernel_find(*k));
@@ -37,7 +37,7 @@ static void test_rows_are_complete(void **state)
 		assert_int_equal(r->kind == KIND_SIZE, r->unit == UNIT_ENTRIES);
 		assert_int_equal(r->kind == KIND_SAMPLED, r->unit == UNIT_INSTRUCTIONS || r->unit == UNIT_LINES);
 		assert_int_equal(r->kind == KIND_THROUGHPUT, r->unit == UNIT_BYTES_PER_SECOND);
-		if (r->confirmed_by[0]) {
+		if (r->confirmed_by) {
 			bool found = false;
 			for (unsigned k = 0; k < rows_count; k++)
 				found = found || !strcmp(rows[k].name, r->confirmed_by);
@@ -89,6 +89,27 @@ static void test_rows_changed_method_has_changed_revision(void **state)
 			bad++;
 		}
 	assert_int_equal(bad, 0);
+}
+
+/* Fingerprints are over names, so that values may be moved about: each has one, and no two of a field the same. */
+static void test_rows_each_value_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	static const unsigned counts[FIELD_COUNT] = {
+		[FIELD_KIND] = ROW_KIND_COUNT, [FIELD_UNIT] = UNIT_COUNT, [FIELD_TARGET] = TARGET_COUNT, [FIELD_ORDER] = ORDER_COUNT,
+		[FIELD_PREPARE] = PREPARE_COUNT, [FIELD_BASELINE] = BASELINE_COUNT, [FIELD_STATISTIC] = STATISTIC_COUNT, [FIELD_PREFETCH] = PREFETCH_COUNT,
+		[FIELD_SOURCE] = SOURCE_COUNT, [FIELD_PER] = PER_COUNT, [FIELD_FILL] = FILL_COUNT, [FIELD_CODE] = CODE_COUNT, [FIELD_CURVE] = CURVE_COUNT,
+		[FIELD_FILLER] = FILLER_COUNT, [FIELD_VALUE] = VALUE_COUNT };
+	for (unsigned f = 0; f < FIELD_COUNT; f++) {
+		assert_true(counts[f] > 1);
+		for (unsigned v = 0; v < counts[f]; v++) {
+			const char *name = row_value_name((enum row_field)f, v);
+			assert_true(name && name[0]);
+			for (unsigned k = 0; k < v; k++)
+				assert_string_not_equal(name, row_value_name((enum row_field)f, k));
+		}
+		assert_null(row_value_name((enum row_field)f, counts[f]));
+	}
 }
 
 static void test_rows_fingerprint_sees_every_parameter(void **state)
@@ -216,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_complete),
 		cmocka_unit_test(test_rows_budgets_keep_to_the_suites),
 		cmocka_unit_test(test_rows_changed_method_has_changed_revision),
+		cmocka_unit_test(test_rows_each_value_has_a_name_of_its_own),
 		cmocka_unit_test(test_rows_fingerprint_sees_every_parameter),
 		cmocka_unit_test(test_rows_ask_for_concepts),
 		cmocka_unit_test(test_rows_each_has_its_paragraph),
