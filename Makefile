@@ -11,7 +11,7 @@
 
 OUT     ?= out
 SAN     ?=
-MACHINE ?= nehalem-ep
+MACHINE ?= $(shell cat tables/machines/default)
 SUITE   ?= quick
 
 CC      ?= gcc
@@ -66,7 +66,7 @@ $(OUT)/gen/tables.c: $(TABLE_TEXTS)
 $(OUT)/gen/tables.o: $(OUT)/gen/tables.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 
-MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map)
+MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map) tables/machines/default
 $(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
 	@mkdir -p $(@D)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)

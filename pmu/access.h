@@ -68,7 +68,7 @@ static inline void *mapping_at(const struct mapping *m, uint64_t offset)
 	return (uint8_t *)m->host + (m->repeats ? offset % m->page_bytes : offset);
 }
 
-struct sampling_gate; /* pmu/core/sampling_gate.h */
+struct sampling_gate; /* pmu/sampling_gate.h */
 
 /* One call on one core: entry(argument) on the core's own stack, quiet. */
 struct job {

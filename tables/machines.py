@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Machine files as C data, and the list of their fields in FORMAT.md.
 
-machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.machine) and machine_maps[] (of *.map) of
+machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.machine), machine_maps[] (of *.map) and machine_default (the name that
+                                        the file `default` has) of
                                         pmu/sim/machine/machine.h
 machines.py format DEF CLASSES SIGNALS EVENTS UNITS FORMAT_MD
                                         rewrites the tables between the marks of FORMAT.md from machine.def,
@@ -42,6 +43,12 @@ def embed(target, files):
         out.write('#include "pmu/sim/machine/machine.h"\n')
         embed_kind(out, "machine_files", "text", [f for f in files if f.endswith(".machine")])
         embed_kind(out, "machine_maps", "map", [f for f in files if f.endswith(".map")])
+        for path in (f for f in files if os.path.basename(f) == "default"):
+            with open(path, encoding="ascii") as f:
+                name = f.read().strip()
+            if not os.path.exists(os.path.join(os.path.dirname(path), name + ".machine")):
+                sys.exit("%s: no machine '%s'" % (path, name))
+            out.write('const char *const machine_default = "%s";\n' % name)
 
 
 def field_rows(definition):

@@ -1,26 +1,45 @@
 #!/bin/sh
-# Holds every #include "dir/..." and %include against the floors of the house:
-#   tables, asm 0 < pmu, pmu/sim 1 < bench 3 < efi, runner 4; tests see all.
-# efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and nobody has anything of it.
-# pmu/sim and pmu's drivers share access.h, base.h and text.h and nothing else, tests/expect
-# knows nothing of pmu/sim, and no code outside tables/ names a processor model.
+# The house held together. Floors: tables, asm 0 < pmu, pmu/sim 1 < bench 3 < efi, runner 4; tests see all.
+#   1. Each #include "dir/..." and %include goes to its own floor or a lower one, and within a floor to its own room or an earlier one
+#      (tests/rooms.txt): so there is no cycle. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
+#      nobody has anything of it. pmu/sim and pmu's drivers share access.h, base.h and text.h and nothing else, tests/expect knows nothing of pmu/sim.
+#   2. No event name and no model number of any processor, and no name of a processor or simulated machine, stands in code outside tables/:
+#      the names are read from the tables. Comments may speak of them; the event maps of the simulated machine (pmu/sim/*/events_*.def) are tables.
+#   3. A folder has at most 30 files, a file of the product at most 500 lines, a function at most 80.
+# tests/exceptions.txt has what does not hold yet, with the reason; a line that is no longer needed is refused.
 cd "$(dirname "$0")/.." || exit 2
+bad=0
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+exceptions=tests/exceptions.txt
+sources() { find "$@" \( -name '*.[ch]' -o -name '*.asm' -o -name '*.inc' -o -name '*.def' \) | sort; }
+sources asm tables pmu bench efi runner tests >"$work/all"
+sources asm pmu bench efi runner >"$work/product"
+
+# --- 1. who includes whom ---------------------------------------------------------------------------
+# shellcheck disable=SC2046
 awk '
-function room(path) {
+function floor_of(path) {
 	if (path ~ /^pmu\/sim\//) return "sim"
 	if (path ~ /^efi\/bios\//) return "bios"
 	sub(/\/.*/, "", path); return path
 }
+function room_of(path) { sub(/\/[^\/]*$/, "", path); return path }
 BEGIN {
 	floor["tables"] = 0; floor["asm"] = 0; floor["pmu"] = 1; floor["sim"] = 1
 	floor["bench"] = 3; floor["efi"] = floor["bios"] = 4; floor["runner"] = 4; floor["tests"] = 5
 	common["pmu/base.h"] = common["pmu/text.h"] = common["pmu/access.h"] = 1
 }
+FILENAME == "tests/rooms.txt" { if (NF && $1 !~ /^#/) rank[$1] = ++rooms; next }
+FNR == 1 && !(room_of(FILENAME) in rank) && FILENAME ~ /^(pmu|bench|runner)\// && FILENAME !~ /^pmu\/sim\// && !told[room_of(FILENAME)]++ {
+	printf "%s: no room of tests/rooms.txt\n", room_of(FILENAME); bad = 1
+}
 match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 	target = $0; sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
-	from = room(FILENAME); to = room(target)
+	from = floor_of(FILENAME); to = floor_of(target); here = room_of(FILENAME); there = room_of(target)
 	if (!(to in floor)) { printf "%s:%d: includes \"%s\": name the room, as in \"pmu/base.h\"\n", FILENAME, FNR, target; bad = 1; next }
 	if (floor[to] > floor[from]) { printf "%s:%d: %s may not include %s: a higher floor\n", FILENAME, FNR, from, target; bad = 1 }
+	if (here in rank && there in rank && rank[there] > rank[here]) { printf "%s:%d: %s may not include %s: a later room of tests/rooms.txt\n", FILENAME, FNR, here, target; bad = 1 }
 	if (from == "bios" && to != "bios" && target !~ /^(efi\/(firmware\/uefi|app\/exit)|pmu\/(base|text))\.h$|^efi\/processor\/vectors\.inc$/) { printf "%s:%d: the BIOS loader may not include %s\n", FILENAME, FNR, target; bad = 1 }
 	else if (floor[from] == 4 && floor[to] == 4 && from != to && from != "bios") { printf "%s:%d: %s may not include %s: next door\n", FILENAME, FNR, from, target; bad = 1 }
 	if (from == "sim" && (to == "pmu" || to == "tables") && !(target in common)) { printf "%s:%d: the simulated machine may not include %s: the drivers\047 room\n", FILENAME, FNR, target; bad = 1 }
@@ -28,4 +47,97 @@ match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 	if (FILENAME ~ /^tests\/expect\// && to == "sim") { printf "%s:%d: an expectation may not include %s\n", FILENAME, FNR, target; bad = 1 }
 }
 END { exit bad }
-' $(find asm tables pmu bench efi runner tests -name '*.[ch]' -o -name '*.asm' -o -name '*.inc' -o -name '*.def') || exit 1
+' tests/rooms.txt $(cat "$work/all") || bad=1
+
+# --- 2. names that only tables may have ------------------------------------------------------------------
+{
+	# the first column, of types of boxes the second behind the prefix of its section; what is behind a dot is a unit of it
+	find tables/processors -name '*events*.csv' -o -name 'netburst-*.csv' -o -name 'uncore-metrics.csv' -o -path '*/common/events/*.csv' | sort | while read -r f; do
+		awk -F, -v prefixes="$(dirname "$f")/uncore.txt" '
+		BEGIN { while ((getline line < prefixes) > 0) { if (line ~ /^\[/) { box = line; gsub(/[][]/, "", box) } if (line ~ /^prefix = /) { sub(/^prefix = /, "", line); prefix[box] = line } } }
+		/^#/ || !NF { next }
+		!head { head = 1; boxes = $1 == "box"; next }
+		{ print boxes ? prefix[$1] $2 : $1 }' "$f"
+	done
+	awk -F, '!/^#/ && FNR > 1 { print $2 }' tables/processors/*/concepts.csv | tr '+:-' '\n\n\n'
+} | sed 's/"//g' | awk '{ print } index($0, ".") > 1 { print substr($0, 1, index($0, ".") - 1) }' | grep -E '[_.]' | grep -E '^.{6}' | sort -u >"$work/events"
+{
+	find tables/processors -mindepth 1 -maxdepth 1 -type d ! -name common -printf '%f\n'
+	find tables/machines -name '*.machine' -printf '%f\n' | sed 's/\.machine$//'
+} | sort -u >"$work/names"
+[ -s "$work/events" ] && [ -s "$work/names" ] || { echo "tests/layers.sh: no names in the tables"; exit 1; }
+
+# shellcheck disable=SC2046
+awk -v eventfile="$work/events" -v namefile="$work/names" '
+# The line without comments; those over several lines are remembered.
+function code(line,    out, at, text) {
+	out = ""
+	while (line != "") {
+		if (inside) { at = index(line, "*/"); if (!at) return out; line = substr(line, at + 2); inside = 0; continue }
+		if (match(line, /^"([^"\\]|\\.)*"/)) { out = out substr(line, 1, RLENGTH); line = substr(line, RLENGTH + 1); continue }
+		text = substr(line, 1, 2)
+		if (text == "/*") { inside = 1; line = substr(line, 3); continue }
+		if (text == "//") return out
+		if (FILENAME ~ /\.(asm|inc)$/ && substr(line, 1, 1) == ";") return out
+		out = out substr(line, 1, 1); line = substr(line, 2)
+	}
+	return out
+}
+function refuse(what) { printf "%s\t%s:%d: %s\n", FILENAME, FILENAME, FNR, what }
+BEGIN {
+	while ((getline line < eventfile) > 0) event[line] = 1
+	while ((getline line < namefile) > 0) name[line] = 1
+}
+FNR == 1 { inside = 0 }
+{
+	line = code($0)
+	if (line ~ /^[ \t]*#[ \t]*include/) next
+	rest = line
+	while (match(rest, /"([^"\\]|\\.)*"/)) {
+		text = substr(rest, RSTART + 1, RLENGTH - 2); rest = substr(rest, RSTART + RLENGTH)
+		words = text
+		while (match(words, /[A-Za-z0-9][A-Za-z0-9_.]*/)) {
+			word = substr(words, RSTART, RLENGTH); dollar = RSTART > 1 && substr(words, RSTART - 1, 1) == "$"; words = substr(words, RSTART + RLENGTH); sub(/\.$/, "", word)
+			base = word; sub(/\..*/, "", base)
+			if (!dollar && (word in event || (base in event && base != word))) refuse("\"" word "\" is an event of a processor: ask for a concept")
+		}
+		words = text
+		while (match(words, /[a-z0-9][a-z0-9-]*/)) {
+			word = substr(words, RSTART, RLENGTH); words = substr(words, RSTART + RLENGTH)
+			if (word in name) refuse("\"" word "\" is a processor or a machine of tables/")
+		}
+	}
+	gsub(/"([^"\\]|\\.)*"/, "", line)
+	words = line
+	while (match(words, /[A-Z][A-Z0-9_]*[_.][A-Za-z0-9_.]*/)) { # as a macro would make a string of it
+		word = substr(words, RSTART, RLENGTH); words = substr(words, RSTART + RLENGTH)
+		if (word ~ /\./ && word in event) refuse(word " is an event of a processor: ask for a concept")
+	}
+	if (line ~ /(model|signature)\)*[ \t]*([&][ \t]*[0-9A-Za-zx]+\)*[ \t]*)?([=!]=|[<>]=?)[ \t]*(0x[0-9A-Fa-f]+|[0-9]+)/ || line ~ /(^|[^A-Za-z0-9_])(0x[0-9A-Fa-f]+|[0-9]+)[uUlL]*[ \t]*([=!]=|[<>]=?)[ \t(]*[A-Za-z_.>-]*(model|signature)/ ||
+	    line ~ /switch[ \t]*\(.*(model|signature)/)
+		refuse("compares a processor\047s model with a number: a fact for tables/")
+}
+' $(grep -v '^pmu/sim/.*/events_[a-z_]*\.def$' "$work/product") >"$work/refused"
+
+# --- 3. sizes ----------------------------------------------------------------------------------------
+find asm pmu bench efi runner tables/*.py -type d | while read -r d; do
+	n=$(find "$d" -maxdepth 1 -type f | wc -l)
+	[ "$n" -le 30 ] || printf '%s\t%s: %d files, at most 30\n' "$d" "$d" "$n"
+done >>"$work/refused"
+# shellcheck disable=SC2046
+awk '
+function over() { if (lines > 500) printf "%s:lines\t%s: %d lines, at most 500\n", file, file, lines }
+FNR == 1 { over(); file = FILENAME; name = "" }
+{ lines = FNR }
+/^[A-Za-z_].*\(/ && !/;[ \t]*$/ && FILENAME ~ /\.c$/ { name = $0; gsub(/__attribute__\(\([^)]*\)\)/, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); start = FNR }
+/^}/ && name != "" { if (FNR - start > 80) printf "%s:%s\t%s:%d: %s has %d lines, at most 80\n", FILENAME, name, FILENAME, start, name, FNR - start; name = "" }
+END { over() }
+' $(cat "$work/product") $(find tables -maxdepth 1 -name '*.py') >>"$work/refused"
+
+# --- what does not hold yet ------------------------------------------------------------------------------
+awk -F'\t' -v known="$exceptions" '
+BEGIN { while ((getline line < known) > 0) { if (line ~ /^#/ || line == "") continue; key = line; sub(/[ \t].*/, "", key); allowed[key] = 1; reason = line; if (sub(/^[^ \t]+[ \t]+/, "", reason) == 0) { printf "%s: %s: no reason\n", known, key; bad = 1 } } }
+{ if ($1 in allowed) used[$1] = 1; else { print $2; bad = 1 } }
+END { for (key in allowed) if (!(key in used)) { printf "%s: %s: no longer needed\n", known, key; bad = 1 }; exit bad }
+' "$work/refused" || bad=1
+exit $bad

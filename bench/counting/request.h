@@ -9,7 +9,7 @@
 #ifndef BENCH_COUNTING_REQUEST_H
 #define BENCH_COUNTING_REQUEST_H
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/text.h"
 #include "pmu/uncore/uncore_metric.h"
 

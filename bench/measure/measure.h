@@ -7,7 +7,7 @@
 #include "bench/measure/layout.h"
 #include "bench/measure/noise_check.h"
 #include "bench/measure/reduce.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/uncore/uncore.h"
 
 /* One cycle counter and the events of a proof's concepts. */

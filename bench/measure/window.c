@@ -2,7 +2,7 @@
  * brought into, always by kernels. */
 #include "bench/measure/codegen.h"
 #include "bench/measure/cores.h"
-#include "pmu/core/sampling_gate.h"
+#include "pmu/sampling_gate.h"
 
 #define REFRESH_LOADS_MAX 4096u      /* visited before each window of a warm working set */
 #define VISITS_MAX 16u               /* of a working set before the first window, at most */

@@ -1,12 +1,12 @@
 /* bench/sampling/sample.c: the sampling loop beside the counting one; see sample.h.
  *
- * Bursts of two prime periods: together they tell lost records from those that the shadow hides (pmu/core/pebs.h).
+ * Bursts of two prime periods: together they tell lost records from those that the shadow hides (pmu/counters/pebs.h).
  * The least threshold is used, so that every source shows. A burst is prepared like a window. */
 #include "bench/sampling/sample.h"
 
 #include "bench/measure/cores.h"
 #include "bench/curves/curve.h"
-#include "pmu/core/pebs.h"
+#include "pmu/counters/pebs.h"
 
 #define PERIODS 2
 #define BURSTS_REAL 8         /* of each period; a simulated machine has no noise of its own and needs one */

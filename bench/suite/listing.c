@@ -1,7 +1,7 @@
 /* bench/suite/listing.c: see listing.h. */
 #include "bench/suite/listing.h"
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/backend/dry_run.h"
 #include "pmu/backend/msr_guard.h"
 

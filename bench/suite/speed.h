@@ -2,7 +2,7 @@
 #ifndef BENCH_SPEED_H
 #define BENCH_SPEED_H
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 #define SPEED_CORES_MAX 8
 

@@ -4,7 +4,7 @@
 #include "bench/sampling/pebs_address.h"
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/concept.h"
-#include "pmu/core/pebs.h"
+#include "pmu/counters/pebs.h"
 
 #define CHOICES_MOST  3u
 #define STEADY_TURNS  4000u     /* of k_known_program under PEBS */

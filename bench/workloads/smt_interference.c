@@ -7,7 +7,7 @@
 #include "bench/measure/cores.h"
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/concept.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 #define ADD_ITERATIONS   100u
 #define LONGER           8u   /* than the shorter window */

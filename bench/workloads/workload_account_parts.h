@@ -4,7 +4,7 @@
 #define BENCH_WORKLOAD_ACCOUNT_PARTS_H
 
 #include "bench/workloads/workload_account.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 #define ASKS_MAX 192u
 #define RUN_ASKS 16u

@@ -1,6 +1,6 @@
 /* pmu/backend/msr_guard.c: refuses writes that the processor's description does not list; saves and restores. */
 #include "pmu/backend/msr_guard.h"
-#include "pmu/core/sampling_gate.h"
+#include "pmu/sampling_gate.h"
 
 static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr)
 {

@@ -4,7 +4,7 @@
 #define PMU_GUARD_H
 
 #include "pmu/access.h"
-#include "pmu/core/cpu.h"
+#include "tables/processor.h"
 
 #define MSR_GUARD_SAVED_MAX 4096   /* enough for 60 logical processors: what tests use */
 #define MSR_GUARD_SAVED_CORE 64u   /* registers of a logical processor that a run changes, at most */

@@ -1,6 +1,6 @@
 /* pmu/backend/trace.c: records accesses; see trace.h. */
 #include "pmu/backend/trace.h"
-#include "pmu/core/sampling_gate.h"
+#include "pmu/sampling_gate.h"
 
 /* The next entry; a scratch entry if the list is full. */
 static void record(struct trace *t, struct trace_entry e, enum status status)

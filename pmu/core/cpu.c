@@ -5,10 +5,10 @@
 #include "asm/kernel.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/probe.h"
-#include "pmu/netburst/netburst.h"
 #include "pmu/text.h"
 
 #define MSR_BIOS_SIGN_ID      0x8B
+#define MSR_NETBURST_CCCR0    0x360 /* MSR_BPU_CCCR0 */
 #define MSR_MISC_ENABLE       0x1A0
 #define MISC_ENABLE_PERFMON   (1ull << 7)
 #define MISC_ENABLE_NO_PEBS   (1ull << 12)
@@ -159,6 +159,35 @@ static uint32_t listed(const struct processor *p, uint32_t first, uint32_t mask)
 	return mask & found;
 }
 
+/* Family 15's counters, which no leaf of CPUID tells. */
+static void read_netburst(struct probe *p)
+{
+	struct cpu *cpu = p->cpu;
+	uint64_t enable;
+	bool known = rdmsr(p, MSR_MISC_ENABLE, &enable);
+	if (known && !(enable & MISC_ENABLE_PERFMON)) {
+		cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
+		return;
+	}
+	if (!cpu->threads_per_core) { /* neither leaf: logical processors per package divided by its cores */
+		struct cpuid_regs four = { 0 };
+		const uint32_t logical = probe_bits(p->one.edx, 28, 28) ? probe_bits(p->one.ebx, 23, 16) : 1;
+		const uint32_t cores = logical > 1 && probe_leaf(p, 4, 0, &four) && probe_bits(four.eax, 4, 0) ? probe_bits(four.eax, 31, 26) + 1 : 1;
+		cpu->threads_per_core = (uint16_t)(logical > cores ? logical / cores : 1);
+	}
+	/* Virtual machines and emulators have the processor without them. */
+	const struct netburst_event *d = &cpu->processor->detectors[0];
+	uint64_t ignored;
+	if (!rdmsr(p, MSR_NETBURST_CCCR0, &ignored) || !rdmsr(p, d->escr[0] ? d->escr[0] : d->escr[1], &ignored)) {
+		cpu->pmu_absent = "the counters' configuration registers (CCCR, ESCR) do not answer";
+		return;
+	}
+	cpu->general_width = CPU_NETBURST_COUNTER_BITS;
+	cpu->general_mask = cpu_netburst_counters(cpu->processor);
+	cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
+	cpu->pebs = cpu->processor->pebs_format != 255 && probe_bits(p->one.edx, 21, 21) && known && !(enable & MISC_ENABLE_NO_PEBS);
+}
+
 static void read_pmu(struct probe *p)
 {
 	struct cpu *cpu = p->cpu;
@@ -169,28 +198,7 @@ static void read_pmu(struct probe *p)
 		return;
 	}
 	if (cpu->processor->detector_count) {
-		bool known = rdmsr(p, MSR_MISC_ENABLE, &enable);
-		if (known && !(enable & MISC_ENABLE_PERFMON)) {
-			cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
-			return;
-		}
-		if (!cpu->threads_per_core) { /* neither leaf: logical processors per package divided by its cores */
-			struct cpuid_regs four = { 0 };
-			const uint32_t logical = probe_bits(p->one.edx, 28, 28) ? probe_bits(p->one.ebx, 23, 16) : 1;
-			const uint32_t cores = logical > 1 && probe_leaf(p, 4, 0, &four) && probe_bits(four.eax, 4, 0) ? probe_bits(four.eax, 31, 26) + 1 : 1;
-			cpu->threads_per_core = (uint16_t)(logical > cores ? logical / cores : 1);
-		}
-		/* Virtual machines and emulators have the processor without them. */
-		const struct netburst_event *d = &cpu->processor->detectors[0];
-		uint64_t ignored;
-		if (!rdmsr(p, netburst_cccr_msr(0), &ignored) || !rdmsr(p, d->escr[0] ? d->escr[0] : d->escr[1], &ignored)) {
-			cpu->pmu_absent = "the counters' configuration registers (CCCR, ESCR) do not answer";
-			return;
-		}
-		cpu->general_width = NETBURST_COUNTER_BITS;
-		cpu->general_mask = netburst_usable(cpu->processor);
-		cpu->general_counters = (uint8_t)bit_count(cpu->general_mask);
-		cpu->pebs = cpu->processor->pebs_format != 255 && probe_bits(p->one.edx, 21, 21) && known && !(enable & MISC_ENABLE_NO_PEBS);
+		read_netburst(p);
 		return;
 	}
 	if (!probe_leaf(p, 0xA, 0, &r) || probe_bits(r.eax, 7, 0) == 0) {
@@ -332,4 +340,13 @@ unsigned cpu_last_level(const struct cpu *cpu)
 		if (cpu->caches[i].type != 'I' && cpu->caches[i].level > last)
 			last = cpu->caches[i].level;
 	return last;
+}
+
+uint32_t cpu_netburst_counters(const struct processor *p)
+{
+	uint32_t usable = (1u << CPU_NETBURST_COUNTERS) - 1;
+	for (unsigned q = 0; q < p->quirk_count; q++)
+		if (str_equal(p->quirks[q].name, "netburst-counter-1"))
+			usable &= ~2u;
+	return usable;
 }

@@ -64,4 +64,9 @@ uint64_t cpu_cache_way_bytes(const struct cpu_cache *c);
 /* Level of the last cache, 0 if none is known. */
 unsigned cpu_last_level(const struct cpu *cpu);
 
+/* NetBurst's counters that the processor's quirks leave, bit c for counter c. */
+#define CPU_NETBURST_COUNTERS 18
+#define CPU_NETBURST_COUNTER_BITS 40
+uint32_t cpu_netburst_counters(const struct processor *p);
+
 #endif

@@ -7,7 +7,6 @@
 
 #define ESCR_FIRST 0x3A0u
 #define ESCR_COUNT 0x42u /* to 0x3E1 */
-#define COUNTER_1_BROKEN "netburst-counter-1"
 
 uint32_t netburst_counter_msr(unsigned counter) { return 0x300 + counter; }
 uint32_t netburst_cccr_msr(unsigned counter) { return 0x360 + counter; }
@@ -275,15 +274,6 @@ static void say_collision(struct search *k, struct text *why)
 		}
 	say_registers(k, why);
 	text_fmt(why, ", and cannot all have them");
-}
-
-uint32_t netburst_usable(const struct processor *p)
-{
-	uint32_t usable = (1u << NETBURST_COUNTERS) - 1;
-	for (unsigned q = 0; q < p->quirk_count; q++)
-		if (str_equal(p->quirks[q].name, COUNTER_1_BROKEN))
-			usable &= ~2u;
-	return usable;
 }
 
 enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n, struct netburst_place *places,

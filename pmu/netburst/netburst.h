@@ -6,12 +6,12 @@
 #ifndef PMU_NETBURST_H
 #define PMU_NETBURST_H
 
-#include "pmu/core/counters.h"
+#include "pmu/core/plan.h"
 #include "pmu/text.h"
 
-#define NETBURST_COUNTERS 18
+#define NETBURST_COUNTERS CPU_NETBURST_COUNTERS
 #define NETBURST_WANTS_MAX 24
-#define NETBURST_COUNTER_BITS 40
+#define NETBURST_COUNTER_BITS CPU_NETBURST_COUNTER_BITS
 #define NETBURST_CCCR_OFF (3u << 16) /* active threads must be 3 on parts without Hyper-Threading, off or on */
 #define NETBURST_PEBS_COUNTER 16 /* IQ_COUNTER4; 17 for thread 1 */
 #define NETBURST_UOP_TAG (1u << 24) /* IA32_PEBS_ENABLE: replays tag uops */
@@ -64,9 +64,6 @@ MUST_CHECK enum status netburst_parse(const struct processor *p, const char *nam
  * the registers; nothing is assigned then. */
 MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n,
                                       struct netburst_place *places, struct text *why);
-
-/* Counters that the processor's quirks leave. */
-uint32_t netburst_usable(const struct processor *p);
 
 /* The wants of an event of the processor's list: its own last and, before it, what must be detected with it; returns their
  * number, at most 2. For thread 0 or 1 of its core, CPL 0. */

@@ -6,7 +6,7 @@
 #ifndef PMU_NETBURST_SAMPLE_H
 #define PMU_NETBURST_SAMPLE_H
 
-#include "pmu/core/sampling_gate.h"
+#include "pmu/sampling_gate.h"
 #include "pmu/netburst/netburst.h"
 
 struct netburst_record {

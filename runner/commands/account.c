@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "runner/commands/account_svg.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/counts.h"
 #include "runner/data/file.h"
 #include "runner/data/perf_event.h"
 #include "runner/data/reader.h"
-#include "runner/data/samples.h"
+#include "runner/commands/samples.h"
 #include "tables/processor.h"
 
 #define COUNTS_BYTES_MOST (1u << 20)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "pmu/text.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/file.h"
 #include "runner/data/reader.h"
 #include "runner/data/rundir.h"

@@ -1,5 +1,5 @@
 /* runner/commands/commands.c: the list of subcommands. */
-#include "runner/commands/command.h"
+#include "runner/commands/commands.h"
 
 const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pmu/text.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/reader.h"
 #include "runner/data/statistics.h"
 #include "runner/data/surroundings.h"

@@ -7,7 +7,7 @@
 #include "bench/results/journal.h"
 #include "bench/suite/suite.h"
 #include "runner/host/backend.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/file.h"
 #include "runner/data/rundir.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/commands/fleet.h"
 
 #define ROWS_SHOWN 10u

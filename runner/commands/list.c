@@ -2,11 +2,11 @@
 #include "bench/results/inventory.h"
 #include "bench/catalogue/row.h"
 #include "bench/suite/cross_check.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/netburst/netburst.h"
 #include "pmu/uncore/uncore_metric.h"
 #include "pmu/sim/machine/machine.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/file.h"
 
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void print_detectors(const struct processor *p)
 		}
 	}
 	if (p->metric_count)
-		printf("\n%-44s %-10s %-10s %s\n", "metric of replay_event.NBOGUS", "0x3F1", "0x3F2", "what");
+		printf("\n%-44s %-10s %-10s %s\n", "metric of replayed uops", "0x3F1", "0x3F2", "what");
 	for (unsigned i = 0; i < p->metric_count; i++)
 		printf("%-44s 0x%08X 0x%08X %s\n", p->metrics[i].name, p->metrics[i].pebs_enable | NETBURST_UOP_TAG, p->metrics[i].matrix_vert,
 		       p->metrics[i].what);
@@ -287,7 +287,7 @@ static int list_run(const struct command *c, int operands, char **operand)
 	if (all)
 		puts("Simulated machines:");
 	for (unsigned i = 0; (all || machines) && i < machine_files_count; i++)
-		printf("%s%s\n", all ? "  " : "", machine_files[i].name);
+		printf("%s%s%s\n", all ? "  " : "", machine_files[i].name, all && !strcmp(machine_files[i].name, machine_default) ? " (default)" : "");
 	if (all)
 		puts("Rows (q: in the quick suite too):");
 	for (unsigned i = 0; (all || row_names) && i < rows_count; i++)

@@ -1,7 +1,7 @@
 /* runner/commands/main.c: the host command: finds the subcommand. */
 #include <string.h>
 
-#include "runner/commands/command.h"
+#include "runner/commands/commands.h"
 
 static void help(FILE *to)
 {

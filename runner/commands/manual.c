@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "runner/version.h"
-#include "runner/commands/command.h"
+#include "runner/commands/commands.h"
 
 #define OPTIONS_MOST 32
 

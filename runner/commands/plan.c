@@ -5,15 +5,15 @@
 #include "bench/suite/listing.h"
 #include "bench/measure/reduce.h"
 #include "runner/host/backend.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 
-static const char *machine_name = "nehalem-ep", *suite, *profile, *trace_file;
+static const char *machine_name, *suite, *profile, *trace_file;
 static uint64_t repetitions, seed;
 
 static unsigned plan_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "whose registers are read (default: nehalem-ep)"},
+		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "whose registers are read (default: as `stallmeter list` marks it)"},
 		{"--rows", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0, "as for `stallmeter run`"},

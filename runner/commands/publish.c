@@ -9,7 +9,7 @@
 
 #include "bench/report/html.h"
 #include "pmu/text.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/reader.h"
 #include "runner/data/rundir.h"
 

@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/commands/replay_report.h"
 #include "runner/data/file.h"
 #include "runner/host/backend.h"
 
 #define TRACE_MOST (256u << 20)
 
-static const char *machine_name = "nehalem-ep", *format = "text", *cpus_map = "";
+static const char *machine_name, *format = "text", *cpus_map = "";
 static bool quiet, strict;
 
 static unsigned replay_options(struct option *list, unsigned most)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pmu/text.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/commands/replay_report.h"
 
 #define WORDS 1024

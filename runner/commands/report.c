@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "bench/report/html.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/reader.h"
 #include "runner/data/rundir.h"
 

@@ -12,7 +12,7 @@
 #include "pmu/core/cpu.h"
 #include "pmu/backend/msr_guard.h"
 #include "runner/host/backend.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/data/file.h"
 #include "runner/data/rundir.h"
 
@@ -337,8 +337,6 @@ static int run_run(const struct command *c, int operands, char **operand)
 		complain(c, "--machine \"%s\": only with --backend sim", machine_name);
 		return EXIT_BAD_INPUT;
 	}
-	if (simulated && !machine_name)
-		machine_name = "nehalem-ep";
 	if (simulated && backend_machine(machine_name, &machine, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;

@@ -6,9 +6,9 @@
 #include "bench/counting/session.h"
 #include "pmu/backend/msr_guard.h"
 #include "runner/host/backend.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 
-static const char *machine_name = "nehalem-ep", *events, *metrics, *workload, *cores, *format = "text", *per = "sum", *interval, *duration;
+static const char *machine_name, *events, *metrics, *workload, *cores, *format = "text", *per = "sum", *interval, *duration;
 static uint64_t windows, seed;
 
 static unsigned stat_options(struct option *list, unsigned most)
@@ -17,7 +17,7 @@ static unsigned stat_options(struct option *list, unsigned most)
 		{"-e", OPTION_TEXT, &events, "LIST", NULL, 0, 0, "events, separated by commas: any name that `stallmeter list --events` shows, with :MODIFIERS"},
 		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, or all"},
 		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "what runs: a row, account.NAME or idle; several one after the other"},
-		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: nehalem-ep)"},
+		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: as `stallmeter list` marks it)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 0-3,8 (default: core 0, or all for rows of several)"},
 		{"-I", OPTION_TEXT, &interval, "MS", NULL, 0, 0, "a line each MS milliseconds of the machine's time, such as 100 or 0.05"},
 		{"--for", OPTION_TEXT, &duration, "MS", NULL, 0, 0, "how long each run lasts (with -I: ten intervals if left out)"},

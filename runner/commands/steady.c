@@ -11,7 +11,7 @@
 #include "bench/suite/execute.h"
 #include "bench/suite/suite.h"
 #include "runner/host/backend.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/host/sibling_load.h"
 
 #define PATIENCE 10 /* a run takes up to 3 s if others share the core nearly all the time */

@@ -1,7 +1,7 @@
 /* runner/commands/version.c: `stallmeter --version`. */
 #include "bench/results/report.h"
 #include "runner/version.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 
 void version_print(FILE *to)
 {

@@ -66,6 +66,8 @@ static bool beside_find(void *self, const char *name, struct machine_file *map)
 
 enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity)
 {
+	if (!name)
+		name = machine_default;
 	const struct machine_file *builtin = machine_builtin(name);
 	if (builtin)
 		return machine_read(builtin->name, builtin->text, builtin->bytes, m, problem, capacity);

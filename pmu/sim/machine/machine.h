@@ -57,6 +57,7 @@ const char *machine_class_name(unsigned uop_class);
 /* The machines and event maps built into the program: tables/machines/, by name without ".machine" and ".map". */
 extern const struct machine_file machine_files[], machine_maps[];
 extern const unsigned machine_files_count, machine_maps_count;
+extern const char *const machine_default; /* the one that is meant where none is named */
 /* NULL when no built-in machine has that name. */
 const struct machine_file *machine_builtin(const char *name);
 

@@ -8,7 +8,7 @@
 
 #include "bench/catalogue/row.h"
 #include "bench/workloads/stall_model.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 static const struct processor *processor(const char *name)
 {

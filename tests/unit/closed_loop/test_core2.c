@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "bench/workloads/workload_account.h"
-#include "pmu/core/counters.h"
-#include "pmu/core/pebs.h"
+#include "pmu/counters/counters.h"
+#include "pmu/counters/pebs.h"
 #include "pmu/sim/machine/sim_state.h"
 #include "tests/unit/support/work_rig.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pmu/core/concept.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 static const struct processor *processor(const char *name)
 {

@@ -1,10 +1,10 @@
-/* pmu/core/counters.c: exact register sequences, on an array of registers. */
+/* pmu/counters/counters.c: exact register sequences, on an array of registers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 #include "tests/unit/support/fake_access.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/counters/counter.h"
 #include "pmu/sim/counters/counter_event.h"

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "pmu/backend/msr_guard.h"
-#include "pmu/core/sampling_gate.h"
+#include "pmu/sampling_gate.h"
 #include "tests/unit/support/fake_access.h"
 
 static const struct writable_msr msrs[] = {

@@ -32,7 +32,7 @@ static enum status place(const struct netburst_want *wants, unsigned n, struct n
 {
 	struct text t;
 	text_init(&t, why, 512);
-	return netburst_place(netburst_usable(pentium4()), wants, n, places, &t);
+	return netburst_place(cpu_netburst_counters(pentium4()), wants, n, places, &t);
 }
 
 /* Where libpfm4 4.13 spells otherwise than the manual. */
@@ -494,7 +494,7 @@ static void test_netburst_threads_and_modes_are_where_the_manual_has_them(void *
 		{ "UOPS_RETIRED", { 0x02000208, 0x02000202 }, 0x00039000 }, { "UOPS_RETIRED.OTHER", { 0x02000202, 0x02000208 }, 0x00039000 },
 		{ "UOPS_RETIRED.CORE", { 0x0200020A, 0x0200020A }, 0x00039000 }, { "UOPS_RETIRED.SINGLE_THREAD", { 0x02000208, 0x02000202 }, 0x00019000 },
 		{ "UOPS_RETIRED.BOTH_THREADS", { 0x02000208, 0x02000202 }, 0x00029000 }, { "CORE_CYCLES", { 0x0200020A, 0x0200020A }, 0x00FF9000 } };
-	struct cpu cpu = { .processor = pentium4(), .general_mask = netburst_usable(pentium4()), .threads_per_core = 2 };
+	struct cpu cpu = { .processor = pentium4(), .general_mask = cpu_netburst_counters(pentium4()), .threads_per_core = 2 };
 	for (unsigned i = 0; i < COUNT_OF(known); i++) {
 		const struct event *e = event_find(cpu.processor, known[i].name);
 		struct plan plan;

@@ -312,7 +312,7 @@ static void test_netburst_sampling_is_refused_before_a_write(void **state)
 	fake_init(&f, 1);
 	f.leaves = one;
 	f.leaf_count = 1;
-	cpu.general_mask = netburst_usable(cpu.processor);
+	cpu.general_mask = cpu_netburst_counters(cpu.processor);
 	cpu.pebs = true;
 	static const struct { const char *event; uint64_t period; bool precise, pebs; const char *words; } tries[] = {
 		{ "INSTR_RETIRED", 100, true, true, "leaves no record on IQ_COUNTER4" },

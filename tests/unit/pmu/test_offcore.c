@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "pmu/core/concept.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "tests/unit/support/sampling_rig.h"
 
 #define LINES 64u

@@ -1,4 +1,4 @@
-/* pmu/core/pebs.c on the simulated machine: records against what the simulator knows, what is lost, what is refused. */
+/* pmu/counters/pebs.c on the simulated machine: records against what the simulator knows, what is lost, what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pmu/core/pebs.h"
+#include "pmu/counters/pebs.h"
 #include "tests/unit/support/fake_access.h"
 #include "tests/unit/support/sampling_rig.h"
 

@@ -1,11 +1,11 @@
-/* pmu/core/plan.c: plans are right, and no shorter ones exist. */
+/* pmu/counters/plan.c: plans are right, and no shorter ones exist. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/text.h"
 
 static const struct cpu four = { .pmu_version = 3, .general_width = 48, .general_mask = 0xF, .fixed_mask = 7 };

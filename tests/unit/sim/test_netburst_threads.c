@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "bench/measure/measure.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/netburst/netburst_sample.h"
 #include "pmu/sim/machine/sim_state.h"
 #include "tests/unit/support/closed_loop.h"

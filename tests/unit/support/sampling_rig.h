@@ -4,7 +4,7 @@
 
 #include "asm/kernel.h"
 #include "pmu/backend/msr_guard.h"
-#include "pmu/core/sampling_gate.h"
+#include "pmu/sampling_gate.h"
 #include "pmu/sim/machine/sim.h"
 
 struct sampling_rig {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "pmu/sim/machine/sim_state.h"
 #include "tests/unit/support/work_rig.h"
 

@@ -1,4 +1,4 @@
-/* runner/commands/command.h: the host command's subcommands and what they share. */
+/* runner/options/command.h: the host command's subcommands and what they share. */
 #ifndef RUNNER_COMMAND_H
 #define RUNNER_COMMAND_H
 
@@ -43,13 +43,6 @@ struct command {
 	/* Runs it with the options' targets filled; returns the exit status. */
 	int (*run)(const struct command *c, int operands, char **operand);
 };
-
-#define COMMAND(name) extern const struct command command_##name;
-#include "runner/commands/commands.def"
-#undef COMMAND
-/* In the order of --help. */
-extern const struct command *const commands[];
-extern const unsigned commands_count;
 
 /* What stands above the list of commands in --help and on the manual page, and below it. */
 #define PRODUCT_SUMMARY "Measures what every kind of processor stall costs."

@@ -1,4 +1,4 @@
-/* pmu/core/sampling_gate.h: registers by which sampling into the debug store begins and ends.
+/* pmu/sampling_gate.h: registers by which sampling into the debug store begins and ends.
  *
  * The processor writes a record whenever an armed event retires, to the address in IA32_DS_AREA, which is mapped while a job
  * runs and at no other time. So drivers prepare all other registers, and the job itself writes these: on ahead of the

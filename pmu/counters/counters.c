@@ -1,8 +1,8 @@
-/* pmu/core/counters.c: programs the core PMU of Intel processors, architectural versions 1 to 5.
+/* pmu/counters/counters.c: programs the core PMU of Intel processors, architectural versions 1 to 5.
  *
  * Source: SDM volume 3B chapter 18.2; bit layout also in appendix II of the Nehalem guide. The program runs at privilege
  * level 0, so every event counts there (OS bit); no interrupt is requested. Version 6 keeps the addresses below as aliases. */
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 #include "pmu/netburst/netburst.h"
 

@@ -1,6 +1,6 @@
-/* pmu/core/pebs.c: see pebs.h. Register addresses and bits: SDM volume 3B chapter 18 and volume 4; adaptive records and the auxiliary
+/* pmu/counters/pebs.c: see pebs.h. Register addresses and bits: SDM volume 3B chapter 18 and volume 4; adaptive records and the auxiliary
  * event: Linux 6.12 events/intel/ds.c and core.c (facts only). */
-#include "pmu/core/pebs.h"
+#include "pmu/counters/pebs.h"
 
 #define IA32_PMC0                 0xC1
 #define IA32_PERFEVTSEL0          0x186

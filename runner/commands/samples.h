@@ -1,9 +1,9 @@
-/* runner/data/samples.h: sample-after values of a profile's events, from penalties that a run measured. */
+/* runner/commands/samples.h: sample-after values of a profile's events, from penalties that a run measured. */
 #ifndef RUNNER_SAMPLES_H
 #define RUNNER_SAMPLES_H
 
 #include "bench/results/document.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "tables/processor.h"
 
 /* Prints a list for `perf record -e` on standard output, and the origin of each value on standard error. Returns the exit

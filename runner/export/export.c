@@ -1,4 +1,4 @@
-/* runner/commands/export.c: `stallmeter export`: results in formats that other tools read. */
+/* runner/export/export.c: `stallmeter export`: results in formats that other tools read. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "bench/report/user_account.h"
 #include "pmu/text.h"
-#include "runner/commands/command.h"
-#include "runner/commands/export.h"
+#include "runner/options/command.h"
+#include "runner/export/export.h"
 #include "runner/data/reader.h"
 
 static unsigned export_options(struct option *list, unsigned most)

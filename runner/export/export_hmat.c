@@ -1,4 +1,4 @@
-/* runner/commands/export_hmat.c: matrices of nodes in the form of ACPI's tables, and how far the firmware's own deviate.
+/* runner/export/export_hmat.c: matrices of nodes in the form of ACPI's tables, and how far the firmware's own deviate.
  *
  * Latencies and bandwidths are entries of HMAT's system locality latency and bandwidth structures (ACPI 6.5, 5.2.29.4: ps
  * and MB/s), distances are SLIT's (5.2.17: 10 is local). With one local and one remote latency row, every remote node has
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/commands/command.h"
-#include "runner/commands/export.h"
+#include "runner/options/command.h"
+#include "runner/export/export.h"
 
 #define NODES_MOST 64
 

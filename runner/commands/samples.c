@@ -1,12 +1,12 @@
-/* runner/data/samples.c: see samples.h. */
+/* runner/commands/samples.c: see samples.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/workloads/stall_model.h"
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 #include "runner/data/perf_event.h"
-#include "runner/data/samples.h"
+#include "runner/commands/samples.h"
 
 /* Core 2 paper: cycles are sampled every two million, an event as often as its penalty makes the same number of cycles. */
 #define CYCLES_A_SAMPLE 2000000

@@ -1,11 +1,11 @@
-/* runner/commands/export_table.c: many runs as tables: NDJSON and SQL. docs/fleet.md has the schema. */
+/* runner/export/export_table.c: many runs as tables: NDJSON and SQL. docs/fleet.md has the schema. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/commands/export.h"
+#include "runner/export/export.h"
 #include "runner/data/fleet.h"
 
 #define INSERT_MOST 400u /* lines of one INSERT: SQLite's parser takes them at once */

@@ -1,10 +1,10 @@
-/* runner/commands/export_tools.c: penalties in the formats of perfmon, pmu-tools, perf and likwid. */
+/* runner/export/export_tools.c: penalties in the formats of perfmon, pmu-tools, perf and likwid. */
 #include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "bench/report/user_account.h"
-#include "runner/commands/export.h"
+#include "runner/export/export.h"
 #include "tables/processor.h"
 
 static const struct doc_node *proved(const struct export *e, const char *name)

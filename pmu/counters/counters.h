@@ -1,27 +1,9 @@
-/* pmu/core/counters.h: the core PMU driver: events to register values, packed into few runs. */
+/* pmu/counters/counters.h: the core PMU driver: events to register values, packed into few runs. */
 #ifndef PMU_COUNTERS_H
 #define PMU_COUNTERS_H
 
 #include "pmu/access.h"
-#include "pmu/core/cpu.h"
-
-#define PLAN_EVENTS_MAX 64
-#define PLAN_RUNS_MAX   64
-
-/* Where one event of a list is counted. */
-struct plan_slot {
-	const struct event *event;
-	uint8_t run;            /* number of the run, from 0 */
-	bool fixed;
-	uint8_t counter;        /* general or fixed counter number */
-	uint32_t rdpmc_index;   /* ECX for RDPMC: what goes into the measure block */
-};
-
-struct plan {
-	struct plan_slot slots[PLAN_EVENTS_MAX]; /* in the order asked for */
-	uint8_t count;
-	uint8_t runs;
-};
+#include "pmu/core/plan.h"
 
 /* Finds an event of the processor by its name; NULL if it has none of that name. */
 const struct event *event_find(const struct processor *p, const char *name);

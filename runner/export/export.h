@@ -1,9 +1,9 @@
-/* runner/commands/export.h: the formats of `stallmeter export`. */
+/* runner/export/export.h: the formats of `stallmeter export`. */
 #ifndef RUNNER_EXPORT_H
 #define RUNNER_EXPORT_H
 
 #include "bench/results/document.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 
 struct export { const struct command *c; const struct document *d; };
 

@@ -1,4 +1,4 @@
-/* pmu/core/pebs.h: precise event based sampling without an interrupt handler.
+/* pmu/counters/pebs.h: precise event based sampling without an interrupt handler.
  *
  * Sources: SDM volume 3B, "Precise Event Based Sampling" and "Load Latency Performance Monitoring
  * Facility"; Levinthal's guide, "Precise Memory Access Events". Records are taken in bursts that are
@@ -12,8 +12,8 @@
 #ifndef PMU_PEBS_H
 #define PMU_PEBS_H
 
-#include "pmu/core/counters.h"
-#include "pmu/core/sampling_gate.h"
+#include "pmu/counters/counters.h"
+#include "pmu/sampling_gate.h"
 
 #define PEBS_COUNTERS_MAX 4 /* sampled at once: record formats 0 to 3 have no more, and nobody asks for more */
 

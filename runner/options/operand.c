@@ -1,5 +1,5 @@
-/* runner/commands/operand.c: the run given to a subcommand. */
-#include "runner/commands/command.h"
+/* runner/options/operand.c: the run given to a subcommand. */
+#include "runner/options/command.h"
 #include "runner/data/reader.h"
 
 bool results_open(const struct command *c, struct results *r, const char *path)

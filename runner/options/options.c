@@ -1,11 +1,11 @@
-/* runner/commands/options.c: strict reading of a subcommand's options. */
+/* runner/options/options.c: strict reading of a subcommand's options. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pmu/text.h"
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 
 void complain(const struct command *c, const char *format, ...)
 {

@@ -1,11 +1,11 @@
-/* pmu/core/plan.c: packs events into the fewest runs.
+/* pmu/counters/plan.c: packs events into the fewest runs.
  *
  * An event that a fixed counter counts goes there. The others are matched to slots, one per counter and run: with R runs,
  * each event may take any slot whose counter is in its mask, so a matching by augmenting paths is exact. Events that need
  * an extra MSR (0x1A6, 0x3F6) are first assigned to runs by a search, since a run can hold one value of each such register;
  * then all are matched. R grows from its lower bound until that succeeds. The search is limited to SEARCH_STEPS steps: then
  * one more run is tried, and the plan may not be the shortest. */
-#include "pmu/core/counters.h"
+#include "pmu/counters/counters.h"
 
 #include "pmu/netburst/netburst.h"
 

@@ -1,0 +1,25 @@
+/* pmu/core/plan.h: which counter counts which event in which run: what pmu/counters/ makes, and programs or has pmu/netburst/ program. */
+#ifndef PMU_PLAN_H
+#define PMU_PLAN_H
+
+#include "pmu/core/cpu.h"
+
+#define PLAN_EVENTS_MAX 64
+#define PLAN_RUNS_MAX   64
+
+/* Where one event of a list is counted. */
+struct plan_slot {
+	const struct event *event;
+	uint8_t run;            /* number of the run, from 0 */
+	bool fixed;
+	uint8_t counter;        /* general or fixed counter number */
+	uint32_t rdpmc_index;   /* ECX for RDPMC: what goes into the measure block */
+};
+
+struct plan {
+	struct plan_slot slots[PLAN_EVENTS_MAX]; /* in the order asked for */
+	uint8_t count;
+	uint8_t runs;
+};
+
+#endif
