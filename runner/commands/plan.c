@@ -14,7 +14,7 @@ static unsigned plan_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "whose registers are read (default: as `stallmeter list` marks it)"},
-		{"--rows", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
+		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0, "as for `stallmeter run`"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX, "samples of each row, 0: the row's own"},

@@ -20,7 +20,7 @@
 #define LABEL_MOST       255u /* as in stallmeter.ini */
 #define ENVIRONMENT_MOST 16
 
-static const char *backend_name = "native", *machine_name, *suite, *only, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
+static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
                   *out = "out/run";
 static uint64_t repetitions, seed;
 
@@ -33,8 +33,6 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "which simulated machine: a built-in name, see `stallmeter list`, or a machine file"},
 		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
-		{"--only", OPTION_TEXT, &only, "GLOB", NULL, 0, 0,
-		 "of the full suite (or of --suite) only the rows whose name matches"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
 		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "which cores rows of several may use, such as 0-3,8 (default: all)"},
@@ -182,26 +180,6 @@ static void environment_fill(struct environment *e, bool native)
 	for (unsigned i = 0; native && i < COUNT_OF(dmi); i++)
 		if (backend_dmi(dmi[i][0], text, sizeof(text)))
 			environment_add(e, dmi[i][1], text);
-}
-
-/* --only: the names of the full suite's rows, or of --suite's, that match, as a list. */
-static enum status select_only(const struct command *c, struct suite_settings *s)
-{
-	static char names[8192];
-	struct text t;
-	struct suite_settings all = *s;
-	if (!suite)
-		all.suite = "full";
-	text_init(&t, names, sizeof(names));
-	for (unsigned i = 0; i < rows_count; i++)
-		if (str_glob(only, rows[i].name) && suite_selects(&all, &rows[i]))
-			text_fmt(&t, "%s%s", t.length ? "," : "", rows[i].name);
-	if (!t.length) {
-		complain(c, "--only \"%s\": matches no row of %s; stallmeter list shows them", only, all.suite);
-		return ST_MISSING;
-	}
-	s->suite = names;
-	return t.full ? ST_FULL : ST_OK;
 }
 
 struct sheet { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; };
@@ -359,10 +337,6 @@ static int run_run(const struct command *c, int operands, char **operand)
 	}
 	if (expect && suite_check(&settings, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s: %s", expect_file, problem);
-		free(expect);
-		return EXIT_BAD_INPUT;
-	}
-	if (only && select_only(c, &settings) != ST_OK) {
 		free(expect);
 		return EXIT_BAD_INPUT;
 	}

@@ -28,7 +28,7 @@ static unsigned steady_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--runs", OPTION_NUMBER, &runs, "N", NULL, 2, STEADY_RUNS_MAX, "of each row (default: 10)"},
-		{"--rows", OPTION_TEXT, &rows_wanted, "NAMES", NULL, 0, 0, "names or patterns (default: load.l1.latency,load.l2.latency)"},
+		{"--suite", OPTION_TEXT, &rows_wanted, "NAMES", NULL, 0, 0, "names or patterns (default: load.l1.latency,load.l2.latency)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -150,7 +150,7 @@ static int steady_run(const struct command *c, int operands, char **operand)
 
 	(void)operands, (void)operand;
 	if (suite_check(&settings, problem, sizeof(problem)) != ST_OK) {
-		complain(c, "--rows: %s", problem);
+		complain(c, "--suite: %s", problem);
 		return EXIT_BAD_INPUT;
 	}
 	if (backend_open(&b, NULL, problem, sizeof(problem)) != ST_OK || cpu_identify(b.access, &cpu) != ST_OK) {

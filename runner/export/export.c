@@ -183,63 +183,63 @@ static enum status export_junit(const struct export *e)
 
 /* --- the command ------------------------------------------------------------------------------- */
 
-static const struct { const char *name, *what; enum status (*write)(const struct export *e); } formats[] = {
-	{"csv", "all rows, plain", export_csv},
-	{"core-to-core", "CSV of pairs of cores", export_core_to_core},
-	{"curve", "CSV of all rows that are curves or matrices of nodes", export_curve},
-	{"junit", "JUnit XML, for CI", export_junit},
-	{"retire-latency", "JSON that perfmon's scripts and toplev --ret-latency read", export_retire_latency},
-	{"pmu-tools", "cost constants as pmu-tools' ratio files have them", export_pmu_tools},
-	{"perf-metrics", "metrics as perf's and perfmon's JSON files have them", export_perf_metrics},
-	{"likwid", "a performance group", export_likwid},
-	{"hmat", "latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them, and the difference from the firmware's", export_hmat},
+/* writer NULL: of runs and folders of runs, export_table's. */
+static const struct { const char *name; enum status (*write)(const struct export *e); } formats[] = {
+#define FORMAT(name, what, writer) {name, writer},
+#define TABLE(name, what) {name, NULL},
+#include "runner/export/formats.def"
+#undef FORMAT
+#undef TABLE
 };
+
+static size_t name_length(size_t format)
+{
+	return strcspn(formats[format].name, " ");
+}
+
+static int unknown_format(const struct command *c, const char *name)
+{
+	char names[256] = "";
+	for (size_t i = 0; i < COUNT_OF(formats); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.*s", i ? ", " : "", (int)name_length(i), formats[i].name);
+	complain(c, "\"%.40s\": no such format; allowed: %s", name, names);
+	return EXIT_BAD_INPUT;
+}
 
 static int export_command(const struct command *c, int operands, char **operand)
 {
-	static const char *const tables[] = {"ndjson", "sql", "sql-copy"};
 	static struct results r;
-	for (size_t i = 0; i < COUNT_OF(tables) && operands >= 2; i++)
-		if (!strcmp(tables[i], operand[0]))
-			return export_table(c, tables[i], operands - 1, operand + 1);
-	if (operands != 2) {
+	size_t format = 0;
+	if (operands < 2) {
 		complain(c, "a format and a run are expected; stallmeter export --help lists the formats");
 		return EXIT_BAD_INPUT;
 	}
-	for (size_t i = 0; i < COUNT_OF(formats); i++) {
-		if (strcmp(formats[i].name, operand[0]))
-			continue;
-		if (!results_open(c, &r, operand[1]))
-			return EXIT_BAD_INPUT;
-		if (doc_true(&r.d, doc_root(&r.d), "simulated"))
-			complain(c, "SIMULATED machine: these numbers say nothing about real hardware");
-		enum status st = formats[i].write(&(struct export){c, &r.d});
-		results_free(&r);
-		return st == ST_OK ? EXIT_GOOD : EXIT_ROWS;
+	while (format < COUNT_OF(formats) && (strlen(operand[0]) != name_length(format) || strncmp(formats[format].name, operand[0], name_length(format))))
+		format++;
+	if (format == COUNT_OF(formats))
+		return unknown_format(c, operand[0]);
+	if (!formats[format].write)
+		return export_table(c, operand[0], operands - 1, operand + 1);
+	if (operands != 2) {
+		complain(c, "%s is of one run", operand[0]);
+		return EXIT_BAD_INPUT;
 	}
-	char names[256] = "";
-	for (size_t i = 0; i < COUNT_OF(formats); i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s, ", formats[i].name);
-	for (size_t i = 0; i < COUNT_OF(tables); i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? ", " : "", tables[i]);
-	complain(c, "\"%.40s\": no such format; allowed: %s", operand[0], names);
-	return EXIT_BAD_INPUT;
+	if (!results_open(c, &r, operand[1]))
+		return EXIT_BAD_INPUT;
+	if (doc_true(&r.d, doc_root(&r.d), "simulated"))
+		complain(c, "SIMULATED machine: these numbers say nothing about real hardware");
+	enum status st = formats[format].write(&(struct export){c, &r.d});
+	results_free(&r);
+	return st == ST_OK ? EXIT_GOOD : EXIT_ROWS;
 }
 
 const struct command command_export = {
 	"export", "FORMAT RUN...", "Writes a run's results in another tool's format, to standard output.",
-	"csv             all rows, plain\n"
-	"core-to-core    CSV of all pairs of cores\n"
-	"curve           CSV of all rows that are curves or matrices of nodes: row,point,column,value\n"
-	"junit           JUnit XML: a case a row\n"
-	"retire-latency  JSON for perfmon's scripts and `toplev --ret-latency`; only of machines with timed PEBS\n"
-	"pmu-tools       cost constants as its *_ratios.py files have them\n"
-	"perf-metrics    JSON metrics for perf and perfmon\n"
-	"likwid          a performance group for likwid-perfctr -g\n"
-	"hmat            latencies, bandwidths and distances between nodes as ACPI's HMAT and SLIT have them,\n                and the difference from the firmware's own\n"
-	"ndjson          of runs or folders of runs: a JSON object a row of a run\n"
-	"sql             of runs or folders of runs: tables and INSERTs, for sqlite3 and PostgreSQL\n"
-	"sql-copy        the same with PostgreSQL's COPY\n\n"
-	"What a format cannot hold is said on standard error. Exit status 1: these results have nothing for it, and why.\n",
+#define FORMAT(name, what, writer) name what "\n"
+#define TABLE(name, what) name what "\n"
+#include "runner/export/formats.def"
+#undef FORMAT
+#undef TABLE
+	"\nWhat a format cannot hold is said on standard error. Exit status 1: these results have nothing for it, and why.\n",
 	export_options, export_command,
 };

@@ -24,7 +24,7 @@ took() { # took GOAL_S NAME OPTION...
 	awk -v name="$name" -v ms=$(((to - from) / 1000000)) -v goal="$goal" 'BEGIN { printf "%-20s %7.2f s, goal %d s%s\n", name, ms / 1000, goal, ms > goal * 1000 ? ": longer" : "" }'
 }
 echo "natively on this machine, load average $(cut -d' ' -f1 /proc/loadavg):"
-took 5 "latency staircase" --only load.staircase.latency
+took 5 "latency staircase" --suite load.staircase.latency
 took 5 "quick suite" --suite quick
 took 60 "full suite" --suite full
 "$out/stallmeter" steady || echo "(not steady: see the reasons)"

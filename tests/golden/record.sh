@@ -33,11 +33,11 @@ settled() {
 	{ print }' "$work/free" "$1"
 }
 if [ "${PLAN:-}" ] && [ "${ROWS:-}" ]; then
-	trace() { "$out/stallmeter" plan --machine "$machine" --rows "$1" --repetitions 1 --trace "$work/trace"; }
+	trace() { "$out/stallmeter" plan --machine "$machine" --suite "$1" --repetitions 1 --trace "$work/trace"; }
 elif [ "${ROWS:-}" ]; then # status 1: a row that no event proves
 	trace() { "$out/stallmeter" run --backend sim --machine "$machine" --suite "$1" --repetitions 1 --out "$work/out" --trace "$work/trace" || [ $? -eq 1 ]; }
 elif [ "${PLAN:-}" ]; then
-	trace() { "$out/stallmeter" plan --machine "$machine" --profile "$1" --rows $row --repetitions 1 --trace "$work/trace"; }
+	trace() { "$out/stallmeter" plan --machine "$machine" --profile "$1" --suite $row --repetitions 1 --trace "$work/trace"; }
 else
 	trace() { "$out/stallmeter" run --backend sim --machine "$machine" --profile "$1" --suite $row --repetitions 1 --out "$work/out" --trace "$work/trace"; }
 fi

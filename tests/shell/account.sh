@@ -179,7 +179,7 @@ done
 
 "$s" events "$penalties" 2>/dev/null | grep -oE 'name=[A-Za-z0-9_.]+' | sed 's/name=//' | grep -v cmask >"$work/names"
 { echo CPU_CLK_UNHALTED.THREAD; cat "$work/names"; } | paste -sd, >"$work/profile"
-"$s" run --backend sim --machine nehalem-ep --profile "$(cat "$work/profile")" --only 'load.*.latency' --out "$work/profiled" >"$work/profile.log" 2>&1
+"$s" run --backend sim --machine nehalem-ep --profile "$(cat "$work/profile")" --suite 'load.*.latency' --out "$work/profiled" >"$work/profile.log" 2>&1
 counts_of() { jq -r --arg row "$1" '.profile[] | select(.row == $row) | .events[] | "\(.name),\([0, (.value * 1000000 | round)] | max)"' "$work/profiled"/*/results.json; }
 for row in load.l2.latency load.l3.latency load.dram_local.latency load.dram_remote.latency; do
 	counts_of "$row" >"$work/chase.csv"

@@ -7,7 +7,7 @@ names_of() { "$out/stallmeter" list --profiles "$1" | sed -n 's/^\([a-z-]*\): .*
 
 # The plan as a user reads it lists the same writes.
 listed() {
-	"$out/stallmeter" plan --machine "$machine" --profile "$1" --rows load.l1.latency --repetitions 1 >"$work/listed" || return 1
+	"$out/stallmeter" plan --machine "$machine" --profile "$1" --suite load.l1.latency --repetitions 1 >"$work/listed" || return 1
 	diff <(sed -n 's/^  core \([0-9]*\) *\(0x[0-9A-F]*\) *<- \(0x[0-9A-F]*\) .*/\1 \2 \3/p' "$work/listed") \
 		<(cat $golden/start.txt "$golden/$1.txt" | sed -n 's/^wrmsr \([0-9]*\) \(0x[0-9A-F]*\) \(0x[0-9A-F]*\) .*/\1 \2 \3/p')
 }
@@ -88,7 +88,7 @@ reserved() { (cat $golden/start.txt; sed 's/^wrmsr 0 0x370 0x3B000/wrmsr 0 0x370
 check "golden_pentium4_a_reserved_bit_is_a_finding" reserved
 # Configuration space is planned too: what is selected, and every register that keeps a value goes back.
 plans_pci() {
-	"$out/stallmeter" plan --machine haswell-ep --rows load.l3.latency --repetitions 1 >"$work/pci" || return 1
+	"$out/stallmeter" plan --machine haswell-ep --suite load.l3.latency --repetitions 1 >"$work/pci" || return 1
 	grep -q '^  pci 0000:7F:12\.1+0xD8 <- 0x400404 .*: UNC_H_TRACKER_OCCUPANCY\.READS_LOCAL ' "$work/pci" || return 1
 	diff <(sed -n 's/^  pci \([^ ]*\) <- .*/\1/p' "$work/pci" | grep -vE '\+0xF[48]$' | sort -u) \
 		<(sed -n 's/^  pci \([^ ]*\) back to .*/\1/p' "$work/pci" | sort -u)

@@ -7,7 +7,7 @@ s=$out/stallmeter
 run() { "$s" run --out "$work/runs" "$@"; }
 
 check "host_help_lists_commands" says 0 "^  run " "$s" --help
-for option in --backend --suite --only --repetitions --seed --label --expect --out; do
+for option in --backend --suite --repetitions --seed --label --expect --out; do
 	check "host_run_help_has_$option" says 0 "^  $option " "$s" run --help
 done
 check "host_refuses_no_command" refuses "a command is expected" "$s"
@@ -26,10 +26,10 @@ check "host_refuses_unknown_event" refuses 'event "L1D.NONSENSE": nehalem-ep has
 check "host_refuses_profile_without_counters" refuses 'profile "sharing": no performance counters here: ' run --profile sharing
 check "host_refuses_profile_of_another_processor" refuses 'profile "sharing": haswell-ep has none of that name' run --backend sim --machine haswell-ep --profile sharing
 check "host_refuses_unknown_profile_in_a_plan" refuses 'profile "generl": nehalem-ep has none' "$s" plan --profile generl
-check "host_refuses_unknown_row_in_a_plan" refuses '"load.l9" is neither quick, full nor' "$s" plan --rows load.l9
+check "host_refuses_unknown_row_in_a_plan" refuses '"load.l9" is neither quick, full nor' "$s" plan --suite load.l9
 check "host_refuses_profiles_of_an_unknown_processor" refuses '--profiles: no processor "nehalem"; known: .*nehalem-ep' "$s" list --profiles nehalem
 check "host_refuses_trace_natively" refuses '--trace: only with --backend sim' run --trace "$work/trace"
-check "host_refuses_only_without_match" refuses '"store.*": matches no row of quick' run --suite quick --only 'store.*'
+check "host_refuses_a_pattern_without_match" refuses '"stor.*" is neither quick, full nor' run --suite 'stor.*'
 for n in -1 257 ten 1e3 0x 99999999999999999999 ''; do
 	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 256' run "--repetitions=$n"
 done
@@ -55,7 +55,7 @@ check "host_refuses_cores_without_the_measuring_one" refuses '--cores: "1-3" lac
 check "host_refuses_no_list_of_cores" refuses '--cores: expected all, or numbers and ranges such as 0-3,8; found "3-1"' run --backend sim --cores 3-1
 check "host_refuses_node_that_is_not_there" refuses '--nodes: no node 2 in "0,2"; there are 0 to 1' run --backend sim --nodes 0,2
 check "host_refuses_steady_runs" refuses '--runs "1": not a number from 2 to 100|from 2 to 100' "$s" steady --runs 1
-check "host_refuses_steady_rows" refuses '"load.l9" is neither' "$s" steady --rows load.l9
+check "host_refuses_steady_rows" refuses '"load.l9" is neither' "$s" steady --suite load.l9
 check "host_refuses_unknown_machine" refuses 'no such machine or file: "nehalem"; built in:.* nehalem-ep' run --backend sim --machine nehalem
 check "host_refuses_machine_without_sim" refuses '"nehalem-ep": only with --backend sim' run --backend native --machine nehalem-ep
 check "host_refuses_missing_machine_file" refuses "$work/no.machine: No such file" run --backend sim --machine "$work/no.machine"
@@ -65,7 +65,7 @@ nothing_ran() { [ ! -e "$work/runs" ]; }
 check "host_nothing_ran_so_far" nothing_ran
 
 # Results that cannot be kept: the table appears all the same, with the reason.
-check "host_no_place_for_results_is_status_3" says 3 "no results will be kept: /proc/nowhere" "$s" run --only load.l1.latency --out /proc/nowhere
-check "host_no_place_for_results_prints_the_table" says 3 "^triad.l1.bandwidth +[0-9]+\." "$s" run --only triad.l1.bandwidth --out /proc/nowhere
+check "host_no_place_for_results_is_status_3" says 3 "no results will be kept: /proc/nowhere" "$s" run --suite load.l1.latency --out /proc/nowhere
+check "host_no_place_for_results_prints_the_table" says 3 "^triad.l1.bandwidth +[0-9]+\." "$s" run --suite triad.l1.bandwidth --out /proc/nowhere
 check "host_full_output_is_told" says 3 "standard output could not be written" sh -c "'$s' list >/dev/full"
 tap_end

@@ -21,18 +21,18 @@ check "native_leaves_no_temporary_file" sh -c '! ls "$1" | grep tmp' - "$one"
 # Nothing is overwritten: the next run has the next number and the first one's bytes stay.
 sum() { cat "$one"/* | cksum; }
 before=$(sum)
-"$s" run --only load.l1.latency --label 'a "label"' --out "$runs" >/dev/null
+"$s" run --suite load.l1.latency --label 'a "label"' --out "$runs" >/dev/null
 check "run_takes_the_next_number" test -d "${one%1}2"
 check "run_leaves_earlier_results_alone" test "$before" = "$(sum)"
 check "run_carries_the_label" jq -e '.label == "a \"label\""' "${one%1}2/results.json"
 mkdir "${one%0001}0041"
-"$s" run --only load.l1.latency --out "$runs" >/dev/null
+"$s" run --suite load.l1.latency --out "$runs" >/dev/null
 check "run_counts_from_the_highest" test -d "${one%0001}0042"
 
 printf 'load.* = crashed\n' >"$work/wrong"
-check "run_row_against_expectation_is_status_1" status 1 "$s" run --only load.l1.latency --expect "$work/wrong" --out "$runs"
+check "run_row_against_expectation_is_status_1" status 1 "$s" run --suite load.l1.latency --expect "$work/wrong" --out "$runs"
 printf 'load.* = ok|noisy|unproven\n' >"$work/right"
-check "run_row_as_expected_is_status_0" status 0 "$s" run --only load.l1.latency --expect "$work/right" --out "$runs"
+check "run_row_as_expected_is_status_0" status 0 "$s" run --suite load.l1.latency --expect "$work/right" --out "$runs"
 
 # Ctrl-C once: the current row ends, the files are whole, exit status 4. bash starts background jobs of a script
 # with SIGINT ignored, which `env` undoes.

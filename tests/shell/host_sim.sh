@@ -23,18 +23,18 @@ again() { local f; for f in journal.jsonl results.json penalties.csv; do cmp <(g
 check "sim_again_gives_the_same_bytes" again
 check "sim_again_has_a_directory_of_its_own" test "$first" != "$(last '')"
 
-check "sim_only_selects_by_pattern" run --only 'load.l?.penalty'
+check "sim_only_selects_by_pattern" run --suite 'load.l?.penalty'
 check "sim_only_ran_what_matches" results '[.rows[].name] == ["load.l2.penalty", "load.l3.penalty"]'
-check "sim_repetitions_are_taken" run --only load.l1.latency --repetitions 3
+check "sim_repetitions_are_taken" run --suite load.l1.latency --repetitions 3
 check "sim_repetitions_are_kept" results '.settings.repetitions == 3 and .rows[0].samples <= 3'
-check "sim_default_machine_is_the_built_in_one" says 0 "SIMULATED machine \(sim:nehalem-ep\)" run --only load.l1.latency --machine nehalem-ep
+check "sim_default_machine_is_the_built_in_one" says 0 "SIMULATED machine \(sim:nehalem-ep\)" run --suite load.l1.latency --machine nehalem-ep
 cp "$machine" "$work/other.machine"
-check "sim_machine_from_a_file" says 0 "SIMULATED machine \(sim:other\)" run --only load.l1.latency --machine "$work/other.machine"
+check "sim_machine_from_a_file" says 0 "SIMULATED machine \(sim:other\)" run --suite load.l1.latency --machine "$work/other.machine"
 
 # An event map beside the machine file: as the built-in one, then without the event that proves the row, then refused.
 mkdir "$work/twin"
 sed 's/^events *=.*/events = twin/' "$machine" >"$work/twin/twin.machine"
-twin() { run --only load.l2.latency --machine "$work/twin/twin.machine"; }
+twin() { run --suite load.l2.latency --machine "$work/twin/twin.machine"; }
 check "sim_event_map_that_is_nowhere_is_refused" says 2 'twin.machine:[0-9]+: pmu\.events: no such map beside this file; built in are .*nehalem' twin
 cp tables/machines/maps/nehalem.map "$work/twin/twin.map"
 check "sim_event_map_beside_is_taken" says 0 '^load\.l2\.latency .* ok ' twin
@@ -69,7 +69,7 @@ check "sim_rows_beside_stuck_boxes_are_unsupported_there" of stuck '[.rows[].unc
 sed 's/^vendor *=.*/vendor = UnknownChip!/' "$machine" >"$work/unknown.machine"
 printf '* = unproven|unsupported\n' >"$work/expect"
 check "sim_unknown_processor_is_as_expected" run --machine "$work/unknown.machine" --suite quick --expect "$work/expect"
-check "sim_unproven_rows_are_status_1" status 1 run --machine "$work/unknown.machine" --only load.l1.latency
+check "sim_unproven_rows_are_status_1" status 1 run --machine "$work/unknown.machine" --suite load.l1.latency
 unknown=$(echo "$work"/runs/sim-unknown-*-0001/results.json)
 check "sim_unknown_processor_has_reasons" jq -e '.machine.vendor == "UnknownChip!" and .machine.descriptor == "x86-64" and ([.rows[] | select(.status != "ok" and .reason == "")] | length) == 0' "$unknown"
 

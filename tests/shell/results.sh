@@ -15,7 +15,7 @@ check "results_run_nehalem" results_of nehalem --backend sim --machine nehalem-e
 check "results_run_core2" results_of core2 --backend sim --machine core2 --suite quick
 check "results_run_skylake" results_of skylake --backend sim --machine skylake-sp --suite quick
 check "results_run_unknown_seed" results_of seed --backend sim --machine core2 --suite load.l1.latency --seed 18446744073709551615
-check "results_run_profile" results_of profile --backend sim --machine nehalem-ep --profile general-exploration --only 'load.l1.*'
+check "results_run_profile" results_of profile --backend sim --machine nehalem-ep --profile general-exploration --suite 'load.l1.*'
 check "results_run_native" results_of native --backend native --suite load.l1.latency,triad.l1.bandwidth
 for name in nehalem core2 skylake seed profile native; do
 	[ -z "$schema" ] && skip "results_valid_$name" "no jsonschema" || check "results_valid_$name" valid "$work/run-$name/results.json"
