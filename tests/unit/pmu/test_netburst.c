@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <perfmon/pfmlib.h>
 
+#include "pmu/counters/counters.h"
 #include "pmu/netburst/netburst.h"
 
 static const struct processor *pentium4(void)

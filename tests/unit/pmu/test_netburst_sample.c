@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "pmu/counters/counters.h"
 #include "pmu/netburst/netburst_sample.h"
 #include "pmu/sim/core/core.h"
 #include "pmu/sim/isa/exec.h"
