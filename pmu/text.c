@@ -346,31 +346,6 @@ enum status parse_u64(const char *s, size_t n, uint64_t *value)
 	return ST_OK;
 }
 
-enum status parse_bytes(const char *s, size_t n, uint64_t *bytes)
-{
-	unsigned shift = 0;
-	if (n >= 3 && s[n - 1] == 'B' && s[n - 2] == 'i')
-		n -= 2;
-	else if (n && digit_value(s[n - 1]) == 99 && s[n - 1] == 'B')
-		return ST_SYNTAX;
-	if (n) {
-		switch (s[n - 1]) {
-		case 'K': case 'k': shift = 10; break;
-		case 'M': case 'm': shift = 20; break;
-		case 'G': case 'g': shift = 30; break;
-		case 'T': case 't': shift = 40; break;
-		}
-	}
-	uint64_t v;
-	enum status st = parse_u64(s, shift ? n - 1 : n, &v);
-	if (st)
-		return st;
-	if (shift && v > UINT64_MAX >> shift)
-		return ST_RANGE;
-	*bytes = v << shift;
-	return ST_OK;
-}
-
 /* ---- key = value ---------------------------------------------------------------------------- */
 
 static bool blank(char c)

@@ -48,8 +48,6 @@ uint64_t fnv1a64(uint64_t hash, const void *bytes, size_t n);
 
 /* The whole of s[0..n) is one number: decimal or 0x-hexadecimal. ST_SYNTAX, ST_RANGE. */
 MUST_CHECK enum status parse_u64(const char *s, size_t n, uint64_t *value);
-/* As parse_u64 with an optional suffix K, M, G or T (powers of 1024; KiB, MiB, ... too). */
-MUST_CHECK enum status parse_bytes(const char *s, size_t n, uint64_t *bytes);
 
 /* Reads "key = value" text line by line: '#' and ';' start a comment line, [section]
  * lines are sections, blanks are trimmed, CR LF is accepted. */

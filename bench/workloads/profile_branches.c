@@ -155,7 +155,11 @@ void profile_branches_lines(struct text *t, const struct profile_plan *p, const 
 
 	if (!p->lbr_select)
 		return;
-	text_fmt(t, "  last-branch records, filter 0x%X: ", p->lbr_select);
+	text_fmt(t, "  last-branch records without");
+	for (unsigned bit = 0; lbr_filter_name(bit); bit++)
+		if (p->lbr_select >> bit & 1)
+			text_fmt(t, " %s", lbr_filter_name(bit));
+	text_fmt(t, " (filter 0x%X): ", p->lbr_select);
 	if (b->status != ST_OK) {
 		text_fmt(t, "%s\n", b->reason);
 		return;

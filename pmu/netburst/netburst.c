@@ -28,63 +28,6 @@ uint32_t netburst_cccr_value(const struct netburst_want *w)
 	return v;
 }
 
-static bool part_equal(const char *name, const char *part, size_t n)
-{
-	return str_length(name) == n && memcmp(name, part, n) == 0;
-}
-
-static size_t part_length(const char *s, const char *ends)
-{
-	size_t n = 0;
-	for (; s[n]; n++)
-		for (const char *e = ends; *e; e++)
-			if (s[n] == *e)
-				return n;
-	return n;
-}
-
-static enum status parse_units(struct netburst_want *want, const char **at, const char **problem)
-{
-	do {
-		size_t n = part_length(++*at, "+:");
-		unsigned u = 0;
-		while (u < want->event->unit_count && !part_equal(want->event->units[u].name, *at, n))
-			u++;
-		*problem = *at;
-		if (u == want->event->unit_count)
-			return ST_MISSING;
-		want->mask |= (uint16_t)(1u << want->event->units[u].bit);
-		*at += n;
-	} while (**at == '+');
-	return ST_OK;
-}
-
-enum status netburst_parse(const struct processor *p, const char *name, struct netburst_want *want, const char **problem)
-{
-	size_t n = part_length(name, ".");
-	memset(want, 0, sizeof(*want));
-	want->threads = NETBURST_T0_OS;
-	want->active = NETBURST_ANY;
-	want->after = -1;
-	*problem = name;
-	for (unsigned i = 0; i < p->detector_count; i++)
-		if (part_equal(p->detectors[i].name, name, n))
-			want->event = &p->detectors[i];
-	if (!want->event)
-		return ST_MISSING;
-	const char *at = name + n;
-	if (*at != '.')
-		return ST_SYNTAX;
-	enum status s = parse_units(want, &at, problem);
-	if (s || !*at)
-		return s;
-	*problem = ++at;
-	for (unsigned i = 0; i < p->metric_count; i++)
-		if (str_equal(p->metrics[i].name, at))
-			want->metric = &p->metrics[i];
-	return want->metric ? ST_OK : ST_MISSING;
-}
-
 static const char *name_of(const struct netburst_want *w)
 {
 	return w->metric ? w->metric->name : w->event->name;

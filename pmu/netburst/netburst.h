@@ -54,10 +54,6 @@ uint32_t netburst_cccr_msr(unsigned counter);
 uint32_t netburst_escr_value(const struct netburst_want *w);
 uint32_t netburst_cccr_value(const struct netburst_want *w);
 
-/* "EVENT.UNIT+UNIT" or "replay_event.UNIT:METRIC" of a processor, for this privilege of thread 0, any thread active.
- * ST_MISSING: no such event, unit or metric; ST_SYNTAX. *problem is the part that is not known, text in `name`. */
-MUST_CHECK enum status netburst_parse(const struct processor *p, const char *name, struct netburst_want *want, const char **problem);
-
 /* Assigns each of n wants to an ESCR and one of the `usable` counters. One ESCR detects one event with one mask, tag and
  * choice of threads, for any of its counters; one replay metric applies to all. ST_RANGE: a want violates a rule;
  * ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` is one line that names the events and

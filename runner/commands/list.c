@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmu/core/concept.h"
 #include "tables/processor.h"
 
 static bool machines, row_names, confirmed, relations;
-static const char *events_of, *profiles_of, *metrics_of, *identify;
+static const char *events_of, *profiles_of, *metrics_of, *concepts_of, *identify;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
@@ -25,6 +26,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
+		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
 		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "what rows of a run are held against each other: who breaks it is unproven"},
 		{"--confirmed", OPTION_SWITCH, &confirmed, NULL, NULL, 0, 0, "README's table: which descriptors published results of real hardware confirm"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
@@ -260,6 +262,26 @@ static int list_relations(void)
 	return EXIT_GOOD;
 }
 
+static int list_concepts(const struct command *c)
+{
+	const struct processor *p = processor_named(c, "--concepts", concepts_of);
+	unsigned counted = 0;
+	if (!p)
+		return EXIT_BAD_INPUT;
+	printf("%-34s %-13s %-9s %s\n", "concept", "unit", "counted", "what");
+	for (unsigned i = 0; i < concept_count; i++) {
+		const struct expression *x = concept_find(p, concepts[i].name);
+		printf("%-34s %-13s %-9s %s\n", concepts[i].name, concepts[i].unit, x ? exactness_name(x->exactness) : "none", concepts[i].what);
+		if (x && x->term_count)
+			printf("%-34s = %s\n", "", x->text);
+		if (!x || x->why[0])
+			printf("%-34s   %s\n", "", x ? x->why : "no events of this processor are known");
+		counted += x && x->term_count;
+	}
+	printf("\n%u concepts, %u of them counted by %s\n", concept_count, counted, p->name);
+	return EXIT_GOOD;
+}
+
 static int list_run(const struct command *c, int operands, char **operand)
 {
 	(void)operands, (void)operand;
@@ -274,12 +296,14 @@ static int list_run(const struct command *c, int operands, char **operand)
 			printf("| `%s` | %s | %s |\n", processors[i].name, processors[i].title, processors[i].confirmed);
 		return EXIT_GOOD;
 	}
-	if (!!events_of + !!profiles_of + !!metrics_of > 1) {
-		complain(c, "--events, --profiles and --metrics: one of them");
+	if (!!events_of + !!profiles_of + !!metrics_of + !!concepts_of > 1) {
+		complain(c, "--events, --profiles, --metrics and --concepts: one of them");
 		return EXIT_BAD_INPUT;
 	}
 	if (metrics_of)
 		return list_metrics(c);
+	if (concepts_of)
+		return list_concepts(c);
 	if (events_of)
 		return list_events(c);
 	if (profiles_of)

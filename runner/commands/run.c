@@ -198,6 +198,17 @@ static void write_summary(struct text *t, const void *self)
 	table_summary(t, s->a, s->summary);
 }
 
+static int exit_status(const struct command *c, const struct suite_summary *summary, enum status files, enum status restored)
+{
+	if (restored != ST_OK)
+		complain(c, "a register could not be put back: %s", status_name(restored));
+	if (files != ST_OK || summary->files != ST_OK || restored != ST_OK)
+		return EXIT_BROKEN;
+	if (summary->stopped)
+		return EXIT_STOPPED;
+	return summary->unexpected ? EXIT_ROWS : EXIT_GOOD;
+}
+
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
 {
 	static struct msr_guard guard;
@@ -275,13 +286,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	print_text(write_summary, &sheet);
 	if (files == ST_OK)
 		printf("results: %s\n", place.directory.path);
-	if (restored != ST_OK)
-		complain(c, "a register could not be put back: %s", status_name(restored));
-	if (files != ST_OK || summary.files != ST_OK || restored != ST_OK)
-		return EXIT_BROKEN;
-	if (summary.stopped)
-		return EXIT_STOPPED;
-	return summary.unexpected ? EXIT_ROWS : EXIT_GOOD;
+	return exit_status(c, &summary, files, restored);
 }
 
 static bool has_controls(const char *text)

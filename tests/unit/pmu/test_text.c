@@ -64,13 +64,6 @@ static void test_parse_numbers_are_whole_or_refused(void **state)
 	assert_int_equal(parse_u64("12x", 3, &v), ST_SYNTAX);
 	assert_int_equal(parse_u64("-1", 2, &v), ST_SYNTAX);
 	assert_int_equal(parse_u64("18446744073709551616", 20, &v), ST_RANGE);
-	assert_int_equal(parse_bytes("64M", 3, &v), ST_OK);
-	assert_int_equal(v, 64 << 20);
-	assert_int_equal(parse_bytes("2GiB", 4, &v), ST_OK);
-	assert_int_equal(v, 2ull << 30);
-	assert_int_equal(parse_bytes("2GB", 3, &v), ST_SYNTAX);
-	assert_int_equal(parse_bytes("M", 1, &v), ST_SYNTAX);
-	assert_int_equal(parse_bytes("17179869184G", 12, &v), ST_RANGE);
 }
 
 static void test_glob_matches_whole_strings(void **state)
