@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runner/commands/command.h"
+#include "runner/options/command.h"
 #include "runner/library/stallmeter_sim.h"
 #include "runner/shim/request.h"
 
