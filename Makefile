@@ -35,6 +35,8 @@ SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 endif
 
 .DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
 .PHONY: machine-format all host efi man install uninstall release deb image usb usb-update run check check-quick check-fast check-long unit judges libraries fuzz-short fuzz-long bench clean
 all: host efi
 
