@@ -9,7 +9,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, cores, nodes, processors, repetitions, label, seed, end, expect, resume, boots, watchdog"
+#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, cores, nodes, processors, repetitions, label, seed, end, expect, resume, boots, watchdog"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -90,6 +90,42 @@ static void take_number(struct config *c, const struct origin *from, const char 
 		*to = v;
 }
 
+/* Milliseconds with up to three digits behind the point. */
+static void take_ms(struct config *c, const struct origin *from, const char *key, const char *value, size_t n, uint64_t *us)
+{
+	uint64_t whole = 0, part = 0;
+	size_t point = 0;
+	while (point < n && value[point] != '.')
+		point++;
+	char digits[4] = "000";
+	bool good = parse_u64(value, point, &whole) == ST_OK && n != point + 1 && n <= point + 4;
+	for (size_t i = point + 1; good && i < n; i++)
+		digits[i - point - 1] = value[i];
+	good = good && parse_u64(digits[0] == '0' ? digits[1] == '0' ? digits + 2 : digits + 1 : digits, digits[0] == '0' ? digits[1] == '0' ? 1 : 2 : 3, &part) == ST_OK;
+	if (!good || whole > 86400000 || whole * 1000 + part == 0)
+		config_problem(c, from, "%s: expected milliseconds, 0.001 to 86400000, found \"%.*s\"", key, (int)n, value);
+	else
+		*us = whole * 1000 + part;
+}
+
+/* What counts instead of measuring. False: another key. */
+static bool take_count(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
+{
+	if (is("count", key, key_length) || is("metrics", key, key_length)) {
+		c->count_from = *from;
+		take_text(c, from, key[0] == 'c' ? "count" : "metrics", key[0] == 'c' ? c->count : c->metrics, value, n);
+	} else if (is("workload", key, key_length)) {
+		take_text(c, from, "workload", c->workload, value, n);
+	} else if (is("interval_ms", key, key_length)) {
+		take_ms(c, from, "interval_ms", value, n, &c->interval_us);
+	} else if (is("duration_ms", key, key_length)) {
+		take_ms(c, from, "duration_ms", value, n, &c->duration_us);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void take(struct config *c, const struct origin *from, const char *key, size_t key_length,
                  const char *value, size_t n)
 {
@@ -106,6 +142,8 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
 			return;
 		}
+	if (take_count(c, from, key, key_length, value, n))
+		return;
 	if (is("backend", key, key_length)) {
 		take_backend(c, from, value, n);
 	} else if (is("suite", key, key_length)) {
@@ -268,6 +306,12 @@ void config_read(struct config *c, struct files *files)
 	read_file(c, files);
 	read_load_options(c);
 	read_fwcfg(c);
+	if (c->count[0] != 0 || c->metrics[0] != 0) {
+		if (c->workload[0] == 0)
+			config_problem(c, &c->count_from, "workload: expected with count and metrics: idle, account.NAME or a row");
+		if (c->plan || c->profile[0] != 0)
+			config_problem(c, &c->count_from, "count and metrics do not go with mode = plan or a profile");
+	}
 	/* Nobody notices a hang if nobody is asked at the end. */
 	if (!c->watchdog_given && c->end != END_MENU)
 		c->watchdog_s = WATCHDOG_S;

@@ -25,6 +25,9 @@ struct config {
 	bool plan;                 /* mode = plan */
 	char profile[CONFIG_TEXT]; /* "" none */
 	struct origin profile_from;
+	char count[CONFIG_TEXT], metrics[CONFIG_TEXT], workload[CONFIG_TEXT]; /* count instead of measuring; "" none */
+	struct origin count_from;
+	uint64_t interval_us, duration_us;
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
 	struct origin cores_from, nodes_from;
 	enum start processors;     /* how the other processors are started */

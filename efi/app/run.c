@@ -1,5 +1,6 @@
 /* efi/app/run.c: what suite_run needs from the UEFI application. */
 #include "efi/app/run.h"
+#include "efi/app/count.h"
 #include "bench/suite/listing.h"
 #include "efi/firmware/console.h"
 #include "efi/app/crash.h"
@@ -430,7 +431,10 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 		result = EXIT_BAD_INPUT;
 	} else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
 		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
-	else
+	else if (r->config->count[0] != 0 || r->config->metrics[0] != 0) {
+		msr_guard_init(g, a, cpu->processor, saved, msr_guard_capacity(a));
+		result = run_count(g, cpu, r->config, r->files, r->watchdog, r->directory);
+	} else
 		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
 	pages_put(cpu, sizeof(*cpu));
 	pages_put(saved, msr_guard_capacity(a) * sizeof(*saved));

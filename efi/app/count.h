@@ -1,0 +1,14 @@
+/* efi/app/count.h: the settings `count`, `metrics`, `workload` and `interval_ms`: what `stallmeter stat` does. */
+#ifndef EFI_COUNT_H
+#define EFI_COUNT_H
+
+#include "efi/app/config.h"
+#include "efi/app/exit.h"
+#include "efi/platform/watchdog.h"
+#include "pmu/backend/msr_guard.h"
+
+/* Counts, prints what was counted and writes it to counts.txt in the directory `prefix`-NNNN. The guard is ready. */
+enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, struct files *files,
+                           const struct watchdog *watchdog, const char *prefix);
+
+#endif
