@@ -6,6 +6,7 @@
 #include "efi/app/exit.h"
 #include "efi/platform/watchdog.h"
 #include "pmu/backend/msr_guard.h"
+#include "pmu/core/cpu.h"
 
 /* Counts, prints what was counted and writes it to counts.txt in the directory `prefix`-NNNN. The guard is ready. */
 enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, struct files *files,
