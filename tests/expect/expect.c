@@ -3,7 +3,6 @@
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_cores.h"
 #include "tests/expect/expect_curves.h"
-#include "tests/expect/expect_stream.h"
 #include "tests/expect/expect_walk.h"
 
 #include <stdlib.h>
@@ -306,9 +305,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 		return expect_curve(machine, format, row, out);
 	if (expect_cores(machine, format, row, out) != ST_MISSING)
 		return expect_cores(machine, format, row, out);
-	if (expect_bandwidth(machine, format, row, out) != ST_MISSING)
-		return expect_bandwidth(machine, format, row, out);
-	return expect_stream(machine, format, row, out);
+	return expect_bandwidth(machine, format, row, out);
 }
 
 bool expect_may_hide(const char *machine, const char *format, const char *row) { return curve_may_hide(machine, format, row); }

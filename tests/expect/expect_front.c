@@ -31,9 +31,16 @@ uint64_t front_slots(struct machine_text *t, const char *loop)
 	return slots;
 }
 
-struct front_flow front_flow_of(struct machine_text *t)
+/* A loop on its way, instruction by instruction. window: of the uop cache, 0 without; held: which of the loop's first 64 windows it has. */
+struct flow {
+	uint64_t window, window_most, cached_width, switch_cycles, bytes, width, taken_cycles, complex, microcode_width, microcode_cycles;
+	uint64_t at, group, in_window, held, fetch_group, fetched, decode, taken, turns;
+	bool redirected, from_cache, sequencer, missing;
+};
+
+static struct flow flow_of(struct machine_text *t)
 {
-	struct front_flow f = { .window = machine_field(t, "front", "uop_cache_window"), .window_most = machine_field(t, "front", "uop_cache_window_uops"),
+	struct flow f = { .window = machine_field(t, "front", "uop_cache_window"), .window_most = machine_field(t, "front", "uop_cache_window_uops"),
 		.cached_width = machine_field(t, "front", "uop_cache_width"), .switch_cycles = machine_field(t, "front", "uop_cache_switch_cycles"),
 		.bytes = machine_field(t, "front", "decode_bytes"), .width = machine_field(t, "front", "decode_width"), .taken_cycles = machine_field(t, "front", "taken_cycles"),
 		.complex = machine_field(t, "front", "complex_uops"), .microcode_width = machine_field(t, "front", "microcode_width"),
@@ -45,7 +52,8 @@ struct front_flow front_flow_of(struct machine_text *t)
 	return f;
 }
 
-void front_turn(struct front_flow *f)
+/* The loop begins anew. */
+static void begin_anew(struct flow *f)
 {
 	f->at = 0;
 	f->redirected = true;
@@ -54,7 +62,7 @@ void front_turn(struct front_flow *f)
 }
 
 /* A window of the uop cache is left for another, or for its own beginning. */
-static void window_begins(struct front_flow *f, uint64_t window)
+static void window_begins(struct flow *f, uint64_t window)
 {
 	const bool had = f->from_cache;
 
@@ -74,7 +82,7 @@ static void window_begins(struct front_flow *f, uint64_t window)
 }
 
 /* Groups up to that of the instruction's last byte. */
-static void fetch(struct front_flow *f, uint64_t first, uint64_t last)
+static void fetch(struct flow *f, uint64_t first, uint64_t last)
 {
 	for (uint64_t group = f->redirected ? first : f->fetch_group + 1; group <= last; group++)
 		f->fetched = f->fetched + 1 + FETCHED_AHEAD < f->decode ? f->decode - FETCHED_AHEAD : f->fetched + 1;
@@ -82,7 +90,7 @@ static void fetch(struct front_flow *f, uint64_t first, uint64_t last)
 	f->redirected = false;
 }
 
-static void bubble(struct front_flow *f, uint64_t until)
+static void bubble(struct flow *f, uint64_t until)
 {
 	if (until > f->decode) {
 		f->decode = until;
@@ -90,7 +98,8 @@ static void bubble(struct front_flow *f, uint64_t until)
 	}
 }
 
-uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, uint64_t room)
+/* The cycle in which the next instruction can be allocated. */
+static uint64_t step(struct flow *f, uint64_t length, uint64_t slots)
 {
 	const uint64_t begins = f->at;
 	const bool microcode = slots > f->complex, begun = microcode && !f->sequencer;
@@ -116,8 +125,6 @@ uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, 
 	}
 	if (begun && !f->from_cache)
 		bubble(f, f->decode + f->microcode_cycles);
-	if (slots)
-		bubble(f, room); /* the queue is full */
 	if (begun && f->from_cache)
 		bubble(f, f->decode + f->microcode_cycles);
 	const uint64_t delivered = f->decode;
@@ -137,7 +144,7 @@ uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, 
 
 uint64_t front_turn_milli(struct machine_text *t, const char *loop)
 {
-	struct front_flow f = front_flow_of(t);
+	struct flow f = flow_of(t);
 	uint64_t half = 0;
 
 	if (front_slots(t, loop) <= machine_field(t, "front", "loop_uops") || f.missing)
@@ -145,9 +152,9 @@ uint64_t front_turn_milli(struct machine_text *t, const char *loop)
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		if (turn == TURNS / 2)
 			half = f.decode;
-		front_turn(&f);
+		begin_anew(&f);
 		for (const char *i = loop; *i; i += 2)
-			(void)front_flow_step(&f, (uint64_t)(i[1] - '0'), front_slots_of(t, i[0]), 0);
+			(void)step(&f, (uint64_t)(i[1] - '0'), front_slots_of(t, i[0]));
 	}
 	return 1000 * (f.decode - half) / (TURNS / 2);
 }

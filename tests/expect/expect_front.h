@@ -16,16 +16,4 @@ uint64_t front_slots(struct machine_text *t, const char *loop);
 /* Thousandths of a cycle that loop buffer (nothing), uop cache or decoders take for a turn, once the loop runs. */
 uint64_t front_turn_milli(struct machine_text *t, const char *loop);
 
-/* The same, instruction by instruction. window: of the uop cache, 0 without; held: which of the loop's first 64 windows it has. */
-struct front_flow {
-	uint64_t window, window_most, cached_width, switch_cycles, bytes, width, taken_cycles, complex, microcode_width, microcode_cycles;
-	uint64_t at, group, in_window, held, fetch_group, fetched, decode, taken, turns;
-	bool redirected, from_cache, sequencer, missing;
-};
-struct front_flow front_flow_of(struct machine_text *t);
-/* The loop begins anew. */
-void front_turn(struct front_flow *f);
-/* The cycle in which the next instruction can be allocated; room: the first in which the queue has a place for it. */
-uint64_t front_flow_step(struct front_flow *f, uint64_t length, uint64_t slots, uint64_t room);
-
 #endif

@@ -1,4 +1,4 @@
-/* tests/expect/expect_walk.h: loads that walk the page table, followed load by load. */
+/* tests/expect/expect_walk.h: loads that walk the page table. */
 #ifndef TESTS_EXPECT_WALK_H
 #define TESTS_EXPECT_WALK_H
 

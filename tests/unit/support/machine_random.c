@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pmu/base.h"
 
@@ -225,6 +226,7 @@ static void draw_pmu(struct draw *d, const struct identity *who)
 	say(d, "events = %s\n", who->events);
 	field(d, "pebs_format", who->pebs_format);
 	field(d, "full_width", who->pebs_format >= 2);
+	field(d, "bus", !strcmp(who->events, "core2")); /* which the events of that processor count */
 	field(d, "offcore_msrs", who->pebs_format < 2 ? who->pebs_format : 2); /* 0x1A6, then 0x1A7 too, as processors with these events have them */
 	say(d, "[control]\n");
 	field(d, who->msr ? "prefetch_msr" : "prefetch_misc", 1);
