@@ -337,7 +337,11 @@ $(filter $(OUT)/tests/boot/hostile/%,$(HOSTILE_OBJECTS)): $(OUT)/%.o: %.c
 $(OUT)/tests/boot/hostile.efi: efi/app.lds $(HOSTILE_OBJECTS)
 	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T efi/app.lds /usr/lib/crt0-efi-x86_64.o $(HOSTILE_OBJECTS) -o $@.so /usr/lib/libgnuefi.a
 	objcopy -S -j .text -j .reloc -j .data -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $@.so $@
-judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf
+# Errors planted in rows: what of the suite alone finds them.
+$(OUT)/tests/judge/planted: tests/judge/planted.c $(SUPPORT) $(RUNNER)
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -pie -o $@ $< $(SUPPORT) $(RUNNER) -lcmocka -ljansson -lm -lpthread
+judges: $(OUT)/tests/judge/judge $(OUT)/tests/judge/stream $(OUT)/tests/judge/guest.elf $(OUT)/tests/judge/planted
 
 # --- speeds ------------------------------------------------------------------------------------
 $(OUT)/tests/bench/speed: tests/bench/speed.c $(RUNNER)
