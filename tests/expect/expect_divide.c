@@ -21,12 +21,10 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 int64_t divide_cycles(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)
 {
-	struct cost c = cost_of(t, class);
-	int64_t least = field(t, "core", "divide_least_cycles"), whole = c.latency;
+	const struct cost c = cost_of(t, class);
+	const int64_t least = field(t, "core", "divide_least_cycles"), whole = interval ? c.busy : c.latency;
 
-	if (least && least < whole)
-		c.latency = least + ((whole - least) * bits + of_bits - 1) / of_bits;
-	return interval ? (c.busy > whole - c.latency ? c.busy - (whole - c.latency) : 1) : c.latency;
+	return least && least < whole ? least + ((whole - least) * bits + of_bits - 1) / of_bits : whole;
 }
 
 struct core {

@@ -133,9 +133,8 @@ static PIPE_INLINE enum status account_group(struct core_thread *c, const struct
 				at = allocated;
 		} else {
 			if (!simple && p->divider) {
-				latency = pipe_divide_cycles(m, p, e);
-				unsigned less = p->latency - latency;
-				at = pipe_dispatch_long(c, p, p->busy > less ? p->busy - less : 1, at, UINT64_MAX);
+				latency = pipe_divide_cycles(m, p, e, p->latency);
+				at = pipe_dispatch_long(c, p, pipe_divide_cycles(m, p, e, p->busy), at, UINT64_MAX);
 			} else {
 				at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX, quick);
 			}

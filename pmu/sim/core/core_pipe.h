@@ -63,8 +63,8 @@ void pipe_vector_transition(struct core_thread *c, const struct core_plan *p);
 /* When the main uop of a special class can dispatch, given its sources. */
 uint64_t pipe_special_ready(struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip, uint64_t ready);
 void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_t done, uint64_t retired, uint64_t ip);
-/* Latency and divider cycles of this divide, proportional to the significant bits of its result. */
-unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e);
+/* Of its class's latency or divider cycles (`whole`) what this divide takes: they grow with the significant bits of its result. */
+unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e, unsigned whole);
 /* A microcode assist for a denormal. */
 void pipe_assist(struct core_thread *c, uint64_t retired);
 void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired);

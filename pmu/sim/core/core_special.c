@@ -91,14 +91,14 @@ void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_
 	}
 }
 
-unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e)
+unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e, unsigned whole)
 {
 	static const uint8_t bits_of[UC_COUNT] = { [UC_IDIV32] = 32, [UC_IDIV64] = 64, [UC_FP_DIV32] = 24, [UC_FP_SQRT32] = 24,
 		[UC_FP_DIV64] = 53, [UC_FP_SQRT64] = 53, [UC_X87_DIV] = 64, [UC_X87_SQRT] = 64 };
 	unsigned least = (unsigned)m->core_divide_least_cycles, all = bits_of[p->class], bits = e->divide_bits;
-	if (!least || least >= p->latency)
-		return p->latency;
-	return least + ((p->latency - least) * (bits < all ? bits : all) + all - 1) / all;
+	if (!least || least >= whole)
+		return whole;
+	return least + ((whole - least) * (bits < all ? bits : all) + all - 1) / all;
 }
 
 /* A microcode assist for a denormal: its uops are the last thing before allocation resumes. */

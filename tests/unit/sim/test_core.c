@@ -476,6 +476,11 @@ static void test_core_divides_end_early_with_few_bits(void **state)
 	m.core_divide_least_cycles = 7;
 	/* divsd xmm0, xmm1 with both zero: nothing to divide */
 	assert_int_equal(loop_cost(&m, 4, "F20F5EC1"), 28000);
+	/* divsd xmm0, xmm2 four times over, independent: the divider is kept for as long as the file says, whatever the latency is */
+	m.exec[UC_FP_DIV64] = (struct exec_cost){ 40, 1, 12 };
+	m.core_divide_least_cycles = 10;
+	assert_int_equal(loop_cost(&m, 4, "F20F5EC4F20F5ECCF20F5ED4F20F5EDC"), 4 * 40000);
+	m.exec[UC_FP_DIV64] = (struct exec_cost){ 22, 1, 22 };
 	m.core_divide_least_cycles = 0;
 	assert_int_equal(loop_cost(&m, 4, "F20F5EC1"), 88000);
 }
