@@ -270,7 +270,7 @@ deb:
 run:
 	@runner/setup.sh run
 	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img
-	@OUT=$(OUT) runner/run.sh "$(MACHINE)" "$(SUITE)"
+	@OUT=$(OUT) BACKEND="$(BACKEND)" ACCEL="$(ACCEL)" runner/run.sh "$(MACHINE)" "$(SUITE)"
 
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c

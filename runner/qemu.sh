@@ -10,6 +10,8 @@
 #   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
 #   --limit SECONDS       before QEMU is killed (600)
 #   --cpu MODEL           QEMU's name of a processor (max)
+#   --accel KIND          tcg (default), or kvm: on the host's own processor, through the counters that KVM gives a guest; huge
+#                         pages where enough are free, each virtual processor pinned to a processor of the host
 #   --second              the image is second in the order of boots: an ARGUMENT names a disk with bootindex=0
 #   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
@@ -24,13 +26,13 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu=max read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu= read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0 accel=tcg
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
 while [ $# -gt 0 ]; do
 	case $1 in
-	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes)
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes|--accel)
 		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
 	--work) work=$2; shift 2;;
 	--device) device=$2; shift 2;;
@@ -46,6 +48,7 @@ while [ $# -gt 0 ]; do
 	--crash) crash=$2; shift 2;;
 	--empty-node) with=0; shift;;
 	--bios) bios=yes; shift;;
+	--accel) accel=$2; shift 2;;
 	--second) order=1; shift;;
 	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
 	--in-place) in_place=yes; shift;;
@@ -66,6 +69,25 @@ firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.
 [ -z "$bios" ] || { firmware=/usr/share/seabios/bios-256k.bin; variables=; }
 [ -z "$bios" ] || [ ${#secure[@]} -eq 0 ] || bad "--bios has no --secure-boot"
 for file in $firmware $variables; do [ -r "$file" ] || bad "$file: missing; runner/setup.sh run installs it"; done
+
+# What KVM needs, or one line that says what is missing. For tests: STALLMETER_SYS and STALLMETER_DEV stand for /sys and /dev.
+sys=${STALLMETER_SYS:-/sys} dev=${STALLMETER_DEV:-/dev}
+cannot() { echo "qemu.sh: --accel kvm: $*" >&2; exit 3; }
+kvm_is_there() {
+	local pmu
+	[ -e "$dev/kvm" ] || cannot "$dev/kvm is missing: load kvm_intel or kvm_amd, or switch virtualization on in the firmware's setup; in a virtual machine its host must allow nesting"
+	[ -r "$dev/kvm" ] && [ -w "$dev/kvm" ] || cannot "$dev/kvm may not be used by $(id -un): add that user to the group $(stat -c %G "$dev/kvm")"
+	[ -d "$sys/bus/event_source/devices/cpu" ] || [ -d "$sys/bus/event_source/devices/cpu_core" ] ||
+		cannot "this host has no performance counters itself (perf shows no device \"cpu\"): boot the stick on a machine instead"
+	for pmu in "$sys/module/kvm/parameters/enable_pmu" "$sys/module/kvm_intel/parameters/pmu"; do
+		[ ! -r "$pmu" ] || [ "$(cat "$pmu")" = Y ] || cannot "KVM gives guests no performance counters ($pmu is $(cat "$pmu")): load kvm with enable_pmu=1"
+	done
+}
+case $accel in
+tcg) cpu=${cpu:-max};;
+kvm) kvm_is_there; cpu=${cpu:-host,pmu=on,migratable=off}; machine=${machine/accel=tcg/accel=kvm};;
+*) bad "--accel \"$accel\": unknown; allowed: tcg kvm";;
+esac
 
 mkdir -p "$work"
 disk_image=$image
@@ -109,6 +131,25 @@ if [ "$nodes" -gt 1 ]; then
 	done
 fi
 
+# Whole large pages, where enough are free: a guest's walks through small ones of the host would be measured as its own.
+if [ "$accel" = kvm ] && [ "$nodes" -eq 1 ] && [ -d "$dev/hugepages" ]; then
+	free=$(cat "$sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages" 2>/dev/null || echo 0)
+	[ "$((free * 2))" -lt "$memory" ] || { numa=(-object "memory-backend-file,id=ram,size=${memory}M,mem-path=$dev/hugepages,prealloc=on"); machine+=,memory-backend=ram; }
+fi
+# Each virtual processor's thread, once it is there, gets a processor of its own.
+pin() {
+	local cpus i task
+	mapfile -t cpus < <(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done)
+	for ((i = 0; i < 100; i++)); do
+		sleep 0.1
+		[ "$(grep -lsE '^CPU [0-9]+/KVM' /proc/"$1"/task/*/comm | wc -l)" -lt "$smp" ] || break
+	done
+	for task in /proc/"$1"/task/*; do
+		i=$(sed -nE 's,^CPU ([0-9]+)/KVM.*,\1,p' "$task/comm" 2>/dev/null)
+		[ -z "$i" ] || taskset -cp "${cpus[$((i % ${#cpus[@]}))]}" "${task##*/}" >/dev/null
+	done
+}
+
 console=(-chardev "file,id=console,path=$work/debugcon.log")
 [ -z "$show" ] || console=(-chardev "stdio,id=console,signal=off,logfile=$work/debugcon.log")
 serial=(-serial "file:$work/serial.log")
@@ -119,9 +160,15 @@ told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 [ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=${crash//,/,,}")
 
 rc=0
+named=()
+if [ "$accel" = kvm ]; then
+	named=(-name "stallmeter,debug-threads=on" -pidfile "$work/pid")
+	rm -f "$work/pid"
+	(for ((i = 0; i < 100; i++)); do [ ! -s "$work/pid" ] || { pin "$(cat "$work/pid")"; break; }; sleep 0.1; done) &
+fi
 timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[@]}" -cpu "$cpu" -smp "$smp" \
 	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
-	-nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
+	"${named[@]}" -nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
 	"${flash[@]}" \
 	-drive "if=none,id=disk,$medium" "${disk[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \

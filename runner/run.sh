@@ -2,6 +2,7 @@
 # What `make run` does with the built image: runner/run.sh MACHINE SUITE
 #   Boots it in QEMU/OVMF on the simulated machine MACHINE (a built-in name or a machine file), shows its console
 #   with the table of penalties, and fetches the results to $OUT/run. Exit statuses: runner/qemu.sh's.
+#   BACKEND=hw or auto runs on the processor that QEMU gives the guest, with ACCEL=kvm the host's own.
 #   SELFTEST=NAME runs one of the guest's self tests (efi/app/selftest.c) instead; there are no results then.
 set -u
 [ $# -eq 2 ] && [ -n "$1" ] && [ -n "$2" ] || { echo "usage: make run MACHINE=NAME|FILE SUITE=quick|full|ROW,..." >&2; exit 2; }
@@ -15,8 +16,8 @@ for word in "$machine" "$suite"; do
 done
 
 image=$out/stallmeter.img
-backend=sim:$machine
-if [ -f "$machine" ]; then
+backend=${BACKEND:-sim:$machine}
+if [ -z "${BACKEND:-}" ] && [ -f "$machine" ]; then
 	cp --sparse=always "$image" "$work/with-machine.img"
 	image=$work/with-machine.img
 	mcopy -o -i "$image@@1M" "$machine" "::/stallmeter/$(basename "$machine")" || exit 3
@@ -26,9 +27,9 @@ if [ -f "$machine" ]; then
 fi
 
 rc=0
-runner/qemu.sh --work "$work" --smp "${SMP:-1}" --nodes "${NODES:-1}" --device "${DEVICE:-virtio}" --show --test "${SELFTEST:-}" \
+runner/qemu.sh --work "$work" --accel "${ACCEL:-tcg}" --smp "${SMP:-1}" --nodes "${NODES:-1}" --device "${DEVICE:-virtio}" --show --test "${SELFTEST:-}" \
 	--options "\"backend=$backend\" \"suite=$suite\" end=exit" "$image" || rc=$?
-[ "$rc" -ne 2 ] && [ -z "${SELFTEST:-}" ] || exit "$rc"
+[ "$rc" -ne 2 ] && [ -s "$work/debugcon.log" ] && [ -z "${SELFTEST:-}" ] || exit "$rc"
 
 runs=$(runner/fetch.sh "$work/disk.img" "$out/run") || [ "$rc" -ne 0 ] || rc=3
 for run in $runs; do

@@ -279,10 +279,13 @@ bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
 	memset(out, 0, sizeof(*out));
 	/* A row's draws are its own: the same whatever ran before it. */
 	random_init(&b->random, fnv1a64(b->seed, r->name, str_length(r->name)));
-	if (b->firmware_on) {
-		struct text remark;
+	struct text remark;
 
-		text_init(&remark, out->remark, sizeof(out->remark));
+	text_init(&remark, out->remark, sizeof(out->remark));
+	if (b->cpu->hypervisor && b->a->kind == ACCESS_HW)
+		text_fmt(&remark, "virtual: measured in a virtual machine");
+	if (b->firmware_on) {
+		text_fmt(&remark, remark.length ? "; " : "");
 		text_fmt(&remark, "firmware had left %u counters on; %u of them came on again and are not used", b->firmware_on,
 		         b->firmware_returned);
 	}
