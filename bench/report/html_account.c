@@ -10,11 +10,14 @@
 #define TERMS_MOST 32
 #define CYCLES_MOST 1000000000000000
 
-/* A workload's cycles at execution, whole. */
+/* A workload's cycles where its sum is held against them: at retirement, or at execution where retirement was not counted. */
 struct stack {
-	int64_t active, wasted, stalls, sum;
+	int64_t active, stalls, sum, overlap;
 	int64_t all;                /* what the picture is as wide as */
 };
+
+/* Its cycles at execution. */
+struct split { int64_t retiring, wasted, stalls; };
 
 /* A damaged file may say anything: sums of so many cycles still fit. */
 static int64_t clip(int64_t v)
@@ -27,21 +30,36 @@ static int64_t count_of(struct html *h, const struct doc_node *workload, const c
 	return clip(doc_whole(h->d, doc_get(h->d, doc_get(h->d, workload, "counts"), quantity), "count"));
 }
 
-/* False: its execution was not counted. Of the active cycles the part is wasted whose uops never retired (guide, "Cycle Accounting
- * and Uop Flow"). */
+/* False: no stalls were counted. */
 static bool stack_of(struct html *h, const struct doc_node *workload, struct stack *s)
 {
-	const struct doc_node *level = doc_get(h->d, doc_get(h->d, workload, "levels"), "execution.core");
-	int64_t issued = count_of(h, workload, "issued_uops") + count_of(h, workload, "issued_fused"), retired = count_of(h, workload, "retired_uops");
+	const struct doc_node *levels = doc_get(h->d, workload, "levels"), *level = doc_get(h->d, levels, "retirement.thread");
+	const bool retirement = doc_get(h->d, level, "stalls")->type == DOC_NUMBER;
 
-	*s = (struct stack){ .active = count_of(h, workload, "execute_active"), .stalls = clip(doc_whole(h->d, level, "stalls")),
-		.sum = clip(doc_whole(h->d, workload, "core_sum")) };
-	if (doc_get(h->d, level, "stalls")->type != DOC_NUMBER || s->active <= 0)
-		return false;
-	if (retired > 0 && retired < issued)
-		s->wasted = mul_div(s->active, issued - retired, issued);
+	if (!retirement)
+		level = doc_get(h->d, levels, "execution.core");
+	*s = (struct stack){ .active = count_of(h, workload, retirement ? "retire_active" : "execute_active"), .stalls = clip(doc_whole(h->d, level, "stalls")),
+		.sum = clip(doc_whole(h->d, workload, "sum")), .overlap = clip(doc_whole(h->d, workload, "overlap")) };
 	s->all = s->active + (s->sum > s->stalls ? s->sum : s->stalls);
-	return true;
+	return doc_get(h->d, level, "stalls")->type == DOC_NUMBER && s->all > 0;
+}
+
+/* False: its execution was not counted. By the master equation where it holds (Core 2 paper); else of the active cycles the part is
+ * wasted whose uops never retired (guide, "Cycle Accounting and Uop Flow"). */
+static bool split_of(struct html *h, const struct doc_node *workload, struct split *s)
+{
+	const struct doc_node *master = doc_get(h->d, workload, "master");
+	int64_t active = count_of(h, workload, "execute_active"), retired = count_of(h, workload, "retired_uops");
+	int64_t issued = count_of(h, workload, "issued_uops") + count_of(h, workload, "issued_fused");
+
+	if (doc_get(h->d, master, "retired")->type == DOC_NUMBER) {
+		*s = (struct split){ clip(doc_whole(h->d, master, "retired")), clip(doc_whole(h->d, master, "non_retired")), clip(doc_whole(h->d, master, "stalls")) };
+		return true;
+	}
+	*s = (struct split){ .stalls = count_of(h, workload, "execute_stall") };
+	s->wasted = retired > 0 && retired < issued ? mul_div(active, issued - retired, issued) : 0;
+	s->retiring = active - s->wasted;
+	return active > 0;
 }
 
 static unsigned place(const struct stack *s, int64_t cycles)
@@ -61,10 +79,10 @@ static void piece(struct html *h, const struct stack *s, const char *class, unsi
 		text_fmt(&h->t, "<text x=\"%u\" y=\"%u\">%s</text>", x, y - 3, word);
 }
 
-/* What is charged to both threads of the core, as the sum is. */
+/* What is charged to the thread that was counted. */
 static int64_t term_cycles(struct html *h, const struct doc_node *term)
 {
-	return clip(doc_whole(h->d, term, "core_cycles"));
+	return clip(doc_whole(h->d, term, "cycles"));
 }
 
 static void draw_stack(struct html *h, const struct doc_node *workload, unsigned y)
@@ -83,8 +101,7 @@ static void draw_stack(struct html *h, const struct doc_node *workload, unsigned
 		text_fmt(&h->t, "<text x=\"%d\" y=\"%u\">not counted</text>\n", LEFT, y + 29);
 		return;
 	}
-	piece(h, &s, "b3", y + 16, 0, s.active - s.wasted, "retiring");
-	piece(h, &s, "b2", y + 16, s.active - s.wasted, s.active, "wasted");
+	piece(h, &s, "b3", y + 16, 0, s.active, "active");
 	piece(h, &s, "b1", y + 16, s.active, s.active + s.stalls, "stalled");
 	at = s.active;
 	for (const struct doc_node *t = doc_begin(h->d, terms); t; t = doc_next(h->d, t)) {
@@ -120,8 +137,9 @@ static void share_cell(struct html *h, int64_t part, int64_t all)
 static void workload_line(struct html *h, const struct doc_node *workload)
 {
 	struct stack s;
-	bool counted = stack_of(h, workload, &s);
-	int64_t cycles = counted ? s.active + s.stalls : 0;
+	struct split e;
+	const bool counted = stack_of(h, workload, &s), split = split_of(h, workload, &e);
+	const int64_t cycles = split ? e.retiring + e.wasted + e.stalls : s.active + s.stalls, all = s.active + s.stalls;
 
 	text_fmt(&h->t, "<tr><th scope=\"row\">");
 	html_text(h, doc_string(h->d, workload, "workload"));
@@ -130,18 +148,57 @@ static void workload_line(struct html *h, const struct doc_node *workload)
 	text_fmt(&h->t, "</td>");
 	html_cell_node(h, doc_get(h->d, workload, "threads"), 0);
 	if (!counted) {
-		text_fmt(&h->t, "<td></td><td></td><td></td><td></td><td></td><td class=\"w\">");
+		text_fmt(&h->t, "<td></td><td></td><td></td><td></td><td></td><td></td><td></td><td class=\"w\">");
 		html_text(h, doc_string(h->d, workload, "reason"));
 		text_fmt(&h->t, "</td></tr>\n");
 		return;
 	}
 	text_fmt(&h->t, "<td class=\"n\">%lld</td>", (long long)cycles);
-	share_cell(h, s.active - s.wasted, cycles);
-	share_cell(h, s.wasted, cycles);
-	share_cell(h, s.stalls, cycles);
-	share_cell(h, s.sum, cycles);
-	share_cell(h, s.stalls - s.sum, cycles);
+	if (split) {
+		share_cell(h, e.retiring, cycles);
+		share_cell(h, e.wasted, cycles);
+		share_cell(h, e.stalls, cycles);
+	} else {
+		text_fmt(&h->t, "<td></td><td></td><td></td>");
+	}
+	share_cell(h, s.stalls, all);
+	share_cell(h, s.sum, all);
+	share_cell(h, s.overlap, all);
+	share_cell(h, s.stalls - s.sum, all);
 	text_fmt(&h->t, "</tr>\n");
+}
+
+/* What is made of the counts, as the console has it: formulas, the front-side bus, uops that start in a cycle. */
+static void figure_lines(struct html *h, const struct doc_node *workload)
+{
+	const struct doc_node *values = doc_get(h->d, workload, "values"), *bus = doc_get(h->d, workload, "bus");
+	unsigned uops = 0;
+
+	for (const struct doc_node *v = doc_begin(h->d, values); v; v = doc_next(h->d, v)) {
+		text_fmt(&h->t, "<tr><th scope=\"row\">");
+		html_text(h, doc_string(h->d, workload, "workload"));
+		text_fmt(&h->t, "</th>");
+		html_cell(h, v->key);
+		html_cell_node(h, doc_get(h->d, v, "value"), 3);
+		text_fmt(&h->t, "</tr>\n");
+	}
+	for (const struct doc_node *v = doc_begin(h->d, bus); v; v = doc_next(h->d, v)) {
+		text_fmt(&h->t, "<tr><th scope=\"row\">");
+		html_text(h, doc_string(h->d, workload, "workload"));
+		text_fmt(&h->t, "</th><td>front-side bus: ");
+		html_text(h, v->key);
+		text_fmt(&h->t, "</td>");
+		html_cell_node(h, v, 3);
+		text_fmt(&h->t, "</tr>\n");
+	}
+	for (const struct doc_node *v = doc_begin(h->d, doc_get(h->d, workload, "ilp")); v; v = doc_next(h->d, v)) {
+		text_fmt(&h->t, "<tr><th scope=\"row\">");
+		html_text(h, doc_string(h->d, workload, "workload"));
+		text_fmt(&h->t, "</th><td>cycles that start %u%s uops</td>", uops, doc_next(h->d, v) ? "" : " and more");
+		html_cell_node(h, v, 0);
+		text_fmt(&h->t, "</tr>\n");
+		uops++;
+	}
 }
 
 static void term_lines(struct html *h, const struct doc_node *workload)
@@ -157,11 +214,12 @@ static void term_lines(struct html *h, const struct doc_node *workload)
 		text_fmt(&h->t, "<tr><th scope=\"row\">");
 		html_text(h, doc_string(h->d, workload, "workload"));
 		text_fmt(&h->t, "</th><td class=\"n\">%u</td>", n);
-		html_cell(h, doc_string(h->d, t, "name"));
+		html_cell(h, doc_string(h->d, t, doc_string(h->d, t, "title")[0] ? "title" : "name"));
 		html_cell(h, doc_string(h->d, t, "row"));
 		html_cell(h, doc_string(h->d, t, "event"));
-		html_cell_node(h, doc_get(h->d, t, "core_count"), 0);
+		html_cell_node(h, doc_get(h->d, t, "count"), 0);
 		html_cell_node(h, doc_get(h->d, t, "penalty"), 2);
+		html_cell_node(h, doc_get(h->d, t, "alone"), 0);
 		if (open[0]) {
 			text_fmt(&h->t, "<td class=\"w\">left open: ");
 			html_text(h, open);
@@ -179,21 +237,26 @@ void html_accounting(struct html *h, const struct doc_node *list)
 	if (list->type != DOC_LIST || !list->count)
 		return;
 	html_section(h, "accounting", "Where the cycles of the suite's workloads went",
-	             "Cycles in which something was executed, for work that retired or work that was thrown away, and cycles that were stalled. Below the "
-	             "stalled ones, the sum of counts times penalties: each penalty is a row of this run. What the sum does not explain is the rest; a sum "
-	             "longer than the stalls counts cycles twice, since sequential penalties overlap.");
-	html_figure(h, "Cycle accounting", "For each workload two bars: retiring, wasted and stalled cycles, and below the stalled ones the terms of the sum. The "
+	             "Cycles in which uops retire, and cycles that are stalled. Below the stalled ones, the sum of counts times penalties: each penalty is a row of "
+	             "this run, and what overlapped is not charged: loads that miss cost at most the cycles with a miss in flight, the front end at most what it "
+	             "starved or wasted, all together at most the stalls. What the sum does not explain is the rest.");
+	html_figure(h, "Cycle accounting", "For each workload two bars: active and stalled cycles, and below the stalled ones the terms of the sum. The "
 	            "figures are in the tables.", WIDTH, list->count * BLOCK + 4);
 	for (const struct doc_node *w = doc_begin(h->d, list); w; w = doc_next(h->d, w), y += BLOCK)
 		draw_stack(h, w, y);
 	html_figure_end(h, "Each workload at a scale of its own. Numbers over the lower bars are those of the terms in the table below; the frame is the rest.");
-	html_table(h, "Cycles of each workload, at execution", "workload|verdict|#threads|#cycles|#retiring|#wasted|#stalled|#sum of P x N|#unaccounted rest");
+	html_table(h, "Cycles of each workload: at execution retiring, wasted and stalled; at retirement stalled, and what of it is charged",
+	           "workload|verdict|#threads|#cycles|#retiring|#wasted|#stalled|#without retirement|#sum|#overlapped|#unaccounted rest");
 	for (const struct doc_node *w = doc_begin(h->d, list); w; w = doc_next(h->d, w))
 		workload_line(h, w);
 	html_table_end(h);
-	html_table(h, "Terms of the sums: those that counted something, and those that are open", "workload|#term|name|penalty's row|event|#count|#penalty|#cycles");
+	html_table(h, "Terms of the sums: those that counted something, and those that are open", "workload|#term|source of stalls|penalty's row|event|#count|#penalty|#alone|#charged");
 	for (const struct doc_node *w = doc_begin(h->d, list); w; w = doc_next(h->d, w))
 		term_lines(h, w);
+	html_table_end(h);
+	html_table(h, "What is made of the counts", "workload|figure|#value");
+	for (const struct doc_node *w = doc_begin(h->d, list); w; w = doc_next(h->d, w))
+		figure_lines(h, w);
 	html_table_end(h);
 }
 

@@ -174,6 +174,7 @@ older() { # older MACHINE WORKLOAD
 }
 for machine in core2 pentium4; do
 	"$s" run --backend sim --machine "$machine" --suite 'account.*' --out "$work/older$machine" >/dev/null
+	"$s" report "$(echo "$work/older$machine"/*)" >/dev/null 2>&1
 	for workload in latency_bound branchy mixed; do check "account_of_${machine}_is_its_suites_$workload" older "$machine" "$workload"; done
 done
 
@@ -191,6 +192,18 @@ for row in load.l2.latency load.l3.latency load.dram_local.latency load.dram_rem
 	}
 	check "account_explains_$row" explained
 done
+# report.html has the console's numbers: the master equation, each charged term, the sum, what overlapped, the formulas.
+drawn() { # drawn WORKLOAD
+	local run html; run=$(echo "$work/oldercore2"/*)
+	html=$(sed 's/<small>[^<]*<\/small>//g; s/<[^>]*>/|/g; s/|\+/|/g' "$run/report.html")
+	jq -r --arg w "$1" '.accounting[] | select(.workload == $w) | "^.\($w).*.\(.master.retired).\(.master.non_retired).\(.master.stalls).*.\(.sum).\(.overlap).",
+		(.terms[] | select(.cycles != null and .cycles > 0) | "^.\($w).*.\(.count).*.\(.cycles | floor).$"), "^.\($w).dispatch_rate.\(.values.dispatch_rate.value | tostring)", "^.\($w).cycles that start 0 uops.\(.ilp[0]).$"' "$run/results.json" >"$work/lines"
+	while read -r line; do
+		echo "$html" | grep -qE "$line" || { echo "not in the report: $line"; return 1; }
+	done <"$work/lines"
+	[ "$(wc -l <"$work/lines")" -ge 5 ]
+}
+for workload in latency_bound bandwidth_bound branchy mixed; do check "report_has_the_consoles_numbers_of_$workload" drawn "$workload"; done
 # Sample-after values of the Core 2's lists: two million cycles by what the run measured, the paper's values where it has them.
 samples() {
 	mkdir -p "$work/core2" && "$out/stallmeter" run --backend sim --machine core2 --suite load.dram_local.penalty,load.l2.penalty --out "$work/core2" >"$work/said" || return 1
