@@ -6,6 +6,7 @@
  * Not modelled: whether figures fit each other as those of a machine that somebody built; only what the model cannot
  * do without is checked. */
 #include "pmu/sim/machine/machine.h"
+#include "pmu/access.h"
 #include "pmu/sim/counters/counter_event.h"
 #include "pmu/text.h"
 
@@ -36,6 +37,8 @@ const char *machine_class_name(unsigned uop_class)
 {
 	return uop_class < UC_COUNT ? classes[uop_class].name : NULL;
 }
+
+#define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
 
 struct reading {
 	const char *file;
@@ -194,6 +197,10 @@ static enum status read_line(struct reading *r, const struct ini *ini)
 	}
 	int n = (int)(ini->section_length < LINE_BYTES ? ini->section_length : LINE_BYTES);
 	struct text *t = say(r, ini->line);
+	if (!ini->section_length) {
+		text_fmt(t, "'%.*s' stands before any section", (int)(ini->key_length < LINE_BYTES ? ini->key_length : LINE_BYTES), ini->key);
+		return ST_MISSING;
+	}
 	if (!section) {
 		text_fmt(t, "[%.*s]: no such section; known are exec", n, ini->section);
 		for (unsigned i = 0; i < COUNT_OF(fields); i++)
@@ -211,12 +218,24 @@ static enum status read_line(struct reading *r, const struct ini *ini)
 
 /* ---- the whole file ------------------------------------------------------------------------- */
 
-/* Complains about a field, at its line or at the file's end when it was not given. */
+/* Where a field was given, or else the last one of its section; of a section that is not there, the file's end. */
+static uint32_t line_of(const struct reading *r, unsigned field)
+{
+	uint32_t line = 0;
+	if (r->field_line[field])
+		return r->field_line[field];
+	for (unsigned i = 0; i < COUNT_OF(fields); i++)
+		if (str_equal(fields[i].section, fields[field].section) && r->field_line[i] > line)
+			line = r->field_line[i];
+	return line ? line : r->last_line ? r->last_line : 1;
+}
+
+/* Complains about a field. */
 static enum status wrong(struct reading *r, const uint64_t *at, const char *what)
 {
 	for (unsigned i = 0; i < COUNT_OF(fields); i++)
 		if (number_at(r->m, &fields[i]) == at || (const char *)r->m + fields[i].offset == (const char *)at) {
-			text_fmt(say(r, r->field_line[i] ? r->field_line[i] : r->last_line), "%s.%s: %s",
+			text_fmt(say(r, line_of(r, i)), "%s.%s: %s",
 			         fields[i].section, fields[i].name, what);
 			return ST_RANGE;
 		}
@@ -332,6 +351,8 @@ static enum status check_pmu(struct reading *r)
 	struct machine *m = r->m;
 	if (!m->pmu_version && (m->pmu_general || m->pmu_fixed))
 		return wrong(r, m->pmu_general ? &m->pmu_general : &m->pmu_fixed, "0 where pmu.version is 0");
+	if (m->dram_node_bytes < NODE_BYTES_LEAST + m->topology_sockets * m->topology_cores * m->topology_threads * (CONTROL_BYTES + DS_BYTES))
+		return wrong(r, &m->dram_node_bytes, "at least 16 MiB, and 128 KiB for each logical processor");
 	if (m->pmu_version && !m->pmu_general)
 		return wrong(r, &m->pmu_general, "at least 1 where there is a PMU");
 	if (m->pmu_version == 1 && m->pmu_fixed)
@@ -478,7 +499,7 @@ enum status machine_read_beside(const char *file_name, const char *text, size_t 
 	r.last_line = ini.line;
 	for (unsigned i = 0; i < COUNT_OF(fields); i++)
 		if (!r.field_line[i] && !fields[i].text && fields[i].preset == REQUIRED) {
-			text_fmt(say(&r, ini.line ? ini.line : 1), "%s.%s: must be given, a number from %llu to %llu", fields[i].section,
+			text_fmt(say(&r, line_of(&r, i)), "%s.%s: must be given, a number from %llu to %llu", fields[i].section,
 			         fields[i].name, (unsigned long long)fields[i].least, (unsigned long long)fields[i].most);
 			return ST_MISSING;
 		}
