@@ -120,7 +120,7 @@ static int replay_command(const struct command *c, int operands, char **operand)
 		return EXIT_BAD_INPUT;
 	}
 	if (backend_machine(machine_name, &m, problem, sizeof(problem)) ||
-	    file_read(operand[0], TRACE_MOST, &text, &t.bytes, problem, sizeof(problem))) {
+	    file_read(strcmp(operand[0], "-") ? operand[0] : "/dev/stdin", TRACE_MOST, &text, &t.bytes, problem, sizeof(problem))) {
 		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;
 	}

@@ -49,6 +49,34 @@ check "lint_accepts_a_run_of_haswell_ep" ran haswell-ep load.l1.latency,load.l2.
 check "lint_accepts_a_run_of_skylake_sp" ran skylake-sp load.l1.latency,load.l2.latency 50
 check "lint_accepts_a_run_of_pentium4" ran pentium4 load.l2.latency,sample.precise.skid 50
 
+# The same accesses as ftrace prints them, on processors 3 and 11 of 16, among other events, stack traces and losses: the same findings.
+as_ftrace() { # as_ftrace CPU, from the own form
+	awk -v cpu="$1" '
+		BEGIN { print "# tracer: nop"; print "CPU:9 [LOST 17 EVENTS]" }
+		function hex(s) { sub(/^0x/, "", s); return s }
+		/^(rdmsr|wrmsr|rdpmc) / {
+			name = $1 == "rdpmc" ? "rdpmc" : $1 == "rdmsr" ? "read_msr" : "write_msr"
+			printf " Web [7] read_msr: 1-4711 [%03d] d..1. 87.%06d: sched_switch: prev_comm=a ==> next_comm=b\n", cpu, NR
+			printf " Web [7] read_msr: 1-4711 [%03d] d..1. 87.%06d: %s:          %s, value %s%s\n", cpu, NR, name, hex($3), hex($4), $5 == "fault" ? " #GP" : ""
+			printf " => native_%s\n", name
+		}'
+}
+found_in() { "$s" replay --format json "$@" | jq -c '[.findings[] | select(.counts) | [.class, .counter, .text, .paragraph]]'; }
+numbered() {
+	sed 's/0x10c300c0 # select0/0x24300c0/' $traces/nehalem-ep.trace >"$work/own"
+	found_in "$work/own" >"$work/want"
+	{ as_ftrace 3 <"$work/own"; as_ftrace 11 <$traces/nehalem-ep.trace; } >"$work/ftrace"
+	found_in "$work/ftrace" >"$work/got" && [ "$(jq length "$work/want")" = 2 ] && diff "$work/want" "$work/got" || return 1
+	found_in --cpus 3=0,11=7 - <"$work/ftrace" >"$work/got" && diff "$work/want" "$work/got" || return 1
+	{ echo "cpus 3-11=0-8"; cat "$work/ftrace"; } >"$work/mapped"
+	found_in "$work/mapped" >"$work/got" && diff "$work/want" "$work/got"
+}
+check "lint_finds_the_same_in_ftraces_text_of_any_processor" numbered
+check "lint_refuses_a_map_without_a_processor" says 2 'not all have a counterpart' "$s" replay --cpus 3=0 "$work/ftrace"
+check "lint_refuses_a_map_that_is_none" refuses 'machine, linux, or a list' "$s" replay --cpus 3:0 "$work/ftrace"
+mmio() { printf 'VERSION 20070824\nMAP 1.5 1 0xfed10000 0xffffc90000000000 0x8000 0x0 0\nR 4 1.635211 1 0xfed15000 0x1f 0x0 0\nW 4 1.635212 1 0xfed15000 0x1f 0x0 0\n' | says 0 '0 accepted; 2 unmodelled; 0 findings' "$s" replay -; }
+check "lint_reads_mmiotrace" mmio
+
 # Reports for CI.
 sed 's/0x10c300c0 # select0/0x24300c0/' $traces/nehalem-ep.trace >"$work/planted"
 report() { status 1 "$s" replay --format "$1" "$work/planted" >"$work/report"; }
