@@ -50,6 +50,7 @@ done
 				printf " %.2f", value[i, row] / scale
 				if (least[i, row] != "-" && least[i, row] != "") {
 					if (big) printf " (%.1f to %.1f)", least[i, row] / 1000 / scale, most[i, row] / 1000 / scale
+					else if (most[i, row] - least[i, row] > 1100 && most[i, row] - least[i, row] > most[i, row] * 0.08) printf " (%s to %s)", number(least[i, row]), number(most[i, row])
 					else printf " (%s)", number(int((least[i, row] + most[i, row]) / 2 + 0.5))
 				}
 				printf "%s |", status[i, row] == "ok" ? "" : ", " status[i, row]
