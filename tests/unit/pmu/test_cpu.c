@@ -352,7 +352,7 @@ static void test_cpu_family_and_model_are_decoded_as_displayed(void **state)
 		{ 0x000006F6, 6, 0x0F, "core2" }, { 0x00000F43, 15, 4, "pentium4" }, { 0x00000F29, 15, 2, "intel" },
 		{ 0x000306F2, 6, 0x3F, "haswell-ep" }, { 0x000206C2, 6, 0x2C, "westmere-ep" }, { 0x000206D7, 6, 0x2D, "sandy-bridge-ep" },
 		{ 0x000306E4, 6, 0x3E, "ivy-bridge-ep" }, { 0x000306C3, 6, 0x3C, "haswell" }, { 0x000406F1, 6, 0x4F, "broadwell-ep" }, { 0x000906EA, 6, 0x9E, "skylake" },
-		{ 0x00050654, 6, 0x55, "skylake-sp" }, { 0x00050657, 6, 0x55, "cascade-lake" }, { 0x000606A6, 6, 0x6A, "ice-lake-sp" }, { 0x000806F8, 6, 0x8F, "intel" },
+		{ 0x00050654, 6, 0x55, "skylake-sp" }, { 0x00050657, 6, 0x55, "cascade-lake" }, { 0x000606A6, 6, 0x6A, "ice-lake-sp" }, { 0x000806F8, 6, 0x8F, "sapphire-rapids" },
 		{ 0x00A10F11, 0x19, 0x11, "intel" },
 	};
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {

@@ -404,6 +404,29 @@ static void test_pebs_of_ice_lake_asks_for_adaptive_records(void **state)
 	assert_int_equal(fake_value(&fake, 0, 0x186), 0);
 }
 
+/* Sapphire Rapids: the auxiliary event counts on another counter, and is programmed first. */
+static void test_pebs_of_sapphire_rapids_counts_the_auxiliary_event(void **state)
+{
+	(void)state;
+	static struct fake fake;
+	struct cpu cpu;
+	unsigned first = 0, second = 0;
+	start_adaptive(&fake, &cpu, "sapphire-rapids", 5);
+	assert_non_null(pebs.auxiliary);
+	assert_int_equal(fake_value(&fake, 0, 0x186), 0x428203); /* no record of its own */
+	assert_int_equal(fake_value(&fake, 0, 0x187), 0x4004201CDull);
+	for (unsigned i = 0; i < fake.log_count; i++) {
+		first = fake.log[i].msr == 0x186 && fake.log[i].value ? i : first;
+		second = fake.log[i].msr == 0x187 && fake.log[i].value ? i : second;
+	}
+	assert_true(first < second);
+	assert_int_equal(pebs.gate.list[0].on, 2);
+	assert_int_equal(pebs.gate.list[1].on, 3);
+	assert_int_equal(pebs_stop(&pebs), ST_OK);
+	assert_int_equal(fake_value(&fake, 0, 0x186), 0);
+	assert_int_equal(fake_value(&fake, 0, 0x187), 0);
+}
+
 /* Two bursts in which every eighth record is lost and 2.5 events fall into each shadow. */
 static void test_pebs_balance_tells_loss_from_shadow(void **state)
 {
@@ -437,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_pebs_record_layouts),
 		cmocka_unit_test(test_pebs_adaptive_records),
 		cmocka_unit_test(test_pebs_of_ice_lake_asks_for_adaptive_records),
+		cmocka_unit_test(test_pebs_of_sapphire_rapids_counts_the_auxiliary_event),
 		cmocka_unit_test(test_pebs_balance_tells_loss_from_shadow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
