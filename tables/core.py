@@ -13,7 +13,8 @@ def read_events(p, folder, path):
     for r in rows:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]):
             p.add(r.where, r["name"], "is no event name; capitals, digits, _ and . in the manual's spelling")
-        e = r.event = {k: number(p, r, k, 0, 255, 0) for k in ("select", "umask", "cmask")}
+        e = r.event = {k: number(p, r, k, 0, 255, 0) for k in ("umask", "cmask")}
+        e["select"] = number(p, r, "select", 0, 0xFFF, 0)
         for k in ("inv", "edge", "any"):
             e[k] = number(p, r, k, 0, 1, 0)
         e["pebs"] = number(p, r, "pebs", 0, 3, 0)

@@ -8,7 +8,8 @@
 /* One countable event of the core PMU, from the documents (never from the simulator's map). */
 struct event {
 	const char *name;      /* the manual's spelling, e.g. "MEM_LOAD_RETIRED.L1D_HIT" */
-	uint8_t select, umask; /* PERFEVTSEL[7:0], [15:8] */
+	uint16_t select;       /* PERFEVTSEL[7:0]; AMD: bits 11:8 are PERF_CTL[35:32] */
+	uint8_t umask;         /* [15:8] */
 	uint8_t cmask;         /* as the name implies it, 0 if none */
 	uint8_t inv, edge, any;
 	uint8_t pebs;          /* 1 precise, 2 only precise, 3 the load-latency event */

@@ -175,6 +175,8 @@ def check_processor(p, r):
         return any(m.msr["first"] <= msr <= m.msr["last"] and not value & ~m.msr["mask"] for m in r.msrs)
 
     for e in r.events:
+        if e.event["select"] > 0xFF and r.vendor != "AuthenticAMD":
+            p.add(e.where, e["name"], "select %d is outside 0 .. 255; only AMD has more bits" % e.event["select"])
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
     check_boxes(p, r, allowed)

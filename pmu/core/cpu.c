@@ -3,6 +3,7 @@
 #include "pmu/core/cpu.h"
 
 #include "asm/kernel.h"
+#include "pmu/amd/amd_counters.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/probe.h"
 #include "pmu/text.h"
@@ -193,6 +194,10 @@ static void read_pmu(struct probe *p)
 	struct cpu *cpu = p->cpu;
 	struct cpuid_regs r, more;
 	uint64_t enable;
+	if (p->amd) {
+		amd_identify(p->a, cpu);
+		return;
+	}
 	if (!p->intel) {
 		cpu->pmu_absent = "not an Intel processor: no architectural PMU";
 		return;

@@ -18,6 +18,9 @@ struct cpu_cache {
 	bool inclusive;
 };
 
+/* Where the general counters' registers are. */
+enum pmu_kind { PMU_INTEL, PMU_AMD_LEGACY, PMU_AMD }; /* the second: the four counters of old; the third: those that CPUID tells of */
+
 struct cpu {
 	char vendor[13];
 	char brand[49];
@@ -31,7 +34,8 @@ struct cpu {
 	uint8_t cache_count;
 	struct tlb_facts tlb;     /* from CPUID if enumerated, else from the descriptor */
 	bool tlb_enumerated;      /* CPUID enumerates them: what is not in `tlb` is absent */
-	/* architectural PMU, CPUID 0xA */
+	/* architectural PMU, CPUID 0xA; AMD: version 1 has no register that enables all counters together, 2 has */
+	uint8_t pmu_kind;         /* enum pmu_kind */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
 	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */
 	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of existing counters that no descriptor lists */

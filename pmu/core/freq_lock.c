@@ -7,6 +7,7 @@
 #define MISC_TURBO_OFF     38u
 #define IA32_PM_ENABLE     0x770u /* SDM 14.4.2: [0] HWP on, until the next reset */
 #define CPUID_POWER        6u     /* SDM 14.4.1 and CPUID: EAX[1] turbo, EAX[7] HWP */
+#define CPUID_AMD_POWER    0x80000007u /* APM volume 3, appendix E: EDX[9] core performance boost */
 
 static uint64_t field_mask(const struct pin *p)
 {
@@ -73,6 +74,8 @@ void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins
 		power.eax = 0;
 	/* Disabled already, or present and to be disabled. */
 	turbo = (power.eax >> 1 & 1) != 0 || (read_msr(a, 0, IA32_MISC_ENABLE, &value) && (value >> MISC_TURBO_OFF & 1) != 0);
+	if (cpu->pmu_kind != PMU_INTEL && a->ops->cpuid(a->self, 0, CPUID_AMD_POWER, 0, &top) == ST_OK)
+		turbo = (top.edx >> 9 & 1) != 0;
 	out->hwp = (power.eax >> 7 & 1) != 0 && read_msr(a, 0, IA32_PM_ENABLE, &value) && (value & 1) != 0;
 	for (unsigned i = 0; i < p->pin_count && out->count < PINS_MAX; i++) {
 		struct pinned *r = &out->list[out->count++];

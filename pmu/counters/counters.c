@@ -4,6 +4,7 @@
  * level 0, so every event counts there (OS bit); no interrupt is requested. Version 6 keeps the addresses below as aliases. */
 #include "pmu/counters/counters.h"
 
+#include "pmu/amd/amd_counters.h"
 #include "pmu/netburst/netburst.h"
 
 #define IA32_PMC0              0xC1
@@ -51,6 +52,16 @@ bool counters_exist(const struct cpu *cpu)
 	return cpu->pmu_version != 0 || is_netburst(cpu);
 }
 
+static uint32_t select_msr(const struct cpu *cpu, unsigned counter)
+{
+	return cpu->pmu_kind == PMU_INTEL ? IA32_PERFEVTSEL0 + counter : amd_select_msr(cpu, counter);
+}
+
+static uint32_t count_msr(const struct cpu *cpu, unsigned counter)
+{
+	return cpu->pmu_kind == PMU_INTEL ? IA32_PMC0 + counter : amd_count_msr(cpu, counter);
+}
+
 static uint64_t all_counters(const struct cpu *cpu)
 {
 	return cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
@@ -59,7 +70,7 @@ static uint64_t all_counters(const struct cpu *cpu)
 uint64_t counter_select(const struct event *e)
 {
 	const uint64_t levels = (e->privilege & EVENT_USER ? EVTSEL_USR : 0) | (e->privilege == EVENT_USER ? 0 : EVTSEL_OS);
-	return e->select | (uint64_t)e->umask << 8 | levels | EVTSEL_EN | (uint64_t)e->cmask << 24 |
+	return (e->select & 0xFFu) | (uint64_t)(e->select >> 8) << 32 | (uint64_t)e->umask << 8 | levels | EVTSEL_EN | (uint64_t)e->cmask << 24 |
 	       (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
 }
 
@@ -70,6 +81,8 @@ enum status counter_write(const struct access *a, const struct cpu *cpu, unsigne
 	uint64_t limit = cpu->general_width >= 64 ? ~0ull : (1ull << cpu->general_width) - 1;
 	if (counter >= 32 || !(cpu->general_mask >> counter & 1) || value > limit)
 		return ST_RANGE;
+	if (cpu->pmu_kind != PMU_INTEL)
+		return wr(a, core, amd_count_msr(cpu, counter), value);
 	if (cpu->perf_capabilities & CAPABILITY_FW_WRITE)
 		return wr(a, core, IA32_A_PMC0 + counter, value);
 	/* Bits above 31 become copies of bit 31. */
@@ -82,6 +95,8 @@ enum status counter_write(const struct access *a, const struct cpu *cpu, unsigne
 enum status counters_global(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t enable)
 {
 	uint64_t now = 0;
+	if (cpu->pmu_kind != PMU_INTEL)
+		return wr(a, core, AMD_GLOBAL_CTL, enable);
 	if (cpu->unlisted && a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_CTRL, &now) != ST_OK)
 		return ST_IO;
 	return wr(a, core, IA32_PERF_GLOBAL_CTRL, enable | (now & cpu->unlisted));
@@ -104,7 +119,7 @@ static enum status selects_off(const struct access *a, const struct cpu *cpu, un
 	enum status s = ST_OK;
 	for (unsigned c = 0; c < 32 && s == ST_OK; c++)
 		if (cpu->general_mask >> c & 1)
-			s = wr(a, core, IA32_PERFEVTSEL0 + c, 0);
+			s = wr(a, core, select_msr(cpu, c), 0);
 	if (s == ST_OK && cpu->fixed_mask)
 		s = wr(a, core, IA32_FIXED_CTR_CTRL, 0);
 	return s;
@@ -116,6 +131,10 @@ static enum status clear_overflow(const struct access *a, const struct cpu *cpu,
 	uint64_t status, ours = all_counters(cpu) | STATUS_OVF_BUFFER | STATUS_COND_CHANGED;
 	if (cpu->pmu_version < 2)
 		return ST_OK;
+	if (cpu->pmu_kind != PMU_INTEL) {
+		enum status read = a->ops->rdmsr(a->self, core, AMD_GLOBAL_STATUS, &status);
+		return read == ST_OK ? wr(a, core, AMD_GLOBAL_CLEAR, status & cpu->general_mask) : read;
+	}
 	if (cpu->pmu_version >= 4)
 		ours |= STATUS_V4_FROZEN;
 	enum status s = a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_STATUS, &status);
@@ -182,7 +201,7 @@ static enum status set_event(const struct access *a, const struct cpu *cpu, unsi
 	if (s == ST_OK)
 		s = counter_write(a, cpu, core, slot->counter, 0);
 	if (s == ST_OK)
-		s = wr(a, core, IA32_PERFEVTSEL0 + slot->counter, counter_select(slot->event));
+		s = wr(a, core, select_msr(cpu, slot->counter), counter_select(slot->event));
 	return s;
 }
 
@@ -240,7 +259,7 @@ enum status counters_stop(const struct access *a, const struct cpu *cpu, const s
 
 enum status counters_hold(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t *gate)
 {
-	if (cpu->pmu_version < 2)
+	if (cpu->pmu_version < 2 || cpu->pmu_kind != PMU_INTEL) /* k_measure_gated knows Intel's register */
 		return ST_UNSUPPORTED;
 	enum status s = a->ops->rdmsr(a->self, core, IA32_PERF_GLOBAL_CTRL, gate);
 	return s == ST_OK ? counters_global(a, cpu, core, 0) : s;
@@ -267,7 +286,7 @@ void counters_answer(const struct access *a, struct cpu *cpu, unsigned core)
 	if ((cpu->perf_capabilities & CAPABILITY_FREEZE_WHILE_SMM) && !answers(a, core, IA32_DEBUGCTL))
 		cpu->perf_capabilities &= ~CAPABILITY_FREEZE_WHILE_SMM;
 	for (unsigned c = 0; c < 32; c++) {
-		if ((cpu->general_mask >> c & 1) && !(answers(a, core, IA32_PERFEVTSEL0 + c) && answers(a, core, IA32_PMC0 + c)))
+		if ((cpu->general_mask >> c & 1) && !(answers(a, core, select_msr(cpu, c)) && answers(a, core, count_msr(cpu, c))))
 			cpu->general_mask &= ~(1u << c);
 		if ((cpu->fixed_mask & 0xFFFF & 1u << c) && !answers(a, core, IA32_FIXED_CTR0 + c))
 			cpu->fixed_mask &= ~(1u << c);
@@ -278,6 +297,11 @@ void counters_answer(const struct access *a, struct cpu *cpu, unsigned core)
 		use_none(cpu, "no general counter answers");
 	if (cpu->pmu_version < 2)
 		return;
+	if (cpu->pmu_kind != PMU_INTEL) {
+		if (!answers(a, core, AMD_GLOBAL_CTL) || !answers(a, core, AMD_GLOBAL_STATUS))
+			use_none(cpu, "PerfCntrGlobalCtl (0xC0000301) or its status does not answer");
+		return;
+	}
 	if (!answers(a, core, IA32_PERF_GLOBAL_CTRL))
 		use_none(cpu, "IA32_PERF_GLOBAL_CTRL (0x38F) does not answer");
 	else if (!answers(a, core, IA32_PERF_GLOBAL_STATUS))
@@ -322,7 +346,7 @@ enum status counters_verify(const struct access *a, struct cpu *cpu, unsigned co
 			uint64_t value;
 			enum status s = counter_write(a, cpu, core, c, patterns[i]);
 			if (s == ST_OK)
-				s = a->ops->rdmsr(a->self, core, netburst ? netburst_counter_msr(c) : IA32_PMC0 + c, &value);
+				s = a->ops->rdmsr(a->self, core, netburst ? netburst_counter_msr(c) : count_msr(cpu, c), &value);
 			if (s != ST_OK)
 				return s;
 			if (value != patterns[i])
@@ -338,7 +362,7 @@ static enum status control_of(const struct access *a, const struct cpu *cpu, uns
 {
 	if (is_netburst(cpu))
 		return netburst_control(a, core, counter, control);
-	enum status s = a->ops->rdmsr(a->self, core, fixed ? IA32_FIXED_CTR_CTRL : IA32_PERFEVTSEL0 + counter, control);
+	enum status s = a->ops->rdmsr(a->self, core, fixed ? IA32_FIXED_CTR_CTRL : select_msr(cpu, counter), control);
 	if (s != ST_OK)
 		return s;
 	if (fixed)

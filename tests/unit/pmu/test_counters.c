@@ -151,6 +151,82 @@ static void test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks(vo
 	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0x700000000ull);
 }
 
+/* A Zen of two generations, by CPUID alone: leaf 0x80000022 only where the second version of the counters is. */
+static void zen(struct bench *b, bool second)
+{
+	static const struct fake_leaf first_leaves[] = { { 0, 0, { 1, 0x68747541, 0x444D4163, 0x69746E65 } }, { 1, 0, { 0x00800F12, 0, 0, 0 } },
+		{ 0x80000000u, 0, { 0x8000001F, 0, 0, 0 } }, { 0x80000001u, 0, { 0, 0, 1u << 23, 0 } } };
+	static const struct fake_leaf second_leaves[] = { { 0, 0, { 1, 0x68747541, 0x444D4163, 0x69746E65 } }, { 1, 0, { 0x00A10F11, 0, 0, 0 } },
+		{ 0x80000000u, 0, { 0x80000028, 0, 0, 0 } }, { 0x80000001u, 0, { 0, 0, 1u << 23, 0 } }, { 0x80000022u, 0, { 1, 6, 0, 0 } } };
+	fake_init(&b->fake, 1);
+	b->fake.leaves = second ? second_leaves : first_leaves;
+	b->fake.leaf_count = second ? COUNT_OF(second_leaves) : COUNT_OF(first_leaves);
+	for (uint32_t i = 0; i < 12; i++)
+		fake_msr(&b->fake, 0, 0xC0010200u + i, i == 4 ? 0x5300C0 : 9);
+	if (second) {
+		fake_msr(&b->fake, 0, 0xC0000300u, 0x5);
+		fake_msr(&b->fake, 0, 0xC0000301u, 0x3F);
+		fake_msr(&b->fake, 0, 0xC0000302u, 0);
+	}
+	assert_int_equal(cpu_identify(&b->fake.access, &b->cpu), ST_OK);
+	assert_null(b->cpu.pmu_absent);
+	msr_guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
+	counters_answer(&b->guard.access, &b->cpu, 0);
+	assert_int_equal(b->cpu.general_mask, 0x3F);
+	b->fake.log_count = 0;
+}
+
+static void test_counters_start_on_zen_4_is_this_sequence(void **state)
+{
+	(void)state;
+	static struct bench b;
+	struct plan plan;
+	static const char *const names[] = { "LS_NOT_HALTED_CYC", "EX_RET_INSTR", "IC_TAG_HIT_MISS.INSTRUCTION_CACHE_MISS" };
+	static const struct msr_value want[] = {
+		{ 0xC0000301, 0 },
+		{ 0xC0010200, 0 }, { 0xC0010202, 0 }, { 0xC0010204, 0 }, { 0xC0010206, 0 }, { 0xC0010208, 0 }, { 0xC001020A, 0 },
+		{ 0xC0000302, 0x5 },
+		{ 0xC0010201, 0 }, { 0xC0010200, 0x420076 }, { 0xC0010203, 0 }, { 0xC0010202, 0x4200C0 },
+		{ 0xC0010205, 0 }, { 0xC0010204, 0x10042188Eull }, /* event 0x18E: bits 11:8 in 35:32; units 0x18 */
+		{ 0xC0000301, 0x7 },
+	};
+	zen(&b, true);
+	assert_string_equal(b.cpu.processor->name, "zen4");
+	assert_int_equal(b.cpu.pmu_version, 2);
+	plan_of(&b, &plan, names, 3);
+	assert_int_equal(counters_start(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);
+	expect_writes(&b.fake, want, COUNT_OF(want));
+	b.fake.log_count = 0;
+	assert_int_equal(counters_stop(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);
+	assert_int_equal(fake_value(&b.fake, 0, 0xC0000301u), 0);
+	assert_int_equal(msr_guard_restore(&b.guard), ST_OK);
+	assert_int_equal(fake_value(&b.fake, 0, 0xC0000301u), 0x3F);
+	assert_int_equal(fake_value(&b.fake, 0, 0xC0010204u), 0x5300C0);
+	assert_int_equal(b.guard.refused, 0);
+	uint64_t gate;
+	assert_int_equal(counters_hold(&b.guard.access, &b.cpu, 0, &gate), ST_UNSUPPORTED);
+}
+
+static void test_counters_on_zen_touch_no_global_register(void **state)
+{
+	(void)state;
+	static struct bench b;
+	struct plan plan;
+	static const char *const names[] = { "LS_NOT_HALTED_CYC" };
+	static const struct msr_value want[] = {
+		{ 0xC0010200, 0 }, { 0xC0010202, 0 }, { 0xC0010204, 0 }, { 0xC0010206, 0 }, { 0xC0010208, 0 }, { 0xC001020A, 0 },
+		{ 0xC0010201, 0 }, { 0xC0010200, 0x420076 },
+	};
+	zen(&b, false);
+	assert_string_equal(b.cpu.processor->name, "zen1");
+	assert_int_equal(b.cpu.pmu_version, 1);
+	plan_of(&b, &plan, names, 1);
+	assert_int_equal(counters_start(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);
+	expect_writes(&b.fake, want, COUNT_OF(want));
+	assert_int_equal(counter_write(&b.guard.access, &b.cpu, 0, 5, 0xFFFFFFFFFFFFull), ST_OK);
+	assert_int_equal(fake_value(&b.fake, 0, 0xC001020Bu), 0xFFFFFFFFFFFFull);
+}
+
 static void test_counter_write_respects_what_a_legacy_write_can_do(void **state)
 {
 	(void)state;
@@ -296,6 +372,8 @@ int main(void)
 		cmocka_unit_test(test_counters_stop_and_restore_leave_what_was_found),
 		cmocka_unit_test(test_counters_leave_smm_out_where_the_processor_can),
 		cmocka_unit_test(test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks),
+		cmocka_unit_test(test_counters_start_on_zen_4_is_this_sequence),
+		cmocka_unit_test(test_counters_on_zen_touch_no_global_register),
 		cmocka_unit_test(test_counter_write_respects_what_a_legacy_write_can_do),
 		cmocka_unit_test(test_counters_version_1_touches_no_global_register),
 		cmocka_unit_test(test_counters_without_a_pmu_say_so),
