@@ -176,7 +176,7 @@ def check_processor(p, r):
 
     for e in r.events:
         if e.event["select"] > 0xFF and r.vendor != "AuthenticAMD":
-            p.add(e.where, e["name"], "select %d is outside 0 .. 255; only AMD has more bits" % e.event["select"])
+            p.add(e.where, "select", "0x%X is outside 0 .. 255" % e.event["select"])
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
     check_boxes(p, r, allowed)
@@ -241,5 +241,6 @@ def in_order(p, processors):
         out.append(first)
     last = out[-1] if out else None
     if last is None or last.vendor or last.family != FAMILY_ANY or last.models:
-        p.add(last.where if last else ("tables/processors", 1), "processors", "one folder must match any processor")
+        nearest = next((r for r in out if not r.vendor), last)
+        p.add(nearest.where if nearest else ("tables/processors", 1), "processors", "one folder must match any processor")
     return out

@@ -285,7 +285,7 @@ static const struct fake_leaf milan[] = {
 	{ 0x8000001Du, 3, { 0x0003C163, 0x03C0003F, 0x7FFF, 1 } },
 };
 
-static void test_cpu_amd_gets_the_generic_rows(void **state)
+static void test_cpu_amd_has_its_descriptor_and_its_counters(void **state)
 {
 	(void)state;
 	struct fake f;
@@ -293,7 +293,7 @@ static void test_cpu_amd_gets_the_generic_rows(void **state)
 	fake_init(&f, 1);
 	fake_msr(&f, 0, 0x8B, 0x0A0011D5);
 	assert_int_equal(identify(&f, milan, COUNT_OF(milan), &cpu), ST_OK);
-	assert_string_equal(cpu.processor->name, "x86-64");
+	assert_string_equal(cpu.processor->name, "zen3");
 	assert_int_equal(cpu.family, 0x19);
 	assert_int_equal(cpu.model, 1);
 	assert_int_equal(cpu.microcode, 0x0A0011D5);
@@ -302,8 +302,10 @@ static void test_cpu_amd_gets_the_generic_rows(void **state)
 	assert_int_equal(cpu_cache(&cpu, 3)->bytes, 32u << 20);
 	assert_int_equal(cpu.tlb.dtlb_4k, 64);
 	assert_int_equal(cpu.tlb.stlb_4k, 2048);
-	assert_int_equal(cpu.pmu_version, 0);
-	assert_non_null(cpu.pmu_absent);
+	assert_int_equal(cpu.pmu_version, 1); /* no leaf 0x80000022 */
+	assert_null(cpu.pmu_absent);
+	assert_int_equal(cpu.pmu_kind, PMU_AMD);
+	assert_int_equal(cpu.general_mask, 0x3F);
 	assert_int_equal(cpu.isa & (ISA_AVX | ISA_AVX2 | ISA_AVX512), ISA_AVX | ISA_AVX2);
 	assert_int_equal(cpu.tlb.stlb_2m, 2048);
 }
@@ -476,7 +478,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_leaves_hidden_by_firmware_are_found_and_hidden_again),
 		cmocka_unit_test(test_cpu_vector_units_count_only_when_the_system_enables_them),
 		cmocka_unit_test(test_cpu_stepping_decides_between_descriptors),
-		cmocka_unit_test(test_cpu_amd_gets_the_generic_rows),
+		cmocka_unit_test(test_cpu_amd_has_its_descriptor_and_its_counters),
 		cmocka_unit_test(test_cpu_old_amd_caches_are_read_from_the_legacy_leaves),
 		cmocka_unit_test(test_cpu_unknown_vendor_and_nothing_else_is_still_ok),
 		cmocka_unit_test(test_cpu_family_and_model_are_decoded_as_displayed),
