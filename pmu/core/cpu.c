@@ -3,7 +3,7 @@
 #include "pmu/core/cpu.h"
 
 #include "asm/kernel.h"
-#include "pmu/amd/amd_counters.h"
+#include "pmu/core/amd_counters.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/probe.h"
 #include "pmu/text.h"

@@ -4,7 +4,7 @@
  * level 0, so every event counts there (OS bit); no interrupt is requested. Version 6 keeps the addresses below as aliases. */
 #include "pmu/counters/counters.h"
 
-#include "pmu/amd/amd_counters.h"
+#include "pmu/core/amd_counters.h"
 #include "pmu/netburst/netburst.h"
 
 #define IA32_PMC0              0xC1

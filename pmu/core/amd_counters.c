@@ -1,5 +1,5 @@
-/* pmu/amd/amd_counters.c: see amd_counters.h. */
-#include "pmu/amd/amd_counters.h"
+/* pmu/core/amd_counters.c: see amd_counters.h. */
+#include "pmu/core/amd_counters.h"
 
 #define LEGACY_SELECT 0xC0010000u
 #define LEGACY_COUNT  0xC0010004u

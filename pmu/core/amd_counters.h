@@ -1,4 +1,4 @@
-/* pmu/amd/amd_counters.h: the core counters of AMD processors from family 10h on: where they are, and how many.
+/* pmu/core/amd_counters.h: the core counters of AMD processors from family 10h on: where they are, and how many.
  *
  * Sources: APM volume 2, 13.2 "Performance Monitoring Counters"; CPUID leaves 0x80000001 and 0x80000022 in APM volume 3, appendix E;
  * Linux 6.12 events/amd/core.c (facts only). PERF_CTL has the fields of IA32_PERFEVTSEL, and bits 11:8 of the event code in 35:32.
