@@ -182,6 +182,24 @@ bool counter_is_start_selector(const struct counters *p, unsigned n)
 /* No core retires more instructions or uops per cycle: "fewer than cmask" is then true in every cycle. */
 #define RETIRED_MOST 15
 
+/* Whether the code that runs is of the kind that a select counts. */
+static bool counts_code(const struct counters *p, uint64_t sel, enum finding_kind *kind, const char **why)
+{
+	if (sel >> 32 & 1) {
+		*kind = FIND_SIMULATOR;
+		*why = "IN_TX: the simulated machine runs no transactions, and counts nothing here";
+		return false;
+	}
+	if (!(sel & (p->user ? SEL_USR : SEL_OS))) {
+		*kind = sel & (SEL_USR | SEL_OS) ? FIND_SIMULATOR : FIND_IGNORED;
+		*why = sel & SEL_USR ? "all code of the simulated machine runs at CPL 0: without the OS bit nothing is counted here" :
+			sel & SEL_OS ? "all code of the simulated machine runs at CPL 3: without the USR bit nothing is counted here" :
+			"neither USR nor OS: nothing is counted";
+		return false;
+	}
+	return true;
+}
+
 /* What general counter n's selector asks for. false: it counts nothing; *why and *kind explain it if it is worth a finding. */
 static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum finding_kind *kind, const char **why)
 {
@@ -241,18 +259,8 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			}
 		}
 	}
-	if (sel >> 32 & 1) {
-		*kind = FIND_SIMULATOR;
-		*why = "IN_TX: the simulated machine runs no transactions, and counts nothing here";
+	if (!counts_code(p, sel, kind, why))
 		return false;
-	}
-	if (!(sel & (p->user ? SEL_USR : SEL_OS))) {
-		*kind = sel & (SEL_USR | SEL_OS) ? FIND_SIMULATOR : FIND_IGNORED;
-		*why = sel & SEL_USR ? "all code of the simulated machine runs at CPL 0: without the OS bit nothing is counted here" :
-			sel & SEL_OS ? "all code of the simulated machine runs at CPL 3: without the USR bit nothing is counted here" :
-			"neither USR nor OS: nothing is counted";
-		return false;
-	}
 	if (c->tagged || c->by_retirement || counter_has_pebs(p, n)) {
 		if (!c->precise)
 			return false; /* told by counter_lint */

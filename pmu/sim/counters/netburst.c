@@ -205,6 +205,20 @@ static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
 	return 2;
 }
 
+/* Why the ESCR at an address detects nothing of the threads that exist, at CPL 0. */
+static const char *no_thread(const struct counters *p, uint32_t at, unsigned exist, enum finding_kind *kind)
+{
+	const uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR];
+	const unsigned users = (escr & ESCR_T0_USR ? 1 : 0) | (escr & ESCR_T1_USR ? 2 : 0);
+	if (!escr && p->netburst->escr[(at ^ 1) - NETBURST_SIM_ESCR])
+		return "the other ESCR of this pair is programmed: this counter reads the one that is 0";
+	if (users & exist) {
+		*kind = FIND_SIMULATOR;
+		return "all code of the simulated machine runs at CPL 0: without T0_OS or T1_OS nothing is counted here";
+	}
+	return exist == 1 ? "without T0_OS and T0_USR nothing is counted" : "without T0_OS, T0_USR, T1_OS and T1_USR nothing is counted";
+}
+
 /* What counter c subscribes to. false: nothing; *why explains it if it is worth a finding. */
 static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_kind *kind, const char **why)
 {
@@ -231,15 +245,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	const unsigned exist = p->netburst->home[2] ? 3 : 1;
 	t->from = (uint8_t)(netburst_sim_threads(escr) & exist);
 	if (!t->from) {
-		const unsigned users = (escr & ESCR_T0_USR ? 1 : 0) | (escr & ESCR_T1_USR ? 2 : 0);
-		if (!escr && p->netburst->escr[(at ^ 1) - NETBURST_SIM_ESCR]) {
-			*why = "the other ESCR of this pair is programmed: this counter reads the one that is 0";
-		} else if (users & exist) {
-			*kind = FIND_SIMULATOR;
-			*why = "all code of the simulated machine runs at CPL 0: without T0_OS or T1_OS nothing is counted here";
-		} else {
-			*why = exist == 1 ? "without T0_OS and T0_USR nothing is counted" : "without T0_OS, T0_USR, T1_OS and T1_USR nothing is counted";
-		}
+		*why = no_thread(p, at, exist, kind);
 		return false;
 	}
 	if (independent(at, select))
