@@ -1,0 +1,188 @@
+/* bench/suite/suite_select.c: which rows settings take in, what is expected of each, and whether a machine has what they name. */
+#include "bench/suite/suite_select.h"
+#include "bench/suite/suite_sections.h"
+#include "bench/workloads/profile.h"
+#include "bench/results/writer.h"
+
+/* --- which rows -------------------------------------------------------------------------------- */
+
+static unsigned suite_bit(const char *s, size_t n)
+{
+	if (n == 5 && !memcmp(s, "quick", 5))
+		return SUITE_QUICK;
+	if (n == 4 && !memcmp(s, "full", 4))
+		return SUITE_FULL;
+	return 0;
+}
+
+/* The next piece of a comma list: *at moves behind it. False at the end. */
+static bool next_piece(const char **at, const char **piece, size_t *n)
+{
+	if (!**at)
+		return false;
+	*piece = *at;
+	while (**at && **at != ',')
+		(*at)++;
+	*n = (size_t)(*at - *piece);
+	if (**at)
+		(*at)++;
+	while (*n && **piece == ' ')
+		(*piece)++, (*n)--;
+	while (*n && (*piece)[*n - 1] == ' ')
+		(*n)--;
+	return true;
+}
+
+static bool piece_matches_name(const char *piece, size_t n, const char *name, unsigned suites)
+{
+	char pattern[64];
+
+	if (suite_bit(piece, n))
+		return suites & suite_bit(piece, n);
+	if (n >= sizeof(pattern))
+		return false;
+	memcpy(pattern, piece, n);
+	pattern[n] = 0;
+	return str_glob(pattern, name);
+}
+
+static bool piece_matches(const char *piece, size_t n, const struct row *r)
+{
+	return piece_matches_name(piece, n, r->name, r->suites);
+}
+
+bool suite_selects_name(const struct suite_settings *s, const char *name, unsigned suites)
+{
+	const char *at = settings_rows(s), *piece;
+	size_t n;
+
+	while (next_piece(&at, &piece, &n))
+		if (piece_matches_name(piece, n, name, suites))
+			return true;
+	return false;
+}
+
+bool suite_selects(const struct suite_settings *s, const struct row *r)
+{
+	return suite_selects_name(s, r->name, r->suites) || (!s->profile && suite_section_wants_row(s, r));
+}
+
+/* --- what is expected -------------------------------------------------------------------------- */
+
+static bool status_of_name(const char *s, size_t n, enum row_status *out)
+{
+	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
+		if (str_length(row_status_name(i)) == n && !memcmp(row_status_name(i), s, n)) {
+			*out = i;
+			return true;
+		}
+	return false;
+}
+
+unsigned suite_expected(const char *expect, const struct row *r)
+{
+	struct ini ini;
+	unsigned allowed = 0;
+
+	if (!expect)
+		return 0;
+	ini_init(&ini, expect, str_length(expect));
+	while (ini_next(&ini) == ST_OK) {
+		if (!piece_matches(ini.key, ini.key_length, r))
+			continue;
+		allowed = 0; /* the last line that matches counts */
+		for (size_t at = 0, from = 0; at <= ini.value_length; at++)
+			if (at == ini.value_length || ini.value[at] == '|') {
+				enum row_status st;
+
+				if (status_of_name(ini.value + from, at - from, &st))
+					allowed |= 1u << st;
+				from = at + 1;
+			}
+	}
+	return allowed;
+}
+
+static enum status check_expect(const char *expect, struct text *problem)
+{
+	struct ini ini;
+	enum status st;
+
+	ini_init(&ini, expect, str_length(expect));
+	while ((st = ini_next(&ini)) == ST_OK) {
+		bool known = false;
+
+		for (unsigned i = 0; i < rows_count && !known; i++)
+			known = piece_matches(ini.key, ini.key_length, &rows[i]);
+		if (!known) {
+			text_fmt(problem, "expected results, line %u: no row is called \"%.*s\"", ini.line, (int)ini.key_length, ini.key);
+			return ST_SYNTAX;
+		}
+		for (size_t at = 0, from = 0; at <= ini.value_length; at++)
+			if (at == ini.value_length || ini.value[at] == '|') {
+				enum row_status row_status;
+
+				if (!status_of_name(ini.value + from, at - from, &row_status)) {
+					text_fmt(problem, "expected results, line %u: \"%.*s\" is no status: ok, noisy, unproven, unsupported, "
+					         "fault or crashed, several separated by |", ini.line, (int)(at - from), ini.value + from);
+					return ST_SYNTAX;
+				}
+				from = at + 1;
+			}
+	}
+	if (st == ST_MISSING)
+		return ST_OK;
+	text_fmt(problem, "expected results, line %u: %s", ini.line, ini.problem ? ini.problem : "not \"row = status\"");
+	return ST_SYNTAX;
+}
+
+enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity)
+{
+	const char *at = settings_rows(s), *piece;
+	struct text t;
+	size_t n;
+
+	text_init(&t, problem, capacity);
+	while (next_piece(&at, &piece, &n)) {
+		bool known = false;
+
+		for (unsigned i = 0; i < rows_count && !known; i++)
+			known = piece_matches(piece, n, &rows[i]);
+		for (unsigned i = 0; i < SUITE_SECTIONS && !known && !s->profile; i++)
+			known = piece_matches_name(piece, n, writer_section_name(i), SUITE_FULL);
+		if (!known) {
+			text_fmt(&t, "suite: \"%.*s\" is neither quick, full nor the name or pattern of a row", (int)n, piece);
+			return ST_MISSING;
+		}
+	}
+	if (s->repetitions > SAMPLES_MAX) {
+		text_fmt(&t, "repetitions: %u is more than %u", s->repetitions, SAMPLES_MAX);
+		return ST_RANGE;
+	}
+	return s->expect ? check_expect(s->expect, &t) : ST_OK;
+}
+
+enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity)
+{
+	struct profile_plan plan;
+
+	return s->profile ? profile_find(cpu, s->profile, &plan, problem, capacity) : ST_OK;
+}
+
+enum status suite_check_cpuset(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity)
+{
+	struct cpuset p;
+
+	return cpuset_choose(a, s->cores, s->nodes, &p, problem, capacity);
+}
+
+bool suite_asks_for_all(const struct suite_settings *s)
+{
+	const char *at = settings_rows(s), *piece;
+	size_t n;
+
+	while (next_piece(&at, &piece, &n))
+		if (suite_bit(piece, n) == SUITE_FULL)
+			return true;
+	return false;
+}
