@@ -1,26 +1,12 @@
 /* bench/curves/curve.c: rows whose value is found along a curve; curve.h says what the points are. */
 #include "bench/curves/curve_pass.h"
 
-#define TURNS 8u                  /* iterations of the shorter window */
-#define TURNS_TWICE 512u          /* iterations of CURVE_TWICE, and */
-#define TURNS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
-#define PAIR_TURNS_SIMULATED 2u   /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
-#define TWICE_NODES 2048u         /* of CURVE_TWICE: as many iterations are sampled */
-#define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, rarely */
-#define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
-#define SPREAD_STEP 11u           /* lines from node to node: a region's lines alternate over any number of channels up to ten */
-#define WALKS_BESIDE 4u           /* of an L2 set: left by a ring of CURVE_WALKS to page-table lines and the wrapper */
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
 #define TRIES 3u                  /* for each sample that was disturbed */
 #define LINE 64u
-#define DRAM_LINES (CURVE_NODE_BYTES / LINE)
-#define L3_LINES 16u              /* of a node in a ring that fills a cache level */
 #define HOT_OFFSET (9 * LINE)     /* of the fillers' line: its low address bits differ from those of a node's lines */
-#define VISITS_MAX 16u            /* passes over an L3 ring before the first point, at most */
 #define FRESH_PART 3u             /* part of such a ring that points may use before all of it is visited again: an L2 with random replacement keeps e^-5.3 of that */
-#define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
-#define L3_FACTOR 8u              /* size of an L3 ring, in L2s */
 
 /* Lines per iteration from the row's level; without a ring, iterations. */
 static uint32_t units_of(const struct row_curve *c, uint32_t x)
@@ -48,32 +34,12 @@ static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t 
 	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
 }
 
-/* Distance between regions, in lines: one more than a multiple of what most numbers of channels divide, so that a node's lines alternate over
- * the channels. */
-static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
-{
-	static const uint32_t multiples[] = { 2520, 840, 120, 24, 1 };
-	const uint32_t region = (uint32_t)(bytes / LINE / regions) - 1;
-
-	for (unsigned i = 0; i < COUNT_OF(multiples); i++)
-		if (region >= multiples[i])
-			return region / multiples[i] * multiples[i] + 1;
-	return 1;
-}
-
-/* The same for a ring in regions. A size row's nodes are whole regions apart as well: closer nodes hit each other's open DRAM pages, less often
- * the more regions an iteration uses. */
-static uint32_t region_lines(const struct row_curve *c, uint64_t bytes)
-{
-	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
-}
-
 /* Flushes all lines of all regions at once, if the window would reach nodes visited since the last flush. */
 static enum status prepare_spread(struct loop *l, uint64_t turns)
 {
 	struct working_set *w = &l->sets[0];
 	const uint32_t regions = curve_regions(l->row->curve);
-	const uint64_t region = (uint64_t)region_lines(l->row->curve, w->shape.bytes) * LINE;
+	const uint64_t region = (uint64_t)curve_region_lines(l->row->curve, w->shape.bytes) * LINE;
 	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
 	enum status st = ST_OK;
 
@@ -217,7 +183,7 @@ static enum status go_round(struct pass *p, unsigned visits)
 		struct window ignored;
 
 		st = window(p, w->code_map.va, w->shape.nodes, &ignored, &turn);
-		if (visit && turn >= before - before / (int64_t)SETTLED_PART)
+		if (visit && turn >= before - before / (int64_t)CURVE_SETTLED_PART)
 			break;
 	}
 	w->unvisited = w->shape.nodes / FRESH_PART;
@@ -267,7 +233,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	if (p->curve->value == VALUE_KNEE)
 		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
 	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped)
-		st = go_round(p, VISITS_MAX);
+		st = go_round(p, CURVE_VISITS_MAX);
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
 		st = curve_point(p, x, &turn);
 		if (st != ST_OK)
@@ -284,119 +250,6 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	*value_milli = c->points[at].milli;
 	p->spread_milli = spreads[at];
 	return ST_OK;
-}
-
-/* Twice the entries of either level of the TLB. */
-static uint32_t walk_pages(const struct pass *p)
-{
-	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k;
-
-	return 2 * (first > second ? first : second);
-}
-
-/* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
-static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_cache *l2)
-{
-	const uint64_t memory = shape_memory_span(p->b->cpu);
-
-	w->shape.order = ORDER_LINES;
-	w->shape.page_bytes = p->row->page_bytes;
-	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
-	p->turns = p->curve->what == CURVE_PAIRS && p->b->a->kind == ACCESS_SIM ? PAIR_TURNS_SIMULATED : TURNS;
-	w->shape.nodes = 2 * p->turns;
-	if (p->row->target == TARGET_STLB) { /* a page for each load */
-		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
-		w->shape.nodes = walk_pages(p) / p->curve->most;
-		/* One pass over the ring, so that it does not matter which lines the L1 holds. Two passes if L2 sets have no room for its lines,
-		 * page-table lines and the wrapper together: some lines are then evicted and missed once a window, and the last of these misses
-		 * would still be in flight when a shorter window ends. */
-		const uint64_t sets = cpu_cache_way_bytes(l2) / LINE;
-		const bool full = sets && (walk_pages(p) + sets - 1) / sets + WALKS_BESIDE > l2->ways;
-
-		p->turns = w->shape.nodes << full;
-	} else if (p->row->target == TARGET_L3) {
-		p->turns = TURNS_SPREAD; /* with fewer, one more or one less group of parallel loads would show */
-		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
-	} else if (p->curve->what == CURVE_TWICE) {
-		p->turns = TURNS_TWICE;
-		w->shape.nodes = TWICE_NODES;
-		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
-	} else if (p->curve->what == CURVE_SPREAD) {
-		p->turns = TURNS_SPREAD;
-		p->lines = region_lines(p->curve, memory);
-		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * TURNS_SPREAD ? SPREAD_STEP : 1);
-		w->shape.nodes = w->shape.nodes < SPREAD_NODES ? w->shape.nodes : SPREAD_NODES;
-		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
-		w->shape.bytes = memory;
-		return;
-	} else if (curve_regions(p->curve)) {
-		p->lines = region_lines(p->curve, memory);
-		w->shape.nodes = FILLED_NODES;
-		/* 13 m + 1 of 24 m + 1 lines: no two nodes share a line, and few share a DRAM page that is still open */
-		w->shape.line_bytes = (p->lines / 24 * 13 + 1) * LINE;
-		w->shape.bytes = memory;
-		return;
-	}
-	w->shape.bytes = (uint64_t)w->shape.nodes * w->shape.line_bytes;
-	w->shape.bytes = (w->shape.bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K;
-}
-
-/* Passes until one gets no shorter, as window_warm_up does: a level that is not LRU takes several passes to evict its earlier lines. */
-static enum status settle(struct pass *p, const struct working_set *w)
-{
-	const struct kernel *touch = kernel_find("k_touch");
-	const uint64_t arguments[6] = { w->map.va, w->shape.bytes / LINE, LINE };
-	uint64_t before = 0;
-
-	for (unsigned visit = 0; visit < VISITS_MAX; visit++) {
-		struct window visited;
-		enum status st = touch ? window_run(p->b, touch, arguments, NULL, 0, &visited, &p->loop.job) : ST_BROKEN;
-
-		if (st != ST_OK || (visit && visited.tsc >= before - before / SETTLED_PART))
-			return st;
-		before = visited.tsc;
-	}
-	return ST_OK;
-}
-
-/* The ring and the room for the code. */
-static enum status set_up(struct pass *p, struct row_result *out)
-{
-	struct working_set *w = &p->loop.sets[0];
-	const struct cpu_cache *l2 = cpu_cache(p->b->cpu, 2);
-	enum status st = ST_OK;
-
-	if ((p->row->target == TARGET_L3 && !p->b->cpu->cache_count) || (p->row->target == TARGET_STLB && !p->b->cpu->tlb.dtlb_4k)) {
-		str_copy(out->reason, sizeof(out->reason), p->row->target == TARGET_L3 ? "the caches are not known" : "size of the DTLB is not known");
-		return ST_MISSING;
-	}
-	if (p->row->target == TARGET_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
-		str_copy(out->reason, sizeof(out->reason), "no L3 cache");
-		return ST_UNSUPPORTED;
-	}
-	if (p->row->target == TARGET_L3 && L3_FACTOR * l2->bytes > cpu_cache(p->b->cpu, 3)->bytes / 4 * 3) {
-		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
-		return ST_UNSUPPORTED;
-	}
-	const bool stays = l2 && (uint64_t)walk_pages(p) * LINE <= l2->bytes / 2;
-	if (p->row->target == TARGET_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
-		str_copy(out->reason, sizeof(out->reason), p->b->cpu->tlb.stlb_4k ? "one line a page would not stay in the L2" : "no second-level TLB known");
-		return ST_UNSUPPORTED;
-	}
-	p->lines = p->row->target == TARGET_L3 ? L3_LINES : DRAM_LINES;
-	w->kernel = kernel_find(p->row->kernels[0]);
-	shape_ring(p, w, l2);
-	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
-	if (!w->kernel)
-		return ST_BROKEN;
-	if (p->row->target != TARGET_CORE) {
-		st = window_set_up(p->b, w, 0, out);
-		out->footprint_bytes = w->shape.bytes;
-		out->page_bytes = w->map.page_bytes;
-	} else {
-		w->shape.bytes = 0;
-	}
-	return st == ST_OK && p->row->target == TARGET_L3 ? settle(p, w) : st;
 }
 
 /* Whether the events say that lines came from where the row wants them. */
@@ -472,7 +325,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" :
 		r->curve->what == CURVE_PAIRS ? "lines" : "fillers";
 	out->curve.unit = a_turn(r->curve) ? "cycles a turn" : "cycles each";
-	st = set_up(&p, out);
+	st = curve_set_up(&p, out);
 	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = st == ST_UNSUPPORTED;

@@ -21,6 +21,14 @@ struct pass {
 	int64_t spread_milli, spread_of_milli; /* of a point's samples, and the time that they scatter about */
 };
 
+#define CURVE_VISITS_MAX 16u            /* passes over an L3 ring before the first point, at most */
+#define CURVE_SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
+/* curve_ring.c: the ring and the room for the code; *out gets their sizes, or the reason. ST_MISSING: a size that it needs is not known;
+ * ST_UNSUPPORTED: the machine has no such level, or it is too small. */
+MUST_CHECK enum status curve_set_up(struct pass *p, struct row_result *out);
+/* Distance between regions, in lines, where a node has a line in each. A size row's nodes are whole regions apart as well: closer nodes hit each other's open DRAM pages, less often
+ * the more regions an iteration uses. */
+uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes);
 /* Measures one point and records it: thousandths of a cycle per iteration. */
 MUST_CHECK enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli);
 /* The last x at which an iteration takes less than 1.5 times as long as with one filler; ST_MISSING: even at the highest x. */
