@@ -38,6 +38,34 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 	return slope_of(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
 }
 
+/* The point's rate, traffic and counts from its good pairs, whose windows differ by `units`. */
+static enum status reduce(struct multicore *c, unsigned n, const struct traffic *t, uint64_t units, struct point *p)
+{
+	struct bench *b = c->b;
+	struct slope slope, count;
+	int64_t of_events[ROW_EVENTS_MAX] = { 0 };
+	enum status st = slope_of(b->tsc[0], p->good, (int64_t)units, c->moves ? STAT_MEAN : c->row->statistic, &slope);
+
+	if (st == ST_OK && slope.value_micro > 0) {
+		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
+		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
+		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
+	}
+	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
+		st = slope_of(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
+		of_events[e] = count.value_micro;
+	}
+	if (st == ST_OK)
+		evidence_values(&c->counting, of_events, p->counts);
+	memcpy(p->events_micro, of_events, sizeof(p->events_micro));
+	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
+		p->counts[i] = mul_div(p->counts[i], 1, 1000);
+	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
+		if (c->counting.proofs[i].per != PER_UNIT)
+			p->counts[i] = mul_div(p->counts[i], 1, c->counting.proofs[i].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
+	return st;
+}
+
 /* Measures the rate of the first n members; `t` counts traffic meanwhile. */
 static enum status measure(struct multicore *c, unsigned n, struct traffic *t, struct point *p)
 {
@@ -45,13 +73,10 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
 	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short L1 windows have yet to bring in the wrapper's lines */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
-	const enum statistic statistic = c->moves ? STAT_MEAN : c->row->statistic;
 	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
 	const unsigned before = aside || visited ? 0 : 1, times = multicore_times(c->row);
 	const uint64_t window = multicore_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
-	struct slope slope, count;
-	int64_t of_events[ROW_EVENTS_MAX] = { 0 };
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
@@ -104,27 +129,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 		if (p->sure)
 			break;
 	}
-	if (!p->good)
-		return st;
-	st = slope_of(tsc, p->good, (int64_t)units, statistic, &slope);
-	if (st == ST_OK && slope.value_micro > 0) {
-		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
-		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
-		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
-	}
-	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
-		st = slope_of(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
-		of_events[e] = count.value_micro;
-	}
-	if (st == ST_OK)
-		evidence_values(&c->counting, of_events, p->counts);
-	memcpy(p->events_micro, of_events, sizeof(p->events_micro));
-	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
-		p->counts[i] = mul_div(p->counts[i], 1, 1000);
-	for (unsigned i = 0; st == ST_OK && i < c->counting.proof_count; i++)
-		if (c->counting.proofs[i].per != PER_UNIT)
-			p->counts[i] = mul_div(p->counts[i], 1, c->counting.proofs[i].per == PER_LOAD ? c->members[0].set.kernel->loads : c->members[0].set.kernel->stores);
-	return st;
+	return p->good && st == ST_OK ? reduce(c, n, t, units, p) : st;
 }
 
 /* For arrays in memory: the sockets of the first n members, and those that own the memory. */
