@@ -22,7 +22,7 @@
 #   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
 #   --show                the application's console on standard output as it comes
 #   -- ARGUMENT...        the rest goes to QEMU as it is
-# Exit status: what the application ended with (efi/app/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
+# Exit status: what the application ended with (efi/firmware/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u

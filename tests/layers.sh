@@ -31,7 +31,7 @@ BEGIN {
 	common["pmu/base.h"] = common["pmu/text.h"] = common["pmu/access.h"] = 1
 }
 FILENAME == "tests/rooms.txt" { if (NF && $1 !~ /^#/) rank[$1] = ++rooms; next }
-FNR == 1 && !(room_of(FILENAME) in rank) && FILENAME ~ /^(pmu|bench|runner)\// && FILENAME !~ /^pmu\/sim\// && !told[room_of(FILENAME)]++ {
+FNR == 1 && !(room_of(FILENAME) in rank) && FILENAME ~ /^(pmu|bench|efi|runner)\// && FILENAME !~ /^pmu\/sim\/|^efi\/bios\// && !told[room_of(FILENAME)]++ {
 	printf "%s: no room of tests/rooms.txt\n", room_of(FILENAME); bad = 1
 }
 match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
@@ -40,7 +40,7 @@ match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 	if (!(to in floor)) { printf "%s:%d: includes \"%s\": name the room, as in \"pmu/base.h\"\n", FILENAME, FNR, target; bad = 1; next }
 	if (floor[to] > floor[from]) { printf "%s:%d: %s may not include %s: a higher floor\n", FILENAME, FNR, from, target; bad = 1 }
 	if (here in rank && there in rank && rank[there] > rank[here]) { printf "%s:%d: %s may not include %s: a later room of tests/rooms.txt\n", FILENAME, FNR, here, target; bad = 1 }
-	if (from == "bios" && to != "bios" && target !~ /^(efi\/(firmware\/uefi|app\/exit)|pmu\/(base|text))\.h$|^efi\/processor\/vectors\.inc$/) { printf "%s:%d: the BIOS loader may not include %s\n", FILENAME, FNR, target; bad = 1 }
+	if (from == "bios" && to != "bios" && target !~ /^(efi\/firmware\/(uefi|exit)|pmu\/(base|text))\.h$|^efi\/processor\/vectors\.inc$/) { printf "%s:%d: the BIOS loader may not include %s\n", FILENAME, FNR, target; bad = 1 }
 	else if (floor[from] == 4 && floor[to] == 4 && from != to && from != "bios") { printf "%s:%d: %s may not include %s: next door\n", FILENAME, FNR, from, target; bad = 1 }
 	if (from == "sim" && (to == "pmu" || to == "tables") && !(target in common)) { printf "%s:%d: the simulated machine may not include %s: the drivers\047 room\n", FILENAME, FNR, target; bad = 1 }
 	if ((from == "pmu" || from == "bench") && to == "sim") { printf "%s:%d: %s may not include %s: the truth must stay apart\n", FILENAME, FNR, from, target; bad = 1 }

@@ -3,8 +3,8 @@
 #define EFI_COUNT_H
 
 #include "efi/app/config.h"
-#include "efi/app/exit.h"
-#include "efi/platform/watchdog.h"
+#include "efi/firmware/exit.h"
+#include "efi/app/watchdog.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/cpu.h"
 

@@ -1,14 +1,8 @@
 /* efi/app/end.c: return, reboot, shut down, leave QEMU, or ask. */
 #include "efi/app/end.h"
 #include "efi/firmware/console.h"
+#include "efi/firmware/panic.h"
 #include "efi/firmware/uefi.h"
-
-static void leave_qemu(enum exit_status status)
-{
-	/* On a real machine the port may be anything (the old coprocessor's): it is not touched there. */
-	if (console.hypervisor)
-		out8(EXIT_PORT, (uint8_t)(EXIT_PORT_BASE + status));
-}
 
 static void reset(EFI_RESET_TYPE type)
 {
@@ -32,7 +26,7 @@ void end_run(enum end_action action, enum exit_status status, bool may_return)
 		reset(EfiResetCold);
 		break;
 	case END_EXIT:
-		leave_qemu(status);
+		panic_leave_qemu(status);
 		print("not in QEMU, or no isa-debug-exit device: shutting down\n");
 		reset(EfiResetShutdown);
 		break;
@@ -40,15 +34,4 @@ void end_run(enum end_action action, enum exit_status status, bool may_return)
 		reset(EfiResetShutdown);
 		break;
 	}
-}
-
-void end_panic(void)
-{
-	print_raw("stallmeter: end status 5\n");
-	leave_qemu(EXIT_PANIC);
-	/* Reset control register of PC chipsets (port 0xCF9): 0x06 is a hard reset. */
-	out8(0xCF9, 0x02);
-	out8(0xCF9, 0x06);
-	for (;;)
-		__asm__ volatile("cli; hlt");
 }

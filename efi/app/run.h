@@ -5,10 +5,10 @@
 #include "efi/platform/clock.h"
 #include "efi/app/config.h"
 #include "efi/app/environment.h"
-#include "efi/app/exit.h"
+#include "efi/firmware/exit.h"
 #include "efi/storage/saved_results.h"
-#include "efi/storage/resume.h"
-#include "efi/platform/watchdog.h"
+#include "efi/app/resume.h"
+#include "efi/app/watchdog.h"
 #include "pmu/access.h"
 
 struct run {

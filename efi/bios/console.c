@@ -3,7 +3,7 @@
  *
  * Not supported: USB keyboards that the BIOS does not emulate as the controller's. */
 #include "efi/bios/loader.h"
-#include "efi/app/exit.h"
+#include "efi/firmware/exit.h"
 #include "pmu/text.h"
 
 #define COLUMNS  80u
@@ -97,7 +97,7 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* The last line stays on the screen; QEMU ends with its own status (efi/app/exit.h). */
+/* The last line stays on the screen; QEMU ends with its own status (efi/firmware/exit.h). */
 static _Noreturn void stop(enum exit_status status)
 {
 	uint32_t r[4];

@@ -25,7 +25,7 @@
 %define CODE64     0x18
 %define CODE16     0x20
 %define DATA16     0x28
-%define EXIT_PORT  0xF4       ; efi/app/exit.h
+%define EXIT_PORT  0xF4       ; efi/firmware/exit.h
 %define EXIT_CODE  0x13       ; nothing could be run
 
 %include "efi/processor/vectors.inc"

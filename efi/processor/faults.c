@@ -1,7 +1,7 @@
 /* efi/processor/faults.c: our interrupt table, and the end of a fault that nothing recovers. */
 #include "efi/firmware/console.h"
 #include "efi/processor/percpu.h"
-#include "efi/app/end.h"
+#include "efi/firmware/panic.h"
 #include "pmu/text.h"
 
 _Static_assert(offsetof(struct core, recover) == 8 && offsetof(struct core, vector) == 16 &&
@@ -86,5 +86,5 @@ void fault_panic(const struct core *c, const uint64_t *frame)
 	         (unsigned long)frame[2], (unsigned long)frame[5], (unsigned long)cr2,
 	         (unsigned long)(uintptr_t)vector_entries);
 	print_raw(bytes);
-	end_panic();
+	panic_end();
 }

@@ -3,7 +3,7 @@
 #include "efi/processor/hw.h"
 #include "asm/kernel.h"
 #include "efi/firmware/console.h"
-#include "efi/platform/pci.h"
+#include "efi/processor/pci.h"
 #include "efi/firmware/uefi.h"
 #include "pmu/text.h"
 

@@ -1,9 +1,9 @@
-/* efi/platform/pci.c: the PCI functions of the machine, and access to their configuration space.
+/* efi/processor/pci.c: the PCI functions of the machine, and access to their configuration space.
  *
  * An MCFG range is used if it is not memory, can be read, and shows the same host bridge as ports 0xCF8 and 0xCFC. All
  * functions of all buses are probed, including buses that no bridge leads to and those with a hidden function 0, since the
  * uncore's boxes are there. Nothing is numbered or enabled. */
-#include "efi/platform/pci.h"
+#include "efi/processor/pci.h"
 #include "efi/firmware/console.h"
 #include "efi/processor/hw.h"
 #include "pmu/text.h"

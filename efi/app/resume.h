@@ -1,4 +1,4 @@
-/* efi/storage/resume.h: what earlier boots left: an interrupted run, starts that completed nothing, a series of boots.
+/* efi/app/resume.h: what earlier boots left: an interrupted run, starts that completed nothing, a series of boots.
  *
  * \stallmeter\state.txt holds `starts`, the number of consecutive starts that did not complete a row, and, while a run is
  * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). `processors` is the first way of starting

@@ -1,4 +1,4 @@
-/* efi/platform/pci.h: PCI configuration space, by ECAM if MCFG describes it, else by ports 0xCF8 and 0xCFC (PCI 3.0,
+/* efi/processor/pci.h: PCI configuration space, by ECAM if MCFG describes it, else by ports 0xCF8 and 0xCFC (PCI 3.0,
  * 3.2.2.3.2): segment 0, the first 256 bytes. */
 #ifndef EFI_PCI_H
 #define EFI_PCI_H

@@ -1,9 +1,9 @@
-/* efi/platform/watchdog.c: the firmware's watchdog, and those of chipsets listed in tables/watchdogs.csv. A timer that is
+/* efi/app/watchdog.c: the firmware's watchdog, and those of chipsets listed in tables/watchdogs.csv. A timer that is
  * locked, already runs for someone else or does not keep what is written is not used, and stays as found. */
-#include "efi/platform/watchdog.h"
+#include "efi/app/watchdog.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
-#include "efi/platform/pci.h"
+#include "efi/processor/pci.h"
 #include "pmu/text.h"
 
 /* Our code for the firmware's log; below 0x10000 belongs to the firmware. */

@@ -1,5 +1,5 @@
-/* efi/storage/resume.c: see resume.h. */
-#include "efi/storage/resume.h"
+/* efi/app/resume.c: see resume.h. */
+#include "efi/app/resume.h"
 #include "bench/suite/boot_variance.h"
 #include "bench/results/journal.h"
 #include "efi/firmware/console.h"

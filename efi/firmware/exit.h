@@ -1,4 +1,4 @@
-/* efi/app/exit.h: how a run of the application ends, for the scripts that started it.
+/* efi/firmware/exit.h: how a run of the application ends, for the scripts that started it.
  *
  * The last line on every console is "stallmeter: end status N"; 0 to 4 have the meaning of the host command's exit status.
  * With `end = exit` the application then writes EXIT_PORT_BASE + N to QEMU's isa-debug-exit port, and QEMU ends with (value
