@@ -1,7 +1,8 @@
 #!/bin/sh
 # The house held together. Floors: tables, asm 0 < pmu, pmu/sim 1 < bench 3 < efi, runner 4; tests see all.
 #   1. Each #include "dir/..." and %include goes to its own floor or a lower one, and within a floor to its own room or an earlier one
-#      (tests/rooms.txt): so there is no cycle. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
+#      (tests/rooms.txt): so there is no cycle, of calls
+#      either, for a file declares no function of another by itself. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
 #      nobody has anything of it. pmu/sim and pmu's drivers share access.h, base.h and text.h and nothing else, tests/expect knows nothing of pmu/sim.
 #   2. No event name and no model number of any processor, and no name of a processor or simulated machine, stands in code outside tables/:
 #      the names are read from the tables. Comments may speak of them; the event maps of the simulated machine (pmu/sim/*/events_*.def) are tables.
@@ -34,6 +35,7 @@ FILENAME == "tests/rooms.txt" { if (NF && $1 !~ /^#/) rank[$1] = ++rooms; next }
 FNR == 1 && !(room_of(FILENAME) in rank) && FILENAME ~ /^(pmu|bench|efi|runner)\// && FILENAME !~ /^pmu\/sim\/|^efi\/bios\// && !told[room_of(FILENAME)]++ {
 	printf "%s: no room of tests/rooms.txt\n", room_of(FILENAME); bad = 1
 }
+FILENAME ~ /\.c$/ && FILENAME !~ /^tests\// && /^[ \t]*extern[^"]*\(/ { printf "%s:%d: declares a function of another file: include its header\n", FILENAME, FNR; bad = 1 }
 match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 	target = $0; sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
 	from = floor_of(FILENAME); to = floor_of(target); here = room_of(FILENAME); there = room_of(target)

@@ -30,6 +30,7 @@ check "layers_let_comments_speak_of_an_event" comment '/* MEM_LOAD_RETIRED.L2_HI
 check "layers_refuse_a_higher_floor" planted pmu/core/concept.c '#include "bench/suite/suite.h"' 'concept.c:[0-9]+: pmu may not include bench/suite/suite.h: a higher floor'
 check "layers_refuse_a_later_room" planted bench/measure/measure.c '#include "bench/results/report.h"' 'bench/measure may not include bench/results/report.h: a later room'
 check "layers_refuse_a_later_room_of_pmu" planted pmu/core/concept.c '#include "pmu/netburst/netburst.h"' 'pmu/core may not include pmu/netburst/netburst.h: a later room'
+check "layers_refuse_a_function_declared_by_hand" planted bench/measure/measure.c 'extern int writer_open(void);' 'measure.c:[0-9]+: declares a function of another file'
 check "layers_refuse_a_long_function" planted bench/uncore/boxes.c "$(printf 'void a(void)\n{\n'; seq 90 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: a has 9[0-9] lines, at most 80'
 check "layers_refuse_a_long_file" planted bench/uncore/boxes.c "$(seq 480 | sed 's,.*,/**/,')" 'boxes.c: [0-9]+ lines, at most 500'
 check "layers_refuse_an_exception_that_is_not_needed" planted tests/exceptions.txt 'bench/uncore/boxes.c no reason' 'boxes.c: no longer needed'
