@@ -31,6 +31,8 @@ sgdisk -a 2048 -n "1:$start:$last" -t 1:EF00 -c 1:STALLMETER -u "1:$part_guid" \
 	{ cat "$work/log" >&2; exit 1; }
 [ "$(stat -c %s "$loader")" -le $(((start - bios_start + 1) * 512)) ] || { echo "image.sh: $loader: too long" >&2; exit 1; }
 dd if="$loader" of="$new" bs=440 count=1 conv=notrunc status=none
+# Some BIOSes pass over a disk without an active partition; UEFI firmware must ignore the flag (UEFI 2.10, table 5.4).
+printf '\200' | dd of="$new" bs=1 seek=446 conv=notrunc status=none
 dd if="$loader" of="$new" bs=512 skip=1 seek=$bios_start conv=notrunc status=none
 # The size is given in KiB: without it mkfs.vfat would run over the second partition table. Clusters of 1 KiB: the folder of a run
 # is one of them. The firmware makes a folder longer in two writes, and a sudden end between these leaves a link to a free cluster.

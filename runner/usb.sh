@@ -31,6 +31,9 @@ fi
 [ "$(cat "$block/removable")" = 1 ] || refuse "not a removable device (its removable flag is $(cat "$block/removable"))"
 [ "$(cat "$block/ro")" = 0 ] || refuse "write-protected"
 
+sector=$(cat "$block/queue/logical_block_size" 2>/dev/null || echo 512)
+[ "$sector" -eq 512 ] || refuse "its sectors have $sector bytes; the image is made for 512"
+
 # In use: mounted, swapped to, or held by another device (LUKS, LVM, RAID); itself or a partition.
 for part in "$block" "$block/$name"*; do
 	[ -d "$part" ] || continue
@@ -85,5 +88,6 @@ dd if="$image" of="$path" bs=4M conv=notrunc,fsync status=none || refuse "writin
 cmp -n "$(stat -c %s "$image")" "$image" "$path" || refuse "what was read back is not what was written"
 # The second partition table belongs at the end of the device (UEFI specification, 5.3.2).
 sgdisk -e "$path" >/dev/null || refuse "moving the second partition table to the end failed"
+printf '\200' | dd of="$path" bs=1 seek=446 conv=notrunc status=none || refuse "marking the partition as active failed" # sgdisk cleared it
 sync "$path"
 echo "Written and read back: $device is a Stallmeter stick."

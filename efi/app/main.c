@@ -42,6 +42,7 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 		print("no memory for page tables, code and stacks\n");
 		return EXIT_BROKEN;
 	}
+	hw->watchdog = &app->watchdog;
 	if (test[0] != 0) {
 		result = selftest_run(test, hw) == 0 ? EXIT_GOOD : EXIT_ROWS;
 	} else {

@@ -201,6 +201,14 @@ void watchdog_feed(const struct watchdog *w)
 		esb_feed(w->base);
 }
 
+void watchdog_feed_seldom(struct watchdog *w, uint64_t now, uint64_t hz)
+{
+	if (w->seconds == 0 || now - w->fed_at < hz / 4 * w->seconds)
+		return;
+	w->fed_at = now;
+	watchdog_feed(w);
+}
+
 void watchdog_disarm(struct watchdog *w)
 {
 	if (w->seconds == 0)

@@ -4,6 +4,7 @@
 
 #include "efi/platform/acpi.h"
 #include "efi/platform/clock.h"
+#include "efi/platform/watchdog.h"
 #include "efi/processor/percpu.h"
 #include "efi/processor/memory.h"
 #include "efi/processor/start.h"
@@ -20,6 +21,7 @@ struct hw {
 	struct access access;
 	const struct acpi *acpi;
 	const struct clock *clock;
+	struct watchdog *watchdog;        /* fed between jobs; NULL: none */
 	struct window window;
 	struct core *cores[HW_CORES_MAX]; /* processors that answered; 0: the boot processor */
 	struct core *all[HW_CORES_MAX];   /* processors that were to be started; 0 as above */

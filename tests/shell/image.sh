@@ -13,6 +13,7 @@ check "image_file_system_is_fat32" says 0 "2 FATs, 32 bit entries" fsck.fat -nv 
 check "image_file_system_is_clean" fsck.fat -n "$work/esp.img"
 check "image_has_a_bios_boot_partition" says 0 "2 +64 +2047 .*EF02" sgdisk -p "$work/a.img"
 check "image_boot_sector_is_the_loaders" cmp -n 440 "$work/a.img" "$out/bios.bin"
+check "image_protective_partition_is_active" test "$(od -An -tx1 -j 446 -N 1 "$work/a.img")" = " 80"
 check "image_second_stage_is_the_loaders" sh -c 'cmp -n "$(($(stat -c %s "$2") - 512))" "$1" "$2" 32768 512' - "$work/a.img" "$out/bios.bin"
 head -c 1100000 /dev/zero >"$work/long.bin"
 check "image_refuses_a_loader_that_is_too_long" says 1 "long.bin: too long" runner/image.sh "$out/BOOTX64.EFI" "$work/long.bin" runner/stallmeter.ini "$work/long.img"

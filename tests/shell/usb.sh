@@ -28,6 +28,8 @@ check "usb_refuses_not_removable" says 1 "not a removable device" usb
 check "usb_refused_device_is_untouched" untouched
 stick sdq; echo 1 >"$STALLMETER_SYS/block/sdq/ro"
 check "usb_refuses_write_protected" says 1 "write-protected" usb
+stick sdq; mkdir "$STALLMETER_SYS/block/sdq/queue"; echo 4096 >"$STALLMETER_SYS/block/sdq/queue/logical_block_size"
+check "usb_refuses_sectors_of_4096_bytes" says 1 "its sectors have 4096 bytes" usb
 stick sdq; echo "30 22 8:17 / /media/stick rw - vfat /dev/sdq1 rw" >>"$STALLMETER_PROC/self/mountinfo"
 check "usb_refuses_mounted_partition" says 1 "sdq1 is mounted on /media/stick" usb
 stick sdq; echo "30 22 8:16 / /media/whole rw - vfat /dev/sdq rw" >>"$STALLMETER_PROC/self/mountinfo"
@@ -64,6 +66,7 @@ answer=sdq; check "usb_shows_what_it_erases" says 0 "Fake Stick 3000 128 MiB" us
 check "usb_writes_the_application" mcopy -n -i "$work/sdq@@1M" ::/EFI/BOOT/BOOTX64.EFI "$work/app.efi"
 check "usb_written_application_is_whole" cmp "$work/app.efi" "$out/BOOTX64.EFI"
 check "usb_keeps_the_boot_sector" cmp -n 440 "$work/sdq" "$out/bios.bin"
+check "usb_protective_partition_is_active" test "$(od -An -tx1 -j 446 -N 1 "$work/sdq")" = " 80"
 check "usb_partition_table_fits_the_device" says 0 "No problems found" sgdisk -v "$work/sdq"
 
 # make usb-update: the application alone, settings and results of that stick stay to the byte.
