@@ -141,7 +141,7 @@ static enum account_state count_of(const struct account *a, const struct account
 /* Total, stalls, what retired and what was wasted, and what bounds the terms. */
 static void identities(const struct account_counts *counts, struct account *a, int64_t *ref)
 {
-	int64_t issued, pairs, retired, retired_pairs, no_issue, resource;
+	int64_t issued, pairs, retired = 0, retired_pairs, no_issue, resource;
 	int64_t retire;
 
 	a->has_total = identity(a, counts, STALL_CYCLES, &a->total);
