@@ -7,6 +7,7 @@
 #include "bench/multicore/matrix.h"
 #include "bench/multicore/multicore.h"
 #include "bench/sampling/sample.h"
+#include "bench/uncore/page_state.h"
 #include "bench/uncore/uncore_latency.h"
 
 static void end(struct loop *l, struct row_result *out)
@@ -14,6 +15,7 @@ static void end(struct loop *l, struct row_result *out)
 	uncore_latency_end(l, out);
 	uncore_latency_bus(l, out);
 	latency_breakdown_row(l, out);
+	page_state_row(l, out);
 }
 
 static const struct loop_hooks hooks = {

@@ -26,29 +26,24 @@ static const char *const of_home[OF_HOME] = {
 	[READS] = "channel.read", [OPENED] = "channel.activate.read", [CLOSED] = "channel.precharge.page_miss",
 };
 
-/* One group of concepts on one socket, each run of its plan beside a window; values in their order. */
-static enum status count(struct loop *l, const char *const *concept, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
+enum status latency_breakdown_count(struct loop *l, unsigned set, const char *const *names, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
 {
 	struct bench *b = l->b;
 	struct uncore_plan plan;
-	const char *problem, *names[OF_READER];
+	const char *problem;
 	uint64_t before[UNCORE_EVENTS_MAX] = { 0 }, after[UNCORE_EVENTS_MAX] = { 0 };
-	struct window w;
-	enum status st = ST_OK;
+	struct working_set *w = &l->sets[set];
+	struct window out;
+	enum status st = uncore_plan(&b->uncore, names, n, &plan, &problem);
 
-	for (unsigned i = 0; i < n && st == ST_OK; i++) {
-		names[i] = concept_uncore(b->cpu->processor, concept[i], 0);
-		st = names[i] ? ST_OK : ST_UNSUPPORTED;
-	}
-	st = st == ST_OK ? uncore_plan(&b->uncore, names, n, &plan, &problem) : st;
 	for (unsigned run = 0; st == ST_OK && run < plan.runs; run++) {
 		st = uncore_start(b->a, &b->uncore, &plan, run, socket, lock_va);
 		if (st == ST_OK)
-			st = window_prepare(b, l->row, &l->sets[0], true, l->sets[0].window, &l->job);
+			st = window_prepare(b, l->row, w, set == 0, w->window, &l->job);
 		if (st == ST_OK)
 			st = uncore_values(b->a, &b->uncore, &plan, run, socket, before);
 		if (st == ST_OK)
-			st = window_units(b, &l->sets[0], l->sets[0].window, NULL, 0, &w, &l->job);
+			st = window_units(b, w, w->window, NULL, 0, &out, &l->job);
 		if (st == ST_OK)
 			st = uncore_values(b->a, &b->uncore, &plan, run, socket, after);
 		const enum status stop = uncore_stop(b->a, &b->uncore, &plan, run, socket);
@@ -59,6 +54,19 @@ static enum status count(struct loop *l, const char *const *concept, unsigned n,
 				values[i] = uncore_moved(&b->uncore, &plan.slots[i], before[i], after[i]);
 	}
 	return st;
+}
+
+/* The same of a group of concepts. */
+static enum status count(struct loop *l, const char *const *concept, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
+{
+	const char *names[OF_READER];
+
+	for (unsigned i = 0; i < n; i++) {
+		names[i] = concept_uncore(l->b->cpu->processor, concept[i], 0);
+		if (!names[i])
+			return ST_UNSUPPORTED;
+	}
+	return latency_breakdown_count(l, 0, names, n, socket, lock_va, values);
 }
 
 static int64_t each(const struct loop *l, uint64_t n) { return mul_div((int64_t)n, 1000, (int64_t)l->sets[0].window); }

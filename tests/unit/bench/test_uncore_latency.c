@@ -140,12 +140,49 @@ static void test_uncore_latency_tells_pages(void **state)
 	free(text);
 }
 
+/* Rows about open pages are ok only where the memory controller counts hits, or misses over hits. */
+static void page_rows(const char *machine, const char *open_page, const char *page_bytes, enum row_status hit, enum row_status miss)
+{
+	const char *const fields[][2] = { { "open_page", open_page }, { "page_hit_ps", "12000" }, { "page_miss_ps", "15000" }, { "page_bytes", page_bytes } };
+	char *text = strdup(loop_built_in(machine));
+	for (unsigned i = 0; i < COUNT_OF(fields); i++) {
+		char *changed = loop_changed(text, "dram", fields[i][0], fields[i][1]);
+		free(text);
+		text = changed;
+	}
+	loop_open(&r, text);
+	loop_suite(&r, "load.dram_page_*");
+	const struct row_result *h = memory_host_result(&r.host, "load.dram_page_hit.latency"), *m = memory_host_result(&r.host, "load.dram_page_miss.penalty");
+	fprintf(stderr, "%s, open_page %s, %s bytes: %s (%s%s), %s (%s%s)\n", machine, open_page, page_bytes, row_status_name(h->status), h->reason,
+	        h->status == ROW_OK ? h->proof : "", row_status_name(m->status), m->reason, m->status == ROW_OK ? m->proof : "");
+	assert_int_equal(h->status, hit);
+	assert_int_equal(m->status, miss);
+	assert_true(hit != ROW_OK || strstr(h->proof, "DRAM pages hit "));
+	assert_true(hit != ROW_UNSUPPORTED || (h->absent && m->absent && !h->samples));
+	loop_close(&r);
+	free(text);
+}
+
+static void test_page_state_is_proved_by_the_memory_controller(void **state)
+{
+	(void)state;
+	page_rows("haswell-ep", "1", "8192", ROW_OK, ROW_OK);
+	page_rows("nehalem-ep", "1", "8192", ROW_OK, ROW_OK);
+	page_rows("haswell-ep", "1", "512", ROW_UNPROVEN, ROW_UNPROVEN);
+	page_rows("nehalem-ep", "1", "128", ROW_UNPROVEN, ROW_UNPROVEN);
+	page_rows("haswell-ep", "1", "64", ROW_UNPROVEN, ROW_UNPROVEN);
+	page_rows("haswell-ep", "0", "8192", ROW_UNSUPPORTED, ROW_UNSUPPORTED);
+	page_rows("nehalem-ep", "0", "8192", ROW_UNSUPPORTED, ROW_UNSUPPORTED);
+	page_rows("core2", "1", "8192", ROW_UNPROVEN, ROW_UNPROVEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uncore_latency_taken_apart),
 		cmocka_unit_test(test_uncore_latency_of_another_machine),
 		cmocka_unit_test(test_uncore_latency_tells_pages),
+		cmocka_unit_test(test_page_state_is_proved_by_the_memory_controller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

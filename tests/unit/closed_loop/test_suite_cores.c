@@ -51,7 +51,7 @@ static unsigned all_as_expected(const struct loop_run *r, const char *text, cons
 		struct expectation e = { 0 };
 		enum status st = expect_row(text, format, row->name, &e);
 		bool as = st == ST_UNSUPPORTED ? row->status == ROW_UNSUPPORTED && row->absent :
-			st == ST_OK && row->status == ROW_OK && row->value_milli >= e.least_milli && row->value_milli <= e.most_milli;
+			loop_pages_are_closed(row, text, format) || (st == ST_OK && (row->status == ROW_OK || (row->status == ROW_UNPROVEN && row->unprovable)) && row->value_milli >= e.least_milli && row->value_milli <= e.most_milli);
 		if (!as) {
 			fprintf(stderr, "%s, %s: %s, %lld, expected %lld to %lld (%s); %s\n", machine, row->name, row_status_name(row->status),
 			        (long long)row->value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st), row->reason);
