@@ -33,7 +33,8 @@ PROOF(proof_dram_remote, SET({ "load.dram.remote", ONCE }, { "dtlb.load.miss", N
 PROOF(proof_dram_alone, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }, { "line.in.l2", ONCE }),
       SET({ "load.miss.llc", ONCE }, { "line.in.l2", ONCE }), SET({ "llc.miss", ONCE }));
 /* Of two loads of a line one brings it and the other finds it on its way. */
-PROOF(proof_fill_buffer, SET({ "load.dram.local", ONCE }, { "load.hit.lfb", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.llc", ONCE }));
+PROOF(proof_fill_buffer, SET({ "load.dram.local", ONCE }, { "load.hit.lfb", ONCE }, { "dtlb.load.miss", NEVER }),
+      SET({ "llc.miss", ONCE }, { "load.hit.lfb", ONCE }), SET({ "load.miss.llc", ONCE }));
 /* Lines that the L2 takes in, loaded or brought beside: one for each entry that a turn takes. */
 PROOF(proof_pairs, SET({ "line.in.l2", ONCE }, { "llc.miss", ONCE }));
 /* A gather: a line of data comes in for each element, whoever asked for it. */

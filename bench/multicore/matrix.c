@@ -174,7 +174,7 @@ static void reduce(struct pass *p, struct row_result *out)
 	struct text proof, reason;
 
 	if (!work) {
-		out->status = ROW_FAULT;
+		out->status = ROW_UNSUPPORTED;
 		str_copy(out->reason, sizeof(out->reason), "no memory for the medians");
 		return;
 	}
@@ -306,8 +306,10 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	}
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->status = ROW_FAULT;
-	if (st == ST_TIMEOUT)
+	out->status = st == ST_FULL ? ROW_UNSUPPORTED : ROW_FAULT;
+	if (st == ST_FULL)
+		text_fmt(&reason, "not so much memory");
+	else if (st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", p.job.core);
 	else
 		text_fmt(&reason, "running the kernel on core %u: %s", p.job.core, status_name(st));
