@@ -4,7 +4,7 @@
 
 #include "efi/app/config.h"
 #include "efi/firmware/exit.h"
-#include "efi/app/watchdog.h"
+#include "efi/processor/watchdog.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/cpu.h"
 

@@ -8,7 +8,7 @@
 #include "efi/firmware/exit.h"
 #include "efi/storage/saved_results.h"
 #include "efi/app/resume.h"
-#include "efi/app/watchdog.h"
+#include "efi/processor/watchdog.h"
 #include "pmu/access.h"
 
 struct run {

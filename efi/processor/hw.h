@@ -4,7 +4,7 @@
 
 #include "efi/platform/acpi.h"
 #include "efi/platform/clock.h"
-#include "efi/platform/watchdog.h"
+#include "efi/processor/watchdog.h"
 #include "efi/processor/percpu.h"
 #include "efi/processor/memory.h"
 #include "efi/processor/start.h"

@@ -1,6 +1,6 @@
-/* efi/app/watchdog.c: the firmware's watchdog, and those of chipsets listed in tables/watchdogs.csv. A timer that is
+/* efi/processor/watchdog.c: the firmware's watchdog, and those of chipsets listed in tables/watchdogs.csv. A timer that is
  * locked, already runs for someone else or does not keep what is written is not used, and stays as found. */
-#include "efi/app/watchdog.h"
+#include "efi/processor/watchdog.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
 #include "efi/processor/pci.h"

@@ -1,4 +1,4 @@
-/* efi/app/watchdog.h: resets the machine when nothing makes progress.
+/* efi/processor/watchdog.h: resets the machine when nothing makes progress.
  *
  * Two at once, if both exist: the firmware's (UEFI 2.10, 7.5, SetWatchdogTimer), which runs on the firmware's own timer and
  * so cannot fire while interrupts are off, and one of the chipset, from tables/watchdogs.csv. */
