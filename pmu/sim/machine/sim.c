@@ -194,7 +194,7 @@ static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63
 static size_t small_bytes(const struct machine *m, unsigned threads)
 {
 	return sizeof(struct sim) + 64 + threads * (sizeof(struct hart) + sizeof(struct core_hooks) + counters_stride(m) +
-	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + boxes_bytes(m) + event_map_place_bytes(m) + 384 + CODE_ENTRIES * sizeof(struct code_entry);
+	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + signals_stride() + boxes_bytes(m) + event_map_place_bytes(m) + 384 + CODE_ENTRIES * sizeof(struct code_entry);
 }
 
 static void *carve(uint8_t **at, size_t bytes)
@@ -269,6 +269,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));
 	}
+	s->unheard = signals_init(carve(&at, signals_stride()));
 	for (unsigned i = 0; m->topology_threads > 1 && i < threads / 2; i++) {
 		s->both[i] = signals_init(carve(&at, signals_stride()));
 		signals_pair(s->both[i], s->signals[2 * i], s->signals[2 * i + 1]);

@@ -393,6 +393,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 	if (!limit_tsc)
 		limit_tsc = LIMIT_TSC_PRESET;
 	s->now += WAKE_CYCLES;
+	sim_firmware(s);
 	uint64_t cycles = limit_tsc > UINT64_MAX / s->m.clock_core_ratio ? UINT64_MAX / 2
 	                : limit_tsc * s->m.clock_core_ratio / s->m.clock_tsc_ratio;
 	uint64_t start = s->now;

@@ -44,12 +44,14 @@ struct sim {
 	struct memory *memory;
 	struct boxes *boxes;
 	struct signals *signals[MACHINE_THREADS_MAX];
+	struct signals *unheard;       /* what the firmware does is told there */
 	struct signals *both[MACHINE_THREADS_MAX / 2]; /* of each core with two threads */
 	struct hart *harts;
 	struct core_hooks *hooks;      /* one a hart */
 	struct code_entry *code;
 	uint64_t now;                  /* all harts have reached this cycle */
 	uint64_t limit_cycle;          /* of the run in progress */
+	uint64_t firmware_random, firmware_ticks, firmware_smis; /* where its next line lies; how many it has had */
 	struct map_entry maps[MAPPINGS_MAX];
 	unsigned map_count;
 	struct exec_range ranges[EXEC_RANGES];
@@ -85,6 +87,10 @@ MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint
 uint64_t sim_slowest(void *sim);
 /* A hart without a job has slept until now, but where the machine's file says that it does not. */
 void sim_slept(struct sim *s, struct hart *h, uint64_t until);
+
+/* --- sim_firmware.c --- */
+/* What runs between two jobs, from now on; time goes on by what it takes. */
+void sim_firmware(struct sim *s);
 
 /* --- sim_env.c --- */
 /* Decodes what is at ip into its entry; NULL with *vector when there is none. */

@@ -30,8 +30,10 @@ static void nothing(void *self, unsigned socket, unsigned unit, enum uncore_sign
 
 void work_rig_open(struct work_rig *g, const char *text)
 {
+	char *alone = loop_changed(text, "firmware", "runs", "0"); /* all lines that move are the work's */
 	memset(g, 0, sizeof(*g));
-	loop_open(&g->run, text);
+	loop_open(&g->run, alone);
+	free(alone);
 	bench_init(&g->bench, &g->run.guard.access, &g->run.cpu, &g->run.host.host, 0, 1);
 }
 
