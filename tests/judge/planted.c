@@ -43,7 +43,7 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	/* prefetchers left on */
 	{ "prefetchers on in the L3", "nehalem-ep", "load.l3.latency", "load.l?.latency", PREFETCH, PREFETCH_AS_FOUND, NULL, false },
 	{ "prefetchers on beside stores", "nehalem-ep", "store.rfo.penalty", "store.rfo.*", PREFETCH, PREFETCH_AS_FOUND, NULL, false },
-	{ "prefetchers on where pages are open", "nehalem-ep", "load.dram_page_hit.latency", "load.dram_local.latency", PREFETCH, PREFETCH_AS_FOUND, NULL, false },
+	{ "prefetchers on in another L3", "haswell-ep", "load.l3.latency", "load.l?.latency", PREFETCH, PREFETCH_AS_FOUND, NULL, false },
 	/* a wrong size of pages */
 	{ "pages of 4 KiB in the L3", "nehalem-ep", "load.l3.latency", "load.l?.latency", PAGE, 4096, NULL, false },
 	{ "pages of 4 KiB in memory", "nehalem-ep", "load.dram_local.latency", "load.l?.latency", PAGE, 4096, NULL, false },
