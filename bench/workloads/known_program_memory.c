@@ -2,6 +2,10 @@
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/concept.h"
 
+/* Sources are counted in two executions, and what runs between jobs takes other lines out of the caches each time: a few loads move from one
+ * source to another. Of all loads one in so many may be missing or twice there. */
+#define SUM_PART 500u
+
 /* Lines of memory, of the L3, the L2 and the L1, several loads a line, with and without time between them. */
 static enum status loads_window(struct study *s, const struct counting *c, struct window *sum)
 {
@@ -83,7 +87,9 @@ void known_program_loads(struct study *s)
 			return;
 		}
 	}
-	if (s->out->loads != s->out->sources)
+	const uint64_t loads = s->out->loads, sum = s->out->sources;
+
+	if ((loads > sum ? loads - sum : sum - loads) > loads / SUM_PART)
 		known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_BROKEN, "the sources do not add up to the loads");
 }
 
