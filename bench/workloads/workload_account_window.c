@@ -116,6 +116,13 @@ static enum status one_window(struct gated *g, const struct ask_run *run, uint64
 	return st;
 }
 
+/* Where counters are read one after the other, the first window of a run finds their indices' lines in memory: those that are read first would have
+ * counted until the others are. A short one brings the lines in. */
+static enum status bring_indices(struct gated *g, const struct ask_run *run)
+{
+	return g->gated ? ST_OK : run_window(g, run, 1);
+}
+
 /* Pairs of windows; what the longer one counts more goes to kept[]. */
 static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
 {
@@ -197,6 +204,8 @@ enum status account_count(struct gated *g, struct account_work *w, struct accoun
 		st = counters_start(b->a, b->cpu, &w->runs[r].plan, 0, b->core);
 		if (st == ST_OK && g->gated)
 			st = counters_hold(b->a, b->cpu, b->core, &g->gate);
+		if (st == ST_OK)
+			st = bring_indices(g, &w->runs[r]);
 		if (st == ST_OK)
 			st = all_pairs(g, &w->runs[r], out->iterations, kept, wanted, &n);
 		stopped = counters_stop(b->a, b->cpu, &w->runs[r].plan, 0, b->core);
