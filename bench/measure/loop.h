@@ -1,5 +1,5 @@
-/* bench/measure/loop.h: what the files of the measuring loop share: window.c (one run of one kernel, working sets
- * and their state), evidence.c (counters of a row, and what samples mean), measure.c (the loop itself). */
+/* bench/measure/loop.h: shared by the files of the measuring loop: window.c (one run of one kernel), window_set_up.c and window_prepare.c (working
+ * sets and their cache state), evidence.c (a row's counters, and what samples mean), measure.c (the loop itself). */
 #ifndef BENCH_LOOP_H
 #define BENCH_LOOP_H
 
@@ -96,39 +96,39 @@ bool bench_prefetchers_off(struct bench *b, uint64_t *found);
 bool bench_prefetchers_pair(struct bench *b, uint64_t *found);
 bool bench_prefetchers_back(struct bench *b, uint64_t found);
 
-/* --- window.c ---------------------------------------------------------------------------------- */
+/* --- window.c, window_prepare.c, window_set_up.c ------------------------------------------------ */
 
-/* What one run of one kernel under the wrapper gave. */
+/* The outcome of one run of one kernel under the wrapper. */
 #define WINDOW_EVENTS_MAX MEASURE_COUNTERS_MAX
 struct window { uint64_t began, tsc, result; /* began: TSC */ uint64_t counts[WINDOW_EVENTS_MAX]; };
 
-/* Runs kernel(arguments) under the wrapper. `counting` with `run` says which counters to read, NULL none. */
+/* Runs kernel(arguments) under the wrapper, which reads the counters of run `run` of the plan; NULL: none. */
 MUST_CHECK enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
                                   const struct counting *c, unsigned run, struct window *out, struct job *job);
 /* The same on any core. */
 MUST_CHECK enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
                                      const struct counting *c, unsigned run, struct window *out, struct job *job);
-/* The two halves of that, for runs of several cores at once: fills a core's block and its job; reads what it left. */
+/* Its two halves, for multicore runs: fills a core's block and job; reads the block afterwards. */
 MUST_CHECK enum status window_load(struct bench *b, unsigned core, const struct kernel *k, const uint64_t arguments[6],
                                    const struct counting *c, unsigned run, struct job *job);
 void window_read(struct bench *b, unsigned core, const struct counting *c, unsigned run, struct window *out);
-/* Of a job that was filled: the wrapper's lines are flushed on the way into the kernel. */
+/* Changes a filled job so that the wrapper flushes its own lines before it enters the kernel. */
 MUST_CHECK enum status window_cold(struct job *job);
-/* What the kernel of a working set is called with. */
+/* Arguments of a working set's kernel. */
 void window_arguments(const struct bench *b, const struct working_set *w, uint64_t units, uint64_t arguments[6]);
-/* Runs a working set's kernel for so many units of work, from where the last window ended. */
+/* Runs a working set's kernel for so many units of work, from where the latest window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
-/* Whether the last level may be one that does not replace the oldest, as far as has been looked. */
+/* Whether the last level may not be LRU, as far as it has been probed. */
 bool window_may_forget(const struct bench *b);
-/* How many times more the last level must be gone through that so many iterations, ending at w->at, have just filled, until it has
- * none of what it held before: 0 where it replaces the oldest, which is looked at twice a run, and not for 0 iterations. */
+/* *more: further passes needed to evict all earlier lines from the last level, which `units` iterations up to w->at have just filled. 0 if its
+ * replacement is LRU (probed twice a run). units 0: no probe. */
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
-/* The name of the kernel that brings the arrays of a row's stream, kernel k, into their state: a word of each line alone. */
+/* The kernel that visits the arrays of a row's stream k, one word per line. */
 const char *window_visitor(const struct row *r, const struct kernel *k);
-/* What that kernel, or k_warm_flush, is called with for what so many iterations of the stream come to from w->at on: whole iterations of its own. */
+/* Arguments of that kernel, or of k_warm_flush, for the lines that so many iterations of the stream use from w->at on: whole iterations of its own. */
 void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6]);
-/* Where cycles are not counted: *tick_micro is cycles a TSC tick, in millionths, from two windows of dependent adds. */
+/* Without a cycle counter: *tick_micro is core cycles per TSC tick, in millionths, from two windows of dependent adds. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
 /* Brings the working set into its state before a window of `units`. */
 MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test,
