@@ -119,7 +119,7 @@ static void test_disturbance_smis_are_counted_by_window(void **state)
 static void test_disturbance_heat_of_the_machine(void **state)
 {
 	(void)state;
-	char *text = with("heat_period_us", "100");
+	char *text = with("heat_period_us", "150");
 	loop_open(&r, text);
 	loop_suite(&r, "load.l2.latency");
 	assert_int_equal(r.host.results[0].status, ROW_OK);
