@@ -8,7 +8,7 @@
 enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
 const char *row_status_name(enum row_status s);
 
-/* --- a curve, or a value for each pair of nodes: bench/measure/series.h, bench/curves/ */
+/* --- a curve, or a value for each pair of nodes: bench/catalogue/series.h, bench/curves/ */
 
 #define SERIES_COLUMNS 4
 #define SERIES_POINTS 64

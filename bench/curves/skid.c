@@ -1,6 +1,6 @@
 /* bench/curves/skid.c: see skid.h. */
 #include "bench/curves/skid.h"
-#include "bench/measure/series.h"
+#include "bench/catalogue/series.h"
 
 #include "pmu/core/concept.h"
 #include "pmu/netburst/netburst_sample.h"

@@ -1,58 +1,18 @@
-/* bench/measure/layout.c: working sets: how large, where each node lies, in which order they are visited. */
+/* bench/measure/layout.c: working sets: their size, the address of each node, and the order of visits. */
 #include "bench/measure/layout.h"
 #include "bench/measure/measure.h"
 
-#define CHASE_LOADS 16           /* loads an iteration of k_chase; rings of as many nodes or more have whole iterations of them */
-#define LINE_BYTES_LEAST 16      /* what is believed of CPUID */
-#define MATRIX_LINES 512ull      /* several windows of a pair of cores without using one twice */
-#define MATRIX_L1_LINES 64ull    /* of two threads of a core: few enough for a small L1 */
+#define CHASE_LOADS 16           /* loads per iteration of k_chase; larger rings have a multiple of so many nodes */
+#define LINE_BYTES_LEAST 16      /* smaller line sizes of CPUID are not believed */
+#define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
+#define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
 #define LINES_A_PAGE 64u
 #define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
-/* A walk round six times a level of random replacement finds e^-6, a quarter of a percent, in it. */
+/* A chase over six times a level with random replacement hits it with probability e^-6, a quarter of a percent. */
 #define ABOVE_FACTOR 6
-#define DRAM_FACTOR 6            /* of the last level: beyond what replacement tricks keep */
-#define DRAM_L1_FACTOR 256u      /* of the L1, whose size is that of the shorter windows: all windows of a row are before an array begins anew */
-
-void random_init(struct random *r, uint64_t seed)
-{
-	r->state = seed ? seed : 0x9E3779B97F4A7C15ull; /* any but 0 */
-}
-
-uint64_t random_next(struct random *r)
-{
-	r->state ^= r->state >> 12;
-	r->state ^= r->state << 25;
-	r->state ^= r->state >> 27;
-	return r->state * 0x2545F4914F6CDD1Dull;
-}
-
-uint32_t random_below(struct random *r, uint32_t n)
-{
-	return (uint32_t)(((random_next(r) >> 32) * n) >> 32);
-}
-
-void random_shuffle(struct random *r, uint32_t *order, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = random_below(r, i + 1);
-
-		order[i] = order[k];
-		order[k] = i;
-	}
-}
-
-void random_cycle(struct random *r, uint32_t *next, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		next[i] = i;
-	for (uint32_t i = n; i-- > 1;) {
-		uint32_t k = random_below(r, i), other = next[k]; /* k < i, never i: one cycle */
-
-		next[k] = next[i];
-		next[i] = other;
-	}
-}
+#define DRAM_FACTOR 6            /* over the last level: more than adaptive replacement keeps */
+#define DRAM_L1_FACTOR 256u      /* arrays over L1, which sizes the shorter windows: all windows of a row end before an array wraps */
 
 static enum status unsupported(char *reason, size_t capacity, const char *why)
 {
@@ -75,8 +35,8 @@ static uint64_t power_of_two_below(uint64_t n)
 	return n ? p : 0;
 }
 
-/* What of a cache a ring of lines may take: two thirds, and at least one way less than all, so that what
- * the wrapper, the walks and the other ring of a row use does not push lines of it out again and again. */
+/* The part of a cache that a ring may use: two thirds, and at least one way less than all, so that lines of the wrapper, of page walks and of the
+ * row's other ring do not evict the ring's. */
 static uint64_t most_of(const struct cpu_cache *c)
 {
 	uint64_t way = cpu_cache_way_bytes(c), spare = c->bytes - c->bytes / 3 * 2;
@@ -92,7 +52,7 @@ static void shape_lines(struct shape *s, uint64_t bytes)
 	s->bytes = s->span_bytes = (uint64_t)s->nodes * s->line_bytes;
 }
 
-/* An iteration moves step_bytes of each array that its kernel uses. */
+/* An iteration advances step_bytes in each array of the kernel. */
 static void stream_kernel(const struct row *r, struct shape *s)
 {
 	const struct kernel *k = kernel_find(r->kernels[0]);
@@ -101,8 +61,8 @@ static void stream_kernel(const struct row *r, struct shape *s)
 	s->arrays = s->step_bytes && k->data_bytes > s->step_bytes ? k->data_bytes / s->step_bytes : 1;
 }
 
-/* Half a page and a line: within a page, loads go ahead of stores, and the three start in different sets. Measured on Zen 3 in the L2:
- * 103.7 bytes a ns, with a third of a page 89. */
+/* Half a page and a line: within a page, loads run ahead of stores, and the three arrays start in different sets. Measured on Zen 3 in the L2:
+ * 103.7 bytes/ns; with a third of a page 89. */
 static uint64_t between_arrays(const struct shape *s) { return PAGE_4K / 2 + s->line_bytes; }
 
 static void shape_streams(struct shape *s, uint64_t array_bytes)
@@ -113,13 +73,13 @@ static void shape_streams(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
-/* What 2 MiB pages of the DTLB cover, one kept for the baseline and one spare; 0 unknown. */
+/* Bytes that the DTLB's 2 MiB entries cover, less one for the baseline and one spare; 0 unknown. */
 static uint64_t tlb_reach(const struct cpu *cpu)
 {
 	return cpu->tlb.dtlb_2m > 2 ? (cpu->tlb.dtlb_2m - 2) * PAGE_2M : 0;
 }
 
-/* A level is aimed at with at most `share` thousandths of it and at least twice the level below. */
+/* A working set of a level takes at most `share` thousandths of it, and at least twice the level below. */
 static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
                                char *reason, size_t capacity)
 {
@@ -139,25 +99,25 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	enough = below ? ABOVE_FACTOR * below->bytes : 0;
 	if (s->order == ORDER_STREAMS) {
 		most = c->bytes / 4 * 3;
-		/* Of two ways one stays free: what else is used would push the lines of three arrays out of their full sets. */
+		/* One of two ways stays free: other lines would evict those of three arrays from full sets. */
 		if (level > 1 && c->bytes - cpu_cache_way_bytes(c) && c->bytes - cpu_cache_way_bytes(c) < most)
 			most = c->bytes - cpu_cache_way_bytes(c);
 		bytes = s->arrays * power_of_two_below(most / s->arrays);
-		/* Shared by all: well over the level below is enough, the smaller the better. */
+		/* All share the level: a little over the level below is enough, the smaller the better. */
 		while (level == 3 && bytes / 2 >= enough)
 			bytes /= 2;
-		/* With what lies between the arrays not all of them may find room in an L1 of few ways. */
+		/* An L1 of few ways may not hold the arrays with the gaps between them. */
 		while (level == 1 && bytes / 2 >= s->arrays * s->step_bytes && bytes + (s->arrays - 1) * between_arrays(s) > c->bytes)
 			bytes /= 2;
 	} else {
-		/* Where half of one of two ways is not enough, two thirds: what else is used meets few of its full sets. */
+		/* Two thirds where half of one of two ways is too little: other lines meet few of its full sets. */
 		most = level == 2 && most_of(c) < enough ? c->bytes / 3 * 2 : most_of(c);
 		bytes = most;
-		/* Well above the level below is enough: the fewer ways of each set are in use, the sooner does a
-		 * policy other than LRU keep them, and others do not push them out of a shared level so easily. */
+		/* A little above the level below is enough: with fewer ways in use, a policy other than LRU keeps them, and other cores rarely evict
+		 * them from a shared level. */
 		if (level > 1 && bytes > enough)
 			bytes = enough;
-		/* Nor does it take part in TLB misses, as long as it can be well above the level below without. */
+		/* It also stays within the DTLB where that still exceeds the level below. */
 		if (level > 1 && r->page_bytes == PAGE_2M && bytes > tlb_reach(cpu) && tlb_reach(cpu) >= 2 * least)
 			bytes = tlb_reach(cpu);
 	}
@@ -170,7 +130,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	return ST_OK;
 }
 
-/* 2 MiB pages that a chase in memory can visit at random without leaving the DTLB. */
+/* 2 MiB pages that a random chase in memory may use without a DTLB miss. */
 static uint64_t tlb_pages(const struct cpu *cpu)
 {
 	uint64_t half = cpu->tlb.dtlb_2m / 2;
@@ -185,7 +145,7 @@ uint64_t shape_memory_span(const struct cpu *cpu)
 	return tlb_pages(cpu) * PAGE_2M;
 }
 
-/* What streams in memory go through, at least. */
+/* The least size of streams in memory. */
 static uint64_t beyond_caches(const struct cpu *cpu)
 {
 	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *last = cpu_cache(cpu, cpu_last_level(cpu));
@@ -212,7 +172,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		shape_lines(s, 2ull * r->window * s->line_bytes);
 		return ST_OK;
 	case ORDER_STREAMS:
-		if (r->prepare == PREPARE_FLUSH) /* what a window visits is made cold: no more than that is needed */
+		if (r->prepare == PREPARE_FLUSH) /* only what a window visits is flushed: no more is needed */
 			shape_streams(s, 2 * power_of_two_below(2ull * r->window * s->step_bytes - 1));
 		else
 			shape_streams(s, 2 * power_of_two_below((beyond_caches(cpu) + s->arrays - 1) / s->arrays - 1));
@@ -220,7 +180,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	default:
 		shape_lines(s, DRAM_FACTOR * last->bytes);
 		s->region_nodes = (uint32_t)(pages * PAGE_2M / s->line_bytes);
-		/* two at least: the first may be what earlier rows left in the caches, so it begins in another */
+		/* at least two: caches may hold the first from earlier rows, so the chase starts in another */
 		if (s->region_nodes > s->nodes / 2)
 			s->region_nodes = s->nodes / 2;
 		break;
@@ -230,7 +190,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	return ST_OK;
 }
 
-/* After so many consecutive pages the next one lies in the sets of the first again. */
+/* Consecutive pages until one uses the same sets as the first. */
 static uint32_t pages_a_way(const struct cpu_cache *c)
 {
 	uint64_t way = cpu_cache_way_bytes(c);
@@ -238,16 +198,16 @@ static uint32_t pages_a_way(const struct cpu_cache *c)
 	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
 }
 
-/* Of so many pages' lines, each a line further on in its page after `spread` of them, those in the same set. */
+/* Lines in the same set, of one line per page whose offset advances by a line after `spread` pages. */
 static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t pages)
 {
-	const uint32_t on = pages_a_way(c) / spread % LINES_A_PAGE; /* from one page of a set to the next */
+	const uint32_t on = pages_a_way(c) / spread % LINES_A_PAGE; /* lines from one page of a set to the next */
 
 	return pages / pages_a_way(c) / (on ? LINES_A_PAGE / (on & -on) : 1);
 }
 
-/* One line a page of 2 MiB or 1 GiB: twice as many pages as any level of the TLB holds. Where so many lines do not stay in
- * the L1, none does, and pages whose entries share a line of the page table are visited one after the other. */
+/* One line per page of 2 MiB or 1 GiB: twice as many pages as any TLB level holds. If the L1 cannot hold so many lines, it holds none of them, and
+ * pages whose entries share a page-table line are visited one after another. */
 static enum status shape_large(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
 {
 	bool huge = r->page_bytes == PAGE_1G;
@@ -298,13 +258,13 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		s->spread_pages = pages_a_way(l1);
 	} else {
 		pages = 2 * (first > second ? first : second);
-		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* none of the lines stays in the L1 either */
+		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* then the L1 holds none of the lines */
 			pages = (uint32_t)(2 * l1->bytes / s->line_bytes);
 		s->spread_pages = pages_a_way(l2);
-		/* An inclusive L3 that has many of them in a set would give them up, and take them out of the L2. */
+		/* An inclusive L3 with many of them in one set would evict them, from the L2 as well. */
 		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
 			s->spread_far_pages = pages_a_way(l3);
-		/* of two ways the walks' lines need one, and what the wrapper uses */
+		/* of two ways, one is for the walks' lines and the wrapper */
 		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / (l2->ways < 4 ? 4 : 2))
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 	}
@@ -321,7 +281,7 @@ static uint32_t line_of(const struct cpu *cpu)
 	return l1 && l1->line_bytes >= LINE_BYTES_LEAST && l1->line_bytes <= 256 ? l1->line_bytes : 64;
 }
 
-/* Few lines: they must stay in the caches of the core that prepares them. */
+/* Few lines: the core that prepares them must keep them in its caches. */
 static enum status shape_helped(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
@@ -344,7 +304,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	s->line_bytes = line_of(cpu);
 	if (r->order == ORDER_STREAMS)
 		stream_kernel(r, s);
-	if (r->order == ORDER_MATRIX) { /* for an L1 lines that meet in none of its sets by chance */
+	if (r->order == ORDER_MATRIX) { /* an L1's lines must not meet in a set by chance */
 		shape_lines(s, (r->target == TARGET_SAME_CORE ? MATRIX_L1_LINES : MATRIX_LINES) * s->line_bytes);
 		return ST_OK;
 	}
@@ -387,7 +347,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		return ST_OK;
 	}
 	if (r->baseline == BASELINE_PACKED) {
-		/* few pages, and a page's lines together: no DTLB is so small that it misses */
+		/* few pages, and a page's lines one after another: no DTLB misses */
 		s->page_bytes = PAGE_2M;
 		s->order = ORDER_OPEN_PAGES;
 		shape_lines(s, test->bytes);
@@ -402,8 +362,8 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		shape_streams(s, power_of_two_below(most_of(l1) / 2 / s->arrays));
 		return ST_OK;
 	}
-	/* One line of each set: it stays, whatever the replacement policy. In the level above it lies behind the test's ring, which
-	 * has one way more in use before that. */
+	/* One line per set stays whatever the replacement policy. In the level above, it follows the test's ring, which uses one more way in front of
+	 * it. */
 	shape_lines(s, cpu_cache_way_bytes(l1) >= CHASE_LOADS * s->line_bytes ? cpu_cache_way_bytes(l1) : most_of(l1));
 	const uint64_t way = r->target == TARGET_L2 ? cpu_cache_way_bytes(cpu_cache(cpu, 2)) : 0, behind = way ? test->bytes % way : 0;
 	if (way <= s->page_bytes && behind + s->bytes <= way) {
@@ -422,14 +382,14 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
 		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
 	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
-		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* a line's place in its page */
+		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* index of the line within its page */
 		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
 	default:
 		return s->start_bytes + (uint64_t)i * s->line_bytes;
 	}
 }
 
-/* One cycle through n lines, `lines` a page: a page's in random order, then the next page's. */
+/* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. */
 static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines)
 {
 	uint32_t order[PAGE_4K / LINE_BYTES_LEAST], first = 0, previous = 0;
@@ -449,7 +409,7 @@ static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, ui
 	next[previous] = first;
 }
 
-/* One cycle through n lines, a region's in random order, then the next one's. */
+/* A cycle through n lines: those of a region in random order, then the next region's. */
 static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, uint32_t region)
 {
 	for (uint32_t first = 0; first < n; first += region) {
@@ -460,14 +420,14 @@ static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, 
 			next[i] += first;
 		if (!first)
 			continue;
-		/* two cycles become one, each still in one piece, when a node of each changes successors */
+		/* swapping the successors of one node each joins two cycles, each still in one piece */
 		other = next[first];
 		next[first] = next[first - region];
 		next[first - region] = other;
 	}
 }
 
-/* Puts groups of nodes that follow each other into a random order, their members as they are. */
+/* Shuffles groups of consecutive nodes; the order within a group stays. */
 static void shuffle_groups(struct random *random, uint32_t *at, uint32_t n, uint32_t group)
 {
 	for (uint32_t left = n / group; left > 1; left--) {

@@ -1,33 +1,32 @@
 /* bench/measure/measure.c: the measuring loop: one row on one core.
  *
- * Pairs of windows of n and 2n units of work, test, baseline and clock interleaved in an order drawn from
- * the seed; the slope drops what is the same for both. Before each window the working set is prepared by
- * kernels. The first round is a warm-up. */
+ * A round has a pair of windows, of n and 2n units of work, each of the test, the baseline and the clock, in an order drawn from the seed. The slope
+ * cancels what both windows have in common. Kernels prepare the working set before each window. The first round warms up. */
 #include "bench/measure/cores.h"
 #include "bench/measure/smt_probe.h"
 #include "bench/measure/vector_width.h"
 
 #define REPETITIONS_SIMULATED 5
-#define STREAMS_SIMULATED 7          /* of a bandwidth: a line that a level whose ways are chosen at random has lost is in half of three windows */
-#define STREAMS_PART 2u              /* and so many times longer where more comes and goes than on a simulated machine */
+#define STREAMS_SIMULATED 7          /* of a bandwidth: a level with random replacement loses a line in half of three windows */
+#define STREAMS_PART 2u              /* windows are longer by this factor on real machines, which have more noise */
 #define REPETITIONS_SHARED 51
-#define MEAN_PAIRS_LEAST 10u          /* simulated, until the mean is sure: its standard error */
+#define MEAN_PAIRS_LEAST 10u          /* simulated: until the standard error of the mean */
 #define MEAN_PAIRS 20u
-#define MEAN_SURE 300                /* is such a part of it */
-#define MEAN_SHORTER 16u             /* iterations, or as many as push the wrapper's lines out of the L1 */
-#define MEAN_ASTRAY 5u               /* no divisor of a page's: windows begin at each of its lines in turn */
-#define REPETITIONS_PRIVATE 201      /* for a minimum many short windows are better than few long ones */
-#define CAP_TSC_DIVISOR 4            /* a row stops repeating after a quarter of a second */
-#define LEAST_PAIRS 5                /* but not before this many */
-#define ROUNDS_FACTOR 2              /* rejected windows are repeated, up to as many rounds again */
-#define ROUNDS_WITNESSED 200         /* where another thread may share the core for long */
-#define WITNESSED_LEAST 16           /* rounds of a core of one's own: fewer may be alike by chance */
+#define MEAN_SURE 300                /* is below one part in so many */
+#define MEAN_SHORTER 16u             /* iterations, or as many as evict the wrapper's lines from the L1 */
+#define MEAN_ASTRAY 5u               /* coprime to a page's lines: windows start at each of them in turn */
+#define REPETITIONS_PRIVATE 201      /* for a minimum, many short windows beat few long ones */
+#define CAP_TSC_DIVISOR 4            /* a row stops after a quarter of a second */
+#define LEAST_PAIRS 5                /* but not before so many pairs */
+#define ROUNDS_FACTOR 2              /* rejected windows are repeated, for at most as many rounds again */
+#define ROUNDS_WITNESSED 200         /* where another thread may occupy the core for long */
+#define WITNESSED_LEAST 16           /* undisturbed rounds: fewer may agree by chance */
 #define WITNESSED_ASKED 64
-#define WITNESSED_FACTOR 4           /* times longer: what a tick of the TSC decides is then below 0.1 % */
-#define STREAM_VISITS 4u             /* of a level that counters find lacking some lines, each before windows of its own */
-#define STREAM_LEAST 128u            /* iterations from the L3, of two windows of which neither pushes the wrapper's lines out of the L2 */
-#define STREAM_LONGER 3u             /* so many times windows of a level are doubled, until it is sure what they take */
-#define FIRMWARE_WAIT_MS 100         /* an SMM agent that owns a counter has switched it on again by then */
+#define WITNESSED_FACTOR 4           /* longer windows: one TSC tick is then below 0.1 % */
+#define STREAM_VISITS 4u             /* attempts at a level in which the counters find lines missing, each with its own windows */
+#define STREAM_LEAST 128u            /* iterations from the L3 where neither window evicts the wrapper's lines from the L2 */
+#define STREAM_LONGER 3u             /* doublings of a level's windows, until their time is sure */
+#define FIRMWARE_WAIT_MS 100         /* by then an SMM agent that owns a counter has restarted it */
 
 static const struct event *find_cycles(const struct cpu *cpu)
 {
@@ -43,8 +42,8 @@ static const struct event *find_cycles(const struct cpu *cpu)
 	return NULL;
 }
 
-/* Before counters are used for the first time: what firmware left on goes off, and stays off or is not ours; what
- * keeps no value or does not answer is not used. */
+/* Before the first use of counters: counters that firmware left on are stopped; those that it restarts are not ours. Counters that keep no value or
+ * do not answer are not used. */
 static void look_at_counters(struct bench *b)
 {
 	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];
@@ -66,8 +65,7 @@ static void look_at_counters(struct bench *b)
 	(void)(counters_verify(b->a, &b->own, b->core) == ST_OK);
 }
 
-void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
-                unsigned repetitions, uint64_t seed)
+void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host, unsigned repetitions, uint64_t seed)
 {
 	memset(b, 0, sizeof(*b));
 	b->a = a;
@@ -92,8 +90,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 
 /* --- the loop ---------------------------------------------------------------------------------- */
 
-static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, unsigned keep,
-                              struct window *out, bool *disturbed)
+static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, unsigned keep, struct window *out, bool *disturbed)
 {
 	struct bench *b = l->b;
 	enum status st;
@@ -127,7 +124,7 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	return st;
 }
 
-/* A round: one pair of everything, in an order drawn from the seed. Kept as pair number `keep`. */
+/* A round: one pair of each, in an order drawn from the seed, stored as pair number `keep`. */
 static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *disturbed)
 {
 	struct bench *b = l->b;
@@ -164,7 +161,7 @@ static bool short_streams(const struct loop *l)
 	return l->row->order == ORDER_STREAMS && l->row->kind == KIND_THROUGHPUT && l->b->a->kind == ACCESS_SIM;
 }
 
-/* Leaves out the rounds in which the core was shared; how many of n are left. */
+/* Drops rounds in which the core was shared; returns how many of n remain. */
 static unsigned sieve(struct loop *l, unsigned n)
 {
 	struct bench *b = l->b;
@@ -225,15 +222,15 @@ static enum status all_rounds(struct loop *l, unsigned run)
 	return ST_OK;
 }
 
-/* warm: the working sets are visited before. */
+/* `warm`: passes over the working sets come first. */
 static enum status measure(struct loop *l, bool warm)
 {
 	struct bench *b = l->b;
 	unsigned runs = l->counting.on ? l->counting.plan.runs : 1;
 	enum status st = ST_OK, stopped;
 
-	/* The test last, and after a baseline once more: in a level that replaces at random each set takes lines of the
-	 * other, and a window's loads are too few to get them back. */
+	/* The test last, and once more after a baseline: with random replacement each set evicts lines of the other, and a window has too few loads to
+	 * bring them back. */
 	for (unsigned s = !warm ? 0 : l->set_count > 1 ? 2 * l->set_count : 1; s-- > 0 && st == ST_OK;)
 		st = window_warm_up(b, l->row, &l->sets[s % l->set_count], s % l->set_count == 0, &l->job);
 	for (unsigned run = 0; run < runs && st == ST_OK; run++) {
@@ -277,7 +274,7 @@ bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
 	const struct kernel *k = kernel_choose(r, b->cpu);
 
 	memset(out, 0, sizeof(*out));
-	/* A row's draws are its own: the same whatever ran before it. */
+	/* A row draws from its own sequence, whatever ran before it. */
 	random_init(&b->random, fnv1a64(b->seed, r->name, str_length(r->name)));
 	struct text remark;
 
@@ -327,7 +324,7 @@ static enum status shapes(struct loop *l, struct row_result *out)
 	return ST_UNSUPPORTED;
 }
 
-/* Whether the longer window of a stream from the L3 comes near to all of the L2, and pushes out of it what the wrapper needs. */
+/* Whether the longer window of an L3 stream nearly fills the L2 and evicts the wrapper's lines from it. */
 static bool fills_l2(const struct loop *l, const struct working_set *w)
 {
 	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
@@ -335,8 +332,8 @@ static bool fills_l2(const struct loop *l, const struct working_set *w)
 	return l->row->target == TARGET_L3 && l2 && (uint64_t)(w->shorter + w->window) * w->kernel->data_bytes > l2->bytes / 4 * 3;
 }
 
-/* Whether the shorter window of a stream from beyond the L1 pushes out of it what the wrapper needs, as the longer one does, and out of the L2 where
- * that one does. Out of a last level no window does. */
+/* Whether the shorter window of a stream from beyond the L1 evicts the wrapper's lines from it, as the longer one does, and from the L2 if that one
+ * does. No window evicts them from a last level. */
 static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 {
 	const struct cpu_cache *from = cpu_cache(l->b->cpu, fills_l2(l, w) ? 2 : 1);
@@ -345,7 +342,7 @@ static bool pushes_wrapper(const struct loop *l, const struct working_set *w)
 		(uint64_t)w->shorter * w->kernel->data_bytes >= 2 * from->bytes;
 }
 
-/* Whether a ring fills some sets of its cache, so that a line of the wrapper's pushes out one of it, and that one the next. Once round all have come back. */
+/* Whether a ring fills some sets of its cache: a wrapper's line then evicts one of the ring's, which evicts the next. After one lap all are back. */
 static bool fills_sets(const struct loop *l, const struct working_set *w)
 {
 	const struct cpu_cache *l2 = cpu_cache(l->b->cpu, 2);
@@ -359,7 +356,7 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	struct working_set *w = &l->sets[s];
 
 	w->kernel = kernel_find(s && pair && pair->base ? pair->base : out->kernel);
-	const bool mean = l->row->statistic == STAT_MEAN; /* nearly all of such a window counts */
+	const bool mean = l->row->statistic == STAT_MEAN; /* nearly all of such a window is counted */
 
 	w->window = l->row->window / (short_streams(l) && !mean ? STREAMS_PART : 1);
 	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
@@ -371,7 +368,7 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 		w->shorter = w->window /= 2;
 	while (w->kernel && !pushes_wrapper(l, w))
 		w->shorter *= 2;
-	/* n and 2n; of streams from the L3 the shorter one alone is longer where it has to push the L2's lines out, since both cost much */
+	/* n and 2n. For L3 streams only the shorter one grows where it must evict the L2's lines: both would cost too much */
 	if (mean)
 		w->shorter += MEAN_ASTRAY;
 	else if (l->row->target != TARGET_L3)
@@ -392,7 +389,7 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 	l->b = b;
 	l->row = r;
 	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
-	/* of a few rounds that somebody asked for, too few would be alike to tell by */
+	/* with few rounds, as a user may ask for, too few would agree */
 	l->witnessed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
 	               (!b->repetitions || b->repetitions >= WITNESSED_ASKED);
 	l->clock_adds = CLOCK_ADDS * (l->witnessed ? WITNESSED_FACTOR : 1);
@@ -433,16 +430,16 @@ void loop_end(struct loop *l, struct row_result *out)
 			row_failed(out, ST_BROKEN, NULL, "unmapping the working set");
 }
 
-/* Whether windows of a simulated stream in a cache differ by chance more than its value may: a level whose ways are chosen at random loses a
- * line of the wrapper's or of the stream's now and then, in longer windows hardly more often; and a window may keep the one or the other rhythm
- * to its end. So the longer window alone is doubled: what the shorter one's rhythm takes from the slope becomes less. */
+/* Whether windows of a simulated stream in a cache scatter more than its value may. With random replacement a line of the wrapper or the stream is
+ * lost now and then, in longer windows hardly more often; and a window may keep one of several steady states to its end. Doubling only the longer
+ * window reduces the shorter one's effect on the slope. */
 static bool unsure_stream(const struct loop *l)
 {
 	return short_streams(l) && !l->b->repetitions && l->pairs > 1 && !slope_is_sure(l->b->tsc[0], l->pairs, MEAN_SURE);
 }
 
-/* Measured and reduced. Visits of a stream take no longer where few lines are missing from a level that replaces at random: only
- * the counters tell, and then there are more visits, those of its windows too. */
+/* Measures and reduces. Passes of a stream take no longer if few lines are missing from a level with random replacement. Only the counters show it;
+ * then more passes follow, the windows' own included. */
 static const char *measure_until_there(struct loop *l, struct row_result *out, enum status *st)
 {
 	const bool warm = l->row->order == ORDER_STREAMS && l->row->prepare == PREPARE_WARM;
@@ -455,7 +452,7 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 		if (warm && !l->unsure && unsure_stream(l)) {
 			l->unsure = longer++ == STREAM_LONGER;
 			l->sets[0].window *= l->unsure ? 1 : 2;
-			while (!pushes_wrapper(l, &l->sets[0])) /* the longer one does from now on */
+			while (!pushes_wrapper(l, &l->sets[0])) /* from now on the longer one does */
 				l->sets[0].shorter *= 2;
 		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
 			return NULL;
@@ -492,7 +489,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 		hooks->end(&l, out);
 	if (switched && !bench_prefetchers_back(b, found))
 		quiet = false;
-	/* In order, lines come by prefetches too, and misses of the last level are counted with theirs. */
+	/* In sequential order prefetches fetch lines too, and last-level misses include theirs. */
 	const bool foreseen = r->order == ORDER_STREAMS && r->prefetch == PREFETCH_OFF && !b->cpu->processor->prefetch_msr && l.counting.proof_count;
 	if ((!quiet || foreseen) && out->status == ROW_OK) {
 		out->status = ROW_UNPROVEN;

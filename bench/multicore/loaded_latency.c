@@ -3,7 +3,7 @@
  * The others' kernel ends when the measuring core has written a new token to a flag, and after a fixed number of iterations in any case, so that
  * a lost core cannot hang the rest. */
 #include "bench/multicore/multicore.h"
-#include "bench/measure/series.h"
+#include "bench/catalogue/series.h"
 
 #define ROUNDS_SIMULATED 3u
 #define ROUNDS 15u

@@ -6,7 +6,7 @@
  * the value is a mean over offsets. */
 #include "bench/multicore/multicore_buffers.h"
 #include "bench/measure/vector_width.h"
-#include "bench/measure/series.h"
+#include "bench/catalogue/series.h"
 #include "bench/uncore/traffic.h"
 
 #define ROUNDS_SIMULATED 3u   /* for the row's value, after one uncounted round (none after passes over an L2 or L3); one for other points */

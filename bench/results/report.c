@@ -5,7 +5,7 @@
 #include "bench/build.h"
 #include "bench/curves/curve.h"
 #include "bench/measure/reduce.h"
-#include "bench/measure/series.h"
+#include "bench/catalogue/series.h"
 #include "bench/multicore/matrix.h"
 #include "bench/sampling/sample.h"
 #include "bench/uncore/traffic.h"

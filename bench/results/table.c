@@ -3,7 +3,7 @@
 
 #include "bench/curves/sweep2d.h"
 #include "bench/measure/reduce.h"
-#include "bench/measure/series.h"
+#include "bench/catalogue/series.h"
 #include "bench/sampling/sample.h"
 #include "bench/uncore/traffic.h"
 #include "bench/uncore/uncore_latency.h"

@@ -1,6 +1,7 @@
-/* bench/measure/series.c: a row that is more than one number, as text. */
-#include "bench/measure/reduce.h"
-#include "bench/measure/series.h"
+/* bench/catalogue/series.c: a row that is more than one number, as text. */
+#include "bench/catalogue/series.h"
+
+#define GIGA 1000000000
 
 void series_add(struct series *s, const int64_t *milli)
 {
@@ -49,7 +50,7 @@ void series_table_line(struct text *t, const struct series *s)
 			if (s->milli[p][c] % 1000 == 0 && !rate)
 				text_fmt(t, "%lld", (long long)(s->milli[p][c] / 1000));
 			else
-				text_fixed(t, mul_div(s->milli[p][c], 1, rate ? 1000000000 : 1), 3);
+				text_fixed(t, rate ? (s->milli[p][c] + GIGA / 2) / GIGA : s->milli[p][c], 3); /* rates are positive */
 		}
 	text_char(t, '\n');
 }

@@ -1,4 +1,4 @@
-/* bench/measure/series.h: a row that is more than one number: a curve, or a value for each pair of nodes. */
+/* bench/catalogue/series.h: a row that is more than one number: a curve, or a value for each pair of nodes. */
 #ifndef BENCH_SERIES_H
 #define BENCH_SERIES_H
 
