@@ -1,16 +1,16 @@
 /* bench/uncore/latency_breakdown.c: a chase's loads by the uncore's boxes.
  *
- * The table of requests counts an occupancy on one counter alone, and the queue before it on the same: so each question has a
- * window of its own, of the row's shorter length and prepared like it. An entry's time is occupancy over inserts of one and the
- * same window; what is counted for each load contains the window's own beginning and end, some lines of code in a thousand loads.
+ * The table of requests (TOR) and the ingress queue before it count occupancy on the same single counter, so each group of events has a window of
+ * its own, of the row's shorter length and prepared like it. An entry's residence is occupancy over inserts of the same window. A count per load
+ * includes the window's prologue and epilogue: a few lines of code in a thousand loads.
  * Events: manual 331051-002, 2.3.5 (CBo), 2.5.7 (iMC), 2.9.6 (QPI). */
 #include "bench/uncore/latency_breakdown.h"
 
 #include "bench/measure/cores.h"
 #include "pmu/core/concept.h"
 
-#define LOCK_SLOT 9        /* as uncore_latency.c, which has given it back */
-#define FEW_MILLI 50       /* entries for each load, thousandths */
+#define LOCK_SLOT 9        /* as uncore_latency.c, which has unmapped it by now */
+#define FEW_MILLI 50       /* entries per load, thousandths: with fewer, no residence is reported */
 
 enum { INGRESS, INGRESS_INSERTS, ALL, ALL_INSERTS, LOCAL, LOCAL_INSERTS, REMOTE, REMOTE_INSERTS, OF_TABLE, FLITS = OF_TABLE, OF_READER };
 enum { READS, OPENED, CLOSED, OF_HOME };
@@ -56,7 +56,7 @@ enum status latency_breakdown_count(struct loop *l, unsigned set, const char *co
 	return st;
 }
 
-/* The same of a group of concepts. */
+/* Same, for a group of concepts. */
 static enum status count(struct loop *l, const char *const *concept, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values)
 {
 	const char *names[OF_READER];
@@ -71,7 +71,7 @@ static enum status count(struct loop *l, const char *const *concept, unsigned n,
 
 static int64_t each(const struct loop *l, uint64_t n) { return mul_div((int64_t)n, 1000, (int64_t)l->sets[0].window); }
 
-/* Of two counts of one window; -1 where too few entries were taken. */
+/* Residence, from two counts of one window; -1: too few entries. */
 static int64_t held(const struct loop *l, uint64_t occupancy, uint64_t inserts)
 {
 	return each(l, inserts) < FEW_MILLI ? -1 : mul_div((int64_t)occupancy, 1000, (int64_t)inserts);
@@ -120,7 +120,7 @@ void latency_breakdown_row(struct loop *l, struct row_result *out)
 	r->flits_milli = links ? each(l, v[FLITS]) : -1;
 }
 
-/* --- what is written --------------------------------------------------------------------------- */
+/* --- output ------------------------------------------------------------------------------------ */
 
 static const char *const answers[BREAKDOWN_ANSWERS] = { "hit", "local_miss", "remote_miss" };
 static const char *const page_names[BREAKDOWN_PAGES] = { "hit", "empty", "miss" };
@@ -159,7 +159,7 @@ void latency_breakdown_json(struct text *t, const struct latency_breakdown_resul
 	text_char(t, '}');
 }
 
-/* Uncore cycles and what they take. */
+/* Uncore cycles, and the same in ns where the clock is known. */
 static void table_time(struct text *t, const struct latency_breakdown_result *r, const char *what, int64_t milli)
 {
 	if (milli < 0)

@@ -1,5 +1,5 @@
-/* bench/uncore/latency_breakdown.h: a chase's loads by the uncore's boxes: how long each queue on the way held them, how memory's pages were found,
- * what came over the links. */
+/* bench/uncore/latency_breakdown.h: a chase's loads by the uncore's boxes: residence in each queue on the way, state of the DRAM pages, data
+ * received over the links. */
 #ifndef BENCH_LATENCY_BREAKDOWN_H
 #define BENCH_LATENCY_BREAKDOWN_H
 
@@ -7,15 +7,15 @@
 
 struct loop;
 struct row_result;
-/* Runs windows of a row whose value is in *out and whose queue method is ok; else, or where the boxes cannot be had, it leaves
- * out->queue.apart as it is. Before the loop's working sets are given back. */
+/* Runs extra windows of a row whose value is in *out and whose queue method is ok. Otherwise, or where the boxes are absent, out->queue.apart stays
+ * unchanged. Call it before the loop's working sets are released. */
 void latency_breakdown_row(struct loop *l, struct row_result *out);
 
-/* Counts events of the uncore on one socket, each run of their plan beside a window of working set `set` of its shorter length, prepared like
- * it; values in the events' order. `lock_va`: a page that holds the uncore's clock steady. */
+/* Counts uncore events on one socket. Each run of their plan has one window of working set `set`, of its shorter length and prepared like it.
+ * Values are in the events' order. `lock_va`: a mapped page for the bus lock that empties the queues before they are counted. */
 MUST_CHECK enum status latency_breakdown_count(struct loop *l, unsigned set, const char *const *names, unsigned n, unsigned socket, uint64_t lock_va, uint64_t *values);
 
-/* The object of results.json, null if there is none; the line of the table. */
+/* JSON: an object of results.json, or null. Table: one line. */
 void latency_breakdown_json(struct text *t, const struct latency_breakdown_result *r);
 void latency_breakdown_table_line(struct text *t, const struct latency_breakdown_result *r);
 

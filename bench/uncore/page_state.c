@@ -5,15 +5,15 @@
 #include "bench/uncore/latency_breakdown.h"
 #include "pmu/core/concept.h"
 
-#define LOCK_SLOT 9     /* as latency_breakdown.c, which has given it back */
+#define LOCK_SLOT 9     /* as latency_breakdown.c, which has unmapped it by now */
 #define TERMS_MOST 16u
-#define MOST_MILLI 900  /* of the loads: the others are the first of their page, or lie in another bank's turn */
+#define MOST_MILLI 900  /* per load: the rest are the first of their page, or belong to another bank's turn */
 #define FEW_MILLI 100
 
 enum { READS, ACTIVATES, PRECHARGES, CONCEPTS };
 static const char *const counted[CONCEPTS] = { "channel.read", "channel.activate.read", "channel.precharge.page_miss" };
 
-/* Sums of the concepts' events in one window of a working set. *why: what is lacking. */
+/* Sums of the concepts' events in one window of a working set. *why: what is missing. */
 static enum status count(struct loop *l, unsigned set, uint64_t sums[CONCEPTS], const char **why)
 {
 	struct bench *b = l->b;
@@ -50,7 +50,7 @@ static enum status count(struct loop *l, unsigned set, uint64_t sums[CONCEPTS], 
 	return st == ST_OK ? back : st;
 }
 
-struct pages { int64_t hits, misses, activates; }; /* for each load, thousandths */
+struct pages { int64_t hits, misses, activates; }; /* per load, thousandths */
 
 static enum status pages_of(struct loop *l, unsigned set, struct pages *p, const char **why)
 {

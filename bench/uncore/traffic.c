@@ -1,7 +1,7 @@
-/* bench/uncore/traffic.c: what streams moved by channel and link, counted by the uncore.
+/* bench/uncore/traffic.c: bytes that streams moved on each channel and link, counted by the uncore.
  *
- * A line of a channel is 64 bytes, a flit of a link's data 8 (manual 331051-002, 2.9.5: DRS_DATA * 8). Links count the data of
- * whole lines: headers, requests and snoops are no part of it. */
+ * A channel transfers lines of 64 bytes; a link transfers data flits of 8 bytes (manual 331051-002, 2.9.5: DRS_DATA * 8). Links count the data of
+ * whole lines only, without headers, requests and snoops. */
 #include "bench/uncore/traffic.h"
 
 #include "bench/measure/measure.h"
@@ -49,7 +49,7 @@ enum status traffic_read(const struct access *a, const struct uncore *u, const s
 	return st;
 }
 
-/* Boxes of the one event, or as many as have one of their own. */
+/* Boxes of the one event, or the number of boxes that have an event of their own. */
 static unsigned boxes_of(const struct uncore *u, const struct traffic_method *m, unsigned socket, uint32_t counted, unsigned first, unsigned most)
 {
 	const struct uncore_box *box;
@@ -96,7 +96,7 @@ void traffic_want_core(struct traffic *t, struct bench *b, unsigned core)
 	unsigned socket;
 
 	if (t->there && uncore_socket(b->a, &b->uncore, core, &socket) == ST_OK)
-		want(t, socket); /* what is in no known socket is left out */
+		want(t, socket); /* cores and nodes in no known socket are not counted */
 }
 
 void traffic_want_node(struct traffic *t, struct bench *b, unsigned node)
@@ -196,7 +196,7 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 
 				if (slope_of(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)
 					return;
-				/* below 0: nothing but what else went on */
+				/* below 0: background traffic only */
 				s->bytes[c] = mul_div((moved.value_micro > 0 ? moved.value_micro : 0) * traffic_bytes(c), (int64_t)b->a->tsc_hz, ticks_micro);
 			}
 		}
@@ -217,7 +217,7 @@ void traffic_stop(struct traffic *t, const struct bench *b)
 	t->pairs = NULL;
 }
 
-/* --- what is written --------------------------------------------------------------------------- */
+/* --- output ------------------------------------------------------------------------------------ */
 
 static void list_json(struct text *t, const struct traffic_result *r, bool links)
 {

@@ -5,29 +5,29 @@
 #include "pmu/core/concept.h"
 
 #define LOCK_SLOT 9                   /* the GiB of the data window whose page the bus lock uses */
-#define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: uncore cycles a TSC tick, from window to window; a step of the ratio is more */
-#define CLOCK_TICKS_LEAST 10000       /* of a row's pairs, to compare it with other rows: in less, a line more that is read beside one window decides */
-#define CLOSE_WINDOWS 24u             /* of dependent divisions, to see a clock that moves within the windows of rows: */
-#define CLOSE_ITERATIONS 6u           /* some quarter of a us, */
-#define CLOSE_FACTOR 32u              /* on hardware more, since reading takes some 0.1 us */
-#define CLOSE_TOLERANCE 20            /* a twentieth, between the quartiles */
-#define INSERTS_LEAST 950             /* entries for each load, thousandths: */
-#define INSERTS_MOST 1100             /* page walks and code come in too, other traffic must not */
+#define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: variation of uncore cycles per TSC tick between windows; a ratio step is larger */
+#define CLOCK_TICKS_LEAST 10000       /* of a row's pairs, for comparison with other rows: below, one extra line read beside a window matters */
+#define CLOSE_WINDOWS 24u             /* of dependent divisions, to detect a clock that changes within the windows of rows: */
+#define CLOSE_ITERATIONS 6u           /* about 0.25 us each, */
+#define CLOSE_FACTOR 32u              /* longer on hardware, where a read takes about 0.1 us */
+#define CLOSE_TOLERANCE 20            /* interquartile range, one part in so many */
+#define INSERTS_LEAST 950             /* entries per load, thousandths: */
+#define INSERTS_MOST 1100             /* allows for page walks and code fetches, not for other traffic */
 
-/* A chase counts all up to the clock, a stream from memory the clock and what follows, other rows beyond the L2 the clock. */
-enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TICKS /* of the TSC, read beside it */, TRAFFIC,
+/* A chase counts events up to CLOCK; a DRAM stream CLOCK and what follows; other rows beyond the L2 CLOCK alone. */
+enum { OCCUPANCY, INSERTS, RESPONSE, RESPONSE_INSERTS, MISS, MISS_INSERTS, HOME, HOME_INSERTS, CLOCK, TICKS /* TSC, read beside it */, TRAFFIC,
        EVENTS = TRAFFIC + TRAFFIC_COUNTS };
 _Static_assert((unsigned)EVENTS == UNCORE_LATENCY_EVENTS, "a pair of windows holds them all");
 
-/* The concepts that they are (TICKS is none): the processor's events of them must fit into one run. Parts of a load's time beside the whole
- * (RESPONSE, MISS) are left out where they do not. */
+/* Their concepts (TICKS has none). The processor's events must fit into one run; if they do not, the optional parts of a load's residence
+ * (RESPONSE, MISS) are dropped. */
 static const char *const concept_of[TRAFFIC] = {
 	[OCCUPANCY] = "queue.read.occupancy", [INSERTS] = "queue.read.inserts",
 	[RESPONSE] = "queue.read.answer.occupancy", [RESPONSE_INSERTS] = "queue.read.answer.inserts",
 	[MISS] = "queue.read.miss.occupancy", [MISS_INSERTS] = "queue.read.miss.inserts",
 	[HOME] = "home.read.local.occupancy", [HOME_INSERTS] = "home.read.local.inserts", [CLOCK] = "uncore.cycles",
 };
-/* HOME and what follows, of a home in another socket. */
+/* HOME and HOME_INSERTS, for a home in another socket. */
 static const char *const remote_concept_of[2] = { "home.read.remote.occupancy", "home.read.remote.inserts" };
 
 static void give_up(struct row_result *out, enum uncore_latency_verdict verdict, const char *why)
@@ -41,7 +41,7 @@ static bool beyond_l2(const struct row *r)
 	return r->target == TARGET_L3 || r->target == TARGET_DRAM || cores_wanted(r) || (r->pair && r->pair->code == CODE_LINES_L3);
 }
 
-/* Of the other rows beyond the L2 only the clock is watched. */
+/* Other rows beyond the L2 have their clock monitored and nothing else. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
 
 static void choose_events(struct uncore_latency_loop *q, const struct processor *p)
@@ -54,7 +54,7 @@ static void choose_events(struct uncore_latency_loop *q, const struct processor 
 		q->names[TRAFFIC + c] = q->streams.names[c];
 }
 
-/* Whether a socket has the boxes of an event: the home's may be hidden, the table of requests counts all the same. */
+/* Whether a socket has the boxes of an event. The home agent may be hidden; the TOR counts regardless. */
 static bool has_box(const struct bench *b, const char *name, unsigned socket)
 {
 	const struct uncore_box *box;
@@ -62,7 +62,7 @@ static bool has_box(const struct bench *b, const char *name, unsigned socket)
 	return uncore_event_find(b->cpu->processor, name, &box) && uncore_instances(&b->uncore, box, socket) > 0;
 }
 
-/* The events first .. last that there are, in one run. */
+/* Plans the available events among first .. last in one run. */
 static bool plan_events_of(struct uncore_latency_loop *q, const struct bench *b, unsigned first, unsigned last, bool home_elsewhere, const char **problem)
 {
 	const char *names[UNCORE_EVENTS_MAX];
@@ -99,7 +99,7 @@ static bool plan_one_run(struct uncore_latency_loop *q, const struct bench *b, u
 	return uncore_plan(&b->uncore, q->remote, 2, &q->home_plan, problem) == ST_OK && q->home_plan.runs == 1;
 }
 
-/* What a slot's event counts, at its place in the list above; one whose boxes are channels or links has a place for each. */
+/* Reads a slot's event into its entry of the list above. An event whose boxes are channels or links has an entry for each. */
 static enum status read_slot(const struct loop *l, const struct uncore_slot *slot, unsigned socket, unsigned event, uint64_t *values)
 {
 	const struct bench *b = l->b;
@@ -118,8 +118,7 @@ static enum status read_slot(const struct loop *l, const struct uncore_slot *slo
 	return st;
 }
 
-/* Uncore cycles a second in each of some short windows: once a run. A clock that moves within the windows of rows is in these now at
- * one speed, now at another. */
+/* Uncore cycles per second in each of several short windows, measured once a run. If the clock changes within the windows of rows, these differ. */
 static enum status look_closely(struct loop *l)
 {
 	struct bench *b = l->b;
@@ -198,7 +197,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 	q->on = true;
 	if (st == ST_OK && !b->uncore_looked && (q->counted >> CLOCK & 1))
 		st = look_closely(l);
-	q->status = st; /* told at the end */
+	q->status = st; /* reported at the end */
 }
 
 static enum status read_all(const struct loop *l, uint64_t *values)
@@ -253,7 +252,7 @@ void uncore_latency_after(struct loop *l, unsigned keep, bool longer)
 		keep_moved(l, &q->home_plan.slots[i], q->home_event[i], after, keep, longer);
 }
 
-/* --- what it means ----------------------------------------------------------------------------- */
+/* --- evaluation -------------------------------------------------------------------------------- */
 
 static enum status slope(const struct loop *l, unsigned event, int64_t *micro)
 {
@@ -285,24 +284,24 @@ static void tell_moved(struct row_result *out, int64_t from_hz, int64_t to_hz)
 	text_fmt(&reason, " GHz");
 }
 
-/* Whether the uncore clock moved from window to window, or from row to row; then takes `ok` from the row and says so. Its mean goes
- * with the row. */
+/* Whether the uncore clock changed between windows or between rows. If so, the row loses its `ok` with that reason. The row's mean clock is
+ * recorded with it. */
 static bool clock_moved(const struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
 	int64_t cycles = 0, all = 0;
 
-	for (unsigned i = 0; i < l->pairs; i++) { /* what is read beside a window is in both of a pair */
+	for (unsigned i = 0; i < l->pairs; i++) { /* the reads beside a window cancel within a pair */
 		cycles += l->b->beside[CLOCK][i].longer - l->b->beside[CLOCK][i].shorter;
 		all += l->b->tsc[0][i].longer - l->b->tsc[0][i].shorter;
 	}
 	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
 
-	/* stores that a window has left are written while counters are read: by ticks between the clock's readings, then, not by the window's. In a
-	 * much shorter one what reading takes, now more, now less, is too large a part */
+	/* A window's last stores drain while counters are read. The ratio therefore uses the ticks between the clock's readings, not the window's. In a
+	 * much shorter window the varying cost of the reads is too large a share. */
 	for (unsigned longer = l->sets[0].shorter < l->sets[0].window; longer < 2; longer++) {
-		int64_t least = INT64_MAX, most = 0; /* uncore cycles a TSC tick, millionths */
+		int64_t least = INT64_MAX, most = 0; /* uncore cycles per TSC tick, millionths */
 
 		for (unsigned i = 0; i < l->pairs; i++) {
 			const struct pair *clock = &l->b->beside[CLOCK][i], *tsc = &l->b->beside[TICKS][i];
@@ -369,7 +368,7 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	}
 }
 
-/* Bytes a second of each channel and link, lines and flits by the clock of the uncore. */
+/* Bytes per second of each channel and link. Lines and flits are timed by the uncore's clock. */
 static void traffic(struct loop *l, struct row_result *out)
 {
 	const struct uncore_latency_loop *q = l->beside;
@@ -393,7 +392,7 @@ static void traffic(struct loop *l, struct row_result *out)
 			continue;
 		if (slope(l, TRAFFIC + c, &units) != ST_OK)
 			return;
-		units = link && units < 0 ? 0 : units; /* nothing of the row's own came over the links */
+		units = link && units < 0 ? 0 : units; /* the row itself moved no data over the links */
 		if (units < 0)
 			return;
 		s->bytes[c] = mul_div(units, (int64_t)out->queue.uncore_hz, clock) * traffic_bytes(c);

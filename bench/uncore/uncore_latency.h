@@ -1,9 +1,8 @@
-/* bench/uncore/uncore_latency.h: the third method: how long the uncore's queue holds each of a chase's loads.
+/* bench/uncore/uncore_latency.h: the third method: residence of a chase's loads in the uncore's queue.
  *
- * The uncore's counters run beside the very windows that give a latency row its value: occupancy of the
- * socket's table of requests (Nehalem's read tracker, later the TOR) over its inserts is the time from the entry's allocation to its deallocation
- * (a residence, never a penalty). What the load to use has beyond that is the way from the core to the queue
- * and back. The same counters give the parts of the guide's decomposition. */
+ * The uncore's counters run during the very windows that give a latency row its value. Occupancy of the socket's table of requests (Nehalem's read
+ * tracker, later the TOR) over its inserts is the time from an entry's allocation to its deallocation: a residence, never a penalty. The rest of
+ * the load-to-use latency is the path from the core to the queue and back. The same counters give the components of the guide's decomposition. */
 #ifndef BENCH_QUEUE_H
 #define BENCH_QUEUE_H
 
@@ -13,35 +12,35 @@
 
 const char *uncore_latency_verdict_name(enum uncore_latency_verdict v);
 
-/* --- uncore_latency_report.c: the object of results.json: null for UNCORE_LATENCY_NONE. Lines below the row's own in the table. */
+/* --- uncore_latency_report.c: JSON: an object, null for UNCORE_LATENCY_NONE. Table: lines below the row's own. */
 void uncore_latency_json(struct text *t, const struct uncore_latency_result *q);
 void uncore_latency_table_line(struct text *t, const struct uncore_latency_result *q);
 
-/* Events that are counted; a pair of windows holds them all. */
+/* Events counted; a pair of windows holds them all. */
 #define UNCORE_LATENCY_EVENTS BESIDE_COUNTS_MOST
 
-/* The uncore's counters beside the row of a loop, whose l->beside it is. */
+/* The uncore's counters beside a loop's row; l->beside points here. */
 struct uncore_latency_loop {
-	const char *names[UNCORE_LATENCY_EVENTS], *remote[2]; /* of uncore_latency.c's list, as uncore_plan takes them; NULL: there is none */
+	const char *names[UNCORE_LATENCY_EVENTS], *remote[2]; /* of uncore_latency.c's list, as uncore_plan takes them; NULL: none */
 	struct traffic_method streams;
-	struct uncore_plan plan, home_plan; /* home_plan: of a home in another socket; no slots where it is this one */
-	struct mapping lock;       /* where the bus lock is made */
+	struct uncore_plan plan, home_plan; /* home_plan: for a home in another socket; no slots if the home is this one */
+	struct mapping lock;       /* page of the bus lock */
 	uint64_t before[UNCORE_LATENCY_EVENTS];
-	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* of uncore_latency.c's list, of each slot */
+	uint8_t event[UNCORE_EVENTS_MAX], home_event[UNCORE_EVENTS_MAX]; /* index in uncore_latency.c's list, of each slot */
 	unsigned socket, home;     /* whose registers */
 	uint32_t counted;          /* bit e: event e of uncore_latency.c's list is counted */
 	enum status status;        /* the first that was not ST_OK */
-	bool on, chase;            /* chase: all of it, else the clock and what a stream has */
+	bool on, chase;            /* chase: the whole method; else the clock and, of a stream, its traffic */
 };
 
-/* Plans and starts the counters for a row, on the socket of the bench's core. What cannot be is in out->queue. */
+/* Plans and starts the counters for a row, on the socket of the bench's core. A failure is recorded in out->queue. */
 void uncore_latency_begin(struct loop *l, struct row_result *out);
-/* Around a window of the test; pair number `keep` of the row. */
+/* Called around a window of the test; `keep`: number of the row's pair. */
 void uncore_latency_before(struct loop *l);
 void uncore_latency_after(struct loop *l, unsigned keep, bool longer);
-/* Stops, reduces, and takes `ok` from a row whose uncore clock moved. The row's own value must be in *out. */
+/* Stops the counters and evaluates them. A row whose uncore clock changed loses its `ok`. The row's own value must be in *out. */
 void uncore_latency_end(struct loop *l, struct row_result *out);
-/* uncore_latency_bus.c: where uncore_latency_begin found no uncore but the processor counts its bus' queue, by windows of its own. */
+/* uncore_latency_bus.c: for processors without an uncore that count their bus queue, in windows of its own. */
 void uncore_latency_bus(struct loop *l, struct row_result *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* bench/uncore/uncore_latency_bus.c: the third method where loads leave the processor by a front-side bus: how long its in-order queue holds them.
+/* bench/uncore/uncore_latency_bus.c: the third method for processors with a front-side bus: residence of loads in its in-order queue.
  *
- * NetBurst (Optimization manual, table B-1): reads underway over reads. Their two ESCRs are those of the cycles too, so they are
- * counted in windows of their own behind the row's. */
+ * NetBurst (Optimization manual, table B-1): reads underway over reads. Their two ESCRs are also those of the cycles, so they are counted in
+ * separate windows after the row's. */
 #include "bench/uncore/uncore_latency.h"
 #include "pmu/core/concept.h"
 
@@ -82,7 +82,7 @@ void uncore_latency_bus(struct loop *l, struct row_result *out)
 		text_fixed(&reason, q->inserts_milli, 3);
 		text_fmt(&reason, " reads a load: other traffic, or loads that did not come so far");
 	} else if (q->cycles_milli < out->value_milli / 2 || q->cycles_milli > out->value_milli * 2) {
-		/* what clock the entries are summed over no document says */
+		/* no document says which clock the occupancy is summed over */
 		q->verdict = UNCORE_LATENCY_UNPROVEN;
 		text_fixed(&reason, q->cycles_milli, 3);
 		text_fmt(&reason, " clocks a read are not the load's time: of another clock?");

@@ -1,4 +1,4 @@
-/* bench/uncore/uncore_latency_report.c: a load's time in the uncore's queue, as JSON and as lines of the table. */
+/* bench/uncore/uncore_latency_report.c: a load's residence in the uncore's queue, as JSON and as lines of the table. */
 #include "bench/uncore/uncore_latency.h"
 
 const char *uncore_latency_verdict_name(enum uncore_latency_verdict v)
