@@ -35,7 +35,6 @@ static const struct event *find_cycles(const struct cpu *cpu)
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		const struct expression *x = concept_counted(cpu->processor, names[i]);
 		const struct event *e = x && x->term_count == 1 ? x->terms[0].event : NULL;
-
 		if (e && (!e->fixed || cpu->fixed_mask >> (e->fixed - 1) & 1 || e->counter_mask & cpu->general_mask))
 			return e;
 	}

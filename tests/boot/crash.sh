@@ -20,7 +20,8 @@ boot() { # boot SETTINGS OPTION...: fills $rc
 }
 ended() { [ "$rc" -eq "$1" ] || { echo "status $rc, not $1"; cat "$log" "$work/boot"; return 1; }; }
 fetched() { rm -rf "$work/fetched"; runner/fetch.sh "$image" "$work/fetched" >/dev/null; results=$(ls -d "$work/fetched"/* | tail -n 1)/results.json; }
-values() { jq -c '.rows[] | select(.status != "crashed") | del(.latency_event, .uncore_queue, .memory_channels, .socket_links)' "$1"; }
+# What runs between jobs comes at other moments in another boot: spreads, and counts in their last digits, differ.
+values() { jq -c '.rows[] | select(.status != "crashed") | .proof |= gsub("-?[0-9.]+"; "N") | del(.spread, .core_hz, .ns, .latency_event, .uncore_queue, .memory_channels, .socket_links)' "$1"; }
 # the results as an uninterrupted run has them, up to the records of samples, with these rows crashed
 same_but() { # same_but "ROW..." RESULTS
 	local row
