@@ -1,4 +1,4 @@
-/* bench/sampling/pebs_address.c: see operand.h. Encodings: SDM volume 2, chapter 2. */
+/* bench/sampling/pebs_address.c: see pebs_address.h. Encodings: SDM volume 2, chapter 2. */
 #include "bench/sampling/pebs_address.h"
 
 #define LONGEST 9u  /* REX, two bytes of opcode, ModRM, SIB, displacement of 4 */
@@ -7,7 +7,7 @@
 
 struct parts { unsigned length, reg, base, index, scale, bytes; int64_t displacement; };
 
-/* Size of what the opcode at `at` loads and how long the opcode is; 0 when it is none of ours. */
+/* Bytes loaded by the opcode at `at`, and the opcode's length; 0: not one of the known forms. */
 static unsigned load_bytes(const uint8_t *at, unsigned rex, unsigned *opcode)
 {
 	*opcode = 1;
@@ -21,7 +21,7 @@ static unsigned load_bytes(const uint8_t *at, unsigned rex, unsigned *opcode)
 	return at[0] == 0x0F && at[1] == 0xB7 ? 2 : 0;
 }
 
-/* Takes a load of exactly `length` bytes at `at` apart. */
+/* Decodes a load of exactly `length` bytes at `at`. */
 static bool take_apart(const uint8_t *at, unsigned length, struct parts *p)
 {
 	uint8_t copy[16] = { 0 };
@@ -41,7 +41,7 @@ static bool take_apart(const uint8_t *at, unsigned length, struct parts *p)
 	p->index = NO_REGISTER;
 	p->scale = 0;
 	if (mode == 3 || (mode == 0 && rm == 5))
-		return false; /* a register, or relative to RIP */
+		return false; /* register operand, or RIP-relative */
 	if (rm == RSP) {
 		p->scale = copy[used] >> 6;
 		p->index = (copy[used] >> 3 & 7) | (rex & 2) << 2;
@@ -64,12 +64,12 @@ enum status pebs_address_before(const uint8_t *code, uint32_t bytes, uint32_t ne
 	*out = (struct operand){ .destination = NO_REGISTER };
 	if (next > bytes)
 		return ST_SYNTAX;
-	if (next >= 5 && code[next - 5] == 0xE8) { /* only a return comes to behind a call */
+	if (next >= 5 && code[next - 5] == 0xE8) { /* only a return reaches the address after a call */
 		out->address = gpr[RSP] - 8;
 		out->bytes = 8;
 		return ST_OK;
 	}
-	/* The longest reading: a shorter one would be its tail without the prefix. */
+	/* The longest decoding wins: a shorter one may be its tail without the prefix. */
 	for (unsigned length = 2; length <= LONGEST && length <= next; length++)
 		if (take_apart(code + next - length, length, &p))
 			found = p;

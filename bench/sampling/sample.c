@@ -1,7 +1,7 @@
 /* bench/sampling/sample.c: the sampling loop beside the counting one; see sample.h.
  *
- * Bursts of two prime periods: together they tell lost records from those that the shadow hides (pmu/counters/pebs.h).
- * The least threshold is used, so that every source shows. A burst is prepared like a window. */
+ * Bursts use two prime periods, which together separate lost records from those hidden by the shadow (pmu/counters/pebs.h). The lowest threshold is
+ * used, so that every source appears. A burst is prepared like a window. */
 #include "bench/sampling/sample.h"
 
 #include "bench/measure/cores.h"
@@ -9,30 +9,30 @@
 #include "pmu/counters/pebs.h"
 
 #define PERIODS 2
-#define BURSTS_REAL 8         /* of each period; a simulated machine has no noise of its own and needs one */
-#define RETRIES 2             /* further bursts for those that an SMI hit */
-#define RECORDS_LEAST 32      /* fewer say nothing */
-#define LOST_MOST_PART 20     /* of the records: what is lost may be of one kind */
+#define BURSTS_REAL 8         /* per period; a simulated machine has no noise of its own and needs one */
+#define RETRIES 2             /* extra tries per wanted burst, for those that an SMI hit */
+#define RECORDS_LEAST 32      /* fewer are inconclusive */
+#define LOST_MOST_PART 20     /* one record in so many; lost records may all be of one kind */
 #define AGREE_MILLI 20        /* 2 % */
-#define SHARE_LEAST_MILLI 900 /* of the row's sources, where no proof says more */
-#define REGISTER_OF_CHASE 0   /* k_chase loads into RAX, */
-#define REGISTER_OF_CURVE 2   /* the code of a curve into RDX */
+#define SHARE_LEAST_MILLI 900 /* of the row's source, unless a proof of the row sets its own bound */
+#define REGISTER_OF_CHASE 0   /* k_chase loads RAX, */
+#define REGISTER_OF_CURVE 2   /* the code of a curve RDX */
 #define LINE 64u
 
 static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
 
-/* Which data sources of the latency facility are a row's, by the names in the processor's sources.csv. */
+/* Data sources of the latency facility for each source of a row, by their names in the processor's sources.csv. */
 static const struct { enum source source; const char *codes[3]; } meanings[] = {
 	{ SOURCE_L1, { "L1_HIT" } },
 	{ SOURCE_L2, { "L2_HIT" } },
 	{ SOURCE_FILL_BUFFER, { "LFB_HIT" } },
 	{ SOURCE_L3_UNSHARED, { "L3_UNSHARED", "L3_NO_SNOOP" } },
-	/* an L3 without a copy of its own has one of them forward the line */
+	/* an L3 that holds no copy itself has a core forward the line */
 	{ SOURCE_L3_SHARED, { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN" } },
 	{ SOURCE_L3_CLEAN, { "L3_OTHER_CORE_CLEAN" } },
 	{ SOURCE_L3_MODIFIED, { "L3_OTHER_CORE_MODIFIED" } },
 	{ SOURCE_REMOTE_CLEAN, { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
-	/* Nehalem writes the line back and names its home's memory */
+	/* Nehalem writes the line back and reports the DRAM of its home */
 	{ SOURCE_REMOTE_MODIFIED, { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
 	{ SOURCE_DRAM_LOCAL, { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
 	{ SOURCE_DRAM_REMOTE, { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE" } },
@@ -47,9 +47,9 @@ const char *sample_verdict_name(enum sample_verdict v)
 	return (unsigned)v < SAMPLE_VERDICT_COUNT ? names[v] : "?";
 }
 
-/* --- numbers ----------------------------------------------------------------------------------- */
+/* --- statistics -------------------------------------------------------------------------------- */
 
-/* Shell sort with gaps 3^k: some thousand numbers, no stack. */
+/* Shell sort with gaps of Knuth's sequence: a few thousand numbers, no stack. */
 void sample_sort(uint32_t *v, unsigned n)
 {
 	unsigned gap = 1;
@@ -67,7 +67,7 @@ void sample_sort(uint32_t *v, unsigned n)
 		}
 }
 
-/* The smallest number that at least `percent` of n are not above; n > 0. */
+/* Nearest-rank percentile; n > 0. */
 static uint32_t percentile(const uint32_t *sorted, unsigned n, unsigned percent)
 {
 	unsigned rank = (n * percent + 99) / 100;
@@ -106,7 +106,7 @@ void sample_describe(uint32_t *latency, unsigned n, struct sample_source *out)
 	out->p99 = percentile(latency, n, 99);
 }
 
-/* Mean of those not above the 99th percentile: one interrupted load in a hundred must not decide. */
+/* Mean of values up to the 99th percentile: one interrupted load in a hundred must not dominate. */
 static int64_t trimmed_mean(uint32_t *latency, unsigned n)
 {
 	uint64_t sum = 0;
@@ -127,12 +127,12 @@ struct sampling {
 	struct sample_result *out;
 	struct pebs pebs;
 	const struct event *event, *beside;
-	uint64_t code;       /* of the curve whose loads are sampled, 0: a chase */
+	uint64_t code;       /* of the curve whose loads are sampled; 0: a chase */
 	struct pebs_burst bursts[PERIODS];
 	uint64_t beside_events;
 	bool has_companion, has_beside;
 	struct record *records;
-	uint32_t *work;      /* as many numbers */
+	uint32_t *work;      /* scratch, of the same capacity */
 	unsigned capacity;
 };
 
@@ -142,7 +142,7 @@ static void set_reason(struct sample_result *out, enum sample_verdict v, const c
 	str_copy(out->reason, sizeof(out->reason), why);
 }
 
-/* The codes of a row's sources on this processor, as bits; 0 when it has none of that meaning. */
+/* The codes of a row's source on this processor, as a bit mask; 0: none. */
 static uint32_t codes_of(const struct processor *p, enum source source)
 {
 	uint32_t codes = 0;
@@ -155,7 +155,7 @@ static uint32_t codes_of(const struct processor *p, enum source source)
 	return codes;
 }
 
-/* The load-latency event with the least threshold. */
+/* The load-latency event with the lowest threshold. */
 static const struct event *latency_event(const struct processor *p)
 {
 	const struct event *best = NULL;
@@ -166,7 +166,7 @@ static const struct event *latency_event(const struct processor *p)
 	return best;
 }
 
-/* Whether the node at a linear address holds what the load left in its register. */
+/* Whether the node at the record's linear address holds the value that the load left in its register. */
 static bool is_node(const struct sampling *s, const struct pebs_record *r)
 {
 	const struct working_set *w = &s->l->sets[0];
@@ -178,7 +178,7 @@ static bool is_node(const struct sampling *s, const struct pebs_record *r)
 	return next && next == r->gpr[s->code ? REGISTER_OF_CURVE : REGISTER_OF_CHASE];
 }
 
-/* Loads of the wrapper; in a curve those that send for the lines, and that of the line that stays. */
+/* Loads of the wrapper; in a curve also the loads that request the lines, and the load of the resident line. */
 static bool is_other(const struct sampling *s, const struct pebs_record *r)
 {
 	const struct working_set *w = &s->l->sets[0];
@@ -224,19 +224,19 @@ static enum status run_burst(struct sampling *s, uint64_t loads)
 	return s->code ? curve_window(l, s->code, loads, &ignored) : window_units(l->b, &l->sets[0], loads, NULL, 0, &ignored, &l->job);
 }
 
-/* One burst of a period; *good: it counts. */
+/* One burst of a period; *good: no SMI hit it. */
 static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 {
 	struct bench *b = s->l->b;
 	struct working_set *w = &s->l->sets[0];
 	struct pebs_request q = { .event = s->event, .period = plans[which].period, .companion = true, .beside = s->beside };
-	uint64_t before = 0, after = 0, loads = plans[which].loads / (s->code ? 2 : 1); /* two at each node of a curve */
+	uint64_t before = 0, after = 0, loads = plans[which].loads / (s->code ? 2 : 1); /* a curve has two per node */
 	const char *why;
 	enum status st, stopped;
 	bool smi;
 
 	if ((s->l->row->prepare == PREPARE_FLUSH || cores_wanted(s->l->row)) && loads > w->shape.nodes)
-		loads = w->shape.nodes; /* beyond them it would meet its own lines again */
+		loads = w->shape.nodes; /* a longer burst would read its own lines again */
 	st = prepare_burst(s, loads);
 	if (st != ST_OK)
 		return st;
@@ -286,7 +286,7 @@ static enum status all_bursts(struct sampling *s)
 	return ST_OK;
 }
 
-/* Records by source; then those of the row's own. */
+/* Describes the records of each source, then the row's value from those of its own source. */
 static void describe(struct sampling *s, uint32_t codes)
 {
 	struct sample_result *out = s->out;
@@ -316,7 +316,7 @@ static uint32_t own_records(const struct sample_result *out, uint32_t codes)
 	return own;
 }
 
-/* What the events counted beside say of records and of the share that was sampled. */
+/* Lost records, shadow, and the share of all loads that was sampled, by the events counted beside. */
 static void normalise(struct sampling *s, uint32_t codes)
 {
 	struct sample_result *out = s->out;
@@ -329,8 +329,7 @@ static void normalise(struct sampling *s, uint32_t codes)
 	out->lost = balance.lost;
 	out->shadow_milli = balance.shadow_milli;
 	out->fraction_milli = -1;
-	/* As the guide normalises: records of the sources against the event that counts all their loads. Each
-	 * record stands for as many sampled loads as there were events to a record. */
+	/* The guide's normalisation: records of the source over the event that counts all of its loads. Each record stands for events / records loads. */
 	if (s->has_companion && s->has_beside && s->beside_events && out->records) {
 		out->beside = s->beside->name;
 		out->fraction_milli = mul_div(mul_div(sampled, own_records(out, codes), out->records + out->outside), 1000,
@@ -396,7 +395,7 @@ static void run(struct sampling *s, uint32_t codes, struct row_result *row)
 	}
 }
 
-/* `proof`: which of the row's proofs counts the loads that are sampled. */
+/* `proof`: index of the row's proof that counts the sampled loads. */
 static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct row_result *row)
 {
 	struct bench *b = l->b;
@@ -424,7 +423,7 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 		return;
 	}
 	if (l->counting.proof_count > proof && l->counting.proofs[proof].per == PER_UNIT)
-		s.beside = l->counting.expressions[proof]->terms[0].event; /* what others take away, the row has proven not to come */
+		s.beside = l->counting.expressions[proof]->terms[0].event; /* the terms it subtracts are proved to be 0 by the row */
 	s.capacity = s.pebs.capacity * PERIODS * BURSTS_REAL;
 	bytes = each * s.capacity;
 	s.records = b->host->get(b->host->self, bytes);

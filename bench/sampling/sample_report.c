@@ -1,4 +1,4 @@
-/* bench/sampling/sample_report.c: what sampling gave, as JSON and as a line of the table. Schema: results/SCHEMA.md. */
+/* bench/sampling/sample_report.c: the sampling results as JSON and as a line of the table. Schema: results/SCHEMA.md. */
 #include "bench/sampling/sample.h"
 #include "bench/measure/reduce.h"
 #include "tables/processor.h"
