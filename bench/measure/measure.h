@@ -55,6 +55,7 @@ struct bench {
 	bool tlb_timed;           /* sizes of pages of 4 KiB in own.tlb are found by time */
 	const struct sampling_gate *gate; /* while sampling: what windows of `core` begin and end; else NULL */
 	const struct mapping *ahead; /* whose pages' translations jobs bring in before they are counted; NULL: none */
+	const struct working_set *chased; /* ring of the first level whose lines jobs bring back before they are counted; NULL: none */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */

@@ -4,6 +4,7 @@
 #include "pmu/sampling_gate.h"
 
 #define PAGES_AHEAD 64u  /* whose translations a job loads first, at most: a first-level TLB holds no more */
+#define LAPS_AHEAD  4u   /* of a ring: random replacement does not keep all lines at once */
 
 enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
                        const struct counting *c, unsigned run, struct window *out, struct job *job)
@@ -26,6 +27,21 @@ static enum status load_ahead(const struct mapping *m, struct measure_block *blo
 	block->ahead_argument[0] = m->va;
 	block->ahead_argument[1] = pages;
 	block->ahead_argument[2] = m->page_bytes;
+	block->wrapper = job->entry;
+	job->entry = WINDOW_CODE + ahead->offset;
+	return ST_OK;
+}
+
+/* What runs between two jobs displaces lines of the first level. This job chases a ring of it before its entry, which brings them back. */
+static enum status chase_ahead(const struct working_set *w, struct measure_block *block, struct job *job)
+{
+	const struct kernel *ahead = kernel_find("k_measure_ahead");
+
+	if (!ahead)
+		return ST_BROKEN;
+	block->ahead = WINDOW_CODE + w->kernel->offset;
+	block->ahead_argument[0] = w->at;
+	block->ahead_argument[1] = (uint64_t)w->shape.nodes * LAPS_AHEAD / w->kernel->loads + 1;
 	block->wrapper = job->entry;
 	job->entry = WINDOW_CODE + ahead->offset;
 	return ST_OK;
@@ -58,6 +74,8 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 		job->undo = WINDOW_CODE + kernel_find("k_measure_off")->offset;
 	}
 	job->argument = WINDOW_CONTROL + core * CONTROL_BYTES;
+	if (b->chased)
+		return chase_ahead(b->chased, block, job);
 	return b->ahead ? load_ahead(b->ahead, block, job) : ST_OK;
 }
 

@@ -35,6 +35,7 @@ check "compare_of_status_fails" status 1 c "$a" --vs "$work/unproven.json" --fai
 jq 'del(.rows[0])' "$b/results.json" >"$work/fewer.json"
 check "compare_of_a_missing_row_is_shown" says 0 "only on side A" c "$a" --vs "$work/fewer.json"
 check "compare_fleet_shows_medians" says 0 "^load.l2.latency +10\.000 +0\.000 +6 *$" c "$work"/a/* "$work"/b/*
+check "compare_fleet_has_the_l1_of_every_run" grep -E "^load.l1.latency +(3\.99|4\.00)[0-9] +0\.00[0-9] +6 *$" "$work/says"
 check "compare_fleet_finds_the_slow_one" says 0 "^load.dram_local.latency .* 7 +$d/results.json 18[0-2]\.[0-9]+ \(\+[23]\.[0-9] %\)" c "$work"/a/* "$work"/b/* "$d"
 check "compare_fleet_counts_it" grep -x "1 outlying values" "$work/says"
 check "compare_refuses_no_runs" refuses "runs are expected: A... --vs B..." c
