@@ -8,7 +8,7 @@
 
 #define CHOICES_MOST  3u
 #define STEADY_TURNS  4000u     /* of k_known_program under PEBS */
-#define WORDS         4096u     /* visited by the loads whose addresses are put together */
+#define WORDS         4096u     /* words read by the loads whose addresses are reconstructed */
 #define REGISTER_RCX  1u
 
 const char *known_program_part_name(enum known_program_part p)
@@ -53,7 +53,7 @@ static void finish_values(struct known_program_values *v)
 
 /* --- code -------------------------------------------------------------------------------------- */
 
-/* A counted loop: CMP of two registers (REX.W 39 /r) and a short JB back. */
+/* A counted loop: CMP of two registers (REX.W 39 /r), then a short JB back. */
 struct counted { uint32_t branch, behind, target; unsigned induction, limit; };
 
 static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out)
@@ -70,8 +70,7 @@ static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out
 
 /* --- trip counts, arguments, addresses, cycles ------------------------------------------------------- */
 
-/* Samples the event that means a concept, of s->kernel called with `start` and the numbers behind it. The records are read by the
- * caller. */
+/* Samples a concept's event over s->kernel called with `start` and the numbers after it. The caller reads the records. */
 static bool sample(struct study *s, enum known_program_part part, struct pebs *p, struct pebs_request *q, const char *concept,
                    uint64_t start, uint64_t turns, uint64_t step)
 {
@@ -101,9 +100,8 @@ static bool sample(struct study *s, enum known_program_part part, struct pebs *p
 	return st == ST_OK;
 }
 
-/* Of the two registers that a loop compares, the one with the larger mean is the trip count (guide). Its values
- * are those of the records: a loop shows as often as its branch was sampled, a long one more often than a
- * short one. */
+/* The trip count is the compared register with the larger mean (guide). Its values are weighted by records: a loop appears as often as its branch
+ * was sampled, so long loops outweigh short ones. */
 static void known_program_one_loop(struct study *s, const struct pebs *p, const struct counted *c)
 {
 	struct known_program_loop *loop = &s->out->loops[s->out->loop_count];
@@ -148,13 +146,13 @@ static void known_program_arguments(struct study *s)
 	if (!sample(s, KNOWN_PROGRAM_ARGUMENTS, &p, &q, "branch.retired.call", s->map.va, STEADY_TURNS, 0))
 		return;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
-		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* the wrapper's call enters at 0 */
+		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* offset 0 is the wrapper's call */
 			add_value(&s->out->argument, r.gpr[REGISTER_RCX]);
 	finish_values(&s->out->argument);
 }
 
-/* The linear addresses of plain loads, from the registers; each must be where what the load brought lies. So
- * the words that k_touch visits hold numbers that are nowhere else. */
+/* Reconstructs the linear addresses of plain loads from the registers. Each must hold the value loaded, so every word that k_touch visits holds a
+ * unique number. */
 static void known_program_addresses(struct study *s)
 {
 	const struct kernel *known = s->kernel;
@@ -172,7 +170,7 @@ static void known_program_addresses(struct study *s)
 			uint64_t there = 0;
 
 			if (!known_program_inside(s, r.ip) || pebs_address_before(known_program_code(s), s->kernel->bytes, known_program_offset(s, r.ip), r.gpr, &o) != ST_OK)
-				continue; /* the wrapper's */
+				continue; /* a load of the wrapper */
 			s->out->addresses++;
 			if (o.destination > 15 || o.address - s->map.va > s->map.bytes - o.bytes)
 				continue;
@@ -182,7 +180,7 @@ static void known_program_addresses(struct study *s)
 		if (!s->out->addresses || s->out->addresses_right != s->out->addresses)
 			known_program_failed(s, KNOWN_PROGRAM_ADDRESSES, ST_BROKEN, "addresses from registers are not those of the loads");
 	}
-	memset(word, 0, WORDS * sizeof(*word)); /* numbers again for the triad */
+	memset(word, 0, WORDS * sizeof(*word)); /* valid numbers for the triad */
 	s->kernel = known;
 }
 
@@ -205,7 +203,7 @@ static void known_program_cycles(struct study *s)
 		known_program_failed(s, KNOWN_PROGRAM_CYCLES, ST_UNSUPPORTED, "the event left no record");
 }
 
-/* --- all of it --------------------------------------------------------------------------------- */
+/* --- all parts --------------------------------------------------------------------------------- */
 
 void known_program_run(struct bench *b, struct known_program_result *out)
 {

@@ -4,11 +4,11 @@
 
 #define SNAPSHOTS  64u
 #define RANGES_MAX 1024u
-/* Records that hold a whole turn of k_known_program: of its inner loops 3 branches, one of if and else, call, return, and the outer
- * loop's before and behind it. */
+/* Records of a whole iteration of k_known_program: 3 branches of its inner loops, one of the if/else, call, return, and the outer loop's branch at
+ * either end. */
 #define TURN_RECORDS 8u
 
-/* Length of a branch by its opcode (SDM vol. 2): what lies behind it is a basic block's start. 0: none. */
+/* Length of a branch by its opcode (SDM vol. 2): a basic block starts after it. 0: no branch. */
 static unsigned branch_bytes(const uint8_t *at)
 {
 	if ((at[0] & 0xF0) == 0x70 || at[0] == 0xEB)
@@ -25,7 +25,7 @@ static bool is_conditional(const uint8_t *at)
 	return (at[0] & 0xF0) == 0x70 || (at[0] == 0x0F && (at[1] & 0xF0) == 0x80);
 }
 
-/* One run of k_known_program that freezes the stack at its end. */
+/* One run of k_known_program that freezes the LBR stack at its end. */
 static enum status snapshot(struct study *s, uint32_t filter, struct lbr_pair *pairs, unsigned *n, const char **why)
 {
 	struct lbr l;
@@ -41,7 +41,7 @@ static enum status snapshot(struct study *s, uint32_t filter, struct lbr_pair *p
 	return st == ST_OK ? stopped : st;
 }
 
-/* The outer loop's branch: the conditional one that jumps back furthest. 0 if none was seen. */
+/* The outer loop's branch: the conditional branch that jumps back furthest. 0: none seen. */
 static uint64_t back_edge(const struct study *s, const struct lbr_pair *pairs, unsigned n)
 {
 	uint64_t best = 0, span = 0;
@@ -55,8 +55,8 @@ static uint64_t back_edge(const struct study *s, const struct lbr_pair *pairs, u
 	return best;
 }
 
-/* Keeps the stretches that ran in whole turns of the outer loop. The freeze always comes at the same place of
- * the program: a trajectory cut anywhere else would favour what lies before that. */
+/* Keeps the ranges of complete iterations of the outer loop. The freeze always happens at the same point of the program: a trajectory cut anywhere
+ * else would over-count the code before that point. */
 static void keep_turns(struct study *s, const struct lbr_pair *pairs, unsigned n)
 {
 	uint64_t edge = back_edge(s, pairs, n);
@@ -98,7 +98,7 @@ static void add_branch(struct known_program_result *out, uint32_t at)
 		out->branches[out->branch_count++] = (struct known_program_branch){ .at = at };
 }
 
-/* All blocks of a stretch ran once; its last branch was taken, those before it were not. */
+/* All blocks of a range ran once. Its last branch was taken, earlier ones were not. */
 static void count_blocks(struct study *s)
 {
 	struct known_program_result *out = s->out;

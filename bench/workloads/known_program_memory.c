@@ -1,12 +1,12 @@
-/* bench/workloads/known_program_memory.c: loads by source, which must add up, and lines by memory. See known_program.h. */
+/* bench/workloads/known_program_memory.c: loads by source, which must add up to all loads, and DRAM lines by node. See known_program.h. */
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/concept.h"
 
-/* Sources are counted in two executions, and what runs between jobs takes other lines out of the caches each time: a few loads move from one
- * source to another. Of all loads one in so many may be missing or twice there. */
+/* Sources are counted in two executions. Other activity between jobs evicts different lines each time, so a few loads change their source.
+ * Tolerance: one load in so many may be missing or counted twice. */
 #define SUM_PART 500u
 
-/* Lines of memory, of the L3, the L2 and the L1, several loads a line, with and without time between them. */
+/* Loads that hit DRAM, L3, L2 and L1: several loads per line, back to back and spaced in time. */
 static enum status loads_window(struct study *s, const struct counting *c, struct window *sum)
 {
 	static const struct { uint32_t bytes, step; } passes[] = {
@@ -27,10 +27,10 @@ static enum status loads_window(struct study *s, const struct counting *c, struc
 	return st;
 }
 
-/* Sources that between them answer every load: each is one's alone. */
+/* Disjoint sources that together cover every load. */
 static const char *const sources[] = { "load.hit.l1", "load.hit.lfb", "load.hit.l2", "load.hit.l3", "load.miss.llc" };
 
-/* All loads and some of the sources, in one run: their sum is added up. */
+/* All loads and some of the sources in one run; adds up the sources. */
 static enum status count_sources(struct study *s, const char *const *names, unsigned n, const char **problem)
 {
 	struct bench *b = s->b;
@@ -70,7 +70,7 @@ static enum status count_sources(struct study *s, const char *const *names, unsi
 void known_program_loads(struct study *s)
 {
 	const struct processor *p = s->b->cpu->processor;
-	const unsigned half = 3; /* four counters have room for so many and the loads */
+	const unsigned half = 3; /* four counters hold this many and the loads */
 
 	for (unsigned i = 0; i < COUNT_OF(sources); i++)
 		if (!concept_counted(p, sources[i])) {
@@ -93,9 +93,9 @@ void known_program_loads(struct study *s)
 		known_program_failed(s, KNOWN_PROGRAM_LOADS, ST_BROKEN, "the sources do not add up to the loads");
 }
 
-/* --- lines by memory ----------------------------------------------------------------------------- */
+/* --- lines by node ------------------------------------------------------------------------------- */
 
-/* A triad whose lines come from memory, with non-temporal stores, counted by one event. */
+/* A triad over DRAM lines with non-temporal stores, counted by one event. */
 static enum status traffic_of(struct study *s, const struct event *e, uint64_t *lines)
 {
 	struct counting c = { .events = 1, .on = true };

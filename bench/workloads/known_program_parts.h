@@ -6,10 +6,10 @@
 #include "bench/measure/loop.h"
 #include "bench/workloads/known_program.h"
 
-#define KNOWN_PROGRAM_CHOICES_BYTES 4096u       /* at the start of the buffer: what k_known_program is called with */
-#define KNOWN_PROGRAM_BUFFER_BYTES  (1u << 20)  /* the buffer: twice Nehalem's L2 and more */
+#define KNOWN_PROGRAM_CHOICES_BYTES 4096u       /* at the start of the buffer: the arguments of k_known_program */
+#define KNOWN_PROGRAM_BUFFER_BYTES  (1u << 20)  /* the buffer: more than twice Nehalem's L2 */
 
-struct known_program_range { uint32_t from, to; }; /* offsets in the kernel: first and last address that ran */
+struct known_program_range { uint32_t from, to; }; /* offsets in the kernel: first and last address executed */
 
 struct study {
 	struct bench *b;
@@ -21,7 +21,7 @@ struct study {
 	unsigned range_count;
 };
 
-/* Notes why a part is missing; without `why`, the status itself. */
+/* Records why a part is missing; `why` NULL: the status itself. */
 void known_program_failed(struct study *s, enum known_program_part part, enum status st, const char *why);
 /* Runs a kernel with three arguments under the wrapper. */
 MUST_CHECK enum status known_program_call(struct study *s, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2);

@@ -101,7 +101,7 @@ void known_program_json(struct text *t, const struct known_program_result *s)
 	text_fmt(t, "}");
 }
 
-/* Uops a cycle of a kernel alone, of both threads with it, and L1 misses an iteration of each. */
+/* Uops per cycle of a kernel alone and of both threads running it, and L1 misses per iteration of each. */
 static void contest_line(struct text *t, const struct known_program_contest *c)
 {
 	const int64_t both = known_program_together_micro(c);

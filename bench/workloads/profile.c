@@ -6,7 +6,7 @@
 
 #define REPETITIONS_SIMULATED 3
 #define REPETITIONS 21
-#define ROUNDS_FACTOR 2      /* disturbed rounds are repeated, up to as many again */
+#define ROUNDS_FACTOR 2      /* rounds at most, per round wanted: disturbed ones are repeated */
 #define FIXED_INSTRUCTIONS 0 /* SDM vol. 3, table 18-2: what fixed counters 0 and 1 count */
 #define FIXED_CYCLES 1
 
@@ -117,11 +117,11 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 
 /* --- measuring --------------------------------------------------------------------------------- */
 
-/* A run of the plan as the windows count it: its events, then instructions and cycles where they are fixed. */
+/* A run of the plan as windows count it: its events, then instructions and cycles if they are fixed. */
 struct profile_run {
 	struct counting counting;
-	uint8_t index[WINDOW_EVENTS_MAX]; /* event of the profile; the last two are no events of it */
-	unsigned instructions, cycles;    /* where in it, WINDOW_EVENTS_MAX: nowhere */
+	uint8_t index[WINDOW_EVENTS_MAX]; /* event of the profile; the last two are none of its events */
+	unsigned instructions, cycles;    /* index in the run; WINDOW_EVENTS_MAX: absent */
 };
 
 struct profile_work { struct pair pairs[WINDOW_EVENTS_MAX][SAMPLES_MAX]; };
@@ -304,7 +304,7 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	loop_end(&l, &out->row);
 }
 
-/* --- what is written --------------------------------------------------------------------------- */
+/* --- output ------------------------------------------------------------------------------------ */
 
 static void json_part(struct text *t, const char *key, int64_t value, int64_t divisor)
 {

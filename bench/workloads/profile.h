@@ -1,39 +1,36 @@
 /* bench/workloads/profile.h: counts a list of events over the kernels of rows.
  *
- * A profile is a named list of the processor's profiles.txt (the guide's appendix 1), or names of events separated by commas.
- * The planner packs it into the fewest runs; in each, pairs of windows of n and 2n units of the row's work are
- * counted, and the slope drops what lies outside the kernel. Instructions and cycles are counted in every run, where
- * fixed counters give them, so that events of different runs can be compared by the instruction. */
+ * A profile is a named list of the processor's profiles.txt (the guide's appendix 1), or event names separated by commas. The planner packs it into
+ * the fewest runs. Each run counts pairs of windows of n and 2n units of the row's work; the slope cancels what lies outside the kernel. Where they
+ * are fixed counters, instructions and cycles are counted in every run, which makes events of different runs comparable per instruction. */
 #ifndef BENCH_PROFILE_H
 #define BENCH_PROFILE_H
 
 #include "bench/measure/loop.h"
 
-/* What runs when no rows are asked for: every level of the caches and memory, streams, lines of other cores, branches,
- * code beyond the L1I, a divider. */
+/* Default rows: every cache level and DRAM, streams, lines of other cores, branches, code beyond the L1I, a divider. */
 #define PROFILE_ROWS "load.l1.latency,load.l3.latency,load.dram_local.latency,load.l3_modified_other_core.latency," \
 	"triad.l2.bandwidth,triad.dram.bandwidth,branch.conditional.penalty,frontend.l1i_l2.penalty,exec.divsd_hard.interval"
 
 #define PROFILE_NAME_MAX 32
 
-/* What is to be counted, and how. */
+/* What to count, and how. */
 struct profile_plan {
 	const char *name, *title;     /* of the profile; "events" for a list */
 	struct plan plan;
-	uint16_t lbr_select;          /* filter of last-branch records that go with it, 0 none */
+	uint16_t lbr_select;          /* last-branch filter of the profile, 0 none */
 };
 
 struct profile_event {
 	const struct plan_slot *slot;
-	int64_t unit_milli, spread_milli;   /* a unit of the row's work; median absolute deviation */
-	int64_t instructions_micro;         /* an instruction of the same windows; -1 unknown */
-	int64_t cycles_micro;               /* a cycle of them; -1 unknown */
-	const struct quirk *overcounts;     /* known to count too much: by which quirk; else NULL */
-	bool uncounted;                     /* a simulated machine that does not model the event: nothing is known */
+	int64_t unit_milli, spread_milli;   /* per unit of the row's work; median absolute deviation */
+	int64_t instructions_micro;         /* per instruction of the same windows; -1 unknown */
+	int64_t cycles_micro;               /* per cycle of the same windows; -1 unknown */
+	const struct quirk *overcounts;     /* the quirk by which it overcounts; NULL: none known */
+	bool uncounted;                     /* the simulated machine does not model the event */
 };
 
-/* A branch of the row's kernel as the last-branch records have it: window addresses, or offsets in the kernel where it
- * runs there. */
+/* A branch of the row's kernel in the last-branch records: offsets in the kernel where it runs there, else window addresses. */
 struct profile_branch {
 	uint64_t from, to;
 	bool from_kernel, to_kernel;
@@ -41,15 +38,15 @@ struct profile_branch {
 };
 #define PROFILE_BRANCHES 16
 
-/* What the filter of a profile left in the last-branch records while the row's kernel ran. */
+/* Last-branch records left by the profile's filter while the row's kernel ran. */
 struct profile_branches {
 	enum status status;
 	char reason[80];                   /* why there are none */
-	uint32_t snapshots, records;       /* windows; records of the kernel's own branches in all of them */
-	uint32_t others;                   /* the wrapper's, and what came before it */
-	struct profile_branch list[PROFILE_BRANCHES]; /* the most frequent first; more than these are counted in `records` alone */
+	uint32_t snapshots, records;       /* windows; records of the kernel's own branches in all windows */
+	uint32_t others;                   /* records of the wrapper, and earlier ones */
+	struct profile_branch list[PROFILE_BRANCHES]; /* most frequent first; the rest is in `records` alone */
 	unsigned count;
-	int64_t calls_milli;               /* near calls a unit, as the profile counted them; -1 unknown */
+	int64_t calls_milli;               /* near calls per unit, by the profile's count; -1 unknown */
 };
 
 /* One row's kernel under a profile. */
@@ -58,17 +55,17 @@ struct profile_result {
 	const char *unit;                   /* "load", "iteration", "event" */
 	struct profile_event events[PLAN_EVENTS_MAX];
 	unsigned count, runs, samples, rejected;
-	int64_t instructions_milli, cycles_milli; /* a unit, of the first run; -1 unknown */
-	struct profile_branches branches;  /* with a filter in the plan alone */
+	int64_t instructions_milli, cycles_milli; /* per unit, of the first run; -1 unknown */
+	struct profile_branches branches;  /* only if the plan has a filter */
 };
 
-/* Finds and plans what `what` names: a profile of this processor, or events. Otherwise `problem` has the name and the
- * reason: ST_MISSING no such profile or event; ST_UNSUPPORTED cannot be programmed here; ST_FULL too many. */
+/* Finds and plans `what`: a profile of this processor, or a list of events. On failure `problem` has the name and the reason: ST_MISSING: no such
+ * profile or event; ST_UNSUPPORTED: cannot be programmed here; ST_FULL: too many. */
 MUST_CHECK enum status profile_find(const struct cpu *cpu, const char *what, struct profile_plan *out, char *problem, size_t capacity);
-/* Measures one row's kernel. Whatever happens is in *out. */
+/* Measures one row's kernel. Failures are in *out. */
 void profile_row(struct bench *b, const struct profile_plan *p, const struct row *r, struct profile_result *out);
 
-/* One of "profile" of the results. */
+/* JSON: one element of "profile" of the results. */
 void profile_json(struct text *t, const struct profile_plan *p, const struct profile_result *r);
 /* Lines for screen and log. */
 void profile_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r);

@@ -1,14 +1,14 @@
 /* bench/workloads/profile_branches.c: last-branch records under a profile that names a filter.
  *
- * Levinthal's guide, "Last Branch Record (LBR)" and its profile of branches: with all but near calls left out the records
- * are the last sixteen calls and where they came from; of as many calls as were counted each place has its records' share. */
+ * Levinthal's guide, "Last Branch Record (LBR)" and its profile of branches: with every branch but near calls filtered out, the records are the
+ * last sixteen calls and their call sites. Each site is credited with its records' share of the calls counted. */
 #include "bench/workloads/profile.h"
 #include "pmu/core/concept.h"
 #include "pmu/core/lbr.h"
 
 #define SNAPSHOTS 4u
 
-/* An address in the row's kernel, or in code that was written for it, as an offset there. */
+/* Converts an address in the row's kernel, or in its generated code, to an offset there. */
 static uint64_t place_of(const struct working_set *w, uint64_t address, bool *inside)
 {
 	uint64_t kernel = address - (WINDOW_CODE + w->kernel->offset), code = address - w->code_map.va;
@@ -46,7 +46,7 @@ static void note(struct profile_branches *out, const struct working_set *w, cons
 	}
 }
 
-/* One window of the row's kernel that freezes the records at its end. */
+/* One window of the row's kernel that freezes the LBR stack at its end. */
 static enum status window(struct loop *l, uint64_t units, uint64_t frozen)
 {
 	struct bench *b = l->b;
@@ -114,9 +114,9 @@ void profile_branches_take(struct loop *l, const struct profile_plan *p, struct 
 		str_copy(out->reason, sizeof(out->reason), why ? why : status_name(st));
 }
 
-/* --- what is written --------------------------------------------------------------------------- */
+/* --- output ------------------------------------------------------------------------------------ */
 
-/* Calls a unit that a place makes: its share of the records of all that were counted; -1 unknown. */
+/* Calls per unit from a call site: the share of its records in all calls counted; -1 unknown. */
 static int64_t calls_of(const struct profile_branches *b, const struct profile_branch *one)
 {
 	return b->calls_milli < 0 || !b->records ? -1 : mul_div(b->calls_milli, one->count, b->records);

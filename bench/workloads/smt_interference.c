@@ -1,9 +1,10 @@
-/* bench/workloads/smt_interference.c: what a thread of a core retires alone and beside another that does the same. See study.h.
+/* bench/workloads/smt_interference.c: uops that a thread of a core retires alone and beside a sibling that runs the same kernel. See
+ * known_program.h.
  *
- * Sprunt, Pentium 4 Performance-Monitoring Features (IEEE Micro 2002), "Simultaneous multithreading": a chain of additions
- * leaves the adder to a second thread, loads that all miss the L1 do not leave it the memory. A thread's own events are
- * counted in windows of n and 8n iterations while the other works longer; then the other's, the first working longer.
- * The shorter window is short since two threads that want the same do not fall into the same step each time. */
+ * Sprunt, Pentium 4 Performance-Monitoring Features (IEEE Micro 2002), "Simultaneous multithreading": a dependent chain of additions leaves the
+ * adder free for a second thread; loads that all miss the L1 leave it no memory bandwidth. A thread's own events are counted in windows of n and 8n
+ * iterations while the sibling runs longer; then the roles are swapped. The shorter window is short because two threads that compete for the same
+ * resource settle into a different phase each time. */
 #include "bench/measure/cores.h"
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/concept.h"
@@ -14,9 +15,9 @@
 #define LINE             64u
 #define PAIRS_WANTED     21u
 #define PAIRS_SIMULATED  3u
-#define ROUNDS_FACTOR    2u   /* disturbed pairs are repeated, up to as many again */
+#define ROUNDS_FACTOR    2u   /* pairs at most, per pair wanted: disturbed ones are repeated */
 
-/* The other thread begins before the window and goes on behind it: its work is longer than the longer window by so much. */
+/* The sibling starts before the window and ends after it, so its work exceeds the longer window by this factor. */
 #define MORE(n)          ((n) + (n) / 2)
 
 enum { EVENT_CYCLES, EVENT_UOPS, EVENT_MISSES, EVENT_OTHER, EVENTS };
@@ -26,12 +27,12 @@ struct contest {
 	struct mapping map[2];
 	unsigned cores[2], mapped;
 	uint64_t shorter, buffer_lines;
-	bool disturbed;             /* all windows of a thread were */
-	bool lines;                 /* k_touch over a buffer a thread, else a chain without memory */
+	bool disturbed;             /* all windows of a thread were disturbed */
+	bool lines;                 /* k_touch over one buffer per thread, else a chain without memory */
 	struct counting counting;
 };
 
-/* What is counted; false: the part says what is missing. */
+/* Chooses the events; false: the part records what is missing. */
 static bool choose_events(struct contest *c)
 {
 	const struct processor *p = c->s->b->cpu->processor;
@@ -61,7 +62,7 @@ static void arguments_of(const struct contest *c, unsigned slot, uint64_t iterat
 	}
 }
 
-/* Each thread's buffer into the L2, and no line that a window begins with in the L1. */
+/* Brings each thread's buffer into the L2, and evicts from the L1 every line a window starts with. */
 static enum status prepare(struct contest *c, unsigned threads)
 {
 	enum status st = ST_OK;
@@ -76,7 +77,7 @@ static enum status prepare(struct contest *c, unsigned threads)
 	return st;
 }
 
-/* One window of thread `who`; the other, if there are two, goes on beyond its end. */
+/* One window of thread `who`. The sibling, if it runs, continues past its end. */
 static enum status one_window(struct contest *c, unsigned threads, unsigned who, uint64_t iterations, struct window *out, bool *disturbed)
 {
 	struct bench *b = c->s->b;
@@ -101,7 +102,7 @@ static enum status one_window(struct contest *c, unsigned threads, unsigned who,
 	return st;
 }
 
-/* Of good pairs the one of the median cycles: what the longer window counted more. */
+/* The undisturbed pair with the median cycles: counts of its longer window minus those of its shorter one. */
 static enum status measure(struct contest *c, unsigned threads, unsigned who, uint64_t more[EVENTS])
 {
 	struct bench *b = c->s->b;
@@ -109,7 +110,7 @@ static enum status measure(struct contest *c, unsigned threads, unsigned who, ui
 	uint64_t kept[PAIRS_WANTED][EVENTS];
 	unsigned n = 0, most = wanted < PAIRS_WANTED ? wanted : PAIRS_WANTED;
 
-	for (unsigned round = 0; round <= most * ROUNDS_FACTOR && n < most; round++) { /* the first is thrown away */
+	for (unsigned round = 0; round <= most * ROUNDS_FACTOR && n < most; round++) { /* the first is warm-up */
 		struct window w[2];
 		bool disturbed = false;
 
@@ -148,7 +149,7 @@ static enum status take(struct contest *c, unsigned threads, unsigned who, struc
 	uint64_t more[EVENTS] = { 0 };
 	enum status st = counters_start(b->a, b->cpu, &c->counting.plan, 0, c->cores[who]), stopped;
 
-	b->disturbance.sibling_known = sibling && threads < 2; /* one that works for the study disturbs nothing */
+	b->disturbance.sibling_known = sibling && threads < 2; /* a sibling that runs the study is no disturbance */
 	if (st == ST_OK)
 		st = measure(c, threads, who, more);
 	b->disturbance.sibling_known = sibling;
@@ -224,7 +225,7 @@ void known_program_threads(struct study *s)
 	}
 	c.kernel = kernel_find("k_touch");
 	c.lines = true;
-	c.shorter = (2 * l1->bytes / LINE > of_l2 ? 2 * l1->bytes / LINE : of_l2) / LONGER; /* more than the L1 holds, and both in the L2 */
+	c.shorter = (2 * l1->bytes / LINE > of_l2 ? 2 * l1->bytes / LINE : of_l2) / LONGER; /* exceeds the L1; both buffers fit in the L2 */
 	c.buffer_lines = MORE(LONGER * c.shorter);
 	s->out->contests[1].name = "l1_miss";
 	contest_run(&c, &s->out->contests[1]);

@@ -17,7 +17,7 @@ const struct event *stall_event(const struct processor *p, const char *concept)
 
 const struct event *stall_identity_event(const struct processor *p, enum stall_identity i)
 {
-	/* where issue is not counted, dispatch is, as in the Core 2 paper */
+	/* dispatch stands in where issue is not counted, as in the Core 2 paper */
 	static const char *const names[STALL_IDENTITIES][2] = {
 		[STALL_CYCLES] = { "cycles" }, [STALL_REFERENCE] = { "cycles.reference" }, [STALL_EXECUTE] = { "execute.stall" }, [STALL_RETIRE] = { "retire.stall" },
 		[STALL_ISSUED] = { "uops.issued", "uops.dispatched" }, [STALL_ISSUED_PAIRS] = { "uops.issued.fused" }, [STALL_RETIRED] = { "uops.retired" },
@@ -53,7 +53,7 @@ static int64_t sum_of(const struct stall_charge *charges, unsigned bounds)
 	return sum;
 }
 
-/* Shrinks the terms of `bounds`, by one factor, to `limit` together; their sum is exactly that. -1: there is no limit. */
+/* Scales the terms of `bounds` by one factor so that their sum is exactly `limit`. -1: no limit. */
 static void shrink(struct stall_charge *charges, unsigned bounds, int64_t limit)
 {
 	const int64_t sum = sum_of(charges, bounds);

@@ -21,10 +21,10 @@ const char *trust_verdict_name(enum trust_verdict v)
 	return (unsigned)v < TRUST_VERDICTS ? names[v] : "?";
 }
 
-/* What a unit of the row's work must count, in thousandths, of `milli` thousandths of the base. */
+/* Expected count of a unit of the row's work, in thousandths, for `milli` thousandths of the base. */
 static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t cycles_milli, uint32_t milli)
 {
-	int64_t base = 0, iterations = 1, units = 1; /* so many iterations make so many units */
+	int64_t base = 0, iterations = 1, units = 1; /* `iterations` iterations make `units` units */
 
 	if (f->base == TRUST_ONE)
 		return milli;
@@ -60,14 +60,14 @@ static void judge(struct trust_entry *e)
 
 /* --- one row ----------------------------------------------------------------------------------- */
 
-/* What is counted beside one row: the expressions of the concepts that its kernel fixes, and the core cycles. */
+/* The events counted with one row: the expressions of the concepts that its kernel fixes, and the core cycles. */
 struct counted {
 	const struct event *events[PLAN_EVENTS_MAX];
 	unsigned count;
 	const struct expression *cycles, *of[TRUST_ENTRIES];
 };
 
-/* Why an expression's count cannot be held against a known one; NULL: it can. */
+/* Why an expression's count cannot be checked against a known one; NULL: it can. */
 static const char *not_comparable(const struct expression *x, const struct trust_facts *f)
 {
 	if (!x || x->exactness == EXACTNESS_NONE)
@@ -136,7 +136,7 @@ static void take(struct trust_entry *e, const struct trust_facts *f, const struc
 		judge(e);
 }
 
-/* All entries of one row, from the first on. */
+/* All entries of one row, starting at the first. */
 static void run_row(struct bench *b, unsigned first, struct profile_result *result, struct trust_result *out)
 {
 	const char *name = trust_table[first].row, *problem;

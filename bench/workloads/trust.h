@@ -1,5 +1,5 @@
-/* bench/workloads/trust.h: which events of this processor count right: each concept whose true count a row's kernel fixes, as this
- * processor's events express it, against that count. The counts are rows of trust.def; a processor needs no list of its own. */
+/* bench/workloads/trust.h: which events of this processor count correctly. Each concept whose true count a row's kernel fixes is counted by this
+ * processor's expression of it and compared with that count. The counts are rows of trust.def; a processor needs no list of its own. */
 #ifndef BENCH_TRUST_H
 #define BENCH_TRUST_H
 
@@ -16,17 +16,17 @@ struct trust_facts { const char *row; enum trust_base base; uint32_t least, most
 extern const struct trust_facts trust_table[TRUST_ENTRIES];
 
 struct trust_entry {
-	const char *event;           /* the processor's expression of the concept; NULL: it has none */
+	const char *event;           /* the processor's expression of the concept; NULL: none */
 	const char *kernel, *unit;
 	enum trust_verdict verdict;  /* right: within 1 % */
-	int64_t least_milli, most_milli, counted_milli; /* a unit */
-	int64_t ratio_milli;         /* of what was counted to what is expected; to the nearer end of a range, 1000 within */
+	int64_t least_milli, most_milli, counted_milli; /* per unit */
+	int64_t ratio_milli;         /* counted over expected, or over the nearer end of a range; 1000 within it */
 	char reason[80];             /* why it is unknown */
 };
 
 struct trust_result { bool ran; struct trust_entry entries[TRUST_ENTRIES]; };
 
-/* Counts all of them. Whatever happens is in *out. */
+/* Counts all entries. Failures are in *out. */
 void trust_run(struct bench *b, struct trust_result *out);
 /* The value of "trust" of the results; lines for screen and log. */
 void trust_json(struct text *t, const struct trust_result *r);

@@ -2,15 +2,14 @@
 #include "bench/workloads/work.h"
 
 #define LINE 64u
-#define SPREAD_BYTES (22ull << 20)   /* where lines of memory lie at random: eleven 2 MiB pages; twice as many are in a DTLB of 32 */
-#define SLICE_BYTES  8192u           /* each in a slice of its own: a DRAM page, and never two of one set of lines */
-#define HOT_BYTES    (64u << 10)     /* behind it: lines for the L3, then as many bytes of lines for the L2 */
-#define ARRAY_BYTES  (1ull << 20)   /* of each of the streams */
-#define STREAM_STRIDE (ARRAY_BYTES + PAGE_4K / 2) /* no 4 KiB aliases of each other */
+#define SPREAD_BYTES (22ull << 20)   /* DRAM lines at random addresses: eleven 2 MiB pages; a DTLB of 32 entries covers twice as many */
+#define SLICE_BYTES  8192u           /* each line in a slice of its own: a DRAM page of its own, and no two lines in one cache set */
+#define HOT_BYTES    (64u << 10)     /* after it: lines for the L3, then as many bytes of lines for the L2 */
+#define ARRAY_BYTES  (1ull << 20)   /* of each stream */
+#define STREAM_STRIDE (ARRAY_BYTES + PAGE_4K / 2) /* no 4 KiB aliasing between streams */
 #define CHOICES_BYTES 8192u
 
-/* Where the loads of a ring find their lines, sixteen after the other: memory, L3, L2, or L1 (another word of the line
- * of the load before). */
+/* Target level of each load of a ring, sixteen per period: DRAM, L3, L2, or L1 (another word of the previous load's line). */
 struct work_facts {
 	const char *name, *says, *kernel, *ring;
 	uint32_t iterations;
@@ -40,7 +39,7 @@ static uint64_t evict_bytes(const struct bench *b)
 	return 2 * (l2 && l2->bytes <= 8u << 20 ? l2->bytes : 1u << 20);
 }
 
-/* Offset of the k-th line of a class, in an order drawn at random. */
+/* Offset of the k-th line of a class, in random order. */
 static uint64_t line_of(struct work *w, char class, uint32_t k, const uint32_t *order)
 {
 	if (class == 'D')
@@ -48,7 +47,7 @@ static uint64_t line_of(struct work *w, char class, uint32_t k, const uint32_t *
 	return (class == '3' ? l3_at() : l2_at()) + (uint64_t)order[k] * LINE;
 }
 
-/* Links the ring. Each class of lines is visited in an order of its own. */
+/* Links the ring. Each class of lines is visited in its own random order. */
 static enum status link_ring(struct work *w)
 {
 	static const char classes[] = "D32";
@@ -141,7 +140,7 @@ enum status work_prepare(struct work *w, uint64_t iterations, struct job *job)
 		for (unsigned i = 0; i < CHOICES_BYTES; i++)
 			at[i] = (uint8_t)random_below(&w->b->random, 4);
 	}
-	for (unsigned i = 0; facts[w->kind].streams && i < 3 && st == ST_OK; i++) /* what any window reads, out of all caches */
+	for (unsigned i = 0; facts[w->kind].streams && i < 3 && st == ST_OK; i++) /* flushes everything a window may read from all caches */
 		st = visit(w, "k_flush", w->map.va + i * STREAM_STRIDE, 4 * facts[w->kind].iterations * w->kernel->step_bytes / LINE, LINE, job);
 	if (w->nodes) {
 		st = visit(w, "k_flush_chain", w->at, visited < w->nodes ? visited : w->nodes, 0, job);

@@ -1,6 +1,6 @@
-/* bench/workloads/work.h: workloads of the cycle accounting: a kernel, what it works on, and how that comes into its state.
+/* bench/workloads/work.h: workloads of the cycle accounting: a kernel, its data, and how that data is brought into its state.
  *
- * Each can run on both threads of a core, with a working set a thread. Prepared by kernels alone, like rows. */
+ * Each can run on both threads of a core, with a working set per thread. Like rows, they are prepared by kernels alone. */
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
@@ -15,24 +15,24 @@ struct work {
 	const struct kernel *kernel;
 	struct mapping map;
 	bool mapped;
-	uint32_t nodes;      /* of the ring, 0 none */
-	uint64_t at;         /* where the next window goes on */
-	uint64_t choices;    /* window address of its random bytes, 0 none */
+	uint32_t nodes;      /* of the ring; 0: none */
+	uint64_t at;         /* where the next window continues */
+	uint64_t choices;    /* window address of its random bytes; 0: none */
 };
 
 /* "latency_bound", ... */
 const char *work_name(enum work_kind k);
-/* What it does, in words. */
+/* A description in words. */
 const char *work_says(enum work_kind k);
 /* The name of its kernel. */
 const char *work_kernel(enum work_kind k);
-/* Kernel iterations in the shorter window; a working set lasts for four times as many. */
+/* Kernel iterations of the shorter window; a working set lasts for four times as many. */
 uint64_t work_iterations(enum work_kind k);
-/* Maps and fills a working set for a core; slot 0 or 1 tells those of two threads apart. After a failure too, work_close. */
+/* Maps and fills a working set for a core; `slot` 0 or 1 separates those of two threads. Call work_close after a failure too. */
 MUST_CHECK enum status work_open(struct work *w, struct bench *b, enum work_kind kind, unsigned core, unsigned slot);
-/* Brings it into its state before a window of so many iterations; the last job that ran is in *job. */
+/* Brings it into its state for a window of so many iterations; *job: the last job that ran. */
 MUST_CHECK enum status work_prepare(struct work *w, uint64_t iterations, struct job *job);
-/* Arguments of its kernel for so many iterations; `result` of the kernel goes into work_goes_on afterwards. */
+/* Kernel arguments for so many iterations. Pass the kernel's `result` to work_goes_on afterwards. */
 void work_arguments(const struct work *w, uint64_t iterations, uint64_t arguments[6]);
 void work_goes_on(struct work *w, uint64_t result);
 MUST_CHECK enum status work_close(struct work *w);

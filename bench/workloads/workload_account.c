@@ -5,7 +5,7 @@
 #include "pmu/netburst/netburst.h"
 
 #define FIXED_CYCLES 1u /* SDM vol. 3, table 18-2 */
-#define TERM_BUNDLE 64u /* on: the events of one term are counted in one run */
+#define TERM_BUNDLE 64u /* from here on: the events of one term are counted in one run */
 
 struct quantity_facts { const char *concept; uint8_t bundle, cmask, inv, edge, any; };
 static const struct quantity_facts quantities[ACCOUNT_QUANTITIES] = {
@@ -48,23 +48,23 @@ static bool same_count(const struct ask *a, const struct ask *b)
 	       a->event.edge == b->event.edge && a->event.any == b->event.any;
 }
 
-/* How an event is counted: its own modifiers unless the quantity has others. */
+/* How an event is counted: with its own modifiers unless the quantity overrides them. */
 struct how { uint8_t bundle, cmask, inv, edge, any; bool core; };
 
-/* The ask for an event, one that is there already or a new one; ASKS_MAX: it cannot be counted. */
+/* The ask for an event, existing or new; ASKS_MAX: it cannot be counted. */
 static unsigned ask_for(struct bench *b, struct account_work *w, const struct event *e, struct how how)
 {
 	struct ask a = { .event = *e, .bundle = how.bundle, .core = how.core };
 
 	if (how.cmask && e->netburst)
-		return ASKS_MAX; /* NetBurst's thresholds stand in its events */
+		return ASKS_MAX; /* NetBurst's events have fixed thresholds */
 	if (how.cmask) {
 		a.event.cmask = how.cmask;
 		a.event.inv = how.inv;
 		a.event.edge = how.edge;
 	}
 	a.event.any |= how.any;
-	a.event.fixed = 0; /* fixed counters count cycles for all runs */
+	a.event.fixed = 0; /* the fixed counters are taken by cycles in every run */
 	a.event.pebs = 0;
 	for (unsigned i = 0; i < w->ask_count; i++)
 		if (same_count(&w->asks[i], &a) && (!a.bundle || !w->asks[i].bundle || a.bundle == w->asks[i].bundle)) {
@@ -79,13 +79,13 @@ static unsigned ask_for(struct bench *b, struct account_work *w, const struct ev
 		struct ask *kept = &w->asks[w->ask_count];
 
 		kept->use = *e->netburst;
-		kept->use.threads |= how.core ? 2 : 0; /* the other thread's too */
+		kept->use.threads |= how.core ? 2 : 0; /* includes the sibling's */
 		kept->event.netburst = &kept->use;
 	}
 	return w->ask_count++;
 }
 
-/* The events of a term, for the thread and, where there are two, for the core. */
+/* Asks for the events of a term, for the thread and, with two threads, for the core. */
 static void ask_term(struct bench *b, struct account_work *w, struct account_result *out, unsigned t)
 {
 	const struct expression *x = stall_count(b->cpu->processor, t);
@@ -129,13 +129,13 @@ static void choose_asks(struct bench *b, struct account_work *w, struct account_
 		ask_term(b, w, out, t);
 }
 
-/* Whether one write starts all counters, and one of them counts cycles without being asked; else each run counts them behind its asks. */
+/* Whether one write starts all counters and a fixed counter counts cycles. Otherwise each run also counts cycles, after its asks. */
 static bool has_gate(const struct bench *b)
 {
 	return b->cpu->pmu_version >= 2 && b->cpu->fixed_mask >> FIXED_CYCLES & 1;
 }
 
-/* Whether the planner gets the asks of `list` into one run; then the plan is in *plan. */
+/* Whether the planner fits the asks of `list` into one run; *plan is then that plan. */
 static bool one_run(const struct bench *b, const struct account_work *w, const uint8_t *list, unsigned n, struct plan *plan)
 {
 	const struct event *events[RUN_ASKS + 1];
@@ -148,7 +148,7 @@ static bool one_run(const struct bench *b, const struct account_work *w, const u
 	return plan_events(b->cpu, events, n, plan, &problem) == ST_OK && plan->runs == 1;
 }
 
-/* Puts asks into the first run that takes them all, or into a new one. */
+/* Puts asks into the first run that fits them all, or into a new one. */
 static bool place(const struct bench *b, struct account_work *w, const uint8_t *asks, unsigned n)
 {
 	for (unsigned r = 0; r <= w->run_count && r < RUNS_MAX; r++) {
@@ -169,8 +169,8 @@ static bool place(const struct bench *b, struct account_work *w, const uint8_t *
 	return false;
 }
 
-/* Bundles first, then what stands alone. Of a bundle that no run takes whole, as many from its start as one does take
- * go together. What no run takes is not counted. */
+/* Bundles first, then single asks. If no run fits a whole bundle, its longest prefix that fits goes together. An ask that fits no run is not
+ * counted. */
 static void pack(const struct bench *b, struct account_work *w)
 {
 	bool packed[ASKS_MAX] = { false };
@@ -201,13 +201,13 @@ static int64_t row_penalty(const struct account_penalties *p, const char *name)
 	return r ? p->row_milli[r - rows] : name[0] ? -1 : 1000;
 }
 
-/* What an ask of the table counted. */
+/* The count of an ask of the table. */
 static const struct ask *counted(const struct account_work *w, unsigned ask)
 {
 	return ask < ASKS_MAX && w->asks[ask].known ? &w->asks[ask] : NULL;
 }
 
-/* The sum of a term's events, in the cycles of the run of the first. False: one was not counted. */
+/* The sum of a term's events, in the cycles of the first event's run. False: one was not counted. */
 static bool term_count(const struct account_work *w, const struct expression *x, const uint8_t *asks, int64_t *count, int64_t *cycles)
 {
 	int64_t sum = 0;
@@ -220,7 +220,7 @@ static bool term_count(const struct account_work *w, const struct expression *x,
 		sum += x->terms[i].sign * a->count;
 		*cycles = i ? *cycles : a->cycles;
 	}
-	*count = sum > 0 ? sum : 0; /* events of other runs may differ by chance */
+	*count = sum > 0 ? sum : 0; /* counts of different runs vary */
 	return x->term_count > 0;
 }
 
@@ -230,7 +230,7 @@ static void charge(struct stall_charge *c, bool known, int64_t count, int64_t pe
 	c->alone = c->known ? mul_div(count, penalty_milli, 1000) : 0;
 }
 
-/* What was counted, from the asks to the quantities and terms. */
+/* Moves the counts from the asks to the quantities and terms. */
 static void settle_counts(const struct bench *b, const struct account_work *w, struct account_result *out, const struct account_penalties *p)
 {
 	for (unsigned q = 0; q < ACCOUNT_QUANTITIES; q++) {
@@ -286,7 +286,7 @@ static void settle_sum(struct account_result *out)
 	}
 }
 
-/* Why this processor cannot be accounted for, NULL if it can. */
+/* Why this processor has no cycle accounting, NULL if it has. */
 static const char *lacks(const struct bench *b)
 {
 	if (b->a->kind == ACCESS_NATIVE)

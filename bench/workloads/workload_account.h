@@ -1,12 +1,13 @@
-/* bench/workloads/workload_account.h: cycle accounting of the workloads of bench/workloads/work.h: where the cycles went at issue, execution and
- * retirement, what was wasted, and the stall cycles as a sum of penalties times counts.
+/* bench/workloads/workload_account.h: cycle accounting of the workloads of bench/workloads/work.h: cycles at issue, execution and retirement,
+ * wasted work, and the stall cycles as a sum of penalties times counts.
  *
- * Levinthal's guide, "Cycle Accounting and Uop Flow" to "Measuring Penalties". The penalties P_i are those that rows of this very run measured; the
- * counts N_i are disjoint (tables/stall_terms.csv); what of P_i * N_i is charged says bench/workloads/stall_model.h. What else is counted, and what is
- * made of it, are rows of workload_account.def.
+ * Levinthal's guide, "Cycle Accounting and Uop Flow" to "Measuring Penalties". The penalties P_i are measured by rows of the same run. The counts
+ * N_i are disjoint (tables/stall_terms.csv). bench/workloads/stall_model.h says how much of P_i * N_i is charged. The other quantities and the
+ * formulas over them are rows of workload_account.def.
  *
- * The counters of a run start and stop by one write each, so that they count the same cycles; those of NetBurst, which has no such
- * register, are read at both ends of the window. Runs of n and 2n iterations are subtracted. Of two threads a core the first is counted while the second runs the same workload. */
+ * One write each starts and stops all counters of a run, so that they count the same cycles. NetBurst has no such register: its counters are read
+ * at both ends of the window. Counts of n iterations are subtracted from counts of 2n. With two threads a core, the first is counted while the
+ * second runs the same workload. */
 #ifndef BENCH_ACCOUNT_H
 #define BENCH_ACCOUNT_H
 
@@ -20,23 +21,23 @@ enum account_quantity {
 };
 
 #define ACCOUNT_SUM_MAX 5
-#define ACCOUNT_ILP 8 /* cycles with 0 .. 6, and with 7 and more uops */
+#define ACCOUNT_ILP 8 /* cycles with 0 .. 6, and with 7 or more uops */
 #define ACCOUNT_FORMULAS 15
 
-/* How a formula is meant, beside bits 0 and 1: it holds with one, with two threads a core. */
+/* Flags of a formula beside bits 0 and 1, which say that it holds with one and with two threads a core. */
 enum { ACCOUNT_WHERE_COUNTED = 4, ACCOUNT_NOT_NEGATIVE = 8 };
-#define ACCOUNT_IF_ANY 64 /* added to the number of a quantity in `sum`: it counts where there is any */
+#define ACCOUNT_IF_ANY 64 /* added to a quantity's number in `sum`: the quantity is optional */
 struct account_formula {
 	const char *name, *source;
-	uint8_t threads, divisor, equals;  /* bits above; enum account_quantity */
-	int8_t sum[ACCOUNT_SUM_MAX];       /* quantity + 1, negative: taken off; 0 ends */
+	uint8_t threads, divisor, equals;  /* the flags above; enum account_quantity */
+	int8_t sum[ACCOUNT_SUM_MAX];       /* quantity + 1, negative: subtracted; 0: end */
 };
 extern const struct account_formula account_formulas[ACCOUNT_FORMULAS];
 
-/* A penalty that a row of this run measured, in thousandths of a cycle; -1: not known. */
+/* A penalty measured by a row of this run, in thousandths of a cycle; -1: unknown. */
 struct account_penalties { const int64_t *row_milli; /* by the index of bench/catalogue/rows.c */ };
 
-struct account_level { const char *name; int64_t stalls, cycles; bool known; }; /* what the sum is held against, and the cycles of its run */
+struct account_level { const char *name; int64_t stalls, cycles; bool known; }; /* stalls that the sum is compared with, and the cycles of their run */
 #define ACCOUNT_LEVELS 3
 
 struct account_result {
@@ -45,52 +46,52 @@ struct account_result {
 	char reason[128];
 	unsigned threads;             /* of the core that ran it */
 	unsigned runs, pairs;
-	uint64_t iterations;          /* that the counts are of */
+	uint64_t iterations;          /* that were counted */
 	int64_t cycles;               /* of the run with the first bundle */
-	int64_t core_hz;              /* in that run, by the reference cycles; 0 unknown */
+	int64_t core_hz;              /* of that run, by the reference cycles; 0 unknown */
 	int64_t value[ACCOUNT_QUANTITIES];
-	int64_t bundle_cycles[ACCOUNT_QUANTITIES]; /* of the run that a quantity was counted in */
+	int64_t bundle_cycles[ACCOUNT_QUANTITIES]; /* of the run that counted the quantity */
 	bool known[ACCOUNT_QUANTITIES];
-	const char *event[ACCOUNT_QUANTITIES]; /* what counts it; NULL: this processor has none */
+	const char *event[ACCOUNT_QUANTITIES]; /* its event; NULL: the processor has none */
 	struct workload_term {
-		const char *count_of;     /* what counts it, "A-B"; NULL: this processor has none */
+		const char *count_of;     /* its expression, "A-B"; NULL: the processor has none */
 		int64_t count, core_count, penalty_milli;
-		int64_t cycles;           /* of the run that it was counted in, for percentages */
+		int64_t cycles;           /* of the run that counted it, for percentages */
 		struct stall_charge thread, core;
-		const char *open;         /* why it is not known */
+		const char *open;         /* why it is unknown */
 	} terms[STALL_TERMS_MAX];
-	int64_t sum, core_sum;        /* of what is charged */
-	int64_t overlap;              /* of the thread: what the bounds took off */
+	int64_t sum, core_sum;        /* of the charges */
+	int64_t overlap;              /* of the thread: cycles the bounds removed */
 };
 
-/* Whether the row feeds a term. */
+/* Whether a term uses the row's value. */
 bool account_feeds(const struct row *r);
-/* Runs a workload with all threads of the core of b. Whatever happens is in *out. */
+/* Runs a workload on all threads of the core of b. Failures are in *out. */
 void account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out);
-/* A formula's value in thousandths. False: it does not hold for so many threads, or something was not counted. */
+/* A formula's value in thousandths. False: it does not hold for this number of threads, or a quantity was not counted. */
 bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli);
-/* The value of the formula of that name, whole; -1: there is none. */
+/* The value of the formula of that name, as an integer; -1: none. */
 int64_t account_named(const struct account_result *r, const char *name);
-/* Whether the counts contradict what the workload is known to do; `reason` names the event and both figures. */
+/* Whether the counts contradict the workload's known behaviour; `reason` names the event and both figures. */
 bool account_contradicted(const struct account_result *r, char *reason, size_t capacity);
-/* Stall cycles at the points that the sum may be held against: execution of the core and of the thread, retirement. */
+/* Stall cycles at the points the sum may be compared with: execution of the core and of the thread, retirement. */
 void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
-/* What the sum of the thread, or of its core, is bounded by. */
+/* Bounds of the sum of the thread, or of its core. */
 void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out);
-/* Cycles in which so many uops started, 0 .. ACCOUNT_ILP - 1. False: not counted. */
+/* Cycles in which 0 .. ACCOUNT_ILP - 1 uops started execution, by their number. False: not counted. */
 bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
 
-/* The master equation of the Core 2 paper, CPU_CLK_UNHALTED.CORE ~ Retired + Non_Retired + Stalls: cycles that dispatch uops
- * shared out by how many of them retire. False: it has no such events. */
+/* The master equation of the Core 2 paper, CPU_CLK_UNHALTED.CORE ~ Retired + Non_Retired + Stalls: cycles that dispatch uops are split by the share
+ * of uops that retire. False: the processor lacks the events. */
 struct account_master { int64_t retired, wasted, stalls; };
 bool account_master(const struct account_result *r, struct account_master *out);
 
-/* The front-side bus after the same paper: lines of all agents, 64 bytes each, and which part of the bus' clocks has data, in
- * thousandths. bytes_per_second 0: the clock is not known. False: there are no such events. */
+/* The front-side bus by the same paper: lines of all agents, 64 bytes each, and the share of bus clocks that carry data, in thousandths.
+ * bytes_per_second 0: the clock is unknown. False: the processor lacks the events. */
 struct account_bus { int64_t bytes, bytes_per_second, used_milli; };
 bool account_bus(const struct account_result *r, struct account_bus *out);
 
-/* One of "accounting" of the results; lines for screen and log. */
+/* JSON: one element of "accounting" of the results; lines for screen and log. */
 void account_json(struct text *t, const struct account_result *r);
 void account_lines(struct text *t, const struct account_result *r);
 

@@ -1,20 +1,20 @@
-/* bench/workloads/workload_account_check.c: what a workload is known to do, held against what its accounting counted: an event that counts
- * something else than its concept contradicts it.
+/* bench/workloads/workload_account_check.c: compares a workload's counts with its known behaviour. An event that counts something other than its
+ * concept contradicts it.
  *
- * Known are: stalled and active cycles are all cycles; what retires was issued; the two workloads without random branches execute so many
- * instructions, are never short of fetched ones, and that of dependent loads has a miss in flight nearly always. An event that counts
- * a little wrong is a matter of the trust table (trust.h). */
+ * Known facts: stalled and active cycles add up to all cycles; uops that retire were issued. The two workloads without random branches execute a
+ * known number of instructions and never starve for fetched ones. That of dependent loads has a miss in flight nearly always.
+ * Not covered: events that are off by a little; the trust table checks them (trust.h). */
 #include "bench/workloads/workload_account.h"
 #include "bench/catalogue/kernel.h"
 
-#define IDENTITY_PERCENT 3     /* counters that are read one after the other */
-#define UOPS_AN_INSTRUCTION 4  /* and at least half a one, fused */
+#define IDENTITY_PERCENT 3     /* tolerance for counters read one after the other */
+#define UOPS_AN_INSTRUCTION 4  /* at least half a uop where they are fused */
 
 static bool differs(const struct account_result *r, unsigned stall, unsigned active, struct text *t)
 {
 	const int64_t cycles = r->bundle_cycles[stall], sum = r->value[stall] + r->value[active], off = sum > cycles ? sum - cycles : cycles - sum;
 
-	/* of one run alone is it an identity */
+	/* it is an identity only within one run */
 	if (!r->known[stall] || !r->known[active] || r->bundle_cycles[active] != cycles || off * 100 <= cycles * IDENTITY_PERCENT)
 		return false;
 	text_fmt(t, "%s: %lld cycles without and %lld with it are not the %lld there were", r->event[stall], (long long)r->value[stall], (long long)r->value[active],
@@ -22,7 +22,7 @@ static bool differs(const struct account_result *r, unsigned stall, unsigned act
 	return true;
 }
 
-/* A fact of one workload, false: contradicted. */
+/* A known fact of one workload; false: contradicted. */
 static bool uops_are_possible(const struct account_result *r, int64_t instructions, struct text *t)
 {
 	const int64_t uops = r->value[Q_RETIRED_UOPS], issued = r->value[Q_ISSUED_UOPS] + r->value[Q_ISSUED_FUSED];

@@ -1,5 +1,5 @@
-/* bench/workloads/workload_account_parts.h: what the files of the workloads' accounting share: which events are asked for and in which
- * runs (workload_account.c), and how a run's windows are counted (workload_account_window.c). */
+/* bench/workloads/workload_account_parts.h: shared by the files of the workload accounting: which events are requested and in which runs
+ * (workload_account.c), and how a run's windows are counted (workload_account_window.c). */
 #ifndef BENCH_WORKLOAD_ACCOUNT_PARTS_H
 #define BENCH_WORKLOAD_ACCOUNT_PARTS_H
 
@@ -10,7 +10,7 @@
 #define RUN_ASKS 16u
 #define RUNS_MAX 72u
 
-/* An event to count, and what it counted. `core`: of both threads of the core. */
+/* An event to count, and its count. `core`: of both threads of the core. */
 struct ask {
 	struct event event;
 	struct netburst_use use;
@@ -21,7 +21,7 @@ struct ask {
 
 struct ask_run { struct plan plan; uint8_t asks[RUN_ASKS]; uint8_t count; };
 
-/* Index of an ask, by quantity and by event of a term; ASKS_MAX none. */
+/* Index of an ask, by quantity and by a term's event; ASKS_MAX: none. */
 struct account_work {
 	struct ask asks[ASKS_MAX];
 	unsigned ask_count;
@@ -35,11 +35,11 @@ struct gated {
 	struct work work[2];
 	unsigned threads;
 	uint64_t gate;
-	bool gated;             /* else counters are read within the window */
+	bool gated;             /* counters start and stop by one write; else they are read within the window */
 	struct job job;         /* the last one */
 };
 
-/* Counts all runs; w->asks get their counts. */
+/* Counts all runs into w->asks. */
 MUST_CHECK enum status account_count(struct gated *g, struct account_work *w, struct account_result *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* bench/workloads/workload_account_values.c: what is made of the counts of an accounting, and how it is written. */
+/* bench/workloads/workload_account_values.c: evaluates the counts of an accounting and writes the results. */
 #include "bench/workloads/workload_account.h"
 #include "bench/measure/reduce.h"
 
@@ -9,7 +9,7 @@ static int64_t value_of(const struct account_result *r, unsigned q)
 	return q == Q_CYCLES ? r->cycles : r->value[q];
 }
 
-/* Quantity number i of a formula; -1: no more. */
+/* Quantity number i of a formula; -1: past the last. */
 static int quantity_of(const struct account_formula *f, unsigned i, bool *minus, bool *if_any)
 {
 	int q = i < ACCOUNT_SUM_MAX ? f->sum[i] : 0;
@@ -43,7 +43,7 @@ bool account_value(const struct account_result *r, const struct account_formula 
 	return true;
 }
 
-/* Whether a formula is said at all: it holds for so many threads, and is no matter of other processors' events. */
+/* Whether a formula is reported: it holds for this number of threads and its events, where optional, exist on this processor. */
 static bool is_said(const struct account_result *r, const struct account_formula *f)
 {
 	bool minus, if_any;
@@ -66,7 +66,7 @@ int64_t account_named(const struct account_result *r, const char *name)
 
 void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out)
 {
-	/* retirement has the thread's stalls, execution those of both threads; alone on its core the thread's are the core's */
+	/* retirement counts the thread's stalls, execution those of both threads; a thread alone on its core has all the core's stalls */
 	const bool both = core && r->threads > 1;
 	const unsigned level = !both && r->known[Q_RETIRE_STALL] ? Q_RETIRE_STALL : Q_EXECUTE_STALL;
 	const int64_t starved = r->value[Q_ISSUE_STALL] - r->value[Q_RESOURCE_STALL];
@@ -74,7 +74,7 @@ void account_bounds(const struct account_result *r, bool core, struct stall_boun
 	out->stalls = r->known[level] ? r->value[level] : -1;
 	out->misses = r->known[Q_QUEUE_BUSY] ? r->value[Q_QUEUE_BUSY] : -1;
 	out->front_end = -1;
-	/* beside a second thread that includes waiting for its turns: still a bound */
+	/* with a second thread this includes waiting for its grants: still a bound */
 	if (!both && r->known[Q_ISSUE_STALL] && r->known[Q_RESOURCE_STALL] && r->known[Q_ISSUE_ACTIVE] && r->known[Q_ISSUED_UOPS] && r->known[Q_RETIRED_UOPS])
 		out->front_end = stall_front_end(starved > 0 ? starved : 0, r->value[Q_ISSUE_ACTIVE], r->value[Q_ISSUED_UOPS] + r->value[Q_ISSUED_FUSED],
 		                                 r->value[Q_RETIRED_UOPS]);
@@ -91,7 +91,7 @@ bool account_master(const struct account_result *r, struct account_master *out)
 
 	if (dispatched <= 0)
 		return false;
-	/* uops that retire without having been dispatched, those of assists, are no work less than none */
+	/* uops of assists retire without a dispatch: clamp the wasted work at 0 */
 	out->retired = used < dispatched ? mul_div(active, used, dispatched) : active;
 	out->wasted = active - out->retired;
 	out->stalls = r->value[Q_EXECUTE_STALL];
@@ -108,7 +108,7 @@ bool account_bus(const struct account_result *r, struct account_bus *out)
 	return true;
 }
 
-/* The cycles of the run that an identity's quantities were counted in. */
+/* Cycles of the run that counted an identity's quantities. */
 static int64_t identity_cycles(const struct account_result *r, const struct account_formula *f)
 {
 	return r->bundle_cycles[f->sum[0] - 1];
@@ -121,7 +121,7 @@ void account_levels(const struct account_result *r, struct account_level levels[
 		{ "retirement.thread", Q_RETIRE_STALL, Q_RETIRE_STALL } };
 
 	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
-		unsigned q = r->threads > 1 ? at[i].q : at[i].alone; /* alone on its core, the thread's stalls are the core's (guide) */
+		unsigned q = r->threads > 1 ? at[i].q : at[i].alone; /* a thread alone on its core has all the core's stalls (guide) */
 
 		levels[i] = (struct account_level){ at[i].name, r->value[q], r->bundle_cycles[q], r->known[q] };
 	}
@@ -278,7 +278,7 @@ void account_json(struct text *t, const struct account_result *r)
 	text_fmt(t, "}");
 }
 
-/* --- for screen and log ------------------------------------------------------------------------ */
+/* --- screen and log ---------------------------------------------------------------------------- */
 
 static void part(struct text *t, int64_t n, int64_t of)
 {
@@ -344,7 +344,7 @@ static void bus_lines(struct text *t, const struct account_result *r)
 
 static void open_lines(struct text *t, const struct account_result *r)
 {
-	for (unsigned i = 0; i < stall_term_count; i++) { /* a line for each reason */
+	for (unsigned i = 0; i < stall_term_count; i++) { /* one line per reason */
 		const char *why = r->terms[i].open;
 		bool said = !why;
 

@@ -5,8 +5,8 @@
 #define FIXED_REFERENCE 2u     /* at the TSC's rate */
 #define PAIRS_SIMULATED 1u
 #define PAIRS_WANTED 11u
-#define ROUNDS_FACTOR 3u       /* disturbed pairs are repeated, up to so many in all */
-#define COMPANION_FACTOR 2u    /* the other thread works twice as long */
+#define ROUNDS_FACTOR 3u       /* pairs at most, per pair wanted: disturbed ones are repeated */
+#define COMPANION_FACTOR 2u    /* the sibling runs twice as long */
 
 /* One window of so many iterations on all threads. */
 static enum status run_window(struct gated *g, const struct ask_run *run, uint64_t iterations)
@@ -79,7 +79,7 @@ static uint64_t moved(const struct bench *b, bool fixed, uint64_t before, uint64
 	return (after - before) & (width && width < 64 ? (1ull << width) - 1 : UINT64_MAX);
 }
 
-/* What was read at both ends of the window just run. */
+/* Counts read at both ends of the window just run. */
 static enum status read_window(const struct bench *b, const struct ask_run *run, struct reading *out)
 {
 	const struct measure_block *block = b->a->ops->control(b->a->self, b->core);
@@ -93,7 +93,7 @@ static enum status read_window(const struct bench *b, const struct ask_run *run,
 	return ST_OK;
 }
 
-/* What a window counts. */
+/* The counts of a window. */
 static enum status one_window(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *out, bool *disturbed)
 {
 	struct reading before;
@@ -116,14 +116,14 @@ static enum status one_window(struct gated *g, const struct ask_run *run, uint64
 	return st;
 }
 
-/* Where counters are read one after the other, the first window of a run finds their indices' lines in memory: those that are read first would have
- * counted until the others are. A short one brings the lines in. */
+/* Where counters are read one after the other, the first window of a run misses on the lines that hold their indices. Counters read first would
+ * count during those misses. A short window brings the lines in. */
 static enum status bring_indices(struct gated *g, const struct ask_run *run)
 {
 	return g->gated ? ST_OK : run_window(g, run, 1);
 }
 
-/* Pairs of windows; what the longer one counts more goes to kept[]. */
+/* Pairs of windows; kept[] gets the longer window's counts minus the shorter's. */
 static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
 {
 	for (unsigned round = 0; round < wanted * ROUNDS_FACTOR && *n < wanted; round++) {
@@ -147,7 +147,7 @@ static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t
 	return ST_OK;
 }
 
-/* A sibling that works for the row disturbs nothing. */
+/* A sibling that runs for the row is no disturbance. */
 static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
 {
 	struct noise_check *d = &g->b->disturbance;
@@ -159,7 +159,7 @@ static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_
 	return st;
 }
 
-/* All of a run comes from one pair, so that what was counted together stays together: the pair of the median cycles. */
+/* All counts of a run come from one pair, that of the median cycles, so that quantities counted together stay consistent. */
 static const struct reading *median_pair(const struct reading *kept, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -183,7 +183,7 @@ static void take(struct account_result *out, struct account_work *w, const struc
 		struct ask *a = &w->asks[run->asks[i]];
 		const int64_t counted = (int64_t)r->asks[i];
 
-		a->count = counted > 0 ? counted : 0; /* a longer window may by chance have had fewer than a shorter */
+		a->count = counted > 0 ? counted : 0; /* by chance a longer window may count fewer than a shorter one */
 		a->cycles = (int64_t)r->cycles;
 		a->known = true;
 	}
