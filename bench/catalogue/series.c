@@ -1,4 +1,4 @@
-/* bench/catalogue/series.c: a row that is more than one number, as text. */
+/* bench/catalogue/series.c: see series.h. */
 #include "bench/catalogue/series.h"
 
 #define GIGA 1000000000

@@ -6,17 +6,17 @@
 #define LINE 64u
 #define NOP 0x90u
 #define SET_SPACING 1024u /* bytes from one set of CODE_LINES_L2 to the next */
-#define FAR_SPACING 1088u /* of CODE_LINES_L3; other address bits than a way's */
-#define FAR_TIMES 6u      /* as many lines in a set of the L2 as it has ways: one that replaces at random keeps e^-6 of them */
+#define FAR_SPACING 1088u /* the same of CODE_LINES_L3; differs in address bits from the stride between ways */
+#define FAR_TIMES 6u      /* lines per way in an L2 set: random replacement keeps e^-6 of them until their next use */
 #define FAR_LEAST 2u
 #define OFFSETS 8u        /* within a line: no jump crosses an aligned group of 8 bytes */
 #define TARGETS 2048u     /* of a target buffer */
 #define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
-#define SMC_BASE_AT 2048u /* of CODE_SMC_BASE in its page: whoever looks at low address bits alone tells it from CODE_SMC */
+#define SMC_BASE_AT 2048u /* offset of CODE_SMC_BASE in its page: a check of low address bits alone tells it from CODE_SMC */
 #define ENTRY_BYTES 8u    /* of a page table */
-#define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 4 bytes apart, so that small target buffers know them; its loop makes as many jumps of them */
+#define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 4 bytes apart: they fit small target buffers; its loop makes up the same number of jumps */
 
 static const struct cpu_cache *l1i(const struct cpu *cpu)
 {
@@ -26,9 +26,9 @@ static const struct cpu_cache *l1i(const struct cpu *cpu)
 	return NULL;
 }
 
-/* CODE_LINES_*: more lines than there are ways in each of some sets, so that in a fixed order each is gone when its turn
- * comes again: from the L1I with twice as many; from an L2, which may replace at random, with FAR_TIMES as many where the L3 holds them.
- * Lines of equal set index in a larger level have it in the smaller too. */
+/* CODE_LINES_*: some sets get more lines than ways, so a walk in fixed order finds every line evicted. Twice the ways suffice in an L1I. An L2
+ * may replace at random: it gets FAR_TIMES the ways, where the L3 can hold that many. Lines that share a set of a larger level share one of
+ * the smaller level too. */
 static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *stride, uint32_t *sets, char *reason, size_t capacity)
 {
 	const bool far = code != CODE_LINES_L2;
@@ -59,7 +59,7 @@ static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *
 	return ST_OK;
 }
 
-/* Code that is to come from the L1I each time; where its size is not known, nothing can be said. */
+/* ST_UNSUPPORTED for code that would not fit the L1I. An L1I of unknown size passes. */
 static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, size_t capacity)
 {
 	const struct cpu_cache *c = l1i(cpu);
@@ -72,8 +72,8 @@ static enum status stays(const struct cpu *cpu, uint64_t bytes, char *reason, si
 
 static uint32_t lines_of(enum code code) { return code == CODE_LINES_L3 || code == CODE_LINES_FAR_BASE ? CODE_LINES_FAR : CODE_LINES; }
 
-/* Whether a line of each of CODE_WALK_PAGES and their entries leave room in a cache's sets for what runs them: in one that is full each of its lines pushes out the
- * next. A line of the wrapper's is in few sets: it meets both only where all sets have code. */
+/* Whether the lines and page-table entries of CODE_WALK_PAGES leave room in the cache's sets for the wrapper. In a set that is full the lines
+ * evict one another in turn. The wrapper occupies few sets: it collides with both only when code occupies every set. */
 static bool room_beside_pages(const struct cpu_cache *c)
 {
 	const uint64_t way = cpu_cache_way_bytes(c), sets = way / LINE, entries = CODE_WALK_PAGES * ENTRY_BYTES / LINE;
@@ -136,7 +136,8 @@ enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, ch
 			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
 			return ST_UNSUPPORTED;
 		}
-		if (l2 && l2->bytes && (l2->bytes / 4 * 3 < CODE_WALK_PAGES * (LINE + ENTRY_BYTES) || !room_beside_pages(l2))) { /* beside what the walks load; of more, replaced at random, visits do not bring all */
+		/* The walks' entries need room too. Under random replacement, passes over a larger set never bring all of it in. */
+		if (l2 && l2->bytes && (l2->bytes / 4 * 3 < CODE_WALK_PAGES * (LINE + ENTRY_BYTES) || !room_beside_pages(l2))) {
 			str_copy(reason, capacity, "a line of each page of code would not stay in the L2");
 			return ST_UNSUPPORTED;
 		}
@@ -183,8 +184,8 @@ static void put_jump(uint8_t *code, uint64_t from, uint64_t to)
 	put32(code + from + 1, (uint32_t)(to - (from + 5)));
 }
 
-/* Comparisons of three registers in turn with a constant, of 16 bits (66 81 /7 iw) or of 32 (81 /7 id): no register is written
- * in part. */
+/* Comparisons of three registers in turn with a 16-bit (66 81 /7 iw) or 32-bit (81 /7 id) constant. A comparison writes no partial
+ * register. */
 static void write_compares(uint8_t *at, bool prefixed)
 {
 	for (unsigned i = 0; i < CODE_COMPARES; i++) {
@@ -202,7 +203,7 @@ static void write_compares(uint8_t *at, bool prefixed)
 	put_end(at);
 }
 
-/* mov r10d, turns; L: jumps to the next of them; dec r10; jnz L */
+/* mov r10d, iterations; L: a chain of jumps, each to the next; dec r10; jnz L */
 static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 {
 	static const uint8_t mov_r10d[] = { 0x41, 0xBA }, dec_r10_jnz[] = { 0x49, 0xFF, 0xCA, 0x0F, 0x85 };
@@ -223,10 +224,10 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 	put_end(at);
 }
 
-/* Lines that are multiples of a power of two apart: which of `offsets` each jump has is drawn from parities of the numbers of way and
- * set, so that equal upper bits do not go with an equal offset; or it is the next one that no jump before has with an equal
- * (address XOR address >> 11) mod 2048, as a target buffer may look at it. CODE_LINES_FAR_BASE: in the pages of CODE_LINES_L3, whose ITLB
- * misses are in both; in all sets of an L1I, each line another one. False: two jumps are equal for the target buffer. */
+/* Places jumps in lines whose distances are multiples of a power of two. Parities of the way and set numbers choose each jump's offset out of
+ * `offsets`, so equal upper bits do not imply an equal offset. A jump that would share (address XOR address >> 11) mod 2048, a possible hash of
+ * the target buffer, with an earlier one takes the next free offset. CODE_LINES_FAR_BASE uses the pages of CODE_LINES_L3, so both have the same
+ * ITLB misses, and spreads its lines over all sets of an L1I. False: two jumps collide in the target buffer. */
 static bool place_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint64_t *places)
 {
 	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
@@ -258,8 +259,7 @@ static bool place_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t
 	return all;
 }
 
-/* Where jump i lies. Offsets within lines and pages differ, so that branch predictors and caches which look at
- * some address bits only see different ones. */
+/* Offset of jump i. Offsets within lines and pages differ, so predictors and caches that index by a few address bits tell the jumps apart. */
 static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
 {
 	switch (code) {
@@ -267,27 +267,28 @@ static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
 		return places[i];
 	case CODE_LINES_BASE:
 		return i * LINE + (i >> 3 & 7) * 8;
-	case CODE_PAGES_ITLB: /* one in each set of an L1I of 256 or more */
+	case CODE_PAGES_ITLB: /* spread evenly over the sets of an L1I */
 		return i * PAGE_4K + ((i >> 1 ^ i >> 7) & 63) * LINE;
-	case CODE_PAGES_WALK: /* alike in all sets of an L2, however many these are, beside what the walks load; and for (address XOR
-				 address >> 11) mod 2048, as a target buffer may look at it, each another value */
+	case CODE_PAGES_WALK: /* spread evenly over the sets of an L2 of any size; (address XOR address >> 11) mod 2048, a possible hash of the
+				 target buffer, differs from jump to jump */
 		return i * PAGE_4K + (i >> 6 | (i >> 5 & 1) << 5) * LINE;
-	default: /* and for small target buffers */
+	default: /* fits small target buffers too */
 		return i * LINE + (i >> 2 & 7) * 8;
 	}
 }
 
-/* A walk through all places in a fixed random order, from the first, by jumps. */
+/* A chain of jumps through all places in a fixed random order, beginning at the first. */
 static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t sets, uint32_t n)
 {
 	const uint32_t times = n % 3 ? 5 : 13, more = n % 3 ? 3 : 5;
 	uint64_t places[CODE_LINES_FAR];
 	uint32_t i = 0;
 
-	/* Far ones in one half of each line where that will do: a uop cache could keep all windows in twice as many of its sets. */
+	/* Far jumps stay in one half of each line if possible: spread over both halves they would use twice as many sets of a uop cache, which
+	 * might then hold them all. */
 	if (stride && (n == CODE_LINES || !place_lines(code, stride, sets, OFFSETS / 2, places)))
 		(void)place_lines(code, stride, sets, OFFSETS, places);
-	/* i -> 5 i + 3 mod n goes through all of them (n a power of two; 13 i + 5 where it is three times one; Knuth 3.2.1.2, theorem A) */
+	/* i -> 5 i + 3 mod n has full period for n a power of two, 13 i + 5 for three times a power of two (Knuth 3.2.1.2, theorem A) */
 	for (uint32_t k = 0; k + 1 < n; k++) {
 		uint32_t next = (times * i + more) % n;
 
@@ -351,8 +352,8 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 		break;
 	case CODE_SMC: case CODE_SMC_BASE:
 		at += code_start(code, m->va) - m->va;
-		/* Few uops and bytes: a uop cache holds them, or each run of the baseline would go back and forth between it and the decoders; and
-		 * decoding them anew behind the clear takes next to nothing. */
+		/* Few uops and bytes, so that a uop cache holds them: otherwise the baseline would switch between it and the decoders in each run. After
+		 * the clear they decode again in next to no time. */
 		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET + 1 - sizeof(smc));
 		put_end(at + SMC_OFFSET + 1);
 		break;
@@ -361,18 +362,18 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 
 struct code_work code_work(enum code code)
 {
-	const uint32_t loop = kernel_find("k_run_code") ? kernel_find("k_run_code")->instructions : 0; /* with the jump back, the last of each code */
+	const uint32_t loop = kernel_find("k_run_code") ? kernel_find("k_run_code")->instructions : 0; /* including the jump back that ends each code */
 
 	switch (code) {
 	case CODE_LCP: case CODE_COMPARES_PLAIN:
 		return (struct code_work){ CODE_COMPARES, CODE_COMPARES + loop };
 	case CODE_NOPS_LONG:
 		return (struct code_work){ CODE_NOPS * 8 / LINE, CODE_NOPS + loop };
-	case CODE_TARGETS: /* its move and jump ahead, and the end of each turn */
+	case CODE_TARGETS: /* plus the move and jump ahead of the loop, and the end of each iteration */
 		return (struct code_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 + loop };
 	case CODE_TARGETS_BASE:
 		return (struct code_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 * (CODE_JUMPS / BASE_JUMPS) + loop };
-	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_BASE: case CODE_LINES_FAR_BASE: /* a jump each, of the last one back */
+	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_BASE: case CODE_LINES_FAR_BASE: /* one jump a line, the last one back */
 		return (struct code_work){ lines_of(code), lines_of(code) - 1 + loop };
 	case CODE_PAGES_ITLB: case CODE_PAGES_ITLB_BASE:
 		return (struct code_work){ CODE_ITLB_PAGES, CODE_ITLB_PAGES - 1 + loop };

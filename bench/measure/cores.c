@@ -1,4 +1,4 @@
-/* bench/measure/cores.c: other cores: where they are, and what they do for a row on the measuring core. */
+/* bench/measure/cores.c: see cores.h. */
 #include "bench/measure/cores.h"
 
 #define LEAF_TOPOLOGY 0xBu  /* SDM vol. 2, CPUID: x2APIC id in EDX, EAX[4:0] bits to shift right for the next level */
@@ -15,7 +15,7 @@ static unsigned bits_for(unsigned n)
 	return bits;
 }
 
-/* The APIC id of a core, and how many of its low bits number threads of a core, and all of a package. */
+/* The APIC id of a core; the numbers of its low bits that select a thread within a core, and a thread within a package. */
 static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread_bits, unsigned *package_bits)
 {
 	struct cpuid_regs r, leaf4;
@@ -40,14 +40,14 @@ static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned 
 	if (highest < 1 || a->ops->cpuid(a->self, core, 1, 0, &r) != ST_OK)
 		return id;
 	id = r.ebx >> 24;
-	if (r.edx >> 28 & 1) /* EBX[23:16] says how many */
+	if (r.edx >> 28 & 1) /* EBX[23:16]: logical processors of the package */
 		logical = r.ebx >> 16 & 0xFF ? r.ebx >> 16 & 0xFF : 1;
 	*package_bits = bits_for(logical);
 	if (highest >= 4 && a->ops->cpuid(a->self, core, 4, 0, &leaf4) == ST_OK && (leaf4.eax & 31)) {
 		unsigned core_bits = bits_for((leaf4.eax >> 26) + 1);
 
 		*thread_bits = *package_bits > core_bits ? *package_bits - core_bits : 0;
-	} else { /* the threads of a core share its L1; where not even that is known, one core a package */
+	} else { /* threads of a core share its L1; if even that is unknown, assume one core a package */
 		const struct cpu_cache *l1 = cpu_cache(cpu, 1);
 
 		*thread_bits = l1 && bits_for(l1->shared_by) < *package_bits ? bits_for(l1->shared_by) : *package_bits;
@@ -65,7 +65,7 @@ void cores_find(const struct access *a, const struct cpu *cpu, struct core_group
 
 		l2_bits = l2 ? bits_for(l2->shared_by) : 0;
 		l2_bits = l2_bits < thread_bits ? thread_bits : l2_bits > package_bits ? package_bits : l2_bits;
-		/* CPUID may round the number of those that share up, never beyond the package. */
+		/* CPUID may round the number of sharers up, but never beyond the package. */
 		last_bits = last ? bits_for(last->shared_by) : package_bits;
 		last_bits = last_bits < l2_bits ? l2_bits : last_bits > package_bits ? package_bits : last_bits;
 		out->core[i] = id >> thread_bits;
@@ -131,7 +131,7 @@ static enum relation relation_of(const struct row *r)
 	return r->target == TARGET_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET;
 }
 
-/* The n-th helper: one of each L2, since what two helpers bring in must be in two places. */
+/* The n-th helper. Helpers have different L2s, so that two helpers make two copies of a line. */
 static enum status choose_helper(const struct bench *b, enum relation relation, unsigned n, unsigned *core)
 {
 	unsigned earlier;

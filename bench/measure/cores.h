@@ -1,13 +1,13 @@
-/* bench/measure/cores.h: other cores: where they are, and what they do for a row on the measuring core.
+/* bench/measure/cores.h: other cores: their topology, and their work as helpers of a row on the measuring core.
  *
- * A helper prepares lines by a kernel, as one job of its own; it has ended, and is parked, before the measuring
- * core's job begins. A helper that does not answer in time fails its row, not the run. */
+ * A helper prepares lines with a kernel, in a job of its own. That job has ended and the helper is parked before the measuring core's job
+ * begins. A helper that times out fails its row, not the run. */
 #ifndef BENCH_CORES_H
 #define BENCH_CORES_H
 
 #include "bench/measure/loop.h"
 
-/* How two logical processors stand to each other. */
+/* The topological relation of two logical processors. */
 enum relation {
 	RELATION_SELF,
 	RELATION_SAME_CORE,    /* two threads of a core */
@@ -18,24 +18,24 @@ enum relation {
 	RELATION_COUNT
 };
 
-/* Finds the groups from CPUID leaf 0xB, else leaves 1 and 4 (SDM vol. 3, 8.9), and how many share a cache. */
+/* Finds the groups from CPUID leaf 0xB, else leaves 1 and 4 (SDM vol. 3, 8.9), and from the number of sharers of each cache. */
 void cores_find(const struct access *a, const struct cpu *cpu, struct core_groups *out);
 enum relation cores_relation(const struct core_groups *g, unsigned one, unsigned other);
-/* The n-th core (from 0) that stands so to `to`; ST_MISSING if there is none. Of another socket's, those
- * with their own memory node come first. */
+/* The n-th core (from 0) in this relation to `to`; ST_MISSING if there is none. Among cores of other sockets, those with a memory node of
+ * their own come first. */
 MUST_CHECK enum status cores_choose(const struct bench *b, unsigned to, enum relation relation, unsigned n, unsigned *core);
-/* Memory node of a row: 0 that of the measuring core, 1 another. */
+/* The memory node of a row: `which` 0 is the measuring core's node, 1 another. */
 unsigned cores_node(const struct bench *b, unsigned which);
 
-/* Whether a row asks for helpers, and whether the machine has them: ST_UNSUPPORTED with the reason. */
+/* cores_wanted: whether a row needs helpers. cores_there: ST_UNSUPPORTED with the reason when the machine lacks them. */
 bool cores_wanted(const struct row *r);
 MUST_CHECK enum status cores_there(const struct bench *b, const struct row *r, char *reason, size_t capacity);
-/* Brings the nodes that the next window of `units` visits into the row's state: out of all caches first, then
- * read or written by the helpers. *job is the last one, also of a helper. */
+/* Brings the nodes of the next window of `units` into the row's cache state: flushes them from all caches, then has the helpers read or write
+ * them. *job is the last job that ran, which may be a helper's. */
 MUST_CHECK enum status cores_prepare(struct bench *b, const struct row *r, struct working_set *w, uint64_t units,
                                      struct job *job);
-/* Behind such a row, or one of pairs of cores: no cache has its lines any more. Those that another core kept it would have for as long as nothing pushes
- * them out there, and whatever a later row puts in the same memory would find it: a stream's line is snooped there, or forwarded, each time. */
+/* Flushes the row's lines from all caches after a row with helpers or core pairs. A line left in another core's cache stays there until it is
+ * evicted. A later row that uses the same memory would then be answered by a snoop or a forward. */
 MUST_CHECK enum status cores_leave(struct bench *b, const struct working_set *w, struct job *job);
 
 #endif

@@ -1,7 +1,7 @@
-/* bench/measure/cpuset.c: which cores and memory nodes rows of several may use. */
+/* bench/measure/cpuset.c: the cores and memory nodes that multicore rows may use. */
 #include "bench/measure/cores.h"
 
-/* Marks the numbers of a list such as "0-3,8" in set[limit]. False: *problem says what is wrong in it. */
+/* Marks the numbers of a list such as "0-3,8" in set[limit]. False: *problem says what is wrong with the list. */
 static bool parse(const char *list, unsigned limit, const char *what, bool *set, struct text *problem)
 {
 	const char *at = list;

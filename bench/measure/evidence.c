@@ -1,4 +1,4 @@
-/* bench/measure/evidence.c: which counters prove a row, and what they must have counted. */
+/* bench/measure/evidence.c: the counters that prove a row, and the counts that they must show. */
 #include "bench/measure/codegen.h"
 #include "bench/measure/loop.h"
 
@@ -22,10 +22,10 @@ void evidence_values(const struct counting *c, const int64_t *counts, int64_t *v
 {
 	for (unsigned i = 0; i < c->proof_count; i++)
 		if (expression_value(c->expressions[i], c->list, c->events, counts, &values[i]) != ST_OK)
-			values[i] = INT64_MIN; /* within no bounds; evidence_plan_set lists each event */
+			values[i] = INT64_MIN; /* outside all bounds; cannot happen, since evidence_plan_set lists each event */
 }
 
-/* Counts instructions retired too where that takes no more runs. */
+/* Adds instructions retired to the plan if that needs no further run. */
 static void plan_instructions(const struct bench *b, struct counting *c)
 {
 	const struct expression *x = concept_counted(b->cpu->processor, "instructions");
@@ -123,9 +123,9 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 	return b->cycles && !c->uncounted && !c->crowded && x;
 }
 
-/* --- the work that was done -------------------------------------------------------------------- */
+/* --- instructions retired against the code ----------------------------------------------------- */
 
-#define WORK_PART 100 /* by which instructions may differ: events that make the processor repeat some are rare in a unit */
+#define WORK_PART 100 /* instructions may differ by this part: few units see an event that makes the processor repeat some */
 
 enum work_check evidence_work(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, int64_t *expected_micro)
 {
@@ -133,7 +133,7 @@ enum work_check evidence_work(const struct counting *c, const struct working_set
 	int64_t off;
 
 	*expected_micro = 0;
-	if (w->shape.order == ORDER_STREAMS) /* a unit is an iteration */
+	if (w->shape.order == ORDER_STREAMS) /* the unit is an iteration */
 		of.units = 1;
 	else if (w->pair && (w->pair->counted || w->pair->iterations != 1))
 		of.units = 0;

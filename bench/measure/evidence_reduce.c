@@ -1,10 +1,10 @@
-/* bench/measure/evidence_reduce.c: what a row's samples mean: value, spread, verdict. */
+/* bench/measure/evidence_reduce.c: reduces a row's samples to value, spread and verdict. */
 #include "bench/measure/loop.h"
 
 #define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
-#define PENALTY_QUIET_MILLI 100 /* penalties are told to half a cycle: what they spread by less is none */
+#define PENALTY_QUIET_MILLI 100 /* penalties are accurate to half a cycle: a smaller spread than this does not count */
 
-/* What each event counts per unit of work in the windows of one of the row's working sets: medians of slopes, in millionths. */
+/* Counts of each event per unit of work over one working set: medians of the pairs' slopes, in millionths. */
 static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *micro)
 {
 	for (unsigned e = 0; e < l->counting.events; e++) {
@@ -18,7 +18,7 @@ static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *mi
 	return ST_OK;
 }
 
-/* The proofs' values per unit of work, in thousandths, of what each event counted in the windows of each working set. */
+/* Values of the proofs per unit of work, in thousandths, from each event's counts over each working set. */
 static void values_of(const struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], int64_t *milli)
 {
 	const struct counting *c = &l->counting;
@@ -33,7 +33,7 @@ static void values_of(const struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], in
 			milli[i] = mul_div(values[0][i] - values[1][i], 1, 1000);
 		if (l->row->pair)
 			continue;
-		/* whose loads memory must answer too, not a prefetcher */
+		/* DRAM, not a prefetcher, must answer the baseline's loads too */
 		if (l->row->baseline == BASELINE_OPEN_PAGES && mul_div(values[1][i], 1, 1000) < c->proofs[i].low_milli)
 			milli[i] = mul_div(values[1][i], 1, 1000);
 		if (c->proofs[i].per != PER_UNIT && l->row->order == ORDER_STREAMS)
@@ -41,7 +41,7 @@ static void values_of(const struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], in
 	}
 }
 
-/* Whether the first proof is counted in the windows that cycles are. */
+/* Whether the first proof is counted in the same windows as cycles. */
 static bool counted_with_cycles(const struct counting *c)
 {
 	for (unsigned e = 1; e < c->events; e++)
@@ -51,8 +51,8 @@ static bool counted_with_cycles(const struct counting *c)
 	return true;
 }
 
-/* Where chance decides how many events there are, cycles and events of the same windows belong together: all
- * extra cycles by all events. *spread is the median deviation of the pairs' own quotients. */
+/* For events whose number is random: total extra cycles divided by total events, both from the same windows. *spread_micro is the median
+ * absolute deviation of the pairs' own quotients. */
 static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *value_micro, int64_t *spread_micro)
 {
 	const struct pair *cycles = l->b->counts[0][0];
@@ -73,7 +73,7 @@ static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *v
 	*spread_micro = samples_mad(each, l->pairs, *value_micro, work);
 }
 
-/* Value and spread of the slopes of TSC and cycles; *scale_milli is what the noise is a part of. */
+/* Value and spread from the slopes of TSC and cycles. *scale_milli is the reference of the relative noise. */
 static void value_of(const struct loop *l, const struct slope *tsc, const struct slope *cycles, struct row_result *out, int64_t *scale_milli)
 {
 	const struct row *r = l->row;
@@ -107,8 +107,8 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	*scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
 }
 
-/* What the processor confirmed: the concepts of its proof, or, where no concept means it, as many operations as the row divides by. False: *out
- * says why not. */
+/* Checks the counts against the row's proof. A row without a concept is proven when its instruction count matches the work that it divides by.
+ * *proven false: out->reason says why. */
 static enum status confirmed(struct loop *l, struct row_result *out, bool *proven)
 {
 	const struct row *r = l->row;
@@ -177,7 +177,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 			return st;
 	}
 	value_of(l, tsc, cycles, out, &scale_milli);
-	/* Windows of pairs are short: a mispredicted branch more or less at their ends is no noise of the event. */
+	/* Windows of ORDER_PAIR are short: one misprediction more or less at their ends is not noise of the event. */
 	noise_milli = out->spread_milli - (r->pair ? WINDOW_END_CYCLES * 1000 / (int64_t)r->window : 0);
 	if (r->kind == KIND_PENALTY && noise_milli <= PENALTY_QUIET_MILLI)
 		noise_milli = 0;

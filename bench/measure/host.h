@@ -1,32 +1,32 @@
-/* bench/measure/host.h: what the place of running supplies: files, memory, a screen, a key to stop. efi/ and runner/ fill it in. */
+/* bench/measure/host.h: services of the platform that runs the suite: files, memory, screen, stop key. efi/ and runner/ implement them. */
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H
 
 #include "bench/catalogue/result.h"
 
-/* One line of the environment block: facts that differ between places of running. */
+/* One line of the environment block: facts that differ between platforms. */
 struct environment_line { const char *key, *value; };
 
 #define SUITE_STUDY_NAME "precise sampling and last-branch records"
 
 struct progress {
-	const struct row *row;    /* NULL: what follows the rows */
-	const char *part;         /* its name; NULL: the study behind the rows of the full suite */
+	const struct row *row;    /* NULL: a section after the rows */
+	const char *part;         /* name of that section; NULL: the study of the full suite */
 	unsigned done, total;     /* rows */
-	uint64_t work_done, work_total; /* of the instruction budgets, to estimate the time left */
+	uint64_t work_done, work_total; /* in instructions of the budgets, to estimate the time left */
 };
 
-/* What is being run. */
+/* Name of the row or section in progress. */
 static inline const char *progress_name(const struct progress *p)
 {
 	return p->row ? p->row->name : p->part ? p->part : SUITE_STUDY_NAME;
 }
 
-/* What the place of running supplies. */
+/* Services of the platform. */
 struct suite_host {
 	void *self;
-	/* Files of this run's own directory. append: bytes added and flushed before it returns;
-	 * write: the whole file, under a temporary name first, then renamed. */
+	/* Files of this run's own directory. append adds bytes and flushes them before it returns. write replaces the whole file: it writes under a
+	 * temporary name, then renames. */
 	enum status (*append)(void *self, const char *name, const void *bytes, size_t n);
 	enum status (*write)(void *self, const char *name, const void *bytes, size_t n);
 	void (*progress)(void *self, const struct progress *p);
@@ -35,8 +35,8 @@ struct suite_host {
 	bool (*stop)(void *self);                                 /* Ctrl-C, Esc */
 	void *(*get)(void *self, size_t bytes);                   /* zeroed work memory, or NULL */
 	void (*put)(void *self, void *at, size_t bytes);
-	/* What earlier boots of this same run (suite_key) left of its journal, whole lines; NULL: a new run. Rows that
-	 * ended are taken from it, one that only began is `crashed` and skipped, the others run. */
+	/* The journal that earlier boots of this run (suite_key) left, in whole lines; NULL: a new run. Completed rows are taken from it, a row that
+	 * only began is `crashed` and skipped, the others run. */
 	const char *journal;
 	size_t journal_bytes;
 	const struct environment_line *environment;

@@ -13,26 +13,26 @@
 /* One cycle counter and the events of a proof's concepts. */
 #define ROW_EVENTS_MAX 12
 
-/* Counts that a method beside the loop's own counters may keep of each pair of windows. */
+/* Counts a pair of windows for a method that runs beside the loop's own counters. */
 #define BESIDE_COUNTS_MOST 32
 
-/* Logical processors told apart; those beyond take no part. */
+/* Logical processors supported; those beyond are not used. */
 #define CORES_MAX 1024
 
-/* Numbers of the groups that each logical processor belongs to: equal numbers share. */
+/* Group numbers of each logical processor: processors with equal numbers share the core, L2, last level or package. */
 struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], package[CORES_MAX]; };
 
-/* Which of them, and of the memory nodes, rows of several may use. */
+/* The logical processors and memory nodes that multicore rows may use. */
 #define NODES_MAX 256
 struct cpuset { bool core[CORES_MAX], node[NODES_MAX]; };
-/* From the settings, whose lists are checked against what there is: ST_RANGE, and one line in `problem`. */
+/* Reads the settings' lists and checks them against the machine. ST_RANGE: one line in `problem`. */
 MUST_CHECK enum status cpuset_choose(const struct access *a, const char *core_list, const char *node_list, struct cpuset *p, char *problem, size_t capacity);
 
 struct bench {
 	const struct access *a;
-	const struct cpu *cpu; /* = &own once the counters have been looked at */
-	struct cpu own;        /* without the counters that are not ours or keep no value */
-	unsigned firmware_on, firmware_returned; /* counters that firmware had left on; that it switched on again */
+	const struct cpu *cpu; /* = &own once the counters have been probed */
+	struct cpu own;        /* without the counters that are in use by others or keep no value */
+	unsigned firmware_on, firmware_returned; /* counters that firmware had left enabled; that it enabled again */
 	const struct suite_host *host;
 	unsigned core;
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
@@ -40,22 +40,22 @@ struct bench {
 	struct random random;
 	struct noise_check disturbance;
 	struct uncore uncore;
-	bool uncore_wandered;  /* a row of this run has seen its clock move, or away from where it is pinned */
-	bool uncore_looked;    /* whether it moves within windows */
-	uint64_t uncore_hz;    /* what it was at first, 0 = not known yet */
+	bool uncore_wandered;  /* a row of this run saw the uncore clock move, or differ from its pinned ratio */
+	bool uncore_looked;    /* the check for a clock that moves within windows has run */
+	uint64_t uncore_hz;    /* the first uncore clock measured, 0 = not known yet */
 	struct core_groups groups;
 	struct cpuset cpuset;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
-	unsigned last_asked;   /* how often the last level has been looked at */
-	bool last_forgets;     /* that it does not replace the oldest */
+	unsigned last_asked;   /* replacement probes of the last level so far */
+	bool last_forgets;     /* a probe found that its replacement is not LRU */
 	int64_t smt_probe_least_micro; /* bench/measure/smt_probe.h */
 	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
-	bool first_level_looked;  /* the same of its first level for 2 MiB pages */
-	bool second_level_looked; /* own.tlb has the second level as it was found, not as the descriptor has it */
-	bool tlb_timed;           /* sizes of pages of 4 KiB in own.tlb are found by time */
-	const struct sampling_gate *gate; /* while sampling: what windows of `core` begin and end; else NULL */
-	const struct mapping *ahead; /* whose pages' translations jobs bring in before they are counted; NULL: none */
-	const struct working_set *chased; /* ring of the first level whose lines jobs bring back before they are counted; NULL: none */
+	bool first_level_looked;  /* own.tlb has the measured first level for 2 MiB pages */
+	bool second_level_looked; /* own.tlb has the measured second level instead of the descriptor's */
+	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time */
+	const struct sampling_gate *gate; /* while sampling: opened and closed by windows of `core`; else NULL */
+	const struct mapping *ahead; /* jobs load its translations before they count; NULL: none */
+	const struct working_set *chased; /* jobs reload the lines of this L1 ring before they count; NULL: none */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */
@@ -64,8 +64,8 @@ struct bench {
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
 };
 
-/* Prepares a bench: finds the cycle event and which disturbances can be seen. repetitions 0: 5 on a
- * simulated machine, which has no noise of its own, else 201 for a minimum and 51 for a median. */
+/* Prepares a bench: finds the cycle event and the detectable disturbances. repetitions 0: 5 on a simulated machine, which has no noise of its
+ * own, else 201 for a minimum and 51 for a median. */
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,
                 unsigned repetitions, uint64_t seed);
 

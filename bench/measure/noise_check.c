@@ -1,38 +1,38 @@
-/* bench/measure/noise_check.c: what may spoil a window: SMIs, the clock, heat and limits, a sibling thread that is awake.
+/* bench/measure/noise_check.c: detects what disturbs a window: SMIs, clock changes, thermal and power limits, an active sibling thread.
  *
- * Where turbo is off, a window at another clock than the run's is as spoilt as one in which the clock changes: a change may lie
- * between two rows.
+ * With turbo off, a window at a clock other than the run's is discarded like one in which the clock changes: the change may lie between two
+ * rows.
  *
- * Where no register counts SMIs (before Nehalem) or shows the clock's ratio (NetBurst), a window's own cycles are held against its TSC
- * ticks: counters that an SMI freezes miss them, and another clock has other ones.
+ * Where no register counts SMIs (before Nehalem) or shows the clock ratio (NetBurst), a window's cycles are compared with its TSC ticks. An SMI
+ * that freezes the counters loses cycles; another clock changes their ratio to the ticks.
  *
- * Not seen: SMIs that nothing counts and that freeze no counters, in most windows of a row; who else uses the caches and the memory.
- * bench/measure/smt_probe.h tells who else uses the core. */
+ * Not detected: uncounted SMIs that freeze no counters, in most windows of a row; other users of the caches and of memory.
+ * bench/measure/smt_probe.h detects other users of the core. */
 #include "bench/measure/cores.h"
 #include "bench/measure/loop.h"
 
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
 #define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
 #define IA32_APERF 0xE8u
-/* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] says that both are there. Of the status: too hot, PROCHOT#, critical,
- * power limit, current limit, another domain; each with a log beside it that stays. */
+/* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] reports both. Status bits: thermal status, PROCHOT#, critical temperature, power limit,
+ * current limit, cross-domain limit; each has a sticky log bit beside it. */
 #define IA32_CLOCK_MODULATION 0x19Au
 #define IA32_THERM_STATUS     0x19Cu
 #define THERMAL_NOW           0x5415u
 #define THERMAL_LOG           0xA82Au
-#define THRESHOLD_LOGS        0x280u /* of interrupts that somebody else may have asked for: kept */
+#define THRESHOLD_LOGS        0x280u /* logs of threshold interrupts that other software may use: kept */
 #define CLOCK_MODULATED       0x10u
-#define MSR_UNCORE_PERF_STATUS 0x621u /* Linux 6.12 uncore-frequency: [6:0] the ratio now; beside MSR_UNCORE_RATIO_LIMIT */
+#define MSR_UNCORE_PERF_STATUS 0x621u /* Linux 6.12 uncore-frequency: [6:0] the current ratio; exists where MSR_UNCORE_RATIO_LIMIT does */
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
-#define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading takes some ticks, which differ */
+#define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading it takes a varying number of ticks */
 
-#define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: about half a microsecond, and a TSC that goes in steps of a bus clock is told to 1/100 */
+#define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: half a microsecond, so bus-clock steps of the TSC are below 1/100 */
 #define ELAPSED_PAIRS 16u
-#define ELAPSED_PART 64              /* of a window, and what is read outside its ticks: fewer counters, or more, and the block */
+#define ELAPSED_PART 64              /* tolerance: this part of a window, plus reads outside its ticks: a different number of counters, */
 #define ELAPSED_FEWER_CYCLES 400
-#define ELAPSED_MORE_NS 800          /* that comes from memory, another socket's too */
+#define ELAPSED_MORE_NS 800          /* and the result block, which may come from another socket's memory */
 
-#define SIBLING_AWAKE_PART 8u     /* of a window, and what waking it to read its register takes: */
+#define SIBLING_AWAKE_PART 8u     /* of a window, plus the time to wake the sibling and read its register: */
 #define SIBLING_READS_HZ 500000u /* 2 us */
 
 static int64_t magnitude(int64_t n)
@@ -50,7 +50,7 @@ static bool read_msr(const struct bench *b, uint32_t msr, uint64_t *value)
 	return b->a->ops->rdmsr(b->a->self, b->core, msr, value) == ST_OK;
 }
 
-/* Whoever can say how far the uncore clock may go, 0x620, says beside it where it is. */
+/* Processors with MSR 0x620, the limits of the uncore ratio, also have the MSR of the current ratio. */
 static bool shows_uncore_ratio(const struct bench *b)
 {
 	const struct processor *p = b->cpu->processor;
@@ -62,7 +62,7 @@ static bool shows_uncore_ratio(const struct bench *b)
 	return false;
 }
 
-/* Windows are not thrown away for it: a row of the core alone is right at any. */
+/* Notes a change of the uncore clock. It discards no window: rows of the core alone are valid at any uncore clock. */
 static void look_at_uncore(struct bench *b)
 {
 	struct noise_check *d = &b->disturbance;
@@ -84,9 +84,9 @@ void noise_check_find(struct bench *b)
 	struct cpuid_regs r;
 	uint64_t value;
 
-	if (a->kind == ACCESS_NATIVE) /* a kernel's own machine has no MSRs */
+	if (a->kind == ACCESS_NATIVE) /* the native backend has no MSRs */
 		return;
-	if (str_equal(b->cpu->vendor, "GenuineIntel")) { /* the SMI count stands in no CPUID bit: one read tells */
+	if (str_equal(b->cpu->vendor, "GenuineIntel")) { /* no CPUID bit reports the SMI count: probe it with a read */
 		d->smi_known = read_msr(b, MSR_SMI_COUNT, &value);
 		if (a->ops->cpuid(a->self, b->core, 1, 0, &r) == ST_OK)
 			d->thermal_known = r.edx >> 22 & 1;
@@ -121,7 +121,7 @@ void noise_check_look_at_elapsed(struct bench *b, const struct counting *c, unsi
 
 		if (window_run(b, divides, arguments, c, run, &w, &job) != ST_OK)
 			return;
-		/* of windows with as many ticks the one with the fewest cycles: the first finds what is read outside its ticks in no cache */
+		/* Among windows of equal ticks take the fewest cycles: the first window misses the caches in its reads outside the ticks. */
 		if (w.tsc < least[i % 2].tsc || (w.tsc == least[i % 2].tsc && w.counts[0] < least[i % 2].counts[0]))
 			least[i % 2] = w;
 	}
@@ -163,14 +163,14 @@ void noise_check_before(struct bench *b)
 		d->sibling_known = read_sibling(b, &d->sibling_mperf);
 	if (d->thermal_known)
 		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
-	/* A log that stands already would hide what comes: cleared by writing 0 where the descriptor lists it. */
+	/* A log bit already set would hide a new event. Writing 0 clears it, where the descriptor lists the register. */
 	if (d->thermal_known && (d->thermal & THERMAL_LOG) && !d->log_stays) {
 		d->log_stays = b->a->ops->wrmsr(b->a->self, b->core, IA32_THERM_STATUS, d->thermal & THRESHOLD_LOGS) != ST_OK;
 		d->thermal_known = read_msr(b, IA32_THERM_STATUS, &d->thermal);
 	}
 }
 
-/* Heat or a limit held the clock down, or a duty cycle does. */
+/* Whether a thermal or power limit, or clock modulation, held the clock down. */
 static bool clock_held_down(struct bench *b)
 {
 	struct noise_check *d = &b->disturbance;
@@ -190,7 +190,7 @@ static bool clock_held_down(struct bench *b)
 	return held;
 }
 
-/* Whether the clock moved, in the window or since another one of the run. */
+/* Whether the clock changed, within the window or since an earlier window of the run. */
 static bool clock_moved(struct noise_check *d, uint64_t mperf, uint64_t aperf)
 {
 	const int64_t last = d->last_ratio_micro, ratio = mul_div((int64_t)(aperf - d->aperf), 1000000, (int64_t)(mperf - d->mperf));

@@ -1,6 +1,6 @@
-/* bench/measure/prefetchers.c: a core's prefetchers off, all or all but one, and back as they were found.
+/* bench/measure/prefetchers.c: switches a core's prefetchers off, all or all but one, and restores them.
  *
- * Which bits switch them, and in which register, the processor's row says (processor.txt). */
+ * The processor's row (processor.txt) gives the register and its bits. */
 #include "bench/measure/loop.h"
 
 static bool prefetch_bits(const struct bench *b, uint64_t *value)
@@ -8,7 +8,7 @@ static bool prefetch_bits(const struct bench *b, uint64_t *value)
 	return b->a->ops->rdmsr(b->a->self, b->core, b->cpu->processor->prefetch_msr, value) == ST_OK;
 }
 
-/* Sets or clears the bits that switch the prefetchers off. False when they do not stay as written. */
+/* Writes the prefetcher-disable bits. False when they do not read back as written. */
 static bool prefetchers(struct bench *b, uint64_t want)
 {
 	const struct processor *p = b->cpu->processor;
@@ -21,8 +21,8 @@ static bool prefetchers(struct bench *b, uint64_t want)
 		return true;
 	if (b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, want) == ST_OK && prefetch_bits(b, &after) && after == want)
 		return true;
-	/* Bits that did change go back: rows behind this one are to find the prefetchers as they were. Where even that write faults the answer is the
-	 * same: the row is unproven, and the guard puts the register back when the run ends. */
+	/* Restores the bits that did change, so that later rows find the prefetchers as they were. If this write faults too, the row is unproven all
+	 * the same, and the guard restores the register at the end of the run. */
 	(void)(b->a->ops->wrmsr(b->a->self, b->core, p->prefetch_msr, value) == ST_OK);
 	return false;
 }

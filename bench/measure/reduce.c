@@ -1,12 +1,12 @@
-/* bench/measure/reduce.c: samples to a value with a spread and a verdict. */
+/* bench/measure/reduce.c: see reduce.h. */
 #include "bench/measure/reduce.h"
 
-#define CLUSTER_LEAST 16u /* values: of fewer, close ones are chance */
-#define CLUSTER_CLOSE 1000 /* part of the value: what lies so close together is one */
-#define MEAN_LEAVES_OUT 8u /* what is that rare may be disturbed */
-#define TIMES_MANY 196 /* of so many that their deviation is known */
+#define CLUSTER_LEAST 16u /* values: among fewer, a cluster may be chance */
+#define CLUSTER_CLOSE 1000 /* part of the value: a narrower interval is not split */
+#define MEAN_LEAVES_OUT 8u /* trims one value in so many at either end: it may be disturbed */
+#define TIMES_MANY 196 /* the limit of `times` for many samples */
 #define SURE_UNIT 10000
-#define CLUSTER_WIDTHS 3   /* the shortest half of values that are spread evenly or normally is 1/2 of theirs wide */
+#define CLUSTER_WIDTHS 3   /* of evenly or normally spread values, the shortest half is about half as wide as all */
 
 int64_t mul_div(int64_t a, int64_t b, int64_t d)
 {
@@ -30,7 +30,7 @@ int64_t mul_div(int64_t a, int64_t b, int64_t d)
 
 void samples_sort(int64_t *v, unsigned n)
 {
-	for (unsigned i = 1; i < n; i++) { /* at most SAMPLES_MAX: insertion will do */
+	for (unsigned i = 1; i < n; i++) { /* insertion sort is fast enough for SAMPLES_MAX values */
 		int64_t x = v[i];
 		unsigned k = i;
 
@@ -55,7 +55,7 @@ int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
 	return samples_median(work, n);
 }
 
-/* The mean of v, which is sorted, but for an eighth of its n values at either end. */
+/* The mean of the sorted v, trimmed by an eighth of its n values at either end. */
 static int64_t mean_of_most(const int64_t *v, unsigned n)
 {
 	const unsigned out = n / MEAN_LEAVES_OUT;
@@ -68,9 +68,9 @@ static int64_t mean_of_most(const int64_t *v, unsigned n)
 
 bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 {
-	/* Student's t of n - 1 degrees of freedom, 95 %, from n = 2 on, hundredths; the last is that of 20 and more */
+	/* Student's t, 95 %, n - 1 degrees of freedom, from n = 2, in hundredths; the last entry serves 20 and more */
 	static const uint16_t times[] = { 1271, 430, 318, 278, 257, 245, 236, 231, 226, 223, 220, 218, 216, 214, 213, 212, 211, 210, 209 };
-	int64_t sum = 0, squares = 0; /* of how far slopes are off, in parts of their mean */
+	int64_t sum = 0, squares = 0; /* of the slopes' deviations, in parts of their mean */
 
 	for (unsigned i = 0; i < n; i++)
 		sum += pairs[i].longer - pairs[i].shorter;
@@ -85,7 +85,7 @@ bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 		return false;
 	const int64_t t = times[n - 2 < COUNT_OF(times) ? n - 2 : COUNT_OF(times) - 1];
 
-	/* the standard error of the mean: root of squares / (n - 1) / n */
+	/* standard error of the mean: root of squares / (n - 1) / n */
 	return squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1) * TIMES_MANY * TIMES_MANY, part * part * t * t);
 }
 
@@ -111,7 +111,7 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 		if (statistic == STAT_MEAN)
 			out->value_micro = mean_of_most(work, n);
 	}
-	/* The spread is around the pairs' own median: the minimum lies at the edge of its samples. */
+	/* The spread is taken around the pairs' own median, since the minimum lies at the edge of its samples. */
 	memcpy(work, each, n * sizeof(each[0]));
 	int64_t centre = samples_median(work, n);
 
@@ -121,7 +121,7 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 	return ST_OK;
 }
 
-/* The shortest interval of v, which is sorted, that holds half of its n values, begins at v[...]; *holds of them. */
+/* Index at which the shortest interval of the sorted v begins that holds half of its n values; *holds is their number. */
 static unsigned shortest_half(const int64_t *v, unsigned n, unsigned *holds)
 {
 	const unsigned half = n / 2 + 1;
@@ -134,7 +134,7 @@ static unsigned shortest_half(const int64_t *v, unsigned n, unsigned *holds)
 	return best;
 }
 
-/* v is sorted. */
+/* The mean of the densest cluster of the sorted v, as slope_by_clock describes; *apart is the width of the cluster. */
 static int64_t mean_of_cluster(const int64_t *v, unsigned n, int64_t *apart)
 {
 	unsigned holds, closer;

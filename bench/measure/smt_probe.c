@@ -1,12 +1,12 @@
-/* bench/measure/smt_probe.c: see witness.h. */
+/* bench/measure/smt_probe.c: see smt_probe.h. */
 #include "bench/measure/smt_probe.h"
 
-#define CLUSTER_PART 8u  /* of the rounds: so few undisturbed ones suffice */
+#define CLUSTER_PART 8u  /* of the rounds form the cluster: so few undisturbed ones suffice */
 #define CLUSTER_LEAST 3u
-#define ALIKE_PART 64    /* half a slot of four in 32 cycles; a busy thread takes a quarter to a half of all */
+#define ALIKE_PART 64    /* half a slot of four in 32 cycles; a busy thread takes a quarter to a half of all slots */
 #define SHARED_PART 32
 
-/* v is sorted: the middle of the shortest interval that holds so many. */
+/* The middle of the shortest interval of the sorted v that contains `holds` values. */
 static int64_t densest(const int64_t *v, unsigned n, unsigned holds)
 {
 	unsigned best = 0;

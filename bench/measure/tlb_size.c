@@ -1,22 +1,23 @@
-/* bench/measure/tlb_size.c: how many pages the levels of the TLB hold, where CPUID does not enumerate it.
+/* bench/measure/tlb_size.c: measures the capacity of the TLB levels where CPUID does not enumerate it.
  *
- * Rings of one line a page, each half as large again as the one before or a third, are visited until most loads miss. A processor's
- * descriptor says how many such processors have; another size, or no second level, is found here. Not found: sizes between two
- * rings, of which the smaller is taken; 2 MiB pages of a second level that has entries of its own for them. */
+ * Chases over rings of one line a page, each ring larger than the last by a half or a third, until most loads miss. The processor's descriptor
+ * gives the usual capacity; a different one, or a missing second level, is found here.
+ *
+ * Not found: capacities between two rings, of which the smaller is taken; the 2 MiB entries of a second level that keeps them apart. */
 #include "bench/measure/loop.h"
 
 #define PAGES_LEAST 32u
 #define PAGES_MOST 4096u
-#define VISITS 2u         /* in the shorter of two jobs */
-#define WALK_PART 4u      /* of a ring: fewer misses are those of other pages in its sets */
-#define FIRST_LEAST 4u    /* pages of a first level */
+#define VISITS 2u         /* passes of the shorter of two jobs */
+#define WALK_PART 4u      /* of a ring must miss: fewer misses come from other pages that share its sets */
+#define FIRST_LEAST 4u    /* pages of the smallest ring for a first level */
 #define FIRST_MOST 512u
 
 static const struct row_proof_set first_level_misses = { { { "dtlb.load.miss", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
 static const struct row_proof_set all_levels_miss = { { { "dtlb.load.walk", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
 
-/* Cycles and misses of one visit: what the set's one concept counted, in a job that visits the ring once more than another. A job begins
- * without translations, so those that bring them in belong to it. */
+/* Cycles and misses of one pass over the ring, as the difference of two jobs, one of which makes one pass more. Misses are the counts of the
+ * set's one concept. Each job starts with an empty TLB, so its first passes fill the TLB and cancel in the difference. */
 static enum status visit(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
 {
 	struct row_result ignored = { .row = r };
@@ -42,8 +43,8 @@ static enum status visit(struct bench *b, const struct row *r, const struct coun
 	return st == ST_OK ? back : st;
 }
 
-/* The largest ring that needs no walks, 0 where one that is larger than the first level does; as it was if that fits as well, or
- * if no ring needs walks: then the counter may not count. */
+/* Sets *entries to the largest ring that needs no walks, or to 0 if every ring beyond the first level does. *entries stays if it agrees with
+ * the rings, or if no ring needs walks: then the counter may not work. */
 static enum status look(struct bench *b, const struct row *r, const struct counting *c, uint16_t *entries)
 {
 	const uint32_t first = b->cpu->tlb.dtlb_4k, known = *entries;
@@ -70,7 +71,8 @@ static enum status look(struct bench *b, const struct row *r, const struct count
 
 static uint32_t larger_ring(uint32_t pages) { return pages + (bit_count(pages) == 1 ? pages / 2 : pages / 3); }
 
-/* The largest ring that the first level holds; as it was if that one stays and the next larger does not, or if none misses. */
+/* Sets *entries to the largest ring that the first level holds. *entries stays if its ring fits and the next larger one does not, or if no ring
+ * misses. */
 static enum status look_first(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint16_t *entries)
 {
 	uint64_t cycles = 0, stays = 0, misses = 0;
@@ -100,7 +102,7 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 	return ST_OK;
 }
 
-/* Counts what a level misses; false: this processor does not. */
+/* Starts the counters of a level's misses. False: the processor has no such event, or they did not start. */
 static bool begin(struct bench *b, const struct row *by, const struct row_proof_set *misses, struct counting *c)
 {
 	memset(c, 0, sizeof(*c));
@@ -118,19 +120,19 @@ static void first_level_look(struct bench *b, uint64_t page_bytes, uint16_t *siz
 	if (!entries || !begin(b, by, &first_level_misses, &c))
 		return;
 	st = look_first(b, by, &c, page_bytes, &entries);
-	b->random = kept; /* rows are laid out as without */
+	b->random = kept; /* the rows' layouts are those of a run without this check */
 	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) == ST_OK && st == ST_OK)
 		*size = entries;
 }
 
-/* Loads from memory go round as many 2 MiB pages as the first level holds twice. */
+/* Whether the row's layout depends on the first level's 2 MiB capacity: DRAM chases span twice as many pages. */
 static bool is_of_large_pages(const struct row *r)
 {
 	return r->page_bytes == PAGE_2M && !r->pair && (r->target == TARGET_STLB || (r->target == TARGET_DRAM && (r->order == ORDER_SPARSE || r->order == ORDER_OPEN_PAGES)));
 }
 
-/* What the counters would tell, by time. A size that CPUID tells stays where the rings agree with it. Rows that want walks need more pages
- * than the second level holds, so its size is taken as the ring that is too large. */
+/* Finds the capacities by time where there are no counters. A capacity from CPUID stays if the rings agree with it. Rows that provoke walks must
+ * exceed the second level, so its capacity is set to the smallest ring that does not fit. */
 static void look_by_time(struct bench *b)
 {
 	const struct random kept = b->random;

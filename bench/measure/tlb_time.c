@@ -1,24 +1,25 @@
-/* bench/measure/tlb_time.c: how many pages of 4 KiB the levels of the TLB hold, found by time alone: where no counter tells misses, and CPUID
- * says nothing or, as under some hypervisors, something else.
+/* bench/measure/tlb_time.c: finds the 4 KiB capacities of the TLB levels by time alone, where no counter shows misses and CPUID is silent or, as
+ * under some hypervisors, wrong.
  *
- * A ring of one line a page is held against one of as many lines in consecutive lines, which needs few pages: what it takes longer is the
- * TLB's. Rings grow by a third or a half. What else works on the machine only lengthens a visit, and no ring takes less a load than a smaller
- * one: so each is worth the least of its own visits and of those of all larger ones. The largest that takes no longer for its pages is what
- * the first level holds; the largest on the plateau behind it what the second does.
- * Not found: sizes between two rings, of which the smaller is taken; other page sizes; the code's TLB. Another thread of the core that works
- * has its share of both levels: then what is left is found. */
+ * A ring of one line a page is compared with a ring of the same number of consecutive lines, which needs few pages: the extra time is the cost
+ * of TLB misses. Rings grow by a third or a half. Disturbances only lengthen a pass, and a larger ring takes no less a load than a smaller one,
+ * so a ring's time is the minimum over its own passes and those of all larger rings. The largest ring without extra time is the capacity of the
+ * first level; the largest ring on the plateau beyond it is the capacity of the second.
+ *
+ * Not found: capacities between two rings, of which the smaller is taken; other page sizes; the ITLB. A busy sibling thread takes its share of
+ * both levels: only the rest is found. */
 #include "bench/measure/loop.h"
 
 #define PAGES_LEAST 16u
 #define PAGES_MOST 6144u   /* Zen 5's second level has 4096 entries */
 #define RINGS_MOST 20u
-#define VISITS_FIRST 2u    /* bring the ring in */
+#define VISITS_FIRST 2u    /* warm-up passes */
 #define VISITS 12u
-#define LOADS_LEAST 2048u  /* of a visit, so that its beginning and end count for nothing */
+#define LOADS_LEAST 2048u  /* of a pass, so that its start and end are negligible */
 #define FIRST_MILLI 1500   /* cycles a load: Core 2's second level costs 2, Nehalem's and Zen's 7 */
-#define SECOND_MILLI 4000  /* a walk whose tables are cached costs 10 and more over a hit of the second level */
+#define SECOND_MILLI 4000  /* a walk with cached page tables costs at least 10 more than a second-level hit */
 
-/* After how many pages the line within a page moves on: for all sets of the cache that holds the ring to have their share. */
+/* Pages after which the ring moves to the next line within a page, so that it spreads over all sets of the cache that holds it. */
 static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
 {
 	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
@@ -28,8 +29,8 @@ static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
 	return (uint32_t)(l2->bytes / l2->ways / PAGE_4K);
 }
 
-/* Least cycles a load of a visit of so many lines, in as many pages or in consecutive lines: what a job of two visits takes longer than
- * a job of one, since a job begins without translations. */
+/* Minimum cycles a load of a pass over a ring of `lines`, one a page or consecutive. It is the difference between a job of two passes and a job
+ * of one, since each job starts with an empty TLB. */
 static enum status least_cycles(struct bench *b, const struct row *r, uint32_t lines, bool in_pages, int64_t tick_micro, int64_t *milli)
 {
 	const uint64_t loads = lines < LOADS_LEAST ? (LOADS_LEAST + lines - 1) / lines * lines : lines;
@@ -55,7 +56,7 @@ static enum status least_cycles(struct bench *b, const struct row *r, uint32_t l
 	return st == ST_OK ? back : st;
 }
 
-/* No ring is worth more than a larger one. */
+/* Makes the times monotonic: no ring takes longer a load than a larger one. */
 static void even_out(int64_t *milli, unsigned count)
 {
 	for (unsigned i = count; i-- > 1;)
@@ -91,7 +92,7 @@ enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first
 	if (holds + 1 >= count)
 		return ST_MISSING;
 	*first = rings[holds];
-	/* a ring of twice the first level lies on the second one's plateau, if there is one */
+	/* a ring of twice the first level lies on the plateau of the second, if there is one */
 	for (plateau = holds + 1; plateau + 1 < count && rings[plateau] < 2 * *first;)
 		plateau++;
 	const int64_t over = in_pages[plateau], most = over + (over > SECOND_MILLI ? over : SECOND_MILLI);

@@ -1,15 +1,15 @@
-/* bench/measure/vector_width.c: which width of vectors a stream is fastest with.
+/* bench/measure/vector_width.c: chooses the vector width with which a stream is fastest.
  *
- * A row's kernels differ in it alone: the same bytes of the same arrays an iteration. The widest is not always the fastest: a core whose loads
- * run far ahead of its stores may get in the way of its own prefetchers (an AMD EPYC of family 25, model 17, triad in memory: 16 bytes 23.8,
- * 32 bytes 23.1, 64 bytes 18.2 GB/s, medians of seven). So on real processors windows of each, by turns over the same arrays, decide.
+ * A row's kernels differ only in vector width: an iteration touches the same bytes of the same arrays. The widest is not always the fastest: a
+ * core whose loads run far ahead of its stores may disturb its own prefetchers (an AMD EPYC of family 25, model 17, triad in DRAM: 16 bytes
+ * 23.8, 32 bytes 23.1, 64 bytes 18.2 GB/s, medians of seven). So real processors run windows of each kernel alternately over the same arrays.
  *
- * A simulated processor takes the widest: what it is expected to find is that of one kernel, and which is the fastest is in its file. */
+ * A simulated processor takes the widest: the value expected of it is computed for one kernel. */
 #include "bench/measure/vector_width.h"
 
 #define TRIES_LEAST 5u
 #define TRY_TSC_DIVISOR 40u /* a trial ends after a fortieth of a second */
-#define NARROWER_PART 100u  /* by which a narrower one must be faster: equals stay the widest */
+#define NARROWER_PART 100u  /* a narrower kernel must be faster by this part, so that ties go to the widest */
 
 void vector_width_begin(struct trial *t, const struct bench *b, const struct row *r)
 {

@@ -1,4 +1,4 @@
-/* bench/measure/vector_width.h: which width of vectors a stream is fastest with. */
+/* bench/measure/vector_width.h: chooses the vector width with which a stream is fastest. */
 #ifndef BENCH_WIDTH_H
 #define BENCH_WIDTH_H
 
@@ -15,16 +15,16 @@ struct trial {
 	bool wanted;
 };
 
-/* Which kernels are tried; `wanted` stays false where nothing is to be tried. */
+/* Sets up the kernels to try; `wanted` stays false when there is no choice. */
 void vector_width_begin(struct trial *t, const struct bench *b, const struct row *r);
-/* Whether another round is to be run: all of them within a time, but never less than a few. */
+/* Whether to run another round: rounds share a time limit, but a minimum number always runs. */
 bool vector_width_goes_on(const struct trial *t, const struct bench *b);
-/* Of a round the i-th to be run: each has its turn at the beginning. */
+/* Index of the i-th kernel of a round: rounds rotate the kernel that runs first. */
 unsigned vector_width_turn(const struct trial *t, unsigned i);
-/* That with the least median (sorts the ticks): the widest, where no other is faster by more than a hundredth. */
+/* The kernel with the least median (sorts the ticks). The widest wins unless another is faster by more than a hundredth. */
 const struct kernel *vector_width_fastest(struct trial *t);
-/* Of a stream whose row has kernels of several widths, on a real processor: they run by turns in the loop's mapped arrays, the fastest is the
- * loop's from then on, and *out names it. Else nothing is done. */
+/* On a real processor, for a stream whose row has kernels of several widths: runs them alternately over the loop's mapped arrays, gives the loop
+ * the fastest and names it in *out. Otherwise does nothing. */
 MUST_CHECK enum status vector_width_choose(struct loop *l, struct row_result *out);
 
 #endif
