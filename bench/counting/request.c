@@ -1,9 +1,9 @@
-/* bench/counting/request.c: names of events into what the planners take. */
+/* bench/counting/request.c: resolves event names into what the planners take. */
 #include "bench/counting/request.h"
 #include "bench/counting/names.h"
 
 #define PEBS_LD_LAT 0x3F6u /* MSR_PEBS_LD_LAT_THRESHOLD (SDM vol. 3, load-latency facility) */
-#define LDLAT_LEAST 3u     /* the least threshold that it takes (ibid.) */
+#define LDLAT_LEAST 3u     /* its lowest threshold (ibid.) */
 
 void request_init(struct request_list *l, const struct processor *p)
 {
@@ -13,10 +13,10 @@ void request_init(struct request_list *l, const struct processor *p)
 
 /* --- words ------------------------------------------------------------------------------------- */
 
-/* One name of LIST and what stands behind its first colon. */
+/* One name of LIST and the text after its first colon. */
 struct word { const char *at; size_t length, name; };
 
-/* The next piece between commas, without blanks at its ends; false: there is none. */
+/* The next item between commas, without surrounding blanks; false: none left. */
 static bool next_word(const char **list, struct word *w)
 {
 	while (**list == ',' || **list == ' ')
@@ -33,7 +33,7 @@ static bool next_word(const char **list, struct word *w)
 	return true;
 }
 
-/* The next KEY or KEY=VALUE behind a colon. */
+/* The next KEY or KEY=VALUE after a colon. */
 struct modifier { const char *at; size_t length, key; uint64_t value; bool given; };
 
 static bool next_modifier(const struct word *w, size_t *from, struct modifier *m, enum status *st)
@@ -84,7 +84,7 @@ static enum status core_modifier(struct event *e, const struct modifier *m)
 	return ST_OK;
 }
 
-/* Of NetBurst: the CCCR's comparison; cmask=N counts cycles with at least N, threshold N - 1 (SDM, CCCR MSRs). */
+/* NetBurst: the CCCR's comparison. cmask=N counts cycles with at least N, hence threshold N - 1 (SDM, CCCR MSRs). */
 static enum status netburst_modifier(struct netburst_use *u, const struct modifier *m)
 {
 	if (is(m, "cmask", true) && m->value >= 1 && m->value <= 16) {
@@ -122,13 +122,13 @@ static enum status apply_modifiers(struct request *r, const struct word *w, size
 			return st;
 		}
 	}
-	/* edge and inv act on the comparison that cmask makes (SDM vol. 3, 18.2.1.1) */
+	/* edge and inv apply to the comparison that cmask makes (SDM vol. 3, 18.2.1.1) */
 	if (!r->event.netburst && (r->event.inv || r->event.edge) && !r->event.cmask)
 		r->event.cmask = 1;
 	return ST_OK;
 }
 
-/* What was asked for differs from the table's event: no fixed counter counts it then. */
+/* The request differs from the table's event: no fixed counter counts it. */
 static void name_core(struct request *r, const struct event *e, const struct word *w, size_t from)
 {
 	struct text t;
@@ -153,7 +153,7 @@ static enum status take_core(const struct processor *p, const struct word *w, st
 	const struct event *best = NULL;
 	size_t from = 0, n;
 
-	/* names of NetBurst have colons of their own: the longest that fits */
+	/* NetBurst names contain colons: take the longest match */
 	for (unsigned i = 0; i < p->event_count; i++)
 		if (whole_or_colon(w, p->events[i].name, &n) && n > from) {
 			best = &p->events[i];
@@ -206,7 +206,7 @@ static enum status take_raw(const struct processor *p, const struct word *w, str
 	return st;
 }
 
-/* EVENT.UNIT+UNIT of a detector, which needs no event of the list. */
+/* EVENT.UNIT+UNIT of a detector, which needs no listed event. */
 static enum status take_detector(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
 	size_t at = 0, end;
@@ -262,7 +262,7 @@ static enum status take_detector(const struct processor *p, const struct word *w
 
 /* --- uncore ------------------------------------------------------------------------------------ */
 
-/* Vendors begin names of uncore events by a prefix that names the box again (UNC_C_): it may be left out behind BOX. */
+/* Vendor names of uncore events start with a prefix that repeats the box (UNC_C_); after BOX it may be omitted. */
 static bool short_name(const char *at, size_t n, const char *known)
 {
 	if (names_equal(at, n, known))
@@ -364,7 +364,7 @@ static bool same(const struct request *a, const struct request *b)
 	return a->kind == b->kind && str_equal(a->name, b->name);
 }
 
-/* The number of the request, added if it is new. */
+/* The index of the request, added if it is new. */
 static enum status add(struct request_list *l, const struct word *w, bool hidden, unsigned *number, struct text *problem)
 {
 	struct request *r = &l->list[l->count];

@@ -1,11 +1,10 @@
-/* bench/counting/request.h: what a user asks to be counted, by name: `stallmeter stat -e LIST`, and the key `count` of a stick.
+/* bench/counting/request.h: events that a user requests by name: `stallmeter stat -e LIST`, and the key `count` of a stick.
  *
- * LIST is names separated by commas. A name is any that `list --events` shows: of a core, of an uncore box, of NetBurst's
- * detectors; BOX.EVENT and BOX[N].EVENT name the box, all of its kind or number N of each socket; rHHHH is a raw
- * PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask, 23 inv, 21 any, 18 edge). Case does not matter, nor which of
- * `.`, `_` and `-` separates words. Behind a colon stand modifiers: u, k, cmask=N, inv, edge, any, ldlat=N of core events;
- * the filters of the box, thresh=N, edge, invert of uncore events; cmask, inv, edge become NetBurst's threshold, complement,
- * edge. A name that is not known is answered by the three that are nearest. */
+ * LIST is names separated by commas. A name is any that `list --events` shows: of a core, of an uncore box, of NetBurst's detectors. BOX.EVENT and
+ * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask,
+ * 23 inv, 21 any, 18 edge). Case is ignored, and `.`, `_` and `-` between words are equivalent.
+ * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert.
+ * NetBurst: cmask, inv and edge set threshold, complement and edge. An unknown name is answered with the three nearest ones. */
 #ifndef BENCH_COUNTING_REQUEST_H
 #define BENCH_COUNTING_REQUEST_H
 
@@ -23,17 +22,17 @@ struct request {
 	enum request_kind kind;
 	char name[REQUEST_NAME_BYTES];    /* the table's spelling, with the modifiers */
 	struct event event;               /* REQUEST_CORE: the table's, with the modifiers applied */
-	struct netburst_use use;          /* of event.netburst, when it points here */
+	struct netburst_use use;          /* target of event.netburst, when that points here */
 	char planned[REQUEST_NAME_BYTES]; /* REQUEST_UNCORE: as uncore_plan takes it */
 	const struct uncore_box *box;
 	int16_t instance;                 /* of each socket; -1: all boxes of the kind */
-	bool hidden;                      /* asked for by a metric alone: it gets no line of its own */
+	bool hidden;                      /* requested by a metric only: no line of its own */
 };
 
-/* A metric and which of the requests its events are. */
+/* A metric, and the requests its events are. */
 struct request_metric {
 	const struct uncore_metric *metric;
-	struct metric_terms terms;        /* rank and node as asked for */
+	struct metric_terms terms;        /* rank and node as requested */
 	struct metric_events events;
 	uint16_t request[METRIC_EVENTS_MAX];
 };
@@ -47,9 +46,9 @@ struct request_list {
 };
 
 void request_init(struct request_list *l, const struct processor *p);
-/* Adds the events of LIST, or the metrics of a comma list ("all": every one of the processor that has its events).
- * `problem` gets one line. ST_MISSING: no such name; ST_SYNTAX: a modifier that is none, or a filter that the event needs;
- * ST_RANGE: a value that does not fit; ST_FULL; ST_UNSUPPORTED: the metric lacks an event here, or needs what this processor has not. */
+/* Adds the events of LIST, or the metrics of a comma list ("all": every metric of the processor whose events exist). `problem` gets one line.
+ * ST_MISSING: no such name; ST_SYNTAX: an unknown modifier, or a required filter is missing; ST_RANGE: a value out of range; ST_FULL;
+ * ST_UNSUPPORTED: the metric lacks an event here, or needs a feature this processor lacks. */
 MUST_CHECK enum status request_events(struct request_list *l, const char *list, struct text *problem);
 MUST_CHECK enum status request_metrics(struct request_list *l, const char *list, struct text *problem);
 

@@ -4,10 +4,10 @@
 #include "bench/measure/reduce.h"
 #include "pmu/core/freq_lock.h"
 
-#define SEED_DEFAULT    20090330u  /* as of a suite */
-#define SAID_BYTES      (1u << 20) /* of the longest text: every metric and event by box */
+#define SEED_DEFAULT    20090330u  /* as in a suite */
+#define SAID_BYTES      (1u << 20) /* the longest text: every metric and event by box */
 #define NAME_BYTES      96u
-#define INTERVALS       10u        /* that are printed when nobody says how many */
+#define INTERVALS       10u        /* printed by default */
 
 struct session {
 	struct bench bench;

@@ -4,7 +4,7 @@
 #include "pmu/netburst/netburst.h"
 
 #define LOCK_SLOT 9            /* the GiB of the data window whose page the bus lock uses */
-#define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: what fixed counters 0 and 1 count */
+#define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: numbers of the fixed counters */
 #define FIXED_CYCLES 1
 #define METRIC_HZ 1000000u     /* $TSC_MHZ */
 
@@ -33,7 +33,7 @@ static enum status pack_core(struct stat_core_batch *batch, const struct stat_pl
 	return st;
 }
 
-/* Whether a box that was asked for by its number is in any socket; else the problem says which there are. */
+/* Whether any socket has the box requested by number; otherwise `problem` lists the numbers there are. */
 static bool box_there(const struct request *q, const struct bench *b, struct text *problem)
 {
 	const unsigned type = (unsigned)(q->box - b->cpu->processor->boxes);
@@ -126,7 +126,7 @@ struct run {
 	unsigned core_run, uncore_run;
 	struct counting counting;
 	uint16_t request[WINDOW_EVENTS_MAX];    /* of each of its events */
-	unsigned instructions, cycles;          /* where in it, WINDOW_EVENTS_MAX: nowhere */
+	unsigned instructions, cycles;          /* index in it; WINDOW_EVENTS_MAX: absent */
 	struct mapping lock;
 	uint64_t before[UNCORE_SOCKETS_MAX][UNCORE_EVENTS_MAX][UNCORE_INSTANCES_MAX];
 };
@@ -139,7 +139,7 @@ static unsigned add_fixed(const struct cpu *cpu, struct counting *c, unsigned co
 	return c->events++;
 }
 
-/* Which batches' runs the n-th run of the whole consists of, and what the wrapper reads in it. */
+/* Composes the n-th overall run from the batches' runs, and chooses what the wrapper reads in it. */
 static void select_run(struct run *r, unsigned n)
 {
 	const struct cpu *cpu = r->w->b->cpu;
@@ -196,7 +196,7 @@ static enum status start_cores(const struct run *r, bool on)
 	return st;
 }
 
-/* Which of the run's events a simulated machine knows by name alone: each is switched on alone. */
+/* Marks the run's events that a simulated machine knows by name only. Each is enabled alone to find out. */
 static enum status find_unmodelled(struct run *r, struct stat_result *out)
 {
 	struct bench *b = r->w->b;
@@ -240,7 +240,7 @@ static enum status start_uncore(struct run *r, bool on, struct stat_result *out)
 	return st;
 }
 
-/* Reads every box of the run. `out` NULL: what later readings are taken from. */
+/* Reads every box of the run. `out` NULL: takes the baseline of later readings. */
 static enum status read_uncore(struct run *r, struct stat_result *out)
 {
 	struct bench *b = r->w->b;
@@ -295,7 +295,7 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 			else {
 				struct stat_value *v = &out->values[r->request[e]];
 
-				/* a fixed counter counts in every run: the first one's are taken */
+				/* a fixed counter counts in every run: keep the first run's counts */
 				if (v->counted && v->run != n)
 					continue;
 				v->counted = true;
@@ -317,7 +317,7 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 
 /* --- metrics ----------------------------------------------------------------------------------- */
 
-/* Boxes of the kind of the metric's first event, in the sockets counted. */
+/* Number of boxes of the kind of the metric's first event, in the sockets counted. */
 static uint64_t boxes_of(const struct stat_result *r, const struct request_metric *m)
 {
 	const struct uncore *u = &r->workload->b->uncore;
@@ -364,12 +364,12 @@ static void evaluate_all(struct stat_result *r)
 		evaluate(r, i);
 }
 
-/* --- the whole --------------------------------------------------------------------------------- */
+/* --- whole workload ---------------------------------------------------------------------------- */
 
 static void forget(struct stat_result *r)
 {
 	memset(r->runs, 0, sizeof(r->runs));
-	for (unsigned i = 0; i < REQUESTS_MAX; i++) /* what is not modelled stays so */
+	for (unsigned i = 0; i < REQUESTS_MAX; i++) /* an unmodelled event stays unmodelled */
 		r->values[i] = (struct stat_value){ .unmodelled = r->values[i].unmodelled };
 }
 

@@ -1,10 +1,9 @@
-/* bench/counting/stat.h: counts what a user asks for while a workload runs: `stallmeter stat`, and the keys count, metrics,
- * workload and interval_ms of a stick.
+/* bench/counting/stat.h: counts a user's events while a workload runs: `stallmeter stat`, and the keys count, metrics, workload and interval_ms of
+ * a stick.
  *
- * Events of cores are counted on each core at work and added up; events of the uncore in all boxes of all sockets. What does
- * not fit into the counters at once is counted in several runs of the same workload: each run is a run of its own, and nothing
- * is multiplexed. The counters of a core are read by the measuring wrapper around the kernel; those of the uncore before and
- * after it, so what brings the working set into its state is not in them. */
+ * Core events are counted on each running core and summed; uncore events in all boxes of all sockets. Requests that exceed the counters are split
+ * over several runs of the same workload; nothing is multiplexed. The measuring wrapper reads a core's counters around the kernel, uncore counters
+ * are read before and after it. So the preparation of the working set is not counted. */
 #ifndef BENCH_COUNTING_STAT_H
 #define BENCH_COUNTING_STAT_H
 
@@ -13,7 +12,7 @@
 
 #define STAT_BATCHES_MAX 12u
 
-/* The planner takes so many events at once; what is beyond them is another batch with runs of its own. */
+/* Events the planner takes at once; the rest forms another batch with runs of its own. */
 struct stat_core_batch { struct plan plan; unsigned count; uint16_t request[PLAN_EVENTS_MAX]; };
 struct stat_uncore_batch { struct uncore_plan plan; unsigned count; uint16_t request[UNCORE_EVENTS_MAX]; };
 
@@ -24,11 +23,11 @@ struct stat_plan {
 	unsigned core_batches, uncore_batches, runs;
 };
 
-/* What one run counted. */
+/* The counts of one run. */
 struct stat_run {
-	uint64_t ticks, units, windows;     /* of the windows that were counted: TSC ticks, units of work of all cores */
-	uint64_t instructions, cycles;      /* of all cores, where fixed counters give them; else 0 */
-	bool known;                         /* instructions and cycles are */
+	uint64_t ticks, units, windows;     /* of the windows counted: TSC ticks, units of work of all cores */
+	uint64_t instructions, cycles;      /* of all cores, by fixed counters; else 0 */
+	bool known;                         /* instructions and cycles are valid */
 };
 struct stat_value {
 	bool counted, unmodelled;           /* unmodelled: a simulated machine knows the event by name only */
@@ -45,22 +44,22 @@ struct stat_result {
 	struct stat_run runs[STAT_BATCHES_MAX * PLAN_RUNS_MAX];
 	struct stat_value values[REQUESTS_MAX];
 	struct stat_metric metrics[REQUEST_METRICS_MAX];
-	uint64_t interval, since_ticks;     /* number of the interval from 0, and when it ended: TSC ticks since the first window */
+	uint64_t interval, since_ticks;     /* index of the interval, and its end in TSC ticks since the first window */
 };
 
 struct stat_settings {
-	uint64_t windows;                   /* of each run; 0: until `ticks` have gone by in windows */
+	uint64_t windows;                   /* of each run; 0: until its windows have taken `ticks` */
 	uint64_t ticks;
 	uint64_t interval_ticks;            /* 0: none */
-	/* Told the counts of each interval, and at the end those of the whole run. */
+	/* Receives the counts of each interval, then those of the whole run. */
 	void (*interval)(void *self, const struct stat_result *r);
 	bool (*stop)(void *self);           /* may be NULL */
 	void *self;
 };
 
-/* Packs the requests into runs for the machine of b. ST_UNSUPPORTED, ST_FULL: `problem` names the event. */
+/* Packs the requests into runs for b's machine. ST_UNSUPPORTED, ST_FULL: `problem` names the event. */
 MUST_CHECK enum status stat_plan(struct stat_plan *p, struct request_list *requests, const struct bench *b, struct text *problem);
-/* Runs the workload as often as the plan has runs. ST_RANGE: intervals of a plan of several runs. *problem says what failed. */
+/* Runs the workload once per run of the plan. ST_RANGE: intervals with a plan of several runs. *problem describes the failure. */
 MUST_CHECK enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct stat_settings *s, struct stat_result *out,
                                 struct text *problem);
 

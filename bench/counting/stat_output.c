@@ -3,7 +3,7 @@
 
 #include "bench/measure/reduce.h"
 
-/* Printed as text, then padded on the left. */
+/* Formats as text, then pads on the left. */
 static void column(struct text *t, unsigned width, const char *s)
 {
 	const size_t n = str_length(s);
@@ -24,7 +24,7 @@ static void fixed(char *to, size_t capacity, int64_t milli, bool known)
 		text_char(&t, '-');
 }
 
-/* Per second in the thousands that make it short: "12.345 M". */
+/* A rate per second with an SI prefix: "12.345 M". */
 static void rate(char *to, size_t capacity, uint64_t value, uint64_t ticks, uint64_t hz)
 {
 	static const char *const prefixes[] = { "", " k", " M", " G", " T" };
@@ -52,7 +52,7 @@ static const struct stat_run *run_of(const struct stat_result *r, const struct s
 	return &r->runs[v->run];
 }
 
-/* What is counted of one event in one place. */
+/* The count of one event in one place. */
 struct figure { const char *where; const struct request *q; const struct stat_value *v; uint64_t value; };
 
 static void text_line(struct text *t, const struct stat_result *r, const struct figure *f)

@@ -5,11 +5,11 @@
 #include "bench/measure/vector_width.h"
 
 #define IDLE_ITERATIONS 65536u
-#define SLOT_OF_OTHERS  16u    /* GiB of the data window of the second core's working set: loop_begin has 0 and 1, the bus lock 9 */
+#define SLOT_OF_OTHERS  16u    /* GiB slots of the data window from the second core's working set on: loop_begin uses 0 and 1, the bus lock 9 */
 
-/* --- which ------------------------------------------------------------------------------------- */
+/* --- lookup ------------------------------------------------------------------------------------ */
 
-/* A row's name, or that without its kind: "triad.dram_all" for "triad.dram_all.bandwidth". */
+/* A row's name, with or without its kind: "triad.dram_all" for "triad.dram_all.bandwidth". */
 static const struct row *row_named(const char *name)
 {
 	const size_t n = str_length(name);
@@ -73,7 +73,7 @@ static enum status choose(struct stat_workload *w, const char *name, struct text
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-/* Each core in turn is the measuring one while its working set is mapped and prepared. */
+/* Each core in turn acts as the measuring core while its working set is mapped and prepared. */
 static enum status open_set(struct stat_workload *w, unsigned i)
 {
 	struct bench *b = w->b;
@@ -156,7 +156,7 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 	return st;
 }
 
-/* --- all --------------------------------------------------------------------------------------- */
+/* --- all kinds --------------------------------------------------------------------------------- */
 
 static enum status choose_cores(struct stat_workload *w, const char *cores, struct text *problem)
 {
