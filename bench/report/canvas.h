@@ -1,7 +1,7 @@
-/* bench/report/canvas.h: a picture in memory: rectangles and text, for the machine's own screen.
+/* bench/report/canvas.h: a framebuffer in memory with rectangles and text, for the machine's own screen.
  *
- * Pixels are 32 bits, 0x00RRGGBB. Whatever lies outside the picture is left out. The font is tables/fonts/spleen-8x16.txt:
- * the printable characters of ASCII; others appear as '?'. */
+ * Pixels are 32 bits, 0x00RRGGBB. Drawing is clipped to the picture. The font is tables/fonts/spleen-8x16.txt: the printable characters of ASCII;
+ * others appear as '?'. */
 #ifndef BENCH_CANVAS_H
 #define BENCH_CANVAS_H
 
@@ -15,7 +15,7 @@ extern const uint8_t canvas_font[FONT_CHARACTERS][FONT_HEIGHT];
 struct canvas {
 	uint32_t *at;
 	unsigned width, height;
-	unsigned scale;            /* pixels of the screen a pixel of the font */
+	unsigned scale;            /* screen pixels per font pixel */
 };
 
 /* The colours of the report's dark scheme. */
@@ -29,15 +29,15 @@ struct canvas {
 #define COLOUR_WARN   0xF0B860u
 #define COLOUR_BAD    0xFF9A9Au
 
-/* A picture of width * height pixels at `at`; its font is doubled from 1,920 pixels on, and so on. */
+/* A picture of width * height pixels at `at`. The font scale is doubled from a width of 1,920 pixels, and so on. */
 void canvas_init(struct canvas *c, uint32_t *at, unsigned width, unsigned height);
-/* Width and height of a character. */
+/* Width and height of a character cell. */
 unsigned canvas_column(const struct canvas *c);
 unsigned canvas_line(const struct canvas *c);
 void canvas_fill(struct canvas *c, unsigned x, unsigned y, unsigned width, unsigned height, uint32_t colour);
-/* n characters of s, or up to its end, or to the edge, over what is there. Returns the x behind it. */
+/* Draws n characters of s over what is there, up to its end or the picture's edge. Returns the x after the last one. */
 unsigned canvas_text(struct canvas *c, unsigned x, unsigned y, uint32_t colour, const char *s, size_t n);
-/* Moves what is below `from` (to `to`, both y) up by `by` lines of pixels; what becomes free is ground. */
+/* Scrolls the lines of pixels from y `from` to y `to` up by `by`; the vacated lines are cleared to ground. */
 void canvas_scroll(struct canvas *c, unsigned from, unsigned to, unsigned by);
 
 #endif

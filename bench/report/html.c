@@ -1,8 +1,8 @@
-/* bench/report/html.c: the report's frame, and what its parts are made of. */
+/* bench/report/html.c: the report's frame, and the primitives of its parts. */
 #include "bench/report/html.h"
 
-/* Colours: text on ground at least 7:1, verdicts at least 4.5:1 in both schemes (WCAG 2.1, 1.4.3). Never colour alone:
- * each verdict is a word too. */
+/* Contrast: text on ground at least 7:1, verdicts at least 4.5:1 in both schemes (WCAG 2.1, 1.4.3). Colour is never the only cue: each verdict is a
+ * word too. */
 static const char style[] =
 	":root{--bg:#fff;--fg:#1a1a1a;--dim:#4a4a4a;--line:#c4c4c4;--ground:#f3f3f3;--bar:#2b6cb0;--bar2:#b7791f;--bar3:#2f855a;"
 	"--ok:#1e6b37;--warn:#8a5200;--bad:#a61b1b;--cold:235,242,250;color-scheme:light dark}\n"
@@ -30,7 +30,7 @@ static const char style[] =
 	"figure,tr{break-inside:avoid}h2{break-after:avoid}:root{--bg:#fff;--fg:#000;--dim:#333;--line:#999;--ground:#eee;--bar:#2b6cb0;"
 	"--bar2:#b7791f;--bar3:#2f855a;--ok:#1e6b37;--warn:#8a5200;--bad:#a61b1b}}\n";
 
-/* One character of UTF-8 at s: its length, 0 when it is none (RFC 3629: no overlong forms, no surrogates). */
+/* Length of the UTF-8 character at s; 0: invalid (RFC 3629: no overlong forms, no surrogates). */
 static unsigned utf8_length(const unsigned char *s)
 {
 	unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
@@ -178,7 +178,7 @@ int64_t html_log2_milli(int64_t value)
 	if (value < 1)
 		return 0;
 	whole = 63u - (unsigned)__builtin_clzll((unsigned long long)value);
-	/* 1 <= x < 2 with 31 bits behind the point: each squaring that reaches 2 is a bit of the fraction */
+	/* 1 <= x < 2 with 31 fractional bits: each squaring that reaches 2 yields a 1 bit of the logarithm */
 	x = whole >= 31 ? (uint64_t)value >> (whole - 31) : (uint64_t)value << (31 - whole);
 	for (int64_t bit = 1 << 15; bit; bit >>= 1) {
 		x = x * x >> 31;
@@ -243,7 +243,7 @@ static void page_summary(struct html *h, const char *note)
 	text_fmt(&h->t, ".</p></header>\n<main><section>");
 }
 
-/* What the parts draw, or what is no section. */
+/* Keys that the parts draw, or that are no section. */
 static bool is_drawn(const char *key)
 {
 	static const char *const keys[] = { "schema", "version", "simulated", "backend", "build", "label", "settings", "machine", "cpuid",
@@ -271,7 +271,7 @@ enum status html_report(const struct document *d, const char *note, char *at, si
 	html_cores(&h);
 	html_bandwidth(&h);
 	html_series(&h);
-	/* in this order whatever the order in the document: a journal has them as they were measured */
+	/* fixed order: a journal holds the sections in the order they were measured */
 	html_accounting(&h, doc_get(d, root, "accounting"));
 	html_trust(&h, doc_get(d, root, "trust"));
 	html_profile(&h, doc_get(d, root, "profile"));

@@ -5,21 +5,21 @@
 #define WIDTH   720
 #define LEFT    150
 #define RIGHT   700
-#define BLOCK   78              /* a workload's height */
+#define BLOCK   78              /* height of a workload */
 #define BAR     18
 #define TERMS_MOST 32
 #define CYCLES_MOST 1000000000000000
 
-/* A workload's cycles where its sum is held against them: at retirement, or at execution where retirement was not counted. */
+/* A workload's cycles at the point its sum is compared with: retirement, or execution where retirement was not counted. */
 struct stack {
 	int64_t active, stalls, sum, overlap;
-	int64_t all;                /* what the picture is as wide as */
+	int64_t all;                /* full width of the picture */
 };
 
 /* Its cycles at execution. */
 struct split { int64_t retiring, wasted, stalls; };
 
-/* A damaged file may say anything: sums of so many cycles still fit. */
+/* A damaged file may hold any number: clip it so that sums cannot overflow. */
 static int64_t clip(int64_t v)
 {
 	return v < 0 ? 0 : v > CYCLES_MOST ? CYCLES_MOST : v;
@@ -44,8 +44,8 @@ static bool stack_of(struct html *h, const struct doc_node *workload, struct sta
 	return doc_get(h->d, level, "stalls")->type == DOC_NUMBER && s->all > 0;
 }
 
-/* False: its execution was not counted. By the master equation where it holds (Core 2 paper); else of the active cycles the part is
- * wasted whose uops never retired (guide, "Cycle Accounting and Uop Flow"). */
+/* Splits by the master equation where it holds (Core 2 paper). Otherwise active cycles are wasted in proportion to the uops that never retired
+ * (guide, "Cycle Accounting and Uop Flow"). False: execution was not counted. */
 static bool split_of(struct html *h, const struct doc_node *workload, struct split *s)
 {
 	const struct doc_node *master = doc_get(h->d, workload, "master");
@@ -67,7 +67,7 @@ static unsigned place(const struct stack *s, int64_t cycles)
 	return LEFT + (unsigned)mul_div(cycles, RIGHT - LEFT, s->all);
 }
 
-/* From cycle `from` to cycle `to`, its word above it where there is room. */
+/* A bar from cycle `from` to cycle `to`, with its label above if there is room. */
 static void piece(struct html *h, const struct stack *s, const char *class, unsigned y, int64_t from, int64_t to, const char *word)
 {
 	unsigned x = place(s, from), w = place(s, to) - x;
@@ -79,7 +79,7 @@ static void piece(struct html *h, const struct stack *s, const char *class, unsi
 		text_fmt(&h->t, "<text x=\"%u\" y=\"%u\">%s</text>", x, y - 3, word);
 }
 
-/* What is charged to the thread that was counted. */
+/* Cycles charged to the counted thread. */
 static int64_t term_cycles(struct html *h, const struct doc_node *term)
 {
 	return clip(doc_whole(h->d, term, "cycles"));
@@ -109,7 +109,7 @@ static void draw_stack(struct html *h, const struct doc_node *workload, unsigned
 		struct text as;
 
 		n++;
-		if (!cycles || at + cycles > s.all + TERMS_MOST) /* the terms of a damaged file may be more than their sum */
+		if (!cycles || at + cycles > s.all + TERMS_MOST) /* in a damaged file the terms may exceed their sum */
 			continue;
 		text_init(&as, number, sizeof(number));
 		text_fmt(&as, "%u", n);
@@ -126,7 +126,7 @@ static void draw_stack(struct html *h, const struct doc_node *workload, unsigned
 	text_fmt(&h->t, "\n");
 }
 
-/* The split of a workload's cycles: a row of the table of workloads. */
+/* A workload's split of cycles: one row of the workload table. */
 static void share_cell(struct html *h, int64_t part, int64_t all)
 {
 	text_fmt(&h->t, "<td class=\"n\">%lld<br><small>", (long long)part);
@@ -168,7 +168,7 @@ static void workload_line(struct html *h, const struct doc_node *workload)
 	text_fmt(&h->t, "</tr>\n");
 }
 
-/* What is made of the counts, as the console has it: formulas, the front-side bus, uops that start in a cycle. */
+/* Values derived from the counts, as on the console: formulas, front-side bus, uops started per cycle. */
 static void figure_lines(struct html *h, const struct doc_node *workload)
 {
 	const struct doc_node *values = doc_get(h->d, workload, "values"), *bus = doc_get(h->d, workload, "bus");

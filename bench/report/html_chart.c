@@ -6,7 +6,7 @@
 #define LABEL 250              /* bars begin here */
 #define BAR   18
 
-/* value / most of `length`, for values of any size. */
+/* length * value / most, for values of any size. */
 static unsigned scaled(int64_t value, int64_t most, unsigned length)
 {
 	if (value <= 0 || most <= 0)
@@ -54,7 +54,7 @@ static unsigned count_rows(struct html *h, bool bandwidth, int64_t *most)
 static void bar(struct html *h, unsigned y, const struct doc_node *row, int64_t most, bool bandwidth)
 {
 	int64_t v = doc_milli(h->d, row, "value");
-	/* latencies lie between 4 and several hundred cycles: a logarithmic scale shows all of them */
+	/* latencies range from 4 to several hundred cycles: a logarithmic scale fits all */
 	unsigned w = bandwidth ? scaled(v, most, WIDTH - LABEL - 90) : scaled(html_log2_milli(v) - 9000, html_log2_milli(most) - 9000, WIDTH - LABEL - 90);
 
 	text_fmt(&h->t, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">", LABEL - 8, y + 13);
@@ -96,7 +96,7 @@ static unsigned stairs_y(int64_t milli, int64_t top)
 	return STAIRS_BOTTOM - scaled(html_log2_milli(milli) - html_log2_milli(1000), html_log2_milli(top) - html_log2_milli(1000), STAIRS_BOTTOM - STAIRS_TOP);
 }
 
-/* Latency over the size of the working set. */
+/* Latency against working-set size. */
 static void staircase(struct html *h)
 {
 	struct staircase s;
@@ -158,7 +158,7 @@ void html_latencies(struct html *h)
 	staircase(h);
 }
 
-/* A table of places of sockets: what came and what went. Older results do not say the socket, nor which channel. */
+/* A table of channels or links by socket: bytes in both directions. Older results lack the socket or the channel. */
 static void traffic(struct html *h, const char *list_key, const char *place_key, const char *in, const char *out, const char *title,
                     const char *columns)
 {
@@ -267,11 +267,11 @@ void html_histograms(struct html *h)
 
 /* --- core to core ------------------------------------------------------------------------------ */
 
-#define CORES_DRAWN 32         /* of more cores, neighbours are drawn as one square: the median of the first pair */
+#define CORES_DRAWN 32         /* more cores than this: neighbours share one square, the median of the first pair */
 
 struct heat { unsigned cores, step; int64_t low, high; };
 
-/* The rows of a state, clean or modified, that have a matrix. */
+/* The rows of one line state, clean or modified, that have a matrix. */
 static const struct doc_node *heat_next(struct html *h, const struct doc_node *r, const char *state)
 {
 	for (; r; r = doc_next(h->d, r)) {
@@ -327,7 +327,7 @@ static struct heat heat_range(struct html *h, const char *state)
 	return m;
 }
 
-/* From light to dark blue: a monotone scale of lightness, readable in grey. The number's colour follows. */
+/* Light to dark blue: a monotone lightness scale that stays readable in grey. The number's colour contrasts with it. */
 static void heat_cell(struct html *h, const struct heat *m, struct cell c, unsigned side)
 {
 	unsigned shade = m->high > m->low ? scaled(c.median - m->low, m->high - m->low, 1000) : 0;

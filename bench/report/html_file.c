@@ -1,4 +1,4 @@
-/* bench/report/html_file.c: report.html beside the results it is drawn from. */
+/* bench/report/html_file.c: writes report.html next to its results. */
 #include "bench/report/html.h"
 
 enum status html_file(const struct suite_host *host, const char *json, size_t json_bytes)

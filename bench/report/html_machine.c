@@ -1,9 +1,9 @@
-/* bench/report/html_machine.c: the machine, its settings, and sections that no other part draws. */
+/* bench/report/html_machine.c: the machine, its settings, and the sections that no other part draws. */
 #include "bench/report/html.h"
 
 #define DEPTH_MOST 6
 
-/* A key as words: underscores are blanks; the first letter of a title is a capital. */
+/* A key as words: underscores become blanks; the first letter of a title is capitalised. */
 static void key_text(struct html *h, const char *key, bool first)
 {
 	char word[64];
@@ -34,7 +34,7 @@ static void plain(struct html *h, const struct doc_node *n)
 		text_fmt(&h->t, "-");
 }
 
-/* A value on one line; lists and objects within it too. */
+/* A value on one line, including lists and objects within it. */
 static void inline_value(struct html *h, const struct doc_node *n, unsigned depth)
 {
 	bool first = true;
@@ -49,7 +49,7 @@ static void inline_value(struct html *h, const struct doc_node *n, unsigned dept
 	}
 	for (const struct doc_node *c = doc_begin(h->d, n); c; c = doc_next(h->d, c)) {
 		if (c->type == DOC_STRING && !c->string[0])
-			continue; /* a reason that is empty since there is none */
+			continue; /* an empty reason: none */
 		text_fmt(&h->t, "%s", first ? "" : n->type == DOC_OBJECT ? "; " : ", ");
 		first = false;
 		if (c->key[0]) {
@@ -77,7 +77,7 @@ static void pairs(struct html *h, const struct doc_node *object, const char *cap
 	html_table_end(h);
 }
 
-/* A list of objects: a line each, the columns are the first one's keys. */
+/* A list of objects: one line each; the first object's keys are the columns. */
 static void lines(struct html *h, const struct doc_node *list, const char *caption)
 {
 	const struct doc_node *first = doc_first(h->d, list);
@@ -171,7 +171,7 @@ static void caches(struct html *h, const struct doc_node *machine)
 	html_table_end(h);
 }
 
-/* The machine's own keys; those that are tables of their own are left out. */
+/* The machine's own keys, except those that are tables of their own. */
 static void machine_pairs(struct html *h, const struct doc_node *machine)
 {
 	html_table(h, "Machine", "what|value");

@@ -1,8 +1,8 @@
-/* bench/report/html_rows.c: the rows as tables: the penalty table, the three methods, what was rejected. */
+/* bench/report/html_rows.c: the rows as tables: penalty table, the three methods, rejected windows. */
 #include "bench/report/html.h"
 #include "tables/processor.h"
 
-/* The part of a row's name before its first dot: rows of one family stand together. */
+/* The family of a row: its name up to the first dot. Rows of one family are grouped. */
 static size_t family_length(const char *name)
 {
 	size_t n = 0;
@@ -24,7 +24,7 @@ static bool is_bandwidth(struct html *h, const struct doc_node *row)
 	return str_equal(doc_string(h->d, row, "unit"), "bytes/s");
 }
 
-/* A row's value: cycles with two digits behind the point, bandwidth in GB/s. */
+/* A row's value: cycles with two decimals, bandwidth in GB/s. */
 static void value_cell(struct html *h, const struct doc_node *row, const char *key)
 {
 	const struct doc_node *n = doc_get(h->d, row, key);
@@ -149,7 +149,7 @@ static void method_line(struct html *h, const struct doc_node *row)
 	html_cell_node(h, doc_get(h->d, event, "value"), 2);
 	text_fmt(&h->t, "<td class=\"n\">");
 	if (difference->type == DOC_NUMBER && doc_get(h->d, event, "value")->type == DOC_NUMBER) {
-		/* thousandths of the row's value, themselves with three digits: in per cent */
+		/* thousandths of the row's value with three decimals, shown in per cent */
 		html_milli(h, difference->milli / 10, 1);
 		text_fmt(&h->t, " %%");
 	}
@@ -184,7 +184,7 @@ void html_methods(struct html *h)
 		html_table_end(h);
 }
 
-/* A load by the boxes of the uncore. */
+/* A load's latency by uncore box. */
 static void parts_line(struct html *h, const struct doc_node *row, const struct doc_node *parts)
 {
 	static const char *const groups[] = { "held", "pages" }, *const keys[][3] = { { "hit", "local_miss", "remote_miss" }, { "hit", "empty", "miss" } };
@@ -227,9 +227,9 @@ void html_parts(struct html *h)
 		html_table_end(h);
 }
 
-/* --- what was rejected ------------------------------------------------------------------------- */
+/* --- rejected windows -------------------------------------------------------------------------- */
 
-/* How many windows there were, what took some, and how many SMIs hit how many of them. */
+/* Number of windows, causes of rejection, and the SMIs with the number of windows they hit. */
 static void windows(struct html *h)
 {
 	static const struct { const char *key, *what; } causes[] = {

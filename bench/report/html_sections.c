@@ -1,7 +1,7 @@
-/* bench/report/html_sections.c: sections that stand beside the rows. */
+/* bench/report/html_sections.c: sections beside the rows. */
 #include "bench/report/html.h"
 
-/* Events counted over the kernels of rows. */
+/* Profiles: events counted over the kernels of rows. */
 void html_profile(struct html *h, const struct doc_node *section)
 {
 	if (section->type != DOC_LIST || !section->count)

@@ -1,4 +1,4 @@
-/* bench/report/html_series.c: rows that are more than one number: curves, and a value for each pair of nodes. */
+/* bench/report/html_series.c: rows with more than one number: curves, and values for each pair of nodes. */
 #include "bench/report/html.h"
 
 #define WIDTH  720
@@ -14,7 +14,7 @@ struct curve_data {
 	int64_t x[POINTS_MOST], y[POINTS_MOST];
 	unsigned n;
 	int64_t x_low, x_high, y_high;
-	bool logarithmic;           /* x: its range is wide */
+	bool logarithmic;           /* x, if its range is wide */
 	const char *x_name, *y_name;
 };
 
@@ -27,7 +27,7 @@ static const struct doc_node *child(struct html *h, const struct doc_node *list,
 	return c ? c : &h->d->nodes[0];
 }
 
-/* "bytes_per_second" as GB/s, other columns as they are. */
+/* "bytes_per_second" is shown as GB/s, other columns unchanged. */
 static bool is_rate(const char *name)
 {
 	return str_equal(name, "bytes_per_second") || str_equal(name, "bytes/s");
@@ -56,7 +56,7 @@ static void column_value(struct html *h, const char *name, int64_t milli)
 		html_milli(h, milli, milli % 1000 ? 1 : 0);
 }
 
-/* Which columns are drawn: the last over the first; a latency under load over the bandwidth that was reached. */
+/* Chooses the columns: the last against the first; loaded latency against the bandwidth reached. */
 static void gather(struct html *h, const struct doc_node *series, struct curve_data *c)
 {
 	const struct doc_node *columns = doc_get(h->d, series, "columns"), *points = doc_get(h->d, series, "points");
@@ -108,7 +108,7 @@ static unsigned place_y(const struct curve_data *c, int64_t y)
 	return place(y, 0, c->y_high, BOTTOM, TOP + 8);
 }
 
-/* The sizes of the caches, where the curve runs over sizes. */
+/* Marks the cache sizes if the curve's x is a size. */
 static void mark_caches(struct html *h, const struct curve_data *c)
 {
 	const struct doc_node *caches = doc_get(h->d, doc_get(h->d, doc_root(h->d), "machine"), "caches");
@@ -152,7 +152,7 @@ static void draw_curve(struct html *h, const struct doc_node *row, const struct 
 
 		text_fmt(&h->t, "<circle class=\"b1\" cx=\"%u\" cy=\"%u\" r=\"3\"/>", x, place_y(c, c->y[i]));
 		if (i && x < last + 64 && x + 64 > last)
-			continue; /* the label would lie on the one before */
+			continue; /* the label would overlap the previous one */
 		text_fmt(&h->t, "<text class=\"dim\" x=\"%u\" y=\"%d\" text-anchor=\"middle\">", x < RIGHT - 24 ? x : RIGHT - 24, BOTTOM + 18);
 		column_value(h, c->x_name, c->x[i]);
 		text_fmt(&h->t, "</text>");
@@ -172,7 +172,7 @@ static void draw_curve(struct html *h, const struct doc_node *row, const struct 
 	text_fmt(&h->t, ").</figcaption></figure>\n");
 }
 
-/* Whether the point of that index is one of those that stayed unsure. */
+/* Whether the point of that index is marked noisy. */
 static bool is_noisy_point(struct html *h, const struct doc_node *series, int64_t index)
 {
 	for (const struct doc_node *n = doc_begin(h->d, doc_get(h->d, series, "noisy")); n; n = doc_next(h->d, n))
@@ -210,7 +210,7 @@ static void points_table(struct html *h, const struct doc_node *series)
 	text_fmt(&h->t, "</details>\n");
 }
 
-/* Points that name a pair of nodes: a table with a line for each node of the cores. */
+/* Points for pairs of nodes: a table with one line per node of the cores. */
 static bool is_node_pairs(struct html *h, const struct doc_node *row, const struct doc_node *series)
 {
 	return str_starts(doc_string(h->d, row, "name"), "read.node_") && doc_get(h->d, series, "columns")->count == 3;
@@ -242,7 +242,7 @@ static void node_pairs(struct html *h, const struct doc_node *list)
 		html_table_end(h);
 }
 
-/* Rows carry their points under either name. */
+/* A row has its points under either name. */
 static const struct doc_node *series_of(struct html *h, const struct doc_node *row)
 {
 	static const char *const keys[] = { "series", "curve" };

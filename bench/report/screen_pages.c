@@ -1,10 +1,10 @@
-/* bench/report/screen_pages.c: see pages.h. */
+/* bench/report/screen_pages.c: see screen_pages.h. */
 #include "bench/report/screen_pages.h"
 #include "bench/report/html.h"
 #include "bench/measure/reduce.h"
 #include "bench/report/staircase.h"
 
-#define HEAD_LINES 1u          /* of a page of the table */
+#define HEAD_LINES 1u          /* on each page of the table */
 #define NAME_COLUMNS 36u
 
 /* --- the table --------------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static void head_line(struct text *t)
 	text_fmt(t, "%-36s %11s %-6s  %-11s %9s %9s  %s", "row", "value", "unit", "verdict", "spread", "ns", "proof, or why not");
 }
 
-/* Where row_line writes the verdict. */
+/* The column at which row_line writes the verdict. */
 #define VERDICT_AT (NAME_COLUMNS + 1 + 11 + 1 + 6 + 2)
 
 static void row_line(const struct screen_pages *p, const struct doc_node *row, struct text *t)
@@ -74,7 +74,7 @@ static void row_line(const struct screen_pages *p, const struct doc_node *row, s
 	text_fmt(t, "  %s", doc_string(d, row, str_equal(status, "ok") ? "proof" : "reason"));
 }
 
-/* Rows of the page one after the other; the row before the first is found each time, tables are short. */
+/* The row of that index, searched from the first row each time; tables are short. */
 static const struct doc_node *row_at(const struct screen_pages *p, unsigned index)
 {
 	const struct doc_node *r = doc_begin(p->d, doc_get(p->d, doc_root(p->d), "rows"));
@@ -110,7 +110,7 @@ static void table_draw(const struct screen_pages *p, unsigned page, struct canva
 	}
 }
 
-/* A line cut at the page's edge, without blanks at its end. */
+/* A line clipped at the page's edge, without trailing blanks. */
 static void cut_line(const struct screen_pages *p, const char *line, struct text *t)
 {
 	size_t n = str_length(line);
@@ -273,7 +273,7 @@ static void stairs_draw(const struct screen_pages *p, struct canvas *c, unsigned
 		char at[80];
 		struct text t;
 
-		/* the cache's size, broken into dashes */
+		/* the cache's size as a dashed line */
 		for (unsigned dash = g.top; s->level && dash + 4 * c->scale < g.bottom; dash += 8 * c->scale)
 			canvas_fill(c, x_end, dash, c->scale, 4 * c->scale, COLOUR_MARK);
 		canvas_fill(c, x, y, x_end - x, 3 * c->scale, COLOUR_BAR);
@@ -294,12 +294,12 @@ static void stairs_draw(const struct screen_pages *p, struct canvas *c, unsigned
 			text_fmt(&t, " (%s)", s->status);
 		canvas_text(c, x + w, label + h, COLOUR_TEXT, at, sizeof(at));
 	}
-	/* single sizes as measured */
+	/* individual sizes as measured */
 	for (unsigned i = 0; i < all.points_count; i++)
 		canvas_fill(c, plot_x(&g, all.points[i].bytes, end) - 2 * c->scale, plot_y(&g, all.points[i].cycles_milli, top) - 2 * c->scale, 5 * c->scale, 5 * c->scale, COLOUR_OK);
 }
 
-/* --- either ------------------------------------------------------------------------------------ */
+/* --- both -------------------------------------------------------------------------------------- */
 
 void screen_pages_text(const struct screen_pages *p, unsigned page, struct text *t)
 {

@@ -1,5 +1,5 @@
-/* bench/report/screen_pages.h: the results as pages for the machine's own screen, drawn on a canvas or as text for a terminal: the
- * penalty table, so many rows a page, and the latency staircase behind it. */
+/* bench/report/screen_pages.h: the results as pages for the machine's own screen, drawn on a canvas or as terminal text: the penalty table, with a
+ * fixed number of rows per page, then the latency staircase. */
 #ifndef BENCH_PAGES_H
 #define BENCH_PAGES_H
 
@@ -9,11 +9,10 @@
 
 struct screen_pages {
 	const struct document *d;
-	unsigned columns, lines;   /* of characters, that a page may have: at least 40 and 8 */
+	unsigned columns, lines;   /* page size in characters: at least 40 and 8 */
 };
 
-/* Where the staircase lies in its picture, in pixels: y grows downwards, x = left is STAIRCASE_FROM bytes, y = bottom is
- * one cycle; both axes are logarithmic. */
+/* Plot area of the staircase, in pixels: y grows downwards, x = left is STAIRCASE_FROM bytes, y = bottom is one cycle; both axes are logarithmic. */
 struct plot { unsigned left, right, top, bottom; };
 
 unsigned screen_pages_count(const struct screen_pages *p);
@@ -21,7 +20,7 @@ unsigned screen_pages_count(const struct screen_pages *p);
 void screen_pages_title(const struct screen_pages *p, unsigned page, struct text *t);
 /* The page as lines of at most `columns` characters. */
 void screen_pages_text(const struct screen_pages *p, unsigned page, struct text *t);
-/* Draws the page between the pixel lines top and bottom of the canvas, which are ground before. */
+/* Draws the page between the pixel lines top and bottom of the canvas, which must be cleared to ground. */
 void screen_pages_draw(const struct screen_pages *p, unsigned page, struct canvas *c, unsigned top, unsigned bottom);
 struct plot screen_pages_plot(const struct canvas *c, unsigned top, unsigned bottom);
 

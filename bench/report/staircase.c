@@ -43,7 +43,7 @@ static unsigned steps_of(const struct document *d, struct stair stairs[STAIRCASE
 	return n + (from > STAIRCASE_FROM && step_of(d, "load.dram_local.latency", 0, from, from * 8, &stairs[n]));
 }
 
-/* Points are [KiB, stride_bytes, cycles]; of a size the first one has the smallest stride. */
+/* Points are [KiB, stride_bytes, cycles]; the first one of a size has the smallest stride. */
 static unsigned points_of(const struct document *d, struct stair_point points[STAIRCASE_POINTS])
 {
 	const struct doc_node *list = doc_get(d, doc_get(d, doc_row(d, "load.staircase.latency"), "curve"), "points");

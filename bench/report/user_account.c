@@ -1,4 +1,4 @@
-/* bench/report/user_account.c: the identities and the sum of penalties. */
+/* bench/report/user_account.c: the identities and the sum of penalties of a user's counts. */
 #include "bench/report/user_account.h"
 #include "bench/measure/reduce.h"
 #include "pmu/text.h"
@@ -15,7 +15,7 @@ const struct processor *account_processor(const struct document *results)
 	return NULL;
 }
 
-/* A count at the cycles of the run that counted the total. */
+/* A count scaled to the cycles of the run that counted the total. */
 static enum account_count count_at(const struct account *a, const struct account_counts *counts, const struct event *e, int64_t *count)
 {
 	int64_t cycles = 0;
@@ -26,7 +26,7 @@ static enum account_count count_at(const struct account *a, const struct account
 	return got;
 }
 
-/* False: it was not counted, or for a part of the time only. */
+/* False: not counted, or multiplexed. */
 static bool identity(const struct account *a, const struct account_counts *counts, enum stall_identity i, int64_t *count)
 {
 	const struct event *e = stall_identity_event(a->processor, i);
@@ -35,7 +35,7 @@ static bool identity(const struct account *a, const struct account_counts *count
 	return e && count_at(a, counts, e, count) == COUNT_GOOD;
 }
 
-/* A row that may be used: proved, and with a value. */
+/* A usable row: proved, and with a value. */
 static const struct doc_node *proved(const struct document *d, const char *name)
 {
 	const struct doc_node *row = doc_row(d, name);
@@ -46,8 +46,7 @@ static const struct doc_node *proved(const struct document *d, const char *name)
 	return str_equal(status, "ok") || str_equal(status, "noisy") ? row : NULL;
 }
 
-/* The program's core clock over that of a row, in thousandths: cycles a reference cycle (which runs at the TSC's rate)
- * against core_hz; 0 unknown. */
+/* The program's core clock over a row's, in thousandths: cycles per reference cycle (which runs at the TSC's rate) over core_hz; 0 unknown. */
 static int64_t clock_milli(const struct document *d, const struct doc_node *row, int64_t cycles, int64_t ref)
 {
 	int64_t tsc_hz = doc_whole(d, doc_get(d, doc_root(d), "machine"), "tsc_hz"), core_hz = doc_whole(d, row, "core_hz");
@@ -55,7 +54,7 @@ static int64_t clock_milli(const struct document *d, const struct doc_node *row,
 	return ref > 0 && tsc_hz > 0 && core_hz > 0 ? mul_div(mul_div(cycles, tsc_hz, ref), 1000, core_hz) : 0;
 }
 
-/* Which part of a penalty runs on the uncore's clock, in thousandths of a core cycle; 0 none is known. */
+/* The part of a penalty that runs on the uncore's clock, in thousandths of a core cycle; 0: none known. */
 static int64_t uncore_part(const struct document *d, const char *latency, int64_t penalty_milli)
 {
 	const struct doc_node *row = proved(d, latency), *queue;
@@ -69,7 +68,7 @@ static int64_t uncore_part(const struct document *d, const char *latency, int64_
 	return part < 0 ? 0 : part < penalty_milli ? part : penalty_milli;
 }
 
-/* Core cycles that a line costs in a stream that reads lines as fast as it can, over one whose lines are in the L1. */
+/* Core cycles per line of a stream at full bandwidth, minus those of a stream of L1 hits. */
 static bool overlapped(const struct document *d, const char *name, int64_t *milli)
 {
 	const struct doc_node *row = proved(d, name), *l1 = proved(d, "read.l1.bandwidth");
@@ -110,7 +109,7 @@ static void price(const struct document *d, const struct stall_term *s, int64_t 
 	t->needs_clock = !clock || !uncore;
 	if (t->needs_clock)
 		return;
-	/* a stream of lines runs at the pace of what holds them: all of its cost beyond the L1 */
+	/* a stream runs at the pace of its source: all of its cost beyond the L1 scales with the uncore */
 	t->high_milli = rescale(t->high_milli, uncore, clock);
 	t->low_milli = rescale(t->low_milli, t->low_milli, clock);
 	if (t->low_milli > t->high_milli)
@@ -134,11 +133,11 @@ static enum account_state count_of(const struct account *a, const struct account
 		default: sum += t->count_of->terms[i].sign * count;
 		}
 	}
-	t->count = sum > 0 ? sum : 0; /* counters of other runs may disagree by a little */
+	t->count = sum > 0 ? sum : 0; /* counts of different runs vary slightly */
 	return ACCOUNT_GOOD;
 }
 
-/* Total, stalls, what retired and what was wasted, and what bounds the terms. */
+/* Total, stalls, retired and wasted cycles, and the bounds of the terms. */
 static void identities(const struct account_counts *counts, struct account *a, int64_t *ref)
 {
 	int64_t issued, pairs, retired = 0, retired_pairs, no_issue, resource;
@@ -147,7 +146,7 @@ static void identities(const struct account_counts *counts, struct account *a, i
 	a->has_total = identity(a, counts, STALL_CYCLES, &a->total);
 	a->has_stalls = identity(a, counts, STALL_EXECUTE, &a->stalls);
 	a->at_retirement = identity(a, counts, STALL_RETIRE, &retire);
-	if (!a->has_stalls && a->at_retirement) { /* all that a processor counts whose dispatch is not counted */
+	if (!a->has_stalls && a->at_retirement) { /* the only stall count of a processor that cannot count dispatch */
 		a->has_stalls = true;
 		a->stalls = retire;
 	}
@@ -162,10 +161,10 @@ static void identities(const struct account_counts *counts, struct account *a, i
 	(void)identity(a, counts, STALL_ISSUED_PAIRS, &pairs);
 	(void)identity(a, counts, STALL_RETIRED_PAIRS, &retired_pairs);
 	issued += pairs;
-	/* where dispatch is counted, both uops of a pair that retires as one were dispatched */
+	/* where dispatch is counted, both uops of a fused pair were dispatched */
 	retired += retired_pairs;
 	if (a->has_total && a->has_stalls) {
-		/* counters of other runs may disagree by a little: no identity has a negative term */
+		/* counts of different runs vary slightly: no identity has a negative term */
 		const int64_t active = a->total > a->stalls ? a->total - a->stalls : 0;
 
 		a->has_waste = uops && issued > 0;
