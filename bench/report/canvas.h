@@ -29,7 +29,7 @@ struct canvas {
 #define COLOUR_WARN   0xF0B860u
 #define COLOUR_BAD    0xFF9A9Au
 
-/* A picture of width * height pixels at `at`. The font scale is doubled from a width of 1,920 pixels, and so on. */
+/* A picture of width * height pixels at `at`. From a width of 1,920 pixels on, the font is enlarged by width / 960. */
 void canvas_init(struct canvas *c, uint32_t *at, unsigned width, unsigned height);
 /* Width and height of a character cell. */
 unsigned canvas_column(const struct canvas *c);

@@ -12,7 +12,7 @@ struct screen_pages {
 	unsigned columns, lines;   /* page size in characters: at least 40 and 8 */
 };
 
-/* Plot area of the staircase, in pixels: y grows downwards, x = left is STAIRCASE_FROM bytes, y = bottom is one cycle; both axes are logarithmic. */
+/* Plot area of the staircase, in pixels: y grows downwards, x = left is STAIRCASE_FROM bytes, y = bottom is one cycle. Both axes are logarithmic. */
 struct plot { unsigned left, right, top, bottom; };
 
 unsigned screen_pages_count(const struct screen_pages *p);

@@ -49,7 +49,7 @@ enum status traffic_read(const struct access *a, const struct uncore *u, const s
 	return st;
 }
 
-/* Boxes of the one event, or the number of boxes that have an event of their own. */
+/* Boxes of the one shared event, or the number of boxes that have an event of their own. */
 static unsigned boxes_of(const struct uncore *u, const struct traffic_method *m, unsigned socket, uint32_t counted, unsigned first, unsigned most)
 {
 	const struct uncore_box *box;

@@ -1,5 +1,5 @@
 /* bench/workloads/known_program.h: precise sampling and last-branch records checked on a small program of known loops, branches and calls
- * (k_known_program), two checks of the events themselves, and what two threads of a core leave each other.
+ * (k_known_program), two checks of the events themselves, and the interference of two threads of a core.
  *
  * Levinthal's guide: "Loop Tripcounts", "Call Counts and Function Arguments", "LBRs and Basic Block Execution Counts", "Precise Execution Events",
  * and the identity that retired loads by source add up to all retired loads.

@@ -6,7 +6,7 @@
  * Tolerance: one load in so many may be missing or counted twice. */
 #define SUM_PART 500u
 
-/* Loads that hit DRAM, L3, L2 and L1: several loads per line, back to back and spaced in time. */
+/* Loads that hit DRAM, L3, L2 and L1: one or several per line, back to back and spaced in time. */
 static enum status loads_window(struct study *s, const struct counting *c, struct window *sum)
 {
 	static const struct { uint32_t bytes, step; } passes[] = {

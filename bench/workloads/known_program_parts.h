@@ -1,5 +1,5 @@
-/* bench/workloads/known_program_parts.h: what the files of the study share: study.c (PEBS), known_program_branches.c (last-branch records),
- * known_program_memory.c (loads by source, memory traffic), known_program_threads.c (two threads of a core). */
+/* bench/workloads/known_program_parts.h: shared by the files of the study: known_program.c (PEBS), known_program_branches.c (last-branch records),
+ * known_program_memory.c (loads by source, DRAM lines by node), smt_interference.c (two threads of a core). */
 #ifndef BENCH_STUDY_PARTS_H
 #define BENCH_STUDY_PARTS_H
 

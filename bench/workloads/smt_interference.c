@@ -2,9 +2,9 @@
  * known_program.h.
  *
  * Sprunt, Pentium 4 Performance-Monitoring Features (IEEE Micro 2002), "Simultaneous multithreading": a dependent chain of additions leaves the
- * adder free for a second thread; loads that all miss the L1 leave it no memory bandwidth. A thread's own events are counted in windows of n and 8n
- * iterations while the sibling runs longer; then the roles are swapped. The shorter window is short because two threads that compete for the same
- * resource settle into a different phase each time. */
+ * adder free for a second thread; loads that all miss the L1 keep the memory subsystem busy. A thread's own events are counted in windows of n and
+ * 8n iterations while the sibling runs longer; then the roles are swapped. The shorter window is short because two threads that compete for the
+ * same resource settle into a different phase each time. */
 #include "bench/measure/cores.h"
 #include "bench/workloads/known_program_parts.h"
 #include "pmu/core/concept.h"

@@ -3,7 +3,7 @@
 
 #define LINE 64u
 #define SPREAD_BYTES (22ull << 20)   /* DRAM lines at random addresses: eleven 2 MiB pages; a DTLB of 32 entries covers twice as many */
-#define SLICE_BYTES  8192u           /* each line in a slice of its own: a DRAM page of its own, and no two lines in one cache set */
+#define SLICE_BYTES  8192u           /* at most one line per slice, hence per DRAM page */
 #define HOT_BYTES    (64u << 10)     /* after it: lines for the L3, then as many bytes of lines for the L2 */
 #define ARRAY_BYTES  (1ull << 20)   /* of each stream */
 #define STREAM_STRIDE (ARRAY_BYTES + PAGE_4K / 2) /* no 4 KiB aliasing between streams */

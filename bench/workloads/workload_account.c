@@ -57,7 +57,7 @@ static unsigned ask_for(struct bench *b, struct account_work *w, const struct ev
 	struct ask a = { .event = *e, .bundle = how.bundle, .core = how.core };
 
 	if (how.cmask && e->netburst)
-		return ASKS_MAX; /* NetBurst's events have fixed thresholds */
+		return ASKS_MAX; /* NetBurst's events carry their own thresholds */
 	if (how.cmask) {
 		a.event.cmask = how.cmask;
 		a.event.inv = how.inv;

@@ -8,7 +8,7 @@
 #include "bench/catalogue/kernel.h"
 
 #define IDENTITY_PERCENT 3     /* tolerance for counters read one after the other */
-#define UOPS_AN_INSTRUCTION 4  /* at least half a uop where they are fused */
+#define UOPS_AN_INSTRUCTION 4  /* at most; at least half a uop per instruction where they are fused */
 
 static bool differs(const struct account_result *r, unsigned stall, unsigned active, struct text *t)
 {
