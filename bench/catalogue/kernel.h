@@ -7,7 +7,7 @@
 
 /* The kernel of a name, NULL if there is none. The name may be that of k_measure too. */
 const struct kernel *kernel_find(const char *name);
-/* The first of the row's kernels whose instructions the processor has; NULL: none. */
+/* The first of the row's kernels whose instruction set the processor supports; NULL: none. */
 const struct kernel *kernel_choose(const struct row *r, const struct cpu *cpu);
 
 #endif

@@ -1,5 +1,5 @@
-/* bench/catalogue/result.h: what a row may give: its value and verdict, and what the methods beside it found. Data alone; the room that fills a
- * part in has its functions. */
+/* bench/catalogue/result.h: the result of a row: its value and verdict, and the findings of the methods that ran beside it. Data only; the
+ * functions of each part are in the folder that fills it in. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
@@ -13,20 +13,20 @@ const char *row_status_name(enum row_status s);
 #define SERIES_COLUMNS 4
 #define SERIES_POINTS 64
 
-/* Numbers in thousandths, those of a column in one unit. */
+/* Numbers in thousandths; a column has one unit. */
 struct series {
 	const char *const *columns; /* names, "cores", "bytes_per_second"; NULL: the row has no series */
 	unsigned column_count, points;
 	int64_t milli[SERIES_POINTS][SERIES_COLUMNS];
 };
 
-/* Points that a row's value was found from, in the order in which they were measured. */
+/* The points behind a row's value, in the order of their measurement. */
 #define CURVE_POINTS_MAX 96
 struct curve {
-	const char *x, *y;  /* what both coordinates are; y NULL: there is one */
-	const char *unit;   /* what the values are, in thousandths */
+	const char *x, *y;  /* names of the coordinates; y NULL: one only */
+	const char *unit;   /* of the values, in thousandths */
 	unsigned count;
-	struct { uint32_t x, y; int64_t milli; bool noisy; /* measured again, and never sure */ } points[CURVE_POINTS_MAX];
+	struct { uint32_t x, y; int64_t milli; bool noisy; /* measured again and still noisy */ } points[CURVE_POINTS_MAX];
 };
 
 /* --- loads sampled by the load-latency event: bench/sampling/sample.h */
@@ -58,34 +58,34 @@ struct sample_result {
 	const char *event;       /* the event's name, "" if none */
 	uint32_t threshold;      /* cycles: only slower loads are recorded */
 	uint32_t records;        /* of the chase's own loads */
-	uint32_t outside;        /* records of other loads: the wrapper's, thrown away */
-	uint32_t wrong_address;  /* records whose linear address is no node, or whose node holds another value */
-	uint32_t rejected;       /* bursts thrown away since an SMI hit them */
+	uint32_t outside;        /* records of other loads, the wrapper's: discarded */
+	uint32_t wrong_address;  /* records whose linear address is no node, or whose node holds a different value */
+	uint32_t rejected;       /* bursts discarded because of an SMI */
 	bool full;               /* the buffer filled: records are missing */
 	bool lost_known;
-	uint32_t lost;           /* records that were due and did not come */
-	int64_t shadow_milli;    /* events that fell into the shadow of one overflow, with lost_known */
-	int64_t fraction_milli;  /* loads that the facility sampled, of all from the row's sources; -1 unknown */
-	const char *beside;      /* the event that counted all of them, "" if none */
+	uint32_t lost;           /* records that were due but missing */
+	int64_t shadow_milli;    /* events in the shadow of one overflow, with lost_known */
+	int64_t fraction_milli;  /* part of the loads from the row's sources that the facility sampled; -1 unknown */
+	const char *beside;      /* the event that counted all these loads, "" if none */
 	int64_t value_milli;     /* mean latency of records from the row's sources, up to their 99th percentile, cycles */
-	int64_t difference_milli;/* of that from the chase's value, thousandths of it */
+	int64_t difference_milli;/* value_milli relative to the chase's value, minus 1, in thousandths */
 	struct sample_source sources[SAMPLE_SOURCES];
 };
 
-/* --- loads in the uncore's queue, and by each box on their way: bench/uncore/ */
+/* --- latency of loads in the uncore's queue and in each box on their path: bench/uncore/ */
 
-/* Where a read that the table of requests holds is answered: in this socket, in this node's memory or by another socket for
- * it, in another node. */
+/* Who answers a read in the table of outstanding requests. HIT: this socket. LOCAL: this node's memory, or another socket on its behalf. REMOTE:
+ * another node. */
 enum latency_breakdown_answer { BREAKDOWN_HIT, BREAKDOWN_LOCAL, BREAKDOWN_REMOTE, BREAKDOWN_ANSWERS };
 enum latency_breakdown_page { BREAKDOWN_PAGE_HIT, BREAKDOWN_PAGE_EMPTY, BREAKDOWN_PAGE_MISS, BREAKDOWN_PAGES };
 
 struct latency_breakdown_result {
 	bool there;
-	int64_t ingress_milli;                /* uncore cycles before the table's entry is taken; -1 unknown */
-	int64_t held_milli[BREAKDOWN_ANSWERS];    /* uncore cycles in the table; -1: fewer than one load in twenty */
-	int64_t entries_milli[BREAKDOWN_ANSWERS]; /* for each load */
-	int64_t pages_milli[BREAKDOWN_PAGES];     /* accesses of memory at the home, for each load; -1 unknown */
-	int64_t flits_milli;                  /* of data that this socket's links brought, for each load; -1 unknown */
+	int64_t ingress_milli;                /* uncore cycles until the table entry is allocated; -1 unknown */
+	int64_t held_milli[BREAKDOWN_ANSWERS];    /* uncore cycles in the table; -1: fewer than one load in twenty got this answer */
+	int64_t entries_milli[BREAKDOWN_ANSWERS]; /* table entries per load */
+	int64_t pages_milli[BREAKDOWN_PAGES];     /* DRAM accesses at the home, per load; -1 unknown */
+	int64_t flits_milli;                  /* data flits received on this socket's links, per load; -1 unknown */
 	uint64_t uncore_hz;
 };
 
@@ -102,24 +102,24 @@ struct uncore_latency_result {
 	char reason[96];
 	int64_t uncore_milli;      /* residence, uncore cycles */
 	int64_t cycles_milli;      /* the same in core cycles */
-	int64_t offset_milli;      /* load to use minus that: core to queue and back, core cycles */
-	int64_t inserts_milli;     /* entries taken for each load */
+	int64_t offset_milli;      /* load-to-use latency minus cycles_milli: core to queue and back, core cycles */
+	int64_t inserts_milli;     /* entries allocated per load */
 	int64_t response_milli;    /* until the L3 had answered, uncore cycles; -1 unknown */
-	int64_t miss_milli;        /* of the L3's misses: from the miss to the fill; -1 none */
-	int64_t home_milli;        /* reads of this socket held by its home; -1 none */
+	int64_t miss_milli;        /* L3 misses: from the miss to the fill; -1 none */
+	int64_t home_milli;        /* time that the home agent holds this socket's reads; -1 none */
 	uint64_t uncore_hz;
 	unsigned samples;
 	bool bus;                  /* the in-order queue of a front-side bus, in processor clocks: uncore_latency_bus.c */
-	struct latency_breakdown_result apart; /* the same loads by each box on their way */
+	struct latency_breakdown_result apart; /* the same loads in each box on their path */
 };
 
 /* --- streams by channel and link: bench/uncore/traffic.h */
 
-#define TRAFFIC_SOCKETS  4 /* of a row, at most: the first that take part */
+#define TRAFFIC_SOCKETS  4 /* at most, of a row: the first that take part */
 #define TRAFFIC_CHANNELS 8 /* of a socket's memory, at most */
 #define TRAFFIC_LINKS    3 /* of a socket, at most (manual 331051-002, 2.9) */
 
-/* Counts of a socket: full lines of each channel, then flits of data of each link. */
+/* Counts of a socket: full lines of each channel, then data flits of each link. */
 enum {
 	TRAFFIC_READ, TRAFFIC_WRITE = TRAFFIC_READ + TRAFFIC_CHANNELS, TRAFFIC_RECEIVED = TRAFFIC_WRITE + TRAFFIC_CHANNELS,
 	TRAFFIC_SENT = TRAFFIC_RECEIVED + TRAFFIC_LINKS, TRAFFIC_COUNTS = TRAFFIC_SENT + TRAFFIC_LINKS
@@ -127,7 +127,7 @@ enum {
 
 struct traffic_socket {
 	unsigned socket;               /* as uncore_find numbered it */
-	unsigned channels, links;      /* that it has; those that cannot be counted: 0 */
+	unsigned channels, links;      /* of the socket; 0 if they cannot be counted */
 	int64_t bytes[TRAFFIC_COUNTS]; /* a second */
 };
 struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKETS]; }; /* sockets 0: nothing was counted */
@@ -137,7 +137,7 @@ struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKE
 /* A pair: `owner` prepared the lines, `reader` loaded them. Thousandths of a cycle a load. */
 struct matrix_cell {
 	uint16_t owner, reader;
-	uint16_t counts[ROW_PROOFS_MAX]; /* for each concept of the proof in so many loads as the shorter window has, medians */
+	uint16_t counts[ROW_PROOFS_MAX]; /* of each concept of the proof, over the loads of the shorter window, medians */
 	int64_t median_milli, p10_milli, p90_milli;
 	int64_t low_milli, high_milli; /* medians of the two groups of a bimodal result, -1 when there is one group */
 };
@@ -154,22 +154,22 @@ struct row_result {
 	char reason[128];          /* why it is not ok, "" if it is */
 	int64_t value_milli;       /* in `unit`, thousandths */
 	int64_t spread_milli;      /* median absolute deviation, same unit */
-	int64_t range_milli;       /* of a latency without a cycle counter: how far apart the rounds lie whose mean the value is; else 0 */
-	int64_t cycles_milli;      /* shared levels: core cycles as well, else -1 */
-	int64_t ns_milli;          /* nanoseconds as well, else -1 */
+	int64_t range_milli;       /* range of the rounds averaged into a latency that was timed without a cycle counter; else 0 */
+	int64_t cycles_milli;      /* the value in core cycles too, for shared levels; else -1 */
+	int64_t ns_milli;          /* the value in nanoseconds too, else -1 */
 	uint32_t samples, rejected;
-	char proof[256];           /* what the processor counted for each concept of its proof: "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
+	char proof[256];           /* counts of each concept of its proof: "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
 	uint32_t revision;         /* of the method */
 	const char *kernel;        /* the one that ran, "" if none */
 	uint64_t footprint_bytes;  /* of the test's working set */
 	uint64_t page_bytes;       /* as mapped */
 	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
-	bool absent;               /* unsupported since the machine itself lacks what the row is about */
-	bool unprovable;           /* unproven since no event of this processor proves the row: its concepts.csv says why */
-	bool noisy;                /* the noise verdict, also under another status */
-	char remark[96];           /* what a reader should know, "" if nothing */
-	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite gives the memory back */
-	struct series series;      /* ORDER_MULTICORE, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: what was measured at each point */
+	bool absent;               /* unsupported because the machine lacks the unit that the row measures */
+	bool unprovable;           /* unproven because no event of this processor proves the row; its concepts.csv gives the reason */
+	bool noisy;                /* the noise verdict, whatever the status */
+	char remark[96];           /* a note for the reader, "" if none */
+	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite frees it */
+	struct series series;      /* ORDER_MULTICORE, ORDER_NODES, ORDER_LOADED, ORDER_SKID_*: the points measured */
 	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct uncore_latency_result queue;   /* the same loads in the uncore's queue */
@@ -177,7 +177,7 @@ struct row_result {
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
 };
 
-/* Whether its value is one: the row is ok, noisy or unproven, and something was measured. */
+/* Whether the row has a value: it is ok, noisy or unproven, and was measured. */
 bool row_has_value(const struct row_result *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* bench/catalogue/row.c: rows by name, and the names of what a row says. */
+/* bench/catalogue/row.c: finds rows by name, and names the values of a row's fields. */
 #include "bench/catalogue/result.h"
 
 const char *row_status_name(enum row_status s)

@@ -6,80 +6,77 @@
 #include "pmu/base.h"
 #include "pmu/text.h"
 
-/* Each value has a name (row_value_name), which goes into fingerprints: its number may change. */
+/* Fingerprints hash the name of each value (row_value_name), so its number may change. */
 
-/* What a row aims at: where its loads are answered, or what they miss. */
+/* The level that answers a row's loads, or that they miss. */
 enum target { TARGET_L1, TARGET_L2, TARGET_L3, TARGET_DRAM, TARGET_DTLB, TARGET_STLB,
-	TARGET_CORE, /* nowhere: what happens within the core */
+	TARGET_CORE, /* no level: effects within the core */
 	TARGET_OTHER_CORE, /* lines in the caches of other cores that share the L3 */
-	TARGET_OTHER_SOCKET, /* lines in the caches of a core of another socket */
+	TARGET_OTHER_SOCKET, /* lines in the caches of a core on another socket */
 	TARGET_SAME_CORE, /* lines that another thread of the core brought in */
 	TARGET_SAME_CLUSTER, /* lines that another core with the same L2 brought in */
 	TARGET_COUNT };
-/* How the working set is laid out and in which order it is visited. Chases are one cycle through
- * all nodes (a node is a line); the seed decides which. */
+/* Layout and access order of the working set. A chase is one cycle through all nodes (a node is a line); the seed selects the cycle. */
 enum order {
-	ORDER_LINES,       /* every line of the footprint, full random */
+	ORDER_LINES,       /* every line of the footprint in random order */
 	ORDER_SPARSE,      /* few lines, spread at random over many times the footprint of a DRAM page */
-	ORDER_PAGES,       /* one line a page, full random over the pages */
-	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line,
-	                      in a fixed random order: the entries are always as old when used again */
+	ORDER_PAGES,       /* one line a page, pages in random order */
+	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line, in a fixed random order: the reuse
+	                      distance of the entries is constant */
 	ORDER_STREAMS,     /* three arrays of a power of two of bytes, ascending */
-	ORDER_PAIR,        /* struct row_pair: kernels over one buffer with stated contents, or none */
-	ORDER_OPEN_PAGES,   /* the lines of a page in random order, then the next page's: most find their DRAM page open */
-	ORDER_MATRIX,      /* a few hundred lines at random, once for each pair of cores that stand to each other as `place` says */
+	ORDER_PAIR,        /* struct row_pair: kernels over one buffer with given contents, or without a buffer */
+	ORDER_OPEN_PAGES,   /* the lines of a page in random order, then those of the next page: most find their DRAM page open */
+	ORDER_MATRIX,      /* a few hundred lines at random, for each pair of cores whose relation is that of `target` */
 	ORDER_MULTICORE,  /* streams, one a core, on 1, 2, 4 ... and all cores at once */
-	ORDER_NODES,       /* streams of all cores of a node in memory of a node: each pair of nodes that stand to each other as `node` says */
-	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several paces */
+	ORDER_NODES,       /* streams of all cores of one node in the memory of a node, for each pair of nodes (`node`: the same or another) */
+	ORDER_LOADED,      /* as ORDER_SPARSE, while other cores read streams at several rates */
 	ORDER_LINE,        /* one line that two cores store to */
 	ORDER_CURVE,  /* struct row_curve: code of a point over a ring of nodes */
-	ORDER_REGIONS, /* every line of the footprint, at random within a region of few 2 MiB pages, then the next region's:
-	                      the DTLB holds the pages of a region, no load waits for a walk */
+	ORDER_REGIONS, /* every line of the footprint, at random within a region of few 2 MiB pages, region after region: the DTLB holds the
+	                      pages of a region, so no load waits for a walk */
 	ORDER_STAIRS, /* a chase over size and stride: bench/curves/sweep2d.h */
 	ORDER_GATHER,      /* a gather with prefetch over work and distance: bench/curves/sweep2d.h */
 	ORDER_SKID_PRECISE, ORDER_SKID_INTERRUPT, ORDER_SKID_ADDRESSES, /* a load that misses, sampled: bench/curves/skid.h */
 	ORDER_COUNT
 };
-/* How the working set comes into its state before a window; always by kernels. */
+/* How kernels bring the working set into its cache state before a window. */
 enum prepare {
-	PREPARE_WARM,  /* visited once in the row's own order, then again in part before each window */
-	PREPARE_FLUSH, /* what the window will visit is flushed out of all caches before each window */
-	PREPARE_FILL,  /* streams: until the last-level cache has begun to write modified lines back */
-	PREPARE_READ,  /* streams that store past the caches: until as many lines are read as the last level holds,
-	                  so that none is left there from before */
+	PREPARE_WARM,  /* touched once in the row's own order, then again in part before each window */
+	PREPARE_FLUSH, /* the lines of the window are flushed from all caches before it */
+	PREPARE_FILL,  /* streams: run until the last-level cache writes modified lines back */
+	PREPARE_READ,  /* streams with non-temporal stores: reads as many lines as the last level holds, to evict all earlier ones */
 	PREPARE_EXCLUSIVE, /* flushed, then read by one other core: E there */
 	PREPARE_MODIFIED,       /* flushed, then written by one other core: M there */
 	PREPARE_SHARED,         /* flushed, then read by two other cores: S in both */
 	PREPARE_COUNT
 };
-/* What a penalty is over: the same kernel, as many loads. */
+/* The baseline that a penalty is measured over: the same kernel with the same number of loads. */
 enum baseline {
 	BASELINE_NONE,
 	BASELINE_L1,    /* a ring that stays in the L1 data cache */
-	BASELINE_PACKED, /* as many lines in consecutive lines: few pages, the same cache level */
-	BASELINE_PAIR,   /* what struct row_pair says */
-	BASELINE_OPEN_PAGES, /* lines whose DRAM page the load before opened, flushed as the test's */
+	BASELINE_PACKED, /* the same number of consecutive lines: few pages, the same cache level */
+	BASELINE_PAIR,   /* the baseline of struct row_pair */
+	BASELINE_OPEN_PAGES, /* lines whose DRAM page the previous load opened, flushed like the test's */
 	BASELINE_COUNT
 };
-/* Which statistic of the windows: the minimum where only this core's work counts, the median where
- * others share the level, so that a lucky window is no result. */
-/* Of windows of the core alone, of those that share with others, and of streams in memory, each of whose windows may fall into a rhythm of its own. */
+/* The statistic over windows. MINIMUM: core-private levels. MEDIAN: shared levels, where the minimum would report one lucky window. MEAN: DRAM
+ * streams, whose windows settle into different steady states. */
 enum statistic { STAT_MINIMUM, STAT_MEDIAN, STAT_MEAN, STATISTIC_COUNT };
-enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, but for the one that brings the other line of an aligned pair */, PREFETCH_COUNT };
+enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, except the adjacent-line prefetcher */, PREFETCH_COUNT };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 
-enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next, independent */,
-	KIND_SIZE /* of a buffer of the core */,
-	KIND_SAMPLED /* what samples show */, ROW_KIND_COUNT };
+enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next of independent operations */,
+	KIND_SIZE /* capacity of a buffer of the core */,
+	KIND_SAMPLED /* shown by samples */, ROW_KIND_COUNT };
 enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES, UNIT_COUNT };
 /* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */
 const char *row_unit_name(enum row_unit u);
 /* "latency", "penalty", "throughput", "interval", "size", "sampled". */
 const char *row_kind_name(enum row_kind k);
 
-/* A concept of tables/concepts.csv whose count per unit of work must lie within [low, high], in thousandths. The unit is what
- * row.window counts, or, in a stream, a load or store of its kernel: how many an iteration has depends on the kernel.
- * Of a pair it is what the test counts more than the baseline. */
+/* A concept of tables/concepts.csv whose count per unit of work must lie within [low, high], in thousandths. The unit is that of row.window; in
+ * a stream it may be a load or store, whose number per iteration depends on the kernel. For ORDER_PAIR the count is the test's minus the
+ * baseline's. */
 #define ROW_PROOFS_MAX 4
 enum proof_unit { PER_UNIT, PER_LOAD, PER_STORE, PER_COUNT };
 struct row_proof { const char *concept; int32_t low_milli, high_milli; enum proof_unit per; };
@@ -99,76 +96,76 @@ enum source {
 /* In words, for readers: "own L2 cache". */
 const char *row_source_name(enum source s);
 
-/* What a buffer holds. Random contents are drawn anew before each window: no predictor learns them. */
+/* Contents of a buffer. Random contents are drawn anew before each window, so no predictor learns them. */
 enum fill { FILL_ZERO, FILL_RANDOM_BIT /* bytes 0 or 1 */, FILL_RANDOM_4 /* bytes 0 to 3 */, FILL_COUNT };
 
-/* Code that is written at run time (bench/measure/codegen.h), run by k_run_code; X and X_BASE make as many events. */
+/* Code generated at run time (bench/measure/codegen.h), run by k_run_code. X and X_BASE perform the same number of operations. */
 enum code {
 	CODE_NONE,
 	CODE_LCP, CODE_COMPARES_PLAIN,          /* comparisons with a 16-bit constant, with a 32-bit one */
 	CODE_NOPS_LONG,                     /* NOPs of 8 bytes */
-	CODE_TARGETS, CODE_TARGETS_BASE,    /* more jumps than a branch target buffer holds; few, as often */
-	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; nor in the L2 */
+	CODE_TARGETS, CODE_TARGETS_BASE,    /* more jumps than a branch target buffer holds; the same number from few jumps */
+	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; nor, of L3, in the L2 */
 	CODE_LINES_BASE,
-	CODE_PAGES_ITLB, CODE_PAGES_ITLB_BASE, /* one line a page, more than the ITLB holds; as many lines in few pages */
-	CODE_PAGES_WALK, CODE_PAGES_WALK_BASE, /* more than the second level holds */
+	CODE_PAGES_ITLB, CODE_PAGES_ITLB_BASE, /* one line a page, more pages than the ITLB holds; the same lines packed into few pages */
+	CODE_PAGES_WALK, CODE_PAGES_WALK_BASE, /* the same beyond the STLB */
 	CODE_SMC, CODE_SMC_BASE,            /* a store to the code's own line; to a buffer */
-	CODE_LINES_FAR_BASE,                /* of CODE_LINES_L3, of which there are more */
+	CODE_LINES_FAR_BASE,                /* base of CODE_LINES_L3, which has more lines */
 	CODE_COUNT
 };
 
-/* Two kernels with equal arguments, or one over two contents: (iterations), or (buffer, iterations). The unit
- * of work is the event that the row is about, of which there are `events` in `iterations` iterations. */
+/* Two kernels with equal arguments, or one kernel over two contents; arguments: (iterations) or (buffer, iterations). The unit of work is the
+ * row's event: `events` of them occur in `iterations` iterations. */
 struct row_pair {
 	const char *base;          /* the baseline's kernel; NULL: the row's own */
 	enum fill fill, base_fill; /* of the test's buffer, of the baseline's */
 	uint32_t bytes;            /* of the buffer, 0 none */
 	uint16_t events, iterations;
-	enum code code, base_code;  /* CODE_NONE: the kernels are all */
-	bool counted;              /* chance decides how many events there are: the first proof's count divides */
+	enum code code, base_code;  /* CODE_NONE: kernels only */
+	bool counted;              /* the number of events is random: divide by the first proof's count */
 };
 
 /* A row whose value is found along a curve (bench/curves/curve.h).
- * Each point is a piece of code of its own, written at run time, which k_run_code runs over a ring of nodes: a node's first
- * 8 bytes are the address of the next (k_run_code_cold, where lines are many: it flushes those of the wrapper). At a node
- *   CURVE_OVERLAP  the load of the next address and x - 1 loads of other lines of the node start together
- *   CURVE_WALKS    as CURVE_OVERLAP, each load in a page of its own that no TLB level holds
- *   CURVE_TWICE    one line of the node is loaded, and in the same cycle the next address from the same line (x is 1)
- *   CURVE_WINDOW   the next address is loaded (A), then come x fillers, then a load of another line of the node (B), and the
- *                  next node waits for both: as long as B enters the core before A is there, both misses overlap (Wong,
- *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x is doubled from 1 until a turn is nearer to one of CURVE_SERIAL
- *                  than to what it takes by what fillers took so far, then the last x before that is searched by
- *                  bisection. Where no step is there to be seen the row says so.
- *   CURVE_SERIAL   as CURVE_WINDOW, but B's address needs the value that frees what B waits for: A's, or that of a filler that misses, which may
- *                  find A's DRAM page open and be there before A
- *   CURVE_SPREAD   as CURVE_OVERLAP, each load in a region of memory of its own, so that no two are of one DRAM page: what a
- *                  miss costs does not hang on which rows other loads have opened
- *   CURVE_PAIRS    lines of x entries of the super queue start together: half as many loads, the other line of each one's pair brought by
- *                  the prefetcher that does that, and for an odd x a load whose pair's other line the L2 has. Then the
- *                  other lines are loaded: what was not brought, since no entry was free, comes from memory now. The
- *                  value is the last x at which they do not take half of a load from memory.
- *   CURVE_CHAINS   no ring: x dependent additions a turn, turns independent of each other; the value is of one addition */
+ * Each point has its own code, generated at run time. k_run_code runs it over a ring of nodes; the first 8 bytes of a node are the address of
+ * the next. (k_run_code_cold, for points with many lines, also flushes the wrapper's lines.) At each node:
+ *   CURVE_OVERLAP  the load of the next address and x - 1 loads of other lines of the node start together.
+ *   CURVE_WALKS    as CURVE_OVERLAP, each load in a page of its own that no TLB level holds.
+ *   CURVE_TWICE    a line of the node is loaded, and in the same cycle the next address from the same line (x is 1).
+ *   CURVE_WINDOW   the next address is loaded (A), followed by x fillers and a load of another line of the node (B); the next node waits for
+ *                  both. The two misses overlap as long as B enters the core before A returns (Wong,
+ *                  http://blog.stuffedcow.net/2013/05/measuring-rob-capacity/). x doubles from 1 until an iteration takes closer to one of
+ *                  CURVE_SERIAL than to the overlapped time extrapolated from smaller x; bisection then finds the last x that overlaps. The row
+ *                  reports when the curve has no step.
+ *   CURVE_SERIAL   as CURVE_WINDOW, but B's address depends on the value whose arrival unblocks B: A's, or that of a missing filler, which may
+ *                  hit A's open DRAM page and return before A.
+ *   CURVE_SPREAD   as CURVE_OVERLAP, each load in a memory region of its own. No two loads share a DRAM page, so the cost of a miss does not
+ *                  depend on the DRAM pages that other loads opened.
+ *   CURVE_PAIRS    x super-queue entries are requested together: x / 2 loads, each of whose pair lines the adjacent-line prefetcher fetches, and
+ *                  for odd x one more load whose pair line is already in the L2. Then the pair lines are loaded: one whose prefetch found no
+ *                  free entry comes from DRAM now. The value is the last x at which they take less than half of a DRAM load.
+ *   CURVE_CHAINS   no ring: x dependent additions per iteration, iterations independent of each other; the value is for one addition. */
 enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS, CURVE_SERIAL, CURVE_COUNT };
-/* What stands between the two loads of CURVE_WINDOW, and which of the core's buffers it fills. */
+/* The fillers between the two loads of CURVE_WINDOW, and the buffer of the core that they fill. */
 enum filler {
-	FILLER_NOP,     /* reorder buffer: waits for nothing, leaves behind the first load alone */
+	FILLER_NOP,     /* reorder buffer: has no inputs and waits for retirement of the first load only */
 	FILLER_WAITING, /* reservation station: waits for the first load's value */
 	FILLER_LOAD,    /* load buffer: a line in the L1 */
 	FILLER_STORE,   /* store buffer: likewise */
-	FILLER_MISS     /* fill buffers: each another line that misses, B's as well in a region of its own, as with CURVE_SPREAD. CURVE_PAIRS: the other lines are loaded; any other: they are not */,
+	FILLER_MISS     /* fill buffers: each misses on another line; these and B's lie in regions of their own, as with CURVE_SPREAD.
+	                 * CURVE_PAIRS: loads the pair lines; with any other filler they are not loaded */,
 	FILLER_COUNT
 };
 /* How a curve becomes the row's value. */
-enum curve_value { VALUE_FLAT /* the first that none undercuts by more than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */, VALUE_COUNT };
+enum curve_value { VALUE_FLAT /* the first point that no other undercuts by more than 1 % */, VALUE_LAST, VALUE_KNEE /* the last x before the knee, plus `both` */, VALUE_COUNT };
 
-#define CURVE_REGIONS 24u        /* of CURVE_SPREAD: as many loads a node at most */
+#define CURVE_REGIONS 24u        /* of CURVE_SPREAD: limits the loads per node */
 
 struct row_curve {
 	enum curve_what what;
 	enum filler filler;
 	enum curve_value value;
-	uint16_t most;  /* the largest x that is tried */
-	uint8_t both;   /* of the two loads of CURVE_WINDOW, how many take an entry beside the fillers */
+	uint16_t most;  /* the largest x tried */
+	uint8_t both;   /* how many of CURVE_WINDOW's two loads take an entry of the fillers' buffer */
 };
 
 struct row {
@@ -176,7 +173,7 @@ struct row {
 	const char *asks;            /* the question it answers */
 	enum row_kind kind;
 	enum row_unit unit;
-	const char *const *kernels;  /* the first whose instruction set is there; NULL at the end */
+	const char *const *kernels;  /* the first that the processor supports is used; NULL at the end */
 	enum target target;
 	enum order order;
 	uint64_t page_bytes;         /* PAGE_2M falls back to PAGE_4K with a remark */
@@ -187,9 +184,9 @@ struct row {
 	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
 	uint32_t window;             /* units of work in the shorter window: loads, kernel iterations, events of a pair */
 	enum source source;
-	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no concept means it, the instructions of its code are all that is counted */
+	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no concept expresses the row, only instructions are counted */
 	const char *confirmed_by;    /* another row with an independent method; NULL: none yet */
-	uint32_t budget;             /* instructions that the row may cost on a simulated Nehalem-EP */
+	uint32_t budget;             /* limit of instructions on a simulated Nehalem-EP */
 	uint32_t revision;           /* of the method; tests/methods.txt holds the fingerprint */
 	uint8_t suites;              /* enum suites */
 	const struct row_pair *pair; /* ORDER_PAIR, else NULL */
@@ -203,7 +200,7 @@ enum row_field {
 };
 const char *row_value_name(enum row_field field, unsigned value);
 
-/* Whether the measuring loop runs rows of that order: one kernel on one core, whose iterations are counted. */
+/* Whether the measuring loop runs the row: one kernel on one core, whose iterations are counted. */
 bool row_is_of_loop(const struct row *r);
 
 extern const struct row rows[];

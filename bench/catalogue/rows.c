@@ -5,7 +5,7 @@
 
 static const char *const k_chase[] = { "k_chase", NULL };
 static const char *const k_chase_cold[] = { "k_chase_cold", NULL };
-/* The second one: where the first one's windows do not prove the row. */
+/* The second kernel runs where windows of the first do not prove the row. */
 static const char *const k_chase_matrix[] = { "k_chase", "k_chase_open", NULL };
 static const char *const k_chase_loaded[] = { "k_chase_stop", "k_chase_stop_cold", NULL };
 static const char *const k_share_add[] = { "k_share_add", NULL };
