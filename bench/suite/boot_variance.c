@@ -1,4 +1,4 @@
-/* bench/suite/boot_variance.c: see boots.h. */
+/* bench/suite/boot_variance.c: see boot_variance.h. */
 #include "bench/suite/boot_variance.h"
 #include "bench/results/journal.h"
 #include "bench/measure/reduce.h"

@@ -1,4 +1,4 @@
-/* bench/suite/boot_variance.h: the same run over several boots: how far its values lie apart. */
+/* bench/suite/boot_variance.h: variance of the same run over several boots. */
 #ifndef BENCH_BOOTS_H
 #define BENCH_BOOTS_H
 
@@ -11,12 +11,12 @@
 struct boot_variance {
 	char runs[BOOT_VARIANCE_RUNS][96];
 	unsigned run_count;
-	struct { unsigned count, ok; int64_t values[BOOT_VARIANCE_RUNS]; } rows[BOOT_VARIANCE_ROWS]; /* as in the table of rows */
+	struct { unsigned count, ok; int64_t values[BOOT_VARIANCE_RUNS]; } rows[BOOT_VARIANCE_ROWS]; /* indexed like the table of rows */
 };
 
-/* Takes the rows of a run's journal; lines that are damaged are left out. */
+/* Adds the rows of a run's journal; skips damaged lines. */
 void boot_variance_add(struct boot_variance *b, const char *run, const char *journal, size_t bytes);
-/* Per row: in how many boots it has a value and was ok; median, median absolute deviation, least and most. */
+/* Per row: number of boots with a value, number of boots that were ok; median, median absolute deviation, minimum and maximum. */
 void boot_variance_json(struct text *t, const struct boot_variance *b);
 void boot_variance_csv(struct text *t, const struct boot_variance *b);
 

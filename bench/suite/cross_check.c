@@ -1,4 +1,4 @@
-/* bench/suite/cross_check.c: a relation is found by names, and held against the values that the writer noted. */
+/* bench/suite/cross_check.c: finds the rows of a relation by name and checks the values that the writer noted. */
 #include "bench/suite/cross_check.h"
 #include "bench/catalogue/row.h"
 
@@ -20,11 +20,11 @@ static const struct relation relations[] = {
 #undef EQUAL
 };
 
-#define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ by their clocks and by what else works */
+#define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ in clock and in background load */
 #define ALLOWED_SPREADS 3    /* of both rows */
-#define ALLOWED_MILLI 500    /* half a cycle: what the last digit of a short latency is worth */
+#define ALLOWED_MILLI 500    /* half a cycle: the resolution of a short latency */
 
-/* The text that a pattern's * stands for in a name. False: the name is not of that form. */
+/* The text that the * of a pattern matches in a name. False: the name does not match. */
 static bool star_of(const char *pattern, const char *name, const char **star, size_t *bytes)
 {
 	size_t before = 0, after, length = str_length(name);
@@ -43,7 +43,7 @@ static bool star_of(const char *pattern, const char *name, const char **star, si
 	return true;
 }
 
-/* The row that a pattern names with that text for its *; rows_count: there is none. */
+/* The row that a pattern names once its * is replaced by that text; rows_count: there is none. */
 static unsigned row_named(const char *pattern, const char *star, size_t bytes)
 {
 	char name[96];

@@ -1,15 +1,16 @@
-/* bench/suite/cross_check.h: rows of one run against each other, by bench/catalogue/relations.def.
+/* bench/suite/cross_check.h: checks the rows of one run against each other, by bench/catalogue/relations.def.
  *
- * A relation is broken when the values miss it by more than 3 %, three times both spreads and half a unit of a latency together. Then both
- * rows become `unproven`, each with the other named. Rows of different standing are not compared: a row that is proven stays so beside one
- * that is not. Rows that were measured in an earlier boot of the run take part.
- * What it does not see: rows that are wrong by the same part, and points within a row's own curve or matrix. */
+ * A relation is broken when the values miss it by more than the sum of 3 %, three times both spreads and, of a latency, half a unit. Both rows
+ * then become `unproven`, each naming the other. Rows of different status are not compared: a proven row stays proven beside an unproven one.
+ * Rows measured in an earlier boot of the run take part.
+ *
+ * Not detected: rows that are wrong by the same factor; points within a row's own curve or matrix. */
 #ifndef BENCH_CROSS_CHECK_H
 #define BENCH_CROSS_CHECK_H
 
 #include "bench/results/writer.h"
 
-/* Compares and amends, by writer_amend. `odd` says whether a row of the table is unexpected in a status. */
+/* Compares the rows and amends them by writer_amend. `odd` tells whether a status is unexpected for a row of the table. */
 void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned row, enum row_status status), const void *self);
 
 /* Relations as `stallmeter list --relations` prints them: one a line. */

@@ -1,4 +1,4 @@
-/* bench/suite/execute.c: see execute.h. The measuring loop knows no other method: those that run beside it are given to it here. */
+/* bench/suite/execute.c: see execute.h. The measuring loop knows no other method: this file passes it the methods that run beside it. */
 #include "bench/suite/execute.h"
 
 #include "bench/curves/curve.h"
@@ -22,7 +22,7 @@ static const struct loop_hooks hooks = {
 	.begin = uncore_latency_begin, .before = uncore_latency_before, .after = uncore_latency_after, .value = sample_row, .end = end
 };
 
-/* Where the sizes that a row's pages go by come from, unless CPUID or the tables told them. */
+/* Remarks on the origin of the TLB sizes that the row's pages depend on, unless they come from CPUID or the tables. */
 static void remark_tlb(const struct bench *b, struct row_result *out)
 {
 	struct text t;

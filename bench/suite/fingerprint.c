@@ -29,7 +29,7 @@ static uint64_t mix_kernel(uint64_t hash, const char *name)
 	return hash;
 }
 
-/* What it is, and the code of some points. */
+/* Hashes the parameters of a curve and the code of some of its points. */
 static uint64_t mix_curve(uint64_t hash, const struct row *r)
 {
 	static const uint8_t points[] = { 1, 2, 7, 33 };

@@ -6,7 +6,7 @@
 #include "pmu/backend/msr_guard.h"
 
 #define REGISTERS_REST 4096u /* of the uncore and of PCI functions */
-#define REGISTERS_CORE 128u  /* of a logical processor that a run may touch, at most */
+#define REGISTERS_CORE 128u  /* at most, of a logical processor, that a run may touch */
 #define LINE_BYTES    512u
 
 void listing_init(struct listing *l, const struct processor *p)
@@ -61,7 +61,7 @@ static bool is_extra(const struct processor *p, uint32_t msr)
 	return false;
 }
 
-/* Names that share an encoding and its extra register are alike: the first stands for all. */
+/* The first event with this encoding and extra register; others with the same encoding are synonyms. */
 static const char *core_event(const struct listing *l, uint64_t select, const char **source)
 {
 	const struct processor *p = l->processor;
@@ -75,7 +75,7 @@ static const char *core_event(const struct listing *l, uint64_t select, const ch
 	return NULL;
 }
 
-/* What a select of a box asks for: the event of just these bits, else of its code and unit mask, with whatever threshold. */
+/* The event that a box's select register programs: an exact match of the bits, else a match of event code and unit mask with any threshold. */
 static const char *select_event(const struct listing *l, const struct uncore_box *box, uint64_t select, const char **source)
 {
 	const uint64_t code = 0xFFFF | 1u << 21;
@@ -109,7 +109,7 @@ static const char *box_event(const struct listing *l, uint32_t msr, uint64_t sel
 	return NULL;
 }
 
-/* A function's register, the box that it belongs to, and the event where it selects one. */
+/* Describes a PCI function's register: its box and, if it selects one, the event. */
 static void listing_pci(const struct listing *l, struct text *t, const struct trace_entry *e)
 {
 	const struct processor *p = l->processor;
@@ -134,7 +134,7 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 	}
 }
 
-/* A write that a quirk asks for; writes of 0 are made for other reasons too. */
+/* Whether a quirk requires the write. Writes of 0 have other causes too. */
 static bool is_quirk(const struct quirk *q, const struct trace_entry *e)
 {
 	for (unsigned i = 0; i < q->write_count; i++)
@@ -194,7 +194,7 @@ bool listing_trace_line(struct listing *l, struct text *t, const struct trace_en
 
 struct planner {
 	const struct suite_host *host;
-	struct suite_host own;              /* what the suite calls */
+	struct suite_host own;              /* the host that the suite calls */
 	struct dry_run dry;
 	struct trace trace;
 	struct msr_guard guard;
@@ -205,9 +205,9 @@ struct planner {
 	struct listing trace_listing;
 	void (*sink)(void *self, const char *line);
 	void *sink_self;
-	unsigned saved;                     /* of the guard's list, said so far */
+	unsigned saved;                     /* entries of the guard's list that were printed */
 	unsigned writes;                    /* of this section */
-	uint32_t stays[256];                /* registers that are not put back, said in this section */
+	uint32_t stays[256];                /* registers that are not restored and that this section has printed */
 	unsigned stay_count;
 	struct msr_guard_saved *saves;      /* of `capacity` entries */
 	unsigned capacity;
@@ -227,7 +227,7 @@ static void say_place(struct text *t, struct pci_address at)
 	         (unsigned)at.reg);
 }
 
-/* Behind a section: what its registers go back to. */
+/* Ends a section: prints the values to which its registers are restored. */
 static void close_section(struct planner *p)
 {
 	char line[LINE_BYTES];
@@ -356,7 +356,7 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 	p->own = (struct suite_host){ .self = p, .progress = planned_progress, .stop = planned_stop, .get = planned_get, .put = planned_put };
 	if (p->registers)
 		dry_run_init(&p->dry, a, p->registers, p->register_capacity);
-	/* The first look at the processor tells which registers have names. */
+	/* Identifying the processor gives the registers their names. */
 	st = p->saves && p->registers ? cpu_identify(&p->dry.access, &p->cpu) : ST_FULL;
 	if (st == ST_OK)
 		st = suite_check_processor(&p->cpu, s, problem, capacity);

@@ -1,6 +1,6 @@
-/* bench/suite/speed.c: see speed.h. A first run is not counted: it decodes the code and, for chases of caches and
- * streams of the L1, brings the set to its place. Then the number of iterations is doubled until a run lasts
- * long enough, each run going on where the last one ended; as many more as the clock wants are as long. */
+/* bench/suite/speed.c: see speed.h. The first run is not counted: it decodes the code and, for cache chases and L1 streams, brings the working
+ * set into its level. The number of iterations then doubles until a run lasts long enough. Each run continues where the last one ended. Further
+ * runs of that length follow if the clock needs several. */
 #include "bench/suite/speed.h"
 #include "asm/kernel.h"
 #include "bench/measure/layout.h"
@@ -8,7 +8,7 @@
 
 #define CHOICES_BYTES PAGE_2M   /* of a branch kernel: one byte an iteration */
 #define FIRST_ITERATIONS 256u
-#define DRAM_FACTOR 6          /* of the last level, as the suite's chase */
+#define DRAM_FACTOR 6          /* of the last level, like the suite's chase */
 #define BELOW_FACTOR 6         /* of the level below a shared one */
 #define SKEW_BYTES 1344        /* between a stream's arrays: no 4 KiB aliases */
 
@@ -95,7 +95,7 @@ static enum status fill(const struct access *a, const struct speed_case *c, stru
 			((uint8_t *)set->map.host)[i] = (uint8_t)(random_next(&random) >> 63);
 	if (c->set != SPEED_CHASE)
 		return ST_OK;
-	/* the order is worked out in memory of the same backend, for it gives host addresses too */
+	/* the shuffle works in memory of the same backend, which also has host addresses */
 	struct mapping work = { .va = WINDOW_DATA + SPEED_CORES_MAX * PAGE_1G, .page_bytes = PAGE_2M };
 	work.bytes = (2 * sizeof(uint32_t) * (uint64_t)set->shape.nodes + PAGE_2M - 1) / PAGE_2M * PAGE_2M;
 	enum status st = a->ops->map(a->self, &work);
@@ -140,7 +140,7 @@ static enum status run(const struct access *a, const struct cpu *cpu, const stru
 		sets[i].at = b->result;
 		for (unsigned n = 0; n < plan->count && i == 0; n++)
 			if (plan->slots[n].event == concept_event(cpu->processor, "uops.retired") && b->after[n] == b->before[n])
-				st = ST_BROKEN; /* the counters were not armed: not the speed that is asked for */
+				st = ST_BROKEN; /* the counters were not enabled: the speed would be a different one */
 	}
 	return st;
 }

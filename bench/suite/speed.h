@@ -1,4 +1,4 @@
-/* bench/suite/speed.h: how fast a backend runs kernels: instructions that they retire a second of a clock beside it. */
+/* bench/suite/speed.h: speed of a backend: instructions that kernels retire per second of an external clock. */
 #ifndef BENCH_SPEED_H
 #define BENCH_SPEED_H
 
@@ -6,19 +6,19 @@
 
 #define SPEED_CORES_MAX 8
 
-/* The clock that the simulator, not what it simulates, is held against. */
+/* The external clock that times the simulator itself, not the simulated machine. */
 struct speed_clock {
 	void *self;
 	uint64_t (*now_ns)(void *self);
-	unsigned runs; /* of the full length, of which the fastest counts: several where the clock goes on while another program has the processor */
+	unsigned runs; /* full-length runs, the fastest of which counts: several for a clock that runs on while other programs have the processor */
 };
 
-/* What is run: a kernel over a working set of its own on each core. */
+/* The working set of a case; each core runs the kernel over its own. */
 enum speed_set { SPEED_NOTHING, SPEED_BUFFER, SPEED_CHOICES, SPEED_CHASE, SPEED_STREAMS };
 struct speed_case {
 	const char *name, *kernel;
 	enum speed_set set;
-	unsigned level; /* cache level that the set is made for; one beyond the last: memory */
+	unsigned level; /* cache level that the set is sized for; the level after the last is DRAM */
 	bool beyond;    /* for the floor: an L3 or DRAM chase, not a core-bound kernel */
 };
 extern const struct speed_case speed_cases[];
@@ -26,14 +26,13 @@ extern const unsigned speed_case_count;
 
 struct speed_result { uint64_t instructions, ns; };
 
-/* Chooses from the processor's events four that speed is measured with, two of them with cmask, as many as
- * it has counters for. plan.count says how many; 0 when there is no PMU. */
+/* Chooses the events that count while speed is measured: four of the processor's, two of them with cmask, or fewer if it has fewer counters.
+ * plan.count is their number; 0 without a PMU. */
 MUST_CHECK enum status speed_plan(const struct cpu *cpu, struct plan *plan);
 
-/* Runs the case on cores 0 .. cores - 1 at once, each on its own set in its own node's memory, counters
- * started on each by counters_start, for at least `least_ns` of the clock and as many runs as it wants. `a` is a guarded backend.
- * ST_UNSUPPORTED: the processor has no such cache level, or not so many cores. Maps and unmaps at
- * WINDOW_DATA. */
+/* Runs the case on cores 0 .. cores - 1 at once, each over its own set in its own node's memory, with counters started by counters_start. A run
+ * lasts at least `least_ns` of the clock, which also sets the number of runs. `a` is a guarded backend. ST_UNSUPPORTED: the processor lacks the
+ * cache level or the cores. Maps and unmaps at WINDOW_DATA. */
 MUST_CHECK enum status speed_measure(const struct access *a, const struct cpu *cpu, const struct plan *plan,
                                      const struct speed_case *c, unsigned cores, const struct speed_clock *clock,
                                      uint64_t least_ns, struct speed_result *out);

@@ -1,4 +1,4 @@
-/* bench/suite/suite.c: runs the rows that were asked for and writes what they gave, as it comes. */
+/* bench/suite/suite.c: runs the selected rows and writes each result as it completes. */
 #include "bench/multicore/matrix.h"
 #include "bench/report/html.h"
 #include "bench/suite/cross_check.h"
@@ -9,11 +9,11 @@
 #include "bench/results/report.h"
 #include "bench/results/writer.h"
 
-#define SEED_DEFAULT 20090330u  /* any will do; fixed, so that runs can be compared */
+#define SEED_DEFAULT 20090330u  /* arbitrary; fixed, so that runs can be compared */
 
 /* --- running ----------------------------------------------------------------------------------- */
 
-/* Of a row that another one contradicts. */
+/* Context of the check whether a contradicted row's status is unexpected. */
 struct expectation { const struct access *a; const struct suite_settings *s; };
 
 static bool unexpected_now(const void *self, unsigned row, enum row_status status)
@@ -35,7 +35,7 @@ static bool unexpected(const struct access *a, const struct suite_settings *s, c
 	return r->status != ROW_OK && !(r->status == ROW_UNSUPPORTED && r->absent) && !(r->status == ROW_UNPROVEN && r->unprovable);
 }
 
-/* A row that an earlier boot began and did not end: the machine stopped in it. */
+/* Result of a row that an earlier boot began and did not complete: the machine crashed in it. */
 static void crashed(const struct row *r, const struct cpu *cpu, struct row_result *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -51,7 +51,7 @@ static void crashed(const struct row *r, const struct cpu *cpu, struct row_resul
 	str_copy(out->reason, sizeof(out->reason), "the machine stopped in it; it was not tried again");
 }
 
-/* Runs or marks one row's kernel under a profile and writes what was counted. */
+/* Runs one row's kernel under a profile, or marks it as crashed, and writes the counts. */
 static void run_profile(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *plan,
                         const struct row *row, const struct progress *p, bool begun)
 {
@@ -75,7 +75,7 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 	writer_profile(w, plan, &r, odd);
 }
 
-/* Whether what others share is part of a row. Events within the core are not, but lines of code from the L3. */
+/* Whether a row uses shared levels. Core events do not, except code lines from the L3. */
 static bool is_shared(const struct row *r)
 {
 	return r->pair ? r->pair->code == CODE_LINES_L3 : r->statistic != STAT_MINIMUM && r->kind != KIND_SAMPLED;
@@ -92,15 +92,14 @@ static const struct pinned *pin_kept(const struct pins *pins, const char *name)
 	return NULL;
 }
 
-/* A clock that wanders faster than windows last shows as its mean: where its ratio is pinned, that is another one. The base ratio is
- * the TSC's (SDM 18.7.3). */
+/* A clock that changes within windows shows only its mean, which differs from a pinned ratio. The base ratio is that of the TSC (SDM 18.7.3). */
 static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct row_result *r)
 {
 	const struct pinned *base = pin_kept(pins, "core_ratio"), *uncore = pin_kept(pins, "uncore_ratio");
 	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
 	struct text reason;
 
-	if (r->status == ROW_OK && is_shared(r->row) && b->uncore_wandered && !hz) { /* nobody watched the clock in this row */
+	if (r->status == ROW_OK && is_shared(r->row) && b->uncore_wandered && !hz) { /* this row did not monitor the clock */
 		r->status = ROW_UNPROVEN;
 		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved");
 	}
@@ -117,7 +116,7 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 	text_fixed(&reason, (int64_t)(wanted / 1000000), 3);
 }
 
-/* Turbo mode is one of this machine and could not be switched off in any of the ways. */
+/* Whether the machine has turbo mode and every way to disable it was refused. */
 static bool turbo_stays(const struct pins *pins)
 {
 	bool stays = false;
@@ -131,7 +130,7 @@ static bool turbo_stays(const struct pins *pins)
 	return stays;
 }
 
-/* What is counted in seconds, or in cycles of something else, is another figure at another core clock. The base clock is the TSC's. */
+/* Values in seconds, or of units with a clock of their own, depend on the core clock: they need the base clock, which is that of the TSC. */
 static void judge_core_clock(const struct bench *b, const struct pins *pins, struct row_result *r)
 {
 	const uint64_t base = b->a->tsc_hz, hz = r->core_hz;
@@ -149,7 +148,7 @@ static void judge_core_clock(const struct bench *b, const struct pins *pins, str
 	text_fmt(&reason, hz ? " GHz" : "");
 }
 
-/* What others share runs by the uncore's clock: where that could not be pinned and nobody watched it, no proof holds. */
+/* Shared levels run at the uncore clock. Without a pin that clock may change, so such rows are unproven. */
 static void judge_pins(const struct pins *pins, struct row_result *r)
 {
 	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && is_shared(r->row); i++)
@@ -159,7 +158,7 @@ static void judge_pins(const struct pins *pins, struct row_result *r)
 		}
 }
 
-/* Runs or marks one row and writes it. */
+/* Runs one row, or marks it as crashed, and writes it. */
 static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, const struct row *row,
                     const struct progress *p, bool begun)
 {
@@ -203,7 +202,7 @@ static struct progress progress_of(const struct suite_settings *s)
 	return p;
 }
 
-/* `profile` NULL: the rows are measured. */
+/* Runs the selected rows; `profile` NULL: measures them. */
 static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *profile)
 {
 	struct progress p = progress_of(s);
@@ -231,7 +230,7 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 	}
 }
 
-/* Behind the rows of the full suite. On a simulated machine all of it must work that the machine has. */
+/* Runs after the rows of the full suite. On a simulated machine every feature that the machine has must work. */
 static void run_known_program(struct writer *w, struct bench *b, const struct suite_settings *s)
 {
 	unsigned odd = 0;
@@ -278,7 +277,7 @@ uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct s
 	return fnv1a64(h, numbers, sizeof(numbers));
 }
 
-/* Results without a report are results: what fails here is told, and loses nothing else. */
+/* Writes the report. A failure is reported and leaves the results intact. */
 static void write_report(struct writer *w)
 {
 	if (w->host->write && !w->json.full)

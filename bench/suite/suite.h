@@ -1,7 +1,7 @@
-/* bench/suite/suite.h: runs rows of the benchmark table on a backend and writes what they gave.
+/* bench/suite/suite.h: runs rows of the benchmark table on a backend and writes their results.
  *
- * efi/ and runner/ call this, with the same arguments and the same results: what is written
- * outside the environment block depends on the backend's machine alone. */
+ * efi/ and runner/ call it with the same arguments and get the same results: everything outside the environment block depends only on the
+ * backend's machine. */
 #ifndef BENCH_SUITE_H
 #define BENCH_SUITE_H
 
@@ -11,24 +11,24 @@
 
 /* Checks the settings against the tables: a name that matches no row is one line in `problem`. */
 MUST_CHECK enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity);
-/* The same for what the processor must be able to count: ST_OK, or the name and the reason in `problem`. */
+/* Checks that the processor can count what the settings need: ST_OK, or the name and the reason in `problem`. */
 MUST_CHECK enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity);
-/* The same for cores and nodes that the machine must have. */
+/* Checks that the machine has the cores and nodes of the settings. */
 MUST_CHECK enum status suite_check_cpuset(const struct access *a, const struct suite_settings *s, char *problem, size_t capacity);
-/* Whether these settings take in the row. */
+/* Whether the settings select the row. */
 bool suite_selects(const struct suite_settings *s, const struct row *r);
-/* Whether they take in something by this name that belongs to these suites (bits of enum suites). */
+/* Whether they select the item of this name, which belongs to these suites (bits of enum suites). */
 bool suite_selects_name(const struct suite_settings *s, const char *name, unsigned suites);
-/* Runs them. ST_OK whatever the rows gave; another status when nothing could be run at all. */
+/* Runs the selected rows. ST_OK whatever their results; another status when nothing could run at all. */
 MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                                  const struct suite_host *host, struct suite_summary *out);
-/* Equal for runs that may go on in each other's journal: same build, machine and settings. In the journal's first line. */
+/* A key of build, machine and settings in the journal's first line: a run may resume a journal with an equal key. */
 uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s);
-/* results.json and penalties.csv from a journal that has its end, byte for byte as the run wrote them, by host->write
- * (get and put as well). ST_MISSING: no beginning or no end; ST_SYNTAX: a damaged line; or what writing gave. */
+/* Rebuilds results.json and penalties.csv from a complete journal, byte for byte as the run wrote them. Uses host->write, get and put.
+ * ST_MISSING: no first or no end line; ST_SYNTAX: a damaged line; or the status of the write. */
 MUST_CHECK enum status suite_rebuild(const char *journal, size_t bytes, const struct suite_host *host);
-/* What a run's directory is called before its number: PRODUCT-ID, the product as a file's name, the id 16 bits
- * of a hash of what stays the same on that machine. */
+/* Name of a run's directory without its number: PRODUCT-ID. PRODUCT is the product in characters of a file name; ID is 16 bits of a hash of the
+ * machine's permanent properties. */
 void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity);
 
 #endif

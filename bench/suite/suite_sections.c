@@ -1,4 +1,4 @@
-/* bench/suite/suite_sections.c: see parts.h. */
+/* bench/suite/suite_sections.c: see suite_sections.h. */
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/trust.h"
 
@@ -14,7 +14,7 @@ bool suite_section_wants_row(const struct suite_settings *s, const struct row *r
 	return false;
 }
 
-/* A journal line, the same JSON for results.json, and lines for the screen. */
+/* Writes a journal line, the same JSON for results.json, and lines for the screen. */
 static void write_account(struct writer *w, const struct account_result *r, bool odd)
 {
 	char *at = w->host->get(w->host->self, LINE_BYTES);
@@ -65,7 +65,7 @@ static void run_account(struct writer *w, struct bench *b, enum work_kind kind)
 	w->host->put(w->host->self, r, sizeof(*r));
 }
 
-/* Events that count wrong on a simulated machine are faults of that machine, and not as expected. */
+/* On a simulated machine an event that counts wrong is a fault of that machine, and unexpected. */
 static void run_trust(struct writer *w, struct bench *b)
 {
 	char *at = w->host->get(w->host->self, LINE_BYTES);

@@ -1,4 +1,4 @@
-/* bench/suite/suite_select.c: which rows settings take in, what is expected of each, and whether a machine has what they name. */
+/* bench/suite/suite_select.c: the rows that settings select, the status expected of each, and checks of names against the machine. */
 #include "bench/suite/suite_select.h"
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/profile.h"
@@ -15,7 +15,7 @@ static unsigned suite_bit(const char *s, size_t n)
 	return 0;
 }
 
-/* The next piece of a comma list: *at moves behind it. False at the end. */
+/* The next piece of a comma list; *at moves past it. False at the end. */
 static bool next_piece(const char **at, const char **piece, size_t *n)
 {
 	if (!**at)
@@ -90,7 +90,7 @@ unsigned suite_expected(const char *expect, const struct row *r)
 	while (ini_next(&ini) == ST_OK) {
 		if (!piece_matches(ini.key, ini.key_length, r))
 			continue;
-		allowed = 0; /* the last line that matches counts */
+		allowed = 0; /* the last matching line decides */
 		for (size_t at = 0, from = 0; at <= ini.value_length; at++)
 			if (at == ini.value_length || ini.value[at] == '|') {
 				enum row_status st;
