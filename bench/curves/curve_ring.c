@@ -113,8 +113,12 @@ enum status curve_set_up(struct pass *p, struct row_result *out)
 	const struct cpu_cache *l2 = cpu_cache(p->b->cpu, 2);
 	enum status st = ST_OK;
 
-	if ((p->row->target == TARGET_L3 && !p->b->cpu->cache_count) || (p->row->target == TARGET_STLB && !p->b->cpu->tlb.dtlb_4k)) {
-		str_copy(out->reason, sizeof(out->reason), p->row->target == TARGET_L3 ? "the caches are not known" : "size of the DTLB is not known");
+	if ((p->row->target == TARGET_L3 || p->row->target == TARGET_STLB) && !p->b->cpu->cache_count) {
+		str_copy(out->reason, sizeof(out->reason), "the caches are not known");
+		return ST_MISSING;
+	}
+	if (p->row->target == TARGET_STLB && !p->b->cpu->tlb.dtlb_4k) {
+		str_copy(out->reason, sizeof(out->reason), "size of the DTLB is not known");
 		return ST_MISSING;
 	}
 	if (p->row->target == TARGET_L3 && (!cpu_cache(p->b->cpu, 3) || !l2)) {
