@@ -36,7 +36,7 @@ static void test_netburst_suite_is_proven_where_it_can_be(void **state)
 	              unsupported, met, (unsigned long long)r.instructions);
 	assert_int_equal(bad, 0);
 	assert_int_equal(missed, 0);
-	assert_true(ok >= 73 && unproven <= 36 && met >= 150);
+	assert_true(ok >= 74 && unproven <= 38 && met >= 150); /* two of them ask which DRAM pages were open */
 	assert_true(r.instructions <= INSTRUCTIONS_MOST);
 	loop_close(&r);
 }
