@@ -1,4 +1,4 @@
-/* bench/results/document.c: values in a tree, and the reader of the program's own JSON. */
+/* bench/results/document.c: the tree of values, and the reader of the program's own JSON. */
 #include "bench/results/document.h"
 #include "pmu/text.h"
 
@@ -82,7 +82,7 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The escapes that text_json writes: \" \\ \b \f \n \r \t and \u00XX for control bytes. */
+/* Understands the escapes that text_json writes: \" \\ \b \f \n \r \t and \u00XX for control bytes. */
 static enum status parse_string(struct parser *p, const char **out)
 {
 	struct document *d = p->d;
@@ -127,7 +127,7 @@ static enum status parse_string(struct parser *p, const char **out)
 	return ST_OK;
 }
 
-/* Digits with at most three behind the point count; the rest is dropped. */
+/* Keeps three digits after the decimal point and drops the rest. */
 static int64_t milli_of(const char *s, size_t n)
 {
 	bool negative = n && *s == '-', point = false;
@@ -259,7 +259,7 @@ enum status document_parse(struct document *d, const char *json, size_t bytes)
 	return st != ST_OK ? st : peek(&p) || p.at != p.end ? ST_SYNTAX : ST_OK;
 }
 
-/* --- asking ------------------------------------------------------------------------------------ */
+/* --- queries ----------------------------------------------------------------------------------- */
 
 const struct doc_node *doc_root(const struct document *d)
 {

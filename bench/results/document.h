@@ -1,7 +1,7 @@
-/* bench/results/document.h: a results object in memory, as a tree of values: what the report is drawn from.
+/* bench/results/document.h: a results object in memory, as a tree of values: the source of the report.
  *
- * The suite fills it from the text that it has just written, the host's reader from a file that it has
- * checked; so the report shows what the results say, and nothing else, wherever it is drawn. */
+ * The suite fills it from the text that it has just written, the host's reader from a validated file. So a report shows exactly the contents of
+ * the results, on every platform. */
 #ifndef BENCH_DOCUMENT_H
 #define BENCH_DOCUMENT_H
 
@@ -14,28 +14,28 @@ struct doc_node {
 	bool truth;                /* DOC_BOOL */
 	const char *key;           /* in an object, else "" */
 	const char *string;        /* DOC_STRING: UTF-8; DOC_NUMBER: as it was written; else "" */
-	int64_t milli;             /* DOC_NUMBER: in thousandths, at the ends of int64_t when it does not fit */
+	int64_t milli;             /* DOC_NUMBER: in thousandths, saturated to int64_t */
 	uint32_t first, next, count; /* first child, next sibling (0: none), number of children */
 };
 
 struct document {
-	struct doc_node *nodes;    /* [0] is the null that missing things are, [1] the root */
+	struct doc_node *nodes;    /* [0] is the null node that stands for missing values, [1] the root */
 	uint32_t count, most;
 	char *strings;
 	size_t used, capacity;
 };
 
-/* Memory that documents of `bytes` of JSON text need at most. */
+/* Upper bounds of the memory for a document of `bytes` of JSON text. */
 uint32_t document_nodes_most(const char *json, size_t bytes);
 size_t document_strings_most(const char *json, size_t bytes);
 void document_init(struct document *d, struct doc_node *nodes, uint32_t most, char *strings, size_t capacity);
-/* Adds a node behind the last child of `parent` (0: the root). ST_FULL. */
+/* Adds a node after the last child of `parent` (0: the root). ST_FULL. */
 MUST_CHECK enum status document_add(struct document *d, uint32_t parent, uint32_t *last, enum doc_type type,
                                     const char *key, size_t key_length, uint32_t *out);
-/* Keeps n bytes, terminated; NULL when they do not fit. */
+/* Copies n bytes and terminates them; NULL when they do not fit. */
 const char *document_keep(struct document *d, const char *s, size_t n);
-/* Fills an empty document from JSON text that this program wrote: for foreign text the host has a reader with
- * a library. ST_SYNTAX, ST_FULL, ST_RANGE (nested deeper than 32). */
+/* Fills an empty document from JSON text that this program wrote; the host reads foreign text with a library. ST_SYNTAX, ST_FULL, ST_RANGE
+ * (nested deeper than 32). */
 MUST_CHECK enum status document_parse(struct document *d, const char *json, size_t bytes);
 
 /* Never NULL: a null node when there is none. */

@@ -1,8 +1,8 @@
-/* bench/results/inventory.c: see machine.h. */
+/* bench/results/inventory.c: see inventory.h. */
 #include "bench/results/inventory.h"
 
-/* Registers that say what there is (SDM vol. 4, table 2-2): platform id, microcode, platform info, ARCH_CAPABILITIES,
- * misc enable, turbo limits, PERF_CAPABILITIES. Only on processors whose maker has them; one that faults is left out. */
+/* Capability registers (SDM vol. 4, table 2-2): platform id, microcode, platform info, ARCH_CAPABILITIES, misc enable, turbo limits,
+ * PERF_CAPABILITIES. They are read on Intel processors only; one that faults is left out. */
 static const uint32_t capabilities[] = { 0x17, 0x8B, 0xCE, 0x10A, 0x1A0, 0x1AD, 0x345 };
 #define SUBLEAVES_MAX 16u
 #define LEAVES_MAX    0x40u
@@ -73,7 +73,7 @@ void inventory_text(struct text *t, const struct access *a, const struct cpu *cp
 	}
 }
 
-/* --- read back --------------------------------------------------------------------------------- */
+/* --- reader ------------------------------------------------------------------------------------ */
 
 static enum status read_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t sub, struct cpuid_regs *out)
 {
@@ -108,7 +108,7 @@ static enum status no_write(void *self, unsigned core, uint32_t msr, uint64_t va
 
 static const struct access_ops read_ops = { .cpuid = read_cpuid, .rdmsr = read_msr, .wrmsr = no_write };
 
-/* The next number of a value, separated by blanks or the like. */
+/* The next number of a value, ended by `separator`. */
 static bool next_number(const char **at, const char *end, char separator, uint64_t most, uint64_t *value)
 {
 	const char *from = *at;

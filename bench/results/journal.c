@@ -12,7 +12,7 @@ static const char *blanks(const char *p, const char *end)
 
 static unsigned hex_digit(char c);
 
-/* From behind the backslash to the escape's last character, NULL if there is no such escape. */
+/* From the character after the backslash to the end of the escape; NULL if there is no such escape. */
 static const char *escape_end(const char *p, const char *end)
 {
 	static const char letters[] = "\"\\/bfnrt";
@@ -30,7 +30,7 @@ static const char *escape_end(const char *p, const char *end)
 	return p + 4;
 }
 
-/* Each of these returns what follows, or NULL where the text is no such thing. */
+/* Each of these functions returns the position after its element, or NULL if the text is not such an element. */
 static const char *string_end(const char *p, const char *end)
 {
 	if (p == end || *p++ != '"')
@@ -82,7 +82,7 @@ static const char *word_end(const char *p, const char *end, const char *word)
 
 static const char *value_end(const char *p, const char *end, unsigned depth);
 
-/* From behind the opening bracket. */
+/* Starts after the opening bracket. */
 static const char *list_end(const char *p, const char *end, char close, unsigned depth)
 {
 	p = blanks(p, end);
@@ -174,7 +174,7 @@ bool json_get(struct json object, const char *key, struct json *value)
 		if (member.bytes < n + 2 || memcmp(member.at + 1, key, n) || member.at[n + 1] != '"')
 			continue;
 		p = blanks(member.at + n + 2, end);
-		value->at = blanks(p + 1, end); /* behind the colon */
+		value->at = blanks(p + 1, end); /* after the colon */
 		value->bytes = (size_t)(end - value->at);
 		return true;
 	}
@@ -244,7 +244,7 @@ static bool known_event(struct json object, enum journal_event *event)
 	static const char *const names[] = { [JOURNAL_RUN] = "run", [JOURNAL_ENVIRONMENT] = "environment", [JOURNAL_BOOT] = "boot",
 		[JOURNAL_START] = "start", [JOURNAL_ROW] = "row", [JOURNAL_VERDICT] = "verdict", [JOURNAL_PROFILE] = "profile", [JOURNAL_KNOWN_PROGRAM] = "study", [JOURNAL_ACCOUNTING] = "accounting", [JOURNAL_TRUST] = "trust",
 		[JOURNAL_END] = "end" };
-	/* what each is about, besides */
+	/* the key that identifies each event */
 	static const char *const keys[] = { [JOURNAL_RUN] = "schema", [JOURNAL_ENVIRONMENT] = "environment", [JOURNAL_BOOT] = "boot",
 		[JOURNAL_START] = "name", [JOURNAL_ROW] = "row", [JOURNAL_VERDICT] = "reason", [JOURNAL_PROFILE] = "profile", [JOURNAL_KNOWN_PROGRAM] = "study", [JOURNAL_ACCOUNTING] = "accounting", [JOURNAL_TRUST] = "trust",
 		[JOURNAL_END] = "summary" };
@@ -273,7 +273,7 @@ bool journal_next(struct journal *j, struct journal_line *out)
 		j->at = feed < j->end ? feed + 1 : feed;
 		if (feed < j->end)
 			j->whole_bytes = (size_t)(j->at - j->start);
-		/* Half a line at the end is what a crash leaves. */
+		/* A crash may leave half a line at the end. */
 		if (feed < j->end && json_valid(out->object) && known_event(out->object, &out->event))
 			return true;
 		if (!j->damaged++)

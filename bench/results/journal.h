@@ -1,6 +1,6 @@
 /* bench/results/journal.h: reads journal.jsonl back: on the next boot after a crash, and on the host from a serial log.
  *
- * Nothing in it is believed before it parses: a line that is no whole JSON object is counted and left out. */
+ * Nothing is trusted before it parses: a line that is not a complete JSON object is counted as damaged and skipped. */
 #ifndef BENCH_JOURNAL_H
 #define BENCH_JOURNAL_H
 
@@ -10,17 +10,17 @@
 /* A value within a JSON text. */
 struct json { const char *at; size_t bytes; };
 
-/* True if the text is one JSON value, nested at most 32 deep, without anything behind it. */
+/* True if the text is exactly one JSON value, nested at most 32 deep. */
 bool json_valid(struct json text);
-/* The value of a key of an object that json_valid took; the first if there are several. False: not there. */
+/* The value of a key of an object that json_valid accepted; the first if there are several. False: no such key. */
 bool json_get(struct json object, const char *key, struct json *value);
-/* The members of an object one after the other: *at is 0 at first. False behind the last. `member` is `"key": value`. */
+/* Iterates over the members of an object; start with *at = 0. False after the last. `member` is `"key": value`. */
 bool json_member(struct json object, size_t *at, struct json *member);
 /* Whether it is a string of exactly these bytes; none of them may need an escape. */
 bool json_is(struct json value, const char *s);
-/* A number with up to three digits behind the point, in thousandths. False: something else. */
+/* A number with up to three decimal places, in thousandths. False: not such a number. */
 bool json_milli(struct json value, int64_t *milli);
-/* The inside of a string with the escapes that text_json writes undone; other escapes stay as they are. */
+/* The contents of a string, with the escapes that text_json writes decoded; other escapes stay as they are. */
 void json_string_of(struct text *t, struct json value);
 
 enum journal_event { JOURNAL_RUN, JOURNAL_ENVIRONMENT, JOURNAL_BOOT, JOURNAL_START, JOURNAL_ROW, JOURNAL_VERDICT, JOURNAL_PROFILE, JOURNAL_KNOWN_PROGRAM, JOURNAL_ACCOUNTING, JOURNAL_TRUST, JOURNAL_END,
@@ -34,12 +34,12 @@ struct journal_line {
 
 struct journal {
 	const char *start, *at, *end;
-	unsigned line, damaged, first_damaged; /* lines so far; those left out; the first of them */
-	size_t whole_bytes;   /* up to and including the last line feed so far: behind it is half a line */
+	unsigned line, damaged, first_damaged; /* lines so far; damaged lines; the first of them */
+	size_t whole_bytes;   /* up to and including the last line feed so far; what follows is half a line */
 };
 
 void journal_open(struct journal *j, const char *text, size_t bytes);
-/* The next line that is whole and known. False at the end. */
+/* The next line that is complete and of a known event. False at the end. */
 bool journal_next(struct journal *j, struct journal_line *out);
 
 #endif

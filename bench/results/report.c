@@ -1,5 +1,5 @@
 /* bench/results/report.c: results as text: JSON for the journal and the results file, CSV, the table.
- * The schema is in results/SCHEMA.md. Nothing here depends on the place of running but the environment. */
+ * The schema is in results/SCHEMA.md. Only the environment block depends on the platform. */
 #include "bench/results/report.h"
 
 #include "bench/build.h"
@@ -105,8 +105,7 @@ static void json_register(struct text *t, const struct access *a, unsigned core,
 		text_fmt(t, "\"%s\"", status_name(st));
 }
 
-/* Every register that the descriptor lists as writable, as it was found: one value when all cores agree,
- * else one a core. */
+/* The initial value of every register that the descriptor lists as writable: one value when all cores agree, else one per core. */
 static void json_registers(struct text *t, const struct access *a, const struct cpu *cpu)
 {
 	const struct processor *p = cpu->processor;
@@ -292,7 +291,7 @@ void report_csv_head(struct text *t)
 	         "reason,proof\r\n");
 }
 
-/* A member as JSON has it, strings without their quotes: names and numbers; null is an empty field. */
+/* A member as in the JSON text, strings without quotes: names and numbers. null gives an empty field. */
 static void csv_plain(struct text *t, struct json row, const char *key)
 {
 	struct json v;

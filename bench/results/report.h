@@ -12,22 +12,22 @@
 
 #define RESULTS_VERSION 1
 
-/* What a run came to. */
+/* Summary of a run. */
 struct suite_summary {
 	struct disturbances disturbances;
-	struct pins pins;         /* clocks that were kept where they are */
-	struct box_types boxes;   /* of the uncore, as the rows found them */
+	struct pins pins;         /* pinned clocks */
+	struct box_types boxes;   /* uncore boxes that the rows found */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
 	bool stopped;             /* by the user; the files are valid */
 	uint64_t instructions;    /* simulated ones of this boot, 0 on a real machine */
-	unsigned boots;           /* it took: 1, and one for each time that it was resumed */
+	unsigned boots;           /* 1, plus one for each time that the run was resumed */
 	struct known_program_result study; /* of the full suite, where there is a PMU */
 	enum status files;        /* ST_OK, or why results could not be written */
 };
 
-/* The items of the results object that describe the run: schema, machine, settings, CPUID, registers.
- * One item a line, no braces around, no comma at the end. Reads registers: call it before the first write. */
+/* The members of the results object that describe the run: schema, machine, settings, CPUID, registers. One member a line, without braces and
+ * without a final comma. Reads registers: call it before the first write. */
 void report_head(struct text *t, const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                  uint64_t seed);
 /* The environment block: a JSON object. */
@@ -36,10 +36,10 @@ void report_environment(struct text *t, const struct suite_host *host);
 void report_row(struct text *t, const struct access *a, const struct row_result *r);
 /* "summary": a JSON object. */
 void report_summary(struct text *t, const struct suite_summary *s);
-/* penalties.csv: head, and a line a row, from the row as report_row wrote it. `backend`: as in results.json. */
+/* penalties.csv: the header, and one line per row from the JSON that report_row wrote. `backend` as in results.json. */
 void report_csv_head(struct text *t);
 void report_csv_row(struct text *t, const char *backend, struct json row);
-/* The commit that was built. */
+/* The commit of this build. */
 const char *report_build(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* bench/results/settings.h: what a run was asked for; stands at the head of its results. */
+/* bench/results/settings.h: the settings of a run, which head its results. */
 #ifndef BENCH_SETTINGS_H
 #define BENCH_SETTINGS_H
 
@@ -9,13 +9,13 @@ struct suite_settings {
 	const char *suite;        /* "quick", "full", or a comma list of row names and globs */
 	unsigned repetitions;     /* 0: the row's own */
 	uint64_t seed;            /* 0: a fixed one, printed */
-	const char *label;        /* the user's word for this run, "" if none */
+	const char *label;        /* the user's label for this run, "" if none */
 	const char *expect;       /* text of an --expect file, NULL if none: "row = status" lines */
-	const char *cores, *nodes; /* of rows of several: lists such as "0-3,8"; NULL or "": all */
-	const char *profile;      /* a profile or a list of events: the rows' kernels are counted, not measured; NULL none */
+	const char *cores, *nodes; /* for multicore rows: lists such as "0-3,8"; NULL or "": all */
+	const char *profile;      /* a profile or a list of events: counts the rows' kernels instead of measuring the rows; NULL none */
 };
 
-/* The rows that were asked for, as a list: s->suite or what stands for it. */
+/* The list of selected rows: s->suite, or its default. */
 const char *settings_rows(const struct suite_settings *s);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "bench/results/report.h"
 
-/* From the results of suite_run as row_done gave them. */
+/* The table's parts, from the results that row_done received. */
 void table_head(struct text *t);
 void table_line(struct text *t, const struct row_result *r);
-/* What stands above the table: build, machine, backend, and in plain words when it is simulated. */
+/* Title above the table: build, machine, backend; states in plain words when the machine is simulated. */
 void table_title(struct text *t, const struct access *a, const struct cpu *cpu);
-/* What stands below it: how many rows gave what, and where results could not be written. */
+/* Summary below the table: rows by status, and a failure to write results. */
 void table_summary(struct text *t, const struct access *a, const struct suite_summary *s);
 
 #endif

@@ -1,13 +1,13 @@
-/* bench/results/writer.c: the journal is written line by line, each flushed; the whole files are made of the same lines, so
- * that a run that went on after a crash, and one read back from a serial log, give the same bytes. */
+/* bench/results/writer.c: writes the journal line by line, each flushed. The whole files are built from the same lines, so a run resumed after a
+ * crash and a run read back from a serial log give the same bytes. */
 #include "bench/results/writer.h"
 #include "bench/results/inventory.h"
 
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
-#define LINE_BYTES 10752u       /* a row with all sixteen data sources of its records, taken apart by boxes */
+#define LINE_BYTES 10752u       /* a row with all sixteen data sources of its records and the latency breakdown by box */
 #define CELL_BYTES 80u          /* of a matrix, as text */
 #define TRUST_BYTES (48u << 10)
-#define ACCOUNTING_BYTES (128u << 10) /* of all workloads, and that */
+#define ACCOUNTING_BYTES (128u << 10) /* accountings of all workloads, and the trust table */
 #define PROFILE_LINE_BYTES (32u << 10) /* a row's kernel under 64 events */
 
 const char *writer_section_name(unsigned section)
@@ -94,7 +94,7 @@ void writer_close(struct writer *w)
 	w->host->put(w->host->self, w->json.at, w->json_bytes);
 }
 
-/* The journal begins with the run as results.json describes it, on one line. */
+/* The journal's first line holds the description of the run from results.json. */
 void writer_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key)
 {
 	struct text line;
@@ -107,7 +107,7 @@ void writer_head(struct writer *w, const struct cpu *cpu, const struct suite_set
 	} else {
 		text_init(&line, at, TEXT_BYTES);
 		text_fmt(&line, "{\"event\": \"run\", \"key\": \"%016llx\", ", (unsigned long long)key);
-		for (size_t i = 2; i < w->json.length; i++) /* behind "{\n" */
+		for (size_t i = 2; i < w->json.length; i++) /* after "{\n" */
 			text_char(&line, w->json.at[i] == '\n' ? ' ' : w->json.at[i]);
 		text_fmt(&line, "}\n");
 		writer_journal(w, &line);
@@ -134,7 +134,7 @@ void writer_start(struct writer *w, const char *name)
 	writer_journal(w, &line);
 }
 
-/* Rows that this build does not know have no note. */
+/* Notes a row's values for later checks. Rows unknown to this build get no note. */
 static void note_row(struct writer *w, struct json row)
 {
 	struct json name, status, value;
@@ -165,7 +165,7 @@ void writer_add_row(struct writer *w, struct json row)
 	w->comma = true;
 }
 
-/* What happened in all windows of the run so far, so that the next boot goes on counting. */
+/* Disturbances in all windows of the run so far, so that the next boot continues the count. */
 static void windows_so_far(struct text *t, const struct disturbances *d)
 {
 	text_fmt(t, ", \"windows\": [%u, %u, %u, %u", d->windows, d->clock, d->thermal, d->modulated);
@@ -308,7 +308,7 @@ void writer_whole(struct writer *w, struct json summary)
 
 void writer_end(struct writer *w)
 {
-	char at[4096]; /* sixteen types of boxes, each with why it cannot count */
+	char at[4096]; /* sixteen box types, each with the reason why it cannot count */
 	struct text line;
 
 	text_init(&line, at, sizeof(at));

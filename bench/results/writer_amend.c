@@ -1,9 +1,9 @@
-/* bench/results/writer_amend.c: another verdict of a row that is written already. Its line in the journal stays; a line `verdict` follows it. */
+/* bench/results/writer_amend.c: changes the verdict of a written row. Its journal line stays; a line `verdict` follows. */
 #include "bench/results/writer.h"
 
 #define VERDICT_BYTES 512u
 
-/* Puts other bytes in the place of some of w->json; rows behind them move. False: no room. */
+/* Replaces some bytes of w->json; later rows move. False: no room. */
 static bool replace(struct writer *w, size_t at, size_t bytes, const char *by, size_t by_bytes)
 {
 	struct text *t = &w->json;
@@ -23,7 +23,7 @@ static bool replace(struct writer *w, size_t at, size_t bytes, const char *by, s
 	return true;
 }
 
-/* The value of a member of the row becomes `by`: JSON, a string with its quotes. */
+/* Sets a member of the row to `by`, JSON text (a string with its quotes). */
 static bool replace_member(struct writer *w, struct writer_note *n, const char *key, const char *by, size_t by_bytes)
 {
 	struct json value;

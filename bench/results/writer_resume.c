@@ -1,7 +1,7 @@
-/* bench/results/writer_resume.c: a journal read back into the files of its run: what an earlier boot left, or all of it. */
+/* bench/results/writer_resume.c: reads a journal back into the files of its run: the part of earlier boots, or all of it. */
 #include "bench/results/writer.h"
 
-/* Of a line of an earlier boot; a list that is not whole numbers, or not so many, says nothing. */
+/* Takes the window counts of an earlier boot's line. A list of the wrong length, or with other than whole numbers, is ignored. */
 static void take_windows(struct writer *w, struct json line)
 {
 	struct disturbances d;
@@ -35,7 +35,7 @@ static bool begins_with(struct json text, const char *prefix)
 	return text.bytes >= n && memcmp(text.at, prefix, n) == 0;
 }
 
-/* The head of results.json has one member of the run's line on each of its lines, but what is the journal's own. */
+/* The head of results.json: each member of the journal's run line on a line of its own, except those that belong to the journal. */
 static void take_run(struct writer *w, struct json run)
 {
 	struct json member, value;
@@ -77,7 +77,7 @@ static void take_start(struct writer *w, struct json line)
 			w->part_earlier[i] = EARLIER_BEGUN;
 }
 
-/* The accounting of a workload. */
+/* Takes the accounting of a workload. */
 static void take_accounting(struct writer *w, struct json line)
 {
 	struct json accounting, name;
@@ -101,7 +101,7 @@ static void take_trust(struct writer *w, struct json line)
 	writer_part(w, PART_TRUST, trust);
 }
 
-/* Penalties feed the accounting also when an earlier boot measured them. */
+/* Takes a penalty that an earlier boot measured, since the accounting needs it. */
 static void take_penalty(struct writer *w, unsigned i, struct json row, enum row_status status)
 {
 	struct json value;
@@ -111,7 +111,7 @@ static void take_penalty(struct writer *w, unsigned i, struct json row, enum row
 		w->penalty_milli[i] = milli;
 }
 
-/* Rows that this build does not know, or that stand there twice, are left out. `profile`: a row's kernel under one. */
+/* Takes a row; skips rows that are unknown to this build or already taken. `profile`: the line is a row's kernel under a profile. */
 static void take_row(struct writer *w, struct json line, bool profile)
 {
 	struct json row, name, status;
@@ -152,7 +152,7 @@ static void take_verdict(struct writer *w, struct json line)
 				(void)writer_take_amendment(w, i, (enum row_status)s, reason, count_of(line, "unexpected") != 0);
 }
 
-/* Takes all lines. `summary` of the end line, bytes = 0 without one. False: it does not begin with its run. */
+/* Takes all lines. *summary is that of the end line, bytes = 0 without one. False: the journal does not begin with a run line. */
 static bool take_journal(struct writer *w, const char *text, size_t bytes, struct json *summary, unsigned *damaged)
 {
 	struct journal j;

@@ -81,8 +81,8 @@ static bool is_shared(const struct row *r)
 	return r->pair ? r->pair->code == CODE_LINES_L3 : r->statistic != STAT_MINIMUM && r->kind != KIND_SAMPLED;
 }
 
-#define TURBO_PART 100u /* 1 %: half of what a row may be off */
-#define PINNED_PART 33u /* 3 %: how far a pinned clock may be from what it should be */
+#define TURBO_PART 100u /* 1 %: half of a row's tolerance */
+#define PINNED_PART 33u /* 3 %: tolerance of a pinned clock */
 
 static const struct pinned *pin_kept(const struct pins *pins, const char *name)
 {
