@@ -113,8 +113,9 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		struct window w[2];
 		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
-		/* one iteration ahead of each window brings back lines of code and wrapper that a level with random replacement has lost */
-		const bool ahead = p->curve->what == CURVE_OVERLAP || p->curve->what == CURVE_SPREAD;
+		/* one iteration ahead of each window brings back lines of code, wrapper and page tables that a level of few ways or random replacement has lost */
+		const enum curve_what what = p->curve->what;
+		const bool ahead = what == CURVE_OVERLAP || what == CURVE_SPREAD || what == CURVE_PAIRS || (what == CURVE_WINDOW && !curve_regions(p->curve));
 
 		noise_check_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
