@@ -80,20 +80,20 @@ const char *row_kind_name(enum row_kind k);
 #define ROW_PROOFS_MAX 4
 enum proof_unit { PER_UNIT, PER_LOAD, PER_STORE, PER_COUNT };
 struct row_proof { const char *concept; int32_t low_milli, high_milli; enum proof_unit per; };
-/* Concepts that together prove a row; the first without a name ends them. A row lists several sets where processors can tell
- * different things: the first set is used each of whose concepts the processor counts well enough (expression_proves). */
+/* Concepts that together prove a row, ended by one without a name. A row lists several sets where processors distinguish different things. The
+ * first set is used all of whose concepts the processor counts accurately enough (expression_proves). */
 struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; };
 
-/* Who answers the row's loads, or takes its stores. */
+/* The source of the row's loads, or the level that takes its stores. */
 enum source {
 	SOURCE_L1, SOURCE_L2, SOURCE_FILL_BUFFER,
-	SOURCE_L3, SOURCE_L3_UNSHARED, SOURCE_L3_SHARED, SOURCE_L3_CLEAN, SOURCE_L3_MODIFIED, /* by what other cores have of the line */
+	SOURCE_L3, SOURCE_L3_UNSHARED, SOURCE_L3_SHARED, SOURCE_L3_CLEAN, SOURCE_L3_MODIFIED, /* by the line's state in other cores */
 	SOURCE_OTHER_CORE, SOURCE_OWNER, SOURCE_REMOTE_CLEAN, SOURCE_REMOTE_MODIFIED,
 	SOURCE_DRAM_LOCAL, SOURCE_DRAM_OF_CORE, SOURCE_DRAM_REMOTE,
 	SOURCE_CORE, SOURCE_COUNTERS, SOURCE_ANY,
 	SOURCE_COUNT
 };
-/* In words, for readers: "own L2 cache". */
+/* The source in words for readers: "own L2 cache". */
 const char *row_source_name(enum source s);
 
 /* Contents of a buffer. Random contents are drawn anew before each window, so no predictor learns them. */

@@ -56,7 +56,7 @@ enum status speed_plan(const struct cpu *cpu, struct plan *plan)
 	return plan_events(cpu, events, n, plan, &problem);
 }
 
-/* What one core works on. */
+/* The working set of one core. */
 struct set { struct mapping map; struct shape shape; uint64_t at; };
 
 static enum status size_of(const struct cpu *cpu, const struct speed_case *c, struct shape *s)

@@ -4,7 +4,7 @@
 #include "bench/workloads/profile.h"
 #include "bench/results/writer.h"
 
-/* --- which rows -------------------------------------------------------------------------------- */
+/* --- selected rows ----------------------------------------------------------------------------- */
 
 static unsigned suite_bit(const char *s, size_t n)
 {
@@ -67,7 +67,7 @@ bool suite_selects(const struct suite_settings *s, const struct row *r)
 	return suite_selects_name(s, r->name, r->suites) || (!s->profile && suite_section_wants_row(s, r));
 }
 
-/* --- what is expected -------------------------------------------------------------------------- */
+/* --- expected status --------------------------------------------------------------------------- */
 
 static bool status_of_name(const char *s, size_t n, enum row_status *out)
 {
