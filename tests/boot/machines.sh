@@ -36,7 +36,7 @@ check "four_processors_two_nodes" in_results '.machine.cores == 4 and .machine.n
 
 boot alone suite=load.l1.latency --smp 4 -- -fw_cfg name=opt/stallmeter/without,string=processors
 check "no_mp_services_is_status_0" ended 0
-check "no_mp_services_is_said_once" once "MP services"
+check "no_mp_services_is_said_once" once "only the boot processor is used"
 check "no_mp_services_leaves_one_core" in_results '.machine.cores == 1'
 
 # `hw` insists on counters, which this processor does not show.
