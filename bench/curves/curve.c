@@ -115,7 +115,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 
 		/* one iteration ahead of each window brings back lines of code, wrapper and page tables that a level of few ways or random replacement has lost */
 		const enum curve_what what = p->curve->what;
-		const bool ahead = what == CURVE_OVERLAP || what == CURVE_SPREAD || what == CURVE_PAIRS || (what == CURVE_WINDOW && !curve_regions(p->curve));
+		const bool ahead = what == CURVE_OVERLAP || what == CURVE_SPREAD || (what == CURVE_WINDOW && !curve_regions(p->curve));
 
 		noise_check_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {

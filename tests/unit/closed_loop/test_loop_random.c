@@ -137,7 +137,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/twoway.machine", "frontend.*"), 0);
 	assert_int_equal(judge_files("tests/machines/slow.machine", "size.fill_buffers.*"), 0);
 	assert_int_equal(judge_files("tests/machines/rows.machine", "size.fill_buffers.*"), 0);
-	assert_int_equal(judge_files("tests/machines/decoders.machine", "size.*"), 0);
+	assert_int_equal(judge_files("tests/machines/decoders.machine", "size.*"), 1); /* size.super_queue is unproven, not unsupported: docs/limits.md */
 	assert_int_equal(judge_files("tests/machines/threads.machine", "core_to_core.*"), 0);
 	assert_int_equal(judge_files("tests/machines/lossy.machine", "core_to_core.*,load.dram_loaded.*"), 0);
 	assert_int_equal(judge_files("tests/machines/bare.machine", "read.dram_all.*"), 0);
