@@ -13,15 +13,10 @@ measured() { # measured SOCKETS CORES SUITE
 }
 # Each socket's memory gives 128 GB/s: the row's last point has all cores, and lies within 1 % of all sockets' channels.
 all_channels() { # all_channels SOCKETS CORES
-	python3 - "$work/$1x$2.json" "$1" "$2" <<'E2'
-import json, sys
-sockets, cores = int(sys.argv[2]), int(sys.argv[3])
-row = next(r for r in json.load(open(sys.argv[1]))["rows"] if r["name"] == "read.dram_all.bandwidth")
-at, rate = row["series"]["points"][-1]
-want = sockets * 128e9
-print(f"# {at:.0f} of {sockets * cores} processors, {rate / 1e9:.1f} of {want / 1e9:.1f} GB/s, {row['status']}")
-sys.exit(not (row["status"] == "ok" and at == sockets * cores and abs(rate - want) <= want / 100))
-E2
+	jq -r --argjson sockets "$1" --argjson cores "$2" '.rows[] | select(.name == "read.dram_all.bandwidth") | .status as $status | .series.points[-1] |
+		"\(.[0]) of \($sockets * $cores) processors, \(.[1] / 1e9) of \($sockets * 128) GB/s, \($status)"' "$work/$1x$2.json"
+	jq -e --argjson sockets "$1" --argjson cores "$2" '.rows[] | select(.name == "read.dram_all.bandwidth") | .status == "ok" and
+		(.series.points[-1] | .[0] == $sockets * $cores and (.[1] / ($sockets * 128e9) - 1 | fabs) <= 0.01)' "$work/$1x$2.json" >/dev/null
 }
 for n in "8 64" "6 48"; do
 	read -r sockets cores <<<"$n"
@@ -31,12 +26,8 @@ for n in "8 64" "6 48"; do
 done
 # Pairs of the threads of one socket, in each of the sockets.
 pairs() {
-	python3 - "$work/6x48.json" <<'E2'
-import json, sys
-row = next(r for r in json.load(open(sys.argv[1]))["rows"] if r["name"] == "core_to_core.modified_same_socket.latency")
-print(f"# {len(row['matrix']['cells'])} pairs, {row['status']}")
-sys.exit(not (row["status"] == "ok" and len(row["matrix"]["cells"]) == 6 * 48 * 47))
-E2
+	jq -e '.rows[] | select(.name == "core_to_core.modified_same_socket.latency") | .status == "ok" and (.matrix.cells | length) == 6 * 48 * 47' \
+		"$work/6x48.json" >/dev/null
 }
 check "many_cores_6x48_has_a_matrix" measured 6 48 core_to_core.modified_same_socket.latency
 check "many_cores_6x48_matrix_has_each_pair" pairs
