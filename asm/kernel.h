@@ -76,8 +76,8 @@ struct measure_block {
 	/* Registers that k_measure_sampled writes before and behind the kernel (asm/measure_sampled.asm); ticks that it waits then. */
 	uint64_t gates, settle_tsc;
 	struct { uint64_t msr, on, off; } gate_list[MEASURE_GATES_MAX];
-	/* What k_measure_ahead calls before the wrapper, with three arguments; the wrapper (asm/measure_ahead.asm). */
-	uint64_t ahead, ahead_argument[3], wrapper;
+	/* What k_measure_ahead calls before the wrapper, with these arguments; the wrapper (asm/measure_ahead.asm). */
+	uint64_t ahead, ahead_argument[6], wrapper;
 };
 
 #endif

@@ -2,10 +2,10 @@
 
 %define MB_AHEAD          (MB_GATE + 24 + 24 * 4) ; behind the list of gates
 %define MB_AHEAD_ARGUMENT (MB_AHEAD + 8)
-%define MB_WRAPPER        (MB_AHEAD + 32)
+%define MB_WRAPPER        (MB_AHEAD_ARGUMENT + 6 * 8)
 
 ; uint64_t k_measure_ahead(struct measure_block *block /* rdi */)
-;   ahead(ahead_argument[0..2]); return wrapper(block)
+;   ahead(ahead_argument[0..5]); return wrapper(block)
 ; A job begins without translations: the load of CR3 has emptied the TLBs. What brings those of its working set in has to
 ; belong to the same job.
 KERNEL k_measure_ahead, 0, 0, 0, 0, 0, 0, 0
@@ -14,6 +14,9 @@ KERNEL k_measure_ahead, 0, 0, 0, 0, 0, 0, 0
 	mov rdi, [rax + MB_AHEAD_ARGUMENT]
 	mov rsi, [rax + MB_AHEAD_ARGUMENT + 8]
 	mov rdx, [rax + MB_AHEAD_ARGUMENT + 16]
+	mov rcx, [rax + MB_AHEAD_ARGUMENT + 24]
+	mov r8, [rax + MB_AHEAD_ARGUMENT + 32]
+	mov r9, [rax + MB_AHEAD_ARGUMENT + 40]
 	call [rax + MB_AHEAD]
 	pop rdi
 	jmp [rdi + MB_WRAPPER]

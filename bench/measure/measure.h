@@ -55,7 +55,7 @@ struct bench {
 	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time */
 	const struct sampling_gate *gate; /* while sampling: opened and closed by windows of `core`; else NULL */
 	const struct mapping *ahead; /* jobs load its translations before they count; NULL: none */
-	const struct working_set *chased; /* jobs reload the lines of this L1 ring before they count; NULL: none */
+	const struct working_set *reloaded; /* jobs reload the lines of this working set of the L1 before they count; NULL: none */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
 	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */

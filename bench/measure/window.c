@@ -32,16 +32,17 @@ static enum status load_ahead(const struct mapping *m, struct measure_block *blo
 	return ST_OK;
 }
 
-/* What runs between two jobs displaces lines of the first level. This job chases a ring of it before its entry, which brings them back. */
-static enum status chase_ahead(const struct working_set *w, struct measure_block *block, struct job *job)
+/* What runs between two jobs displaces lines of the first level. This job visits a working set of it before its entry, which reloads them: a ring
+ * in several laps, streams in one. */
+static enum status reload_ahead(const struct bench *b, const struct working_set *w, struct measure_block *block, struct job *job)
 {
 	const struct kernel *ahead = kernel_find("k_measure_ahead");
+	const uint64_t lap = w->shape.order == ORDER_STREAMS ? w->shape.array_bytes / w->shape.step_bytes : (uint64_t)w->shape.nodes * LAPS_AHEAD + w->kernel->loads;
 
 	if (!ahead)
 		return ST_BROKEN;
 	block->ahead = WINDOW_CODE + w->kernel->offset;
-	block->ahead_argument[0] = w->at;
-	block->ahead_argument[1] = (uint64_t)w->shape.nodes * LAPS_AHEAD / w->kernel->loads + 1;
+	window_arguments(b, w, lap, block->ahead_argument);
 	block->wrapper = job->entry;
 	job->entry = WINDOW_CODE + ahead->offset;
 	return ST_OK;
@@ -74,8 +75,8 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 		job->undo = WINDOW_CODE + kernel_find("k_measure_off")->offset;
 	}
 	job->argument = WINDOW_CONTROL + core * CONTROL_BYTES;
-	if (b->chased)
-		return chase_ahead(b->chased, block, job);
+	if (b->reloaded)
+		return reload_ahead(b, b->reloaded, block, job);
 	return b->ahead ? load_ahead(b->ahead, block, job) : ST_OK;
 }
 
@@ -193,5 +194,16 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 	st = window_run(b, w->kernel, arguments, c, run, out, job);
 	if (st == ST_OK)
 		w->at = out->result;
+	return st;
+}
+
+enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, const struct counting *c,
+                                  unsigned run, struct window *out, struct job *job)
+{
+	enum status st;
+
+	b->reloaded = r->target == TARGET_L1 && (w->shape.order == ORDER_LINES || w->shape.order == ORDER_STREAMS) ? w : NULL;
+	st = window_units(b, w, units, c, run, out, job);
+	b->reloaded = NULL;
 	return st;
 }

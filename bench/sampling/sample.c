@@ -248,9 +248,9 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 		return st;
 	}
 	b->gate = &s->pebs.gate;
-	b->chased = !s->code && s->l->row->target == TARGET_L1 ? w : NULL;
+	b->reloaded = !s->code && s->l->row->target == TARGET_L1 ? w : NULL;
 	st = run_burst(s, loads);
-	b->chased = NULL;
+	b->reloaded = NULL;
 	b->gate = NULL;
 	stopped = pebs_stop(&s->pebs);
 	if (st != ST_OK || stopped != ST_OK)
