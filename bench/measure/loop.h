@@ -119,10 +119,12 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 /* Runs a working set's kernel for so many units of work, from where the latest window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
-/* The same for a row's window: a working set of the L1 is reloaded within the job before the window, since what runs between the job that
- * prepared it and this one displaces lines of the first level. */
-MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, const struct counting *c,
-                                             unsigned run, struct window *out, struct job *job);
+/* Whether a row's working set, or its baseline's (`test` false), lies in the L1 and is reloaded within the job that counts: what runs between that
+ * job and one that prepared it displaces lines of the first level. */
+bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, bool test);
+/* window_units after such a reload, if there is one. */
+MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
+                                             const struct counting *c, unsigned run, struct window *out, struct job *job);
 /* Whether the last level may not be LRU, as far as it has been probed. */
 bool window_may_forget(const struct bench *b);
 /* *more: further passes needed to evict all earlier lines from the last level, which `units` iterations up to w->at have just filled. 0 if its

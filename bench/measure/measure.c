@@ -114,7 +114,7 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 
 		if (looked_at && l->hooks->before)
 			l->hooks->before(l);
-		st = window_units_reloaded(b, l->row, w, units, &l->counting, run, out, &l->job);
+		st = window_units_reloaded(b, l->row, w, what == WHAT_TEST, units, &l->counting, run, out, &l->job);
 		if (looked_at && l->hooks->after && st == ST_OK)
 			l->hooks->after(l, keep, longer);
 	}

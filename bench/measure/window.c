@@ -197,12 +197,21 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 	return st;
 }
 
-enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, const struct counting *c,
+bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, bool test)
+{
+	const struct cpu_cache *l1 = cpu_cache(b->cpu, 1);
+
+	if (test)
+		return r->target == TARGET_L1 && (w->shape.order == ORDER_LINES || w->shape.order == ORDER_STREAMS);
+	return w->shape.order == ORDER_LINES && l1 && w->shape.bytes <= l1->bytes;
+}
+
+enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units, const struct counting *c,
                                   unsigned run, struct window *out, struct job *job)
 {
 	enum status st;
 
-	b->reloaded = r->target == TARGET_L1 && (w->shape.order == ORDER_LINES || w->shape.order == ORDER_STREAMS) ? w : NULL;
+	b->reloaded = window_reloads(b, r, w, test) ? w : NULL;
 	st = window_units(b, w, units, c, run, out, job);
 	b->reloaded = NULL;
 	return st;

@@ -243,6 +243,8 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 
 		return visit_until_there(b, w, r, w->shape.nodes, &before, job);
 	}
+	if (window_reloads(b, r, w, test))
+		return ST_OK;
 	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
 	if (units > REFRESH_LOADS_MAX)
 		units = REFRESH_LOADS_MAX;
