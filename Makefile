@@ -6,7 +6,7 @@
 #   make usb-update DEV=/dev/sdX  only the application of a stick
 #   make bench    all speeds
 #   make host     only out/stallmeter, the host command;  make efi  only the UEFI application, and the loader for a PC BIOS
-#   make install  PREFIX=/usr/local DESTDIR=: host command, manual pages, completion, disk image;  make uninstall
+#   make install  PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: host command, manual pages, completion, disk image;  make uninstall
 #   make release  reproducible artefacts in out/release;  make deb  Debian packages in out/deb
 
 OUT     ?= out
@@ -156,7 +156,7 @@ $(OUT)/libstallmeter_sim.a: $(OUT)/runner/library/stallmeter_sim.o $(SIM_OBJECTS
 	ar rcsD $@ $(OUT)/stallmeter_sim.o
 $(OUT)/stallmeter_sim.pc: FORCE
 	@mkdir -p $(@D)
-	@printf 'prefix=%s\nName: stallmeter_sim\nDescription: a simulated processor with its performance monitoring\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lstallmeter_sim\n' '$(PREFIX)' '$(VERSION)' >$@
+	@printf 'prefix=%s\nName: stallmeter_sim\nDescription: a simulated processor with its performance monitoring\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L%s -lstallmeter_sim\n' '$(PREFIX)' '$(VERSION)' '$(LIBDIR:$(PREFIX)/%=$${prefix}/%)' >$@
 
 # --- the UEFI application ----------------------------------------------------------------------
 efi: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin
@@ -237,15 +237,16 @@ $(OUT)/man/completion: $(OUT)/stallmeter
 	$< --completion >$@
 
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 INSTALLED_TEXTS := README.md CHANGELOG.md LICENSE docs/accounting.md docs/reading.md docs/replay.md docs/lint.md docs/library.c results/SCHEMA.md results/schema.json
 install: $(OUT)/stallmeter $(OUT)/libstallmeter_shim.so $(OUT)/libstallmeter_sim.a $(OUT)/stallmeter_sim.pc $(MAN_PAGES) $(OUT)/man/completion $(OUT)/stallmeter.img
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/doc/stallmeter $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/man/man3 \
-	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/stallmeter
-	install -m 644 $(OUT)/libstallmeter_sim.a $(DESTDIR)$(PREFIX)/lib/
+	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/lib/stallmeter
+	install -m 644 $(OUT)/libstallmeter_sim.a $(DESTDIR)$(LIBDIR)/
 	install -m 644 $(OUT)/libstallmeter_shim.so $(DESTDIR)$(PREFIX)/lib/stallmeter/
-	install -m 644 $(OUT)/stallmeter_sim.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 $(OUT)/stallmeter_sim.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
 	install -m 644 runner/library/stallmeter_sim.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 runner/library/stallmeter_sim.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	install -m 755 $(OUT)/stallmeter $(DESTDIR)$(PREFIX)/bin/stallmeter
@@ -257,7 +258,7 @@ install: $(OUT)/stallmeter $(OUT)/libstallmeter_shim.so $(OUT)/libstallmeter_sim
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/stallmeter $(patsubst $(OUT)/man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(MAN_PAGES)) \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stallmeter
-	rm -f $(DESTDIR)$(PREFIX)/lib/libstallmeter_sim.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/stallmeter_sim.pc $(DESTDIR)$(PREFIX)/include/stallmeter_sim.h \
+	rm -f $(DESTDIR)$(LIBDIR)/libstallmeter_sim.a $(DESTDIR)$(LIBDIR)/pkgconfig/stallmeter_sim.pc $(DESTDIR)$(PREFIX)/include/stallmeter_sim.h \
 	  $(DESTDIR)$(PREFIX)/share/man/man3/stallmeter_sim.3
 	rm -rf $(DESTDIR)$(PREFIX)/share/stallmeter $(DESTDIR)$(PREFIX)/share/doc/stallmeter $(DESTDIR)$(PREFIX)/lib/stallmeter
 

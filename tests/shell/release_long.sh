@@ -42,12 +42,20 @@ if command -v dh >/dev/null && command -v lintian >/dev/null; then
 	# Unpacked by dpkg into a root of their own, then removed.
 	mkdir -p "$work/root/var/lib/dpkg/"{info,updates} && touch "$work/root/var/lib/dpkg/"{status,available}
 	dpkg_() { dpkg --root="$work/root" --force-not-root --force-depends --log="$work/dpkg.log" "$@"; }
-	check "packages_install" dpkg_ -i "$packages/stallmeter_$version-1_amd64.deb" "$packages/stallmeter-image_$version-1_amd64.deb"
+	check "packages_install" dpkg_ -i "$packages/stallmeter_$version-1_amd64.deb" "$packages/stallmeter-image_$version-1_amd64.deb" \
+		"$packages/libstallmeter-sim-dev_$version-1_amd64.deb"
 	check "package_command_has_its_version" says 0 "^stallmeter $version\$" "$work/root/usr/bin/stallmeter" --version
 	check "package_command_runs" says 0 "load.l1.latency" "$work/root/usr/bin/stallmeter" run --backend sim --suite load.l1.latency --out "$work/run"
 	check "package_manual_is_found" sh -c 'MANPATH="$1" man -w stallmeter' - "$work/root/usr/share/man"
+	example() {
+		local config=$work/root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/pkgconfig
+		cp "$work/root/usr/share/doc/stallmeter/library.c" "$work/example.c" &&
+			(cd "$work" && cc -o example example.c $(PKG_CONFIG_SYSROOT_DIR=$work/root PKG_CONFIG_PATH=$config pkg-config --cflags --libs stallmeter_sim)) &&
+			says 0 "^wrmsr 0x38f: unmapped: counter 0" "$work/example"
+	}
+	check "package_library_builds_the_example" example
 	check "package_image_boots" sh -c 'runner/qemu.sh --work "$1" --options "end=exit suite=load.l1.latency backend=sim:nehalem-ep" "$2"' - "$work/q" "$work/root/usr/share/stallmeter/stallmeter.img"
-	check "packages_are_removed" dpkg_ -P stallmeter stallmeter-image
+	check "packages_are_removed" dpkg_ -P stallmeter stallmeter-image libstallmeter-sim-dev
 	nothing_left() { find "$work/root/usr" -type f 2>/dev/null | grep . && return 1; return 0; }
 	check "removed_packages_leave_no_file" nothing_left
 else

@@ -7,7 +7,8 @@
  * A counter runs while its select is enabled and neither its box nor the socket is frozen. Box control: 0 clears the
  * selects, 1 the counters, 8 freezes; write only. An overflow sets the box's status, with ov_en also the socket's, and
  * stops the socket: here when its registers are next accessed, not in that cycle. SBo, R2PCIe and R3QPI latch an event only
- * at its second write; an SBo raises #GP if one write sets more than one new bit of its control.
+ * at its second write, or when their own freeze ends: so Linux's driver writes it once and counts. An SBo raises #GP if one write
+ * sets more than one new bit of its control.
  *
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
  * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
@@ -80,7 +81,7 @@ void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct 
 	if (one.clash == a->address)
 		one.clash = 0;
 	if (n != HSX_FIXED)
-		(void)hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)b->counter[n].latched, b->counter[n].latched >> 21 & 1, &one.event);
+		(void)hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)b->counter[n].select, b->counter[n].select >> 21 & 1, &one.event);
 	text_init(&t, one.where, sizeof(one.where));
 	text_fmt(&t, n == HSX_FIXED ? "%s %u fixed counter" : "%s %u counter %u", kinds[b->kind].name, b->instance, n);
 	sim_finding_add(a->f, &one);
@@ -241,6 +242,17 @@ static void go_off(struct hsx *u, unsigned s, struct box *b, unsigned n)
 	c->tap = -1;
 }
 
+/* A mistake of counter n is told once, until its select is another or the mistake has gone. */
+static void tell(const struct access_to *a, struct box *b, unsigned n, enum mistake which, enum finding_kind kind, const char *why, const char *cite)
+{
+	struct counter *c = &b->counter[n];
+	if (!a)
+		return;
+	if (why && !(c->told & which))
+		hsx_say_of(a, kind, b, n, why, cite);
+	c->told = (uint8_t)(why ? c->told | which : c->told & ~which);
+}
+
 static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const struct access_to *a)
 {
 	struct counter *c = &b->counter[n];
@@ -248,14 +260,17 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 	c->on = true;
 	c->tap = -1;
 	c->start = uncore_taps_now(u->taps);
+	const bool latched = n == HSX_FIXED || c->latched == (c->select & SEL_EVENT);
+	tell(a, b, n, MISTAKE_LATCH, FIND_NO_LATCH, latched ? NULL : "an event that was not written twice, nor while its box was frozen: the one before it counts",
+	     "331051, SBo, R2PCIe and R3QPI control");
 	const char *why = begin(u, s, b, n, &kind);
 	c->dead = why || c->meaning.how == HSX_NEVER;
 	c->ran = true;
-	if (why)
-		hsx_say_of(a, kind, b, n, why, kind == FIND_WRONG_COUNTER ? "331051, performance monitoring events of the box" : NULL);
+	if (latched)
+		tell(a, b, n, MISTAKE_EVENT, kind, why, kind == FIND_WRONG_COUNTER ? "331051, performance monitoring events of the box" : NULL);
 	const unsigned threshold = c->select >> 24 & (b->kind == HSX_PCU ? 0x1F : 0xFF);
-	if (n != HSX_FIXED && !threshold && c->select & (SEL_EDGE | SEL_INVERT))
-		hsx_say_of(a, FIND_IGNORED, b, n, "invert or edge with a threshold of 0: they act on the comparison's result", "331051, counter control, .invert and .edge_det");
+	tell(a, b, n, MISTAKE_THRESHOLD, FIND_IGNORED, n != HSX_FIXED && !threshold && c->select & (SEL_EDGE | SEL_INVERT) ?
+	     "invert or edge with a threshold of 0: they act on the comparison's result" : NULL, "331051, counter control, .invert and .edge_det");
 }
 
 /* Sets counters as the registers say. `again`: what their events depend on has changed. */
@@ -328,9 +343,10 @@ enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg,
 	switch (reg) {
 	case REG_SELECT: v = b->counter[n].select; break;
 	case REG_COUNTER: case REG_COUNTER_HIGH:
-		if (reg == REG_COUNTER && c->select & SEL_EN && !c->ran)
-			hsx_say_of(a, FIND_IGNORED, b, n, u->socket[s].frozen ? "the socket has been frozen since this counter was enabled: it has counted nothing" :
-				"its box has been frozen since this counter was enabled: it has counted nothing", "331051, box control, .frz");
+		if (reg == REG_COUNTER)
+			tell(a, b, n, MISTAKE_FROZEN, FIND_IGNORED, !(c->select & SEL_EN) || c->ran ? NULL :
+			     u->socket[s].frozen ? "the socket has been frozen since this counter was enabled: it has counted nothing" :
+			     "its box has been frozen since this counter was enabled: it has counted nothing", "331051, box control, .frz");
 		v = stuck(u, b) ? 0 : value_of(u, s, b, n) & mask_of(u, b, n);
 		if (!msr)
 			v = reg == REG_COUNTER ? v & UINT32_MAX : v >> 32;
@@ -355,6 +371,7 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 	}
 	if (k->must_one && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
 		hsx_say(a, FIND_RESERVED_IGNORED, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do");
+	const bool released = b->frozen && !(value & BOX_FREEZE);
 	b->last_control = (uint32_t)value;
 	b->frozen = value & BOX_FREEZE;
 	for (unsigned n = 0; n <= HSX_FIXED; n++) {
@@ -362,6 +379,8 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 		go_off(u, s, b, n);
 		if (value & BOX_RESET_SELECTS)
 			c->select = c->latched = 0;
+		else if (released)
+			c->latched = c->select & SEL_EVENT;
 		if (value & BOX_RESET_COUNTERS)
 			c->base = 0;
 	}
@@ -373,7 +392,6 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 {
 	const struct kind *k = &kinds[b->kind];
 	struct counter *c = &b->counter[n];
-	bool latch = true;
 	const uint32_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
 	if (value & ~(uint64_t)legal) {
 		const bool faults = msr && value >> 32;
@@ -390,11 +408,9 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 		value &= ~(uint64_t)(n == HSX_FIXED ? FIXED_RESET : SEL_RESET);
 	if (!k->twice || (value & SEL_EVENT) == (c->select & SEL_EVENT) || n == HSX_FIXED)
 		c->latched = value & SEL_EVENT;
-	else if (value & SEL_EN)
-		latch = false;
+	if ((value ^ c->select) & ~(uint64_t)SEL_EN)
+		c->told = 0;
 	c->select = (uint32_t)value;
-	if (!latch)
-		hsx_say_of(a, FIND_NO_LATCH, b, n, "an event that was not written twice: the one before it counts", "331051, SBo, R2PCIe and R3QPI control");
 	program_box(u, s, b, n == 0, a); /* others may depend on counter 0 */
 	return ST_OK;
 }

@@ -7,6 +7,9 @@
 #define SOCKETS_MAX 8
 #define BOXES_MAX   48
 
+/* Mistakes of a counter that are told once. */
+enum mistake { MISTAKE_LATCH = 1, MISTAKE_EVENT = 2, MISTAKE_THRESHOLD = 4, MISTAKE_FROZEN = 8 };
+
 struct counter {
 	uint64_t base, start, wraps;  /* when it was enabled: value, uncore cycle; carries that the status shows already */
 	uint64_t before[HSX_GROUPS];  /* sums when it was enabled */
@@ -15,6 +18,7 @@ struct counter {
 	int8_t tap;                   /* of the socket, -1: none */
 	bool on, dead;                /* dead: enabled, and counts nothing */
 	bool ran;                     /* it has been on since its select was written */
+	uint8_t told;                 /* mask of enum mistake */
 };
 
 struct box {
