@@ -4,6 +4,7 @@
 #   make check    every test; closes with "N passed, N failed";  make check-quick  the layers and each short unit program
 #   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it; with SIGN_KEY= and SIGN_CERT= signed
 #   make usb-update DEV=/dev/sdX  only the application of a stick
+#   make serve    servers for network boot, DHCP, TFTP and HTTP with uploads, in a network namespace; DIR=out/serve is their folder
 #   make bench    all speeds
 #   make host     only out/stallmeter, the host command;  make efi  only the UEFI application, and the loader for a PC BIOS
 #   make install  PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: host command, manual pages, completion, disk image;  make uninstall
@@ -37,7 +38,7 @@ endif
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
-.PHONY: machine-format all host efi man install uninstall release deb image usb usb-update run check check-quick check-fast check-long unit judges libraries fuzz-short fuzz-long bench clean
+.PHONY: machine-format all host efi man install uninstall release deb image usb usb-update run check check-quick check-fast check-long serve unit judges libraries fuzz-short fuzz-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
@@ -273,6 +274,16 @@ run:
 	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img
 	@OUT=$(OUT) BACKEND="$(BACKEND)" ACCEL="$(ACCEL)" runner/run.sh "$(MACHINE)" "$(SUITE)"
 
+# What docs/fleet.md says of network boot, to be tried without a network.
+DIR ?= $(OUT)/serve
+serve:
+	@runner/setup.sh serve
+	@$(MAKE) --no-print-directory $(OUT)/BOOTX64.EFI
+	@mkdir -p $(DIR)/boot
+	@cp $(OUT)/BOOTX64.EFI $(DIR)/boot/
+	@[ -e $(DIR)/boot/stallmeter.ini ] || printf 'upload = http://192.0.2.1/upload/\nend = shutdown\n' >$(DIR)/boot/stallmeter.ini
+	@packaging/server/serve.sh $(DIR)
+
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
@@ -292,7 +303,7 @@ $(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/platform/acpi.c efi/platform/s
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
 
 # Parts of efi/ that need no firmware, likewise.
-$(OUT)/tests/firmware/parts: $(wildcard tests/firmware/*.c) efi/platform/clock_choose.c pmu/text.c $(wildcard efi/*/*.h tests/firmware/*.h)
+$(OUT)/tests/firmware/parts: $(wildcard tests/firmware/*.c) efi/platform/clock_choose.c efi/network/address.c efi/network/origin.c pmu/text.c $(wildcard efi/*/*.h tests/firmware/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)
@@ -407,7 +418,7 @@ FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(w
 FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/writer_resume.c bench/results/document.c pmu/text.c $(LAYERS)
 FUZZ_SOURCES_fuzz_counts := runner/data/counts.c runner/data/perf_event.c bench/report/user_account.c bench/workloads/stall_model.c bench/results/document.c pmu/text.c $(RUNNER)
-FUZZ_SOURCES_fuzz_settings := efi/app/config.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
+FUZZ_SOURCES_fuzz_settings := efi/app/config.c efi/network/address.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_map      := $(FUZZ_FLAGS_fuzz_results)

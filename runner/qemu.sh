@@ -1,5 +1,5 @@
 #!/bin/bash
-# Boots a copy of a disk image in QEMU with OVMF, or SeaBIOS: runner/qemu.sh [OPTION]... IMAGE
+# Boots a copy of a disk image in QEMU with OVMF, or SeaBIOS: runner/qemu.sh [OPTION]... [IMAGE]
 #   --work DIR            where the copy (disk.img), logs (debugcon.log, serial.log) and variables go; required
 #   --bios                SeaBIOS instead of OVMF: the image's own loader starts the application (docs/netburst.md)
 #   --device KIND         virtio (default), usb, ahci, nvme, ide (a PC of before PCI Express)
@@ -12,6 +12,9 @@
 #   --cpu MODEL           QEMU's name of a processor (max)
 #   --accel KIND          tcg (default), or kvm: on the host's own processor, through the counters that KVM gives a guest; huge
 #                         pages where enough are free, each virtual processor pinned to a processor of the host
+#   --network KIND        pxe or http: started over the network, through the tap device that packaging/server/serve.sh made; an IMAGE
+#                         is then one more medium. http-second and pxe-second: the image starts, the network is there
+#   --tap NAME --mac ADDRESS  that device (tap0), and the card's address (52:54:00:12:34:56)
 #   --second              the image is second in the order of boots: an ARGUMENT names a disk with bootindex=0
 #   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
@@ -26,13 +29,13 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu= read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0 accel=tcg
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu= read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0 accel=tcg network= tap=tap0 mac=52:54:00:12:34:56
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
 while [ $# -gt 0 ]; do
 	case $1 in
-	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes|--accel)
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes|--accel|--network|--tap|--mac)
 		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
 	--work) work=$2; shift 2;;
 	--device) device=$2; shift 2;;
@@ -49,6 +52,9 @@ while [ $# -gt 0 ]; do
 	--empty-node) with=0; shift;;
 	--bios) bios=yes; shift;;
 	--accel) accel=$2; shift 2;;
+	--network) network=$2; shift 2;;
+	--tap) tap=$2; shift 2;;
+	--mac) mac=$2; shift 2;;
 	--second) order=1; shift;;
 	--secure-boot) secure=(-global "driver=cfi.pflash01,property=secure,value=on") machine+=,smm=on; shift;;
 	--in-place) in_place=yes; shift;;
@@ -61,7 +67,7 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ -n "$work" ] || bad "--work DIR is required"
-[ -r "$image" ] || bad "${image:-no image given}: no such image"
+[ -r "$image" ] || { [ -z "$image" ] && [ -n "$network" ]; } || bad "${image:-no image given}: no such image"
 [ "$nodes" -le "$smp" ] || bad "--nodes $nodes: at most as many as processors ($smp)"
 
 firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.fd
@@ -91,7 +97,7 @@ esac
 
 mkdir -p "$work"
 disk_image=$image
-[ -n "$in_place" ] || { disk_image=$work/disk.img; cp --sparse=always "$image" "$disk_image" || exit 5; }
+[ -n "$in_place" ] || [ -z "$image" ] || { disk_image=$work/disk.img; cp --sparse=always "$image" "$disk_image" || exit 5; }
 flash=(-bios "$firmware")
 if [ -z "$bios" ]; then
 	cp "$variables" "$work/vars.fd" || exit 5
@@ -100,6 +106,20 @@ fi
 rm -f "$work/debugcon.log" "$work/serial.log"
 printf '%s' "$options" >"$work/options.txt"
 printf '%s' "$test" >"$work/test.txt"
+
+# OVMF tries PXE, then HTTP, of each version of IP; these switches leave one way.
+card=()
+if [ -n "$network" ]; then
+	switch() { card+=(-fw_cfg "name=opt/org.tianocore/$1,string=n"); }
+	case $network in
+	pxe|pxe-second) switch IPv6PXESupport;;
+	http|http-second) switch IPv4PXESupport; switch IPv6PXESupport;;
+	*) bad "--network \"$network\": unknown; allowed: pxe http pxe-second http-second";;
+	esac
+	case $network in *-second) first=1;; *) first=0 order=1;; esac
+	card+=(-netdev "tap,id=net0,ifname=$tap,script=no,downscript=no")
+	card+=(-device "virtio-net-pci,id=card,netdev=net0,mac=$mac,bootindex=$first,romfile=")
+fi
 
 case $device in
 virtio) disk=(-device "virtio-blk-pci,drive=disk,bootindex=$order");;
@@ -117,6 +137,8 @@ if [ -n "$log_writes" ]; then
 	medium=driver=blklogwrites,file.driver=raw,file.file.driver=file,file.file.filename=$disk_image
 	medium+=,log.driver=raw,log.file.driver=file,log.file.filename=$log_writes
 fi
+
+[ -z "$image" ] && disk=() || disk=(-drive "if=none,id=disk,$medium" "${disk[@]}")
 
 numa=()
 if [ "$nodes" -gt 1 ]; then
@@ -170,7 +192,7 @@ timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[
 	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
 	"${named[@]}" -nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
 	"${flash[@]}" \
-	-drive "if=none,id=disk,$medium" "${disk[@]}" \
+	"${disk[@]}" "${card[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \
 	"${serial[@]}" -device isa-debug-exit,iobase=0xf4,iosize=0x04 \
 	"${told[@]}" "$@" </dev/null 2>"$work/qemu.err" || rc=$?

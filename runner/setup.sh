@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what is missing: runner/setup.sh build|image|run|sign|deb|test ...   (each named need, of runner/packages.txt)
+# Installs what is missing: runner/setup.sh build|image|run|sign|serve|deb|test ...   (each named need, of runner/packages.txt)
 #   run needs image and build, test needs run.
 # On Debian and Ubuntu through apt-get, as root or through sudo; elsewhere a list of what is missing.
 # Exit status: 0 all there, 1 could not be had, 2 bad arguments.
@@ -14,12 +14,13 @@ for need in "$@"; do
 	image) needs+="build image ";;
 	run)   needs+="build image run ";;
 	sign)  needs+="sign ";;
+	serve) needs+="build serve ";;
 	deb)   needs+="build image deb ";;
-	test)  needs+="build image run sign deb test ";;
-	*) echo "setup.sh: \"$need\": not a need; allowed: build image run sign deb test" >&2; exit 2;;
+	test)  needs+="build image run sign serve deb test ";;
+	*) echo "setup.sh: \"$need\": not a need; allowed: build image run sign serve deb test" >&2; exit 2;;
 	esac
 done
-[ $# -gt 0 ] || { echo "usage: runner/setup.sh build|image|run|sign|deb|test ..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: runner/setup.sh build|image|run|sign|serve|deb|test ..." >&2; exit 2; }
 
 there() { # there PROBE: a command, or a file (with wildcards) if it starts with a slash
 	case $1 in

@@ -208,19 +208,11 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	}
 }
 
-static void read_file(struct config *c, struct files *files)
+static void read_text(struct config *c, const char *name, const char *text, size_t bytes)
 {
-	struct origin from = { CONFIG_FILE, 0 };
-	char *text;
-	size_t bytes, pages_bytes;
+	struct origin from = { name, 0 };
 	struct ini r;
-	enum status s = files_read(files, CONFIG_FILE, INI_BYTES_MAX, &text, &bytes, &pages_bytes);
-	if (s == ST_MISSING)
-		return;
-	if (s != ST_OK) {
-		config_problem(c, &from, "cannot be read (%s); expected a text of at most %u bytes", status_name(s), INI_BYTES_MAX);
-		return;
-	}
+	enum status s;
 	/* Editors on Windows put a UTF-8 byte order mark in front. */
 	size_t skip = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 	ini_init(&r, text + skip, bytes - skip);
@@ -233,6 +225,21 @@ static void read_file(struct config *c, struct files *files)
 		else
 			take(c, &from, r.key, r.key_length, r.value, r.value_length);
 	}
+}
+
+static void read_file(struct config *c, struct files *files)
+{
+	const struct origin from = { CONFIG_FILE, 0 };
+	char *text;
+	size_t bytes, pages_bytes;
+	enum status s = files_read(files, CONFIG_FILE, INI_BYTES_MAX, &text, &bytes, &pages_bytes);
+	if (s == ST_MISSING)
+		return;
+	if (s != ST_OK) {
+		config_problem(c, &from, "cannot be read (%s); expected a text of at most %u bytes", status_name(s), INI_BYTES_MAX);
+		return;
+	}
+	read_text(c, CONFIG_FILE, text, bytes);
 	pages_put(text, pages_bytes);
 }
 
@@ -297,13 +304,16 @@ static void read_fwcfg(struct config *c)
 		config_problem(c, &from, "expected at most %u bytes", OPTIONS_BYTES - 1);
 }
 
-void config_read(struct config *c, struct files *files)
+void config_read(struct config *c, struct files *files, const struct config_text *served)
 {
 	memset(c, 0, sizeof(*c));
 	str_copy(c->suite, sizeof(c->suite), "full");
 	c->resume = true;
 	c->suite_from = c->backend_from = c->expect_from = c->profile_from = (struct origin){ "default", 0 };
-	read_file(c, files);
+	if (served != NULL)
+		read_text(c, served->name, served->text, served->bytes);
+	else
+		read_file(c, files);
 	read_load_options(c);
 	read_fwcfg(c);
 	if (c->count[0] != 0 || c->metrics[0] != 0) {

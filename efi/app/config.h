@@ -1,5 +1,5 @@
-/* efi/app/config.h: the user's settings: \stallmeter\stallmeter.ini, then the UEFI load options, then fw_cfg's
- * opt/stallmeter/options; the later takes precedence. */
+/* efi/app/config.h: the user's settings: the file that the server has for this machine if the application was loaded from one,
+ * else \stallmeter\stallmeter.ini, then the UEFI load options, then fw_cfg's opt/stallmeter/options; the later takes precedence. */
 #ifndef EFI_CONFIG_H
 #define EFI_CONFIG_H
 
@@ -46,8 +46,10 @@ struct config {
 
 #define CONFIG_FILE "\\stallmeter\\stallmeter.ini"
 
+/* A text in place of the volume's file, NULL if there is none. */
+struct config_text { const char *name, *text; size_t bytes; };
 /* Reads all three sources to the end, so that `end` is known even if something is wrong. */
-void config_read(struct config *c, struct files *files);
+void config_read(struct config *c, struct files *files, const struct config_text *served);
 /* "ORIGIN: what is wrong" into c->problem, unless that has an earlier one. */
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -4,6 +4,7 @@
 #include "efi/app/end.h"
 #include "efi/firmware/fwcfg.h"
 #include "efi/app/menu.h"
+#include "efi/network/served.h"
 #include "efi/app/run.h"
 #include "efi/app/selftest.h"
 #include "efi/app/simulated.h"
@@ -16,6 +17,8 @@ struct app {
 	struct config config;
 	struct acpi acpi;
 	struct smbios smbios;
+	struct network network;
+	struct served served;
 	struct clock clock;
 	struct environment environment;
 	struct state state;
@@ -74,6 +77,19 @@ static enum exit_status on_simulated(struct app *app, struct run *r)
 	return result;
 }
 
+/* The settings, from the server that the application was loaded from, if that has any. */
+static void read_settings(struct app *app)
+{
+	smbios_open(&app->smbios);
+	network_open(&app->network);
+	served_get(&app->served, &app->network, app->smbios.uuid);
+	const struct config_text text = { app->served.name, app->served.text, app->served.bytes };
+	config_read(&app->config, &app->files, app->served.text != NULL ? &text : NULL);
+	if (app->served.problem[0] != 0)
+		str_copy(app->config.problem, sizeof(app->config.problem), app->served.problem);
+	served_put(&app->served); /* messages name it: the name stays */
+}
+
 /* Identifies the machine, once; then runs what the settings say. */
 static enum exit_status run_app(struct app *app)
 {
@@ -86,7 +102,7 @@ static enum exit_status run_app(struct app *app)
 	if (files_open(&app->files) != ST_OK)
 		print("files: no file system where we were booted from; results go to the screen alone\n");
 	if (!app->prepared)
-		config_read(&app->config, &app->files);
+		read_settings(app);
 	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
@@ -112,7 +128,6 @@ static enum exit_status run_app(struct app *app)
 	if (!app->prepared) {
 		acpi_open(&app->acpi);
 		console_serial_port(app->acpi.serial_port);
-		smbios_open(&app->smbios);
 		clock_open(&app->clock, &app->acpi);
 		app->prepared = true;
 	}

@@ -7,5 +7,6 @@
 void claim(bool good, const char *name);
 
 void clock_parts(void);
+void network_parts(void);
 
 #endif

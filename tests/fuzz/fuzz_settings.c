@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	given = data;
 	given_bytes = size;
 	uefi.loaded = NULL;
-	config_read(&c, NULL);
+	config_read(&c, NULL, NULL);
 	if (c.problem[0])
 		one_line(c.problem);
 	else
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		options[i] = data[i];
 	image.LoadOptions = options;
 	image.LoadOptionsSize = (UINT32)(2 * (size < COUNT_OF(options) ? size : COUNT_OF(options)));
-	config_read(&c, NULL);
+	config_read(&c, NULL, NULL);
 	if (c.problem[0])
 		one_line(c.problem);
 	else

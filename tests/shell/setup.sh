@@ -4,7 +4,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 quiet() { runner/setup.sh test >"$work/all" 2>&1 && [ ! -s "$work/all" ]; }
 check "setup_is_quiet_when_all_is_there" quiet
-check "setup_refuses_unknown_need" refuses '"everything": not a need; allowed: build image run sign deb test' runner/setup.sh everything
+check "setup_refuses_unknown_need" refuses '"everything": not a need; allowed: build image run sign serve deb test' runner/setup.sh everything
 cat >"$work/packages.txt" <<'END'
 # comment
 gone-package|gone-too   build  gone-command   a-tool

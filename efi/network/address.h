@@ -1,0 +1,25 @@
+/* efi/network/address.h: addresses of servers and files as texts: http://SERVER[:PORT]/FOLDER/, https://, tftp://. */
+#ifndef EFI_NETWORK_ADDRESS_H
+#define EFI_NETWORK_ADDRESS_H
+
+#include "pmu/base.h"
+
+#define ADDRESS_TEXT 256u
+#define ADDRESS_EXPECTED "http://SERVER/FOLDER/, https://SERVER/FOLDER/ or tftp://A.B.C.D/, of letters, digits and ._~-"
+
+enum scheme { SCHEME_HTTP, SCHEME_HTTPS, SCHEME_TFTP };
+struct address {
+	enum scheme scheme;
+	char server[ADDRESS_TEXT];
+	uint16_t port;              /* 0: the scheme's own */
+	const char *path;           /* in the text, from its first slash on */
+};
+
+/* The whole text is an address. ST_SYNTAX: it is not; of tftp the server must be four numbers, since nobody there resolves names. */
+MUST_CHECK enum status address_parse(struct address *a, const char *text);
+/* Four decimal numbers with points between them. */
+MUST_CHECK enum status address_ipv4(const char *text, uint8_t out[4]);
+/* The folder of a file's address into `to`, with its slash; false if it has none or does not fit. A query is not part of it. */
+bool address_folder(char *to, size_t capacity, const char *file, size_t n);
+
+#endif

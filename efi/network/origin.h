@@ -1,0 +1,23 @@
+/* efi/network/origin.h: where the application was loaded from, if over a network. */
+#ifndef EFI_NETWORK_ORIGIN_H
+#define EFI_NETWORK_ORIGIN_H
+
+#include "efi/network/address.h"
+
+#define ORIGIN_MAC_BYTES 6u
+
+struct origin_server {
+	bool network;                  /* the device path has a network card */
+	bool ipv6;                     /* and an address of the other version */
+	uint8_t mac[ORIGIN_MAC_BYTES];
+	char folder[ADDRESS_TEXT];     /* of the file that was loaded: "http://192.0.2.1/boot/"; "" if it is not known */
+	uint8_t station[4], mask[4], gateway[4]; /* as the server gave them; zeros: not known */
+};
+
+/* Takes what a device path tells: UEFI 2.10, 10.3.4: MAC (.11), IPv4 (.12), IPv6 (.13), URI (.22). `bytes` bounds it. */
+void origin_take_path(struct origin_server *o, const uint8_t *path, size_t bytes);
+/* Takes the address, gateway and boot file of a DHCP answer (RFC 2131 with the options of RFC 2132) of `bytes` bytes from its
+ * first field, op, on. `boot`: of the answer that names the boot file, whose server may be another than that of the address. */
+void origin_take_dhcp(struct origin_server *o, const uint8_t *packet, size_t bytes, bool boot);
+
+#endif
