@@ -235,6 +235,19 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 	return ST_OK;
 }
 
+/* Of two ways, one is for the walks' lines and the wrapper. */
+static uint64_t room_of(const struct cpu_cache *l2) { return l2->bytes / (l2->ways < 4 ? 4 : 2); }
+
+/* Twice what the TLB holds, and twice what the L1 does, which then holds none of the lines. If their entries' lines fill an L1 of few ways, some of its sets
+ * see too few of the pages' own lines to lose an entry: with twice as many pages the entries evict each other. */
+static uint32_t walk_pages(uint32_t entries, const struct cpu_cache *l1, const struct cpu_cache *l2, uint32_t line_bytes)
+{
+	const uint64_t lines = l1->bytes / line_bytes, pages = 2ull * entries > 2 * lines ? 2ull * entries : 2 * lines;
+	const bool fill = pages / PAGE_GROUP >= lines && pages / PAGE_GROUP < 2 * lines;
+
+	return (uint32_t)(l1->ways < 4 && fill && l2 && 2 * pages * line_bytes <= room_of(l2) ? 2 * pages : pages);
+}
+
 static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
                              char *reason, size_t capacity)
 {
@@ -257,15 +270,12 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 			return unsupported(reason, capacity, "one line a page would not stay in the L1");
 		s->spread_pages = pages_a_way(l1);
 	} else {
-		pages = 2 * (first > second ? first : second);
-		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes) /* then the L1 holds none of the lines */
-			pages = (uint32_t)(2 * l1->bytes / s->line_bytes);
+		pages = walk_pages(first > second ? first : second, l1, l2, s->line_bytes);
 		s->spread_pages = pages_a_way(l2);
 		/* An inclusive L3 with many of them in one set would evict them, from the L2 as well. */
 		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
 			s->spread_far_pages = pages_a_way(l3);
-		/* of two ways, one is for the walks' lines and the wrapper */
-		if (!l2 || (uint64_t)pages * s->line_bytes > l2->bytes / (l2->ways < 4 ? 4 : 2))
+		if (!l2 || (uint64_t)pages * s->line_bytes > room_of(l2))
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 	}
 	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;

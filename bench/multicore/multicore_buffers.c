@@ -35,6 +35,19 @@ static unsigned times_of_few(const struct multicore *c)
 	return cores && cores < SOCKET_CORES ? (SOCKET_CORES + cores - 1) / cores : 1;
 }
 
+/* What runs between jobs leaves lines in the L2. Where the longer window alone evicts them, it writes back fewer lines than it brings in: then the
+ * shorter one has to fill the L2 as well. */
+static uint32_t window_through_l2(const struct multicore *c, unsigned at_once, uint32_t window, uint64_t data_bytes)
+{
+	const struct cpu_cache *l2 = cpu_cache(c->b->cpu, 2);
+	const uint64_t each = l2 ? l2->bytes / multicore_sharers(c, at_once, TARGET_L2) : 0;
+
+	if (2 * window * data_bytes > each / 4 * 3)
+		while (window * data_bytes < each)
+			window *= 2;
+	return window;
+}
+
 /* With many cores the slowest finishes late by a varying amount. Long windows keep that tail, and the interleaving of dirty victims in a
  * victim last level, below the tolerance. A window from a private cache beyond the L1 evicts the wrapper's lines from the L1 even when it is
  * short: four such lines were a fiftieth of 64 iterations. */
@@ -49,7 +62,7 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 
 	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
 		window *= 2;
-	return window;
+	return c->row->target == TARGET_L3 && k ? window_through_l2(c, at_once, window, k->data_bytes) : window;
 }
 
 uint32_t multicore_window(const struct multicore *c) { return window_of(c, c->at_once); }

@@ -290,13 +290,14 @@ static bool clock_moved(const struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
-	int64_t cycles = 0, all = 0;
+	int64_t cycles = 0, between = 0, all = 0;
 
-	for (unsigned i = 0; i < l->pairs; i++) { /* the reads beside a window cancel within a pair */
-		cycles += l->b->beside[CLOCK][i].longer - l->b->beside[CLOCK][i].shorter;
+	for (unsigned i = 0; i < l->pairs; i++) { /* between two readings of both: what runs ahead of a window is in each */
+		cycles += l->b->beside[CLOCK][i].longer;
+		between += l->b->beside[TICKS][i].longer;
 		all += l->b->tsc[0][i].longer - l->b->tsc[0][i].shorter;
 	}
-	out->queue.uncore_hz = all > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, all) : 0;
+	out->queue.uncore_hz = between > 0 && cycles > 0 ? (uint64_t)mul_div(hz, cycles, between) : 0;
 
 	/* A window's last stores drain while counters are read. The ratio therefore uses the ticks between the clock's readings, not the window's. In a
 	 * much shorter window the varying cost of the reads is too large a share. */

@@ -192,10 +192,15 @@ static uint64_t region_opens(struct machine_text *f, uint64_t region)
 	return cost * 64 * open * open / (larger(1, machine_field(f, "dram", "page_bytes")) * (region / 1024) * (region / 1024));
 }
 
-/* Twice what either level holds, and a line of each is twice what the L1 holds. */
+static uint64_t walk_room(struct machine_text *f) { return machine_field(f, "l2", "bytes") / (machine_field(f, "l2", "ways") < 4 ? 4 : 2); }
+
+/* Twice what either level holds, and a line of each is twice what the L1 holds; twice as many where that has few ways, whose size
+ * the entries' lines have, and the L2 has room. */
 static uint64_t walk_pages(struct machine_text *f)
 {
-	return larger(2 * larger(machine_field(f, "dtlb", "entries"), machine_field(f, "stlb", "entries")), 2 * machine_field(f, "l1d", "bytes") / 64);
+	const uint64_t lines = machine_field(f, "l1d", "bytes") / 64, pages = larger(2 * larger(machine_field(f, "dtlb", "entries"), machine_field(f, "stlb", "entries")), 2 * lines);
+
+	return machine_field(f, "l1d", "ways") < 4 && pages / 8 >= lines && pages / 8 < 2 * lines && 2 * pages * 64 <= walk_room(f) ? 2 * pages : pages;
 }
 
 static uint64_t way_pages(struct machine_text *f, const char *cache)
@@ -227,7 +232,7 @@ static bool dtlb_in_reach(struct machine_text *f)
 
 static bool walk_in_reach(struct machine_text *f)
 {
-	return machine_field(f, "stlb", "entries") && walk_pages(f) * 64 <= machine_field(f, "l2", "bytes") / (machine_field(f, "l2", "ways") < 4 ? 4 : 2);
+	return machine_field(f, "stlb", "entries") && walk_pages(f) * 64 <= walk_room(f);
 }
 
 /* A ring of twice the level below has to leave a third of the last level free, and a way at least. */
