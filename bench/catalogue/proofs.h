@@ -16,8 +16,9 @@
 #define SOME_CYCLES 900, CONCEPT_ANY_NUMBER, PER_UNIT /* a concept in cycles: at least one each */
 #define BY_CHANCE 850, 1150, PER_UNIT   /* the mispredictions expected of random choices, within the deviation of so few */
 
-#define PROOF(name, ...) static const struct row_proof_set name[] = { __VA_ARGS__, { { { NULL, 0, 0, PER_UNIT } } } }
-#define SET(...) { { __VA_ARGS__ } }
+#define PROOF(name, ...) static const struct row_proof_set name[] = { __VA_ARGS__, { .proofs = { { NULL, 0, 0, PER_UNIT } } } }
+#define SET(...) { .proofs = { __VA_ARGS__ } }
+#define SET_WITHOUT_L3(...) { .proofs = { __VA_ARGS__ }, .without_l3 = true }
 
 /* --- loads, by answering level ----------------------------------------------------------------- */
 PROOF(proof_l1, SET({ "load.hit.l1", ONCE }));
@@ -45,8 +46,8 @@ PROOF(proof_gather, SET({ "line.in.l1d", 950, 1100, PER_UNIT }));
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
 /* Core 2 and NetBurst show only that the line came from beyond their last level; the other core's kernel determines who held it. */
-PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }), SET({ "load.miss.llc", ONCE }));
-PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }), SET({ "load.miss.llc", ONCE }));
+PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
+PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
 PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }));
 PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));

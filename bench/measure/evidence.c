@@ -93,7 +93,7 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 	if (!b->cycles)
 		return;
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
-		if (evidence_plan_set(b, set, runs, c))
+		if (!(set->without_l3 && cpu_last_level(b->cpu) > 2) && evidence_plan_set(b, set, runs, c))
 			return;
 	c->list[0] = b->cycles;
 	c->events = 1;

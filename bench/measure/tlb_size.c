@@ -13,8 +13,8 @@
 #define FIRST_LEAST 4u    /* pages of the smallest ring for a first level */
 #define FIRST_MOST 512u
 
-static const struct row_proof_set first_level_misses = { { { "dtlb.load.miss", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
-static const struct row_proof_set all_levels_miss = { { { "dtlb.load.walk", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
+static const struct row_proof_set first_level_misses = { .proofs = { { "dtlb.load.miss", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
+static const struct row_proof_set all_levels_miss = { .proofs = { { "dtlb.load.walk", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
 
 /* Cycles and misses of one pass over the ring, as the difference of two jobs, one of which makes one pass more. Misses are the counts of the
  * set's one concept. Each job starts with an empty TLB, so its first passes fill the TLB and cancel in the difference. */

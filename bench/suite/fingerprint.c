@@ -96,12 +96,15 @@ uint64_t fingerprint_row(const struct row *r)
 			hash = mix_kernel(hash, window_visitor(r, kernel_find(*k)));
 	if (r->order == ORDER_LOADED || r->order == ORDER_LINE)
 		hash = mix_kernel(hash, r->order == ORDER_LOADED ? "k_inject" : "k_share_until");
-	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
+	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
+		if (set->without_l3)
+			hash = mix(hash, "without_l3", sizeof("without_l3"));
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
 			const struct row_proof *p = &set->proofs[i];
 			const int64_t bounds[] = { p->low_milli, p->high_milli };
 
 			hash = mix_name(mix(mix(hash, p->concept, str_length(p->concept) + 1), bounds, sizeof(bounds)), FIELD_PER, p->per);
 		}
+	}
 	return hash;
 }

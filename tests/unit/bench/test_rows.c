@@ -115,7 +115,7 @@ static void test_rows_each_value_has_a_name_of_its_own(void **state)
 static void test_rows_fingerprint_sees_every_parameter(void **state)
 {
 	(void)state;
-	static const struct row_proof_set other[] = { { { { "load.hit.l1", 1, 2, PER_UNIT } } }, { { { NULL, 0, 0, PER_UNIT } } } };
+	static const struct row_proof_set other[] = { { .proofs = { { "load.hit.l1", 1, 2, PER_UNIT } } }, { .proofs = { { NULL, 0, 0, PER_UNIT } } } };
 	const struct row *base = &rows[0];
 	uint64_t print = fingerprint_row(base);
 	struct row r = *base;
