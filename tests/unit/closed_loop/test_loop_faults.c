@@ -144,7 +144,7 @@ static void test_loop_faults_take_ok_from_other_rows_and_machines_too(void **sta
 }
 
 /* Seldom SMIs: the windows that one hit are thrown away and counted, the rest gives the truth. How seldom goes by
- * the length of the row's windows: one in most of them leaves too few. */
+ * the length of the jobs that the windows are in: one in most of them leaves too few. */
 static void seldom(const char *fault, const char *which)
 {
 	static struct loop_run r;
@@ -161,7 +161,7 @@ static void seldom(const char *fault, const char *which)
 static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
 {
 	(void)state;
-	seldom("smi_period_us=50,smi_us=20", "load.l1.latency");
+	seldom("smi_period_us=100,smi_us=20", "load.l1.latency");
 	seldom("smi_period_us=100,smi_us=20", "load.l2.latency");
 	seldom("smi_period_us=20,smi_us=20", "triad.l2.bandwidth");
 }
