@@ -182,6 +182,56 @@ void text_fixed_or_null(struct text *t, int64_t value, unsigned decimals, bool k
 		text_fmt(t, "null");
 }
 
+void text_words(struct text *t, const char *s)
+{
+	for (bool begun = false; *s; s++) {
+		if (*s != ' ' && begun && s[-1] == ' ')
+			text_char(t, ' ');
+		if (*s != ' ') {
+			text_char(t, *s);
+			begun = true;
+		}
+	}
+}
+
+bool text_fold(struct text *t, const char **lines, unsigned columns, unsigned hang)
+{
+	const char *at = *lines, *end = at;
+	unsigned indent = 0, first = 0;
+
+	if (!*at)
+		return false;
+	while (*end && *end != '\n')
+		end++;
+	*lines = *end ? end + 1 : end;
+	while (at + indent < end && at[indent] == ' ')
+		indent++;
+	for (bool more = false; at < end; more = true) {
+		size_t room = columns - (more ? first : 0), n = (size_t)(end - at);
+
+		if (n > room) {
+			/* the last blank behind which everything has room; else the first one */
+			for (n = room; n > (more ? 0 : indent) && at[n] != ' '; n--) { }
+			if (n <= (more ? 0 : indent))
+				for (n = room; at + n < end && at[n] != ' '; n++) { }
+		}
+		text_fmt(t, "%*s", more ? (int)first : 0, "");
+		size_t shown = n;
+		while (at + n < end && shown && at[shown - 1] == ' ')
+			shown--;
+		text_bytes(t, at, shown);
+		at += n;
+		while (at < end && *at == ' ')
+			at++;
+		if (at < end)
+			text_char(t, '\n');
+		first = indent + hang;
+	}
+	if (*end)
+		text_char(t, '\n');
+	return true;
+}
+
 /* Length of the valid UTF-8 sequence at s, 0 if there is none (RFC 3629, section 4). */
 static size_t utf8_length(const uint8_t *s)
 {

@@ -30,6 +30,12 @@ void text_fixed_or_null(struct text *t, int64_t value, unsigned decimals, bool k
  * bytes that are not valid UTF-8 replaced by U+FFFD. */
 void text_json(struct text *t, const char *s);
 
+/* Words with one blank between them: Intel pads the names of its processors. */
+void text_words(struct text *t, const char *s);
+/* The next line of *lines, and its end, into t; *lines moves behind it. A line of more than `columns` characters is broken at blanks and goes on
+ * `hang` columns right of where it began; a word without blanks stays whole. False: there was no line. */
+bool text_fold(struct text *t, const char **lines, unsigned columns, unsigned hang);
+
 size_t str_length(const char *s);
 bool str_equal(const char *a, const char *b);
 bool str_starts(const char *s, const char *prefix);

@@ -96,6 +96,7 @@ enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct w
 /* One window of so many iterations of the code at `code`. */
 static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct window *out, int64_t *cycles_milli)
 {
+	bench_working(p->loop.b);
 	enum status st = curve_prepare(&p->loop, turns);
 
 	if (st == ST_OK)

@@ -62,6 +62,7 @@ static enum status attempt(struct table *p, const struct kernel *k, before_windo
 		struct window w[2];
 		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
+		bench_working(p->b);
 		noise_check_before(p->b);
 		for (unsigned longer = 0; longer < 2 && st == ST_OK; longer++) {
 			uint64_t arguments[6] = { 0 };
@@ -449,20 +450,20 @@ void sweep2d_table_lines(struct text *t, const struct curve *c)
 
 	if (!c->y || !c->count)
 		return;
-	text_fmt(t, "  %s, by %s (down) and %s\n  %10s", c->unit, c->x, c->y, "");
+	text_fmt(t, "  %s, by %s (down) and %s\n  %6s", c->unit, c->x, c->y, "");
 	for (unsigned k = 0; k < columns; k++)
-		text_fmt(t, " %8u", ys[k]);
+		text_fmt(t, " %7u", ys[k]);
 	text_char(t, '\n');
 	while (at < c->count) {
 		const uint32_t x = c->points[at].x;
 
-		text_fmt(t, "  %10u", x);
+		text_fmt(t, "  %6u", x);
 		for (unsigned k = 0; k < columns; k++)
 			if (at < c->count && c->points[at].x == x && c->points[at].y == ys[k]) {
-				text_fmt(t, " %s%*lld.%lld", c->points[at].noisy ? "~" : "", c->points[at].noisy ? 5 : 6, (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
+				text_fmt(t, " %s%*lld.%lld", c->points[at].noisy ? "~" : "", c->points[at].noisy ? 4 : 5, (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
 				at++;
 			} else {
-				text_fmt(t, " %8s", "");
+				text_fmt(t, " %7s", "");
 			}
 		text_char(t, '\n');
 	}

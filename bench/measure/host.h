@@ -33,6 +33,7 @@ struct suite_host {
 	void (*row_done)(void *self, const struct row_result *r); /* a line for screen and log */
 	void (*say)(void *self, const char *lines);               /* other lines for screen and log; may be NULL */
 	bool (*stop)(void *self);                                 /* Ctrl-C, Esc */
+	void (*working)(void *self);                              /* between windows of a row, many times a second; may be NULL */
 	void *(*get)(void *self, size_t bytes);                   /* zeroed work memory, or NULL */
 	void (*put)(void *self, void *at, size_t bytes);
 	/* The journal that earlier boots of this run (suite_key) left, in whole lines; NULL: a new run. Completed rows are taken from it, a row that

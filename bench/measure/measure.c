@@ -94,6 +94,7 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	struct bench *b = l->b;
 	enum status st;
 
+	bench_working(b);
 	if (what == WHAT_CLOCK || what == WHAT_SMT_PROBE) {
 		const struct kernel *k = kernel_find(what == WHAT_CLOCK ? "k_add_chain" : "k_nop");
 		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / ADDS_PER_ITERATION : SMT_PROBE_NOPS) << longer };
@@ -185,8 +186,7 @@ static enum status all_rounds(struct loop *l, unsigned run)
 {
 	struct bench *b = l->b;
 	const bool surely = !b->repetitions && short_streams(l) && (l->row->statistic == STAT_MEAN || l->unsure);
-	unsigned wanted = b->repetitions ? b->repetitions :
-		surely ? run ? l->pairs : MEAN_PAIRS : short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
+	unsigned wanted = b->repetitions ? b->repetitions : surely ? run ? l->pairs : MEAN_PAIRS : short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
 	unsigned rounds = 1 + wanted * (l->witnessed ? ROUNDS_WITNESSED : ROUNDS_FACTOR), good = 0;
 	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 + b->patience : 1);

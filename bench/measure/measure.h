@@ -64,6 +64,13 @@ struct bench {
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
 };
 
+/* Lets the platform show that a row goes on. Not while a box of the uncore counts, for it may write to the screen. */
+static inline void bench_working(const struct bench *b)
+{
+	if (b->host && b->host->working)
+		b->host->working(b->host->self);
+}
+
 /* Prepares a bench: finds the cycle event and the detectable disturbances. repetitions 0: 5 on a simulated machine, which has no noise of its
  * own, else 201 for a minimum and 51 for a median. */
 void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, const struct suite_host *host,

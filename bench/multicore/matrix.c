@@ -77,6 +77,7 @@ static enum status one_window(struct pass *p, unsigned owner, uint64_t loads, st
 
 	if (!flush || !fill)
 		return ST_BROKEN;
+	bench_working(p->b);
 	st = window_run(p->b, flush, arguments, NULL, 0, w, &p->job);
 	if (st == ST_OK)
 		st = window_run_on(p->b, owner, fill, arguments, NULL, 0, w, &p->job);

@@ -91,6 +91,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 		for (unsigned longer = 0; longer < windows && st == ST_OK; longer++) {
 			bool this_one;
 
+			bench_working(b);
 			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
 				c->members[i].set.at = start_offset(c, i, pair);
 			if (c->places_bytes && !longer && (st = multicore_lead(c, n)) != ST_OK)

@@ -20,6 +20,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 			const unsigned whose = vector_width_turn(&t, i);
 			bool together; /* one run in many that did not start together counts as well */
 
+			bench_working(c->b);
 			for (unsigned m = 0; m < n; m++) {
 				c->members[m].set.kernel = t.kernel[whose];
 				c->members[m].units = units;

@@ -7,6 +7,20 @@
 #define HEAD_LINES 1u          /* on each page of the table */
 #define NAME_COLUMNS 36u
 
+/* Ends at the page's edge, with a mark there if anything is missing. */
+static void cut(const struct screen_pages *p, char *line)
+{
+	size_t n = str_length(line);
+
+	if (n > p->columns) {
+		n = p->columns;
+		line[n - 1] = '>';
+	}
+	while (n && line[n - 1] == ' ')
+		n--;
+	line[n] = 0;
+}
+
 /* --- the table --------------------------------------------------------------------------------- */
 
 static unsigned rows_a_page(const struct screen_pages *p)
@@ -36,6 +50,29 @@ void screen_pages_title(const struct screen_pages *p, unsigned page, struct text
 		text_fmt(t, "Load to use over the size of the working set; steps at the caches' sizes");
 	else
 		text_fmt(t, "Penalty table, rows %u to %u of %u", first + 1, first + a_page > all ? all : first + a_page, all);
+}
+
+void screen_pages_subtitle(const struct screen_pages *p, struct text *t)
+{
+	const struct document *d = p->d;
+	const struct doc_node *summary = doc_get(d, doc_root(d), "summary");
+	char at[320];
+	struct text line;
+	const long long all = doc_whole(d, summary, "rows");
+
+	text_init(&line, at, sizeof(at));
+	if (doc_true(d, doc_root(d), "simulated"))
+		text_fmt(&line, "SIMULATED; ");
+	if (doc_true(d, summary, "stopped"))
+		text_fmt(&line, "stopped by the user; ");
+	text_fmt(&line, "%lld row%s:", all, all == 1 ? "" : "s");
+	for (unsigned s = 0; s < ROW_STATUS_COUNT; s++)
+		if (doc_whole(d, summary, row_status_name(s)))
+			text_fmt(&line, " %lld %s", (long long)doc_whole(d, summary, row_status_name(s)), row_status_name(s));
+	text_fmt(&line, "; %s, ", doc_string(d, doc_root(d), "backend"));
+	text_words(&line, doc_string(d, doc_get(d, doc_root(d), "machine"), "brand"));
+	cut(p, at);
+	text_fmt(t, "%s", at);
 }
 
 static void number(struct text *t, int width, const struct doc_node *n, int64_t divisor)
@@ -104,22 +141,11 @@ static void table_draw(const struct screen_pages *p, unsigned page, struct canva
 		y += canvas_line(c);
 		text_init(&t, at, sizeof(at));
 		row_line(p, r, &t);
+		cut(p, at);
 		canvas_text(c, 0, y, COLOUR_TEXT, at, p->columns);
 		if (p->columns > VERDICT_AT)
 			canvas_text(c, VERDICT_AT * w, y, verdict_colour(status), status, p->columns - VERDICT_AT);
 	}
-}
-
-/* A line clipped at the page's edge, without trailing blanks. */
-static void cut_line(const struct screen_pages *p, const char *line, struct text *t)
-{
-	size_t n = str_length(line);
-
-	n = n > p->columns ? p->columns : n;
-	while (n && line[n - 1] == ' ')
-		n--;
-	text_bytes(t, line, n);
-	text_char(t, '\n');
 }
 
 static void table_text(const struct screen_pages *p, unsigned page, struct text *t)
@@ -130,11 +156,13 @@ static void table_text(const struct screen_pages *p, unsigned page, struct text 
 
 	text_init(&line, at, sizeof(at));
 	head_line(&line);
-	cut_line(p, at, t);
+	cut(p, at);
+	text_fmt(t, "%s\n", at);
 	for (const struct doc_node *r = row_at(p, page * n); r && n--; r = doc_next(p->d, r)) {
 		text_init(&line, at, sizeof(at));
 		row_line(p, r, &line);
-		cut_line(p, at, t);
+		cut(p, at);
+		text_fmt(t, "%s\n", at);
 	}
 }
 

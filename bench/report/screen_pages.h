@@ -18,6 +18,8 @@ struct plot { unsigned left, right, top, bottom; };
 unsigned screen_pages_count(const struct screen_pages *p);
 /* "Penalty table, rows 1 to 40 of 160". */
 void screen_pages_title(const struct screen_pages *p, unsigned page, struct text *t);
+/* Below it on each page: whether the machine is simulated and the user stopped the run, how many rows of each status, backend and processor. */
+void screen_pages_subtitle(const struct screen_pages *p, struct text *t);
 /* The page as lines of at most `columns` characters. */
 void screen_pages_text(const struct screen_pages *p, unsigned page, struct text *t);
 /* Draws the page between the pixel lines top and bottom of the canvas, which must be cleared to ground. */

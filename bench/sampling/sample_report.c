@@ -69,14 +69,14 @@ void sample_table_line(struct text *t, const struct sample_result *s, const stru
 	struct text n;
 	bool comma = false;
 
-	if (s->verdict == SAMPLE_NONE || (s->verdict == SAMPLE_UNSUPPORTED && !names))
+	if (s->verdict == SAMPLE_NONE || s->verdict == SAMPLE_UNSUPPORTED)
 		return;
 	text_init(&n, number, sizeof(number));
 	if (has_numbers(s))
 		text_fixed(&n, s->value_milli, 3);
 	else
 		text_char(&n, '-');
-	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", "by the latency event", number, "cycles", "", "", sample_verdict_name(s->verdict));
+	text_fmt(t, "  %-30s %8s %-7s %6s %8s %s\n    ", "by the latency event", number, "cycles", "", "", sample_verdict_name(s->verdict));
 	if (s->verdict == SAMPLE_AGREES || s->verdict == SAMPLE_DIFFERS) {
 		text_fmt(t, s->difference_milli < 0 ? "" : "+");
 		text_fixed(t, s->difference_milli, 1);

@@ -50,7 +50,7 @@ void uncore_latency_table_line(struct text *t, const struct uncore_latency_resul
 		text_fixed(&n, q->cycles_milli, 3);
 	else
 		text_char(&n, '-');
-	text_fmt(t, "  %-25s %11s %-6s %8s %9s  %-11s ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", uncore_latency_verdict_name(q->verdict));
+	text_fmt(t, "  %-30s %8s %-7s %6s %8s %s\n    ", q->bus ? "in the bus' queue" : "in the uncore's queue", number, "cycles", "", "", uncore_latency_verdict_name(q->verdict));
 	if (q->verdict != UNCORE_LATENCY_OK) {
 		text_fmt(t, "%s\n", q->reason);
 		return;

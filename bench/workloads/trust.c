@@ -217,6 +217,7 @@ void trust_json(struct text *t, const struct trust_result *r)
 void trust_lines(struct text *t, const struct trust_result *r)
 {
 	unsigned verdicts[TRUST_VERDICTS] = { 0 };
+	const char *row = NULL;
 
 	text_fmt(t, "trust: events whose count a kernel fixes, a unit of the row's work\n");
 	for (unsigned i = 0; i < TRUST_ENTRIES; i++) {
@@ -225,7 +226,10 @@ void trust_lines(struct text *t, const struct trust_result *r)
 		verdicts[e->verdict]++;
 		if (!e->event)
 			continue;
-		text_fmt(t, "  %-38s %-31s ", e->event, trust_table[i].row);
+		if (!row || !str_equal(row, trust_table[i].row))
+			text_fmt(t, "  %s, per %s\n", trust_table[i].row, e->unit ? e->unit : "event");
+		row = trust_table[i].row;
+		text_fmt(t, "    %-38s ", e->event);
 		if (e->verdict == TRUST_UNKNOWN) {
 			text_fmt(t, "unknown: %s\n", e->reason);
 			continue;
@@ -237,9 +241,12 @@ void trust_lines(struct text *t, const struct trust_result *r)
 			text_fmt(t, " to ");
 			text_fixed(t, e->most_milli, 3);
 		}
-		text_fmt(t, " per %s, ratio ", e->unit);
-		text_fixed(t, e->ratio_milli, 3);
-		text_fmt(t, " %s\n", trust_verdict_name(e->verdict));
+		text_fmt(t, " %s", trust_verdict_name(e->verdict));
+		if (e->verdict != TRUST_RIGHT) {
+			text_fmt(t, ", ratio ");
+			text_fixed(t, e->ratio_milli, 3);
+		}
+		text_char(t, '\n');
 	}
 	text_fmt(t, " ");
 	for (unsigned v = 0; v < TRUST_VERDICTS; v++)

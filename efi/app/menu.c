@@ -4,12 +4,12 @@
 
 #define TEXT_COLUMNS 79u       /* of a page on the serial line or a text console: 80 x 25 at least */
 #define TEXT_LINES   20u
-#define TEXT_BYTES   (TEXT_COLUMNS * TEXT_LINES * 2)
+#define TEXT_BYTES   (TEXT_COLUMNS * (TEXT_LINES + 2) * 2)
 
 static void keys_text(const struct menu *m, unsigned page, unsigned pages, struct text *t)
 {
 	if (pages != 0)
-		text_fmt(t, "page %u of %u: N next, P previous; W save; ", page + 1, pages);
+		text_fmt(t, "page %u of %u: N, Space, PgDn next; P, PgUp previous; W save; ", page + 1, pages);
 	if (m->may_run)
 		text_fmt(t, "A run again, ");
 	if (m->may_run && m->other != NULL)
@@ -32,9 +32,20 @@ static void show_page(const struct menu *m, const struct screen_pages *p, unsign
 	text_char(&t, '\n');
 	screen_pages_title(p, page, &t);
 	text_char(&t, '\n');
+	screen_pages_subtitle(p, &t);
+	text_char(&t, '\n');
 	screen_pages_text(p, page, &t);
 	print_text(at);
 	print_text(keys);
+}
+
+static void note(const struct menu *m, const char *line)
+{
+	if (m->screen != NULL)
+		screen_note(m->screen, line);
+	else
+		print("\n");
+	console_log(line);
 }
 
 static void save(const struct menu *m)
@@ -47,13 +58,21 @@ static void save(const struct menu *m)
 	if (s == ST_OK)
 		text_fmt(&t, "saved: %s", m->files->run_path);
 	else
-		text_fmt(&t, "not saved: %s", s == ST_MISSING ? "there is no volume, or the run is not whole" : s == ST_REFUSED ? "the volume is write-protected" : status_name(s));
-	if (m->screen != NULL)
-		screen_note(m->screen, line);
-	else
-		print("\n");
-	console_log(line);
+		text_fmt(&t, "not saved: %s", m->kept->journal.lost || m->kept->journal.bytes == 0 ? "the run did not go into memory as a whole" :
+		         s == ST_MISSING ? "there is no volume" : s == ST_REFUSED ? "the volume is write-protected" : status_name(s));
+	note(m, line);
 	console_log("\n");
+}
+
+/* Whether S was pressed again. Another key goes on. */
+static bool sure(const struct menu *m)
+{
+	note(m, "S again shuts down, another key does not: ");
+	if (console_key() == 'S')
+		return true;
+	note(m, "not shut down");
+	console_log("\n");
+	return false;
 }
 
 enum menu_choice menu_ask(struct menu *m)
@@ -103,7 +122,11 @@ enum menu_choice menu_ask(struct menu *m)
 			}
 			break;
 		case 'R': print("reboot\n"); return MENU_REBOOT;
-		case 'S': print("shut down\n"); return MENU_SHUTDOWN;
+		case 'S':
+			if (!sure(m))
+				break;
+			print("shut down\n");
+			return MENU_SHUTDOWN;
 		case 'F':
 			if (m->may_return) {
 				print("firmware\n");

@@ -12,7 +12,8 @@
 
 #define EXPECT_BYTES_MAX 0x40000u
 #define LINE_BYTES       4096u
-#define STATUS_COLUMNS   72
+#define STATUS_COLUMNS   79
+#define SHOWN_MS         1000 /* progress within a row */
 #define PLAN_BYTES_MAX   0x800000u
 
 /* A refusal of the firmware in the user's terms. */
@@ -71,9 +72,11 @@ struct here {
 	unsigned tries, wait;     /* attempts that failed in a row; lines before the next */
 	bool file_lost;           /* a complete file could not be written */
 	const struct clock *clock;
-	uint64_t started;         /* TSC */
-	uint64_t last_file;       /* TSC when the last complete file was written */
+	uint64_t started, row_started, shown; /* TSC */
+	struct progress progress; /* as last shown */
+	struct table table;
 	enum status said;         /* the last reason that was printed */
+	uint64_t last_file;       /* TSC when the last complete file was written */
 	bool status_line;         /* a transient line is on the screen */
 };
 
@@ -141,14 +144,16 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 		saved_results_write(&p->kept->results, bytes, n);
 	if (p->unkept)
 		return ST_OK;
+	/* the report is drawn when the file before it is written */
+	const bool drawn = str_equal(name, "report.html") && p->last_file != 0;
+	uint64_t began = drawn ? p->last_file : read_tsc();
 	enum status s = files_write(p->files, name, bytes, n);
-	uint64_t now = read_tsc();
 	p->file_lost = p->file_lost || s != ST_OK;
 	if (told(p, name, s) == ST_OK) {
 		clear_status(p);
-		print("written: %s, %zu bytes, %lu ms\n", name, n, p->last_file ? (unsigned long)clock_ms(p->clock, now - p->last_file) : 0ul);
+		print("%swritten: %s, %zu bytes in %lu ms\n", drawn ? "drawn and " : "", name, n, (unsigned long)clock_ms(p->clock, read_tsc() - began));
 	}
-	p->last_file = now;
+	p->last_file = read_tsc();
 	return ST_OK; /* settle() */
 }
 
@@ -173,30 +178,37 @@ static enum status settle(struct here *p, const struct suite_host *host)
 	return told(p, "the run", s);
 }
 
+static void show_progress(struct here *p, uint64_t now)
+{
+	const uint64_t ms = clock_ms(p->clock, now - p->started), row_ms = clock_ms(p->clock, now - p->row_started);
+	char line[200];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	unsigned permille = table_progress(&t, &p->progress, ms - row_ms, row_ms);
+	clear_status(p);
+	print_screen("%s", line);
+	p->status_line = true;
+	p->shown = now;
+	if (console.drawn != NULL)
+		screen_progress(console.drawn, line, permille);
+}
+
 static void place_progress(void *self, const struct progress *p)
 {
 	struct here *place = self;
-	uint64_t ms = clock_ms(place->clock, read_tsc() - place->started);
-	char left[48] = "", line[200];
-	struct text t;
-	unsigned permille = 0;
-	text_init(&t, left, sizeof(left));
-	if (p->work_done != 0 && p->work_total >= p->work_done) {
-		/* In thousandths, so that nothing overflows for any duration. */
-		uint64_t part = p->work_done / (p->work_total / 1000 + 1);
-		permille = (unsigned)part;
-		if (part > 0)
-			text_fmt(&t, ", about %lu s left", (unsigned long)((ms * 1000 / part - ms) / 1000 + 1));
-	}
-	clear_status(place);
-	text_init(&t, line, sizeof(line));
-	text_fmt(&t, "[%u/%u] %s%s", p->done + 1 > p->total ? p->total : p->done + 1, p->total, progress_name(p), left);
-	print_screen("%s", line);
-	place->status_line = true;
-	if (console.drawn != NULL)
-		screen_progress(console.drawn, line, p->row == NULL ? 1000 : permille);
+	place->progress = *p;
+	place->row_started = read_tsc();
+	show_progress(place, place->row_started);
 	if (p->row != NULL)
 		crash_here(p->row->name);
+}
+
+static void place_working(void *self)
+{
+	struct here *p = self;
+	uint64_t now = read_tsc();
+	if (clock_ms(p->clock, now - p->shown) >= SHOWN_MS)
+		show_progress(p, now);
 }
 
 static void place_row_done(void *self, const struct row_result *r)
@@ -206,7 +218,7 @@ static void place_row_done(void *self, const struct row_result *r)
 	struct here *p = self;
 	clear_status(p);
 	text_init(&t, line, sizeof(line));
-	table_line(&t, r);
+	table_line(&t, &p->table, r);
 	print_text(line);
 	if (!p->unkept)
 		state_progress(p->state, p->files);
@@ -214,8 +226,11 @@ static void place_row_done(void *self, const struct row_result *r)
 
 static void place_say(void *self, const char *lines)
 {
+	char line[LINE_BYTES];
+	struct text t;
 	clear_status(self);
-	print_text(lines);
+	for (text_init(&t, line, sizeof(line)); text_fold(&t, &lines, TABLE_COLUMNS, TABLE_HANG); text_init(&t, line, sizeof(line)))
+		print_text(line);
 }
 
 static bool place_stop(void *self)
@@ -310,7 +325,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
 		.kept = r->kept };
 	struct suite_host host = {
-		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
+		.self = &place, .append = place_append, .write = place_write, .progress = place_progress, .working = place_working,
 		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
 		.environment = r->environment->lines, .environment_lines = r->environment->count,
 	};

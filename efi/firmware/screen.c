@@ -114,7 +114,7 @@ void screen_progress(struct screen *s, const char *line, unsigned permille)
 void screen_page_size(const struct screen *s, struct screen_pages *p)
 {
 	p->columns = s->canvas.width / canvas_column(&s->canvas);
-	p->lines = s->canvas.height / canvas_line(&s->canvas) - 4; /* title, keys, and an empty line next to each */
+	p->lines = s->canvas.height / canvas_line(&s->canvas) - 4; /* two titles, keys, and an empty line before them */
 }
 
 void screen_note(struct screen *s, const char *line)
@@ -138,13 +138,16 @@ void screen_clear(struct screen *s)
 void screen_page(struct screen *s, const struct screen_pages *p, unsigned page, const char *keys)
 {
 	unsigned h = canvas_line(&s->canvas), last = (s->canvas.height / h - 1) * h;
-	char title[160];
+	char title[320];
 	struct text t;
 
 	canvas_fill(&s->canvas, 0, 0, s->canvas.width, s->canvas.height, COLOUR_GROUND);
 	text_init(&t, title, sizeof(title));
 	screen_pages_title(p, page, &t);
 	(void)canvas_text(&s->canvas, 0, 0, COLOUR_MARK, title, sizeof(title));
+	text_init(&t, title, sizeof(title));
+	screen_pages_subtitle(p, &t);
+	(void)canvas_text(&s->canvas, 0, h, COLOUR_TEXT, title, sizeof(title));
 	screen_pages_draw(p, page, &s->canvas, 2 * h, last - h);
 	(void)canvas_text(&s->canvas, 0, last, COLOUR_MARK, keys, (size_t)-1);
 	show(s, 0, s->canvas.height);

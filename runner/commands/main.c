@@ -5,11 +5,11 @@
 
 static void help(FILE *to)
 {
-	fputs("usage: stallmeter COMMAND [OPTION]...\n\n" PRODUCT_ABOUT "\nCommands:\n", to);
+	options_paragraphs(to, "usage: stallmeter COMMAND [OPTION]...\n\n" PRODUCT_ABOUT "\nCommands:\n");
 	for (unsigned i = 0; i < commands_count; i++)
-		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	fputs("\nstallmeter COMMAND --help tells more of each; stallmeter --version says which one this is, stallmeter --man [COMMAND]\n"
-	      "prints a manual page, stallmeter --completion what bash completes by.\n\n" PRODUCT_STATUSES, to);
+		options_line(to, commands[i]->name, 10, commands[i]->summary);
+	options_paragraphs(to, "\nstallmeter COMMAND --help tells more of each; stallmeter --version says which one this is, stallmeter --man [COMMAND]\n"
+	      "prints a manual page, stallmeter --completion what bash completes by.\n\n" PRODUCT_STATUSES);
 }
 
 static const struct command *command_named(const char *name)

@@ -29,14 +29,6 @@ static void roff(FILE *to, const char *s)
 	roff_bytes(to, s, strlen(s));
 }
 
-static bool is_aligned(const char *at, const char *end)
-{
-	for (; at + 1 < end; at++)
-		if (at[0] == ' ' && at[1] == ' ')
-			return true;
-	return false;
-}
-
 /* Paragraphs end with an empty line. Those with columns keep their lines. */
 static void roff_paragraphs(FILE *to, const char *text)
 {
@@ -44,7 +36,7 @@ static void roff_paragraphs(FILE *to, const char *text)
 		const char *end = strstr(text, "\n\n");
 		if (!end)
 			end = text + strlen(text);
-		bool aligned = is_aligned(text, end);
+		bool aligned = options_is_aligned(text, end);
 		fputs(aligned ? ".PP\n.nf\n" : ".PP\n", to);
 		while (text < end) {
 			size_t n = strcspn(text, "\n");

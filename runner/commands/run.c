@@ -1,4 +1,5 @@
 /* runner/commands/run.c: `stallmeter run`: the suite on this machine or on a simulated one. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,12 @@
 #define EXPECT_MOST      (1u << 20)
 #define LABEL_MOST       255u /* as in stallmeter.ini */
 #define ENVIRONMENT_MOST 16
+#define SHOWN_MS         1000 /* progress within a row */
 
 static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
                   *out = "out/run";
 static uint64_t repetitions, seed;
+static bool proofs;
 
 static unsigned run_options(struct option *list, unsigned most)
 {
@@ -45,6 +48,7 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "statuses to expect, lines `ROW = STATUS|STATUS...`"},
 		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0,
 		 "every access to a register, in a form that `stallmeter replay` takes (not natively)"},
+		{"--proofs", OPTION_SWITCH, &proofs, NULL, NULL, 0, 0, "below each row that is ok: what the counters counted"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the run's directory is made (default: out/run)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -64,6 +68,10 @@ static void on_interrupt(int number)
 struct surroundings {
 	struct rundir directory;
 	bool terminal; /* progress is shown */
+	bool reader_left; /* of standard output */
+	uint64_t started, row_started, shown; /* milliseconds */
+	struct progress progress; /* as last shown */
+	struct table table;
 	FILE *trace;   /* --trace; NULL: none */
 	struct trace layer;
 	struct listing listing;
@@ -96,46 +104,91 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 	return rundir_write(&p->directory, name, bytes, n);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t = {0};
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void clear_progress(const struct surroundings *p)
+{
+	if (p->terminal)
+		fputs("\r\033[K", stderr);
+}
+
+static void show_progress(struct surroundings *p, uint64_t now)
+{
+	char line[200];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	(void)table_progress(&t, &p->progress, p->row_started - p->started, now - p->row_started);
+	clear_progress(p);
+	fputs(line, stderr);
+	p->shown = now;
+}
+
 static void place_progress(void *self, const struct progress *p)
 {
 	struct surroundings *place = self;
-	const char *name = progress_name(p);
+	place->progress = *p;
+	place->row_started = now_ms();
 	if (place->terminal)
-		fprintf(stderr, "\r\033[K[%u/%u] %s", p->done < p->total ? p->done + 1 : p->total, p->total, name);
+		show_progress(place, place->row_started);
 	if (place->trace)
-		fprintf(place->trace, "# %s\n", name);
+		fprintf(place->trace, "# %s\n", progress_name(p));
 }
 
-static void print_text(void (*write)(struct text *t, const void *self), const void *self)
+static void place_working(void *self)
+{
+	struct surroundings *p = self;
+	uint64_t now = now_ms();
+	if (now - p->shown >= SHOWN_MS)
+		show_progress(p, now);
+}
+
+/* Standard output, up to here. When the reader of a pipe has left, the run goes on without it. */
+static void flush_output(struct surroundings *p)
+{
+	if (fflush(stdout) && errno == EPIPE) {
+		p->reader_left = true;
+		if (!freopen("/dev/null", "we", stdout))
+			clearerr(stdout);
+	}
+}
+
+static void print_lines(struct surroundings *p, const char *lines)
 {
 	char line[4096];
 	struct text t;
-	text_init(&t, line, sizeof(line));
-	write(&t, self);
-	fputs(line, stdout);
-	fflush(stdout);
+	clear_progress(p);
+	for (text_init(&t, line, sizeof(line)); text_fold(&t, &lines, TABLE_COLUMNS, TABLE_HANG); text_init(&t, line, sizeof(line)))
+		fputs(line, stdout);
+	flush_output(p);
 }
 
-static void write_line(struct text *t, const void *result)
+static void print_text(struct surroundings *p, void (*write)(struct text *t, const void *self), const void *self)
 {
-	table_line(t, result);
+	char lines[4096];
+	struct text t;
+	text_init(&t, lines, sizeof(lines));
+	write(&t, self);
+	print_lines(p, lines);
 }
 
 static void place_row_done(void *self, const struct row_result *r)
 {
-	const struct surroundings *place = self;
-	if (place->terminal)
-		fputs("\r\033[K", stderr);
-	print_text(write_line, r);
+	struct surroundings *place = self;
+	char lines[4096];
+	struct text t;
+	text_init(&t, lines, sizeof(lines));
+	table_line(&t, &place->table, r);
+	print_lines(place, lines);
 }
 
 static void place_say(void *self, const char *lines)
 {
-	const struct surroundings *place = self;
-	if (place->terminal)
-		fputs("\r\033[K", stderr);
-	fputs(lines, stdout);
-	fflush(stdout);
+	print_lines(self, lines);
 }
 
 static bool place_stop(void *self)
@@ -213,7 +266,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 {
 	static struct msr_guard guard;
 	static struct environment environment;
-	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO)};
+	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO), .table = {.proofs = proofs}, .started = now_ms()};
 	struct suite_summary summary;
 	struct cpu cpu;
 	char problem[512];
@@ -257,7 +310,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
 		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put,
-		.environment = environment.lines, .environment_lines = environment.count,
+		.working = place.terminal ? place_working : NULL, .environment = environment.lines, .environment_lines = environment.count,
 	};
 	enum status files = rundir_make(&place.directory, out, b->stem, problem, sizeof(problem));
 	if (files != ST_OK) {
@@ -266,7 +319,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		host.write = NULL;
 	}
 	struct sheet sheet = {&guard.access, &cpu, &summary};
-	print_text(write_head, &sheet);
+	print_text(&place, write_head, &sheet);
 	if (s == ST_OK)
 		s = suite_run(&guard.access, &cpu, settings, &host, &summary);
 	if (place.trace)
@@ -283,9 +336,9 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		complain(c, "nothing could be run: %s", status_name(s));
 		return EXIT_BROKEN;
 	}
-	print_text(write_summary, &sheet);
+	print_text(&place, write_summary, &sheet);
 	if (files == ST_OK)
-		printf("results: %s\n", place.directory.path);
+		fprintf(place.reader_left ? stderr : stdout, "results: %s\n", place.directory.path);
 	return exit_status(c, &summary, files, restored);
 }
 
@@ -355,6 +408,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 	struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN); /* flush_output */
 	int status = run_on(c, &backend, &settings);
 	backend_close(&backend);
 	free(expect);

@@ -261,8 +261,8 @@ const struct command command_simulate = {
 	"simulate", "-- PROGRAM [ARGUMENT...]", "Runs a program whose register accesses go to a simulated machine.",
 	"What PROGRAM and the programs that it starts do with /dev/cpu/N/msr, /dev/cpu/N/cpuid and PCI configuration space (/proc/bus/pci,\n"
 	"/sys/bus/pci), and their CPUID and RDPMC instructions, go to the simulated machine: rdmsr, wrmsr, likwid-perfctr and pcm run as they are.\n"
-	"Within it, `stallmeter simulate --run KERNEL` lets the machine run a kernel, which its counters count, and prints what was truly retired:\n"
-	"    stallmeter simulate -- likwid-perfctr -C 0 -g BRANCH stallmeter simulate --run k_add_chain\n"
+	"Within it, `stallmeter simulate --run KERNEL` lets the machine run a kernel, which its counters count, and prints what was truly retired:\n\n"
+	"    stallmeter simulate -- likwid-perfctr -C 0 -g BRANCH stallmeter simulate --run k_add_chain\n\n"
 	"Kernels: k_add_chain, k_chase and others without data of their own. The exit status is the program's.\n",
 	simulate_options, simulate_command,
 };

@@ -66,6 +66,12 @@ void manual_completion(FILE *to);
  * to the front of argv, *operands of them. */
 MUST_CHECK enum status options_parse(const struct command *c, const struct option *list, unsigned n, int argc,
                                      char **argv, int *operands);
+/* Whether lines of the paragraph have columns: two blanks in a row. */
+bool options_is_aligned(const char *at, const char *end);
+/* Paragraphs, filled for a terminal of 80 columns; those with columns keep their lines. */
+void options_paragraphs(FILE *to, const char *text);
+/* A line of a list: name in so many columns, and what it does beside it. */
+void options_line(FILE *to, const char *name, unsigned columns, const char *help);
 void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n);
 
 /* Prints one line on stderr, "stallmeter run: ...". */

@@ -17,23 +17,83 @@ void complain(const struct command *c, const char *format, ...)
 	va_end(arguments);
 }
 
+#define HELP_COLUMNS   79
+#define OPTION_COLUMNS 28
+
+static void print_folded(FILE *to, const char *lines, unsigned hang)
+{
+	char line[1024];
+	struct text t;
+	for (text_init(&t, line, sizeof(line)); text_fold(&t, &lines, HELP_COLUMNS, hang); text_init(&t, line, sizeof(line)))
+		fputs(line, to);
+}
+
+bool options_is_aligned(const char *at, const char *end)
+{
+	for (; at + 1 < end; at++)
+		if (at[0] == ' ' && at[1] == ' ')
+			return true;
+	return false;
+}
+
+void options_line(FILE *to, const char *name, unsigned columns, const char *help)
+{
+	char line[512];
+	struct text t;
+	text_init(&t, line, sizeof(line));
+	text_fmt(&t, "  %-*s %s\n", (int)columns, name, help);
+	print_folded(to, line, columns + 1);
+}
+
+/* Where the second column of an aligned paragraph begins, behind what its first line begins with. */
+static unsigned hang_of(const char *at)
+{
+	const char *gap = strstr(at, "  ");
+	return gap ? (unsigned)(gap - at + strspn(gap, " ")) : 0;
+}
+
+void options_paragraphs(FILE *to, const char *text)
+{
+	char paragraph[2048];
+	for (; *text == '\n'; text++)
+		fputc('\n', to);
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		if (!end)
+			end = text + strlen(text);
+		bool aligned = options_is_aligned(text, end);
+		unsigned hang = aligned ? hang_of(text) : 0;
+		struct text t;
+		text_init(&t, paragraph, sizeof(paragraph));
+		for (; text < end; text++)
+			text_char(&t, *text == '\n' && !aligned && text + 1 < end ? ' ' : *text);
+		print_folded(to, paragraph, hang);
+		for (; *text == '\n'; text++)
+			fputc('\n', to);
+	}
+}
+
 void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n)
 {
-	fprintf(to, "usage: stallmeter %s%s%s%s\n\n%s\n", c->name, n ? " [OPTION]..." : "", c->operands[0] ? " " : "",
-	        c->operands, c->summary);
+	fprintf(to, "usage: stallmeter %s%s%s%s\n\n", c->name, n ? " [OPTION]..." : "", c->operands[0] ? " " : "", c->operands);
+	print_folded(to, c->summary, 0);
+	fputc('\n', to);
 	if (n)
 		fputs("\nOptions:\n", to);
 	for (unsigned i = 0; i < n; i++) {
-		char left[64];
+		char left[64], help[400];
 		snprintf(left, sizeof(left), "%s %s", list[i].name, list[i].value ? list[i].value : "");
-		fprintf(to, "  %-28s %s", left, list[i].help);
 		if (list[i].kind == OPTION_NUMBER && list[i].most != UINT64_MAX)
-			fprintf(to, " (%" PRIu64 " to %" PRIu64 ")", list[i].least, list[i].most);
-		fputc('\n', to);
+			snprintf(help, sizeof(help), "%s (%" PRIu64 " to %" PRIu64 ")", list[i].help, list[i].least, list[i].most);
+		else
+			snprintf(help, sizeof(help), "%s", list[i].help);
+		options_line(to, left, OPTION_COLUMNS, help);
 	}
-	fprintf(to, "  %-28s %s\n", "--help", "this text");
-	if (c->more[0])
-		fprintf(to, "\n%s", c->more);
+	options_line(to, "--help", OPTION_COLUMNS, "this text");
+	if (c->more[0]) {
+		fputc('\n', to);
+		options_paragraphs(to, c->more);
+	}
 }
 
 static bool is_choice(const char *choices, const char *value)

@@ -36,7 +36,7 @@ compare() {
 both builtin nehalem-ep nehalem-ep quick 0
 compare builtin
 report_in_time() { # what the guest said of drawing and writing report.html
-	sed -n 's/^written: report.html, \([0-9]*\) bytes, \([0-9]*\) ms.*/\1 \2/p' "$work/q/debugcon.log" >"$work/drawn"
+	sed -n 's/^drawn and written: report.html, \([0-9]*\) bytes in \([0-9]*\) ms.*/\1 \2/p' "$work/q/debugcon.log" >"$work/drawn"
 	cat "$work/drawn"
 	read -r bytes ms <"$work/drawn" && [ "$bytes" -gt 20000 ] && [ "$bytes" -le 1048576 ] && [ "$ms" -le 2000 ]
 }

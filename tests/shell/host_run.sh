@@ -18,6 +18,28 @@ csv_rows() { tail -n +2 "$one/penalties.csv" | cut -d, -f1 | sort | diff - <(row
 check "native_csv_has_the_same_rows" csv_rows
 check "native_leaves_no_temporary_file" sh -c '! ls "$1" | grep tmp' - "$one"
 
+# For a terminal of 80 columns; what is common to many rows is said once, the rows have its number.
+fits() { awk 'length > 79 && /[^ ] +[^ ]/ && !/^ +[^ ]+$/ { print; bad = 1 } END { exit bad }' "$1"; }
+check "native_table_fits_80_columns" fits "$work/says"
+check "native_reason_is_said_once" sh -c '[ "$(grep -c "^  1: no performance counters" "$1")" -eq 1 ] && [ "$(grep -cE " unproven 1$" "$1")" -ge 8 ]' - "$work/says"
+"$s" run --backend sim --suite 'load.*,core_to_core.*,read.*' --proofs --out "$work/wide" >"$work/wide.txt"
+check "proofs_fit_80_columns" fits "$work/wide.txt"
+check "proofs_stand_below_their_row" sh -c 'grep -A1 "^load.l2.penalty .* ok$" "$1" | grep "^  MEM_LOAD_RETIRED.L2_HIT 1.000 per load"' - "$work/wide.txt"
+"$s" >"$work/usage" --help && for c in $(sed -n 's/^COMMAND(\(.*\))$/\1/p' runner/commands/commands.def); do "$s" "$c" --help; done >>"$work/usage"
+check "help_fits_80_columns" fits "$work/usage"
+
+# On a terminal: how long a row has taken and what is left, also while it runs.
+progress() {
+	TERM=xterm script -qec "$s run --backend sim --suite load.l1.latency,read.dram_all.bandwidth --repetitions 120 --out $work/long" /dev/null </dev/null | tr '\r' '\n' | sed 's/^.\[K//' >"$work/progress"
+	grep -xE '\[2/2\] read.dram_all.bandwidth: [2-9] s, about [0-9]+ s left' "$work/progress" || { cat "$work/progress"; return 1; }
+}
+check "progress_goes_on_within_a_row" progress
+
+# The reader of a pipe leaves after a line: the run ends as it would have, with its files.
+leaves() { "$s" run --backend sim --suite quick --out "$work/piped" 2>"$work/noise" | head -n 1; [ "${PIPESTATUS[0]}" -eq 0 ] || return 1; cat "$work/noise"; grep -q "^results: $work/piped" "$work/noise"; }
+check "run_goes_on_when_its_reader_leaves" leaves
+check "run_without_reader_has_results" jq -e '.summary.rows > 10 and (.summary.stopped | not)' "$work"/piped/*/results.json
+
 # Nothing is overwritten: the next run has the next number and the first one's bytes stay.
 sum() { cat "$one"/* | cksum; }
 before=$(sum)

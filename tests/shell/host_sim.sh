@@ -37,16 +37,16 @@ sed 's/^events *=.*/events = twin/' "$machine" >"$work/twin/twin.machine"
 twin() { run --suite load.l2.latency --machine "$work/twin/twin.machine"; }
 check "sim_event_map_that_is_nowhere_is_refused" says 2 'twin.machine:[0-9]+: pmu\.events: no such map beside this file; built in are .*nehalem' twin
 cp tables/machines/maps/nehalem.map "$work/twin/twin.map"
-check "sim_event_map_beside_is_taken" says 0 '^load\.l2\.latency .* ok ' twin
+check "sim_event_map_beside_is_taken" says 0 '^load\.l2\.latency .* ok$' twin
 sed -i 's/^\(0xCB,0x02\),.*/\1,0xF,unmodelled,,NOT_THERE,/' "$work/twin/twin.map"
-check "sim_event_map_decides_what_is_counted" says 1 '^load\.l2\.latency .* unproven ' twin
+check "sim_event_map_decides_what_is_counted" says 1 '^load\.l2\.latency .* unproven 1$' twin
 echo '0xCB,0x03,0xF,,,NOT_THERE,NO_SIGNAL' >>"$work/twin/twin.map"
 check "sim_event_map_is_checked" says 2 "twin.map:[0-9]+: signals: 'NO_SIGNAL' is not a name" twin
 
 # A row that is not as expected: an event that counts double (0x02CB: MEM_LOAD_RETIRED.L2_HIT).
 { cat "$machine"; printf '[fault]\novercount_event = 0x02CB\novercount_thousandths = 2000\n'; } >"$work/double.machine"
 double() { run --machine "$work/double.machine" --suite load.l1.latency,load.l2.latency "$@"; }
-check "sim_failing_row_is_status_1" says 1 '^load\.l2\.latency .* unproven ' double
+check "sim_failing_row_is_status_1" says 1 '^load\.l2\.latency .* unproven 1$' double
 check "sim_failing_row_is_in_the_files" jq -e '.summary.unexpected == 1 and .rows[1].status == "unproven" and .rows[1].reason != ""' "$(echo "$work"/runs/sim-double-*-0001/results.json)"
 printf 'load.l2.* = unproven\n' >"$work/expect"
 check "sim_expect_overrides_by_row" double --expect "$work/expect"

@@ -28,9 +28,9 @@ pages_hold_the_help() {
 	local c option
 	for c in $commands; do
 		MANWIDTH=1000 LC_ALL=C man -E ascii -l "$out/man/stallmeter-$c.1" 2>/dev/null | words >"$work/page"
-		"$s" "$c" --help | sed -n '/^Options:/,/^  --help/{s/^  *\(--[a-z-]*\).*/\1/p}' >"$work/options"
+		"$s" "$c" --help | sed -n '/^Options:/,/^  --help/{s/^  \(--[a-z-]*\).*/\1/p}' >"$work/options"
 		while read -r option; do
-			"$s" "$c" --help | sed -n "s/^  *\($option [^(]*\).*/\1/p" | words >"$work/line"
+			"$s" "$c" --help | sed -n "s/^  \($option [^(]*\).*/\1/p" | words >"$work/line"
 			grep -qF -f "$work/line" "$work/page" || { echo "$c: not on its page: $(cat "$work/line")"; return 1; }
 		done <"$work/options"
 	done

@@ -32,11 +32,11 @@ in_the_guest() {
 	runner/qemu.sh --work "$work/q" --limit 120 --options 'end=exit backend=sim:nehalem-ep suite=full' "$work/disk.img" || return 1
 	runner/fetch.sh "$work/q/disk.img" "$work/fetched" || return 1
 	cmp "$page" "$(find "$work/fetched" -name report.html)" || return 1
-	sed -n 's/^written: report.html, \([0-9]*\) bytes, \([0-9]*\) ms.*/\1 \2/p' "$work/q/debugcon.log" | tee "$work/drawn"
+	sed -n 's/^drawn and written: report.html, \([0-9]*\) bytes in \([0-9]*\) ms.*/\1 \2/p' "$work/q/debugcon.log" | tee "$work/drawn"
 	read -r bytes ms <"$work/drawn" && [ "$bytes" -eq "$(stat -c %s "$page")" ] && [ -n "$ms" ]
 }
 check "report_of_a_full_run_in_the_guest" in_the_guest
-awk '{ print "# drawn there in " $2 " ms" }' "$work/drawn"
+awk '{ print "# written there in " $2 " ms" }' "$work/drawn"
 
 chromium=$(command -v chromium || command -v chromium-browser)
 if [ -z "$chromium" ]; then skip "report_in_a_browser" "no chromium"; tap_end; exit; fi

@@ -108,6 +108,7 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 		const struct sample_result *s = &host.results[i].sample;
 		char line[1024], lost[32];
 		struct text t;
+		struct table table = {.proofs = false};
 		/* a quarter lost may all be of one kind: the row is no longer ok */
 		assert_int_equal(s->verdict, SAMPLE_UNPROVEN);
 		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
@@ -115,7 +116,7 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 		assert_true(s->lost_known);
 		assert_in_range(3 * s->lost, s->records + s->outside - 4, s->records + s->outside + 4); /* every fourth */
 		text_init(&t, line, sizeof(line));
-		table_line(&t, &host.results[i]);
+		table_line(&t, &table, &host.results[i]);
 		snprintf(lost, sizeof(lost), "; %u lost", s->lost);
 		assert_non_null(strstr(line, lost));
 	}

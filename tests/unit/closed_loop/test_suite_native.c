@@ -32,6 +32,7 @@ static void test_suite_native_quick_gives_values(void **state)
 	struct suite_summary sum;
 	char line[512];
 	struct text t;
+	struct table table = {.proofs = false};
 	const struct access *a = open_native();
 
 	memory_host_init(&h);
@@ -42,7 +43,7 @@ static void test_suite_native_quick_gives_values(void **state)
 	fputs(line, stderr);
 	for (unsigned i = 0; i < h.result_count; i++) {
 		text_init(&t, line, sizeof(line));
-		table_line(&t, &h.results[i]);
+		table_line(&t, &table, &h.results[i]);
 		fputs(line, stderr);
 		if (h.results[i].remark[0])
 			fprintf(stderr, "    %s\n", h.results[i].remark);

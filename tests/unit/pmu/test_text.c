@@ -112,12 +112,40 @@ static void test_ini_reads_lines_and_names_bad_ones(void **state)
 	assert_int_equal(ini_next(&r), ST_MISSING);
 }
 
+static void folded(const char *lines, unsigned columns, unsigned hang, const char *expected)
+{
+	char got[256];
+	struct text t;
+	text_init(&t, got, sizeof(got));
+	while (text_fold(&t, &lines, columns, hang)) { }
+	assert_string_equal(got, expected);
+}
+
+static void test_text_fold_breaks_at_blanks(void **state)
+{
+	(void)state;
+	folded("short\n", 10, 4, "short\n");
+	folded("exactly te\nnext", 10, 4, "exactly te\nnext");
+	folded("one two three four\n", 10, 4, "one two\n    three\n    four\n");
+	folded("  one two three\n\nx\n", 10, 2, "  one two\n    three\n\nx\n");
+	folded("a_word_of_many_letters b\n", 10, 2, "a_word_of_many_letters\n  b\n");
+	folded("  a_word_of_many_letters\n", 10, 2, "  a_word_of_many_letters\n");
+	folded("ab      cd\n", 5, 1, "ab\n cd\n");
+	folded("", 5, 1, "");
+	char got[64];
+	struct text t;
+	text_init(&t, got, sizeof(got));
+	text_words(&t, " Intel(R)  CPU       X5570 ");
+	assert_string_equal(got, "Intel(R) CPU X5570");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_fmt_matches_printf_subset),
 		cmocka_unit_test(test_text_overflow_is_said_and_terminated),
 		cmocka_unit_test(test_text_fixed_keeps_sign_and_zeros),
+		cmocka_unit_test(test_text_fold_breaks_at_blanks),
 		cmocka_unit_test(test_text_json_escapes_and_replaces),
 		cmocka_unit_test(test_parse_numbers_are_whole_or_refused),
 		cmocka_unit_test(test_glob_matches_whole_strings),

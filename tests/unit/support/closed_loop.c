@@ -96,14 +96,15 @@ void loop_suite(struct loop_run *r, const char *suite)
 
 void loop_print(const struct loop_run *r)
 {
-	char line[512];
+	char line[4096];
 	struct text t;
+	struct table table = {.proofs = true};
 	text_init(&t, line, sizeof(line));
 	table_head(&t);
 	fputs(line, stderr);
 	for (unsigned i = 0; i < r->host.result_count; i++) {
 		text_init(&t, line, sizeof(line));
-		table_line(&t, &r->host.results[i]);
+		table_line(&t, &table, &r->host.results[i]);
 		fputs(line, stderr);
 	}
 }
