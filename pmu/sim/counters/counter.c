@@ -14,7 +14,6 @@
 #define STATUS_LBR_FRZ (1ull << 58)
 #define STATUS_CTR_FRZ (1ull << 59)
 
-#define MSR_PERFEVTSEL0     0x186
 #define SEL_USR  (1u << 16)
 #define SEL_OS   (1u << 17)
 #define SEL_EDGE (1u << 18)
@@ -185,7 +184,7 @@ bool counter_is_start_selector(const struct counters *p, unsigned n)
 /* Whether the code that runs is of the kind that a select counts. */
 static bool counts_code(const struct counters *p, uint64_t sel, enum finding_kind *kind, const char **why)
 {
-	if (sel >> 32 & 1) {
+	if (!p->m->pmu_amd && (sel >> 32 & 1)) {
 		*kind = FIND_SIMULATOR;
 		*why = "IN_TX: the simulated machine runs no transactions, and counts nothing here";
 		return false;
@@ -213,7 +212,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	*t = (struct tap){ .on = true, .cmask = (uint8_t)(sel >> 24), .inv = (sel & SEL_INV) != 0, .edge = (sel & SEL_EDGE) != 0 };
 	if (!(sel & SEL_EN) || counter_is_start_selector(p, n))
 		return false;
-	unsigned count = sim_event_find(p->m->events, (uint8_t)sel, (uint8_t)(sel >> 8), rows);
+	unsigned count = sim_event_find(p->m->events, counter_event_select(p, sel), (uint8_t)(sel >> 8), rows);
 	if (!count) {
 		*kind = FIND_UNMODELLED;
 		*why = "no event of this code is in the machine's map: counts nothing";
@@ -246,6 +245,8 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 		}
 		if (e->flags & EVENT_BUS_CLOCK)
 			c->unit = UNIT_BUS;
+		if (e->flags & EVENT_TSC_CLOCK)
+			c->unit = UNIT_TSC;
 		if (e->flags & EVENT_TAGGED)
 			c->tagged = true;
 		if (e->flags & EVENT_RETIREMENT)
@@ -285,7 +286,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	const char *why;
 	bool good = select_tap(p, n, &t, &kind, &why);
 	bool on = good && p->started && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1)) && !counters_frozen(p);
-	if (why && address == MSR_PERFEVTSEL0 + n) {
+	if (why && address == counter_selector(p, n)) {
 		struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = p->evtsel[n], .why = why,
 			.event = counter_event_name(p, n) };
 		sim_finding_where(&one, "counter", n);
@@ -323,8 +324,8 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 	p->netburst->home[0] = signals;
 	p->netburst->thread[0] = p;
 	p->tag_state = 1;
-	/* After reset all general counters are enabled globally (SDM, IA32_PERF_GLOBAL_CTRL). */
-	p->global_ctrl = m->pmu_version >= 2 ? counter_general_mask(p) : 0;
+	/* After reset all general counters are enabled globally (SDM, IA32_PERF_GLOBAL_CTRL). AMD's manual names no value: none is here. */
+	p->global_ctrl = m->pmu_version >= 2 && !m->pmu_amd ? counter_general_mask(p) : 0;
 	p->started = !m->pmu_start_sequence;
 	if (m->fault_firmware_counting && m->pmu_version) {
 		p->evtsel[0] = SEL_EN | SEL_OS | 1u << 16 | 0xC0; /* instructions retired */

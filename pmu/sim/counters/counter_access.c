@@ -47,6 +47,8 @@ static enum status read_pmu(struct counters *p, uint32_t msr, uint64_t *value)
 	const struct machine *m = p->m;
 	if (netburst_sim(p))
 		return netburst_sim_read(p, msr, value);
+	if (m->pmu_amd)
+		return counter_amd_read(p, msr, value);
 	if (!m->pmu_version)
 		return ST_MISSING;
 	if (in(msr, MSR_PMC0, m->pmu_general))
@@ -156,6 +158,8 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 	if (!m->pmu_version)
 		return ST_MISSING;
 	counters_sync(p);
+	if (m->pmu_amd)
+		return counter_amd_write(p, msr, value, f);
 	if (in(msr, MSR_PMC0, m->pmu_general)) {
 		/* The legacy address takes 32 bits and sign-extends bit 31. */
 		uint64_t extended = (uint64_t)(int64_t)(int32_t)(uint32_t)value & mask_of(m->pmu_width);

@@ -40,7 +40,7 @@ uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
 
 void counters_clock_set(struct counters *p)
 {
-	bool steady = p->m->fault_ratio_turbo && ((p->misc_enable >> 38 & 1) != 0 || (p->perf_ctl >> 32 & 1) != 0);
+	bool steady = p->m->fault_ratio_turbo && ((p->misc_enable >> 38 & 1) != 0 || (p->perf_ctl >> 32 & 1) != 0 || (p->first->hwcr >> 25 & 1) != 0); /* CpbDis */
 	if (steady == p->clock_steady)
 		return;
 	uint64_t cycle = counters_now(p);

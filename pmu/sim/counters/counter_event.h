@@ -35,12 +35,14 @@ enum event_flag {
 	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
 	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
 	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is exactly 64: one signal pulses 64, the others add to it */
+	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
 };
 
 struct sim_event {
 	uint16_t unit;         /* NetBurst: first ESCR of the unit that detects it; else 0 */
-	uint8_t select, umask; /* NetBurst: umask is the number of the mask's bit */
+	uint16_t select;       /* AMD: 12 bits */
+	uint8_t umask;         /* NetBurst: the number of the mask's bit */
 	uint8_t counters;      /* mask of general counters 0-3 (and 4-7 as 0-3) that can count it */
 	uint16_t flags;        /* enum event_flag */
 	uint8_t precise;       /* enum precise */
@@ -68,7 +70,7 @@ MUST_CHECK enum status event_map_place(struct machine *m, void *at);
 
 /* What an event code counts: a row with exactly this umask, or one row for each of its bits (up to 8 rows). 0 rows: unknown
  * code. */
-unsigned sim_event_find(const struct event_map *map, uint8_t select, uint8_t umask, const struct sim_event *rows[8]);
+unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *rows[8]);
 /* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
  * 7) and whose response is in `responses` (order of bits 8 to 15). */
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);

@@ -3,7 +3,7 @@
  * Not modelled: events that the maps lack; they are flagged, never counted as zero. */
 #include "pmu/sim/counters/counter_event.h"
 
-static const struct sim_event *row_of(const struct event_map *map, uint8_t select, uint8_t umask)
+static const struct sim_event *row_of(const struct event_map *map, unsigned select, uint8_t umask)
 {
 	for (unsigned i = 0; i < map->count; i++)
 		if (map->rows[i].select == select && map->rows[i].umask == umask)
@@ -11,7 +11,7 @@ static const struct sim_event *row_of(const struct event_map *map, uint8_t selec
 	return NULL;
 }
 
-unsigned sim_event_find(const struct event_map *map, uint8_t select, uint8_t umask, const struct sim_event *out[8])
+unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *out[8])
 {
 	unsigned found = 0;
 	const struct sim_event *e = row_of(map, select, umask);

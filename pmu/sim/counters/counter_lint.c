@@ -41,7 +41,7 @@ struct event { const char *name; bool known, precise, latency; unsigned offcore;
 static struct event event_of(const struct counters *p, uint64_t sel)
 {
 	const struct sim_event *rows[8];
-	const unsigned n = sim_event_find(p->m->events, (uint8_t)sel, (uint8_t)(sel >> 8), rows);
+	const unsigned n = sim_event_find(p->m->events, counter_event_select(p, sel), (uint8_t)(sel >> 8), rows);
 	struct event e = { .known = n > 0, .name = n ? rows[0]->name : NULL };
 	for (unsigned i = 0; i < n; i++) {
 		e.precise |= rows[i]->precise != PRECISE_NO;
@@ -78,10 +78,10 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	BREAKS(PEBS_NO_AREA, pebs && !p->ds_area, MSR_DS_AREA);
 	BREAKS(LATENCY_NO_PEBS, latency && !pebs, MSR_PEBS_ENABLE);
 	BREAKS(LATENCY_NO_ENABLE, pebs && e.latency && !latency, MSR_PEBS_ENABLE);
-	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, MSR_PERFEVTSEL0 + n);
+	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, counter_selector(p, n));
 	BREAKS(LATENCY_THRESHOLD, latency && e.latency && p->load_latency < LATENCY_LEAST, MSR_PEBS_LD_LAT);
 	for (unsigned other = 0; other < p->m->pmu_general; other++)
-		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && other != n && counter_has_pebs(p, other) && p->evtsel[other] & SEL_EN, MSR_PERFEVTSEL0 + other);
+		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && other != n && counter_has_pebs(p, other) && p->evtsel[other] & SEL_EN, counter_selector(p, other));
 	if (e.offcore) {
 		const uint64_t asks = p->offcore[e.offcore - 1];
 		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF : 0xFF; /* bits 7:0 of Nehalem's, 15:0 later */
@@ -103,7 +103,7 @@ void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, u
 			const unsigned rule = (unsigned)__builtin_ctz(left);
 			struct sim_finding one = { .kind = rules[rule].kind, .thread = p->thread, .address = address, .value = value,
 				.why = rules[rule].why, .cite = rules[rule].cite, .event = counter_event_name(p, n),
-				.clash = clash[rule] == address ? MSR_PERFEVTSEL0 + n : clash[rule] };
+				.clash = clash[rule] == address ? counter_selector(p, n) : clash[rule] };
 			sim_finding_where(&one, "counter", n);
 			if (one.clash == address)
 				one.clash = 0;

@@ -54,6 +54,7 @@ void counter_msr_reset(struct counters *p)
 	/* Fast strings, thermal control, EMON if there is a PMU, no BTS, SpeedStep. */
 	p->misc_enable = 1 | 1 << 3 | (m->pmu_version || netburst_sim(p) ? MISC_EMON : 0) | MISC_NO_BTS |
 		(m->pmu_pebs_format == 255 ? MISC_NO_PEBS : 0) | 1 << 16;
+	p->hwcr = 1 << 24; /* the TSC counts at the P0 state's rate */
 	p->perf_ctl = m->clock_core_ratio << 8;
 	p->clock_modulation = m->fault_duty_cycle ? 0x1A : 0;
 	p->pat = 0x0007040600070406ull; /* SDM: value after reset */
@@ -72,6 +73,11 @@ void counter_msr_prefetchers(struct counters *p)
 	if (!p->env.prefetchers)
 		return;
 	unsigned off = (unsigned)p->first->prefetch & 0xF;
+	if (p->m->control_prefetch_amd) {
+		/* L2 stream, L2 up/down, L1 stream, L1 stride; the region prefetcher is not modelled. */
+		const uint64_t v = p->first->prefetch_amd;
+		off = (unsigned)((v >> 3 & 1) | (v >> 5 & 1) << 1 | (v & 1) << 2 | (v >> 1 & 1) << 3);
+	}
 	if (p->m->control_prefetch_misc) {
 		/* MISC_ENABLE: 9 hardware prefetcher, 19 adjacent line, 37 DCU, 39 IP. */
 		off = (unsigned)((p->misc_enable >> 9 & 1) | (p->misc_enable >> 19 & 1) << 1 |
@@ -185,6 +191,8 @@ static enum status no_register(struct counters *p, uint32_t msr, uint64_t value,
 enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f)
 {
 	uint64_t legal;
+	if (p->m->pmu_amd && counter_amd_lacks(msr))
+		return no_register(p, msr, 0, f);
 	const uint64_t *at = plain(p, msr, &legal);
 	if (at) {
 		*value = *at;
@@ -248,6 +256,8 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 {
 	const struct machine *m = p->m;
 	uint64_t legal, ignored;
+	if (m->pmu_amd && counter_amd_lacks(msr))
+		return no_register(p, msr, value, f);
 	uint64_t *at = plain(p, msr, &legal);
 	if (at) {
 		if (value & ~legal)

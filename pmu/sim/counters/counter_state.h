@@ -55,6 +55,7 @@ struct counters {
 	uint64_t pebs_written;   /* records since reset, for fault.pebs_drop_every */
 	uint32_t tag_state;      /* generator that tags loads */
 
+	uint64_t hwcr, prefetch_amd; /* AMD */
 	uint64_t misc_enable, prefetch, perf_ctl, clock_modulation, therm_interrupt, energy_bias, power_ctl, pkg_cst;
 	uint64_t pat, mtrr_default, mtrr_variable[2 * MTRR_VARIABLE], mtrr_fixed[MTRR_FIXED];
 	uint64_t apic_base, uncore_limit;
@@ -82,6 +83,17 @@ static inline uint64_t counters_scale(uint64_t a, uint64_t b, uint64_t c)
 static inline uint64_t mask_of(uint64_t width)
 {
 	return width >= 64 ? ~0ull : (1ull << width) - 1;
+}
+
+/* The address of a general counter's select register; the event select in it, of which AMD has 12 bits. */
+static inline uint32_t counter_selector(const struct counters *p, unsigned n)
+{
+	return p->m->pmu_amd ? 0xC0010200u + 2 * n : 0x186u + n;
+}
+
+static inline unsigned counter_event_select(const struct counters *p, uint64_t sel)
+{
+	return (unsigned)(sel & 0xFF) | (p->m->pmu_amd ? (unsigned)(sel >> 32 & 0xF) << 8 : 0);
 }
 
 /* Records a finding if the caller can take one. */
@@ -126,6 +138,11 @@ void counter_msr_reset(struct counters *p);
 void counter_msr_prefetchers(struct counters *p);
 MUST_CHECK enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
 MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+
+/* counter_amd.c: the counters of AMD (pmu.amd), and its other registers. ST_MISSING: not one of them. Whether AMD lacks one of Intel's. */
+MUST_CHECK enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value);
+MUST_CHECK enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+bool counter_amd_lacks(uint32_t msr);
 
 /* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not one of them. */
 MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);

@@ -6,6 +6,7 @@
 #include "pmu/text.h"
 
 #define SHOWN 48 /* bytes of a bad value in a message */
+#define WIDE_ROWS 256 /* at most, of a select above 0xFF */
 
 enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_BIT, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_COUNT };
 static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "bit", "counters", "flags", "condition", "name", "signals" };
@@ -28,7 +29,7 @@ static const struct name conditions[] = {
 #undef X
 };
 static const struct name flags[] = {
-	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
+	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "tsc_clock", EVENT_TSC_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
 	{ "unmodelled", EVENT_UNMODELLED }, { "exact", EVENT_EXACT }, { "tagged", EVENT_TAGGED }, { "retirement", EVENT_RETIREMENT },
 	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS },
 };
@@ -42,7 +43,9 @@ struct reading {
 	uint8_t column[COL_COUNT]; /* what the n-th column of a line is */
 	unsigned columns;
 	unsigned given;            /* mask of columns that the map has */
-	uint64_t seen[0x10000 / 64]; /* codes of earlier rows */
+	uint64_t seen[0x10000 / 64]; /* codes of earlier rows, of 16 bits */
+	uint32_t wide[WIDE_ROWS];    /* and those of more */
+	unsigned wides;
 };
 
 static enum status wrong(struct reading *r, enum column c, const struct cell *cell, const char *allowed)
@@ -184,8 +187,8 @@ static enum status read_cell(struct reading *r, enum column c, struct cell cell,
 	case COL_UNIT:
 		return read_name(r, c, &cell, units, COUNT_OF(units), false, &e->unit);
 	case COL_SELECT:
-		st = read_number(r, c, &cell, 0xFF, "a number from 0 to 0xFF", &v);
-		e->select = (uint8_t)v;
+		st = read_number(r, c, &cell, 0xFFF, "a number from 0 to 0xFFF", &v);
+		e->select = (uint16_t)v;
 		return st;
 	case COL_UMASK:
 		st = read_number(r, c, &cell, 0xFF, "a number from 0 to 0xFF", &v);
@@ -222,6 +225,23 @@ static enum status read_cell(struct reading *r, enum column c, struct cell cell,
 	}
 }
 
+/* Refuses a code that an earlier row has. */
+static enum status see_code(struct reading *r, unsigned code)
+{
+	bool seen = false;
+	if (code < 0x10000) {
+		seen = r->seen[code / 64] >> code % 64 & 1;
+		r->seen[code / 64] |= 1ull << code % 64;
+	} else {
+		for (unsigned i = 0; i < r->wides && !seen; i++)
+			seen = r->wide[i] == code;
+		if (r->wides == WIDE_ROWS)
+			return says(r, "select: more than 256 rows above 0xFF");
+		r->wide[r->wides++] = code;
+	}
+	return seen ? says(r, "an earlier line has the same code") : ST_OK;
+}
+
 static enum status read_row(struct reading *r, struct cell line, struct sim_event *e, struct cell *name)
 {
 	struct cell of_signals = { line.at, 0 };
@@ -253,10 +273,7 @@ static enum status read_row(struct reading *r, struct cell line, struct sim_even
 		return says(r, "select: more than 0x3F, which an ESCR cannot hold");
 	const unsigned code = e->unit ? (e->unit - (unsigned)NETBURST_SIM_ESCR) / 2 << 10 | (unsigned)e->select << 4 | e->umask :
 		(unsigned)e->select << 8 | e->umask;
-	if (r->seen[code / 64] >> code % 64 & 1)
-		return says(r, "an earlier line has the same code");
-	r->seen[code / 64] |= 1ull << code % 64;
-	return ST_OK;
+	return see_code(r, code);
 }
 
 size_t event_map_bytes(const char *text, size_t bytes)

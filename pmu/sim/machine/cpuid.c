@@ -24,6 +24,7 @@
 #define ISA_SSSE3      (1u << 9)
 #define ISA_POPCNT     (1u << 10)
 
+#define AMD_HIGHEST_LEAF 0x80000022u
 #define MISC_LIMIT_CPUID (1ull << 22)
 
 static bool is_amd(const struct machine *m)
@@ -112,7 +113,7 @@ static void leaf4(const struct counters *p, uint32_t subleaf, uint32_t out[4])
 
 static void leaf10(const struct machine *m, uint32_t out[4])
 {
-	if (!m->pmu_version)
+	if (!m->pmu_version || m->pmu_amd)
 		return;
 	uint32_t events = m->pmu_missing_events >> 7 ? 13 : 7;
 	out[0] = (uint32_t)(m->pmu_version | m->pmu_general << 8 | m->pmu_width << 16) | events << 24;
@@ -227,10 +228,14 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 	const struct machine *m = p->m;
 	switch (leaf) {
 	case 0x80000000:
-		out[0] = 0x8000001E;
+		out[0] = AMD_HIGHEST_LEAF;
 		break;
 	case 0x80000001:
 		out[2] |= 1u << 22; /* topology extensions: 0x8000001D and 0x8000001E */
+		out[2] |= m->pmu_amd ? 1u << 23 : 0; /* PerfCtrExtCore */
+		break;
+	case 0x80000007:
+		out[3] |= m->control_turbo_ratio ? 1u << 9 : 0; /* core performance boost */
 		break;
 	case 0x80000005:
 		out[0] = bytes_of(m->dtlb_large_ways, m->dtlb_large_entries) << 16 | bytes_of(m->itlb_large_entries, m->itlb_large_entries);
@@ -255,6 +260,13 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 		leaf4(p, subleaf, out);
 		out[0] &= 0x3FFFFFF; /* no number of cores */
 		out[3] &= 3;
+		break;
+	case 0x80000021:
+		out[0] = 1u << 2 | (uint32_t)m->control_prefetch_amd << 13; /* LFENCE serialises dispatch; PrefetchControl */
+		break;
+	case 0x80000022:
+		out[0] = m->pmu_amd && m->pmu_version >= 2; /* PerfMonV2 */
+		out[1] = out[0] ? (uint32_t)m->pmu_general & 0xF : 0;
 		break;
 	case 0x8000001E:
 		out[0] = apic_id(p);
@@ -302,7 +314,7 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 	const struct machine *m = p->m;
 	uint32_t highest = p->misc_enable & MISC_LIMIT_CPUID && m->control_highest_leaf > 3 ? 3 : (uint32_t)m->control_highest_leaf;
 	memset(out, 0, 4 * sizeof(out[0]));
-	if (leaf >= 0x80000000 && leaf <= (is_amd(m) ? 0x8000001E : 0x80000008)) {
+	if (leaf >= 0x80000000 && leaf <= (is_amd(m) ? AMD_HIGHEST_LEAF : 0x80000008)) {
 		extended(m, leaf, out);
 		if (is_amd(m))
 			extended_amd(p, leaf, subleaf, out);

@@ -369,7 +369,13 @@ static enum status check_pmu(struct reading *r)
 		return wrong(r, &m->pmu_full_width, "is told by pmu.capabilities = 1");
 	if (m->pmu_lbr_pairs && !power_of_two(m->pmu_lbr_pairs))
 		return wrong(r, &m->pmu_lbr_pairs, "a power of two");
-	if (m->pmu_version && m->control_highest_leaf < 10)
+	if (m->pmu_amd && (m->pmu_version < 1 || m->pmu_version > 2))
+		return wrong(r, &m->pmu_version, "1 or 2 with pmu.amd");
+	if (m->pmu_amd && m->pmu_fixed)
+		return wrong(r, &m->pmu_fixed, "0 with pmu.amd");
+	if (m->pmu_amd && (m->pmu_pebs_format != 255 || m->pmu_capabilities || m->pmu_lbr_pairs || m->pmu_offcore_msrs))
+		return wrong(r, &m->pmu_amd, "has neither PEBS, IA32_PERF_CAPABILITIES, OFFCORE_RESPONSE nor last-branch records");
+	if (m->pmu_version && !m->pmu_amd && m->control_highest_leaf < 10)
 		return wrong(r, &m->control_highest_leaf, "at least 10 where there is a PMU");
 	if (m->control_x2apic && m->control_highest_leaf < 11)
 		return wrong(r, &m->control_highest_leaf, "at least 11 with x2APIC");

@@ -119,7 +119,7 @@ static const struct { const char *text, *problem; } bad[] = {
 	{ "select,umask\n", "bad.map:1: the columns are select" },
 	{ COLUMNS "0x01,0x01,0xF,exact,,A\n", "bad.map:3: fewer cells" },
 	{ COLUMNS "0x01,0x01,0xF,exact,,A,CYCLES,\n", "bad.map:3: more cells" },
-	{ COLUMNS "0x100,0x01,0xF,exact,,A,CYCLES\n", "bad.map:3: select: '0x100' is not a number from 0 to 0xFF" },
+	{ COLUMNS "0x1000,0x01,0xF,exact,,A,CYCLES\n", "bad.map:3: select: '0x1000' is not a number from 0 to 0xFFF" },
 	{ COLUMNS "0x01,x,0xF,exact,,A,CYCLES\n", "bad.map:3: umask: 'x' is not a number" },
 	{ COLUMNS "0x01,0x01,0x1F,exact,,A,CYCLES\n", "bad.map:3: counters: '0x1F' is not a mask" },
 	{ COLUMNS "0x01,0x01,0xF,exakt,,A,CYCLES\n", "bad.map:3: flags: 'exakt' is not a name" },
@@ -133,6 +133,7 @@ static const struct { const char *text, *problem; } bad[] = {
 	{ COLUMNS "0x01,0x01,0xF,,,A,CYCLES\n\n# the same\n1,1,0xF,,,B,CYCLES\n", "bad.map:6: an earlier line has the same code" },
 	{ UNITS "CRU1,0x01,0,,A,CYCLES\n", "bad.map:2: unit: 'CRU1' is not a name" },
 	{ UNITS "CRU0,0x01,16,,A,CYCLES\n", "bad.map:2: bit: '16' is not the number of a mask's bit" },
+	{ COLUMNS "0x120,0x01,0xF,exact,,A,CYCLES\n0x20,0x01,0xF,exact,,B,CYCLES\n0x120,0x01,0xF,exact,,C,CYCLES\n", "bad.map:5: an earlier line has the same code" },
 	{ UNITS "CRU0,0x40,0,,A,CYCLES\n", "bad.map:2: select: more than 0x3F" },
 };
 

@@ -1,0 +1,141 @@
+/* pmu/sim/counters/counter_amd.c: the core counters of AMD's processors, and those of their other registers that this model has.
+ *
+ * Addresses and bits: AMD64 manual volume 2 (24593), 13.2 "Performance Monitoring Counters"; Processor Programming References, HWCR and
+ * PrefetchControl. The first four counters answer at their old addresses too.
+ *
+ * Not modelled: large increments (event 0xFFF on the odd neighbour), guest and host filters (they filter nothing without SVM), IBS, the
+ * counters of the L3, the data fabric and the memory controllers, last-branch records, P-state registers. */
+#include "pmu/sim/counters/counter_state.h"
+
+#define MSR_OLD_SELECT  0xC0010000u
+#define MSR_OLD_COUNT   0xC0010004u
+#define OLD_COUNTERS    4u
+#define MSR_SELECT      0xC0010200u /* select and count alternate */
+#define MSR_HWCR        0xC0010015u
+#define MSR_PREFETCH    0xC0000108u
+#define MSR_STATUS      0xC0000300u
+#define MSR_CTL         0xC0000301u
+#define MSR_STATUS_CLR  0xC0000302u
+#define MSR_STATUS_SET  0xC0000303u
+#define MSR_MPERF_READ  0xC00000E7u
+#define MSR_APERF_READ  0xC00000E8u
+
+/* Event 35:32 and 7:0, mask 15:8, USR, OS, EDGE, INT, EN, INV, threshold 31:24, guest and host 41:40; the others must be 0. */
+#define SELECT_LEGAL  ((0xFull << 32 | 3ull << 40 | 0xFFFFFFFFull) & ~(1ull << 19 | 1ull << 21))
+#define STATUS_FROZEN (3ull << 58)   /* last-branch records, counters */
+#define PREFETCH_LEGAL 0x2Full       /* L1 stream, stride, region; L2 stream; L2 up/down */
+
+static bool general(const struct counters *p, uint32_t msr, unsigned *n, bool *count)
+{
+	const unsigned counters = (unsigned)p->m->pmu_general, old = counters < OLD_COUNTERS ? counters : OLD_COUNTERS;
+	if (msr >= MSR_SELECT && msr - MSR_SELECT < 2 * counters) {
+		*n = (msr - MSR_SELECT) / 2;
+		*count = (msr - MSR_SELECT) % 2;
+		return true;
+	}
+	*count = msr >= MSR_OLD_COUNT;
+	*n = msr - (*count ? MSR_OLD_COUNT : MSR_OLD_SELECT);
+	return msr >= MSR_OLD_SELECT && *n < old;
+}
+
+bool counter_amd_lacks(uint32_t msr)
+{
+	/* Platform, power, clock modulation, sensor, MISC_ENABLE, bias: registers of Intel's that AMD's processors do not have. */
+	static const uint32_t intel[] = { 0x017, 0x198, 0x199, 0x19A, 0x19B, 0x19C, 0x1A0, 0x1B0, 0x1FC };
+	for (unsigned i = 0; i < COUNT_OF(intel); i++)
+		if (msr == intel[i])
+			return true;
+	return false;
+}
+
+enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value)
+{
+	const struct machine *m = p->m;
+	unsigned n;
+	bool count;
+	if (m->pmu_version && general(p, msr, &n, &count)) {
+		*value = count ? counter_general_value(p, n) : p->evtsel[n];
+		return ST_OK;
+	}
+	switch (msr) {
+	case MSR_HWCR: *value = p->first->hwcr; return ST_OK;
+	case MSR_PREFETCH: *value = p->first->prefetch_amd; return m->control_prefetch_amd ? ST_OK : ST_MISSING;
+	case MSR_MPERF_READ: *value = counters_mperf(p) + p->mperf_base; return m->control_aperf_mperf ? ST_OK : ST_MISSING;
+	case MSR_APERF_READ: *value = counters_aperf(p) + p->aperf_base; return m->control_aperf_mperf ? ST_OK : ST_MISSING;
+	}
+	if (m->pmu_version < 2)
+		return ST_MISSING;
+	switch (msr) {
+	case MSR_STATUS: *value = p->global_status; return ST_OK;
+	case MSR_CTL: *value = p->global_ctrl; return ST_OK;
+	case MSR_STATUS_CLR: case MSR_STATUS_SET: *value = 0; return ST_OK;
+	}
+	return ST_MISSING;
+}
+
+static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t msr, uint64_t bits)
+{
+	find(p, f, FIND_RESERVED, msr, bits, "reserved bits raise #GP");
+	return ST_FAULT;
+}
+
+static enum status write_global(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	const uint64_t legal = counter_general_mask(p) | (msr == MSR_CTL ? 0 : STATUS_FROZEN);
+	if (msr == MSR_STATUS) {
+		find(p, f, FIND_FAULT, msr, value, "read-only");
+		return ST_FAULT;
+	}
+	if (value & ~legal)
+		return reserved(p, f, msr, value & ~legal);
+	if (msr == MSR_CTL)
+		p->global_ctrl = value;
+	else if (msr == MSR_STATUS_CLR)
+		p->global_status &= ~value;
+	else
+		p->global_status |= value;
+	counters_program(p, f, msr);
+	return ST_OK;
+}
+
+enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	const struct machine *m = p->m;
+	unsigned n;
+	bool count;
+	if (m->pmu_version && general(p, msr, &n, &count)) {
+		const uint64_t legal = count ? mask_of(m->pmu_width) : SELECT_LEGAL;
+		if (value & ~legal)
+			return reserved(p, f, msr, value & ~legal);
+		if (count) {
+			p->general[n].base = value;
+			p->general[n].tapped = false;
+		} else {
+			p->evtsel[n] = value;
+		}
+		counters_program(p, f, count ? msr : counter_selector(p, n));
+		return ST_OK;
+	}
+	switch (msr) {
+	case MSR_HWCR:
+		p->first->hwcr = value;
+		counters_clock_set(p);
+		return ST_OK;
+	case MSR_PREFETCH:
+		if (!m->control_prefetch_amd)
+			return ST_MISSING;
+		if (value & ~PREFETCH_LEGAL)
+			return reserved(p, f, msr, value & ~PREFETCH_LEGAL);
+		p->first->prefetch_amd = value;
+		counter_msr_prefetchers(p);
+		return ST_OK;
+	case MSR_MPERF_READ: case MSR_APERF_READ:
+		if (!m->control_aperf_mperf)
+			return ST_MISSING;
+		find(p, f, FIND_FAULT, msr, value, "read-only");
+		return ST_FAULT;
+	case MSR_STATUS: case MSR_CTL: case MSR_STATUS_CLR: case MSR_STATUS_SET:
+		return m->pmu_version < 2 ? ST_MISSING : write_global(p, msr, value, f);
+	}
+	return ST_MISSING;
+}
