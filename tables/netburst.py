@@ -48,14 +48,18 @@ class Netburst:
 
 
 def named(p, r, key, text, rows):
-    """EVENT.UNIT+UNIT: the event's index and its mask."""
+    """EVENT.UNIT+UNIT[:escr=N]: the event's index, its mask, and the ESCR that has to detect it: 0 either, 1 the first, 2 the second."""
+    text, _, escr = text.partition(":escr=")
+    if escr not in ("", "0", "1"):
+        p.add(r.where, key, "'%s' is no number of an ESCR, 0 or 1" % escr)
+    which = {"0": 1, "1": 2}.get(escr, 0)
     event, _, units = text.partition(".")
     for n, e in enumerate(rows):
         known = dict(e.units)
         if e["event"] == event and units and all(u in known for u in units.split("+")):
-            return n, sum(1 << known[u] for u in units.split("+"))
+            return n, sum(1 << known[u] for u in units.split("+")), which
     p.add(r.where, key, "'%s' has no event or unit of that name" % text)
-    return 0, 1
+    return 0, 1, 0
 
 
 def read_uses(p, folder, path, n):
@@ -64,8 +68,8 @@ def read_uses(p, folder, path, n):
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]):
             p.add(r.where, r["name"], "is no event name; capitals, digits, _ and .")
         detector, _, metric = r["detector"].partition(":")
-        u = dict(name=r["name"], what=words(p, r, "what"), source=words(p, r, "source"), metric=-1, upstream=(-1, 0))
-        u["event"], u["mask"] = named(p, r, "detector", detector, n.events)
+        u = dict(name=r["name"], what=words(p, r, "what"), source=words(p, r, "source"), metric=-1, upstream=(-1, 0, 0))
+        u["event"], u["mask"], _ = named(p, r, "detector", detector, n.events)
         for k in ("compare", "complement", "edge"):
             u[k] = number(p, r, k, 0, 1)
         u["threshold"] = number(p, r, "threshold", 0, 15)
@@ -110,7 +114,7 @@ def read_netburst(p, folder, path):
         m.enable, m.vert = number(p, m, "pebs_enable", 1, METRIC_BITS), number(p, m, "matrix_vert", 1, 0x1F)
         if m.enable & ~METRIC_BITS:
             p.add(m.where, "pebs_enable", "0x%X has bits beside 12:0, 15 and 16" % m.enable)
-        m.also = (-1, 0)
+        m.also = (-1, 0, 0)
         if m["also"]:
             m.also = named(p, m, "also", m["also"], rows)
     read_uses(p, folder, path, n)
@@ -140,11 +144,11 @@ def write_netburst(out, r):
             e.shared, e.tags, len(e.units), c_name("units", e["event"].lower()), c_text(e["what"]), c_text(e["source"])))
     out.write("};\nstatic const struct netburst_metric %s[] = {\n" % c_name("metrics", r["name"]))
     for m in r.metrics:
-        out.write("\t{ %s, 0x%X, 0x%X, %d, 0x%X, %s, %s },\n" % (
-            c_text(m["name"]), m.enable, m.vert, m.also[0], m.also[1], c_text(m["what"]), c_text(m["source"])))
+        out.write("\t{ %s, 0x%X, 0x%X, %d, 0x%X, %d, %s, %s },\n" % (
+            c_text(m["name"]), m.enable, m.vert, *m.also, c_text(m["what"]), c_text(m["source"])))
     out.write("};\nstatic const struct netburst_use %s[] = {\n" % c_name("uses", r["name"]))
     for u in (x.use for x in r.uses):
-        out.write("\t{ %d, 0x%X, %d, %d, %d, %d, %d, %d, %d, %d, 0x%X },\n" % (
+        out.write("\t{ %d, 0x%X, %d, %d, %d, %d, %d, %d, %d, %d, 0x%X, .upstream_escr = %d },\n" % (
             u["event"], u["mask"], u["metric"], u["compare"], u["complement"], u["edge"], u["threshold"], u["threads"], u["active"],
             *u["upstream"]))
     out.write("};\n")

@@ -207,6 +207,7 @@ struct netburst_metric {
 	uint8_t matrix_vert;     /* MSR_PEBS_MATRIX_VERT */
 	int16_t also;            /* index of the event that must be detected beside it, -1 none */
 	uint16_t also_mask;      /* its event mask */
+	uint8_t also_escr;       /* by which ESCR: 0 either, 1 the first, 2 the second */
 	const char *what;
 	const char *source;
 };
@@ -232,6 +233,11 @@ struct netburst_use {
 	uint8_t active;          /* CCCR active threads: 0 none, 1 a single one, 2 both, 3 any */
 	int16_t upstream;        /* index of the detector that tags its uops, -1 none */
 	uint16_t upstream_mask;
+	uint8_t escr, upstream_escr; /* of the event and of what tags its uops: 0 either, 1 the first, 2 the second */
+	uint8_t tag;             /* by which upstream tags, 1 to 15; 0: 1 */
+	uint8_t force_overflow;  /* CCCR FORCE_OVF: each increment overflows */
+	uint8_t cascade;         /* starts when the event before it in the plan overflows */
+	uint64_t start;          /* value that its counter starts from */
 };
 
 struct tlb_facts { uint16_t dtlb_4k, dtlb_2m, dtlb_1g, stlb_4k, itlb_4k, stlb_2m, stlb_1g; }; /* entries, 0 unknown */

@@ -1,5 +1,5 @@
 /* bench/counting/request.c: resolves event names into what the planners take. */
-#include "bench/counting/request.h"
+#include "bench/counting/request_parts.h"
 #include "bench/counting/names.h"
 
 #define PEBS_LD_LAT 0x3F6u /* MSR_PEBS_LD_LAT_THRESHOLD (SDM vol. 3, load-latency facility) */
@@ -12,9 +12,6 @@ void request_init(struct request_list *l, const struct processor *p)
 }
 
 /* --- words ------------------------------------------------------------------------------------- */
-
-/* One name of LIST and the text after its first colon. */
-struct word { const char *at; size_t length, name; };
 
 /* The next item between commas, without surrounding blanks; false: none left. */
 static bool next_word(const char **list, struct word *w)
@@ -33,10 +30,7 @@ static bool next_word(const char **list, struct word *w)
 	return true;
 }
 
-/* The next KEY or KEY=VALUE after a colon. */
-struct modifier { const char *at; size_t length, key; uint64_t value; bool given; };
-
-static bool next_modifier(const struct word *w, size_t *from, struct modifier *m, enum status *st)
+bool request_modifier_next(const struct word *w, size_t *from, struct modifier *m, enum status *st)
 {
 	size_t end;
 
@@ -56,7 +50,7 @@ static bool next_modifier(const struct word *w, size_t *from, struct modifier *m
 	return true;
 }
 
-static bool is(const struct modifier *m, const char *key, bool given)
+bool request_modifier_is(const struct modifier *m, const char *key, bool given)
 {
 	return m->given == given && names_equal(m->at, m->key, key);
 }
@@ -65,59 +59,41 @@ static bool is(const struct modifier *m, const char *key, bool given)
 
 static enum status core_modifier(struct event *e, const struct modifier *m)
 {
-	if (is(m, "inv", false))
+	if (request_modifier_is(m, "inv", false))
 		e->inv = 1;
-	else if (is(m, "edge", false))
+	else if (request_modifier_is(m, "edge", false))
 		e->edge = 1;
-	else if (is(m, "any", false))
+	else if (request_modifier_is(m, "any", false))
 		e->any = 1;
-	else if (is(m, "u", false))
+	else if (request_modifier_is(m, "u", false))
 		e->privilege |= EVENT_USER;
-	else if (is(m, "k", false))
+	else if (request_modifier_is(m, "k", false))
 		e->privilege |= EVENT_KERNEL;
-	else if (is(m, "cmask", true) && m->value <= 0xFF)
+	else if (request_modifier_is(m, "cmask", true) && m->value <= 0xFF)
 		e->cmask = (uint8_t)m->value;
-	else if (is(m, "ldlat", true) && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
+	else if (request_modifier_is(m, "ldlat", true) && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
 		e->extra_value = m->value;
 	else
-		return m->given && (is(m, "cmask", true) || is(m, "ldlat", true)) ? ST_RANGE : ST_SYNTAX;
+		return m->given && (request_modifier_is(m, "cmask", true) || request_modifier_is(m, "ldlat", true)) ? ST_RANGE : ST_SYNTAX;
 	return ST_OK;
 }
 
-/* NetBurst: the CCCR's comparison. cmask=N counts cycles with at least N, hence threshold N - 1 (SDM, CCCR MSRs). */
-static enum status netburst_modifier(struct netburst_use *u, const struct modifier *m)
-{
-	if (is(m, "cmask", true) && m->value >= 1 && m->value <= 16) {
-		u->compare = 1;
-		u->threshold = (uint8_t)(m->value - 1);
-	} else if (is(m, "thresh", true) && m->value <= 15) {
-		u->compare = 1;
-		u->threshold = (uint8_t)m->value;
-	} else if (is(m, "inv", false) || is(m, "complement", false)) {
-		u->compare = u->complement = 1;
-	} else if (is(m, "edge", false)) {
-		u->compare = u->edge = 1;
-	} else if (is(m, "any", false)) {
-		u->threads = 3;
-	} else {
-		return m->given && (is(m, "cmask", true) || is(m, "thresh", true)) ? ST_RANGE : ST_SYNTAX;
-	}
-	return ST_OK;
-}
-
-static enum status apply_modifiers(struct request *r, const struct word *w, size_t from, struct text *problem)
+enum status request_modifiers(const struct processor *p, struct request *r, const struct word *w, size_t from, struct text *problem)
 {
 	struct modifier m = { 0 };
 	enum status st;
 
-	while (next_modifier(w, &from, &m, &st)) {
+	while (request_modifier_next(w, &from, &m, &st)) {
 		if (st == ST_OK && r->event.netburst)
-			st = netburst_modifier(&r->use, &m);
+			st = request_netburst_modifier(p, &r->use, &m, problem);
 		else if (st == ST_OK)
 			st = core_modifier(&r->event, &m);
+		if (st == ST_MISSING) /* `problem` names the unit */
+			return st;
 		if (st != ST_OK) {
 			text_fmt(problem, "\"%.*s\": %.*s %s", (int)w->length, w->at, (int)m.length, m.at, st == ST_RANGE ? "is out of range" :
-			         r->event.netburst ? "is no modifier here: cmask=N, thresh=N, inv, edge, any" :
+			         r->event.netburst ? "is no modifier here: cmask=N, thresh=N, inv, complement, edge, any, other, active_none, active_single, active_both, escr=N, force_ovf, after=N, cascade, "
+			         "and what tags its uops, with tag=N" :
 			         "is no modifier of this event: u, k, cmask=N, inv, edge, any, and ldlat=N of the load-latency event");
 			return st;
 		}
@@ -166,7 +142,7 @@ static enum status take_core(const struct processor *p, const struct word *w, st
 	r->event = *best;
 	if (best->netburst)
 		r->use = *best->netburst;
-	enum status st = apply_modifiers(r, w, from, problem);
+	enum status st = request_modifiers(p, r, w, from, problem);
 	if (st == ST_OK)
 		name_core(r, best, w, from);
 	return st;
@@ -200,61 +176,7 @@ static enum status take_raw(const struct processor *p, const struct word *w, str
 	r->kind = REQUEST_CORE;
 	r->event = (struct event){ .select = (uint8_t)v, .umask = (uint8_t)(v >> 8), .edge = v >> 18 & 1, .any = v >> 21 & 1, .inv = v >> 23 & 1,
 	                           .cmask = (uint8_t)(v >> 24), .counter_mask = UINT32_MAX, .what = "raw code", .source = "the user" };
-	enum status st = apply_modifiers(r, w, w->name, problem);
-	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
-	r->event.name = r->name;
-	return st;
-}
-
-/* EVENT.UNIT+UNIT of a detector, which needs no listed event. */
-static enum status take_detector(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
-{
-	size_t at = 0, end;
-
-	*found = false;
-	while (at < w->name && w->at[at] != '.')
-		at++;
-	for (unsigned d = 0; d < p->detector_count && !*found; d++) {
-		const struct netburst_event *e = &p->detectors[d];
-		uint16_t mask = 0;
-
-		if (!names_equal(w->at, at, e->name))
-			continue;
-		for (size_t from = at + 1; from <= w->name; from = end + 1) {
-			unsigned u = 0;
-
-			for (end = from; end < w->name && w->at[end] != '+'; end++)
-				;
-			while (u < e->unit_count && !names_equal(w->at + from, end - from, e->units[u].name))
-				u++;
-			if (u == e->unit_count) {
-				text_fmt(problem, "\"%.*s\": %s has no unit \"%.*s\"; it has", (int)w->length, w->at, e->name, (int)(end - from), w->at + from);
-				for (u = 0; u < e->unit_count; u++)
-					text_fmt(problem, "%s %s", u ? "," : "", e->units[u].name);
-				return ST_MISSING;
-			}
-			mask |= (uint16_t)(1u << e->units[u].bit);
-		}
-		*found = true;
-		r->kind = REQUEST_CORE;
-		r->use = (struct netburst_use){ .event = (uint8_t)d, .mask = mask, .metric = -1, .threads = 1, .active = 3, .upstream = -1 };
-		r->event = (struct event){ .counter_mask = e->counters[0] | e->counters[1], .netburst = &r->use, .what = e->what, .source = "the detectors' table" };
-	}
-	if (!*found)
-		return ST_OK;
-	size_t from = w->name;
-	/* replay_event.UNIT:METRIC */
-	for (unsigned m = 0; m < p->metric_count; m++) {
-		const size_t n = str_length(p->metrics[m].name);
-
-		if (from < w->length && from + 1 + n <= w->length && (from + 1 + n == w->length || w->at[from + 1 + n] == ':') &&
-		    names_equal(w->at + from + 1, n, p->metrics[m].name)) {
-			r->use.metric = (int8_t)m;
-			from += 1 + n;
-			break;
-		}
-	}
-	enum status st = apply_modifiers(r, w, from, problem);
+	enum status st = request_modifiers(p, r, w, w->name, problem);
 	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
 	r->event.name = r->name;
 	return st;
@@ -378,7 +300,7 @@ static enum status add(struct request_list *l, const struct word *w, bool hidden
 	memset(r, 0, sizeof(*r));
 	st = take_core(l->processor, w, r, problem, &found);
 	if (!found)
-		st = take_detector(l->processor, w, r, problem, &found);
+		st = request_netburst(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
 		st = take_uncore(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
@@ -389,14 +311,16 @@ static enum status add(struct request_list *l, const struct word *w, bool hidden
 		return st;
 	if (r->event.netburst)
 		r->event.netburst = &r->use;
-	for (unsigned i = 0; i < l->count; i++)
+	if (r->use.cascade && (st = request_netburst_cascade(l->count && l->last == l->count - 1 ? r - 1 : NULL, r, problem)) != ST_OK)
+		return st;
+	for (unsigned i = 0; i < l->count && !r->use.cascade; i++)
 		if (same(&l->list[i], r)) {
 			l->list[i].hidden = l->list[i].hidden && hidden;
-			*number = i;
+			*number = l->last = i;
 			return ST_OK;
 		}
 	r->hidden = hidden;
-	*number = l->count++;
+	*number = l->last = l->count++;
 	return ST_OK;
 }
 
@@ -418,10 +342,10 @@ static enum status metric_modifiers(struct request_metric *m, const struct word 
 	enum status st;
 
 	m->terms.node = 1; /* the link to the next node */
-	while (next_modifier(w, &from, &k, &st)) {
-		if (st == ST_OK && is(&k, "rank", true) && k.value < 8)
+	while (request_modifier_next(w, &from, &k, &st)) {
+		if (st == ST_OK && request_modifier_is(&k, "rank", true) && k.value < 8)
 			m->terms.rank = (unsigned)k.value;
-		else if (st == ST_OK && is(&k, "node", true) && k.value < 8)
+		else if (st == ST_OK && request_modifier_is(&k, "node", true) && k.value < 8)
 			m->terms.node = (unsigned)k.value;
 		else {
 			text_fmt(problem, "\"%.*s\": a metric takes rank=N and node=N, 0 to 7", (int)w->length, w->at);

@@ -4,7 +4,11 @@
  * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask,
  * 23 inv, 21 any, 18 edge). Case is ignored, and `.`, `_` and `-` between words are equivalent.
  * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert.
- * NetBurst: cmask, inv and edge set threshold, complement and edge. An unknown name is answered with the three nearest ones. */
+ * NetBurst: DETECTOR.UNIT+UNIT needs no listed event. cmask=N or thresh=N, inv and edge are the counter's comparison; any and other select the
+ * threads whose events count, active_none, active_single and active_both the cycles by how many threads are awake; escr=N the ESCR. What counts
+ * tagged uops names what tags them: replay_event.NBOGUS:METRIC, front_end_event.NBOGUS:uop_type.TAGLOADS, execution_event.NBOGUS1:scalar_DP_uop.ALL
+ * (tag=N: by other tag bits). after=N: a cascade, which starts at the N-th event of the name before it; force_ovf: each event overflows.
+ * An unknown name is answered with the three nearest ones. */
 #ifndef BENCH_COUNTING_REQUEST_H
 #define BENCH_COUNTING_REQUEST_H
 
@@ -40,7 +44,7 @@ struct request_metric {
 struct request_list {
 	const struct processor *processor;
 	struct request list[REQUESTS_MAX];
-	unsigned count;
+	unsigned count, last;             /* last: index of the event named last */
 	struct request_metric metrics[REQUEST_METRICS_MAX];
 	unsigned metric_count;
 };

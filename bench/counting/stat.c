@@ -88,7 +88,8 @@ enum status stat_plan(struct stat_plan *p, struct request_list *requests, const 
 		unsigned full = core ? PLAN_EVENTS_MAX : UNCORE_EVENTS_MAX;
 		unsigned *count = !*batches ? NULL : core ? &p->core[*batches - 1].count : &p->uncore[*batches - 1].count;
 
-		if (!count || *count == full) {
+		/* a cascade and the event that starts it share a run */
+		if (!count || *count + (core && i + 1 < requests->count && requests->list[i + 1].use.cascade) >= full) {
 			if (*batches == STAT_BATCHES_MAX)
 				return ST_FULL;
 			count = core ? &p->core[*batches].count : &p->uncore[*batches].count;
@@ -196,6 +197,14 @@ static enum status start_cores(const struct run *r, bool on)
 	return st;
 }
 
+/* Marks the run's cascades if the registers just written hold what a simulated machine knows by name only: an overflow that it does not follow. */
+static void mark_cascades(const struct run *r, struct stat_result *out)
+{
+	for (unsigned i = 0; r->core && i < r->core->count; i++)
+		if (r->core->plan.slots[i].run == r->core_run && r->plan->requests->list[r->core->request[i]].use.cascade)
+			out->values[r->core->request[i]].unmodelled = true;
+}
+
 /* Marks the run's events that a simulated machine knows by name only. Each is enabled alone to find out. */
 static enum status find_unmodelled(struct run *r, struct stat_result *out)
 {
@@ -300,7 +309,7 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 					continue;
 				v->counted = true;
 				v->run = (uint16_t)n;
-				v->unmodelled = unmodelled(w->b, &r->counting, e);
+				v->unmodelled = v->unmodelled || unmodelled(w->b, &r->counting, e);
 				v->value += count;
 				v->by_core[i] += count;
 			}
@@ -376,8 +385,12 @@ static void forget(struct stat_result *r)
 static enum status one_run(struct run *r, unsigned n, const struct stat_settings *s, struct stat_result *out)
 {
 	uint64_t windows = 0, ticks = 0;
+	const struct access *a = r->w->b->a;
+	const uint64_t known = a->unmodelled ? a->unmodelled(a->counts_self) : 0;
 	enum status st = start_cores(r, true);
 
+	if (a->unmodelled && a->unmodelled(a->counts_self) != known)
+		mark_cascades(r, out);
 	if (st == ST_OK)
 		st = start_uncore(r, true, out);
 	while (st == ST_OK && (s->windows ? windows < s->windows : !windows || ticks < s->ticks) && !(s->stop && s->stop(s->self))) {

@@ -66,6 +66,8 @@ static const char *unlawful(const struct netburst_want *wants, unsigned n, unsig
 		return "detected for its tags alone, it must have a tag";
 	if ((w->complement || w->edge || w->threshold) && !w->compare)
 		return "complement, edge and threshold need compare";
+	if (w->escr && !w->event->escr[w->escr - 1])
+		return "it has no such ESCR";
 	if (w->threshold > 15 || w->active > NETBURST_ANY)
 		return "the threshold must be 0 to 15, active threads 0 to 3";
 	if (w->metric && (w->event->tags != TAGS_COUNTED_BY_METRIC))
@@ -137,7 +139,7 @@ static bool search(struct search *k, unsigned i)
 	uint32_t value = netburst_escr_value(w);
 	for (unsigned side = 0; side < 2; side++) {
 		unsigned slot = w->event->escr[side] - ESCR_FIRST;
-		if (!w->event->escr[side] || !escr_fits(k, slot, value))
+		if (!w->event->escr[side] || (w->escr && w->escr != side + 1) || !escr_fits(k, slot, value))
 			continue;
 		k->escr[slot] = value;
 		k->users[slot]++;

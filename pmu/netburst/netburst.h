@@ -32,6 +32,8 @@ struct netburst_want {
 	bool complement, edge;  /* both need compare */
 	uint8_t threshold;      /* 0 to 15 */
 	bool force_overflow, pmi0, pmi1;
+	uint8_t escr;           /* the one that has to detect it: 0 either, 1 the first, 2 the second */
+	uint64_t start;         /* value that its counter starts from */
 	bool upstream;          /* detected only to tag uops: takes an ESCR and no counter */
 	bool pebs;              /* records: counter 16, for thread 1 counter 17, and an event that counts tagged uops */
 	int8_t after;           /* index of the want whose overflow starts this one (cascade), -1: starts by itself */

@@ -9,7 +9,7 @@
 #define PEBS_ENABLE 0x3F1u
 #define MATRIX_VERT 0x3F2u
 #define CCCR_ENABLE (1u << 12)
-#define TAG         1          /* the one value that front-end tagging uses */
+#define TAG         1          /* unless the event says otherwise */
 #define REASON_BYTES 256
 
 enum status netburst_thread(const struct access *a, const struct cpu *cpu, unsigned core, unsigned *thread)
@@ -47,7 +47,8 @@ unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigne
 		out[n].event = &p->detectors[u->upstream];
 		out[n].mask = u->upstream_mask;
 		out[n].upstream = true;
-		out[n].tag = out[n].event->tags == 1 ? TAG : 0;
+		out[n].tag = out[n].event->tags != 1 ? 0 : u->tag ? u->tag : TAG;
+		out[n].escr = u->upstream_escr;
 		n++;
 	}
 	w.event = &p->detectors[u->event];
@@ -57,6 +58,9 @@ unsigned netburst_wants_of(const struct cpu *cpu, const struct event *e, unsigne
 	w.complement = u->complement;
 	w.edge = u->edge;
 	w.threshold = u->threshold;
+	w.escr = u->escr;
+	w.force_overflow = u->force_overflow;
+	w.start = u->start;
 	out[n++] = w;
 	return n;
 }
@@ -78,6 +82,8 @@ static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, uns
 			continue;
 		n += netburst_wants_of(cpu, plan->slots[i].event, thread, wants + n);
 		own[i] = (uint8_t)(n - 1);
+		if (plan->slots[i].event->netburst->cascade && i && plan->slots[i - 1].event && plan->slots[i - 1].run == run)
+			wants[n - 1].after = (int8_t)own[i - 1];
 	}
 	return n;
 }
@@ -125,7 +131,7 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 	if (n > PLAN_EVENTS_MAX)
 		return ST_FULL;
 	for (unsigned i = 0; i < n; i++)
-		if (!events[i]->netburst || !choice(cpu, events[i]) || netburst_lacks(cpu, events[i])) {
+		if (!events[i]->netburst || !choice(cpu, events[i]) || netburst_lacks(cpu, events[i]) || (!i && events[i]->netburst->cascade)) {
 			*problem = events[i]->name;
 			return ST_UNSUPPORTED;
 		}
@@ -133,10 +139,14 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 	for (unsigned counters = 1; counters <= NETBURST_COUNTERS; counters++)
 		for (unsigned i = 0; i < n; i++) {
 			unsigned run = 0;
-			if (choice(cpu, events[i]) != counters)
+			/* a cascade goes with the event whose overflow starts it */
+			const unsigned both = i + 1 < n && events[i + 1]->netburst->cascade ? 2 : 1;
+			if (events[i]->netburst->cascade || choice(cpu, events[i]) != counters)
 				continue;
-			plan->slots[i].event = events[i];
-			for (plan->slots[i].run = 0; !fits(cpu, plan, run); plan->slots[i].run = (uint8_t)run)
+			for (unsigned k = 0; k < both; k++)
+				plan->slots[i + k].event = events[i + k];
+			for (plan->slots[i].run = plan->slots[i + both - 1].run = 0; !fits(cpu, plan, run);
+			     plan->slots[i].run = plan->slots[i + both - 1].run = (uint8_t)run)
 				if (++run == PLAN_RUNS_MAX) {
 					*problem = events[i]->name;
 					return ST_UNSUPPORTED;
@@ -214,7 +224,7 @@ enum status netburst_start(const struct access *a, const struct cpu *cpu, const 
 		s = wr(a, core, PEBS_ENABLE, metric->pebs_enable | NETBURST_UOP_TAG);
 	for (unsigned i = 0; i < n && s == ST_OK; i++)
 		if (places[i].counter != NETBURST_NO_COUNTER)
-			s = netburst_write(a, cpu, core, places[i].counter, 0);
+			s = netburst_write(a, cpu, core, places[i].counter, wants[i].start);
 	for (unsigned i = 0; i < n && s == ST_OK; i++)
 		if (places[i].counter != NETBURST_NO_COUNTER)
 			s = wr(a, core, netburst_cccr_msr(places[i].counter), places[i].cccr_value);

@@ -117,6 +117,39 @@ static void print_boxes(const struct processor *p)
 		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
 }
 
+/* What counts tagged uops needs the name of what tags them behind a colon. */
+static void print_tags(const struct processor *p, const struct netburst_event *e)
+{
+	const char *before = "";
+	if (e->tags < 2)
+		return;
+	printf("%-44s counts uops tagged by ", "");
+	for (unsigned i = 0; e->tags == 3 && i < p->metric_count; i++, before = ", ")
+		printf("%s:%s", before, p->metrics[i].name);
+	for (unsigned d = 0; e->tags == 2 && d < p->detector_count; d++)
+		if (p->detectors[d].tags == 1) {
+			printf("%s:%s.%s", before, p->detectors[d].name, p->detectors[d].units[0].name);
+			before = ", ";
+		}
+	putchar('\n');
+}
+
+/* Both registers of a metric, and the ESCR of what is detected beside it. */
+static void print_metric(const struct processor *p, const struct netburst_metric *m)
+{
+	printf("%-44s 0x%08X 0x%08X %s", m->name, m->pebs_enable | NETBURST_UOP_TAG, m->matrix_vert, m->what);
+	if (m->also >= 0) {
+		const struct netburst_event *e = &p->detectors[m->also];
+		printf("; with %s", e->name);
+		for (unsigned u = 0, said = 0; u < e->unit_count; u++)
+			if (m->also_mask >> e->units[u].bit & 1)
+				printf("%c%s", said++ ? '+' : '.', e->units[u].name);
+		if (m->also_escr)
+			printf(" by ESCR 0x%X", e->escr[m->also_escr - 1]);
+	}
+	putchar('\n');
+}
+
 /* One line per unit: contents of the ESCR and CCCR when thread 0 counts it at the highest privilege. */
 static void print_detectors(const struct processor *p)
 {
@@ -140,12 +173,12 @@ static void print_detectors(const struct processor *p)
 			printf("%s.%-*s 0x%08X 0x%08X %-30s %s\n", e->name, (int)(43 - strlen(e->name)), e->units[u].name, netburst_escr_value(&w),
 			       netburst_cccr_value(&w), where, e->what);
 		}
+		print_tags(p, e);
 	}
 	if (p->metric_count)
 		printf("\n%-44s %-10s %-10s %s\n", "metric of replayed uops", "0x3F1", "0x3F2", "what");
 	for (unsigned i = 0; i < p->metric_count; i++)
-		printf("%-44s 0x%08X 0x%08X %s\n", p->metrics[i].name, p->metrics[i].pebs_enable | NETBURST_UOP_TAG, p->metrics[i].matrix_vert,
-		       p->metrics[i].what);
+		print_metric(p, &p->metrics[i]);
 	if (p->detector_count)
 		printf("\n%u events, %u with their units, and %u metrics of replays\n", p->detector_count, units, p->metric_count);
 }

@@ -23,10 +23,19 @@ static const bool is_condition[SIG_COUNT] = {
 #undef SIGNAL
 };
 
-/* What replay_event counts under a metric: retired loads and stores by source of their data. */
+/* What replay_event counts under a metric: retired loads and stores by source of their data. Three metrics need an event detected beside them
+ * (SDM, table of metrics for replay tagging): by one ESCR of its unit, or by either, with these bits of its mask. */
 #define METRIC_SIGNALS 10
-static const struct metric { uint32_t enable, vert; uint8_t signal_count; uint16_t signals[METRIC_SIGNALS]; } metrics[] = {
-#define METRIC(e, v, ...) { e, v, sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), { __VA_ARGS__ } }
+#define EITHER 2u
+struct beside { uint16_t unit; uint8_t escr, select; uint16_t mask; const char *why; };
+static const struct beside nothing_beside = { 0 };
+static const struct beside split_loads = { UNIT_SAAT, 1, 0x04, 1 << 1, "split_load_retired: SAAT_ESCR1 does not detect load_port_replay SPLIT_LD" };
+static const struct beside split_stores = { UNIT_SAAT, 0, 0x05, 1 << 1, "split_store_retired: SAAT_ESCR0 does not detect store_port_replay SPLIT_ST" };
+static const struct beside mob_replays = { UNIT_MOB, EITHER, 0x03, 3 << 4,
+	"MOB_load_replay_retired: no MOB_ESCR detects MOB_load_replay PARTIAL_DATA and UNALGN_ADDR" };
+static const struct metric { uint32_t enable, vert; const struct beside *beside; uint8_t signal_count; uint16_t signals[METRIC_SIGNALS]; } metrics[] = {
+#define METRIC_BESIDE(e, v, b, ...) { e, v, b, sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), { __VA_ARGS__ } }
+#define METRIC(e, v, ...) METRIC_BESIDE(e, v, &nothing_beside, __VA_ARGS__)
 #define BEYOND_L2 SIG_LOAD_L3_UNSHARED, SIG_LOAD_L3_OTHER_CLEAN, SIG_LOAD_L3_OTHER_MODIFIED, SIG_LOAD_REMOTE_CACHE_CLEAN, \
 	SIG_LOAD_REMOTE_CACHE_MODIFIED, SIG_LOAD_LOCAL_DRAM, SIG_LOAD_REMOTE_DRAM
 	METRIC(0x1, 1, SIG_LOAD_LFB_HIT, SIG_LOAD_L2_HIT, BEYOND_L2),
@@ -35,9 +44,9 @@ static const struct metric { uint32_t enable, vert; uint8_t signal_count; uint16
 	METRIC(0x4, 2, SIG_DTLB_STORE_MISS),
 	METRIC(0x4, 3, SIG_LOAD_DTLB_MISS, SIG_DTLB_STORE_MISS),
 	METRIC(0x18000, 0x10, SIG_BRANCHES_MISPREDICTED),
-	METRIC(0x200, 1, SIG_LOAD_BLOCK_OVERLAP),
-	METRIC(0x400, 1, SIG_SPLIT_LOADS),
-	METRIC(0x400, 2, SIG_SPLIT_STORES)
+	METRIC_BESIDE(0x200, 1, &mob_replays, SIG_LOAD_BLOCK_OVERLAP),
+	METRIC_BESIDE(0x400, 1, &split_loads, SIG_SPLIT_LOADS),
+	METRIC_BESIDE(0x400, 2, &split_stores, SIG_SPLIT_STORES)
 };
 
 bool netburst_sim(const struct counters *p)
@@ -110,6 +119,16 @@ static void listen(struct tap *t, const uint16_t *signals, unsigned n)
 		t->listen[signals[i] / 64] |= 1ull << signals[i] % 64;
 }
 
+static bool detected(const struct counters *p, const struct beside *b)
+{
+	bool found = !b->unit;
+	for (unsigned n = 0; n < 2 && b->unit; n++) {
+		const uint32_t escr = p->netburst->escr[b->unit + n - NETBURST_SIM_ESCR];
+		found = found || ((b->escr == EITHER || b->escr == n) && (escr >> 25 & 0x3F) == b->select && !(b->mask & ~(escr >> 9)));
+	}
+	return found;
+}
+
 static bool replays(const struct counters *p, struct tap *t, const char **why)
 {
 	uint32_t enable = p->netburst->pebs_enable & METRIC_BITS;
@@ -119,6 +138,10 @@ static bool replays(const struct counters *p, struct tap *t, const char **why)
 	}
 	for (unsigned i = 0; i < COUNT_OF(metrics); i++)
 		if (metrics[i].enable == enable && metrics[i].vert == p->netburst->matrix_vert) {
+			if (!detected(p, metrics[i].beside)) {
+				*why = metrics[i].beside->why;
+				return false;
+			}
 			listen(t, metrics[i].signals, metrics[i].signal_count);
 			return true;
 		}
@@ -129,20 +152,22 @@ static bool replays(const struct counters *p, struct tap *t, const char **why)
 /* Uops tagged by an upstream ESCR. */
 static bool front_end(const struct counters *p, struct tap *t, const char **why)
 {
-	for (unsigned n = 0; n < 2; n++) {
+	bool any = false;
+	for (unsigned n = 0; n < 2 && !any; n++) {
 		uint32_t escr = p->netburst->escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
 		for (unsigned i = 0; escr & ESCR_TAG && i < p->m->events->count; i++) {
 			const struct sim_event *e = &p->m->events->rows[i];
 			if (e->unit == UNIT_RAT && e->select == (escr >> 25 & 0x3F) && escr >> (9 + e->umask) & 1) {
 				listen(t, e->signals, e->signal_count);
-				t->from &= (uint8_t)netburst_sim_threads(escr);
-				*why = t->from ? NULL : "front_end_event: the threads whose uops are tagged are not those that are counted";
-				return t->from != 0;
+				any = true;
 			}
 		}
+		if (any)
+			t->from &= (uint8_t)netburst_sim_threads(escr);
 	}
-	*why = "front_end_event: no ESCR tags uops";
-	return false;
+	*why = !any ? "front_end_event: no ESCR tags uops" : t->from ? NULL :
+		"front_end_event: the threads whose uops are tagged are not those that are counted";
+	return any && t->from;
 }
 
 /* The signals of a mask of a unit's event; false with *why: not in the map, or known by name only. */

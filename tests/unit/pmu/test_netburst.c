@@ -495,6 +495,30 @@ static void test_netburst_values_are_the_documents(void **state)
 	assert_int_equal(at.counter, NETBURST_NO_COUNTER);
 }
 
+/* What a metric needs beside it is detected by the ESCR that the SDM's table of metrics names. */
+static void test_netburst_metrics_take_the_escr_of_the_manual(void **state)
+{
+	(void)state;
+	static const struct { const char *name; uint16_t escr; } known[] = { { "SPLIT_LOAD_RETIRED", 0x3AF }, { "SPLIT_STORE_RETIRED", 0x3AE } };
+	const struct processor *p = pentium4();
+	const struct cpu cpu = { .processor = p };
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < p->event_count; i++)
+		for (unsigned k = 0; k < COUNT_OF(known); k++) {
+			struct netburst_want w[2];
+			struct netburst_place at[2];
+			char why[512];
+
+			if (strcmp(p->events[i].name, known[k].name))
+				continue;
+			assert_int_equal(place(w, netburst_wants_of(&cpu, &p->events[i], 0, w), at, why), ST_OK);
+			assert_int_equal(at[0].escr, known[k].escr);
+			found++;
+		}
+	assert_int_equal(found, COUNT_OF(known));
+}
+
 /* The names of the processor's list: units, threshold, complement and edge as libpfm4 encodes them, which counts both threads. */
 static void test_netburst_named_events_agree_with_libpfm(void **state)
 {
@@ -600,6 +624,7 @@ int main(void)
 		cmocka_unit_test(test_netburst_says_what_collides),
 		cmocka_unit_test(test_netburst_cascade_takes_paired_counters),
 		cmocka_unit_test(test_netburst_values_are_the_documents),
+		cmocka_unit_test(test_netburst_metrics_take_the_escr_of_the_manual),
 		cmocka_unit_test(test_netburst_named_events_agree_with_libpfm),
 		cmocka_unit_test(test_netburst_threads_and_modes_are_where_the_manual_has_them),
 		cmocka_unit_test(test_netburst_unknown_names_are_said),

@@ -150,6 +150,17 @@ static void test_netburst_misuse_is_found(void **state)
 	put(0x371, 0x3B000);
 	put(0x3F2, 1);
 	finds(0x3F1, 0x03000001, FIND_WRONG_COUNTER, "only IQ_COUNTER4");
+	/* split loads need load_port_replay by the second of SAAT's ESCRs (SDM, metrics for replay tagging) */
+	put(0x371, 0);
+	put(0x3F1, 0x01000400);
+	put(0x3AE, 0x04 << 25 | 2 << 9 | 8);
+	put(0x3CC, 0x09 << 25 | 1 << 9 | 8);
+	finds(0x36D, 0x3B000, FIND_IGNORED, "SAAT_ESCR1 does not detect");
+	put(0x3AE, 0);
+	put(0x3AF, 0x04 << 25 | 2 << 9 | 8);
+	struct sim_finding none = { 0 };
+	assert_int_equal(counters_wrmsr(rig.p, 0x36D, 0x3B000, &none), ST_OK);
+	assert_null(none.why);
 	pmu_close(&rig);
 }
 

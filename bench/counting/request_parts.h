@@ -1,0 +1,26 @@
+/* bench/counting/request_parts.h: the words of a request, for request*.c only. */
+#ifndef BENCH_COUNTING_REQUEST_PARTS_H
+#define BENCH_COUNTING_REQUEST_PARTS_H
+
+#include "bench/counting/request.h"
+
+/* One name of LIST and the text after its first colon. */
+struct word { const char *at; size_t length, name; };
+/* The next KEY or KEY=VALUE after a colon. */
+struct modifier { const char *at; size_t length, key; uint64_t value; bool given; };
+
+/* The modifier behind w's character *from, which moves on; false: none left. *st: whether the value is a number. */
+bool request_modifier_next(const struct word *w, size_t *from, struct modifier *m, enum status *st);
+/* Whether it is this one, with or without a value. */
+bool request_modifier_is(const struct modifier *m, const char *key, bool given);
+/* All modifiers from w's character `from` on, into r->event and r->use. ST_SYNTAX, ST_RANGE: `problem` names the one. */
+MUST_CHECK enum status request_modifiers(const struct processor *p, struct request *r, const struct word *w, size_t from, struct text *problem);
+
+/* request_netburst.c. One modifier of an event of NetBurst. ST_MISSING: it names a unit that its detector lacks; `problem` has the line. */
+MUST_CHECK enum status request_netburst_modifier(const struct processor *p, struct netburst_use *u, const struct modifier *m, struct text *problem);
+/* EVENT.UNIT+UNIT of a detector, which needs no listed event, with what tags its uops. *found: the name is a detector's. */
+MUST_CHECK enum status request_netburst(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found);
+/* A cascade starts when the event requested before it overflows: gives that one its start. ST_SYNTAX: there is none, or it does not overflow. */
+MUST_CHECK enum status request_netburst_cascade(struct request *before, struct request *r, struct text *problem);
+
+#endif

@@ -1,0 +1,20 @@
+# shellcheck shell=bash
+# The names that `stallmeter list --events PROCESSOR` prints, one a line, each with what it needs behind a colon: filters of uncore boxes, and
+# what tags the uops that a detector of NetBurst counts. names_metrics: the same of `list --metrics` but those that lack an event.
+names_events() { # PROCESSOR
+	"$s" list --events "$1" | awk '
+		function print_once(x) { if (!(x in done)) print x; done[x] }
+		function flush() { if (name != "") print_once(name); name = "" }
+		function flush_units(tag, n, i) { n = units; units = 0; for (i = 1; i <= n; i++) print_once(unit[i] tag) }
+		/^ +counts uops tagged by /  { n = split($0, part, "[ ,]+"); for (i = n; i > 6 && part[i] !~ /scalar_DP/; i--) ; flush_units(index(unit[1], "front") ? part[n] : part[i]); next }
+		/^ .*needs / { n = split($0, part, "needs "); for (i = 2; i <= n; i++) { split(part[i], word, ":"); name = name ":" word[1] "=" (word[1] == "opc" ? "0x182" : 1) } next }
+		/^(event of|metric of|[0-9]+ events)/ || NF == 0 { flush(); flush_units(""); kind = $0; next }
+		kind ~ /^event of a detector/ { split($1, word, "."); if (units && word[1] != before) flush_units(""); before = word[1]; unit[++units] = $1; next }
+		kind ~ /^event of/ { flush(); name = $1 }
+		END { flush(); flush_units("") }'
+	# metrics of replays go behind the event that they tag
+	"$s" list --events "$1" | awk '/^metric of replay/ { on = 1; next } NF == 0 { on = 0 } on && ++n > 1 { print "replay_event.NBOGUS:" $1 }'
+}
+names_metrics() { # PROCESSOR
+	"$s" list --metrics "$1" | awk 'NR == 1 || NF == 0 || /^ / || /^[0-9]+ metrics/ { next } $3 != "-" { print $1 }'
+}
