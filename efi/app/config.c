@@ -4,12 +4,13 @@
 #include "bench/measure/reduce.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
+#include "efi/network/address.h"
 #include "pmu/sim/machine/machine.h"
 #include "pmu/text.h"
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, cores, nodes, processors, repetitions, label, seed, end, expect, resume, boots, watchdog"
+#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, cores, nodes, processors, repetitions, label, seed, end, expect, resume, boots, watchdog, upload"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -126,6 +127,18 @@ static bool take_count(struct config *c, const struct origin *from, const char *
 	return true;
 }
 
+/* Where results are sent. False: another key. */
+static bool take_upload(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
+{
+	struct address a;
+	if (!is("upload", key, key_length))
+		return false;
+	take_text(c, from, "upload", c->upload, value, n);
+	if (c->upload[0] != 0 && (address_parse(&a, c->upload) != ST_OK || c->upload[str_length(c->upload) - 1] != '/'))
+		config_problem(c, from, "upload: expected " ADDRESS_EXPECTED ", found \"%s\"", c->upload);
+	return true;
+}
+
 static void take(struct config *c, const struct origin *from, const char *key, size_t key_length,
                  const char *value, size_t n)
 {
@@ -142,7 +155,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
 			return;
 		}
-	if (take_count(c, from, key, key_length, value, n))
+	if (take_count(c, from, key, key_length, value, n) || take_upload(c, from, key, key_length, value, n))
 		return;
 	if (is("backend", key, key_length)) {
 		take_backend(c, from, value, n);

@@ -37,6 +37,7 @@ struct config {
 	char expect[CONFIG_TEXT];  /* path of a file, "" if none */
 	struct origin expect_from;
 	enum end_action end;
+	char upload[CONFIG_TEXT];  /* address that results are sent to, "" none */
 	bool resume;               /* continue a run that a crash interrupted */
 	unsigned boots;            /* repeat the run over that many boots; 0 and 1: once */
 	unsigned watchdog_s;       /* 0: none */

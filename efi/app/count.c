@@ -40,16 +40,13 @@ static void count_put(void *self, void *at, size_t bytes)
 }
 
 /* The text of an earlier moment is in the file too when memory or medium end: the status says what is missing. */
-static enum status keep(const struct count_text *c, struct files *files, const char *prefix)
+static enum status keep(const struct count_text *c, const struct count_keeper *keeper)
 {
-	if (c->file.at == NULL || c->file.full)
-		return ST_FULL;
-	enum status s = files_begin_run(files, prefix);
-	return s != ST_OK ? s : files_write(files, "counts.txt", c->file.at, c->file.length);
+	return c->file.at == NULL || c->file.full ? ST_FULL : keeper->keep(keeper->self, "counts.txt", c->file.at, c->file.length);
 }
 
-enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, struct files *files,
-                           const struct watchdog *watchdog, const char *prefix)
+enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, const struct watchdog *watchdog,
+                           const struct count_keeper *keeper)
 {
 	const struct session_settings settings = { .events = k->count, .metrics = k->metrics, .workload = k->workload, .cores = k->cores,
 		.interval_us = k->interval_us, .duration_us = k->duration_us, .format = STAT_TEXT, .detail = STAT_BY_BOX, .seed = k->seed };
@@ -65,10 +62,8 @@ enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const str
 		print("%s:%u: %s\n", k->count_from.file, k->count_from.line, problem[0] != 0 ? problem : status_name(s));
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
-	const enum status kept = s == ST_OK ? keep(&c, files, prefix) : ST_OK;
-	if (s == ST_OK && kept == ST_OK)
-		print("counts: %s\\counts.txt\n", files->run_path);
-	else if (s == ST_OK)
+	const enum status kept = s == ST_OK ? keep(&c, keeper) : ST_OK;
+	if (s == ST_OK && kept != ST_OK)
 		print("the counts were not kept: %s\n", status_name(kept));
 	pages_put(at, COUNTS_BYTES_MAX);
 	if (s == ST_MISSING || s == ST_SYNTAX || s == ST_RANGE || s == ST_UNSUPPORTED)

@@ -8,8 +8,10 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/cpu.h"
 
-/* Counts, prints what was counted and writes it to counts.txt in the directory `prefix`-NNNN. The guard is ready. */
-enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, struct files *files,
-                           const struct watchdog *watchdog, const char *prefix);
+/* Where the counts go when they are complete. */
+struct count_keeper { void *self; enum status (*keep)(void *self, const char *name, const void *bytes, size_t n); };
+/* Counts, prints what was counted and gives it to the keeper as counts.txt. The guard is ready. */
+enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, const struct watchdog *watchdog,
+                           const struct count_keeper *keeper);
 
 #endif

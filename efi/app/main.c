@@ -95,14 +95,17 @@ static enum exit_status run_app(struct app *app)
 {
 	struct suite_settings settings;
 	struct run r = { .config = &app->config, .settings = &settings, .files = &app->files, .clock = &app->clock,
-	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog, .kept = &app->kept };
+	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog, .kept = &app->kept, .network = &app->network };
 	char test[64] = "";
 	enum exit_status result;
 
-	if (files_open(&app->files) != ST_OK)
-		print("files: no file system where we were booted from; results go to the screen alone\n");
+	const enum status volume = files_open(&app->files);
 	if (!app->prepared)
 		read_settings(app);
+	if (volume != ST_OK && app->config.upload[0] != 0)
+		print("files: no file system where we were booted from; results go to %s alone\n", app->config.upload);
+	else if (volume != ST_OK)
+		print("files: no file system where we were booted from; results go to the screen alone\n");
 	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));

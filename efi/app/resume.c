@@ -232,7 +232,7 @@ void resume_put(struct earlier_run *e)
 
 /* --- the spread between boots ---------------------------------------------------------------------- */
 
-enum status series_write(const struct state *s, struct files *files, const char *prefix)
+enum status series_write(const struct state *s, struct files *files, const char *prefix, struct upload *u)
 {
 	struct boot_variance *b = pages_get(sizeof(*b));
 	char *json = pages_get(BOOT_VARIANCE_TEXT), *csv = pages_get(BOOT_VARIANCE_TEXT), name[FILE_NAME_MAX];
@@ -254,6 +254,10 @@ enum status series_write(const struct state *s, struct files *files, const char 
 		boot_variance_json(&jt, b);
 		boot_variance_csv(&ct, b);
 		st = jt.full || ct.full ? ST_FULL : files_write(files, "boots.json", json, jt.length);
+		if (u != NULL && !jt.full && !ct.full) {
+			upload_file(u, "boots.json", json, jt.length);
+			upload_file(u, "boots.csv", csv, ct.length);
+		}
 	}
 	if (st == ST_OK)
 		st = files_write(files, "boots.csv", csv, ct.length);

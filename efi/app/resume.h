@@ -8,6 +8,7 @@
 #define EFI_RESUME_H
 
 #include "efi/app/config.h"
+#include "efi/network/upload.h"
 
 #define STARTS_MAX 3u /* after this many starts that completed nothing, the next one does not run */
 
@@ -44,7 +45,8 @@ struct earlier_run {
 enum resume resume_find(struct files *files, const char *prefix, uint64_t key, struct earlier_run *out);
 void resume_put(struct earlier_run *e);
 
-/* Writes the spread between the boots of a series into the run's directory: boots.json and boots.csv. */
-MUST_CHECK enum status series_write(const struct state *s, struct files *files, const char *prefix);
+/* Writes the spread between the boots of a series into the run's directory, and to the server if `u` is not NULL: boots.json
+ * and boots.csv. */
+MUST_CHECK enum status series_write(const struct state *s, struct files *files, const char *prefix, struct upload *u);
 
 #endif

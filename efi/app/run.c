@@ -4,6 +4,7 @@
 #include "bench/suite/listing.h"
 #include "efi/firmware/console.h"
 #include "efi/app/crash.h"
+#include "efi/app/send.h"
 #include "efi/firmware/screen.h"
 #include "efi/firmware/serial.h"
 #include "pmu/core/cpu.h"
@@ -67,6 +68,8 @@ struct here {
 	const struct watchdog *watchdog;
 	struct serial serial;
 	struct saved_results *kept;
+	struct run *run;          /* for what is sent */
+	bool settling;            /* files are written again: they were sent, or are kept to be */
 	bool unkept;              /* there is no run directory: only the serial line has everything */
 	enum status unwritten;    /* why the last lines of the journal are not on the medium, ST_OK if they are */
 	unsigned tries, wait;     /* attempts that failed in a row; lines before the next */
@@ -129,6 +132,7 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 	enum status s = p->kept->journal.lost && !p->unkept ? files_append(p->files, bytes, n) : journal_write(p, false);
 	(void)told(p, name, s);
 	serial_journal(&p->serial, bytes, n); /* after the file: what appears there is on the medium */
+	send_journal(p->run, &p->kept->journal);
 	return p->kept->journal.lost ? s : ST_OK; /* what is in memory will be tried again; settle() tells how that ended */
 }
 
@@ -142,6 +146,8 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 	}
 	if (str_equal(name, "results.json"))
 		saved_results_write(&p->kept->results, bytes, n);
+	if (!p->settling)
+		send_file(p->run, name, bytes, n);
 	if (p->unkept)
 		return ST_OK;
 	/* the report is drawn when the file before it is written */
@@ -163,6 +169,7 @@ static enum status settle(struct here *p, const struct suite_host *host)
 	if (p->unkept || (p->unwritten == ST_OK && !p->file_lost))
 		return ST_OK;
 	watchdog_feed(p->watchdog);
+	p->settling = true;
 	enum status s = journal_write(p, true);
 	if (s == ST_OK && p->file_lost && !p->kept->journal.lost) {
 		p->file_lost = false;
@@ -309,10 +316,25 @@ static void end_series(struct run *r, uint64_t key)
 		print("boots: %u of %u done\n", r->state->done, r->config->boots);
 	if (r->config->boots < 2 || r->again || r->state->done < r->config->boots)
 		return;
-	enum status s = series_write(r->state, r->files, r->directory);
+	enum status s = series_write(r->state, r->files, r->directory, r->upload_on ? &r->upload : NULL);
 	print("boots: %u of %u done%s%s\n", r->state->done, r->config->boots, s == ST_OK ? "; boots.json has their spread" :
 	      "; their spread cannot be written: ", s == ST_OK ? "" : reason(s));
 	state_end(r->state, r->files);
+}
+
+/* What is left goes to the server. Results are kept if the stick or the server has them all. */
+static enum status kept_at_last(struct run *r, struct here *place, enum status begun, enum status written)
+{
+	const struct saved_results_text *j = &place->kept->journal;
+	char to[UPLOAD_DIR];
+	if (!j->lost && j->bytes != 0)
+		send_file(r, "journal.jsonl", j->at, j->bytes);
+	const enum status sent = send_end(r, to, sizeof(to));
+	if (sent == ST_OK && to[0] != 0)
+		return ST_OK;
+	if (begun != ST_OK)
+		print("no results were kept: %s\n", reason(begun));
+	return begun != ST_OK ? begun : written;
 }
 
 static enum exit_status run_guarded(struct msr_guard *g, const struct access *a, const struct cpu *cpu,
@@ -323,7 +345,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	struct suite_summary summary;
 	struct earlier_run earlier = { .journal = NULL };
 	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
-		.kept = r->kept };
+		.kept = r->kept, .run = r };
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress, .working = place_working,
 		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
@@ -335,9 +357,9 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	uint64_t key = suite_key(&g->access, cpu, r->settings);
 	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
 	enum status files = begin(r, &place, &resume, &earlier);
-	if (files != ST_OK) {
+	if (files != ST_OK && r->config->upload[0] == 0)
 		print("no results will be kept: %s\n", reason(files));
-	}
+	send_begin(r);
 	if (resume != RESUME_NEW)
 		saved_results_append(&r->kept->journal, earlier.journal, earlier.bytes);
 	if (resume == RESUME_FILES) {
@@ -345,7 +367,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		resume_put(&earlier);
 		print("%s: its files %s\n", r->files->run_path, s == ST_OK ? "are made from its journal" : reason(s));
 		end_series(r, key);
-		return s == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
+		return kept_at_last(r, &place, ST_OK, s) == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
 	}
 	if (resume == RESUME_ROWS) {
 		host.journal = earlier.journal;
@@ -370,12 +392,11 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	} else {
 		print("nothing could be run: %s\n", status_name(s));
 	}
-	if (files != ST_OK)
-		print("no results were kept: %s\n", reason(files));
-	else if (summary.files == ST_OK)
+	if (files == ST_OK && summary.files == ST_OK)
 		print("results: %s\n", r->files->run_path);
 	if (s == ST_OK && files == ST_OK && !summary.stopped)
 		end_series(r, key);
+	files = summary.files = kept_at_last(r, &place, files, summary.files);
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
 	if (g->refused != 0)
@@ -398,6 +419,18 @@ static bool planned_stop(void *self)
 	return console_stop_pressed();
 }
 
+/* A run of one file: to the stick and to the server; it is kept if one of them has it. */
+static enum status keep_alone(void *self, const char *name, const void *bytes, size_t n)
+{
+	struct run *r = self;
+	enum status s = files_begin_run(r->files, r->directory);
+	if (s == ST_OK)
+		s = files_write(r->files, name, bytes, n);
+	if (s == ST_OK)
+		print("results: %s\\%s\n", r->files->run_path, name);
+	return send_alone(r, name, bytes, n) == ST_OK ? ST_OK : s;
+}
+
 /* Prints the plan on the console and, if results are written, into plan.txt. */
 static enum exit_status run_plan(const struct access *a, struct run *r)
 {
@@ -415,12 +448,8 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 	}
 	print("%u writes in %u sections; %u registers of cores are put back at the end; nothing was written\n", sum.writes,
 	      sum.sections, sum.restored);
-	enum status files = at != NULL ? files_begin_run(r->files, r->directory) : ST_FULL;
-	if (files == ST_OK)
-		files = file.full ? ST_FULL : files_write(r->files, "plan.txt", file.at, file.length);
-	if (files == ST_OK)
-		print("plan: %s\\plan.txt\n", r->files->run_path);
-	else
+	enum status files = at == NULL || file.full ? ST_FULL : keep_alone(r, "plan.txt", file.at, file.length);
+	if (files != ST_OK)
 		print("the plan was not kept: %s\n", reason(files));
 	pages_put(at, PLAN_BYTES_MAX);
 	return files != ST_OK ? EXIT_BROKEN : sum.refused != 0 ? EXIT_ROWS : EXIT_GOOD;
@@ -448,7 +477,8 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
 	else if (r->config->count[0] != 0 || r->config->metrics[0] != 0) {
 		msr_guard_init(g, a, cpu->processor, saved, msr_guard_capacity(a));
-		result = run_count(g, cpu, r->config, r->files, r->watchdog, r->directory);
+		const struct count_keeper keeper = { r, keep_alone };
+		result = run_count(g, cpu, r->config, r->watchdog, &keeper);
 	} else
 		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
 	pages_put(cpu, sizeof(*cpu));

@@ -6,6 +6,7 @@
 #include "efi/app/config.h"
 #include "efi/app/environment.h"
 #include "efi/firmware/exit.h"
+#include "efi/network/upload.h"
 #include "efi/storage/saved_results.h"
 #include "efi/app/resume.h"
 #include "efi/processor/watchdog.h"
@@ -20,6 +21,9 @@ struct run {
 	struct state *state;
 	struct watchdog *watchdog;
 	struct saved_results *kept;        /* also receives what is written */
+	struct network *network;
+	struct upload upload;     /* open while upload_on */
+	bool upload_on;
 	char directory[64];       /* of the results, before its number */
 	bool again;               /* out: another boot of a series follows */
 };

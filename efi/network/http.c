@@ -86,20 +86,19 @@ static enum status request(struct exchange *x, const struct transfer_job *j)
 	return s == ST_OK ? uefi_status(x->token.status) : s;
 }
 
-/* The answer, and of a GET its body. */
+/* The answer, and of a GET its body. Of a PUT none is asked for: EDK II would wait for one that an answer of length 0 does not have. */
 static enum status response(struct exchange *x, const struct transfer_job *j, struct transfer_answer *out)
 {
-	char rest[512];
 	struct http_response r = { .status = 0 };
-	x->message = (struct http_message){ .data.response = &r, .body = j->to != NULL ? j->to : rest, .body_bytes = j->to != NULL ? j->count : sizeof(rest) };
+	x->message = (struct http_message){ .data.response = &r, .body = j->to, .body_bytes = j->to != NULL ? j->count : 0 };
 	x->token = (struct http_token){ .event = x->wait.done, .message = &x->message };
 	EFI_STATUS e = x->http->response(x->http, &x->token);
 	enum status s = e == EFI_SUCCESS ? wait_for(x) : uefi_status(e);
 	if (s != ST_OK)
 		return s;
+	take_headers(x);
 	if (x->token.status != EFI_SUCCESS && x->token.status != HTTP_ERROR_STATUS)
 		return uefi_status(x->token.status);
-	take_headers(x);
 	out->code = r.status < COUNT_OF(codes) ? codes[r.status] : 0;
 	if (j->to == NULL || out->code != 200)
 		return ST_OK;

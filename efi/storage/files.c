@@ -5,22 +5,36 @@
  * are freed, a name is left on free clusters, which the next file takes. So no file with clusters is ever deleted: a
  * complete file is written with the extension .tmp, flushed, and renamed; a file of that name with other contents first
  * gets the extension .old. Handles may die with the medium at any time; the status of every call is checked. */
-#include "efi/storage/files.h"
+#include "efi/storage/handles.h"
 #include "pmu/text.h"
 
-#define RUN_NUMBER_MAX 9999u
 #define ASIDE_MAX      9u /* names of temporary or replaced files, beside a file */
-#define INFO_BYTES (SIZE_OF_EFI_FILE_INFO + 2 * 260) /* FAT long names have up to 255 units */
 
 static const EFI_GUID file_system = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
 static const EFI_GUID file_info = EFI_FILE_INFO_ID;
 
-static EFI_STATUS open_in(EFI_FILE_HANDLE folder, const char *path, UINT64 mode, UINT64 attributes,
-                          EFI_FILE_HANDLE *out)
+/* The first volume that has our folder. */
+static enum status open_any(struct files *f)
 {
-	CHAR16 name[RUN_PATH_MAX + FILE_NAME_MAX];
-	uefi_ucs2(path, name, COUNT_OF(name));
-	return folder->Open(folder, out, name, mode, attributes);
+	EFI_GUID guid = file_system;
+	EFI_HANDLE *handles = NULL;
+	UINTN count = 0;
+	if (uefi.boot->LocateHandleBuffer(ByProtocol, &guid, NULL, &count, &handles) != EFI_SUCCESS)
+		return ST_MISSING;
+	for (UINTN i = 0; i < count && f->root == NULL; i++) {
+		EFI_FILE_IO_INTERFACE *volume = uefi_protocol(handles[i], &file_system);
+		EFI_FILE_HANDLE root, ours;
+		if (volume == NULL || volume->OpenVolume(volume, &root) != EFI_SUCCESS)
+			continue;
+		if (files_in(root, FILES_FOLDER, EFI_FILE_MODE_READ, 0, &ours) == EFI_SUCCESS) {
+			ours->Close(ours);
+			f->root = root;
+		} else {
+			root->Close(root);
+		}
+	}
+	uefi.boot->FreePool(handles);
+	return f->root != NULL ? ST_OK : ST_MISSING;
 }
 
 enum status files_open(struct files *f)
@@ -32,33 +46,8 @@ enum status files_open(struct files *f)
 		return ST_MISSING;
 	volume = uefi_protocol(uefi.loaded->DeviceHandle, &file_system);
 	if (volume == NULL)
-		return ST_MISSING;
+		return open_any(f);
 	return uefi_status(volume->OpenVolume(volume, &f->root));
-}
-
-static enum status size_of(EFI_FILE_HANDLE file, uint64_t *size)
-{
-	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
-	EFI_FILE_INFO *info = (void *)info_bytes;
-	UINTN info_size = sizeof(info_bytes);
-	EFI_GUID guid = file_info;
-	enum status s = uefi_status(file->GetInfo(file, &guid, &info_size, info));
-	*size = s == ST_OK ? info->FileSize : 0;
-	return s;
-}
-
-/* Cuts a file to that many bytes. */
-static void cut(EFI_FILE_HANDLE file, uint64_t bytes)
-{
-	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
-	EFI_FILE_INFO *info = (void *)info_bytes;
-	UINTN size = sizeof(info_bytes);
-	EFI_GUID guid = file_info;
-	if (file->GetInfo(file, &guid, &size, info) != EFI_SUCCESS || info->FileSize <= bytes)
-		return;
-	info->FileSize = bytes;
-	if (file->SetInfo(file, &guid, size, info) == EFI_SUCCESS)
-		file->Flush(file);
 }
 
 void files_close(struct files *f)
@@ -66,7 +55,7 @@ void files_close(struct files *f)
 	/* Closing writes too, and a medium that is gone would delay us. Its driver forgets the handles. */
 	if (f->state != ST_IO) {
 		if (f->journal != NULL) {
-			cut(f->journal, f->journal_bytes);
+			files_cut(f->journal, f->journal_bytes);
 			f->journal->Close(f->journal);
 		}
 		if (f->run != NULL)
@@ -100,7 +89,7 @@ enum status files_read(struct files *f, const char *path, size_t most, char **te
 	for (char *c = full; *c != 0; c++)
 		if (*c == '/')
 			*c = '\\';
-	enum status s = t.full ? ST_MISSING : uefi_status(open_in(f->root, full, EFI_FILE_MODE_READ, 0, &file));
+	enum status s = t.full ? ST_MISSING : uefi_status(files_in(f->root, full, EFI_FILE_MODE_READ, 0, &file));
 	if (s != ST_OK)
 		return s;
 	s = uefi_status(file->GetInfo(file, &guid, &info_size, info));
@@ -123,59 +112,6 @@ enum status files_read(struct files *f, const char *path, size_t most, char **te
 	}
 	file->Close(file);
 	return s;
-}
-
-/* The folder `name`, created if missing. */
-static EFI_STATUS folder_get(EFI_FILE_HANDLE in, const char *name, EFI_FILE_HANDLE *out)
-{
-	EFI_STATUS s = open_in(in, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, out);
-	if (s == EFI_NOT_FOUND)
-		s = open_in(in, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE,
-		            EFI_FILE_DIRECTORY, out);
-	return s;
-}
-
-/* Case-insensitive comparison, as in FAT. */
-static bool same_letter(char a, char b)
-{
-	if (a >= 'A' && a <= 'Z')
-		a = (char)(a - 'A' + 'a');
-	if (b >= 'A' && b <= 'Z')
-		b = (char)(b - 'A' + 'a');
-	return a == b;
-}
-
-/* NNNN of "PREFIX-NNNN", 0 if `name` is not one. */
-static unsigned run_number(const char *name, const char *prefix)
-{
-	uint64_t number;
-	for (; *prefix != 0; prefix++, name++)
-		if (!same_letter(*name, *prefix))
-			return 0;
-	if (*name++ != '-' || parse_u64(name, str_length(name), &number) != ST_OK || number > RUN_NUMBER_MAX)
-		return 0;
-	return (unsigned)number;
-}
-
-static enum status highest_run(EFI_FILE_HANDLE results, const char *prefix, unsigned *highest)
-{
-	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
-	EFI_FILE_INFO *info = (void *)info_bytes;
-	char name[FILE_NAME_MAX];
-	*highest = 0;
-	for (;;) {
-		UINTN size = sizeof(info_bytes);
-		EFI_STATUS s = results->Read(results, &size, info);
-		if (s != EFI_SUCCESS)
-			return uefi_status(s);
-		if (size == 0)
-			return ST_OK;
-		if (!uefi_ascii(info->FileName, (size - SIZE_OF_EFI_FILE_INFO) / 2, name, sizeof(name)))
-			continue;
-		unsigned n = run_number(name, prefix);
-		if (n > *highest)
-			*highest = n;
-	}
 }
 
 /* Space for the folders and a first file. EDK II's FAT driver, asked for a folder on a full volume, leaves an entry without
@@ -204,11 +140,11 @@ enum status files_begin_run(struct files *f, const char *prefix)
 		return f->state;
 	f->state = room_for_run(f);
 	if (f->state == ST_OK)
-		f->state = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
+		f->state = uefi_status(files_folder(f->root, FILES_FOLDER, &ours));
 	if (f->state == ST_OK)
-		f->state = uefi_status(folder_get(ours, "results", &results));
+		f->state = uefi_status(files_folder(ours, "results", &results));
 	if (f->state == ST_OK)
-		f->state = highest_run(results, prefix, &number);
+		f->state = files_highest_run(results, prefix, &number);
 	while (f->state == ST_OK && f->run == NULL) {
 		if (++number > RUN_NUMBER_MAX) {
 			f->state = ST_FULL;
@@ -217,13 +153,13 @@ enum status files_begin_run(struct files *f, const char *prefix)
 		text_init(&t, name, sizeof(name));
 		text_fmt(&t, "%s-%04u", prefix, number);
 		/* Opening with CREATE would open an existing file: check first. */
-		EFI_STATUS s = open_in(results, name, EFI_FILE_MODE_READ, 0, &there);
+		EFI_STATUS s = files_in(results, name, EFI_FILE_MODE_READ, 0, &there);
 		if (s == EFI_SUCCESS) {
 			there->Close(there);
 			continue;
 		}
 		if (s == EFI_NOT_FOUND)
-			s = open_in(results, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE,
+			s = files_in(results, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE,
 			            EFI_FILE_DIRECTORY, &f->run);
 		f->state = uefi_status(s);
 	}
@@ -239,41 +175,14 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	return f->state;
 }
 
-/* The results folder, or why there is none. */
-static enum status results_get(struct files *f, EFI_FILE_HANDLE *results)
-{
-	EFI_FILE_HANDLE ours = NULL;
-	*results = NULL;
-	if (f->root == NULL)
-		return ST_MISSING;
-	enum status s = uefi_status(open_in(f->root, FILES_FOLDER "\\results", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &ours));
-	*results = ours;
-	return s;
-}
-
-enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity)
-{
-	EFI_FILE_HANDLE results;
-	unsigned number = 0;
-	struct text t;
-	enum status s = results_get(f, &results);
-	if (s != ST_OK)
-		return s;
-	s = highest_run(results, prefix, &number);
-	results->Close(results);
-	text_init(&t, name, capacity);
-	text_fmt(&t, "%s-%04u", prefix, number);
-	return s != ST_OK ? s : number == 0 ? ST_MISSING : t.full ? ST_FULL : ST_OK;
-}
-
 enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes)
 {
 	EFI_FILE_HANDLE results;
 	struct text t;
-	f->state = results_get(f, &results);
+	f->state = files_results(f, &results);
 	if (f->state != ST_OK)
 		return f->state;
-	f->state = uefi_status(open_in(results, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &f->run));
+	f->state = uefi_status(files_in(results, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &f->run));
 	results->Close(results);
 	if (f->state != ST_OK) {
 		f->run = NULL;
@@ -281,7 +190,7 @@ enum status files_continue_run(struct files *f, const char *name, uint64_t journ
 	}
 	text_init(&t, f->run_path, sizeof(f->run_path));
 	text_fmt(&t, FILES_FOLDER "\\results\\%s", name);
-	f->state = uefi_status(open_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &f->journal));
+	f->state = uefi_status(files_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &f->journal));
 	if (f->state != ST_OK)
 		f->journal = NULL;
 	f->journal_bytes = journal_bytes;
@@ -309,32 +218,13 @@ enum status files_again(struct files *f)
 	return s;
 }
 
-static enum status write_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
-{
-	UINTN done = n;
-	/* The protocol's Write takes a pointer to non-const, and only reads. */
-	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
-	/* If power failed between the writes of allocation table and directory, there are clusters behind the file's end. EDK
-	 * II's driver refuses to append to such a file, but frees the clusters in doing so (FatPkg, FatGrowEof), so one retry
-	 * succeeds. */
-	if (s == EFI_VOLUME_CORRUPTED) {
-		done = n;
-		s = file->Write(file, &done, (void *)(uintptr_t)bytes);
-	}
-	if (s == EFI_SUCCESS && done != n)
-		s = EFI_VOLUME_FULL;
-	if (s == EFI_SUCCESS)
-		s = file->Flush(file);
-	return uefi_status(s);
-}
-
 /* An incomplete line left by an earlier boot, or by a full volume, is overwritten by the next one: cutting it off would
  * free clusters. What is still behind the last line when the file is closed is cut off then. */
 static enum status append(struct files *f, const void *bytes, size_t n)
 {
 	enum status s = ST_OK;
 	if (f->journal == NULL)
-		s = uefi_status(open_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0,
+		s = uefi_status(files_in(f->run, "journal.jsonl", EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0,
 		                        &f->journal));
 	if (s != ST_OK) {
 		f->journal = NULL;
@@ -342,7 +232,7 @@ static enum status append(struct files *f, const void *bytes, size_t n)
 	}
 	s = uefi_status(f->journal->SetPosition(f->journal, f->journal_bytes));
 	if (s == ST_OK)
-		s = write_flushed(f->journal, bytes, n);
+		s = files_flushed(f->journal, bytes, n);
 	if (s == ST_OK)
 		f->journal_bytes += n;
 	return s;
@@ -420,7 +310,7 @@ static enum status rename_old(EFI_FILE_HANDLE folder, EFI_FILE_HANDLE file, cons
 		enum status s = numbered(old, name, "old", i);
 		if (s != ST_OK)
 			return s;
-		EFI_STATUS there = open_in(folder, old, EFI_FILE_MODE_READ, 0, &other);
+		EFI_STATUS there = files_in(folder, old, EFI_FILE_MODE_READ, 0, &other);
 		if (there == EFI_SUCCESS) {
 			other->Close(other);
 			continue;
@@ -441,8 +331,8 @@ static enum status open_temporary(EFI_FILE_HANDLE folder, const char *name, size
 	for (unsigned i = 1; i <= ASIDE_MAX; i++) {
 		enum status s = numbered(temporary, name, "tmp", i);
 		if (s == ST_OK)
-			s = uefi_status(open_in(folder, temporary, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, file));
-		if (s == ST_OK && (s = size_of(*file, &size)) == ST_OK && size <= n)
+			s = uefi_status(files_in(folder, temporary, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, file));
+		if (s == ST_OK && (s = files_size(*file, &size)) == ST_OK && size <= n)
 			return ST_OK;
 		if (s != ST_OK)
 			return s;
@@ -455,9 +345,9 @@ static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const v
 {
 	EFI_FILE_HANDLE file, old = NULL;
 	uint64_t size;
-	enum status s = uefi_status(open_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &old));
+	enum status s = uefi_status(files_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &old));
 	if (s == ST_OK) {
-		s = size_of(old, &size);
+		s = files_size(old, &size);
 		if (s == ST_OK)
 			s = same_bytes(old, size, bytes, n);
 		if (s == ST_OK) {
@@ -470,9 +360,9 @@ static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const v
 	if (s == ST_MISSING)
 		s = open_temporary(folder, name, n, &file);
 	if (s == ST_OK) {
-		s = write_flushed(file, bytes, n);
+		s = files_flushed(file, bytes, n);
 		/* On a full volume nothing of it was kept: a file without clusters can be deleted, which also closes it. */
-		if (s == ST_FULL && size_of(file, &size) == ST_OK && size == 0)
+		if (s == ST_FULL && files_size(file, &size) == ST_OK && size == 0)
 			file->Delete(file);
 		else {
 			if (s == ST_OK && old != NULL)
@@ -495,40 +385,4 @@ enum status files_write(struct files *f, const char *name, const void *bytes, si
 	if (f->state != ST_OK)
 		return f->state;
 	return remember(f, write_whole(f->run, name, bytes, n));
-}
-
-/* In place, one sector that never changes its length: no cluster is allocated or freed. EDK II's FAT driver writes the
- * allocation table before the directory, so that a deletion interrupted by a power cut leaves a name on a free cluster,
- * which the next file takes. */
-static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
-{
-	char sector[FILES_KEPT_BYTES];
-	EFI_FILE_HANDLE file;
-	if (n > sizeof(sector))
-		return ST_RANGE;
-	memset(sector, '\n', sizeof(sector));
-	memcpy(sector, bytes, n);
-	enum status s = uefi_status(open_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &file));
-	if (s != ST_OK)
-		return s;
-	cut(file, sizeof(sector)); /* somebody else's may be longer */
-	s = write_flushed(file, sector, sizeof(sector));
-	if (s == ST_FULL)
-		file->Delete(file); /* closes; a file without a cluster would be damage */
-	else
-		file->Close(file);
-	return s;
-}
-
-enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n)
-{
-	EFI_FILE_HANDLE ours;
-	if (f->root == NULL)
-		return ST_MISSING;
-	enum status s = uefi_status(folder_get(f->root, FILES_FOLDER, &ours));
-	if (s != ST_OK)
-		return s;
-	s = write_sector(ours, name, bytes, n);
-	ours->Close(ours);
-	return s;
 }

@@ -20,7 +20,8 @@ struct files {
 	                                again before files_again: each attempt can take a minute */
 };
 
-/* Opens the volume of the loaded image. ST_MISSING: none, or no file system on it. */
+/* Opens the volume of the loaded image; if that came from no volume, such as over a network, the first one that has our folder.
+ * ST_MISSING: none. */
 MUST_CHECK enum status files_open(struct files *f);
 void files_close(struct files *f);
 /* A whole file of at most `most` bytes, in pages that the caller frees (*pages_bytes). ST_MISSING, ST_FULL (too long or no
@@ -39,6 +40,10 @@ MUST_CHECK enum status files_again(struct files *f);
  * run. ST_RANGE: it is longer. */
 #define FILES_KEPT_BYTES 512u
 MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
+/* The same in a run's directory: that of the run that is open (NULL), or of the run of that name. */
+MUST_CHECK enum status files_keep_of_run(struct files *f, const char *run, const char *name, const void *bytes, size_t n);
+/* Calls `each` with the name of each run's directory. ST_OK also without any. */
+MUST_CHECK enum status files_each_run(struct files *f, void (*each)(void *self, const char *run), void *self);
 /* Into the run's directory. files_append: to journal.jsonl, flushed before it returns. files_write: a complete file,
  * written with the extension .tmp, flushed, then renamed: a file with the final name is complete. An existing file with the
  * same content stays, one with other content gets the extension .old (or .ol2, ...). */
