@@ -9,7 +9,7 @@ PATH=$PATH:/usr/sbin:/sbin
 [ $# -ge 1 ] || { echo "usage: packaging/server/serve.sh FOLDER [COMMAND]..." >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${STALLMETER_SERVE:-}" ]; then
-	as=(-n) ; [ "$(id -u)" -eq 0 ] || as=(-rn)
+	as=(-nm); [ "$(id -u)" -eq 0 ] || as=(-rnm)
 	unshare "${as[@]}" sh -c 'ip link add br0 type bridge && ip tuntap add dev tap0 mode tap' 2>/dev/null ||
 		{ echo "serve.sh: no network namespace with a bridge and a tap device can be made here (unshare ${as[*]})" >&2; exit 77; }
 	STALLMETER_SERVE=1 exec unshare "${as[@]}" "$0" "$@"
