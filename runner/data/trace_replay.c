@@ -12,6 +12,9 @@
 
 #define ANY_CPU 0xFFFFFFFFu
 #define PERF_CAPABILITIES 0x345
+/* Registers of configuration space, as pci_code has them; model-specific ones lie below and above. */
+#define PCI_LEAST 0x10000u
+#define PCI_MOST  0xFFFFFFFu
 
 /* A register that the trace wrote: of one processor, and of whichever wrote it last. */
 struct written { uint32_t cpu, address; unsigned line; bool used; };
@@ -86,7 +89,7 @@ static void name_register(const struct trace_replay *r, const struct traced *t, 
 {
 	struct text out;
 	text_init(&out, to, capacity);
-	if (is_pci(t->op))
+	if (is_pci(t->op) || (address != (uint32_t)t->address && address >= PCI_LEAST && address <= PCI_MOST))
 		text_fmt(&out, "%04x:%02x:%02x.%u+%x", (unsigned)t->pci.segment, (unsigned)(address >> 20 & 0xFF), (unsigned)(address >> 15 & 31),
 		         (unsigned)(address >> 12 & 7), (unsigned)(address & 0xFFF));
 	else if (t->op == TRACED_RDPMC)
@@ -105,6 +108,8 @@ static struct trace_finding *add(const struct trace_replay *r, struct trace_verd
 		return &v->finding[TRACE_FINDINGS - 1];
 	struct trace_finding *f = &v->finding[v->count++];
 	*f = (struct trace_finding){ .class = class };
+	const struct sim_register *k = t->op == TRACED_RDMSR || t->op == TRACED_WRMSR ? sim_register_find(r->m, (uint32_t)t->address) : NULL;
+	f->paragraph = k ? k->paragraph : t->op == TRACED_RDPMC ? "SDM volume 2, RDPMC" : NULL;
 	name_register(r, t, address_of(t), f->register_name, sizeof(f->register_name));
 	str_copy(f->text, sizeof(f->text), why);
 	return f;
@@ -121,7 +126,7 @@ static void add_sim(const struct trace_replay *r, struct trace_verdict *v, const
 	struct trace_finding *f = add(r, v, t, of[s->kind], s->why);
 	str_copy(f->where, sizeof(f->where), s->where);
 	str_copy(f->event, sizeof(f->event), s->event ? s->event : "");
-	f->paragraph = s->cite;
+	f->paragraph = s->cite ? s->cite : f->paragraph;
 	const unsigned lost = r->lost_line[cpu] > r->lost_all ? r->lost_line[cpu] : r->lost_all;
 	if (!s->clash)
 		return;

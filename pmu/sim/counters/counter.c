@@ -263,8 +263,11 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	if (!counts_code(p, sel, kind, why))
 		return false;
 	if (c->tagged || c->by_retirement || counter_has_pebs(p, n)) {
-		if (!c->precise)
-			return false; /* told by counter_lint */
+		if (!c->precise) {
+			*kind = FIND_UNMODELLED;
+			*why = rows[0]->flags & EVENT_PRECISE ? "records of this event: no instruction's condition is known for it" : NULL; /* else told by counter_lint */
+			return false;
+		}
 		c->every_cycle = t->inv && t->cmask > RETIRED_MOST && !t->edge && !(sel & SEL_ANY) && !c->tagged &&
 			c->precise & (1ull << PRECISE_INSTRUCTIONS | 1ull << PRECISE_UOPS_UNFUSED | 1ull << PRECISE_UOPS_FUSED);
 		if (!c->every_cycle && (t->cmask || t->inv || t->edge || (sel & SEL_ANY))) {
@@ -286,12 +289,17 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	const char *why;
 	bool good = select_tap(p, n, &t, &kind, &why);
 	bool on = good && p->started && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1)) && !counters_frozen(p);
-	if (why && address == counter_selector(p, n)) {
+	/* Told where the select is written, and, if it counts wrongly on any machine, once more where the counter goes live with it. */
+	const bool live = (p->evtsel[n] & SEL_EN) && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1)), here = address == counter_selector(p, n);
+	if (f && why && (here || (live && why != c->told && kind != FIND_UNMODELLED && kind != FIND_SIMULATOR))) {
 		struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = p->evtsel[n], .why = why,
-			.event = counter_event_name(p, n) };
+			.event = counter_event_name(p, p->evtsel[n]), .clash = here ? 0 : counter_selector(p, n),
+			.cite = kind == FIND_WRONG_COUNTER ? "SDM 19, events of the processor" : "SDM 18.2.1.1" };
 		sim_finding_where(&one, "counter", n);
 		sim_finding_add(f, &one);
 	}
+	if (f && live)
+		c->told = why;
 	c->thousandths = 1000;
 	if (p->m->fault_overcount_event && (p->evtsel[n] & 0xFFFF) == p->m->fault_overcount_event)
 		c->thousandths = (uint32_t)p->m->fault_overcount_thousandths;

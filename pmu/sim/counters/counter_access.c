@@ -85,8 +85,13 @@ static enum status write_selector(struct counters *p, unsigned n, uint64_t value
 		reserved &= ~(SEL_IN_TX | (n == 2 ? SEL_IN_TXCP : 0)); /* SDM 18.11.5: IN_TXCP on counter 2 alone */
 	if (p->m->pmu_version < 3 || p->m->pmu_version >= 5)
 		reserved |= SEL_ANY;
-	if (value & reserved)
-		return fault(p, f, FIND_RESERVED, MSR_PERFEVTSEL0 + n, value & reserved, "PERFEVTSEL: reserved bits raise #GP");
+	if (value & reserved) {
+		const struct sim_finding one = { .kind = FIND_RESERVED, .thread = p->thread, .address = MSR_PERFEVTSEL0 + n, .value = value & reserved,
+			.why = "PERFEVTSEL: reserved bits raise #GP", .event = counter_event_name(p, value) };
+		sim_finding_add(f, &one);
+		return ST_FAULT;
+	}
+	counter_lint_select(p, n, value);
 	p->evtsel[n] = value;
 	counters_program(p, f, MSR_PERFEVTSEL0 + n);
 	return ST_OK;
@@ -111,12 +116,16 @@ static enum status write_global(struct counters *p, uint64_t value, struct sim_f
 			p->started = true;
 		else
 			p->starting = false;
-		bool wanted = false;
-		for (unsigned n = 0; n < m->pmu_general; n++)
-			wanted |= (value >> n & 1) && (p->evtsel[n] & SEL_EN);
-		if (wanted && !p->starting)
-			find(p, f, FIND_NO_LATCH, MSR_GLOBAL_CTRL, value,
-			     "general counters may not count before the start-up sequence of erratum AAK100: here they do not");
+		unsigned n = 0;
+		while (n < m->pmu_general && !((value >> n & 1) && (p->evtsel[n] & SEL_EN)))
+			n++;
+		if (n < m->pmu_general && !p->starting) {
+			struct sim_finding one = { .kind = FIND_NO_LATCH, .thread = p->thread, .address = MSR_GLOBAL_CTRL, .value = value,
+				.why = "general counters may not count before the start-up sequence of erratum AAK100: here they do not",
+				.event = counter_event_name(p, p->evtsel[n]), .clash = MSR_PERFEVTSEL0 + n, .cite = "specification update of the X5500 series, AAK100" };
+			sim_finding_where(&one, "counter", n);
+			sim_finding_add(f, &one);
+		}
 	}
 	p->global_ctrl = value;
 	counters_program(p, f, MSR_GLOBAL_CTRL);
@@ -235,6 +244,8 @@ enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, st
 		return fault(p, finding, FIND_FAULT, msr, 0, "missing on this machine (a fault it was given)");
 	counters_sync(p);
 	enum status st = read_pmu(p, msr, value);
+	if (st == ST_OK && netburst_sim(p))
+		netburst_sim_lint_read(p, msr, finding);
 	if (st == ST_MISSING)
 		st = counter_pebs_read(p, msr, value);
 	if (st == ST_MISSING)
@@ -253,7 +264,9 @@ enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, str
 		st = counter_pebs_write(p, msr, value, finding);
 	if (st == ST_MISSING)
 		st = counter_msr_write(p, msr, value, finding);
-	if (st == ST_OK)
+	if (st == ST_OK && netburst_sim(p))
+		netburst_sim_lint(p, finding, msr, value);
+	else if (st == ST_OK)
 		counter_lint(p, finding, msr, value);
 	tell_late(p, finding);
 	return st;

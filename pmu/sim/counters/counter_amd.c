@@ -111,6 +111,7 @@ enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, 
 			p->general[n].base = value;
 			p->general[n].tapped = false;
 		} else {
+			counter_lint_select(p, n, value);
 			p->evtsel[n] = value;
 		}
 		counters_program(p, f, count ? msr : counter_selector(p, n));

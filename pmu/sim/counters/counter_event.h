@@ -36,6 +36,7 @@ enum event_flag {
 	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
 	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is exactly 64: one signal pulses 64, the others add to it */
 	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
+	EVENT_PRECISE = 2048,  /* no condition here, but the processor can sample it */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
 };
 

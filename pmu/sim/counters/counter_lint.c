@@ -14,7 +14,6 @@
 
 #define MSR_OFFCORE_RSP0  0x1A6
 #define MSR_GLOBAL_STATUS 0x38E
-#define MSR_PERFEVTSEL0   0x186
 #define MSR_PEBS_ENABLE   0x3F1
 #define MSR_PEBS_LD_LAT   0x3F6
 #define MSR_DS_AREA       0x600
@@ -44,7 +43,7 @@ static struct event event_of(const struct counters *p, uint64_t sel)
 	const unsigned n = sim_event_find(p->m->events, counter_event_select(p, sel), (uint8_t)(sel >> 8), rows);
 	struct event e = { .known = n > 0, .name = n ? rows[0]->name : NULL };
 	for (unsigned i = 0; i < n; i++) {
-		e.precise |= rows[i]->precise != PRECISE_NO;
+		e.precise |= rows[i]->precise != PRECISE_NO || (rows[i]->flags & EVENT_PRECISE);
 		e.latency |= (rows[i]->flags & EVENT_TAGGED) != 0;
 		e.offcore |= rows[i]->flags & EVENT_OFFCORE_0 ? 1 : rows[i]->flags & EVENT_OFFCORE_1 ? 2 : 0;
 	}
@@ -56,9 +55,9 @@ static bool live(const struct counters *p, unsigned n)
 	return (p->evtsel[n] & SEL_EN) && (p->evtsel[n] & SEL_USR_OS) && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1));
 }
 
-const char *counter_event_name(const struct counters *p, unsigned n)
+const char *counter_event_name(const struct counters *p, uint64_t select)
 {
-	return event_of(p, p->evtsel[n]).name;
+	return event_of(p, select).name;
 }
 
 /* The rules that counter n breaks or would break if it were live, as a mask; *clash gets the other register of each. */
@@ -81,7 +80,8 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, counter_selector(p, n));
 	BREAKS(LATENCY_THRESHOLD, latency && e.latency && p->load_latency < LATENCY_LEAST, MSR_PEBS_LD_LAT);
 	for (unsigned other = 0; other < p->m->pmu_general; other++)
-		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && other != n && counter_has_pebs(p, other) && p->evtsel[other] & SEL_EN, counter_selector(p, other));
+		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && p->m->pmu_load_latency == 2 && other != n && counter_has_pebs(p, other) && live(p, other),
+		       counter_selector(p, other));
 	if (e.offcore) {
 		const uint64_t asks = p->offcore[e.offcore - 1];
 		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF : 0xFF; /* bits 7:0 of Nehalem's, 15:0 later */
@@ -89,6 +89,14 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	}
 #undef BREAKS
 	return mask;
+}
+
+void counter_lint_select(struct counters *p, unsigned n, uint64_t value)
+{
+	if (!((value ^ p->evtsel[n]) & ~(uint64_t)SEL_EN))
+		return;
+	p->general[n].told = NULL;
+	p->lint_told[n] = 0;
 }
 
 void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
@@ -102,7 +110,7 @@ void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, u
 		for (uint32_t left = on ? mask & ~p->lint_told[n] : 0; left; left &= left - 1) {
 			const unsigned rule = (unsigned)__builtin_ctz(left);
 			struct sim_finding one = { .kind = rules[rule].kind, .thread = p->thread, .address = address, .value = value,
-				.why = rules[rule].why, .cite = rules[rule].cite, .event = counter_event_name(p, n),
+				.why = rules[rule].why, .cite = rules[rule].cite, .event = counter_event_name(p, p->evtsel[n]),
 				.clash = clash[rule] == address ? counter_selector(p, n) : clash[rule] };
 			sim_finding_where(&one, "counter", n);
 			if (one.clash == address)

@@ -30,6 +30,7 @@
 #define DEBUGCTL_LBR      1u
 #define DEBUGCTL_FREEZE_LBRS (1u << 11)
 #define LBR_FORMAT_INFO   5
+#define PRECISE_STORE     (1ull << 63) /* Sandy Bridge: IA32_PMC3 records precise stores */
 #define LATENCY_LEAST     3 /* SDM: the smallest threshold of MSR_PEBS_LD_LAT */
 
 static bool has_pebs(const struct counters *p)
@@ -284,12 +285,15 @@ static bool tagged_above(struct counters *p, const struct retired *r)
 	return r->load_latency > threshold;
 }
 
+/* Whose filter holds for a thread: its own, or that of its core. */
+static struct counters *lbr_filter(struct counters *p) { return p->m->pmu_lbr_select == 2 ? p->first : p; }
+
 static void last_branch(struct counters *p, const struct retired *r)
 {
 	const struct insn *in = r->insn;
 	unsigned kind = in->ret ? 5 : in->call ? (in->indirect ? 4 : 3) : in->conditional ? 2 : in->indirect ? 6 : 7;
 	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bit 1 others, bits 2 to 8 one kind of branch each. */
-	if (p->m->pmu_lbr_select && (p->first->lbr_select & ((p->user ? 2u : 1u) | 1u << kind)))
+	if (p->m->pmu_lbr_select && (lbr_filter(p)->lbr_select & ((p->user ? 2u : 1u) | 1u << kind)))
 		return;
 	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
 	uint64_t sign = (uint64_t)((int64_t)(r->ip << 16) >> 16);
@@ -348,7 +352,7 @@ static uint64_t *lbr_register(struct counters *p, uint32_t msr)
 	if (msr == MSR_LBR_TOS && n)
 		return &p->lbr_tos;
 	if (msr == MSR_LBR_SELECT && n && p->m->pmu_lbr_select)
-		return &p->first->lbr_select;
+		return &lbr_filter(p)->lbr_select;
 	return NULL;
 }
 
@@ -385,6 +389,8 @@ static uint64_t debugctl_mask(const struct counters *p)
 		legal |= 0x2000; /* ENABLE_UNCORE_PMI */
 	if (p->m->pmu_freeze_smm)
 		legal |= 0x4000;
+	if (p->m->pmu_tsx)
+		legal |= 0x8000; /* RTM_DEBUG */
 	return legal;
 }
 
@@ -398,7 +404,7 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 {
 	switch (msr) {
 	case MSR_DEBUGCTL: return debugctl_mask(p);
-	case MSR_PEBS_ENABLE: return pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0);
+	case MSR_PEBS_ENABLE: return pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0) | (p->m->pmu_load_latency == 2 ? PRECISE_STORE : 0);
 	case MSR_PEBS_LD_LAT: return 0xFFFF;
 	case MSR_LBR_SELECT: return p->m->pmu_lbr_format >= 4 ? 0x3FF : 0x1FF;
 	case MSR_LBR_TOS: return p->m->pmu_lbr_pairs - 1;
@@ -425,6 +431,8 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 	}
 	if (msr == MSR_DEBUGCTL && (value & 0xC0))
 		find(p, f, FIND_SIMULATOR, msr, value, "branch trace messages and branch trace store");
+	if (msr == MSR_PEBS_ENABLE && value & PRECISE_STORE)
+		find(p, f, FIND_SIMULATOR, msr, value, "precise stores: their records have no address and no data source here");
 	*at = value;
 	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2)
 		counters_program(p, f, msr);

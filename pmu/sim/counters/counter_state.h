@@ -31,6 +31,7 @@ struct counter {
 	uint32_t thousandths;  /* counted per 1000 occurrences: 1000, or a fault of the machine */
 	uint64_t precise;      /* mask of enum precise */
 	uint64_t armed_cycle;
+	const char *told;      /* what is wrong with its select, once that has been told */
 };
 
 struct counters {
@@ -118,9 +119,11 @@ bool counters_frozen(const struct counters *p);
 bool counters_lbr_frozen(const struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
 
-/* counter_lint.c: mistakes in several registers together, after a write to `address`; the name of a counter's event, or NULL. */
+/* counter_lint.c: before a select gets a value: what is wrong with another one will be told anew. Mistakes in several registers
+ * together, after a write to `address`; the name of a select's event, or NULL. */
+void counter_lint_select(struct counters *p, unsigned n, uint64_t value);
 void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value);
-const char *counter_event_name(const struct counters *p, unsigned n);
+const char *counter_event_name(const struct counters *p, uint64_t select);
 
 /* counter_clock.c: now, in core cycles including parked ones; in core cycles awake; in TSC ticks awake. */
 uint64_t counters_now(const struct counters *p);

@@ -31,7 +31,7 @@ static const struct name conditions[] = {
 static const struct name flags[] = {
 	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "tsc_clock", EVENT_TSC_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
 	{ "unmodelled", EVENT_UNMODELLED }, { "exact", EVENT_EXACT }, { "tagged", EVENT_TAGGED }, { "retirement", EVENT_RETIREMENT },
-	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS },
+	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS }, { "precise", EVENT_PRECISE },
 };
 
 struct cell { const char *at; size_t length; };

@@ -329,30 +329,6 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	return true;
 }
 
-/* Tells what is wrong with counter c: when its CCCR is written, and when another register makes it so while it is enabled. */
-static void tell(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why)
-{
-	const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
-	struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = value, .why = why, .clash = at,
-		.cite = "SDM 18.18" };
-	sim_finding_where(&one, "counter", c);
-	if (f && why && (address == CCCR_0 + c || p->netburst->counter[c].told != why)) {
-		if (at == address)
-			one.clash = CCCR_0 + c;
-		sim_finding_add(f, &one);
-	}
-	p->netburst->counter[c].told = why;
-	if (f && p->netburst->counter[c].written && p->netburst->cccr[c] & CCCR_ENABLE && address != COUNTER_0 + c &&
-	    !p->netburst->counter[c].told_once) {
-		one.kind = FIND_NO_LATCH;
-		one.clash = COUNTER_0 + c;
-		one.why = "erratum N15: the counter's value was written once, and a counter may take only the second write";
-		one.cite = "specification update of the Pentium 4, N15";
-		p->netburst->counter[c].told_once = true;
-		sim_finding_add(f, &one);
-	}
-}
-
 /* Sets the tap of counter c as the registers say; its value continues. */
 static void program(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
 {
@@ -362,7 +338,7 @@ static void program(struct counters *p, unsigned c, struct sim_finding *f, uint3
 	uint64_t now = count(p, c);
 	const uint8_t was = p->netburst->counter[c].home;
 	bool on = wanted(p, c, &t, &kind, &why);
-	tell(p, c, f, address, value, kind, why);
+	netburst_sim_tell(p, c, f, address, value, kind, why);
 	p->netburst->counter[c].base = now;
 	p->netburst->counter[c].wraps = 0;
 	p->netburst->counter[c].retired = on && !t.on;
@@ -451,10 +427,12 @@ enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value,
 		if (value & ~(uint64_t)(uint32_t)~CCCR_RESERVED)
 			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~CCCR_RESERVED, "CCCR: reserved bits");
 		(void)count(p, msr - CCCR_0);
+		netburst_sim_lint_control(p, msr - CCCR_0, (uint32_t)value);
 		p->netburst->cccr[msr - CCCR_0] = (uint32_t)value;
 	} else if (in(msr, NETBURST_SIM_ESCR, NETBURST_SIM_ESCRS) && escr_exists(msr)) {
 		if (value & ~(uint64_t)(uint32_t)~ESCR_RESERVED)
 			return reserved(p, f, msr, value & ~(uint64_t)(uint32_t)~ESCR_RESERVED, "ESCR: reserved bits");
+		netburst_sim_lint_select(p, msr, (uint32_t)value);
 		p->netburst->escr[msr - NETBURST_SIM_ESCR] = (uint32_t)value;
 	} else if (msr == PEBS_ENABLE) {
 		if (value & ~(uint64_t)PEBS_BITS)
@@ -470,7 +448,6 @@ enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value,
 		return ST_MISSING;
 	}
 	program_all(p, f, msr, value);
-	netburst_sim_lint(p, f, msr, value);
 	return ST_OK;
 }
 

@@ -30,12 +30,14 @@ struct sim_netburst {
 		bool written;         /* by the first of the two writes that it takes (erratum N15) */
 		uint64_t pending;     /* ... which had this value */
 		bool told_once;       /* ... and that the second is missing has been told */
-		const char *told;     /* what has been told of it since it was enabled */
+		const char *told;     /* what has been told of it since its CCCR or ESCR changed */
+		uint32_t off;         /* `writes` when it was last disabled; 0: never */
 		bool retired;         /* counts as instructions retire: netburst_retired.c */
 		bool armed, next;     /* overflowed: the next event writes a record; raises an interrupt */
 	} counter[NETBURST_SIM_COUNTERS];
 	uint32_t cccr[NETBURST_SIM_COUNTERS];
 	uint32_t escr[NETBURST_SIM_ESCRS];
+	uint32_t writes, written[NETBURST_SIM_ESCRS]; /* of ESCRs and disabling ones of CCCRs, so far; `writes` when each ESCR was last written */
 	uint32_t pebs_enable, matrix_vert; /* IA32_PEBS_ENABLE as thread 0 sees it: thread 1 has bits 25 and 26 swapped */
 };
 
@@ -50,6 +52,10 @@ struct sim_finding;
 /* counters_rdmsr and counters_wrmsr try these first on such a machine. ST_MISSING: not one of these registers. */
 MUST_CHECK enum status netburst_sim_read(struct counters *p, uint32_t msr, uint64_t *value);
 MUST_CHECK enum status netburst_sim_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+/* After a write: mistakes that lie in several registers. */
+void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value);
+/* After a read of a register by software: a counter that is on, and whose value was written once. */
+void netburst_sim_lint_read(struct counters *p, uint32_t msr, struct sim_finding *f);
 MUST_CHECK enum status netburst_sim_rdpmc(struct counters *p, uint32_t index, uint64_t *value);
 /* A retired instruction for counters that count at retirement; whether there are any; the answer of counters_interrupt. */
 struct retired;

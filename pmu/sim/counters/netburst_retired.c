@@ -189,33 +189,6 @@ const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c)
 		"records, interrupts and cascades of an event that is not known at retirement" : NULL;
 }
 
-void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
-{
-	uint32_t mask = 0;
-	bool samples = false;
-	const unsigned own = PEBS_AT + netburst_sim_own(p);
-	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++) {
-		const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), select = at ? SELECT(escr_at(p, at)) : 0;
-		if (!(p->netburst->cccr[c] & CCCR_ENABLE) || (at & ~1u) != UNIT_CRU2 || (select != 0x08 && select != 0x09 && select != 0x0C))
-			continue;
-		if (c < PEBS_AT || (c == own + 1 && c < NETBURST_SIM_COUNTERS && !p->netburst->thread[1]))
-			mask |= 1u << c;
-		else
-			samples = true;
-	}
-	if (samples || !(p->netburst->pebs_enable & (PEBS_T0 | PEBS_T0 << 1)))
-		mask = 0;
-	for (uint32_t left = mask & ~p->lint_told[0]; left; left &= left - 1) {
-		const unsigned c = (unsigned)__builtin_ctz(left);
-		struct sim_finding one = { .kind = FIND_WRONG_COUNTER, .thread = p->thread, .address = address, .value = value,
-			.clash = address == PEBS_ENABLE ? CCCR_0 + c : PEBS_ENABLE, .cite = "SDM 18.18.8",
-			.why = "PEBS on a counter that cannot write records: only IQ_COUNTER4 (16) does, and 17 for the second thread" };
-		sim_finding_where(&one, "counter", c);
-		sim_finding_add(f, &one);
-	}
-	p->lint_told[0] = mask;
-}
-
 bool netburst_sim_wants_retired(const struct counters *p)
 {
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)

@@ -54,9 +54,13 @@ const char *netburst_sim_bus_misuse(const struct counters *p, uint32_t escr_msr)
 /* netburst_retired.c. Whether counter c counts as instructions retire: it samples, raises interrupts or takes part in a
  * cascade, or its event is known in no other way. */
 bool netburst_sim_by_retirement(const struct counters *p, unsigned c);
-/* After a write: whether records are asked for of a counter that cannot write any. */
-void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value);
 /* What prevents sampling and cascades of counter c; NULL: nothing. */
 const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c);
+
+/* netburst_lint.c. What is wrong with counter c as its registers are (NULL: nothing): told once, when it is live. */
+void netburst_sim_tell(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why);
+/* Before a CCCR, an ESCR gets a value. */
+void netburst_sim_lint_control(struct counters *p, unsigned c, uint32_t value);
+void netburst_sim_lint_select(struct counters *p, uint32_t escr_msr, uint32_t value);
 
 #endif

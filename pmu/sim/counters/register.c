@@ -4,7 +4,7 @@
 enum on { ARCHITECTURAL, AMD, AMD_VERSION_2, VERSION_4, NETBURST, NEHALEM_UNCORE, HASWELL_UNCORE };
 enum { VARIES, HOLDS };
 static const struct row { struct sim_register r; enum on on; } rows[] = {
-#define REGISTER(first, last, on, holds, name) { { first, last, holds == HOLDS, name }, on },
+#define REGISTER(first, last, on, holds, name, counter, paragraph) { { first, last, holds == HOLDS, name, counter, paragraph }, on },
 #include "pmu/sim/counters/registers.def"
 #undef REGISTER
 };
@@ -29,6 +29,17 @@ const struct sim_register *sim_register_find(const struct machine *m, uint32_t m
 		if (msr >= rows[i].r.first && msr <= rows[i].r.last && on_machine(m, rows[i].on))
 			return &rows[i].r;
 	return NULL;
+}
+
+void sim_register_complete(const struct machine *m, struct sim_finding *f)
+{
+	const struct sim_register *r = sim_register_find(m, f->address);
+	if (!r)
+		return;
+	if (!f->cite)
+		f->cite = r->paragraph;
+	if (!f->where[0] && r->counter)
+		sim_finding_where(f, r->counter, f->address - r->first);
 }
 
 void sim_register_name(struct text *out, const struct machine *m, uint32_t msr)

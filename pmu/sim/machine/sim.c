@@ -6,6 +6,7 @@
 #include "asm/kernel.h"
 #include "pmu/sim/counters/counter_event.h"
 #include "pmu/sim/counters/netburst.h"
+#include "pmu/sim/counters/register.h"
 #include "pmu/text.h"
 
 #define READ_CYCLES 40 /* what one look at the clock from outside takes, so that waiting loops end */
@@ -23,13 +24,16 @@ static void record_one(struct sim *s, unsigned thread, const struct sim_finding 
 	s->last_finding.thread = thread;
 }
 
-void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f)
+void sim_record(struct sim *s, unsigned thread, struct sim_finding *f)
 {
 	if (!f->why)
 		return;
+	sim_register_complete(&s->m, f);
 	record_one(s, thread, f);
-	for (unsigned i = 0; f->more && i < f->more->n; i++)
+	for (unsigned i = 0; f->more && i < f->more->n; i++) {
+		sim_register_complete(&s->m, &f->more->at[i]);
 		record_one(s, thread, &f->more->at[i]);
+	}
 }
 
 /* Where an access puts what it finds. */

@@ -61,7 +61,7 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 /* A record that comes while no job runs goes through the firmware's page tables. */
 static void look_at_sampling(struct sim *s, const struct hart *h, const char *why)
 {
-	const struct sim_finding f = { .kind = FIND_UNMAPPED, .thread = h->thread, .address = 0x600, .value = WINDOW_DS + h->thread * DS_BYTES, .why = why };
+	struct sim_finding f = { .kind = FIND_UNMAPPED, .thread = h->thread, .address = 0x600, .value = WINDOW_DS + h->thread * DS_BYTES, .why = why };
 	if (counters_armed(h->counters))
 		sim_record(s, h->thread, &f);
 }

@@ -71,7 +71,7 @@ struct sim {
 
 /* --- sim.c --- */
 /* Notes a finding, if it is one. */
-void sim_record(struct sim *s, unsigned thread, const struct sim_finding *f);
+void sim_record(struct sim *s, unsigned thread, struct sim_finding *f);
 
 /* --- sim_map.c: the address space --- */
 MUST_CHECK enum status sim_map(struct sim *s, struct mapping *m, bool own);

@@ -50,42 +50,7 @@ static const struct kind {
 	[HSX_R3] = { "R3QPI link", 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
 };
 
-/* ---- findings --------------------------------------------------------------------------------- */
-
-void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
-{
-	const struct sim_finding one = { .kind = kind, .address = a ? a->address : 0, .value = value, .why = why };
-	sim_finding_add(a ? a->f : NULL, &one);
-}
-
-/* Where the select of counter n is; PCI boxes: in the function that is accessed. 0: elsewhere. */
-static uint32_t select_address(const struct access_to *a, const struct box *b, unsigned n)
-{
-	switch ((enum hsx_kind)b->kind) {
-	case HSX_CBO: return 0xE01 + 0x10u * b->instance + n;
-	case HSX_SBO: return 0x721 + 10u * b->instance + n;
-	case HSX_PCU: return 0x711 + n;
-	case HSX_UBOX: return n == HSX_FIXED ? 0x703 : 0x705 + n;
-	default: return a->address < 0x10000 ? 0 : (a->address & ~0xFFFu) | (n == HSX_FIXED ? 0xF0 : 0xD8 + 4 * n);
-	}
-}
-
-void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite)
-{
-	struct text t;
-	struct sim_finding one = { .kind = kind, .value = b->counter[n].select, .why = why, .cite = cite };
-	if (!a)
-		return;
-	one.address = a->address;
-	one.clash = select_address(a, b, n);
-	if (one.clash == a->address)
-		one.clash = 0;
-	if (n != HSX_FIXED)
-		(void)hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)b->counter[n].select, b->counter[n].select >> 21 & 1, &one.event);
-	text_init(&t, one.where, sizeof(one.where));
-	text_fmt(&t, n == HSX_FIXED ? "%s %u fixed counter" : "%s %u counter %u", kinds[b->kind].name, b->instance, n);
-	sim_finding_add(a->f, &one);
-}
+const char *hsx_kind_name(enum hsx_kind kind) { return kinds[kind].name; }
 
 /* ---- counting --------------------------------------------------------------------------------- */
 
@@ -363,14 +328,14 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 {
 	const struct kind *k = &kinds[b->kind];
 	if (value & ~(uint64_t)(BOX_RESET_SELECTS | BOX_RESET_COUNTERS | BOX_FREEZE | BOX_RESERVED_ONE))
-		hsx_say(a, FIND_RESERVED_IGNORED, value, "reserved bits of a box control");
+		hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box control", "331051, box control");
 	const uint64_t fresh = value & ~(uint64_t)b->last_control;
 	if (b->kind == HSX_SBO && fresh & (fresh - 1)) {
-		hsx_say(a, FIND_FAULT, value, "more than one new bit in an SBox control raises #GP");
+		hsx_say_of_box(a, FIND_FAULT, b, value, "more than one new bit in an SBox control raises #GP", "331051, SBo box control");
 		return ST_FAULT;
 	}
 	if (k->must_one && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
-		hsx_say(a, FIND_RESERVED_IGNORED, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do");
+		hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do", "331051, box control");
 	const bool released = b->frozen && !(value & BOX_FREEZE);
 	b->last_control = (uint32_t)value;
 	b->frozen = value & BOX_FREEZE;
@@ -395,7 +360,13 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 	const uint32_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
 	if (value & ~(uint64_t)legal) {
 		const bool faults = msr && value >> 32;
-		hsx_say(a, faults ? FIND_RESERVED : FIND_RESERVED_IGNORED, value & ~(uint64_t)legal, "reserved bits of a select");
+		if (a) {
+			struct sim_finding one = hsx_finding_of(a, b, n, (uint32_t)value);
+			one.kind = faults ? FIND_RESERVED : FIND_RESERVED_IGNORED;
+			one.why = "reserved bits of a select";
+			one.cite = "331051, counter control";
+			sim_finding_add(a->f, &one);
+		}
 		if (faults)
 			return ST_FAULT;
 		value &= legal;
@@ -434,13 +405,13 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 		return ST_OK;
 	case REG_FILTER:
 		if (value & ~(uint64_t)k->filter_legal[n])
-			hsx_say(a, FIND_RESERVED_IGNORED, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter");
+			hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter", "331051, box filter");
 		b->filter.value[n] = (uint32_t)value & k->filter_legal[n];
 		program_box(u, s, b, true, a);
 		return ST_OK;
 	default:
 		if (value >> k->status_bits)
-			hsx_say(a, FIND_RESERVED_IGNORED, value, "reserved bits of a box's status");
+			hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box's status", "331051, box status");
 		hsx_sync(u, s);
 		b->status &= ~(uint32_t)value;
 		return ST_OK;
@@ -476,7 +447,7 @@ static void hsx_init(void *box, const struct machine *m, struct uncore_taps *tap
 		k->config = (uint32_t)m->l3_slices;
 		for (unsigned kind = 0; kind < HSX_KINDS; kind++)
 			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < BOXES_MAX; i++)
-				k->box[k->boxes++] = (struct box){ .kind = (uint8_t)kind, .instance = (uint8_t)i };
+				k->box[k->boxes++] = (struct box){ .kind = (uint8_t)kind, .instance = (uint8_t)i, .pci = hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
 		for (unsigned i = 0; i < k->boxes; i++) {
 			struct box *b = &k->box[i];
 			for (unsigned n = 0; n <= HSX_FIXED; n++)

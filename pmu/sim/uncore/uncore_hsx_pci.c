@@ -132,6 +132,18 @@ static uint32_t pci_encoded(struct pci_address at)
 	return (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg;
 }
 
+uint32_t hsx_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance)
+{
+	unsigned i;
+	for (unsigned n = 0; n < COUNT_OF(functions); n++) {
+		const struct function *f = &functions[n];
+		if (f->role == ROLE_PMON && f->kind == kind && instance_of(m, f, &i) && i == instance)
+			return pci_encoded((struct pci_address){ .bus = (uint8_t)(kind == HSX_IRP ? io_bus_of(m, socket) : bus_of(m, socket)), .device = f->device,
+				.function = f->function });
+	}
+	return 0;
+}
+
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding)
 {
 	struct hsx *u = box;

@@ -24,6 +24,7 @@ struct counter {
 struct box {
 	uint8_t kind, instance;
 	bool frozen;
+	uint32_t pci;                 /* configuration space: its function's address, as findings have it */
 	uint32_t last_control;        /* the last value written to its control */
 	uint32_t status;
 	struct hsx_filters filter;
@@ -47,9 +48,13 @@ struct hsx {
 
 /* Target of an access, and where a notable one is reported. */
 struct access_to { struct sim_finding *f; uint32_t address; };
+/* uncore_hsx_say.c: a finding; one about a whole box; about counter n of a box as it is programmed; and what the last one has of the
+ * counter, its event by a select, and its select's address unless that is the one that is accessed. a may be NULL but for the last two. */
 void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why);
-/* The same about counter n of a box; names the counter, its event and, unless it is the one that is accessed, its select. */
+void hsx_say_of_box(const struct access_to *a, enum finding_kind kind, const struct box *b, uint64_t value, const char *why, const char *cite);
 void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite);
+struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint32_t select);
+const char *hsx_kind_name(enum hsx_kind kind);
 
 enum reg { REG_CONTROL, REG_SELECT, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, REG_STATUS, REG_NONE };
 /* A box of a socket; NULL: it has none. */
@@ -68,7 +73,8 @@ MUST_CHECK enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, e
 /* uncore_hsx_msr.c */
 enum status hsx_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *finding);
 enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *finding);
-/* uncore_hsx_pci.c */
+/* uncore_hsx_pci.c. The address of a box's function, as findings have it; 0: it has none. */
+uint32_t hsx_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding);
 enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *finding);
 

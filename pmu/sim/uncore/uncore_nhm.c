@@ -50,6 +50,7 @@ struct unit { /* a counter */
 	uint64_t locks;    /* bus locks at the time its select was written */
 	bool on, clock, dead; /* dead: enabled, and counts nothing */
 	bool occupancy, emptied;
+	const char *told;  /* what is wrong with it, once that has been told */
 };
 
 struct uncore_socket {
@@ -127,6 +128,19 @@ static enum status fault(struct sim_finding *f, enum finding_kind kind, uint32_t
 {
 	say(f, kind, msr, value, why);
 	return ST_FAULT;
+}
+
+/* About counter n as it is programmed: told once, until its select is another. */
+static void say_of(struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
+{
+	const struct uncore_event_row *rows[8];
+	if (!f || c->told == why)
+		return;
+	c->told = why;
+	struct sim_finding one = { .kind = kind, .address = msr, .value = k->select[n], .why = why, .clash = msr == MSR_SELECT + n ? 0 : MSR_SELECT + n,
+		.event = uncore_nhm_find((uint8_t)k->select[n], (uint8_t)(k->select[n] >> 8), rows) ? rows[0]->name : NULL, .cite = "SDM 18.8.2.3" };
+	sim_finding_where(&one, "uncore counter", n);
+	sim_finding_add(f, &one);
 }
 
 /* ---- counting --------------------------------------------------------------------------------- */
@@ -265,13 +279,13 @@ static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, 
 		return;
 	c->emptied |= uncore_taps_bus_locks(u->taps) != c->locks;
 	if (c->occupancy && !c->emptied)
-		say(f, FIND_SIMULATOR, msr, k->select[n], "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
+		say_of(f, FIND_SIMULATOR, msr, k, n, c, "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
 	why = make_tap(u, k, k->select[n], c, &tap);
 	if (why) {
-		say(f, FIND_UNMODELLED, msr, k->select[n], why);
+		say_of(f, FIND_UNMODELLED, msr, k, n, c, why);
 		c->dead = true;
 	} else if (!c->clock && uncore_tap_set(u->taps, s, n, &tap) != ST_OK) {
-		say(f, FIND_UNMODELLED, msr, k->select[n], "no memory for its cycles");
+		say_of(f, FIND_UNMODELLED, msr, k, n, c, "no memory for its cycles");
 		c->dead = true;
 	}
 }
@@ -377,6 +391,8 @@ static enum status write_select(struct uncore_nhm *u, unsigned s, unsigned n, ui
 		uncore_taps_watch_locks(u->taps);
 	if (value & SELECT_RESET)
 		c->emptied = true;
+	if ((k->select[n] ^ value) & ~(uint64_t)SELECT_EN)
+		c->told = NULL;
 	if (value & SELECT_PMI)
 		say(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
 	k->select[n] = value & ~(uint64_t)SELECT_RESET;

@@ -1,0 +1,141 @@
+/* pmu/sim/counters/netburst_lint.c: mistakes in NetBurst's registers, each told once: when a counter is live with it, whatever the order of
+ * writes, and again after its CCCR or ESCR got another value.
+ *
+ * Not checked: the contents of the debug store area; a counter that is read by RDPMC after one write of its value. */
+#include "pmu/sim/counters/netburst_state.h"
+
+#define SELECT(escr) ((escr) >> 25 & 0x3F)
+#define PEBS_AT      16u /* IQ_COUNTER4, whose records are those of the first thread */
+#define DS_AREA      0x600u
+#define PEBS_ANY     (PEBS_T0 | PEBS_T0 << 1)
+
+enum { TOLD_COUNTER, TOLD_AREA, TOLD_OTHER }; /* index of lint_told: masks of counters */
+
+/* The name of what counter c detects, or NULL: that of the lowest bit of its mask, else of another of its masks. */
+static const char *event_name(const struct counters *p, uint32_t at)
+{
+	const uint32_t escr = at ? p->netburst->escr[at - NETBURST_SIM_ESCR] : 0;
+	const char *name = NULL;
+	unsigned least = 16;
+	for (unsigned i = 0; at && i < p->m->events->count; i++) {
+		const struct sim_event *e = &p->m->events->rows[i];
+		if (e->unit != (at & ~1u) || e->select != SELECT(escr))
+			continue;
+		if (!name || ((escr >> 9 >> e->umask & 1) && e->umask < least))
+			name = e->name;
+		if (escr >> 9 >> e->umask & 1 && e->umask < least)
+			least = e->umask;
+	}
+	return name;
+}
+
+static void say(struct counters *p, unsigned c, struct sim_finding *f, struct sim_finding one)
+{
+	const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
+	one.thread = p->thread;
+	one.event = event_name(p, at);
+	if (one.clash == one.address)
+		one.clash = one.address == CCCR_0 + c ? at : CCCR_0 + c;
+	sim_finding_where(&one, "counter", c);
+	sim_finding_add(f, &one);
+}
+
+static void written_once(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	if (!f || !p->netburst->counter[c].written || !(p->netburst->cccr[c] & CCCR_ENABLE) || p->netburst->counter[c].told_once)
+		return;
+	p->netburst->counter[c].told_once = true;
+	say(p, c, f, (struct sim_finding){ .kind = FIND_NO_LATCH, .address = address, .value = value, .clash = COUNTER_0 + c,
+		.why = "erratum N15: the counter's value was written once, and a counter may take only the second write",
+		.cite = "specification update of the Pentium 4, N15" });
+}
+
+void netburst_sim_tell(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why)
+{
+	if (!f || !(p->netburst->cccr[c] & CCCR_ENABLE))
+		return;
+	if (why && why != p->netburst->counter[c].told)
+		say(p, c, f, (struct sim_finding){ .kind = kind, .address = address, .value = value, .why = why, .cite = "SDM 18.15",
+			.clash = netburst_sim_escr_of(c, p->netburst->cccr[c]) });
+	p->netburst->counter[c].told = why;
+	if (address != COUNTER_0 + c)
+		written_once(p, c, f, address, value);
+}
+
+void netburst_sim_lint_read(struct counters *p, uint32_t msr, struct sim_finding *f)
+{
+	if (msr >= COUNTER_0 && msr < COUNTER_0 + NETBURST_SIM_COUNTERS)
+		written_once(p, msr - COUNTER_0, f, msr, 0);
+}
+
+void netburst_sim_lint_control(struct counters *p, unsigned c, uint32_t value)
+{
+	const uint32_t was = p->netburst->cccr[c];
+	if ((was ^ value) & ~(CCCR_ENABLE | CCCR_OVF))
+		p->netburst->counter[c].told = NULL;
+	if (was & CCCR_ENABLE && !(value & CCCR_ENABLE))
+		p->netburst->counter[c].off = ++p->netburst->writes;
+}
+
+void netburst_sim_lint_select(struct counters *p, uint32_t escr_msr, uint32_t value)
+{
+	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
+		if (netburst_sim_escr_of(c, p->netburst->cccr[c]) == escr_msr && p->netburst->escr[escr_msr - NETBURST_SIM_ESCR] != value)
+			p->netburst->counter[c].told = NULL;
+	p->netburst->written[escr_msr - NETBURST_SIM_ESCR] = ++p->netburst->writes;
+}
+
+/* An event was written to the other ESCR of the pair since counter c was last on, its own was not, and no counter reads the other. */
+static bool meant_other(const struct counters *p, unsigned c, uint32_t at)
+{
+	const struct sim_netburst *n = p->netburst;
+	const uint32_t other = at ^ 1;
+	if (n->written[at - NETBURST_SIM_ESCR] >= n->counter[c].off || n->written[other - NETBURST_SIM_ESCR] <= n->counter[c].off)
+		return false;
+	for (unsigned k = 0; k < NETBURST_SIM_COUNTERS; k++)
+		if (n->cccr[k] & CCCR_ENABLE && netburst_sim_escr_of(k, n->cccr[k]) == other)
+			return false;
+	return true;
+}
+
+void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
+{
+	uint32_t no_records = 0, others = 0, samplers = 0;
+	const unsigned own = PEBS_AT + netburst_sim_own(p);
+	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++) {
+		const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), select = at ? SELECT(p->netburst->escr[at - NETBURST_SIM_ESCR]) : 0;
+		if (!(p->netburst->cccr[c] & CCCR_ENABLE) || !at)
+			continue;
+		others |= meant_other(p, c, at) ? 1u << c : 0;
+		if ((at & ~1u) != UNIT_CRU2 || (select != 0x08 && select != 0x09 && select != 0x0C))
+			continue;
+		if (c < PEBS_AT || (c == own + 1 && c < NETBURST_SIM_COUNTERS && !p->netburst->thread[1]))
+			no_records |= 1u << c;
+		else
+			samplers |= 1u << c;
+	}
+	if (samplers || !(p->netburst->pebs_enable & PEBS_ANY))
+		no_records = 0;
+	if (p->ds_area || !(p->netburst->pebs_enable & PEBS_T0 << netburst_sim_own(p)))
+		samplers = 0;
+	const struct { uint32_t mask; struct sim_finding one; } rules[] = {
+		[TOLD_COUNTER] = { no_records, { .kind = FIND_WRONG_COUNTER, .clash = PEBS_ENABLE, .cite = "SDM 18.15.7",
+			.why = "PEBS on a counter that cannot write records: only IQ_COUNTER4 (16) does, and 17 for the second thread" } },
+		[TOLD_AREA] = { samplers & 1u << own, { .kind = FIND_UNMAPPED, .clash = DS_AREA, .cite = "SDM 17.4.9",
+			.why = "PEBS without a debug store area: IA32_DS_AREA is 0, and records go to address 0" } },
+		[TOLD_OTHER] = { others, { .kind = FIND_IGNORED, .clash = 0, .cite = "SDM 18.15.1",
+			.why = "the other ESCR of this pair was written since this counter was last on: it still reads its own, which has the event before" } },
+	};
+	for (unsigned r = 0; r < COUNT_OF(rules); r++) {
+		for (uint32_t left = rules[r].mask & ~p->lint_told[r]; left; left &= left - 1) {
+			struct sim_finding one = rules[r].one;
+			const unsigned c = (unsigned)__builtin_ctz(left);
+			one.address = address;
+			one.value = value;
+			if (r == TOLD_OTHER)
+				one.clash = netburst_sim_escr_of(c, p->netburst->cccr[c]) ^ 1;
+			say(p, c, f, one);
+		}
+		p->lint_told[r] = rules[r].mask;
+	}
+}
