@@ -68,6 +68,8 @@ static void pairs(struct html *h, const struct doc_node *object, const char *cap
 {
 	html_table(h, caption, "what|value");
 	for (const struct doc_node *c = doc_begin(h->d, object); c; c = doc_next(h->d, c)) {
+		if (str_equal(c->key, "row_ms")) /* for machines */
+			continue;
 		text_fmt(&h->t, "<tr><th scope=\"row\">");
 		key_text(h, c->key, false);
 		text_fmt(&h->t, "</th><td>");

@@ -308,13 +308,22 @@ void writer_whole(struct writer *w, struct json summary)
 
 void writer_end(struct writer *w)
 {
-	char at[4096]; /* sixteen box types, each with the reason why it cannot count */
+	char at[16384]; /* sixteen box types, each with the reason why it cannot count; the names of all rows */
 	struct text line;
+	bool comma = false;
 
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"end\", \"summary\": ");
 	size_t from = line.length;
 	report_summary(&line, w->out);
+	line.length--; /* its brace */
+	text_fmt(&line, ", \"unexpected_rows\": [");
+	for (unsigned i = 0; i < rows_count; i++)
+		if (w->notes[i].odd) {
+			text_fmt(&line, "%s\"%s\"", comma ? ", " : "", rows[i].name);
+			comma = true;
+		}
+	text_fmt(&line, "]}");
 	struct json summary = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
 	writer_journal(w, &line);

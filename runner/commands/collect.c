@@ -1,18 +1,22 @@
 /* runner/commands/collect.c: `stallmeter collect`: the runs of many sticks in one folder. */
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "pmu/text.h"
+#include "runner/commands/fetch.h"
 #include "runner/options/command.h"
 #include "runner/data/file.h"
 #include "runner/data/reader.h"
 #include "runner/data/rundir.h"
 
 #define FILE_BYTES_MOST (256u << 20)
+#define LEVELS          3u /* of folders below FROM: stallmeter/results/RUN */
 
 struct tally { unsigned runs, copied, there, unreadable; bool failed; };
 
@@ -41,6 +45,9 @@ static bool same_file(const char *a, const char *b)
 {
 	char *x = NULL, *y = NULL, problem[2200];
 	size_t n = 0, m = 0;
+	struct stat of_a, of_b;
+	if (stat(a, &of_a) || stat(b, &of_b) || of_a.st_size != of_b.st_size)
+		return false;
 	bool same = file_read(a, FILE_BYTES_MOST, &x, &n, problem, sizeof(problem)) == ST_OK &&
 	            file_read(b, FILE_BYTES_MOST, &y, &m, problem, sizeof(problem)) == ST_OK && n == m && !memcmp(x, y, n);
 	free(x);
@@ -130,37 +137,99 @@ static void take_run(const struct command *c, const char *run, const char *dest,
 	rundir_close(&to);
 }
 
-static int collect_command(const struct command *c, int operands, char **operand)
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *at)
 {
-	char product[1024], folder[1100];
-	struct tally t = {0};
+	(void)about, (void)type, (void)at;
+	return remove(path);
+}
+
+static bool is_run(const char *folder)
+{
+	char file[2048];
+	return entry(folder, "journal.jsonl", file, sizeof(file)) || entry(folder, "results.json", file, sizeof(file));
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat about;
+	return !stat(path, &about) && S_ISDIR(about.st_mode);
+}
+
+/* The runs of a folder, and of the folders in it: a stick has them in stallmeter/results, an upload folder one level below a machine's. */
+static void take_folder(const struct command *c, const char *folder, unsigned levels, const char *dest, struct tally *t)
+{
 	struct dirent **list = NULL;
-	if (operands != 2) {
-		complain(c, "where a stick is mounted and a folder for the runs are expected");
-		return EXIT_BAD_INPUT;
+	if (is_run(folder)) {
+		take_run(c, folder, dest, t);
+		return;
 	}
-	if (!entry(operand[0], "stallmeter", product, sizeof(product)) || !entry(product, "results", folder, sizeof(folder))) {
-		complain(c, "%s: no folder stallmeter/results in it", operand[0]);
-		return EXIT_BAD_INPUT;
-	}
-	int n = scandir(folder, &list, NULL, alphasort);
+	int n = levels ? scandir(folder, &list, NULL, alphasort) : 0;
 	for (int i = 0; i < n; i++) {
-		char run[1400], file[1800];
-		struct stat about;
-		snprintf(run, sizeof(run), "%s/%.255s", folder, list[i]->d_name);
-		if (list[i]->d_name[0] != '.' && !stat(run, &about) && S_ISDIR(about.st_mode) &&
-		    (entry(run, "journal.jsonl", file, sizeof(file)) || entry(run, "results.json", file, sizeof(file))))
-			take_run(c, run, operand[1], &t);
+		char below[1400];
+		if (list[i]->d_name[0] != '.' && snprintf(below, sizeof(below), "%.1100s/%.255s", folder, list[i]->d_name) < (int)sizeof(below) && is_folder(below))
+			take_folder(c, below, levels - 1, dest, t);
 		free(list[i]);
 	}
 	free(list);
-	printf("%u runs: %u taken, %u were there, %u cannot be read\n", t.runs, t.copied, t.there, t.unreadable);
+}
+
+/* A log of the serial line: its runs are made again beside DEST's, then taken as those of a folder. */
+static void take_log(const struct command *c, const char *log, const char *dest, struct tally *t)
+{
+	char made[1100];
+	if (snprintf(made, sizeof(made), "%.1000s/.serial-XXXXXX", dest) >= (int)sizeof(made) || (mkdir(dest, 0777) && errno != EEXIST) || !mkdtemp(made)) {
+		complain(c, "%s: %s", dest, strerror(errno));
+		t->failed = true;
+		return;
+	}
+	int s = fetch_log(c, log, made);
+	if (s == EXIT_BAD_INPUT || s == EXIT_BROKEN)
+		t->failed = true;
+	else if (s == EXIT_ROWS)
+		t->unreadable++;
+	take_folder(c, made, LEVELS, dest, t);
+	if (nftw(made, remove_entry, 8, FTW_DEPTH | FTW_PHYS))
+		complain(c, "%s: %s", made, strerror(errno));
+}
+
+static int collect_command(const struct command *c, int operands, char **operand)
+{
+	struct tally t = {0};
+	if (operands < 2) {
+		complain(c, "sticks, folders or logs, and behind them a folder for the runs are expected");
+		return EXIT_BAD_INPUT;
+	}
+	const char *dest = operand[operands - 1];
+	for (int i = 0; i + 1 < operands; i++) {
+		struct stat about;
+		if (stat(operand[i], &about)) {
+			complain(c, "%s: %s", operand[i], strerror(errno));
+			return EXIT_BAD_INPUT;
+		}
+	}
+	for (int i = 0; i + 1 < operands; i++) {
+		const unsigned before = t.runs;
+		char path[1000];
+		snprintf(path, sizeof(path), "%.999s", operand[i]);
+		for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+			path[n - 1] = 0;
+		if (is_folder(path))
+			take_folder(c, path, LEVELS, dest, &t);
+		else
+			take_log(c, path, dest, &t);
+		if (t.runs == before && !t.failed) {
+			complain(c, "%s: no run in it", operand[i]);
+			t.failed = true;
+		}
+	}
+	printf("%u run%s: %u taken, %u were there, %u cannot be read\n", t.runs, t.runs == 1 ? "" : "s", t.copied, t.there, t.unreadable);
 	return t.failed ? EXIT_BROKEN : t.unreadable ? EXIT_ROWS : EXIT_GOOD;
 }
 
 const struct command command_collect = {
-	"collect", "MOUNT DEST", "Copies the runs of a stick into a folder of many.",
-	"MOUNT is where the stick is mounted. Runs that DEST has already are left out; nothing is overwritten, nothing on\n"
-	"the stick is changed. Exit status 1: a run is damaged; it was taken all the same.\n",
+	"collect", "FROM... DEST", "Copies runs from sticks, uploads and logs into a folder of many.",
+	"FROM is where a stick is mounted, a folder of runs such as uploads or `stallmeter run --out` make, a run's own folder, or\n"
+	"a log of the serial line (as `stallmeter fetch` takes it). Runs that DEST has already are left out; nothing is overwritten,\n"
+	"nothing in FROM is changed. Exit status: 1 a run is damaged, and was taken all the same; 3 a FROM has no run.\n",
 	collect_options, collect_command,
 };

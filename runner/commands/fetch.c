@@ -6,6 +6,7 @@
 
 #include "bench/results/journal.h"
 #include "bench/suite/suite.h"
+#include "runner/commands/fetch.h"
 #include "runner/host/backend.h"
 #include "runner/options/command.h"
 #include "runner/data/file.h"
@@ -71,6 +72,23 @@ static bool part_read(const char *at, const char *end, struct part *p)
 	return (uint32_t)(h ^ h >> 32) == sum && (p->file == 'n' || p->file == 'j' || p->file == 'm');
 }
 
+/* Takes out what terminals and remote consoles put between the characters of a line, and the journal never holds: escape sequences (ECMA-48:
+ * ESC [ parameters, a final byte from @ to ~; ESC and one byte), carriage returns, zeros. */
+static size_t plain(char *text, size_t bytes)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] == 0x1B) {
+			if (++i < bytes && text[i] == '[')
+				while (++i < bytes && (text[i] < '@' || text[i] > '~') && text[i] != '\n') { }
+			if (i < bytes && text[i] == '\n')
+				i--;
+		} else if (text[i] != '\r' && text[i])
+			text[n++] = text[i];
+	}
+	return n;
+}
+
 static enum status log_read(const char *text, size_t bytes, struct parts *all)
 {
 	static const char prefix[] = "@sm ";
@@ -81,8 +99,6 @@ static enum status log_read(const char *text, size_t bytes, struct parts *all)
 		at = next;
 		if (!found)
 			continue;
-		while (last > found && last[-1] == '\r')
-			last--;
 		struct part p;
 		if (!part_read(found + sizeof(prefix) - 1, last, &p)) {
 			all->damaged++;
@@ -195,7 +211,7 @@ static bool has_end(const struct whole *w)
 }
 
 /* All parts of one run. */
-static int run_write(const struct command *c, const struct part *p, size_t n)
+static int run_write(const struct command *c, const char *to, const struct part *p, size_t n)
 {
 	struct whole name = { 0 }, journal = { 0 }, machine = { 0 };
 	struct rundir d = { .fd = -1 };
@@ -218,7 +234,7 @@ static int run_write(const struct command *c, const struct part *p, size_t n)
 	char plain[128];
 	snprintf(plain, sizeof(plain), "%.*s", (int)stem, run);
 	if (s == ST_OK)
-		s = rundir_make(&d, out, plain, problem, sizeof(problem));
+		s = rundir_make(&d, to, plain, problem, sizeof(problem));
 	else
 		snprintf(problem, sizeof(problem), "%s", status_name(s));
 	if (s != ST_OK) {
@@ -250,41 +266,46 @@ done:
 	return status;
 }
 
-static int fetch_command(const struct command *c, int operands, char **operand)
+int fetch_log(const struct command *c, const char *log, const char *folder)
 {
 	struct parts all = { 0 };
 	char *text, problem[512];
 	size_t bytes;
 	int status = EXIT_GOOD;
-	(void)operands, (void)operand;
-	if (!log_file) {
-		complain(c, "--serial LOG is required");
+	if (file_read(log, LOG_BYTES, &text, &bytes, problem, sizeof(problem)) != ST_OK) {
+		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;
 	}
-	if (file_read(log_file, LOG_BYTES, &text, &bytes, problem, sizeof(problem)) != ST_OK) {
-		complain(c, "--serial %s", problem);
-		return EXIT_BAD_INPUT;
-	}
-	if (log_read(text, bytes, &all) != ST_OK) {
-		complain(c, "%s: no memory", log_file);
+	if (log_read(text, plain(text, bytes), &all) != ST_OK) {
+		complain(c, "%s: no memory", log);
 		status = EXIT_BROKEN;
 	} else if (!all.count) {
-		complain(c, "%s: no line of a run is in it", log_file);
+		complain(c, "%s: no line of a run is in it", log);
 		status = EXIT_BAD_INPUT;
 	} else {
 		qsort(all.list, all.count, sizeof(*all.list), part_order);
 		for (size_t from = 0, to; from < all.count; from = to) {
 			for (to = from; to < all.count && all.list[to].tag == all.list[from].tag; to++)
 				;
-			int one = run_write(c, all.list + from, to - from);
+			int one = run_write(c, folder, all.list + from, to - from);
 			status = one > status ? one : status;
 		}
 		if (all.damaged)
-			complain(c, "%s: %u lines do not fit their checksum", log_file, all.damaged);
+			complain(c, "%s: %u lines do not fit their checksum", log, all.damaged);
 	}
 	free(all.list);
 	free(text);
 	return status;
+}
+
+static int fetch_command(const struct command *c, int operands, char **operand)
+{
+	(void)operands, (void)operand;
+	if (!log_file) {
+		complain(c, "--serial LOG is required");
+		return EXIT_BAD_INPUT;
+	}
+	return fetch_log(c, log_file, out);
 }
 
 const struct command command_fetch = {

@@ -75,6 +75,8 @@ struct surroundings {
 	FILE *trace;   /* --trace; NULL: none */
 	struct trace layer;
 	struct listing listing;
+	struct suite_host *host;
+	struct text row_ms; /* of the environment: each row's name and duration */
 };
 
 static void trace_text(struct surroundings *p, const char *line)
@@ -184,6 +186,9 @@ static void place_row_done(void *self, const struct row_result *r)
 	text_init(&t, lines, sizeof(lines));
 	table_line(&t, &place->table, r);
 	print_lines(place, lines);
+	if (!place->row_ms.length)
+		place->host->environment_lines++; /* its line, which the journal's beginning does not have */
+	text_fmt(&place->row_ms, "%s%s %llu", place->row_ms.length ? ", " : "", r->name, (unsigned long long)(now_ms() - place->row_started));
 }
 
 static void place_say(void *self, const char *lines)
@@ -199,7 +204,7 @@ static bool place_stop(void *self)
 
 /* The environment block: what differs between places of running and is not the measured machine itself. */
 struct environment {
-	struct environment_line lines[ENVIRONMENT_MOST];
+	struct environment_line lines[ENVIRONMENT_MOST + 1]; /* and row_ms */
 	char values[ENVIRONMENT_MOST][160];
 	unsigned count;
 };
@@ -262,6 +267,20 @@ static int exit_status(const struct command *c, const struct suite_summary *summ
 	return summary->unexpected ? EXIT_ROWS : EXIT_GOOD;
 }
 
+static bool trace_open(const struct command *c, struct surroundings *p, const struct backend *b, const struct cpu *cpu)
+{
+	listing_init(&p->listing, cpu->processor);
+	trace_init(&p->layer, b->access, NULL, 0);
+	p->layer.sink = trace_access;
+	p->layer.sink_self = p;
+	p->trace = fopen(trace_file, "we");
+	if (p->trace)
+		trace_text(p, "# before the first row\n");
+	else
+		complain(c, "--trace %s: cannot be written", trace_file);
+	return p->trace != NULL;
+}
+
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
 {
 	static struct msr_guard guard;
@@ -286,17 +305,9 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	}
 	const struct access *machine = b->access;
 	if (trace_file) {
-		listing_init(&place.listing, cpu.processor);
-		trace_init(&place.layer, b->access, NULL, 0);
-		place.layer.sink = trace_access;
-		place.layer.sink_self = &place;
-		machine = &place.layer.access;
-		place.trace = fopen(trace_file, "we");
-		if (!place.trace) {
-			complain(c, "--trace %s: cannot be written", trace_file);
+		if (!trace_open(c, &place, b, &cpu))
 			return EXIT_BAD_INPUT;
-		}
-		trace_text(&place, "# before the first row\n");
+		machine = &place.layer.access;
 		s = cpu_identify(machine, &cpu);
 	}
 	const unsigned capacity = msr_guard_capacity(machine);
@@ -307,11 +318,16 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	}
 	msr_guard_init(&guard, machine, cpu.processor, saved, capacity);
 	environment_fill(&environment, b->native);
+	static char row_ms[32768];
+	text_init(&place.row_ms, row_ms, sizeof(row_ms));
+	environment.lines[environment.count++] = (struct environment_line){"row_ms", row_ms};
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
 		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put,
 		.working = place.terminal ? place_working : NULL, .environment = environment.lines, .environment_lines = environment.count,
 	};
+	host.environment_lines--;
+	place.host = &host;
 	enum status files = rundir_make(&place.directory, out, b->stem, problem, sizeof(problem));
 	if (files != ST_OK) {
 		complain(c, "no results will be kept: %s", problem);

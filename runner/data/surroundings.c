@@ -30,7 +30,7 @@ void surroundings_value(struct text *t, const struct document *d, const struct d
 bool surroundings_of_the_day(const char *key)
 {
 	static const char *const keys[] = {"started", "finished", "label", "rows", "summary", "study", "cpuid", "machine", "registers",
-		"environment", "settings", "seed", "schema"};
+		"environment", "settings", "seed", "schema", "row_ms"};
 	for (unsigned i = 0; i < COUNT_OF(keys); i++)
 		if (!strcmp(key, keys[i]))
 			return true;

@@ -144,38 +144,82 @@ static void xml_text(const char *s)
 		}
 }
 
+/* Milliseconds that the row took, from the environment's list of names and numbers; -1: not in it. */
+static long long row_ms(const struct export *e, const char *name)
+{
+	const char *list = doc_string(e->d, doc_get(e->d, doc_root(e->d), "environment"), "row_ms");
+	size_t n = strlen(name);
+	for (const char *at = list; (at = strstr(at, name)); at += n)
+		if ((at == list || at[-1] == ' ') && at[n] == ' ')
+			return strtoll(at + n, NULL, 10);
+	return -1;
+}
+
+/* As the run judged it: a row that was not expected so fails. Results that do not say it: all fail that are neither ok nor unsupported. */
+static bool row_failed(const struct export *e, const struct doc_node *row)
+{
+	const char *status = doc_string(e->d, row, "status"), *name = doc_string(e->d, row, "name");
+	const struct doc_node *list = doc_get(e->d, doc_get(e->d, doc_root(e->d), "summary"), "unexpected_rows");
+	if (list->type != DOC_LIST)
+		return strcmp(status, "ok") && strcmp(status, "unsupported");
+	for (const struct doc_node *n = doc_begin(e->d, list); n; n = doc_next(e->d, n))
+		if (!strcmp(n->string, name))
+			return true;
+	return false;
+}
+
+static void junit_case(const struct export *e, const struct doc_node *row)
+{
+	const char *status = doc_string(e->d, row, "status"), *name = doc_string(e->d, row, "name");
+	const bool failed = row_failed(e, row), skipped = !failed && strcmp(status, "ok");
+	const long long ms = row_ms(e, name);
+	printf("<testcase classname=\"stallmeter.");
+	xml_text(doc_string(e->d, row, "kind"));
+	printf("\" name=\"");
+	xml_text(name);
+	if (ms >= 0)
+		printf("\" time=\"%lld.%03lld", ms / 1000, ms % 1000);
+	printf("\">");
+	if (failed || skipped) {
+		printf("<%s message=\"", failed ? "failure" : "skipped");
+		xml_text(status);
+		fputs(": ", stdout);
+		xml_text(doc_string(e->d, row, "reason"));
+		printf("\"/>");
+	}
+	printf("<system-out>");
+	if (doc_get(e->d, row, "value")->type == DOC_NUMBER)
+		printf("%s %s, spread %s; ", doc_get(e->d, row, "value")->string, doc_string(e->d, row, "unit"), doc_get(e->d, row, "spread")->string);
+	xml_text(doc_string(e->d, row, "proof"));
+	fputs("</system-out></testcase>\n", stdout);
+}
+
 static enum status export_junit(const struct export *e)
 {
 	unsigned tests = 0, skipped = 0, failed = 0;
+	long long ms = 0;
+	char started[32];
 	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
-		const char *status = doc_string(e->d, row, "status");
+		const bool fails = row_failed(e, row);
+		const long long took = row_ms(e, doc_string(e->d, row, "name"));
 		tests++;
-		skipped += !strcmp(status, "unsupported");
-		failed += strcmp(status, "ok") && strcmp(status, "unsupported");
+		failed += fails;
+		skipped += !fails && strcmp(doc_string(e->d, row, "status"), "ok");
+		ms += took > 0 ? took : 0;
 	}
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stallmeter ", stdout);
 	xml_text(doc_string(e->d, doc_root(e->d), "backend"));
-	printf("\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\">\n", tests, failed, skipped);
-	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
-		const char *status = doc_string(e->d, row, "status"), *name = doc_string(e->d, row, "name");
-		printf("<testcase classname=\"stallmeter.");
-		xml_text(doc_string(e->d, row, "kind"));
-		printf("\" name=\"");
-		xml_text(name);
-		printf("\">");
-		if (!strcmp(status, "unsupported") || strcmp(status, "ok")) {
-			printf("<%s message=\"", strcmp(status, "unsupported") ? "failure" : "skipped");
-			xml_text(status);
-			fputs(": ", stdout);
-			xml_text(doc_string(e->d, row, "reason"));
-			printf("\"/>");
-		}
-		printf("<system-out>");
-		if (doc_get(e->d, row, "value")->type == DOC_NUMBER)
-			printf("%s %s, spread %s; ", doc_get(e->d, row, "value")->string, doc_string(e->d, row, "unit"), doc_get(e->d, row, "spread")->string);
-		xml_text(doc_string(e->d, row, "proof"));
-		fputs("</system-out></testcase>\n", stdout);
+	printf("\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\" time=\"%lld.%03lld\"", tests, failed, skipped, ms / 1000, ms % 1000);
+	/* JUnit's schema has times without a zone; ours are in UTC */
+	snprintf(started, sizeof(started), "%.19s", doc_string(e->d, doc_get(e->d, doc_root(e->d), "environment"), "started"));
+	if (started[0]) {
+		printf(" timestamp=\"");
+		xml_text(started);
+		putchar('"');
 	}
+	fputs(">\n", stdout);
+	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row))
+		junit_case(e, row);
 	fputs("</testsuite>\n", stdout);
 	complain(e->c, "JUnit holds verdicts; values stand in each case's output");
 	return ST_OK;

@@ -40,7 +40,18 @@ if command -v xmllint >/dev/null; then
 	counts() { [ "$(xml 'string(/testsuite/@tests)')" = "$(jq '.rows | length' "$json")" ] && [ "$(xml 'count(//testcase)')" = "$(jq '.rows | length' "$json")" ] &&
 		[ "$(xml 'count(//skipped)')" = "$(jq '[.rows[] | select(.status == "unsupported")] | length' "$json")" ] && [ "$(xml 'count(//failure)')" = "$(xml 'string(/testsuite/@failures)')" ]; }
 	check "export_junit_counts_rows" counts
-	jq '.rows[0] |= (.status = "unproven" | .reason = "a < b & \"c\"")' "$json" >"$work/odd.json"
+	# As the run judged it: with the name in the list it fails, without it a row that is not ok is skipped.
+	times() { [ "$(xml 'count(//testcase[@time >= 0])')" = "$(jq '.rows | length' "$json")" ] && [ "$(xml 'string(/testsuite/@time)')" != 0.000 ] &&
+		xml 'string(/testsuite/@timestamp)' | grep -xE '20[0-9-]{8}T[0-9:]{8}'; }
+	check "export_junit_has_times" times
+	"$s" run --backend native --suite load.l1.latency,triad.l1.bandwidth --out "$work/native" >/dev/null
+	check "export_junit_of_a_native_run" to junit j.xml "$(echo "$work"/native/*)"
+	check "export_junit_of_a_native_run_has_no_failure" sh -c '[ "$1" = 0 ] && [ "$2" = 2 ]' - "$(xml 'count(//failure)')" "$(xml 'count(//skipped)')"
+	printf 'load.l1.* = ok\n' >"$work/expect"
+	"$s" run --backend native --suite load.l1.latency,triad.l1.bandwidth --expect "$work/expect" --out "$work/expected" >/dev/null
+	check "export_junit_of_a_run_against_expectation" to junit j.xml "$(echo "$work"/expected/*)"
+	check "export_junit_fails_what_was_not_expected" sh -c '[ "$1" = load.l1.latency ]' - "$(xml 'string(//testcase[failure]/@name)')"
+	jq 'del(.summary.unexpected_rows) | .rows[0] |= (.status = "unproven" | .reason = "a < b & \"c\"")' "$json" >"$work/odd.json"
 	check "export_junit_of_odd_strings" to junit j.xml "$work/odd.json"
 	failure() { [ "$(xml 'string(//failure/@message)')" = 'unproven: a < b & "c"' ]; }
 	check "export_junit_shows_failures" failure

@@ -34,14 +34,22 @@ stick "$work/s2" stallmeter/results box-1111-0001
 real '.label = "other"' >"$work/s2/stallmeter/results/box-1111-0001/results.json"
 stick "$work/s2" stallmeter/results none
 c() { "$s" collect "$@"; }
-check "collect_first_stick" says 0 "^1 runs: 1 taken, 0 were there, 0 cannot be read" c "$work/s1" "$work/all"
-check "collect_second_stick" says 0 "^1 runs: 1 taken, 0 were there" c "$work/s2" "$work/all"
-check "collect_takes_none_twice" says 0 "^1 runs: 0 taken, 1 were there" c "$work/s1" "$work/all"
+check "collect_first_stick" says 0 "^1 run: 1 taken, 0 were there, 0 cannot be read" c "$work/s1" "$work/all"
+check "collect_second_stick" says 0 "^1 run: 1 taken, 0 were there" c "$work/s2" "$work/all"
+check "collect_takes_none_twice" says 0 "^1 run: 0 taken, 1 were there" c "$work/s1" "$work/all"
 check "collect_overwrites_nothing" cmp "$work/real.json" "$work/all/box-1111-0001/results.json"
 check "collect_numbers_anew" cmp "$work/s2/stallmeter/results/box-1111-0001/results.json" "$work/all/box-1111-0002/results.json"
 stick "$work/s3" stallmeter/results bad-2222-0001
 echo '{' >"$work/s3/stallmeter/results/bad-2222-0001/results.json"
-check "collect_tells_of_damaged_runs" says 1 "1 runs: 1 taken, 0 were there, 1 cannot be read" c "$work/s3" "$work/all"
-check "collect_refuses_what_is_no_stick" refuses "$work/all: no folder stallmeter/results" c "$work/all" "$work/x"
+check "collect_tells_of_damaged_runs" says 1 "1 run: 1 taken, 0 were there, 1 cannot be read" c "$work/s3" "$work/all"
+# Folders of runs, one run, an upload folder with a folder a machine.
+"$s" run --backend sim --suite load.l1.latency --out "$work/host" >/dev/null
+"$s" run --backend sim --machine core2 --suite load.l1.latency --out "$work/up/box7/" >/dev/null
+check "collect_takes_folders_of_runs" says 0 "^2 runs: 2 taken, 0 were there" c "$work/host" "$work/up/" "$work/mixed"
+check "collect_takes_a_run" says 0 "^1 run: 0 taken, 1 were there" c "$(echo "$work"/host/*)" "$work/mixed"
+check "collect_copied_all_files" diff -r "$(echo "$work"/host/*)" "$(echo "$work"/mixed/sim-nehalem*)"
+mkdir "$work/bare"
+check "collect_refuses_what_has_no_run" says 3 "$work/bare: no run in it" c "$work/bare" "$work/x"
+check "collect_refuses_what_is_not_there" refuses "$work/nothing: No such file" c "$work/nothing" "$work/x"
 check "collect_refuses_one_operand" refuses "are expected" c "$work/s1"
 tap_end
