@@ -24,7 +24,7 @@ http() { # http METHOD PATH [BODY]
 		die "$1 $2: refused"
 }
 get() { http GET "$1"; }
-members() { get "$1" | jq -r '.Members[]["@odata.id"]'; }
+members() { local all; all=$(get "$1") || exit 1; jq -r '.Members[]["@odata.id"]' <<<"$all"; }
 
 system= systems=$(members /redfish/v1/Systems)
 for one in $systems; do
@@ -60,7 +60,7 @@ stick=$(medium)
 state=$(get "$stick")
 if [ "$(jq -r .Inserted <<<"$state")" = true ]; then act "$state" VirtualMedia.EjectMedia '{}'; fi
 [ "$what" = boot ] || exit 0
-act "$state" VirtualMedia.InsertMedia "$(jq -n --arg u "$url" '{Image: $u, Inserted: true, WriteProtected: false}')"
+act "$state" VirtualMedia.InsertMedia "$(jq -nc --arg u "$url" '{Image: $u, Inserted: true, WriteProtected: false}')"
 from=$(jq -r '[.Boot["BootSourceOverrideTarget@Redfish.AllowableValues"][]? | select(. == "Usb" or . == "RemoteDrive")] | (index("Usb") as $i | if $i then "Usb" else .[0] end) // "Usb"' <<<"$about")
 http PATCH "$system" "{\"Boot\": {\"BootSourceOverrideEnabled\": \"Once\", \"BootSourceOverrideTarget\": \"$from\", \"BootSourceOverrideMode\": \"UEFI\"}}" >/dev/null
 if [ "$(jq -r .PowerState <<<"$about")" = Off ]; then reset=On; else reset=ForceRestart; fi

@@ -84,14 +84,14 @@ pid $work/nginx.pid; error_log $work/error.log; daemon off; worker_processes 1;
 events {}
 http {
 	access_log off;
-	log_format asked escape=none '\$request_method \$uri \$request_body';
+	log_format asked escape=none '\$request_method \$request_uri \$request_body';
 	client_body_temp_path $work/b; proxy_temp_path $work/p; fastcgi_temp_path $work/f; uwsgi_temp_path $work/u; scgi_temp_path $work/s;
 	server {
 		listen 127.0.0.1:$web;
 		auth_basic bmc; auth_basic_user_file $work/users;
 		root $www;
 		location /redfish/ { default_type application/json; error_page 405 =204 @changed; try_files \$uri/index.json @changed; }
-		location @changed { access_log $work/asked asked; proxy_pass http://127.0.0.1:$web/done; }
+		location @changed { access_log $work/asked asked; rewrite ^ /done break; proxy_pass http://127.0.0.1:$web; }
 		location /done { auth_basic off; allow 127.0.0.1; deny all; return 204; }
 	}
 }
@@ -120,7 +120,7 @@ C
 	rm -r "$www/redfish/v1/Managers/BMC/VirtualMedia/USB1"
 	put /redfish/v1/Managers/BMC/VirtualMedia <<<'{"Members": [{"@odata.id": "/redfish/v1/Managers/BMC/VirtualMedia/CD1"}]}'
 	check "redfish_without_a_stick_says_so" says 1 "no virtual medium that can be a USB stick" redfish boot "$image"
-	kill $server
+	kill $server 2>/dev/null
 	wait $server 2>/dev/null
 else
 	skip "redfish_boots" "no nginx"
