@@ -14,20 +14,6 @@ KERNEL k_touch, 0, 4, 1, 0, 8, 2, 1
 	ret
 ENDKERNEL k_touch
 
-; uint64_t k_dirty(void *from /* rdi */, uint64_t iterations /* rsi */, uint64_t step /* rdx */)
-;   for each iteration: *from = *from; from += step
-; Brings one line per step into the caches, modified with unchanged contents. 5 instructions, 1 load, 1 store.
-KERNEL k_dirty, 0, 5, 1, 1, 16, 2, 1
-	LOOP_ALIGN
-.loop:
-	mov rax, [rdi]
-	mov [rdi], rax
-	add rdi, rdx
-	dec rsi
-	jnz .loop
-	ret
-ENDKERNEL k_dirty
-
 ; uint64_t k_flush(const void *from /* rdi */, uint64_t iterations /* rsi */, uint64_t step /* rdx */)
 ;   for each iteration: CLFLUSH the line at from; from += step;  MFENCE
 ; 4 instructions an iteration. CLFLUSH is ordered by MFENCE (SDM vol. 2, CLFLUSH). Returns the end.

@@ -56,7 +56,6 @@ units() { # units [PART OF]: each so many-th
 	if [ "$part" -eq 0 ]; then
 		if want slow_list; then run_one slow_list slow_list; fi
 		if want layers; then run_one layers sh -c 'tests/layers.sh && echo "ok 1 - layers"'; fi
-		if want unused; then run_one unused sh -c 'python3 tests/unused.py && echo "ok 1 - unused"'; fi
 	fi
 	for t in "$out"/tests/unit/*/test_*; do
 		[ -x "$t" ] && [ -f "${t#"$out/"}.c" ] || continue

@@ -30,14 +30,6 @@ const struct event *stall_identity_event(const struct processor *p, enum stall_i
 	return e;
 }
 
-unsigned stall_find(const char *key)
-{
-	for (unsigned t = 0; t < stall_term_count; t++)
-		if (str_equal(stall_terms[t].key, key))
-			return t;
-	return STALL_TERMS_MAX;
-}
-
 static bool is_of(unsigned t, unsigned bounds)
 {
 	return bounds >> stall_terms[t].bound & 1;

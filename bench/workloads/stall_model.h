@@ -20,8 +20,6 @@
 const struct expression *stall_count(const struct processor *p, unsigned t);
 /* The single event of a concept. NULL: the concept has no event, or an expression of several. */
 const struct event *stall_event(const struct processor *p, const char *concept);
-/* The term of that key; STALL_TERMS_MAX: none. */
-unsigned stall_find(const char *key);
 
 /* What an accounting counts beside the terms, in this order: cycles, reference cycles, cycles in which no uop starts execution, cycles in which
  * none retires, uops dispatched, the fused pairs among them, uops retired, the fused pairs among them, cycles without issue, those for lack of a

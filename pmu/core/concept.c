@@ -16,22 +16,6 @@ static int order_of(const char *a, const char *b)
 	return (unsigned char)*a - (unsigned char)*b;
 }
 
-const struct concept *concept_known(const char *name)
-{
-	for (unsigned low = 0, high = concept_count; low < high;) {
-		unsigned middle = (low + high) / 2;
-		int order = order_of(name, concepts[middle].name);
-
-		if (order == 0)
-			return &concepts[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
 const struct expression *concept_find(const struct processor *p, const char *name)
 {
 	for (unsigned low = 0, high = p->expression_count; low < high;) {

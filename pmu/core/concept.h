@@ -13,9 +13,6 @@
 #include "pmu/base.h"
 #include "tables/processor.h"
 
-/* The concept of that name; NULL: there is none. */
-const struct concept *concept_known(const char *name);
-
 /* What the processor counts for a concept. NULL: no such concept, or a processor without counters that these tables know.
  * An expression of EXACTNESS_NONE has no terms and says why. */
 const struct expression *concept_find(const struct processor *p, const char *name);

@@ -338,17 +338,6 @@ enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out)
 	return (uint32_t)format == l->groups && format >> 48 == l->bytes ? ST_OK : ST_BROKEN;
 }
 
-enum status pebs_owner(const struct pebs *p, const struct pebs_record *r, unsigned *request)
-{
-	unsigned found = 0;
-	for (unsigned i = 0; i < p->count; i++)
-		if (p->count == 1 || r->status >> p->requests[i].counter & 1) {
-			*request = i;
-			found++;
-		}
-	return found == 1 ? ST_OK : ST_MISSING;
-}
-
 /* --- what is missing --------------------------------------------------------------------------- */
 
 /* round(a * 1000 / b) for counts of a burst, which stay far below 2^50; b > 0. */

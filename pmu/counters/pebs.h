@@ -86,9 +86,6 @@ MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests,
 MUST_CHECK enum status pebs_stop(struct pebs *p);
 /* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record of other groups than were asked for. */
 MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);
-/* Which request a record belongs to, from its status. ST_MISSING: unknown (formats before 3 may show none or several
- * counters); with one request it is always that one. */
-MUST_CHECK enum status pebs_owner(const struct pebs *p, const struct pebs_record *r, unsigned *request);
 
 /* The balance of events and records from two bursts with different periods: if a share f of records is lost and the mean
  * shadow has s events, events / records = (period + 1 + s) / (1 - f). */

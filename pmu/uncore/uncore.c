@@ -102,12 +102,6 @@ static enum status stop_go(const struct access *a, const struct uncore *u, const
 	return s;
 }
 
-enum status uncore_freeze(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                          unsigned socket, bool freeze)
-{
-	return run >= plan->runs || socket >= u->sockets ? ST_RANGE : stop_go(a, u, plan, run, socket, freeze);
-}
-
 /* All selects of a box off, all of its instances. */
 static enum status selects_off(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
@@ -158,7 +152,7 @@ uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint6
 /* --- programming ------------------------------------------------------------------------------- */
 
 /* Clears overflow bits left from before. */
-enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+static enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	uint64_t status;
 	enum status s = ST_OK;
@@ -372,31 +366,6 @@ enum status uncore_values(const struct access *a, const struct uncore *u, const 
 		values[i] = 0;
 		for (unsigned n = 0; n < UNCORE_INSTANCES_MAX && s == ST_OK; n++)
 			values[i] += each[n];
-	}
-	return s;
-}
-
-enum status uncore_overflows(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                             unsigned socket, uint32_t *slots)
-{
-	enum status s = ST_OK;
-	*slots = 0;
-	if (run >= plan->runs || socket >= u->sockets)
-		return ST_RANGE;
-	for (unsigned n = 0; n < plan->count && s == ST_OK; n++) {
-		const struct uncore_slot *slot = &plan->slots[n];
-		const struct uncore_box *b = slot->box;
-		/* In configuration space a fixed counter has bit 0, and the others follow. */
-		const unsigned first = b->fixed_counter && b->space == UNCORE_PCI;
-		if (slot->run != run || !b->box_status || (slot->event->fixed && !first))
-			continue;
-		EACH_INSTANCE(i, u, socket, b) {
-			uint64_t bits = 0;
-			if (s == ST_OK)
-				s = uncore_reg_read(a, u, at_of(b, socket, i), b->box_status, &bits);
-			if (bits >> (slot->event->fixed ? 0 : first + slot->counter) & 1)
-				*slots |= 1u << n;
-		}
 	}
 	return s;
 }

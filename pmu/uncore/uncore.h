@@ -73,34 +73,12 @@ MUST_CHECK enum status uncore_start(const struct access *a, struct uncore *u, co
  * it. Values stay readable. */
 MUST_CHECK enum status uncore_stop(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                    unsigned socket);
-/* Freezes or releases all boxes of the run without changing their counts: all values are from one moment in between. */
-MUST_CHECK enum status uncore_freeze(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                                     unsigned socket, bool freeze);
 /* Reads the events of a run into values[slot], summed over the boxes; does not change other slots. */
 MUST_CHECK enum status uncore_values(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                    unsigned socket, uint64_t *values);
 /* The boxes of one slot separately: values[i] of instance i, 0 for absent ones. */
 MUST_CHECK enum status uncore_instance_values(const struct access *a, const struct uncore *u, const struct uncore_slot *s,
                                               unsigned socket, uint64_t values[UNCORE_INSTANCES_MAX]);
-/* Which slots of a run overflowed since it was started, one bit each, by their boxes' status. */
-MUST_CHECK enum status uncore_overflows(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                                        unsigned socket, uint32_t *slots);
-/* Clears the overflow bits of a type's boxes, and of their socket. */
-MUST_CHECK enum status uncore_clear_overflow(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b);
-/* Sampling (uncore_interval.c). A run that stops when one of a slot's boxes has counted `events`: their counters start at
- * 2^width - events, all others of the run at 0. pmi_cores: cores of the socket to interrupt then, one bit each; 0: none,
- * the only choice while interrupts are masked. ST_RANGE: more events than a counter holds; ST_UNSUPPORTED: the processor's
- * boxes cannot be frozen together. */
-struct uncore_interval { uint8_t slot; uint32_t pmi_cores; uint64_t events; };
-MUST_CHECK enum status uncore_interval_start(const struct access *a, struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                                             unsigned socket, uint64_t lock_va, const struct uncore_interval *k);
-/* Whether it is over; if so, all boxes of the run are frozen, and values are from one moment. CBo and SBo, and all if the
- * global control does not answer, are frozen only when this function finds the overflow. */
-MUST_CHECK enum status uncore_interval_over(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                                            unsigned socket, const struct uncore_interval *k, bool *over);
-/* The next interval: reloads the slot's counters, clears overflow bits and releases all; the others' counts continue. */
-MUST_CHECK enum status uncore_interval_again(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                                             unsigned socket, const struct uncore_interval *k);
 /* Difference of a counter, or of a sum of a slot's counters, between two readings. */
 uint64_t uncore_moved(const struct uncore *u, const struct uncore_slot *s, uint64_t before, uint64_t after);
 

@@ -6,6 +6,7 @@
 #include "pmu/sim/isa/decode.h"
 #include "pmu/sim/isa/exec.h"
 #include "pmu/sim/isa/ops.h"
+#include "tests/unit/support/sim_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

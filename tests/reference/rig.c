@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/reference/rig.h"
+#include "tests/unit/support/sim_look.h"
 
 #define WARM_RUNS 2  /* then lines, pages and branch targets are known */
 #define MOST_RUNS 12 /* the first of the others in which no branch was mispredicted is compared */
@@ -104,7 +105,7 @@ static uint64_t rig_go(struct rig *g, struct core_thread *const core[2])
 /* Runs the steps on the model; what is noted is the last run. */
 static void rig_run(struct rig *g)
 {
-	static void *memory_room, *core_room[2], *ring[2];
+	static void *memory_room, *core_room[2];
 	static size_t memory_size, core_size[2];
 	size_t memory_now = memory_bytes(&g->m), core_now = core_bytes(&g->m);
 	struct signals *signals[MACHINE_THREADS_MAX] = { NULL };
@@ -119,13 +120,13 @@ static void rig_run(struct rig *g)
 	for (unsigned i = 0; i < g->threads; i++) {
 		if (core_now > core_size[i])
 			core_room[i] = realloc(core_room[i], core_size[i] = core_now);
-		if (!ring[i])
-			ring[i] = calloc(1, signals_ring_bytes());
-		if (!g->t[i].signals)
+		if (g->t[i].signals)
+			signals_detach(g->t[i].signals);
+		else
 			g->t[i].signals = malloc(signals_bytes());
 		signals[i] = g->t[i].signals;
 		signals_init(signals[i]);
-		signals_attach(signals[i], ring[i]);
+		signals_attach_heap(signals[i]);
 	}
 	memset(memory_room, 0, memory_now);
 	struct memory *memory = memory_init(memory_room, &g->m, signals, rig_pages, g);

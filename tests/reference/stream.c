@@ -5,6 +5,7 @@
 
 #include "tests/reference/stream.h"
 #include "tests/unit/support/random_insn.h"
+#include "tests/unit/support/sim_names.h"
 
 static const char *const names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
 	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15" };

@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 
-cp -r --parents asm tables pmu bench efi runner tests/*.sh tests/*.txt tests/*.py tests/expect "$work"
+cp -r --parents asm tables pmu bench efi runner tests/*.sh tests/*.txt tests/expect "$work"
 # planted FILE TEXT EXPECTED: with TEXT appended to FILE, the layers are refused with a line that has EXPECTED.
 planted() {
 	local file=$work/$1 got
@@ -39,27 +39,4 @@ room() { mkdir "$work/bench/attic" && echo 'int a;' >"$work/bench/attic/a.c"; sh
 check "layers_refuse_a_room_without_a_place" room
 full() { for i in $(seq 30); do : >"$work/bench/uncore/x$i.h"; done; sh "$work/tests/layers.sh" 2>&1 | grep -q "bench/uncore: [0-9]* files, at most 30"; local rc=$?; rm "$work"/bench/uncore/x*.h; return $rc; }
 check "layers_refuse_a_full_folder" full
-# Functions that tests alone call.
-unused() { # unused TEXT EXPECTED
-	local got
-	cp "$work/bench/uncore/boxes.c" "$work/kept" && printf '%s\n' "$1" >>"$work/bench/uncore/boxes.c"
-	got=$(cd "$work" && python3 tests/unused.py) && got="accepted"
-	cp "$work/kept" "$work/bench/uncore/boxes.c"
-	grep -qE "$2" <<<"$got" || { echo "$got" | head -5; return 1; }
-}
-check "unused_holds" sh -c 'cd "$1" && python3 tests/unused.py' - "$work"
-check "unused_refuses_a_function_that_nobody_calls" unused 'int attic(void)
-{
-	return 1;
-}' 'boxes.c: attic: no product reaches it'
-check "unused_refuses_one_that_only_such_a_function_calls" unused 'int cellar(void)
-{
-	return 1;
-}
-int attic(void)
-{
-	return cellar();
-}' 'boxes.c: cellar: no product reaches it'
-needless() { cp "$work/tests/unused.txt" "$work/kept"; echo "boxes_note no reason" >>"$work/tests/unused.txt"; (cd "$work" && python3 tests/unused.py) | grep -q "boxes_note: no longer needed"; local rc=$?; cp "$work/kept" "$work/tests/unused.txt"; return $rc; }
-check "unused_refuses_a_line_that_is_not_needed" needless
 tap_end

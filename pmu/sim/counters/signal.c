@@ -49,7 +49,6 @@ static struct signals_all *all(struct signals *s) { return (struct signals_all *
 size_t signals_bytes(void) { return sizeof(struct signals_all); }
 #define BITS_BYTES (RING_WORDS * sizeof(uint64_t))
 #define COUNTS_BYTES (SIGNAL_RING * sizeof(struct lane_cycle))
-size_t signals_ring_bytes(void) { return TAPS_MAX * (BITS_BYTES + COUNTS_BYTES); }
 
 struct signals *signals_init(void *memory)
 {
@@ -156,16 +155,6 @@ static bool has_room(struct signals_all *a, unsigned t)
 	if (!l->at && deep)
 		l->at = room_get(a, COUNTS_BYTES);
 	return l->active && (l->at || !deep);
-}
-
-void signals_attach(struct signals *s, void *ring)
-{
-	struct signals_all *a = all(s);
-	uint8_t *at = ring;
-	for (unsigned t = 0; t < TAPS_MAX; t++, at += BITS_BYTES + COUNTS_BYTES)
-		a->lanes[t] = (struct lane){ (uint64_t *)(void *)at, (struct lane_cycle *)(void *)(at + BITS_BYTES) };
-	a->attached = true;
-	choose_ways(a);
 }
 
 void signals_attach_room(struct signals *s, const struct signal_room *room)

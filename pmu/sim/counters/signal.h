@@ -76,14 +76,11 @@ struct signal_tape { uint32_t count, most; struct signal_said *said; };
 /* Makes *s, which need not be initialised, subscribe to what `like` subscribes to, and record it. Not for signal_close and taps. */
 void signals_note(struct signals *s, const struct signals *like, struct signal_tape *tape);
 
-/* Bytes that signals_init needs at `memory`, and signals_attach at `ring`. */
+/* Bytes that signals_init needs at `memory`. */
 size_t signals_bytes(void);
-size_t signals_ring_bytes(void);
 struct signals *signals_init(void *memory);
-/* Gives the taps their ring (zeroed). Before that, as on a thread that never ran, only plain taps count. */
-void signals_attach(struct signals *s, void *ring);
-/* The same on demand: a bit a cycle for cmask 1 and edge, counts a cycle as well for more (zeroed; kept). Without memory a
- * tap counts nothing, and signals_starved says so from then on. */
+/* Where the taps' rings come from: a bit a cycle for cmask 1 and edge, counts a cycle as well for more (zeroed; kept). Before that, as on a
+ * thread that never ran, only plain taps count. Without memory a tap counts nothing, and signals_starved says so from then on. */
 struct signal_room {
 	void *self;
 	void *(*get)(void *self, size_t bytes);

@@ -31,23 +31,6 @@ unsigned decode_class(unsigned op)
 	return infos[op].class;
 }
 
-const char *op_name(unsigned op)
-{
-	static const char names[] =
-#define OP(name, class, attributes) #name "\0"
-#include "pmu/sim/isa/ops.def"
-#undef OP
-		;
-	const char *s = names;
-
-	if (op >= OP_COUNT)
-		return "?";
-	while (op--)
-		while (*s++)
-			;
-	return s;
-}
-
 uint8_t decode_byte(struct decoding *d)
 {
 	if (d->at >= d->available) {

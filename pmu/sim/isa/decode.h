@@ -86,7 +86,5 @@ struct insn {
  * subset or cut short; *bad_length then says how many bytes to show. Long mode only. */
 MUST_CHECK enum status decode(const uint8_t *bytes, size_t available, struct insn *out, unsigned *bad_length);
 
-/* Name of an op in lower case ("add", "mulpd"), for messages. */
-const char *op_name(unsigned op);
 
 #endif

@@ -33,11 +33,6 @@ static const struct { const char *name; struct exec_cost preset; } classes[UC_CO
 #undef CLASS
 };
 
-const char *machine_class_name(unsigned uop_class)
-{
-	return uop_class < UC_COUNT ? classes[uop_class].name : NULL;
-}
-
 #define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
 
 struct reading {

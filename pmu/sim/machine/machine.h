@@ -51,8 +51,6 @@ MUST_CHECK enum status machine_read_beside(const char *file_name, const char *te
 MUST_CHECK enum status machine_read(const char *file_name, const char *text, size_t bytes, struct machine *out,
                                     char *problem, size_t capacity);
 
-/* Name of a timing class as an [exec] line writes it; NULL beyond UC_COUNT. */
-const char *machine_class_name(unsigned uop_class);
 
 /* The machines and event maps built into the program: tables/machines/, by name without ".machine" and ".map". */
 extern const struct machine_file machine_files[], machine_maps[];

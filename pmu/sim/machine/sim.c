@@ -13,11 +13,6 @@
 
 static void record_one(struct sim *s, unsigned thread, const struct sim_finding *f)
 {
-	if (s->finding_count < SIM_FINDINGS) {
-		s->findings[s->finding_count] = *f;
-		s->findings[s->finding_count].thread = thread;
-		s->finding_count++;
-	}
 	s->finding_total++;
 	s->found[f->kind]++;
 	s->last_finding = *f;
@@ -330,21 +325,6 @@ void sim_close(struct sim *s)
 
 const struct access *sim_access(struct sim *s) { return &s->access; }
 
-uint64_t sim_findings(const struct sim *s, const struct sim_finding **list, unsigned *n)
-{
-	*list = s->findings;
-	*n = s->finding_count;
-	return s->finding_total;
-}
-
-uint64_t sim_found(const struct sim *s, enum finding_kind kind) { return s->found[kind]; }
-
-uint64_t sim_last_finding(const struct sim *s, const struct sim_finding **last)
-{
-	*last = &s->last_finding;
-	return s->finding_total;
-}
-
 enum status sim_user(struct sim *s, bool user)
 {
 	if (str_equal(s->m.pmu_events, "netburst"))
@@ -361,10 +341,7 @@ const struct sim_finding *sim_latest(const struct sim *s, unsigned n)
 	return n ? &s->more.at[n - 1] : &s->latest;
 }
 
-const char *sim_problem(const struct sim *s) { return s->problem; }
-void sim_recall(struct sim *s, bool on) { s->recall_off = !on; }
 void sim_look_ahead(struct sim *s, bool on) { s->no_look_ahead = !on; }
-struct signals *sim_signals(struct sim *s, unsigned thread) { return thread < s->threads ? s->signals[thread] : NULL; }
 
 void sim_totals(const struct sim *s, struct sim_totals *out)
 {

@@ -56,8 +56,6 @@ struct sim {
 	unsigned map_count;
 	struct exec_range ranges[EXEC_RANGES];
 	uint64_t range_pa[EXEC_RANGES]; /* physical address of each */
-	struct sim_finding findings[SIM_FINDINGS];
-	unsigned finding_count;
 	uint64_t finding_total, found[FIND_COUNT]; /* of each kind */
 	struct sim_finding last_finding;
 	struct sim_finding latest;     /* of the latest access, and further ones of it */
@@ -65,7 +63,7 @@ struct sim {
 	char problem[PROBLEM_TEXT];
 	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
 	uint32_t recall_wait;          /* branches until it is looked at */
-	bool recall_off, no_look_ahead; /* see sim_recall, sim_look_ahead */
+	bool recall_off, no_look_ahead; /* recall_off: always worked out again, for tests that compare; see sim_look_ahead */
 	size_t memory_bytes;           /* of `memory`, for giving it back */
 };
 

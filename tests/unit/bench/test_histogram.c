@@ -12,6 +12,7 @@
 #include "tests/unit/support/core_bench.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/kernel_start.h"
+#include "tests/unit/support/sim_look.h"
 
 #define ITERATIONS 40
 #define MOST 11 /* cmask 1 .. MOST; in no cycle does any of the signals below reach it */

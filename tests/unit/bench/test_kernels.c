@@ -59,12 +59,6 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 		for (uint64_t i = 0; i < iterations * k->loads; i++)
 			*result = *(uint64_t *)(memory + (*result - WINDOW_DATA));
 		return true;
-	case START_CHASE4:
-		for (unsigned c = 0; c < 4; c++)
-			for (uint64_t i = 0; i < 4 * iterations; i++)
-				p[c] = *(uint64_t *)(memory + (p[c] - WINDOW_DATA));
-		*result = p[0];
-		return true;
 	case START_STEP:
 		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : WINDOW_DATA + 64 * iterations;
 		return true;

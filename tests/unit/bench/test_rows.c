@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #include "bench/measure/measure.h"
-#include "bench/suite/fingerprint.h"
+#include "tests/unit/support/fingerprint.h"
 #include "pmu/core/concept.h"
+#include "tests/unit/support/table_find.h"
 
 static void test_rows_are_complete(void **state)
 {

@@ -9,6 +9,7 @@
 #include "bench/catalogue/row.h"
 #include "bench/workloads/stall_model.h"
 #include "pmu/counters/counters.h"
+#include "tests/unit/support/table_find.h"
 
 static const struct processor *processor(const char *name)
 {

@@ -10,6 +10,8 @@
 
 #include "bench/workloads/workload_account.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/sim_look.h"
+#include "tests/unit/support/table_find.h"
 
 /* What the machine puts cycles without retirement down to; some together, for there are as many taps as there are. */
 static const struct { const char *name; enum signal first, second; } causes[] = {

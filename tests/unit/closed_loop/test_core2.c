@@ -12,6 +12,7 @@
 #include "pmu/counters/counters.h"
 #include "pmu/counters/pebs.h"
 #include "pmu/sim/machine/sim_state.h"
+#include "tests/unit/support/sim_look.h"
 #include "tests/unit/support/work_rig.h"
 
 static struct work_rig rig;

@@ -10,6 +10,7 @@
 #include "bench/workloads/trust.h"
 #include "pmu/core/concept.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/table_find.h"
 
 static struct loop_run r;
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/stall_rig.h"
+#include "tests/unit/support/table_find.h"
 
 static bool all;
 static const char *only; /* this term alone */

@@ -8,6 +8,7 @@
 
 #include "pmu/core/concept.h"
 #include "pmu/counters/counters.h"
+#include "tests/unit/support/table_find.h"
 
 static const struct processor *processor(const char *name)
 {

@@ -53,7 +53,7 @@ static void rig_close(struct rig *r)
 	sim_close(r->sim);
 }
 
-static void run(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2)
+static void run4(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct measure_block *b = r->a->ops->control(r->a->self, 0);
 	struct job j = { .argument = WINDOW_CONTROL };
@@ -65,9 +65,10 @@ static void run(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uin
 			j.entry = WINDOW_CODE + k->offset;
 	}
 	assert_true(b->kernel && j.entry);
-	b->argument[0] = a0, b->argument[1] = a1, b->argument[2] = a2;
+	b->argument[0] = a0, b->argument[1] = a1, b->argument[2] = a2, b->argument[3] = a3;
 	assert_int_equal(r->a->ops->run(r->a->self, &j, 1, 0), ST_OK);
 }
+static void run(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2) { run4(r, kernel, a0, a1, a2, 0); }
 
 static uint64_t msr(struct rig *r, unsigned core, uint32_t address)
 {
@@ -279,7 +280,8 @@ static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 	assert_int_equal(r.a->ops->wrmsr(r.a->self, 0, 0x1A4, 0xF), ST_OK);
 	assert_int_equal(uncore_plan(&r.u, names, 8, &plan, &problem), ST_OK);
 	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_OK);
-	run(&r, "k_dirty", WINDOW_DATA, LINES, 64);
+	for (unsigned line = 0; line < LINES; line += 16)
+		run4(&r, "k_warm_write", WINDOW_DATA + 64 * line, 0, 0, 1);
 	run(&r, "k_flush", WINDOW_DATA, LINES, 64);
 	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
 	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);

@@ -144,10 +144,9 @@ static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket,
 		assert_int_equal(uncore_start(r->a, &r->u, &plan, run, socket, r->lock.va), ST_OK);
 		assert_int_equal(r->a->ops->rdtsc(r->a->self, 0, &before), ST_OK);
 		uncore_rig_run(r, 0, kernel, arguments, 6);
-		assert_int_equal(uncore_freeze(r->a, &r->u, &plan, run, socket, true), ST_OK);
+		assert_int_equal(uncore_stop(r->a, &r->u, &plan, run, socket), ST_OK);
 		assert_int_equal(r->a->ops->rdtsc(r->a->self, 0, &after), ST_OK);
 		assert_int_equal(uncore_values(r->a, &r->u, &plan, run, socket, v), ST_OK);
-		assert_int_equal(uncore_stop(r->a, &r->u, &plan, run, socket), ST_OK);
 		terms.tsc = after - before;
 		terms.tsc_mhz = r->a->tsc_hz / 1000000;
 	}

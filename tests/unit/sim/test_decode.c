@@ -12,6 +12,7 @@
 #include "pmu/sim/isa/decode.h"
 #include "pmu/sim/isa/ops.h"
 #include "tests/unit/support/random_insn.h"
+#include "tests/unit/support/sim_names.h"
 
 static struct insn must(const char *what, const uint8_t *bytes, size_t n)
 {

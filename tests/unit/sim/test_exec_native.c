@@ -15,6 +15,7 @@
 #include "pmu/sim/isa/ops.h"
 #include "tests/unit/support/native_cpu.h"
 #include "tests/unit/support/random_insn.h"
+#include "tests/unit/support/sim_names.h"
 
 #define CODE ((uint8_t *)NATIVE_CODE)
 #define DATA ((uint8_t *)NATIVE_DATA)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "pmu/sim/machine/machine.h"
+#include "tests/unit/support/sim_names.h"
 
 /* The least text that is a machine. */
 #define LEAST "[cpuid]\nfamily = 6\nmodel = 26\n[clock]\nbus_hz_times_3 = 400000000\ncore_ratio = 22\nuncore_ratio = 20\ntsc_ratio = 22\n"

@@ -13,6 +13,7 @@
 #include "tests/unit/support/kernel_start.h"
 #include "tests/unit/support/machine_random.h"
 #include "tests/unit/support/random_insn.h"
+#include "tests/unit/support/sim_look.h"
 
 /* Plain counts, conditions of one or more, larger ones, edges; nothing that sends the core its long way (pipe_seldom). */
 static const struct { enum signal sig; unsigned cmask; bool inv, edge; } taps[] = {

@@ -12,6 +12,7 @@
 #include "pmu/netburst/netburst_sample.h"
 #include "pmu/sim/machine/sim_state.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/sim_look.h"
 
 enum { COUNTER = 0x300, CCCR = 0x360, CRU_ESCR0 = 0x3B8, CRU_ESCR1 = 0x3B9, CRU_ESCR2 = 0x3CC, CRU_ESCR3 = 0x3CD, FSB_ESCR0 = 0x3A2, FSB_ESCR1 = 0x3A3 };
 enum { T0_OS = 8, T0_USR = 4, T1_OS = 2, T1_USR = 1 };

@@ -9,6 +9,7 @@
 #include "pmu/sim/machine/sim.h"
 #include "tests/unit/support/core_bench.h"
 #include "tests/unit/support/host_pages.h"
+#include "tests/unit/support/sim_look.h"
 
 struct rig { struct sim *sim; const struct access *a; struct mapping data, code; };
 

@@ -13,6 +13,7 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/machine/sim.h"
 #include "runner/host/backend.h"
+#include "tests/unit/support/sim_look.h"
 
 #define MOST_BYTES (64u << 20)
 

@@ -13,6 +13,7 @@
 #include "tests/unit/support/core_bench.h"
 #include "asm/kernel.h"
 #include "tests/unit/support/host_pages.h"
+#include "tests/unit/support/sim_look.h"
 
 struct rig { struct sim *sim; const struct access *a; struct mapping data, far; };
 
@@ -69,12 +70,11 @@ static void link_lines(struct mapping *m, unsigned lines)
 
 static const char *last_finding(struct rig *r, enum finding_kind *kind)
 {
-	const struct sim_finding *list;
-	unsigned n;
-	sim_findings(r->sim, &list, &n);
+	const struct sim_finding *last;
+	const uint64_t n = sim_last_finding(r->sim, &last);
 	if (kind && n)
-		*kind = list[n - 1].kind;
-	return n ? list[n - 1].why : NULL;
+		*kind = last->kind;
+	return n ? last->why : NULL;
 }
 
 static void test_registers_keep_their_legal_bits_and_fault_on_the_others(void **state)

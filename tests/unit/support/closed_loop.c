@@ -2,6 +2,7 @@
 #include "tests/unit/support/closed_loop.h"
 
 #include "tests/unit/support/host_pages.h"
+#include "tests/unit/support/sim_look.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/core_bench.h"
+#include "tests/unit/support/sim_look.h"
 
 #define CODE_BYTES 65536u
 #define END_IP 0x1000ull
@@ -92,7 +93,7 @@ struct core_bench *core_bench_open(const struct machine *m)
 	b->m = *m;
 	for (unsigned i = 0; i < m->topology_sockets * m->topology_cores * m->topology_threads; i++)
 		b->signals[i] = signals_init(block(b, signals_bytes()));
-	signals_attach(b->signals[0], block(b, signals_ring_bytes()));
+	signals_attach_heap(b->signals[0]);
 	b->memory = memory_init(block(b, memory_bytes(m)), &b->m, b->signals, bench_pages, b);
 	memory_prefetchers(b->memory, 0, 15);
 	b->data = block(b, BENCH_DATA_BYTES);

@@ -7,6 +7,7 @@
 
 #include "pmu/sim/counters/counter_event.h"
 #include "tests/unit/support/counter_rig.h"
+#include "tests/unit/support/sim_look.h"
 
 static void *rig_memory(void *self, uint64_t va, unsigned bytes, bool write)
 {
@@ -40,12 +41,11 @@ void pmu_open(struct counter_rig *r, const char *machine, const char *extra)
 	assert_int_equal(st, ST_OK);
 	free(text);
 	r->at = calloc(1, signals_bytes());
-	r->ring = calloc(1, signals_ring_bytes());
 	r->map = calloc(1, event_map_place_bytes(&r->m));
 	assert_int_equal(event_map_place(&r->m, r->map), ST_OK);
 	r->file = calloc(1, counters_bytes(&r->m));
 	r->signals = signals_init(r->at);
-	signals_attach(r->signals, r->ring);
+	signals_attach_heap(r->signals);
 	r->p = counters_init(r->file, &r->m, 0, r->signals);
 	r->prefetch_off = 0xFF;
 	struct counters_env env = { .self = r, .memory = rig_memory, .prefetchers = rig_prefetchers, .cycle = rig_cycle };
@@ -54,8 +54,8 @@ void pmu_open(struct counter_rig *r, const char *machine, const char *extra)
 
 void pmu_close(struct counter_rig *r)
 {
+	signals_detach(r->signals);
 	free(r->at);
-	free(r->ring);
 	free(r->file);
 	free(r->map);
 }

@@ -11,7 +11,7 @@ struct counter_rig {
 	struct machine m;
 	struct counters *p;
 	struct signals *signals;
-	void *at, *ring, *file, *map;
+	void *at, *file, *map;
 	uint64_t cycle;        /* what env.cycle answers; pmu_run moves it */
 	unsigned prefetch_off; /* last mask told */
 	uint8_t memory[RIG_MEMORY] __attribute__((aligned(16)));

@@ -7,9 +7,9 @@
 
 static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_empty", START_NONE }, { "k_add_chain", START_NONE },
-	{ "k_chase", START_CHASE }, { "k_chase4", START_CHASE4 }, { "k_flush_chain", START_CHASE },
+	{ "k_chase", START_CHASE }, { "k_flush_chain", START_CHASE },
 	{ "k_touch_chain", START_CHASE }, { "k_dirty_chain", START_CHASE },
-	{ "k_touch", START_STEP }, { "k_dirty", START_STEP }, { "k_flush", START_STEP },
+	{ "k_touch", START_STEP }, { "k_flush", START_STEP },
 	{ "k_triad_sse2", START_STREAMS }, { "k_triad_nt_sse2", START_STREAMS },
 	{ "k_triad_avx", START_STREAMS }, { "k_triad_nt_avx", START_STREAMS },
 	{ "k_triad_avx512", START_STREAMS }, { "k_triad_nt_avx512", START_STREAMS },
@@ -23,8 +23,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_partial_flags_base", START_COUNT }, { "k_partial_register", START_COUNT },
 	{ "k_partial_register_base", START_COUNT }, { "k_bypass_delay", START_COUNT },
 	{ "k_bypass_delay_base", START_COUNT }, { "k_mfence", START_COUNT }, { "k_lfence", START_COUNT },
-	{ "k_sfence", START_COUNT }, { "k_pause", START_COUNT }, { "k_nop", START_COUNT }, { "k_lcp", START_COUNT },
-	{ "k_lcp_base", START_COUNT },
+	{ "k_sfence", START_COUNT }, { "k_pause", START_COUNT }, { "k_nop", START_COUNT },
 	{ "k_store_forward", START_BUFFER }, { "k_forward_fail", START_BUFFER },
 	{ "k_forward_fail_base", START_BUFFER }, { "k_alias_4k", START_BUFFER }, { "k_alias_4k_base", START_BUFFER },
 	{ "k_unknown_address", START_BUFFER }, { "k_unknown_address_base", START_BUFFER },
@@ -91,8 +90,6 @@ void kernel_start_fill(uint8_t *memory)
 		*(double *)(memory + START_ARRAY + 8 * i) = (double)(i % 1000) * 0.37 - 100;
 	for (unsigned i = 0; i < 4096; i++)
 		memory[START_BYTES - 4096 + i] = (uint8_t)random_next(&random) & 3;
-	for (unsigned i = 0; i < 4; i++) /* k_chase4's ends */
-		*(uint64_t *)(memory + START_ARRAY + 8 * i) = WINDOW_DATA + 64 * 64 * i;
 }
 
 void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uint64_t iterations, uint64_t a[6])
@@ -120,9 +117,6 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 	case START_MIXED:
 		a[0] = WINDOW_DATA;
 		a[2] = WINDOW_DATA + START_BYTES - 4096;
-		break;
-	case START_CHASE4:
-		a[0] = WINDOW_DATA + START_ARRAY;
 		break;
 	case START_STEP:
 		a[0] = WINDOW_DATA;

@@ -11,7 +11,7 @@
 
 /* Which arguments a kernel gets; the number of iterations goes where its record says. */
 enum kernel_start {
-	START_UNKNOWN, START_NONE, START_CHASE, START_CHASE4, START_STEP, START_STREAMS,
+	START_UNKNOWN, START_NONE, START_CHASE, START_STEP, START_STREAMS,
 	START_COUNT,    /* nothing but the number of iterations */
 	START_BUFFER,   /* a buffer that starts on a page, of any contents */
 	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */

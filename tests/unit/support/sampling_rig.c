@@ -12,6 +12,7 @@
 #include "bench/measure/layout.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/sampling_rig.h"
+#include "tests/unit/support/sim_look.h"
 
 /* What sampling writes, beside the counters themselves. */
 static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600 };

@@ -1,4 +1,5 @@
 /* tests/unit/support/uncore_rig.c: see uncore_rig.h. */
+#include "tests/unit/support/sim_look.h"
 #include "tests/unit/support/uncore_rig.h"
 
 #include <setjmp.h>

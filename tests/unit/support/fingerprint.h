@@ -1,4 +1,4 @@
-/* bench/suite/fingerprint.h: detects a change of a row's method without a new revision. */
+/* tests/unit/support/fingerprint.h: detects a change of a row's method without a new revision. */
 #ifndef BENCH_FINGERPRINT_H
 #define BENCH_FINGERPRINT_H
 

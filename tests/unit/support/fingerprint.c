@@ -1,5 +1,5 @@
-/* bench/suite/fingerprint.c: see fingerprint.h. */
-#include "bench/suite/fingerprint.h"
+/* tests/unit/support/fingerprint.c: see fingerprint.h. */
+#include "tests/unit/support/fingerprint.h"
 
 #include "bench/catalogue/kernel.h"
 #include "bench/curves/curve.h"

@@ -1,0 +1,28 @@
+/* tests/unit/support/table_find.h: lookups in the product's tables that only tests need. */
+#ifndef TESTS_UNIT_TABLE_FIND_H
+#define TESTS_UNIT_TABLE_FIND_H
+
+#include <string.h>
+
+#include "bench/workloads/stall_model.h"
+#include "pmu/core/concept.h"
+
+/* The concept of that name of tables/concepts.csv, NULL if there is none. */
+static inline const struct concept *concept_known(const char *name)
+{
+	for (unsigned i = 0; i < concept_count; i++)
+		if (!strcmp(concepts[i].name, name))
+			return &concepts[i];
+	return NULL;
+}
+
+/* The stall term of that key; STALL_TERMS_MAX: none. */
+static inline unsigned stall_find(const char *key)
+{
+	for (unsigned t = 0; t < stall_term_count; t++)
+		if (!strcmp(stall_terms[t].key, key))
+			return t;
+	return STALL_TERMS_MAX;
+}
+
+#endif
