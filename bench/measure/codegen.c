@@ -14,7 +14,7 @@
 #define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
-#define SMC_BASE_AT 2048u /* offset of CODE_SMC_BASE in its page: a check of low address bits alone tells it from CODE_SMC */
+#define SMC_BASE_AT 2112u /* offset of CODE_SMC_BASE in its page: a check of low address bits alone tells it from CODE_SMC */
 #define ENTRY_BYTES 8u    /* of a page table */
 #define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 4 bytes apart: they fit small target buffers; its loop makes up the same number of jumps */
 
