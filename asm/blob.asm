@@ -9,30 +9,36 @@ section .kernels
 global kernel_code
 kernel_code:
 
-%include "asm/measure.asm"
-%include "asm/basic.asm"
-%include "asm/chase.asm"
-%include "asm/cache_state.asm"
-%include "asm/stream.asm"
-%include "asm/store.asm"
-%include "asm/branch.asm"
-%include "asm/arith.asm"
-%include "asm/sync.asm"
-%include "asm/frontend.asm"
-%include "asm/study.asm"
-%include "asm/cores.asm"
-%include "asm/bandwidth.asm"
-%include "asm/work.asm"
-%include "asm/core_misc.asm"
-%include "asm/measure_lbr.asm"
-%include "asm/warm.asm"
-%include "asm/flush_wrapper.asm"
-%include "asm/flush.asm"
-%include "asm/cold_code.asm"
-%include "asm/cold_cores.asm"
-%include "asm/measure_cold.asm"
-%include "asm/measure_sampled.asm"
-%include "asm/measure_ahead.asm"
+; A file begins at a multiple of 512 bytes, so that a change of one seldom moves the kernels of others.
+%macro KERNEL_FILE 1
+section .kernels
+align 512, db 0xCC
+%include %1
+%endmacro
+KERNEL_FILE "asm/measure.asm"
+KERNEL_FILE "asm/basic.asm"
+KERNEL_FILE "asm/chase.asm"
+KERNEL_FILE "asm/cache_state.asm"
+KERNEL_FILE "asm/stream.asm"
+KERNEL_FILE "asm/store.asm"
+KERNEL_FILE "asm/branch.asm"
+KERNEL_FILE "asm/arith.asm"
+KERNEL_FILE "asm/sync.asm"
+KERNEL_FILE "asm/frontend.asm"
+KERNEL_FILE "asm/study.asm"
+KERNEL_FILE "asm/cores.asm"
+KERNEL_FILE "asm/bandwidth.asm"
+KERNEL_FILE "asm/work.asm"
+KERNEL_FILE "asm/core_misc.asm"
+KERNEL_FILE "asm/measure_lbr.asm"
+KERNEL_FILE "asm/warm.asm"
+KERNEL_FILE "asm/flush_wrapper.asm"
+KERNEL_FILE "asm/flush.asm"
+KERNEL_FILE "asm/cold_code.asm"
+KERNEL_FILE "asm/cold_cores.asm"
+KERNEL_FILE "asm/measure_cold.asm"
+KERNEL_FILE "asm/measure_sampled.asm"
+KERNEL_FILE "asm/measure_ahead.asm"
 
 section .kernels
 global kernel_code_end
