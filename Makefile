@@ -1,6 +1,7 @@
 # Stallmeter. One Makefile, not recursive; everything it makes lies under $(OUT).
 #
 #   make run      build, boot in QEMU/OVMF on the simulated machine, print the penalty table
+#   make metal    the same application with the real hw backend, on a simulated machine behind QEMU's processor (MACHINE=, SUITE=)
 #   make check    every test; closes with "N passed, N failed";  make check-quick  the layers and each short unit program
 #   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it; with SIGN_KEY= and SIGN_CERT= signed
 #   make usb-update DEV=/dev/sdX  only the application of a stick
@@ -38,7 +39,7 @@ endif
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
-.PHONY: machine-format all host efi man install uninstall release deb image usb usb-update run check check-quick check-fast check-long serve unit judges libraries fuzz-short fuzz-long bench clean
+.PHONY: metal machine-format all host efi man install uninstall release deb image usb usb-update run check check-quick check-fast check-long serve unit judges libraries fuzz-short fuzz-long bench clean
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ $(OUT)/signed/BOOTX64.EFI: $(OUT)/BOOTX64.EFI $(SIGN_KEY) $(SIGN_CERT)
 # --- the disk image ----------------------------------------------------------------------------
 # What a user calls installs what is missing first, then comes back for the files; after other goals of the same
 # command, which would make the same files beside it.
-image usb usb-update run: | $(filter all host efi,$(MAKECMDGOALS))
+image usb usb-update run metal: | $(filter all host efi,$(MAKECMDGOALS))
 $(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
 	runner/image.sh $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini $@
 $(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
@@ -284,6 +285,11 @@ serve:
 	@[ -e $(DIR)/boot/stallmeter.ini ] || printf 'upload = http://192.0.2.1/upload/\nend = shutdown\n' >$(DIR)/boot/stallmeter.ini
 	@packaging/server/serve.sh $(DIR)
 
+metal:
+	@runner/setup.sh run
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img $(OUT)/tests/metal/metal
+	@OUT=$(OUT) tests/metal/run.sh "$(MACHINE)" "$(SUITE)"
+
 # --- tests -------------------------------------------------------------------------------------
 $(UNIT_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
@@ -333,6 +339,11 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 $(OUT)/tests/boot/debugger: tests/boot/debugger.c $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/debugger.c $(OUT)/asm/blob.o
+# A simulated processor behind the guest's hw backend, on the same stub.
+METAL_SOURCES := $(wildcard tests/metal/*.c)
+$(OUT)/tests/metal/metal: $(METAL_SOURCES) $(wildcard tests/metal/*.h) efi/processor/percpu.h $(RUNNER)
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) -z noexecstack -o $@ $(METAL_SOURCES) $(RUNNER) -ljansson -lm -lpthread
 # Reads text and curves out of a dump of the guest's screen.
 $(OUT)/tests/boot/picture: tests/boot/picture.c
 	@mkdir -p $(@D)
@@ -379,7 +390,7 @@ check-quick check-fast:
 	OUT=$(OUT) tests/run.sh $(@:check-%=%)
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/firmware/parts $(OUT)/tests/boot/debugger $(OUT)/tests/boot/hostile.efi
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/firmware/parts $(OUT)/tests/boot/debugger $(OUT)/tests/metal/metal $(OUT)/tests/boot/hostile.efi
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # What each profile does to the registers, to be looked at before it goes in.

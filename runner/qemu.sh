@@ -6,6 +6,7 @@
 #   --smp N --nodes N     processors (1), memory nodes (1) with the processors spread over them
 #   --empty-node          the last node gets memory and no processor
 #   --memory MIB          in all (1024)
+#   --memory-files PREFIX the memory is in the files PREFIX.0, PREFIX.1, ..., one a node, where another program sees it too
 #   --options TEXT        settings of the application (fw_cfg opt/stallmeter/options)
 #   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
 #   --limit SECONDS       before QEMU is killed (600)
@@ -29,19 +30,20 @@
 # 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
-work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu= read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0 accel=tcg network= tap=tap0 mac=52:54:00:12:34:56
+work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu= read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0 accel=tcg memory_files= network= tap=tap0 mac=52:54:00:12:34:56
 
 bad() { echo "qemu.sh: $*" >&2; exit 2; }
 number() { [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || bad "$1 \"$2\": a whole number expected, at least 1"; }
 while [ $# -gt 0 ]; do
 	case $1 in
-	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes|--accel|--network|--tap|--mac)
+	--work|--device|--smp|--nodes|--memory|--options|--test|--limit|--cpu|--keys|--crash|--log-writes|--accel|--memory-files|--network|--tap|--mac)
 		[ $# -ge 2 ] || bad "$1: a value expected after it";;&
 	--work) work=$2; shift 2;;
 	--device) device=$2; shift 2;;
 	--smp) number "$1" "$2"; smp=$2; shift 2;;
 	--nodes) number "$1" "$2"; nodes=$2; shift 2;;
 	--memory) number "$1" "$2"; memory=$2; shift 2;;
+	--memory-files) memory_files=$2; shift 2;;
 	--options) options=$2; shift 2;;
 	--test) test=$2; shift 2;;
 	--limit) number "$1" "$2"; limit=$2; shift 2;;
@@ -141,12 +143,20 @@ fi
 [ -z "$image" ] && disk=() || disk=(-drive "if=none,id=disk,$medium" "${disk[@]}")
 
 numa=()
+# What holds node N's memory, of so many MiB.
+backend() {
+	if [ -n "$memory_files" ]; then echo "memory-backend-file,share=on,mem-path=$memory_files.$1,id=m$1,size=$2M"; else echo "memory-backend-ram,id=m$1,size=$2M"; fi
+}
+if [ -n "$memory_files" ] && [ "$nodes" -eq 1 ]; then
+	numa=(-object "$(backend 0 "$memory")")
+	machine+=,memory-backend=m0
+fi
 if [ "$nodes" -gt 1 ]; then
 	with=${with:+$((nodes - 1))} with=${with:-$nodes} # nodes with processors
 	for ((i = 0; i < nodes; i++)); do
 		cpus=,cpus=$((i * smp / with))-$(((i + 1) * smp / with - 1))
 		[ "$i" -lt "$with" ] || cpus=
-		numa+=(-object "memory-backend-ram,id=m$i,size=$((memory / nodes))M")
+		numa+=(-object "$(backend "$i" $((memory / nodes)))")
 		numa+=(-numa "node,nodeid=$i,memdev=m$i$cpus")
 		# 21 for a hop, as dual-socket firmware commonly says; ACPI gives 10 to the own node.
 		for ((j = 0; j < i; j++)); do numa+=(-numa "dist,src=$i,dst=$j,val=21" -numa "dist,src=$j,dst=$i,val=21"); done

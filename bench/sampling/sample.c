@@ -420,7 +420,8 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 	}
 	out->event = s.event->name;
 	out->threshold = (uint32_t)s.event->extra_value;
-	if (row->cycles_milli > 0 && row->cycles_milli <= 1000 * (int64_t)out->threshold) {
+	/* A load takes whole cycles: a mean of 4.002 is one of 4. */
+	if (row->cycles_milli > 0 && (row->cycles_milli + 500) / 1000 <= (int64_t)out->threshold) {
 		set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
 		return;
 	}

@@ -143,14 +143,14 @@ static enum status op_run(void *self, struct job *jobs, unsigned n, uint64_t lim
 
 static void *op_control(void *self, unsigned core)
 {
-	const struct sim *s = self;
+	struct sim *s = self;
 	const struct mapping *m = core < s->threads ? sim_find(s, WINDOW_CONTROL + core * CONTROL_BYTES, CONTROL_BYTES) : NULL;
 	return m ? (uint8_t *)m->host + (WINDOW_CONTROL + core * CONTROL_BYTES - m->va) : NULL;
 }
 
 static void *op_ds(void *self, unsigned core)
 {
-	const struct sim *s = self;
+	struct sim *s = self;
 	const struct mapping *m = core < s->threads ? sim_find(s, WINDOW_DS + core * DS_BYTES, DS_BYTES) : NULL;
 	return m ? (uint8_t *)m->host + (WINDOW_DS + core * DS_BYTES - m->va) : NULL;
 }

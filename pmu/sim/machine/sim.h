@@ -31,6 +31,29 @@ MUST_CHECK enum status sim_user(struct sim *s, bool user);
 /* Finding n of the latest access through rdmsr, wrmsr, rdpmc, pci_*: NULL when there are no more. */
 const struct sim_finding *sim_latest(const struct sim *s, unsigned n);
 
+/* An address space of somebody else: page tables in memory that this program sees too. */
+struct sim_page {
+	uint64_t va, page_bytes; /* of the page */
+	uint64_t pa;             /* where the machine has it: node n's memory begins at n * dram.node_bytes */
+	void *host;              /* where this program has it; pages that follow each other here follow each other there */
+	bool executable;
+};
+struct sim_space {
+	void *self;
+	bool (*page)(void *self, uint64_t va, struct sim_page *out); /* false: not mapped */
+};
+/* From now on jobs run there and not in the machine's own window; code lies in the window all the same. It is asked again for each job. */
+void sim_space(struct sim *s, const struct sim_space *space);
+
+/* What a job begins and ends with: gpr as instructions number them (RAX RCX RDX RBX RSP ...). */
+struct sim_registers { uint64_t gpr[16], rip; };
+/* As the access's run, where jobs[i] begins with registers[i] instead of fresh ones, at their rip, and ends where its routine returns to: to
+ * the address on its stack. With ST_OK registers[i] are those behind the return, else those before what it ended at. */
+MUST_CHECK enum status sim_run_from(struct sim *s, struct job *jobs, struct sim_registers *registers, unsigned n, uint64_t limit_tsc);
+
+/* So many core cycles pass in which nothing runs on this machine. */
+void sim_wait(struct sim *s, uint64_t cycles);
+
 /* Totals since the machine was opened; `recalled`: instructions of which the pipeline's part was known from before (core_memo.h). */
 struct sim_totals { uint64_t instructions, uops, cycles, recalled; };
 void sim_totals(const struct sim *s, struct sim_totals *out);

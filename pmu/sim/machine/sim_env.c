@@ -31,7 +31,7 @@ const struct code_entry *sim_decode(struct sim *s, uint64_t ip, uint8_t *vector)
 	if (pinned(s, e))
 		return NULL;
 	const struct mapping *m = sim_find(s, ip, 1);
-	if (!m || !m->executable) {
+	if (!m || !m->executable || ip - WINDOW_BASE >= WINDOW_END - WINDOW_BASE) {
 		struct text t;
 		text_init(&t, s->problem, sizeof(s->problem));
 		text_fmt(&t, "no code at 0x%llx", (unsigned long long)ip);

@@ -5,7 +5,8 @@
 #include "pmu/sim/machine/sim_state.h"
 #include "asm/kernel.h"
 
-const struct mapping *sim_find(const struct sim *s, uint64_t va, uint64_t bytes)
+/* In the machine's own window. */
+static const struct mapping *own_find(const struct sim *s, uint64_t va, uint64_t bytes)
 {
 	for (unsigned i = 0; i < s->map_count; i++) {
 		const struct mapping *m = &s->maps[i].m;
@@ -15,9 +16,17 @@ const struct mapping *sim_find(const struct sim *s, uint64_t va, uint64_t bytes)
 	return NULL;
 }
 
+const struct mapping *sim_find(struct sim *s, uint64_t va, uint64_t bytes)
+{
+	return s->space.page ? sim_space_find(s, va, bytes) : own_find(s, va, bytes);
+}
+
 bool sim_page(void *sim, uint64_t va, struct page_info *out)
 {
-	const struct mapping *m = sim_find(sim, va, 1);
+	struct sim *s = sim;
+	if (s->space.page)
+		return sim_space_page(s, va, out);
+	const struct mapping *m = own_find(sim, va, 1);
 	if (!m)
 		return false;
 	*out = (struct page_info){ .pa = m->pa + ((va - m->va) & ~(m->page_bytes - 1)), .page_bytes = m->page_bytes,

@@ -66,18 +66,26 @@ static void look_at_sampling(struct sim *s, const struct hart *h, const char *wh
 		sim_record(s, h->thread, &f);
 }
 
-static enum status hart_start(struct sim *s, struct hart *h, struct job *j)
+static enum status fresh_start(struct hart *h, uint64_t entry, uint64_t argument)
 {
 	uint64_t rsp = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
 	uint64_t *top = sim_bytes(h, rsp, 8, true);
 	if (!top)
 		return ST_BROKEN;
-	*top = END_IP;
+	*top = h->end_ip = END_IP;
+	h->regs.gpr[RN_RDI] = argument;
+	h->regs.gpr[RN_RSP] = rsp;
+	h->regs.rip = entry;
+	return ST_OK;
+}
+
+static enum status hart_start(struct sim *s, struct hart *h, struct job *j, const struct sim_registers *given)
+{
 	look_at_sampling(s, h, "PEBS is armed as a job begins: no DS area is mapped before");
 	exec_reset(&h->regs);
-	h->regs.gpr[RN_RDI] = j->argument;
-	h->regs.gpr[RN_RSP] = rsp;
-	h->regs.rip = j->entry;
+	enum status st = given ? sim_space_start(s, h, given) : fresh_start(h, j->entry, j->argument);
+	if (st != ST_OK)
+		return st;
 	h->job = j;
 	h->now = s->now;
 	j->status = ST_OK;
@@ -95,14 +103,11 @@ static bool never_sleeps(const struct sim *s, const struct hart *h)
 static bool undo(struct sim *s, struct hart *h)
 {
 	const struct hart *o = sibling(s, h);
-	uint64_t *top = sim_bytes(h, WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8, 8, true);
-	if (!h->job->undo || h->undoing || !top)
+	if (!h->job->undo || h->undoing)
 		return false;
-	*top = END_IP;
 	exec_reset(&h->regs);
-	h->regs.gpr[RN_RDI] = h->job->argument;
-	h->regs.gpr[RN_RSP] = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
-	h->regs.rip = h->job->undo;
+	if (fresh_start(h, h->job->undo, h->job->argument) != ST_OK)
+		return false;
 	h->undoing = true;
 	core_park(h->core);
 	core_resume(h->core, h->now, !(o && (o->job || never_sleeps(s, o))));
@@ -314,7 +319,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 				break;
 		}
 		if (__builtin_expect(c->ip != ip, 0)) {
-			if (ip == END_IP)
+			if (ip == h->end_ip)
 				break;
 			h->running = NULL; /* the last one is over: its place may be taken */
 			c = sim_decode(s, ip, &vector);
@@ -365,7 +370,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 			text_fmt(&t, "exception %u at 0x%llx", vector, (unsigned long long)h->regs.rip);
 		}
 		hart_end(s, h, st == ST_FAULT ? ST_FAULT : st, vector);
-	} else if (h->regs.rip == END_IP && !(twins && core_unfinished(h->core))) {
+	} else if (h->regs.rip == h->end_ip && !(twins && core_unfinished(h->core))) {
 		hart_end(s, h, ST_OK, 0);
 	} else if (core_clock(h->core) > s->limit_cycle) {
 		hart_end(s, h, ST_TIMEOUT, 0);
@@ -398,6 +403,8 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 	                : limit_tsc * s->m.clock_core_ratio / s->m.clock_tsc_ratio;
 	uint64_t start = s->now;
 	s->limit_cycle = start + cycles;
+	if (s->space.page)
+		sim_space_forget(s);
 	if (n > s->threads)
 		return ST_RANGE;
 	for (unsigned i = 0; i < n; i++) {
@@ -411,7 +418,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		struct hart *h = &s->harts[jobs[i].core];
 		enum status st = hart_prepare(s, h);
 		if (st == ST_OK)
-			st = hart_start(s, h, &jobs[i]);
+			st = hart_start(s, h, &jobs[i], s->given ? &s->given[i] : NULL);
 		if (st != ST_OK) {
 			h->job = NULL;
 			for (unsigned k = 0; k < left; k++)

@@ -22,6 +22,7 @@ struct hart {
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */
+	uint64_t end_ip;               /* where its routine returns to */
 	bool undoing;                  /* it did not come to its end; what it left is being undone */
 	struct interrupts *interrupts; /* taken there; NULL: masked */
 	const bool *beyond;            /* its core's last load went beyond the L2 */
@@ -56,6 +57,9 @@ struct sim {
 	unsigned map_count;
 	struct exec_range ranges[EXEC_RANGES];
 	uint64_t range_pa[EXEC_RANGES]; /* physical address of each */
+	struct sim_space space;        /* page: NULL where jobs run in the machine's own window */
+	struct mapping outside;        /* of that space, by sim_find */
+	struct sim_registers *given;   /* of the jobs of the run in progress; NULL: they begin with fresh ones */
 	uint64_t finding_total, found[FIND_COUNT]; /* of each kind */
 	struct sim_finding last_finding;
 	struct sim_finding latest;     /* of the latest access, and further ones of it */
@@ -75,9 +79,17 @@ void sim_record(struct sim *s, unsigned thread, struct sim_finding *f);
 MUST_CHECK enum status sim_map(struct sim *s, struct mapping *m, bool own);
 MUST_CHECK enum status sim_unmap(struct sim *s, struct mapping *m);
 void sim_unmap_all(struct sim *s);
-/* The mapping with va .. va + bytes - 1 in it, else NULL. */
-const struct mapping *sim_find(const struct sim *s, uint64_t va, uint64_t bytes);
+/* The mapping with va .. va + bytes - 1 in it, else NULL; of somebody else's space it holds until the next call. */
+const struct mapping *sim_find(struct sim *s, uint64_t va, uint64_t bytes);
 bool sim_page(void *sim, uint64_t va, struct page_info *out);
+
+/* --- sim_space.c: the address space of somebody else --- */
+const struct mapping *sim_space_find(struct sim *s, uint64_t va, uint64_t bytes);
+bool sim_space_page(struct sim *s, uint64_t va, struct page_info *out);
+/* What was found there before is looked up again: a job begins. */
+void sim_space_forget(struct sim *s);
+/* The job begins with the registers that were given for it. */
+MUST_CHECK enum status sim_space_start(struct sim *s, struct hart *h, const struct sim_registers *r);
 
 /* --- sim_run.c: jobs --- */
 MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc);
