@@ -16,8 +16,8 @@ static const char style[] =
 	".scroll:focus{outline:2px solid var(--bar)}nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1rem;padding:0;list-style:none}\n"
 	"table{border-collapse:collapse;font-size:.86rem;width:100%;overflow-wrap:normal}caption{text-align:left;color:var(--dim);padding:.3rem 0}"
 	"th,td{padding:.25rem .5rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}th{background:var(--ground)}"
-	"tbody th{font-weight:600;min-width:10rem;overflow-wrap:anywhere}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
-	"td.w{min-width:13rem;overflow-wrap:anywhere}td.p{min-width:9rem}td small{color:var(--dim)}\n"
+	"tbody th{font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+	"td.w{min-width:14.5rem;overflow-wrap:anywhere}td.p{min-width:9rem}td small{color:var(--dim)}\n"
 	".v{font-weight:bold;white-space:nowrap}.ok{color:var(--ok)}.warn{color:var(--warn)}.bad{color:var(--bad)}\n"
 	"figure{margin:1rem 0}figcaption{color:var(--dim);font-size:.9rem;max-width:75ch}svg{display:block;width:100%;height:auto;max-width:900px}"
 	"svg.s{max-width:420px}.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,300px),1fr));gap:1rem}.grid figure{margin:0}"
@@ -25,8 +25,9 @@ static const char style[] =
 	".b1{fill:var(--bar)}.b2{fill:var(--bar2)}.b3{fill:var(--bar3)}.b4{fill:var(--dim)}.l1{stroke:var(--bar)}.l2{stroke:var(--bar2)}"
 	".l3{stroke:var(--bar3)}.l4{stroke:var(--dim)}.l{fill:none;stroke-width:2}.mark{stroke:var(--warn);stroke-dasharray:4 3}"
 	"svg .heat{stroke:var(--bg)}svg text.on{fill:#fff}svg text.off{fill:#111}\n"
+	"@media(max-width:480px){body{padding:.6rem}table{font-size:.7rem}th,td{padding:.2rem .25rem}}\n"
 	"details summary{cursor:pointer}code{font-size:.9em}\n"
-	"@media print{body{max-width:none;font-size:10pt;padding:0}nav{display:none}.scroll{overflow:visible}table{font-size:7.5pt}"
+	"@media print{body{max-width:none;font-size:10pt;padding:0}.scroll{overflow:visible}table{font-size:6.5pt}th,td{padding:1pt 2pt}td.w{min-width:0}.n{white-space:normal}"
 	"figure,tr{break-inside:avoid}h2{break-after:avoid}:root{--bg:#fff;--fg:#000;--dim:#333;--line:#999;--ground:#eee;--bar:#2b6cb0;"
 	"--bar2:#b7791f;--bar3:#2f855a;--ok:#1e6b37;--warn:#8a5200;--bad:#a61b1b}}\n";
 
@@ -68,8 +69,26 @@ void html_milli(struct html *h, int64_t milli, unsigned decimals)
 	text_fixed(&h->t, (milli < 0 ? milli - half : milli + half) / unit, decimals);
 }
 
+void html_name(struct html *h, const char *s)
+{
+	for (char one[2] = ""; *s; s++) {
+		one[0] = *s;
+		if ((unsigned char)*s >= 0x80) { /* no name of ours: whole */
+			html_text(h, s);
+			return;
+		}
+		html_text(h, one);
+		if ((*s == '.' || *s == '+' || *s == '-' || *s == ':') && s[1] && s[1] != ' ' && !(s[1] >= '0' && s[1] <= '9'))
+			text_fmt(&h->t, "<wbr>");
+	}
+}
+
 void html_section(struct html *h, const char *id, const char *title, const char *explanation)
 {
+	if (h->section_count < HTML_SECTIONS_MOST) {
+		h->sections[h->section_count].id = id;
+		h->sections[h->section_count++].title = title;
+	}
 	text_fmt(&h->t, "</section>\n<section aria-labelledby=\"%s\"><h2 id=\"%s\">", id, id);
 	html_text(h, title);
 	text_fmt(&h->t, "</h2>\n");
@@ -206,6 +225,33 @@ static void page_head(struct html *h)
 	text_fmt(&h->t, "</h1>\n");
 }
 
+/* What most readers look for first: load to use of each level, and what one core reads from memory. */
+static void key_figures(struct html *h)
+{
+	static const char *const levels[][2] = { { "load.l1.latency", "L1" }, { "load.l2.latency", "L2" }, { "load.l3.latency", "L3" },
+		{ "load.dram_local.latency", "memory" } };
+	unsigned shown = 0;
+
+	for (unsigned i = 0; i < COUNT_OF(levels); i++) {
+		const struct doc_node *row = doc_row(h->d, levels[i][0]);
+
+		if (row->type != DOC_OBJECT || doc_get(h->d, row, "cycles")->type != DOC_NUMBER)
+			continue;
+		text_fmt(&h->t, shown++ ? ", %s " : "<p>Load to use: %s ", levels[i][1]);
+		html_milli(h, doc_milli(h->d, row, "cycles"), 1);
+		text_fmt(&h->t, " cycles (");
+		html_milli(h, doc_milli(h->d, row, "ns"), 1);
+		text_fmt(&h->t, " ns");
+		if (!str_equal(doc_string(h->d, row, "status"), "ok")) {
+			text_fmt(&h->t, ", ");
+			html_verdict(h, doc_string(h->d, row, "status"));
+		}
+		text_char(&h->t, ')');
+	}
+	if (shown)
+		text_fmt(&h->t, ".</p>\n");
+}
+
 static void page_summary(struct html *h, const char *note)
 {
 	static const char *const statuses[] = { "ok", "noisy", "unproven", "unsupported", "fault", "crashed" };
@@ -225,12 +271,14 @@ static void page_summary(struct html *h, const char *note)
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r))
 		for (unsigned i = 0; i < COUNT_OF(statuses); i++)
 			counts[i] += str_equal(doc_string(h->d, r, "status"), statuses[i]);
-	text_fmt(&h->t, "<p id=\"summary\">%u rows:", list->count);
+	text_fmt(&h->t, "<p id=\"summary\">%u row%s:", list->count, list->count == 1 ? "" : "s");
 	for (unsigned i = 0; i < COUNT_OF(statuses); i++)
 		if (counts[i]) {
 			text_fmt(&h->t, " %u ", counts[i]);
 			html_verdict(h, statuses[i]);
 		}
+	if (doc_true(h->d, doc_get(h->d, root, "summary"), "stopped"))
+		text_fmt(&h->t, ", then <b>stopped by the user</b>");
 	text_fmt(&h->t, ". Suite ");
 	html_text(h, doc_string(h->d, doc_get(h->d, root, "settings"), "suite"));
 	text_fmt(&h->t, ", build <code>");
@@ -240,7 +288,35 @@ static void page_summary(struct html *h, const char *note)
 		text_fmt(&h->t, ", label: ");
 		html_text(h, doc_string(h->d, root, "label"));
 	}
-	text_fmt(&h->t, ".</p></header>\n<main><section>");
+	text_fmt(&h->t, ".</p>\n");
+	key_figures(h);
+	h->contents_at = h->t.length;
+	text_fmt(&h->t, "</header>\n<main><section>");
+}
+
+/* The list of contents, into the place that page_summary left: what sections there are is known at the end. */
+static void page_contents(struct html *h)
+{
+	char at[4096];
+	struct html nav = { .d = h->d };
+	text_init(&nav.t, at, sizeof(at));
+	text_fmt(&nav.t, "<nav aria-label=\"Contents\"><ul>");
+	for (unsigned i = 0; i < h->section_count; i++) {
+		text_fmt(&nav.t, "<li><a href=\"#");
+		html_text(&nav, h->sections[i].id);
+		text_fmt(&nav.t, "\">");
+		html_text(&nav, h->sections[i].title);
+		text_fmt(&nav.t, "</a></li>");
+	}
+	text_fmt(&nav.t, "</ul></nav>\n");
+	if (nav.t.full || h->t.full || h->t.length + nav.t.length >= h->t.capacity) {
+		h->t.full = true;
+		return;
+	}
+	for (size_t i = h->t.length + 1; i-- > h->contents_at;)
+		h->t.at[i + nav.t.length] = h->t.at[i];
+	memcpy(h->t.at + h->contents_at, at, nav.t.length);
+	h->t.length += nav.t.length;
 }
 
 /* Keys that the parts draw, or that are no section. */
@@ -282,6 +358,7 @@ enum status html_report(const struct document *d, const char *note, char *at, si
 	html_rejected(&h);
 	html_machine(&h);
 	text_fmt(&h.t, "</section></main></body></html>\n");
+	page_contents(&h);
 	*bytes = h.t.length;
 	return h.t.full ? ST_FULL : ST_OK;
 }

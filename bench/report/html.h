@@ -10,6 +10,7 @@
 #include "pmu/text.h"
 
 #define HTML_BYTES_MOST (1u << 20)
+#define HTML_SECTIONS_MOST 32u /* in the list of contents */
 
 /* Draws the report into at[capacity]. `note` tells the reader about the file ("cut short ..."); "" for none. A section missing from the results is
  * missing from the report. ST_FULL: it does not fit. */
@@ -24,10 +25,15 @@ struct html {
 	struct text t;
 	const struct document *d;
 	unsigned figures;          /* drawn so far, for their numbers */
+	size_t contents_at;        /* in t.at, where the list of contents goes */
+	struct { const char *id, *title; } sections[HTML_SECTIONS_MOST];
+	unsigned section_count;
 };
 
 /* Escapes text as HTML text and as an attribute's value. Control bytes and invalid UTF-8 become U+FFFD. */
 void html_text(struct html *h, const char *s);
+/* A name of rows or events: a narrow column may break it behind a dot or an operator, and nowhere else. */
+void html_name(struct html *h, const char *s);
 /* <h2 id=ID>TITLE</h2> in a section that the next one or the end closes, and one line of explanation below it. */
 void html_section(struct html *h, const char *id, const char *title, const char *explanation);
 /* A table that scrolls by itself in a narrow window. `heads`: the columns' titles separated by '|'; '#' at the start of a title marks a numeric

@@ -50,7 +50,7 @@ static void published_cell(struct html *h, const struct doc_node *row)
 			text_fmt(&h->t, " to ");
 			html_milli(h, p->high_milli, p->high_milli % 1000 ? 1 : 0);
 		}
-		text_fmt(&h->t, " %s</td><td class=\"w\">", p->unit);
+		text_fmt(&h->t, " %s</td><td class=\"p\">", p->unit);
 		html_text(h, p->how);
 		text_fmt(&h->t, " <small>");
 		html_text(h, p->source);
@@ -60,35 +60,59 @@ static void published_cell(struct html *h, const struct doc_node *row)
 	text_fmt(&h->t, "<td></td><td></td>");
 }
 
+/* The first row that has this reason, which says it for all that do. */
+static const struct doc_node *first_with(struct html *h, const char *reason)
+{
+	const struct doc_node *r = doc_begin(h->d, doc_get(h->d, doc_root(h->d), "rows"));
+
+	while (r && !str_equal(doc_string(h->d, r, "reason"), reason))
+		r = doc_next(h->d, r);
+	return r;
+}
+
+static void small(struct html *h, const char *s, bool *begun)
+{
+	if (!s[0])
+		return;
+	text_fmt(&h->t, *begun ? "<br><small>" : "<small>");
+	html_text(h, s);
+	text_fmt(&h->t, "</small>");
+	*begun = true;
+}
+
 static void row_line(struct html *h, const struct doc_node *row)
 {
-	const char *reason = doc_string(h->d, row, "reason"), *remark = doc_string(h->d, row, "remark");
+	const char *reason = doc_string(h->d, row, "reason"), *name = doc_string(h->d, row, "name");
+	const struct doc_node *first = reason[0] ? first_with(h, reason) : NULL;
+	bool begun = doc_string(h->d, row, "proof")[0];
 
-	text_fmt(&h->t, "<tr><th scope=\"row\" title=\"");
+	text_fmt(&h->t, "<tr><th scope=\"row\" id=\"row-");
+	html_text(h, name);
+	text_fmt(&h->t, "\" title=\"");
 	html_text(h, doc_string(h->d, row, "asks"));
 	text_fmt(&h->t, "\">");
-	html_text(h, doc_string(h->d, row, "name"));
-	text_fmt(&h->t, "</th>");
+	html_name(h, name);
+	text_fmt(&h->t, "</th><td>");
+	html_verdict(h, doc_string(h->d, row, "status"));
+	text_fmt(&h->t, "</td>");
 	value_cell(h, row, "value");
 	html_cell(h, is_bandwidth(h, row) ? "GB/s" : doc_string(h->d, row, "unit"));
 	value_cell(h, row, "spread");
 	html_cell_node(h, doc_get(h->d, row, "ns"), 2);
 	html_cell_node(h, doc_get(h->d, row, "samples"), 0);
 	published_cell(h, row);
-	text_fmt(&h->t, "<td>");
-	html_verdict(h, doc_string(h->d, row, "status"));
-	text_fmt(&h->t, "</td><td class=\"w\">");
-	html_text(h, doc_string(h->d, row, "proof"));
-	if (reason[0]) {
-		text_fmt(&h->t, "<br><small>");
-		html_text(h, reason);
-		text_fmt(&h->t, "</small>");
-	}
-	if (remark[0]) {
-		text_fmt(&h->t, "<br><small>");
-		html_text(h, remark);
-		text_fmt(&h->t, "</small>");
-	}
+	text_fmt(&h->t, "<td class=\"w\">");
+	html_name(h, doc_string(h->d, row, "proof"));
+	if (first && first != row) {
+		text_fmt(&h->t, "%s<small>as <a href=\"#row-", begun ? "<br>" : "");
+		html_text(h, doc_string(h->d, first, "name"));
+		text_fmt(&h->t, "\">");
+		html_name(h, doc_string(h->d, first, "name"));
+		text_fmt(&h->t, "</a></small>");
+		begun = true;
+	} else
+		small(h, reason, &begun);
+	small(h, doc_string(h->d, row, "remark"), &begun);
 	text_fmt(&h->t, "</td></tr>\n");
 }
 
@@ -103,7 +127,7 @@ void html_rows(struct html *h)
 	             "A latency is load to use; a penalty is what the event costs over its baseline, and only penalties feed a cycle accounting; a "
 	             "throughput is a rate. The spread is the median absolute deviation of the windows. Verdict <b>ok</b>: quiet, and proved by the "
 	             "processor's own events. Published figures are other people's, by their own methods: they stand beside, nothing was fitted to them.");
-	html_table(h, "Every row, as measured", "row|#value|unit|#spread|#ns|#n|#published|how, and where|verdict|proof, and why not");
+	html_table(h, "Every row, as measured", "row|verdict|#value|unit|#spread|#ns|#n|#published|how, and where|proof, and why not");
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
 		const char *name = doc_string(h->d, r, "name");
 
@@ -143,7 +167,7 @@ static void method_line(struct html *h, const struct doc_node *row)
 	const struct doc_node *difference = doc_get(h->d, event, "difference");
 
 	text_fmt(&h->t, "<tr><th scope=\"row\">");
-	html_text(h, doc_string(h->d, row, "name"));
+	html_name(h, doc_string(h->d, row, "name"));
 	text_fmt(&h->t, "</th>");
 	value_cell(h, row, "value");
 	html_cell_node(h, doc_get(h->d, event, "value"), 2);
@@ -190,7 +214,7 @@ static void parts_line(struct html *h, const struct doc_node *row, const struct 
 	static const char *const groups[] = { "held", "pages" }, *const keys[][3] = { { "hit", "local_miss", "remote_miss" }, { "hit", "empty", "miss" } };
 
 	text_fmt(&h->t, "<tr><th scope=\"row\">");
-	html_text(h, doc_string(h->d, row, "name"));
+	html_name(h, doc_string(h->d, row, "name"));
 	text_fmt(&h->t, "</th>");
 	html_cell_node(h, doc_get(h->d, parts, "ingress"), 1);
 	for (unsigned g = 0; g < COUNT_OF(groups); g++) {

@@ -75,6 +75,25 @@ addEventListener("load", () => {
   lines.push("rows " + d.querySelectorAll("#penalties ~ .scroll tbody tr").length);
   for (const id of ["penalties", "latencies", "methods", "histograms", "cores", "bandwidth", "curves", "accounting", "trust", "rejected", "machine"])
     lines.push("section " + id + " " + !!d.getElementById(id));
+  // a narrow window's first sight of the table: every verdict, and no name broken but behind a dot or an operator
+  const table = d.querySelector("#penalties ~ .scroll table");
+  let hidden = 0, broken = 0;
+  for (const x of table ? table.querySelectorAll("tbody .v") : []) if (x.getBoundingClientRect().right > e.clientWidth) hidden++;
+  for (const th of table ? table.querySelectorAll("tbody th") : []) {
+    const range = d.createRange();
+    let before = "", y = 0;
+    for (const node of th.childNodes) {
+      for (let i = 0; i < (node.data || "").length; i++) {
+        range.setStart(node, i); range.setEnd(node, i + 1);
+        const at = range.getBoundingClientRect();
+        if (y && at.top > y + 2 && !".+-:".includes(before)) broken++;
+        y = at.top; before = node.data[i];
+      }
+    }
+  }
+  lines.push("verdicts-hidden " + hidden, "names-broken " + broken);
+  const links = [...d.querySelectorAll("header nav a")];
+  lines.push("contents " + (links.length >= 8 && links.every(a => d.getElementById(a.getAttribute("href").slice(1)))));
   lines.push("figures " + d.querySelectorAll("figure > svg[role=img][aria-labelledby]").length);
   lines.push("bare-figures " + [...d.querySelectorAll("svg")].filter(s => !s.querySelector("title") || !s.querySelector("desc") || !s.parentNode.querySelector("figcaption")).length);
   lines.push("bare-tables " + [...d.querySelectorAll("table")].filter(t => !t.caption || !t.querySelector("th[scope=col]")).length);
@@ -105,6 +124,9 @@ for width in 360 1600; do
 	check "report_figures_hold_their_content_at_$width" found "outside-figures 0"
 	check "report_console_is_silent_at_$width" quiet
 	check "report_asks_for_nothing_at_$width" found "requests 0"
+	check "report_verdicts_are_in_sight_at_$width" found "verdicts-hidden 0"
+	check "report_names_are_whole_at_$width" found "names-broken 0"
+	check "report_begins_with_contents_at_$width" found "contents true"
 	check "report_contrast_at_$width" found "contrast good"
 done
 rows=$(jq '.rows | length' "$run/results.json")
@@ -121,13 +143,22 @@ check "report_is_dark" found "dark true"
 check "report_contrast_dark" found "contrast good"
 scheme=1
 
+# A native run: the reason that its rows share is said in one row, to which the others refer.
+"$s" run --backend native --suite load.l1.latency,load.l2.latency,triad.l1.bandwidth --out "$work/native" >/dev/null
+once() { [ "$(grep -o "no performance counters: [^<]*</small></td>" "$1" | wc -l)" -eq 1 ] && [ "$(grep -c '<small>as <a href="#row-load.l1.latency">' "$1")" -eq 2 ]; }
+check "report_says_a_common_reason_once" once "$(echo "$work"/native/*/report.html)"
+
 # The same questions of a page with all faults: each is found.
 cat >"$work/bad.html" <<'END'
-<!DOCTYPE html><html><body style="background:#fff"><p style="color:#ccc">pale</p><div style="width:3000px">wide</div>
+<!DOCTYPE html><html><body style="background:#fff"><h2 id=penalties></h2><div class=scroll><table style="width:300px;table-layout:fixed;overflow-wrap:anywhere"><tbody>
+<tr><th style="width:40px">load.l1.latency</th><td style="width:600px"></td><td><span class=v>ok</span></td></tr></tbody></table></div><p style="color:#ccc">pale</p><div style="width:3000px">wide</div>
 <img src="http://nowhere.invalid/x.png"><svg width=10 height=10><rect width=50 height=5></rect></svg><script>console.error("said")</script></body></html>
 END
 look "$work/bad.html" 360
 check "report_faults_are_found_overflow" sh -c '! grep -qx "overflow 0" "$1"' - "$work/look"
+check "report_faults_are_found_verdict" found "verdicts-hidden 1"
+check "report_faults_are_found_name" sh -c '! grep -qx "names-broken 0" "$1"' - "$work/look"
+check "report_faults_are_found_contents" found "contents false"
 check "report_faults_are_found_request" sh -c '! grep -qx "requests 0" "$1"' - "$work/look"
 check "report_faults_are_found_figure" found "outside-figures 1"
 check "report_faults_are_found_contrast" sh -c '! grep -qx "contrast good" "$1"' - "$work/look"
@@ -141,4 +172,10 @@ check "report_screenshot_light" shot light 1600 9000
 check "report_screenshot_narrow" shot narrow 500 9000
 print_it() { browser --no-pdf-header-footer --print-to-pdf="$out/report.pdf" "file://$page" >/dev/null 2>&1; head -c 5 "$out/report.pdf" | grep %PDF; }
 check "report_prints" print_it
+if command -v pdftotext >/dev/null; then # nothing is cut off at the right: the last column's words are all there
+	printed() { pdftotext -layout "$out/report.pdf" - | tr -d ' \n' >"$work/printed"; for word in MEM_UNCORE_RETIRED.LOCAL_DRAM DTLB_LOAD_MISSES.WALK_COMPLETED0.000perload; do grep -q "$word" "$work/printed" || { echo "$word"; return 1; }; done; }
+	check "report_prints_its_last_column" printed
+else
+	skip "report_prints_its_last_column" "no pdftotext"
+fi
 tap_end
