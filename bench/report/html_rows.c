@@ -125,8 +125,8 @@ void html_rows(struct html *h)
 		return;
 	html_section(h, "penalties", "Penalty table",
 	             "A latency is load to use; a penalty is what the event costs over its baseline, and only penalties feed a cycle accounting; a "
-	             "throughput is a rate. The spread is the median absolute deviation of the windows. Verdict <b>ok</b>: quiet, and proved by the "
-	             "processor's own events. Published figures are other people's, by their own methods: they stand beside, nothing was fitted to them.");
+	             "throughput is a rate. The spread is the median absolute deviation of the windows. Verdict <b>ok</b>: quiet, and proved by what the "
+	             "processor counted. Published figures are other people's, by their own methods: they stand beside, nothing was fitted to them.");
 	html_table(h, "Every row, as measured", "row|verdict|#value|unit|#spread|#ns|#n|#published|how, and where|proof, and why not");
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
 		const char *name = doc_string(h->d, r, "name");
