@@ -21,7 +21,8 @@
 #define SET_WITHOUT_L3(...) { .proofs = { __VA_ARGS__ }, .without_l3 = true }
 
 /* --- loads, by answering level ----------------------------------------------------------------- */
-PROOF(proof_l1, SET({ "load.hit.l1", ONCE }));
+/* Where no event counts retired loads: the instructions of each unit are checked for every row, so the loads are there, and no line came in. */
+PROOF(proof_l1, SET({ "load.hit.l1", ONCE }), SET({ "line.in.l1d", NEVER }));
 PROOF(proof_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }));
 /* The architectural events of CPUID 0xA (SDM vol. 3, 18.2.1) prove accesses to the last of three levels, and nothing about the other levels. */
 PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }));
@@ -64,9 +65,10 @@ PROOF(proof_pair_remote_modified, SET({ "load.hitm.remote", ONCE }), SET({ "load
 PROOF(proof_false_sharing, SET({ "load.hit.l3.snoop_modified", SOMETIMES }), SET({ "line.in.l1d", SOMETIMES }));
 
 /* --- pages ------------------------------------------------------------------------------------- */
-PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NEVER }));
+/* The kernel stores nothing: where loads and stores are not counted apart, all that is counted are its loads'. */
+PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NEVER }), SET({ "dtlb.stlb_hit", ONCE }, { "dtlb.walk", NEVER }));
 /* Other lines than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off bring such lines. */
-PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }));
+PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }), SET({ "dtlb.walk", ONCE }, { "line.in.l2", SELDOM }));
 
 /* --- streams ----------------------------------------------------------------------------------- */
 /* An iteration touches 4 lines of each array. They must enter the level below the target, within 10 % (prefetchers may bring a line twice), and
@@ -87,10 +89,10 @@ PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET
 	PROOF(name, SET({ "line.in.l2", lines }, { line_dram, lines }), SET({ "line.in.l2", lines }, { "llc.miss", lines }), SET({ "llc.miss", lines }))
 
 PROOF(proof_stream_l1, SET({ "load.hit.l1", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }),
-      SET({ "load.retired", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }));
+      SET({ "load.retired", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }));
 /* Lines written in the L1 are in state M there; no line comes in. */
 PROOF(proof_write_l1, SET({ "store.hit.l1.modified", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }),
-      SET({ "store.retired", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }));
+      SET({ "store.retired", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }));
 PROOF_FROM_L2(proof_4_lines_l2, LINES_4);
 PROOF_FROM_L2(proof_8_lines_l2, LINES_8);
 PROOF_FROM_L2(proof_12_lines_l2, LINES_12);
@@ -119,7 +121,7 @@ PROOF(proof_rfo, SET({ "rfo.miss.l2", ONCE }, { "llc.miss", ONCE }), SET({ "line
 PROOF(proof_nt, SET({ "store.nt.line", ONCE }), SET({ "request.offcore", ONCE }), SET({ "store.hit.l1.modified", -4040, -3960, PER_UNIT }));
 
 /* --- stores and the loads that meet them ------------------------------------------------------- */
-PROOF(proof_forward, SET({ "load.hit.l1", ONCE }, { "load.forward_block", NEVER }));
+PROOF(proof_forward, SET({ "load.hit.l1", ONCE }, { "load.forward_block", NEVER }), SET({ "load.forwarded", ONCE }, { "load.forward_block", NEVER }));
 PROOF(proof_forward_fail, SET({ "load.forward_block", ONCE }), SET({ "load.block.overlap", ONCE }));
 PROOF(proof_alias, SET({ "load.alias_4k", ONCE }), SET({ "load.block.overlap", ONCE }));
 /* Every eighth load is forwarded and may count here or not. A predictor that needs fewer than eight loads to gain confidence would let one in

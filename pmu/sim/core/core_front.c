@@ -167,7 +167,7 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 	f->window = ~0ull - 1;
 	f->window_cycle = f->cycle = *cycle = d;
 	f->decoded = (uint32_t)m->front_decode_width;
-	signal_pulse(c->signals, SIG_UOP_CACHE_UOPS, d, uops);
+	signal_pulse(c->signals, p->microcoded ? SIG_UOPS_DECODED_MS : SIG_UOP_CACHE_UOPS, d, uops);
 	return true;
 }
 

@@ -212,7 +212,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	*t = (struct tap){ .on = true, .cmask = (uint8_t)(sel >> 24), .inv = (sel & SEL_INV) != 0, .edge = (sel & SEL_EDGE) != 0 };
 	if (!(sel & SEL_EN) || counter_is_start_selector(p, n))
 		return false;
-	unsigned count = sim_event_find(p->m->events, counter_event_select(p, sel), (uint8_t)(sel >> 8), rows);
+	unsigned count = sim_event_find(p->m->events, sim_event_select(p->m, sel), (uint8_t)(sel >> 8), rows);
 	if (!count) {
 		*kind = FIND_UNMODELLED;
 		*why = "no event of this code is in the machine's map: counts nothing";

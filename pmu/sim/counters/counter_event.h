@@ -72,6 +72,8 @@ MUST_CHECK enum status event_map_place(struct machine *m, void *at);
 /* What an event code counts: a row with exactly this umask, or one row for each of its bits (up to 8 rows). 0 rows: unknown
  * code. */
 unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *rows[8]);
+/* The event select in a select register's value: 8 bits, 12 on AMD. */
+unsigned sim_event_select(const struct machine *m, uint64_t value);
 /* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
  * 7) and whose response is in `responses` (order of bits 8 to 15). */
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);

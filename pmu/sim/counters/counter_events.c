@@ -11,6 +11,11 @@ static const struct sim_event *row_of(const struct event_map *map, unsigned sele
 	return NULL;
 }
 
+unsigned sim_event_select(const struct machine *m, uint64_t value)
+{
+	return (unsigned)(value & 0xFF) | (m->pmu_amd ? (unsigned)(value >> 32 & 0xF) << 8 : 0);
+}
+
 unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *out[8])
 {
 	unsigned found = 0;

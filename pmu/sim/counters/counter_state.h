@@ -86,15 +86,10 @@ static inline uint64_t mask_of(uint64_t width)
 	return width >= 64 ? ~0ull : (1ull << width) - 1;
 }
 
-/* The address of a general counter's select register; the event select in it, of which AMD has 12 bits. */
+/* The address of a general counter's select register. */
 static inline uint32_t counter_selector(const struct counters *p, unsigned n)
 {
 	return p->m->pmu_amd ? 0xC0010200u + 2 * n : 0x186u + n;
-}
-
-static inline unsigned counter_event_select(const struct counters *p, uint64_t sel)
-{
-	return (unsigned)(sel & 0xFF) | (p->m->pmu_amd ? (unsigned)(sel >> 32 & 0xF) << 8 : 0);
 }
 
 /* Records a finding if the caller can take one. */

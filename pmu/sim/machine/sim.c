@@ -228,7 +228,7 @@ static bool sim_counts(void *self, uint64_t select)
 	const struct sim_event *found[8];
 	if (s->m.pmu_netburst)
 		return netburst_sim_counts(&s->m, (uint32_t)(select >> 32), (uint32_t)select);
-	unsigned n = sim_event_find(s->m.events, (uint8_t)select, (uint8_t)(select >> 8), found);
+	unsigned n = sim_event_find(s->m.events, sim_event_select(&s->m, select), (uint8_t)(select >> 8), found);
 	for (unsigned i = 0; i < n; i++)
 		if (found[i]->flags & EVENT_UNMODELLED)
 			return false;
