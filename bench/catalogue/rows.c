@@ -27,7 +27,7 @@ static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx",
 const struct row rows[] = {
 	ROW("load.l1.latency", "load to use, line in the L1 data cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_L1,
 	    .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MINIMUM,
-	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L1, .proofs = proof_l1, .budget = 200000, .revision = 2, .suites = BOTH)
+	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L1, .proofs = proof_l1, .budget = 200000, .revision = 3, .suites = BOTH)
 	ROW("load.l2.latency", "load to use, line in the L2 cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_L2,
 	    .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MINIMUM,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .budget = 200000, .revision = 4, .suites = BOTH)
@@ -60,27 +60,27 @@ const struct row rows[] = {
 	ROW("tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DTLB, .order = ORDER_PAGES, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM, .baseline = BASELINE_PACKED,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 2048, .source = SOURCE_L1, .proofs = proof_stlb_hit, .budget = 200000,
-	    .revision = 2, .suites = BOTH)
+	    .revision = 3, .suites = BOTH)
 	ROW("tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGE_GROUPS, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_walk,
-	    .budget = 320000, .revision = 7, .suites = BOTH)
+	    .budget = 320000, .revision = 8, .suites = BOTH)
 
 	ROW("tlb.walk_2m.penalty", "a load whose page of 2 MiB the DTLB does not hold: a walk with its entries cached", .kind = KIND_PENALTY,
 	    .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 2048, .source = SOURCE_L1,
-	    .proofs = proof_walk, .budget = 250000, .revision = 5, .suites = SUITE_FULL)
+	    .proofs = proof_walk, .budget = 250000, .revision = 6, .suites = SUITE_FULL)
 	ROW("tlb.walk_1g.penalty", "a load whose page of 1 GiB the DTLB does not hold: a walk with its entries cached", .kind = KIND_PENALTY,
 	    .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGES, .page_bytes = PAGE_1G, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 2048, .source = SOURCE_L1,
-	    .proofs = proof_walk, .budget = 250000, .revision = 5, .suites = SUITE_FULL)
+	    .proofs = proof_walk, .budget = 250000, .revision = 6, .suites = SUITE_FULL)
 
 	/* 24 bytes an element: two loads, one store. The line that a regular store reads for ownership is
 	 * not counted; the non-temporal row shows what it costs. */
 	ROW("triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND,
 	    .kernels = k_triad, .target = TARGET_L1, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L1, .proofs = proof_stream_l1,
-	    .budget = 500000, .revision = 9, .suites = BOTH)
+	    .budget = 500000, .revision = 10, .suites = BOTH)
 	ROW("triad.l2.bandwidth", "the same, arrays in the L2 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L2, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L2, .proofs = proof_12_lines_l2, .budget = 500000,
