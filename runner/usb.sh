@@ -1,7 +1,7 @@
 #!/bin/bash
 # Writes the disk image to a USB stick: runner/usb.sh [--update] DEVICE IMAGE
 #   --update: only the application of a stick that was written so before; settings and results stay. Nothing is asked.
-#   Refuses a device that is not removable, is in use, is too small or holds results; shows what it would
+#   Refuses a device that is not removable (some sticks say that they are not: FIXED=yes in the environment), is in use, is too small or holds results; shows what it would
 #   erase and asks. Exit status: 0 written and read back, 1 refused or failed, 2 bad arguments.
 # For tests: STALLMETER_SYS and STALLMETER_PROC stand for /sys and /proc; with STALLMETER_SYS set DEVICE may
 # be a file.
@@ -28,7 +28,8 @@ if [ ! -d "$block" ]; then
 	exit 2
 fi
 
-[ "$(cat "$block/removable")" = 1 ] || refuse "not a removable device (its removable flag is $(cat "$block/removable"))"
+[ "$(cat "$block/removable")" = 1 ] || [ "${FIXED:-}" = yes ] ||
+	refuse "not a removable device (its removable flag is $(cat "$block/removable")); if it is a stick that says so, FIXED=yes behind make's words overrides it"
 [ "$(cat "$block/ro")" = 0 ] || refuse "write-protected"
 
 sector=$(cat "$block/queue/logical_block_size" 2>/dev/null || echo 512)

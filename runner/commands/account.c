@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runner/commands/account_svg.h"
+#include "pmu/text.h"
 #include "runner/options/command.h"
 #include "runner/data/counts.h"
 #include "runner/data/file.h"
@@ -163,6 +164,21 @@ static enum status read_counts(const struct command *c, struct counts *counts, c
 	return st;
 }
 
+/* Why nothing can be said: what it needs was counted for a part of the time, or not at all. */
+static void complain_uncounted(const struct command *c, const struct counts *counts, const char *file)
+{
+	char names[256];
+	struct text t;
+	text_init(&t, names, sizeof(names));
+	for (unsigned i = 0; i < counts->n && t.length < 160; i++)
+		if (counts->list[i].state == COUNT_MULTIPLEXED)
+			text_fmt(&t, "%s%s", t.length ? ", " : "", counts->list[i].event);
+	if (t.length)
+		complain(c, "%s: perf multiplexed %s, and counted for a part of the time only: count fewer events a run; stallmeter events --groups N prints such lines", file, names);
+	else
+		complain(c, "%s: neither cycles nor execution stalls were counted; stallmeter events lists what to count", file);
+}
+
 static int account_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
@@ -184,7 +200,7 @@ static int account_run(const struct command *c, int operands, char **operand)
 	else if (!account_processor(&r.d))
 		complain(c, "%s: no table of the events of \"%.40s\"", r.path, doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor"));
 	else if (account_of(&r.d, &get, &a) != ST_OK)
-		complain(c, "%s: neither cycles nor execution stalls were counted; stallmeter events lists what to count", operand[1]);
+		complain_uncounted(c, &counts, operand[1]);
 	else {
 		status = EXIT_GOOD;
 		if (!strcmp(format, "json"))

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pmu/text.h"
 #include "runner/options/command.h"
@@ -287,9 +288,15 @@ static int fleet(const struct side *s)
 	unsigned n = add_names(s, lines, 0, LINES_MOST);
 	for (unsigned i = 0; i < n; i++)
 		outlying += fleet_row(s, &lines[i]);
-	printf("%u outlying values\n", outlying);
+	printf("%u outlying value%s\n", outlying, outlying == 1 ? "" : "s");
 	free(lines);
 	return outlying && fail_over != UINT64_MAX ? EXIT_ROWS : EXIT_GOOD;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static int compare_read(const struct command *c, int operands, char **operand, struct results **runs)
@@ -300,6 +307,11 @@ static int compare_read(const struct command *c, int operands, char **operand, s
 			return EXIT_BROKEN;
 		if (!results_open(c, runs[i], operand[i]))
 			return EXIT_BAD_INPUT;
+		for (int k = 0; k < i; k++)
+			if ((k < versus) == (i < versus) && same_file(runs[k]->path, runs[i]->path)) {
+				complain(c, "%s: given twice on one side", operand[i]);
+				return EXIT_BAD_INPUT;
+			}
 	}
 	return EXIT_GOOD;
 }

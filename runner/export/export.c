@@ -10,10 +10,13 @@
 #include "runner/export/export.h"
 #include "runner/data/reader.h"
 
+static bool unproven;
+
 static unsigned export_options(struct option *list, unsigned most)
 {
-	(void)list, (void)most;
-	return 0;
+	if (most)
+		list[0] = (struct option){"--unproven", OPTION_SWITCH, &unproven, NULL, NULL, 0, 0, "values too that no counter confirmed, such as native ones"};
+	return 1;
 }
 
 double export_number(const struct doc_node *n)
@@ -21,10 +24,10 @@ double export_number(const struct doc_node *n)
 	return (double)n->milli / 1000;
 }
 
-bool export_measured(const struct document *d, const struct doc_node *row)
+bool export_measured(const struct export *e, const struct doc_node *row)
 {
-	const char *status = doc_string(d, row, "status");
-	return (!strcmp(status, "ok") || !strcmp(status, "noisy")) && doc_get(d, row, "value")->type == DOC_NUMBER;
+	const char *status = doc_string(e->d, row, "status");
+	return (!strcmp(status, "ok") || !strcmp(status, "noisy") || (e->unproven && !strcmp(status, "unproven"))) && doc_get(e->d, row, "value")->type == DOC_NUMBER;
 }
 
 const struct doc_node *export_rows(const struct document *d)
@@ -81,7 +84,7 @@ static enum status export_core_to_core(const struct export *e)
 	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
 		const char *name = doc_string(e->d, row, "name");
 		const struct doc_node *cells = doc_get(e->d, doc_get(e->d, row, "matrix"), "cells");
-		if (strncmp(name, "core_to_core.", 13) || !export_measured(e->d, row))
+		if (strncmp(name, "core_to_core.", 13) || !export_measured(e, row))
 			continue;
 		if (!printed && cells->count)
 			fputs("state,owner,reader,median_cycles,p10_cycles,p90_cycles,low_cycles,high_cycles\r\n", stdout);
@@ -119,7 +122,7 @@ static enum status export_curve(const struct export *e)
 {
 	unsigned points = 0;
 	for (const struct doc_node *row = export_rows(e->d); row; row = doc_next(e->d, row)) {
-		if (!export_measured(e->d, row) || (doc_get(e->d, row, "series")->type != DOC_OBJECT && doc_get(e->d, row, "curve")->type != DOC_OBJECT))
+		if (!export_measured(e, row) || (doc_get(e->d, row, "series")->type != DOC_OBJECT && doc_get(e->d, row, "curve")->type != DOC_OBJECT))
 			continue;
 		if (!points)
 			fputs("row,point,column,value\r\n", stdout);
@@ -272,7 +275,9 @@ static int export_command(const struct command *c, int operands, char **operand)
 		return EXIT_BAD_INPUT;
 	if (doc_true(&r.d, doc_root(&r.d), "simulated"))
 		complain(c, "SIMULATED machine: these numbers say nothing about real hardware");
-	enum status st = formats[format].write(&(struct export){c, &r.d});
+	enum status st = formats[format].write(&(struct export){c, &r.d, unproven});
+	if (unproven && st == ST_OK)
+		complain(c, "--unproven: values that nothing confirmed may be among these");
 	results_free(&r);
 	return st == ST_OK ? EXIT_GOOD : EXIT_ROWS;
 }

@@ -5,7 +5,7 @@
 #include "bench/results/document.h"
 #include "runner/options/command.h"
 
-struct export { const struct command *c; const struct document *d; };
+struct export { const struct command *c; const struct document *d; bool unproven; };
 
 /* Each writes to standard output and reports on standard error what its format cannot hold. ST_MISSING: these results have
  * nothing for it; one line says why, nothing is written. */
@@ -19,8 +19,8 @@ enum status export_hmat(const struct export *e);
 int export_table(const struct command *c, const char *format, int operands, char **operand);
 
 double export_number(const struct doc_node *n);
-/* Proved, perhaps noisy, with a value. */
-bool export_measured(const struct document *d, const struct doc_node *row);
+/* Proved, perhaps noisy, with a value; with --unproven not proved either. */
+bool export_measured(const struct export *e, const struct doc_node *row);
 const struct doc_node *export_rows(const struct document *d);
 /* A quoted CSV field. */
 void export_csv_text(const char *s);

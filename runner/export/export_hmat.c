@@ -19,7 +19,7 @@ struct matrix { unsigned nodes; double at[NODES_MOST][NODES_MOST]; bool there[NO
 static const struct doc_node *value_of(const struct document *d, const char *name)
 {
 	const struct doc_node *row = doc_row(d, name);
-	return row->type == DOC_OBJECT && export_measured(d, row) ? row : NULL;
+	return row->type == DOC_OBJECT && export_measured(&(struct export){.d = d}, row) ? row : NULL;
 }
 
 static void put(struct matrix *m, unsigned from, unsigned to, double value)

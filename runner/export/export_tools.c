@@ -10,7 +10,7 @@
 static const struct doc_node *proved(const struct export *e, const char *name)
 {
 	const struct doc_node *row = doc_row(e->d, name);
-	return name[0] && row->type == DOC_OBJECT && export_measured(e->d, row) ? row : NULL;
+	return name[0] && row->type == DOC_OBJECT && export_measured(e, row) ? row : NULL;
 }
 
 /* What this processor counts for a term, if its penalty is proved; NULL: nothing, or none. */

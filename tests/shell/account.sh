@@ -127,6 +127,8 @@ printf '1,,cycles,1,100\n2,,cpu-cycles,1,100\n' >"$work/twice.csv"
 check "account_refuses_an_event_twice" refuses "twice.csv:2: cycles stands there twice" a "$results" "$work/twice.csv"
 echo '5,,page-faults,1,100' >"$work/other.csv"
 check "account_refuses_counts_of_nothing" refuses "neither cycles nor execution stalls were counted" a "$results" "$work/other.csv"
+printf '5000000,,cycles,1,62.50\n100000,,UOPS_EXECUTED.CORE_STALL_CYCLES,1,62.50\n' >"$work/part_of_time.csv"
+check "account_names_multiplexed_counts" refuses "perf multiplexed cycles, UOPS_EXECUTED.CORE_STALL_CYCLES, and counted for a part" a "$results" "$work/part_of_time.csv"
 check "account_refuses_one_operand" refuses "files are expected" a "$results"
 if command -v perf >/dev/null && perf stat -x, -e page-faults true 2>/dev/null; then
 	perf_reads() { perf stat "$@" -o "$work/perf" -e page-faults,task-clock,context-switches true && status 2 a "$results" "$work/perf" && refuses "neither cycles nor" a "$results" "$work/perf"; }

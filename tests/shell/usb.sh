@@ -26,6 +26,8 @@ answer=sdq
 stick sdq; echo 0 >"$STALLMETER_SYS/block/sdq/removable"
 check "usb_refuses_not_removable" says 1 "not a removable device" usb
 check "usb_refused_device_is_untouched" untouched
+fixed() { FIXED=yes usb; }
+check "usb_takes_a_stick_that_says_it_is_fixed" says 0 "Written and read back" fixed
 stick sdq; echo 1 >"$STALLMETER_SYS/block/sdq/ro"
 check "usb_refuses_write_protected" says 1 "write-protected" usb
 stick sdq; mkdir "$STALLMETER_SYS/block/sdq/queue"; echo 4096 >"$STALLMETER_SYS/block/sdq/queue/logical_block_size"
