@@ -405,7 +405,7 @@ golden: host
 # README's table of what is confirmed on hardware, from the descriptors.
 .PHONY: readme
 readme: host
-	@$(OUT)/stallmeter list --confirmed >$(OUT)/confirmed.md
+	@$(OUT)/stallmeter list --confirmed results >$(OUT)/confirmed.md
 	@sed -i -e '/^<!-- confirmed -->$$/,/^<!-- end -->$$/{//!d}' -e '/^<!-- confirmed -->$$/r $(OUT)/confirmed.md' README.md
 
 # docs/penalties.md: measured against expected on four simulated machines.

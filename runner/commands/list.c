@@ -8,15 +8,18 @@
 #include "pmu/sim/machine/machine.h"
 #include "runner/options/command.h"
 #include "runner/data/file.h"
+#include "runner/data/reader.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pmu/core/concept.h"
 #include "tables/processor.h"
 
-static bool machines, row_names, confirmed, relations;
-static const char *events_of, *profiles_of, *metrics_of, *concepts_of, *identify;
+static bool machines, row_names, relations;
+static const char *events_of, *profiles_of, *metrics_of, *confirmed, *concepts_of, *identify;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
@@ -28,7 +31,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
 		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
 		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "what rows of a run are held against each other: who breaks it is unproven"},
-		{"--confirmed", OPTION_SWITCH, &confirmed, NULL, NULL, 0, 0, "README's table: which descriptors published results of real hardware confirm"},
+		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: which descriptors the published results in FOLDER confirm"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -315,6 +318,59 @@ static int list_concepts(const struct command *c)
 	return EXIT_GOOD;
 }
 
+/* The runs in the folder that confirm the descriptor: measured by it on hardware, with rows that are ok. */
+static bool confirms(const struct results *r, const char *descriptor)
+{
+	const struct doc_node *root = doc_root(&r->d), *machine = doc_get(&r->d, root, "machine");
+	return !strcmp(doc_string(&r->d, machine, "descriptor"), descriptor) && !strcmp(doc_string(&r->d, root, "backend"), "hw") &&
+	       !doc_true(&r->d, root, "simulated") && !doc_true(&r->d, machine, "virtual") && doc_whole(&r->d, doc_get(&r->d, root, "summary"), "ok") > 0;
+}
+
+#define CONFIRMING_MOST 1000
+
+static int list_confirmed(const struct command *c)
+{
+	static struct results r;
+	static struct { const struct processor *of; char name[64]; } runs[CONFIRMING_MOST];
+	struct dirent **list = NULL;
+	unsigned n = 0;
+	int entries = scandir(confirmed, &list, NULL, alphasort);
+	if (entries < 0) {
+		complain(c, "--confirmed %s: no such folder", confirmed);
+		return EXIT_BAD_INPUT;
+	}
+	for (int i = 0; i < entries; i++) {
+		char path[1400], problem[1600];
+		struct stat about;
+		snprintf(path, sizeof(path), "%.1000s/%.255s/results.json", confirmed, list[i]->d_name);
+		if (list[i]->d_name[0] != '.' && n < CONFIRMING_MOST && !stat(path, &about)) {
+			if (results_read(&r, path, problem, sizeof(problem)) != ST_OK)
+				complain(c, "%s; left out", problem);
+			else {
+				for (unsigned p = 0; p < processor_count; p++)
+					if (confirms(&r, processors[p].name)) {
+						runs[n].of = &processors[p];
+						snprintf(runs[n++].name, sizeof(runs[0].name), "%.63s", list[i]->d_name);
+						break;
+					}
+				results_free(&r);
+			}
+		}
+		free(list[i]);
+	}
+	free(list);
+	puts("| descriptor | processors | confirmed by |\n|---|---|---|");
+	for (unsigned p = 0; p < processor_count; p++) {
+		unsigned shown = 0;
+		printf("| `%s` | %s | ", processors[p].name, processors[p].title);
+		for (unsigned i = 0; i < n; i++)
+			if (runs[i].of == &processors[p])
+				printf("%s%s", shown++ ? ", " : "", runs[i].name);
+		puts(shown ? " |" : "none |");
+	}
+	return EXIT_GOOD;
+}
+
 static int list_run(const struct command *c, int operands, char **operand)
 {
 	(void)operands, (void)operand;
@@ -323,12 +379,8 @@ static int list_run(const struct command *c, int operands, char **operand)
 		return list_identify(c);
 	if (relations)
 		return list_relations();
-	if (confirmed) {
-		puts("| descriptor | processors | confirmed by |\n|---|---|---|");
-		for (unsigned i = 0; i < processor_count; i++)
-			printf("| `%s` | %s | %s |\n", processors[i].name, processors[i].title, processors[i].confirmed);
-		return EXIT_GOOD;
-	}
+	if (confirmed)
+		return list_confirmed(c);
 	if (!!events_of + !!profiles_of + !!metrics_of + !!concepts_of > 1) {
 		complain(c, "--events, --profiles, --metrics and --concepts: one of them");
 		return EXIT_BAD_INPUT;

@@ -45,7 +45,11 @@ survives() {
 RANDOM=20260107
 check "identify_survives_damage" survives "$(stat -c %s "$text")"
 table() { sed -n '/^<!-- confirmed -->$/,/^<!-- end -->$/{//!p}' "$1"; }
-check "readme_table_is_up_to_date" diff <(table README.md) <("$out/stallmeter" list --confirmed)
+jq '.simulated = false | .backend = "hw" | .rows[].simulated = false' tests/results/version1.json >"$work/real.json"
+confirmed() { mkdir -p "$work/published/box-1111-0001" "$work/published/none" && cp "$work/real.json" "$work/published/box-1111-0001/results.json" && "$out/stallmeter" list --confirmed "$work/published"; }
+check "published_results_confirm_their_descriptor" says 0 "^\| .nehalem-ep. \| .* \| box-1111-0001 \|$" confirmed
+check "published_results_confirm_no_other" sh -c '[ "$(grep -c "box-1111-0001" "$1")" -eq 1 ]' - "$work/says"
+check "readme_table_is_up_to_date" diff <(table README.md) <("$out/stallmeter" list --confirmed results)
 check "readme_table_has_every_descriptor" test "$(table README.md | grep -c '^| `')" -eq "$(ls tables/processors/*/processor.txt | wc -l)"
 # nothing claims to be confirmed without published results
 check "confirmed_only_by_published_results" sh -c 'for w in $(sed -n "s/^confirmed = //p" tables/processors/*/processor.txt | tr "," " "); do [ "$w" = none ] || [ -e "results/$w" ] || exit 1; done'

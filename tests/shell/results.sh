@@ -28,6 +28,19 @@ check "results_seed_of_64_bits_is_shown" grep -F 18446744073709551615 "$work/run
 check "results_of_version_1_are_read" read_it tests/results/version1.json
 [ -z "$schema" ] && skip "results_of_version_1_are_valid" "no jsonschema" || check "results_of_version_1_are_valid" valid tests/results/version1.json
 
+# A later build's file of this version: sections, keys and rows that are not known are read, drawn and kept.
+jq '.later_section = {"of_a_later_build": 4711} | .rows[0].later_key = [1, 2] | .machine.later = "x" | .rows += [.rows[0] | .name = "later.row.latency" | .value = 5.5 | .cycles = 5.5]' \
+	tests/results/version1.json >"$work/later.json"
+check "results_of_a_later_build_are_read" read_it "$work/later.json"
+check "results_of_a_later_build_are_drawn" grep -c "4711" "$work/read.html"
+check "results_of_a_later_build_have_their_rows" grep "5.50" <("$s" report "$work/later.json" --out -)
+exports() { "$s" export csv "$work/later.json" | grep '^later.row.latency,latency,cycles,ok,5.5'; }
+check "results_of_a_later_build_are_exported" exports
+[ -z "$schema" ] && skip "results_of_a_later_build_are_valid" "no jsonschema" || check "results_of_a_later_build_are_valid" valid "$work/later.json"
+# An earlier one's, without what came later within the version.
+jq 'del(.summary.unexpected_rows, .environment, .study, .rows[].core_hz, .rows[].memory_channels)' tests/results/version1.json >"$work/earlier.json"
+check "results_of_an_earlier_build_are_read" read_it "$work/earlier.json"
+
 bad() { # bad NAME JQ-EDIT PATTERN: refused by both, by the reader with one line
 	jq "$2" tests/results/version1.json >"$work/$1.json"
 	check "results_refuses_$1" refuses "$work/$1.json: $3" "$s" report "$work/$1.json"
