@@ -45,12 +45,13 @@ static void failed(struct upload *u, const char *address, const struct transfer_
 	char why[ADDRESS_TEXT];
 	unsigned wait = UPLOAD_EVERY_S << (u->failures < 4 ? u->failures : 4);
 	transfer_reason(why, sizeof(why), a);
+	u->hopeless = a->no_tls;
 	u->failures++;
 	u->next = now_ms(u) + (wait < WAIT_MAX_S ? wait : WAIT_MAX_S) * 1000ull;
 	if (str_equal(why, u->said))
 		return;
 	str_copy(u->said, sizeof(u->said), why);
-	print("upload: %s: %s; it is kept, and put again later\n", address, why);
+	print("upload: %s: %s; %s\n", address, why, u->hopeless ? "nothing is sent" : "it is kept, and put again later");
 }
 
 static void succeeded(struct upload *u)
@@ -61,36 +62,50 @@ static void succeeded(struct upload *u)
 	u->failures = 0;
 }
 
-/* One attempt at one file. The first file of a run finds the folder's number. `tried`: these bytes were put before, and no answer
- * came. */
-static enum transfer put(struct upload *u, const char *name, const void *bytes, size_t n, bool tried)
+/* Makes a folder of the run's own: the first number under which the server takes run.txt. Every run begins with this file, so that one
+ * is never mistaken for another. What is not answered may have arrived: then its number stays with run.txt alone. */
+static enum transfer claim(struct upload *u)
 {
-	char dir[UPLOAD_DIR], address[UPLOAD_DIR + UPLOAD_NAME];
+	char dir[UPLOAD_DIR], address[UPLOAD_DIR + UPLOAD_NAME], about[UPLOAD_DIR];
 	struct transfer_answer a;
 	struct text t;
+	text_init(&t, about, sizeof(about));
+	text_fmt(&t, "# A run of Stallmeter; its files follow.\nrun = %s\n", u->run);
 	for (;;) {
-		if (u->dir[0] == 0)
-			folder(u, dir, sizeof(dir));
-		else
-			str_copy(dir, sizeof(dir), u->dir);
-		text_init(&t, address, sizeof(address));
-		text_fmt(&t, "%s%s", dir, name);
-		transfer_put(u->network, address, bytes, n, &a);
-		if (u->dir[0] != 0)
-			break;
-		if (a.is == TRANSFER_EXISTS && u->number < NUMBER_MAX) {
+		const size_t bytes = t.length;
+		struct text to;
+		folder(u, dir, sizeof(dir));
+		text_init(&to, address, sizeof(address));
+		text_fmt(&to, "%srun.txt", dir);
+		transfer_put(u->network, address, about, bytes, &a);
+		if (a.is == TRANSFER_EXISTS && u->number < NUMBER_MAX)
 			u->number++;
-		} else if (a.code == 409 && u->separator == '/') {
+		else if (a.code == 409 && u->separator == '/')
 			u->separator = '-';
-		} else {
-			if (a.is == TRANSFER_DONE) {
-				str_copy(u->dir, sizeof(u->dir), dir);
-				print("upload: to %s\n", u->dir);
-			}
+		else
 			break;
-		}
 	}
-	if (a.is == TRANSFER_EXISTS && tried && u->dir[0] != 0)
+	if (a.is != TRANSFER_DONE) {
+		failed(u, address, &a);
+		return TRANSFER_FAILED;
+	}
+	str_copy(u->dir, sizeof(u->dir), dir);
+	print("upload: to %s\n", u->dir);
+	return TRANSFER_DONE;
+}
+
+/* One attempt at one file. `tried`: these bytes were put before, and no answer came. */
+static enum transfer put(struct upload *u, const char *name, const void *bytes, size_t n, bool tried)
+{
+	char address[UPLOAD_DIR + UPLOAD_NAME];
+	struct transfer_answer a;
+	struct text t;
+	if (u->dir[0] == 0 && claim(u) != TRANSFER_DONE)
+		return TRANSFER_FAILED;
+	text_init(&t, address, sizeof(address));
+	text_fmt(&t, "%s%s", u->dir, name);
+	transfer_put(u->network, address, bytes, n, &a);
+	if (a.is == TRANSFER_EXISTS && tried)
 		a.is = TRANSFER_DONE;
 	if (a.is == TRANSFER_DONE)
 		succeeded(u);
@@ -144,7 +159,7 @@ static enum transfer put_files(struct upload *u)
 	while (u->count > 0) {
 		struct upload_file *f = &u->file[0];
 		enum transfer r = put(u, f->name, f->at, f->bytes, f->tried);
-		f->tried = r == TRANSFER_FAILED || r == TRANSFER_REFUSED;
+		f->tried = f->tried || r == TRANSFER_FAILED || r == TRANSFER_REFUSED;
 		if (r == TRANSFER_EXISTS) {
 			print("upload: %s%s: the server has another file of this name\n", u->dir, f->name);
 			u->conflict = true;
@@ -160,7 +175,7 @@ static enum transfer put_files(struct upload *u)
 
 static bool waiting(const struct upload *u)
 {
-	return now_ms(u) < u->next;
+	return u->hopeless || now_ms(u) < u->next;
 }
 
 /* All that there is, as far as it goes. */
@@ -197,7 +212,7 @@ void upload_file(struct upload *u, const char *name, const void *bytes, size_t n
 	memcpy(at, bytes, n);
 	f->at = at;
 	f->bytes = n;
-	f->tried = false;
+	f->tried = u->resumed;
 }
 
 static bool all_there(const struct upload *u)
@@ -214,7 +229,7 @@ enum status upload_finish(struct upload *u, void (*feed)(const void *self), cons
 	for (;;) {
 		feed(self);
 		put_all(u);
-		if (u->count == 0 && (u->sent == u->journal_bytes || u->conflict))
+		if (u->hopeless || (u->count == 0 && (u->sent == u->journal_bytes || u->conflict)))
 			break;
 		while (waiting(u) && now_ms(u) < end && !stopped) {
 			uefi.boot->Stall(CHECK_MS * 1000);

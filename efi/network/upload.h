@@ -1,7 +1,8 @@
 /* efi/network/upload.h: a run's journal and files to a server, as they come: PUT by HTTP or HTTPS, or TFTP's write.
  *
  * Names. Each run has a folder of its own below the settings' address, NAME-MAC-NNNN: NAME as on the stick, MAC of the network
- * card, so that no two machines ever want the same one, NNNN the first number that the server has no run of. Where the server
+ * card, so that no two machines ever want the same one, NNNN the first number that the server has no run of: under which it takes
+ * run.txt, the first file of each. Where the server
  * makes no folders (it says 409, RFC 4918 9.7.1; TFTP has none) the last slash is a dash. The journal comes in pieces,
  * journal-OFFSET.jsonl, whose bytes stand there in it; when it is complete, whole, as journal.jsonl, with the other files.
  *
@@ -39,7 +40,9 @@ struct upload {
 	unsigned piece_again;         /* that many pieces of this offset, of an earlier boot, are there already */
 	struct upload_file file[UPLOAD_FILES]; /* not sent yet */
 	unsigned count;
+	bool resumed;                 /* an earlier boot may have sent any of its files: one that is there is ours */
 	bool lost;                    /* a file could not be kept for want of memory */
+	bool hopeless;                /* the firmware cannot reach such an address at all: not tried again */
 	bool conflict;                /* the server has a file of another's in our folder */
 	unsigned failures;            /* in a row */
 	uint64_t next;                /* TSC before which nothing is tried */

@@ -47,8 +47,9 @@ static enum status note_text(char *at, size_t capacity, const char *to, uint64_t
 {
 	struct text t;
 	text_init(&t, at, capacity);
-	text_fmt(&t, "# Stallmeter's own: what the server has of this run.\nto = %s\njournal = %llu\ndone = %s\n", to,
-	         (unsigned long long)journal, done ? "yes" : "no");
+	text_fmt(&t, "# Stallmeter's own: what the server has of this run.\njournal = %llu\ndone = %s\n", (unsigned long long)journal, done ? "yes" : "no");
+	if (to[0] != 0)
+		text_fmt(&t, "to = %s\n", to);
 	*bytes = t.length;
 	return t.full ? ST_FULL : ST_OK;
 }
@@ -78,13 +79,22 @@ static const char *run_name(const struct upload *u)
 
 void upload_resume(struct upload *u)
 {
+	char path[RUN_PATH_MAX], *text;
+	size_t bytes, pages_bytes;
 	struct note n;
 	const char *name = run_name(u);
 	if (u->files->run == NULL)
 		return;
-	if (note_read(&n, u->files, name) == ST_OK && str_starts(n.to, u->to)) {
+	if (note_read(&n, u->files, name) == ST_OK && n.to[0] != 0 && str_starts(n.to, u->to)) {
 		str_copy(u->dir, sizeof(u->dir), n.to);
 		u->sent = n.journal;
+	}
+	/* A run that goes on does not write this file again. */
+	path_of(path, sizeof(path), name, "machine.txt");
+	if (files_read(u->files, path, FILE_BYTES_MAX, &text, &bytes, &pages_bytes) == ST_OK) {
+		u->resumed = true;
+		upload_file(u, "machine.txt", text, bytes);
+		pages_put(text, pages_bytes);
 	}
 	upload_state_keep(u, false); /* from here on it is known that this run is to be sent */
 }
@@ -117,7 +127,8 @@ static void send_run(void *self, const char *run)
 	text_bytes(&t, run, stem > 0 ? stem - 1 : 0);
 	text_fmt(&t, "%s", tail);
 	one.count = 0;
-	str_copy(one.dir, sizeof(one.dir), str_starts(n.to, one.to) ? n.to : "");
+	str_copy(one.dir, sizeof(one.dir), n.to[0] != 0 && str_starts(n.to, one.to) ? n.to : "");
+	one.number = 1;
 	const bool had = one.dir[0] != 0;
 	print("upload: %s of an earlier boot\n", run);
 	for (unsigned i = 0; i < COUNT_OF(names) && s == ST_OK; i++) {

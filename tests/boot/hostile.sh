@@ -57,6 +57,8 @@ for n in 2 3 4 6 9 12 15 18 20; do
 	hostile write-fails=$n 0 2 "^hostile: (write|flush) $n fails" "$sim" --
 	also write-fails "hostile_failed_write_${n}_leaves_a_whole_run" whole_run
 done
+hostile tls-none 0 2 '^upload: https://10.0.2.2/.*: this firmware has no TLS: give an http address; nothing is sent' "$sim upload=https://10.0.2.2/" -- \
+	-netdev user,id=net -device virtio-net-pci,netdev=net,romfile=
 hostile flush-refused 0 2 '^results: ' "$sim" --
 also flush-refused hostile_refused_flush_leaves_a_whole_run whole_run
 hostile volume-gone=10 3 2 '^results could not be written: i.o error' "$sim" --

@@ -1,10 +1,10 @@
 #!/bin/bash
 # The network and its servers as they fail: nothing is lost, nothing hangs. Servers are those of packaging/server. A guest's run lasts
-# about half a minute under an emulator; the fault comes when its first rows have arrived. PARTS names some of the parts.
+# about a minute under an emulator; the fault comes when its first rows have arrived. PARTS names some of the parts.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/boot/served.sh
 site=http://192.0.2.1/upload/
-rows=store.*,split.*,frontend.*
+rows=quick,store.*,split.*,frontend.*
 ini() { printf 'suite = %s\nend = exit\nbackend = sim:nehalem-ep\nwatchdog = 600\nupload = %s\n' "$rows" "${1:-$site}" >"$boot/stallmeter.ini"; }
 fresh() { rm -rf "${upload:?}"/* "$boot"/*.ini; rm -f "$log"; ini "$@"; }
 said() { grep -E "$1" "$log" || { grep -a -e upload -e '^settings' "$log"; return 1; }; }
@@ -33,7 +33,7 @@ http_starts() { nginx -p "$SERVER/" -c "${1:-$PWD/packaging/server/nginx.conf}" 
 killed() {
 	fresh
 	gap() { http_ends; sleep 20; http_starts; }
-	when_arrived 2 gap &
+	when_arrived 1 gap &
 	starts --network pxe "$out/stallmeter.img"
 	wait $!
 	check "network_settings_by_the_default_name" said '^settings: tftp://192.0.2.1/stallmeter.ini'
@@ -49,7 +49,7 @@ cable() {
 	mkfifo "$work/mon.in" "$work/mon.out"
 	cat "$work/mon.out" >"$work/mon.said" &
 	pull() { exec 9>"$work/mon.in"; echo "set_link net0 off" >&9; sleep 25; echo "set_link net0 on" >&9; exec 9>&-; }
-	when_arrived 2 pull &
+	when_arrived 1 pull &
 	starts --network http -- -chardev "pipe,id=mon,path=$work/mon" -mon chardev=mon
 	wait $!
 	check "network_link_cut_is_said" said '^upload: http://192.0.2.1/upload/.*: no .*; it is kept'
@@ -61,7 +61,7 @@ ill() {
 	fresh
 	sed 's,if ($request_method != PUT) { return 403; },return 500;,' packaging/server/nginx.conf >"$work/ill.conf"
 	sick() { http_ends; http_starts "$work/ill.conf"; sleep 20; http_ends; http_starts; }
-	when_arrived 2 sick &
+	when_arrived 1 sick &
 	starts --network pxe
 	wait $!
 	check "network_500_is_said" said '^upload: .*the server says 500; it is kept'
@@ -73,7 +73,7 @@ full() {
 	mount -t tmpfs -o size=2m none "$upload" || { skip network_full "no file system can be mounted here"; return; }
 	fresh
 	fill() { head -c 4m /dev/zero >"$upload/filler" 2>/dev/null; sleep 20; ls -l "$upload"/*/ >"$work/while_full"; rm "$upload/filler"; }
-	when_arrived 2 fill &
+	when_arrived 1 fill &
 	starts --network pxe
 	wait $!
 	check "network_full_is_said" said '^upload: .*the server says 50[07]; it is kept'
@@ -103,7 +103,7 @@ later() {
 		for run in "$work"/stick/*/; do
 			n=$((n + 1))
 			grep '^done = yes' "$run/upload.txt" || return 1
-			diff -r -x upload.txt -x 'journal-*' "$run" "$upload/$(sed -n 's,^to = .*/upload/\(.*\)/$,\1,p' "$run/upload.txt")" || return 1
+			diff -r -x upload.txt -x run.txt -x 'journal-*' "$run" "$upload/$(sed -n 's,^to = .*/upload/\(.*\)/$,\1,p' "$run/upload.txt")" || return 1
 		done
 		[ "$n" -eq 2 ]
 	}
@@ -116,12 +116,12 @@ power() {
 	fresh
 	cp --sparse=always "$out/stallmeter.img" "$work/stick.img"
 	cut() { kill -9 "$(pgrep -f "^qemu-system-x86_64.*$work/q/vars.fd")"; }
-	when_arrived 2 cut &
+	when_arrived 1 cut &
 	starts --in-place --network pxe "$work/stick.img"
 	wait $!
 	check "network_power_cut" test "$rc" -eq 5
 	starts --in-place --network pxe "$work/stick.img"
-	check "network_resumed_ends_with_0" ended 0
+	check "network_resumed_ends_with_a_row_that_stopped_it_at_most" test "$rc" -le 1
 	check "network_resumed_goes_on_in_the_same_folder" test "$(ls "$upload" | wc -l)" -eq 1
 	check "network_resumed_nothing_is_lost" whole
 	check "network_resumed_stick_and_server_agree" same_as_stick "$work/stick.img"
@@ -133,7 +133,7 @@ nowhere() {
 	starts --network pxe
 	check "network_nowhere_is_said" said '^upload: not there: .*; the serial line has the journal'
 	check "network_nowhere_is_status_3" ended 3
-	check "network_nowhere_serial_line_has_the_run" sh -c '"$1" fetch --serial "$2" "$3" && ls "$3"/*/results.json' - "$out/stallmeter" "$work/q/serial.log" "$work/by_serial"
+	check "network_nowhere_serial_line_has_the_run" sh -c '"$1" fetch --serial "$2" --out "$3" && ls "$3"/*/results.json' - "$out/stallmeter" "$work/q/serial.log" "$work/by_serial"
 }
 # --- TFTP's write, a server behind a router, one that makes no folders ---------------------------------------------------
 ways() {
@@ -179,11 +179,42 @@ ways() {
 	http_ends
 	http_starts
 }
+# --- TLS, with a certificate that the firmware knows, and with one that it does not ----------------------------------------
+tls() {
+	fresh https://192.0.2.1/upload/
+	rows=load.l1.latency ini https://192.0.2.1/upload/
+	local bytes
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/key.pem" -out "$work/cert.pem" -days 3650 -subj /CN=192.0.2.1 \
+		-addext subjectAltName=IP:192.0.2.1 -addext basicConstraints=critical,CA:TRUE 2>/dev/null
+	openssl x509 -in "$work/cert.pem" -outform DER -out "$work/cert.der"
+	bytes=$(stat -c %s "$work/cert.der")
+	# An EFI_SIGNATURE_LIST (UEFI 2.10, 32.4.1) of one certificate, which OVMF takes from here as its variable of authorities.
+	number() { printf "\\x$(printf %02x $(($1 & 255)))\\x$(printf %02x $(($1 >> 8)))\\0\\0"; }
+	{
+		printf '\xa1\x59\xc0\xa5\xe4\x94\xa7\x4a\x87\xb5\xab\x15\x5c\x2b\xf0\x72'
+		number $((28 + 16 + bytes)); number 0; number $((16 + bytes))
+		head -c 16 /dev/zero
+		cat "$work/cert.der"
+	} >"$work/authorities"
+	sed "s,listen 80;,listen 80; listen 443 ssl; ssl_certificate $work/cert.pem; ssl_certificate_key $work/key.pem;," packaging/server/nginx.conf >"$work/tls.conf"
+	http_ends
+	http_starts "$work/tls.conf"
+	starts --network pxe -- -fw_cfg "name=etc/edk2/https/cacerts,file=$work/authorities"
+	check "network_tls_ends_with_0" ended 0
+	check "network_tls_is_what_carried_it" said '^uploaded: https://192.0.2.1/upload/'
+	check "network_tls_results_are_there" sh -c 'ls "$1"/*-0001/results.json' - "$upload"
+	starts --network pxe
+	check "network_tls_of_an_unknown_authority_is_status_3" ended 3
+	check "network_tls_of_an_unknown_authority_is_said" said '^upload: https://192.0.2.1/.*: no connection, or it broke .*; it is kept'
+	check "network_tls_of_an_unknown_authority_sends_nothing" test "$(ls "$upload" | wc -l)" -eq 1
+	http_ends
+	http_starts
+}
 # --- twenty guests at once on one server, and somebody who means harm --------------------------------------------------
 harm() { # one round of what a client can try
 	local u=http://192.0.2.1 put="curl -s -o /dev/null --max-time 5 --path-as-is"
-	for path in /upload/../boot/stallmeter.ini /upload/x/../../boot/BOOTX64.EFI /upload/%2e%2e/boot/evil /upload/x/%2e%2e%2fevil /upload/.hidden/x /upload/x/.hidden \
-		/boot/evil /evil /upload/evil /upload/a/b/c /upload/a%00b/c "/upload/x/y%5c..%5cz" /upload//x /upload/x/ /nginx.conf; do
+	for path in /upload/../boot/stallmeter.ini /upload/evil/../../boot/BOOTX64.EFI /upload/%2e%2e/boot/evil /upload/evil/%2e%2e%2fevil /upload/.hidden/x /upload/evil/.hidden \
+		/boot/evil /evil /upload/evil /upload/evil/b/c /upload/evil%00b/c "/upload/evil/y%5c..%5cz" /upload//evil /upload/evil/ /nginx.conf; do
 		$put -T "$work/evil" "$u$path"
 	done
 	for f in "$upload"/*/*; do
@@ -227,7 +258,7 @@ crowd() {
 			cat "$at"/journal-*.jsonl | cmp - "$at/journal.jsonl" || return 1
 			# the serial line tells what the guest wrote
 			rm -rf "$work/serial"
-			"$out/stallmeter" fetch --serial "$work/guest$i/serial.log" "$work/serial" >/dev/null || return 1
+			"$out/stallmeter" fetch --serial "$work/guest$i/serial.log" --out "$work/serial" >/dev/null || return 1
 			cmp "$work"/serial/*/journal.jsonl "$at/journal.jsonl" && cmp "$work"/serial/*/results.json "$at/results.json" || return 1
 			n=$((n + 1))
 		done
@@ -241,7 +272,7 @@ crowd() {
 	check "network_endless_body_is_refused" test ! -e "$upload/evil/endless"
 }
 
-for part in ${PARTS:-killed cable ill full later power nowhere ways crowd}; do
+for part in ${PARTS:-killed cable ill full later power nowhere ways tls crowd}; do
 	echo "# $part"
 	"$part"
 done

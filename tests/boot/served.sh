@@ -31,6 +31,6 @@ same_as_stick() {
 	rm -rf "$work/stick"
 	run=$(runner/fetch.sh "${1:-$work/q/disk.img}" "$work/stick" | tail -n 1)
 	[ -s "$run/results.json" ] && [ -d "$there" ] || { echo "nothing to compare: $run, $there"; return 1; }
-	diff -r -x upload.txt -x 'journal-*.jsonl' "$run" "$there" && [ "$(ls "$there" | grep -vc '^journal-')" -eq 5 ]
+	diff -r -x upload.txt -x run.txt -x 'journal-*.jsonl' "$run" "$there" && [ "$(ls "$there" | grep -vc '^journal-')" -eq 6 ]
 }
 pieces() { cat "$(where)"/journal-*.jsonl | cmp - "$(where)/journal.jsonl"; }

@@ -1,6 +1,7 @@
 /* tests/boot/hostile/devices.c: screens, watchdog, timer events, interrupts.
  *   gop-none     no graphics output
  *   gop-two      the first graphics output is not the console's and draws nothing
+ *   tls-none     a network without TLS
  *   gop-blt      the console's graphics output has no frame buffer, as virtio-gpu's
  *   watchdog     SetWatchdogTimer counts, and how long it was not called
  *   timer        an event each millisecond that moves much memory
@@ -8,8 +9,10 @@
  *   memory=N     from the N-th on no memory at a given address is to be had
  *   nmi          NMIs that reach the firmware's own table are counted */
 #include "tests/boot/hostile/hostile.h"
+#include "efi/network/protocols.h"
 
 static EFI_GUID graphics = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+static EFI_GUID tls = TLS_SERVICE_GUID;
 static EFI_STATUS (EFIAPI *locate)(EFI_GUID *, VOID *, VOID **);
 static EFI_STATUS (EFIAPI *handle_protocol)(EFI_HANDLE, EFI_GUID *, VOID **);
 static EFI_STATUS (EFIAPI *set_watchdog)(UINTN, UINT64, UINTN, CHAR16 *);
@@ -27,7 +30,9 @@ static EFI_STATUS EFIAPI other_blt(EFI_GRAPHICS_OUTPUT_PROTOCOL *self, EFI_GRAPH
 
 static EFI_STATUS EFIAPI locate_ours(EFI_GUID *guid, VOID *registration, VOID **out)
 {
-	if (memcmp(guid, &graphics, sizeof(graphics)) != 0)
+	if (memcmp(guid, &tls, sizeof(tls)) == 0 && wanted("tls-none", NULL))
+		return EFI_NOT_FOUND;
+	if (memcmp(guid, &graphics, sizeof(graphics)) != 0 || wanted("tls-none", NULL))
 		return locate(guid, registration, out);
 	if (wanted("gop-none", NULL))
 		return EFI_NOT_FOUND;
@@ -112,7 +117,7 @@ void devices(void)
 	uint64_t number, from = read_tsc();
 	host.boot->Stall(10000);
 	ticks_per_ms = (read_tsc() - from) / 10;
-	if (wanted("gop-none", NULL) || wanted("gop-two", NULL)) {
+	if (wanted("gop-none", NULL) || wanted("gop-two", NULL) || wanted("tls-none", NULL)) {
 		EFI_GRAPHICS_OUTPUT_PROTOCOL *real = protocol(&graphics);
 		if (real != NULL) {
 			other = *real;
