@@ -2,18 +2,16 @@
 # The shell steps of both jobs in docs/ci.md, as they stand there, in a copy of the tree; but for those that install packages.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
-cat >"$work/steps.py" <<'P'
-import re, sys, yaml
-which, text = sys.argv[1], open("docs/ci.md").read()
-jobs = [yaml.safe_load(t) for t in re.findall(r"```yaml\n(.*?)```", text, re.S)]
-assert len(jobs) == 2
-job = jobs[which == "gitlab"]["jobs"]["stallmeter"] if which == "github" else jobs[1]["stallmeter"]
-steps = [s["run"] for s in job["steps"] if "run" in s] if which == "github" else job["script"]
-assert job["container" if which == "github" else "image"] == "debian:12"
-print("\n".join(s.strip() for s in steps if "apt-get" not in s))
-P
-/usr/bin/python3 "$work/steps.py" github >"$work/github.sh"
-/usr/bin/python3 "$work/steps.py" gitlab >"$work/gitlab.sh"
+# The shell lines of a job: GitHub's `run:`, of one line or with `|` of those that are further in; GitLab's list below `script:`.
+awk '/^```yaml/ { block++; next } /^```/ { block += 0.5 } block == 1' docs/ci.md >"$work/github.yml"
+awk '/^```yaml/ { block++; next } /^```/ { block += 0.5 } block == 2.5' docs/ci.md >"$work/gitlab.yml"
+awk '{ match($0, /^ */); indent = RLENGTH }
+	text && indent > at { print substr($0, at + 5 - dash); next } { text = 0 }
+	/^ *(- )?run: \|$/ { text = 1; at = indent; dash = 2; next }
+	/^ *(- )?run: / { sub(/^ *(- )?run: /, ""); print }' "$work/github.yml" | grep -v apt-get >"$work/github.sh"
+awk '/^  script:/ { on = 1; next } on && /^    - / { print substr($0, 7); next } on { on = 0 }' "$work/gitlab.yml" >"$work/gitlab.sh"
+check "jobs_are_of_debian" sh -c 'grep -qx "    container: debian:12" "$1/github.yml" && grep -qx "  image: debian:12" "$1/gitlab.yml"' - "$work"
+if command -v yamllint >/dev/null; then check "jobs_are_yaml" yamllint -d '{extends: relaxed, rules: {line-length: disable}}' "$work/github.yml" "$work/gitlab.yml"; else skip "jobs_are_yaml" "no yamllint"; fi
 # Both do the same but for how they are wrapped.
 check "jobs_have_their_steps" sh -c '[ "$(wc -l <"$1")" -ge 6 ] && diff "$1" "$2"' - "$work/github.sh" "$work/gitlab.sh"
 copy=$work/copy

@@ -5,39 +5,10 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 s=$out/stallmeter
 "$s" run --backend sim --machine nehalem-ep --suite quick --out "$work/one" >/dev/null
-cat >"$work/make.py" <<'P'
-# make.py ONE TO: 1,000 machines of two products, normal noise of 0.4 % and values as if written by the suite.
-import copy, json, os, random, sys
-one, to = json.load(open(sys.argv[1])), sys.argv[2]
-random.seed(37)
-altered = set(random.sample(range(1000), 10))
-for i in range(1000):
-    r = copy.deepcopy(one)
-    e = r["environment"]
-    r["simulated"], r["backend"] = False, "hw"
-    e["product"] = "Two-socket A" if i % 2 else "Two-socket B"
-    e["firmware_version"], r["machine"]["microcode"] = "1.0", "0x1d"
-    e["started"] = "2026-11-%02dT%02d:00:00Z" % (1 + i // 40, i % 24)
-    for x in r["rows"]:
-        x["simulated"] = False
-    measured = [x for x in r["rows"] if x["status"] == "ok" and x["value"]]
-    for x in measured:
-        x["value"] = round(x["value"] * (1 + (0.02 if i % 2 else 0)) * random.gauss(1, 0.004), 3)
-    if i in altered:
-        for x in random.sample(measured, random.randint(1, 4)):
-            x["value"] = round(x["value"] * random.choice([0.9, 1.08, 1.1, 1.3]), 3)
-        if i % 2:
-            e["firmware_version"] = "0.9"
-    folder = os.path.join(to, "machine-%04x-0001" % i)
-    os.makedirs(folder)
-    json.dump(r, open(os.path.join(folder, "results.json"), "w"))
-    if i in altered:
-        print(folder)
-P
-python3 "$work/make.py" "$work"/one/*/results.json "$work/runs" | sort >"$work/altered"
+tests/results/many.sh "$work"/one/*/results.json "$work/runs" 3 64 155 222 333 418 507 640 771 986 | sort >"$work/altered"
 fleet() { "$s" fleet "$@"; }
-limited() { (ulimit -v 512000; fleet "$work/runs" --all --html "$work/fleet.html" >"$work/said.fleet"); }
-check "fleet_of_a_thousand_runs_in_500_mib" status 1 limited
+limited() { (ulimit -v 512000; ulimit -t 10; fleet "$work/runs" --all --html "$work/fleet.html" >"$work/said.fleet"); }
+check "fleet_of_a_thousand_runs_in_500_mib_and_10_s" status 1 limited
 found() { [ "$(wc -l <"$work/altered")" -eq 10 ] && diff "$work/altered" <(sed -n '/^Outlying/,/^Machines/p' "$work/said.fleet" | grep "^/" | sort); }
 check "fleet_finds_all_altered_runs_and_none_else" found
 check "fleet_counts" says 0 "^10 outlying runs, 0 machines drifted" tail -n 2 "$work/said.fleet"
@@ -62,11 +33,15 @@ check "export_sql_holds_every_row" sh -c '[ "$(sqlite3 "$1" "SELECT COUNT(*) FRO
 by_sql() { [ "$(outliers | wc -l)" -ge 10 ] && diff <(outliers) <(sqlite3 "$work/fleet.db" ".read $work/query.sql" | cut -d'|' -f1,2 | LC_ALL=C sort); }
 check "sql_finds_the_same_outliers" by_sql
 "$s" export ndjson "$work/runs" >"$work/fleet.ndjson"
-ndjson() { diff <(sqlite3 "$work/fleet.db" "SELECT run, name, status, printf('%.6e', value), samples FROM results ORDER BY run, name" | LC_ALL=C sort) \
-	<(python3 -c 'import json, sys
-for l in open(sys.argv[1]):
-    j = json.loads(l); print(j["run"], j["name"], j["status"], "" if j["value"] is None else "%.6e" % j["value"], j["samples"], sep="|")' "$work/fleet.ndjson" | LC_ALL=C sort); }
+# Values as numbers, whatever their spelling.
+same_spelling() { awk -F'|' -v OFS='|' '{ $4 = $4 == "" ? "" : sprintf("%.6e", $4); print }' | LC_ALL=C sort; }
+ndjson() { diff <(sqlite3 "$work/fleet.db" "SELECT run, name, status, value, samples FROM results" | same_spelling) \
+	<(jq -r '[.run, .name, .status, (.value // "" | tostring), (.samples | tostring)] | join("|")' "$work/fleet.ndjson" | same_spelling); }
 check "export_ndjson_holds_the_same" ndjson
+by() { fleet "$work/runs" --by "$1" | sed -n '/^  *[0-9]* Two-socket/p' >"$work/groups"; cat "$work/groups"; [ "$(awk '{ n += $1 } END { print n }' "$work/groups")" -eq 1000 ] && [ "$(wc -l <"$work/groups")" -eq "$2" ]; }
+check "fleet_by_product_has_two_groups" by product 2
+check "fleet_by_bios_has_one_more" by bios 3
+check "fleet_by_microcode_has_two" by microcode 2
 check "export_of_a_folder_that_is_not_there" refuses "nowhere: no such folder" "$s" export sql "$work/nowhere"
 quote() { jq '.environment.product = "O'"'"'Neill; DROP TABLE runs"' "$work"/one/*/results.json >"$work/odd.json"; "$s" export sql "$work/odd.json" | sqlite3 "$work/odd.db" && sqlite3 "$work/odd.db" "SELECT COUNT(*) FROM runs" | grep -x 1; }
 check "export_sql_quotes" quote

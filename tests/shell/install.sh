@@ -73,8 +73,7 @@ example() {
 if command -v pkg-config >/dev/null; then check "library_example_builds_and_runs" example; else skip "library_example_builds_and_runs" "no pkg-config"; fi
 only_its_names() { nm -g --defined-only "$work/root/opt/it/lib/libstallmeter_sim.a" | awk 'NF == 3 { print $3 }' | grep -v '^stallmeter_sim_' && return 1; return 0; }
 check "library_shows_the_names_of_its_header_alone" only_its_names
-check "installed_command_simulates" says 0 '^c43[0-9a-f]{13}$' "$work/root/opt/it/bin/stallmeter" simulate -- python3 -c \
-	'import os; print(os.pread(os.open("/dev/cpu/0/msr", os.O_RDONLY), 8, 0x345).hex())'
+if command -v rdmsr >/dev/null; then check "installed_command_simulates" says 0 '^32c4$' "$work/root/opt/it/bin/stallmeter" simulate -- rdmsr 0x345; else skip "installed_command_simulates" "no msr-tools"; fi
 check "make_uninstall" make_ uninstall PREFIX=/opt/it DESTDIR="$work/root"
 nothing_left() { find "$work/root" -type f | grep . && return 1; return 0; }
 check "uninstall_leaves_no_file" nothing_left
