@@ -62,8 +62,9 @@ struct sample_result {
 	uint32_t wrong_address;  /* records whose linear address is no node, or whose node holds a different value */
 	uint32_t rejected;       /* bursts discarded because of an SMI */
 	bool full;               /* the buffer filled: records are missing */
-	bool lost_known;
-	uint32_t lost;           /* records that were due but missing */
+	bool lost_known;         /* exactly */
+	uint32_t lost;           /* records that were due but missing, with lost_known */
+	uint32_t lost_most;      /* at most so many, without it */
 	int64_t shadow_milli;    /* events in the shadow of one overflow, with lost_known */
 	int64_t fraction_milli;  /* part of the loads from the row's sources that the facility sampled; -1 unknown */
 	const char *beside;      /* the event that counted all these loads, "" if none */

@@ -131,6 +131,7 @@ struct sampling {
 	struct pebs_burst bursts[PERIODS];
 	uint64_t beside_events;
 	bool has_companion, has_beside;
+	bool loses;          /* events and records do not balance: too many records are missing, however many */
 	struct record *records;
 	uint32_t *work;      /* scratch, of the same capacity */
 	unsigned capacity;
@@ -327,8 +328,10 @@ static void normalise(struct sampling *s, uint32_t codes)
 
 	if (s->has_companion)
 		pebs_balance(&s->bursts[0], &s->bursts[1], &balance);
-	out->lost_known = balance.known;
-	out->lost = balance.lost;
+	out->lost_known = balance.exact;
+	out->lost = balance.exact ? balance.lost : 0;
+	out->lost_most = balance.lost_most;
+	s->loses = balance.known && (uint64_t)balance.lost * LOST_MOST_PART > out->records;
 	out->shadow_milli = balance.shadow_milli;
 	out->fraction_milli = -1;
 	/* The guide's normalisation: records of the source over the event that counts all of its loads. Each record stands for events / records loads. */
@@ -352,9 +355,10 @@ static void judge(struct sampling *s, uint32_t codes, const struct row_result *r
 		text_fmt(&why, "%u records are too few", out->records);
 		return;
 	}
-	if (out->lost_known && (uint64_t)out->lost * LOST_MOST_PART > out->records) {
+	if (s->loses) {
 		out->verdict = SAMPLE_UNPROVEN;
-		text_fmt(&why, "%u records were lost beside the %u that came", (unsigned)out->lost, out->records);
+		text_fmt(&why, "%s%u records were lost beside the %u that came", out->lost_known ? "" : "up to ",
+		         (unsigned)(out->lost_known ? out->lost : out->lost_most), out->records);
 		return;
 	}
 	share = mul_div(own_records(out, codes), 1000, out->records);

@@ -90,7 +90,8 @@ void sample_table_line(struct text *t, const struct sample_result *s, const stru
 			comma = true;
 		}
 	if (has_numbers(s)) {
-		text_fmt(t, s->lost_known ? "; %u lost, shadow " : "; loss unknown", s->lost);
+		text_fmt(t, s->lost_known ? "; %u lost, shadow " : s->lost_most ? "; loss unknown, at most %u" : "; loss unknown",
+		         s->lost_known ? s->lost : s->lost_most);
 		if (s->lost_known) {
 			text_fixed(t, s->shadow_milli, 3);
 			text_fmt(t, " loads");

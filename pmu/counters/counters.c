@@ -3,6 +3,7 @@
  * Source: SDM volume 3B chapter 18.2; bit layout also in appendix II of the Nehalem guide. The program runs at privilege
  * level 0, so every event counts there (OS bit); no interrupt is requested. Version 6 keeps the addresses below as aliases. */
 #include "pmu/counters/counters.h"
+#include "pmu/counters/pebs.h"
 
 #include "pmu/core/amd_counters.h"
 #include "pmu/netburst/netburst.h"
@@ -16,6 +17,7 @@
 #define IA32_PERF_GLOBAL_CTRL  0x38F
 #define IA32_PERF_GLOBAL_OVF_CTRL 0x390
 #define IA32_PEBS_ENABLE       0x3F1
+#define EVENT_LATENCY          3 /* struct event.pebs: the load-latency event */
 #define IA32_A_PMC0            0x4C1
 
 #define EVTSEL_USR   (1ull << 16)
@@ -207,7 +209,8 @@ static enum status set_event(const struct access *a, const struct cpu *cpu, unsi
 
 enum status counters_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core)
 {
-	uint64_t enable = 0, fixed_control = 0;
+	uint64_t enable = 0, fixed_control = 0, sampling = 0;
+	uint32_t latency = 0;
 	if (run >= plan->runs)
 		return ST_RANGE;
 	if (is_netburst(cpu))
@@ -232,7 +235,12 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 			continue;
 		s = set_event(a, cpu, core, slot);
 		enable |= 1ull << slot->counter;
+		latency |= slot->event->pebs == EVENT_LATENCY ? 1u << slot->counter : 0;
 	}
+	if (s == ST_OK && latency)
+		s = pebs_latency_enable(a, cpu, core, latency, &sampling);
+	if (s == ST_OK && latency)
+		s = wr(a, core, IA32_PEBS_ENABLE, sampling);
 	if (s != ST_OK || cpu->pmu_version < 2)
 		return s;
 	for (unsigned f = 0; f < 16; f++)

@@ -16,6 +16,8 @@ MUST_CHECK enum status plan_events(const struct cpu *cpu, const struct event *co
                                    struct plan *plan, const char **problem);
 /* Whether the event needs an extra register that does not answer on this machine. */
 bool plan_extra_absent(const struct cpu *cpu, const struct event *e);
+/* Why this processor cannot count an event of its list whatever counters are free, or NULL. */
+const char *plan_lacks(const struct cpu *cpu, const struct event *e);
 /* Enables the counters of `enable` and disables all others that the descriptor lists. Unlisted ones stay as they are. */
 MUST_CHECK enum status counters_global(const struct access *a, const struct cpu *cpu, unsigned core, uint64_t enable);
 /* Programs run `run` of the plan on a core: everything off, quirks, values zeroed, events set, all on. counters_stop

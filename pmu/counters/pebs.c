@@ -160,7 +160,7 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 	/* The latency event is bound to its counter by tools, not by hardware, which counts it on all (Linux 6.12 ds.c,
 	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): its companion may use any. */
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY ? p->cpu->general_mask :
+		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY ? p->layout->counters & p->cpu->general_mask :
 			requests[i].event->counter_mask & p->cpu->general_mask;
 		requests[i].has_companion = requests[i].companion && take_counter(mask, &taken, &requests[i].companion_counter);
 		requests[i].has_beside = requests[i].beside && !requests[i].beside->extra_msr &&
@@ -190,6 +190,21 @@ static void fill_area(struct pebs *p)
 		ds_put(p, DS_PEBS_RESET + 8u * p->requests[i].counter, (0 - p->requests[i].period) & width_mask(p));
 }
 
+enum status pebs_latency_enable(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t counters, uint64_t *enable)
+{
+	struct pebs p;
+	const char *why;
+	enum status s = pebs_open(&p, a, cpu, core, &why);
+
+	if (s != ST_OK)
+		return s;
+	if (!p.layout->latency || counters & ~p.layout->counters)
+		return ST_UNSUPPORTED;
+	fill_area(&p);
+	*enable = counters | (p.layout->groups ? 0 : (uint64_t)counters << LL_EN);
+	return wr(&p, IA32_DS_AREA, p.va);
+}
+
 static enum status start(struct pebs *p)
 {
 	static const struct plan nothing = { .runs = 1 };
@@ -214,6 +229,9 @@ static enum status start(struct pebs *p)
 		if (s == ST_OK && r->has_companion) {
 			s = set_counter(p, r->event, r->companion_counter, 0, 0);
 			counters |= 1ull << r->companion_counter;
+			/* the latency event counts only where it is enabled for records (SDM, load-latency facility); from 0 on it writes none */
+			if (r->event->pebs == EVENT_LATENCY)
+				sampling |= 1ull << r->companion_counter | (enabled_apart ? 1ull << (LL_EN + r->companion_counter) : 0);
 		}
 		if (s == ST_OK && r->has_beside) {
 			s = set_counter(p, r->beside, r->beside_counter, 0, 0);
@@ -353,6 +371,38 @@ static uint64_t due(const struct pebs_burst *b, int64_t shadow_milli)
 	return (uint64_t)((used + each / 2) / each);
 }
 
+/* Events of a burst beyond what its records account for. */
+static int64_t excess(const struct pebs_burst *b)
+{
+	return (int64_t)(b->events - b->since) - (int64_t)(b->records * (b->period + 1));
+}
+
+/* Whether the estimate is the only explanation; replaces it by exact figures. */
+static void make_exact(const struct pebs_burst *const bursts[2], struct pebs_balance *out)
+{
+	int64_t beyond = 0, lost = 0, records = 0;
+	bool none = true, whole = true, possible = true;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const int64_t e = excess(bursts[i]), each = (int64_t)bursts[i]->period + 1;
+
+		possible = possible && e >= 0;
+		none = none && e < each;
+		whole = whole && e % each == 0;
+		lost += e / each;
+		beyond += e;
+		records += (int64_t)bursts[i]->records;
+	}
+	out->lost_most = possible ? (uint32_t)lost : 0;
+	if (!possible || (!none && !whole))
+		return;
+	if (!none && (lost > (int64_t)out->lost * 5 / 4 + 2 || lost < (int64_t)out->lost * 3 / 4 - 2))
+		return;
+	out->exact = true;
+	out->lost = none ? 0 : (uint32_t)lost;
+	out->shadow_milli = none ? milli(beyond, records) : 0;
+}
+
 void pebs_balance(const struct pebs_burst *a, const struct pebs_burst *b, struct pebs_balance *out)
 {
 	*out = (struct pebs_balance){ .known = false };
@@ -370,4 +420,5 @@ void pebs_balance(const struct pebs_burst *a, const struct pebs_burst *b, struct
 	uint64_t all = due(a, out->shadow_milli) + due(b, out->shadow_milli), came = a->records + b->records;
 	out->lost = all > came ? (uint32_t)(all - came) : 0;
 	out->known = true;
+	make_exact((const struct pebs_burst *const[2]){ a, b }, out);
 }

@@ -82,6 +82,9 @@ MUST_CHECK enum status pebs_open(struct pebs *p, const struct access *a, const s
  * requests must live until pebs_stop, which fills in what they counted.
  * ST_UNSUPPORTED with *why: an event that is not precise, or no counter left for it. */
 MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why);
+/* For counters_start: what IA32_PEBS_ENABLE must hold while these general counters, one bit each, count the load-latency event (SDM: PEBS_EN and
+ * LL_EN of each), over an empty debug-store area. They write no record, for none of them overflows. ST_UNSUPPORTED: PEBS or its records lack it. */
+MUST_CHECK enum status pebs_latency_enable(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t counters, uint64_t *enable);
 /* Stops what the job may have left on, and finds how many records there are. */
 MUST_CHECK enum status pebs_stop(struct pebs *p);
 /* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record of other groups than were asked for. */
@@ -91,8 +94,12 @@ MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_r
  * shadow has s events, events / records = (period + 1 + s) / (1 - f). */
 struct pebs_balance {
 	bool known;             /* there were two periods with records and companions */
-	uint32_t lost;          /* records that were due and not written, in both bursts */
-	int64_t shadow_milli;   /* events in the shadow of one overflow */
+	uint32_t lost;          /* records that were due and not written, in both bursts: the estimate, or with `exact` their number */
+	int64_t shadow_milli;   /* events in the shadow of one overflow, likewise */
+	/* What the events beyond records * (period + 1) can be: fewer than one period, so that no record is lost and they are shadow; or in both
+	 * bursts whole periods, as many as the estimate has. Anything else leaves loss and shadow unknown. */
+	bool exact;
+	uint32_t lost_most;     /* if there is no shadow at all */
 };
 struct pebs_burst { uint64_t period, events, since, records; };
 void pebs_balance(const struct pebs_burst *a, const struct pebs_burst *b, struct pebs_balance *out);

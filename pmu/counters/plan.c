@@ -14,6 +14,7 @@
 #define COUNTERS_MAX 32
 #define SEARCH_STEPS 20000
 #define NOBODY 0xFF
+#define EVENT_LATENCY 3 /* struct event.pebs: the load-latency event */
 
 struct packing {
 	const struct event *event[PLAN_EVENTS_MAX]; /* distinct, for general counters */
@@ -193,9 +194,22 @@ bool plan_extra_absent(const struct cpu *cpu, const struct event *e)
 	return false;
 }
 
+const char *plan_lacks(const struct cpu *cpu, const struct event *e)
+{
+	if (e->netburst)
+		return netburst_lacks(cpu, e);
+	if (e->pebs != EVENT_LATENCY)
+		return NULL;
+	if (!cpu->pebs)
+		return "the load-latency facility counts with PEBS alone, which this processor or its firmware lacks";
+	return cpu->processor->latency_auxiliary ? "this processor counts it beside an auxiliary event alone, as a row's samples do" : NULL;
+}
+
 static uint32_t usable_counters(const struct cpu *cpu, const struct event *e)
 {
 	if (plan_extra_absent(cpu, e))
+		return 0;
+	if (!e->netburst && plan_lacks(cpu, e))
 		return 0;
 	if (e->arch && (cpu->pmu_version == 0 || cpu->arch_events_missing >> (e->arch - 1) & 1))
 		return 0;

@@ -65,7 +65,7 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 {
 	const uint64_t sel = p->evtsel[n];
 	const struct event e = event_of(p, sel);
-	const bool pebs = counter_has_pebs(p, n), latency = p->m->pmu_load_latency && (p->pebs_enable >> (32 + n) & 1);
+	const bool facility = p->m->pmu_load_latency, pebs = counter_has_pebs(p, n), latency = facility && (p->pebs_enable >> (32 + n) & 1);
 	uint32_t mask = 0;
 #define BREAKS(rule, condition, other) do { if (condition) { mask |= 1u << LINT_##rule; clash[LINT_##rule] = other; } } while (0)
 	BREAKS(FROZEN, p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ), MSR_GLOBAL_STATUS);
@@ -76,12 +76,13 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	BREAKS(PEBS_IMPRECISE, pebs && e.known && !e.precise, MSR_PEBS_ENABLE);
 	BREAKS(PEBS_NO_AREA, pebs && !p->ds_area, MSR_DS_AREA);
 	BREAKS(LATENCY_NO_PEBS, latency && !pebs, MSR_PEBS_ENABLE);
+	BREAKS(LATENCY_OFF, facility && e.latency && !pebs && !latency, MSR_PEBS_ENABLE);
 	BREAKS(LATENCY_NO_ENABLE, pebs && e.latency && !latency, MSR_PEBS_ENABLE);
 	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, counter_selector(p, n));
 	BREAKS(LATENCY_THRESHOLD, latency && e.latency && p->load_latency < LATENCY_LEAST, MSR_PEBS_LD_LAT);
 	for (unsigned other = 0; other < p->m->pmu_general; other++)
-		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && p->m->pmu_load_latency == 2 && other != n && counter_has_pebs(p, other) && live(p, other),
-		       counter_selector(p, other));
+		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && p->m->pmu_load_latency == 2 && other != n && counter_has_pebs(p, other) && live(p, other) &&
+		       !event_of(p, p->evtsel[other]).latency, counter_selector(p, other));
 	if (e.offcore) {
 		const uint64_t asks = p->offcore[e.offcore - 1];
 		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF : 0xFF; /* bits 7:0 of Nehalem's, 15:0 later */

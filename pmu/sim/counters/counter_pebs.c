@@ -31,6 +31,7 @@
 #define DEBUGCTL_FREEZE_LBRS (1u << 11)
 #define LBR_FORMAT_INFO   5
 #define PRECISE_STORE     (1ull << 63) /* Sandy Bridge: IA32_PMC3 records precise stores */
+#define PERIOD_MOST       (1ull << 31) /* a counter that is further from its overflow counts, and does not sample */
 #define LATENCY_LEAST     3 /* SDM: the smallest threshold of MSR_PEBS_LD_LAT */
 
 static bool has_pebs(const struct counters *p)
@@ -50,9 +51,21 @@ bool counter_has_pebs(const struct counters *p, unsigned n)
 	return has_pebs(p) && (p->pebs_enable & pebs_counters(p)) >> n & 1;
 }
 
+/* SDM, load-latency facility: a counter's PEBS_EN and LL_EN bits must both be set. */
+bool counter_has_latency(const struct counters *p, unsigned n)
+{
+	return counter_has_pebs(p, n) && p->m->pmu_load_latency && p->pebs_enable >> (32 + n) & 1;
+}
+
 bool counters_armed(const struct counters *p)
 {
-	return netburst_sim(p) ? netburst_sim_armed(p) : has_pebs(p) && (p->global_ctrl & p->pebs_enable & pebs_counters(p)) != 0;
+	if (netburst_sim(p))
+		return netburst_sim_armed(p);
+	const uint64_t on = has_pebs(p) ? p->global_ctrl & p->pebs_enable & pebs_counters(p) : 0;
+	for (unsigned n = 0; n < p->m->pmu_general; n++)
+		if (on >> n & 1 && (p->general[n].armed || mask_of(p->m->pmu_width) - p->general[n].base < PERIOD_MOST))
+			return true;
+	return false;
 }
 
 bool counters_want_retired(const struct counters *p)
@@ -323,7 +336,7 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		unsigned times = 0;
 		for (uint64_t left = c->precise; left; left &= left - 1)
 			times += occurrences((enum precise)__builtin_ctzll(left), r);
-		if (times && (!c->tagged || tagged))
+		if (times && (!c->tagged || (tagged && counter_has_latency(p, n))))
 			count_one(p, n, r, regs, times);
 	}
 	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs && r->insn->branch && r->effects->taken) {

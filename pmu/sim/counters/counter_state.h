@@ -149,5 +149,7 @@ MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint
 bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl);
 /* Whether PEBS is on for general counter n. */
 bool counter_has_pebs(const struct counters *p, unsigned n);
+/* Whether counter n's PEBS_EN and LL_EN are both set: without them the load-latency event counts nothing. */
+bool counter_has_latency(const struct counters *p, unsigned n);
 
 #endif
