@@ -74,6 +74,19 @@ modified() {
 check "stat_modifiers_split_cycles" modified
 user_mode() { "$s" stat -w load.l1.latency -e INST_RETIRED.ANY_P:u --format csv >"$work/counts" && [ "$(value INST_RETIRED.ANY_P:u)" -eq 0 ]; }
 check "stat_user_mode_alone_counts_nothing_in_the_kernel" user_mode
+# One load in three is tagged; the event counts those above its threshold, with PEBS_EN and LL_EN set.
+latencies() {
+	local e=MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4
+	"$s" stat -w load.l3.latency --windows 1 -e $e:ldlat=32,$e:ldlat=64 --format csv >"$work/counts" || return 1
+	[ "$(value $e:ldlat=32)" -gt 1200 ] && [ "$(value $e:ldlat=32)" -lt 1500 ] && [ "$(value $e:ldlat=64)" -lt 20 ]
+}
+check "stat_counts_loads_above_a_latency" latencies
+sed 's/^pebs_format = .*/pebs_format = 255/; s/^load_latency = .*/load_latency = 0/' tables/machines/nehalem-ep.machine >"$work/no_pebs.machine"
+without_pebs() {
+	"$s" stat --machine "$work/no_pebs.machine" -w idle -e MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4 >"$work/out" 2>"$work/err"
+	[ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q 'needs PEBS\|with PEBS alone\|0x3f6 does not answer' "$work/err" || { cat "$work/err"; return 1; }
+}
+check "stat_refuses_latencies_without_pebs" without_pebs
 boxes() {
 	"$s" stat --machine haswell-ep -w read.dram_all --per box -e imc.CAS_COUNT.RD --format csv >"$work/counts" || return 1
 	awk -F, '$2 == "\"\"" { all = $3 } $2 ~ /box/ { sum += $3; if ($3 > 0) n++ } END { exit !(all > 0 && sum == all && n == 8) }' "$work/counts"

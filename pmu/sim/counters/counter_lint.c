@@ -106,7 +106,8 @@ void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, u
 	if (!p->m->pmu_version)
 		return;
 	for (unsigned n = 0; n < p->m->pmu_general; n++) {
-		const uint32_t mask = broken(p, n, clash);
+		/* whoever switches all off clears PEBS first, and GLOBAL_CTRL then */
+		const uint32_t mask = broken(p, n, clash) & (address == MSR_PEBS_ENABLE ? ~(1u << LINT_LATENCY_OFF) : ~0u);
 		const bool on = live(p, n);
 		for (uint32_t left = on ? mask & ~p->lint_told[n] : 0; left; left &= left - 1) {
 			const unsigned rule = (unsigned)__builtin_ctz(left);

@@ -62,7 +62,15 @@ static enum status rig_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t v
 	return s == ST_MISSING ? ST_FAULT : s;
 }
 
-static const struct access_ops rig_ops = { .cpuid = rig_cpuid, .rdmsr = rig_rdmsr, .wrmsr = rig_wrmsr };
+/* Nothing is recorded: a place to prepare. */
+static void *rig_ds(void *self, unsigned core)
+{
+	static uint8_t area[DS_BYTES];
+	(void)self, (void)core;
+	return area;
+}
+
+static const struct access_ops rig_ops = { .cpuid = rig_cpuid, .rdmsr = rig_rdmsr, .wrmsr = rig_wrmsr, .ds = rig_ds };
 
 static void rig_open(struct rig *r, const char *name, bool firmware_counting)
 {
