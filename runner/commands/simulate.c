@@ -12,10 +12,7 @@
 #include <unistd.h>
 
 #include "runner/options/command.h"
-#include "runner/library/stallmeter_sim.h"
-#include "runner/shim/request.h"
-
-#define INSTRUCTIONS_MOST 100000000000ull
+#include "runner/library/serve.h"
 
 static const char *machine_name = "haswell-ep", *kernel = "", *trace_name = "";
 static uint64_t instructions = 1000000, cpu, threads;
@@ -29,7 +26,7 @@ static unsigned simulate_options(struct option *list, unsigned most)
 		{"--kernel-mode", OPTION_SWITCH, &kernel_mode, NULL, NULL, 0, 0, "kernels run at CPL 0, not at CPL 3"},
 		{"--trace", OPTION_TEXT, &trace_name, "FILE", NULL, 0, 0, "the accesses, in a form that stallmeter replay takes"},
 		{"--run", OPTION_TEXT, &kernel, "KERNEL", NULL, 0, 0, "within such a program: run a kernel on the simulated machine"},
-		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, INSTRUCTIONS_MOST, "about how many of them"},
+		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, SERVE_INSTRUCTIONS_MOST, "about how many of them"},
 		{"--cpu", OPTION_NUMBER, &cpu, "N", NULL, 0, 511, "on which logical processor"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -81,73 +78,6 @@ static int run_kernel(const struct command *c)
 
 /* ---- the machine's side ----------------------------------------------------------------------- */
 
-static struct stallmeter_sim_pci function_at(uint64_t address)
-{
-	return (struct stallmeter_sim_pci){ (uint16_t)(address >> 28), (uint8_t)(address >> 20), address >> 15 & 31, address >> 12 & 7 };
-}
-
-/* The first function from an address on. */
-static bool next_function(struct stallmeter_sim *s, uint64_t from, uint64_t value[2])
-{
-	for (uint64_t at = from & ~0xFFFull; at < 1ull << 28; at += 0x1000) {
-		uint32_t id;
-		if (stallmeter_sim_pci_read32(s, function_at(at), 0, &id) != STALLMETER_SIM_OK || id == 0xFFFFFFFF)
-			continue;
-		value[0] = at;
-		value[1] = id;
-		return true;
-	}
-	return false;
-}
-
-static void note(FILE *trace, const struct shim_request *q, const struct shim_answer *a)
-{
-	const char *end = a->status ? " fault" : "";
-	switch (q->op) {
-	case SHIM_RDMSR: fprintf(trace, "rdmsr %u 0x%" PRIx64 " 0x%" PRIx64 "%s\n", q->cpu, q->address, a->value[0], end); break;
-	case SHIM_WRMSR: fprintf(trace, "wrmsr %u 0x%" PRIx64 " 0x%" PRIx64 "%s\n", q->cpu, q->address, q->value, end); break;
-	case SHIM_RDPMC: fprintf(trace, "rdpmc %u 0x%" PRIx64 " 0x%" PRIx64 "%s\n", q->cpu, q->address, a->value[0], end); break;
-	case SHIM_PCI_READ32: case SHIM_PCI_WRITE32:
-		fprintf(trace, "pci_%s %04x:%02x:%02x.%u+%x 0x%" PRIx64 "%s\n", q->op == SHIM_PCI_READ32 ? "read32" : "write32", (unsigned)(q->address >> 28),
-		        (unsigned)(q->address >> 20 & 0xFF), (unsigned)(q->address >> 15 & 31), (unsigned)(q->address >> 12 & 7),
-		        (unsigned)(q->address & 0xFFC), q->op == SHIM_PCI_READ32 ? a->value[0] : q->value, end);
-		break;
-	case SHIM_RUN: fprintf(trace, "run %u 0x0 0x0\n", q->cpu); break;
-	default: break;
-	}
-}
-
-static struct shim_answer answer(struct stallmeter_sim *s, const struct shim_request *q)
-{
-	struct shim_answer a = { 0 };
-	uint32_t r[4] = { 0 };
-	struct stallmeter_sim_done done = { 0, 0 };
-	switch (q->op) {
-	case SHIM_CPUID:
-		a.status = stallmeter_sim_cpuid(s, q->cpu, (uint32_t)q->address, (uint32_t)q->value, r);
-		a.value[0] = r[0] | (uint64_t)r[1] << 32;
-		a.value[1] = r[2] | (uint64_t)r[3] << 32;
-		break;
-	case SHIM_RDMSR: a.status = stallmeter_sim_rdmsr(s, q->cpu, (uint32_t)q->address, &a.value[0]); break;
-	case SHIM_WRMSR: a.status = stallmeter_sim_wrmsr(s, q->cpu, (uint32_t)q->address, q->value); break;
-	case SHIM_RDPMC: a.status = stallmeter_sim_rdpmc(s, q->cpu, (uint32_t)q->address, &a.value[0]); break;
-	case SHIM_PCI_READ32:
-		a.status = stallmeter_sim_pci_read32(s, function_at(q->address), q->address & 0xFFC, r);
-		a.value[0] = r[0];
-		break;
-	case SHIM_PCI_WRITE32: a.status = stallmeter_sim_pci_write32(s, function_at(q->address), q->address & 0xFFC, (uint32_t)q->value); break;
-	case SHIM_PCI_NEXT: a.status = !next_function(s, q->address, a.value); break;
-	case SHIM_CPUS: a.value[0] = stallmeter_sim_cpus(s); break;
-	case SHIM_RUN:
-		a.status = stallmeter_sim_run(s, q->cpu, q->name, q->value, 1 << 20, &done);
-		a.value[0] = done.instructions;
-		a.value[1] = done.cycles;
-		break;
-	default: a.status = STALLMETER_SIM_UNSUPPORTED;
-	}
-	return a;
-}
-
 /* Answers until the program has ended; its wait status. */
 static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trace)
 {
@@ -155,16 +85,16 @@ static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trac
 	while (waitpid(child, &ended, WNOHANG) == 0) {
 		struct pollfd p = { .fd = listener, .events = POLLIN };
 		struct shim_request q;
+		uint8_t bytes[sizeof(q)];
 		if (poll(&p, 1, 20) <= 0)
 			continue;
 		const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
 			continue;
-		if (whole(fd, &q, sizeof(q))) {
-			q.name[sizeof(q.name) - 1] = 0;
-			const struct shim_answer a = answer(s, &q);
+		if (whole(fd, bytes, sizeof(bytes))) {
+			const struct shim_answer a = serve_request(s, bytes, sizeof(bytes), &q);
 			if (trace)
-				note(trace, &q, &a);
+				serve_note(trace, &q, &a);
 			if (write(fd, &a, sizeof(a)) != (ssize_t)sizeof(a))
 				perror("stallmeter simulate");
 		}

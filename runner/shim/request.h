@@ -12,7 +12,8 @@ enum shim_op {
 	SHIM_PCI_READ32, SHIM_PCI_WRITE32, /* address: bus << 20 | device << 15 | function << 12 | register, segment above bit 28 */
 	SHIM_PCI_NEXT,   /* the first function at or behind that address: its address and id; status 1: none */
 	SHIM_CPUS,       /* number of logical processors */
-	SHIM_RUN         /* name: a kernel, value: instructions; answer: instructions, cycles */
+	SHIM_RUN,        /* name: a kernel, value: instructions; answer: instructions, cycles */
+	SHIM_OPS
 };
 
 struct shim_request { uint32_t op, cpu; uint64_t address, value; char name[40]; };

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Each tests/fuzz/fuzz_X.c for a number of executions (default: short); TAP. A target may
+# Each tests/fuzz/fuzz_X.c, or those that are named (fuzz.sh RUNS fuzz_X...), for a number of executions (default: short); TAP. A target may
 # say max_len=N (bytes of input), seeds=FOLDER (machine files to start from; their comments and what they
 # leave unknown are dropped) and seed_folder=FOLDER (any files) in a comment. Long: make fuzz-long.
 cd "$(dirname "$0")/../.." || exit 2
@@ -7,6 +7,7 @@ runs=${1:-50000} out=${OUT:-out}
 # Little memory kept back after a free: fresh pages and stacks of every allocation took half of the time.
 export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=1
 targets=(tests/fuzz/fuzz_*.c)
+[ $# -lt 2 ] || targets=("${@:2}") targets=("${targets[@]/#/tests/fuzz/}") targets=("${targets[@]/%/.c}")
 echo "1..${#targets[@]}"
 i=0
 for source in "${targets[@]}"; do
