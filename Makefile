@@ -425,13 +425,14 @@ FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/event_map.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/counters/event_map.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c
-FUZZ_SOURCES_fuzz_request := runner/library/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c $(wildcard pmu/sim/counters/*.c pmu/sim/uncore/*.c) pmu/text.c $(LAYERS)
+FUZZ_SOURCES_fuzz_request := runner/library/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c pmu/text.c $(LAYERS)
 FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/writer_resume.c bench/results/document.c pmu/text.c $(LAYERS)
 FUZZ_SOURCES_fuzz_counts := runner/data/counts.c runner/data/perf_event.c bench/report/user_account.c bench/workloads/stall_model.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_settings := efi/app/config.c efi/network/address.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
+FUZZ_FLAGS_fuzz_request  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_map      := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_journal  := $(FUZZ_FLAGS_fuzz_results)

@@ -300,6 +300,7 @@ struct processor {
 	uint8_t pebs_format;     /* 255 none */
 	uint8_t lbr_pairs;
 	uint8_t serialise_cpuid; /* 1: LFENCE does not serialise, use CPUID */
+	uint8_t latency_bound;   /* 1: the load-latency event counts on the counters of its mask alone, without PEBS too */
 	uint32_t prefetch_msr;   /* 0 none */
 	uint64_t prefetch_off;   /* bits to set to switch all of them off */
 	uint64_t prefetch_pair;  /* of these the bit of the one that brings the other line of a pair; 0 not known */

@@ -157,10 +157,10 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 		*why = "no counter is left for the auxiliary event of the load-latency event";
 		return ST_UNSUPPORTED;
 	}
-	/* The latency event is bound to its counter by tools, not by hardware, which counts it on all (Linux 6.12 ds.c,
-	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): its companion may use any. */
+	/* The latency event is bound to its counter by tools, on most not by hardware, which counts it on all (Linux 6.12 ds.c,
+	 * INTEL_PLD_CONSTRAINT 0x100b of Nehalem: mask 0xF): there its companion may use any. */
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY ? p->layout->counters & p->cpu->general_mask :
+		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY && !p->cpu->processor->latency_bound ? p->layout->counters & p->cpu->general_mask :
 			requests[i].event->counter_mask & p->cpu->general_mask;
 		requests[i].has_companion = requests[i].companion && take_counter(mask, &taken, &requests[i].companion_counter);
 		requests[i].has_beside = requests[i].beside && !requests[i].beside->extra_msr &&

@@ -146,22 +146,6 @@ static enum status read_own(const char *verb, size_t n, struct words *w, struct 
 
 /* ---- Linux's tracepoints --------------------------------------------------------------------- */
 
-/* "SECONDS.FRACTION:" that ends before `at`, blanks between; its start, or NULL. */
-static const char *time_before(const char *line, const char *at)
-{
-	while (at > line && blank(at[-1]))
-		at--;
-	if (at == line || at[-1] != ':')
-		return NULL;
-	const char *s = at - 1, *point = NULL;
-	while (s > line && (digit(s[-1]) || (s[-1] == '.' && !point))) {
-		s--;
-		if (*s == '.')
-			point = s;
-	}
-	return point && point > s && point + 1 < at - 1 && (s == line || blank(s[-1])) ? s : NULL;
-}
-
 /* The last [NNN] before `at`, decimal: what is left of it may hold others, in a task's name. */
 static bool core_before(const char *line, const char *at, unsigned *core)
 {
@@ -178,6 +162,24 @@ static bool core_before(const char *line, const char *at, unsigned *core)
 		}
 	}
 	return false;
+}
+
+/* "SECONDS.FRACTION:" that ends before `at`, blanks between, or, behind a processor's number, "TICKS:" of another clock; its start, or NULL. */
+static const char *time_before(const char *line, const char *at)
+{
+	while (at > line && blank(at[-1]))
+		at--;
+	if (at == line || at[-1] != ':')
+		return NULL;
+	const char *s = at - 1, *point = NULL;
+	while (s > line && (digit(s[-1]) || (s[-1] == '.' && !point))) {
+		s--;
+		if (*s == '.')
+			point = s;
+	}
+	unsigned core;
+	const bool time = point ? point > s && point + 1 < at - 1 : s < at - 1 && core_before(line, s, &core);
+	return time && (s == line || blank(s[-1])) ? s : NULL;
 }
 
 static enum status read_point(const char *line, const char *name, const char *at, const char *end, struct traced *a, const char **problem)
@@ -222,7 +224,7 @@ static const char *point_in(const char *line, const char *end, enum trace_form_o
 
 /* ---- what else a trace holds ----------------------------------------------------------------- */
 
-/* "[LOST 12 EVENTS]", "[12 EVENTS DROPPED]", PERF_RECORD_LOST. */
+/* "[LOST 12 EVENTS]", "[12 EVENTS DROPPED]", PERF_RECORD_LOST, mmiotrace's mark. */
 static bool lost_events(const char *line, const char *end, struct traced *a)
 {
 	const char *s = line;
@@ -241,6 +243,10 @@ static bool lost_events(const char *line, const char *end, struct traced *a)
 			return true;
 		}
 		return false;
+	}
+	if (starts(s, end, "MARK ")) { /* MARK 0.000000 Lost 12 events. */
+		const char *lost = memmem(s, (size_t)(end - s), " Lost ", 6);
+		return lost && memmem(lost, (size_t)(end - lost), " events.", 8);
 	}
 	const char *record = memmem(line, (size_t)(end - line), "PERF_RECORD_LOST", 16);
 	const bool perf = record && (record == line || blank(record[-1]));

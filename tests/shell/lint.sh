@@ -33,9 +33,11 @@ own() {
 	"$s" plan --machine "$1" --trace "$work/plan" >/dev/null || return 1
 	"$s" replay --machine "$1" --findings "$work/plan"
 }
-for name in nehalem-ep core2 haswell-ep skylake-sp pentium4; do
+for name in $("$s" list --machines | sed -n 's/^  \([a-z0-9-]*\).*/\1/p'); do
 	check "lint_accepts_the_plan_of_${name//-/_}" own "$name"
+	check "lint_accepts_a_run_of_${name//-/_}" ran "$name"
 done
+check "lint_knows_six_machines_or_more" test "$(wc -l <"$work/names")" -ge 6
 ran() {
 	"$s" run --backend sim --machine "$1" --suite "$2" --repetitions 1 --out "$work/run_$1" --trace "$work/ran" >/dev/null
 	[ "$(grep -c '^wrmsr' "$work/ran")" -gt "$3" ] && "$s" replay --machine "$1" --findings "$work/ran"

@@ -24,6 +24,9 @@ static void test_trace_lines_of_every_form(void **state)
 		{ "<...>-1   [005]   87.123456: write_msr:            38f, value f", ST_OK, TRACED_WRMSR, 5, 0x38F, 15, 0 }, /* trace-cmd */
 		{ "stress  4711 [002]    87.123456:  msr:write_msr: 38f, value 70000000f", ST_OK, TRACED_WRMSR, 2, 0x38F, 0x70000000F, 0 },
 		{ "CPU:3 [LOST 1234 EVENTS]", ST_OK, TRACED_LOST, 3, 0, 0, 0 }, { "CPU:12 [77 EVENTS DROPPED]", ST_OK, TRACED_LOST, 12, 0, 0, 0 },
+		{ "a-1 [003] d..1. 4711: write_msr: 38f, value 7", ST_OK, TRACED_WRMSR, 3, 0x38F, 7, 0 }, /* trace_clock counter, x86-tsc */
+		{ "a-1 [003] d..1. 4711: sched_switch: prev_comm=a", ST_MISSING, 0, 0, 0, 0, 0 }, { "foo 12: bar", ST_SYNTAX, 0, 0, 0, 0, 0 },
+		{ "MARK 0.000000 Lost 12 events.", ST_OK, TRACED_LOST, TRACE_CPU_MOST, 0, 0, 0 }, { "MARK 1.5 my mark", ST_MISSING, 0, 0, 0, 0, 0 },
 		{ "a 1 [002] 87.1: PERF_RECORD_LOST lost 12", ST_OK, TRACED_LOST, 2, 0, 0, 0 },
 		{ "R 4 162.635211 1 0xfebe0014 0x1f 0x0 0", ST_OK, TRACED_MMIO_READ, 0, 0xFEBE0014, 0x1F, 0 },
 		{ "W 1 162.635211 1 0xfebe0014 0x1f 0x0 0", ST_OK, TRACED_MMIO_WRITE, 0, 0xFEBE0014, 0x1F, 0 },
@@ -121,6 +124,8 @@ static void test_replay_holds_recorded_outcomes_against_the_machine(void **state
 		{ "wrmsr 0 0x186 0x4200c4 fault", TRACE_DIFFERS }, { "rdmsr 0 0x186 0x4200c0", TRACE_ACCEPTED }, /* and it stays as it was */
 		{ "rdmsr 0 0x345 0x1", TRACE_DIFFERS }, { "rdmsr 0 0x18b 0 fault", TRACE_ACCEPTED },  /* both fault */
 		{ "wrmsr 0 0x38f 0x10 fault", TRACE_ACCEPTED }, { "rdmsr 0 0xc1 0x5", TRACE_ACCEPTED }, /* a count */
+		{ "wrmsr 0 0x1d9 0x1", TRACE_ACCEPTED }, { "rdmsr 0 0x1d9 0x0", TRACE_DIFFERS },
+		{ "wrmsr 0 0x1d9 0x801", TRACE_ACCEPTED }, { "rdmsr 0 0x1d9 0x800", TRACE_ACCEPTED }, /* an overflow froze them */
 	};
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
 		step(&l, rows[i].line);

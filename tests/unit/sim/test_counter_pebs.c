@@ -50,8 +50,11 @@ static void test_pebs_record_of_the_load_latency_facility_on_nehalem(void **stat
 	pmu_write(&rig, 0x186, EN_OS | 0x100B);
 	pmu_write(&rig, 0x3F1, 1 | 1ull << 32);
 	assert_false(counters_want_retired(rig.p));
-	pmu_write(&rig, 0x38F, 1);
+	pmu_write(&rig, 0xC2, 0xFFFFFFFE); /* another counter overflows meanwhile */
+	pmu_write(&rig, 0x187, EN_OS | 0xC0);
+	pmu_write(&rig, 0x38F, 3);
 	assert_true(counters_want_retired(rig.p));
+	pmu_run(&rig, 5, 1);
 	for (unsigned i = 0; i < 200; i++)
 		retire_load(1000 + 100 * i, SRC_L2, 20); /* not above the threshold */
 	assert_int_equal(*ds(0x28), BUF);
@@ -66,7 +69,7 @@ static void test_pebs_record_of_the_load_latency_facility_on_nehalem(void **stat
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 	for (unsigned k = 0; k < 16; k++)
 		assert_int_equal(w[2 + k], 0x1000 + order[k]);
-	assert_int_equal(w[18], 1);                  /* 0x90 */
+	assert_int_equal(w[18], 3);                  /* 0x90: both overflows */
 	assert_int_equal(w[19], 0x200000001230ull);  /* 0x98 */
 	assert_int_equal(w[20], 0xC);                /* 0xA0: local memory */
 	assert_int_equal(w[21], 180);                /* 0xA8 */
