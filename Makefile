@@ -50,7 +50,7 @@ BENCH_SOURCES := $(sort $(shell find bench -name '*.c'))
 LIB_SOURCES   := $(PMU_SOURCES) $(SIM_SOURCES) $(BENCH_SOURCES)
 EFI_SOURCES   := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.c')))
 EFI_ASM       := $(filter-out efi/bios/%,$(sort $(shell find efi -name '*.asm')))
-HOST_SOURCES  := $(filter-out runner/shim/%,$(sort $(shell find runner -name '*.c')))
+HOST_SOURCES  := $(filter-out runner/shim/shim.c,$(sort $(shell find runner -name '*.c')))
 UNIT_SOURCES  := $(wildcard tests/unit/*/test_*.c)
 UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*/*.c tests/expect/*.c tests/reference/*.c))
 
@@ -425,7 +425,7 @@ FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/event_map.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/counters/event_map.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c
-FUZZ_SOURCES_fuzz_request := runner/library/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c pmu/text.c $(LAYERS)
+FUZZ_SOURCES_fuzz_request := runner/shim/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c pmu/text.c $(LAYERS)
 FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/writer_resume.c bench/results/document.c pmu/text.c $(LAYERS)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runner/options/command.h"
-#include "runner/library/serve.h"
+#include "runner/shim/serve.h"
 
 static const char *machine_name = "haswell-ep", *kernel = "", *trace_name = "";
 static uint64_t instructions = 1000000, cpu, threads;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runner/data/trace_text.h"
-#include "runner/library/serve.h"
+#include "runner/shim/serve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
-/* runner/library/serve.h: what `stallmeter simulate` answers to the programs that it runs: their requests come from runner/shim/shim.c, and from
+/* runner/shim/serve.h: what `stallmeter simulate` answers to the programs that it runs: their requests come from runner/shim/shim.c, and from
  * whoever else finds the socket. */
-#ifndef RUNNER_LIBRARY_SERVE_H
-#define RUNNER_LIBRARY_SERVE_H
+#ifndef RUNNER_SHIM_SERVE_H
+#define RUNNER_SHIM_SERVE_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* runner/library/serve.c: see serve.h. */
+/* runner/shim/serve.c: see serve.h. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "runner/library/serve.h"
+#include "runner/shim/serve.h"
 
 static struct stallmeter_sim_pci function_at(uint64_t address)
 {
