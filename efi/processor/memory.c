@@ -1,5 +1,6 @@
 /* efi/processor/memory.c: page tables (SDM vol. 3, 4.5) and memory types (SDM vol. 3, 12.11). */
 #include "efi/processor/memory.h"
+#include "efi/processor/mtrr.h"
 #include "efi/firmware/uefi.h"
 #include "pmu/text.h"
 
@@ -119,11 +120,25 @@ void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page)
 }
 
 /* --- memory types -------------------------------------------------------------------------------- */
-#define MTRR_MAX 32u
-#define TYPE_WB  6u
-struct mtrrs { bool on; uint8_t preset; unsigned count; uint64_t base[MTRR_MAX], mask[MTRR_MAX]; uint64_t address_mask; };
+#define MSR_SYSCFG       0xC0010010u
+#define SYSCFG_TOM2      (3u << 21)   /* MtrrTom2En, Tom2ForceMemTypeWB: APM vol. 2, 7.9.6 */
+#define MSR_TOM2         0xC001001Du
+#define TOM2_ADDRESS     0x0000FFFFFF800000ull
 
-static void read_mtrrs(struct mtrrs *m)
+/* AMD's processors from family 10h on, not a hypervisor's, which may know none of the registers. */
+static uint64_t forced_write_back(void)
+{
+	uint32_t vendor[4], r[4];
+	cpuid_raw(0, 0, vendor);
+	cpuid_raw(1, 0, r);
+	const bool amd = vendor[2] == 0x444D4163u || vendor[2] == 0x656E6975u; /* "cAMD", and Hygon's "uine" */
+	const unsigned family = (r[0] >> 8 & 15) + ((r[0] >> 8 & 15) == 15 ? r[0] >> 20 & 0xFF : 0);
+	if (!amd || family < 0x10 || (r[2] >> 31 & 1) != 0 || (msr_read(MSR_SYSCFG) & SYSCFG_TOM2) != SYSCFG_TOM2)
+		return 0;
+	return msr_read(MSR_TOM2) & TOM2_ADDRESS;
+}
+
+static void read_types(struct mtrrs *m)
 {
 	uint32_t r[4];
 	memset(m, 0, sizeof(*m));
@@ -133,52 +148,24 @@ static void read_mtrrs(struct mtrrs *m)
 	uint64_t preset = msr_read(0x2FF); /* IA32_MTRR_DEF_TYPE: [11] on, [7:0] type elsewhere */
 	m->on = (preset >> 11 & 1) != 0;
 	m->preset = (uint8_t)preset;
+	m->wb_above = forced_write_back();
 	m->count = (unsigned)(msr_read(0xFE) & 0xFF); /* IA32_MTRRCAP: variable ranges */
 	if (m->count > MTRR_MAX)
 		m->count = MTRR_MAX;
-	cpuid_raw(0x80000000, 0, r);
-	unsigned bits = 36;
-	if (r[0] >= 0x80000008) {
-		cpuid_raw(0x80000008, 0, r);
-		bits = r[0] & 0xFF;
-	}
-	m->address_mask = ((1ull << bits) - 1) & ~0xFFFull;
 	for (unsigned i = 0; i < m->count; i++) {
 		m->base[i] = msr_read(0x200 + 2 * i);
 		m->mask[i] = msr_read(0x201 + 2 * i);
 	}
 }
 
-/* Is all of [from, to) write-back? Ranges that MTRRs split are not. */
-static bool all_write_back(const struct mtrrs *m, uint64_t from, uint64_t to)
-{
-	bool covered = false;
-	if (!m->on)
-		return true; /* nothing else applies: only page attributes decide, or nothing does */
-	for (unsigned i = 0; i < m->count; i++) {
-		if ((m->mask[i] >> 11 & 1) == 0)
-			continue;
-		uint64_t mask = m->mask[i] & m->address_mask, base = m->base[i] & mask;
-		uint64_t size = (~mask & m->address_mask) + 0x1000; /* contiguous masks, as all firmware uses */
-		if (to <= base || from >= base + size)
-			continue;
-		if (from < base || to > base + size || (m->base[i] & 0xFF) != TYPE_WB)
-			return false;
-		covered = true;
-	}
-	return covered || m->preset == TYPE_WB;
-}
-
 /* --- physical memory ----------------------------------------------------------------------------- */
 /* Tries to take `bytes` from [from, to), from the top down. */
 static bool take_from(const struct mtrrs *m, uint64_t from, uint64_t to, uint64_t bytes, uint64_t align, uint64_t *pa)
 {
-	if (to < bytes)
-		return false;
-	for (uint64_t at = (to - bytes) & ~(align - 1); at >= from && at >= LOW_LIMIT; at -= align) {
+	uint64_t at;
+	for (from = from < LOW_LIMIT ? LOW_LIMIT : from; mtrr_fit(m, from, to, bytes, align, &at); to = at + bytes - align) {
 		EFI_PHYSICAL_ADDRESS address = at;
-		if (all_write_back(m, at, at + bytes) &&
-		    uefi.boot->AllocatePages(AllocateAddress, EfiLoaderData, bytes >> 12, &address) == EFI_SUCCESS) {
+		if (uefi.boot->AllocatePages(AllocateAddress, EfiLoaderData, bytes >> 12, &address) == EFI_SUCCESS) {
 			*pa = at;
 			return true;
 		}
@@ -192,12 +179,12 @@ enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align
 {
 	UINTN size = 0, key, step;
 	UINT32 version;
-	struct mtrrs mtrrs;
+	struct mtrrs types;
 	enum status result = ST_FULL;
 
 	if (bytes == 0 || (bytes & 0xFFF) != 0)
 		return ST_RANGE;
-	read_mtrrs(&mtrrs);
+	read_types(&types);
 	if (uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL)
 		return ST_IO;
 	size += 16 * step; /* the map grows by the memory that holds it */
@@ -220,7 +207,7 @@ enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align
 				from = n->from;
 			if (to > n->to)
 				to = n->to;
-			if (to > from && take_from(&mtrrs, from, to, bytes, align, pa))
+			if (to > from && take_from(&types, from, to, bytes, align, pa))
 				result = ST_OK;
 		}
 	}

@@ -17,6 +17,7 @@ void claim(bool good, const char *name)
 int main(void)
 {
 	clock_parts();
+	mtrr_parts();
 	network_parts();
 	printf("1..%u\n", count);
 	return failed != 0;

@@ -7,6 +7,7 @@
 void claim(bool good, const char *name);
 
 void clock_parts(void);
+void mtrr_parts(void);
 void network_parts(void);
 
 #endif
