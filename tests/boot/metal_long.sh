@@ -40,7 +40,7 @@ planted() {
 }
 one metal_finds_pebs_armed_outside_the_bracket planted armed_outside 'PEBS is armed as a job (begins|ends)' nehalem-ep load.l2.latency
 one metal_finds_a_ds_area_that_is_not_mapped planted ds_not_mapped 'not mapped, the record is lost' nehalem-ep load.l2.latency
-one metal_finds_a_warm_up_in_a_job_of_its_own planted warm_up_apart '^differs: ' nehalem-ep load.l2.latency,load.l3.latency
+one metal_finds_a_warm_up_in_a_job_of_its_own planted warm_up_apart '^differs: ' nehalem-ep size.fill_buffers.entries
 one metal_finds_a_register_that_is_not_restored planted not_restored 'before the run$' nehalem-ep load.l2.latency
 SMP=2 one metal_finds_an_ap_with_a_stale_cr4 planted stale_cr4 'does not let the job' sandy-bridge read.l1_all.bandwidth
 cat "$work/notes" 2>/dev/null
