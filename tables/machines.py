@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Machine files as C data, and the list of their fields in FORMAT.md.
 
-machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.machine), machine_maps[] (of *.map) and machine_default (the name that
+machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.machine), machine_maps[] (of *.map),
+                                        machine_uncore_maps[] (of *-uncore.map) and machine_default (the name that
                                         the file `default` has) of
                                         pmu/sim/machine/machine.h
-machines.py format DEF CLASSES SIGNALS EVENTS UNITS FORMAT_MD
+machines.py format DEF CLASSES SIGNALS EVENTS UNITS UNCORE FORMAT_MD
                                         rewrites the tables between the marks of FORMAT.md from machine.def,
-                                        machine_class.def, signals.def, counter_event.h and netburst_units.def
+                                        machine_class.def, signals.def, counter_event.h, netburst_units.def and the uncore's signals and tags
 """
 import os
 import re
@@ -16,6 +17,8 @@ FIELDS = "<!-- fields -->", "<!-- end of fields -->"
 CLASSES = "<!-- classes -->", "<!-- end of classes -->"
 SIGNALS = "<!-- signals -->", "<!-- end of signals -->"
 WORDS = "<!-- words -->", "<!-- end of words -->"
+UNCORE_SIGNALS = "<!-- uncore signals -->", "<!-- end of uncore signals -->"
+UNCORE_TAGS = "<!-- uncore tags -->", "<!-- end of uncore tags -->"
 
 
 def c_string(data):
@@ -42,7 +45,8 @@ def embed(target, files):
     with open(target, "w", encoding="ascii") as out:
         out.write('#include "pmu/sim/machine/machine.h"\n')
         embed_kind(out, "machine_files", "text", [f for f in files if f.endswith(".machine")])
-        embed_kind(out, "machine_maps", "map", [f for f in files if f.endswith(".map")])
+        embed_kind(out, "machine_maps", "map", [f for f in files if f.endswith(".map") and not f.endswith("-uncore.map")])
+        embed_kind(out, "machine_uncore_maps", "uncore", [f for f in files if f.endswith("-uncore.map")])
         for path in (f for f in files if os.path.basename(f) == "default"):
             with open(path, encoding="ascii") as f:
                 name = f.read().strip()
@@ -114,24 +118,36 @@ def word_rows(events, units):
             "Units: " + ", ".join("`%s`" % n for n in names) + "."]
 
 
+def uncore_rows(folder):
+    with open(os.path.join(folder, "uncore_signals.def"), encoding="ascii") as f:
+        signals = re.findall(r'^UNCORE_SIGNAL\((\w+), (PULSE|LEVEL), (\w+), "(.*)"\)$', f.read(), re.M)
+    with open(os.path.join(folder, "uncore_tags.def"), encoding="ascii") as f:
+        tags = re.findall(r'^UNCORE_TAG\((\w+), "(.*)"\)$', f.read(), re.M)
+    return (["| signal | kind | unit | what |", "|---|---|---|---|"] + ["| %s | %s | %s | %s |" % (n, k.lower(), u.lower(), w) for n, k, u, w in signals],
+            ["| tag | what |", "|---|---|"] + ["| %s | %s |" % (n.lower(), w) for n, w in tags])
+
+
 def between(text, marks, rows):
     head, rest = text.split(marks[0])
     return head + marks[0] + "\n" + "\n".join(rows) + "\n" + marks[1] + rest.split(marks[1])[1]
 
 
-def rewrite_format(definition, classes, signals, events, units, page):
+def rewrite_format(definition, classes, signals, events, units, uncore, page):
     with open(page, encoding="ascii") as f:
         text = f.read()
     text = between(text, CLASSES, class_rows(classes))
     text = between(text, FIELDS, field_rows(definition))
     text = between(text, SIGNALS, signal_rows(signals))
+    uncore_signals, uncore_tags = uncore_rows(uncore)
+    text = between(text, UNCORE_SIGNALS, uncore_signals)
+    text = between(text, UNCORE_TAGS, uncore_tags)
     with open(page, "w", encoding="ascii") as f:
         f.write(between(text, WORDS, word_rows(events, units)))
 
 
 if sys.argv[1:2] == ["embed"] and len(sys.argv) > 3:
     embed(sys.argv[2], sys.argv[3:])
-elif sys.argv[1:2] == ["format"] and len(sys.argv) == 8:
+elif sys.argv[1:2] == ["format"] and len(sys.argv) == 9:
     rewrite_format(*sys.argv[2:])
 else:
     sys.exit(__doc__)

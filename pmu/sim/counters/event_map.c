@@ -2,6 +2,7 @@
  *
  * Not modelled: cmask, inv and edge as part of a row; the counter's own fields are applied to the sum of its signals. */
 #include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/counters/map_text.h"
 #include "pmu/sim/counters/netburst_state.h"
 #include "pmu/text.h"
 
@@ -11,34 +12,30 @@
 enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_BIT, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_COUNT };
 static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "bit", "counters", "flags", "condition", "name", "signals" };
 
-struct name { const char *name; uint16_t value; };
-
-static const struct name signals[] = {
+static const struct map_name signals[] = {
 #define SIGNAL(name, kind, what) { #name, SIG_##name },
 #include "pmu/sim/counters/signals.def"
 #undef SIGNAL
 };
-static const struct name units[] = {
+static const struct map_name units[] = {
 #define NETBURST_UNIT(name, msr) { #name, msr },
 #include "pmu/sim/counters/netburst_units.def"
 #undef NETBURST_UNIT
 };
-static const struct name conditions[] = {
+static const struct map_name conditions[] = {
 #define X(name) { #name, PRECISE_##name },
 	PRECISE_CONDITIONS(X)
 #undef X
 };
-static const struct name flags[] = {
+static const struct map_name flags[] = {
 	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "tsc_clock", EVENT_TSC_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
 	{ "unmodelled", EVENT_UNMODELLED }, { "exact", EVENT_EXACT }, { "tagged", EVENT_TAGGED }, { "retirement", EVENT_RETIREMENT },
 	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS }, { "precise", EVENT_PRECISE },
 };
 
-struct cell { const char *at; size_t length; };
-
 struct reading {
-	const char *file, *at, *end;
-	unsigned line;
+	const char *file;
+	struct map_text text;
 	struct text problem;
 	uint8_t column[COL_COUNT]; /* what the n-th column of a line is */
 	unsigned columns;
@@ -48,9 +45,9 @@ struct reading {
 	unsigned wides;
 };
 
-static enum status wrong(struct reading *r, enum column c, const struct cell *cell, const char *allowed)
+static enum status wrong(struct reading *r, enum column c, const struct map_cell *cell, const char *allowed)
 {
-	text_fmt(&r->problem, "%s:%u: %s: '%.*s' is not %s", r->file, r->line, columns[c],
+	text_fmt(&r->problem, "%s:%u: %s: '%.*s' is not %s", r->file, r->text.line, columns[c],
 	         (int)(cell->length < SHOWN ? cell->length : SHOWN), cell->at, allowed);
 	str_one_line(r->problem.at);
 	return ST_SYNTAX;
@@ -58,72 +55,24 @@ static enum status wrong(struct reading *r, enum column c, const struct cell *ce
 
 static enum status says(struct reading *r, const char *what)
 {
-	text_fmt(&r->problem, "%s:%u: %s", r->file, r->line, what);
+	text_fmt(&r->problem, "%s:%u: %s", r->file, r->text.line, what);
 	return ST_SYNTAX;
-}
-
-static bool same(const char *a, size_t n, const char *b, bool any_case)
-{
-	for (size_t i = 0; i < n; i++) {
-		char c = any_case && b[i] >= 'A' && b[i] <= 'Z' ? (char)(b[i] - 'A' + 'a') : b[i];
-		if (!b[i] || a[i] != c)
-			return false;
-	}
-	return !b[n];
-}
-
-static const struct name *find_name(const struct name *list, unsigned n, const char *at, size_t length, bool any_case)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (same(at, length, list[i].name, any_case))
-			return &list[i];
-	return NULL;
-}
-
-/* The next line that is neither blank nor a comment. */
-static bool next_line(struct reading *r, struct cell *line)
-{
-	while (r->at < r->end) {
-		const char *start = r->at;
-		while (r->at < r->end && *r->at != '\n')
-			r->at++;
-		*line = (struct cell){ start, (size_t)(r->at - start) };
-		r->at += r->at < r->end;
-		r->line++;
-		while (line->length && (line->at[line->length - 1] == '\r' || line->at[line->length - 1] == ' '))
-			line->length--;
-		if (line->length && *line->at != '#')
-			return true;
-	}
-	return false;
-}
-
-/* The next of a line's cells, without the separator. */
-static struct cell cut(struct cell *rest, char separator)
-{
-	struct cell c = { rest->at, 0 };
-	while (c.length < rest->length && c.at[c.length] != separator)
-		c.length++;
-	const size_t used = c.length + (c.length < rest->length);
-	rest->at += used;
-	rest->length -= used;
-	return c;
 }
 
 static enum status read_header(struct reading *r)
 {
-	struct cell line;
-	if (!next_line(r, &line)) {
-		r->line = r->line ? r->line : 1;
+	struct map_cell line;
+	if (!map_next_line(&r->text, &line)) {
+		r->text.line = r->text.line ? r->text.line : 1;
 		return says(r, "no line names the columns");
 	}
 	while (line.length) {
-		const struct cell c = cut(&line, ',');
+		const struct map_cell c = map_cut(&line, ',');
 		unsigned i = 0;
-		while (i < COL_COUNT && !same(c.at, c.length, columns[i], false))
+		while (i < COL_COUNT && !map_same(c.at, c.length, columns[i], false))
 			i++;
 		if (i == COL_COUNT || r->given >> i & 1) {
-			text_fmt(&r->problem, "%s:%u: '%.*s': %s; columns are", r->file, r->line, (int)(c.length < SHOWN ? c.length : SHOWN), c.at,
+			text_fmt(&r->problem, "%s:%u: '%.*s': %s; columns are", r->file, r->text.line, (int)(c.length < SHOWN ? c.length : SHOWN), c.at,
 			         i == COL_COUNT ? "no such column" : "this column is there twice");
 			for (unsigned k = 0; k < COL_COUNT; k++)
 				text_fmt(&r->problem, " %s", columns[k]);
@@ -140,26 +89,26 @@ static enum status read_header(struct reading *r)
 	return ST_OK;
 }
 
-static enum status read_number(struct reading *r, enum column c, const struct cell *cell, uint64_t most, const char *allowed, uint64_t *v)
+static enum status read_number(struct reading *r, enum column c, const struct map_cell *cell, uint64_t most, const char *allowed, uint64_t *v)
 {
 	return parse_u64(cell->at, cell->length, v) == ST_OK && *v <= most ? ST_OK : wrong(r, c, cell, allowed);
 }
 
 /* One of a list's names. */
-static enum status read_name(struct reading *r, enum column c, const struct cell *cell, const struct name *list, unsigned n,
+static enum status read_name(struct reading *r, enum column c, const struct map_cell *cell, const struct map_name *list, unsigned n,
                              bool any_case, uint16_t *value)
 {
-	const struct name *found = find_name(list, n, cell->at, cell->length, any_case);
+	const struct map_name *found = map_find_name(list, n, cell->at, cell->length, any_case);
 	if (!found)
 		return wrong(r, c, cell, "a name of the list in tables/machines/FORMAT.md");
 	*value = found->value;
 	return ST_OK;
 }
 
-static enum status read_signals(struct reading *r, struct cell cell, struct sim_event *e)
+static enum status read_signals(struct reading *r, struct map_cell cell, struct sim_event *e)
 {
 	while (cell.length) {
-		const struct cell one = cut(&cell, ' ');
+		const struct map_cell one = map_cut(&cell, ' ');
 		if (e->signal_count == EVENT_SIGNALS)
 			return says(r, "signals: more than 16");
 		if (e->flags & EVENT_REQUESTS) {
@@ -178,7 +127,7 @@ static enum status read_signals(struct reading *r, struct cell cell, struct sim_
 }
 
 /* One cell of a row; signals wait until the flags are known. */
-static enum status read_cell(struct reading *r, enum column c, struct cell cell, struct sim_event *e, struct cell *name)
+static enum status read_cell(struct reading *r, enum column c, struct map_cell cell, struct sim_event *e, struct map_cell *name)
 {
 	uint64_t v = 0;
 	uint16_t value = 0;
@@ -204,7 +153,7 @@ static enum status read_cell(struct reading *r, enum column c, struct cell cell,
 		return st;
 	case COL_FLAGS:
 		while (cell.length && !st) {
-			const struct cell one = cut(&cell, ' ');
+			const struct map_cell one = map_cut(&cell, ' ');
 			st = read_name(r, c, &one, flags, COUNT_OF(flags), false, &value);
 			e->flags |= value;
 		}
@@ -242,9 +191,9 @@ static enum status see_code(struct reading *r, unsigned code)
 	return seen ? says(r, "an earlier line has the same code") : ST_OK;
 }
 
-static enum status read_row(struct reading *r, struct cell line, struct sim_event *e, struct cell *name)
+static enum status read_row(struct reading *r, struct map_cell line, struct sim_event *e, struct map_cell *name)
 {
-	struct cell of_signals = { line.at, 0 };
+	struct map_cell of_signals = { line.at, 0 };
 	*e = (struct sim_event){ .counters = 0xF };
 	unsigned cells = 1;
 	for (size_t i = 0; i < line.length; i++)
@@ -252,7 +201,7 @@ static enum status read_row(struct reading *r, struct cell line, struct sim_even
 	if (cells != r->columns)
 		return says(r, cells < r->columns ? "fewer cells than columns" : "more cells than columns");
 	for (unsigned i = 0; i < r->columns; i++) {
-		const struct cell c = cut(&line, ',');
+		const struct map_cell c = map_cut(&line, ',');
 		enum status st = ST_OK;
 		if (r->column[i] == COL_SIGNALS)
 			of_signals = c;
@@ -287,14 +236,14 @@ size_t event_map_bytes(const char *text, size_t bytes)
 enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
                            char *problem, size_t capacity)
 {
-	struct reading r = { .file = file_name, .at = text, .end = text + bytes };
+	struct reading r = { .file = file_name, .text = { text, text + bytes, 0 } };
 	text_init(&r.problem, problem, capacity);
 	struct sim_event *rows = at, one;
 	char *names = at ? (char *)at + (event_map_bytes(text, bytes) - bytes) : NULL;
-	struct cell line, name = { text, 0 };
+	struct map_cell line, name = { text, 0 };
 	unsigned count = 0;
 	enum status st = read_header(&r);
-	while (!st && next_line(&r, &line)) {
+	while (!st && map_next_line(&r.text, &line)) {
 		struct sim_event *e = rows ? &rows[count] : &one;
 		st = read_row(&r, line, e, &name);
 		if (!st && names) {

@@ -1,7 +1,7 @@
 /* pmu/sim/counters/register.c: see register.h. */
 #include "pmu/sim/counters/register.h"
 
-enum on { ARCHITECTURAL, AMD, AMD_VERSION_2, VERSION_4, NETBURST, NEHALEM_UNCORE, HASWELL_UNCORE };
+enum on { ARCHITECTURAL, AMD, AMD_VERSION_2, VERSION_4, NETBURST, SOCKET_UNCORE, BOXES_UNCORE };
 enum { VARIES, HOLDS };
 static const struct row { struct sim_register r; enum on on; } rows[] = {
 #define REGISTER(first, last, on, holds, name, counter, paragraph) { { first, last, holds == HOLDS, name, counter, paragraph }, on },
@@ -17,8 +17,8 @@ static bool on_machine(const struct machine *m, enum on on)
 	case AMD_VERSION_2: return m->pmu_amd && m->pmu_version >= 2;
 	case VERSION_4: return m->pmu_version >= 4 && !m->pmu_amd;
 	case NETBURST: return str_equal(m->pmu_events, "netburst");
-	case NEHALEM_UNCORE: return str_equal(m->pmu_uncore, "nehalem");
-	case HASWELL_UNCORE: return str_equal(m->pmu_uncore, "haswell");
+	case SOCKET_UNCORE: return str_equal(m->pmu_uncore, "socket");
+	case BOXES_UNCORE: return str_equal(m->pmu_uncore, "boxes");
 	}
 	return false;
 }

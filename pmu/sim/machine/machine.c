@@ -8,6 +8,7 @@
 #include "pmu/sim/machine/machine.h"
 #include "pmu/access.h"
 #include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/uncore/uncore_map.h"
 #include "pmu/text.h"
 
 #define LINE_BYTES 64
@@ -387,42 +388,52 @@ static enum status check_pmu(struct reading *r)
 	if (m->pmu_netburst && m->pmu_version)
 		return wrong(r, &m->pmu_version, "0 with pmu.netburst");
 	if (!uncore_known(m->pmu_uncore))
-		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, nehalem or haswell");
-	if (str_equal(m->pmu_uncore, "haswell")) {
+		return wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket or boxes");
+	if (str_equal(m->pmu_uncore, "boxes")) {
 		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
 			return wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");
 		if (m->uncore_sbos == 3)
 			return wrong(r, &m->uncore_sbos, "2 or 4");
 		if (m->l3_slices < 1 || m->l3_slices > 18)
-			return wrong(r, &m->l3_slices, "at most 18 with the uncore of haswell");
+			return wrong(r, &m->l3_slices, "at most 18 with uncore boxes");
 		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
-			return wrong(r, &m->dram_channels, "with the uncore of haswell up to 4 a home agent, as many for each");
+			return wrong(r, &m->dram_channels, "with uncore boxes up to 4 a home agent, as many for each");
 	}
 	return ST_OK;
+}
+
+/* The map of a name, beside the machine file or built in; key: the field that names it. */
+static enum status find_map(struct reading *r, const struct machine_beside *beside, const char *name, const struct machine_file *built_in,
+                            unsigned n, struct machine_file *map)
+{
+	if (beside && beside->find(beside->self, name, map)) {
+		r->m->text_hash = fnv1a64(r->m->text_hash, map->text, map->bytes);
+		return ST_OK;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (str_equal(built_in[i].name, name)) {
+			*map = built_in[i];
+			return ST_OK;
+		}
+	enum status st = wrong(r, (const uint64_t *)(const void *)name, "no such map beside this file; built in are");
+	for (unsigned i = 0; i < n; i++)
+		text_fmt(&r->problem, " %s", built_in[i].name);
+	return st;
 }
 
 static enum status check_map(struct reading *r, const struct machine_beside *beside)
 {
 	struct machine *m = r->m;
 	struct event_map map;
-	bool found = beside && beside->find(beside->self, m->pmu_events, &m->map);
-	if (found)
-		m->text_hash = fnv1a64(m->text_hash, m->map.text, m->map.bytes);
-	for (unsigned i = 0; !found && i < machine_maps_count; i++)
-		if (str_equal(machine_maps[i].name, m->pmu_events)) {
-			m->map = machine_maps[i];
-			found = true;
-		}
-	if (!found) {
-		enum status st = wrong(r, (const uint64_t *)(const void *)m->pmu_events, "no such map beside this file; built in are");
-		for (unsigned i = 0; i < machine_maps_count; i++)
-			text_fmt(&r->problem, " %s", machine_maps[i].name);
-		return st;
-	}
-	enum status st = event_map_read(m->map.name, m->map.text, m->map.bytes, NULL, &map, r->problem.at, r->problem.capacity);
+	enum status st = find_map(r, beside, m->pmu_events, machine_maps, machine_maps_count, &m->map);
+	if (st == ST_OK)
+		st = event_map_read(m->map.name, m->map.text, m->map.bytes, NULL, &map, r->problem.at, r->problem.capacity);
 	if (st == ST_OK && map.units != (m->pmu_netburst != 0))
 		return wrong(r, (const uint64_t *)(const void *)m->pmu_events, map.units ? "a map with units needs pmu.netburst = 1" : "with pmu.netburst = 1 a map that names units");
-	return st;
+	if (st || str_equal(m->pmu_uncore, "none"))
+		return st;
+	st = find_map(r, beside, m->pmu_uncore_events, machine_uncore_maps, machine_uncore_maps_count, &m->uncore_map);
+	return st ? st : uncore_map_read(m->uncore_map.name, m->uncore_map.text, m->uncore_map.bytes, NULL, NULL, r->problem.at, r->problem.capacity);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)

@@ -21,11 +21,14 @@ struct exec_cost { uint16_t latency; uint16_t port_mask; uint16_t busy; };
 struct machine_file { const char *name; const char *text; size_t bytes; };
 
 struct event_map;
+struct uncore_map;
 struct machine {
 	char name[MACHINE_TEXT];
 	uint64_t text_hash;       /* fnv1a64 of the file's text, and of its event map's if that is not built in */
 	struct machine_file map;  /* the event map that pmu.events names: checked */
 	const struct event_map *events; /* what it says, once event_map_place has read it: sim_open does */
+	struct machine_file uncore_map; /* the one that pmu.uncore_events names: checked; no text: there is no uncore PMU */
+	const struct uncore_map *uncore; /* what it says, once uncore_map_place has read it */
 #define NUMBER(section, name, low, high, preset, what) uint64_t section##_##name;
 #define TEXT(section, name, preset, what) char section##_##name[MACHINE_TEXT];
 #include "pmu/sim/machine/machine.def"
@@ -52,9 +55,9 @@ MUST_CHECK enum status machine_read(const char *file_name, const char *text, siz
                                     char *problem, size_t capacity);
 
 
-/* The machines and event maps built into the program: tables/machines/, by name without ".machine" and ".map". */
-extern const struct machine_file machine_files[], machine_maps[];
-extern const unsigned machine_files_count, machine_maps_count;
+/* The machines, and the event maps of cores and of uncores, built into the program: tables/machines/, by name without ".machine" and ".map". */
+extern const struct machine_file machine_files[], machine_maps[], machine_uncore_maps[];
+extern const unsigned machine_files_count, machine_maps_count, machine_uncore_maps_count;
 extern const char *const machine_default; /* the one that is meant where none is named */
 /* NULL when no built-in machine has that name. */
 const struct machine_file *machine_builtin(const char *name);

@@ -5,6 +5,7 @@
 #include "pmu/sim/machine/sim_state.h"
 #include "asm/kernel.h"
 #include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/uncore/uncore_map.h"
 #include "pmu/sim/counters/netburst.h"
 #include "pmu/sim/counters/register.h"
 #include "pmu/text.h"
@@ -193,7 +194,7 @@ static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63
 static size_t small_bytes(const struct machine *m, unsigned threads)
 {
 	return sizeof(struct sim) + 64 + threads * (sizeof(struct hart) + sizeof(struct core_hooks) + counters_stride(m) +
-	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + signals_stride() + boxes_bytes(m) + event_map_place_bytes(m) + 384 + CODE_ENTRIES * sizeof(struct code_entry);
+	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + signals_stride() + boxes_bytes(m) + event_map_place_bytes(m) + uncore_map_place_bytes(m) + 448 + CODE_ENTRIES * sizeof(struct code_entry);
 }
 
 static void *carve(uint8_t **at, size_t bytes)
@@ -254,7 +255,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	s->harts = carve(&at, threads * sizeof(struct hart));
 	s->hooks = carve(&at, threads * sizeof(struct core_hooks));
 	s->code = carve(&at, CODE_ENTRIES * sizeof(struct code_entry));
-	if (event_map_place(&s->m, carve(&at, event_map_place_bytes(m)))) { /* not what machine_read left */
+	if (event_map_place(&s->m, carve(&at, event_map_place_bytes(m))) || uncore_map_place(&s->m, carve(&at, uncore_map_place_bytes(m)))) { /* not what machine_read left */
 		memory->put(memory->self, s, small_bytes(m, threads) + 1024);
 		return ST_BROKEN;
 	}

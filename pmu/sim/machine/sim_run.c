@@ -132,6 +132,8 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 	look_at_sampling(s, h, "PEBS is armed as a job ends: no DS area is mapped behind it");
 	h->undoing = false;
 	h->job = NULL;
+	if (!(sibling(s, h) && sibling(s, h)->job))
+		boxes_core(s->boxes, h->physical, false);
 	h->running = NULL;
 	if (h->now > s->now)
 		s->now = h->now;
@@ -431,6 +433,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		struct hart *h = running[i], *o = sibling(s, h);
 		if (s->m.fault_smi_period_us)
 			take_smis(s, h, false);
+		boxes_core(s->boxes, h->physical, true);
 		memory_cr3_load(s->memory, h->physical);
 		core_resume(h->core, start, !(o && (o->job || never_sleeps(s, o))));
 		sim_slept(s, h, start);

@@ -26,6 +26,8 @@ void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line
 	static const enum uncore_signal sig[] = { UNC_CORE_SNOOP_MISS, UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_CLEAN,
 	                                          UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_MODIFIED };
 	uncore_pulse(s, socket, socket_slice(&s->socket[socket], line), sig[had], t);
+	if (s->sink.traffic)
+		uncore_traffic_core_snoop(s, socket, line, had, t);
 }
 
 /* ---- into the L3 ----------------------------------------------------------------------------- */
@@ -54,7 +56,7 @@ struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place
 	f.ready = t + s->lat.l3;
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
-		if (s->sink.pulse)
+		if (s->sink.hear)
 			tell_core_snoop(s, c->socket, line, had, t);
 		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
 		if (had == LINE_M) {
@@ -132,7 +134,7 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 			if (own || was >= LINE_E) {
 				const uint64_t mask = socket_holders(s, k, p);
 				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t, 0);
-				if (mask && s->sink.pulse)
+				if (mask && s->sink.hear)
 					tell_core_snoop(s, i, line, had, t);
 				was = had == LINE_M ? LINE_M : was;
 			}
@@ -149,10 +151,10 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 				socket_release(s, k, p);
 			}
 		}
-		if (asker < s->sockets && s->sink.pulse) {
-			uncore_pulse(s, asker, link_unit(s, asker, i, line), UNC_LINK_SNOOP, t);
-			uncore_pulse(s, i, link_unit(s, i, asker, line), UNC_LINK_RESPONSE, t);
+		if (asker < s->sockets && s->sink.hear) {
 			tell_peer(s, i, line, was, own, t);
+			if (s->sink.traffic)
+				uncore_traffic_peer(s, asker, i, line, was, own, t);
 		}
 	}
 	return r;
@@ -165,7 +167,7 @@ struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
 	const enum line_state state = socket_state(s, k, p);
 	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
-	if (others && s->sink.pulse)
+	if (others && s->sink.hear)
 		tell_core_snoop(s, c->socket, line, had, t);
 	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
 	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
@@ -194,7 +196,6 @@ struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
                       const struct fill *f)
 {
-	static const enum uncore_signal lookup[] = { UNC_L3_LOOKUP_I, UNC_L3_LOOKUP_S, UNC_L3_LOOKUP_F, UNC_L3_LOOKUP_E, UNC_L3_LOOKUP_M };
 	const struct machine *m = s->m;
 	const unsigned slice = socket_slice(&s->socket[socket], q->line);
 	const uint64_t n = m->l3_uncore_cycles, taken = f->ready - t;
@@ -207,28 +208,31 @@ void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line
 		unloaded = s->lat.clean;
 	}
 	const uint64_t beyond = taken > unloaded ? taken - unloaded : 0;
-	uncore_pulse(s, socket, slice, lookup[state], t);
 	uncore_pulse(s, socket, slice, UNC_READ_INSERT, t);
 	uncore_level(s, socket, slice, UNC_READ_OCCUPANCY, t, 0, n + more, beyond);
 	uncore_pulse(s, socket, slice, UNC_READ_RESPONSE_INSERT, t);
 	uncore_level(s, socket, slice, UNC_READ_RESPONSE_OCCUPANCY, t, 0, n, 0);
-	static const enum uncore_signal tor[] = { /* index: line here or elsewhere, home here or elsewhere */
-		[ASK_LOAD] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_WALK] = UNC_TOR_DRD_HIT_LOCAL_INSERT, [ASK_PREFETCH] = UNC_TOR_DRD_HIT_LOCAL_INSERT,
-		[ASK_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_PREFETCH_RFO] = UNC_TOR_RFO_HIT_LOCAL_INSERT, [ASK_IFETCH] = UNC_TOR_CRD_HIT_LOCAL_INSERT,
-	};
-	const unsigned which = tor[q->kind] + 2 * (state == LINE_I) + (home_of(q->line) != socket);
-	uncore_pulse(s, socket, slice, (enum uncore_signal)which, t);
-	uncore_level(s, socket, slice, (enum uncore_signal)(which + 4), t, 0, n + more, beyond);
 	if (state != LINE_I) {
 		uncore_pulse(s, socket, slice, UNC_L3_HIT_READ, t);
 		return;
 	}
-	const bool local = home_of(q->line) == socket;
 	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
 	uncore_pulse(s, socket, slice, UNC_READ_MISS_INSERT, t);
 	uncore_level(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond);
-	uncore_pulse(s, socket, slice, local ? UNC_READ_MISS_LOCAL_INSERT : UNC_READ_MISS_REMOTE_INSERT, t);
-	uncore_level(s, socket, slice, local ? UNC_READ_MISS_LOCAL_OCCUPANCY : UNC_READ_MISS_REMOTE_OCCUPANCY, t, n, 0, beyond);
+}
+
+void tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)
+{
+	if (s->sink.traffic)
+		uncore_traffic_forward(s, sender, asker, line, modified, own, asked, sent);
+}
+
+void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
+{
+	const unsigned home = home_of(line);
+	uncore_level(s, home, dram_channel(s, line), home == asker ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0, ready - asked);
+	if (s->sink.traffic)
+		uncore_traffic_home_answers(s, asker, line, own, shared, asked, ready);
 }
 
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line)
@@ -277,6 +281,8 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 		uncore_pulse(s, c->socket, slice, UNC_WRITE_INSERT, t);
 		uncore_level(s, c->socket, slice, UNC_WRITE_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
 		uncore_pulse(s, c->socket, slice, p.l3 != CACHE_NONE ? UNC_L3_HIT_WRITE : UNC_L3_MISS_WRITE, t);
+		if (s->sink.traffic)
+			uncore_traffic_write_back(s, c->socket, c->first_core, line, p.l3 != CACHE_NONE, t);
 		if (p.l3 != CACHE_NONE) {
 			*cache_state(&k->l3, p.l3) = (uint8_t)state;
 			if (!s->inclusive)

@@ -8,11 +8,15 @@
 
 #include "pmu/sim/memory/dram.h"
 #include "pmu/sim/memory/socket.h"
+#include "pmu/sim/uncore/uncore_traffic.h"
 
 /* Emits to the sink what the snoop of a cluster's caches found. */
 void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
 /* Emits the read tracker's and the L3 lookup's signals. */
 void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
+/* Emits that another socket sends the line; that a home has answered a read. */
+void tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
+void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
 /* As `put`, for a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A request for ownership of a line that is in the socket. */
@@ -43,7 +47,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct cache *l3 = &k->l3;
 	const uint32_t way = cache_victim_way(l3, block, w3), old = cache_tags_in(l3, block, w3)[way];
-	const unsigned slice = !plain && s->sink.pulse ? socket_slice(k, line) : 0; /* only the sink needs it */
+	const unsigned slice = !plain && s->sink.hear ? socket_slice(k, line) : 0; /* only the sink needs it */
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];
 		if (plain || s->inclusive) {
@@ -57,6 +61,8 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 		}
 		if (!plain)
 			uncore_pulse(s, socket, slice, out[was], t);
+		if (!plain && s->sink.traffic)
+			uncore_traffic_evict(s, socket, old, was, t);
 		if (was == LINE_M)
 			(void)dram_write(s, socket, old, t, 1, true);
 	}
@@ -107,7 +113,7 @@ struct snooped { bool any, modified; unsigned sender; };
 /* Otherwise it does not hold the line. */
 static inline bool can_answer(const struct memory *s, const struct socket *k)
 {
-	return k->l3.used || k->directory.entries || s->sink.pulse;
+	return k->l3.used || k->directory.entries || s->sink.hear;
 }
 struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t);
 static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
@@ -127,7 +133,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
 		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
 		if (!plain)
-			uncore_pulse(s, r.sender, link_unit(s, r.sender, c->socket, line), UNC_LINK_DATA, sent);
+			tell_forward(s, r.sender, c->socket, line, r.modified, own, asked, sent);
 		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
 		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
@@ -135,9 +141,8 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 		const int64_t delay = dram_read(s, c->here, c->socket, line, asked, plain);
 		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
-		if (!plain && s->sink.pulse)
-			uncore_level(s, home, dram_channel(s, line), home == c->socket ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0,
-			             f->ready - asked);
+		if (!plain && s->sink.hear)
+			tell_home(s, c->socket, line, own, r.any, asked, f->ready);
 	}
 	if (r.modified && !own) /* after the answer, which it must not delay */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
@@ -191,8 +196,11 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	}
 	if (!plain && k->directory.entries)
 		p.dir = directory_find(&k->directory, q->line);
+	const uint64_t turn = t;
 	t = pool_start(&k->read_tracker, t, 1, 0);
-	if (!plain && s->sink.pulse)
+	if (!plain && s->sink.traffic)
+		s->asking = *q;
+	if (!plain && s->sink.hear)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	/* a line that only the requesting cluster has: a writer has its data, but a reader has only the instruction cache's
 	 * copy and cannot get the data from there */
@@ -207,8 +215,10 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	else
 		*f = hit_read_elsewhere(s, c, p, line, t);
 	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
-	if (!plain && s->sink.pulse)
+	if (!plain && s->sink.hear)
 		tell_read(s, c->socket, q, state, t, f);
+	if (!plain && s->sink.traffic)
+		uncore_traffic_read(s, &(const struct uncore_traffic_read){ c->socket, q, state, came, turn, t, f });
 }
 
 #endif

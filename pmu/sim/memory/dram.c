@@ -9,6 +9,7 @@
  * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between reads and writes, priorities of
  * the scheduler. */
 #include "pmu/sim/memory/dram.h"
+#include "pmu/sim/uncore/uncore_traffic.h"
 
 #define ROW_CLOSED UINT32_MAX
 
@@ -40,14 +41,13 @@ unsigned dram_channel(const struct memory *s, uint32_t line)
 
 uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(&s->links[from * s->sockets + to], t); }
 
-#define BANKED_CHANNELS 8
-
-/* Emits the bank of its channel that a line moves to or from, if someone subscribes. */
-static void tell_bank(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal first, uint64_t t)
+/* Emits that a line moves to or from a bank of its channel, whose number is the opcode. */
+static void tell_move(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
 {
-	const enum uncore_signal sig = (enum uncore_signal)(first + unit);
-	if (unit < BANKED_CHANNELS && uncore_heard(s, sig))
-		uncore_pulse_heard(s, home, at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks, sig, t);
+	if (uncore_heard(s, sig)) {
+		const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
+		uncore_pulse_heard(s, home, unit, sig, t, 1, &bank);
+	}
 }
 
 int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
@@ -56,6 +56,7 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
 	const uint32_t bank = page % (uint32_t)s->m->dram_banks, row = page / (uint32_t)s->m->dram_banks;
 	const uint32_t before = c->row[bank];
+	s->row_opened = before != row;
 	if (before == row) {
 		uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_HIT, t);
 		return -(int64_t)s->page_hit_cycles;
@@ -66,7 +67,8 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 	if (before == ROW_CLOSED)
 		return 0;
-	uncore_pulse(s, home, unit, UNC_MEMORY_PAGE_MISS, t);
+	if (uncore_heard(s, UNC_MEMORY_PAGE_MISS))
+		uncore_pulse_heard(s, home, unit, UNC_MEMORY_PAGE_MISS, t, 1, &(struct uncore_about){ .tags = read ? UTAG(READ) : UTAG(WRITE) });
 	return (int64_t)s->page_miss_cycles;
 }
 
@@ -76,56 +78,55 @@ void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 	const bool local = home == from;
 	uint32_t at, unit;
 	const uint64_t moving = dram_channel_of(s, line, &at, &unit)->lane.period >> 16;
-	if (!local) {
-		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
-		uncore_pulse(s, home, link_unit(s, home, from, line), UNC_LINK_DATA, sent);
+	if (s->sink.traffic) {
+		s->link_waits = sent - t;
+		uncore_traffic_home_read(s, from, line, t, sent, start);
 	}
 	if (!s->m->dram_open_page) {
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 	}
 	uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
-	uncore_pulse(s, home, unit, UNC_MEMORY_READ, start);
-	tell_bank(s, home, unit, at, UNC_MEMORY_READ_BANKS_0, start);
+	tell_move(s, home, unit, at, UNC_MEMORY_READ, start);
 	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
 	uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
 }
 
 static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full,
-                           enum uncore_signal told)
+                           bool uncached, enum uncore_signal told)
 {
 	const unsigned home = home_of(line);
 	const bool local = home == from;
 	uint32_t at, unit;
 	struct channel *c = dram_channel_of(s, line, &at, &unit);
 	uint64_t start = t, sent = t;
-	if (!local) {
+	if (!local)
 		sent = lane_take(&s->links[from * s->sockets + home], t);
-		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_REQUEST, t);
-		uncore_pulse(s, from, link_unit(s, from, home, line), UNC_LINK_DATA, sent);
-	}
 	if (s->m->dram_open_page)
 		(void)dram_change_row(s, home, unit, at, t, false);
 	else
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
 	for (unsigned i = 0; i < transfers; i++) {
 		start = lane_take(&c->lane, sent);
-		uncore_level(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16);
+		if (uncore_heard(s, UNC_MEMORY_BUSY_WRITE))
+			uncore_level_heard(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16,
+			                   &(struct uncore_about){ .tags = full ? 0 : UTAG(PARTIAL) });
 	}
 	uncore_pulse(s, home, unit, told, t);
-	uncore_pulse(s, home, unit, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
-	tell_bank(s, home, unit, at, UNC_MEMORY_WRITE_BANKS_0, start);
+	if (s->sink.traffic)
+		uncore_traffic_home_write(s, from, line, full, uncached ? UNCORE_TRAFFIC_UNCACHED : UNCORE_TRAFFIC_WRITE_BACK, t, sent, start);
+	tell_move(s, home, unit, at, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
 	return start - t;
 }
 
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
-	return write_line(s, from, line, t, transfers, full, home_of(line) == from ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
+	return write_line(s, from, line, t, transfers, full, false, home_of(line) == from ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
 }
 
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
 	const unsigned home = home_of(line);
 	uncore_pulse(s, home, dram_channel(s, line), home == from ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
-	return write_line(s, from, line, t, transfers, full, home == from ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
+	return write_line(s, from, line, t, transfers, full, true, home == from ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
 }

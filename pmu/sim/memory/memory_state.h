@@ -104,6 +104,10 @@ struct socket {
 	struct lane bus_entries;            /* of the queue in front of it */
 };
 
+/* A line requested beyond the L1, and by whom. */
+enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFETCH_RFO };
+struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
+
 /* Core cycles of unloaded loads, load to use. */
 struct latencies { uint64_t l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate; };
 
@@ -128,6 +132,10 @@ struct memory {
 	struct cluster *cluster;
 	struct socket *socket;
 	struct lane *links;     /* [from * sockets + to] */
+	struct ask asking;      /* the request that is being answered, while uncore traffic is counted */
+	bool row_opened;        /* ... whether the last access to a bank opened its row, where rows stay open */
+	uint64_t link_waits;    /* ... core cycles that its data waited for the link */
+	uint64_t sbo_last[8][4]; /* of the uncore PMU: [socket][SBo], the uncore cycle after that of the last message */
 	struct uncore_sink sink;
 };
 
@@ -162,10 +170,6 @@ static inline const struct recent_page *page_known(struct private_core *c, uint6
 void pages_forget(struct private_core *c);
 
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
-
-/* A line requested beyond the L1, and by whom. */
-enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFETCH_RFO };
-struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
 
 static inline bool kind_owns(enum ask_kind kind) { return kind == ASK_RFO || kind == ASK_PREFETCH_RFO; }
 static inline bool kind_demands(enum ask_kind kind) { return kind < ASK_PREFETCH; }
@@ -320,15 +324,17 @@ void memory_plain(struct memory *s);
 /* uncore.c: an inline test, then the sink. t in core cycles. */
 static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)
 {
-	return s->sink.pulse && (s->sink.listen[sig / 64] >> (sig % 64) & 1);
+	return s->sink.hear && (s->sink.listen[sig / 64] >> (sig % 64) & 1);
 }
-void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t);
+/* about: NULL: nothing besides. */
+void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
+                        const struct uncore_about *about);
 void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
-                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles);
+                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_about *about);
 static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
 {
 	if (__builtin_expect(uncore_heard(s, sig), 0))
-		uncore_pulse_heard(s, socket, unit, sig, t);
+		uncore_pulse_heard(s, socket, unit, sig, t, 1, NULL);
 }
 /* Whether a wandering uncore clock has its other ratio at core cycle t. */
 static inline bool uncore_is_other(const struct memory *s, uint64_t t) { return t / s->float_cycles & 1; }
@@ -337,7 +343,7 @@ static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit
                                 uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)
 {
 	if (__builtin_expect(uncore_heard(s, sig), 0))
-		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles);
+		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles, NULL);
 }
 
 /* The link of a message about a line: two sockets share all their links line by line, more have one per pair. */

@@ -2,6 +2,7 @@
  *
  * Not modelled: boxes that appear or move while the machine runs, accesses of other widths than the box's own. */
 #include "pmu/sim/uncore/box.h"
+#include "pmu/sim/uncore/uncore_power.h"
 #include "pmu/text.h"
 
 #define BOX(name) &box_##name,
@@ -12,6 +13,7 @@ static const struct box_kind *const kinds[] = {
 
 struct boxes {
 	struct uncore_taps *taps;
+	struct uncore_power *power;
 	void *box[COUNT_OF(kinds)]; /* NULL: not in this machine */
 };
 
@@ -21,7 +23,7 @@ static bool has(const struct machine *m, const struct box_kind *k) { return str_
 
 size_t boxes_bytes(const struct machine *m)
 {
-	size_t bytes = rounded(sizeof(struct boxes)) + rounded(uncore_taps_bytes());
+	size_t bytes = rounded(sizeof(struct boxes)) + rounded(uncore_taps_bytes()) + rounded(uncore_power_bytes(m));
 	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
 		if (has(m, kinds[i]))
 			bytes += rounded(kinds[i]->bytes(m));
@@ -35,6 +37,8 @@ struct boxes *boxes_init(void *at, const struct machine *m, struct memory *memor
 	memset(b, 0, sizeof(*b));
 	b->taps = uncore_taps_init(next, m, memory, env);
 	next += rounded(uncore_taps_bytes());
+	b->power = uncore_power_init(next, m, b->taps);
+	next += rounded(uncore_power_bytes(m));
 	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
 		if (has(m, kinds[i])) {
 			b->box[i] = next;
@@ -45,6 +49,7 @@ struct boxes *boxes_init(void *at, const struct machine *m, struct memory *memor
 }
 
 void boxes_close(struct boxes *b) { uncore_taps_close(b->taps); }
+void boxes_core(struct boxes *b, unsigned core, bool runs) { uncore_power_core(b->power, core, runs); }
 
 enum status boxes_rdmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f)
 {

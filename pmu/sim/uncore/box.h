@@ -25,6 +25,8 @@ struct boxes; /* all of a machine */
 size_t boxes_bytes(const struct machine *m);
 struct boxes *boxes_init(void *at, const struct machine *m, struct memory *memory, const struct uncore_tap_env *env);
 void boxes_close(struct boxes *b);
+/* A core begins a job, or ends it. */
+void boxes_core(struct boxes *b, unsigned core, bool runs);
 
 MUST_CHECK enum status boxes_rdmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f);
 MUST_CHECK enum status boxes_wrmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f);
@@ -32,7 +34,7 @@ MUST_CHECK enum status boxes_pci_read32(struct boxes *b, struct pci_address at, 
 MUST_CHECK enum status boxes_pci_write32(struct boxes *b, struct pci_address at, uint32_t value, struct sim_finding *f);
 
 /* The kinds. */
-extern const struct box_kind box_nehalem; /* uncore_nhm.c */
-extern const struct box_kind box_haswell; /* uncore_hsx.c */
+extern const struct box_kind box_socket; /* uncore_nhm.c */
+extern const struct box_kind box_boxes;  /* uncore_hsx.c */
 
 #endif

@@ -11,7 +11,7 @@
  * sets more than one new bit of its control.
  *
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
- * uncore_hsx_map.c names. Edge and thresholds above 1 of a clock are flagged. */
+ * the machine's uncore map names. Edge and thresholds above 1 of a clock are flagged. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
 #include "pmu/text.h"
 
@@ -21,6 +21,9 @@
 #define SEL_OV_EN  (1u << 20)
 #define SEL_EN     (1u << 22)
 #define SEL_INVERT (1u << 23)
+#define PCU_OCCUPANCY 0x80     /* whose edge and invert bits are others: manual, table 2-158 */
+#define PCU_EDGE   (1u << 31)
+#define PCU_INVERT (1u << 30)
 #define SEL_EVENT  0x20FFFFu /* code, unit mask, extended */
 #define FIXED_RESET (1u << 19)
 
@@ -62,19 +65,6 @@ static unsigned width_of(const struct hsx *u, const struct box *b, unsigned n)
 
 static uint64_t mask_of(const struct hsx *u, const struct box *b, unsigned n) { return (1ull << width_of(u, b, n)) - 1; }
 
-static uint64_t sum_of(const struct hsx *u, unsigned socket, const struct hsx_group *g)
-{
-	uint64_t sum = 0;
-	for (unsigned s = 0; s < u->m->topology_sockets; s++) {
-		if (g->received ? s == socket : s != socket)
-			continue;
-		for (unsigned w = 0; w < HSX_SIGNAL_WORDS; w++)
-			for (uint64_t left = g->signals[w]; left; left &= left - 1)
-				sum += uncore_total(u->taps, s, (enum uncore_signal)(w * 64 + (unsigned)__builtin_ctzll(left)), g->units);
-	}
-	return sum * g->times;
-}
-
 /* n uncore cycles in cycles of a box's clock; split so that it does not overflow. */
 static uint64_t cycles_at(const struct machine *m, uint64_t n, uint64_t hz)
 {
@@ -84,55 +74,30 @@ static uint64_t cycles_at(const struct machine *m, uint64_t n, uint64_t hz)
 static uint64_t value_of(const struct hsx *u, unsigned s, const struct box *b, unsigned n)
 {
 	const struct counter *c = &b->counter[n];
+	const uint64_t hz = hsx_clock_hz(u->m, (enum hsx_kind)b->kind);
 	if (!c->on || c->dead)
 		return c->base;
-	if (c->meaning.how == HSX_CLOCK) {
-		const uint64_t hz = hsx_clock_hz(u->m, (enum hsx_kind)b->kind, n == HSX_FIXED);
-		return c->base + c->meaning.rate * cycles_at(u->m, uncore_taps_now(u->taps) - c->start, hz);
-	}
-	if (c->tap >= 0)
-		return c->base + uncore_tap_value(u->taps, s, (unsigned)c->tap);
-	uint64_t value = c->base;
-	for (unsigned g = 0; g < c->meaning.groups; g++)
-		value += sum_of(u, s, &c->meaning.group[g]) - c->before[g];
-	return value;
+	if (c->meaning.how == UNCORE_CLOCK)
+		return c->base + cycles_at(u->m, uncore_taps_now(u->taps) - c->start, hz);
+	const uint64_t counted = uncore_watch_value(u->taps, s, (unsigned)c->watch);
+	return c->base + (uncore_watch_is_time(&c->meaning.watch) ? cycles_at(u->m, counted, hz) : counted);
 }
 
-static void want(struct hsx *u, unsigned socket, const struct hsx_meaning *k, int change, bool *none)
+/* A threshold of the select's own over what the event counts. NULL: applied; else why not. */
+static const char *apply_threshold(const struct box *b, struct counter *c)
 {
-	for (unsigned g = 0; g < k->groups; g++)
-		for (unsigned s = 0; s < u->m->topology_sockets; s++) {
-			if (k->group[g].received ? s == socket : s != socket)
-				continue;
-			for (unsigned w = 0; w < HSX_SIGNAL_WORDS; w++)
-				for (uint64_t left = k->group[g].signals[w]; left; left &= left - 1)
-					if (uncore_total_want(u->taps, s, (enum uncore_signal)(w * 64 + (unsigned)__builtin_ctzll(left)), change) != ST_OK)
-						*none = true;
-		}
-}
-
-/* A threshold needs a tap: per cycle, on the own socket's signals. NULL: it has one; else why not. */
-static const char *take_tap(struct hsx *u, unsigned s, struct counter *c)
-{
-	struct hsx_socket *k = &u->socket[s];
-	struct uncore_tap tap = { .cmask = (uint8_t)(c->select >> 24), .inv = c->select & SEL_INVERT, .edge = c->select & SEL_EDGE };
-	unsigned n = 0;
-	while (n < UNCORE_TAPS && k->taps >> n & 1)
-		n++;
-	if (n == UNCORE_TAPS)
-		return "more counters with a threshold than the model keeps";
-	if (c->meaning.groups != 1 || c->meaning.group[0].received || c->meaning.group[0].times != 1)
-		return "a threshold over flits";
-	for (unsigned w = 0; w < HSX_SIGNAL_WORDS; w++)
-		for (uint64_t left = c->meaning.group[0].signals[w]; left; left &= left - 1) {
-			if (tap.term_count == UNCORE_TERMS)
-				return "a threshold over more signals than the model adds up";
-			tap.terms[tap.term_count++] = (struct uncore_term){ (uint16_t)(w * 64 + (unsigned)__builtin_ctzll(left)), c->meaning.group[0].units };
-		}
-	if (uncore_tap_set(u->taps, s, n, &tap) != ST_OK)
-		return "no memory for its cycles";
-	k->taps |= 1u << n;
-	c->tap = (int8_t)n;
+	struct uncore_watch *w = &c->meaning.watch;
+	const unsigned threshold = c->select >> 24 & (b->kind == HSX_PCU ? 0x1F : 0xFF);
+	const bool pcu = b->kind == HSX_PCU && (c->latched & 0xFF) == PCU_OCCUPANCY;
+	const bool edge = c->select & (pcu ? PCU_EDGE : SEL_EDGE), inverted = c->select & (pcu ? PCU_INVERT : SEL_INVERT);
+	if (!threshold) /* edge and invert act on the comparison's result */
+		return NULL;
+	if (w->cmask && threshold > 1)
+		return "a threshold over a count that is 0 or 1";
+	if (!w->cmask)
+		w->cmask = (uint8_t)threshold;
+	w->inv ^= inverted;
+	w->edge = edge;
 	return NULL;
 }
 
@@ -140,48 +105,42 @@ static const char *take_tap(struct hsx *u, unsigned s, struct counter *c)
 static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, enum finding_kind *kind)
 {
 	struct counter *c = &b->counter[n];
-	const char *name;
-	bool none = false;
+	unsigned number;
 	*kind = FIND_UNMODELLED;
-	if (n == HSX_FIXED) {
-		c->meaning = (struct hsx_meaning){ .how = HSX_CLOCK, .rate = 1 };
+	c->meaning = (struct hsx_meaning){ .how = UNCORE_CLOCK };
+	if (n == HSX_FIXED)
 		return NULL;
-	}
-	const uint8_t counters = hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)c->latched, c->latched >> 21 & 1, &name);
+	const struct uncore_row *row = hsx_row(b->map, (enum hsx_kind)b->kind, c->latched);
 	/* the IRP is two sets of two, each with the counters that the event may have */
-	if (counters && !(counters >> (b->kind == HSX_IRP ? n & 1 : n) & 1)) {
+	if (row && !(row->counters >> (b->kind == HSX_IRP ? n & 1 : n) & 1)) {
 		*kind = FIND_WRONG_COUNTER;
 		return "this counter cannot count the event";
 	}
-	if (!counters)
+	if (!row)
 		return "no such event code in this box";
-	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, s, c->latched, &b->filter, &c->meaning);
-	bool threshold = c->select >> 24;
-	if (c->meaning.how == HSX_OF_COUNTER_0) {
+	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, c->latched, &b->filter, &c->meaning);
+	if (c->meaning.how == UNCORE_COUNTER_0) {
 		if (n == 0 || !b->counter[0].on || b->counter[0].dead)
 			return "counter 0 counts nothing that this one could see";
 		c->meaning = b->counter[0].meaning;
 	}
-	if (c->meaning.how == HSX_UNMODELLED)
+	if (c->meaning.how == UNCORE_UNMODELLED)
 		return c->meaning.why;
-	if (b->kind != HSX_PCU && c->select & SEL_TID)
-		return "requests by thread";
-	if (b->kind == HSX_HA && (c->latched & 0xFF) == 0x03 && !threshold) { /* cycles not empty */
-		c->select |= 1u << 24;
-		const char *why = take_tap(u, s, c);
-		c->select &= 0xFFFFFF;
+	if (c->meaning.how == UNCORE_NEVER)
+		return NULL;
+	if (b->kind != HSX_PCU && c->select & SEL_TID) {
+		c->meaning.watch.filter.by_thread = true;
+		c->meaning.watch.filter.thread = b->filter.value[0] & 0x3F;
+	}
+	if (c->meaning.how == UNCORE_CLOCK)
+		return c->select >> 24 > 1 || c->select & (SEL_EDGE | SEL_INVERT) ? "the clock has no threshold in this model" : NULL;
+	const char *why = apply_threshold(b, c);
+	if (why)
 		return why;
-	}
-	if (c->meaning.how == HSX_CLOCK && (c->select >> 24 > 1 || c->select & (SEL_EDGE | SEL_INVERT)))
-		return "the clock has no threshold in this model";
-	if (c->meaning.how == HSX_ADD && threshold)
-		return take_tap(u, s, c);
-	if (c->meaning.how == HSX_ADD) {
-		want(u, s, &c->meaning, 1, &none);
-		for (unsigned g = 0; g < c->meaning.groups; g++)
-			c->before[g] = sum_of(u, s, &c->meaning.group[g]);
-	}
-	return none ? "no memory for its sums" : NULL;
+	if (uncore_watch_begin(u->taps, s, &c->meaning.watch, &number) != ST_OK)
+		return "no memory for what it counts";
+	c->watch = (int16_t)number;
+	return NULL;
 }
 
 static bool wanted(const struct hsx_socket *k, const struct box *b, unsigned n)
@@ -192,19 +151,14 @@ static bool wanted(const struct hsx_socket *k, const struct box *b, unsigned n)
 static void go_off(struct hsx *u, unsigned s, struct box *b, unsigned n)
 {
 	struct counter *c = &b->counter[n];
-	bool none;
 	if (!c->on)
 		return;
 	c->base = value_of(u, s, b, n) & mask_of(u, b, n);
 	c->wraps = 0;
 	c->on = false;
-	if (c->tap >= 0) {
-		(void)!uncore_tap_set(u->taps, s, (unsigned)c->tap, NULL);
-		u->socket[s].taps &= ~(1u << c->tap);
-	} else if (!c->dead && c->meaning.how == HSX_ADD) {
-		want(u, s, &c->meaning, -1, &none);
-	}
-	c->tap = -1;
+	if (c->watch >= 0)
+		uncore_watch_end(u->taps, s, (unsigned)c->watch);
+	c->watch = -1;
 }
 
 /* A mistake of counter n is told once, until its select is another or the mistake has gone. */
@@ -223,13 +177,13 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 	struct counter *c = &b->counter[n];
 	enum finding_kind kind;
 	c->on = true;
-	c->tap = -1;
+	c->watch = -1;
 	c->start = uncore_taps_now(u->taps);
 	const bool latched = n == HSX_FIXED || c->latched == (c->select & SEL_EVENT);
 	tell(a, b, n, MISTAKE_LATCH, FIND_NO_LATCH, latched ? NULL : "an event that was not written twice, nor while its box was frozen: the one before it counts",
 	     "331051, SBo, R2PCIe and R3QPI control");
 	const char *why = begin(u, s, b, n, &kind);
-	c->dead = why || c->meaning.how == HSX_NEVER;
+	c->dead = why || c->meaning.how == UNCORE_NEVER;
 	c->ran = true;
 	if (latched)
 		tell(a, b, n, MISTAKE_EVENT, kind, why, kind == FIND_WRONG_COUNTER ? "331051, performance monitoring events of the box" : NULL);
@@ -447,11 +401,11 @@ static void hsx_init(void *box, const struct machine *m, struct uncore_taps *tap
 		k->config = (uint32_t)m->l3_slices;
 		for (unsigned kind = 0; kind < HSX_KINDS; kind++)
 			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < BOXES_MAX; i++)
-				k->box[k->boxes++] = (struct box){ .kind = (uint8_t)kind, .instance = (uint8_t)i, .pci = hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
+				k->box[k->boxes++] = (struct box){ .map = m->uncore, .kind = (uint8_t)kind, .instance = (uint8_t)i, .pci = hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
 		for (unsigned i = 0; i < k->boxes; i++) {
 			struct box *b = &k->box[i];
 			for (unsigned n = 0; n <= HSX_FIXED; n++)
-				b->counter[n].tap = -1;
+				b->counter[n].watch = -1;
 			if (m->fault_firmware_counting && (b->kind == HSX_CBO || b->kind == HSX_IMC)) { /* clocks, left on */
 				b->counter[1].select = SEL_EN;
 				b->counter[1].base = 0x1234;
@@ -461,5 +415,5 @@ static void hsx_init(void *box, const struct machine *m, struct uncore_taps *tap
 	}
 }
 
-const struct box_kind box_haswell = { .name = "haswell", .bytes = hsx_bytes, .init = hsx_init, .rdmsr = hsx_rdmsr, .wrmsr = hsx_wrmsr,
+const struct box_kind box_boxes = { .name = "boxes", .bytes = hsx_bytes, .init = hsx_init, .rdmsr = hsx_rdmsr, .wrmsr = hsx_wrmsr,
 	.pci_read32 = hsx_pci_read32, .pci_write32 = hsx_pci_write32 };

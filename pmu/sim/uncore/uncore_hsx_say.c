@@ -32,8 +32,8 @@ struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b
 	struct sim_finding one = { .value = select, .address = a->address, .clash = select_address(b, n) };
 	if (one.clash == a->address)
 		one.clash = 0;
-	if (n != HSX_FIXED)
-		(void)hsx_code_counters((enum hsx_kind)b->kind, (uint8_t)select, select >> 21 & 1, &one.event);
+	const struct uncore_row *row = n != HSX_FIXED ? hsx_row(b->map, (enum hsx_kind)b->kind, select) : NULL;
+	one.event = row ? row->name : "";
 	text_init(&t, one.where, sizeof(one.where));
 	text_fmt(&t, n == HSX_FIXED ? "%s %u fixed counter" : "%s %u counter %u", hsx_kind_name((enum hsx_kind)b->kind), b->instance, n);
 	return one;

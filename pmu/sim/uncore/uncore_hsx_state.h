@@ -12,16 +12,16 @@ enum mistake { MISTAKE_LATCH = 1, MISTAKE_EVENT = 2, MISTAKE_THRESHOLD = 4, MIST
 
 struct counter {
 	uint64_t base, start, wraps;  /* when it was enabled: value, uncore cycle; carries that the status shows already */
-	uint64_t before[HSX_GROUPS];  /* sums when it was enabled */
 	struct hsx_meaning meaning;
 	uint32_t select, latched;     /* as read; the latched event */
-	int8_t tap;                   /* of the socket, -1: none */
+	int16_t watch;                /* of the socket, -1: none */
 	bool on, dead;                /* dead: enabled, and counts nothing */
 	bool ran;                     /* it has been on since its select was written */
 	uint8_t told;                 /* mask of enum mistake */
 };
 
 struct box {
+	const struct uncore_map *map; /* the machine's */
 	uint8_t kind, instance;
 	bool frozen;
 	uint32_t pci;                 /* configuration space: its function's address, as findings have it */
@@ -37,7 +37,6 @@ struct hsx_socket {
 	bool frozen;
 	uint32_t global, config;
 	uint64_t status;
-	uint32_t taps;                /* bit n: tap n is taken */
 };
 
 struct hsx {

@@ -13,7 +13,8 @@
  *
  * Not modelled: interrupts on overflow (the bits are kept), the freeze that comes with them, matches of addresses and of
  * opcodes other than the guide's three, and what the map flags. */
-#include "pmu/sim/uncore/uncore_nhm.h"
+#include "pmu/sim/uncore/box.h"
+#include "pmu/sim/uncore/uncore_map.h"
 
 #define GENERAL 8
 #define SOCKETS_MAX 8
@@ -41,8 +42,6 @@
 #define SELECT_INV    (1u << 23)
 #define FIXED_ON      (1ull << 32)
 
-enum { OF_READ = -1, OF_WRITE = -2, OF_PEER = -3 };
-
 struct unit { /* a counter */
 	uint64_t base;     /* value when it was enabled */
 	uint64_t start;    /* uncore cycle of that */
@@ -51,6 +50,7 @@ struct unit { /* a counter */
 	bool on, clock, dead; /* dead: enabled, and counts nothing */
 	bool occupancy, emptied;
 	const char *told;  /* what is wrong with it, once that has been told */
+	int16_t watch;     /* -1: none */
 };
 
 struct uncore_socket {
@@ -63,58 +63,6 @@ struct uncore_nhm {
 	struct uncore_taps *taps;
 	struct uncore_socket socket[SOCKETS_MAX];
 };
-
-/* ---- the map ---------------------------------------------------------------------------------- */
-
-#define T(name) { UNC_##name, UNITS_ALL }
-#define C(name, channel) { UNC_##name, 1u << channel }
-#define UNCORE_EVENT(sel, um, what, lowest, text, ...) \
-	{ .select = sel, .umask = um, .kind = UNCORE_##what, .least = lowest, .name = text, .terms = { __VA_ARGS__ }, \
-	  .term_count = sizeof((struct uncore_term[]){ { 0, 0 }, ##__VA_ARGS__ }) / sizeof(struct uncore_term) - 1 },
-static const struct uncore_event_row map[] = {
-#include "pmu/sim/uncore/events_nehalem_uncore.def"
-};
-#undef UNCORE_EVENT
-#undef T
-#undef C
-
-const struct uncore_event_row *uncore_nhm_map(unsigned *n)
-{
-	*n = COUNT_OF(map);
-	return map;
-}
-
-static const struct uncore_event_row *row_of(uint8_t select, uint8_t umask)
-{
-	for (unsigned i = 0; i < COUNT_OF(map); i++)
-		if (map[i].select == select && map[i].umask == umask)
-			return &map[i];
-	return NULL;
-}
-
-/* Rows whose umask bits may be combined: the queue or channel adds them. */
-static bool combines(const struct uncore_event_row *e)
-{
-	return e->kind == UNCORE_ADD || e->kind == UNCORE_OCCUPANCY || e->kind == UNCORE_OPEN_PAGE || e->kind == UNCORE_CLOSED_PAGE ||
-	       e->kind == UNCORE_NEVER || e->kind == UNCORE_UNMODELLED;
-}
-
-unsigned uncore_nhm_find(uint8_t select, uint8_t umask, const struct uncore_event_row *rows[8])
-{
-	unsigned n = 0;
-	rows[0] = row_of(select, umask);
-	if (rows[0])
-		return 1;
-	for (unsigned bit = 0; bit < 8; bit++) {
-		if (!(umask >> bit & 1))
-			continue;
-		const struct uncore_event_row *e = row_of(select, (uint8_t)(1u << bit));
-		if (!e || !combines(e))
-			return 0;
-		rows[n++] = e;
-	}
-	return n;
-}
 
 /* ---- findings --------------------------------------------------------------------------------- */
 
@@ -130,22 +78,9 @@ static enum status fault(struct sim_finding *f, enum finding_kind kind, uint32_t
 	return ST_FAULT;
 }
 
-/* About counter n as it is programmed: told once, until its select is another. */
-static void say_of(struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
-{
-	const struct uncore_event_row *rows[8];
-	if (!f || c->told == why)
-		return;
-	c->told = why;
-	struct sim_finding one = { .kind = kind, .address = msr, .value = k->select[n], .why = why, .clash = msr == MSR_SELECT + n ? 0 : MSR_SELECT + n,
-		.event = uncore_nhm_find((uint8_t)k->select[n], (uint8_t)(k->select[n] >> 8), rows) ? rows[0]->name : NULL, .cite = "SDM 18.8.2.3" };
-	sim_finding_where(&one, "uncore counter", n);
-	sim_finding_add(f, &one);
-}
-
 /* ---- counting --------------------------------------------------------------------------------- */
 
-static uint64_t value_of(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c)
+static uint64_t value_of(struct uncore_nhm *u, unsigned s, struct unit *c)
 {
 	if (!c->on || c->dead)
 		return c->base;
@@ -153,8 +88,8 @@ static uint64_t value_of(struct uncore_nhm *u, unsigned s, unsigned n, struct un
 	if (c->clock)
 		return c->base + passed;
 	if (c->occupancy && !c->emptied)
-		return c->base + uncore_tap_value(u->taps, s, n) + passed;
-	return c->base + uncore_tap_value(u->taps, s, n);
+		return c->base + uncore_watch_value(u->taps, s, (unsigned)c->watch) + passed;
+	return c->base + uncore_watch_value(u->taps, s, (unsigned)c->watch);
 }
 
 /* Brings the status register up to date. */
@@ -163,89 +98,99 @@ static void sync(struct uncore_nhm *u, unsigned s)
 	struct uncore_socket *k = &u->socket[s];
 	for (unsigned n = 0; n <= GENERAL; n++) {
 		struct unit *c = n < GENERAL ? &k->general[n] : &k->fixed;
-		const uint64_t wraps = value_of(u, s, n, c) >> 48;
+		const uint64_t wraps = value_of(u, s, c) >> 48;
 		if (wraps != c->wraps)
 			k->status |= n < GENERAL ? 1ull << n : FIXED_ON;
 		c->wraps = wraps;
 	}
 }
 
-static uint8_t least_of(const struct machine *m, int least)
+static uint8_t least_of(const struct machine *m, uint8_t least)
 {
-	uint64_t v = least == OF_READ ? m->gq_read : least == OF_WRITE ? m->gq_write : least == OF_PEER ? m->gq_peer : (uint64_t)least;
+	const uint64_t v = least == UNCORE_OF_READ ? m->gq_read : least == UNCORE_OF_WRITE ? m->gq_write : least == UNCORE_OF_PEER ? m->gq_peer : least;
 	return v > 255 ? 255 : (uint8_t)v;
 }
 
-/* The terms that MSR 0x301 enables: bit first + i stands for term i. */
-static void add_snoops(const struct uncore_socket *k, const struct uncore_event_row *e, struct uncore_tap *tap)
+static unsigned rows_of(const struct uncore_nhm *u, uint64_t select, const struct uncore_row *rows[8])
 {
-	for (unsigned i = 0; i < e->term_count; i++)
-		if (k->snoop >> (e->least + (int)i) & 1)
-			tap->terms[tap->term_count++] = e->terms[i];
+	return uncore_map_find(u->m->uncore, UNCORE_BOX_SOCKET, select & 0xFF, (uint8_t)(select >> 8), rows);
 }
 
-/* What the matcher passes: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode only (63:61 = 010). */
-static bool add_match(const struct uncore_socket *k, const struct uncore_event_row *e, struct uncore_tap *tap)
+/* Whether what the matcher passes is told apart: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode only (63:61 = 010).
+ * *term: the row's term of the opcode, -1: the matcher is off, nothing matches. */
+static bool find_match(const struct uncore_socket *k, int *term)
 {
 	const uint64_t opcode = k->match >> 40 & 0xFF, how = k->match >> 61;
-	const unsigned i = opcode == 0x19 ? 0 : opcode == 0x1A ? 1 : opcode == 0x1D ? 2 : 3;
-	if (how == 0)
-		return true; /* the matcher is off: nothing matches */
-	if (how != 2 || i == 3)
-		return false;
-	tap->terms[tap->term_count++] = e->terms[i];
-	return true;
+	*term = how == 0 ? -1 : opcode == 0x19 ? 0 : opcode == 0x1A ? 1 : opcode == 0x1D ? 2 : 3;
+	return how == 0 || (how == 2 && *term != 3);
 }
 
-/* Fills *tap from a select. NULL: done; else why the model cannot count it. */
-static const char *make_tap(struct uncore_nhm *u, const struct uncore_socket *k, uint64_t select, struct unit *c, struct uncore_tap *tap)
+/* Adds the terms of a row that its registers enable: with UNCORE_SNOOP bit least + i of MSR 0x301 stands for term i. */
+static const char *add_terms(const struct uncore_socket *k, const struct uncore_row *e, struct uncore_watch *w)
 {
-	const struct uncore_event_row *rows[8];
-	const unsigned n = uncore_nhm_find((uint8_t)select, (uint8_t)(select >> 8), rows);
-	*tap = (struct uncore_tap){ .cmask = (uint8_t)(select >> 24), .inv = select & SELECT_INV, .edge = select & SELECT_EDGE };
-	if (!n)
-		return "no such event code in this uncore";
-	for (unsigned r = 0; r < n; r++) {
-		const struct uncore_event_row *e = rows[r];
-		switch ((enum uncore_kind)e->kind) {
-		case UNCORE_UNMODELLED:
-			return "the model has no such signal";
-		case UNCORE_NEVER:
-			break;
-		case UNCORE_CLOCK:
-			c->clock = true;
-			if (tap->cmask || tap->edge)
-				return "the clock has no threshold in this model";
-			break;
-		case UNCORE_SNOOP:
-			add_snoops(k, e, tap);
-			break;
-		case UNCORE_MATCH:
-			if (!add_match(k, e, tap))
-				return "the model matches three opcodes and no addresses";
-			break;
-		case UNCORE_CYCLES:
-			if (tap->cmask > 1)
-				return "a threshold over a count that is 0 or 1";
-			tap->cmask = least_of(u->m, e->least);
-			/* fall through */
-		default:
-			if ((e->kind == UNCORE_OPEN_PAGE && !u->m->dram_open_page) || (e->kind == UNCORE_CLOSED_PAGE && u->m->dram_open_page))
-				break;
-			for (unsigned i = 0; i < e->term_count; i++) {
-				if (tap->term_count == UNCORE_TERMS)
-					return "more sub-events together than the model adds up";
-				tap->terms[tap->term_count++] = e->terms[i];
-			}
-		}
+	int match = -1;
+	if (e->flags & UNCORE_FORWARDS && !find_match(k, &match))
+		return "the model matches three opcodes and no addresses";
+	for (unsigned i = 0; i < e->term_count; i++) {
+		const struct uncore_term *t = &e->terms[i];
+		if ((e->flags & UNCORE_SNOOP && !(k->snoop >> (e->least + i) & 1)) || (e->flags & UNCORE_FORWARDS && (int)i != match))
+			continue;
+		if (w->part_count == UNCORE_PARTS)
+			return "more sub-events together than the model adds up";
+		w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? UNITS_ALL : 1u << t->unit, t->tags };
 	}
 	return NULL;
 }
 
-static bool is_occupancy(uint64_t select)
+/* Fills *w from a select. NULL: done; else why the model cannot count it. */
+static const char *make_watch(struct uncore_nhm *u, const struct uncore_socket *k, uint64_t select, struct unit *c, struct uncore_watch *w)
 {
-	const struct uncore_event_row *rows[8];
-	return uncore_nhm_find((uint8_t)select, (uint8_t)(select >> 8), rows) && rows[0]->kind == UNCORE_OCCUPANCY;
+	const struct uncore_row *rows[8];
+	const unsigned n = rows_of(u, select, rows);
+	*w = (struct uncore_watch){ .cmask = (uint8_t)(select >> 24), .inv = select & SELECT_INV, .edge = select & SELECT_EDGE };
+	if (!n)
+		return "no such event code in this uncore";
+	for (unsigned r = 0; r < n; r++) {
+		const struct uncore_row *e = rows[r];
+		const char *why;
+		if (e->how == UNCORE_UNMODELLED)
+			return e->why;
+		if (e->how == UNCORE_CLOCK) {
+			c->clock = true;
+			if (w->cmask || w->edge)
+				return "the clock has no threshold in this model";
+		}
+		if (e->how == UNCORE_CYCLES) {
+			if (w->cmask > 1)
+				return "a threshold over a count that is 0 or 1";
+			w->cmask = least_of(u->m, e->least);
+		}
+		if ((e->flags & UNCORE_OPEN_PAGE && !u->m->dram_open_page) || (e->flags & UNCORE_CLOSED_PAGE && u->m->dram_open_page))
+			continue;
+		why = add_terms(k, e, w);
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
+static bool is_occupancy(const struct uncore_nhm *u, uint64_t select)
+{
+	const struct uncore_row *rows[8];
+	return rows_of(u, select, rows) && rows[0]->how == UNCORE_OCCUPANCY;
+}
+
+/* About counter n as it is programmed: told once, until its select is another. */
+static void say_of(const struct uncore_nhm *u, struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
+{
+	const struct uncore_row *rows[8];
+	if (!f || c->told == why)
+		return;
+	c->told = why;
+	struct sim_finding one = { .kind = kind, .address = msr, .value = k->select[n], .why = why, .clash = msr == MSR_SELECT + n ? 0 : MSR_SELECT + n,
+		.event = rows_of(u, k->select[n], rows) ? rows[0]->name : NULL, .cite = "SDM 18.8.2.3" };
+	sim_finding_where(&one, "uncore counter", n);
+	sim_finding_add(f, &one);
 }
 
 static bool wanted(const struct uncore_socket *k, unsigned n)
@@ -255,22 +200,24 @@ static bool wanted(const struct uncore_socket *k, unsigned n)
 	return (k->global >> n & 1) && (k->select[n] & SELECT_EN);
 }
 
-static void go_off(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c)
+static void go_off(struct uncore_nhm *u, unsigned s, struct unit *c)
 {
 	if (!c->on)
 		return;
-	c->base = value_of(u, s, n, c) & WIDTH_MASK;
+	c->base = value_of(u, s, c) & WIDTH_MASK;
 	c->wraps = 0;
 	c->on = false;
-	if (n < GENERAL && !c->clock && !c->dead)
-		(void)!uncore_tap_set(u->taps, s, n, NULL);
+	if (c->watch >= 0)
+		uncore_watch_end(u->taps, s, (unsigned)c->watch);
+	c->watch = -1;
 }
 
 static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
 {
 	struct uncore_socket *k = &u->socket[s];
-	struct uncore_tap tap;
+	struct uncore_watch watch;
 	const char *why;
+	unsigned number;
 	c->on = true;
 	c->start = uncore_taps_now(u->taps);
 	c->clock = n == GENERAL;
@@ -279,15 +226,15 @@ static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, 
 		return;
 	c->emptied |= uncore_taps_bus_locks(u->taps) != c->locks;
 	if (c->occupancy && !c->emptied)
-		say_of(f, FIND_SIMULATOR, msr, k, n, c, "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
-	why = make_tap(u, k, k->select[n], c, &tap);
-	if (why) {
-		say_of(f, FIND_UNMODELLED, msr, k, n, c, why);
-		c->dead = true;
-	} else if (!c->clock && uncore_tap_set(u->taps, s, n, &tap) != ST_OK) {
-		say_of(f, FIND_UNMODELLED, msr, k, n, c, "no memory for its cycles");
-		c->dead = true;
-	}
+		say_of(u, f, FIND_SIMULATOR, msr, k, n, c, "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
+	why = make_watch(u, k, k->select[n], c, &watch);
+	if (!why && !c->clock && uncore_watch_begin(u->taps, s, &watch, &number) != ST_OK)
+		why = "no memory for its cycles";
+	c->dead = why != NULL;
+	if (why)
+		say_of(u, f, FIND_UNMODELLED, msr, k, n, c, why);
+	else if (!c->clock)
+		c->watch = (int16_t)number;
 }
 
 /* Sets each counter as the registers say. `again`: registers that its event depends on have changed. */
@@ -298,7 +245,7 @@ static void program(struct uncore_nhm *u, unsigned s, bool again, struct sim_fin
 		struct unit *c = n < GENERAL ? &k->general[n] : &k->fixed;
 		const bool want = wanted(k, n);
 		if (c->on && (!want || again))
-			go_off(u, s, n, c);
+			go_off(u, s, c);
 		if (want && !c->on)
 			go_on(u, s, n, c, f, msr);
 	}
@@ -316,6 +263,9 @@ static void nhm_init(void *box, const struct machine *m, struct uncore_taps *tap
 {
 	struct uncore_nhm *u = box;
 	*u = (struct uncore_nhm){ .m = m, .taps = taps };
+	for (unsigned s = 0; s < SOCKETS_MAX; s++)
+		for (unsigned n = 0; n < GENERAL; n++)
+			u->socket[s].general[n].watch = u->socket[s].fixed.watch = -1;
 	if (m->fault_firmware_counting) /* cycles of the read tracker, left on */
 		for (unsigned s = 0; s < SOCKETS_MAX && s < m->topology_sockets; s++) {
 			u->socket[s].select[0] = SELECT_EN | 0x0103;
@@ -347,7 +297,7 @@ static enum status nhm_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	unsigned n;
 	struct unit *c = counter_at(k, msr, &n);
 	if (c)
-		*value = value_of(u, s, n, c) & WIDTH_MASK;
+		*value = value_of(u, s, c) & WIDTH_MASK;
 	else if (msr - MSR_SELECT < GENERAL)
 		*value = k->select[msr - MSR_SELECT];
 	else
@@ -364,11 +314,11 @@ static enum status nhm_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	return ST_OK;
 }
 
-static enum status write_counter(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, uint64_t value, struct sim_finding *f, uint32_t msr)
+static enum status write_counter(struct uncore_nhm *u, unsigned s, struct unit *c, uint64_t value, struct sim_finding *f, uint32_t msr)
 {
 	if (value & ~WIDTH_MASK)
 		return fault(f, FIND_RESERVED, msr, value, "uncore counters have 48 bits: more raise #GP");
-	go_off(u, s, n, c);
+	go_off(u, s, c);
 	c->base = value;
 	c->wraps = 0;
 	program(u, s, false, f, msr);
@@ -381,8 +331,8 @@ static enum status write_select(struct uncore_nhm *u, unsigned s, unsigned n, ui
 	struct unit *c = &k->general[n];
 	if (value & ~(uint64_t)SELECT_LEGAL)
 		return fault(f, FIND_RESERVED, msr, value & ~(uint64_t)SELECT_LEGAL, "reserved bits of an uncore select raise #GP");
-	go_off(u, s, n, c);
-	c->occupancy = is_occupancy(value);
+	go_off(u, s, c);
+	c->occupancy = is_occupancy(u, value);
 	if ((k->select[n] ^ value) & 0xFFFF || !(value & SELECT_EN)) { /* another queue, or none: the next one starts anew */
 		c->emptied = false;
 		c->locks = uncore_taps_bus_locks(u->taps);
@@ -422,7 +372,7 @@ static enum status nhm_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 		return ST_MISSING;
 	sim_finding_none(f);
 	if (c)
-		return write_counter(u, s, n, c, value, f, msr);
+		return write_counter(u, s, c, value, f, msr);
 	if (msr - MSR_SELECT < GENERAL)
 		return write_select(u, s, msr - MSR_SELECT, value, f, msr);
 	switch (msr) {
@@ -444,4 +394,4 @@ static enum status nhm_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	}
 }
 
-const struct box_kind box_nehalem = { .name = "nehalem", .bytes = nhm_bytes, .init = nhm_init, .rdmsr = nhm_rdmsr, .wrmsr = nhm_wrmsr };
+const struct box_kind box_socket = { .name = "socket", .bytes = nhm_bytes, .init = nhm_init, .rdmsr = nhm_rdmsr, .wrmsr = nhm_wrmsr };

@@ -1,22 +1,32 @@
-/* pmu/sim/uncore/uncore_tap.h: taps on what happens beyond the cores, for any uncore box of a socket.
+/* pmu/sim/uncore/uncore_tap.h: counts what happens beyond the cores, for any uncore box of a socket.
  *
- * A tap adds terms (a signal, and which of its units) of one socket and applies cmask, inv and edge to the sum of each
- * uncore cycle. It counts from when it is set. Encodings are not known here. */
+ * A watch adds parts (a signal, which of its units, which tags) of one socket that pass its filter, and counts from when it
+ * begins. With a threshold it applies cmask, inv and edge to the sum of each uncore cycle. Encodings are not known here. */
 #ifndef SIM_UNCORE_TAP_H
 #define SIM_UNCORE_TAP_H
 
 #include "pmu/sim/uncore/uncore.h"
 
-#define UNCORE_TAPS 16      /* of a socket */
-#define UNCORE_TERMS 6
+#define UNCORE_PARTS 16
 #define UNITS_ALL 0xFFFFFFFFu
 
-struct uncore_term { uint16_t signal; uint32_t units; }; /* bit n: unit n */
-struct uncore_tap {
-	struct uncore_term terms[UNCORE_TERMS];
-	uint8_t term_count;
+struct uncore_part { uint16_t signal; uint8_t times; uint32_t units; uint64_t tags; }; /* bit n: unit n; all of the tags */
+/* What passes: all that is switched on must agree. */
+struct uncore_pass {
+	bool by_opcode, by_node, by_state, by_thread, by_line, by_match, by_bank;
+	uint8_t thread, rank;
+	uint16_t banks;                  /* of the rank, bit n: bank n */
+	uint16_t opcode, nodes;          /* bit n: home in node n */
+	uint64_t states;                 /* any of these tags */
+	uint32_t line, line_mask;
+	uint32_t match[2], mask[2];
+};
+struct uncore_watch {
+	struct uncore_part parts[UNCORE_PARTS];
+	uint8_t part_count;
 	uint8_t cmask;  /* 0: the sum; else one for each cycle with sum >= cmask */
 	bool inv, edge; /* as in signal.h */
+	struct uncore_pass filter;
 };
 
 /* The machine around the taps. `now` is the core cycle below which nothing can happen any more. */
@@ -30,21 +40,25 @@ struct uncore_tap_env {
 struct uncore_taps;
 size_t uncore_taps_bytes(void);
 struct uncore_taps *uncore_taps_init(void *at, const struct machine *m, struct memory *memory, const struct uncore_tap_env *env);
-/* Frees what was allocated while taps were set. */
+/* Frees what was allocated while something was watched. */
 void uncore_taps_close(struct uncore_taps *t);
 
-/* Sets tap n of a socket to value 0; NULL removes it. ST_FULL: no memory for what it needs. */
-MUST_CHECK enum status uncore_tap_set(struct uncore_taps *t, unsigned socket, unsigned n, const struct uncore_tap *tap);
+/* Counts from 0 from now on; *number names the watch until uncore_watch_end. ST_FULL: no memory, or too many. */
+MUST_CHECK enum status uncore_watch_begin(struct uncore_taps *t, unsigned socket, const struct uncore_watch *watch, unsigned *number);
+void uncore_watch_end(struct uncore_taps *t, unsigned socket, unsigned number);
 /* What it has counted. */
-uint64_t uncore_tap_value(struct uncore_taps *t, unsigned socket, unsigned n);
-/* Sums of signals without a threshold, shared by any number of counters: occurrences, or uncore cycles of a level, since
- * the machine was opened and somebody counted them. `change` 1: one more counter needs a signal of a socket; -1: one fewer.
- * ST_FULL: no memory. */
-MUST_CHECK enum status uncore_total_want(struct uncore_taps *t, unsigned socket, enum uncore_signal sig, int change);
-uint64_t uncore_total(const struct uncore_taps *t, unsigned socket, enum uncore_signal sig, uint32_t units);
+uint64_t uncore_watch_value(struct uncore_taps *t, unsigned socket, unsigned number);
+/* Whether it counts cycles, not occurrences: a level, or a threshold without edge. */
+bool uncore_watch_is_time(const struct uncore_watch *watch);
 /* The present uncore cycle. */
 uint64_t uncore_taps_now(const struct uncore_taps *t);
-/* Subscribes to bus locks from now on, even while no tap is set. */
+/* Reports something that a box itself sees, in the present cycle. */
+void uncore_taps_tell(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig);
+/* Reports a level (to > from) or an occurrence (to == from) with tags that memory does not know. */
+void uncore_taps_level(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, uint64_t tags);
+/* Called before anything is read, with the present uncore cycle: it reports what lasts until then. */
+void uncore_taps_refresh(struct uncore_taps *t, void (*refresh)(void *self, uint64_t now), void *self);
+/* Subscribes to bus locks from now on, even while nothing is watched. */
 void uncore_taps_watch_locks(struct uncore_taps *t);
 /* Bus locks so far, as far as they were subscribed to: each empties all queues of all sockets. */
 uint64_t uncore_taps_bus_locks(const struct uncore_taps *t);

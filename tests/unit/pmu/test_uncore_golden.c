@@ -13,19 +13,19 @@
 #include "tests/unit/support/core_bench.h"
 #include "tests/unit/support/uncore_rig.h"
 
-/* One of each, so that a trace stays readable; `unmodelled`: the machine knows one of its events by name only. */
-static const struct golden { const char *box, *names[4]; bool unmodelled; } golden[] = {
-	{ "ubox", { "UNC_U_CLOCKTICKS.FIXED" }, false },
+/* One of each, so that a trace stays readable. */
+static const struct golden { const char *box, *names[4]; } golden[] = {
+	{ "ubox", { "UNC_U_CLOCKTICKS.FIXED" } },
 	{ "cbo", { "UNC_C_TOR_OCCUPANCY.MISS_OPCODE:opc=0x182", "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182", "UNC_C_COUNTER0_OCCUPANCY:thresh=1",
-	           "UNC_C_LLC_LOOKUP.READ:state=0x7F" }, false },
-	{ "sbo", { "UNC_S_CLOCKTICKS" }, false },
-	{ "pcu", { "UNC_P_CLOCKTICKS", "UNC_P_FREQ_BAND1_CYCLES:band1=20", "UNC_P_POWER_STATE_OCCUPANCY.CORES_C0" }, false },
-	{ "ha", { "UNC_H_REQUESTS.READS", "UNC_H_TRACKER_OCCUPANCY.READS_LOCAL" }, false },
-	{ "imc", { "UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR", "UNC_M_DCLOCKTICKS.FIXED" }, false },
-	{ "irp", { "UNC_I_CLOCKTICKS" }, false },
-	{ "qpi", { "UNC_Q_TXL_FLITS_G0.DATA", "UNC_Q_RXL_FLITS_G1.DRS_DATA", "UNC_Q_CTO_COUNT:match=0x1C00:mask=0x1F80:match1=0:mask1=0" }, true },
-	{ "r2pcie", { "UNC_R2_CLOCKTICKS" }, false },
-	{ "r3qpi", { "UNC_R3_CLOCKTICKS", "UNC_R3_RXR_INSERTS.HOM" }, false },
+	           "UNC_C_LLC_LOOKUP.READ:state=0x7F" } },
+	{ "sbo", { "UNC_S_CLOCKTICKS" } },
+	{ "pcu", { "UNC_P_CLOCKTICKS", "UNC_P_FREQ_BAND1_CYCLES:band1=20", "UNC_P_POWER_STATE_OCCUPANCY.CORES_C0" } },
+	{ "ha", { "UNC_H_REQUESTS.READS", "UNC_H_TRACKER_OCCUPANCY.READS_LOCAL" } },
+	{ "imc", { "UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR", "UNC_M_DCLOCKTICKS.FIXED" } },
+	{ "irp", { "UNC_I_CLOCKTICKS" } },
+	{ "qpi", { "UNC_Q_TXL_FLITS_G0.DATA", "UNC_Q_RXL_FLITS_G1.DRS_DATA", "UNC_Q_CTO_COUNT:match=0x1C00:mask=0x1F80:match1=0:mask1=0" } },
+	{ "r2pcie", { "UNC_R2_CLOCKTICKS" } },
+	{ "r3qpi", { "UNC_R3_CLOCKTICKS", "UNC_R3_RXR_INSERTS.HOM" } },
 };
 
 static unsigned events_of(const struct golden *g)
@@ -63,12 +63,12 @@ static void write_trace(const struct uncore_rig *r, unsigned from, FILE *f)
 	}
 }
 
-static void replays(const struct golden *g, const char *path)
+static void replays(const char *path)
 {
 	static struct uncore_rig r;
 	struct machine m = small();
 	char line[256];
-	unsigned accepted = 0, unmodelled = 0, number = 0;
+	unsigned accepted = 0, number = 0;
 	struct trace_replay *replay;
 	struct trace_cpus cpus;
 	FILE *f = fopen(path, "re");
@@ -93,15 +93,12 @@ static void replays(const struct golden *g, const char *path)
 		accepted += v.count == 0;
 		for (unsigned i = 0; i < v.count; i++) {
 			const struct trace_finding *w = &v.finding[i];
-			if (w->class != TRACE_UNMODELLED)
-				fail_msg("%s: %s: %s: %s", path, line, trace_class_name(w->class), w->text);
-			unmodelled++;
+			fail_msg("%s: %s: %s: %s", path, line, trace_class_name(w->class), w->text);
 		}
 	}
 	trace_replay_close(replay);
 	fclose(f);
 	assert_true(accepted > 20);
-	assert_int_equal(unmodelled > 0, g->unmodelled);
 	uncore_rig_close(&r);
 }
 
@@ -150,7 +147,7 @@ static void test_golden_each_box(void **state)
 		free(known);
 		free(text);
 		uncore_rig_close(&r);
-		replays(g, path);
+		replays(path);
 	}
 }
 

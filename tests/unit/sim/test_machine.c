@@ -210,9 +210,23 @@ static void test_machine_format_page_lists_every_field(void **state)
 	fields++;
 #include "pmu/sim/counters/signals.def"
 #undef SIGNAL
+	char unit[16];
+#define UNCORE_SIGNAL(name, kind, of, what) \
+	snprintf(unit, sizeof(unit), "%s", #of); \
+	for (char *c = unit; *c; c++) \
+		*c = (char)(*c | 0x20); \
+	snprintf(row, sizeof(row), "| %s | %s | %s | %s |\n", #name, #kind[0] == 'P' ? "pulse" : "level", unit, what); \
+	if (!strstr(page, row)) \
+		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
+	fields++;
+#include "pmu/sim/uncore/uncore_signals.def"
+#undef UNCORE_SIGNAL
+#define UNCORE_TAG(name, what) fields++;
+#include "pmu/sim/uncore/uncore_tags.def"
+#undef UNCORE_TAG
 	for (const char *s = page; (s = strstr(s, "\n| ")) != NULL; s++)
 		rows++;
-	assert_int_equal(rows, fields + 3); /* and the heads of the tables */
+	assert_int_equal(rows, fields + 5); /* and the heads of the tables */
 }
 
 int main(void)

@@ -306,9 +306,9 @@ static void test_mesif_silent_eviction_costs_a_snoop(void **state)
 
 /* ---- invariants while everything evicts ----------------------------------------------------- */
 
-static void count_writes(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n)
+static void count_writes(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n, const struct uncore_about *about)
 {
-	(void)socket; (void)unit; (void)sig; (void)cycle;
+	(void)socket; (void)unit; (void)sig; (void)from, (void)to, (void)about;
 	*(unsigned *)self += n;
 }
 
@@ -354,7 +354,7 @@ static void squeeze(enum kind kind, unsigned l2_cores, uint64_t policy, uint64_t
 {
 	struct rig r;
 	unsigned writes = 0;
-	struct uncore_sink sink = { .self = &writes, .pulse = count_writes };
+	struct uncore_sink sink = { .self = &writes, .hear = count_writes };
 	sink.listen[UNC_MEMORY_WRITE_FULL / 64] |= 1ull << (UNC_MEMORY_WRITE_FULL % 64);
 	rig_preset(&r);
 	r.m.l1d_bytes = 512;
@@ -431,7 +431,7 @@ static void both_ways(bool l2, bool inclusive, unsigned ways, unsigned slices, u
 {
 	struct rig r[2];
 	unsigned writes = 0;
-	const struct uncore_sink sink = { .self = &writes, .pulse = count_writes };
+	const struct uncore_sink sink = { .self = &writes, .hear = count_writes };
 	for (unsigned i = 0; i < 2; i++) {
 		rig_preset(&r[i]);
 		r[i].m.l1d_bytes = 2048;

@@ -114,24 +114,26 @@ static void test_prefetch_late_comes_when_asked_for(void **state)
 
 /* ---- the uncore's ear ----------------------------------------------------------------------- */
 
-struct heard { uint64_t sum[2][UNC_COUNT]; };
+struct heard { uint64_t sum[2][UNC_COUNT], snoops[2], data_flits[2], remote_misses[2]; };
 
-static void hear_pulse(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n)
+static void hear(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
+                 const struct uncore_about *about)
 {
-	(void)unit; (void)cycle;
-	((struct heard *)self)->sum[socket][sig] += n;
-}
-
-static void hear_level(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n)
-{
+	struct heard *h = self;
 	(void)unit;
-	assert_true(to > from);
-	((struct heard *)self)->sum[socket][sig] += (to - from) * n;
+	assert_true(to >= from);
+	h->sum[socket][sig] += (to > from ? to - from : 1) * n;
+	if (sig == UNC_LINK_TX && about->tags & UTAG(SNP))
+		h->snoops[socket] += n;
+	if (sig == UNC_LINK_TX && about->tags & UTAG(DATA))
+		h->data_flits[socket] += n;
+	if (sig == UNC_TOR_INSERT && (about->tags & (UTAG(MISS) | UTAG(REMOTE))) == (UTAG(MISS) | UTAG(REMOTE)))
+		h->remote_misses[socket] += n;
 }
 
 static void listen_all(struct rig *r, struct heard *h)
 {
-	struct uncore_sink sink = { .self = h, .pulse = hear_pulse, .level = hear_level };
+	struct uncore_sink sink = { .self = h, .hear = hear, .traffic = true };
 	memset(sink.listen, 0xFF, sizeof(sink.listen));
 	memset(h, 0, sizeof(*h));
 	memory_uncore(r->s, &sink);
@@ -155,7 +157,7 @@ static void test_uncore_occupancy_is_the_latency(void **state)
 	assert_int_equal(h.sum[0][UNC_MEMORY_READ], 1000);
 	assert_int_equal(h.sum[0][UNC_L3_IN_E], 1000);
 	assert_int_equal(h.sum[1][UNC_SNOOP_REMOTE_I], 1000);
-	assert_int_equal(h.sum[0][UNC_LINK_SNOOP], 1000);
+	assert_int_equal(h.snoops[0], 1000);
 	/* held for the lookup and the time beyond it, in uncore cycles; 1 % for the core's rounding */
 	const uint64_t beyond = rig_ps(m, m->dram_local_ps) * m->tick_per_core_cycle * 1000 / m->tick_per_uncore_cycle;
 	assert_in_range(h.sum[0][UNC_READ_MISS_OCCUPANCY], beyond * 99 / 100, beyond * 101 / 100);
@@ -177,10 +179,10 @@ static void test_uncore_occupancy_is_the_latency(void **state)
 	listen_all(&r, &h);
 	for (unsigned i = 0; i < 1000; i++, t += 1009)
 		(void)rig_access(&r, 4, MEM_LOAD, 0x1000000 + i * 64, t);
-	assert_int_equal(h.sum[0][UNC_LINK_DATA], 1000);
+	assert_int_equal(h.data_flits[0], 8 * 1000);
 	assert_int_equal(h.sum[0][UNC_MEMORY_READ], 0);
 	assert_int_equal(h.sum[0][UNC_SNOOP_LOCAL_FORWARD_S], 1000);
-	assert_int_equal(h.sum[1][UNC_READ_MISS_REMOTE_INSERT], 1000);
+	assert_int_equal(h.remote_misses[1], 1000);
 	rig_close(&r);
 }
 

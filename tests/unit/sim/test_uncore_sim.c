@@ -9,7 +9,7 @@
 #include <perfmon/pfmlib.h>
 
 #include "pmu/sim/machine/sim.h"
-#include "pmu/sim/uncore/uncore_nhm.h"
+#include "pmu/sim/uncore/uncore_map.h"
 #include "tests/unit/support/core_bench.h"
 #include "asm/kernel.h"
 #include "tests/unit/support/host_pages.h"
@@ -278,6 +278,9 @@ static void test_map_covers_libpfm4(void **state)
 {
 	(void)state;
 	unsigned encoded = 0, modelled = 0, n;
+	struct machine m = core_bench_machine("nehalem-ep");
+	void *at = calloc(1, uncore_map_place_bytes(&m));
+	assert_int_equal(uncore_map_place(&m, at), ST_OK);
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	assert_int_equal(pfm_initialize(), PFM_SUCCESS);
 	for (int i = 0; i < PFM_PMU_MAX; i++) {
@@ -290,33 +293,30 @@ static void test_map_covers_libpfm4(void **state)
 			for (int a = -1; a < event.nattrs; a++) {
 				pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 				pfm_pmu_encode_arg_t arg = { .size = sizeof(arg) };
-				const struct uncore_event_row *rows[8];
+				const struct uncore_row *rows[8];
 				char name[256];
 				if (a >= 0 && (pfm_get_event_attr_info(e, a, PFM_OS_NONE, &attr) != PFM_SUCCESS || attr.type != PFM_ATTR_UMASK))
 					continue;
 				snprintf(name, sizeof(name), "nhm_unc::%s%s%s", event.name, a < 0 ? "" : ":", a < 0 ? "" : attr.name);
 				if (pfm_get_os_event_encoding(name, PFM_PLM0, PFM_OS_NONE, &arg) != PFM_SUCCESS)
 					continue;
-				n = uncore_nhm_find((uint8_t)arg.codes[0], (uint8_t)(arg.codes[0] >> 8), rows);
+				n = uncore_map_find(m.uncore, UNCORE_BOX_SOCKET, arg.codes[0] & 0xFF, (uint8_t)(arg.codes[0] >> 8), rows);
 				if (!n)
 					fail_msg("%s (%04llx) is neither mapped nor listed as unmodelled", name, (unsigned long long)arg.codes[0] & 0xFFFF);
 				encoded++;
-				modelled += rows[0]->kind != UNCORE_UNMODELLED;
+				modelled += rows[0]->how != UNCORE_UNMODELLED;
 				free(arg.codes);
 			}
 		}
 	}
 	print_message("# libpfm4 nhm_unc: %u encodings known, %u of them modelled\n", encoded, modelled);
 	assert_true(encoded >= 170 && modelled >= 80);
-	const struct uncore_event_row *map = uncore_nhm_map(&n);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < m.uncore->count; i++)
 		for (unsigned k = 0; k < i; k++)
-			if (map[k].select == map[i].select && map[k].umask == map[i].umask)
-				fail_msg("%02x/%02x twice", map[i].select, map[i].umask);
-		const bool counts_nothing = map[i].kind == UNCORE_UNMODELLED || map[i].kind == UNCORE_NEVER || map[i].kind == UNCORE_CLOCK;
-		assert_int_equal(counts_nothing, map[i].term_count == 0);
-	}
-	assert_int_equal(uncore_nhm_find(0x29, 0x07, (const struct uncore_event_row *[8]){ 0 }), 0); /* cycles do not add */
+			if (m.uncore->rows[k].code == m.uncore->rows[i].code && m.uncore->rows[k].umask == m.uncore->rows[i].umask)
+				fail_msg("%02x/%02x twice", m.uncore->rows[i].code, (unsigned)m.uncore->rows[i].umask);
+	assert_int_equal(uncore_map_find(m.uncore, UNCORE_BOX_SOCKET, 0x29, 0x07, (const struct uncore_row *[8]){ 0 }), 0); /* cycles do not add */
+	free(at);
 }
 
 int main(void)

@@ -205,7 +205,7 @@ static void draw_uncore(struct draw *d, uint64_t channels)
 {
 	if (channels > 4 && channels % 2)
 		return;
-	say(d, "[pmu]\nuncore = haswell\n[uncore]\n");
+	say(d, "[pmu]\nuncore = boxes\nuncore_events = haswell-uncore\n[uncore]\n");
 	field(d, "sbos", 2 * between(d, 1, 2));
 	field(d, "home_agents", channels > 4 ? 2 : 1);
 	field(d, "qpi_links", between(d, 1, 3));

@@ -16,16 +16,12 @@
 /* Whose lines are heard now: a sink's `self` is the machine's. */
 static struct work_rig *heard;
 
-static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t cycle, unsigned n)
+static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
+                       const struct uncore_about *about)
 {
-	(void)self, (void)unit, (void)cycle;
+	(void)self, (void)unit, (void)from, (void)to, (void)about;
 	if (socket == 0 && (sig == UNC_MEMORY_READ || sig == UNC_MEMORY_WRITE_FULL))
 		heard->lines += n;
-}
-
-static void nothing(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n)
-{
-	(void)self, (void)socket, (void)unit, (void)sig, (void)from, (void)to, (void)n;
 }
 
 void work_rig_open(struct work_rig *g, const char *text)
@@ -48,7 +44,7 @@ void work_rig_count(struct work_rig *g, enum work_kind kind, unsigned cores, con
 	const char *const names[2] = { first, second }, *problem;
 	const unsigned n = second ? 2 : 1;
 	const struct event *events[2];
-	struct uncore_sink sink = { .pulse = line_moved, .level = nothing };
+	struct uncore_sink sink = { .hear = line_moved };
 	struct plan plan;
 	struct work work[CORES];
 	struct job jobs[CORES], prepared;
