@@ -217,7 +217,7 @@ void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line
 	const bool local = home == asker;
 	const uint64_t way = local ? 0 : link_cycles(s), out = ready > asked + 2 * way ? ready - way : ready;
 	const struct uncore_about read = { .tags = UTAG(READ) | side(local), .line = line };
-	level(s, home, channel, UNC_HOME_TRACKER, asked + way, out, &read);
+	level(s, home, channel, UNC_HOME_TRACKER, asked, ready, &read); /* as HOME_OCCUPANCY: the link's time is part of it */
 	pulse(s, home, channel, UNC_HOME_DIRECT, out, &read);
 	pulse(s, home, channel, UNC_HOME_MESSAGE, out, &(struct uncore_about){ .tags = UTAG(BL) | side(local), .line = line, .opcode = DRS_DATAC });
 	if (!local || own) /* another socket now has the line, or gave it up */
