@@ -274,6 +274,10 @@ static int list_metrics(const struct command *c)
 	unsigned there = 0;
 	if (!p)
 		return EXIT_BAD_INPUT;
+	if (!p->derived_count) {
+		complain(c, "--metrics %s: the tables have no metric of its uncore", metrics_of);
+		return EXIT_ROWS;
+	}
 	printf("%-44s %-8s %-6s %s\n", "metric", "unit", "runs", "what");
 	for (unsigned i = 0; i < p->derived_count; i++) {
 		const struct uncore_metric *m = &p->derived[i];
