@@ -16,7 +16,7 @@ static const char style[] =
 	".scroll:focus{outline:2px solid var(--bar)}nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1rem;padding:0;list-style:none}\n"
 	"table{border-collapse:collapse;font-size:.86rem;width:100%;overflow-wrap:normal}caption{text-align:left;color:var(--dim);padding:.3rem 0}"
 	"th,td{padding:.25rem .5rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}th{background:var(--ground)}"
-	"tbody th{font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
+	"tbody th{font-weight:600;min-width:11rem}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
 	"td.w{min-width:14.5rem;overflow-wrap:anywhere}td.p{min-width:9rem}td small{color:var(--dim)}\n"
 	".v{font-weight:bold;white-space:nowrap}.ok{color:var(--ok)}.warn{color:var(--warn)}.bad{color:var(--bad)}\n"
 	"figure{margin:1rem 0}figcaption{color:var(--dim);font-size:.9rem;max-width:75ch}svg{display:block;width:100%;height:auto;max-width:900px}"
@@ -25,9 +25,9 @@ static const char style[] =
 	".b1{fill:var(--bar)}.b2{fill:var(--bar2)}.b3{fill:var(--bar3)}.b4{fill:var(--dim)}.l1{stroke:var(--bar)}.l2{stroke:var(--bar2)}"
 	".l3{stroke:var(--bar3)}.l4{stroke:var(--dim)}.l{fill:none;stroke-width:2}.mark{stroke:var(--warn);stroke-dasharray:4 3}"
 	"svg .heat{stroke:var(--bg)}svg text.on{fill:#fff}svg text.off{fill:#111}\n"
-	"@media(max-width:480px){body{padding:.6rem}table{font-size:.7rem}th,td{padding:.2rem .25rem}}\n"
+	"@media(max-width:480px){body{padding:.6rem}table{font-size:.7rem}th,td{padding:.2rem .25rem}tbody th{min-width:0}}\n"
 	"details summary{cursor:pointer}code{font-size:.9em}\n"
-	"@media print{body{max-width:none;font-size:10pt;padding:0}.scroll{overflow:visible}table{font-size:6.5pt}th,td{padding:1pt 2pt}td.w{min-width:0}.n{white-space:normal}"
+	"@media print{body{max-width:none;font-size:10pt;padding:0}.scroll{overflow:visible}table{font-size:6.5pt}th,td{padding:1pt 2pt}td.w,tbody th{min-width:0}.n{white-space:normal}"
 	"figure,tr{break-inside:avoid}h2{break-after:avoid}:root{--bg:#fff;--fg:#000;--dim:#333;--line:#999;--ground:#eee;--bar:#2b6cb0;"
 	"--bar2:#b7791f;--bar3:#2f855a;--ok:#1e6b37;--warn:#8a5200;--bad:#a61b1b}}\n";
 
