@@ -5,8 +5,18 @@
 
 #include "bench/catalogue/row.h"
 
-enum row_status { ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED, ROW_FAULT, ROW_CRASHED, ROW_STATUS_COUNT };
+enum row_status {
+	ROW_OK, ROW_NOISY, ROW_UNPROVEN, ROW_UNSUPPORTED,
+	ROW_FAULT,   /* the processor raised an exception */
+	ROW_TIMEOUT, /* a job did not end, or a core did not answer, in time */
+	ROW_FAILED,  /* something else did not work */
+	ROW_CRASHED, ROW_STATUS_COUNT
+};
 const char *row_status_name(enum row_status s);
+/* The status of a row that a call ended: ST_UNSUPPORTED and ST_FULL make it unsupported, ST_FAULT a fault, ST_TIMEOUT a time-out, others failed. */
+enum row_status row_status_of(enum status st);
+/* Whether it is one of fault, time-out and failed: the row was begun and not completed. */
+bool row_was_ended(enum row_status s);
 
 /* --- a curve, or a value for each pair of nodes: bench/catalogue/series.h, bench/curves/ */
 
@@ -48,7 +58,7 @@ enum sample_verdict {
 	SAMPLE_DIFFERS,
 	SAMPLE_UNPROVEN,    /* sources or addresses are not those of the chase, or there are too few records */
 	SAMPLE_UNSUPPORTED, /* this processor or backend cannot sample */
-	SAMPLE_FAULT,
+	SAMPLE_FAULT, SAMPLE_TIMEOUT, SAMPLE_FAILED, /* as of a row */
 	SAMPLE_VERDICT_COUNT
 };
 
@@ -95,7 +105,7 @@ enum uncore_latency_verdict {
 	UNCORE_LATENCY_OK,
 	UNCORE_LATENCY_UNPROVEN,    /* the counts are not those of the row's loads, or the clock moved */
 	UNCORE_LATENCY_UNSUPPORTED, /* no uncore counters with these events here */
-	UNCORE_LATENCY_FAULT        /* a register failed */
+	UNCORE_LATENCY_FAULT, UNCORE_LATENCY_TIMEOUT, UNCORE_LATENCY_FAILED /* as of a row */
 };
 
 struct uncore_latency_result {

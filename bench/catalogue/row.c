@@ -5,10 +5,23 @@ const char *row_status_name(enum row_status s)
 {
 	static const char *const names[ROW_STATUS_COUNT] = {
 		[ROW_OK] = "ok", [ROW_NOISY] = "noisy", [ROW_UNPROVEN] = "unproven",
-		[ROW_UNSUPPORTED] = "unsupported", [ROW_FAULT] = "fault", [ROW_CRASHED] = "crashed",
+		[ROW_UNSUPPORTED] = "unsupported", [ROW_FAULT] = "fault", [ROW_TIMEOUT] = "timeout", [ROW_FAILED] = "failed",
+		[ROW_CRASHED] = "crashed",
 	};
 	return (unsigned)s < ROW_STATUS_COUNT ? names[s] : "?";
 }
+
+enum row_status row_status_of(enum status st)
+{
+	switch (st) {
+	case ST_UNSUPPORTED: case ST_FULL: return ROW_UNSUPPORTED;
+	case ST_FAULT: return ROW_FAULT;
+	case ST_TIMEOUT: return ROW_TIMEOUT;
+	default: return ROW_FAILED;
+	}
+}
+
+bool row_was_ended(enum row_status s) { return s == ROW_FAULT || s == ROW_TIMEOUT || s == ROW_FAILED; }
 
 /* --- names of values --------------------------------------------------------------------------- */
 

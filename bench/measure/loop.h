@@ -77,7 +77,7 @@ struct loop {
 void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, void *beside, struct row_result *out);
 /* Names the row in *out and chooses its kernel; false: there is none, and *out says so. */
 bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
-/* ROW_FAULT with what happened where; `job`, if given, has the fault's vector and address. */
+/* The status that st makes of a row, with what happened where; `job`, if given, has a fault's vector and address. */
 void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where);
 
 /* Maps and fills the working sets of a row whose kernel *out names; `baseline`: that too, if the row has one. False: *out

@@ -255,7 +255,7 @@ void row_failed(struct row_result *out, enum status st, const struct job *job, c
 	struct text reason;
 
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->status = st == ST_UNSUPPORTED || st == ST_FULL ? ROW_UNSUPPORTED : ROW_FAULT;
+	out->status = row_status_of(st);
 	if (st == ST_FULL)
 		text_fmt(&reason, "%s: no memory for it", where);
 	else if (job && st == ST_TIMEOUT)
@@ -310,7 +310,7 @@ static enum status shapes(struct loop *l, struct row_result *out)
 	if (st == ST_OK && l->set_count > 1)
 		st = shape_of_baseline(r, b->cpu, &l->sets[0].shape, &l->sets[1].shape, out->reason, sizeof(out->reason));
 	if (st != ST_OK) {
-		out->status = st == ST_UNSUPPORTED || st == ST_MISSING ? ROW_UNSUPPORTED : ROW_FAULT;
+		out->status = st == ST_MISSING ? ROW_UNSUPPORTED : row_status_of(st);
 		out->absent = st == ST_UNSUPPORTED;
 		return st;
 	}

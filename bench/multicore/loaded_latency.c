@@ -428,7 +428,7 @@ void loaded_latency_row(struct bench *b, const struct row *r, struct row_result 
 	l.page_mapped = st == ST_OK;
 	if (st == ST_OK)
 		st = with_counters(&l, out);
-	if (out->core_hz == 0 && out->status != ROW_FAULT && out->value_milli)
+	if (out->core_hz == 0 && !row_was_ended(out->status) && out->value_milli)
 		out->ns_milli = mul_div(out->value_milli, 1000000000, (int64_t)(a->tsc_hz ? a->tsc_hz : 1));
 	if (st == ST_UNSUPPORTED && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;

@@ -307,7 +307,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	}
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->status = st == ST_FULL ? ROW_UNSUPPORTED : ROW_FAULT;
+	out->status = row_status_of(st);
 	if (st == ST_FULL)
 		text_fmt(&reason, "not so much memory");
 	else if (st == ST_TIMEOUT)

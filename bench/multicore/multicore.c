@@ -265,7 +265,7 @@ void multicore_failed(const struct multicore *c, enum status st, struct row_resu
 	struct text reason;
 
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->status = st == ST_FULL ? ROW_UNSUPPORTED : ROW_FAULT;
+	out->status = row_status_of(st);
 	out->absent = st == ST_FULL;
 	out->series.points = 0;
 	if (st == ST_FULL)

@@ -142,7 +142,7 @@ void html_cell_node(struct html *h, const struct doc_node *n, unsigned decimals)
 void html_verdict(struct html *h, const char *verdict)
 {
 	static const char *const good[] = { "ok", "agrees", "right", "proved", "trusted" };
-	static const char *const bad[] = { "fault", "crashed", "differs", "broken", "wrong" };
+	static const char *const bad[] = { "fault", "timeout", "failed", "crashed", "differs", "broken", "wrong" };
 	const char *kind = "warn";
 
 	for (unsigned i = 0; i < COUNT_OF(good); i++)
@@ -254,7 +254,7 @@ static void key_figures(struct html *h)
 
 static void page_summary(struct html *h, const char *note)
 {
-	static const char *const statuses[] = { "ok", "noisy", "unproven", "unsupported", "fault", "crashed" };
+	static const char *const statuses[] = { "ok", "noisy", "unproven", "unsupported", "fault", "timeout", "failed", "crashed" };
 	const struct doc_node *root = doc_root(h->d), *list = doc_get(h->d, root, "rows");
 	unsigned counts[COUNT_OF(statuses)] = { 0 };
 

@@ -123,7 +123,7 @@ static const struct doc_node *row_at(const struct screen_pages *p, unsigned inde
 
 static uint32_t verdict_colour(const char *status)
 {
-	return str_equal(status, "ok") ? COLOUR_OK : str_equal(status, "fault") || str_equal(status, "crashed") ? COLOUR_BAD : COLOUR_WARN;
+	return str_equal(status, "ok") ? COLOUR_OK : str_equal(status, "fault") || str_equal(status, "timeout") || str_equal(status, "failed") || str_equal(status, "crashed") ? COLOUR_BAD : COLOUR_WARN;
 }
 
 static void table_draw(const struct screen_pages *p, unsigned page, struct canvas *c, unsigned top)

@@ -42,7 +42,7 @@ const char *sample_verdict_name(enum sample_verdict v)
 {
 	static const char *const names[SAMPLE_VERDICT_COUNT] = {
 		[SAMPLE_NONE] = "none", [SAMPLE_AGREES] = "agrees", [SAMPLE_DIFFERS] = "differs", [SAMPLE_UNPROVEN] = "unproven",
-		[SAMPLE_UNSUPPORTED] = "unsupported", [SAMPLE_FAULT] = "fault",
+		[SAMPLE_UNSUPPORTED] = "unsupported", [SAMPLE_FAULT] = "fault", [SAMPLE_TIMEOUT] = "timeout", [SAMPLE_FAILED] = "failed",
 	};
 	return (unsigned)v < SAMPLE_VERDICT_COUNT ? names[v] : "?";
 }
@@ -384,7 +384,7 @@ static void run(struct sampling *s, uint32_t codes, struct row_result *row)
 	enum status st = all_bursts(s);
 
 	if (st != ST_OK) {
-		out->verdict = st == ST_UNSUPPORTED ? SAMPLE_UNSUPPORTED : SAMPLE_FAULT;
+		out->verdict = st == ST_UNSUPPORTED ? SAMPLE_UNSUPPORTED : st == ST_FAULT ? SAMPLE_FAULT : st == ST_TIMEOUT ? SAMPLE_TIMEOUT : SAMPLE_FAILED;
 		if (!out->reason[0])
 			str_copy(out->reason, sizeof(out->reason), status_name(st));
 		return;
@@ -435,7 +435,7 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 	bytes = each * s.capacity;
 	s.records = b->host->get(b->host->self, bytes);
 	if (!s.records) {
-		set_reason(out, SAMPLE_FAULT, "no memory for records");
+		set_reason(out, SAMPLE_UNSUPPORTED, "no memory for records");
 		return;
 	}
 	s.work = (uint32_t *)(void *)(s.records + s.capacity);

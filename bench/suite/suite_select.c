@@ -124,7 +124,7 @@ static enum status check_expect(const char *expect, struct text *problem)
 
 				if (!status_of_name(ini.value + from, at - from, &row_status)) {
 					text_fmt(problem, "expected results, line %u: \"%.*s\" is no status: ok, noisy, unproven, unsupported, "
-					         "fault or crashed, several separated by |", ini.line, (int)(at - from), ini.value + from);
+					         "fault, timeout, failed or crashed, several separated by |", ini.line, (int)(at - from), ini.value + from);
 					return ST_SYNTAX;
 				}
 				from = at + 1;

@@ -188,7 +188,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 	if (st == ST_OK)
 		st = b->a->ops->map(b->a->self, &q->lock);
 	if (st != ST_OK) {
-		give_up(out, UNCORE_LATENCY_FAULT, "no page for the bus lock");
+		give_up(out, uncore_latency_verdict_of(st), "no page for the bus lock");
 		return;
 	}
 	st = uncore_start(b->a, &b->uncore, &q->plan, 0, q->socket, q->lock.va);
@@ -425,10 +425,10 @@ void uncore_latency_end(struct loop *l, struct row_result *out)
 		return;
 	}
 	if (q->status != ST_OK) {
-		give_up(out, UNCORE_LATENCY_FAULT, "a register of the uncore failed");
+		give_up(out, uncore_latency_verdict_of(q->status), "a register of the uncore failed");
 		return;
 	}
-	if (out->status == ROW_FAULT || l->pairs == 0) {
+	if (row_was_ended(out->status) || l->pairs == 0) {
 		if (q->chase)
 			give_up(out, UNCORE_LATENCY_UNPROVEN, "the row has no value");
 		return;

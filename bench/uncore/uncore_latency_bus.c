@@ -50,7 +50,7 @@ void uncore_latency_bus(struct loop *l, struct row_result *out)
 	struct text reason;
 	unsigned kept = 0;
 
-	if (q->verdict != UNCORE_LATENCY_UNSUPPORTED || !events[ENTRIES] || !events[READS] || out->status == ROW_FAULT || !l->pairs ||
+	if (q->verdict != UNCORE_LATENCY_UNSUPPORTED || !events[ENTRIES] || !events[READS] || row_was_ended(out->status) || !l->pairs ||
 	    plan_events(b->cpu, events, COUNTS, &c.plan, &problem) != ST_OK || c.plan.runs != 1)
 		return;
 	enum status st = counters_start(b->a, b->cpu, &c.plan, 0, b->core);
@@ -64,7 +64,7 @@ void uncore_latency_bus(struct loop *l, struct row_result *out)
 		st = slope_of(pairs[e], kept, l->sets[0].window, STAT_MEDIAN, &slope[e]);
 	q->reason[0] = 0;
 	if (st != ST_OK || slope[READS].value_micro <= 0) {
-		q->verdict = st == ST_OK || st == ST_MISSING ? UNCORE_LATENCY_UNPROVEN : UNCORE_LATENCY_FAULT;
+		q->verdict = st == ST_OK || st == ST_MISSING ? UNCORE_LATENCY_UNPROVEN : uncore_latency_verdict_of(st);
 		str_copy(q->reason, sizeof(q->reason), st == ST_OK ? "nothing was counted" : st == ST_MISSING ? "every window was disturbed" :
 		         "counting the bus' queue failed");
 		return;

@@ -3,8 +3,13 @@
 
 const char *uncore_latency_verdict_name(enum uncore_latency_verdict v)
 {
-	static const char *const texts[] = { "none", "ok", "unproven", "unsupported", "fault" };
+	static const char *const texts[] = { "none", "ok", "unproven", "unsupported", "fault", "timeout", "failed" };
 	return (unsigned)v < COUNT_OF(texts) ? texts[v] : "?";
+}
+
+enum uncore_latency_verdict uncore_latency_verdict_of(enum status st)
+{
+	return st == ST_FAULT ? UNCORE_LATENCY_FAULT : st == ST_TIMEOUT ? UNCORE_LATENCY_TIMEOUT : UNCORE_LATENCY_FAILED;
 }
 
 static bool has_numbers(const struct uncore_latency_result *q) { return q->samples > 0; }

@@ -346,9 +346,11 @@ void account_run(struct bench *b, enum work_kind kind, const struct account_pena
 	if (st != ST_OK) {
 		struct text t;
 
-		out->status = ROW_FAULT;
+		out->status = row_status_of(st);
 		text_init(&t, out->reason, sizeof(out->reason));
-		text_fmt(&t, "%s: %s, exception %u at 0x%llx", work_name(kind), status_name(st), g.job.vector, (unsigned long long)g.job.ip);
+		text_fmt(&t, "%s: %s", work_name(kind), status_name(st));
+		if (st == ST_FAULT && g.job.status == ST_FAULT)
+			text_fmt(&t, ", exception %u at 0x%llx", g.job.vector, (unsigned long long)g.job.ip);
 		return;
 	}
 	if (!out->pairs) {

@@ -97,7 +97,7 @@ static bool one_row(struct bench *b, const struct row *r)
 	execute_row(b, r, &result); /* determines the speed of the core when alone: bench/measure/smt_probe.h */
 	for (unsigned i = 0; i < runs; i++) {
 		execute_row(b, r, &result);
-		if (result.status == ROW_UNSUPPORTED || result.status == ROW_FAULT) {
+		if (result.status == ROW_UNSUPPORTED || row_was_ended(result.status)) {
 			printf("%-27s %s: %s\n", r->name, row_status_name(result.status), result.reason);
 			return false;
 		}

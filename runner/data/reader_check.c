@@ -179,7 +179,7 @@ static void check_row(struct check *c, const struct doc_node *row, bool simulate
 		wrong(c, ST_RANGE, "a name of %zu characters", strlen(name->string));
 	word(c, row, "kind", "latency penalty throughput interval size sampled");
 	word(c, row, "unit", "cycles ns bytes/s entries instructions lines");
-	word(c, row, "status", "ok noisy unproven unsupported fault crashed");
+	word(c, row, "status", "ok noisy unproven unsupported fault timeout failed crashed");
 	(void)need(c, row, "reason", DOC_STRING);
 	(void)need(c, row, "proof", DOC_STRING);
 	whole(c, row, "samples", 0);

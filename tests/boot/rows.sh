@@ -18,7 +18,7 @@ all_there() { # every row of the suite that was asked for
 }
 check "rows_run_ends_well" ended
 check "rows_are_all_there" all_there "${2:-25}"
-check "rows_none_faults_or_crashes" holds '[.rows[] | select(.status == "fault" or .status == "crashed")] == []'
+check "rows_none_faults_or_crashes" holds '[.rows[] | select(.status == "fault" or .status == "timeout" or .status == "failed" or .status == "crashed")] == []'
 check "rows_unsupported_say_why" holds '[.rows[] | select(.status == "unsupported" and .reason == "")] == []'
 check "rows_nothing_is_proved_there" holds '[.rows[] | select(.status == "ok")] == []'
 check "rows_are_marked_virtual" holds '.machine.virtual == true'

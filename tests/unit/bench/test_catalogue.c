@@ -68,7 +68,7 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 			strcat(strcat(c->unproven, " "), r.name);
 		if (st == ST_MISSING || (st == ST_UNSUPPORTED && r.status == ROW_UNSUPPORTED && r.absent))
 			continue;
-		if (st != ST_OK || r.status == ROW_FAULT || r.status == ROW_UNSUPPORTED || (must_be_ok && r.status != ROW_OK) ||
+		if (st != ST_OK || row_was_ended(r.status) || r.status == ROW_UNSUPPORTED || (must_be_ok && r.status != ROW_OK) ||
 		    r.value_milli < e.least_milli || r.value_milli > e.most_milli) {
 			print_error("%s: %s (%s), %lld, expected %lld to %lld (%s)\n", r.name, row_status_name(r.status), r.reason,
 			            (long long)r.value_milli, (long long)e.least_milli, (long long)e.most_milli, status_name(st));

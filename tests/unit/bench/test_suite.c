@@ -206,30 +206,42 @@ static void test_suite_unsupported_has_its_reason(void **state)
 	close_native();
 }
 
-static enum status run_faults(void *self, struct job *jobs, unsigned n, uint64_t limit)
+static enum status run_ends; /* how each job ends */
+static enum status run_ends_so(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
 	(void)self, (void)limit;
 	for (unsigned i = 0; i < n; i++) {
-		jobs[i].status = ST_FAULT;
+		jobs[i].status = run_ends;
 		jobs[i].vector = 14;
 		jobs[i].ip = WINDOW_CODE + 0x40;
 	}
-	return ST_FAULT;
+	return run_ends;
 }
 
-static void test_suite_fault_is_a_row_status(void **state)
+static const struct { enum status ends; enum row_status status; const char *reason; } endings[] = {
+	{ ST_FAULT, ROW_FAULT, "vector 14 at 0x200000000040" }, { ST_TIMEOUT, ROW_TIMEOUT, "core 0 did not answer in time" },
+	{ ST_BROKEN, ROW_FAILED, "broken" }, { ST_IO, ROW_FAILED, "i/o error" }, { ST_UNSUPPORTED, ROW_UNSUPPORTED, "unsupported" },
+};
+
+/* A fault is an exception and nothing else; each ending has a name of its own, in the results too. */
+static void test_suite_ending_of_a_job_is_a_row_status(void **state)
 {
 	(void)state;
 	struct suite_settings s = { .suite = "load.l1.latency,load.l2.latency" };
 	struct access_ops ops;
 	open_native();
 	ops = *backend.ops;
-	ops.run = run_faults;
+	ops.run = run_ends_so;
 	backend.ops = &ops;
-	run(&s);
-	assert_int_equal(sum.rows, 2);
-	assert_int_equal(sum.by_status[ROW_FAULT], 2);
-	assert_non_null(strstr(h.results[0].reason, "vector 14 at 0x200000000040"));
+	for (unsigned i = 0; i < COUNT_OF(endings); i++) {
+		run_ends = endings[i].ends;
+		run(&s);
+		assert_int_equal(sum.rows, 2);
+		assert_int_equal(sum.by_status[endings[i].status], 2);
+		assert_non_null(strstr(h.results[0].reason, endings[i].reason));
+		memory_host_free(&h);
+		memory_host_init(&h);
+	}
 	close_native();
 }
 
@@ -258,7 +270,7 @@ int main(void)
 		cmocka_unit_test(test_suite_check_names_what_is_wrong),
 		cmocka_unit_test(test_suite_expectations_decide_what_is_unexpected),
 		cmocka_unit_test(test_suite_unsupported_has_its_reason),
-		cmocka_unit_test(test_suite_fault_is_a_row_status),
+		cmocka_unit_test(test_suite_ending_of_a_job_is_a_row_status),
 		cmocka_unit_test(test_suite_same_seed_same_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

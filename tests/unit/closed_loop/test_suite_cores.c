@@ -287,7 +287,7 @@ static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 	static struct loop_run r;
 	char *text = machine_text("nehalem-ep", dead, 1);
 	run_on(&r, text, "load.l3_clean_other_core.latency,load.remote_l3_clean.latency,load.l3.latency");
-	assert_int_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->status, ROW_FAULT);
+	assert_int_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->status, ROW_TIMEOUT);
 	assert_string_equal(memory_host_result(&r.host, "load.l3_clean_other_core.latency")->reason, "core 1 did not answer in time");
 	assert_int_equal(memory_host_result(&r.host, "load.remote_l3_clean.latency")->status, ROW_OK);
 	assert_int_equal(memory_host_result(&r.host, "load.l3.latency")->status, ROW_OK);
@@ -306,7 +306,7 @@ static void test_cores_dead_core_ends_every_multicore(void **state)
 	run_on(&r, text, "read.*_all.*,triad.dram_nt_all.*,read.node_*,core_to_core.*,load.dram_loaded.*,sync.false_sharing.*");
 	for (unsigned i = 0; i < r.host.result_count; i++) {
 		const struct row_result *row = &r.host.results[i];
-		if (row->status == ROW_FAULT) {
+		if (row->status == ROW_TIMEOUT) {
 			assert_string_equal(row->reason, "core 3 did not answer in time");
 			failed++;
 		} else if (row->status != ROW_OK && row->status != ROW_UNSUPPORTED) {
@@ -314,8 +314,8 @@ static void test_cores_dead_core_ends_every_multicore(void **state)
 		}
 	}
 	assert_int_equal(memory_host_result(&r.host, "sync.false_sharing.penalty")->status, ROW_OK); /* cores 0 and 1 */
-	assert_int_equal(memory_host_result(&r.host, "read.dram_all.bandwidth")->status, ROW_FAULT);
-	assert_int_equal(memory_host_result(&r.host, "load.dram_loaded.penalty")->status, ROW_FAULT);
+	assert_int_equal(memory_host_result(&r.host, "read.dram_all.bandwidth")->status, ROW_TIMEOUT);
+	assert_int_equal(memory_host_result(&r.host, "load.dram_loaded.penalty")->status, ROW_TIMEOUT);
 	assert_true(failed >= 9);
 	close_run(&r);
 	free(text);
