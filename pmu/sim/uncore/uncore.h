@@ -29,9 +29,8 @@ struct uncore_about {
 	uint32_t line;          /* number of the line */
 	uint32_t match[2];      /* of a packet on a link: the words that its match registers see */
 	uint16_t opcode;        /* of a request in the L3's table, or of a message to a home */
-	uint8_t node, thread;   /* home's node; requesting core * 2 + thread, or UNCORE_DEVICE */
+	uint8_t node, thread;   /* home's node; requesting core * 2 + thread */
 };
-#define UNCORE_DEVICE 0x3E
 
 struct uncore_sink {
 	void *self;
