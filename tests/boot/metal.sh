@@ -1,7 +1,6 @@
 #!/bin/bash
 # A simulated processor behind the real hw backend (tests/metal/metal.c): the quick suite's table is that of the simulated machine alone, and
-# each register has its value from before when the run is over. Other machines, full suites, several processors, planted faults:
-# metal_long.sh.
+# each register has its value from before when the run is over. Other machines and planted faults: metal_long.sh.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 make -s OUT="$out" "$out/tests/metal/metal" "$out/stallmeter.img" >"$work/make" 2>&1 || { cat "$work/make"; exit 1; }
