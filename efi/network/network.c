@@ -45,6 +45,16 @@ static EFI_HANDLE with_service(EFI_HANDLE handle, const EFI_GUID *service)
 	return path != NULL && uefi.boot->LocateDevicePath(&guid, &path, &found) == EFI_SUCCESS ? found : NULL;
 }
 
+/* PXE keeps the router to itself, so HTTP would reach its own subnet alone. */
+static void tell_router(const struct network *n)
+{
+	struct ip4_config *c = n->card == NULL ? NULL : uefi_protocol(n->card, &ip4_config);
+	EFI_IPv4_ADDRESS router;
+	memcpy(router.Addr, n->gateway, 4);
+	if (c != NULL && !zeros(n->gateway))
+		(void)c->set_data(c, IP4_GATEWAY, sizeof(router), &router); /* refused where DHCP decides, which then tells it itself */
+}
+
 void network_open(struct network *n)
 {
 	memset(n, 0, sizeof(*n));
@@ -59,6 +69,7 @@ void network_open(struct network *n)
 	memcpy(n->station, n->origin.station, 4);
 	memcpy(n->mask, n->origin.mask, 4);
 	memcpy(n->gateway, n->origin.gateway, 4);
+	tell_router(n);
 }
 
 /* --- a card of our own choice --------------------------------------------------------------------- */

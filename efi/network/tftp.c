@@ -1,5 +1,6 @@
 /* efi/network/tftp.c: reading and writing by EFI_MTFTP4_PROTOCOL. RFC 1350 has no folders to make and no way to ask whether a
- * file is there; a server that does not overwrite answers with error 6, or with 2 (access violation) if the file's mode forbids it. */
+ * file is there; a server that does not overwrite answers with error 6, or, if the file's mode forbids it, with 2 (access violation) or, as
+ * tftpd-hpa, with 0 and the system's words. */
 #include "efi/network/transfer.h"
 #include "pmu/text.h"
 
@@ -8,7 +9,9 @@
 #define TFTP_PORT  69u
 enum { OPCODE_ERROR = 5, ERROR_NOT_FOUND = 1, ERROR_ACCESS = 2, ERROR_EXISTS = 6 };
 
-struct heard { bool error; unsigned code; };
+static const char forbidden[] = "Permission denied";
+
+struct heard { bool error, forbidden; unsigned code; };
 
 static EFI_STATUS EFIAPI check_packet(struct tftp_protocol *self, struct tftp_token *token, UINT16 bytes, const uint8_t *packet)
 {
@@ -17,6 +20,7 @@ static EFI_STATUS EFIAPI check_packet(struct tftp_protocol *self, struct tftp_to
 	if (bytes >= 4 && packet[0] == 0 && packet[1] == OPCODE_ERROR) {
 		h->error = true;
 		h->code = (unsigned)packet[2] << 8 | packet[3];
+		h->forbidden = h->code == ERROR_ACCESS || (h->code == 0 && bytes >= 4 + sizeof(forbidden) - 1 && memcmp(packet + 4, forbidden, sizeof(forbidden) - 1) == 0);
 	}
 	return EFI_SUCCESS;
 }
@@ -72,7 +76,7 @@ void transfer_tftp(const struct network *n, const struct transfer_job *j, struct
 	if (h.error) {
 		out->status = ST_OK;
 		out->code = h.code;
-		out->is = h.code == ERROR_NOT_FOUND ? TRANSFER_MISSING : h.code == ERROR_EXISTS || (h.code == ERROR_ACCESS && j->to == NULL) ?
+		out->is = h.code == ERROR_NOT_FOUND ? TRANSFER_MISSING : h.code == ERROR_EXISTS || (h.forbidden && j->to == NULL) ?
 			TRANSFER_EXISTS : TRANSFER_REFUSED;
 	} else if (out->status == ST_OK) {
 		out->is = TRANSFER_DONE;

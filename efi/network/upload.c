@@ -8,6 +8,7 @@
 #define PIECE_MAX  0x40000u /* below any server's limit */
 #define WAIT_MAX_S 60u
 #define CHECK_MS   100u
+#define CLAIM_S    20u      /* of asking for a number at once; the next attempt goes on there */
 
 static uint64_t now_ms(const struct upload *u)
 {
@@ -71,6 +72,7 @@ static enum transfer claim(struct upload *u)
 	struct text t;
 	text_init(&t, about, sizeof(about));
 	text_fmt(&t, "# A run of Stallmeter; its files follow.\nrun = %s\n", u->run);
+	const uint64_t end = now_ms(u) + CLAIM_S * 1000;
 	for (;;) {
 		const size_t bytes = t.length;
 		struct text to;
@@ -78,7 +80,7 @@ static enum transfer claim(struct upload *u)
 		text_init(&to, address, sizeof(address));
 		text_fmt(&to, "%srun.txt", dir);
 		transfer_put(u->network, address, about, bytes, &a);
-		if (a.is == TRANSFER_EXISTS && u->number < NUMBER_MAX)
+		if (a.is == TRANSFER_EXISTS && u->number < NUMBER_MAX && now_ms(u) < end)
 			u->number++;
 		else if (a.code == 409 && u->separator == '/')
 			u->separator = '-';
@@ -105,7 +107,8 @@ static enum transfer put(struct upload *u, const char *name, const void *bytes, 
 	text_init(&t, address, sizeof(address));
 	text_fmt(&t, "%s%s", u->dir, name);
 	transfer_put(u->network, address, bytes, n, &a);
-	if (a.is == TRANSFER_EXISTS && tried)
+	/* A PUT is whole or not there; what TFTP left of a transfer that broke is a part, and cannot be written again. */
+	if (a.is == TRANSFER_EXISTS && tried && !str_starts(address, "tftp:"))
 		a.is = TRANSFER_DONE;
 	if (a.is == TRANSFER_DONE)
 		succeeded(u);

@@ -26,7 +26,13 @@ when_arrived() {
 	done
 	"$@"
 }
-http_ends() { kill -9 "$(cat "$SERVER/nginx.pid")" $(pgrep -P "$(cat "$SERVER/nginx.pid")"); rm -f "$SERVER/nginx.pid"; }
+http_ends() {
+	local all p
+	all="$(cat "$SERVER/nginx.pid") $(pgrep -P "$(cat "$SERVER/nginx.pid")")"
+	kill -9 $all
+	for ((p = 0; p < 50; p++)); do kill -0 $all 2>/dev/null || break; sleep 0.1; done
+	rm -f "$SERVER/nginx.pid"
+}
 http_starts() { nginx -p "$SERVER/" -c "${1:-$PWD/packaging/server/nginx.conf}" -e "$SERVER/error.log" -g "user root;" & sleep 0.5; }
 
 # --- the server is killed, and started again after 20 s ----------------------------------------------
@@ -135,14 +141,13 @@ nowhere() {
 	check "network_nowhere_is_status_3" ended 3
 	check "network_nowhere_serial_line_has_the_run" sh -c '"$1" fetch --serial "$2" --out "$3" && ls "$3"/*/results.json' - "$out/stallmeter" "$work/q/serial.log" "$work/by_serial"
 }
-# --- TFTP's write, a server behind a router, one that makes no folders ---------------------------------------------------
+# --- TFTP's write, a server behind a router ----------------------------------------------------------------------------
 ways() {
 	fresh
-	rows=load.l1.latency ini tftp://192.0.2.2/
-	ip addr add 192.0.2.2/24 dev br0
+	rows=load.l1.latency ini tftp://192.0.2.1:1069/
 	mkdir "$SERVER/tftp"
 	chmod 777 "$SERVER/tftp" "$SERVER"
-	in.tftpd --listen --foreground --create --secure --umask 0222 --user nobody --address 192.0.2.2:69 "$SERVER/tftp" &
+	in.tftpd --listen --foreground --create --permissive --secure --umask 0222 --user nobody --address 192.0.2.1:1069 "$SERVER/tftp" &
 	local tftp=$!
 	starts --network pxe "$out/stallmeter.img"
 	check "network_tftp_ends_with_0" ended 0
@@ -168,9 +173,13 @@ ways() {
 	starts --network pxe
 	check "network_server_behind_a_router" ended 0
 
+}
+# --- a server that makes no folders -----------------------------------------------------------------------------------------
+flat() {
 	fresh
 	rows=load.l1.latency ini
-	sed 's/create_full_put_path on/create_full_put_path off/; s,\[A-Za-z0-9\._-\]{0\,95}/,[A-Za-z0-9._-]{0\,150}(/.*)?,' packaging/server/nginx.conf >"$work/flat.conf"
+	sed 's,if ($request_method != PUT) { return 403; },if ($uri ~ ^/upload/[^/]+/) { return 409; },; s,\[A-Za-z0-9\._-\]{0\,95}/,[A-Za-z0-9._-]{0\,150}(/.*)?,' packaging/server/nginx.conf |
+		sed 's,\[A-Za-z0-9_-\]\[A-Za-z0-9._-\]{0\,63}\$,$,' >"$work/flat.conf"
 	http_ends
 	http_starts "$work/flat.conf"
 	starts --network pxe
@@ -272,7 +281,7 @@ crowd() {
 	check "network_endless_body_is_refused" test ! -e "$upload/evil/endless"
 }
 
-for part in ${PARTS:-killed cable ill full later power nowhere ways tls crowd}; do
+for part in ${PARTS:-killed cable ill full later power nowhere ways flat tls crowd}; do
 	echo "# $part"
 	"$part"
 done
