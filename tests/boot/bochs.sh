@@ -44,8 +44,8 @@ boot() {
 	grep -av '^@sm' "$dir/serial" | tr -d '\r' >"$log"
 }
 ended() { tail -n 20 "$1"; grep -qE '^stallmeter: end status [013]$' "$1"; } # 3: nothing is written on this route
-with() { grep -cE "^[a-z][a-z0-9_.]+ +[-0-9.]+ .* $1 " "$2"; } # with VERDICT LOG: rows
-none() { grep -E "^[a-z][a-z0-9_.]+ +[-0-9.]+ .* $1 " "$2"; [ "$(with "$1" "$2")" -eq 0 ]; }
+with() { tr -d "\r" <"$2" | grep -cE "^[a-z][a-z0-9_.]+ +[-0-9.]+ .* $1( [0-9]+)?\$"; } # with VERDICT LOG: rows
+none() { tr -d "\r" <"$2" | grep -E "^[a-z][a-z0-9_.]+ +[-0-9.]+ .* $1( [0-9]+)?\$"; [ "$(with "$1" "$2")" -eq 0 ]; }
 
 for model in $models; do
 	if ! command -v bochs >/dev/null || [ ! -r "$bios" ]; then
