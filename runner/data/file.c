@@ -10,6 +10,11 @@
 enum status file_read(const char *path, size_t most, char **text, size_t *bytes, char *problem, size_t capacity)
 {
 	struct stat about;
+	/* A named pipe waits for a writer, for ever if there is none. The shell's own, below /dev, have one. */
+	if (strncmp(path, "/dev/", 5) && strncmp(path, "/proc/", 6) && !stat(path, &about) && S_ISFIFO(about.st_mode)) {
+		snprintf(problem, capacity, "%s: a file expected, this is a named pipe", path);
+		return ST_IO;
+	}
 	FILE *f = fopen(path, "re");
 	if (!f) {
 		snprintf(problem, capacity, "%s: %s", path, strerror(errno));

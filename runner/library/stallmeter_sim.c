@@ -1,5 +1,6 @@
 /* runner/library/stallmeter_sim.c: see stallmeter_sim.h.
  * Not offered: several processors that run at once, kernels whose arguments are more than a buffer and a count. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static enum status read_machine(const char *name, struct machine *m, char *probl
 	const struct machine_file *builtin = machine_builtin(name);
 	if (builtin)
 		return machine_read(builtin->name, builtin->text, builtin->bytes, m, problem, capacity);
-	FILE *f = fopen(name, "re");
+	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe without a writer is empty */
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char *text = f ? malloc(FILE_MOST) : NULL;
 	enum status st = ST_MISSING;
 	snprintf(problem, capacity, "no such machine or file: \"%s\"", name);

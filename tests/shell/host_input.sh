@@ -35,6 +35,10 @@ for n in -1 257 ten 1e3 0x 99999999999999999999 ''; do
 done
 check "host_refuses_seed_beyond_64_bits" refuses 'not a number from 0 to 18446744073709551615' run --seed 18446744073709551616
 check "host_refuses_missing_expect_file" refuses "$work/none: No such file" run --expect "$work/none"
+mkfifo "$work/pipe"
+check "host_refuses_a_named_pipe_without_waiting" refuses "this is a named pipe" run --backend sim --machine "$work/pipe"
+printf '[clock]\ncore_ratio = 2\0\n' >"$work/nul.machine"
+check "host_refuses_a_number_with_a_nul" refuses "$work/nul.machine:2: clock.core_ratio: byte 2 is NUL" run --backend sim --machine "$work/nul.machine"
 check "host_refuses_directory_as_expect_file" refuses "this is a directory" run --expect "$work"
 printf '# comment\nload.l1.latency = ok\nload.l9.latency = ok\n' >"$work/e1"
 check "host_refuses_expect_of_unknown_row" refuses "$work/e1: .*line 3: no row is called \"load.l9.latency\"" run --expect "$work/e1"

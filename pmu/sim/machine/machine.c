@@ -95,6 +95,11 @@ static enum status read_field(struct reading *r, const struct ini *ini, const st
 	enum status st = parse_u64(ini->value, ini->value_length, &v);
 	if (st == ST_OK && (v < f->least || v > f->most))
 		st = ST_RANGE;
+	for (size_t i = 0; st && i < ini->value_length; i++)
+		if (!ini->value[i]) {
+			text_fmt(say(r, ini->line), "%s.%s: byte %u is NUL: a text file expected", f->section, f->name, (unsigned)i + 1);
+			return st;
+		}
 	if (st) {
 		text_fmt(say(r, ini->line), "%s.%s: '%.*s' is not a number from %llu to %llu%s", f->section, f->name,
 		         (int)(ini->value_length < LINE_BYTES ? ini->value_length : LINE_BYTES), ini->value,
