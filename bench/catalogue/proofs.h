@@ -10,6 +10,7 @@
 #define NEVER -10, 10, PER_UNIT
 #define SELDOM -20, 20, PER_UNIT        /* of penalties, which are accurate to half a cycle: one line in 50 from the L3 */
 #define MOSTLY 900, 1010, PER_UNIT      /* a last level still holds some lines of a footprint six times its size */
+#define FEW_PAGES -10, 50, PER_UNIT     /* a region's pages miss once, and its many lines do not */
 #define SOMETIMES 50, 1010, PER_UNIT
 #define ONCE_A_LOAD 990, 1010, PER_LOAD
 #define ONCE_A_STORE 990, 1010, PER_STORE
@@ -28,7 +29,7 @@ PROOF(proof_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }));
 PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }));
 /* The lines were flushed. Where no event identifies the source beyond the last level, only DRAM can have answered. */
 PROOF(proof_dram_local, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.llc", ONCE }), SET({ "llc.miss", ONCE }));
-PROOF(proof_dram_local_big, SET({ "load.dram.local", MOSTLY }, { "dtlb.load.walk", NEVER }), SET({ "load.miss.llc", MOSTLY }),
+PROOF(proof_dram_local_big, SET({ "load.dram.local", MOSTLY }, { "dtlb.load.miss", FEW_PAGES }), SET({ "load.miss.llc", MOSTLY }),
       SET({ "llc.miss", MOSTLY }));
 /* A miss of the last level does not show which node's memory answered. Where one bus serves all sockets, as Core 2's does, no event shows more
  * than that each line came on the load's own request. */
@@ -51,7 +52,7 @@ PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }), SET_WITHOUT_L
 PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
 PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }));
-PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
+PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
 PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
 /* Nehalem: the line is also written back, so the load counts as one from its home's memory (guide, after table 3). No load event shows that the
  * line was modified: the helper's kernel ensures it. */

@@ -48,9 +48,7 @@ enum status multicore_run(struct multicore *c, unsigned n, bool counted, bool *t
 			memcpy(arguments, m->arguments, sizeof(arguments));
 		else
 			window_arguments(c->b, &m->set, m->units, arguments);
-		c->b->reloaded = !m->kernel && window_reloads(c->b, c->row, &m->set, true) ? &m->set : NULL;
 		st = window_load(c->b, m->core, m->kernel ? m->kernel : m->set.kernel, arguments, counted ? &c->counting : NULL, 0, &c->jobs[i]);
-		c->b->reloaded = NULL;
 		if (st == ST_OK && c->cold)
 			st = window_cold(&c->jobs[i]);
 	}

@@ -19,6 +19,7 @@ struct member {
 	uint64_t visited_bytes;      /* of each array, since it was mapped: caches may hold them. With start offsets: by passes alone, */
 	uint64_t visited_to;         /* up to this byte */
 	struct window window;        /* out */
+	uint64_t least[2];           /* ticks of its shortest shorter and longer window of a point */
 };
 
 struct multicore {

@@ -10,6 +10,7 @@
 #include "bench/uncore/traffic.h"
 
 #define ROUNDS_SIMULATED 3u   /* for the row's value, after one uncounted round (none after passes over an L2 or L3); one for other points */
+#define ROUNDS_LEAST 5u       /* where the shortest windows count */
 #define MOVED_LEAST 4u        /* with start offsets: rounds until the mean's standard error */
 #define MOVED_SURE 300        /* is below one part in so many */
 #define COLD_MOST 16u         /* rounds at most where lines are flushed */
@@ -38,6 +39,27 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 	return slope_of(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
 }
 
+/* What runs between jobs only lengthens windows in the L1, some of either length, on some cores. On a simulated machine nothing else differs
+ * between them: the slowest core's slope of its own shortest windows. */
+static int64_t least_slope(const struct multicore *c, unsigned n, int64_t units)
+{
+	int64_t most = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const int64_t took = (int64_t)(c->members[i].least[1] - c->members[i].least[0]);
+
+		most = took > most ? took : most;
+	}
+	return mul_div(most, 1000000, units);
+}
+
+static void keep_least(struct multicore *c, unsigned n, unsigned longer)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (c->members[i].window.tsc < c->members[i].least[longer])
+			c->members[i].least[longer] = c->members[i].window.tsc;
+}
+
 /* The point's rate, traffic and counts from its good pairs, whose windows differ by `units`. */
 static enum status reduce(struct multicore *c, unsigned n, const struct traffic *t, uint64_t units, struct point *p)
 {
@@ -46,6 +68,8 @@ static enum status reduce(struct multicore *c, unsigned n, const struct traffic 
 	int64_t of_events[ROW_EVENTS_MAX] = { 0 };
 	enum status st = slope_of(b->tsc[0], p->good, (int64_t)units, c->moves ? STAT_MEAN : c->row->statistic, &slope);
 
+	if (st == ST_OK && c->row->statistic == STAT_MINIMUM && b->a->kind == ACCESS_SIM)
+		slope.value_micro = least_slope(c, n, (int64_t)units);
 	if (st == ST_OK && slope.value_micro > 0) {
 		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
@@ -73,13 +97,16 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
 	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short L1 windows have yet to bring in the wrapper's lines */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
-	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : simulated ? ROUNDS_SIMULATED : ROUNDS;
+	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) :
+		simulated ? (c->row->statistic == STAT_MINIMUM ? ROUNDS_LEAST : ROUNDS_SIMULATED) : ROUNDS;
 	const unsigned before = aside || visited ? 0 : 1, times = multicore_times(c->row);
 	const uint64_t window = multicore_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
 	enum status st = ST_OK;
 
 	memset(p, 0, sizeof(*p));
+	for (unsigned i = 0; i < n; i++)
+		c->members[i].least[0] = c->members[i].least[1] = UINT64_MAX;
 	c->cold = multicore_pushes_wrapper(c, n);
 	c->pair_bytes = cold ? window * times * c->members[0].set.shape.step_bytes : c->pair_bytes;
 	for (unsigned round = 0; round < before + wanted * ROUNDS_FACTOR && p->good < wanted && st == ST_OK; round++) {
@@ -111,6 +138,8 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 			if (cold && multicore_gives_up(c))
 				st = multicore_flush(c, n);
 			together = together && this_one;
+			if (round >= before)
+				keep_least(c, n, longer);
 			*(longer ? &tsc[p->good].longer : &tsc[p->good].shorter) = (int64_t)multicore_ticks(c, n);
 			for (unsigned e = 0; c->counting.on && e < c->counting.events; e++)
 				*(longer ? &b->counts[0][e][p->good].longer : &b->counts[0][e][p->good].shorter) =

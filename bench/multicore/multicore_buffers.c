@@ -35,6 +35,22 @@ static unsigned times_of_few(const struct multicore *c)
 	return cores && cores < SOCKET_CORES ? (SOCKET_CORES + cores - 1) / cores : 1;
 }
 
+static uint64_t power_of_two_below(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p <= n / 2)
+		p *= 2;
+	return n ? p : 0;
+}
+
+/* Iterations that come to each line of arrays in an L1: after as many, what runs between jobs finds its own lines older than theirs and takes the place of
+ * those. */
+static uint32_t lap_of_l1(const struct multicore *c, const struct cpu_cache *l1, const struct kernel *k)
+{
+	return (uint32_t)(power_of_two_below(l1->bytes / 4 * 3 / multicore_sharers(c, c->count, TARGET_L1) / (k->data_bytes / k->step_bytes)) / k->step_bytes);
+}
+
 /* What runs between jobs leaves lines in the L2. Where the longer window alone evicts them, it writes back fewer lines than it brings in: then the
  * shorter one has to fill the L2 as well. */
 static uint32_t window_through_l2(const struct multicore *c, unsigned at_once, uint32_t window, uint64_t data_bytes)
@@ -62,6 +78,10 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 
 	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
 		window *= 2;
+	while (c->row->target == TARGET_L1 && l1 && k && window < lap_of_l1(c, l1, k))
+		window *= 2;
+	if (c->row->target == TARGET_L1 && multicore_sharers(c, c->count, TARGET_L1) > 1) /* of two threads one ends earlier */
+		window *= 2;
 	return c->row->target == TARGET_L3 && k ? window_through_l2(c, at_once, window, k->data_bytes) : window;
 }
 
@@ -80,15 +100,6 @@ void start_offsets(struct multicore *c)
 }
 
 unsigned multicore_times(const struct row *r) { return r->target == TARGET_DRAM ? COLD_TIMES : 2; }
-
-static uint64_t power_of_two_below(uint64_t n)
-{
-	uint64_t p = 1;
-
-	while (p <= n / 2)
-		p *= 2;
-	return n ? p : 0;
-}
 
 static const uint32_t *groups_of(const struct bench *b, enum target place)
 {

@@ -77,11 +77,11 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 
 static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli) { return (int64_t)over((uint64_t)(bound_hz3(t) * bytes * 1000 / 3), milli) * 1000; }
 
-/* Of so many cores of each of so many sockets. */
-static enum status rate(struct machine_text *t, const struct stream *s, unsigned level, uint64_t sockets, uint64_t cores, bool remote, bool emptied, struct expectation *out)
+/* Of so many cores of each of so many sockets, with so many threads of each. */
+static enum status rate(struct machine_text *t, const struct stream *s, unsigned level, uint64_t sockets, uint64_t cores, uint64_t threads, bool remote, bool emptied, struct expectation *out)
 {
 	const struct bound_stream b = { .loaded = s->loaded, .stored = s->stored, .nontemporal = s->nontemporal, .remote = remote, .emptied = emptied, .level = level,
-		.cores = (unsigned)cores, .of_l2 = (unsigned)(cores > 1 ? smaller(machine_field(t, "l2", "cores"), cores) : 1) };
+		.cores = (unsigned)cores, .threads = (unsigned)threads, .of_l2 = (unsigned)(cores > 1 ? smaller(machine_field(t, "l2", "cores"), cores) : 1) };
 	/* a level below that does not replace the oldest keeps some of what is gone through */
 	const bool kept = (level == 2 && machine_field(t, "l1d", "policy")) || (level == 3 && machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "policy"));
 	struct bound bound;
@@ -104,7 +104,7 @@ static enum status all_cores(struct machine_text *t, const struct stream *s, uns
 		return ST_UNSUPPORTED;
 	if ((!flushed && !array_bytes(t, level, s->arrays)) || !shared_in_reach(t, s, level))
 		return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
-	return rate(t, s, level, nodes ? 1 : sockets, cores, remote, flushed, out);
+	return rate(t, s, level, nodes ? 1 : sockets, cores, threads, remote, flushed, out);
 }
 
 static enum status stream_row(struct machine_text *t, const char *row, struct expectation *out)
@@ -132,7 +132,7 @@ static enum status stream_row(struct machine_text *t, const char *row, struct ex
 				continue;
 			if (!array_bytes(t, level, s->arrays))
 				return t->missing ? ST_SYNTAX : ST_UNSUPPORTED;
-			return rate(t, s, level, 1, 1, false, false, out);
+			return rate(t, s, level, 1, 1, 1, false, false, out);
 		}
 	}
 	return ST_MISSING;

@@ -24,8 +24,8 @@ struct bound { uint64_t least, most; };
  * hides them. False: a field is missing. */
 bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *out);
 
-/* An iteration of a stream, 256 bytes of each array: how many are loaded and stored. */
-struct bound_stream { uint64_t loaded, stored; bool nontemporal, remote, emptied; unsigned level, cores, of_l2; };
+/* An iteration of a stream, 256 bytes of each array: how many are loaded and stored. Each of a core's threads has a front end and commits of its own. */
+struct bound_stream { uint64_t loaded, stored; bool nontemporal, remote, emptied; unsigned level, cores, threads, of_l2; };
 bool bound_stream(struct machine_text *t, const struct bound_stream *s, struct bound *out);
 
 #endif
