@@ -52,7 +52,7 @@ PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }), SET_WITHOUT_L
 PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
 PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }));
-PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
+PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
 PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
 /* Nehalem: the line is also written back, so the load counts as one from its home's memory (guide, after table 3). No load event shows that the
  * line was modified: the helper's kernel ensures it. */
