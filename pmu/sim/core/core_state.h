@@ -32,8 +32,7 @@ struct store {
 	uint64_t va;
 	uint64_t address_cycle; /* its address is known */
 	uint64_t data_cycle;    /* its data is in the buffer */
-	uint64_t commit;
-	uint32_t bytes;
+	uint64_t commit : 56, bytes : 8; /* at most 64 bytes */
 };
 
 /* Why allocation waited: the reason to which stall cycles before allocation are attributed. */
