@@ -58,9 +58,13 @@ fi
 stick=$(medium)
 [ -n "$stick" ] || die "no virtual medium that can be a USB stick"
 state=$(get "$stick")
-if [ "$(jq -r .Inserted <<<"$state")" = true ]; then act "$state" VirtualMedia.EjectMedia '{}'; fi
+# A BMC without the action takes a change of the property Image instead, null for none (DSP2046, VirtualMedia).
+media() { # media ACTION BODY IMAGE
+	if [ -n "$(target "$state" "$1")" ]; then act "$state" "$1" "$2"; else http PATCH "$stick" "$3" >/dev/null; fi
+}
+if [ "$(jq -r .Inserted <<<"$state")" = true ]; then media VirtualMedia.EjectMedia '{}' '{"Image": null}'; fi
 [ "$what" = boot ] || exit 0
-act "$state" VirtualMedia.InsertMedia "$(jq -nc --arg u "$url" '{Image: $u, Inserted: true, WriteProtected: false}')"
+media VirtualMedia.InsertMedia "$(jq -nc --arg u "$url" '{Image: $u, Inserted: true, WriteProtected: false}')" "$(jq -nc --arg u "$url" '{Image: $u}')"
 from=$(jq -r '[.Boot["BootSourceOverrideTarget@Redfish.AllowableValues"][]? | select(. == "Usb" or . == "RemoteDrive")] | (index("Usb") as $i | if $i then "Usb" else .[0] end) // "Usb"' <<<"$about")
 http PATCH "$system" "{\"Boot\": {\"BootSourceOverrideEnabled\": \"Once\", \"BootSourceOverrideTarget\": \"$from\", \"BootSourceOverrideMode\": \"UEFI\"}}" >/dev/null
 if [ "$(jq -r .PowerState <<<"$about")" = Off ]; then reset=On; else reset=ForceRestart; fi

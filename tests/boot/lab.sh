@@ -117,6 +117,9 @@ C
 	password=wrong
 	check "redfish_with_a_wrong_password_says_so" says 1 "GET /redfish/v1/Systems: refused" redfish eject
 	password=secret
+	put /redfish/v1/Managers/BMC/VirtualMedia/USB1 <<<'{"Id": "USB1", "MediaTypes": ["USBStick"], "Inserted": true}'
+	check "redfish_of_a_bmc_without_the_actions" redfish boot "$image"
+	check "redfish_without_the_actions_changes_the_property" sh -c 'tail -n 4 "$1" | head -n 2 | grep -c "^PATCH .*/USB1 {\"Image\":" | grep -x 2' - "$work/asked"
 	rm -r "$www/redfish/v1/Managers/BMC/VirtualMedia/USB1"
 	put /redfish/v1/Managers/BMC/VirtualMedia <<<'{"Members": [{"@odata.id": "/redfish/v1/Managers/BMC/VirtualMedia/CD1"}]}'
 	check "redfish_without_a_stick_says_so" says 1 "no virtual medium that can be a USB stick" redfish boot "$image"
