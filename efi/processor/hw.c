@@ -117,7 +117,7 @@ static enum status hw_map(void *self, struct mapping *m)
 	if (m->node >= h->access.nodes || m->bytes == 0 || m->bytes % m->page_bytes != 0 || m->va % m->page_bytes != 0 ||
 	    m->va < WINDOW_SCRATCH || m->va >= WINDOW_END || m->bytes > WINDOW_END - m->va)
 		return ST_RANGE;
-	enum status s = physical_get(h->acpi, memory_bytes(m), m->page_bytes, m->node, &pa);
+	enum status s = physical_get(h->acpi, h->wb_above, memory_bytes(m), m->page_bytes, m->node, &pa);
 	if (s != ST_OK)
 		return s;
 	for (uint64_t at = 0; s == ST_OK && at < m->bytes; at += memory_bytes(m)) {
@@ -176,12 +176,32 @@ static const struct access_ops ops = {
 	.map = hw_map, .unmap = hw_unmap, .run = hw_run, .control = hw_control, .ds = hw_ds,
 };
 
+#define MSR_SYSCFG       0xC0010010u
+#define SYSCFG_TOM2      (3u << 21)   /* MtrrTom2En, Tom2ForceMemTypeWB: APM vol. 2, 7.9.6 */
+#define MSR_TOM2         0xC001001Du
+#define TOM2_ADDRESS     0x0000FFFFFF800000ull
+
+/* AMD's processors from family 10h on force memory between 4 GiB and TOM2 to be write-back. 0: this one does not, or has no such registers,
+ * as an emulator or a hypervisor may not. */
+static uint64_t forced_write_back(struct hw *h)
+{
+	uint32_t vendor[4], r[4];
+	uint64_t syscfg, top;
+	cpuid_raw(0, 0, vendor);
+	cpuid_raw(1, 0, r);
+	const bool amd = vendor[2] == 0x444D4163u || vendor[2] == 0x656E6975u; /* "cAMD", and Hygon's "uine" */
+	const unsigned family = (r[0] >> 8 & 15) + ((r[0] >> 8 & 15) == 15 ? r[0] >> 20 & 0xFF : 0);
+	if (!amd || family < 0x10 || hw_rdmsr(h, 0, MSR_SYSCFG, &syscfg) != ST_OK || (syscfg & SYSCFG_TOM2) != SYSCFG_TOM2)
+		return 0;
+	return hw_rdmsr(h, 0, MSR_TOM2, &top) == ST_OK ? top & TOM2_ADDRESS : 0;
+}
+
 static enum status map_fixed(struct hw *h, uint64_t va, uint64_t bytes, unsigned node, bool executable, void **host)
 {
 	uint64_t pa;
-	enum status s = physical_get(h->acpi, bytes, PAGE_4K, node, &pa);
+	enum status s = physical_get(h->acpi, h->wb_above, bytes, PAGE_4K, node, &pa);
 	if (s != ST_OK && node != 0)
-		s = physical_get(h->acpi, bytes, PAGE_4K, 0, &pa);
+		s = physical_get(h->acpi, h->wb_above, bytes, PAGE_4K, 0, &pa);
 	if (s == ST_OK)
 		s = window_map(&h->window, va, pa, bytes, PAGE_4K, executable);
 	if (s == ST_OK)
@@ -225,6 +245,7 @@ enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock
 		return ST_FULL;
 	for (unsigned i = 0; i < h->access.cores; i++)
 		h->core_node[i] = (uint8_t)h->cores[i]->node;
+	h->wb_above = forced_write_back(h);
 	s = map_areas(h);
 	pci_open(h);
 	if (s == ST_OK)

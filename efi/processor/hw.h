@@ -20,6 +20,7 @@ struct wake;
 struct hw {
 	struct access access;
 	const struct acpi *acpi;
+	uint64_t wb_above; /* AMD: memory from 4 GiB up to here is write-back; 0: not so */
 	const struct clock *clock;
 	struct watchdog *watchdog;        /* fed between jobs; NULL: none */
 	struct window window;

@@ -120,25 +120,7 @@ void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page)
 }
 
 /* --- memory types -------------------------------------------------------------------------------- */
-#define MSR_SYSCFG       0xC0010010u
-#define SYSCFG_TOM2      (3u << 21)   /* MtrrTom2En, Tom2ForceMemTypeWB: APM vol. 2, 7.9.6 */
-#define MSR_TOM2         0xC001001Du
-#define TOM2_ADDRESS     0x0000FFFFFF800000ull
-
-/* AMD's processors from family 10h on, not a hypervisor's, which may know none of the registers. */
-static uint64_t forced_write_back(void)
-{
-	uint32_t vendor[4], r[4];
-	cpuid_raw(0, 0, vendor);
-	cpuid_raw(1, 0, r);
-	const bool amd = vendor[2] == 0x444D4163u || vendor[2] == 0x656E6975u; /* "cAMD", and Hygon's "uine" */
-	const unsigned family = (r[0] >> 8 & 15) + ((r[0] >> 8 & 15) == 15 ? r[0] >> 20 & 0xFF : 0);
-	if (!amd || family < 0x10 || (r[2] >> 31 & 1) != 0 || (msr_read(MSR_SYSCFG) & SYSCFG_TOM2) != SYSCFG_TOM2)
-		return 0;
-	return msr_read(MSR_TOM2) & TOM2_ADDRESS;
-}
-
-static void read_types(struct mtrrs *m)
+static void read_types(struct mtrrs *m, uint64_t wb_above)
 {
 	uint32_t r[4];
 	memset(m, 0, sizeof(*m));
@@ -148,7 +130,7 @@ static void read_types(struct mtrrs *m)
 	uint64_t preset = msr_read(0x2FF); /* IA32_MTRR_DEF_TYPE: [11] on, [7:0] type elsewhere */
 	m->on = (preset >> 11 & 1) != 0;
 	m->preset = (uint8_t)preset;
-	m->wb_above = forced_write_back();
+	m->wb_above = wb_above;
 	m->count = (unsigned)(msr_read(0xFE) & 0xFF); /* IA32_MTRRCAP: variable ranges */
 	if (m->count > MTRR_MAX)
 		m->count = MTRR_MAX;
@@ -175,7 +157,7 @@ static bool take_from(const struct mtrrs *m, uint64_t from, uint64_t to, uint64_
 	return false;
 }
 
-enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa)
+enum status physical_get(const struct acpi *acpi, uint64_t wb_above, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa)
 {
 	UINTN size = 0, key, step;
 	UINT32 version;
@@ -184,7 +166,7 @@ enum status physical_get(const struct acpi *acpi, uint64_t bytes, uint64_t align
 
 	if (bytes == 0 || (bytes & 0xFFF) != 0)
 		return ST_RANGE;
-	read_types(&types);
+	read_types(&types, wb_above);
 	if (uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL)
 		return ST_IO;
 	size += 16 * step; /* the map grows by the memory that holds it */

@@ -38,7 +38,7 @@ boot() {
 	# its text screen wants a terminal
 	TERM=vt100 script -qec "echo \$\$ >'$dir/pid'; exec bochs -q -f '$dir/bochsrc' -rc '$dir/debugger'" /dev/null >"$dir/screen" 2>&1 </dev/null &
 	local job=$! end=$((SECONDS + limit))
-	until grep -qsa '^stallmeter: end status' "$dir/serial" || [ $SECONDS -gt $end ] || ! kill -0 $job 2>/dev/null; do sleep 0.3; done
+	until grep -qsaE '^stallmeter: end status|the machine stops' "$dir/serial" || [ $SECONDS -gt $end ] || ! kill -0 $job 2>/dev/null; do sleep 0.3; done
 	[ ! -s "$dir/pid" ] || kill -KILL "$(cat "$dir/pid")" 2>/dev/null
 	wait $job 2>/dev/null
 	grep -av '^@sm' "$dir/serial" | tr -d '\r' >"$log"
