@@ -95,6 +95,9 @@ bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *
 	const bool shared = slowest == busy[2] || slowest == busy[3];
 	if (out->least == slowest && (out->most - slowest) * 100 < slowest * (shared ? HIDDEN_SHARED_PERCENT : HIDDEN_PERCENT))
 		out->most = slowest + slowest * HIDDEN_PERMILLE / 1000;
+	/* a line that the L2's prefetcher asks for occupies the L2 before the L1 asks for it */
+	if (w->level >= 3 && l2 && fetched)
+		out->most = larger(out->most, busy[1] + 1000 * machine_field(t, "l2", "busy_cycles") * w->in * w->of_l2);
 	out->most = larger(out->most, out->least);
 	return !t->missing;
 }
