@@ -77,12 +77,14 @@ completed() {
 	run=$(ls -d "$work/medium"/* | tail -n 1)
 	file=$run/results.json
 	jq -e '.summary.rows == 6 and .summary.stopped == false' "$file" || return 1
-	# What runs between jobs comes at other moments in another boot: spreads, and counts in their last digits, differ.
-	same='.proof |= gsub("-?[0-9.]+"; "N") | del(.spread, .core_hz, .ns, .latency_event, .uncore_queue, .memory_channels, .socket_links)'
+	# What runs between jobs comes at other moments in another boot: spreads, and counts and values in their last digits, differ.
+	same='.proof |= gsub("-?[0-9.]+"; "N") | del(.value, .cycles, .spread, .core_hz, .ns, .latency_event, .uncore_queue, .memory_channels, .socket_links)'
 	jq -c '.rows[] | select(.status != "crashed") | '"$same" "$file" | sort >"$work/a"
 	jq -c '.rows[] | '"$same" "$plain" | sort >"$work/b"
 	comm -23 "$work/a" "$work/b" >"$work/others"
 	[ ! -s "$work/others" ] || { echo "not as uninterrupted:"; cut -c1-300 "$work/others"; return 1; }
+	jq -es '([.[1].rows[] | {(.name): .value}] | add) as $whole | [.[0].rows[] | select(.status != "crashed") |
+		select((.value - $whole[.name] | fabs) > 0.01 * ($whole[.name] | fabs)) | [.name, .value, $whole[.name]]] | . == [] or (tostring | halt_error(1))' "$file" "$plain" || return 1
 	diff <(jq -r '.rows[].name' "$file" | sort) <(jq -r '.rows[].name' "$plain" | sort) || return 1
 	test -s "$run/report.html" && test -s "$run/penalties.csv" || return 1
 	jq '.summary.crashed' "$file" >>"$work/crashed"

@@ -29,6 +29,6 @@ rows='load.*,tlb.*,store.*'
 check "registers_have_their_values_after_esc" kept 4 0 'stopped by the user' --escape 20 "$work/q/keys.in"
 check "registers_esc_ended_it_early" sh -c 'n=$(sed -n "s/^\([0-9]*\) rows: .*/\1/p" "$1"); [ "$n" -ge 1 ] && [ "$n" -lt 30 ]' - "$work/q/debugcon.log"
 rows=load.l1.latency,load.l2.*,load.l3.latency
-check "registers_have_their_values_after_a_fault" kept 0 0 '(^load\.| by the latency event).* fault ' --fault $((${last:-2} / 2))
+check "registers_have_their_values_after_a_fault" kept 0 0 '(^load\.| by the latency event).* fault( |\r|$)' --fault $((${last:-2} / 2))
 check "registers_that_stay_changed_are_told" kept 3 1 'a register could not be put back: fault' --fault $((${last:-2} - 1))
 tap_end
