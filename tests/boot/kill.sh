@@ -84,7 +84,7 @@ completed() {
 	comm -23 "$work/a" "$work/b" >"$work/others"
 	[ ! -s "$work/others" ] || { echo "not as uninterrupted:"; cut -c1-300 "$work/others"; return 1; }
 	jq -es '([.[1].rows[] | {(.name): .value}] | add) as $whole | [.[0].rows[] | select(.status != "crashed") |
-		select((.value - $whole[.name] | fabs) > 0.01 * ($whole[.name] | fabs)) | [.name, .value, $whole[.name]]] | . == [] or (tostring | halt_error(1))' "$file" "$plain" || return 1
+		select(((.value // 0) - ($whole[.name] // 0) | fabs) > 0.01 * ($whole[.name] // 0 | fabs)) | [.name, .value, $whole[.name]]] | . == [] or (tostring | halt_error(1))' "$file" "$plain" || return 1
 	diff <(jq -r '.rows[].name' "$file" | sort) <(jq -r '.rows[].name' "$plain" | sort) || return 1
 	test -s "$run/report.html" && test -s "$run/penalties.csv" || return 1
 	jq '.summary.crashed' "$file" >>"$work/crashed"
