@@ -336,9 +336,9 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 	  $(OUT)/tests/judge/guest.o $(OUT)/asm/blob.o
 	objcopy -O elf32-i386 $(OUT)/tests/judge/guest.64 $@
 # Answers the guest's accesses to registers, on QEMU's gdb stub.
-$(OUT)/tests/boot/debugger: tests/boot/debugger.c $(OUT)/asm/blob.o
+$(OUT)/tests/boot/debugger: tests/boot/debugger.c tests/metal/stub.c tests/metal/stub.h $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/debugger.c $(OUT)/asm/blob.o
+	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/debugger.c tests/metal/stub.c $(OUT)/asm/blob.o
 # A simulated processor behind the guest's hw backend, on the same stub.
 METAL_SOURCES := $(wildcard tests/metal/*.c)
 $(OUT)/tests/metal/metal: $(METAL_SOURCES) $(wildcard tests/metal/*.h) efi/processor/percpu.h $(RUNNER)

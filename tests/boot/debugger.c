@@ -13,29 +13,22 @@
  *                      status or free of the list that --not-restored names
  *   --escape N PIPE    with --model: at the N-th write the Esc key is put into PIPE
  *   --fault N          with --model: the N-th write faults
- *
- * The remote protocol: "Debugging with GDB", appendix E; registers as QEMU orders them for x86-64. */
-#include <errno.h>
+ */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "asm/kernel.h"
 #include "pmu/access.h"
+#include "tests/metal/stub.h"
 
 #define ENTRIES_MAX   65536
 #define REGISTERS_MAX 16384
-#define BYTES_MOST    8192
 #define INSTRUCTION_BYTES 2 /* of RDMSR, WRMSR, CPUID and RDPMC */
 
-enum { RAX, RBX, RCX, RDX, RIP = 16 };
 enum site { SITE_WAIT, SITE_RDMSR, SITE_WRMSR, SITE_CPUID, SITES };
 
 struct entry { char verb; unsigned core; uint32_t address, subleaf; uint64_t value; uint32_t regs[4]; };
@@ -51,22 +44,6 @@ static uint64_t offset[SITES], base, rdpmc_at[16];
 static unsigned rdpmc_count, writes, escape_at, fault_at;
 static const char *escape_pipe;
 static bool model;
-static int stub = -1;
-
-/* Ends the guest too. */
-static _Noreturn void die(const char *format, ...)
-{
-	va_list arguments;
-	if (stub >= 0 && write(stub, "$k#6b", 5) != 5)
-		fputs("debugger: the guest could not be ended\n", stderr);
-	va_start(arguments, format);
-	fputs("debugger: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
-	va_end(arguments);
-	exit(1);
-}
-
 /* --- traces ------------------------------------------------------------------------------------ */
 
 static void read_trace(const char *path)
@@ -119,119 +96,6 @@ static bool is_excused(uint32_t msr)
 	return false;
 }
 
-/* --- the remote protocol ----------------------------------------------------------------------- */
-
-static bool get_byte(char *c)
-{
-	static char buffer[4096];
-	static ssize_t n, next;
-	if (next == n) {
-		next = 0;
-		n = read(stub, buffer, sizeof(buffer));
-		if (n <= 0) {
-			n = 0;
-			return false;
-		}
-	}
-	*c = buffer[next++];
-	return true;
-}
-
-static void put_bytes(const char *bytes, size_t n)
-{
-	while (n) {
-		ssize_t sent = write(stub, bytes, n);
-		if (sent <= 0)
-			die("the stub takes nothing any more");
-		bytes += sent;
-		n -= (size_t)sent;
-	}
-}
-
-static void send_packet(const char *text)
-{
-	char packet[BYTES_MOST];
-	unsigned sum = 0;
-	for (const char *c = text; *c; c++)
-		sum += (unsigned char)*c;
-	int n = snprintf(packet, sizeof(packet), "$%s#%02x", text, sum & 0xFF);
-	put_bytes(packet, (size_t)n);
-}
-
-/* The next packet's text; false when the guest is gone. Acknowledges it. */
-static bool receive(char text[BYTES_MOST])
-{
-	char c;
-	size_t n = 0;
-	do {
-		if (!get_byte(&c))
-			return false;
-	} while (c != '$');
-	while (get_byte(&c) && c != '#')
-		if (n + 1 < BYTES_MOST)
-			text[n++] = c;
-	text[n] = 0;
-	if (!get_byte(&c) || !get_byte(&c))
-		return false;
-	put_bytes("+", 1);
-	return true;
-}
-
-/* Connecting stops the guest, which the stub tells when it likes: such a packet is no answer. */
-static bool ask(const char *command, char answer[BYTES_MOST])
-{
-	send_packet(command);
-	do {
-		if (!receive(answer))
-			return false;
-	} while (command[0] != '?' && answer[0] == 'T');
-	return true;
-}
-
-static void must(const char *command)
-{
-	char answer[BYTES_MOST];
-	if (!ask(command, answer) || strcmp(answer, "OK"))
-		die("%s: answered \"%.40s\"", command, answer);
-}
-
-static uint64_t little_endian(const char *hex)
-{
-	uint64_t v = 0;
-	for (unsigned i = 0; i < 8; i++) {
-		unsigned byte;
-		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
-			die("a register is no number");
-		v |= (uint64_t)byte << 8 * i;
-	}
-	return v;
-}
-
-static void get_registers(uint64_t r[17])
-{
-	char answer[BYTES_MOST];
-	if (!ask("g", answer) || strlen(answer) < 17 * 16)
-		die("no registers");
-	for (unsigned i = 0; i < 17; i++)
-		r[i] = little_endian(answer + 16 * i);
-}
-
-static void set_register(unsigned which, uint64_t value)
-{
-	char command[64];
-	int n = snprintf(command, sizeof(command), "P%x=", which);
-	for (unsigned i = 0; i < 8; i++)
-		n += snprintf(command + n, sizeof(command) - (size_t)n, "%02x", (unsigned)(value >> 8 * i & 0xFF));
-	must(command);
-}
-
-static void breakpoint(uint64_t address)
-{
-	char command[64];
-	snprintf(command, sizeof(command), "Z0,%" PRIx64 ",1", address);
-	must(command);
-}
-
 /* --- answers ----------------------------------------------------------------------------------- */
 
 static struct reg *find_register(unsigned core, uint32_t msr)
@@ -279,9 +143,9 @@ static void escape(void)
 	printf("Esc at write %u\n", writes);
 }
 
-static void answer_rdmsr(unsigned core, const uint64_t r[17])
+static void answer_rdmsr(unsigned core, uint64_t r[STUB_REGISTERS])
 {
-	uint32_t msr = (uint32_t)r[RCX];
+	uint32_t msr = (uint32_t)r[STUB_RCX];
 	uint64_t value;
 	if (model) {
 		value = find_register(core, msr)->value;
@@ -289,43 +153,41 @@ static void answer_rdmsr(unsigned core, const uint64_t r[17])
 		expect('r', core, msr, 0, 0);
 		value = entries[at - 1].value;
 	}
-	set_register(RAX, (uint32_t)value);
-	set_register(RDX, value >> 32);
+	r[STUB_RAX] = (uint32_t)value;
+	r[STUB_RDX] = value >> 32;
 }
 
-/* False: it faulted. */
-static bool answer_wrmsr(unsigned core, const uint64_t r[17])
+static void answer_wrmsr(unsigned core, uint64_t r[STUB_REGISTERS])
 {
-	uint32_t msr = (uint32_t)r[RCX];
-	uint64_t value = (uint32_t)r[RAX] | r[RDX] << 32;
+	uint32_t msr = (uint32_t)r[STUB_RCX];
+	uint64_t value = (uint32_t)r[STUB_RAX] | r[STUB_RDX] << 32;
 	writes++;
 	if (!model) {
 		expect('w', core, msr, 0, value);
-		return true;
+		return;
 	}
 	if (writes == fault_at) {
 		printf("fault at write %u: 0x%X\n", writes, msr);
-		set_register(RIP, WINDOW_END - PAGE_4K); /* nothing is mapped there */
-		return false;
+		r[STUB_RIP] = WINDOW_END - PAGE_4K - INSTRUCTION_BYTES; /* nothing is mapped there */
+		return;
 	}
 	find_register(core, msr)->value = value;
 	if (writes == escape_at)
 		escape();
-	return true;
 }
 
-static void answer_cpuid(unsigned core, const uint64_t r[17])
+static void answer_cpuid(unsigned core, uint64_t r[STUB_REGISTERS])
 {
-	static const unsigned to[4] = { RAX, RBX, RCX, RDX };
+	static const unsigned to[4] = { STUB_RAX, STUB_RBX, STUB_RCX, STUB_RDX };
 	const struct entry *e;
 	if (model) {
-		e = find_cpuid(core, (uint32_t)r[RAX], (uint32_t)r[RCX]);
+		e = find_cpuid(core, (uint32_t)r[STUB_RAX], (uint32_t)r[STUB_RCX]);
 	} else {
-		expect('c', core, (uint32_t)r[RAX], (uint32_t)r[RCX], 0);
+		expect('c', core, (uint32_t)r[STUB_RAX], (uint32_t)r[STUB_RCX], 0);
 		e = &entries[at - 1];
 	}
 	for (unsigned i = 0; i < 4; i++)
-		set_register(to[i], e->regs[i]);
+		r[to[i]] = e->regs[i];
 }
 
 static bool is_rdpmc(uint64_t address)
@@ -336,77 +198,55 @@ static bool is_rdpmc(uint64_t address)
 	return false;
 }
 
-static void stopped(const char *why)
+/* Answers what the guest stopped at, and puts it behind the instruction. */
+static void answer(unsigned core)
 {
 	static uint64_t counter;
-	uint64_t r[17];
-	char command[32];
-	const char *thread = strstr(why, "thread:");
-	unsigned core;
-	if (!thread || (why[0] != 'T' && why[0] != 'S'))
-		die("the guest stopped otherwise: %s", why);
-	thread += 7;
-	if (strchr(thread, '.') && strchr(thread, '.') < strchr(thread, ';'))
-		thread = strchr(thread, '.') + 1;
-	core = (unsigned)strtoul(thread, NULL, 16) - 1; /* threads are numbered from 1 */
-	snprintf(command, sizeof(command), "Hg%x", core + 1);
-	must(command);
-	get_registers(r);
-	if (r[RIP] == base + offset[SITE_RDMSR]) {
+	uint64_t found[STUB_REGISTERS], r[STUB_REGISTERS];
+	stub_registers(core, found);
+	memcpy(r, found, sizeof(r));
+	if (r[STUB_RIP] == base + offset[SITE_RDMSR]) {
 		answer_rdmsr(core, r);
-	} else if (r[RIP] == base + offset[SITE_WRMSR]) {
-		if (!answer_wrmsr(core, r))
-			return;
-	} else if (r[RIP] == base + offset[SITE_CPUID]) {
+	} else if (r[STUB_RIP] == base + offset[SITE_WRMSR]) {
+		answer_wrmsr(core, r);
+	} else if (r[STUB_RIP] == base + offset[SITE_CPUID]) {
 		answer_cpuid(core, r);
-	} else if (is_rdpmc(r[RIP])) {
+	} else if (is_rdpmc(r[STUB_RIP])) {
 		counter += 4096;
-		set_register(RAX, (uint32_t)counter);
-		set_register(RDX, counter >> 32);
+		r[STUB_RAX] = (uint32_t)counter;
+		r[STUB_RDX] = counter >> 32;
 	} else {
-		die("stopped at 0x%" PRIx64 ", where nothing was asked for", r[RIP]);
+		die("stopped at 0x%" PRIx64 ", where nothing was asked for", r[STUB_RIP]);
 	}
-	set_register(RIP, r[RIP] + INSTRUCTION_BYTES);
+	r[STUB_RIP] += INSTRUCTION_BYTES;
+	stub_set(core, found, r);
 }
 
 /* --- from attaching to the end ----------------------------------------------------------------- */
 
 static void attach(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	char answer[BYTES_MOST];
-	uint64_t r[17];
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	stub = socket(AF_UNIX, SOCK_STREAM, 0);
-	if (stub < 0 || connect(stub, (struct sockaddr *)&address, sizeof(address)))
-		die("%s: %s", path, strerror(errno));
-	if (!ask("?", answer))
-		die("no answer");
-	/* QEMU writes single registers only for those who have asked what there are. */
-	if (!ask("qXfer:features:read:target.xml:0,100", answer) || (answer[0] != 'm' && answer[0] != 'l'))
-		die("no description of registers: \"%.40s\"", answer);
+	uint64_t r[STUB_REGISTERS], now[STUB_REGISTERS];
+	stub_attach(path);
 	/* It may still be printing that it waits, or be in the firmware's timer interrupt: then it goes on for a while. */
 	for (unsigned tries = 0; tries < 500 && !base; tries++) {
-		if (tries) {
-			send_packet("c");
-			usleep(20000);
-			if (write(stub, "\x03", 1) != 1 || !receive(answer))
-				die("the guest cannot be stopped");
-		}
-		must("Hg1");
-		get_registers(r);
+		if (tries)
+			stub_let_run(20000);
+		stub_registers(0, r);
 		/* PAUSE, TEST and JZ behind the two bytes of XOR; images start at a page. */
 		for (unsigned i = 2; i < 8 && !base; i++)
-			if ((r[RIP] - offset[SITE_WAIT] - i) % PAGE_4K == 0)
-				base = r[RIP] - offset[SITE_WAIT] - i;
+			if ((r[STUB_RIP] - offset[SITE_WAIT] - i) % PAGE_4K == 0)
+				base = r[STUB_RIP] - offset[SITE_WAIT] - i;
 	}
 	if (!base)
-		die("the guest does not wait: it is at 0x%" PRIx64, r[RIP]);
-	set_register(RAX, 1);
+		die("the guest does not wait: it is at 0x%" PRIx64, r[STUB_RIP]);
+	memcpy(now, r, sizeof(now));
+	now[STUB_RAX] = 1;
+	stub_set(0, r, now);
 	for (unsigned s = SITE_RDMSR; s < SITES; s++)
-		breakpoint(base + offset[s]);
+		stub_breakpoint(base + offset[s]);
 	for (unsigned i = 0; i < rdpmc_count; i++)
-		breakpoint(rdpmc_at[i]);
+		stub_breakpoint(rdpmc_at[i]);
 }
 
 static void find_rdpmc(void)
@@ -446,7 +286,7 @@ int main(int argc, char **argv)
 {
 	static const char *const sites[SITES] = { "--wait", "--rdmsr", "--wrmsr", "--cpuid" };
 	const char *path = NULL;
-	char why[BYTES_MOST];
+	int core;
 	for (int i = 1; i < argc; i++) {
 		unsigned s = 0;
 		while (s < SITES && strcmp(argv[i], sites[s]))
@@ -470,10 +310,7 @@ int main(int argc, char **argv)
 		die("a socket, four offsets and a trace are needed");
 	find_rdpmc();
 	attach(path);
-	for (;;) {
-		send_packet("c");
-		if (!receive(why) || why[0] == 'W' || why[0] == 'X')
-			return finish();
-		stopped(why);
-	}
+	while ((core = stub_go_on(0, 0)) >= 0)
+		answer((unsigned)core);
+	return finish();
 }

@@ -21,9 +21,9 @@ _Noreturn void die(const char *format, ...)
 {
 	va_list arguments;
 	if (stub >= 0 && write(stub, "$k#6b", 5) != 5)
-		fputs("metal: the guest could not be ended\n", stderr);
+		fprintf(stderr, "%s: the guest could not be ended\n", program_invocation_short_name);
 	va_start(arguments, format);
-	fputs("metal: ", stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 	va_end(arguments);
