@@ -78,7 +78,8 @@ static void test_suite_native_quick_gives_values(void **state)
 		assert_in_range(l1->value_milli, 2500, 7500);
 	if (!l1->noisy && !l2->noisy)
 		assert_true(l2->value_milli > l1->value_milli);
-	assert_in_range(dram->value_milli, 75000, 5000000);
+	if (!dram->noisy)
+		assert_in_range(dram->value_milli, 75000, 5000000);
 	assert_true(triad->value_milli > 1000);
 	memory_host_free(&h);
 	native_close(native);
