@@ -385,9 +385,7 @@ static void evaluate(struct stat_result *r, unsigned n)
 	terms.tsc = run->ticks;
 	terms.tsc_mhz = r->workload->b->a->tsc_hz / METRIC_HZ;
 	terms.boxes = boxes_of(r, m);
-	out->known = metric_value(m->metric, &terms, &m->events, counts, &out->milli) == ST_OK;
-	if (!out->known)
-		out->why = "divided by nothing";
+	out->known = metric_value(m->metric, &terms, &m->events, counts, &out->milli, &out->why) == ST_OK;
 }
 
 static void evaluate_all(struct stat_result *r)

@@ -1,12 +1,14 @@
 /* pmu/uncore/uncore_metric.c: see uncore_metric.h. Values are fractions of 64-bit integers; one that does not fit loses the
- * low bits of both halves, at most a part in 2^20. */
+ * low bits of both halves, at most a part in 2^20. A difference that is less than a part in THIN_PART of what it was taken from is
+ * no divisor: counters are read one after the other, and that many counts lie between two readings. */
 #include "pmu/uncore/uncore_metric.h"
 #include "pmu/text.h"
 
 #define NODE_SHIFT 13  /* DNID in a link's match register (manual 331051-002, table 2-173) */
 #define DEPTH_MOST 8
+#define THIN_PART 50
 
-struct fraction { int64_t over, under; }; /* under > 0 */
+struct fraction { int64_t over, under; bool thin; }; /* under > 0; thin: a difference too small to divide by */
 
 struct reader {
 	const char *at;
@@ -14,6 +16,7 @@ struct reader {
 	struct metric_events *events;
 	const uint64_t *counts; /* NULL: only the events are needed */
 	enum status status;
+	const char *why;        /* a value is unknown, in a few words */
 	unsigned depth;
 };
 
@@ -21,7 +24,14 @@ static struct fraction fail(struct reader *r, enum status status)
 {
 	if (r->status == ST_OK)
 		r->status = status;
-	return (struct fraction){ 1, 1 };
+	return (struct fraction){ .over = 1, .under = 1 };
+}
+
+static struct fraction unknown(struct reader *r, const char *why)
+{
+	if (r->status == ST_OK)
+		r->why = why;
+	return fail(r, ST_RANGE);
 }
 
 /* ---- fractions -------------------------------------------------------------------------------- */
@@ -36,7 +46,7 @@ static struct fraction reduced(struct fraction f)
 		a = b;
 		b = t;
 	}
-	return a > 1 ? (struct fraction){ f.over / (int64_t)a, f.under / (int64_t)a } : f;
+	return a > 1 ? (struct fraction){ f.over / (int64_t)a, f.under / (int64_t)a, f.thin } : f;
 }
 
 #define UNDER_LEAST (1 << 20)
@@ -53,42 +63,44 @@ static bool coarser(struct fraction *f)
 
 static struct fraction times(struct reader *r, struct fraction a, struct fraction b)
 {
-	struct fraction v;
+	struct fraction v = { .thin = a.thin || b.thin };
 	a = reduced(a);
 	b = reduced(b);
 	/* crosswise, so that products stay small */
-	const struct fraction ab = reduced((struct fraction){ a.over, b.under }), ba = reduced((struct fraction){ b.over, a.under });
-	a = (struct fraction){ ab.over, ba.under };
-	b = (struct fraction){ ba.over, ab.under };
+	const struct fraction ab = reduced((struct fraction){ .over = a.over, .under = b.under }), ba = reduced((struct fraction){ .over = b.over, .under = a.under });
+	a = (struct fraction){ .over = ab.over, .under = ba.under };
+	b = (struct fraction){ .over = ba.over, .under = ab.under };
 	while (__builtin_mul_overflow(a.over, b.over, &v.over) || __builtin_mul_overflow(a.under, b.under, &v.under))
 		if (!(a.under > b.under ? coarser(&a) : coarser(&b)))
-			return fail(r, ST_RANGE);
+			return unknown(r, "beyond 64 bits");
 	return v;
 }
 
 static struct fraction plus(struct reader *r, struct fraction a, struct fraction b)
 {
 	int64_t left, right;
-	struct fraction v;
+	struct fraction v = { 0 };
 	for (;;) {
 		if (!__builtin_mul_overflow(a.over, b.under, &left) && !__builtin_mul_overflow(b.over, a.under, &right) &&
 		    !__builtin_add_overflow(left, right, &v.over) && !__builtin_mul_overflow(a.under, b.under, &v.under))
 			return reduced(v);
 		if (!(a.under > b.under ? coarser(&a) : coarser(&b)))
-			return fail(r, ST_RANGE);
+			return unknown(r, "beyond 64 bits");
 	}
 }
 
 static struct fraction inverse(struct reader *r, struct fraction a)
 {
 	if (!a.over)
-		return fail(r, ST_RANGE);
-	return a.over < 0 ? (struct fraction){ -a.under, -a.over } : (struct fraction){ a.under, a.over };
+		return unknown(r, "divided by nothing");
+	if (a.thin || a.over < 0)
+		return unknown(r, "divided by a difference of almost nothing");
+	return (struct fraction){ .over = a.under, .under = a.over };
 }
 
 static struct fraction whole(struct reader *r, uint64_t v)
 {
-	return v > INT64_MAX ? fail(r, ST_RANGE) : (struct fraction){ (int64_t)v, 1 };
+	return v > INT64_MAX ? unknown(r, "beyond 64 bits") : (struct fraction){ .over = (int64_t)v, .under = 1 };
 }
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -150,7 +162,7 @@ static struct fraction event(struct reader *r)
 		e->list[n] = e->name[n];
 		e->count++;
 	}
-	return (struct fraction){ 1, 1 };
+	return (struct fraction){ .over = 1, .under = 1 };
 }
 
 static struct fraction term_outside(struct reader *r)
@@ -217,9 +229,16 @@ static struct fraction sum(struct reader *r)
 	for (blanks(r); r->status == ST_OK && (*r->at == '+' || *r->at == '-'); blanks(r)) {
 		const bool minus = *r->at++ == '-';
 		struct fraction f = product(r);
+		if (!r->counts)
+			continue;
+		const struct fraction before = v;
 		if (minus)
 			f.over = -f.over;
-		v = r->counts ? plus(r, v, f) : v;
+		v = plus(r, v, f);
+		if (minus && r->status == ST_OK && before.over > 0) {
+			const struct fraction part = times(r, v, inverse(r, before));
+			v.thin = part.over < part.under / THIN_PART;
+		}
 	}
 	return v;
 }
@@ -244,14 +263,18 @@ enum status metric_events(const struct uncore_metric *m, const struct metric_ter
 }
 
 enum status metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct metric_events *e,
-                         const uint64_t *counts, int64_t *milli)
+                         const uint64_t *counts, int64_t *milli, const char **why)
 {
 	struct metric_events same = *e;
 	struct reader r = { .terms = t, .events = &same, .counts = counts };
+	*why = m->lacks;
 	if (m->lacks[0])
 		return ST_UNSUPPORTED;
-	const struct fraction v = times(&r, evaluate(m, &r), (struct fraction){ 1000, 1 });
+	const struct fraction v = times(&r, evaluate(m, &r), (struct fraction){ .over = 1000, .under = 1 });
+	if (r.status == ST_OK && v.over < 0) /* none of them can be: the counts do not belong together */
+		(void)unknown(&r, "less than nothing");
 	if (r.status == ST_OK)
 		*milli = v.over / v.under;
+	*why = r.why ? r.why : "";
 	return r.status;
 }

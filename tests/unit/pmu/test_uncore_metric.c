@@ -90,12 +90,13 @@ static int64_t value(const char *expression, const uint64_t *counts, enum status
 	const struct uncore_metric m = { .name = "test", .expression = expression, .lacks = "" };
 	const struct metric_terms terms = { .instructions = 1000, .core_cycles = 2000, .tsc = 500, .tsc_mhz = 2300, .boxes = 4, .rank = 3, .node = 1 };
 	struct metric_events e;
+	const char *why;
 	int64_t milli = -1;
 	if (metric_events(&m, &terms, &e) != ST_OK) {
 		assert_int_equal(wanted, ST_SYNTAX);
 		return 0;
 	}
-	const enum status st = metric_value(&m, &terms, &e, counts, &milli);
+	const enum status st = metric_value(&m, &terms, &e, counts, &milli, &why);
 	if (st != wanted)
 		fail_msg("%s: %s, %lld", expression, status_name(st), (long long)milli);
 	return milli;
@@ -108,7 +109,14 @@ static void test_metric_evaluator(void **state)
 	assert_int_equal(value("A / B", (uint64_t[]){ 1000, 3 }, ST_OK), 333333);
 	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 30, 10 }, ST_OK), 200000);
 	assert_int_equal(value("1 - A / B", (uint64_t[]){ 1, 4 }, ST_OK), 750);
-	assert_int_equal(value("A - B - A", (uint64_t[]){ 7, 2 }, ST_OK), -2000);
+	assert_int_equal(value("A - B - A", (uint64_t[]){ 7, 2 }, ST_RANGE), -1); /* less than nothing */
+	assert_int_equal(value("2 - (A - B)", (uint64_t[]){ 4, 3 }, ST_OK), 1000);
+	/* a divisor is more than a fiftieth of what it was taken from */
+	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 12633, 12590 }, ST_RANGE), -1);
+	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 9000, 1000, 1000, 980 }, ST_OK), 400000);
+	assert_int_equal(value("(A - B) / ((C - D) * 2)", (uint64_t[]){ 9000, 1000, 1000, 981 }, ST_RANGE), -1);
+	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 980, 1000 }, ST_RANGE), -1);
+	assert_int_equal(value("(A - B) / C", (uint64_t[]){ 1000, 999, 10 }, ST_OK), 100);
 	assert_int_equal(value("A / B / 2 * 3", (uint64_t[]){ 12, 4 }, ST_OK), 4500);
 	assert_int_equal(value("A * 64 / 1000000", (uint64_t[]){ 15625 }, ST_OK), 1000);
 	assert_int_equal(value("A / $INSTRUCTIONS", (uint64_t[]){ 5 }, ST_OK), 5);
@@ -135,6 +143,7 @@ static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket,
 	struct uncore_plan plan;
 	const char *problem;
 	uint64_t v[UNCORE_EVENTS_MAX] = { 0 };
+	const char *why;
 	int64_t milli = 0;
 	assert_int_equal(metric_events(metric(name), &terms, &e), ST_OK);
 	assert_int_equal(uncore_plan(&r->u, e.list, e.count, &plan, &problem), ST_OK);
@@ -150,7 +159,7 @@ static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket,
 		terms.tsc = after - before;
 		terms.tsc_mhz = r->a->tsc_hz / 1000000;
 	}
-	const enum status st = metric_value(metric(name), &terms, &e, v, &milli);
+	const enum status st = metric_value(metric(name), &terms, &e, v, &milli, &why);
 	if (st != ST_OK)
 		fail_msg("%s: %s", name, status_name(st));
 	return milli;
