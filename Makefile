@@ -336,28 +336,28 @@ $(OUT)/tests/judge/guest.elf: tests/judge/guest.c tests/judge/start.asm tests/ju
 	  $(OUT)/tests/judge/guest.o $(OUT)/asm/blob.o
 	objcopy -O elf32-i386 $(OUT)/tests/judge/guest.64 $@
 # Answers the guest's accesses to registers, on QEMU's gdb stub.
-$(OUT)/tests/boot/debugger: tests/boot/debugger.c tests/metal/stub.c tests/metal/stub.h $(OUT)/asm/blob.o
+$(OUT)/tests/boot/registers/debugger: tests/boot/registers/debugger.c tests/metal/stub.c tests/metal/stub.h $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
-	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/debugger.c tests/metal/stub.c $(OUT)/asm/blob.o
+	$(CC) $(HOSTED) -z noexecstack -o $@ tests/boot/registers/debugger.c tests/metal/stub.c $(OUT)/asm/blob.o
 # A simulated processor behind the guest's hw backend, on the same stub.
 METAL_SOURCES := $(wildcard tests/metal/*.c)
 $(OUT)/tests/metal/metal: $(METAL_SOURCES) $(wildcard tests/metal/*.h) efi/processor/percpu.h $(RUNNER)
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -z noexecstack -o $@ $(METAL_SOURCES) $(RUNNER) -ljansson -lm -lpthread
 # Reads text and curves out of a dump of the guest's screen.
-$(OUT)/tests/boot/picture: tests/boot/picture.c
+$(OUT)/tests/boot/firmware/picture: tests/boot/firmware/picture.c
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -o $@ $<
 # Each moment of a medium while it was written.
-$(OUT)/tests/boot/writes: tests/boot/writes.c
+$(OUT)/tests/boot/medium/writes: tests/boot/medium/writes.c
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) -o $@ $<
 # Firmware as it is met: started in place of the application, which it starts.
-HOSTILE_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/boot/hostile/*.c)) $(OUT)/efi/firmware/uefi.o $(OUT)/efi/firmware/string.o
-$(filter $(OUT)/tests/boot/hostile/%,$(HOSTILE_OBJECTS)): $(OUT)/%.o: %.c
+HOSTILE_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/boot/firmware/hostile/*.c)) $(OUT)/efi/firmware/uefi.o $(OUT)/efi/firmware/string.o
+$(filter $(OUT)/tests/boot/firmware/hostile/%,$(HOSTILE_OBJECTS)): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(EFI) -c -o $@ $<
-$(OUT)/tests/boot/hostile.efi: efi/app.lds $(HOSTILE_OBJECTS)
+$(OUT)/tests/boot/firmware/hostile.efi: efi/app.lds $(HOSTILE_OBJECTS)
 	ld -nostdlib -znocombreloc -znoexecstack -shared -Bsymbolic --no-undefined -T efi/app.lds /usr/lib/crt0-efi-x86_64.o $(HOSTILE_OBJECTS) -o $@.so /usr/lib/libgnuefi.a
 	objcopy -S -j .text -j .reloc -j .data -j .dynamic -j .rela -j .dynsym --target efi-app-x86_64 --subsystem=10 $@.so $@
 # Errors planted in rows: what of the suite alone finds them.
@@ -390,7 +390,7 @@ check-quick check-fast:
 	OUT=$(OUT) tests/run.sh $(@:check-%=%)
 check check-long:
 	@runner/setup.sh test
-	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/firmware/parts $(OUT)/tests/boot/debugger $(OUT)/tests/metal/metal $(OUT)/tests/boot/hostile.efi
+	@$(MAKE) --no-print-directory host $(OUT)/stallmeter.img unit judges $(OUT)/tests/acpi/tables $(OUT)/tests/bios/loader $(OUT)/tests/firmware/parts $(OUT)/tests/boot/registers/debugger $(OUT)/tests/metal/metal $(OUT)/tests/boot/firmware/hostile.efi
 	@OUT=$(OUT) tests/run.sh $(if $(filter check-long,$@),long,all)
 
 # What each profile does to the registers, to be looked at before it goes in.
@@ -398,7 +398,7 @@ check check-long:
 golden: host
 	OUT=$(OUT) tests/golden/record.sh tests/golden
 	OUT=$(OUT) MACHINE=core2 tests/golden/record.sh tests/golden/core2
-	OUT=$(OUT) MACHINE=pentium4 ROWS="$$(sed -n "s/^rows='\(.*\)'$$/\1/p" tests/shell/golden.sh)" tests/golden/record.sh tests/golden/pentium4
+	OUT=$(OUT) MACHINE=pentium4 ROWS="$$(sed -n "s/^rows='\(.*\)'$$/\1/p" tests/shell/commands/golden.sh)" tests/golden/record.sh tests/golden/pentium4
 	OUT=$(OUT) MACHINE=pentium4 tests/golden/record.sh tests/golden/pentium4/profiles
 	@git --no-pager diff --stat -- tests/golden
 
@@ -446,7 +446,7 @@ $(FUZZ_PROGRAMS): $(OUT)/fuzz/%: tests/fuzz/%.c $$(FUZZ_SOURCES_$$*)
 	@mkdir -p $(@D)
 	clang $(COMMON) -D_GNU_SOURCE $(FUZZ_FLAGS_$*) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c %.a,$^) -ljansson -lm -lpthread
 fuzz-short fuzz-long: $(FUZZ_PROGRAMS)
-	OUT=$(OUT) tests/shell/fuzz.sh $(if $(filter fuzz-long,$@),$(FUZZ_LONG),$(FUZZ_SHORT))
+	OUT=$(OUT) tests/shell/house/fuzz.sh $(if $(filter fuzz-long,$@),$(FUZZ_LONG),$(FUZZ_SHORT))
 
 clean:
 	rm -rf $(OUT)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs tests and counts: tests/run.sh quick|fast|all|long [PATTERN]
+# Runs tests and counts: tests/run.sh quick|fast|all|long [PATTERN], PATTERN a part of a name, as in shell/, boot/medium/ or test_core
 #   quick  the layer check and unit programs that tests/slow.txt does not list    fast  every unit program
 #   all    + shell and boot tests    long  + *_long.sh
 # Each line ends with the seconds that passed and those of processor time.
@@ -16,13 +16,13 @@ trap 'rm -rf "$tally"' EXIT
 # A test is one command; its TAP lines are counted, and a command that dies or says nothing is one failure.
 run_one() {
 	local name=$1; shift
-	local log="$out/log/$name.tap" rc=0 start=$SECONDS used TIMEFORMAT='%U %S'
+	local log="$out/log/${name//\//_}.tap" rc=0 start=$SECONDS used TIMEFORMAT='%U %S'
 	{ time CMOCKA_MESSAGE_OUTPUT=TAP OUT="$out" "$@" >"$log" 2>"$log.err"; } 2>"$tally/used.$lane" || rc=$?
 	used=$(awk '{ print $1 + $2 }' "$tally/used.$lane")
 	local p f s
 	s=$(grep -cE '^ok .*# SKIP' "$log"); p=$(grep -cE '^ok' "$log"); f=$(grep -cE '^not ok' "$log"); p=$((p - s))
-	grep -E '^not ok' "$log" | sed "s/^/$name: /" >>"$tally/failed.$lane"
-	grep -E '^ok .*# SKIP' "$log" | sed "s/^/$name: /" >>"$tally/skipped.$lane"
+	grep -E '^not ok' "$log" | sed "s|^|$name: |" >>"$tally/failed.$lane"
+	grep -E '^ok .*# SKIP' "$log" | sed "s|^|$name: |" >>"$tally/skipped.$lane"
 	if [ "$rc" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; echo "$name: exit status $rc" >>"$tally/failed.$lane"; fi
 	if [ $((p + f + s)) -eq 0 ]; then f=1; echo "$name: no test ran" >>"$tally/failed.$lane"; fi
 	echo "$p $f $s" >>"$tally/counts.$lane"
@@ -64,11 +64,12 @@ units() { # units [PART OF]: each so many-th
 		want "$(basename "$t")" && run_one "$(basename "$t")" "$t"
 	done
 }
-scripts() { # scripts FOLDER
-	for t in tests/"$1"/*.sh; do
-		[ -x "$t" ] || continue
+scripts() { # scripts FOLDER: those of its rooms, by the names that PATTERN takes
+	for t in tests/"$1"/*/*.sh; do
+		head -c 2 "$t" | grep -q '#!' || continue
 		case $t in *_long.sh) [ "$mode" = long ] || continue;; esac
-		want "$t" && run_one "$1_$(basename "$t" .sh)" "$t"
+		t=${t#tests/} t=${t%.sh}
+		want "tests/$t.sh" && run_one "$t" "tests/$t.sh" # one that may not be executed fails
 	done
 }
 

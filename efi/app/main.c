@@ -113,7 +113,7 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
 		test[0] = 0;
-	if (str_equal(test, "debugger")) { /* it answers register accesses itself: tests/boot/debugger.c */
+	if (str_equal(test, "debugger")) { /* it answers register accesses itself: tests/boot/registers/debugger.c */
 		print("waiting for a debugger\n");
 		debugger_wait();
 		test[0] = 0;

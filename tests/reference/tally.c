@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "tests/reference/tally.h"
-#include "tests/unit/support/core_bench.h"
+#include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/support/random_insn.h"
 
 /* Signals whose sum is the code's alone, whatever happens when. */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bench/workloads/workload_account.h"
-#include "tests/unit/support/work_rig.h"
+#include "tests/unit/rigs/work_rig.h"
 
 static struct work_rig rig;
 static int64_t penalties[512];

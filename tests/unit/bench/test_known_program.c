@@ -12,7 +12,7 @@
 #include "bench/measure/measure.h"
 #include "bench/sampling/pebs_address.h"
 #include "tests/unit/support/memory_host.h"
-#include "tests/unit/support/sampling_rig.h"
+#include "tests/unit/rigs/sampling_rig.h"
 
 static struct sampling_rig rig;
 static struct memory_host host;

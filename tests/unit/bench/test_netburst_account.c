@@ -10,7 +10,7 @@
 #include "bench/workloads/workload_account.h"
 #include "tests/unit/support/loop_meets.h"
 #include "tests/unit/support/table_find.h"
-#include "tests/unit/support/work_rig.h"
+#include "tests/unit/rigs/work_rig.h"
 
 #define REGISTERS 0x93u /* 0x360 to 0x3F2 */
 

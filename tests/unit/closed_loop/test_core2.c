@@ -13,7 +13,7 @@
 #include "pmu/counters/pebs.h"
 #include "pmu/sim/machine/sim_state.h"
 #include "tests/unit/support/sim_look.h"
-#include "tests/unit/support/work_rig.h"
+#include "tests/unit/rigs/work_rig.h"
 
 static struct work_rig rig;
 static int64_t penalties[512];

@@ -124,56 +124,56 @@ static void test_loop_files_are_found_again(void **state)
 static void test_loop_odd_machines_are_found_again(void **state)
 {
 	(void)state;
-	assert_int_equal(judge_files("tests/machines/laptop.machine tests/machines/narrow.machine tests/machines/wide.machine",
+	assert_int_equal(judge_files("tests/machines/cores/laptop.machine tests/machines/cores/narrow.machine tests/machines/cores/wide.machine",
 	                             "sync.self_modifying_code.*,load.l2.*,load.l3.*,load.dram_local*,load.dram_page_*,load.dram_overlap.*,core_to_core.*_same_core.*,load.fill_buffer.*,load.l3_overlap.*,tlb.*,*.l1.bandwidth,*.l2.bandwidth,"
 	                             "*.l1_all.bandwidth,store.nt.*,store.rfo.*,exec.chain_distribution.*,exec.div64*,exec.fp_assist_flushed.*,frontend.itlb_walk.*"), 0);
-	assert_int_equal(judge_files("tests/machines/cramped.machine", "load.dram_overlap.*,size.fill_buffers.*,load.staircase.*,tlb.itlb.*,frontend.itlb_walk.*"), 0);
-	assert_int_equal(judge_files("tests/machines/crowd.machine", "load.dram_loaded.*,read.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/banks.machine", "triad.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/far.machine", "load.l3_shared.*,load.remote_*,load.dram_remote.*"), 0);
-	assert_int_equal(judge_files("tests/machines/slice.machine", "read.dram.*,read.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/twoway.machine", "frontend.*"), 0);
-	assert_int_equal(judge_files("tests/machines/slow.machine", "size.fill_buffers.*"), 0);
-	assert_int_equal(judge_files("tests/machines/rows.machine", "size.fill_buffers.*"), 0);
-	assert_int_equal(judge_files("tests/machines/decoders.machine", "size.*"), 1); /* size.super_queue is unproven, not unsupported: docs/limits.md */
-	assert_int_equal(judge_files("tests/machines/threads.machine", "core_to_core.*"), 0);
-	assert_int_equal(judge_files("tests/machines/lossy.machine", "core_to_core.*,load.dram_loaded.*"), 0);
-	assert_int_equal(judge_files("tests/machines/bare.machine", "read.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/tiny_l2.machine", "*.l2_all.*,*.l3_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/tables.machine", "tlb.*"), 0);
-	assert_int_equal(judge_files("tests/machines/look.machine", "triad.dram.*"), 0);
-	assert_int_equal(judge_files("tests/machines/tree.machine", "copy.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/shared.machine", "copy.dram_all.*,write.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/above.machine", "write.dram_all.*"), 1); /* unproven, as it should be where lines are left over: docs/limits.md */
-	assert_int_equal(judge_files("tests/machines/tracker.machine", "write.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
-	assert_int_equal(judge_files("tests/machines/westmere.machine", "store.rfo.*,load.dram_local_big.*,tlb.dtlb_4k.*,load.l3_*_other_core.*,core_to_core.*"), 0);
-	assert_int_equal(judge_files("tests/machines/three_ways.machine", "frontend.itlb_walk.*"), 0);
-	assert_int_equal(judge_files("tests/machines/rhythm.machine", "load.dram_loaded.*"), 0);
-	assert_int_equal(judge_files("tests/machines/port.machine", "read.l3.bandwidth"), 0);
-	assert_int_equal(judge_files("tests/machines/two_thirds.machine", "load.l2.*"), 0);
-	assert_int_equal(judge_files("tests/machines/full_sets.machine", "tlb.walk_concurrency.*"), 0);
-	assert_int_equal(judge_files("tests/machines/knee.machine", "size.super_queue.*"), 0);
-	assert_int_equal(judge_files("tests/machines/three_nodes.machine tests/machines/places.machine", "read.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/few_ways.machine", "tlb.stlb_walk_4k.*,tlb.walk_concurrency.*"), 0);
-	assert_int_equal(judge_files("tests/machines/kept.machine", "core_to_core.modified_same_socket.*,load.l3_clean_other_core.*,read.l3.bandwidth"), 0);
-	assert_int_equal(judge_files("tests/machines/open_rows.machine", "tlb.walk_concurrency.*,load.dram_overlap.*,size.fill_buffers.*"), 0);
-	assert_int_equal(judge_files("tests/machines/turns.machine tests/machines/late_turns.machine tests/machines/first_line.machine", "copy.l2.bandwidth"), 0);
-	assert_int_equal(judge_files("tests/machines/l3_windows.machine", "read.l3.bandwidth"), 0);
-	assert_int_equal(judge_files("tests/machines/stripes.machine", "load.dram_page*"), 0);
-	assert_int_equal(judge_files("tests/machines/past.machine", "write.dram_all.*,write.dram_nt_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/penryn.machine", "copy.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/torn.machine tests/machines/same_cycle.machine", "load.dram_loaded.*"), 0);
-	assert_int_equal(judge_files("tests/machines/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/cramped.machine", "load.dram_overlap.*,size.fill_buffers.*,load.staircase.*,tlb.itlb.*,frontend.itlb_walk.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/crowd.machine", "load.dram_loaded.*,read.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/banks.machine", "triad.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/far.machine", "load.l3_shared.*,load.remote_*,load.dram_remote.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/slice.machine", "read.dram.*,read.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/twoway.machine", "frontend.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/slow.machine", "size.fill_buffers.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/rows.machine", "size.fill_buffers.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.*"), 1); /* size.super_queue is unproven, not unsupported: docs/limits.md */
+	assert_int_equal(judge_files("tests/machines/cores/threads.machine", "core_to_core.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/lossy.machine", "core_to_core.*,load.dram_loaded.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/bare.machine", "read.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/tiny_l2.machine", "*.l2_all.*,*.l3_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/tables.machine", "tlb.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/look.machine", "triad.dram.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/tree.machine", "copy.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/shared.machine", "copy.dram_all.*,write.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/above.machine", "write.dram_all.*"), 1); /* unproven, as it should be where lines are left over: docs/limits.md */
+	assert_int_equal(judge_files("tests/machines/memory/tracker.machine", "write.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/westmere.machine", "store.rfo.*,load.dram_local_big.*,tlb.dtlb_4k.*,load.l3_*_other_core.*,core_to_core.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/three_ways.machine", "frontend.itlb_walk.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/rhythm.machine", "load.dram_loaded.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/port.machine", "read.l3.bandwidth"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/two_thirds.machine", "load.l2.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/full_sets.machine", "tlb.walk_concurrency.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/knee.machine", "size.super_queue.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/three_nodes.machine tests/machines/memory/places.machine", "read.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/few_ways.machine", "tlb.stlb_walk_4k.*,tlb.walk_concurrency.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/kept.machine", "core_to_core.modified_same_socket.*,load.l3_clean_other_core.*,read.l3.bandwidth"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/open_rows.machine", "tlb.walk_concurrency.*,load.dram_overlap.*,size.fill_buffers.*"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/turns.machine tests/machines/caches/late_turns.machine tests/machines/caches/first_line.machine", "copy.l2.bandwidth"), 0);
+	assert_int_equal(judge_files("tests/machines/caches/l3_windows.machine", "read.l3.bandwidth"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/stripes.machine", "load.dram_page*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/past.machine", "write.dram_all.*,write.dram_nt_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/penryn.machine", "copy.dram_all.*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/torn.machine tests/machines/memory/same_cycle.machine", "load.dram_loaded.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
 }
 
 /* A machine of another vendor: its caches, TLBs and threads are told by other leaves. */
 static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 {
 	(void)state;
-	assert_int_equal(judge_files("tests/machines/ccx.machine", "load.l?.*,load.dram_local*,load.l3_*_other_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,tlb.walk_?.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/ccx.machine", "load.l?.*,load.dram_local*,load.l3_*_other_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,tlb.walk_?.*"), 0);
 	/* alone: without counters a first row has its own clock */
-	assert_int_equal(judge_files("tests/machines/ccx.machine", "tlb.walk_concurrency.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/ccx.machine", "tlb.walk_concurrency.*"), 0);
 }
 
 int main(void)

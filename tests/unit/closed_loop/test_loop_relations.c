@@ -188,15 +188,15 @@ static void hold(const char *machines, const char *which)
 static void test_relations_hold_for_all_cores_in_memory(void **state)
 {
 	(void)state;
-	hold("tests/machines/tree.machine", "copy.dram_all.bandwidth");
-	hold("tests/machines/slice.machine", "read.dram_all.bandwidth,write.dram_all.bandwidth");
+	hold("tests/machines/caches/tree.machine", "copy.dram_all.bandwidth");
+	hold("tests/machines/caches/slice.machine", "read.dram_all.bandwidth,write.dram_all.bandwidth");
 }
 
 static void test_relations_hold_for_one_core(void **state)
 {
 	(void)state;
-	hold("tests/machines/look.machine", "triad.dram.bandwidth,read.l3.bandwidth");
-	hold("tests/machines/narrow.machine", "load.l2.latency,load.dram_overlap.interval,tlb.stlb_walk_4k.penalty,branch.conditional.penalty");
+	hold("tests/machines/caches/look.machine", "triad.dram.bandwidth,read.l3.bandwidth");
+	hold("tests/machines/cores/narrow.machine", "load.l2.latency,load.dram_overlap.interval,tlb.stlb_walk_4k.penalty,branch.conditional.penalty");
 }
 
 static void test_relations_hold_for_files_and_rows_of_your_own(void **state)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/support/stall_rig.h"
+#include "tests/unit/rigs/stall_rig.h"
 #include "tests/unit/support/table_find.h"
 
 static bool all;

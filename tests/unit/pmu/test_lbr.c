@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "pmu/core/lbr.h"
-#include "tests/unit/support/sampling_rig.h"
+#include "tests/unit/rigs/sampling_rig.h"
 
 #define TURNS 12u
 

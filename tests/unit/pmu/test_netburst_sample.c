@@ -13,7 +13,7 @@
 #include "pmu/sim/isa/exec.h"
 #include "pmu/sim/isa/ops.h"
 #include "tests/unit/support/closed_loop.h"
-#include "tests/unit/support/counter_rig.h"
+#include "tests/unit/rigs/counter_rig.h"
 #include "tests/unit/support/fake_access.h"
 
 enum { PMI = 1 << 26, FORCE = 1 << 25, CASCADE = 1 << 30, OVF_SHIFT = 31 };

@@ -10,7 +10,7 @@
 
 #include "pmu/core/concept.h"
 #include "pmu/counters/counters.h"
-#include "tests/unit/support/sampling_rig.h"
+#include "tests/unit/rigs/sampling_rig.h"
 
 #define LINES 64u
 #define ARRAY 0x10000u

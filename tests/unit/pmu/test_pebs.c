@@ -10,7 +10,7 @@
 
 #include "pmu/counters/pebs.h"
 #include "tests/unit/support/fake_access.h"
-#include "tests/unit/support/sampling_rig.h"
+#include "tests/unit/rigs/sampling_rig.h"
 #include "tests/unit/support/sim_look.h"
 
 #define NODES 2048u /* 128 KiB: in the L2 of 256 KiB, not in the L1 */

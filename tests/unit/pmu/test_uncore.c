@@ -13,7 +13,7 @@
 #include "pmu/sim/machine/sim.h"
 #include "pmu/backend/trace.h"
 #include "pmu/uncore/uncore_metric.h"
-#include "tests/unit/support/core_bench.h"
+#include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/support/host_pages.h"
 
 #define LOCK_VA (WINDOW_DATA + 2 * PAGE_1G)

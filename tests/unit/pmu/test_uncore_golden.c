@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "runner/data/trace_replay.h"
-#include "tests/unit/support/core_bench.h"
-#include "tests/unit/support/uncore_rig.h"
+#include "tests/unit/rigs/core_bench.h"
+#include "tests/unit/rigs/uncore_rig.h"
 
 /* One of each, so that a trace stays readable. */
 static const struct golden { const char *box, *names[4]; } golden[] = {

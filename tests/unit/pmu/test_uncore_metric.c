@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "pmu/uncore/uncore_metric.h"
-#include "tests/unit/support/core_bench.h"
-#include "tests/unit/support/uncore_rig.h"
+#include "tests/unit/rigs/core_bench.h"
+#include "tests/unit/rigs/uncore_rig.h"
 
 static const struct processor *haswell(void)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/support/core_bench.h"
+#include "tests/unit/rigs/core_bench.h"
 
 #define ADD_RAX_RAX "4801C0"
 #define ADD_RAX_1 "4883C001"

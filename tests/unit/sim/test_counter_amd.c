@@ -4,7 +4,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/support/counter_rig.h"
+#include "tests/unit/rigs/counter_rig.h"
 
 #define CTL(n) (0xC0010200u + 2 * (n))
 #define CTR(n) (0xC0010201u + 2 * (n))

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "runner/host/backend.h"
-#include "tests/unit/support/counter_rig.h"
+#include "tests/unit/rigs/counter_rig.h"
 
 static struct machine m;
 static struct backend b;

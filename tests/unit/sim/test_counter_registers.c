@@ -4,7 +4,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/support/counter_rig.h"
+#include "tests/unit/rigs/counter_rig.h"
 
 #define EN_OS 0x420000u
 

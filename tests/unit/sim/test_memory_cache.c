@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "pmu/sim/memory/cache.h"
-#include "tests/unit/support/memory_rig.h"
+#include "tests/unit/rigs/memory_rig.h"
 
 static uint64_t random_state = 1;
 static unsigned dice(unsigned n)

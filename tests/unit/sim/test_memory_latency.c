@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "tests/unit/support/memory_rig.h"
+#include "tests/unit/rigs/memory_rig.h"
 
 #define LOAD(core, pa, t) rig_access(&r, core, MEM_LOAD, pa, t)
 #define FAR 100000u /* cycles between requests that must not meet */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "pmu/sim/memory/socket.h"
-#include "tests/unit/support/memory_rig.h"
+#include "tests/unit/rigs/memory_rig.h"
 
 #define FAR 100000u
 #define SOCKETS 2

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "pmu/sim/uncore/uncore.h"
-#include "tests/unit/support/memory_rig.h"
+#include "tests/unit/rigs/memory_rig.h"
 
 #define FAR 100000u
 enum { STREAMER = 1, ADJACENT = 2, NEXT_LINE = 4, STRIDE = 8 };

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "tests/unit/support/memory_rig.h"
+#include "tests/unit/rigs/memory_rig.h"
 
 #define FAR 100000u
 

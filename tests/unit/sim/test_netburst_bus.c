@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/support/counter_rig.h"
-#include "tests/unit/support/work_rig.h"
+#include "tests/unit/rigs/counter_rig.h"
+#include "tests/unit/rigs/work_rig.h"
 
 static struct work_rig rig;
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "pmu/netburst/netburst.h"
-#include "tests/unit/support/counter_rig.h"
+#include "tests/unit/rigs/counter_rig.h"
 
 static struct counter_rig rig;
 

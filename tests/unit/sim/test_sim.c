@@ -7,7 +7,7 @@
 
 #include "asm/kernel.h"
 #include "pmu/sim/machine/sim.h"
-#include "tests/unit/support/core_bench.h"
+#include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/sim_look.h"
 

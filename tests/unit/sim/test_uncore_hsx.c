@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/support/core_bench.h"
+#include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/support/sim_look.h"
-#include "tests/unit/support/uncore_rig.h"
+#include "tests/unit/rigs/uncore_rig.h"
 
 static unsigned box_named(const struct uncore_rig *r, const char *name)
 {

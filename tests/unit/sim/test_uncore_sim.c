@@ -10,7 +10,7 @@
 
 #include "pmu/sim/machine/sim.h"
 #include "pmu/sim/uncore/uncore_map.h"
-#include "tests/unit/support/core_bench.h"
+#include "tests/unit/rigs/core_bench.h"
 #include "asm/kernel.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/sim_look.h"

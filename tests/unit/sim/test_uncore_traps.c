@@ -1,9 +1,6 @@
-/* Where the manual of Haswell-EP's uncore (331051-002) is damaged or wrong: each wrong reading by name, and that it fails while
- * ours holds. Wrong readings of registers are put into a copy of the processor's description and tried on the simulated
- * machine; wrong unit masks and names are looked up.
- *
- * Two places are names alone that no table of ours has: the table that the opcode filter refers to (2-14 for 2-20), and the
- * exchanged words of PCIWiL and PCIWiLF. */
+/* Where the manual of Haswell-EP's uncore (331051-002) is damaged or wrong: each wrong reading by name, and that it fails while ours holds.
+ * Wrong readings of registers are put into a copy of the processor's description and tried on the simulated machine; wrong unit masks and names
+ * are looked up. Of two, no table of ours has the names: the table of the opcode filter (2-14 for 2-20), the exchanged words of PCIWiL and PCIWiLF. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,8 +8,8 @@
 #include <cmocka.h>
 
 #include "pmu/uncore/uncore_metric.h"
-#include "tests/unit/support/core_bench.h"
-#include "tests/unit/support/uncore_rig.h"
+#include "tests/unit/rigs/core_bench.h"
+#include "tests/unit/rigs/uncore_rig.h"
 
 static struct uncore_rig r;
 static struct processor wrong;

@@ -1,0 +1,85 @@
+#!/bin/bash
+# Firmware as it is met (tests/boot/firmware/hostile/): each switch ends in a number, a named refusal, or another try; never in a hang, and
+# no row is lost. The table at the end has a line for each: what the firmware did, what was said, what was measured.
+#   ONLY=SWITCH   that one alone
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+export MTOOLS_SKIP_CHECK=1
+make -s OUT="$out" "$out/tests/boot/firmware/hostile.efi" >/dev/null || exit 2
+log=$work/q/debugcon.log
+cp --sparse=always "$out/stallmeter.img" "$work/image"
+mcopy -o -i "$work/image@@1M" "$out/tests/boot/firmware/hostile.efi" ::/EFI/BOOT/BOOTX64.EFI
+mcopy -o -i "$work/image@@1M" "$out/BOOTX64.EFI" ::/EFI/BOOT/STALL.EFI
+
+# hostile SWITCH STATUS ROWS SAID SETTINGS [OPTION]...: the end's status, so many rows with a value, a line that is said
+hostile() {
+	local switch=$1 name=${1//[-=,]/_} status=$2 rows=$3 said=$4 settings=$5 rc=0
+	shift 5
+	[ -z "${ONLY:-}" ] || [[ $switch == $ONLY* ]] || return 0
+	cp --sparse=always "$work/image" "$work/disk.img"
+	runner/qemu.sh --work "$work/q" --in-place --limit 100 --options "end=exit $settings" "$work/disk.img" "$@" \
+		-fw_cfg "name=opt/hostile,string=${switch//,/,,}" >"$work/boot" 2>&1 || rc=$?
+	tr -d '\r' <"$log" >"$work/log"
+	rm -rf "$work/fetched"
+	results=$(runner/fetch.sh "$work/disk.img" "$work/fetched")/results.json
+	check "hostile_${name}_ends" test "$rc" -eq "$status"
+	check "hostile_${name}_is_told" grep -E "$said" "$work/log"
+	measured=$(grep -cE '^[a-z0-9_.]+ +[0-9]+\.[0-9]+ ' "$work/log")
+	check "hostile_${name}_loses_no_row" test "$measured" -eq "$rows"
+	printf '# %-16s| %-60.60s | %-60.60s | %s rows, status %s\n' "$switch" "$(sed -n 's/^hostile: //p' "$work/log" | head -n 1)" \
+		"$(grep -E "$said" "$work/log" | head -n 1)" "$measured" "$rc" >>"$work/table"
+}
+also() { [ -n "${ONLY:-}" ] && [[ $1 != $ONLY* ]] || { shift; check "$@"; }; } # also SWITCH, then as check
+whole_run() { # results of both rows, and a journal that they can be made of again
+	local run=${results%/*}
+	[ "$(jq '.rows | length' "$results")" -eq 2 ] && [ -s "$run/report.html" ] && [ -s "$run/machine.txt" ] && "$out/stallmeter" report "$run" &&
+		[ "$(jq -s '[.[] | select(.event == "end")] | length' "$run/journal.jsonl")" -eq 1 ]
+}
+two=load.l1.latency,load.l2.latency
+sim="backend=sim:pentium4 suite=$two"
+
+hostile none 0 2 '^2 rows: ' "suite=$two" --
+hostile ap-fewer 0 2 '^processors: APIC id 1 did not answer and is left out' "suite=$two" --smp 4 --
+also ap-fewer "hostile_fewer_processors_are_counted" jq -e '.machine.cores == 3 and .environment.processors_lost == "1"' "$results"
+hostile ap-blocks 0 2 '^processors: .* wait for the end of what they start; INIT and start-up messages are tried' "suite=$two" --smp 4 --
+also ap-blocks "hostile_waiting_start_has_all_processors" jq -e '.machine.cores == 4 and .environment.processors_lost == "0"' "$results"
+hostile ap-dead 0 2 '^processors: their start hung in an earlier boot; they are started by INIT and start-up messages' "suite=$two watchdog=12" --smp 4 --reboots -- \
+	-global ICH9-LPC.noreboot=false
+also ap-dead "hostile_hanging_start_has_all_processors" jq -e '.machine.cores == 4 and .environment.processors_started_by == "start-up messages"' "$results"
+hostile none,one 0 2 '^processors: only the boot processor is used' "suite=$two processors=one" --smp 4 --
+hostile none,sipi 0 2 '^2 rows: ' "suite=$two processors=sipi" --smp 4 --
+also none,sipi "hostile_messages_by_setting" jq -e '.machine.cores == 4 and .environment.processors_started_by == "start-up messages"' "$results"
+hostile smbios-low 0 2 '^results: .*Standard-PC' "suite=$two" --
+hostile pm-timer=112 0 2 '^clock: no ACPI timer that moves at its rate' "suite=$two" --
+hostile timer 0 2 '^2 rows: ' "suite=$two" --
+# Every write and flush of a run in turn may fail once: the first ones make folder and state, the last ones the report.
+for n in 2 3 4 6 9 12 15 18 20; do
+	hostile write-fails=$n 0 2 "^hostile: (write|flush) $n fails" "$sim" --
+	also write-fails "hostile_failed_write_${n}_leaves_a_whole_run" whole_run
+done
+hostile tls-none 0 2 '^upload: https://10.0.2.2/.*: this firmware has no TLS: give an http address; nothing is sent' "$sim upload=https://10.0.2.2/" -- \
+	-netdev user,id=net -device virtio-net-pci,netdev=net,romfile=
+hostile flush-refused 0 2 '^results: ' "$sim" --
+also flush-refused hostile_refused_flush_leaves_a_whole_run whole_run
+hostile volume-gone=10 3 2 '^results could not be written: i.o error' "$sim" --
+hostile memory=6 0 0 '^no memory for page tables, code and stacks' "end=return suite=$two" --smp 4 --
+also memory "hostile_refused_memory_gives_the_processors_back" grep '^hostile: 3 processors answer the firmware' "$log"
+hostile nmi 0 2 '^hostile: 0 NMIs reached the firmware' "end=return suite=$two" --smp 8 --
+also nmi "hostile_firmware_has_its_processors_back" grep '^hostile: 7 processors answer the firmware' "$log"
+hostile gop-none 0 2 '^console: no framebuffer' "suite=$two" -- -device VGA
+hostile gop-two 0 2 '^hostile: 0 pictures went to the screen that is not' "end=return suite=$two" -- -device VGA
+hostile gop-blt 0 2 '^2 rows: ' "suite=$two" -- -device VGA
+
+# The serial line on the second port: as ConOut has it, or SPCR; and one whose other end takes nothing.
+second=(-device VGA -serial "file:$work/second.log")
+for switch in conout=1 spcr=760; do
+	hostile $switch 0 2 '^2 rows: ' "suite=$two" -- "${second[@]}"
+	also ${switch%=*} "hostile_${switch%=*}_second_port_has_the_run" "$out/stallmeter" fetch --serial "$work/second.log" --out "$work/from-$switch"
+done
+mkfifo "$work/stuck.in" "$work/stuck.out"
+exec 7<>"$work/stuck.out"
+dd if=/dev/zero bs=4096 count=16 >&7 2>/dev/null # full
+hostile none,serial-stuck 0 2 '^2 rows: ' "$sim" -- -device VGA -chardev "pipe,id=stuck,path=$work/stuck" -serial chardev:stuck
+exec 7>&-
+cat "$work/table"
+tap_end

@@ -1,0 +1,32 @@
+/* tests/boot/firmware/hostile/hostile.h: what the parts of the hostile firmware share. Each part reads its own switches. */
+#ifndef TESTS_HOSTILE_H
+#define TESTS_HOSTILE_H
+
+#include <efi.h>
+#include "efi/firmware/uefi.h"
+
+struct hostile {
+	EFI_SYSTEM_TABLE *system;
+	EFI_BOOT_SERVICES *boot;
+	char switches[256];
+};
+extern struct hostile host;
+
+void read_switches(void);
+/* Whether the switch is given; *number, unless NULL, is what is behind '=', 0 without. */
+bool wanted(const char *name, uint64_t *number);
+/* "hostile: " and the text with '%' for the number, to port 0xE9. */
+void tell(const char *text, uint64_t number);
+/* The protocol's first instance, NULL if none. */
+void *protocol(const EFI_GUID *guid);
+
+void other_system(void);          /* another.c: "other": another operating system, first in the boot order */
+void processors(void);            /* processors.c: MP services */
+void processors_left(void);       /* whether the firmware has its processors back */
+void volume(EFI_HANDLE image);    /* volume.c: the file system */
+void tables(void);                /* tables.c: ACPI, SMBIOS */
+void memory(void);                /* tables.c: memory types */
+void devices(void);               /* devices.c: screens, serial ports, watchdog, timer events, interrupts */
+void leave(void);                 /* devices.c: what is told when the application has come back */
+
+#endif

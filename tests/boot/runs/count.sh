@@ -1,0 +1,37 @@
+#!/bin/bash
+# The settings count, metrics, workload and interval_ms do on the stick what `stallmeter stat` does: the same text to the byte.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+export MTOOLS_SKIP_CHECK=1
+log=$work/q/debugcon.log
+boot() { # boot SETTINGS: fills $rc and $counts
+	rc=0
+	runner/qemu.sh --work "$work/q" --limit 200 --options "end=exit $1" "$out/stallmeter.img" >"$work/boot" 2>&1 || rc=$?
+	counts=$(mdir -b -i "$work/q/disk.img@@1M" ::/stallmeter/results 2>/dev/null | sed -n 's,/$,,p' | tail -n 1)/counts.txt
+	rm -f "$work/counts"
+	mcopy -i "$work/q/disk.img@@1M" "$counts" "$work/counts" 2>/dev/null
+}
+ended() { tail -n 20 "$log"; [ "$rc" -eq "$1" ] || { echo "status $rc, not $1"; cat "$work/boot"; return 1; }; }
+as_on_host() { "$out/stallmeter" stat --per box "$@" >"$work/host" && cmp "$work/host" "$work/counts"; }
+
+# Bandwidth by channel, interval by interval.
+boot "backend=sim:haswell-ep count=imc.CAS_COUNT.RD metrics=imc.MEM_BW_READS workload=triad.dram interval_ms=0.06 duration_ms=0.25"
+check "count_metrics_end_well" ended 0
+check "count_metrics_are_the_hosts" as_on_host --machine haswell-ep -e imc.CAS_COUNT.RD -M imc.MEM_BW_READS -w triad.dram -I 0.06 --for 0.25
+check "count_metrics_come_by_interval" sh -c '[ "$(grep -c "^after" "$1")" -ge 3 ]' - "$work/counts"
+check "count_metrics_come_by_channel" grep -E '[1-9].*CAS_COUNT.RD socket 0 box [0-9]' "$work/counts"
+check "count_metrics_are_on_the_console" grep -E '[1-9].*MEM_BW_READS' "$log"
+boot "backend=sim:pentium4 count=LOADS_RETIRED workload=load.l2.latency,idle"
+check "count_events_end_well" ended 0
+check "count_events_are_the_hosts" as_on_host --machine pentium4 -e LOADS_RETIRED -w load.l2.latency,idle
+# What does not fit is one line and nothing runs.
+boot "backend=sim:nehalem-ep count=LONGEST_LAT_CACHE.MISSS workload=idle"
+check "count_wrong_name_is_status_2" ended 2
+check "count_wrong_name_is_told_with_the_nearest" grep -E 'options:1: .*LONGEST_LAT_CACHE.MISSS.* nearest: LONGEST_LAT_CACHE.MISS' "$log"
+boot "backend=hw count=INST_RETIRED workload=idle"
+check "count_without_counters_is_status_3" ended 3
+for bad in "count=X" "count=X workload=idle interval_ms=0" "count=X workload=idle interval_ms=1.2345" "count=X workload=idle mode=plan"; do
+	boot "backend=sim:nehalem-ep $bad"
+	check "count_refuses_${bad//[ =.]/_}" ended 2
+done
+tap_end

@@ -1,0 +1,88 @@
+#!/bin/bash
+# `stallmeter run --backend sim`: selection, files, exit statuses, the same bytes twice, machines that lack things.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+s=$out/stallmeter machine=tables/machines/nehalem-ep.machine
+run() { "$s" run --backend sim --out "$work/runs" "$@"; }
+# last FILE: of the newest run
+last() { echo "$(find "$work/runs" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1)/$1"; }
+results() { jq -e "$1" "$(last results.json)"; }
+
+check "sim_quick_suite_is_status_0" run --suite quick
+check "sim_every_quick_row_is_ok" results '([.rows[].status] | all(. == "ok")) and .summary.unexpected == 0'
+check "sim_results_say_simulated" results '.simulated and .backend == "sim:nehalem-ep" and ([.rows[].simulated] | all)'
+check "sim_quick_rows_are_all_there" sh -c 'diff "$1" "$2"' - \
+	<("$s" list --rows | awk '$2 == "q" { print $1 }' | sort) <(jq -r '.rows[].name' "$(last results.json)" | sort)
+check "sim_records_registers_before_the_first_write" results '.registers["0x186"] == "0x0" and .registers["0x38d"] == "0x0"'
+check "sim_records_cpuid" results '[.cpuid[] | select(.[0] == "0x1")][0][2] == "0x000106a5"'
+journal_is_json() { jq -e . "$(last journal.jsonl)" >/dev/null && [ "$(jq -r .event "$(last journal.jsonl)" | head -n 1)" = run ] && [ "$(jq -r .event "$(last journal.jsonl)" | tail -n 1)" = end ]; }
+check "sim_journal_is_json_from_run_to_end" journal_is_json
+first=$(last '')
+check "sim_again_is_status_0" run --suite quick
+again() { local f; for f in journal.jsonl results.json penalties.csv; do cmp <(grep -v environment "$first$f") <(grep -v environment "$(last $f)") || return 1; done; }
+check "sim_again_gives_the_same_bytes" again
+check "sim_again_has_a_directory_of_its_own" test "$first" != "$(last '')"
+
+check "sim_only_selects_by_pattern" run --suite 'load.l?.penalty'
+check "sim_only_ran_what_matches" results '[.rows[].name] == ["load.l2.penalty", "load.l3.penalty"]'
+check "sim_repetitions_are_taken" run --suite load.l1.latency --repetitions 3
+check "sim_repetitions_are_kept" results '.settings.repetitions == 3 and .rows[0].samples <= 3'
+check "sim_default_machine_is_the_built_in_one" says 0 "SIMULATED machine \(sim:nehalem-ep\)" run --suite load.l1.latency --machine nehalem-ep
+cp "$machine" "$work/other.machine"
+check "sim_machine_from_a_file" says 0 "SIMULATED machine \(sim:other\)" run --suite load.l1.latency --machine "$work/other.machine"
+
+# An event map beside the machine file: as the built-in one, then without the event that proves the row, then refused.
+mkdir "$work/twin"
+sed 's/^events *=.*/events = twin/' "$machine" >"$work/twin/twin.machine"
+twin() { run --suite load.l2.latency --machine "$work/twin/twin.machine"; }
+check "sim_event_map_that_is_nowhere_is_refused" says 2 'twin.machine:[0-9]+: pmu\.events: no such map beside this file; built in are .*nehalem' twin
+cp tables/machines/maps/nehalem.map "$work/twin/twin.map"
+check "sim_event_map_beside_is_taken" says 0 '^load\.l2\.latency .* ok$' twin
+sed -i 's/^\(0xCB,0x02\),.*/\1,0xF,unmodelled,,NOT_THERE,/' "$work/twin/twin.map"
+check "sim_event_map_decides_what_is_counted" says 1 '^load\.l2\.latency .* unproven 1$' twin
+echo '0xCB,0x03,0xF,,,NOT_THERE,NO_SIGNAL' >>"$work/twin/twin.map"
+check "sim_event_map_is_checked" says 2 "twin.map:[0-9]+: signals: 'NO_SIGNAL' is not a name" twin
+
+# A row that is not as expected: an event that counts double (0x02CB: MEM_LOAD_RETIRED.L2_HIT).
+{ cat "$machine"; printf '[fault]\novercount_event = 0x02CB\novercount_thousandths = 2000\n'; } >"$work/double.machine"
+double() { run --machine "$work/double.machine" --suite load.l1.latency,load.l2.latency "$@"; }
+check "sim_failing_row_is_status_1" says 1 '^load\.l2\.latency .* unproven 1$' double
+check "sim_failing_row_is_in_the_files" jq -e '.summary.unexpected == 1 and .rows[1].status == "unproven" and .rows[1].reason != ""' "$(echo "$work"/runs/sim-double-*-0001/results.json)"
+printf 'load.l2.* = unproven\n' >"$work/expect"
+check "sim_expect_overrides_by_row" double --expect "$work/expect"
+printf 'load.l2.* = unproven\nload.l1.* = noisy|fault\n' >"$work/expect"
+check "sim_expect_of_another_row_is_status_1" status 1 double --expect "$work/expect"
+
+# Boxes of the uncore that are hidden, or keep nothing: said once, and what the others say stays.
+{ cat tables/machines/haswell-ep.machine; printf '[fault]\nuncore_hidden = 4\n'; } >"$work/hidden.machine"
+{ cat tables/machines/haswell-ep.machine; printf '[fault]\nuncore_stuck = 2\n'; } >"$work/stuck.machine"
+once() { [ "$(run --machine "$work/$1.machine" --suite load.l3.latency,load.dram_local.latency | grep -c "^uncore: $2")" = 1 ]; }
+of() { jq -e "$2" "$work"/runs/sim-"$1"-*-0001/results.json; }
+check "sim_hidden_boxes_are_said_once" once hidden "ha: no such function"
+check "sim_hidden_boxes_are_in_the_files" of hidden '.summary.uncore[] | select(.box == "ha") | .boxes == 0 and (.absent | test("hidden"))'
+check "sim_without_home_agents_the_table_of_requests_counts" of hidden '[.rows[].uncore_queue] | all(.verdict == "ok" and .home == null and .parts.held != null)'
+check "sim_stuck_boxes_are_said_once" once stuck "cbo: its counters do not keep what is written"
+check "sim_rows_beside_stuck_boxes_are_unsupported_there" of stuck '[.rows[].uncore_queue.verdict] | all(. == "unsupported")'
+
+# An unknown processor, without counters: the generic rows, and a reason on each of the others. A simulated machine
+# owes every proof, unless --expect says that it does not.
+sed 's/^vendor *=.*/vendor = UnknownChip!/' "$machine" >"$work/unknown.machine"
+printf '* = unproven|unsupported\n' >"$work/expect"
+check "sim_unknown_processor_is_as_expected" run --machine "$work/unknown.machine" --suite quick --expect "$work/expect"
+check "sim_unproven_rows_are_status_1" status 1 run --machine "$work/unknown.machine" --suite load.l1.latency
+unknown=$(echo "$work"/runs/sim-unknown-*-0001/results.json)
+check "sim_unknown_processor_has_reasons" jq -e '.machine.vendor == "UnknownChip!" and .machine.descriptor == "x86-64" and ([.rows[] | select(.status != "ok" and .reason == "")] | length) == 0' "$unknown"
+
+# Ctrl-C: the current row ends, the files are whole.
+stopped() {
+	env --default-signal=INT "$s" run --backend sim --suite full --repetitions 256 --out "$work/stopped" >"$work/table" 2>&1 &
+	local pid=$! rc=0 i
+	for ((i = 0; i < 400; i++)); do grep -q '^load.l1' "$work/table" && break; sleep 0.05; done
+	kill -INT "$pid"
+	wait "$pid" || rc=$?
+	cat "$work/table"
+	[ "$rc" -eq 4 ] || { echo "exit status $rc, not 4"; return 1; }
+}
+check "sim_ctrl_c_is_status_4" stopped
+check "sim_ctrl_c_leaves_valid_results" jq -e '.summary.stopped and (.rows | length) >= 1 and .summary.rows == (.rows | length)' "$work"/stopped/*/results.json
+tap_end

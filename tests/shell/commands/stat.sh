@@ -1,0 +1,117 @@
+#!/bin/bash
+# `stallmeter stat`: every name that `list --events` and `list --metrics` print goes through it on every built-in machine (on one workload; all of
+# them: stat_events_long.sh);
+# what is counted agrees with what kernels are known to do; bad names are answered in one line.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+. tests/events.sh
+s=${OUT:-out}/stallmeter
+
+# One line a name: counted, zero, or why not; in lists as long as a command may have.
+walk() { # MACHINE PROCESSOR WORKLOAD
+	names_events "$2" >"$work/names"
+	: >"$work/list"
+	split -l 60 "$work/names" "$work/part."
+	for part in "$work"/part.*; do
+		"$s" stat --machine "$1" --windows 1 --format csv -w "$3" -e "$(paste -sd, "$part")" >"$work/one" 2>"$work/err" || {
+			# which of them: alone
+			while read -r name; do
+				"$s" stat --machine "$1" --windows 1 --format csv -w "$3" -e "$name" 2>>"$work/refused" | tail -n +2 >>"$work/list"
+			done <"$part"
+			continue
+		}
+		tail -n +2 "$work/one" >>"$work/list"
+	done
+	rm -f "$work"/part.*
+}
+walked() { # MACHINE PROCESSOR WORKLOAD LEAST-COUNTED
+	: >"$work/refused"
+	walk "$1" "$2" "$3"
+	local all counted zero unmodelled refused
+	all=$(wc -l <"$work/names") refused=$(wc -l <"$work/refused")
+	unmodelled=$(grep -c 'not modelled' "$work/list")
+	counted=$(grep -cE '^"[^"]*","",[1-9]' "$work/list") zero=$(grep -cE '^"[^"]*","",0,' "$work/list")
+	echo "# $1: $all names: $counted counted, $zero counted 0, $unmodelled not modelled, $refused refused"
+	sed 's/^/# /' "$work/refused" | head -5
+	[ "$refused" -eq 0 ] && [ "$all" -gt 8 ] && [ $((counted + zero + unmodelled)) -eq "$all" ] && [ "$counted" -ge "$4" ]
+}
+check "stat_takes_every_event_of_nehalem_ep" walked nehalem-ep nehalem-ep account.mixed 100
+check "stat_takes_every_event_of_haswell_ep" walked haswell-ep haswell-ep account.mixed 100
+check "stat_takes_every_event_of_skylake_sp" walked skylake-sp skylake-sp account.mixed 30
+check "stat_takes_every_event_of_core2" walked core2 core2 account.mixed 50
+check "stat_takes_every_event_of_sandy_bridge" walked sandy-bridge sandy-bridge account.mixed 100
+# thread modes need a core of two threads
+sed 's/^threads = 1$/threads = 2/' tables/machines/pentium4.machine >"$work/two.machine"
+check "stat_takes_every_event_of_pentium4" walked "$work/two.machine" pentium4 load.l2.latency 30
+
+every_metric() { # MACHINE METRIC-OF-READS
+	"$s" stat --machine "$1" -M all --windows 1 -w read.dram --format csv >"$work/metrics" || return 1
+	[ "$(names_metrics "$1" | sort)" = "$(tail -n +2 "$work/metrics" | cut -d'"' -f2 | sort)" ] && grep -qE "^\"$2\",\"metric\",[1-9]" "$work/metrics"
+}
+check "stat_takes_every_metric_of_haswell_ep" every_metric haswell-ep imc.MEM_BW_READS
+check "stat_takes_every_metric_of_nehalem_ep" every_metric nehalem-ep imc.CH0_READ_RATE
+
+# Counters of a core are read one after the other: cycles differ by a few a window.
+# A chase of so many loads: each is a hit of its level, and one instruction of sixteen a turn with a count and a branch.
+value() { awk -F, -v n="\"$1\"" '$1 == n && $2 == "\"\"" { print $3 }' "$work/counts"; }
+chase() {
+	"$s" stat -w load.l2.latency --windows 2 -e MEM_LOAD_RETIRED.L2_HIT,inst_retired.any,BR_INST_RETIRED.ALL_BRANCHES --format csv >"$work/counts" || return 1
+	local loads=$((2 * 4096))
+	awk -v hit="$(value MEM_LOAD_RETIRED.L2_HIT)" -v n="$(value INST_RETIRED.ANY)" -v b="$(value BR_INST_RETIRED.ALL_BRANCHES)" -v loads=$loads 'BEGIN {
+		exit !(hit >= 0.99 * loads && hit <= 1.02 * loads && n >= 18 / 16 * loads && n <= 18 / 16 * loads + 200 && b >= loads / 16 && b <= loads / 16 + 40) }'
+}
+check "stat_counts_a_chase" chase
+both() {
+	"$s" stat -w load.l3.latency -e MEM_LOAD_RETIRED.LLC_UNSHARED_HIT,UNC_GQ_ALLOC.RT --format csv >"$work/counts" || return 1
+	awk -v c="$(value MEM_LOAD_RETIRED.LLC_UNSHARED_HIT)" -v u="$(value UNC_GQ_ALLOC.RT)" 'BEGIN { exit !(c > 16000 && u >= c && u <= 1.02 * c) }'
+}
+check "stat_counts_the_uncore_beside_the_core" both
+modified() {
+	"$s" stat -w load.l3.latency -e UOPS_ISSUED.ANY:cmask=1:inv,UOPS_ISSUED.ANY:cmask=1,CPU_CLK_UNHALTED.THREAD --format csv >"$work/counts" || return 1
+	[ $(($(value UOPS_ISSUED.ANY:cmask=1:inv) + $(value UOPS_ISSUED.ANY:cmask=1))) -ge $(($(value CPU_CLK_UNHALTED.THREAD) - 8)) ] &&
+		[ $(($(value UOPS_ISSUED.ANY:cmask=1:inv) + $(value UOPS_ISSUED.ANY:cmask=1))) -le $(($(value CPU_CLK_UNHALTED.THREAD) + 8)) ]
+}
+check "stat_modifiers_split_cycles" modified
+user_mode() { "$s" stat -w load.l1.latency -e INST_RETIRED.ANY_P:u --format csv >"$work/counts" && [ "$(value INST_RETIRED.ANY_P:u)" -eq 0 ]; }
+check "stat_user_mode_alone_counts_nothing_in_the_kernel" user_mode
+# One load in three is tagged; the event counts those above its threshold, with PEBS_EN and LL_EN set.
+latencies() {
+	local e=MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4
+	"$s" stat -w load.l3.latency --windows 1 -e $e:ldlat=32,$e:ldlat=64 --format csv >"$work/counts" || return 1
+	[ "$(value $e:ldlat=32)" -gt 1200 ] && [ "$(value $e:ldlat=32)" -lt 1500 ] && [ "$(value $e:ldlat=64)" -lt 20 ]
+}
+check "stat_counts_loads_above_a_latency" latencies
+sed 's/^pebs_format = .*/pebs_format = 255/; s/^load_latency = .*/load_latency = 0/' tables/machines/nehalem-ep.machine >"$work/no_pebs.machine"
+without_pebs() {
+	"$s" stat --machine "$work/no_pebs.machine" -w idle -e MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4 >"$work/out" 2>"$work/err"
+	[ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q 'needs PEBS\|with PEBS alone\|0x3f6 does not answer' "$work/err" || { cat "$work/err"; return 1; }
+}
+check "stat_refuses_latencies_without_pebs" without_pebs
+boxes() {
+	"$s" stat --machine haswell-ep -w read.dram_all --per box -e imc.CAS_COUNT.RD --format csv >"$work/counts" || return 1
+	awk -F, '$2 == "\"\"" { all = $3 } $2 ~ /box/ { sum += $3; if ($3 > 0) n++ } END { exit !(all > 0 && sum == all && n == 8) }' "$work/counts"
+}
+check "stat_shows_each_channel" boxes
+one_box() { "$s" stat --machine haswell-ep -w read.dram_all -e 'imc[4].CAS_COUNT.RD,imc.CAS_COUNT.RD' --format csv >"$work/counts" &&
+	awk -F, 'NR == 2 { one = $3 } NR == 3 { all = $3 } END { exit !(one > 0 && one < all / 3 && one > all / 12) }' "$work/counts"; }
+check "stat_counts_one_box" one_box
+intervals() { "$s" stat -I 0.02 --for 0.2 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0,UNC_IMC_NORMAL_READS.CH1,UNC_IMC_NORMAL_READS.CH2 --format csv >"$work/counts" &&
+	awk -F, 'NR > 1 && $4 > 1000 { n++ } END { exit !(n >= 24) }' "$work/counts"; }
+check "stat_prints_intervals" intervals
+json() { "$s" stat -w idle -e inst_retired.any --format json | grep -q '"event": "INST_RETIRED.ANY", "where": "", "value": [1-9]'; }
+check "stat_writes_json" json
+
+refuses() { # STATUS PATTERN ARGUMENTS...
+	local rc=0 status=$1 pattern=$2; shift 2
+	"$s" stat "$@" >"$work/out" 2>"$work/err" || rc=$?
+	[ "$rc" -eq "$status" ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -qE "$pattern" "$work/err" || { cat "$work/err"; return 1; }
+}
+check "stat_names_the_nearest_events" refuses 2 'nearest: MEM_LOAD_RETIRED.L2_HIT, ' -w idle -e MEM_LOAD_RETIRD.L2_HIT
+check "stat_names_the_nearest_workloads" refuses 2 'nearest: .*load.l2.latency' -w load.l2.latncy -e inst_retired.any
+check "stat_names_the_nearest_metrics" refuses 2 'nearest: imc.MEM_BW_READS' --machine haswell-ep -w idle -M imc.MEM_BW_READ
+check "stat_refuses_a_modifier" refuses 2 'no modifier of this event' -w idle -e INST_RETIRED.ANY_P:warm
+check "stat_refuses_a_missing_filter" refuses 2 'opc=N \(needed\)' --machine haswell-ep -w idle -e UNC_C_TOR_INSERTS.OPCODE
+check "stat_names_a_box_that_is_absent" refuses 2 "imc\[2\].*no such box here; there are 0, 1, 4, 5" --machine haswell-ep -w idle -e "imc[2].CAS_COUNT.RD"
+check "stat_refuses_curves" refuses 2 'code of its own' -w size.rob.entries -e inst_retired.any
+check "stat_refuses_intervals_of_several_runs" refuses 2 'an interval has one' -I 1 -w idle -e OFFCORE_RESPONSE_0.ANY_DATA.LOCAL_DRAM,OFFCORE_RESPONSE_0.ANY_DATA.REMOTE_DRAM
+tap_end

@@ -1,0 +1,51 @@
+#!/bin/bash
+# tables/import.py: what it takes from a list of the vendor's form, what it leaves out and says so, and what it refuses.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+
+# event NAME CODE UMASK COUNTERS [MORE]: one entry of a list; MORE are further members.
+event() { printf '{"EventName": "%s", "EventCode": "%s", "UMask": "%s", "Counter": "%s", "BriefDescription": "What it counts."%s}' "$1" "$2" "$3" "$4" "${5:+, $5}"; }
+list() { local IFS=,; printf '{"Header": {"Info": "Events of a test - V7", "DatePublished": "01/02/2026"}, "Events": [%s]}' "$*" >"$work/list.json"; }
+import() { python3 tables/import.py "$work/list.json" "$work/new" TST >"$work/said" 2>&1; }
+# row NAME FIELDS: the written row of an event begins with these fields.
+row() { grep -q "^$1,$2,.*,perfmon TST V7\$" "$work/new/events.csv" || { grep "^$1," "$work/new/events.csv" | sed 's/^/# /'; return 1; }; }
+
+list "$(event A.PLAIN 0x2e 0x41 0,1,2,3 '"CounterHTOff": "0,1,2,3,4,5,6,7", "PEBS": "1", "Errata": "XYZ12, XYZ3"')" \
+	"$(event A.STALLS 0xB1 0x01 0,1,2,3 '"CounterMask": "1", "Invert": "1", "EdgeDetect": "1", "AnyThread": "1"')" \
+	"$(event A.GT_4 0xCD 0x01 3 '"PEBS": "2", "MSRIndex": "0x3F6", "MSRValue": "0x4"')" \
+	"$(event A.GT_0 0xCD 0x01 3 '"PEBS": "2", "MSRIndex": "0x3F6", "MSRValue": "0x0"')" \
+	"$(event A.OFFCORE '0xB7, 0xBB' 0x01 0,1,2,3 '"MSRIndex": "0x1a6,0x1a7", "MSRValue": "0x10800"')" \
+	"$(event INST_RETIRED.ANY 0x00 0x01 'Fixed counter 0' '"PEBS": "0"')" \
+	"$(event TOPDOWN.SLOTS 0x00 0x04 'Fixed counter 3')" \
+	"$(event A.BOTH 0x00 0x02 'Fixed counter 1' '"AnyThread": "1"')" \
+	"$(event A.OLD 0xF2 0x04 0,1,2,3 '"Deprecated": "1"')" \
+	"$(event A.INVERTED 0xB1 0x02 0,1,2,3 '"Invert": "1"')" \
+	"$(event A.WIDE 0xB1 0x02 0,1,2,3 '"UMaskExt": "0x01"')"
+check "import_reads_a_list" import
+check "import_takes_counters_without_hyper_threading_and_the_precise_flag" row A.PLAIN "0x2E,0x41,0,0,0,0,1,0,0,0xFF,0,0"
+check "import_takes_errata" grep -q '^A.PLAIN,.*,What it counts; errata XYZ12 XYZ3,' "$work/new/events.csv"
+check "import_takes_modifiers" row A.STALLS "0xB1,0x01,1,1,1,1,0,0,0,0xF,0,0"
+check "import_takes_the_latency_threshold" row A.GT_4 "0xCD,0x01,0,0,0,0,3,0,0,0x8,0x3F6,0x4"
+check "import_raises_a_threshold_that_the_register_does_not_take" row A.GT_0 "0xCD,0x01,0,0,0,0,3,0,0,0x8,0x3F6,0x3"
+check "import_takes_the_first_of_two_registers" row A.OFFCORE "0xB7,0x01,0,0,0,0,0,0,0,0xF,0x1A6,0x10800"
+check "import_gives_fixed_events_the_architectural_code" row INST_RETIRED.ANY "0xC0,0x00,0,0,0,0,0,1,0,0,0,0"
+check "import_knows_the_fourth_fixed_counter" row TOPDOWN.SLOTS "0x00,0x04,0,0,0,0,0,4,0,0,0,0"
+left() { ! grep -q "^$1," "$work/new/events.csv" && grep -q "^# Left out, .*$2.*: $1\\.\$" "$work/new/events.csv"; }
+check "import_leaves_out_both_threads_of_a_fixed_counter" left A.BOTH "both threads"
+check "import_leaves_out_deprecated_names" left A.OLD deprecated
+check "import_leaves_out_inversion_without_a_threshold" left A.INVERTED "no effect"
+check "import_leaves_out_wide_umasks" left A.WIDE "beyond 8 bits"
+check "import_names_the_list_and_its_licence" grep -q "BSD-3-Clause: tables/LICENSE.perfmon" "$work/new/events.csv"
+cp "$work/new/events.csv" "$work/first.csv"
+again() { import && cmp "$work/first.csv" "$work/new/events.csv"; }
+check "import_writes_the_same_again" again
+
+by_hand() { sed -i 1s/.*/#/ "$work/new/events.csv" && ! import && grep -q "written by hand" "$work/said"; }
+check "import_keeps_a_file_written_by_hand" by_hand
+rm "$work/new/events.csv"
+refused() { printf '%s' "$1" >"$work/list.json" && ! import && grep -q "is no list of core events" "$work/said" && [ ! -e "$work/new/events.csv" ]; }
+check "import_refuses_what_is_no_json" refused '{"Events": ['
+check "import_refuses_a_list_without_events" refused '{"Header": {}}'
+check "import_refuses_an_event_without_a_code" refused '{"Events": [{"EventName": "A.B"}]}'
+check "import_refuses_a_number_that_is_none" refused "{\"Events\": [$(event A.B 0xZZ 0x01 0)]}"
+tap_end

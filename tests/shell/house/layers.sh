@@ -1,0 +1,45 @@
+#!/bin/bash
+# tests/layers.sh refuses what it is for: faults are planted in a copy of the sources, all at once, and each is named.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+
+cp -r asm tables pmu bench efi runner tests "$work"
+check "layers_hold" sh "$work/tests/layers.sh"
+
+claims=() words=()
+# plant CLAIM FILE TEXT EXPECTED: TEXT is appended to FILE, and a line of what the layers say has EXPECTED (extended, grep's).
+plant() { printf '%s\n' "$3" >>"$work/$2"; claims+=("$1") words+=("$4"); }
+full() { for i in $(seq 30); do : >"$work/$1/x$i.txt"; done; claims+=("$2") words+=("^$1: [0-9]* files, at most 30"); } # full FOLDER CLAIM
+boxes=bench/uncore/boxes.c
+plant "layers_refuse_an_event" $boxes 'const char *a(void) { return "MEM_LOAD_RETIRED.L2_HIT"; }' 'boxes.c:[0-9]+: "MEM_LOAD_RETIRED.L2_HIT" is an event'
+plant "layers_refuse_an_event_with_a_modifier" $boxes 'const char *a(void) { return "UOPS_ISSUED.ANY:cmask=1"; }' '"UOPS_ISSUED.ANY" is an event'
+plant "layers_refuse_the_beginning_of_an_event" $boxes '#define GQ "UNC_GQ_ALLOC."' '"UNC_GQ_ALLOC" is an event'
+plant "layers_refuse_an_event_of_a_box" $boxes 'const char *a(void) { return "UNC_C_TOR_INSERTS.OPCODE:opc=0x182"; }' '"UNC_C_TOR_INSERTS.OPCODE" is an event'
+plant "layers_refuse_an_event_of_netburst" runner/commands/stat.c 'static const char *a = "mispred_branch_retired";' '"mispred_branch_retired" is an event'
+plant "layers_refuse_a_metric" $boxes 'const char *a(void) { return "cbo.AVG_TOR_DRD_LATENCY"; }' '"cbo.AVG_TOR_DRD_LATENCY" is an event'
+plant "layers_refuse_a_processor" $boxes 'const char *a(void) { return "haswell-ep"; }' '"haswell-ep" is a processor'
+plant "layers_refuse_a_machine_in_a_sentence" runner/commands/stat.c 'static const char *a = "as on nehalem-ep";' '"nehalem-ep" is a processor or a machine'
+plant "layers_refuse_a_model" pmu/core/cpu.c 'bool a(const struct cpu *c) { return c->model == 0x1A; }' "cpu.c:[0-9]+: compares a processor's model"
+plant "layers_refuse_a_model_on_the_right" bench/uncore/page_state.h 'int a(int model) { return 0x3F <= model; }' "page_state.h:[0-9]+: compares a processor's model"
+plant "layers_refuse_a_signature" bench/measure/measure.h 'int a(unsigned signature) { return (signature & 0xFFF0) == 0x106A0; }' "measure.h:[0-9]+: compares a processor's model"
+plant "layers_refuse_a_switch_over_models" bench/suite/suite.c 'int a(int model) { switch (model) { case 0x1A: return 1; } return 0; }' "suite.c:[0-9]+: compares a processor's model"
+plant "layers_refuse_a_higher_floor" pmu/core/concept.c '#include "bench/suite/suite.h"' 'concept.c:[0-9]+: pmu may not include bench/suite/suite.h: a higher floor'
+plant "layers_refuse_a_later_room" bench/measure/measure.c '#include "bench/results/report.h"' 'bench/measure may not include bench/results/report.h: a later room'
+plant "layers_refuse_a_later_room_of_pmu" pmu/core/concept.c '#include "pmu/netburst/netburst.h"' 'pmu/core may not include pmu/netburst/netburst.h: a later room'
+plant "layers_refuse_a_function_declared_by_hand" bench/measure/measure.c 'extern int writer_open(void);' 'measure.c:[0-9]+: declares a function of another file'
+plant "layers_refuse_a_long_function" $boxes "$(printf 'void long_one(void)\n{\n'; seq 90 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: long_one has 9[0-9] lines, at most 80'
+plant "layers_refuse_a_long_file" pmu/core/cpu.c "$(seq 480 | sed 's,.*,/**/,')" '^pmu/core/cpu.c: [0-9]+ lines, at most 500'
+plant "layers_refuse_a_long_test" tests/shell/firmware/usb.sh "$(seq 480)" 'usb.sh: [0-9]+ lines, at most 500'
+plant "layers_refuse_a_long_unit_program" tests/unit/pmu/test_netburst.c "$(seq 480 | sed 's,.*,/**/,')" 'test_netburst.c: [0-9]+ lines, at most 500'
+plant "layers_refuse_an_exception_that_is_not_needed" tests/exceptions.txt 'bench/uncore/traffic.c no reason' 'bench/uncore/traffic.c: no longer needed'
+plant "layers_refuse_an_exception_without_a_reason" tests/exceptions.txt 'bench/uncore/uncore_latency.c' 'bench/uncore/uncore_latency.c: no reason'
+mkdir "$work/bench/attic"
+plant "layers_refuse_a_room_without_a_place" bench/attic/a.c 'int a;' 'bench/attic: no room'
+full bench/uncore "layers_refuse_a_full_folder"
+full tests/shell/house "layers_refuse_a_full_folder_of_tests"
+plant "layers_let_comments_speak_of_an_event" bench/suite/cross_check.c '/* MEM_LOAD_RETIRED.L2_HIT of "nehalem-ep", model == 0x1A */' '' # none of what follows
+
+sh "$work/tests/layers.sh" >"$work/refused" 2>&1 && echo "accepted" >"$work/refused"
+named() { if [ -n "$1" ]; then grep -qE -- "$1" "$work/refused"; else ! grep -q 'bench/suite/cross_check.c' "$work/refused"; fi || { head -40 "$work/refused"; return 1; }; }
+for i in "${!claims[@]}"; do check "${claims[i]}" named "${words[i]}"; done
+tap_end

@@ -1,0 +1,34 @@
+#!/bin/bash
+# More than 256 logical processors: rows of all cores use all of them, and the matrix has each pair.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+s=$out/stallmeter
+sized() { # sized SOCKETS CORES: a machine file like Skylake-SP with so many
+	sed -e "/^\[topology\]/,/^\[/{s/^sockets = .*/sockets = $1/;s/^cores = .*/cores = $2/}" tables/machines/skylake-sp.machine >"$work/$1x$2.machine"
+}
+measured() { # measured SOCKETS CORES SUITE
+	rm -rf "$work/run"
+	"$s" run --backend sim --machine "$work/$1x$2.machine" --suite "$3" --out "$work/run" || return 1
+	cp "$work"/run/*/results.json "$work/$1x$2.json"
+}
+# Each socket's memory gives 128 GB/s: the row's last point has all cores, and lies within 1 % of all sockets' channels.
+all_channels() { # all_channels SOCKETS CORES
+	jq -r --argjson sockets "$1" --argjson cores "$2" '.rows[] | select(.name == "read.dram_all.bandwidth") | .status as $status | .series.points[-1] |
+		"\(.[0]) of \($sockets * $cores) processors, \(.[1] / 1e9) of \($sockets * 128) GB/s, \($status)"' "$work/$1x$2.json"
+	jq -e --argjson sockets "$1" --argjson cores "$2" '.rows[] | select(.name == "read.dram_all.bandwidth") | .status == "ok" and
+		(.series.points[-1] | .[0] == $sockets * $cores and (.[1] / ($sockets * 128e9) - 1 | fabs) <= 0.01)' "$work/$1x$2.json" >/dev/null
+}
+for n in "8 64" "6 48"; do
+	read -r sockets cores <<<"$n"
+	sized "$sockets" "$cores"
+	check "many_cores_${sockets}x${cores}_is_measured" measured "$sockets" "$cores" read.dram_all.bandwidth
+	check "many_cores_${sockets}x${cores}_use_all_channels" all_channels "$sockets" "$cores"
+done
+# Pairs of the threads of one socket, in each of the sockets.
+pairs() {
+	jq -e '.rows[] | select(.name == "core_to_core.modified_same_socket.latency") | .status == "ok" and (.matrix.cells | length) == 6 * 48 * 47' \
+		"$work/6x48.json" >/dev/null
+}
+check "many_cores_6x48_has_a_matrix" measured 6 48 core_to_core.modified_same_socket.latency
+check "many_cores_6x48_matrix_has_each_pair" pairs
+tap_end

@@ -1,0 +1,21 @@
+/* tests/unit/rigs/netburst_rig.h: what tests want of NetBurst's detectors, by name, and where the driver places it. */
+#ifndef TESTS_UNIT_NETBURST_RIG_H
+#define TESTS_UNIT_NETBURST_RIG_H
+
+#include "pmu/counters/counters.h"
+#include "pmu/netburst/netburst.h"
+
+/* The Pentium 4 of tables/processors; it fails the test if there is none. */
+const struct processor *netburst_rig_processor(void);
+
+/* "EVENT.UNIT+UNIT", or "replay_event.UNIT:METRIC", of thread 0. ST_MISSING: a name is unknown, ST_SYNTAX: no unit; then *problem is
+ * where in name that is. */
+enum status netburst_rig_parse(const struct processor *p, const char *name, struct netburst_want *want, const char **problem) MUST_CHECK;
+
+/* The same on netburst_rig_processor(); a name that is not known fails the test. */
+struct netburst_want netburst_rig_want(const char *name);
+
+/* netburst_place() with all counters of the processor; why: what collides. */
+enum status netburst_rig_place(const struct netburst_want *wants, unsigned n, struct netburst_place *places, char why[512]) MUST_CHECK;
+
+#endif

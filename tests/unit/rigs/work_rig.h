@@ -1,0 +1,25 @@
+/* tests/unit/rigs/work_rig.h: workloads on a simulated machine between two looks at its counters, beside the lines that memory took and
+ * gave meanwhile. Failures fail the running cmocka test. */
+#ifndef TESTS_WORK_RIG_H
+#define TESTS_WORK_RIG_H
+
+#include "bench/workloads/work.h"
+#include "tests/unit/support/closed_loop.h"
+
+struct work_rig {
+	struct loop_run run;
+	struct bench bench;
+	uint64_t lines; /* read and written whole by memory of the first socket during the last work_rig_count */
+};
+
+void work_rig_open(struct work_rig *g, const char *text);
+void work_rig_close(struct work_rig *g);
+/* Runs `kind` once on each of the first `cores` processors while one or two events (second: NULL) are counted on processor 0. */
+void work_rig_count(struct work_rig *g, enum work_kind kind, unsigned cores, const char *first, const char *second, uint64_t out[2]);
+
+/* The true value must be above 1000, that a hundredth of it is something. */
+void within_a_hundredth(uint64_t counted, uint64_t true_value);
+/* The "value" behind an event's name in a run's results.json, in thousandths. */
+int64_t loop_event_milli(const struct loop_run *run, const char *event);
+
+#endif
