@@ -48,15 +48,15 @@ PROOF(proof_gather, SET({ "line.in.l1d", 950, 1100, PER_UNIT }));
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
 /* Core 2 and NetBurst show only that the line came from beyond their last level; the other core's kernel determines who held it. */
-PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
-PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
+PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_clean", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
+PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_modified", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
-PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }));
-PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
-PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
+PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }));
+PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
+PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
 /* Nehalem: the line is also written back, so the load counts as one from its home's memory (guide, after table 3). No load event shows that the
  * line was modified: the helper's kernel ensures it. */
-PROOF(proof_remote_modified, SET({ "load.hitm.remote", ONCE }), SET({ "load.dram.local", ONCE }, { "load.fwd.remote.local_home", NEVER }));
+PROOF(proof_remote_modified, SET({ "load.hitm.remote", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hitm.remote", ONCE }), SET({ "load.dram.local", ONCE }, { "load.fwd.remote.local_home", NEVER }));
 /* Over all pairs of sockets the home may be the reader's node or another. The proof requires that no cache of the reader's own socket answered,
  * and tells whether another socket's did. */
 PROOF(proof_pair_remote_clean, SET({ "load.fwd.remote", ONCE }), SET({ "load.miss.llc", ONCE }, { "load.dram.local", NEVER }), ASKED_OF_BUS);

@@ -3,11 +3,9 @@
 #include "bench/measure/measure.h"
 
 #define CHASE_LOADS 16           /* loads per iteration of k_chase; larger rings have a multiple of so many nodes */
-#define LINE_BYTES_LEAST 16      /* smaller line sizes of CPUID are not believed */
 #define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
 #define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
 #define LINES_A_PAGE 64u
-#define PAGE_GROUP 8             /* page-table entries of 8 bytes in a line of 64 */
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
 /* A chase over six times a level with random replacement hits it with probability e^-6, a quarter of a percent. */
 #define ABOVE_FACTOR 6
@@ -224,7 +222,7 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 			nodes = 2 * l1->bytes / s->line_bytes;
 		if (!l2 || nodes * s->line_bytes > l2->bytes / 2)
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
-		s->region_nodes = PAGE_GROUP;
+		s->region_nodes = SHAPE_PAGE_GROUP;
 	}
 	if (nodes * r->page_bytes > LARGE_SPAN_MAX - PAGE_1G)
 		return unsupported(reason, capacity, "more pages than the window of addresses has room for");
@@ -243,7 +241,7 @@ static uint64_t room_of(const struct cpu_cache *l2) { return l2->bytes / (l2->wa
 static uint32_t walk_pages(uint32_t entries, const struct cpu_cache *l1, const struct cpu_cache *l2, uint32_t line_bytes)
 {
 	const uint64_t lines = l1->bytes / line_bytes, pages = 2ull * entries > 2 * lines ? 2ull * entries : 2 * lines;
-	const bool fill = pages / PAGE_GROUP >= lines && pages / PAGE_GROUP < 2 * lines;
+	const bool fill = pages / SHAPE_PAGE_GROUP >= lines && pages / SHAPE_PAGE_GROUP < 2 * lines;
 
 	return (uint32_t)(l1->ways < 4 && fill && l2 && 2 * pages * line_bytes <= room_of(l2) ? 2 * pages : pages);
 }
@@ -288,7 +286,7 @@ static uint32_t line_of(const struct cpu *cpu)
 {
 	const struct cpu_cache *l1 = cpu_cache(cpu, 1);
 
-	return l1 && l1->line_bytes >= LINE_BYTES_LEAST && l1->line_bytes <= 256 ? l1->line_bytes : 64;
+	return l1 && l1->line_bytes >= SHAPE_LINE_BYTES_LEAST && l1->line_bytes <= 256 ? l1->line_bytes : 64;
 }
 
 /* Few lines: the core that prepares them must keep them in its caches. */
@@ -397,95 +395,4 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 	default:
 		return s->start_bytes + (uint64_t)i * s->line_bytes;
 	}
-}
-
-/* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. */
-static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines)
-{
-	uint32_t order[PAGE_4K / LINE_BYTES_LEAST], first = 0, previous = 0;
-
-	for (uint32_t page = 0; page < n; page += lines) {
-		uint32_t here = n - page < lines ? n - page : lines;
-
-		random_shuffle(random, order, here);
-		for (uint32_t i = 0; i < here; i++) {
-			if (page + i == 0)
-				first = order[0];
-			else
-				next[previous] = page + order[i];
-			previous = page + order[i];
-		}
-	}
-	next[previous] = first;
-}
-
-/* A cycle through n lines: those of a region in random order, then the next region's. */
-static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, uint32_t region)
-{
-	for (uint32_t first = 0; first < n; first += region) {
-		uint32_t here = n - first < region ? n - first : region, other;
-
-		random_cycle(random, next + first, here);
-		for (uint32_t i = first; i < first + here; i++)
-			next[i] += first;
-		if (!first)
-			continue;
-		/* swapping the successors of one node each joins two cycles, each still in one piece */
-		other = next[first];
-		next[first] = next[first - region];
-		next[first - region] = other;
-	}
-}
-
-/* Shuffles groups of consecutive nodes; the order within a group stays. */
-static void shuffle_groups(struct random *random, uint32_t *at, uint32_t n, uint32_t group)
-{
-	for (uint32_t left = n / group; left > 1; left--) {
-		uint32_t *last = at + (size_t)(left - 1) * group, *other = at + (size_t)random_below(random, left) * group;
-
-		for (uint32_t i = 0; i < group; i++) {
-			uint32_t kept = last[i];
-
-			last[i] = other[i];
-			other[i] = kept;
-		}
-	}
-}
-
-void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
-{
-	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
-
-	for (uint32_t i = 0; i < n; i++)
-		at[i] = (uint32_t)(shape_node(s, i, random) / s->line_bytes);
-	if (s->order == ORDER_PAGE_GROUPS) {
-		/* All groups in one shuffled order, again and again, each time another page of each: node
-		 * `groups[g] * 8 + pass` goes to the next group's of the same pass, the last group's to the
-		 * first group's of the next pass. Which page of a group a pass takes is its number rotated
-		 * by the group's: no stride is left for a prefetcher. */
-		uint32_t count = n / PAGE_GROUP, previous;
-
-		random_shuffle(random, next, count);
-		previous = next[0] * PAGE_GROUP + next[0] % PAGE_GROUP;
-		for (uint32_t step = 1; step <= n; step++) {
-			uint32_t group = next[step % count], pass = step / count % PAGE_GROUP;
-			uint32_t page = group * PAGE_GROUP + (pass + group) % PAGE_GROUP;
-
-			*(uint64_t *)mapping_at(m, (uint64_t)at[previous] * s->line_bytes) =
-				m->va + (uint64_t)at[page] * s->line_bytes;
-			previous = page;
-		}
-		return;
-	}
-	if (s->order == ORDER_PAGES && s->region_nodes)
-		shuffle_groups(random, at, n, s->region_nodes);
-	if (s->order == ORDER_OPEN_PAGES)
-		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
-	else if (s->region_nodes)
-		cycle_by_regions(random, next, n, s->region_nodes);
-	else
-		random_cycle(random, next, n);
-	for (uint32_t i = 0; i < n; i++)
-		*(uint64_t *)mapping_at(m, (uint64_t)at[i] * s->line_bytes) =
-			m->va + (uint64_t)at[next[i]] * s->line_bytes;
 }

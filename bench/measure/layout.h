@@ -7,6 +7,9 @@
 #include "pmu/access.h"
 #include "pmu/core/cpu.h"
 
+#define SHAPE_LINE_BYTES_LEAST 16 /* smaller line sizes of CPUID are not believed */
+#define SHAPE_PAGE_GROUP 8        /* page-table entries of 8 bytes in a line of 64 */
+
 #define LARGE_SPAN_MAX (256 * PAGE_1G) /* of a row about large pages */
 
 /* The size and form of a working set on the machine at hand. */

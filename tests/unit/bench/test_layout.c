@@ -229,6 +229,32 @@ static void test_layout_threads_of_a_core_share_few_lines(void **state)
 	assert_int_equal(s.nodes, 64);
 }
 
+/* Pairs of cores: 16 loads from wherever the ring is entered visit all pages of 4 KiB, as 32 do. */
+static void test_layout_windows_of_a_pair_touch_the_same_pages(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	struct random random;
+	const struct row *r = row("core_to_core.clean_same_l2.latency");
+	assert_int_equal(shape_of_test(r, &cpu, &s, why, sizeof(why)), ST_OK);
+	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes);
+	random_init(&random, 5);
+	shape_link(&s, &m, &random, work);
+	for (uint64_t begin = 0; begin < s.span_bytes; begin += 64) {
+		uint64_t at = m.va + begin, pages = 0;
+		for (uint32_t i = 0; i < r->window; i++) {
+			pages |= 1ull << (at - m.va) / 4096;
+			at = *(uint64_t *)((uint8_t *)m.host + (at - m.va));
+		}
+		assert_int_equal(pages, (1ull << s.span_bytes / 4096) - 1);
+	}
+	free(work);
+	free(m.host);
+}
+
 /* One line a page: no set of the L1 (DTLB row) or of the L2 (walk row) holds more than half its ways. */
 static void test_layout_page_lines_spread_over_the_sets(void **state)
 {
@@ -287,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_layout_an_l2_of_two_ways_gives_two_thirds),
 		cmocka_unit_test(test_layout_arrays_in_memory_outlast_the_windows),
 		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
+		cmocka_unit_test(test_layout_windows_of_a_pair_touch_the_same_pages),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
