@@ -1,8 +1,6 @@
 /* bench/counting/stat.c: see stat.h. */
 #include "bench/counting/stat.h"
 
-#include "pmu/netburst/netburst.h"
-
 #define LOCK_SLOT 9            /* the GiB of the data window whose page the bus lock uses */
 #define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: numbers of the fixed counters */
 #define FIXED_CYCLES 1
@@ -197,25 +195,19 @@ static enum status start_cores(const struct run *r, bool on)
 	return st;
 }
 
-/* Marks the run's events of the core whose extra register asks for what a simulated machine does not tell apart. Each is enabled alone to find out. */
-static enum status find_unmodelled_extra(struct run *r, struct stat_result *out)
+/* Marks the run's events of the core that a simulated machine knows by name only. */
+static enum status find_unmodelled_core(struct run *r, struct stat_result *out)
 {
-	struct bench *b = r->w->b;
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; r->core && i < r->core->count && st == ST_OK; i++) {
-		const struct event *e = r->core->plan.slots[i].event, *one[1] = { e };
-		struct plan plan;
-		const char *ignored;
-		uint64_t before;
+		const struct plan_slot *slot = &r->core->plan.slots[i];
+		bool modelled = true;
 
-		if (r->core->plan.slots[i].run != r->core_run || !e->extra_msr || plan_events(b->cpu, one, 1, &plan, &ignored) != ST_OK)
+		if (slot->fixed || slot->run != r->core_run)
 			continue;
-		before = b->a->unmodelled(b->a->counts_self);
-		st = counters_start(b->a, b->cpu, &plan, 0, r->w->cores[0]);
-		if (st == ST_OK)
-			st = counters_stop(b->a, b->cpu, &plan, 0, r->w->cores[0]);
-		out->values[r->core->request[i]].unmodelled = b->a->unmodelled(b->a->counts_self) != before;
+		st = stat_modelled(r->w->b, &r->plan->requests->list[r->core->request[i]], r->w->cores[0], r->lock.va, &modelled);
+		out->values[r->core->request[i]].unmodelled = !modelled;
 	}
 	return st;
 }
@@ -228,24 +220,18 @@ static void mark_cascades(const struct run *r, struct stat_result *out)
 			out->values[r->core->request[i]].unmodelled = true;
 }
 
-/* Marks the run's events that a simulated machine knows by name only. Each is enabled alone to find out. */
-static enum status find_unmodelled(struct run *r, struct stat_result *out)
+/* Marks the run's events of the uncore that a simulated machine knows by name only. */
+static enum status find_unmodelled_uncore(struct run *r, struct stat_result *out)
 {
-	struct bench *b = r->w->b;
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < r->uncore->count && st == ST_OK; i++) {
-		const char *names[1] = { r->plan->requests->list[r->uncore->request[i]].planned }, *ignored;
-		struct uncore_plan one;
-		uint64_t before;
+		bool modelled = true;
 
-		if (r->uncore->plan.slots[i].run != r->uncore_run || uncore_plan(&b->uncore, names, 1, &one, &ignored) != ST_OK)
+		if (r->uncore->plan.slots[i].run != r->uncore_run)
 			continue;
-		before = b->a->unmodelled(b->a->counts_self);
-		st = uncore_start(b->a, &b->uncore, &one, 0, 0, r->lock.va);
-		if (st == ST_OK)
-			st = uncore_stop(b->a, &b->uncore, &one, 0, 0);
-		out->values[r->uncore->request[i]].unmodelled = b->a->unmodelled(b->a->counts_self) != before;
+		st = stat_modelled(r->w->b, &r->plan->requests->list[r->uncore->request[i]], r->w->cores[0], r->lock.va, &modelled);
+		out->values[r->uncore->request[i]].unmodelled = !modelled;
 	}
 	return st;
 }
@@ -256,7 +242,7 @@ static enum status start_uncore(struct run *r, bool on, struct stat_result *out)
 	enum status st = ST_OK;
 
 	if (on && r->uncore && b->a->unmodelled)
-		st = find_unmodelled(r, out);
+		st = find_unmodelled_uncore(r, out);
 	if (st != ST_OK)
 		return st;
 
@@ -304,13 +290,6 @@ static enum status read_uncore(struct run *r, struct stat_result *out)
 	return ST_OK;
 }
 
-static bool unmodelled(const struct bench *b, const struct counting *c, unsigned e)
-{
-	const struct plan_slot *s = &c->plan.slots[e];
-
-	return b->a->counts && !s->fixed && !b->a->counts(b->a->counts_self, s->event->netburst ? netburst_select(b->cpu, s->event) : counter_select(s->event));
-}
-
 static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 {
 	const struct stat_workload *w = r->w;
@@ -332,7 +311,6 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 					continue;
 				v->counted = true;
 				v->run = (uint16_t)n;
-				v->unmodelled = v->unmodelled || unmodelled(w->b, &r->counting, e);
 				v->value += count;
 				v->by_core[i] += count;
 			}
@@ -407,7 +385,7 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 {
 	uint64_t windows = 0, ticks = 0;
 	const struct access *a = r->w->b->a;
-	enum status st = a->unmodelled ? find_unmodelled_extra(r, out) : ST_OK;
+	enum status st = a->unmodelled ? find_unmodelled_core(r, out) : ST_OK;
 	const uint64_t known = a->unmodelled ? a->unmodelled(a->counts_self) : 0;
 
 	if (st == ST_OK)

@@ -59,6 +59,9 @@ struct stat_settings {
 
 /* Packs the requests into runs for b's machine. ST_UNSUPPORTED, ST_FULL: `problem` names the event. */
 MUST_CHECK enum status stat_plan(struct stat_plan *p, struct request_list *requests, const struct bench *b, struct text *problem);
+/* Whether b's machine counts the event: a simulated one knows some by name only, *modelled is then false. The event is enabled alone on `core`, one
+ * of the uncore in socket 0, where `lock_va` is a mapped page for the bus lock that queues need. */
+MUST_CHECK enum status stat_modelled(struct bench *b, const struct request *q, unsigned core, uint64_t lock_va, bool *modelled);
 /* Runs the workload once per run of the plan. ST_RANGE: intervals with a plan of several runs. *problem describes the failure. */
 MUST_CHECK enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct stat_settings *s, struct stat_result *out,
                                 struct text *problem);

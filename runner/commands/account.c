@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/commands/account_svg.h"
+#include "runner/export/account_svg.h"
 #include "pmu/text.h"
 #include "runner/options/command.h"
 #include "runner/data/counts.h"

@@ -6,6 +6,7 @@
 #include "pmu/netburst/netburst.h"
 #include "pmu/uncore/uncore_metric.h"
 #include "pmu/sim/machine/machine.h"
+#include "runner/commands/list_events.h"
 #include "runner/options/command.h"
 #include "runner/data/file.h"
 #include "runner/data/reader.h"
@@ -19,14 +20,15 @@
 #include "tables/processor.h"
 
 static bool machines, row_names, relations;
-static const char *events_of, *profiles_of, *metrics_of, *confirmed, *concepts_of, *identify;
+static const char *events_of, *profiles_of, *metrics_of, *confirmed, *concepts_of, *identify, *asked_machine;
 
 static unsigned list_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--machines", OPTION_SWITCH, &machines, NULL, NULL, 0, 0, "the simulated machines that are built in"},
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
-		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables, with their encodings"},
+		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables: encodings, counters, which are precise, what filters they need, and whether the simulated machine of that processor models them"},
+		{"--machine", OPTION_TEXT, &asked_machine, "NAME|FILE", NULL, 0, 0, "with --events: the simulated machine that is asked (default: the built-in one of that name)"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
 		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
@@ -75,117 +77,6 @@ static int list_identify(const struct command *c)
 	return EXIT_GOOD;
 }
 
-/* Select register, without the bits that switch a counter on; extra register; the counters that can count it. */
-static void print_event(const char *name, uint32_t code, uint32_t msr, uint64_t value, unsigned fixed, uint32_t counters, const char *what)
-{
-	char extra[40] = "", where[24];
-	if (msr)
-		snprintf(extra, sizeof(extra), "0x%X=0x%llX", msr, (unsigned long long)value);
-	if (fixed)
-		snprintf(where, sizeof(where), "fixed %u", fixed - 1);
-	else
-		snprintf(where, sizeof(where), "0x%X", counters);
-	printf("%-58s 0x%08X  %-24s %-8s %s\n", name, code, extra, where, what);
-}
-
-/* The fields that must be set in addition to the select; the register of an event of its own is printed where a core event's is. */
-static void print_filters(const struct uncore_box *b, const struct uncore_event *e)
-{
-	if (!e->filters)
-		return;
-	printf("%-58s ", "");
-	for (unsigned f = 0; f < b->filter_count; f++)
-		if (e->filters >> f & 1)
-			printf(" needs %s: 0x%X[%u:%u]%s", b->filters[f].name, b->filters[f].reg, b->filters[f].high, b->filters[f].low,
-			       b->filters[f].function == UNCORE_OWN ? "" : " of another function");
-	putchar('\n');
-}
-
-static void print_boxes(const struct processor *p)
-{
-	unsigned codes = 0, events = 0;
-	for (unsigned n = 0; n < p->box_count; n++) {
-		const struct uncore_box *b = &p->boxes[n];
-		printf("\nevent of box %s\n", b->name);
-		for (unsigned i = 0; i < b->event_count; i++) {
-			const struct uncore_event *e = &b->events[i];
-			print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->extended << 21 | (uint32_t)e->cmask << 24, e->extra_msr,
-			            e->extra_value, e->fixed, e->counter_mask, e->what);
-			print_filters(b, e);
-		}
-		codes += b->code_count;
-		events += b->event_count;
-	}
-	if (p->box_count)
-		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
-}
-
-/* What counts tagged uops needs the name of what tags them behind a colon. */
-static void print_tags(const struct processor *p, const struct netburst_event *e)
-{
-	const char *before = "";
-	if (e->tags < 2)
-		return;
-	printf("%-44s counts uops tagged by ", "");
-	for (unsigned i = 0; e->tags == 3 && i < p->metric_count; i++, before = ", ")
-		printf("%s:%s", before, p->metrics[i].name);
-	for (unsigned d = 0; e->tags == 2 && d < p->detector_count; d++)
-		if (p->detectors[d].tags == 1) {
-			printf("%s:%s.%s", before, p->detectors[d].name, p->detectors[d].units[0].name);
-			before = ", ";
-		}
-	putchar('\n');
-}
-
-/* Both registers of a metric, and the ESCR of what is detected beside it. */
-static void print_metric(const struct processor *p, const struct netburst_metric *m)
-{
-	printf("%-44s 0x%08X 0x%08X %s", m->name, m->pebs_enable | NETBURST_UOP_TAG, m->matrix_vert, m->what);
-	if (m->also >= 0) {
-		const struct netburst_event *e = &p->detectors[m->also];
-		printf("; with %s", e->name);
-		for (unsigned u = 0, said = 0; u < e->unit_count; u++)
-			if (m->also_mask >> e->units[u].bit & 1)
-				printf("%c%s", said++ ? '+' : '.', e->units[u].name);
-		if (m->also_escr)
-			printf(" by ESCR 0x%X", e->escr[m->also_escr - 1]);
-	}
-	putchar('\n');
-}
-
-/* One line per unit: contents of the ESCR and CCCR when thread 0 counts it at the highest privilege. */
-static void print_detectors(const struct processor *p)
-{
-	unsigned units = 0;
-	if (p->detector_count)
-		printf("\n%-44s %-10s %-10s %-30s %s\n", "event of a detector", "ESCR", "CCCR", "ESCRs and their counters", "what");
-	for (unsigned i = 0; i < p->detector_count; i++) {
-		const struct netburst_event *e = &p->detectors[i];
-		char where[64] = "";
-		for (unsigned side = 0; side < 2; side++) {
-			if (!e->escr[side])
-				continue;
-			snprintf(where + strlen(where), sizeof(where) - strlen(where), "%s0x%X:", *where ? " " : "", e->escr[side]);
-			for (unsigned n = 0, more = 0; n < NETBURST_COUNTERS; n++)
-				if (e->counters[side] >> n & 1)
-					snprintf(where + strlen(where), sizeof(where) - strlen(where), "%s%u", more++ ? "," : "", n);
-		}
-		for (unsigned u = 0; u < e->unit_count; u++, units++) {
-			struct netburst_want w = { .event = e, .mask = (uint16_t)(1u << e->units[u].bit), .threads = NETBURST_T0_OS,
-			                           .active = NETBURST_ANY, .after = -1 };
-			printf("%s.%-*s 0x%08X 0x%08X %-30s %s\n", e->name, (int)(43 - strlen(e->name)), e->units[u].name, netburst_escr_value(&w),
-			       netburst_cccr_value(&w), where, e->what);
-		}
-		print_tags(p, e);
-	}
-	if (p->metric_count)
-		printf("\n%-44s %-10s %-10s %s\n", "metric of replayed uops", "0x3F1", "0x3F2", "what");
-	for (unsigned i = 0; i < p->metric_count; i++)
-		print_metric(p, &p->metrics[i]);
-	if (p->detector_count)
-		printf("\n%u events, %u with their units, and %u metrics of replays\n", p->detector_count, units, p->metric_count);
-}
-
 static const struct processor *processor_named(const struct command *c, const char *option, const char *name)
 {
 	char known[256] = "";
@@ -213,44 +104,6 @@ static int list_profiles(const struct command *c)
 		if (l->lbr_select)
 			printf("  last-branch records with filter 0x%X\n", l->lbr_select);
 	}
-	return EXIT_GOOD;
-}
-
-/* For NetBurst: contents of the event's ESCR and CCCR on thread 0, and whether another ESCR has to detect something with it. */
-static void print_use(const struct processor *p, const struct event *e)
-{
-	const struct cpu cpu = { .processor = p };
-	struct netburst_want w[2];
-	const unsigned n = netburst_wants_of(&cpu, e, 0, w);
-	const struct netburst_want *own = &w[n - 1];
-	char cccr[40], said[400];
-	snprintf(cccr, sizeof(cccr), "0x%08X%s", netburst_cccr_value(own), n > 1 ? " with another" : "");
-	snprintf(said, sizeof(said), "%s%s", e->what, e->netburst->threads != 1 || e->netburst->active != NETBURST_ANY ? " (needs two threads a core)" : "");
-	printf("%-58s 0x%08X  %-24s 0x%-6X %s\n", e->name, netburst_escr_value(own), cccr, own->event->counters[0] | own->event->counters[1], said);
-}
-
-static int list_events(const struct command *c)
-{
-	const struct processor *p = processor_named(c, "--events", events_of);
-	if (!p)
-		return EXIT_BAD_INPUT;
-	if (p->event_count)
-		printf("%-58s %-10s  %-24s %-8s %s\n", "event of a core", p->detector_count ? "ESCR" : "select", p->detector_count ? "CCCR" : "register",
-		       "counters", "what");
-	for (unsigned i = 0; i < p->event_count; i++) {
-		const struct event *e = &p->events[i];
-		if (e->netburst) {
-			print_use(p, e);
-			continue;
-		}
-		const struct quirk *q = event_overcounts(p, e->name);
-		char said[400];
-		snprintf(said, sizeof(said), "%s%s%s%s", e->what, q ? "; counts too much (" : "", q ? q->erratum : "", q ? ")" : "");
-		print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->edge << 18 | (uint32_t)e->any << 21 | (uint32_t)e->inv << 23 |
-		            (uint32_t)e->cmask << 24, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, said);
-	}
-	print_detectors(p);
-	print_boxes(p);
 	return EXIT_GOOD;
 }
 
@@ -385,6 +238,10 @@ static int list_run(const struct command *c, int operands, char **operand)
 		return list_relations();
 	if (confirmed)
 		return list_confirmed(c);
+	if (asked_machine && !events_of) {
+		complain(c, "--machine is for --events");
+		return EXIT_BAD_INPUT;
+	}
 	if (!!events_of + !!profiles_of + !!metrics_of + !!concepts_of > 1) {
 		complain(c, "--events, --profiles, --metrics and --concepts: one of them");
 		return EXIT_BAD_INPUT;
@@ -393,8 +250,10 @@ static int list_run(const struct command *c, int operands, char **operand)
 		return list_metrics(c);
 	if (concepts_of)
 		return list_concepts(c);
-	if (events_of)
-		return list_events(c);
+	if (events_of) {
+		const struct processor *p = processor_named(c, "--events", events_of);
+		return p ? list_events(c, p, asked_machine) : EXIT_BAD_INPUT;
+	}
 	if (profiles_of)
 		return list_profiles(c);
 	if (all)

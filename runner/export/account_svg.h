@@ -1,4 +1,4 @@
-/* runner/commands/account_svg.h: an accounting as a picture. */
+/* runner/export/account_svg.h: an accounting as a picture. */
 #ifndef RUNNER_ACCOUNT_SVG_H
 #define RUNNER_ACCOUNT_SVG_H
 

@@ -1,7 +1,7 @@
-/* runner/commands/account_svg.c: the stack of an accounting. */
+/* runner/export/account_svg.c: the stack of an accounting. */
 #include <inttypes.h>
 
-#include "runner/commands/account_svg.h"
+#include "runner/export/account_svg.h"
 
 #define WIDTH  640
 #define STACK  600

@@ -1,0 +1,48 @@
+/* bench/counting/stat_modelled.c: see stat.h. Enabling an event tells: the simulated machine flags one that it knows by name only. */
+#include "bench/counting/stat.h"
+
+#include "pmu/netburst/netburst.h"
+
+static enum status core_modelled(const struct bench *b, const struct request *q, unsigned core, bool *modelled)
+{
+	const struct event *e = &q->event, *one[1] = { e };
+	const uint64_t before = b->a->unmodelled(b->a->counts_self);
+	struct plan plan;
+	const char *ignored;
+	enum status st;
+
+	*modelled = e->fixed || b->a->counts(b->a->counts_self, e->netburst ? netburst_select(b->cpu, e) : counter_select(e));
+	if (!*modelled || !e->extra_msr)
+		return ST_OK;
+	st = plan_events(b->cpu, one, 1, &plan, &ignored);
+	if (st != ST_OK)
+		return st;
+	st = counters_start(b->a, b->cpu, &plan, 0, core);
+	if (st == ST_OK)
+		st = counters_stop(b->a, b->cpu, &plan, 0, core);
+	*modelled = b->a->unmodelled(b->a->counts_self) == before;
+	return st;
+}
+
+static enum status uncore_modelled(struct bench *b, const struct request *q, uint64_t lock_va, bool *modelled)
+{
+	const uint64_t before = b->a->unmodelled(b->a->counts_self);
+	const char *names[1] = { q->planned }, *ignored;
+	struct uncore_plan one;
+	enum status st = uncore_plan(&b->uncore, names, 1, &one, &ignored);
+
+	if (st == ST_OK)
+		st = uncore_start(b->a, &b->uncore, &one, 0, 0, lock_va);
+	if (st == ST_OK)
+		st = uncore_stop(b->a, &b->uncore, &one, 0, 0);
+	*modelled = b->a->unmodelled(b->a->counts_self) == before;
+	return st;
+}
+
+enum status stat_modelled(struct bench *b, const struct request *q, unsigned core, uint64_t lock_va, bool *modelled)
+{
+	*modelled = true;
+	if (!b->a->counts || !b->a->unmodelled)
+		return ST_OK;
+	return q->kind == REQUEST_CORE ? core_modelled(b, q, core, modelled) : uncore_modelled(b, q, lock_va, modelled);
+}
