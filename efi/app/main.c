@@ -55,7 +55,8 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 	}
 	for (unsigned i = 0; i < hw->access.cores; i++)
 		if (hw->cores[i]->interrupts != 0)
-			print("processor %u: %lu interrupts came through\n", i, (unsigned long)hw->cores[i]->interrupts);
+			print("processor %u: %lu interrupts came through, the last of vector 0x%lx\n", i, (unsigned long)hw->cores[i]->interrupts,
+			      (unsigned long)hw->cores[i]->stray);
 	if (hw->lost != 0)
 		print("%u processors were lost on the way\n", hw->lost);
 	app->may_return = hw_close(hw);

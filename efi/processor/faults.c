@@ -9,7 +9,7 @@ _Static_assert(offsetof(struct core, recover) == 8 && offsetof(struct core, vect
                offsetof(struct core, address) == 40 && offsetof(struct core, result) == 48 &&
                offsetof(struct core, nmis) == 56 && offsetof(struct core, abandon) == 64 &&
                offsetof(struct core, interrupts) == 72 && offsetof(struct core, eoi) == 80 &&
-               offsetof(struct core, has_apic) == 88, "efi/processor/vectors.asm knows these offsets");
+               offsetof(struct core, has_apic) == 88 && offsetof(struct core, stray) == 96, "efi/processor/vectors.asm knows these offsets");
 
 #define TSS_BYTES     104u
 #define TSS_IST1      36u  /* SDM vol. 3, figure 8-11: IST1 at 36, then every 8 */

@@ -35,6 +35,7 @@ struct core {
 	uint64_t interrupts;      /* 72: other interrupts that arrived; none are expected */
 	uint64_t eoi;             /* 80: address of the xAPIC's EOI register, 0: x2APIC */
 	uint64_t has_apic;        /* 88 */
+	uint64_t stray;           /* 96: vector of the last interrupt of those */
 
 	unsigned number;
 	uint32_t apic_id;

@@ -170,8 +170,11 @@ bool quiet_deadline_arm(struct core *c, uint64_t timer_ticks)
 {
 	if (!c->saved.apic || timer_ticks == 0)
 		return false;
-	apic_write(APIC_LVT_TIMER, VECTOR_DEADLINE);
+	/* The firmware's count still runs: it must not end under our vector. Writing 0 stops it (SDM vol. 3, 11.5.4). */
+	apic_write(APIC_LVT_TIMER, APIC_MASKED | VECTOR_DEADLINE);
+	apic_write(APIC_TIMER_INITIAL, 0);
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_128);
+	apic_write(APIC_LVT_TIMER, VECTOR_DEADLINE);
 	apic_write(APIC_TIMER_INITIAL, timer_ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)timer_ticks);
 	write_cr8(TPR_DEADLINE);
 	__asm__ volatile("sti" : : : "memory");

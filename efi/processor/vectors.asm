@@ -23,6 +23,7 @@ bits 64
 %define INTERRUPTS 72
 %define EOI        80
 %define HAS_APIC   88
+%define STRAY      96
 
 %define DEADLINE   0xF1
 %define MCG_STATUS 0x17A ; SDM vol. 4: MCIP (bit 2) must be cleared or the next machine check shuts down
@@ -167,6 +168,8 @@ vector_common:
 	cmp qword [rbx + RECOVER], 0
 	jne .give_up
 .counted:
+	mov eax, [rsp + 16]
+	mov [rbx + STRAY], rax
 	inc qword [rbx + INTERRUPTS]
 	jmp .return
 .panic:

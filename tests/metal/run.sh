@@ -5,7 +5,7 @@
 #   Then compares the table with that of the simulated machine alone.
 #   SMP and NODES as for make run; REPETITIONS: samples of each row (9; of 3, a median of triad.l3 lay 1 % off in one boot of seven). METAL_IMAGE, METAL_ELF: another
 #   image, and the file it was made from; METAL_RUNS: where the results go instead.
-# Exit status: 0 as expected, 1 the tables differ, a register was not restored, or records went where nothing is mapped; else as runner/qemu.sh.
+# Exit status: 0 as expected, 1 the tables differ, a register was not restored, records went where nothing is mapped, or a job was interrupted; else as runner/qemu.sh.
 set -u
 [ $# -eq 2 ] && [ -n "$1" ] && [ -n "$2" ] || { echo "usage: make metal MACHINE=NAME|FILE SUITE=quick|full|ROW,..." >&2; exit 2; }
 machine=$1 suite=$2 out=${OUT:-out} to=${METAL_RUNS:-${OUT:-out}/metal} smp=${SMP:-1} nodes=${NODES:-1} memory=${MEMORY:-1536} repetitions=${REPETITIONS:-9}
@@ -63,6 +63,7 @@ for run in $runs; do
 	echo "fetched: $run"
 done
 [ "$found" -eq 0 ] || exit 1
+! grep 'interrupts came through' "$work/debugcon.log" | sed 's/^/metal: /' | grep . || exit 1
 [ "$rc" -eq 0 ] && [ -n "$runs" ] || exit "$rc"
 # The same machine without anything in between.
 node_list=$(seq -s, 0 $((nodes - 1)))
