@@ -13,7 +13,7 @@ def read_events(p, folder, path):
     for r in rows:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*", r["name"]):
             p.add(r.where, r["name"], "is no event name; capitals, digits, _ and . in the manual's spelling")
-        e = r.event = {k: number(p, r, k, 0, 255, 0) for k in ("umask", "cmask")}
+        e = r.event = {"umask": number(p, r, "umask", 0, 0xFFFF, 0), "cmask": number(p, r, "cmask", 0, 255, 0)}
         e["select"] = number(p, r, "select", 0, 0xFFF, 0)
         for k in ("inv", "edge", "any"):
             e[k] = number(p, r, k, 0, 1, 0)

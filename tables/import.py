@@ -18,7 +18,8 @@ from core import EVENT_COLUMNS
 
 MARK = "# Written by tables/import.py"
 # Fixed counters by the pseudo umask of select 0 (SDM 18.2.2), and the codes that the tables give their events.
-FIXED = {1: (1, 0xC0, 0x00), 2: (2, 0x3C, 0x00), 3: (3, 0x00, 0x03), 4: (4, 0x00, 0x04)}
+FIXED = {1: (1, 0xC0, 0x00), 2: (2, 0x3C, 0x00), 3: (3, 0x00, 0x03), 4: (4, 0x00, 0x04), 5: (5, 0x00, 0x05), 6: (6, 0x00, 0x06),
+         7: (7, 0x00, 0x07)}
 # Lists of before Sandy Bridge have no pseudo umask and number the fixed counters from 1.
 FIXED_OLD = {"INST_RETIRED.ANY": 1, "CPU_CLK_UNHALTED.THREAD": 2, "CPU_CLK_UNHALTED.REF": 3}
 MSR_LATENCY, LATENCY_LEAST = 0x3F6, 3  # SDM 18.7.1.2
@@ -82,11 +83,13 @@ def row_of(event, source):
     row["name"] = event["EventName"].strip().upper()
     if flag(event, "Deprecated"):
         raise LeftOut("the vendor calls them deprecated, for another name of the same event")
-    if flag(event, "UMaskExt"):
-        raise LeftOut("umask beyond 8 bits")
-    row["select"], row["umask"] = first(event["EventCode"]), first(event["UMask"])
+    row["select"], row["umask"] = first(event["EventCode"]), first(event["UMask"]) | flag(event, "UMaskExt") << 8
+    if flag(event, "Equal"):
+        raise LeftOut("counted where a threshold is met exactly, which no program here says")
     row["cmask"], row["inv"] = flag(event, "CounterMask"), flag(event, "Invert")
     row["edge"], row["any"] = flag(event, "EdgeDetect"), flag(event, "AnyThread")
+    if row["edge"] and not row["cmask"]:
+        raise LeftOut("edges without a threshold, which never come (guide, before table 1)")
     if row["inv"] and not row["cmask"]:
         raise LeftOut("inverted without a threshold, which has no effect (SDM 18.2.1.1)")
     msr, value = flag(event, "MSRIndex"), flag(event, "MSRValue")

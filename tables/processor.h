@@ -9,7 +9,7 @@
 struct event {
 	const char *name;      /* the manual's spelling, e.g. "MEM_LOAD_RETIRED.L1D_HIT" */
 	uint16_t select;       /* PERFEVTSEL[7:0]; AMD: bits 11:8 are PERF_CTL[35:32] */
-	uint8_t umask;         /* [15:8] */
+	uint16_t umask;        /* [15:8]; its upper byte [47:40], where CPUID 0x23 has UMASK2 */
 	uint8_t cmask;         /* as the name implies it, 0 if none */
 	uint8_t inv, edge, any;
 	uint8_t pebs;          /* 1 precise, 2 only precise, 3 the load-latency event */
@@ -274,6 +274,8 @@ struct processor {
 	const uint16_t *models;  /* NULL: any */
 	uint8_t model_count;
 	uint8_t stepping_low, stepping_high;
+	uint8_t core_type;       /* CPUID 0x1A EAX[31:24] of the logical processors that it is for; 0 any */
+	uint32_t core_model;     /* EAX[23:0]; 0 any */
 	const struct event *events;
 	uint16_t event_count;
 	const struct writable_msr *msrs;

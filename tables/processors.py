@@ -18,7 +18,7 @@ PARTS = [("events", "events.csv", read_events), ("offcore", "offcore.csv", read_
 QUIRKS, PUBLISHED = "quirks.txt", "published.csv"
 OTHER_FILES = ["processor.txt", QUIRKS, PUBLISHED, "uncore-events.csv", "netburst-metrics.csv", "netburst-events.csv"]
 REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
-KEYS = ["title", "latency_auxiliary", "vendor", "family", "models", "steppings", "quirks", "pebs_format", "lbr_pairs", "serialise_cpuid", "latency_bound", "prefetch_msr", "prefetch_off",
+KEYS = ["title", "latency_auxiliary", "vendor", "family", "models", "steppings", "core_type", "core_model", "quirks", "pebs_format", "lbr_pairs", "serialise_cpuid", "latency_bound", "prefetch_msr", "prefetch_off",
         "prefetch_pair", "confirmed", "source"] + [key for key, _, _ in PARTS] + TLB_KEYS
 FAMILY_ANY = 0xFFFF
 
@@ -49,6 +49,9 @@ def read_identity(p, folder, name):
         if not r.models:
             p.add(r.where, "models", "is missing; a list of 0xNN, or any")
     r.low, r.high = span(p, r)
+    r.core_type, r.core_model = number(p, r, "core_type", 0, 255, 0), number(p, r, "core_model", 0, 0xFFFFFF, 0)
+    if r.core_model and not r.core_type:
+        p.add(r.where, "core_model", "needs a core_type")
     for k in TLB_KEYS:
         number(p, r, k, 0, 65535, 0)
     number(p, r, "pebs_format", 0, 255, 255)
@@ -220,12 +223,14 @@ def check_switches(p, r, allowed):
 def within(a, b):
     """Whether each processor that a's folder is for is one that b's is for."""
     return (b.vendor in ("", a.vendor) and b.family in (FAMILY_ANY, a.family) and
-            (not b.models or (bool(a.models) and set(a.models) <= set(b.models))) and b.low <= a.low and a.high <= b.high)
+            (not b.models or (bool(a.models) and set(a.models) <= set(b.models))) and b.low <= a.low and a.high <= b.high and
+            b.core_type in (0, a.core_type) and b.core_model in (0, a.core_model))
 
 
 def overlap(a, b):
     return ((not a.vendor or not b.vendor or a.vendor == b.vendor) and (FAMILY_ANY in (a.family, b.family) or a.family == b.family) and
-            (not a.models or not b.models or bool(set(a.models) & set(b.models))) and max(a.low, b.low) <= min(a.high, b.high))
+            (not a.models or not b.models or bool(set(a.models) & set(b.models))) and max(a.low, b.low) <= min(a.high, b.high) and
+            (0 in (a.core_type, b.core_type) or a.core_type == b.core_type) and (0 in (a.core_model, b.core_model) or a.core_model == b.core_model))
 
 
 def in_order(p, processors):

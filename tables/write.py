@@ -74,7 +74,7 @@ def write_descriptor(out, r):
     out.write("\t\t.vendor = %s, .family = 0x%X,\n" % (c_text(r.vendor), r.family))
     out.write("\t\t.models = %s, .model_count = %d,\n" % (
         c_name("models", r["name"]) if r.models else "0", len(r.models)))
-    out.write("\t\t.stepping_low = %d, .stepping_high = %d,\n" % (r.low, r.high))
+    out.write("\t\t.stepping_low = %d, .stepping_high = %d, .core_type = 0x%X, .core_model = %d,\n" % (r.low, r.high, r.core_type, r.core_model))
     for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                               ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
                               ("boxes", r.uncore, "box_count"), ("pins", r.pins, "pin_count"), ("likwid", r.likwid, "likwid_count"),

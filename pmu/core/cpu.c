@@ -8,6 +8,7 @@
 #include "pmu/core/probe.h"
 #include "pmu/text.h"
 
+#define CORE_TYPE_CORE        0x40 /* CPUID 0x1A EAX[31:24] */
 #define MSR_BIOS_SIGN_ID      0x8B
 #define MSR_NETBURST_CCCR0    0x360 /* MSR_BPU_CCCR0 */
 #define MSR_MISC_ENABLE       0x1A0
@@ -57,6 +58,12 @@ static void read_signature(struct probe *p)
 	cpu->hypervisor = probe_bits(p->one.ecx, 31, 31);
 }
 
+/* A processor of two kinds whose small cores firmware has switched off tells no type: what is left are the large ones. */
+static uint8_t core_type(uint32_t kind)
+{
+	return kind ? (uint8_t)(kind >> 24) : CORE_TYPE_CORE;
+}
+
 static bool matches(const struct processor *d, const struct cpu *cpu)
 {
 	if (d->vendor[0] && !str_equal(d->vendor, cpu->vendor))
@@ -64,6 +71,8 @@ static bool matches(const struct processor *d, const struct cpu *cpu)
 	if (d->family != FAMILY_ANY && d->family != cpu->family)
 		return false;
 	if (cpu->stepping < d->stepping_low || cpu->stepping > d->stepping_high)
+		return false;
+	if (d->core_type && (d->core_type != core_type(cpu->core_kind) || (d->core_model && d->core_model != (cpu->core_kind & 0xFFFFFF))))
 		return false;
 	for (unsigned i = 0; i < d->model_count; i++)
 		if (d->models[i] == cpu->model)
@@ -275,6 +284,8 @@ static enum status read_basics(struct probe *p)
 	p->extended_max = r.eax;
 	(void)probe_leaf(p, 0x80000001u, 0, &p->extended);
 	read_signature(p);
+	if (p->intel && probe_leaf(p, 0x1A, 0, &r))
+		cpu->core_kind = r.eax;
 	return ST_OK;
 }
 
