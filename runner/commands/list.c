@@ -79,7 +79,7 @@ static int list_identify(const struct command *c)
 
 static const struct processor *processor_named(const struct command *c, const char *option, const char *name)
 {
-	char known[256] = "";
+	char known[1024] = "";
 	for (unsigned i = 0; i < processor_count; i++) {
 		if (!strcmp(processors[i].name, name))
 			return &processors[i];

@@ -20,6 +20,9 @@ list "$(event A.PLAIN 0x2e 0x41 0,1,2,3 '"CounterHTOff": "0,1,2,3,4,5,6,7", "PEB
 	"$(event A.BOTH 0x00 0x02 'Fixed counter 1' '"AnyThread": "1"')" \
 	"$(event A.OLD 0xF2 0x04 0,1,2,3 '"Deprecated": "1"')" \
 	"$(event A.INVERTED 0xB1 0x02 0,1,2,3 '"Invert": "1"')" \
+	"$(event A.EDGE 0x63 0x04 0,1,2,3 '"EdgeDetect": "1"')" \
+	"$(event A.EQUAL 0xB1 0x02 0,1,2,3 '"CounterMask": "2", "Equal": "1"')" \
+	"$(event TOPDOWN_RETIRING.ALL 0x00 0x07 'Fixed counter 6')" \
 	"$(event A.WIDE 0xB1 0x02 0,1,2,3 '"UMaskExt": "0x01"')"
 check "import_reads_a_list" import
 check "import_takes_counters_without_hyper_threading_and_the_precise_flag" row A.PLAIN "0x2E,0x41,0,0,0,0,1,0,0,0xFF,0,0"
@@ -34,7 +37,10 @@ left() { ! grep -q "^$1," "$work/new/events.csv" && grep -q "^# Left out, .*$2.*
 check "import_leaves_out_both_threads_of_a_fixed_counter" left A.BOTH "both threads"
 check "import_leaves_out_deprecated_names" left A.OLD deprecated
 check "import_leaves_out_inversion_without_a_threshold" left A.INVERTED "no effect"
-check "import_leaves_out_wide_umasks" left A.WIDE "beyond 8 bits"
+check "import_takes_the_second_unit_mask" row A.WIDE "0xB1,0x102,0,0,0,0,0,0,0,0xF,0,0"
+check "import_leaves_out_edges_without_a_threshold" left A.EDGE "never come"
+check "import_leaves_out_an_equal_threshold" left A.EQUAL "met exactly"
+check "import_knows_the_seventh_fixed_counter" row TOPDOWN_RETIRING.ALL "0x00,0x07,0,0,0,0,0,7,0,0,0,0"
 check "import_names_the_list_and_its_licence" grep -q "BSD-3-Clause: tables/LICENSE.perfmon" "$work/new/events.csv"
 cp "$work/new/events.csv" "$work/first.csv"
 again() { import && cmp "$work/first.csv" "$work/new/events.csv"; }

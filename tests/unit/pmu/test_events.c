@@ -43,7 +43,7 @@ static void offcore_name(const char *pmu, const struct event *e, char *out, size
 
 static uint64_t our_code(const struct event *e)
 {
-	return (e->select & 0xFFu) | (uint64_t)(e->select >> 8) << 32 | (uint64_t)e->umask << 8 | (uint64_t)e->edge << 18 | (uint64_t)e->any << 21 |
+	return (e->select & 0xFFu) | (uint64_t)(e->select >> 8) << 32 | (uint64_t)(e->umask & 0xFF) << 8 | (uint64_t)(e->umask >> 8) << 40 | (uint64_t)e->edge << 18 | (uint64_t)e->any << 21 |
 	       (uint64_t)e->inv << 23 | (uint64_t)e->cmask << 24;
 }
 
@@ -135,8 +135,12 @@ static unsigned compare_all(const struct processor *p)
 	char list[64];
 	snprintf(list, sizeof(list), "%s/reviewed", p->name);
 	reviewed_read(list);
-	if (!reviewed_pmu()[0])
+	if (!reviewed_pmu())
 		fail_msg("tables/processors/%s.csv has no line of the kind pmu: libpfm4's name of the processor", list);
+	if (!reviewed_pmu()[0]) {
+		printf("# %s: %u events that libpfm4 cannot be asked for\n", p->name, p->event_count);
+		return 0;
+	}
 	memset(&theirs, 0, sizeof(theirs));
 	reviewed_walk_libpfm(reviewed_pmu(), keep);
 	by_name = by_code = by_units = by_plain = by_bits = 0;

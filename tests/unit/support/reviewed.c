@@ -16,6 +16,7 @@ static struct review reviews[600];
 static unsigned review_count;
 static char list_path[128];
 static char pmu_named[32];
+static bool pmu_said;
 static struct reviewed_counts counts;
 
 static void next_field(char **at, char *to, size_t capacity)
@@ -35,6 +36,7 @@ void reviewed_read(const char *list)
 	FILE *f = fopen(list_path, "r");
 	review_count = 0;
 	pmu_named[0] = 0;
+	pmu_said = false;
 	memset(&counts, 0, sizeof(counts));
 	if (!f)
 		return;
@@ -61,6 +63,7 @@ void reviewed_read(const char *list)
 			fail_msg("%s: %s has no reason", list_path, r->name);
 		if (str_equal(r->kind, "pmu")) {
 			str_copy(pmu_named, sizeof(pmu_named), r->oracle);
+			pmu_said = true;
 			review_count--;
 		}
 	}
@@ -69,7 +72,7 @@ void reviewed_read(const char *list)
 
 const char *reviewed_pmu(void)
 {
-	return pmu_named;
+	return pmu_said ? pmu_named : NULL;
 }
 
 struct review *reviewed_find(const char *name)

@@ -11,7 +11,7 @@ struct review { char name[96], kind[16], oracle[256], reason[256]; bool used; };
 
 /* Reads tables/processors/`list`.csv ("nehalem-ep/reviewed"); a file that is not there is an empty list. The test fails on a line without a reason. */
 void reviewed_read(const char *list);
-/* What the list's line of the kind `pmu` names; "" if it has none. */
+/* What the list's line of the kind `pmu` names; "" if the oracle has no such processor, NULL if the list has no such line. */
 const char *reviewed_pmu(void);
 /* The first line whose pattern fits the name, marked as used; NULL if there is none. */
 struct review *reviewed_find(const char *name);
