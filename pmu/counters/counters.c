@@ -69,15 +69,11 @@ static uint64_t all_counters(const struct cpu *cpu)
 	return cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
 }
 
-uint64_t counter_code(const struct event *e)
-{
-	return (e->select & 0xFFu) | (uint64_t)(e->select >> 8) << 32 | (uint64_t)(e->umask & 0xFF) << 8 | (uint64_t)(e->umask >> 8) << 40 |
-	       (uint64_t)e->cmask << 24 | (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
-}
-
 uint64_t counter_select(const struct event *e)
 {
-	return counter_code(e) | (e->privilege & EVENT_USER ? EVTSEL_USR : 0) | (e->privilege == EVENT_USER ? 0 : EVTSEL_OS) | EVTSEL_EN;
+	const uint64_t levels = (e->privilege & EVENT_USER ? EVTSEL_USR : 0) | (e->privilege == EVENT_USER ? 0 : EVTSEL_OS);
+	return (e->select & 0xFFu) | (uint64_t)(e->select >> 8) << 32 | (uint64_t)(e->umask & 0xFF) << 8 | (uint64_t)(e->umask >> 8) << 40 | levels |
+	       EVTSEL_EN | (uint64_t)e->cmask << 24 | (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
 }
 
 enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value)

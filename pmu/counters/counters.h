@@ -34,8 +34,6 @@ MUST_CHECK enum status counters_hold(const struct access *a, const struct cpu *c
 /* Whether there are counters that a plan can use. */
 bool counters_exist(const struct cpu *cpu);
 
-/* What makes an event what it is: select, unit masks, threshold and its modifiers, where IA32_PERFEVTSELn has them. */
-uint64_t counter_code(const struct event *e);
 /* What IA32_PERFEVTSELn holds while general counter n counts an event. */
 uint64_t counter_select(const struct event *e);
 
