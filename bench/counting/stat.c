@@ -127,7 +127,7 @@ struct run {
 	uint16_t request[WINDOW_EVENTS_MAX];    /* of each of its events */
 	unsigned instructions, cycles;          /* index in it; WINDOW_EVENTS_MAX: absent */
 	struct mapping lock;
-	uint64_t before[UNCORE_SOCKETS_MAX][UNCORE_EVENTS_MAX][UNCORE_INSTANCES_MAX];
+	uint64_t before[UNCORE_SOCKETS_MAX][UNCORE_EVENTS_MAX][UNCORE_INSTANCES_MAX], before_tsc;
 };
 
 static unsigned add_fixed(const struct cpu *cpu, struct counting *c, unsigned counter)
@@ -258,11 +258,17 @@ static enum status start_uncore(struct run *r, bool on, struct stat_result *out)
 	return st;
 }
 
-/* Reads every box of the run. `out` NULL: takes the baseline of later readings. */
-static enum status read_uncore(struct run *r, struct stat_result *out)
+/* Reads every box of run n. `out` NULL: takes the baseline of later readings. */
+static enum status read_uncore(struct run *r, unsigned n, struct stat_result *out)
 {
 	struct bench *b = r->w->b;
-	uint64_t now[UNCORE_INSTANCES_MAX] = { 0 };
+	uint64_t now[UNCORE_INSTANCES_MAX] = { 0 }, tsc = 0;
+
+	if (r->uncore && b->a->ops->rdtsc(b->a->self, r->w->cores[0], &tsc) != ST_OK)
+		return ST_FAULT;
+	if (out)
+		out->runs[n].read_ticks += tsc - r->before_tsc;
+	r->before_tsc = tsc;
 
 	for (unsigned s = 0; r->uncore && s < b->uncore.sockets; s++)
 		for (unsigned i = 0; i < r->uncore->count; i++) {
@@ -361,6 +367,7 @@ static void evaluate(struct stat_result *r, unsigned n)
 	terms.instructions = run->instructions;
 	terms.core_cycles = run->cycles;
 	terms.tsc = run->ticks;
+	terms.read_tsc = run->read_ticks;
 	terms.tsc_mhz = r->workload->b->a->tsc_hz / METRIC_HZ;
 	terms.boxes = boxes_of(r, m);
 	out->known = metric_value(m->metric, &terms, &m->events, counts, &out->milli, &out->why) == ST_OK;
@@ -398,11 +405,11 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 	while (st == ST_OK && (s->windows ? windows < s->windows : !windows || ticks < s->ticks) && !(s->stop && s->stop(s->self))) {
 		st = stat_workload_prepare(r->w);
 		if (st == ST_OK)
-			st = read_uncore(r, NULL);
+			st = read_uncore(r, n, NULL);
 		if (st == ST_OK)
 			st = stat_workload_window(r->w, &r->counting);
 		if (st == ST_OK)
-			st = read_uncore(r, out);
+			st = read_uncore(r, n, out);
 		if (st != ST_OK)
 			break;
 		take_cores(r, n, out);

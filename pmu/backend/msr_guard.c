@@ -320,13 +320,32 @@ void msr_guard_init(struct msr_guard *g, const struct access *under, const struc
 	g->access.self = g;
 }
 
+/* The bit that enables a counter whose select takes hold at its second write alone, with that bit off in the first; 0: another register. */
+static uint64_t written_twice(const struct processor *p, const struct msr_guard_saved *s)
+{
+	for (unsigned n = 0; n < p->box_count; n++) {
+		const struct uncore_box *b = &p->boxes[n];
+		for (unsigned i = 0; b->select_writes > 1 && i < b->instances; i++) {
+			const bool pci = b->space == UNCORE_PCI;
+			const bool here = pci ? s->pci && b->devices[i].device == s->at.device && b->devices[i].function == s->at.function : !s->pci;
+			const uint32_t reg = (pci ? s->at.reg : s->msr) - b->control - (pci ? 0 : i * b->stride);
+			if (here && reg < b->counters * b->control_stride && reg % b->control_stride == 0)
+				return b->enable;
+		}
+	}
+	return 0;
+}
+
 static enum status put_back_pci(struct msr_guard *g, const struct msr_guard_saved *s)
 {
 	const struct access *u = g->under;
 	struct msr_guard_pci r = { .mask = UINT32_MAX };
 	uint32_t now;
 	(void)msr_guard_pci_listed(g->processor, s->at, &r);
-	enum status status = u->ops->pci_write32(u->self, s->at, (uint32_t)s->value);
+	const uint64_t twice = written_twice(g->processor, s);
+	enum status status = twice ? u->ops->pci_write32(u->self, s->at, (uint32_t)(s->value & ~twice)) : ST_OK;
+	if (status == ST_OK)
+		status = u->ops->pci_write32(u->self, s->at, (uint32_t)s->value);
 	if (status == ST_OK)
 		status = u->ops->pci_read32(u->self, s->at, &now);
 	if (status == ST_OK && (now ^ s->value) & r.mask)
@@ -341,7 +360,10 @@ static enum status put_back(struct msr_guard *g, const struct msr_guard_saved *s
 		return put_back_pci(g, s);
 	const struct writable_msr *m = listed(g, s->msr);
 	uint64_t now;
-	enum status status = u->ops->wrmsr(u->self, s->core, s->msr, s->value);
+	const uint64_t twice = written_twice(g->processor, s);
+	enum status status = twice ? u->ops->wrmsr(u->self, s->core, s->msr, s->value & ~twice) : ST_OK;
+	if (status == ST_OK)
+		status = u->ops->wrmsr(u->self, s->core, s->msr, s->value);
 	if (s->thaw)
 		return status;
 	if (status == ST_OK)

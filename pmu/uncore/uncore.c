@@ -8,6 +8,9 @@
 #include "asm/kernel.h"
 #include "pmu/text.h"
 
+#define SELECT_EDGE   (1u << 18) /* of every box: SDM volume 3B, 18.8.2; manual, 1.5 */
+#define SELECT_INVERT (1u << 23)
+
 static unsigned index_of(const struct uncore *u, const struct uncore_box *b) { return (unsigned)(b - u->cpu->processor->boxes); }
 
 /* Instances of box b on a socket, as a loop: i takes the numbers of those present. */
@@ -233,8 +236,10 @@ static enum status write_filters(const struct access *a, const struct uncore *u,
 static uint64_t control_of(const struct uncore_slot *s)
 {
 	const uint8_t threshold = s->threshold ? s->threshold : s->event->cmask;
-	uint64_t v = s->event->select | (uint64_t)s->event->umask << 8 | (uint64_t)s->edge << 18 | (uint64_t)s->event->extended << 21 |
-	             (uint64_t)s->invert << 23 | (uint64_t)threshold << 24 | s->box->enable;
+	const bool occupancy = s->event->select & s->box->occupancy_code;
+	const uint64_t edge = occupancy ? s->box->occupancy_edge : SELECT_EDGE, invert = occupancy ? s->box->occupancy_invert : SELECT_INVERT;
+	uint64_t v = s->event->select | (uint64_t)s->event->umask << 8 | (s->edge ? edge : 0) | (uint64_t)s->event->extended << 21 |
+	             (s->invert ? invert : 0) | (uint64_t)threshold << 24 | s->box->enable;
 	for (unsigned f = 0; f < s->box->filter_count; f++)
 		if (s->used >> f & 1)
 			v |= s->box->filters[f].select;

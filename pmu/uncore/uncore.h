@@ -56,8 +56,8 @@ struct uncore_plan {
 	struct uncore_slot slots[UNCORE_EVENTS_MAX]; /* in the order asked for */
 	uint8_t count, runs;
 };
-/* Packs events into runs, each into the first run with a free counter that can count it and without a different value for
- * its extra register or filters. A name may be followed by `:FILTER=VALUE` of its box, `:thresh=N`, `:edge` and `:invert`.
+/* Packs events into runs, each into the first run whose counters can then count all of its events and in which no other one needs a
+ * different value of its extra register or filters, or is silent about a filter that would act on it. A name may be followed by `:FILTER=VALUE` of its box, `:thresh=N`, `:edge` and `:invert`.
  * ST_MISSING, ST_SYNTAX (an unknown suffix, or a missing filter that the event needs), ST_RANGE (more than the filter
  * holds), ST_FULL, ST_UNSUPPORTED (no such box here): *problem names the event. */
 MUST_CHECK enum status uncore_plan(const struct uncore *u, const char *const *names, unsigned n, struct uncore_plan *plan,

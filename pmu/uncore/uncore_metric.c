@@ -169,7 +169,7 @@ static struct fraction term_outside(struct reader *r)
 {
 	const struct { const char *name; uint64_t value; } known[] = {
 		{ "$INSTRUCTIONS", r->terms->instructions }, { "$CORE_CYCLES", r->terms->core_cycles }, { "$TSC_MHZ", r->terms->tsc_mhz },
-		{ "$TSC", r->terms->tsc }, { "$BOXES", r->terms->boxes },
+		{ "$READ_TSC", r->terms->read_tsc }, { "$TSC", r->terms->tsc }, { "$BOXES", r->terms->boxes },
 	};
 	for (unsigned i = 0; i < COUNT_OF(known); i++)
 		if (starts(r->at, known[i].name)) {

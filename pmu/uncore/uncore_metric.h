@@ -1,8 +1,8 @@
 /* pmu/uncore/uncore_metric.h: derived metrics of the uncore (uncore-metrics.csv): the events that one needs, and its value.
  *
  * An expression has + - * / and parentheses over integers, events (as uncore_plan takes them, suffixes included), and
- * external terms: $INSTRUCTIONS, $CORE_CYCLES, $TSC (ticks of the interval), $TSC_MHZ, $BOXES (of the event's box in the
- * sockets counted). In an event's name {rank} is a rank's number, {node:N} is N with the node's id from bit 13 on, as in a
+ * external terms: $INSTRUCTIONS, $CORE_CYCLES, $TSC (ticks of the work), $READ_TSC (between the readings of the counters), $TSC_MHZ,
+ * $BOXES (of the event's box in the sockets counted). In an event's name {rank} is a rank's number, {node:N} is N with the node's id from bit 13 on, as in a
  * link's match register. */
 #ifndef PMU_UNCORE_METRIC_H
 #define PMU_UNCORE_METRIC_H
@@ -12,7 +12,7 @@
 #define METRIC_EVENTS_MAX 12
 #define METRIC_NAME_BYTES 96
 
-struct metric_terms { uint64_t instructions, core_cycles, tsc, tsc_mhz, boxes; unsigned rank, node; };
+struct metric_terms { uint64_t instructions, core_cycles, tsc, read_tsc, tsc_mhz, boxes; unsigned rank, node; };
 
 struct metric_events {
 	char name[METRIC_EVENTS_MAX][METRIC_NAME_BYTES]; /* each once, in the order of the expression */

@@ -82,37 +82,69 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 	return s->event->filters & ~s->used ? ST_SYNTAX : ST_OK;
 }
 
+/* Whether a filter that s uses would also act on o, which does not ask for it: if o has the same code or another filter of s. One that unit masks
+ * or a bit of the select ask for acts on those events alone. */
+static bool acts_on(const struct uncore_slot *s, const struct uncore_slot *o, unsigned f)
+{
+	for (unsigned i = 0; i < s->box->event_count; i++)
+		if (s->box->events[i].filters >> f & 1)
+			return false;
+	return !s->box->filters[f].select && (s->used & o->used || (s->event->select == o->event->select && s->event->extended == o->event->extended));
+}
+
 static bool filters_clash(const struct uncore_slot *s, const struct uncore_slot *o)
 {
-	for (unsigned f = 0; f < UNCORE_FILTERS_MAX; f++)
-		if ((s->used & o->used) >> f & 1 && s->filter[f] != o->filter[f])
+	for (unsigned f = 0; f < s->box->filter_count; f++) {
+		const bool mine = s->used >> f & 1, theirs = o->used >> f & 1;
+		if (mine && theirs ? s->filter[f] != o->filter[f] : (mine && acts_on(s, o, f)) || (theirs && acts_on(o, s, f)))
 			return true;
+	}
 	return false;
 }
 
-/* The counter for slot s in a run, -1 if it does not fit with those before it. */
-static int place(const struct uncore_plan *plan, const struct uncore_slot *s, unsigned run)
+static bool excludes(const struct uncore_slot *s, const struct uncore_slot *o)
 {
-	uint32_t free = s->event->counter_mask;
+	if (s->event->extra_msr && o->event->extra_msr == s->event->extra_msr && o->event->extra_value != s->event->extra_value)
+		return true;
+	return o->box == s->box && (filters_clash(s, o) || (s->event->fixed && o->event->fixed));
+}
+
+static struct uncore_slot *owner_of(struct uncore_plan *plan, const struct uncore_slot *s, unsigned counter)
+{
 	for (unsigned i = 0; i < plan->count; i++) {
-		const struct uncore_slot *o = &plan->slots[i];
-		if (o->run != run)
-			continue;
-		if (s->event->extra_msr && o->event->extra_msr == s->event->extra_msr && o->event->extra_value != s->event->extra_value)
-			return -1;
-		if (o->box == s->box && filters_clash(s, o))
-			return -1;
-		if (o->box == s->box && s->event->fixed && o->event->fixed)
-			return -1;
-		if (o->box == s->box && !o->event->fixed)
-			free &= ~(1u << o->counter);
+		struct uncore_slot *o = &plan->slots[i];
+		if (o != s && o->run == s->run && o->box == s->box && !o->event->fixed && o->counter == counter)
+			return o;
 	}
-	if (s->event->fixed)
-		return 0;
-	for (int c = 0; c < s->box->counters; c++)
-		if (free >> c & 1)
-			return c;
-	return -1;
+	return NULL;
+}
+
+/* Gives slot s of its run a free counter; else one whose owner can move to another. `tried`: counters not to be asked again. */
+static bool take_counter(struct uncore_plan *plan, struct uncore_slot *s, uint32_t *tried)
+{
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned c = 0; c < s->box->counters; c++) {
+			struct uncore_slot *owner = owner_of(plan, s, c);
+			if (!(s->event->counter_mask >> c & 1) || (!pass && owner) || *tried >> c & 1)
+				continue;
+			*tried |= 1u << c;
+			if (owner && !take_counter(plan, owner, tried))
+				continue;
+			s->counter = (uint8_t)c;
+			return true;
+		}
+	return false;
+}
+
+/* Puts s into a run, if it fits beside those that are in it. */
+static bool place(struct uncore_plan *plan, struct uncore_slot *s, unsigned run)
+{
+	uint32_t tried = 0;
+	for (unsigned i = 0; i < plan->count; i++)
+		if (plan->slots[i].run == run && excludes(s, &plan->slots[i]))
+			return false;
+	s->run = (uint8_t)run;
+	return s->event->fixed || take_counter(plan, s, &tried);
 }
 
 enum status uncore_plan(const struct uncore *u, const char *const *names, unsigned n, struct uncore_plan *plan, const char **problem)
@@ -122,7 +154,7 @@ enum status uncore_plan(const struct uncore *u, const char *const *names, unsign
 	plan->runs = 1;
 	for (unsigned i = 0; i < n; i++) {
 		struct uncore_slot s = { 0 };
-		int counter = -1;
+		bool placed = false;
 		*problem = names[i];
 		s.event = uncore_event_find(p, names[i], &s.box);
 		if (!s.event)
@@ -134,12 +166,10 @@ enum status uncore_plan(const struct uncore *u, const char *const *names, unsign
 			return ST_UNSUPPORTED;
 		if (plan->count == UNCORE_EVENTS_MAX)
 			return ST_FULL;
-		for (s.run = 0; counter < 0 && s.run < UNCORE_EVENTS_MAX; s.run++)
-			counter = place(plan, &s, s.run);
-		s.run--;
-		if (counter < 0)
+		for (unsigned run = 0; !placed && run < UNCORE_EVENTS_MAX; run++)
+			placed = place(plan, &s, run);
+		if (!placed)
 			return ST_UNSUPPORTED;
-		s.counter = (uint8_t)counter;
 		plan->slots[plan->count++] = s;
 		if (s.run >= plan->runs)
 			plan->runs = (uint8_t)(s.run + 1);

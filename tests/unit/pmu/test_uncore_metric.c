@@ -85,6 +85,48 @@ static void test_metric_two_occupancies_take_two_runs(void **state)
 	assert_int_equal(plan.runs, 6); /* one match register a link */
 }
 
+static unsigned runs_of(const char *const *names, unsigned n, struct uncore_plan *plan)
+{
+	const struct cpu cpu = { .processor = haswell() };
+	const struct uncore u = { .cpu = &cpu };
+	const char *problem;
+	if (uncore_plan(&u, names, n, plan, &problem) != ST_OK)
+		fail_msg("%s", problem);
+	return plan->runs;
+}
+
+static void test_metric_plans_do_not_depend_on_the_order_of_events(void **state)
+{
+	(void)state;
+	static const struct { const char *names[4]; unsigned n, runs; } cases[] = {
+		{ { "UNC_C_CLOCKTICKS", "UNC_C_TOR_OCCUPANCY.ALL" }, 2, 1 },
+		{ { "UNC_C_CLOCKTICKS", "UNC_C_TOR_INSERTS.ALL", "UNC_C_FAST_ASSERTED", "UNC_C_TOR_OCCUPANCY.ALL" }, 4, 1 },
+		{ { "UNC_C_COUNTER0_OCCUPANCY:thresh=1", "UNC_C_TOR_OCCUPANCY.ALL" }, 2, 1 },
+		{ { "UNC_R3_RING_AD_USED.CW", "UNC_R3_CLOCKTICKS", "UNC_R3_RXR_INSERTS.HOM" }, 3, 1 }, /* of HOM's counters 0 and 1 one is made free */
+		{ { "UNC_C_TOR_OCCUPANCY.ALL", "UNC_C_RXR_OCCUPANCY.IRQ" }, 2, 2 },
+		/* an event that is silent about a filter which acts on it */
+		{ { "UNC_C_TOR_INSERTS.OPCODE:opc=0x187:nc=1", "UNC_C_TOR_INSERTS.OPCODE:opc=0x187" }, 2, 2 },
+		{ { "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x187:nc=1", "UNC_C_TOR_INSERTS.OPCODE:opc=0x187" }, 2, 2 },
+		/* the unit mask, or a bit of the select, asks for it */
+		{ { "UNC_C_TOR_INSERTS.NID_OPCODE:opc=0x182:nid=1", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
+		{ { "UNC_C_TOR_INSERTS.OPCODE:opc=0x182:tid=0x3E", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
+		{ { "UNC_C_TOR_INSERTS.ALL", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const char *back[4];
+		struct uncore_plan plan, other;
+		for (unsigned k = 0; k < cases[i].n; k++)
+			back[k] = cases[i].names[cases[i].n - 1 - k];
+		if (runs_of(cases[i].names, cases[i].n, &plan) != cases[i].runs || runs_of(back, cases[i].n, &other) != cases[i].runs)
+			fail_msg("%s ...: %u runs, backwards %u, not %u", cases[i].names[0], plan.runs, other.runs, cases[i].runs);
+		for (unsigned k = 0; k < plan.count; k++) {
+			assert_true(plan.slots[k].event->counter_mask >> plan.slots[k].counter & 1);
+			for (unsigned j = 0; j < k; j++)
+				assert_false(plan.slots[j].run == plan.slots[k].run && plan.slots[j].box == plan.slots[k].box && plan.slots[j].counter == plan.slots[k].counter);
+		}
+	}
+}
+
 static int64_t value(const char *expression, const uint64_t *counts, enum status wanted)
 {
 	const struct uncore_metric m = { .name = "test", .expression = expression, .lacks = "" };
@@ -156,7 +198,7 @@ static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket,
 		assert_int_equal(uncore_stop(r->a, &r->u, &plan, run, socket), ST_OK);
 		assert_int_equal(r->a->ops->rdtsc(r->a->self, 0, &after), ST_OK);
 		assert_int_equal(uncore_values(r->a, &r->u, &plan, run, socket, v), ST_OK);
-		terms.tsc = after - before;
+		terms.tsc = terms.read_tsc = after - before;
 		terms.tsc_mhz = r->a->tsc_hz / 1000000;
 	}
 	const enum status st = metric_value(metric(name), &terms, &e, v, &milli, &why);
@@ -199,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metric_every_one_is_planned_or_says_what_is_lacking),
 		cmocka_unit_test(test_metric_two_occupancies_take_two_runs),
+		cmocka_unit_test(test_metric_plans_do_not_depend_on_the_order_of_events),
 		cmocka_unit_test(test_metric_evaluator),
 		cmocka_unit_test(test_metric_values_of_known_traffic),
 	};
