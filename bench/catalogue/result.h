@@ -66,6 +66,7 @@ struct sample_result {
 	enum sample_verdict verdict;
 	char reason[96];         /* why it does not agree, "" if it does */
 	const char *event;       /* the event's name, "" if none */
+	bool by_op;              /* by IBS, which tags ops of all kinds: no loss is known, and there is no event */
 	uint32_t threshold;      /* cycles: only slower loads are recorded */
 	uint32_t records;        /* of the chase's own loads */
 	uint32_t outside;        /* records of other loads, the wrapper's: discarded */

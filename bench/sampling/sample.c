@@ -2,7 +2,7 @@
  *
  * Bursts use two prime periods, which together separate lost records from those hidden by the shadow (pmu/counters/pebs.h). The lowest threshold is
  * used, so that every source appears. A burst is prepared like a window. */
-#include "bench/sampling/sample.h"
+#include "bench/sampling/sample_parts.h"
 
 #include "bench/measure/cores.h"
 #include "bench/curves/curve.h"
@@ -13,8 +13,6 @@
 #define RETRIES 2             /* extra tries per wanted burst, for those that an SMI hit */
 #define RECORDS_LEAST 32      /* fewer are inconclusive */
 #define LOST_MOST_PART 20     /* one record in so many; lost records may all be of one kind */
-#define AGREE_MILLI 20        /* 2 % */
-#define SHARE_LEAST_MILLI 900 /* of the row's source, unless a proof of the row sets its own bound */
 #define REGISTER_OF_CHASE 0   /* k_chase loads RAX, */
 #define REGISTER_OF_CURVE 2   /* the code of a curve RDX */
 #define LINE 64u
@@ -22,20 +20,20 @@
 static const struct { uint32_t period, loads; } plans[PERIODS] = { { 3, 2048 }, { 13, 4096 } };
 
 /* Data sources of the latency facility for each source of a row, by their names in the processor's sources.csv. */
-static const struct { enum source source; const char *codes[3]; } meanings[] = {
+static const struct { enum source source; const char *codes[4]; } meanings[] = {
 	{ SOURCE_L1, { "L1_HIT" } },
 	{ SOURCE_L2, { "L2_HIT" } },
 	{ SOURCE_FILL_BUFFER, { "LFB_HIT" } },
-	{ SOURCE_L3_UNSHARED, { "L3_UNSHARED", "L3_NO_SNOOP" } },
+	{ SOURCE_L3_UNSHARED, { "L3_UNSHARED", "L3_NO_SNOOP", "LOCAL_COMPLEX" } },
 	/* an L3 that holds no copy itself has a core forward the line */
-	{ SOURCE_L3_SHARED, { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN" } },
-	{ SOURCE_L3_CLEAN, { "L3_OTHER_CORE_CLEAN" } },
-	{ SOURCE_L3_MODIFIED, { "L3_OTHER_CORE_MODIFIED" } },
-	{ SOURCE_REMOTE_CLEAN, { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED" } },
+	{ SOURCE_L3_SHARED, { "L3_UNSHARED", "L3_NO_SNOOP", "L3_OTHER_CORE_CLEAN", "LOCAL_COMPLEX" } },
+	{ SOURCE_L3_CLEAN, { "L3_OTHER_CORE_CLEAN", "LOCAL_COMPLEX" } },
+	{ SOURCE_L3_MODIFIED, { "L3_OTHER_CORE_MODIFIED", "LOCAL_COMPLEX" } },
+	{ SOURCE_REMOTE_CLEAN, { "REMOTE_CACHE_CLEAN", "REMOTE_CACHE_MODIFIED", "FAR_COMPLEX" } },
 	/* Nehalem writes the line back and reports the DRAM of its home */
-	{ SOURCE_REMOTE_MODIFIED, { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
-	{ SOURCE_DRAM_LOCAL, { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE" } },
-	{ SOURCE_DRAM_REMOTE, { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE" } },
+	{ SOURCE_REMOTE_MODIFIED, { "REMOTE_CACHE_MODIFIED", "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE", "FAR_COMPLEX" } },
+	{ SOURCE_DRAM_LOCAL, { "LOCAL_DRAM_SHARED", "LOCAL_DRAM_EXCLUSIVE", "LOCAL_DRAM" } },
+	{ SOURCE_DRAM_REMOTE, { "REMOTE_DRAM_SHARED", "REMOTE_DRAM_EXCLUSIVE", "REMOTE_DRAM" } },
 };
 
 const char *sample_verdict_name(enum sample_verdict v)
@@ -120,8 +118,6 @@ static int64_t trimmed_mean(uint32_t *latency, unsigned n)
 
 /* --- one row ----------------------------------------------------------------------------------- */
 
-struct record { uint32_t latency; uint8_t source; };
-
 struct sampling {
 	struct loop *l;
 	struct sample_result *out;
@@ -132,24 +128,23 @@ struct sampling {
 	uint64_t beside_events;
 	bool has_companion, has_beside;
 	bool loses;          /* events and records do not balance: too many records are missing, however many */
-	struct record *records;
+	struct sampled_load *records;
 	uint32_t *work;      /* scratch, of the same capacity */
 	unsigned capacity;
 };
 
-static void set_reason(struct sample_result *out, enum sample_verdict v, const char *why)
+void sample_set_reason(struct sample_result *out, enum sample_verdict v, const char *why)
 {
 	out->verdict = v;
 	str_copy(out->reason, sizeof(out->reason), why);
 }
 
-/* The codes of a row's source on this processor, as a bit mask; 0: none. */
-static uint32_t codes_of(const struct processor *p, enum source source)
+uint32_t sample_codes(const struct processor *p, enum source source)
 {
 	uint32_t codes = 0;
 
 	for (unsigned i = 0; i < COUNT_OF(meanings); i++)
-		for (unsigned k = 0; p->latency_sources && meanings[i].source == source && k < 3 && meanings[i].codes[k]; k++)
+		for (unsigned k = 0; p->latency_sources && meanings[i].source == source && k < 4 && meanings[i].codes[k]; k++)
 			for (unsigned c = 0; c < SAMPLE_SOURCES; c++)
 				if (str_equal(p->latency_sources[c].name, meanings[i].codes[k]))
 					codes |= 1u << p->latency_sources[c].code;
@@ -205,7 +200,7 @@ static enum status take_records(struct sampling *s)
 		if (!is_node(s, &r))
 			out->wrong_address++;
 		if (out->records < s->capacity)
-			s->records[out->records++] = (struct record){ (uint32_t)r.latency, r.source & (SAMPLE_SOURCES - 1) };
+			s->records[out->records++] = (struct sampled_load){ (uint32_t)r.latency, r.source & (SAMPLE_SOURCES - 1) };
 	}
 	return ST_OK;
 }
@@ -289,27 +284,25 @@ static enum status all_bursts(struct sampling *s)
 	return ST_OK;
 }
 
-/* Describes the records of each source, then the row's value from those of its own source. */
-static void describe(struct sampling *s, uint32_t codes)
+void sample_describe_all(const struct sampled_load *loads, uint32_t *work, uint32_t codes, struct sample_result *out)
 {
-	struct sample_result *out = s->out;
 	unsigned own = 0;
 
 	for (unsigned code = 0; code < SAMPLE_SOURCES; code++) {
 		unsigned n = 0;
 
 		for (unsigned i = 0; i < out->records; i++)
-			if (s->records[i].source == code)
-				s->work[n++] = s->records[i].latency;
-		sample_describe(s->work, n, &out->sources[code]);
+			if (loads[i].source == code)
+				work[n++] = loads[i].latency;
+		sample_describe(work, n, &out->sources[code]);
 	}
 	for (unsigned i = 0; i < out->records; i++)
-		if (codes >> s->records[i].source & 1)
-			s->work[own++] = s->records[i].latency;
-	out->value_milli = own ? trimmed_mean(s->work, own) : 0;
+		if (codes >> loads[i].source & 1)
+			work[own++] = loads[i].latency;
+	out->value_milli = own ? trimmed_mean(work, own) : 0;
 }
 
-static uint32_t own_records(const struct sample_result *out, uint32_t codes)
+uint32_t sample_own(const struct sample_result *out, uint32_t codes)
 {
 	uint32_t own = 0;
 
@@ -337,16 +330,61 @@ static void normalise(struct sampling *s, uint32_t codes)
 	/* The guide's normalisation: records of the source over the event that counts all of its loads. Each record stands for events / records loads. */
 	if (s->has_companion && s->has_beside && s->beside_events && out->records) {
 		out->beside = s->beside->name;
-		out->fraction_milli = mul_div(mul_div(sampled, own_records(out, codes), out->records + out->outside), 1000,
+		out->fraction_milli = mul_div(mul_div(sampled, sample_own(out, codes), out->records + out->outside), 1000,
 		                              (int64_t)s->beside_events);
 	}
+}
+
+bool sample_sources_hold(struct sample_result *out, uint32_t codes, int64_t least_milli)
+{
+	struct text why;
+
+	text_init(&why, out->reason, sizeof(out->reason));
+	if (mul_div(sample_own(out, codes), 1000, out->records) >= least_milli && !out->wrong_address)
+		return true;
+	out->verdict = SAMPLE_UNPROVEN;
+	if (out->wrong_address)
+		text_fmt(&why, "%u of %u linear addresses are not those of the chase", out->wrong_address, out->records);
+	else
+		text_fmt(&why, "%u of %u records name the row's source", sample_own(out, codes), out->records);
+	return false;
+}
+
+void sample_compare(struct sample_result *out, const struct row_result *row)
+{
+	int64_t off;
+
+	out->difference_milli = row->cycles_milli > 0 ?
+		mul_div(out->value_milli - row->cycles_milli, 1000, row->cycles_milli) : 0;
+	off = out->difference_milli < 0 ? -out->difference_milli : out->difference_milli;
+	out->verdict = off > SAMPLE_AGREE_MILLI ? SAMPLE_DIFFERS : SAMPLE_AGREES;
+	if (out->verdict == SAMPLE_DIFFERS)
+		str_copy(out->reason, sizeof(out->reason), "more than 2 % from the chase");
+}
+
+void sample_failed(struct sample_result *out, enum status st)
+{
+	out->verdict = st == ST_UNSUPPORTED ? SAMPLE_UNSUPPORTED : st == ST_FAULT ? SAMPLE_FAULT : st == ST_TIMEOUT ? SAMPLE_TIMEOUT : SAMPLE_FAILED;
+	if (!out->reason[0])
+		str_copy(out->reason, sizeof(out->reason), status_name(st));
+}
+
+void sample_unprove(const struct sample_result *out, const char *method, struct row_result *row)
+{
+	struct text reason;
+
+	if (out->verdict != SAMPLE_UNPROVEN || row->status != ROW_OK)
+		return;
+	text_init(&reason, row->reason, sizeof(row->reason));
+	row->status = ROW_UNPROVEN;
+	text_fmt(&reason, "%s: %s", method, out->reason);
 }
 
 static void judge(struct sampling *s, uint32_t codes, const struct row_result *row)
 {
 	struct sample_result *out = s->out;
 	const struct counting *c = &s->l->counting;
-	int64_t least = c->proof_count ? c->proofs[0].low_milli : SHARE_LEAST_MILLI, share, off;
+	int64_t least = c->proof_count ? c->proofs[0].low_milli : SAMPLE_SHARE_MILLI;
 	struct text why;
 
 	text_init(&why, out->reason, sizeof(out->reason));
@@ -361,21 +399,8 @@ static void judge(struct sampling *s, uint32_t codes, const struct row_result *r
 		         (unsigned)(out->lost_known ? out->lost : out->lost_most), out->records);
 		return;
 	}
-	share = mul_div(own_records(out, codes), 1000, out->records);
-	if (share < least || out->wrong_address) {
-		out->verdict = SAMPLE_UNPROVEN;
-		if (out->wrong_address)
-			text_fmt(&why, "%u of %u linear addresses are not those of the chase", out->wrong_address, out->records);
-		else
-			text_fmt(&why, "%u of %u records name the row's source", own_records(out, codes), out->records);
-		return;
-	}
-	out->difference_milli = row->cycles_milli > 0 ?
-		mul_div(out->value_milli - row->cycles_milli, 1000, row->cycles_milli) : 0;
-	off = out->difference_milli < 0 ? -out->difference_milli : out->difference_milli;
-	out->verdict = off > AGREE_MILLI ? SAMPLE_DIFFERS : SAMPLE_AGREES;
-	if (out->verdict == SAMPLE_DIFFERS)
-		text_fmt(&why, "more than 2 %% from the chase");
+	if (sample_sources_hold(out, codes, least))
+		sample_compare(out, row);
 }
 
 static void run(struct sampling *s, uint32_t codes, struct row_result *row)
@@ -384,21 +409,13 @@ static void run(struct sampling *s, uint32_t codes, struct row_result *row)
 	enum status st = all_bursts(s);
 
 	if (st != ST_OK) {
-		out->verdict = st == ST_UNSUPPORTED ? SAMPLE_UNSUPPORTED : st == ST_FAULT ? SAMPLE_FAULT : st == ST_TIMEOUT ? SAMPLE_TIMEOUT : SAMPLE_FAILED;
-		if (!out->reason[0])
-			str_copy(out->reason, sizeof(out->reason), status_name(st));
+		sample_failed(out, st);
 		return;
 	}
-	describe(s, codes);
+	sample_describe_all(s->records, s->work, codes, out);
 	normalise(s, codes);
 	judge(s, codes, row);
-	if (out->verdict == SAMPLE_UNPROVEN && row->status == ROW_OK) {
-		struct text reason;
-
-		text_init(&reason, row->reason, sizeof(row->reason));
-		row->status = ROW_UNPROVEN;
-		text_fmt(&reason, "latency event: %s", out->reason);
-	}
+	sample_unprove(out, "latency event", row);
 }
 
 /* `proof`: index of the row's proof that counts the sampled loads. */
@@ -412,21 +429,21 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 	size_t each = sizeof(*s.records) + sizeof(*s.work), bytes;
 
 	if (pebs_open(&s.pebs, b->a, b->cpu, b->core, &why) != ST_OK) {
-		set_reason(out, SAMPLE_UNSUPPORTED, why);
+		sample_set_reason(out, SAMPLE_UNSUPPORTED, why);
 		return;
 	}
 	s.event = latency_event(b->cpu->processor);
-	codes = codes_of(b->cpu->processor, l->row->source);
+	codes = sample_codes(b->cpu->processor, l->row->source);
 	if (!s.event || !codes) {
 		if (!s.event)
-			set_reason(out, SAMPLE_UNSUPPORTED, "no load-latency event");
+			sample_set_reason(out, SAMPLE_UNSUPPORTED, "no load-latency event");
 		return;
 	}
 	out->event = s.event->name;
 	out->threshold = (uint32_t)s.event->extra_value;
 	/* A load takes whole cycles: a mean of 4.002 is one of 4. */
 	if (row->cycles_milli > 0 && (row->cycles_milli + 500) / 1000 <= (int64_t)out->threshold) {
-		set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
+		sample_set_reason(out, SAMPLE_UNSUPPORTED, "loads of this latency do not exceed the least threshold");
 		return;
 	}
 	if (l->counting.proof_count > proof && l->counting.proofs[proof].per == PER_UNIT)
@@ -435,7 +452,7 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 	bytes = each * s.capacity;
 	s.records = b->host->get(b->host->self, bytes);
 	if (!s.records) {
-		set_reason(out, SAMPLE_UNSUPPORTED, "no memory for records");
+		sample_set_reason(out, SAMPLE_UNSUPPORTED, "no memory for records");
 		return;
 	}
 	s.work = (uint32_t *)(void *)(s.records + s.capacity);
@@ -446,6 +463,10 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 void sample_row(struct loop *l, uint64_t code, struct row_result *row)
 {
 	row->sample.event = row->sample.beside = "";
+	if (l->b->cpu->ibs) {
+		sample_ibs_row(l, row);
+		return;
+	}
 	if (l->row->curve ? l->row->curve->what == CURVE_TWICE : l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))
 		sample_loads(l, code, l->row->curve ? 1 : 0, row);
 }

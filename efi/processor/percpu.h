@@ -3,6 +3,7 @@
 #ifndef EFI_CORE_H
 #define EFI_CORE_H
 
+#include "efi/processor/apic.h"
 #include "pmu/base.h"
 
 #define VECTOR_NMI      2
@@ -18,6 +19,8 @@ struct quiet_saved {
 	uint16_t tr;
 	uint32_t lvt[7];
 	bool lvt_there[7];
+	uint32_t lvt_extended[APIC_EXTENDED_ENTRIES];
+	unsigned extended; /* entries of these */
 	uint32_t timer_initial, timer_divide;
 	bool apic, deadline_mode, has_xcr0;
 };

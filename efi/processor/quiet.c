@@ -42,6 +42,15 @@ static void write_xcr0(uint64_t v)
 	__asm__ volatile("xsetbv" : : "a"((uint32_t)v), "d"((uint32_t)(v >> 32)), "c"(0));
 }
 
+/* AMD64 manual volume 2, 16.3.4: the version's bit 31 tells of an extended register space, whose first register has the number of entries. */
+static unsigned extended_entries(void)
+{
+	const unsigned n = apic_read(APIC_VERSION) >> 31 ? apic_read(APIC_EXTENDED) >> 16 & 0xFF : 0;
+	return n < APIC_EXTENDED_ENTRIES ? n : APIC_EXTENDED_ENTRIES;
+}
+
+static enum apic_register extended_lvt(unsigned i) { return (enum apic_register)(APIC_EXTENDED_LVT + 0x10 * i); }
+
 static void mask_apic(struct core *c)
 {
 	struct quiet_saved *s = &c->saved;
@@ -59,6 +68,11 @@ static void mask_apic(struct core *c)
 			continue;
 		s->lvt[i] = apic_read(lvts[i]);
 		apic_write(lvts[i], s->lvt[i] | APIC_MASKED);
+	}
+	s->extended = extended_entries();
+	for (unsigned i = 0; i < s->extended; i++) {
+		s->lvt_extended[i] = apic_read(extended_lvt(i));
+		apic_write(extended_lvt(i), s->lvt_extended[i] | APIC_MASKED);
 	}
 	cpuid_raw(1, 0, r);
 	s->deadline_mode = (r[2] >> 24 & 1) != 0 && (s->lvt[0] & (3u << 17)) == TIMER_DEADLINE_MODE;
@@ -80,6 +94,8 @@ static void unmask_apic(struct core *c)
 	for (unsigned i = 0; i < COUNT_OF(lvts); i++)
 		if (s->lvt_there[i])
 			apic_write(lvts[i], s->lvt[i]);
+	for (unsigned i = 0; i < s->extended; i++)
+		apic_write(extended_lvt(i), s->lvt_extended[i]);
 	if (s->deadline_mode && s->tsc_deadline != 0) {
 		/* A write to the timer's entry must be seen before the deadline's (SDM vol. 3, 11.5.4.1). */
 		__asm__ volatile("mfence" : : : "memory");

@@ -11,6 +11,9 @@
 
 #define LEAF_FEATURES 0x80000001u
 #define FEATURE_CORE_COUNTERS (1u << 23) /* ECX: PerfCtrExtCore */
+#define FEATURE_IBS (1u << 10)           /* ECX */
+#define LEAF_IBS      0x8000001Bu
+#define MSR_IBS_OP_CTL 0xC0011033u
 #define LEAF_PERFMON  0x80000022u
 #define PERFMON_V2    1u                 /* EAX */
 
@@ -43,6 +46,13 @@ static struct cpuid_regs leaf(const struct access *a, uint32_t number)
 	return r;
 }
 
+/* Firmware may hide the facility: the leaf's first bit says whether the others are valid. */
+static uint32_t sampling(const struct access *a, const struct processor *p)
+{
+	const uint32_t capabilities = leaf(a, LEAF_FEATURES).ecx & FEATURE_IBS ? leaf(a, LEAF_IBS).eax : 0;
+	return capabilities & 1 && listed(p, MSR_IBS_OP_CTL) ? capabilities : 0;
+}
+
 void amd_identify(const struct access *a, struct cpu *cpu)
 {
 	const bool core = leaf(a, LEAF_FEATURES).ecx & FEATURE_CORE_COUNTERS;
@@ -54,6 +64,7 @@ void amd_identify(const struct access *a, struct cpu *cpu)
 		cpu->pmu_absent = a->kind == ACCESS_NATIVE ? "this backend has no counters" : "not an Intel processor: no architectural PMU";
 		return;
 	}
+	cpu->ibs = sampling(a, cpu->processor);
 	if (second && perfmon.ebx & 0xF)
 		counters = perfmon.ebx & 0xF;
 	cpu->pmu_kind = core ? PMU_AMD : PMU_AMD_LEGACY;

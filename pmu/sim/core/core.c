@@ -297,6 +297,7 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 		struct retired r = { .ip = ip, .next_ip = e->next_rip, .cycle = w->retired, .insn = in, .effects = e,
 			.source = load->source, .dtlb_level = load->dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
 			.load_latency = in->load ? (uint32_t)(load->ready - w->load_dispatch) : 0,
+			.translate_cycles = in->load && load->translated > w->load_dispatch ? (uint32_t)(load->translated - w->load_dispatch) : 0,
 			.uops_fused = p->fused, .uops_unfused = p->unfused };
 		c->hooks->retired(c->hooks->self, c->thread, &r);
 	}

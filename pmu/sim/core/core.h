@@ -22,6 +22,7 @@ struct retired {
 	enum mem_source source;   /* of its load */
 	uint8_t dtlb_level;       /* 1, 2, 3 as in tlb_reply; 0: no load */
 	uint32_t load_latency;    /* cycles from first dispatch of the load to its data */
+	uint32_t translate_cycles; /* of these until its address was translated */
 	bool mispredicted;
 	bool store_dtlb_walk;
 	uint8_t uops_fused, uops_unfused;

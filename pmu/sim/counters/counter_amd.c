@@ -3,7 +3,7 @@
  * Addresses and bits: AMD64 manual volume 2 (24593), 13.2 "Performance Monitoring Counters"; Processor Programming References, HWCR and
  * PrefetchControl. The first four counters answer at their old addresses too.
  *
- * Not modelled: large increments (event 0xFFF on the odd neighbour), guest and host filters (they filter nothing without SVM), IBS, the
+ * Not modelled: large increments (event 0xFFF on the odd neighbour), guest and host filters (they filter nothing without SVM), the
  * counters of the L3, the data fabric and the memory controllers, last-branch records, P-state registers. */
 #include "pmu/sim/counters/counter_state.h"
 
@@ -63,6 +63,8 @@ enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value)
 	case MSR_MPERF_READ: *value = counters_mperf(p) + p->mperf_base; return m->control_aperf_mperf ? ST_OK : ST_MISSING;
 	case MSR_APERF_READ: *value = counters_aperf(p) + p->aperf_base; return m->control_aperf_mperf ? ST_OK : ST_MISSING;
 	}
+	if (sim_ibs_read(m, &p->ibs, msr, value) == ST_OK)
+		return ST_OK;
 	if (m->pmu_version < 2)
 		return ST_MISSING;
 	switch (msr) {
@@ -96,6 +98,16 @@ static enum status write_global(struct counters *p, uint32_t msr, uint64_t value
 		p->global_status |= value;
 	counters_program(p, f, msr);
 	return ST_OK;
+}
+
+static enum status write_ibs(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	const char *why = NULL;
+	enum finding_kind kind = FIND_FAULT;
+	const enum status st = sim_ibs_write(p->m, &p->ibs, msr, value, &kind, &why);
+	if (why)
+		find(p, f, kind, msr, value, why);
+	return st;
 }
 
 enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
@@ -138,5 +150,5 @@ enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, 
 	case MSR_STATUS: case MSR_CTL: case MSR_STATUS_CLR: case MSR_STATUS_SET:
 		return m->pmu_version < 2 ? ST_MISSING : write_global(p, msr, value, f);
 	}
-	return ST_MISSING;
+	return write_ibs(p, msr, value, f);
 }

@@ -75,7 +75,7 @@ bool counters_want_retired(const struct counters *p)
 	for (unsigned n = 0; n < p->m->pmu_general; n++)
 		if (p->general[n].retired)
 			return true;
-	return netburst_sim_wants_retired(p);
+	return sim_ibs_wants(p->m, &p->ibs) || netburst_sim_wants_retired(p);
 }
 
 bool counters_interrupt(struct counters *p, uint64_t cycle)
@@ -345,6 +345,7 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		if (p->debugctl & DEBUGCTL_LBR && !counters_lbr_frozen(p))
 			last_branch(p, r);
 	}
+	sim_ibs_retired(p->m, &p->ibs, r);
 	if (netburst_sim(p))
 		netburst_sim_retired(p, r, regs);
 }

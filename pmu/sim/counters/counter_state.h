@@ -5,6 +5,7 @@
 #include "pmu/sim/counters/counter.h"
 #include "pmu/sim/counters/counter_event.h"
 #include "pmu/sim/counters/netburst.h"
+#include "pmu/sim/amd/ibs.h"
 
 #define GENERAL_MAX 18
 #define FIXED_MAX   7
@@ -57,6 +58,7 @@ struct counters {
 	uint32_t tag_state;      /* generator that tags loads */
 
 	uint64_t hwcr, prefetch_amd; /* AMD */
+	struct sim_ibs ibs;
 	uint64_t misc_enable, prefetch, perf_ctl, clock_modulation, therm_interrupt, energy_bias, power_ctl, pkg_cst;
 	uint64_t pat, mtrr_default, mtrr_variable[2 * MTRR_VARIABLE], mtrr_fixed[MTRR_FIXED];
 	uint64_t apic_base, uncore_limit;

@@ -233,6 +233,7 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 	case 0x80000001:
 		out[2] |= 1u << 22; /* topology extensions: 0x8000001D and 0x8000001E */
 		out[2] |= m->pmu_amd ? 1u << 23 : 0; /* PerfCtrExtCore */
+		out[2] |= sim_ibs_capabilities(m) ? 1u << 10 : 0; /* IBS */
 		break;
 	case 0x80000007:
 		out[3] |= m->control_turbo_ratio ? 1u << 9 : 0; /* core performance boost */
@@ -255,6 +256,9 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 	case 0x80000019:
 		out[0] = coded_tlb(m->dtlb_huge_entries, m->dtlb_huge_entries) << 16;
 		out[1] = coded_tlb(m->stlb_huge_entries, m->stlb_huge_entries) << 16;
+		break;
+	case 0x8000001B:
+		out[0] = sim_ibs_capabilities(m);
 		break;
 	case 0x8000001D:
 		leaf4(p, subleaf, out);

@@ -15,17 +15,19 @@
 #include "tests/unit/support/sim_look.h"
 
 /* What sampling writes, beside the counters themselves. */
-static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600 };
+static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600, 0xC0011033 };
 static uint64_t before[2][COUNT_OF(watched)];
 
-void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), uint64_t bytes)
+void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), uint64_t bytes) { sampling_open_machine(r, "nehalem-ep", change, bytes); }
+
+void sampling_open_machine(struct sampling_rig *r, const char *machine, void (*change)(struct machine *m), uint64_t bytes)
 {
-	char problem[256] = "no machine nehalem-ep";
+	char problem[256] = "no such machine";
 	enum status s = ST_MISSING;
 	memset(r, 0, sizeof(*r));
 	for (unsigned i = 0; i < machine_files_count; i++)
-		if (!strcmp(machine_files[i].name, "nehalem-ep"))
-			s = machine_read("nehalem-ep.machine", machine_files[i].text, machine_files[i].bytes, &r->machine, problem,
+		if (!strcmp(machine_files[i].name, machine))
+			s = machine_read("built in", machine_files[i].text, machine_files[i].bytes, &r->machine, problem,
 			                 sizeof(problem));
 	if (s != ST_OK)
 		fail_msg("%s", problem);

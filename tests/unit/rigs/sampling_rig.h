@@ -19,7 +19,9 @@ struct sampling_rig {
 	uint64_t at;             /* node where the next run goes on */
 };
 
-/* Opens nehalem-ep, changed by `change` (NULL: as it is), and maps `bytes` (2 MiB pages; 0: nothing). */
+/* Opens a built-in machine, changed by `change` (NULL: as it is), and maps `bytes` (2 MiB pages; 0: nothing). */
+void sampling_open_machine(struct sampling_rig *r, const char *machine, void (*change)(struct machine *m), uint64_t bytes);
+/* The same of nehalem-ep. */
 void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), uint64_t bytes);
 /* Links `nodes` lines in one cycle, at random distances of 1 to 4 lines. */
 void sampling_ring(struct sampling_rig *r, unsigned nodes);

@@ -1,0 +1,172 @@
+/* bench/sampling/sample_ibs.c: the second method on AMD's processors: loads of a chase sampled by IBS.
+ *
+ * IBS tags ops of all kinds. A job takes one sample (pmu/amd/ibs.h); that of another op than a load of the chase is discarded. It tells the cycles
+ * from the miss in the L1 to the data's arrival, a refill of the TLB apart. The latency to use has a hit of the L1 in addition, which is measured
+ * here by a chase of one line. Loads that hit the L1 have no latency in it. */
+#include "bench/sampling/sample_parts.h"
+
+#include "bench/measure/cores.h"
+#include "pmu/amd/ibs.h"
+
+#define WANTED 48u           /* loads of the chase */
+#define WANTED_REAL 400u     /* a simulated machine has no noise of its own and needs fewer */
+#define TRIES_PER_LOAD 3u    /* jobs, at most, for each that is wanted */
+#define LEAST 32u            /* fewer are inconclusive */
+#define HIT_ITERATIONS 128u  /* of k_chase, in the shorter window of the chase of one line */
+#define HIT_TRIES 5u         /* pairs of these windows, after one that brings the line: their median counts */
+#define HIT_SLOT 6u          /* of the data window, in GiB: no working set of a row that is sampled is there */
+#define METHOD "IBS"
+
+/* A hit of the L1 to use, in thousandths of a core cycle: a node that points to itself. */
+static enum status measure_hit(struct loop *l, int64_t *milli)
+{
+	struct bench *b = l->b;
+	struct mapping one = { .va = WINDOW_DATA + HIT_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	const struct kernel *chase = l->sets[0].kernel;
+	uint32_t took[HIT_TRIES];
+	int64_t tick_micro = 0;
+	enum status st = b->a->ops->map(b->a->self, &one), unmapped;
+
+	if (st != ST_OK)
+		return st;
+	*(uint64_t *)mapping_at(&one, 0) = one.va;
+	st = window_clock(b, &l->job, &tick_micro);
+	for (unsigned try = 0; try <= HIT_TRIES && st == ST_OK; try++) {
+		uint64_t ticks[2] = { 0, 0 };
+
+		for (unsigned i = 0; i < 2 && st == ST_OK; i++) {
+			const uint64_t arguments[6] = { one.va, HIT_ITERATIONS << i };
+			struct window w;
+
+			st = window_run(b, chase, arguments, NULL, 0, &w, &l->job);
+			ticks[i] = w.tsc;
+		}
+		if (try)
+			took[try - 1] = ticks[1] > ticks[0] ? (uint32_t)(ticks[1] - ticks[0]) : 0;
+	}
+	unmapped = b->a->ops->unmap(b->a->self, &one);
+	if (st != ST_OK || unmapped != ST_OK)
+		return st != ST_OK ? st : unmapped;
+	sample_sort(took, HIT_TRIES);
+	if (!tick_micro)
+		return ST_RANGE;
+	*milli = mul_div(mul_div(took[HIT_TRIES / 2], 1000000, HIT_ITERATIONS * chase->loads), 1000, tick_micro);
+	return ST_OK;
+}
+
+/* Whether a linear address is a node's. */
+static bool is_node(const struct working_set *w, uint64_t address)
+{
+	const uint64_t offset = address - w->map.va;
+
+	return offset % w->shape.line_bytes == 0 && *(const uint64_t *)mapping_at(&w->map, offset);
+}
+
+static void take(const struct working_set *w, const struct ibs_op *op, int64_t hit_milli, struct sampled_load *loads, struct sample_result *out)
+{
+	if (!op->load || !op->has_linear || op->linear - w->map.va >= w->map.bytes) {
+		out->outside++;
+		return;
+	}
+	if (op->linear % w->shape.line_bytes % sizeof(uint64_t) || !is_node(w, op->linear))
+		out->wrong_address++;
+	loads[out->records++] = (struct sampled_load){
+		/* without the refill: a job begins with no translations, and the row is about loads that have theirs */
+		.latency = (uint32_t)((hit_milli + 500) / 1000) + op->miss_cycles, .source = op->source,
+	};
+}
+
+static enum status one_sample(struct loop *l, struct ibs *ibs, bool *taken, struct ibs_op *op)
+{
+	struct bench *b = l->b;
+	struct working_set *w = &l->sets[0];
+	uint64_t loads = ibs->ops / w->kernel->loads * w->kernel->loads + 2 * w->kernel->loads;
+	struct window ignored;
+	enum status st, stopped;
+
+	if ((l->row->prepare == PREPARE_FLUSH || cores_wanted(l->row)) && loads > w->shape.nodes)
+		loads = w->shape.nodes; /* more would read their own lines again */
+	st = window_prepare(b, l->row, w, true, loads, &l->job);
+	if (st == ST_OK)
+		st = ibs_start(ibs);
+	if (st != ST_OK)
+		return st;
+	b->gate = &ibs->gate;
+	st = window_units(b, w, loads, NULL, 0, &ignored, &l->job);
+	b->gate = NULL;
+	stopped = ibs_stop(ibs, taken, op);
+	return st != ST_OK ? st : stopped;
+}
+
+static enum status all_samples(struct loop *l, struct ibs *ibs, unsigned wanted, int64_t hit_milli, struct sampled_load *loads, struct sample_result *out)
+{
+	for (unsigned tries = 0; tries < wanted * TRIES_PER_LOAD && out->records < wanted; tries++) {
+		uint64_t before = 0, after = 0;
+		const bool smi = noise_check_smi(l->b, &before);
+		struct ibs_op op;
+		bool taken;
+		const enum status st = one_sample(l, ibs, &taken, &op);
+
+		if (st != ST_OK)
+			return st;
+		if (smi && noise_check_smi(l->b, &after) && (uint32_t)before != (uint32_t)after)
+			out->rejected++;
+		else if (taken)
+			take(&l->sets[0], &op, hit_milli, loads, out);
+	}
+	return ST_OK;
+}
+
+static void judge(const struct loop *l, uint32_t codes, struct sample_result *out, struct row_result *row)
+{
+	const struct counting *c = &l->counting;
+	struct text why;
+
+	text_init(&why, out->reason, sizeof(out->reason));
+	if (out->records < LEAST) {
+		out->verdict = SAMPLE_UNPROVEN;
+		text_fmt(&why, "%u samples are too few", out->records);
+	} else if (sample_sources_hold(out, codes, c->proof_count ? c->proofs[0].low_milli : SAMPLE_SHARE_MILLI)) {
+		sample_compare(out, row);
+	}
+	sample_unprove(out, METHOD, row);
+}
+
+void sample_ibs_row(struct loop *l, struct row_result *row)
+{
+	struct bench *b = l->b;
+	struct sample_result *out = &row->sample;
+	const unsigned wanted = b->a->kind == ACCESS_SIM ? WANTED : WANTED_REAL;
+	const size_t bytes = wanted * (sizeof(struct sampled_load) + sizeof(uint32_t));
+	const uint32_t codes = sample_codes(b->cpu->processor, l->row->source);
+	struct sampled_load *loads;
+	int64_t hit_milli = 0;
+	struct ibs ibs;
+	const char *why;
+	enum status st;
+
+	if (l->row->curve || l->row->kind != KIND_LATENCY || !str_equal(l->sets[0].kernel->name, "k_chase") || l->row->source == SOURCE_L1 || !codes)
+		return;
+	if (ibs_open(&ibs, b->a, b->cpu, b->core, &why) != ST_OK) {
+		sample_set_reason(out, SAMPLE_UNSUPPORTED, why);
+		return;
+	}
+	loads = b->host->get(b->host->self, bytes);
+	if (!loads) {
+		sample_set_reason(out, SAMPLE_UNSUPPORTED, "no memory for samples");
+		return;
+	}
+	out->event = METHOD;
+	out->by_op = true;
+	out->fraction_milli = -1;
+	st = measure_hit(l, &hit_milli);
+	if (st == ST_OK)
+		st = all_samples(l, &ibs, wanted, hit_milli, loads, out);
+	if (st == ST_OK) {
+		sample_describe_all(loads, (uint32_t *)(void *)(loads + wanted), codes, out);
+		judge(l, codes, out, row);
+	} else {
+		sample_failed(out, st);
+	}
+	b->host->put(b->host->self, loads, bytes);
+}

@@ -1,0 +1,33 @@
+/* bench/sampling/sample_parts.h: what the load-latency event and IBS have in common; for sample*.c alone. */
+#ifndef BENCH_SAMPLE_PARTS_H
+#define BENCH_SAMPLE_PARTS_H
+
+#include "bench/measure/loop.h"
+#include "bench/sampling/sample.h"
+
+#define SAMPLE_AGREE_MILLI 20 /* 2 % */
+#define SAMPLE_SHARE_MILLI 900 /* of the row's source, unless a proof of the row sets its own bound */
+
+/* A load of the chase: cycles to use, and the code of its data source. */
+struct sampled_load { uint32_t latency; uint8_t source; };
+
+void sample_set_reason(struct sample_result *out, enum sample_verdict v, const char *why);
+/* The codes of a row's source on this processor, as a bit mask; 0: none. */
+uint32_t sample_codes(const struct processor *p, enum source source);
+/* Describes the out->records loads of each source, then the row's value from those of its own sources `codes`. `work` has room for all. */
+void sample_describe_all(const struct sampled_load *loads, uint32_t *work, uint32_t codes, struct sample_result *out);
+/* How many loads came from the sources `codes`. */
+uint32_t sample_own(const struct sample_result *out, uint32_t codes);
+/* Whether most of the loads came from the row's sources at addresses of the chase; else the verdict says what did not. */
+bool sample_sources_hold(struct sample_result *out, uint32_t codes, int64_t least_milli);
+/* The verdict on the value. */
+void sample_compare(struct sample_result *out, const struct row_result *row);
+/* The verdict of a method that failed. */
+void sample_failed(struct sample_result *out, enum status st);
+/* A row whose samples contradict it is no longer ok; `method` names who says so. */
+void sample_unprove(const struct sample_result *out, const char *method, struct row_result *row);
+
+/* sample_ibs.c: the same by IBS. */
+void sample_ibs_row(struct loop *l, struct row_result *row);
+
+#endif

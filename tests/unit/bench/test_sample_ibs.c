@@ -1,0 +1,126 @@
+/* bench/sampling/sample_ibs.c: IBS beside the chase, on whole and on broken machines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/sampling/sample.h"
+#include "bench/suite/suite.h"
+#include "tests/unit/support/memory_host.h"
+#include "tests/unit/rigs/sampling_rig.h"
+
+static struct sampling_rig rig;
+static struct memory_host host;
+static struct suite_summary summary;
+
+static void run_suite(void (*change)(struct machine *m), const char *suite)
+{
+	struct suite_settings s = { .suite = suite };
+	sampling_open_machine(&rig, "zen4", change, 0);
+	memory_host_init(&host);
+	assert_int_equal(suite_run(rig.a, &rig.cpu, &s, &host.host, &summary), ST_OK);
+}
+
+static void end(void)
+{
+	assert_int_equal(host.taken, 0);
+	memory_host_free(&host);
+	sampling_close(&rig);
+}
+
+static const struct row_result *row(const char *name)
+{
+	const struct row_result *r = memory_host_result(&host, name);
+	assert_non_null(r);
+	return r;
+}
+
+/* Each sample names the row's source and a node's address; the values are within 2 % of the chases'. */
+static void test_sample_ibs_agrees_with_each_chase(void **state)
+{
+	(void)state;
+	static const struct { const char *row; unsigned code; } cases[] = { { "load.l2.latency", 14 }, { "load.l3.latency", 1 }, { "load.dram_local.latency", 3 } };
+	run_suite(NULL, "load.l1.latency,load.l2.latency,load.l3.latency,load.dram_local.latency");
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const struct row_result *r = row(cases[i].row);
+		const struct sample_result *s = &r->sample;
+		char line[1024];
+		struct text t;
+		struct table table = { .proofs = false };
+		assert_int_equal(r->status, ROW_OK);
+		assert_int_equal(s->verdict, SAMPLE_AGREES);
+		assert_int_equal(s->records, 48);
+		assert_int_equal(s->sources[cases[i].code].count, s->records);
+		assert_int_equal(s->wrong_address, 0);
+		assert_in_range(s->difference_milli + 20, 0, 40);
+		text_init(&t, line, sizeof(line));
+		table_line(&t, &table, r);
+		assert_non_null(strstr(line, "by IBS"));
+		assert_null(strstr(line, "loss unknown"));
+	}
+	assert_int_equal(row("load.l1.latency")->sample.verdict, SAMPLE_NONE); /* it has no latency of hits */
+	const char *json = memory_host_file(&host, "results.json");
+	assert_null(json_problem(json));
+	assert_non_null(strstr(json, "\"sources\": {\"LOCAL_COMPLEX\": {\"count\": 48"));
+	end();
+}
+
+static void other_sources(struct machine *m) { m->fault_data_source_flip = 2; } /* of the complex and of DRAM none becomes another row's */
+static void drop(struct machine *m) { m->fault_ibs_drop_every = 1; }
+static void no_ibs(struct machine *m) { m->pmu_ibs = 0; }
+static void three_bits(struct machine *m) { m->pmu_ibs = 0x3FF; }
+
+static void test_sample_ibs_wrong_data_source_leaves_no_row_ok(void **state)
+{
+	(void)state;
+	run_suite(other_sources, "load.l3.latency,load.dram_local.latency");
+	for (unsigned i = 0; i < host.result_count; i++) {
+		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
+		assert_non_null(strstr(host.results[i].reason, "IBS: 0 of 48 records"));
+	}
+	end();
+}
+
+static void test_sample_ibs_without_samples_is_inconclusive(void **state)
+{
+	(void)state;
+	run_suite(drop, "load.l3.latency");
+	assert_int_equal(row("load.l3.latency")->sample.verdict, SAMPLE_UNPROVEN);
+	assert_string_equal(row("load.l3.latency")->sample.reason, "0 samples are too few");
+	end();
+}
+
+static void test_sample_ibs_absent_costs_the_sampling_alone(void **state)
+{
+	(void)state;
+	run_suite(no_ibs, "load.l3.latency");
+	assert_int_equal(row("load.l3.latency")->status, ROW_OK);
+	assert_int_equal(row("load.l3.latency")->sample.verdict, SAMPLE_UNSUPPORTED);
+	end();
+}
+
+/* A machine that CPUID says has data sources of three bits is decoded so; the processor's names are those of five, so the row loses its proof. */
+static void test_sample_ibs_reads_the_width_of_the_source_from_cpuid(void **state)
+{
+	(void)state;
+	run_suite(three_bits, "load.l3.latency");
+	assert_int_equal(row("load.l3.latency")->sample.sources[2].count, 48);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sample_ibs_agrees_with_each_chase),
+		cmocka_unit_test(test_sample_ibs_wrong_data_source_leaves_no_row_ok),
+		cmocka_unit_test(test_sample_ibs_without_samples_is_inconclusive),
+		cmocka_unit_test(test_sample_ibs_absent_costs_the_sampling_alone),
+		cmocka_unit_test(test_sample_ibs_reads_the_width_of_the_source_from_cpuid),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
