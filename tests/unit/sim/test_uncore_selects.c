@@ -5,9 +5,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/support/core_bench.h"
-#include "tests/unit/support/sim_look.h"
-#include "tests/unit/support/uncore_rig.h"
+#include "tests/unit/rigs/core_bench.h"
+#include "tests/unit/rigs/uncore_rig.h"
 
 static void open_rig(struct uncore_rig *r)
 {
