@@ -10,6 +10,7 @@
 #define STEADY_TURNS  4000u     /* of k_known_program under PEBS */
 #define WORDS         4096u     /* words read by the loads whose addresses are reconstructed */
 #define REGISTER_RCX  1u
+#define ONE           (1ull << 20) /* of the weights 1 / trip count */
 
 const char *known_program_part_name(enum known_program_part p)
 {
@@ -34,21 +35,43 @@ enum status known_program_call(struct study *s, const char *name, uint64_t a0, u
 	return k ? window_run(s->b, k, arguments, NULL, 0, &ignored, &s->job) : ST_BROKEN;
 }
 
-static void add_value(struct known_program_values *v, uint64_t value)
+void known_program_value(struct known_program_values *v, uint64_t value)
 {
 	v->bins[value < KNOWN_PROGRAM_BINS ? value : KNOWN_PROGRAM_BINS - 1]++;
 	if (v->count == 0 || value < v->least)
 		v->least = value;
 	if (v->count == 0 || value > v->most)
 		v->most = value;
-	v->mean_milli += (int64_t)value; /* a sum until finish_values */
+	v->sum += value;
+	v->squares += value * value;
+	v->parts_of_one += value ? ONE / value : 0;
 	v->count++;
 }
 
-static void finish_values(struct known_program_values *v)
+/* Newton's method from above. */
+static uint64_t root(uint64_t x)
 {
-	if (v->count)
-		v->mean_milli = mul_div(v->mean_milli, 1000, v->count);
+	uint64_t r = x, next = (x + 1) / 2;
+
+	while (next < r) {
+		r = next;
+		next = (r + x / r) / 2;
+	}
+	return r;
+}
+
+/* Weights w = 1 / n turn the sums of 1, n and n^2 over the values into those of 1 / n, 1 and n. */
+void known_program_values_end(struct known_program_values *v, bool per_value)
+{
+	if (!v->count || (per_value && !v->parts_of_one))
+		return;
+	if (per_value) {
+		v->mean_milli = mul_div(v->count, 1000 * (int64_t)ONE, (int64_t)v->parts_of_one);
+		v->rms_milli = (int64_t)root((uint64_t)mul_div((int64_t)v->sum, 1000000 * (int64_t)ONE, (int64_t)v->parts_of_one));
+	} else {
+		v->mean_milli = mul_div((int64_t)v->sum, 1000, v->count);
+		v->rms_milli = (int64_t)root((uint64_t)mul_div((int64_t)v->squares, 1000000, v->count));
+	}
 }
 
 /* --- code -------------------------------------------------------------------------------------- */
@@ -100,8 +123,8 @@ static bool sample(struct study *s, enum known_program_part part, struct pebs *p
 	return st == ST_OK;
 }
 
-/* The trip count is the compared register with the larger mean (guide). Its values are weighted by records: a loop appears as often as its branch
- * was sampled, so long loops outweigh short ones. */
+/* The trip count is the compared register with the larger mean (guide). A loop appears as often as its branch was sampled: each record counts as
+ * 1 / its trip count. What remains is the shadow of sampling, which the branches of a loop of few turns hide in. */
 static void known_program_one_loop(struct study *s, const struct pebs *p, const struct counted *c)
 {
 	struct known_program_loop *loop = &s->out->loops[s->out->loop_count];
@@ -117,10 +140,10 @@ static void known_program_one_loop(struct study *s, const struct pebs *p, const 
 				sums[0] += r.gpr[c->induction];
 				sums[1] += r.gpr[c->limit];
 			} else {
-				add_value(&loop->trips, r.gpr[sums[1] >= sums[0] ? c->limit : c->induction]);
+				known_program_value(&loop->sampled, r.gpr[sums[1] >= sums[0] ? c->limit : c->induction]);
 			}
 		}
-	finish_values(&loop->trips);
+	known_program_values_end(&loop->sampled, true);
 	s->out->loop_count++;
 }
 
@@ -137,6 +160,14 @@ static void known_program_trips(struct study *s)
 			known_program_one_loop(s, &p, &c);
 }
 
+/* Sampled registers alone do not make a mean: they must be held against every invocation of whole turns. */
+static void known_program_trips_judge(struct study *s)
+{
+	for (unsigned i = 0; i < s->out->loop_count && s->out->parts[KNOWN_PROGRAM_TRIPS].status == ST_OK; i++)
+		if (!s->out->loops[i].trips.count)
+			known_program_failed(s, KNOWN_PROGRAM_TRIPS, ST_UNSUPPORTED, "no last-branch records to hold the samples against");
+}
+
 static void known_program_arguments(struct study *s)
 {
 	struct pebs p;
@@ -147,8 +178,8 @@ static void known_program_arguments(struct study *s)
 		return;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
 		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* offset 0 is the wrapper's call */
-			add_value(&s->out->argument, r.gpr[REGISTER_RCX]);
-	finish_values(&s->out->argument);
+			known_program_value(&s->out->argument, r.gpr[REGISTER_RCX]);
+	known_program_values_end(&s->out->argument, false);
 }
 
 /* Reconstructs the linear addresses of plain loads from the registers. Each must hold the value loaded, so every word that k_touch visits holds a
@@ -227,6 +258,7 @@ void known_program_run(struct bench *b, struct known_program_result *out)
 	known_program_arguments(&s);
 	known_program_addresses(&s);
 	known_program_blocks(&s);
+	known_program_trips_judge(&s);
 	known_program_calls(&s);
 	known_program_cycles(&s);
 	known_program_loads(&s);

@@ -15,7 +15,13 @@
 #define KNOWN_PROGRAM_BLOCKS 24
 
 /* Distribution of the values found in records. */
-struct known_program_values { uint32_t count; int64_t mean_milli; uint64_t least, most; uint32_t bins[KNOWN_PROGRAM_BINS]; };
+struct known_program_values {
+	uint32_t count;
+	int64_t mean_milli, rms_milli;
+	uint64_t least, most;
+	uint32_t bins[KNOWN_PROGRAM_BINS];
+	uint64_t sum, squares, parts_of_one; /* of the values; parts_of_one: of their reciprocals, in 2^-20 */
+};
 
 enum known_program_part { KNOWN_PROGRAM_TRIPS, KNOWN_PROGRAM_ARGUMENTS, KNOWN_PROGRAM_ADDRESSES, KNOWN_PROGRAM_BLOCKS_PART, KNOWN_PROGRAM_CALLS, KNOWN_PROGRAM_CYCLES, KNOWN_PROGRAM_LOADS,
 	KNOWN_PROGRAM_TRAFFIC, KNOWN_PROGRAM_THREADS, KNOWN_PROGRAM_PARTS };
@@ -23,7 +29,8 @@ const char *known_program_part_name(enum known_program_part p);
 
 struct known_program_loop {
 	uint32_t branch;            /* offset of the loop's branch in the kernel */
-	struct known_program_values trips;  /* the trip count in its register when the branch was sampled */
+	struct known_program_values trips;   /* one an invocation, from the last-branch records of whole turns */
+	struct known_program_values sampled; /* from the registers of precise records, each weighted by 1 / its trip count; the shadow still hides some */
 };
 
 /* A basic block: from a branch target or the address after a branch, up to the next branch or block. */

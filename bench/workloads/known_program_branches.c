@@ -98,6 +98,25 @@ static void add_branch(struct known_program_result *out, uint32_t at)
 		out->branches[out->branch_count++] = (struct known_program_branch){ .at = at };
 }
 
+/* A turn's ranges lie with the newest first: an invocation of a loop ends where its branch is passed, and every branch before that was taken. */
+static void count_trips(const struct study *s, struct known_program_loop *loop)
+{
+	uint64_t trips = 0;
+
+	for (unsigned i = s->range_count; i-- > 0;) {
+		const struct known_program_range *r = &s->ranges[i];
+
+		if (loop->branch < r->from || loop->branch > r->to)
+			continue;
+		trips++;
+		if (loop->branch != r->to) {
+			known_program_value(&loop->trips, trips);
+			trips = 0;
+		}
+	}
+	known_program_values_end(&loop->trips, false);
+}
+
 /* All blocks of a range ran once. Its last branch was taken, earlier ones were not. */
 static void count_blocks(struct study *s)
 {
@@ -122,6 +141,8 @@ static void count_blocks(struct study *s)
 			out->branches[k].passed += out->branches[k].at >= r->from && out->branches[k].at < r->to;
 		}
 	}
+	for (unsigned k = 0; k < out->loop_count; k++)
+		count_trips(s, &out->loops[k]);
 	for (unsigned k = 0; k < out->block_count && out->turns; k++)
 		out->blocks[k].per_turn_milli = mul_div(out->blocks[k].executions, 1000, out->turns);
 }

@@ -21,6 +21,10 @@ struct study {
 	unsigned range_count;
 };
 
+/* Adds a value; known_program_values_end() makes mean and RMS of them: per_value, each counts as 1 / itself, as does a loop that appears once for
+ * each of its iterations. */
+void known_program_value(struct known_program_values *v, uint64_t value);
+void known_program_values_end(struct known_program_values *v, bool per_value);
 /* Records why a part is missing; `why` NULL: the status itself. */
 void known_program_failed(struct study *s, enum known_program_part part, enum status st, const char *why);
 /* Runs a kernel with three arguments under the wrapper. */

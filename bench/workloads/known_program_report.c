@@ -11,6 +11,8 @@ static void json_values(struct text *t, const struct known_program_values *v)
 {
 	text_fmt(t, "{\"count\": %u, \"mean\": ", v->count);
 	text_fixed(t, v->mean_milli, 3);
+	text_fmt(t, ", \"rms\": ");
+	text_fixed(t, v->rms_milli, 3);
 	text_fmt(t, ", \"least\": %llu, \"most\": %llu, \"values\": [", (unsigned long long)v->least, (unsigned long long)v->most);
 	for (unsigned i = 0; i < KNOWN_PROGRAM_BINS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", v->bins[i]);
@@ -74,6 +76,8 @@ void known_program_json(struct text *t, const struct known_program_result *s)
 	for (unsigned i = 0; i < s->loop_count; i++) {
 		text_fmt(t, "%s{\"branch\": %u, \"trips\": ", i ? ", " : "", s->loops[i].branch);
 		json_values(t, &s->loops[i].trips);
+		text_fmt(t, ", \"sampled\": ");
+		json_values(t, &s->loops[i].sampled);
 		text_fmt(t, "}");
 	}
 	text_fmt(t, "], \"argument\": ");
@@ -129,8 +133,12 @@ static void part_line(struct text *t, const struct known_program_result *s, enum
 		for (unsigned i = 0; i < s->loop_count; i++) {
 			text_fmt(t, "%smean ", i ? ", " : "");
 			text_fixed(t, s->loops[i].trips.mean_milli, 3);
-			text_fmt(t, " (%llu to %llu, %u records)", (unsigned long long)s->loops[i].trips.least,
+			text_fmt(t, ", RMS ");
+			text_fixed(t, s->loops[i].trips.rms_milli, 3);
+			text_fmt(t, " (%llu to %llu, %u invocations; ", (unsigned long long)s->loops[i].trips.least,
 			         (unsigned long long)s->loops[i].trips.most, s->loops[i].trips.count);
+			text_fixed(t, s->loops[i].sampled.mean_milli, 3);
+			text_fmt(t, " by %u samples, weighted by 1/trips)", s->loops[i].sampled.count);
 		}
 		break;
 	case KNOWN_PROGRAM_ARGUMENTS:

@@ -59,7 +59,8 @@ struct profile_result {
 	struct profile_branches branches;  /* only if the plan has a filter */
 };
 
-/* Finds and plans `what`: a profile of this processor, or a list of events. On failure `problem` has the name and the reason: ST_MISSING: no such
+/* Finds and plans `what`: a profile of this processor, or a list of events; behind either, ",lbr=KIND+KIND" takes last-branch records of these kinds
+ * (lbr_filter_name) or of "all". On failure `problem` has the name and the reason: ST_MISSING: no such
  * profile or event; ST_UNSUPPORTED: cannot be programmed here; ST_FULL: too many. */
 MUST_CHECK enum status profile_find(const struct cpu *cpu, const char *what, struct profile_plan *out, char *problem, size_t capacity);
 /* Measures one row's kernel. Failures are in *out. */

@@ -6,6 +6,8 @@
 #include "pmu/core/concept.h"
 #include "pmu/core/lbr.h"
 
+#define NOT_CALLS (LBR_JCC | LBR_NEAR_RET | LBR_NEAR_INDIRECT_JMP | LBR_NEAR_REL_JMP | LBR_FAR_BRANCH)
+
 #define SNAPSHOTS 4u
 
 /* Converts an address in the row's kernel, or in its generated code, to an offset there. */
@@ -92,7 +94,7 @@ void profile_branches_take(struct loop *l, const struct profile_plan *p, struct 
 	unsigned n = 0;
 	enum status st = lbr_open(&lbr, b->a, b->cpu, b->core, &why);
 
-	out->calls_milli = calls_counted(b->cpu->processor, r);
+	out->calls_milli = (p->lbr_select & NOT_CALLS) == NOT_CALLS ? calls_counted(b->cpu->processor, r) : -1; /* else the records are not calls */
 	for (unsigned i = 0; i < SNAPSHOTS && st == ST_OK; i++) {
 		const uint64_t units = w->window * (1 + i % 2);
 		enum status stopped;

@@ -63,14 +63,20 @@ static void test_study_of_a_known_program(void **state)
 	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
 	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 
-	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: means are 2.5, by turns 3, by what the shadow hides more */
+	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: mean 2.5, root of the mean square 2.739; every invocation of a turn once */
 	assert_int_equal(study.loop_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		const struct known_program_values *v = &study.loops[i].trips;
-		assert_true(v->count > 30);
-		assert_in_range(v->mean_milli, 2000, 3900);
-		assert_true(v->least >= 1 && v->most == 4);
+		const struct known_program_values *v = &study.loops[i].trips, *sampled = &study.loops[i].sampled;
+		assert_int_equal(v->count, study.turns);
+		assert_in_range(v->mean_milli, 2250, 2750);
+		assert_in_range(v->rms_milli, 2500, 3000);
+		assert_true(v->least == 1 && v->most == 4 && v->bins[0] + v->bins[5] == 0);
+		assert_true(sampled->count > 30 && sampled->mean_milli < sampled->rms_milli);
+		/* each invocation of n trips is there n times: without weights the mean of the records is above this one */
+		assert_true((int64_t)(sampled->sum * 1000 / sampled->count) > sampled->mean_milli);
 	}
+	/* a turn runs both loops: c + 1 and 4 - c */
+	assert_int_equal(study.loops[0].trips.sum + study.loops[1].trips.sum, 5 * study.turns);
 	/* the argument is c */
 	assert_in_range(study.argument.count, 200, 300);
 	assert_in_range(study.argument.mean_milli, 1300, 1700);
@@ -145,7 +151,8 @@ static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
 	assert_int_equal(study.parts[KNOWN_PROGRAM_LOADS].status, ST_OK);
 	end();
 	run_known_program(no_lbr);
-	assert_int_equal(study.parts[KNOWN_PROGRAM_TRIPS].status, ST_OK);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_TRIPS].status, ST_UNSUPPORTED); /* samples alone are biased */
+	assert_string_equal(study.parts[KNOWN_PROGRAM_TRIPS].reason, "no last-branch records to hold the samples against");
 	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_UNSUPPORTED);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_CALLS].status, ST_UNSUPPORTED);
 	end();

@@ -116,6 +116,23 @@ static void test_profile_of_branches_has_the_calls(void **state)
 	assert_non_null(strstr(call, "\"records\": 64, \"mispredicted\": 0, \"calls\": 1.000}]}"));
 }
 
+/* Which branches are recorded is the user's choice: the same kernel's returns, and all its branches, the loop's own among them. */
+static void test_profile_records_the_branches_asked_for(void **state)
+{
+	(void)state;
+	run_profile("INST_RETIRED.ANY,lbr=NEAR_RET", "branch.return.penalty");
+	const char *json = memory_host_file(&r.host, "results.json");
+	assert_null(json_problem(json));
+	const char *one = strstr(json, "\"last_branches\": {\"select\": \"0x1DE\", \"status\": \"ok\", \"reason\": \"\", \"windows\": 4, \"records\": 64, ");
+	assert_non_null(one);
+	one = strstr(one, "\"branches\": [{\"from\": ");
+	const struct kernel *k = kernel_find("k_branch_return");
+	assert_int_equal(kernel_code[k->offset + (unsigned)atoi(one + 22)], 0xC3); /* RET */
+	assert_non_null(strstr(one, "\"calls\": null"));
+	run_profile("branch-analysis,lbr=all", "branch.return.penalty");
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "\"last_branches\": {\"select\": \"0x2\", \"status\": \"ok\""));
+}
+
 static void test_profile_of_branches_without_records_says_so(void **state)
 {
 	(void)state;
@@ -175,6 +192,8 @@ static void test_profile_bad_lists_are_refused_by_name(void **state)
 	static const struct { const char *what; enum status st; const char *says; } cases[] = {
 		{ "generl", ST_MISSING, "profile \"generl\": nehalem-ep has none of that name; known: general-exploration, " },
 		{ "INST_RETIRED.ANY,L1D.NONSENSE", ST_MISSING, "event \"L1D.NONSENSE\": nehalem-ep has none of that name" },
+		{ "INST_RETIRED.ANY,lbr=JCC+NEAR_RETURN", ST_SYNTAX, "lbr=\"NEAR_RETURN\": expected all or, joined by +, JCC NEAR_REL_CALL " },
+		{ "lbr=all", ST_SYNTAX, "profile \"lbr=all\": name a profile or events before lbr=" },
 		{ "INST_RETIRED.ANY,,BR_MISP_EXEC.ANY", ST_MISSING, "event \"\": " },
 	};
 	struct profile_plan plan;
@@ -256,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_profile_results_come_from_the_journal, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_counts_mispredicted_branches, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_of_branches_has_the_calls, open_nehalem, close_machine),
+		cmocka_unit_test_setup_teardown(test_profile_records_the_branches_asked_for, open_nehalem, close_machine),
 		cmocka_unit_test(test_profile_of_branches_without_records_says_so),
 		cmocka_unit_test_setup_teardown(test_profile_unmodelled_events_have_no_value, open_nehalem, close_machine),
 		cmocka_unit_test_setup_teardown(test_profile_all_lists_run_on_the_default_rows, open_nehalem, close_machine),
