@@ -117,6 +117,12 @@ void devices(void)
 	uint64_t number, from = read_tsc();
 	host.boot->Stall(10000);
 	ticks_per_ms = (read_tsc() - from) / 10;
+	if (wanted("gop-none", NULL))
+		tell("no graphics output\n", 0);
+	if (wanted("gop-two", NULL))
+		tell("another screen is found first\n", 0);
+	if (wanted("tls-none", NULL))
+		tell("no TLS\n", 0);
 	if (wanted("gop-none", NULL) || wanted("gop-two", NULL) || wanted("tls-none", NULL)) {
 		EFI_GRAPHICS_OUTPUT_PROTOCOL *real = protocol(&graphics);
 		if (real != NULL) {
@@ -129,6 +135,7 @@ void devices(void)
 		host.boot->HandleProtocol = handle_ours;
 	}
 	if (wanted("gop-blt", NULL)) {
+		tell("the screen has Blt alone\n", 0);
 		EFI_GRAPHICS_OUTPUT_PROTOCOL *real = protocol(&graphics);
 		if (real != NULL) {
 			real->Mode->FrameBufferBase = 0;
@@ -137,16 +144,20 @@ void devices(void)
 		}
 	}
 	if (wanted("watchdog", NULL)) {
+		tell("SetWatchdogTimer is counted\n", 0);
 		set_watchdog = host.boot->SetWatchdogTimer;
 		host.boot->SetWatchdogTimer = watchdog_ours;
 	}
 	if (wanted("timer", NULL)) {
 		EFI_EVENT event;
+		tell("a timer event comes each millisecond\n", 0);
 		if (host.boot->CreateEvent(EVT_TIMER | EVT_NOTIFY_SIGNAL, TPL_NOTIFY, timer_event, NULL, &event) == EFI_SUCCESS)
 			(void)host.boot->SetTimer(event, TimerPeriodic, 10000);
 	}
-	if (wanted("nmi", NULL))
+	if (wanted("nmi", NULL)) {
+		tell("NMIs of the firmware are counted\n", 0);
 		count_nmis();
+	}
 	if (wanted("conout", &number))
 		move_console(number);
 	if (wanted("memory", NULL)) {
