@@ -70,7 +70,7 @@ $(OUT)/gen/tables.c: $(TABLE_TEXTS)
 $(OUT)/gen/tables.o: $(OUT)/gen/tables.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 
-MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map) tables/machines/default
+MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map) tables/machines/default tables/machines/simulate
 $(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
 	@mkdir -p $(@D)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)
@@ -84,7 +84,7 @@ $(OUT)/gen/font.o: $(OUT)/gen/font.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 # After a change of fields, classes, signals, conditions or units: rewrites the lists in tables/machines/FORMAT.md.
 machine-format:
-	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def pmu/sim/counters/signals.def \
+	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def pmu/sim/signals/signals.def \
 	    pmu/sim/counters/counter_event.h pmu/sim/counters/netburst_units.def pmu/sim/uncore tables/machines/FORMAT.md
 
 # The build id goes into every results file: the tag, if there is one, and the commit; "-dirty" when the tree differs from it.
@@ -422,7 +422,7 @@ penalties: host $(OUT)/tests/penalties/expected
 # every kind of text, and no tracing of comparisons, which takes half of the time.
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
-FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/counters/event_map.c pmu/sim/counters/map_text.c pmu/sim/uncore/uncore_map.c $(OUT)/gen/machines.c
+FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/machine/machine_check.c pmu/sim/counters/event_map.c pmu/sim/counters/map_text.c pmu/sim/uncore/uncore_map.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_ibs := pmu/amd/ibs.c pmu/text.c
 FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/counters/event_map.c pmu/sim/counters/map_text.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c

@@ -2,9 +2,9 @@
 """Machine files as C data, and the list of their fields in FORMAT.md.
 
 machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.machine), machine_maps[] (of *.map),
-                                        machine_uncore_maps[] (of *-uncore.map) and machine_default (the name that
-                                        the file `default` has) of
-                                        pmu/sim/machine/machine.h
+                                        machine_uncore_maps[] (of *-uncore.map), machine_default and
+                                        machine_simulate (the names that the files `default`
+                                        and `simulate` have) of pmu/sim/machine/machine.h
 machines.py format DEF CLASSES SIGNALS EVENTS UNITS UNCORE FORMAT_MD
                                         rewrites the tables between the marks of FORMAT.md from machine.def,
                                         machine_class.def, signals.def, counter_event.h, netburst_units.def and the uncore's signals and tags
@@ -47,12 +47,12 @@ def embed(target, files):
         embed_kind(out, "machine_files", "text", [f for f in files if f.endswith(".machine")])
         embed_kind(out, "machine_maps", "map", [f for f in files if f.endswith(".map") and not f.endswith("-uncore.map")])
         embed_kind(out, "machine_uncore_maps", "uncore", [f for f in files if f.endswith("-uncore.map")])
-        for path in (f for f in files if os.path.basename(f) == "default"):
+        for path in (f for f in files if os.path.basename(f) in ("default", "simulate")):
             with open(path, encoding="ascii") as f:
                 name = f.read().strip()
             if not os.path.exists(os.path.join(os.path.dirname(path), name + ".machine")):
                 sys.exit("%s: no machine '%s'" % (path, name))
-            out.write('const char *const machine_default = "%s";\n' % name)
+            out.write('const char *const machine_%s = "%s";\n' % (os.path.basename(path), name))
 
 
 def field_rows(definition):

@@ -7,7 +7,6 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 
-#define MACHINE "nehalem-ep"
 #define FLOOR_CORE   1000u /* thousand instructions a second */
 #define FLOOR_BEYOND 500u
 #define LEAST_NS     400000000ull
@@ -35,8 +34,8 @@ static enum status prepare(struct room *r)
 	char problem[400];
 	enum status st = ST_MISSING;
 	for (unsigned i = 0; i < machine_files_count; i++)
-		if (str_equal(machine_files[i].name, MACHINE))
-			st = machine_read(MACHINE, machine_files[i].text, machine_files[i].bytes, &r->machine, problem, sizeof(problem));
+		if (str_equal(machine_files[i].name, machine_default))
+			st = machine_read(machine_default, machine_files[i].text, machine_files[i].bytes, &r->machine, problem, sizeof(problem));
 	if (st == ST_OK)
 		st = simulated_build(&r->sim, &r->machine);
 	if (st != ST_OK)

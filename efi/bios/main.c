@@ -71,7 +71,7 @@ void loader_main(void)
 	uint8_t *bytes = read_application(&volume, &file);
 	enum status s = image_load(bytes, file.bytes, &image);
 	if (s != ST_OK)
-		loader_fail("%s: %s", APPLICATION, s == ST_FULL ? "no memory for it" : "no application for UEFI and x86-64, or damaged");
+		loader_fail("%s: %s", APPLICATION, s == ST_FULL ? "no memory for it" : "no 64-bit application for UEFI, or damaged");
 	if (memory_free_pages((uintptr_t)bytes, (file.bytes + 4096ull) / 4096) != EFI_SUCCESS)
 		loader_fail("the memory map is damaged");
 	(void)image.entry(firmware_image_handle(), firmware_tables(&image, &volume));

@@ -11,10 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pmu/sim/machine/machine.h"
 #include "runner/options/command.h"
 #include "runner/shim/serve.h"
 
-static const char *machine_name = "haswell-ep", *kernel = "", *trace_name = "";
+static const char *machine_name = "", *kernel = "", *trace_name = "";
 static uint64_t instructions = 1000000, cpu, threads;
 static bool kernel_mode;
 
@@ -169,6 +170,8 @@ static int simulate_command(const struct command *c, int operands, char **operan
 		complain(c, "a program is wanted, as in: stallmeter simulate -- rdmsr 0x38f");
 		return EXIT_BAD_INPUT;
 	}
+	if (!machine_name[0])
+		machine_name = machine_simulate;
 	struct stallmeter_sim *s = stallmeter_sim_open(machine_name, (unsigned)threads, problem, sizeof(problem));
 	if (!s) {
 		complain(c, "%s", problem);

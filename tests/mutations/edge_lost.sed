@@ -1,2 +1,2 @@
-# pmu/sim/counters/signal.c: edge is ignored
+# pmu/sim/signals/lane.c: edge is ignored
 s|, edge = tap->edge;|, edge = false;|

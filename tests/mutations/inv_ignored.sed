@@ -1,2 +1,2 @@
-# pmu/sim/counters/signal.c: inv is ignored
+# pmu/sim/signals/lane.c: inv is ignored
 s|inv = tap->cmask \&\& tap->inv|inv = false|

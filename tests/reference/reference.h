@@ -10,7 +10,7 @@
 #include "pmu/sim/isa/decode.h"
 #include "pmu/sim/isa/exec.h"
 #include "pmu/sim/machine/machine.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 
 #define REF_INSNS 2048u
 #define REF_CYCLES 32768u

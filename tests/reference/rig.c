@@ -156,7 +156,7 @@ static const char *signal_name(enum signal sig)
 {
 	static const char *const names[] = {
 #define SIGNAL(name, kind, what) #name,
-#include "pmu/sim/counters/signals.def"
+#include "pmu/sim/signals/signals.def"
 #undef SIGNAL
 	};
 	return names[sig];

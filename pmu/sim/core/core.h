@@ -11,7 +11,7 @@
 #include "pmu/sim/isa/exec.h"
 #include "pmu/sim/machine/machine.h"
 #include "pmu/sim/memory/memory.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 
 /* What a retired instruction was, for precise events, LBR and the load-latency facility. */
 struct retired {

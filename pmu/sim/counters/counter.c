@@ -255,7 +255,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
 			if (!sim_offcore_signals(p->m, p->offcore[msr], t->listen)) {
 				*kind = FIND_UNMODELLED;
-				*why = "OFFCORE_RESPONSE asks for requests or responses that this model does not tell apart";
+				*why = "the off-core response asks for requests or responses that this model does not tell apart";
 				return false;
 			}
 		}

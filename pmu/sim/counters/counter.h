@@ -10,7 +10,7 @@
 #include "pmu/sim/core/core.h"
 #include "pmu/sim/machine/machine.h"
 #include "pmu/sim/counters/finding.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 
 struct counters; /* the register file of one hardware thread; counter.c */
 

@@ -7,7 +7,7 @@
 
 #include "pmu/base.h"
 #include "pmu/sim/machine/machine.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 
 #define EVENT_SIGNALS 16
 

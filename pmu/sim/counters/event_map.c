@@ -14,7 +14,7 @@ static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "bit"
 
 static const struct map_name signals[] = {
 #define SIGNAL(name, kind, what) { #name, SIG_##name },
-#include "pmu/sim/counters/signals.def"
+#include "pmu/sim/signals/signals.def"
 #undef SIGNAL
 };
 static const struct map_name units[] = {

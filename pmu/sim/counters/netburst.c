@@ -19,7 +19,7 @@ static const uint16_t selects[4][8] = {
 enum { PULSE, LEVEL };
 static const bool is_condition[SIG_COUNT] = {
 #define SIGNAL(name, kind, what) kind == LEVEL,
-#include "pmu/sim/counters/signals.def"
+#include "pmu/sim/signals/signals.def"
 #undef SIGNAL
 };
 

@@ -13,7 +13,7 @@
 #define SIM_NETBURST_H
 
 #include "pmu/base.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 
 #define NETBURST_SIM_COUNTERS 18
 #define NETBURST_SIM_ESCR 0x3A0u

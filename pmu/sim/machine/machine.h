@@ -58,7 +58,9 @@ MUST_CHECK enum status machine_read(const char *file_name, const char *text, siz
 /* The machines, and the event maps of cores and of uncores, built into the program: tables/machines/, by name without ".machine" and ".map". */
 extern const struct machine_file machine_files[], machine_maps[], machine_uncore_maps[];
 extern const unsigned machine_files_count, machine_maps_count, machine_uncore_maps_count;
-extern const char *const machine_default; /* the one that is meant where none is named */
+extern const char *const machine_default;  /* the one that is meant where none is named */
+extern const char *const machine_simulate; /* ... by `stallmeter simulate`: the one that Linux's own tools know best */
+extern const char *const machine_simulate; /* ... by `stallmeter simulate`: the one that Linux's own tools know best */
 /* NULL when no built-in machine has that name. */
 const struct machine_file *machine_builtin(const char *name);
 

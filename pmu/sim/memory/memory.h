@@ -10,7 +10,7 @@
 
 #include "pmu/base.h"
 #include "pmu/sim/machine/machine.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 
 enum mem_kind {
 	MEM_LOAD, MEM_RFO,        /* demand data: read; read for ownership (a store at the head of its queue) */

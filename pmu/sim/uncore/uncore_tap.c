@@ -9,7 +9,7 @@
  *
  * Not modelled: different clocks of a socket's boxes. */
 #include "pmu/sim/uncore/uncore_tap.h"
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 #include "pmu/sim/memory/memory_state.h"
 
 #define SOCKETS_MAX 8

@@ -159,7 +159,7 @@ mdel -i "$work/bad.img@@1M" ::/EFI/BOOT/BOOTX64.EFI
 line missing_application "$file of drive 0x80: no such file"
 head -c 100000 "$out/BOOTX64.EFI" >"$work/short.efi"
 mcopy -i "$work/bad.img@@1M" "$work/short.efi" ::/EFI/BOOT/BOOTX64.EFI
-line cut_application "$file: no application for UEFI and x86-64, or damaged"
+line cut_application "$file: no 64-bit application for UEFI, or damaged"
 fresh
 # The allocation tables, 32 blocks into the partition: every chain ends in a free cluster.
 size=$(dd if="$image" bs=1 skip=$((1048576 + 36)) count=4 status=none | od -An -tu4 | tr -d ' ')

@@ -208,7 +208,7 @@ static void test_machine_format_page_lists_every_field(void **state)
 	if (!strstr(page, row)) \
 		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
 	fields++;
-#include "pmu/sim/counters/signals.def"
+#include "pmu/sim/signals/signals.def"
 #undef SIGNAL
 	char unit[16];
 #define UNCORE_SIGNAL(name, kind, of, what) \

@@ -1,11 +1,11 @@
-/* pmu/sim/counters/signal.c against a recomputation that keeps every cycle of every signal. */
+/* pmu/sim/signals/signal.c against a recomputation that keeps every cycle of every signal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 #include "tests/unit/support/sim_look.h"
 
 #define CYCLES 6000

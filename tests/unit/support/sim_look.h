@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pmu/sim/counters/signal.h"
+#include "pmu/sim/signals/signal.h"
 #include "pmu/sim/machine/sim_state.h"
 
 /* Findings of a kind so far. */

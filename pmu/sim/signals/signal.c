@@ -1,32 +1,13 @@
-/* pmu/sim/counters/signal.c: taps on per-cycle activity; signal.h explains taps.
+/* pmu/sim/signals/signal.c: taps on per-cycle activity; signal.h explains taps.
  *
- * Plain taps are summed by signal; the sums are distributed when taps change or are read. Every other tap has a lane: a
- * bitmap of the cycles in which anything happens. For a threshold of one (or none) a count of bits suffices. Other taps
- * also have a ring of cycles with what was pulsed in each and by how much the level changes there; the bitmap tells which
- * entries are in use. Closing follows the bitmap, so idle stretches cost one step per 64 cycles.
+ * Plain taps are summed by signal; the sums are distributed when taps change or are read. Every other tap has a lane (lane.h).
  *
  * Not modelled: cycles SIGNAL_RING or more after the oldest open one; what happens there is counted in the last. */
-#include "pmu/sim/counters/signal.h"
-
-#define RING_MASK (SIGNAL_RING - 1)
-#define RING_WORDS (SIGNAL_RING / 64)
-
-struct lane_cycle { int16_t pulses, change; };
-
-struct lane {
-	uint64_t *active;      /* [RING_WORDS] */
-	struct lane_cycle *at; /* [SIGNAL_RING]; NULL: only a bitmap */
-};
-
-struct tap_state {
-	int32_t level;    /* after the last closed cycle */
-	int32_t least;    /* condition: count >= least */
-	bool before;      /* the condition in the last closed cycle */
-};
+#include "pmu/sim/signals/lane.h"
 
 /* The taps of a signal. */
 struct route {
-	uint32_t plain;  /* bit t: tap t only adds */
+	uint32_t plain;  /* bit t: tap t only lane_adds */
 	uint32_t bits;   /* bit t: tap t needs the cycles in which anything happens */
 	uint32_t counts; /* bit t: tap t needs the count of each cycle */
 };
@@ -47,9 +28,6 @@ struct signals_all {
 static struct signals_all *all(struct signals *s) { return (struct signals_all *)s; }
 
 size_t signals_bytes(void) { return sizeof(struct signals_all); }
-#define BITS_BYTES (RING_WORDS * sizeof(uint64_t))
-#define COUNTS_BYTES (SIGNAL_RING * sizeof(struct lane_cycle))
-
 struct signals *signals_init(void *memory)
 {
 	memset(memory, 0, sizeof(struct signals_all));
@@ -68,9 +46,8 @@ bool signals_any(const struct signals *s)
 }
 
 static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge && !t->from && !t->awake; }
-/* Whether it needs the count of a cycle; whether it sums the counts. */
-static bool adds(const struct tap *t) { return !t->cmask && !t->edge; }
-static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 || adds(t)); }
+/* Whether it needs the count of a cycle. */
+static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 || lane_adds(t)); }
 
 /* Distributes the sums to the plain taps. */
 static void hand_out(struct signals_all *a)
@@ -150,10 +127,10 @@ static bool has_room(struct signals_all *a, unsigned t)
 {
 	struct lane *l = &a->lanes[t];
 	if (!l->active)
-		l->active = room_get(a, BITS_BYTES);
+		l->active = room_get(a, LANE_BITS_BYTES);
 	const bool deep = is_deep(&a->taps[t]);
 	if (!l->at && deep)
-		l->at = room_get(a, COUNTS_BYTES);
+		l->at = room_get(a, LANE_COUNTS_BYTES);
 	return l->active && (l->at || !deep);
 }
 
@@ -179,24 +156,13 @@ void signals_detach(struct signals *s)
 		signals_tap(s, t, NULL);
 	for (unsigned t = 0; t < TAPS_MAX && a->room.put; t++) {
 		if (a->lanes[t].active)
-			a->room.put(a->room.self, a->lanes[t].active, BITS_BYTES);
+			a->room.put(a->room.self, a->lanes[t].active, LANE_BITS_BYTES);
 		if (a->lanes[t].at)
-			a->room.put(a->room.self, a->lanes[t].at, COUNTS_BYTES);
+			a->room.put(a->room.self, a->lanes[t].at, LANE_COUNTS_BYTES);
 	}
 	memset(a->lanes, 0, sizeof(a->lanes));
 	a->attached = false;
 	choose_ways(a);
-}
-
-/* Empties a lane: only open cycles can hold anything, but a tap may be replaced while all are open. */
-static void lane_clear(struct lane *l, bool counts)
-{
-	for (unsigned w = 0; w < RING_WORDS; w++) {
-		uint64_t bits = counts ? l->active[w] : 0;
-		for (; bits; bits &= bits - 1)
-			l->at[w * 64 + (unsigned)__builtin_ctzll(bits)] = (struct lane_cycle){ 0, 0 };
-		l->active[w] = 0;
-	}
 }
 
 void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
@@ -296,16 +262,6 @@ void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsi
 		pulse_to(all(s->both), sig, cycle, n, pair_hears(s));
 }
 
-/* Sets the bits of the cycles from .. to - 1, fewer than the ring has. */
-static void bits_set(struct lane *l, uint64_t from, uint64_t to)
-{
-	while (from < to) {
-		const unsigned at = from % 64, n = to - from < 64 - at ? (unsigned)(to - from) : 64 - at;
-		l->active[(from & RING_MASK) / 64] |= ~0ull >> (64 - n) << at;
-		from += n;
-	}
-}
-
 static void level_to(struct signals_all *a, enum signal sig, uint64_t from, uint64_t to, unsigned n, uint32_t taps)
 {
 	const uint32_t some = a->routes[sig].bits & taps, counts = a->routes[sig].counts & taps;
@@ -317,7 +273,7 @@ static void level_to(struct signals_all *a, enum signal sig, uint64_t from, uint
 	if (from == to)
 		return;
 	for (uint32_t bits = some; bits; bits &= bits - 1)
-		bits_set(&a->lanes[__builtin_ctz(bits)], from, to);
+		lane_set(&a->lanes[__builtin_ctz(bits)], from, to);
 	const unsigned i = from & RING_MASK, j = to & RING_MASK;
 	for (uint32_t bits = counts; bits; bits &= bits - 1) {
 		struct lane *l = &a->lanes[__builtin_ctz(bits)];
@@ -341,107 +297,6 @@ void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint6
 		level_to(all(s->both), sig, from, to, n, pair_hears(s));
 }
 
-/* Number of set bits, without a popcount instruction, which the host may lack. */
-static unsigned bits_in(uint64_t x)
-{
-	x -= x >> 1 & 0x5555555555555555ull;
-	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-	x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Full;
-	return (unsigned)(x * 0x0101010101010101ull >> 56);
-}
-
-/* The cycles from .. to - 1 of one word of the bitmap; returns how many count. */
-static uint64_t word_close(struct lane *l, bool inv, bool edge, uint64_t *before, uint64_t from, uint64_t to)
-{
-	const unsigned at = from % 64, n = (unsigned)(to - from);
-	uint64_t *word = &l->active[(from & RING_MASK) / 64];
-	const uint64_t span = ~0ull >> (64 - n);
-	uint64_t now = *word >> at & span;
-	*word &= ~(span << at);
-	if (inv)
-		now ^= span;
-	if (edge) {
-		const uint64_t starts = now & ~(now << 1 | *before);
-		*before = now >> (n - 1) & 1;
-		now = starts;
-	}
-	return bits_in(now);
-}
-
-static void bits_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
-{
-	const bool inv = tap->cmask && tap->inv, edge = tap->edge;
-	uint64_t before = state->before, value = 0;
-	const uint64_t first = (from + 63) & ~63ull, last = to & ~63ull;
-	if (from < first) {
-		const uint64_t end = to < first ? to : first;
-		value += word_close(l, inv, edge, &before, from, end);
-		from = end;
-	}
-	if (edge) {
-		for (; from < last; from += 64)
-			value += word_close(l, inv, edge, &before, from, from + 64);
-	} else if (from < last) { /* whole words: most are empty, or part of a full stretch */
-		uint64_t some = 0;
-		for (uint64_t at = from; at < last;) { /* up to the ring's end, and on from its beginning */
-			uint64_t *word = &l->active[(at & RING_MASK) / 64], *end = l->active + RING_WORDS;
-			if ((last - at) / 64 < (uint64_t)(end - word))
-				end = word + (last - at) / 64;
-			at += (uint64_t)(end - word) * 64;
-			for (; word < end; word++) {
-				const uint64_t now = *word;
-				*word = 0;
-				some += now != 0;
-				if (now & (now - 1)) /* without testing whether there is one, which the host could not predict */
-					some += now == ~0ull ? 63 : bits_in(now) - 1;
-			}
-		}
-		value += inv ? last - from - some : some;
-		from = last;
-	}
-	if (from < to)
-		value += word_close(l, inv, edge, &before, from, to);
-	tap->value += value;
-	state->before = before;
-}
-
-static void lane_close(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to)
-{
-	int32_t level = state->level, least = state->least;
-	const int32_t most = tap->exact ? least : INT32_MAX;
-	bool before = state->before, inv = tap->cmask && tap->inv, edge = tap->edge;
-	const bool sum = adds(tap);
-	uint64_t value = 0;
-	while (from < to) {
-		unsigned i = from & RING_MASK;
-		uint64_t bits = l->active[i / 64] >> (i % 64);
-		uint64_t idle = bits ? (unsigned)__builtin_ctzll(bits) : 64 - i % 64;
-		if (idle) {
-			bool now = (level >= least && level <= most) != inv;
-			if (idle > to - from)
-				idle = to - from;
-			if (sum)
-				value += idle * (uint64_t)level;
-			else if (now)
-				value += !edge ? idle : !before;
-			before = now;
-			from += idle;
-			continue;
-		}
-		level += l->at[i].change;
-		const int32_t count = level + l->at[i].pulses;
-		bool now = (count >= least && count <= most) != inv;
-		l->at[i] = (struct lane_cycle){ 0, 0 };
-		l->active[i / 64] &= ~(1ull << (i % 64));
-		value += sum ? (uint64_t)count : now && !(edge && before);
-		before = now;
-		from++;
-	}
-	tap->value += value;
-	state->level = level;
-	state->before = before;
-}
-
 static const struct signals *other_half(const struct signals *s)
 {
 	return s->both->half[s->both->half[0] == s];
@@ -453,7 +308,7 @@ static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint3
 	for (uint32_t bits = a->attached ? (a->bits_on | a->counts_on) & taps : 0; bits; bits &= bits - 1) {
 		const unsigned t = (unsigned)__builtin_ctz(bits);
 		const uint64_t value = a->taps[t].value;
-		(a->counts_on >> t & 1 ? lane_close : bits_close)(&a->lanes[t], &a->taps[t], &a->state[t], a->head.open, to);
+		(a->counts_on >> t & 1 ? lane_close_counts : lane_close_bits)(&a->lanes[t], &a->taps[t], &a->state[t], a->head.open, to);
 		if (quiet >> t & 1) {
 			a->taps[t].value = value;
 			a->state[t].before = false;

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/signal.h: per-cycle activity, and the taps by which counters subscribe to it.
+/* pmu/sim/signals/signal.h: per-cycle activity, and the taps by which counters subscribe to it.
  *
  * The model emits what happened in which cycle, in the order of its timestamps' computation; a tap sees each cycle once,
  * complete and in order, and applies cmask, inv and edge to the count of that cycle. A cycle is closed (signal_close) only
@@ -24,7 +24,7 @@
 
 enum signal {
 #define SIGNAL(name, kind, what) SIG_##name,
-#include "pmu/sim/counters/signals.def"
+#include "pmu/sim/signals/signals.def"
 #undef SIGNAL
 	SIG_COUNT
 };

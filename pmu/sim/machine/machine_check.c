@@ -1,0 +1,218 @@
+/* pmu/sim/machine/machine_check.c: the figures of a machine file against each other.
+ *
+ * Not modelled: whether they fit each other as those of a machine that somebody built; only what the model cannot do without is checked. */
+#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/machine_reading.h"
+#include "pmu/sim/uncore/uncore_map.h"
+
+#define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
+
+static bool power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+/* Sets of a cache of 64-byte lines; 0 when the geometry does not divide. */
+static uint64_t sets_of(uint64_t bytes, uint64_t ways, uint64_t slices)
+{
+	uint64_t way = ways * slices * 64;
+	return bytes % way ? 0 : bytes / way;
+}
+
+static enum status check_cores(struct machine_reading *r)
+{
+	struct machine *m = r->m;
+	if (str_length(m->cpuid_vendor) != 12)
+		return machine_wrong(r, (const uint64_t *)(const void *)m->cpuid_vendor, "CPUID vendor has exactly 12 letters");
+	if (str_length(m->machine_brand) > 47)
+		return machine_wrong(r, (const uint64_t *)(const void *)m->machine_brand, "a CPUID brand string has at most 47 letters");
+	if (m->topology_sockets * m->topology_cores * m->topology_threads > MACHINE_THREADS_MAX)
+		return machine_wrong(r, &m->topology_cores, "sockets * cores * threads is at most " MACHINE_THREADS_MAX_TEXT);
+	if (m->topology_cores % m->l2_cores)
+		return machine_wrong(r, &m->l2_cores, "topology.cores is a multiple of the cores that share an L2");
+	if (m->core_rs > m->core_rob)
+		return machine_wrong(r, &m->core_rs, "at most core.rob");
+	if (m->core_load_buffers > m->core_rob)
+		return machine_wrong(r, &m->core_load_buffers, "at most core.rob");
+	if (m->core_store_buffers > m->core_rob)
+		return machine_wrong(r, &m->core_store_buffers, "at most core.rob");
+	for (unsigned c = 0; c < UC_COUNT; c++)
+		if (m->exec[c].port_mask >> m->core_ports) {
+			text_fmt(machine_say(r, r->exec_line[c] ? r->exec_line[c] : r->last_line),
+			         "exec.%s: %s a port beyond core.ports, ports are 0 to %u", machine_class_name(c),
+			         r->exec_line[c] ? "names" : "is not given and its preset needs", (unsigned)m->core_ports - 1);
+			return ST_RANGE;
+		}
+	return ST_OK;
+}
+
+static enum status check_caches(struct machine_reading *r)
+{
+	struct machine *m = r->m;
+	if (!power_of_two(sets_of(m->l1d_bytes, m->l1d_ways, 1)))
+		return machine_wrong(r, &m->l1d_bytes, "bytes / (64 * ways), the number of sets, is a power of two");
+	if (!power_of_two(sets_of(m->l1i_bytes, m->l1i_ways, 1)))
+		return machine_wrong(r, &m->l1i_bytes, "bytes / (64 * ways), the number of sets, is a power of two");
+	if (m->l2_bytes && !power_of_two(sets_of(m->l2_bytes, m->l2_ways, 1)))
+		return machine_wrong(r, &m->l2_bytes, "bytes / (64 * ways), the number of sets, is a power of two");
+	if (m->l3_bytes && !power_of_two(sets_of(m->l3_bytes, m->l3_ways, m->l3_slices)))
+		return machine_wrong(r, &m->l3_bytes, "bytes / (64 * ways * slices), the number of sets of a slice, is a power of two");
+	if (m->l3_bytes && !m->l2_bytes)
+		return machine_wrong(r, &m->l3_bytes, "an L3 needs an L2");
+	if (m->l2_bytes && m->l2_bytes <= m->l1d_bytes)
+		return machine_wrong(r, &m->l2_bytes, "larger than l1d.bytes");
+	if (m->l3_bytes && m->l3_bytes <= m->l2_bytes)
+		return machine_wrong(r, &m->l3_bytes, "larger than l2.bytes");
+	if (m->l3_bytes && m->l3_inclusive && m->l3_bytes < m->l2_bytes * (m->topology_cores / m->l2_cores))
+		return machine_wrong(r, &m->l3_bytes, "an inclusive L3 holds the L2s of all its cores");
+	if (m->l2_bytes && m->l2_cycles <= m->l1d_cycles)
+		return machine_wrong(r, &m->l2_cycles, "more than l1d.cycles");
+	if (m->dtlb_ways > m->dtlb_entries || !power_of_two(sets_of(m->dtlb_entries * 64, m->dtlb_ways, 1)))
+		return machine_wrong(r, &m->dtlb_entries, "entries / ways, the number of sets, is a power of two");
+	if (m->stlb_entries && (m->stlb_ways > m->stlb_entries || !power_of_two(sets_of(m->stlb_entries * 64, m->stlb_ways, 1))))
+		return machine_wrong(r, &m->stlb_entries, "entries / ways, the number of sets, is a power of two");
+	if (m->l3_bytes && m->l3_core_cycles + (m->l3_uncore_cycles * m->clock_core_ratio + m->clock_uncore_ratio - 1) / m->clock_uncore_ratio <= m->l2_cycles)
+		return machine_wrong(r, &m->l3_core_cycles, "with l3.uncore_cycles in core cycles more than l2.cycles");
+	if (m->topology_sockets > 1 && m->dram_remote_ps < m->dram_local_ps)
+		return machine_wrong(r, &m->dram_remote_ps, "at least dram.local_ps");
+	if (m->dram_open_page && m->dram_page_hit_ps > m->dram_local_ps)
+		return machine_wrong(r, &m->dram_page_hit_ps, "at most dram.local_ps");
+	if (m->dram_page_bytes % 64)
+		return machine_wrong(r, &m->dram_page_bytes, "a multiple of 64");
+	return ST_OK;
+}
+
+/* Whether a TLB that need not be there can be: with fewer entries than ways it is fully associative. */
+static bool sets_fit(uint64_t entries, uint64_t ways)
+{
+	return ways >= entries || power_of_two(sets_of(entries * 64, ways, 1));
+}
+
+static enum status check_tables(struct machine_reading *r)
+{
+	struct machine *m = r->m;
+	const uint64_t *const powers[] = { &m->front_decode_bytes, &m->front_uop_cache_window, &m->predictor_entries, &m->predictor_targets, &m->predictor_indirect };
+	for (unsigned i = 0; i < COUNT_OF(powers); i++)
+		if (!power_of_two(*powers[i]))
+			return machine_wrong(r, powers[i], "a power of two");
+	if (!sets_fit(m->dtlb_large_entries, m->dtlb_large_ways))
+		return machine_wrong(r, &m->dtlb_large_entries, "entries / ways, the number of sets, is a power of two");
+	if (!sets_fit(m->itlb_entries, m->itlb_ways))
+		return machine_wrong(r, &m->itlb_entries, "entries / ways, the number of sets, is a power of two");
+	return ST_OK;
+}
+
+#define BOX(name) || str_equal(text, #name)
+static bool uncore_known(const char *text)
+{
+	return str_equal(text, "none")
+#include "pmu/sim/uncore/boxes.def"
+		;
+}
+#undef BOX
+
+static enum status check_pmu(struct machine_reading *r)
+{
+	struct machine *m = r->m;
+	if (!m->pmu_version && (m->pmu_general || m->pmu_fixed))
+		return machine_wrong(r, m->pmu_general ? &m->pmu_general : &m->pmu_fixed, "0 where pmu.version is 0");
+	if (m->dram_node_bytes < NODE_BYTES_LEAST + m->topology_sockets * m->topology_cores * m->topology_threads * (CONTROL_BYTES + DS_BYTES))
+		return machine_wrong(r, &m->dram_node_bytes, "at least 16 MiB, and 128 KiB for each logical processor");
+	if (m->pmu_version && !m->pmu_general)
+		return machine_wrong(r, &m->pmu_general, "at least 1 where there is a PMU");
+	if (m->pmu_version == 1 && m->pmu_fixed)
+		return machine_wrong(r, &m->pmu_fixed, "fixed counters came with version 2");
+	if (m->pmu_pebs_format > 3 && m->pmu_pebs_format != 255)
+		return machine_wrong(r, &m->pmu_pebs_format, "0, 1, 2, 3 or 255");
+	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !m->pmu_netburst)
+		return machine_wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
+	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)
+		return machine_wrong(r, &m->pmu_pebs_format, "formats above 0 are told by pmu.capabilities = 1");
+	if (m->pmu_load_latency && (m->pmu_pebs_format == 255 || m->pmu_pebs_format == 0))
+		return machine_wrong(r, &m->pmu_load_latency, "needs PEBS record format 1 or later");
+	if (m->pmu_full_width && !m->pmu_capabilities)
+		return machine_wrong(r, &m->pmu_full_width, "is told by pmu.capabilities = 1");
+	if (m->pmu_lbr_pairs && !power_of_two(m->pmu_lbr_pairs))
+		return machine_wrong(r, &m->pmu_lbr_pairs, "a power of two");
+	if (m->pmu_amd && (m->pmu_version < 1 || m->pmu_version > 2))
+		return machine_wrong(r, &m->pmu_version, "1 or 2 with pmu.amd");
+	if (m->pmu_amd && m->pmu_fixed)
+		return machine_wrong(r, &m->pmu_fixed, "0 with pmu.amd");
+	if (m->pmu_amd && (m->pmu_pebs_format != 255 || m->pmu_capabilities || m->pmu_lbr_pairs || m->pmu_offcore_msrs))
+		return machine_wrong(r, &m->pmu_amd, "has neither PEBS, IA32_PERF_CAPABILITIES, registers of off-core responses nor last-branch records");
+	if (m->pmu_version && !m->pmu_amd && m->control_highest_leaf < 10)
+		return machine_wrong(r, &m->control_highest_leaf, "at least 10 where there is a PMU");
+	if (m->control_x2apic && m->control_highest_leaf < 11)
+		return machine_wrong(r, &m->control_highest_leaf, "at least 11 with x2APIC");
+	if (m->control_least_ratio > m->clock_core_ratio)
+		return machine_wrong(r, &m->control_least_ratio, "at most clock.core_ratio");
+	if (m->control_turbo_ratio && m->control_turbo_ratio < m->clock_core_ratio)
+		return machine_wrong(r, &m->control_turbo_ratio, "0 or at least clock.core_ratio");
+	if (m->fault_counter_stuck > m->pmu_general)
+		return machine_wrong(r, &m->fault_counter_stuck, "at most pmu.general");
+	if (m->fault_dead_core > m->topology_sockets * m->topology_cores * m->topology_threads)
+		return machine_wrong(r, &m->fault_dead_core, "at most the number of logical processors");
+	if (m->fault_dead_core == 1)
+		return machine_wrong(r, &m->fault_dead_core, "core 0 runs the program: 0 or 2 and above");
+	if (m->pmu_netburst && m->pmu_version)
+		return machine_wrong(r, &m->pmu_version, "0 with pmu.netburst");
+	if (!uncore_known(m->pmu_uncore))
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket or boxes");
+	if (str_equal(m->pmu_uncore, "boxes")) {
+		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
+			return machine_wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");
+		if (m->uncore_sbos == 3)
+			return machine_wrong(r, &m->uncore_sbos, "2 or 4");
+		if (m->l3_slices < 1 || m->l3_slices > 18)
+			return machine_wrong(r, &m->l3_slices, "at most 18 with uncore boxes");
+		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
+			return machine_wrong(r, &m->dram_channels, "with uncore boxes up to 4 a home agent, as many for each");
+	}
+	return ST_OK;
+}
+
+/* The map of a name, beside the machine file or built in; key: the field that names it. */
+static enum status find_map(struct machine_reading *r, const struct machine_beside *beside, const char *name, const struct machine_file *built_in,
+                            unsigned n, struct machine_file *map)
+{
+	if (beside && beside->find(beside->self, name, map)) {
+		r->m->text_hash = fnv1a64(r->m->text_hash, map->text, map->bytes);
+		return ST_OK;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (str_equal(built_in[i].name, name)) {
+			*map = built_in[i];
+			return ST_OK;
+		}
+	enum status st = machine_wrong(r, (const uint64_t *)(const void *)name, "no such map beside this file; built in are");
+	for (unsigned i = 0; i < n; i++)
+		text_fmt(&r->problem, " %s", built_in[i].name);
+	return st;
+}
+
+static enum status check_map(struct machine_reading *r, const struct machine_beside *beside)
+{
+	struct machine *m = r->m;
+	struct event_map map;
+	enum status st = find_map(r, beside, m->pmu_events, machine_maps, machine_maps_count, &m->map);
+	if (st == ST_OK)
+		st = event_map_read(m->map.name, m->map.text, m->map.bytes, NULL, &map, r->problem.at, r->problem.capacity);
+	if (st == ST_OK && map.units != (m->pmu_netburst != 0))
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_events, map.units ? "a map with units needs pmu.netburst = 1" : "with pmu.netburst = 1 a map that names units");
+	if (st || str_equal(m->pmu_uncore, "none"))
+		return st;
+	st = find_map(r, beside, m->pmu_uncore_events, machine_uncore_maps, machine_uncore_maps_count, &m->uncore_map);
+	return st ? st : uncore_map_read(m->uncore_map.name, m->uncore_map.text, m->uncore_map.bytes, NULL, NULL, r->problem.at, r->problem.capacity);
+}
+
+enum status machine_check(struct machine_reading *r, const struct machine_beside *beside)
+{
+	enum status st = check_cores(r);
+	if (!st)
+		st = check_caches(r);
+	if (!st)
+		st = check_tables(r);
+	if (!st)
+		st = check_pmu(r);
+	return st ? st : check_map(r, beside);
+}
