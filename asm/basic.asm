@@ -1,4 +1,4 @@
-; asm/basic.asm: the simplest kernels: nothing, and a chain of adds.
+; asm/basic.asm: the simplest kernels: nothing, a chain of adds, a chain of products.
 
 ; uint64_t k_empty(void): returns 0. The baseline of everything.
 KERNEL k_empty, 0, 0, 0, 0, 0, 2, 0
@@ -23,3 +23,20 @@ KERNEL k_add_chain, 0, 18, 0, 0, 0, 4, 0
 	jnz .loop
 	ret
 ENDKERNEL k_add_chain
+
+; uint64_t k_imul_chain(uint64_t iterations /* rdi */)
+;   for each iteration: 16 times eax *= ecx, each waiting for the one before
+; The second clock: no rename unit does a product, and IMUL r32,r32 takes three cycles on nearly all cores (tables/FORMAT.md, imul_cycles).
+; 18 instructions an iteration, no memory.
+KERNEL k_imul_chain, 0, 18, 0, 0, 0, 4, 0
+	mov eax, 3
+	mov ecx, 3
+	LOOP_ALIGN
+.loop:
+%rep 16
+	imul eax, ecx
+%endrep
+	dec rdi
+	jnz .loop
+	ret
+ENDKERNEL k_imul_chain

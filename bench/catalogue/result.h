@@ -169,6 +169,7 @@ struct row_result {
 	int64_t range_milli;       /* range of the rounds averaged into a latency that was timed without a cycle counter; else 0 */
 	int64_t cycles_milli;      /* the value in core cycles too, for shared levels; else -1 */
 	int64_t ns_milli;          /* the value in nanoseconds too, else -1 */
+	bool cycles_open;          /* measured, but nothing is known of the core's cycles: only ns_milli is a value */
 	uint32_t samples, rejected;
 	char proof[256];           /* counts of each concept of its proof: "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
 	uint32_t revision;         /* of the method */

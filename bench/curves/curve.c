@@ -210,6 +210,8 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 	}
 	if (st == ST_OK)
 		st = write_code(p, x);
+	if (st == ST_OK)
+		st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
 	for (unsigned i = 0; i <= n && st == ST_OK; i++) { /* the first one warms up */
 		st = sample(p, w->code_map.va, x, i > 0, &each);
 		if (i)

@@ -13,6 +13,7 @@
 #define NODES_MACHINE 0x100000u    /* on real machines: all points together take less than 5 s */
 #define WINDOW_SIMULATED 512u      /* loads of a window, at most */
 #define WINDOW_MACHINE 16384u
+#define WINDOW_TIMED 2048u         /* at least, where the TSC times them: a reading is some ten ticks off */
 #define VISITS 2u                  /* passes over a point's nodes before its first window */
 #define GATHER_LINES 256u
 #define GATHER_WINDOW 64u          /* elements of the shorter window */
@@ -112,10 +113,17 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 
 	p->noisy = true;
 	for (unsigned i = 0; i < ATTEMPTS && p->noisy; i++) {
-		const enum status st = attempt(p, k, before, n, unit_milli);
+		enum status st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
+		const int64_t tick_micro = p->tick_micro;
 
+		if (st == ST_OK)
+			st = attempt(p, k, before, n, unit_milli);
+		if (st == ST_OK)
+			st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
 		if (st != ST_OK)
 			return st;
+		if (p->tick_micro != tick_micro) /* a clock that moved meanwhile makes cycles as uncertain */
+			p->spread_milli += mul_div(*unit_milli, p->tick_micro > tick_micro ? p->tick_micro - tick_micro : tick_micro - p->tick_micro, tick_micro);
 		if (*unit_milli <= 0 || (value && p->spread_milli >= spread))
 			continue;
 		value = *unit_milli;
@@ -194,7 +202,9 @@ static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride
 	for (unsigned visit = 0; visit < VISITS && st == ST_OK; visit++)
 		st = run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
 	/* The first point's windows are long enough to hide one mispredicted exit. */
-	return st == ST_OK ? measure(p, w->kernel, stairs_before, nodes < most && !first ? nodes : most, milli) : st;
+	const uint32_t least = p->loop.counting.on || p->b->a->kind == ACCESS_SIM ? 0 : WINDOW_TIMED, window = nodes > least ? nodes : least;
+
+	return st == ST_OK ? measure(p, w->kernel, stairs_before, window < most && !first ? window : most, milli) : st;
 }
 
 /* Points that a larger working set of the same stride beats are measured again, the largest first: neighbours lengthen, and nothing shortens. */

@@ -73,6 +73,17 @@ static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *v
 	*spread_micro = samples_mad(each, l->pairs, *value_micro, work);
 }
 
+/* Core clock of windows timed by dependent operations; 0: not known. A time follows from cycles and this clock, not from slopes of the TSC beside those
+ * of cycles: of a bimodal row the two might stand for different windows. */
+static uint64_t clock_of(const struct loop *l)
+{
+	struct slope ticks;
+
+	if (slope_of(l->b->clock, l->pairs, l->clock_adds, STAT_MEDIAN, &ticks) != ST_OK || ticks.value_micro <= 0)
+		return 0;
+	return (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, 1000000, ticks.value_micro);
+}
+
 /* Value and spread from the slopes of TSC and cycles. *scale_milli is the reference of the relative noise. */
 static void value_of(const struct loop *l, const struct slope *tsc, const struct slope *cycles, struct row_result *out, int64_t *scale_milli)
 {
@@ -80,7 +91,9 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	const int64_t hz = (int64_t)l->b->a->tsc_hz;
 	int64_t value = cycles[0].value_micro, ticks = tsc[0].value_micro, spread_micro = cycles[0].spread_micro;
 
-	if (ticks > 0)
+	if (out->cycles_open || !l->b->cycles)
+		out->core_hz = out->cycles_open ? 0 : clock_of(l);
+	else if (ticks > 0)
 		out->core_hz = (uint64_t)mul_div(hz, value, ticks);
 	if (r->kind == KIND_THROUGHPUT) {
 		out->value_milli = mul_div((int64_t)l->sets[0].kernel->data_bytes * 1000000000, hz, ticks > 0 ? ticks : 1);
@@ -103,8 +116,12 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	out->spread_milli = mul_div(spread_micro, 1, 1000);
 	out->range_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].latency_breakdown_micro, 1, 1000);
 	out->cycles_milli = out->value_milli;
-	out->ns_milli = mul_div(ticks, 1000000, hz);
+	out->ns_milli = l->b->cycles || !out->core_hz ? mul_div(ticks, 1000000, hz) : mul_div(out->value_milli, 1000000000, (int64_t)out->core_hz);
 	*scale_milli = mul_div(cycles[0].value_micro, 1, 1000);
+	if (out->cycles_open) {
+		out->ns_milli = mul_div(ticks, 1000000, hz);
+		out->cycles_milli = -1;
+	}
 }
 
 /* Checks the counts against the row's proof. A row without a concept is proven when its instruction count matches the work that it divides by.
@@ -186,6 +203,12 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	st = confirmed(l, out, &proven);
 	if (st != ST_OK)
 		return st;
+	if (out->cycles_open) {
+		struct text why;
+
+		text_init(&why, out->reason, sizeof(out->reason));
+		proven = window_clock_agrees(b, &why);
+	}
 	out->status = !proven ? ROW_UNPROVEN : out->noisy ? ROW_NOISY : ROW_OK;
 	if (proven) {
 		str_copy(out->reason, sizeof(out->reason), out->noisy ? noise : "");

@@ -8,7 +8,7 @@
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
 #define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
-#define ADDS_PER_ITERATION 16u       /* of k_add_chain */
+#define CHAIN_OPERATIONS 16u         /* an iteration of k_add_chain, of k_imul_chain */
 #define RUNS_ANY PLAN_RUNS_MAX        /* of a plan */
 
 struct working_set {
@@ -134,8 +134,13 @@ MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct
 const char *window_visitor(const struct row *r, const struct kernel *k);
 /* Arguments of that kernel, or of k_warm_flush, for the lines that so many iterations of the stream use from w->at on: whole iterations of its own. */
 void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6]);
-/* Without a cycle counter: *tick_micro is core cycles per TSC tick, in millionths, from two windows of dependent adds. */
+/* Without a cycle counter: *tick_micro is core cycles per TSC tick, in millionths, from windows of dependent additions. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
+/* The same before each attempt at a point of a row of many, if c does not count: a real machine's clock moves meanwhile. Elsewhere *tick_micro stays. */
+MUST_CHECK enum status window_clock_follow(struct bench *b, const struct counting *c, struct job *job, int64_t *tick_micro);
+/* Whether cycles are known: there is a counter of them, or dependent products take as many additions as they should, compared once a run. False:
+ * *why says what they took. */
+bool window_clock_agrees(struct bench *b, struct text *why);
 /* Brings the working set into its state before a window of `units`. */
 MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test,
                                       uint64_t units, struct job *job);

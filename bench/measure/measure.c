@@ -97,7 +97,7 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	bench_working(b);
 	if (what == WHAT_CLOCK || what == WHAT_SMT_PROBE) {
 		const struct kernel *k = kernel_find(what == WHAT_CLOCK ? "k_add_chain" : "k_nop");
-		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / ADDS_PER_ITERATION : SMT_PROBE_NOPS) << longer };
+		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / CHAIN_OPERATIONS : SMT_PROBE_NOPS) << longer };
 
 		if (!k)
 			return ST_BROKEN;

@@ -46,6 +46,8 @@ struct bench {
 	struct core_groups groups;
 	struct cpuset cpuset;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
+	bool chains_compared;  /* bench/measure/window.c: product_milli is known */
+	int64_t product_milli; /* dependent additions that take as long as a product */
 	unsigned last_asked;   /* replacement probes of the last level so far */
 	bool last_forgets;     /* a probe found that its replacement is not LRU */
 	int64_t smt_probe_least_micro; /* bench/measure/smt_probe.h */

@@ -5,6 +5,10 @@
 
 #define PAGES_AHEAD 64u  /* whose translations a job loads first, at most: a first-level TLB holds no more */
 #define LAPS_AHEAD  4u   /* of a ring: random replacement does not keep all lines at once */
+#define READINGS 3u       /* on real machines: whatever runs beside a chain makes it longer */
+#define READINGS_CHECK 25u
+#define CHECK_SHARE 25    /* the chains agree to one part in so many */
+#define PRODUCTS_PART 2u  /* fewer products than additions: each takes longer */
 
 enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
                        const struct counting *c, unsigned run, struct window *out, struct job *job)
@@ -130,23 +134,73 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
 	return st;
 }
 
-enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro)
-{
-	const struct kernel *adds = kernel_find("k_add_chain");
-	struct window w;
-	int64_t took[2] = { 0, 0 };
+/* --- core cycles where there is no cycle counter: the time of a chain of dependent additions of one cycle each
+ *
+ * A core whose rename unit does additions (Golden Cove: those of small constants) takes less than a cycle for each. So a second chain, of products,
+ * which none does, must take imul_cycles times as long, or nothing is known of the core's cycles.
+ *
+ * Not detected: a core on which both chains are off by the same factor. */
 
-	for (unsigned i = 0; i < 4; i++) { /* the first pair warms up the code and is discarded */
-		uint64_t arguments[6] = { CLOCK_ADDS / ADDS_PER_ITERATION << i % 2 };
-		enum status st = adds ? window_run(b, adds, arguments, NULL, 0, &w, job) : ST_BROKEN;
+/* TSC ticks of so many operations of a chain, 16 an iteration, from windows of as many and of twice as many. */
+static enum status chain_ticks(struct bench *b, const char *kernel, uint64_t operations, unsigned readings, struct job *job, int64_t *ticks)
+{
+	const struct kernel *k = kernel_find(kernel);
+	uint64_t least[2] = { UINT64_MAX, UINT64_MAX };
+	struct window w;
+
+	for (unsigned i = 0; i < 2 * (readings + 1); i++) { /* the first pair warms up the code and is discarded */
+		uint64_t arguments[6] = { operations / CHAIN_OPERATIONS << i % 2 };
+		enum status st = k ? window_run(b, k, arguments, NULL, 0, &w, job) : ST_BROKEN;
 
 		if (st != ST_OK)
 			return st;
-		took[i % 2] = (int64_t)w.tsc;
+		if (i >= 2 && w.tsc < least[i % 2])
+			least[i % 2] = w.tsc;
 	}
-	*tick_micro = mul_div(CLOCK_ADDS, 1000000, took[1] > took[0] ? took[1] - took[0] : 1);
+	*ticks = least[1] > least[0] ? (int64_t)(least[1] - least[0]) : 1;
 	return ST_OK;
 }
+
+enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro)
+{
+	int64_t ticks;
+	enum status st = chain_ticks(b, "k_add_chain", CLOCK_ADDS, b->a->kind == ACCESS_SIM ? 1 : READINGS, job, &ticks);
+
+	if (st == ST_OK)
+		*tick_micro = mul_div(CLOCK_ADDS, 1000000, ticks);
+	return st;
+}
+
+enum status window_clock_follow(struct bench *b, const struct counting *c, struct job *job, int64_t *tick_micro)
+{
+	return c->on || b->a->kind == ACCESS_SIM ? ST_OK : window_clock(b, job, tick_micro);
+}
+
+bool window_clock_agrees(struct bench *b, struct text *why)
+{
+	const unsigned readings = b->a->kind == ACCESS_SIM ? 1 : READINGS_CHECK;
+	const int64_t wanted = b->cpu->processor->imul_cycles * 1000;
+	int64_t adds, products;
+	struct job job;
+
+	if (b->cycles)
+		return true;
+	if (!b->chains_compared) {
+		if (chain_ticks(b, "k_add_chain", CLOCK_ADDS, readings, &job, &adds) != ST_OK ||
+		    chain_ticks(b, "k_imul_chain", CLOCK_ADDS / PRODUCTS_PART, readings, &job, &products) != ST_OK)
+			return true; /* the row's own windows say what does not work */
+		b->chains_compared = true;
+		b->product_milli = mul_div(products, 1000 * PRODUCTS_PART, adds);
+	}
+	if (b->product_milli >= wanted - wanted / CHECK_SHARE && b->product_milli <= wanted + wanted / CHECK_SHARE)
+		return true;
+	text_fmt(why, "core cycles are not known: a product took ");
+	text_fixed(why, b->product_milli, 3);
+	text_fmt(why, " dependent additions, not %u", b->cpu->processor->imul_cycles);
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------- */
 
 /* Units of work: loads of a chase, iterations of a stream, events of a pair. */
 static uint64_t iterations_of(const struct working_set *w, uint64_t units)

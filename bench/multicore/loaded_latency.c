@@ -152,6 +152,9 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	for (unsigned round = 0; round < 1 + most * ROUNDS_FACTOR && (good < wanted || (good < most && (good % LIGHT_TIMES || !slope_is_sure(cycles, good, LIGHT_SURE)))); round++) {
 		bool together = true;
 
+		st = round ? ST_OK : window_clock_follow(c->b, &c->counting, &c->jobs[0], &l->tick_micro); /* the first round warms up */
+		if (st != ST_OK)
+			return st;
 		for (unsigned longer = 0; longer < 2; longer++) {
 			bool this_one;
 
@@ -353,6 +356,9 @@ static enum status shared(struct loaded *l, struct row_result *out)
 	for (unsigned round = 0; round < 1 + wanted * ROUNDS_FACTOR && good < wanted; round++) {
 		bool together = true;
 
+		st = round ? ST_OK : window_clock_follow(b, &c->counting, &c->jobs[0], &l->tick_micro);
+		if (st != ST_OK)
+			return st;
 		for (unsigned which = 0; which < 4; which++) {
 			bool apart = which & 1, longer = which >> 1, this_one;
 

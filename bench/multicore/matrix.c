@@ -98,10 +98,11 @@ static enum status one_cell(struct pass *p, unsigned owner)
 
 	for (unsigned i = 0; i <= n; i++) { /* the first one warms up */
 		struct window w[2];
-		enum status st;
+		enum status st = i ? ST_OK : window_clock_follow(p->b, &p->counting, &p->job, &p->tick_micro);
 
 		noise_check_before_multicore(p->b, p->b->core);
-		st = one_window(p, owner, loads, &w[0], &shorter);
+		if (st == ST_OK)
+			st = one_window(p, owner, loads, &w[0], &shorter);
 		if (st == ST_OK)
 			st = one_window(p, owner, 2 * loads, &w[1], &longer);
 		if (st != ST_OK)

@@ -221,14 +221,14 @@ static void json_fixed(struct text *t, const char *key, int64_t milli, bool ther
 
 void report_row(struct text *t, const struct access *a, const struct row_result *r)
 {
-	bool there = row_has_value(r);
+	bool there = row_has_value(r), known = there && !r->cycles_open;
 
 	text_fmt(t, "{");
 	json_string(t, "name", r->name);
 	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", row_kind_name(r->kind), row_unit_name(r->unit));
-	json_fixed(t, "value", r->value_milli, there);
-	json_fixed(t, "spread", r->spread_milli, there);
-	json_fixed(t, "cycles", r->cycles_milli, there && r->unit == UNIT_CYCLES);
+	json_fixed(t, "value", r->value_milli, known);
+	json_fixed(t, "spread", r->spread_milli, known);
+	json_fixed(t, "cycles", r->cycles_milli, known && r->unit == UNIT_CYCLES);
 	json_fixed(t, "ns", r->ns_milli, there && r->unit == UNIT_CYCLES);
 	text_fmt(t, ", \"status\": \"%s\", ", row_status_name(r->status));
 	json_string(t, "reason", r->reason);

@@ -75,7 +75,10 @@ static void row_line(struct text *t, struct table *table, const struct row_resul
 
 	text_fmt(t, str_length(r->name) > NAME_COLUMNS ? "%s\n%*s" : "%s%*s", r->name,
 	         str_length(r->name) > NAME_COLUMNS ? NAME_COLUMNS : NAME_COLUMNS - (int)str_length(r->name), "");
-	if (row_has_value(r)) {
+	if (row_has_value(r) && r->cycles_open) {
+		text_fmt(t, " %8s %-7s %6s", "-", unit, "-");
+		table_fixed(t, 8, r->ns_milli);
+	} else if (row_has_value(r)) {
 		table_fixed(t, 8, mul_div(r->value_milli, 1, divisor));
 		text_fmt(t, " %-7s", unit);
 		table_fixed(t, 6, mul_div(r->spread_milli, 1, divisor));

@@ -33,12 +33,37 @@ static void remark_tlb(const struct bench *b, struct row_result *out)
 	text_fmt(&t, "the DTLB holds %u pages of 4 KiB, its second level at most %u: found by time", b->own.tlb.dtlb_4k, b->own.tlb.stlb_4k);
 }
 
+/* Whether every point of the row is a number of cycles: none is left if cycles are not known. */
+static bool in_cycles_alone(const struct row *r)
+{
+	return r->order == ORDER_MATRIX || r->order == ORDER_LOADED || r->order == ORDER_LINE || r->order == ORDER_CURVE || r->order == ORDER_STAIRS ||
+	       r->order == ORDER_GATHER;
+}
+
+/* Looks whether cycles are known. False: the row has nothing without them, and *out says why not. */
+static bool cycles_known(struct bench *b, const struct row *r, struct row_result *out)
+{
+	struct text why;
+
+	text_init(&why, out->reason, sizeof(out->reason));
+	if (window_clock_agrees(b, &why))
+		return true;
+	out->cycles_open = r->unit == UNIT_CYCLES;
+	if (!in_cycles_alone(r))
+		return true;
+	out->status = ROW_UNSUPPORTED;
+	return false;
+}
+
 void execute_row(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct uncore_latency_loop beside;
 
 	if (!row_begin(b, r, out))
 		return;
+	if (!cycles_known(b, r, out))
+		return;
+	out->reason[0] = 0;
 	tlb_size_look(b, r);
 	switch (r->order) {
 	case ORDER_MATRIX:

@@ -50,7 +50,8 @@ void ref_split(struct ref *r, unsigned step)
 		f->class = UC_BRANCH;
 	}
 	f->move_free = (in->zero_idiom && m->core_zero_idioms == 2) ||
-	               (in->move && m->core_move_elimination && !in->load && !in->store);
+	               (in->move && m->core_move_elimination && !in->load && !in->store) ||
+	               (!f->fused_first && (m->core_add_elimination > 1 ? in->add_constant || in->add_registers : m->core_add_elimination && in->add_constant));
 	bool operates = f->class != UC_NOP, fuse = m->core_microfusion && !(in->has_index && m->core_unlaminate_indexed);
 	unsigned uops = 0;
 	if (in->load && operates && fuse) {

@@ -131,7 +131,7 @@ static void dispatch_part(struct ref *r, struct group *g, enum part p, uint64_t 
 	}
 }
 
-/* A group that needs no port: a NOP is over when it is allocated, an eliminated move when its source is there. */
+/* A group that needs no port: a NOP is over when it is allocated, an eliminated move or addition when its sources are there. */
 static void pass_through(struct ref *r, struct group *g, uint64_t t)
 {
 	struct flight *f = &r->f[g->step];

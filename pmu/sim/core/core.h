@@ -95,7 +95,7 @@ struct core_plan {
 	bool reads_carry, reads_rest; /* flag groups that it reads: CF; ZF, AF, PF, SF, OF */
 	bool reads_flags;             /* either */
 	uint8_t vector;               /* enum vector_code */
-	bool move_free;               /* move elimination: the result is ready with its source */
+	bool move_free;               /* eliminated move or addition: the result is ready with its sources */
 	bool multiply;
 	uint32_t wide_reads;          /* one bit per general register that it reads at 16 bits or more */
 };

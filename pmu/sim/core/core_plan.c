@@ -185,6 +185,12 @@ static enum vector_code vector_of(const struct machine *m, const struct insn *in
 	return touches_vectors(in) ? VECTOR_SSE : VECTOR_NONE;
 }
 
+/* Whether rename does this addition. */
+static bool adds_free(const struct machine *m, const struct insn *in)
+{
+	return (m->core_add_elimination && in->add_constant) || (m->core_add_elimination == 2 && in->add_registers);
+}
+
 void core_plan_make(const struct machine *m, const struct insn *in, const struct insn *next, struct core_plan *p)
 {
 	*p = (struct core_plan){ .class = in->class, .branch = (uint8_t)kind_of_branch(in), .length = in->length };
@@ -204,7 +210,8 @@ void core_plan_make(const struct machine *m, const struct insn *in, const struct
 	p->latency = m->exec[class].latency;
 	p->ports = m->exec[class].port_mask;
 	p->busy = m->exec[class].busy ? m->exec[class].busy : 1;
-	if ((in->zero_idiom && m->core_zero_idioms == 2) || (in->move && m->core_move_elimination && !in->load && !in->store)) {
+	if ((in->zero_idiom && m->core_zero_idioms == 2) || (in->move && m->core_move_elimination && !in->load && !in->store) ||
+	    (!p->fuses_next && adds_free(m, in))) {
 		p->ports = 0;
 		p->latency = 0;
 		p->move_free = true;

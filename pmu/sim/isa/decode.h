@@ -70,6 +70,7 @@ struct insn {
 	bool high_byte;         /* reads or writes AH, CH, DH or BH */
 	bool zero_idiom;        /* xor r,r; pxor x,x; sub r,r: no source for a core that knows them, whatever `reads` says */
 	bool move;              /* register-to-register move, eliminable where the machine can */
+	bool add_constant, add_registers; /* ADD r,imm and ADD r,r of 4 or 8 bytes, eliminable where the machine can */
 	bool rep;               /* REP string instruction */
 	int8_t x87_pop;         /* after it, RN_X87 + i is what was RN_X87 + i + x87_pop (mod 8): 1 pop, -1 push */
 	bool has_base, has_index, rip_relative;

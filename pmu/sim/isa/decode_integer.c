@@ -276,6 +276,8 @@ bool decode_integer(struct decoding *d, const struct row *r, struct insn *out)
 	out->lock = d->lock || (out->op == OP_XCHG && memory);
 
 	out->move = out->op == OP_MOV && out->kind == KIND_RR && bytes >= 4;
+	out->add_constant = out->op == OP_ADD && out->kind == KIND_RI && bytes >= 4;
+	out->add_registers = out->op == OP_ADD && out->kind == KIND_RR && bytes >= 4;
 	out->zero_idiom = (out->op == OP_XOR || out->op == OP_SUB) && out->kind == KIND_RR && out->dst_at == out->src_at && bytes >= 4;
 	if (attributes & DR && out->dst != RN_NONE)
 		decode_reads(out, out->dst);

@@ -226,6 +226,51 @@ static void test_sim_without_pmu_values_are_right_and_unproven(void **state)
 	loop_close(&r);
 }
 
+/* Opens Nehalem-EP with a line of its section core added, and without performance counters. */
+static void open_uncounted(struct loop_run *r, const char *key, const char *value)
+{
+	char *text = loop_changed(loop_built_in("nehalem-ep"), "core", key, value);
+
+	loop_open(r, text);
+	free(text);
+	r->cpu.pmu_version = r->cpu.general_counters = 0;
+	loop_suite(r, "load.l?.latency,load.l2.penalty,read.l1.bandwidth,load.staircase.latency");
+}
+
+/* Registers that are added in no time make the chain of additions no clock: products show it, times and rates remain, and no cycle is told. */
+static void test_sim_folded_additions_leave_cycles_open(void **state)
+{
+	(void)state;
+	static struct loop_run r, plain;
+	open_uncounted(&plain, "add_elimination", "0");
+	open_uncounted(&r, "add_elimination", "2");
+	for (unsigned i = 0; i < r.host.result_count; i++) {
+		const struct row_result *row = &r.host.results[i], *was = memory_host_result(&plain.host, row->name);
+		if (row->kind == KIND_THROUGHPUT) {
+			assert_true(!row->cycles_open && llabs(row->value_milli - was->value_milli) <= was->value_milli / 50);
+			continue;
+		}
+		assert_memory_equal(row->reason, "core cycles are not known: a product took ", 42);
+		assert_true(row->cycles_open && (row->status == ROW_UNSUPPORTED) == (row->row->order == ORDER_STAIRS));
+		assert_true(row->status == ROW_UNSUPPORTED || llabs(row->ns_milli - was->ns_milli) <= was->ns_milli / 50 + 100);
+	}
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "\"value\": null, \"spread\": null, \"cycles\": null, \"ns\": 1."));
+	loop_close(&r);
+	loop_close(&plain);
+}
+
+/* Golden Cove's rename adds constants: the clock adds registers, and both chains agree. */
+static void test_sim_folded_constants_leave_the_clock(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	open_uncounted(&r, "add_elimination", "1");
+	assert_int_equal(memory_host_result(&r.host, "load.l2.latency")->status, ROW_UNPROVEN);
+	assert_string_equal(memory_host_result(&r.host, "load.l2.latency")->reason, "no performance counters");
+	assert_in_range(memory_host_result(&r.host, "load.l2.latency")->value_milli, 9900, 10100);
+	loop_close(&r);
+}
+
 /* A machine without second-level TLB and L3: the rows say why, and that is expected. */
 static void test_sim_missing_levels_are_expected_unsupported(void **state)
 {
@@ -280,6 +325,8 @@ int main(void)
 		cmocka_unit_test(test_sim_queue_method_finds_the_interval_and_a_floating_clock),
 		cmocka_unit_test(test_sim_channels_move_what_a_stream_asks_for),
 		cmocka_unit_test(test_sim_without_pmu_values_are_right_and_unproven),
+		cmocka_unit_test(test_sim_folded_additions_leave_cycles_open),
+		cmocka_unit_test(test_sim_folded_constants_leave_the_clock),
 		cmocka_unit_test(test_sim_missing_levels_are_expected_unsupported),
 		cmocka_unit_test(test_sim_confirming_row_agrees),
 		cmocka_unit_test(test_sim_two_runs_are_identical),

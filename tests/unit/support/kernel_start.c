@@ -6,7 +6,7 @@
 #include "tests/unit/support/kernel_start.h"
 
 static const struct { const char *name; enum kernel_start start; } starts[] = {
-	{ "k_empty", START_NONE }, { "k_add_chain", START_NONE },
+	{ "k_empty", START_NONE }, { "k_add_chain", START_NONE }, { "k_imul_chain", START_NONE },
 	{ "k_chase", START_CHASE }, { "k_flush_chain", START_CHASE },
 	{ "k_touch_chain", START_CHASE }, { "k_dirty_chain", START_CHASE },
 	{ "k_touch", START_STEP }, { "k_flush", START_STEP },
