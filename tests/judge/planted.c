@@ -19,7 +19,10 @@
 #include "bench/catalogue/row.h"
 #include "tests/unit/support/closed_loop.h"
 
-enum field { EVENTS, TARGET, PREPARE, BASELINE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE };
+#define JOBS_MOST 64
+
+/* ASTRAY and IDLE are errors of the backend's run(): a job of core 0 runs on core `value`; the job of core `value` is said to have ended and never began. */
+enum field { EVENTS, TARGET, PREPARE, BASELINE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, ASTRAY, IDLE };
 
 /* `beside`: rows of the same run that may contradict it. hidden: nothing tells (docs/limits.md). */
 static const struct planted { const char *what, *machine, *row, *beside; enum field field; uint64_t value; const char *name; bool hidden; } cases[] = {
@@ -64,7 +67,31 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	{ "foreseen branches for random ones", "nehalem-ep", "branch.conditional.penalty", "", FILL, FILL_ZERO, NULL, false },
 	{ "lines of code in the L2 for the L3", "nehalem-ep", "frontend.l1i_l3.penalty", "frontend.*", CODE, CODE_LINES_L2, NULL, false },
 	{ "as many jumps as the buffer holds", "haswell-ep", "frontend.baclear.penalty", "", CODE, CODE_TARGETS_BASE, NULL, false },
+	/* a job on another logical processor than its counters, or on none */
+	{ "windows on another logical processor", "nehalem-ep", "load.l2.latency", "", ASTRAY, 1, NULL, false },
+	{ "a stream on another logical processor", "haswell-ep", "read.dram.bandwidth", "", ASTRAY, 2, NULL, false },
+	{ "fewer cores than the row says", "nehalem-ep", "read.dram_all.bandwidth", "", IDLE, 1, NULL, false },
+	{ "a line shared with nobody", "nehalem-ep", "load.l3_clean_other_core.latency", "", IDLE, 1, NULL, false },
 };
+
+/* The backend's own operations, and the core astray or idle while an error of them is planted. */
+static struct { const struct access_ops *ops; enum field field; unsigned core; } behind;
+
+static enum status run_wrongly(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
+{
+	unsigned kept = 0;
+	struct job run[JOBS_MOST];
+
+	for (unsigned i = 0; i < n && kept < JOBS_MOST; i++) {
+		if (behind.field == IDLE && jobs[i].core == behind.core)
+			continue;
+		run[kept] = jobs[i];
+		if (behind.field == ASTRAY && !jobs[i].core)
+			run[kept].core = behind.core;
+		kept++;
+	}
+	return kept ? behind.ops->run(self, run, kept, limit_tsc) : ST_OK;
+}
 
 static struct row *table(void)
 {
@@ -94,11 +121,12 @@ static void plant(struct row *r, const struct planted *p, struct row_pair *pair,
 	case KERNEL: r->kernels = kernels; break;
 	case FILL: pair->fill = pair->base_fill = (enum fill)p->value; break;
 	case CODE: pair->code = (enum code)p->value; break;
+	case ASTRAY: case IDLE: break;
 	}
 }
 
 /* The verdict that results.json has of the row in the end, and why. */
-static void verdict(const char *machine, const char *row, const char *beside, char *status, char *why, size_t capacity, long long *milli)
+static void verdict(const struct planted *p, bool wrongly, const char *machine, const char *row, const char *beside, char *status, char *why, size_t capacity, long long *milli)
 {
 	static struct loop_run r;
 	char which[256];
@@ -108,6 +136,14 @@ static void verdict(const char *machine, const char *row, const char *beside, ch
 
 	snprintf(which, sizeof(which), "%s%s%s", row, *beside ? "," : "", beside);
 	loop_open(&r, loop_built_in(machine));
+	struct access_ops ops = *r.guard.access.ops;
+	if (wrongly && p->field >= ASTRAY) {
+		behind.ops = r.guard.access.ops;
+		behind.field = p->field;
+		behind.core = (unsigned)p->value;
+		ops.run = run_wrongly;
+		r.guard.access.ops = &ops;
+	}
 	loop_suite(&r, which);
 	const struct row_result *result = memory_host_result(&r.host, row);
 	*milli = result ? result->value_milli : 0;
@@ -154,7 +190,7 @@ int main(void)
 
 		if (word && !strstr(p->what, word) && !strstr(p->row, word))
 			continue;
-		verdict(p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
+		verdict(p, false, p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
 		if (strcmp(status, "ok")) {
 			fprintf(stderr, "%s without the error: %s\n", p->row, why);
 			say(false, p, ": without the error the row is ", status, milli);
@@ -164,9 +200,9 @@ int main(void)
 		plant(r, p, &pair, kernels);
 		changed = *r;
 		changed.pair = kept.pair;
-		verdict(p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
+		verdict(p, true, p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
 		*r = kept;
-		if (!memcmp(&changed, &kept, sizeof(kept)) && !memcmp(&pair, &was, sizeof(was)))
+		if (p->field < ASTRAY && !memcmp(&changed, &kept, sizeof(kept)) && !memcmp(&pair, &was, sizeof(was)))
 			say(false, p, ": ", "nothing was planted", milli);
 		else
 			say(p->hidden ? !strcmp(status, "ok") : !strcmp(status, "unproven") || !strcmp(status, "noisy"), p, ": ", *why ? why : p->hidden ? "not found, as is known" : status, milli);

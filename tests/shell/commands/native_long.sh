@@ -1,0 +1,15 @@
+#!/bin/bash
+# Full native runs (RUNS, 10) beside a neighbour that streams through memory on the last processor: no value contradicts another without a mark.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+set -m
+(trap 'exit 0' TERM; while :; do taskset -c $(($(nproc) - 1)) dd if=/dev/zero of=/dev/null bs=64M count=64 2>/dev/null & wait $!; done) &
+neighbour=$!
+run() { "$out/stallmeter" run --backend native --suite full --out "$work/runs" >"$work/run" 2>&1 || { tail -n 5 "$work/run"; return 1; }; }
+for ((i = 1; i <= ${RUNS:-10}; i++)); do check "native_run_${i}_ends" run; done
+kill -- "-$neighbour" 2>/dev/null
+check "native_runs_contradict_themselves_nowhere" python3 tests/contradictions.py "$work"/runs/*/results.json
+# the check itself: a penalty that is ten times its latency, without a mark
+sed 's/\("name": "load.l2.penalty".*\?"value": \)[0-9.]*\(, "spread"\)/\1999.000\2/' "$(ls "$work"/runs/*/results.json | head -n 1)" >"$work/wrong.json"
+check "native_contradictions_are_found" says 1 'load.l2.penalty 999' python3 tests/contradictions.py "$work/wrong.json"
+tap_end
