@@ -339,13 +339,48 @@ static enum status shared_window(struct loaded *l, bool apart, uint64_t addition
 	return multicore_run(c, 2, c->counting.on, together);
 }
 
+/* What a lost line costs, from the longer windows: what they take beyond those of lines apart, a loss. Which of several rhythms two cores fall into
+ * is chance, and one has fewer losses, each shorter, than another: windows of two lengths would have the difference of two rhythms in their slope. */
+static enum status loss(struct loaded *l, unsigned rounds, int64_t *counts, struct row_result *out)
+{
+	const struct counting *c = &l->cores.counting;
+	struct bench *b = l->cores.b;
+	const int64_t additions = 2 * (int64_t)l->window;
+	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX], proved[ROW_PROOFS_MAX][SAMPLES_MAX];
+	const bool counted = c->on && c->proof_count;
+	unsigned good = 0;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		int64_t of_events[ROW_EVENTS_MAX] = { 0 }, values[ROW_PROOFS_MAX] = { 0 };
+
+		for (unsigned e = 0; e < (c->on ? c->events : 1); e++)
+			of_events[e] = b->counts[0][e][i].longer - b->counts[1][e][i].longer;
+		const int64_t cycles = of_events[0];
+		of_events[0] = 0;
+		evidence_values(c, of_events, values);
+		for (unsigned p = 0; p < c->proof_count; p++)
+			proved[p][i] = mul_div(values[p], 1000, additions);
+		if (!counted || values[0] > 0)
+			each[good++] = mul_div(cycles, 1000, counted ? values[0] : additions);
+	}
+	for (unsigned p = 0; p < c->proof_count; p++)
+		counts[p] = samples_median(proved[p], rounds);
+	if (!counted)
+		str_copy(out->remark, sizeof(out->remark), "for each addition: nothing counts how often the line was lost");
+	if (!good)
+		return ST_OK; /* never lost: the proof says so */
+	out->value_milli = samples_median(each, good);
+	out->spread_milli = samples_mad(each, good, out->value_milli, work);
+	return ST_OK;
+}
+
 static enum status shared(struct loaded *l, struct row_result *out)
 {
 	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	unsigned wanted = wanted_rounds(b), good = 0;
-	struct slope cycles[2], count[2];
-	int64_t counts[ROW_PROOFS_MAX] = { 0 }, of_events[ROW_EVENTS_MAX] = { 0 };
+	struct slope cycles = { 0 }, count;
+	int64_t counts[ROW_PROOFS_MAX] = { 0 };
 	enum status st;
 
 	c->members[0].core = b->core;
@@ -382,21 +417,15 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		return ST_OK;
 	}
 	for (unsigned e = 0; e < (c->counting.on ? c->counting.events : 1); e++) {
-		for (unsigned apart = 0; apart < 2; apart++)
-			if ((st = slope_of(b->counts[apart][e], good, l->window, STAT_MEDIAN, e ? &count[apart] : &cycles[apart])) != ST_OK)
-				return st;
-		of_events[e] = e ? mul_div(count[0].value_micro - count[1].value_micro, 1, 1000) : 0;
-		l->events_micro[e] = e ? count[0].value_micro : 0;
+		if ((st = slope_of(b->counts[0][e], good, l->window, STAT_MEDIAN, e ? &count : &cycles)) != ST_OK)
+			return st;
+		l->events_micro[e] = e ? count.value_micro : 0;
 	}
-	evidence_values(&c->counting, of_events, counts);
-	out->value_milli = mul_div(cycles[0].value_micro - cycles[1].value_micro, 1, 1000);
-	if (c->counting.proof_count && counts[0] > 0) /* each loss of the line, not each addition */
-		out->value_milli = mul_div(out->value_milli, 1000, counts[0]);
-	else
-		str_copy(out->remark, sizeof(out->remark), "for each addition: nothing counts how often the line was lost");
+	if ((st = loss(l, good, counts, out)) != ST_OK)
+		return st;
 	out->samples = good;
 	out->page_bytes = PAGE_4K;
-	judge(l, mul_div(cycles[0].spread_micro, 1, 1000), mul_div(cycles[0].value_micro, 1, 1000), counts, "addition", out);
+	judge(l, out->spread_milli, mul_div(cycles.value_micro, 1, 1000), counts, "addition", out);
 	return ST_OK;
 }
 
