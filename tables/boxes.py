@@ -66,7 +66,7 @@ NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_strid
            "selectable", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
            "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
            "global_freeze", "global_unfreeze", "global_cores", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
-           "count_other", "occupancy_code", "occupancy_edge", "occupancy_invert"]
+           "count_other", "counter_0_code", "occupancy_code", "occupancy_edge", "occupancy_invert"]
 NAMED = ["space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
 BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
 

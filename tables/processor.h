@@ -160,6 +160,7 @@ struct uncore_box {
 	uint32_t count_offset;
 	uint64_t count_mask;
 	uint8_t count_zero, count_other;
+	uint8_t counter_0_code;  /* of the event that counts what counter 0 of the box counts; 0 none */
 	uint8_t occupancy_code;  /* bit of an event's code that says it adds up occupancies, whose edge and invert bits are others; 0 none */
 	uint32_t occupancy_edge, occupancy_invert;
 	const struct uncore_filter *filters;

@@ -286,8 +286,15 @@ static bool same(const struct request *a, const struct request *b)
 	return a->kind == b->kind && str_equal(a->name, b->name);
 }
 
-/* The index of the request, added if it is new. */
-static enum status add(struct request_list *l, const struct word *w, bool hidden, unsigned *number, struct text *problem)
+static bool sees_counter_0(const struct processor *p, const char *name)
+{
+	const struct uncore_box *box = NULL;
+	const struct uncore_event *e = uncore_event_find(p, name, &box);
+	return e && uncore_sees_counter_0(box, e);
+}
+
+/* The index of the request, added if it is new, or if it is to be `own` and not another's. */
+static enum status add(struct request_list *l, const struct word *w, bool hidden, bool own, unsigned *number, struct text *problem)
 {
 	struct request *r = &l->list[l->count];
 	bool found = false;
@@ -313,7 +320,7 @@ static enum status add(struct request_list *l, const struct word *w, bool hidden
 		r->event.netburst = &r->use;
 	if (r->use.cascade && (st = request_netburst_cascade(l->count && l->last == l->count - 1 ? r - 1 : NULL, r, problem)) != ST_OK)
 		return st;
-	for (unsigned i = 0; i < l->count && !r->use.cascade; i++)
+	for (unsigned i = 0; i < l->count && !r->use.cascade && !own; i++)
 		if (same(&l->list[i], r)) {
 			l->list[i].hidden = l->list[i].hidden && hidden;
 			*number = l->last = i;
@@ -331,7 +338,7 @@ enum status request_events(struct request_list *l, const char *list, struct text
 	enum status st = ST_OK;
 
 	while (st == ST_OK && next_word(&list, &w))
-		st = add(l, &w, false, &ignored, problem);
+		st = add(l, &w, false, false, &ignored, problem);
 	return st;
 }
 
@@ -372,13 +379,16 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 		text_fmt(problem, "metric %s: %s", metric->name, st == ST_UNSUPPORTED ? metric->lacks : status_name(st));
 		return st;
 	}
+	bool own = false; /* an occupancy and what sees it, for this metric alone */
+	for (unsigned i = 0; i < m->events.count; i++)
+		own = own || sees_counter_0(l->processor, m->events.name[i]);
 	for (unsigned i = 0; i < m->events.count; i++) {
 		const char *name = m->events.name[i];
 		struct word event;
 		unsigned number = 0;
 
 		(void)next_word(&name, &event);
-		if ((st = add(l, &event, true, &number, problem)) != ST_OK)
+		if ((st = add(l, &event, true, own, &number, problem)) != ST_OK)
 			return st;
 		m->request[i] = (uint16_t)number;
 	}

@@ -73,6 +73,15 @@ static enum status pack_uncore(struct stat_uncore_batch *batch, const struct sta
 	return st;
 }
 
+static bool with_next(const struct request_list *l, unsigned i)
+{
+	const struct uncore_box *box = NULL;
+	const struct request *next = i + 1 < l->count ? &l->list[i + 1] : NULL;
+	const struct uncore_event *e = next && next->kind == REQUEST_UNCORE ? uncore_event_find(l->processor, next->planned, &box) : NULL;
+
+	return next && next->kind == l->list[i].kind && (next->use.cascade || (e && uncore_sees_counter_0(box, e)));
+}
+
 enum status stat_plan(struct stat_plan *p, struct request_list *requests, const struct bench *b, struct text *problem)
 {
 	unsigned core_runs = 0, uncore_runs = 0;
@@ -86,8 +95,8 @@ enum status stat_plan(struct stat_plan *p, struct request_list *requests, const 
 		unsigned full = core ? PLAN_EVENTS_MAX : UNCORE_EVENTS_MAX;
 		unsigned *count = !*batches ? NULL : core ? &p->core[*batches - 1].count : &p->uncore[*batches - 1].count;
 
-		/* a cascade and the event that starts it share a run */
-		if (!count || *count + (core && i + 1 < requests->count && requests->list[i + 1].use.cascade) >= full) {
+		/* a cascade and the event that starts it share a run, and so do what sees counter 0 and what is there */
+		if (!count || *count + with_next(requests, i) >= full) {
 			if (*batches == STAT_BATCHES_MAX)
 				return ST_FULL;
 			count = core ? &p->core[*batches].count : &p->uncore[*batches].count;

@@ -24,12 +24,24 @@ static enum status core_modelled(const struct bench *b, const struct request *q,
 	return st;
 }
 
+/* Something that counter 0 alone counts, for an event that sees it; NULL: the event does not. */
+static const char *at_counter_0(const struct processor *p, const char *name)
+{
+	const struct uncore_box *box = NULL;
+	const struct uncore_event *e = uncore_event_find(p, name, &box);
+
+	for (unsigned i = 0; e && uncore_sees_counter_0(box, e) && i < box->event_count; i++)
+		if (box->events[i].counter_mask == 1 && !box->events[i].filters)
+			return box->events[i].name;
+	return NULL;
+}
+
 static enum status uncore_modelled(struct bench *b, const struct request *q, uint64_t lock_va, bool *modelled)
 {
 	const uint64_t before = b->a->unmodelled(b->a->counts_self);
-	const char *names[1] = { q->planned }, *ignored;
+	const char *seen = at_counter_0(b->cpu->processor, q->planned), *names[2] = { seen ? seen : q->planned, q->planned }, *ignored;
 	struct uncore_plan one;
-	enum status st = uncore_plan(&b->uncore, names, 1, &one, &ignored);
+	enum status st = uncore_plan(&b->uncore, names, seen ? 2 : 1, &one, &ignored);
 
 	if (st == ST_OK)
 		st = uncore_start(b->a, &b->uncore, &one, 0, 0, lock_va);

@@ -42,6 +42,9 @@ unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, 
 /* Finds an event by name, and its box; NULL if the processor has none of that name. A colon and what follows are not part of it. */
 const struct uncore_event *uncore_event_find(const struct processor *p, const char *name, const struct uncore_box **box);
 
+/* Whether the event counts what counter 0 of its box counts. */
+bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_event *event);
+
 struct uncore_slot {
 	const struct uncore_event *event;
 	const struct uncore_box *box;
@@ -57,7 +60,8 @@ struct uncore_plan {
 	uint8_t count, runs;
 };
 /* Packs events into runs, each into the first run whose counters can then count all of its events and in which no other one needs a
- * different value of its extra register or filters, or is silent about a filter that would act on it. A name may be followed by `:FILTER=VALUE` of its box, `:thresh=N`, `:edge` and `:invert`.
+ * different value of its extra register or filters, or is silent about a filter that would act on it. An event that sees counter 0
+ * is in the run of the last one before it that counter 0 alone counts. A name may be followed by `:FILTER=VALUE` of its box, `:thresh=N`, `:edge` and `:invert`.
  * ST_MISSING, ST_SYNTAX (an unknown suffix, or a missing filter that the event needs), ST_RANGE (more than the filter
  * holds), ST_FULL, ST_UNSUPPORTED (no such box here): *problem names the event. */
 MUST_CHECK enum status uncore_plan(const struct uncore *u, const char *const *names, unsigned n, struct uncore_plan *plan,

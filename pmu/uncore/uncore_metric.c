@@ -1,6 +1,6 @@
 /* pmu/uncore/uncore_metric.c: see uncore_metric.h. Values are fractions of 64-bit integers; one that does not fit loses the
  * low bits of both halves, at most a part in 2^20. A difference that is less than a part in THIN_PART of what it was taken from is
- * no divisor: counters are read one after the other, and that many counts lie between two readings. */
+ * no divisor, and 0 where it is below: counters are read one after the other, and that many counts lie between two readings. */
 #include "pmu/uncore/uncore_metric.h"
 #include "pmu/text.h"
 
@@ -237,7 +237,7 @@ static struct fraction sum(struct reader *r)
 		v = plus(r, v, f);
 		if (minus && r->status == ST_OK && before.over > 0) {
 			const struct fraction part = times(r, v, inverse(r, before));
-			v.thin = part.over < part.under / THIN_PART;
+			v.thin = magnitude(part.over) < (uint64_t)part.under / THIN_PART;
 		}
 	}
 	return v;
@@ -270,7 +270,9 @@ enum status metric_value(const struct uncore_metric *m, const struct metric_term
 	*why = m->lacks;
 	if (m->lacks[0])
 		return ST_UNSUPPORTED;
-	const struct fraction v = times(&r, evaluate(m, &r), (struct fraction){ .over = 1000, .under = 1 });
+	struct fraction v = times(&r, evaluate(m, &r), (struct fraction){ .over = 1000, .under = 1 });
+	if (v.over < 0 && v.thin)
+		v.over = 0;
 	if (r.status == ST_OK && v.over < 0) /* none of them can be: the counts do not belong together */
 		(void)unknown(&r, "less than nothing");
 	if (r.status == ST_OK)

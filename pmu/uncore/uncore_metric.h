@@ -23,7 +23,8 @@ struct metric_events {
 /* The events of a metric. ST_UNSUPPORTED: the processor lacks one (m->lacks); ST_SYNTAX, ST_FULL: an error of the table. */
 MUST_CHECK enum status metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct metric_events *out);
 /* Its value in thousandths of m->unit, from the counts of those events in the same order. ST_RANGE: division by zero or by a difference
- * of less than a fiftieth of what it was taken from, a value below zero or beyond 64 bits; *why says which. */
+ * of less than a fiftieth of what it was taken from, a value below zero (0 if it is such a difference) or
+ * beyond 64 bits; *why says which. */
 MUST_CHECK enum status metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct metric_events *e,
                                     const uint64_t *counts, int64_t *milli, const char **why);
 

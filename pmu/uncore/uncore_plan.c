@@ -136,6 +136,11 @@ static bool take_counter(struct uncore_plan *plan, struct uncore_slot *s, uint32
 	return false;
 }
 
+bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_event *event)
+{
+	return box->counter_0_code && event->select == box->counter_0_code && !event->fixed;
+}
+
 /* Puts s into a run, if it fits beside those that are in it. */
 static bool place(struct uncore_plan *plan, struct uncore_slot *s, unsigned run)
 {
@@ -147,6 +152,35 @@ static bool place(struct uncore_plan *plan, struct uncore_slot *s, unsigned run)
 	return s->event->fixed || take_counter(plan, s, &tried);
 }
 
+/* The occupancy whose counter 0 slot s sees; NULL: none. */
+static struct uncore_slot *seen_by(struct uncore_plan *plan, const struct uncore_slot *s)
+{
+	for (unsigned i = plan->count; i-- > 0 && uncore_sees_counter_0(s->box, s->event);)
+		if (plan->slots[i].box == s->box && plan->slots[i].event->counter_mask == 1)
+			return &plan->slots[i];
+	return NULL;
+}
+
+/* The first run in which s has room; with what it sees, which moves there. */
+static bool place_anywhere(struct uncore_plan *plan, struct uncore_slot *s)
+{
+	struct uncore_slot *seen = seen_by(plan, s);
+	if (seen && place(plan, s, seen->run))
+		return true;
+	for (unsigned run = 0; run < UNCORE_EVENTS_MAX; run++) {
+		const uint8_t before = seen ? seen->run : 0;
+		if (seen && (run == before || !place(plan, seen, run))) {
+			seen->run = before;
+			continue;
+		}
+		if (place(plan, s, run))
+			return true;
+		if (seen)
+			seen->run = before;
+	}
+	return false;
+}
+
 enum status uncore_plan(const struct uncore *u, const char *const *names, unsigned n, struct uncore_plan *plan, const char **problem)
 {
 	const struct processor *p = u->cpu->processor;
@@ -154,7 +188,6 @@ enum status uncore_plan(const struct uncore *u, const char *const *names, unsign
 	plan->runs = 1;
 	for (unsigned i = 0; i < n; i++) {
 		struct uncore_slot s = { 0 };
-		bool placed = false;
 		*problem = names[i];
 		s.event = uncore_event_find(p, names[i], &s.box);
 		if (!s.event)
@@ -166,9 +199,7 @@ enum status uncore_plan(const struct uncore *u, const char *const *names, unsign
 			return ST_UNSUPPORTED;
 		if (plan->count == UNCORE_EVENTS_MAX)
 			return ST_FULL;
-		for (unsigned run = 0; !placed && run < UNCORE_EVENTS_MAX; run++)
-			placed = place(plan, &s, run);
-		if (!placed)
+		if (!place_anywhere(plan, &s))
 			return ST_UNSUPPORTED;
 		plan->slots[plan->count++] = s;
 		if (s.run >= plan->runs)

@@ -135,6 +135,7 @@ struct memory {
 	struct ask asking;      /* the request that is being answered, while uncore traffic is counted */
 	bool row_opened;        /* ... whether the last access to a bank opened its row, where rows stay open */
 	uint64_t link_waits;    /* ... core cycles that its data waited for the link */
+	struct link_pool { uint64_t back[32], own[16]; } link_pool[8][4][2]; /* of the uncore PMU: [socket][link][AD, BL]: core cycles at which shared credits, and those of a class, are back */
 	uint64_t sbo_last[8][4]; /* of the uncore PMU: [socket][SBo], the uncore cycle after that of the last message */
 	struct uncore_sink sink;
 };

@@ -11,6 +11,7 @@
 #include "pmu/sim/uncore/uncore_tap.h"
 #include "pmu/sim/signals/signal.h"
 #include "pmu/sim/memory/memory_state.h"
+#include "pmu/sim/uncore/uncore_traffic.h"
 
 #define SOCKETS_MAX 8
 #define CLOSE_EVERY 4096 /* uncore cycles */
@@ -52,6 +53,7 @@ struct uncore_taps {
 	bool watching;
 	void (*refresh)(void *self, uint64_t now); /* NULL: nothing lasts */
 	void *refresh_self;
+	uint64_t device_at;     /* core cycle of a device's next request */
 	unsigned sockets;
 	struct socket_taps socket[SOCKETS_MAX];
 };
@@ -175,8 +177,22 @@ void uncore_taps_refresh(struct uncore_taps *t, void (*refresh)(void *self, uint
 	t->refresh_self = self;
 }
 
+/* What the devices did since the last call. */
+static void tell_devices(struct uncore_taps *t)
+{
+	const uint64_t now = t->env.now(t->env.self), period = t->m->uncore_device_cycles;
+	uint64_t n = period ? t->device_at / period : 0;
+	if (period && !t->memory->sink.hear)
+		n = (now + period - 1) / period;
+	for (; period && n * period < now; n++)
+		for (unsigned s = 0; s < t->sockets; s++)
+			uncore_traffic_device(t->memory, s, n, n * period);
+	t->device_at = n * period;
+}
+
 static void refresh(struct uncore_taps *t)
 {
+	tell_devices(t);
 	if (t->refresh)
 		t->refresh(t->refresh_self, uncore_taps_now(t));
 }

@@ -4,14 +4,20 @@
  * home is another socket. A home's data goes straight to the core (Direct2Core), its completion to the slice. Links take half of
  * what remote memory takes longer than local, each way. A snoop's answer is there after link.invalidate_ps.
  *
+ * A device's requests are told when a counter is read or set. They take neither time of the channels nor place in the caches, in which
+ * its lines are not.
+ *
  * Not modelled: which of a socket's cores answers a snoop (the one beside the next slice stands for it), conflicts. */
 #include "pmu/sim/uncore/uncore_traffic.h"
+#include "pmu/sim/memory/dram.h"
 #include "pmu/sim/memory/socket.h"
 #include "pmu/sim/uncore/uncore_link.h"
 #include "pmu/sim/uncore/uncore_ring.h"
 
 /* Requests in the L3's table: manual 331051-002, table 2-20. */
-enum { TOR_RFO = 0x180, TOR_CRD = 0x181, TOR_DRD = 0x182, TOR_WCILF = 0x18C, TOR_WCIL = 0x18D, TOR_WBMTOI = 0x1C4 };
+enum { TOR_RFO = 0x180, TOR_CRD = 0x181, TOR_DRD = 0x182, TOR_WCILF = 0x18C, TOR_WCIL = 0x18D, TOR_PCIRDCUR = 0x19E, TOR_WBMTOI = 0x1C4, TOR_ITOM = 0x1C8 };
+
+#define TID_DEVICE 0x3E /* manual 331051-002, 2.3.5: requests of devices */
 
 static unsigned slice_of(const struct memory *s, unsigned socket, uint32_t line) { return socket_slice(&s->socket[socket], line); }
 
@@ -234,11 +240,12 @@ void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line
 void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, bool full, enum uncore_traffic_write kind, uint64_t t, uint64_t sent, uint64_t start)
 {
 	const unsigned home = home_of(line), channel = dram_channel(s, line), goal = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, from, line);
-	const bool local = home == from, uncached = kind == UNCORE_TRAFFIC_UNCACHED;
+	const bool local = home == from, device = kind == UNCORE_TRAFFIC_DEVICE, uncached = device || kind == UNCORE_TRAFFIC_UNCACHED;
 	const struct uncore_about write = { .tags = UTAG(WRITE) | side(local) | (full ? 0 : UTAG(PARTIAL)), .line = line, .node = (uint8_t)home };
 	const struct uncore_about own = { .tags = UTAG(OWN) | side(local), .line = line, .node = (uint8_t)home };
-	if (uncached) { /* the core's request at its slice, and the right to write at the home */
-		const struct uncore_about tor = { .tags = UTAG(MISS) | side(local), .opcode = full ? TOR_WCILF : TOR_WCIL, .line = line, .node = (uint8_t)home };
+	if (uncached) { /* the core's or the device's request at its slice, and the right to write at the home */
+		const struct uncore_about tor = { .tags = UTAG(MISS) | side(local), .opcode = device ? TOR_ITOM : full ? TOR_WCILF : TOR_WCIL, .line = line, .node = (uint8_t)home,
+			.thread = device ? TID_DEVICE : 0 };
 		pulse(s, from, slice - STOP_SLICE, UNC_TOR_INSERT, t, &tor);
 		level(s, from, slice - STOP_SLICE, UNC_TOR_OCCUPANCY, t, start + 1, &tor);
 		(void)to_home(s, from, line, HOM_INVITOE, t);
@@ -262,6 +269,81 @@ void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, b
 	if (!s->m->dram_open_page || s->row_opened)
 		pulse(s, home, channel, UNC_MEMORY_ACTIVATE, start, &write);
 	level(s, home, channel, UNC_MEMORY_WRITE_QUEUE, sent, start + 1, &write);
+}
+
+/* ---- a device --------------------------------------------------------------------------------- */
+
+#define DEVICE_LINES 4096 /* of its buffers, at the end of its socket's memory */
+
+static void device_bank(struct memory *s, unsigned socket, uint32_t line, enum uncore_signal sig, uint64_t t)
+{
+	uint32_t at, unit;
+	(void)dram_channel_of(s, line, &at, &unit);
+	const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
+	pulse(s, socket, unit, sig, t, &bank);
+}
+
+static void device_reads(struct memory *s, unsigned socket, uint32_t line, uint64_t t)
+{
+	const unsigned slice = slice_of(s, socket, line), channel = dram_channel(s, line), home = home_stop(s, channel);
+	const uint64_t asked = t + s->lat.l3, start = asked + (s->lat.dram[0] - s->lat.l3) / 2, ready = t + s->lat.dram[0];
+	const struct uncore_about tor = { .tags = UTAG(MISS) | UTAG(LOCAL) | UTAG(READ) | UTAG(I), .opcode = TOR_PCIRDCUR, .line = line, .node = (uint8_t)socket, .thread = TID_DEVICE };
+	const struct uncore_about read = { .tags = UTAG(READ) | UTAG(LOCAL) | UTAG(BYPASS), .line = line, .node = (uint8_t)socket };
+	const struct uncore_about data = { .tags = UTAG(DRS), .line = line };
+	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_REQUEST, t, &read);
+	send(s, socket, STOP_DEVICES, STOP_SLICE + slice, UTAG(AD), 0, t);
+	pulse(s, socket, slice, UNC_SLICE_DEVICE_INSERT, t, &tor);
+	pulse(s, socket, slice, UNC_L3_LOOKUP, t, &tor);
+	pulse(s, socket, slice, UNC_TOR_INSERT, t, &tor);
+	level(s, socket, slice, UNC_TOR_OCCUPANCY, t, ready, &tor);
+	(void)to_home(s, socket, line, HOM_RDCUR, asked);
+	pulse(s, socket, channel, UNC_HOME_READ_LOCAL, asked, &read);
+	level(s, socket, channel, UNC_HOME_TRACKER, asked, ready, &read);
+	pulse(s, socket, channel, UNC_MEMORY_READ_REQUEST, asked, &read);
+	level(s, socket, channel, UNC_MEMORY_READ_QUEUE, asked, asked + 1, &read);
+	pulse(s, socket, channel, UNC_MEMORY_ACTIVATE, start, &read);
+	pulse(s, socket, channel, UNC_MEMORY_OPEN, start, &read);
+	pulse(s, socket, channel, UNC_MEMORY_OPEN_READ, start, &read);
+	device_bank(s, socket, line, UNC_MEMORY_READ, start);
+	send(s, socket, home, STOP_DEVICES, UTAG(BL), 0, ready);
+	send(s, socket, home, STOP_SLICE + slice, UTAG(AK), UTAG(CACHE), ready);
+	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_INGRESS_INSERT, ready, &data);
+	level(s, socket, STOP_DEVICES, UNC_DEVICE_INGRESS_OCCUPANCY, ready, ready + 1, &data);
+	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_DATA_INSERT, ready, &data);
+	level(s, socket, STOP_DEVICES, UNC_DEVICE_DATA_OCCUPANCY, ready, ready + 1, &data);
+}
+
+/* The device owns the line before it has the data: it asks for it without, then writes it. */
+static void device_writes(struct memory *s, unsigned socket, uint32_t line, uint64_t t)
+{
+	const unsigned slice = slice_of(s, socket, line), channel = dram_channel(s, line);
+	const uint64_t owned = t + s->lat.l3, written = owned + s->lat.l3;
+	const struct uncore_about write = { .tags = UTAG(WRITE) | UTAG(LOCAL) | UTAG(I), .line = line, .node = (uint8_t)socket, .thread = TID_DEVICE };
+	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_REQUEST, t, &write);
+	level(s, socket, STOP_DEVICES, UNC_DEVICE_LINE, t, written, &write);
+	send(s, socket, STOP_DEVICES, STOP_SLICE + slice, UTAG(AD), 0, t);
+	pulse(s, socket, slice, UNC_SLICE_DEVICE_INSERT, t, &write);
+	pulse(s, socket, slice, UNC_L3_LOOKUP, t, &write);
+	send(s, socket, STOP_SLICE + slice, STOP_DEVICES, UTAG(AK), UTAG(CACHE), owned);
+	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_ANSWER, owned, &write);
+	send(s, socket, STOP_DEVICES, STOP_SLICE + slice, UTAG(BL), 0, owned);
+	pulse(s, socket, channel, UNC_HOME_OWN_LOCAL, owned, &write);
+	pulse(s, socket, channel, UNC_HOME_UNCACHED_LOCAL, owned, &write);
+	pulse(s, socket, channel, UNC_MEMORY_OPEN, written, &write);
+	s->row_opened = true;
+	uncore_traffic_home_write(s, socket, line, true, UNCORE_TRAFFIC_DEVICE, owned, owned, written);
+	device_bank(s, socket, line, UNC_MEMORY_WRITE_FULL, written);
+	if (uncore_heard(s, UNC_MEMORY_BUSY_WRITE))
+		uncore_level_heard(s, socket, channel, UNC_MEMORY_BUSY_WRITE, written, 0, 0, s->socket[socket].channels[channel].lane.period >> 16, &write);
+	send(s, socket, STOP_SLICE + slice, STOP_DEVICES, UTAG(AK), UTAG(CACHE), written);
+	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_ANSWER, written, &write);
+}
+
+void uncore_traffic_device(struct memory *s, unsigned socket, uint64_t n, uint64_t t)
+{
+	const uint32_t lines = (uint32_t)(s->m->dram_node_bytes / 64), first = socket * NODE_LINES + lines - 2 * DEVICE_LINES;
+	device_writes(s, socket, first + (uint32_t)(n % DEVICE_LINES), t);
+	device_reads(s, socket, first + DEVICE_LINES + (uint32_t)(n % DEVICE_LINES), t);
 }
 
 void uncore_traffic_hold(struct memory *s, uint64_t t)

@@ -23,9 +23,11 @@ void uncore_traffic_evict(struct memory *s, unsigned socket, uint32_t line, enum
 void uncore_traffic_home_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start);
 /* The read's data has reached who asked. */
 void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
-enum uncore_traffic_write { UNCORE_TRAFFIC_WRITE_BACK, UNCORE_TRAFFIC_UNCACHED };
+enum uncore_traffic_write { UNCORE_TRAFFIC_WRITE_BACK, UNCORE_TRAFFIC_UNCACHED, UNCORE_TRAFFIC_DEVICE };
 /* A home writes a line. */
 void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, bool full, enum uncore_traffic_write kind, uint64_t t, uint64_t sent, uint64_t start);
+/* A socket's device writes its n-th line, and reads another, at t. */
+void uncore_traffic_device(struct memory *s, unsigned socket, uint64_t n, uint64_t t);
 /* A split lock holds all sockets. */
 void uncore_traffic_hold(struct memory *s, uint64_t t);
 

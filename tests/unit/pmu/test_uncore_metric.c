@@ -112,6 +112,18 @@ static void test_metric_plans_do_not_depend_on_the_order_of_events(void **state)
 		{ { "UNC_C_TOR_INSERTS.OPCODE:opc=0x182:tid=0x3E", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 		{ { "UNC_C_TOR_INSERTS.ALL", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 	};
+	/* two occupancies, and behind each what sees it: each sees its own */
+	static const char *const seen[6] = { "UNC_C_CLOCKTICKS", "UNC_C_RING_AD_USED.UP", "UNC_C_RXR_OCCUPANCY.IRQ", "UNC_C_COUNTER0_OCCUPANCY:thresh=1",
+		"UNC_C_TOR_OCCUPANCY.ALL", "UNC_C_COUNTER0_OCCUPANCY:thresh=1" };
+	struct uncore_plan two;
+	assert_int_equal(runs_of(seen, 6, &two), 2);
+	assert_int_equal(two.slots[3].run, two.slots[2].run);
+	assert_int_equal(two.slots[5].run, two.slots[4].run);
+	assert_int_not_equal(two.slots[2].run, two.slots[4].run);
+	/* no room beside it: both move */
+	static const char *const full[5] = { "UNC_C_CLOCKTICKS", "UNC_C_RING_AD_USED.UP", "UNC_C_RING_AD_USED.DOWN", "UNC_C_RXR_OCCUPANCY.IRQ", "UNC_C_COUNTER0_OCCUPANCY:thresh=1" };
+	assert_int_equal(runs_of(full, 5, &two), 2);
+	assert_int_equal(two.slots[4].run, two.slots[3].run);
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		const char *back[4];
 		struct uncore_plan plan, other;
@@ -159,6 +171,8 @@ static void test_metric_evaluator(void **state)
 	assert_int_equal(value("(A - B) / ((C - D) * 2)", (uint64_t[]){ 9000, 1000, 1000, 981 }, ST_RANGE), -1);
 	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 980, 1000 }, ST_RANGE), -1);
 	assert_int_equal(value("(A - B) / C", (uint64_t[]){ 1000, 999, 10 }, ST_OK), 100);
+	assert_int_equal(value("1 - A / B", (uint64_t[]){ 1001, 1000 }, ST_OK), 0);
+	assert_int_equal(value("1 - A / B", (uint64_t[]){ 1100, 1000 }, ST_RANGE), -1);
 	assert_int_equal(value("A / B / 2 * 3", (uint64_t[]){ 12, 4 }, ST_OK), 4500);
 	assert_int_equal(value("A * 64 / 1000000", (uint64_t[]){ 15625 }, ST_OK), 1000);
 	assert_int_equal(value("A / $INSTRUCTIONS", (uint64_t[]){ 5 }, ST_OK), 5);
