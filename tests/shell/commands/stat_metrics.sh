@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every derived quantity of the uncore that `stallmeter stat -M` prints is that of the simulated machine: what the machine file says of latencies, links
 # and clocks, and what the workload does by the units of its work and the time that it took; no uncore counter is asked. On chases and on streams.
-cd "$(dirname "$0")/../.." || exit 2
+cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 . tests/events.sh
 s=${OUT:-out}/stallmeter
