@@ -20,6 +20,7 @@
 #define PROOF(name, ...) static const struct row_proof_set name[] = { __VA_ARGS__, { .proofs = { { NULL, 0, 0, PER_UNIT } } } }
 #define SET(...) { .proofs = { __VA_ARGS__ } }
 #define SET_WITHOUT_L3(...) { .proofs = { __VA_ARGS__ }, .without_l3 = true }
+#define SET_VICTIM_L3(...) { .proofs = { __VA_ARGS__ }, .victim_l3 = true }
 
 /* --- loads, by answering level ----------------------------------------------------------------- */
 /* Where no event counts retired loads: the instructions of each unit are checked for every row, so the loads are there, and no line came in. */
@@ -47,11 +48,14 @@ PROOF(proof_pairs, SET({ "line.in.l2", ONCE }, { "llc.miss", ONCE }));
 PROOF(proof_gather, SET({ "line.in.l1d", 950, 1100, PER_UNIT }));
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
+/* An L3 that takes evicted lines alone has none that another core has just taken from memory, where it was flushed to: if a cache of the socket
+ * answered, it was that core's. */
+#define FROM_OTHER_CORE SET_VICTIM_L3({ "load.hit.l3", ONCE }, { "dtlb.load.miss", NEVER }), SET_VICTIM_L3({ "load.hit.l3", ONCE })
 /* Core 2 and NetBurst show only that the line came from beyond their last level; the other core's kernel determines who held it. */
-PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_clean", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
-PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_modified", ONCE }), SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
+PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_clean", ONCE }), FROM_OTHER_CORE, SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
+PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_modified", ONCE }), FROM_OTHER_CORE, SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
-PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }));
+PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }), FROM_OTHER_CORE);
 PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
 PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
 /* Nehalem: the line is also written back, so the load counts as one from its home's memory (guide, after table 3). No load event shows that the

@@ -82,7 +82,7 @@ enum proof_unit { PER_UNIT, PER_LOAD, PER_STORE, PER_COUNT };
 struct row_proof { const char *concept; int32_t low_milli, high_milli; enum proof_unit per; };
 /* Concepts that together prove a row, ended by one without a name. A row lists several sets where processors distinguish different things. The
  * first set is used all of whose concepts the processor counts accurately enough (expression_proves). */
-struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; bool without_l3; /* holds only where no L3 lies between the cores */ };
+struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; bool without_l3, victim_l3; /* holds only where no L3 lies between the cores; where it takes evicted lines alone */ };
 
 /* The source of the row's loads, or the level that takes its stores. */
 enum source {

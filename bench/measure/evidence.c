@@ -85,6 +85,13 @@ bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigne
 	return true;
 }
 
+static bool has_victim_l3(const struct cpu *cpu)
+{
+	const struct cpu_cache *l3 = cpu_cache(cpu, 3);
+
+	return l3 && !l3->inclusive;
+}
+
 void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c)
 {
 	const char *problem;
@@ -93,7 +100,7 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 	if (!b->cycles)
 		return;
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
-		if (!(set->without_l3 && cpu_last_level(b->cpu) > 2) && evidence_plan_set(b, set, runs, c))
+		if (!(set->without_l3 && cpu_last_level(b->cpu) > 2) && !(set->victim_l3 && !has_victim_l3(b->cpu)) && evidence_plan_set(b, set, runs, c))
 			return;
 	c->list[0] = b->cycles;
 	c->events = 1;

@@ -464,7 +464,7 @@ void sample_row(struct loop *l, uint64_t code, struct row_result *row)
 {
 	row->sample.event = row->sample.beside = "";
 	if (l->b->cpu->ibs) {
-		sample_ibs_row(l, row);
+		sample_ibs_row(l, code, row);
 		return;
 	}
 	if (l->row->curve ? l->row->curve->what == CURVE_TWICE : l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))

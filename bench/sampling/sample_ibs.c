@@ -5,32 +5,38 @@
  * here by a chase of one line. Loads that hit the L1 have no latency in it. */
 #include "bench/sampling/sample_parts.h"
 
+#include "bench/curves/curve.h"
 #include "bench/measure/cores.h"
 #include "pmu/amd/ibs.h"
 
 #define WANTED 48u           /* loads of the chase */
 #define WANTED_REAL 400u     /* a simulated machine has no noise of its own and needs fewer */
-#define TRIES_PER_LOAD 3u    /* jobs, at most, for each that is wanted */
+#define TRIES_PER_LOAD 6u    /* jobs, at most, for each that is wanted */
+#define LINE 64u
 #define LEAST 32u            /* fewer are inconclusive */
 #define HIT_ITERATIONS 128u  /* of k_chase, in the shorter window of the chase of one line */
 #define HIT_TRIES 5u         /* pairs of these windows, after one that brings the line: their median counts */
 #define HIT_SLOT 6u          /* of the data window, in GiB: no working set of a row that is sampled is there */
+#define CURVE_OPS 3u         /* of a turn of the curve's code, at least: its two loads and the jump back */
 #define METHOD "IBS"
 
-/* A hit of the L1 to use, in thousandths of a core cycle: a node that points to itself. */
+/* A hit of the L1 to use, in thousandths of a core cycle: a node that points to itself. Once a run. */
 static enum status measure_hit(struct loop *l, int64_t *milli)
 {
 	struct bench *b = l->b;
 	struct mapping one = { .va = WINDOW_DATA + HIT_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
-	const struct kernel *chase = l->sets[0].kernel;
+	const struct kernel *chase = kernel_find("k_chase");
 	uint32_t took[HIT_TRIES];
 	int64_t tick_micro = 0;
 	enum status st = b->a->ops->map(b->a->self, &one), unmapped;
 
 	if (st != ST_OK)
 		return st;
+	if (!chase)
+		st = ST_BROKEN;
 	*(uint64_t *)mapping_at(&one, 0) = one.va;
-	st = window_clock(b, &l->job, &tick_micro);
+	if (st == ST_OK)
+		st = window_clock(b, &l->job, &tick_micro);
 	for (unsigned try = 0; try <= HIT_TRIES && st == ST_OK; try++) {
 		uint64_t ticks[2] = { 0, 0 };
 
@@ -62,13 +68,16 @@ static bool is_node(const struct working_set *w, uint64_t address)
 	return offset % w->shape.line_bytes == 0 && *(const uint64_t *)mapping_at(&w->map, offset);
 }
 
-static void take(const struct working_set *w, const struct ibs_op *op, int64_t hit_milli, struct sampled_load *loads, struct sample_result *out)
+/* `curve`: the load that sends for the line is left out. */
+static void take(const struct working_set *w, bool curve, const struct ibs_op *op, int64_t hit_milli, struct sampled_load *loads, struct sample_result *out)
 {
-	if (!op->load || !op->has_linear || op->linear - w->map.va >= w->map.bytes) {
+	const uint64_t offset = op->linear - w->map.va;
+
+	if (!op->load || !op->has_linear || offset >= (curve ? w->shape.bytes : w->map.bytes) || (curve && offset % LINE == CURVE_SENDS)) {
 		out->outside++;
 		return;
 	}
-	if (op->linear % w->shape.line_bytes % sizeof(uint64_t) || !is_node(w, op->linear))
+	if (!is_node(w, op->linear))
 		out->wrong_address++;
 	loads[out->records++] = (struct sampled_load){
 		/* without the refill: a job begins with no translations, and the row is about loads that have theirs */
@@ -76,45 +85,60 @@ static void take(const struct working_set *w, const struct ibs_op *op, int64_t h
 	};
 }
 
-static enum status one_sample(struct loop *l, struct ibs *ibs, bool *taken, struct ibs_op *op)
+static enum status one_sample(struct loop *l, uint64_t code, struct ibs *ibs, bool *taken, struct ibs_op *op)
 {
 	struct bench *b = l->b;
 	struct working_set *w = &l->sets[0];
-	uint64_t loads = ibs->ops / w->kernel->loads * w->kernel->loads + 2 * w->kernel->loads;
+	/* a chase has an op or two more than its loads; a curve's unit is a turn */
+	uint64_t loads = code ? ibs->ops / CURVE_OPS : ibs->ops / w->kernel->loads * w->kernel->loads + 2 * w->kernel->loads;
 	struct window ignored;
 	enum status st, stopped;
 
 	if ((l->row->prepare == PREPARE_FLUSH || cores_wanted(l->row)) && loads > w->shape.nodes)
 		loads = w->shape.nodes; /* more would read their own lines again */
-	st = window_prepare(b, l->row, w, true, loads, &l->job);
+	st = code ? curve_prepare(l, loads) : window_prepare(b, l->row, w, true, loads, &l->job);
 	if (st == ST_OK)
 		st = ibs_start(ibs);
 	if (st != ST_OK)
 		return st;
 	b->gate = &ibs->gate;
-	st = window_units(b, w, loads, NULL, 0, &ignored, &l->job);
+	st = code ? curve_window(l, code, loads, &ignored) : window_units(b, w, loads, NULL, 0, &ignored, &l->job);
 	b->gate = NULL;
 	stopped = ibs_stop(ibs, taken, op);
 	return st != ST_OK ? st : stopped;
 }
 
-static enum status all_samples(struct loop *l, struct ibs *ibs, unsigned wanted, int64_t hit_milli, struct sampled_load *loads, struct sample_result *out)
+static enum status all_samples(struct loop *l, uint64_t code, struct ibs *ibs, unsigned wanted, struct sampled_load *loads, struct sample_result *out)
 {
 	for (unsigned tries = 0; tries < wanted * TRIES_PER_LOAD && out->records < wanted; tries++) {
 		uint64_t before = 0, after = 0;
 		const bool smi = noise_check_smi(l->b, &before);
 		struct ibs_op op;
 		bool taken;
-		const enum status st = one_sample(l, ibs, &taken, &op);
+		const enum status st = one_sample(l, code, ibs, &taken, &op);
 
 		if (st != ST_OK)
 			return st;
 		if (smi && noise_check_smi(l->b, &after) && (uint32_t)before != (uint32_t)after)
 			out->rejected++;
 		else if (taken)
-			take(&l->sets[0], &op, hit_milli, loads, out);
+			take(&l->sets[0], code != 0, &op, l->b->hit_milli, loads, out);
 	}
 	return ST_OK;
+}
+
+/* Where no event means a load of a line on its way, samples that name it are the row's proof. */
+static void prove(const struct sample_result *out, uint32_t codes, struct row_result *row)
+{
+	struct text proof;
+
+	if (out->verdict != SAMPLE_AGREES || !row->unprovable || row->status != ROW_UNPROVEN || row->row->source != SOURCE_FILL_BUFFER)
+		return;
+	text_init(&proof, row->proof, sizeof(row->proof));
+	text_fmt(&proof, METHOD " %u of %u samples name the source", sample_own(out, codes), out->records);
+	row->status = row->noisy ? ROW_NOISY : ROW_OK;
+	row->unprovable = false;
+	str_copy(row->reason, sizeof(row->reason), row->noisy ? "the samples spread" : "");
 }
 
 static void judge(const struct loop *l, uint32_t codes, struct sample_result *out, struct row_result *row)
@@ -130,9 +154,15 @@ static void judge(const struct loop *l, uint32_t codes, struct sample_result *ou
 		sample_compare(out, row);
 	}
 	sample_unprove(out, METHOD, row);
+	prove(out, codes, row);
 }
 
-void sample_ibs_row(struct loop *l, struct row_result *row)
+static bool is_chase(const struct loop *l)
+{
+	return l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase");
+}
+
+void sample_ibs_row(struct loop *l, uint64_t code, struct row_result *row)
 {
 	struct bench *b = l->b;
 	struct sample_result *out = &row->sample;
@@ -140,12 +170,11 @@ void sample_ibs_row(struct loop *l, struct row_result *row)
 	const size_t bytes = wanted * (sizeof(struct sampled_load) + sizeof(uint32_t));
 	const uint32_t codes = sample_codes(b->cpu->processor, l->row->source);
 	struct sampled_load *loads;
-	int64_t hit_milli = 0;
 	struct ibs ibs;
 	const char *why;
 	enum status st;
 
-	if (l->row->curve || l->row->kind != KIND_LATENCY || !str_equal(l->sets[0].kernel->name, "k_chase") || l->row->source == SOURCE_L1 || !codes)
+	if (!codes || l->row->source == SOURCE_L1 || (l->row->curve && l->row->curve->what != CURVE_TWICE) || (!l->row->curve && !is_chase(l)))
 		return;
 	if (ibs_open(&ibs, b->a, b->cpu, b->core, &why) != ST_OK) {
 		sample_set_reason(out, SAMPLE_UNSUPPORTED, why);
@@ -159,9 +188,9 @@ void sample_ibs_row(struct loop *l, struct row_result *row)
 	out->event = METHOD;
 	out->by_op = true;
 	out->fraction_milli = -1;
-	st = measure_hit(l, &hit_milli);
+	st = b->hit_milli ? ST_OK : measure_hit(l, &b->hit_milli);
 	if (st == ST_OK)
-		st = all_samples(l, &ibs, wanted, hit_milli, loads, out);
+		st = all_samples(l, code, &ibs, wanted, loads, out);
 	if (st == ST_OK) {
 		sample_describe_all(loads, (uint32_t *)(void *)(loads + wanted), codes, out);
 		judge(l, codes, out, row);

@@ -27,7 +27,7 @@ void sample_failed(struct sample_result *out, enum status st);
 /* A row whose samples contradict it is no longer ok; `method` names who says so. */
 void sample_unprove(const struct sample_result *out, const char *method, struct row_result *row);
 
-/* sample_ibs.c: the same by IBS. */
-void sample_ibs_row(struct loop *l, struct row_result *row);
+/* sample_ibs.c: the same by IBS, as sample_row. */
+void sample_ibs_row(struct loop *l, uint64_t code, struct row_result *row);
 
 #endif

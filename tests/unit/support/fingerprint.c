@@ -99,6 +99,8 @@ uint64_t fingerprint_row(const struct row *r)
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
 		if (set->without_l3)
 			hash = mix(hash, "without_l3", sizeof("without_l3"));
+		if (set->victim_l3)
+			hash = mix(hash, "victim_l3", sizeof("victim_l3"));
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
 			const struct row_proof *p = &set->proofs[i];
 			const int64_t bounds[] = { p->low_milli, p->high_milli };
