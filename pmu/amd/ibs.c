@@ -7,7 +7,7 @@
 #define REGISTERS   6u
 #define CTL_EN      (1ull << 17)
 #define CTL_OPS     (1ull << 19)
-/* Ops, in steps of 16. At least 0x90 (Linux 6.12 events/amd/ibs.c, facts only); the processor starts from up to 127 by chance, and the WRMSR that enables
+/* Ops, in steps of 16. At least 0x90 (min_period of Linux events/amd/ibs.c, which 6.12 has not yet; facts only); the processor starts from up to 127 by chance, and the WRMSR that enables
  * sampling and the call of the kernel have many. */
 #define MAXIMUM     0x140u
 #define QUIET_PER_SECOND 1000000u /* the tagged op has retired when the job serialises; its registers are written within 1 us */

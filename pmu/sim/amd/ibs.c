@@ -23,7 +23,7 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define COUNT_SHIFT  32
 #define COUNT_MASK   (0x7FFFFFFull << COUNT_SHIFT)
 #define RANDOM_MASK  0x7Fu
-#define LEAST        0x90u          /* smaller maxima give nothing useful: Linux 6.12 amd/ibs.c, perf_ibs_op */
+#define LEAST        0x90u          /* the least: min_period of Linux events/amd/ibs.c, which 6.12 has not yet */
 
 #define CAP_OP       (1u << 2)
 #define CAP_RDWR     (1u << 3)      /* the count can be written */
