@@ -269,12 +269,18 @@ uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct s
 {
 	const char *const texts[] = { a->name, report_build(), settings_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
 		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
-	const uint64_t numbers[] = { seed_of(s), s->repetitions, cpu->signature, a->cores, a->nodes };
+	const uint64_t numbers[] = { seed_of(s), s->repetitions, s->vector_bits, cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
 
 	for (unsigned i = 0; i < COUNT_OF(texts); i++)
 		h = fnv1a64(h, texts[i], str_length(texts[i]) + 1);
 	return fnv1a64(h, numbers, sizeof(numbers));
+}
+
+/* Instruction sets whose vectors are wider than a setting wants. */
+static uint32_t too_wide(unsigned bits)
+{
+	return !bits || bits >= 512 ? 0 : bits >= 256 ? ISA_AVX512 : ISA_AVX512 | ISA_AVX2 | ISA_FMA | ISA_AVX;
 }
 
 /* Writes the report. A failure is reported and leaves the results intact. */
@@ -303,6 +309,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
 		freq_lock_clocks(a, cpu, &out->pins);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
+		b->own.isa &= ~too_wide(s->vector_bits);
 		b->disturbance.counts = out->disturbances; /* of earlier boots */
 		st = cpuset_choose(a, s->cores, s->nodes, &b->cpuset, problem, sizeof(problem));
 		if (st == ST_OK)

@@ -159,6 +159,10 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 		text_fmt(&t, "repetitions: %u is more than %u", s->repetitions, SAMPLES_MAX);
 		return ST_RANGE;
 	}
+	if (s->vector_bits && s->vector_bits != 128 && s->vector_bits != 256 && s->vector_bits != 512) {
+		text_fmt(&t, "vector_bits: %u is none of 128, 256, 512", s->vector_bits);
+		return ST_RANGE;
+	}
 	return s->expect ? check_expect(s->expect, &t) : ST_OK;
 }
 

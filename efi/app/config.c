@@ -10,7 +10,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, cores, nodes, processors, repetitions, label, seed, end, expect, resume, boots, watchdog, upload"
+#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, cores, nodes, processors, repetitions, vector_bits, label, seed, end, expect, resume, boots, watchdog, upload"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -91,6 +91,14 @@ static void take_number(struct config *c, const struct origin *from, const char 
 		*to = v;
 }
 
+static void take_unsigned(struct config *c, const struct origin *from, const char *key, const char *value, size_t n, unsigned most, unsigned *out)
+{
+	uint64_t number = *out;
+
+	take_number(c, from, key, value, n, most, &number);
+	*out = (unsigned)number;
+}
+
 /* Milliseconds with up to three digits behind the point. */
 static void take_ms(struct config *c, const struct origin *from, const char *key, const char *value, size_t n, uint64_t *us)
 {
@@ -147,7 +155,6 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 		[END_SHUTDOWN] = "shutdown", [END_EXIT] = "exit",
 	};
 	static const char *const starts[] = { [START_AUTO] = "auto", [START_SIPI] = "sipi", [START_ONE] = "one" };
-	uint64_t number = c->repetitions;
 
 	/* values end up in messages and in the journal, which are lines; a quoted load option may contain anything */
 	for (size_t i = 0; i < n; i++)
@@ -186,8 +193,9 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 			}
 		config_problem(c, from, "processors: expected auto, sipi or one, found \"%.*s\"", (int)n, value);
 	} else if (is("repetitions", key, key_length)) {
-		take_number(c, from, "repetitions", value, n, SAMPLES_MAX, &number);
-		c->repetitions = (unsigned)number;
+		take_unsigned(c, from, "repetitions", value, n, SAMPLES_MAX, &c->repetitions);
+	} else if (is("vector_bits", key, key_length)) {
+		take_unsigned(c, from, "vector_bits", value, n, 512, &c->vector_bits);
 	} else if (is("seed", key, key_length)) {
 		take_number(c, from, "seed", value, n, UINT64_MAX, &c->seed);
 	} else if (is("label", key, key_length)) {
@@ -200,13 +208,9 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 			config_problem(c, from, "resume: expected yes or no, found \"%.*s\"", (int)n, value);
 		c->resume = is("yes", value, n);
 	} else if (is("boots", key, key_length)) {
-		number = c->boots;
-		take_number(c, from, "boots", value, n, BOOT_VARIANCE_MAX, &number);
-		c->boots = (unsigned)number;
+		take_unsigned(c, from, "boots", value, n, BOOT_VARIANCE_MAX, &c->boots);
 	} else if (is("watchdog", key, key_length)) {
-		number = c->watchdog_s;
-		take_number(c, from, "watchdog", value, n, WATCHDOG_S_MAX, &number);
-		c->watchdog_s = (unsigned)number;
+		take_unsigned(c, from, "watchdog", value, n, WATCHDOG_S_MAX, &c->watchdog_s);
 		c->watchdog_given = true;
 	} else if (is("end", key, key_length)) {
 		for (unsigned i = 0; i < COUNT_OF(ends); i++)

@@ -31,7 +31,7 @@ struct config {
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
 	struct origin cores_from, nodes_from;
 	enum start processors;     /* how the other processors are started */
-	unsigned repetitions;
+	unsigned repetitions, vector_bits;
 	uint64_t seed;
 	char label[CONFIG_TEXT];
 	char expect[CONFIG_TEXT];  /* path of a file, "" if none */

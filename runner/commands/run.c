@@ -24,7 +24,7 @@
 
 static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
                   *out = "out/run";
-static uint64_t repetitions, seed;
+static uint64_t repetitions, vector_bits, seed;
 static bool proofs;
 
 static unsigned run_options(struct option *list, unsigned most)
@@ -42,6 +42,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "which memory nodes (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
 		 "samples of each row, 0: the row's own"},
+		{"--vector-bits", OPTION_NUMBER, &vector_bits, "N", NULL, 0, 512,
+		 "leave out kernels with wider vectors than 128, 256 or 512 bits; 0: none"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of yours that the results carry"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
@@ -375,7 +377,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 	(void)operands, (void)operand;
 
 	struct suite_settings settings = {
-		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .seed = seed, .label = label,
+		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .vector_bits = (unsigned)vector_bits, .seed = seed, .label = label,
 	};
 	if (strlen(label) > LABEL_MOST || has_controls(label)) {
 		complain(c, "--label: at most %u bytes without control characters", LABEL_MOST);

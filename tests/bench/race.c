@@ -146,7 +146,10 @@ static bool kernels(struct race *race, bool nt)
 	memcpy(code, kernel_code, bytes);
 	if (mprotect(code, bytes, PROT_READ | PROT_EXEC))
 		return false;
-	for (unsigned i = 0; i < WIDTHS; i++)
+	const char *const widest = getenv("WIDEST"); /* avx, sse: wider ones stay hidden */
+	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 1 : 2;
+
+	for (unsigned i = first; i < WIDTHS; i++)
 		for (const struct kernel *k = kernel_table; has[i] && k < kernel_table_end; k++)
 			if (!strcmp(k->name, names[nt][i]))
 				race->kernel[race->widths++] = (triad *)(void *)(code + k->offset);

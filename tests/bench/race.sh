@@ -3,7 +3,7 @@
 #   tests/bench/race.sh [ROUNDS [LEVEL/STORES/THREADS ...]]     without points all sixteen:
 # L1, L2, L3, memory; regular and non-temporal stores; one and two threads. In a round every contender has as many goes, by turns
 # and each as long, of which the best counts (likwid's are AVX without and with FMA and AVX-512 with FMA): a race of one draw against the best of
-# several would be lost by equals. Ours tries its widths in each before it is timed. Who begins changes from round to round. Of the two others the one with the higher median
+# several would be lost by equals. WIDEST=avx hides AVX-512 from all: a host that has none. Ours tries its widths in each before it is timed. Who begins changes from round to round. Of the two others the one with the higher median
 # is the best; a round's ratio is ours to it. Printed: medians in GB/s, the median ratio, its spread.
 set -u
 out=${OUT:-out} rounds=${1:-10}
@@ -12,7 +12,7 @@ race=$out/tests/bench/race
 units=(sse sse)
 grep -qw avx /proc/cpuinfo && units=(avx avx)
 grep -qw fma /proc/cpuinfo && units[1]=${units[1]}_fma
-grep -qw avx512f /proc/cpuinfo && units+=(avx512_fma)
+grep -qw avx512f /proc/cpuinfo && [ "${WIDEST:-avx512}" = avx512 ] && units+=(avx512_fma)
 work=$(mktemp) || exit 3
 trap 'rm -f "$work" "$work.all"' EXIT
 # Where that is allowed, ahead of what else runs: among the processes of a group, and this group among the others. Not a

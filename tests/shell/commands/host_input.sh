@@ -33,6 +33,7 @@ check "host_refuses_a_pattern_without_match" refuses '"stor.*" is neither quick,
 for n in -1 257 ten 1e3 0x 99999999999999999999 ''; do
 	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 256' run "--repetitions=$n"
 done
+check "host_refuses_odd_vector_bits" refuses "vector_bits: 100 is none of 128, 256, 512" run --vector-bits 100
 check "host_refuses_seed_beyond_64_bits" refuses 'not a number from 0 to 18446744073709551615' run --seed 18446744073709551616
 check "host_refuses_missing_expect_file" refuses "$work/none: No such file" run --expect "$work/none"
 mkfifo "$work/pipe"

@@ -25,6 +25,10 @@ check "sim_again_has_a_directory_of_its_own" test "$first" != "$(last '')"
 
 check "sim_only_selects_by_pattern" run --suite 'load.l?.penalty'
 check "sim_only_ran_what_matches" results '[.rows[].name] == ["load.l2.penalty", "load.l3.penalty"]'
+for bits in 128:sse2 256:avx; do
+	check "sim_vectors_have_${bits%:*}_bits" run --machine skylake-sp --suite triad.l1.bandwidth --repetitions 3 --vector-bits ${bits%:*}
+	check "sim_kernel_of_${bits%:*}_bits" results ".settings.vector_bits == ${bits%:*} and .rows[0].kernel == \"k_triad_${bits#*:}\""
+done
 check "sim_repetitions_are_taken" run --suite load.l1.latency --repetitions 3
 check "sim_repetitions_are_kept" results '.settings.repetitions == 3 and .rows[0].samples <= 3'
 check "sim_default_machine_is_the_built_in_one" says 0 "SIMULATED machine \(sim:nehalem-ep\)" run --suite load.l1.latency --machine nehalem-ep
