@@ -354,6 +354,9 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 
 	memset(&summary, 0, sizeof(summary));
 	msr_guard_init(g, a, cpu->processor, saved, msr_guard_capacity(a));
+	if (g->access.cores < a->cores)
+		print("%s: logical processors from %u on are of another kind, or lie behind one; they are left alone\n", cpu->processor->title,
+		      g->access.cores);
 	uint64_t key = suite_key(&g->access, cpu, r->settings);
 	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
 	enum status files = begin(r, &place, &resume, &earlier);

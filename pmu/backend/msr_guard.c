@@ -11,6 +11,7 @@ static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr
 }
 
 #define PCI_VENDOR_INTEL 0x8086u
+#define LEAF_KIND        0x1A
 
 /* One register of a function; several entries may share a register (fields of filters). */
 static void take(struct pci_address at, uint32_t reg, uint64_t bits, bool restore, const struct uncore_device *d, const char *what,
@@ -117,7 +118,7 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 	struct msr_guard *g = self;
 	const struct writable_msr *m = listed(g, msr);
 	struct msr_guard_saved *s;
-	if (!m || core > UINT16_MAX)
+	if (!m || core > UINT16_MAX || (g->processor->core_type && core >= g->access.cores))
 		return refuse(g);
 	if (m->restore) {
 		bool fresh = !find_saved(g, core, msr);
@@ -312,12 +313,27 @@ static const struct access_ops msr_guard_ops = {
 	.map = msr_guard_map, .unmap = msr_guard_unmap, .run = msr_guard_run, .control = msr_guard_control, .ds = msr_guard_ds,
 };
 
+/* Cores from 0 on up to the first of another kind (CPUID 0x1A EAX), whose registers the description does not tell. */
+static unsigned alike(const struct access *a)
+{
+	struct cpuid_regs first, other;
+
+	if (a->ops->cpuid(a->self, 0, LEAF_KIND, 0, &first) != ST_OK)
+		return 1;
+	for (unsigned core = 1; core < a->cores; core++)
+		if (a->ops->cpuid(a->self, core, LEAF_KIND, 0, &other) != ST_OK || other.eax != first.eax)
+			return core;
+	return a->cores;
+}
+
 void msr_guard_init(struct msr_guard *g, const struct access *under, const struct processor *p,
                 struct msr_guard_saved *saved, unsigned capacity)
 {
 	*g = (struct msr_guard){ .access = *under, .under = under, .processor = p, .saved = saved, .capacity = capacity };
 	g->access.ops = &msr_guard_ops;
 	g->access.self = g;
+	if (p->core_type)
+		g->access.cores = alike(under);
 }
 
 /* The bit that enables a counter whose select takes hold at its second write alone, with that bit off in the first; 0: another register. */

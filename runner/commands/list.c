@@ -1,6 +1,6 @@
 /* runner/commands/list.c: what can be selected. */
 #include "bench/results/inventory.h"
-#include "bench/catalogue/row.h"
+#include "bench/catalogue/provable.h"
 #include "bench/suite/cross_check.h"
 #include "pmu/counters/counters.h"
 #include "pmu/netburst/netburst.h"
@@ -33,7 +33,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
 		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
 		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "what rows of a run are held against each other: who breaks it is unproven"},
-		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: which descriptors the published results in FOLDER confirm"},
+		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: how many rows each descriptor's events can prove, and which the published results in FOLDER confirm"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -216,10 +216,11 @@ static int list_confirmed(const struct command *c)
 		free(list[i]);
 	}
 	free(list);
-	puts("| descriptor | processors | confirmed by |\n|---|---|---|");
+	puts("| descriptor | processors | rows proved | confirmed by |\n|---|---|---|---|");
 	for (unsigned p = 0; p < processor_count; p++) {
+		const struct provable_share share = provable_share(&processors[p]);
 		unsigned shown = 0;
-		printf("| `%s` | %s | ", processors[p].name, processors[p].title);
+		printf("| `%s` | %s | %u of %u, %u %% | ", processors[p].name, processors[p].title, share.proved, share.rows, share.rows ? share.proved * 100 / share.rows : 0);
 		for (unsigned i = 0; i < n; i++)
 			if (runs[i].of == &processors[p])
 				printf("%s%s", shown++ ? ", " : "", runs[i].name);

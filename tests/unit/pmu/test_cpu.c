@@ -346,22 +346,29 @@ static void test_cpu_unknown_vendor_and_nothing_else_is_still_ok(void **state)
 	assert_int_equal(cpu.physical_address_bits, 36);
 }
 
-static void test_cpu_family_and_model_are_decoded_as_displayed(void **state)
+static void test_cpu_family_model_and_kind_choose_the_descriptor(void **state)
 {
 	(void)state;
-	static const struct { uint32_t signature; uint16_t family, model; const char *name; } cases[] = {
-		{ 0x000106A5, 6, 0x1A, "nehalem-ep" }, { 0x000106E5, 6, 0x1E, "nehalem-ep" }, { 0x0001067A, 6, 0x17, "core2" },
-		{ 0x000006F6, 6, 0x0F, "core2" }, { 0x00000F43, 15, 4, "pentium4" }, { 0x00000F29, 15, 2, "intel" },
-		{ 0x000306F2, 6, 0x3F, "haswell-ep" }, { 0x000206C2, 6, 0x2C, "westmere-ep" }, { 0x000206D7, 6, 0x2D, "sandy-bridge-ep" },
-		{ 0x000306E4, 6, 0x3E, "ivy-bridge-ep" }, { 0x000306C3, 6, 0x3C, "haswell" }, { 0x000406F1, 6, 0x4F, "broadwell-ep" }, { 0x000906EA, 6, 0x9E, "skylake" },
-		{ 0x00050654, 6, 0x55, "skylake-sp" }, { 0x00050657, 6, 0x55, "cascade-lake" }, { 0x000606A6, 6, 0x6A, "ice-lake-sp" }, { 0x000806F8, 6, 0x8F, "sapphire-rapids" },
-		{ 0x00A10F11, 0x19, 0x11, "intel" },
+	/* kind: leaf 0x1A of the core that runs the program, which decides where one model has cores of two kinds */
+	static const struct { uint32_t signature; uint16_t family, model; const char *name; uint32_t kind; } cases[] = {
+		{ 0x00090672, 6, 0x97, "alder-lake-p", 0x40000001 }, { 0x000B0671, 6, 0xB7, "alder-lake-e", 0x20000001 },
+		{ 0x00090672, 6, 0x97, "alder-lake-p", 0 }, { 0x000B06E0, 6, 0xBE, "alder-lake-n", 0 }, { 0x000A06A4, 6, 0xAA, "meteor-lake-e", 0x20000002 },
+		{ 0x000C0652, 6, 0xC5, "arrow-lake-p", 0x40000003 }, { 0x000C0652, 6, 0xC5, "arrow-lake-e", 0x20000003 },
+		{ 0x000C0652, 6, 0xC5, "arrow-lake-lpe", 0x20000002 }, { 0x000C0652, 6, 0xC5, "intel", 0x20000009 },
+		{ 0x000B06D1, 6, 0xBD, "lunar-lake-e", 0x20000003 }, { 0x000A06F3, 6, 0xAF, "sierra-forest", 0x20000002 }, { 0x000506F1, 6, 0x5F, "goldmont", 0 },
+		{ 0x000106A5, 6, 0x1A, "nehalem-ep", 0 }, { 0x000106E5, 6, 0x1E, "nehalem-ep", 0 }, { 0x0001067A, 6, 0x17, "core2", 0 },
+		{ 0x000006F6, 6, 0x0F, "core2", 0 }, { 0x00000F43, 15, 4, "pentium4", 0 }, { 0x00000F29, 15, 2, "intel", 0 },
+		{ 0x000306F2, 6, 0x3F, "haswell-ep", 0 }, { 0x000206C2, 6, 0x2C, "westmere-ep", 0 }, { 0x000206D7, 6, 0x2D, "sandy-bridge-ep", 0 },
+		{ 0x000306E4, 6, 0x3E, "ivy-bridge-ep", 0 }, { 0x000306C3, 6, 0x3C, "haswell", 0 }, { 0x000406F1, 6, 0x4F, "broadwell-ep", 0 }, { 0x000906EA, 6, 0x9E, "skylake", 0 },
+		{ 0x00050654, 6, 0x55, "skylake-sp", 0 }, { 0x00050657, 6, 0x55, "cascade-lake", 0 }, { 0x000606A6, 6, 0x6A, "ice-lake-sp", 0 }, { 0x000806F8, 6, 0x8F, "sapphire-rapids", 0 },
+		{ 0x00A10F11, 0x19, 0x11, "intel", 0 },
 	};
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		struct fake_leaf leaves[2] = { { 0, 0, { 1, INTEL } }, { 1, 0, { cases[i].signature, 0, 0, 0 } } };
+		struct fake_leaf leaves[2] = { { 0, 0, { cases[i].kind ? 0x1A : 1, INTEL } }, { 1, 0, { cases[i].signature, 0, 0, 0 } } };
 		struct fake f;
 		struct cpu cpu;
 		fake_init(&f, 1);
+		f.kinds = &cases[i].kind;
 		assert_int_equal(identify(&f, leaves, 2, &cpu), ST_OK);
 		assert_int_equal(cpu.family, cases[i].family);
 		assert_int_equal(cpu.model, cases[i].model);
@@ -481,7 +488,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_amd_has_its_descriptor_and_its_counters),
 		cmocka_unit_test(test_cpu_old_amd_caches_are_read_from_the_legacy_leaves),
 		cmocka_unit_test(test_cpu_unknown_vendor_and_nothing_else_is_still_ok),
-		cmocka_unit_test(test_cpu_family_and_model_are_decoded_as_displayed),
+		cmocka_unit_test(test_cpu_family_model_and_kind_choose_the_descriptor),
 		cmocka_unit_test(test_cpu_single_impossible_values_are_left_out),
 		cmocka_unit_test(test_cpu_nonsense_is_left_out),
 	};

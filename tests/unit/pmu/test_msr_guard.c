@@ -148,6 +148,27 @@ static void test_guard_writes_nothing_it_cannot_remember(void **state)
 	assert_int_equal(b->guard.count, 1);
 }
 
+/* Two large cores, then a small one: its registers of the same numbers mean other things. */
+static void test_guard_leaves_cores_of_another_kind_alone(void **state)
+{
+	struct bench *b = *state;
+	static const uint32_t kinds[] = { 0x40000001, 0x40000001, 0x20000001, 0x40000001 };
+	struct processor hybrid = processor;
+	hybrid.core_type = 0x40;
+	b->fake.access.cores = 4;
+	b->fake.kinds = kinds;
+	for (unsigned core = 2; core < 4; core++)
+		fake_msr(&b->fake, core, 0x1A4, 0x30);
+	msr_guard_init(&b->guard, &b->fake.access, &hybrid, b->saved, COUNT_OF(b->saved));
+	assert_int_equal(b->guard.access.cores, 2);
+	assert_int_equal(wr(b, 1, 0x1A4, 0x3F), ST_OK);
+	assert_int_equal(wr(b, 2, 0x1A4, 0x3F), ST_REFUSED);
+	assert_int_equal(fake_value(&b->fake, 2, 0x1A4), 0x30);
+	/* one descriptor of all cores asks nothing */
+	msr_guard_init(&b->guard, &b->fake.access, &processor, b->saved, COUNT_OF(b->saved));
+	assert_int_equal(b->guard.access.cores, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +179,7 @@ int main(void)
 		cmocka_unit_test_setup(test_guard_restores_after_a_fault_in_the_middle, setup),
 		cmocka_unit_test_setup(test_guard_goes_on_after_a_register_that_does_not_come_back, setup),
 		cmocka_unit_test_setup(test_guard_writes_nothing_it_cannot_remember, setup),
+		cmocka_unit_test_setup(test_guard_leaves_cores_of_another_kind_alone, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,11 @@ uint64_t fake_value(struct fake *f, unsigned core, uint32_t number)
 static enum status fake_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
 	struct fake *f = self;
-	(void)core;
 	*out = (struct cpuid_regs){ 0 };
+	if (f->kinds && leaf == 0x1A) {
+		out->eax = f->kinds[core];
+		return ST_OK;
+	}
 	if (f->cpuid_hook && f->cpuid_hook(f, leaf, out))
 		return ST_OK;
 	for (unsigned i = 0; i < f->leaf_count; i++)

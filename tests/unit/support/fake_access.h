@@ -17,6 +17,7 @@ struct fake {
 	unsigned msr_count;
 	const struct fake_leaf *leaves; /* CPUID; a leaf that is not here reads as zeros */
 	unsigned leaf_count;
+	const uint32_t *kinds;           /* CPUID 0x1A EAX of each core; NULL: as `leaves` says */
 	struct fake_write log[FAKE_LOG]; /* every WRMSR that reached this backend, in order */
 	unsigned log_count;
 	unsigned fault_after;            /* that many more writes succeed, then all fault; 0: never */

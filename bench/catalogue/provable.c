@@ -1,0 +1,46 @@
+/* bench/catalogue/provable.c: see provable.h. */
+#include "bench/catalogue/provable.h"
+
+#include "pmu/core/concept.h"
+
+static bool set_provable(const struct row_proof_set *set, const struct processor *p)
+{
+	if (set->without_l3 && concept_counted(p, "load.hit.l3"))
+		return false;
+	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
+		const struct expression *x = concept_find(p, set->proofs[i].concept);
+
+		if (!x || !expression_proves(x, set->proofs[i].low_milli, set->proofs[i].high_milli))
+			return false;
+	}
+	return true;
+}
+
+bool row_provable(const struct row *r, const struct processor *p)
+{
+	const struct expression *instructions = concept_counted(p, "instructions");
+
+	if (!r->proofs)
+		return instructions && instructions->exactness == EXACTNESS_EXACT;
+	for (const struct row_proof_set *set = r->proofs; set->proofs[0].concept; set++)
+		if (set_provable(set, p))
+			return true;
+	return false;
+}
+
+static bool of_two_sockets(const struct row *r)
+{
+	return r->node || r->target == TARGET_OTHER_SOCKET || r->order == ORDER_NODES;
+}
+
+struct provable_share provable_share(const struct processor *p)
+{
+	struct provable_share sum = { 0, 0 };
+
+	for (unsigned i = 0; i < rows_count; i++)
+		if (rows[i].suites & SUITE_FULL && !of_two_sockets(&rows[i])) {
+			sum.rows++;
+			sum.proved += row_provable(&rows[i], p);
+		}
+	return sum;
+}
