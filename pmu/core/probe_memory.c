@@ -158,22 +158,26 @@ static void read_tlbs_enumerated(struct probe *p)
 	}
 }
 
+/* CPUID 0x80000021 EAX[14], L2TlbSizeX32: sizes of the second level are multiples of 32 (AMD64 manual volume 3, appendix E). */
+#define L2_TLB_SIZE_X32 14
+
 static void read_tlbs_amd(struct probe *p)
 {
 	struct tlb_facts *t = &p->cpu->tlb;
 	struct cpuid_regs r;
+	const uint32_t unit = probe_leaf(p, 0x80000021u, 0, &r) && probe_bits(r.eax, L2_TLB_SIZE_X32, L2_TLB_SIZE_X32) ? 32 : 1;
 	if (probe_leaf(p, 0x80000005u, 0, &r)) {
 		raise_to(&t->dtlb_4k, probe_bits(r.ebx, 23, 16));
 		raise_to(&t->itlb_4k, probe_bits(r.ebx, 7, 0));
 		raise_to(&t->dtlb_2m, probe_bits(r.eax, 23, 16));
 	}
 	if (probe_leaf(p, 0x80000006u, 0, &r)) {
-		raise_to(&t->stlb_4k, probe_bits(r.ebx, 27, 16));
-		raise_to(&t->stlb_2m, probe_bits(r.eax, 27, 16));
+		raise_to(&t->stlb_4k, unit * probe_bits(r.ebx, 27, 16));
+		raise_to(&t->stlb_2m, unit * probe_bits(r.eax, 27, 16));
 	}
 	if (probe_leaf(p, 0x80000019u, 0, &r)) {
 		raise_to(&t->dtlb_1g, probe_bits(r.eax, 27, 16));
-		raise_to(&t->stlb_1g, probe_bits(r.ebx, 27, 16));
+		raise_to(&t->stlb_1g, unit * probe_bits(r.ebx, 27, 16));
 	}
 }
 
