@@ -118,6 +118,9 @@ struct interrupts {
 	unsigned writes;
 };
 
+/* The last register that raised a fault when it was read or written: an MSR of a core, or with `pci` one of configuration space. */
+struct register_failure { bool known, pci; uint32_t msr; uint16_t core; struct pci_address at; };
+
 enum access_kind { ACCESS_HW, ACCESS_SIM, ACCESS_NATIVE };
 
 struct access {
@@ -133,6 +136,7 @@ struct access {
 	const uint8_t *distance;   /* [nodes * nodes], SLIT style, 10 = local */
 	const struct pci_function *pci; /* functions that were found; NULL if nobody searched */
 	unsigned pci_count;
+	struct register_failure *failure; /* where a layer keeps it (msr_guard.c); NULL: none does */
 	/* Whether the machine counts the event of an IA32_PERFEVTSEL value: a simulated one knows some by name only, and such a
 	 * count is not 0 but unknown. NULL: it counts all. Layers pass it on with its own self. */
 	bool (*counts)(void *counts_self, uint64_t select); /* NetBurst: an ESCR's value, its address in bits 63:32 */
@@ -146,5 +150,9 @@ struct access {
 	enum status (*interrupts)(void *counts_self, unsigned core, struct interrupts *i);
 	void *counts_self;
 };
+
+struct text;
+/* Names the register of a failed access: "register 0x3F6 does not answer"; what is generally known where no layer keeps it. */
+void access_failure_text(const struct access *a, struct text *t);
 
 #endif

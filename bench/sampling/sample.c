@@ -239,8 +239,13 @@ static enum status one_burst(struct sampling *s, unsigned which, bool *good)
 	smi = noise_check_smi(b, &before);
 	st = pebs_start(&s->pebs, &q, 1, &why);
 	if (st != ST_OK) {
-		if (why)
-			str_copy(s->out->reason, sizeof(s->out->reason), why);
+		struct text reason;
+
+		text_init(&reason, s->out->reason, sizeof(s->out->reason));
+		if (st == ST_FAULT)
+			access_failure_text(b->a, &reason);
+		else if (why)
+			text_fmt(&reason, "%s", why);
 		return st;
 	}
 	b->gate = &s->pebs.gate;

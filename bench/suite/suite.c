@@ -24,6 +24,16 @@ static bool unexpected_now(const void *self, unsigned row, enum row_status statu
 	return allowed ? !(allowed & 1u << status) : e->a->kind == ACCESS_SIM;
 }
 
+/* Whether a method that a row has besides its own was lost to a fault, a time-out or a failed call. */
+static bool method_lost(const struct row_result *r)
+{
+	const enum sample_verdict s = r->sample.verdict;
+	const enum uncore_latency_verdict q = r->queue.verdict;
+
+	return s == SAMPLE_FAULT || s == SAMPLE_TIMEOUT || s == SAMPLE_FAILED ||
+	       q == UNCORE_LATENCY_FAULT || q == UNCORE_LATENCY_TIMEOUT || q == UNCORE_LATENCY_FAILED;
+}
+
 static bool unexpected(const struct access *a, const struct suite_settings *s, const struct row_result *r)
 {
 	unsigned allowed = suite_expected(s->expect, r->row);
@@ -32,6 +42,8 @@ static bool unexpected(const struct access *a, const struct suite_settings *s, c
 		return !(allowed & 1u << r->status);
 	if (a->kind != ACCESS_SIM)
 		return false;
+	if (method_lost(r))
+		return true;
 	return r->status != ROW_OK && !(r->status == ROW_UNSUPPORTED && r->absent) && !(r->status == ROW_UNPROVEN && r->unprovable);
 }
 

@@ -12,7 +12,8 @@ void boxes_note(const struct uncore *u, struct box_types *out)
 	out->count = p->box_count < UNCORE_BOXES_MAX ? p->box_count : UNCORE_BOXES_MAX;
 	for (unsigned b = 0; b < out->count; b++) {
 		out->types[b].name = p->boxes[b].name;
-		out->types[b].absent = u->absent ? u->absent : u->box_absent[b];
+		if (u->absent || u->box_absent[b])
+			str_copy(out->types[b].absent, sizeof(out->types[b].absent), u->absent ? u->absent : u->box_absent[b]);
 		for (unsigned s = 0; s < u->sockets && !u->absent; s++)
 			out->types[b].boxes += uncore_instances(u, &p->boxes[b], s);
 	}
@@ -23,7 +24,7 @@ void boxes_json(struct text *t, const struct box_types *b)
 	text_char(t, '[');
 	for (unsigned i = 0; i < b->count; i++) {
 		text_fmt(t, "%s{\"box\": \"%s\", \"boxes\": %u, \"absent\": ", i ? ", " : "", b->types[i].name, b->types[i].boxes);
-		if (b->types[i].absent) {
+		if (b->types[i].absent[0]) {
 			text_char(t, '"');
 			text_json(t, b->types[i].absent);
 			text_fmt(t, "\"}");
@@ -41,6 +42,6 @@ void boxes_table_lines(struct text *t, const struct box_types *b)
 		return;
 	}
 	for (unsigned i = 0; i < b->count; i++)
-		if (b->types[i].absent)
+		if (b->types[i].absent[0])
 			text_fmt(t, "uncore: %s: %s\n", b->types[i].name, b->types[i].absent);
 }

@@ -6,7 +6,7 @@
 #include "pmu/uncore/uncore.h"
 
 struct box_types {
-	struct { const char *name, *absent; unsigned boxes; } types[UNCORE_BOXES_MAX]; /* boxes: of all sockets; absent: NULL if they count */
+	struct { const char *name; char absent[96]; unsigned boxes; } types[UNCORE_BOXES_MAX]; /* boxes: of all sockets; absent: "" if they count */
 	unsigned count;      /* types that the processor has */
 	const char *absent;  /* why no box can count, NULL if any can */
 };

@@ -36,6 +36,22 @@ static void give_up(struct row_result *out, enum uncore_latency_verdict verdict,
 	str_copy(out->queue.reason, sizeof(out->queue.reason), why);
 }
 
+/* Keeps the first failure, and the register that caused it: what is stopped afterwards may fail again. */
+static void note_status(const struct loop *l, enum status st)
+{
+	struct uncore_latency_loop *q = l->beside;
+	struct text t;
+
+	if (q->status != ST_OK || st == ST_OK)
+		return;
+	q->status = st;
+	text_init(&t, q->failed, sizeof(q->failed));
+	if (st == ST_FAULT)
+		access_failure_text(l->b->a, &t);
+	else
+		text_fmt(&t, "the uncore's registers: %s", status_name(st));
+}
+
 static bool beyond_l2(const struct row *r)
 {
 	return r->target == TARGET_L3 || r->target == TARGET_DRAM || cores_wanted(r) || (r->pair && r->pair->code == CODE_LINES_L3);
@@ -197,7 +213,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 	q->on = true;
 	if (st == ST_OK && !b->uncore_looked && (q->counted >> CLOCK & 1))
 		st = look_closely(l);
-	q->status = st; /* reported at the end */
+	note_status(l, st); /* reported at the end */
 }
 
 static enum status read_all(const struct loop *l, uint64_t *values)
@@ -217,7 +233,7 @@ void uncore_latency_before(struct loop *l)
 	struct uncore_latency_loop *q = l->beside;
 
 	if (q->on && q->status == ST_OK)
-		q->status = read_all(l, q->before);
+		note_status(l, read_all(l, q->before));
 }
 
 static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
@@ -245,7 +261,7 @@ void uncore_latency_after(struct loop *l, unsigned keep, bool longer)
 
 	if (!q->on || q->status != ST_OK)
 		return;
-	q->status = read_all(l, after);
+	note_status(l, read_all(l, after));
 	for (unsigned i = 0; i < q->plan.count && q->status == ST_OK; i++)
 		keep_moved(l, &q->plan.slots[i], q->event[i], after, keep, longer);
 	for (unsigned i = 0; i < q->home_plan.count && q->status == ST_OK; i++)
@@ -418,14 +434,13 @@ void uncore_latency_end(struct loop *l, struct row_result *out)
 	if (b->a->ops->unmap(b->a->self, &q->lock) != ST_OK && st == ST_OK)
 		st = ST_BROKEN;
 	q->on = false;
-	if (q->status == ST_OK)
-		q->status = st;
+	note_status(l, st);
 	if (q->status == ST_UNSUPPORTED) {
 		give_up(out, UNCORE_LATENCY_UNSUPPORTED, "a box of it does not keep what is written");
 		return;
 	}
 	if (q->status != ST_OK) {
-		give_up(out, uncore_latency_verdict_of(q->status), "a register of the uncore failed");
+		give_up(out, uncore_latency_verdict_of(q->status), q->failed);
 		return;
 	}
 	if (row_was_ended(out->status) || l->pairs == 0) {

@@ -32,6 +32,7 @@ struct uncore_latency_loop {
 	unsigned socket, home;     /* whose registers */
 	uint32_t counted;          /* bit e: event e of uncore_latency.c's list is counted */
 	enum status status;        /* the first that was not ST_OK */
+	char failed[80];           /* what failed then */
 	bool on, chase;            /* chase: the whole method; else the clock and, of a stream, its traffic */
 };
 

@@ -129,6 +129,8 @@ void known_program_traffic(struct study *s)
 		{ "line.dram.local", &out->read_lines[0] }, { "line.dram.remote", &out->read_lines[1] },
 		{ "store.nt.local", &out->nt_lines[0] }, { "store.nt.remote", &out->nt_lines[1] } };
 	enum status st = ST_OK;
+	char reason[48];
+	struct text why;
 
 	for (unsigned i = 0; i < COUNT_OF(counts); i++)
 		if (!concept_event(p, counts[i].concept)) {
@@ -137,6 +139,11 @@ void known_program_traffic(struct study *s)
 		}
 	for (unsigned i = 0; i < COUNT_OF(counts) && st == ST_OK; i++)
 		st = traffic_of(s, concept_event(p, counts[i].concept), counts[i].lines);
-	if (st != ST_OK)
-		known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, NULL);
+	if (st == ST_OK)
+		return;
+	text_init(&why, reason, sizeof(reason));
+	for (unsigned i = 0; i < COUNT_OF(counts) && !why.length; i++)
+		if (plan_extra_absent(s->b->cpu, concept_event(p, counts[i].concept)))
+			text_fmt(&why, "register 0x%X does not answer", concept_event(p, counts[i].concept)->extra_msr);
+	known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, why.length ? reason : NULL);
 }

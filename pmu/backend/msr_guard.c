@@ -113,6 +113,21 @@ static enum status note_freeze(struct msr_guard *g, unsigned core, uint32_t msr,
 	return ST_OK;
 }
 
+/* Keeps the register of an access that raised a fault; returns its status. */
+static enum status note_msr(struct msr_guard *g, unsigned core, uint32_t msr, enum status status)
+{
+	if (status == ST_FAULT)
+		g->failure = (struct register_failure){ .known = true, .msr = msr, .core = (uint16_t)core };
+	return status;
+}
+
+static enum status note_pci(struct msr_guard *g, struct pci_address at, enum status status)
+{
+	if (status == ST_FAULT)
+		g->failure = (struct register_failure){ .known = true, .pci = true, .at = at };
+	return status;
+}
+
 static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
 	struct msr_guard *g = self;
@@ -122,7 +137,7 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 		return refuse(g);
 	if (m->restore) {
 		bool fresh = !find_saved(g, core, msr);
-		enum status status = save(g, core, msr, &s);
+		enum status status = note_msr(g, core, msr, save(g, core, msr, &s));
 		if (status != ST_OK)
 			return status;
 		/* Bits outside the mask stay as found. */
@@ -138,12 +153,12 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 		enum status status = note_freeze(g, core, msr, value);
 		if (status != ST_OK)
 			return status;
-		status = g->under->ops->wrmsr(g->under->self, core, msr, value);
+		status = note_msr(g, core, msr, g->under->ops->wrmsr(g->under->self, core, msr, value));
 		if (status == ST_FAULT)
 			g->count = before; /* nothing was frozen: nothing to release */
 		return status;
 	}
-	return g->under->ops->wrmsr(g->under->self, core, msr, value);
+	return note_msr(g, core, msr, g->under->ops->wrmsr(g->under->self, core, msr, value));
 }
 
 /* Whether the function at that place is the described one: compares its id, read once per function. */
@@ -188,7 +203,7 @@ static enum status msr_guard_pci_write32(void *self, struct pci_address at, uint
 	if (!good)
 		return refuse(g);
 	if (!r.restore)
-		return value & ~r.mask ? refuse(g) : g->under->ops->pci_write32(g->under->self, at, value);
+		return value & ~r.mask ? refuse(g) : note_pci(g, at, g->under->ops->pci_write32(g->under->self, at, value));
 	struct msr_guard_saved *s = find_saved_pci(g, at);
 	const bool fresh = !s;
 	if (fresh) {
@@ -205,7 +220,7 @@ static enum status msr_guard_pci_write32(void *self, struct pci_address at, uint
 		return refuse(g); /* bits outside the mask stay as found */
 	if (fresh)
 		g->count++;
-	return g->under->ops->pci_write32(g->under->self, at, value);
+	return note_pci(g, at, g->under->ops->pci_write32(g->under->self, at, value));
 }
 
 static enum status msr_guard_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
@@ -222,8 +237,8 @@ static enum status msr_guard_cpuid(void *self, unsigned core, uint32_t leaf, uin
 
 static enum status msr_guard_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
-	const struct access *u = ((struct msr_guard *)self)->under;
-	return u->ops->rdmsr(u->self, core, msr, value);
+	struct msr_guard *g = self;
+	return note_msr(g, core, msr, g->under->ops->rdmsr(g->under->self, core, msr, value));
 }
 
 static enum status msr_guard_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
@@ -240,8 +255,8 @@ static enum status msr_guard_rdtsc(void *self, unsigned core, uint64_t *value)
 
 static enum status msr_guard_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
-	const struct access *u = ((struct msr_guard *)self)->under;
-	return u->ops->pci_read32(u->self, at, value);
+	struct msr_guard *g = self;
+	return note_pci(g, at, g->under->ops->pci_read32(g->under->self, at, value));
 }
 
 static enum status msr_guard_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
@@ -334,6 +349,7 @@ void msr_guard_init(struct msr_guard *g, const struct access *under, const struc
 	g->access.self = g;
 	if (p->core_type)
 		g->access.cores = alike(under);
+	g->access.failure = &g->failure;
 }
 
 /* The bit that enables a counter whose select takes hold at its second write alone, with that bit off in the first; 0: another register. */

@@ -34,6 +34,7 @@ struct msr_guard {
 	unsigned capacity, count;
 	struct pci_address known;      /* function whose device id was read last, and */
 	bool known_good;               /* whether it was the described one */
+	struct register_failure failure; /* the last one */
 	uint32_t refused;              /* writes refused so far; each is a bug of this program */
 };
 

@@ -270,8 +270,11 @@ enum status pebs_start(struct pebs *p, struct pebs_request *requests, unsigned n
 		return s;
 	*why = "a register could not be written";
 	/* Disables what was enabled; the first failure is reported. */
+	struct register_failure *last = p->a->failure, first = last ? *last : (struct register_failure){ 0 };
 	enum status off = pebs_stop(p);
 	p->count = 0;
+	if (last && s == ST_FAULT)
+		*last = first;
 	return off == ST_FAULT ? off : s;
 }
 

@@ -24,7 +24,8 @@ struct uncore {
 	struct uncore_bus io_bus[UNCORE_SOCKETS_MAX]; /* of the socket's devices */
 	uint32_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
 	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
-	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can */
+	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can; may point to: */
+	char box_silent[UNCORE_BOXES_MAX][56];        /* which register of it does not answer */
 	bool box_freeze;     /* the global control does not answer: each box is frozen by its own */
 	const char *absent;  /* why nothing can count, NULL if something can */
 };

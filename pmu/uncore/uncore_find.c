@@ -4,6 +4,7 @@
  * the node id of a bus's UBox function is the bus's socket. A bus of devices belongs to the socket of the next higher bus
  * with that function (Linux 6.12, uncore_snbep.c, snbep_pci2phy_map_init with reverse). */
 #include "pmu/uncore/uncore.h"
+#include "pmu/text.h"
 
 #define PCI_VENDOR_INTEL 0x8086u
 #define PCI_BUSES        256
@@ -226,12 +227,18 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 		return s;
 	find_buses(a, u);
 	for (unsigned b = 0; b < p->box_count; b++) {
+		struct register_failure *failure = a->failure;
+		struct text t;
 		uint32_t any = 0;
+		if (failure)
+			failure->known = false;
 		for (unsigned socket = 0; socket < u->sockets; socket++)
 			any |= u->present[socket][b] = find_boxes(a, u, socket, &p->boxes[b]);
 		if (any)
 			continue;
-		u->box_absent[b] = p->boxes[b].space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off"
+		text_init(&t, u->box_silent[b], sizeof(u->box_silent[b]));
+		access_failure_text(a, &t);
+		u->box_absent[b] = failure && failure->known ? u->box_silent[b] : p->boxes[b].space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off"
 		                                                    : "its registers do not answer";
 		absent++;
 	}

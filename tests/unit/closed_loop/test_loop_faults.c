@@ -158,6 +158,37 @@ static void seldom(const char *fault, const char *which)
 	free(text);
 }
 
+/* A register that a method besides the row's own needs: the method's line names it, the row keeps its value, and the run is not as expected. */
+static void test_loop_a_register_that_does_not_answer_is_named(void **state)
+{
+	(void)state;
+	static const struct { const char *machine, *missing, *says; bool sampled; } lost[] = {
+		{ "nehalem-ep", "0x3F6", "register 0x3F6 does not answer", true },
+		{ "nehalem-ep", "0x391", "register 0x391 does not answer", false },
+		{ "haswell-ep", "0xE00", "register 0xE00 does not answer", false },
+	};
+	static struct loop_run r;
+	for (unsigned i = 0; i < COUNT_OF(lost); i++) {
+		char *text = loop_changed(loop_built_in(lost[i].machine), "fault", "msr_missing", lost[i].missing);
+		loop_open(&r, text);
+		loop_suite(&r, "load.l3.latency");
+		const struct row_result *row = memory_host_result(&r.host, "load.l3.latency");
+		assert_int_equal(row->status, ROW_OK);
+		assert_int_equal(lost[i].sampled ? (int)row->sample.verdict : (int)row->queue.verdict, lost[i].sampled ? (int)SAMPLE_FAULT : (int)UNCORE_LATENCY_FAULT);
+		assert_string_equal(lost[i].sampled ? row->sample.reason : row->queue.reason, lost[i].says);
+		assert_int_equal(r.sum.unexpected, 1);
+		loop_close(&r);
+		free(text);
+	}
+	/* the register that says how many slices there are */
+	char *text = loop_changed(loop_built_in("haswell-ep"), "fault", "msr_missing", "0x702");
+	loop_open(&r, text);
+	loop_suite(&r, "load.l3.latency");
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "{\"box\": \"cbo\", \"boxes\": 0, \"absent\": \"register 0x702 does not answer\"}"));
+	loop_close(&r);
+	free(text);
+}
+
 static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
 {
 	(void)state;
@@ -237,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop_each_fault_takes_ok_from_the_rows_it_touches),
 		cmocka_unit_test(test_loop_faults_take_ok_from_other_rows_and_machines_too),
+		cmocka_unit_test(test_loop_a_register_that_does_not_answer_is_named),
 		cmocka_unit_test(test_loop_seldom_smis_cost_windows_not_truth),
 		cmocka_unit_test(test_loop_counters_left_on_are_told),
 		cmocka_unit_test(test_loop_two_sockets_of_netburst_say_why_nothing_proves_them),
