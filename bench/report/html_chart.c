@@ -254,7 +254,7 @@ void html_histograms(struct html *h)
 		for (const struct doc_node *s = doc_begin(h->d, sources); s; s = doc_next(h->d, s)) {
 			if (!open) {
 				html_section(h, "histograms", "Latencies by data source",
-				             "Loads that the processor's load-latency facility sampled, sorted by who answered them.");
+				             "Loads that the processor sampled by its load-latency facility or IBS, sorted by who answered them.");
 				text_fmt(&h->t, "<div class=\"grid\">\n");
 			}
 			open = true;

@@ -199,7 +199,7 @@ void html_methods(struct html *h)
 			             "time that the uncore's queue held each of them. The queue holds a load for less than its whole way: the rest is from "
 			             "the core to the queue and back. All in core cycles.");
 			html_table(h, "Latency by three methods, core cycles",
-			           "row|#chase|#latency event|#difference|verdict|#in the uncore's queue|#to it and back|verdict");
+			           "row|#chase|#latency event or IBS|#difference|verdict|#in the uncore's queue|#to it and back|verdict");
 			open = true;
 		}
 		method_line(h, r);
