@@ -18,14 +18,15 @@ of_screens=(none gop-none gop-two gop-blt conout=1)
 of_writes=(none flush-refused write-fails volume-gone memory) # those with numbers: from 1 on
 processors=(1 2 4 8)
 
-# What the log says: two rows and the end's status 0; or no results, or no run, and why.
+# What the log says: two rows and the end's status 0; or no results, no row or no run, and why.
 right() { # STATUS BACKEND
 	local rows
 	rows=$(grep -cE '^[a-z0-9_.]+ +[0-9]+\.[0-9]+ ' "$work/log")
 	[ "$2" != auto ] || ! grep -E '^[a-z0-9_.]+ +[0-9]+\.[0-9]+ .* ok$' "$work/log" || return 1
 	case $1:$rows in
 	0:2) return 0 ;;
-	0:0) grep -E '^no memory for page tables, code and stacks' "$work/log" ;;
+	0:[01]) grep -E '^no memory for page tables, code and stacks' "$work/log" ||
+		{ grep -E '^  1: mapping the working set: no memory for it' "$work/log" && [ "$(grep -cE '^load\.l[12]\.latency ' "$work/log")" -eq 2 ]; } ;;
 	[13]:2) grep -E '^results could not be written: ' "$work/log" ;;
 	[13]:0) grep -E '^no memory for |^results could not be written: ' "$work/log" ;;
 	*) false ;;
