@@ -89,4 +89,7 @@ stopped() {
 }
 check "sim_ctrl_c_is_status_4" stopped
 check "sim_ctrl_c_leaves_valid_results" jq -e '.summary.stopped and (.rows | length) >= 1 and .summary.rows == (.rows | length)' "$work"/stopped/*/results.json
+# The start-up sequence of Nehalem's counters (AAK100) is that of Westmere's too (BD53).
+westmere() { sed 's/^model = .*/model = 44/' tables/machines/nehalem-ep.machine >"$work/westmere.machine"; grep -q '^model = 44' "$work/westmere.machine" && "$out/stallmeter" run --backend sim --machine "$work/westmere.machine" --suite load.l3.latency --out "$work/westmere"; }
+check "sim_westmere_starts_its_counters" says 0 "^load.l3.latency .* ok$" westmere
 tap_end
