@@ -1,5 +1,6 @@
 #!/bin/bash
-# metal.sh on every built-in machine, and with planted faults, each of which must be found. The full suite: make metal SUITE=full.
+# metal.sh on every built-in machine, with four processors on two nodes, with the full suite of two machines, and with planted faults, each of
+# which must be found.
 #   ONLY=PATTERN  those checks alone, by an extended pattern of grep
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
@@ -13,6 +14,14 @@ one() { if [ -z "${ONLY:-}" ] || grep -qE "$ONLY" <<<"$1"; then check "$@"; fi; 
 for file in tables/machines/*.machine; do
 	machine=$(basename "$file" .machine)
 	one "metal_quick_of_${machine}_equals_the_simulated_machine" equal "$machine" quick
+done
+for machine in nehalem-ep haswell-ep skylake-sp; do
+	SMP=4 NODES=2 one "metal_quick_of_four_processors_of_${machine}" equal "$machine" quick
+done
+SMP=4 NODES=2 one metal_rows_of_all_cores_and_pairs equal nehalem-ep \
+	'read.*_all.bandwidth,write.*_all.bandwidth,copy.*_all.bandwidth,triad.*_all.bandwidth,core_to_core.*,load.dram_remote.latency'
+for machine in nehalem-ep haswell-ep; do
+	one "metal_full_of_${machine}_equals_the_simulated_machine" equal "$machine" full
 done
 
 # planted PATCH SAID MACHINE SUITE: the application with that fault does not pass, and this says why
