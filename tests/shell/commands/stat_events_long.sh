@@ -62,7 +62,7 @@ walked() { # MACHINE PROCESSOR
 }
 # Thread modes of the Pentium 4 need a core of two threads.
 sed 's/^threads = 1$/threads = 2/' tables/machines/pentium4.machine >"$work/two.machine"
-for m in ${MACHINES:-nehalem-ep haswell-ep skylake-sp sandy-bridge core2 pentium4}; do
+for m in ${MACHINES:-nehalem-ep haswell-ep skylake-sp sandy-bridge zen4 core2 pentium4}; do
 	walked "$([ "$m" = pentium4 ] && echo "$work/two.machine" || echo "$m")" "$m" >"$work/said" && ok=0 || ok=1
 	cat "$work/said"
 	check "stat_walks_every_event_of_${m//-/_}" test $ok -eq 0
