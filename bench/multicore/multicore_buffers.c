@@ -78,6 +78,8 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 
 	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
 		window *= 2;
+	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM) /* how a loop begins and ends were a fiftieth of 64 iterations */
+		window *= 4;
 	while (c->row->target == TARGET_L1 && l1 && k && window < lap_of_l1(c, l1, k))
 		window *= 2;
 	if (c->row->target == TARGET_L1 && multicore_sharers(c, c->count, TARGET_L1) > 1) /* of two threads one ends earlier */
