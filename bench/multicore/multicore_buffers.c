@@ -4,6 +4,7 @@
  * Not modelled: physical addresses beyond what a large page guarantees; hashes of the last level's sets. */
 #include "bench/multicore/multicore_buffers.h"
 
+#define WIDE_BYTES 32u /* an instruction of a loop with vectors of 64 bytes moves so many */
 #define WINDOW_SCALE 16u      /* real cores take some hundred ns to start together: longer windows there */
 #define VISITS 2u             /* passes by a new core over arrays that are to stay in a cache; one fewer on a simulated machine */
 #define VISITS_MAX 24u        /* at most, for a level whose replacement is not LRU */
@@ -78,7 +79,7 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 
 	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
 		window *= 2;
-	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM) /* how a loop begins and ends were a fiftieth of 64 iterations */
+	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM && k && k->data_bytes >= WIDE_BYTES * k->instructions) /* how it begins and ends were 2 % of 64 iterations */
 		window *= 4;
 	while (c->row->target == TARGET_L1 && l1 && k && window < lap_of_l1(c, l1, k))
 		window *= 2;
