@@ -161,7 +161,7 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 		st = first_lines(p, x - back, &took[0], NULL);
 		*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
 	}
-	if (off && !bench_prefetchers_pair(p->b, &found) && st == ST_OK)
+	if (off && !bench_prefetchers_back(p->b, found) && st == ST_OK)
 		st = ST_IO;
 	return st;
 }
