@@ -255,9 +255,11 @@ bool window_reloads(const struct bench *b, const struct row *r, const struct wor
 {
 	const struct cpu_cache *l1 = cpu_cache(b->cpu, 1);
 
-	if (test)
-		return r->target == TARGET_L1 && (w->shape.order == ORDER_LINES || w->shape.order == ORDER_STREAMS);
-	return w->shape.order == ORDER_LINES && l1 && w->shape.bytes <= l1->bytes;
+	const bool fits = l1 && w->shape.bytes <= l1->bytes;
+
+	if (w->shape.order == ORDER_LINES || !test)
+		return w->shape.order == ORDER_LINES && (test ? r->target == TARGET_L1 : fits);
+	return w->shape.order == ORDER_PAGES ? fits : w->shape.order == ORDER_STREAMS && r->target == TARGET_L1;
 }
 
 enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units, const struct counting *c,

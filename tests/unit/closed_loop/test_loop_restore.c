@@ -10,7 +10,7 @@
 
 #include "tests/unit/support/closed_loop.h"
 
-#define MSRS     0x1000u   /* all that a simulated Intel machine has lie below, but EFER */
+#define MSRS     0x1900u   /* numbers of number_of */
 #define CORES    8u
 /* Rows with prefetchers, counters, PEBS, uncore, helpers on other cores of both sockets. */
 struct subject { const char *machine, *row, *rows, *profile; };
@@ -19,6 +19,12 @@ static struct subject nehalem = { "nehalem-ep", "load.l3.latency", "load.l1.late
 static struct subject core2 = { "core2", "load.l1.latency,load.l2.latency,load.dram_local.latency", "load.l1.latency,load.l2.latency,load.dram_local.latency,"
 	"core_to_core.clean_same_socket.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "second-level" };
 #define NEVER    0xFFFFFFFFu
+
+/* Where a simulated machine's registers lie. */
+static uint32_t number_of(unsigned i)
+{
+	return i < 0x1000 ? i : i < 0x1400 ? 0xC0000000 + i - 0x1000 : 0xC0010000 + (i < 0x1800 ? i - 0x1400 : 0x1000 + i - 0x1800);
+}
 
 struct register_file { bool there[CORES][MSRS]; uint64_t value[CORES][MSRS]; };
 static struct register_file before, after;
@@ -93,8 +99,8 @@ static void take(struct register_file *f)
 	memset(f, 0, sizeof(*f));
 	assert_true(a->cores <= CORES);
 	for (unsigned core = 0; core < a->cores; core++)
-		for (uint32_t msr = 0; msr < MSRS; msr++)
-			f->there[core][msr] = a->ops->rdmsr(a->self, core, msr, &f->value[core][msr]) == ST_OK;
+		for (unsigned i = 0; i < MSRS; i++)
+			f->there[core][i] = a->ops->rdmsr(a->self, core, number_of(i), &f->value[core][i]) == ST_OK;
 }
 
 /* Values that are not those of a reset, so that putting back zeros would show. What the machine does not take stays. */
@@ -132,14 +138,14 @@ static unsigned end(const char *what, unsigned gone)
 		assert_int_equal(st, ST_OK);
 	take(&after);
 	for (unsigned core = 0; core < sim_access(r.sim)->cores; core++)
-		for (unsigned msr = 0; msr < MSRS && core != gone; msr++) {
-			if (is_excused(msr) || !before.there[core][msr])
+		for (unsigned i = 0; i < MSRS && core != gone; i++) {
+			if (is_excused(number_of(i)) || !before.there[core][i])
 				continue;
 			compared++;
-			if (after.there[core][msr] && after.value[core][msr] == before.value[core][msr])
+			if (after.there[core][i] && after.value[core][i] == before.value[core][i])
 				continue;
-			fprintf(stderr, "%s: core %u 0x%X: 0x%llx before, 0x%llx after\n", what, core, msr,
-			        (unsigned long long)before.value[core][msr], (unsigned long long)after.value[core][msr]);
+			fprintf(stderr, "%s: core %u 0x%X: 0x%llx before, 0x%llx after\n", what, core, number_of(i),
+			        (unsigned long long)before.value[core][i], (unsigned long long)after.value[core][i]);
 			changed++;
 		}
 	assert_int_equal(changed, 0);
@@ -275,6 +281,7 @@ static void test_restore_with_each_fault_switch(void **state)
 		{ { "uncore_float_us", "10" }, { "uncore_float_ratio", "14" } }, { { "uncore_float_range", "1" }, { "uncore_float_ratio", "14" } },
 		{ { "ratio_turbo", "1" }, { "ratio_period_us", "30" } }, { { "turbo_locked", "1" } },
 		{ { "heat_period_us", "50" }, { "heat_us", "10" } }, { { "duty_cycle", "1" } }, { { "uncore_hidden", "1" } }, { { "uncore_stuck", "1" } },
+		{ { "ibs_drop_every", "3" } },
 	};
 	unsigned known = 0;
 	for (unsigned k = 0; k < COUNT_OF(fault_fields); k++) {
@@ -287,7 +294,7 @@ static void test_restore_with_each_fault_switch(void **state)
 	}
 	assert_true(known >= 18);
 	for (unsigned i = 0; i < COUNT_OF(faults); i++) {
-		char *text = strdup(loop_built_in("nehalem-ep"));
+		char *text = strdup(loop_built_in(strncmp(faults[i][0][0], "ibs_", 4) ? "nehalem-ep" : "zen4"));
 		for (unsigned k = 0; k < 2 && faults[i][k][0]; k++) {
 			char *more = loop_changed(text, "fault", faults[i][k][0], faults[i][k][1]);
 			free(text);
