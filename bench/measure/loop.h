@@ -119,8 +119,8 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 /* Runs a working set's kernel for so many units of work, from where the latest window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
-/* Whether a row's working set, or its baseline's (`test` false), lies in the L1, its pages' lines too, and is reloaded within the job that
- * counts: what runs between that job and one that prepared it displaces lines of the first level. */
+/* Whether a row's working set, or its baseline's (`test` false), lies in the L1, or one line a page takes half of it, and is reloaded within
+ * the job that counts: what runs between that job and one that prepared it displaces lines of the first level. */
 bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, bool test);
 /* window_units after such a reload, if there is one. */
 MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
