@@ -85,7 +85,7 @@ $(OUT)/gen/font.o: $(OUT)/gen/font.c
 # After a change of fields, classes, signals, conditions or units: rewrites the lists in tables/machines/FORMAT.md.
 machine-format:
 	$(PYTHON) tables/machines.py format pmu/sim/machine/machine.def pmu/sim/machine/machine_class.def pmu/sim/signals/signals.def \
-	    pmu/sim/counters/counter_event.h pmu/sim/counters/netburst_units.def pmu/sim/uncore tables/machines/FORMAT.md
+	    pmu/sim/machine/event_map.h pmu/sim/machine/netburst_units.def pmu/sim/signals tables/machines/FORMAT.md
 
 # The build id goes into every results file: the tag, if there is one, and the commit; "-dirty" when the tree differs from it.
 # Sources without git have it in packaging/commit.txt, which git archive fills; git above this folder is not ours.
@@ -422,9 +422,9 @@ penalties: host $(OUT)/tests/penalties/expected
 # every kind of text, and no tracing of comparisons, which takes half of the time.
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
-FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/machine/machine_check.c pmu/sim/counters/event_map.c pmu/sim/counters/map_text.c pmu/sim/uncore/uncore_map.c $(OUT)/gen/machines.c
+FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/machine/machine_check.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c pmu/sim/machine/uncore_map.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_ibs := pmu/amd/ibs.c pmu/text.c
-FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/counters/event_map.c pmu/sim/counters/map_text.c
+FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c
 FUZZ_SOURCES_fuzz_request := runner/shim/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c pmu/text.c $(LAYERS)
 FUZZ_SOURCES_fuzz_results := runner/data/reader.c runner/data/reader_check.c $(wildcard bench/report/html*.c) bench/results/document.c pmu/text.c $(RUNNER)

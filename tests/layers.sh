@@ -1,8 +1,8 @@
 #!/bin/sh
 # The house held together. Floors: tables, asm 0 < pmu, pmu/sim 1 < bench 3 < efi, runner 4; tests see all.
 #   1. Each #include "dir/..." and %include goes to its own floor or a lower one, and within a floor to its own room or an earlier one
-#      (tests/rooms.txt): so there is no cycle, of calls
-#      either, for a file declares no function of another by itself. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
+#      (tests/rooms.txt): so there is no cycle. What an object leaves undefined is defined in such a room too, as nm says of the objects under
+#      $OUT (default out), which have to be there. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
 #      nobody has anything of it. pmu/sim and pmu's drivers share access.h, base.h and text.h and nothing else, tests/expect knows nothing of pmu/sim.
 #   2. No event name and no model number of any processor, and no name of a processor or simulated machine, stands in code outside tables/:
 #      the names are read from the tables. Comments may speak of them.
@@ -33,7 +33,7 @@ BEGIN {
 	common["pmu/base.h"] = common["pmu/text.h"] = common["pmu/access.h"] = 1
 }
 FILENAME == "tests/rooms.txt" { if (NF && $1 !~ /^#/) rank[$1] = ++rooms; next }
-FNR == 1 && !(room_of(FILENAME) in rank) && FILENAME ~ /^(pmu|bench|efi|runner)\// && FILENAME !~ /^pmu\/sim\/|^efi\/bios\// && !told[room_of(FILENAME)]++ {
+FNR == 1 && !(room_of(FILENAME) in rank) && FILENAME ~ /^(pmu|bench|efi|runner)\// && FILENAME !~ /^efi\/bios\// && !told[room_of(FILENAME)]++ {
 	printf "%s: no room of tests/rooms.txt\n", room_of(FILENAME); bad = 1
 }
 FILENAME ~ /\.c$/ && FILENAME !~ /^tests\// && /^[ \t]*extern[^"]*\(/ { printf "%s:%d: declares a function of another file: include its header\n", FILENAME, FNR; bad = 1 }
@@ -51,6 +51,36 @@ match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 }
 END { exit bad }
 ' tests/rooms.txt $(cat "$work/all") || bad=1
+
+# ... and who refers to whose functions and data; what the compiler calls of a C library is not the application's own for others.
+out=${OUT:-out}
+grep -E '^(pmu|bench|efi|runner)/.*[.]c$' "$work/product" | grep -vE '^efi/bios/|^runner/shim/shim.c' >"$work/compiled"
+while read -r f; do
+	if [ -f "$out/${f%.c}.o" ]; then echo "$out/${f%.c}.o"; else case $f in efi/*) ;; *) echo "$f" >>"$work/missing";; esac; fi
+done <"$work/compiled" >"$work/objects"
+if [ -f "$work/missing" ]; then
+	echo "$out has no object of $(head -1 "$work/missing") ($(wc -l <"$work/missing") are missing): make host first"; bad=1
+fi
+xargs nm -A -g <"$work/objects" 2>/dev/null | sed "s|^$out/||; s|\.o:[0-9a-f]*| |" | awk '
+function room_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+FILENAME == "tests/rooms.txt" { if (NF && $1 !~ /^#/) rank[$1] = ++rooms; next }
+$2 == "U" { user[++users] = $1; wants[users] = $3; next }
+$2 ~ /^[TDBRCVW]$/ { if ($1 ~ /^efi\//) application[$3] = $1; else definer[$3] = $1; next }
+END {
+	for (i = 1; i <= users; i++) {
+		from = user[i]; name = wants[i]
+		to = from ~ /^efi\// && name in application ? application[name] : name in definer ? definer[name] : ""
+		if (to == "" || room_of(to) == room_of(from))
+			continue
+		arrows++
+		if (rank[room_of(to)] > rank[room_of(from)]) { printf "%s.c: uses %s of %s.c: a later room of tests/rooms.txt\n", from, name, to; bad = 1 }
+		else if (from ~ /^pmu\/sim\// && to !~ /^pmu\/sim\// && to != "pmu/text") { printf "%s.c: the simulated machine may not use %s of %s.c\n", from, name, to; bad = 1 }
+		else if (from ~ /^bench\// && to ~ /^pmu\/sim\//) { printf "%s.c: uses %s of %s.c: the truth must stay apart\n", from, name, to; bad = 1 }
+	}
+	if (!arrows) { print "tests/layers.sh: no object refers to another"; bad = 1 }
+	exit bad
+}
+' tests/rooms.txt - || bad=1
 
 # --- 2. names that only tables may have ------------------------------------------------------------------
 {

@@ -4,7 +4,7 @@
 
 #include "efi/app/config.h"
 #include "pmu/access.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 
 struct simulated {
 	const struct access *access; /* points to `own` below: the simulator's, with uninterrupted runs */

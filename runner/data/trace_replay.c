@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmu/sim/counters/register.h"
+#include "pmu/sim/findings/register.h"
 #include "pmu/text.h"
 #include "runner/data/trace_replay.h"
 

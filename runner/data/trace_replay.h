@@ -3,7 +3,7 @@
 #ifndef RUNNER_TRACE_REPLAY_H
 #define RUNNER_TRACE_REPLAY_H
 
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "runner/data/trace_cpus.h"
 #include "runner/data/trace_text.h"
 

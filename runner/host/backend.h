@@ -4,7 +4,7 @@
 
 #include "pmu/access.h"
 #include "pmu/sim/machine/machine.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "runner/host/native.h"
 
 /* A simulated machine by built-in name or by file (anything with a '/' or '.', or that is a file and no built-in name).

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "asm/kernel.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "pmu/text.h"
 #include "runner/library/stallmeter_sim.h"
 

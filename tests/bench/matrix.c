@@ -9,7 +9,7 @@
 #include "bench/multicore/matrix.h"
 #include "bench/suite/execute.h"
 #include "pmu/backend/msr_guard.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "runner/host/backend.h"
 
 #define TEXT_BYTES 65536u

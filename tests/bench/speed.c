@@ -13,7 +13,7 @@
 #include "asm/kernel.h"
 #include "bench/suite/speed.h"
 #include "pmu/backend/msr_guard.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "runner/host/backend.h"
 
 #define FLOOR_MACHINE "nehalem-ep"

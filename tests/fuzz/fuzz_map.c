@@ -2,7 +2,7 @@
  * with room for its rows. max_len=3072 seed_folder=tables/machines/maps */
 #include <stdlib.h>
 #include <string.h>
-#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/event_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 
 #include "asm/kernel.h"
 #include "pmu/access.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "runner/host/backend.h"
 #include "tests/judge/plan.h"
 #include "tests/judge/ring.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_METAL_GUEST_H
 #define TESTS_METAL_GUEST_H
 
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 
 #define GUEST_NODES_MAX 8
 

@@ -4,7 +4,7 @@
 
 #include "pmu/base.h"
 #include "pmu/sim/core/core.h"
-#include "pmu/sim/counters/finding.h"
+#include "pmu/sim/findings/finding.h"
 
 #define SIM_IBS_WORDS 7 /* of the registers from 0xC0011033 to 0xC0011039 */
 

@@ -21,7 +21,6 @@
  * store and others from the cache without waiting. */
 #include "pmu/sim/core/core_state.h"
 #include "pmu/sim/isa/ops.h"
-#include "pmu/sim/uncore/uncore.h"
 
 #define LINE 64u
 #define PAGE_MASK 0xFFFull

@@ -9,7 +9,7 @@
 #include "pmu/base.h"
 #include "pmu/sim/core/core.h"
 #include "pmu/sim/machine/machine.h"
-#include "pmu/sim/counters/finding.h"
+#include "pmu/sim/findings/finding.h"
 #include "pmu/sim/signals/signal.h"
 
 struct counters; /* the register file of one hardware thread; counter.c */

@@ -5,7 +5,7 @@
  * Not modelled: frequency requests (the core's clock is the machine file's; turbo is a fault switch), effects of memory
  * types, power and thermal registers beyond keeping what is written. */
 #include "pmu/sim/counters/counter_state.h"
-#include "pmu/sim/counters/register.h"
+#include "pmu/sim/findings/register.h"
 
 #define MSR_TSC             0x010
 #define MSR_PLATFORM_ID     0x017

@@ -1,9 +1,9 @@
-/* pmu/sim/counters/counter_state.h: inside of the register file, for counter*.c and cpuid.c only. */
+/* pmu/sim/counters/counter_state.h: inside of the register file, for counter*.c, netburst*.c and cpuid.c only. */
 #ifndef SIM_COUNTER_STATE_H
 #define SIM_COUNTER_STATE_H
 
 #include "pmu/sim/counters/counter.h"
-#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/event_map.h"
 #include "pmu/sim/counters/netburst.h"
 #include "pmu/sim/amd/ibs.h"
 

@@ -32,7 +32,7 @@
 /* Units that detect events, by the first of their two ESCRs; IQ's belong to other models. */
 enum unit {
 #define NETBURST_UNIT(name, msr) UNIT_##name = msr,
-#include "pmu/sim/counters/netburst_units.def"
+#include "pmu/sim/machine/netburst_units.def"
 #undef NETBURST_UNIT
 };
 

@@ -1,9 +1,9 @@
 /* pmu/sim/machine/machine_check.c: the figures of a machine file against each other.
  *
  * Not modelled: whether they fit each other as those of a machine that somebody built; only what the model cannot do without is checked. */
-#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/event_map.h"
 #include "pmu/sim/machine/machine_reading.h"
-#include "pmu/sim/uncore/uncore_map.h"
+#include "pmu/sim/machine/uncore_map.h"
 
 #define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
 
@@ -106,7 +106,7 @@ static enum status check_tables(struct machine_reading *r)
 static bool uncore_known(const char *text)
 {
 	return str_equal(text, "none")
-#include "pmu/sim/uncore/boxes.def"
+#include "pmu/sim/machine/boxes.def"
 		;
 }
 #undef BOX

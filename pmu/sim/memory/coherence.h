@@ -8,7 +8,7 @@
 
 #include "pmu/sim/memory/dram.h"
 #include "pmu/sim/memory/socket.h"
-#include "pmu/sim/uncore/uncore_traffic.h"
+#include "pmu/sim/memory/uncore_traffic.h"
 
 /* Emits to the sink what the snoop of a cluster's caches found. */
 void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);

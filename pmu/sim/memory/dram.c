@@ -9,7 +9,7 @@
  * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between reads and writes, priorities of
  * the scheduler. */
 #include "pmu/sim/memory/dram.h"
-#include "pmu/sim/uncore/uncore_traffic.h"
+#include "pmu/sim/memory/uncore_traffic.h"
 
 #define ROW_CLOSED UINT32_MAX
 

@@ -11,6 +11,7 @@
 #include "pmu/base.h"
 #include "pmu/sim/machine/machine.h"
 #include "pmu/sim/signals/signal.h"
+#include "pmu/sim/signals/uncore_signal.h"
 
 enum mem_kind {
 	MEM_LOAD, MEM_RFO,        /* demand data: read; read for ownership (a store at the head of its queue) */
@@ -75,21 +76,28 @@ MUST_CHECK enum status memory_store(struct memory *s, unsigned core, unsigned th
 bool memory_has_code(const struct memory *s, unsigned core, uint64_t pa);
 /* Points to the flag: the core's last load went beyond its L2. */
 const bool *memory_went_beyond(const struct memory *s, unsigned core);
-/* Prefetches on the host what the model reads for a line; changes nothing of the model. pa may be any. */
 /* The first cycle from t on with a free fill buffer. */
 uint64_t memory_room(const struct memory *s, unsigned core, uint64_t t);
+/* Prefetches on the host what the model reads for a line; changes nothing of the model. pa may be any. */
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa);
 /* ST_FAULT: no such page. Emits the DTLB_ and ITLB_ signals. */
 enum translate_for { FOR_LOAD = 0, FOR_CODE = 1, FOR_STORE = 2 };
 MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigned thread, uint64_t va,
                                         enum translate_for what, uint64_t cycle, struct tlb_reply *r);
-/* Switches like MSR 0x1A4, one bit per prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
 /* With fault.uncore_float_ratio: the uncore clock stays at the machine's ratio from `core_cycle` on, or wanders again. */
 void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle);
+/* Switches like MSR 0x1A4, one bit per prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
 /* Forgets translations of a range (unmapped) or of everything (bytes = 0). */
 void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);
 /* A core loads CR3: its translations and paging-structure caches are gone; no page of the window is global. */
 void memory_cr3_load(struct memory *s, unsigned core);
+
+/* memory_uncore.c: who hears what happens beyond the cores, from now on; the sink is copied. NULL: nobody. */
+void memory_uncore(struct memory *s, const struct uncore_sink *sink);
+/* A locked operation on two lines locks the whole machine at a core cycle. */
+void memory_bus_lock(struct memory *s, uint64_t core_cycle);
+/* The uncore cycle in which a core cycle begins. */
+uint64_t memory_uncore_cycle(const struct memory *s, uint64_t core_cycle);
 
 #endif

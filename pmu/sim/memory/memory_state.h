@@ -1,4 +1,4 @@
-/* pmu/sim/memory/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, socket.c, uncore.c, tlb.c, dram.c
+/* pmu/sim/memory/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, socket.c, memory_uncore.c, tlb.c, dram.c
  * and prefetch.c only. */
 #ifndef SIM_MEMORY_STATE_H
 #define SIM_MEMORY_STATE_H
@@ -6,7 +6,6 @@
 #include "pmu/sim/memory/cache.h"
 #include "pmu/sim/memory/reservation.h"
 #include "pmu/sim/memory/memory.h"
-#include "pmu/sim/uncore/uncore.h"
 
 /* Upper bound of a core's requests for lines or translations that lie ahead in time: loads between allocation and
  * retirement, and stores until they are written. */
@@ -318,11 +317,11 @@ static inline void prefetch_stride(struct memory *s, struct private_core *c, uns
 		prefetch_stride_line(s, c, thread, line + (uint32_t)(next >> 6) - (uint32_t)(va >> 6), t);
 }
 
-/* uncore.c: decides whether requests to the L3 may take the path without the conditions of `plain`, and L1D misses the one
+/* memory_uncore.c: decides whether requests to the L3 may take the path without the conditions of `plain`, and L1D misses the one
  * without those of `quick`. */
 void memory_plain(struct memory *s);
 
-/* uncore.c: an inline test, then the sink. t in core cycles. */
+/* memory_uncore.c: an inline test, then the sink. t in core cycles. */
 static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)
 {
 	return s->sink.hear && (s->sink.listen[sig / 64] >> (sig % 64) & 1);

@@ -7,7 +7,7 @@
 
 #define BOX(name) &box_##name,
 static const struct box_kind *const kinds[] = {
-#include "pmu/sim/uncore/boxes.def"
+#include "pmu/sim/machine/boxes.def"
 };
 #undef BOX
 

@@ -5,8 +5,8 @@
 #define SIM_UNCORE_HSX_H
 
 #include "pmu/sim/uncore/box.h"
-#include "pmu/sim/uncore/uncore_map.h"
-#include "pmu/sim/uncore/uncore_ring.h"
+#include "pmu/sim/machine/uncore_map.h"
+#include "pmu/sim/memory/uncore_ring.h"
 
 enum hsx_kind { HSX_UBOX, HSX_CBO, HSX_SBO, HSX_PCU, HSX_HA, HSX_IMC, HSX_IRP, HSX_QPI, HSX_R2, HSX_R3, HSX_KINDS };
 _Static_assert((unsigned)HSX_UBOX == UNCORE_BOX_UBOX && (unsigned)HSX_R3 == UNCORE_BOX_R3, "boxes in the order of a map's");

@@ -32,7 +32,7 @@ unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind)
 enum unit_kind { SLICE, CHANNEL, LINK, STOP, CORE, NONE };
 static const uint8_t unit_kinds[UNC_COUNT] = {
 #define UNCORE_SIGNAL(name, kind, unit, what) [UNC_##name] = unit,
-#include "pmu/sim/uncore/uncore_signals.def"
+#include "pmu/sim/signals/uncore_signals.def"
 #undef UNCORE_SIGNAL
 };
 

@@ -14,7 +14,7 @@
  * Not modelled: interrupts on overflow (the bits are kept), the freeze that comes with them, matches of addresses and of
  * opcodes other than the guide's three, and what the map flags. */
 #include "pmu/sim/uncore/box.h"
-#include "pmu/sim/uncore/uncore_map.h"
+#include "pmu/sim/machine/uncore_map.h"
 
 #define GENERAL 8
 #define SOCKETS_MAX 8

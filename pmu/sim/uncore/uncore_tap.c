@@ -11,7 +11,7 @@
 #include "pmu/sim/uncore/uncore_tap.h"
 #include "pmu/sim/signals/signal.h"
 #include "pmu/sim/memory/memory_state.h"
-#include "pmu/sim/uncore/uncore_traffic.h"
+#include "pmu/sim/memory/uncore_traffic.h"
 
 #define SOCKETS_MAX 8
 #define CLOSE_EVERY 4096 /* uncore cycles */
@@ -65,7 +65,7 @@ static const bool is_level[UNC_COUNT] = {
 #define PULSE false
 #define LEVEL true
 #define UNCORE_SIGNAL(name, kind, unit, what) [UNC_##name] = kind,
-#include "pmu/sim/uncore/uncore_signals.def"
+#include "pmu/sim/signals/uncore_signals.def"
 #undef UNCORE_SIGNAL
 #undef PULSE
 #undef LEVEL

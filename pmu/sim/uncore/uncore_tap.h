@@ -5,7 +5,7 @@
 #ifndef SIM_UNCORE_TAP_H
 #define SIM_UNCORE_TAP_H
 
-#include "pmu/sim/uncore/uncore.h"
+#include "pmu/sim/memory/memory.h"
 
 #define UNCORE_PARTS 16
 #define UNITS_ALL 0xFFFFFFFFu

@@ -4,11 +4,20 @@ cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 
 cp -r asm tables pmu bench efi runner tests "$work"
+objects=$(realpath "${OUT:-out}")
+mkdir "$work/out"
+for room in pmu bench efi runner; do cp -rs "$objects/$room" "$work/out"; done
+export OUT=out
 check "layers_hold" sh "$work/tests/layers.sh"
 
 claims=() words=()
 # plant CLAIM FILE TEXT EXPECTED: TEXT is appended to FILE, and a line of what the layers say has EXPECTED (extended, grep's).
 plant() { printf '%s\n' "$3" >>"$work/$2"; claims+=("$1") words+=("$4"); }
+# uses CLAIM FILE TEXT EXPECTED: the same with a new file of C, which is compiled.
+uses() {
+	plant "$@"
+	${CC:-gcc} -I "$work" -ffreestanding -c -o "$work/out/${2%.c}.o" "$work/$2" || claims+=("$2 compiles") words+=("^never")
+}
 full() { for i in $(seq 30); do : >"$work/$1/x$i.txt"; done; claims+=("$2") words+=("^$1: [0-9]* files, at most 30"); } # full FOLDER CLAIM
 boxes=bench/uncore/boxes.c
 plant "layers_refuse_an_event" $boxes 'const char *a(void) { return "MEM_LOAD_RETIRED.L2_HIT"; }' 'boxes.c:[0-9]+: "MEM_LOAD_RETIRED.L2_HIT" is an event'
@@ -26,6 +35,14 @@ plant "layers_refuse_a_switch_over_models" bench/suite/suite.c 'int a(int model)
 plant "layers_refuse_a_higher_floor" pmu/core/concept.c '#include "bench/suite/suite.h"' 'concept.c:[0-9]+: pmu may not include bench/suite/suite.h: a higher floor'
 plant "layers_refuse_a_later_room" bench/measure/measure.c '#include "bench/results/report.h"' 'bench/measure may not include bench/results/report.h: a later room'
 plant "layers_refuse_a_later_room_of_pmu" pmu/core/concept.c '#include "pmu/netburst/netburst.h"' 'pmu/core may not include pmu/netburst/netburst.h: a later room'
+plant "layers_refuse_an_upward_room_of_the_simulated_machine" pmu/sim/memory/memory.h '#include "pmu/sim/core/core.h"' 'pmu/sim/memory may not include pmu/sim/core/core.h: a later room'
+uses "layers_refuse_a_call_upwards" pmu/sim/core/planted.c 'unsigned long counters_rdtsc(void *); unsigned long planted(void *p) { return counters_rdtsc(p); }' 'core/planted.c: uses counters_rdtsc of pmu/sim/counters/[a-z_]+.c: a later room'
+uses "layers_refuse_data_upwards" pmu/sim/machine/planted.c '#include "pmu/base.h"
+struct box_kind; extern const struct box_kind box_socket; const struct box_kind *planted_box(void) { return &box_socket; }' 'machine/planted.c: uses box_socket of pmu/sim/uncore/[a-z_]+.c: a later room'
+uses "layers_refuse_a_call_upwards_in_bench" bench/measure/planted.c 'int writer_open(void); int planted(void) { return writer_open(); }' 'measure/planted.c: uses writer_open of bench/results/[a-z_]+.c: a later room'
+uses "layers_refuse_a_driver_in_the_simulated_machine" pmu/sim/backend/planted.c 'int cpu_last_level(void); int planted(void) { return cpu_last_level(); }' 'backend/planted.c: the simulated machine may not use cpu_last_level of pmu/core/cpu.c'
+uses "layers_refuse_the_simulated_machine_in_bench" bench/suite/planted.c 'int sim_open(void); int planted(void) { return sim_open(); }' 'suite/planted.c: uses sim_open of pmu/sim/backend/sim.c: the truth'
+plant "layers_refuse_a_source_without_an_object" runner/data/fresh.c 'int fresh;' '^out has no object of bench/attic/a.c \(2 are missing\)'
 plant "layers_refuse_a_function_declared_by_hand" bench/measure/measure.c 'extern int writer_open(void);' 'measure.c:[0-9]+: declares a function of another file'
 plant "layers_refuse_a_long_function" $boxes "$(printf 'void long_one(void)\n{\n'; seq 90 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: long_one has 9[0-9] lines, at most 80'
 plant "layers_refuse_a_long_file" pmu/core/cpu.c "$(seq 480 | sed 's,.*,/**/,')" '^pmu/core/cpu.c: [0-9]+ lines, at most 500'

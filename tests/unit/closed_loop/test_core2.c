@@ -11,7 +11,7 @@
 #include "bench/workloads/workload_account.h"
 #include "pmu/counters/counters.h"
 #include "pmu/counters/pebs.h"
-#include "pmu/sim/machine/sim_state.h"
+#include "pmu/sim/backend/sim_state.h"
 #include "tests/unit/support/sim_look.h"
 #include "tests/unit/rigs/work_rig.h"
 

@@ -10,7 +10,7 @@
 #include "pmu/counters/counters.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sim/counters/counter.h"
-#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/event_map.h"
 #include "pmu/text.h"
 
 struct rig {

@@ -10,7 +10,7 @@
 
 #include "asm/kernel.h"
 #include "pmu/backend/msr_guard.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "pmu/backend/trace.h"
 #include "pmu/uncore/uncore_metric.h"
 #include "tests/unit/rigs/core_bench.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/event_map.h"
 #include "tests/unit/rigs/counter_rig.h"
 #include "tests/unit/support/sim_look.h"
 

@@ -5,7 +5,7 @@
 #include "asm/kernel.h"
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sampling_gate.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 
 struct sampling_rig {
 	struct machine machine;

@@ -3,7 +3,7 @@
 #define TESTS_UNIT_UNCORE_RIG_H
 
 #include "pmu/backend/msr_guard.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "pmu/backend/trace.h"
 #include "pmu/uncore/uncore.h"
 

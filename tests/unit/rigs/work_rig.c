@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "pmu/counters/counters.h"
-#include "pmu/sim/machine/sim_state.h"
+#include "pmu/sim/backend/sim_state.h"
 #include "tests/unit/rigs/work_rig.h"
 
 #define CORES 2u

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/event_map.c and counter_events.c: the built-in maps against libpfm4, and what each bad line of a map is
+/* pmu/sim/machine/event_map.c and counter_events.c: the built-in maps against libpfm4, and what each bad line of a map is
  * answered. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <perfmon/pfmlib.h>
 
-#include "pmu/sim/counters/counter_event.h"
+#include "pmu/sim/machine/event_map.h"
 
 static unsigned encoded, modelled;
 

@@ -219,10 +219,10 @@ static void test_machine_format_page_lists_every_field(void **state)
 	if (!strstr(page, row)) \
 		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
 	fields++;
-#include "pmu/sim/uncore/uncore_signals.def"
+#include "pmu/sim/signals/uncore_signals.def"
 #undef UNCORE_SIGNAL
 #define UNCORE_TAG(name, what) fields++;
-#include "pmu/sim/uncore/uncore_tags.def"
+#include "pmu/sim/signals/uncore_tags.def"
 #undef UNCORE_TAG
 	for (const char *s = page; (s = strstr(s, "\n| ")) != NULL; s++)
 		rows++;

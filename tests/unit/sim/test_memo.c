@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "asm/kernel.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/kernel_start.h"

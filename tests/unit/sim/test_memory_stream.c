@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "pmu/sim/uncore/uncore.h"
+#include "pmu/sim/signals/uncore_signal.h"
 #include "tests/unit/rigs/memory_rig.h"
 
 #define FAR 100000u

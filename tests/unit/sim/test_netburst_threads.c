@@ -10,7 +10,7 @@
 #include "bench/measure/measure.h"
 #include "pmu/counters/counters.h"
 #include "pmu/netburst/netburst_sample.h"
-#include "pmu/sim/machine/sim_state.h"
+#include "pmu/sim/backend/sim_state.h"
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/sim_look.h"
 

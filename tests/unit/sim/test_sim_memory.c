@@ -11,7 +11,7 @@
 #include "asm/kernel.h"
 #include "bench/suite/speed.h"
 #include "pmu/backend/msr_guard.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "runner/host/backend.h"
 #include "tests/unit/support/sim_look.h"
 

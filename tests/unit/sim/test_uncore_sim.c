@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <perfmon/pfmlib.h>
 
-#include "pmu/sim/machine/sim.h"
-#include "pmu/sim/uncore/uncore_map.h"
+#include "pmu/sim/backend/sim.h"
+#include "pmu/sim/machine/uncore_map.h"
 #include "tests/unit/rigs/core_bench.h"
 #include "asm/kernel.h"
 #include "tests/unit/support/host_pages.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "pmu/backend/msr_guard.h"
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 #include "tests/unit/support/memory_host.h"
 
 struct loop_run {

@@ -2,7 +2,7 @@
 #ifndef TESTS_HOST_PAGES_H
 #define TESTS_HOST_PAGES_H
 
-#include "pmu/sim/machine/sim.h"
+#include "pmu/sim/backend/sim.h"
 
 extern const struct sim_memory host_pages;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "pmu/sim/signals/signal.h"
-#include "pmu/sim/machine/sim_state.h"
+#include "pmu/sim/backend/sim_state.h"
 
 /* Findings of a kind so far. */
 static inline uint64_t sim_found(const struct sim *s, enum finding_kind kind) { return s->found[kind]; }

@@ -1,0 +1,84 @@
+/* pmu/sim/machine/event_map.h: event codes to signals, as a machine's event map has them (tables/machines/maps/).
+ *
+ * These are the simulator's own maps, from libpfm4 and the vendor's event files, with their names; the drivers above the
+ * backend have others, from the manuals. */
+#ifndef SIM_COUNTER_EVENT_H
+#define SIM_COUNTER_EVENT_H
+
+#include "pmu/base.h"
+#include "pmu/sim/machine/machine.h"
+#include "pmu/sim/signals/signal.h"
+
+#define EVENT_SIGNALS 16
+
+/* The condition of a precise event on a retired instruction; a map writes its name in lower case. */
+#define PRECISE_CONDITIONS(X) \
+	X(NO) X(INSTRUCTIONS) X(UOPS_UNFUSED) X(UOPS_FUSED) X(BRANCHES) X(BRANCH_COND) X(CALL) X(RETURN) X(TAKEN) \
+	X(MISPREDICTED) X(MISPREDICTED_COND) X(MISPREDICTED_CALL) X(LOADS) X(STORES) X(LATENCY) X(L1) X(LFB) X(L2) \
+	X(L3_UNSHARED) X(L3_CLEAN) X(L3_MODIFIED) X(L3_OTHER) X(L3_ANY) X(L3_MISS) X(L2_MISS) X(L1_MISS) X(L1_MISS_LFB) \
+	X(REMOTE_CACHE) X(REMOTE_CLEAN) X(REMOTE_MODIFIED) X(LOCAL_DRAM) X(REMOTE_DRAM) X(LOAD_WALK) X(STORE_WALK) X(LOCKED) \
+	X(FP_ASSIST)
+enum precise {
+#define X(name) PRECISE_##name,
+	PRECISE_CONDITIONS(X)
+#undef X
+	PRECISE_COUNT
+};
+
+enum event_flag {
+	EVENT_CYCLES = 1,      /* counts cycles in which the condition holds, not occurrences */
+	EVENT_BUS_CLOCK = 2,   /* the signal counts core cycles; the event counts bus clocks */
+	EVENT_OFFCORE_0 = 4,   /* an OFFCORE_RESPONSE register, 0x1A6, says what it counts */
+	EVENT_OFFCORE_1 = 64,  /* ... 0x1A7 */
+	EVENT_UNMODELLED = 8,  /* known by name only; the model has no such signal */
+	EVENT_EXACT = 16,      /* the umask is a code, not a set of bits */
+	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
+	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
+	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is exactly 64: one signal pulses 64, the others add to it */
+	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
+	EVENT_PRECISE = 2048,  /* no condition here, but the processor can sample it */
+	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
+};
+
+struct sim_event {
+	uint16_t unit;         /* NetBurst: first ESCR of the unit that detects it; else 0 */
+	uint16_t select;       /* AMD: 12 bits */
+	uint8_t umask;         /* NetBurst: the number of the mask's bit */
+	uint8_t counters;      /* mask of general counters 0-3 (and 4-7 as 0-3) that can count it */
+	uint16_t flags;        /* enum event_flag */
+	uint8_t precise;       /* enum precise */
+	uint8_t signal_count;
+	uint16_t signals[EVENT_SIGNALS]; /* their sum */
+	const char *name;
+};
+
+/* A machine's event map. */
+struct event_map {
+	unsigned count;
+	bool units; /* of NetBurst: its rows name units */
+	const struct sim_event *rows;
+};
+
+/* Reads and checks the text of an event map. `at`: event_map_bytes() of it for the rows, aligned as a pointer, which *out
+ * then refers to; NULL: it is checked alone. On failure `problem` (capacity bytes) is one line,
+ * "FILE:LINE: column: what is wrong, what is allowed". */
+size_t event_map_bytes(const char *text, size_t bytes);
+MUST_CHECK enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
+                                      char *problem, size_t capacity);
+/* Bytes that a machine's map needs; reads it, places it there and connects it: m->events. `m` is as machine_read left it. */
+size_t event_map_place_bytes(const struct machine *m);
+MUST_CHECK enum status event_map_place(struct machine *m, void *at);
+
+/* What an event code counts: a row with exactly this umask, or one row for each of its bits (up to 8 rows). 0 rows: unknown
+ * code. */
+unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *rows[8]);
+/* The event select in a select register's value: 8 bits, 12 on AMD. */
+unsigned sim_event_select(const struct machine *m, uint64_t value);
+/* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
+ * 7) and whose response is in `responses` (order of bits 8 to 15). */
+void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);
+/* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or responses that the model does
+ * not distinguish. */
+bool sim_offcore_signals(const struct machine *m, uint64_t value, uint64_t *listen);
+
+#endif

@@ -1,0 +1,20 @@
+/* pmu/sim/machine/map_text.h: lines and cells of the comma-separated text of an event map, of cores and of the uncore. */
+#ifndef SIM_MAP_TEXT_H
+#define SIM_MAP_TEXT_H
+
+#include "pmu/base.h"
+
+struct map_text { const char *at, *end; unsigned line; }; /* what is still to be read; number of the last line read */
+struct map_cell { const char *at; size_t length; };
+struct map_name { const char *name; uint16_t value; };
+
+/* Whether n characters are the name b; any_case: b may be in capitals where the text is not. */
+bool map_same(const char *a, size_t n, const char *b, bool any_case);
+/* NULL: no name of the list's n. */
+const struct map_name *map_find_name(const struct map_name *list, unsigned n, const char *at, size_t length, bool any_case);
+/* The next line that is neither blank nor a comment, without blanks at its end; false: there is none. */
+bool map_next_line(struct map_text *text, struct map_cell *line);
+/* The next of a line's cells, without the separator, which is taken off the line. */
+struct map_cell map_cut(struct map_cell *rest, char separator);
+
+#endif

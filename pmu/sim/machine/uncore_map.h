@@ -1,0 +1,79 @@
+/* pmu/sim/machine/uncore_map.h: event codes of an uncore to signals, as a machine's uncore map has them (tables/machines/maps/,
+ * described in tables/machines/FORMAT.md).
+ *
+ * These are the simulator's own maps, from libpfm4 and the vendor's event files, with their names. */
+#ifndef SIM_UNCORE_MAP_H
+#define SIM_UNCORE_MAP_H
+
+#include "pmu/sim/machine/machine.h"
+#include "pmu/sim/signals/uncore_signal.h"
+
+/* The boxes of a map. SOCKET: the one PMU of a socket without boxes. */
+#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(SOCKET)
+enum uncore_box {
+#define X(name) UNCORE_BOX_##name,
+	UNCORE_BOXES(X)
+#undef X
+	UNCORE_BOX_COUNT
+};
+
+#define UNCORE_TERMS 8
+#define UNCORE_UMASK_ANY -1
+#define UNCORE_CODE_EXTENDED 0x100
+
+enum uncore_how {
+	UNCORE_ADD,          /* what its terms add up to */
+	UNCORE_OCCUPANCY,    /* the same, of a queue that a bus lock must have emptied */
+	UNCORE_CYCLES,       /* cycles in which they are at least `least` */
+	UNCORE_IDLE,         /* cycles in which they are 0 */
+	UNCORE_CLOCK,        /* cycles of the box's clock */
+	UNCORE_COUNTER_0,    /* what counter 0 of the box counts, of which a threshold sees each cycle */
+	UNCORE_NEVER,        /* happens on no such machine: 0, with the reason */
+	UNCORE_UNMODELLED    /* known by name alone: flagged, with the reason */
+};
+enum uncore_flag { /* registers and fields that decide which occurrences count */
+	UNCORE_OPCODE = 1, UNCORE_NODE = 2, UNCORE_STATE = 4, UNCORE_MATCH = 8, UNCORE_ADDRESS = 16, UNCORE_MESSAGE = 32,
+	UNCORE_OPEN_PAGE = 64, UNCORE_CLOSED_PAGE = 128, /* only on a machine whose banks keep their row open, or close it */
+	UNCORE_SNOOP = 256,    /* the terms that MSR 0x301 names, from bit `least` on */
+	UNCORE_FORWARDS = 512, /* the term that MSR 0x396 names */
+	UNCORE_BAND = 1024,    /* a clock: while the frequency is at least that of byte `least` of the filter */
+	UNCORE_BANK = 2048,    /* of rank `least` the bank that the umask names */
+	UNCORE_RANK = 4096,    /* only on a machine that has rank `least` */
+	UNCORE_LANES = 8192,   /* a link that never gives up lanes has all of them in every cycle */
+	UNCORE_EDGE = 16384    /* beginnings of such cycles */
+};
+enum { UNCORE_OF_READ = 253, UNCORE_OF_WRITE = 254, UNCORE_OF_PEER = 255 }; /* `least`: entries of a queue */
+
+#define UNCORE_OWN_UNITS 0xFF
+struct uncore_term {
+	uint16_t signal;
+	uint8_t times, unit; /* UNCORE_OWN_UNITS: those of the box; else that one */
+	uint64_t tags;       /* all of them */
+};
+struct uncore_row {
+	uint8_t box, counters, how, least;
+	uint16_t code, flags;
+	int16_t umask;
+	uint8_t term_count;
+	struct uncore_term terms[UNCORE_TERMS];
+	const char *name, *why; /* why: UNCORE_NEVER, UNCORE_UNMODELLED */
+};
+struct uncore_map { unsigned count; const struct uncore_row *rows; };
+
+/* Reads and checks the text of an uncore map. `at`: uncore_map_bytes() of it for the rows, aligned as a pointer, which *out
+ * then refers to; NULL: it is checked alone. On failure `problem` (capacity bytes) is one line, "FILE:LINE: column: what is
+ * wrong, what is allowed". */
+size_t uncore_map_bytes(const char *text, size_t bytes);
+MUST_CHECK enum status uncore_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct uncore_map *out,
+                                       char *problem, size_t capacity);
+/* Bytes that a machine's map needs (0: it has none); reads it, places it there and connects it: m->uncore. */
+size_t uncore_map_place_bytes(const struct machine *m);
+MUST_CHECK enum status uncore_map_place(struct machine *m, void *at);
+
+/* What a code counts: a row with exactly this umask or for any, or one row for each of its bits (up to 8 rows). 0 rows:
+ * unknown code. */
+unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint8_t umask, const struct uncore_row *rows[8]);
+/* Any row of a code; NULL: unknown code. */
+const struct uncore_row *uncore_map_code(const struct uncore_map *map, enum uncore_box box, unsigned code);
+
+#endif
