@@ -29,6 +29,7 @@ struct app {
 	bool prepared;             /* the machine has been identified: running again need not repeat it */
 	bool ran;                  /* a run has a menu, a refusal has none */
 	bool may_return;
+	uint32_t limit_ms;         /* of a job, as a debugger wants it; 0: the backend's */
 	bool again;                /* another boot of a series follows */
 	bool refused;              /* the last starts completed nothing */
 };
@@ -46,6 +47,8 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 		return EXIT_BROKEN;
 	}
 	hw->watchdog = &app->watchdog;
+	if (app->limit_ms != 0)
+		hw->limit_ms = app->limit_ms;
 	if (test[0] != 0) {
 		result = selftest_run(test, hw) == 0 ? EXIT_GOOD : EXIT_ROWS;
 	} else {
@@ -116,7 +119,7 @@ static enum exit_status run_app(struct app *app)
 		test[0] = 0;
 	if (str_equal(test, "debugger")) { /* it answers register accesses itself: tests/boot/registers/debugger.c */
 		print("waiting for a debugger\n");
-		debugger_wait();
+		app->limit_ms = debugger_wait();
 		test[0] = 0;
 	}
 	if (test[0] == 0 && !state_begin(&app->state, &app->files)) {

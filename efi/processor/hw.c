@@ -7,6 +7,8 @@
 #include "efi/firmware/uefi.h"
 #include "pmu/text.h"
 
+#define LIMIT_MS 60000u /* of a job if the caller gives none */
+
 static enum status op_on(void *self, unsigned core, void (*entry)(struct register_op *), uint64_t index, uint64_t *value)
 {
 	struct register_op op = { .index = index, .value = *value };
@@ -235,6 +237,7 @@ enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock
 	h->acpi = acpi;
 	h->clock = clock;
 	h->tsc_per_ms = clock_ticks(clock, 1);
+	h->limit_ms = LIMIT_MS;
 	h->access = (struct access){ .ops = &ops, .self = h, .kind = ACCESS_HW, .name = "hw",
 		.nodes = acpi->nodes, .tsc_hz = clock->tsc_hz, .core_node = h->core_node, .distance = acpi->distance };
 	enum status s = window_open(&h->window, acpi);

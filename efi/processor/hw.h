@@ -35,6 +35,7 @@ struct hw {
 	struct wake *wake;                /* of efi/processor/ap_start.c, while it may still be needed */
 	unsigned lost;                    /* processors that did not answer in time */
 	uint64_t tsc_per_ms;
+	uint32_t limit_ms;                /* of a job if the caller gives none */
 	uint64_t timer_per_window;        /* quiet_timer_rate; 0: no limit for the boot processor's own jobs */
 	struct ecam ecam[ECAM_MAX];       /* usable ranges of MCFG */
 	unsigned ecam_count;

@@ -84,8 +84,8 @@ __attribute__((noreturn)) void fault_panic(const struct core *c, const uint64_t 
 void faults_enter(struct core *c);
 void faults_leave(struct core *c);
 
-/* Waits until a debugger sets RAX to a value other than 0. */
-void debugger_wait(void);
+/* Waits until a debugger sets RAX to a value other than 0, and returns it: the time limit of jobs in ms. */
+uint32_t debugger_wait(void);
 
 /* Instructions that may fault, as entries of guarded calls. Argument: address of a struct register_op. */
 struct register_op { uint64_t index, value, subindex, more; };

@@ -15,7 +15,6 @@
 
 #define START_MS   5000u  /* until the first answer; allows for emulators */
 #define READY_MS   2000u  /* from a posted call to its processor's answer */
-#define LIMIT_MS   60000u /* of a job if the caller gives none */
 #define ABANDON_MS 500u   /* from the NMI that aborts a call to its end */
 #define LEAVE_MS   3000u
 
@@ -258,7 +257,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 	if (s != ST_OK)
 		return s;
 	if (limit_tsc == 0)
-		limit_tsc = LIMIT_MS * h->tsc_per_ms;
+		limit_tsc = h->limit_ms * h->tsc_per_ms;
 	if (limit_tsc < h->tsc_per_ms)
 		limit_tsc = h->tsc_per_ms;
 	h->generation++;

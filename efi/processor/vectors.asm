@@ -178,7 +178,7 @@ vector_common:
 	and rsp, -16
 	call fault_panic
 
-; void debugger_wait(void): until a debugger sets RAX. Where it finds the processor tells it where we were loaded.
+; uint32_t debugger_wait(void): until a debugger sets RAX, and returns that. Where it finds the processor tells it where we were loaded.
 debugger_wait:
 	xor eax, eax
 .again:

@@ -35,6 +35,7 @@
 #define PM_HZ       3579545ull   /* ACPI 6.4, 4.8.2.1 */
 #define PM_READ_US  100u         /* that a read of the ACPI timer takes: on a machine it is about one */
 #define LIMIT_TSC   (1ull << 38) /* a job that hangs here would hang there */
+#define JOB_LIMIT_MS 60000       /* the guest's own */
 #define FINDINGS_TOLD 3
 #define VECTOR_UD   6
 #define VECTOR_GP   13
@@ -128,7 +129,7 @@ static void find_image(void)
 	if (!m.base)
 		die("the guest does not wait: it is at 0x%" PRIx64, r[STUB_RIP]);
 	memcpy(set, r, sizeof(set));
-	set[STUB_RAX] = 1;
+	set[STUB_RAX] = JOB_LIMIT_MS;
 	stub_set(0, r, set);
 }
 

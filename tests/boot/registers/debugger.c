@@ -13,6 +13,7 @@
  *                      status or free of the list that --not-restored names
  *   --escape N PIPE    with --model: at the N-th write the Esc key is put into PIPE
  *   --fault N          with --model: the N-th write faults
+ *   --endless N CORE   with --model: the job of that core that reads a counter next after the N-th write never ends; jobs have 2 s
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -28,6 +29,8 @@
 #define ENTRIES_MAX   65536
 #define REGISTERS_MAX 16384
 #define INSTRUCTION_BYTES 2 /* of RDMSR, WRMSR, CPUID and RDPMC */
+#define LIMIT_MS 60000      /* of a job */
+#define SHORT_LIMIT_MS 2000 /* where one never ends */
 
 enum site { SITE_WAIT, SITE_RDMSR, SITE_WRMSR, SITE_CPUID, SITES };
 
@@ -41,7 +44,7 @@ static unsigned register_count;
 static struct { uint32_t first, last; } excused[64];
 static unsigned excused_count;
 static uint64_t offset[SITES], base, rdpmc_at[16];
-static unsigned rdpmc_count, writes, escape_at, fault_at;
+static unsigned rdpmc_count, writes, escape_at, fault_at, endless_at, endless_core;
 static const char *escape_pipe;
 static bool model;
 /* --- traces ------------------------------------------------------------------------------------ */
@@ -211,6 +214,10 @@ static void answer(unsigned core)
 		answer_wrmsr(core, r);
 	} else if (r[STUB_RIP] == base + offset[SITE_CPUID]) {
 		answer_cpuid(core, r);
+	} else if (is_rdpmc(r[STUB_RIP]) && endless_at && writes >= endless_at && core == endless_core) {
+		printf("endless job of core %u at write %u\n", core, writes);
+		endless_at = 0;
+		r[STUB_RIP] = base + offset[SITE_WAIT] - INSTRUCTION_BYTES; /* the loop that waits for a debugger */
 	} else if (is_rdpmc(r[STUB_RIP])) {
 		counter += 4096;
 		r[STUB_RAX] = (uint32_t)counter;
@@ -241,7 +248,7 @@ static void attach(const char *path)
 	if (!base)
 		die("the guest does not wait: it is at 0x%" PRIx64, r[STUB_RIP]);
 	memcpy(now, r, sizeof(now));
-	now[STUB_RAX] = 1;
+	now[STUB_RAX] = endless_at ? SHORT_LIMIT_MS : LIMIT_MS;
 	stub_set(0, r, now);
 	for (unsigned s = SITE_RDMSR; s < SITES; s++)
 		stub_breakpoint(base + offset[s]);
@@ -301,6 +308,8 @@ int main(int argc, char **argv)
 			read_excused(argv[++i]);
 		else if (!strcmp(argv[i], "--fault") && i + 1 < argc)
 			fault_at = (unsigned)atoi(argv[++i]);
+		else if (!strcmp(argv[i], "--endless") && i + 2 < argc)
+			endless_at = (unsigned)atoi(argv[i + 1]), endless_core = (unsigned)atoi(argv[i + 2]), i += 2;
 		else if (!strcmp(argv[i], "--escape") && i + 2 < argc)
 			escape_at = (unsigned)atoi(argv[i + 1]), escape_pipe = argv[i + 2], i += 2;
 		else

@@ -30,5 +30,11 @@ check "registers_have_their_values_after_esc" kept 4 0 'stopped by the user' --e
 check "registers_esc_ended_it_early" sh -c 'n=$(sed -n "s/^\([0-9]*\) rows: .*/\1/p" "$1"); [ "$n" -ge 1 ] && [ "$n" -lt 30 ]' - "$work/q/debugcon.log"
 rows=load.l1.latency,load.l2.*,load.l3.latency
 check "registers_have_their_values_after_a_fault" kept 0 0 '(^load\.| by the latency event).* fault( |\r|$)' --fault $((${last:-2} / 2))
+# A kernel that never ends: the local APIC's timer ends the boot processor's, an NMI another's.
+timed_out() { # CORE ROW
+	rows=$2 kept 0 0 "^$2 .* timeout( |\r|\$)" --endless "$3" "$1" && grep -q "^endless job of core $1 " "$work/debugger"
+}
+check "registers_have_their_values_after_a_kernel_that_never_ends" timed_out 0 load.l2.latency 20
+check "registers_have_their_values_after_another_cores_that_never_ends" timed_out 1 read.l1_all.bandwidth 20
 check "registers_that_stay_changed_are_told" kept 3 1 'a register could not be put back: fault' --fault $((${last:-2} - 1))
 tap_end
