@@ -122,7 +122,7 @@ struct uncore_latency_result {
 	uint64_t uncore_hz;
 	unsigned samples;
 	bool bus;                  /* the in-order queue of a front-side bus, in processor clocks: uncore_latency_bus.c */
-	struct latency_breakdown_result apart; /* the same loads in each box on their path */
+	struct latency_breakdown_result breakdown; /* the same loads in each box on their path */
 };
 
 /* --- streams by channel and link: bench/uncore/traffic.h */

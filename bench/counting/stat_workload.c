@@ -81,7 +81,7 @@ static enum status open_set(struct stat_workload *w, unsigned i)
 
 	b->core = w->cores[i];
 	if (w->row->prefetch == PREFETCH_OFF)
-		w->switched[i] = bench_prefetchers_off(b, &w->prefetchers[i]);
+		w->switched[i] = prefetchers_off(b, &w->prefetchers[i]);
 	if (i == 0) {
 		if (!loop_begin(&w->loop, b, w->row, false, &w->result))
 			return ST_UNSUPPORTED;
@@ -132,7 +132,7 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 	w->count = c->count;
 	for (unsigned i = 0; i < c->count; i++)
 		w->cores[i] = c->members[i].core;
-	start_offsets(c);
+	multicore_start_offsets(c);
 	if (st == ST_OK)
 		st = multicore_shape(c, c->count, &s, &w->result);
 	for (unsigned i = 0; i < c->count && st == ST_OK; i++) {
@@ -216,7 +216,7 @@ static enum status prepare_streams(struct stat_workload *w)
 	for (unsigned i = 0; i < c->count; i++) {
 		c->members[i].units = w->units;
 		if (c->moves)
-			c->members[i].set.at = start_offset(c, i, w->turn);
+			c->members[i].set.at = multicore_start_offset(c, i, w->turn);
 	}
 	c->pairs = c->moves && c->pairs <= w->turn ? w->turn + 1 : c->pairs;
 	if (c->places_bytes)
@@ -314,7 +314,7 @@ static void close_set(struct stat_workload *w, unsigned i, enum status *st)
 		worst(st, a->ops->unmap(a->self, &w->sets[i].code_map));
 	if (i && w->sets[i].mapped)
 		worst(st, a->ops->unmap(a->self, &w->sets[i].map));
-	if (w->switched[i] && !bench_prefetchers_back(w->b, w->prefetchers[i]))
+	if (w->switched[i] && !prefetchers_back(w->b, w->prefetchers[i]))
 		worst(st, ST_IO);
 }
 

@@ -36,7 +36,7 @@ static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t 
 }
 
 /* Flushes all lines of all regions at once, if the window would reach nodes visited since the last flush. */
-static enum status prepare_spread(struct loop *l, uint64_t turns)
+static enum status prepare_spread(struct loop *l, uint64_t iterations)
 {
 	struct working_set *w = &l->sets[0];
 	const uint32_t regions = curve_regions(l->row->curve);
@@ -44,16 +44,16 @@ static enum status prepare_spread(struct loop *l, uint64_t turns)
 	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
 	enum status st = ST_OK;
 
-	if (w->unvisited < turns) {
+	if (w->unvisited < iterations) {
 		for (unsigned j = 0; j < regions && st == ST_OK; j++)
 			st = run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
 		w->unvisited = w->shape.nodes;
 	}
-	w->unvisited -= turns < w->unvisited ? (uint32_t)turns : w->unvisited;
+	w->unvisited -= iterations < w->unvisited ? (uint32_t)iterations : w->unvisited;
 	return st;
 }
 
-enum status curve_prepare(struct loop *l, uint64_t turns)
+enum status curve_prepare(struct loop *l, uint64_t iterations)
 {
 	const struct working_set *w = &l->sets[0];
 	const struct row_curve *c = l->row->curve;
@@ -63,9 +63,9 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 	if (!w->mapped)
 		return ST_OK;
 	if (curve_regions(c))
-		return prepare_spread(l, turns);
+		return prepare_spread(l, iterations);
 	if (l->row->prepare == PREPARE_FLUSH)
-		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, turns, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
+		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, iterations, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
 	/* one line of the pair is to miss: both arrive, then that one is flushed */
 	if (st == ST_OK && c->what == CURVE_PAIRS)
 		st = run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
@@ -75,10 +75,10 @@ enum status curve_prepare(struct loop *l, uint64_t turns)
 	return st == ST_OK && c->what != CURVE_OVERLAP ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
 }
 
-static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const struct counting *c, struct window *out)
+static enum status run_iterations(struct loop *l, uint64_t code, uint64_t iterations, const struct counting *c, struct window *out)
 {
 	struct working_set *w = &l->sets[0];
-	uint64_t arguments[6] = { code, turns, w->at, WINDOW_CONTROL + l->b->core * CONTROL_BYTES, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	uint64_t arguments[6] = { code, iterations, w->at, WINDOW_CONTROL + l->b->core * CONTROL_BYTES, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
 	enum status st;
 
 	l->b->ahead = w->mapped && l->row->target == TARGET_DRAM ? &w->map : NULL;
@@ -89,25 +89,25 @@ static enum status turns_of(struct loop *l, uint64_t code, uint64_t turns, const
 	return st;
 }
 
-enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct window *out)
+enum status curve_window(struct loop *l, uint64_t code, uint64_t iterations, struct window *out)
 {
-	return turns_of(l, code, turns, NULL, out);
+	return run_iterations(l, code, iterations, NULL, out);
 }
 
 /* One window of so many iterations of the code at `code`. */
-static enum status window(struct pass *p, uint64_t code, uint64_t turns, struct window *out, int64_t *cycles_milli)
+static enum status window(struct pass *p, uint64_t code, uint64_t iterations, struct window *out, int64_t *cycles_milli)
 {
 	bench_working(p->loop.b);
-	enum status st = curve_prepare(&p->loop, turns);
+	enum status st = curve_prepare(&p->loop, iterations);
 
 	if (st == ST_OK)
-		st = turns_of(&p->loop, code, turns, &p->loop.counting, out);
+		st = run_iterations(&p->loop, code, iterations, &p->loop.counting, out);
 	*cycles_milli = p->loop.counting.on ? (int64_t)out->counts[0] * 1000 : mul_div((int64_t)out->tsc, p->tick_micro, 1000);
 	return st;
 }
 
 /* A pair of windows: thousandths of a cycle per iteration. */
-static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts, int64_t *turn_milli)
+static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts, int64_t *iteration_milli)
 {
 	enum status st = ST_OK;
 
@@ -124,7 +124,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 			if (ahead)
 				st = window(p, code, 1, &w[longer], &cycles[longer]);
 			if (st == ST_OK)
-				st = window(p, code, (uint64_t)p->turns << longer, &w[longer], &cycles[longer]);
+				st = window(p, code, (uint64_t)p->iterations << longer, &w[longer], &cycles[longer]);
 		}
 		if (noise_check_after(p->b)) {
 			p->out->rejected++;
@@ -132,7 +132,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		}
 		if (st != ST_OK)
 			return st;
-		*turn_milli = (cycles[1] - cycles[0]) / (int64_t)p->turns;
+		*iteration_milli = (cycles[1] - cycles[0]) / (int64_t)p->iterations;
 		if (!counts)
 			return ST_OK;
 		for (unsigned e = 0; p->loop.counting.on && e < p->loop.counting.events; e++)
@@ -140,7 +140,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		evidence_values(&p->loop.counting, of_events, values);
 		for (unsigned i = 0; i < p->loop.counting.proof_count; i++)
 			p->counts[i] += values[i];
-		p->units += (int64_t)p->turns * units_of(p->curve, x);
+		p->units += (int64_t)p->iterations * units_of(p->curve, x);
 		p->tsc += (int64_t)(w[1].tsc - w[0].tsc);
 		p->cycles_milli += cycles[1] - cycles[0];
 		p->out->samples++;
@@ -151,7 +151,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 }
 
 /* Whether a point's value is a whole iteration, not one of its x parts. */
-static bool a_turn(const struct row_curve *c)
+static bool per_iteration(const struct row_curve *c)
 {
 	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS;
 }
@@ -179,21 +179,21 @@ static enum status go_round(struct pass *p, unsigned visits)
 {
 	struct working_set *w = &p->loop.sets[0];
 	enum status st = write_code(p, p->curve->most);
-	int64_t turn = 0;
+	int64_t iteration = 0;
 
 	for (unsigned visit = 0; visit < visits && st == ST_OK; visit++) {
-		const int64_t before = turn;
+		const int64_t before = iteration;
 		struct window ignored;
 
-		st = window(p, w->code_map.va, w->shape.nodes, &ignored, &turn);
-		if (visit && turn >= before - before / (int64_t)CURVE_SETTLED_PART)
+		st = window(p, w->code_map.va, w->shape.nodes, &ignored, &iteration);
+		if (visit && iteration >= before - before / (int64_t)CURVE_SETTLED_PART)
 			break;
 	}
 	w->unvisited = w->shape.nodes / FRESH_PART;
 	return st;
 }
 
-enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
+enum status curve_point(struct pass *p, uint32_t x, int64_t *iteration_milli)
 {
 	struct working_set *w = &p->loop.sets[0];
 	struct curve *c = &p->out->curve;
@@ -201,7 +201,7 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 	int64_t samples[SAMPLES_MAX], work[SAMPLES_MAX], each = 0;
 	enum status st;
 
-	const uint32_t comes_to = (3 * p->turns + 2) * (n + 1);
+	const uint32_t comes_to = (3 * p->iterations + 2) * (n + 1);
 
 	st = c->count == CURVE_POINTS_MAX ? ST_FULL : ST_OK;
 	if (st == ST_OK && p->curve->what == CURVE_OVERLAP) {
@@ -213,25 +213,25 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli)
 		st = write_code(p, x);
 	if (st == ST_OK)
 		st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
-	*turn_milli = 0;
-	for (unsigned attempt = 0; attempt < ATTEMPTS && *turn_milli <= 0 && st == ST_OK; attempt++) { /* a neighbour may have had most of a point */
+	*iteration_milli = 0;
+	for (unsigned attempt = 0; attempt < ATTEMPTS && *iteration_milli <= 0 && st == ST_OK; attempt++) { /* a neighbour may have had most of a point */
 		for (unsigned i = 0; i <= n && st == ST_OK; i++) { /* the first one warms up */
 			st = sample(p, w->code_map.va, x, i > 0, &each);
 			if (i)
 				samples[i - 1] = each;
 		}
 		if (st == ST_OK)
-			*turn_milli = samples_median(samples, n);
+			*iteration_milli = reduce_median(samples, n);
 	}
-	p->disturbed = p->disturbed || (st == ST_OK && *turn_milli <= 0);
-	if (st == ST_OK && *turn_milli <= 0)
+	p->disturbed = p->disturbed || (st == ST_OK && *iteration_milli <= 0);
+	if (st == ST_OK && *iteration_milli <= 0)
 		st = ST_TIMEOUT;
 	if (st != ST_OK)
 		return st;
-	p->spread_milli = samples_mad(samples, n, *turn_milli, work);
-	p->spread_of_milli = *turn_milli;
+	p->spread_milli = reduce_mad(samples, n, *iteration_milli, work);
+	p->spread_of_milli = *iteration_milli;
 	c->points[c->count].x = x;
-	c->points[c->count++].milli = a_turn(p->curve) ? *turn_milli : *turn_milli / x;
+	c->points[c->count++].milli = per_iteration(p->curve) ? *iteration_milli : *iteration_milli / x;
 	return ST_OK;
 }
 
@@ -239,7 +239,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 {
 	const struct curve *c = &p->out->curve;
 	enum status st = ST_OK;
-	int64_t turn = 0, spreads[CURVE_POINTS_MAX], least = INT64_MAX;
+	int64_t iteration = 0, spreads[CURVE_POINTS_MAX], least = INT64_MAX;
 	unsigned at = 0;
 
 	if (p->curve->value == VALUE_KNEE)
@@ -247,7 +247,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped)
 		st = go_round(p, CURVE_VISITS_MAX);
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
-		st = curve_point(p, x, &turn);
+		st = curve_point(p, x, &iteration);
 		if (st != ST_OK)
 			return st;
 		spreads[c->count - 1] = p->spread_milli / (p->curve->what == CURVE_TWICE ? 1 : x);
@@ -302,7 +302,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 		out->cycles_milli = value_milli;
 		out->ns_milli = out->core_hz ? mul_div(value_milli, 1000000000, (int64_t)out->core_hz) : -1;
 	}
-	out->noisy = is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? p->spread_of_milli : value_milli, out->samples, STAT_MEDIAN, &noise);
+	out->noisy = reduce_is_noisy(p->spread_milli, p->curve->value == VALUE_KNEE ? p->spread_of_milli : value_milli, out->samples, STAT_MEDIAN, &noise);
 	text_init(&proof, out->proof, sizeof(out->proof));
 	out->status = ROW_UNPROVEN;
 	text_init(&reason, out->reason, sizeof(out->reason));
@@ -324,7 +324,7 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, struct row_result *out)
 {
 	struct pass p = { .b = b, .row = r, .curve = r->curve, .out = out };
-	bool wanted = r->prefetch != PREFETCH_AS_FOUND && bench_has_prefetch(b), switched = false, quiet = true;
+	bool wanted = r->prefetch != PREFETCH_AS_FOUND && prefetchers_known(b), switched = false, quiet = true;
 	uint64_t found = 0;
 	int64_t value = 0;
 	struct text reason;
@@ -336,7 +336,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	b->disturbance.last_ratio_micro = 0;
 	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" :
 		r->curve->what == CURVE_PAIRS ? "lines" : "fillers";
-	out->curve.unit = a_turn(r->curve) ? "cycles a turn" : "cycles each";
+	out->curve.unit = per_iteration(r->curve) ? "cycles an iteration" : "cycles each";
 	st = curve_set_up(&p, out);
 	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
@@ -348,7 +348,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
 	if (st == ST_OK && wanted)
-		quiet = switched = r->prefetch == PREFETCH_PAIR ? bench_prefetchers_pair(b, &found) : bench_prefetchers_off(b, &found);
+		quiet = switched = r->prefetch == PREFETCH_PAIR ? prefetchers_pair(b, &found) : prefetchers_off(b, &found);
 	if (st == ST_OK)
 		st = p.loop.counting.on ? counters_start(b->a, b->cpu, &p.loop.counting.plan, 0, b->core) : window_clock(b, &p.loop.job, &p.tick_micro);
 	if (st == ST_OK) {
@@ -385,7 +385,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	} else {
 		row_failed(out, st, &p.loop.job, "running the code of a curve");
 	}
-	if (switched && !bench_prefetchers_back(b, found) && out->status == ROW_OK) {
+	if (switched && !prefetchers_back(b, found) && out->status == ROW_OK) {
 		out->status = ROW_UNPROVEN;
 		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
 	}

@@ -7,10 +7,10 @@
 
 /* Measures the row. Everything is in *out. Of `hooks` the one for a value is called. */
 void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, struct row_result *out);
-/* Brings the ring into its state before a window of so many turns; runs them, from where the last window ended, by the code
+/* Brings the ring into its state before a window of so many iterations; runs them, from where the last window ended, by the code
  * at `code`. */
-MUST_CHECK enum status curve_prepare(struct loop *l, uint64_t turns);
-MUST_CHECK enum status curve_window(struct loop *l, uint64_t code, uint64_t turns, struct window *out);
+MUST_CHECK enum status curve_prepare(struct loop *l, uint64_t iterations);
+MUST_CHECK enum status curve_window(struct loop *l, uint64_t code, uint64_t iterations, struct window *out);
 /* A JSON object. */
 void curve_json(struct text *t, const struct curve *c);
 
@@ -23,7 +23,7 @@ void curve_json(struct text *t, const struct curve *c);
 #define CURVE_SENDS 8u           /* where in a node of CURVE_TWICE the load lies that sends for its line */
 #define CURVE_CODE_BYTES 0x4000u
 
-/* Of how many regions a turn takes a line at most; 0: all lie in the node. */
+/* Of how many regions an iteration takes a line at most; 0: all lie in the node. */
 static inline uint32_t curve_regions(const struct row_curve *c)
 {
 	return c->what == CURVE_SPREAD ? CURVE_REGIONS : c->what == CURVE_WINDOW && c->filler == FILLER_MISS ? c->most + 2u : 0;

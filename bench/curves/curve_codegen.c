@@ -34,7 +34,7 @@ static void put_load(struct writer *w, uint32_t offset)
 	put_offset(w, offset);
 }
 
-/* Where a turn's second miss, B, lies. */
+/* Where an iteration's second miss, B, lies. */
 static uint32_t second_at(const struct row_curve *c, uint32_t lines)
 {
 	return c->filler == FILLER_MISS ? (c->most + 1u) * lines * LINE : CURVE_SECOND;

@@ -1,7 +1,7 @@
 /* bench/curves/curve_knee.c: the knee of a curve: the last point at which misses still overlap; curve_pass.h. */
 #include "bench/curves/curve_pass.h"
 
-#define TURN_LINES 16u /* most channels, or slices */
+#define CHANNEL_LINES 16u /* most channels, or slices */
 #define WAITS_BACK 14u /* lines before the last one that are checked */
 #define CLEAR_PART 5 /* of a miss: a smaller step is noise */
 
@@ -12,22 +12,22 @@ static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_
 }
 
 /* A point is late if it lies nearer to two serial misses than to the expected time. */
-static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t turn, int64_t serial)
+static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x, int64_t iteration, int64_t serial)
 {
 	const int64_t expected = foreseen(first, below, at_below, x);
 
-	return turn - expected > (serial - expected) / 2;
+	return iteration - expected > (serial - expected) / 2;
 }
 
 /* Measures a point of another curve on the same ring without recording it. *brought, if given: lines that arrived. */
-static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *turn_milli, int64_t *brought)
+static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *iteration_milli, int64_t *brought)
 {
 	const struct pass own = *p;
 	const unsigned count = p->out->curve.count;
 	enum status st;
 
 	p->curve = curve;
-	st = curve_point(p, x, turn_milli);
+	st = curve_point(p, x, iteration_milli);
 	p->out->curve.count = count;
 	if (brought)
 		*brought = p->counts[0] - own.counts[0];
@@ -40,37 +40,37 @@ static enum status other_point(struct pass *p, const struct row_curve *curve, ui
 }
 
 /* The time of a point's iteration, measured now unless it was before. */
-static enum status measured(struct pass *p, uint32_t x, int64_t *turn_milli)
+static enum status measured(struct pass *p, uint32_t x, int64_t *iteration_milli)
 {
 	const struct curve *c = &p->out->curve;
 
 	for (unsigned i = 0; i < c->count; i++)
 		if (c->points[i].x == x) {
-			*turn_milli = c->points[i].milli;
+			*iteration_milli = c->points[i].milli;
 			return ST_OK;
 		}
-	return curve_point(p, x, turn_milli);
+	return curve_point(p, x, iteration_milli);
 }
 
 /* Whether the step behind point `below` may come from a slow channel or slice, which adds one each time it gets another line. Such a step also
  * occurred a few lines earlier, or recurs as many lines later; beyond a full buffer there is none. Only points longer than all with fewer lines
  * count: a shorter one met open DRAM pages. */
-static enum status may_be_a_turn(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
+static enum status may_be_a_channel(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
 {
 	const int64_t step = at_above - at_below, grown = at_below - first;
-	const uint32_t twice = 2 * below + 2, from = below > TURN_LINES ? below - TURN_LINES : 1;
-	int64_t turn = 0, longest = 0;
+	const uint32_t twice = 2 * below + 2, from = below > CHANNEL_LINES ? below - CHANNEL_LINES : 1;
+	int64_t iteration = 0, longest = 0;
 	enum status st = ST_OK;
 
 	*may = false;
 	for (uint32_t x = from; 2 * grown >= step && st == ST_OK && x <= below && !*may; x++) {
-		st = measured(p, x, &turn);
-		*may = x > from && 2 * (turn - longest) >= step;
-		longest = x > from && longest > turn ? longest : turn;
+		st = measured(p, x, &iteration);
+		*may = x > from && 2 * (iteration - longest) >= step;
+		longest = x > from && longest > iteration ? longest : iteration;
 	}
 	if (st == ST_OK && !*may && twice <= p->curve->most) {
-		st = measured(p, twice, &turn);
-		*may = turn - at_above - grown * 3 / 2 >= step / 2;
+		st = measured(p, twice, &iteration);
+		*may = iteration - at_above - grown * 3 / 2 >= step / 2;
 	}
 	return st;
 }
@@ -78,9 +78,9 @@ static enum status may_be_a_turn(struct pass *p, int64_t first, uint32_t below, 
 enum status curve_knee(struct pass *p, int64_t *value_milli)
 {
 	struct row_curve one_by_one = *p->curve;
-	int64_t first, turn, at_below, at_above = 0, late = 0;
+	int64_t first, iteration, at_below, at_above = 0, late = 0;
 	uint32_t below = 1, above = 0;
-	bool a_turn = false;
+	bool by_channel = false;
 	enum status st = curve_point(p, 1, &first);
 
 	one_by_one.what = CURVE_SERIAL;
@@ -93,27 +93,27 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 			x = (below + x) / 2;
 		if (late - foreseen(first, below, at_below, x) < first / CLEAR_PART)
 			return ST_RANGE;
-		st = curve_point(p, x, &turn);
-		if (st == ST_OK && is_late(first, below, at_below, x, turn, late)) {
+		st = curve_point(p, x, &iteration);
+		if (st == ST_OK && is_late(first, below, at_below, x, iteration, late)) {
 			above = x;
-			at_above = turn;
+			at_above = iteration;
 		} else if (x == p->curve->most) {
 			return st == ST_OK ? ST_MISSING : st;
 		} else {
 			below = x;
-			at_below = turn;
+			at_below = iteration;
 		}
 	}
 	while (st == ST_OK && above - below > 1) {
 		uint32_t x = (below + above) / 2;
 
-		st = curve_point(p, x, &turn);
-		if (is_late(first, below, at_below, x, turn, late)) {
+		st = curve_point(p, x, &iteration);
+		if (is_late(first, below, at_below, x, iteration, late)) {
 			above = x;
-			at_above = turn;
+			at_above = iteration;
 		} else {
 			below = x;
-			at_below = turn;
+			at_below = iteration;
 		}
 	}
 	*value_milli = (int64_t)(below + p->curve->both) * 1000;
@@ -127,19 +127,19 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	const int64_t spread = p->spread_milli, of = p->spread_of_milli;
 
 	if (p->curve->filler == FILLER_MISS)
-		st = may_be_a_turn(p, first, below, at_below, at_above, &a_turn);
+		st = may_be_a_channel(p, first, below, at_below, at_above, &by_channel);
 	p->spread_milli = spread;
 	p->spread_of_milli = of;
-	return st == ST_OK && a_turn ? ST_RANGE : st;
+	return st == ST_OK && by_channel ? ST_RANGE : st;
 }
 
 /* The same iteration without the loads of the pairs' other lines; *brought: lines that arrived. */
-static enum status first_lines(struct pass *p, uint32_t x, int64_t *turn_milli, int64_t *brought)
+static enum status first_lines(struct pass *p, uint32_t x, int64_t *iteration_milli, int64_t *brought)
 {
 	struct row_curve without = *p->curve;
 
 	without.filler = FILLER_NOP;
-	return other_point(p, &without, x, turn_milli, brought);
+	return other_point(p, &without, x, iteration_milli, brought);
 }
 
 /* Whether one load of point x waits for a fill buffer, in which case its pair's other line arrives in time anyway. Measured without the
@@ -149,7 +149,7 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 {
 	int64_t took[3] = { 0, 0, 0 };
 	uint64_t found;
-	const bool off = bench_prefetchers_off(p->b, &found);
+	const bool off = prefetchers_off(p->b, &found);
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < COUNT_OF(took) && st == ST_OK; i++)
@@ -161,7 +161,7 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 		st = first_lines(p, x - back, &took[0], NULL);
 		*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
 	}
-	if (off && !bench_prefetchers_back(p->b, found) && st == ST_OK)
+	if (off && !prefetchers_back(p->b, found) && st == ST_OK)
 		st = ST_IO;
 	return st;
 }
@@ -172,7 +172,7 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 {
 	struct pass good = *p;
 	uint32_t below = 0, above = 0;
-	int64_t one = 0, turn, first = 0, late_by = 0, in_time = 0;
+	int64_t one = 0, iteration, first = 0, late_by = 0, in_time = 0;
 
 	for (uint32_t x = 2; above - below != 1; x = above ? (below + above) / 2 : x * 2 < p->curve->most ? x * 2 : p->curve->most) {
 		bool late = false;
@@ -180,12 +180,12 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 
 		memset(p->counts, 0, sizeof(p->counts));
 		p->units = 0;
-		st = curve_point(p, x, &turn);
+		st = curve_point(p, x, &iteration);
 		/* long because lines are late, or because there are many: the first lines alone decide */
-		if (st == ST_OK && (!below || turn > one + one / 2)) {
+		if (st == ST_OK && (!below || iteration > one + one / 2)) {
 			st = first_lines(p, x, &first, NULL);
 			one = below ? one : first;
-			late = p->at_least ? first > one + one / 4 * 3 : turn - first > one / 2;
+			late = p->at_least ? first > one + one / 4 * 3 : iteration - first > one / 2;
 		}
 		if (st != ST_OK)
 			return st;
@@ -195,10 +195,10 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 			return ST_MISSING;
 		if (late) {
 			above = x;
-			late_by = turn - first;
+			late_by = iteration - first;
 		} else {
 			below = x;
-			in_time = turn;
+			in_time = iteration;
 			good = *p;
 		}
 	}

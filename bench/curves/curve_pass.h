@@ -12,7 +12,7 @@ struct pass {
 	struct loop loop;             /* with one working set: ring and code */
 	struct row_result *out;
 	uint32_t lines;               /* of a node; CURVE_SPREAD: from one region to the next */
-	uint32_t turns;               /* iterations of the shorter window */
+	uint32_t iterations;               /* iterations of the shorter window */
 	bool at_least;                /* the fill buffers were full first */
 	bool pair_stays;              /* the pair prefetcher fetches lines although it was switched off */
 	bool disturbed;               /* every attempt at a sample was */
@@ -30,7 +30,7 @@ MUST_CHECK enum status curve_set_up(struct pass *p, struct row_result *out);
  * the more regions an iteration uses. */
 uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes);
 /* Measures one point and records it: thousandths of a cycle per iteration. */
-MUST_CHECK enum status curve_point(struct pass *p, uint32_t x, int64_t *turn_milli);
+MUST_CHECK enum status curve_point(struct pass *p, uint32_t x, int64_t *iteration_milli);
 /* The last x at which an iteration takes less than 1.5 times as long as with one filler; ST_MISSING: even at the highest x. */
 MUST_CHECK enum status curve_knee(struct pass *p, int64_t *value_milli);
 /* CURVE_PAIRS: the last x at which the other lines of all pairs arrive with the first ones; with p->at_least, at which the first ones do not

@@ -1,10 +1,10 @@
 /* bench/curves/curve_ring.c: the ring of nodes that a curve's loads go round, and its state before the first point. */
 #include "bench/curves/curve_pass.h"
 
-#define TURNS 8u                  /* iterations of the shorter window */
-#define TURNS_TWICE 512u          /* iterations of CURVE_TWICE, and */
-#define TURNS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
-#define PAIR_TURNS_SIMULATED 2u   /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
+#define ITERATIONS 8u                  /* iterations of the shorter window */
+#define ITERATIONS_TWICE 512u          /* iterations of CURVE_TWICE, and */
+#define ITERATIONS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
+#define PAIR_ITERATIONS_SIMULATED 2u   /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many iterations are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, rarely */
 #define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
@@ -49,8 +49,8 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 	w->shape.order = ORDER_LINES;
 	w->shape.page_bytes = p->row->page_bytes;
 	w->shape.line_bytes = p->lines * LINE; /* a node counts as one line */
-	p->turns = p->curve->what == CURVE_PAIRS && p->b->a->kind == ACCESS_SIM ? PAIR_TURNS_SIMULATED : TURNS;
-	w->shape.nodes = 2 * p->turns;
+	p->iterations = p->curve->what == CURVE_PAIRS && p->b->a->kind == ACCESS_SIM ? PAIR_ITERATIONS_SIMULATED : ITERATIONS;
+	w->shape.nodes = 2 * p->iterations;
 	if (p->row->target == TARGET_STLB) { /* a page for each load */
 		w->shape.line_bytes = p->curve->most * CURVE_PAGE;
 		w->shape.nodes = walk_pages(p) / p->curve->most;
@@ -60,18 +60,18 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		const uint64_t sets = cpu_cache_way_bytes(l2) / LINE;
 		const bool full = sets && (walk_pages(p) + sets - 1) / sets + WALKS_BESIDE > l2->ways;
 
-		p->turns = w->shape.nodes << full;
+		p->iterations = w->shape.nodes << full;
 	} else if (p->row->target == TARGET_L3) {
-		p->turns = TURNS_SPREAD; /* with fewer, one more or one less group of parallel loads would show */
+		p->iterations = ITERATIONS_SPREAD; /* with fewer, one more or one less group of parallel loads would show */
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
 	} else if (p->curve->what == CURVE_TWICE) {
-		p->turns = TURNS_TWICE;
+		p->iterations = ITERATIONS_TWICE;
 		w->shape.nodes = TWICE_NODES;
 		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
 	} else if (p->curve->what == CURVE_SPREAD) {
-		p->turns = TURNS_SPREAD;
+		p->iterations = ITERATIONS_SPREAD;
 		p->lines = curve_region_lines(p->curve, memory);
-		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * TURNS_SPREAD ? SPREAD_STEP : 1);
+		w->shape.nodes = p->lines / (p->lines >= SPREAD_STEP * 3 * ITERATIONS_SPREAD ? SPREAD_STEP : 1);
 		w->shape.nodes = w->shape.nodes < SPREAD_NODES ? w->shape.nodes : SPREAD_NODES;
 		w->shape.line_bytes = p->lines / w->shape.nodes * LINE;
 		w->shape.bytes = memory;

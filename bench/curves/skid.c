@@ -68,10 +68,10 @@ static void number(struct skid *k)
 	}
 }
 
-static enum status run(struct skid *k, uint64_t turns)
+static enum status run(struct skid *k, uint64_t iterations)
 {
 	struct working_set *w = &k->loop.sets[0];
-	const uint64_t arguments[6] = { w->code_map.va, turns, w->at, 0, 0, w->map.va + (uint64_t)k->lines * SKID_STRIDE + HIT_AT };
+	const uint64_t arguments[6] = { w->code_map.va, iterations, w->at, 0, 0, w->map.va + (uint64_t)k->lines * SKID_STRIDE + HIT_AT };
 	struct window ignored;
 
 	return window_run(k->b, w->kernel, arguments, NULL, 0, &ignored, &k->loop.job);
@@ -145,17 +145,17 @@ static enum status sample(struct skid *k, const struct event *event, const char 
 		st = k->sample.taken.records ? ST_OK : ST_FULL;
 	}
 	for (unsigned p = 0; p < COUNT_OF(periods) && st == ST_OK; p++) {
-		uint64_t turns = RECORDS * periods[p];
+		uint64_t iterations = RECORDS * periods[p];
 
 		st = netburst_sample_start(&k->sample, event, periods[p], why);
 		if (st != ST_OK)
 			break;
 		k->b->gate = &k->sample.gate;
-		st = run(k, turns);
+		st = run(k, iterations);
 		k->b->gate = NULL;
 		stopped = netburst_sample_stop(&k->sample);
 		st = st == ST_OK ? stopped : st;
-		k->due += turns / (periods[p] + 1);
+		k->due += iterations / (periods[p] + 1);
 		for (unsigned i = 0; st == ST_OK && i < k->sample.records; i++) {
 			st = netburst_sample_read(&k->sample, i, &r);
 			if (st == ST_OK)
@@ -270,7 +270,7 @@ void skid_row(struct bench *b, const struct row *r, struct row_result *out)
 	struct skid *k = b->host->get(b->host->self, sizeof(*k));
 	const struct event *event = concept_event(b->cpu->processor, "load.miss.l1");
 	uint64_t found = 0;
-	bool wanted = bench_has_prefetch(b), switched = false;
+	bool wanted = prefetchers_known(b), switched = false;
 	const char *why;
 	enum status st;
 
@@ -286,14 +286,14 @@ void skid_row(struct bench *b, const struct row *r, struct row_result *out)
 	why = absent(k);
 	st = why || !event ? ST_UNSUPPORTED : ST_OK;
 	if (st == ST_OK && wanted)
-		switched = bench_prefetchers_off(b, &found);
+		switched = prefetchers_off(b, &found);
 	if (st == ST_OK)
 		st = lay_out(k);
 	if (st == ST_OK)
 		st = sample(k, event, &why);
 	if (st == ST_OK)
 		say(k);
-	if (switched && !bench_prefetchers_back(b, found))
+	if (switched && !prefetchers_back(b, found))
 		switched = false;
 	if (st == ST_UNSUPPORTED) {
 		out->status = ROW_UNSUPPORTED;

@@ -97,8 +97,8 @@ static enum status attempt(struct table *p, const struct kernel *k, before_windo
 	}
 	if (st != ST_OK)
 		return st;
-	*unit_milli = samples_median(samples, SAMPLES);
-	p->spread_milli = samples_mad(samples, SAMPLES, *unit_milli, work);
+	*unit_milli = reduce_median(samples, SAMPLES);
+	p->spread_milli = reduce_mad(samples, SAMPLES, *unit_milli, work);
 	for (unsigned e = 0; e < c->proof_count; e++)
 		p->counts[e] = mul_div(p->counts[e], 1000, (int64_t)(n * SAMPLES));
 	for (unsigned e = 0; e < c->events; e++)
@@ -161,7 +161,7 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 	out->value_milli = out->cycles_milli = value_milli;
 	out->spread_milli = spread_milli;
 	out->samples = value_milli > 0 ? SAMPLES : 0;
-	out->noisy = is_noisy(spread_milli, value_milli, SAMPLES, STAT_MEDIAN, &noise) || p->disturbed;
+	out->noisy = reduce_is_noisy(spread_milli, value_milli, SAMPLES, STAT_MEDIAN, &noise) || p->disturbed;
 	if (p->disturbed)
 		noise = "windows were disturbed again and again";
 	out->core_hz = p->tsc > 0 ? (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000) : 0;
@@ -394,7 +394,7 @@ static void table_row(struct bench *b, const struct row *r, struct row_result *o
 	struct table p = { .b = b, .out = out, .nodes_most = nodes_most };
 	const size_t bytes = nodes_most * sizeof(*p.order);
 	uint64_t found = 0;
-	bool wanted = bench_has_prefetch(b), switched = false;
+	bool wanted = prefetchers_known(b), switched = false;
 	struct text reason;
 	enum status st;
 
@@ -408,10 +408,10 @@ static void table_row(struct bench *b, const struct row *r, struct row_result *o
 	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
 	if (st == ST_OK && wanted)
-		switched = bench_prefetchers_off(b, &found);
+		switched = prefetchers_off(b, &found);
 	if (st == ST_OK)
 		st = counted(&p);
-	if (switched && !bench_prefetchers_back(b, found))
+	if (switched && !prefetchers_back(b, found))
 		switched = false;
 	if (st != ST_OK) {
 		out->curve.count = 0;

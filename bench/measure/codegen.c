@@ -81,7 +81,7 @@ static bool room_beside_pages(const struct cpu_cache *c)
 	return !sets || (CODE_WALK_PAGES + sets - 1) / sets + (entries + sets - 1) / sets + (sets <= CODE_WALK_PAGES) <= c->ways;
 }
 
-enum status code_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
+enum status codegen_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
 	uint64_t stride;
@@ -298,7 +298,7 @@ static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t se
 	put_end(at + place_of(code, places, i));
 }
 
-bool code_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step)
+bool codegen_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step)
 {
 	char ignored[64];
 	uint32_t sets;
@@ -310,7 +310,7 @@ bool code_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint
 	return true;
 }
 
-void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
+void codegen_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 {
 	static const uint8_t smc[] = { 0xC6, 0x02, NOP }; /* mov byte [rdx], NOP */
 	static const uint8_t nop8[] = { 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0 };
@@ -351,7 +351,7 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 		write_walk(code, at, 0, 1, CODE_WALK_PAGES);
 		break;
 	case CODE_SMC: case CODE_SMC_BASE:
-		at += code_start(code, m->va) - m->va;
+		at += codegen_start(code, m->va) - m->va;
 		/* Few uops and bytes, so that a uop cache holds them: otherwise the baseline would switch between it and the decoders in each run. After
 		 * the clear they decode again in next to no time. */
 		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET + 1 - sizeof(smc));
@@ -360,39 +360,39 @@ void code_write(enum code code, const struct cpu *cpu, const struct mapping *m)
 	}
 }
 
-struct code_work code_work(enum code code)
+struct codegen_work codegen_work(enum code code)
 {
 	const uint32_t loop = kernel_find("k_run_code") ? kernel_find("k_run_code")->instructions : 0; /* including the jump back that ends each code */
 
 	switch (code) {
 	case CODE_LCP: case CODE_COMPARES_PLAIN:
-		return (struct code_work){ CODE_COMPARES, CODE_COMPARES + loop };
+		return (struct codegen_work){ CODE_COMPARES, CODE_COMPARES + loop };
 	case CODE_NOPS_LONG:
-		return (struct code_work){ CODE_NOPS * 8 / LINE, CODE_NOPS + loop };
+		return (struct codegen_work){ CODE_NOPS * 8 / LINE, CODE_NOPS + loop };
 	case CODE_TARGETS: /* plus the move and jump ahead of the loop, and the end of each iteration */
-		return (struct code_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 + loop };
+		return (struct codegen_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 + loop };
 	case CODE_TARGETS_BASE:
-		return (struct code_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 * (CODE_JUMPS / BASE_JUMPS) + loop };
+		return (struct codegen_work){ CODE_JUMPS, CODE_JUMPS + 2 + 2 * (CODE_JUMPS / BASE_JUMPS) + loop };
 	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_BASE: case CODE_LINES_FAR_BASE: /* one jump a line, the last one back */
-		return (struct code_work){ lines_of(code), lines_of(code) - 1 + loop };
+		return (struct codegen_work){ lines_of(code), lines_of(code) - 1 + loop };
 	case CODE_PAGES_ITLB: case CODE_PAGES_ITLB_BASE:
-		return (struct code_work){ CODE_ITLB_PAGES, CODE_ITLB_PAGES - 1 + loop };
+		return (struct codegen_work){ CODE_ITLB_PAGES, CODE_ITLB_PAGES - 1 + loop };
 	case CODE_PAGES_WALK: case CODE_PAGES_WALK_BASE:
-		return (struct code_work){ CODE_WALK_PAGES, CODE_WALK_PAGES - 1 + loop };
+		return (struct codegen_work){ CODE_WALK_PAGES, CODE_WALK_PAGES - 1 + loop };
 	case CODE_SMC: case CODE_SMC_BASE: /* a store of three bytes, then NOPs */
-		return (struct code_work){ 1, 1 + SMC_OFFSET + 1 - 3 + loop };
+		return (struct codegen_work){ 1, 1 + SMC_OFFSET + 1 - 3 + loop };
 	case CODE_NONE: case CODE_COUNT:
 		break;
 	}
-	return (struct code_work){ 0, 0 };
+	return (struct codegen_work){ 0, 0 };
 }
 
-uint64_t code_start(enum code code, uint64_t code_va)
+uint64_t codegen_start(enum code code, uint64_t code_va)
 {
 	return code == CODE_SMC_BASE ? code_va + SMC_BASE_AT : code_va;
 }
 
-uint64_t code_pointer(enum code code, uint64_t code_va, uint64_t buffer_va)
+uint64_t codegen_pointer(enum code code, uint64_t code_va, uint64_t buffer_va)
 {
 	return code == CODE_SMC ? code_va + SMC_OFFSET : buffer_va;
 }

@@ -136,7 +136,7 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 
 enum work_check evidence_work(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, int64_t *expected_micro)
 {
-	struct code_work of = { w->kernel->units, w->kernel->instructions };
+	struct codegen_work of = { w->kernel->units, w->kernel->instructions };
 	int64_t off;
 
 	*expected_micro = 0;
@@ -145,7 +145,7 @@ enum work_check evidence_work(const struct counting *c, const struct working_set
 	else if (w->pair && (w->pair->counted || w->pair->iterations != 1))
 		of.units = 0;
 	else if (w->pair && w->code)
-		of = code_work(w->code);
+		of = codegen_work(w->code);
 	if (!c->instructions || !of.units)
 		return WORK_UNKNOWN;
 	*expected_micro = mul_div(of.instructions, 1000000, of.units);

@@ -9,7 +9,7 @@ static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *mi
 {
 	for (unsigned e = 0; e < l->counting.events; e++) {
 		struct slope count;
-		enum status st = slope_of(l->b->counts[set][e], l->pairs, l->sets[set].window, STAT_MEDIAN, &count);
+		enum status st = reduce_slope(l->b->counts[set][e], l->pairs, l->sets[set].window, STAT_MEDIAN, &count);
 
 		if (st != ST_OK)
 			return st;
@@ -70,7 +70,7 @@ static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *v
 		count += n[0];
 	}
 	*value_micro = count > 0 ? mul_div(extra, 1000, count) : 0;
-	*spread_micro = samples_mad(each, l->pairs, *value_micro, work);
+	*spread_micro = reduce_mad(each, l->pairs, *value_micro, work);
 }
 
 /* Core clock of windows timed by dependent operations; 0: not known. A time follows from cycles and this clock, not from slopes of the TSC beside those
@@ -79,7 +79,7 @@ static uint64_t clock_of(const struct loop *l)
 {
 	struct slope ticks;
 
-	if (slope_of(l->b->clock, l->pairs, l->clock_adds, STAT_MEDIAN, &ticks) != ST_OK || ticks.value_micro <= 0)
+	if (reduce_slope(l->b->clock, l->pairs, l->clock_adds, STAT_MEDIAN, &ticks) != ST_OK || ticks.value_micro <= 0)
 		return 0;
 	return (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, 1000000, ticks.value_micro);
 }
@@ -181,15 +181,15 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	if (l->pairs == 0) {
 		out->status = ROW_NOISY;
 		out->noisy = true;
-		str_copy(out->reason, sizeof(out->reason), l->witnessed ? "every window was disturbed, or the core was shared" : "every window was disturbed");
+		str_copy(out->reason, sizeof(out->reason), l->smt_probed ? "every window was disturbed, or the core was shared" : "every window was disturbed");
 		return ST_OK;
 	}
 	for (unsigned s = 0; s < l->set_count; s++) {
-		st = slope_of(b->tsc[s], l->pairs, l->sets[s].window, statistic, &tsc[s]);
+		st = reduce_slope(b->tsc[s], l->pairs, l->sets[s].window, statistic, &tsc[s]);
 		if (st != ST_OK)
 			return st;
-		st = b->cycles ? slope_of(b->counts[s][0], l->pairs, l->sets[s].window, statistic, &cycles[s]) :
-		                 slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, statistic, &cycles[s]);
+		st = b->cycles ? reduce_slope(b->counts[s][0], l->pairs, l->sets[s].window, statistic, &cycles[s]) :
+		                 reduce_slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, statistic, &cycles[s]);
 		if (st != ST_OK)
 			return st;
 	}
@@ -198,7 +198,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 	noise_milli = out->spread_milli - (r->pair ? WINDOW_END_CYCLES * 1000 / (int64_t)r->window : 0);
 	if (r->kind == KIND_PENALTY && noise_milli <= PENALTY_QUIET_MILLI)
 		noise_milli = 0;
-	out->noisy = is_noisy(noise_milli, scale_milli, l->pairs, statistic, &noise);
+	out->noisy = reduce_is_noisy(noise_milli, scale_milli, l->pairs, statistic, &noise);
 
 	st = confirmed(l, out, &proven);
 	if (st != ST_OK)

@@ -7,7 +7,7 @@
 #include "pmu/core/concept.h"
 
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
-#define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter witness window */
+#define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter window */
 #define CHAIN_OPERATIONS 16u         /* an iteration of k_add_chain, of k_imul_chain */
 #define RUNS_ANY PLAN_RUNS_MAX        /* of a plan */
 
@@ -65,7 +65,7 @@ struct loop {
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
 	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
-	bool witnessed;     /* rounds in which the core was shared are found by bench/measure/smt_probe.h */
+	bool smt_probed;     /* rounds in which the core was shared are found by bench/measure/smt_probe.h */
 	uint32_t clock_adds;
 	struct job job;     /* the last one, for a fault's vector and address */
 };
@@ -88,13 +88,13 @@ void loop_end(struct loop *l, struct row_result *out);
 /* --- prefetchers.c ----------------------------------------------------------------------------- */
 
 /* Whether the processor has switches for its prefetchers. */
-bool bench_has_prefetch(const struct bench *b);
-/* Switches the prefetchers of b->core off; *found is what bench_prefetchers_back needs. False when there are no
+bool prefetchers_known(const struct bench *b);
+/* Switches the prefetchers of b->core off; *found is what prefetchers_back needs. False when there are no
  * such switches, or they do not stay as written. */
-bool bench_prefetchers_off(struct bench *b, uint64_t *found);
+bool prefetchers_off(struct bench *b, uint64_t *found);
 /* The same but for the one that brings the other line of a pair; false also where its bit is not known. */
-bool bench_prefetchers_pair(struct bench *b, uint64_t *found);
-bool bench_prefetchers_back(struct bench *b, uint64_t found);
+bool prefetchers_pair(struct bench *b, uint64_t *found);
+bool prefetchers_back(struct bench *b, uint64_t found);
 
 /* --- window.c, window_prepare.c, window_set_up.c ------------------------------------------------ */
 

@@ -19,8 +19,8 @@
 #define CAP_TSC_DIVISOR 4            /* a row stops after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before so many pairs */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, for at most as many rounds again */
-#define ROUNDS_WITNESSED 200         /* where another thread may occupy the core for long */
-#define WITNESSED_LEAST 16           /* undisturbed rounds: fewer may agree by chance */
+#define ROUNDS_PROBED 200         /* where another thread may occupy the core for long */
+#define PROBED_LEAST 16           /* undisturbed rounds: fewer may agree by chance */
 #define WITNESSED_ASKED 64
 #define WITNESSED_FACTOR 4           /* longer windows: one TSC tick is then below 0.1 % */
 #define STREAM_VISITS 4u             /* attempts at a level in which the counters find lines missing, each with its own windows */
@@ -129,7 +129,7 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 {
 	struct bench *b = l->b;
 	uint32_t order[8];
-	unsigned kinds = l->set_count + (b->cycles ? 0 : 1) + l->witnessed;
+	unsigned kinds = l->set_count + (b->cycles ? 0 : 1) + l->smt_probed;
 
 	random_shuffle(&b->random, order, 2 * kinds);
 	for (unsigned i = 0; i < 2 * kinds; i++) {
@@ -141,7 +141,7 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 		if (st != ST_OK)
 			return st;
 		if (what >= WHAT_CLOCK) {
-			struct pair *of = what == WHAT_CLOCK ? &b->clock[keep] : &b->witness[keep];
+			struct pair *of = what == WHAT_CLOCK ? &b->clock[keep] : &b->smt_probes[keep];
 
 			*(longer ? &of->longer : &of->shorter) = (int64_t)w.tsc;
 			continue;
@@ -168,12 +168,12 @@ static unsigned sieve(struct loop *l, unsigned n)
 	bool keep[SAMPLES_MAX];
 	unsigned kept = 0;
 
-	(void)smt_probe_keep(b->witness, b->clock, n, &b->smt_probe_least_micro, keep);
+	(void)smt_probe_keep(b->smt_probes, b->clock, n, &b->smt_probe_least_micro, keep);
 	for (unsigned i = 0; i < n; i++) {
 		if (!keep[i])
 			continue;
 		b->clock[kept] = b->clock[i];
-		b->witness[kept] = b->witness[i];
+		b->smt_probes[kept] = b->smt_probes[i];
 		for (unsigned s = 0; s < l->set_count; s++)
 			b->tsc[s][kept] = b->tsc[s][i];
 		kept++;
@@ -188,8 +188,8 @@ static enum status all_rounds(struct loop *l, unsigned run)
 	const bool surely = !b->repetitions && short_streams(l) && (l->row->statistic == STAT_MEAN || l->unsure);
 	unsigned wanted = b->repetitions ? b->repetitions : surely ? run ? l->pairs : MEAN_PAIRS : short_streams(l) ? STREAMS_SIMULATED : b->a->kind == ACCESS_SIM ? REPETITIONS_SIMULATED :
 		l->row->statistic == STAT_MINIMUM ? REPETITIONS_PRIVATE : REPETITIONS_SHARED;
-	unsigned rounds = 1 + wanted * (l->witnessed ? ROUNDS_WITNESSED : ROUNDS_FACTOR), good = 0;
-	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->witnessed ? 2 + b->patience : 1);
+	unsigned rounds = 1 + wanted * (l->smt_probed ? ROUNDS_PROBED : ROUNDS_FACTOR), good = 0;
+	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->smt_probed ? 2 + b->patience : 1);
 	bool timed = b->a->kind != ACCESS_SIM && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK;
 	enum status st;
 
@@ -205,14 +205,14 @@ static enum status all_rounds(struct loop *l, unsigned run)
 			l->rejected++;
 		else
 			good++;
-		if (surely && !run && good >= MEAN_PAIRS_LEAST && slope_is_sure(b->tsc[0], good, MEAN_SURE))
+		if (surely && !run && good >= MEAN_PAIRS_LEAST && reduce_slope_is_sure(b->tsc[0], good, MEAN_SURE))
 			break;
 		if (timed && good >= LEAST_PAIRS && b->a->ops->rdtsc(b->a->self, b->core, &now) == ST_OK && now - start > cap)
 			break;
-		if (l->witnessed && good == wanted && (good = sieve(l, good)) >= wanted / 2)
+		if (l->smt_probed && good == wanted && (good = sieve(l, good)) >= wanted / 2)
 			break;
 	}
-	if (l->witnessed && (good = sieve(l, good)) < WITNESSED_LEAST) {
+	if (l->smt_probed && (good = sieve(l, good)) < PROBED_LEAST) {
 		l->rejected += good;
 		good = 0;
 	}
@@ -358,7 +358,7 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	const bool mean = l->row->statistic == STAT_MEAN; /* nearly all of such a window is counted */
 
 	w->window = l->row->window / (short_streams(l) && !mean ? STREAMS_PART : 1);
-	if (l->witnessed && l->row->kind == KIND_LATENCY && !pair)
+	if (l->smt_probed && l->row->kind == KIND_LATENCY && !pair)
 		w->window *= WITNESSED_FACTOR;
 	if (fills_sets(l, w) && w->window < w->shape.nodes)
 		w->window = w->shape.nodes;
@@ -389,9 +389,9 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 	l->row = r;
 	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
 	/* with few rounds, as a user may ask for, too few would agree */
-	l->witnessed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
+	l->smt_probed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
 	               (!b->repetitions || b->repetitions >= WITNESSED_ASKED);
-	l->clock_adds = CLOCK_ADDS * (l->witnessed ? WITNESSED_FACTOR : 1);
+	l->clock_adds = CLOCK_ADDS * (l->smt_probed ? WITNESSED_FACTOR : 1);
 	b->disturbance.last_ratio_micro = 0;
 	if (shapes(l, out) != ST_OK)
 		return false;
@@ -434,7 +434,7 @@ void loop_end(struct loop *l, struct row_result *out)
  * window reduces the shorter one's effect on the slope. */
 static bool unsure_stream(const struct loop *l)
 {
-	return short_streams(l) && !l->b->repetitions && l->pairs > 1 && !slope_is_sure(l->b->tsc[0], l->pairs, MEAN_SURE);
+	return short_streams(l) && !l->b->repetitions && l->pairs > 1 && !reduce_slope_is_sure(l->b->tsc[0], l->pairs, MEAN_SURE);
 }
 
 /* Measures and reduces. Passes of a stream take no longer if few lines are missing from a level with random replacement. Only the counters show it;
@@ -465,7 +465,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 	struct loop l;
 	struct text reason;
 	enum status st;
-	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && bench_has_prefetch(b);
+	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && prefetchers_known(b);
 	uint64_t found = 0;
 
 	if (!loop_begin(&l, b, r, true, out))
@@ -476,7 +476,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 	evidence_plan(b, r, RUNS_ANY, &l.counting);
 	out->reason[0] = 0;
 	if (switched)
-		quiet = switched = bench_prefetchers_off(b, &found);
+		quiet = switched = prefetchers_off(b, &found);
 	if (hooks->begin)
 		hooks->begin(&l, out);
 	failed = measure_until_there(&l, out, &st);
@@ -486,7 +486,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 		hooks->value(&l, 0, out);
 	if (hooks->end)
 		hooks->end(&l, out);
-	if (switched && !bench_prefetchers_back(b, found))
+	if (switched && !prefetchers_back(b, found))
 		quiet = false;
 	/* In sequential order prefetches fetch lines too, and last-level misses include theirs. */
 	const bool foreseen = r->order == ORDER_STREAMS && r->prefetch == PREFETCH_OFF && !b->cpu->processor->prefetch_msr && l.counting.proof_count;

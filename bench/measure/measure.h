@@ -53,7 +53,7 @@ struct bench {
 	int64_t smt_probe_least_micro; /* bench/measure/smt_probe.h */
 	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
 	bool first_level_looked;  /* own.tlb has the measured first level for 2 MiB pages */
-	bool second_level_looked; /* own.tlb has the measured second level instead of the descriptor's */
+	bool tlb_size_looked; /* own.tlb has the measured second level instead of the descriptor's */
 	int64_t hit_milli;        /* load to use in the L1, thousandths of a core cycle, as IBS needs it (bench/sampling/sample_ibs.c); 0: not measured yet */
 	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time */
 	const struct sampling_gate *gate; /* while sampling: opened and closed by windows of `core`; else NULL */
@@ -61,7 +61,7 @@ struct bench {
 	const struct working_set *reloaded; /* jobs reload the lines of this working set of the L1 before they count; NULL: none */
 	/* per row */
 	struct pair clock[SAMPLES_MAX];                /* TSC of windows of dependent adds */
-	struct pair witness[SAMPLES_MAX];              /* of windows of NOPs */
+	struct pair smt_probes[SAMPLES_MAX];              /* of windows of NOPs */
 	struct pair tsc[2][SAMPLES_MAX];               /* [0] test, [1] baseline */
 	struct pair beside[BESIDE_COUNTS_MOST][SAMPLES_MAX];
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];

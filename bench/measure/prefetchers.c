@@ -27,24 +27,24 @@ static bool prefetchers(struct bench *b, uint64_t want)
 	return false;
 }
 
-bool bench_has_prefetch(const struct bench *b)
+bool prefetchers_known(const struct bench *b)
 {
 	return b->cpu->processor->prefetch_msr && b->a->kind != ACCESS_NATIVE;
 }
 
-bool bench_prefetchers_off(struct bench *b, uint64_t *found)
+bool prefetchers_off(struct bench *b, uint64_t *found)
 {
-	return bench_has_prefetch(b) && prefetch_bits(b, found) && prefetchers(b, b->cpu->processor->prefetch_off);
+	return prefetchers_known(b) && prefetch_bits(b, found) && prefetchers(b, b->cpu->processor->prefetch_off);
 }
 
-bool bench_prefetchers_pair(struct bench *b, uint64_t *found)
+bool prefetchers_pair(struct bench *b, uint64_t *found)
 {
 	const struct processor *p = b->cpu->processor;
 
-	return bench_has_prefetch(b) && p->prefetch_pair && prefetch_bits(b, found) && prefetchers(b, p->prefetch_off & ~p->prefetch_pair);
+	return prefetchers_known(b) && p->prefetch_pair && prefetch_bits(b, found) && prefetchers(b, p->prefetch_off & ~p->prefetch_pair);
 }
 
-bool bench_prefetchers_back(struct bench *b, uint64_t found)
+bool prefetchers_back(struct bench *b, uint64_t found)
 {
 	return prefetchers(b, found & b->cpu->processor->prefetch_off);
 }

@@ -28,7 +28,7 @@ int64_t mul_div(int64_t a, int64_t b, int64_t d)
 	return negative ? -(int64_t)quotient : (int64_t)quotient;
 }
 
-void samples_sort(int64_t *v, unsigned n)
+void reduce_sort(int64_t *v, unsigned n)
 {
 	for (unsigned i = 1; i < n; i++) { /* insertion sort is fast enough for SAMPLES_MAX values */
 		int64_t x = v[i];
@@ -40,19 +40,19 @@ void samples_sort(int64_t *v, unsigned n)
 	}
 }
 
-int64_t samples_median(int64_t *v, unsigned n)
+int64_t reduce_median(int64_t *v, unsigned n)
 {
-	samples_sort(v, n);
+	reduce_sort(v, n);
 	if (n % 2)
 		return v[n / 2];
 	return v[n / 2 - 1] + (v[n / 2] - v[n / 2 - 1] + 1) / 2;
 }
 
-int64_t samples_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
+int64_t reduce_mad(const int64_t *v, unsigned n, int64_t centre, int64_t *work)
 {
 	for (unsigned i = 0; i < n; i++)
 		work[i] = v[i] > centre ? v[i] - centre : centre - v[i];
-	return samples_median(work, n);
+	return reduce_median(work, n);
 }
 
 /* The mean of the sorted v, trimmed by an eighth of its n values at either end. */
@@ -66,7 +66,7 @@ static int64_t mean_of_most(const int64_t *v, unsigned n)
 	return v[0] + mul_div(sum, 1, n - 2 * out);
 }
 
-bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
+bool reduce_slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 {
 	/* Student's t, 95 %, n - 1 degrees of freedom, from n = 2, in hundredths; the last entry serves 20 and more */
 	static const uint16_t times[] = { 1271, 430, 318, 278, 257, 245, 236, 231, 226, 223, 220, 218, 216, 214, 213, 212, 211, 210, 209 };
@@ -89,7 +89,7 @@ bool slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 	return squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1) * TIMES_MANY * TIMES_MANY, part * part * t * t);
 }
 
-enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
+enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
 {
 	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX];
 	int64_t shorter = INT64_MAX, longer = INT64_MAX;
@@ -107,15 +107,15 @@ enum status slope_of(const struct pair *pairs, unsigned n, int64_t units, enum s
 		out->value_micro = mul_div(longer - shorter, 1000000, units);
 	} else {
 		memcpy(work, each, n * sizeof(each[0]));
-		out->value_micro = samples_median(work, n);
+		out->value_micro = reduce_median(work, n);
 		if (statistic == STAT_MEAN)
 			out->value_micro = mean_of_most(work, n);
 	}
 	/* The spread is taken around the pairs' own median, since the minimum lies at the edge of its samples. */
 	memcpy(work, each, n * sizeof(each[0]));
-	int64_t centre = samples_median(work, n);
+	int64_t centre = reduce_median(work, n);
 
-	out->spread_micro = samples_mad(each, n, centre, work);
+	out->spread_micro = reduce_mad(each, n, centre, work);
 	out->latency_breakdown_micro = 0;
 	out->samples = n;
 	return ST_OK;
@@ -134,7 +134,7 @@ static unsigned shortest_half(const int64_t *v, unsigned n, unsigned *holds)
 	return best;
 }
 
-/* The mean of the densest cluster of the sorted v, as slope_by_clock describes; *apart is the width of the cluster. */
+/* The mean of the densest cluster of the sorted v, as reduce_slope_by_clock describes; *apart is the width of the cluster. */
 static int64_t mean_of_cluster(const int64_t *v, unsigned n, int64_t *apart)
 {
 	unsigned holds, closer;
@@ -155,7 +155,7 @@ static int64_t mean_of_cluster(const int64_t *v, unsigned n, int64_t *apart)
 	return v[0] + mul_div(sum, 1, holds);
 }
 
-enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units, int64_t clock_units,
+enum status reduce_slope_by_clock(const struct pair *pairs, const struct pair *clock, unsigned n, int64_t units, int64_t clock_units,
                            enum statistic statistic, struct slope *out)
 {
 	int64_t each[SAMPLES_MAX], sorted[SAMPLES_MAX], work[SAMPLES_MAX];
@@ -172,16 +172,16 @@ enum status slope_by_clock(const struct pair *pairs, const struct pair *clock, u
 	if (!good)
 		return ST_RANGE;
 	memcpy(sorted, each, good * sizeof(each[0]));
-	const int64_t centre = samples_median(sorted, good);
+	const int64_t centre = reduce_median(sorted, good);
 
 	out->latency_breakdown_micro = 0;
 	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->latency_breakdown_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
-	out->spread_micro = samples_mad(each, good, centre, work);
+	out->spread_micro = reduce_mad(each, good, centre, work);
 	out->samples = good;
 	return ST_OK;
 }
 
-bool is_noisy(int64_t spread_milli, int64_t scale_milli, unsigned samples, enum statistic statistic, const char **why)
+bool reduce_is_noisy(int64_t spread_milli, int64_t scale_milli, unsigned samples, enum statistic statistic, const char **why)
 {
 	int64_t limit = statistic == STAT_MINIMUM ? scale_milli / 50 : scale_milli / 10;
 

@@ -32,7 +32,7 @@ unsigned smt_probe_keep(const struct pair *nops, const struct pair *clock, unsig
 	}
 	if (known < CLUSTER_LEAST)
 		return 0;
-	samples_sort(sorted, known);
+	reduce_sort(sorted, known);
 	const unsigned holds = known / CLUSTER_PART > CLUSTER_LEAST ? known / CLUSTER_PART : CLUSTER_LEAST;
 	const int64_t middle = densest(sorted, known, holds);
 

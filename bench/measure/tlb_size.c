@@ -162,8 +162,8 @@ void tlb_size_look(struct bench *b, const struct row *r)
 
 	if (r->pair)
 		of_pages |= r->pair->code == CODE_PAGES_ITLB || r->pair->code == CODE_PAGES_WALK;
-	if (!b->cycles && of_pages && !b->second_level_looked) {
-		b->second_level_looked = true;
+	if (!b->cycles && of_pages && !b->tlb_size_looked) {
+		b->tlb_size_looked = true;
 		look_by_time(b);
 	}
 	if (b->cpu->tlb_enumerated || !b->cycles || !b->cpu->tlb.dtlb_4k || !b->own.tlb.stlb_4k)
@@ -172,9 +172,9 @@ void tlb_size_look(struct bench *b, const struct row *r)
 		b->first_level_looked = true;
 		first_level_look(b, PAGE_2M, &b->own.tlb.dtlb_2m);
 	}
-	if (b->second_level_looked || !of_pages)
+	if (b->tlb_size_looked || !of_pages)
 		return;
-	b->second_level_looked = true;
+	b->tlb_size_looked = true;
 	first_level_look(b, PAGE_4K, &b->own.tlb.dtlb_4k);
 	entries = b->own.tlb.stlb_4k;
 	if (!begin(b, by, &all_levels_miss, &c))

@@ -41,7 +41,7 @@ const struct kernel *vector_width_fastest(struct trial *t)
 	unsigned best = 0;
 
 	for (unsigned i = 0; i < t->count; i++) {
-		t->median[i] = samples_median(t->ticks[i], t->tries);
+		t->median[i] = reduce_median(t->ticks[i], t->tries);
 		if (i && t->median[i] < t->median[best] - t->median[0] / NARROWER_PART * (best == 0))
 			best = i;
 	}

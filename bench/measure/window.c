@@ -234,8 +234,8 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 	} else if (w->shape.order == ORDER_PAIR) {
 		arguments[0] = w->map.va;
 		if (w->code) {
-			arguments[0] = code_start(w->code, w->code_map.va);
-			arguments[2] = code_pointer(w->code, w->code_map.va, w->map.va);
+			arguments[0] = codegen_start(w->code, w->code_map.va);
+			arguments[2] = codegen_pointer(w->code, w->code_map.va, w->map.va);
 		}
 		arguments[w->kernel->count_argument] = iterations;
 	} else {

@@ -52,7 +52,7 @@ static enum status flush_code(struct bench *b, const struct working_set *w)
 	uint64_t from, count, step;
 	enum status st = ST_OK;
 
-	for (uint32_t set = 0; st == ST_OK && code_lines_of_set(w->code, b->cpu, set, &from, &count, &step); set++) {
+	for (uint32_t set = 0; st == ST_OK && codegen_lines_of_set(w->code, b->cpu, set, &from, &count, &step); set++) {
 		const uint64_t arguments[6] = { w->code_map.va + from, count, step };
 		struct window ignored;
 		struct job job;
@@ -67,7 +67,7 @@ static enum status write_code(struct bench *b, struct working_set *w, unsigned s
 {
 	bool large = w->code == CODE_LINES_L2 || w->code == CODE_LINES_L3 || w->code == CODE_LINES_BASE || w->code == CODE_LINES_FAR_BASE;
 	uint64_t bytes = 0, page = large ? PAGE_2M : PAGE_4K;
-	enum status st = code_span(w->code, b->cpu, &bytes, out->reason, sizeof(out->reason));
+	enum status st = codegen_span(w->code, b->cpu, &bytes, out->reason, sizeof(out->reason));
 
 	if (st != ST_OK)
 		return st;
@@ -85,7 +85,7 @@ static enum status write_code(struct bench *b, struct working_set *w, unsigned s
 	}
 	w->code_mapped = st == ST_OK;
 	if (st == ST_OK)
-		code_write(w->code, b->cpu, &w->code_map);
+		codegen_write(w->code, b->cpu, &w->code_map);
 	return st == ST_OK ? flush_code(b, w) : st;
 }
 

@@ -149,7 +149,7 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	enum status st = ST_OK;
 
 	/* further rounds while the mean is unsure, each covering the ring equally */
-	for (unsigned round = 0; round < 1 + most * ROUNDS_FACTOR && (good < wanted || (good < most && (good % LIGHT_TIMES || !slope_is_sure(cycles, good, LIGHT_SURE)))); round++) {
+	for (unsigned round = 0; round < 1 + most * ROUNDS_FACTOR && (good < wanted || (good < most && (good % LIGHT_TIMES || !reduce_slope_is_sure(cycles, good, LIGHT_SURE)))); round++) {
 		bool together = true;
 
 		st = round ? ST_OK : window_clock_follow(c->b, &c->counting, &c->jobs[0], &l->tick_micro); /* the first round warms up */
@@ -174,12 +174,12 @@ static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bo
 	*samples = good;
 	if (!good)
 		return ST_OK;
-	st = slope_of(cycles, good, l->window * (times - 1), STAT_MEAN, &slope);
+	st = reduce_slope(cycles, good, l->window * (times - 1), STAT_MEAN, &slope);
 	*latency = mul_div(slope.value_micro, 1, 1000);
 	*spread = mul_div(slope.spread_micro, 1, 1000);
-	*rate_milli = samples_median(rates, good);
+	*rate_milli = reduce_median(rates, good);
 	for (unsigned e = 1; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
-		st = slope_of(b->counts[0][e], good, l->window * (times - 1), STAT_MEDIAN, &slope);
+		st = reduce_slope(b->counts[0][e], good, l->window * (times - 1), STAT_MEDIAN, &slope);
 		l->events_micro[e] = slope.value_micro;
 	}
 	if (st == ST_OK)
@@ -238,7 +238,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->spread_milli = spread;
 	out->cycles_milli = out->value_milli;
-	out->noisy = is_noisy(spread, scale, out->samples, STAT_MEDIAN, &noise);
+	out->noisy = reduce_is_noisy(spread, scale, out->samples, STAT_MEDIAN, &noise);
 	out->rejected = (uint32_t)l->rejected;
 	out->status = ROW_UNPROVEN;
 	if (!c->proof_count)
@@ -364,13 +364,13 @@ static enum status loss(struct loaded *l, unsigned rounds, int64_t *counts, stru
 			each[good++] = mul_div(cycles, 1000, counted ? values[0] : additions);
 	}
 	for (unsigned p = 0; p < c->proof_count; p++)
-		counts[p] = samples_median(proved[p], rounds);
+		counts[p] = reduce_median(proved[p], rounds);
 	if (!counted)
 		str_copy(out->remark, sizeof(out->remark), "for each addition: nothing counts how often the line was lost");
 	if (!good)
 		return ST_OK; /* never lost: the proof says so */
-	out->value_milli = samples_median(each, good);
-	out->spread_milli = samples_mad(each, good, out->value_milli, work);
+	out->value_milli = reduce_median(each, good);
+	out->spread_milli = reduce_mad(each, good, out->value_milli, work);
 	return ST_OK;
 }
 
@@ -417,7 +417,7 @@ static enum status shared(struct loaded *l, struct row_result *out)
 		return ST_OK;
 	}
 	for (unsigned e = 0; e < (c->counting.on ? c->counting.events : 1); e++) {
-		if ((st = slope_of(b->counts[0][e], good, l->window, STAT_MEDIAN, e ? &count : &cycles)) != ST_OK)
+		if ((st = reduce_slope(b->counts[0][e], good, l->window, STAT_MEDIAN, e ? &count : &cycles)) != ST_OK)
 			return st;
 		l->events_micro[e] = e ? count.value_micro : 0;
 	}
@@ -436,7 +436,7 @@ static enum status with_counters(struct loaded *l, struct row_result *out)
 	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	uint64_t found = 0;
-	bool switched = bench_prefetchers_off(b, &found);
+	bool switched = prefetchers_off(b, &found);
 	struct job job;
 	enum status st = c->counting.on ? counters_start(b->a, b->cpu, &c->counting.plan, 0, b->core) : window_clock(b, &job, &l->tick_micro), stopped;
 
@@ -444,7 +444,7 @@ static enum status with_counters(struct loaded *l, struct row_result *out)
 		st = c->row->order == ORDER_LOADED ? loaded(l, out) : shared(l, out);
 	if (c->counting.on && (stopped = counters_stop(b->a, b->cpu, &c->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 		st = stopped;
-	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)
+	if (switched && !prefetchers_back(b, found) && st == ST_OK)
 		st = ST_IO;
 	return st;
 }

@@ -62,7 +62,7 @@ struct pass {
  * includes windows without their loads. */
 static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const struct row_proof *proof)
 {
-	const int64_t median = samples_median(counts, n), quartile = counts[n / 4];
+	const int64_t median = reduce_median(counts, n), quartile = counts[n / 4];
 
 	return (quartile + 1) * 1000 < proof->low_milli * loads ? quartile : median;
 }
@@ -143,7 +143,7 @@ static enum status one_cell(struct pass *p, unsigned owner)
 
 		c->counts[e] = count < 0 ? 0 : count > UINT16_MAX ? UINT16_MAX : (uint16_t)count;
 	}
-	c->median_milli = samples_median(samples, n);
+	c->median_milli = reduce_median(samples, n);
 	c->p10_milli = samples[n / 10];
 	c->p90_milli = samples[n - 1 - n / 10];
 	(void)matrix_bimodal(samples, n, &c->low_milli, &c->high_milli);
@@ -155,7 +155,7 @@ static enum status one_reader(struct pass *p, enum relation relation)
 {
 	struct bench *b = p->b;
 	uint64_t found = 0;
-	bool switched = bench_prefetchers_off(b, &found);
+	bool switched = prefetchers_off(b, &found);
 	enum status st = p->counting.on ? counters_start(b->a, b->cpu, &p->counting.plan, 0, b->core) : window_clock(p->b, &p->job, &p->tick_micro), stopped;
 	unsigned owner;
 
@@ -163,7 +163,7 @@ static enum status one_reader(struct pass *p, enum relation relation)
 		st = one_cell(p, owner);
 	if (p->counting.on && (stopped = counters_stop(b->a, b->cpu, &p->counting.plan, 0, b->core)) != ST_OK && st == ST_OK)
 		st = stopped;
-	if (switched && !bench_prefetchers_back(b, found) && st == ST_OK)
+	if (switched && !prefetchers_back(b, found) && st == ST_OK)
 		st = ST_IO;
 	return st;
 }
@@ -186,13 +186,13 @@ static void reduce(struct pass *p, struct row_result *out)
 		work[i] = c->median_milli;
 		work[n + i] = (c->p90_milli - c->p10_milli) / 2;
 	}
-	out->value_milli = out->cycles_milli = samples_median(work, n);
-	out->spread_milli = samples_median(work + n, n);
+	out->value_milli = out->cycles_milli = reduce_median(work, n);
+	out->spread_milli = reduce_median(work + n, n);
 	out->samples = (uint32_t)(p->loads / p->row->window);
 	if (p->tsc > 0 && p->cycles_milli > 0)
 		out->core_hz = (uint64_t)mul_div((int64_t)p->b->a->tsc_hz, p->cycles_milli, p->tsc * 1000);
 	out->ns_milli = out->core_hz ? mul_div(out->value_milli, 1000000000, (int64_t)out->core_hz) : -1;
-	out->noisy = is_noisy(out->spread_milli, out->value_milli, out->samples, STAT_MEDIAN, &noise);
+	out->noisy = reduce_is_noisy(out->spread_milli, out->value_milli, out->samples, STAT_MEDIAN, &noise);
 	for (unsigned e = 0; e < p->counting.proof_count; e++) {
 		for (unsigned i = 0; i < n; i++)
 			work[i] = p->matrix->cell[i].counts[e];

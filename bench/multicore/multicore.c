@@ -117,7 +117,7 @@ enum status multicore_flush(struct multicore *c, unsigned n)
 	return flush(c, n, from, bytes);
 }
 
-uint64_t start_offset(const struct multicore *c, unsigned member, unsigned pair)
+uint64_t multicore_start_offset(const struct multicore *c, unsigned member, unsigned pair)
 {
 	const struct shape *s = &c->members[member].set.shape;
 	const uint64_t part = c->places_bytes / START_OFFSETS;
@@ -158,7 +158,7 @@ enum status multicore_give_back(struct multicore *c)
 			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && (m->visited_bytes || pair < c->pairs);
 
 			bytes[i] = !stream ? 0 : pair < c->pairs ? c->pair_bytes : still_held(c, m);
-			from[i] = !stream ? 0 : pair < c->pairs ? start_offset(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
+			from[i] = !stream ? 0 : pair < c->pairs ? multicore_start_offset(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
 		}
 		if (!c->in_kernel) /* a core that failed once gets no further job */
 			st = flush(c, c->count, from, bytes);

@@ -56,7 +56,7 @@ MUST_CHECK enum status multicore_run(struct multicore *c, unsigned n, bool count
 MUST_CHECK enum status multicore_flush(struct multicore *c, unsigned n);
 /* Where a member's pair of windows starts in its arrays. If lines are flushed: at any line. Otherwise at any page of a range that no earlier pair
  * used; prefetchers restart with each page, on all cores alike. */
-uint64_t start_offset(const struct multicore *c, unsigned member, unsigned pair);
+uint64_t multicore_start_offset(const struct multicore *c, unsigned member, unsigned pair);
 /* The longest window of the first n members, in TSC ticks. */
 uint64_t multicore_ticks(const struct multicore *c, unsigned n);
 /* Maps and fills the working set of a member on a memory node. */

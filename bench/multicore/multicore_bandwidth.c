@@ -36,7 +36,7 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 	const char *why;
 	struct slope s;
 
-	return slope_of(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
+	return reduce_slope(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && reduce_is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
 }
 
 /* What runs between jobs only lengthens windows in the L1, some of either length, on some cores. On a simulated machine nothing else differs
@@ -66,7 +66,7 @@ static enum status reduce(struct multicore *c, unsigned n, const struct traffic 
 	struct bench *b = c->b;
 	struct slope slope, count;
 	int64_t of_events[ROW_EVENTS_MAX] = { 0 };
-	enum status st = slope_of(b->tsc[0], p->good, (int64_t)units, c->moves ? STAT_MEAN : c->row->statistic, &slope);
+	enum status st = reduce_slope(b->tsc[0], p->good, (int64_t)units, c->moves ? STAT_MEAN : c->row->statistic, &slope);
 
 	if (st == ST_OK && c->row->statistic == STAT_MINIMUM && b->a->kind == ACCESS_SIM)
 		slope.value_micro = least_slope(c, n, (int64_t)units);
@@ -76,7 +76,7 @@ static enum status reduce(struct multicore *c, unsigned n, const struct traffic 
 		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
 	}
 	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
-		st = slope_of(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
+		st = reduce_slope(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
 		of_events[e] = count.value_micro;
 	}
 	if (st == ST_OK)
@@ -120,7 +120,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 
 			bench_working(b);
 			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
-				c->members[i].set.at = start_offset(c, i, pair);
+				c->members[i].set.at = multicore_start_offset(c, i, pair);
 			if (c->places_bytes && !longer && (st = multicore_lead(c, n)) != ST_OK)
 				return st;
 			for (unsigned i = 0; i < n; i++)
@@ -134,7 +134,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 				return st;
 			traffic_after(t, b, p->good, longer);
 			for (unsigned i = 0; i < n && cold; i++)
-				c->members[i].set.at = start_offset(c, i, pair);
+				c->members[i].set.at = multicore_start_offset(c, i, pair);
 			if (cold && multicore_gives_up(c))
 				st = multicore_flush(c, n);
 			together = together && this_one;
@@ -151,11 +151,11 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 			p->good++;
 		else
 			p->rejected++;
-		if (surely && p->good >= MOVED_LEAST && slope_is_sure(tsc, p->good, MOVED_SURE))
+		if (surely && p->good >= MOVED_LEAST && reduce_slope_is_sure(tsc, p->good, MOVED_SURE))
 			break;
 		if (surely && cold && p->good == COLD_MOST && is_wide(tsc, p->good, units))
 			wanted = WIDE_MOST;
-		p->sure = wanted == WIDE_MOST && slope_is_sure(tsc, p->good, WIDE_SURE);
+		p->sure = wanted == WIDE_MOST && reduce_slope_is_sure(tsc, p->good, WIDE_SURE);
 		if (p->sure)
 			break;
 	}
@@ -214,7 +214,7 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 	out->traffic = p->traffic;
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));
-	out->noisy = !p->sure && is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
+	out->noisy = !p->sure && reduce_is_noisy(p->spread_milli, p->rate_milli, p->good, STAT_MEDIAN, &noise);
 	out->status = ROW_UNPROVEN;
 	if (!p->good) { /* nothing was measured at the point that the row is about */
 		out->status = ROW_NOISY;
@@ -295,7 +295,7 @@ static enum status curve(struct multicore *c, struct row_result *out)
 	out->series.columns = columns;
 	out->series.column_count = 2;
 	multicore_everybody(c);
-	start_offsets(c);
+	multicore_start_offsets(c);
 	if (c->count < 2) {
 		str_copy(out->reason, sizeof(out->reason), "one core");
 		return ST_UNSUPPORTED;
@@ -353,7 +353,7 @@ static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to
 		out->footprint_bytes = m->set.shape.bytes;
 		c->count++;
 	}
-	start_offsets(c);
+	multicore_start_offsets(c);
 	if (st == ST_OK && c->count)
 		st = multicore_warm_up(c, 0, c->count);
 	if (st == ST_OK && c->count)

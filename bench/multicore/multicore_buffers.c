@@ -90,7 +90,7 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 
 uint32_t multicore_window(const struct multicore *c) { return window_of(c, c->at_once); }
 
-void start_offsets(struct multicore *c)
+void multicore_start_offsets(struct multicore *c)
 {
 	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
 	const bool filled = c->row->prepare == PREPARE_FILL && c->b->a->kind == ACCESS_SIM; /* real cores drift out of step */

@@ -8,7 +8,7 @@
 uint32_t multicore_window(const struct multicore *c);
 unsigned multicore_times(const struct row *r);
 /* Decides for all members at work whether each pair of windows has its own start offset, and reserves room for these offsets. */
-void start_offsets(struct multicore *c);
+void multicore_start_offsets(struct multicore *c);
 /* The most of the first n members that share a cache of that level. */
 unsigned multicore_sharers(const struct multicore *c, unsigned n, enum target place);
 /* Iterations that fill the level below a victim last level; 0 on other machines. Until that level is full it absorbs what a window stores

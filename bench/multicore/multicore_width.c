@@ -25,7 +25,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 				c->members[m].set.kernel = t.kernel[whose];
 				c->members[m].units = units;
 				if (c->moves)
-					c->members[m].set.at = start_offset(c, m, 0);
+					c->members[m].set.at = multicore_start_offset(c, m, 0);
 			}
 			if (c->row->target == TARGET_DRAM)
 				st = multicore_flush(c, n);

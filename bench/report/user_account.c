@@ -5,7 +5,7 @@
 
 #define LINE_BYTES 64
 
-const struct processor *account_processor(const struct document *results)
+const struct processor *user_account_processor(const struct document *results)
 {
 	const char *name = doc_string(results, doc_get(results, doc_root(results), "machine"), "descriptor");
 
@@ -16,10 +16,10 @@ const struct processor *account_processor(const struct document *results)
 }
 
 /* A count scaled to the cycles of the run that counted the total. */
-static enum account_count count_at(const struct account *a, const struct account_counts *counts, const struct event *e, int64_t *count)
+static enum workload_account_count count_at(const struct account *a, const struct account_counts *counts, const struct event *e, int64_t *count)
 {
 	int64_t cycles = 0;
-	const enum account_count got = counts->get(counts->self, a->processor, e, count, &cycles);
+	const enum workload_account_count got = counts->get(counts->self, a->processor, e, count, &cycles);
 
 	if (got == COUNT_GOOD && cycles > 0 && a->has_total && cycles != a->total)
 		*count = mul_div(*count, a->total, cycles);
@@ -188,12 +188,12 @@ static void settle(struct account *a)
 	}
 }
 
-enum status account_of(const struct document *results, const struct account_counts *counts, struct account *out)
+enum status user_account_of(const struct document *results, const struct account_counts *counts, struct account *out)
 {
 	int64_t ref = 0;
 
 	memset(out, 0, sizeof(*out));
-	out->processor = account_processor(results);
+	out->processor = user_account_processor(results);
 	if (!out->processor)
 		return ST_UNSUPPORTED;
 	identities(counts, out, &ref);

@@ -12,10 +12,10 @@
 
 /* Counts by event. `cycles`: of the run that counted the event; 0 unknown. Counts of several runs of a program are scaled to the cycles of the run
  * that counted the total, which keeps each one's share of its own run's cycles. */
-enum account_count { COUNT_MISSING, COUNT_MULTIPLEXED, COUNT_GOOD };
+enum workload_account_count { COUNT_MISSING, COUNT_MULTIPLEXED, COUNT_GOOD };
 struct account_counts {
 	const void *self;
-	enum account_count (*get)(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles);
+	enum workload_account_count (*get)(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles);
 };
 
 enum account_state {
@@ -49,8 +49,8 @@ struct account {
 };
 
 /* The processor of the results; NULL: unknown to these tables. */
-const struct processor *account_processor(const struct document *results);
+const struct processor *user_account_processor(const struct document *results);
 /* Fills *out. ST_MISSING: neither total nor stall cycles were counted; ST_UNSUPPORTED: the processor is unknown to these tables. */
-MUST_CHECK enum status account_of(const struct document *results, const struct account_counts *counts, struct account *out);
+MUST_CHECK enum status user_account_of(const struct document *results, const struct account_counts *counts, struct account *out);
 
 #endif

@@ -37,8 +37,8 @@ static struct spread spread_of(const struct boot_variance *b, unsigned row)
 	struct spread s;
 
 	memcpy(values, b->rows[row].values, n * sizeof(values[0]));
-	s.median = samples_median(values, n); /* sorts */
-	s.mad = samples_mad(values, n, s.median, work);
+	s.median = reduce_median(values, n); /* sorts */
+	s.mad = reduce_mad(values, n, s.median, work);
 	s.least = values[0];
 	s.most = values[n - 1];
 	return s;

@@ -6,7 +6,7 @@
 
 bool suite_section_wants_row(const struct suite_settings *s, const struct row *r)
 {
-	if (!account_feeds(r))
+	if (!workload_account_feeds(r))
 		return false;
 	for (unsigned part = 0; part < WORK_KINDS; part++)
 		if (suite_selects_name(s, writer_section_name(part), 0))
@@ -27,14 +27,14 @@ static void write_account(struct writer *w, const struct account_result *r, bool
 	text_init(&line, at, LINE_BYTES);
 	text_fmt(&line, "{\"event\": \"accounting\", \"unexpected\": %u, \"accounting\": ", odd ? 1 : 0);
 	size_t from = line.length;
-	account_json(&line, r);
+	workload_account_json(&line, r);
 	struct json json = { line.at + from, line.length - from };
 	text_fmt(&line, "}\n");
 	writer_journal(w, &line);
 	if (!line.full)
 		writer_part(w, r->kind, json);
 	text_init(&line, at, LINE_BYTES);
-	account_lines(&line, r);
+	workload_account_lines(&line, r);
 	if (w->host->say)
 		w->host->say(w->host->self, line.at);
 	w->host->put(w->host->self, at, LINE_BYTES);
@@ -57,7 +57,7 @@ static void run_account(struct writer *w, struct bench *b, enum work_kind kind)
 		str_copy(r->reason, sizeof(r->reason), "the machine stopped in it; it was not tried again");
 	} else {
 		writer_start(w, writer_section_name(kind));
-		account_run(b, kind, &p, r);
+		workload_account_run(b, kind, &p, r);
 	}
 	odd = w->a->kind == ACCESS_SIM && r->status != ROW_OK && r->status != ROW_UNSUPPORTED;
 	w->out->unexpected += odd;

@@ -7,7 +7,7 @@
 
 struct loop;
 struct row_result;
-/* Runs extra windows of a row whose value is in *out and whose queue method is ok. Otherwise, or where the boxes are absent, out->queue.apart stays
+/* Runs extra windows of a row whose value is in *out and whose queue method is ok. Otherwise, or where the boxes are absent, out->queue.breakdown stays
  * unchanged. Call it before the loop's working sets are released. */
 void latency_breakdown_row(struct loop *l, struct row_result *out);
 

@@ -194,7 +194,7 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 			for (unsigned c = first; c < first + places; c++) {
 				struct slope moved;
 
-				if (slope_of(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)
+				if (reduce_slope(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)
 					return;
 				/* below 0: background traffic only */
 				s->bytes[c] = mul_div((moved.value_micro > 0 ? moved.value_micro : 0) * traffic_bytes(c), (int64_t)b->a->tsc_hz, ticks_micro);

@@ -160,7 +160,7 @@ static enum status look_closely(struct loop *l)
 	}
 	if (st != ST_OK)
 		return st;
-	(void)samples_median(hz, CLOSE_WINDOWS); /* sorts them */
+	(void)reduce_median(hz, CLOSE_WINDOWS); /* sorts them */
 	b->uncore_looked = true;
 	if (hz[CLOSE_WINDOWS * 3 / 4] - hz[CLOSE_WINDOWS / 4] > hz[CLOSE_WINDOWS * 3 / 4] / CLOSE_TOLERANCE) {
 		b->uncore_wandered = true;
@@ -273,7 +273,7 @@ void uncore_latency_after(struct loop *l, unsigned keep, bool longer)
 static enum status slope(const struct loop *l, unsigned event, int64_t *micro)
 {
 	struct slope s;
-	enum status st = slope_of(l->b->beside[event], l->pairs, l->sets[0].window, STAT_MEDIAN, &s);
+	enum status st = reduce_slope(l->b->beside[event], l->pairs, l->sets[0].window, STAT_MEDIAN, &s);
 
 	*micro = st == ST_OK ? s.value_micro : 0;
 	return st;
@@ -360,7 +360,7 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 			give_up(out, UNCORE_LATENCY_UNPROVEN, "no window was left");
 			return;
 		}
-	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) != ST_OK || tsc.value_micro <= 0 ||
+	if (reduce_slope(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) != ST_OK || tsc.value_micro <= 0 ||
 	    micro[CLOCK] <= 0 || micro[INSERTS] <= 0 || !out->core_hz) {
 		give_up(out, UNCORE_LATENCY_UNPROVEN, "nothing was counted");
 		return;
@@ -395,7 +395,7 @@ static void traffic(struct loop *l, struct row_result *out)
 
 	if (slope(l, CLOCK, &clock) != ST_OK || clock <= 0)
 		return;
-	if (slope_of(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) == ST_OK)
+	if (reduce_slope(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) == ST_OK)
 		ticks = tsc.value_micro;
 	if (ticks <= 0)
 		return;

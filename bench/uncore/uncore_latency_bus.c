@@ -61,7 +61,7 @@ void uncore_latency_bus(struct loop *l, struct row_result *out)
 		st = st == ST_OK ? stopped : st;
 	}
 	for (unsigned e = 0; e < COUNTS && st == ST_OK; e++)
-		st = slope_of(pairs[e], kept, l->sets[0].window, STAT_MEDIAN, &slope[e]);
+		st = reduce_slope(pairs[e], kept, l->sets[0].window, STAT_MEDIAN, &slope[e]);
 	q->reason[0] = 0;
 	if (st != ST_OK || slope[READS].value_micro <= 0) {
 		q->verdict = st == ST_OK || st == ST_MISSING ? UNCORE_LATENCY_UNPROVEN : uncore_latency_verdict_of(st);

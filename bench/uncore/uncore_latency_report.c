@@ -39,7 +39,7 @@ void uncore_latency_json(struct text *t, const struct uncore_latency_result *q)
 	json_milli(t, "miss", q->miss_milli, there && q->miss_milli >= 0);
 	json_milli(t, "home", q->home_milli, there && q->home_milli >= 0);
 	text_fmt(t, ", \"uncore_hz\": %llu, \"samples\": %u, \"parts\": ", (unsigned long long)q->uncore_hz, q->samples);
-	latency_breakdown_json(t, &q->apart);
+	latency_breakdown_json(t, &q->breakdown);
 	text_char(t, '}');
 }
 
@@ -77,5 +77,5 @@ void uncore_latency_table_line(struct text *t, const struct uncore_latency_resul
 	text_fmt(t, ", core to queue and back ");
 	text_fixed(t, q->offset_milli, 3);
 	text_fmt(t, " cycles\n");
-	latency_breakdown_table_line(t, &q->apart);
+	latency_breakdown_table_line(t, &q->breakdown);
 }

@@ -20,13 +20,13 @@ const char *known_program_part_name(enum known_program_part p)
 	return (unsigned)p < KNOWN_PROGRAM_PARTS ? names[p] : "?";
 }
 
-void known_program_failed(struct study *s, enum known_program_part part, enum status st, const char *why)
+void known_program_failed(struct known_program *s, enum known_program_part part, enum status st, const char *why)
 {
 	s->out->parts[part].status = st;
 	str_copy(s->out->parts[part].reason, sizeof(s->out->parts[part].reason), why ? why : status_name(st));
 }
 
-enum status known_program_call(struct study *s, const char *name, uint64_t a0, uint64_t a1, uint64_t a2)
+enum status known_program_call(struct known_program *s, const char *name, uint64_t a0, uint64_t a1, uint64_t a2)
 {
 	const struct kernel *k = kernel_find(name);
 	uint64_t arguments[6] = { a0, a1, a2 };
@@ -94,8 +94,8 @@ static bool counted_loop(const uint8_t *at, uint32_t offset, struct counted *out
 /* --- trip counts, arguments, addresses, cycles ------------------------------------------------------- */
 
 /* Samples a concept's event over s->kernel called with `start` and the numbers after it. The caller reads the records. */
-static bool sample(struct study *s, enum known_program_part part, struct pebs *p, struct pebs_request *q, const char *concept,
-                   uint64_t start, uint64_t turns, uint64_t step)
+static bool sample(struct known_program *s, enum known_program_part part, struct pebs *p, struct pebs_request *q, const char *concept,
+                   uint64_t start, uint64_t iterations, uint64_t step)
 {
 	const char *why = NULL;
 	enum status st, stopped;
@@ -113,7 +113,7 @@ static bool sample(struct study *s, enum known_program_part part, struct pebs *p
 		return false;
 	}
 	s->b->gate = &p->gate;
-	st = known_program_call(s, s->kernel->name, start, turns, step);
+	st = known_program_call(s, s->kernel->name, start, iterations, step);
 	s->b->gate = NULL;
 	stopped = pebs_stop(p);
 	if (st == ST_OK)
@@ -124,8 +124,8 @@ static bool sample(struct study *s, enum known_program_part part, struct pebs *p
 }
 
 /* The trip count is the compared register with the larger mean (guide). A loop appears as often as its branch was sampled: each record counts as
- * 1 / its trip count. What remains is the shadow of sampling, which the branches of a loop of few turns hide in. */
-static void known_program_one_loop(struct study *s, const struct pebs *p, const struct counted *c)
+ * 1 / its trip count. What remains is the shadow of sampling, which the branches of a loop of few iterations hide in. */
+static void known_program_one_loop(struct known_program *s, const struct pebs *p, const struct counted *c)
 {
 	struct known_program_loop *loop = &s->out->loops[s->out->loop_count];
 	uint64_t base = WINDOW_CODE + s->kernel->offset, sums[2] = { 0, 0 };
@@ -147,7 +147,7 @@ static void known_program_one_loop(struct study *s, const struct pebs *p, const 
 	s->out->loop_count++;
 }
 
-static void known_program_trips(struct study *s)
+static void known_program_trips(struct known_program *s)
 {
 	struct pebs p;
 	struct pebs_request q = { .period = 71 };
@@ -160,15 +160,15 @@ static void known_program_trips(struct study *s)
 			known_program_one_loop(s, &p, &c);
 }
 
-/* Sampled registers alone do not make a mean: they must be held against every invocation of whole turns. */
-static void known_program_trips_judge(struct study *s)
+/* Sampled registers alone do not make a mean: they must be held against every invocation of whole iterations. */
+static void known_program_trips_judge(struct known_program *s)
 {
 	for (unsigned i = 0; i < s->out->loop_count && s->out->parts[KNOWN_PROGRAM_TRIPS].status == ST_OK; i++)
 		if (!s->out->loops[i].trips.count)
 			known_program_failed(s, KNOWN_PROGRAM_TRIPS, ST_UNSUPPORTED, "no last-branch records to hold the samples against");
 }
 
-static void known_program_arguments(struct study *s)
+static void known_program_arguments(struct known_program *s)
 {
 	struct pebs p;
 	struct pebs_request q = { .period = 13 };
@@ -184,7 +184,7 @@ static void known_program_arguments(struct study *s)
 
 /* Reconstructs the linear addresses of plain loads from the registers. Each must hold the value loaded, so every word that k_touch visits holds a
  * unique number. */
-static void known_program_addresses(struct study *s)
+static void known_program_addresses(struct known_program *s)
 {
 	const struct kernel *known = s->kernel;
 	struct pebs p;
@@ -215,7 +215,7 @@ static void known_program_addresses(struct study *s)
 	s->kernel = known;
 }
 
-static void known_program_cycles(struct study *s)
+static void known_program_cycles(struct known_program *s)
 {
 	struct pebs p;
 	struct pebs_request q = { .period = 499, .companion = true };
@@ -238,7 +238,7 @@ static void known_program_cycles(struct study *s)
 
 void known_program_run(struct bench *b, struct known_program_result *out)
 {
-	struct study s = { .b = b, .out = out, .kernel = kernel_find("k_known_program") };
+	struct known_program s = { .b = b, .out = out, .kernel = kernel_find("k_known_program") };
 	enum status st;
 
 	memset(out, 0, sizeof(*out));

@@ -29,12 +29,12 @@ const char *known_program_part_name(enum known_program_part p);
 
 struct known_program_loop {
 	uint32_t branch;            /* offset of the loop's branch in the kernel */
-	struct known_program_values trips;   /* one an invocation, from the last-branch records of whole turns */
+	struct known_program_values trips;   /* one an invocation, from the last-branch records of whole iterations */
 	struct known_program_values sampled; /* from the registers of precise records, each weighted by 1 / its trip count; the shadow still hides some */
 };
 
 /* A basic block: from a branch target or the address after a branch, up to the next branch or block. */
-struct known_program_block { uint32_t start; uint32_t executions; int64_t per_turn_milli; };
+struct known_program_block { uint32_t start; uint32_t executions; int64_t per_iteration_milli; };
 /* A conditional branch taken at least once. */
 struct known_program_branch { uint32_t at, taken, passed; };
 
@@ -54,7 +54,7 @@ struct known_program_result {
 	struct known_program_loop loops[KNOWN_PROGRAM_LOOPS];
 	uint32_t loop_count;
 	struct known_program_values argument;       /* RCX at the entry of the called routine */
-	uint32_t turns;                     /* complete iterations of the outer loop in all trajectories */
+	uint32_t iterations;                     /* complete iterations of the outer loop in all trajectories */
 	struct known_program_block blocks[KNOWN_PROGRAM_BLOCKS];
 	uint32_t block_count;
 	struct known_program_branch branches[KNOWN_PROGRAM_BLOCKS];

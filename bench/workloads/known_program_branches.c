@@ -26,23 +26,23 @@ static bool is_conditional(const uint8_t *at)
 }
 
 /* One run of k_known_program that freezes the LBR stack at its end. */
-static enum status snapshot(struct study *s, uint32_t filter, struct lbr_pair *pairs, unsigned *n, const char **why)
+static enum status snapshot(struct known_program *s, uint32_t filter, struct lbr_pair *pairs, unsigned *n, const char **why)
 {
 	struct lbr l;
-	uint32_t turns = 8 + random_below(&s->b->random, 8), start = random_below(&s->b->random, KNOWN_PROGRAM_CHOICES_BYTES / 2);
+	uint32_t iterations = 8 + random_below(&s->b->random, 8), start = random_below(&s->b->random, KNOWN_PROGRAM_CHOICES_BYTES / 2);
 	enum status stopped, st = lbr_open(&l, s->b->a, s->b->cpu, s->b->core, why);
 
 	if (st == ST_OK)
 		st = lbr_start(&l, filter);
 	if (st != ST_OK)
 		return st;
-	st = known_program_call(s, "k_known_program", s->map.va + start, turns, lbr_frozen(&l) | 1ull << 63);
+	st = known_program_call(s, "k_known_program", s->map.va + start, iterations, lbr_frozen(&l) | 1ull << 63);
 	stopped = lbr_stop(&l, pairs, n);
 	return st == ST_OK ? stopped : st;
 }
 
 /* The outer loop's branch: the conditional branch that jumps back furthest. 0: none seen. */
-static uint64_t back_edge(const struct study *s, const struct lbr_pair *pairs, unsigned n)
+static uint64_t back_edge(const struct known_program *s, const struct lbr_pair *pairs, unsigned n)
 {
 	uint64_t best = 0, span = 0;
 
@@ -57,7 +57,7 @@ static uint64_t back_edge(const struct study *s, const struct lbr_pair *pairs, u
 
 /* Keeps the ranges of complete iterations of the outer loop. The freeze always happens at the same point of the program: a trajectory cut anywhere
  * else would over-count the code before that point. */
-static void keep_turns(struct study *s, const struct lbr_pair *pairs, unsigned n)
+static void keep_iterations(struct known_program *s, const struct lbr_pair *pairs, unsigned n)
 {
 	uint64_t edge = back_edge(s, pairs, n);
 	unsigned newest = n;
@@ -69,7 +69,7 @@ static void keep_turns(struct study *s, const struct lbr_pair *pairs, unsigned n
 			if (known_program_inside(s, pairs[k + 1].to) && known_program_inside(s, pairs[k].from))
 				s->ranges[s->range_count++] = (struct known_program_range){ known_program_offset(s, pairs[k + 1].to), known_program_offset(s, pairs[k].from) };
 		if (newest < n)
-			s->out->turns++;
+			s->out->iterations++;
 		newest = i;
 	}
 }
@@ -98,8 +98,8 @@ static void add_branch(struct known_program_result *out, uint32_t at)
 		out->branches[out->branch_count++] = (struct known_program_branch){ .at = at };
 }
 
-/* A turn's ranges lie with the newest first: an invocation of a loop ends where its branch is passed, and every branch before that was taken. */
-static void count_trips(const struct study *s, struct known_program_loop *loop)
+/* An iteration's ranges lie with the newest first: an invocation of a loop ends where its branch is passed, and every branch before that was taken. */
+static void count_trips(const struct known_program *s, struct known_program_loop *loop)
 {
 	uint64_t trips = 0;
 
@@ -118,7 +118,7 @@ static void count_trips(const struct study *s, struct known_program_loop *loop)
 }
 
 /* All blocks of a range ran once. Its last branch was taken, earlier ones were not. */
-static void count_blocks(struct study *s)
+static void count_blocks(struct known_program *s)
 {
 	struct known_program_result *out = s->out;
 
@@ -143,11 +143,11 @@ static void count_blocks(struct study *s)
 	}
 	for (unsigned k = 0; k < out->loop_count; k++)
 		count_trips(s, &out->loops[k]);
-	for (unsigned k = 0; k < out->block_count && out->turns; k++)
-		out->blocks[k].per_turn_milli = mul_div(out->blocks[k].executions, 1000, out->turns);
+	for (unsigned k = 0; k < out->block_count && out->iterations; k++)
+		out->blocks[k].per_iteration_milli = mul_div(out->blocks[k].executions, 1000, out->iterations);
 }
 
-void known_program_blocks(struct study *s)
+void known_program_blocks(struct known_program *s)
 {
 	struct lbr_pair pairs[LBR_PAIRS_MAX];
 	const char *why = NULL;
@@ -157,7 +157,7 @@ void known_program_blocks(struct study *s)
 
 	if (opened == ST_OK && l.pairs < TURN_RECORDS) {
 		opened = ST_UNSUPPORTED;
-		why = "the stack of records is shorter than a turn of the loop";
+		why = "the stack of records is shorter than an iteration of the loop";
 	}
 	if (opened != ST_OK) {
 		known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, opened, why);
@@ -175,15 +175,15 @@ void known_program_blocks(struct study *s)
 			known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, st, why);
 			break;
 		}
-		keep_turns(s, pairs, n);
+		keep_iterations(s, pairs, n);
 	}
 	count_blocks(s);
-	if (s->out->parts[KNOWN_PROGRAM_BLOCKS_PART].status == ST_OK && !s->out->turns)
-		known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, ST_MISSING, "no trajectory holds a whole turn of the loop");
+	if (s->out->parts[KNOWN_PROGRAM_BLOCKS_PART].status == ST_OK && !s->out->iterations)
+		known_program_failed(s, KNOWN_PROGRAM_BLOCKS_PART, ST_MISSING, "no trajectory holds a whole iteration of the loop");
 	s->b->host->put(s->b->host->self, s->ranges, RANGES_MAX * sizeof(*s->ranges));
 }
 
-void known_program_calls(struct study *s)
+void known_program_calls(struct known_program *s)
 {
 	struct lbr_pair pairs[LBR_PAIRS_MAX];
 	uint64_t sites[LBR_PAIRS_MAX];

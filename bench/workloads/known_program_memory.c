@@ -7,7 +7,7 @@
 #define SUM_PART 500u
 
 /* Loads that hit DRAM, L3, L2 and L1: one or several per line, back to back and spaced in time. */
-static enum status loads_window(struct study *s, const struct counting *c, struct window *sum)
+static enum status loads_window(struct known_program *s, const struct counting *c, struct window *sum)
 {
 	static const struct { uint32_t bytes, step; } passes[] = {
 		{ KNOWN_PROGRAM_BUFFER_BYTES, 64 }, { KNOWN_PROGRAM_BUFFER_BYTES, 64 }, { KNOWN_PROGRAM_BUFFER_BYTES / 8, 64 },
@@ -31,7 +31,7 @@ static enum status loads_window(struct study *s, const struct counting *c, struc
 static const char *const sources[] = { "load.hit.l1", "load.hit.lfb", "load.hit.l2", "load.hit.l3", "load.miss.llc" };
 
 /* All loads and some of the sources in one run; adds up the sources. */
-static enum status count_sources(struct study *s, const char *const *names, unsigned n, const char **problem)
+static enum status count_sources(struct known_program *s, const char *const *names, unsigned n, const char **problem)
 {
 	struct bench *b = s->b;
 	const struct processor *p = b->cpu->processor;
@@ -67,7 +67,7 @@ static enum status count_sources(struct study *s, const char *const *names, unsi
 	return st;
 }
 
-void known_program_loads(struct study *s)
+void known_program_loads(struct known_program *s)
 {
 	const struct processor *p = s->b->cpu->processor;
 	const unsigned half = 3; /* four counters hold this many and the loads */
@@ -96,7 +96,7 @@ void known_program_loads(struct study *s)
 /* --- lines by node ------------------------------------------------------------------------------- */
 
 /* A triad over DRAM lines with non-temporal stores, counted by one event. */
-static enum status traffic_of(struct study *s, const struct event *e, uint64_t *lines)
+static enum status traffic_of(struct known_program *s, const struct event *e, uint64_t *lines)
 {
 	struct counting c = { .events = 1, .on = true };
 	struct bench *b = s->b;
@@ -121,7 +121,7 @@ static enum status traffic_of(struct study *s, const struct event *e, uint64_t *
 	return st == ST_OK ? stopped : st;
 }
 
-void known_program_traffic(struct study *s)
+void known_program_traffic(struct known_program *s)
 {
 	const struct processor *p = s->b->cpu->processor;
 	struct known_program_result *out = s->out;

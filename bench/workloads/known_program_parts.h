@@ -11,7 +11,7 @@
 
 struct known_program_range { uint32_t from, to; }; /* offsets in the kernel: first and last address executed */
 
-struct study {
+struct known_program {
 	struct bench *b;
 	struct known_program_result *out;
 	const struct kernel *kernel;
@@ -26,26 +26,26 @@ struct study {
 void known_program_value(struct known_program_values *v, uint64_t value);
 void known_program_values_end(struct known_program_values *v, bool per_value);
 /* Records why a part is missing; `why` NULL: the status itself. */
-void known_program_failed(struct study *s, enum known_program_part part, enum status st, const char *why);
+void known_program_failed(struct known_program *s, enum known_program_part part, enum status st, const char *why);
 /* Runs a kernel with three arguments under the wrapper. */
-MUST_CHECK enum status known_program_call(struct study *s, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2);
+MUST_CHECK enum status known_program_call(struct known_program *s, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2);
 
-static inline const uint8_t *known_program_code(const struct study *s) { return kernel_code + s->kernel->offset; }
+static inline const uint8_t *known_program_code(const struct known_program *s) { return kernel_code + s->kernel->offset; }
 
-static inline bool known_program_inside(const struct study *s, uint64_t ip)
+static inline bool known_program_inside(const struct known_program *s, uint64_t ip)
 {
 	return ip - (WINDOW_CODE + s->kernel->offset) < s->kernel->bytes;
 }
 
-static inline uint32_t known_program_offset(const struct study *s, uint64_t ip)
+static inline uint32_t known_program_offset(const struct known_program *s, uint64_t ip)
 {
 	return (uint32_t)(ip - (WINDOW_CODE + s->kernel->offset));
 }
 
-void known_program_blocks(struct study *s);
-void known_program_calls(struct study *s);
-void known_program_loads(struct study *s);
-void known_program_traffic(struct study *s);
-void known_program_threads(struct study *s);
+void known_program_blocks(struct known_program *s);
+void known_program_calls(struct known_program *s);
+void known_program_loads(struct known_program *s);
+void known_program_traffic(struct known_program *s);
+void known_program_threads(struct known_program *s);
 
 #endif

@@ -82,11 +82,11 @@ void known_program_json(struct text *t, const struct known_program_result *s)
 	}
 	text_fmt(t, "], \"argument\": ");
 	json_values(t, &s->argument);
-	text_fmt(t, ", \"turns\": %u, \"blocks\": [", s->turns);
+	text_fmt(t, ", \"turns\": %u, \"blocks\": [", s->iterations);
 	for (unsigned i = 0; i < s->block_count; i++) {
 		text_fmt(t, "%s{\"start\": %u, \"executions\": %u, \"per_turn\": ", i ? ", " : "", s->blocks[i].start,
 		         s->blocks[i].executions);
-		text_fixed(t, s->blocks[i].per_turn_milli, 3);
+		text_fixed(t, s->blocks[i].per_iteration_milli, 3);
 		text_fmt(t, "}");
 	}
 	text_fmt(t, "], \"branches\": [");
@@ -156,7 +156,7 @@ static void part_line(struct text *t, const struct known_program_result *s, enum
 		         (unsigned long long)s->nt_lines[1], (unsigned long long)s->nt_lines_stored);
 		break;
 	case KNOWN_PROGRAM_BLOCKS_PART:
-		text_fmt(t, "%u blocks and %u branches in %u turns of the loop", s->block_count, s->branch_count, s->turns);
+		text_fmt(t, "%u blocks and %u branches in %u iterations of the loop", s->block_count, s->branch_count, s->iterations);
 		break;
 	case KNOWN_PROGRAM_CALLS:
 		text_fmt(t, "%u calls from %u place%s", s->calls, s->call_sites, s->call_sites == 1 ? "" : "s");

@@ -275,7 +275,7 @@ static int64_t micro_of(const struct loop *l, const struct profile_work *work, u
 {
 	struct slope s;
 
-	if (e >= WINDOW_EVENTS_MAX || slope_of(work->pairs[e], l->pairs, l->sets[0].window, STAT_MEDIAN, &s) != ST_OK)
+	if (e >= WINDOW_EVENTS_MAX || reduce_slope(work->pairs[e], l->pairs, l->sets[0].window, STAT_MEDIAN, &s) != ST_OK)
 		return -1;
 	if (spread)
 		*spread = s.spread_micro;
@@ -356,7 +356,7 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	if (!loop_begin(&l, b, r, false, &out->row))
 		return;
 	work = b->host->get(b->host->self, sizeof(*work));
-	bool switched = work && r->prefetch == PREFETCH_OFF && bench_prefetchers_off(b, &found);
+	bool switched = work && r->prefetch == PREFETCH_OFF && prefetchers_off(b, &found);
 
 	st = work ? all_runs(&l, p, work, out) : ST_FULL;
 	if (st == ST_OK && p->lbr_select)
@@ -367,7 +367,7 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 		out->row.status = ROW_NOISY;
 		str_copy(out->row.reason, sizeof(out->row.reason), "every window of a run was disturbed");
 	}
-	if (switched && !bench_prefetchers_back(b, found) && out->row.status == ROW_OK)
+	if (switched && !prefetchers_back(b, found) && out->row.status == ROW_OK)
 		row_failed(&out->row, ST_IO, NULL, "the prefetchers could not be switched back");
 	out->count = out->row.status == ROW_OK ? p->plan.count : 0;
 	out->runs = p->plan.runs;

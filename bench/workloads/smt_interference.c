@@ -22,7 +22,7 @@
 
 enum { EVENT_CYCLES, EVENT_UOPS, EVENT_MISSES, EVENT_OTHER, EVENTS };
 struct contest {
-	struct study *s;
+	struct known_program *s;
 	const struct kernel *kernel;
 	struct mapping map[2];
 	unsigned cores[2], mapped;
@@ -201,7 +201,7 @@ static void contest_run(struct contest *c, struct known_program_contest *out)
 		known_program_failed(c->s, KNOWN_PROGRAM_THREADS, st, c->disturbed ? "every window was disturbed" : NULL);
 }
 
-void known_program_threads(struct study *s)
+void known_program_threads(struct known_program *s)
 {
 	const struct cpu_cache *l1 = cpu_cache(s->b->cpu, 1), *l2 = cpu_cache(s->b->cpu, 2);
 	const uint64_t of_l2 = l2 ? l2->bytes / LINE / 8 : 0;

@@ -27,12 +27,12 @@ enum {
 #define UNWRAP_(...) __VA_ARGS__
 #define FORMULA(name, threads, divisor, equals, sum, source) { name, source, threads, (divisor) - 1, \
 	(equals) - 1, UNWRAP(sum) },
-const struct account_formula account_formulas[ACCOUNT_FORMULAS] = {
+const struct account_formula workload_account_formulas[ACCOUNT_FORMULAS] = {
 #include "bench/workloads/workload_account.def"
 };
 _Static_assert(ACCOUNT_QUANTITIES < ACCOUNT_IF_ANY - 1, "ACCOUNT_IF_ANY is a bit above all quantities");
 
-bool account_feeds(const struct row *r)
+bool workload_account_feeds(const struct row *r)
 {
 	for (unsigned t = 0; t < stall_term_count; t++)
 		if (str_equal(stall_terms[t].penalty, r->name))
@@ -273,9 +273,9 @@ static void settle_sum(struct account_result *out)
 		thread[t] = out->terms[t].thread;
 		core[t] = out->terms[t].core;
 	}
-	account_bounds(out, false, &bounds);
+	workload_account_bounds(out, false, &bounds);
 	stall_settle(&bounds, thread);
-	account_bounds(out, true, &bounds);
+	workload_account_bounds(out, true, &bounds);
 	stall_settle(&bounds, core);
 	for (unsigned t = 0; t < stall_term_count; t++) {
 		out->terms[t].thread = thread[t];
@@ -302,7 +302,7 @@ static const char *lacks(const struct bench *b)
 	return NULL;
 }
 
-void account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out)
+void workload_account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out)
 {
 	struct gated g = { .b = b, .threads = 1, .gated = has_gate(b) };
 	struct account_work *w = NULL;
@@ -330,7 +330,7 @@ void account_run(struct bench *b, enum work_kind kind, const struct account_pena
 		choose_asks(b, w, out);
 		pack(b, w);
 		out->runs = w->run_count;
-		st = account_count(&g, w, out);
+		st = workload_account_count(&g, w, out);
 	}
 	for (unsigned i = 0; i < g.threads; i++) {
 		closed = work_close(&g.work[i]);
@@ -356,7 +356,7 @@ void account_run(struct bench *b, enum work_kind kind, const struct account_pena
 	if (!out->pairs) {
 		out->status = ROW_NOISY;
 		str_copy(out->reason, sizeof(out->reason), "every window of a run was disturbed");
-	} else if (account_contradicted(out, out->reason, sizeof(out->reason))) {
+	} else if (workload_account_contradicted(out, out->reason, sizeof(out->reason))) {
 		out->status = ROW_UNPROVEN;
 	}
 }

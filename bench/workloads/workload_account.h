@@ -32,7 +32,7 @@ struct account_formula {
 	uint8_t threads, divisor, equals;  /* the flags above; enum account_quantity */
 	int8_t sum[ACCOUNT_SUM_MAX];       /* quantity + 1, negative: subtracted; 0: end */
 };
-extern const struct account_formula account_formulas[ACCOUNT_FORMULAS];
+extern const struct account_formula workload_account_formulas[ACCOUNT_FORMULAS];
 
 /* A penalty measured by a row of this run, in thousandths of a cycle; -1: unknown. */
 struct account_penalties { const int64_t *row_milli; /* by the index of bench/catalogue/rows.c */ };
@@ -65,34 +65,34 @@ struct account_result {
 };
 
 /* Whether a term uses the row's value. */
-bool account_feeds(const struct row *r);
+bool workload_account_feeds(const struct row *r);
 /* Runs a workload on all threads of the core of b. Failures are in *out. */
-void account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out);
+void workload_account_run(struct bench *b, enum work_kind kind, const struct account_penalties *p, struct account_result *out);
 /* A formula's value in thousandths. False: it does not hold for this number of threads, or a quantity was not counted. */
-bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli);
+bool workload_account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli);
 /* The value of the formula of that name, as an integer; -1: none. */
-int64_t account_named(const struct account_result *r, const char *name);
+int64_t workload_account_named(const struct account_result *r, const char *name);
 /* Whether the counts contradict the workload's known behaviour; `reason` names the event and both figures. */
-bool account_contradicted(const struct account_result *r, char *reason, size_t capacity);
+bool workload_account_contradicted(const struct account_result *r, char *reason, size_t capacity);
 /* Stall cycles at the points the sum may be compared with: execution of the core and of the thread, retirement. */
-void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
+void workload_account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
 /* Bounds of the sum of the thread, or of its core. */
-void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out);
+void workload_account_bounds(const struct account_result *r, bool core, struct stall_bounds *out);
 /* Cycles in which 0 .. ACCOUNT_ILP - 1 uops started execution, by their number. False: not counted. */
-bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
+bool workload_account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
 
 /* The master equation of the Core 2 paper, CPU_CLK_UNHALTED.CORE ~ Retired + Non_Retired + Stalls: cycles that dispatch uops are split by the share
  * of uops that retire. False: the processor lacks the events. */
-struct account_master { int64_t retired, wasted, stalls; };
-bool account_master(const struct account_result *r, struct account_master *out);
+struct workload_account_master { int64_t retired, wasted, stalls; };
+bool workload_account_master(const struct account_result *r, struct workload_account_master *out);
 
 /* The front-side bus by the same paper: lines of all agents, 64 bytes each, and the share of bus clocks that carry data, in thousandths.
  * bytes_per_second 0: the clock is unknown. False: the processor lacks the events. */
-struct account_bus { int64_t bytes, bytes_per_second, used_milli; };
-bool account_bus(const struct account_result *r, struct account_bus *out);
+struct workload_account_bus { int64_t bytes, bytes_per_second, used_milli; };
+bool workload_account_bus(const struct account_result *r, struct workload_account_bus *out);
 
 /* JSON: one element of "accounting" of the results; lines for screen and log. */
-void account_json(struct text *t, const struct account_result *r);
-void account_lines(struct text *t, const struct account_result *r);
+void workload_account_json(struct text *t, const struct account_result *r);
+void workload_account_lines(struct text *t, const struct account_result *r);
 
 #endif

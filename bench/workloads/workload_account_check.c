@@ -38,11 +38,11 @@ static bool uops_are_possible(const struct account_result *r, int64_t instructio
 	return true;
 }
 
-bool account_contradicted(const struct account_result *r, char *reason, size_t capacity)
+bool workload_account_contradicted(const struct account_result *r, char *reason, size_t capacity)
 {
 	const struct kernel *k = kernel_find(work_kernel(r->kind));
 	const bool plain = r->kind == WORK_LATENCY || r->kind == WORK_BANDWIDTH;
-	const int64_t starved = account_named(r, "instruction_starvation");
+	const int64_t starved = workload_account_named(r, "instruction_starvation");
 	struct text t;
 
 	text_init(&t, reason, capacity);

@@ -40,6 +40,6 @@ struct gated {
 };
 
 /* Counts all runs into w->asks. */
-MUST_CHECK enum status account_count(struct gated *g, struct account_work *w, struct account_result *out);
+MUST_CHECK enum status workload_account_count(struct gated *g, struct account_work *w, struct account_result *out);
 
 #endif

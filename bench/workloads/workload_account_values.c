@@ -20,7 +20,7 @@ static int quantity_of(const struct account_formula *f, unsigned i, bool *minus,
 	return q % ACCOUNT_IF_ANY - 1;
 }
 
-bool account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli)
+bool workload_account_value(const struct account_result *r, const struct account_formula *f, int64_t *milli)
 {
 	int64_t sum = 0;
 	bool minus, if_any;
@@ -54,17 +54,17 @@ static bool is_said(const struct account_result *r, const struct account_formula
 	return f->threads >> (r->threads - 1) & 1;
 }
 
-int64_t account_named(const struct account_result *r, const char *name)
+int64_t workload_account_named(const struct account_result *r, const char *name)
 {
 	int64_t milli;
 
 	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++)
-		if (str_equal(account_formulas[i].name, name) && account_value(r, &account_formulas[i], &milli))
+		if (str_equal(workload_account_formulas[i].name, name) && workload_account_value(r, &workload_account_formulas[i], &milli))
 			return milli / 1000;
 	return -1;
 }
 
-void account_bounds(const struct account_result *r, bool core, struct stall_bounds *out)
+void workload_account_bounds(const struct account_result *r, bool core, struct stall_bounds *out)
 {
 	/* retirement counts the thread's stalls, execution those of both threads; a thread alone on its core has all the core's stalls */
 	const bool both = core && r->threads > 1;
@@ -80,7 +80,7 @@ void account_bounds(const struct account_result *r, bool core, struct stall_boun
 		                                 r->value[Q_RETIRED_UOPS]);
 }
 
-bool account_master(const struct account_result *r, struct account_master *out)
+bool workload_account_master(const struct account_result *r, struct workload_account_master *out)
 {
 	static const uint8_t needs[] = { Q_DISPATCHED_UOPS, Q_RETIRED_UOPS, Q_RETIRED_PAIRS, Q_EXECUTE_STALL, Q_EXECUTE_ACTIVE };
 
@@ -98,7 +98,7 @@ bool account_master(const struct account_result *r, struct account_master *out)
 	return true;
 }
 
-bool account_bus(const struct account_result *r, struct account_bus *out)
+bool workload_account_bus(const struct account_result *r, struct workload_account_bus *out)
 {
 	if (!r->known[Q_BUS_DATA] || !r->known[Q_BUS_CLOCKS] || !r->known[Q_BUS_LINES] || r->value[Q_BUS_CLOCKS] <= 0 || r->bundle_cycles[Q_BUS_LINES] <= 0)
 		return false;
@@ -114,7 +114,7 @@ static int64_t identity_cycles(const struct account_result *r, const struct acco
 	return r->bundle_cycles[f->sum[0] - 1];
 }
 
-void account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS])
+void workload_account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS])
 {
 	static const struct { const char *name; uint8_t q, alone; } at[ACCOUNT_LEVELS] = {
 		{ "execution.core", Q_EXECUTE_STALL, Q_EXECUTE_STALL }, { "execution.thread", Q_ALU_STALL, Q_EXECUTE_STALL },
@@ -127,7 +127,7 @@ void account_levels(const struct account_result *r, struct account_level levels[
 	}
 }
 
-bool account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP])
+bool workload_account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP])
 {
 	int64_t more = r->bundle_cycles[Q_ILP_1];
 
@@ -181,13 +181,13 @@ static void json_formulas(struct text *t, const struct account_result *r)
 
 	text_fmt(t, ", \"values\": {");
 	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++) {
-		const struct account_formula *f = &account_formulas[i];
+		const struct account_formula *f = &workload_account_formulas[i];
 		int64_t milli = 0;
 		bool there;
 
 		if (!is_said(r, f))
 			continue;
-		there = account_value(r, f, &milli);
+		there = workload_account_value(r, f, &milli);
 		text_fmt(t, "%s\"%s\": {\"value\": ", comma ? ", " : "", f->name);
 		text_fixed_or_null(t, milli, 3, there);
 		if (f->equals != Q_NOTHING) {
@@ -202,18 +202,18 @@ static void json_formulas(struct text *t, const struct account_result *r)
 
 static void json_master(struct text *t, const struct account_result *r)
 {
-	struct account_master m;
+	struct workload_account_master m;
 
-	if (account_master(r, &m))
+	if (workload_account_master(r, &m))
 		text_fmt(t, ", \"master\": {\"retired\": %lld, \"non_retired\": %lld, \"stalls\": %lld}", (long long)m.retired, (long long)m.wasted,
 		         (long long)m.stalls);
 }
 
 static void json_bus(struct text *t, const struct account_result *r)
 {
-	struct account_bus b;
+	struct workload_account_bus b;
 
-	if (!account_bus(r, &b))
+	if (!workload_account_bus(r, &b))
 		return;
 	text_fmt(t, ", \"bus\": {\"bytes\": %lld, \"bytes_per_second\": %lld, \"used\": ", (long long)b.bytes, (long long)b.bytes_per_second);
 	text_fixed(t, b.used_milli, 3);
@@ -242,7 +242,7 @@ static void json_terms(struct text *t, const struct account_result *r)
 	text_fmt(t, "]");
 }
 
-void account_json(struct text *t, const struct account_result *r)
+void workload_account_json(struct text *t, const struct account_result *r)
 {
 	struct account_level levels[ACCOUNT_LEVELS];
 	int64_t ilp[ACCOUNT_ILP];
@@ -258,7 +258,7 @@ void account_json(struct text *t, const struct account_result *r)
 		json_bus(t, r);
 		json_terms(t, r);
 		text_fmt(t, ", \"sum\": %lld, \"core_sum\": %lld, \"overlap\": %lld, \"levels\": {", (long long)r->sum, (long long)r->core_sum, (long long)r->overlap);
-		account_levels(r, levels);
+		workload_account_levels(r, levels);
 		for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 			text_fmt(t, "%s\"%s\": {\"stalls\": ", i ? ", " : "", levels[i].name);
 			text_fixed_or_null(t, levels[i].stalls * 1000, 3, levels[i].known);
@@ -267,7 +267,7 @@ void account_json(struct text *t, const struct account_result *r)
 			text_fmt(t, "}");
 		}
 		text_fmt(t, "}, \"ilp\": ");
-		if (account_ilp(r, ilp)) {
+		if (workload_account_ilp(r, ilp)) {
 			for (unsigned i = 0; i < ACCOUNT_ILP; i++)
 				text_fmt(t, "%s%lld", i ? ", " : "[", (long long)ilp[i]);
 			text_fmt(t, "]");
@@ -296,13 +296,13 @@ static void part(struct text *t, int64_t n, int64_t of)
 static void formula_lines(struct text *t, const struct account_result *r)
 {
 	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++) {
-		const struct account_formula *f = &account_formulas[i];
+		const struct account_formula *f = &workload_account_formulas[i];
 		int64_t milli;
 
 		if (!is_said(r, f))
 			continue;
 		text_fmt(t, "  %-24s", f->name);
-		if (!account_value(r, f, &milli)) {
+		if (!workload_account_value(r, f, &milli)) {
 			text_fmt(t, " not counted: no event for it, or one that is not modelled\n");
 			continue;
 		}
@@ -321,9 +321,9 @@ static void formula_lines(struct text *t, const struct account_result *r)
 
 static void master_lines(struct text *t, const struct account_result *r)
 {
-	struct account_master m;
+	struct workload_account_master m;
 
-	if (!account_master(r, &m))
+	if (!workload_account_master(r, &m))
 		return;
 	text_fmt(t, "  master equation          retired %lld + non-retired %lld + stalls %lld = %lld of %lld cycles\n", (long long)m.retired, (long long)m.wasted,
 	         (long long)m.stalls, (long long)(m.retired + m.wasted + m.stalls), (long long)r->bundle_cycles[Q_EXECUTE_STALL]);
@@ -331,9 +331,9 @@ static void master_lines(struct text *t, const struct account_result *r)
 
 static void bus_lines(struct text *t, const struct account_result *r)
 {
-	struct account_bus b;
+	struct workload_account_bus b;
 
-	if (!account_bus(r, &b))
+	if (!workload_account_bus(r, &b))
 		return;
 	text_fmt(t, "  front-side bus           %lld bytes, ", (long long)b.bytes);
 	text_fixed(t, b.bytes_per_second / 1000000, 3);
@@ -383,7 +383,7 @@ static void sum_lines(struct text *t, const struct account_result *r)
 	if (r->threads > 1)
 		text_fmt(t, ", both threads %lld", (long long)r->core_sum);
 	text_char(t, '\n');
-	account_levels(r, levels);
+	workload_account_levels(r, levels);
 	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 		if (!levels[i].known)
 			continue;
@@ -394,7 +394,7 @@ static void sum_lines(struct text *t, const struct account_result *r)
 	open_lines(t, r);
 }
 
-void account_lines(struct text *t, const struct account_result *r)
+void workload_account_lines(struct text *t, const struct account_result *r)
 {
 	int64_t ilp[ACCOUNT_ILP];
 
@@ -409,7 +409,7 @@ void account_lines(struct text *t, const struct account_result *r)
 	master_lines(t, r);
 	bus_lines(t, r);
 	sum_lines(t, r);
-	if (account_ilp(r, ilp)) {
+	if (workload_account_ilp(r, ilp)) {
 		text_fmt(t, "  uops started a cycle    ");
 		for (unsigned i = 0; i < ACCOUNT_ILP; i++) {
 			text_fmt(t, " %u%s: ", i, i + 1 == ACCOUNT_ILP ? "+" : "");

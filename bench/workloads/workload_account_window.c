@@ -189,7 +189,7 @@ static void take(struct account_result *out, struct account_work *w, const struc
 	}
 }
 
-enum status account_count(struct gated *g, struct account_work *w, struct account_result *out)
+enum status workload_account_count(struct gated *g, struct account_work *w, struct account_result *out)
 {
 	struct bench *b = g->b;
 	unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? PAIRS_SIMULATED : PAIRS_WANTED;

@@ -38,10 +38,10 @@ static enum exit_status on_machine(struct app *app, struct run *r, const char *t
 {
 	struct hw *hw;
 	enum exit_status result;
-	enum start how = test[0] == 0 ? state_start(&app->state, &app->files, app->config.processors) : app->config.processors;
+	enum start how = test[0] == 0 ? resume_start(&app->state, &app->files, app->config.processors) : app->config.processors;
 	enum status s = hw_open(&hw, &app->acpi, &app->clock, how, &app->may_return);
 	if (test[0] == 0)
-		state_started(&app->state, &app->files);
+		resume_started(&app->state, &app->files);
 	if (s != ST_OK) {
 		print("no memory for page tables, code and stacks\n");
 		return EXIT_BROKEN;
@@ -122,7 +122,7 @@ static enum exit_status run_app(struct app *app)
 		app->limit_ms = debugger_wait();
 		test[0] = 0;
 	}
-	if (test[0] == 0 && !state_begin(&app->state, &app->files)) {
+	if (test[0] == 0 && !resume_begin(&app->state, &app->files)) {
 		app->refused = true;
 		return EXIT_BROKEN;
 	}

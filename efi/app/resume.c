@@ -82,7 +82,7 @@ static void state_keep(struct state *s, struct files *files)
 	s->kept = !t.full && files_keep(files, STATE_FILE, at, t.length) == ST_OK;
 }
 
-bool state_begin(struct state *s, struct files *files)
+bool resume_begin(struct state *s, struct files *files)
 {
 	state_read(s, files);
 	bool again = s->starts < STARTS_MAX;
@@ -93,7 +93,7 @@ bool state_begin(struct state *s, struct files *files)
 	return again;
 }
 
-void state_progress(struct state *s, struct files *files)
+void resume_progress(struct state *s, struct files *files)
 {
 	if (s->starts == 0)
 		return;
@@ -101,7 +101,7 @@ void state_progress(struct state *s, struct files *files)
 	state_keep(s, files);
 }
 
-enum start state_start(struct state *s, struct files *files, enum start wish)
+enum start resume_start(struct state *s, struct files *files, enum start wish)
 {
 	static const char *const ways[] = { "by MP services", "by INIT and start-up messages", "not at all" };
 	if (s->starting && s->processors < START_ONE)
@@ -120,7 +120,7 @@ enum start state_start(struct state *s, struct files *files, enum start wish)
 	return how;
 }
 
-void state_started(struct state *s, struct files *files)
+void resume_started(struct state *s, struct files *files)
 {
 	if (!s->starting)
 		return;
@@ -138,7 +138,7 @@ static unsigned run_number(const char *path)
 	return parse_u64(path + from, n - from, &v) == ST_OK ? (unsigned)v : 0;
 }
 
-bool state_series(struct state *s, struct files *files, uint64_t key, unsigned boots)
+bool resume_series(struct state *s, struct files *files, uint64_t key, unsigned boots)
 {
 	if (boots < 2 || files->state != ST_OK)
 		return false;
@@ -155,7 +155,7 @@ bool state_series(struct state *s, struct files *files, uint64_t key, unsigned b
 	return more;
 }
 
-void state_end(struct state *s, struct files *files)
+void resume_end(struct state *s, struct files *files)
 {
 	s->done = 0;
 	s->key = 0;
@@ -232,7 +232,7 @@ void resume_put(struct earlier_run *e)
 
 /* --- the spread between boots ---------------------------------------------------------------------- */
 
-enum status series_write(const struct state *s, struct files *files, const char *prefix, struct upload *u)
+enum status resume_series_write(const struct state *s, struct files *files, const char *prefix, struct upload *u)
 {
 	struct boot_variance *b = pages_get(sizeof(*b));
 	char *json = pages_get(BOOT_VARIANCE_TEXT), *csv = pages_get(BOOT_VARIANCE_TEXT), name[FILE_NAME_MAX];

@@ -228,7 +228,7 @@ static void place_row_done(void *self, const struct row_result *r)
 	table_line(&t, &p->table, r);
 	print_text(line);
 	if (!p->unkept)
-		state_progress(p->state, p->files);
+		resume_progress(p->state, p->files);
 }
 
 static void place_say(void *self, const char *lines)
@@ -311,15 +311,15 @@ static enum status begin(struct run *r, struct here *place, enum resume *resume,
 
 static void end_series(struct run *r, uint64_t key)
 {
-	r->again = state_series(r->state, r->files, key, r->config->boots);
+	r->again = resume_series(r->state, r->files, key, r->config->boots);
 	if (r->again)
 		print("boots: %u of %u done\n", r->state->done, r->config->boots);
 	if (r->config->boots < 2 || r->again || r->state->done < r->config->boots)
 		return;
-	enum status s = series_write(r->state, r->files, r->directory, r->upload_on ? &r->upload : NULL);
+	enum status s = resume_series_write(r->state, r->files, r->directory, r->upload_on ? &r->upload : NULL);
 	print("boots: %u of %u done%s%s\n", r->state->done, r->config->boots, s == ST_OK ? "; boots.json has their spread" :
 	      "; their spread cannot be written: ", s == ST_OK ? "" : reason(s));
-	state_end(r->state, r->files);
+	resume_end(r->state, r->files);
 }
 
 /* What is left goes to the server. Results are kept if the stick or the server has them all. */

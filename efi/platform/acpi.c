@@ -272,7 +272,7 @@ void acpi_open(struct acpi *a)
 		print("acpi: no tables\n");
 	else
 		read_root(a, rsdp);
-	acpi_damage(a);
+	fault_inject_acpi(a);
 	read_fadt(a);
 	read_spcr(a);
 	read_mcfg(a);

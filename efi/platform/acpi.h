@@ -46,7 +46,7 @@ struct acpi {
 };
 
 /* Tests corrupt tables by a switch (FWCFG_ACPI) before they are read. */
-void acpi_damage(struct acpi *a);
+void fault_inject_acpi(struct acpi *a);
 /* Reads everything; what is missing or damaged is ignored and reported once. */
 void acpi_open(struct acpi *a);
 /* The memory node of a processor: its own domain, else the nearest with memory; 0 if unknown. */

@@ -55,7 +55,7 @@ static bool wished(struct wish *w)
 	return true;
 }
 
-void acpi_damage(struct acpi *a)
+void fault_inject_acpi(struct acpi *a)
 {
 	struct wish w;
 	for (unsigned i = 0; wished(&w) && i < a->table_count; i++)
@@ -64,7 +64,7 @@ void acpi_damage(struct acpi *a)
 }
 
 /* Noise spares some of the structures, otherwise nothing would be read. */
-void smbios_damage(const uint8_t **at, uint32_t *bytes)
+void fault_inject_smbios(const uint8_t **at, uint32_t *bytes)
 {
 	struct wish w;
 	if (!wished(&w) || !str_equal(w.signature, "SMBI") || *bytes == 0)

@@ -120,7 +120,7 @@ void smbios_open(struct smbios *m)
 		bytes /= 2;
 	m->found = true;
 	at = (const uint8_t *)(uintptr_t)address;
-	smbios_damage(&at, &bytes);
+	fault_inject_smbios(&at, &bytes);
 	for (const uint8_t *end = at + bytes; at + 4 <= end;) {
 		struct structure s = { .at = at, .type = at[0], .bytes = at[1], .end = end };
 		if (s.type == 127)

@@ -22,7 +22,7 @@ struct smbios {
 };
 
 /* Tests corrupt the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */
-void smbios_damage(const uint8_t **at, uint32_t *bytes);
+void fault_inject_smbios(const uint8_t **at, uint32_t *bytes);
 /* Strings are printable ASCII; what is missing is "". */
 void smbios_open(struct smbios *s);
 /* A hash of what identifies a machine: UUID, serial number, maker, product, board. */

@@ -179,7 +179,7 @@ static void complain_uncounted(const struct command *c, const struct counts *cou
 		complain(c, "%s: neither cycles nor execution stalls were counted; stallmeter events lists what to count", file);
 }
 
-static int account_run(const struct command *c, int operands, char **operand)
+static int workload_account_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
 	static struct counts counts;
@@ -189,7 +189,7 @@ static int account_run(const struct command *c, int operands, char **operand)
 		complain(c, "files are expected: a run's results, and what perf stat -x, or perf stat -j wrote, one file a run of your program");
 		return EXIT_BAD_INPUT;
 	}
-	if (!results_open(c, &r, operand[0]))
+	if (!operand_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
 	int status = EXIT_BAD_INPUT;
 	struct account_counts get = counts_of(&counts);
@@ -197,9 +197,9 @@ static int account_run(const struct command *c, int operands, char **operand)
 		st = read_counts(c, &counts, operand[i]);
 	if (st != ST_OK)
 		;
-	else if (!account_processor(&r.d))
+	else if (!user_account_processor(&r.d))
 		complain(c, "%s: no table of the events of \"%.40s\"", r.path, doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor"));
-	else if (account_of(&r.d, &get, &a) != ST_OK)
+	else if (user_account_of(&r.d, &get, &a) != ST_OK)
 		complain_uncounted(c, &counts, operand[1]);
 	else {
 		status = EXIT_GOOD;
@@ -210,7 +210,7 @@ static int account_run(const struct command *c, int operands, char **operand)
 		else
 			print_table(&a);
 	}
-	results_free(&r);
+	reader_free(&r);
 	return status;
 }
 
@@ -221,7 +221,7 @@ const struct command command_account = {
 	"Each source of stalls is a range, from what it costs when such events overlap to what one costs alone; charged is what\n"
 	"the stalls, the cycles with a miss in flight and those of a starved front end leave of it. Events that were not counted,\n"
 	"or for a part of the time only, leave their term open.\n",
-	account_options, account_run,
+	account_options, workload_account_run,
 };
 
 /* --- events ------------------------------------------------------------------------------------ */
@@ -349,15 +349,15 @@ static int events_run(const struct command *c, int operands, char **operand)
 		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
 		return EXIT_BAD_INPUT;
 	}
-	if (!results_open(c, &r, operand[0]))
+	if (!operand_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
-	const struct processor *p = account_processor(&r.d);
+	const struct processor *p = user_account_processor(&r.d);
 	int status = EXIT_BAD_INPUT;
 	if (!p)
 		complain(c, "%s: no table of the events of \"%.40s\"", r.path, doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "machine"), "descriptor"));
 	else
 		status = events_profile ? samples_print(c, &r.d, p, events_profile) : print_events(c, p);
-	results_free(&r);
+	reader_free(&r);
 	return status;
 }
 

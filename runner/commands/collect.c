@@ -108,13 +108,13 @@ static void take_run(const struct command *c, const char *run, const char *dest,
 		t->there++;
 		return;
 	}
-	if (results_read(&r, run, problem, sizeof(problem)) != ST_OK) {
+	if (reader_read(&r, run, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s; taken all the same", problem);
 		t->unreadable++;
 	} else {
 		if (r.note[0])
 			complain(c, "%s: %s", r.path, r.note);
-		results_free(&r);
+		reader_free(&r);
 	}
 	/* rundir_make assigns the number at the end */
 	snprintf(name, sizeof(name), "%.200s", strrchr(run, '/') + 1);

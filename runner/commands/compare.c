@@ -146,7 +146,7 @@ static void compare_row(const struct side *a, const struct side *b, struct line 
 			l->why[0] = 0;
 	} else {
 		struct boot_variance p = {x.n, x.value, x.spread, x.samples}, q = {y.n, y.value, y.spread, y.samples};
-		difference_of(&p, &q, &l->d);
+		statistics_difference(&p, &q, &l->d);
 	}
 }
 
@@ -231,7 +231,7 @@ static int compare_sides(const struct side *a, const struct side *b)
 		compare_row(a, b, &lines[i]);
 		all[i] = &lines[i].d;
 	}
-	differences_decide(all, n, one_boot);
+	statistics_decide(all, n, one_boot);
 	unsigned beyond = print_rows(lines, n, one_boot);
 	free(all);
 	free(lines);
@@ -262,7 +262,7 @@ static unsigned fleet_row(const struct side *s, const struct line *l)
 	}
 	if (!n)
 		return 0;
-	double by = strcmp(l->unit, "bytes/s") ? 1 : 1e9, median = median_of(sorted, n), mad = deviation_of(values, n, median, work);
+	double by = strcmp(l->unit, "bytes/s") ? 1 : 1e9, median = statistics_median(sorted, n), mad = statistics_deviation(values, n, median, work);
 	if (mixed) {
 		printf("%-40s not comparable: several method revisions\n", l->name);
 		return 0;
@@ -305,7 +305,7 @@ static int compare_read(const struct command *c, int operands, char **operand, s
 		runs[i] = calloc(1, sizeof(**runs));
 		if (!runs[i])
 			return EXIT_BROKEN;
-		if (!results_open(c, runs[i], operand[i]))
+		if (!operand_open(c, runs[i], operand[i]))
 			return EXIT_BAD_INPUT;
 		for (int k = 0; k < i; k++)
 			if ((k < versus) == (i < versus) && same_file(runs[k]->path, runs[i]->path)) {
@@ -333,7 +333,7 @@ static int compare_command(const struct command *c, int operands, char **operand
 	else if (status == EXIT_GOOD)
 		status = compare_sides(&(struct side){runs, (unsigned)versus}, &(struct side){runs + versus, (unsigned)(operands - versus)});
 	for (int i = 0; i < operands && runs[i]; i++) {
-		results_free(runs[i]);
+		reader_free(runs[i]);
 		free(runs[i]);
 	}
 	return status;

@@ -201,7 +201,7 @@ static int list_confirmed(const struct command *c)
 		struct stat about;
 		snprintf(path, sizeof(path), "%.1000s/%.255s/results.json", confirmed, list[i]->d_name);
 		if (list[i]->d_name[0] != '.' && n < CONFIRMING_MOST && !stat(path, &about)) {
-			if (results_read(&r, path, problem, sizeof(problem)) != ST_OK)
+			if (reader_read(&r, path, problem, sizeof(problem)) != ST_OK)
 				complain(c, "%s; left out", problem);
 			else {
 				for (unsigned p = 0; p < processor_count; p++)
@@ -210,7 +210,7 @@ static int list_confirmed(const struct command *c)
 						snprintf(runs[n++].name, sizeof(runs[0].name), "%.63s", list[i]->d_name);
 						break;
 					}
-				results_free(&r);
+				reader_free(&r);
 			}
 		}
 		free(list[i]);

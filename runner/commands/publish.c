@@ -146,10 +146,10 @@ static enum status write_report(struct rundir *dir, const struct copy *c, const 
 	char problem[256];
 	size_t bytes = 0;
 	char *html = malloc(HTML_BYTES_MOST);
-	enum status st = html ? results_parse(&clean, c->json.at, c->json.length, false, "copy", problem, sizeof(problem)) : ST_FULL;
+	enum status st = html ? reader_parse(&clean, c->json.at, c->json.length, false, "copy", problem, sizeof(problem)) : ST_FULL;
 	if (st == ST_OK) {
 		st = html_report(&clean.d, note_text, html, HTML_BYTES_MOST, &bytes);
-		results_free(&clean);
+		reader_free(&clean);
 	}
 	if (st == ST_OK)
 		st = rundir_write(dir, "report.html", html, bytes);
@@ -202,7 +202,7 @@ static int publish_command(const struct command *c, int operands, char **operand
 		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
 		return EXIT_BAD_INPUT;
 	}
-	if (!results_open(c, &r, operand[0]))
+	if (!operand_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
 	const struct doc_node *root = doc_root(&r.d), *machine = doc_get(&r.d, root, "machine");
 	int status = EXIT_ROWS;
@@ -216,7 +216,7 @@ static int publish_command(const struct command *c, int operands, char **operand
 		str_file_name(name, sizeof(name), doc_string(&r.d, machine, "brand"));
 		status = publish(c, &r, name);
 	}
-	results_free(&r);
+	reader_free(&r);
 	return status;
 }
 

@@ -49,7 +49,7 @@ static int report_command(const struct command *c, int operands, char **operand)
 		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
 		return EXIT_BAD_INPUT;
 	}
-	if (!results_open(c, &r, operand[0]))
+	if (!operand_open(c, &r, operand[0]))
 		return EXIT_BAD_INPUT;
 	int status = EXIT_BROKEN;
 	size_t bytes = 0;
@@ -59,7 +59,7 @@ static int report_command(const struct command *c, int operands, char **operand)
 	else
 		complain(c, "%s: the report is larger than %u bytes", r.path, HTML_BYTES_MOST);
 	free(html);
-	results_free(&r);
+	reader_free(&r);
 	return status;
 }
 

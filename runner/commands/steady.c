@@ -114,7 +114,7 @@ static bool one_row(struct bench *b, const struct row *r)
 	if (busy && elapsed)
 		others = all > used ? (int64_t)((all - used) * 1000 / elapsed) : 0;
 	steady_judge(values, valued, (unsigned)runs - valued, others, &verdict);
-	samples_sort(values, valued);
+	reduce_sort(values, valued);
 	printf("%-27s %llu runs", r->name, (unsigned long long)runs);
 	if (valued)
 		printf(": median %.3f, least %.3f, most %.3f, coefficient of variation %.3f %%", (double)values[valued / 2] / 1e3,

@@ -233,7 +233,7 @@ static const struct count *find(const struct counts *c, const struct processor *
 	return best;
 }
 
-static enum account_count get(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles)
+static enum workload_account_count get(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles)
 {
 	const struct counts *c = self;
 	const struct count *one = find(c, p, e, 0);

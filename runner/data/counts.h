@@ -7,7 +7,7 @@
 #define COUNTS_MOST 512
 
 /* file: number of the text that it stands in, from 1. All zero: nothing was read yet. */
-struct count { char event[96]; int64_t value; enum account_count state; unsigned file; };
+struct count { char event[96]; int64_t value; enum workload_account_count state; unsigned file; };
 struct counts { struct count list[COUNTS_MOST]; unsigned n, files; };
 
 /* Adds the counts of a text: of one run of the program, whose cycles are those that the text counts. Lines that begin with '#' and blank lines are ignored. The separator is the character after the first

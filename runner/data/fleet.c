@@ -197,13 +197,13 @@ static enum status add_run(const struct reading *w, const char *path)
 {
 	static struct results r;
 	char problem[1600];
-	if (results_read(&r, path, problem, sizeof(problem)) != ST_OK) {
+	if (reader_read(&r, path, problem, sizeof(problem)) != ST_OK) {
 		w->unread(w->self, problem);
 		w->f->unreadable++;
 		return ST_OK;
 	}
 	enum status st = take_run(w->f, path, &r.d);
-	results_free(&r);
+	reader_free(&r);
 	return st;
 }
 

@@ -51,7 +51,7 @@ static enum status judge_row(struct fleet *f, unsigned group, unsigned row, cons
 	}
 	if (n < FLEET_RUNS_LEAST)
 		return ST_OK;
-	double median = median_of(w->sorted, n), mad = deviation_of(w->values, n, median, w->scratch), spread = median_of(w->spreads, n), unit;
+	double median = statistics_median(w->sorted, n), mad = statistics_deviation(w->values, n, median, w->scratch), spread = statistics_median(w->spreads, n), unit;
 	double limit = limit_of(median, mad, spread, &unit);
 	enum status st = ST_OK;
 	for (unsigned i = 0; i < n && st == ST_OK; i++)
@@ -91,11 +91,11 @@ static enum status judge_drift(struct fleet *f, unsigned from, unsigned to, unsi
 	for (unsigned i = 0; i + 1 < n; i++)
 		w->steps[i] = w->sorted[i] = w->values[i + 1] - w->values[i];
 	/* of what is left of the steps when the trend is taken off; the difference of two values varies by sqrt(2) of one */
-	double step = deviation_of(w->steps, n - 1, median_of(w->sorted, n - 1), w->scratch) / sqrt(2), spread = median_of(w->spreads, n), unit;
+	double step = statistics_deviation(w->steps, n - 1, statistics_median(w->sorted, n - 1), w->scratch) / sqrt(2), spread = statistics_median(w->spreads, n), unit;
 	memcpy(w->scratch, w->values, third * sizeof(*w->scratch));
-	double first = median_of(w->scratch, third);
+	double first = statistics_median(w->scratch, third);
 	memcpy(w->scratch, w->values + n - third, third * sizeof(*w->scratch));
-	double last = median_of(w->scratch, third);
+	double last = statistics_median(w->scratch, third);
 	if (fabs(last - first) <= limit_of(first, step, spread, &unit))
 		return ST_OK;
 	return find(f, &(struct fleet_finding){.run = w->run[n - 1], .row = row, .value = last, .median = first,

@@ -311,7 +311,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 	return ST_OK;
 }
 
-enum status results_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
+enum status reader_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
                           char *problem, size_t capacity)
 {
 	json_error_t error;
@@ -332,10 +332,10 @@ enum status results_parse(struct results *r, const char *text, size_t bytes, boo
 	json_decref(root);
 	if (st != ST_OK)
 		snprintf(problem, capacity, "%s: %s", name, st == ST_RANGE ? "nested too deeply" : "no memory");
-	else if ((st = results_check(&r->d, reason, sizeof(reason))) != ST_OK)
+	else if ((st = reader_check(&r->d, reason, sizeof(reason))) != ST_OK)
 		snprintf(problem, capacity, "%s: %s", name, reason);
 	if (st != ST_OK)
-		results_free(r);
+		reader_free(r);
 	return st;
 }
 
@@ -345,7 +345,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-enum status results_read(struct results *r, const char *path, char *problem, size_t capacity)
+enum status reader_read(struct results *r, const char *path, char *problem, size_t capacity)
 {
 	struct stat about;
 	char file[1024];
@@ -365,12 +365,12 @@ enum status results_read(struct results *r, const char *path, char *problem, siz
 	enum status st = file_read(file, RESULTS_BYTES_MOST, &text, &bytes, problem, capacity);
 	if (st != ST_OK)
 		return st;
-	st = results_parse(r, text, bytes, ends_with(file, ".jsonl"), file, problem, capacity);
+	st = reader_parse(r, text, bytes, ends_with(file, ".jsonl"), file, problem, capacity);
 	free(text);
 	return st;
 }
 
-void results_free(struct results *r)
+void reader_free(struct results *r)
 {
 	free(r->nodes);
 	free(r->strings);

@@ -21,14 +21,14 @@ struct results {
  * is read up to its last complete line. Otherwise `problem` is one line with the file, the place in it and the reason, and
  * nothing is to be freed: ST_SYNTAX (no JSON), ST_RANGE (impossible numbers, an unknown version), ST_MISSING (no such file,
  * a missing key), ST_FULL, ST_IO. */
-MUST_CHECK enum status results_read(struct results *r, const char *path, char *problem, size_t capacity);
+MUST_CHECK enum status reader_read(struct results *r, const char *path, char *problem, size_t capacity);
 /* The same from text; `name` is used in problems. `journal`: lines of a journal. */
-MUST_CHECK enum status results_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
+MUST_CHECK enum status reader_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
                                      char *problem, size_t capacity);
-void results_free(struct results *r);
+void reader_free(struct results *r);
 
 /* Whether the document's contents are possible; if not, one line with the place ("rows[3].value") and the reason. ST_OK,
  * ST_RANGE, ST_MISSING. */
-MUST_CHECK enum status results_check(const struct document *d, char *problem, size_t capacity);
+MUST_CHECK enum status reader_check(const struct document *d, char *problem, size_t capacity);
 
 #endif

@@ -210,7 +210,7 @@ static void check_rows(struct check *c, const struct doc_node *root)
 	}
 }
 
-enum status results_check(const struct document *d, char *problem, size_t capacity)
+enum status reader_check(const struct document *d, char *problem, size_t capacity)
 {
 	struct check c = {.d = d, .problem = problem, .capacity = capacity};
 	const struct doc_node *root = doc_root(d);

@@ -42,12 +42,12 @@ static double incomplete_beta(double a, double b, double x)
 	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-double student_p(double t, double freedom)
+double statistics_student_p(double t, double freedom)
 {
 	return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
-double median_error(double mad, unsigned n)
+double statistics_median_error(double mad, unsigned n)
 {
 	return n ? 1.2533 * 1.4826 * mad / sqrt(n) : 0;
 }
@@ -65,14 +65,14 @@ static double squares(const struct boot_variance *s, double mean, double *within
 {
 	double sum = 0;
 	for (unsigned i = 0; i < s->n; i++) {
-		double e = median_error(s->spread[i], s->samples[i]);
+		double e = statistics_median_error(s->spread[i], s->samples[i]);
 		sum += (s->value[i] - mean) * (s->value[i] - mean);
 		*within += e * e;
 	}
 	return sum;
 }
 
-void difference_of(const struct boot_variance *a, const struct boot_variance *b, struct difference *out)
+void statistics_difference(const struct boot_variance *a, const struct boot_variance *b, struct difference *out)
 {
 	unsigned boots = a->n + b->n;
 	double within = 0;
@@ -89,7 +89,7 @@ void difference_of(const struct boot_variance *a, const struct boot_variance *b,
 		variance = fmax(variance, between / freedom);
 	}
 	out->error = sqrt(variance * (1.0 / a->n + 1.0 / b->n));
-	out->p = student_p((out->b - out->a) / out->error, freedom);
+	out->p = statistics_student_p((out->b - out->a) / out->error, freedom);
 	out->change = CHANGE_NONE;
 }
 
@@ -99,7 +99,7 @@ static int by_p(const void *x, const void *y)
 	return a->p < b->p ? -1 : a->p > b->p;
 }
 
-void differences_decide(struct difference *const *rows, unsigned n, bool one_boot)
+void statistics_decide(struct difference *const *rows, unsigned n, bool one_boot)
 {
 	struct difference **order = calloc(n ? n : 1, sizeof(*order));
 	unsigned m = 0;
@@ -120,15 +120,15 @@ static int by_value(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-double median_of(double *v, unsigned n)
+double statistics_median(double *v, unsigned n)
 {
 	qsort(v, n, sizeof(*v), by_value);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-double deviation_of(const double *v, unsigned n, double median, double *work)
+double statistics_deviation(const double *v, unsigned n, double median, double *work)
 {
 	for (unsigned i = 0; i < n; i++)
 		work[i] = fabs(v[i] - median);
-	return median_of(work, n);
+	return statistics_median(work, n);
 }

@@ -29,18 +29,18 @@ struct difference {
 
 /* Two-sided probability that Student's t of `freedom` degrees is as large as |t| (incomplete beta function by
  * Lentz's continued fraction; Press et al., Numerical Recipes, 6.4). */
-double student_p(double t, double freedom);
+double statistics_student_p(double t, double freedom);
 /* Standard error of a median of n windows with this median absolute deviation, were they normal:
  * 1.2533 * 1.4826 * mad / sqrt(n). */
-double median_error(double mad, unsigned n);
+double statistics_median_error(double mad, unsigned n);
 /* Means, their difference and p of one row. The variance is the pooled one between the boots of a side, and never less than
  * the samples within the boots give; with one boot per side it is the latter. */
-void difference_of(const struct boot_variance *a, const struct boot_variance *b, struct difference *out);
+void statistics_difference(const struct boot_variance *a, const struct boot_variance *b, struct difference *out);
 /* Decides for a whole table (Holm's step-down over all comparable rows): sets `change` of those whose change is CHANGE_NONE
  * on entry. `one_boot`: a change found is only CHANGE_ONE_BOOT. */
-void differences_decide(struct difference *const *rows, unsigned n, bool one_boot);
+void statistics_decide(struct difference *const *rows, unsigned n, bool one_boot);
 /* Median of v (which it sorts), n > 0; median absolute deviation from it. */
-double median_of(double *v, unsigned n);
-double deviation_of(const double *v, unsigned n, double median, double *work);
+double statistics_median(double *v, unsigned n);
+double statistics_deviation(const double *v, unsigned n, double median, double *work);
 
 #endif

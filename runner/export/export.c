@@ -271,14 +271,14 @@ static int export_command(const struct command *c, int operands, char **operand)
 		complain(c, "%s is of one run", operand[0]);
 		return EXIT_BAD_INPUT;
 	}
-	if (!results_open(c, &r, operand[1]))
+	if (!operand_open(c, &r, operand[1]))
 		return EXIT_BAD_INPUT;
 	if (doc_true(&r.d, doc_root(&r.d), "simulated"))
 		complain(c, "SIMULATED machine: these numbers say nothing about real hardware");
 	enum status st = formats[format].write(&(struct export){c, &r.d, unproven});
 	if (unproven && st == ST_OK)
 		complain(c, "--unproven: values that nothing confirmed may be among these");
-	results_free(&r);
+	reader_free(&r);
 	return st == ST_OK ? EXIT_GOOD : EXIT_ROWS;
 }
 

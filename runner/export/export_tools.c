@@ -100,7 +100,7 @@ static void metric_event(const char *name, char *to, size_t capacity)
 
 enum status export_perf_metrics(const struct export *e)
 {
-	const struct processor *p = account_processor(e->d);
+	const struct processor *p = user_account_processor(e->d);
 	const struct event *cycles = p ? stall_event(p, "cycles") : NULL;
 	json_t *list = json_array();
 	for (unsigned i = 0; cycles && i < stall_term_count; i++) {
@@ -150,7 +150,7 @@ static const char *likwid_event(const struct processor *p, const char *event, ch
 /* likwid's groups are limited by the counters: the first sources that fit, in the order of the accounting. */
 enum status export_likwid(const struct export *e)
 {
-	const struct processor *p = account_processor(e->d);
+	const struct processor *p = user_account_processor(e->d);
 	int64_t counters = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "general");
 	unsigned used[16], n = 0, left = 0;
 	char name[96];

@@ -78,7 +78,7 @@ void options_help(FILE *to, const struct command *c, const struct option *list, 
 void complain(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct results;
-/* results_read; on failure, or for incomplete results, prints why on standard error. False: nothing to free. */
-MUST_CHECK bool results_open(const struct command *c, struct results *r, const char *path);
+/* reader_read; on failure, or for incomplete results, prints why on standard error. False: nothing to free. */
+MUST_CHECK bool operand_open(const struct command *c, struct results *r, const char *path);
 
 #endif

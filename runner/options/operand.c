@@ -2,11 +2,11 @@
 #include "runner/options/command.h"
 #include "runner/data/reader.h"
 
-bool results_open(const struct command *c, struct results *r, const char *path)
+bool operand_open(const struct command *c, struct results *r, const char *path)
 {
 	char problem[1600];
 
-	if (results_read(r, path, problem, sizeof(problem)) != ST_OK) {
+	if (reader_read(r, path, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "%s", problem);
 		return false;
 	}

@@ -43,8 +43,8 @@ void print(const char *format, ...)
 	said++;
 }
 
-void acpi_damage(struct acpi *a) { (void)a; }
-void smbios_damage(const uint8_t **at, uint32_t *bytes) { (void)at, (void)bytes; }
+void fault_inject_acpi(struct acpi *a) { (void)a; }
+void fault_inject_smbios(const uint8_t **at, uint32_t *bytes) { (void)at, (void)bytes; }
 
 /* --- tables ------------------------------------------------------------------------------------------ */
 struct bytes { uint8_t at[65536]; uint32_t n; };

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct counts counts;
 	static struct account a;
 	char problem[1600] = "";
-	if (!r.nodes && results_read(&r, "tests/results/account.json", problem, sizeof(problem)) != ST_OK)
+	if (!r.nodes && reader_read(&r, "tests/results/account.json", problem, sizeof(problem)) != ST_OK)
 		abort();
 	char *copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (st != ST_OK && (!problem[0] || strchr(problem, '\n')))
 		abort();
 	struct account_counts get = counts_of(&counts);
-	if (st == ST_OK && account_of(&r.d, &get, &a) == ST_OK)
+	if (st == ST_OK && user_account_of(&r.d, &get, &a) == ST_OK)
 		for (unsigned i = 0; i < stall_term_count; i++)
 			if (a.terms[i].low > a.terms[i].high || a.terms[i].low < 0 || a.terms[i].charged > a.terms[i].high || a.terms[i].charged < 0 || a.retired < 0 || a.wasted < 0)
 				abort();

@@ -18,11 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = malloc(size ? size : 1);
 	arena_begin();
 	memcpy(copy, data, size);
-	enum status st = results_parse(&r, copy, size, false, "f", problem, sizeof(problem));
+	enum status st = reader_parse(&r, copy, size, false, "f", problem, sizeof(problem));
 	if (st == ST_OK) {
 		if (html_report(&r.d, r.note, page, sizeof(page), &bytes) != ST_OK || bytes != strlen(page) || strstr(page, "<script"))
 			abort();
-		results_free(&r);
+		reader_free(&r);
 	} else if (!problem[0] || strchr(problem, '\n'))
 		abort();
 	arena_end();

@@ -46,7 +46,7 @@ static void account(enum work_kind kind)
 	const struct account_penalties p = { penalties };
 	for (unsigned i = 0; i < COUNT_OF(penalties); i++)
 		penalties[i] = -1;
-	account_run(&rig.bench, kind, &p, &a);
+	workload_account_run(&rig.bench, kind, &p, &a);
 }
 
 static void test_account_of_right_events_is_ok(void **state)

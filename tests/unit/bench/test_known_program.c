@@ -63,11 +63,11 @@ static void test_study_of_a_known_program(void **state)
 	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
 	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 
-	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: mean 2.5, root of the mean square 2.739; every invocation of a turn once */
+	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: mean 2.5, root of the mean square 2.739; every invocation of an iteration once */
 	assert_int_equal(study.loop_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct known_program_values *v = &study.loops[i].trips, *sampled = &study.loops[i].sampled;
-		assert_int_equal(v->count, study.turns);
+		assert_int_equal(v->count, study.iterations);
 		assert_in_range(v->mean_milli, 2250, 2750);
 		assert_in_range(v->rms_milli, 2500, 3000);
 		assert_true(v->least == 1 && v->most == 4 && v->bins[0] + v->bins[5] == 0);
@@ -75,8 +75,8 @@ static void test_study_of_a_known_program(void **state)
 		/* each invocation of n trips is there n times: without weights the mean of the records is above this one */
 		assert_true((int64_t)(sampled->sum * 1000 / sampled->count) > sampled->mean_milli);
 	}
-	/* a turn runs both loops: c + 1 and 4 - c */
-	assert_int_equal(study.loops[0].trips.sum + study.loops[1].trips.sum, 5 * study.turns);
+	/* an iteration runs both loops: c + 1 and 4 - c */
+	assert_int_equal(study.loops[0].trips.sum + study.loops[1].trips.sum, 5 * study.iterations);
 	/* the argument is c */
 	assert_in_range(study.argument.count, 200, 300);
 	assert_in_range(study.argument.mean_milli, 1300, 1700);
@@ -84,7 +84,7 @@ static void test_study_of_a_known_program(void **state)
 	assert_int_equal(study.argument.most, 3);
 
 	/* blocks: five turns of the two loops together in each turn of the outer one, and one call */
-	assert_in_range(study.turns, 50, 128);
+	assert_in_range(study.iterations, 50, 128);
 	unsigned loops = 0, routine = 0, ret = 0;
 	for (unsigned i = 0; i < study.block_count; i++) {
 		const uint8_t *at = known_program_code() + study.blocks[i].start;
@@ -95,22 +95,22 @@ static void test_study_of_a_known_program(void **state)
 			ret++;
 		}
 	}
-	assert_int_equal(loops, 5 * study.turns);
+	assert_int_equal(loops, 5 * study.iterations);
 	assert_int_equal(ret, 1);
-	assert_int_equal(routine, study.turns);
+	assert_int_equal(routine, study.iterations);
 	unsigned even = 0, back = 0;
 	for (unsigned i = 0; i < study.branch_count; i++) {
 		const struct known_program_branch *b = &study.branches[i];
 		uint8_t op = known_program_code()[b->at];
 		if (op == 0x74) { /* jz .even */
-			assert_int_equal(b->taken + b->passed, study.turns);
-			assert_in_range(b->taken, study.turns / 4, study.turns * 3 / 4);
+			assert_int_equal(b->taken + b->passed, study.iterations);
+			assert_in_range(b->taken, study.iterations / 4, study.iterations * 3 / 4);
 			even++;
 		} else if (op == 0x75) { /* jnz .loop */
-			assert_int_equal(b->taken, study.turns);
+			assert_int_equal(b->taken, study.iterations);
 			back++;
-		} else if (op == 0x72) { /* ends once a turn */
-			assert_int_equal(b->passed, study.turns);
+		} else if (op == 0x72) { /* ends once an iteration */
+			assert_int_equal(b->passed, study.iterations);
 		}
 	}
 	assert_int_equal(even + back, 2);

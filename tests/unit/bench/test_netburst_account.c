@@ -38,7 +38,7 @@ static void account(const char *text, enum work_kind kind)
 				penalties[i] = expected_penalty(text, format, fed[k]);
 	}
 	free(format);
-	account_run(&rig.bench, kind, &p, &a);
+	workload_account_run(&rig.bench, kind, &p, &a);
 }
 
 static int64_t count_of(const char *term)

@@ -26,9 +26,9 @@ static void test_reduce_median_and_deviation(void **state)
 {
 	(void)state;
 	int64_t odd[] = { 9, 1, 5 }, even[] = { 4, 1, 3, 2 }, values[] = { 1, 2, 3, 4, 100 }, work[5];
-	assert_int_equal(samples_median(odd, 3), 5);
-	assert_int_equal(samples_median(even, 4), 3); /* 2.5, half up */
-	assert_int_equal(samples_mad(values, 5, 3, work), 1);
+	assert_int_equal(reduce_median(odd, 3), 5);
+	assert_int_equal(reduce_median(even, 4), 3); /* 2.5, half up */
+	assert_int_equal(reduce_mad(values, 5, 3, work), 1);
 }
 
 /* Windows of 10 cycles a unit and 500 of overhead; of ten pairs one has its shorter and one its longer
@@ -47,11 +47,11 @@ static void test_reduce_slope_drops_overhead_and_outliers(void **state)
 	struct pair p[20];
 	struct slope s;
 	make_pairs(p, 20, 1000, 50000);
-	assert_int_equal(slope_of(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 	assert_int_equal(s.spread_micro, 0);
 	assert_int_equal(s.samples, 20);
-	assert_int_equal(slope_of(p, 20, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 20, 1000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 }
 
@@ -63,28 +63,28 @@ static void test_reduce_mean_is_between_rhythms(void **state)
 	struct slope s;
 	for (unsigned i = 0; i < 16; i++)
 		p[i] = (struct pair){ 500, 500 + (i % 4 ? 10000 : 14000) };
-	assert_int_equal(slope_of(p, 16, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
-	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10666667); /* two of the four and two of the twelve are left out */
-	assert_false(slope_is_sure(p, 16, 23)); /* 1732 / root 15 of 11000, times 2.13 / 1.96 */
-	assert_true(slope_is_sure(p, 16, 22));
-	assert_false(slope_is_sure(p, 4, 7)); /* 1000 of 11000, times 3.18 / 1.96 */
-	assert_true(slope_is_sure(p, 4, 6));
+	assert_false(reduce_slope_is_sure(p, 16, 23)); /* 1732 / root 15 of 11000, times 2.13 / 1.96 */
+	assert_true(reduce_slope_is_sure(p, 16, 22));
+	assert_false(reduce_slope_is_sure(p, 4, 7)); /* 1000 of 11000, times 3.18 / 1.96 */
+	assert_true(reduce_slope_is_sure(p, 4, 6));
 	p[3].longer += 1000000; /* hit by something long */
 	p[5].shorter += 1000000;
-	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 11000000);
-	assert_false(slope_is_sure(p, 16, 22));
+	assert_false(reduce_slope_is_sure(p, 16, 22));
 	for (unsigned i = 0; i < 16; i++)
 		p[i] = (struct pair){ 500, 10500 };
-	assert_true(slope_is_sure(p, 2, 1000));
-	assert_false(slope_is_sure(p, 1, 1000));
-	assert_int_equal(slope_of(p, 16, 1000, STAT_MEAN, &s), ST_OK);
+	assert_true(reduce_slope_is_sure(p, 2, 1000));
+	assert_false(reduce_slope_is_sure(p, 1, 1000));
+	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 	p[0].longer = 0;
 	p[1].longer = 0;
-	assert_false(slope_is_sure(p, 2, 1000));
+	assert_false(reduce_slope_is_sure(p, 2, 1000));
 }
 
 /* The minimum of the pairs' slopes would be far too low, or negative: a slow shorter window. */
@@ -94,7 +94,7 @@ static void test_reduce_minimum_is_not_the_least_ratio(void **state)
 	struct pair p[20];
 	struct slope s;
 	make_pairs(p, 20, 1000, 9500);
-	assert_int_equal(slope_of(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 20, 1000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 }
 
@@ -106,9 +106,9 @@ static void test_reduce_median_ignores_a_lucky_window(void **state)
 	struct slope s;
 	make_pairs(p, MINIMUM_PAIRS_LEAST, 1000, 0);
 	p[4].longer -= 8000;
-	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
-	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, MINIMUM_PAIRS_LEAST, 1000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 2000000);
 }
 
@@ -120,7 +120,7 @@ static void test_reduce_few_windows_have_no_minimum(void **state)
 	struct slope s;
 	make_pairs(p, MINIMUM_PAIRS_LEAST - 1, 1000, 0);
 	p[4].longer -= 8000;
-	assert_int_equal(slope_of(p, MINIMUM_PAIRS_LEAST - 1, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, MINIMUM_PAIRS_LEAST - 1, 1000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 }
 
@@ -132,7 +132,7 @@ static void test_reduce_spread_shows_scatter(void **state)
 	make_pairs(p, 9, 1000, 0);
 	for (int i = 0; i < 9; i++)
 		p[i].longer += (i - 4) * 1000;
-	assert_int_equal(slope_of(p, 9, 1000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(reduce_slope(p, 9, 1000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 	assert_int_equal(s.spread_micro, 2000000); /* deviations 0 1 1 2 2 3 3 4 4 */
 }
@@ -148,13 +148,13 @@ static void test_reduce_by_clock_follows_the_frequency(void **state)
 		test[i] = (struct pair){ 300 + 40 * percent, 300 + 80 * percent }; /* 1000 units of 4 cycles */
 		clock[i] = (struct pair){ 200 + 20 * percent, 200 + 40 * percent };
 	}
-	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 4000000);
 	assert_int_equal(s.spread_micro, 0);
-	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 50, 1000, 2000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 4000000);
 	assert_int_equal(s.samples, 50);
-	assert_int_equal(slope_of(test, 50, 1000, STAT_MINIMUM, &s), ST_OK); /* the least is the frequency's, too */
+	assert_int_equal(reduce_slope(test, 50, 1000, STAT_MINIMUM, &s), ST_OK); /* the least is the frequency's, too */
 	assert_int_equal(s.value_micro, 3200000);
 }
 
@@ -172,7 +172,7 @@ static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
 		if (i % 5 == 3)
 			*(i % 2 ? &clock[i].longer : &clock[i].shorter) += 30 * i;
 	}
-	assert_int_equal(slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 50, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_int_equal(s.value_micro, 4000000);
 }
 
@@ -186,12 +186,12 @@ static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(v
 		test[i] = (struct pair){ 0, 4000 + i / 3 % 2 + (i % 3 ? 20 * i : 0) };
 		clock[i] = (struct pair){ 0, 2000 };
 	}
-	assert_int_equal(slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 3999000, 4002000);
 	assert_in_range(s.latency_breakdown_micro, 1000, 4000); /* of the undisturbed alone */
 	for (int i = 0; i < 90; i++) /* none is another's: spread evenly, their middle */
 		test[i].longer = 4000 + 10 * (i * 7 % 90);
-	assert_int_equal(slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 4200000, 4300000);
 	assert_in_range(s.latency_breakdown_micro, 400000, 500000);
 }
@@ -205,9 +205,9 @@ static void test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for(void
 		test[i] = (struct pair){ 0, (4005 + i % 32) / 32 * 32 };
 		clock[i] = (struct pair){ 0, 2048 };
 	}
-	assert_int_equal(slope_by_clock(test, clock, 64, 1000, 2048, STAT_MEDIAN, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 64, 1000, 2048, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 4000000);
-	assert_int_equal(slope_by_clock(test, clock, 64, 1000, 2048, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 64, 1000, 2048, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 3999000, 4008000);
 }
 
@@ -217,12 +217,12 @@ static void test_reduce_by_clock_that_stands_still_is_a_range_error(void **state
 	const struct pair test[3] = { { 100, 200 }, { 100, 200 }, { 100, 300 } };
 	struct pair clock[3] = { { 50, 50 }, { 60, 50 }, { 50, 150 } };
 	struct slope s;
-	assert_int_equal(slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_OK); /* the third alone */
+	assert_int_equal(reduce_slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_OK); /* the third alone */
 	assert_int_equal(s.value_micro, 20000000);
 	assert_int_equal(s.samples, 1);
 	clock[2].longer = 50;
-	assert_int_equal(slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
-	assert_int_equal(slope_by_clock(test, clock, 0, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
+	assert_int_equal(reduce_slope_by_clock(test, clock, 0, 10, 100, STAT_MINIMUM, &s), ST_RANGE);
 }
 
 static void test_reduce_nothing_is_a_range_error(void **state)
@@ -230,23 +230,23 @@ static void test_reduce_nothing_is_a_range_error(void **state)
 	(void)state;
 	struct pair p = { 1, 2 };
 	struct slope s;
-	assert_int_equal(slope_of(&p, 0, 1000, STAT_MEDIAN, &s), ST_RANGE);
-	assert_int_equal(slope_of(&p, 1, 0, STAT_MEDIAN, &s), ST_RANGE);
-	assert_int_equal(slope_of(&p, SAMPLES_MAX + 1, 1, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(reduce_slope(&p, 0, 1000, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(reduce_slope(&p, 1, 0, STAT_MEDIAN, &s), ST_RANGE);
+	assert_int_equal(reduce_slope(&p, SAMPLES_MAX + 1, 1, STAT_MEDIAN, &s), ST_RANGE);
 }
 
 static void test_reduce_noise_verdict(void **state)
 {
 	(void)state;
 	const char *why;
-	assert_false(is_noisy(200, 10000, 5, STAT_MINIMUM, &why));
+	assert_false(reduce_is_noisy(200, 10000, 5, STAT_MINIMUM, &why));
 	assert_string_equal(why, "");
-	assert_true(is_noisy(201, 10000, 5, STAT_MINIMUM, &why));
-	assert_false(is_noisy(1000, 10000, 5, STAT_MEDIAN, &why));
-	assert_true(is_noisy(1001, 10000, 5, STAT_MEDIAN, &why));
-	assert_true(is_noisy(0, 10000, 2, STAT_MEDIAN, &why));
+	assert_true(reduce_is_noisy(201, 10000, 5, STAT_MINIMUM, &why));
+	assert_false(reduce_is_noisy(1000, 10000, 5, STAT_MEDIAN, &why));
+	assert_true(reduce_is_noisy(1001, 10000, 5, STAT_MEDIAN, &why));
+	assert_true(reduce_is_noisy(0, 10000, 2, STAT_MEDIAN, &why));
 	assert_non_null(strstr(why, "3 samples"));
-	assert_true(is_noisy(0, 0, 5, STAT_MEDIAN, &why));
+	assert_true(reduce_is_noisy(0, 0, 5, STAT_MEDIAN, &why));
 }
 
 static void test_evidence_holds_only_within_bounds(void **state)

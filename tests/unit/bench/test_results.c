@@ -29,7 +29,7 @@ static char problem[1600];
 
 static enum status parse(struct results *r, const char *text)
 {
-	return results_parse(r, text, strlen(text), false, "f.json", problem, sizeof(problem));
+	return reader_parse(r, text, strlen(text), false, "f.json", problem, sizeof(problem));
 }
 
 static void test_reader_reads_a_run(void **state)
@@ -42,7 +42,7 @@ static void test_reader_reads_a_run(void **state)
 	assert_int_equal(doc_milli(&r.d, row, "spread"), 1);
 	assert_string_equal(doc_string(&r.d, row, "status"), "ok");
 	assert_int_equal(doc_get(&r.d, row, "nothing")->type, DOC_NULL);
-	results_free(&r);
+	reader_free(&r);
 }
 
 static void test_reader_refuses_what_cannot_be(void **state)
@@ -88,7 +88,7 @@ static void test_reader_refuses_other_versions(void **state)
 		strstr(text, "\"version\": 1")[11] = (char)('0' + version);
 		assert_int_equal(parse(&r, text), version == 1 ? ST_OK : ST_RANGE);
 		if (version == 1)
-			results_free(&r);
+			reader_free(&r);
 		else
 			assert_non_null(strstr(problem, version ? "newer than this program, which reads 1 to 1" : "must be a whole number of at least 1"));
 	}
@@ -106,7 +106,7 @@ static void test_reader_keeps_a_seed_of_64_bits(void **state)
 	assert_int_equal(parse(&r, text), ST_OK);
 	assert_string_equal(doc_get(&r.d, doc_get(&r.d, doc_root(&r.d), "settings"), "seed")->string, "18446744073709551615");
 	assert_int_equal(doc_milli(&r.d, doc_row(&r.d, "load.l1.latency"), "value"), 4000);
-	results_free(&r);
+	reader_free(&r);
 }
 
 static void test_reader_keeps_unknown_sections(void **state)
@@ -117,7 +117,7 @@ static void test_reader_keeps_unknown_sections(void **state)
 	const struct doc_node *x = doc_get(&r.d, doc_get(&r.d, doc_root(&r.d), "tomorrow"), "x");
 	assert_int_equal(x->count, 2);
 	assert_int_equal(doc_milli(&r.d, doc_next(&r.d, doc_begin(&r.d, x)), "y"), -2500);
-	results_free(&r);
+	reader_free(&r);
 }
 
 #define JOURNAL "{\"event\": \"run\", " HEAD "}\n{\"event\": \"environment\", \"environment\": {\"place\": \"here\"}}\n" \
@@ -127,7 +127,7 @@ static void test_reader_keeps_unknown_sections(void **state)
 
 static enum status parse_journal(struct results *r, const char *text, size_t n)
 {
-	return results_parse(r, text, n, true, "j.jsonl", problem, sizeof(problem));
+	return reader_parse(r, text, n, true, "j.jsonl", problem, sizeof(problem));
 }
 
 static void test_reader_reads_a_journal(void **state)
@@ -140,7 +140,7 @@ static void test_reader_reads_a_journal(void **state)
 	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "rows")->count, 2);
 	assert_int_equal(doc_whole(&r.d, doc_get(&r.d, doc_root(&r.d), "tomorrow"), "x"), 1);
 	assert_string_equal(doc_string(&r.d, doc_get(&r.d, doc_root(&r.d), "environment"), "place"), "here");
-	results_free(&r);
+	reader_free(&r);
 }
 
 /* Wherever the power goes: what was whole is there, and it is said that the rest is not. */
@@ -174,7 +174,7 @@ static void test_reader_reads_a_journal_cut_anywhere(void **state)
 		}
 		assert_int_equal(got, rows_whole);
 		assert_int_equal(list->count, starts); /* the row under way is there as crashed */
-		results_free(&r);
+		reader_free(&r);
 	}
 	assert_true(crashed > 100);
 }
@@ -205,13 +205,13 @@ static void test_reader_reads_a_run_that_went_on_after_a_crash(void **state)
 	assert_string_equal(r.note, "line 3 was cut by a crash, after which the run went on");
 	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "rows")->count, 1);
 	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "key")->type, DOC_NULL);
-	results_free(&r);
+	reader_free(&r);
 	/* cut within the study: no row of that name comes of it */
 	const char *half = strstr(torn, "{\"event\": \"study\"");
 	assert_int_equal(parse_journal(&r, torn, (size_t)(half - torn)), ST_OK);
 	assert_true(r.cut);
 	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "rows")->count, 1);
-	results_free(&r);
+	reader_free(&r);
 }
 
 /* The freestanding reader and libjansson make the same tree of what the program writes. */
@@ -258,7 +258,7 @@ static void test_document_is_what_the_library_reads(void **state)
 	assert_int_equal(parse_own(&own, text, strlen(text)), ST_OK);
 	assert_same(&r.d, doc_root(&r.d), &own, doc_root(&own));
 	free_own(&own);
-	results_free(&r);
+	reader_free(&r);
 }
 
 static void test_document_refuses_half_texts(void **state)
@@ -288,7 +288,7 @@ static void draw(const char *text, const char *note)
 		fail_msg("%s", problem);
 	assert_int_equal(html_report(&r.d, note, page, sizeof(page), &n), ST_OK);
 	assert_int_equal(n, strlen(page));
-	results_free(&r);
+	reader_free(&r);
 }
 
 static void test_report_shows_strings_as_text(void **state)
@@ -327,7 +327,7 @@ static void test_report_says_full_when_it_does_not_fit(void **state)
 	size_t n;
 	assert_int_equal(parse(&r, RUN(GOOD)), ST_OK);
 	assert_int_equal(html_report(&r.d, "", page, 5000, &n), ST_FULL);
-	results_free(&r);
+	reader_free(&r);
 }
 
 /* A machine with many cores: its heat map is drawn coarser, and the page stays below its limit. */
@@ -351,7 +351,7 @@ static void test_report_of_many_cores_fits(void **state)
 	assert_int_equal(html_report(&r.d, "", page, sizeof(page), &n), ST_OK);
 	assert_true(n < 200000);
 	assert_non_null(strstr(page, "Neighbouring cores share a square"));
-	results_free(&r);
+	reader_free(&r);
 	free(text);
 }
 

@@ -37,7 +37,7 @@ static int64_t core_milli(const struct row_result *row, int64_t uncore_milli)
  * where it went; eight flits of data, if it came over a link. */
 static void by_boxes(const struct row_result *row)
 {
-	const struct latency_breakdown_result *a = &row->queue.apart;
+	const struct latency_breakdown_result *a = &row->queue.breakdown;
 	const bool remote_memory = strstr(row->name, "dram_remote"), other_socket = strstr(row->name, "remote_l3"), memory = strstr(row->name, "dram");
 	const enum latency_breakdown_answer of = remote_memory ? BREAKDOWN_REMOTE : memory || other_socket ? BREAKDOWN_LOCAL : BREAKDOWN_HIT;
 	assert_true(a->there);
@@ -128,12 +128,12 @@ static void test_uncore_latency_tells_pages(void **state)
 	loop_open(&r, text);
 	loop_suite(&r, "load.dram_local.latency,load.dram_page_hit.latency");
 	const struct row_result *random = memory_host_result(&r.host, "load.dram_local.latency"), *hit = memory_host_result(&r.host, "load.dram_page_hit.latency");
-	assert_true(random && hit && random->queue.apart.there && hit->queue.apart.there);
-	fprintf(stderr, "pages open, empty, other: at random %lld %lld %lld, in order %lld %lld %lld\n", (long long)random->queue.apart.pages_milli[0],
-	        (long long)random->queue.apart.pages_milli[1], (long long)random->queue.apart.pages_milli[2], (long long)hit->queue.apart.pages_milli[0],
-	        (long long)hit->queue.apart.pages_milli[1], (long long)hit->queue.apart.pages_milli[2]);
-	assert_true(random->queue.apart.pages_milli[BREAKDOWN_PAGE_MISS] > 900);
-	assert_true(hit->queue.apart.pages_milli[BREAKDOWN_PAGE_HIT] > 900);
+	assert_true(random && hit && random->queue.breakdown.there && hit->queue.breakdown.there);
+	fprintf(stderr, "pages open, empty, other: at random %lld %lld %lld, in order %lld %lld %lld\n", (long long)random->queue.breakdown.pages_milli[0],
+	        (long long)random->queue.breakdown.pages_milli[1], (long long)random->queue.breakdown.pages_milli[2], (long long)hit->queue.breakdown.pages_milli[0],
+	        (long long)hit->queue.breakdown.pages_milli[1], (long long)hit->queue.breakdown.pages_milli[2]);
+	assert_true(random->queue.breakdown.pages_milli[BREAKDOWN_PAGE_MISS] > 900);
+	assert_true(hit->queue.breakdown.pages_milli[BREAKDOWN_PAGE_HIT] > 900);
 	loop_close(&r);
 	free(first);
 	free(open);

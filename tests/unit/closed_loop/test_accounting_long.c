@@ -113,7 +113,7 @@ static void account(enum work_kind kind, struct account_result *out)
 		tap(0, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1, true);
 	}
 	r.guard.access.ops = &truth.ops;
-	account_run(&bench, kind, &p, out);
+	workload_account_run(&bench, kind, &p, out);
 	r.guard.access.ops = kept;
 }
 
@@ -121,8 +121,8 @@ static int64_t formula(const struct account_result *a, const char *name)
 {
 	int64_t milli = INT64_MIN;
 	for (unsigned i = 0; i < ACCOUNT_FORMULAS; i++)
-		if (!strcmp(account_formulas[i].name, name) && account_formulas[i].threads >> (a->threads - 1) & 1)
-			assert_true(account_value(a, &account_formulas[i], &milli));
+		if (!strcmp(workload_account_formulas[i].name, name) && workload_account_formulas[i].threads >> (a->threads - 1) & 1)
+			assert_true(workload_account_value(a, &workload_account_formulas[i], &milli));
 	assert_true(milli != INT64_MIN);
 	return milli;
 }
@@ -179,7 +179,7 @@ static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void 
 			for (unsigned i = 1; i <= CAUSES; i++)
 				caused += truth.sum[i];
 			text_init(&t, said, sizeof(said));
-			account_lines(&t, &a);
+			workload_account_lines(&t, &a);
 			fprintf(stderr, "%sput down by the machine: %lld cycles (", said, (long long)all);
 			for (unsigned i = 1; i <= CAUSES; i++)
 				if (truth.sum[i] / truth.longer)
@@ -211,7 +211,7 @@ static void test_account_of_a_chase_is_what_the_chase_does(void **state)
 	assert_int_equal(formula(&a, "wasted_work.thread"), 0);
 	assert_int_equal(formula(&a, "wasted_work.core"), 0);
 	assert_int_equal(a.value[Q_RETIRED_UOPS], 64 * 18);
-	assert_true(account_ilp(&a, ilp));
+	assert_true(workload_account_ilp(&a, ilp));
 	for (unsigned i = 0; i < ACCOUNT_ILP; i++) {
 		sum += ilp[i];
 		uops += (int64_t)i * ilp[i];
@@ -235,7 +235,7 @@ static void test_account_without_an_event_leaves_the_term_open(void **state)
 	account(WORK_LATENCY, &a);
 	adds_up(&a);
 	text_init(&t, said, sizeof(said));
-	account_json(&t, &a);
+	workload_account_json(&t, &a);
 	assert_false(t.full);
 	assert_null(json_problem(said));
 	assert_non_null(strstr(said, "{\"name\": \"branch_return\", \"title\": \"mispredicted returns\", \"row\": \"branch.return.penalty\", \"event\": null"));

@@ -81,7 +81,7 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 		static struct account_result a;
 		const struct account_penalties p = { penalties };
 		const struct access_ops *kept = rig.run.guard.access.ops;
-		struct account_master m;
+		struct workload_account_master m;
 		memset(&truth.sum, 0, sizeof(truth.sum));
 		truth.shorter = truth.longer = 0;
 		truth.iterations = work_iterations(kind);
@@ -96,14 +96,14 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 		tap(CAUSED, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST, 0);
 		tap(WAITED, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1);
 		rig.run.guard.access.ops = &truth.ops;
-		account_run(&rig.bench, kind, &p, &a);
+		workload_account_run(&rig.bench, kind, &p, &a);
 		rig.run.guard.access.ops = kept;
 		assert_int_equal(a.status, ROW_OK);
 		assert_int_equal(truth.shorter, truth.longer);
 		assert_true(truth.longer > 10);
 		for (unsigned i = 0; i < TRUTHS; i++)
 			truth.sum[i] /= truth.longer;
-		assert_true(account_master(&a, &m));
+		assert_true(workload_account_master(&a, &m));
 		/* of uops that the machine dispatched, those that did not retire, in cycles that dispatched any */
 		const int64_t active = truth.sum[CYCLES] - truth.sum[IDLE];
 		const int64_t wasted = active * (truth.sum[EXECUTED] - truth.sum[RETIRED]) / truth.sum[EXECUTED];

@@ -440,10 +440,10 @@ static void test_cores_places_of_a_multicore_are_independent(void **state)
 		for (unsigned k = 0; k < i; k++)
 			for (unsigned pair = 0; pair < START_OFFSETS; pair++)
 				for (unsigned before = 0; before < pair; before++) {
-					const int64_t distance = (int64_t)(start_offset(&c, i, pair) - start_offset(&c, k, pair));
-					const int64_t other = (int64_t)(start_offset(&c, i, before) - start_offset(&c, k, before));
+					const int64_t distance = (int64_t)(multicore_start_offset(&c, i, pair) - multicore_start_offset(&c, k, pair));
+					const int64_t other = (int64_t)(multicore_start_offset(&c, i, before) - multicore_start_offset(&c, k, before));
 
-					assert_true(start_offset(&c, i, pair) <= 64 * LINES - c.pair_bytes);
+					assert_true(multicore_start_offset(&c, i, pair) <= 64 * LINES - c.pair_bytes);
 					distances++;
 					near += distance - other < 64 * NEAR && other - distance < 64 * NEAR;
 				}

@@ -108,7 +108,7 @@ void stall_rig_add(struct stall_counts *to, const struct stall_counts *from, int
 	}
 }
 
-static enum account_count get(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles)
+static enum workload_account_count get(const void *self, const struct processor *p, const struct event *e, int64_t *count, int64_t *cycles)
 {
 	const struct stall_counts *c = self;
 	(void)p;
@@ -124,7 +124,7 @@ static enum account_count get(const void *self, const struct processor *p, const
 void stall_rig_account(struct stall_rig *g, const struct stall_counts *counts, struct account *out)
 {
 	const struct account_counts how = { counts, get };
-	assert_int_equal(account_of(&g->results, &how, out), ST_OK);
+	assert_int_equal(user_account_of(&g->results, &how, out), ST_OK);
 }
 
 int64_t stall_rig_explained(const struct account *a)

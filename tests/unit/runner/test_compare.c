@@ -33,8 +33,8 @@ static void boot(double truth, double between, double within, double *value, dou
 	double windows[WINDOWS], sorted[WINDOWS], work[WINDOWS], centre = truth * (1 + between * normal());
 	for (unsigned i = 0; i < WINDOWS; i++)
 		sorted[i] = windows[i] = centre * (1 + within * normal());
-	*value = median_of(sorted, WINDOWS);
-	*spread = deviation_of(windows, WINDOWS, *value, work);
+	*value = statistics_median(sorted, WINDOWS);
+	*spread = statistics_deviation(windows, WINDOWS, *value, work);
 	*value = floor(*value * 1000 + 0.5) / 1000;
 }
 
@@ -54,10 +54,10 @@ static unsigned compare(struct table *t, unsigned boots, unsigned k, double plan
 			boot(r == k ? truth * (1 + planted) : truth, between, within, &t->b[r][i], &t->sb[r][i]);
 		}
 		struct boot_variance a = {boots, t->a[r], t->sa[r], samples}, b = {boots, t->b[r], t->sb[r], samples};
-		difference_of(&a, &b, &t->d[r]);
+		statistics_difference(&a, &b, &t->d[r]);
 		all[r] = &t->d[r];
 	}
-	differences_decide(all, ROWS, boots == 1);
+	statistics_decide(all, ROWS, boots == 1);
 	for (unsigned r = 0; r < ROWS; r++)
 		changed += t->d[r].change != CHANGE_NONE;
 	return changed;
@@ -121,11 +121,11 @@ static void test_compare_without_spread(void **state)
 	const unsigned n[] = {5, 5, 5};
 	struct boot_variance x = {3, a, none, n}, y = {3, b, none, n}, z = {3, c, none, n};
 	struct difference d, *one = &d;
-	difference_of(&x, &y, &d);
-	differences_decide(&one, 1, false);
+	statistics_difference(&x, &y, &d);
+	statistics_decide(&one, 1, false);
 	assert_int_equal(d.change, CHANGE_NONE);
-	difference_of(&x, &z, &d);
-	differences_decide(&one, 1, false);
+	statistics_difference(&x, &z, &d);
+	statistics_decide(&one, 1, false);
 	assert_int_equal(d.change, CHANGE_REAL);
 }
 
@@ -138,21 +138,21 @@ static void test_compare_student_quantiles(void **state)
 		{8, 5.041, 0.001}, {30, 2.042, 0.05}, {120, 3.373, 0.001},
 	};
 	for (unsigned i = 0; i < COUNT_OF(known); i++) {
-		double p = student_p(known[i].t, known[i].freedom);
+		double p = statistics_student_p(known[i].t, known[i].freedom);
 		if (fabs(p / known[i].p - 1) > 0.01)
 			fail_msg("t %.3f of %.0f degrees: %.5f instead of %.5f", known[i].t, known[i].freedom, p, known[i].p);
 	}
-	assert_true(student_p(0, 5) > 0.999);
-	assert_true(student_p(1e9, 5) < 1e-30);
+	assert_true(statistics_student_p(0, 5) > 0.999);
+	assert_true(statistics_student_p(1e9, 5) < 1e-30);
 }
 
 static void test_compare_median_of_even_and_odd(void **state)
 {
 	(void)state;
 	double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2}, v[] = {1, 2, 9}, work[3];
-	assert_true(median_of(odd, 3) == 2);
-	assert_true(median_of(even, 4) == 2.5);
-	assert_true(deviation_of(v, 3, 2, work) == 1);
+	assert_true(statistics_median(odd, 3) == 2);
+	assert_true(statistics_median(even, 4) == 2.5);
+	assert_true(statistics_deviation(v, 3, 2, work) == 1);
 }
 
 int main(void)
