@@ -17,10 +17,10 @@ struct work_facts {
 };
 
 static const struct work_facts facts[WORK_KINDS] = {
-	[WORK_LATENCY] = { "latency_bound", "dependent loads, two thirds of them from memory", "k_chase", "DDD3DDD2DDLD3D3D", 64, false, false },
-	[WORK_BANDWIDTH] = { "bandwidth_bound", "a[i] = b[i] + s * c[i], arrays in memory", "k_triad_sse2", NULL, 192, true, false },
-	[WORK_BRANCHY] = { "branchy", "two branches by random bits and little else", "k_work_branchy", NULL, 1024, false, true },
-	[WORK_MIXED] = { "mixed", "a load of a chain, a random branch, arithmetic and a store an iteration", "k_work_mixed", "D3L22LD32L3232L3", 512, false, true },
+	[WORK_LATENCY] = { "latency_bound", "dependent loads, two thirds of them from memory", "k_chase", .ring = "DDD3DDD2DDLD3D3D", .iterations = 64 },
+	[WORK_BANDWIDTH] = { "bandwidth_bound", "a[i] = b[i] + s * c[i], arrays in memory", "k_triad_sse2", .iterations = 192, .streams = true },
+	[WORK_BRANCHY] = { "branchy", "two branches by random bits and little else", "k_work_branchy", .iterations = 1024, .choices = true },
+	[WORK_MIXED] = { "mixed", "a load of a chain, a random branch, arithmetic and a store an iteration", "k_work_mixed", .ring = "D3L22LD32L3232L3", .iterations = 512, .choices = true },
 };
 
 const char *work_name(enum work_kind k) { return facts[k].name; }
